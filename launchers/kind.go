@@ -1,0 +1,114 @@
+// Package launchers knows kinds of inference servers: how a recipe becomes a
+// command line, how one sees that such a server truly serves, what its metrics
+// and its fatal log lines are called, and how it is stopped.
+//
+// What goes in: a Spec. What comes out: a running Server that has answered
+// with a token, or a *results.Failure that says why not. It drives no load,
+// reads no scenario, and never ends a process that it did not start
+// (launchers/process owns process trees).
+package launchers
+
+import (
+	"regexp"
+	"time"
+
+	"benchrig/results"
+)
+
+// Spec is one server to launch: one replica of a variant, everything decided.
+type Spec struct {
+	Launcher   string
+	Model      string
+	ServedName string            // "": the launcher decides
+	Binary     []string          // nil: the launcher's own
+	Command    []string          // launcher command; ${host}, ${port}, ${model} are filled in
+	Args       []Arg             // in the scenario's order
+	Env        map[string]string // set for the server
+	Unset      []string          // removed from the inherited environment
+	Secrets    []string          // values never to be shown or written
+	BaseURL    string            // launcher external
+	Host       string
+	Port       int
+	GPUs       []int  // device indices; nil: leave visibility alone
+	Vendor     string // "amd", "nvidia", "": decides the visibility variable
+	API        string // dialect of a command launcher's server: "openai" or "llamacpp"
+	APIKey     string
+	Dir        string // working directory
+	LogPath    string // file for stdout and stderr
+	Ready      Ready
+	StopGrace  time.Duration // 0: the kind's own
+	Life       string        // id of the server life, for the journal
+	Replica    int
+	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
+}
+
+// Arg is one engine argument: Value is nil (flag left out), bool, json.Number,
+// string, []any or map[string]any.
+type Arg struct {
+	Name  string
+	Value any
+}
+
+// Ready limits the wait for a server; see Kind for the ladder.
+type Ready struct {
+	Timeout time.Duration // spawn to first token
+	Stall   time.Duration // no log byte and no CPU time of the tree; 0: off
+	Path    string        // health path; "": the kind's own
+	Log     string        // text that must appear in the log first; "": none
+}
+
+// Command is what a recipe becomes.
+type Command struct {
+	Argv  []string          // nil for an external server
+	Env   map[string]string // added or changed; visibility and hygiene variables included
+	Unset []string
+}
+
+// Kind describes one kind of server. Kinds are values in a list, not types in
+// a registry: a new kind is one file and one line in All.
+type Kind struct {
+	Name        string
+	DefaultPort int
+	StopGrace   time.Duration
+	External    bool // already running: never started, stopped or reset
+	Simulated   bool
+
+	// Command turns a recipe into argv and environment. It is pure; its errors
+	// tell what to change in the recipe.
+	Command func(Spec) (Command, error)
+
+	// WorldSize says how many GPUs one server of this recipe uses by its
+	// parallelism arguments; 0 if it cannot tell.
+	WorldSize func([]Arg) int
+
+	// ServedName is the model name in requests and in the model list.
+	ServedName func(Spec) string
+
+	HealthPath   string            // "" if there is none
+	ModelsPath   string            // OpenAI model list; "" if there is none
+	TokenizePath string            // "" if there is none
+	VersionPath  string            // "" if there is none
+	MetricsPath  string            // Prometheus text; "" if there is none
+	Counters     map[string]string // our name ("output_tokens_total") -> the engine's metric name
+	Fatal        []FatalLine
+	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
+	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
+}
+
+// FatalLine is a log line after which no server of a kind recovers.
+type FatalLine struct {
+	Pattern *regexp.Regexp
+	Class   results.FailureClass
+}
+
+// Names of counters under which all kinds report, where they have them.
+const (
+	InputTokensTotal  = "input_tokens_total"
+	OutputTokensTotal = "output_tokens_total"
+	RequestsTotal     = "requests_total"
+	PreemptionsTotal  = "preemptions_total"
+	PrefixQueries     = "prefix_cache_queries_total"
+	PrefixHits        = "prefix_cache_hits_total"
+	DraftTokensTotal  = "draft_tokens_total"
+	AcceptedTotal     = "accepted_tokens_total"
+)

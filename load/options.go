@@ -1,0 +1,65 @@
+// Package load is the embedded client: it sends prompts to OpenAI-style
+// servers by an arrival schedule, reads the streamed answers, and emits one
+// results.Record a request.
+//
+// What goes in: a Target, prompts, a schedule of arrivals. What comes out:
+// records and a report of the client's own behaviour. It computes no figures,
+// knows no process, no scenario and no GPU, and never retries a request.
+package load
+
+import (
+	"time"
+
+	"benchrig/results"
+)
+
+// Target is where requests go.
+type Target struct {
+	BaseURLs []string // one a replica, without trailing slash; a path prefix is kept
+	Path     string   // request path appended to the base URL: "/v1/completions"
+	API      string   // body dialect: "completions" or "chat"
+	Model    string
+	Headers  map[string]string // Authorization included
+	Body     map[string]any    // further fields, merged last
+}
+
+// Prompt is one request to make. Exactly one of Text and TokenIDs is set.
+type Prompt struct {
+	Text         string
+	TokenIDs     []int
+	InputTokens  int // length as the dataset knows it; 0: unknown
+	OutputTokens int // max_tokens to ask for; 0: leave it to the server
+}
+
+// Options say how to drive the target. The zero value of a limit is no limit.
+type Options struct {
+	Target         Target
+	Arrivals       []float64 // intended send time of each prompt, seconds from the start, ascending (see Arrivals)
+	MaxConcurrency int       // requests in flight over all replicas; 0: no cap
+	IgnoreEOS      bool
+	Temperature    *float64
+	Timeouts       Timeouts
+	KeepText       bool               // keep the answers' text in the records
+	RequestID      func(i int) string // nil: "bench-<i>"
+	Progress       func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
+	ProgressPeriod time.Duration      // 0: one second
+}
+
+// Timeouts of one request.
+type Timeouts struct {
+	Connect    time.Duration
+	FirstToken time.Duration // sent to first data event
+	Stall      time.Duration // no byte between two reads
+	Total      time.Duration
+}
+
+// Progress is a snapshot while a pass runs.
+type Progress struct {
+	Sent, Completed, Failed, InFlight, Total int
+	OutputChunks                             int64
+	Elapsed                                  time.Duration
+}
+
+// Emit receives each record once, when its request has ended. Calls do not
+// overlap. An error (a full disk) ends the pass.
+type Emit func(results.Record) error

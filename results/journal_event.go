@@ -1,0 +1,62 @@
+package results
+
+import "time"
+
+// EventKind names a line of the journal.
+type EventKind string
+
+// The journal's vocabulary. A server's life is told by LifeStarting (before
+// the spawn), LifeSpawned, LifeReady or LifeFailed, LifeStopping, LifeStopped.
+const (
+	RunStarted   EventKind = "run-started"
+	RunFinished  EventKind = "run-finished"
+	StepStarted  EventKind = "step-started"
+	StepFinished EventKind = "step-finished" // with its verdict
+	LifeStarting EventKind = "life-starting"
+	LifeSpawned  EventKind = "life-spawned"
+	LifeReady    EventKind = "life-ready"
+	LifeFailed   EventKind = "life-failed"
+	LifeStopping EventKind = "life-stopping"
+	LifeStopped  EventKind = "life-stopped" // with the proof
+)
+
+// Event is one line of journal.jsonl.
+type Event struct {
+	Seq     int       `json:"seq"`  // from 1, without gaps
+	Time    time.Time `json:"time"` // wall clock; a label only
+	Kind    EventKind `json:"event"`
+	Step    string    `json:"step,omitempty"`
+	Attempt int       `json:"attempt,omitempty"`
+	Life    string    `json:"life,omitempty"`
+	Replica int       `json:"replica,omitempty"`
+	Verdict Verdict   `json:"verdict,omitempty"`
+	Failure *Failure  `json:"failure,omitempty"`
+	Process *Process  `json:"process,omitempty"`
+	Proof   *Proof    `json:"proof,omitempty"`
+	Message string    `json:"message,omitempty"`
+}
+
+// Process identifies an operating-system process beyond reuse of its pid: a
+// pid is ours only if boot, start time and session all agree.
+type Process struct {
+	PID       int      `json:"pid"`
+	StartTime uint64   `json:"start_time"` // field 22 of /proc/PID/stat, clock ticks since boot
+	BootID    string   `json:"boot_id"`
+	Session   int      `json:"session"`
+	Cookie    string   `json:"cookie"` // value of BENCH_COOKIE in its environment
+	Port      int      `json:"port"`
+	Argv      []string `json:"argv"`
+}
+
+// Proof is what was checked after a stop.
+type Proof struct {
+	ExitCode   *int     `json:"exit_code"`   // of the leader; 128+n after signal n
+	Signals    []string `json:"signals"`     // sent, in order: "TERM", "KILL"
+	LeftBehind int      `json:"left_behind"` // processes of the session that outlived the leader and were ended
+	PIDsGone   bool     `json:"pids_gone"`
+	PortFree   bool     `json:"port_free"`
+	StopS      float64  `json:"stop_s"` // from the first signal to the proof
+}
+
+// Clean reports whether nothing of the server is left.
+func (p Proof) Clean() bool { return p.PIDsGone && p.PortFree }

@@ -1,0 +1,75 @@
+package results
+
+// Record is what the client saw of one request. All times are seconds since
+// the pass began, on the monotonic clock, stamped at the read and before any
+// parsing.
+type Record struct {
+	Index     int    `json:"index"`      // position in the prompt list
+	RequestID string `json:"request_id"` // as sent in X-Request-Id
+	Replica   int    `json:"replica"`    // which server of the variant took it, from 0
+
+	IntendedS float64  `json:"intended_s"` // when the arrival process wanted it sent
+	SentS     *float64 `json:"sent_s"`     // just before the request was written; null: never sent
+	HeaderS   *float64 `json:"header_s"`   // response header received; null: none came
+	EndS      float64  `json:"end_s"`      // end of the stream, or the moment of failure
+
+	// ChunkS and ChunkKinds run in parallel: one entry for each data event of
+	// the stream, in order of arrival.
+	ChunkS     []float64 `json:"chunk_s"`
+	ChunkKinds string    `json:"chunk_kinds"` // one ChunkKind byte per chunk
+
+	AskedOutputTokens  int        `json:"asked_output_tokens"` // max_tokens sent; 0: none sent
+	LocalInputTokens   *int       `json:"local_input_tokens"`  // the prompt's length as the dataset knows it
+	InputTokens        *int       `json:"input_tokens"`        // as the server counted; null: it did not say
+	OutputTokens       *int       `json:"output_tokens"`
+	OutputTokensSource TokenCount `json:"output_tokens_source"`
+	CachedTokens       *int       `json:"cached_tokens"` // prompt tokens served from the prefix cache
+	FinishReason       string     `json:"finish_reason"` // as the server said; "" if it did not
+	Text               string     `json:"text,omitempty"`
+	TextSHA256         string     `json:"text_sha256"` // of the whole answer, hex
+
+	Failure *Failure `json:"failure"` // null: the request succeeded
+}
+
+// ChunkKind classifies one data event of a stream by what it carried.
+type ChunkKind byte
+
+// The kinds of chunk. Which of them count as tokens is a question of the
+// reading (metrics), not of the record.
+const (
+	ChunkText      ChunkKind = 't' // non-empty text or delta.content
+	ChunkReasoning ChunkKind = 'k' // only reasoning content
+	ChunkTool      ChunkKind = 'c' // only tool-call content
+	ChunkEmpty     ChunkKind = 'e' // a choice with empty or no text (special token, progress)
+	ChunkRole      ChunkKind = 'r' // role only, no content
+	ChunkFinish    ChunkKind = 'f' // empty text and a finish reason
+	ChunkUsage     ChunkKind = 'u' // choices missing or empty: the usage event
+	ChunkError     ChunkKind = 'x' // an error object inside the stream
+	ChunkOther     ChunkKind = 'o' // anything else, unparsable data included
+)
+
+// TokenCount says where a count of output tokens came from, best first.
+type TokenCount string
+
+// The sources of output token counts.
+const (
+	CountUsage    TokenCount = "usage"    // the server's usage object
+	CountTimings  TokenCount = "timings"  // llama-server's timings object
+	CountTokenize TokenCount = "tokenize" // the answer's text through the server's tokenize endpoint
+	CountChunks   TokenCount = "chunks"   // number of chunks with content: a lower bound
+	CountNone     TokenCount = "none"
+)
+
+// ClientReport is what the load client says of itself after a pass.
+type ClientReport struct {
+	DurationS     float64  `json:"duration_s"` // first schedule step until the last request ended
+	StartTime     string   `json:"start_time"` // wall clock of second 0, RFC 3339 with nanoseconds; a label only
+	CPUSeconds    *float64 `json:"cpu_s"`      // user and system time of this process during the pass
+	LateP50S      *float64 `json:"late_p50_s"` // intended send to actual send where no cap held it back
+	LateP99S      *float64 `json:"late_p99_s"`
+	LateMaxS      *float64 `json:"late_max_s"`
+	PeakInFlight  int      `json:"peak_in_flight"` // exact, by counting
+	Interrupted   string   `json:"interrupted"`    // why the pass ended early; "": it did not
+	ConnectionsNo int      `json:"connections"`    // TCP connections opened
+	GCPauseS      *float64 `json:"gc_pause_s"`     // sum of stop-the-world pauses during the pass
+}

@@ -1,0 +1,138 @@
+package results
+
+// StepRef names a step: one variant at one point of the load sweep, repeated.
+type StepRef struct {
+	ID      string `json:"id"`      // stable: made of variant, point and repeat; a folder name
+	Variant string `json:"variant"` // as in the scenario
+	Point   string `json:"point"`   // label of the load point, "c8"
+	Repeat  int    `json:"repeat"`  // from 1
+	Attempt int    `json:"attempt"` // from 1; more than 1 after retries
+}
+
+// Asked is the load that was asked for, resolved.
+type Asked struct {
+	Endpoint       string   `json:"endpoint"`       // request path
+	API            string   `json:"api"`            // "completions" or "chat"
+	Dataset        string   `json:"dataset"`        // kind
+	DatasetPath    string   `json:"dataset_path"`   // "" where generated
+	DatasetSHA256  string   `json:"dataset_sha256"` // of the prompts as sent, hex
+	Seed           uint64   `json:"seed"`           // of the prompts, as varied for this step
+	NumPrompts     int      `json:"num_prompts"`
+	MaxConcurrency *int     `json:"max_concurrency"` // null: no cap
+	RequestRate    *float64 `json:"request_rate"`    // requests/s; null: all at once
+	Burstiness     float64  `json:"burstiness"`
+	InputLen       *int     `json:"input_len"`  // tokens; null: the dataset's own
+	OutputLen      *int     `json:"output_len"` // tokens; null: the dataset's own
+	IgnoreEOS      bool     `json:"ignore_eos"`
+	Temperature    *float64 `json:"temperature"`
+	Warmups        int      `json:"warmups"`
+	Body           string   `json:"body"` // one request body as sent, with the prompt cut short
+}
+
+// Dist describes a sample in its base unit (seconds in this package). Every
+// figure is null when the sample is empty; N is always there.
+type Dist struct {
+	N           int                `json:"n"`
+	Mean        *float64           `json:"mean"`
+	Median      *float64           `json:"median"`
+	Std         *float64           `json:"std"` // population deviation, ddof 0
+	Min         *float64           `json:"min"`
+	Max         *float64           `json:"max"`
+	Percentiles []PercentileFigure `json:"percentiles"` // ascending
+}
+
+// PercentileFigure is one percentile by numpy's linear rule.
+type PercentileFigure struct {
+	P     float64  `json:"p"` // 99 for p99
+	Value *float64 `json:"value"`
+}
+
+// Figures are the figures of one pass in the headline reading. Rates are per
+// second of DurationS; token totals are over successful requests only.
+type Figures struct {
+	Asked     int     `json:"asked"` // requests in the prompt list
+	Completed int     `json:"completed"`
+	Failed    int     `json:"failed"`
+	Unsent    int     `json:"unsent"` // never sent because the pass was ended
+	DurationS float64 `json:"duration_s"`
+
+	TotalInputTokens  *int64 `json:"total_input_tokens"` // null: unknown for at least one request
+	TotalOutputTokens *int64 `json:"total_output_tokens"`
+	CachedTokens      *int64 `json:"cached_tokens"`
+
+	RequestThroughput    *float64 `json:"request_throughput"`     // requests/s
+	RequestGoodput       *float64 `json:"request_goodput"`        // requests/s within all goals; null: no goals
+	OutputThroughput     *float64 `json:"output_throughput"`      // tokens/s
+	TotalTokenThroughput *float64 `json:"total_token_throughput"` // tokens/s
+	MaxOutputTokensPerS  *float64 `json:"max_output_tokens_per_s"`
+	PeakConcurrent       int      `json:"peak_concurrent_requests"` // exact
+
+	TTFT Dist `json:"ttft_s"` // sent to first token
+	TPOT Dist `json:"tpot_s"` // (last token - first token) / (output tokens - 1)
+	ITL  Dist `json:"itl_s"`  // gaps between token chunks, pooled
+	E2EL Dist `json:"e2el_s"` // sent to last token
+
+	TTFTFromIntended Dist `json:"ttft_from_intended_s"` // waiting in the client's queue included
+	E2ELFromIntended Dist `json:"e2el_from_intended_s"`
+
+	TokensPerChunk *float64             `json:"tokens_per_chunk"` // output tokens / token chunks
+	FinishReasons  map[string]int       `json:"finish_reasons"`
+	Failures       map[FailureClass]int `json:"failures"`
+	FailureSamples []string             `json:"failure_samples"` // first messages, at most 5, distinct
+	TokenSources   map[TokenCount]int   `json:"token_sources"`
+}
+
+// ReplicaFigures are the figures of one server of a replicated variant, over
+// the same window as the whole.
+type ReplicaFigures struct {
+	Replica int     `json:"replica"`
+	Figures Figures `json:"figures"`
+}
+
+// Server says which server answered: identity and history of one process of
+// the variant.
+type Server struct {
+	Replica     int                `json:"replica"`
+	Life        string             `json:"life"` // id of its server life, a folder name under lives/
+	Launcher    string             `json:"launcher"`
+	BaseURL     string             `json:"base_url"`
+	Argv        []string           `json:"argv"` // empty for an external server
+	Env         map[string]string  `json:"env"`  // the difference to ours; secrets redacted
+	GPUs        []int              `json:"gpus"`
+	PID         int                `json:"pid,omitempty"`
+	Model       string             `json:"model"`   // as the server names it
+	Version     string             `json:"version"` // as the server says; "" if it does not
+	ReadyPhases []Phase            `json:"ready_phases"`
+	Counters    map[string]float64 `json:"counters"` // the server's own counters, change over the pass, under our names
+	Simulated   bool               `json:"simulated"`
+}
+
+// Phase is one rung of the readiness ladder.
+type Phase struct {
+	Name string  `json:"name"` // "alive", "tcp", "health", "model", "token"
+	AtS  float64 `json:"at_s"` // seconds after the spawn
+}
+
+// Result is result.json: all that is known of a step. On disk vLLM's
+// --save-result names stand beside ours at the top level (see MarshalJSON).
+type Result struct {
+	Format    int       `json:"format_version"`
+	Bench     string    `json:"bench_version"`
+	Scenario  string    `json:"scenario"`
+	Run       string    `json:"run_id"`
+	Step      StepRef   `json:"step"`
+	StartedAt string    `json:"started_at"` // RFC 3339, wall clock
+	EndedAt   string    `json:"ended_at"`
+	Simulated bool      `json:"simulated"`
+	Verdict   Verdict   `json:"verdict"`
+	Failure   *Failure  `json:"failure"`
+	Warnings  []Warning `json:"warnings"`
+	Earlier   []Failure `json:"earlier_failures"` // of attempts before this one
+
+	Asked    Asked             `json:"asked"`
+	Servers  []Server          `json:"servers"`
+	Figures  *Figures          `json:"figures"` // null: nothing was measured
+	Replicas []ReplicaFigures  `json:"replicas"`
+	Client   *ClientReport     `json:"client"`
+	Params   map[string]string `json:"params"` // matrix values of the variant, printed as text
+}

@@ -1,0 +1,106 @@
+package results
+
+import "fmt"
+
+// Verdict is what the checks say of a step.
+type Verdict string
+
+// The verdicts. A failed or suspect step is never ranked beside sound ones.
+const (
+	OK      Verdict = "ok"
+	Suspect Verdict = "suspect" // measured, but with a doubt: see Warnings
+	Failed  Verdict = "failed"  // see Failure
+	NotRun  Verdict = "not run" // see Failure for the reason
+)
+
+// FailureClass groups failures of requests, servers and steps by what the
+// user can do about them. The string is part of the format on disk.
+type FailureClass string
+
+// Failures of a request.
+const (
+	FailConnect    FailureClass = "connect"       // no TCP or TLS connection
+	FailHTTP       FailureClass = "http-status"   // a status other than 2xx
+	FailAuth       FailureClass = "auth"          // 401 or 403
+	FailInBand     FailureClass = "in-band-error" // an error object inside a 200 stream
+	FailTruncated  FailureClass = "truncated"     // the stream ended without finish reason or [DONE]
+	FailNoTokens   FailureClass = "no-tokens"     // a complete stream that carried no token
+	FailTransport  FailureClass = "transport"     // connection broken after the request was sent
+	FailProtocol   FailureClass = "protocol"      // not an event stream, or not parsable
+	FailFirstToken FailureClass = "first-token-timeout"
+	FailStall      FailureClass = "stall-timeout" // no byte for the stall limit
+	FailTotal      FailureClass = "total-timeout"
+	FailCanceled   FailureClass = "canceled" // ended by us: Ctrl-C, deadline, dead server
+)
+
+// Failures of a server or of a step.
+const (
+	FailBadRecipe    FailureClass = "bad-recipe"       // the recipe cannot become a command line
+	FailNotFound     FailureClass = "binary-not-found" // the program to run does not exist
+	FailPortInUse    FailureClass = "port-in-use"
+	FailNoGPU        FailureClass = "not-enough-gpus"
+	FailExited       FailureClass = "server-exited"  // it ended while we needed it, whatever its exit code
+	FailFatalLine    FailureClass = "fatal-log-line" // a line of its log that no server survives
+	FailOutOfMemory  FailureClass = "out-of-memory"
+	FailBadFlag      FailureClass = "unsupported-flag"
+	FailModel        FailureClass = "model-not-loadable" // missing, gated or broken model
+	FailReadyTimeout FailureClass = "ready-timeout"      // never served a token within ready.timeout
+	FailReadyStall   FailureClass = "ready-stall"        // no sign of life for ready.stall
+	FailWrongModel   FailureClass = "wrong-model"        // it serves another model than asked for
+	FailForeign      FailureClass = "foreign-listener"   // the port is answered by a process that is not ours
+	FailNoProof      FailureClass = "not-stopped"        // could not be proven gone
+	FailDataset      FailureClass = "dataset"            // prompts could not be made
+	FailDeadline     FailureClass = "deadline"           // step or run deadline passed
+	FailInterrupted  FailureClass = "interrupted"        // Ctrl-C or a signal
+	FailRequests     FailureClass = "requests-failed"    // too many requests of the step failed
+	FailDisk         FailureClass = "disk"               // results could not be written
+	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
+	FailInternal     FailureClass = "internal"           // a bug of ours
+)
+
+// Failure says why something did not succeed: a class to branch on and the
+// evidence in the server's or the system's own words.
+type Failure struct {
+	Class      FailureClass `json:"class"`
+	Message    string       `json:"message"`
+	HTTPStatus int          `json:"http_status,omitempty"`
+	ExitCode   *int         `json:"exit_code,omitempty"` // 128+n after signal n
+	LogTail    []string     `json:"log_tail,omitempty"`  // last lines of the server's log, oldest first
+}
+
+// Error makes a Failure usable as an error.
+func (f *Failure) Error() string { return fmt.Sprintf("%s: %s", f.Class, f.Message) }
+
+// Failf builds a failure of class with a formatted message.
+func Failf(class FailureClass, format string, args ...any) *Failure {
+	return &Failure{Class: class, Message: fmt.Sprintf(format, args...)}
+}
+
+// Warning is a doubt about a figure. It travels with the result and is shown
+// in every report.
+type Warning struct {
+	Code    WarningCode `json:"code"`
+	Message string      `json:"message"`
+}
+
+// WarningCode names a kind of doubt; part of the format on disk.
+type WarningCode string
+
+// The doubts known so far.
+const (
+	WarnSimulated      WarningCode = "simulated"        // the figures come from the simulator
+	WarnFewSamples     WarningCode = "few-samples"      // too few samples for a percentile
+	WarnFailures       WarningCode = "failed-requests"  // some requests failed
+	WarnShortOutput    WarningCode = "short-output"     // answers shorter than asked
+	WarnTokenSource    WarningCode = "token-source"     // output tokens not from the server's usage
+	WarnMultiToken     WarningCode = "tokens-per-chunk" // ITL is inter-chunk latency: several tokens a chunk
+	WarnClientLate     WarningCode = "client-late"      // requests were sent later than intended
+	WarnInputMismatch  WarningCode = "input-length"     // the server counted other prompt lengths than asked
+	WarnPrefixCache    WarningCode = "prefix-cache"     // part of the prompts came from a warm cache
+	WarnInterrupted    WarningCode = "interrupted"      // the pass ended before all requests were sent
+	WarnRetried        WarningCode = "retried"          // an earlier attempt of this step failed
+	WarnCounters       WarningCode = "server-counters"  // the server's own counters disagree with ours
+	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
+	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
+	WarnRequestRate    WarningCode = "rate-not-reached" // the asked request rate was not achieved
+)

@@ -1,0 +1,210 @@
+// Package scenarios reads scenario files: strict YAML with positions, ${}
+// expressions, variant matrices and load sweeps, all defaults made visible.
+//
+// What goes in: a file, --set overrides, an environment look-up and named
+// profiles. What comes out: a Scenario that is checked and fully expanded, or
+// every error of the file at once, each with file:line:column. It never looks
+// at the clock, the network or a process.
+package scenarios
+
+import "time"
+
+// Scenario is a checked and expanded scenario file.
+type Scenario struct {
+	Path        string // as the user gave it
+	Dir         string // folder that relative paths in the file start from
+	Source      []byte // the file, byte for byte
+	Name        string
+	Description string
+
+	Variants []Variant // matrix blocks expanded, in file order
+	Points   []Load    // the load sweep expanded, in file order
+
+	Method       Method
+	Repeats      int
+	Order        Order
+	Seed         uint64 // of a shuffled order
+	Restart      Restart
+	OnFailure    OnFailure
+	Retries      int           // further attempts of a failed step
+	StepDeadline time.Duration // 0: none
+	RunDeadline  time.Duration // 0: none
+
+	Sets     []string  // the --set overrides, as given
+	Defaults []Default // every default that was applied, in path order
+	EnvUsed  []EnvUse  // every ${env:NAME} that was read
+}
+
+// Method says how points become figures.
+type Method string
+
+// Serving is one pass of the load client a step.
+const Serving Method = "serving"
+
+// Order says in which order steps run.
+type Order string
+
+// The orders. Interleaved: variants take turns within a repeat, so that drift
+// does not look like a difference. Grouped: all repeats of a variant, then the
+// next. Shuffled: interleaved with the variants of each repeat permuted by Seed.
+const (
+	Interleaved Order = "interleaved"
+	Grouped     Order = "grouped"
+	Shuffled    Order = "shuffled"
+)
+
+// Restart says when a server is started anew.
+type Restart string
+
+// The restart policies: one life for all steps of a variant that follow each
+// other; one life a variant and repeat; one a point; one a step.
+const (
+	RestartNever   Restart = "never"
+	RestartVariant Restart = "variant"
+	RestartPoint   Restart = "point"
+	RestartStep    Restart = "step"
+)
+
+// OnFailure says what a failed step means for the rest.
+type OnFailure string
+
+// The failure policies: go on with everything; skip the rest of the variant;
+// stop the run.
+const (
+	Continue    OnFailure = "continue"
+	SkipVariant OnFailure = "skip-variant"
+	StopRun     OnFailure = "stop"
+)
+
+// Variant is one way to launch a server.
+type Variant struct {
+	Name   string
+	Notes  string            // free text of the author, shown in reports
+	Params map[string]string // matrix values as text; nil without a matrix
+	Pos    Pos
+	Server Server
+}
+
+// Server is the recipe of a variant, the shared server: block merged in.
+type Server struct {
+	Launcher   string   // "vllm", "llamacpp", "sglang", "tgi", "ollama", "command", "external", "simulator"
+	Model      string   // what the engine loads; for a local file an absolute path
+	ServedName string   // name in requests and /v1/models; "": the launcher decides
+	Binary     []string // program and leading arguments; nil: the launcher's own
+	Command    []string // launcher command: the whole argv; ${host}, ${port}, ${model} are filled in at launch
+	Args       []Arg
+	Env        map[string]EnvValue
+	BaseURL    string // launcher external
+	Host       string // address to listen on
+	Port       int    // 0: the launcher's default, or the next free one
+	GPUs       GPUs
+	Replicas   int
+	API        string // dialect of the command launcher's server: "openai" or "llamacpp"
+	APIKey     EnvValue
+	WorkDir    string // "": the scenario's folder
+	Ready      Ready
+	Stop       Stop
+}
+
+// Arg is one engine argument. Value is nil, bool, json.Number (spelled as in
+// the file), string, []any or map[string]any; the launcher decides how each
+// becomes a flag.
+type Arg struct {
+	Name  string
+	Value any
+	Pos   Pos
+}
+
+// EnvValue is a value that may be a secret. Unset asks for the variable to be
+// removed from the inherited environment (YAML null).
+type EnvValue struct {
+	Value  string
+	Unset  bool
+	Secret bool // came from ${env:NAME} or its name says so; shown as "***"
+}
+
+// GPUs says which GPUs a server gets. The zero value leaves it to the
+// launcher: tensor x pipeline x data parallel sizes.
+type GPUs struct {
+	Count int   // GPUs a replica; 0: derive
+	List  []int // device indices to choose from, in order; nil: all of the box
+	None  bool  // "gpus: none": leave visibility alone
+}
+
+// Ready limits the wait until a server truly serves.
+type Ready struct {
+	Timeout time.Duration // from spawn to first token
+	Stall   time.Duration // no sign of life; 0: off
+	Path    string        // health path; "": the launcher's own
+	Log     string        // launcher command: text that must appear in the log; "": none
+}
+
+// Stop limits the end of a server.
+type Stop struct {
+	Grace time.Duration // between SIGTERM and SIGKILL; 0: the launcher's own
+}
+
+// Load is one point of the sweep, resolved.
+type Load struct {
+	Label          string // unique among the points; made of what the sweep varies: "c8", "in128-out64-c8", "all"
+	Endpoint       string // request path, "/v1/chat/completions"
+	API            string // "chat" or "completions"
+	Dataset        Dataset
+	NumPrompts     int
+	MaxConcurrency int     // 0: no cap
+	RequestRate    float64 // requests/s; +Inf: all at once
+	Burstiness     float64 // 1: Poisson; below: burstier; +Inf: constant gaps
+	InputLen       int     // tokens; 0: the dataset's own
+	OutputLen      int     // tokens; 0: the dataset's own
+	IgnoreEOS      bool
+	Temperature    *float64
+	Body           map[string]any // further body fields, merged last
+	Headers        map[string]EnvValue
+	Warmups        int // requests before the measured ones, with prompts of their own
+	Timeouts       Timeouts
+	Goodput        map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
+	Percentiles    []float64                // 0 to 100, ascending
+	MinSuccess     float64                  // share of requests that must succeed, 0 to 1
+	KeepText       bool                     // keep the answers' text in the records
+}
+
+// Dataset says where prompts come from.
+type Dataset struct {
+	Kind       string // "random", "sharegpt", "jsonl"
+	Path       string // absolute; "" for random
+	Seed       uint64
+	Vary       bool    // other prompts for each point and repeat, so that none is warm in a prefix cache
+	TokenIDs   bool    // random: send token ids, not text
+	VocabSize  int     // random token ids: exclusive upper bound
+	RangeRatio float64 // random: lengths from l(1-r) to l(1+r)
+	PrefixLen  int     // random: tokens that all prompts share
+	Shuffle    bool    // sharegpt, jsonl
+}
+
+// Timeouts of one request; 0 is no limit.
+type Timeouts struct {
+	Connect    time.Duration
+	FirstToken time.Duration // sent to first data event
+	Stall      time.Duration // no byte between two reads
+	Total      time.Duration
+}
+
+// Pos is a place in a scenario file.
+type Pos struct {
+	File   string
+	Line   int // from 1
+	Column int // from 1
+}
+
+// Default is a value that the file did not give.
+type Default struct {
+	Path  string // "load.burstiness"
+	Value string
+}
+
+// EnvUse is one ${env:NAME} that was read.
+type EnvUse struct {
+	Name   string
+	Value  string // "***" where Secret
+	Secret bool
+}
