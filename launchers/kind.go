@@ -84,12 +84,12 @@ type Kind struct {
 	// ServedName is the model name in requests and in the model list.
 	ServedName func(Spec) string
 
-	HealthPath   string            // "" if there is none
-	ModelsPath   string            // OpenAI model list; "" if there is none
-	TokenizePath string            // "" if there is none
-	VersionPath  string            // "" if there is none
-	MetricsPath  string            // Prometheus text; "" if there is none
-	Counters     map[string]string // our name ("output_tokens_total") -> the engine's metric name
+	HealthPath   string              // "" if there is none
+	ModelsPath   string              // OpenAI model list; "" if there is none
+	TokenizePath string              // "" if there is none
+	VersionPath  string              // "" if there is none
+	MetricsPath  string              // Prometheus text; "" if there is none
+	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins
 	Fatal        []FatalLine
 	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
 	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
