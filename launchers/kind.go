@@ -39,6 +39,7 @@ type Spec struct {
 	StopGrace  time.Duration // 0: the kind's own
 	Life       string        // id of the server life, for the journal
 	Replica    int
+	Replicas   int    // of the variant, 0 and 1 alike
 	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
 }
 

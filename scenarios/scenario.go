@@ -33,6 +33,7 @@ type Scenario struct {
 	Sets     []string  // the --set overrides, as given
 	Defaults []Default // every default that was applied, in path order
 	EnvUsed  []EnvUse  // every ${env:NAME} that was read
+	Secrets  []string  // values of secret ${env:NAME}, in the clear: never to be shown or written
 }
 
 // Method says how points become figures.
