@@ -109,7 +109,7 @@ main() {
   [[ -n $uri ]] || die "this machine's apt sources name no Debian archive"
 
   apt=$dest/apt
-  rm -rf "$apt" "$dest/root" "$dest/bin"
+  rm -rf "${apt:?}" "${dest:?}/root" "${dest:?}/bin"
   write_apt_conf "$apt"
   for suite in ${LLAMA_SUITES:-forky sid}; do
     if download "$apt" "$uri" "$suite"; then
