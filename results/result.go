@@ -20,9 +20,9 @@ type Asked struct {
 	NumPrompts     int      `json:"num_prompts"`
 	MaxConcurrency *int     `json:"max_concurrency"` // null: no cap
 	RequestRate    *float64 `json:"request_rate"`    // requests/s; null: all at once
-	Burstiness     *float64 `json:"burstiness"` // 1: Poisson; null: constant gaps
-	InputLen       *int     `json:"input_len"`  // tokens; null: the dataset's own
-	OutputLen      *int     `json:"output_len"` // tokens; null: the dataset's own
+	Burstiness     *float64 `json:"burstiness"`      // 1: Poisson; null: constant gaps
+	InputLen       *int     `json:"input_len"`       // tokens; null: the dataset's own
+	OutputLen      *int     `json:"output_len"`      // tokens; null: the dataset's own
 	IgnoreEOS      bool     `json:"ignore_eos"`
 	Temperature    *float64 `json:"temperature"`
 	Warmups        int      `json:"warmups"`

@@ -1,0 +1,171 @@
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Names of files and folders inside a run folder.
+const (
+	ManifestName    = "manifest.json"
+	ScenarioName    = "scenario.yaml"
+	PlanName        = "plan.json"
+	EnvironmentName = "environment.json"
+	JournalName     = "journal.jsonl"
+	ResultName      = "result.json"
+	RequestsName    = "requests.jsonl" // ".zst" is added when the step has ended
+	CommandName     = "command.txt"
+	BlockName       = "block.txt"
+	ReportName      = "report.md"
+	SummaryName     = "summary.csv"
+	stepsName       = "steps"
+	livesName       = "lives"
+	lockName        = ".lock"
+)
+
+// Folder is the folder of one run. Its methods that return paths touch
+// nothing; the file at a path need not exist.
+type Folder struct{ dir string }
+
+// Create makes results folder root/scenario/runID. It refuses one that exists.
+func Create(root, scenario, runID string) (*Folder, error) {
+	for _, name := range []string{scenario, runID} {
+		if err := checkName(name); err != nil {
+			return nil, fmt.Errorf("create run folder: %w", err)
+		}
+	}
+	parent := filepath.Join(root, scenario)
+	f := &Folder{dir: filepath.Join(parent, runID)}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return nil, fmt.Errorf("create run folder: %w", err)
+	}
+	if err := os.Mkdir(f.dir, 0o755); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("create run folder: %s exists already; choose another run id, or resume that run", f.dir)
+		}
+		return nil, fmt.Errorf("create run folder: %w", err)
+	}
+	for _, sub := range []string{stepsName, livesName} {
+		if err := os.Mkdir(filepath.Join(f.dir, sub), 0o755); err != nil {
+			return nil, fmt.Errorf("create run folder: %w", err)
+		}
+	}
+	return f, errors.Join(syncDir(f.dir), syncDir(parent))
+}
+
+// checkName refuses what would not be exactly one folder below its parent.
+func checkName(name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
+		return fmt.Errorf("%q cannot be a folder name", name)
+	}
+	return nil
+}
+
+// Open opens the folder of an existing run.
+func Open(dir string) (*Folder, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("open run folder: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("open run folder: %s is a file; give the folder it lies in", dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err == nil {
+		return &Folder{dir: dir}, nil
+	}
+	if runs := runsBelow(dir); len(runs) > 0 {
+		return nil, fmt.Errorf("open run folder: %s holds %d runs and is none itself; give one of them, such as %s",
+			dir, len(runs), runs[len(runs)-1])
+	}
+	return nil, fmt.Errorf("open run folder: %s is not the folder of a run: it has no %s", dir, ManifestName)
+}
+
+// runsBelow lists run folders directly in dir, in the order of their names.
+func runsBelow(dir string) []string {
+	found, err := filepath.Glob(filepath.Join(dir, "*", ManifestName))
+	if err != nil { // dir itself looks like a broken pattern
+		return nil
+	}
+	for i, path := range found {
+		found[i] = filepath.Dir(path)
+	}
+	return found
+}
+
+// Dir is the run folder itself.
+func (f *Folder) Dir() string { return f.dir }
+
+// Manifest is the path of what the run set out to do.
+func (f *Folder) Manifest() string { return filepath.Join(f.dir, ManifestName) }
+
+// Scenario is the path of the scenario file as run, byte for byte.
+func (f *Folder) Scenario() string { return filepath.Join(f.dir, ScenarioName) }
+
+// Plan is the path of the resolved plan.
+func (f *Folder) Plan() string { return filepath.Join(f.dir, PlanName) }
+
+// Environment is the path of the description of the machine.
+func (f *Folder) Environment() string { return filepath.Join(f.dir, EnvironmentName) }
+
+// Journal is the path of the journal.
+func (f *Folder) Journal() string { return filepath.Join(f.dir, JournalName) }
+
+// StepDir is the folder of the step with that id.
+func (f *Folder) StepDir(id string) string { return filepath.Join(f.dir, stepsName, id) }
+
+// LifeDir is the folder of a server life: its log and its command.
+func (f *Folder) LifeDir(life string) string { return filepath.Join(f.dir, livesName, life) }
+
+// WriteFile writes a file of the run folder, whole or not at all. The name is
+// relative to the folder and uses slashes: "steps/ID/command.txt".
+func (f *Folder) WriteFile(name string, data []byte) error {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return fmt.Errorf("write %q: not a name inside the run folder", name)
+	}
+	return writeAtomic(filepath.Join(f.dir, filepath.FromSlash(name)), func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// WriteJSON writes value indented to a file of the run folder.
+func (f *Folder) WriteJSON(name string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return f.WriteFile(name, append(data, '\n'))
+}
+
+// WriteManifest writes manifest.json; a folder without it is no run.
+func (f *Folder) WriteManifest(m Manifest) error {
+	m.Format = FormatVersion
+	return f.WriteJSON(ManifestName, m)
+}
+
+// WriteResult writes result.json of the step that it names.
+func (f *Folder) WriteResult(r *Result) error {
+	if err := checkName(r.Step.ID); err != nil {
+		return fmt.Errorf("write result: step id: %w", err)
+	}
+	whole := *r
+	whole.Format = FormatVersion
+	return f.WriteJSON(stepsName+"/"+r.Step.ID+"/"+ResultName, &whole)
+}
+
+// OpenJournal opens the run's journal for appending; see OpenJournal.
+func (f *Folder) OpenJournal() (*Journal, error) { return OpenJournal(f.Journal()) }
+
+// RecordWriter opens the request records of a step for writing.
+func (f *Folder) RecordWriter(step string) (*RecordWriter, error) {
+	if err := checkName(step); err != nil {
+		return nil, fmt.Errorf("write records: step id: %w", err)
+	}
+	return NewRecordWriter(f.StepDir(step), 0)
+}

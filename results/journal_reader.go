@@ -1,0 +1,59 @@
+package results
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// JournalLine is one line of a journal: an event, or what is there instead.
+type JournalLine struct {
+	Number int // from 1
+	Event  Event
+	Bad    string // why the line is no event; "": it is one
+	Raw    string // the text of a bad line
+}
+
+// ReadJournal yields every line of a journal. Lines that are no events (cut by
+// a kill, damaged) are values like the others; the error is one of reading,
+// after which nothing follows.
+func ReadJournal(r io.Reader) iter.Seq2[JournalLine, error] {
+	return func(yield func(JournalLine, error) bool) {
+		in := bufio.NewReader(r)
+		for number := 1; ; number++ {
+			raw, err := in.ReadBytes('\n')
+			if len(raw) > 0 && !yield(parseJournalLine(number, raw), nil) {
+				return
+			}
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(JournalLine{}, fmt.Errorf("read journal: %w", err))
+				return
+			}
+		}
+	}
+}
+
+func parseJournalLine(number int, raw []byte) JournalLine {
+	text, whole := bytes.CutSuffix(raw, []byte("\n"))
+	line := JournalLine{Number: number}
+	err := json.Unmarshal(text, &line.Event)
+	switch {
+	case err != nil && !whole:
+		line.Bad = "cut short"
+	case err != nil:
+		line.Bad = err.Error()
+	case line.Event.Seq < 1 || line.Event.Kind == "":
+		line.Bad = "not an event: it has no number or no kind"
+	}
+	if line.Bad != "" {
+		line.Event, line.Raw = Event{}, string(text)
+	}
+	return line
+}

@@ -1,0 +1,33 @@
+package results
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestLockRefusesASecondWriter(t *testing.T) {
+	f := mustFolder(t)
+	if err := f.WriteManifest(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := f.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Lock(); !errors.Is(err, ErrLocked) {
+		t.Errorf("second Lock error = %v, want ErrLocked", err)
+	}
+	if _, err := Read(f.Dir()); err != nil {
+		t.Errorf("Read while locked error = %v, want none", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.Lock()
+	if err != nil {
+		t.Fatalf("Lock after Release error = %v, want none", err)
+	}
+	if err := again.Release(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,193 @@
+package results
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// writeRun makes a run of steps a, b, c with these journal events and results.
+func writeRun(t *testing.T, events []Event, done ...*Result) *Folder {
+	t.Helper()
+	f := mustFolder(t)
+	m := Manifest{Bench: "v1", Scenario: "quickstart", Run: "r", Planned: []StepRef{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
+	if err := f.WriteManifest(m); err != nil {
+		t.Fatal(err)
+	}
+	j, err := f.OpenJournal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if err := j.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range done {
+		if err := f.WriteResult(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func TestReadDerivesWhatAKillLeftOut(t *testing.T) {
+	f := writeRun(t, []Event{
+		{Kind: RunStarted},
+		{Kind: StepStarted, Step: "a", Attempt: 1}, {Kind: StepFinished, Step: "a", Attempt: 1, Verdict: OK},
+		{Kind: StepStarted, Step: "b", Attempt: 2},
+	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: OK})
+	w, err := NewRecordWriter(f.StepDir("b"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := w.Write(someRecord(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run, err := Read(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		ID      string
+		State   StepState
+		Verdict Verdict
+		Class   FailureClass
+		Records int
+		Attempt int
+	}
+	var got []row
+	for _, s := range run.Steps {
+		r := row{s.Result.Step.ID, s.State, s.Result.Verdict, "", s.Records, s.Result.Step.Attempt}
+		if s.Result.Failure != nil {
+			r.Class = s.Result.Failure.Class
+		}
+		got = append(got, r)
+	}
+	want := []row{
+		{"a", StepDone, OK, "", 0, 1},
+		{"b", StepInterrupted, NotRun, FailInterrupted, 3, 2},
+		{"c", StepPending, NotRun, FailInterrupted, 0, 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if run.Finished || len(run.Problems) != 0 {
+		t.Errorf("Finished = %v, Problems = %q; want false and none", run.Finished, run.Problems)
+	}
+	if run.Step("b") != &run.Steps[1] || run.Step("x") != nil {
+		t.Error("Step does not find steps by id")
+	}
+}
+
+func TestReadTakesVerdictsFromTheJournal(t *testing.T) {
+	reason := Failf(FailEarlier, "on-failure: stop")
+	f := writeRun(t, []Event{
+		{Kind: RunStarted},
+		{Kind: StepFinished, Step: "a", Verdict: NotRun, Failure: reason},
+		{Kind: StepStarted, Step: "b"}, {Kind: StepFinished, Step: "b", Verdict: OK},
+		{Kind: StepFinished, Step: "c", Verdict: Failed},
+		{Kind: RunFinished},
+	})
+	run, err := Read(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Finished {
+		t.Error("Finished = false, want true")
+	}
+	if a := run.Steps[0]; a.State != StepDone || a.Result.Verdict != NotRun || a.Result.Failure.Message != reason.Message {
+		t.Errorf("step a = %+v, want the journal's verdict and reason", a.Result)
+	}
+	if b := run.Steps[1].Result; b.Verdict != Failed || b.Failure.Class != FailDisk {
+		t.Errorf("step b without its result.json = %v %v, want failed and disk", b.Verdict, b.Failure)
+	}
+	if c := run.Steps[2].Result; c.Verdict != Failed || c.Failure == nil {
+		t.Errorf("step c without a reason = %v %v, want failed with some failure", c.Verdict, c.Failure)
+	}
+}
+
+func TestReadTellsOfAnUnfinishedSecondAttempt(t *testing.T) {
+	f := writeRun(t, []Event{
+		{Kind: RunStarted}, {Kind: StepStarted, Step: "a", Attempt: 1}, {Kind: StepFinished, Step: "a", Attempt: 1, Verdict: Failed},
+		{Kind: RunFinished}, {Kind: RunStarted}, {Kind: StepStarted, Step: "a", Attempt: 2},
+	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: Failed})
+	run, err := Read(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Finished {
+		t.Error("Finished = true after a resumed run without end, want false")
+	}
+	if len(run.Problems) != 1 || !strings.Contains(run.Problems[0], "attempt 2 has no end") {
+		t.Errorf("Problems = %q, want one about attempt 2", run.Problems)
+	}
+}
+
+func TestReadReadsAroundADamagedJournal(t *testing.T) {
+	f := writeRun(t, nil)
+	text := `{"seq":1,"time":"2026-01-01T00:00:00Z","event":"run-started"}
+garbage
+{"seq":5,"time":"2026-01-01T00:00:00Z","event":"step-started","step":"a"}
+{"seq":6,"ti`
+	if err := os.WriteFile(f.Journal(), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run, err := Read(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Events) != 2 || run.Steps[0].State != StepInterrupted {
+		t.Errorf("%d events, step a %s; want 2 and interrupted", len(run.Events), run.Steps[0].State)
+	}
+	if len(run.Problems) != 3 {
+		t.Errorf("Problems = %q, want the bad line, the gap and the cut line", run.Problems)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, file, content, want string }{
+		{"newer manifest", ManifestName, `{"format_version":99}`, "format version 99 is newer than 1"},
+		{"manifest without version", ManifestName, `{"run_id":"x"}`, "no format_version"},
+		{"broken manifest", ManifestName, `{"format_version":`, "unexpected end"},
+		{"newer result", "steps/a/result.json", `{"format_version":2}`, "use a newer bench"},
+		{"broken plan", PlanName, `{`, "not JSON"},
+		{"broken environment", EnvironmentName, `{`, "not JSON"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := writeRun(t, nil)
+			if err := f.WriteFile(tt.file, []byte(tt.content)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Read(f.Dir())
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), filepath.Base(tt.file)) {
+				t.Errorf("Read error = %v, want one with %q and the file's name", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadWithoutAJournal(t *testing.T) {
+	f := writeRun(t, nil)
+	if err := os.Remove(f.Journal()); err != nil {
+		t.Fatal(err)
+	}
+	run, err := Read(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Problems) != 1 || len(run.Steps) != 3 {
+		t.Errorf("Problems = %q, %d steps; want the missing journal and 3 steps", run.Problems, len(run.Steps))
+	}
+}
