@@ -1,0 +1,66 @@
+package fakeengine
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+// completions answers a completion or chat completion with a stream of
+// max_tokens words, or misbehaves as the config says.
+func (e *engine) completions(w http.ResponseWriter, r *http.Request) {
+	var ask struct {
+		MaxTokens int `json:"max_tokens"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+		fail(w, http.StatusBadRequest, err.Error(), "invalid_request_error")
+		return
+	}
+	number := int(e.requests.Add(1))
+	switch {
+	case e.config.DieAt > 0 && number >= e.config.DieAt:
+		select {
+		case e.exit <- 0:
+		default:
+		}
+		<-r.Context().Done()
+	case e.config.FatalAt > 0 && number >= e.config.FatalAt:
+		fmt.Fprintln(os.Stderr, e.config.FatalLine)
+		<-r.Context().Done()
+	case e.config.NoTokens:
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	case e.config.Empty:
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: [DONE]\n\n")
+	default:
+		e.stream(w, r, max(ask.MaxTokens, 1))
+	}
+}
+
+func (e *engine) stream(w http.ResponseWriter, r *http.Request, tokens int) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	chat := r.URL.Path == "/v1/chat/completions"
+	e.inputs.Add(1)
+	for range tokens {
+		e.outputs.Add(1)
+		choice := map[string]any{"index": 0, "text": " word"}
+		if chat {
+			choice = map[string]any{"index": 0, "delta": map[string]any{"content": " word"}}
+		}
+		event(w, map[string]any{"choices": []any{choice}})
+	}
+	event(w, map[string]any{
+		"choices": []any{map[string]any{"index": 0, "text": "", "finish_reason": "length"}},
+		"usage":   map[string]any{"prompt_tokens": 1, "completion_tokens": tokens},
+	})
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+func event(w http.ResponseWriter, value any) {
+	text, _ := json.Marshal(value)
+	fmt.Fprintf(w, "data: %s\n\n", text)
+	_ = http.NewResponseController(w).Flush()
+}

@@ -1,0 +1,81 @@
+// Package fakeengine is a test double: a server process that plays the stages
+// of an inference server's life, good and bad. It runs inside a re-executed
+// test binary, so that tests get a real process with real children, signals,
+// sockets and log output.
+//
+// What goes in: a Config in an environment variable and the command line of
+// the engine it stands for. What comes out: a process. It infers nothing.
+package fakeengine
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Variable names the environment variable that turns a test binary into a
+// fake engine.
+const Variable = "BENCH_FAKE_ENGINE"
+
+// childArgument is the first argument of a fake engine's child processes.
+const childArgument = "fake-engine-child"
+
+// Config says what the engine does. The zero value serves at once, under the
+// paths that vLLM uses, a model without a name.
+type Config struct {
+	Model    string            // name in the model list
+	Paths    Paths             // "" in a field: no such path
+	Counters map[string]string // counter as bench names it -> name under Paths.Metrics
+	Key      string            // API key asked for outside of the health path; "": none
+
+	Lines    []string      // written to stderr at the start
+	Loading  time.Duration // answers 503 to everything for so long
+	Silent   bool          // neither listens nor logs, for ever
+	Chatter  bool          // logs all the time and never listens
+	NoTokens bool          // accepts completions and never answers them
+	Empty    bool          // answers completions with a stream without tokens
+	Host     string        // listens there instead of where the command line says
+
+	ExitAtOnce *int          // exits with this code after Lines
+	ExitAfter  time.Duration // exits with code 0 after so long, whatever it does; 0: never
+	DieAt      int           // exits with code 0 when request number DieAt comes; 0: never
+	FatalAt    int           // logs FatalLine and hangs when request number FatalAt comes; 0: never
+	FatalLine  string
+
+	IgnoreTerm bool          // SIGTERM does nothing
+	Drain      time.Duration // from SIGTERM to the exit
+	TermCode   int           // exit code after SIGTERM
+	Children   []Child       // started before anything else; they outlive the engine
+}
+
+// Paths are the paths of the engine's API beside /v1/completions and
+// /v1/chat/completions, which are always there.
+type Paths struct {
+	Health, Models, Metrics, Tokenize, Version string
+}
+
+// VLLM are the paths of a vLLM server.
+func VLLM() Paths {
+	return Paths{Health: "/health", Models: "/v1/models", Metrics: "/metrics", Tokenize: "/tokenize", Version: "/version"}
+}
+
+// Child is one child process. It sleeps until SIGTERM.
+type Child struct {
+	Group      bool // in a process group of its own
+	Session    bool // in a session of its own
+	Daemon     bool // forked twice, so that its parent is gone
+	IgnoreTerm bool
+	ClearEnv   bool // without any environment variable
+}
+
+// Env is the environment entry that makes a test binary this engine.
+func (c Config) Env() string { return Variable + "=" + c.Value() }
+
+// Value is the value of Variable for this engine.
+func (c Config) Value() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("encode fake engine: %v", err)) // plain data cannot fail
+	}
+	return string(text)
+}

@@ -1,0 +1,174 @@
+package fakeengine
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// lifetime ends an engine or child that a broken test left behind.
+const lifetime = 2 * time.Minute
+
+// Main plays the engine and exits, if this process was started as one; else
+// it returns at once. It is the first thing a TestMain calls.
+func Main() {
+	if len(os.Args) > 2 && os.Args[1] == childArgument {
+		os.Exit(childMain(os.Args[2]))
+	}
+	value, found := os.LookupEnv(Variable)
+	if !found {
+		return
+	}
+	var config Config
+	if err := json.Unmarshal([]byte(value), &config); err != nil {
+		fmt.Fprintln(os.Stderr, "fake engine:", err)
+		os.Exit(99)
+	}
+	os.Exit(engineMain(config))
+}
+
+func engineMain(config Config) int {
+	stop := termSignal(config.IgnoreTerm)
+	for _, child := range config.Children {
+		if err := startChild(child); err != nil {
+			fmt.Fprintln(os.Stderr, "fake engine: start child:", err)
+			return 98
+		}
+	}
+	for _, line := range config.Lines {
+		fmt.Fprintln(os.Stderr, line)
+	}
+	if config.ExitAtOnce != nil {
+		return *config.ExitAtOnce
+	}
+	exit := make(chan int, 1)
+	switch {
+	case config.Silent:
+	case config.Chatter:
+		go chatter()
+	default:
+		if err := serve(config, os.Args[1:], exit); err != nil {
+			fmt.Fprintln(os.Stderr, "fake engine:", err)
+			return 1
+		}
+	}
+	end := time.After(lifetime)
+	if config.ExitAfter > 0 {
+		end = time.After(config.ExitAfter)
+	}
+	select {
+	case <-stop:
+		time.Sleep(config.Drain)
+		return config.TermCode
+	case code := <-exit:
+		return code
+	case <-end:
+		return 0
+	}
+}
+
+func chatter() {
+	for i := 0; ; i++ {
+		fmt.Printf("Loading safetensors checkpoint shards: %d%% Completed\r", i%100)
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// termSignal delivers SIGTERM, or never anything if it is to be ignored.
+func termSignal(ignore bool) <-chan os.Signal {
+	signals := make(chan os.Signal, 1)
+	if ignore {
+		signal.Ignore(syscall.SIGTERM)
+	} else {
+		signal.Notify(signals, syscall.SIGTERM)
+	}
+	return signals
+}
+
+// startChild re-executes the test binary as a child and waits until it has
+// installed its signal handler, which it shows by a byte on its stdout.
+func startChild(child Child) error {
+	text, err := json.Marshal(child)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ready, readyWriter, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer ready.Close()
+	cmd := exec.Command(program, childArgument, string(text))
+	cmd.Stdout = readyWriter
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: child.Group, Setsid: child.Session}
+	if child.ClearEnv {
+		cmd.Env = []string{}
+	} else {
+		cmd.Env = withoutEngine(os.Environ())
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	readyWriter.Close()
+	if child.Daemon {
+		_ = cmd.Wait() // the one in the middle
+	}
+	_, err = ready.Read(make([]byte, 1))
+	return err
+}
+
+func withoutEngine(env []string) []string {
+	var kept []string
+	for _, entry := range env {
+		if !strings.HasPrefix(entry, Variable+"=") {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}
+
+func childMain(text string) int {
+	var child Child
+	if err := json.Unmarshal([]byte(text), &child); err != nil {
+		return 97
+	}
+	if child.Daemon {
+		return forkAgain(child)
+	}
+	stop := termSignal(child.IgnoreTerm)
+	os.Stdout.Write([]byte{'.'})
+	select {
+	case <-stop:
+	case <-time.After(lifetime):
+	}
+	return 0
+}
+
+// forkAgain starts the child proper, with our stdout, and ends.
+func forkAgain(child Child) int {
+	child.Daemon = false
+	text, _ := json.Marshal(child)
+	program, err := os.Executable()
+	if err != nil {
+		return 96
+	}
+	cmd := exec.Command(program, childArgument, string(text))
+	cmd.Stdout = os.Stdout
+	cmd.Env = os.Environ()
+	if len(cmd.Env) == 0 {
+		cmd.Env = []string{}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: child.Group, Setsid: child.Session}
+	if err := cmd.Start(); err != nil {
+		return 95
+	}
+	return 0
+}
