@@ -60,8 +60,11 @@ type Ready struct {
 
 // Command is what a recipe becomes.
 type Command struct {
-	Argv  []string          // nil for an external server
-	Env   map[string]string // added or changed; visibility and hygiene variables included
+	Argv []string          // nil for an external server
+	Env  map[string]string // added or changed; the recipe's, visibility and hygiene variables included
+
+	// Unset is removed from the inherited environment before Env is applied.
+	// An entry that ends in * stands for all names with that beginning.
 	Unset []string
 }
 
@@ -87,6 +90,7 @@ type Kind struct {
 
 	HealthPath   string              // "" if there is none
 	ModelsPath   string              // OpenAI model list; "" if there is none
+	ModelsMaybe  bool                // a missing model list (404) says nothing against the server
 	TokenizePath string              // "" if there is none
 	VersionPath  string              // "" if there is none
 	MetricsPath  string              // Prometheus text; "" if there is none
@@ -100,6 +104,7 @@ type Kind struct {
 type FatalLine struct {
 	Pattern *regexp.Regexp
 	Class   results.FailureClass
+	Hint    string // what usually helps, for the end of the failure's message; "": nothing to add
 }
 
 // Names of counters under which all kinds report, where they have them.

@@ -1,0 +1,132 @@
+package launchers
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"benchrig/results"
+)
+
+// All lists every kind of server, in the order in which help shows them.
+func All() []Kind {
+	return []Kind{
+		vllmKind(),
+		llamacppKind(),
+		sglangKind(),
+		tgiKind(),
+		ollamaKind(),
+		commandKind(),
+		externalKind(),
+		simulatorKind(),
+	}
+}
+
+// Names lists the names of All.
+func Names() []string {
+	var names []string
+	for _, kind := range All() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
+// Lookup finds a kind by the name that scenarios use.
+func Lookup(name string) (Kind, bool) {
+	for _, kind := range All() {
+		if kind.Name == name {
+			return kind, true
+		}
+	}
+	return Kind{}, false
+}
+
+// listenAddress is where the server shall listen.
+func listenAddress(s Spec, defaultPort int) (host, port string) {
+	return cmp.Or(s.Host, "127.0.0.1"), strconv.Itoa(cmp.Or(s.Port, defaultPort))
+}
+
+// needModel refuses a recipe without a model, or with one that an engine would
+// read as an option.
+func needModel(s Spec) error {
+	switch {
+	case s.Model == "":
+		return fmt.Errorf("model: missing: say which model %s shall load", s.Launcher)
+	case strings.HasPrefix(s.Model, "-"):
+		return fmt.Errorf("model: %q begins with a dash, as options do: write a path as ./%s", s.Model, s.Model)
+	case strings.ContainsRune(s.Model+s.ServedName, 0):
+		return fmt.Errorf("model: %q holds a NUL byte", s.Model)
+	}
+	return nil
+}
+
+// servedOrModel is the name in requests where an engine serves a model under
+// its own name unless told otherwise.
+func servedOrModel(s Spec) string { return cmp.Or(s.ServedName, s.Model) }
+
+// unknownSize is the WorldSize of kinds that use whatever GPUs they see, or
+// none.
+func unknownSize([]Arg) int { return 0 }
+
+// maxParallel is more than any parallelism option will ever say.
+const maxParallel = 4096
+
+// sizes multiplies the options of those canonical names, 1 where one is not
+// given; 0 if one cannot be read.
+func sizes(s spelling, args []Arg, names ...string) int {
+	product := 1
+	for _, name := range names {
+		value, ok := s.find(args, name)
+		if !ok || value == nil {
+			continue
+		}
+		size, ok := positive(value)
+		if !ok || size > maxParallel {
+			return 0
+		}
+		product *= size
+	}
+	return product
+}
+
+func positive(value any) (int, bool) {
+	var text string
+	switch v := value.(type) {
+	case json.Number:
+		text = v.String()
+	case string:
+		text = v
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n > 0
+}
+
+// fatal makes one FatalLine of regular expressions that mean the same.
+func fatal(class results.FailureClass, hint string, patterns ...string) FatalLine {
+	return FatalLine{
+		Pattern: regexp.MustCompile(strings.Join(patterns, "|")),
+		Class:   class,
+		Hint:    hint,
+	}
+}
+
+// Fatal lines that Python engines on torch and Hugging Face share. The order
+// is that of the classes' precision: the first that matches names the failure.
+func torchFatal() []FatalLine {
+	return []FatalLine{
+		fatal(results.FailOutOfMemory, "",
+			`torch\.(cuda\.)?OutOfMemoryError`, `(CUDA|HIP) out of memory`, `CUDA error: out of memory`),
+		fatal(results.FailBadFlag, "the recipe may be written for another version of the engine",
+			`error: unrecognized arguments`, `error: argument -`, `error: ambiguous option`, `error: the following arguments are required`),
+		fatal(results.FailModel, "for a gated model set HF_TOKEN",
+			`GatedRepoError`, `Cannot access gated repo`, `401 Client Error`, `RepositoryNotFoundError`,
+			`does not appear to have a file named config\.json`, `is not a local folder and is not a valid model identifier`),
+		fatal(results.FailPortInUse, "",
+			`(?i)\[Errno 98\].*address already in use`),
+		fatal(results.FailNoGPU, "the server saw no GPU: check the driver, the container's devices and gpus:",
+			`No (CUDA|HIP) GPUs are available`, `Failed to infer device type`),
+	}
+}

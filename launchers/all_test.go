@@ -1,0 +1,342 @@
+package launchers
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchrig/results"
+)
+
+var updateGolden = flag.Bool("update", false, "write golden files anew")
+
+func number(text string) json.Number { return json.Number(text) }
+
+func TestAllKindsAreComplete(t *testing.T) {
+	want := []string{"vllm", "llamacpp", "sglang", "tgi", "ollama", "command", "external", "simulator"}
+	if diff := cmp.Diff(want, Names()); diff != "" {
+		t.Errorf("Names() differs (-want +got):\n%s", diff)
+	}
+	for _, kind := range All() {
+		if kind.Command == nil || kind.WorldSize == nil || kind.ServedName == nil {
+			t.Errorf("kind %s lacks a function", kind.Name)
+		}
+		if !kind.External && (kind.StopGrace <= 0 || kind.DefaultPort <= 0) {
+			t.Errorf("kind %s: StopGrace %v, DefaultPort %d, want both positive", kind.Name, kind.StopGrace, kind.DefaultPort)
+		}
+		if len(kind.Counters) > 0 && kind.MetricsPath == "" {
+			t.Errorf("kind %s has counters but no metrics path", kind.Name)
+		}
+		if got, ok := Lookup(kind.Name); !ok || got.Name != kind.Name {
+			t.Errorf("Lookup(%q) = %q, %v", kind.Name, got.Name, ok)
+		}
+	}
+	if kind, ok := Lookup("vlm"); ok {
+		t.Errorf(`Lookup("vlm") = %q, want none`, kind.Name)
+	}
+}
+
+// The golden files show what each recipe becomes, as a user would type it.
+func TestRecipes(t *testing.T) {
+	for _, kind := range All() {
+		recipes := recipesOf(kind.Name)
+		if len(recipes) == 0 {
+			t.Errorf("no recipes for kind %s", kind.Name)
+		}
+		var out strings.Builder
+		for _, recipe := range recipes {
+			spec := recipe.spec
+			spec.Launcher = kind.Name
+			command, err := kind.Command(spec)
+			if err != nil {
+				t.Errorf("%s, %s: %v", kind.Name, recipe.name, err)
+				continue
+			}
+			writeCommand(&out, recipe.name, kind.ServedName(spec), kind.WorldSize(spec.Args), command)
+		}
+		checkGolden(t, filepath.Join("testdata", "recipes", kind.Name+".golden"), out.String())
+	}
+}
+
+func writeCommand(out *strings.Builder, name, served string, size int, command Command) {
+	fmt.Fprintf(out, "## %s\n", name)
+	for _, word := range command.Argv {
+		if word == "" || strings.ContainsAny(word, " \t\"'\\$") {
+			word = strconv.Quote(word)
+		}
+		fmt.Fprintf(out, "%s ", word)
+	}
+	fmt.Fprintf(out, "\n  serves %q on %d GPUs\n", served, size)
+	for _, name := range slices.Sorted(maps.Keys(command.Env)) {
+		fmt.Fprintf(out, "  set    %s=%s\n", name, command.Env[name])
+	}
+	fmt.Fprintf(out, "  unset  %s\n\n", strings.Join(command.Unset, " "))
+}
+
+func checkGolden(t *testing.T, path, got string) {
+	t.Helper()
+	if *updateGolden {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); go test -update writes it anew:\n%s", path, diff)
+	}
+}
+
+// Argv, env and args of a recipe must not change under the caller's hands.
+func TestCommandsAreFresh(t *testing.T) {
+	for _, kind := range All() {
+		if kind.External {
+			continue
+		}
+		spec := Spec{
+			Launcher: kind.Name, Model: "org/m", Binary: append(make([]string, 0, 8), "prog"), Command: []string{"prog", "${port}"},
+			Env: map[string]string{"A": "1"}, Replica: 1, GPUs: []int{0}, Port: 9000, APIKey: "k",
+		}
+		first, err := kind.Command(spec)
+		if err != nil {
+			t.Fatalf("%s: %v", kind.Name, err)
+		}
+		before := slices.Clone(first.Argv)
+		spec.Port = 9001
+		if _, err := kind.Command(spec); err != nil {
+			t.Fatalf("%s: %v", kind.Name, err)
+		}
+		if diff := cmp.Diff(before, first.Argv); diff != "" {
+			t.Errorf("%s: a second command changed the first one's argv:\n%s", kind.Name, diff)
+		}
+		first.Env["A"] = "2"
+		if len(spec.Env) != 1 || spec.Env["A"] != "1" {
+			t.Errorf("%s: the recipe's env became %v", kind.Name, spec.Env)
+		}
+	}
+}
+
+func TestBadRecipes(t *testing.T) {
+	bin := []string{"/opt/bench"}
+	tests := []struct {
+		name, kind string
+		spec       Spec
+		want       string // in the error
+	}{
+		{"no model", "vllm", Spec{}, "model: missing"},
+		{"model like an option", "vllm", Spec{Model: "-tp"}, "./-tp"},
+		{"port in args", "vllm", Spec{Model: "m", Args: []Arg{{"port", number("1")}}}, "use the key port:"},
+		{"model in args", "vllm", Spec{Model: "m", Args: []Arg{{"model", "n"}}}, "use the key model:"},
+		{"served name in args", "vllm", Spec{Model: "m", Args: []Arg{{"served_model_name", "n"}}}, "use the key served-name:"},
+		{"host with dashes", "vllm", Spec{Model: "m", Args: []Arg{{"--host", "h"}}}, "use the key host:"},
+		{"two spellings", "vllm", Spec{Model: "m", Args: []Arg{{"max_num_seqs", number("1")}, {"max-num-seqs", number("2")}}}, "max_num_seqs and max-num-seqs are one option"},
+		{"short and long", "vllm", Spec{Model: "m", Args: []Arg{{"tp", number("1")}, {"tensor-parallel-size", number("2")}}}, "tp and tensor-parallel-size are one option"},
+		{"value in the name", "vllm", Spec{Model: "m", Args: []Arg{{"tp=8", nil}}}, `"tp=8" is no option name`},
+		{"empty name", "vllm", Spec{Model: "m", Args: []Arg{{"", "x"}}}, `"" is no option name`},
+		{"dash in a list", "vllm", Spec{Model: "m", Args: []Arg{{"sizes", []any{"1", "-x"}}}}, `"-x" begins with a dash`},
+		{"null in a list", "vllm", Spec{Model: "m", Args: []Arg{{"sizes", []any{"1", nil}}}}, "null cannot stand in a list"},
+		{"odd number in a map", "vllm", Spec{Model: "m", Args: []Arg{{"x", map[string]any{"a": number("0x10")}}}}, "spell as JSON"},
+		{"NUL", "vllm", Spec{Model: "m", Args: []Arg{{"x", "a\x00"}}}, "NUL byte"},
+		{"odd type", "vllm", Spec{Model: "m", Args: []Arg{{"x", 3 + 2i}}}, "complex128"},
+		{"visibility by hand", "vllm", Spec{Model: "m", GPUs: []int{0}, Env: map[string]string{"ROCR_VISIBLE_DEVICES": "0"}}, "ROCR_VISIBLE_DEVICES is set by bench for assigned GPUs"},
+		{"visibility unset by hand", "llamacpp", Spec{Model: "m", GPUs: []int{0}, Unset: []string{"CUDA_VISIBLE_DEVICES"}}, "gpus:"},
+		{"GPU twice", "vllm", Spec{Model: "m", GPUs: []int{1, 1}}, "[1 1]"},
+		{"env name", "vllm", Spec{Model: "m", Env: map[string]string{"A=B": "1"}}, "cannot be set"},
+		{"alias in args", "llamacpp", Spec{Model: "m.gguf", Args: []Arg{{"a", "n"}}}, "use the key served-name:"},
+		{"repo in args", "llamacpp", Spec{Model: "m.gguf", Args: []Arg{{"hf", "n"}}}, "use the key model:"},
+		{"comma in alias", "llamacpp", Spec{Model: "m.gguf", ServedName: "a,b"}, "comma"},
+		{"renamed twice", "llamacpp", Spec{Model: "m.gguf", Args: []Arg{{"draft", number("3")}, {"draft-max", number("4")}}}, "draft and draft-max are one option"},
+		{"two load modes", "llamacpp", Spec{Model: "m.gguf", Args: []Arg{{"mlock", true}, {"mmap", false}}}, "mlock and mmap are one option"},
+		{"sglang model path", "sglang", Spec{Model: "m", Args: []Arg{{"model_path", "n"}}}, "use the key model:"},
+		{"tgi hostname", "tgi", Spec{Model: "m", Args: []Arg{{"hostname", "n"}}}, "use the key host:"},
+		{"ollama host", "ollama", Spec{Model: "m", Args: []Arg{{"host", "n"}}}, "keys host: and port:"},
+		{"ollama host variable", "ollama", Spec{Model: "m", Env: map[string]string{"OLLAMA_HOST": "n"}}, "keys host: and port:"},
+		{"ollama twice", "ollama", Spec{Model: "m", Args: []Arg{{"num-parallel", number("1")}, {"OLLAMA_NUM_PARALLEL", number("1")}}}, "one setting"},
+		{"ollama args and env", "ollama", Spec{Model: "m", Args: []Arg{{"num-parallel", number("1")}}, Env: map[string]string{"OLLAMA_NUM_PARALLEL": "2"}}, "env sets OLLAMA_NUM_PARALLEL too"},
+		{"ollama map", "ollama", Spec{Model: "m", Args: []Arg{{"x", map[string]any{}}}}, "map"},
+		{"ollama rename", "ollama", Spec{Model: "m", ServedName: "n"}, "under its own name"},
+		{"no command", "command", Spec{}, "command: missing"},
+		{"unknown placeholder", "command", Spec{Command: []string{"x", "${prot}"}}, "${prot}"},
+		{"no model for placeholder", "command", Spec{Command: []string{"x", "${model}"}}, "needs the key model:"},
+		{"no GPUs for placeholder", "command", Spec{Command: []string{"x", "${gpus}"}}, "give gpus:"},
+		{"empty program", "command", Spec{Command: []string{""}}, "program's name is empty"},
+		{"dialect", "command", Spec{Command: []string{"x"}, API: "grpc"}, `"grpc" is unknown`},
+		{"external without address", "external", Spec{}, "base-url: missing"},
+		{"external with args", "external", Spec{BaseURL: "http://h", Args: []Arg{{"a", "b"}}}, "args: an external server"},
+		{"external with env", "external", Spec{BaseURL: "http://h", Env: map[string]string{"A": "b"}}, "env: an external server"},
+		{"simulator without program", "simulator", Spec{Model: "m"}, "binary: missing"},
+		{"simulator port", "simulator", Spec{Binary: bin, Model: "m", Args: []Arg{{"port", number("1")}}}, "use the key port:"},
+	}
+	for _, test := range tests {
+		kind, ok := Lookup(test.kind)
+		if !ok {
+			t.Fatalf("no kind %s", test.kind)
+		}
+		test.spec.Launcher = test.kind
+		command, err := kind.Command(test.spec)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: Command = %v, %v, want an error with %q", test.name, command, err, test.want)
+		}
+	}
+}
+
+func TestWorldSize(t *testing.T) {
+	tests := []struct {
+		kind string
+		args []Arg
+		want int
+	}{
+		{"vllm", nil, 1},
+		{"vllm", []Arg{{"tensor-parallel-size", number("8")}}, 8},
+		{"vllm", []Arg{{"tensor_parallel_size", "8"}}, 8},
+		{"vllm", []Arg{{"tp", number("2")}, {"pp", number("4")}}, 8},
+		{"vllm", []Arg{{"-tp", number("2")}, {"-pp", number("4")}}, 8},
+		{"vllm", []Arg{{"--tensor-parallel-size", number("2")}, {"dp", number("2")}, {"pipeline_parallel_size", number("2")}}, 8},
+		{"vllm", []Arg{{"tp", nil}, {"pp", number("4")}}, 4},
+		{"vllm", []Arg{{"dp", number("16")}, {"data-parallel-size-local", number("2")}, {"tp", number("4")}}, 8},
+		{"vllm", []Arg{{"tp", number("8")}, {"nnodes", number("2")}}, 0},
+		{"vllm", []Arg{{"tp", "many"}}, 0},
+		{"vllm", []Arg{{"tp", number("0")}}, 0},
+		{"vllm", []Arg{{"tp", number("-2")}}, 0},
+		{"vllm", []Arg{{"tp", number("99999999999")}}, 0},
+		{"vllm", []Arg{{"device", "cpu"}, {"tp", number("2")}}, 0},
+		{"vllm", []Arg{{"max-num-seqs", number("64")}}, 1},
+		{"sglang", []Arg{{"tp", number("4")}, {"dp-size", number("2")}}, 8},
+		{"sglang", []Arg{{"tp-size", number("8")}, {"dp", number("8")}, {"enable-dp-attention", true}}, 8},
+		{"sglang", []Arg{{"pp_size", number("2")}}, 2},
+		{"sglang", []Arg{{"tp", number("8")}, {"nnodes", number("2")}}, 0},
+		{"tgi", nil, 0},
+		{"tgi", []Arg{{"num-shard", number("4")}}, 4},
+		{"tgi", []Arg{{"sharded", false}}, 1},
+		{"tgi", []Arg{{"sharded", true}}, 0},
+		{"llamacpp", []Arg{{"ngl", number("99")}}, 0},
+		{"simulator", []Arg{{"tensor-parallel-size", number("8")}}, 0},
+		{"external", nil, 0},
+	}
+	for _, test := range tests {
+		kind, _ := Lookup(test.kind)
+		if got := kind.WorldSize(test.args); got != test.want {
+			t.Errorf("%s: WorldSize(%v) = %d, want %d", test.kind, test.args, got, test.want)
+		}
+	}
+}
+
+func TestServedName(t *testing.T) {
+	tests := []struct {
+		kind, model, served, want string
+	}{
+		{"vllm", "org/m", "", "org/m"},
+		{"vllm", "org/m", "mine", "mine"},
+		{"llamacpp", "/models/tiny-q8_0.gguf", "", "tiny-q8_0"},
+		{"llamacpp", "/models/Big.Q4.GGUF", "", "Big.Q4"},
+		{"llamacpp", "/models/a,b.gguf", "", "a-b"},
+		{"llamacpp", "org/m-GGUF:Q4_K_M", "", "org/m-GGUF:Q4_K_M"},
+		{"llamacpp", "https://example.org/x/m.gguf", "", "m"},
+		{"llamacpp", "/m.gguf", "mine", "mine"},
+		{"ollama", "tiny", "", "tiny:latest"},
+		{"ollama", "llama3.1:70b", "", "llama3.1:70b"},
+		{"ollama", "hf.co/org/m", "", "hf.co/org/m:latest"},
+		{"ollama", "localhost:5000/m", "", "localhost:5000/m:latest"},
+		{"external", "m", "", "m"},
+		{"external", "", "", ""},
+	}
+	for _, test := range tests {
+		kind, _ := Lookup(test.kind)
+		if got := kind.ServedName(Spec{Model: test.model, ServedName: test.served}); got != test.want {
+			t.Errorf("%s: ServedName(%q, %q) = %q, want %q", test.kind, test.model, test.served, got, test.want)
+		}
+	}
+}
+
+// firstFatal is the class of the first line of a log that is fatal to a kind.
+func firstFatal(kind Kind, log string) results.FailureClass {
+	for line := range strings.Lines(log) {
+		for _, fatal := range kind.Fatal {
+			if fatal.Pattern.MatchString(strings.TrimRight(line, "\n")) {
+				return fatal.Class
+			}
+		}
+	}
+	return ""
+}
+
+func TestFatalLines(t *testing.T) {
+	tests := []struct {
+		kind, line string
+		want       results.FailureClass
+	}{
+		{"vllm", "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`", results.FailOutOfMemory},
+		{"vllm", "(EngineCore_DP0 pid=7) ValueError: Free memory on device cuda:0 (3.1/79.1 GiB) on startup is less than desired GPU memory utilization (0.9, 71.2 GiB).", results.FailOutOfMemory},
+		{"vllm", "AssertionError: Error in memory profiling. Initial free memory 12 GiB", results.FailOutOfMemory},
+		{"vllm", "ValueError: To serve at least one request with the model's max seq len (131072), 16.0 GiB KV cache is needed", results.FailOutOfMemory},
+		{"vllm", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB", results.FailOutOfMemory},
+		{"vllm", "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}", results.FailFatalLine},
+		{"vllm", "Worker proc VllmWorker-1 died unexpectedly, shutting down executor.", results.FailFatalLine},
+		{"vllm", "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.", results.FailFatalLine},
+		{"vllm", "OSError: [Errno 98] Address already in use", results.FailPortInUse},
+		{"vllm", "huggingface_hub.errors.GatedRepoError: 401 Client Error.", results.FailModel},
+		{"vllm", "OSError: org/m does not appear to have a file named config.json.", results.FailModel},
+		{"vllm", "api_server.py: error: unrecognized arguments: --num-scheduler-steps 8", results.FailBadFlag},
+		{"vllm", "vllm serve: error: argument --dtype: invalid choice: 'x'", results.FailBadFlag},
+		{"vllm", "ValueError: Inconsistent GPU visibility env vars", results.FailBadRecipe},
+		{"vllm", "RuntimeError: No HIP GPUs are available", results.FailNoGPU},
+		{"vllm", "INFO 12-16 16:46:04 metrics.py:482] Avg prompt throughput: 0.0 tokens/s, GPU KV cache usage: 0.0%", ""},
+		{"vllm", "INFO:     Application startup complete.", ""},
+		{"vllm", "INFO: Available KV cache memory: 12.3 GiB", ""},
+		{"sglang", "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.", results.FailOutOfMemory},
+		{"sglang", "[2025-01-01 TP0] Scheduler hit an exception: Traceback", results.FailFatalLine},
+		{"sglang", "The server is fired up and ready to roll!", ""},
+		{"tgi", "Error: ShardCannotStart", results.FailFatalLine},
+		{"tgi", "error: unexpected argument '--num-shards' found", results.FailBadFlag},
+		{"tgi", "INFO text_generation_launcher: Shard ready in 12s rank=0", ""},
+		{"ollama", "Error: listen tcp 127.0.0.1:11434: bind: address already in use", results.FailPortInUse},
+		{"llamacpp", `error while handling argument "--draft-max": the argument has been removed. use --spec-draft-n-max`, results.FailBadFlag},
+		{"llamacpp", "CUDA error: out of memory", results.FailOutOfMemory},
+		{"simulator", "torch.OutOfMemoryError: CUDA out of memory.", results.FailOutOfMemory},
+	}
+	for _, test := range tests {
+		kind, _ := Lookup(test.kind)
+		if got := firstFatal(kind, test.line); got != test.want {
+			t.Errorf("%s: first fatal class of %q = %q, want %q", test.kind, test.line, got, test.want)
+		}
+	}
+}
+
+// Logs of a real llama-server, failing and serving.
+func TestFatalLinesInCapturedLogs(t *testing.T) {
+	tests := map[string]results.FailureClass{
+		"bad-flag.stderr":             results.FailBadFlag,
+		"garbage-model.stderr":        results.FailModel,
+		"truncated-model.stderr":      results.FailModel,
+		"no-model-file.stderr":        results.FailModel,
+		"draft-vocab-mismatch.stderr": results.FailModel,
+		"huge-ctx.stderr":             results.FailOutOfMemory,
+		"port-in-use.stderr":          results.FailPortInUse,
+		"port0.stderr":                "",
+		"serving-b10587.stderr":       "",
+	}
+	kind, _ := Lookup("llamacpp")
+	for name, want := range tests {
+		log, err := os.ReadFile(filepath.Join("testdata", "llama-server", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := firstFatal(kind, string(log)); got != want {
+			t.Errorf("%s: class = %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package launchers
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"benchrig/results"
+)
+
+func llamacppKind() Kind {
+	return Kind{
+		Name:        "llamacpp",
+		DefaultPort: 8080,
+		// With a stream open a server stops at its next keep-alive ping, which
+		// comes every 30 s.
+		StopGrace:    35 * time.Second,
+		Command:      llamaCommand,
+		WorldSize:    unknownSize, // it spreads over all GPUs that it sees
+		ServedName:   llamaServedName,
+		HealthPath:   "/health",
+		ModelsPath:   "/v1/models",
+		TokenizePath: "/tokenize",
+		MetricsPath:  "/metrics",
+		Counters: map[string][]string{
+			InputTokensTotal:  {"llamacpp:prompt_tokens_total"},
+			OutputTokensTotal: {"llamacpp:tokens_predicted_total"},
+			PrefixHits:        {"llamacpp:prompt_tokens_cached_total"},
+			DraftTokensTotal:  {"llamacpp:spec_decode_num_draft_tokens_total"},
+			AcceptedTotal:     {"llamacpp:spec_decode_num_accepted_tokens_total"},
+		},
+		Fatal:        llamaFatal(),
+		AnyModelName: true,
+		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
+	}
+}
+
+// llamaCommand builds `llama-server -m MODEL ...`. Flags that were renamed are
+// spelled as current builds take them (llamaCurrent); a name with its dashes
+// ("--draft-max") is left as it stands, for older builds. Added unless the
+// arguments name them: --metrics, and --spec-type draft-simple for a draft
+// model, which current builds ignore without it.
+func llamaCommand(s Spec) (Command, error) {
+	if err := needModel(s); err != nil {
+		return Command{}, err
+	}
+	if strings.Contains(s.ServedName, ",") {
+		return Command{}, fmt.Errorf("served-name: %q holds a comma, and llama-server would take it for several names", s.ServedName)
+	}
+	spelling := llamaSpelling()
+	options, err := spelling.render(s.Args)
+	if err != nil {
+		return Command{}, err
+	}
+	host, port := listenAddress(s, 8080)
+	argv := slices.Clone(s.Binary)
+	if len(argv) == 0 {
+		argv = []string{"llama-server"}
+	}
+	argv = append(argv, llamaModelFlag(s.Model), s.Model, "--host", host, "--port", port, "--alias", llamaServedName(s))
+	if !spelling.has(s.Args, "metrics") {
+		argv = append(argv, "--metrics")
+	}
+	if llamaDrafts(spelling, s.Args) && !spelling.has(s.Args, "spec-type") {
+		argv = append(argv, "--spec-type", "draft-simple")
+	}
+	var own map[string]string
+	if s.APIKey != "" {
+		own = map[string]string{"LLAMA_API_KEY": s.APIKey}
+	}
+	return assemble(s, append(argv, options...), own, "LLAMA_ARG_*", "LLAMA_API_KEY")
+}
+
+func llamaDrafts(s spelling, args []Arg) bool {
+	model, _ := s.find(args, "spec-draft-model")
+	repo, _ := s.find(args, "spec-draft-hf")
+	return model != nil || repo != nil
+}
+
+// llamaRepo matches a Hugging Face repository with an optional quantization.
+var llamaRepo = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(:[\w.-]+)?$`)
+
+// llamaModelFlag is how llama-server takes the model: a file, a repository
+// to download from, or an address.
+func llamaModelFlag(model string) string {
+	switch {
+	case strings.HasPrefix(model, "http://"), strings.HasPrefix(model, "https://"):
+		return "-mu"
+	case llamaRepo.MatchString(model) && !isGGUF(model):
+		return "-hf"
+	}
+	return "-m"
+}
+
+func isGGUF(model string) bool { return strings.EqualFold(filepath.Ext(model), ".gguf") }
+
+// llamaServedName is the alias under which the model is served: the file's
+// name without its ending, so that the model list can be checked on any build.
+func llamaServedName(s Spec) string {
+	name := s.Model
+	if llamaModelFlag(s.Model) != "-hf" {
+		path, _, _ := strings.Cut(s.Model, "?")
+		name = filepath.Base(path)
+		if isGGUF(name) {
+			name = strings.TrimSuffix(name, filepath.Ext(name))
+		}
+	}
+	return cmp.Or(s.ServedName, strings.ReplaceAll(name, ",", "-"))
+}
+
+// llamaFatal holds the last lines of a failing start, because lines before
+// them may be about an attempt that is repeated with less memory.
+func llamaFatal() []FatalLine {
+	return []FatalLine{
+		fatal(results.FailOutOfMemory, "lower ctx-size, parallel or n-gpu-layers",
+			`error loading model: unable to allocate`,
+			`failed to initialize the context: failed to allocate`,
+			`(CUDA|ROCm|HIP) error: out of memory`),
+		fatal(results.FailBadFlag, "the flag was renamed: give its new name, or install the build that the recipe was written for",
+			`the argument has been removed`),
+		fatal(results.FailBadFlag, "the recipe may be written for another build of llama-server",
+			`^error: invalid argument`, `error while handling argument`),
+		fatal(results.FailModel, "",
+			`error loading model:`, `failed to open GGUF file`, `exiting due to model loading error`, `(?i)failed to download`),
+		// It would go on serving, without the speculation that was asked for.
+		fatal(results.FailModel, "the draft model must have the vocabulary of the model",
+			`failed to initialize speculative decoding context`),
+		fatal(results.FailPortInUse, "", `couldn't bind HTTP server socket`),
+		fatal(results.FailFatalLine, "", `exiting due to HTTP server error`, `GGML_ASSERT\(`),
+	}
+}

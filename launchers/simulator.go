@@ -1,0 +1,55 @@
+package launchers
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// simulatorKind is the server embedded in our own program. It speaks as vLLM
+// does and needs no GPU.
+func simulatorKind() Kind {
+	kind := vllmProtocol()
+	kind.Name = "simulator"
+	kind.DefaultPort = 8000
+	kind.StopGrace = 10 * time.Second
+	kind.Simulated = true
+	kind.Command = simulatorCommand
+	kind.WorldSize = unknownSize
+	return kind
+}
+
+// simulatorCommand builds `bench simulate --model MODEL ...`; Binary is our own
+// program. Options have vLLM's names in their long form; false is --name=false.
+func simulatorCommand(s Spec) (Command, error) {
+	if len(s.Binary) == 0 {
+		return Command{}, fmt.Errorf("binary: missing: the path of the bench program itself")
+	}
+	if err := needModel(s); err != nil {
+		return Command{}, err
+	}
+	spelling := simulatorSpelling()
+	options, err := spelling.render(s.Args)
+	if err != nil {
+		return Command{}, err
+	}
+	host, port := listenAddress(s, 8000)
+	argv := append(slices.Clone(s.Binary), "simulate", "--host", host, "--port", port, "--model", s.Model)
+	if s.ServedName != "" {
+		argv = append(argv, spelling.pair("--served-model-name", s.ServedName)...)
+	}
+	return assemble(s, append(argv, options...), nil)
+}
+
+func simulatorSpelling() spelling {
+	s := vllmSpelling()
+	s.engine = "the simulator"
+	s.rename = func(arg Arg) Arg {
+		arg.Name = vllmCanonical(arg.Name)
+		return arg
+	}
+	s.short = nil
+	s.falsehood = func(name string) string { return "--" + name + "=false" }
+	s.list = func(string) listForm { return repeated }
+	return s
+}

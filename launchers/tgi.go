@@ -1,0 +1,114 @@
+package launchers
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"benchrig/results"
+)
+
+func tgiKind() Kind {
+	return Kind{
+		Name:        "tgi",
+		DefaultPort: 3000,
+		StopGrace:   90 * time.Second, // it gives each of its processes that long
+		Command:     tgiCommand,
+		WorldSize:   tgiWorldSize,
+		ServedName:  servedOrModel,
+		HealthPath:  "/health",
+		VersionPath: "/info",
+		MetricsPath: "/metrics",
+		Counters: map[string][]string{
+			InputTokensTotal:  {"tgi_request_input_length_sum"},
+			OutputTokensTotal: {"tgi_request_generated_tokens_sum"},
+			RequestsTotal:     {"tgi_request_success"},
+		},
+		Fatal:        tgiFatal(),
+		AnyModelName: true,
+	}
+}
+
+// tgiCommand builds `text-generation-launcher --model-id MODEL ...`. sharded
+// takes true or false as its value; other switches have no form for false,
+// which leaves them out. Lists repeat their option. Replicas after the first
+// get a master port and socket paths of their own, which default to the same
+// for all servers of a box.
+func tgiCommand(s Spec) (Command, error) {
+	if err := needModel(s); err != nil {
+		return Command{}, err
+	}
+	spelling := tgiSpelling()
+	options, err := spelling.render(s.Args)
+	if err != nil {
+		return Command{}, err
+	}
+	host, port := listenAddress(s, 3000)
+	argv := slices.Clone(s.Binary)
+	if len(argv) == 0 {
+		argv = []string{"text-generation-launcher"}
+	}
+	argv = append(argv, "--model-id", s.Model, "--hostname", host, "--port", port)
+	if s.Replica > 0 && !spelling.has(s.Args, "master-port") {
+		argv = append(argv, "--master-port", strconv.Itoa(29500+100*s.Replica))
+	}
+	if s.Replica > 0 && !spelling.has(s.Args, "shard-uds-path") {
+		argv = append(argv, "--shard-uds-path", "/tmp/text-generation-server-"+strconv.Itoa(s.Replica))
+	}
+	own := pythonHygiene()
+	if s.APIKey != "" {
+		own["API_KEY"] = s.APIKey
+	}
+	return assemble(s, append(argv, options...), own, append(torchUnset(), tgiVariables()...)...)
+}
+
+// tgiVariables are plain names that the launcher takes for options.
+func tgiVariables() []string {
+	return []string{
+		"MODEL_ID", "REVISION", "API_KEY", "SHARDED", "NUM_SHARD", "QUANTIZE", "SPECULATE", "DTYPE", "KV_CACHE_DTYPE",
+		"MAX_CONCURRENT_REQUESTS", "MAX_INPUT_TOKENS", "MAX_INPUT_LENGTH", "MAX_TOTAL_TOKENS", "MAX_BATCH_SIZE",
+		"MAX_BATCH_PREFILL_TOKENS", "MAX_BATCH_TOTAL_TOKENS", "MAX_WAITING_TOKENS", "WAITING_SERVED_RATIO",
+		"CUDA_GRAPHS", "CUDA_MEMORY_FRACTION",
+	}
+}
+
+// tgiWorldSize is num-shard, 1 for sharded: false; without both the launcher
+// takes all GPUs that it sees (0).
+func tgiWorldSize(args []Arg) int {
+	s := tgiSpelling()
+	if shards, _ := s.find(args, "num-shard"); shards != nil {
+		return sizes(s, args, "num-shard")
+	}
+	if sharded, _ := s.find(args, "sharded"); sharded == false || sharded == "false" {
+		return 1
+	}
+	return 0
+}
+
+func tgiSpelling() spelling {
+	return spelling{
+		engine: "text-generation-launcher",
+		boolValue: func(name string, on bool) string {
+			if name != "sharded" {
+				return ""
+			}
+			return strconv.FormatBool(on)
+		},
+		list:     func(string) listForm { return repeated },
+		joinDash: true,
+		owned: map[string]string{
+			"hostname": "host", "host": "host", "port": "port", "model-id": "model", "model": "model", "api-key": "api-key",
+		},
+	}
+}
+
+func tgiFatal() []FatalLine {
+	return slices.Concat(torchFatal(), []FatalLine{
+		fatal(results.FailBadFlag, "the recipe may be written for another version of the engine",
+			`error: unexpected argument`, `error: invalid value`),
+		fatal(results.FailOutOfMemory, "lower max-batch-prefill-tokens or max-total-tokens",
+			`Not enough memory to handle`),
+		fatal(results.FailModel, "", `DownloadError`),
+		fatal(results.FailFatalLine, "", `ShardCannotStart`, `Shard \d+ (failed to start|crashed)`, `Webserver Crashed`, `WebserverFailed`),
+	})
+}

@@ -1,0 +1,214 @@
+package launchers
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"benchrig/results"
+)
+
+// vllmAPIServer is the module behind `vllm serve`, started directly in
+// recipes of the time before that command.
+const vllmAPIServer = "vllm.entrypoints.openai.api_server"
+
+// Internal ports of replica n begin at vllmPortBase + n*vllmPortStride, away
+// from HTTP ports and below Linux' ephemeral range: vLLM looks for a free port
+// first and binds it later, so replicas without bases of their own collide.
+const (
+	vllmPortBase   = 21000
+	vllmPortStride = 200
+)
+
+func vllmKind() Kind {
+	kind := vllmProtocol()
+	kind.Name = "vllm"
+	kind.DefaultPort = 8000
+	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
+	kind.Command = vllmCommand
+	kind.WorldSize = vllmWorldSize
+	return kind
+}
+
+// vllmProtocol is what a client of vLLM sees: paths, counters and log lines.
+// The simulator speaks the same.
+func vllmProtocol() Kind {
+	return Kind{
+		ServedName:   servedOrModel,
+		HealthPath:   "/health",
+		ModelsPath:   "/v1/models",
+		TokenizePath: "/tokenize",
+		VersionPath:  "/version",
+		MetricsPath:  "/metrics",
+		Counters: map[string][]string{
+			InputTokensTotal:  {"vllm:prompt_tokens_total"},
+			OutputTokensTotal: {"vllm:generation_tokens_total"},
+			RequestsTotal:     {"vllm:request_success_total"},
+			PreemptionsTotal:  {"vllm:num_preemptions_total"},
+			PrefixQueries:     {"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"},
+			PrefixHits:        {"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"},
+			DraftTokensTotal:  {"vllm:spec_decode_num_draft_tokens_total"},
+			AcceptedTotal:     {"vllm:spec_decode_num_accepted_tokens_total"},
+		},
+		Fatal: vllmFatal(),
+	}
+}
+
+// vllmCommand builds `vllm serve MODEL ...`. Binary stands for the program
+// `vllm`; one that ends in the api_server module gets --model instead of the
+// positional model. false is spelled --no-NAME (which every switch of newer
+// versions has), except that disable-... and no-... are left out: leave other
+// switches of old versions out with null.
+func vllmCommand(s Spec) (Command, error) {
+	if err := needModel(s); err != nil {
+		return Command{}, err
+	}
+	options, err := vllmSpelling().render(s.Args)
+	if err != nil {
+		return Command{}, err
+	}
+	host, port := listenAddress(s, 8000)
+	argv := append(vllmProgram(s), "--host", host, "--port", port)
+	if s.ServedName != "" {
+		argv = append(argv, vllmSpelling().pair("--served-model-name", s.ServedName)...)
+	}
+	own := pythonHygiene()
+	if s.APIKey != "" {
+		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the box can read
+	}
+	env := maps.Clone(s.Env)
+	if base, ok := vllmPort(s); ok {
+		if env == nil {
+			env = map[string]string{}
+		}
+		env["VLLM_PORT"] = base
+	}
+	s.Env = env
+	return assemble(s, append(argv, options...), own, append(torchUnset(), "VLLM_*")...)
+}
+
+func vllmProgram(s Spec) []string {
+	argv := slices.Clone(s.Binary)
+	if len(argv) == 0 {
+		argv = []string{"vllm"}
+	}
+	last := argv[len(argv)-1]
+	if strings.HasSuffix(last, vllmAPIServer) || strings.HasSuffix(last, "api_server.py") {
+		return append(argv, "--model", s.Model)
+	}
+	if last != "serve" {
+		argv = append(argv, "serve")
+	}
+	return append(argv, s.Model)
+}
+
+// vllmPort is the base of internal ports: for the first server the recipe's,
+// or none, for further replicas one apart from the others.
+func vllmPort(s Spec) (string, bool) {
+	given, ok := s.Env["VLLM_PORT"]
+	if s.Replica == 0 {
+		return given, ok
+	}
+	base, err := strconv.Atoi(given)
+	if err != nil {
+		base = vllmPortBase
+	}
+	return strconv.Itoa(base + s.Replica*vllmPortStride), true
+}
+
+// vllmWorldSize is tp*pp*dp. It is unknown (0) for a server on CPU or spread
+// over several nodes.
+func vllmWorldSize(args []Arg) int {
+	s := vllmSpelling()
+	if device, _ := s.find(args, "device"); device == "cpu" {
+		return 0
+	}
+	if nodes := sizes(s, args, "nnodes"); nodes != 1 {
+		return 0
+	}
+	data := "data-parallel-size"
+	if s.has(args, "data-parallel-size-local") {
+		data = "data-parallel-size-local"
+	}
+	return sizes(s, args, "tensor-parallel-size", "pipeline-parallel-size", "prefill-context-parallel-size", data)
+}
+
+func vllmSpelling() spelling {
+	return spelling{
+		engine:    "vllm",
+		short:     func(name string) bool { return len(name) <= 2 || vllmShort(name) != "" },
+		canonical: vllmCanonical,
+		falsehood: vllmFalse,
+		joinDash:  true,
+		owned: map[string]string{
+			"host": "host", "port": "port", "model": "model", "model-tag": "model",
+			"served-model-name": "served-name", "api-key": "api-key",
+		},
+	}
+}
+
+func vllmFalse(name string) string {
+	if strings.HasPrefix(name, "no-") || strings.HasPrefix(name, "disable-") {
+		return ""
+	}
+	return "--no-" + name
+}
+
+func vllmCanonical(name string) string {
+	if long := vllmShort(name); long != "" {
+		return long
+	}
+	return name
+}
+
+// vllmShort is the long name of an option with a single dash, "" if there is
+// none that we know.
+func vllmShort(name string) string {
+	return map[string]string{
+		"tp":            "tensor-parallel-size",
+		"pp":            "pipeline-parallel-size",
+		"dp":            "data-parallel-size",
+		"dpl":           "data-parallel-size-local",
+		"dpn":           "data-parallel-rank",
+		"dpr":           "data-parallel-start-rank",
+		"dpa":           "data-parallel-address",
+		"dpp":           "data-parallel-rpc-port",
+		"dpb":           "data-parallel-backend",
+		"dph":           "data-parallel-hybrid-lb",
+		"dpe":           "data-parallel-external-lb",
+		"dcp":           "decode-context-parallel-size",
+		"pcp":           "prefill-context-parallel-size",
+		"asc":           "api-server-count",
+		"ep":            "enable-expert-parallel",
+		"sc":            "speculative-config",
+		"q":             "quantization",
+		"n":             "nnodes",
+		"r":             "node-rank",
+		"spec-draft-tp": "speculative-draft-tensor-parallel-size",
+	}[name]
+}
+
+// vllmFatal: precise reasons first, then the lines that only say that the
+// engine is gone.
+func vllmFatal() []FatalLine {
+	memory := []FatalLine{
+		fatal(results.FailOutOfMemory, "another process, perhaps a server before this one, still holds memory of the GPU",
+			`Free memory on device .* on startup is less than desired GPU memory utilization`, `Error in memory profiling`),
+		fatal(results.FailOutOfMemory, "lower max-model-len, or raise gpu-memory-utilization or the number of GPUs",
+			`No available memory for the cache blocks`,
+			`To serve at least one request with the model's max seq len`,
+			`is larger than the (maximum number of tokens that can be stored in KV cache|available KV cache memory)`),
+	}
+	engine := []FatalLine{
+		fatal(results.FailBadRecipe, "set only one of HIP_, CUDA_ and ROCR_VISIBLE_DEVICES",
+			`Inconsistent GPU visibility env vars`),
+		fatal(results.FailFatalLine, "the cause is usually the first traceback of the log",
+			`Engine core initialization failed`, `EngineCore failed to start`, `WorkerProc failed to start`,
+			`Worker proc .* died unexpectedly`, `EngineCore encountered (a fatal error|an issue)`,
+			`Engine process failed to start`, `MQLLMEngine is already dead`, `AsyncLLMEngine has failed`,
+			`Timed out waiting for engine core processes to start`),
+	}
+	return slices.Concat(memory, torchFatal(), engine)
+}
