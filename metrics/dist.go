@@ -1,0 +1,45 @@
+package metrics
+
+import "benchrig/results"
+
+// Describe summarizes a sample. Figures of an empty sample are null.
+func Describe(sample, percentiles []float64) results.Dist {
+	d := results.Dist{N: len(sample)}
+	for _, p := range percentiles {
+		d.Percentiles = append(d.Percentiles, results.PercentileFigure{P: p})
+	}
+	if d.N == 0 {
+		return d
+	}
+	sorted := ascending(sample)
+	d.Mean, d.Std = ptr(Mean(sample)), ptr(Std(sample))
+	d.Median = ptr(Median(sorted))
+	d.Min, d.Max = ptr(sorted[0]), ptr(sorted[d.N-1])
+	for i, p := range percentiles {
+		d.Percentiles[i].Value = ptr(Percentile(sorted, p))
+	}
+	return d
+}
+
+// At is the percentile p of d; null if it was not computed.
+func At(d results.Dist, p float64) *float64 {
+	for _, f := range d.Percentiles {
+		if f.P == p {
+			return f.Value
+		}
+	}
+	return nil
+}
+
+// SamplesFor is how many samples a percentile above the median needs for ten
+// of them to be expected beyond it: 100 for p90, 1000 for p99. It is 0 for p
+// up to 50, and for 100, which is the maximum and claims nothing.
+func SamplesFor(p float64) int {
+	if p <= 50 || p >= 100 {
+		return 0
+	}
+	const beyond, slack = 10, 1e-6 // 1000.0000000000009 is 1000
+	return int(beyond/(1-p/100) + 1 - slack)
+}
+
+func ptr[T any](v T) *T { return &v }

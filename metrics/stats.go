@@ -1,0 +1,93 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+)
+
+// The functions of this file repeat numpy's operations in numpy's order, so
+// that they give numpy's results to the last bit. Products are converted to
+// float64 before they are added: without that a compiler may fuse the two and
+// round once instead of twice.
+
+// Mean is np.mean. It is NaN for an empty sample.
+func Mean(x []float64) float64 { return sum(x) / float64(len(x)) }
+
+// Std is np.std: the population deviation, ddof 0. It is NaN for an empty sample.
+func Std(x []float64) float64 {
+	mean := Mean(x)
+	squares := make([]float64, len(x))
+	for i, v := range x {
+		squares[i] = (v - mean) * (v - mean)
+	}
+	return math.Sqrt(Mean(squares))
+}
+
+// Median is np.median of an ascending sample. It is NaN for an empty one.
+func Median(sorted []float64) float64 {
+	n := len(sorted)
+	switch {
+	case n == 0:
+		return math.NaN()
+	case n%2 == 1:
+		return sorted[n/2]
+	}
+	return (sorted[n/2-1] + sorted[n/2]) / 2
+}
+
+// Percentile is np.percentile's linear rule on an ascending sample, for p from
+// 0 to 100. It is NaN for an empty sample.
+func Percentile(sorted []float64, p float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	at := float64(n-1) * (p / 100)
+	below := min(max(int(math.Floor(at)), 0), n-1)
+	above := min(below+1, n-1)
+	return lerp(sorted[below], sorted[above], at-float64(below))
+}
+
+// lerp is numpy's _lerp: from the nearer end, so that it is monotone in t.
+func lerp(a, b, t float64) float64 {
+	if t >= 0.5 {
+		return b - float64((b-a)*(1-t))
+	}
+	return a + float64((b-a)*t)
+}
+
+// pairwiseBlock is the length up to which numpy adds with eight running sums.
+const pairwiseBlock = 128
+
+// sum is numpy's pairwise summation.
+func sum(x []float64) float64 {
+	n := len(x)
+	if n > pairwiseBlock {
+		half := n / 2
+		half -= half % 8
+		return sum(x[:half]) + sum(x[half:])
+	}
+	if n < 8 {
+		total := 0.0
+		for _, v := range x {
+			total += v
+		}
+		return total
+	}
+	var r [8]float64
+	copy(r[:], x)
+	i := 8
+	for ; i < n-n%8; i += 8 {
+		for j := range r {
+			r[j] += x[i+j]
+		}
+	}
+	total := ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+	for ; i < n; i++ {
+		total += x[i]
+	}
+	return total
+}
+
+// ascending is a sorted copy of x.
+func ascending(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }

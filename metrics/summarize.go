@@ -1,0 +1,193 @@
+package metrics
+
+import (
+	"slices"
+
+	"benchrig/results"
+)
+
+// Params are what figures need to know beside the records.
+type Params struct {
+	DurationS   float64   // the window of all rates; ClientReport.DurationS
+	Asked       int       // requests in the prompt list; 0: as many as there are records
+	Percentiles []float64 // 0 to 100, ascending; nil: 50, 90, 95, 99
+	Goals       Goals
+}
+
+// Goals are limits that a good request keeps, in seconds; null is no limit.
+type Goals struct{ TTFT, TPOT, E2EL *float64 }
+
+func (g Goals) any() bool { return g.TTFT != nil || g.TPOT != nil || g.E2EL != nil }
+
+func (p Params) percentiles() []float64 {
+	if p.Percentiles == nil {
+		return []float64{50, 90, 95, 99}
+	}
+	return p.Percentiles
+}
+
+const maxFailureSamples = 5
+
+// Summarize computes the figures of a pass in the headline reading: latencies
+// and totals over successful requests, rates over the window p.DurationS.
+func Summarize(records []results.Record, p Params) results.Figures {
+	all := observeAll(records)
+	good := slices.DeleteFunc(slices.Clone(all), func(o observation) bool { return !o.ok() })
+	f := results.Figures{
+		Asked:          max(p.Asked, len(all)),
+		Completed:      len(good),
+		DurationS:      p.DurationS,
+		PeakConcurrent: peakConcurrent(all),
+	}
+	countFailures(&f, all)
+	addTotals(&f, good)
+	addRates(&f, good, p)
+	addLatencies(&f, good, p.percentiles())
+	return f
+}
+
+func countFailures(f *results.Figures, all []observation) {
+	f.Unsent = f.Asked - len(all)
+	for _, o := range all {
+		switch {
+		case o.ok():
+			continue
+		case o.unsent():
+			f.Unsent++
+			continue
+		}
+		f.Failed++
+		if f.Failures == nil {
+			f.Failures = make(map[results.FailureClass]int)
+		}
+		f.Failures[o.failure.Class]++
+		text := o.failure.Error()
+		if len(f.FailureSamples) < maxFailureSamples && !slices.Contains(f.FailureSamples, text) {
+			f.FailureSamples = append(f.FailureSamples, text)
+		}
+	}
+}
+
+// addTotals adds token totals, and the counts of how answers ended.
+func addTotals(f *results.Figures, good []observation) {
+	f.TotalInputTokens = total(good, func(o observation) *int { return inputTokens(o.Record) })
+	f.TotalOutputTokens = total(good, func(o observation) *int { return o.OutputTokens })
+	for _, o := range good {
+		if o.CachedTokens != nil {
+			if f.CachedTokens == nil {
+				f.CachedTokens = ptr(int64(0))
+			}
+			*f.CachedTokens += int64(*o.CachedTokens)
+		}
+		count(&f.FinishReasons, o.FinishReason)
+		source := o.OutputTokensSource
+		if source == "" {
+			source = results.CountNone
+		}
+		count(&f.TokenSources, source)
+	}
+}
+
+// inputTokens is the server's count of the prompt, else the dataset's.
+func inputTokens(r *results.Record) *int {
+	if r.InputTokens != nil {
+		return r.InputTokens
+	}
+	return r.LocalInputTokens
+}
+
+// total adds up; it is null if the number of one request, or of all, is unknown.
+func total(good []observation, of func(observation) *int) *int64 {
+	if len(good) == 0 {
+		return nil
+	}
+	sum := int64(0)
+	for _, o := range good {
+		n := of(o)
+		if n == nil {
+			return nil
+		}
+		sum += int64(*n)
+	}
+	return &sum
+}
+
+func count[K comparable](counts *map[K]int, key K) {
+	if *counts == nil {
+		*counts = make(map[K]int)
+	}
+	(*counts)[key]++
+}
+
+func addRates(f *results.Figures, good []observation, p Params) {
+	f.MaxOutputTokensPerS = maxOutputTokensPerS(good)
+	f.TokensPerChunk = tokensPerChunk(good)
+	if p.DurationS <= 0 {
+		return
+	}
+	f.RequestThroughput = ptr(float64(f.Completed) / p.DurationS)
+	if p.Goals.any() {
+		n := 0
+		for _, o := range good {
+			if p.Goals.keptBy(o) {
+				n++
+			}
+		}
+		f.RequestGoodput = ptr(float64(n) / p.DurationS)
+	}
+	if f.TotalOutputTokens == nil {
+		return
+	}
+	f.OutputThroughput = ptr(float64(*f.TotalOutputTokens) / p.DurationS)
+	if f.TotalInputTokens != nil {
+		f.TotalTokenThroughput = ptr(float64(*f.TotalInputTokens+*f.TotalOutputTokens) / p.DurationS)
+	}
+}
+
+// keptBy says whether a request keeps every goal. An answer of one token has no
+// time per output token and keeps any goal for it, as in vLLM.
+func (g Goals) keptBy(o observation) bool {
+	oneToken := o.OutputTokens != nil && *o.OutputTokens <= 1
+	return kept(g.TTFT, o.ttft()) && kept(g.E2EL, o.e2el()) && (oneToken || kept(g.TPOT, o.tpot()))
+}
+
+func kept(goal, value *float64) bool {
+	return goal == nil || value != nil && *value <= *goal
+}
+
+func addLatencies(f *results.Figures, good []observation, percentiles []float64) {
+	var ttft, tpot, itl, e2el, ttftIntended, e2elIntended []float64
+	for _, o := range good {
+		ttft = appendKnown(ttft, o.ttft())
+		tpot = appendKnown(tpot, o.tpot())
+		e2el = appendKnown(e2el, o.e2el())
+		ttftIntended = appendKnown(ttftIntended, o.since(&o.IntendedS, 0))
+		e2elIntended = appendKnown(e2elIntended, o.since(&o.IntendedS, -1))
+		for i := 1; i < len(o.tokenS); i++ {
+			itl = append(itl, o.tokenS[i]-o.tokenS[i-1])
+		}
+	}
+	f.TTFT, f.TPOT = Describe(ttft, percentiles), Describe(tpot, percentiles)
+	f.ITL, f.E2EL = Describe(itl, percentiles), Describe(e2el, percentiles)
+	f.TTFTFromIntended = Describe(ttftIntended, percentiles)
+	f.E2ELFromIntended = Describe(e2elIntended, percentiles)
+}
+
+func appendKnown(sample []float64, value *float64) []float64 {
+	if value == nil {
+		return sample
+	}
+	return append(sample, *value)
+}
+
+// PerReplica computes the figures of each of a variant's servers over the
+// window of the whole. Servers that took no request are in the list.
+func PerReplica(records []results.Record, replicas int, p Params) []results.ReplicaFigures {
+	all := make([]results.ReplicaFigures, replicas)
+	for i := range all {
+		own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return r.Replica != i })
+		p.Asked = len(own)
+		all[i] = results.ReplicaFigures{Replica: i, Figures: Summarize(own, p)}
+	}
+	return all
+}

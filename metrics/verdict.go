@@ -1,0 +1,73 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Verdict judges a step by its figures and by the warnings about it, whoever
+// gave them. minSuccess is the share of the requests asked for that must have
+// succeeded, 0 to 1. The failure is null unless the verdict is Failed.
+func Verdict(e Evidence, warnings []results.Warning, minSuccess float64) (results.Verdict, *results.Failure) {
+	f := e.Figures
+	if f.Completed == 0 || float64(f.Completed) < minSuccess*float64(f.Asked) {
+		return results.Failed, requestsFailure(f, minSuccess)
+	}
+	for _, w := range warnings {
+		if doubtful(w.Code, e) {
+			return results.Suspect, nil
+		}
+	}
+	return results.OK, nil
+}
+
+func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
+	text := fmt.Sprintf("%d of %d requests succeeded (at least %.4g %% must)", f.Completed, f.Asked, 100*minSuccess)
+	if len(f.Failures) > 0 {
+		text += "; failures: " + classCounts(f.Failures)
+	}
+	if f.Unsent > 0 {
+		text += fmt.Sprintf("; never sent: %d", f.Unsent)
+	}
+	if len(f.FailureSamples) > 0 {
+		text += "; first: " + f.FailureSamples[0]
+	}
+	return &results.Failure{Class: results.FailRequests, Message: text}
+}
+
+// doubtful says whether a warning means that the figures may not be what they
+// seem. The others tell how to read figures that are sound: too few samples
+// for a percentile, several tokens a chunk, a warm cache.
+func doubtful(code results.WarningCode, e Evidence) bool {
+	switch code {
+	case results.WarnFailures, results.WarnInterrupted, results.WarnClientLate, results.WarnCounters, results.WarnForeignGPUUser:
+		return true
+	case results.WarnShortOutput:
+		return e.Asked.IgnoreEOS // else the answers' own ends are the work asked for
+	case results.WarnTokenSource:
+		return e.Figures.TokenSources[results.CountChunks]+e.Figures.TokenSources[results.CountNone] > 0
+	}
+	return false
+}
+
+// classCounts prints counts by class, most frequent first.
+func classCounts(counts map[results.FailureClass]int) string { return printCounts(counts) }
+
+// sourceCounts prints counts by source, most frequent first.
+func sourceCounts(counts map[results.TokenCount]int) string { return printCounts(counts) }
+
+func printCounts[K cmp.Ordered](counts map[K]int) string {
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = fmt.Sprintf("%v %d", k, counts[k])
+	}
+	return strings.Join(parts, ", ")
+}

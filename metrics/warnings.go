@@ -1,0 +1,222 @@
+package metrics
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Evidence is what a step's figures are judged by.
+type Evidence struct {
+	Records []results.Record
+	Figures results.Figures
+	Asked   results.Asked
+	Client  *results.ClientReport // null: unknown
+}
+
+// Thresholds of the doubts.
+const (
+	shortOutputShare  = 0.95  // answered tokens of those asked for
+	multiTokenChunk   = 1.05  // tokens in a chunk
+	lateS             = 0.010 // p99 of intended to actual send
+	inputTolerance    = 0.05  // share of the prompt's tokens
+	templateTokens    = 64    // that a chat template may add to a prompt
+	specialTokens     = 2     // that a server may add to a plain prompt
+	reachedRateShare  = 0.95  // of the send rate that the schedule meant
+	enoughForRateTest = 10    // sends
+)
+
+// Warnings lists the doubts about a step's figures that its records and the
+// client's report give, in a fixed order. Doubts about the server come from
+// whoever watched it.
+func Warnings(e Evidence) []results.Warning {
+	var all []results.Warning
+	for _, check := range []func(Evidence) *results.Warning{
+		warnInterrupted, warnFailures, warnShortOutput, warnTokenSource, warnInputLength,
+		warnCached, warnClientLate, warnRate, warnMultiToken, warnFewSamples,
+	} {
+		if w := check(e); w != nil {
+			all = append(all, *w)
+		}
+	}
+	return all
+}
+
+func warnf(code results.WarningCode, format string, args ...any) *results.Warning {
+	return &results.Warning{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func warnInterrupted(e Evidence) *results.Warning {
+	why := ""
+	if e.Client != nil {
+		why = e.Client.Interrupted
+	}
+	if why == "" && e.Figures.Unsent == 0 {
+		return nil
+	}
+	if why == "" {
+		why = "no reason given"
+	}
+	return warnf(results.WarnInterrupted, "the pass ended early (%s); %d of %d requests were never sent", why, e.Figures.Unsent, e.Figures.Asked)
+}
+
+func warnFailures(e Evidence) *results.Warning {
+	if e.Figures.Failed == 0 {
+		return nil
+	}
+	return warnf(results.WarnFailures, "%d of %d requests failed and are in no latency and no token count: %s",
+		e.Figures.Failed, e.Figures.Asked, classCounts(e.Figures.Failures))
+}
+
+func warnShortOutput(e Evidence) *results.Warning {
+	asked, got := 0, 0
+	for _, o := range observeAll(e.Records) {
+		if o.ok() && o.AskedOutputTokens > 0 && o.OutputTokens != nil {
+			asked += o.AskedOutputTokens
+			got += *o.OutputTokens
+		}
+	}
+	if float64(got) >= shortOutputShare*float64(asked) {
+		return nil
+	}
+	hint := "answers ended by themselves: without ignore-eos, variants may do different work"
+	if e.Asked.IgnoreEOS {
+		hint = "the server did not honour ignore_eos, or its context is too small"
+	}
+	return warnf(results.WarnShortOutput, "answers have %s of the output tokens asked for (%d of %d); %s", percent(got, asked), got, asked, hint)
+}
+
+func warnTokenSource(e Evidence) *results.Warning {
+	sources := e.Figures.TokenSources
+	other := 0
+	for source, n := range sources {
+		if source != results.CountUsage {
+			other += n
+		}
+	}
+	if other == 0 {
+		return nil
+	}
+	what := "counts may differ from the server's"
+	if sources[results.CountChunks] > 0 {
+		what = "counting chunks gives a lower bound"
+	}
+	if sources[results.CountNone] > 0 {
+		what = "the total is not known"
+	}
+	return warnf(results.WarnTokenSource, "output tokens of %d of %d answers are not from the server's usage (%s); %s",
+		other, e.Figures.Completed, sourceCounts(sources), what)
+}
+
+func warnInputLength(e Evidence) *results.Warning {
+	local, server, n := 0, 0, 0
+	for _, o := range observeAll(e.Records) {
+		if o.ok() && o.LocalInputTokens != nil && o.InputTokens != nil {
+			local += *o.LocalInputTokens
+			server += *o.InputTokens
+			n++
+		}
+	}
+	added := specialTokens
+	if e.Asked.API == "chat" {
+		added = templateTokens
+	}
+	slack := inputTolerance * float64(local)
+	if n == 0 || float64(server) <= float64(local+n*added)+slack && float64(server) >= float64(local)-slack {
+		return nil
+	}
+	return warnf(results.WarnInputMismatch, "prompts have %.1f tokens on average by the server's count, %.1f by the data set's",
+		float64(server)/float64(n), float64(local)/float64(n))
+}
+
+func warnCached(e Evidence) *results.Warning {
+	cached := e.Figures.CachedTokens
+	if cached == nil || *cached == 0 {
+		return nil
+	}
+	share := ""
+	if input := e.Figures.TotalInputTokens; input != nil && *input > 0 {
+		share = fmt.Sprintf(" (%s)", percent(int(*cached), int(*input)))
+	}
+	return warnf(results.WarnPrefixCache, "%d prompt tokens%s came from the server's prefix cache", *cached, share)
+}
+
+func warnClientLate(e Evidence) *results.Warning {
+	if e.Client == nil || e.Client.LateP99S == nil || *e.Client.LateP99S <= lateS {
+		return nil
+	}
+	return warnf(results.WarnClientLate, "requests were sent up to %.1f ms later than intended (p99; %.0f ms is the limit): the client was too slow",
+		*e.Client.LateP99S*1000, lateS*1000)
+}
+
+// warnRate compares the rate of sends with the rate of the schedule, so that
+// the tail of the last answers has no part in it.
+func warnRate(e Evidence) *results.Warning {
+	if e.Asked.RequestRate == nil {
+		return nil
+	}
+	meant, sent, n := span{}, span{}, 0
+	for _, r := range e.Records {
+		if r.SentS != nil {
+			meant.add(r.IntendedS)
+			sent.add(*r.SentS)
+			n++
+		}
+	}
+	if n < enoughForRateTest || meant.length() <= 0 || meant.length() >= reachedRateShare*sent.length() {
+		return nil
+	}
+	return warnf(results.WarnRequestRate, "requests left at %.2f/s where the schedule meant %.2f/s: a cap on concurrency or the client held them back",
+		float64(n-1)/sent.length(), float64(n-1)/meant.length())
+}
+
+// span is the range of some instants.
+type span struct {
+	any         bool
+	first, last float64
+}
+
+func (s *span) add(at float64) {
+	if !s.any {
+		*s = span{true, at, at}
+	}
+	s.first, s.last = min(s.first, at), max(s.last, at)
+}
+
+func (s *span) length() float64 { return s.last - s.first }
+
+func warnMultiToken(e Evidence) *results.Warning {
+	per := e.Figures.TokensPerChunk
+	if per == nil || *per <= multiTokenChunk {
+		return nil
+	}
+	return warnf(results.WarnMultiToken, "a chunk carries %.2f tokens on average: ITL is the time between chunks, not between tokens", *per)
+}
+
+// warnFewSamples names the percentiles that too few samples stand behind.
+func warnFewSamples(e Evidence) *results.Warning {
+	var thin []string
+	for _, m := range []struct {
+		name string
+		dist results.Dist
+	}{{"TTFT", e.Figures.TTFT}, {"TPOT", e.Figures.TPOT}, {"ITL", e.Figures.ITL}, {"E2EL", e.Figures.E2EL}} {
+		for _, p := range m.dist.Percentiles {
+			if p.Value != nil && m.dist.N < SamplesFor(p.P) {
+				thin = append(thin, fmt.Sprintf("%s %s (%d of %d)", PercentileName(p.P), m.name, m.dist.N, SamplesFor(p.P)))
+			}
+		}
+	}
+	if len(thin) == 0 {
+		return nil
+	}
+	return warnf(results.WarnFewSamples, "too few samples for %s", strings.Join(thin, ", "))
+}
+
+// PercentileName is the name of a percentile: "p99", "p99.9".
+func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
+
+func percent(part, whole int) string {
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
