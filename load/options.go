@@ -8,6 +8,8 @@
 package load
 
 import (
+	"context"
+	"crypto/tls"
 	"time"
 
 	"benchrig/results"
@@ -15,12 +17,17 @@ import (
 
 // Target is where requests go.
 type Target struct {
-	BaseURLs []string // one a replica, without trailing slash; a path prefix is kept
+	BaseURLs []string // one a replica; a path prefix is kept, and a trailing "/v1" is not doubled
 	Path     string   // request path appended to the base URL: "/v1/completions"
 	API      string   // body dialect: "completions" or "chat"
 	Model    string
 	Headers  map[string]string // Authorization included
 	Body     map[string]any    // further fields, merged last
+	TLS      *tls.Config       // for https; nil: the system's roots
+	// MaxTokensField names the field that limits a chat answer's length. "" is
+	// max_completion_tokens, which vLLM's own client sends; servers that know
+	// only the older name need "max_tokens". Completions always use max_tokens.
+	MaxTokensField string
 }
 
 // Prompt is one request to make. Exactly one of Text and TokenIDs is set.
@@ -43,14 +50,18 @@ type Options struct {
 	RequestID      func(i int) string // nil: "bench-<i>"
 	Progress       func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
 	ProgressPeriod time.Duration      // 0: one second
+	// CountTokens counts the tokens of an answer for which the server gave no
+	// count. It is called one answer at a time, after the last request ended.
+	// Nil, or an error: content chunks are counted instead.
+	CountTokens func(ctx context.Context, text string) (int, error)
 }
 
-// Timeouts of one request.
+// Timeouts of one request; 0 is no limit.
 type Timeouts struct {
-	Connect    time.Duration
+	Connect    time.Duration // for TCP, and again for the TLS handshake
 	FirstToken time.Duration // sent to first data event
-	Stall      time.Duration // no byte between two reads
-	Total      time.Duration
+	Stall      time.Duration // no byte, comments included, once the first data event came
+	Total      time.Duration // sent to end
 }
 
 // Progress is a snapshot while a pass runs.

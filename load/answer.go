@@ -1,0 +1,220 @@
+package load
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"benchrig/results"
+)
+
+const (
+	wordsKept   = 2 << 10 // bytes of a server's words in a failure
+	presetMax   = 1 << 16 // chunks for which room is made in advance
+	presetAsked = 256     // the same where the answer's length is not known
+	pooledMax   = 1 << 20 // bytes; larger buffers are not used again
+)
+
+// answer collects what one stream carries.
+type answer struct {
+	events eventReader
+	chunk  chunk
+	kinds  []byte
+	text   []byte // reasoning and content in order of arrival
+
+	chunkS  []float64 // belongs to the record; never used again
+	finish  string
+	usage   tokenCounts
+	timings tokenCounts
+	done    bool // [DONE] came
+	fault   *results.Failure
+	garbage error         // the first event that could not be understood
+	end     time.Duration // end mark, error event, or the last read
+}
+
+var answerPool = sync.Pool{New: func() any { return new(answer) }}
+
+// newAnswer makes room for an answer of asked tokens, so that nothing is
+// allocated while it arrives.
+func newAnswer(asked int) *answer {
+	a := answerPool.Get().(*answer)
+	room := presetAsked
+	if asked > 0 {
+		room = min(asked+4, presetMax)
+	}
+	*a = answer{
+		events: a.events, chunk: a.chunk, kinds: a.kinds[:0], text: a.text[:0],
+		chunkS: make([]float64, 0, room), usage: noCounts, timings: noCounts,
+	}
+	return a
+}
+
+// release gives the buffers back. Nothing of a may be used afterwards.
+func (a *answer) release() {
+	if cap(a.events.buf)+cap(a.events.data)+cap(a.text) > pooledMax {
+		return
+	}
+	a.events.src = nil
+	answerPool.Put(a)
+}
+
+// read takes in the stream up to its end and returns the error that ended it,
+// io.EOF for a proper end. Counts of chunks go to progress as they come.
+func (a *answer) read(body stampedReader, d dialect, w *watch, progress *atomic.Int64) error {
+	a.events.reset(body)
+	for first := true; ; {
+		data, at, err := a.events.next()
+		if err != nil {
+			if !a.done && a.fault == nil {
+				a.end = at
+			}
+			return err
+		}
+		if first {
+			first = false
+			w.firstEvent()
+		}
+		if a.done || a.fault != nil {
+			continue
+		}
+		if a.take(data, at, d) {
+			progress.Add(1)
+			continue
+		}
+		a.end = at
+		w.draining()
+	}
+}
+
+// take stores one event. It reports false when nothing more is expected of the
+// stream: the end mark or an error came.
+func (a *answer) take(data []byte, at time.Duration, d dialect) bool {
+	c := &a.chunk
+	if err := d.parse(data, c); err != nil && a.garbage == nil && len(bytes.TrimSpace(data)) > 0 {
+		a.garbage = describeJSONTrouble(data)
+	}
+	if c.done {
+		a.done = true
+		return false
+	}
+	if c.fault == nil && a.events.errorEvent {
+		c.fault = data
+	}
+	a.chunkS = append(a.chunkS, at.Seconds())
+	a.kinds = append(a.kinds, byte(c.kind()))
+	if c.fault != nil {
+		a.fault = results.Failf(results.FailInBand, "%s", faultWords(c.fault, wordsKept))
+		return false
+	}
+	a.text = append(append(a.text, c.reasoning...), c.content...)
+	if len(c.finish) > 0 {
+		a.finish = string(c.finish)
+	}
+	if c.usage.known() {
+		a.usage = c.usage
+	}
+	if c.timings.known() {
+		a.timings = c.timings
+	}
+	return true
+}
+
+// verdict turns the way the stream ended into a failure, nil for success.
+// cause is why the request was ended, if we ended it.
+func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
+	switch {
+	case a.fault != nil:
+		return a.fault
+	case a.done:
+	case errors.Is(err, errEventTooLong):
+		return results.Failf(results.FailProtocol, "read stream: %v", err)
+	case err != io.EOF:
+		return broken(err, cause, len(a.chunkS), reused)
+	case a.finish == "":
+		return a.incomplete()
+	}
+	if a.garbage != nil {
+		return results.Failf(results.FailProtocol, "read stream: %v", a.garbage)
+	}
+	if a.tokens() == 0 {
+		return results.Failf(results.FailNoTokens, "the answer ended properly but carried no text (%d chunks, finish reason %q, server counted %d output tokens)",
+			len(a.chunkS), a.finish, max(a.usage.output, 0))
+	}
+	return nil
+}
+
+// incomplete describes a stream that ended in order but too early.
+func (a *answer) incomplete() *results.Failure {
+	odd := a.events.odd
+	switch {
+	case a.garbage != nil:
+		return results.Failf(results.FailProtocol, "read stream: %v", a.garbage)
+	case bytes.HasPrefix(odd, []byte("error:")):
+		return results.Failf(results.FailInBand, "%s", bodyWords(odd[len("error:"):], wordsKept))
+	case a.events.total == 0:
+		return results.Failf(results.FailTruncated, "the stream ended without a byte")
+	case a.events.oddLines > 0:
+		return results.Failf(results.FailProtocol, "not an event stream: %q", cut(string(odd), oddKept))
+	case bytes.Contains(a.kinds, []byte{byte(results.ChunkOther)}) && !a.hadChoices():
+		return results.Failf(results.FailProtocol, "none of the %d events of the stream is of the API asked for; check the request path", len(a.kinds))
+	case a.events.partial() != "":
+		return results.Failf(results.FailTruncated, "the stream ended after %d chunks inside an event: %q", len(a.chunkS), cut(a.events.partial(), 200))
+	}
+	return results.Failf(results.FailTruncated, "the stream ended after %d chunks without finish reason or [DONE]", len(a.chunkS))
+}
+
+// hadChoices reports whether any chunk held a choice.
+func (a *answer) hadChoices() bool {
+	other := string([]byte{byte(results.ChunkOther), byte(results.ChunkUsage), byte(results.ChunkError)})
+	return len(bytes.Trim(a.kinds, other)) > 0
+}
+
+// tokens counts the chunks that carried output of the model.
+func (a *answer) tokens() int {
+	n := 0
+	for _, k := range a.kinds {
+		if isToken(results.ChunkKind(k)) {
+			n++
+		}
+	}
+	return n
+}
+
+// fill puts what the stream carried into r.
+func (a *answer) fill(r *results.Record, keepText bool) {
+	r.ChunkS, r.ChunkKinds = a.chunkS, string(a.kinds)
+	r.FinishReason = a.finish
+	if len(a.text) > 0 {
+		sum := sha256.Sum256(a.text)
+		r.TextSHA256 = hex.EncodeToString(sum[:])
+	}
+	if keepText {
+		r.Text = string(a.text)
+	}
+	r.InputTokens = atLeast(1, a.usage.input, a.timings.input)
+	r.CachedTokens = atLeast(0, a.usage.cached, a.timings.cached)
+	if n := atLeast(1, a.usage.output); n != nil {
+		r.OutputTokens, r.OutputTokensSource = n, results.CountUsage
+	} else if n := atLeast(1, a.timings.output); n != nil {
+		r.OutputTokens, r.OutputTokensSource = n, results.CountTimings
+	} else if len(a.kinds) > 0 {
+		r.OutputTokens, r.OutputTokensSource = atLeast(0, a.tokens()), results.CountChunks
+	} else {
+		r.OutputTokensSource = results.CountNone
+	}
+}
+
+// atLeast returns the first count that is not below limit, nil if none is.
+func atLeast(limit int, counts ...int) *int {
+	for _, n := range counts {
+		if n >= limit {
+			return &n
+		}
+	}
+	return nil
+}

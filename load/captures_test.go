@@ -1,0 +1,104 @@
+package load
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchrig/results"
+)
+
+// TestCaptures replays recorded answers of real servers, split over packets in
+// several ways, and compares what was understood with a golden file.
+func TestCaptures(t *testing.T) {
+	paths, err := filepath.Glob("testdata/captures/*.http")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no captures: %v", err)
+	}
+	var all strings.Builder
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".http")
+		t.Run(name, func(t *testing.T) {
+			header, body := capture(t, path)
+			want := ""
+			for _, split := range splitters() {
+				if len(body) > split.most {
+					continue
+				}
+				got := describeRecord(replay(t, header, body, split))
+				if want == "" {
+					want = got
+					fmt.Fprintf(&all, "%s\n%s", name, got)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: differs from all at once:\n%s", split.name, diff)
+				}
+			}
+		})
+	}
+	golden(t, "testdata/captures.golden", all.String())
+}
+
+func replay(t *testing.T, header string, body []byte, split splitter) results.Record {
+	t.Helper()
+	frame := [][]byte{body}
+	if strings.Contains(header, "chunked") {
+		if split.frames {
+			frame = split.cut(body)
+		}
+		frame = [][]byte{chunked(frame)}
+	}
+	frame = split.cut(frame[0])
+	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
+		for _, part := range append([][]byte{[]byte(header)}, frame...) {
+			if _, err := w.Write(part); err != nil {
+				return false
+			}
+		}
+		return !strings.Contains(header, "Connection: close") && strings.Contains(strings.ToLower(header), "content-length")
+	})
+	o := options(s.url, "completions")
+	o.Timeouts = Timeouts{Total: 20 * time.Second}
+	return one(t, o)
+}
+
+// describeRecord is a record without its times.
+func describeRecord(r results.Record) string {
+	failure := "none"
+	if r.Failure != nil {
+		failure = fmt.Sprintf("%s %d: %s", r.Failure.Class, r.Failure.HTTPStatus, r.Failure.Message)
+	}
+	return fmt.Sprintf("  kinds %q\n  in %s out %s (%s) cached %s finish %q\n  text %.90q\n  failure %s\n",
+		r.ChunkKinds, figure(r.InputTokens), figure(r.OutputTokens), r.OutputTokensSource, figure(r.CachedTokens), r.FinishReason, r.Text, failure)
+}
+
+func figure(n *int) string {
+	if n == nil {
+		return "-"
+	}
+	return fmt.Sprint(*n)
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (run with -update to accept):\n%s", path, diff)
+	}
+}

@@ -1,0 +1,73 @@
+package load
+
+import (
+	"context"
+	"fmt"
+
+	"benchrig/results"
+)
+
+// collector passes records on, one at a time, and sums up what the client
+// reports of itself.
+type collector struct {
+	emit  Emit
+	count func(ctx context.Context, text string) (int, error) // nil: never asked
+	abort context.CancelCauseFunc                             // ends the pass
+
+	late     []float64  // seconds, of the requests that no cap held back
+	lastEnd  float64    // seconds
+	emitted  int        // requests that have ended
+	canceled int        // of them, ended by us
+	deferred []finished // whose tokens are counted after the pass
+	err      error      // of emit
+}
+
+// run takes in requests until none come any more.
+func (c *collector) run(in <-chan finished) {
+	for f := range in {
+		c.note(&f)
+		if f.text != "" {
+			c.deferred = append(c.deferred, f)
+			continue
+		}
+		c.pass(f.record)
+	}
+}
+
+func (c *collector) note(f *finished) {
+	r := &f.record
+	c.emitted++
+	c.lastEnd = max(c.lastEnd, r.EndS)
+	if r.Failure != nil && r.Failure.Class == results.FailCanceled {
+		c.canceled++
+	}
+	if r.SentS != nil && !f.held {
+		c.late = append(c.late, *r.SentS-r.IntendedS)
+	}
+}
+
+// pass emits a record. After an error nothing more is emitted.
+func (c *collector) pass(r results.Record) {
+	if c.err != nil {
+		return
+	}
+	if err := c.emit(r); err != nil {
+		c.err = fmt.Errorf("emit record of request %d: %w", r.Index, err)
+		c.abort(c.err)
+	}
+}
+
+// countTokens counts the tokens of the answers that wait for it and emits
+// them. Where counting fails, and after ctx has ended, the number of chunks
+// stays.
+func (c *collector) countTokens(ctx context.Context) {
+	for _, f := range c.deferred {
+		if ctx.Err() == nil {
+			if n, err := c.count(ctx, f.text); err == nil && n > 0 {
+				f.record.OutputTokens, f.record.OutputTokensSource = &n, results.CountTokenize
+			}
+		}
+		c.pass(f.record)
+	}
+	c.deferred = nil
+}

@@ -1,0 +1,135 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"benchrig/results"
+)
+
+// unsent turns the error of a request that got no answer into a failure.
+// cause is why the request was ended, if we ended it.
+func unsent(err *sendError, cause error) *results.Failure {
+	if f := ended(cause); f != nil {
+		if !err.connected && f.Class != results.FailCanceled {
+			return results.Failf(results.FailConnect, "no connection yet when the request was given up: %s", f.Message)
+		}
+		return f
+	}
+	switch {
+	case !err.connected:
+		return results.Failf(results.FailConnect, "%v", err.err)
+	case strings.Contains(err.err.Error(), "malformed HTTP"):
+		return results.Failf(results.FailProtocol, "not an HTTP server: %v", err.err)
+	}
+	return results.Failf(results.FailTransport, "connection broken before the answer began: %s%s", plain(err.err), reuseHint(err.reused))
+}
+
+// broken turns the error that cut an answer into a failure.
+func broken(err, cause error, chunks int, reused bool) *results.Failure {
+	if f := ended(cause); f != nil {
+		if chunks > 0 && f.Class != results.FailCanceled {
+			f.Message += fmt.Sprintf(", after %d chunks", chunks)
+		}
+		return f
+	}
+	return results.Failf(results.FailTransport, "connection broken after %d chunks: %s%s", chunks, plain(err), reuseHint(reused && chunks == 0))
+}
+
+// ended is the failure of a request that we ended ourselves, nil if we did
+// not.
+func ended(cause error) *results.Failure {
+	if cause == nil {
+		return nil
+	}
+	var limit *limitReached
+	if errors.As(cause, &limit) {
+		return results.Failf(limit.class, "%s", limit.words)
+	}
+	return results.Failf(results.FailCanceled, "ended by us: %v", cause)
+}
+
+// plain words for the bare errors of a closed connection.
+func plain(err error) string {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the server closed it in the middle of the answer (unexpected EOF)"
+	case errors.Is(err, io.EOF):
+		return "the server closed it (EOF)"
+	}
+	return err.Error()
+}
+
+func reuseHint(reused bool) string {
+	if !reused {
+		return ""
+	}
+	return "; it had been used before, so the server may have closed it as idle"
+}
+
+// refused describes an answer that is no stream of events, nil if it is one.
+// It limits the time that the rest of such an answer may take.
+func refused(rep *reply, w *watch) *results.Failure {
+	media, _, _ := strings.Cut(strings.ToLower(rep.header.Get("Content-Type")), ";")
+	media = strings.TrimSpace(media)
+	encoding := rep.header.Get("Content-Encoding")
+	if rep.status < 200 || rep.status > 299 || strings.Contains(media, "json") {
+		w.draining()
+	}
+	switch {
+	case rep.status < 200 || rep.status > 299:
+		return badStatus(rep)
+	case encoding != "" && !strings.EqualFold(encoding, "identity"):
+		return results.Failf(results.FailProtocol, "the answer is compressed (Content-Encoding %q) although none was accepted: its times would be false", encoding)
+	case media == "application/json":
+		return notStreamed(rep)
+	case strings.HasSuffix(media, "ndjson") || strings.HasSuffix(media, "jsonl"):
+		return results.Failf(results.FailProtocol, "the answer is %s, not an event stream; check the request path. It begins %q", media, cut(string(firstBytes(rep)), 200))
+	}
+	return nil
+}
+
+func badStatus(rep *reply) *results.Failure {
+	class := results.FailHTTP
+	if rep.status == http.StatusUnauthorized || rep.status == http.StatusForbidden {
+		class = results.FailAuth
+	}
+	words := fmt.Sprintf("%d %s", rep.status, http.StatusText(rep.status))
+	if to := rep.header.Get("Location"); to != "" {
+		words += " to " + to + " (redirects are not followed)"
+	}
+	if said := bodyWords(firstBytes(rep), wordsKept); said != "" {
+		words += ": " + said
+	}
+	return &results.Failure{Class: class, Message: words, HTTPStatus: rep.status}
+}
+
+// notStreamed describes a plain JSON answer with status 200.
+func notStreamed(rep *reply) *results.Failure {
+	body := firstBytes(rep)
+	if fault := faultValue(object(body)["error"]); fault != nil {
+		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)", faultWords(fault, wordsKept), rep.status)
+	}
+	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; it sent JSON beginning %q", cut(string(body), 200))
+}
+
+// firstBytes reads a body that is no stream, up to a limit that is ample for
+// an error message.
+func firstBytes(rep *reply) []byte {
+	const limit = 16 << 10
+	body := make([]byte, 0, 1024)
+	for len(body) < limit {
+		if len(body) == cap(body) {
+			body = append(body, 0)[:len(body)]
+		}
+		n, _, err := rep.body.ReadStamped(body[len(body):min(cap(body), limit)])
+		body = body[:len(body)+n]
+		if err != nil {
+			break
+		}
+	}
+	return body
+}

@@ -1,0 +1,148 @@
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// members is a JSON object whose values are not looked at yet.
+type members map[string]json.RawMessage
+
+// parseSlow is parseFast by encoding/json, for what that one leaves: escaped
+// or repeated names, numbers with fractions, deep nesting, bad syntax.
+func parseSlow(data []byte, c *chunk) error {
+	if !json.Valid(data) {
+		return errNotJSON
+	}
+	top := object(data)
+	for _, raw := range array(top["choices"]) {
+		c.choices = true
+		slowChoice(object(raw), c)
+	}
+	usage := object(top["usage"])
+	c.usage.input = number(usage["prompt_tokens"])
+	c.usage.output = number(usage["completion_tokens"])
+	c.usage.cached = number(object(usage["prompt_tokens_details"])["cached_tokens"])
+	timings := object(top["timings"])
+	c.timings.cached = number(timings["cache_n"])
+	c.timings.output = number(timings["predicted_n"])
+	c.timings.input = promptLength(number(timings["prompt_n"]), c.timings.cached)
+	c.fault = faultValue(top["error"])
+	if c.fault == nil && string(top["object"]) == `"error"` {
+		c.fault = faultValue(top["message"])
+	}
+	return nil
+}
+
+func slowChoice(choice members, c *chunk) {
+	delta := object(choice["delta"])
+	reasoning := text(delta["reasoning_content"])
+	if reasoning == "" {
+		reasoning = text(delta["reasoning"])
+	}
+	c.reasoning = append(c.reasoning, reasoning...)
+	c.content = append(c.content, text(delta["content"])...)
+	c.content = append(c.content, text(choice["text"])...)
+	c.role = c.role || text(delta["role"]) != ""
+	c.tool = c.tool || isFilled(delta["tool_calls"], '[') || isFilled(delta["function_call"], '{')
+	if finish := text(choice["finish_reason"]); finish != "" {
+		c.finish = []byte(finish)
+	}
+}
+
+func object(raw json.RawMessage) members {
+	var m members
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+func array(raw json.RawMessage) []json.RawMessage {
+	var a []json.RawMessage
+	if json.Unmarshal(raw, &a) != nil {
+		return nil
+	}
+	return a
+}
+
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// number returns a non-negative integer, or -1 for anything else.
+func number(raw json.RawMessage) int {
+	var v *float64
+	if json.Unmarshal(raw, &v) != nil || v == nil || *v < 0 || *v > 1<<53 || *v != math.Trunc(*v) {
+		return -1
+	}
+	return int(*v)
+}
+
+// faultWords puts an error value into words: its message with type and code
+// where it has them, else the value as it stands, cut to limit bytes.
+func faultWords(raw []byte, limit int) string {
+	if s := text(raw); s != "" {
+		return cut(s, limit)
+	}
+	fields := object(raw)
+	message := text(fields["message"])
+	if message == "" {
+		message = text(fields["msg"])
+	}
+	if message == "" {
+		return cut(string(raw), limit)
+	}
+	var notes []string
+	for _, name := range []string{"type", "code"} {
+		if v := fields[name]; len(v) > 0 && string(v) != "null" {
+			notes = append(notes, name+" "+strings.Trim(string(v), `"`))
+		}
+	}
+	message = cut(message, limit)
+	if len(notes) > 0 {
+		message += " (" + strings.Join(notes, ", ") + ")"
+	}
+	return message
+}
+
+// bodyWords finds the server's words in the body of an answer that is no
+// stream: the message of a JSON error, else the body itself, cut to limit.
+func bodyWords(body []byte, limit int) string {
+	fields := object(body)
+	for _, name := range []string{"error", "message", "detail", "errors"} {
+		if v := faultValue(fields[name]); v != nil {
+			if s := text(v); s != "" || name == "error" {
+				return faultWords(v, limit)
+			}
+			return cut(string(v), limit)
+		}
+	}
+	return cut(strings.TrimSpace(string(body)), limit)
+}
+
+// cut shortens s to limit bytes without splitting a character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.ToValidUTF8(strings.ToValidUTF8(s[:limit], ""), "\uFFFD") + "..."
+}
+
+// describeJSONTrouble says what an unparsable event looks like.
+func describeJSONTrouble(data []byte) error {
+	if strings.HasPrefix(string(data), "{") && strings.Contains(string(data), "}\n{") {
+		return fmt.Errorf("one event holds several JSON values: the server ends its events with one newline, not two: %q", cut(string(data), 200))
+	}
+	if len(data) == 0 {
+		return errors.New("an event without data")
+	}
+	return fmt.Errorf("event data is not JSON: %q", cut(string(data), 200))
+}

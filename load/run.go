@@ -1,0 +1,123 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"benchrig/results"
+)
+
+// Run sends every prompt at its time and emits one record for each request
+// that was sent or tried. When ctx ends, what is in flight is recorded as
+// canceled, the rest is not sent, and the report says why. The error is about
+// the options or prompts, before anything was sent, or comes from emit; failed
+// requests are records, not errors.
+func Run(ctx context.Context, opts Options, prompts []Prompt, emit Emit) (results.ClientReport, error) {
+	return run(ctx, opts, prompts, emit, nil)
+}
+
+// run is Run with connections opened by dial, nil for the network.
+func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial dialFunc) (results.ClientReport, error) {
+	p, err := newPass(&opts, prompts)
+	if err != nil {
+		return results.ClientReport{}, err
+	}
+	urls, err := targetURLs(opts.Target)
+	if err != nil {
+		return results.ClientReport{}, err
+	}
+	width := len(prompts)
+	if opts.MaxConcurrency > 0 {
+		width = min(width, opts.MaxConcurrency)
+	}
+	before := readSelf()
+	p.clock = startClock()
+	report := results.ClientReport{StartTime: p.clock.start.Format(time.RFC3339Nano)}
+	p.wire = newHTTPTransport(&opts, urls, width, p.clock, dial)
+	c := p.collect(ctx, emit)
+	after := readSelf()
+
+	report.ConnectionsNo = p.wire.close()
+	report.DurationS = c.lastEnd
+	_, report.PeakInFlight = p.slots.load()
+	describe(&report, before, after, c.late)
+	report.Interrupted = p.interruption(ctx, c)
+	c.countTokens(ctx)
+	return report, c.err
+}
+
+// collect drives the pass to its end, with progress reported beside it.
+func (p *pass) collect(ctx context.Context, emit Emit) *collector {
+	passCtx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	c := &collector{emit: emit, count: p.opts.CountTokens, abort: abort}
+	out := make(chan finished, 256)
+	var collecting, reporting sync.WaitGroup
+	collecting.Go(func() { c.run(out) })
+	reportCtx, stopReport := context.WithCancel(ctx)
+	defer stopReport()
+	if p.opts.Progress != nil {
+		reporting.Go(func() { p.report(reportCtx) })
+	}
+	p.drive(passCtx, out)
+	close(out)
+	collecting.Wait()
+	stopReport()
+	reporting.Wait()
+	if p.opts.Progress != nil {
+		p.opts.Progress(p.progress())
+	}
+	return c
+}
+
+// interruption says why the pass ended early, "" if it did not.
+func (p *pass) interruption(ctx context.Context, c *collector) string {
+	switch {
+	case c.err != nil:
+		return c.err.Error()
+	case ctx.Err() != nil && (c.canceled > 0 || c.emitted < len(p.prompts)):
+		return context.Cause(ctx).Error()
+	}
+	return ""
+}
+
+// newPass checks the options and encodes every request's body, so that none of
+// it costs time once the clock runs.
+func newPass(opts *Options, prompts []Prompt) (*pass, error) {
+	d, err := dialectFor(opts.Target.API)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkArrivals(opts.Arrivals, len(prompts)); err != nil {
+		return nil, err
+	}
+	p := &pass{opts: opts, prompts: prompts, dialect: d, bodies: make([]encoded, len(prompts))}
+	for i, prompt := range prompts {
+		if p.bodies[i], err = encode(d, opts, prompt); err != nil {
+			return nil, fmt.Errorf("prompt %d: %w", i, err)
+		}
+	}
+	p.slots = newSlots(opts.MaxConcurrency, max(len(opts.Target.BaseURLs), 1))
+	return p, nil
+}
+
+// checkArrivals wants one time a prompt, ascending from 0; nil is all at once.
+func checkArrivals(at []float64, prompts int) error {
+	if at == nil {
+		return nil
+	}
+	if len(at) != prompts {
+		return fmt.Errorf("check arrivals: %d times for %d prompts", len(at), prompts)
+	}
+	last := 0.0
+	for i, t := range at {
+		if !(t >= last) || t > math.MaxInt64/1e9/2 {
+			return fmt.Errorf("check arrivals: time %d is %v s, want an ascending list of seconds from 0", i, t)
+		}
+		last = t
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package load
+
+import (
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"benchrig/results"
+)
+
+// selfUse is what this process has used up since its start.
+type selfUse struct {
+	cpu     time.Duration // user and system; below 0: unknown
+	gcPause time.Duration
+}
+
+func readSelf() selfUse {
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	use := selfUse{cpu: -1, gcPause: gc.PauseTotal}
+	var ru unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
+		use.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+	}
+	return use
+}
+
+// describe fills in what the pass cost this process and how late it sent.
+func describe(r *results.ClientReport, before, after selfUse, late []float64) {
+	if before.cpu >= 0 && after.cpu >= 0 {
+		r.CPUSeconds = seconds(after.cpu - before.cpu)
+	}
+	r.GCPauseS = seconds(after.gcPause - before.gcPause)
+	if len(late) == 0 {
+		return
+	}
+	slices.Sort(late)
+	p50, p99, most := quantile(late, 0.5), quantile(late, 0.99), late[len(late)-1]
+	r.LateP50S, r.LateP99S, r.LateMaxS = &p50, &p99, &most
+}
+
+// quantile interpolates linearly between the two nearest of the sorted values.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	low := int(math.Floor(at))
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (sorted[high]-sorted[low])*(at-float64(low))
+}

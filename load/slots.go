@@ -1,0 +1,67 @@
+package load
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// slots hands out the right to send: never more than the cap at once, each to
+// the replica with the fewest requests in flight, the first of them on a tie.
+type slots struct {
+	cap chan struct{} // nil: no cap
+
+	mu          sync.Mutex
+	outstanding []int // requests in flight by replica
+	inFlight    int
+	peak        int
+}
+
+func newSlots(limit, replicas int) *slots {
+	s := &slots{outstanding: make([]int, replicas)}
+	if limit > 0 {
+		s.cap = make(chan struct{}, limit)
+	}
+	return s
+}
+
+// acquire waits for a free slot. waited tells whether the cap held it back; ok
+// is false if ctx ended first.
+func (s *slots) acquire(ctx context.Context) (replica int, waited, ok bool) {
+	if s.cap != nil {
+		select {
+		case s.cap <- struct{}{}:
+		default:
+			waited = true
+			select {
+			case s.cap <- struct{}{}:
+			case <-ctx.Done():
+				return 0, true, false
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	replica = slices.Index(s.outstanding, slices.Min(s.outstanding))
+	s.outstanding[replica]++
+	s.inFlight++
+	s.peak = max(s.peak, s.inFlight)
+	return replica, waited, true
+}
+
+func (s *slots) release(replica int) {
+	s.mu.Lock()
+	s.outstanding[replica]--
+	s.inFlight--
+	s.mu.Unlock()
+	if s.cap != nil {
+		<-s.cap
+	}
+}
+
+// load returns the requests in flight now and at the peak.
+func (s *slots) load() (inFlight, peak int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inFlight, s.peak
+}

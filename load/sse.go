@@ -1,0 +1,215 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+const (
+	firstBuffer = 4 << 10  // bytes; what one event of one token needs is far below
+	largestRead = 64 << 10 // bytes asked of the transport at once
+	maxEvent    = 64 << 20 // bytes of a line, and of an event's data
+	oddKept     = 256      // bytes kept of the first line that is no SSE field
+)
+
+var errEventTooLong = errors.New("event too long")
+
+// stampedReader reads the body of an answer and says when its bytes arrived,
+// counted from the start of the pass. The stamp is taken before anything looks at
+// the bytes.
+type stampedReader interface {
+	ReadStamped(p []byte) (n int, at time.Duration, err error)
+}
+
+// eventReader cuts a byte stream into server-sent events by the rules of the
+// HTML standard, however the stream is split over reads: lines end with LF,
+// CRLF or CR; data lines of one event are joined by LF; comments and fields
+// other than data are signs of life only; an event counts once its blank line
+// is there, and one that the end of the stream cuts off is dropped.
+type eventReader struct {
+	src     stampedReader
+	limit   int // bytes; 0: maxEvent
+	buf     []byte
+	r, w    int           // buf[r:w] is read but not yet cut into lines
+	seen    int           // bytes from r on that hold no line end
+	at      time.Duration // stamp of the latest read
+	err     error         // from the latest read, to be returned once the bytes are used up
+	bomDone bool
+	skipLF  bool // the last line ended with CR: an LF right after belongs to it
+
+	data       []byte
+	hasData    bool
+	dispatched bool // data was returned; the next call starts anew
+
+	errorEvent bool   // the event is of type "error"
+	odd        []byte // start of the first line that is no SSE field
+	oddLines   int
+	total      int64 // bytes read
+}
+
+// reset prepares the reader for another stream; buffers are kept.
+func (e *eventReader) reset(src stampedReader) {
+	*e = eventReader{src: src, limit: e.limit, buf: e.buf, data: e.data[:0], odd: e.odd[:0]}
+	if e.buf == nil {
+		e.buf = make([]byte, firstBuffer)
+	}
+	if e.limit == 0 {
+		e.limit = maxEvent
+	}
+}
+
+// next returns the data of the next event, valid until the next call, and the
+// arrival time of the read that completed it. The error is io.EOF at the end
+// of the stream, or what the source said.
+func (e *eventReader) next() (data []byte, at time.Duration, err error) {
+	if e.dispatched {
+		e.data, e.hasData, e.dispatched, e.errorEvent = e.data[:0], false, false, false
+	}
+	for {
+		line, ok := e.line()
+		switch {
+		case !ok:
+			if err := e.fill(); err != nil {
+				return nil, e.at, err
+			}
+		case len(line) > 0:
+			if err := e.field(line); err != nil {
+				return nil, e.at, err
+			}
+		case e.hasData:
+			e.dispatched = true
+			return e.data, e.at, nil
+		default:
+			e.errorEvent = false // a blank line without data ends an event of no interest
+		}
+	}
+}
+
+// line returns the next whole line without its end, or false if more bytes
+// are needed.
+func (e *eventReader) line() ([]byte, bool) {
+	b := e.buf[e.r:e.w]
+	if e.skipLF && len(b) > 0 {
+		if b[0] == '\n' {
+			e.r, b = e.r+1, b[1:]
+		}
+		e.skipLF = false
+	}
+	if !e.bomDone {
+		const bom = "\xef\xbb\xbf"
+		if len(b) < len(bom) && bom[:len(b)] == string(b) {
+			return nil, false
+		}
+		e.bomDone = true
+		if string(b[:min(len(b), len(bom))]) == bom {
+			e.r, b = e.r+len(bom), b[len(bom):]
+		}
+	}
+	end := lineEnd(b[e.seen:])
+	if end < 0 {
+		e.seen = len(b)
+		return nil, false
+	}
+	end += e.seen
+	e.skipLF = b[end] == '\r'
+	e.r, e.seen = e.r+end+1, 0
+	return b[:end], true
+}
+
+// lineEnd returns the index of the first CR or LF in b, or -1.
+func lineEnd(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf >= 0 {
+		b = b[:lf]
+	}
+	if cr := bytes.IndexByte(b, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
+// field takes in one line that is not blank.
+func (e *eventReader) field(line []byte) error {
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	if len(value) > 0 && value[0] == ' ' {
+		value = value[1:]
+	}
+	switch string(name) {
+	case "data":
+		if len(e.data)+len(value) >= e.limit {
+			return fmt.Errorf("%w: its data exceeds %d bytes", errEventTooLong, e.limit)
+		}
+		if e.hasData {
+			e.data = append(e.data, '\n')
+		}
+		e.data, e.hasData = append(e.data, value...), true
+	case "event":
+		e.errorEvent = string(value) == "error"
+	case "", "id", "retry":
+	default:
+		if e.oddLines == 0 {
+			e.odd = append(e.odd[:0], line[:min(len(line), oddKept)]...)
+		}
+		e.oddLines++
+	}
+	return nil
+}
+
+// fill reads once more, making room first. Bytes that come with an error are
+// used before the error is returned.
+func (e *eventReader) fill() error {
+	if e.err != nil {
+		return e.err
+	}
+	if err := e.makeRoom(); err != nil {
+		return err
+	}
+	for range 100 {
+		n, at, err := e.src.ReadStamped(e.buf[e.w:min(len(e.buf), e.w+largestRead)])
+		e.at, e.err = at, err
+		e.w += n
+		e.total += int64(n)
+		if n > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}
+
+func (e *eventReader) makeRoom() error {
+	if e.r == e.w {
+		e.r, e.w = 0, 0
+	}
+	if e.w < len(e.buf) {
+		return nil
+	}
+	if e.r > 0 {
+		e.w = copy(e.buf, e.buf[e.r:e.w])
+		e.r = 0
+		return nil
+	}
+	if len(e.buf) >= e.limit {
+		return fmt.Errorf("%w: a line exceeds %d bytes", errEventTooLong, e.limit)
+	}
+	grown := make([]byte, min(2*len(e.buf), e.limit))
+	e.w = copy(grown, e.buf[:e.w])
+	e.buf = grown
+	return nil
+}
+
+// partial returns the event that the end of the stream cut off, "" if none.
+func (e *eventReader) partial() string {
+	switch {
+	case e.hasData && !e.dispatched:
+		return string(e.data[:min(len(e.data), oddKept)])
+	case e.w > e.r:
+		return string(e.buf[e.r:min(e.w, e.r+oddKept)])
+	}
+	return ""
+}

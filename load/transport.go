@@ -1,0 +1,192 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// idleLimit is how long an unused connection is kept: shorter than the 5 s
+// after which uvicorn and llama-server close theirs, so that no request is
+// sent on a connection that the server is closing.
+const idleLimit = 3 * time.Second
+
+// transport carries requests to the servers. It never sends one twice.
+type transport interface {
+	// send writes one request and returns when the answer's header is in.
+	// Its errors are of type *sendError.
+	send(ctx context.Context, r wireRequest) (*reply, error)
+	// close drops idle connections and returns how many were opened in all.
+	close() int
+}
+
+// wireRequest is one request as it goes out.
+type wireRequest struct {
+	replica int
+	id      string // for X-Request-Id
+	body    []byte
+}
+
+// reply is an answer whose body is still to be read.
+type reply struct {
+	status   int
+	header   http.Header
+	headerAt time.Duration
+	body     stampedReader
+	close    func() // gives the connection back, or closes it if the body was not read to its end
+	reused   bool   // the connection had carried a request before
+}
+
+// sendError says how far a request came that got no answer.
+type sendError struct {
+	connected bool // false: there was no connection to send it on
+	reused    bool
+	err       error
+}
+
+func (e *sendError) Error() string { return e.err.Error() }
+
+// dialFunc opens connections, as net.Dialer.DialContext does.
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// httpTransport carries requests by net/http: HTTP/1.1, no proxy, no
+// compression, no redirects.
+type httpTransport struct {
+	rt     *http.Transport
+	urls   []*url.URL
+	header http.Header
+	host   string // Host header; "": the URL's
+	clock  clock
+	opened atomic.Int64
+}
+
+func newHTTPTransport(o *Options, urls []*url.URL, width int, c clock, dial dialFunc) *httpTransport {
+	t := &httpTransport{urls: urls, clock: c}
+	t.header, t.host = requestHeader(o.Target.Headers)
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: o.Timeouts.Connect}).DialContext
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	t.rt = &http.Transport{
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, network, addr)
+			if err == nil {
+				t.opened.Add(1)
+			}
+			return conn, err
+		},
+		TLSClientConfig:     tlsConfig(o.Target.TLS),
+		TLSHandshakeTimeout: o.Timeouts.Connect,
+		DisableCompression:  true,
+		MaxIdleConnsPerHost: max(width, 1),
+		IdleConnTimeout:     idleLimit,
+		Protocols:           protocols,
+	}
+	return t
+}
+
+func tlsConfig(c *tls.Config) *tls.Config {
+	if c == nil {
+		return nil
+	}
+	return c.Clone()
+}
+
+func requestHeader(extra map[string]string) (h http.Header, host string) {
+	h = http.Header{
+		"Content-Type": {"application/json"},
+		"Accept":       {"*/*"},
+		"User-Agent":   {"bench"},
+	}
+	for name, value := range extra {
+		if strings.EqualFold(name, "Host") {
+			host = value
+			continue
+		}
+		h.Set(name, value)
+	}
+	return h, host
+}
+
+// send leaves Request.GetBody unset: net/http repeats a request on a new
+// connection only if it can read its body again.
+func (t *httpTransport) send(ctx context.Context, r wireRequest) (*reply, error) {
+	failure := &sendError{}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { failure.connected, failure.reused = true, info.Reused },
+	})
+	header := t.header.Clone()
+	header.Set("X-Request-Id", r.id)
+	req := (&http.Request{
+		Method:        http.MethodPost,
+		URL:           t.urls[r.replica],
+		Host:          t.host,
+		Header:        header,
+		Body:          io.NopCloser(bytes.NewReader(r.body)),
+		ContentLength: int64(len(r.body)),
+	}).WithContext(ctx)
+	resp, err := t.rt.RoundTrip(req)
+	if err != nil {
+		failure.err = err
+		return nil, failure
+	}
+	return &reply{
+		status:   resp.StatusCode,
+		header:   resp.Header,
+		headerAt: t.clock.now(),
+		body:     &stampingBody{body: resp.Body, clock: t.clock},
+		close:    func() { _ = resp.Body.Close() },
+		reused:   failure.reused,
+	}, nil
+}
+
+func (t *httpTransport) close() int {
+	t.rt.CloseIdleConnections()
+	return int(t.opened.Load())
+}
+
+// stampingBody stamps each read as soon as it returns.
+type stampingBody struct {
+	body  io.Reader
+	clock clock
+}
+
+func (b *stampingBody) ReadStamped(p []byte) (int, time.Duration, error) {
+	n, err := b.body.Read(p)
+	return n, b.clock.now(), err
+}
+
+// targetURLs joins each base URL with the request path. A base URL that ends
+// in the path's first element ("/v1") does not get it twice.
+func targetURLs(t Target) ([]*url.URL, error) {
+	if len(t.BaseURLs) == 0 {
+		return nil, errors.New("join request URL: no base URL given")
+	}
+	urls := make([]*url.URL, len(t.BaseURLs))
+	for i, base := range t.BaseURLs {
+		base = strings.TrimRight(base, "/")
+		path := "/" + strings.TrimLeft(t.Path, "/")
+		if first, _, ok := strings.Cut(path[1:], "/"); ok && strings.HasSuffix(base, "/"+first) {
+			path = path[1+len(first):]
+		}
+		u, err := url.Parse(base + path)
+		if err != nil {
+			return nil, err
+		}
+		if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return nil, &url.Error{Op: "join request URL", URL: base, Err: errors.New("want http://HOST:PORT or https://HOST:PORT")}
+		}
+		urls[i] = u
+	}
+	return urls, nil
+}

@@ -1,0 +1,148 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"benchrig/results"
+)
+
+// drainLimit is how long the end of an answer may take once nothing more is
+// expected of it; the wait keeps the connection usable.
+const drainLimit = time.Second
+
+// limitReached is the cause with which a watch ends a request.
+type limitReached struct {
+	class results.FailureClass
+	words string
+}
+
+func (l *limitReached) Error() string { return l.words }
+
+// watch holds one request to its limits. A single timer serves all of them:
+// reads only leave their time, and the timer looks when it fires.
+type watch struct {
+	cancel context.CancelCauseFunc
+	limits Timeouts
+	clock  clock
+	sent   time.Duration
+	last   atomic.Int64 // time of the latest read, as time.Duration
+	events atomic.Bool  // a data event has come
+
+	mu    sync.Mutex
+	timer *time.Timer
+	over  bool
+	drain time.Duration // end of the wait for the answer's end; 0: not waiting
+}
+
+// startWatch begins at the moment the request is sent. cancel ends it.
+func startWatch(cancel context.CancelCauseFunc, limits Timeouts, c clock, sent time.Duration) *watch {
+	w := &watch{cancel: cancel, limits: limits, clock: c, sent: sent}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.arm()
+	return w
+}
+
+// alive notes that bytes were read.
+func (w *watch) alive(at time.Duration) { w.last.Store(int64(at)) }
+
+// firstEvent switches from the first-token limit to the stall limit.
+func (w *watch) firstEvent() {
+	w.events.Store(true)
+	if w.limits.FirstToken <= 0 && w.limits.Stall <= 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.arm()
+}
+
+// draining limits the rest of the answer: nothing more is expected of it.
+func (w *watch) draining() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.drain == 0 {
+		w.drain = w.clock.now() + drainLimit
+		w.arm()
+	}
+}
+
+// stop ends the watch; no limit strikes afterwards.
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// arm sets the timer to the next limit. The lock is held.
+func (w *watch) arm() {
+	if w.over {
+		return
+	}
+	at, _ := w.next()
+	switch {
+	case at == 0:
+		if w.timer != nil {
+			w.timer.Stop()
+		}
+	case w.timer == nil:
+		w.timer = time.AfterFunc(at-w.clock.now(), w.fire)
+	default:
+		w.timer.Reset(at - w.clock.now())
+	}
+}
+
+func (w *watch) fire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return
+	}
+	at, why := w.next()
+	if at != 0 && at <= w.clock.now() {
+		w.over = true
+		w.cancel(why)
+		return
+	}
+	w.arm()
+}
+
+// next returns the limit that strikes next, 0 if none does.
+func (w *watch) next() (at time.Duration, why *limitReached) {
+	try := func(from, limit time.Duration, class results.FailureClass, words string) {
+		if limit > 0 && (at == 0 || from+limit < at) {
+			at, why = from+limit, &limitReached{class: class, words: words + limit.String()}
+		}
+	}
+	if w.drain > 0 {
+		try(w.drain-drainLimit, drainLimit, results.FailTransport, "the answer was complete but its stream stayed open for ")
+		return at, why
+	}
+	try(w.sent, w.limits.Total, results.FailTotal, "total limit: not finished within ")
+	if w.events.Load() {
+		try(time.Duration(w.last.Load()), w.limits.Stall, results.FailStall, "stall limit: no byte for ")
+	} else {
+		try(w.sent, w.limits.FirstToken, results.FailFirstToken, "first-token limit: no data event within ")
+	}
+	return at, why
+}
+
+// watchedBody tells a watch of every read.
+type watchedBody struct {
+	stampedReader
+	watch *watch
+}
+
+func (b *watchedBody) ReadStamped(p []byte) (int, time.Duration, error) {
+	n, at, err := b.stampedReader.ReadStamped(p)
+	if n > 0 {
+		b.watch.alive(at)
+	}
+	return n, at, err
+}
