@@ -30,10 +30,14 @@ type Scenario struct {
 	StepDeadline time.Duration // 0: none
 	RunDeadline  time.Duration // 0: none
 
+	Profile  string    // the named load profile beneath load:, "" if none
 	Sets     []string  // the --set overrides, as given
 	Defaults []Default // every default that was applied, in path order
 	EnvUsed  []EnvUse  // every ${env:NAME} that was read
-	Secrets  []string  // values of secret ${env:NAME}, in the clear: never to be shown or written
+	Secrets  []string  // values of secret ${env:NAME} and of other secrets, in the clear: never to be shown or written
+	Warnings []string  // what stops nothing but may not be meant, each with its position
+
+	locals []localPath // files and folders of this box that a run needs
 }
 
 // Method says how points become figures.

@@ -1,0 +1,76 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is one thing wrong in a scenario file.
+type Error struct {
+	Pos Pos
+	Msg string
+}
+
+// Error is the position and what is wrong: "a.yaml:14:7: unknown key ...".
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
+
+// Errors is everything wrong in a scenario file, in the order of the file;
+// what comes from profiles and --set overrides stands last.
+type Errors []*Error
+
+// Error lists all errors, one a line.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String is "file:line:column"; only the file where no line is known.
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// collector gathers errors. The same error at the same place counts once: a
+// shared block is read for each variant.
+type collector struct {
+	list []*Error
+	seen map[Error]bool
+}
+
+func (c *collector) add(pos Pos, format string, args ...any) {
+	e := Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
+	if c.seen[e] {
+		return
+	}
+	if c.seen == nil {
+		c.seen = map[Error]bool{}
+	}
+	c.seen[e] = true
+	c.list = append(c.list, &e)
+}
+
+// sorted gives the errors by position, those of file first.
+func (c *collector) sorted(file string) Errors {
+	rank := func(p Pos) int {
+		if p.File == file {
+			return 0
+		}
+		return 1
+	}
+	list := slices.Clone(c.list)
+	slices.SortStableFunc(list, func(a, b *Error) int {
+		return cmp.Or(
+			cmp.Compare(rank(a.Pos), rank(b.Pos)),
+			cmp.Compare(a.Pos.File, b.Pos.File),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column))
+	})
+	return list
+}

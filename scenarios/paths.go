@@ -1,0 +1,82 @@
+package scenarios
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// localPath is a file or folder of this box that a run needs.
+type localPath struct {
+	what string
+	path string
+	pos  Pos
+}
+
+// Problems lists what this box lacks for a run of the scenario: a dataset, a
+// model file, a program or a folder that is not there. They stop a run, not a
+// plan, which may be made on another box.
+func (s *Scenario) Problems() []*Error {
+	var c collector
+	for _, l := range s.locals {
+		if _, err := os.Stat(l.path); err != nil {
+			c.add(l.pos, "%s %q is not there: %v", l.what, l.path, cause(err))
+		}
+	}
+	return c.sorted(s.Path)
+}
+
+// cause is an error of the file system without the path, which is shown.
+func cause(err error) error {
+	if pe, ok := err.(*os.PathError); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// abs resolves a path against the scenario's folder.
+func (p *parser) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.dir, path)
+}
+
+// need notes a file that a run needs; ~ is a thing of shells.
+func (p *parser) need(s *Scenario, what, path string, pos Pos) {
+	l := localPath{what, path, pos}
+	if !slices.Contains(s.locals, l) {
+		s.locals = append(s.locals, l)
+	}
+}
+
+func (p *parser) noTilde(n *node, key string) {
+	v := n.get(key)
+	if v != nil && v.kind == list && len(v.items) > 0 {
+		v = v.items[0]
+	}
+	if v != nil && v.kind == text && (v.text == "~" || strings.HasPrefix(v.text, "~/")) {
+		p.errs.add(v.pos, "%s is %s, and ~ is not expanded: write ${env:HOME}/...", key, v.shown())
+	}
+}
+
+func (p *parser) serverPaths(n *node, sv *Server, s *Scenario) {
+	for _, key := range []string{"model", "binary", "command", "work-dir"} {
+		p.noTilde(n, key)
+	}
+	if path, local := p.localModel(sv.Launcher, sv.Model); local {
+		sv.Model = path
+		p.need(s, "model", path, n.at("model"))
+	}
+	for key, argv := range map[string][]string{"binary": sv.Binary, "command": sv.Command} {
+		if len(argv) > 0 && strings.Contains(argv[0], "/") && !strings.Contains(argv[0], "${") {
+			argv[0] = p.abs(argv[0])
+			p.need(s, key, argv[0], n.at(key))
+		}
+	}
+	if sv.WorkDir != "" {
+		sv.WorkDir = p.abs(sv.WorkDir)
+		p.need(s, "work-dir", sv.WorkDir, n.at("work-dir"))
+	}
+}

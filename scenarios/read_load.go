@@ -1,0 +1,97 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	chatPath        = "/v1/chat/completions"
+	completionsPath = "/v1/completions"
+)
+
+func readEndpoint(r *reader, n *node, l *Load) {
+	s, ok := r.text(n)
+	switch {
+	case !ok:
+	case s == "chat":
+		l.Endpoint = chatPath
+	case s == "completions":
+		l.Endpoint = completionsPath
+	case strings.HasPrefix(s, "/") && !strings.ContainsAny(s, " \t\r\n\x00"):
+		l.Endpoint = s
+	default:
+		r.errs.add(n.pos, "endpoint is %s, expected chat, completions or a path that starts with /%s",
+			n.shown(), didYouMean(s, []string{"chat", "completions"}))
+	}
+}
+
+func readTemperature(r *reader, n *node, l *Load) {
+	if v, ok := r.number(n, numberIn(atLeast(0))); ok {
+		l.Temperature = &v
+	}
+}
+
+func readBody(r *reader, n *node, l *Load) {
+	if n.kind != mapping {
+		r.wrong(n, mapOf(simple(anyShape)))
+		return
+	}
+	for _, p := range n.pairs {
+		if slices.Contains([]string{"model", "prompt", "messages", "stream"}, p.key) {
+			r.errs.add(p.pos, "body.%s is set by bench", p.key)
+		}
+	}
+	l.Body = n.value().(map[string]any)
+}
+
+func readHeaders(r *reader, n *node, l *Load) {
+	if n.kind != mapping {
+		r.wrong(n, mapOf(simple(scalarShape)))
+		return
+	}
+	l.Headers = map[string]EnvValue{}
+	for _, p := range n.pairs {
+		if p.key == "" || strings.ContainsFunc(p.key, notToken) || strings.ContainsAny(p.value.text, "\r\n") {
+			r.errs.add(p.pos, "%q is no HTTP header", p.key)
+			continue
+		}
+		r.envValue(l.Headers, p)
+	}
+}
+
+// notToken tells whether a rune cannot stand in the name of an HTTP header.
+func notToken(c rune) bool {
+	return c <= ' ' || c >= 127 || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
+}
+
+func readTokens(r *reader, n *node, d *Dataset) {
+	if v, ok := r.enum(n, enumOf("text", "ids")); ok {
+		d.TokenIDs = v == "ids"
+	}
+}
+
+func readGoodput(r *reader, n *node, l *Load) {
+	g := goals{}
+	decode(r, goodputBlock(), n, &g)
+	if len(g) > 0 {
+		l.Goodput = g
+	}
+}
+
+func readPercentiles(r *reader, n *node, l *Load) {
+	s := numberIn(between(0, 100))
+	if n.kind != list || len(n.items) == 0 {
+		r.wrong(n, listOf(s))
+		return
+	}
+	for _, it := range n.items {
+		v, ok := r.number(it, s)
+		if ok && slices.Contains(l.Percentiles, v) {
+			r.errs.add(it.pos, "percentile %s is listed twice", it.text)
+		} else if ok {
+			l.Percentiles = append(l.Percentiles, v)
+		}
+	}
+	slices.Sort(l.Percentiles)
+}

@@ -1,0 +1,159 @@
+package scenarios
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxSource bounds a scenario file; more is surely another kind of file.
+const maxSource = 1 << 20
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// readTree reads YAML text into nodes. Positions are those of file; a zero
+// origin line is used for text that has no lines of its own (--set). The
+// answer is broken where nothing can be read.
+func readTree(errs *collector, file string, src []byte, lines bool) *node {
+	t := &treeReader{errs: errs, file: file, lines: lines}
+	if len(src) > maxSource {
+		errs.add(Pos{File: file}, "file has %d bytes, more than the %d of any sensible scenario", len(src), maxSource)
+		return &node{pos: Pos{File: file}}
+	}
+	doc, err := parseYAML(src)
+	if err != nil {
+		pos, msg := t.syntaxError(src, err)
+		errs.add(pos, "%s", msg)
+		return &node{pos: pos}
+	}
+	if doc == nil || len(doc.Content) == 0 {
+		return &node{kind: null, bare: true, pos: t.at(1, 1), size: 1}
+	}
+	return t.node(doc.Content[0])
+}
+
+// parseYAML reads the only document of src; nil if there is none.
+func parseYAML(src []byte) (doc *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a bug of the YAML library must not end a run
+			err = fmt.Errorf("yaml: %v", p)
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	var first, second yaml.Node
+	if err := dec.Decode(&first); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	switch err := dec.Decode(&second); {
+	case errors.Is(err, io.EOF):
+		return &first, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, fmt.Errorf("yaml: line %d: a second document; a scenario is one document", second.Line)
+}
+
+type treeReader struct {
+	errs  *collector
+	file  string
+	lines bool
+}
+
+func (t *treeReader) at(line, column int) Pos {
+	if !t.lines {
+		return Pos{File: t.file}
+	}
+	return Pos{File: t.file, Line: max(line, 1), Column: max(column, 1)}
+}
+
+// syntaxError gives an error of the YAML library its place and, where a common
+// cause is to be seen, says so.
+func (t *treeReader) syntaxError(src []byte, err error) (Pos, string) {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return t.at(1, 1), "not YAML: " + err.Error()
+	}
+	line, _ := strconv.Atoi(m[1])
+	rows := strings.Split(string(src), "\n")
+	line = min(max(line, 1), len(rows))
+	row := rows[line-1]
+	body := strings.TrimLeft(row, " ")
+	msg := "not YAML: " + m[2]
+	switch {
+	case strings.HasPrefix(strings.TrimLeft(body, " "), "\t"):
+		msg += " (indent with spaces, not tabs)"
+	case strings.Contains(row, "${") && strings.ContainsAny(row, "[{"):
+		msg += ` (inside { } and [ ] write "${name}" in quotes)`
+	}
+	return t.at(line, len(row)-len(body)+1), msg
+}
+
+func (t *treeReader) node(y *yaml.Node) *node {
+	pos := t.at(y.Line, y.Column)
+	n := &node{pos: pos, size: 1}
+	if y.Kind == yaml.AliasNode || y.Anchor != "" {
+		t.errs.add(pos, "YAML anchors and aliases are not read here: put the shared value under vars: and write ${name}")
+		return n
+	}
+	if y.Style&yaml.TaggedStyle != 0 {
+		t.errs.add(pos, "YAML tags such as %s are not read here", y.Tag)
+		return n
+	}
+	switch y.Kind {
+	case yaml.ScalarNode:
+		t.scalar(n, y)
+	case yaml.SequenceNode:
+		n.kind = list
+		for _, c := range y.Content {
+			n.items = append(n.items, t.node(c))
+		}
+	case yaml.MappingNode:
+		n.kind = mapping
+		t.pairs(n, y)
+	}
+	n.measure()
+	return n
+}
+
+func (t *treeReader) scalar(n *node, y *yaml.Node) {
+	n.kind, n.text = text, y.Value
+	quoted := yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	if y.Style&quoted == 0 {
+		n.kind = classify(y.Value)
+		n.bare = y.Value == ""
+	}
+}
+
+func (t *treeReader) pairs(n *node, y *yaml.Node) {
+	first := map[string]Pos{}
+	for c := range slices.Chunk(y.Content, 2) {
+		pos := t.at(c[0].Line, c[0].Column)
+		key := c[0].Value
+		switch {
+		case c[0].Kind != yaml.ScalarNode || c[0].Anchor != "" || c[0].Style&yaml.TaggedStyle != 0:
+			t.errs.add(pos, "a key must be plain text")
+			continue
+		case c[0].Tag == "!!merge":
+			t.errs.add(pos, "YAML merge keys are not read here: put what variants share into server:")
+			continue
+		case strings.Contains(key, "${"):
+			t.errs.add(pos, "key %q: ${} is filled in values only, not in keys", key)
+			continue
+		}
+		if was, twice := first[key]; twice {
+			t.errs.add(pos, "key %q is given twice, first in line %d", key, was.Line)
+			continue
+		}
+		first[key] = pos
+		n.pairs = append(n.pairs, pair{key: key, pos: pos, value: t.node(c[1])})
+	}
+}

@@ -1,0 +1,166 @@
+package scenarios
+
+import (
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Launchers are the kinds of server a scenario may name.
+func Launchers() []string {
+	return []string{"vllm", "llamacpp", "sglang", "tgi", "ollama", "command", "external", "simulator"}
+}
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func serverBlock() block[Server] {
+	return block[Server]{
+		name: "under server:",
+		doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: key by key; " +
+			"args, env, ready and stop are laid over each other one level deeper. An argument set to null in a variant is removed.",
+		example: `
+launcher: vllm
+model: meta-llama/Llama-3.1-70B-Instruct
+args: {tensor-parallel-size: 8, gpu-memory-utilization: 0.90, enable-prefix-caching: true}
+env: {VLLM_USE_TRITON_FLASH_ATTN: "0", NCCL_DEBUG: null}
+ready: {timeout: 30m, stall: 5m}
+stop: {grace: 30s}
+`,
+		fields: append(recipeFields(), placeFields()...),
+	}
+}
+
+// recipeFields are the keys that become the command line.
+func recipeFields() []field[Server] {
+	scalarOrNull := oneOf(simple(scalarShape), simple(nullShape))
+	return []field[Server]{
+		freeKey("launcher", "Kind of server.", enumOf(Launchers()...), readLauncher).
+			elseNote("none; required in server: or in the variant"),
+		textKey("model", "What the engine loads: a name of its hub, or a local file or folder, relative to the scenario file.",
+			func(s *Server) *string { return &s.Model }),
+		textKey("served-name", "Model name in requests and in /v1/models.",
+			func(s *Server) *string { return &s.ServedName }).elseNote("the launcher's rule"),
+		freeKey("binary", "Program, or a list of program and leading arguments. With a slash it is relative to the scenario file.",
+			oneOf(simple(textShape), listOf(simple(textShape))), readBinary).elseNote("the launcher's own"),
+		freeKey("command", "Launcher command only: the whole argv as a list, never a shell string. ${host}, ${port} and ${model} are filled in at launch.",
+			listOf(simple(textShape)), readCommand),
+		freeKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true is a bare switch, null leaves the argument out, "+
+			"lists and mappings become what the engine takes. Numbers keep their spelling; yes, no, on and off are text.",
+			mapOf(simple(anyShape)), readArgs),
+		freeKey("env", "Environment of the server; null removes a variable that would be inherited.",
+			mapOf(scalarOrNull), func(r *reader, n *node, s *Server) { s.Env = readEnv(r, n) }),
+		freeKey("base-url", "Launcher external only: where the server is, without the /v1 of the request path.", simple(textShape), readBaseURL),
+		enumKey("api", "Launchers command and external: dialect of the server beside OpenAI's requests.",
+			[]string{"openai", "llamacpp"}, func(s *Server) *string { return &s.API }).elseNote("openai for these launchers"),
+		freeKey("api-key", "Sent as bearer token. Write ${env:NAME}: the scenario file is kept with the results.", simple(textShape), readAPIKey),
+	}
+}
+
+// placeFields are the keys that say where and under which limits it runs.
+func placeFields() []field[Server] {
+	return []field[Server]{
+		textKey("host", "Address to listen on.", func(s *Server) *string { return &s.Host }).or("127.0.0.1"),
+		wholeKey("port", "Port of the first replica.", between(1, 65535), func(s *Server) *int { return &s.Port }).
+			elseNote("the launcher's own, or the next free one"),
+		freeKey("gpus", "GPUs of each replica as a number, a list of device indices to choose from, or none to leave visibility alone.",
+			oneOf(wholeIn(between(1, 1024)), listOf(wholeIn(between(0, 1023))), enumOf("none")), readGPUs).
+			elseNote("tensor x pipeline x data parallel size"),
+		wholeKey("replicas", "Servers to launch, each on GPUs and a port of its own; the client spreads the load.", between(1, 1024),
+			func(s *Server) *int { return &s.Replicas }).or("1"),
+		textKey("work-dir", "Working directory of the server, relative to the scenario file.",
+			func(s *Server) *string { return &s.WorkDir }).elseNote("the scenario's folder"),
+		blockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(), func(s *Server) *Ready { return &s.Ready }),
+		blockKey("stop", "Limits of the server's end.", stopBlock(), func(s *Server) *Stop { return &s.Stop }),
+	}
+}
+
+func readyBlock() block[Ready] {
+	return block[Ready]{
+		name: "under ready:", doc: "A server is ready when a token of the expected model has come from the process we started.",
+		example: "\ntimeout: 30m\nstall: 5m\n",
+		fields: []field[Ready]{
+			durationKey("timeout", "From the start to the first token.", func(r *Ready) *time.Duration { return &r.Timeout }).or("30m"),
+			durationKey("stall", "Longest time without any sign of life; 0 is none.", func(r *Ready) *time.Duration { return &r.Stall }).or("5m"),
+			textKey("path", "Health path, such as /health.", func(r *Ready) *string { return &r.Path }).elseNote("the launcher's own"),
+			textKey("log", "Launcher command only: text that must appear in the log first.", func(r *Ready) *string { return &r.Log }),
+		},
+	}
+}
+
+func stopBlock() block[Stop] {
+	return block[Stop]{
+		name: "under stop:", doc: "A server is asked to end, then made to.", example: "\ngrace: 30s\n",
+		fields: []field[Stop]{
+			durationKey("grace", "From SIGTERM to SIGKILL.", func(s *Stop) *time.Duration { return &s.Grace }).elseNote("the launcher's own"),
+		},
+	}
+}
+
+func variantBlock() block[Variant] {
+	own := []field[Variant]{
+		textKey("name", "Unique; letters, digits and . _ + = -. With a matrix it holds ${} of its names.",
+			func(v *Variant) *string { return &v.Name }).must(),
+		textKey("notes", "Free text, shown in reports.", func(v *Variant) *string { return &v.Notes }),
+		freeKey("matrix", "Names with lists of values (scalars or mappings); the variant is made once for each combination, the first name varying slowest.",
+			mapOf(listOf(simple(anyShape))), func(*reader, *node, *Variant) {}),
+		freeKey("exclude", "Combinations of the matrix to leave out; dotted keys reach into mappings. An entry that matches nothing is an error.",
+			listOf(mapOf(simple(anyShape))), func(*reader, *node, *Variant) {}),
+	}
+	server := lift(recipeFields(), func(v *Variant) *Server { return &v.Server })
+	server = append(server, lift(placeFields(), func(v *Variant) *Server { return &v.Server })...)
+	return block[Variant]{
+		name: "in a variant", doc: "One way to launch a server. Beside its own keys it takes every key of server:.",
+		example: `
+name: sd-${draft.label}-k${k}
+matrix:
+  draft:
+    - {label: 1b, model: meta-llama/Llama-3.2-1B-Instruct}
+    - {label: 8b, model: meta-llama/Llama-3.1-8B-Instruct}
+  k: [5, 10]
+exclude: [{draft.label: 8b, k: 10}]
+args: {speculative-model: "${draft.model}", num-speculative-tokens: "${k}"}
+`,
+		fields: append(own, server...),
+	}
+}
+
+func readLauncher(r *reader, n *node, s *Server) {
+	if n.kind == text && n.text == "container" {
+		r.errs.add(n.pos, "launcher container is not in this version of bench; use command with docker run or podman run")
+		return
+	}
+	if v, ok := r.enum(n, enumOf(Launchers()...)); ok {
+		s.Launcher = v
+	}
+}
+
+func readBinary(r *reader, n *node, s *Server) {
+	if n.kind == list {
+		words, ok := r.texts(n)
+		if ok && len(words) == 0 {
+			r.errs.add(n.pos, "binary is an empty list")
+		}
+		s.Binary = words
+		return
+	}
+	word, ok := r.text(n)
+	if ok && strings.ContainsAny(word, " \t\n") {
+		r.errs.add(n.pos, "binary is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
+		return
+	}
+	if ok {
+		s.Binary = []string{word}
+	}
+}
+
+func readCommand(r *reader, n *node, s *Server) {
+	if n.kind == text {
+		r.errs.add(n.pos, "command is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
+		return
+	}
+	words, ok := r.texts(n)
+	if ok && (len(words) == 0 || words[0] == "") {
+		r.errs.add(n.pos, "command is empty, expected [program, argument, ...]")
+	}
+	s.Command = words
+}
