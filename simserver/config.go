@@ -1,0 +1,198 @@
+package simserver
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Personas: whose wire format the simulator speaks.
+const (
+	PersonaVLLM     = "vllm"
+	PersonaLlamaCpp = "llamacpp"
+)
+
+// Defaults of settings whose zero value means "the default".
+const (
+	DefaultHost            = "127.0.0.1"
+	DefaultPort            = 8000
+	DefaultModel           = "simulated/Llama-3.1-8B-Instruct"
+	DefaultDevice          = "mi300x"
+	defaultMaxModelLen     = 32768
+	defaultMaxNumSeqs      = 256
+	defaultSlots           = 4 // llama-server's -np
+	defaultBatchedTokens   = 8192
+	defaultBlockSize       = 16
+	defaultUtilization     = 0.9
+	defaultStatsInterval   = 10 * time.Second
+	defaultShutdownTimeout = 5 * time.Second
+)
+
+// Config holds all settings of a simulated server. The zero value serves an
+// 8B model on one simulated MI300X, without noise and without load time.
+type Config struct {
+	Host string // "": DefaultHost
+	Port int    // 0: any free port when AnyPort is set, else DefaultPort
+	// AnyPort makes port 0 mean "any free port"; the log and OnListen tell it.
+	AnyPort bool
+
+	Model            string   // "": DefaultModel
+	ServedModelNames []string // nil: Model; the first one is the name in answers
+	APIKey           string   // "": no key asked for
+
+	TensorParallelSize    int     // 0: 1
+	PipelineParallelSize  int     // 0: 1
+	MaxModelLen           int     // tokens; 0: 32768, or what the KV cache holds
+	MaxNumSeqs            int     // 0: 256; llamacpp: slots, 4
+	MaxNumBatchedTokens   int     // 0: 8192
+	BlockSize             int     // tokens a KV block; 0: 16
+	GPUMemoryUtilization  float64 // 0: 0.9
+	Quantization          string  // "fp8", "awq", "gptq", "int4", ...; "": 16 bit weights
+	KVCacheDtype          string  // "fp8...": half the KV bytes
+	NumSchedulerSteps     int     // steps that share one scheduling overhead; 0: 1
+	EnforceEager          bool    // no graphs: more overhead a step
+	DisablePrefixCaching  bool
+	DisableChunkedPrefill bool
+	Speculation           Speculation // zero: none
+	Seed                  int64
+	HidePromptDetails     bool // no usage.prompt_tokens_details
+	DisableLogStats       bool
+	ShutdownTimeout       time.Duration // for streams in flight when ctx ends; 0: 5 s
+
+	Persona       string        // "": PersonaVLLM
+	Device        string        // a name in Devices(); "": DefaultDevice
+	ModelPreset   string        // a name in ModelPresets(); "": guessed from Model
+	KVBlocks      int           // 0: what device memory leaves
+	Speed         float64       // 10: ten times faster than the modelled engine; 0: 1
+	Noise         float64       // relative standard deviation of a step's time
+	LoadTime      time.Duration // modelled time to load; divided by Speed
+	StatsInterval time.Duration // of the statistics log lines; 0: 10 s
+	VocabSize     int           // token ids in prompts must be below; 0: 128256
+	Truth         int           // requests kept for GET /sim/truth; 0: none
+	Faults        []Fault
+
+	// Exit ends the process for crash faults; it may return in tests. nil: Run
+	// returns a *CrashError instead.
+	Exit func(code int)
+	// OnListen is told the address once requests are accepted. May be nil.
+	OnListen func(addr string)
+}
+
+// IgnoresTerm says that the fault ignore-term was asked for: the caller, who
+// owns signals, then ignores SIGTERM.
+func (c Config) IgnoresTerm() bool { return c.hasFault(FaultIgnoreTerm) }
+
+func (c Config) hasFault(k FaultKind) bool {
+	return slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Kind == k })
+}
+
+// servedName is the model name in answers and in the model list.
+func (c Config) servedName() string { return c.ServedModelNames[0] }
+
+// settings is a Config with defaults applied and presets resolved.
+type settings struct {
+	Config
+	device device
+	model  model
+	draft  model // of a draft model; zero: none
+	blocks int   // KV blocks in all
+}
+
+// resolve applies defaults and checks everything that can be checked before
+// any time passes.
+func (c Config) resolve() (settings, error) {
+	c.applyDefaults()
+	if err := c.check(); err != nil {
+		return settings{}, err
+	}
+	s := settings{Config: c}
+	var err error
+	if s.device, err = findDevice(c.Device); err != nil {
+		return settings{}, err
+	}
+	if s.model, err = findModel(c.ModelPreset, c.Model); err != nil {
+		return settings{}, err
+	}
+	if c.Speculation.Model != "" {
+		if s.draft, err = findModel("", c.Speculation.Model); err != nil {
+			return settings{}, err
+		}
+	}
+	if c.Speculation.Tokens > 0 {
+		s.Speculation.Acceptance = c.Speculation.rates(s.draft, s.model)
+	}
+	return s, s.fitMemory()
+}
+
+func (c *Config) applyDefaults() {
+	setDefault(&c.Host, DefaultHost)
+	if !c.AnyPort {
+		setDefault(&c.Port, DefaultPort)
+	}
+	setDefault(&c.Model, DefaultModel)
+	if len(c.ServedModelNames) == 0 {
+		c.ServedModelNames = []string{c.Model}
+	}
+	setDefault(&c.Persona, PersonaVLLM)
+	setDefault(&c.Device, DefaultDevice)
+	setDefault(&c.TensorParallelSize, 1)
+	setDefault(&c.PipelineParallelSize, 1)
+	seqs := defaultMaxNumSeqs
+	if c.Persona == PersonaLlamaCpp {
+		seqs = defaultSlots
+	}
+	setDefault(&c.MaxNumSeqs, seqs)
+	setDefault(&c.MaxNumBatchedTokens, defaultBatchedTokens)
+	setDefault(&c.BlockSize, defaultBlockSize)
+	setDefault(&c.GPUMemoryUtilization, defaultUtilization)
+	setDefault(&c.NumSchedulerSteps, 1)
+	setDefault(&c.Speed, 1)
+	setDefault(&c.StatsInterval, defaultStatsInterval)
+	setDefault(&c.ShutdownTimeout, defaultShutdownTimeout)
+	setDefault(&c.VocabSize, defaultVocabSize)
+}
+
+func setDefault[T comparable](v *T, def T) {
+	var zero T
+	if *v == zero {
+		*v = def
+	}
+}
+
+// check refuses values that no engine could run with.
+func (c *Config) check() error {
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{
+		{"tensor-parallel-size", c.TensorParallelSize},
+		{"pipeline-parallel-size", c.PipelineParallelSize},
+		{"max-num-seqs", c.MaxNumSeqs},
+		{"max-num-batched-tokens", c.MaxNumBatchedTokens},
+		{"block-size", c.BlockSize},
+		{"num-scheduler-steps", c.NumSchedulerSteps},
+		{"sim-vocab-size", c.VocabSize},
+	} {
+		if n.value < 1 {
+			return fmt.Errorf("check --%s: %d is below 1", n.flag, n.value)
+		}
+	}
+	switch {
+	case c.Port < 0 || c.Port > 65535:
+		return fmt.Errorf("check --port: %d is not between 0 and 65535", c.Port)
+	case c.MaxModelLen < 0, c.KVBlocks < 0, c.Truth < 0:
+		return fmt.Errorf("check settings: max-model-len %d, sim-kv-blocks %d and sim-truth %d must not be negative",
+			c.MaxModelLen, c.KVBlocks, c.Truth)
+	case c.GPUMemoryUtilization <= 0 || c.GPUMemoryUtilization > 1:
+		return fmt.Errorf("check --gpu-memory-utilization: %v is not in (0, 1]", c.GPUMemoryUtilization)
+	case !(c.Speed > 0):
+		return fmt.Errorf("check --sim-speed: %v is not above 0", c.Speed)
+	case !(c.Noise >= 0 && c.Noise <= 0.3):
+		return fmt.Errorf("check --sim-noise: %v is not in [0, 0.3]", c.Noise)
+	case c.LoadTime < 0:
+		return fmt.Errorf("check --sim-load-time: %v is negative", c.LoadTime)
+	case c.Persona != PersonaVLLM && c.Persona != PersonaLlamaCpp:
+		return fmt.Errorf("check --sim-persona: %q is neither %q nor %q", c.Persona, PersonaVLLM, PersonaLlamaCpp)
+	}
+	return c.Speculation.check()
+}

@@ -1,0 +1,234 @@
+package simserver
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Defaults that only the command line has; a zero Config has none of these.
+const (
+	flagNoise    = 0.02
+	flagLoadTime = 2 * time.Second
+	flagTruth    = 256
+)
+
+// Flags registers all settings, engine flags spelled as vLLM spells them and
+// the simulator's own with the prefix sim-. Underscores in names are taken for
+// dashes. Parsing writes to c, which gets the command line's defaults now.
+func Flags(fs *pflag.FlagSet, c *Config) {
+	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+	})
+	c.AnyPort = true
+	serverFlags(fs, c)
+	engineFlags(fs, c)
+	speculationFlags(fs, c)
+	simulatorFlags(fs, c)
+	ignoredFlags(fs)
+}
+
+func serverFlags(fs *pflag.FlagSet, c *Config) {
+	fs.StringVar(&c.Host, "host", DefaultHost, "address to listen on")
+	fs.IntVar(&c.Port, "port", DefaultPort, "port to listen on; 0 takes any free one")
+	fs.StringVar(&c.Model, "model", DefaultModel, "name of the model to simulate; its size is read from the name")
+	fs.Var((*nameList)(&c.ServedModelNames), "served-model-name", "name in answers and in the model list (repeatable)")
+	fs.StringVar(&c.APIKey, "api-key", "", "key that requests must carry")
+	fs.Var(seconds{&c.ShutdownTimeout}, "shutdown-timeout", "limit for requests in flight after SIGTERM, seconds or a duration")
+	fs.Lookup("shutdown-timeout").DefValue = defaultShutdownTimeout.String()
+	fs.BoolVar(&c.DisableLogStats, "disable-log-stats", false, "no statistics lines in the log")
+	toggle(fs, "prompt-tokens-details", &c.HidePromptDetails, "cached tokens in usage")
+}
+
+func engineFlags(fs *pflag.FlagSet, c *Config) {
+	fs.IntVar(&c.TensorParallelSize, "tensor-parallel-size", 1, "devices that share each layer")
+	fs.IntVar(&c.PipelineParallelSize, "pipeline-parallel-size", 1, "pipeline stages")
+	fs.IntVar(&c.MaxModelLen, "max-model-len", 0, "context length in tokens (default 32768, or what the KV cache holds)")
+	fs.IntVar(&c.MaxNumSeqs, "max-num-seqs", 0, "sequences in a step (default 256; with --sim-persona llamacpp 4)")
+	fs.IntVar(&c.MaxNumBatchedTokens, "max-num-batched-tokens", defaultBatchedTokens, "tokens in a step")
+	fs.IntVar(&c.BlockSize, "block-size", defaultBlockSize, "tokens in a KV block")
+	fs.Float64Var(&c.GPUMemoryUtilization, "gpu-memory-utilization", defaultUtilization, "share of device memory to use")
+	fs.StringVar(&c.Quantization, "quantization", "", "fp8, awq, gptq, ...: smaller weights")
+	fs.StringVar(&c.KVCacheDtype, "kv-cache-dtype", "auto", "fp8: half the KV cache a token")
+	fs.IntVar(&c.NumSchedulerSteps, "num-scheduler-steps", 1, "steps that share one scheduling overhead")
+	fs.BoolVar(&c.EnforceEager, "enforce-eager", false, "no graphs: more overhead a step")
+	fs.Int64Var(&c.Seed, "seed", 0, "seed of answers, lengths, acceptance and noise")
+	toggle(fs, "prefix-caching", &c.DisablePrefixCaching, "reuse of KV blocks between requests")
+	toggle(fs, "chunked-prefill", &c.DisableChunkedPrefill, "long prompts in several steps, beside decoding")
+}
+
+func speculationFlags(fs *pflag.FlagSet, c *Config) {
+	s := &c.Speculation
+	fs.Var(specConfig{s}, "speculative-config", "speculative decoding as JSON: model, method, num_speculative_tokens")
+	fs.StringVar(&s.Model, "speculative-model", "", "draft model, or [ngram]")
+	fs.IntVar(&s.Tokens, "num-speculative-tokens", 0, "tokens drafted a step")
+	fs.IntVar(&s.DraftTP, "speculative-draft-tensor-parallel-size", 0, "tensor-parallel size of the draft (default: the target's)")
+	fs.Float64SliceVar(&s.Acceptance, "sim-acceptance", nil,
+		"acceptance by position, given that all before were accepted; the last value repeats (default by the models' sizes)")
+}
+
+func simulatorFlags(fs *pflag.FlagSet, c *Config) {
+	fs.StringVar(&c.Persona, "sim-persona", PersonaVLLM, "whose dialect to speak: vllm or llamacpp")
+	fs.StringVar(&c.Device, "sim-device", DefaultDevice, "device to simulate: "+strings.Join(Devices(), ", "))
+	fs.StringVar(&c.ModelPreset, "sim-model", "", "shape of the model: "+strings.Join(ModelPresets(), ", ")+" (default by the model's name)")
+	fs.IntVar(&c.KVBlocks, "sim-kv-blocks", 0, "KV blocks in all (default: what device memory leaves)")
+	fs.Float64Var(&c.Speed, "sim-speed", 1, "how many times faster than the modelled engine")
+	fs.Float64Var(&c.Noise, "sim-noise", flagNoise, "relative standard deviation of a step's time")
+	fs.DurationVar(&c.LoadTime, "sim-load-time", flagLoadTime, "time to load, before --sim-speed")
+	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", defaultStatsInterval, "interval of the statistics lines")
+	fs.IntVar(&c.VocabSize, "sim-vocab-size", defaultVocabSize, "token ids in prompts must be below")
+	fs.IntVar(&c.Truth, "sim-truth", flagTruth, "requests kept for GET /sim/truth")
+	fs.Var((*faultList)(&c.Faults), "sim-fault", "what goes wrong (repeatable): crash@n, exit0@n, hang@n, stall@n, error@n, truncate@n, "+
+		"refuse@n[:status], slow-start@duration, oom, wrong-model, ignore-term, no-tokens")
+}
+
+// ignoredFlags are vLLM's flags that recipes carry and that change nothing
+// here.
+func ignoredFlags(fs *pflag.FlagSet) {
+	for _, name := range []string{"dtype", "tokenizer", "tokenizer-mode", "swap-space", "cpu-offload-gb", "revision", "load-format", "download-dir",
+		"max-seq-len-to-capture", "distributed-executor-backend", "uvicorn-log-level", "chat-template", "generation-config", "compilation-config",
+		"scheduler-delay-factor", "preemption-mode", "device", "root-path", "attention-backend"} {
+		fs.String(name, "", "accepted, no effect")
+		_ = fs.MarkHidden(name) // registered one line above
+	}
+	for _, name := range []string{"trust-remote-code", "disable-log-requests", "enable-log-requests", "disable-uvicorn-access-log",
+		"disable-frontend-multiprocessing", "disable-custom-all-reduce", "async-scheduling", "use-v2-block-manager",
+		"enable-auto-tool-choice", "multi-step-stream-outputs", "disable-logprobs-during-spec-decoding"} {
+		fs.Bool(name, false, "accepted, no effect")
+		_ = fs.MarkHidden(name)
+	}
+}
+
+// ParseFlags parses a command line: the flags of Flags, vLLM's short forms -tp
+// and -pp, and the model as a word without a flag.
+func ParseFlags(args []string) (Config, error) {
+	var c Config
+	fs := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	Flags(fs, &c)
+	if err := fs.Parse(NormalizeArgs(args)); err != nil {
+		return Config{}, fmt.Errorf("parse arguments: %v", err)
+	}
+	switch fs.NArg() {
+	case 0:
+	case 1:
+		c.Model = fs.Arg(0)
+	default:
+		return Config{}, fmt.Errorf("parse arguments: unrecognized arguments: %s", strings.Join(fs.Args()[1:], " "))
+	}
+	return c, nil
+}
+
+// NormalizeArgs turns vLLM's short forms, which pflag cannot know, into long
+// ones.
+func NormalizeArgs(args []string) []string {
+	long := map[string]string{"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size", "-q": "--quantization"}
+	out := make([]string, 0, len(args))
+	for _, a := range args {
+		name, value, hasValue := strings.Cut(a, "=")
+		if l, ok := long[name]; ok {
+			a = l
+			if hasValue {
+				a += "=" + value
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// toggle registers --enable-NAME and --no-enable-NAME for a setting whose zero
+// value is "on".
+func toggle(fs *pflag.FlagSet, name string, off *bool, help string) {
+	fs.Var(boolFlag{off, true}, "enable-"+name, help+" (on by default)")
+	fs.Lookup("enable-" + name).NoOptDefVal = "true"
+	fs.Var(boolFlag{off, false}, "no-enable-"+name, "no "+help)
+	fs.Lookup("no-enable-" + name).NoOptDefVal = "true"
+}
+
+// boolFlag sets a bool, inverted if asked to.
+type boolFlag struct {
+	to     *bool
+	invert bool
+}
+
+func (b boolFlag) Type() string   { return "bool" }
+func (b boolFlag) String() string { return strconv.FormatBool(b.to != nil && *b.to != b.invert) }
+func (b boolFlag) Set(s string) error {
+	v, err := strconv.ParseBool(s)
+	if err != nil {
+		return fmt.Errorf("want true or false")
+	}
+	*b.to = v != b.invert
+	return nil
+}
+
+// nameList collects names; a value may hold several with spaces between.
+type nameList []string
+
+func (n *nameList) Type() string   { return "name" }
+func (n *nameList) String() string { return strings.Join(*n, " ") }
+func (n *nameList) Set(s string) error {
+	if len(strings.Fields(s)) == 0 {
+		return fmt.Errorf("the name is empty")
+	}
+	*n = append(*n, strings.Fields(s)...)
+	return nil
+}
+
+// faultList collects faults.
+type faultList []Fault
+
+func (l *faultList) Type() string { return "fault" }
+func (l *faultList) String() string {
+	var s []string
+	for _, f := range *l {
+		s = append(s, f.String())
+	}
+	return strings.Join(s, " ")
+}
+
+func (l *faultList) Set(s string) error {
+	f, err := ParseFault(s)
+	if err == nil {
+		*l = append(*l, f)
+	}
+	return err
+}
+
+// specConfig reads --speculative-config.
+type specConfig struct{ to *Speculation }
+
+func (s specConfig) Type() string   { return "json" }
+func (s specConfig) String() string { return "" }
+func (s specConfig) Set(text string) error {
+	c, err := parseSpeculativeConfig(text)
+	if err == nil {
+		c.Acceptance = s.to.Acceptance
+		*s.to = c
+	}
+	return err
+}
+
+// seconds reads a duration; a bare number is seconds, as in vLLM.
+type seconds struct{ to *time.Duration }
+
+func (s seconds) Type() string   { return "seconds" }
+func (s seconds) String() string { return s.to.String() }
+func (s seconds) Set(text string) error {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		text = fmt.Sprintf("%gs", n)
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%v is negative", d)
+	}
+	if err != nil {
+		return err
+	}
+	*s.to = max(d, time.Nanosecond) // 0 means at once, not the default
+	return nil
+}

@@ -1,0 +1,71 @@
+package simserver
+
+import "fmt"
+
+// MemoryError says that the simulated devices cannot hold what was asked for.
+// The simulator's log then shows the line an engine would have written.
+type MemoryError struct {
+	LogLine string // as the engine writes it
+	Hint    string
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("fit model into simulated memory: %s; %s", e.LogLine, e.Hint)
+}
+
+const outOfMemoryLine = "torch.OutOfMemoryError: HIP out of memory."
+
+// activationBytes is what a device needs beside weights and KV cache.
+const activationBytes = 2 * gib
+
+// fitMemory derives the number of KV blocks and the context length.
+func (s *settings) fitMemory() error {
+	s.blocks = s.KVBlocks
+	if s.blocks == 0 {
+		if err := s.blocksFromMemory(); err != nil {
+			return err
+		}
+	}
+	tokens := s.blocks * s.BlockSize
+	if s.MaxModelLen == 0 {
+		s.MaxModelLen = min(defaultMaxModelLen, tokens)
+	}
+	if tokens < s.MaxModelLen {
+		perToken := s.model.kvBytes(s.KVCacheDtype) / gib
+		return &MemoryError{
+			LogLine: fmt.Sprintf("To serve at least one request with the model's max seq len (%d), %.2f GiB KV cache is needed, "+
+				"which is larger than the available KV cache memory (%.2f GiB).",
+				s.MaxModelLen, float64(s.MaxModelLen)*perToken, float64(tokens)*perToken),
+			Hint: "lower --max-model-len, or raise --gpu-memory-utilization or --sim-kv-blocks",
+		}
+	}
+	if s.DisableChunkedPrefill {
+		s.MaxNumBatchedTokens = max(s.MaxNumBatchedTokens, s.MaxModelLen)
+	}
+	return nil
+}
+
+func (s *settings) blocksFromMemory() error {
+	world := float64(s.TensorParallelSize * s.PipelineParallelSize)
+	weights := s.model.weightBytes(s.Quantization) + s.draft.weightBytes("")
+	left := (s.device.memory*s.GPUMemoryUtilization-activationBytes)*world - weights
+	if left <= 0 {
+		return &MemoryError{
+			LogLine: fmt.Sprintf(outOfMemoryLine+" Tried to load %.2f GiB of weights into %.2f GiB.",
+				weights/gib, s.device.memory*world/gib),
+			Hint: "raise --tensor-parallel-size, quantize, or name another --sim-device",
+		}
+	}
+	perToken := s.model.kvBytes(s.KVCacheDtype)
+	if s.draft.layers > 0 {
+		perToken += s.draft.kvBytes(s.KVCacheDtype)
+	}
+	s.blocks = int(left / perToken / float64(s.BlockSize))
+	if s.blocks == 0 {
+		return &MemoryError{
+			LogLine: "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+			Hint:    "raise --tensor-parallel-size or --gpu-memory-utilization",
+		}
+	}
+	return nil
+}

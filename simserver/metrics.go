@@ -1,0 +1,155 @@
+package simserver
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// exposition collects metrics in Prometheus' text format.
+type exposition struct {
+	bytes.Buffer
+	labels string // of every sample: `engine="0",model_name="m"`, or ""
+}
+
+func (x *exposition) header(name, kind, help string) {
+	fmt.Fprintf(x, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+// sample writes one value; extra is a further label, or "".
+func (x *exposition) sample(name, extra string, v float64) {
+	labels := x.labels
+	switch {
+	case labels == "":
+		labels = extra
+	case extra != "":
+		labels += "," + extra
+	}
+	if labels != "" {
+		labels = "{" + labels + "}"
+	}
+	fmt.Fprintf(x, "%s%s %s\n", name, labels, strconv.FormatFloat(v, 'g', -1, 64))
+}
+
+func (x *exposition) one(name, kind, help string, v float64) {
+	x.header(name, kind, help)
+	x.sample(name, "", v)
+}
+
+func (x *exposition) histogram(name, help string, h histogram) {
+	x.header(name, "histogram", help)
+	var n int64
+	for i, bound := range h.bounds {
+		n += h.counts[i]
+		x.sample(name+"_bucket", `le="`+strconv.FormatFloat(bound, 'f', -1, 64)+`"`, float64(n))
+	}
+	n += h.counts[len(h.bounds)]
+	x.sample(name+"_bucket", `le="+Inf"`, float64(n))
+	x.sample(name+"_count", "", float64(n))
+	x.sample(name+"_sum", "", h.sum)
+}
+
+func (s *server) metrics(w http.ResponseWriter, _ *http.Request) {
+	var x exposition
+	if s.llamaCpp() {
+		s.llamaMetrics(&x)
+	} else {
+		s.vllmMetrics(&x)
+	}
+	writeBody(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", x.Bytes())
+}
+
+// quoteLabel escapes a label's value.
+func quoteLabel(v string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(v) + `"`
+}
+
+func (s *server) vllmMetrics(x *exposition) {
+	g := s.engine.gauges()
+	x.labels = `engine="0",model_name=` + quoteLabel(s.cfg.servedName())
+	x.one("vllm:num_requests_running", "gauge", "Requests in execution batches (simulated).", float64(g.running))
+	x.one("vllm:num_requests_waiting", "gauge", "Requests waiting to be processed.", float64(g.waiting))
+	x.one("vllm:kv_cache_usage_perc", "gauge", "KV cache usage, 1 is full.", g.kvUsage)
+	for _, c := range []struct {
+		name, help string
+		value      int64
+	}{
+		{"prefix_cache_queries_total", "Tokens looked up in the prefix cache.", g.prefixQueries},
+		{"prefix_cache_hits_total", "Tokens found in the prefix cache.", g.prefixHits},
+		{"num_preemptions_total", "Preemptions.", g.preemptions},
+		{"prompt_tokens_total", "Prefill tokens processed.", g.promptTokens},
+		{"generation_tokens_total", "Generation tokens processed.", g.outputTokens},
+	} {
+		x.one("vllm:"+c.name, "counter", c.help, float64(c.value))
+	}
+	x.header("vllm:request_success_total", "counter", "Requests finished, by reason.")
+	for _, reason := range reasons(g.finished) {
+		x.sample("vllm:request_success_total", `finished_reason="`+string(reason)+`"`, float64(g.finished[reason]))
+	}
+	x.histogram("vllm:time_to_first_token_seconds", "Time to first token.", g.ttft)
+	x.histogram("vllm:inter_token_latency_seconds", "Time between steps that gave tokens.", g.tokenLatency)
+	x.histogram("vllm:e2e_request_latency_seconds", "Time from arrival to last token.", g.e2e)
+	x.histogram("vllm:request_queue_time_seconds", "Time from arrival to first step.", g.queueTime)
+	if s.cfg.Speculation.Tokens > 0 {
+		specMetrics(x, "vllm:", g)
+	}
+	x.header("vllm:cache_config_info", "gauge", "Settings of the KV cache.")
+	x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d",enable_prefix_caching="%s"`,
+		s.cfg.BlockSize, s.cfg.blocks, pythonBool(!s.cfg.DisablePrefixCaching)), 1)
+	x.one("sim:schedule_slip_seconds_total", "counter", "Time by which this machine was too slow to simulate.", g.slippedS)
+}
+
+func specMetrics(x *exposition, prefix string, g gauges) {
+	x.one(prefix+"spec_decode_num_drafts_total", "counter", "Drafts.", float64(g.drafts))
+	x.one(prefix+"spec_decode_num_draft_tokens_total", "counter", "Drafted tokens.", float64(g.draftTokens))
+	x.one(prefix+"spec_decode_num_accepted_tokens_total", "counter", "Accepted tokens.", float64(g.accepted))
+	name := prefix + "spec_decode_num_accepted_tokens_per_pos_total"
+	x.header(name, "counter", "Accepted tokens by position.")
+	for i, n := range g.acceptedAt {
+		x.sample(name, fmt.Sprintf(`position="%d"`, i), float64(n))
+	}
+}
+
+func reasons(finished map[finish]int64) []finish {
+	var list []finish
+	for r := range finished {
+		list = append(list, r)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (s *server) llamaMetrics(x *exposition) {
+	g := s.engine.gauges()
+	for _, m := range []struct {
+		name, kind, help string
+		value            float64
+	}{
+		{"prompt_tokens_total", "counter", "Prompt tokens processed, without cached ones.", float64(g.promptComputed)},
+		{"prompt_tokens_cached_total", "counter", "Prompt tokens reused from the cache.", float64(g.prefixHits)},
+		{"prompt_seconds_total", "counter", "Prompt process time.", g.promptSeconds},
+		{"tokens_predicted_total", "counter", "Generation tokens processed.", float64(g.outputTokens)},
+		{"tokens_predicted_seconds_total", "counter", "Predict process time.", g.outputSeconds},
+		{"n_decode_total", "counter", "Steps.", float64(g.steps)},
+		{"n_tokens_max", "counter", "Longest sequence.", float64(g.longest)},
+		{"prompt_tokens_seconds", "gauge", "Average prompt throughput, tokens/s.", ratio(float64(g.promptComputed), g.promptSeconds)},
+		{"predicted_tokens_seconds", "gauge", "Average generation throughput, tokens/s.", ratio(float64(g.outputTokens), g.outputSeconds)},
+		{"requests_processing", "gauge", "Requests processing.", float64(g.running)},
+		{"requests_deferred", "gauge", "Requests deferred.", float64(g.waiting)},
+		{"n_busy_slots_per_decode", "gauge", "Busy slots a step.", ratio(float64(g.stepSeqs), float64(g.steps))},
+	} {
+		x.one("llamacpp:"+m.name, m.kind, m.help, m.value)
+	}
+	specMetrics(x, "llamacpp:", g)
+}
+
+// ratio is a/b, and 0 without any b.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

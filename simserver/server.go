@@ -1,0 +1,115 @@
+package simserver
+
+import (
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Version is what GET /version and the log say.
+const Version = "simulator-1"
+
+// Owner is owned_by in the model list: how a client sees that figures are
+// simulated.
+const Owner = "bench-simulator"
+
+// wrongModel is what the fault wrong-model serves.
+const wrongModel = "another-model"
+
+// server answers HTTP requests from an engine.
+type server struct {
+	cfg      settings
+	tok      *tokenizer
+	parser   parser
+	engine   *engine
+	log      *logger
+	truth    *truth
+	created  int64 // unix seconds, as the model list tells it
+	requests atomic.Int64
+	ready    atomic.Bool
+	gate     sync.RWMutex // held for reading by each handler, for writing once the server has ended
+}
+
+func newServer(cfg settings, log *logger, crash func(FaultKind)) *server {
+	s := &server{
+		cfg:     cfg,
+		tok:     newTokenizer(),
+		engine:  newEngine(cfg, crash),
+		log:     log,
+		truth:   newTruth(cfg.Truth),
+		created: time.Now().Unix(),
+	}
+	if cfg.hasFault(FaultWrongModel) {
+		s.cfg.ServedModelNames = []string{wrongModel}
+	}
+	s.parser = parser{
+		tok: s.tok, llamaCpp: s.llamaCpp(), model: s.cfg.ServedModelNames,
+		maxLen: cfg.MaxModelLen, vocab: cfg.VocabSize,
+	}
+	return s
+}
+
+func (s *server) llamaCpp() bool { return s.cfg.Persona == PersonaLlamaCpp }
+
+// handler routes all requests.
+func (s *server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) { s.generate(w, r, false) })
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) { s.generate(w, r, true) })
+	mux.HandleFunc("GET /metrics", s.metrics)
+	mux.HandleFunc("GET /sim/truth", s.truth.serve)
+	mux.HandleFunc("POST /tokenize", s.tokenize)
+	mux.HandleFunc("POST /detokenize", s.detokenize)
+	if s.llamaCpp() {
+		s.routeLlamaCpp(mux)
+	} else {
+		s.routeVLLM(mux)
+	}
+	return s.guard(mux)
+}
+
+// guard lets a request in: the server must be ready and the key must be right.
+func (s *server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.gate.TryRLock() {
+			panic(http.ErrAbortHandler) // the server has ended
+		}
+		defer s.gate.RUnlock()
+		if !s.ready.Load() {
+			s.writeError(w, &apiError{http.StatusServiceUnavailable, "unavailable_error", "Loading model"})
+			return
+		}
+		if !s.authorized(r) {
+			s.unauthorized(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authorized checks the key on the paths that the persona protects.
+func (s *server) authorized(r *http.Request) bool {
+	if s.cfg.APIKey == "" || !s.protected(r.URL.Path) {
+		return true
+	}
+	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && subtle.ConstantTimeCompare([]byte(key), []byte(s.cfg.APIKey)) == 1
+}
+
+func (s *server) protected(path string) bool {
+	if s.llamaCpp() {
+		return path != "/health" && path != "/v1/health"
+	}
+	return strings.HasPrefix(path, "/v1/")
+}
+
+func (s *server) unauthorized(w http.ResponseWriter) {
+	if s.llamaCpp() {
+		s.writeError(w, &apiError{http.StatusUnauthorized, "authentication_error", "Invalid API Key"})
+		return
+	}
+	writeBody(w, http.StatusUnauthorized, "application/json", []byte(`{"error":"Unauthorized"}`))
+}

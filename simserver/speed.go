@@ -1,0 +1,121 @@
+package simserver
+
+import "math"
+
+// pipelineSerial is the share of a micro-batch's pass that does not overlap
+// with the others: 0 would be a perfect pipeline, 1 none at all. Published
+// tp2+pp4 runs lie far from perfect.
+const pipelineSerial = 0.6
+
+// work is what one engine step has to do.
+type work struct {
+	tokens    int     // prefill, decode and draft tokens that the target scores
+	seqs      int     // sequences in the step
+	context   float64 // tokens whose KV is read
+	attention float64 // sum over sequences of new tokens x context
+	drafts    int     // tokens drafted a sequence
+	drafting  int     // sequences that draft
+}
+
+// costs is the cost model of one server. All times are seconds of the modelled
+// engine, before Config.Speed.
+type costs struct {
+	tp, pp    float64
+	bandwidth float64 // bytes/s a device, as reached
+	flops     float64 // 1/s a device, as reached
+	weights   float64 // bytes
+	params    float64
+	layers    float64
+	hidden    float64
+	kvBytes   float64 // a token
+	overhead  float64 // a step
+	perSeq    float64
+	allReduce float64 // latency at this tp
+	link      float64
+	hop       float64
+	draft     *costs // nil: no draft model
+}
+
+func newCosts(s settings) *costs {
+	c := costsOf(s, s.model, s.Quantization, s.TensorParallelSize, s.PipelineParallelSize)
+	if s.Speculation.Tokens > 0 && s.Speculation.Method != ngramMethod {
+		shape := s.draft
+		if shape.layers == 0 { // a head such as eagle: one layer of the target
+			shape = s.model
+			shape.billions /= float64(shape.layers)
+			shape.layers = 1
+		}
+		tp := s.TensorParallelSize
+		if s.Speculation.DraftTP > 0 {
+			tp = s.Speculation.DraftTP
+		}
+		c.draft = costsOf(s, shape, "", tp, 1)
+		c.draft.overhead = s.device.overhead / 2
+		c.draft.perSeq = s.device.perSeq / 2
+	}
+	return c
+}
+
+func costsOf(s settings, m model, quantization string, tp, pp int) *costs {
+	d := s.device
+	c := &costs{
+		tp: float64(tp), pp: float64(pp),
+		bandwidth: d.bandwidth * d.bandwidthEf,
+		flops:     d.flops * d.flopsEf,
+		weights:   m.weightBytes(quantization),
+		params:    m.billions * 1e9,
+		layers:    float64(m.layers),
+		hidden:    float64(m.hidden),
+		kvBytes:   m.kvBytes(s.KVCacheDtype),
+		overhead:  d.overhead,
+		perSeq:    d.perSeq,
+		allReduce: d.allReduce * math.Log2(float64(tp)),
+		link:      d.link,
+		hop:       d.hop,
+	}
+	if s.EnforceEager {
+		c.overhead *= 1.8
+	}
+	c.overhead *= 0.4 + 0.6/float64(s.NumSchedulerSteps)
+	return c
+}
+
+// step is the time one step takes.
+func (c *costs) step(w work) float64 {
+	if w.seqs == 0 {
+		return 0
+	}
+	t := c.round(w)
+	if c.draft != nil && w.drafting > 0 {
+		one := work{tokens: w.drafting, seqs: w.drafting, context: w.context, attention: w.context}
+		t += float64(w.drafts) * c.draft.round(one)
+	}
+	return t
+}
+
+// round is one forward pass of all sequences through all pipeline stages,
+// split into as many micro-batches as there are stages.
+func (c *costs) round(w work) float64 {
+	micro := min(c.pp, float64(w.seqs))
+	pass := c.pass(float64(w.tokens)/micro, float64(w.seqs)/micro, w.context/micro, w.attention/micro)
+	pass += c.hop * (c.pp - 1)
+	return pass * (1 + pipelineSerial*(micro-1))
+}
+
+// pass is one micro-batch through all layers.
+func (c *costs) pass(tokens, seqs, context, attention float64) float64 {
+	read := c.weights / (c.tp * c.bandwidth)
+	multiply := 2 * c.params * tokens / (c.tp * c.flops)
+	cache := context * c.kvBytes / (c.tp * c.bandwidth)
+	attend := 4 * c.layers * c.hidden * attention / (c.tp * c.flops)
+	return max(read, multiply) + cache + attend + c.communicate(tokens) + c.overhead + c.perSeq*seqs
+}
+
+// communicate is two all-reduces a layer.
+func (c *costs) communicate(tokens float64) float64 {
+	if c.tp == 1 {
+		return 0
+	}
+	bytes := tokens * c.hidden * 2
+	return 2 * c.layers * (c.allReduce + bytes*2*(c.tp-1)/c.tp/c.link)
+}

@@ -1,0 +1,61 @@
+package simserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// logStats writes the statistics lines of vLLM V1 until ctx ends. An interval
+// without any work is not logged.
+func (s *server) logStats(ctx context.Context) {
+	if s.cfg.DisableLogStats || s.llamaCpp() {
+		return
+	}
+	tick := time.NewTicker(s.cfg.StatsInterval)
+	defer tick.Stop()
+	before := s.engine.gauges()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := s.engine.gauges()
+		if busy(before, now) {
+			s.log.info("%s", statsLine(before, now, s.cfg.StatsInterval))
+			if now.drafts > before.drafts {
+				s.log.info("%s", specLine(before, now, s.cfg.StatsInterval))
+			}
+		}
+		before = now
+	}
+}
+
+func busy(before, now gauges) bool {
+	return now.running+now.waiting > 0 || now.outputTokens > before.outputTokens
+}
+
+func statsLine(before, now gauges, interval time.Duration) string {
+	s := interval.Seconds()
+	return fmt.Sprintf("Engine 000: Avg prompt throughput: %.1f tokens/s, Avg generation throughput: %.1f tokens/s, "+
+		"Running: %d reqs, Waiting: %d reqs, GPU KV cache usage: %.1f%%, Prefix cache hit rate: %.1f%%",
+		float64(now.promptTokens-before.promptTokens)/s, float64(now.outputTokens-before.outputTokens)/s,
+		now.running, now.waiting, 100*now.kvUsage, 100*ratio(float64(now.prefixHits), float64(now.prefixQueries)))
+}
+
+func specLine(before, now gauges, interval time.Duration) string {
+	s := interval.Seconds()
+	drafts := float64(now.drafts - before.drafts)
+	accepted, drafted := now.accepted-before.accepted, now.draftTokens-before.draftTokens
+	var rates []string
+	for i := range now.acceptedAt {
+		rates = append(rates, fmt.Sprintf("%.3f", float64(now.acceptedAt[i]-before.acceptedAt[i])/drafts))
+	}
+	return fmt.Sprintf("SpecDecoding metrics: Mean acceptance length: %.2f, Accepted throughput: %.2f tokens/s, "+
+		"Drafted throughput: %.2f tokens/s, Accepted: %d tokens, Drafted: %d tokens, "+
+		"Per-position acceptance rate: %s, Avg Draft acceptance rate: %.1f%%",
+		1+float64(accepted)/drafts, float64(accepted)/s, float64(drafted)/s, accepted, drafted,
+		strings.Join(rates, ", "), 100*float64(accepted)/float64(drafted))
+}
