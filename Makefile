@@ -1,0 +1,61 @@
+# Targets: build demo test lint bench fuzz clean. Tools are pinned here.
+GO            ?= go
+TOOLS         := $(CURDIR)/.cache/tools
+GOLANGCI      := $(TOOLS)/golangci-lint
+GOLANGCI_VERSION := v2.15.0
+LLAMA         := .cache/llama
+MODELS        := .cache/models
+VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+FUZZTIME      ?= 10s
+
+.PHONY: build
+build: bin/bench ## build bin/bench
+
+.PHONY: bin/bench
+bin/bench:
+	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./cmd/bench
+
+.PHONY: demo
+demo: build ## run the quickstart scenario on the embedded simulator
+	./bin/bench run scenarios/quickstart.yaml
+
+.PHONY: test
+test: ## all tests; with the race detector where a C compiler is at hand
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then set -x; $(GO) test -race ./...; else set -x; $(GO) test ./...; fi
+	CGO_ENABLED=0 $(GO) vet ./...
+
+.PHONY: lint
+lint: $(GOLANGCI) ## gofumpt, vet and the linters of .golangci.yml
+	$(GOLANGCI) run ./...
+
+$(GOLANGCI):
+	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+.PHONY: bench
+bench: ## the client's own cost: Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./load ./metrics ./simserver
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; done
+
+.PHONY: golden
+golden: ## rewrite golden files; read the diff
+	$(GO) test ./... -update
+
+.PHONY: models
+models: build ## write the tiny models of scenarios/llamacpp-cpu.yaml
+	mkdir -p $(MODELS)
+	./bin/bench tiny-model --type f16 --output $(MODELS)/tiny-f16.gguf
+	./bin/bench tiny-model --type q8_0 --output $(MODELS)/tiny-q8_0.gguf
+
+.PHONY: llama
+llama: ## fetch a real llama-server from Debian's archive into .cache/llama
+	scripts/get-llama-server.sh $(LLAMA)
+
+.PHONY: clean
+clean: ## remove what was built and fetched; results stay
+	rm -rf bin .cache

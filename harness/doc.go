@@ -1,0 +1,44 @@
+// Package harness turns a scenario into a plan of steps and carries the plan
+// out: launch, wait, load, measure, tear down, next.
+//
+// What goes in: a scenarios.Scenario, the facts of the box, a launcher and a
+// driver. What comes out: a Plan, and a results folder that holds whatever
+// happened. It speaks no HTTP, starts no process itself, prints nothing, and
+// renders no report.
+package harness
+
+import (
+	"context"
+
+	"benchrig/launchers"
+	"benchrig/load"
+	"benchrig/results"
+)
+
+// Launcher starts one server and returns when it has answered with a token,
+// or a *results.Failure that says why it has not. After a failure nothing of
+// the server is left.
+type Launcher interface {
+	Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Server, error)
+}
+
+// Server is a server that serves.
+type Server interface {
+	Info() results.Server
+	// Done is closed when the server ended without being asked, or when its
+	// log says that it cannot go on; Failure then says why.
+	Done() <-chan struct{}
+	Failure() *results.Failure
+	// Counters are the server's own counters under the names of package
+	// launchers; what it does not have is absent.
+	Counters(ctx context.Context) (map[string]float64, error)
+	// Tokenize asks the server for the token ids of a text.
+	Tokenize(ctx context.Context, text string) ([]int, error)
+	// Stop ends the server and proves that it is gone.
+	Stop(ctx context.Context) (results.Proof, error)
+}
+
+// Driver sends prompts and emits a record for each.
+type Driver interface {
+	Run(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error)
+}

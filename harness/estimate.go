@@ -1,0 +1,75 @@
+package harness
+
+import (
+	"math"
+
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// The estimate of a plan is a rough promise, so its assumptions are printed
+// with it.
+const (
+	assumedTokensPerS = 50.0  // output tokens/s of one stream
+	assumedTTFT       = 0.5   // seconds
+	assumedOutput     = 200.0 // tokens, where the dataset decides
+	assumedStart      = 120.0 // seconds from spawn to first token and to stop
+	assumedLightStart = 3.0   // the same for small servers
+
+	assumptions = "50 output tokens/s a stream, 0.5 s to the first token, 200 tokens where the dataset decides, 2 min to start a server (3 s for llamacpp and simulator)"
+)
+
+func startEstimate(kind launchers.Kind) float64 {
+	switch {
+	case kind.External:
+		return 0
+	case kind.Simulated, kind.Name == "llamacpp":
+		return assumedLightStart
+	}
+	return assumedStart
+}
+
+func stepEstimate(l scenarios.Load) float64 {
+	output := float64(l.OutputLen)
+	if output == 0 {
+		output = assumedOutput
+	}
+	one := assumedTTFT + output/assumedTokensPerS
+	waves := 1.0
+	if l.MaxConcurrency > 0 {
+		waves = math.Ceil(float64(l.NumPrompts) / float64(l.MaxConcurrency))
+	}
+	total := waves * one
+	if !math.IsInf(l.RequestRate, 1) {
+		total = max(total, float64(l.NumPrompts)/l.RequestRate+one)
+	}
+	return total
+}
+
+// asked writes a load point down as it goes into plans and results.
+func asked(l scenarios.Load, seed uint64) results.Asked {
+	a := results.Asked{
+		Endpoint: l.Endpoint, API: l.API, Dataset: l.Dataset.Kind, DatasetPath: l.Dataset.Path, Seed: seed,
+		NumPrompts: l.NumPrompts, IgnoreEOS: l.IgnoreEOS, Temperature: l.Temperature, Warmups: l.Warmups,
+		MaxConcurrency: positive(l.MaxConcurrency), InputLen: positive(l.InputLen), OutputLen: positive(l.OutputLen),
+	}
+	a.RequestRate, a.Burstiness = finite(l.RequestRate), finite(l.Burstiness)
+	return a
+}
+
+// finite is nil for the infinite values of a load point, which JSON cannot hold.
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// positive is nil for 0, which means "not asked" in a load point.
+func positive(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,105 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"benchrig/launchers"
+	"benchrig/results"
+)
+
+// launch starts the servers of a life, one after the other: engines that
+// start at once race for internal ports and compile caches. If one does not
+// come up, those that did are stopped.
+func (r *Runner) launch(ctx context.Context, life Life, id string, first results.StepRef) ([]Server, *results.Failure) {
+	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first})
+	v := r.Scenario.Variants[life.variant]
+	kind, specs, problem, err := recipes(r.Scenario, v, r.Box)
+	if err == nil && problem != "" {
+		err = results.Failf(results.FailNoGPU, "%s", problem)
+	}
+	if err == nil {
+		err = r.writeCommands(id, life.Servers)
+	}
+	var servers []Server
+	var taken []int // ports of the replicas before
+	for _, spec := range specs {
+		if err != nil {
+			break
+		}
+		spec.Life, spec.Cookie = id, r.Cookie
+		spec.LogPath = filepath.Join(r.Folder.LifeDir(id), fmt.Sprintf("server-%d.log", spec.Replica))
+		if err = choosePort(ctx, kind, &spec, v.Server.Port, taken); err != nil {
+			break
+		}
+		taken = append(taken, spec.Port)
+		var server Server
+		if server, err = r.Launcher.Launch(ctx, kind, spec); err == nil {
+			servers = append(servers, server)
+		}
+	}
+	if err != nil {
+		r.stop(ctx, id, servers)
+		failure := asFailure(err, results.FailBadRecipe)
+		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Failure: failure})
+		return nil, failure
+	}
+	r.observe(Update{Kind: LifeReady, Index: r.done + 1, Life: id, Step: first, Servers: infos(servers)})
+	return servers, nil
+}
+
+// choosePort keeps a port that the scenario names and otherwise takes the
+// first free one from the launcher's default on.
+func choosePort(ctx context.Context, kind launchers.Kind, spec *launchers.Spec, asked int, taken []int) error {
+	if kind.External || asked != 0 {
+		return nil
+	}
+	port, err := launchers.FreePort(ctx, spec.Host, spec.Port, taken)
+	if err != nil {
+		return results.Failf(results.FailPortInUse, "%v", err)
+	}
+	spec.Port = port
+	return nil
+}
+
+// stop ends servers at the same time and proves that they are gone. It works
+// after ctx has ended. A server that cannot be proven gone halts the run: the
+// next one would be measured beside it.
+func (r *Runner) stop(ctx context.Context, id string, servers []Server) {
+	if len(servers) == 0 {
+		return
+	}
+	r.observe(Update{Kind: LifeStopping, Life: id, Index: r.done})
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() { _, errs[i] = s.Stop(context.WithoutCancel(ctx)) })
+	}
+	wg.Wait()
+	ended := Update{Kind: LifeEnded, Life: id, Index: r.done}
+	if err := errors.Join(errs...); err != nil {
+		r.halted = asFailure(err, results.FailNoProof)
+		ended.Failure = r.halted
+	}
+	r.observe(ended)
+}
+
+func infos(servers []Server) []results.Server {
+	out := make([]results.Server, len(servers))
+	for i, s := range servers {
+		out[i] = s.Info()
+	}
+	return out
+}
+
+// asFailure keeps a failure that err carries and otherwise gives it class.
+func asFailure(err error, class results.FailureClass) *results.Failure {
+	var failure *results.Failure
+	if errors.As(err, &failure) {
+		return failure
+	}
+	return results.Failf(class, "%v", err)
+}

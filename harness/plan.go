@@ -1,0 +1,160 @@
+package harness
+
+import (
+	"slices"
+
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// Box is what a plan needs to know of the machine.
+type Box struct {
+	Self   string // path of this program, which the simulator launcher starts
+	Vendor string // "amd", "nvidia", "": no GPU seen
+	GPUs   int
+}
+
+// Plan is every step of a run, decided before anything is touched. It is
+// plan.json; secrets in it are redacted.
+type Plan struct {
+	Scenario  string   `json:"scenario"`
+	Lives     []Life   `json:"lives"` // in the order they will run
+	EstimateS float64  `json:"estimate_s"`
+	Assumes   string   `json:"assumes"`  // what the estimate rests on
+	Problems  []string `json:"problems"` // what would keep this box from running it
+}
+
+// Life is one server life and the steps that share it.
+type Life struct {
+	ID        string          `json:"id"`
+	Variant   string          `json:"variant"`
+	Servers   []PlannedServer `json:"servers"` // one a replica
+	Steps     []Step          `json:"steps"`
+	EstimateS float64         `json:"estimate_s"` // start and stop, without the steps
+
+	variant int
+}
+
+// PlannedServer is one server as it will be launched.
+type PlannedServer struct {
+	Launcher string            `json:"launcher"`
+	BaseURL  string            `json:"base_url"`
+	Argv     []string          `json:"argv"` // empty: already running
+	Env      map[string]string `json:"env"`  // what differs from our environment
+	Unset    []string          `json:"unset"`
+	GPUs     []int             `json:"gpus"`
+}
+
+// Step is one variant at one point, once.
+type Step struct {
+	results.StepRef
+	Asked     results.Asked `json:"asked"`
+	EstimateS float64       `json:"estimate_s"`
+
+	point int
+}
+
+// NewPlan lays out a scenario on a box. It touches nothing. A recipe that
+// cannot become a command line is an error; what only this box lacks is listed
+// in Problems.
+func NewPlan(sc *scenarios.Scenario, box Box) (*Plan, error) {
+	plan := &Plan{Scenario: sc.Name, Lives: []Life{}, Problems: []string{}, Assumes: assumptions}
+	for _, problem := range sc.Problems() {
+		plan.Problems = append(plan.Problems, problem.Error())
+	}
+	stepNames, lifeNames := namer{}, namer{}
+	all := cells(sc)
+	for i, c := range all {
+		if i == 0 || !sameLife(sc.Restart, all[i-1], c) {
+			life, err := plan.newLife(sc, box, c, lifeNames)
+			if err != nil {
+				return nil, err
+			}
+			plan.Lives = append(plan.Lives, life)
+		}
+		life := &plan.Lives[len(plan.Lives)-1]
+		life.Steps = append(life.Steps, newStep(sc, c, stepNames))
+	}
+	for _, life := range plan.Lives {
+		plan.EstimateS += life.EstimateS
+		for _, step := range life.Steps {
+			plan.EstimateS += step.EstimateS
+		}
+	}
+	return plan, nil
+}
+
+// newLife plans the servers of one life. Problems of this box are noted once
+// a variant.
+func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Life, error) {
+	v := sc.Variants[c.variant]
+	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, variant: c.variant}
+	kind, specs, problem, err := recipes(sc, v, box)
+	if err != nil {
+		return life, err
+	}
+	if problem != "" && !slices.Contains(p.Problems, problem) {
+		p.Problems = append(p.Problems, problem)
+	}
+	for _, spec := range specs {
+		server, err := planServer(kind, spec)
+		if err != nil {
+			return life, variantError(v, err)
+		}
+		life.Servers = append(life.Servers, server)
+	}
+	life.EstimateS = startEstimate(kind) * float64(len(specs))
+	return life, nil
+}
+
+func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error) {
+	cmd, err := kind.Command(spec)
+	if err != nil {
+		return PlannedServer{}, err
+	}
+	hide := redactor(spec.Secrets)
+	out := PlannedServer{Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs, Env: map[string]string{}, Argv: []string{}, Unset: cmd.Unset}
+	for _, a := range cmd.Argv {
+		out.Argv = append(out.Argv, hide(a))
+	}
+	for k, val := range cmd.Env {
+		out.Env[k] = hide(val)
+	}
+	return out, nil
+}
+
+func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
+	v, point := sc.Variants[c.variant], sc.Points[c.point]
+	return Step{
+		StepRef: results.StepRef{
+			ID:      names.name("%s_%s_r%d", v.Name, point.Label, c.repeat),
+			Variant: v.Name, Point: point.Label, Repeat: c.repeat, Attempt: 1,
+		},
+		Asked:     asked(point, stepSeed(sc, c)),
+		EstimateS: stepEstimate(point),
+		point:     c.point,
+	}
+}
+
+// stepSeed seeds the prompts of a step: the same for every variant; other
+// prompts for every point and repeat unless the dataset says vary: false, so
+// that no prompt of one step is warm in the next one's prefix cache.
+func stepSeed(sc *scenarios.Scenario, c cell) uint64 {
+	ds := sc.Points[c.point].Dataset
+	if !ds.Vary {
+		return ds.Seed
+	}
+	return ds.Seed + uint64((c.repeat-1)*len(sc.Points)+c.point)
+}
+
+// Refs lists the planned steps in order.
+func (p *Plan) Refs() []results.StepRef {
+	var refs []results.StepRef
+	for _, life := range p.Lives {
+		for _, step := range life.Steps {
+			refs = append(refs, step.StepRef)
+		}
+	}
+	return refs
+}

@@ -1,0 +1,125 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// recipes turns a variant into the specs of its servers, one a replica. The
+// problem, if any, is what keeps this box from running it; the specs are then
+// those of a box that could.
+func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launchers.Kind, specs []launchers.Spec, problem string, err error) {
+	kind, ok := launchers.Lookup(v.Server.Launcher)
+	if !ok {
+		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
+	}
+	placed, problem, err := place(kind, v, box)
+	if err != nil {
+		return kind, nil, "", variantError(v, err)
+	}
+	for replica := range max(1, v.Server.Replicas) {
+		spec := baseSpec(sc, v, kind, box)
+		spec.Replica, spec.Replicas = replica, max(1, v.Server.Replicas)
+		spec.Port += replica
+		if placed != nil {
+			spec.GPUs = placed[replica]
+		}
+		specs = append(specs, spec)
+	}
+	return kind, specs, problem, nil
+}
+
+// place decides which GPUs each replica gets; nil leaves visibility alone.
+func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, problem string, err error) {
+	need := v.Server.GPUs.Count
+	if need == 0 && kind.WorldSize != nil {
+		need = kind.WorldSize(args(v.Server.Args))
+	}
+	if v.Server.GPUs.None || kind.External {
+		return nil, "", nil
+	}
+	replicas := max(1, v.Server.Replicas)
+	if need == 0 && v.Server.GPUs.List != nil {
+		need = len(v.Server.GPUs.List) / replicas
+	}
+	if need == 0 {
+		return nil, "", nil
+	}
+	placed, err = launchers.Place(need, replicas, v.Server.GPUs.List, box.GPUs)
+	var short *results.Failure
+	if !errors.As(err, &short) {
+		return placed, "", err
+	}
+	problem = fmt.Sprintf("variant %q: %s", v.Name, short.Message)
+	placed, err = launchers.Place(need, replicas, nil, need*replicas)
+	return placed, problem, err
+}
+
+func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, box Box) launchers.Spec {
+	s := v.Server
+	spec := launchers.Spec{
+		Launcher: s.Launcher, Model: s.Model, ServedName: s.ServedName, Binary: s.Binary, Command: s.Command,
+		Args: args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
+		BaseURL: s.BaseURL, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
+		Dir:       s.WorkDir,
+		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
+		StopGrace: s.Stop.Grace,
+	}
+	if spec.Dir == "" {
+		spec.Dir = sc.Dir
+	}
+	if spec.Port == 0 {
+		spec.Port = kind.DefaultPort
+	}
+	if kind.Simulated && spec.Binary == nil {
+		spec.Binary = []string{box.Self}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		if val := s.Env[name]; val.Unset {
+			spec.Unset = append(spec.Unset, name)
+		} else {
+			spec.Env[name] = val.Value
+		}
+	}
+	return spec
+}
+
+func args(in []scenarios.Arg) []launchers.Arg {
+	out := make([]launchers.Arg, len(in))
+	for i, a := range in {
+		out[i] = launchers.Arg{Name: a.Name, Value: a.Value}
+	}
+	return out
+}
+
+func baseURL(kind launchers.Kind, spec launchers.Spec) string {
+	if kind.External {
+		return strings.TrimSuffix(spec.BaseURL, "/")
+	}
+	return "http://" + net.JoinHostPort(spec.Host, strconv.Itoa(spec.Port))
+}
+
+// variantError puts the place of a variant in front of what is wrong with it.
+func variantError(v scenarios.Variant, err error) error {
+	return fmt.Errorf("%s:%d:%d: variant %q: %w", v.Pos.File, v.Pos.Line, v.Pos.Column, v.Name, err)
+}
+
+// redactor replaces every occurrence of a secret by "***".
+func redactor(secrets []string) func(string) string {
+	var pairs []string
+	for _, s := range secrets {
+		if s != "" {
+			pairs = append(pairs, s, "***")
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace
+}

@@ -1,0 +1,100 @@
+package harness
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"benchrig/launchers"
+	"benchrig/metrics"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// newResult is the result of an attempt before anything is known of it.
+func (r *Runner) newResult(a attempt) *results.Result {
+	ref := a.StepRef
+	result := &results.Result{
+		Format: results.FormatVersion, Bench: r.Version, Scenario: r.Scenario.Name, Run: r.RunID, Step: ref,
+		StartedAt: now(), Asked: a.Asked, Earlier: a.earlier,
+	}
+	for _, v := range r.Scenario.Variants {
+		if v.Name == ref.Variant {
+			result.Params = maps.Clone(v.Params)
+			kind, _ := launchers.Lookup(v.Server.Launcher)
+			result.Simulated = kind.Simulated
+		}
+	}
+	return result
+}
+
+// complete turns a pass into figures, doubts and a verdict.
+func (r *Runner) complete(result *results.Result, point scenarios.Load, servers []Server, p pass) {
+	result.EndedAt = now()
+	result.Client = p.client
+	for i, s := range servers {
+		info := s.Info()
+		if i < len(p.counters) {
+			info.Counters = p.counters[i]
+		}
+		result.Simulated = result.Simulated || info.Simulated
+		result.Servers = append(result.Servers, info)
+	}
+	evidence := metrics.Evidence{Records: p.records, Asked: result.Asked, Client: p.client}
+	if p.client != nil {
+		evidence.Figures = r.figures(result, point, p)
+		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
+		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.counters)...)
+	}
+	if result.Simulated {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSimulated, Message: "these figures come from the simulator, not from an inference engine"})
+	}
+	if len(result.Earlier) > 0 {
+		result.Warnings = append(result.Warnings, results.Warning{
+			Code: results.WarnRetried, Message: fmt.Sprintf("attempt %d: %d earlier attempts failed, the last with %s", result.Step.Attempt, len(result.Earlier), result.Earlier[len(result.Earlier)-1].Class),
+		})
+	}
+	if p.failure != nil {
+		result.Verdict, result.Failure = results.Failed, p.failure
+		return
+	}
+	result.Verdict, result.Failure = metrics.Verdict(evidence, result.Warnings, point.MinSuccess)
+}
+
+func (r *Runner) figures(result *results.Result, point scenarios.Load, p pass) results.Figures {
+	params := metrics.Params{DurationS: p.client.DurationS, Asked: result.Asked.NumPrompts, Percentiles: point.Percentiles, Goals: goals(point.Goodput)}
+	figures := metrics.Summarize(p.records, params)
+	result.Figures = &figures
+	if len(result.Servers) > 1 {
+		result.Replicas = metrics.PerReplica(p.records, len(result.Servers), params)
+	}
+	return figures
+}
+
+func goals(asked map[string]time.Duration) metrics.Goals {
+	goal := func(name string) *float64 {
+		limit, ok := asked[name]
+		if !ok {
+			return nil
+		}
+		seconds := limit.Seconds()
+		return &seconds
+	}
+	return metrics.Goals{TTFT: goal("ttft"), TPOT: goal("tpot"), E2EL: goal("e2el")}
+}
+
+// counterWarnings compares our total of output tokens with the servers' own.
+// It can only speak where every request succeeded: of a failed one the server
+// may have counted tokens that never reached us.
+func counterWarnings(f results.Figures, counters []map[string]float64) []results.Warning {
+	theirs, known := sum(counters, launchers.OutputTokensTotal)
+	if !known || f.Failed > 0 || f.Unsent > 0 || f.TotalOutputTokens == nil || theirs == float64(*f.TotalOutputTokens) {
+		return nil
+	}
+	return []results.Warning{{
+		Code:    results.WarnCounters,
+		Message: fmt.Sprintf("the servers' own counters say %.0f output tokens, we counted %d", theirs, *f.TotalOutputTokens),
+	}}
+}
+
+func now() string { return time.Now().Format(time.RFC3339Nano) }

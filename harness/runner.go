@@ -1,0 +1,297 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"benchrig/load"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// Runner carries out a plan, step by step, into a results folder.
+type Runner struct {
+	Scenario *scenarios.Scenario
+	Plan     *Plan
+	Box      Box
+	Folder   *results.Folder
+	Journal  *results.Journal
+	Launcher Launcher
+	Driver   Driver
+	Observe  func(Update) // nil: nobody watches
+	Version  string       // of this program, for result.json
+	RunID    string
+	Cookie   string // marks the processes of this run
+
+	sets    promptCache
+	skipped map[int]*results.Failure // variants given up, with the reason
+	halted  *results.Failure         // why nothing more is run
+	done    int
+	outcome Outcome
+}
+
+// Outcome counts the verdicts of a run.
+type Outcome struct {
+	OK, Suspect, Failed, NotRun int
+}
+
+// Update tells a watcher what happens. Calls do not overlap.
+type Update struct {
+	Kind     UpdateKind
+	Index    int // of the step, from 1
+	Total    int
+	Step     results.StepRef
+	Life     string
+	Servers  []results.Server // LifeReady
+	Progress load.Progress    // StepProgress
+	Result   *results.Result  // StepEnded
+	Failure  *results.Failure // LifeFailed, LifeEnded when it could not be proven gone
+}
+
+// UpdateKind names a moment of a run.
+type UpdateKind string
+
+// The moments a watcher is told of.
+const (
+	LifeLaunching UpdateKind = "launching"
+	LifeReady     UpdateKind = "ready"
+	LifeFailed    UpdateKind = "launch-failed"
+	LifeStopping  UpdateKind = "stopping"
+	LifeEnded     UpdateKind = "stopped"
+	StepBegun     UpdateKind = "step"
+	StepProgress  UpdateKind = "progress"
+	StepEnded     UpdateKind = "step-ended"
+)
+
+// Run carries out the plan. It ends early only when ctx does or when the box
+// cannot be brought back; whatever is not run then is recorded as not run.
+// The error is about the record keeping itself.
+func (r *Runner) Run(ctx context.Context) (Outcome, error) {
+	r.skipped = map[int]*results.Failure{}
+	if d := r.Scenario.RunDeadline; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "the run's deadline of %s passed", d))
+		defer cancel()
+	}
+	if err := r.Journal.Append(results.Event{Kind: results.RunStarted, Message: r.Plan.Scenario}); err != nil {
+		return r.outcome, err
+	}
+	for _, life := range r.Plan.Lives {
+		if err := r.runLife(ctx, life); err != nil {
+			return r.outcome, err
+		}
+	}
+	end := results.Event{Kind: results.RunFinished, Failure: r.blocked(ctx, -1)}
+	return r.outcome, r.Journal.Append(end)
+}
+
+// attempt is a step on its way: which try it is and how earlier ones ended.
+type attempt struct {
+	Step
+	earlier []results.Failure
+}
+
+// runLife runs the steps of one planned life. A server that died is started
+// again for the steps that are left; each round finishes a step or uses up an
+// attempt, so it ends.
+func (r *Runner) runLife(ctx context.Context, life Life) error {
+	var pending []attempt
+	for _, step := range life.Steps {
+		pending = append(pending, attempt{Step: step})
+	}
+	for round := 1; len(pending) > 0; round++ {
+		if why := r.blocked(ctx, life.variant); why != nil {
+			return r.notRun(pending, why)
+		}
+		id := life.ID
+		if round > 1 {
+			id = fmt.Sprintf("%s.%d", life.ID, round)
+		}
+		servers, failure := r.launch(ctx, life, id, pending[0].StepRef)
+		var err error
+		if failure != nil {
+			pending, err = r.launchFailed(ctx, life, pending, failure)
+		} else {
+			pending, err = r.serve(ctx, life, servers, pending)
+			r.stop(ctx, id, servers)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocked says why a variant's steps cannot be run any more; nil if they can.
+func (r *Runner) blocked(ctx context.Context, variant int) *results.Failure {
+	if ctx.Err() != nil {
+		return causeOf(ctx)
+	}
+	if r.halted != nil {
+		return r.halted
+	}
+	return r.skipped[variant]
+}
+
+// serve runs the pending steps on servers that are up and returns those still
+// to be run, on servers of their own: after a retryable failure or a death.
+func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending []attempt) ([]attempt, error) {
+	for len(pending) > 0 {
+		if why := r.blocked(ctx, life.variant); why != nil {
+			return nil, r.notRun(pending, why)
+		}
+		a := pending[0]
+		result, err := r.runStep(ctx, life, servers, a)
+		if err != nil {
+			return nil, err
+		}
+		if result.Verdict == results.Failed && ctx.Err() == nil && a.Attempt <= r.Scenario.Retries && r.halted == nil {
+			pending[0] = a.again(*result.Failure)
+			return pending, r.closeAttempt(result)
+		}
+		if err := r.finish(life, result); err != nil {
+			return nil, err
+		}
+		pending = pending[1:]
+		if deathOf(servers) != nil {
+			return pending, nil
+		}
+	}
+	return nil, nil
+}
+
+func (a attempt) again(why results.Failure) attempt {
+	why.LogTail = nil
+	a.earlier = append(a.earlier, why)
+	a.Attempt++
+	return a
+}
+
+// launchFailed ends the pending steps with the launch's failure, or gives
+// them another attempt.
+func (r *Runner) launchFailed(ctx context.Context, life Life, pending []attempt, failure *results.Failure) ([]attempt, error) {
+	if ctx.Err() != nil {
+		return nil, r.notRun(pending, causeOf(ctx))
+	}
+	if pending[0].Attempt <= r.Scenario.Retries && retryable(failure.Class) {
+		for i := range pending {
+			pending[i] = pending[i].again(*failure)
+		}
+		return pending, nil
+	}
+	for _, a := range pending {
+		result := r.newResult(a)
+		result.Verdict, result.Failure = results.Failed, failure
+		result.EndedAt = result.StartedAt
+		if err := r.finish(life, result); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// retryable reports whether a second launch of the same recipe may go better.
+func retryable(class results.FailureClass) bool {
+	switch class {
+	case results.FailBadRecipe, results.FailNotFound, results.FailNoGPU, results.FailBadFlag, results.FailWrongModel, results.FailAuth:
+		return false
+	}
+	return true
+}
+
+// finish writes a step's result for good and applies the failure policy.
+func (r *Runner) finish(life Life, result *results.Result) error {
+	if err := r.closeAttempt(result); err != nil {
+		return err
+	}
+	r.done++
+	r.outcome.count(result.Verdict)
+	r.observe(Update{Kind: StepEnded, Index: r.done, Step: result.Step, Result: result})
+	if result.Verdict != results.Failed {
+		return nil
+	}
+	why := results.Failf(results.FailEarlier, "step %s failed: %s", result.Step.ID, result.Failure.Message)
+	switch r.Scenario.OnFailure {
+	case scenarios.SkipVariant:
+		r.skipped[life.variant] = why
+	case scenarios.StopRun:
+		r.halted = why
+	}
+	return nil
+}
+
+// closeAttempt writes result.json and tells the journal.
+func (r *Runner) closeAttempt(result *results.Result) error {
+	if err := r.Folder.WriteResult(result); err != nil {
+		return err
+	}
+	return r.Journal.Append(results.Event{
+		Kind: results.StepFinished, Step: result.Step.ID, Attempt: result.Step.Attempt,
+		Verdict: result.Verdict, Failure: withoutLog(result.Failure),
+	})
+}
+
+// notRun records steps that are left out, with the reason.
+func (r *Runner) notRun(pending []attempt, why *results.Failure) error {
+	for _, a := range pending {
+		r.done++
+		r.outcome.count(results.NotRun)
+		err := r.Journal.Append(results.Event{Kind: results.StepFinished, Step: a.ID, Attempt: a.Attempt, Verdict: results.NotRun, Failure: withoutLog(why)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Outcome) count(v results.Verdict) {
+	switch v {
+	case results.OK:
+		o.OK++
+	case results.Suspect:
+		o.Suspect++
+	case results.Failed:
+		o.Failed++
+	case results.NotRun:
+		o.NotRun++
+	}
+}
+
+func (r *Runner) observe(u Update) {
+	if r.Observe == nil {
+		return
+	}
+	u.Total = len(r.Plan.Refs())
+	r.Observe(u)
+}
+
+// causeOf is why ctx ended, as a failure.
+func causeOf(ctx context.Context) *results.Failure {
+	var failure *results.Failure
+	if cause := context.Cause(ctx); !errors.As(cause, &failure) {
+		return results.Failf(results.FailInterrupted, "%v", cause)
+	}
+	return failure
+}
+
+// deathOf is the failure of the first server that ended; nil if all serve.
+func deathOf(servers []Server) *results.Failure {
+	for _, s := range servers {
+		select {
+		case <-s.Done():
+			return s.Failure()
+		default:
+		}
+	}
+	return nil
+}
+
+func withoutLog(f *results.Failure) *results.Failure {
+	if f == nil {
+		return nil
+	}
+	short := *f
+	short.LogTail = nil
+	return &short
+}

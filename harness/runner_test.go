@@ -1,0 +1,347 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"benchrig/launchers"
+	"benchrig/load"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+var inf = math.Inf(1)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeServer is a server without a process.
+type fakeServer struct {
+	info    results.Server
+	done    chan struct{}
+	failure *results.Failure
+	stopErr error
+	log     func(string, ...any)
+	tokens  *float64
+}
+
+func (s *fakeServer) Info() results.Server      { return s.info }
+func (s *fakeServer) Done() <-chan struct{}     { return s.done }
+func (s *fakeServer) Failure() *results.Failure { return s.failure }
+func (s *fakeServer) Counters(context.Context) (map[string]float64, error) {
+	return map[string]float64{launchers.OutputTokensTotal: *s.tokens}, nil
+}
+func (s *fakeServer) Tokenize(_ context.Context, text string) ([]int, error) {
+	return make([]int, len(strings.Fields(text))), nil
+}
+func (s *fakeServer) Stop(context.Context) (results.Proof, error) {
+	s.log("stop %s", s.info.Life)
+	return results.Proof{PIDsGone: true, PortFree: true}, s.stopErr
+}
+func (s *fakeServer) die(why *results.Failure) {
+	s.failure = why
+	close(s.done)
+}
+
+// world is a launcher and a driver whose behaviour a test scripts, and the
+// story of what the runner did with them.
+type world struct {
+	mu       sync.Mutex
+	story    []string
+	launch   func(n int, spec launchers.Spec) error // n-th launch, from 1; nil: all succeed
+	drive    func(ctx context.Context, n int, s *fakeServer) error
+	stopErr  error
+	launches int
+	drives   int
+	servers  []*fakeServer
+	tokens   float64
+}
+
+func (w *world) log(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.story = append(w.story, fmt.Sprintf(format, args...))
+}
+
+func (w *world) Launch(_ context.Context, _ launchers.Kind, spec launchers.Spec) (Server, error) {
+	w.launches++
+	w.log("launch %s", spec.Life)
+	if w.launch != nil {
+		if err := w.launch(w.launches, spec); err != nil {
+			return nil, err
+		}
+	}
+	s := &fakeServer{
+		info: results.Server{Launcher: spec.Launcher, Life: spec.Life, Model: spec.Model, BaseURL: "http://127.0.0.1:1", Simulated: true},
+		done: make(chan struct{}), log: w.log, stopErr: w.stopErr, tokens: &w.tokens,
+	}
+	w.servers = append(w.servers, s)
+	return s, nil
+}
+
+// Run answers every prompt in a second, four tokens each.
+func (w *world) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+	w.drives++
+	report := results.ClientReport{DurationS: 1}
+	if w.drive != nil {
+		if err := w.drive(ctx, w.drives, w.servers[len(w.servers)-1]); err != nil {
+			return report, err
+		}
+	}
+	for i := range prompts {
+		sent, in, out := 0.0, 8, 4
+		w.tokens += float64(out)
+		rec := results.Record{
+			Index: i, SentS: &sent, EndS: 1, ChunkS: []float64{0.25, 0.5, 0.75, 1}, ChunkKinds: "tttt", AskedOutputTokens: 4,
+			LocalInputTokens: &in, InputTokens: &in, OutputTokens: &out, OutputTokensSource: results.CountUsage, FinishReason: "length",
+		}
+		if err := emit(rec); err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// run carries a scenario out in w and returns the folder as a reader sees it.
+func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (*results.Run, Outcome) {
+	t.Helper()
+	box := Box{Self: "/bench"}
+	plan, err := NewPlan(sc, box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := results.Create(t.TempDir(), sc.Name, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := folder.OpenJournal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: plan.Refs()}
+	if err := folder.WriteManifest(manifest); err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{Scenario: sc, Plan: plan, Box: box, Folder: folder, Journal: journal, Launcher: w, Driver: w}
+	outcome, err := r.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := results.Read(folder.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run, outcome
+}
+
+// verdicts spells the steps of a run: "a_c1_r1 ok".
+func verdicts(run *results.Run) []string {
+	var out []string
+	for _, s := range run.Steps {
+		text := s.Result.Step.ID + " " + string(s.Result.Verdict)
+		if s.Result.Failure != nil {
+			text += " " + string(s.Result.Failure.Class)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestRunnerVerdicts(t *testing.T) {
+	exited := results.Failf(results.FailExited, "exit code 0")
+	tests := []struct {
+		name   string
+		change func(*scenarios.Scenario)
+		world  *world
+		want   []string
+		story  string
+	}{
+		{
+			name: "all goes well",
+			want: []string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"}, story: "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
+		},
+		{
+			name:  "a variant that does not start is failed and the next one runs",
+			world: &world{launch: failLaunches(exited, 1)},
+			want:  []string{"a_c1_r1 failed server-exited", "a_c2_r1 failed server-exited", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story: "launch 01-a, launch 02-b, stop 02-b",
+		},
+		{
+			name:   "a launch that failed is tried again",
+			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
+			world:  &world{launch: failLaunches(exited, 1)},
+			want:   []string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story:  "launch 01-a, launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
+		},
+		{
+			name:   "a flag that the server does not know is not tried again",
+			change: func(sc *scenarios.Scenario) { sc.Retries = 3 },
+			world:  &world{launch: failLaunches(results.Failf(results.FailBadFlag, "--x"), 1)},
+			want:   []string{"a_c1_r1 failed unsupported-flag", "a_c2_r1 failed unsupported-flag", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story:  "launch 01-a, launch 02-b, stop 02-b",
+		},
+		{
+			name:  "a server that dies under load fails its step and is started again for the next",
+			world: &world{drive: dieAt(1, exited)},
+			want:  []string{"a_c1_r1 failed server-exited", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story: "launch 01-a, stop 01-a, launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
+		},
+		{
+			name:   "a step whose server died is tried again",
+			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
+			world:  &world{drive: dieAt(1, exited)},
+			want:   []string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story:  "launch 01-a, stop 01-a, launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
+		},
+		{
+			name:   "skip-variant leaves out the rest of the variant",
+			change: func(sc *scenarios.Scenario) { sc.OnFailure = scenarios.SkipVariant },
+			world:  &world{drive: dieAt(1, exited)},
+			want:   []string{"a_c1_r1 failed server-exited", "a_c2_r1 not run earlier-failure", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story:  "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
+		},
+		{
+			name:   "stop leaves out the rest of the run",
+			change: func(sc *scenarios.Scenario) { sc.OnFailure = scenarios.StopRun },
+			world:  &world{drive: dieAt(1, exited)},
+			want:   []string{"a_c1_r1 failed server-exited", "a_c2_r1 not run earlier-failure", "b_c1_r1 not run earlier-failure", "b_c2_r1 not run earlier-failure"},
+			story:  "launch 01-a, stop 01-a",
+		},
+		{
+			name:  "a server that cannot be proven gone ends the run",
+			world: &world{stopErr: results.Failf(results.FailNoProof, "pid 7 is still there")},
+			want:  []string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 not run not-stopped", "b_c2_r1 not run not-stopped"},
+			story: "launch 01-a, stop 01-a",
+		},
+		{
+			name:   "a step over its deadline fails, the next one runs",
+			change: func(sc *scenarios.Scenario) { sc.StepDeadline = time.Minute },
+			world:  &world{drive: hangAt(2)},
+			want:   []string{"a_c1_r1 ok", "a_c2_r1 failed deadline", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story:  "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
+		},
+		{
+			name:   "the run's deadline leaves out the rest",
+			change: func(sc *scenarios.Scenario) { sc.RunDeadline = time.Hour },
+			world:  &world{drive: hangAt(2)},
+			want:   []string{"a_c1_r1 ok", "a_c2_r1 failed deadline", "b_c1_r1 not run deadline", "b_c2_r1 not run deadline"},
+			story:  "launch 01-a, stop 01-a",
+		},
+		{
+			name: "a full disk ends the run",
+			world: &world{drive: func(context.Context, int, *fakeServer) error {
+				return results.Failf(results.FailDisk, "no space left on device")
+			}},
+			want:  []string{"a_c1_r1 failed disk", "a_c2_r1 not run disk", "b_c1_r1 not run disk", "b_c2_r1 not run disk"},
+			story: "launch 01-a, stop 01-a",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+				sc.Repeats = 1
+				if tt.change != nil {
+					tt.change(sc)
+				}
+				w := tt.world
+				if w == nil {
+					w = &world{}
+				}
+				run, _ := w.run(t.Context(), t, sc)
+				if got := verdicts(run); !slices.Equal(got, tt.want) {
+					t.Errorf("verdicts =\n %s, want\n %s", strings.Join(got, "\n "), strings.Join(tt.want, "\n "))
+				}
+				if got := strings.Join(w.story, ", "); got != tt.story {
+					t.Errorf("story = %s, want %s", got, tt.story)
+				}
+			})
+		})
+	}
+}
+
+func failLaunches(failure *results.Failure, upTo int) func(int, launchers.Spec) error {
+	return func(n int, _ launchers.Spec) error {
+		if n <= upTo {
+			return failure
+		}
+		return nil
+	}
+}
+
+func dieAt(drive int, why *results.Failure) func(context.Context, int, *fakeServer) error {
+	return func(ctx context.Context, n int, s *fakeServer) error {
+		if n == drive {
+			s.die(why)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		return nil
+	}
+}
+
+func hangAt(drive int) func(context.Context, int, *fakeServer) error {
+	return func(ctx context.Context, n int, _ *fakeServer) error {
+		if n == drive {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		return nil
+	}
+}
+
+func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w := &world{drive: func(ctx context.Context, n int, _ *fakeServer) error {
+			if n == 2 {
+				cancel(results.Failf(results.FailInterrupted, "stopped by SIGINT"))
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			return nil
+		}}
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Repeats = 1
+		run, outcome := w.run(ctx, t, sc)
+		want := []string{"a_c1_r1 ok", "a_c2_r1 failed interrupted", "b_c1_r1 not run interrupted", "b_c2_r1 not run interrupted"}
+		if got := verdicts(run); !slices.Equal(got, want) {
+			t.Errorf("verdicts = %q, want %q", got, want)
+		}
+		if want := (Outcome{OK: 1, Failed: 1, NotRun: 2}); outcome != want {
+			t.Errorf("outcome = %+v, want %+v", outcome, want)
+		}
+		if w.story[len(w.story)-1] != "stop 01-a" {
+			t.Errorf("story = %q, want the server stopped at its end", w.story)
+		}
+	})
+}
+
+func TestReplicasAllStopWhenOneDoesNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{launch: func(n int, _ launchers.Spec) error {
+			if n == 3 {
+				return errors.New("no")
+			}
+			return nil
+		}}
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Repeats, sc.Variants = 1, sc.Variants[:1]
+		sc.Variants[0].Server.Replicas = 3
+		w.run(t.Context(), t, sc)
+		want := "launch 01-a, launch 01-a, launch 01-a, stop 01-a, stop 01-a"
+		if got := strings.Join(w.story, ", "); got != want {
+			t.Errorf("story = %s, want %s", got, want)
+		}
+	})
+}

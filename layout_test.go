@@ -1,0 +1,130 @@
+// Package benchrig holds no code: its tests check the layout of the module.
+package benchrig
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rule says what a package may import of ours and what it must not import at
+// all. Every package of the module has one; tests are exempt.
+type rule struct {
+	ours  []string
+	never []string
+}
+
+var (
+	pure     = []string{"os", "net/http", "os/exec", "time", "github.com/rs/zerolog"}
+	noSystem = []string{"net/http", "os/exec", "github.com/rs/zerolog", "github.com/spf13/cobra"}
+	noCLI    = []string{"github.com/rs/zerolog", "github.com/spf13/cobra"}
+)
+
+var rules = map[string]rule{
+	"results":             {never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
+	"scenarios":           {never: noSystem},
+	"profiles":            {never: append([]string{"os"}, noSystem...)},
+	"dataset":             {ours: []string{"dataset/prng"}, never: noSystem},
+	"dataset/prng":        {never: pure},
+	"tinygguf":            {never: pure},
+	"metrics":             {ours: []string{"results"}, never: pure},
+	"report":              {ours: []string{"results", "metrics"}, never: noSystem},
+	"gpu":                 {ours: []string{"results"}, never: noCLI},
+	"launchers":           {ours: []string{"results", "launchers/process"}, never: noCLI},
+	"launchers/process":   {ours: []string{"results"}, never: append([]string{"net/http"}, noCLI...)},
+	"load":                {ours: []string{"results"}, never: append([]string{"os/exec"}, noCLI...)},
+	"simserver":           {never: append([]string{"os/exec"}, noCLI...)},
+	"harness":             {ours: []string{"scenarios", "dataset", "dataset/prng", "launchers", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"cmd/bench":           {ours: []string{"*"}},
+	"internal/fakeengine": {},
+}
+
+// onlyUser names modules that exactly one package may import, so that moving
+// on from one stays a local change.
+var onlyUser = map[string]string{
+	"gopkg.in/yaml.v3":                "scenarios",
+	"github.com/shirou/gopsutil/v3":   "gpu",
+	"github.com/NVIDIA/go-nvml":       "gpu",
+	"github.com/spf13/cobra":          "cmd/bench",
+	"github.com/rs/zerolog":           "cmd/bench",
+	"github.com/jedib0t/go-pretty/v6": "report",
+}
+
+func TestLayout(t *testing.T) {
+	for pkg, files := range goFiles(t) {
+		r, ok := rules[pkg]
+		if !ok {
+			t.Errorf("package %q has no rule in layout_test.go", pkg)
+			continue
+		}
+		for _, file := range files {
+			for _, imported := range imports(t, file) {
+				checkImport(t, pkg, r, file, imported)
+			}
+		}
+	}
+}
+
+func checkImport(t *testing.T, pkg string, r rule, file, imported string) {
+	t.Helper()
+	if own, isOurs := strings.CutPrefix(imported, "benchrig/"); isOurs {
+		if !slices.Contains(r.ours, own) && !slices.Contains(r.ours, "*") {
+			t.Errorf("%s: package %s must not import %s", file, pkg, own)
+		}
+		return
+	}
+	if slices.Contains(r.never, imported) {
+		t.Errorf("%s: package %s must not import %s", file, pkg, imported)
+	}
+	for module, user := range onlyUser {
+		if (imported == module || strings.HasPrefix(imported, module+"/")) && pkg != user {
+			t.Errorf("%s: only %s may import %s", file, user, module)
+		}
+	}
+}
+
+// goFiles lists the non-test Go files of the module by package folder, every
+// build tag included. It reads the folders itself: the test cache only
+// notices changes of files that the test opens.
+func goFiles(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case strings.HasSuffix(p, ".go") && !strings.HasSuffix(p, "_test.go"):
+			out[path.Dir(filepath.ToSlash(p))] = append(out[path.Dir(filepath.ToSlash(p))], p)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, spec := range f.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
