@@ -1,0 +1,266 @@
+package launchers
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// Launcher starts servers. The zero value journals nothing and gives servers
+// an environment without anything inherited.
+type Launcher struct {
+	// Journal writes an event of a server's life and returns when it is safe
+	// on disk; nil: no journal. It may be called from several goroutines.
+	Journal func(results.Event) error
+	// Environ is the environment that servers inherit, as os.Environ gives it.
+	Environ []string
+	// Hurry, once closed, makes the clean-up after a failed start go straight
+	// to SIGKILL; nil: it does not.
+	Hurry <-chan struct{}
+}
+
+// Launch starts the server and returns once it has answered with a token. The
+// error is a *results.Failure; then nothing of the server is left, or the
+// failure says FailNoProof. A done ctx ends the wait; the clean-up still gives
+// the server its grace (see Hurry).
+func (l *Launcher) Launch(ctx context.Context, kind Kind, spec Spec) (*Server, error) {
+	server, failure := l.launch(ctx, kind, spec)
+	if failure != nil {
+		return nil, failure
+	}
+	return server, nil
+}
+
+func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *results.Failure) {
+	if ctx.Err() != nil {
+		return nil, interrupted(ctx, "before the start")
+	}
+	command, err := kind.Command(spec)
+	if err != nil {
+		return nil, results.Failf(results.FailBadRecipe, "%s: %v", kind.Name, err)
+	}
+	if kind.External {
+		return l.attach(ctx, kind, spec)
+	}
+	spec.Port = cmp.Or(spec.Port, kind.DefaultPort)
+	spec.Host = cmp.Or(spec.Host, "127.0.0.1")
+	if spec.Cookie == "" {
+		spec.Cookie = rand.Text()
+	}
+	if failure := portFree(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
+		return nil, failure
+	}
+	base := "http://" + net.JoinHostPort(reachable(spec.Host), strconv.Itoa(spec.Port))
+	server := newServer(kind, spec, base, l.Journal)
+	if failure := server.spawn(l.Environ, command); failure != nil {
+		return nil, failure
+	}
+	if failure := server.becomeReady(ctx); failure != nil {
+		return nil, l.discard(ctx, server, failure)
+	}
+	return server, nil
+}
+
+// attach waits for a server that runs already.
+func (l *Launcher) attach(ctx context.Context, kind Kind, spec Spec) (*Server, *results.Failure) {
+	server := newServer(kind, spec, joinable(spec.BaseURL), l.Journal)
+	server.began = time.Now()
+	if failure := server.becomeReady(ctx); failure != nil {
+		return nil, failure
+	}
+	return server, nil
+}
+
+func newServer(kind Kind, spec Spec, base string, journal func(results.Event) error) *Server {
+	s := &Server{
+		kind:    kind,
+		spec:    spec,
+		probe:   newProber(base, spec),
+		redact:  newRedactor(spec),
+		journal: journal,
+		quit:    make(chan struct{}),
+		failed:  make(chan struct{}),
+	}
+	model := cmp.Or(spec.ServedName, spec.Model)
+	if kind.ServedName != nil {
+		model = kind.ServedName(spec)
+	}
+	s.info = results.Server{
+		Replica:   spec.Replica,
+		Life:      spec.Life,
+		Launcher:  kind.Name,
+		BaseURL:   s.redact.text(s.probe.shown),
+		GPUs:      spec.GPUs,
+		Model:     model,
+		Simulated: kind.Simulated,
+	}
+	return s
+}
+
+// spawn starts the process, with journal entries before and after.
+func (s *Server) spawn(environ []string, command Command) *results.Failure {
+	env, set := environment(environ, s.spec, command)
+	s.info.Argv, s.info.Env = s.redact.texts(command.Argv), s.redact.values(set)
+	if len(command.Argv) == 0 {
+		return results.Failf(results.FailBadRecipe, "%s: the recipe gives no program to run", s.kind.Name)
+	}
+	if _, err := process.LookPath(command.Argv[0], s.spec.Dir, env); err != nil {
+		return s.notFound(command.Argv[0], err)
+	}
+	if failure := s.checkFolder(); failure != nil {
+		return failure
+	}
+	plan := results.Process{Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv}
+	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
+		return asFailure(err)
+	}
+	if failure := s.start(command.Argv, env); failure != nil {
+		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
+		return failure
+	}
+	return nil
+}
+
+// start runs the program and begins to watch it.
+func (s *Server) start(argv, env []string) *results.Failure {
+	log, err := openLog(s.spec.LogPath, s.kind.Fatal, s.spec.Ready.Log)
+	if err != nil {
+		return results.Failf(results.FailDisk, "open server log: %v", err)
+	}
+	s.log, s.began = log, time.Now()
+	s.lastMov = s.began
+	s.process, err = process.Start(process.Config{
+		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie,
+	})
+	if err != nil {
+		log.close()
+		if errors.Is(err, process.ErrNotFound) {
+			return s.notFound(argv[0], err)
+		}
+		return results.Failf(results.FailBadRecipe, "start %q: %v", argv[0], err)
+	}
+	s.info.PID = s.process.Info().PID
+	return nil
+}
+
+func (s *Server) notFound(program string, err error) *results.Failure {
+	return results.Failf(results.FailNotFound, "%s: cannot run %q: %v; install %s or set binary: to its path",
+		s.kind.Name, program, err, s.kind.Name)
+}
+
+func (s *Server) checkFolder() *results.Failure {
+	if s.spec.Dir == "" {
+		return nil
+	}
+	if info, err := os.Stat(s.spec.Dir); err != nil || !info.IsDir() {
+		return results.Failf(results.FailBadRecipe, "working directory %q: no such folder", s.spec.Dir)
+	}
+	return nil
+}
+
+// becomeReady watches the server and climbs the ladder.
+func (s *Server) becomeReady(ctx context.Context) *results.Failure {
+	limited, free := context.WithTimeoutCause(ctx, s.readyLimit(), errTooLate)
+	defer free()
+	waiting, cancel := context.WithCancelCause(limited)
+	defer cancel(nil)
+	if s.process != nil {
+		if err := s.spawned(); err != nil {
+			return asFailure(err)
+		}
+		s.watching.Go(func() { s.watch(func() { cancel(errStalled) }) })
+		s.watching.Go(func() {
+			select {
+			case <-s.failed:
+				cancel(s.Failure())
+			case <-waiting.Done():
+			}
+		})
+	}
+	if failure := s.climb(waiting, s.ladder()); failure != nil {
+		return s.clean(failure)
+	}
+	return s.nowServing(ctx)
+}
+
+func (s *Server) spawned() error {
+	identity := s.process.Info()
+	identity.Port, identity.Argv = s.spec.Port, s.info.Argv
+	return s.write(results.Event{Kind: results.LifeSpawned, Process: &identity})
+}
+
+// nowServing records the end of the start.
+func (s *Server) nowServing(ctx context.Context) *results.Failure {
+	version := s.probe.version(ctx, s.kind.VersionPath)
+	if s.process != nil {
+		// Look once more: whoever is a member now stays one in our eyes.
+		if _, err := s.process.Tree(); err != nil {
+			return results.Failf(results.FailInternal, "%v", err)
+		}
+		s.log.serve()
+	}
+	s.mu.Lock()
+	s.info.Version, s.ready = version, true
+	s.mu.Unlock()
+	if s.process == nil {
+		return nil // somebody else's life is not ours to tell
+	}
+	if err := s.write(results.Event{Kind: results.LifeReady, Message: "ready after " + s.sinceSpawn()}); err != nil {
+		return asFailure(err)
+	}
+	return nil
+}
+
+// discard ends a server that did not become ready and returns its failure, or
+// the one of its end if that is worse.
+func (l *Launcher) discard(ctx context.Context, server *Server, failure *results.Failure) *results.Failure {
+	server.endWatch()
+	server.settle(failure)
+	ending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if l.Hurry != nil {
+		ended := make(chan struct{})
+		defer close(ended)
+		go func() {
+			select {
+			case <-l.Hurry:
+				cancel()
+			case <-ended:
+			}
+		}()
+	}
+	if _, err := server.Stop(ending); err != nil {
+		worse := asFailure(err)
+		worse.Message = fmt.Sprintf("%s; before that: %v", worse.Message, failure)
+		worse.LogTail = failure.LogTail
+		return worse
+	}
+	return failure
+}
+
+// settle makes failure the one that the journal tells, also where the server's
+// own end came in between.
+func (s *Server) settle(failure *results.Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure == nil {
+		close(s.failed)
+	}
+	s.failure = failure
+}
+
+func asFailure(err error) *results.Failure {
+	if failure, ok := errors.AsType[*results.Failure](err); ok {
+		return failure
+	}
+	return results.Failf(results.FailInternal, "%v", err)
+}

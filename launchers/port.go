@@ -1,0 +1,103 @@
+package launchers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"benchrig/results"
+)
+
+const (
+	dialTime = time.Second
+	maxPort  = 65535
+)
+
+// portFree returns nil if nobody answers on the port and it can be bound. Both
+// are needed: some servers bind long before they listen, and some share a port
+// with others (SO_REUSEPORT), where connecting alone would see only one.
+func portFree(ctx context.Context, host string, port int) *results.Failure {
+	if port < 1 || port > maxPort {
+		return results.Failf(results.FailBadRecipe, "port %d is out of range: use 1 to %d", port, maxPort)
+	}
+	address := net.JoinHostPort(reachable(host), strconv.Itoa(port))
+	dialer := net.Dialer{Timeout: dialTime}
+	if conn, err := dialer.DialContext(ctx, "tcp", address); err == nil {
+		_ = conn.Close()
+		return results.Failf(results.FailPortInUse, "port %d already answers on %s%s: stop that server or set another port:",
+			port, address, describeHolder(port))
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	switch {
+	case err == nil:
+		_ = listener.Close()
+		return nil
+	case errors.Is(err, unix.EADDRINUSE):
+		return results.Failf(results.FailPortInUse, "port %d is bound already%s: stop that server or set another port:",
+			port, describeHolder(port))
+	case errors.Is(err, unix.EACCES):
+		return results.Failf(results.FailBadRecipe, "port %d needs privileges to bind: use one above 1023", port)
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		return results.Failf(results.FailBadRecipe, "host %q is no address of this machine: set host: to one that is", host)
+	}
+	return results.Failf(results.FailBadRecipe, "listen on host %q port %d: %v", host, port, err)
+}
+
+// awaitPortFree gives the kernel a moment to let go of a stopped server's port.
+func awaitPortFree(ctx context.Context, host string, port int) bool {
+	ctx, cancel := context.WithTimeout(ctx, portReleaseTime)
+	defer cancel()
+	for portFree(ctx, host, port) != nil {
+		if !pause(ctx, minPoll) {
+			return false
+		}
+	}
+	return true
+}
+
+const portReleaseTime = 5 * time.Second
+
+// FreePort returns the first port at or above from that can be listened on
+// and is not in avoid.
+func FreePort(ctx context.Context, host string, from int, avoid []int) (int, error) {
+	for port := max(from, 1); port <= maxPort && ctx.Err() == nil; port++ {
+		if !slices.Contains(avoid, port) && portFree(ctx, host, port) == nil {
+			return port, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	return 0, fmt.Errorf("find a free port on %q: none from %d to %d", host, from, maxPort)
+}
+
+// reachable is the host under which a server that listens on host is reached
+// from this machine.
+func reachable(host string) string {
+	switch host {
+	case "", "0.0.0.0":
+		return "127.0.0.1"
+	case "::", "[::]":
+		return "::1"
+	}
+	return host
+}
+
+// pause waits for d; false if ctx was done first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

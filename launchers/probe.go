@@ -1,0 +1,191 @@
+package launchers
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"benchrig/results"
+)
+
+const (
+	probeTime = 5 * time.Second
+	// healthTime is longer because SGLang's health check generates a token and
+	// takes up to 20 s for it.
+	healthTime = 20 * time.Second
+	// tokenTime is what the first token may take: a compilation, or the model's
+	// load where an engine loads with the first request.
+	tokenTime = 5 * time.Minute
+
+	maxBody = 16 << 20
+)
+
+// prober asks a server small questions. It goes through no proxy, keeps no
+// connection, and takes no compressed answers.
+type prober struct {
+	base   string // without trailing slash
+	shown  string // base without a password, for messages
+	key    string
+	client *http.Client
+	redact redactor
+}
+
+func newProber(base string, spec Spec) *prober {
+	return &prober{
+		base:   base,
+		shown:  withoutPassword(base),
+		key:    spec.APIKey,
+		redact: newRedactor(spec),
+		client: &http.Client{Transport: &http.Transport{
+			Proxy:              nil,
+			DisableKeepAlives:  true,
+			DisableCompression: true,
+			DialContext:        (&net.Dialer{Timeout: probeTime}).DialContext,
+		}},
+	}
+}
+
+// answer is what came of a probe: either err or a status with a body.
+type answer struct {
+	what   string // "GET http://host/path"
+	status int
+	body   []byte
+	err    error
+}
+
+func (a answer) ok() bool { return a.err == nil && a.status/100 == 2 }
+
+// String is the answer in a few words, for "the last answer was".
+func (a answer) String() string {
+	if a.err != nil {
+		return fmt.Sprintf("%s: %v", a.what, a.err)
+	}
+	text := strings.TrimSpace(string(a.body))
+	if text == "" {
+		return fmt.Sprintf("%s: status %d", a.what, a.status)
+	}
+	return fmt.Sprintf("%s: status %d, %s", a.what, a.status, shorten(text))
+}
+
+// failure is the answer as a failure of its kind.
+func (a answer) failure() *results.Failure {
+	switch {
+	case a.err != nil:
+		return results.Failf(results.FailConnect, "%s", a)
+	case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden:
+		f := results.Failf(results.FailAuth, "%s: set api-key: to a key that the server accepts", a)
+		f.HTTPStatus = a.status
+		return f
+	}
+	f := results.Failf(results.FailHTTP, "%s", a)
+	f.HTTPStatus = a.status
+	return f
+}
+
+// final returns the failure of an answer after which asking again is in vain,
+// else nil.
+func (a answer) final() *results.Failure {
+	var authority x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case a.err == nil && (a.status == http.StatusUnauthorized || a.status == http.StatusForbidden):
+		return a.failure()
+	case errors.As(a.err, &authority), errors.As(a.err, &hostname), errors.As(a.err, &invalid):
+		return a.failure()
+	}
+	return nil
+}
+
+// shorten keeps a message readable where a server answers with a page.
+func shorten(text string) string {
+	const limit = 300
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > limit {
+		return strings.ToValidUTF8(text[:limit], "") + " ..."
+	}
+	return text
+}
+
+func (p *prober) get(ctx context.Context, path string) answer {
+	return p.ask(ctx, http.MethodGet, path, nil, probeTime)
+}
+
+func (p *prober) post(ctx context.Context, path string, body any) answer {
+	return p.ask(ctx, http.MethodPost, path, body, probeTime)
+}
+
+// ask makes one request and reads the whole answer within limit.
+func (p *prober) ask(ctx context.Context, method, path string, body any, limit time.Duration) answer {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result := answer{what: method + " " + p.redact.text(p.shown+path)}
+	response, err := p.send(ctx, method, path, body)
+	if err != nil {
+		result.err = err
+		return result
+	}
+	defer response.Body.Close()
+	result.status = response.StatusCode
+	result.body, result.err = io.ReadAll(io.LimitReader(response.Body, maxBody))
+	return result
+}
+
+// send makes one request; the caller closes the response's body.
+func (p *prober) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encode request: %w", err)
+		}
+		reader = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, p.base+path, reader)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if p.key != "" {
+		request.Header.Set("Authorization", "Bearer "+p.key)
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, bareError(err)
+	}
+	return response, nil
+}
+
+// bareError drops the method and address that net/http puts before a cause.
+func bareError(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// joinable is a base URL to which paths that begin with / are appended. People
+// give addresses with and without the API's /v1 at their end.
+func joinable(base string) string {
+	base = strings.TrimRight(base, "/")
+	return strings.TrimRight(strings.TrimSuffix(base, "/v1"), "/")
+}
+
+func withoutPassword(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "base-url"
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,196 @@
+package launchers
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"benchrig/results"
+)
+
+const (
+	completionsPath = "/v1/completions"
+	chatPath        = "/v1/chat/completions"
+	tokenPrompt     = "Hello"
+)
+
+// tokenRung asks for one streamed token, by the chat path where the server has
+// no other. Health checks of hung engines go on answering 200; only a token
+// shows that the engine works.
+type tokenRung struct {
+	server  *Server
+	path    string
+	strikes int // refusals in sequence that look final
+}
+
+func (t *tokenRung) try(ctx context.Context) step {
+	a, came := t.server.probe.token(ctx, t.path, t.body())
+	if came {
+		return step{done: true}
+	}
+	if failure := a.final(); failure != nil {
+		return step{final: failure}
+	}
+	refused := a.err == nil && a.status/100 == 4 && a.status != http.StatusTooManyRequests && a.status != http.StatusRequestTimeout
+	if !refused {
+		t.strikes = 0
+		return step{answer: a.String()}
+	}
+	if t.path == completionsPath && (a.status == http.StatusNotFound || a.status == http.StatusMethodNotAllowed) {
+		t.path = chatPath
+		return step{answer: a.String()}
+	}
+	if t.strikes++; t.strikes >= maxStrikes {
+		return step{final: a.failure()}
+	}
+	return step{answer: a.String()}
+}
+
+func (t *tokenRung) body() map[string]any {
+	body := map[string]any{"model": t.server.Model(), "max_tokens": 1, "stream": true}
+	if t.path == chatPath {
+		body["messages"] = []any{map[string]any{"role": "user", "content": tokenPrompt}}
+	} else {
+		body["prompt"] = tokenPrompt
+	}
+	maps.Copy(body, t.server.kind.Body)
+	return body
+}
+
+// token makes a streamed request and reports whether a token came. If none
+// did, answer says what came instead.
+func (p *prober) token(ctx context.Context, path string, body any) (answer, bool) {
+	ctx, cancel := context.WithTimeout(ctx, tokenTime)
+	defer cancel()
+	result := answer{what: "POST " + p.redact.text(p.shown+path)}
+	response, err := p.send(ctx, http.MethodPost, path, body)
+	if err != nil {
+		result.err = err
+		return result, false
+	}
+	defer response.Body.Close()
+	result.status = response.StatusCode
+	if !result.ok() {
+		result.body, result.err = io.ReadAll(io.LimitReader(response.Body, maxBody))
+		return result, false
+	}
+	came, err := readToken(io.LimitReader(response.Body, maxBody))
+	if err != nil {
+		result.err = fmt.Errorf("status %d, then %w", result.status, err)
+		return result, false
+	}
+	if came {
+		// Let the server end its answer: hanging up leaves a slot busy.
+		timer := time.AfterFunc(probeTime, cancel)
+		defer timer.Stop()
+		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody))
+		return result, true
+	}
+	result.err = fmt.Errorf("status %d, then a stream without any token", result.status)
+	return result, false
+}
+
+// readToken reads an event stream, or a single JSON answer, up to its first
+// token; an error says that the stream broke or carried an error object.
+func readToken(stream io.Reader) (bool, error) {
+	reader := bufio.NewReader(stream)
+	for {
+		line, err := reader.ReadBytes('\n')
+		data := bytes.TrimSpace(line)
+		if rest, isEvent := bytes.CutPrefix(data, []byte("data:")); isEvent {
+			data = bytes.TrimSpace(rest)
+		}
+		if len(data) > 0 && data[0] == '{' {
+			came, failure := chunkToken(data)
+			if came || failure != nil {
+				return came, failure
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("no token: %w", bareError(err))
+		}
+	}
+}
+
+// chunk is what any dialect's chunk may show of a token.
+type chunk struct {
+	Error   json.RawMessage `json:"error"`
+	Content string          `json:"content"` // llama-server's own dialect
+	Choices []struct {
+		Text    string  `json:"text"`
+		Delta   delta   `json:"delta"`
+		Message delta   `json:"message"` // where the server ignores stream: true
+		Finish  *string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		Output *int `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+type delta struct {
+	Content          string `json:"content"`
+	Reasoning        string `json:"reasoning"`
+	ReasoningContent string `json:"reasoning_content"`
+}
+
+// chunkToken reports whether a chunk shows that a token was generated: by
+// text, by the usage's count, or by a finish reason, because the one token
+// asked for may be a special one or part of a character, which have no text.
+func chunkToken(data []byte) (bool, error) {
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return false, nil //nolint:nilerr // not for us: skip what is not a chunk
+	}
+	if text := strings.TrimSpace(string(c.Error)); text != "" && text != "null" {
+		return false, fmt.Errorf("an error in the stream: %s", shorten(text))
+	}
+	if c.Usage != nil && c.Usage.Output != nil && *c.Usage.Output > 0 {
+		return true, nil
+	}
+	finished := false
+	for _, choice := range c.Choices {
+		d, m := choice.Delta, choice.Message
+		if choice.Text+d.Content+d.Reasoning+d.ReasoningContent+m.Content+m.Reasoning+m.ReasoningContent != "" {
+			return true, nil
+		}
+		finished = finished || choice.Finish != nil && (*choice.Finish == "length" || *choice.Finish == "stop")
+	}
+	counted := c.Usage != nil && c.Usage.Output != nil // and it says zero
+	return c.Content != "" || finished && !counted, nil
+}
+
+// version asks for the server's version, for the record; "" if it does not
+// tell.
+func (p *prober) version(ctx context.Context, path string) string {
+	if path == "" {
+		return ""
+	}
+	a := p.get(ctx, path)
+	var told struct {
+		Version   string `json:"version"`
+		BuildInfo string `json:"build_info"` // llama-server
+	}
+	if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+		return ""
+	}
+	if told.Version == "" {
+		return told.BuildInfo
+	}
+	return told.Version
+}
+
+// unusable is the failure of an answer that is none of the dialects known.
+func unusable(a answer) *results.Failure {
+	return results.Failf(results.FailProtocol, "%s: not understood", a)
+}

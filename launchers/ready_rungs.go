@@ -1,0 +1,202 @@
+package launchers
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// ladder is what a server must show, in order. The names are those of
+// results.Phase.
+func (s *Server) ladder() []rung {
+	var rungs []rung
+	if s.process != nil {
+		rungs = append(rungs, rung{"alive", "the process", s.tryAlive})
+	}
+	rungs = append(rungs, rung{"tcp", "a TCP connection", s.tryTCP})
+	if s.log != nil && s.spec.Ready.Log != "" {
+		rungs = append(rungs, rung{"log", fmt.Sprintf("the log to say %q", s.spec.Ready.Log), s.tryLog})
+	}
+	if path := s.healthPath(); path != "" {
+		rungs = append(rungs, rung{"health", "health (" + path + ")", s.tryHealth})
+	}
+	if s.kind.ModelsPath != "" {
+		strikes := 0
+		rungs = append(rungs, rung{"model", "the model list (" + s.kind.ModelsPath + ")", func(ctx context.Context) step {
+			return s.tryModel(ctx, &strikes)
+		}})
+	}
+	if s.process != nil {
+		strikes := 0
+		rungs = append(rungs, rung{"owner", "the port's owner", func(context.Context) step { return s.tryOwner(&strikes) }})
+	}
+	token := tokenRung{server: s, path: completionsPath}
+	return append(rungs, rung{"token", "a token", token.try})
+}
+
+func (s *Server) healthPath() string { return cmp.Or(s.spec.Ready.Path, s.kind.HealthPath) }
+
+func (s *Server) tryAlive(context.Context) step {
+	_, exited := s.process.Exit()
+	return step{done: !exited, answer: "the process has ended"}
+}
+
+func (s *Server) tryTCP(ctx context.Context) step {
+	address, err := dialAddress(s.probe.base)
+	if err != nil {
+		return step{final: results.Failf(results.FailBadRecipe, "%v", err)}
+	}
+	dialer := net.Dialer{Timeout: probeTime}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return step{answer: err.Error()}
+	}
+	_ = conn.Close()
+	return step{done: true}
+}
+
+// dialAddress is host and port of a base URL.
+func dialAddress(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("base-url: %v", err)
+	}
+	port := u.Port()
+	switch {
+	case u.Hostname() == "":
+		return "", fmt.Errorf("base-url: %q has no host: write it as http://host:8000", base)
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	case u.Scheme == "http":
+		port = "80"
+	default:
+		return "", fmt.Errorf("base-url: %q: scheme %q is not http or https", base, u.Scheme)
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+func (s *Server) tryLog(context.Context) step {
+	return step{done: s.log.wantedSeen(), answer: "the log's last line is " + fmt.Sprintf("%q", shorten(s.log.lastLine()))}
+}
+
+func (s *Server) tryHealth(ctx context.Context) step {
+	a := s.probe.ask(ctx, http.MethodGet, s.healthPath(), nil, healthTime)
+	return step{done: a.ok(), final: a.final(), answer: a.String()}
+}
+
+// modelList is the part of an OpenAI model list that is used.
+type modelList struct {
+	Data []struct {
+		ID   string `json:"id"`
+		Meta struct {
+			Vocab int `json:"n_vocab"` // llama-server
+		} `json:"meta"`
+	} `json:"data"`
+}
+
+// tryModel checks that the expected model is served; without an expectation
+// the first one listed is taken.
+func (s *Server) tryModel(ctx context.Context, strikes *int) step {
+	a := s.probe.get(ctx, s.kind.ModelsPath)
+	if failure := a.final(); failure != nil {
+		return step{final: failure}
+	}
+	if a.err == nil && a.status == http.StatusNotFound {
+		*strikes++
+		return s.noModelList(a, *strikes)
+	}
+	var list modelList
+	if !a.ok() || json.Unmarshal(a.body, &list) != nil || len(list.Data) == 0 {
+		return step{answer: a.String()}
+	}
+	var names []string
+	for _, model := range list.Data {
+		if s.Model() == "" || sameModel(model.ID, s.Model()) {
+			s.served(model.ID, model.Meta.Vocab)
+			return step{done: true}
+		}
+		names = append(names, model.ID)
+	}
+	return step{final: results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:",
+		s.probe.shown, quoteAll(names), s.Model())}
+}
+
+func (s *Server) noModelList(a answer, strikes int) step {
+	switch {
+	case s.kind.ModelsMaybe:
+		return step{done: true}
+	case strikes < maxStrikes:
+		return step{answer: a.String()}
+	}
+	return step{final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, s.kind.Name)}
+}
+
+func (s *Server) served(model string, vocab int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.info.Model, s.vocab = model, vocab
+}
+
+// sameModel compares names; a missing tag is ":latest", as ollama has it.
+func sameModel(listed, expected string) bool {
+	return listed == expected || strings.TrimSuffix(listed, ":latest") == strings.TrimSuffix(expected, ":latest")
+}
+
+// quoteAll quotes names for a message, the first few of them.
+func quoteAll(names []string) string {
+	const most = 5
+	var quoted []string
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	if len(names) > most {
+		quoted = append(quoted, fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// tryOwner proves that whoever answers is one of our processes: with
+// SO_REUSEPORT two servers can share a port without noticing.
+func (s *Server) tryOwner(strikes *int) step {
+	tree, err := s.process.Tree()
+	if err != nil {
+		return step{answer: err.Error()}
+	}
+	host := reachable(s.spec.Host)
+	ours := 0
+	for _, l := range listeners(s.spec.Port) {
+		if !l.answers(host) {
+			continue
+		}
+		owned := slices.ContainsFunc(tree, func(p process.Proc) bool { return ownsSocket(p.PID, l.inode) })
+		if !owned {
+			*strikes++ // it may have been forked after the look at the tree
+			return s.foreign(l, *strikes)
+		}
+		ours++
+	}
+	return step{done: ours > 0, answer: fmt.Sprintf("no socket of this machine listens on port %d", s.spec.Port)}
+}
+
+// foreign is the failure of a listener outside of our process tree.
+func (s *Server) foreign(l listener, strikes int) step {
+	if strikes < maxStrikes {
+		return step{answer: fmt.Sprintf("port %d is answered by a process that is not known", s.spec.Port)}
+	}
+	who := "by a process that cannot be seen from here"
+	if pid, ok := holder(l.inode); ok {
+		who = fmt.Sprintf("by pid %d (%s)", pid, commandLine(pid))
+	}
+	return step{final: results.Failf(results.FailForeign, "port %d is answered %s, which this server's process %d did not start: set another port:",
+		s.spec.Port, who, s.process.Info().PID)}
+}

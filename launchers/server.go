@@ -1,0 +1,172 @@
+package launchers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// Server is one server that has answered with a token, until Stop.
+type Server struct {
+	kind    Kind
+	spec    Spec
+	probe   *prober
+	redact  redactor
+	journal func(results.Event) error
+
+	process *process.Process // nil: external, not ours to start or stop
+	log     *serverLog       // nil: external
+	began   time.Time        // the spawn
+
+	watching sync.WaitGroup // the goroutine that watches process and log
+	quit     chan struct{}  // closed to end it
+	failed   chan struct{}  // closed when failure is set
+
+	mu      sync.Mutex // guards all below
+	info    results.Server
+	failure *results.Failure
+	rung    string // of the readiness ladder
+	ready   bool
+	lastUse process.Usage
+	lastMov time.Time // of the last sign of life
+	vocab   int       // tokens of the vocabulary; 0: the model list does not tell
+	dialect tokenizeDialect
+
+	stopMu  sync.Mutex // held while Stop works
+	stopped bool       // guarded by stopMu
+	proof   results.Proof
+}
+
+// Info says which server this is and how it became ready. Counters are the
+// caller's to fill in.
+func (s *Server) Info() results.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.info
+}
+
+// BaseURL is where requests go: paths that begin with / are appended.
+func (s *Server) BaseURL() string { return s.probe.base }
+
+// Model is the name that requests give.
+func (s *Server) Model() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.info.Model
+}
+
+// Done is closed when the server ends unasked or logs a line that no server
+// survives. It is never closed for an external server, nor by Stop.
+func (s *Server) Done() <-chan struct{} { return s.failed }
+
+// Failure says why Done is closed; nil while it is not.
+func (s *Server) Failure() *results.Failure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
+}
+
+// VocabSize is the number of tokens of the model's vocabulary, where the model
+// list tells.
+func (s *Server) VocabSize(context.Context) (int, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.vocab, s.vocab > 0
+}
+
+// Stop ends the server with all its processes and proves that they are gone
+// and the port is free. A done ctx means SIGKILL at once, not giving up. Stop
+// may be called again; an external server is left alone.
+func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
+	if s.process == nil {
+		return results.Proof{}, nil
+	}
+	unhook := context.AfterFunc(ctx, s.process.Hurry)
+	defer unhook()
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.stopped {
+		return s.proof, nil
+	}
+	s.endWatch()
+	var told []error
+	if failure := s.Failure(); failure != nil {
+		told = append(told, s.write(results.Event{Kind: results.LifeFailed, Failure: failure}))
+	}
+	told = append(told, s.write(results.Event{Kind: results.LifeStopping}))
+	failure := s.end(ctx)
+	told = append(told, s.write(results.Event{Kind: results.LifeStopped, Proof: &s.proof, Failure: failure}))
+	if failure != nil {
+		return s.proof, failure
+	}
+	s.log.close()
+	return s.proof, cmp.Or(told...)
+}
+
+// end stops the process tree and fills in the proof. The caller holds stopMu.
+func (s *Server) end(ctx context.Context) *results.Failure {
+	grace := s.spec.StopGrace
+	if grace == 0 {
+		grace = s.kind.StopGrace
+	}
+	proof, err := s.process.Stop(ctx, grace)
+	proof.PortFree = awaitPortFree(context.WithoutCancel(ctx), s.spec.Host, s.spec.Port)
+	s.proof, s.stopped = proof, proof.Clean()
+	switch {
+	case err != nil:
+		return results.Failf(results.FailNoProof, "%v", err)
+	case !proof.PortFree:
+		return results.Failf(results.FailNoProof, "port %d is still taken after the server is gone%s", s.spec.Port, describeHolder(s.spec.Port))
+	}
+	return nil
+}
+
+// write puts an event of this life into the journal.
+func (s *Server) write(event results.Event) error {
+	event.Life, event.Replica = s.spec.Life, s.spec.Replica
+	if s.journal == nil {
+		return nil
+	}
+	if err := s.journal(event); err != nil {
+		return results.Failf(results.FailDisk, "write journal event %s: %v", event.Kind, err)
+	}
+	return nil
+}
+
+// fail records the first failure and closes Done.
+func (s *Server) fail(failure *results.Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure != nil {
+		return
+	}
+	s.failure = s.clean(failure)
+	close(s.failed)
+}
+
+// clean hides secrets in a failure and adds the log's end.
+func (s *Server) clean(failure *results.Failure) *results.Failure {
+	f := *failure
+	f.Message = s.redact.text(f.Message)
+	if s.log != nil && f.LogTail == nil {
+		f.LogTail = s.redact.texts(s.log.excerpt())
+	}
+	return &f
+}
+
+// standing is the rung of the ladder that is being tried.
+func (s *Server) standing() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rung
+}
+
+// sinceSpawn formats the server's age for messages.
+func (s *Server) sinceSpawn() string {
+	return fmt.Sprintf("%.1f s", time.Since(s.began).Seconds())
+}

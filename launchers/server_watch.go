@@ -1,0 +1,176 @@
+package launchers
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+const (
+	watchStart = 50 * time.Millisecond  // between looks at the log while starting
+	watchServe = 250 * time.Millisecond // while serving
+	usagePoll  = time.Second            // between looks at CPU time while starting
+
+	// lastWords is how long a server gets to end after a fatal line, so that
+	// its traceback and exit code belong to the evidence.
+	lastWords = 500 * time.Millisecond
+
+	// A server that only answers our probes uses a little CPU time. More than
+	// idleCPU, and more than idleShare of the time passed, is work.
+	idleCPU   = 30 * time.Millisecond
+	idleShare = 0.01
+)
+
+// errStalled is the cause of a start given up for lack of any sign of life.
+var errStalled = errors.New("no sign of life")
+
+// watch follows process and log until the server fails or quit is closed.
+// stalled is called, once, when a starting server shows no sign of life for
+// Ready.Stall.
+func (s *Server) watch(stalled func()) {
+	for {
+		timer := time.NewTimer(s.watchPause())
+		select {
+		case <-s.process.Done():
+			timer.Stop()
+			s.fail(s.exitFailure())
+			return
+		case <-s.quit:
+			timer.Stop()
+			if _, exited := s.process.Exit(); exited {
+				s.fail(s.exitFailure()) // it ended before it was asked to
+			}
+			return
+		case <-timer.C:
+		}
+		moved := s.log.read()
+		if s.log.fatalLine() != nil {
+			s.fail(s.fatalFailure())
+			return
+		}
+		if s.spec.Ready.Stall > 0 && s.stalledNow(moved) {
+			stalled()
+			stalled = func() {}
+		}
+	}
+}
+
+func (s *Server) watchPause() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready {
+		return watchServe
+	}
+	return watchStart
+}
+
+// endWatch ends the watching goroutine and waits for it.
+func (s *Server) endWatch() {
+	s.mu.Lock()
+	select {
+	case <-s.quit:
+	default:
+		close(s.quit)
+	}
+	s.mu.Unlock()
+	s.watching.Wait()
+}
+
+// stalledNow reports whether a starting server has shown no sign of life for
+// Ready.Stall: a byte of log, CPU time, bytes read from storage.
+func (s *Server) stalledNow(moved bool) bool {
+	s.mu.Lock()
+	ready, last, since := s.ready, s.lastUse, time.Since(s.lastMov)
+	s.mu.Unlock()
+	if ready {
+		return false
+	}
+	if !moved && since < min(usagePoll, s.spec.Ready.Stall/2) {
+		return false
+	}
+	now, err := s.process.Usage()
+	if err == nil && worked(last, now, since) {
+		moved = true
+	}
+	if moved {
+		s.mu.Lock()
+		s.lastUse, s.lastMov = now, time.Now()
+		s.mu.Unlock()
+		return false
+	}
+	return since >= s.spec.Ready.Stall
+}
+
+// worked reports whether the tree did more than answer probes.
+func worked(before, now process.Usage, passed time.Duration) bool {
+	if now.ReadBytes != before.ReadBytes {
+		return true
+	}
+	used := (now.CPU - before.CPU).Abs() // less: a member of the tree ended
+	return used > idleCPU+time.Duration(idleShare*float64(passed))
+}
+
+// exitFailure says how the server ended, by a fatal line of its log if there
+// is one. Any exit that nobody asked for is a failure: an engine's death ends
+// some servers with code 0.
+func (s *Server) exitFailure() *results.Failure {
+	s.log.readLast()
+	code, _ := s.process.Exit()
+	failure := results.Failf(results.FailExited, "server %s after %s%s%s",
+		describeExit(code), s.sinceSpawn(), s.stage(), quoted(s.log.lastLine()))
+	if match := s.log.fatalLine(); match != nil {
+		failure = match.failure()
+	}
+	failure.ExitCode = &code
+	return failure
+}
+
+// fatalFailure waits for a server's last words after a fatal line.
+func (s *Server) fatalFailure() *results.Failure {
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case <-s.process.Done():
+		return s.exitFailure()
+	case <-s.quit:
+	case <-timer.C:
+	}
+	s.log.read()
+	return s.log.fatalLine().failure()
+}
+
+// stage says what a starting server was waited for, "" once it serves.
+func (s *Server) stage() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready || s.rung == "" {
+		return ""
+	}
+	return ", waiting for " + s.rung
+}
+
+func (m *fatalMatch) failure() *results.Failure {
+	hint := ""
+	if m.kind.Hint != "" {
+		hint = ": " + m.kind.Hint
+	}
+	return results.Failf(m.kind.Class, "server log says %q%s", shorten(m.line), hint)
+}
+
+func describeExit(code int) string {
+	const signalBase = 128
+	if code > signalBase {
+		return fmt.Sprintf("was ended by signal %d (exit code %d)", code-signalBase, code)
+	}
+	return fmt.Sprintf("exited with code %d", code)
+}
+
+func quoted(line string) string {
+	if line == "" {
+		return ", without a line of log"
+	}
+	return fmt.Sprintf("; its last line: %q", shorten(line))
+}
