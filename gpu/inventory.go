@@ -1,0 +1,146 @@
+// Package gpu says which GPUs a box has, and what else of the box matters to
+// a measurement.
+//
+// What goes in: the machine (NVML, nvidia-smi, sysfs), or a folder that looks
+// like its /sys and /proc. What comes out: an Inventory in the order in which
+// engines count devices, and HostFacts; what cannot be learned is null with a
+// note, never a guess. It changes nothing on the box: no clock, no power
+// limit, no process. The only program that it runs is nvidia-smi.
+package gpu
+
+import (
+	"context"
+	"slices"
+)
+
+// The vendors of a Device.
+const (
+	NVIDIA = "nvidia"
+	AMD    = "amd"
+)
+
+// Device is one GPU, or one partition of a GPU that engines count as a device.
+type Device struct {
+	Index     int    `json:"index"` // as CUDA in PCI order or HIP counts; counted for each vendor from 0
+	Vendor    string `json:"vendor"`
+	Name      string `json:"name"`       // "" if unknown
+	UUID      string `json:"uuid"`       // as CUDA or ROCr spell it, "GPU-..."; "" if unknown
+	PCI       string `json:"pci"`        // domain:bus:device.function in lower case; "" if unknown
+	VRAMBytes *int64 `json:"vram_bytes"` // null where memory is shared with the CPU or unknown
+	GTTBytes  *int64 `json:"gtt_bytes"`  // host memory that an AMD GPU may use; all that counts on an APU
+}
+
+// Inventory is the GPUs of a box.
+type Inventory struct {
+	Devices []Device          `json:"devices"` // never null; by vendor, then index
+	Drivers map[string]string `json:"drivers"` // vendor -> version of the kernel driver
+	Sources []string          `json:"sources"` // where the devices come from: "nvml", "nvidia-smi", "sysfs"
+	Notes   []string          `json:"notes"`   // why a source that should have had something gave nothing
+}
+
+// Vendor is the vendor whose devices one means by "the GPUs of this box": the
+// only one, or the one with more memory (a workstation with an NVIDIA card
+// may have a small AMD GPU within its CPU). It is "" without devices.
+func (v Inventory) Vendor() string {
+	memory := map[string]int64{}
+	best := ""
+	for _, device := range v.Devices {
+		if device.VRAMBytes != nil {
+			memory[device.Vendor] += *device.VRAMBytes
+		}
+	}
+	for _, vendor := range []string{NVIDIA, AMD} {
+		if len(v.Of(vendor)) > 0 && (best == "" || memory[vendor] > memory[best]) {
+			best = vendor
+		}
+	}
+	return best
+}
+
+// Of lists the devices of one vendor, by index.
+func (v Inventory) Of(vendor string) []Device {
+	var devices []Device
+	for _, device := range v.Devices {
+		if device.Vendor == vendor {
+			devices = append(devices, device)
+		}
+	}
+	return devices
+}
+
+// Count is the number of devices of Vendor.
+func (v Inventory) Count() int { return len(v.Of(v.Vendor())) }
+
+// Options say where to look. The zero value is this machine.
+type Options struct {
+	// Root stands before /sys and /proc. With a root other than "" NVML is not
+	// asked, because it knows only this machine.
+	Root string
+
+	// RunTool runs a program and returns its stdout; nil runs it for real, for
+	// at most ten seconds. An error that wraps exec.ErrNotFound says that the
+	// program is not there.
+	RunTool func(ctx context.Context, argv []string) ([]byte, error)
+}
+
+// Detect lists the GPUs. A box without any gives an empty inventory and no
+// error; the error is that of ctx.
+func Detect(ctx context.Context, options Options) (Inventory, error) {
+	box := Inventory{
+		Devices: []Device{},
+		Drivers: driverVersions(options.Root),
+		Sources: []string{},
+		Notes:   []string{},
+	}
+	box.addNVIDIA(ctx, options)
+	box.addAMD(options.Root)
+	if err := ctx.Err(); err != nil {
+		return Inventory{}, err
+	}
+	slices.SortStableFunc(box.Devices, byVendorAndIndex)
+	return box, nil
+}
+
+func byVendorAndIndex(a, b Device) int {
+	if a.Vendor != b.Vendor {
+		if a.Vendor == NVIDIA {
+			return -1
+		}
+		return 1
+	}
+	return a.Index - b.Index
+}
+
+// addNVIDIA asks NVML, and nvidia-smi where NVML has no answer (a build
+// without cgo, a library of another version).
+func (v *Inventory) addNVIDIA(ctx context.Context, options Options) {
+	if options.Root == "" {
+		devices, err := nvmlDevices()
+		if len(devices) > 0 {
+			v.add("nvml", devices)
+			return
+		}
+		if err != nil {
+			v.Notes = append(v.Notes, err.Error())
+		}
+	}
+	devices, err := smiDevices(ctx, options.RunTool)
+	if err != nil {
+		v.Notes = append(v.Notes, err.Error())
+	}
+	v.add("nvidia-smi", devices)
+}
+
+func (v *Inventory) addAMD(root string) {
+	devices, notes := amdDevices(root)
+	v.Notes = append(v.Notes, notes...)
+	v.add("sysfs", devices)
+}
+
+func (v *Inventory) add(source string, devices []Device) {
+	if len(devices) == 0 {
+		return
+	}
+	v.Devices = append(v.Devices, devices...)
+	v.Sources = append(v.Sources, source)
+}

@@ -1,0 +1,159 @@
+package gpu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func bytesOf(n int64) *int64 { return &n }
+
+// noTool is a box without nvidia-smi.
+func noTool(context.Context, []string) ([]byte, error) {
+	return nil, &exec.Error{Name: "nvidia-smi", Err: exec.ErrNotFound}
+}
+
+func toolSaying(text string, err error) func(context.Context, []string) ([]byte, error) {
+	return func(_ context.Context, argv []string) ([]byte, error) {
+		if argv[0] != "nvidia-smi" {
+			return nil, fmt.Errorf("unexpected program %q", argv)
+		}
+		return []byte(text), err
+	}
+}
+
+func TestDetectWithoutGPUs(t *testing.T) {
+	got, err := Detect(t.Context(), Options{Root: t.TempDir(), RunTool: noTool})
+	if err != nil {
+		t.Fatalf("Detect: %v", err)
+	}
+	want := Inventory{Devices: []Device{}, Drivers: map[string]string{}, Sources: []string{}, Notes: []string{}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Detect of an empty box differs (-want +got):\n%s", diff)
+	}
+	if got.Vendor() != "" || got.Count() != 0 {
+		t.Errorf("Vendor, Count of an empty box = %q, %d, want none", got.Vendor(), got.Count())
+	}
+	text, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"devices":[],"drivers":{},"sources":[],"notes":[]}`; string(text) != want {
+		t.Errorf("JSON = %s, want %s", text, want)
+	}
+}
+
+// Whatever this machine has, asking must neither fail nor end the process.
+func TestDetectThisMachine(t *testing.T) {
+	box, err := Detect(t.Context(), Options{})
+	if err != nil {
+		t.Fatalf("Detect: %v", err)
+	}
+	for i, device := range box.Of(box.Vendor()) {
+		if device.Index != i {
+			t.Errorf("device %d has index %d", i, device.Index)
+		}
+	}
+}
+
+func TestDetectCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Detect(ctx, Options{Root: t.TempDir(), RunTool: noTool}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Detect with a canceled context: error %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestDetectNVIDIA(t *testing.T) {
+	root := tree(t, map[string]string{
+		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build\nGCC version: 12\n",
+	})
+	rows := "1, GPU-b, NVIDIA H100 80GB HBM3, 00000000:C1:00.0, 81559\n0, GPU-a, NVIDIA H100 80GB HBM3, 00000000:41:00.0, 81559\n"
+	got, err := Detect(t.Context(), Options{Root: root, RunTool: toolSaying(rows, nil)})
+	if err != nil {
+		t.Fatalf("Detect: %v", err)
+	}
+	want := Inventory{
+		Devices: []Device{
+			{Index: 0, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0", VRAMBytes: bytesOf(81559 << 20)},
+			{Index: 1, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0", VRAMBytes: bytesOf(81559 << 20)},
+		},
+		Drivers: map[string]string{NVIDIA: "590.48.01"},
+		Sources: []string{"nvidia-smi"},
+		Notes:   []string{},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Detect differs (-want +got):\n%s", diff)
+	}
+}
+
+// A driver that does not answer makes a note, not an error: the box may be
+// meant to run on CPU.
+func TestDetectBrokenDriver(t *testing.T) {
+	tests := []struct {
+		out  string
+		err  error
+		note string
+	}{
+		{capture(t, "nvidia-smi-error-no-driver-reconstructed.txt"), errors.New("exit status 9"), "couldn't communicate with the NVIDIA driver"},
+		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), errors.New("exit status 18"), "Driver/library version mismatch"},
+		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), nil, "is no row of a device"},
+		{"", context.DeadlineExceeded, "deadline exceeded"},
+	}
+	for _, test := range tests {
+		box, err := Detect(t.Context(), Options{Root: t.TempDir(), RunTool: toolSaying(test.out, test.err)})
+		if err != nil || len(box.Devices) != 0 {
+			t.Errorf("Detect = %v, %v, want no device and no error", box.Devices, err)
+		}
+		if notes := strings.Join(box.Notes, "\n"); !strings.Contains(notes, test.note) {
+			t.Errorf("notes = %q, want one with %q", notes, test.note)
+		}
+	}
+}
+
+func TestVendorOfMixedBoxes(t *testing.T) {
+	device := func(vendor string, vram int64) Device {
+		d := Device{Vendor: vendor}
+		if vram > 0 {
+			d.VRAMBytes = &vram
+		}
+		return d
+	}
+	tests := []struct {
+		name    string
+		devices []Device
+		want    string
+		count   int
+	}{
+		{"card beside a GPU in the CPU", []Device{device(NVIDIA, 24<<30), device(AMD, 512<<20)}, NVIDIA, 1},
+		{"small card beside big ones", []Device{device(NVIDIA, 8<<30), device(AMD, 192<<30), device(AMD, 192<<30)}, AMD, 2},
+		{"unified memory", []Device{device(NVIDIA, 0)}, NVIDIA, 1},
+		{"only AMD, memory unknown", []Device{device(AMD, 0)}, AMD, 1},
+	}
+	for _, test := range tests {
+		box := Inventory{Devices: test.devices}
+		if got := box.Vendor(); got != test.want || box.Count() != test.count {
+			t.Errorf("%s: Vendor, Count = %q, %d, want %q, %d", test.name, got, box.Count(), test.want, test.count)
+		}
+	}
+}
+
+func TestNVIDIAVersion(t *testing.T) {
+	tests := map[string]string{
+		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12": "535.183.01",
+		"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.48":        "590.48",
+		"GCC": "",
+		"":    "",
+	}
+	for text, want := range tests {
+		if got := nvidiaVersion(text); got != want {
+			t.Errorf("nvidiaVersion(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
