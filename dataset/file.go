@@ -1,0 +1,65 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+
+	"benchrig/dataset/prng"
+)
+
+// oversample makes the set of a file's prompts. When they are fewer than asked,
+// it repeats some as vLLM's client does, chosen with the seed.
+func oversample(kept []Prompt, spec Spec) *Set {
+	set := &Set{Prompts: kept, Notes: spec.uselessNotes()}
+	missing := spec.N - len(kept)
+	if missing <= 0 {
+		return set
+	}
+	rng := prng.NewPython(spec.Seed)
+	for range missing {
+		set.Prompts = append(set.Prompts, kept[rng.Choice(len(kept))])
+	}
+	set.Notes = append(set.Notes, fmt.Sprintf("the file has %d usable prompts, %d were asked: %d are repeats, which a prefix cache may serve",
+		len(kept), spec.N, missing))
+	return set
+}
+
+// estimateNote goes with lengths that nobody counted.
+const estimateNote = "token lengths are estimated at 4 bytes a token: no tokenizer to count with"
+
+// countTokens counts or, without a tokenizer, estimates.
+func countTokens(ctx context.Context, tok Tokenizer, text string) (int, error) {
+	if tok == nil {
+		return (len(text) + 3) / 4, ctx.Err()
+	}
+	ids, err := tok.Encode(ctx, text)
+	if err != nil {
+		return 0, fmt.Errorf("count tokens: %w", err)
+	}
+	return len(ids), nil
+}
+
+// cause drops the system call and the path from an error about a file.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// jsonName is what a JSON author calls a Go kind.
+func jsonName(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return "text"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Slice:
+		return "an array"
+	}
+	return "an object"
+}

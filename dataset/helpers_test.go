@@ -1,0 +1,93 @@
+package dataset
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// words is a tokenizer that counts one token per word.
+type words struct{ calls int }
+
+func (w *words) Encode(ctx context.Context, text string) ([]int, error) {
+	w.calls++
+	return make([]int, len(strings.Fields(text))), ctx.Err()
+}
+
+// pieces is a tokenizer with a start token that splits words longer than size.
+type pieces struct{ size int }
+
+func (p pieces) Encode(_ context.Context, text string) ([]int, error) {
+	n := 1
+	for _, word := range strings.Fields(text) {
+		n += (len(word) + p.size - 1) / p.size
+	}
+	return make([]int, n), nil
+}
+
+var errTokenizer = errors.New("tokenize: 503")
+
+type broken struct{}
+
+func (broken) Encode(context.Context, string) ([]int, error) { return nil, errTokenizer }
+
+func loadJSON(t *testing.T, name string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// synthetic unpacks the ShareGPT file and returns its path.
+func synthetic(t *testing.T) string {
+	t.Helper()
+	packed, err := os.Open("testdata/sharegpt-synthetic.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, string(raw))
+}
+
+func writeFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "prompts")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func build(t *testing.T, spec Spec, tok Tokenizer) *Set {
+	t.Helper()
+	set, err := Build(t.Context(), spec, tok)
+	if err != nil {
+		t.Fatalf("Build(%+v): %v", spec, err)
+	}
+	if len(set.Prompts) != spec.N {
+		t.Fatalf("Build(%+v): %d prompts, want %d", spec, len(set.Prompts), spec.N)
+	}
+	return set
+}
+
+func noteWith(set *Set, part string) bool {
+	return strings.Contains(strings.Join(set.Notes, "\n"), part)
+}

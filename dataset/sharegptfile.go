@@ -1,0 +1,112 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// place is where a conversation stands in its file.
+type place struct {
+	number     int   // of the conversation, from 1
+	start, end int64 // bytes; a separator may come first
+}
+
+// shareGPT reads conversations from a file whose places are known.
+type shareGPT struct {
+	file   io.ReaderAt
+	places []place
+}
+
+// conversation is the part of an entry that is used. Turns after the second are
+// never decoded.
+type conversation struct {
+	Turns []json.RawMessage `json:"conversations"`
+}
+
+// indexShareGPT finds the conversations of two turns or more. The file is one
+// JSON array; other entries are passed over.
+func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
+	decoder := json.NewDecoder(r)
+	opening, err := decoder.Token()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the file is empty")
+	case err != nil:
+		return nil, jsonError(err)
+	case opening != json.Delim('['):
+		return nil, errors.New("the file is not one JSON array of conversations; kind jsonl reads one object a line")
+	}
+	var places []place
+	for number := 1; decoder.More(); number++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		start := decoder.InputOffset()
+		var c conversation
+		if err := decoder.Decode(&c); err != nil {
+			return nil, fmt.Errorf("conversation %d (from byte %d): %v", number, start, jsonError(err))
+		}
+		if len(c.Turns) >= 2 {
+			places = append(places, place{number, start, decoder.InputOffset()})
+		}
+	}
+	return places, endOfArray(decoder)
+}
+
+// endOfArray checks that the array is closed and that nothing follows it.
+func endOfArray(decoder *json.Decoder) error {
+	if _, err := decoder.Token(); err != nil {
+		return jsonError(err)
+	}
+	at := decoder.InputOffset()
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("more text after the array, which ends at byte %d", at)
+	}
+	return nil
+}
+
+// turns returns the texts of a conversation's first two turns. A turn without
+// a value has an empty text.
+func (s shareGPT) turns(at place) (question, answer string, err error) {
+	raw := make([]byte, at.end-at.start)
+	if _, err := s.file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
+		return "", "", err
+	}
+	raw = bytes.TrimLeft(raw, ", \t\r\n")
+	var c conversation
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return "", "", jsonError(err)
+	}
+	if len(c.Turns) < 2 {
+		return "", "", errors.New("the file changed while it was read")
+	}
+	var texts [2]string
+	for i := range texts {
+		var turn struct {
+			Value string `json:"value"`
+		}
+		if err := json.Unmarshal(c.Turns[i], &turn); err != nil {
+			return "", "", fmt.Errorf("turn %d: %v", i+1, jsonError(err))
+		}
+		texts[i] = turn.Value
+	}
+	return texts[0], texts[1], nil
+}
+
+// jsonError puts what encoding/json says into the words of a file's author.
+func jsonError(err error) error {
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrongType) && wrongType.Field != "":
+		return fmt.Errorf("%q is a JSON %s, want %s", wrongType.Field, wrongType.Value, jsonName(wrongType.Type.Kind()))
+	case errors.As(err, &wrongType):
+		return fmt.Errorf("a JSON %s where an object is wanted", wrongType.Value)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the file ends in the middle: it was cut off")
+	}
+	return cause(err)
+}
