@@ -13,11 +13,7 @@ func (p *parser) finishLoad(n *node, l *Load, defaults map[string]string, s *Sce
 	if data == nil || data.kind != mapping {
 		data = emptyMapping(n.at("dataset"))
 	}
-	set := func(path, value string) {
-		if defaults != nil {
-			defaults[path] = value
-		}
-	}
+	set := func(path, value string) { defaults[path] = value }
 	p.finishAPI(n, l, set)
 	random := l.Dataset.Kind == "random"
 	if !n.has("ignore-eos") {

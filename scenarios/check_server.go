@@ -10,7 +10,7 @@ import (
 func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s *Scenario) {
 	p.noteSecrets(n, sv)
 	if sv.Launcher == "" {
-		if !n.has("launcher") {
+		if !n.has("launcher") && !p.serverBroken {
 			p.errs.add(n.pos, "launcher is missing, expected %s, here or in server:", enumOf(Launchers()...).words())
 		}
 		return
@@ -73,7 +73,7 @@ func (p *parser) checkExternal(n *node, sv *Server, defaults map[string]string) 
 
 // checkModel reports launchers that cannot do without a model.
 func (p *parser) checkModel(n *node, sv *Server) {
-	if n.has("model") {
+	if n.has("model") || p.serverBroken {
 		return
 	}
 	need := []string{"vllm", "sglang", "tgi", "ollama"}

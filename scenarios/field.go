@@ -170,11 +170,12 @@ func decode[T any](r *reader, b block[T], n *node, into *T) {
 func decodeField[T any](r *reader, f field[T], n *node, into *T) {
 	v := n.get(f.key)
 	if v != nil && v.kind == null && v.bare && !structured(f.shape) {
-		r.errs.add(v.pos, "%s has no value, expected %s (write null to leave it out)", f.key, f.shape.words())
+		r.fail(v.pos, "%s has no value, expected %s (write null to leave it out)", f.key, f.shape.words())
 		return
 	}
 	switch {
 	case v != nil && v.kind == broken:
+		r.failed = true
 	case v != nil && v.kind != null:
 		f.read(r, v, into)
 	case f.always:
@@ -183,7 +184,7 @@ func decodeField[T any](r *reader, f field[T], n *node, into *T) {
 		f.read(r, literal(f.def, n.pos), into)
 		r.defaulted(f.def)
 	case f.required:
-		r.errs.add(n.pos, "%s is missing, expected %s", strings.Join(r.path, "."), f.shape.words())
+		r.fail(n.pos, "%s is missing, expected %s", strings.Join(r.path, "."), f.shape.words())
 	}
 }
 

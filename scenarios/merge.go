@@ -39,12 +39,15 @@ func overlayArgs(base, top *node) *node {
 	}
 	out := *top
 	out.pairs = slices.Clone(base.pairs)
+	taken := map[int]bool{}
 	for _, p := range top.pairs {
-		if at := argIndex(&out, p.key); at >= 0 {
-			out.pairs[at] = p
-		} else {
+		at := argIndex(base, p.key)
+		if at < 0 || taken[at] { // given twice in top: readArgs reports it
 			out.pairs = append(out.pairs, p)
+			continue
 		}
+		taken[at] = true
+		out.pairs[at] = p
 	}
 	out.measure()
 	return &out

@@ -109,8 +109,12 @@ func (n *node) shown() string {
 	switch {
 	case n.secret:
 		return `"***"`
+	case n.kind == list && len(n.items) == 0:
+		return "an empty list"
 	case n.kind == list:
 		return "a list"
+	case n.kind == mapping && len(n.pairs) == 0:
+		return "an empty mapping"
 	case n.kind == mapping:
 		return "a mapping"
 	case n.kind == null:

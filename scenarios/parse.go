@@ -58,17 +58,18 @@ func Parse(path string, src []byte, opts Options) (*Scenario, error) {
 
 // parser is the state of reading one file.
 type parser struct {
-	opts        Options
-	path, dir   string
-	errs        collector
-	vars        variables
-	setVars     map[string]Pos  // vars that only --set gives
-	matrixNames map[string]bool // of all variants, for hints
-	envUsed     map[string]EnvUse
-	secrets     map[string]bool
-	defaults    map[string]string
-	warnings    []string
-	others      []*blockInfo
+	opts         Options
+	path, dir    string
+	errs         collector
+	vars         variables
+	setVars      map[string]Pos  // vars that only --set gives
+	matrixNames  map[string]bool // of all variants, for hints
+	envUsed      map[string]EnvUse
+	secrets      map[string]bool
+	defaults     map[string]string
+	warnings     []string
+	serverBroken bool // the shared block could not be read, so that what it lacks is no error
+	others       []*blockInfo
 }
 
 func newParser(path, dir string, opts Options) *parser {

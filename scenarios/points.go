@@ -22,7 +22,7 @@ func axes() []axis {
 		{"input-len", "in", whole(func(l Load) int { return l.InputLen })},
 		{"output-len", "out", whole(func(l Load) int { return l.OutputLen })},
 		{"request-rate", "rate", func(l Load) string {
-			return strings.TrimPrefix(strconv.FormatFloat(l.RequestRate, 'g', -1, 64), "+")
+			return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(l.RequestRate, 'g', -1, 64), "+"))
 		}},
 		{"max-concurrency", "c", whole(func(l Load) int { return l.MaxConcurrency })},
 		{"num-prompts", "n", whole(func(l Load) int { return l.NumPrompts })},
@@ -79,7 +79,7 @@ func (p *parser) expandSweep(load *node) (points []sweepPoint, varies []string) 
 		return p.listSweep(sweep)
 	}
 	if sweep.kind != broken {
-		p.errs.add(sweep.pos, "sweep is %s without values, expected a mapping from load keys to lists, or a list of points", sweep.shown())
+		p.errs.add(sweep.pos, "sweep is %s, expected a mapping from load keys to lists, or a list of points", sweep.shown())
 	}
 	return nil, nil
 }
@@ -162,43 +162,42 @@ func (p *parser) readLoad(root *node, s *Scenario) {
 	if load.kind != mapping {
 		return
 	}
-	load = p.underlayProfile(load, s)
+	load, found := p.underlayProfile(load, s)
 	points, varies := p.expandSweep(load)
 	base := load.without("sweep")
-	if len(points) == 0 {
+	if len(points) == 0 || !found {
 		decode(p.reader(nil), loadBlock(), base, new(Load)) // for its errors
 		return
 	}
 	labels := map[string]Pos{}
-	for i, pt := range points {
+	defaults := map[string]string{}
+	for _, pt := range points {
 		n := overlay(base, &node{kind: mapping, pos: load.pos, pairs: pt.set, size: 1}, nil)
-		var defaults map[string]string
-		if i == 0 {
-			defaults = map[string]string{}
-		}
-		l := p.point(n, defaults, s)
-		for path, value := range defaults {
-			p.defaults["load."+path] = value
-		}
+		l, sound := p.point(n, defaults, s)
 		l.Label = label(l, varies)
 		if pt.label != "" {
 			l.Label = pt.label
 		}
-		if was, twice := labels[l.Label]; twice {
+		if was, twice := labels[l.Label]; twice && sound {
 			p.errs.add(pt.pos, "two points are named %q, the first in line %d", l.Label, was.Line)
 		}
-		labels[l.Label] = pt.pos
+		if sound {
+			labels[l.Label] = pt.pos
+		}
 		s.Points = append(s.Points, l)
+	}
+	for path, value := range defaults {
+		p.defaults["load."+path] = value
 	}
 }
 
-// point decodes and checks one point.
-func (p *parser) point(n *node, defaults map[string]string, s *Scenario) Load {
-	var l Load
-	before := len(p.errs.list)
-	decode(p.reader(defaults), loadBlock(), n, &l)
-	p.finishLoad(n, &l, defaults, s, len(p.errs.list) == before)
-	return l
+// point decodes and checks one point; sound tells that nothing was wrong.
+func (p *parser) point(n *node, defaults map[string]string, s *Scenario) (l Load, sound bool) {
+	r := p.reader(defaults)
+	decode(r, loadBlock(), n, &l)
+	sound = !r.failed
+	p.finishLoad(n, &l, defaults, s, sound)
+	return l, sound
 }
 
 // label is made of what the sweep varies.
@@ -215,15 +214,16 @@ func label(l Load, varies []string) string {
 	return strings.Join(parts, "-")
 }
 
-// underlayProfile lays the load: keys over those of the profile they name.
-func (p *parser) underlayProfile(load *node, s *Scenario) *node {
+// underlayProfile lays the load: keys over those of the profile they name; ok
+// is false where the profile cannot be had.
+func (p *parser) underlayProfile(load *node, s *Scenario) (out *node, ok bool) {
 	name := load.get("profile")
-	if name == nil || name.kind == null || name.kind == broken {
-		return load
+	if name == nil || name.kind == null {
+		return load, true
 	}
 	key, ok := p.reader(nil, "profile").text(name)
 	if !ok {
-		return load
+		return load, false
 	}
 	var src []byte
 	found := false
@@ -232,7 +232,7 @@ func (p *parser) underlayProfile(load *node, s *Scenario) *node {
 	}
 	if !found {
 		p.errs.add(name.pos, "no profile is named %q%s", key, didYouMean(key, p.opts.Profiles))
-		return load
+		return load, false
 	}
 	s.Profile = key
 	file := "profile " + key
@@ -241,12 +241,11 @@ func (p *parser) underlayProfile(load *node, s *Scenario) *node {
 		if base.kind != broken {
 			p.errs.add(base.pos, "a profile is a mapping of load: keys, this is %s", base.shown())
 		}
-		return load
+		return load, false
 	}
 	if base.get("profile") != nil {
 		p.errs.add(base.keyAt("profile"), "a profile cannot name another profile")
 	}
 	base = (&scope{p: p}).expand(base.without("profile"))
-	out := overlay(base, load, loadOverlay())
-	return out
+	return overlay(base, load, loadOverlay()), true
 }

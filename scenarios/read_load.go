@@ -21,7 +21,7 @@ func readEndpoint(r *reader, n *node, l *Load) {
 	case strings.HasPrefix(s, "/") && !strings.ContainsAny(s, " \t\r\n\x00"):
 		l.Endpoint = s
 	default:
-		r.errs.add(n.pos, "endpoint is %s, expected chat, completions or a path that starts with /%s",
+		r.fail(n.pos, "endpoint is %s, expected chat, completions or a path that starts with /%s",
 			n.shown(), didYouMean(s, []string{"chat", "completions"}))
 	}
 }
@@ -39,7 +39,7 @@ func readBody(r *reader, n *node, l *Load) {
 	}
 	for _, p := range n.pairs {
 		if slices.Contains([]string{"model", "prompt", "messages", "stream"}, p.key) {
-			r.errs.add(p.pos, "body.%s is set by bench", p.key)
+			r.fail(p.pos, "body.%s is set by bench", p.key)
 		}
 	}
 	l.Body = n.value().(map[string]any)
@@ -53,7 +53,7 @@ func readHeaders(r *reader, n *node, l *Load) {
 	l.Headers = map[string]EnvValue{}
 	for _, p := range n.pairs {
 		if p.key == "" || strings.ContainsFunc(p.key, notToken) || strings.ContainsAny(p.value.text, "\r\n") {
-			r.errs.add(p.pos, "%q is no HTTP header", p.key)
+			r.fail(p.pos, "%q is no HTTP header", p.key)
 			continue
 		}
 		r.envValue(l.Headers, p)
@@ -88,7 +88,7 @@ func readPercentiles(r *reader, n *node, l *Load) {
 	for _, it := range n.items {
 		v, ok := r.number(it, s)
 		if ok && slices.Contains(l.Percentiles, v) {
-			r.errs.add(it.pos, "percentile %s is listed twice", it.text)
+			r.fail(it.pos, "percentile %s is listed twice", it.text)
 		} else if ok {
 			l.Percentiles = append(l.Percentiles, v)
 		}

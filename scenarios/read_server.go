@@ -26,15 +26,15 @@ func readArgs(r *reader, n *node, s *Server) {
 		name := argName(p.key)
 		switch was, twice := first[name]; {
 		case name == "" || strings.ContainsAny(p.key, " \t\n="):
-			r.errs.add(p.pos, "%q is no argument name: give the bare name as key and the value beside it", p.key)
+			r.fail(p.pos, "%q is no argument name: give the bare name as key and the value beside it", p.key)
 			continue
 		case twice && was != p.key:
-			r.errs.add(p.pos, "%q and %q are the same argument", was, p.key)
+			r.fail(p.pos, "%q and %q are the same argument", was, p.key)
 			continue
 		}
 		first[name] = p.key
 		if p.value.kind == null && p.value.bare {
-			r.errs.add(p.value.pos, "argument %s has no value: write true for a bare switch, null to leave it out", p.key)
+			r.fail(p.value.pos, "argument %s has no value: write true for a bare switch, null to leave it out", p.key)
 		}
 		if p.value.kind == null || p.value.kind == broken {
 			continue
@@ -51,12 +51,12 @@ func readEnv(r *reader, n *node) map[string]EnvValue {
 	env := map[string]EnvValue{}
 	for _, p := range n.pairs {
 		if !envName.MatchString(p.key) {
-			r.errs.add(p.pos, "%q is no name of an environment variable", p.key)
+			r.fail(p.pos, "%q is no name of an environment variable", p.key)
 			continue
 		}
 		if p.value.kind == null {
 			if p.value.bare {
-				r.errs.add(p.value.pos, `%s has no value: write "" for an empty one, null to unset it`, p.key)
+				r.fail(p.value.pos, `%s has no value: write "" for an empty one, null to unset it`, p.key)
 			}
 			env[p.key] = EnvValue{Unset: true}
 			continue
@@ -71,12 +71,12 @@ func (r *reader) envValue(into map[string]EnvValue, p pair) {
 	v := p.value
 	if !v.scalar() {
 		if v.kind != broken {
-			r.errs.add(v.pos, "%s is %s, expected %s", p.key, v.shown(), simple(scalarShape).words())
+			r.fail(v.pos, "%s is %s, expected %s", p.key, v.shown(), simple(scalarShape).words())
 		}
 		return
 	}
 	if strings.ContainsRune(v.text, 0) {
-		r.errs.add(v.pos, "%s holds a NUL byte", p.key)
+		r.fail(v.pos, "%s holds a NUL byte", p.key)
 		return
 	}
 	into[p.key] = EnvValue{Value: v.text, Secret: v.secret || secretName(p.key)}
@@ -98,13 +98,13 @@ func readBaseURL(r *reader, n *node, s *Server) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		r.errs.add(n.pos, "base-url is %s, expected an address such as http://127.0.0.1:8000", n.shown())
+		r.fail(n.pos, "base-url is %s, expected an address such as http://127.0.0.1:8000", n.shown())
 	case u.User != nil:
-		r.errs.add(n.pos, "base-url holds a user name: give credentials as api-key: ${env:NAME}")
+		r.fail(n.pos, "base-url holds a user name: give credentials as api-key: ${env:NAME}")
 	case u.RawQuery != "" || u.Fragment != "":
-		r.errs.add(n.pos, "base-url is %s, expected an address without ? and #", n.shown())
+		r.fail(n.pos, "base-url is %s, expected an address without ? and #", n.shown())
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1"):
-		r.errs.add(n.pos, "base-url is %s: leave /v1 away, the endpoint adds it", n.shown())
+		r.fail(n.pos, "base-url is %s: leave /v1 away, the endpoint adds it", n.shown())
 	default:
 		s.BaseURL = strings.TrimRight(raw, "/")
 	}
@@ -123,7 +123,7 @@ func readGPUs(r *reader, n *node, s *Server) {
 		for _, it := range n.items {
 			v, ok := r.whole(it, wholeIn(between(0, 1023)))
 			if ok && seen[int(v)] {
-				r.errs.add(it.pos, "GPU %d is listed twice", v)
+				r.fail(it.pos, "GPU %d is listed twice", v)
 			}
 			if ok {
 				seen[int(v)] = true
@@ -131,6 +131,6 @@ func readGPUs(r *reader, n *node, s *Server) {
 			}
 		}
 	default:
-		r.errs.add(n.pos, "gpus is %s, expected a number of GPUs, a list of device indices, or none", n.shown())
+		r.fail(n.pos, "gpus is %s, expected a number of GPUs, a list of device indices, or none", n.shown())
 	}
 }

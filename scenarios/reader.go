@@ -14,6 +14,7 @@ type reader struct {
 	path     []string // of the value being read
 	defaults map[string]string
 	others   []*blockInfo // all blocks of a file, to say where a misplaced key belongs
+	failed   bool         // something was wrong, reported here or before
 }
 
 func (r *reader) key() string {
@@ -23,10 +24,16 @@ func (r *reader) key() string {
 	return r.path[len(r.path)-1]
 }
 
+func (r *reader) fail(pos Pos, format string, args ...any) {
+	r.failed = true
+	r.errs.add(pos, format, args...)
+}
+
 // wrong reports a value of another kind than expected.
 func (r *reader) wrong(n *node, want shape) {
+	r.failed = true
 	if n.kind != broken {
-		r.errs.add(n.pos, "%s is %s, expected %s", r.key(), n.shown(), want.words())
+		r.fail(n.pos, "%s is %s, expected %s", r.key(), n.shown(), want.words())
 	}
 }
 
@@ -40,7 +47,7 @@ func (r *reader) defaulted(value string) {
 func (r *reader) unknown(b *blockInfo, p pair) {
 	names := b.names()
 	if slices.Contains(names, kebab(p.key)) {
-		r.errs.add(p.pos, "unknown key %q, did you mean %q?", p.key, kebab(p.key))
+		r.fail(p.pos, "unknown key %q, did you mean %q?", p.key, kebab(p.key))
 		return
 	}
 	var homes []string
@@ -51,11 +58,11 @@ func (r *reader) unknown(b *blockInfo, p pair) {
 	}
 	switch near := suggest(p.key, names); {
 	case len(homes) > 0 && (near == "" || levenshteinFar(p.key, near)):
-		r.errs.add(p.pos, "unknown key %q, it belongs %s", p.key, strings.Join(homes, " or "))
+		r.fail(p.pos, "unknown key %q, it belongs %s", p.key, strings.Join(homes, " or "))
 	case near == "" && slices.Contains(names, "args"):
-		r.errs.add(p.pos, "unknown key %q; arguments of the engine belong under args:", p.key)
+		r.fail(p.pos, "unknown key %q; arguments of the engine belong under args:", p.key)
 	default:
-		r.errs.add(p.pos, "unknown key %q%s", p.key, didYouMean(p.key, names))
+		r.fail(p.pos, "unknown key %q%s", p.key, didYouMean(p.key, names))
 	}
 }
 
@@ -65,6 +72,10 @@ func levenshteinFar(key, near string) bool { return distance(kebab(key), near) >
 func (r *reader) text(n *node) (string, bool) {
 	if n.kind == text || n.kind == number || n.kind == boolean && n.loose {
 		return n.text, true
+	}
+	if n.kind == boolean {
+		r.fail(n.pos, "%s is %s, expected text: write it in quotes", r.key(), n.shown())
+		return "", false
 	}
 	r.wrong(n, simple(textShape))
 	return "", false
@@ -98,7 +109,7 @@ func (r *reader) flag(n *node) (value, ok bool) {
 		return n.value().(bool), true
 	}
 	if yes, known := oldBools()[strings.ToLower(n.text)]; known && n.kind == text {
-		r.errs.add(n.pos, "%s is %s, expected true or false, did you mean %q?", r.key(), n.shown(), strconv.FormatBool(yes))
+		r.fail(n.pos, "%s is %s, expected true or false, did you mean %q?", r.key(), n.shown(), strconv.FormatBool(yes))
 		return false, false
 	}
 	r.wrong(n, simple(flagShape))
@@ -116,7 +127,7 @@ func (r *reader) duration(n *node) (time.Duration, bool) {
 		return 0, true
 	}
 	if n.kind == number && !strings.HasPrefix(n.text, "-") {
-		r.errs.add(n.pos, "%s is %s, which has no unit, expected %s", r.key(), n.shown(), simple(durationShape).words())
+		r.fail(n.pos, "%s is %s, which has no unit, expected %s", r.key(), n.shown(), simple(durationShape).words())
 		return 0, false
 	}
 	if n.kind == text {
@@ -140,7 +151,7 @@ func (r *reader) enum(n *node, s shape) (string, bool) {
 	if near := suggest(n.text, s.enum); near != "" && !n.secret {
 		hint += ", did you mean " + strconv.Quote(near) + "?"
 	}
-	r.errs.add(n.pos, "%s is %s%s", r.key(), n.shown(), hint)
+	r.fail(n.pos, "%s is %s%s", r.key(), n.shown(), hint)
 	return "", false
 }
 

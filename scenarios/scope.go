@@ -138,11 +138,11 @@ func (s *scope) lookup(name string, pos Pos) *node {
 func (s *scope) unknownHint(name string) string {
 	known := append(slices.Collect(maps.Keys(s.params)), s.p.vars.raw.keys()...)
 	slices.Sort(known)
-	switch near := suggest(name, known); {
-	case near != "":
-		return didYouMean(name, known)
+	switch {
 	case s.p.matrixNames[name]:
-		return ": it is a matrix name of another variant only"
+		return ": it is a matrix name, known within its variant only"
+	case suggest(name, known) != "":
+		return didYouMean(name, known)
 	}
 	return ": declare it under vars: or give --set vars." + name + "=VALUE"
 }

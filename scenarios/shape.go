@@ -72,6 +72,8 @@ func (l limits) holdsMax(v float64) bool {
 func (l limits) words() string {
 	var s string
 	switch {
+	case l.max == maxCount:
+		s = " of at least " + l.format(l.min)
 	case l.unboundMax && l.above:
 		s = " above " + l.format(l.min)
 	case l.unboundMax:
@@ -101,6 +103,9 @@ func (s shape) words() string {
 	case durationShape:
 		return "a duration such as 90s, 5m or 1h30m"
 	case enumShape:
+		if len(s.enum) == 1 {
+			return s.enum[0]
+		}
 		return "one of " + strings.Join(s.enum, ", ")
 	case scalarShape:
 		return "text, a number, true or false"

@@ -12,12 +12,17 @@ import (
 // "max-concurrency".
 func suggest(word string, candidates []string) string {
 	word = kebab(word)
-	if len(word) > 100 {
+	if len(word) == 0 || len(word) > 100 {
 		return ""
 	}
-	best, bestScore := "", 1+2*max(1, (len(word)+1)/3)
+	best, bestScore := "", 1+2*((len(word)+1)/3)
 	for _, c := range candidates {
-		if score := distance(word, kebab(c)); score < bestScore {
+		score := distance(word, kebab(c))
+		for i := range len(word) - 1 { // two letters swapped are one slip
+			swapped := word[:i] + word[i+1:i+2] + word[i:i+1] + word[i+2:]
+			score = min(score, 2+distance(swapped, kebab(c)))
+		}
+		if score < bestScore {
 			best, bestScore = c, score
 		}
 	}
@@ -46,6 +51,9 @@ func kebab(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_",
 func didYouMean(word string, candidates []string) string {
 	if s := suggest(word, candidates); s != "" {
 		return fmt.Sprintf(", did you mean %q?", s)
+	}
+	if len(candidates) == 1 {
+		return ", expected " + candidates[0]
 	}
 	if len(candidates) > 0 && len(candidates) <= 12 {
 		return ", expected one of " + strings.Join(candidates, ", ")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -16,7 +15,12 @@ import (
 // maxSource bounds a scenario file; more is surely another kind of file.
 const maxSource = 1 << 20
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+// maxBisect bounds the lines of a text in which a syntax error is looked for.
+const maxBisect = 2000
+
+var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+
+var errSecond = errors.New("a second document; a scenario is one document")
 
 // readTree reads YAML text into nodes. Positions are those of file; a zero
 // origin line is used for text that has no lines of its own (--set). The
@@ -59,7 +63,7 @@ func parseYAML(src []byte) (doc *yaml.Node, err error) {
 	case err != nil:
 		return nil, err
 	}
-	return nil, fmt.Errorf("yaml: line %d: a second document; a scenario is one document", second.Line)
+	return nil, errSecond
 }
 
 type treeReader struct {
@@ -78,23 +82,37 @@ func (t *treeReader) at(line, column int) Pos {
 // syntaxError gives an error of the YAML library its place and, where a common
 // cause is to be seen, says so.
 func (t *treeReader) syntaxError(src []byte, err error) (Pos, string) {
-	m := yamlLine.FindStringSubmatch(err.Error())
-	if m == nil {
-		return t.at(1, 1), "not YAML: " + err.Error()
+	msg := "not YAML: " + yamlPrefix.ReplaceAllString(err.Error(), "")
+	if !t.lines {
+		return t.at(1, 1), msg
 	}
-	line, _ := strconv.Atoi(m[1])
-	rows := strings.Split(string(src), "\n")
-	line = min(max(line, 1), len(rows))
-	row := rows[line-1]
+	rows := strings.SplitAfter(string(src), "\n")
+	line := badLine(rows)
+	row := strings.TrimRight(rows[line-1], "\r\n")
 	body := strings.TrimLeft(row, " ")
-	msg := "not YAML: " + m[2]
 	switch {
+	case errors.Is(err, errSecond):
 	case strings.HasPrefix(strings.TrimLeft(body, " "), "\t"):
 		msg += " (indent with spaces, not tabs)"
 	case strings.Contains(row, "${") && strings.ContainsAny(row, "[{"):
 		msg += ` (inside { } and [ ] write "${name}" in quotes)`
 	}
 	return t.at(line, len(row)-len(body)+1), msg
+}
+
+// badLine finds the line, from 1, without which and without all later ones the
+// text would be YAML. The YAML library names the place where the innermost
+// block began, which may be far above.
+func badLine(rows []string) int {
+	if len(rows) > maxBisect {
+		return 1
+	}
+	for n := len(rows) - 1; n > 0; n-- {
+		if _, err := parseYAML([]byte(strings.Join(rows[:n], ""))); err == nil {
+			return n + 1
+		}
+	}
+	return 1
 }
 
 func (t *treeReader) node(y *yaml.Node) *node {

@@ -67,13 +67,13 @@ func deadlinesBlock() block[Scenario] {
 
 func readSchema(r *reader, n *node, _ *Scenario) {
 	if n.kind != number || n.text != "1" {
-		r.errs.add(n.pos, "schema is %s, this bench reads schema 1", n.shown())
+		r.fail(n.pos, "schema is %s, this bench reads schema 1", n.shown())
 	}
 }
 
 func readMethod(r *reader, n *node, into *Scenario) {
 	if n.kind == text && (n.text == "sqzb" || n.text == "llama-bench") {
-		r.errs.add(n.pos, "method %q is not in this version of bench, only serving is", n.text)
+		r.fail(n.pos, "method %q is not in this version of bench, only serving is", n.text)
 		return
 	}
 	if v, ok := r.enum(n, enumOf(string(Serving))); ok {

@@ -114,7 +114,7 @@ func goodputBlock() block[goals] {
 			if d, ok := r.duration(n); ok && d > 0 {
 				(*g)[key] = d
 			} else if ok {
-				r.errs.add(n.pos, "%s is 0, which no request meets", key)
+				r.fail(n.pos, "%s is 0, which no request meets", key)
 			}
 		})
 	}

@@ -126,7 +126,7 @@ args: {speculative-model: "${draft.model}", num-speculative-tokens: "${k}"}
 
 func readLauncher(r *reader, n *node, s *Server) {
 	if n.kind == text && n.text == "container" {
-		r.errs.add(n.pos, "launcher container is not in this version of bench; use command with docker run or podman run")
+		r.fail(n.pos, "launcher container is not in this version of bench; use command with docker run or podman run")
 		return
 	}
 	if v, ok := r.enum(n, enumOf(Launchers()...)); ok {
@@ -138,14 +138,14 @@ func readBinary(r *reader, n *node, s *Server) {
 	if n.kind == list {
 		words, ok := r.texts(n)
 		if ok && len(words) == 0 {
-			r.errs.add(n.pos, "binary is an empty list")
+			r.fail(n.pos, "binary is an empty list")
 		}
 		s.Binary = words
 		return
 	}
 	word, ok := r.text(n)
 	if ok && strings.ContainsAny(word, " \t\n") {
-		r.errs.add(n.pos, "binary is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
+		r.fail(n.pos, "binary is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
 		return
 	}
 	if ok {
@@ -155,12 +155,12 @@ func readBinary(r *reader, n *node, s *Server) {
 
 func readCommand(r *reader, n *node, s *Server) {
 	if n.kind == text {
-		r.errs.add(n.pos, "command is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
+		r.fail(n.pos, "command is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
 		return
 	}
 	words, ok := r.texts(n)
 	if ok && (len(words) == 0 || words[0] == "") {
-		r.errs.add(n.pos, "command is empty, expected [program, argument, ...]")
+		r.fail(n.pos, "command is empty, expected [program, argument, ...]")
 	}
 	s.Command = words
 }

@@ -59,11 +59,12 @@ func (p *parser) duplicateName(v Variant, was Pos, raw rawVariant) {
 
 func (p *parser) sharedServer(root *node) *node {
 	shared := root.get("server")
-	if shared == nil || shared.kind == null || shared.kind == broken {
+	if shared == nil || shared.kind == null {
 		return emptyMapping(root.at("server"))
 	}
 	if shared.kind != mapping {
 		p.reader(nil, "server").wrong(shared, simple(blockShape))
+		p.serverBroken = true
 		return emptyMapping(shared.pos)
 	}
 	for _, pr := range shared.pairs {

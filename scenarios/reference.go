@@ -1,0 +1,77 @@
+package scenarios
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed reference_rules.md
+var referenceRules string
+
+// Reference is the reference of scenario files in Markdown, made from the
+// tables that decode them.
+func Reference() []byte {
+	var b strings.Builder
+	b.WriteString("# Scenario files\n\n" + fileBlock().doc + "\n" +
+		"Unknown keys, wrong types and values out of range are errors with file, line and column; all of a file's errors are shown at once.\n\n" +
+		"This page is generated from the tables that read the files. `bench schema` prints a JSON Schema made from the same tables.\n")
+	for _, s := range sections() {
+		writeSection(&b, s)
+	}
+	b.WriteString("\n" + referenceRules)
+	return []byte(b.String())
+}
+
+// section is one block of the reference.
+type section struct {
+	title string
+	info  *blockInfo
+	skip  map[string]bool // keys that stand in another section
+}
+
+func sections() []section {
+	grid, point := sweepBlocks()
+	inherited := map[string]bool{}
+	for _, k := range serverBlock().info().names() {
+		inherited[k] = true
+	}
+	return []section{
+		{title: "Top level", info: fileBlock().info()},
+		{title: "deadlines", info: deadlinesBlock().info()},
+		{title: "server", info: serverBlock().info()},
+		{title: "server.ready", info: readyBlock().info()},
+		{title: "server.stop", info: stopBlock().info()},
+		{title: "variants", info: variantBlock().info(), skip: inherited},
+		{title: "load", info: loadBlock().info()},
+		{title: "load.dataset", info: datasetBlock().info()},
+		{title: "load.timeouts", info: timeoutsBlock().info()},
+		{title: "load.goodput", info: goodputBlock().info()},
+		{title: "load.sweep as a grid", info: grid},
+		{title: "load.sweep as a list of points", info: point},
+	}
+}
+
+func writeSection(b *strings.Builder, s section) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", s.title, s.info.doc)
+	b.WriteString("| key | type | default | meaning |\n|---|---|---|---|\n")
+	for _, k := range s.info.keys {
+		if s.skip[k.key] {
+			continue
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.key, cell(k.shape.words()), cell(defaultText(k)), cell(k.doc))
+	}
+	fmt.Fprintf(b, "\n```yaml\n%s```\n", strings.TrimPrefix(s.info.example, "\n"))
+}
+
+func defaultText(k info) string {
+	switch {
+	case k.required:
+		return "required"
+	case k.def != "":
+		return "`" + k.def + "`"
+	}
+	return k.note
+}
+
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

@@ -1,0 +1,57 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReferenceIsCurrent(t *testing.T) {
+	golden(t, "../docs/scenario-reference.md", string(Reference()))
+}
+
+// Every key of every table is in the reference, and every block's example is
+// read without an error.
+func TestReferenceExamples(t *testing.T) {
+	ref := string(Reference())
+	for _, s := range sections() {
+		for _, k := range s.info.keys {
+			if !strings.Contains(ref, "| `"+k.key+"` |") {
+				t.Errorf("reference lacks %s of %s", k.key, s.title)
+			}
+		}
+		src := exampleFile(s.title, strings.TrimPrefix(s.info.example, "\n"))
+		if _, err := Parse("a.yaml", []byte(src), Options{}); err != nil {
+			t.Errorf("example of %s:\n%s%v", s.title, src, err)
+		}
+	}
+}
+
+// exampleFile makes a whole file of a block's example.
+func exampleFile(title, example string) string {
+	parts := map[string]string{
+		"schema": "schema: 1\n", "server": "server: {launcher: vllm, model: m}\n", "load": "load: {input-len: 8, output-len: 8}\n",
+	}
+	indent := func(s, by string) string { return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by) + "\n" }
+	top, rest, _ := strings.Cut(title, ".")
+	switch key, _, _ := strings.Cut(rest, " "); {
+	case title == "Top level":
+		parts["schema"] = example
+	case title == "variants":
+		parts[top] = "variants:\n  -\n" + indent(example, "    ")
+	case strings.HasSuffix(title, "list of points"):
+		parts[top] = "load:\n  sweep:\n    -\n" + indent(example, "      ")
+	case key == "":
+		parts[top] = top + ":\n" + indent(example, "  ")
+	case top == "server":
+		parts[top] = "server:\n  launcher: vllm\n  model: m\n  " + key + ":\n" + indent(example, "    ")
+	default:
+		lens := map[string]string{"dataset": "  input-len: 8\n  output-len: 8\n", "timeouts": "  input-len: 8\n  output-len: 8\n",
+			"goodput": "  input-len: 8\n  output-len: 8\n", "sweep": "  output-len: 8\n"}
+		parts[top] = "load:\n" + lens[key] + "  " + key + ":\n" + indent(example, "    ")
+	}
+	var b strings.Builder
+	for _, name := range []string{"schema", "deadlines", "server", "variants", "load"} {
+		b.WriteString(parts[name])
+	}
+	return b.String()
+}
