@@ -12,8 +12,10 @@ import (
 // backlog of connections not yet accepted; the kernel may cap it.
 const backlog = 4096
 
-// port is a bound socket that does not listen yet: connecting is refused,
-// binding a second time fails. That is how vLLM holds its port while it loads.
+// port is a bound socket that does not listen yet: connecting is refused, and
+// so is a plain bind. That is how vLLM holds its port while it loads. As there,
+// SO_REUSEADDR is set; Linux lets two such sockets share a port until one
+// listens, so that the other fails only then.
 type port struct {
 	fd   int
 	addr string
@@ -73,7 +75,7 @@ func boundAddr(fd int) (string, error) {
 // listen makes the port accept connections and gives it away.
 func (p *port) listen() (net.Listener, error) {
 	if err := unix.Listen(p.fd, backlog); err != nil {
-		return nil, fmt.Errorf("listen on %s: %v", p.addr, err)
+		return nil, fmt.Errorf("listen on %s: %w", p.addr, err)
 	}
 	f := os.NewFile(uintptr(p.fd), p.addr)
 	p.fd = -1

@@ -88,10 +88,7 @@ func (r *runner) run(ctx context.Context) error {
 	cfg := r.server.cfg
 	p, err := bindPort(cfg.Host, cfg.Port)
 	if err != nil {
-		if errors.Is(err, unix.EADDRINUSE) {
-			r.log.error("[Errno 98] error while attempting to bind on address ('%s', %d): address already in use", cfg.Host, cfg.Port)
-		}
-		return err
+		return r.logPortTaken(err)
 	}
 	defer p.close()
 	if !r.server.llamaCpp() {
@@ -101,9 +98,17 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	listener, err := p.listen()
 	if err != nil {
-		return err
+		return r.logPortTaken(err)
 	}
 	return r.serve(ctx, listener, p.addr)
+}
+
+func (r *runner) logPortTaken(err error) error {
+	if errors.Is(err, unix.EADDRINUSE) {
+		r.log.error("[Errno 98] error while attempting to bind on address ('%s', %d): address already in use",
+			r.server.cfg.Host, r.server.cfg.Port)
+	}
+	return err
 }
 
 func ignoreCancel(err error) error {

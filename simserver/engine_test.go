@@ -1,0 +1,129 @@
+package simserver
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// newTestSequence asks for n tokens.
+func newTestSequence(i, prompt, n int) *sequence {
+	return &sequence{key: uint64(i), prompt: promptTokens(i, prompt), spoken: []int32{400}, answer: n, target: n, out: newStream()}
+}
+
+// collect reads a sequence's events until the last one.
+func collect(s *sequence) (events []event, at []time.Time) {
+	for {
+		<-s.out.ready
+		events = s.out.take(events)
+		for len(at) < len(events) {
+			at = append(at, time.Now())
+		}
+		if n := len(events); n > 0 && events[n-1].finish != finishNone {
+			return events, at
+		}
+	}
+}
+
+// In virtual time tokens come exactly when the cost model says, and steps
+// follow each other without gaps.
+func TestEngineKeepsSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, speed := range []float64{1, 10} {
+			cfg := mustResolve(t, Config{Model: "Llama-70B", TensorParallelSize: 8, Speed: speed})
+			ctx, cancel := context.WithCancel(t.Context())
+			e := newEngine(cfg, func(FaultKind) {})
+			done := make(chan struct{})
+			go func() { defer close(done); e.run(ctx) }()
+			s := newTestSequence(1, 100, 200)
+			begin := time.Now()
+			e.submit(s)
+			events, at := collect(s)
+			want, context := 0.0, 100.0
+			for i, ev := range events {
+				w := work{tokens: 1, seqs: 1, context: context, attention: context}
+				if i == 0 {
+					w.tokens, w.attention = 100, context*context
+				}
+				want += newCosts(cfg).step(w) / speed
+				context++
+				if got := at[i].Sub(begin).Seconds(); !near(got, want) || !at[i].Equal(ev.at) {
+					t.Fatalf("speed %v: token %d at %.9f s, want %.9f", speed, i, got, want)
+				}
+			}
+			if g := e.gauges(); g.slippedS != 0 || g.outputTokens != 200 {
+				t.Errorf("gauges = %+v, want 200 tokens and no slip", g)
+			}
+			cancel()
+			<-done
+		}
+	})
+}
+
+func near(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
+
+// Requests that come while the engine is idle, late or busy all get the whole
+// answer; one that is aborted gets no more.
+func TestEngineArrivals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := mustResolve(t, Config{Model: "Llama-8B"})
+		ctx, cancel := context.WithCancel(t.Context())
+		e := newEngine(cfg, func(FaultKind) {})
+		done := make(chan struct{})
+		go func() { defer close(done); e.run(ctx) }()
+		wait := func(d time.Duration) { <-time.After(d) }
+
+		var all []*sequence
+		for i := range 5 {
+			s := newTestSequence(i, 50, 30)
+			e.submit(s)
+			all = append(all, s)
+			wait(time.Duration(i) * 100 * time.Millisecond)
+		}
+		left := newTestSequence(9, 50, 1000)
+		e.submit(left)
+		wait(50 * time.Millisecond)
+		e.abort(left)
+		for i, s := range all {
+			if events, _ := collect(s); len(events) != 30 {
+				t.Errorf("request %d has %d events, want 30", i, len(events))
+			}
+		}
+		before := len(left.out.take(nil))
+		wait(time.Second)
+		if after := len(left.out.take(nil)); before == 0 || after != 0 {
+			t.Errorf("aborted request has %d events before and %d after, want some and none", before, after)
+		}
+		if g := e.gauges(); g.running != 0 || g.kvUsage != 0 || g.finished[finishAbort] != 1 {
+			t.Errorf("gauges = %+v, want nothing running and one abort", g)
+		}
+		cancel()
+		<-done
+	})
+}
+
+// A night of load passes in no time, and the schedule has not drifted.
+func TestEngineNight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := mustResolve(t, Config{Model: "Llama-405B", Device: "mi300x", TensorParallelSize: 8, Noise: 0.02, MaxModelLen: 32768})
+		ctx, cancel := context.WithCancel(t.Context())
+		e := newEngine(cfg, func(FaultKind) {})
+		done := make(chan struct{})
+		go func() { defer close(done); e.run(ctx) }()
+		begin := time.Now()
+		for i := range 20 {
+			s := newTestSequence(i, 1000, 20000)
+			e.submit(s)
+			collect(s)
+		}
+		if hours := time.Since(begin).Hours(); hours < 3 || hours > 12 {
+			t.Errorf("20 answers of 20,000 tokens took %.1f h, want 3 to 12", hours)
+		}
+		if g := e.gauges(); g.slippedS != 0 {
+			t.Errorf("schedule slipped by %v s in virtual time", g.slippedS)
+		}
+		cancel()
+		<-done
+	})
+}
