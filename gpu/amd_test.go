@@ -81,7 +81,7 @@ func TestDetectAMDServer(t *testing.T) {
 		t.Fatalf("Detect: %v", err)
 	}
 	want := Inventory{
-		Devices: []Device{
+		GPUs: []Device{
 			{
 				Index: 0, Vendor: AMD, Name: "AMD Instinct MI300X OAM", UUID: "GPU-a1b2c3d4e5f60718", PCI: "0000:c1:00.0",
 				VRAMBytes: bytesOf(206141652992), GTTBytes: bytesOf(1000),

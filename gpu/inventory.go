@@ -32,7 +32,7 @@ type Device struct {
 
 // Inventory is the GPUs of a box.
 type Inventory struct {
-	Devices []Device          `json:"devices"` // never null; by vendor, then index
+	GPUs    []Device          `json:"gpus"`    // never null; by vendor, then index
 	Drivers map[string]string `json:"drivers"` // vendor -> version of the kernel driver
 	Sources []string          `json:"sources"` // where the devices come from: "nvml", "nvidia-smi", "sysfs"
 	Notes   []string          `json:"notes"`   // why a source that should have had something gave nothing
@@ -44,7 +44,7 @@ type Inventory struct {
 func (v Inventory) Vendor() string {
 	memory := map[string]int64{}
 	best := ""
-	for _, device := range v.Devices {
+	for _, device := range v.GPUs {
 		if device.VRAMBytes != nil {
 			memory[device.Vendor] += *device.VRAMBytes
 		}
@@ -60,7 +60,7 @@ func (v Inventory) Vendor() string {
 // Of lists the devices of one vendor, by index.
 func (v Inventory) Of(vendor string) []Device {
 	var devices []Device
-	for _, device := range v.Devices {
+	for _, device := range v.GPUs {
 		if device.Vendor == vendor {
 			devices = append(devices, device)
 		}
@@ -87,7 +87,7 @@ type Options struct {
 // error; the error is that of ctx.
 func Detect(ctx context.Context, options Options) (Inventory, error) {
 	box := Inventory{
-		Devices: []Device{},
+		GPUs:    []Device{},
 		Drivers: driverVersions(options.Root),
 		Sources: []string{},
 		Notes:   []string{},
@@ -97,7 +97,7 @@ func Detect(ctx context.Context, options Options) (Inventory, error) {
 	if err := ctx.Err(); err != nil {
 		return Inventory{}, err
 	}
-	slices.SortStableFunc(box.Devices, byVendorAndIndex)
+	slices.SortStableFunc(box.GPUs, byVendorAndIndex)
 	return box, nil
 }
 
@@ -141,6 +141,6 @@ func (v *Inventory) add(source string, devices []Device) {
 	if len(devices) == 0 {
 		return
 	}
-	v.Devices = append(v.Devices, devices...)
+	v.GPUs = append(v.GPUs, devices...)
 	v.Sources = append(v.Sources, source)
 }

@@ -33,7 +33,7 @@ func TestDetectWithoutGPUs(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Detect: %v", err)
 	}
-	want := Inventory{Devices: []Device{}, Drivers: map[string]string{}, Sources: []string{}, Notes: []string{}}
+	want := Inventory{GPUs: []Device{}, Drivers: map[string]string{}, Sources: []string{}, Notes: []string{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Detect of an empty box differs (-want +got):\n%s", diff)
 	}
@@ -44,7 +44,7 @@ func TestDetectWithoutGPUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"devices":[],"drivers":{},"sources":[],"notes":[]}`; string(text) != want {
+	if want := `{"gpus":[],"drivers":{},"sources":[],"notes":[]}`; string(text) != want {
 		t.Errorf("JSON = %s, want %s", text, want)
 	}
 }
@@ -80,7 +80,7 @@ func TestDetectNVIDIA(t *testing.T) {
 		t.Fatalf("Detect: %v", err)
 	}
 	want := Inventory{
-		Devices: []Device{
+		GPUs: []Device{
 			{Index: 0, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0", VRAMBytes: bytesOf(81559 << 20)},
 			{Index: 1, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0", VRAMBytes: bytesOf(81559 << 20)},
 		},
@@ -108,8 +108,8 @@ func TestDetectBrokenDriver(t *testing.T) {
 	}
 	for _, test := range tests {
 		box, err := Detect(t.Context(), Options{Root: t.TempDir(), RunTool: toolSaying(test.out, test.err)})
-		if err != nil || len(box.Devices) != 0 {
-			t.Errorf("Detect = %v, %v, want no device and no error", box.Devices, err)
+		if err != nil || len(box.GPUs) != 0 {
+			t.Errorf("Detect = %v, %v, want no device and no error", box.GPUs, err)
 		}
 		if notes := strings.Join(box.Notes, "\n"); !strings.Contains(notes, test.note) {
 			t.Errorf("notes = %q, want one with %q", notes, test.note)
@@ -137,7 +137,7 @@ func TestVendorOfMixedBoxes(t *testing.T) {
 		{"only AMD, memory unknown", []Device{device(AMD, 0)}, AMD, 1},
 	}
 	for _, test := range tests {
-		box := Inventory{Devices: test.devices}
+		box := Inventory{GPUs: test.devices}
 		if got := box.Vendor(); got != test.want || box.Count() != test.count {
 			t.Errorf("%s: Vendor, Count = %q, %d, want %q, %d", test.name, got, box.Count(), test.want, test.count)
 		}
