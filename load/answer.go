@@ -15,7 +15,7 @@ import (
 
 const (
 	wordsKept   = 2 << 10 // bytes of a server's words in a failure
-	presetMax   = 1 << 16 // chunks for which room is made in advance
+	presetMax   = 4096    // chunks for which room is made in advance
 	presetAsked = 256     // the same where the answer's length is not known
 	pooledMax   = 1 << 20 // bytes; larger buffers are not used again
 )

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ func unsent(err *sendError, cause error) *results.Failure {
 	}
 	switch {
 	case !err.connected:
-		return results.Failf(results.FailConnect, "%v", err.err)
+		return results.Failf(results.FailConnect, "%v%s", err.err, tlsHint(err.err))
 	case strings.Contains(err.err.Error(), "malformed HTTP"):
 		return results.Failf(results.FailProtocol, "not an HTTP server: %v", err.err)
 	}
@@ -61,6 +62,15 @@ func plain(err error) string {
 		return "the server closed it (EOF)"
 	}
 	return err.Error()
+}
+
+// tlsHint says so if an https URL leads to a server of plain HTTP.
+func tlsHint(err error) string {
+	var record tls.RecordHeaderError
+	if errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/" {
+		return " (the server speaks plain HTTP: use http://)"
+	}
+	return ""
 }
 
 func reuseHint(reused bool) string {

@@ -46,7 +46,7 @@ type Options struct {
 	IgnoreEOS      bool
 	Temperature    *float64
 	Timeouts       Timeouts
-	KeepText       bool               // keep the answers' text in the records
+	KeepText       bool               // keep the answers' text, reasoning and content as they came, in the records
 	RequestID      func(i int) string // nil: "bench-<i>"
 	Progress       func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
 	ProgressPeriod time.Duration      // 0: one second

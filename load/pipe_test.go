@@ -1,0 +1,102 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"benchrig/results"
+)
+
+// pipeServer serves requests over in-memory connections, so that tests run in
+// fake time.
+type pipeServer struct {
+	answer answerFunc
+	n      atomic.Int64
+	wg     sync.WaitGroup // of the connections
+	refuse bool
+}
+
+func (s *pipeServer) dial(context.Context, string, string) (net.Conn, error) {
+	if s.refuse {
+		return nil, errors.New("connection refused")
+	}
+	client, server := net.Pipe()
+	s.wg.Go(func() { s.serve(server) })
+	return client, nil
+}
+
+func (s *pipeServer) serve(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for {
+		req, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+			return
+		}
+		if !s.answer(conn, req, int(s.n.Add(1)-1)) {
+			return
+		}
+	}
+}
+
+// script is an answer in timed pieces: each is written after its delay.
+type script []struct {
+	after time.Duration
+	bytes string
+}
+
+func (sc script) play(w io.Writer) bool {
+	for _, step := range sc {
+		time.Sleep(step.after)
+		if step.bytes == "" {
+			continue
+		}
+		if _, err := io.WriteString(w, step.bytes); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// frame is one HTTP chunk.
+func frame(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
+
+func event(data string) string { return frame("data: " + data + "\n\n") }
+
+const (
+	token    = `{"choices":[{"text":" a","finish_reason":null}]}`
+	last     = `{"choices":[{"text":"","finish_reason":"length"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`
+	endFrame = "0\r\n\r\n"
+)
+
+// steady answers with two tokens: the first after ttft, the end after rest.
+func steady(ttft, rest time.Duration) answerFunc {
+	return func(w io.Writer, _ *http.Request, _ int) bool {
+		return script{{ttft, streamHeader + event(token)}, {rest, event(token) + event(last) + event("[DONE]") + endFrame}}.play(w)
+	}
+}
+
+// runPipe drives prompts against s in fake time.
+func runPipe(ctx context.Context, s *pipeServer, o Options, n int) ([]results.Record, results.ClientReport, error) {
+	if o.Target.BaseURLs == nil {
+		o.Target.BaseURLs = []string{"http://one"}
+	}
+	o.Target.Path, o.Target.API, o.Target.Model = "/v1/completions", "completions", "m"
+	records := make([]results.Record, 0, n)
+	report, err := run(ctx, o, manyPrompts(n), func(r results.Record) error {
+		records = append(records, r)
+		return nil
+	}, s.dial)
+	return records, report, err
+}
