@@ -13,21 +13,21 @@ type Spec struct {
 	Kind       string // "random", "sharegpt", "jsonl"
 	Path       string // of the file; unused by random
 	Seed       uint64
-	N          int // prompts to make
-	InputLen   int // tokens; random: length asked; others: 0, the dataset's own
-	OutputLen  int // tokens; 0: the dataset's own
-	TokenIDs   bool
-	VocabSize  int
-	RangeRatio float64
-	PrefixLen  int
-	Shuffle    bool
+	N          int     // prompts to make, at least 1
+	InputLen   int     // tokens; random: length asked; others: 0, the dataset's own
+	OutputLen  int     // tokens; 0: the dataset's own
+	TokenIDs   bool    // random: make token ids, not text
+	VocabSize  int     // random token ids: ids 3 to VocabSize-1 are used
+	RangeRatio float64 // random: lengths from l(1-r) to l(1+r), 0 <= r < 1
+	PrefixLen  int     // random: tokens that all prompts begin with, beside InputLen
+	Shuffle    bool    // files: in the order that vLLM's client shuffles with Seed
 }
 
 // Prompt is one prompt. Exactly one of Text and TokenIDs is set.
 type Prompt struct {
 	Text         string
 	TokenIDs     []int
-	InputTokens  int // 0: unknown
+	InputTokens  int // as counted, never estimated; 0: unknown
 	OutputTokens int // 0: leave it to the server
 }
 

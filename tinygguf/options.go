@@ -30,8 +30,8 @@ func Sizes() []string { return []string{"tiny", "small"} }
 
 // Size gives the options of a named size: "tiny" has 0.6 million parameters,
 // "small" 35 million, enough for a visible difference between weight types.
-// Models of one seed share the leading part of their embeddings, so tiny drafts
-// for small with some success.
+// Models of one seed share the leading part of their embeddings, so tiny can
+// draft for small in speculative decoding: some of its tokens are accepted.
 func Size(name string) (Options, error) {
 	switch name {
 	case "tiny":

@@ -4,9 +4,9 @@
 //
 // What goes in: Options. What comes out: a llama-architecture GGUF file, the
 // same bytes for the same Options on every machine. It loads as any model does,
-// takes token-id, text and chat prompts, and answers with English words in
-// random order: it talks nonsense, and nothing about a real model's answers can
-// be learned from it. The package opens no file and no connection.
+// takes token-id, text and chat prompts, and answers with words and pieces of
+// words in random order: it talks nonsense, and nothing about a real model's
+// answers can be learned from it. The package opens no file and no connection.
 package tinygguf
 
 import (
