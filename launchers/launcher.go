@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"benchrig/launchers/process"
@@ -23,9 +25,38 @@ type Launcher struct {
 	Journal func(results.Event) error
 	// Environ is the environment that servers inherit, as os.Environ gives it.
 	Environ []string
-	// Hurry, once closed, makes the clean-up after a failed start go straight
-	// to SIGKILL; nil: it does not.
-	Hurry <-chan struct{}
+
+	mu      sync.Mutex                    // guards all below
+	hurried bool                          // Hurry was called
+	running map[*process.Process]struct{} // started and not proven gone
+}
+
+// Hurry makes every stop, running or to come, go straight to SIGKILL.
+func (l *Launcher) Hurry() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hurried = true
+	for p := range l.running {
+		p.Hurry()
+	}
+}
+
+func (l *Launcher) started(p *process.Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hurried {
+		p.Hurry()
+	}
+	if l.running == nil {
+		l.running = make(map[*process.Process]struct{})
+	}
+	l.running[p] = struct{}{}
+}
+
+func (l *Launcher) ended(p *process.Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.running, p)
 }
 
 // Launch starts the server and returns once it has answered with a token. The
@@ -53,9 +84,9 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	}
 	spec.Port = cmp.Or(spec.Port, kind.DefaultPort)
 	spec.Host = cmp.Or(spec.Host, "127.0.0.1")
-	if spec.Cookie == "" {
-		spec.Cookie = rand.Text()
-	}
+	// The cookies of one run's servers must differ: whoever carries a server's
+	// is ended with it.
+	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")
 	if failure := portFree(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
 		return nil, failure
 	}
@@ -64,8 +95,10 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	if failure := server.spawn(l.Environ, command); failure != nil {
 		return nil, failure
 	}
+	l.started(server.process)
+	server.release = func() { l.ended(server.process) }
 	if failure := server.becomeReady(ctx); failure != nil {
-		return nil, l.discard(ctx, server, failure)
+		return nil, discard(ctx, server, failure)
 	}
 	return server, nil
 }
@@ -222,23 +255,10 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 
 // discard ends a server that did not become ready and returns its failure, or
 // the one of its end if that is worse.
-func (l *Launcher) discard(ctx context.Context, server *Server, failure *results.Failure) *results.Failure {
+func discard(ctx context.Context, server *Server, failure *results.Failure) *results.Failure {
 	server.endWatch()
 	server.settle(failure)
-	ending, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	if l.Hurry != nil {
-		ended := make(chan struct{})
-		defer close(ended)
-		go func() {
-			select {
-			case <-l.Hurry:
-				cancel()
-			case <-ended:
-			}
-		}()
-	}
-	if _, err := server.Stop(ending); err != nil {
+	if _, err := server.Stop(context.WithoutCancel(ctx)); err != nil {
 		worse := asFailure(err)
 		worse.Message = fmt.Sprintf("%s; before that: %v", worse.Message, failure)
 		worse.LogTail = failure.LogTail

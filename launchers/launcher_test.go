@@ -122,6 +122,7 @@ func prepare(t *testing.T, kind Kind, engine fakeengine.Config) *bench {
 		engine.Counters[ours] = theirs[0]
 	}
 	spec.Env[fakeengine.Variable] = engine.Value()
+	spec.Env["GORACE"] = fakeengine.PromptExit
 	story := &journal{}
 	b := &bench{Launcher: &Launcher{Journal: story.write, Environ: os.Environ()}, journal: story, kind: kind, spec: spec}
 	t.Cleanup(func() { b.nothingLeft(t) })
@@ -187,7 +188,7 @@ func carriers(cookie string) []int {
 			continue
 		}
 		env, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ"))
-		if bytes.Contains(append(env, 0), []byte("BENCH_COOKIE="+cookie+"\x00")) {
+		if bytes.Contains(env, []byte("BENCH_COOKIE="+cookie+".")) {
 			pids = append(pids, pid)
 		}
 	}
@@ -254,7 +255,7 @@ func TestServerServes(t *testing.T) {
 func (b *bench) checkJournal(t *testing.T, info results.Server) {
 	t.Helper()
 	before, after := b.journal.last(results.LifeStarting), b.journal.last(results.LifeSpawned)
-	if before.Process == nil || before.Process.Cookie != b.spec.Cookie || before.Process.Port != b.spec.Port {
+	if before.Process == nil || !strings.HasPrefix(before.Process.Cookie, b.spec.Cookie) || before.Process.Port != b.spec.Port {
 		t.Errorf("event before the spawn = %+v, want cookie and port", before.Process)
 	}
 	if after.Process == nil || after.Process.PID != info.PID || after.Process.StartTime == 0 || after.Life != "life-1" || after.Replica != 2 {
@@ -287,7 +288,7 @@ func TestPortTaken(t *testing.T) {
 func TestPortBoundWithoutListening(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,13 +370,11 @@ func TestCancelWhileStarting(t *testing.T) {
 			t.Parallel()
 			b := prepare(t, vllm(t), c.engine)
 			b.spec.StopGrace = c.grace
-			hurry := make(chan struct{})
-			b.Hurry = hurry
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			time.AfterFunc(400*time.Millisecond, cancel)
 			if c.hurry {
-				time.AfterFunc(600*time.Millisecond, func() { close(hurry) })
+				time.AfterFunc(600*time.Millisecond, b.Hurry)
 			}
 			_, err := b.Launch(ctx, b.kind, b.spec)
 			if err == nil || asFailure(err).Class != results.FailInterrupted {
@@ -424,6 +423,38 @@ func TestBystanderSurvives(t *testing.T) {
 	case <-time.After(50 * time.Millisecond):
 		_ = other.Process.Kill()
 		<-ended
+	}
+}
+
+// Servers of one run have one cookie in their Spec; ending one must spare the
+// others.
+func TestStopSparesOtherReplica(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{})
+	first := b.launch(t)
+	b.spec.Port, b.spec.LogPath = freePort(t), b.spec.LogPath+"-2"
+	second := b.launch(t)
+	if _, err := first.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-second.Done():
+		t.Errorf("the second server ended with the first: %v", second.Failure())
+	case <-time.After(400 * time.Millisecond):
+	}
+	if _, err := second.Stop(t.Context()); err != nil || second.Failure() != nil {
+		t.Errorf("Stop() of the second = %v, failure %v, want neither", err, second.Failure())
+	}
+}
+
+func TestHurryReachesServers(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{IgnoreTerm: true})
+	b.spec.StopGrace = time.Minute
+	server := b.launch(t)
+	time.AfterFunc(100*time.Millisecond, b.Hurry)
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
 	}
 }
 

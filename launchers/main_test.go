@@ -1,6 +1,7 @@
 package launchers
 
 import (
+	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,6 +13,12 @@ import (
 func TestMain(m *testing.M) {
 	fakeengine.Main()
 	if err := process.BecomeSubreaper(); err != nil {
+		panic(err)
+	}
+	// These tests wait for processes most of the time: more of them than
+	// there are cores can run at once.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "12"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -20,6 +20,7 @@ type Server struct {
 	journal func(results.Event) error
 
 	process *process.Process // nil: external, not ours to start or stop
+	release func()           // called when the process is proven gone
 	log     *serverLog       // nil: external
 	began   time.Time        // the spawn
 
@@ -105,6 +106,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 		return s.proof, failure
 	}
 	s.log.close()
+	s.release()
 	return s.proof, cmp.Or(told...)
 }
 

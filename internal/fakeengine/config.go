@@ -17,6 +17,10 @@ import (
 // fake engine.
 const Variable = "BENCH_FAKE_ENGINE"
 
+// PromptExit is the value of GORACE under which a test binary built with the
+// race detector exits at once, instead of a second later.
+const PromptExit = "atexit_sleep_ms=0"
+
 // childArgument is the first argument of a fake engine's child processes.
 const childArgument = "fake-engine-child"
 
@@ -65,7 +69,7 @@ type Child struct {
 	Session    bool // in a session of its own
 	Daemon     bool // forked twice, so that its parent is gone
 	IgnoreTerm bool
-	ClearEnv   bool // without any environment variable
+	ClearEnv   bool // without the environment variables of its parent
 }
 
 // Env is the environment entry that makes a test binary this engine.

@@ -110,7 +110,7 @@ func startChild(child Child) error {
 	cmd.Stdout = readyWriter
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: child.Group, Setsid: child.Session}
 	if child.ClearEnv {
-		cmd.Env = []string{}
+		cmd.Env = []string{"GORACE=" + PromptExit}
 	} else {
 		cmd.Env = withoutEngine(os.Environ())
 	}
@@ -163,9 +163,6 @@ func forkAgain(child Child) int {
 	cmd := exec.Command(program, childArgument, string(text))
 	cmd.Stdout = os.Stdout
 	cmd.Env = os.Environ()
-	if len(cmd.Env) == 0 {
-		cmd.Env = []string{}
-	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: child.Group, Setsid: child.Session}
 	if err := cmd.Start(); err != nil {
 		return 95

@@ -1,0 +1,319 @@
+package launchers
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"benchrig/internal/fakeengine"
+	"benchrig/results"
+)
+
+// stage is one course that a server's start can take.
+type stage struct {
+	name   string
+	engine func(Kind) fakeengine.Config
+	change func(*Spec)          // nil: nothing
+	skip   func(Kind) bool      // nil: every kind plays it
+	want   results.FailureClass // "": it becomes ready
+	says   string               // part of the failure's message
+	code   *int                 // exit code in the failure
+	check  func(*testing.T, *results.Failure)
+}
+
+func plain(c fakeengine.Config) func(Kind) fakeengine.Config {
+	return func(Kind) fakeengine.Config { return c }
+}
+
+func noModels(kind Kind) bool { return kind.ModelsPath == "" }
+func noHealth(kind Kind) bool { return kind.HealthPath == "" }
+
+func shortTimeout(s *Spec) { s.Ready.Timeout = 3 * time.Second }
+
+// fatalSample is a line that a kind takes for fatal, with its class.
+func fatalSample(kind Kind) (string, results.FailureClass) {
+	for _, line := range []string{
+		"torch.OutOfMemoryError: CUDA out of memory.",
+		"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
+		"Error: listen tcp 127.0.0.1:1: bind: address already in use",
+	} {
+		for _, fatal := range kind.Fatal {
+			if fatal.Pattern.MatchString(line) {
+				return line, fatal.Class
+			}
+		}
+	}
+	return "", ""
+}
+
+func stages() []stage {
+	stuck := fakeengine.Child{Session: true, IgnoreTerm: true}
+	crowd := []fakeengine.Child{{}, {Group: true}, {Session: true}, {Daemon: true, Session: true}, {Daemon: true, Session: true, ClearEnv: true}}
+	return []stage{
+		{name: "serves", engine: plain(fakeengine.Config{})},
+		{name: "loads slowly", engine: plain(fakeengine.Config{Loading: 400 * time.Millisecond})},
+		{name: "has children everywhere", engine: plain(fakeengine.Config{Children: crowd[:4]})},
+		{
+			name: "ignores TERM", engine: plain(fakeengine.Config{IgnoreTerm: true}),
+			change: func(s *Spec) { s.StopGrace = 200 * time.Millisecond },
+		},
+		{name: "drains at the end", engine: plain(fakeengine.Config{Drain: 300 * time.Millisecond, TermCode: 1})},
+		{
+			name: "exits with a message", engine: plain(fakeengine.Config{Lines: []string{"cannot go on"}, ExitAtOnce: new(3)}),
+			want: results.FailExited, says: "cannot go on", code: new(3),
+		},
+		{
+			name: "exits with code 0 after the engine's death", engine: plain(fakeengine.Config{Loading: time.Minute, ExitAfter: 300 * time.Millisecond}),
+			want: results.FailExited, says: "code 0", code: new(0),
+		},
+		{
+			name: "exits and leaves children", engine: plain(fakeengine.Config{ExitAtOnce: new(1), Children: crowd[:4]}),
+			want: results.FailExited, code: new(1),
+		},
+		{
+			name: "serves another model", engine: plain(fakeengine.Config{Model: "another"}), skip: noModels,
+			want: results.FailWrongModel, says: `"another"`,
+		},
+		{
+			name: "is healthy without tokens", engine: plain(fakeengine.Config{NoTokens: true}), change: shortTimeout,
+			want: results.FailReadyTimeout, says: "waiting for a token",
+		},
+		{
+			name: "streams nothing", engine: plain(fakeengine.Config{Empty: true}), change: shortTimeout, skip: noHealth,
+			want: results.FailReadyTimeout, says: "health 200",
+		},
+		{
+			name: "logs and never listens", engine: plain(fakeengine.Config{Chatter: true}), change: func(s *Spec) {
+				shortTimeout(s)
+				s.Ready.Stall = time.Second
+			},
+			want: results.FailReadyTimeout, says: "TCP connection",
+		},
+		{
+			name: "falls silent", engine: plain(fakeengine.Config{Silent: true, Children: []fakeengine.Child{stuck}}),
+			change: func(s *Spec) { s.Ready.Stall = time.Second },
+			want:   results.FailReadyStall, says: "no CPU time",
+		},
+		{
+			name: "asks for a key", engine: plain(fakeengine.Config{Key: "secret-key"}), want: results.FailAuth, says: "api-key:",
+		},
+		{
+			name: "gets its key", engine: plain(fakeengine.Config{Key: "secret-key"}), change: func(s *Spec) { s.APIKey = "secret-key" },
+		},
+		{
+			name: "never says the text waited for", engine: plain(fakeengine.Config{}), change: func(s *Spec) {
+				shortTimeout(s)
+				s.Ready.Log = "fired up"
+			},
+			want: results.FailReadyTimeout, says: "fired up",
+		},
+		{
+			name: "says the text waited for", engine: plain(fakeengine.Config{Lines: []string{"The server is fired up"}}),
+			change: func(s *Spec) { s.Ready.Log = "fired up" },
+		},
+	}
+}
+
+// launched are the kinds that start a process.
+func launched() []Kind {
+	return slices.DeleteFunc(All(), func(k Kind) bool { return k.External })
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for _, kind := range launched() {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, s := range stages() {
+				if s.skip != nil && s.skip(kind) {
+					continue
+				}
+				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
+					s.play(t, kind)
+				})
+			}
+		})
+	}
+}
+
+// play runs one stage and checks result, journal and leftovers (the last in
+// prepare's clean-up).
+func (s stage) play(t *testing.T, kind Kind) {
+	b := prepare(t, kind, s.engine(kind))
+	if s.change != nil {
+		s.change(&b.spec)
+	}
+	if s.want == "" {
+		server := b.launch(t)
+		if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+			t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+		}
+		b.story(t, storyGood)
+		return
+	}
+	failure := b.refuse(t, s.want)
+	if !strings.Contains(failure.Message, s.says) {
+		t.Errorf("failure = %q, want it to say %q", failure.Message, s.says)
+	}
+	if s.code != nil && (failure.ExitCode == nil || *failure.ExitCode != *s.code) {
+		t.Errorf("exit code = %v, want %d", failure.ExitCode, *s.code)
+	}
+	b.story(t, storyBad)
+	if told := b.journal.last(results.LifeFailed).Failure; told == nil || told.Class != s.want {
+		t.Errorf("journal tells failure %v, want class %s", told, s.want)
+	}
+	if proof := b.journal.last(results.LifeStopped).Proof; proof == nil || !proof.Clean() {
+		t.Errorf("journal tells proof %+v, want a clean one", proof)
+	}
+}
+
+// A fatal line ends the wait at once, whether the server goes on hanging or
+// exits, and with whatever code.
+func TestConformanceFatalLine(t *testing.T) {
+	t.Parallel()
+	for _, kind := range launched() {
+		line, class := fatalSample(kind)
+		if line == "" {
+			continue
+		}
+		for name, engine := range map[string]fakeengine.Config{
+			"then hangs": {Silent: true},
+			"then exits": {ExitAtOnce: new(0)},
+		} {
+			t.Run(kind.Name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				engine.Lines = []string{"\x1b[31mloading\x1b[0m", "\x1b[31m" + line + "\x1b[0m"}
+				b := prepare(t, kind, engine)
+				failure := b.refuse(t, class)
+				if !strings.Contains(failure.Message, line[:20]) || !slices.Contains(failure.LogTail, line) {
+					t.Errorf("failure = %q with tail %q, want the line %q in both", failure.Message, failure.LogTail, line)
+				}
+				if engine.ExitAtOnce != nil && (failure.ExitCode == nil || *failure.ExitCode != 0) {
+					t.Errorf("exit code = %v, want 0", failure.ExitCode)
+				}
+				b.story(t, storyBad)
+			})
+		}
+	}
+}
+
+// A server that dies under load closes Done and says why.
+func TestConformanceDeathWhileServing(t *testing.T) {
+	t.Parallel()
+	for _, kind := range launched() {
+		line, class := fatalSample(kind)
+		for _, c := range []struct {
+			name   string
+			engine fakeengine.Config
+			act    func(*Server)
+			want   results.FailureClass
+			code   *int
+		}{
+			{"exits", fakeengine.Config{DieAt: 2, Children: []fakeengine.Child{{Session: true}}}, request, results.FailExited, new(0)},
+			{"is killed", fakeengine.Config{Children: []fakeengine.Child{{}}}, kill, results.FailExited, new(137)},
+			{"logs a fatal line", fakeengine.Config{FatalAt: 2, FatalLine: line}, request, class, nil},
+		} {
+			if c.want == "" {
+				continue // the kind knows no fatal line
+			}
+			t.Run(kind.Name+" "+c.name, func(t *testing.T) {
+				t.Parallel()
+				b := prepare(t, kind, c.engine)
+				server := b.launch(t)
+				c.act(server)
+				select {
+				case <-server.Done():
+				case <-time.After(20 * time.Second):
+					t.Fatal("Done() is open 20 s after the server's end")
+				}
+				failure := server.Failure()
+				if failure.Class != c.want {
+					t.Errorf("Failure() = %v, want class %s", failure, c.want)
+				}
+				if c.code != nil && (failure.ExitCode == nil || *failure.ExitCode != *c.code) {
+					t.Errorf("exit code = %v, want %d", failure.ExitCode, *c.code)
+				}
+				if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+					t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+				}
+				b.story(t, storyDied)
+			})
+		}
+	}
+}
+
+// request sends one completion and does not care about its end.
+func request(s *Server) {
+	client := newProber(s.BaseURL(), Spec{})
+	client.ask(context.Background(), "POST", completionsPath, map[string]any{"prompt": "x"}, time.Second)
+}
+
+func kill(s *Server) { _ = syscall.Kill(s.Info().PID, syscall.SIGKILL) }
+
+func TestExternal(t *testing.T) {
+	t.Parallel()
+	kind, ok := Lookup("external")
+	if !ok {
+		t.Fatal(`Lookup("external") found nothing`)
+	}
+	for _, c := range []struct {
+		name   string
+		engine fakeengine.Config
+		change func(*Spec)
+		want   results.FailureClass
+	}{
+		{"serves", fakeengine.Config{Model: "tiny"}, nil, ""},
+		{"any model", fakeengine.Config{Model: "whatever"}, func(s *Spec) { s.Model = "" }, ""},
+		{"base with /v1", fakeengine.Config{Model: "tiny"}, func(s *Spec) { s.BaseURL += "/v1/" }, ""},
+		{"still loading", fakeengine.Config{Model: "tiny", Loading: 300 * time.Millisecond}, nil, ""},
+		{"no model list", fakeengine.Config{Paths: fakeengine.Paths{Health: "/health"}}, nil, ""},
+		{"another model", fakeengine.Config{Model: "another"}, nil, results.FailWrongModel},
+		{"key", fakeengine.Config{Model: "tiny", Key: "secret-key"}, nil, results.FailAuth},
+		{"no tokens", fakeengine.Config{Model: "tiny", NoTokens: true}, shortTimeout, results.FailReadyTimeout},
+		{"nobody there", fakeengine.Config{}, func(s *Spec) {
+			shortTimeout(s)
+			s.BaseURL = "http://127.0.0.1:1"
+		}, results.FailReadyTimeout},
+		{"no address", fakeengine.Config{}, func(s *Spec) { s.BaseURL = "localhost:8000" }, results.FailBadRecipe},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.engine.Paths == (fakeengine.Paths{}) {
+				c.engine.Paths = fakeengine.VLLM()
+			}
+			remote := httptest.NewServer(fakeengine.Handler(c.engine))
+			defer remote.Close()
+			spec := Spec{Launcher: kind.Name, Model: "tiny", BaseURL: remote.URL, Ready: Ready{Timeout: 20 * time.Second}}
+			if c.change != nil {
+				c.change(&spec)
+			}
+			story := &journal{}
+			launcher := Launcher{Journal: story.write, Environ: os.Environ()}
+			server, err := launcher.Launch(t.Context(), kind, spec)
+			if c.want != "" {
+				if err == nil || asFailure(err).Class != c.want {
+					t.Errorf("Launch() = %v, want class %s", err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("Launch() = %v", err)
+			}
+			if server.BaseURL() != remote.URL {
+				t.Errorf("BaseURL() = %q, want %q", server.BaseURL(), remote.URL)
+			}
+			if proof, err := server.Stop(t.Context()); err != nil || proof.Signals != nil {
+				t.Errorf("Stop() = %+v, %v, want nothing done", proof, err)
+			}
+			if story.kinds() != "" {
+				t.Errorf("journal = %q, want nothing: an external server's life is not ours", story.kinds())
+			}
+		})
+	}
+}
