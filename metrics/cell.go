@@ -41,7 +41,7 @@ func (c Cell) Mean(figure func(*results.Figures) *float64) *float64 {
 	if len(means) == 0 {
 		return nil
 	}
-	return ptr(Mean(means))
+	return new(Mean(means))
 }
 
 // byLife groups the counted steps by the lives of their servers.

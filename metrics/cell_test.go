@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"testing"
 
-	"benchrig/results"
-
 	"github.com/google/go-cmp/cmp"
+
+	"benchrig/results"
 )
 
 func format(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }

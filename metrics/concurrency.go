@@ -74,5 +74,5 @@ func tokensPerChunk(good []observation) *float64 {
 	if chunks == 0 {
 		return nil
 	}
-	return ptr(float64(tokens) / float64(chunks))
+	return new(float64(tokens) / float64(chunks))
 }

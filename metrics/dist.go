@@ -12,11 +12,11 @@ func Describe(sample, percentiles []float64) results.Dist {
 		return d
 	}
 	sorted := ascending(sample)
-	d.Mean, d.Std = ptr(Mean(sample)), ptr(Std(sample))
-	d.Median = ptr(Median(sorted))
-	d.Min, d.Max = ptr(sorted[0]), ptr(sorted[d.N-1])
+	d.Mean, d.Std = new(Mean(sample)), new(Std(sample))
+	d.Median = new(Median(sorted))
+	d.Min, d.Max = new(sorted[0]), new(sorted[d.N-1])
 	for i, p := range percentiles {
-		d.Percentiles[i].Value = ptr(Percentile(sorted, p))
+		d.Percentiles[i].Value = new(Percentile(sorted, p))
 	}
 	return d
 }
@@ -41,5 +41,3 @@ func SamplesFor(p float64) int {
 	const beyond, slack = 10, 1e-6 // 1000.0000000000009 is 1000
 	return int(beyond/(1-p/100) + 1 - slack)
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -46,7 +46,7 @@ func setField(t *testing.T, r *results.Record, name, value string) {
 	t.Helper()
 	switch name {
 	case "sent":
-		r.SentS = ptr(parseFloat(t, value))
+		r.SentS = new(parseFloat(t, value))
 	case "intended":
 		r.IntendedS = parseFloat(t, value)
 	case "end":

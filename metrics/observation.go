@@ -68,7 +68,7 @@ func (o observation) since(start *float64, i int) *float64 {
 	if i < 0 {
 		i = len(o.tokenS) - 1
 	}
-	return ptr(o.tokenS[i] - *start)
+	return new(o.tokenS[i] - *start)
 }
 
 func (o observation) ttft() *float64 { return o.since(o.SentS, 0) }
@@ -79,7 +79,7 @@ func (o observation) tpot() *float64 {
 	if o.OutputTokens == nil || *o.OutputTokens <= 1 || len(o.tokenS) == 0 {
 		return nil
 	}
-	return ptr((o.tokenS[len(o.tokenS)-1] - o.tokenS[0]) / float64(*o.OutputTokens-1))
+	return new((o.tokenS[len(o.tokenS)-1] - o.tokenS[0]) / float64(*o.OutputTokens-1))
 }
 
 // chunkWeight is how many tokens one token chunk stands for, at least 1.

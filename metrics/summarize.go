@@ -75,7 +75,7 @@ func addTotals(f *results.Figures, good []observation) {
 	for _, o := range good {
 		if o.CachedTokens != nil {
 			if f.CachedTokens == nil {
-				f.CachedTokens = ptr(int64(0))
+				f.CachedTokens = new(int64(0))
 			}
 			*f.CachedTokens += int64(*o.CachedTokens)
 		}
@@ -125,7 +125,7 @@ func addRates(f *results.Figures, good []observation, p Params) {
 	if p.DurationS <= 0 {
 		return
 	}
-	f.RequestThroughput = ptr(float64(f.Completed) / p.DurationS)
+	f.RequestThroughput = new(float64(f.Completed) / p.DurationS)
 	if p.Goals.any() {
 		n := 0
 		for _, o := range good {
@@ -133,14 +133,14 @@ func addRates(f *results.Figures, good []observation, p Params) {
 				n++
 			}
 		}
-		f.RequestGoodput = ptr(float64(n) / p.DurationS)
+		f.RequestGoodput = new(float64(n) / p.DurationS)
 	}
 	if f.TotalOutputTokens == nil {
 		return
 	}
-	f.OutputThroughput = ptr(float64(*f.TotalOutputTokens) / p.DurationS)
+	f.OutputThroughput = new(float64(*f.TotalOutputTokens) / p.DurationS)
 	if f.TotalInputTokens != nil {
-		f.TotalTokenThroughput = ptr(float64(*f.TotalInputTokens+*f.TotalOutputTokens) / p.DurationS)
+		f.TotalTokenThroughput = new(float64(*f.TotalInputTokens+*f.TotalOutputTokens) / p.DurationS)
 	}
 }
 

@@ -51,8 +51,9 @@ func doubtful(code results.WarningCode, e Evidence) bool {
 		return e.Asked.IgnoreEOS // else the answers' own ends are the work asked for
 	case results.WarnTokenSource:
 		return e.Figures.TokenSources[results.CountChunks]+e.Figures.TokenSources[results.CountNone] > 0
+	default:
+		return false
 	}
-	return false
 }
 
 // classCounts prints counts by class, most frequent first.

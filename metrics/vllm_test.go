@@ -30,8 +30,8 @@ func (c vllmCase) records() []results.Record {
 	records := make([]results.Record, len(c.Trace))
 	for i, q := range c.Trace {
 		r := results.Record{
-			Index: i, IntendedS: q.StartS, SentS: ptr(q.StartS), EndS: q.StartS + q.LatencyS,
-			ChunkS: []float64{q.StartS + q.TTFTS}, InputTokens: ptr(q.PromptLen), OutputTokens: ptr(q.Output),
+			Index: i, IntendedS: q.StartS, SentS: new(q.StartS), EndS: q.StartS + q.LatencyS,
+			ChunkS: []float64{q.StartS + q.TTFTS}, InputTokens: new(q.PromptLen), OutputTokens: new(q.Output),
 			OutputTokensSource: results.CountUsage,
 		}
 		for _, gap := range q.ITLS {
@@ -51,11 +51,11 @@ func (c vllmCase) params() Params {
 	for name, ms := range c.GoalsMS {
 		switch name {
 		case "ttft":
-			p.Goals.TTFT = ptr(ms / 1000)
+			p.Goals.TTFT = new(ms / 1000)
 		case "tpot":
-			p.Goals.TPOT = ptr(ms / 1000)
+			p.Goals.TPOT = new(ms / 1000)
 		case "e2el":
-			p.Goals.E2EL = ptr(ms / 1000)
+			p.Goals.E2EL = new(ms / 1000)
 		}
 	}
 	return p
@@ -137,5 +137,5 @@ func toFloat(n *int64) *float64 {
 	if n == nil {
 		return nil
 	}
-	return ptr(float64(*n))
+	return new(float64(*n))
 }

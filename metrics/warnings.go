@@ -197,21 +197,43 @@ func warnMultiToken(e Evidence) *results.Warning {
 
 // warnFewSamples names the percentiles that too few samples stand behind.
 func warnFewSamples(e Evidence) *results.Warning {
-	var thin []string
+	type thin struct{ percentiles, samples string }
+	names := make(map[thin][]string)
+	var order []thin
 	for _, m := range []struct {
 		name string
 		dist results.Dist
 	}{{"TTFT", e.Figures.TTFT}, {"TPOT", e.Figures.TPOT}, {"ITL", e.Figures.ITL}, {"E2EL", e.Figures.E2EL}} {
-		for _, p := range m.dist.Percentiles {
-			if p.Value != nil && m.dist.N < SamplesFor(p.P) {
-				thin = append(thin, fmt.Sprintf("%s %s (%d of %d)", PercentileName(p.P), m.name, m.dist.N, SamplesFor(p.P)))
-			}
+		percentiles, needs := thinPercentiles(m.dist)
+		if len(percentiles) == 0 {
+			continue
 		}
+		key := thin{strings.Join(percentiles, ", "), fmt.Sprintf("%d, and %s needs %d", m.dist.N, percentiles[len(percentiles)-1], needs)}
+		if names[key] == nil {
+			order = append(order, key)
+		}
+		names[key] = append(names[key], m.name)
 	}
-	if len(thin) == 0 {
+	if len(order) == 0 {
 		return nil
 	}
-	return warnf(results.WarnFewSamples, "too few samples for %s", strings.Join(thin, ", "))
+	var parts []string
+	for _, key := range order {
+		parts = append(parts, fmt.Sprintf("%s of %s (there are %s)", key.percentiles, strings.Join(names[key], ", "), key.samples))
+	}
+	return warnf(results.WarnFewSamples, "too few samples for %s", strings.Join(parts, "; "))
+}
+
+// thinPercentiles lists the percentiles of d with too few samples, and how many
+// the last of them needs.
+func thinPercentiles(d results.Dist) (names []string, needs int) {
+	for _, p := range d.Percentiles {
+		if p.Value != nil && d.N < SamplesFor(p.P) {
+			names = append(names, PercentileName(p.P))
+			needs = SamplesFor(p.P)
+		}
+	}
+	return names, needs
 }
 
 // PercentileName is the name of a percentile: "p99", "p99.9".

@@ -10,6 +10,7 @@ type Manifest struct {
 	Run            string    `json:"run_id"`
 	StartedAt      string    `json:"started_at"` // RFC 3339, wall clock; a label only
 	Simulated      bool      `json:"simulated"`  // at least one variant runs on the simulator
+	Sets           []string  `json:"sets"`       // the --set overrides, as given
 	ScenarioSHA256 string    `json:"scenario_sha256"`
 	PlanSHA256     string    `json:"plan_sha256"`
 	Variants       []string  `json:"variants"` // in the order of the scenario; reports keep it

@@ -80,7 +80,7 @@ func decodeRecords(r io.Reader, yield func(Record, error) bool) {
 					return
 				}
 			case readErr != nil: // cut by a kill
-			case !yield(Record{}, fmt.Errorf("read records: line %d: %v", line, err)):
+			case !yield(Record{}, fmt.Errorf("read records: line %d: %w", line, err)):
 				return
 			}
 		}

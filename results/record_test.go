@@ -15,8 +15,8 @@ import (
 
 func someRecord(i int) Record {
 	return Record{
-		Index: i, RequestID: fmt.Sprintf("bench-%d", i), IntendedS: float64(i) / 10, SentS: ptr(float64(i)/10 + 0.001),
-		ChunkS: []float64{0.1, 0.2, 0.30000000000000004}, ChunkKinds: "ttf", EndS: 0.4, OutputTokens: ptr(2),
+		Index: i, RequestID: fmt.Sprintf("bench-%d", i), IntendedS: float64(i) / 10, SentS: new(float64(i)/10 + 0.001),
+		ChunkS: []float64{0.1, 0.2, 0.30000000000000004}, ChunkKinds: "ttf", EndS: 0.4, OutputTokens: new(2),
 		OutputTokensSource: CountUsage, FinishReason: "length <&>",
 	}
 }
@@ -212,7 +212,10 @@ func TestReadRecordsStopsWhenAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for range ReadRecords(dir) {
+	for _, err := range ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		n++
 		break
 	}

@@ -14,8 +14,8 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func someDist(mean float64) Dist {
 	return Dist{
-		N: 64, Mean: ptr(mean), Median: ptr(mean), Std: ptr(mean / 4), Min: ptr(mean / 2), Max: ptr(mean * 2),
-		Percentiles: []PercentileFigure{{P: 50, Value: ptr(mean)}, {P: 99, Value: ptr(mean * 1.5)}, {P: 99.9, Value: ptr(mean * 1.75)}},
+		N: 64, Mean: new(mean), Median: new(mean), Std: new(mean / 4), Min: new(mean / 2), Max: new(mean * 2),
+		Percentiles: []PercentileFigure{{P: 50, Value: new(mean)}, {P: 99, Value: new(mean * 1.5)}, {P: 99.9, Value: new(mean * 1.75)}},
 	}
 }
 
@@ -26,14 +26,14 @@ func someResult() *Result {
 		StartedAt: "2026-01-01T12:34:56.789Z", EndedAt: "2026-01-01T12:35:56Z", Verdict: OK,
 		Warnings: []Warning{{Code: WarnFewSamples, Message: "p99 stands on 64 samples"}},
 		Asked: Asked{
-			Endpoint: "/v1/chat/completions", API: "chat", Dataset: "random", NumPrompts: 64, MaxConcurrency: ptr(8),
-			RequestRate: ptr(4.0), Burstiness: ptr(1.0), InputLen: ptr(128), OutputLen: ptr(32),
+			Endpoint: "/v1/chat/completions", API: "chat", Dataset: "random", NumPrompts: 64, MaxConcurrency: new(8),
+			RequestRate: new(4.0), Burstiness: new(1.0), InputLen: new(128), OutputLen: new(32),
 		},
 		Servers: []Server{{Life: "tp8-1", Launcher: "vllm", Model: "meta-llama/Llama-3.1-8B-Instruct", Argv: []string{"vllm", "serve"}}},
 		Figures: &Figures{
-			Asked: 64, Completed: 64, DurationS: 12.5, TotalInputTokens: ptr(int64(8192)), TotalOutputTokens: ptr(int64(2048)),
-			RequestThroughput: ptr(5.12), OutputThroughput: ptr(163.84), TotalTokenThroughput: ptr(819.2),
-			MaxOutputTokensPerS: ptr(200.0), PeakConcurrent: 8,
+			Asked: 64, Completed: 64, DurationS: 12.5, TotalInputTokens: new(int64(8192)), TotalOutputTokens: new(int64(2048)),
+			RequestThroughput: new(5.12), OutputThroughput: new(163.84), TotalTokenThroughput: new(819.2),
+			MaxOutputTokensPerS: new(200.0), PeakConcurrent: 8,
 			TTFT: someDist(0.05), TPOT: someDist(0.02), ITL: someDist(0.021), E2EL: someDist(0.7),
 			FinishReasons: map[string]int{"length": 64}, TokenSources: map[TokenCount]int{CountUsage: 64},
 		},
@@ -76,7 +76,7 @@ func TestResultJSONGolden(t *testing.T) {
 }
 
 func TestResultJSONRoundTrip(t *testing.T) {
-	for _, want := range []*Result{someResult(), {}, {Verdict: Failed, Failure: &Failure{Class: FailExited, ExitCode: ptr(137)}}} {
+	for _, want := range []*Result{someResult(), {}, {Verdict: Failed, Failure: &Failure{Class: FailExited, ExitCode: new(137)}}} {
 		data, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)

@@ -12,8 +12,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func ptr[T any](v T) *T { return &v }
-
 func mustFolder(t *testing.T) *Folder {
 	t.Helper()
 	f, err := Create(t.TempDir(), "quickstart", "20260101-000000")

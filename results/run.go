@@ -91,7 +91,7 @@ func readVersioned(path string, into any) error {
 		Format int `json:"format_version"`
 	}
 	if err := json.Unmarshal(data, &version); err != nil {
-		return fmt.Errorf("read %s: %v", path, err)
+		return fmt.Errorf("read %s: %w", path, err)
 	}
 	switch {
 	case version.Format > FormatVersion:
@@ -101,7 +101,7 @@ func readVersioned(path string, into any) error {
 		return fmt.Errorf("read %s: it has no format_version; it was not written by bench", path)
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("read %s: %v", path, err)
+		return fmt.Errorf("read %s: %w", path, err)
 	}
 	return nil
 }
@@ -141,11 +141,8 @@ func (r *Run) readJournal(path string) error {
 		}
 		r.noteGap(line)
 		r.Events = append(r.Events, line.Event)
-		switch line.Event.Kind {
-		case RunStarted: // again after a resume
-			r.Finished = false
-		case RunFinished:
-			r.Finished = true
+		if kind := line.Event.Kind; kind == RunStarted || kind == RunFinished { // started again: resumed
+			r.Finished = kind == RunFinished
 		}
 	}
 	return nil

@@ -40,7 +40,8 @@ func writeRun(t *testing.T, events []Event, done ...*Result) *Folder {
 func TestReadDerivesWhatAKillLeftOut(t *testing.T) {
 	f := writeRun(t, []Event{
 		{Kind: RunStarted},
-		{Kind: StepStarted, Step: "a", Attempt: 1}, {Kind: StepFinished, Step: "a", Attempt: 1, Verdict: OK},
+		{Kind: StepStarted, Step: "a", Attempt: 1},
+		{Kind: StepFinished, Step: "a", Attempt: 1, Verdict: OK},
 		{Kind: StepStarted, Step: "b", Attempt: 2},
 	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: OK})
 	w, err := NewRecordWriter(f.StepDir("b"), 0)
@@ -96,7 +97,8 @@ func TestReadTakesVerdictsFromTheJournal(t *testing.T) {
 	f := writeRun(t, []Event{
 		{Kind: RunStarted},
 		{Kind: StepFinished, Step: "a", Verdict: NotRun, Failure: reason},
-		{Kind: StepStarted, Step: "b"}, {Kind: StepFinished, Step: "b", Verdict: OK},
+		{Kind: StepStarted, Step: "b"},
+		{Kind: StepFinished, Step: "b", Verdict: OK},
 		{Kind: StepFinished, Step: "c", Verdict: Failed},
 		{Kind: RunFinished},
 	})
@@ -120,8 +122,12 @@ func TestReadTakesVerdictsFromTheJournal(t *testing.T) {
 
 func TestReadTellsOfAnUnfinishedSecondAttempt(t *testing.T) {
 	f := writeRun(t, []Event{
-		{Kind: RunStarted}, {Kind: StepStarted, Step: "a", Attempt: 1}, {Kind: StepFinished, Step: "a", Attempt: 1, Verdict: Failed},
-		{Kind: RunFinished}, {Kind: RunStarted}, {Kind: StepStarted, Step: "a", Attempt: 2},
+		{Kind: RunStarted},
+		{Kind: StepStarted, Step: "a", Attempt: 1},
+		{Kind: StepFinished, Step: "a", Attempt: 1, Verdict: Failed},
+		{Kind: RunFinished},
+		{Kind: RunStarted},
+		{Kind: StepStarted, Step: "a", Attempt: 2},
 	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: Failed})
 	run, err := Read(f.Dir())
 	if err != nil {

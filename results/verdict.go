@@ -102,5 +102,6 @@ const (
 	WarnCounters       WarningCode = "server-counters"  // the server's own counters disagree with ours
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
 	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
+	WarnDataset        WarningCode = "dataset"          // how the prompts were made differs from what was asked
 	WarnRequestRate    WarningCode = "rate-not-reached" // the asked request rate was not achieved
 )

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"math"
+	"strconv"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// direction says which end of a column is the good one.
+type direction int
+
+const (
+	higherIsBetter direction = iota
+	lowerIsBetter
+)
+
+// column is a figure of the comparison table.
+type column struct {
+	head   string // what
+	unit   string // second line: unit or percentile
+	better direction
+	scale  float64 // base unit to shown unit
+	p      float64 // the percentile shown; 0: none
+	figure func(*results.Figures) *float64
+	sample func(*results.Figures) results.Dist // behind a percentile; nil: none
+}
+
+// columns are the figures of the comparison table, in order.
+func columns() []column {
+	return []column{
+		rate("req/s", "", func(f *results.Figures) *float64 { return f.RequestThroughput }),
+		rate("output", "tok/s", func(f *results.Figures) *float64 { return f.OutputThroughput }),
+		rate("total", "tok/s", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
+		median("TTFT ms", ttft), percentile("TTFT ms", ttft),
+		median("TPOT ms", tpot), percentile("TPOT ms", tpot),
+		percentile("ITL ms", itl),
+		median("E2EL ms", e2el),
+	}
+}
+
+func ttft(f *results.Figures) results.Dist { return f.TTFT }
+func tpot(f *results.Figures) results.Dist { return f.TPOT }
+func itl(f *results.Figures) results.Dist  { return f.ITL }
+func e2el(f *results.Figures) results.Dist { return f.E2EL }
+
+func rate(head, unit string, figure func(*results.Figures) *float64) column {
+	return column{head: head, unit: unit, scale: 1, figure: figure}
+}
+
+func median(head string, sample func(*results.Figures) results.Dist) column {
+	return column{
+		head: head, unit: "median", scale: 1000, better: lowerIsBetter,
+		figure: func(f *results.Figures) *float64 { return sample(f).Median },
+	}
+}
+
+// percentile is the p99 of a sample.
+func percentile(head string, sample func(*results.Figures) results.Dist) column {
+	const p = 99
+	return column{
+		head: head, unit: metrics.PercentileName(p), scale: 1000, better: lowerIsBetter, p: p, sample: sample,
+		figure: func(f *results.Figures) *float64 { return metrics.At(sample(f), p) },
+	}
+}
+
+// thin reports whether a repeat of the cell has too few samples for the
+// column's percentile.
+func (c column) thin(cell metrics.Cell) bool {
+	if c.sample == nil {
+		return false
+	}
+	for _, r := range cell.Counted {
+		if c.sample(r.Figures).N < metrics.SamplesFor(c.p) {
+			return true
+		}
+	}
+	return false
+}
+
+// decimals is how many a column needs for its largest value to show at least
+// three digits.
+func decimals(largest float64) int {
+	switch {
+	case largest < 100:
+		return 2
+	case largest < 10_000:
+		return 1
+	}
+	return 0
+}
+
+func formatNumber(v *float64, decimals int) string {
+	if v == nil || math.IsNaN(*v) {
+		return missing
+	}
+	return strconv.FormatFloat(*v, 'f', decimals, 64)
+}
+
+// missing stands where nothing was measured.
+const missing = "-"

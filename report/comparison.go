@@ -1,0 +1,281 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// comparison is the table over variants and points, as text.
+type comparison struct {
+	columns []heading
+	rows    []row
+	legend  []string // what the marks in it mean
+}
+
+type heading struct {
+	head, unit string
+	text       bool // left-aligned
+}
+
+// row is one variant at one point. newPoint begins another point's group.
+type row struct {
+	cells    []entry
+	newPoint bool
+}
+
+// entry is one field.
+type entry struct {
+	text  string
+	short string // for narrow terminals; "": as text
+	best  bool   // the best of its point among sound cells
+}
+
+const (
+	thinMark    = "~"
+	simulated   = " [sim]"
+	thinLegend  = thinMark + " fewer samples than the percentile needs (1000 for p99); never called best"
+	simLegend   = "[sim] simulated; ranked only among simulated ones"
+	meansLegend = "n > 1: means over server lives"
+)
+
+// compare lays a run out as a table.
+func compare(run *results.Run) comparison {
+	cells := metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points)
+	figures := columns()
+	c := comparison{columns: []heading{{"variant", "", true}, {"point", "", true}, {"ok/asked", "requests", false}}}
+	repeated := anyRepeats(cells)
+	if repeated {
+		c.columns = append(c.columns, heading{"n", "", false})
+	}
+	for i, cell := range cells {
+		r := row{newPoint: i > 0 && cell.Point != cells[i-1].Point}
+		r.cells = append(r.cells, entry{text: variantName(cell)}, entry{text: clean(cell.Point)}, entry{text: requests(cell)})
+		if repeated {
+			r.cells = append(r.cells, entry{text: repeats(cell)})
+		}
+		c.rows = append(c.rows, r)
+	}
+	anyBest, anyThin := false, false
+	for _, col := range figures {
+		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		for i, e := range fill(col, cells) {
+			c.rows[i].cells = append(c.rows[i].cells, e)
+			anyBest = anyBest || e.best
+			anyThin = anyThin || strings.HasPrefix(e.text, thinMark)
+		}
+	}
+	c.columns = append(c.columns, heading{"verdict", "", true})
+	for i, cell := range cells {
+		c.rows[i].cells = append(c.rows[i].cells, entry{text: verdictOf(run, cell, verdictName), short: verdictOf(run, cell, shortVerdict)})
+	}
+	c.legend = legend(cells, anyBest, anyThin, repeated)
+	return c
+}
+
+func legend(cells []metrics.Cell, anyBest, anyThin, repeated bool) []string {
+	var lines []string
+	if anyBest {
+		lines = append(lines, bestLegend)
+	}
+	if anyThin {
+		lines = append(lines, thinLegend)
+	}
+	if repeated {
+		lines = append(lines, meansLegend)
+	}
+	if uneven(cells) {
+		lines = append(lines, "n differs between rows: some repeats failed, are doubtful or were not run; their figures are left out")
+	}
+	if slices.ContainsFunc(cells, isSimulated) {
+		lines = append(lines, simLegend)
+	}
+	return lines
+}
+
+// bestLegend begins with a mark that each form of the report has its own of.
+const bestLegend = "best of its point among sound rows; a mark, not a test of significance"
+
+func stepResults(run *results.Run) []*results.Result {
+	all := make([]*results.Result, len(run.Steps))
+	for i, s := range run.Steps {
+		all[i] = s.Result
+	}
+	return all
+}
+
+func anyRepeats(cells []metrics.Cell) bool {
+	for _, c := range cells {
+		if len(c.Steps) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// uneven reports whether rows with figures stand on different numbers of steps.
+func uneven(cells []metrics.Cell) bool {
+	n := 0
+	for _, c := range cells {
+		if len(c.Counted) == 0 {
+			continue
+		}
+		if n != 0 && len(c.Counted) != n {
+			return true
+		}
+		n = len(c.Counted)
+	}
+	return false
+}
+
+func isSimulated(c metrics.Cell) bool {
+	for _, r := range c.Steps {
+		if r.Simulated {
+			return true
+		}
+	}
+	return false
+}
+
+func variantName(c metrics.Cell) string {
+	if isSimulated(c) {
+		return clean(c.Variant) + simulated
+	}
+	return clean(c.Variant)
+}
+
+// requests counts over the steps of a cell, failed ones included.
+func requests(c metrics.Cell) string {
+	completed, asked := 0, 0
+	for _, r := range c.Steps {
+		if r.Figures != nil {
+			completed += r.Figures.Completed
+			asked += r.Figures.Asked
+		}
+	}
+	if asked == 0 {
+		return missing
+	}
+	return strconv.Itoa(completed) + "/" + strconv.Itoa(asked)
+}
+
+// repeats says how many steps a row stands on: "3", "2 of 3", "3, one life".
+func repeats(c metrics.Cell) string {
+	n, lives := len(c.Counted), c.Lives()
+	text := strconv.Itoa(n)
+	if n < len(c.Steps) {
+		text += " of " + strconv.Itoa(len(c.Steps))
+	}
+	switch {
+	case n <= 1 || lives == n:
+		return text
+	case lives == 1:
+		return text + ", one life"
+	}
+	return fmt.Sprintf("%s, %d lives", text, lives)
+}
+
+// verdictOf is the verdict of a cell; of several, how many have which.
+func verdictOf(run *results.Run, c metrics.Cell, of func(*results.Step) string) string {
+	var names []string
+	counts := make(map[string]int)
+	for _, r := range c.Steps {
+		name := of(run.Step(r.Step.ID))
+		if counts[name] == 0 {
+			names = append(names, name)
+		}
+		counts[name]++
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	for i, name := range names {
+		names[i] = strconv.Itoa(counts[name]) + " " + name
+	}
+	return strings.Join(names, ", ")
+}
+
+// interrupted stands for the verdict of a step that a kill cut short.
+const interrupted = "interrupted"
+
+// verdictName is the verdict of a step, with the class of its failure.
+func verdictName(s *results.Step) string {
+	if s.Result.Verdict == results.Failed && s.Result.Failure != nil {
+		return shortVerdict(s) + ": " + string(s.Result.Failure.Class)
+	}
+	return shortVerdict(s)
+}
+
+func shortVerdict(s *results.Step) string {
+	if s.State == results.StepInterrupted {
+		return interrupted
+	}
+	return string(s.Result.Verdict)
+}
+
+// fill makes the entries of a column, one a cell.
+func fill(col column, cells []metrics.Cell) []entry {
+	values := make([]*float64, len(cells))
+	largest := 0.0
+	for i, cell := range cells {
+		if v := cell.Mean(col.figure); v != nil {
+			shown := *v * col.scale
+			values[i] = &shown
+			largest = max(largest, shown)
+		}
+	}
+	digits := decimals(largest)
+	entries := make([]entry, len(cells))
+	for i, cell := range cells {
+		entries[i].text = formatNumber(values[i], digits)
+		if values[i] != nil && col.thin(cell) {
+			entries[i].text = thinMark + entries[i].text
+		}
+	}
+	for start := 0; start < len(cells); {
+		end := start + 1
+		for end < len(cells) && cells[end].Point == cells[start].Point {
+			end++
+		}
+		markBest(col, cells[start:end], values[start:end], entries[start:end])
+		start = end
+	}
+	return entries
+}
+
+// markBest marks the best of one point. It takes two sound rows that differ to
+// have a best; simulated ones compete only where no real one does.
+func markBest(col column, cells []metrics.Cell, values []*float64, entries []entry) {
+	var real, sim []int
+	for i, cell := range cells {
+		switch {
+		case values[i] == nil || !cell.Sound() || col.thin(cell):
+		case isSimulated(cell):
+			sim = append(sim, i)
+		default:
+			real = append(real, i)
+		}
+	}
+	candidates := real
+	if len(real) == 0 {
+		candidates = sim
+	}
+	if len(candidates) < 2 {
+		return
+	}
+	low, high := *values[candidates[0]], *values[candidates[0]]
+	for _, i := range candidates[1:] {
+		low, high = min(low, *values[i]), max(high, *values[i])
+	}
+	best := high
+	if col.better == lowerIsBetter {
+		best = low
+	}
+	for _, i := range candidates {
+		entries[i].best = *values[i] == best && low < high
+	}
+}

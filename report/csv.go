@@ -1,0 +1,185 @@
+package report
+
+import (
+	"cmp"
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// CSV prints one row a step, in the order of the plan, in base units. A field
+// is empty where nothing is known.
+func CSV(w io.Writer, run *results.Run) error {
+	fields := csvFields(run)
+	out := csv.NewWriter(w)
+	record := make([]string, len(fields))
+	for i, f := range fields {
+		record[i] = f.name
+	}
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for i := range run.Steps {
+		for k, f := range fields {
+			record[k] = f.value(&run.Steps[i])
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// csvField is one column of summary.csv.
+type csvField struct {
+	name  string
+	value func(*results.Step) string
+}
+
+func csvFields(run *results.Run) []csvField {
+	fields := []csvField{
+		ofStep("scenario", func(r *results.Result) string { return clean(r.Scenario) }),
+		ofStep("run_id", func(r *results.Result) string { return clean(r.Run) }),
+		ofStep("step", func(r *results.Result) string { return clean(r.Step.ID) }),
+		ofStep("variant", func(r *results.Result) string { return clean(r.Step.Variant) }),
+		ofStep("point", func(r *results.Result) string { return clean(r.Step.Point) }),
+		ofStep("repeat", func(r *results.Result) string { return strconv.Itoa(r.Step.Repeat) }),
+		ofStep("attempt", func(r *results.Result) string { return strconv.Itoa(r.Step.Attempt) }),
+		ofStep("verdict", func(r *results.Result) string { return string(r.Verdict) }),
+		ofStep("failure_class", func(r *results.Result) string {
+			return failureText(r, func(f *results.Failure) string { return string(f.Class) })
+		}),
+		ofStep("failure_message", func(r *results.Result) string {
+			return failureText(r, func(f *results.Failure) string { return clean(f.Message) })
+		}),
+		ofStep("warnings", warningCodes),
+		ofStep("simulated", func(r *results.Result) string { return strconv.FormatBool(r.Simulated) }),
+	}
+	for _, name := range paramNames(run) {
+		fields = append(fields, ofStep("param."+name, func(r *results.Result) string { return clean(r.Params[name]) }))
+	}
+	fields = append(fields,
+		ofFigures("asked", func(f *results.Figures) string { return strconv.Itoa(f.Asked) }),
+		ofFigures("completed", func(f *results.Figures) string { return strconv.Itoa(f.Completed) }),
+		ofFigures("failed", func(f *results.Figures) string { return strconv.Itoa(f.Failed) }),
+		ofFigures("unsent", func(f *results.Figures) string { return strconv.Itoa(f.Unsent) }),
+		ofFigures("duration_s", func(f *results.Figures) string { return exact(&f.DurationS) }),
+		ofFigures("total_input_tokens", func(f *results.Figures) string { return exactInt(f.TotalInputTokens) }),
+		ofFigures("total_output_tokens", func(f *results.Figures) string { return exactInt(f.TotalOutputTokens) }),
+		ofFigures("cached_tokens", func(f *results.Figures) string { return exactInt(f.CachedTokens) }),
+		ofFigures("request_throughput", func(f *results.Figures) string { return exact(f.RequestThroughput) }),
+		ofFigures("request_goodput", func(f *results.Figures) string { return exact(f.RequestGoodput) }),
+		ofFigures("output_throughput", func(f *results.Figures) string { return exact(f.OutputThroughput) }),
+		ofFigures("total_token_throughput", func(f *results.Figures) string { return exact(f.TotalTokenThroughput) }),
+		ofFigures("max_output_tokens_per_s", func(f *results.Figures) string { return exact(f.MaxOutputTokensPerS) }),
+		ofFigures("peak_concurrent_requests", func(f *results.Figures) string { return strconv.Itoa(f.PeakConcurrent) }),
+		ofFigures("tokens_per_chunk", func(f *results.Figures) string { return exact(f.TokensPerChunk) }),
+	)
+	percentiles := percentilesOf(run)
+	for _, d := range []struct {
+		name string
+		dist func(*results.Figures) results.Dist
+	}{
+		{"ttft_s", ttft},
+		{"tpot_s", tpot},
+		{"itl_s", itl},
+		{"e2el_s", e2el},
+		{"ttft_from_intended_s", func(f *results.Figures) results.Dist { return f.TTFTFromIntended }},
+		{"e2el_from_intended_s", func(f *results.Figures) results.Dist { return f.E2ELFromIntended }},
+	} {
+		fields = append(fields, distFields(d.name, d.dist, percentiles)...)
+	}
+	return fields
+}
+
+func distFields(name string, dist func(*results.Figures) results.Dist, percentiles []float64) []csvField {
+	fields := []csvField{
+		ofFigures("n_"+name, func(f *results.Figures) string { return strconv.Itoa(dist(f).N) }),
+		ofFigures("mean_"+name, func(f *results.Figures) string { return exact(dist(f).Mean) }),
+		ofFigures("median_"+name, func(f *results.Figures) string { return exact(dist(f).Median) }),
+		ofFigures("std_"+name, func(f *results.Figures) string { return exact(dist(f).Std) }),
+		ofFigures("min_"+name, func(f *results.Figures) string { return exact(dist(f).Min) }),
+		ofFigures("max_"+name, func(f *results.Figures) string { return exact(dist(f).Max) }),
+	}
+	for _, p := range percentiles {
+		fields = append(fields, ofFigures(metrics.PercentileName(p)+"_"+name, func(f *results.Figures) string { return exact(metrics.At(dist(f), p)) }))
+	}
+	return fields
+}
+
+func ofStep(name string, value func(*results.Result) string) csvField {
+	return csvField{name, func(s *results.Step) string { return value(s.Result) }}
+}
+
+// ofFigures is empty for steps without figures.
+func ofFigures(name string, value func(*results.Figures) string) csvField {
+	return csvField{name, func(s *results.Step) string {
+		if s.Result.Figures == nil {
+			return ""
+		}
+		return value(s.Result.Figures)
+	}}
+}
+
+func failureText(r *results.Result, of func(*results.Failure) string) string {
+	if r.Failure == nil {
+		return ""
+	}
+	return of(r.Failure)
+}
+
+func warningCodes(r *results.Result) string {
+	var codes []string
+	for _, w := range r.Warnings {
+		codes = append(codes, string(w.Code))
+	}
+	return strings.Join(codes, ";")
+}
+
+// paramNames are the matrix names of all steps, sorted.
+func paramNames(run *results.Run) []string {
+	var names []string
+	for _, s := range run.Steps {
+		for name := range s.Result.Params {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// percentilesOf are the percentiles that any step has, ascending.
+func percentilesOf(run *results.Run) []float64 {
+	var all []float64
+	for _, s := range run.Steps {
+		if f := s.Result.Figures; f != nil {
+			for _, d := range []results.Dist{f.TTFT, f.TPOT, f.ITL, f.E2EL} {
+				for _, p := range d.Percentiles {
+					all = append(all, p.P)
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, cmp.Compare[float64])
+	return slices.Compact(all)
+}
+
+func exact(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+func exactInt(v *int64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatInt(*v, 10)
+}

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"benchrig/results"
+)
+
+// Files makes the report files of a run, by their names relative to its folder
+// and with slashes: report.md, summary.csv, and the block of every step that
+// has figures.
+func Files(run *results.Run) (map[string][]byte, error) {
+	files := make(map[string][]byte)
+	var out bytes.Buffer
+	if err := Markdown(&out, run); err != nil {
+		return nil, fmt.Errorf("make %s: %w", results.ReportName, err)
+	}
+	files[results.ReportName] = bytes.Clone(out.Bytes())
+	out.Reset()
+	if err := CSV(&out, run); err != nil {
+		return nil, fmt.Errorf("make %s: %w", results.SummaryName, err)
+	}
+	files[results.SummaryName] = bytes.Clone(out.Bytes())
+	for _, s := range run.Steps {
+		if s.Result.Figures == nil {
+			continue
+		}
+		out.Reset()
+		if err := Block(&out, s.Result); err != nil {
+			return nil, err
+		}
+		files[path.Join("steps", s.Result.Step.ID, results.BlockName)] = bytes.Clone(out.Bytes())
+	}
+	return files, nil
+}
+
+// WriteFiles writes the report files of a run into its folder.
+func WriteFiles(run *results.Run) error {
+	folder, err := results.Open(run.Dir)
+	if err != nil {
+		return err
+	}
+	files, err := Files(run)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := folder.WriteFile(name, files[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"benchrig/results"
+)
+
+// failures are steps that ended alike: same verdict, class and words.
+type failures struct {
+	verdict string
+	failure results.Failure
+	steps   []string
+	log     string // where the server's log lies; "": unknown
+}
+
+// classText is the class behind the verdict, where it says more than that.
+func (g failures) classText() string {
+	if g.verdict == string(g.failure.Class) {
+		return ""
+	}
+	return ": " + string(g.failure.Class)
+}
+
+// collectFailures groups the steps without a usable verdict, worst first.
+func collectFailures(run *results.Run) []failures {
+	var groups []failures
+	for i := range run.Steps {
+		s := &run.Steps[i]
+		if s.Result.Verdict == results.OK || s.Result.Verdict == results.Suspect {
+			continue
+		}
+		f := results.Failure{Class: results.FailInternal, Message: "no reason is recorded"}
+		if s.Result.Failure != nil {
+			f = *s.Result.Failure
+		}
+		verdict := shortVerdict(s)
+		at := slices.IndexFunc(groups, func(g failures) bool {
+			return g.verdict == verdict && g.failure.Class == f.Class && g.failure.Message == f.Message
+		})
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, failures{verdict: verdict, failure: f, log: logOf(run, s.Result)})
+		}
+		groups[at].steps = append(groups[at].steps, s.Result.Step.ID)
+	}
+	order := []string{string(results.Failed), interrupted, string(results.NotRun)}
+	slices.SortStableFunc(groups, func(a, b failures) int {
+		return cmp.Compare(slices.Index(order, a.verdict), slices.Index(order, b.verdict))
+	})
+	return groups
+}
+
+// logOf finds the log of the server that a step used last, relative to the run
+// folder; "" if none is known.
+func logOf(run *results.Run, r *results.Result) string {
+	life, replica := "", 0
+	for _, e := range run.Events {
+		if e.Step == r.Step.ID && e.Life != "" {
+			life, replica = e.Life, e.Replica
+		}
+	}
+	if life == "" && len(r.Servers) > 0 {
+		life, replica = r.Servers[0].Life, r.Servers[0].Replica
+	}
+	if life == "" {
+		return ""
+	}
+	return path.Join("lives", clean(life), fmt.Sprintf("server-%d.log", replica))
+}
+
+// doubts are warnings of one code.
+type doubts struct {
+	code     results.WarningCode
+	steps    int
+	messages []message // distinct, as they appear
+}
+
+// message is what a warning said, and of which steps.
+type message struct {
+	text  string
+	steps []string
+}
+
+// collectWarnings groups the warnings of all steps by code and words. That
+// figures are simulated is said louder elsewhere.
+func collectWarnings(run *results.Run) []doubts {
+	var groups []doubts
+	for _, s := range run.Steps {
+		for _, w := range s.Result.Warnings {
+			if w.Code == results.WarnSimulated {
+				continue
+			}
+			at := slices.IndexFunc(groups, func(d doubts) bool { return d.code == w.Code })
+			if at < 0 {
+				at = len(groups)
+				groups = append(groups, doubts{code: w.Code})
+			}
+			groups[at].add(w.Message, s.Result.Step.ID)
+		}
+	}
+	return groups
+}
+
+func (d *doubts) add(text, step string) {
+	d.steps++
+	at := slices.IndexFunc(d.messages, func(m message) bool { return m.text == text })
+	if at < 0 {
+		at = len(d.messages)
+		d.messages = append(d.messages, message{text: text})
+	}
+	d.messages[at].steps = append(d.messages[at].steps, step)
+}
+
+// few lists the first of many names.
+func few(names []string) string {
+	const shown = 4
+	cleaned := make([]string, 0, shown)
+	for _, n := range names[:min(len(names), shown)] {
+		cleaned = append(cleaned, clean(n))
+	}
+	text := strings.Join(cleaned, ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// plural counts things: "1 step", "2 steps".
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

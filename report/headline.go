@@ -1,0 +1,71 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"benchrig/results"
+)
+
+// headline is what stands above everything.
+type headline struct {
+	title, about, description string
+	simulated                 string // "": no figure is simulated
+	counts                    string
+	unfinished                string // "": the run came to its end
+}
+
+func headlineOf(run *results.Run) headline {
+	m := run.Manifest
+	h := headline{
+		title:       fmt.Sprintf("%s, run %s", clean(m.Scenario), clean(m.Run)),
+		about:       fmt.Sprintf("bench %s, started %s", clean(m.Bench), clean(m.StartedAt)),
+		description: clean(m.Description),
+		counts:      plural(len(run.Steps), "step") + ": " + countSteps(run),
+	}
+	if m.Simulated || anySimulated(run) {
+		h.simulated = simulatedLine
+		if !allSimulated(run) {
+			h.simulated += " (the rows marked" + simulated + ")"
+		}
+	}
+	if !run.Finished {
+		h.unfinished = "The run is not finished: its journal has no end. What was measured is below; the run can be resumed."
+	}
+	return h
+}
+
+// countSteps counts by verdict; every verdict is named, so that no silence has
+// to be interpreted.
+func countSteps(run *results.Run) string {
+	counts := make(map[string]int)
+	for i := range run.Steps {
+		counts[shortVerdict(&run.Steps[i])]++
+	}
+	var parts []string
+	for _, name := range []string{string(results.OK), string(results.Suspect), string(results.Failed), interrupted, string(results.NotRun)} {
+		if name != interrupted || counts[name] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[name], name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func anySimulated(run *results.Run) bool {
+	for _, s := range run.Steps {
+		if s.Result.Simulated {
+			return true
+		}
+	}
+	return false
+}
+
+// allSimulated says that no step with figures is real.
+func allSimulated(run *results.Run) bool {
+	for _, s := range run.Steps {
+		if s.Result.Figures != nil && !s.Result.Simulated {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"benchrig/results"
+)
+
+// Markdown prints the report of a run as Markdown, with everything that the
+// terminal's report has.
+func Markdown(w io.Writer, run *results.Run) error {
+	out := &bytes.Buffer{}
+	h := headlineOf(run)
+	fmt.Fprintf(out, "# %s\n\n%s\n", escape(h.title), escape(h.about))
+	if h.description != "" {
+		fmt.Fprintf(out, "\n%s\n", escape(h.description))
+	}
+	if h.simulated != "" {
+		fmt.Fprintf(out, "\n**%s**\n", escape(h.simulated))
+	}
+	fmt.Fprintf(out, "\n%s\n", escape(h.counts))
+	if h.unfinished != "" {
+		fmt.Fprintf(out, "\n%s\n", escape(h.unfinished))
+	}
+	markdownFailures(out, collectFailures(run))
+	markdownComparison(out, compare(run))
+	markdownWarnings(out, collectWarnings(run))
+	if len(run.Problems) > 0 {
+		out.WriteString("\n## Folder\n\n")
+		for _, problem := range run.Problems {
+			fmt.Fprintf(out, "- %s\n", escape(clean(problem)))
+		}
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func markdownFailures(out *bytes.Buffer, groups []failures) {
+	if len(groups) == 0 {
+		return
+	}
+	out.WriteString("\n## Failures\n\n")
+	for _, g := range groups {
+		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), plural(len(g.steps), "step"), escape(few(g.steps)))
+		fmt.Fprintf(out, "  - %s\n", escape(clean(g.failure.Message)))
+		if g.log != "" {
+			fmt.Fprintf(out, "  - log: %s\n", escape(g.log))
+		}
+		lines := tail(g.failure.LogTail, tailLines)
+		if len(lines) == 0 {
+			continue
+		}
+		out.WriteString("\n")
+		for _, line := range lines {
+			fmt.Fprintf(out, "        %s\n", line)
+		}
+		out.WriteString("\n")
+	}
+}
+
+func markdownComparison(out *bytes.Buffer, c comparison) {
+	if len(c.rows) == 0 {
+		return
+	}
+	t := table.NewWriter()
+	head := make(table.Row, len(c.columns))
+	configs := make([]table.ColumnConfig, len(c.columns))
+	for i, h := range c.columns {
+		head[i] = strings.TrimSpace(h.head + " " + h.unit)
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight}
+		if h.text {
+			configs[i].Align = text.AlignLeft
+		}
+	}
+	t.SetColumnConfigs(configs)
+	t.AppendHeader(head)
+	for _, r := range c.rows {
+		fields := make(table.Row, len(r.cells))
+		for i, e := range r.cells {
+			fields[i] = escapeCell(e.text)
+			if e.best {
+				fields[i] = "**" + e.text + "**"
+			}
+		}
+		t.AppendRow(fields)
+	}
+	fmt.Fprintf(out, "\n## Figures\n\n%s\n", t.RenderMarkdown())
+	if len(c.legend) > 0 {
+		out.WriteString("\n")
+	}
+	for _, line := range c.legend {
+		if line == bestLegend {
+			line = "**bold**: " + line
+		} else {
+			line = escape(line)
+		}
+		fmt.Fprintf(out, "- %s\n", line)
+	}
+}
+
+func markdownWarnings(out *bytes.Buffer, groups []doubts) {
+	if len(groups) == 0 {
+		return
+	}
+	out.WriteString("\n## Warnings\n\n")
+	for _, g := range groups {
+		fmt.Fprintf(out, "- **%s**, %s\n", g.code, plural(g.steps, "step"))
+		for _, m := range g.messages {
+			fmt.Fprintf(out, "  - %s: %s\n", escape(few(m.steps)), escape(clean(m.text)))
+		}
+	}
+}
+
+var escaper = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "~", `\~`,
+)
+
+// escape keeps the text of others from being read as Markdown or HTML.
+func escape(s string) string { return escaper.Replace(s) }
+
+// escapeCell is escape for a field of a table, whose bars the library escapes.
+func escapeCell(s string) string { return strings.ReplaceAll(escape(s), `\|`, "|") }

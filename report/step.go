@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Step prints all that is known of one step: verdict, failure with the whole of
+// the kept log, warnings, load, servers, and its result block.
+func Step(w io.Writer, run *results.Run, id string) error {
+	s := run.Step(id)
+	if s == nil {
+		return fmt.Errorf("report step %q: the run has no such step; it has %s", id, few(stepIDs(run)))
+	}
+	p := &printer{}
+	r := s.Result
+	p.line(p.bold("step " + clean(r.Step.ID)))
+	p.line(fmt.Sprintf("%s, run %s, variant %s, point %s, repeat %d, attempt %d",
+		clean(r.Scenario), clean(r.Run), clean(r.Step.Variant), clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt))
+	if r.Simulated {
+		p.line(p.loud(simulatedLine))
+	}
+	p.line("verdict: " + verdictName(s))
+	p.stepFailures(run, r)
+	if len(r.Warnings) > 0 {
+		p.section("Warnings")
+		for _, warning := range r.Warnings {
+			p.wrapped("  ", string(warning.Code)+": "+clean(warning.Message))
+		}
+	}
+	p.load(r.Asked)
+	p.servers(r.Servers)
+	if r.Figures != nil {
+		p.line("")
+		if err := Block(&p.out, r); err != nil {
+			return err
+		}
+		p.replicas(r.Replicas)
+	}
+	_, err := w.Write(p.out.Bytes())
+	return err
+}
+
+func stepIDs(run *results.Run) []string {
+	ids := make([]string, len(run.Steps))
+	for i, s := range run.Steps {
+		ids[i] = s.Result.Step.ID
+	}
+	return ids
+}
+
+func (p *printer) stepFailures(run *results.Run, r *results.Result) {
+	if r.Failure != nil {
+		p.section("Failure")
+		p.wrapped("  ", string(r.Failure.Class)+": "+clean(r.Failure.Message))
+		for _, line := range tail(r.Failure.LogTail, len(r.Failure.LogTail)) {
+			p.line("  | " + line)
+		}
+		if log := logOf(run, r); log != "" {
+			p.line("  log: " + log)
+		}
+	}
+	if len(r.Earlier) > 0 {
+		p.section("Earlier attempts")
+		for i, f := range r.Earlier {
+			p.wrapped("  ", fmt.Sprintf("%d: %s: %s", i+1, f.Class, clean(f.Message)))
+		}
+	}
+}
+
+func (p *printer) load(a results.Asked) {
+	if a.API == "" {
+		return
+	}
+	p.section("Load")
+	parts := []string{strconv.Itoa(a.NumPrompts) + " prompts", "data set " + clean(a.Dataset)}
+	for _, part := range []struct {
+		name  string
+		value *int
+	}{{"input tokens", a.InputLen}, {"output tokens", a.OutputLen}, {"max concurrency", a.MaxConcurrency}} {
+		if part.value != nil {
+			parts = append(parts, part.name+" "+strconv.Itoa(*part.value))
+		}
+	}
+	rate := "all at once"
+	if a.RequestRate != nil {
+		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
+	}
+	p.wrapped("  ", clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
+}
+
+func (p *printer) servers(servers []results.Server) {
+	if len(servers) == 0 {
+		return
+	}
+	p.section("Servers")
+	for _, s := range servers {
+		about := []string{clean(s.Launcher), clean(s.BaseURL), "model " + clean(s.Model)}
+		if s.Version != "" {
+			about = append(about, "version "+clean(s.Version))
+		}
+		if len(s.GPUs) > 0 {
+			about = append(about, fmt.Sprintf("GPUs %v", s.GPUs))
+		}
+		p.wrapped("  ", fmt.Sprintf("%d: %s", s.Replica, strings.Join(about, ", ")))
+		if len(s.Argv) > 0 {
+			p.wrapped("     ", clean(strings.Join(s.Argv, " ")))
+		}
+	}
+}
+
+// replicas prints how the load fell on the servers of a replicated variant.
+func (p *printer) replicas(all []results.ReplicaFigures) {
+	if len(all) < 2 {
+		return
+	}
+	p.section("Replicas")
+	for _, r := range all {
+		f := r.Figures
+		p.line(fmt.Sprintf("  %d: %d of %d requests ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica, f.Completed, f.Asked,
+			formatNumber(f.RequestThroughput, 2), formatNumber(f.OutputThroughput, 1), formatMS(f.TTFT.Median)))
+	}
+}
+
+func formatMS(seconds *float64) string {
+	if seconds == nil {
+		return missing
+	}
+	ms := *seconds * 1000
+	return formatNumber(&ms, 2)
+}

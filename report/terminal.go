@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"benchrig/results"
+)
+
+// Options say how a report for terminals looks.
+type Options struct {
+	Width int  // columns; 0: no limit
+	Color bool // bold and colours by escape sequences
+}
+
+// tailLines is how much of a server's log the overview quotes.
+const tailLines = 3
+
+// Write prints the report of a run: what failed, the table over variants and
+// points, and the doubts.
+func Write(w io.Writer, run *results.Run, opts Options) error {
+	p := &printer{opts: opts}
+	h := headlineOf(run)
+	p.line(p.bold(h.title))
+	p.line(h.about)
+	for _, text := range []string{h.description, h.simulated, h.counts, h.unfinished} {
+		switch text {
+		case "":
+		case h.simulated:
+			p.line(p.loud(text))
+		default:
+			p.wrapped("", text)
+		}
+	}
+	p.failures(collectFailures(run))
+	p.comparison(compare(run))
+	p.warnings(collectWarnings(run))
+	if len(run.Problems) > 0 {
+		p.section("Folder")
+		for _, problem := range run.Problems {
+			p.wrapped("  ", clean(problem))
+		}
+	}
+	_, err := w.Write(p.out.Bytes())
+	return err
+}
+
+// printer collects lines for a terminal.
+type printer struct {
+	out  bytes.Buffer
+	opts Options
+}
+
+func (p *printer) line(s string) { p.out.WriteString(strings.TrimRight(s, " ") + "\n") }
+
+func (p *printer) section(title string) {
+	p.line("")
+	p.line(p.bold(title))
+}
+
+// wrapped prints text within the width, every line behind indent.
+func (p *printer) wrapped(indent, s string) {
+	if room := p.opts.Width - len(indent); p.opts.Width > 0 && room >= 20 {
+		s = text.WrapSoft(s, room)
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		p.line(indent + strings.TrimRight(line, " "))
+	}
+}
+
+func (p *printer) bold(s string) string { return p.styled(s, text.Bold) }
+func (p *printer) loud(s string) string { return p.styled(s, text.Bold, text.FgYellow) }
+func (p *printer) bad(s string) string  { return p.styled(s, text.Bold, text.FgRed) }
+
+// styled writes the sequences itself: the library's own switch for colours is
+// global and follows the process's terminal.
+func (p *printer) styled(s string, colors ...text.Color) string {
+	if !p.opts.Color {
+		return s
+	}
+	return text.Escape(s, text.Colors(colors).EscapeSeq())
+}
+
+func (p *printer) failures(groups []failures) {
+	if len(groups) == 0 {
+		return
+	}
+	p.section("Failures")
+	for _, g := range groups {
+		p.line("  " + p.bad(g.verdict) + g.classText() + ", " + plural(len(g.steps), "step") + ": " + few(g.steps))
+		p.wrapped("    ", clean(g.failure.Message))
+		for _, line := range tail(g.failure.LogTail, tailLines) {
+			p.line("    | " + line)
+		}
+		if g.log != "" {
+			p.line("    log: " + g.log)
+		}
+	}
+}
+
+func (p *printer) warnings(groups []doubts) {
+	const shown = 3
+	if len(groups) == 0 {
+		return
+	}
+	p.section("Warnings")
+	for _, g := range groups {
+		p.line("  " + string(g.code) + ", " + plural(g.steps, "step"))
+		for _, m := range g.messages[:min(len(g.messages), shown)] {
+			p.wrapped("    ", few(m.steps)+": "+clean(m.text))
+		}
+		if more := len(g.messages) - shown; more > 0 {
+			p.line("    and " + plural(more, "other message") + " (see the steps' own reports)")
+		}
+	}
+}
+
+func (p *printer) comparison(c comparison) {
+	if len(c.rows) == 0 {
+		return
+	}
+	p.line("")
+	for i, part := range p.split(c) {
+		if i > 0 {
+			p.line("")
+		}
+		for line := range strings.SplitSeq(part, "\n") {
+			p.line(line)
+		}
+	}
+	for _, text := range c.legend {
+		if text == bestLegend {
+			text = p.bestMark() + " " + text
+		}
+		p.wrapped("", text)
+	}
+}
+
+// mark shows a best figure: bold, or with a star where there is no bold.
+func (p *printer) mark(s string) string {
+	if p.opts.Color {
+		return p.bold(s)
+	}
+	return "*" + s
+}
+
+func (p *printer) bestMark() string {
+	if p.opts.Color {
+		return p.bold("bold:")
+	}
+	return "*"
+}
+
+// split renders the table, as several where the width asks for it. Each of
+// those begins with variant, point and verdict, so that none shows figures
+// without their doubts.
+func (p *printer) split(c comparison) []string {
+	last := len(c.columns) - 1
+	whole := p.render(c, indices(0, last+1), false)
+	if p.opts.Width <= 0 || widest(whole) <= p.opts.Width {
+		return []string{whole}
+	}
+	keys := []int{0, 1, last}
+	var parts []string
+	for from := 2; from < last; {
+		to := last
+		part := p.render(c, append(keys, indices(from, to)...), true)
+		for to > from+1 && widest(part) > p.opts.Width {
+			to--
+			part = p.render(c, append(keys, indices(from, to)...), true)
+		}
+		parts = append(parts, part)
+		from = to
+	}
+	return parts
+}
+
+func widest(s string) int {
+	width := 0
+	for line := range strings.SplitSeq(s, "\n") {
+		width = max(width, text.StringWidthWithoutEscSequences(strings.TrimRight(line, " ")))
+	}
+	return width
+}
+
+// render draws the picked columns; narrow: with the short texts.
+func (p *printer) render(c comparison, pick []int, narrow bool) string {
+	t := table.NewWriter()
+	t.SetStyle(plainStyle())
+	head := make(table.Row, len(pick))
+	configs := make([]table.ColumnConfig, len(pick))
+	for i, at := range pick {
+		h := c.columns[at]
+		head[i] = strings.TrimSuffix(h.head+"\n"+h.unit, "\n")
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
+		if h.text {
+			configs[i].Align, configs[i].AlignHeader = text.AlignLeft, text.AlignLeft
+		}
+	}
+	t.SetColumnConfigs(configs)
+	t.AppendHeader(head)
+	for _, r := range c.rows {
+		if r.newPoint {
+			t.AppendSeparator()
+		}
+		fields := make(table.Row, len(pick))
+		for i, at := range pick {
+			e := r.cells[at]
+			switch {
+			case e.best:
+				fields[i] = p.mark(e.text)
+			case narrow && e.short != "":
+				fields[i] = e.short
+			default:
+				fields[i] = e.text
+			}
+		}
+		t.AppendRow(fields)
+	}
+	return t.Render()
+}
+
+// indices counts from from to before to.
+func indices(from, to int) []int {
+	var all []int
+	for i := from; i < to; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// plainStyle has no lines but those below the head and between points.
+func plainStyle() table.Style {
+	style := table.StyleLight
+	style.Format = table.FormatOptions{}
+	style.Options = table.Options{SeparateHeader: true}
+	style.Box.PaddingLeft = ""
+	style.Box.PaddingRight = "  "
+	return style
+}
