@@ -154,10 +154,9 @@ func decode[T any](r *reader, b block[T], n *node, into *T) {
 		r.wrong(n, simple(blockShape))
 		return
 	}
-	table := b.info()
 	for _, p := range n.pairs {
-		if !slices.Contains(table.names(), p.key) {
-			r.unknown(table, p)
+		if !slices.ContainsFunc(b.fields, func(f field[T]) bool { return f.key == p.key }) {
+			r.unknown(b.info(), p)
 		}
 	}
 	for _, f := range b.fields {
@@ -181,7 +180,7 @@ func decodeField[T any](r *reader, f field[T], n *node, into *T) {
 	case f.always:
 		f.read(r, emptyMapping(n.pos), into)
 	case f.def != "":
-		f.read(r, literal(f.def, n.pos), into)
+		f.read(r, r.literal(f.def), into)
 		r.defaulted(f.def)
 	case f.required:
 		r.fail(n.pos, "%s is missing, expected %s", strings.Join(r.path, "."), f.shape.words())
@@ -195,9 +194,9 @@ func structured(s shape) bool {
 }
 
 // literal is the node of a default as the tables write it.
-func literal(def string, pos Pos) *node {
+func literal(def string) *node {
 	var errs collector
-	n := readTree(&errs, pos.File, []byte(def), true)
+	n := readTree(&errs, "default", []byte(def), true)
 	if len(errs.list) > 0 {
 		panic(fmt.Sprintf("bug: default %q: %v", def, errs.list[0]))
 	}

@@ -149,8 +149,9 @@ func (n *node) value() any {
 			out[p.key] = p.value.value()
 		}
 		return out
+	default:
+		return nil
 	}
-	return nil
 }
 
 // flatten calls f for every scalar or list in n with its dotted path.

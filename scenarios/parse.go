@@ -70,6 +70,7 @@ type parser struct {
 	warnings     []string
 	serverBroken bool // the shared block could not be read, so that what it lacks is no error
 	others       []*blockInfo
+	literals     map[string]*node
 }
 
 func newParser(path, dir string, opts Options) *parser {
@@ -79,7 +80,7 @@ func newParser(path, dir string, opts Options) *parser {
 	return &parser{
 		opts: opts, path: path, dir: dir,
 		setVars: map[string]Pos{}, matrixNames: map[string]bool{}, envUsed: map[string]EnvUse{},
-		secrets: map[string]bool{}, defaults: map[string]string{}, others: allBlocks(),
+		secrets: map[string]bool{}, defaults: map[string]string{}, others: allBlocks(), literals: map[string]*node{},
 	}
 }
 
@@ -92,7 +93,7 @@ func allBlocks() []*blockInfo {
 }
 
 func (p *parser) reader(defaults map[string]string, path ...string) *reader {
-	return &reader{errs: &p.errs, path: path, defaults: defaults, others: p.others}
+	return &reader{errs: &p.errs, path: path, defaults: defaults, others: p.others, literals: p.literals}
 }
 
 func (p *parser) warn(pos Pos, format string, args ...any) {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,8 @@ func (s *Scenario) Problems() []*Error {
 
 // cause is an error of the file system without the path, which is shown.
 func cause(err error) error {
-	if pe, ok := err.(*os.PathError); ok {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
 		return pe.Err
 	}
 	return err

@@ -171,9 +171,10 @@ func (p *parser) readLoad(root *node, s *Scenario) {
 	}
 	labels := map[string]Pos{}
 	defaults := map[string]string{}
+	table := loadBlock()
 	for _, pt := range points {
 		n := overlay(base, &node{kind: mapping, pos: load.pos, pairs: pt.set, size: 1}, nil)
-		l, sound := p.point(n, defaults, s)
+		l, sound := p.point(table, n, defaults, s)
 		l.Label = label(l, varies)
 		if pt.label != "" {
 			l.Label = pt.label
@@ -192,9 +193,9 @@ func (p *parser) readLoad(root *node, s *Scenario) {
 }
 
 // point decodes and checks one point; sound tells that nothing was wrong.
-func (p *parser) point(n *node, defaults map[string]string, s *Scenario) (l Load, sound bool) {
+func (p *parser) point(table block[Load], n *node, defaults map[string]string, s *Scenario) (l Load, sound bool) {
 	r := p.reader(defaults)
-	decode(r, loadBlock(), n, &l)
+	decode(r, table, n, &l)
 	sound = !r.failed
 	p.finishLoad(n, &l, defaults, s, sound)
 	return l, sound

@@ -13,8 +13,9 @@ type reader struct {
 	errs     *collector
 	path     []string // of the value being read
 	defaults map[string]string
-	others   []*blockInfo // all blocks of a file, to say where a misplaced key belongs
-	failed   bool         // something was wrong, reported here or before
+	others   []*blockInfo     // all blocks of a file, to say where a misplaced key belongs
+	literals map[string]*node // defaults read so far, by their text
+	failed   bool             // something was wrong, reported here or before
 }
 
 func (r *reader) key() string {
@@ -37,6 +38,16 @@ func (r *reader) wrong(n *node, want shape) {
 	}
 }
 
+// literal is the node of a default.
+func (r *reader) literal(def string) *node {
+	n, ok := r.literals[def]
+	if !ok {
+		n = literal(def)
+		r.literals[def] = n
+	}
+	return n
+}
+
 func (r *reader) defaulted(value string) {
 	if r.defaults != nil {
 		r.defaults[strings.Join(r.path, ".")] = value
@@ -57,7 +68,7 @@ func (r *reader) unknown(b *blockInfo, p pair) {
 		}
 	}
 	switch near := suggest(p.key, names); {
-	case len(homes) > 0 && (near == "" || levenshteinFar(p.key, near)):
+	case len(homes) > 0 && (near == "" || farFrom(p.key, near)):
 		r.fail(p.pos, "unknown key %q, it belongs %s", p.key, strings.Join(homes, " or "))
 	case near == "" && slices.Contains(names, "args"):
 		r.fail(p.pos, "unknown key %q; arguments of the engine belong under args:", p.key)
@@ -66,8 +77,8 @@ func (r *reader) unknown(b *blockInfo, p pair) {
 	}
 }
 
-// levenshteinFar tells whether near is no mere slip of the pen of key.
-func levenshteinFar(key, near string) bool { return distance(kebab(key), near) > 2 }
+// farFrom tells whether near is no mere slip of the pen of key.
+func farFrom(key, near string) bool { return distance(kebab(key), near) > 2 }
 
 func (r *reader) text(n *node) (string, bool) {
 	if n.kind == text || n.kind == number || n.kind == boolean && n.loose {

@@ -13,7 +13,7 @@ var referenceRules string
 // tables that decode them.
 func Reference() []byte {
 	var b strings.Builder
-	b.WriteString("# Scenario files\n\n" + fileBlock().doc + "\n" +
+	b.WriteString("# Scenario files\n\n" +
 		"Unknown keys, wrong types and values out of range are errors with file, line and column; all of a file's errors are shown at once.\n\n" +
 		"This page is generated from the tables that read the files. `bench schema` prints a JSON Schema made from the same tables.\n")
 	for _, s := range sections() {

@@ -39,7 +39,7 @@ func (b *schemaBuilder) block(info *blockInfo) object {
 		o := b.key(k.shape)
 		o["description"] = describe(k)
 		if k.def != "" {
-			o["default"] = literal(k.def, Pos{}).value()
+			o["default"] = literal(k.def).value()
 		}
 		props[k.key] = o
 		if k.required {
@@ -77,8 +77,9 @@ func (b *schemaBuilder) element(s shape) object {
 	switch s.kind {
 	case textShape, anyShape, scalarShape, nullShape:
 		return b.shape(s)
+	default:
+		return object{"anyOf": []any{b.shape(s), expression()}}
 	}
-	return object{"anyOf": []any{b.shape(s), expression()}}
 }
 
 func expression() object { return object{"type": "string", "pattern": `\$\{`} }
@@ -117,8 +118,9 @@ func (b *schemaBuilder) shape(s shape) object {
 			alts = append(alts, b.shape(a))
 		}
 		return object{"anyOf": alts}
+	default:
+		return object{}
 	}
-	return object{}
 }
 
 // ref puts a block among the definitions and points there.

@@ -95,6 +95,9 @@ func (s shape) words() string {
 	case textShape:
 		return "text"
 	case wholeShape:
+		if s.limits.min == s.limits.max {
+			return "the number " + s.limits.format(s.limits.min)
+		}
 		return "a whole number" + s.limits.words()
 	case numberShape:
 		return "a number" + s.limits.words()
@@ -123,8 +126,9 @@ func (s shape) words() string {
 			parts[i] = a.words()
 		}
 		return strings.Join(parts, ", or ")
+	default:
+		return "any value"
 	}
-	return "any value"
 }
 
 func (s shape) plural() string {
@@ -135,8 +139,10 @@ func (s shape) plural() string {
 		return strings.Replace(strings.TrimPrefix(s.words(), "a "), "number", "numbers", 1)
 	case durationShape:
 		return "durations"
-	case blockShape:
+	case blockShape, mapShape:
 		return "mappings"
+	case listShape:
+		return "lists of " + s.elem.plural()
 	case anyShape:
 		return "any values"
 	case scalarShape:
@@ -146,7 +152,8 @@ func (s shape) plural() string {
 		for i, a := range s.alts {
 			parts[i] = a.plural()
 		}
-		return strings.Join(parts, " or ")
+		return strings.Join(parts, ", or ")
+	default:
+		return s.words()
 	}
-	return s.words()
 }

@@ -137,6 +137,7 @@ func (t *treeReader) node(y *yaml.Node) *node {
 	case yaml.MappingNode:
 		n.kind = mapping
 		t.pairs(n, y)
+	default: // documents and aliases do not come here
 	}
 	n.measure()
 	return n

@@ -26,6 +26,7 @@ func (p *parser) readVariants(root *node, later []*override, s *Scenario) {
 			}
 		}
 	}
+	table := variantBlock()
 	all := map[string]map[string]string{} // defaults of each variant
 	places := map[string]Pos{}
 	var names []string
@@ -35,7 +36,7 @@ func (p *parser) readVariants(root *node, later []*override, s *Scenario) {
 				p.errs.add(v.pos, "more than %d variants", maxVariants)
 				return
 			}
-			variant, defaults := p.variant(raw, shared, later, s)
+			variant, defaults := p.variant(table, raw, shared, later, s)
 			names = append(names, variant.Name)
 			s.Variants = append(s.Variants, variant)
 			all[variant.Name] = defaults
@@ -67,14 +68,15 @@ func (p *parser) sharedServer(root *node) *node {
 		p.serverBroken = true
 		return emptyMapping(shared.pos)
 	}
+	table := serverBlock().info()
+	var strange []string
 	for _, pr := range shared.pairs {
-		if !slices.Contains(serverBlock().info().names(), pr.key) {
-			p.reader(nil, "server").unknown(serverBlock().info(), pr)
+		if !slices.Contains(table.names(), pr.key) {
+			p.reader(nil, "server").unknown(table, pr)
+			strange = append(strange, pr.key)
 		}
 	}
-	return shared.without(slices.DeleteFunc(shared.keys(), func(k string) bool {
-		return slices.Contains(serverBlock().info().names(), k)
-	})...)
+	return shared.without(strange...)
 }
 
 // variantList gives the mappings under variants:, or the one that stands for
@@ -104,7 +106,7 @@ func (p *parser) variantList(root *node) []*node {
 
 // variant fills in the names, lays the variant over the shared keys and
 // decodes it.
-func (p *parser) variant(raw rawVariant, shared *node, later []*override, s *Scenario) (Variant, map[string]string) {
+func (p *parser) variant(table block[Variant], raw rawVariant, shared *node, later []*override, s *Scenario) (Variant, map[string]string) {
 	v := Variant{Pos: raw.node.pos}
 	sc := &scope{p: p, params: raw.params}
 	own := raw.node.without("matrix", "exclude")
@@ -120,7 +122,7 @@ func (p *parser) variant(raw rawVariant, shared *node, later []*override, s *Sce
 	}
 	n.pos = raw.node.pos
 	defaults := map[string]string{}
-	decode(p.reader(defaults), variantBlock(), n, &v)
+	decode(p.reader(defaults), table, n, &v)
 	if name := n.get("name"); name != nil && name.kind == text && !safeName.MatchString(v.Name) {
 		p.errs.add(name.pos, "%s", badName("name", v.Name))
 	}

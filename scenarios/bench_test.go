@@ -1,0 +1,34 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A sweep of a thousand points is read in well under a second.
+func BenchmarkParseThousandPoints(b *testing.B) {
+	var values []string
+	for i := range 1000 {
+		values = append(values, fmt.Sprint(i+1))
+	}
+	src := []byte("schema: 1\nserver: {launcher: simulator}\nload: {input-len: 1, output-len: 1, sweep: {max-concurrency: [" +
+		strings.Join(values, ", ") + "]}}\n")
+	for b.Loop() {
+		if _, err := Parse("a.yaml", src, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkParseQuickstart(b *testing.B) {
+	src, err := files.ReadFile("quickstart.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Parse("quickstart.yaml", src, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
