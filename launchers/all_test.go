@@ -45,7 +45,8 @@ func TestAllKindsAreComplete(t *testing.T) {
 	}
 }
 
-// The golden files show what each recipe becomes, as a user would type it.
+// The golden files show what each recipe becomes, as a user would type it,
+// without the variables that every server gets.
 func TestRecipes(t *testing.T) {
 	for _, kind := range All() {
 		recipes := recipesOf(kind.Name)
@@ -76,10 +77,14 @@ func writeCommand(out *strings.Builder, name, served string, size int, command C
 		fmt.Fprintf(out, "%s ", word)
 	}
 	fmt.Fprintf(out, "\n  serves %q on %d GPUs\n", served, size)
+	common := hygiene()
 	for _, name := range slices.Sorted(maps.Keys(command.Env)) {
-		fmt.Fprintf(out, "  set    %s=%s\n", name, command.Env[name])
+		if value := command.Env[name]; value != common[name] {
+			fmt.Fprintf(out, "  set    %s=%s\n", name, value)
+		}
 	}
-	fmt.Fprintf(out, "  unset  %s\n\n", strings.Join(command.Unset, " "))
+	unset := slices.DeleteFunc(slices.Clone(command.Unset), func(name string) bool { return slices.Contains(inheritedHygiene(), name) })
+	fmt.Fprintf(out, "  unset  %s\n\n", strings.Join(unset, " "))
 }
 
 func checkGolden(t *testing.T, path, got string) {
@@ -178,6 +183,9 @@ func TestBadRecipes(t *testing.T) {
 		{"external without address", "external", Spec{}, "base-url: missing"},
 		{"external with args", "external", Spec{BaseURL: "http://h", Args: []Arg{{"a", "b"}}}, "args: an external server"},
 		{"external with env", "external", Spec{BaseURL: "http://h", Env: map[string]string{"A": "b"}}, "env: an external server"},
+		{"one port for all replicas", "vllm", Spec{Model: "m", Replicas: 2, Env: map[string]string{"VLLM_PORT": "25000"}}, "VLLM_PORT"},
+		{"model twice", "llamacpp", Spec{Model: "m.gguf", Args: []Arg{{"model-url", "u"}}}, "use the key model:"},
+		{"no model anywhere", "llamacpp", Spec{Args: []Arg{{"hf-file", "f"}}}, "model: missing"},
 		{"simulator without program", "simulator", Spec{Model: "m"}, "binary: missing"},
 		{"simulator port", "simulator", Spec{Binary: bin, Model: "m", Args: []Arg{{"port", number("1")}}}, "use the key port:"},
 	}
@@ -247,6 +255,7 @@ func TestServedName(t *testing.T) {
 		{"llamacpp", "org/m-GGUF:Q4_K_M", "", "org/m-GGUF:Q4_K_M"},
 		{"llamacpp", "https://example.org/x/m.gguf", "", "m"},
 		{"llamacpp", "/m.gguf", "mine", "mine"},
+		{"llamacpp", "", "", ""},
 		{"ollama", "tiny", "", "tiny:latest"},
 		{"ollama", "llama3.1:70b", "", "llama3.1:70b"},
 		{"ollama", "hf.co/org/m", "", "hf.co/org/m:latest"},

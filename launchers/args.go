@@ -38,6 +38,8 @@ type spelling struct {
 	// the engine would take it for the next option.
 	joinDash bool
 
+	underscores bool // names keep theirs: the program is not known to take dashes as well
+
 	owned map[string]string // canonical name -> the recipe's key that sets it
 }
 
@@ -52,11 +54,11 @@ func (s spelling) render(args []Arg) ([]string, error) {
 		if !optionName.MatchString(arg.Name) {
 			return nil, fmt.Errorf("args: %q is no option name: give the bare name as key and the value beside it", arg.Name)
 		}
+		name := arg.Name
+		arg = s.current(arg)
 		if arg.Value == nil {
 			continue
 		}
-		name := arg.Name
-		arg = s.current(arg)
 		key := s.key(arg.Name)
 		if owner, ok := s.owned[key]; ok {
 			return nil, fmt.Errorf("args: %s is set by bench: use the key %s: of the server block", name, owner)
@@ -121,7 +123,9 @@ func normalized(name string) string {
 
 // flag is the option's first argv element.
 func (s spelling) flag(name string) string {
-	name = normalized(name)
+	if !s.underscores {
+		name = normalized(name)
+	}
 	switch {
 	case strings.HasPrefix(name, "-"):
 		return name

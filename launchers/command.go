@@ -54,7 +54,7 @@ func commandCommand(s Spec) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
-	return assemble(s, append(argv, options...), pythonHygiene(), torchUnset()...)
+	return assemble(s, append(argv, options...), nil, torchUnset()...)
 }
 
 func placeholders(s Spec) (map[string]string, error) {
@@ -95,9 +95,10 @@ func fill(word string, values map[string]string) (string, error) {
 // plainSpelling is that of a program of which we know nothing.
 func plainSpelling(program string) spelling {
 	return spelling{
-		engine:   program,
-		short:    func(name string) bool { return len(name) == 1 },
-		list:     func(string) listForm { return repeated },
-		joinDash: true,
+		engine:      program,
+		short:       func(name string) bool { return len(name) == 1 },
+		list:        func(string) listForm { return repeated },
+		joinDash:    true,
+		underscores: true,
 	}
 }

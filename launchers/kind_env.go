@@ -19,29 +19,22 @@ const (
 	cudaOrder   = "CUDA_DEVICE_ORDER"
 )
 
-// pythonHygiene makes a Python engine write whole plain lines at once, and
-// keeps its environment readable in /proc after it renames its processes.
-func pythonHygiene() map[string]string {
-	return map[string]string{"PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "SPT_NOENV": "1"}
-}
-
-// torchUnset are variables of a distributed launcher around us; an engine that
-// inherits them would wait for ranks that do not exist.
+// torchUnset are further variables of a distributed launcher around us, and
+// one that would add the counters of an earlier server to those of the next.
 func torchUnset() []string {
-	return []string{"MASTER_ADDR", "MASTER_PORT", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "PROMETHEUS_MULTIPROC_DIR"}
+	return []string{"LOCAL_RANK", "LOCAL_WORLD_SIZE", "PROMETHEUS_MULTIPROC_DIR"}
 }
 
-// assemble joins argv with the environment of the recipe. own is what the kind
-// sets, unset what it removes; the recipe's env wins over both.
+// assemble joins argv with the environment of the recipe: what every server
+// gets, what the kind sets (own) and removes (unset), and the recipe's own
+// variables, which win over all but the GPUs' visibility.
 func assemble(s Spec, argv []string, own map[string]string, unset ...string) (Command, error) {
 	visible, hidden, err := visibility(s)
 	if err != nil {
 		return Command{}, err
 	}
-	env := maps.Clone(own)
-	if env == nil {
-		env = map[string]string{}
-	}
+	env := hygiene()
+	maps.Copy(env, own)
 	for _, name := range s.Unset {
 		delete(env, name)
 	}
@@ -52,7 +45,7 @@ func assemble(s Spec, argv []string, own map[string]string, unset ...string) (Co
 		env[name] = value
 	}
 	maps.Copy(env, visible)
-	gone := slices.Concat(unset, s.Unset, hidden)
+	gone := slices.Concat(inheritedHygiene(), unset, s.Unset, hidden)
 	gone = slices.DeleteFunc(gone, func(name string) bool { _, set := env[name]; return set })
 	slices.Sort(gone)
 	return Command{Argv: argv, Env: env, Unset: slices.Compact(gone)}, nil

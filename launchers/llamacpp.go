@@ -39,19 +39,24 @@ func llamacppKind() Kind {
 	}
 }
 
-// llamaCommand builds `llama-server -m MODEL ...`. Flags that were renamed are
+// llamaCommand builds `llama-server -m MODEL ...`. Without a model the arguments
+// must say where it comes from (hf-repo, model-url). Flags that were renamed are
 // spelled as current builds take them (llamaCurrent); a name with its dashes
 // ("--draft-max") is left as it stands, for older builds. Added unless the
 // arguments name them: --metrics, and --spec-type draft-simple for a draft
 // model, which current builds ignore without it.
 func llamaCommand(s Spec) (Command, error) {
-	if err := needModel(s); err != nil {
+	spelling := llamaSpelling()
+	if s.Model == "" && llamaSource(s.Args) != "" {
+		for _, key := range llamaSources() {
+			delete(spelling.owned, key)
+		}
+	} else if err := needModel(s); err != nil {
 		return Command{}, err
 	}
 	if strings.Contains(s.ServedName, ",") {
 		return Command{}, fmt.Errorf("served-name: %q holds a comma, and llama-server would take it for several names", s.ServedName)
 	}
-	spelling := llamaSpelling()
 	options, err := spelling.render(s.Args)
 	if err != nil {
 		return Command{}, err
@@ -61,7 +66,13 @@ func llamaCommand(s Spec) (Command, error) {
 	if len(argv) == 0 {
 		argv = []string{"llama-server"}
 	}
-	argv = append(argv, llamaModelFlag(s.Model), s.Model, "--host", host, "--port", port, "--alias", llamaServedName(s))
+	if s.Model != "" {
+		argv = append(argv, llamaModelFlag(s.Model), s.Model)
+	}
+	argv = append(argv, "--host", host, "--port", port)
+	if name := llamaServedName(s); name != "" {
+		argv = append(argv, "--alias", name)
+	}
 	if !spelling.has(s.Args, "metrics") {
 		argv = append(argv, "--metrics")
 	}
@@ -72,7 +83,21 @@ func llamaCommand(s Spec) (Command, error) {
 	if s.APIKey != "" {
 		own = map[string]string{"LLAMA_API_KEY": s.APIKey}
 	}
-	return assemble(s, append(argv, options...), own, "LLAMA_ARG_*", "LLAMA_API_KEY")
+	return assemble(s, append(argv, options...), own, "LLAMA_API_KEY")
+}
+
+// llamaSources are the options that say where the model comes from.
+func llamaSources() []string { return []string{"model", "hf-repo", "model-url", "docker-repo"} }
+
+// llamaSource is the model that the arguments name, "" if they name none.
+func llamaSource(args []Arg) string {
+	for _, key := range llamaSources() {
+		value, _ := llamaSpelling().find(args, key)
+		if text, ok := value.(string); ok {
+			return text
+		}
+	}
+	return ""
 }
 
 func llamaDrafts(s spelling, args []Arg) bool {
@@ -101,9 +126,9 @@ func isGGUF(model string) bool { return strings.EqualFold(filepath.Ext(model), "
 // llamaServedName is the alias under which the model is served: the file's
 // name without its ending, so that the model list can be checked on any build.
 func llamaServedName(s Spec) string {
-	name := s.Model
-	if llamaModelFlag(s.Model) != "-hf" {
-		path, _, _ := strings.Cut(s.Model, "?")
+	name := cmp.Or(s.Model, llamaSource(s.Args))
+	if name != "" && llamaModelFlag(name) != "-hf" {
+		path, _, _ := strings.Cut(name, "?")
 		name = filepath.Base(path)
 		if isGGUF(name) {
 			name = strings.TrimSuffix(name, filepath.Ext(name))

@@ -8,6 +8,8 @@ import "strings"
 // . nothing, ? on|off|auto, 0 0|1. Collected from --help of builds 10573 and
 // 11669 (a test compares).
 const llamaOptions = `
+. -h --help --usage
+. -cl --cache-list
 = -t --threads
 = -tb --threads-batch
 = -C --cpu-mask

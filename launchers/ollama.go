@@ -39,7 +39,7 @@ func ollamaCommand(s Spec) (Command, error) {
 		return Command{}, fmt.Errorf("served-name: %q: ollama serves a model under its own name only: remove the key", s.ServedName)
 	}
 	host, port := listenAddress(s, 11434)
-	own := map[string]string{"NO_COLOR": "1", "OLLAMA_KEEP_ALIVE": "-1"}
+	own := map[string]string{"OLLAMA_KEEP_ALIVE": "-1"}
 	given := map[string]string{}
 	for _, arg := range s.Args {
 		name, value, err := ollamaVariable(arg)

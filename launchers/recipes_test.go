@@ -36,7 +36,7 @@ func vllmRecipes() []recipe {
 			Args: shared(Arg{"-tp", number("2")}, Arg{"-pp", number("4")}, Arg{"num-scheduler-steps", number("12")}),
 		}},
 		{"third of four tp2 replicas", Spec{
-			Model: llama70b, Port: 8002, Env: rocm, Vendor: "amd", GPUs: []int{4, 5}, Replica: 2,
+			Model: llama70b, Port: 8002, Env: rocm, Vendor: "amd", GPUs: []int{4, 5}, Replica: 2, Replicas: 4,
 			Args: shared(Arg{"tensor-parallel-size", number("2")}),
 		}},
 		{"speculative decoding, old flags", Spec{
@@ -67,7 +67,7 @@ func vllmRecipes() []recipe {
 			},
 		}},
 		{"variables of the recipe win", Spec{
-			Model: "org/m", Replica: 1, Unset: []string{"NO_COLOR", "HF_HUB_OFFLINE"},
+			Model: "org/m", Unset: []string{"NO_COLOR", "HF_HUB_OFFLINE"},
 			Env: map[string]string{"MASTER_PORT": "29600", "VLLM_PORT": "25000", "PYTHONUNBUFFERED": "0"},
 		}},
 		{"no GPU at all", Spec{Model: "org/m", GPUs: []int{}, Vendor: "nvidia"}},
@@ -79,6 +79,7 @@ func llamaRecipes() []recipe {
 		{"plain file", Spec{Model: "/models/tiny.gguf"}},
 		{"repository", Spec{Model: "ggml-org/gemma-3-1b-it-GGUF:Q8_0", APIKey: "sk-1"}},
 		{"address", Spec{Model: "https://example.org/m.gguf?x=1"}},
+		{"repository in the arguments", Spec{Args: []Arg{{"hf-repo", "org/m-GGUF"}, {"hff", "m.gguf"}}}},
 		{"strix halo", Spec{
 			Binary: []string{"build/bin/llama-server"}, Port: 8000, Model: "/models/gguf/Llama-2-7b-chat-hf.f16.gguf",
 			Env: map[string]string{"ROCBLAS_USE_HIPBLASLT": "1"},
@@ -163,6 +164,7 @@ func simulatorRecipes() []recipe {
 	bin := []string{"/opt/bench"}
 	return []recipe{
 		{"plain", Spec{Binary: bin, Model: "sim/llama-8b"}},
+		{"no model", Spec{Binary: bin, APIKey: "sk-1"}},
 		{"options", Spec{
 			Binary: bin, Model: "sim/llama-70b", ServedName: "m", Port: 8010,
 			Args: []Arg{

@@ -57,7 +57,7 @@ func sglangCommand(s Spec) (Command, error) {
 	if !spelling.has(s.Args, "enable-metrics") {
 		argv = append(argv, "--enable-metrics")
 	}
-	return assemble(s, append(argv, options...), pythonHygiene(), append(torchUnset(), "SGLANG_*", "SGL_*")...)
+	return assemble(s, append(argv, options...), nil, append(torchUnset(), "SGLANG_*", "SGL_*")...)
 }
 
 // sglangWorldSize is tp*pp*dp; with dp attention the dp ranks are within the

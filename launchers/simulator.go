@@ -20,13 +20,10 @@ func simulatorKind() Kind {
 }
 
 // simulatorCommand builds `bench simulate --model MODEL ...`; Binary is our own
-// program. Options have vLLM's names in their long form; false is --name=false.
+// program. Without a model the simulator takes its default. Options have vLLM's names in their long form; false is --name=false.
 func simulatorCommand(s Spec) (Command, error) {
 	if len(s.Binary) == 0 {
 		return Command{}, fmt.Errorf("binary: missing: the path of the bench program itself")
-	}
-	if err := needModel(s); err != nil {
-		return Command{}, err
 	}
 	spelling := simulatorSpelling()
 	options, err := spelling.render(s.Args)
@@ -34,9 +31,15 @@ func simulatorCommand(s Spec) (Command, error) {
 		return Command{}, err
 	}
 	host, port := listenAddress(s, 8000)
-	argv := append(slices.Clone(s.Binary), "simulate", "--host", host, "--port", port, "--model", s.Model)
+	argv := append(slices.Clone(s.Binary), "simulate", "--host", host, "--port", port)
+	if s.Model != "" {
+		argv = append(argv, spelling.pair("--model", s.Model)...)
+	}
 	if s.ServedName != "" {
 		argv = append(argv, spelling.pair("--served-model-name", s.ServedName)...)
+	}
+	if s.APIKey != "" {
+		argv = append(argv, spelling.pair("--api-key", s.APIKey)...)
 	}
 	return assemble(s, append(argv, options...), nil)
 }

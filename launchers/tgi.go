@@ -55,11 +55,11 @@ func tgiCommand(s Spec) (Command, error) {
 	if s.Replica > 0 && !spelling.has(s.Args, "shard-uds-path") {
 		argv = append(argv, "--shard-uds-path", "/tmp/text-generation-server-"+strconv.Itoa(s.Replica))
 	}
-	own := pythonHygiene()
+	var own map[string]string
 	if s.APIKey != "" {
-		own["API_KEY"] = s.APIKey
+		own = map[string]string{"API_KEY": s.APIKey}
 	}
-	return assemble(s, append(argv, options...), own, append(torchUnset(), tgiVariables()...)...)
+	return assemble(s, append(argv, options...), own, slices.Concat(torchUnset(), tgiVariables())...)
 }
 
 // tgiVariables are plain names that the launcher takes for options.

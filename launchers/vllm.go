@@ -1,7 +1,7 @@
 package launchers
 
 import (
-	"maps"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,19 +74,14 @@ func vllmCommand(s Spec) (Command, error) {
 	if s.ServedName != "" {
 		argv = append(argv, vllmSpelling().pair("--served-model-name", s.ServedName)...)
 	}
-	own := pythonHygiene()
+	own, err := vllmPorts(s)
+	if err != nil {
+		return Command{}, err
+	}
 	if s.APIKey != "" {
 		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the box can read
 	}
-	env := maps.Clone(s.Env)
-	if base, ok := vllmPort(s); ok {
-		if env == nil {
-			env = map[string]string{}
-		}
-		env["VLLM_PORT"] = base
-	}
-	s.Env = env
-	return assemble(s, append(argv, options...), own, append(torchUnset(), "VLLM_*")...)
+	return assemble(s, append(argv, options...), own, torchUnset()...)
 }
 
 func vllmProgram(s Spec) []string {
@@ -104,18 +99,15 @@ func vllmProgram(s Spec) []string {
 	return append(argv, s.Model)
 }
 
-// vllmPort is the base of internal ports: for the first server the recipe's,
-// or none, for further replicas one apart from the others.
-func vllmPort(s Spec) (string, bool) {
-	given, ok := s.Env["VLLM_PORT"]
-	if s.Replica == 0 {
-		return given, ok
+// vllmPorts gives each of several replicas a base for its internal ports.
+func vllmPorts(s Spec) (map[string]string, error) {
+	if s.Replicas < 2 {
+		return map[string]string{}, nil
 	}
-	base, err := strconv.Atoi(given)
-	if err != nil {
-		base = vllmPortBase
+	if _, ok := s.Env["VLLM_PORT"]; ok {
+		return nil, fmt.Errorf("env: VLLM_PORT: %d replicas would look for ports in the same place: remove it, bench gives each its own", s.Replicas)
 	}
-	return strconv.Itoa(base + s.Replica*vllmPortStride), true
+	return map[string]string{"VLLM_PORT": strconv.Itoa(vllmPortBase + s.Replica*vllmPortStride)}, nil
 }
 
 // vllmWorldSize is tp*pp*dp. It is unknown (0) for a server on CPU or spread
