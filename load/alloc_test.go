@@ -38,7 +38,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 	for name, data := range map[string]string{"completions": vllmEvent, "chat": chatEvent} {
 		for _, size := range []int{37, 300, 4096} {
 			const events = 2000
-			a := newAnswer(events * 2)
+			a := new(answerPool).get(events * 2)
 			a.events.reset(&endless{event: []byte("data: " + data + "\r\n\r\n"), size: size})
 			a.text = make([]byte, 0, 1<<20)
 			a.kinds = make([]byte, 0, 1<<16)

@@ -37,12 +37,16 @@ type answer struct {
 	end     time.Duration // end mark, error event, or the last read
 }
 
-var answerPool = sync.Pool{New: func() any { return new(answer) }}
+// answerPool keeps the buffers of answers that have been read.
+type answerPool struct{ pool sync.Pool }
 
-// newAnswer makes room for an answer of asked tokens, so that nothing is
-// allocated while it arrives.
-func newAnswer(asked int) *answer {
-	a := answerPool.Get().(*answer)
+// get makes room for an answer of asked tokens, so that nothing is allocated
+// while it arrives.
+func (p *answerPool) get(asked int) *answer {
+	a, ok := p.pool.Get().(*answer)
+	if !ok {
+		a = new(answer)
+	}
 	room := presetAsked
 	if asked > 0 {
 		room = min(asked+4, presetMax)
@@ -54,13 +58,13 @@ func newAnswer(asked int) *answer {
 	return a
 }
 
-// release gives the buffers back. Nothing of a may be used afterwards.
-func (a *answer) release() {
+// put takes the buffers back. Nothing of a may be used afterwards.
+func (p *answerPool) put(a *answer) {
 	if cap(a.events.buf)+cap(a.events.data)+cap(a.text) > pooledMax {
 		return
 	}
 	a.events.src = nil
-	answerPool.Put(a)
+	p.pool.Put(a)
 }
 
 // read takes in the stream up to its end and returns the error that ended it,
@@ -133,7 +137,7 @@ func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 	case a.done:
 	case errors.Is(err, errEventTooLong):
 		return results.Failf(results.FailProtocol, "read stream: %v", err)
-	case err != io.EOF:
+	case !errors.Is(err, io.EOF):
 		return broken(err, cause, len(a.chunkS), reused)
 	case a.finish == "":
 		return a.incomplete()

@@ -46,7 +46,7 @@ func ended(cause error) *results.Failure {
 	if cause == nil {
 		return nil
 	}
-	var limit *limitReached
+	var limit *limitError
 	if errors.As(cause, &limit) {
 		return results.Failf(limit.class, "%s", limit.words)
 	}

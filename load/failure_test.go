@@ -121,7 +121,7 @@ func TestStaleConnectionIsNotRetried(t *testing.T) {
 	})
 	o := options(s.url, "completions")
 	o.MaxConcurrency = 1
-	records, report := runAll(t, t.Context(), o, manyPrompts(3))
+	records, report := runAll(t.Context(), t, o, manyPrompts(3))
 	byIndex(records)
 	f := records[1].Failure
 	if f == nil || f.Class != results.FailTransport || !strings.Contains(f.Message, "it had been used before") {
@@ -208,7 +208,7 @@ func TestCancelIsPrompt(t *testing.T) {
 	o := options(s.url, "completions")
 	o.MaxConcurrency = 8
 	start := time.Now()
-	records, report := runAll(t, ctx, o, manyPrompts(50))
+	records, report := runAll(ctx, t, o, manyPrompts(50))
 	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("Run took %v after the deadline", took)
 	}

@@ -19,6 +19,7 @@ type pass struct {
 	clock   clock
 	slots   *slots
 	count   counters
+	answers answerPool
 }
 
 // counters feed the progress display.

@@ -23,8 +23,8 @@ func (p *pass) perform(ctx context.Context, i, replica int) (finished, bool) {
 		return finished{}, false
 	}
 	r := p.newRecord(i, replica)
-	a := newAnswer(p.bodies[i].asked)
-	defer a.release()
+	a := p.answers.get(p.bodies[i].asked)
+	defer p.answers.put(a)
 
 	reqCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -161,7 +161,7 @@ func options(url, api string) Options {
 }
 
 // runAll runs and returns the records by index.
-func runAll(t testing.TB, ctx context.Context, o Options, prompts []Prompt) ([]results.Record, results.ClientReport) {
+func runAll(ctx context.Context, t testing.TB, o Options, prompts []Prompt) ([]results.Record, results.ClientReport) {
 	t.Helper()
 	var records []results.Record
 	report, err := Run(ctx, o, prompts, func(r results.Record) error {
@@ -177,7 +177,7 @@ func runAll(t testing.TB, ctx context.Context, o Options, prompts []Prompt) ([]r
 // one runs a single request.
 func one(t testing.TB, o Options) results.Record {
 	t.Helper()
-	records, _ := runAll(t, t.Context(), o, []Prompt{{Text: "hello", InputTokens: 1, OutputTokens: 8}})
+	records, _ := runAll(t.Context(), t, o, []Prompt{{Text: "hello", InputTokens: 1, OutputTokens: 8}})
 	if len(records) != 1 {
 		t.Fatalf("got %d records, want 1", len(records))
 	}

@@ -102,7 +102,7 @@ func TestEventReader(t *testing.T) {
 		}
 		for _, split := range splitters() {
 			got, err := readEvents(new(eventReader), split.cut([]byte(tt.stream)))
-			if err != io.EOF || !cmp.Equal(got, tt.want) {
+			if !errors.Is(err, io.EOF) || !cmp.Equal(got, tt.want) {
 				t.Errorf("%s, %s: got %.200q and error %v, want %.200q and EOF", tt.name, split.name, got, err, tt.want)
 			}
 		}
@@ -150,7 +150,7 @@ func TestEventReaderErrors(t *testing.T) {
 	if string(data) != "a" || err != nil {
 		t.Fatalf("next() = %q, %v, want a", data, err)
 	}
-	if _, _, err = e.next(); err != broken {
+	if _, _, err = e.next(); !errors.Is(err, broken) {
 		t.Errorf("next() error = %v, want %v", err, broken)
 	}
 	if e.oddLines != 1 || string(e.odd) != "foo: bar" {
@@ -160,7 +160,7 @@ func TestEventReaderErrors(t *testing.T) {
 		t.Errorf("partial() = %q, want data: half", got)
 	}
 	e.reset(&idle{})
-	if _, _, err := e.next(); err != io.ErrNoProgress {
+	if _, _, err := e.next(); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("next() on a source that gives nothing = %v, want %v", err, io.ErrNoProgress)
 	}
 }
@@ -190,7 +190,7 @@ func FuzzEventReader(f *testing.F) {
 				in = nil
 			}
 			got, err := readEvents(e, in)
-			if err != io.EOF || !cmp.Equal(got, want) {
+			if !errors.Is(err, io.EOF) || !cmp.Equal(got, want) {
 				t.Fatalf("stream %q in %d pieces: got %q, %v, want %q", stream, len(in), got, err, want)
 			}
 		}

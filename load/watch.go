@@ -13,13 +13,13 @@ import (
 // expected of it; the wait keeps the connection usable.
 const drainLimit = time.Second
 
-// limitReached is the cause with which a watch ends a request.
-type limitReached struct {
+// limitError is the cause with which a watch ends a request.
+type limitError struct {
 	class results.FailureClass
 	words string
 }
 
-func (l *limitReached) Error() string { return l.words }
+func (l *limitError) Error() string { return l.words }
 
 // watch holds one request to its limits. A single timer serves all of them:
 // reads only leave their time, and the timer looks when it fires.
@@ -114,10 +114,10 @@ func (w *watch) fire() {
 }
 
 // next returns the limit that strikes next, 0 if none does.
-func (w *watch) next() (at time.Duration, why *limitReached) {
+func (w *watch) next() (at time.Duration, why *limitError) {
 	try := func(from, limit time.Duration, class results.FailureClass, words string) {
 		if limit > 0 && (at == 0 || from+limit < at) {
-			at, why = from+limit, &limitReached{class: class, words: words + limit.String()}
+			at, why = from+limit, &limitError{class: class, words: words + limit.String()}
 		}
 	}
 	if w.drain > 0 {
