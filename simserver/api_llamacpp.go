@@ -14,7 +14,7 @@ func (s *server) routeLlamaCpp(mux *http.ServeMux) {
 	mux.HandleFunc("GET /props", s.props)
 	mux.HandleFunc("GET /slots", s.slots)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		s.writeError(w, &apiError{http.StatusNotFound, "not_found_error", "File Not Found"})
+		s.writeError(w, newError(http.StatusNotFound, "not_found_error", "File Not Found"))
 	})
 }
 
@@ -40,7 +40,7 @@ func (s *server) props(w http.ResponseWriter, _ *http.Request) {
 func (s *server) slots(w http.ResponseWriter, r *http.Request) {
 	g := s.engine.gauges()
 	if r.URL.Query().Get("fail_on_no_slot") != "" && g.running >= s.cfg.MaxNumSeqs {
-		s.writeError(w, &apiError{http.StatusServiceUnavailable, "unavailable_error", "no slot available"})
+		s.writeError(w, newError(http.StatusServiceUnavailable, "unavailable_error", "no slot available"))
 		return
 	}
 	list := []any{}

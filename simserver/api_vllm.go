@@ -184,16 +184,16 @@ func (c *vllmChunks) finish(out *eventWriter) bool {
 }
 
 func (c *vllmChunks) appendUsage(buf []byte) []byte {
-	u := c.server.usage(c.answer)
+	prompt, produced := int64(len(c.answer.prompt)), int64(c.answer.produced)
 	buf = append(buf, `,"usage":{"prompt_tokens":`...)
-	buf = strconv.AppendInt(buf, int64(u.PromptTokens), 10)
+	buf = strconv.AppendInt(buf, prompt, 10)
 	buf = append(buf, `,"total_tokens":`...)
-	buf = strconv.AppendInt(buf, int64(u.TotalTokens), 10)
+	buf = strconv.AppendInt(buf, prompt+produced, 10)
 	buf = append(buf, `,"completion_tokens":`...)
-	buf = strconv.AppendInt(buf, int64(u.CompletionTokens), 10)
-	if u.Details != nil {
+	buf = strconv.AppendInt(buf, produced, 10)
+	if !c.server.cfg.HidePromptDetails {
 		buf = append(buf, `,"prompt_tokens_details":{"cached_tokens":`...)
-		buf = strconv.AppendInt(buf, int64(u.Details.CachedTokens), 10)
+		buf = strconv.AppendInt(buf, int64(c.answer.seq.out.cachedTokens()), 10)
 		buf = append(buf, '}')
 	}
 	return append(buf, '}')

@@ -11,10 +11,15 @@ type apiError struct {
 	status  int
 	kind    string
 	message string
+	tokens  [2]int // llama-server's context error: prompt and context
 }
 
 func badRequest(format string, args ...any) *apiError {
-	return &apiError{http.StatusBadRequest, "BadRequestError", fmt.Sprintf(format, args...)}
+	return newError(http.StatusBadRequest, "BadRequestError", fmt.Sprintf(format, args...))
+}
+
+func newError(status int, kind, message string) *apiError {
+	return &apiError{status: status, kind: kind, message: message}
 }
 
 // errorBody renders an error object as the persona does.
@@ -24,6 +29,9 @@ func (s *server) errorBody(e *apiError) []byte {
 	if s.llamaCpp() {
 		if kind == "BadRequestError" {
 			kind = "invalid_request_error"
+		}
+		if e.tokens[1] > 0 {
+			fields["n_prompt_tokens"], fields["n_ctx"] = e.tokens[0], e.tokens[1]
 		}
 	} else {
 		fields["param"] = nil

@@ -41,7 +41,7 @@ func (s *server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	n := int(s.requests.Add(1))
 	fault, _ := s.cfg.faultOf(n)
 	if fault.Kind == FaultRefuse {
-		s.writeError(w, &apiError{fault.Status, "ServiceUnavailableError", "simulated fault: request refused"})
+		s.writeError(w, newError(fault.Status, "ServiceUnavailableError", "simulated fault: request refused"))
 		return
 	}
 	a := s.newAnswer(g, r.Header.Get("X-Request-Id"), n, fault)
@@ -164,5 +164,5 @@ func (s *server) wholeAnswer(w http.ResponseWriter, r *http.Request, a *answer) 
 
 // midStreamError is what the fault error sends.
 func midStreamError() *apiError {
-	return &apiError{http.StatusInternalServerError, "InternalServerError", "simulated fault: the engine failed in this request"}
+	return newError(http.StatusInternalServerError, "InternalServerError", "simulated fault: the engine failed in this request")
 }

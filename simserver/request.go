@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -96,8 +97,8 @@ func (p *parser) parse(body []byte, chat bool) (generation, *apiError) {
 }
 
 func (p *parser) checkFields(b *requestBody) *apiError {
-	if !p.llamaCpp && b.Model != "" && !contains(p.model, b.Model) {
-		return &apiError{http.StatusNotFound, "NotFoundError", fmt.Sprintf("The model `%s` does not exist.", b.Model)}
+	if !p.llamaCpp && b.Model != "" && !slices.Contains(p.model, b.Model) {
+		return newError(http.StatusNotFound, "NotFoundError", fmt.Sprintf("The model `%s` does not exist.", b.Model))
 	}
 	if (b.N != nil && *b.N != 1) || (b.BestOf != nil && *b.BestOf != 1) {
 		return badRequest("this simulator gives one answer a request: n and best_of must be 1")
@@ -106,15 +107,6 @@ func (p *parser) checkFields(b *requestBody) *apiError {
 		return badRequest("temperature must be non-negative, got %v.", *b.Temperature)
 	}
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 // chatPrompt renders messages as a chat template would.
@@ -241,8 +233,10 @@ func (p *parser) setLimit(g *generation, b *requestBody) *apiError {
 // an answer that would be longer.
 func (p *parser) setSlotLimit(g *generation, asked *int) *apiError {
 	if len(g.prompt) >= p.maxLen {
-		return &apiError{http.StatusBadRequest, "exceed_context_size_error",
-			fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it", len(g.prompt), p.maxLen)}
+		e := newError(http.StatusBadRequest, "exceed_context_size_error",
+			fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it", len(g.prompt), p.maxLen))
+		e.tokens = [2]int{len(g.prompt), p.maxLen}
+		return e
 	}
 	g.limit = p.maxLen - len(g.prompt)
 	if asked != nil && *asked >= 0 {

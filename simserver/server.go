@@ -79,7 +79,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		defer s.gate.RUnlock()
 		if !s.ready.Load() {
-			s.writeError(w, &apiError{http.StatusServiceUnavailable, "unavailable_error", "Loading model"})
+			s.writeError(w, newError(http.StatusServiceUnavailable, "unavailable_error", "Loading model"))
 			return
 		}
 		if !s.authorized(r) {
@@ -108,7 +108,7 @@ func (s *server) protected(path string) bool {
 
 func (s *server) unauthorized(w http.ResponseWriter) {
 	if s.llamaCpp() {
-		s.writeError(w, &apiError{http.StatusUnauthorized, "authentication_error", "Invalid API Key"})
+		s.writeError(w, newError(http.StatusUnauthorized, "authentication_error", "Invalid API Key"))
 		return
 	}
 	writeBody(w, http.StatusUnauthorized, "application/json", []byte(`{"error":"Unauthorized"}`))

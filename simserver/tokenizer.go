@@ -100,6 +100,9 @@ func pieceList() []string {
 		"ld", "ll", "mp", "nd", "ng", "nt", "rd", "rs", "rt", "ss", "st", "th", "tion", "ment", "ing", "ed", "er", "es"}
 	var list []string
 	for a := 'a'; a <= 'z'; a++ {
+		list = append(list, string(a))
+	}
+	for a := 'a'; a <= 'z'; a++ {
 		for b := 'a'; b <= 'z'; b++ {
 			list = append(list, string(a)+string(b))
 		}
