@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,10 +71,14 @@ func TestUnreadableFile(t *testing.T) {
 
 // everyKind is a spec of each kind that builds.
 func everyKind(t *testing.T) []Spec {
+	var entries []entry
+	for i := range 30 {
+		entries = append(entries, entry{[]turn{say(5+i, fmt.Sprint("word", i)), say(40, "answer")}})
+	}
 	return []Spec{
 		{Kind: "random", N: 5, InputLen: 8, OutputLen: 4},
 		{Kind: "random", N: 5, InputLen: 8, OutputLen: 4, PrefixLen: 3, TokenIDs: true, VocabSize: 1000},
-		{Kind: "sharegpt", N: 5, Path: synthetic(t), Shuffle: true},
+		{Kind: "sharegpt", N: 5, Path: writeFile(t, shareGPTText(t, entries...)), Shuffle: true},
 		{Kind: "jsonl", N: 5, Path: "testdata/custom.jsonl", Shuffle: true},
 	}
 }

@@ -48,8 +48,8 @@ func loadJSON(t *testing.T, name string, into any) {
 	}
 }
 
-// synthetic unpacks the ShareGPT file and returns its path.
-func synthetic(t *testing.T) string {
+// synthetic unpacks the ShareGPT file.
+func synthetic(t *testing.T) []byte {
 	t.Helper()
 	packed, err := os.Open("testdata/sharegpt-synthetic.json.gz")
 	if err != nil {
@@ -64,7 +64,7 @@ func synthetic(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return writeFile(t, string(raw))
+	return raw
 }
 
 func writeFile(t *testing.T, content string) string {

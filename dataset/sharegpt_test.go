@@ -8,12 +8,17 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestShareGPTAsVLLM(t *testing.T) {
-	path := synthetic(t)
+	content := synthetic(t)
+	places, err := indexShareGPT(t.Context(), bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var file struct {
 		Cases []struct {
 			N           int    `json:"num_requests"`
@@ -28,11 +33,19 @@ func TestShareGPTAsVLLM(t *testing.T) {
 		t.Fatal("no cases")
 	}
 	for _, c := range file.Cases {
-		spec := Spec{Kind: "sharegpt", Path: path, Seed: c.Seed, N: c.N, Shuffle: true}
+		spec := Spec{Kind: "sharegpt", Seed: c.Seed, N: c.N, Shuffle: true}
 		if c.OutputLen != nil {
 			spec.OutputLen = *c.OutputLen
 		}
-		set := build(t, spec, &words{})
+		conversations := shareGPT{bytes.NewReader(content), slices.Clone(places)}
+		kept, err := sampleShareGPT(t.Context(), conversations, spec, &words{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := oversample(kept, spec)
+		if len(set.Prompts) != len(c.Requests) {
+			t.Fatalf("seed %d: %d prompts, want %d", c.Seed, len(set.Prompts), len(c.Requests))
+		}
 		total := 0
 		for i, p := range set.Prompts {
 			sum := sha256.Sum256([]byte(p.Text))
@@ -197,7 +210,7 @@ func (e *endless) Read(b []byte) (int, error) {
 		default:
 			return 0, io.EOF
 		}
-		if e.count--; e.count%100 == 0 {
+		if e.count--; e.count%50 == 0 {
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
@@ -209,10 +222,10 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Live memory must not grow with the texts of a file: here 16 MB.
+// Live memory must not grow with the texts of a file: here 4 MB.
 func TestShareGPTMemory(t *testing.T) {
 	unit := shareGPTText(t, entry{[]turn{say(1600, "long"), say(1600, "text")}})
-	file := &endless{entry: unit[1 : len(unit)-1], count: 1000}
+	file := &endless{entry: unit[1 : len(unit)-1], count: 250}
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -220,10 +233,10 @@ func TestShareGPTMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(places) != 1000 {
-		t.Errorf("%d conversations, want 1000", len(places))
+	if len(places) != 250 {
+		t.Errorf("%d conversations, want 250", len(places))
 	}
-	if grown := int64(file.live) - int64(before.HeapAlloc); grown > 2<<20 {
-		t.Errorf("live heap grew by %d bytes, want at most 2 MiB", grown)
+	if grown := int64(file.live) - int64(before.HeapAlloc); grown > 1<<20 {
+		t.Errorf("live heap grew by %d bytes, want at most 1 MiB", grown)
 	}
 }
