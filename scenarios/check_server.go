@@ -17,7 +17,7 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 	}
 	switch sv.Launcher {
 	case "external":
-		p.checkExternal(n, sv, defaults)
+		p.checkExternal(n, defaults)
 	case "command":
 		if !n.has("command") {
 			p.errs.add(n.pos, "launcher command needs command: [program, argument, ...]")
@@ -54,13 +54,17 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 // forbid reports keys that make no sense beside others.
 func (p *parser) forbid(n *node, why string, keys ...string) {
 	for _, key := range keys {
-		if v := n.get(key); v != nil && v.kind != null && v.kind != broken && !(v.kind == mapping && len(v.pairs) == 0) {
+		v := n.get(key)
+		if v == nil || v.kind == null || v.kind == broken {
+			continue
+		}
+		if v.kind != mapping || len(v.pairs) > 0 {
 			p.errs.add(n.keyAt(key), "%s does not go here: %s", key, why)
 		}
 	}
 }
 
-func (p *parser) checkExternal(n *node, sv *Server, defaults map[string]string) {
+func (p *parser) checkExternal(n *node, defaults map[string]string) {
 	if !n.has("base-url") {
 		p.errs.add(n.pos, "launcher external needs base-url, such as http://127.0.0.1:8000")
 	}

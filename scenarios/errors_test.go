@@ -45,8 +45,7 @@ func TestBadFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := Parse(path, src, testOptions(string(src)))
-			var errs Errors
-			if !errors.As(err, &errs) {
+			if _, ok := errors.AsType[Errors](err); !ok {
 				t.Fatalf("Parse(%s) = %v, %v, want Errors", path, s, err)
 			}
 			if strings.Contains(err.Error(), "hf_secret_value") {

@@ -67,57 +67,69 @@ func (f field[T]) must() field[T]                { f.required = true; return f }
 func lift[T, U any](fields []field[U], at func(*T) *U) []field[T] {
 	out := make([]field[T], len(fields))
 	for i, f := range fields {
-		out[i] = field[T]{info: f.info, always: f.always,
-			read: func(r *reader, n *node, into *T) { f.read(r, n, at(into)) }}
+		out[i] = field[T]{
+			info: f.info, always: f.always,
+			read: func(r *reader, n *node, into *T) { f.read(r, n, at(into)) },
+		}
 	}
 	return out
 }
 
 func textKey[T any, S ~string](key, doc string, at func(*T) *S) field[T] {
-	return field[T]{info: info{key: key, doc: doc, shape: simple(textShape)},
+	return field[T]{
+		info: info{key: key, doc: doc, shape: simple(textShape)},
 		read: func(r *reader, n *node, into *T) {
 			if s, ok := r.text(n); ok {
 				*at(into) = S(s)
 			}
-		}}
+		},
+	}
 }
 
 func wholeKey[T any, I int | uint64](key, doc string, l limits, at func(*T) *I) field[T] {
 	s := wholeIn(l)
-	return field[T]{info: info{key: key, doc: doc, shape: s},
+	return field[T]{
+		info: info{key: key, doc: doc, shape: s},
 		read: func(r *reader, n *node, into *T) {
 			if v, ok := r.whole(n, s); ok {
 				*at(into) = I(v)
 			}
-		}}
+		},
+	}
 }
 
 func numberKey[T any](key, doc string, l limits, at func(*T) *float64) field[T] {
 	s := numberIn(l)
-	return field[T]{info: info{key: key, doc: doc, shape: s},
+	return field[T]{
+		info: info{key: key, doc: doc, shape: s},
 		read: func(r *reader, n *node, into *T) {
 			if v, ok := r.number(n, s); ok {
 				*at(into) = v
 			}
-		}}
+		},
+	}
 }
 
 func flagKey[T any](key, doc string, at func(*T) *bool) field[T] {
-	return field[T]{info: info{key: key, doc: doc, shape: simple(flagShape)},
+	return field[T]{
+		info: info{key: key, doc: doc, shape: simple(flagShape)},
 		read: func(r *reader, n *node, into *T) {
 			if v, ok := r.flag(n); ok {
 				*at(into) = v
 			}
-		}}
+		},
+	}
 }
 
 func durationKey[T any](key, doc string, at func(*T) *time.Duration) field[T] {
-	return field[T]{info: info{key: key, doc: doc, shape: simple(durationShape)},
+	return field[T]{
+		info: info{key: key, doc: doc, shape: simple(durationShape)},
 		read: func(r *reader, n *node, into *T) {
 			if v, ok := r.duration(n); ok {
 				*at(into) = v
 			}
-		}}
+		},
+	}
 }
 
 func enumKey[T any, E ~string](key, doc string, values []E, at func(*T) *E) field[T] {
@@ -126,17 +138,21 @@ func enumKey[T any, E ~string](key, doc string, values []E, at func(*T) *E) fiel
 		names = append(names, string(v))
 	}
 	s := enumOf(names...)
-	return field[T]{info: info{key: key, doc: doc, shape: s},
+	return field[T]{
+		info: info{key: key, doc: doc, shape: s},
 		read: func(r *reader, n *node, into *T) {
 			if v, ok := r.enum(n, s); ok {
 				*at(into) = E(v)
 			}
-		}}
+		},
+	}
 }
 
 func blockKey[T, B any](key, doc string, b block[B], at func(*T) *B) field[T] {
-	return field[T]{info: info{key: key, doc: doc, shape: blockOf(b.info())}, always: true,
-		read: func(r *reader, n *node, into *T) { decode(r, b, n, at(into)) }}
+	return field[T]{
+		info: info{key: key, doc: doc, shape: blockOf(b.info())}, always: true,
+		read: func(r *reader, n *node, into *T) { decode(r, b, n, at(into)) },
+	}
 }
 
 // freeKey is a key with a reader of its own.

@@ -117,7 +117,7 @@ func (p *parser) read(src []byte, s *Scenario) {
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
 	p.readLoad(root, s)
-	p.checkVarsUsed(root)
+	p.checkVarsUsed()
 	s.Defaults = p.allDefaults()
 	s.EnvUsed = slices.SortedFunc(maps.Values(p.envUsed), func(a, b EnvUse) int { return strings.Compare(a.Name, b.Name) })
 	s.Secrets = slices.Sorted(maps.Keys(p.secrets))
@@ -165,7 +165,7 @@ func badName(what, name string) string {
 }
 
 // checkVarsUsed finds names that nothing reads: probably misspelled ones.
-func (p *parser) checkVarsUsed(root *node) {
+func (p *parser) checkVarsUsed() {
 	for _, v := range p.vars.raw.pairs {
 		if p.vars.used[v.key] {
 			continue

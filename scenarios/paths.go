@@ -30,8 +30,7 @@ func (s *Scenario) Problems() []*Error {
 
 // cause is an error of the file system without the path, which is shown.
 func cause(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
 	return err

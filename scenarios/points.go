@@ -45,11 +45,15 @@ func sweepShape() shape {
 
 // sweepBlocks are the tables of a grid and of a listed point.
 func sweepBlocks() (grid, point *blockInfo) {
-	grid = &blockInfo{name: "under sweep:", doc: "A mapping from load keys to lists of values: every combination is a point, the first key varying slowest.",
-		example: "max-concurrency: [1, 4, 16]\ninput-len: [128, 1024]\n"}
-	point = &blockInfo{name: "in a point of sweep:", doc: "In a list of points, each is a mapping of load keys.",
+	grid = &blockInfo{
+		name: "under sweep:", doc: "A mapping from load keys to lists of values: every combination is a point, the first key varying slowest.",
+		example: "max-concurrency: [1, 4, 16]\ninput-len: [128, 1024]\n",
+	}
+	point = &blockInfo{
+		name: "in a point of sweep:", doc: "In a list of points, each is a mapping of load keys.",
 		example: "label: short\ninput-len: 128\noutput-len: 64\nmax-concurrency: 8\n",
-		keys:    []info{{key: "label", doc: "Names the point in tables and step ids.", shape: simple(textShape), note: "made of what the sweep varies"}}}
+		keys:    []info{{key: "label", doc: "Names the point in tables and step ids.", shape: simple(textShape), note: "made of what the sweep varies"}},
+	}
 	for _, f := range trafficFieldsWithoutSweep() {
 		if slices.Contains(axisNames(), f.key) {
 			grid.keys = append(grid.keys, info{key: f.key, doc: f.doc, shape: listOf(f.shape)})

@@ -1,16 +1,15 @@
-package scenarios_test
+package scenarios
 
 import (
 	"testing"
 
 	"benchrig/profiles"
-	"benchrig/scenarios"
 )
 
 func TestEveryProfileIsALoad(t *testing.T) {
 	for _, name := range profiles.Names() {
 		src := "schema: 1\nserver: {launcher: simulator}\nload: {profile: " + name + "}\n"
-		s, err := scenarios.Parse("a.yaml", []byte(src), scenarios.Options{Profile: profiles.Lookup, Profiles: profiles.Names()})
+		s, err := Parse("a.yaml", []byte(src), Options{Profile: profiles.Lookup, Profiles: profiles.Names()})
 		if err != nil {
 			t.Errorf("profile %s: %v", name, err)
 			continue

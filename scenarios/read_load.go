@@ -27,7 +27,7 @@ func readEndpoint(r *reader, n *node, l *Load) {
 }
 
 func readTemperature(r *reader, n *node, l *Load) {
-	if v, ok := r.number(n, numberIn(atLeast(0))); ok {
+	if v, ok := r.number(n, numberIn(notNegative())); ok {
 		l.Temperature = &v
 	}
 }

@@ -45,8 +45,10 @@ func exampleFile(title, example string) string {
 	case top == "server":
 		parts[top] = "server:\n  launcher: vllm\n  model: m\n  " + key + ":\n" + indent(example, "    ")
 	default:
-		lens := map[string]string{"dataset": "  input-len: 8\n  output-len: 8\n", "timeouts": "  input-len: 8\n  output-len: 8\n",
-			"goodput": "  input-len: 8\n  output-len: 8\n", "sweep": "  output-len: 8\n"}
+		lens := map[string]string{
+			"dataset": "  input-len: 8\n  output-len: 8\n", "timeouts": "  input-len: 8\n  output-len: 8\n",
+			"goodput": "  input-len: 8\n  output-len: 8\n", "sweep": "  output-len: 8\n",
+		}
 		parts[top] = "load:\n" + lens[key] + "  " + key + ":\n" + indent(example, "    ")
 	}
 	var b strings.Builder

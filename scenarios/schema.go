@@ -98,8 +98,10 @@ func (b *schemaBuilder) shape(s shape) object {
 	case flagShape:
 		return object{"type": "boolean"}
 	case durationShape:
-		return object{"anyOf": []any{object{"const": 0},
-			object{"type": "string", "pattern": `^(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`}}}
+		return object{"anyOf": []any{
+			object{"const": 0},
+			object{"type": "string", "pattern": `^(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`},
+		}}
 	case enumShape:
 		return object{"enum": s.enum}
 	case scalarShape:

@@ -45,7 +45,7 @@ type limits struct {
 	unboundMax bool
 }
 
-func atLeast(min float64) limits         { return limits{min: min, unboundMax: true} }
+func notNegative() limits                { return limits{unboundMax: true} }
 func between(min, max float64) limits    { return limits{min: min, max: max} }
 func positive(inf bool) limits           { return limits{above: true, unboundMax: true, inf: inf} }
 func enumOf(values ...string) shape      { return shape{kind: enumShape, enum: values} }

@@ -39,7 +39,7 @@ deadlines: {step: 30m, run: 12h}
 			enumKey("order", "interleaved: variants take turns, so that drift does not look like a difference. "+
 				"grouped: all repeats of a variant, then the next. shuffled: the variants of each repeat in an order drawn by seed.",
 				[]Order{Interleaved, Grouped, Shuffled}, func(s *Scenario) *Order { return &s.Order }).or(string(Interleaved)),
-			wholeKey("seed", "Of a shuffled order.", atLeast(0), func(s *Scenario) *uint64 { return &s.Seed }).or("0"),
+			wholeKey("seed", "Of a shuffled order.", notNegative(), func(s *Scenario) *uint64 { return &s.Seed }).or("0"),
 			enumKey("restart", "When a server is started anew: never (one life for steps of a variant that follow each other), "+
 				"variant (one life a variant and repeat), point, step.",
 				[]Restart{RestartNever, RestartVariant, RestartPoint, RestartStep},

@@ -56,7 +56,7 @@ func requestFields() []field[Load] {
 	return []field[Load]{
 		flagKey("ignore-eos", "Let answers run to output-len.", func(l *Load) *bool { return &l.IgnoreEOS }).
 			elseNote("true for dataset random, else false"),
-		freeKey("temperature", "Sampling temperature.", numberIn(atLeast(0)), readTemperature).elseNote("the server's own"),
+		freeKey("temperature", "Sampling temperature.", numberIn(notNegative()), readTemperature).elseNote("the server's own"),
 		freeKey("body", "Further fields of the request body, merged last; model, prompt, messages and stream are set by bench.",
 			mapOf(simple(anyShape)), readBody),
 		freeKey("headers", "Further HTTP headers.", mapOf(simple(scalarShape)), readHeaders),
@@ -79,7 +79,7 @@ func datasetBlock() block[Dataset] {
 			enumKey("kind", "random: made-up prompts of input-len tokens. sharegpt: conversations of a ShareGPT JSON file. jsonl: one prompt a line.",
 				[]string{"random", "sharegpt", "jsonl"}, func(d *Dataset) *string { return &d.Kind }).or("random"),
 			textKey("path", "File of sharegpt and jsonl, relative to the scenario file.", func(d *Dataset) *string { return &d.Path }),
-			wholeKey("seed", "Of lengths, contents and choice.", atLeast(0), func(d *Dataset) *uint64 { return &d.Seed }).or("0"),
+			wholeKey("seed", "Of lengths, contents and choice.", notNegative(), func(d *Dataset) *uint64 { return &d.Seed }).or("0"),
 			flagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache.",
 				func(d *Dataset) *bool { return &d.Vary }).or("true"),
 			freeKey("tokens", "random: send prompts as text or as token ids.", enumOf("text", "ids"), readTokens).or("text"),
