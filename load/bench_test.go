@@ -69,8 +69,11 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			report, err := Run(b.Context(), o, prompts, func(r results.Record) error {
-				if r.Failure != nil || len(r.ChunkS) != bm.tokens {
-					return fmt.Errorf("request %d: %d chunks, %v", r.Index, len(r.ChunkS), r.Failure)
+				if r.Failure != nil {
+					return r.Failure
+				}
+				if len(r.ChunkS) != bm.tokens {
+					return fmt.Errorf("request %d: %d chunks, want %d", r.Index, len(r.ChunkS), bm.tokens)
 				}
 				return nil
 			})

@@ -17,18 +17,42 @@ func TestBodies(t *testing.T) {
 		want  string
 		asked int
 	}{
-		{"completions", Options{Target: Target{API: "completions", Model: "m"}}, Prompt{Text: "a <b> \"é\n", OutputTokens: 7},
-			`{"model":"m","prompt":"a <b> \"é\n","max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7},
-		{"token ids and all options", Options{Target: Target{API: "completions", Model: "m"}, Temperature: &zero, IgnoreEOS: true}, Prompt{TokenIDs: []int{1, 5}, OutputTokens: 7},
-			`{"model":"m","prompt":[1,5],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"temperature":0,"ignore_eos":true}`, 7},
-		{"no limit", Options{Target: Target{API: "completions", Model: "m"}}, Prompt{Text: "a"},
-			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true}}`, 0},
-		{"chat", Options{Target: Target{API: "chat", Model: "m"}}, Prompt{Text: "a", OutputTokens: 7},
-			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7},
-		{"chat for older servers", Options{Target: Target{API: "chat", Model: "m", MaxTokensField: "max_tokens"}}, Prompt{Text: "a", OutputTokens: 7},
-			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7},
-		{"body merged last", Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"z": nil, "model": "other", "cache_prompt": false, "max_tokens": 3}}}, Prompt{Text: "a", OutputTokens: 7},
-			`{"model":"other","prompt":"a","max_tokens":3,"stream":true,"stream_options":{"include_usage":true},"cache_prompt":false,"z":null}`, 3},
+		{
+			"completions",
+			Options{Target: Target{API: "completions", Model: "m"}},
+			Prompt{Text: "a <b> \"é\n", OutputTokens: 7},
+			`{"model":"m","prompt":"a <b> \"é\n","max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
+		},
+		{
+			"token ids and all options",
+			Options{Target: Target{API: "completions", Model: "m"}, Temperature: &zero, IgnoreEOS: true},
+			Prompt{TokenIDs: []int{1, 5}, OutputTokens: 7},
+			`{"model":"m","prompt":[1,5],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"temperature":0,"ignore_eos":true}`, 7,
+		},
+		{
+			"no limit",
+			Options{Target: Target{API: "completions", Model: "m"}},
+			Prompt{Text: "a"},
+			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true}}`, 0,
+		},
+		{
+			"chat",
+			Options{Target: Target{API: "chat", Model: "m"}},
+			Prompt{Text: "a", OutputTokens: 7},
+			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
+		},
+		{
+			"chat for older servers",
+			Options{Target: Target{API: "chat", Model: "m", MaxTokensField: "max_tokens"}},
+			Prompt{Text: "a", OutputTokens: 7},
+			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
+		},
+		{
+			"body merged last",
+			Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"z": nil, "model": "other", "cache_prompt": false, "max_tokens": 3}}},
+			Prompt{Text: "a", OutputTokens: 7},
+			`{"model":"other","prompt":"a","max_tokens":3,"stream":true,"stream_options":{"include_usage":true},"cache_prompt":false,"z":null}`, 3,
+		},
 	}
 	for _, tt := range tests {
 		d, err := dialectFor(tt.o.Target.API)

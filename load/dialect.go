@@ -90,7 +90,7 @@ func encodeFields(fields []field) ([]byte, error) {
 		separator = ','
 		for _, part := range []any{f.name, f.value} {
 			if err := enc.Encode(part); err != nil {
-				return nil, fmt.Errorf("encode request field %q: %v", f.name, err)
+				return nil, fmt.Errorf("encode request field %q: %w", f.name, err)
 			}
 			b.Truncate(b.Len() - 1) // the encoder's newline
 			b.WriteByte(':')

@@ -46,8 +46,7 @@ func ended(cause error) *results.Failure {
 	if cause == nil {
 		return nil
 	}
-	var limit *limitError
-	if errors.As(cause, &limit) {
+	if limit, ok := errors.AsType[*limitError](cause); ok {
 		return results.Failf(limit.class, "%s", limit.words)
 	}
 	return results.Failf(results.FailCanceled, "ended by us: %v", cause)
@@ -66,8 +65,7 @@ func plain(err error) string {
 
 // tlsHint says so if an https URL leads to a server of plain HTTP.
 func tlsHint(err error) string {
-	var record tls.RecordHeaderError
-	if errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/" {
+	if record, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(record.RecordHeader[:]) == "HTTP/" {
 		return " (the server speaks plain HTTP: use http://)"
 	}
 	return ""

@@ -197,7 +197,9 @@ func TestCancelIsPrompt(t *testing.T) {
 	hang := make(chan struct{})
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, n int) bool {
 		if n%2 == 0 {
-			io.WriteString(w, streamHeader+event(token))
+			if _, err := io.WriteString(w, streamHeader+event(token)); err != nil {
+				return false
+			}
 		}
 		<-hang
 		return false

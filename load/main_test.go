@@ -2,7 +2,6 @@ package load
 
 import (
 	"flag"
-
 	"testing"
 
 	"go.uber.org/goleak"
@@ -10,8 +9,4 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	goleak.VerifyTestMain(m)
-
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -66,8 +66,8 @@ func (p *pass) newRecord(i, replica int) results.Record {
 // noAnswer records a request without an answer. Without a connection it was
 // never sent.
 func (p *pass) noAnswer(r *results.Record, err, cause error) {
-	var failed *sendError
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*sendError](err)
+	if !ok {
 		failed = &sendError{err: err}
 	}
 	if !failed.connected {

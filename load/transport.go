@@ -135,7 +135,7 @@ func (t *httpTransport) send(ctx context.Context, r wireRequest) (*reply, error)
 		Body:          io.NopCloser(bytes.NewReader(r.body)),
 		ContentLength: int64(len(r.body)),
 	}).WithContext(ctx)
-	resp, err := t.rt.RoundTrip(req)
+	resp, err := t.rt.RoundTrip(req) //nolint:bodyclose // reply.close does it
 	if err != nil {
 		failure.err = err
 		return nil, failure
