@@ -194,7 +194,9 @@ func mixedRun() *results.Run {
 	steps = append(steps, simulateAll([]results.Step{step("sim", 8, 1, 50)})...)
 	steps[0].Result.Figures.TotalOutputTokens, steps[0].Result.Figures.OutputThroughput = nil, nil
 	steps[0].Result.Figures.TPOT = results.Dist{}
-	return runOf(steps...)
+	run := runOf(steps...)
+	run.Manifest.Sets = []string{"num-prompts=2000", "vars.k=5"}
+	return run
 }
 
 func print(t *testing.T, write func(*bytes.Buffer) error) []byte {

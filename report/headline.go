@@ -10,6 +10,7 @@ import (
 // headline is what stands above everything.
 type headline struct {
 	title, about, description string
+	sets                      string // the --set overrides; "": none
 	simulated                 string // "": no figure is simulated
 	counts                    string
 	unfinished                string // "": the run came to its end
@@ -22,6 +23,9 @@ func headlineOf(run *results.Run) headline {
 		about:       fmt.Sprintf("bench %s, started %s", clean(m.Bench), clean(m.StartedAt)),
 		description: clean(m.Description),
 		counts:      plural(len(run.Steps), "step") + ": " + countSteps(run),
+	}
+	if len(m.Sets) > 0 {
+		h.sets = "with --set " + clean(strings.Join(m.Sets, " --set "))
 	}
 	if m.Simulated || anySimulated(run) {
 		h.simulated = simulatedLine

@@ -21,6 +21,9 @@ func Markdown(w io.Writer, run *results.Run) error {
 	if h.description != "" {
 		fmt.Fprintf(out, "\n%s\n", escape(h.description))
 	}
+	if h.sets != "" {
+		fmt.Fprintf(out, "\n%s\n", escape(h.sets))
+	}
 	if h.simulated != "" {
 		fmt.Fprintf(out, "\n**%s**\n", escape(h.simulated))
 	}

@@ -27,7 +27,7 @@ func Write(w io.Writer, run *results.Run, opts Options) error {
 	h := headlineOf(run)
 	p.line(p.bold(h.title))
 	p.line(h.about)
-	for _, text := range []string{h.description, h.simulated, h.counts, h.unfinished} {
+	for _, text := range []string{h.description, h.sets, h.simulated, h.counts, h.unfinished} {
 		switch text {
 		case "":
 		case h.simulated:

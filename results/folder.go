@@ -143,9 +143,16 @@ func (f *Folder) WriteJSON(name string, value any) error {
 	return f.WriteFile(name, append(data, '\n'))
 }
 
-// WriteManifest writes manifest.json; a folder without it is no run.
+// WriteManifest writes manifest.json; a folder without it is no run. It notes
+// the hashes of the scenario and the plan as they lie in the folder by then.
 func (f *Folder) WriteManifest(m Manifest) error {
 	m.Format = FormatVersion
+	for path, hash := range map[string]*string{f.Scenario(): &m.ScenarioSHA256, f.Plan(): &m.PlanSHA256} {
+		var err error
+		if *hash, err = hashFile(path); err != nil {
+			return fmt.Errorf("write %s: %w", ManifestName, err)
+		}
+	}
 	return f.WriteJSON(ManifestName, m)
 }
 

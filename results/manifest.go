@@ -1,5 +1,14 @@
 package results
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
 // Manifest is manifest.json: what a run set out to do, written when it starts
 // and never changed.
 type Manifest struct {
@@ -8,12 +17,40 @@ type Manifest struct {
 	Scenario       string    `json:"scenario"` // its name
 	Description    string    `json:"description"`
 	Run            string    `json:"run_id"`
-	StartedAt      string    `json:"started_at"` // RFC 3339, wall clock; a label only
-	Simulated      bool      `json:"simulated"`  // at least one variant runs on the simulator
-	Sets           []string  `json:"sets"`       // the --set overrides, as given
-	ScenarioSHA256 string    `json:"scenario_sha256"`
-	PlanSHA256     string    `json:"plan_sha256"`
-	Variants       []string  `json:"variants"` // in the order of the scenario; reports keep it
+	StartedAt      string    `json:"started_at"`      // RFC 3339, wall clock; a label only
+	Simulated      bool      `json:"simulated"`       // at least one variant runs on the simulator
+	Sets           []string  `json:"sets"`            // the --set overrides, as given
+	ScenarioSHA256 string    `json:"scenario_sha256"` // of scenario.yaml, hex; "": there was none
+	PlanSHA256     string    `json:"plan_sha256"`     // of plan.json
+	Variants       []string  `json:"variants"`        // in the order of the scenario; reports keep it
 	Points         []string  `json:"points"`
 	Planned        []StepRef `json:"planned"` // every step, in the order of the plan
+}
+
+// hashFile is the SHA-256 of a file, hex; "" where there is none.
+func hashFile(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// noteChange reports a file that is not as it was when the run started.
+func (r *Run) noteChange(name, path, want string) error {
+	got, err := hashFile(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read run folder: %w", err)
+	case want == "" || got == want:
+	case got == "":
+		r.Problems = append(r.Problems, name+": missing")
+	default:
+		r.Problems = append(r.Problems, name+": changed since the run started")
+	}
+	return nil
 }

@@ -57,7 +57,12 @@ func Read(dir string) (*Run, error) {
 	if run.Plan, err = readRaw(folder.Plan()); err != nil {
 		return nil, err
 	}
-	if err := run.readJournal(folder.Journal()); err != nil {
+	err = errors.Join(
+		run.noteChange(ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256),
+		run.noteChange(PlanName, folder.Plan(), run.Manifest.PlanSHA256),
+		run.readJournal(folder.Journal()),
+	)
+	if err != nil {
 		return nil, err
 	}
 	histories := historiesOf(run.Events)

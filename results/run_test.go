@@ -197,3 +197,36 @@ func TestReadWithoutAJournal(t *testing.T) {
 		t.Errorf("Problems = %q, %d steps; want the missing journal and 3 steps", run.Problems, len(run.Steps))
 	}
 }
+
+func TestReadTellsOfChangedFiles(t *testing.T) {
+	f := mustFolder(t)
+	for _, name := range []string{ScenarioName, PlanName} {
+		if err := f.WriteFile(name, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.WriteManifest(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	problems := func() string {
+		t.Helper()
+		run, err := Read(f.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(run.Problems, "; ")
+	}
+	if got, want := problems(), "journal.jsonl: missing"; got != want {
+		t.Errorf("Problems = %q, want %q", got, want)
+	}
+	if err := f.WriteFile(PlanName, []byte("{ }")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(f.Scenario()); err != nil {
+		t.Fatal(err)
+	}
+	want := "scenario.yaml: missing; plan.json: changed since the run started; journal.jsonl: missing"
+	if got := problems(); got != want {
+		t.Errorf("Problems = %q, want %q", got, want)
+	}
+}
