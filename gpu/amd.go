@@ -210,7 +210,7 @@ func driverVersions(root string) map[string]string {
 // whose wording differs between the open and the closed module.
 func nvidiaVersion(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
-	for _, word := range strings.Fields(line) {
+	for word := range strings.FieldsSeq(line) {
 		if major, minor, ok := strings.Cut(word, "."); ok && digits(major) && digits(strings.ReplaceAll(minor, ".", "")) {
 			return word
 		}

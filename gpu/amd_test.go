@@ -84,9 +84,9 @@ func TestDetectAMDServer(t *testing.T) {
 		GPUs: []Device{
 			{
 				Index: 0, Vendor: AMD, Name: "AMD Instinct MI300X OAM", UUID: "GPU-a1b2c3d4e5f60718", PCI: "0000:c1:00.0",
-				VRAMBytes: bytesOf(206141652992), GTTBytes: bytesOf(1000),
+				VRAMBytes: new(int64(206141652992)), GTTBytes: new(int64(1000)),
 			},
-			{Index: 1, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-00000000000000ff", PCI: "0000:05:00.0", VRAMBytes: bytesOf(206141652992)},
+			{Index: 1, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-00000000000000ff", PCI: "0000:05:00.0", VRAMBytes: new(int64(206141652992))},
 		},
 		Drivers: map[string]string{AMD: "6.8.5"},
 		Sources: []string{"sysfs"},
@@ -111,8 +111,8 @@ func TestDetectAMDPartitions(t *testing.T) {
 	))
 	devices, notes := amdDevices(root)
 	want := []Device{
-		{Index: 0, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000007", PCI: "0000:05:00.0", VRAMBytes: bytesOf(25769803776)},
-		{Index: 1, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000008", PCI: "0000:05:00.0", VRAMBytes: bytesOf(25769803776)},
+		{Index: 0, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000007", PCI: "0000:05:00.0", VRAMBytes: new(int64(25769803776))},
+		{Index: 1, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000008", PCI: "0000:05:00.0", VRAMBytes: new(int64(25769803776))},
 	}
 	if diff := cmp.Diff(want, devices); diff != "" || len(notes) > 0 {
 		t.Errorf("amdDevices differs (-want +got), notes %q:\n%s", notes, diff)
@@ -131,8 +131,8 @@ func TestDetectAMDWithoutComputeDriver(t *testing.T) {
 	))
 	devices, notes := amdDevices(root)
 	want := []Device{
-		{Index: 0, Vendor: AMD, PCI: "0000:05:00.0", VRAMBytes: bytesOf(17163091968)},
-		{Index: 1, Vendor: AMD, PCI: "0000:c5:00.0", VRAMBytes: bytesOf(536870912), GTTBytes: bytesOf(67645734912)},
+		{Index: 0, Vendor: AMD, PCI: "0000:05:00.0", VRAMBytes: new(int64(17163091968))},
+		{Index: 1, Vendor: AMD, PCI: "0000:c5:00.0", VRAMBytes: new(int64(536870912)), GTTBytes: new(int64(67645734912))},
 	}
 	if diff := cmp.Diff(want, devices); diff != "" {
 		t.Errorf("amdDevices differs (-want +got):\n%s", diff)

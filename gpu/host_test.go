@@ -49,7 +49,7 @@ func TestParseCPUInfo(t *testing.T) {
 		name, in, model string
 		cores           *int
 	}{
-		{"two sockets with two threads a core", cpu("0", "0") + cpu("0", "1") + cpu("0", "0") + cpu("1", "0"), "AMD EPYC 9654 96-Core Processor", countOf(3)},
+		{"two sockets with two threads a core", cpu("0", "0") + cpu("0", "1") + cpu("0", "0") + cpu("1", "0"), "AMD EPYC 9654 96-Core Processor", new(3)},
 		{"arm64", "processor\t: 0\nBogoMIPS\t: 50.00\nCPU part\t: 0xd40\n\n", "", nil},
 		{"nothing", "", "", nil},
 	}
@@ -60,8 +60,6 @@ func TestParseCPUInfo(t *testing.T) {
 		}
 	}
 }
-
-func countOf(n int) *int { return &n }
 
 func FuzzParseCPUInfo(f *testing.F) {
 	f.Add("physical id : 0\ncore id : 1\n\nphysical id : 0\ncore id : 2\n")

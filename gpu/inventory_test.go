@@ -12,8 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func bytesOf(n int64) *int64 { return &n }
-
 // noTool is a box without nvidia-smi.
 func noTool(context.Context, []string) ([]byte, error) {
 	return nil, &exec.Error{Name: "nvidia-smi", Err: exec.ErrNotFound}
@@ -81,8 +79,8 @@ func TestDetectNVIDIA(t *testing.T) {
 	}
 	want := Inventory{
 		GPUs: []Device{
-			{Index: 0, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0", VRAMBytes: bytesOf(81559 << 20)},
-			{Index: 1, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0", VRAMBytes: bytesOf(81559 << 20)},
+			{Index: 0, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0", VRAMBytes: new(int64(81559 << 20))},
+			{Index: 1, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0", VRAMBytes: new(int64(81559 << 20))},
 		},
 		Drivers: map[string]string{NVIDIA: "590.48.01"},
 		Sources: []string{"nvidia-smi"},

@@ -36,7 +36,7 @@ func smiDevices(ctx context.Context, run func(context.Context, []string) ([]byte
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("nvidia-smi: %v: %s", err, firstLine(out)) // it reports errors on stdout
+		return nil, fmt.Errorf("nvidia-smi: %w: %s", err, firstLine(out)) // it reports errors on stdout
 	}
 	return parseSMI(out)
 }

@@ -21,7 +21,7 @@ func nvmlDevices() ([]Device, error) {
 	default:
 		return nil, fmt.Errorf("nvml: open the library: error %d", int(code))
 	}
-	defer library.Shutdown()
+	defer func() { _ = library.Shutdown() }()
 
 	count, code := library.DeviceGetCount()
 	if code != nvml.SUCCESS {

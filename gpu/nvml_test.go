@@ -28,7 +28,7 @@ func TestNVMLDevice(t *testing.T) {
 		code nvml.Return
 		want Device
 	}{
-		{nvml.SUCCESS, Device{Index: 3, Vendor: NVIDIA, Name: "NVIDIA H200", UUID: "GPU-1", PCI: "0000:c1:01.0", VRAMBytes: bytesOf(143771 << 20)}},
+		{nvml.SUCCESS, Device{Index: 3, Vendor: NVIDIA, Name: "NVIDIA H200", UUID: "GPU-1", PCI: "0000:c1:01.0", VRAMBytes: new(int64(143771 << 20))}},
 		{nvml.ERROR_NOT_SUPPORTED, Device{Index: 3, Vendor: NVIDIA}},
 	}
 	for _, test := range tests {
