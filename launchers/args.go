@@ -240,7 +240,7 @@ func compactJSON(value any) (string, error) {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return "", fmt.Errorf("spell as JSON: %v", err)
+		return "", fmt.Errorf("spell as JSON: %w", err)
 	}
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }

@@ -81,9 +81,9 @@ func fill(word string, values map[string]string) (string, error) {
 		case ok:
 			return value
 		case name == "${model}":
-			err = fmt.Errorf("command: %q needs the key model:", word)
+			err = fmt.Errorf("command: %q needs the key model", word)
 		case name == "${gpus}":
-			err = fmt.Errorf("command: %q needs GPUs: give gpus:", word)
+			err = fmt.Errorf("command: %q needs GPUs: give the key gpus", word)
 		default:
 			err = fmt.Errorf("command: %s in %q is unknown: there are ${host}, ${port}, ${model} and ${gpus}", name, word)
 		}

@@ -16,10 +16,7 @@ type helpOption struct {
 	removed   bool
 }
 
-var (
-	helpSpelling = regexp.MustCompile(`^\s*(--?[A-Za-z][\w.-]*),?`)
-	helpColumn   = 40 // where descriptions begin
-)
+var helpSpelling = regexp.MustCompile(`^\s*(--?[A-Za-z][\w.-]*),?`)
 
 // helpOptions reads the options of a --help text: lines that begin with a
 // dash, spellings first, then what the option takes.
@@ -115,14 +112,14 @@ func checkValues(t *testing.T, file string, o helpOption) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch {
-	case o.takes == "[on|off|auto]" || o.takes == "[on|off]":
+	switch o.takes {
+	case "[on|off|auto]", "[on|off]":
 		wantWords(t, file, on, first, "on")
 		wantWords(t, file, off, first, "off")
-	case o.takes == "<0|1>":
+	case "<0|1>":
 		wantWords(t, file, on, first, "1")
 		wantWords(t, file, off, first, "0")
-	case o.takes == "":
+	case "":
 		wantWords(t, file, on, first)
 		no := slices.IndexFunc(o.spellings, func(s string) bool { return strings.HasPrefix(s, "--no-") })
 		if no >= 0 && !strings.HasPrefix(first, "--no-") {
