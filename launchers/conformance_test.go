@@ -52,12 +52,11 @@ func fatalSample(kind Kind) (string, results.FailureClass) {
 }
 
 func stages() []stage {
-	stuck := fakeengine.Child{Session: true, IgnoreTerm: true}
-	crowd := []fakeengine.Child{{}, {Group: true}, {Session: true}, {Daemon: true, Session: true}, {Daemon: true, Session: true, ClearEnv: true}}
+	crowd := []fakeengine.Child{{}, {Group: true}, {Session: true}, {Daemon: true, Session: true}}
 	return []stage{
 		{name: "serves", engine: plain(fakeengine.Config{})},
 		{name: "loads slowly", engine: plain(fakeengine.Config{Loading: 400 * time.Millisecond})},
-		{name: "has children everywhere", engine: plain(fakeengine.Config{Children: crowd[:4]})},
+		{name: "has children everywhere", engine: plain(fakeengine.Config{Children: crowd})},
 		{
 			name: "ignores TERM", engine: plain(fakeengine.Config{IgnoreTerm: true}),
 			change: func(s *Spec) { s.StopGrace = 200 * time.Millisecond },
@@ -72,7 +71,7 @@ func stages() []stage {
 			want: results.FailExited, says: "code 0", code: new(0),
 		},
 		{
-			name: "exits and leaves children", engine: plain(fakeengine.Config{ExitAtOnce: new(1), Children: crowd[:4]}),
+			name: "exits and leaves children", engine: plain(fakeengine.Config{ExitAtOnce: new(1), Children: crowd}),
 			want: results.FailExited, code: new(1),
 		},
 		{
@@ -95,7 +94,7 @@ func stages() []stage {
 			want: results.FailReadyTimeout, says: "TCP connection",
 		},
 		{
-			name: "falls silent", engine: plain(fakeengine.Config{Silent: true, Children: []fakeengine.Child{stuck}}),
+			name: "falls silent", engine: plain(fakeengine.Config{Silent: true, Children: crowd[:1]}),
 			change: func(s *Spec) { s.Ready.Stall = time.Second },
 			want:   results.FailReadyStall, says: "no CPU time",
 		},

@@ -258,11 +258,13 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 func discard(ctx context.Context, server *Server, failure *results.Failure) *results.Failure {
 	server.endWatch()
 	server.settle(failure)
-	if _, err := server.Stop(context.WithoutCancel(ctx)); err != nil {
-		worse := asFailure(err)
+	proof, err := server.Stop(context.WithoutCancel(ctx))
+	// A stranger on the port keeps it after our server is gone: that is known.
+	if err != nil && !(failure.Class == results.FailForeign && proof.PIDsGone) {
+		worse := *asFailure(err)
 		worse.Message = fmt.Sprintf("%s; before that: %v", worse.Message, failure)
 		worse.LogTail = failure.LogTail
-		return worse
+		return &worse
 	}
 	return failure
 }

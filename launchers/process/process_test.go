@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"os"
@@ -38,11 +39,12 @@ func start(t *testing.T, engine fakeengine.Config) *Process {
 	engine.Silent = true
 	engine.Lines = append(engine.Lines, "children are up")
 	log := filepath.Join(t.TempDir(), "server.log")
+	cookie := rand.Text() // this test may run twice on a machine
 	p, err := Start(Config{
 		Argv:    []string{os.Args[0], "--port", "0"},
 		Env:     []string{"PATH=" + os.Getenv("PATH"), engine.Env(), "GORACE=" + fakeengine.PromptExit},
 		LogPath: log,
-		Cookie:  "cookie-of-" + t.Name(),
+		Cookie:  cookie,
 	})
 	if err != nil {
 		t.Fatalf("Start() = %v", err)
@@ -78,16 +80,16 @@ func treeSize(t *testing.T, p *Process) int {
 	return len(procs)
 }
 
-// carriers counts living processes that carry the test's cookie.
-func carriers(t *testing.T) int {
+// carriers counts living processes that carry the tree's cookie.
+func carriers(t *testing.T, p *Process) int {
 	t.Helper()
 	procs, err := listProcs(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, p := range procs {
-		if !p.Zombie() && hasEnv(p.PID, CookieVariable+"=cookie-of-"+t.Name()) {
+	for _, other := range procs {
+		if !other.Zombie() && hasEnv(other.PID, CookieVariable+"="+p.Info().Cookie) {
 			n++
 		}
 	}
@@ -145,7 +147,7 @@ func TestStop(t *testing.T) {
 			if !slices.Equal(proof.Signals, c.signals) || proof.LeftBehind != c.left || !proof.PIDsGone {
 				t.Errorf("Stop() = %+v, want signals %q, %d left behind", proof, c.signals, c.left)
 			}
-			if n := carriers(t); n != 0 {
+			if n := carriers(t, p); n != 0 {
 				t.Errorf("%d processes carry the cookie after Stop, want 0", n)
 			}
 			again, err := p.Stop(t.Context(), c.grace)
@@ -183,7 +185,7 @@ func TestStopAfterLeaderDied(t *testing.T) {
 			if err != nil || !proof.PIDsGone || proof.LeftBehind != 3 {
 				t.Errorf("Stop() = %+v, %v, want 3 left behind and all gone", proof, err)
 			}
-			if n := carriers(t); n != 0 {
+			if n := carriers(t, p); n != 0 {
 				t.Errorf("%d processes carry the cookie after Stop, want 0", n)
 			}
 		})
@@ -290,7 +292,7 @@ func TestStartIdentity(t *testing.T) {
 	if info.Session != info.PID || now.Session != info.PID {
 		t.Errorf("session = %d (really %d), want the leader's pid %d", info.Session, now.Session, info.PID)
 	}
-	if info.StartTime != now.StartTime || info.BootID == "" || info.Cookie != "cookie-of-"+t.Name() {
+	if info.StartTime != now.StartTime || info.BootID == "" || info.Cookie == "" {
 		t.Errorf("Info() = %+v, want start time %d, a boot id and the cookie", info, now.StartTime)
 	}
 	if _, ok := p.Exit(); ok {

@@ -1,0 +1,181 @@
+package launchers
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchrig/results"
+)
+
+// follow opens a log for the kind's fatal lines and gives a function that
+// writes to it and reads it back.
+func follow(t *testing.T, kind Kind, wanted string) (*serverLog, func(string)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "server.log")
+	if err := os.WriteFile(path, []byte("torch.OutOfMemoryError of an earlier server\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	log, err := openLog(path, kind.Fatal, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.close)
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return log, func(text string) {
+		if _, err := file.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if !log.read() {
+			t.Errorf("read() after writing %q = false, want true", text)
+		}
+	}
+}
+
+func TestLogFindsFatalLine(t *testing.T) {
+	t.Parallel()
+	const oom = "torch.OutOfMemoryError: CUDA out of memory."
+	for _, c := range []struct {
+		name   string
+		pieces []string
+		want   string
+		class  results.FailureClass
+	}{
+		{"none", []string{"INFO all is well\n"}, "", ""},
+		{"one", []string{oom + "\n"}, oom, results.FailOutOfMemory},
+		{"coloured", []string{"\x1b[1;31mtorch.OutOf\x1b[0mMemoryError\x1b[K\n"}, "torch.OutOfMemoryError", results.FailOutOfMemory},
+		{"in pieces", []string{"torch.OutOf", "MemoryErr", "or\nnext\n"}, "torch.OutOfMemoryError", results.FailOutOfMemory},
+		{"after a progress bar", []string{"loading 1%\rloading 2%\r" + oom + "\n"}, oom, results.FailOutOfMemory},
+		{"first is kept", []string{oom + "\nGatedRepoError\n"}, oom, results.FailOutOfMemory},
+		{"cause after the vague line", []string{"EngineCore failed to start.\nTraceback\n", oom + "\n"}, oom, results.FailOutOfMemory},
+		{"vague line alone", []string{"EngineCore failed to start.\n"}, "EngineCore failed to start.", results.FailFatalLine},
+		{"unended line is waited for", []string{oom}, "", ""},
+	} {
+		log, write := follow(t, vllm(t), "")
+		for _, piece := range c.pieces {
+			write(piece)
+		}
+		match := log.fatalLine()
+		if match == nil {
+			match = &fatalMatch{}
+		}
+		if match.line != c.want || match.kind.Class != c.class {
+			t.Errorf("%s: fatal line = %q (%s), want %q (%s)", c.name, match.line, match.kind.Class, c.want, c.class)
+		}
+	}
+}
+
+func TestLogLastLineCountsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	log, write := follow(t, vllm(t), "")
+	write("error: unrecognized arguments: --num-scheduler-steps 8")
+	log.readLast()
+	if match := log.fatalLine(); match == nil || match.kind.Class != results.FailBadFlag {
+		t.Errorf("fatal line = %v, want class %s", match, results.FailBadFlag)
+	}
+}
+
+// Old vLLM logs each request with its prompt, and ShareGPT holds many a
+// question about an error message.
+func TestLogIgnoresPromptsWhileServing(t *testing.T) {
+	t.Parallel()
+	log, write := follow(t, vllm(t), "")
+	log.serve()
+	write("INFO Received request cmpl-1: prompt: 'why torch.OutOfMemoryError: CUDA out of memory?', params\n")
+	if match := log.fatalLine(); match != nil {
+		t.Errorf("fatal line = %q, want none", match.line)
+	}
+	write("torch.OutOfMemoryError: CUDA out of memory\n")
+	if log.fatalLine() == nil {
+		t.Error("a real fatal line is not seen while serving")
+	}
+}
+
+func TestLogExcerpt(t *testing.T) {
+	t.Parallel()
+	numbered := func(from, to int) (lines []string) {
+		for i := from; i <= to; i++ {
+			lines = append(lines, fmt.Sprintf("line %d", i))
+		}
+		return lines
+	}
+	trace := []string{"Traceback (most recent call last):", "ValueError: the cause"}
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"short", numbered(1, 3), numbered(1, 3)},
+		{"only the end", numbered(1, 80), numbered(31, 80)},
+		{"trouble within the end", slices.Concat(trace, numbered(1, 10)), slices.Concat(trace, numbered(1, 10))},
+		{
+			"trouble far above", slices.Concat(numbered(1, 5), trace, numbered(6, 100)),
+			slices.Concat(trace, numbered(6, 19), []string{"[...]"}, numbered(51, 100)),
+		},
+		{"trouble that reaches the end", slices.Concat(trace, numbered(1, 55)), slices.Concat(trace, numbered(1, 55))},
+	} {
+		log, write := follow(t, vllm(t), "")
+		write(strings.Join(c.lines, "\n") + "\n")
+		if diff := cmp.Diff(c.want, log.excerpt()); diff != "" {
+			t.Errorf("%s: excerpt(): (-want +got)\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestLogKeepsLastStateOfProgressBar(t *testing.T) {
+	t.Parallel()
+	log, write := follow(t, vllm(t), "")
+	write("start\r\nloading 1%\rloading 50%\r")
+	write("loading 100%\ndone\n" + strings.Repeat("x", 3*maxLine) + "\nafter\n")
+	tail := log.excerpt()
+	want := []string{"start", "loading 100%", "done"}
+	if diff := cmp.Diff(want, tail[:min(3, len(tail))]); diff != "" {
+		t.Errorf("excerpt(): (-want +got)\n%s", diff)
+	}
+	if len(tail) != 5 || len(tail[3]) > maxShown+10 || tail[4] != "after" {
+		t.Errorf("excerpt() has %d lines, want 5 with the long one cut", len(tail))
+	}
+}
+
+func TestLogWaitsForText(t *testing.T) {
+	t.Parallel()
+	log, write := follow(t, vllm(t), "fired up")
+	write("The server is fi")
+	if log.wantedSeen() {
+		t.Error("wantedSeen() = true before the text is there")
+	}
+	write("red up and ready to roll!\n")
+	if !log.wantedSeen() {
+		t.Error("wantedSeen() = false after the text was written")
+	}
+}
+
+func FuzzLogFeed(f *testing.F) {
+	f.Add("a\nb\r\nc", 2)
+	f.Add("\x1b[31mred\x1b[0m\n\xff\r\r\n", 1)
+	f.Fuzz(func(t *testing.T, text string, piece int) {
+		whole, cut := &serverLog{}, &serverLog{}
+		whole.feed([]byte(text))
+		piece = max(1, piece%64)
+		for rest := text; rest != ""; {
+			n := min(piece, len(rest))
+			cut.feed([]byte(rest[:n]))
+			rest = rest[n:]
+		}
+		if diff := cmp.Diff(whole.tail, cut.tail); diff != "" {
+			t.Errorf("feed(%q) in pieces of %d: (-whole +pieces)\n%s", text, piece, diff)
+		}
+		if len(whole.tail) > tailLines {
+			t.Errorf("feed(%q) keeps %d lines, want at most %d", text, len(whole.tail), tailLines)
+		}
+	})
+}
