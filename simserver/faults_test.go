@@ -151,6 +151,7 @@ func TestFailedStarts(t *testing.T) {
 	}{
 		{"oom fault", withFaults(t, fast(), "oom"), "simulated fault oom", "torch.OutOfMemoryError: HIP out of memory."},
 		{"model too big", Config{AnyPort: true, Model: "Llama-70B", Device: "strix-halo"}, "raise --tensor-parallel-size", "torch.OutOfMemoryError"},
+		{"model too big for CUDA", Config{AnyPort: true, Model: "Llama-405B", Device: "h100"}, "raise --tensor-parallel-size", "CUDA out of memory"},
 		{"context too long", Config{AnyPort: true, Model: "Llama-8B", KVBlocks: 10, MaxModelLen: 8192}, "lower --max-model-len", "To serve at least one request"},
 		{"port taken", busy, "address already in use", "[Errno 98] error while attempting to bind"},
 		{"unknown device", Config{Device: "abacus"}, `find device "abacus"`, ""},

@@ -13,7 +13,16 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("fit model into simulated memory: %s; %s", e.LogLine, e.Hint)
 }
 
-const outOfMemoryLine = "torch.OutOfMemoryError: HIP out of memory."
+// outOfMemoryLine begins the fatal line of an engine on a device.
+func outOfMemoryLine(d device) string {
+	switch d.name {
+	case "h100":
+		return "torch.OutOfMemoryError: CUDA out of memory."
+	case "cpu":
+		return "torch.OutOfMemoryError: out of memory."
+	}
+	return "torch.OutOfMemoryError: HIP out of memory."
+}
 
 // activationBytes is what a device needs beside weights and KV cache.
 const activationBytes = 2 * gib
@@ -51,8 +60,8 @@ func (s *settings) blocksFromMemory() error {
 	left := (s.device.memory*s.GPUMemoryUtilization-activationBytes)*world - weights
 	if left <= 0 {
 		return &MemoryError{
-			LogLine: fmt.Sprintf(outOfMemoryLine+" Tried to load %.2f GiB of weights into %.2f GiB.",
-				weights/gib, s.device.memory*world/gib),
+			LogLine: fmt.Sprintf("%s Tried to load %.2f GiB of weights into %.2f GiB.",
+				outOfMemoryLine(s.device), weights/gib, s.device.memory*world/gib),
 			Hint: "raise --tensor-parallel-size, quantize, or name another --sim-device",
 		}
 	}

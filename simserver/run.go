@@ -73,7 +73,7 @@ func (r *runner) crash(kind FaultKind) {
 			r.log.error("EngineCore encountered a fatal error.")
 			r.log.error("AsyncLLM output_handler failed: EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.")
 		case FaultOOM:
-			_ = logStartError(r.log, &MemoryError{LogLine: outOfMemoryLine + " Tried to allocate 2.00 GiB (simulated fault)."})
+			_ = logStartError(r.log, &MemoryError{LogLine: outOfMemoryLine(r.server.cfg.device) + " Tried to allocate 2.00 GiB (simulated fault)."})
 		default:
 			r.log.error("EngineCore encountered a fatal error. (simulated fault)")
 		}
