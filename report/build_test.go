@@ -194,6 +194,7 @@ func mixedRun() *results.Run {
 	steps = append(steps, simulateAll([]results.Step{step("sim", 8, 1, 50)})...)
 	steps[0].Result.Figures.TotalOutputTokens, steps[0].Result.Figures.OutputThroughput = nil, nil
 	steps[0].Result.Figures.TPOT = results.Dist{}
+	doubt(steps[1], results.WarnMultiToken, "a chunk carries 2.50 tokens on average: ITL is the time between chunks, not between tokens")
 	run := runOf(steps...)
 	run.Manifest.Sets = []string{"num-prompts=2000", "vars.k=5"}
 	return run

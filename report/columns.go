@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"benchrig/metrics"
@@ -25,6 +26,7 @@ type column struct {
 	p      float64 // the percentile shown; 0: none
 	figure func(*results.Figures) *float64
 	sample func(*results.Figures) results.Dist // behind a percentile; nil: none
+	gaps   bool                                // measures gaps between chunks, meant as gaps between tokens
 }
 
 // columns are the figures of the comparison table, in order.
@@ -35,7 +37,7 @@ func columns() []column {
 		rate("total", "tok/s", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
 		median("TTFT ms", ttft), percentile("TTFT ms", ttft),
 		median("TPOT ms", tpot), percentile("TPOT ms", tpot),
-		percentile("ITL ms", itl),
+		gapsOf(percentile("ITL ms", itl)),
 		median("E2EL ms", e2el),
 	}
 }
@@ -63,6 +65,28 @@ func percentile(head string, sample func(*results.Figures) results.Dist) column 
 		head: head, unit: metrics.PercentileName(p), scale: 1000, better: lowerIsBetter, p: p, sample: sample,
 		figure: func(f *results.Figures) *float64 { return metrics.At(sample(f), p) },
 	}
+}
+
+func gapsOf(c column) column {
+	c.gaps = true
+	return c
+}
+
+// mark is what a reader must know of a cell's value: thinMark, chunksMark, both
+// or nothing. Marked values are never best.
+func (c column) mark(cell metrics.Cell) string {
+	mark := ""
+	if c.thin(cell) {
+		mark = thinMark
+	}
+	if c.gaps && slices.ContainsFunc(cell.Counted, severalTokensAChunk) {
+		mark += chunksMark
+	}
+	return mark
+}
+
+func severalTokensAChunk(r *results.Result) bool {
+	return slices.ContainsFunc(r.Warnings, func(w results.Warning) bool { return w.Code == results.WarnMultiToken })
 }
 
 // thin reports whether a repeat of the cell has too few samples for the

@@ -32,13 +32,16 @@ type row struct {
 type entry struct {
 	text  string
 	short string // for narrow terminals; "": as text
+	mark  string // before the text: thinMark, chunksMark
 	best  bool   // the best of its point among sound cells
 }
 
 const (
 	thinMark    = "~"
+	chunksMark  = "^"
 	simulated   = " [sim]"
 	thinLegend  = thinMark + " fewer samples than the percentile needs (1000 for p99); never called best"
+	gapsLegend  = chunksMark + " time between chunks of several tokens, not between tokens; never called best"
 	simLegend   = "[sim] simulated; ranked only among simulated ones"
 	meansLegend = "n > 1: means over server lives"
 )
@@ -60,30 +63,35 @@ func compare(run *results.Run) comparison {
 		}
 		c.rows = append(c.rows, r)
 	}
-	anyBest, anyThin := false, false
+	var marks strings.Builder
+	anyBest := false
 	for _, col := range figures {
 		c.columns = append(c.columns, heading{col.head, col.unit, false})
 		for i, e := range fill(col, cells) {
+			e.text = e.mark + e.text
 			c.rows[i].cells = append(c.rows[i].cells, e)
 			anyBest = anyBest || e.best
-			anyThin = anyThin || strings.HasPrefix(e.text, thinMark)
+			marks.WriteString(e.mark)
 		}
 	}
 	c.columns = append(c.columns, heading{"verdict", "", true})
 	for i, cell := range cells {
 		c.rows[i].cells = append(c.rows[i].cells, entry{text: verdictOf(run, cell, verdictName), short: verdictOf(run, cell, shortVerdict)})
 	}
-	c.legend = legend(cells, anyBest, anyThin, repeated)
+	c.legend = legend(cells, anyBest, marks.String(), repeated)
 	return c
 }
 
-func legend(cells []metrics.Cell, anyBest, anyThin, repeated bool) []string {
+func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []string {
 	var lines []string
 	if anyBest {
 		lines = append(lines, bestLegend)
 	}
-	if anyThin {
+	if strings.Contains(marks, thinMark) {
 		lines = append(lines, thinLegend)
+	}
+	if strings.Contains(marks, chunksMark) {
+		lines = append(lines, gapsLegend)
 	}
 	if repeated {
 		lines = append(lines, meansLegend)
@@ -232,8 +240,8 @@ func fill(col column, cells []metrics.Cell) []entry {
 	entries := make([]entry, len(cells))
 	for i, cell := range cells {
 		entries[i].text = formatNumber(values[i], digits)
-		if values[i] != nil && col.thin(cell) {
-			entries[i].text = thinMark + entries[i].text
+		if values[i] != nil {
+			entries[i].mark = col.mark(cell)
 		}
 	}
 	for start := 0; start < len(cells); {
@@ -253,7 +261,7 @@ func markBest(col column, cells []metrics.Cell, values []*float64, entries []ent
 	var real, sim []int
 	for i, cell := range cells {
 		switch {
-		case values[i] == nil || !cell.Sound() || col.thin(cell):
+		case values[i] == nil || !cell.Sound() || entries[i].mark != "":
 		case isSimulated(cell):
 			sim = append(sim, i)
 		default:

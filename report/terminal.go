@@ -103,12 +103,15 @@ func (p *printer) failures(groups []failures) {
 }
 
 func (p *printer) warnings(groups []doubts) {
-	const shown = 3
 	if len(groups) == 0 {
 		return
 	}
 	p.section("Warnings")
 	for _, g := range groups {
+		shown := 3
+		if g.code == results.WarnFewSamples {
+			shown = 1 // the table marks every figure that it is about
+		}
 		p.line("  " + string(g.code) + ", " + plural(g.steps, "step"))
 		for _, m := range g.messages[:min(len(g.messages), shown)] {
 			p.wrapped("    ", few(m.steps)+": "+clean(m.text))

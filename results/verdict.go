@@ -60,7 +60,7 @@ const (
 
 // Failure says why something did not succeed: a class to branch on and the
 // evidence in the server's or the system's own words.
-type Failure struct {
+type Failure struct { //nolint:errname // it is a value of the format first, and an error where that is handy
 	Class      FailureClass `json:"class"`
 	Message    string       `json:"message"`
 	HTTPStatus int          `json:"http_status,omitempty"`
