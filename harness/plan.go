@@ -113,7 +113,7 @@ func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error)
 	if err != nil {
 		return PlannedServer{}, err
 	}
-	hide := redactor(spec.Secrets)
+	hide := Redactor(spec.Secrets)
 	out := PlannedServer{Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs, Env: map[string]string{}, Argv: []string{}, Unset: cmd.Unset}
 	for _, a := range cmd.Argv {
 		out.Argv = append(out.Argv, hide(a))

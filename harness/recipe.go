@@ -38,7 +38,9 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 	return kind, specs, problem, nil
 }
 
-// place decides which GPUs each replica gets; nil leaves visibility alone.
+// place decides which GPUs each replica gets; nil leaves visibility alone, as
+// for an engine that asks for one GPU on a box without any: it may have been
+// built for the CPU.
 func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, problem string, err error) {
 	need := v.Server.GPUs.Count
 	if need == 0 && kind.WorldSize != nil {
@@ -51,7 +53,8 @@ func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, p
 	if need == 0 && v.Server.GPUs.List != nil {
 		need = len(v.Server.GPUs.List) / replicas
 	}
-	if need == 0 {
+	onCPU := box.GPUs == 0 && need == 1 && v.Server.GPUs.Count == 0 && v.Server.GPUs.List == nil
+	if need == 0 || onCPU {
 		return nil, "", nil
 	}
 	placed, err = launchers.Place(need, replicas, v.Server.GPUs.List, box.GPUs)
@@ -113,8 +116,8 @@ func variantError(v scenarios.Variant, err error) error {
 	return fmt.Errorf("%s:%d:%d: variant %q: %w", v.Pos.File, v.Pos.Line, v.Pos.Column, v.Name, err)
 }
 
-// redactor replaces every occurrence of a secret by "***".
-func redactor(secrets []string) func(string) string {
+// Redactor gives a function that replaces every secret in a text by "***".
+func Redactor(secrets []string) func(string) string {
 	var pairs []string
 	for _, s := range secrets {
 		if s != "" {

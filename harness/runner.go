@@ -154,7 +154,7 @@ func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending
 			return nil, err
 		}
 		pending = pending[1:]
-		if deathOf(servers) != nil {
+		if anyDead(servers) {
 			return pending, nil
 		}
 	}
@@ -275,16 +275,16 @@ func causeOf(ctx context.Context) *results.Failure {
 	return failure
 }
 
-// deathOf is the failure of the first server that ended; nil if all serve.
-func deathOf(servers []Server) *results.Failure {
+// anyDead reports whether a server has ended or cannot go on.
+func anyDead(servers []Server) bool {
 	for _, s := range servers {
 		select {
 		case <-s.Done():
-			return s.Failure()
+			return true
 		default:
 		}
 	}
-	return nil
+	return false
 }
 
 func withoutLog(f *results.Failure) *results.Failure {

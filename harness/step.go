@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"time"
 
 	"benchrig/dataset/prng"
 	"benchrig/launchers"
@@ -17,7 +16,6 @@ import (
 type pass struct {
 	records  []results.Record
 	client   *results.ClientReport
-	duration time.Duration
 	counters []map[string]float64 // change of each server's counters
 	failure  *results.Failure     // why it ended early; nil: it did not
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"benchrig/results"
 )
 
 // simulatorKind is the server embedded in our own program. It speaks as vLLM
@@ -16,11 +18,13 @@ func simulatorKind() Kind {
 	kind.Simulated = true
 	kind.Command = simulatorCommand
 	kind.WorldSize = unknownSize
+	kind.Fatal = append(kind.Fatal, fatal(results.FailBadFlag, "see: bench simulate --help", `unknown flag: --`))
 	return kind
 }
 
 // simulatorCommand builds `bench simulate --model MODEL ...`; Binary is our own
-// program. Without a model the simulator takes its default. Options have vLLM's names in their long form; false is --name=false.
+// program. Without a model the simulator takes its default. Options have
+// vLLM's names in their long form; false is --name=false.
 func simulatorCommand(s Spec) (Command, error) {
 	if len(s.Binary) == 0 {
 		return Command{}, fmt.Errorf("binary: missing: the path of the bench program itself")

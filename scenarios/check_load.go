@@ -88,7 +88,7 @@ func (p *parser) checkFileDataset(n, data *node, l *Load, s *Scenario) {
 	}
 	p.noTilde(data, "path")
 	l.Dataset.Path = p.abs(l.Dataset.Path)
-	p.need(s, "dataset", l.Dataset.Path, data.at("path"))
+	p.need(s, datasetPath, l.Dataset.Path, data.at("path"))
 }
 
 func (p *parser) checkPacing(n *node, l *Load) {

@@ -15,6 +15,9 @@ type localPath struct {
 	pos  Pos
 }
 
+// datasetPath is the what of a dataset.
+const datasetPath = "dataset"
+
 // Problems lists what this box lacks for a run of the scenario: a dataset, a
 // model file, a program or a folder that is not there. They stop a run, not a
 // plan, which may be made on another box.
@@ -26,6 +29,18 @@ func (s *Scenario) Problems() []*Error {
 		}
 	}
 	return c.sorted(s.Path)
+}
+
+// Blockers are the problems that no step survives: without its prompts nothing
+// of a scenario can be measured.
+func (s *Scenario) Blockers() []*Error {
+	only := Scenario{Path: s.Path}
+	for _, l := range s.locals {
+		if l.what == datasetPath {
+			only.locals = append(only.locals, l)
+		}
+	}
+	return only.Problems()
 }
 
 // cause is an error of the file system without the path, which is shown.

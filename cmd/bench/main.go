@@ -1,0 +1,100 @@
+// Command bench launches inference servers by a scenario, drives them with an
+// embedded load client, and reports what it measured.
+//
+// This package is wiring: options, signals, exit codes. It is the only one
+// that touches flags, environment variables and the process itself.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// version is set by the linker; see the Makefile.
+var version = "devel"
+
+// env is what a command may touch of the process.
+type env struct {
+	stdout, stderr io.Writer
+	lookup         func(string) (string, bool)
+	environ        []string
+	self           string // path of this program
+	exit           func(int)
+	width          int // columns of the terminal on stdout; 0: not a terminal
+	errTTY         bool
+}
+
+func main() {
+	os.Exit(realMain())
+}
+
+func realMain() int {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	e := env{
+		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ(), self: self, exit: os.Exit,
+		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	root := newRootCommand(e)
+	root.SetArgs(os.Args[1:])
+	return finish(e, root.ExecuteContext(context.Background()))
+}
+
+// columns is the width of f if it is a terminal, else 0.
+func columns(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// Exit codes, as every command's help lists them.
+const (
+	exitOK          = 0
+	exitError       = 1   // could not do it: I/O, no such folder, an internal error
+	exitUsage       = 2   // a command line or scenario that cannot be used
+	exitStepsFailed = 3   // the run ended, but steps failed or were not run
+	exitInterrupted = 130 // ended by Ctrl-C or a signal
+)
+
+// exitCode is an error that carries its exit code. An empty text prints
+// nothing: the command has said it already.
+type exitCode struct {
+	code int
+	err  error
+}
+
+func (e exitCode) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e exitCode) Unwrap() error { return e.err }
+
+// usageError marks err as a mistake in what the user wrote.
+func usageError(err error) error { return exitCode{exitUsage, err} }
+
+// finish prints what a command returned and gives its exit code.
+func finish(e env, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(e.stderr, "bench: %s\n", text)
+	}
+	var code exitCode
+	if errors.As(err, &code) {
+		return code.code
+	}
+	return exitError
+}

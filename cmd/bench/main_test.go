@@ -1,0 +1,83 @@
+package main
+
+import (
+	"flag"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"bench": func() { os.Exit(realMain()) },
+	})
+}
+
+// TestScripts runs the commands as a user types them. A script that needs a
+// real llama-server runs where BENCH_LLAMA_SERVER names one.
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PORT", strconv.Itoa(freePort(t)))
+			e.Setenv("REPO", root)
+			e.Setenv("LLAMA", os.Getenv("BENCH_LLAMA_SERVER"))
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			return cond == "llama" && os.Getenv("BENCH_LLAMA_SERVER") != "", nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"refused":     refused,
+			"noleftovers": noLeftovers,
+		},
+	})
+}
+
+func freePort(t *testing.T) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// refused PORT asserts that nothing listens there.
+func refused(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: refused PORT")
+	}
+	conn, err := net.Dial("tcp", "127.0.0.1:"+args[0])
+	if err == nil {
+		conn.Close()
+		ts.Fatalf("port %s is still served", args[0])
+	}
+}
+
+// noLeftovers asserts that no process of a run in this script's folder is left:
+// none that works in it.
+func noLeftovers(ts *testscript.TestScript, neg bool, _ []string) {
+	if neg {
+		ts.Fatalf("noleftovers cannot be negated")
+	}
+	work := ts.Getenv("WORK")
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		cwd, err := os.Readlink(filepath.Join(dir, "cwd"))
+		if err == nil && cwd == work && filepath.Base(dir) != strconv.Itoa(os.Getpid()) {
+			ts.Fatalf("process %s is left in %s", filepath.Base(dir), work)
+		}
+	}
+}

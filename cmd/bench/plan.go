@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"benchrig/harness"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+const planLong = `Show every step of a scenario in the order it would run: the exact command
+line, what differs in the environment, GPUs, prompts and an estimate of time.
+It touches nothing: no server is started, no request sent, no file written.`
+
+type planOptions struct {
+	scenarioOptions
+	boxOptions
+	json, explain bool
+}
+
+func newPlanCommand(e env) *cobra.Command {
+	var o planOptions
+	cmd := &cobra.Command{
+		Use: "plan SCENARIO", Short: "Show what a run would do", Long: planLong,
+		Example: "  bench plan scenarios/mi300x-70b.yaml --box amd:8\n  bench plan my.yaml --explain\n  bench plan my.yaml --json",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runPlan(cmd.Context(), e, o, given[0]) },
+	}
+	o.scenarioOptions.addFlags(cmd.Flags())
+	o.boxOptions.addFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the plan as JSON, as plan.json holds it")
+	cmd.Flags().BoolVar(&o.explain, "explain", false, "also list every default that was applied and every variable that was read")
+	return cmd
+}
+
+func runPlan(ctx context.Context, e env, o planOptions, path string) error {
+	sc, err := o.load(e, path)
+	if err != nil {
+		return err
+	}
+	box, err := o.box(ctx, e)
+	if err != nil {
+		return err
+	}
+	plan, err := harness.NewPlan(sc, box)
+	if err != nil {
+		return usageError(err)
+	}
+	if o.json {
+		enc := json.NewEncoder(e.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(plan)
+	}
+	for _, warning := range sc.Warnings {
+		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
+	}
+	printPlan(e, sc, plan)
+	if o.explain {
+		explain(e, sc)
+	}
+	return nil
+}
+
+func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
+	w := e.stdout
+	fmt.Fprintf(w, "%s: %d steps in %d server lives, about %s\n", sc.Name, len(plan.Refs()), len(plan.Lives), clock(plan.EstimateS))
+	fmt.Fprintf(w, "  (assuming %s)\n", plan.Assumes)
+	for _, problem := range plan.Problems {
+		fmt.Fprintf(w, "problem on this box: %s\n", problem)
+	}
+	for _, life := range plan.Lives {
+		fmt.Fprintf(w, "\n%s\n", life.ID)
+		for _, server := range life.Servers {
+			fmt.Fprintf(w, "  %s%s\n", harness.CommandLine(server), gpuNote(server.GPUs))
+		}
+		for _, step := range life.Steps {
+			fmt.Fprintf(w, "    %-32s %s\n", step.ID, describe(step.Asked))
+		}
+	}
+}
+
+func gpuNote(gpus []int) string {
+	if gpus == nil {
+		return ""
+	}
+	return "   # GPUs " + strings.Trim(strings.ReplaceAll(fmt.Sprint(gpus), " ", ","), "[]")
+}
+
+// describe is a load point in a line.
+func describe(a results.Asked) string {
+	parts := []string{fmt.Sprintf("%d %s prompts (seed %d)", a.NumPrompts, a.Dataset, a.Seed)}
+	if a.InputLen != nil {
+		parts = append(parts, fmt.Sprintf("in %d", *a.InputLen))
+	}
+	if a.OutputLen != nil {
+		parts = append(parts, fmt.Sprintf("out %d", *a.OutputLen))
+	}
+	if a.MaxConcurrency != nil {
+		parts = append(parts, fmt.Sprintf("concurrency %d", *a.MaxConcurrency))
+	}
+	if a.RequestRate != nil {
+		parts = append(parts, fmt.Sprintf("%g requests/s", *a.RequestRate))
+	}
+	return strings.Join(append(parts, "POST "+a.Endpoint), ", ")
+}
+
+func explain(e env, sc *scenarios.Scenario) {
+	fmt.Fprintln(e.stdout, "\ndefaults applied:")
+	for _, d := range sc.Defaults {
+		fmt.Fprintf(e.stdout, "  %-40s %s\n", d.Path, d.Value)
+	}
+	if len(sc.EnvUsed) > 0 {
+		fmt.Fprintln(e.stdout, "\nenvironment read:")
+	}
+	for _, use := range sc.EnvUsed {
+		fmt.Fprintf(e.stdout, "  %-40s %s\n", use.Name, use.Value)
+	}
+}
+
+func clock(seconds float64) string {
+	return (time.Duration(seconds) * time.Second).String()
+}

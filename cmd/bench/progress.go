@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"benchrig/harness"
+	"benchrig/results"
+)
+
+// plainPeriod is how often a running step is reported where lines cannot be
+// rewritten.
+const plainPeriod = 10 * time.Second
+
+// progress tells the user what happens: a line for each event on stderr, the
+// same as JSON in bench.log, and, on a terminal, a line that is rewritten
+// while requests run.
+type progress struct {
+	e         env
+	log       zerolog.Logger
+	began     time.Time // of the current launch
+	lastPlain time.Time
+	rewriting bool
+	told      *results.Failure // of the launch, said once
+}
+
+func newProgress(e env, log zerolog.Logger, dir string) *progress {
+	fmt.Fprintf(e.stderr, "results: %s\n", dir)
+	return &progress{e: e, log: log}
+}
+
+func (p *progress) observe(u harness.Update) {
+	head := fmt.Sprintf("[%d/%d]", u.Index, u.Total)
+	step := fmt.Sprintf("%s %s %s r%d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat)
+	switch u.Kind {
+	case harness.LifeLaunching:
+		p.began = time.Now()
+		p.line(u, "%s %s: launching", head, u.Step.Variant)
+	case harness.LifeReady:
+		p.line(u, "%s %s: ready after %.1f s at %s", head, u.Step.Variant, time.Since(p.began).Seconds(), addresses(u.Servers))
+	case harness.LifeFailed:
+		p.told = u.Failure
+		p.line(u, "%s %s: launch failed: %s", head, u.Step.Variant, u.Failure.Error())
+	case harness.StepProgress:
+		p.running(step, u)
+	case harness.StepEnded:
+		p.line(u, "%s %s", step, p.summary(u.Result))
+	case harness.LifeEnded:
+		if u.Failure != nil {
+			p.line(u, "%s could not be proven gone: %s", u.Life, u.Failure.Error())
+		}
+	}
+}
+
+func (p *progress) line(u harness.Update, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.rewriting {
+		fmt.Fprint(p.e.stderr, "\r\x1b[K")
+		p.rewriting = false
+	}
+	fmt.Fprintln(p.e.stderr, text)
+	entry := p.log.Info().Str("event", string(u.Kind)).Str("life", u.Life).Str("step", u.Step.ID)
+	entry.Msg(text)
+	p.lastPlain = time.Now()
+}
+
+func (p *progress) running(step string, u harness.Update) {
+	text := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed, u.Progress.Total, u.Progress.InFlight, u.Progress.Failed)
+	if p.e.errTTY {
+		fmt.Fprintf(p.e.stderr, "\r\x1b[K%s", text)
+		p.rewriting = true
+		return
+	}
+	if time.Since(p.lastPlain) >= plainPeriod {
+		p.line(u, "%s", text)
+	}
+}
+
+func addresses(servers []results.Server) string {
+	urls := make([]string, len(servers))
+	for i, s := range servers {
+		urls[i] = s.BaseURL
+	}
+	return strings.Join(urls, ", ")
+}
+
+// summary is one step's outcome in a line.
+func (p *progress) summary(r *results.Result) string {
+	text := string(r.Verdict)
+	if f := r.Figures; f != nil {
+		text += fmt.Sprintf(", %d/%d requests in %.1f s", f.Completed, f.Asked, f.DurationS)
+		if f.OutputThroughput != nil {
+			text += fmt.Sprintf(", %.1f output tok/s", *f.OutputThroughput)
+		}
+	}
+	switch {
+	case r.Failure == nil:
+	case r.Failure == p.told:
+		text += ": " + string(r.Failure.Class)
+	default:
+		text += ": " + r.Failure.Error()
+	}
+	return text
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"benchrig/scenarios"
+)
+
+func newSchemaCommand(e env) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of scenario files",
+		Long:    "Print the JSON Schema of scenario files, for editors: completion, descriptions, checks.",
+		Example: "  bench schema > bench.schema.json\n  # first line of a scenario:\n  # yaml-language-server: $schema=bench.schema.json",
+		Args:    args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := e.stdout.Write(scenarios.Schema())
+			return err
+		},
+	}
+}
+
+func newInitCommand(e env) *cobra.Command {
+	kinds := strings.Join(scenarios.TemplateKinds(), ", ")
+	return &cobra.Command{
+		Use: "init KIND", Short: "Write a commented starter scenario to stdout",
+		Long:      "Write a commented starter scenario to stdout. KIND is one of " + kinds + ".",
+		Example:   "  bench init vllm > my.yaml\n  bench validate my.yaml",
+		Args:      args(cobra.ExactArgs(1)),
+		ValidArgs: scenarios.TemplateKinds(),
+		RunE: func(_ *cobra.Command, given []string) error {
+			text, err := scenarios.Template(given[0])
+			if err != nil {
+				return usageError(err)
+			}
+			_, err = e.stdout.Write(text)
+			return err
+		},
+	}
+}
+
+func newVersionCommand(e env) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Long: "Print the version.", Example: "  bench version", Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(e.stdout, version)
+			return err
+		},
+	}
+}

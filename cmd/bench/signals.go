@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
+
+	"benchrig/results"
+)
+
+// watchSignals gives a context that the first SIGINT or SIGTERM ends; the
+// second calls hurry. SIGHUP (a closed terminal) and SIGPIPE (nobody reads our
+// output) are noted and do not end the run. They are caught, not ignored: an
+// ignored signal would stay ignored in the servers that we start.
+func watchSignals(ctx context.Context, e env, log zerolog.Logger, hurry func()) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
+	done := make(chan struct{})
+	go func() {
+		asked := 0
+		for {
+			select {
+			case <-done:
+				return
+			case sig := <-signals:
+				name := unix.SignalName(sig.(unix.Signal))
+				if name == "SIGHUP" || name == "SIGPIPE" {
+					log.Info().Str("signal", name).Msg("the run goes on")
+					continue
+				}
+				asked++
+				log.Warn().Str("signal", name).Int("times", asked).Msg("asked to stop")
+				if asked == 1 {
+					fmt.Fprintf(e.stderr, "\nbench: %s: stopping cleanly; once more to hurry\n", name)
+					cancel(results.Failf(results.FailInterrupted, "stopped by %s", name))
+					continue
+				}
+				if asked == 2 {
+					fmt.Fprintf(e.stderr, "\nbench: %s: hurrying\n", name)
+					hurry()
+				}
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"benchrig/simserver"
+)
+
+const simulateLong = `Serve HTTP as an inference server would: continuous batching, prefill and
+decode costs, KV blocks, prefix cache, speculative decoding, faults on demand.
+
+It simulates. No model is loaded and its figures say nothing about an engine;
+it is for trying scenarios and for tests. Engine flags are spelled as vLLM
+spells them; flags of the simulator's own begin with sim-.`
+
+func newSimulateCommand(e env) *cobra.Command {
+	var cfg simserver.Config
+	cmd := &cobra.Command{
+		Use: "simulate", Short: "Serve as a simulated inference engine", Long: simulateLong,
+		Example: "  bench simulate --port 8000 --model meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 8\n" +
+			"  bench simulate --sim-fault crash@10 --sim-speed 10",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSimulate(cmd.Context(), e, cfg) },
+	}
+	simserver.Flags(cmd.Flags(), &cfg)
+	return cmd
+}
+
+func runSimulate(ctx context.Context, e env, cfg simserver.Config) error {
+	cfg.Exit = e.exit
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
+	defer stop()
+	if cfg.IgnoresTerm() {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return simserver.Run(ctx, cfg, e.stderr)
+}

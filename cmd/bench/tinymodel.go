@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"benchrig/tinygguf"
+)
+
+const tinyModelLong = `Write a llama-architecture GGUF model with random weights: a real model for a
+real llama-server, made in milliseconds, that talks nonsense. For tests and for
+scenarios/llamacpp-cpu.yaml; speeds of it say nothing about useful models.`
+
+type tinyModelOptions struct {
+	size, weights, output string
+	seed                  uint64
+	stops                 bool
+}
+
+func newTinyModelCommand(e env) *cobra.Command {
+	var o tinyModelOptions
+	cmd := &cobra.Command{
+		Use: "tiny-model", Short: "Write a small random GGUF model", Long: tinyModelLong,
+		Example: "  bench tiny-model --output tiny.gguf\n  bench tiny-model --size small --type q8_0 --output small-q8_0.gguf",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(*cobra.Command, []string) error { return runTinyModel(e, o) },
+	}
+	cmd.Flags().StringVar(&o.size, "size", "tiny", "tiny (0.6 M parameters) or small (35 M)")
+	cmd.Flags().StringVar(&o.weights, "type", "f16", "type of the weights: f32, f16, q8_0 or q4_0")
+	cmd.Flags().StringVar(&o.output, "output", "", "file to write (required)")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the weights")
+	cmd.Flags().BoolVar(&o.stops, "natural-stops", false, "answers end by themselves after a few dozen tokens")
+	return cmd
+}
+
+func runTinyModel(e env, o tinyModelOptions) error {
+	if o.output == "" {
+		return usageError(errors.New("--output is missing: name the file to write"))
+	}
+	options, err := tinygguf.Size(o.size)
+	if err != nil {
+		return usageError(err)
+	}
+	options.Type, options.Seed, options.NaturalStops = o.weights, o.seed, o.stops
+	if err := writeModel(o.output, options); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%s: %s, %s, random weights\n", o.output, o.size, o.weights)
+	return nil
+}
+
+// writeModel writes beside the file and renames, so that a model is whole or
+// absent.
+func writeModel(path string, options tinygguf.Options) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tiny-model-*")
+	if err != nil {
+		return fmt.Errorf("write model: %w", err)
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(tinygguf.Write(f, options), f.Chmod(0o644), f.Close()); err != nil {
+		return fmt.Errorf("write model: %w", err)
+	}
+	return os.Rename(f.Name(), path)
+}
