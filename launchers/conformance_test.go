@@ -33,7 +33,7 @@ func plain(c fakeengine.Config) func(Kind) fakeengine.Config {
 func noModels(kind Kind) bool { return kind.ModelsPath == "" }
 func noHealth(kind Kind) bool { return kind.HealthPath == "" }
 
-func shortTimeout(s *Spec) { s.Ready.Timeout = 3 * time.Second }
+func shortTimeout(s *Spec) { s.Ready.Timeout = 6 * time.Second }
 
 // fatalSample is a line that a kind takes for fatal, with its class.
 func fatalSample(kind Kind) (string, results.FailureClass) {
@@ -88,8 +88,7 @@ func stages() []stage {
 		},
 		{
 			name: "logs and never listens", engine: plain(fakeengine.Config{Chatter: true}), change: func(s *Spec) {
-				shortTimeout(s)
-				s.Ready.Stall = time.Second
+				s.Ready.Timeout, s.Ready.Stall = 2*time.Second, 1500*time.Millisecond
 			},
 			want: results.FailReadyTimeout, says: "TCP connection",
 		},
@@ -106,8 +105,7 @@ func stages() []stage {
 		},
 		{
 			name: "never says the text waited for", engine: plain(fakeengine.Config{}), change: func(s *Spec) {
-				shortTimeout(s)
-				s.Ready.Log = "fired up"
+				s.Ready.Timeout, s.Ready.Log = 4*time.Second, "fired up"
 			},
 			want: results.FailReadyTimeout, says: "fired up",
 		},

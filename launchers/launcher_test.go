@@ -171,8 +171,8 @@ func (b *bench) nothingLeft(t *testing.T) {
 		t.Errorf("pid %d is left with the cookie %q", pid, b.spec.Cookie)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	if failure := portFree(context.Background(), b.spec.Host, b.spec.Port); failure != nil {
-		t.Errorf("port %d after the test: %v", b.spec.Port, failure)
+	if !awaitPortFree(context.Background(), b.spec.Host, b.spec.Port) {
+		t.Errorf("port %d after the test: %v", b.spec.Port, portFree(context.Background(), b.spec.Host, b.spec.Port))
 	}
 }
 

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	// These tests wait for processes most of the time: more of them than
 	// there are cores can run at once.
 	flag.Parse()
-	if err := flag.Set("test.parallel", "24"); err != nil {
+	if err := flag.Set("test.parallel", "12"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

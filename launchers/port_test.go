@@ -86,8 +86,9 @@ func TestListenersFindOurSocket(t *testing.T) {
 			t.Errorf("describeHolder(%d) = %q, want this process", port, text)
 		}
 		socket.Close()
-		if found := listeners(port); len(found) != 0 {
-			t.Errorf("listeners(%d) after close = %v, want none", port, found)
+		// A process that is being forked just now may hold it a moment longer.
+		if !awaitPortFree(t.Context(), "localhost", port) {
+			t.Errorf("listeners(%d) after close = %v, want none", port, listeners(port))
 		}
 	}
 }

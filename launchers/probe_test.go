@@ -2,6 +2,8 @@ package launchers
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -174,7 +176,9 @@ func TestRefusalsAreFinal(t *testing.T) {
 
 func TestCertificateErrorIsFinal(t *testing.T) {
 	t.Parallel()
-	remote := httptest.NewTLSServer(http.NotFoundHandler())
+	remote := httptest.NewUnstartedServer(http.NotFoundHandler())
+	remote.Config.ErrorLog = log.New(io.Discard, "", 0)
+	remote.StartTLS()
 	defer remote.Close()
 	kind := Kind{External: true, Command: externalCommand, HealthPath: "/health"}
 	_, err := (&Launcher{}).Launch(t.Context(), kind, Spec{BaseURL: remote.URL})
