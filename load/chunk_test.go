@@ -142,7 +142,7 @@ func TestParseChunk(t *testing.T) {
 }
 
 func TestParseChunkRefuses(t *testing.T) {
-	for _, data := range []string{``, `{`, `{}{}`, `{"a":1,}`, `{"a":01}`, `{"a":"` + "\x01" + `"}`, `{"a":"\x"}`, `{"a":tru}`, `{"a" 1}`, `{"a":1e}`, `{"a":-}`, `{"a":1.}`, `ping`, `{"a":[1,]}`, "{}\x00"} {
+	for _, data := range []string{``, `{`, `{}{}`, `{"a":1,}`, `{"a":01}`, `{"a":"` + "\x01" + `"}`, `{"a":"\x"}`, "{\"a\":\"\x00b\"}", "{\"a\":\"12345678\x01n\"}", `{"a":tru}`, `{"a" 1}`, `{"a":1e}`, `{"a":-}`, `{"a":1.}`, `ping`, `{"a":[1,]}`, "{}\x00"} {
 		c := new(chunk)
 		if err := (openAIStream{}).parse([]byte(data), c); err == nil {
 			t.Errorf("parse(%q) took it as %+v, want an error", data, seen(c))
