@@ -47,7 +47,7 @@ fuzz: ## every fuzz target for FUZZTIME
 
 .PHONY: golden
 golden: ## rewrite golden files; read the diff
-	$(GO) test ./... -update
+	$(GO) test $$(grep -rl --include=*_test.go 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: models
 models: build ## write the tiny models of scenarios/llamacpp-cpu.yaml

@@ -43,6 +43,7 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, first results
 	}
 	if err != nil {
 		r.stop(ctx, id, servers)
+		r.redact(id)
 		failure := asFailure(err, results.FailBadRecipe)
 		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Failure: failure})
 		return nil, failure
@@ -79,12 +80,21 @@ func (r *Runner) stop(ctx context.Context, id string, servers []Server) {
 		wg.Go(func() { _, errs[i] = s.Stop(context.WithoutCancel(ctx)) })
 	}
 	wg.Wait()
+	r.redact(id)
 	ended := Update{Kind: LifeEnded, Life: id, Index: r.done}
 	if err := errors.Join(errs...); err != nil {
 		r.halted = asFailure(err, results.FailNoProof)
 		ended.Failure = r.halted
 	}
 	r.observe(ended)
+}
+
+// redact takes secrets out of the logs of an ended life. If it cannot, the
+// run is halted: it must not go on to write more of them.
+func (r *Runner) redact(id string) {
+	if err := redactLogs(r.Folder.LifeDir(id), r.Scenario.Secrets); err != nil {
+		r.halted = results.Failf(results.FailDisk, "%v", err)
+	}
 }
 
 func infos(servers []Server) []results.Server {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"benchrig/dataset"
@@ -32,6 +33,23 @@ func (r *Runner) prompts(ctx context.Context, l scenarios.Load, seed uint64, ser
 		return nil, nil, err
 	}
 	return measured, without(warm, measured), nil
+}
+
+// CheckDatasets reads every dataset file of a scenario once, so that a broken
+// one is known before the first server is launched.
+func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
+	seen := map[string]bool{}
+	var errs []error
+	for _, point := range sc.Points {
+		if point.Dataset.Path == "" || seen[point.Dataset.Path] {
+			continue
+		}
+		seen[point.Dataset.Path] = true
+		if _, err := dataset.Build(ctx, promptSpec(point, point.Dataset.Seed, 1), nil); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func promptSpec(l scenarios.Load, seed uint64, n int) dataset.Spec {

@@ -115,14 +115,3 @@ func baseURL(kind launchers.Kind, spec launchers.Spec) string {
 func variantError(v scenarios.Variant, err error) error {
 	return fmt.Errorf("%s:%d:%d: variant %q: %w", v.Pos.File, v.Pos.Line, v.Pos.Column, v.Name, err)
 }
-
-// Redactor gives a function that replaces every secret in a text by "***".
-func Redactor(secrets []string) func(string) string {
-	var pairs []string
-	for _, s := range secrets {
-		if s != "" {
-			pairs = append(pairs, s, "***")
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace
-}

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -63,6 +61,9 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	if err != nil {
 		return fmt.Errorf("look for GPUs: %w", err)
 	}
+	if err := harness.CheckDatasets(ctx, sc); err != nil {
+		return usageError(err)
+	}
 	box := boxOf(inventory, e.self)
 	plan, err := harness.NewPlan(sc, box)
 	if err != nil {
@@ -115,10 +116,6 @@ func (o ended) exit() error {
 
 // prepare makes the results folder with all that is known before the start.
 func prepare(ctx context.Context, o runOptions, sc *scenarios.Scenario, plan *harness.Plan, inventory gpu.Inventory) (*results.Folder, error) {
-	planText, err := json.Marshal(plan)
-	if err != nil {
-		return nil, fmt.Errorf("write plan: %w", err)
-	}
 	id := newRunID()
 	folder, err := results.Create(o.out, sc.Name, id)
 	if err != nil {
@@ -128,7 +125,6 @@ func prepare(ctx context.Context, o runOptions, sc *scenarios.Scenario, plan *ha
 	manifest := results.Manifest{
 		Bench: version, Scenario: sc.Name, Description: sc.Description, Run: id, StartedAt: time.Now().Format(time.RFC3339),
 		Planned: plan.Refs(), Simulated: simulated(sc),
-		ScenarioSHA256: sha256Hex(sc.Source), PlanSHA256: sha256Hex(planText),
 	}
 	for _, set := range sc.Sets {
 		manifest.Sets = append(manifest.Sets, hide(set))
@@ -208,11 +204,6 @@ func simulated(sc *scenarios.Scenario) bool {
 
 // newRunID is a folder name that sorts by time and does not collide.
 func newRunID() string { return time.Now().UTC().Format("20060102-150405") + "-" + randomHex(2) }
-
-func sha256Hex(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
 
 func randomHex(n int) string {
 	b := make([]byte, n)
