@@ -120,7 +120,7 @@ func TestStaleConnectionIsNotRetried(t *testing.T) {
 		return err == nil
 	})
 	o := options(s.url, "completions")
-	o.MaxConcurrency = 1
+	o.MaxConcurrency, o.ReuseConnections = 1, true
 	records, report := runAll(t.Context(), t, o, manyPrompts(3))
 	byIndex(records)
 	f := records[1].Failure

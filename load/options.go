@@ -46,10 +46,15 @@ type Options struct {
 	IgnoreEOS      bool
 	Temperature    *float64
 	Timeouts       Timeouts
-	KeepText       bool               // keep the answers' text, reasoning and content as they came, in the records
-	RequestID      func(i int) string // nil: "bench-<i>"
-	Progress       func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
-	ProgressPeriod time.Duration      // 0: one second
+	// ReuseConnections sends a request on a connection that carried another one
+	// before. By default each has its own: llama-server closes used connections
+	// under load, and a request that meets the close is lost, since nothing is
+	// ever sent twice. The connect is part of the latency then.
+	ReuseConnections bool
+	KeepText         bool               // keep the answers' text, reasoning and content as they came, in the records
+	RequestID        func(i int) string // nil: "bench-<i>"
+	Progress         func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
+	ProgressPeriod   time.Duration      // 0: one second
 	// CountTokens counts the tokens of an answer for which the server gave no
 	// count. It is called one answer at a time, after the last request ended.
 	// Nil, or an error: content chunks are counted instead.

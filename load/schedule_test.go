@@ -50,7 +50,7 @@ func TestSchedules(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &pipeServer{answer: steady(400*time.Millisecond, 600*time.Millisecond)}
-				records, report, err := runPipe(t.Context(), s, Options{Arrivals: tt.arrivals, MaxConcurrency: tt.cap}, tt.n)
+				records, report, err := runPipe(t.Context(), s, Options{Arrivals: tt.arrivals, MaxConcurrency: tt.cap, ReuseConnections: true}, tt.n)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,9 +88,21 @@ func TestSchedules(t *testing.T) {
 func TestIdleConnectionsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &pipeServer{answer: steady(0, 0)}
-		_, report, err := runPipe(t.Context(), s, Options{Arrivals: []float64{0, 2, 5.5}}, 3)
+		_, report, err := runPipe(t.Context(), s, Options{Arrivals: []float64{0, 2, 5.5}, ReuseConnections: true}, 3)
 		if err != nil || report.ConnectionsNo != 2 {
 			t.Errorf("%d connections, error %v, want 2: the pause of 3.5 s is too long for one", report.ConnectionsNo, err)
+		}
+	})
+}
+
+// TestConnectionsAreFresh: unless asked otherwise no request shares a
+// connection with one before.
+func TestConnectionsAreFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &pipeServer{answer: steady(0, 0)}
+		_, report, err := runPipe(t.Context(), s, Options{MaxConcurrency: 1}, 3)
+		if err != nil || report.ConnectionsNo != 3 {
+			t.Errorf("%d connections for 3 requests, error %v, want 3", report.ConnectionsNo, err)
 		}
 	})
 }

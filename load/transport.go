@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// idleLimit is how long an unused connection is kept: shorter than the 5 s
+// idleLimit is how long, with ReuseConnections, an unused connection is kept: shorter than the 5 s
 // after which uvicorn and llama-server close theirs, so that no request is
 // sent on a connection that the server is closing.
 const idleLimit = 3 * time.Second
@@ -88,6 +88,7 @@ func newHTTPTransport(o *Options, urls []*url.URL, width int, c clock, dial dial
 		TLSClientConfig:     tlsConfig(o.Target.TLS),
 		TLSHandshakeTimeout: o.Timeouts.Connect,
 		DisableCompression:  true,
+		DisableKeepAlives:   !o.ReuseConnections,
 		MaxIdleConnsPerHost: max(width, 1),
 		IdleConnTimeout:     idleLimit,
 		Protocols:           protocols,
