@@ -23,7 +23,6 @@ type stage struct {
 	want   results.FailureClass // "": it becomes ready
 	says   string               // part of the failure's message
 	code   *int                 // exit code in the failure
-	check  func(*testing.T, *results.Failure)
 }
 
 func plain(c fakeengine.Config) func(Kind) fakeengine.Config {

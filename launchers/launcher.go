@@ -260,7 +260,7 @@ func discard(ctx context.Context, server *Server, failure *results.Failure) *res
 	server.settle(failure)
 	proof, err := server.Stop(context.WithoutCancel(ctx))
 	// A stranger on the port keeps it after our server is gone: that is known.
-	if err != nil && !(failure.Class == results.FailForeign && proof.PIDsGone) {
+	if err != nil && (failure.Class != results.FailForeign || !proof.PIDsGone) {
 		worse := *asFailure(err)
 		worse.Message = fmt.Sprintf("%s; before that: %v", worse.Message, failure)
 		worse.LogTail = failure.LogTail

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,9 +67,9 @@ func (j *journal) kinds() string {
 func (j *journal) last(kind results.EventKind) results.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i := len(j.events) - 1; i >= 0; i-- {
-		if j.events[i].Kind == kind {
-			return j.events[i]
+	for _, event := range slices.Backward(j.events) {
+		if event.Kind == kind {
+			return event
 		}
 	}
 	return results.Event{}
@@ -296,7 +297,9 @@ func TestPortBoundWithoutListening(t *testing.T) {
 	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Port: b.spec.Port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		t.Fatal(err)
 	}
-	b.refuse(t, results.FailPortInUse)
+	if failure := b.refuse(t, results.FailPortInUse); !strings.Contains(failure.Message, "bound") {
+		t.Errorf("failure = %q, want it to say that the port is bound", failure.Message)
+	}
 	_ = syscall.Close(fd)
 }
 
@@ -423,7 +426,7 @@ func TestBystanderSurvives(t *testing.T) {
 		t.Errorf("the bystander ended: %v", err)
 	case <-time.After(50 * time.Millisecond):
 		_ = other.Process.Kill()
-		<-ended
+		_ = <-ended
 	}
 }
 

@@ -130,7 +130,7 @@ func TestForeignListener(t *testing.T) {
 		return b.journal.write(e)
 	}
 	failure := b.refuse(t, results.FailForeign)
-	stranger.Close()
+	_ = stranger.Close()
 	<-served
 	if who := fmt.Sprintf("pid %d", os.Getpid()); !strings.Contains(failure.Message, who) {
 		t.Errorf("failure = %q, want it to name %q", failure.Message, who)

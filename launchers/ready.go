@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"benchrig/results"
@@ -113,20 +114,18 @@ func interrupted(ctx context.Context, where string) *results.Failure {
 func (s *Server) reached() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := ""
-	for i, phase := range s.info.ReadyPhases {
-		if i > 0 {
-			text += ", "
+	var names []string
+	for _, phase := range s.info.ReadyPhases {
+		name := phase.Name
+		if name == "health" {
+			name += " 200"
 		}
-		text += phase.Name
-		if phase.Name == "health" {
-			text += " 200"
-		}
+		names = append(names, name)
 	}
-	if text == "" {
+	if len(names) == 0 {
 		return "nothing"
 	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 func (s *Server) readyLimit() time.Duration {

@@ -68,7 +68,7 @@ func (s *Server) tryTCP(ctx context.Context) step {
 func dialAddress(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {
-		return "", fmt.Errorf("base-url: %v", err)
+		return "", fmt.Errorf("base-url: %w", err)
 	}
 	port := u.Port()
 	switch {

@@ -1,6 +1,7 @@
 package fakeengine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -106,7 +107,7 @@ func startChild(child Child) error {
 		return err
 	}
 	defer ready.Close()
-	cmd := exec.Command(program, childArgument, string(text))
+	cmd := exec.CommandContext(context.Background(), program, childArgument, string(text))
 	cmd.Stdout = readyWriter
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: child.Group, Setsid: child.Session}
 	if child.ClearEnv {
@@ -144,7 +145,7 @@ func childMain(text string) int {
 		return forkAgain(child)
 	}
 	stop := termSignal(child.IgnoreTerm)
-	os.Stdout.Write([]byte{'.'})
+	_, _ = os.Stdout.Write([]byte{'.'})
 	select {
 	case <-stop:
 	case <-time.After(lifetime):
@@ -160,7 +161,7 @@ func forkAgain(child Child) int {
 	if err != nil {
 		return 96
 	}
-	cmd := exec.Command(program, childArgument, string(text))
+	cmd := exec.CommandContext(context.Background(), program, childArgument, string(text))
 	cmd.Stdout = os.Stdout
 	cmd.Env = os.Environ()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: child.Group, Setsid: child.Session}

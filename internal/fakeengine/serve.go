@@ -1,6 +1,7 @@
 package fakeengine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -27,7 +28,8 @@ func serve(config Config, args []string, exit chan<- int) error {
 	if config.Host != "" {
 		host = config.Host
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	var listen net.ListenConfig
+	listener, err := listen.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return err
 	}

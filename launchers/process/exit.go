@@ -31,7 +31,7 @@ func awaitExit(pid int) (int, error) {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil:
-			return 0, fmt.Errorf("wait for process %d: %v", pid, err)
+			return 0, fmt.Errorf("wait for process %d: %w", pid, err)
 		case info.code == exitedNormally:
 			return int(info.status), nil
 		}

@@ -28,7 +28,7 @@ func LookPath(name, dir string, env []string) (string, error) {
 			path = filepath.Join(dir, path)
 		}
 		if err := executable(path); err != nil {
-			return "", fmt.Errorf("%q: %v: %w", name, err, ErrNotFound)
+			return "", fmt.Errorf("%q: %w: %w", name, err, ErrNotFound)
 		}
 		return filepath.Abs(path)
 	}
@@ -56,7 +56,7 @@ func executable(path string) error {
 		return errors.New("is a directory")
 	}
 	if err := unix.Access(path, unix.X_OK); err != nil {
-		return fmt.Errorf("not executable: %v", err)
+		return fmt.Errorf("not executable: %w", err)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func Start(config Config) (*Process, error) {
 func startError(err error) error {
 	for _, cause := range []error{unix.ENOENT, unix.ENOEXEC, unix.EACCES} {
 		if errors.Is(err, cause) {
-			return fmt.Errorf("%v: %w", err, ErrNotFound)
+			return fmt.Errorf("%w: %w", err, ErrNotFound)
 		}
 	}
 	return err

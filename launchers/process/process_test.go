@@ -118,16 +118,25 @@ func TestStop(t *testing.T) {
 		{"child in its own session", fakeengine.Config{Children: []fakeengine.Child{session}}, 5 * time.Second, 2, 0, []string{"TERM"}, 1},
 		{"daemon", fakeengine.Config{Children: []fakeengine.Child{daemon}}, 5 * time.Second, 2, 0, []string{"TERM"}, 1},
 		{
-			"session child without environment", fakeengine.Config{Children: []fakeengine.Child{{Session: true, ClearEnv: true}}},
-			5 * time.Second, 2, 0, []string{"TERM"}, 1,
+			"session child without environment",
+			fakeengine.Config{Children: []fakeengine.Child{{Session: true, ClearEnv: true}}},
+			5 * time.Second, 2, 0,
+			[]string{"TERM"},
+			1,
 		},
 		{
-			"all of them", fakeengine.Config{IgnoreTerm: true, Children: []fakeengine.Child{group, session, daemon, {}}},
-			100 * time.Millisecond, 5, 137, []string{"TERM", "KILL"}, 0,
+			"all of them",
+			fakeengine.Config{IgnoreTerm: true, Children: []fakeengine.Child{group, session, daemon, {}}},
+			100 * time.Millisecond, 5, 137,
+			[]string{"TERM", "KILL"},
+			0,
 		},
 		{
-			"child ignores TERM", fakeengine.Config{Children: []fakeengine.Child{stubborn}},
-			5 * time.Second, 2, 0, []string{"TERM", "KILL"}, 1,
+			"child ignores TERM",
+			fakeengine.Config{Children: []fakeengine.Child{stubborn}},
+			5 * time.Second, 2, 0,
+			[]string{"TERM", "KILL"},
+			1,
 		},
 	}
 	for _, c := range cases {
@@ -238,7 +247,7 @@ func TestStopSparesBystander(t *testing.T) {
 		t.Errorf("the bystander ended with Stop: %v", err)
 	case <-time.After(100 * time.Millisecond):
 		_ = bystander.Process.Kill()
-		<-ended
+		_ = <-ended
 	}
 }
 

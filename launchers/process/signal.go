@@ -19,7 +19,7 @@ func sendSignal(p Proc, signal unix.Signal) error {
 		}
 		return ignoreGone(unix.Kill(p.PID, signal))
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	// The descriptor is bound to one process; is it the one meant?
 	if !same(p) {
 		return nil

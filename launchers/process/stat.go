@@ -71,13 +71,13 @@ func parseStat(text []byte) (Proc, error) {
 	number := func(field int) uint64 {
 		n, err := strconv.ParseUint(fields[field-3], 10, 64)
 		if err != nil && bad == nil {
-			bad = fmt.Errorf("parse stat field %d: %v", field, err)
+			bad = fmt.Errorf("parse stat field %d: %w", field, err)
 		}
 		return n
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:open])))
 	if err != nil {
-		return Proc{}, fmt.Errorf("parse stat pid: %v", err)
+		return Proc{}, fmt.Errorf("parse stat pid: %w", err)
 	}
 	p := Proc{
 		PID:       pid,
@@ -101,7 +101,7 @@ func listProcs(since uint64) ([]Proc, error) {
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %v", procFS, err)
+		return nil, fmt.Errorf("list %s: %w", procFS, err)
 	}
 	var procs []Proc
 	for _, name := range names {
