@@ -247,7 +247,9 @@ func TestStopSparesBystander(t *testing.T) {
 		t.Errorf("the bystander ended with Stop: %v", err)
 	case <-time.After(100 * time.Millisecond):
 		_ = bystander.Process.Kill()
-		_ = <-ended
+		if err := <-ended; err == nil {
+			t.Error("the bystander ended with code 0, want the kill's signal")
+		}
 	}
 }
 
