@@ -36,7 +36,7 @@ func Kinds() []string {
 // ctx's error when ctx ends first, and tok's error when counting fails.
 func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err := spec.check(); err != nil {
-		return nil, fmt.Errorf("build dataset: %v", err)
+		return nil, fmt.Errorf("build dataset: %w", err)
 	}
 	for _, k := range kinds() {
 		if k.name != spec.Kind {

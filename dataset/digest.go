@@ -27,12 +27,12 @@ func digest(prompts []Prompt) string {
 		fmt.Fprintf(out, "ids %d %d\n", len(p.TokenIDs), p.OutputTokens)
 		for i, id := range p.TokenIDs {
 			if i > 0 {
-				out.WriteByte(',')
+				fmt.Fprint(out, ",")
 			}
 			fmt.Fprintf(out, "%d", id)
 		}
-		out.WriteByte('\n')
+		fmt.Fprintln(out)
 	}
-	out.Flush()
+	_ = out.Flush() // a hash takes everything
 	return hex.EncodeToString(sum.Sum(nil))
 }

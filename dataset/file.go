@@ -44,8 +44,7 @@ func countTokens(ctx context.Context, tok Tokenizer, text string) (int, error) {
 
 // cause drops the system call and the path from an error about a file.
 func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err
@@ -60,6 +59,7 @@ func jsonName(k reflect.Kind) string {
 		return "a whole number"
 	case reflect.Slice:
 		return "an array"
+	default:
+		return "an object"
 	}
-	return "an object"
 }

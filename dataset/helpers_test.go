@@ -25,7 +25,7 @@ type pieces struct{ size int }
 
 func (p pieces) Encode(_ context.Context, text string) ([]int, error) {
 	n := 1
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		n += (len(word) + p.size - 1) / p.size
 	}
 	return make([]int, n), nil

@@ -28,7 +28,7 @@ func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	}
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %v", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
 	}
 	defer file.Close()
 	prompts, err := readJSONL(ctx, file, spec.Path)
@@ -75,7 +75,7 @@ func readJSONL(ctx context.Context, r io.Reader, path string) ([]Prompt, error) 
 		}
 		line, err := in.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read %s: %v", path, cause(err))
+			return nil, fmt.Errorf("read %s: %w", path, cause(err))
 		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
@@ -83,7 +83,7 @@ func readJSONL(ctx context.Context, r io.Reader, path string) ([]Prompt, error) 
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			prompt, bad := parseLine(line)
 			if bad != nil {
-				return nil, fmt.Errorf("%s:%d: %v", path, number, bad)
+				return nil, fmt.Errorf("%s:%d: %w", path, number, bad)
 			}
 			prompts = append(prompts, prompt)
 		}

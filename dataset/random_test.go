@@ -30,8 +30,10 @@ func TestRandomIDsAsVLLM(t *testing.T) {
 		t.Fatal("no cases")
 	}
 	for _, c := range file.Cases {
-		spec := Spec{Kind: "random", Seed: c.Seed, N: c.N, InputLen: c.InputLen, OutputLen: c.OutputLen,
-			TokenIDs: true, VocabSize: c.VocabSize, RangeRatio: c.RangeRatio, PrefixLen: c.PrefixLen}
+		spec := Spec{
+			Kind: "random", Seed: c.Seed, N: c.N, InputLen: c.InputLen, OutputLen: c.OutputLen,
+			TokenIDs: true, VocabSize: c.VocabSize, RangeRatio: c.RangeRatio, PrefixLen: c.PrefixLen,
+		}
 		set, err := buildRandomIDs(spec, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -198,7 +200,7 @@ func TestRandomTextThatCannotFit(t *testing.T) {
 
 func TestWordListIsPlain(t *testing.T) {
 	seen := map[string]bool{}
-	for _, word := range strings.Fields(wordList) {
+	for word := range strings.FieldsSeq(wordList) {
 		if seen[word] || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
 			t.Errorf("word %q is listed twice or not plain", word)
 		}

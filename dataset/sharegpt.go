@@ -39,7 +39,7 @@ func buildShareGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 	}
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %v", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
 	}
 	defer file.Close()
 	places, err := indexShareGPT(ctx, file)

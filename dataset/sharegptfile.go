@@ -48,7 +48,7 @@ func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
 		start := decoder.InputOffset()
 		var c conversation
 		if err := decoder.Decode(&c); err != nil {
-			return nil, fmt.Errorf("conversation %d (from byte %d): %v", number, start, jsonError(err))
+			return nil, fmt.Errorf("conversation %d (from byte %d): %w", number, start, jsonError(err))
 		}
 		if len(c.Turns) >= 2 {
 			places = append(places, place{number, start, decoder.InputOffset()})
@@ -90,7 +90,7 @@ func (s shareGPT) turns(at place) (question, answer string, err error) {
 			Value string `json:"value"`
 		}
 		if err := json.Unmarshal(c.Turns[i], &turn); err != nil {
-			return "", "", fmt.Errorf("turn %d: %v", i+1, jsonError(err))
+			return "", "", fmt.Errorf("turn %d: %w", i+1, jsonError(err))
 		}
 		texts[i] = turn.Value
 	}

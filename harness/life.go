@@ -107,8 +107,7 @@ func infos(servers []Server) []results.Server {
 
 // asFailure keeps a failure that err carries and otherwise gives it class.
 func asFailure(err error, class results.FailureClass) *results.Failure {
-	var failure *results.Failure
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*results.Failure](err); ok {
 		return failure
 	}
 	return results.Failf(class, "%v", err)

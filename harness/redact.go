@@ -45,7 +45,7 @@ func redactFile(path string, hide func(string) string) error {
 	if err != nil {
 		return fmt.Errorf("redact %s: %w", path, err)
 	}
-	defer os.Remove(out.Name())
+	defer func() { _ = os.Remove(out.Name()) }() // gone already once renamed
 	changed, err := copyLines(out, in, hide)
 	if err := errors.Join(err, out.Chmod(0o644), out.Close()); err != nil {
 		return fmt.Errorf("redact %s: %w", path, err)

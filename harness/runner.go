@@ -196,8 +196,9 @@ func retryable(class results.FailureClass) bool {
 	switch class {
 	case results.FailBadRecipe, results.FailNotFound, results.FailNoGPU, results.FailBadFlag, results.FailWrongModel, results.FailAuth:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 // finish writes a step's result for good and applies the failure policy.
@@ -213,6 +214,7 @@ func (r *Runner) finish(life Life, result *results.Result) error {
 	}
 	why := results.Failf(results.FailEarlier, "step %s failed: %s", result.Step.ID, result.Failure.Message)
 	switch r.Scenario.OnFailure {
+	case scenarios.Continue:
 	case scenarios.SkipVariant:
 		r.skipped[life.variant] = why
 	case scenarios.StopRun:

@@ -40,13 +40,16 @@ func (s *fakeServer) Failure() *results.Failure { return s.failure }
 func (s *fakeServer) Counters(context.Context) (map[string]float64, error) {
 	return map[string]float64{launchers.OutputTokensTotal: *s.tokens}, nil
 }
+
 func (s *fakeServer) Tokenize(_ context.Context, text string) ([]int, error) {
 	return make([]int, len(strings.Fields(text))), nil
 }
+
 func (s *fakeServer) Stop(context.Context) (results.Proof, error) {
 	s.log("stop %s", s.info.Life)
 	return results.Proof{PIDsGone: true, PortFree: true}, s.stopErr
 }
+
 func (s *fakeServer) die(why *results.Failure) {
 	s.failure = why
 	close(s.done)
@@ -127,7 +130,7 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer journal.Close()
+	defer func() { _ = journal.Close() }()
 	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: plan.Refs()}
 	if err := folder.WriteManifest(manifest); err != nil {
 		t.Fatal(err)

@@ -138,8 +138,10 @@ func TestRefusedRequests(t *testing.T) {
 		{"unknown model", "/v1/completions", `{"model":"m","prompt":"x"}`, 404, "The model `m` does not exist."},
 		{"two answers", "/v1/completions", `{"prompt":"x","n":2}`, 400, "n and best_of must be 1"},
 		{"no tokens", "/v1/completions", `{"prompt":"x","max_tokens":0}`, 400, "max_tokens must be at least 1, got 0."},
-		{"too much output", "/v1/completions", `{"prompt":[1,2],"max_tokens":5000}`, 400,
-			"This model's maximum context length is 4096 tokens. However, you requested 5002 tokens (2 in the prompt, 5000 in the completion)"},
+		{
+			"too much output", "/v1/completions", `{"prompt":[1,2],"max_tokens":5000}`, 400,
+			"This model's maximum context length is 4096 tokens. However, you requested 5002 tokens (2 in the prompt, 5000 in the completion)",
+		},
 		{"too long a prompt", "/v1/completions", `{"prompt":[` + strings.Repeat("1,", 4999) + `1]}`, 400, "5000 input tokens"},
 		{"cold", "/v1/completions", `{"prompt":"x","temperature":-1}`, 400, "temperature must be non-negative"},
 		{"no messages", "/v1/chat/completions", `{"messages":[]}`, 400, "messages"},
@@ -196,8 +198,11 @@ func TestAPIKey(t *testing.T) {
 		path, key string
 		want      int
 	}{
-		{"/v1/models", "", 401}, {"/v1/models", "Bearer wrong", 401}, {"/v1/models", "Bearer s3cret", 200},
-		{"/health", "", 200}, {"/metrics", "", 200},
+		{"/v1/models", "", 401},
+		{"/v1/models", "Bearer wrong", 401},
+		{"/v1/models", "Bearer s3cret", 200},
+		{"/health", "", 200},
+		{"/metrics", "", 200},
 	} {
 		if r := l.do(t, "GET", c.path, "", "Authorization", c.key); r.status != c.want {
 			t.Errorf("GET %s with key %q = %d %s, want %d", c.path, c.key, r.status, r.body, c.want)
@@ -240,9 +245,15 @@ func TestMetricsAgreeWithUsage(t *testing.T) {
 		name string
 		want int
 	}{
-		{"vllm:prompt_tokens_total", in}, {"vllm:generation_tokens_total", out}, {"vllm:prefix_cache_queries_total", in},
-		{"vllm:prefix_cache_hits_total", cached}, {"vllm:num_requests_running", 0}, {"vllm:num_requests_waiting", 0},
-		{"vllm:kv_cache_usage_perc", 0}, {"vllm:time_to_first_token_seconds_count", 6}, {"vllm:e2e_request_latency_seconds_count", 6},
+		{"vllm:prompt_tokens_total", in},
+		{"vllm:generation_tokens_total", out},
+		{"vllm:prefix_cache_queries_total", in},
+		{"vllm:prefix_cache_hits_total", cached},
+		{"vllm:num_requests_running", 0},
+		{"vllm:num_requests_waiting", 0},
+		{"vllm:kv_cache_usage_perc", 0},
+		{"vllm:time_to_first_token_seconds_count", 6},
+		{"vllm:e2e_request_latency_seconds_count", 6},
 	} {
 		if got := metric(t, text, c.name); got != float64(c.want) {
 			t.Errorf("%s = %v, want %d", c.name, got, c.want)
@@ -285,7 +296,7 @@ func TestClientLeaves(t *testing.T) {
 	cfg := fast()
 	cfg.Speed = 1
 	l := launch(t, cfg)
-	req, err := http.NewRequestWithContext(t.Context(), "POST", l.url+"/v1/completions",
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, l.url+"/v1/completions",
 		strings.NewReader(`{"prompt":"x","max_tokens":4000,"ignore_eos":true,"stream":true}`))
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package simserver
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -123,7 +124,7 @@ func newVLLMChunks(s *server, a *answer) *vllmChunks {
 	begin = append(begin, `,"choices":[`...)
 	return &vllmChunks{
 		server: s, answer: a, begin: begin, first: true,
-		head: append(begin[:len(begin):len(begin)], head...), tail: tail,
+		head: append(slices.Clip(begin), head...), tail: tail,
 	}
 }
 

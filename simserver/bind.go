@@ -25,12 +25,12 @@ type port struct {
 func bindPort(host string, number int) (*port, error) {
 	tcp, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, strconv.Itoa(number)))
 	if err != nil {
-		return nil, fmt.Errorf("resolve --host %q: %v", host, err)
+		return nil, fmt.Errorf("resolve --host %q: %w", host, err)
 	}
 	family, addr := socketAddr(tcp)
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("open socket: %v", err)
+		return nil, fmt.Errorf("open socket: %w", err)
 	}
 	p := &port{fd: fd}
 	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
@@ -82,7 +82,7 @@ func (p *port) listen() (net.Listener, error) {
 	defer func() { _ = f.Close() }() // FileListener has its own copy
 	l, err := net.FileListener(f)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %v", p.addr, err)
+		return nil, fmt.Errorf("listen on %s: %w", p.addr, err)
 	}
 	return l, nil
 }

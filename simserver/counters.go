@@ -1,6 +1,7 @@
 package simserver
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -81,9 +82,7 @@ func (c *counters) drafted(k, accepted int) {
 func (c *counters) snapshot() counters {
 	s := *c
 	s.finished = make(map[finish]int64, len(c.finished))
-	for k, v := range c.finished {
-		s.finished[k] = v
-	}
+	maps.Copy(s.finished, c.finished)
 	s.acceptedAt = slices.Clone(c.acceptedAt)
 	for _, h := range []*histogram{&s.ttft, &s.e2e, &s.tokenLatency, &s.queueTime} {
 		h.counts = slices.Clone(h.counts)

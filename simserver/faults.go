@@ -74,7 +74,7 @@ func ParseFault(text string) (Fault, error) {
 		err = fmt.Errorf("unknown kind %q; known are crash, exit0, hang, stall, error, truncate, refuse, slow-start, oom, wrong-model, ignore-term, no-tokens", kind)
 	}
 	if err != nil {
-		return Fault{}, fmt.Errorf("parse fault %q: %v", text, err)
+		return Fault{}, fmt.Errorf("parse fault %q: %w", text, err)
 	}
 	return f, nil
 }

@@ -88,15 +88,19 @@ func simulatorFlags(fs *pflag.FlagSet, c *Config) {
 // ignoredFlags are vLLM's flags that recipes carry and that change nothing
 // here.
 func ignoredFlags(fs *pflag.FlagSet) {
-	for _, name := range []string{"dtype", "tokenizer", "tokenizer-mode", "swap-space", "cpu-offload-gb", "revision", "load-format", "download-dir",
+	for _, name := range []string{
+		"dtype", "tokenizer", "tokenizer-mode", "swap-space", "cpu-offload-gb", "revision", "load-format", "download-dir",
 		"max-seq-len-to-capture", "distributed-executor-backend", "uvicorn-log-level", "chat-template", "generation-config", "compilation-config",
-		"scheduler-delay-factor", "preemption-mode", "device", "root-path", "attention-backend"} {
+		"scheduler-delay-factor", "preemption-mode", "device", "root-path", "attention-backend",
+	} {
 		fs.String(name, "", "accepted, no effect")
 		_ = fs.MarkHidden(name) // registered one line above
 	}
-	for _, name := range []string{"trust-remote-code", "disable-log-requests", "enable-log-requests", "disable-uvicorn-access-log",
+	for _, name := range []string{
+		"trust-remote-code", "disable-log-requests", "enable-log-requests", "disable-uvicorn-access-log",
 		"disable-frontend-multiprocessing", "disable-custom-all-reduce", "async-scheduling", "use-v2-block-manager",
-		"enable-auto-tool-choice", "multi-step-stream-outputs", "disable-logprobs-during-spec-decoding"} {
+		"enable-auto-tool-choice", "multi-step-stream-outputs", "disable-logprobs-during-spec-decoding",
+	} {
 		fs.Bool(name, false, "accepted, no effect")
 		_ = fs.MarkHidden(name)
 	}
@@ -110,7 +114,7 @@ func ParseFlags(args []string) (Config, error) {
 	fs.Usage = func() {}
 	Flags(fs, &c)
 	if err := fs.Parse(NormalizeArgs(args)); err != nil {
-		return Config{}, fmt.Errorf("parse arguments: %v", err)
+		return Config{}, fmt.Errorf("parse arguments: %w", err)
 	}
 	switch fs.NArg() {
 	case 0:

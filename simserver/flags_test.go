@@ -26,32 +26,44 @@ func TestParseFlags(t *testing.T) {
 		want Config
 	}{
 		{"nothing", "", base(func(*Config) {})},
-		{"a recipe", "meta-llama/Llama-3.1-70B-Instruct -tp 8 -pp=2 --gpu_memory_utilization=0.96 --max-num-seqs 2048 --num-scheduler-steps 12 --swap-space 4 --trust-remote-code",
+		{
+			"a recipe", "meta-llama/Llama-3.1-70B-Instruct -tp 8 -pp=2 --gpu_memory_utilization=0.96 --max-num-seqs 2048 --num-scheduler-steps 12 --swap-space 4 --trust-remote-code",
 			base(func(c *Config) {
 				c.Model, c.TensorParallelSize, c.PipelineParallelSize = "meta-llama/Llama-3.1-70B-Instruct", 8, 2
 				c.GPUMemoryUtilization, c.MaxNumSeqs, c.NumSchedulerSteps = 0.96, 2048, 12
-			})},
-		{"old speculation", "--speculative_model draft-1B --num_speculative_tokens 5 --sim-acceptance 0.9,0.8",
+			}),
+		},
+		{
+			"old speculation", "--speculative_model draft-1B --num_speculative_tokens 5 --sim-acceptance 0.9,0.8",
 			base(func(c *Config) {
 				c.Speculation = Speculation{Model: "draft-1B", Tokens: 5, Acceptance: []float64{0.9, 0.8}}
-			})},
-		{"new speculation", `--sim-acceptance 0.7 --speculative-config {"method":"ngram","num_speculative_tokens":4}`,
+			}),
+		},
+		{
+			"new speculation", `--sim-acceptance 0.7 --speculative-config {"method":"ngram","num_speculative_tokens":4}`,
 			base(func(c *Config) {
 				c.Speculation = Speculation{Method: "ngram", Tokens: 4, Acceptance: []float64{0.7}}
-			})},
-		{"switches", "--no-enable-prefix-caching --enable-chunked-prefill=false --enable-prompt-tokens-details --enforce-eager",
-			base(func(c *Config) { c.DisablePrefixCaching, c.DisableChunkedPrefill, c.EnforceEager = true, true, true })},
+			}),
+		},
+		{
+			"switches", "--no-enable-prefix-caching --enable-chunked-prefill=false --enable-prompt-tokens-details --enforce-eager",
+			base(func(c *Config) { c.DisablePrefixCaching, c.DisableChunkedPrefill, c.EnforceEager = true, true, true }),
+		},
 		{"switch and back", "--no-enable-prefix-caching --enable-prefix-caching", base(func(*Config) {})},
-		{"server", "--host 0.0.0.0 --port 0 --served-model-name a --served-model-name b --api-key k --shutdown-timeout 3 --disable-log-stats",
+		{
+			"server", "--host 0.0.0.0 --port 0 --served-model-name a --served-model-name b --api-key k --shutdown-timeout 3 --disable-log-stats",
 			base(func(c *Config) {
 				c.Host, c.Port, c.ServedModelNames, c.APIKey = "0.0.0.0", 0, []string{"a", "b"}, "k"
 				c.ShutdownTimeout, c.DisableLogStats = 3*time.Second, true
-			})},
-		{"simulation", "--sim-fault crash@3 --sim-fault ignore-term --sim-device h100 --sim-model llama-8b --sim-speed 10 --sim-load-time 5s --sim-kv-blocks 7 --sim-noise 0",
+			}),
+		},
+		{
+			"simulation", "--sim-fault crash@3 --sim-fault ignore-term --sim-device h100 --sim-model llama-8b --sim-speed 10 --sim-load-time 5s --sim-kv-blocks 7 --sim-noise 0",
 			base(func(c *Config) {
 				c.Faults = []Fault{{Kind: FaultCrash, Request: 3}, {Kind: FaultIgnoreTerm}}
 				c.Device, c.ModelPreset, c.Speed, c.LoadTime, c.KVBlocks, c.Noise = "h100", "llama-8b", 10, 5*time.Second, 7, 0
-			})},
+			}),
+		},
 	} {
 		got, err := ParseFlags(strings.Fields(c.args))
 		if diff := cmp.Diff(c.want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Exit" || p.String() == "OnListen" }, cmp.Ignore())); err != nil || diff != "" {
@@ -59,9 +71,14 @@ func TestParseFlags(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ args, want string }{
-		{"--tensor-parallel 8", "tensor-parallel"}, {"--sim-fault melt", "melt"}, {"a b", "unrecognized arguments: b"},
-		{"--speculative-config {", "speculative config"}, {`--speculative-config {"num_speculative_tokens":3}`, "neither model nor method"},
-		{"--shutdown-timeout -1", "negative"}, {"--port many", "many"}, {"--enable-prefix-caching=maybe", "true or false"},
+		{"--tensor-parallel 8", "tensor-parallel"},
+		{"--sim-fault melt", "melt"},
+		{"a b", "unrecognized arguments: b"},
+		{"--speculative-config {", "speculative config"},
+		{`--speculative-config {"num_speculative_tokens":3}`, "neither model nor method"},
+		{"--shutdown-timeout -1", "negative"},
+		{"--port many", "many"},
+		{"--enable-prefix-caching=maybe", "true or false"},
 	} {
 		if _, err := ParseFlags(strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("ParseFlags(%q) = %v, want an error with %q", c.args, err, c.want)
@@ -80,9 +97,16 @@ func TestIgnoresTerm(t *testing.T) {
 func TestModelFromName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, want string }{
-		{"meta-llama/Llama-3.2-1B-Instruct", "llama-1b"}, {"Llama-3.2-3B", "llama-3b"}, {"meta-llama/Llama-3.1-8B-Instruct", "llama-8b"},
-		{"meta-llama/Llama-3.1-70B-Instruct", "llama-70b"}, {"hisa-405b-fp16", "llama-405b"}, {"Qwen2.5-72B", "llama-70b"},
-		{"Qwen2.5-0.5B", "llama-1b"}, {"tiny-34M-q8", "llama-1b"}, {"demo", "llama-8b"}, {"mistral-7b-v0.3", "llama-8b"},
+		{"meta-llama/Llama-3.2-1B-Instruct", "llama-1b"},
+		{"Llama-3.2-3B", "llama-3b"},
+		{"meta-llama/Llama-3.1-8B-Instruct", "llama-8b"},
+		{"meta-llama/Llama-3.1-70B-Instruct", "llama-70b"},
+		{"hisa-405b-fp16", "llama-405b"},
+		{"Qwen2.5-72B", "llama-70b"},
+		{"Qwen2.5-0.5B", "llama-1b"},
+		{"tiny-34M-q8", "llama-1b"},
+		{"demo", "llama-8b"},
+		{"mistral-7b-v0.3", "llama-8b"},
 	} {
 		if m, err := findModel("", c.name); err != nil || m.name != c.want {
 			t.Errorf("findModel(%q) = %s, %v, want %s", c.name, m.name, err, c.want)

@@ -1,5 +1,7 @@
 package simserver
 
+import "slices"
+
 // blockPool hands out KV blocks by number. Blocks that nobody uses keep their
 // content until they are needed for something else: that is the prefix cache.
 // The block unused for longest is taken first, as in vLLM.
@@ -59,8 +61,7 @@ func (p *blockPool) share(b int32) {
 // release takes one user off each block, the last first, so that the ends of
 // sequences are forgotten before their beginnings.
 func (p *blockPool) release(blocks []int32) {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		b := blocks[i]
+	for _, b := range slices.Backward(blocks) {
 		p.ref[b]--
 		if p.ref[b] == 0 {
 			p.append(b)

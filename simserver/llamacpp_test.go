@@ -68,7 +68,10 @@ func TestLlamaEndpoints(t *testing.T) {
 	l := llama(t, cfg)
 	get := func(path string) reply { return l.do(t, "GET", path, "", "Authorization", "Bearer k") }
 	for _, c := range []struct{ path, want string }{
-		{"/props", `"total_slots":2`}, {"/props", `"n_ctx":4096`}, {"/slots", `"id":1`}, {"/v1/models", Owner},
+		{"/props", `"total_slots":2`},
+		{"/props", `"n_ctx":4096`},
+		{"/slots", `"id":1`},
+		{"/v1/models", Owner},
 		{"/metrics", "llamacpp:tokens_predicted_total 0"},
 	} {
 		if r := get(c.path); r.status != 200 || !strings.Contains(r.body, c.want) {

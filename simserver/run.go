@@ -162,7 +162,7 @@ func (r *runner) serve(ctx context.Context, l net.Listener, addr string) error {
 		case <-r.crashed:
 			err = r.failure
 		case e := <-served:
-			err = fmt.Errorf("serve on %s: %v", addr, e)
+			err = fmt.Errorf("serve on %s: %w", addr, e)
 		}
 	}
 	_ = web.Close()

@@ -286,6 +286,7 @@ func (c *scheduler) strike(s *sequence, e *event) {
 		s.target++
 	case FaultCrash, FaultExit0:
 		c.crashed = s.fault
+	default: // the others strike elsewhere
 	}
 	s.fault = ""
 }

@@ -29,7 +29,7 @@ func parseSpeculativeConfig(text string) (Speculation, error) {
 		DraftTP int    `json:"draft_tensor_parallel_size"`
 	}
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		return Speculation{}, fmt.Errorf("parse speculative config %q: %v", text, err)
+		return Speculation{}, fmt.Errorf("parse speculative config %q: %w", text, err)
 	}
 	if c.Model == "" && c.Method == "" {
 		return Speculation{}, fmt.Errorf("parse speculative config %q: neither model nor method is given", text)

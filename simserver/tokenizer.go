@@ -55,7 +55,7 @@ func newTokenizer() *tokenizer {
 	for b := range 256 {
 		t.define(firstByte+int32(b), string([]byte{byte(b)}))
 	}
-	for _, w := range strings.Fields(commonWords) {
+	for w := range strings.FieldsSeq(commonWords) {
 		t.addWord(w)
 	}
 	for _, w := range pieceList() {
@@ -93,11 +93,15 @@ func (t *tokenizer) addWord(w string) {
 
 // pieceList makes pronounceable pieces, short ones first.
 func pieceList() []string {
-	onsets := []string{"", "b", "c", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w",
-		"br", "ch", "cl", "cr", "dr", "fl", "fr", "gr", "pl", "pr", "sh", "sp", "st", "str", "th", "tr"}
+	onsets := []string{
+		"", "b", "c", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w",
+		"br", "ch", "cl", "cr", "dr", "fl", "fr", "gr", "pl", "pr", "sh", "sp", "st", "str", "th", "tr",
+	}
 	vowels := []string{"a", "e", "i", "o", "u", "y", "ai", "ea", "ee", "ie", "oo", "ou"}
-	codas := []string{"", "b", "c", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "x", "ck", "ct", "ght",
-		"ld", "ll", "mp", "nd", "ng", "nt", "rd", "rs", "rt", "ss", "st", "th", "tion", "ment", "ing", "ed", "er", "es"}
+	codas := []string{
+		"", "b", "c", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "x", "ck", "ct", "ght",
+		"ld", "ll", "mp", "nd", "ng", "nt", "rd", "rs", "rt", "ss", "st", "th", "tion", "ment", "ing", "ed", "er", "es",
+	}
 	var list []string
 	for a := 'a'; a <= 'z'; a++ {
 		list = append(list, string(a))

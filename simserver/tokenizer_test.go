@@ -30,8 +30,14 @@ func TestEncode(t *testing.T) {
 		text string
 		most int // tokens
 	}{
-		{"", 0}, {"the", 1}, {" the of and", 3}, {"hello there, world!", 7}, {"extraordinarily long words", 10},
-		{"naïve Größe 東京 🙂", 33}, {"a\n\tb \x00\xff", 9}, {strings.Repeat("word ", 100), 101},
+		{"", 0},
+		{"the", 1},
+		{" the of and", 3},
+		{"hello there, world!", 7},
+		{"extraordinarily long words", 10},
+		{"naïve Größe 東京 🙂", 33},
+		{"a\n\tb \x00\xff", 9},
+		{strings.Repeat("word ", 100), 101},
 	} {
 		ids := tok.encode(nil, c.text)
 		var back strings.Builder

@@ -136,8 +136,10 @@ func measure(t *testing.T, tr trial) figures {
 	return f
 }
 
-const draft1B = "meta-llama/Llama-3.2-1B-Instruct"
-const draft8B = "meta-llama/Llama-3.1-8B-Instruct"
+const (
+	draft1B = "meta-llama/Llama-3.2-1B-Instruct"
+	draft8B = "meta-llama/Llama-3.1-8B-Instruct"
+)
 
 func TestParallelism(t *testing.T) {
 	t.Parallel()

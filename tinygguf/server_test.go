@@ -49,8 +49,8 @@ func startServer(t *testing.T, o Options) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		server.Process.Kill()
-		server.Wait()
+		_ = server.Process.Kill()
+		_ = server.Wait()
 		if t.Failed() {
 			t.Logf("server's log:\n%s", log.String())
 		}

@@ -52,7 +52,7 @@ func newVocabulary() *vocabulary {
 	for c := '!'; c <= '~'; c++ {
 		v.add(string(c), -1000-float32(c), kindNormal)
 	}
-	for _, word := range strings.Fields(wordList) {
+	for word := range strings.FieldsSeq(wordList) {
 		for end := 1; end <= len(word); end++ {
 			v.add(space+word[:end], -float32(end), kindNormal)
 		}

@@ -31,10 +31,10 @@ func Write(w io.Writer, o Options) error {
 	o = o.withDefaults()
 	weights, err := formatOf(o.Type)
 	if err != nil {
-		return fmt.Errorf("write model: %v", err)
+		return fmt.Errorf("write model: %w", err)
 	}
 	if err := o.check(); err != nil {
-		return fmt.Errorf("write model: %v", err)
+		return fmt.Errorf("write model: %w", err)
 	}
 	vocab := newVocabulary()
 	list := tensors(o, weights, vocab.biases(o.NaturalStops))

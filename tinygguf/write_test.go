@@ -150,7 +150,7 @@ func TestVocabulary(t *testing.T) {
 			t.Errorf("%d %s, want %d", got, key, VocabSize)
 		}
 	}
-	for _, word := range strings.Fields(wordList) {
+	for word := range strings.FieldsSeq(wordList) {
 		for end := 1; end <= len(word); end++ {
 			if !seen["▁"+word[:end]] {
 				t.Fatalf("no token %q, so %q is not reached by merges", word[:end], word)

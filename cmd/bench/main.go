@@ -65,24 +65,24 @@ const (
 	exitInterrupted = 130 // ended by Ctrl-C or a signal
 )
 
-// exitCode is an error that carries its exit code. An empty text prints
+// codeError is an error that carries its exit code. An empty text prints
 // nothing: the command has said it already.
-type exitCode struct {
+type codeError struct {
 	code int
 	err  error
 }
 
-func (e exitCode) Error() string {
+func (e codeError) Error() string {
 	if e.err == nil {
 		return ""
 	}
 	return e.err.Error()
 }
 
-func (e exitCode) Unwrap() error { return e.err }
+func (e codeError) Unwrap() error { return e.err }
 
 // usageError marks err as a mistake in what the user wrote.
-func usageError(err error) error { return exitCode{exitUsage, err} }
+func usageError(err error) error { return codeError{exitUsage, err} }
 
 // finish prints what a command returned and gives its exit code.
 func finish(e env, err error) int {
@@ -92,8 +92,7 @@ func finish(e env, err error) int {
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(e.stderr, "bench: %s\n", text)
 	}
-	var code exitCode
-	if errors.As(err, &code) {
+	if code, ok := errors.AsType[codeError](err); ok {
 		return code.code
 	}
 	return exitError

@@ -36,6 +36,7 @@ func (p *progress) observe(u harness.Update) {
 	head := fmt.Sprintf("[%d/%d]", u.Index, u.Total)
 	step := fmt.Sprintf("%s %s %s r%d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat)
 	switch u.Kind {
+	case harness.LifeStopping, harness.StepBegun: // nothing that needs saying
 	case harness.LifeLaunching:
 		p.began = time.Now()
 		p.line(u, "%s %s: launching", head, u.Step.Variant)
@@ -96,9 +97,9 @@ func (p *progress) summary(r *results.Result) string {
 			text += fmt.Sprintf(", %.1f output tok/s", *f.OutputThroughput)
 		}
 	}
-	switch {
-	case r.Failure == nil:
-	case r.Failure == p.told:
+	switch r.Failure {
+	case nil:
+	case p.told:
 		text += ": " + string(r.Failure.Class)
 	default:
 		text += ": " + r.Failure.Error()

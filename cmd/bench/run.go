@@ -77,7 +77,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer func() { _ = lock.Release() }() // the kernel would do it anyway
 	outcome, err := execute(ctx, e, sc, plan, box, folder)
 	if err != nil {
 		return fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
@@ -107,9 +107,9 @@ type ended struct {
 func (o ended) exit() error {
 	switch {
 	case o.interrupted:
-		return exitCode{code: exitInterrupted}
+		return codeError{code: exitInterrupted}
 	case o.Failed+o.NotRun > 0:
-		return exitCode{code: exitStepsFailed}
+		return codeError{code: exitStepsFailed}
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func execute(ctx context.Context, e env, sc *scenarios.Scenario, plan *harness.P
 	if err != nil {
 		return ended{}, err
 	}
-	defer journal.Close()
+	defer func() { _ = journal.Close() }() // every event is on disk already
 	logFile, err := os.OpenFile(filepath.Join(folder.Dir(), "bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return ended{}, err

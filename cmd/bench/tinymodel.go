@@ -60,7 +60,7 @@ func writeModel(path string, options tinygguf.Options) error {
 	if err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // gone already once renamed
 	if err := errors.Join(tinygguf.Write(f, options), f.Chmod(0o644), f.Close()); err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
