@@ -70,7 +70,7 @@ func newRedactor(spec Spec) redactor {
 	var pairs []string
 	for _, secret := range secrets {
 		if len(secret) >= minSecret {
-			pairs = append(pairs, secret, "<redacted>")
+			pairs = append(pairs, secret, "***")
 		}
 	}
 	return redactor{strings.NewReplacer(pairs...)}

@@ -34,8 +34,8 @@ func TestRedactor(t *testing.T) {
 	t.Parallel()
 	r := newRedactor(Spec{Secrets: []string{"token", "token-long", "", "abc"}, APIKey: "key-1234"})
 	for in, want := range map[string]string{
-		"--api-key key-1234":  "--api-key <redacted>",
-		"token-long and more": "<redacted> and more",
+		"--api-key key-1234":  "--api-key ***",
+		"token-long and more": "*** and more",
 		"abc is too short":    "abc is too short",
 		"nothing":             "nothing",
 	} {

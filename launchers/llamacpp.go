@@ -26,6 +26,7 @@ func llamacppKind() Kind {
 		ModelsPath:   "/v1/models",
 		TokenizePath: "/tokenize",
 		MetricsPath:  "/metrics",
+		VersionPath:  "/props",
 		Counters: map[string][]string{
 			InputTokensTotal:  {"llamacpp:prompt_tokens_total"},
 			OutputTokensTotal: {"llamacpp:tokens_predicted_total"},
