@@ -30,8 +30,10 @@ var rules = map[string]rule{
 	"results":             {never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
 	"scenarios":           {never: noSystem},
 	"profiles":            {never: append([]string{"os"}, noSystem...)},
-	"dataset":             {ours: []string{"dataset/prng"}, never: noSystem},
+	"dataset":             {ours: []string{"dataset/prng", "dataset/tokenizer"}, never: noSystem},
 	"dataset/prng":        {never: pure},
+	"dataset/tokenizer":   {never: noSystem},
+	"calibrate":           {ours: []string{"load", "results", "metrics"}, never: noCLI},
 	"tinygguf":            {never: pure},
 	"metrics":             {ours: []string{"results"}, never: pure},
 	"report":              {ours: []string{"results", "metrics"}, never: noSystem},
@@ -40,7 +42,7 @@ var rules = map[string]rule{
 	"launchers/process":   {ours: []string{"results"}, never: append([]string{"net/http"}, noCLI...)},
 	"load":                {ours: []string{"results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"simserver":           {never: append([]string{"os/exec"}, noCLI...)},
-	"harness":             {ours: []string{"scenarios", "dataset", "dataset/prng", "launchers", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness":             {ours: []string{"scenarios", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"cmd/bench":           {ours: []string{"*"}},
 	"internal/fakeengine": {},
 }
@@ -48,12 +50,14 @@ var rules = map[string]rule{
 // onlyUser names modules that exactly one package may import, so that moving
 // on from one stays a local change.
 var onlyUser = map[string]string{
-	"gopkg.in/yaml.v3":                "scenarios",
-	"github.com/shirou/gopsutil/v3":   "gpu",
-	"github.com/NVIDIA/go-nvml":       "gpu",
-	"github.com/spf13/cobra":          "cmd/bench",
-	"github.com/rs/zerolog":           "cmd/bench",
-	"github.com/jedib0t/go-pretty/v6": "report",
+	"gopkg.in/yaml.v3":                 "scenarios",
+	"github.com/shirou/gopsutil/v3":    "gpu",
+	"github.com/NVIDIA/go-nvml":        "gpu",
+	"github.com/spf13/cobra":           "cmd/bench",
+	"github.com/rs/zerolog":            "cmd/bench",
+	"github.com/jedib0t/go-pretty/v6":  "report",
+	"github.com/dlclark/regexp2/v2":    "dataset/tokenizer",
+	"github.com/parquet-go/parquet-go": "dataset",
 }
 
 func TestLayout(t *testing.T) {

@@ -8,9 +8,13 @@ type Record struct {
 	RequestID string `json:"request_id"` // as sent in X-Request-Id
 	Replica   int    `json:"replica"`    // which server of the variant took it, from 0
 
+	Conversation int `json:"conversation,omitempty"` // of a multi-turn workload, from 1; 0: none
+	Turn         int `json:"turn,omitempty"`         // within the conversation, from 1
+
 	IntendedS float64  `json:"intended_s"` // when the arrival process wanted it sent
 	SentS     *float64 `json:"sent_s"`     // just before the request was written; null: never sent
 	HeaderS   *float64 `json:"header_s"`   // response header received; null: none came
+	DoneS     *float64 `json:"done_s"`     // the [DONE] event; null: none came
 	EndS      float64  `json:"end_s"`      // end of the stream, or the moment of failure
 
 	// ChunkS and ChunkKinds run in parallel: one entry for each data event of
@@ -23,6 +27,7 @@ type Record struct {
 	InputTokens        *int       `json:"input_tokens"`        // as the server counted; null: it did not say
 	OutputTokens       *int       `json:"output_tokens"`
 	OutputTokensSource TokenCount `json:"output_tokens_source"`
+	TextTokens         *int       `json:"text_tokens"`   // the answer's text through the run's own tokenizer; null: not counted
 	CachedTokens       *int       `json:"cached_tokens"` // prompt tokens served from the prefix cache
 	FinishReason       string     `json:"finish_reason"` // as the server said; "" if it did not
 	Text               string     `json:"text,omitempty"`
@@ -71,5 +76,11 @@ type ClientReport struct {
 	PeakInFlight  int      `json:"peak_in_flight"` // exact, by counting
 	Interrupted   string   `json:"interrupted"`    // why the pass ended early; "": it did not
 	ConnectionsNo int      `json:"connections"`    // TCP connections opened
-	GCPauseS      *float64 `json:"gc_pause_s"`     // sum of stop-the-world pauses during the pass
+	Transport     string   `json:"transport"`      // "sockets": our own; "net/http"
+	Stamps        string   `json:"stamps"`         // where chunk times come from: "kernel" or "user"
+	LagP50S       *float64 `json:"lag_p50_s"`      // kernel's arrival of bytes to our reading them; null without kernel stamps
+	LagP99S       *float64 `json:"lag_p99_s"`
+	LagMaxS       *float64 `json:"lag_max_s"`
+	ClockStepS    *float64 `json:"clock_step_s"` // largest step of the wall clock against the monotonic one during the pass
+	GCPauseS      *float64 `json:"gc_pause_s"`   // sum of stop-the-world pauses during the pass
 }
