@@ -10,17 +10,50 @@ import "context"
 
 // Spec says which prompts to make.
 type Spec struct {
-	Kind       string // "random", "sharegpt", "jsonl"
-	Path       string // of the file; unused by random
+	Kind       string // see Kinds
+	Path       string // of the file; unused by kinds that read none
 	Seed       uint64
 	N          int     // prompts to make, at least 1
-	InputLen   int     // tokens; random: length asked; others: 0, the dataset's own
+	InputLen   int     // tokens; made prompts: length asked; files: 0, the dataset's own
 	OutputLen  int     // tokens; 0: the dataset's own
-	TokenIDs   bool    // random: make token ids, not text
-	VocabSize  int     // random token ids: ids 3 to VocabSize-1 are used
-	RangeRatio float64 // random: lengths from l(1-r) to l(1+r), 0 <= r < 1
-	PrefixLen  int     // random: tokens that all prompts begin with, beside InputLen
+	TokenIDs   bool    // random and the like: make token ids, not text
+	VocabSize  int     // random token ids; 0: the tokenizer's
+	RangeRatio float64 // random: lengths from l(1-r) to l(1+r), 0 <= r < 1; as vLLM 0.6: l*r to l, and 0 means 1
+	PrefixLen  int     // tokens that all prompts, or those of a group, begin with, beside InputLen
 	Shuffle    bool    // files: in the order that vLLM's client shuffles with Seed
+
+	Compat           string   // rules to follow: CompatNewest, CompatVLLM, CompatVLLM010 or CompatVLLM06
+	RangeRatioOutput *float64 // random: of the answers; nil: RangeRatio
+	SuffixLen        int      // prefix_repetition: tokens after the prefix; 0: InputLen
+	NumPrefixes      int      // prefix_repetition, shared_prefix: different prefixes
+	NoOversample     bool     // files: fewer prompts than N rather than repeats
+	Turns            int      // conversations: user turns of each; 0: one
+	Images           *Images  // random_mm; nil: its default
+	Subset           string   // hf, burstgpt: rows whose model or subset column has this value; "": all
+	Field            string   // hf: column to take prompts from; "": found by name
+}
+
+// Whose rules a dataset follows where they changed. CompatNewest adds to those
+// of the newest vLLM what a server needs to be measured well.
+const (
+	CompatNewest  = ""
+	CompatVLLM    = "vllm"      // autumn 2026
+	CompatVLLM010 = "vllm-0.10" // August 2025
+	CompatVLLM06  = "vllm-0.6"  // December 2024
+)
+
+// Images says which images go with each prompt.
+type Images struct {
+	PerRequest int         // 0: one
+	Sizes      []ImageSize // nil: one size, 256 x 256
+	Format     string      // "jpeg", "png"; "": jpeg
+	Quality    int         // of jpeg, 1 to 100; 0: 75
+}
+
+// ImageSize is a size in pixels and how often it is drawn, relative to the others.
+type ImageSize struct {
+	Width, Height int
+	Weight        float64 // 0: 1
 }
 
 // Prompt is one prompt. Exactly one of Text and TokenIDs is set.
@@ -28,6 +61,17 @@ type Prompt struct {
 	Text         string
 	TokenIDs     []int
 	InputTokens  int // as counted, never estimated; 0: unknown
+	OutputTokens int // 0: leave it to the server
+
+	Images []string // data URLs, after the text
+	Turns  []Turn   // of the user, after the first; the answers between them are the server's
+	At     *float64 // when the trace sent it, seconds from the start; nil: no trace
+	Group  int      // prompts of a group begin alike; from 1; 0: none
+}
+
+// Turn is a further turn of the user in a conversation.
+type Turn struct {
+	Text         string
 	OutputTokens int // 0: leave it to the server
 }
 
@@ -41,5 +85,19 @@ type Set struct {
 // Tokenizer counts tokens as a server does. It may be backed by the server
 // itself; nil where there is none.
 type Tokenizer interface {
-	Encode(ctx context.Context, text string) ([]int, error)
+	// Encode returns the ids of a text; special: with the tokens that the model
+	// puts around a prompt, such as BOS.
+	Encode(ctx context.Context, text string, special bool) ([]int, error)
+}
+
+// Decoder is a Tokenizer that can write ids as text.
+type Decoder interface {
+	Decode(ctx context.Context, ids []int) (string, error)
+}
+
+// Vocabulary is a Tokenizer that knows its tokens.
+type Vocabulary interface {
+	VocabSize() int    // ids below it are ordinary tokens, special ones among them
+	SpecialIDs() []int // ascending
+	SpecialAdded() int // tokens that the model puts around a prompt
 }

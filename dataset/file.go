@@ -35,7 +35,7 @@ func countTokens(ctx context.Context, tok Tokenizer, text string) (int, error) {
 	if tok == nil {
 		return (len(text) + 3) / 4, ctx.Err()
 	}
-	ids, err := tok.Encode(ctx, text)
+	ids, err := tok.Encode(ctx, text, false)
 	if err != nil {
 		return 0, fmt.Errorf("count tokens: %w", err)
 	}

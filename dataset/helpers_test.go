@@ -15,7 +15,7 @@ import (
 // words is a tokenizer that counts one token per word.
 type words struct{ calls int }
 
-func (w *words) Encode(ctx context.Context, text string) ([]int, error) {
+func (w *words) Encode(ctx context.Context, text string, _ bool) ([]int, error) {
 	w.calls++
 	return make([]int, len(strings.Fields(text))), ctx.Err()
 }
@@ -23,7 +23,7 @@ func (w *words) Encode(ctx context.Context, text string) ([]int, error) {
 // pieces is a tokenizer with a start token that splits words longer than size.
 type pieces struct{ size int }
 
-func (p pieces) Encode(_ context.Context, text string) ([]int, error) {
+func (p pieces) Encode(_ context.Context, text string, _ bool) ([]int, error) {
 	n := 1
 	for word := range strings.FieldsSeq(text) {
 		n += (len(word) + p.size - 1) / p.size
@@ -35,7 +35,7 @@ var errTokenizer = errors.New("tokenize: 503")
 
 type broken struct{}
 
-func (broken) Encode(context.Context, string) ([]int, error) { return nil, errTokenizer }
+func (broken) Encode(context.Context, string, bool) ([]int, error) { return nil, errTokenizer }
 
 func loadJSON(t *testing.T, name string, into any) {
 	t.Helper()

@@ -167,7 +167,7 @@ func TestRandomTextWithTokenizer(t *testing.T) {
 			}
 			exact := 0
 			for i, p := range set.Prompts {
-				if ids, _ := c.tok.Encode(t.Context(), p.Text); len(ids) != p.InputTokens {
+				if ids, _ := c.tok.Encode(t.Context(), p.Text, false); len(ids) != p.InputTokens {
 					t.Errorf("prompt %d has %d tokens, not %d", i, len(ids), p.InputTokens)
 				}
 				if p.InputTokens == want.Prompts[i].InputTokens {

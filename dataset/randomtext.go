@@ -136,7 +136,7 @@ func (w *writer) compose(ctx context.Context, prefix, start []string, want int) 
 }
 
 func (w *writer) count(ctx context.Context, words []string) (int, error) {
-	ids, err := w.tok.Encode(ctx, strings.Join(words, " "))
+	ids, err := w.tok.Encode(ctx, strings.Join(words, " "), false)
 	if err != nil {
 		return 0, fmt.Errorf("count tokens: %w", err)
 	}

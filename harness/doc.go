@@ -32,8 +32,11 @@ type Server interface {
 	// Counters are the server's own counters under the names of package
 	// launchers; what it does not have is absent.
 	Counters(ctx context.Context) (map[string]float64, error)
-	// Tokenize asks the server for the token ids of a text.
-	Tokenize(ctx context.Context, text string) ([]int, error)
+	// Tokenize asks the server for the token ids of a text; special: with the
+	// tokens that it puts around a prompt.
+	Tokenize(ctx context.Context, text string, special bool) ([]int, error)
+	// Detokenize asks the server for the text of token ids.
+	Detokenize(ctx context.Context, ids []int) (string, error)
 	// Stop ends the server and proves that it is gone.
 	Stop(ctx context.Context) (results.Proof, error)
 }

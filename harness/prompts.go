@@ -82,8 +82,12 @@ func (c promptCache) get(ctx context.Context, spec dataset.Spec, server Server) 
 // serverTokenizer counts tokens with the server's own tokenizer.
 type serverTokenizer struct{ server Server }
 
-func (t serverTokenizer) Encode(ctx context.Context, text string) ([]int, error) {
-	return t.server.Tokenize(ctx, text)
+func (t serverTokenizer) Encode(ctx context.Context, text string, special bool) ([]int, error) {
+	return t.server.Tokenize(ctx, text, special)
+}
+
+func (t serverTokenizer) Decode(ctx context.Context, ids []int) (string, error) {
+	return t.server.Detokenize(ctx, ids)
 }
 
 // without leaves out the prompts that stand in other too.
@@ -106,7 +110,7 @@ func promptKey(p dataset.Prompt) string { return fmt.Sprint(p.Text, p.TokenIDs) 
 func toLoad(set *dataset.Set) []load.Prompt {
 	out := make([]load.Prompt, len(set.Prompts))
 	for i, p := range set.Prompts {
-		out[i] = load.Prompt(p)
+		out[i] = load.Prompt{Text: p.Text, TokenIDs: p.TokenIDs, InputTokens: p.InputTokens, OutputTokens: p.OutputTokens}
 	}
 	return out
 }

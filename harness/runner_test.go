@@ -41,8 +41,12 @@ func (s *fakeServer) Counters(context.Context) (map[string]float64, error) {
 	return map[string]float64{launchers.OutputTokensTotal: *s.tokens}, nil
 }
 
-func (s *fakeServer) Tokenize(_ context.Context, text string) ([]int, error) {
+func (s *fakeServer) Tokenize(_ context.Context, text string, _ bool) ([]int, error) {
 	return make([]int, len(strings.Fields(text))), nil
+}
+
+func (s *fakeServer) Detokenize(_ context.Context, ids []int) (string, error) {
+	return strings.Repeat("word ", len(ids)), nil
 }
 
 func (s *fakeServer) Stop(context.Context) (results.Proof, error) {

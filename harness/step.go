@@ -176,7 +176,7 @@ func tokenCounter(kind launchers.Kind, s Server) func(context.Context, string) (
 		return nil
 	}
 	return func(ctx context.Context, text string) (int, error) {
-		ids, err := s.Tokenize(ctx, text)
+		ids, err := s.Tokenize(ctx, text, false)
 		return len(ids), err
 	}
 }

@@ -230,7 +230,7 @@ func TestServerServes(t *testing.T) {
 	if n, ok := server.VocabSize(t.Context()); n != 1184 || !ok {
 		t.Errorf("VocabSize() = %d, %v, want 1184, true", n, ok)
 	}
-	if ids, err := server.Tokenize(t.Context(), "three short words"); err != nil || len(ids) != 3 {
+	if ids, err := server.Tokenize(t.Context(), "three short words", false); err != nil || len(ids) != 3 {
 		t.Errorf("Tokenize() = %v, %v, want 3 ids", ids, err)
 	}
 	counters, err := server.Counters(t.Context())

@@ -215,7 +215,7 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 	defer remote.Close()
 	server := newServer(Kind{Name: "command", TokenizePath: "/tokenize"}, Spec{}, remote.URL, nil)
 	for i, want := range []int{2, 3} { // the second time it is known
-		ids, err := server.Tokenize(t.Context(), "Hello world")
+		ids, err := server.Tokenize(t.Context(), "Hello world", false)
 		if err != nil || len(ids) != 2 {
 			t.Errorf("Tokenize() = %v, %v, want 2 ids", ids, err)
 		}
@@ -223,7 +223,7 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 			t.Errorf("Tokenize() call %d: server was asked %d times, want %d", i, asked, want)
 		}
 	}
-	if _, err := newServer(Kind{Name: "ollama"}, Spec{}, remote.URL, nil).Tokenize(t.Context(), "x"); err == nil {
+	if _, err := newServer(Kind{Name: "ollama"}, Spec{}, remote.URL, nil).Tokenize(t.Context(), "x", false); err == nil {
 		t.Error("Tokenize() without an endpoint = nil error")
 	}
 }

@@ -19,15 +19,16 @@ const (
 	dialectTGI
 )
 
-// Tokenize returns the token ids of text as the server counts them, without
-// special tokens. It is an error for a kind that has no such endpoint.
-func (s *Server) Tokenize(ctx context.Context, text string) ([]int, error) {
+// Tokenize returns the token ids of text as the server counts them. With
+// special they include the tokens that it puts around a prompt, such as BOS.
+// It is an error for a kind that has no such endpoint.
+func (s *Server) Tokenize(ctx context.Context, text string, special bool) ([]int, error) {
 	if s.kind.TokenizePath == "" {
 		return nil, results.Failf(results.FailProtocol, "launcher %s has no tokenize endpoint", s.kind.Name)
 	}
 	var last answer
 	for _, dialect := range s.dialects() {
-		last = s.probe.post(ctx, s.kind.TokenizePath, s.tokenizeBody(dialect, text))
+		last = s.probe.post(ctx, s.kind.TokenizePath, s.tokenizeBody(dialect, text, special))
 		if failure := last.final(); failure != nil {
 			return nil, failure
 		}
@@ -65,14 +66,14 @@ func (s *Server) speaks(dialect tokenizeDialect) {
 	s.dialect = dialect
 }
 
-func (s *Server) tokenizeBody(dialect tokenizeDialect, text string) map[string]any {
+func (s *Server) tokenizeBody(dialect tokenizeDialect, text string, special bool) map[string]any {
 	switch dialect {
 	case dialectLlama:
-		return map[string]any{"content": text, "add_special": false}
+		return map[string]any{"content": text, "add_special": special}
 	case dialectTGI:
-		return map[string]any{"inputs": text, "add_special_tokens": false}
+		return map[string]any{"inputs": text, "add_special_tokens": special}
 	default:
-		return map[string]any{"model": s.Model(), "prompt": text, "add_special_tokens": false}
+		return map[string]any{"model": s.Model(), "prompt": text, "add_special_tokens": special}
 	}
 }
 
