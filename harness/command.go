@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchrig/launchers"
 	"benchrig/results"
 )
 
@@ -14,7 +15,11 @@ import (
 // text to paste into a shell. It is for reading: nothing of ours runs it.
 func (r *Runner) writeCommands(life string, servers []PlannedServer) error {
 	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", HygieneNote())
 	for _, s := range servers {
+		if len(s.Unset) > 0 {
+			fmt.Fprintf(&b, "# and not %s\n", strings.Join(s.Unset, " "))
+		}
 		fmt.Fprintln(&b, CommandLine(s))
 	}
 	if err := r.Folder.WriteFile("lives/"+life+"/"+results.CommandName, []byte(b.String())); err != nil {
@@ -23,18 +28,23 @@ func (r *Runner) writeCommands(life string, servers []PlannedServer) error {
 	return nil
 }
 
-// CommandLine shows how a server is launched, quoted for a POSIX shell.
+// HygieneNote says what holds for the environment of every server.
+func HygieneNote() string {
+	set, unset := launchers.Hygiene()
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		words = append(words, name+"="+set[name])
+	}
+	return fmt.Sprintf("every server gets %s and does not inherit %s", strings.Join(words, " "), strings.Join(unset, " "))
+}
+
+// CommandLine shows how a server is launched, quoted for a POSIX shell: the
+// variables set for it and its argv. What it does not inherit is in Unset.
 func CommandLine(s PlannedServer) string {
 	if len(s.Argv) == 0 {
 		return "# already running at " + s.BaseURL
 	}
 	var words []string
-	if len(s.Env)+len(s.Unset) > 0 {
-		words = append(words, "env")
-	}
-	for _, name := range s.Unset {
-		words = append(words, "-u", quote(name))
-	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		words = append(words, name+"="+quote(s.Env[name]))
 	}

@@ -40,9 +40,9 @@ type Life struct {
 type PlannedServer struct {
 	Launcher string            `json:"launcher"`
 	BaseURL  string            `json:"base_url"`
-	Argv     []string          `json:"argv"` // empty: already running
-	Env      map[string]string `json:"env"`  // what differs from our environment
-	Unset    []string          `json:"unset"`
+	Argv     []string          `json:"argv"`  // empty: already running
+	Env      map[string]string `json:"env"`   // set for it, beside launchers.Hygiene
+	Unset    []string          `json:"unset"` // not inherited, beside launchers.Hygiene
 	GPUs     []int             `json:"gpus"`
 }
 
@@ -114,12 +114,18 @@ func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error)
 		return PlannedServer{}, err
 	}
 	hide := Redactor(spec.Secrets)
-	out := PlannedServer{Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs, Env: map[string]string{}, Argv: []string{}, Unset: cmd.Unset}
+	always, never := launchers.Hygiene()
+	out := PlannedServer{
+		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs, Env: map[string]string{}, Argv: []string{},
+		Unset: slices.DeleteFunc(slices.Clone(cmd.Unset), func(name string) bool { return slices.Contains(never, name) }),
+	}
 	for _, a := range cmd.Argv {
 		out.Argv = append(out.Argv, hide(a))
 	}
 	for k, val := range cmd.Env {
-		out.Env[k] = hide(val)
+		if usual, ok := always[k]; !ok || usual != val {
+			out.Env[k] = hide(val)
+		}
 	}
 	return out, nil
 }

@@ -71,6 +71,7 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 	w := e.stdout
 	fmt.Fprintf(w, "%s: %d steps in %d server lives, about %s\n", sc.Name, len(plan.Refs()), len(plan.Lives), clock(plan.EstimateS))
 	fmt.Fprintf(w, "  (assuming %s)\n", plan.Assumes)
+	fmt.Fprintf(w, "  (%s)\n", harness.HygieneNote())
 	for _, problem := range plan.Problems {
 		fmt.Fprintf(w, "problem on this box: %s\n", problem)
 	}
