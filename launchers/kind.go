@@ -9,6 +9,7 @@
 package launchers
 
 import (
+	"crypto/tls"
 	"regexp"
 	"time"
 
@@ -27,6 +28,8 @@ type Spec struct {
 	Unset      []string          // removed from the inherited environment
 	Secrets    []string          // values never to be shown or written
 	BaseURL    string            // launcher external
+	UnixSocket string            // launcher external: the socket to connect to, whatever BaseURL says; "": TCP
+	TLS        *tls.Config       // launcher external, for https; nil: the system's roots
 	Host       string
 	Port       int
 	GPUs       []int  // device indices; nil: leave visibility alone

@@ -49,8 +49,20 @@ func newProber(base string, spec Spec) *prober {
 			Proxy:              nil,
 			DisableKeepAlives:  true,
 			DisableCompression: true,
-			DialContext:        (&net.Dialer{Timeout: probeTime}).DialContext,
+			DialContext:        dialTo(spec.UnixSocket),
+			TLSClientConfig:    spec.TLS,
 		}},
+	}
+}
+
+// dialTo connects to the address asked for, or to a unix socket instead.
+func dialTo(socket string) func(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: probeTime}
+	if socket == "" {
+		return dialer.DialContext
+	}
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, "unix", socket)
 	}
 }
 

@@ -55,8 +55,7 @@ func (s *Server) tryTCP(ctx context.Context) step {
 	if err != nil {
 		return step{final: results.Failf(results.FailBadRecipe, "%v", err)}
 	}
-	dialer := net.Dialer{Timeout: probeTime}
-	conn, err := dialer.DialContext(ctx, "tcp", address)
+	conn, err := dialTo(s.spec.UnixSocket)(ctx, "tcp", address)
 	if err != nil {
 		return step{answer: err.Error()}
 	}
