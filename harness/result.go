@@ -8,7 +8,6 @@ import (
 	"benchrig/launchers"
 	"benchrig/metrics"
 	"benchrig/results"
-	"benchrig/scenarios"
 )
 
 // newResult is the result of an attempt before anything is known of it.
@@ -29,10 +28,10 @@ func (r *Runner) newResult(a attempt) *results.Result {
 }
 
 // complete turns a pass into figures, doubts and a verdict.
-func (r *Runner) complete(result *results.Result, point scenarios.Load, servers []Server, p pass) {
+func (j LoadJob) complete(result *results.Result, p pass) {
 	result.EndedAt = now()
 	result.Client = p.client
-	for i, s := range servers {
+	for i, s := range j.Servers {
 		info := s.Info()
 		if i < len(p.counters) {
 			info.Counters = p.counters[i]
@@ -42,7 +41,7 @@ func (r *Runner) complete(result *results.Result, point scenarios.Load, servers 
 	}
 	evidence := metrics.Evidence{Records: p.records, Asked: result.Asked, Client: p.client}
 	if p.client != nil {
-		evidence.Figures = r.figures(result, point, p)
+		evidence.Figures = j.figures(result, p)
 		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
 		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.counters)...)
 	}
@@ -58,11 +57,11 @@ func (r *Runner) complete(result *results.Result, point scenarios.Load, servers 
 		result.Verdict, result.Failure = results.Failed, p.failure
 		return
 	}
-	result.Verdict, result.Failure = metrics.Verdict(evidence, result.Warnings, point.MinSuccess)
+	result.Verdict, result.Failure = metrics.Verdict(evidence, result.Warnings, j.MinSuccess)
 }
 
-func (r *Runner) figures(result *results.Result, point scenarios.Load, p pass) results.Figures {
-	params := metrics.Params{DurationS: p.client.DurationS, Asked: result.Asked.NumPrompts, Percentiles: point.Percentiles, Goals: goals(point.Goodput)}
+func (j LoadJob) figures(result *results.Result, p pass) results.Figures {
+	params := metrics.Params{DurationS: p.client.DurationS, Asked: result.Asked.NumPrompts, Percentiles: j.Percentiles, Goals: goals(j.Goodput)}
 	figures := metrics.Summarize(p.records, params)
 	result.Figures = &figures
 	if len(result.Servers) > 1 {

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"maps"
 
 	"benchrig/dataset/prng"
@@ -11,14 +10,6 @@ import (
 	"benchrig/results"
 	"benchrig/scenarios"
 )
-
-// pass is one drive of the load client and all that it left.
-type pass struct {
-	records  []results.Record
-	client   *results.ClientReport
-	counters []map[string]float64 // change of each server's counters
-	failure  *results.Failure     // why it ended early; nil: it did not
-}
 
 // runStep runs one attempt of a step on servers that are up: prompts, warm-up,
 // counters, the measured pass, counters, result. The error is about the
@@ -33,17 +24,16 @@ func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a att
 	stepCtx, cancel := r.stepContext(ctx, servers)
 	defer cancel(nil)
 
-	measured, err := r.measure(stepCtx, point, servers, a, result)
+	job, err := r.job(stepCtx, point, servers, a, result)
 	if err != nil {
-		measured.failure = asFailure(err, results.FailInternal)
+		result.StartedAt = now()
+		job.complete(result, pass{failure: failureOf(stepCtx, err)})
+		return result, nil
 	}
-	if stepCtx.Err() != nil {
-		measured.failure = causeOf(stepCtx)
+	Drive(stepCtx, job, result)
+	if result.Failure != nil && result.Failure.Class == results.FailDisk {
+		r.halted = result.Failure
 	}
-	if measured.failure != nil && measured.failure.Class == results.FailDisk {
-		r.halted = measured.failure
-	}
-	r.complete(result, point, servers, measured)
 	return result, nil
 }
 
@@ -67,79 +57,32 @@ func (r *Runner) stepContext(ctx context.Context, servers []Server) (context.Con
 	return ctx, func(cause error) { cancel(cause); timeout() }
 }
 
-// measure drives the warm-up and the measured pass. What was measured before
-// an error is kept.
-func (r *Runner) measure(ctx context.Context, point scenarios.Load, servers []Server, a attempt, result *results.Result) (pass, error) {
+// job makes the prompts of a step and says how to send them. Without an error
+// the job's record file is open; Drive closes it.
+func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server, a attempt, result *results.Result) (LoadJob, error) {
+	job := LoadJob{Driver: r.Driver, Servers: servers, Percentiles: point.Percentiles, Goodput: point.Goodput, MinSuccess: point.MinSuccess}
 	set, warm, err := r.prompts(ctx, point, a.Asked.Seed, servers[0])
 	if err != nil {
-		return pass{}, err
+		return job, err
 	}
 	result.Asked.DatasetSHA256 = set.SHA256
 	for _, note := range set.Notes {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
 	}
-	prompts := toLoad(set)
-	opts := driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers)
-	if result.Asked.Body, err = load.ExampleBody(opts, prompts[0]); err != nil {
-		return pass{}, err
+	job.Prompts, job.Warmups = toLoad(set), toLoad(warm)
+	job.Options = driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers)
+	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
+		return job, err
 	}
-	if err := r.warmUp(ctx, opts, toLoad(warm)); err != nil {
-		return pass{}, err
-	}
-	opts.Arrivals = load.Arrivals(len(prompts), point.RequestRate, point.Burstiness, prng.NewNumpy(uint32(a.Asked.Seed)))
-	opts.Progress = func(p load.Progress) {
+	job.Options.Arrivals = load.Arrivals(len(job.Prompts), point.RequestRate, point.Burstiness, prng.NewNumpy(uint32(a.Asked.Seed)))
+	job.Options.Progress = func(p load.Progress) {
 		r.observe(Update{Kind: StepProgress, Index: r.done + 1, Step: a.StepRef, Progress: p})
 	}
-	before := counters(ctx, servers)
-	out, err := r.drive(ctx, opts, prompts, a.ID)
-	out.counters = changes(before, settledCounters(ctx, servers, before, out.records))
-	return out, err
-}
-
-// drive runs the measured pass and stores each record as it comes.
-func (r *Runner) drive(ctx context.Context, opts load.Options, prompts []load.Prompt, stepID string) (out pass, err error) {
-	writer, err := r.Folder.RecordWriter(stepID)
+	job.Records, err = r.Folder.RecordWriter(a.ID)
 	if err != nil {
-		return out, results.Failf(results.FailDisk, "%v", err)
+		return job, results.Failf(results.FailDisk, "%v", err)
 	}
-	emit := func(rec results.Record) error {
-		out.records = append(out.records, rec)
-		if err := writer.Write(rec); err != nil {
-			return results.Failf(results.FailDisk, "%v", err)
-		}
-		return nil
-	}
-	client, err := r.Driver.Run(ctx, opts, prompts, emit)
-	out.client = &client
-	if closeErr := writer.Close(); closeErr != nil {
-		err = errors.Join(err, results.Failf(results.FailDisk, "%v", closeErr))
-	}
-	if ctx.Err() != nil {
-		return out, causeOf(ctx)
-	}
-	return out, err
-}
-
-// warmUp sends prompts that are not measured. It fails only if none succeeds.
-func (r *Runner) warmUp(ctx context.Context, opts load.Options, prompts []load.Prompt) error {
-	if len(prompts) == 0 {
-		return nil
-	}
-	var last *results.Failure
-	succeeded := 0
-	opts.Arrivals = make([]float64, len(prompts))
-	_, err := r.Driver.Run(ctx, opts, prompts, func(rec results.Record) error {
-		if rec.Failure == nil {
-			succeeded++
-		} else {
-			last = rec.Failure
-		}
-		return nil
-	})
-	if err == nil && succeeded == 0 && last != nil {
-		return results.Failf(results.FailRequests, "warm-up: all %d requests failed, the last with %s: %s", len(prompts), last.Class, last.Message)
-	}
-	return err
+	return job, nil
 }
 
 // driveOptions is the load point as the client takes it, without arrivals.

@@ -1,0 +1,115 @@
+package harness
+
+import (
+	"context"
+	"time"
+
+	"benchrig/load"
+	"benchrig/results"
+)
+
+// LoadJob is one measured pass of the client over servers that are up, with
+// what its figures are judged by. Runner makes one a step; bench load makes
+// its own.
+type LoadJob struct {
+	Driver  Driver
+	Servers []Server // whose counters are read before and after
+	Options load.Options
+	Prompts []load.Prompt
+	Warmups []load.Prompt // sent before, never measured
+	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
+
+	Percentiles []float64
+	Goodput     map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
+	MinSuccess  float64                  // share of the requests that must succeed, 0 to 1
+}
+
+// RecordWriter stores records.
+type RecordWriter interface {
+	Write(results.Record) error
+	Close() error
+}
+
+// pass is one drive of the load client and all that it left.
+type pass struct {
+	records  []results.Record
+	client   *results.ClientReport
+	counters []map[string]float64 // change of each server's counters
+	failure  *results.Failure     // why it ended early; nil: it did not
+}
+
+// Drive carries a job out and fills in its result: figures, doubts, verdict.
+// What was measured before ctx ended is kept, and the result says why it ended.
+func Drive(ctx context.Context, job LoadJob, result *results.Result) []results.Record {
+	result.StartedAt = now()
+	p := job.run(ctx)
+	job.complete(result, p)
+	return p.records
+}
+
+// run drives the warm-up and the measured pass, the counters around it.
+func (j LoadJob) run(ctx context.Context) (out pass) {
+	err := j.warmUp(ctx)
+	if err == nil {
+		before := counters(ctx, j.Servers)
+		out, err = j.drive(ctx)
+		out.counters = changes(before, settledCounters(ctx, j.Servers, before, out.records))
+	}
+	if j.Records != nil {
+		if closed := j.Records.Close(); closed != nil && err == nil {
+			err = results.Failf(results.FailDisk, "%v", closed)
+		}
+	}
+	if err != nil || ctx.Err() != nil {
+		out.failure = failureOf(ctx, err)
+	}
+	return out
+}
+
+// failureOf is why ctx ended if it did, else err.
+func failureOf(ctx context.Context, err error) *results.Failure {
+	if ctx.Err() != nil {
+		return causeOf(ctx)
+	}
+	return asFailure(err, results.FailInternal)
+}
+
+// drive runs the measured pass and stores each record as it comes.
+func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
+	emit := func(rec results.Record) error {
+		out.records = append(out.records, rec)
+		if j.Records == nil {
+			return nil
+		}
+		if err := j.Records.Write(rec); err != nil {
+			return results.Failf(results.FailDisk, "%v", err)
+		}
+		return nil
+	}
+	client, err := j.Driver.Run(ctx, j.Options, j.Prompts, emit)
+	out.client = &client
+	return out, err
+}
+
+// warmUp sends prompts that are not measured. It fails only if none succeeds.
+func (j LoadJob) warmUp(ctx context.Context) error {
+	if len(j.Warmups) == 0 {
+		return nil
+	}
+	var last *results.Failure
+	succeeded := 0
+	opts := j.Options
+	opts.Arrivals, opts.Progress = nil, nil
+	_, err := j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
+		if rec.Failure == nil {
+			succeeded++
+		} else {
+			last = rec.Failure
+		}
+		return nil
+	})
+	if err == nil && succeeded == 0 && last != nil {
+		return results.Failf(results.FailRequests, "warm-up: all %d requests failed, the last with %s: %s", len(j.Warmups), last.Class, last.Message)
+	}
+	return err
+}
