@@ -95,13 +95,19 @@ func (s *Server) tryHealth(ctx context.Context) step {
 
 // modelList is the part of an OpenAI model list that is used.
 type modelList struct {
-	Data []struct {
-		ID   string `json:"id"`
-		Meta struct {
-			Vocab int `json:"n_vocab"` // llama-server
-		} `json:"meta"`
-	} `json:"data"`
+	Data []listedModel `json:"data"`
 }
+
+type listedModel struct {
+	ID    string `json:"id"`
+	Owner string `json:"owned_by"`
+	Meta  struct {
+		Vocab int `json:"n_vocab"` // llama-server
+	} `json:"meta"`
+}
+
+// simulatorOwner is whom bench simulate lists as the owner of its models.
+const simulatorOwner = "bench-simulator"
 
 // tryModel checks that the expected model is served; without an expectation
 // the first one listed is taken.
@@ -121,7 +127,7 @@ func (s *Server) tryModel(ctx context.Context, strikes *int) step {
 	var names []string
 	for _, model := range list.Data {
 		if s.Model() == "" || sameModel(model.ID, s.Model()) {
-			s.served(model.ID, model.Meta.Vocab)
+			s.served(model)
 			return step{done: true}
 		}
 		names = append(names, model.ID)
@@ -140,10 +146,11 @@ func (s *Server) noModelList(a answer, strikes int) step {
 	return step{final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, s.kind.Name)}
 }
 
-func (s *Server) served(model string, vocab int) {
+func (s *Server) served(model listedModel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.info.Model, s.vocab = model, vocab
+	s.info.Model, s.vocab = model.ID, model.Meta.Vocab
+	s.info.Simulated = s.info.Simulated || model.Owner == simulatorOwner
 }
 
 // sameModel compares names; a missing tag is ":latest", as ollama has it.
