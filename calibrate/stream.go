@@ -1,0 +1,225 @@
+package calibrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pace is how a feeder answers. It travels in the request's path, so that one
+// feeder serves every measurement.
+type pace struct {
+	ttft, gap time.Duration // gap 0: as fast as the socket takes it
+	tokens    int
+}
+
+// path is the base path that asks a feeder for the pace.
+func (p pace) path() string {
+	return fmt.Sprintf("/%d/%d/%d", p.ttft.Nanoseconds(), p.gap.Nanoseconds(), p.tokens)
+}
+
+func parsePace(target string) (pace, error) {
+	var ttft, gap int64
+	var p pace
+	if _, err := fmt.Sscanf(target, "/%d/%d/%d", &ttft, &gap, &p.tokens); err != nil {
+		return pace{}, fmt.Errorf("parse path %q: %w", target, err)
+	}
+	p.ttft, p.gap = time.Duration(ttft), time.Duration(gap)
+	if ttft < 0 || gap < 0 || p.tokens < 1 || p.tokens > 1<<20 {
+		return pace{}, fmt.Errorf("parse path %q: out of range", target)
+	}
+	return p, nil
+}
+
+// timeDigits is the width of the time that each event carries as its text.
+const timeDigits = 16
+
+const (
+	eventHead = `data: {"id":"cmpl-7e8a9d6b4c3f4b0f9d1c2a3b4c5d6e7f","object":"text_completion","created":1795815459,"model":"meta-llama/Llama-3.1-70B-Instruct","choices":[{"index":0,"text":"`
+	eventTail = `","logprobs":null,"finish_reason":null,"stop_reason":null}],"usage":null}` + "\n\n"
+	answerEnd = "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
+	answerTop = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+
+// unpacedWrite is how many bytes an unpaced stream writes at once.
+const unpacedWrite = 16 << 10
+
+// stream is one connection of a feeder.
+type stream struct {
+	fd      int
+	in      []byte // request bytes so far
+	pace    pace
+	sent    int // tokens
+	due     int64
+	place   int // in the queue; -1: not queued
+	out     []byte
+	blocked bool // waits for room in the socket
+}
+
+var errRequest = errors.New("parse request: not one that a calibration sends")
+
+// request takes in bytes of a request and reports whether it is whole.
+func (s *stream) request(b []byte) (bool, error) {
+	s.in = append(s.in, b...)
+	head, body, ok := bytes.Cut(s.in, []byte("\r\n\r\n"))
+	if !ok {
+		if len(s.in) > 64<<10 {
+			return false, errRequest
+		}
+		return false, nil
+	}
+	_, after, ok := bytes.Cut(head, []byte("Content-Length: "))
+	if !ok {
+		return false, errRequest
+	}
+	digits, _, _ := bytes.Cut(after, []byte("\r\n"))
+	length, err := strconv.Atoi(string(digits))
+	if err != nil || length < 0 || length > 1<<20 {
+		return false, errRequest
+	}
+	if len(body) < length {
+		return false, nil
+	}
+	fields := bytes.Fields(head)
+	if len(fields) < 2 {
+		return false, errRequest
+	}
+	s.pace, err = parsePace(string(fields[1]))
+	s.in = s.in[:0]
+	return true, err
+}
+
+func (s *stream) begin(now int64) {
+	s.sent, s.out = 0, append(s.out[:0], answerTop...)
+	s.due = now + int64(s.pace.ttft)
+}
+
+// writeState is how a write ended.
+type writeState int
+
+const (
+	writeMore   writeState = iota // another token is to come at s.due
+	writeFull                     // the socket takes no more now
+	writeDone                     // the answer is out
+	writeBroken                   // the connection is over
+)
+
+// write sends what is due: one token, or for an unpaced stream as many as one
+// write holds. The bytes of a token are made just before they are sent, since
+// they carry the time.
+func (s *stream) write() writeState {
+	if !s.blocked {
+		s.fill()
+	}
+	n, err := unix.Write(s.fd, s.out)
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return writeFull
+	case err != nil:
+		return writeBroken
+	}
+	s.out = append(s.out[:0], s.out[n:]...)
+	switch {
+	case len(s.out) > 0:
+		return writeFull
+	case s.sent == s.pace.tokens:
+		return writeDone
+	}
+	s.due += int64(s.pace.gap)
+	return writeMore
+}
+
+func (s *stream) fill() {
+	for s.sent < s.pace.tokens {
+		s.out = appendEvent(s.out, monotonic())
+		s.sent++
+		if s.pace.gap > 0 || len(s.out) >= unpacedWrite {
+			break
+		}
+	}
+	if s.sent == s.pace.tokens {
+		s.out = append(s.out, answerEnd...)
+	}
+}
+
+// appendEvent adds the chunk of one token whose text is the time.
+func appendEvent(b []byte, at int64) []byte {
+	const size = len(eventHead) + timeDigits + len(eventTail)
+	b = strconv.AppendInt(b, int64(size), 16)
+	b = append(append(b, "\r\n"...), eventHead...)
+	start := len(b)
+	b = append(b, "0000000000000000"...)
+	for i := start + timeDigits - 1; i >= start && at > 0; i-- {
+		b[i] = byte('0' + at%10)
+		at /= 10
+	}
+	return append(append(b, eventTail...), "\r\n"...)
+}
+
+func (s *stream) block(f *feeder) {
+	if !s.blocked {
+		s.blocked = f.watch(unix.EPOLL_CTL_MOD, s.fd, unix.EPOLLIN|unix.EPOLLOUT) == nil
+	}
+}
+
+func (s *stream) unblock(f *feeder) {
+	if s.blocked {
+		s.blocked = f.watch(unix.EPOLL_CTL_MOD, s.fd, unix.EPOLLIN) != nil
+	}
+}
+
+// dueQueue is a heap of streams by the time of their next token.
+type dueQueue []*stream
+
+func (q *dueQueue) push(s *stream) {
+	s.place = len(*q)
+	*q = append(*q, s)
+	q.up(s.place)
+}
+
+func (q *dueQueue) remove(s *stream) {
+	if s.place < 0 {
+		return
+	}
+	i, end := s.place, len(*q)-1
+	q.swap(i, end)
+	*q = (*q)[:end]
+	if i < end {
+		q.down(i)
+		q.up(i)
+	}
+	s.place = -1
+}
+
+func (q *dueQueue) swap(i, j int) {
+	h := *q
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+func (q *dueQueue) up(i int) {
+	for h := *q; i > 0 && h[i].due < h[(i-1)/2].due; i = (i - 1) / 2 {
+		q.swap(i, (i-1)/2)
+	}
+}
+
+func (q *dueQueue) down(i int) {
+	h := *q
+	for {
+		least := i
+		for c := 2*i + 1; c <= 2*i+2 && c < len(h); c++ {
+			if h[c].due < h[least].due {
+				least = c
+			}
+		}
+		if least == i {
+			return
+		}
+		q.swap(i, least)
+		i = least
+	}
+}
