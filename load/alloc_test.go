@@ -48,7 +48,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				a.take(data, at, completions{})
+				a.take(data, at, openAIStream{}.parse)
 				count.Add(1)
 			}
 			for range 10 {

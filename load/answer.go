@@ -26,12 +26,16 @@ type answer struct {
 	chunk  chunk
 	kinds  []byte
 	text   []byte // reasoning and content in order of arrival
+	said   []byte // content alone, for the turns to come
+	talks  bool   // keep said
+	pieces bool   // events that should repeat the text so far hold new text only
 
 	chunkS  []float64 // belongs to the record; never used again
 	finish  string
 	usage   tokenCounts
 	timings tokenCounts
-	done    bool // [DONE] came
+	done    bool          // the end mark came
+	doneAt  time.Duration // of [DONE]; 0: none came
 	fault   *results.Failure
 	garbage error         // the first event that could not be understood
 	end     time.Duration // end mark, error event, or the last read
@@ -52,7 +56,7 @@ func (p *answerPool) get(asked int) *answer {
 		room = min(asked+4, presetMax)
 	}
 	*a = answer{
-		events: a.events, chunk: a.chunk, kinds: a.kinds[:0], text: a.text[:0],
+		events: a.events, chunk: a.chunk, kinds: a.kinds[:0], text: a.text[:0], said: a.said[:0],
 		chunkS: make([]float64, 0, room), usage: noCounts, timings: noCounts,
 	}
 	return a
@@ -60,7 +64,7 @@ func (p *answerPool) get(asked int) *answer {
 
 // put takes the buffers back. Nothing of a may be used afterwards.
 func (p *answerPool) put(a *answer) {
-	if cap(a.events.buf)+cap(a.events.data)+cap(a.text) > pooledMax {
+	if cap(a.events.buf)+cap(a.events.data)+cap(a.text)+cap(a.said) > pooledMax {
 		return
 	}
 	a.events.src = nil
@@ -69,8 +73,10 @@ func (p *answerPool) put(a *answer) {
 
 // read takes in the stream up to its end and returns the error that ended it,
 // io.EOF for a proper end. Counts of chunks go to progress as they come.
-func (a *answer) read(body stampedReader, d dialect, w *watch, progress *atomic.Int64) error {
+func (a *answer) read(body stampedReader, api API, w *watch, progress *atomic.Int64) error {
+	a.events.lines = api.Lines
 	a.events.reset(body)
+	parse := api.dialect.parse
 	for first := true; ; {
 		data, at, err := a.events.next()
 		if err != nil {
@@ -86,7 +92,7 @@ func (a *answer) read(body stampedReader, d dialect, w *watch, progress *atomic.
 		if a.done || a.fault != nil {
 			continue
 		}
-		if a.take(data, at, d) {
+		if a.take(data, at, parse) {
 			progress.Add(1)
 			continue
 		}
@@ -95,19 +101,22 @@ func (a *answer) read(body stampedReader, d dialect, w *watch, progress *atomic.
 	}
 }
 
-// take stores one event. It reports false when nothing more is expected of the
-// stream: the end mark or an error came.
-func (a *answer) take(data []byte, at time.Duration, d dialect) bool {
+// take stores one event, read by parse. It reports false when nothing more is
+// expected of the stream: the end or an error came.
+func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *chunk) error) bool {
 	c := &a.chunk
-	if err := d.parse(data, c); err != nil && a.garbage == nil && len(bytes.TrimSpace(data)) > 0 {
+	if err := parse(data, c); err != nil && a.garbage == nil && len(bytes.TrimSpace(data)) > 0 {
 		a.garbage = describeJSONTrouble(data)
 	}
 	if c.done {
-		a.done = true
+		a.done, a.doneAt = true, at
 		return false
 	}
 	if c.fault == nil && a.events.errorEvent {
 		c.fault = data
+	}
+	if c.sofar {
+		c.content = a.fresh(c.content, len(c.finish) > 0)
 	}
 	a.chunkS = append(a.chunkS, at.Seconds())
 	a.kinds = append(a.kinds, byte(c.kind()))
@@ -115,7 +124,21 @@ func (a *answer) take(data []byte, at time.Duration, d dialect) bool {
 		a.fault = results.Failf(results.FailInBand, "%s", faultWords(c.fault, wordsKept))
 		return false
 	}
+	a.keep(c)
+	a.done = a.done || c.last
+	return !c.last
+}
+
+// keep stores what the chunk says.
+func (a *answer) keep(c *chunk) {
 	a.text = append(append(a.text, c.reasoning...), c.content...)
+	if a.talks {
+		a.said = append(a.said, c.content...)
+	}
+	if c.whole != nil {
+		a.text = append(a.text[:0], c.whole...)
+		a.said = append(a.said[:0], c.whole...)
+	}
 	if len(c.finish) > 0 {
 		a.finish = string(c.finish)
 	}
@@ -125,7 +148,20 @@ func (a *answer) take(data []byte, at time.Duration, d dialect) bool {
 	if c.timings.known() {
 		a.timings = c.timings
 	}
-	return true
+}
+
+// fresh returns what is new in the text so far. The last event may hold less
+// than came before: servers cut a stop string off again.
+func (a *answer) fresh(sofar []byte, last bool) []byte {
+	switch {
+	case a.pieces:
+	case bytes.HasPrefix(sofar, a.text):
+		return sofar[len(a.text):]
+	case last && bytes.HasPrefix(a.text, sofar):
+		return nil
+	}
+	a.pieces = true
+	return sofar
 }
 
 // verdict turns the way the stream ended into a failure, nil for success.
@@ -193,6 +229,9 @@ func (a *answer) tokens() int {
 func (a *answer) fill(r *results.Record, keepText bool) {
 	r.ChunkS, r.ChunkKinds = a.chunkS, string(a.kinds)
 	r.FinishReason = a.finish
+	if a.doneAt > 0 {
+		r.DoneS = seconds(a.doneAt)
+	}
 	if len(a.text) > 0 {
 		sum := sha256.Sum256(a.text)
 		r.TextSHA256 = hex.EncodeToString(sum[:])

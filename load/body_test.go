@@ -55,11 +55,11 @@ func TestBodies(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		d, err := dialectFor(tt.o.Target.API)
+		api, err := apiFor(tt.o.Target.API)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := encode(d, &tt.o, tt.p)
+		got, err := encode(api, &tt.o, ask{Prompt: tt.p})
 		if err != nil || string(got.body) != tt.want || got.asked != tt.asked {
 			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.body, got.asked, err, tt.want, tt.asked)
 		}

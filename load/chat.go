@@ -1,27 +1,50 @@
 package load
 
-import (
-	"cmp"
-	"errors"
-)
+import "cmp"
 
-// chat is the /v1/chat/completions API, one user message a request.
+// chat is the /v1/chat/completions API.
 type chat struct{ openAIStream }
+
+func (chat) fields(o *Options, a ask) ([]field, error) {
+	limit := cmp.Or(o.Target.MaxTokensField, "max_completion_tokens")
+	rest, err := openAIFields(o, a, limit)
+	return append([]field{{"model", o.Target.Model}, {"messages", a.messages(len(a.Images) > 0)}}, rest...), err
+}
 
 // message is one turn of a conversation.
 type message struct {
 	Role    string `json:"role"`
-	Content string `json:"content"`
+	Content any    `json:"content"` // string, or []part
 }
 
-func (chat) fields(o *Options, p Prompt) ([]field, error) {
-	if len(p.TokenIDs) > 0 {
-		return nil, errors.New("encode prompt: chat takes text, not token ids; use the completions API")
+// part is a piece of a message: text or an image.
+type part struct {
+	Type     string    `json:"type"`
+	Text     *string   `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+// messages is what was said up to this turn. The user's messages are lists of
+// parts if asParts; images stand after the first text.
+func (a ask) messages(asParts bool) []message {
+	said := []message{{Role: "user", Content: userContent(a.Text, a.Images, asParts)}}
+	for i, answer := range a.answers {
+		said = append(said, message{"assistant", answer}, message{"user", userContent(a.Turns[i].Text, nil, asParts)})
 	}
-	if err := checkPrompt(p); err != nil {
-		return nil, err
+	return said
+}
+
+func userContent(text string, images []string, asParts bool) any {
+	if !asParts {
+		return text
 	}
-	limit := cmp.Or(o.Target.MaxTokensField, "max_completion_tokens")
-	head := []field{{"model", o.Target.Model}, {"messages", []message{{Role: "user", Content: p.Text}}}}
-	return append(head, common(o, p, limit)...), nil
+	parts := []part{{Type: "text", Text: &text}}
+	for _, url := range images {
+		parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{url}})
+	}
+	return parts
 }

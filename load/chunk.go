@@ -6,8 +6,11 @@ import "benchrig/results"
 // dialects share. Its byte slices are valid until the next event.
 type chunk struct {
 	done      bool   // the end mark, not a chunk
+	last      bool   // a chunk, and the end of the stream
 	choices   bool   // at least one choice
 	content   []byte // the answer's text, all choices joined
+	sofar     bool   // content is all of the answer so far, not what is new
+	whole     []byte // the answer's text from its begin, if the server repeats it at the end; nil: it does not
 	reasoning []byte
 	tool      bool
 	role      bool

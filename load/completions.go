@@ -3,13 +3,38 @@ package load
 // completions is the /v1/completions API.
 type completions struct{ openAIStream }
 
-func (completions) fields(o *Options, p Prompt) ([]field, error) {
-	if err := checkPrompt(p); err != nil {
-		return nil, err
+func (completions) fields(o *Options, a ask) ([]field, error) {
+	rest, err := openAIFields(o, a, "max_tokens")
+	return append([]field{{"model", o.Target.Model}, {"prompt", a.textOrIDs()}}, rest...), err
+}
+
+// textOrIDs is the prompt as APIs without messages take it.
+func (a ask) textOrIDs() any {
+	if len(a.TokenIDs) > 0 {
+		return a.TokenIDs
 	}
-	var prompt any = p.Text
-	if len(p.TokenIDs) > 0 {
-		prompt = p.TokenIDs
+	return a.joined()
+}
+
+// openAIFields are the fields that both OpenAI APIs share after the prompt.
+func openAIFields(o *Options, a ask, maxTokens string) ([]field, error) {
+	f := limitField(nil, maxTokens, a)
+	f = append(f, field{"stream", !o.NoStream})
+	if !o.NoStream {
+		f = append(f, field{"stream_options", []field{{"include_usage", true}}})
 	}
-	return append([]field{{"model", o.Target.Model}, {"prompt", prompt}}, common(o, p, "max_tokens")...), nil
+	sampling, err := o.sampling().fields(nil)
+	f = append(f, sampling...)
+	if o.IgnoreEOS {
+		f = append(f, field{"ignore_eos", true})
+	}
+	return f, err
+}
+
+// limitField appends the output limit under its name, if there is one.
+func limitField(f []field, name string, a ask) []field {
+	if n := a.wanted(); n > 0 {
+		f = append(f, field{name, n})
+	}
+	return f
 }

@@ -12,44 +12,55 @@ import (
 // dialect is one API that servers speak: how a request's body is made, and
 // what an event of its stream means.
 type dialect interface {
-	// fields lists the body of the request for p, in the order to send them.
-	fields(o *Options, p Prompt) ([]field, error)
+	// fields lists the body of the request, in the order to send them.
+	fields(o *Options, a ask) ([]field, error)
 	// parse fills c from the data of one event; an error means that the data
 	// cannot be understood.
 	parse(data []byte, c *chunk) error
 }
 
-// field is one member of a request body.
+// wholeParser is a dialect whose whole answers look other than the events of
+// its streams.
+type wholeParser interface {
+	parseWhole(data []byte, c *chunk) error
+}
+
+// parserOfWhole returns how d reads an answer that is not streamed.
+func parserOfWhole(d dialect) func([]byte, *chunk) error {
+	if w, ok := d.(wholeParser); ok {
+		return w.parseWhole
+	}
+	return d.parse
+}
+
+// ask is what one request asks: a prompt, or a turn of a conversation.
+type ask struct {
+	Prompt
+	answers []string // to the turns so far; the request is for the turn after them
+}
+
+// wanted is the length to ask for in this turn, 0 to leave it to the server.
+func (a ask) wanted() int {
+	if n := len(a.answers); n > 0 {
+		return a.Turns[n-1].OutputTokens
+	}
+	return a.OutputTokens
+}
+
+// joined is all that was said up to this turn as one text (see Prompt.Turns).
+func (a ask) joined() string {
+	var b strings.Builder
+	b.WriteString(a.Text)
+	for i, answer := range a.answers {
+		b.WriteString(answer + "\n" + a.Turns[i].Text)
+	}
+	return b.String()
+}
+
+// field is one member of a request body. A value of type []field is an object.
 type field struct {
 	name  string
 	value any
-}
-
-// dialectFor returns the dialect of an API.
-func dialectFor(api string) (dialect, error) {
-	switch api {
-	case "completions":
-		return completions{}, nil
-	case "chat":
-		return chat{}, nil
-	}
-	return nil, fmt.Errorf("choose API: got %q, want completions or chat", api)
-}
-
-// common are the fields that both OpenAI APIs share after the prompt.
-func common(o *Options, p Prompt, maxTokens string) []field {
-	var f []field
-	if p.OutputTokens > 0 {
-		f = append(f, field{maxTokens, p.OutputTokens})
-	}
-	f = append(f, field{"stream", true}, field{"stream_options", map[string]bool{"include_usage": true}})
-	if o.Temperature != nil {
-		f = append(f, field{"temperature", *o.Temperature})
-	}
-	if o.IgnoreEOS {
-		f = append(f, field{"ignore_eos", true})
-	}
-	return f
 }
 
 // encoded is a request body, ready to be sent.
@@ -58,47 +69,107 @@ type encoded struct {
 	asked int // output tokens asked for; 0: none
 }
 
-// encode makes the body of the request for p. Fields of Target.Body replace
-// those of the same name and otherwise follow them by name.
-func encode(d dialect, o *Options, p Prompt) (encoded, error) {
-	fields, err := d.fields(o, p)
+// encode makes the body of a request. Fields of Target.Body replace those of
+// the same name and otherwise follow them by name.
+func encode(api API, o *Options, a ask) (encoded, error) {
+	if err := api.check(a.Prompt); err != nil {
+		return encoded{}, err
+	}
+	fields, err := bodyFields(api, o, a)
 	if err != nil {
 		return encoded{}, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(o.Target.Body)) {
-		at := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
-		if at < 0 {
-			fields = append(fields, field{name: name})
-			at = len(fields) - 1
-		}
-		fields[at].value = o.Target.Body[name]
-	}
-	body, err := encodeFields(fields)
+	fields = merge(fields, o.Target.Body, o.Bodies == BodiesOwn)
+	body, err := encodeFields(fields, o.Bodies != BodiesOwn)
 	if err != nil {
 		return encoded{}, err
 	}
 	return encoded{body: body, asked: askedTokens(fields)}, nil
 }
 
-func encodeFields(fields []field) ([]byte, error) {
+func bodyFields(api API, o *Options, a ask) ([]field, error) {
+	if o.Bodies != BodiesOwn {
+		return vllmFields(api, o, a)
+	}
+	return api.dialect.fields(o, a)
+}
+
+// merge puts further members into an object; deep: into objects in it too,
+// instead of replacing them.
+func merge(fields []field, extra map[string]any, deep bool) []field {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		f := field{name, extra[name]}
+		more, ok := f.value.(map[string]any)
+		at := slices.IndexFunc(fields, func(have field) bool { return have.name == name })
+		if deep && ok && at >= 0 {
+			if inner, isObject := fields[at].value.([]field); isObject {
+				f.value = merge(slices.Clone(inner), more, true)
+			}
+		}
+		fields = set(fields, f)
+	}
+	return fields
+}
+
+// set replaces the member of f's name, or appends it.
+func set(fields []field, f field) []field {
+	at := slices.IndexFunc(fields, func(have field) bool { return have.name == f.name })
+	if at < 0 {
+		return append(fields, f)
+	}
+	fields[at] = f
+	return fields
+}
+
+// encodeFields writes an object as JSON, python as Python's json.dumps does.
+func encodeFields(fields []field, python bool) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	separator := byte('{')
-	for _, f := range fields {
-		b.WriteByte(separator)
-		separator = ','
-		for _, part := range []any{f.name, f.value} {
-			if err := enc.Encode(part); err != nil {
-				return nil, fmt.Errorf("encode request field %q: %w", f.name, err)
-			}
-			b.Truncate(b.Len() - 1) // the encoder's newline
-			b.WriteByte(':')
+	if err := writeObject(&b, enc, fields, python); err != nil {
+		return nil, err
+	}
+	if python {
+		return respace(b.Bytes()), nil
+	}
+	return bytes.Clone(b.Bytes()), nil
+}
+
+// writeObject writes to b, which is also what enc writes to.
+func writeObject(b *bytes.Buffer, enc *json.Encoder, fields []field, python bool) error {
+	b.WriteByte('{')
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteByte(',')
 		}
-		b.Truncate(b.Len() - 1) // the colon after the value
+		if err := writeValue(b, enc, f.name); err != nil {
+			return err
+		}
+		b.WriteByte(':')
+		var err error
+		switch v := f.value.(type) {
+		case []field:
+			err = writeObject(b, enc, v, python)
+		default:
+			if python {
+				f.value = pythonValue(f.value)
+			}
+			err = writeValue(b, enc, f.value)
+		}
+		if err != nil {
+			return fmt.Errorf("encode request field %q: %w", f.name, err)
+		}
 	}
 	b.WriteByte('}')
-	return bytes.Clone(b.Bytes()), nil
+	return nil
+}
+
+func writeValue(b *bytes.Buffer, enc *json.Encoder, v any) error {
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // the encoder's newline
+	return nil
 }
 
 // askedTokens is the output limit that the fields ask for, by any of the names
@@ -107,36 +178,40 @@ func askedTokens(fields []field) int {
 	asked := 0
 	for _, f := range fields {
 		switch f.name {
-		case "max_completion_tokens", "max_tokens", "n_predict":
+		case "max_completion_tokens", "max_tokens", "n_predict", "max_new_tokens", "num_predict":
 			var n int
 			if raw, err := json.Marshal(f.value); err == nil && json.Unmarshal(raw, &n) == nil && n > 0 {
 				asked = n
 			}
 		}
+		if inner, ok := f.value.([]field); ok {
+			asked = max(asked, askedTokens(inner))
+		}
 	}
 	return asked
-}
-
-// checkPrompt refuses a prompt that holds both forms or none.
-func checkPrompt(p Prompt) error {
-	if (p.Text != "") == (len(p.TokenIDs) > 0) {
-		return fmt.Errorf("encode prompt: want either text or token ids, got %d bytes and %d ids", len(p.Text), len(p.TokenIDs))
-	}
-	return nil
 }
 
 // ExampleBody returns the request body that Run would send for p, with the
 // prompt cut short: for people to read.
 func ExampleBody(o Options, p Prompt) (string, error) {
-	d, err := dialectFor(o.Target.API)
+	api, err := apiFor(o.Target.API)
 	if err != nil {
 		return "", err
 	}
 	const runes, ids = 60, 8
-	if text := []rune(p.Text); len(text) > runes {
-		p.Text = strings.ToValidUTF8(string(text[:runes]), "") + "..."
-	}
+	p.Text = shorten(p.Text, runes)
 	p.TokenIDs = p.TokenIDs[:min(len(p.TokenIDs), ids)]
-	e, err := encode(d, &o, p)
+	p.Images = slices.Clone(p.Images)
+	for i := range p.Images {
+		p.Images[i] = shorten(p.Images[i], runes)
+	}
+	e, err := encode(api, &o, ask{Prompt: p})
 	return string(e.body), err
+}
+
+func shorten(s string, runes int) string {
+	if text := []rune(s); len(text) > runes {
+		return strings.ToValidUTF8(string(text[:runes]), "") + "..."
+	}
+	return s
 }

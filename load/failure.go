@@ -78,13 +78,13 @@ func reuseHint(reused bool) string {
 	return "; it had been used before, so the server may have closed it as idle"
 }
 
-// refused describes an answer that is no stream of events, nil if it is one.
+// refused describes an answer that is not of the form asked for, nil if it is.
 // It limits the time that the rest of such an answer may take.
-func refused(rep *reply, w *watch) *results.Failure {
+func refused(rep *reply, w *watch, want form) *results.Failure {
 	media, _, _ := strings.Cut(strings.ToLower(rep.header.Get("Content-Type")), ";")
-	media = strings.TrimSpace(media)
+	got := formOf(strings.TrimSpace(media))
 	encoding := rep.header.Get("Content-Encoding")
-	if rep.status < 200 || rep.status > 299 || strings.Contains(media, "json") {
+	if rep.status < 200 || rep.status > 299 || (got != want && got != formUnknown) {
 		w.draining()
 	}
 	switch {
@@ -92,12 +92,36 @@ func refused(rep *reply, w *watch) *results.Failure {
 		return badStatus(rep)
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
 		return results.Failf(results.FailProtocol, "the answer is compressed (Content-Encoding %q) although none was accepted: its times would be false", encoding)
-	case media == "application/json":
+	case got == want || got == formUnknown:
+		return nil
+	case got == formWhole:
 		return notStreamed(rep)
-	case strings.HasSuffix(media, "ndjson") || strings.HasSuffix(media, "jsonl"):
-		return results.Failf(results.FailProtocol, "the answer is %s, not an event stream; check the request path. It begins %q", media, cut(string(firstBytes(rep)), 200))
 	}
-	return nil
+	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got, want, cut(string(firstBytes(rep)), 200))
+}
+
+// form is how an answer is laid out.
+type form string
+
+const (
+	formEvents  form = "an event stream"
+	formLines   form = "a stream of JSON lines"
+	formWhole   form = "one JSON value"
+	formUnknown form = ""
+)
+
+// formOf tells the form from the media type. Many servers leave it out or
+// name a wrong one, so that only types that are surely another form count.
+func formOf(media string) form {
+	switch {
+	case media == "text/event-stream":
+		return formEvents
+	case strings.HasSuffix(media, "ndjson"), strings.HasSuffix(media, "jsonl"):
+		return formLines
+	case media == "application/json":
+		return formWhole
+	}
+	return formUnknown
 }
 
 func badStatus(rep *reply) *results.Failure {

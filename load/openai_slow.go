@@ -12,14 +12,18 @@ type members map[string]json.RawMessage
 
 // parseSlow is parseFast by encoding/json, for what that one leaves: escaped
 // or repeated names, numbers with fractions, deep nesting, bad syntax.
-func parseSlow(data []byte, c *chunk) error {
+func parseSlow(data []byte, c *chunk) error { return parseNamed(data, c, "delta") }
+
+// parseNamed reads an event or a whole answer. delta names the member of a
+// choice that holds a message, or a piece of one.
+func parseNamed(data []byte, c *chunk, delta string) error {
 	if !json.Valid(data) {
 		return errNotJSON
 	}
 	top := object(data)
 	for _, raw := range array(top["choices"]) {
 		c.choices = true
-		slowChoice(object(raw), c)
+		slowChoice(object(raw), delta, c)
 	}
 	usage := object(top["usage"])
 	c.usage.input = number(usage["prompt_tokens"])
@@ -36,8 +40,8 @@ func parseSlow(data []byte, c *chunk) error {
 	return nil
 }
 
-func slowChoice(choice members, c *chunk) {
-	delta := object(choice["delta"])
+func slowChoice(choice members, name string, c *chunk) {
+	delta := object(choice[name])
 	reasoning := text(delta["reasoning_content"])
 	if reasoning == "" {
 		reasoning = text(delta["reasoning"])

@@ -16,7 +16,7 @@ type openAIStream struct{}
 // parse fills c from the data of one event.
 func (openAIStream) parse(data []byte, c *chunk) error {
 	c.reset()
-	if string(bytes.TrimSpace(data)) == "[DONE]" {
+	if isDone(data) {
 		c.done = true
 		return nil
 	}
@@ -26,6 +26,15 @@ func (openAIStream) parse(data []byte, c *chunk) error {
 	c.reset()
 	return parseSlow(data, c)
 }
+
+// parseWhole fills c from an answer that is not streamed.
+func (openAIStream) parseWhole(data []byte, c *chunk) error {
+	c.reset()
+	return parseNamed(data, c, "message")
+}
+
+// isDone recognizes the end mark of OpenAI-style streams.
+func isDone(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
 // Bits of the members met so far in one object: a name that comes twice is
 // left to encoding/json.

@@ -1,5 +1,5 @@
-// Package load is the embedded client: it sends prompts to OpenAI-style
-// servers by an arrival schedule, reads the streamed answers, and emits one
+// Package load is the embedded client: it sends prompts to servers of several
+// APIs by an arrival schedule, reads the streamed answers, and emits one
 // results.Record a request.
 //
 // What goes in: a Target, prompts, a schedule of arrivals. What comes out:
@@ -19,10 +19,10 @@ import (
 type Target struct {
 	BaseURLs []string // one a replica; a path prefix is kept, and a trailing "/v1" is not doubled
 	Path     string   // request path appended to the base URL: "/v1/completions"
-	API      string   // body dialect: "completions" or "chat"
+	API      string   // body dialect, one of APIs: "completions", "chat", "ollama" and so on
 	Model    string
 	Headers  map[string]string // Authorization included
-	Body     map[string]any    // further fields, merged last
+	Body     map[string]any    // further fields, merged last, into nested objects too
 	TLS      *tls.Config       // for https; nil: the system's roots
 	// MaxTokensField names the field that limits a chat answer's length. "" is
 	// max_completion_tokens, which vLLM's own client sends; servers that know
@@ -30,29 +30,58 @@ type Target struct {
 	MaxTokensField string
 }
 
-// Prompt is one request to make. Exactly one of Text and TokenIDs is set.
+// Prompt is one request to make, or a conversation of several. Exactly one of
+// Text and TokenIDs is set.
 type Prompt struct {
 	Text         string
 	TokenIDs     []int
-	InputTokens  int // length as the dataset knows it; 0: unknown
-	OutputTokens int // max_tokens to ask for; 0: leave it to the server
+	InputTokens  int      // length as the dataset knows it; 0: unknown
+	OutputTokens int      // max_tokens to ask for; 0: leave it to the server
+	Images       []string // data URLs, after the text; for chat and Ollama
+	// Turns are the user's further turns: each is sent as soon as the answer
+	// before it has ended, with all that was said so far. Chat APIs get it as
+	// messages; others as one text, in which each answer follows its turn
+	// directly, as the model wrote it, and a newline precedes the next turn.
+	Turns []Turn
+}
+
+// Turn is a further turn of the user in a conversation.
+type Turn struct {
+	Text         string
+	OutputTokens int // 0: leave it to the server
 }
 
 // Options say how to drive the target. The zero value of a limit is no limit.
 type Options struct {
 	Target         Target
 	Arrivals       []float64 // intended send time of each prompt, seconds from the start, ascending (see Arrivals)
-	MaxConcurrency int       // requests in flight over all replicas; 0: no cap
-	IgnoreEOS      bool
-	Temperature    *float64
+	MaxConcurrency int       // requests in flight over all replicas; 0: no cap. A conversation keeps its place to its end
+	IgnoreEOS      bool      // answers go on to their full length; not sent where the API has no such field (see APIs)
+	Temperature    *float64  // Sampling.Temperature, which goes before
+	Sampling       Sampling
+	Bodies         string        // whose request bodies to send: BodiesOwn, or to the byte those of a version of vLLM's client
+	NoStream       bool          // ask for whole answers: each is one chunk, and no first-token or stall limit applies
+	ThinkTime      time.Duration // from the end of an answer to the next turn of its conversation
 	Timeouts       Timeouts
+	// Duration ends the sending: from then on no request starts, and turns of
+	// conversations that were still to come are not sent. What is in flight
+	// goes on and is recorded like the rest, and the pass ends with the last of
+	// it; 0: the prompts' number decides alone.
+	Duration time.Duration
+	// DrainLimit ends what is still in flight so long after Duration. Those
+	// requests fail as canceled; the pass does not count as interrupted.
+	DrainLimit time.Duration
+	// Repeat takes the prompts round and round: as many as Arrivals has times,
+	// or without Arrivals until Duration ends. Records are numbered on.
+	Repeat bool
 	// ReuseConnections sends a request on a connection that carried another one
 	// before. By default each has its own: llama-server closes used connections
 	// under load, and a request that meets the close is lost, since nothing is
 	// ever sent twice. The connect is part of the latency then.
 	ReuseConnections bool
 	KeepText         bool               // keep the answers' text, reasoning and content as they came, in the records
-	RequestID        func(i int) string // nil: "bench-<i>"
+	RequestID        func(i int) string // nil: RequestIDPrefix and i
+	RequestIDPrefix  string             // "": "bench-"
 	Progress         func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
 	ProgressPeriod   time.Duration      // 0: one second
 	// CountTokens counts the tokens of an answer for which the server gave no
@@ -71,9 +100,10 @@ type Timeouts struct {
 
 // Progress is a snapshot while a pass runs.
 type Progress struct {
-	Sent, Completed, Failed, InFlight, Total int
-	OutputChunks                             int64
-	Elapsed                                  time.Duration
+	Sent, Completed, Failed, InFlight int
+	Total                             int // 0: not known, the duration decides
+	OutputChunks                      int64
+	Elapsed                           time.Duration
 }
 
 // Emit receives each record once, when its request has ended. Calls do not

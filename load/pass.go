@@ -2,6 +2,8 @@ package load
 
 import (
 	"context"
+	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,13 +15,16 @@ import (
 type pass struct {
 	opts    *Options
 	prompts []Prompt
-	dialect dialect
-	bodies  []encoded
+	offsets []int // see offsetsOf
+	api     API
+	bodies  []encoded // of each prompt's first request
 	wire    transport
 	clock   clock
 	slots   *slots
 	count   counters
 	answers answerPool
+
+	keptBack atomic.Bool // the end of the pass kept a request from being sent
 }
 
 // counters feed the progress display.
@@ -27,41 +32,95 @@ type counters struct {
 	sent, completed, failed, chunks atomic.Int64
 }
 
-// intended is when the schedule wants request i sent.
-func (p *pass) intended(i int) time.Duration {
+// conversations is how many prompts are taken; requests is how many requests
+// that makes, 0 if it is not known in advance.
+func (p *pass) conversations() (n, requests int) {
+	n = len(p.prompts)
+	if p.opts.Repeat {
+		if n = len(p.opts.Arrivals); p.opts.Arrivals == nil {
+			return math.MaxInt, 0
+		}
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	return n, p.firstIndex(n)
+}
+
+// intended is when the schedule wants prompt k sent.
+func (p *pass) intended(k int) time.Duration {
 	if p.opts.Arrivals == nil {
 		return 0
 	}
-	return time.Duration(p.opts.Arrivals[i] * float64(time.Second))
+	return time.Duration(p.opts.Arrivals[k] * float64(time.Second))
 }
+
+// over reports whether nothing is to be sent at time at any more.
+func (p *pass) over(at time.Duration) bool { return p.opts.Duration > 0 && at >= p.opts.Duration }
 
 // drive sends every request at its time and hands each to out when it has
 // ended. It returns when none is in flight any more.
 func (p *pass) drive(ctx context.Context, out chan<- finished) {
+	ctx, sendCtx, stop := p.spans(ctx)
+	defer stop()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	freed := time.Duration(-1) // when the cap last let a request go
-	for i := range p.prompts {
-		if !p.clock.sleepUntil(ctx, p.intended(i)) {
+	n, _ := p.conversations()
+	for k := range n {
+		intended := p.intended(k)
+		if p.over(intended) {
 			return
 		}
-		replica, waited, ok := p.slots.acquire(ctx)
+		if !p.clock.sleepUntil(sendCtx, intended) {
+			p.noteEnd(ctx)
+			return
+		}
+		replica, waited, ok := p.slots.acquire(sendCtx)
 		if !ok {
+			p.noteEnd(ctx)
 			return
 		}
+		now := p.clock.now()
 		if waited {
-			freed = p.clock.now()
+			freed = now
 		}
-		held := p.intended(i) <= freed
+		if p.over(now) {
+			p.slots.release(replica)
+			return
+		}
+		held := intended <= freed
 		wg.Go(func() {
-			f, sent := p.perform(ctx, i, replica)
+			f, sent := p.converse(ctx, sendCtx, k, replica, held, out)
 			p.slots.release(replica)
 			if sent {
-				f.held = held
-				p.tally(f.record.Failure)
 				out <- f
 			}
 		})
+	}
+}
+
+// errDrain ends what is in flight for too long after the duration.
+var errDrain = errors.New("not finished within the drain limit after the run's duration")
+
+// spans bounds ctx by the drain limit, and the sending by the duration.
+func (p *pass) spans(ctx context.Context) (reqCtx, sendCtx context.Context, stop func()) {
+	if p.opts.Duration <= 0 {
+		return ctx, ctx, func() {}
+	}
+	end := p.clock.start.Add(p.opts.Duration)
+	stopAll := context.CancelFunc(func() {})
+	if p.opts.DrainLimit > 0 {
+		ctx, stopAll = context.WithDeadlineCause(ctx, end.Add(p.opts.DrainLimit), errDrain)
+	}
+	sendCtx, stopSend := context.WithDeadline(ctx, end)
+	return ctx, sendCtx, func() { stopSend(); stopAll() }
+}
+
+// noteEnd notes that a request was not sent, if that was because ctx ended.
+func (p *pass) noteEnd(ctx context.Context) {
+	if ctx.Err() != nil {
+		p.keptBack.Store(true)
 	}
 }
 
@@ -93,12 +152,13 @@ func (p *pass) report(ctx context.Context) {
 
 func (p *pass) progress() Progress {
 	inFlight, _ := p.slots.load()
+	_, total := p.conversations()
 	return Progress{
 		Sent:         int(p.count.sent.Load()),
 		Completed:    int(p.count.completed.Load()),
 		Failed:       int(p.count.failed.Load()),
 		InFlight:     inFlight,
-		Total:        len(p.prompts),
+		Total:        total,
 		OutputChunks: p.count.chunks.Load(),
 		Elapsed:      p.clock.now(),
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -9,30 +10,47 @@ import (
 	"benchrig/results"
 )
 
+// request is one request that is due.
+type request struct {
+	encoded
+	index        int // over the whole pass
+	replica      int
+	conversation int // from 1; 0: none
+	turn         int // from 1; 0: no conversation
+	intended     time.Duration
+	inputTokens  int  // as the dataset knows them; 0: unknown
+	talks        bool // more turns may follow
+}
+
 // finished is a request that has ended.
 type finished struct {
 	record results.Record
 	held   bool   // the cap kept it back: its lateness is not the client's
 	text   string // the whole answer, where tokens are still to be counted
+	said   string // the answer without reasoning, where more turns may follow
 }
 
-// perform sends request i to a replica and reads its answer. It reports false
-// if the pass ended before the request was sent.
-func (p *pass) perform(ctx context.Context, i, replica int) (finished, bool) {
+// perform sends a request and reads its answer. It reports false if the pass
+// ended before the request was sent.
+func (p *pass) perform(ctx context.Context, q request) (finished, bool) {
 	if ctx.Err() != nil {
+		p.keptBack.Store(true)
 		return finished{}, false
 	}
-	r := p.newRecord(i, replica)
-	a := p.answers.get(p.bodies[i].asked)
+	p.slots.begin()
+	defer p.slots.end()
+	r := p.newRecord(q)
+	a := p.answers.get(q.asked)
 	defer p.answers.put(a)
+	a.talks = q.talks
 
 	reqCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	sent := p.clock.now()
-	w := startWatch(cancel, p.opts.Timeouts, p.clock, sent)
+	w := startWatch(cancel, p.limits(), p.clock, sent)
 	defer w.stop()
 	p.count.sent.Add(1)
-	rep, err := p.wire.send(reqCtx, wireRequest{replica: replica, id: r.RequestID, body: p.bodies[i].body})
+	rep, err := p.wire.send(reqCtx, wireRequest{replica: q.replica, id: r.RequestID, body: q.body})
 	r.SentS = seconds(sent)
 	if err != nil {
 		r.EndS = p.clock.now().Seconds()
@@ -42,24 +60,34 @@ func (p *pass) perform(ctx context.Context, i, replica int) (finished, bool) {
 	defer rep.close()
 	r.HeaderS = seconds(rep.headerAt)
 	p.readAnswer(&r, a, rep, w, func() error { return context.Cause(reqCtx) })
-	f := finished{record: r}
+	f := finished{record: r, said: string(a.said)}
 	if p.countsLater(&r) {
 		f.text = string(a.text)
 	}
 	return f, true
 }
 
-func (p *pass) newRecord(i, replica int) results.Record {
+// limits are the timeouts as they apply to the answers asked for.
+func (p *pass) limits() Timeouts {
+	t := p.opts.Timeouts
+	if p.opts.NoStream {
+		t.FirstToken, t.Stall = 0, 0
+	}
+	return t
+}
+
+func (p *pass) newRecord(q request) results.Record {
 	r := results.Record{
-		Index: i, Replica: replica, RequestID: "bench-" + strconv.Itoa(i),
-		IntendedS:          p.intended(i).Seconds(),
-		AskedOutputTokens:  p.bodies[i].asked,
+		Index: q.index, Replica: q.replica, Conversation: q.conversation, Turn: q.turn,
+		RequestID:          cmp.Or(p.opts.RequestIDPrefix, "bench-") + strconv.Itoa(q.index),
+		IntendedS:          q.intended.Seconds(),
+		AskedOutputTokens:  q.asked,
 		OutputTokensSource: results.CountNone,
 	}
 	if p.opts.RequestID != nil {
-		r.RequestID = p.opts.RequestID(i)
+		r.RequestID = p.opts.RequestID(q.index)
 	}
-	r.LocalInputTokens = atLeast(1, p.prompts[i].InputTokens)
+	r.LocalInputTokens = atLeast(1, q.inputTokens)
 	return r
 }
 
@@ -79,14 +107,31 @@ func (p *pass) noAnswer(r *results.Record, err, cause error) {
 // readAnswer reads the body of rep to its end and records what it carried.
 func (p *pass) readAnswer(r *results.Record, a *answer, rep *reply, w *watch, cause func() error) {
 	body := &watchedBody{stampedReader: rep.body, watch: w}
-	if r.Failure = refused(rep, w); r.Failure != nil {
+	if r.Failure = refused(rep, w, p.form()); r.Failure != nil {
 		r.EndS = p.clock.now().Seconds()
 		return
 	}
-	err := a.read(body, p.dialect, w, &p.count.chunks)
+	var err error
+	if p.opts.NoStream {
+		err = a.readWhole(body, p.api)
+		p.count.chunks.Add(int64(len(a.chunkS)))
+	} else {
+		err = a.read(body, p.api, w, &p.count.chunks)
+	}
 	r.EndS = a.end.Seconds()
 	r.Failure = a.verdict(err, cause(), rep.reused)
 	a.fill(r, p.opts.KeepText)
+}
+
+// form is how the answers should be laid out.
+func (p *pass) form() form {
+	switch {
+	case p.opts.NoStream:
+		return formWhole
+	case p.api.Lines:
+		return formLines
+	}
+	return formEvents
 }
 
 // countsLater reports whether the answer's tokens are to be counted by

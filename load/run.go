@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -29,7 +30,7 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	if err != nil {
 		return results.ClientReport{}, err
 	}
-	width := len(prompts)
+	width, _ := p.conversations()
 	if opts.MaxConcurrency > 0 {
 		width = min(width, opts.MaxConcurrency)
 	}
@@ -78,7 +79,7 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 	switch {
 	case c.err != nil:
 		return c.err.Error()
-	case ctx.Err() != nil && (c.canceled > 0 || c.emitted < len(p.prompts)):
+	case ctx.Err() != nil && (c.canceled > 0 || p.keptBack.Load()):
 		return context.Cause(ctx).Error()
 	}
 	return ""
@@ -87,21 +88,36 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 // newPass checks the options and encodes every request's body, so that none of
 // it costs time once the clock runs.
 func newPass(opts *Options, prompts []Prompt) (*pass, error) {
-	d, err := dialectFor(opts.Target.API)
+	api, err := apiFor(opts.Target.API)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArrivals(opts.Arrivals, len(prompts)); err != nil {
+	if err := checkSchedule(opts, len(prompts)); err != nil {
 		return nil, err
 	}
-	p := &pass{opts: opts, prompts: prompts, dialect: d, bodies: make([]encoded, len(prompts))}
+	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, bodies: make([]encoded, len(prompts))}
 	for i, prompt := range prompts {
-		if p.bodies[i], err = encode(d, opts, prompt); err != nil {
+		if p.bodies[i], err = encode(api, opts, ask{Prompt: prompt}); err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i, err)
 		}
 	}
 	p.slots = newSlots(opts.MaxConcurrency, max(len(opts.Target.BaseURLs), 1))
 	return p, nil
+}
+
+// checkSchedule wants times that fit the prompts, and an end to repeats.
+func checkSchedule(o *Options, prompts int) error {
+	wanted := prompts
+	switch {
+	case !o.Repeat:
+	case prompts == 0:
+		return errors.New("check schedule: no prompts to repeat")
+	case o.Arrivals == nil && (o.Duration <= 0 || o.MaxConcurrency <= 0):
+		return errors.New("check schedule: prompts are repeated without end; give arrivals, or a duration and a concurrency cap")
+	default:
+		wanted = len(o.Arrivals)
+	}
+	return checkArrivals(o.Arrivals, wanted)
 }
 
 // checkArrivals wants one time a prompt, ascending from 0; nil is all at once.

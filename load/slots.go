@@ -7,13 +7,14 @@ import (
 )
 
 // slots hands out the right to send: never more than the cap at once, each to
-// the replica with the fewest requests in flight, the first of them on a tie.
+// the replica that serves the fewest, the first of them on a tie. A
+// conversation has its slot for all of its requests.
 type slots struct {
 	cap chan struct{} // nil: no cap
 
 	mu          sync.Mutex
-	outstanding []int // requests in flight by replica
-	inFlight    int
+	outstanding []int // slots given out, by replica
+	inFlight    int   // requests
 	peak        int
 }
 
@@ -44,15 +45,26 @@ func (s *slots) acquire(ctx context.Context) (replica int, waited, ok bool) {
 	defer s.mu.Unlock()
 	replica = slices.Index(s.outstanding, slices.Min(s.outstanding))
 	s.outstanding[replica]++
+	return replica, waited, true
+}
+
+// begin and end stand around each request that a slot is used for.
+func (s *slots) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.inFlight++
 	s.peak = max(s.peak, s.inFlight)
-	return replica, waited, true
+}
+
+func (s *slots) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight--
 }
 
 func (s *slots) release(replica int) {
 	s.mu.Lock()
 	s.outstanding[replica]--
-	s.inFlight--
 	s.mu.Unlock()
 	if s.cap != nil {
 		<-s.cap

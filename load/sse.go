@@ -29,13 +29,17 @@ type stampedReader interface {
 // CRLF or CR; data lines of one event are joined by LF; comments and fields
 // other than data are signs of life only; an event counts once its blank line
 // is there, and one that the end of the stream cuts off is dropped.
+//
+// With lines set it reads JSON lines instead: see nextLine.
 type eventReader struct {
 	src     stampedReader
-	limit   int // bytes; 0: maxEvent
+	lines   bool // the stream is JSON lines
+	limit   int  // bytes; 0: maxEvent
 	buf     []byte
 	r, w    int           // buf[r:w] is read but not yet cut into lines
 	seen    int           // bytes from r on that hold no line end
 	at      time.Duration // stamp of the latest read
+	dataAt  time.Duration // the same of the latest that brought bytes
 	err     error         // from the latest read, to be returned once the bytes are used up
 	bomDone bool
 	skipLF  bool // the last line ended with CR: an LF right after belongs to it
@@ -52,7 +56,7 @@ type eventReader struct {
 
 // reset prepares the reader for another stream; buffers are kept.
 func (e *eventReader) reset(src stampedReader) {
-	*e = eventReader{src: src, limit: e.limit, buf: e.buf, data: e.data[:0], odd: e.odd[:0]}
+	*e = eventReader{src: src, lines: e.lines, limit: e.limit, buf: e.buf, data: e.data[:0], odd: e.odd[:0]}
 	if e.buf == nil {
 		e.buf = make([]byte, firstBuffer)
 	}
@@ -65,6 +69,9 @@ func (e *eventReader) reset(src stampedReader) {
 // arrival time of the read that completed it. The error is io.EOF at the end
 // of the stream, or what the source said.
 func (e *eventReader) next() (data []byte, at time.Duration, err error) {
+	if e.lines {
+		return e.nextLine()
+	}
 	if e.dispatched {
 		e.data, e.hasData, e.dispatched, e.errorEvent = e.data[:0], false, false, false
 	}
@@ -173,6 +180,7 @@ func (e *eventReader) fill() error {
 		e.w += n
 		e.total += int64(n)
 		if n > 0 {
+			e.dataAt = at
 			return nil
 		}
 		if err != nil {

@@ -1,0 +1,61 @@
+package load
+
+import "fmt"
+
+// Sampling are the parameters by which a server chooses tokens. What is nil is
+// not sent: the server's defaults decide. Each API has its own names for them,
+// and one that an API does not know is refused. llama-server's and Ollama's
+// OpenAI routes do not read RepetitionPenalty.
+type Sampling struct {
+	Temperature       *float64
+	TopP              *float64
+	TopK              *int
+	MinP              *float64
+	FrequencyPenalty  *float64
+	PresencePenalty   *float64
+	RepetitionPenalty *float64
+	Seed              *int64
+}
+
+// aliases are an API's own names of sampling parameters; "" where it has none.
+type aliases map[string]string
+
+// fields lists what is set, in the order of vLLM's client.
+func (s Sampling) fields(names aliases) ([]field, error) {
+	all := []field{
+		{"top_p", deref(s.TopP)}, {"top_k", deref(s.TopK)}, {"min_p", deref(s.MinP)}, {"temperature", deref(s.Temperature)},
+		{"frequency_penalty", deref(s.FrequencyPenalty)}, {"presence_penalty", deref(s.PresencePenalty)},
+		{"repetition_penalty", deref(s.RepetitionPenalty)}, {"seed", deref(s.Seed)},
+	}
+	var set []field
+	for _, f := range all {
+		if f.value == nil {
+			continue
+		}
+		if alias, ok := names[f.name]; ok {
+			if alias == "" {
+				return nil, fmt.Errorf("encode sampling parameters: the API has no %s; leave it out", f.name)
+			}
+			f.name = alias
+		}
+		set = append(set, f)
+	}
+	return set, nil
+}
+
+// deref is the value that p points to, nil without one.
+func deref[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+// sampling is the parameters of a pass.
+func (o *Options) sampling() Sampling {
+	s := o.Sampling
+	if s.Temperature == nil {
+		s.Temperature = o.Temperature
+	}
+	return s
+}

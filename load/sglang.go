@@ -1,0 +1,70 @@
+package load
+
+// sglang is SGLang's own /generate API. Its events repeat all of the text so
+// far; a server started to stream only what is new is recognized by the first
+// event that does not continue the one before.
+type sglang struct{}
+
+var sglangNames = aliases{"seed": "sampling_seed"}
+
+func (sglang) fields(o *Options, a ask) ([]field, error) {
+	prompt := field{"text", a.joined()}
+	if len(a.TokenIDs) > 0 {
+		prompt = field{"input_ids", a.TokenIDs}
+	}
+	params := limitField(nil, "max_new_tokens", a)
+	sampling, err := o.sampling().fields(sglangNames)
+	params = append(params, sampling...)
+	if o.IgnoreEOS {
+		params = append(params, field{"ignore_eos", true})
+	}
+	return []field{prompt, {"sampling_params", params}, {"stream", !o.NoStream}}, err
+}
+
+func (sglang) parse(data []byte, c *chunk) error {
+	c.reset()
+	if isDone(data) {
+		c.done = true
+		return nil
+	}
+	return walk(data, func(name, value []byte) {
+		switch string(name) {
+		case "text":
+			c.choices, c.sofar = true, true
+			c.content = appendText(c.content[:0], value)
+		case "meta_info":
+			sglangMeta(value, c)
+		case "error":
+			c.fault = faultValue(value)
+		}
+	})
+}
+
+func sglangMeta(value []byte, c *chunk) {
+	inside(value, func(name, value []byte) {
+		switch string(name) {
+		case "prompt_tokens":
+			c.usage.input = number(value)
+		case "completion_tokens":
+			c.usage.output = number(value)
+		case "cached_tokens":
+			c.usage.cached = number(value)
+		case "finish_reason":
+			c.finish = sglangFinish(value)
+			if string(c.finish) == "abort" {
+				c.fault = value
+			}
+		}
+	})
+}
+
+// sglangFinish reads {"type": ...}, or a plain string of older servers.
+func sglangFinish(value []byte) []byte {
+	finish := appendText(nil, value)
+	inside(value, func(name, value []byte) {
+		if string(name) == "type" {
+			finish = appendText(nil, value)
+		}
+	})
+	return finish
+}
