@@ -12,7 +12,8 @@ import (
 //
 //	sent=S intended=S end=S   seconds; intended defaults to sent, end to the last chunk
 //	t0.5                      a chunk of that kind (results.ChunkKind) at 0.5 s
-//	in=N local=N out=N asked=N cached=N replica=N
+//	in=N local=N out=N text=N asked=N cached=N replica=N
+//	done=S                    [DONE] at S seconds
 //	src=usage fin=stop fail=CLASS
 func parseRecords(t *testing.T, text string) []results.Record {
 	t.Helper()
@@ -51,6 +52,8 @@ func setField(t *testing.T, r *results.Record, name, value string) {
 		r.IntendedS = parseFloat(t, value)
 	case "end":
 		r.EndS = parseFloat(t, value)
+	case "done":
+		r.DoneS = new(parseFloat(t, value))
 	case "src":
 		r.OutputTokensSource = results.TokenCount(value)
 	case "fin":
@@ -69,6 +72,8 @@ func setField(t *testing.T, r *results.Record, name, value string) {
 			r.LocalInputTokens = &n
 		case "out":
 			r.OutputTokens = &n
+		case "text":
+			r.TextTokens = &n
 		case "asked":
 			r.AskedOutputTokens = n
 		case "cached":

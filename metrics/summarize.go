@@ -12,6 +12,10 @@ type Params struct {
 	Asked       int       // requests in the prompt list; 0: as many as there are records
 	Percentiles []float64 // 0 to 100, ascending; nil: 50, 90, 95, 99
 	Goals       Goals
+
+	API            string   // "completions" or "chat"; only vLLM's clients care
+	MaxConcurrency *int     // the cap, which the steady state is measured by; null: none
+	Temperature    *float64 // of the requests; null: the server's choice
 }
 
 // Goals are limits that a good request keeps, in seconds; null is no limit.

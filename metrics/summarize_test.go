@@ -154,7 +154,7 @@ func TestSummarizeKeepsFiveDistinctFailureMessages(t *testing.T) {
 
 func TestSummarizeDoesNotDependOnTheOrderOfRecords(t *testing.T) {
 	var cases []vllmCase
-	readJSON(t, "vllm-metrics.json", &cases)
+	readJSON(t, "vllm-metrics-newest.json", &cases)
 	records := cases[1].records()
 	want := Summarize(records, cases[1].params())
 	slices.Reverse(records)

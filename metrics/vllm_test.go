@@ -23,6 +23,7 @@ type vllmCase struct {
 	DurationS float64            `json:"duration_s"`
 	GoalsMS   map[string]float64 `json:"goodput_slo_ms"`
 	Metrics   map[string]any     `json:"metrics"`
+	Lengths   []int              `json:"actual_output_lens"` // 0 for failed requests
 }
 
 // records turns a case into our records; every chunk carries content.
@@ -76,7 +77,7 @@ func equalVLLM(t *testing.T, name string, got *float64, want, scale float64) {
 
 func TestSummarizeAgreesWithVLLM(t *testing.T) {
 	var cases []vllmCase
-	readJSON(t, "vllm-metrics.json", &cases)
+	readJSON(t, "vllm-metrics-newest.json", &cases)
 	for i, c := range cases {
 		t.Run(fmt.Sprintf("case %d of %d requests", i, len(c.Trace)), func(t *testing.T) {
 			got := Summarize(c.records(), c.params())

@@ -34,6 +34,10 @@ type Record struct {
 	TextSHA256         string     `json:"text_sha256"` // of the whole answer, hex
 
 	Failure *Failure `json:"failure"` // null: the request succeeded
+
+	// VLLMReading holds, for the generations of vLLM's client whose parser would
+	// have read this stream differently, what it would have read.
+	VLLMReading map[Generation]ClientReading `json:"vllm_reading,omitempty"`
 }
 
 // ChunkKind classifies one data event of a stream by what it carried.
@@ -75,6 +79,7 @@ type ClientReport struct {
 	LateMaxS      *float64 `json:"late_max_s"`
 	PeakInFlight  int      `json:"peak_in_flight"` // exact, by counting
 	Interrupted   string   `json:"interrupted"`    // why the pass ended early; "": it did not
+	CPUs          int      `json:"cpus,omitempty"` // cores the client may use; 0: unknown
 	ConnectionsNo int      `json:"connections"`    // TCP connections opened
 	Transport     string   `json:"transport"`      // "sockets": our own; "net/http"
 	Stamps        string   `json:"stamps"`         // where chunk times come from: "kernel" or "user"

@@ -69,13 +69,21 @@ type Figures struct {
 
 	TTFT Dist `json:"ttft_s"` // sent to first token
 	TPOT Dist `json:"tpot_s"` // (last token - first token) / (output tokens - 1)
-	ITL  Dist `json:"itl_s"`  // gaps between token chunks, pooled
+	ITL  Dist `json:"itl_s"`  // gaps between tokens: as ICL, but empty where chunks carry several tokens
+	ICL  Dist `json:"icl_s"`  // gaps between token chunks, pooled
 	E2EL Dist `json:"e2el_s"` // sent to last token
 
 	TTFTFromIntended Dist `json:"ttft_from_intended_s"` // waiting in the client's queue included
 	E2ELFromIntended Dist `json:"e2el_from_intended_s"`
 
-	TokensPerChunk *float64             `json:"tokens_per_chunk"` // output tokens / token chunks
+	TokensPerChunk *float64             `json:"tokens_per_chunk"`       // output tokens / token chunks
+	ChunkSizes     map[int]int          `json:"tokens_per_chunk_sizes"` // rounded tokens per chunk of an answer -> answers
+	BurstGaps      *float64             `json:"burst_gaps_share"`       // share of chunk gaps too short for a model; null: no gaps
+	Lengths        *OutputLengths       `json:"output_lengths"`         // null: no answer with an asked and a known length
+	Series         *Series              `json:"per_second"`             // null: nothing was sent
+	Prompts        []PromptBucket       `json:"by_prompt_length"`       // null: prompts of one class of lengths
+	Steady         *SteadyState         `json:"steady_state"`           // null: the pass has none
+	Answers        *Answers             `json:"answers"`                // null: no answer
 	FinishReasons  map[string]int       `json:"finish_reasons"`
 	Failures       map[FailureClass]int `json:"failures"`
 	FailureSamples []string             `json:"failure_samples"` // first messages, at most 5, distinct
@@ -132,6 +140,7 @@ type Result struct {
 	Asked    Asked             `json:"asked"`
 	Servers  []Server          `json:"servers"`
 	Figures  *Figures          `json:"figures"` // null: nothing was measured
+	Compat   Compat            `json:"compat,omitempty"`
 	Replicas []ReplicaFigures  `json:"replicas"`
 	Client   *ClientReport     `json:"client"`
 	Params   map[string]string `json:"params"` // matrix values of the variant, printed as text

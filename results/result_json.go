@@ -21,7 +21,11 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	}
 	addMetric(out, "ttft", f.TTFT)
 	addMetric(out, "tpot", f.TPOT)
-	addMetric(out, "itl", f.ITL)
+	itl := f.ICL // vLLM's ITL is the time between chunks
+	if itl.N == 0 {
+		itl = f.ITL
+	}
+	addMetric(out, "itl", itl)
 	addMetric(out, "e2el", f.E2EL)
 	type plain Result
 	ours, err := json.Marshal(plain(r))
@@ -88,22 +92,27 @@ func addMetric(out *object, name string, d Dist) {
 
 // object collects the members of a JSON object in order.
 type object struct {
-	buf bytes.Buffer
-	err error
+	buf    bytes.Buffer
+	err    error
+	python bool // spaced and spelled as by Python's json.dump
 }
 
 func (o *object) add(name string, value any) {
-	data, err := json.Marshal(value)
+	data, err := o.encode(value)
 	if err != nil {
 		if o.err == nil {
 			o.err = fmt.Errorf("%s: %w", name, err)
 		}
 		return
 	}
-	if o.buf.Len() > 1 {
-		o.buf.WriteByte(',')
+	comma, colon := ",", ":"
+	if o.python {
+		comma, colon = ", ", ": "
 	}
-	o.buf.WriteString(strconv.Quote(name) + ":")
+	if o.buf.Len() > 1 {
+		o.buf.WriteString(comma)
+	}
+	o.buf.WriteString(strconv.Quote(name) + colon)
 	o.buf.Write(data)
 }
 

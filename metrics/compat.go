@@ -1,0 +1,184 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"benchrig/results"
+)
+
+// Generations are the clients whose readings go into a result.
+func Generations() []results.Generation {
+	return []results.Generation{results.VLLM, results.VLLM2605, results.VLLM010, results.VLLM06}
+}
+
+// CompatReadings are the readings of all generations.
+func CompatReadings(records []results.Record, p Params) results.Compat {
+	all := make(results.Compat)
+	for _, g := range Generations() {
+		figures, differences := Compat(records, p, g)
+		all[g] = results.CompatReading{CompatFigures: figures, Differences: differences}
+	}
+	return all
+}
+
+// Compat computes a pass exactly as the client of generation g would have,
+// faults included, and says why that differs from the headline reading.
+func Compat(records []results.Record, p Params, g results.Generation) (results.CompatFigures, []results.Difference) {
+	pairs := seenByBoth(records, p, g)
+	outputs := make([]results.ClientOutput, len(pairs))
+	for i, pair := range pairs {
+		outputs[i] = pair.theirs
+	}
+	figures := calculate(outputs, p, g)
+	return figures, differences(pairs, figures, g)
+}
+
+// reading is a request as we see it and as vLLM's client does.
+type reading struct {
+	ours   observation
+	theirs results.ClientOutput
+}
+
+// seenByBoth leaves out the requests that were never made.
+func seenByBoth(records []results.Record, p Params, g results.Generation) []reading {
+	var pairs []reading
+	for _, o := range observeAll(records) {
+		if theirs, made := o.SeenBy(g, p.API); made {
+			pairs = append(pairs, reading{o, theirs})
+		}
+	}
+	return pairs
+}
+
+// calculate is what vLLM's client computes from its outputs, in its order of
+// operations.
+func calculate(outputs []results.ClientOutput, p Params, g results.Generation) results.CompatFigures {
+	good := slices.DeleteFunc(slices.Clone(outputs), func(o results.ClientOutput) bool { return !o.Success })
+	f := results.CompatFigures{Completed: len(good), Failed: len(outputs) - len(good), DurationS: p.DurationS}
+	var ttft, tpot, itl, e2el []float64
+	lengthsKnown := true
+	f.TotalInputTokens = sumKnown(good, func(o results.ClientOutput) *int { return o.PromptLen })
+	f.TotalOutputTokens = sumKnown(good, func(o results.ClientOutput) *int { return o.OutputLen })
+	for _, o := range good {
+		ttft, e2el = append(ttft, o.TTFTS), append(e2el, o.LatencyS)
+		itl = append(itl, o.ITLS...)
+		if o.OutputLen == nil {
+			lengthsKnown = false
+		} else if *o.OutputLen > 1 {
+			tpot = append(tpot, tpotOf(o))
+		}
+	}
+	percentiles := p.percentiles()
+	f.TTFT, f.ITL, f.E2EL = describeOrZero(ttft, percentiles), describeOrZero(itl, percentiles), describeOrZero(e2el, percentiles)
+	f.TPOT = Describe(nil, percentiles)
+	if lengthsKnown {
+		f.TPOT = describeOrZero(tpot, percentiles)
+	}
+	addCompatRates(&f, good, p, lengthsKnown)
+	if g == results.VLLM || g == results.VLLM2605 {
+		f.MaxOutputTokensPerS, f.MaxConcurrentRequests = bucketPeaks(good)
+	}
+	if !lengthsKnown {
+		f.Unknown = append(f.Unknown, "the lengths of some answers: this client tokenizes their texts again, and no tokenizer counted them here")
+	}
+	if f.TotalInputTokens == nil {
+		f.Unknown = append(f.Unknown, "the lengths of some prompts by the client's own tokenizer")
+	}
+	return f
+}
+
+// tpotOf is 0 for answers of at most one token, which is good by any goal.
+func tpotOf(o results.ClientOutput) float64 {
+	if o.OutputLen == nil || *o.OutputLen <= 1 {
+		return 0
+	}
+	return (o.LatencyS - o.TTFTS) / float64(*o.OutputLen-1)
+}
+
+// sumKnown is null if one value is unknown, and 0 of nothing.
+func sumKnown(good []results.ClientOutput, of func(results.ClientOutput) *int) *int64 {
+	sum := int64(0)
+	for _, o := range good {
+		n := of(o)
+		if n == nil {
+			return nil
+		}
+		sum += int64(*n)
+	}
+	return &sum
+}
+
+// describeOrZero describes a sample as vLLM prints it: an empty one is 0.
+func describeOrZero(sample, percentiles []float64) results.Dist {
+	d := Describe(sample, percentiles)
+	if d.N > 0 {
+		return d
+	}
+	d.Mean, d.Median, d.Std = new(0.0), new(0.0), new(0.0)
+	for i := range d.Percentiles {
+		d.Percentiles[i].Value = new(0.0)
+	}
+	return d
+}
+
+func addCompatRates(f *results.CompatFigures, good []results.ClientOutput, p Params, lengthsKnown bool) {
+	if p.DurationS <= 0 {
+		return
+	}
+	f.RequestThroughput = new(float64(f.Completed) / p.DurationS)
+	if p.Goals.any() && (lengthsKnown || p.Goals.TPOT == nil) {
+		n := 0
+		for _, o := range good {
+			tpot := tpotOf(o)
+			if kept(p.Goals.TTFT, &o.TTFTS) && kept(p.Goals.TPOT, &tpot) && kept(p.Goals.E2EL, &o.LatencyS) {
+				n++
+			}
+		}
+		f.RequestGoodput = new(float64(n) / p.DurationS)
+	}
+	if f.TotalOutputTokens == nil {
+		return
+	}
+	f.OutputThroughput = new(float64(*f.TotalOutputTokens) / p.DurationS)
+	if f.TotalInputTokens != nil {
+		f.TotalTokenThroughput = new(float64(*f.TotalInputTokens+*f.TotalOutputTokens) / p.DurationS)
+	}
+}
+
+// bucketPeaks counts in seconds from the first start: a chunk is a token, and a
+// request is in every second that it touches.
+func bucketPeaks(good []results.ClientOutput) (*float64, *int) {
+	if len(good) == 0 {
+		return new(0.0), new(0)
+	}
+	start, end := math.Inf(1), math.Inf(-1)
+	for _, o := range good {
+		start, end = min(start, o.StartS), max(end, o.StartS+o.LatencyS)
+	}
+	seconds := int(math.Ceil(end-start)) + 1
+	tokens, requests := make([]int, seconds), make([]int, seconds)
+	tick := func(at float64) {
+		if second := int(at - start); second >= 0 && second < seconds {
+			tokens[second]++
+		}
+	}
+	for _, o := range good {
+		at := o.StartS + o.TTFTS
+		tick(at)
+		for _, gap := range o.ITLS {
+			at += gap
+			tick(at)
+		}
+		for second := int(o.StartS - start); second <= min(int(o.StartS+o.LatencyS-start), seconds-1); second++ {
+			requests[second]++
+		}
+	}
+	return new(float64(slices.Max(tokens))), new(slices.Max(requests))
+}
+
+// byCount orders differences: most requests first.
+func byCount(a, b results.Difference) int {
+	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code))
+}

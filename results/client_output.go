@@ -1,0 +1,180 @@
+package results
+
+import "strings"
+
+// ClientOutput is what vLLM's client stores of one request: the input of all
+// its figures. Times are seconds, StartS counts from the start of the pass.
+type ClientOutput struct {
+	Success   bool
+	StartS    float64
+	QueueS    float64 // from the intended send to the start
+	TTFTS     float64 // 0: no first token
+	ITLS      []float64
+	LatencyS  float64 // 0 for failed requests
+	PromptLen *int    // null: not known
+	OutputLen *int    // null: the text would have to be tokenized again
+	UsageRead bool    // OutputLen is the server's
+	EmptyText bool    // no text that this client collects
+	Error     string
+}
+
+// SeenBy is the record as a client of generation g stores it, for the API
+// "completions" or "chat". The second value is false for a request that was
+// never made.
+func (r *Record) SeenBy(g Generation, api string) (ClientOutput, bool) {
+	if r.SentS == nil && r.Failure != nil && r.Failure.Class == FailCanceled {
+		return ClientOutput{}, false
+	}
+	out := ClientOutput{StartS: r.IntendedS, PromptLen: r.LocalInputTokens}
+	if r.SentS != nil {
+		out.StartS = *r.SentS
+	}
+	out.QueueS = max(out.StartS-r.IntendedS, 0)
+	s := r.streamFor(g)
+	if g == VLLM06 {
+		s.byDecember2024(&out, api == "chat")
+	} else {
+		s.byUsageAge(&out, g, api == "chat")
+	}
+	if !out.Success {
+		out.LatencyS, out.OutputLen = 0, new(0)
+		return out, true
+	}
+	out.OutputLen = s.outputLen(&out, r)
+	return out, true
+}
+
+// clientStream is what a client's parser yields of a stream.
+type clientStream struct {
+	kinds         string
+	times         []float64
+	done          *float64
+	input, output *int   // of a usage event without choices
+	textDiffers   bool   // from the record's
+	broken        string // an exception that ends the reading; "": none
+}
+
+// streamFor takes the reading of the raw reads where there is one, else the
+// events of the record.
+func (r *Record) streamFor(g Generation) clientStream {
+	of := g
+	if g == VLLM2605 {
+		of = VLLM // the same parser
+	}
+	if own, ok := r.VLLMReading[of]; ok {
+		return clientStream{
+			kinds: own.ChunkKinds, times: own.ChunkS, done: own.DoneS, input: own.InputTokens, output: own.OutputTokens,
+			textDiffers: own.TextDiffers, broken: own.Error,
+		}
+	}
+	s := clientStream{kinds: r.ChunkKinds, times: r.ChunkS, done: r.DoneS}
+	if strings.IndexByte(r.ChunkKinds, byte(ChunkUsage)) >= 0 {
+		s.input = r.InputTokens
+		if r.OutputTokensSource == CountUsage {
+			s.output = r.OutputTokens
+		}
+	}
+	if r.Failure != nil && breaksReading(r.Failure.Class, g) {
+		s.broken = r.Failure.Error()
+	}
+	return s
+}
+
+// breaksReading says which of our failures are failures of every client's
+// reading. The others are judgements about a stream that was read to its end.
+func breaksReading(class FailureClass, g Generation) bool {
+	switch class {
+	case FailInBand, FailTruncated, FailNoTokens:
+		return false
+	case FailProtocol:
+		return g == VLLM010 || g == VLLM06
+	default:
+		return true
+	}
+}
+
+func hasChoices(k ChunkKind) bool {
+	switch k {
+	case ChunkText, ChunkReasoning, ChunkTool, ChunkEmpty, ChunkRole, ChunkFinish:
+		return true
+	default:
+		return false
+	}
+}
+
+// byUsageAge reads as the clients since 2025 do: every chunk with choices is a
+// token, usage counts from events without choices.
+func (s clientStream) byUsageAge(out *ClientOutput, g Generation, chat bool) {
+	older := chat && g != VLLM
+	latest, first := out.StartS, true
+	for i, at := range s.times[:min(len(s.times), len(s.kinds))] {
+		kind := ChunkKind(s.kinds[i])
+		switch {
+		case hasChoices(kind) && first:
+			out.TTFTS, first, latest = at-out.StartS, false, at
+		case hasChoices(kind):
+			out.ITLS = append(out.ITLS, at-latest)
+			latest = at
+		case older:
+			latest = at
+		}
+	}
+	out.LatencyS = latest - out.StartS
+	out.Error = s.broken
+	if first && !older && out.Error == "" {
+		out.Error = "no chunk with choices came"
+	}
+	out.Success = out.Error == ""
+	out.UsageRead = s.output != nil && *s.output > 0
+	if s.input != nil && *s.input > 0 && g != VLLM010 {
+		out.PromptLen = s.input
+	}
+}
+
+// byDecember2024 reads as v0.6.5 does: only text is a token, an event without
+// choices is fatal, and the latency is that of [DONE].
+func (s clientStream) byDecember2024(out *ClientOutput, chat bool) {
+	latest, first := out.StartS, true
+	for i, at := range s.times[:min(len(s.times), len(s.kinds))] {
+		kind := ChunkKind(s.kinds[i])
+		switch {
+		case !hasChoices(kind):
+			out.Error = "an event without choices came"
+			return
+		case kind != ChunkText:
+			if chat {
+				latest = at
+			}
+			continue
+		case first:
+			out.TTFTS, first = at-out.StartS, false
+		default:
+			out.ITLS = append(out.ITLS, at-latest)
+		}
+		latest = at
+	}
+	switch {
+	case s.broken != "":
+		out.Error = s.broken
+	case s.done == nil:
+		out.Error = "no [DONE] came"
+	default:
+		out.Success, out.LatencyS = true, *s.done-out.StartS
+	}
+}
+
+// outputLen is the length of a successful answer: the server's where that is
+// read, else that of its text, tokenized again.
+func (s clientStream) outputLen(out *ClientOutput, r *Record) *int {
+	if out.UsageRead {
+		return s.output
+	}
+	out.EmptyText = strings.IndexByte(s.kinds, byte(ChunkText)) < 0
+	switch {
+	case out.EmptyText:
+		return new(0)
+	case s.textDiffers, strings.IndexByte(s.kinds, byte(ChunkReasoning)) >= 0:
+		return nil // the record's count is that of another text
+	}
+	return r.TextTokens
+}
