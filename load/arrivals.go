@@ -1,11 +1,27 @@
 package load
 
-import "math"
+import (
+	"errors"
+	"fmt"
+	"math"
+)
 
 // Gamma draws from a gamma distribution. Reproducing the arrival times of
 // vLLM's client takes numpy's legacy generator.
 type Gamma interface {
 	Gamma(shape, scale float64) float64
+}
+
+// gap draws the time between two arrivals: constant with infinite burstiness,
+// 0 at an infinite rate, which draws nothing.
+func gap(rate, burstiness float64, rng Gamma) float64 {
+	switch {
+	case math.IsInf(rate, 1):
+		return 0
+	case math.IsInf(burstiness, 1):
+		return 1 / rate
+	}
+	return rng.Gamma(burstiness, 1/(rate*burstiness))
 }
 
 // Arrivals returns the intended send times of n requests in seconds from the
@@ -20,11 +36,7 @@ func Arrivals(n int, rate, burstiness float64, rng Gamma) []float64 {
 	}
 	sum := 0.0
 	for i := range at {
-		if math.IsInf(burstiness, 1) {
-			sum += 1 / rate
-		} else {
-			sum += rng.Gamma(burstiness, 1/(rate*burstiness))
-		}
+		sum += gap(rate, burstiness, rng)
 		at[i] = sum
 	}
 	if sum == 0 {
@@ -35,4 +47,113 @@ func Arrivals(n int, rate, burstiness float64, rng Gamma) []float64 {
 		at[i] *= stretch
 	}
 	return at
+}
+
+// ArrivalsV06 returns send times by the rules of vLLM's client of 2024: the
+// first request leaves at 0, a gap is drawn after each, the last one included,
+// and nothing is stretched. That client slept through each gap after sending,
+// so that its own delays added up and it fell 9 to 14 % behind; the times here
+// are the planned ones.
+func ArrivalsV06(n int, rate, burstiness float64, rng Gamma) []float64 {
+	at := make([]float64, max(n, 0))
+	sum := 0.0
+	for i := range at {
+		at[i] = sum
+		sum += gap(rate, burstiness, rng)
+	}
+	return at
+}
+
+// ArrivalsUntil returns the send times, drawn like those of Arrivals but not
+// stretched, that lie before duration (seconds). The rate must be finite.
+func ArrivalsUntil(duration, rate, burstiness float64, rng Gamma) []float64 {
+	at := []float64{}
+	if !(rate > 0) || math.IsInf(rate, 1) {
+		return at
+	}
+	for sum := gap(rate, burstiness, rng); sum < duration; sum += gap(rate, burstiness, rng) {
+		at = append(at, sum)
+	}
+	return at
+}
+
+// Ramp is a request rate that grows or falls from the first request to the
+// last, by their number, not by time.
+type Ramp struct {
+	Strategy   string  // RampLinear or RampExponential
+	Start, End float64 // requests/s
+}
+
+// The strategies of a Ramp.
+const (
+	RampLinear      = "linear"
+	RampExponential = "exponential"
+)
+
+// RateChange is the moment at which a ramp reaches a whole rate.
+type RateChange struct {
+	RPS int     `json:"rps"`
+	AtS float64 `json:"at_s"` // seconds from the start
+}
+
+// rate is the rate for request i of n.
+func (r Ramp) rate(i, n int) float64 {
+	progress := float64(i) / float64(max(n-1, 1))
+	if r.Strategy == RampExponential {
+		return r.Start * math.Pow(r.End/r.Start, progress)
+	}
+	return r.Start + (r.End-r.Start)*progress
+}
+
+func (r Ramp) check() error {
+	switch {
+	case r.Strategy != RampLinear && r.Strategy != RampExponential:
+		return fmt.Errorf("plan ramp: strategy is %q, want %s or %s", r.Strategy, RampLinear, RampExponential)
+	case !(r.Start >= 0) || !(r.End >= 0) || math.IsInf(r.Start+r.End, 1):
+		return fmt.Errorf("plan ramp: from %v to %v requests/s, want finite rates from 0", r.Start, r.End)
+	case r.Start == 0 && r.Strategy == RampExponential:
+		return errors.New("plan ramp: an exponential ramp must start above 0 requests/s")
+	}
+	return nil
+}
+
+// ArrivalsRamp returns the send times of n requests on a ramp, as vLLM's
+// client plans them (the gaps' sums, not stretched), and the times at which
+// the rate reaches each whole number above that of the start. A request whose
+// rate is 0 has no gap: it leaves with the one before it, the first at 0.
+func ArrivalsRamp(n int, ramp Ramp, burstiness float64, rng Gamma) ([]float64, []RateChange, error) {
+	if err := ramp.check(); err != nil {
+		return nil, nil, err
+	}
+	at := make([]float64, max(n, 0))
+	reached := int(ramp.Start)
+	changes := []RateChange{{RPS: reached}}
+	sum := 0.0
+	for i := range at {
+		rate := ramp.rate(i, n)
+		if rate > 0 {
+			sum += gap(rate, burstiness, rng)
+		}
+		at[i] = sum
+		for reached < int(rate) {
+			reached++
+			changes = append(changes, RateChange{RPS: reached, AtS: sum})
+		}
+	}
+	return at, changes, nil
+}
+
+// Replay returns the send times of a trace: from its first on, and speed times
+// as fast as recorded. times are seconds, ascending.
+func Replay(times []float64, speed float64) ([]float64, error) {
+	if !(speed > 0) || math.IsInf(speed, 1) {
+		return nil, fmt.Errorf("replay trace: speed is %v, want a number above 0", speed)
+	}
+	at := make([]float64, len(times))
+	for i, t := range times {
+		if at[i] = (t - times[0]) / speed; !(at[i] >= 0) || (i > 0 && at[i] < at[i-1]) || math.IsInf(at[i], 1) {
+			return nil, fmt.Errorf("replay trace: time %d is %v s after %v s, want ascending seconds", i, t, times[max(i-1, 0)])
+		}
+	}
+	return at, nil
 }

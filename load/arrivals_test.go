@@ -2,9 +2,11 @@ package load
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"benchrig/dataset/prng"
@@ -21,45 +23,172 @@ func (m *maybeInf) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(m))
 }
 
-// TestArrivalsReference compares with the send times that vLLM's own client
-// planned.
+// arrivalCase is a plan of vLLM's own client.
+type arrivalCase struct {
+	N          int       `json:"num_requests"`
+	Rate       maybeInf  `json:"request_rate"`
+	Burstiness maybeInf  `json:"burstiness"`
+	Seed       uint32    `json:"seed"`
+	At         []float64 `json:"send_time_s"`
+	Strategy   string    `json:"ramp_up_strategy"`
+	Start      float64   `json:"ramp_up_start_rps"`
+	End        float64   `json:"ramp_up_end_rps"`
+}
+
+func arrivalCases(t *testing.T, path string) []arrivalCase {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Cases []arrivalCase }
+	if err := json.Unmarshal(raw, &file); err != nil || len(file.Cases) < 2 {
+		t.Fatalf("%s: %d cases, %v", path, len(file.Cases), err)
+	}
+	return file.Cases
+}
+
+// sameTimes compares up to the rounding of the libraries' logarithms.
+func sameTimes(t *testing.T, name string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d times, want %d", name, len(got), len(want))
+	}
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-12*max(1, want[i]) {
+			t.Errorf("%s: time %d is %v, want %v", name, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+// TestArrivalsReference compares with the send times that both generations of
+// vLLM's own client planned.
 func TestArrivalsReference(t *testing.T) {
-	raw, err := os.ReadFile("testdata/arrivals-newest.json")
+	for _, c := range arrivalCases(t, "testdata/arrivals-newest.json") {
+		name, rng := fmt.Sprintf("newest %+v", c.N), prng.NewNumpy(c.Seed)
+		if c.Strategy == "" {
+			sameTimes(t, name, Arrivals(c.N, float64(c.Rate), float64(c.Burstiness), rng), c.At)
+			continue
+		}
+		got, _, err := ArrivalsRamp(c.N, Ramp{c.Strategy, c.Start, c.End}, float64(c.Burstiness), rng)
+		if err != nil {
+			t.Error(err)
+		}
+		sameTimes(t, name+c.Strategy, got, c.At)
+	}
+	for _, c := range arrivalCases(t, "testdata/arrivals-v06.json") {
+		got := ArrivalsV06(c.N, float64(c.Rate), float64(c.Burstiness), prng.NewNumpy(c.Seed))
+		sameTimes(t, fmt.Sprintf("v06 %d", c.N), got, c.At)
+	}
+}
+
+// TestRampReference compares rates and times with the reference's own.
+func TestRampReference(t *testing.T) {
+	raw, err := os.ReadFile("testdata/arrivals-ramp.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var file struct {
 		Cases []struct {
-			N          int       `json:"num_requests"`
-			Rate       maybeInf  `json:"request_rate"`
-			Burstiness maybeInf  `json:"burstiness"`
-			Seed       uint32    `json:"seed"`
-			At         []float64 `json:"send_time_s"`
-			Ramp       string    `json:"ramp_up_strategy"`
+			Strategy   string
+			Start, End float64
+			Seed       uint32
+			Burstiness maybeInf
+			Rates, Cum []float64
 		}
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
+	if err := json.Unmarshal(raw, &file); err != nil || len(file.Cases) == 0 {
 		t.Fatal(err)
 	}
-	compared := 0
 	for _, c := range file.Cases {
-		if c.Ramp != "" {
-			continue // ramps are not planned here
+		ramp := Ramp{c.Strategy, c.Start, c.End}
+		got, _, err := ArrivalsRamp(len(c.Cum), ramp, float64(c.Burstiness), prng.NewNumpy(c.Seed))
+		if err != nil {
+			t.Fatal(err)
 		}
-		compared++
-		got := Arrivals(c.N, float64(c.Rate), float64(c.Burstiness), prng.NewNumpy(c.Seed))
-		if len(got) != len(c.At) {
-			t.Fatalf("Arrivals(%d, %v, %v, seed %d) gave %d times, want %d", c.N, c.Rate, c.Burstiness, c.Seed, len(got), len(c.At))
-		}
-		for i := range got {
-			if math.Abs(got[i]-c.At[i]) > 1e-12*max(1, c.At[i]) {
-				t.Errorf("Arrivals(%d, %v, %v, seed %d)[%d] = %v, want %v", c.N, c.Rate, c.Burstiness, c.Seed, i, got[i], c.At[i])
-				break
+		sameTimes(t, c.Strategy, got, c.Cum)
+		for i, want := range c.Rates {
+			if rate := ramp.rate(i, len(c.Rates)); math.Abs(rate-want) > 1e-12*want {
+				t.Errorf("%s: rate(%d) = %v, want %v", c.Strategy, i, rate, want)
 			}
 		}
 	}
-	if compared < 8 {
-		t.Errorf("compared %d cases, want at least 8", compared)
+}
+
+func TestRampChanges(t *testing.T) {
+	inf := math.Inf(1)
+	tests := []struct {
+		name    string
+		n       int
+		ramp    Ramp
+		at      []float64
+		changes []RateChange
+	}{
+		{"linear", 3, Ramp{RampLinear, 1, 4}, []float64{1, 1.4, 1.65}, []RateChange{{1, 0}, {2, 1.4}, {3, 1.65}, {4, 1.65}}},
+		{"falling", 2, Ramp{RampLinear, 2, 1}, []float64{0.5, 1.5}, []RateChange{{2, 0}}},
+		{"from nothing", 3, Ramp{RampLinear, 0, 2}, []float64{0, 1, 1.5}, []RateChange{{0, 0}, {1, 1}, {2, 1.5}}},
+		{"exponential", 3, Ramp{RampExponential, 1, 4}, []float64{1, 1.5, 1.75}, []RateChange{{1, 0}, {2, 1.5}, {3, 1.75}, {4, 1.75}}},
+		{"one request", 1, Ramp{RampLinear, 2, 8}, []float64{0.5}, []RateChange{{2, 0}}},
+		{"none", 0, Ramp{RampLinear, 2, 8}, []float64{}, []RateChange{{2, 0}}},
+	}
+	for _, tt := range tests {
+		at, changes, err := ArrivalsRamp(tt.n, tt.ramp, inf, nil)
+		if err != nil || !slices.Equal(at, tt.at) || !slices.Equal(changes, tt.changes) {
+			t.Errorf("%s: ArrivalsRamp = %v, %v, %v, want %v, %v", tt.name, at, changes, err, tt.at, tt.changes)
+		}
+	}
+	for _, bad := range []Ramp{{"", 1, 2}, {RampExponential, 0, 2}, {RampLinear, -1, 2}, {RampLinear, 1, inf}, {RampLinear, math.NaN(), 1}} {
+		if _, _, err := ArrivalsRamp(2, bad, inf, nil); err == nil {
+			t.Errorf("ArrivalsRamp(%+v) gave no error", bad)
+		}
+	}
+}
+
+func TestArrivalsUntil(t *testing.T) {
+	inf := math.Inf(1)
+	if got, want := ArrivalsUntil(2, 2, inf, nil), []float64{0.5, 1, 1.5}; !slices.Equal(got, want) {
+		t.Errorf("ArrivalsUntil(2, 2, +Inf) = %v, want %v", got, want)
+	}
+	for _, rate := range []float64{0, -1, inf, math.NaN()} {
+		if got := ArrivalsUntil(2, rate, 1, nil); got == nil || len(got) != 0 {
+			t.Errorf("ArrivalsUntil(2, %v, 1) = %v, want an empty list", rate, got)
+		}
+	}
+	got := ArrivalsUntil(100, 10, 1, prng.NewNumpy(0))
+	if len(got) < 900 || len(got) > 1100 || got[len(got)-1] >= 100 {
+		t.Errorf("ArrivalsUntil(100, 10, 1): %d times up to %v, want about 1000 below 100", len(got), got[len(got)-1])
+	}
+}
+
+func TestReplay(t *testing.T) {
+	tests := []struct {
+		times []float64
+		speed float64
+		want  []float64
+		words string
+	}{
+		{[]float64{10, 11, 11, 14}, 1, []float64{0, 1, 1, 4}, ""},
+		{[]float64{10, 12}, 4, []float64{0, 0.5}, ""},
+		{nil, 1, []float64{}, ""},
+		{[]float64{2, 1}, 1, nil, "time 1 is 1 s after 2 s"},
+		{[]float64{0, 2, 1}, 1, nil, "time 2 is 1 s after 2 s"},
+		{[]float64{math.NaN()}, 1, nil, "time 0 is NaN"},
+		{[]float64{0, math.Inf(1)}, 1, nil, "time 1 is +Inf"},
+		{[]float64{1}, 0, nil, "speed is 0"},
+		{[]float64{1}, math.NaN(), nil, "speed is NaN"},
+	}
+	for _, tt := range tests {
+		got, err := Replay(tt.times, tt.speed)
+		if tt.words != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.words) {
+				t.Errorf("Replay(%v, %v) error = %v, want one with %q", tt.times, tt.speed, err, tt.words)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("Replay(%v, %v) = %v, %v, want %v", tt.times, tt.speed, got, err, tt.want)
+		}
 	}
 }
 

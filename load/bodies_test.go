@@ -1,0 +1,193 @@
+package load
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// everything sets all sampling parameters.
+func everything() Sampling {
+	return Sampling{
+		Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(4), MinP: ptr(0.1), FrequencyPenalty: ptr(0.2),
+		PresencePenalty: ptr(0.3), RepetitionPenalty: ptr(1.0), Seed: ptr(int64(7)),
+	}
+}
+
+func TestNativeBodies(t *testing.T) {
+	short := Prompt{Text: "a é", OutputTokens: 7}
+	some := Sampling{Temperature: ptr(0.5), TopK: ptr(4), RepetitionPenalty: ptr(1.5), Seed: ptr(int64(7))}
+	picture := Prompt{Text: "a", Images: []string{"data:image/png;base64,QUJD", "https://host/b.jpg"}, OutputTokens: 7}
+	tests := []struct {
+		name  string
+		o     Options
+		p     Prompt
+		want  string
+		asked int
+	}{
+		{"completions, all parameters", Options{Target: Target{API: "completions", Model: "m"}, Sampling: everything(), IgnoreEOS: true}, short,
+			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"top_p":0.9,"top_k":4,"min_p":0.1,"temperature":0.5,"frequency_penalty":0.2,"presence_penalty":0.3,"repetition_penalty":1,"seed":7,"ignore_eos":true}`, 7},
+		{"the sampling temperature goes before", Options{Target: Target{API: "completions", Model: "m"}, Sampling: some, Temperature: ptr(0.0)}, Prompt{Text: "a"},
+			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true},"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7}`, 0},
+		{"not streamed", Options{Target: Target{API: "completions", Model: "m"}, NoStream: true}, short,
+			`{"model":"m","prompt":"a é","max_tokens":7,"stream":false}`, 7},
+		{"chat with images", Options{Target: Target{API: "chat", Model: "m"}}, picture,
+			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"image_url","image_url":{"url":"https://host/b.jpg"}}]}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7},
+		{"objects in the body are merged", Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}}}, short,
+			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`, 7},
+		{"llamacpp", Options{Target: Target{API: "llamacpp", Body: map[string]any{"cache_prompt": false}}, Sampling: some, IgnoreEOS: true}, short,
+			`{"prompt":"a é","n_predict":7,"stream":true,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"ignore_eos":true,"cache_prompt":false}`, 7},
+		{"llamacpp ids", Options{Target: Target{API: "llamacpp"}}, Prompt{TokenIDs: []int{1, 2}}, `{"prompt":[1,2],"stream":true}`, 0},
+		{"tgi", Options{Target: Target{API: "tgi", Body: map[string]any{"parameters": map[string]any{"truncate": 5}}}, Sampling: some, IgnoreEOS: true}, short,
+			`{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":true,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7,"truncate":5}}`, 7},
+		{"tgi greedy", Options{Target: Target{API: "tgi"}, Temperature: ptr(0.0)}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":false}}`, 7},
+		{"tgi not streamed", Options{Target: Target{API: "tgi"}, NoStream: true}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"details":true}}`, 7},
+		{"sglang", Options{Target: Target{API: "sglang"}, Sampling: some, IgnoreEOS: true}, short,
+			`{"text":"a é","sampling_params":{"max_new_tokens":7,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"sampling_seed":7,"ignore_eos":true},"stream":true}`, 7},
+		{"sglang ids", Options{Target: Target{API: "sglang"}}, Prompt{TokenIDs: []int{1, 2}}, `{"input_ids":[1,2],"sampling_params":{},"stream":true}`, 0},
+		{"ollama", Options{Target: Target{API: "ollama", Model: "m", Body: map[string]any{"options": map[string]any{"num_ctx": 4096, "num_predict": 9}}}, Sampling: some}, short,
+			`{"model":"m","prompt":"a é","raw":true,"stream":true,"options":{"num_predict":9,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"num_ctx":4096}}`, 9},
+		{"ollama with images", Options{Target: Target{API: "ollama", Model: "m"}}, picture,
+			`{"model":"m","prompt":"a","images":["QUJD","https://host/b.jpg"],"stream":true,"options":{"num_predict":7}}`, 7},
+		{"ollama-chat", Options{Target: Target{API: "ollama-chat", Model: "m"}, NoStream: true}, picture,
+			`{"model":"m","messages":[{"role":"user","content":"a","images":["QUJD","https://host/b.jpg"]}],"stream":false,"options":{"num_predict":7}}`, 7},
+	}
+	for _, tt := range tests {
+		api, err := apiFor(tt.o.Target.API)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := encode(api, &tt.o, ask{Prompt: tt.p})
+		if err != nil || string(got.body) != tt.want || got.asked != tt.asked {
+			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.body, got.asked, err, tt.want, tt.asked)
+		}
+	}
+}
+
+// TestTurnBodies: what was said before goes along with a later turn.
+func TestTurnBodies(t *testing.T) {
+	p := Prompt{Text: "one", OutputTokens: 5, Images: []string{"data:image/png;base64,QUJD"}, Turns: []Turn{{"two", 6}, {"three", 0}}}
+	plain := p
+	plain.Images = nil
+	second, third := []string{" uno"}, []string{" uno", " dos"}
+	tests := []struct {
+		name, api, bodies string
+		p                 Prompt
+		answers           []string
+		want              string
+	}{
+		{"completions", "completions", "", plain, second, `{"model":"m","prompt":"one uno\ntwo","max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
+		{"no limit", "completions", "", plain, third, `{"model":"m","prompt":"one uno\ntwo dos\nthree","stream":true,"stream_options":{"include_usage":true}}`},
+		{"chat", "chat", "", plain, second, `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
+		{"chat with images", "chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},{"role":"assistant","content":" uno"},{"role":"user","content":[{"type":"text","text":"two"}]}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
+		{"vLLM's chat", "chat", BodiesVLLM, plain, second, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"llamacpp", "llamacpp", "", plain, second, `{"prompt":"one uno\ntwo","n_predict":6,"stream":true}`},
+		{"tgi", "tgi", "", plain, second, `{"inputs":"one uno\ntwo","parameters":{"max_new_tokens":6}}`},
+		{"sglang", "sglang", "", plain, second, `{"text":"one uno\ntwo","sampling_params":{"max_new_tokens":6},"stream":true}`},
+		{"ollama", "ollama", "", plain, second, `{"model":"m","prompt":"one uno\ntwo","raw":true,"stream":true,"options":{"num_predict":6}}`},
+		{"ollama-chat", "ollama-chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":"one","images":["QUJD"]},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"stream":true,"options":{"num_predict":6}}`},
+	}
+	for _, tt := range tests {
+		api, err := apiFor(tt.api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Target: Target{API: tt.api, Model: "m"}, Bodies: tt.bodies}
+		got, err := encode(api, &o, ask{tt.p, tt.answers})
+		if err != nil || string(got.body) != tt.want {
+			t.Errorf("%s: encode = %s, %v\nwant %s", tt.name, got.body, err, tt.want)
+		}
+	}
+}
+
+// TestVLLMBodies: equal to the byte with what the versions of vLLM's client
+// send.
+func TestVLLMBodies(t *testing.T) {
+	p := Prompt{Text: "Hé \"x\"\n\u2028<b> 😀\x7f\x01", InputTokens: 12, OutputTokens: 16}
+	const text = `"H\u00e9 \"x\"\n\u2028<b> \ud83d\ude00\u007f\u0001"`
+	const said = `[{"role": "user", "content": [{"type": "text", "text": ` + text + `}]}]`
+	const usage = `"stream_options": {"include_usage": true}`
+	tests := []struct {
+		name, api, bodies string
+		edit              func(o *Options)
+		p                 Prompt
+		want              string
+	}{
+		{"newest", "completions", BodiesVLLM, nil, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"newest, ids", "completions", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, Prompt{TokenIDs: []int{3, 14}, OutputTokens: 16},
+			`{"model": "m", "prompt": [3, 14], "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`},
+		{"newest, parameters", "completions", BodiesVLLM, func(o *Options) {
+			o.IgnoreEOS, o.Sampling = true, everything()
+			o.Sampling.Seed, o.Sampling.RepetitionPenalty = nil, ptr(1.1)
+			o.Target.Body = map[string]any{"a": 1e-5, "b": map[string]any{"c": []any{1.0, json.Number("2"), json.Number("2.50"), "é"}}, "logprobs": 3, "stream_options": map[string]any{}}
+		}, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.1, "max_tokens": 16, "logprobs": 3, "stream": true, "stream_options": {}, "ignore_eos": true, ` +
+			`"top_p": 0.9, "top_k": 4, "min_p": 0.1, "temperature": 0.5, "frequency_penalty": 0.2, "presence_penalty": 0.3, "a": 1e-05, "b": {"c": [1.0, 2, 2.5, "\u00e9"]}}`},
+		{"newest, chat", "chat", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
+			`{"model": "m", "messages": ` + said + `, "max_completion_tokens": 16, "stream": true, ` + usage + `, "ignore_eos": true}`},
+		{"newest, images", "chat", BodiesVLLM, func(o *Options) { o.Temperature = ptr(0.0) }, Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QQ=="}}]}], "max_completion_tokens": 1, "stream": true, ` + usage + `, "temperature": 0.0}`},
+		{"0.10", "completions", BodiesVLLM010, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"0.10, temperature", "completions", BodiesVLLM010, func(o *Options) { o.Temperature, o.IgnoreEOS = ptr(1.0), true }, Prompt{Text: "a", OutputTokens: 2},
+			`{"model": "m", "prompt": "a", "temperature": 1.0, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`},
+		{"0.10, chat", "chat", BodiesVLLM010, nil, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
+		{"0.10, tgi", "tgi", BodiesVLLM010, nil, p, `{"inputs": ` + text + `, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
+		{"0.6", "completions", BodiesVLLM06, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},
+		{"0.6, chat", "chat", BodiesVLLM06, func(o *Options) { o.IgnoreEOS = true }, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, "ignore_eos": true}`},
+		{"0.6, tgi", "tgi", BodiesVLLM06, nil, p, `{"inputs": ` + text + `, "parameters": {"best_of": 1, "max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12}}`},
+	}
+	for _, tt := range tests {
+		o := Options{Target: Target{API: tt.api, Model: "m"}, Bodies: tt.bodies}
+		if tt.edit != nil {
+			tt.edit(&o)
+		}
+		api, err := apiFor(tt.api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := encode(api, &o, ask{Prompt: tt.p})
+		if diff := cmp.Diff(tt.want, string(got.body)); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", tt.name, err, diff)
+		}
+	}
+}
+
+func TestPythonFloat(t *testing.T) {
+	for f, want := range map[float64]string{
+		0: "0.0", 1: "1.0", -2.5: "-2.5", 0.1: "0.1", 1e-4: "0.0001", 1e-5: "1e-05", 1.5e-7: "1.5e-07", 1e15: "1000000000000000.0",
+		1e16: "1e+16", 123456789012345680: "1.2345678901234568e+17", 1e300: "1e+300", math.SmallestNonzeroFloat64: "5e-324",
+	} {
+		if got := pythonFloat(f); got != want {
+			t.Errorf("pythonFloat(%v) = %s, want %s", f, got, want)
+		}
+	}
+}
+
+// FuzzRespace: the layout changes, the meaning does not.
+func FuzzRespace(f *testing.F) {
+	for _, s := range []string{`{"a":[1,2.5,{"b":"x,y: \"é\u2028"}],"c":null}`, `"a\\"`, `[]`, "\"\x7f\U0001F600\"", `{"a":"\\\":,"}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var v any
+		if json.Unmarshal([]byte(s), &v) != nil {
+			return
+		}
+		compact, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := respace(compact)
+		var back any
+		if err := json.Unmarshal(got, &back); err != nil || !cmp.Equal(v, back) {
+			t.Fatalf("respace(%s) = %s: %v, %v", compact, got, back, err)
+		}
+		if i := strings.IndexFunc(string(got), func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
+			t.Fatalf("respace(%s) = %q: byte %d is not printable ASCII", compact, got, i)
+		}
+	})
+}
