@@ -1,0 +1,214 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+
+	"benchrig/results"
+)
+
+// compatReader follows what the parsers of vLLM's clients would make of the
+// reads of one stream. As long as every read is a row of whole, plain events,
+// they all read what we do, and only a few bytes of each read are compared.
+// From the first read on that is not, the parsers run on the raw bytes.
+//
+// It stands between the transport and the event reader.
+type compatReader struct {
+	src    stampedReader
+	answer *answer
+
+	parsers []clientParser // nil: plain so far
+	inRead  bool           // they began within a read, whose other events are still to come
+	odd     bool           // an event of pending was garbage
+	pending []byte         // one read of the network, as far as it has come
+	full    bool           // pending ended because our buffer was full
+	last    time.Duration  // stamp of pending
+	base    answerMark     // where the answer stood before it
+}
+
+// answerMark is how far an answer had come.
+type answerMark struct {
+	chunks, text int
+	usage        tokenCounts // of a usage event
+	doneS        *float64
+}
+
+// pendingMax limits what is joined of reads that filled their buffer, as
+// asyncio's own buffer does.
+const pendingMax = 256 << 10
+
+// tap is src with c looking on at what a reads of it, for the APIs that vLLM's
+// client speaks; for others it is src.
+func (c *compatReader) tap(src stampedReader, a *answer, api API) stampedReader {
+	switch api.dialect.(type) {
+	case completions, chat:
+		*c = compatReader{src: src, answer: a}
+		return c
+	default:
+		*c = compatReader{}
+		return src
+	}
+}
+
+// ReadStamped reads from the source and looks at what came.
+func (c *compatReader) ReadStamped(p []byte) (int, time.Duration, error) {
+	n, at, err := c.src.ReadStamped(p)
+	if n > 0 {
+		c.read(p[:n], n == len(p), at)
+	}
+	return n, at, err
+}
+
+// read looks at what one call of the source brought. What is not plain waits
+// until the next call shows where the read of the network ended.
+func (c *compatReader) read(p []byte, full bool, at time.Duration) {
+	c.inRead = false
+	if len(c.pending) > 0 {
+		if (c.full || at == c.last) && len(c.pending) < pendingMax {
+			c.hold(p, full, at)
+			return
+		}
+		c.flush()
+	}
+	if c.parsers == nil && !c.answer.closed() && plainEvents(p) {
+		return
+	}
+	c.base = c.mark()
+	c.hold(p, full, at)
+}
+
+func (c *compatReader) hold(p []byte, full bool, at time.Duration) {
+	c.pending, c.full, c.last = append(c.pending, p...), full, at
+}
+
+// flush takes in what was held, as one read of the network.
+func (c *compatReader) flush() {
+	if c.parsers != nil || c.odd || c.answer.closed() || !plainEvents(c.pending) {
+		c.start()
+		for _, parser := range c.parsers {
+			parser.read(c.pending, c.last)
+		}
+	}
+	c.pending, c.odd = c.pending[:0], false
+}
+
+// plainEvents reports whether every parser reads p as we do: events of one
+// data line each, a blank after the colon, ended by two newlines.
+func plainEvents(p []byte) bool {
+	const field, end = "data: ", "\n\n"
+	if bytes.IndexByte(p, '\r') >= 0 {
+		return false
+	}
+	for len(p) > 0 {
+		line := bytes.IndexByte(p, '\n')
+		if line <= len(field) || string(p[:len(field)]) != field || len(p) < line+len(end) || p[line+1] != '\n' {
+			return false
+		}
+		p = p[line+len(end):]
+	}
+	return true
+}
+
+// garbage is called for an event that is no JSON, before the answer takes it
+// in; last says that nothing of its read is left behind it.
+func (c *compatReader) garbage(data []byte, at time.Duration, last bool) {
+	switch {
+	case c.answer == nil || c.parsers != nil && !c.inRead:
+	case len(c.pending) > 0:
+		c.odd = true
+	default:
+		c.event(data, at, last)
+	}
+}
+
+// after is called for the events after the end mark or an error, which the
+// clients go on to read.
+func (c *compatReader) after(data []byte, at time.Duration, last bool) {
+	if c.answer != nil && len(c.pending) == 0 && (c.parsers == nil || c.inRead) {
+		c.event(data, at, last)
+	}
+}
+
+func (c *compatReader) event(data []byte, at time.Duration, last bool) {
+	if c.parsers == nil {
+		c.base = c.mark()
+		c.start()
+		c.inRead = true
+	}
+	raw := append([]byte("data: "), data...)
+	if !last {
+		raw = append(raw, "\n\ndata: "...) // more follows: the read does not end here
+	}
+	for _, parser := range c.parsers {
+		parser.event(raw[:len(raw):len(raw)], at, last)
+	}
+}
+
+// mark notes how far the answer has come.
+func (c *compatReader) mark() answerMark {
+	a := c.answer
+	m := answerMark{chunks: len(a.chunkS), text: len(a.text), usage: noCounts}
+	if bytes.IndexByte(a.kinds, byte(results.ChunkUsage)) >= 0 {
+		m.usage = a.usage
+	}
+	if a.doneAt > 0 {
+		m.doneS = seconds(a.doneAt)
+	}
+	return m
+}
+
+// start starts the parsers where the answer stood at base.
+func (c *compatReader) start() {
+	if c.parsers != nil {
+		return
+	}
+	at := func() clientYield { return yieldOf(c.answer, c.base) }
+	c.parsers = []clientParser{
+		&blockParser{clientYield: at()},
+		&lineParser{clientYield: at(), skipComments: true},
+		&lineParser{clientYield: at()},
+	}
+}
+
+// readings are the readings that differ from the answer, which is complete;
+// err is how the stream ended.
+func (c *compatReader) readings(err error) map[results.Generation]results.ClientReading {
+	if c.answer == nil {
+		return nil
+	}
+	if len(c.pending) > 0 {
+		c.flush()
+	}
+	cutAfterEnd := c.answer.done && errors.Is(err, io.ErrUnexpectedEOF)
+	if c.parsers == nil && !cutAfterEnd {
+		return nil
+	}
+	if c.parsers == nil {
+		c.base = c.mark()
+		c.start()
+	}
+	var all map[results.Generation]results.ClientReading
+	for i, g := range []results.Generation{results.VLLM, results.VLLM010, results.VLLM06} {
+		parser := c.parsers[i]
+		y := parser.finish(c.last)
+		if y.failed == "" && !errors.Is(err, io.EOF) && (cutAfterEnd || !c.answer.done) {
+			y.failed = err.Error()
+		}
+		if y.same(c.answer) {
+			continue
+		}
+		if all == nil {
+			all = make(map[results.Generation]results.ClientReading)
+		}
+		all[g] = y.reading(c.answer)
+	}
+	return all
+}
+
+// spent reports whether nothing that was read is left.
+func (e *eventReader) spent() bool { return e.r == e.w }
+
+// closed reports whether the answer takes in no more events.
+func (a *answer) closed() bool { return a.done || a.fault != nil }
