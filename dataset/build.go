@@ -11,14 +11,36 @@ import (
 // function and a line in kinds.
 type kind struct {
 	name  string
+	about string // one line
+	needs need
 	build func(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error)
 }
 
+// need is a set of things without which a kind cannot work.
+type need int
+
+const (
+	needPath       need = 1 << iota
+	needTokenizer       // to count; without one lengths are estimated
+	needVocabulary      // that can decode, for the prompts that vLLM would make
+)
+
 func kinds() []kind {
 	return []kind{
-		{"random", buildRandom},
-		{"sharegpt", buildShareGPT},
-		{"jsonl", buildJSONL},
+		{"random", "token ids or text of a set length, no two alike", needVocabulary, buildRandom},
+		{"random_mm", "random text with random images", needVocabulary, buildRandomMM},
+		{"sharegpt", "first turns of recorded conversations, one JSON array", needPath | needTokenizer, buildShareGPT},
+		{"jsonl", "prompts as they stand in a file of JSON lines", needPath, buildJSONL},
+		{"custom", "vLLM's custom dataset: JSON lines with prompt and output_tokens", needPath, buildCustom},
+		{"sonnet", "lines of a poem, the first ones shared", needPath | needTokenizer, buildSonnet},
+		{"prefix_repetition", "random prefixes, each with many random suffixes, as vLLM makes them", needVocabulary, buildPrefixRepetition},
+		{"burstgpt", "lengths and times of a BurstGPT trace (CSV)", needPath | needVocabulary, buildBurstGPT},
+		{"trace", "lengths, times and shared blocks of a timed trace (JSON lines)", needPath, buildTrace},
+		{"hf", "a chat dataset of Hugging Face as local parquet, JSON lines or JSON", needPath | needTokenizer, buildHF},
+		{"text", "any text, cut to an exact number of tokens at different places", needPath | needTokenizer, buildText},
+		{"shared_prefix", "groups of prompts with a prefix of their own", 0, buildSharedPrefix},
+		{"conversation", "made-up conversations of several turns", 0, buildConversation},
+		{"frozen", "a prompt set that was written before, prompt by prompt", needPath, buildFrozen},
 	}
 }
 
@@ -31,6 +53,30 @@ func Kinds() []string {
 	return names
 }
 
+func lookup(name string) (kind, bool) {
+	for _, k := range kinds() {
+		if k.name == name {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+// About describes a kind in one line; "" if there is none of that name.
+func About(name string) string {
+	k, _ := lookup(name)
+	return k.about
+}
+
+// Needs says what a kind reads: a file or folder at Path; a Tokenizer, without
+// which its lengths are estimates; a Tokenizer that is a Vocabulary and a
+// Decoder, without which it makes other prompts than vLLM's client when it
+// sends text.
+func Needs(name string) (path, tokenizer, vocabulary bool) {
+	k, _ := lookup(name)
+	return k.needs&needPath != 0, k.needs&needTokenizer != 0, k.needs&needVocabulary != 0
+}
+
 // Build makes the prompts of spec. tok may be nil: lengths are then estimated
 // or left unknown, and a note says so. An error says what to change; it wraps
 // ctx's error when ctx ends first, and tok's error when counting fails.
@@ -38,65 +84,19 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err := spec.check(); err != nil {
 		return nil, fmt.Errorf("build dataset: %w", err)
 	}
-	for _, k := range kinds() {
-		if k.name != spec.Kind {
-			continue
-		}
-		set, err := k.build(ctx, spec, tok)
-		if err != nil {
-			return nil, fmt.Errorf("build dataset %s: %w", k.name, err)
-		}
-		set.SHA256 = digest(set.Prompts)
-		return set, nil
+	k, ok := lookup(spec.Kind)
+	if !ok {
+		return nil, fmt.Errorf("build dataset: unknown kind %q: want one of %s", spec.Kind, strings.Join(Kinds(), ", "))
 	}
-	return nil, fmt.Errorf("build dataset: unknown kind %q: want one of %s", spec.Kind, strings.Join(Kinds(), ", "))
+	if k.needs&needPath != 0 && spec.Path == "" {
+		return nil, fmt.Errorf("build dataset %s: %w", k.name, errNoPath)
+	}
+	set, err := k.build(ctx, spec, tok)
+	if err != nil {
+		return nil, fmt.Errorf("build dataset %s: %w", k.name, err)
+	}
+	set.SHA256 = digest(set.Prompts)
+	return set, nil
 }
 
-// maxTokens bounds a length, far above any model's context.
-const maxTokens = 1 << 24
-
-// check refuses what no kind can make.
-func (s Spec) check() error {
-	if s.N < 1 {
-		return fmt.Errorf("%d prompts asked: want at least 1", s.N)
-	}
-	for _, l := range []struct {
-		name  string
-		value int
-	}{{"input length", s.InputLen}, {"output length", s.OutputLen}, {"prefix length", s.PrefixLen}} {
-		if l.value < 0 || l.value > maxTokens {
-			return fmt.Errorf("%s %d: want 0 to %d tokens", l.name, l.value, maxTokens)
-		}
-	}
-	if !(s.RangeRatio >= 0 && s.RangeRatio < 1) {
-		return fmt.Errorf("range ratio %v: want at least 0 and below 1", s.RangeRatio)
-	}
-	return nil
-}
-
-// checkPath refuses a file kind without a file.
-func (s Spec) checkPath() error {
-	if s.Path == "" {
-		return errors.New("no path: name the file that holds the prompts")
-	}
-	return nil
-}
-
-// uselessNotes says which settings a file kind cannot follow.
-func (s Spec) uselessNotes() []string {
-	var notes []string
-	for _, setting := range []struct {
-		name string
-		set  bool
-	}{
-		{"input length", s.InputLen > 0},
-		{"prefix length", s.PrefixLen > 0},
-		{"range ratio", s.RangeRatio > 0},
-		{"token ids", s.TokenIDs},
-	} {
-		if setting.set {
-			notes = append(notes, fmt.Sprintf("the setting %q has no effect: %s prompts are as the file has them", setting.name, s.Kind))
-		}
-	}
-	return notes
-}
+var errNoPath = errors.New("no path: name the file that holds the prompts")

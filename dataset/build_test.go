@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func TestBuildErrors(t *testing.T) {
 		spec Spec
 		want []string
 	}{
-		{"unknown kind", Spec{Kind: "sharegtp", N: 1}, []string{`"sharegtp"`, "random, sharegpt, jsonl"}},
+		{"unknown kind", Spec{Kind: "sharegtp", N: 1}, []string{`"sharegtp"`, "random, random_mm, sharegpt, jsonl"}},
 		{"no prompts", Spec{Kind: "random"}, []string{"0 prompts", "at least 1"}},
 		{"negative length", with(func(s *Spec) { s.InputLen = -1 }), []string{"input length -1"}},
 		{"absurd length", with(func(s *Spec) { s.OutputLen = 1 << 40 }), []string{"output length"}},
@@ -75,11 +76,36 @@ func everyKind(t *testing.T) []Spec {
 	for i := range 30 {
 		entries = append(entries, entry{[]turn{say(5+i, fmt.Sprint("word", i)), say(40, "answer")}})
 	}
+	frozen := &bytes.Buffer{}
+	if err := Write(frozen, &Set{Prompts: []Prompt{{Text: "a b c", InputTokens: 3, OutputTokens: 2}}}, Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	var burst, trace, story strings.Builder
+	burst.WriteString("Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n")
+	for i := range 20 {
+		fmt.Fprintf(&burst, "%d,GPT-4,%d,%d,9,API log\n", 5+i, 3+i%4, 2+i)
+		fmt.Fprintf(&trace, `{"timestamp": %d, "input_length": 40, "output_length": 3, "hash_ids": [1, 2, %d]}`+"\n", i, i+3)
+	}
+	for i := range 3000 {
+		fmt.Fprintf(&story, "word%d ", i*7)
+	}
+	small := &Images{Sizes: []ImageSize{{Width: 4, Height: 3}}, Format: "png"}
 	return []Spec{
 		{Kind: "random", N: 5, InputLen: 8, OutputLen: 4},
 		{Kind: "random", N: 5, InputLen: 8, OutputLen: 4, PrefixLen: 3, TokenIDs: true, VocabSize: 1000},
+		{Kind: "random_mm", N: 3, InputLen: 8, OutputLen: 4, Images: small},
 		{Kind: "sharegpt", N: 5, Path: writeFile(t, shareGPTText(t, entries...)), Shuffle: true},
 		{Kind: "jsonl", N: 5, Path: "testdata/custom.jsonl", Shuffle: true},
+		{Kind: "custom", N: 5, Path: "testdata/custom.jsonl", Shuffle: true},
+		{Kind: "sonnet", N: 3, Path: unpackFile(t, "sonnet.txt.gz")},
+		{Kind: "prefix_repetition", N: 4, NumPrefixes: 2, PrefixLen: 5, SuffixLen: 4},
+		{Kind: "burstgpt", N: 5, Path: writeFile(t, burst.String())},
+		{Kind: "trace", N: 5, Path: writeFile(t, trace.String())},
+		{Kind: "hf", N: 5, Path: writeFile(t, shareGPTText(t, entries...)), Shuffle: true},
+		{Kind: "text", N: 5, InputLen: 20, OutputLen: 5, Path: writeFile(t, story.String())},
+		{Kind: "shared_prefix", N: 6, NumPrefixes: 2, PrefixLen: 12, InputLen: 6, OutputLen: 3, Shuffle: true},
+		{Kind: "conversation", N: 3, Turns: 3, InputLen: 6, OutputLen: 3},
+		{Kind: "frozen", N: 1, Path: writeFile(t, frozen.String())},
 	}
 }
 
@@ -99,7 +125,7 @@ func TestEveryKind(t *testing.T) {
 				if tok != nil && p.InputTokens < 1 {
 					t.Errorf("%s prompt %d was not counted", spec.Kind, i)
 				}
-				if tok == nil && p.TokenIDs == nil && p.InputTokens != 0 {
+				if tok == nil && spec.Kind != "frozen" && p.TokenIDs == nil && p.InputTokens != 0 {
 					t.Errorf("%s prompt %d has %d input tokens that nobody counted", spec.Kind, i, p.InputTokens)
 				}
 			}
@@ -108,12 +134,18 @@ func TestEveryKind(t *testing.T) {
 				t.Errorf("%s: a second build differs: %s %q, want %s %q", spec.Kind, again.SHA256, again.Notes, set.SHA256, set.Notes)
 			}
 			spec.Seed++
+			if spec.Kind == "frozen" {
+				continue // no seed changes what is frozen
+			}
 			if other := build(t, spec, tok); other.SHA256 == set.SHA256 {
 				t.Errorf("%s: seeds %d and %d give the same prompts", spec.Kind, spec.Seed-1, spec.Seed)
 			}
 		}
 	}
 	for _, kind := range Kinds() {
+		if About(kind) == "" {
+			t.Errorf("kind %s is not described", kind)
+		}
 		if !slices.Contains(built, kind) {
 			t.Errorf("no case for kind %s", kind)
 		}
@@ -122,7 +154,7 @@ func TestEveryKind(t *testing.T) {
 
 func TestTokenizerErrorsAreKept(t *testing.T) {
 	for _, spec := range everyKind(t) {
-		if spec.TokenIDs {
+		if spec.TokenIDs || spec.Kind == "frozen" {
 			continue // nothing to count
 		}
 		if _, err := Build(t.Context(), spec, broken{}); !errors.Is(err, errTokenizer) {

@@ -1,12 +1,17 @@
-// Package dataset makes prompts and their lengths: random token ids or text,
-// ShareGPT conversations, JSON lines.
+// Package dataset makes prompts and their lengths: random token ids, text and
+// images, recorded conversations, traces, files of prompts, and sets frozen
+// before.
 //
 // What goes in: a Spec and, where a length must be counted, a Tokenizer. What
 // comes out: a Set, the same for the same Spec and Tokenizer on every machine.
 // It sends nothing and knows no server.
 package dataset
 
-import "context"
+import (
+	"context"
+
+	"benchrig/dataset/prng"
+)
 
 // Spec says which prompts to make.
 type Spec struct {
@@ -27,10 +32,13 @@ type Spec struct {
 	SuffixLen        int      // prefix_repetition: tokens after the prefix; 0: InputLen
 	NumPrefixes      int      // prefix_repetition, shared_prefix: different prefixes
 	NoOversample     bool     // files: fewer prompts than N rather than repeats
-	Turns            int      // conversations: user turns of each; 0: one
+	Turns            int      // sharegpt, hf, conversation: user turns of each; 0: one
 	Images           *Images  // random_mm; nil: its default
-	Subset           string   // hf, burstgpt: rows whose model or subset column has this value; "": all
+	Subset           string   // hf: folder below Path; burstgpt: model whose rows are used, "": GPT-4
 	Field            string   // hf: column to take prompts from; "": found by name
+	TemplateTokens   int      // sonnet: tokens that the model's chat template adds to a message
+	BlockLen         int      // trace: tokens of a hashed block; 0: found from the lengths
+	TimeUnitS        float64  // trace: seconds of a time stamp's unit; 0: found from the block length
 }
 
 // Whose rules a dataset follows where they changed. CompatNewest adds to those
@@ -45,7 +53,7 @@ const (
 // Images says which images go with each prompt.
 type Images struct {
 	PerRequest int         // 0: one
-	Sizes      []ImageSize // nil: one size, 256 x 256
+	Sizes      []ImageSize // nil: 256 x 256 and 1280 x 720, alike often
 	Format     string      // "jpeg", "png"; "": jpeg
 	Quality    int         // of jpeg, 1 to 100; 0: 75
 }
@@ -80,7 +88,15 @@ type Set struct {
 	Prompts []Prompt
 	SHA256  string   // of the prompts as they will be sent, hex
 	Notes   []string // what a reader of the figures must know: oversampled, lengths estimated
+
+	// NumpyDrawn is how many words the prompts took from numpy's global
+	// generator. Where vLLM draws them from it, its send times follow.
+	NumpyDrawn uint64
 }
+
+// Arrivals is the generator that send times are drawn from with a seed: where
+// these prompts have left it. Each call returns a new one.
+func (s *Set) Arrivals(seed uint64) *prng.Numpy { return prng.NewNumpyAt(uint32(seed), s.NumpyDrawn) }
 
 // Tokenizer counts tokens as a server does. It may be backed by the server
 // itself; nil where there is none.

@@ -18,24 +18,41 @@ func oversample(kept []Prompt, spec Spec) *Set {
 	if missing <= 0 {
 		return set
 	}
-	rng := prng.NewPython(spec.Seed)
-	for range missing {
-		set.Prompts = append(set.Prompts, kept[rng.Choice(len(kept))])
+	usable := fmt.Sprintf("the file has %d usable prompts, %d were asked: ", len(kept), spec.N)
+	if spec.NoOversample {
+		set.Notes = append(set.Notes, usable+"no more are sent")
+		return set
 	}
-	set.Notes = append(set.Notes, fmt.Sprintf("the file has %d usable prompts, %d were asked: %d are repeats, which a prefix cache may serve",
-		len(kept), spec.N, missing))
+	for _, index := range repeats(len(kept), missing, spec) {
+		set.Prompts = append(set.Prompts, kept[index])
+	}
+	set.Notes = append(set.Notes, usable+fmt.Sprintf("%d are repeats, which a prefix cache may serve", missing))
 	return set
+}
+
+// repeats draws with random.choice for each, as of 2025 with random.choices.
+func repeats(n, missing int, spec Spec) []int {
+	rng := prng.NewPython(spec.Seed)
+	if spec.Compat == CompatVLLM010 {
+		return rng.Choices(n, missing)
+	}
+	out := make([]int, missing)
+	for i := range out {
+		out[i] = rng.Choice(n)
+	}
+	return out
 }
 
 // estimateNote goes with lengths that nobody counted.
 const estimateNote = "token lengths are estimated at 4 bytes a token: no tokenizer to count with"
 
-// countTokens counts or, without a tokenizer, estimates.
+// countTokens counts, with the tokens around a prompt as vLLM's client does for
+// files, or estimates without a tokenizer.
 func countTokens(ctx context.Context, tok Tokenizer, text string) (int, error) {
 	if tok == nil {
 		return (len(text) + 3) / 4, ctx.Err()
 	}
-	ids, err := tok.Encode(ctx, text, false)
+	ids, err := tok.Encode(ctx, text, true)
 	if err != nil {
 		return 0, fmt.Errorf("count tokens: %w", err)
 	}

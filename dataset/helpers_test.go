@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,6 +20,37 @@ func (w *words) Encode(ctx context.Context, text string, _ bool) ([]int, error) 
 	w.calls++
 	return make([]int, len(strings.Fields(text))), ctx.Err()
 }
+
+// numbered is the tokenizer of vLLM's vectors: one token a word, none special,
+// token n of 32000 is written "tn".
+type numbered struct{ added int }
+
+func (n numbered) Encode(_ context.Context, text string, special bool) ([]int, error) {
+	var ids []int
+	for word := range strings.FieldsSeq(text) {
+		id, err := strconv.Atoi(strings.TrimPrefix(word, "t"))
+		if err != nil {
+			id = len(word)
+		}
+		ids = append(ids, id)
+	}
+	if special {
+		ids = append(ids, make([]int, n.added)...)
+	}
+	return ids, nil
+}
+
+func (n numbered) Decode(_ context.Context, ids []int) (string, error) {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = "t" + strconv.Itoa(id)
+	}
+	return strings.Join(words, " "), nil
+}
+
+func (numbered) VocabSize() int      { return 32000 }
+func (numbered) SpecialIDs() []int   { return nil }
+func (n numbered) SpecialAdded() int { return n.added }
 
 // pieces is a tokenizer with a start token that splits words longer than size.
 type pieces struct{ size int }
@@ -48,10 +80,19 @@ func loadJSON(t *testing.T, name string, into any) {
 	}
 }
 
-// synthetic unpacks the ShareGPT file.
-func synthetic(t *testing.T) []byte {
+func loadJSONGz(t *testing.T, name string, into any) {
 	t.Helper()
-	packed, err := os.Open("testdata/sharegpt-synthetic.json.gz")
+	if err := json.Unmarshal(unpack(t, name), into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// synthetic unpacks the ShareGPT file.
+func synthetic(t *testing.T) []byte { return unpack(t, "sharegpt-synthetic.json.gz") }
+
+func unpack(t *testing.T, name string) []byte {
+	t.Helper()
+	packed, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +107,8 @@ func synthetic(t *testing.T) []byte {
 	}
 	return raw
 }
+
+func unpackFile(t *testing.T, name string) string { return writeFile(t, string(unpack(t, name))) }
 
 func writeFile(t *testing.T, content string) string {
 	t.Helper()

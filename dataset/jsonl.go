@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -23,23 +22,23 @@ import (
 // skipped, and Spec.OutputLen goes before a line's own. Shuffling and repeats
 // are those of vLLM's custom dataset.
 func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	if err := spec.checkPath(); err != nil {
-		return nil, err
-	}
 	file, err := os.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
 	}
 	defer file.Close()
-	prompts, err := readJSONL(ctx, file, spec.Path)
+	places, err := indexJSONL(ctx, file, spec.Path)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Shuffle {
-		prng.NewPython(spec.Seed).Shuffle(len(prompts), func(i, j int) { prompts[i], prompts[j] = prompts[j], prompts[i] })
+		prng.NewPython(spec.Seed).Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 	}
-	prompts = prompts[:min(spec.N, len(prompts))]
-	if err := complete(ctx, prompts, spec.OutputLen, tok); err != nil {
+	prompts, err := readJSONL(ctx, file, places[:min(spec.N, len(places))])
+	if err == nil {
+		err = complete(ctx, prompts, spec.OutputLen, tok)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
 	return oversample(prompts, spec), nil
@@ -64,37 +63,48 @@ func complete(ctx context.Context, prompts []Prompt, outputLen int, tok Tokenize
 	return nil
 }
 
-// readJSONL returns the prompts of all lines, at least one. Its errors begin
-// with the path and the line's number.
-func readJSONL(ctx context.Context, r io.Reader, path string) ([]Prompt, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
-	var prompts []Prompt
-	for number := 1; ; number++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+// indexJSONL checks all lines and returns their places, at least one. Its errors
+// begin with the path and the line's number.
+func indexJSONL(ctx context.Context, r io.Reader, path string) ([]span64, error) {
+	var places []span64
+	bad := false
+	err := eachLine(ctx, r, func(number int, at span64, line []byte) error {
+		places = append(places, at)
+		if _, err := parseLine(line); err != nil {
+			bad = true
+			return fmt.Errorf("%s:%d: %w", path, number, err)
 		}
-		line, err := in.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read %s: %w", path, cause(err))
-		}
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			prompt, bad := parseLine(line)
-			if bad != nil {
-				return nil, fmt.Errorf("%s:%d: %w", path, number, bad)
-			}
-			prompts = append(prompts, prompt)
-		}
-		if err != nil {
-			break
-		}
-	}
-	if len(prompts) == 0 {
+		return nil
+	})
+	switch {
+	case bad:
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case len(places) == 0:
 		return nil, fmt.Errorf("%s: the file has no prompts", path)
 	}
-	return prompts, nil
+	return places, nil
+}
+
+// readJSONL returns the prompts at places that were good before.
+func readJSONL(ctx context.Context, file io.ReaderAt, places []span64) ([]Prompt, error) {
+	prompts := make([]Prompt, len(places))
+	for i, at := range places {
+		raw := make([]byte, at.end-at.start)
+		if _, err := file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
+			return nil, cause(err)
+		}
+		line := bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\uFEFF")))
+		if len(line) == 0 {
+			return nil, errors.New("the file changed while it was read")
+		}
+		var err error
+		if prompts[i], err = parseLine(line); err != nil {
+			return nil, err
+		}
+	}
+	return prompts, ctx.Err()
 }
 
 // jsonLine is the part of a line that is used.

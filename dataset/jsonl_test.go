@@ -8,7 +8,7 @@ import (
 
 func TestJSONLAsVLLM(t *testing.T) {
 	var sent map[string]vllmRequests
-	loadJSON(t, "requests-newest.json", &sent)
+	loadJSONGz(t, "requests-newest.json.gz", &sent)
 	set := build(t, Spec{Kind: "jsonl", Path: "testdata/custom.jsonl", N: 12, Shuffle: true}, &words{})
 	for i, want := range sent["custom"].Requests {
 		p := set.Prompts[i]
@@ -99,12 +99,16 @@ func FuzzJSONL(f *testing.F) {
 	f.Add([]byte(`{"messages": [{"role": "user", "content": "\ud800"}]}`))
 	f.Add([]byte("\uFEFF{\"prompt\": \"a\", \"Prompt\": \"b\"}\r\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		prompts, err := readJSONL(t.Context(), strings.NewReader(string(content)), "f.jsonl")
+		places, err := indexJSONL(t.Context(), strings.NewReader(string(content)), "f.jsonl")
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "f.jsonl:") {
 				t.Fatalf("error without a place: %v", err)
 			}
 			return
+		}
+		prompts, err := readJSONL(t.Context(), strings.NewReader(string(content)), places)
+		if err != nil {
+			t.Fatalf("lines that were good are not: %v", err)
 		}
 		lines := strings.Count(string(content), "\n") + 1
 		if len(prompts) == 0 || len(prompts) > lines {

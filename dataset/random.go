@@ -4,75 +4,69 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-
-	"benchrig/dataset/prng"
 )
 
 // buildRandom makes prompts with the draws of vLLM's random dataset: as token
-// ids, the same ids; as text, words of the lengths that it would give.
+// ids, the same ids; as text, the same text where the tokenizer can write ids,
+// else words of the lengths that it would give.
 func buildRandom(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
+	if err := spec.checkLengths(); err != nil {
+		return nil, err
+	}
+	if spec.TokenIDs {
+		return buildRandomIDs(spec, tok)
+	}
+	if spec.canDecode(tok) {
+		return buildRandomText(ctx, spec, tok, nil)
+	}
+	return buildRandomWords(ctx, spec, tok)
+}
+
+// checkLengths refuses to make prompts without a length.
+func (s Spec) checkLengths() error {
 	switch {
-	case spec.InputLen == 0:
-		return nil, errors.New("input length 0: random prompts need one, at least 1 token")
-	case spec.OutputLen == 0:
-		return nil, errors.New("output length 0: random prompts need one, at least 1 token")
-	case spec.TokenIDs:
-		return buildRandomIDs(spec, firstOrdinaryID)
+	case s.InputLen == 0:
+		return fmt.Errorf("input length 0: %s prompts need one, at least 1 token", s.Kind)
+	case s.OutputLen == 0:
+		return fmt.Errorf("output length 0: %s prompts need one, at least 1 token", s.Kind)
 	}
-	return buildRandomText(ctx, spec, tok)
+	return nil
 }
 
-// randomLengths is each prompt's length without the shared prefix, and each answer's.
-type randomLengths struct{ inputs, outputs []int }
-
-// drawLengths makes the first draws of vLLM's random dataset. Its bounds could
-// be 0 for prompts of a few tokens and a great ratio; here they are at least 1,
-// as servers refuse empty prompts.
-func drawLengths(rng *prng.PCG64, spec Spec) randomLengths {
-	draw := func(length int) []int {
-		low := math.Floor(float64(length) * (1 - spec.RangeRatio))
-		high := math.Ceil(float64(length) * (1 + spec.RangeRatio))
-		return rng.Integers(max(1, int(low)), max(1, int(high))+1, spec.N)
+// canDecode says whether text can be made of random ids as vLLM does. A server
+// can decode, but only who asks for vLLM's rules and names the vocabulary's
+// size gets the many questions that this takes.
+func (s Spec) canDecode(tok Tokenizer) bool {
+	if _, ok := tok.(Decoder); !ok {
+		return false
 	}
-	return randomLengths{inputs: draw(spec.InputLen), outputs: draw(spec.OutputLen)}
+	_, known := tok.(Vocabulary)
+	return known || s.VocabSize > 0 && s.Compat != CompatNewest
 }
 
-// firstOrdinaryID is the first token id used. The special ids of a vocabulary
-// are unknown here; in the llama family 0, 1 and 2 are the unknown, start and
-// end tokens. Many vocabularies put theirs at the end: there VocabSize should
-// be the number of ordinary tokens, as it is in vLLM's client.
-const firstOrdinaryID = 3
-
-// buildRandomIDs follows vLLM's draws with the ids first to VocabSize-1 allowed.
-func buildRandomIDs(spec Spec, first int) (*Set, error) {
-	if spec.VocabSize == 0 {
-		return nil, errors.New("vocabulary size not set: random token ids need the model's number of tokens; or send text")
+// buildRandomIDs sends the ids themselves.
+func buildRandomIDs(spec Spec, tok Tokenizer) (*Set, error) {
+	ids, err := newPool(spec, tok)
+	if err != nil {
+		return nil, err
 	}
-	if spec.VocabSize <= first || spec.VocabSize > math.MaxInt32 {
-		return nil, fmt.Errorf("vocabulary size %d: want more than %d, as ids below %d are left out", spec.VocabSize, first, first)
-	}
-	rng := prng.NewPCG64(spec.Seed)
-	lengths := drawLengths(rng, spec)
-	offsets := rng.Integers(0, spec.VocabSize, spec.N)
-	allowed := spec.VocabSize - first
-	prefix := rng.Integers(0, allowed, spec.PrefixLen)
+	return randomIDs(spec, ids), nil
+}
 
-	set := &Set{Prompts: make([]Prompt, spec.N)}
+func randomIDs(spec Spec, ids pool) *Set {
+	p := drawPlan(spec, ids)
+	set := &Set{Prompts: make([]Prompt, spec.N), NumpyDrawn: p.numpyDrawn(), Notes: p.notes()}
 	starts := map[int]bool{}
 	for i := range set.Prompts {
-		ids := make([]int, 0, spec.PrefixLen+lengths.inputs[i])
-		for _, index := range prefix {
-			ids = append(ids, first+index)
+		own := ids.run(p.offsets[i]+i, p.inputs[i])
+		if len(own) > 0 {
+			starts[own[0]] = true
 		}
-		for j := range lengths.inputs[i] {
-			ids = append(ids, first+(offsets[i]+i+j)%allowed)
-		}
-		starts[ids[spec.PrefixLen]] = true
-		set.Prompts[i] = Prompt{TokenIDs: ids, InputTokens: len(ids), OutputTokens: lengths.outputs[i]}
+		all := append(append(make([]int, 0, len(p.prefix)+len(own)), p.prefix...), own...)
+		set.Prompts[i] = Prompt{TokenIDs: all, InputTokens: len(all), OutputTokens: p.outputs[i]}
 	}
 	set.noteAlike(len(starts))
-	return set, nil
+	return set
 }
 
 // noteAlike warns of prompts that a prefix cache may know from others.
@@ -82,3 +76,5 @@ func (s *Set) noteAlike(distinct int) {
 			alike, len(s.Prompts)))
 	}
 }
+
+var errNoDecoder = errors.New("the tokenizer cannot write token ids as text: name a tokenizer file, or send token ids")

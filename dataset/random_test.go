@@ -34,7 +34,7 @@ func TestRandomIDsAsVLLM(t *testing.T) {
 			Kind: "random", Seed: c.Seed, N: c.N, InputLen: c.InputLen, OutputLen: c.OutputLen,
 			TokenIDs: true, VocabSize: c.VocabSize, RangeRatio: c.RangeRatio, PrefixLen: c.PrefixLen,
 		}
-		set, err := buildRandomIDs(spec, 0)
+		set, err := buildRandomIDs(spec, numbered{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,13 +58,13 @@ type vllmRequests struct {
 // The requests that vLLM's client sent name token n "tn".
 func TestRandomIDsAsSent(t *testing.T) {
 	var sent map[string]vllmRequests
-	loadJSON(t, "requests-newest.json", &sent)
+	loadJSONGz(t, "requests-newest.json.gz", &sent)
 	for name, spec := range map[string]Spec{
 		"random":       {N: 6, InputLen: 8, OutputLen: 5},
 		"random_ratio": {N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.3, PrefixLen: 3, Seed: 42},
 	} {
 		spec.TokenIDs, spec.VocabSize = true, 32000
-		set, err := buildRandomIDs(spec, 0)
+		set, err := buildRandomIDs(spec, numbered{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestRandomTextWithTokenizer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			set := build(t, Spec{Kind: "random", N: 50, InputLen: 60, OutputLen: 3, RangeRatio: 0.5, PrefixLen: 16}, c.tok)
-			want, err := buildRandomIDs(Spec{N: 50, InputLen: 60, OutputLen: 3, RangeRatio: 0.5, PrefixLen: 16, VocabSize: 100}, 0)
+			want, err := buildRandomIDs(Spec{N: 50, InputLen: 60, OutputLen: 3, RangeRatio: 0.5, PrefixLen: 16, VocabSize: 100}, numbered{})
 			if err != nil {
 				t.Fatal(err)
 			}

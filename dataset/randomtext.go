@@ -2,161 +2,136 @@ package dataset
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
-	"strings"
 
 	"benchrig/dataset/prng"
 )
 
-//go:embed words.txt
-var wordList string
+// coder writes ids as text that has a set number of tokens.
+type coder struct {
+	tok  Tokenizer
+	dec  Decoder
+	size int                              // of the vocabulary
+	draw func(low, high, count int) []int // further ids
+}
 
-// buildRandomText makes prompts of common English words, most of which are one
-// token in most vocabularies. With a tokenizer each prompt is brought to its
-// length; without one a length counts words.
-//
-// The two words after the shared prefix are another pair in each prompt, so
-// that no prompt is the beginning of another and a prefix cache does not help.
-func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	rng := prng.NewPCG64(spec.Seed)
-	lengths := drawLengths(rng, spec)
-	w := newWriter(rng, tok)
-	prefix, _, err := w.compose(ctx, nil, nil, spec.PrefixLen)
+func newCoder(tok Tokenizer, size int, draw func(low, high, count int) []int) (coder, error) {
+	dec, ok := tok.(Decoder)
+	if !ok {
+		return coder{}, errNoDecoder
+	}
+	return coder{tok, dec, size, draw}, nil
+}
+
+// rounds of vLLM's loop: how often a text is made longer or shorter.
+const rounds = 10
+
+// converge is that loop: ids are written as text and read again, random ones
+// added or the last cut, until there are want. It returns the last text and the
+// ids that it reads as.
+func (c coder) converge(ctx context.Context, ids []int, want int) (string, []int, error) {
+	for left := rounds; ; left-- {
+		text, err := c.decode(ctx, ids)
+		if err != nil {
+			return "", nil, err
+		}
+		if ids, err = c.encode(ctx, text); err != nil {
+			return "", nil, err
+		}
+		switch {
+		case left == 0 || len(ids) == want:
+			return text, ids, nil
+		case len(ids) < want:
+			ids = append(ids, c.draw(0, c.size, want-len(ids))...)
+		default:
+			ids = ids[:want]
+		}
+	}
+}
+
+// cutOnce is the way of 2025: read again once, cut, written again.
+func (c coder) cutOnce(ctx context.Context, ids []int, want int) (string, []int, error) {
+	text, err := c.decode(ctx, ids)
+	if err != nil {
+		return "", nil, err
+	}
+	if ids, err = c.encode(ctx, text); err != nil {
+		return "", nil, err
+	}
+	ids = ids[:min(want, len(ids))]
+	text, err = c.decode(ctx, ids)
+	return text, ids, err
+}
+
+func (c coder) decode(ctx context.Context, ids []int) (string, error) {
+	text, err := c.dec.Decode(ctx, ids)
+	if err != nil {
+		return "", fmt.Errorf("write tokens as text: %w", err)
+	}
+	return text, ctx.Err()
+}
+
+func (c coder) encode(ctx context.Context, text string) ([]int, error) {
+	ids, err := c.tok.Encode(ctx, text, false)
+	if err != nil {
+		return nil, fmt.Errorf("count tokens: %w", err)
+	}
+	return ids, ctx.Err()
+}
+
+// buildRandomText makes text of ids by the rules of spec.Compat. add, if there
+// is one, is called with each prompt when its text has been drawn; it may go on
+// with the stream.
+func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Prompt, *prng.PCG64) error) (*Set, error) {
+	ids, err := newPool(spec, tok)
 	if err != nil {
 		return nil, err
 	}
-	set := &Set{Prompts: make([]Prompt, spec.N)}
-	starts := map[string]bool{}
+	p := drawPlan(spec, ids)
+	c, err := newCoder(tok, ids.size, p.draw)
+	if err != nil {
+		return nil, err
+	}
+	if spec.PrefixLen > 0 && !spec.legacy() {
+		if _, p.prefix, err = c.converge(ctx, p.prefix, spec.PrefixLen); err != nil {
+			return nil, err
+		}
+	}
+	set := &Set{Prompts: make([]Prompt, spec.N), NumpyDrawn: p.numpyDrawn(), Notes: p.notes()}
 	off := lengthErrors{}
 	for i := range set.Prompts {
-		start := w.start(i)[:min(2, lengths.inputs[i])]
-		want := spec.PrefixLen + lengths.inputs[i]
-		words, tokens, err := w.compose(ctx, prefix, start, want)
+		want := spec.PrefixLen + p.inputs[i]
+		all := append(append(make([]int, 0, want), p.prefix...), ids.run(p.offsets[i]+i, p.inputs[i])...)
+		text, counted, err := c.write(ctx, spec, all, want)
 		if err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i+1, err)
 		}
-		own := words[len(prefix):]
-		starts[strings.Join(own[:min(2, len(own))], " ")] = true
-		set.Prompts[i] = Prompt{Text: strings.Join(words, " "), InputTokens: tokens, OutputTokens: lengths.outputs[i]}
-		off.add(tokens, want)
+		off.add(counted, want)
+		if spec.Compat == CompatNewest {
+			counted += ids.added
+		}
+		set.Prompts[i] = Prompt{Text: text, InputTokens: counted, OutputTokens: p.outputs[i]}
+		if add != nil {
+			if err := add(&set.Prompts[i], p.pcg); err != nil {
+				return nil, fmt.Errorf("prompt %d: %w", i+1, err)
+			}
+		}
 	}
-	set.noteAlike(len(starts))
-	if tok == nil {
-		set.Notes = append(set.Notes, "prompt lengths are counted in words, about one token each: no tokenizer to count with")
-	} else {
-		set.Notes = append(set.Notes, off.notes()...)
-	}
+	set.Notes = append(set.Notes, off.notes()...)
 	return set, nil
 }
 
-// lengthErrors sums up which prompts missed their length.
-type lengthErrors struct{ count, largest int }
-
-func (e *lengthErrors) add(tokens, want int) {
-	if tokens != want {
-		e.count++
-		e.largest = max(e.largest, tokens-want, want-tokens)
+// write makes the text of one prompt and the count that vLLM has of it. That
+// of 2024 never read its text again: it takes the number of ids.
+func (c coder) write(ctx context.Context, spec Spec, ids []int, want int) (string, int, error) {
+	way := c.converge
+	switch spec.Compat {
+	case CompatVLLM06:
+		text, err := c.decode(ctx, ids)
+		return text, len(ids), err
+	case CompatVLLM010:
+		way = c.cutOnce
 	}
+	text, read, err := way(ctx, ids, want)
+	return text, len(read), err
 }
-
-func (e *lengthErrors) notes() []string {
-	if e.count == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d prompts are not exactly of the length asked, by up to %d tokens: this vocabulary splits words", e.count, e.largest)}
-}
-
-// writer composes texts from the word list.
-type writer struct {
-	rng   *prng.PCG64
-	tok   Tokenizer
-	words []string // in the seed's order
-	short []string // those of them that are surest to be one token
-}
-
-func newWriter(rng *prng.PCG64, tok Tokenizer) *writer {
-	w := &writer{rng: rng, tok: tok, words: strings.Fields(wordList)}
-	for i := len(w.words) - 1; i > 0; i-- {
-		j := rng.Integers(0, i+1, 1)[0]
-		w.words[i], w.words[j] = w.words[j], w.words[i]
-	}
-	for _, word := range w.words {
-		if len(word) <= 3 {
-			w.short = append(w.short, word)
-		}
-	}
-	return w
-}
-
-// start is the pair of words that prompt i begins with; it repeats only after
-// the square of the list's length.
-func (w *writer) start(i int) []string {
-	n := len(w.words)
-	return []string{w.words[i%n], w.words[(i+i/n+1)%n]}
-}
-
-func (w *writer) draw(from []string, n int) []string {
-	out := make([]string, n)
-	for i, index := range w.rng.Integers(0, len(from), n) {
-		out[i] = from[index]
-	}
-	return out
-}
-
-// maxFits bounds how often one prompt is counted.
-const maxFits = 10
-
-// compose returns prefix, start and as many random words as make up want
-// tokens, and the number of tokens, 0 without a tokenizer. When it meets no
-// exact fit in maxFits tries, it returns the nearest.
-func (w *writer) compose(ctx context.Context, prefix, start []string, want int) ([]string, int, error) {
-	fixed := len(prefix) + len(start)
-	words := append(append(make([]string, 0, max(want, fixed)), prefix...), start...)
-	words = append(words, w.draw(w.words, max(0, want-fixed))...)
-	if w.tok == nil || want == 0 {
-		return words, 0, ctx.Err()
-	}
-	var best []string
-	bestTokens := 0
-	for range maxFits {
-		tokens, err := w.count(ctx, words)
-		if err != nil {
-			return nil, 0, err
-		}
-		if best == nil || distance(tokens, want) < distance(bestTokens, want) {
-			best, bestTokens = append(best[:0], words...), tokens
-		}
-		if tokens == want {
-			break
-		}
-		words = w.resize(words, len(prefix)+min(1, len(start)), tokens, want)
-	}
-	return best, bestTokens, nil
-}
-
-func (w *writer) count(ctx context.Context, words []string) (int, error) {
-	ids, err := w.tok.Encode(ctx, strings.Join(words, " "), false)
-	if err != nil {
-		return 0, fmt.Errorf("count tokens: %w", err)
-	}
-	return len(ids), nil
-}
-
-// resize cuts or adds the words that the missing tokens stand for at the
-// average so far. The last few tokens are made up with short words, and a cut
-// is one word deeper than the average says, so that these can follow. The first
-// words, fixed in number, stay.
-func (w *writer) resize(words []string, fixed, tokens, want int) []string {
-	const few = 8
-	change := (want - tokens) * len(words) / max(1, tokens)
-	switch {
-	case want > tokens+few:
-		return append(words, w.draw(w.words, max(1, change))...)
-	case want > tokens:
-		return append(words, w.draw(w.short, want-tokens)...)
-	}
-	return words[:max(fixed, 1, len(words)+change-1)]
-}
-
-func distance(a, b int) int { return max(a-b, b-a) }

@@ -29,14 +29,12 @@ func keepTurn(prompt, output int, fixedOutput bool) bool {
 
 // buildShareGPT samples a file in ShareGPT's layout as vLLM's client does: the
 // conversations of two turns or more, shuffled, the first N whose first two
-// turns pass the filter; repeats of them when they are fewer than N.
+// turns pass the filter; repeats of them when they are fewer than N, but not by
+// the rules of vLLM 0.6. With Turns, more of a conversation is kept.
 //
 // Only places of conversations are kept, so that memory does not grow with the
 // texts of a file of many hundred megabytes; the chosen ones are read again.
 func buildShareGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	if err := spec.checkPath(); err != nil {
-		return nil, err
-	}
 	file, err := os.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
@@ -50,6 +48,7 @@ func buildShareGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+	spec.NoOversample = spec.NoOversample || spec.Compat == CompatVLLM06
 	set := oversample(kept, spec)
 	if tok == nil {
 		set.Notes = append(set.Notes, estimateNote)
@@ -71,7 +70,7 @@ func sampleShareGPT(ctx context.Context, conversations shareGPT, spec Spec, tok 
 		if len(kept) == spec.N {
 			break
 		}
-		prompt, ok, err := conversations.prompt(ctx, place, spec.OutputLen, tok)
+		prompt, ok, err := conversations.prompt(ctx, place, spec, tok)
 		if err != nil {
 			return nil, fmt.Errorf("conversation %d: %w", place.number, err)
 		}
@@ -87,7 +86,15 @@ func sampleShareGPT(ctx context.Context, conversations shareGPT, spec Spec, tok 
 }
 
 // prompt makes a conversation's prompt; ok is false if the filter drops it.
-func (s shareGPT) prompt(ctx context.Context, at place, outputLen int, tok Tokenizer) (_ Prompt, ok bool, err error) {
+func (s shareGPT) prompt(ctx context.Context, at place, spec Spec, tok Tokenizer) (_ Prompt, ok bool, err error) {
+	if spec.Turns > 1 {
+		said, err := s.said(at)
+		if err != nil {
+			return Prompt{}, false, err
+		}
+		return turnsPrompt(ctx, exchanges(said), spec, tok)
+	}
+	outputLen := spec.OutputLen
 	question, answer, err := s.turns(at)
 	if err != nil {
 		return Prompt{}, false, err

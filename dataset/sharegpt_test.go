@@ -8,58 +8,50 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 )
 
 func TestShareGPTAsVLLM(t *testing.T) {
-	content := synthetic(t)
-	places, err := indexShareGPT(t.Context(), bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Cases []struct {
-			N           int    `json:"num_requests"`
-			Seed        uint64 `json:"seed"`
-			OutputLen   *int   `json:"output_len"`
-			TotalInputs int    `json:"total_input_tokens"`
-			Requests    [][3]any
-		}
-	}
-	loadJSON(t, "sharegpt-newest.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("no cases")
-	}
-	for _, c := range file.Cases {
-		spec := Spec{Kind: "sharegpt", Seed: c.Seed, N: c.N, Shuffle: true}
-		if c.OutputLen != nil {
-			spec.OutputLen = *c.OutputLen
-		}
-		conversations := shareGPT{bytes.NewReader(content), slices.Clone(places)}
-		kept, err := sampleShareGPT(t.Context(), conversations, spec, &words{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		set := oversample(kept, spec)
-		if len(set.Prompts) != len(c.Requests) {
-			t.Fatalf("seed %d: %d prompts, want %d", c.Seed, len(set.Prompts), len(c.Requests))
-		}
-		total := 0
-		for i, p := range set.Prompts {
-			sum := sha256.Sum256([]byte(p.Text))
-			got := fmt.Sprint(hex.EncodeToString(sum[:8]), p.InputTokens, p.OutputTokens)
-			if want := fmt.Sprint(c.Requests[i][0], c.Requests[i][1], c.Requests[i][2]); got != want {
-				t.Errorf("seed %d, %d prompts: prompt %d = %s, want %s", c.Seed, c.N, i, got, want)
+	path := writeFile(t, string(synthetic(t)))
+	for name, compat := range map[string]string{"sharegpt-newest.json": CompatVLLM, "sharegpt-v06.json": CompatVLLM06} {
+		var file struct {
+			Cases []struct {
+				N           int    `json:"num_requests"`
+				Seed        uint64 `json:"seed"`
+				OutputLen   *int   `json:"output_len"`
+				TotalInputs int    `json:"total_input_tokens"`
+				Requests    [][3]any
 			}
-			total += p.InputTokens
 		}
-		if total != c.TotalInputs {
-			t.Errorf("seed %d, %d prompts: %d input tokens, want %d", c.Seed, c.N, total, c.TotalInputs)
+		loadJSON(t, name, &file)
+		if len(file.Cases) == 0 {
+			t.Fatal("no cases")
 		}
-		if c.N == 500 && !noteWith(set, "are repeats") {
-			t.Errorf("500 prompts: notes = %q, want one on repeats", set.Notes)
+		for _, c := range file.Cases {
+			spec := Spec{Kind: "sharegpt", Path: path, Seed: c.Seed, N: c.N, Shuffle: true, Compat: compat}
+			if c.OutputLen != nil {
+				spec.OutputLen = *c.OutputLen
+			}
+			set, err := Build(t.Context(), spec, &words{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(set.Prompts) != len(c.Requests) {
+				t.Fatalf("%s seed %d: %d prompts, want %d", name, c.Seed, len(set.Prompts), len(c.Requests))
+			}
+			total := 0
+			for i, p := range set.Prompts {
+				sum := sha256.Sum256([]byte(p.Text))
+				got := fmt.Sprint(hex.EncodeToString(sum[:8]), p.InputTokens, p.OutputTokens)
+				if want := fmt.Sprint(c.Requests[i][0], c.Requests[i][1], c.Requests[i][2]); got != want {
+					t.Errorf("%s seed %d, %d prompts: prompt %d = %s, want %s", name, c.Seed, c.N, i, got, want)
+				}
+				total += p.InputTokens
+			}
+			if total != c.TotalInputs {
+				t.Errorf("%s seed %d, %d prompts: %d input tokens, want %d", name, c.Seed, c.N, total, c.TotalInputs)
+			}
 		}
 	}
 }

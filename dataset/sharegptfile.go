@@ -69,20 +69,45 @@ func endOfArray(decoder *json.Decoder) error {
 	return nil
 }
 
+// said is all of a conversation.
+func (s shareGPT) said(at place) ([]utterance, error) {
+	c, err := s.read(at)
+	if err != nil {
+		return nil, err
+	}
+	var out []utterance
+	for i, raw := range c.Turns {
+		var m jsonMessage
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return nil, fmt.Errorf("turn %d: %w", i+1, jsonError(err))
+		}
+		out = append(out, m.utterance())
+	}
+	return out, nil
+}
+
+// read reads a conversation of two turns or more again.
+func (s shareGPT) read(at place) (c conversation, err error) {
+	raw := make([]byte, at.end-at.start)
+	if _, err := s.file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
+		return c, err
+	}
+	raw = bytes.TrimLeft(raw, ", \t\r\n")
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, jsonError(err)
+	}
+	if len(c.Turns) < 2 {
+		return c, errors.New("the file changed while it was read")
+	}
+	return c, nil
+}
+
 // turns returns the texts of a conversation's first two turns. A turn without
 // a value has an empty text.
 func (s shareGPT) turns(at place) (question, answer string, err error) {
-	raw := make([]byte, at.end-at.start)
-	if _, err := s.file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
+	c, err := s.read(at)
+	if err != nil {
 		return "", "", err
-	}
-	raw = bytes.TrimLeft(raw, ", \t\r\n")
-	var c conversation
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return "", "", jsonError(err)
-	}
-	if len(c.Turns) < 2 {
-		return "", "", errors.New("the file changed while it was read")
 	}
 	var texts [2]string
 	for i := range texts {

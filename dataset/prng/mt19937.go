@@ -19,6 +19,7 @@ const (
 type mt19937 struct {
 	state [mtWords]uint32
 	next  int // index of the next word; mtWords: a new block is due
+	drawn uint64
 }
 
 // seedWord is the reference implementation's init_genrand.
@@ -75,6 +76,7 @@ func (m *mt19937) uint32() uint32 {
 	}
 	y := m.state[m.next]
 	m.next++
+	m.drawn++
 	y ^= y >> 11
 	y ^= y << 7 & 0x9d2c5680
 	y ^= y << 15 & 0xefc60000

@@ -22,6 +22,20 @@ func NewNumpy(seed uint32) *Numpy {
 	return n
 }
 
+// NewNumpyAt is the generator of seed after it has drawn that many words, so
+// that one program can go on with the stream that another has begun. A normal
+// deviate kept for later is not part of it.
+func NewNumpyAt(seed uint32, drawn uint64) *Numpy {
+	n := NewNumpy(seed)
+	for range drawn {
+		n.mt.uint32()
+	}
+	return n
+}
+
+// Drawn is how many words the stream has given so far (see NewNumpyAt).
+func (n *Numpy) Drawn() uint64 { return n.mt.drawn }
+
 // Float64 is np.random.random(): uniform in [0, 1).
 func (n *Numpy) Float64() float64 { return n.mt.float64() }
 

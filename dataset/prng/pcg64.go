@@ -70,6 +70,20 @@ func (p *PCG64) Integers(low, high, count int) []int {
 	return out
 }
 
+// Float64 is rng.random(): uniform in [0, 1) with 53 bits.
+func (p *PCG64) Float64() float64 { return float64(p.uint64()>>11) / (1 << 53) }
+
+// Bytes is rng.integers(0, 256, size=count, dtype=np.uint8): four of each
+// 32-bit draw, lowest first; those left over are dropped.
+func (p *PCG64) Bytes(count int) []byte {
+	out := make([]byte, 0, count+3)
+	for len(out) < count {
+		v := p.uint32()
+		out = append(out, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+	}
+	return out[:count]
+}
+
 // upTo is uniform in [0, top], by Lemire's multiplication method.
 func (p *PCG64) upTo(top uint32) uint32 {
 	switch top {

@@ -1,0 +1,209 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+)
+
+// Meta says where a frozen set comes from.
+type Meta struct {
+	Spec            Spec   // that it was built from
+	Tokenizer       string // name; "" if nothing was counted
+	TokenizerSHA256 string // of the tokenizer's file, hex; "" if there is none
+}
+
+// frozenFormat and frozenVersion are the first fields of a frozen set.
+const (
+	frozenFormat  = "bench prompts"
+	frozenVersion = 1
+)
+
+// frozenHeader is the first line of a frozen set.
+type frozenHeader struct {
+	Format          string   `json:"format"`
+	Version         int      `json:"version"`
+	Prompts         int      `json:"prompts"`
+	SHA256          string   `json:"sha256"` // as Set's
+	Tokenizer       string   `json:"tokenizer,omitempty"`
+	TokenizerSHA256 string   `json:"tokenizer_sha256,omitempty"`
+	NumpyDrawn      uint64   `json:"numpy_drawn,omitempty"`
+	Notes           []string `json:"notes,omitempty"`
+	Spec            Spec     `json:"spec"`
+}
+
+// frozenPrompt is one line after it.
+type frozenPrompt struct {
+	Text         string       `json:"text,omitempty"`
+	TokenIDs     []int        `json:"token_ids,omitempty"`
+	InputTokens  int          `json:"input_tokens,omitempty"`
+	OutputTokens int          `json:"output_tokens,omitempty"`
+	Images       []string     `json:"images,omitempty"`
+	Turns        []frozenTurn `json:"turns,omitempty"`
+	At           *float64     `json:"at_s,omitempty"`
+	Group        int          `json:"group,omitempty"`
+}
+
+type frozenTurn struct {
+	Text         string `json:"text"`
+	OutputTokens int    `json:"output_tokens,omitempty"`
+}
+
+// Write freezes a set: a line about it, then one line a prompt. Kind "frozen"
+// reads it back and checks that nothing has changed.
+func Write(w io.Writer, set *Set, meta Meta) error {
+	out := bufio.NewWriter(w)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(frozenHeader{
+		Format: frozenFormat, Version: frozenVersion, Prompts: len(set.Prompts), SHA256: digest(set.Prompts),
+		Tokenizer: meta.Tokenizer, TokenizerSHA256: meta.TokenizerSHA256, NumpyDrawn: set.NumpyDrawn,
+		Notes: set.Notes, Spec: meta.Spec,
+	}); err != nil {
+		return fmt.Errorf("write prompts: %w", err)
+	}
+	for i, p := range set.Prompts {
+		if err := p.writable(); err != nil {
+			return fmt.Errorf("write prompts: prompt %d: %w", i+1, err)
+		}
+		line := frozenPrompt{p.Text, p.TokenIDs, p.InputTokens, p.OutputTokens, p.Images, nil, p.At, p.Group}
+		for _, t := range p.Turns {
+			line.Turns = append(line.Turns, frozenTurn(t))
+		}
+		if err := encoder.Encode(line); err != nil {
+			return fmt.Errorf("write prompts: %w", err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write prompts: %w", err)
+	}
+	return nil
+}
+
+// writable: JSON holds only UTF-8, anything else would come back as another text.
+func (p Prompt) writable() error {
+	texts := append([]string{p.Text}, p.Images...)
+	for _, t := range p.Turns {
+		texts = append(texts, t.Text)
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("%.40q is not UTF-8", text)
+		}
+	}
+	return nil
+}
+
+// buildFrozen reads the first N prompts of a set that Write wrote, and repeats
+// some where there are fewer.
+func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
+	file, err := os.Open(spec.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+	}
+	defer file.Close()
+	set, err := readFrozen(ctx, file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
+	}
+	all := len(set.Prompts)
+	out := oversample(set.Prompts[:min(spec.N, all)], spec)
+	out.Notes = append(set.Notes, out.Notes...)
+	out.NumpyDrawn = set.NumpyDrawn
+	if spec.N < all {
+		out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d frozen prompts", spec.N, all))
+	}
+	for i := range out.Prompts {
+		if spec.OutputLen > 0 {
+			out.Prompts[i].OutputTokens = spec.OutputLen
+		}
+	}
+	return out, nil
+}
+
+// ReadFrozen reads the line about a frozen set.
+func ReadFrozen(r io.Reader) (Meta, error) {
+	line, err := readLine(bufio.NewReader(r), nil)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Meta{}, cause(err)
+	}
+	h, err := parseHeader(bytes.TrimSpace(line))
+	return Meta{h.Spec, h.Tokenizer, h.TokenizerSHA256}, err
+}
+
+func parseHeader(line []byte) (h frozenHeader, err error) {
+	if len(line) == 0 {
+		return h, errors.New("the file is empty")
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, fmt.Errorf("first line: %w", jsonError(err))
+	}
+	switch {
+	case h.Format != frozenFormat:
+		return h, fmt.Errorf("no frozen prompts: the first line has format %q, want %q", h.Format, frozenFormat)
+	case h.Version != frozenVersion:
+		return h, fmt.Errorf("frozen prompts of version %d: this program reads version %d", h.Version, frozenVersion)
+	}
+	return h, nil
+}
+
+// readFrozen reads a whole frozen set and checks its hash.
+func readFrozen(ctx context.Context, r io.Reader) (*Set, error) {
+	var h *frozenHeader
+	set := &Set{}
+	err := eachLine(ctx, r, func(number int, _ span64, line []byte) error {
+		if h == nil {
+			read, err := parseHeader(line)
+			h = &read
+			return err
+		}
+		p, err := parseFrozen(line)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		set.Prompts = append(set.Prompts, p)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case h == nil:
+		return nil, errors.New("the file is empty")
+	case len(set.Prompts) != h.Prompts:
+		return nil, fmt.Errorf("%d prompts, its first line says %d: the file was cut off or changed", len(set.Prompts), h.Prompts)
+	case len(set.Prompts) == 0:
+		return nil, errors.New("the file has no prompts")
+	}
+	if sum := digest(set.Prompts); sum != h.SHA256 {
+		return nil, fmt.Errorf("its prompts have SHA-256 %.12s..., its first line says %.12s...: the file was changed", sum, h.SHA256)
+	}
+	set.Notes, set.NumpyDrawn = h.Notes, h.NumpyDrawn
+	return set, nil
+}
+
+func parseFrozen(line []byte) (Prompt, error) {
+	var l frozenPrompt
+	if err := json.Unmarshal(line, &l); err != nil {
+		return Prompt{}, jsonError(err)
+	}
+	if (l.Text == "") == (len(l.TokenIDs) == 0) {
+		return Prompt{}, errors.New(`want one of "text" and "token_ids"`)
+	}
+	if l.InputTokens < 0 || l.OutputTokens < 0 || l.OutputTokens > maxTokens || l.Group < 0 {
+		return Prompt{}, errors.New("negative or absurd numbers")
+	}
+	p := Prompt{
+		Text: l.Text, TokenIDs: l.TokenIDs, InputTokens: l.InputTokens, OutputTokens: l.OutputTokens,
+		Images: l.Images, At: l.At, Group: l.Group,
+	}
+	for _, t := range l.Turns {
+		p.Turns = append(p.Turns, Turn(t))
+	}
+	return p, nil
+}

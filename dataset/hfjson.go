@@ -1,0 +1,119 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+)
+
+// jsonTable is a file of JSON lines or one JSON array of objects. Only places
+// are kept.
+type jsonTable struct {
+	file   io.ReaderAt
+	closer io.Closer
+	places []span64
+	names  []string
+}
+
+func openJSONTable(ctx context.Context, file *os.File) (chatTable, error) {
+	t, err := indexJSON(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	t.closer = file
+	return t, nil
+}
+
+// indexJSON finds the rows and the columns of the first one.
+func indexJSON(ctx context.Context, file interface {
+	io.Reader
+	io.ReaderAt
+	io.Seeker
+}) (*jsonTable, error) {
+	t := &jsonTable{file: file}
+	var first [1]byte
+	if _, err := file.ReadAt(first[:], 0); err != nil {
+		return nil, errors.New("the file is empty")
+	}
+	var err error
+	if first[0] == '[' {
+		err = t.indexArray(ctx, file)
+	} else {
+		err = eachLine(ctx, file, func(_ int, at span64, _ []byte) error {
+			t.places = append(t.places, at)
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.places) == 0 {
+		return nil, errors.New("the file has no rows")
+	}
+	row, err := t.row(0)
+	t.names = slices.Sorted(maps.Keys(row))
+	return t, err
+}
+
+func (t *jsonTable) indexArray(ctx context.Context, r io.Reader) error {
+	decoder := json.NewDecoder(r)
+	if _, err := decoder.Token(); err != nil {
+		return jsonError(err)
+	}
+	for number := 1; decoder.More(); number++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		start := decoder.InputOffset()
+		var skipped struct{}
+		if err := decoder.Decode(&skipped); err != nil {
+			return fmt.Errorf("row %d: %w", number, jsonError(err))
+		}
+		t.places = append(t.places, span64{start, decoder.InputOffset()})
+	}
+	return endOfArray(decoder)
+}
+
+func (t *jsonTable) rows() int         { return len(t.places) }
+func (t *jsonTable) columns() []string { return t.names }
+func (t *jsonTable) close() error      { return t.closer.Close() }
+
+func (t *jsonTable) row(number int) (map[string]json.RawMessage, error) {
+	at := t.places[number]
+	raw := make([]byte, at.end-at.start)
+	if _, err := t.file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	raw = bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\uFEFF")), ", \t\r\n")
+	var row map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &row); err != nil {
+		return nil, fmt.Errorf("row %d: %w", number+1, jsonError(err))
+	}
+	return row, nil
+}
+
+func (t *jsonTable) each(ctx context.Context, field string, picked []int, use func(int, []utterance) error) error {
+	for _, number := range picked {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := t.row(number)
+		if err != nil {
+			return err
+		}
+		said, err := jsonUtterances(row[field])
+		if err != nil {
+			return fmt.Errorf("row %d: %q: %w", number+1, field, err)
+		}
+		if err := use(number, said); err != nil {
+			return err
+		}
+	}
+	return nil
+}

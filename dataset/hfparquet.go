@@ -1,0 +1,227 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// parquetTable is a parquet file, of which only the columns used are read.
+type parquetTable struct {
+	file   *parquet.File
+	closer io.Closer
+}
+
+func openParquet(file *os.File) (chatTable, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	t, err := newParquetTable(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	t.closer = file
+	return t, nil
+}
+
+func newParquetTable(r io.ReaderAt, size int64) (t *parquetTable, err error) {
+	defer asCorrupt(&err)
+	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("not a parquet file: %w", err)
+	}
+	if file.NumRows() < 0 || file.NumRows() > maxRows {
+		return nil, fmt.Errorf("%d rows: want at most %d in one file", file.NumRows(), maxRows)
+	}
+	return &parquetTable{file: file}, nil
+}
+
+// asCorrupt makes an error of a panic: the library meets broken files with one.
+func asCorrupt(err *error) {
+	if broken := recover(); broken != nil {
+		*err = fmt.Errorf("the parquet file is broken: %v", broken)
+	}
+}
+
+func (t *parquetTable) rows() int    { return int(t.file.NumRows()) }
+func (t *parquetTable) close() error { return t.closer.Close() }
+
+func (t *parquetTable) columns() []string {
+	var names []string
+	for _, f := range t.file.Schema().Fields() {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// leaves finds the parts of a column: its texts and, or -1, its roles.
+func (t *parquetTable) leaves(field string) (text, role int, err error) {
+	text, role = -1, -1
+	only := -1
+	count := 0
+	for i, path := range t.file.Schema().Columns() {
+		if path[0] != field {
+			continue
+		}
+		only = i
+		count++
+		for _, part := range path[1:] {
+			switch {
+			case slices.Contains([]string{"value", "content", "text"}, part) && text < 0:
+				text = i
+			case slices.Contains([]string{"from", "role"}, part) && role < 0:
+				role = i
+			}
+		}
+	}
+	if text < 0 && count == 1 {
+		text = only
+	}
+	if text < 0 {
+		return 0, 0, fmt.Errorf("column %q holds no texts under value, content or text", field)
+	}
+	for _, leaf := range []int{text, role} {
+		if leaf < 0 {
+			continue
+		}
+		path := t.file.Schema().Columns()[leaf]
+		if column, ok := t.file.Schema().Lookup(path...); !ok || column.Node.Type().Kind() != parquet.ByteArray {
+			return 0, 0, fmt.Errorf("column %q holds no texts", strings.Join(path, "."))
+		}
+	}
+	return text, role, nil
+}
+
+// each implements chatTable: one pass over the two parts of the column.
+func (t *parquetTable) each(ctx context.Context, field string, picked []int, use func(int, []utterance) error) (err error) {
+	defer asCorrupt(&err)
+	text, role, err := t.leaves(field)
+	if err != nil {
+		return err
+	}
+	first := 0
+	for _, group := range t.file.RowGroups() {
+		count := int(group.NumRows())
+		var own []int
+		for len(picked) > 0 && picked[0] < first+count {
+			own, picked = append(own, picked[0]-first), picked[1:]
+		}
+		if len(own) > 0 {
+			texts, roles := newLeafReader(group, text), newLeafReader(group, role)
+			err = errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []utterance) error { return use(first+row, said) }),
+				texts.close(), roles.close())
+			if err != nil {
+				return err
+			}
+		}
+		first += count
+	}
+	return nil
+}
+
+func readPicked(ctx context.Context, texts, roles *leafReader, picked []int, use func(int, []utterance) error) error {
+	for row := 0; len(picked) > 0; row++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		wanted := picked[0] == row
+		said, err := texts.next(wanted)
+		if err != nil {
+			return fmt.Errorf("row %d: %w", row+1, err)
+		}
+		who, err := roles.next(wanted)
+		if err != nil {
+			return fmt.Errorf("row %d: %w", row+1, err)
+		}
+		if !wanted {
+			continue
+		}
+		picked = picked[1:]
+		together, err := together(who, said)
+		if err != nil {
+			return fmt.Errorf("row %d: %w", row+1, err)
+		}
+		if err := use(row, together); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leafReader reads the texts of one leaf column, row by row.
+type leafReader struct {
+	pages  parquet.Pages
+	values parquet.ValueReader
+	buffer []parquet.Value
+	at     int // of the next value in buffer
+	have   int
+}
+
+// newLeafReader reads a leaf of a row group; for leaf -1 each row has nothing.
+func newLeafReader(group parquet.RowGroup, leaf int) *leafReader {
+	if leaf < 0 {
+		return nil
+	}
+	return &leafReader{pages: group.ColumnChunks()[leaf].Pages(), buffer: make([]parquet.Value, 256)}
+}
+
+func (l *leafReader) close() error {
+	if l == nil {
+		return nil
+	}
+	return l.pages.Close()
+}
+
+// next returns the texts of the next row, none if it is not wanted.
+func (l *leafReader) next(wanted bool) ([]string, error) {
+	if l == nil {
+		return nil, nil
+	}
+	var out []string
+	for begun := false; ; begun = true {
+		v, err := l.peek()
+		switch {
+		case errors.Is(err, io.EOF) && begun:
+			return out, nil
+		case errors.Is(err, io.EOF):
+			return nil, errors.New("the column ends before the rows do")
+		case err != nil:
+			return nil, err
+		case begun && v.RepetitionLevel() == 0:
+			return out, nil
+		}
+		l.at++
+		if wanted && !v.IsNull() {
+			out = append(out, strings.ToValidUTF8(string(v.ByteArray()), "\uFFFD"))
+		}
+	}
+}
+
+// peek is the next value of the column.
+func (l *leafReader) peek() (parquet.Value, error) {
+	for l.at == l.have {
+		if l.values == nil {
+			page, err := l.pages.ReadPage()
+			if err != nil {
+				return parquet.Value{}, err
+			}
+			l.values = page.Values()
+		}
+		n, err := l.values.ReadValues(l.buffer)
+		l.at, l.have = 0, n
+		switch {
+		case errors.Is(err, io.EOF):
+			l.values = nil
+		case err != nil:
+			return parquet.Value{}, err
+		}
+	}
+	return l.buffer[l.at], nil
+}
