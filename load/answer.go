@@ -23,6 +23,7 @@ const (
 // answer collects what one stream carries.
 type answer struct {
 	events eventReader
+	compat compatReader
 	chunk  chunk
 	kinds  []byte
 	text   []byte // reasoning and content in order of arrival
@@ -34,6 +35,7 @@ type answer struct {
 	finish  string
 	usage   tokenCounts
 	timings tokenCounts
+	begun   bool          // an event came
 	done    bool          // the end mark came
 	doneAt  time.Duration // of [DONE]; 0: none came
 	fault   *results.Failure
@@ -67,29 +69,38 @@ func (p *answerPool) put(a *answer) {
 	if cap(a.events.buf)+cap(a.events.data)+cap(a.text)+cap(a.said) > pooledMax {
 		return
 	}
-	a.events.src = nil
+	a.events.src, a.compat = nil, compatReader{}
 	p.pool.Put(a)
 }
 
-// read takes in the stream up to its end and returns the error that ended it,
-// io.EOF for a proper end. Counts of chunks go to progress as they come.
-func (a *answer) read(body stampedReader, api API, w *watch, progress *atomic.Int64) error {
+// begin makes body the stream to read.
+func (a *answer) begin(body stampedReader, api API) {
 	a.events.lines = api.Lines
-	a.events.reset(body)
+	a.events.reset(a.compat.tap(body, a, api))
+}
+
+// read takes in the stream up to its end and returns the error that ended it,
+// io.EOF for a proper end. Where the body says errWouldBlock it returns that,
+// and goes on when called again. Counts of chunks go to progress as they come.
+func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 	parse := api.dialect.parse
-	for first := true; ; {
+	for {
 		data, at, err := a.events.next()
+		if errors.Is(err, errWouldBlock) {
+			return err
+		}
 		if err != nil {
 			if !a.done && a.fault == nil {
 				a.end = at
 			}
 			return err
 		}
-		if first {
-			first = false
+		if !a.begun {
+			a.begun = true
 			w.firstEvent()
 		}
 		if a.done || a.fault != nil {
+			a.compat.after(data, at, a.events.spent())
 			continue
 		}
 		if a.take(data, at, parse) {
@@ -107,6 +118,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *chunk) 
 	c := &a.chunk
 	if err := parse(data, c); err != nil && a.garbage == nil && len(bytes.TrimSpace(data)) > 0 {
 		a.garbage = describeJSONTrouble(data)
+		a.compat.garbage(data, at, a.events.spent())
 	}
 	if c.done {
 		a.done, a.doneAt = true, at
@@ -196,6 +208,8 @@ func (a *answer) incomplete() *results.Failure {
 		return results.Failf(results.FailProtocol, "read stream: %v", a.garbage)
 	case bytes.HasPrefix(odd, []byte("error:")):
 		return results.Failf(results.FailInBand, "%s", bodyWords(odd[len("error:"):], wordsKept))
+	case faultValue(object(odd)["error"]) != nil:
+		return results.Failf(results.FailInBand, "%s", bodyWords(odd, wordsKept))
 	case a.events.total == 0:
 		return results.Failf(results.FailTruncated, "the stream ended without a byte")
 	case a.events.oddLines > 0:

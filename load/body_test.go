@@ -114,8 +114,8 @@ func TestRunRefuses(t *testing.T) {
 			t.Errorf("%s: Run error = %v, want one with %q", tt.name, err, tt.words)
 		}
 	}
-	if len(s.got) != 0 {
-		t.Errorf("%d requests were sent", len(s.got))
+	if n := s.requests(); n != 0 {
+		t.Errorf("%d requests were sent", n)
 	}
 }
 
@@ -149,7 +149,9 @@ func TestRequestOnTheWire(t *testing.T) {
 	if r.Failure != nil || r.RequestID != "mine-0" || *r.LocalInputTokens != 1 || r.AskedOutputTokens != 8 {
 		t.Fatalf("record %+v", r)
 	}
+	s.mu.Lock() // our reads of the socket are no synchronization in the race detector's eyes
 	h := s.hdr[0]
+	s.mu.Unlock()
 	for name, want := range map[string]string{
 		"Authorization": "Bearer k", "Content-Type": "application/json", "X-Request-Id": "mine-0",
 		"Accept-Encoding": "", "User-Agent": "bench", "Accept": "*/*",

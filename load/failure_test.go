@@ -59,7 +59,7 @@ func TestFailures(t *testing.T) {
 		{"error in plain JSON", plainJSON(`{"error":{"message":"boom"}}`), results.FailInBand, "boom", 0},
 
 		{"not streamed", plainJSON(`{"choices":[{"text":"a"}]}`), results.FailProtocol, "answered without streaming", 0},
-		{"unframed JSON", untyped(`{"error":{"message":"boom"}}` + "\n"), results.FailProtocol, `not an event stream: "{\"error\"`, 0},
+		{"unframed JSON", untyped(`{"error":{"message":"boom"}}` + "\n"), results.FailInBand, "boom", 0},
 		{"lines of JSON", untyped("{\"a\":1}\n{\"b\":2}\n"), results.FailProtocol, `not an event stream: "{\"a\":1}"`, 0},
 		{"html", strings.Replace(untyped("<html>\n</html>\n"), "Content-L", "Content-Type: text/html\r\nContent-L", 1), results.FailProtocol, `not an event stream: "<html>"`, 0},
 		{"garbage event", stream(tok + "data: {not json}\n\n" + end), results.FailProtocol, `event data is not JSON: "{not json}"`, 0},
@@ -98,8 +98,8 @@ func TestFailures(t *testing.T) {
 			if r.Failure == nil || r.Failure.Class != tt.class || !strings.Contains(r.Failure.Message, tt.words) || r.Failure.HTTPStatus != tt.status {
 				t.Fatalf("failure %+v, want class %s, status %d, message with %q", r.Failure, tt.class, tt.status, tt.words)
 			}
-			if len(s.got) != 1 {
-				t.Errorf("the server got %d requests, want 1", len(s.got))
+			if s.requests() != 1 {
+				t.Errorf("the server got %d requests, want 1", s.requests())
 			}
 			if r.SentS == nil || r.EndS < *r.SentS {
 				t.Errorf("sent %v, end %v", r.SentS, r.EndS)
@@ -127,8 +127,8 @@ func TestStaleConnectionIsNotRetried(t *testing.T) {
 	if f == nil || f.Class != results.FailTransport || !strings.Contains(f.Message, "it had been used before") {
 		t.Errorf("failure of request 1: %v, want class transport with a hint at the reused connection", f)
 	}
-	if records[0].Failure != nil || records[2].Failure != nil || len(s.got) != 3 || report.ConnectionsNo != 2 {
-		t.Errorf("%d requests reached the server over %d connections, want 3 over 2; failures %v, %v", len(s.got), report.ConnectionsNo, records[0].Failure, records[2].Failure)
+	if records[0].Failure != nil || records[2].Failure != nil || s.requests() != 3 || report.ConnectionsNo != 2 {
+		t.Errorf("%d requests reached the server over %d connections, want 3 over 2; failures %v, %v", s.requests(), report.ConnectionsNo, records[0].Failure, records[2].Failure)
 	}
 }
 

@@ -24,6 +24,9 @@ type Target struct {
 	Headers  map[string]string // Authorization included
 	Body     map[string]any    // further fields, merged last, into nested objects too
 	TLS      *tls.Config       // for https; nil: the system's roots
+	// UnixSocket is the path of the socket that all requests go to; the base
+	// URL's host is then a name only. "": TCP.
+	UnixSocket string
 	// MaxTokensField names the field that limits a chat answer's length. "" is
 	// max_completion_tokens, which vLLM's own client sends; servers that know
 	// only the older name need "max_tokens". Completions always use max_tokens.
@@ -79,6 +82,7 @@ type Options struct {
 	// under load, and a request that meets the close is lost, since nothing is
 	// ever sent twice. The connect is part of the latency then.
 	ReuseConnections bool
+	Transport        string             // TransportSockets or TransportHTTP; "": sockets for http, net/http for https
 	KeepText         bool               // keep the answers' text, reasoning and content as they came, in the records
 	RequestID        func(i int) string // nil: RequestIDPrefix and i
 	RequestIDPrefix  string             // "": "bench-"

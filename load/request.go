@@ -112,15 +112,19 @@ func (p *pass) readAnswer(r *results.Record, a *answer, rep *reply, w *watch, ca
 		return
 	}
 	var err error
-	if p.opts.NoStream {
-		err = a.readWhole(body, p.api)
-		p.count.chunks.Add(int64(len(a.chunkS)))
-	} else {
-		err = a.read(body, p.api, w, &p.count.chunks)
-	}
+	a.begin(body, p.api)
+	rep.drive(func() bool {
+		if p.opts.NoStream {
+			err = a.readWhole(p.api, &p.count.chunks)
+		} else {
+			err = a.read(p.api, w, &p.count.chunks)
+		}
+		return !errors.Is(err, errWouldBlock)
+	})
 	r.EndS = a.end.Seconds()
 	r.Failure = a.verdict(err, cause(), rep.reused)
 	a.fill(r, p.opts.KeepText)
+	r.VLLMReading = a.compat.readings(err)
 }
 
 // form is how the answers should be laid out.

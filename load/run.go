@@ -34,14 +34,18 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	if opts.MaxConcurrency > 0 {
 		width = min(width, opts.MaxConcurrency)
 	}
+	if p.wire, err = newTransport(&opts, urls, width, dial); err != nil {
+		return results.ClientReport{}, err
+	}
+	p.wire.prepare(ctx, firstWave(&opts, width))
 	before := readSelf()
 	p.clock = startClock()
+	p.wire.start(p.clock)
 	report := results.ClientReport{StartTime: p.clock.start.Format(time.RFC3339Nano)}
-	p.wire = newHTTPTransport(&opts, urls, width, p.clock, dial)
 	c := p.collect(ctx, emit)
 	after := readSelf()
 
-	report.ConnectionsNo = p.wire.close()
+	p.wire.close(&report)
 	report.DurationS = c.lastEnd
 	_, report.PeakInFlight = p.slots.load()
 	describe(&report, before, after, c.late)

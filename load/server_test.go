@@ -80,6 +80,13 @@ func (s *rawServer) serve(conn net.Conn, answer answerFunc) {
 	}
 }
 
+// requests is how many came so far.
+func (s *rawServer) requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.got)
+}
+
 // splitter cuts bytes into writes, and into HTTP chunks too with frames.
 type splitter struct {
 	name   string

@@ -176,6 +176,9 @@ func (e *eventReader) fill() error {
 	}
 	for range 100 {
 		n, at, err := e.src.ReadStamped(e.buf[e.w:min(len(e.buf), e.w+largestRead)])
+		if errors.Is(err, errWouldBlock) {
+			return err // not the end: the next call looks again
+		}
 		e.at, e.err = at, err
 		e.w += n
 		e.total += int64(n)

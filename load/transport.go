@@ -5,14 +5,18 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"benchrig/results"
 )
 
 // idleLimit is how long, with ReuseConnections, an unused connection is kept: shorter than the 5 s
@@ -25,8 +29,14 @@ type transport interface {
 	// send writes one request and returns when the answer's header is in.
 	// Its errors are of type *sendError.
 	send(ctx context.Context, r wireRequest) (*reply, error)
-	// close drops idle connections and returns how many were opened in all.
-	close() int
+	// prepare opens connections for n requests that are to be sent at once. It
+	// comes before start.
+	prepare(ctx context.Context, n int)
+	// start gives the clock to stamp by. It comes before the first send.
+	start(c clock)
+	// close drops idle connections and tells of the pass: connections opened,
+	// and where its times come from.
+	close(r *results.ClientReport)
 }
 
 // wireRequest is one request as it goes out.
@@ -44,6 +54,20 @@ type reply struct {
 	body     stampedReader
 	close    func() // gives the connection back, or closes it if the body was not read to its end
 	reused   bool   // the connection had carried a request before
+
+	// steps, if set, calls its argument whenever bytes have come, until it
+	// returns true; reads of the body say errWouldBlock meanwhile.
+	steps func(step func() bool)
+}
+
+// drive calls step until it returns true, by steps if there are any.
+func (r *reply) drive(step func() bool) {
+	if r.steps != nil {
+		r.steps(step)
+		return
+	}
+	for !step() {
+	}
 }
 
 // sendError says how far a request came that got no answer.
@@ -69,8 +93,44 @@ type httpTransport struct {
 	opened atomic.Int64
 }
 
-func newHTTPTransport(o *Options, urls []*url.URL, width int, c clock, dial dialFunc) *httpTransport {
-	t := &httpTransport{urls: urls, clock: c}
+// The values of Options.Transport.
+const (
+	TransportSockets = "sockets"  // HTTP/1.1 on sockets of our own, stamped by the kernel; http only
+	TransportHTTP    = "net/http" // Go's client, stamped as each read returns
+)
+
+// newTransport chooses the transport for the URLs.
+func newTransport(o *Options, urls []*url.URL, width int, dial dialFunc) (transport, error) {
+	secure := slices.ContainsFunc(urls, func(u *url.URL) bool { return u.Scheme == "https" })
+	switch o.Transport {
+	case "", TransportSockets:
+		if !secure {
+			return newSocketTransport(o, urls, dial)
+		}
+		if o.Transport == TransportSockets {
+			return nil, fmt.Errorf("choose transport: %q carries no https; use %q", TransportSockets, TransportHTTP)
+		}
+	case TransportHTTP:
+	default:
+		return nil, fmt.Errorf("choose transport: %q is none; use %q or %q", o.Transport, TransportSockets, TransportHTTP)
+	}
+	return newHTTPTransport(o, urls, width, dial), nil
+}
+
+// firstWave is how many requests will be sent at once when the clock starts.
+func firstWave(o *Options, width int) int {
+	at0 := width
+	if o.Arrivals != nil {
+		at0 = 0
+		for at0 < len(o.Arrivals) && o.Arrivals[at0] == 0 {
+			at0++
+		}
+	}
+	return min(at0, width, waveMax)
+}
+
+func newHTTPTransport(o *Options, urls []*url.URL, width int, dial dialFunc) *httpTransport {
+	t := &httpTransport{urls: urls}
 	t.header, t.host = requestHeader(o.Target.Headers)
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: o.Timeouts.Connect}).DialContext
@@ -79,6 +139,9 @@ func newHTTPTransport(o *Options, urls []*url.URL, width int, c clock, dial dial
 	protocols.SetHTTP1(true)
 	t.rt = &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if o.Target.UnixSocket != "" {
+				network, addr = "unix", o.Target.UnixSocket
+			}
 			conn, err := dial(ctx, network, addr)
 			if err == nil {
 				t.opened.Add(1)
@@ -151,9 +214,14 @@ func (t *httpTransport) send(ctx context.Context, r wireRequest) (*reply, error)
 	}, nil
 }
 
-func (t *httpTransport) close() int {
+// prepare does nothing: net/http opens connections as requests come.
+func (t *httpTransport) prepare(context.Context, int) {}
+
+func (t *httpTransport) start(c clock) { t.clock = c }
+
+func (t *httpTransport) close(r *results.ClientReport) {
 	t.rt.CloseIdleConnections()
-	return int(t.opened.Load())
+	r.Transport, r.Stamps, r.ConnectionsNo = TransportHTTP, "user", int(t.opened.Load())
 }
 
 // stampingBody stamps each read as soon as it returns.

@@ -1,0 +1,308 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"benchrig/results"
+)
+
+const (
+	// preparedLimit is how long a connection opened in advance may wait for its
+	// request; servers close those on which nothing comes.
+	preparedLimit = time.Second
+	// preparing is how long opening in advance may take, and how many
+	// connections are opened side by side: no server's backlog shall overflow.
+	preparing      = 700 * time.Millisecond
+	preparingWidth = 32
+	waveMax        = 16 << 10 // connections opened in advance, at most
+	firstHead      = 4 << 10  // bytes; room for the head of an answer
+)
+
+// socketTransport carries requests over plain TCP or Unix sockets by HTTP/1.1
+// of our own, so that the kernel's arrival times are known and an event costs
+// one system call.
+type socketTransport struct {
+	dial    dialFunc
+	sites   []site
+	reuse   bool
+	clock   clock
+	stamps  *stamper
+	sweeper sweeper
+	opened  atomic.Int64
+	buffers sync.Pool // of *requestBuffers
+
+	mu   sync.Mutex
+	idle [][]*socketConn // by replica: ready for a request, the latest used last
+}
+
+// site is one server.
+type site struct {
+	network, address string
+	constant         []byte // head of every request, up to what changes
+}
+
+// requestBuffers serve one request until its answer's head is in.
+type requestBuffers struct {
+	out, in []byte
+	head    *bufio.Reader
+}
+
+func newSocketTransport(o *Options, urls []*url.URL, dial dialFunc) (*socketTransport, error) {
+	t := &socketTransport{dial: dial, reuse: o.ReuseConnections, idle: make([][]*socketConn, len(urls))}
+	if dial == nil {
+		t.dial = (&net.Dialer{Timeout: o.Timeouts.Connect}).DialContext
+	}
+	t.buffers.New = func() any {
+		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
+	}
+	header, host := requestHeader(o.Target.Headers)
+	header.Del("X-Request-Id")
+	for _, u := range urls {
+		s := site{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
+		if o.Target.UnixSocket != "" {
+			s.network, s.address = "unix", o.Target.UnixSocket
+		}
+		var err error
+		if s.constant, err = requestHead(u.RequestURI(), hostOf(u, host), withUser(header, u), t.reuse); err != nil {
+			return nil, err
+		}
+		t.sites = append(t.sites, s)
+	}
+	return t, nil
+}
+
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	return "80"
+}
+
+func hostOf(u *url.URL, asked string) string {
+	if asked != "" {
+		return asked
+	}
+	return u.Host
+}
+
+// withUser adds the user that the URL names, unless the header says who asks.
+func withUser(h http.Header, u *url.URL) http.Header {
+	if u.User == nil || h.Get("Authorization") != "" {
+		return h
+	}
+	password, _ := u.User.Password()
+	h = h.Clone()
+	h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+	return h
+}
+
+func (t *socketTransport) start(c clock) {
+	t.clock, t.stamps = c, newStamper(c)
+	for _, conns := range t.idle {
+		for _, conn := range conns {
+			conn.stamps = t.stamps
+		}
+	}
+}
+
+// prepare opens n connections, spread over the servers as requests will be.
+// What does not succeed in time is left to the requests themselves.
+func (t *socketTransport) prepare(ctx context.Context, n int) {
+	ctx, cancel := context.WithTimeout(ctx, preparing)
+	defer cancel()
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, preparingWidth) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				replica := i % len(t.sites)
+				conn, err := t.open(ctx, replica)
+				if err != nil {
+					return
+				}
+				t.put(replica, conn)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func (t *socketTransport) open(ctx context.Context, replica int) (*socketConn, error) {
+	conn, err := t.dial(ctx, t.sites[replica].network, t.sites[replica].address)
+	if err != nil {
+		return nil, err
+	}
+	t.opened.Add(1)
+	return newSocketConn(conn, t.stamps), nil
+}
+
+func (t *socketTransport) put(replica int, c *socketConn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle[replica] = append(t.idle[replica], c)
+}
+
+// take returns a connection that is ready, nil if there is none. Those that
+// waited too long or that the server closed are dropped.
+func (t *socketTransport) take(replica int) *socketConn {
+	for {
+		t.mu.Lock()
+		conns := t.idle[replica]
+		if len(conns) == 0 {
+			t.mu.Unlock()
+			return nil
+		}
+		c := conns[len(conns)-1]
+		t.idle[replica] = conns[:len(conns)-1]
+		t.mu.Unlock()
+		limit := preparedLimit
+		if c.reused {
+			limit = idleLimit
+		}
+		if time.Since(c.made) <= limit && c.silent() {
+			return c
+		}
+		_ = c.conn.Close()
+	}
+}
+
+// silent reports whether the connection is open and nothing came on it.
+func (c *socketConn) silent() bool {
+	if c.raw == nil {
+		return true
+	}
+	silent := false
+	err := c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		_, _, _, err := c.recv.receive(fd, b[:])
+		silent = errors.Is(err, errWouldBlock)
+	})
+	return err == nil && silent
+}
+
+func (t *socketTransport) send(ctx context.Context, r wireRequest) (*reply, error) {
+	failure := &sendError{}
+	c := t.take(r.replica)
+	if c == nil {
+		var err error
+		if c, err = t.open(ctx, r.replica); err != nil {
+			failure.err = err
+			return nil, failure
+		}
+	}
+	failure.connected, failure.reused = true, c.reused
+	stop := c.watchContext(ctx)
+	h, at, err := t.exchange(c, r)
+	if err != nil {
+		stop()
+		_ = c.conn.Close()
+		failure.err = err
+		return nil, failure
+	}
+	c.body = h.body
+	return &reply{
+		status: h.status, header: h.header, headerAt: at, body: c, reused: c.reused,
+		steps: func(step func() bool) { c.drive(step, &t.sweeper) },
+		close: func() { t.finish(c, r.replica, stop() && !h.closing) },
+	}, nil
+}
+
+// exchange writes the request and reads the head of its answer. A server may
+// answer and close before it has read a large request: then its answer counts.
+func (t *socketTransport) exchange(c *socketConn, r wireRequest) (head, time.Duration, error) {
+	if strings.ContainsAny(r.id, "\r\n\x00") {
+		return head{}, 0, fmt.Errorf("write request: id %q holds control characters", r.id)
+	}
+	b := t.buffers.Get().(*requestBuffers)
+	defer t.buffers.Put(b)
+	b.out = appendRequest(b.out[:0], t.sites[r.replica].constant, r.id, len(r.body))
+	parts := net.Buffers{b.out, r.body}
+	_, unwritten := parts.WriteTo(c.conn)
+	h, at, err := c.readHead(b)
+	if err != nil && unwritten != nil {
+		err = unwritten
+	}
+	return h, at, err
+}
+
+// readHead reads up to the end of the head of the final answer. Bytes beyond
+// it are kept for the body.
+func (c *socketConn) readHead(b *requestBuffers) (head, time.Duration, error) {
+	got, searched, interims := 0, 0, 0
+	for {
+		if got == len(b.in) {
+			if got >= maxHead {
+				return head{}, 0, errHeadTooLong
+			}
+			b.in = append(b.in, make([]byte, got)...)
+		}
+		n, at, err := c.read(b.in[got:])
+		if n == 0 && err != nil {
+			if errors.Is(err, io.EOF) && got > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return head{}, 0, err
+		}
+		got += n
+		for got > 0 {
+			if err := notHTTP(b.in[:got]); err != nil {
+				return head{}, 0, err
+			}
+			end := headEnd(b.in[:got], searched)
+			if end == 0 {
+				searched = max(got-2, 0)
+				break
+			}
+			h, err := parseHead(b.in[:end], b.head)
+			if err != nil {
+				return head{}, 0, err
+			}
+			if !h.interim() {
+				c.ahead, c.aheadAt = append([]byte(nil), b.in[end:got]...), at
+				return h, at, nil
+			}
+			if interims++; interims > maxInterim {
+				return head{}, 0, fmt.Errorf("more than %d interim answers before the real one", maxInterim)
+			}
+			got, searched = copy(b.in, b.in[end:got]), 0
+		}
+	}
+}
+
+// finish keeps the connection for another request if it may, or closes it.
+func (t *socketTransport) finish(c *socketConn, replica int, usable bool) {
+	whole := c.body.over() && len(c.ahead) == 0 && !c.spoiled && (c.failed == nil || errors.Is(c.failed, io.EOF))
+	if !t.reuse || !usable || !whole {
+		_ = c.conn.Close()
+		return
+	}
+	c.made, c.reused = time.Now(), true
+	c.body, c.ahead, c.failed, c.empty = bodyDecoder{line: c.body.line[:0]}, nil, nil, false
+	t.put(replica, c)
+}
+
+func (t *socketTransport) close(r *results.ClientReport) {
+	t.mu.Lock()
+	for _, conns := range t.idle {
+		for _, c := range conns {
+			_ = c.conn.Close()
+		}
+	}
+	clear(t.idle)
+	t.mu.Unlock()
+	t.sweeper.close()
+	r.Transport, r.ConnectionsNo = TransportSockets, int(t.opened.Load())
+	t.stamps.describe(r)
+}
