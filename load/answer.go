@@ -29,6 +29,7 @@ type answer struct {
 	text   []byte // reasoning and content in order of arrival
 	said   []byte // content alone, for the turns to come
 	talks  bool   // keep said
+	whole  bool   // the answer was not streamed: its one chunk says nothing of tokens
 	pieces bool   // events that should repeat the text so far hold new text only
 
 	chunkS  []float64 // belongs to the record; never used again
@@ -170,6 +171,8 @@ func (a *answer) fresh(sofar []byte, last bool) []byte {
 	case bytes.HasPrefix(sofar, a.text):
 		return sofar[len(a.text):]
 	case last && bytes.HasPrefix(a.text, sofar):
+		a.text = a.text[:len(sofar)]
+		a.said = append(a.said[:0], a.text...)
 		return nil
 	}
 	a.pieces = true
@@ -259,7 +262,7 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountUsage
 	} else if n := atLeast(1, a.timings.output); n != nil {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountTimings
-	} else if len(a.kinds) > 0 {
+	} else if len(a.kinds) > 0 && !a.whole {
 		r.OutputTokens, r.OutputTokensSource = atLeast(0, a.tokens()), results.CountChunks
 	} else {
 		r.OutputTokensSource = results.CountNone

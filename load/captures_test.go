@@ -32,7 +32,7 @@ func TestCaptures(t *testing.T) {
 				if len(body) > split.most {
 					continue
 				}
-				got := describeRecord(replay(t, header, body, split))
+				got := describeRecord(replay(t, header, body, split, nil))
 				if want == "" {
 					want = got
 					fmt.Fprintf(&all, "%s\n%s", name, got)
@@ -46,7 +46,7 @@ func TestCaptures(t *testing.T) {
 	golden(t, "testdata/captures.golden", all.String())
 }
 
-func replay(t *testing.T, header string, body []byte, split splitter) results.Record {
+func replay(t *testing.T, header string, body []byte, split splitter, edit func(o *Options)) results.Record {
 	t.Helper()
 	frame := [][]byte{body}
 	if strings.Contains(header, "chunked") {
@@ -66,6 +66,9 @@ func replay(t *testing.T, header string, body []byte, split splitter) results.Re
 	})
 	o := options(s.url, "completions")
 	o.Timeouts = Timeouts{Total: 20 * time.Second}
+	if edit != nil {
+		edit(&o)
+	}
 	return one(t, o)
 }
 

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type pipeServer struct {
 	n      atomic.Int64
 	wg     sync.WaitGroup // of the connections
 	refuse bool
+	// keepBody leaves each request's body to be read by answer.
+	keepBody bool
 }
 
 func (s *pipeServer) dial(context.Context, string, string) (net.Conn, error) {
@@ -41,8 +44,12 @@ func (s *pipeServer) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
 			return
+		}
+		if s.keepBody {
+			req.Body = io.NopCloser(bytes.NewReader(body))
 		}
 		if !s.answer(conn, req, int(s.n.Add(1)-1)) {
 			return

@@ -141,7 +141,8 @@ func (p *pass) form() form {
 // countsLater reports whether the answer's tokens are to be counted by
 // Options.CountTokens after the pass.
 func (p *pass) countsLater(r *results.Record) bool {
-	return p.opts.CountTokens != nil && r.Failure == nil && r.OutputTokensSource == results.CountChunks
+	return p.opts.CountTokens != nil && r.Failure == nil &&
+		(r.OutputTokensSource == results.CountChunks || r.OutputTokensSource == results.CountNone)
 }
 
 func seconds(d time.Duration) *float64 {

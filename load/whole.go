@@ -10,6 +10,7 @@ import (
 // ended it, io.EOF for a proper end; errWouldBlock as read does. It makes one
 // chunk, stamped with the arrival of its last bytes.
 func (a *answer) readWhole(api API, progress *atomic.Int64) error {
+	a.whole = true
 	e := &a.events
 	for {
 		err := e.fill()
