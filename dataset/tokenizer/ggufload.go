@@ -1,0 +1,178 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Kinds of tokens in a GGUF file.
+const (
+	kindNormal      = 1
+	kindUnknown     = 2
+	kindControl     = 3
+	kindUserDefined = 4
+	kindUnused      = 5
+	kindByte        = 6
+)
+
+// Keys of a GGUF file.
+const (
+	keyModel  = "tokenizer.ggml.model"
+	keyPre    = "tokenizer.ggml.pre"
+	keyTokens = "tokenizer.ggml.tokens"
+	keyScores = "tokenizer.ggml.scores"
+	keyKinds  = "tokenizer.ggml.token_type"
+	keyMerges = "tokenizer.ggml.merges"
+)
+
+// ggufVocabulary is a vocabulary with what GGUF says of each token.
+type ggufVocabulary struct {
+	*vocabulary
+	kinds  []int64
+	scores []float64
+}
+
+func loadGGUF(path string) (*Tokenizer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	keys, err := readGGUF(f)
+	if err != nil {
+		return nil, err
+	}
+	return newGGUF(keys)
+}
+
+// newGGUF builds a tokenizer that gives the ids that llama.cpp gives.
+func newGGUF(keys *ggufKeys) (*Tokenizer, error) {
+	kind, _ := keys.values[keyModel].(string)
+	if kind != "llama" && kind != "gpt2" {
+		return nil, fmt.Errorf("%s %q: %v", keyModel, kind, errNotImplemented)
+	}
+	if err := refuseRewritten(keys); err != nil {
+		return nil, err
+	}
+	vocab, err := newGGUFVocabulary(keys)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tokenizer{sha256: keys.sha256, vocab: vocab.vocabulary, vocabSize: vocab.size(), skipped: map[int]bool{}}
+	for id, kind := range vocab.kinds {
+		if kind == kindControl || kind == kindUnknown {
+			t.skipped[id] = true
+		}
+	}
+	bos, eos := true, false
+	if kind == "llama" {
+		err = t.useSPM(keys, vocab)
+	} else {
+		bos, err = t.useGGUFMerges(keys, vocab)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, t.useRoles(keys, bos, eos)
+}
+
+// refuseRewritten refuses models whose tokens llama.cpp treats otherwise than
+// the file says.
+func refuseRewritten(keys *ggufKeys) error {
+	name, _ := keys.values["general.name"].(string)
+	arch, _ := keys.values["general.architecture"].(string)
+	for _, special := range []string{"phi-3", "phi3"} {
+		if strings.Contains(strings.ToLower(name), special) || arch == special {
+			return fmt.Errorf("model %q: blanks after its special tokens: %v", name, errNotImplemented)
+		}
+	}
+	return nil
+}
+
+func newGGUFVocabulary(keys *ggufKeys) (*ggufVocabulary, error) {
+	tokens, _ := keys.values[keyTokens].([]string)
+	if len(tokens) == 0 {
+		return nil, fmt.Errorf("%s: missing", keyTokens)
+	}
+	v := &ggufVocabulary{vocabulary: newVocabulary(len(tokens))}
+	v.kinds, _ = keys.values[keyKinds].([]int64)
+	v.scores, _ = keys.values[keyScores].([]float64)
+	if len(v.kinds) == 0 {
+		v.kinds = slices.Repeat([]int64{kindNormal}, len(tokens))
+	}
+	if len(v.kinds) != len(tokens) {
+		return nil, fmt.Errorf("%s: %d kinds of %d tokens", keyKinds, len(v.kinds), len(tokens))
+	}
+	if len(v.scores) != 0 && len(v.scores) != len(tokens) {
+		return nil, fmt.Errorf("%s: %d scores of %d tokens", keyScores, len(v.scores), len(tokens))
+	}
+	for id, text := range tokens {
+		if err := v.add(text, id); err != nil {
+			return nil, err
+		}
+	}
+	return v, v.refuseMiskinded()
+}
+
+// refuseMiskinded refuses files that give the end of a turn as plain text:
+// llama.cpp corrects those by a list that changes from version to version.
+func (v *ggufVocabulary) refuseMiskinded() error {
+	for _, text := range []string{
+		"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<EOT>", "<|end_of_text|>",
+	} {
+		if id, known := v.id(text); known && v.kinds[id] == kindNormal {
+			return fmt.Errorf("token %q is a normal token: make the file anew with a newer converter", text)
+		}
+	}
+	return nil
+}
+
+// useRoles reads which tokens have a role, and what opens and closes a sequence.
+func (t *Tokenizer) useRoles(keys *ggufKeys, bos, eos bool) error {
+	ids := map[string]int{}
+	for _, role := range []string{"bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls", "mask"} {
+		key := "tokenizer.ggml." + role + "_token_id"
+		value, there := keys.values[key].(int64)
+		if !there {
+			continue
+		}
+		if _, known := t.vocab.text(int(value)); !known {
+			return fmt.Errorf("%s: no token has id %d", key, value)
+		}
+		ids[role] = int(value)
+		t.special = append(t.special, int(value))
+	}
+	slices.Sort(t.special)
+	t.special = slices.Compact(t.special)
+	if value, there := keys.values["tokenizer.ggml.add_bos_token"].(bool); there {
+		bos = value
+	}
+	if value, there := keys.values["tokenizer.ggml.add_eos_token"].(bool); there {
+		eos = value
+	}
+	if value, _ := keys.values["tokenizer.ggml.add_sep_token"].(bool); value {
+		return fmt.Errorf("tokenizer.ggml.add_sep_token: %v", errNotImplemented)
+	}
+	return t.setEnds(ids, bos, eos)
+}
+
+func (t *Tokenizer) setEnds(ids map[string]int, bos, eos bool) error {
+	if bos {
+		id, known := ids["bos"]
+		if !known {
+			return errors.New("tokenizer.ggml.bos_token_id: missing, and a sequence begins with it")
+		}
+		t.before = []int{id}
+	}
+	if eos {
+		id, known := ids["eos"]
+		if !known {
+			return errors.New("tokenizer.ggml.eos_token_id: missing, and a sequence ends with it")
+		}
+		t.after = []int{id}
+	}
+	return nil
+}

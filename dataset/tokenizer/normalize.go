@@ -1,0 +1,147 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// normalizer rewrites a text before it is cut.
+type normalizer func(string) (string, error)
+
+// newNormalizer reads a normalizer; null changes nothing.
+func newNormalizer(raw json.RawMessage, depth int) (normalizer, error) {
+	if isNull(raw) {
+		return chain(nil), nil
+	}
+	kind, err := kindOf(raw, depth)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "Sequence" {
+		return normalizerSequence(raw, depth)
+	}
+	n, err := simpleNormalizer(kind, raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", kind, err)
+	}
+	return n, nil
+}
+
+func normalizerSequence(raw json.RawMessage, depth int) (normalizer, error) {
+	var f struct {
+		Type  string            `json:"type"`
+		Parts []json.RawMessage `json:"normalizers"`
+	}
+	if err := decodeStrict(raw, &f); err != nil {
+		return nil, err
+	}
+	var steps []normalizer
+	for _, part := range f.Parts {
+		n, err := newNormalizer(part, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, n)
+	}
+	return chain(steps), nil
+}
+
+// chain runs steps one after the other.
+func chain(steps []normalizer) normalizer {
+	return func(text string) (string, error) {
+		for _, step := range steps {
+			var err error
+			if text, err = step(text); err != nil {
+				return "", err
+			}
+		}
+		return text, nil
+	}
+}
+
+func simpleNormalizer(kind string, raw json.RawMessage) (normalizer, error) {
+	switch kind {
+	case "NFC":
+		return unicodeForm(norm.NFC), onlyType(raw)
+	case "NFD":
+		return unicodeForm(norm.NFD), onlyType(raw)
+	case "NFKC":
+		return unicodeForm(norm.NFKC), onlyType(raw)
+	case "NFKD":
+		return unicodeForm(norm.NFKD), onlyType(raw)
+	case "Lowercase":
+		return plain(lower), onlyType(raw)
+	case "Prepend":
+		return newPrepend(raw)
+	case "Replace":
+		return newReplace(raw)
+	case "Strip":
+		return newStrip(raw)
+	}
+	return nil, errNotImplemented
+}
+
+func plain(f func(string) string) normalizer {
+	return func(text string) (string, error) { return f(text), nil }
+}
+
+// lower maps each character by itself; strings.ToLower loses the dot that
+// belongs to U+0130.
+func lower(text string) string {
+	return strings.ToLower(strings.ReplaceAll(text, "\u0130", "i\u0307"))
+}
+
+func newPrepend(raw json.RawMessage) (normalizer, error) {
+	var f struct {
+		Type    string `json:"type"`
+		Prepend string `json:"prepend"`
+	}
+	err := decodeStrict(raw, &f)
+	return plain(func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return f.Prepend + text
+	}), err
+}
+
+// replaceJSON is shared by the normalizer and the decoder.
+type replaceJSON struct {
+	Type    string          `json:"type"`
+	Pattern json.RawMessage `json:"pattern"`
+	Content string          `json:"content"`
+}
+
+func newReplace(raw json.RawMessage) (normalizer, error) {
+	var f replaceJSON
+	if err := decodeStrict(raw, &f); err != nil {
+		return nil, err
+	}
+	p, err := newPattern(f.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	return func(text string) (string, error) { return replaceAll(p, text, f.Content) }, nil
+}
+
+func newStrip(raw json.RawMessage) (normalizer, error) {
+	var f struct {
+		Type  string `json:"type"`
+		Left  bool   `json:"strip_left"`
+		Right bool   `json:"strip_right"`
+	}
+	err := decodeStrict(raw, &f)
+	return plain(func(text string) string {
+		if f.Left {
+			text = strings.TrimLeftFunc(text, unicode.IsSpace)
+		}
+		if f.Right {
+			text = strings.TrimRightFunc(text, unicode.IsSpace)
+		}
+		return text
+	}), err
+}

@@ -1,0 +1,104 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// frame is what a post-processor puts around the ids of one sequence.
+type frame struct{ before, after []int }
+
+// newFrame reads a post-processor; null puts nothing.
+func newFrame(raw json.RawMessage, depth int) (frame, error) {
+	if isNull(raw) {
+		return frame{}, nil
+	}
+	kind, err := kindOf(raw, depth)
+	if err != nil {
+		return frame{}, err
+	}
+	var f frame
+	switch kind {
+	case "ByteLevel": // moves offsets, never ids
+		_, err = newByteLevel(raw)
+	case "TemplateProcessing":
+		f, err = newTemplate(raw)
+	case "Sequence":
+		return frameSequence(raw, depth)
+	default:
+		err = errNotImplemented
+	}
+	if err != nil {
+		return frame{}, fmt.Errorf("%s: %v", kind, err)
+	}
+	return f, nil
+}
+
+func frameSequence(raw json.RawMessage, depth int) (frame, error) {
+	var f struct {
+		Type  string            `json:"type"`
+		Parts []json.RawMessage `json:"processors"`
+	}
+	if err := decodeStrict(raw, &f); err != nil {
+		return frame{}, err
+	}
+	var whole frame
+	for _, part := range f.Parts {
+		inner, err := newFrame(part, depth+1)
+		if err != nil {
+			return frame{}, err
+		}
+		whole.before = append(inner.before, whole.before...)
+		whole.after = append(whole.after, inner.after...)
+	}
+	return whole, nil
+}
+
+// templatePart is {"SpecialToken": {...}} or {"Sequence": {...}}.
+type templatePart struct {
+	SpecialToken, Sequence *struct {
+		ID     string `json:"id"`
+		TypeID int    `json:"type_id"`
+	}
+}
+
+func newTemplate(raw json.RawMessage) (frame, error) {
+	var f struct {
+		Type    string          `json:"type"`
+		Single  []templatePart  `json:"single"`
+		Pair    json.RawMessage `json:"pair"` // for two sequences; we have one
+		Special map[string]struct {
+			ID     string   `json:"id"`
+			IDs    []int    `json:"ids"`
+			Tokens []string `json:"tokens"`
+		} `json:"special_tokens"`
+	}
+	if err := decodeStrict(raw, &f); err != nil {
+		return frame{}, err
+	}
+	var out frame
+	seen := false
+	for _, part := range f.Single {
+		switch {
+		case part.Sequence != nil && part.SpecialToken == nil && part.Sequence.ID == "A" && !seen:
+			seen = true
+		case part.SpecialToken != nil && part.Sequence == nil:
+			special, known := f.Special[part.SpecialToken.ID]
+			if !known {
+				return frame{}, fmt.Errorf("special token %q has no ids", part.SpecialToken.ID)
+			}
+			if seen {
+				out.after = append(out.after, special.IDs...)
+			} else {
+				out.before = append(out.before, special.IDs...)
+			}
+		default:
+			return frame{}, errors.New("single: want special tokens and the sequence A once")
+		}
+	}
+	if !seen {
+		return frame{}, errors.New("single: the sequence A is missing")
+	}
+	return out, nil
+}
