@@ -16,12 +16,7 @@ type edge struct {
 // end of the stream or to the failure; exact. Failed requests count: the
 // server had them. A request that ends when another begins makes room for it.
 func peakConcurrent(all []observation) int {
-	var edges []edge
-	for _, o := range all {
-		if o.SentS != nil {
-			edges = append(edges, edge{*o.SentS, 1}, edge{max(o.EndS, *o.SentS), -1})
-		}
-	}
+	edges := edgesOf(all)
 	slices.SortFunc(edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.atS, b.atS), cmp.Compare(a.step, b.step))
 	})
@@ -31,6 +26,16 @@ func peakConcurrent(all []observation) int {
 		peak = max(peak, now)
 	}
 	return peak
+}
+
+func edgesOf(all []observation) []edge {
+	var edges []edge
+	for _, o := range all {
+		if o.SentS != nil {
+			edges = append(edges, edge{*o.SentS, 1}, edge{max(o.EndS, *o.SentS), -1})
+		}
+	}
+	return edges
 }
 
 // maxOutputTokensPerS is the fullest of the whole seconds counted from the

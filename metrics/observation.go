@@ -74,6 +74,15 @@ func (o observation) since(start *float64, i int) *float64 {
 func (o observation) ttft() *float64 { return o.since(o.SentS, 0) }
 func (o observation) e2el() *float64 { return o.since(o.SentS, -1) }
 
+// gaps are the times between token chunks.
+func (o observation) gaps() []float64 {
+	var gaps []float64
+	for i := 1; i < len(o.tokenS); i++ {
+		gaps = append(gaps, o.tokenS[i]-o.tokenS[i-1])
+	}
+	return gaps
+}
+
 // tpot is null for answers of one token and where their length is unknown.
 func (o observation) tpot() *float64 {
 	if o.OutputTokens == nil || *o.OutputTokens <= 1 || len(o.tokenS) == 0 {

@@ -47,6 +47,9 @@ func Summarize(records []results.Record, p Params) results.Figures {
 	addTotals(&f, good)
 	addRates(&f, good, p)
 	addLatencies(&f, good, p.percentiles())
+	f.ChunkSizes, f.Lengths = chunkSizes(good), outputLengths(good)
+	f.Series, f.Prompts = seriesOf(good), promptBuckets(good, p.percentiles())
+	f.Steady, f.Answers = steadyState(all, p), answersOf(all, f.Asked, p.Temperature)
 	return f
 }
 
@@ -160,19 +163,22 @@ func kept(goal, value *float64) bool {
 }
 
 func addLatencies(f *results.Figures, good []observation, percentiles []float64) {
-	var ttft, tpot, itl, e2el, ttftIntended, e2elIntended []float64
+	var ttft, tpot, icl, e2el, ttftIntended, e2elIntended []float64
 	for _, o := range good {
 		ttft = appendKnown(ttft, o.ttft())
 		tpot = appendKnown(tpot, o.tpot())
 		e2el = appendKnown(e2el, o.e2el())
 		ttftIntended = appendKnown(ttftIntended, o.since(&o.IntendedS, 0))
 		e2elIntended = appendKnown(e2elIntended, o.since(&o.IntendedS, -1))
-		for i := 1; i < len(o.tokenS); i++ {
-			itl = append(itl, o.tokenS[i]-o.tokenS[i-1])
-		}
+		icl = append(icl, o.gaps()...)
 	}
 	f.TTFT, f.TPOT = Describe(ttft, percentiles), Describe(tpot, percentiles)
-	f.ITL, f.E2EL = Describe(itl, percentiles), Describe(e2el, percentiles)
+	f.ICL, f.E2EL = Describe(icl, percentiles), Describe(e2el, percentiles)
+	f.BurstGaps = burstGaps(icl)
+	f.ITL = f.ICL
+	if f.TokensPerChunk != nil && *f.TokensPerChunk > multiTokenChunk {
+		f.ITL = Describe(nil, percentiles) // the gaps are not between tokens
+	}
 	f.TTFTFromIntended = Describe(ttftIntended, percentiles)
 	f.E2ELFromIntended = Describe(e2elIntended, percentiles)
 }
@@ -191,7 +197,9 @@ func PerReplica(records []results.Record, replicas int, p Params) []results.Repl
 	for i := range all {
 		own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return r.Replica != i })
 		p.Asked = len(own)
-		all[i] = results.ReplicaFigures{Replica: i, Figures: Summarize(own, p)}
+		f := Summarize(own, p)
+		f.Series, f.Answers, f.Steady = nil, nil, nil // of the whole only
+		all[i] = results.ReplicaFigures{Replica: i, Figures: f}
 	}
 	return all
 }

@@ -123,7 +123,7 @@ func compareRates(t *testing.T, c vllmCase, got results.Figures, want func(strin
 
 func compareLatencies(t *testing.T, c vllmCase, got results.Figures, want func(string) float64) {
 	t.Helper()
-	for name, d := range map[string]results.Dist{"ttft": got.TTFT, "tpot": got.TPOT, "itl": got.ITL, "e2el": got.E2EL} {
+	for name, d := range map[string]results.Dist{"ttft": got.TTFT, "tpot": got.TPOT, "itl": got.ICL, "e2el": got.E2EL} {
 		equalVLLM(t, "mean_"+name, d.Mean, want("mean_"+name+"_ms"), 1000)
 		equalVLLM(t, "median_"+name, d.Median, want("median_"+name+"_ms"), 1000)
 		equalVLLM(t, "std_"+name, d.Std, want("std_"+name+"_ms"), 1000)

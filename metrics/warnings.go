@@ -26,6 +26,14 @@ const (
 	specialTokens     = 2     // that a server may add to a plain prompt
 	reachedRateShare  = 0.95  // of the send rate that the schedule meant
 	enoughForRateTest = 10    // sends
+	lagS              = 0.002 // p99 of the arrival of bytes to our reading them
+	lagOfGap          = 0.05  // the same as a share of the median chunk gap, if that is more
+	busyShare         = 0.9   // of the cores that the client may use
+	burstShare        = 0.5   // of the chunk gaps that are too short for a model
+	enoughForBursts   = 20    // chunk gaps
+	oddAnswersShare   = 0.5   // of the answers that are empty or repetitive
+	sameAnswersShare  = 0.9   // of the answers that equal another one
+	enoughForAnswers  = 8     // answers
 )
 
 // Warnings lists the doubts about a step's figures that its records and the
@@ -35,7 +43,7 @@ func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
 		warnInterrupted, warnFailures, warnShortOutput, warnTokenSource, warnInputLength,
-		warnCached, warnClientLate, warnRate, warnMultiToken, warnFewSamples,
+		warnCached, warnClientLate, warnClientLimit, warnRate, warnMultiToken, warnBuffered, warnAnswers, warnFewSamples,
 	} {
 		if w := check(e); w != nil {
 			all = append(all, *w)

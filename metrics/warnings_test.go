@@ -112,7 +112,8 @@ func TestVerdictHeedsWarningsOfOthers(t *testing.T) {
 	records := parseRecords(t, "sent=0 t1 out=1")
 	e := Evidence{Records: records, Figures: Summarize(records, Params{})}
 	for code, want := range map[results.WarningCode]results.Verdict{
-		results.WarnCounters: results.Suspect, results.WarnForeignGPUUser: results.Suspect,
+		results.WarnCounters: results.Suspect, results.WarnForeignGPUUser: results.Suspect, results.WarnClientLimit: results.Suspect,
+		results.WarnBuffered: results.OK, results.WarnAnswers: results.OK,
 		results.WarnSimulated: results.OK, results.WarnRetried: results.OK, results.WarnUnclean: results.OK, results.WarnFewSamples: results.OK,
 	} {
 		if got, _ := Verdict(e, []results.Warning{{Code: code}}, 1); got != want {

@@ -44,10 +44,10 @@ type SteadyState struct {
 }
 
 // Answers is a check of the answers' texts for sense, by their hashes and,
-// where the texts are kept, by their words. It is over successful requests.
+// where the texts are kept, by their words.
 type Answers struct {
-	N          int  `json:"n"`
-	Empty      int  `json:"empty"`
+	N          int  `json:"n"`          // successful answers whose hash is known, and the empty ones
+	Empty      int  `json:"empty"`      // requests that failed because no token came
 	Identical  int  `json:"identical"`  // answers that equal another one of the pass
 	Repetitive *int `json:"repetitive"` // answers of one word over and over; null: texts were not kept
 

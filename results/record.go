@@ -88,4 +88,6 @@ type ClientReport struct {
 	LagMaxS       *float64 `json:"lag_max_s"`
 	ClockStepS    *float64 `json:"clock_step_s"` // largest step of the wall clock against the monotonic one during the pass
 	GCPauseS      *float64 `json:"gc_pause_s"`   // sum of stop-the-world pauses during the pass
+
+	Calibration *Calibration `json:"calibration,omitempty"` // of this machine, as "bench calibrate" stored it
 }

@@ -102,6 +102,9 @@ const (
 	WarnCounters       WarningCode = "server-counters"  // the server's own counters disagree with ours
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
 	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
+	WarnClientLimit    WarningCode = "client-limit"     // the client was too busy to see what the server did
+	WarnBuffered       WarningCode = "buffered"         // chunks arrive in bursts: something between holds them back
+	WarnAnswers        WarningCode = "answers"          // answers are empty, repetitive or all alike
 	WarnDataset        WarningCode = "dataset"          // how the prompts were made differs from what was asked
 	WarnRequestRate    WarningCode = "rate-not-reached" // the asked request rate was not achieved
 )

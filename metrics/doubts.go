@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+
+	"benchrig/results"
+)
+
+// warnClientLimit is the verdict that the client was the limit: it read late
+// what had arrived, or used up its cores.
+func warnClientLimit(e Evidence) *results.Warning {
+	if e.Client == nil {
+		return nil
+	}
+	var reasons []string
+	limit := lagS
+	if gap := e.Figures.ICL.Median; gap != nil {
+		limit = max(limit, lagOfGap**gap)
+	}
+	if lag := e.Client.LagP99S; lag != nil && *lag > limit {
+		reasons = append(reasons, fmt.Sprintf("it read bytes %.1f ms after they arrived (p99; %.1f ms is the limit)", *lag*1000, limit*1000))
+	}
+	if cpu, all := e.Client.CPUSeconds, e.Client.DurationS*float64(e.Client.CPUs); cpu != nil && all > 0 && *cpu > busyShare*all {
+		reasons = append(reasons, fmt.Sprintf("it used %.0f %% of %s", 100**cpu/all, cores(e.Client.CPUs)))
+	}
+	if reasons == nil {
+		return nil
+	}
+	return warnf(results.WarnClientLimit, "the client was the limit: %s", strings.Join(reasons, ", and "))
+}
+
+func cores(n int) string {
+	if n == 1 {
+		return "its core"
+	}
+	return fmt.Sprintf("its %d cores", n)
+}
+
+func warnBuffered(e Evidence) *results.Warning {
+	share := e.Figures.BurstGaps
+	if share == nil || *share < burstShare || e.Figures.ICL.N < enoughForBursts {
+		return nil
+	}
+	return warnf(results.WarnBuffered, "%.1f %% of the gaps between chunks are below %.1f ms: chunks arrive in bursts, through a proxy that buffers or from a server that sends several at once; TTFT and ITL are those of the bursts",
+		100**share, shortestGapS*1000)
+}
+
+func warnAnswers(e Evidence) *results.Warning {
+	a := e.Figures.Answers
+	if a == nil || a.N < enoughForAnswers {
+		return nil
+	}
+	var found []string
+	note := func(n int, share float64, what string) {
+		if float64(n) >= share*float64(a.N) {
+			found = append(found, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	note(a.Empty, oddAnswersShare, "are empty")
+	if a.Repetitive != nil {
+		note(*a.Repetitive, oddAnswersShare, "repeat one word")
+	}
+	note(a.Identical, sameAnswersShare, "equal another one")
+	if found == nil {
+		return nil
+	}
+	return warnf(results.WarnAnswers, "of %d answers %s: check that the server talks sense", a.N, strings.Join(found, ", "))
+}

@@ -1,0 +1,38 @@
+package metrics
+
+import (
+	"slices"
+
+	"benchrig/results"
+)
+
+// longestSeries limits the seconds of a series: a day.
+const longestSeries = 86_400
+
+// seriesOf counts in whole seconds from the start of the pass; null where no
+// request succeeded.
+func seriesOf(good []observation) *results.Series {
+	s := &results.Series{}
+	for _, o := range good {
+		weight := o.chunkWeight()
+		for i, at := range o.tokenS {
+			second := int(max(at, 0))
+			if second >= longestSeries {
+				continue
+			}
+			if grow := second + 1 - len(s.Requests); grow > 0 {
+				s.Requests = append(s.Requests, make([]int, grow)...)
+				s.OutputTokens = append(s.OutputTokens, make([]float64, grow)...)
+			}
+			s.OutputTokens[second] += weight
+			if i == len(o.tokenS)-1 {
+				s.Requests[second]++
+			}
+		}
+	}
+	if len(s.Requests) == 0 {
+		return nil
+	}
+	s.PeakRequests, s.PeakOutputTokens = slices.Max(s.Requests), slices.Max(s.OutputTokens)
+	return s
+}
