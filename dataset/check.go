@@ -14,8 +14,12 @@ func (s Spec) check() error {
 		name  string
 		value int
 	}{
-		{"input length", s.InputLen}, {"output length", s.OutputLen}, {"prefix length", s.PrefixLen},
-		{"suffix length", s.SuffixLen}, {"template tokens", s.TemplateTokens}, {"block length", s.BlockLen},
+		{"input length", s.InputLen},
+		{"output length", s.OutputLen},
+		{"prefix length", s.PrefixLen},
+		{"suffix length", s.SuffixLen},
+		{"template tokens", s.TemplateTokens},
+		{"block length", s.BlockLen},
 	} {
 		if l.value < 0 || l.value > maxTokens {
 			return fmt.Errorf("%s %d: want 0 to %d tokens", l.name, l.value, maxTokens)

@@ -27,7 +27,7 @@ var (
 // the first speaker is the user and speakers take turns.
 func exchanges(said []utterance) []exchange {
 	var out []exchange
-	for i := 0; i < len(said); i++ {
+	for i := range said {
 		if !isUser(said[i], i) || said[i].text == "" {
 			continue
 		}

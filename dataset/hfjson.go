@@ -30,12 +30,14 @@ func openJSONTable(ctx context.Context, file *os.File) (chatTable, error) {
 	return t, nil
 }
 
-// indexJSON finds the rows and the columns of the first one.
-func indexJSON(ctx context.Context, file interface {
+// readerAtReader is a file as this package reads it.
+type readerAtReader interface {
 	io.Reader
 	io.ReaderAt
-	io.Seeker
-}) (*jsonTable, error) {
+}
+
+// indexJSON finds the rows and the columns of the first one.
+func indexJSON(ctx context.Context, file readerAtReader) (*jsonTable, error) {
 	t := &jsonTable{file: file}
 	var first [1]byte
 	if _, err := file.ReadAt(first[:], 0); err != nil {

@@ -26,24 +26,25 @@ func eachLine(ctx context.Context, r io.Reader, use func(number int, at span64, 
 			return err
 		}
 		line, err := readLine(in, buffer[:0])
+		last := errors.Is(err, io.EOF)
+		if errors.Is(err, errLongLine) {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		if err != nil && !last {
+			return cause(err)
+		}
 		buffer = line
 		at := span64{offset, offset + int64(len(line))}
 		offset = at.end
-		switch {
-		case errors.Is(err, errLongLine):
-			return fmt.Errorf("line %d: %w", number, err)
-		case err != nil && !errors.Is(err, io.EOF):
-			return cause(err)
-		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if bad := use(number, at, line); bad != nil {
-				return bad
+			if err := use(number, at, line); err != nil {
+				return err
 			}
 		}
-		if err != nil {
+		if last {
 			return nil
 		}
 	}

@@ -10,8 +10,6 @@ import (
 
 // These compare with what vLLM's own client drew and sent; see testdata/README.md.
 
-func ratio(r float64) *float64 { return &r }
-
 // What the newest client sent for ten sets of flags.
 func TestRequestsAsVLLM(t *testing.T) {
 	var sent map[string]vllmRequests
@@ -20,7 +18,7 @@ func TestRequestsAsVLLM(t *testing.T) {
 	for name, spec := range map[string]Spec{
 		"random":             {Kind: "random", N: 6, InputLen: 8, OutputLen: 5},
 		"random_ratio":       {Kind: "random", N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.3, PrefixLen: 3, Seed: 42},
-		"random_ratio2":      {Kind: "random", N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.5, RangeRatioOutput: ratio(0), Seed: 7},
+		"random_ratio2":      {Kind: "random", N: 6, InputLen: 20, OutputLen: 50, RangeRatio: 0.5, RangeRatioOutput: new(0.0), Seed: 7},
 		"sharegpt":           {Kind: "sharegpt", Path: shareGPT, N: 10, Shuffle: true},
 		"sharegpt_over":      {Kind: "sharegpt", Path: shareGPT, N: 50, Shuffle: true, Seed: 42},
 		"sharegpt_outlen":    {Kind: "sharegpt", Path: shareGPT, N: 10, Shuffle: true, OutputLen: 7},
