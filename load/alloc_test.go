@@ -63,3 +63,28 @@ func TestNoAllocationPerEvent(t *testing.T) {
 		}
 	}
 }
+
+// TestNoAllocationPerNativeEvent: the same for the native APIs.
+func TestNoAllocationPerNativeEvent(t *testing.T) {
+	for name, data := range map[string]string{
+		"llamacpp": `{"index":0,"content":" tok\u00e9n","tokens":[11228],"stop":false,"id_slot":-1,"tokens_predicted":1,"tokens_evaluated":5}`,
+		"tgi":      `{"index":1,"token":{"id":5,"text":" tok","logprob":-0.25,"special":false},"top_tokens":[],"generated_text":null,"details":null}`,
+		"sglang":   `{"text":" token","meta_info":{"id":"2f1c","finish_reason":null,"prompt_tokens":6,"completion_tokens":1,"cached_tokens":0}}`,
+		"ollama":   `{"model":"tiny","created_at":"2026-11-27T21:41:02.848055225Z","response":" tok","done":false}`,
+	} {
+		api, err := apiFor(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, raw := new(chunk), []byte(data)
+		parse := func() {
+			if err := api.dialect.parse(raw, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		parse()
+		if got := testing.AllocsPerRun(1000, parse); got != 0 || !strings.HasPrefix(string(c.content), " tok") || len(c.finish) > 0 {
+			t.Errorf("%s: %v allocations an event, want 0; content %q", name, got, c.content)
+		}
+	}
+}

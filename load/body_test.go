@@ -120,20 +120,37 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestTargetURLs(t *testing.T) {
-	tests := []struct{ base, path, want string }{
-		{"http://h:1", "/v1/completions", "http://h:1/v1/completions"},
-		{"http://h:1/", "v1/completions", "http://h:1/v1/completions"},
-		{"http://h:1/v1", "/v1/completions", "http://h:1/v1/completions"},
-		{"http://h:1/v1/", "/v1/completions", "http://h:1/v1/completions"},
-		{"https://h/api/llm", "/v1/completions", "https://h/api/llm/v1/completions"},
-		{"https://h/api/llm/v1", "/v1/chat/completions", "https://h/api/llm/v1/chat/completions"},
-		{"http://h/xv1", "/v1/completions", "http://h/xv1/v1/completions"},
-		{"http://h", "/generate", "http://h/generate"},
+	tests := []struct{ base, path, api, want string }{
+		{"http://h:1", "/v1/completions", "", "http://h:1/v1/completions"},
+		{"http://h:1/", "v1/completions", "", "http://h:1/v1/completions"},
+		{"http://h:1/v1", "/v1/completions", "", "http://h:1/v1/completions"},
+		{"http://h:1/v1/", "/v1/completions", "", "http://h:1/v1/completions"},
+		{"http://h:1/v1", "/completions", "completions", "http://h:1/v1/completions"},
+		{"http://h:1/v1/completions", "/v1/completions", "", "http://h:1/v1/completions"},
+		{"https://h/api/llm", "/v1/completions", "", "https://h/api/llm/v1/completions"},
+		{"https://h/api/llm/v1", "/v1/chat/completions", "", "https://h/api/llm/v1/chat/completions"},
+		{"https://h/a%2Fb/v1", "/v1/completions", "", "https://h/a%2Fb/v1/completions"},
+		{"https://h/v1beta/openai/", "/v1/completions", "", "https://h/v1beta/openai/v1/completions"},
+		{"https://h/deployments/m?api-version=1", "/completions", "", "https://h/deployments/m/completions?api-version=1"},
+		{"https://h/v1?a=1", "/v1/completions?b=2", "", "https://h/v1/completions?a=1&b=2"},
+		{"http://h#part", "/v1/completions", "", "http://h/v1/completions"},
+		{"http://h/xv1", "/v1/completions", "", "http://h/xv1/v1/completions"},
+		{"http://[::1]:8000/v1", "/v1/completions", "", "http://[::1]:8000/v1/completions"},
+		{"http://h", "/generate", "", "http://h/generate"},
+		{"http://h/v1", "/generate", "sglang", "http://h/generate"},
+		{"http://h/proxy/v1/", "/api/generate", "ollama", "http://h/proxy/api/generate"},
+		{"http://h/api", "/api/chat", "ollama-chat", "http://h/api/chat"},
+		{"http://h/v1", "/mine", "sglang", "http://h/v1/mine"},
 	}
 	for _, tt := range tests {
-		got, err := targetURLs(Target{BaseURLs: []string{tt.base}, Path: tt.path})
+		got, err := targetURLs(Target{BaseURLs: []string{tt.base}, Path: tt.path, API: tt.api})
 		if err != nil || got[0].String() != tt.want {
-			t.Errorf("targetURLs(%q, %q) = %v, %v, want %s", tt.base, tt.path, got, err, tt.want)
+			t.Errorf("targetURLs(%q, %q, %s) = %v, %v, want %s", tt.base, tt.path, tt.api, got, err, tt.want)
+		}
+	}
+	for _, base := range []string{"", "localhost:8000", "ftp://h", "http://", "http://a b", "unix:///run/s.sock"} {
+		if got, err := targetURLs(Target{BaseURLs: []string{base}, Path: "/v1/completions"}); err == nil {
+			t.Errorf("targetURLs(%q) = %v, want an error", base, got)
 		}
 	}
 }

@@ -37,9 +37,9 @@ func (llamaCPP) parse(data []byte, c *chunk) error {
 				c.finish = append([]byte(nil), name[len("stopped_"):]...)
 			}
 		case "tokens_predicted":
-			c.usage.output = number(value)
+			c.usage.output = countOf(value)
 		case "tokens_evaluated":
-			c.usage.input = number(value)
+			c.usage.input = countOf(value)
 		case "timings":
 			llamaTimings(value, &c.timings)
 		case "error":
@@ -53,11 +53,11 @@ func llamaTimings(value []byte, t *tokenCounts) {
 	inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "prompt_n":
-			prompt = number(value)
+			prompt = countOf(value)
 		case "cache_n":
-			t.cached = number(value)
+			t.cached = countOf(value)
 		case "predicted_n":
-			t.output = number(value)
+			t.output = countOf(value)
 		}
 	})
 	t.input = promptLength(prompt, t.cached)

@@ -70,9 +70,9 @@ func (ollama) parse(data []byte, c *chunk) error {
 		case "done_reason":
 			c.finish = appendText(nil, value)
 		case "prompt_eval_count":
-			c.usage.input = number(value)
+			c.usage.input = countOf(value)
 		case "eval_count":
-			c.usage.output = number(value)
+			c.usage.output = countOf(value)
 		case "error":
 			c.fault = faultValue(value)
 		}

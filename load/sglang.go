@@ -44,11 +44,11 @@ func sglangMeta(value []byte, c *chunk) {
 	inside(value, func(name, value []byte) {
 		switch string(name) {
 		case "prompt_tokens":
-			c.usage.input = number(value)
+			c.usage.input = countOf(value)
 		case "completion_tokens":
-			c.usage.output = number(value)
+			c.usage.output = countOf(value)
 		case "cached_tokens":
-			c.usage.cached = number(value)
+			c.usage.cached = countOf(value)
 		case "finish_reason":
 			c.finish = sglangFinish(value)
 			if string(c.finish) == "abort" {

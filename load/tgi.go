@@ -79,9 +79,9 @@ func tgiDetails(value []byte, c *chunk) {
 		case "finish_reason":
 			c.finish = appendText(nil, value)
 		case "generated_tokens":
-			c.usage.output = number(value)
+			c.usage.output = countOf(value)
 		case "input_length":
-			c.usage.input = number(value)
+			c.usage.input = countOf(value)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -233,29 +232,4 @@ type stampingBody struct {
 func (b *stampingBody) ReadStamped(p []byte) (int, time.Duration, error) {
 	n, err := b.body.Read(p)
 	return n, b.clock.now(), err
-}
-
-// targetURLs joins each base URL with the request path. A base URL that ends
-// in the path's first element ("/v1") does not get it twice.
-func targetURLs(t Target) ([]*url.URL, error) {
-	if len(t.BaseURLs) == 0 {
-		return nil, errors.New("join request URL: no base URL given")
-	}
-	urls := make([]*url.URL, len(t.BaseURLs))
-	for i, base := range t.BaseURLs {
-		base = strings.TrimRight(base, "/")
-		path := "/" + strings.TrimLeft(t.Path, "/")
-		if first, _, ok := strings.Cut(path[1:], "/"); ok && strings.HasSuffix(base, "/"+first) {
-			path = path[1+len(first):]
-		}
-		u, err := url.Parse(base + path)
-		if err != nil {
-			return nil, err
-		}
-		if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return nil, &url.Error{Op: "join request URL", URL: base, Err: errors.New("want http://HOST:PORT or https://HOST:PORT")}
-		}
-		urls[i] = u
-	}
-	return urls, nil
 }

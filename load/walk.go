@@ -56,3 +56,12 @@ func appendText(dst, value []byte) []byte {
 	}
 	return appendUnquoted(dst, value[1:len(value)-1])
 }
+
+// countOf is number without allocation for plain integers.
+func countOf(value []byte) int {
+	s := scanner{b: value}
+	if n := s.count(); !s.odd {
+		return n
+	}
+	return number(value)
+}
