@@ -19,6 +19,11 @@ type LoadJob struct {
 	Warmups []load.Prompt // sent before, never measured
 	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
 
+	// CountText counts the tokens of every answer's text for its record, after
+	// the last request has ended; records are stored then. Nil: nobody counts.
+	CountText func(ctx context.Context, text string) (int, error)
+	KeepText  bool // else texts that CountText needed are dropped
+
 	Percentiles []float64
 	Goodput     map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
 	MinSuccess  float64                  // share of the requests that must succeed, 0 to 1
@@ -74,10 +79,10 @@ func failureOf(ctx context.Context, err error) *results.Failure {
 	return asFailure(err, results.FailInternal)
 }
 
-// drive runs the measured pass and stores each record as it comes.
+// drive runs the measured pass and stores each record as it comes, or after
+// the pass where texts are counted.
 func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
-	emit := func(rec results.Record) error {
-		out.records = append(out.records, rec)
+	store := func(rec results.Record) error {
 		if j.Records == nil {
 			return nil
 		}
@@ -86,9 +91,37 @@ func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
 		}
 		return nil
 	}
-	client, err := j.Driver.Run(ctx, j.Options, j.Prompts, emit)
+	opts := j.Options
+	opts.KeepText = j.KeepText || j.CountText != nil
+	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
+		out.records = append(out.records, rec)
+		if j.CountText != nil {
+			return nil
+		}
+		return store(rec)
+	})
 	out.client = &client
+	if j.CountText == nil {
+		return out, err
+	}
+	for i := range out.records {
+		j.countText(context.WithoutCancel(ctx), &out.records[i])
+		if failed := store(out.records[i]); failed != nil {
+			return out, failed
+		}
+	}
 	return out, err
+}
+
+// countText fills in the length of an answer's text; where it cannot be
+// counted, the length stays unknown.
+func (j LoadJob) countText(ctx context.Context, rec *results.Record) {
+	if n, err := j.CountText(ctx, rec.Text); err == nil {
+		rec.TextTokens = &n
+	}
+	if !j.KeepText {
+		rec.Text = ""
+	}
 }
 
 // warmUp sends prompts that are not measured. It fails only if none succeeds.

@@ -32,6 +32,9 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, first results
 		}
 		spec.Life, spec.Cookie = id, r.Cookie
 		spec.LogPath = filepath.Join(r.Folder.LifeDir(id), fmt.Sprintf("server-%d.log", spec.Replica))
+		if spec.TLS, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+			break
+		}
 		if err = choosePort(ctx, kind, &spec, v.Server.Port, taken); err != nil {
 			break
 		}

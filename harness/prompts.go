@@ -1,12 +1,13 @@
 package harness
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"benchrig/dataset"
-	"benchrig/launchers"
 	"benchrig/load"
 	"benchrig/results"
 	"benchrig/scenarios"
@@ -25,27 +26,68 @@ func (r *Runner) prompts(ctx context.Context, l scenarios.Load, seed uint64, ser
 	if r.sets == nil {
 		r.sets = promptCache{}
 	}
-	if measured, err = r.sets.get(ctx, promptSpec(l, seed, l.NumPrompts), server); err != nil || l.Warmups == 0 {
-		return measured, &dataset.Set{}, err
-	}
-	warm, err = r.sets.get(ctx, promptSpec(l, seed+warmupSeed, l.Warmups), server)
+	counter, err := r.counter(l.Dataset.Tokenizer, server)
 	if err != nil {
 		return nil, nil, err
 	}
-	return measured, without(warm, measured), nil
+	if measured, err = r.promptSet(ctx, promptSpec(l, seed, l.NumPrompts), counter); err != nil {
+		return nil, nil, err
+	}
+	if err = r.freeze(measured, promptSpec(l, seed, l.NumPrompts), counter); err != nil || l.Warmups == 0 {
+		return measured, &dataset.Set{}, err
+	}
+	n := l.Warmups
+	if l.Dataset.NumPrefixes > 0 {
+		n = max(n, l.Dataset.NumPrefixes) // fewer cannot be made
+	} else if l.Dataset.Kind == "prefix_repetition" {
+		n = max(n, 10)
+	}
+	if warm, err = r.promptSet(ctx, promptSpec(l, seed+warmupSeed, n), counter); err != nil {
+		return nil, nil, err
+	}
+	warm = without(warm, measured)
+	warm.Prompts = warm.Prompts[:min(len(warm.Prompts), l.Warmups)]
+	return measured, warm, nil
 }
 
-// CheckDatasets reads every dataset file of a scenario once, so that a broken
-// one is known before the first server is launched.
+// freeze stores a set in the run's folder, once: kind frozen reads it back.
+func (r *Runner) freeze(set *dataset.Set, spec dataset.Spec, c TokenCounter) error {
+	if r.frozen == nil {
+		r.frozen = map[string]bool{}
+	}
+	if r.frozen[set.SHA256] {
+		return nil
+	}
+	var file bytes.Buffer
+	meta := dataset.Meta{Spec: spec, Tokenizer: c.Name, TokenizerSHA256: c.SHA256}
+	if err := dataset.Write(&file, set, meta); err != nil {
+		return results.Failf(results.FailDataset, "%v", err)
+	}
+	if err := r.Folder.WriteFile("prompts/"+set.SHA256+".jsonl", file.Bytes()); err != nil {
+		return results.Failf(results.FailDisk, "%v", err)
+	}
+	r.frozen[set.SHA256] = true
+	return nil
+}
+
+// CheckDatasets reads every dataset file and tokenizer of a scenario once, so
+// that a broken one is known before the first server is launched.
 func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
 	seen := map[string]bool{}
 	var errs []error
+	known := tokenizers{}
 	for _, point := range sc.Points {
-		if point.Dataset.Path == "" || seen[point.Dataset.Path] {
+		d := point.Dataset
+		tok, err := known.load(d.Tokenizer)
+		if err != nil && !seen[d.Tokenizer] {
+			errs = append(errs, err)
+		}
+		seen[d.Tokenizer] = true
+		if d.Path == "" || seen[d.Path] || err != nil {
 			continue
 		}
-		seen[point.Dataset.Path] = true
-		if _, err := dataset.Build(ctx, promptSpec(point, point.Dataset.Seed, 1), nil); err != nil {
+		seen[d.Path] = true
+		if _, err := dataset.Build(ctx, promptSpec(point, d.Seed, 1), tok.Tokenizer); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -53,41 +95,38 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
 }
 
 func promptSpec(l scenarios.Load, seed uint64, n int) dataset.Spec {
-	return dataset.Spec{
-		Kind: l.Dataset.Kind, Path: l.Dataset.Path, Seed: seed, N: n, InputLen: l.InputLen, OutputLen: l.OutputLen,
-		TokenIDs: l.Dataset.TokenIDs, VocabSize: l.Dataset.VocabSize, RangeRatio: l.Dataset.RangeRatio,
-		PrefixLen: l.Dataset.PrefixLen, Shuffle: l.Dataset.Shuffle,
+	d := l.Dataset
+	spec := dataset.Spec{
+		Kind: d.Kind, Path: d.Path, Seed: seed, N: n, InputLen: l.InputLen, OutputLen: l.OutputLen,
+		TokenIDs: d.TokenIDs, VocabSize: d.VocabSize, RangeRatio: d.RangeRatio, PrefixLen: d.PrefixLen, Shuffle: d.Shuffle,
+		Compat: l.Compat, RangeRatioOutput: d.OutputRangeRatio, SuffixLen: d.SuffixLen, NumPrefixes: d.NumPrefixes,
+		NoOversample: !d.Oversample, Turns: d.Turns, Subset: d.Subset, Field: d.Field,
+		TemplateTokens: d.TemplateTokens, BlockLen: d.BlockLen, TimeUnitS: d.TimeUnit.Seconds(),
 	}
+	if d.Images.PerRequest > 0 {
+		spec.Images = &dataset.Images{PerRequest: d.Images.PerRequest, Format: d.Images.Format, Quality: d.Images.Quality}
+		for _, size := range d.Images.Sizes {
+			spec.Images.Sizes = append(spec.Images.Sizes, dataset.ImageSize{Width: size.Width, Height: size.Height})
+		}
+	}
+	return spec
 }
 
-func (c promptCache) get(ctx context.Context, spec dataset.Spec, server Server) (*dataset.Set, error) {
-	info := server.Info()
-	kind, _ := launchers.Lookup(info.Launcher)
-	var tok dataset.Tokenizer
-	if kind.TokenizePath != "" {
-		tok = serverTokenizer{server}
+func (r *Runner) promptSet(ctx context.Context, spec dataset.Spec, c TokenCounter) (*dataset.Set, error) {
+	key, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("make prompts: %w", err)
 	}
-	key := fmt.Sprintf("%+v %s %t", spec, info.Model, tok != nil)
-	if set, ok := c[key]; ok {
+	name := string(key) + " " + c.Name + " " + c.SHA256
+	if set, ok := r.sets[name]; ok {
 		return set, nil
 	}
-	set, err := dataset.Build(ctx, spec, tok)
+	set, err := dataset.Build(ctx, spec, c.Tokenizer)
 	if err != nil {
 		return nil, results.Failf(results.FailDataset, "%v", err)
 	}
-	c[key] = set
+	r.sets[name] = set
 	return set, nil
-}
-
-// serverTokenizer counts tokens with the server's own tokenizer.
-type serverTokenizer struct{ server Server }
-
-func (t serverTokenizer) Encode(ctx context.Context, text string, special bool) ([]int, error) {
-	return t.server.Tokenize(ctx, text, special)
-}
-
-func (t serverTokenizer) Decode(ctx context.Context, ids []int) (string, error) {
-	return t.server.Detokenize(ctx, ids)
 }
 
 // without leaves out the prompts that stand in other too.
@@ -107,10 +146,14 @@ func without(set, other *dataset.Set) *dataset.Set {
 
 func promptKey(p dataset.Prompt) string { return fmt.Sprint(p.Text, p.TokenIDs) }
 
-func toLoad(set *dataset.Set) []load.Prompt {
+// LoadPrompts are the prompts of a set as the client takes them.
+func LoadPrompts(set *dataset.Set) []load.Prompt {
 	out := make([]load.Prompt, len(set.Prompts))
 	for i, p := range set.Prompts {
-		out[i] = load.Prompt{Text: p.Text, TokenIDs: p.TokenIDs, InputTokens: p.InputTokens, OutputTokens: p.OutputTokens}
+		out[i] = load.Prompt{Text: p.Text, TokenIDs: p.TokenIDs, InputTokens: p.InputTokens, OutputTokens: p.OutputTokens, Images: p.Images}
+		for _, turn := range p.Turns {
+			out[i].Turns = append(out[i].Turns, load.Turn(turn))
+		}
 	}
 	return out
 }

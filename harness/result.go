@@ -61,13 +61,29 @@ func (j LoadJob) complete(result *results.Result, p pass) {
 }
 
 func (j LoadJob) figures(result *results.Result, p pass) results.Figures {
-	params := metrics.Params{DurationS: p.client.DurationS, Asked: result.Asked.NumPrompts, Percentiles: j.Percentiles, Goals: goals(j.Goodput)}
+	params := metrics.Params{
+		DurationS: p.client.DurationS, Asked: j.asked(), Percentiles: j.Percentiles, Goals: goals(j.Goodput),
+		API: result.Asked.API, MaxConcurrency: result.Asked.MaxConcurrency, Temperature: result.Asked.Temperature,
+	}
 	figures := metrics.Summarize(p.records, params)
 	result.Figures = &figures
+	result.Compat = metrics.CompatReadings(p.records, params)
 	if len(result.Servers) > 1 {
 		result.Replicas = metrics.PerReplica(p.records, len(result.Servers), params)
 	}
 	return figures
+}
+
+// asked is how many requests the job makes; 0 where its duration decides.
+func (j LoadJob) asked() int {
+	if j.Options.Duration > 0 {
+		return 0
+	}
+	n := 0
+	for _, p := range j.Prompts {
+		n += 1 + len(p.Turns)
+	}
+	return n
 }
 
 func goals(asked map[string]time.Duration) metrics.Goals {

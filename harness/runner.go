@@ -24,11 +24,13 @@ type Runner struct {
 	RunID    string
 	Cookie   string // marks the processes of this run
 
-	sets    promptCache
-	skipped map[int]*results.Failure // variants given up, with the reason
-	halted  *results.Failure         // why nothing more is run
-	done    int
-	outcome Outcome
+	sets       promptCache
+	tokenizers tokenizers
+	frozen     map[string]bool          // sets that lie in the folder, by hash
+	skipped    map[int]*results.Failure // variants given up, with the reason
+	halted     *results.Failure         // why nothing more is run
+	done       int
+	outcome    Outcome
 }
 
 // Outcome counts the verdicts of a run.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 
-	"benchrig/dataset/prng"
 	"benchrig/launchers"
 	"benchrig/load"
 	"benchrig/results"
@@ -60,7 +59,10 @@ func (r *Runner) stepContext(ctx context.Context, servers []Server) (context.Con
 // job makes the prompts of a step and says how to send them. Without an error
 // the job's record file is open; Drive closes it.
 func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server, a attempt, result *results.Result) (LoadJob, error) {
-	job := LoadJob{Driver: r.Driver, Servers: servers, Percentiles: point.Percentiles, Goodput: point.Goodput, MinSuccess: point.MinSuccess}
+	job := LoadJob{
+		Driver: r.Driver, Servers: servers, Percentiles: point.Percentiles, Goodput: point.Goodput, MinSuccess: point.MinSuccess,
+		KeepText: point.KeepText,
+	}
 	set, warm, err := r.prompts(ctx, point, a.Asked.Seed, servers[0])
 	if err != nil {
 		return job, err
@@ -69,12 +71,24 @@ func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server
 	for _, note := range set.Notes {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
 	}
-	job.Prompts, job.Warmups = toLoad(set), toLoad(warm)
-	job.Options = driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers)
+	job.Prompts, job.Warmups = LoadPrompts(set), LoadPrompts(warm)
+	if job.Options, err = driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers); err != nil {
+		return job, err
+	}
+	counter, err := r.counter(point.Dataset.Tokenizer, servers[0])
+	if err != nil {
+		return job, err
+	}
+	job.Options.CountTokens = counter.Count()
+	if counter.Local {
+		job.CountText = counter.Count()
+	}
 	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
 		return job, err
 	}
-	job.Options.Arrivals = load.Arrivals(len(job.Prompts), point.RequestRate, point.Burstiness, prng.NewNumpy(uint32(a.Asked.Seed)))
+	if _, err := scheduleOf(point).Apply(&job.Options, set, a.Asked.Seed); err != nil {
+		return job, results.Failf(results.FailDataset, "%v", err)
+	}
 	job.Options.Progress = func(p load.Progress) {
 		r.observe(Update{Kind: StepProgress, Index: r.done + 1, Step: a.StepRef, Progress: p})
 	}
@@ -86,7 +100,7 @@ func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server
 }
 
 // driveOptions is the load point as the client takes it, without arrivals.
-func driveOptions(l scenarios.Load, variants []scenarios.Variant, variant string, servers []Server) load.Options {
+func driveOptions(l scenarios.Load, variants []scenarios.Variant, variant string, servers []Server) (load.Options, error) {
 	info := servers[0].Info()
 	kind, _ := launchers.Lookup(info.Launcher)
 	body := maps.Clone(kind.Body)
@@ -96,30 +110,42 @@ func driveOptions(l scenarios.Load, variants []scenarios.Variant, variant string
 	maps.Copy(body, l.Body)
 	opts := load.Options{
 		Target:         load.Target{Path: l.Endpoint, API: l.API, Model: info.Model, Body: body, Headers: map[string]string{}},
-		MaxConcurrency: l.MaxConcurrency, IgnoreEOS: l.IgnoreEOS, Temperature: l.Temperature, KeepText: l.KeepText,
-		Timeouts: load.Timeouts(l.Timeouts), CountTokens: tokenCounter(kind, servers[0]),
+		MaxConcurrency: l.MaxConcurrency, IgnoreEOS: l.IgnoreEOS, Sampling: sampling(l), KeepText: l.KeepText,
+		Bodies: l.Compat, NoStream: !l.Stream, ThinkTime: l.ThinkTime, ReuseConnections: l.ReuseConnections,
+		Timeouts: load.Timeouts{
+			Connect: l.Timeouts.Connect, FirstToken: l.Timeouts.FirstToken, Stall: l.Timeouts.Stall, Total: l.Timeouts.Total,
+		},
+		DrainLimit: l.Timeouts.Drain, Transport: l.Transport,
 	}
 	for _, s := range servers {
 		opts.Target.BaseURLs = append(opts.Target.BaseURLs, s.Info().BaseURL)
 	}
 	for _, v := range variants {
-		if v.Name == variant && v.Server.APIKey.Value != "" {
+		if v.Name != variant {
+			continue
+		}
+		if v.Server.APIKey.Value != "" {
 			opts.Target.Headers["Authorization"] = "Bearer " + v.Server.APIKey.Value
+		}
+		opts.Target.UnixSocket = v.Server.UnixSocket
+		var err error
+		if opts.Target.TLS, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+			return opts, err
 		}
 	}
 	for name, value := range l.Headers {
 		opts.Target.Headers[name] = value.Value
 	}
-	return opts
+	return opts, nil
 }
 
-// tokenCounter counts the tokens of answers whose server gave no usage.
-func tokenCounter(kind launchers.Kind, s Server) func(context.Context, string) (int, error) {
-	if kind.TokenizePath == "" {
-		return nil
+func sampling(l scenarios.Load) load.Sampling {
+	s := load.Sampling{
+		Temperature: l.Temperature, TopP: l.Sampling.TopP, TopK: l.Sampling.TopK, MinP: l.Sampling.MinP,
+		FrequencyPenalty: l.Sampling.FrequencyPenalty, PresencePenalty: l.Sampling.PresencePenalty, RepetitionPenalty: l.Sampling.RepetitionPenalty,
 	}
-	return func(ctx context.Context, text string) (int, error) {
-		ids, err := s.Tokenize(ctx, text, false)
-		return len(ids), err
+	if l.Sampling.Seed != nil {
+		s.Seed = new(int64(*l.Sampling.Seed))
 	}
+	return s
 }

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -15,29 +16,27 @@ func (p *parser) finishLoad(n *node, l *Load, defaults map[string]string, s *Sce
 	}
 	set := func(path, value string) { defaults[path] = value }
 	p.finishAPI(n, l, set)
-	random := l.Dataset.Kind == "random"
+	finishDataset(data, l, defaults)
+	random := kindNamed(l.Dataset.Kind).random
 	if !n.has("ignore-eos") {
 		l.IgnoreEOS = random
 		set("ignore-eos", boolText(random))
 	}
-	if !random && !data.has("shuffle") {
-		l.Dataset.Shuffle = l.Dataset.Kind == "sharegpt"
-		set("dataset.shuffle", boolText(l.Dataset.Shuffle))
+	if l.Duration == 0 {
+		delete(defaults, "timeouts.drain")
 	}
-	if !random {
-		for _, key := range []string{"tokens", "range-ratio", "prefix-len"} {
-			delete(defaults, "dataset."+key) // of no meaning here
-		}
+	if l.Dataset.Turns <= 1 {
+		delete(defaults, "think-time")
+	}
+	if !replays(l) {
+		delete(defaults, "replay-speed")
 	}
 	if !sound {
 		return
 	}
-	if random {
-		p.checkRandom(n, data, l)
-	} else {
-		p.checkFileDataset(n, data, l, s)
-	}
+	p.checkDataset(n, data, l, s)
 	p.checkPacing(n, l)
+	p.checkCompat(n, l)
 }
 
 func boolText(b bool) string {
@@ -48,11 +47,16 @@ func boolText(b bool) string {
 }
 
 func (p *parser) finishAPI(n *node, l *Load, set func(path, value string)) {
-	implied := "completions"
+	implied, fixed := "completions", false
 	if strings.Contains(l.Endpoint, "chat") {
 		implied = "chat"
 	}
-	switch fixed := l.Endpoint == chatPath || l.Endpoint == completionsPath; {
+	for _, a := range apis() {
+		if l.Endpoint == a.path {
+			implied, fixed = a.name, true
+		}
+	}
+	switch {
 	case !n.has("api"):
 		l.API = implied
 		set("api", implied)
@@ -61,42 +65,73 @@ func (p *parser) finishAPI(n *node, l *Load, set func(path, value string)) {
 	}
 }
 
-func (p *parser) checkRandom(n, data *node, l *Load) {
-	for _, key := range []string{"input-len", "output-len"} {
-		if !n.has(key) {
-			p.errs.add(n.pos, "load.%s is missing: dataset random needs it", key)
-		}
-	}
-	p.forbid(data, "dataset random makes its prompts up", "path", "shuffle")
-	switch {
-	case l.Dataset.TokenIDs && l.API == "chat":
-		p.errs.add(data.at("tokens"), "token ids need endpoint completions: a chat message is text")
-	case l.Dataset.TokenIDs && !data.has("vocab-size"):
-		p.errs.add(data.at("tokens"), "token ids need vocab-size: ids are drawn below it")
-	case !l.Dataset.TokenIDs && data.has("vocab-size"):
-		p.errs.add(data.keyAt("vocab-size"), "vocab-size is for tokens: ids")
-	}
-}
-
-func (p *parser) checkFileDataset(n, data *node, l *Load, s *Scenario) {
-	kind := l.Dataset.Kind
-	p.forbid(n, "prompts of dataset "+kind+" have their own lengths", "input-len")
-	p.forbid(data, "this is for dataset random", "tokens", "vocab-size", "range-ratio", "prefix-len")
-	if !data.has("path") {
-		p.errs.add(data.pos, "load.dataset.path is missing: dataset %s needs it", kind)
+// checkCompat: a version of vLLM's client is followed in all or not at all.
+func (p *parser) checkCompat(n *node, l *Load) {
+	if l.Compat == "" {
 		return
 	}
-	p.noTilde(data, "path")
-	l.Dataset.Path = p.abs(l.Dataset.Path)
-	p.need(s, datasetPath, l.Dataset.Path, data.at("path"))
+	known := []string{"completions", "chat"}
+	if l.Compat != "vllm" {
+		known = append(known, "tgi")
+	}
+	if !slices.Contains(known, l.API) {
+		p.errs.add(n.at("compat"), "compat %s: that client has no %s API", l.Compat, l.API)
+	}
+	if !l.Stream {
+		p.errs.add(n.at("stream"), "compat %s: that client always streams", l.Compat)
+	}
+	if l.Duration > 0 {
+		p.errs.add(n.at("duration"), "compat %s: that client sends each prompt once", l.Compat)
+	}
 }
 
 func (p *parser) checkPacing(n *node, l *Load) {
-	if n.has("burstiness") && math.IsInf(l.RequestRate, 1) {
-		p.errs.add(n.keyAt("burstiness"), "burstiness needs a finite request-rate")
+	talks := l.Dataset.Turns > 1 || l.Dataset.Kind == "frozen"
+	if n.has("think-time") && !talks {
+		p.errs.add(n.keyAt("think-time"), "think-time needs a dataset with turns")
 	}
+	if n.has("replay-speed") && !replays(l) {
+		p.errs.add(n.keyAt("replay-speed"), "replay-speed is for the times of dataset trace or burstgpt, without request-rate")
+	}
+	if timeouts := n.get("timeouts"); timeouts != nil && timeouts.has("drain") && l.Duration == 0 {
+		p.errs.add(timeouts.keyAt("drain"), "drain needs duration: without one every request has its time")
+	}
+	if n.has("burstiness") && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == "" {
+		p.errs.add(n.keyAt("burstiness"), "burstiness needs a finite request-rate or a ramp")
+	}
+	p.checkRamp(n, l)
 	if l.NumPrompts < l.MaxConcurrency {
 		p.warn(n.at("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency, l.NumPrompts)
+	}
+}
+
+// replays tells whether requests leave at the times of a recorded trace.
+func replays(l *Load) bool {
+	timed := slices.Contains([]string{"trace", "burstgpt", "frozen"}, l.Dataset.Kind) && !l.Dataset.Shuffle
+	return timed && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == ""
+}
+
+// checkRamp: a ramp is whole, and the only word on the rate.
+func (p *parser) checkRamp(n *node, l *Load) {
+	ramp := n.get("ramp")
+	if ramp == nil || ramp.kind != mapping || len(ramp.pairs) == 0 {
+		return
+	}
+	for _, key := range []string{"strategy", "start", "end"} {
+		if !ramp.has(key) {
+			p.errs.add(ramp.pos, "ramp.%s is missing", key)
+			return
+		}
+	}
+	switch r := l.Ramp; {
+	case l.Duration > 0:
+		p.errs.add(n.at("duration"), "a ramp ends with the last prompt: leave duration out")
+	case !math.IsInf(l.RequestRate, 1):
+		p.errs.add(n.at("request-rate"), "the ramp sets the rate: leave request-rate out")
+	case r.End < r.Start:
+		p.errs.add(ramp.at("end"), "the ramp falls from %g to %g, expected one that rises", r.Start, r.End)
+	case r.Strategy == "exponential" && r.Start == 0:
+		p.errs.add(ramp.at("start"), "an exponential ramp cannot start at 0")
 	}
 }
 

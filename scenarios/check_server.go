@@ -39,7 +39,8 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 		}
 	}
 	if sv.Launcher != "external" {
-		p.forbid(n, "this is for launcher external", "base-url")
+		p.forbid(n, "this is for launcher external", "base-url", "unix-socket", "tls")
+		delete(defaults, "tls.insecure")
 	}
 	p.checkModel(n, sv)
 	if len(sv.GPUs.List) > 0 && sv.Replicas > len(sv.GPUs.List) {
@@ -72,6 +73,9 @@ func (p *parser) checkExternal(n *node, defaults map[string]string) {
 		"binary", "args", "env", "gpus", "replicas", "host", "port", "work-dir", "stop")
 	for _, key := range []string{"host", "replicas"} {
 		delete(defaults, key) // of no meaning here
+	}
+	if tls := n.get("tls"); tls != nil && tls.has("ca") && tls.has("insecure") {
+		p.errs.add(tls.at("insecure"), "ca and insecure exclude each other: insecure asks no authority")
 	}
 }
 

@@ -61,7 +61,7 @@ func argIndex(n *node, name string) int {
 // serverOverlay is how a variant's keys lie over the shared server: block.
 func serverOverlay() map[string]func(base, top *node) *node {
 	return map[string]func(base, top *node) *node{
-		"args": overlayArgs, "env": overlayKeys, "ready": overlayKeys, "stop": overlayKeys,
+		"args": overlayArgs, "env": overlayKeys, "ready": overlayKeys, "stop": overlayKeys, "tls": overlayKeys,
 	}
 }
 
@@ -69,7 +69,7 @@ func serverOverlay() map[string]func(base, top *node) *node {
 func loadOverlay() map[string]func(base, top *node) *node {
 	return map[string]func(base, top *node) *node{
 		"dataset": overlayDataset, "timeouts": overlayKeys, "goodput": overlayKeys,
-		"body": overlayKeys, "headers": overlayKeys,
+		"body": overlayKeys, "headers": overlayKeys, "ramp": overlayKeys, "sampling": overlayKeys,
 	}
 }
 

@@ -15,8 +15,11 @@ type localPath struct {
 	pos  Pos
 }
 
-// datasetPath is the what of a dataset.
-const datasetPath = "dataset"
+// The whats of files that prompts are made of.
+const (
+	datasetPath   = "dataset"
+	tokenizerPath = "tokenizer"
+)
 
 // Problems lists what this box lacks for a run of the scenario: a dataset, a
 // model file, a program or a folder that is not there. They stop a run, not a
@@ -36,7 +39,7 @@ func (s *Scenario) Problems() []*Error {
 func (s *Scenario) Blockers() []*Error {
 	only := Scenario{Path: s.Path}
 	for _, l := range s.locals {
-		if l.what == datasetPath {
+		if l.what == datasetPath || l.what == tokenizerPath {
 			only.locals = append(only.locals, l)
 		}
 	}
@@ -90,6 +93,13 @@ func (p *parser) serverPaths(n *node, sv *Server, s *Scenario) {
 			argv[0] = p.abs(argv[0])
 			p.need(s, key, argv[0], n.at(key))
 		}
+	}
+	if sv.TLS.CA != "" {
+		sv.TLS.CA = p.abs(sv.TLS.CA)
+		p.need(s, "tls.ca", sv.TLS.CA, n.get("tls").at("ca"))
+	}
+	if sv.UnixSocket != "" {
+		sv.UnixSocket = p.abs(sv.UnixSocket)
 	}
 	if sv.WorkDir != "" {
 		sv.WorkDir = p.abs(sv.WorkDir)

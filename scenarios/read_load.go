@@ -5,30 +5,18 @@ import (
 	"strings"
 )
 
-const (
-	chatPath        = "/v1/chat/completions"
-	completionsPath = "/v1/completions"
-)
-
 func readEndpoint(r *reader, n *node, l *Load) {
 	s, ok := r.text(n)
+	known := apiNamed(s)
 	switch {
 	case !ok:
-	case s == "chat":
-		l.Endpoint = chatPath
-	case s == "completions":
-		l.Endpoint = completionsPath
+	case known.name != "":
+		l.Endpoint = known.path
 	case strings.HasPrefix(s, "/") && !strings.ContainsAny(s, " \t\r\n\x00"):
 		l.Endpoint = s
 	default:
-		r.fail(n.pos, "endpoint is %s, expected chat, completions or a path that starts with /%s",
-			n.shown(), didYouMean(s, []string{"chat", "completions"}))
-	}
-}
-
-func readTemperature(r *reader, n *node, l *Load) {
-	if v, ok := r.number(n, numberIn(notNegative())); ok {
-		l.Temperature = &v
+		r.fail(n.pos, "endpoint is %s, expected one of %s, or a path that starts with /%s",
+			n.shown(), strings.Join(apiNames(), ", "), didYouMean(s, apiNames()))
 	}
 }
 
@@ -38,7 +26,7 @@ func readBody(r *reader, n *node, l *Load) {
 		return
 	}
 	for _, p := range n.pairs {
-		if slices.Contains([]string{"model", "prompt", "messages", "stream"}, p.key) {
+		if slices.Contains([]string{"model", "prompt", "messages", "inputs", "text", "input_ids", "stream"}, p.key) {
 			r.fail(p.pos, "body.%s is set by bench", p.key)
 		}
 	}
@@ -63,12 +51,6 @@ func readHeaders(r *reader, n *node, l *Load) {
 // notToken tells whether a rune cannot stand in the name of an HTTP header.
 func notToken(c rune) bool {
 	return c <= ' ' || c >= 127 || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
-}
-
-func readTokens(r *reader, n *node, d *Dataset) {
-	if v, ok := r.enum(n, enumOf("text", "ids")); ok {
-		d.TokenIDs = v == "ids"
-	}
 }
 
 func readGoodput(r *reader, n *node, l *Load) {

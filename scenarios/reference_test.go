@@ -42,11 +42,16 @@ func exampleFile(title, example string) string {
 		parts[top] = "load:\n  sweep:\n    -\n" + indent(example, "      ")
 	case key == "":
 		parts[top] = top + ":\n" + indent(example, "  ")
+	case key == "tls":
+		parts[top] = "server:\n  launcher: external\n  base-url: https://host:8000\n  model: m\n  tls:\n" + indent(example, "    ")
+	case key == "dataset.images":
+		parts[top] = "load:\n  endpoint: chat\n  input-len: 8\n  output-len: 8\n  dataset:\n    kind: random_mm\n    images:\n" + indent(example, "      ")
 	case top == "server":
 		parts[top] = "server:\n  launcher: vllm\n  model: m\n  " + key + ":\n" + indent(example, "    ")
 	default:
 		lens := map[string]string{
 			"dataset": "  input-len: 8\n  output-len: 8\n", "timeouts": "  input-len: 8\n  output-len: 8\n",
+			"ramp": "  input-len: 8\n  output-len: 8\n", "sampling": "  input-len: 8\n  output-len: 8\n",
 			"goodput": "  input-len: 8\n  output-len: 8\n", "sweep": "  output-len: 8\n",
 		}
 		parts[top] = "load:\n" + lens[key] + "  " + key + ":\n" + indent(example, "    ")

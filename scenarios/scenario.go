@@ -100,6 +100,8 @@ type Server struct {
 	Args       []Arg
 	Env        map[string]EnvValue
 	BaseURL    string // launcher external
+	UnixSocket string // launcher external: absolute; "": TCP
+	TLS        TLS    // launcher external
 	Host       string // address to listen on
 	Port       int    // 0: the launcher's default, or the next free one
 	GPUs       GPUs
@@ -144,54 +146,15 @@ type Ready struct {
 	Log     string        // launcher command: text that must appear in the log; "": none
 }
 
+// TLS says which certificates of an https server to believe.
+type TLS struct {
+	CA       string // absolute path of a PEM file with the authorities to trust; "": the system's
+	Insecure bool   // believe any
+}
+
 // Stop limits the end of a server.
 type Stop struct {
 	Grace time.Duration // between SIGTERM and SIGKILL; 0: the launcher's own
-}
-
-// Load is one point of the sweep, resolved.
-type Load struct {
-	Label          string // unique among the points; made of what the sweep varies: "c8", "in128-out64-c8", "all"
-	Endpoint       string // request path, "/v1/chat/completions"
-	API            string // "chat" or "completions"
-	Dataset        Dataset
-	NumPrompts     int
-	MaxConcurrency int     // 0: no cap
-	RequestRate    float64 // requests/s; +Inf: all at once
-	Burstiness     float64 // 1: Poisson; below: burstier; +Inf: constant gaps
-	InputLen       int     // tokens; 0: the dataset's own
-	OutputLen      int     // tokens; 0: the dataset's own
-	IgnoreEOS      bool
-	Temperature    *float64
-	Body           map[string]any // further body fields, merged last
-	Headers        map[string]EnvValue
-	Warmups        int // requests before the measured ones, with prompts of their own
-	Timeouts       Timeouts
-	Goodput        map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
-	Percentiles    []float64                // 0 to 100, ascending
-	MinSuccess     float64                  // share of requests that must succeed, 0 to 1
-	KeepText       bool                     // keep the answers' text in the records
-}
-
-// Dataset says where prompts come from.
-type Dataset struct {
-	Kind       string // "random", "sharegpt", "jsonl"
-	Path       string // absolute; "" for random
-	Seed       uint64
-	Vary       bool    // other prompts for each point and repeat, so that none is warm in a prefix cache
-	TokenIDs   bool    // random: send token ids, not text
-	VocabSize  int     // random token ids: exclusive upper bound
-	RangeRatio float64 // random: lengths from l(1-r) to l(1+r)
-	PrefixLen  int     // random: tokens that all prompts share
-	Shuffle    bool    // sharegpt, jsonl
-}
-
-// Timeouts of one request; 0 is no limit.
-type Timeouts struct {
-	Connect    time.Duration
-	FirstToken time.Duration // sent to first data event
-	Stall      time.Duration // no byte between two reads
-	Total      time.Duration
 }
 
 // Pos is a place in a scenario file.

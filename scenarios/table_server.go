@@ -17,7 +17,7 @@ func serverBlock() block[Server] {
 	return block[Server]{
 		name: "under server:",
 		doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: key by key; " +
-			"args, env, ready and stop are laid over each other one level deeper. An argument set to null in a variant is removed.",
+			"args, env, ready, stop and tls are laid over each other one level deeper. An argument set to null in a variant is removed.",
 		example: `
 launcher: vllm
 model: meta-llama/Llama-3.1-70B-Instruct
@@ -50,6 +50,9 @@ func recipeFields() []field[Server] {
 		freeKey("env", "Environment of the server; null removes a variable that would be inherited.",
 			mapOf(scalarOrNull), func(r *reader, n *node, s *Server) { s.Env = readEnv(r, n) }),
 		freeKey("base-url", "Launcher external only: where the server is, without the /v1 of the request path.", simple(textShape), readBaseURL),
+		textKey("unix-socket", "Launcher external only: socket to connect to, relative to the scenario file; base-url then only names the host.",
+			func(s *Server) *string { return &s.UnixSocket }),
+		blockKey("tls", "Launcher external only: which certificates of an https server to believe.", tlsBlock(), func(s *Server) *TLS { return &s.TLS }),
 		enumKey("api", "Launchers command and external: dialect of the server beside OpenAI's requests.",
 			[]string{"openai", "llamacpp"}, func(s *Server) *string { return &s.API }).elseNote("openai for these launchers"),
 		freeKey("api-key", "Sent as bearer token. Write ${env:NAME}: the scenario file is kept with the results.", simple(textShape), readAPIKey),
@@ -71,6 +74,16 @@ func placeFields() []field[Server] {
 			func(s *Server) *string { return &s.WorkDir }).elseNote("the scenario's folder"),
 		blockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(), func(s *Server) *Ready { return &s.Ready }),
 		blockKey("stop", "Limits of the server's end.", stopBlock(), func(s *Server) *Stop { return &s.Stop }),
+	}
+}
+
+func tlsBlock() block[TLS] {
+	return block[TLS]{
+		name: "under tls:", doc: "Without these keys the system's authorities decide.", example: "\nca: certs/our-ca.pem\n",
+		fields: []field[TLS]{
+			textKey("ca", "PEM file with the authorities to trust, relative to the scenario file.", func(t *TLS) *string { return &t.CA }),
+			flagKey("insecure", "Believe any certificate.", func(t *TLS) *bool { return &t.Insecure }).or("false"),
+		},
 	}
 }
 

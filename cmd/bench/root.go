@@ -33,6 +33,8 @@ func newRootCommand(e env) *cobra.Command {
 	})
 	root.AddCommand(
 		newRunCommand(e),
+		newLoadCommand(e),
+		newDatasetCommand(e),
 		newPlanCommand(e),
 		newValidateCommand(e),
 		newReportCommand(e),
@@ -40,6 +42,7 @@ func newRootCommand(e env) *cobra.Command {
 		newSchemaCommand(e),
 		newSimulateCommand(e),
 		newTinyModelCommand(e),
+		newCalibrateCommand(e),
 		newVersionCommand(e),
 	)
 	for _, cmd := range root.Commands() {

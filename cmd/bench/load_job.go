@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"benchrig/dataset"
+	"benchrig/harness"
+	"benchrig/launchers"
+	"benchrig/load"
+	"benchrig/results"
+	"benchrig/vllmcli"
+)
+
+// prepareLoad makes the job that the flags describe: the server's model, the
+// prompts, the send times.
+func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob, *results.Result, error) {
+	job := harness.LoadJob{Driver: loadDriver{}, KeepText: f.SaveDetailed}
+	if err := judging(f, &job); err != nil {
+		return job, nil, usageError(err)
+	}
+	var err error
+	if job.Options, err = f.Options(); err != nil {
+		return job, nil, usageError(err)
+	}
+	server, err := attachLoad(ctx, e, f, &job.Options)
+	if err != nil {
+		return job, nil, err
+	}
+	job.Servers = []harness.Server{server}
+	set, err := loadPrompts(ctx, e, f, &job, server)
+	if err != nil {
+		return job, nil, err
+	}
+	result := loadResult(f, set, job.Options)
+	job.Prompts = harness.LoadPrompts(set)
+	job.Warmups = warmups(f.Warmups, job.Prompts)
+	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
+		return job, nil, usageError(err)
+	}
+	schedule := harness.Schedule{
+		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
+		Ramp: load.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
+	}
+	if _, err := schedule.Apply(&job.Options, set, f.Dataset.Seed); err != nil {
+		return job, nil, usageError(err)
+	}
+	return job, result, nil
+}
+
+// attachLoad finds the server and the name of its model.
+func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (*launchers.Server, error) {
+	tls, err := harness.TLSConfig(f.CACert, f.Insecure)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	key, _ := e.lookup("OPENAI_API_KEY")
+	spec := launchers.Spec{
+		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
+		Model: f.Model, ServedName: f.ServedName,
+	}
+	if key != "" {
+		spec.Secrets = []string{key}
+		if _, given := o.Target.Headers["Authorization"]; !given {
+			o.Target.Headers["Authorization"] = "Bearer " + key
+		}
+	}
+	server := launchers.Attach(kindOf(f.Backend), spec)
+	models, err := server.Models(ctx)
+	switch {
+	case server.Model() == "" && err != nil:
+		return nil, fmt.Errorf("ask the server for its model: %w (or name it with --model)", err)
+	case err == nil && f.Model == "":
+		fmt.Fprintf(e.stderr, "model: %s\n", models[0])
+	}
+	o.Target.BaseURLs, o.Target.UnixSocket, o.Target.TLS, o.Target.Model = []string{f.Base()}, f.UnixSocket, tls, server.Model()
+	return server, nil
+}
+
+// kindOf is what a backend's server can be asked beside the load.
+func kindOf(backend string) launchers.Kind {
+	name := map[string]string{"llama.cpp": "llamacpp", "sglang": "sglang", "tgi": "tgi", "ollama": "ollama"}[backend]
+	if name == "" {
+		name = "vllm"
+	}
+	kind, _ := launchers.Lookup(name)
+	kind.Name, kind.External = "external", true
+	kind.ServedName = nil
+	if kind.ModelsPath == "" {
+		kind.ModelsPath = "/v1/models"
+	}
+	return kind
+}
+
+// loadPrompts makes the prompts, counted by a tokenizer's file, else by the
+// server where it does that, else by nobody.
+func loadPrompts(ctx context.Context, e env, f *vllmcli.Flags, job *harness.LoadJob, server *launchers.Server) (*dataset.Set, error) {
+	spec, err := f.Dataset.Spec()
+	if err != nil {
+		return nil, usageError(err)
+	}
+	counter, err := harness.Counter(ctx, f.Dataset.Tokenizer, server)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	set, err := dataset.Build(ctx, spec, counter.Tokenizer)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	job.Options.CountTokens = counter.Count()
+	if counter.Local {
+		job.CountText = counter.Count()
+	}
+	return set, nil
+}
+
+// loadResult is the result before anything is measured.
+func loadResult(f *vllmcli.Flags, set *dataset.Set, o load.Options) *results.Result {
+	asked := results.Asked{
+		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name, DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
+		Seed: f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
+		Temperature: o.Sampling.Temperature, Warmups: f.Warmups,
+	}
+	if f.MaxConcurrency > 0 {
+		asked.MaxConcurrency = &f.MaxConcurrency
+	}
+	if !math.IsInf(f.Burstiness, 1) {
+		asked.Burstiness = &f.Burstiness
+	}
+	result := &results.Result{Format: results.FormatVersion, Bench: version, Step: results.StepRef{ID: "load", Variant: "load", Point: "all", Repeat: 1, Attempt: 1}, Asked: asked}
+	for _, note := range set.Notes {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
+	}
+	return result
+}

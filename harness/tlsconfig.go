@@ -1,0 +1,30 @@
+package harness
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+
+	"benchrig/results"
+)
+
+// TLSConfig says which certificates to believe: those of the authorities in a
+// PEM file, any with insecure, else those of the system's authorities (nil).
+func TLSConfig(ca string, insecure bool) (*tls.Config, error) {
+	switch {
+	case insecure:
+		return &tls.Config{InsecureSkipVerify: true}, nil
+	case ca == "":
+		return nil, nil
+	}
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, results.Failf(results.FailBadRecipe, "read tls.ca: %v", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, results.Failf(results.FailBadRecipe, "read tls.ca %s: %v", ca, fmt.Errorf("no PEM certificate in it"))
+	}
+	return &tls.Config{RootCAs: pool}, nil
+}

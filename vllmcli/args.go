@@ -1,0 +1,113 @@
+// Package vllmcli reads the command line of vLLM's serving benchmark client.
+//
+// What goes in: arguments as "vllm bench serve" takes them. What comes out: the
+// dataset, the way to send requests and the name of the result file that they
+// ask for, and notes on flags whose effect differs here. A flag whose effect
+// this client does not have is an error, never silently dropped. It sends
+// nothing, opens no file and prints nothing.
+package vllmcli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Parse reads args into f. Names may be written with underscores and cut
+// short, and flags that take several values may have them as separate
+// arguments, as Python's argparse has it.
+func (f *Flags) Parse(fs *pflag.FlagSet, args []string) error {
+	notes, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	f.Notes = notes
+	f.changed = func(name string) bool { flag := fs.Lookup(name); return flag != nil && flag.Changed }
+	return f.check()
+}
+
+// Parse reads args into d, as Flags.Parse does.
+func (d *DatasetFlags) Parse(fs *pflag.FlagSet, args []string) error {
+	if _, err := parse(fs, args); err != nil {
+		return err
+	}
+	return d.check()
+}
+
+func parse(fs *pflag.FlagSet, args []string) (notes []string, err error) {
+	spread, err := spread(fs, args)
+	if err != nil {
+		return nil, err
+	}
+	if err := fs.Parse(spread); err != nil {
+		return nil, err
+	}
+	if fs.NArg() > 0 {
+		return nil, fmt.Errorf("argument %q belongs to no flag", fs.Arg(0))
+	}
+	return checkOthers(fs)
+}
+
+// severalValues tells flags after which several values may stand.
+func severalValues(name string) bool {
+	return name == "header" || name == "metadata" || name == "goodput" || name == "lora-modules"
+}
+
+// spread writes args as the flag package wants them: full names with dashes,
+// and each of several values with its flag.
+func spread(fs *pflag.FlagSet, args []string) ([]string, error) {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		name, value, hasValue := strings.Cut(args[i], "=")
+		if !strings.HasPrefix(name, "--") || name == "--" {
+			out = append(out, args[i])
+			continue
+		}
+		full, err := fullName(fs, strings.ReplaceAll(name[2:], "_", "-"))
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case hasValue:
+			out = append(out, "--"+full+"="+value)
+		case severalValues(full):
+			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				i++
+				out = append(out, "--"+full+"="+args[i])
+			}
+		case takesValue(fs, full) && i+1 < len(args):
+			i++ // a value may look like a flag: "-1"
+			out = append(out, "--"+full+"="+args[i])
+		default:
+			out = append(out, "--"+full)
+		}
+	}
+	return out, nil
+}
+
+func takesValue(fs *pflag.FlagSet, name string) bool {
+	flag := fs.Lookup(name)
+	return flag != nil && flag.NoOptDefVal == ""
+}
+
+// fullName completes a name that was cut short; an unknown one is left for the
+// flag package to report.
+func fullName(fs *pflag.FlagSet, name string) (string, error) {
+	if fs.Lookup(name) != nil {
+		return name, nil
+	}
+	var found []string
+	fs.VisitAll(func(flag *pflag.Flag) {
+		if strings.HasPrefix(flag.Name, name) {
+			found = append(found, flag.Name)
+		}
+	})
+	switch {
+	case len(found) > 1:
+		return "", fmt.Errorf("--%s could be --%s", name, strings.Join(found, " or --"))
+	case len(found) == 1:
+		return found[0], nil
+	}
+	return name, nil
+}

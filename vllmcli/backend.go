@@ -1,0 +1,92 @@
+package vllmcli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// backend is a name that --backend takes.
+type backend struct {
+	name string
+	api  string // dialect of package load
+	path string // where the dialect is served if --endpoint does not say
+}
+
+// backends lists them. Those of one engine that older clients of vLLM took
+// send OpenAI completions, as they did there; --endpoint picks the engine's own
+// dialect (see apiOf).
+func backends() []backend {
+	return []backend{
+		{"openai", "completions", completionsPath},
+		{"vllm", "completions", completionsPath},
+		{"openai-chat", "chat", chatPath},
+		{"sglang", "completions", completionsPath},
+		{"lmdeploy", "completions", completionsPath},
+		{"scalellm", "completions", completionsPath},
+		{"llama.cpp", "completions", completionsPath},
+		{"tgi", "tgi", "/generate_stream"},
+		{"ollama", "ollama", "/api/generate"},
+	}
+}
+
+const (
+	completionsPath = "/v1/completions"
+	chatPath        = "/v1/chat/completions"
+)
+
+// BackendNames lists the names for messages.
+func BackendNames() string {
+	var names []string
+	for _, b := range backends() {
+		names = append(names, b.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// API is the dialect to speak and the path to send to.
+func (f *Flags) API() (api, path string, err error) {
+	at := slices.IndexFunc(backends(), func(b backend) bool { return b.name == f.Backend })
+	if at < 0 {
+		return "", "", fmt.Errorf("--backend %q: want one of %s", f.Backend, BackendNames())
+	}
+	b := backends()[at]
+	if f.Endpoint == "" {
+		return b.api, b.path, nil
+	}
+	path = "/" + strings.TrimPrefix(f.Endpoint, "/")
+	api = apiOf(path, b.api)
+	if f.Backend == "openai-chat" && api != "chat" || (f.Backend == "openai" || f.Backend == "vllm") && api != "completions" {
+		return "", "", fmt.Errorf("--backend %s with --endpoint %s: this path takes %s requests", f.Backend, path, api)
+	}
+	return api, path, nil
+}
+
+// apiOf is the dialect that a path is known for, else the backend's.
+func apiOf(path, otherwise string) string {
+	for _, known := range []struct{ suffix, api string }{
+		{"/chat/completions", "chat"},
+		{"/v1/completions", "completions"},
+		{"/generate_stream", "tgi"},
+		{"/generate", "sglang"},
+		{"/completion", "llamacpp"},
+		{"/api/chat", "ollama-chat"},
+	} {
+		if strings.HasSuffix(path, known.suffix) && !(known.suffix == "/generate" && otherwise == "ollama") {
+			return known.api
+		}
+	}
+	return otherwise
+}
+
+// Base is the URL of the server.
+func (f *Flags) Base() string {
+	if f.BaseURL != "" {
+		return f.BaseURL
+	}
+	host := f.Host
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		host = "[" + host + "]"
+	}
+	return fmt.Sprintf("http://%s:%d", host, f.Port)
+}

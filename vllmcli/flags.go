@@ -1,0 +1,135 @@
+package vllmcli
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Flags are the flags of the client, vLLM's and ours. The zero value is of no
+// use: AddFlags sets the defaults.
+type Flags struct {
+	Dataset DatasetFlags
+	Request RequestFlags
+
+	Backend       string
+	BaseURL       string
+	Host          string
+	Port          int
+	Endpoint      string
+	Model         string // "": the first of the server's list
+	ServedName    string
+	Insecure      bool
+	CACert        string
+	UnixSocket    string
+	ReadyTimeoutS float64 // seconds to wait for a first answer; 0: none is asked for
+
+	MaxConcurrency int // 0: no cap
+	RequestRate    float64
+	Burstiness     float64
+	Ramp           string // "", "linear", "exponential"
+	RampStart      int
+	RampEnd        int
+	Warmups        int
+	Transport      string
+	Duration       time.Duration // 0: until all prompts are answered
+
+	Label        string
+	Metadata     []string
+	SaveResult   bool
+	SaveDetailed bool
+	AppendResult bool
+	ResultDir    string
+	ResultFile   string
+	Goodput      []string
+	Metrics      string // comma-separated: ttft, tpot, itl, e2el
+	Percentiles  string
+	NoProgress   bool
+
+	// Notes say which flags were taken without effect, after Parse.
+	Notes []string
+
+	changed func(name string) bool
+}
+
+// RequestFlags say what stands in each request.
+type RequestFlags struct {
+	IgnoreEOS   bool
+	Headers     []string
+	ExtraBody   string
+	IDPrefix    string
+	Logprobs    int
+	Temperature float64
+	TopP        float64
+	TopK        int
+	MinP        float64
+	Frequency   float64
+	Presence    float64
+	Repetition  float64
+}
+
+// AddFlags defines all flags of the client.
+func (f *Flags) AddFlags(fs *pflag.FlagSet) {
+	fs.SortFlags = false
+	f.addTarget(fs)
+	f.Dataset.AddFlags(fs)
+	f.addTraffic(fs)
+	f.Request.addFlags(fs)
+	f.addOutput(fs)
+	addOthers(fs)
+}
+
+func (f *Flags) addTarget(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Backend, "backend", "openai", "what the server speaks: "+BackendNames())
+	fs.StringVar(&f.BaseURL, "base-url", "", "`URL` of the server; --host and --port do not count then")
+	fs.StringVar(&f.Host, "host", "127.0.0.1", "host of the server")
+	fs.IntVar(&f.Port, "port", 8000, "port of the server")
+	fs.StringVar(&f.Endpoint, "endpoint", "", "`path` of the API (default: the backend's)")
+	fs.StringVar(&f.Model, "model", "", "`name` in requests (default: the first that the server lists)")
+	fs.StringVar(&f.ServedName, "served-model-name", "", "`name` in requests where it differs from --model")
+	fs.BoolVar(&f.Insecure, "insecure", false, "take any certificate of an https server")
+	fs.StringVar(&f.CACert, "ca-cert", "", "PEM `file` with the authorities to trust (not in vLLM)")
+	fs.StringVar(&f.UnixSocket, "unix-socket", "", "connect to this socket `file` (not in vLLM)")
+	fs.Float64Var(&f.ReadyTimeoutS, "ready-check-timeout-sec", 0, "wait this many `seconds` for a first answer, which is not measured; 0: do not ask")
+}
+
+func (f *Flags) addTraffic(fs *pflag.FlagSet) {
+	fs.IntVar(&f.MaxConcurrency, "max-concurrency", 0, "most requests in flight (default: no cap)")
+	fs.Float64Var(&f.RequestRate, "request-rate", inf, "requests a second; inf: all at once")
+	fs.Float64Var(&f.Burstiness, "burstiness", 1, "shape of the arrivals; 1: Poisson, below: burstier, inf: constant gaps")
+	fs.StringVar(&f.Ramp, "ramp-up-strategy", "", "raise the rate from request to request: linear or exponential")
+	fs.IntVar(&f.RampStart, "ramp-up-start-rps", 0, "first rate of the ramp, requests a second")
+	fs.IntVar(&f.RampEnd, "ramp-up-end-rps", 0, "last rate of the ramp")
+	fs.IntVar(&f.Warmups, "num-warmups", 0, "requests before the measured ones, copies of the first prompt as in vLLM")
+	fs.DurationVar(&f.Duration, "duration", 0, "stop sending after this time; prompts are repeated until then (not in vLLM)")
+	fs.StringVar(&f.Transport, "transport", "", "how bytes are read: sockets or net/http (not in vLLM; default: sockets where they can be)")
+}
+
+func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&r.IgnoreEOS, "ignore-eos", false, "let answers run to their length; always on for the random datasets, as in vLLM")
+	fs.StringArrayVar(&r.Headers, "header", nil, "`KEY=VALUE` ...: further HTTP headers")
+	fs.StringVar(&r.ExtraBody, "extra-body", "", "`JSON` object of further body fields, merged last")
+	fs.StringVar(&r.IDPrefix, "request-id-prefix", "", "beginning of each request's id")
+	fs.IntVar(&r.Logprobs, "logprobs", 0, "log probabilities to ask for with each token")
+	fs.Float64Var(&r.Temperature, "temperature", 0, "sampling temperature (default: none is sent)")
+	fs.Float64Var(&r.TopP, "top-p", 0, "nucleus (default: none is sent)")
+	fs.IntVar(&r.TopK, "top-k", 0, "tokens to choose among (default: none is sent)")
+	fs.Float64Var(&r.MinP, "min-p", 0, "least probability (default: none is sent)")
+	fs.Float64Var(&r.Frequency, "frequency-penalty", 0, "penalty of frequent tokens (default: none is sent)")
+	fs.Float64Var(&r.Presence, "presence-penalty", 0, "penalty of tokens that came before (default: none is sent)")
+	fs.Float64Var(&r.Repetition, "repetition-penalty", 0, "penalty of repetitions (default: none is sent)")
+}
+
+func (f *Flags) addOutput(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Label, "label", "", "begins the result file's name, in place of the backend")
+	fs.StringArrayVar(&f.Metadata, "metadata", nil, "`KEY=VALUE` ...: further fields of the result file")
+	fs.BoolVar(&f.SaveResult, "save-result", false, "write the figures as JSON")
+	fs.BoolVar(&f.SaveDetailed, "save-detailed", false, "with the figures of every request")
+	fs.BoolVar(&f.AppendResult, "append-result", false, "add to the file rather than replace it")
+	fs.StringVar(&f.ResultDir, "result-dir", "", "`folder` of the result file")
+	fs.StringVar(&f.ResultFile, "result-filename", "", "`name` of the result file (default: as vLLM names it)")
+	fs.StringArrayVar(&f.Goodput, "goodput", nil, "`METRIC:MS` ...: goals of a good request; ttft, tpot, e2el")
+	fs.StringVar(&f.Metrics, "percentile-metrics", "ttft,tpot,itl", "latencies to show: ttft, tpot, itl, e2el")
+	fs.StringVar(&f.Percentiles, "metric-percentiles", "99", "percentiles to show, `P,P,...`")
+	fs.BoolVar(&f.NoProgress, "disable-tqdm", false, "show no progress")
+}

@@ -1,0 +1,50 @@
+package vllmcli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// HeaderMap are the headers of --header.
+func (r *RequestFlags) HeaderMap() (map[string]string, error) { return pairs("header", r.Headers) }
+
+// MetadataPairs are the fields of --metadata, in order.
+func (f *Flags) MetadataPairs() ([][2]string, error) {
+	var out [][2]string
+	for _, text := range f.Metadata {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, fmt.Errorf("--metadata %q: want KEY=VALUE", text)
+		}
+		out = append(out, [2]string{strings.TrimSpace(name), strings.TrimSpace(value)})
+	}
+	return out, nil
+}
+
+func pairs(flag string, texts []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("--%s %q: want KEY=VALUE", flag, text)
+		}
+		out[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	return out, nil
+}
+
+// Extra are the body fields of --extra-body, numbers as they are written.
+func (r *RequestFlags) Extra() (map[string]any, error) {
+	if r.ExtraBody == "" {
+		return nil, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader([]byte(r.ExtraBody)))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, fmt.Errorf("--extra-body %q: want a JSON object: %w", r.ExtraBody, err)
+	}
+	return fields, nil
+}
