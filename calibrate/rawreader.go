@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
-	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,61 +21,71 @@ type rawReader struct {
 	events  []unix.EpollEvent
 	scratch []byte
 	request []byte
-	sent    int64 // when the burst began
-	open    int
+	timed   bool // note the events
+	opening int  // connections that are not open yet
+	open    int  // answers that have not ended
 }
 
 // rawConn is one connection of a rawReader.
 type rawConn struct {
 	fd      int
-	writing bool
-	want    int
+	opening bool
+	left    int     // bytes of the answer to come
 	at      []int64 // arrival of each event, CLOCK_MONOTONIC
 	wrote   []int64 // when the feeder wrote it
+	end     int64
 }
 
-// readRaw opens width streams at once and reads them to their end. It returns
-// the times of every stream and when the burst began.
-func readRaw(ctx context.Context, addr string, p pace, width int) ([]*rawConn, int64, error) {
+// readRaw opens width connections, sends all requests at once and reads the
+// answers to their end. It returns the times of every stream, when the burst began, and
+// the CPU time from then on.
+func readRaw(ctx context.Context, addr string, p pace, width int) ([]*rawConn, int64, time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	server, err := netip.ParseAddrPort(addr)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	r := &rawReader{
-		conns: make(map[int32]*rawConn, width), events: make([]unix.EpollEvent, 512), scratch: make([]byte, 64<<10),
+		conns: make(map[int32]*rawConn, width), events: make([]unix.EpollEvent, 512), scratch: make([]byte, 64<<10), timed: p.gap > 0,
 		request: fmt.Appendf(nil, "POST %s/v1/completions HTTP/1.1\r\nHost: %s\r\nContent-Length: 2\r\n\r\n{}", p.path(), addr),
 	}
 	if r.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	conns := make([]*rawConn, 0, width)
+	conns := make([]*rawConn, width)
 	defer func() {
-		for _, c := range conns {
-			_ = unix.Close(c.fd)
+		for fd := range r.conns {
+			_ = unix.Close(int(fd))
 		}
 		_ = unix.Close(r.ep)
 	}()
-	for range width {
-		c := &rawConn{want: p.tokens, at: make([]int64, 0, p.tokens), wrote: make([]int64, 0, p.tokens)}
-		conns = append(conns, c)
+	for i := range conns {
+		conns[i] = &rawConn{left: answerSize(p.tokens)}
+		if r.timed {
+			conns[i].at, conns[i].wrote = make([]int64, 0, p.tokens), make([]int64, 0, p.tokens)
+		}
+		if err := r.connect(conns[i], server); err != nil {
+			return nil, 0, 0, fmt.Errorf("connect to feeder: %w", err)
+		}
 	}
-	r.sent = monotonic()
+	if err := r.until(ctx, &r.opening); err != nil {
+		return nil, 0, 0, err
+	}
+	before, start := usedCPU(), monotonic()
 	for _, c := range conns {
-		if err := r.connect(c, server); err != nil {
-			return nil, 0, fmt.Errorf("connect to feeder: %w", err)
+		if n, err := unix.Write(c.fd, r.request); n != len(r.request) {
+			return nil, 0, 0, fmt.Errorf("write request: %w", err)
 		}
 	}
-	for r.open = width; r.open > 0; {
-		if err := r.turn(); err != nil {
-			return nil, 0, err
-		}
-		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
-		}
-	}
-	return conns, r.sent, nil
+	r.open = width
+	err = r.until(ctx, &r.open)
+	return conns, start, usedCPU() - before, err
+}
+
+// answerSize is the length of a feeder's answer of so many tokens.
+func answerSize(tokens int) int {
+	return len(answerTop) + tokens*len(appendEvent(nil, 0)) + len(answerEnd)
 }
 
 func (r *rawReader) connect(c *rawConn, to netip.AddrPort) (err error) {
@@ -90,28 +100,34 @@ func (r *rawReader) connect(c *rawConn, to netip.AddrPort) (err error) {
 	if err != nil && !errors.Is(err, unix.EINPROGRESS) {
 		return err
 	}
-	c.writing = true
-	return unix.EpollCtl(r.ep, unix.EPOLL_CTL_ADD, c.fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLET&0xffffffff, Fd: int32(c.fd)})
+	c.opening = true
+	r.opening++
+	edge := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLET&0xffffffff, Fd: int32(c.fd)}
+	return unix.EpollCtl(r.ep, unix.EPOLL_CTL_ADD, c.fd, &edge)
 }
 
-func (r *rawReader) turn() error {
-	n, err := unix.EpollWait(r.ep, r.events, 1000)
-	if err != nil && !errors.Is(err, unix.EINTR) {
-		return err
-	}
-	for _, e := range r.events[:max(n, 0)] {
-		c := r.conns[e.Fd]
-		if c.writing && e.Events&unix.EPOLLOUT != 0 {
-			c.writing = false
-			if n, err := unix.Write(c.fd, r.request); n != len(r.request) {
-				return fmt.Errorf("write request: %w", err)
+// until handles what happens on the sockets until *count is 0.
+func (r *rawReader) until(ctx context.Context, count *int) error {
+	for *count > 0 {
+		n, err := unix.EpollWait(r.ep, r.events, 1000)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		for _, e := range r.events[:max(n, 0)] {
+			c := r.conns[e.Fd]
+			if c.opening && e.Events&unix.EPOLLOUT != 0 {
+				c.opening = false
+				r.opening--
+			}
+			if e.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) == 0 || c.left == 0 {
+				continue
+			}
+			if err := r.read(c); err != nil {
+				return err
 			}
 		}
-		if e.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) == 0 || c.want == 0 {
-			continue
-		}
-		if err := r.read(c); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	return nil
@@ -120,7 +136,7 @@ func (r *rawReader) turn() error {
 // read reads until less comes than was asked for: then the socket is empty and
 // the next bytes bring an edge of their own.
 func (r *rawReader) read(c *rawConn) error {
-	for c.want > 0 {
+	for c.left > 0 {
 		n, err := unix.Read(c.fd, r.scratch)
 		if errors.Is(err, unix.EAGAIN) {
 			return nil
@@ -128,8 +144,11 @@ func (r *rawReader) read(c *rawConn) error {
 		if err != nil || n == 0 {
 			return fmt.Errorf("read from feeder: %d bytes, %w", n, errors.Join(err, errCut))
 		}
-		c.note(r.scratch[:n], monotonic())
-		if c.want == 0 {
+		c.end = monotonic()
+		if r.timed {
+			c.note(r.scratch[:n], c.end)
+		}
+		if c.left -= n; c.left == 0 {
 			r.open--
 		}
 		if n < len(r.scratch) {
@@ -141,21 +160,19 @@ func (r *rawReader) read(c *rawConn) error {
 
 var errCut = errors.New("the stream ended early")
 
-// note finds the events of a read. One that is cut by the read's end would be
-// missed; the feeder's writes are whole and the sockets' buffers ample, so this
-// happens in unpaced runs only, which count bytes.
+// note finds the events of a read. The feeder writes whole events when it
+// paces them, so that none is split.
 func (c *rawConn) note(b []byte, at int64) {
-	if bytes.HasSuffix(b, []byte("\r\n0\r\n\r\n")) {
-		c.want = 0
-	}
+	mark := []byte(`"text":"`)
 	for {
-		i := bytes.Index(b, []byte(`"text":"`))
-		if i < 0 || len(b) < i+8+timeDigits {
+		i := bytes.Index(b, mark)
+		if i < 0 || len(b) < i+len(mark)+timeDigits {
 			return
 		}
+		b = b[i+len(mark):]
 		c.at = append(c.at, at)
-		c.wrote = append(c.wrote, parseTime(b[i+8:i+8+timeDigits]))
-		b = b[i+8+timeDigits:]
+		c.wrote = append(c.wrote, parseTime(b[:timeDigits]))
+		b = b[timeDigits:]
 	}
 }
 
@@ -165,16 +182,4 @@ func parseTime(digits []byte) int64 {
 		n = n*10 + int64(d-'0')
 	}
 	return n
-}
-
-// lateness of every event of the streams, sorted, in seconds.
-func lateness(conns []*rawConn) []float64 {
-	var late []float64
-	for _, c := range conns {
-		for i := range c.at {
-			late = append(late, float64(c.at[i]-c.wrote[i])/1e9)
-		}
-	}
-	slices.Sort(late)
-	return late
 }
