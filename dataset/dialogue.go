@@ -48,7 +48,8 @@ func isUser(u utterance, i int) bool {
 }
 
 // turnsPrompt makes a prompt of the first turns of a conversation; ok is false
-// if there are fewer of them, or if one does not pass vLLM's filter.
+// if there are fewer of them, or if one does not pass vLLM's filter. Only a
+// single turn may be without an answer, as those of files of prompts are.
 func turnsPrompt(ctx context.Context, said []exchange, spec Spec, tok Tokenizer) (p Prompt, ok bool, err error) {
 	turns := orElse(spec.Turns, 1)
 	if len(said) < turns {
@@ -59,7 +60,7 @@ func turnsPrompt(ctx context.Context, said []exchange, spec Spec, tok Tokenizer)
 		if err != nil {
 			return Prompt{}, false, err
 		}
-		answered, fixed := spec.OutputLen, spec.OutputLen > 0 || e.answered == ""
+		answered, fixed := spec.OutputLen, spec.OutputLen > 0 || turns == 1 && e.answered == ""
 		if !fixed {
 			if answered, err = countTokens(ctx, tok, e.answered); err != nil {
 				return Prompt{}, false, err
