@@ -21,12 +21,30 @@ type Asked struct {
 	MaxConcurrency *int     `json:"max_concurrency"` // null: no cap
 	RequestRate    *float64 `json:"request_rate"`    // requests/s; null: all at once
 	Burstiness     *float64 `json:"burstiness"`      // 1: Poisson; null: constant gaps
+	Ramp           *Ramp    `json:"ramp"`            // null: none
+	SendForS       *float64 `json:"send_for_s"`      // nothing was to be sent from then on; null: the number of prompts decided
+	Tokenizer      string   `json:"tokenizer"`       // that prompts were counted with; "": nothing was
+	Compat         string   `json:"compat"`          // whose prompts, bodies and arrival times: "vllm" and so on; "": ours
 	InputLen       *int     `json:"input_len"`       // tokens; null: the dataset's own
 	OutputLen      *int     `json:"output_len"`      // tokens; null: the dataset's own
 	IgnoreEOS      bool     `json:"ignore_eos"`
 	Temperature    *float64 `json:"temperature"`
 	Warmups        int      `json:"warmups"`
 	Body           string   `json:"body"` // one request body as sent, with the prompt cut short
+}
+
+// Ramp is a request rate that rises from the first request to the last.
+type Ramp struct {
+	Strategy string       `json:"strategy"`
+	StartRPS float64      `json:"start_rps"` // requests/s
+	EndRPS   float64      `json:"end_rps"`
+	Changes  []RateChange `json:"rps_changes"`
+}
+
+// RateChange is the moment at which a ramp reaches a whole rate.
+type RateChange struct {
+	RPS int     `json:"rps"`
+	AtS float64 `json:"at_s"` // seconds from the start
 }
 
 // Dist describes a sample in its base unit (seconds in this package). Every

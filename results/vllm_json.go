@@ -5,12 +5,14 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // VLLMOptions say how VLLMJSONWith writes a result.
 type VLLMOptions struct {
 	Generation  Generation  // VLLM or VLLM06; "": VLLM
 	Detailed    bool        // with the arrays of single requests; VLLM06 always has them
+	Backend     string      // as --backend named it; "": by the API
 	Label       *string     // null: none given
 	TokenizerID *string     // null: none used
 	Metadata    [][2]string // further names and values, in order
@@ -47,6 +49,7 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 		out.add("max_output_tokens_per_s", reading.MaxOutputTokensPerS)
 		out.add("max_concurrent_requests", reading.MaxConcurrentRequests)
 		out.add("rtfx", 0.0)
+		addRateChanges(out, r)
 		addSpeculative(out, r.Servers)
 	}
 	dists := map[string]Dist{"ttft": reading.TTFT, "tpot": reading.TPOT, "itl": reading.ITL, "e2el": reading.E2EL}
@@ -60,6 +63,9 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 func addSetup(out *object, r *Result, o VLLMOptions, old bool) {
 	out.add("date", vllmDate(r.StartedAt))
 	backend := orNull(map[string]string{"completions": "openai", "chat": "openai-chat"}[r.Asked.API])
+	if o.Backend != "" {
+		backend = &o.Backend
+	}
 	if !old {
 		out.add("endpoint_type", backend)
 	}
@@ -87,6 +93,33 @@ func addSetup(out *object, r *Result, o VLLMOptions, old bool) {
 	}
 	out.add("burstiness", burstiness)
 	out.add("max_concurrency", r.Asked.MaxConcurrency)
+	if ramp := r.Asked.Ramp; ramp != nil {
+		out.add("ramp_up_strategy", ramp.Strategy)
+		out.add("ramp_up_start_rps", int(ramp.StartRPS))
+		out.add("ramp_up_end_rps", int(ramp.EndRPS))
+	}
+}
+
+// addRateChanges adds the moments of a ramp, in wall clock time.
+func addRateChanges(out *object, r *Result) {
+	ramp := r.Asked.Ramp
+	if ramp == nil || r.Client == nil {
+		return
+	}
+	start, err := time.Parse(time.RFC3339Nano, r.Client.StartTime)
+	if err != nil {
+		return
+	}
+	type change struct {
+		RPS int    `json:"rps"`
+		At  string `json:"timestamp"`
+	}
+	changes := make([]change, len(ramp.Changes))
+	for i, c := range ramp.Changes {
+		at := start.Add(time.Duration(c.AtS * float64(time.Second)))
+		changes[i] = change{c.RPS, at.Format("2006-01-02T15:04:05.000000")}
+	}
+	out.add("rps_change_events", changes)
 }
 
 func addTotals(out *object, f CompatFigures, old bool) {
