@@ -9,19 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // everything sets all sampling parameters.
 func everything() Sampling {
 	return Sampling{
-		Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(4), MinP: ptr(0.1), FrequencyPenalty: ptr(0.2),
-		PresencePenalty: ptr(0.3), RepetitionPenalty: ptr(1.0), Seed: ptr(int64(7)),
+		Temperature: new(0.5), TopP: new(0.9), TopK: new(4), MinP: new(0.1), FrequencyPenalty: new(0.2),
+		PresencePenalty: new(0.3), RepetitionPenalty: new(1.0), Seed: new(int64(7)),
 	}
 }
 
 func TestNativeBodies(t *testing.T) {
 	short := Prompt{Text: "a é", OutputTokens: 7}
-	some := Sampling{Temperature: ptr(0.5), TopK: ptr(4), RepetitionPenalty: ptr(1.5), Seed: ptr(int64(7))}
+	some := Sampling{Temperature: new(0.5), TopK: new(4), RepetitionPenalty: new(1.5), Seed: new(int64(7))}
 	picture := Prompt{Text: "a", Images: []string{"data:image/png;base64,QUJD", "https://host/b.jpg"}, OutputTokens: 7}
 	tests := []struct {
 		name  string
@@ -30,32 +28,76 @@ func TestNativeBodies(t *testing.T) {
 		want  string
 		asked int
 	}{
-		{"completions, all parameters", Options{Target: Target{API: "completions", Model: "m"}, Sampling: everything(), IgnoreEOS: true}, short,
-			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"top_p":0.9,"top_k":4,"min_p":0.1,"temperature":0.5,"frequency_penalty":0.2,"presence_penalty":0.3,"repetition_penalty":1,"seed":7,"ignore_eos":true}`, 7},
-		{"the sampling temperature goes before", Options{Target: Target{API: "completions", Model: "m"}, Sampling: some, Temperature: ptr(0.0)}, Prompt{Text: "a"},
-			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true},"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7}`, 0},
-		{"not streamed", Options{Target: Target{API: "completions", Model: "m"}, NoStream: true}, short,
-			`{"model":"m","prompt":"a é","max_tokens":7,"stream":false}`, 7},
-		{"chat with images", Options{Target: Target{API: "chat", Model: "m"}}, picture,
-			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"image_url","image_url":{"url":"https://host/b.jpg"}}]}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7},
-		{"objects in the body are merged", Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}}}, short,
-			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`, 7},
-		{"llamacpp", Options{Target: Target{API: "llamacpp", Body: map[string]any{"cache_prompt": false}}, Sampling: some, IgnoreEOS: true}, short,
-			`{"prompt":"a é","n_predict":7,"stream":true,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"ignore_eos":true,"cache_prompt":false}`, 7},
+		{
+			"completions, all parameters",
+			Options{Target: Target{API: "completions", Model: "m"}, Sampling: everything(), IgnoreEOS: true},
+			short,
+			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"top_p":0.9,"top_k":4,"min_p":0.1,"temperature":0.5,"frequency_penalty":0.2,"presence_penalty":0.3,"repetition_penalty":1,"seed":7,"ignore_eos":true}`, 7,
+		},
+		{
+			"the sampling temperature goes before",
+			Options{Target: Target{API: "completions", Model: "m"}, Sampling: some, Temperature: new(0.0)},
+			Prompt{Text: "a"},
+			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true},"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7}`, 0,
+		},
+		{
+			"not streamed",
+			Options{Target: Target{API: "completions", Model: "m"}, NoStream: true},
+			short,
+			`{"model":"m","prompt":"a é","max_tokens":7,"stream":false}`, 7,
+		},
+		{
+			"chat with images",
+			Options{Target: Target{API: "chat", Model: "m"}},
+			picture,
+			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"image_url","image_url":{"url":"https://host/b.jpg"}}]}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
+		},
+		{
+			"objects in the body are merged",
+			Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}}},
+			short,
+			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`, 7,
+		},
+		{
+			"llamacpp",
+			Options{Target: Target{API: "llamacpp", Body: map[string]any{"cache_prompt": false}}, Sampling: some, IgnoreEOS: true},
+			short,
+			`{"prompt":"a é","n_predict":7,"stream":true,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"ignore_eos":true,"cache_prompt":false}`, 7,
+		},
 		{"llamacpp ids", Options{Target: Target{API: "llamacpp"}}, Prompt{TokenIDs: []int{1, 2}}, `{"prompt":[1,2],"stream":true}`, 0},
-		{"tgi", Options{Target: Target{API: "tgi", Body: map[string]any{"parameters": map[string]any{"truncate": 5}}}, Sampling: some, IgnoreEOS: true}, short,
-			`{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":true,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7,"truncate":5}}`, 7},
-		{"tgi greedy", Options{Target: Target{API: "tgi"}, Temperature: ptr(0.0)}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":false}}`, 7},
+		{
+			"tgi",
+			Options{Target: Target{API: "tgi", Body: map[string]any{"parameters": map[string]any{"truncate": 5}}}, Sampling: some, IgnoreEOS: true},
+			short,
+			`{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":true,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7,"truncate":5}}`, 7,
+		},
+		{"tgi greedy", Options{Target: Target{API: "tgi"}, Temperature: new(0.0)}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":false}}`, 7},
 		{"tgi not streamed", Options{Target: Target{API: "tgi"}, NoStream: true}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"details":true}}`, 7},
-		{"sglang", Options{Target: Target{API: "sglang"}, Sampling: some, IgnoreEOS: true}, short,
-			`{"text":"a é","sampling_params":{"max_new_tokens":7,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"sampling_seed":7,"ignore_eos":true},"stream":true}`, 7},
+		{
+			"sglang",
+			Options{Target: Target{API: "sglang"}, Sampling: some, IgnoreEOS: true},
+			short,
+			`{"text":"a é","sampling_params":{"max_new_tokens":7,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"sampling_seed":7,"ignore_eos":true},"stream":true}`, 7,
+		},
 		{"sglang ids", Options{Target: Target{API: "sglang"}}, Prompt{TokenIDs: []int{1, 2}}, `{"input_ids":[1,2],"sampling_params":{},"stream":true}`, 0},
-		{"ollama", Options{Target: Target{API: "ollama", Model: "m", Body: map[string]any{"options": map[string]any{"num_ctx": 4096, "num_predict": 9}}}, Sampling: some}, short,
-			`{"model":"m","prompt":"a é","raw":true,"stream":true,"options":{"num_predict":9,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"num_ctx":4096}}`, 9},
-		{"ollama with images", Options{Target: Target{API: "ollama", Model: "m"}}, picture,
-			`{"model":"m","prompt":"a","images":["QUJD","https://host/b.jpg"],"stream":true,"options":{"num_predict":7}}`, 7},
-		{"ollama-chat", Options{Target: Target{API: "ollama-chat", Model: "m"}, NoStream: true}, picture,
-			`{"model":"m","messages":[{"role":"user","content":"a","images":["QUJD","https://host/b.jpg"]}],"stream":false,"options":{"num_predict":7}}`, 7},
+		{
+			"ollama",
+			Options{Target: Target{API: "ollama", Model: "m", Body: map[string]any{"options": map[string]any{"num_ctx": 4096, "num_predict": 9}}}, Sampling: some},
+			short,
+			`{"model":"m","prompt":"a é","raw":true,"stream":true,"options":{"num_predict":9,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"num_ctx":4096}}`, 9,
+		},
+		{
+			"ollama with images",
+			Options{Target: Target{API: "ollama", Model: "m"}},
+			picture,
+			`{"model":"m","prompt":"a","images":["QUJD","https://host/b.jpg"],"stream":true,"options":{"num_predict":7}}`, 7,
+		},
+		{
+			"ollama-chat",
+			Options{Target: Target{API: "ollama-chat", Model: "m"}, NoStream: true},
+			picture,
+			`{"model":"m","messages":[{"role":"user","content":"a","images":["QUJD","https://host/b.jpg"]}],"stream":false,"options":{"num_predict":7}}`, 7,
+		},
 	}
 	for _, tt := range tests {
 		api, err := apiFor(tt.o.Target.API)
@@ -119,21 +161,32 @@ func TestVLLMBodies(t *testing.T) {
 		want              string
 	}{
 		{"newest", "completions", BodiesVLLM, nil, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
-		{"newest, ids", "completions", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, Prompt{TokenIDs: []int{3, 14}, OutputTokens: 16},
-			`{"model": "m", "prompt": [3, 14], "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`},
+		{
+			"newest, ids", "completions", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true },
+			Prompt{TokenIDs: []int{3, 14}, OutputTokens: 16},
+			`{"model": "m", "prompt": [3, 14], "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`,
+		},
 		{"newest, parameters", "completions", BodiesVLLM, func(o *Options) {
 			o.IgnoreEOS, o.Sampling = true, everything()
-			o.Sampling.Seed, o.Sampling.RepetitionPenalty = nil, ptr(1.1)
+			o.Sampling.Seed, o.Sampling.RepetitionPenalty = nil, new(1.1)
 			o.Target.Body = map[string]any{"a": 1e-5, "b": map[string]any{"c": []any{1.0, json.Number("2"), json.Number("2.50"), "é"}}, "logprobs": 3, "stream_options": map[string]any{}}
 		}, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.1, "max_tokens": 16, "logprobs": 3, "stream": true, "stream_options": {}, "ignore_eos": true, ` +
 			`"top_p": 0.9, "top_k": 4, "min_p": 0.1, "temperature": 0.5, "frequency_penalty": 0.2, "presence_penalty": 0.3, "a": 1e-05, "b": {"c": [1.0, 2, 2.5, "\u00e9"]}}`},
-		{"newest, chat", "chat", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
-			`{"model": "m", "messages": ` + said + `, "max_completion_tokens": 16, "stream": true, ` + usage + `, "ignore_eos": true}`},
-		{"newest, images", "chat", BodiesVLLM, func(o *Options) { o.Temperature = ptr(0.0) }, Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
-			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QQ=="}}]}], "max_completion_tokens": 1, "stream": true, ` + usage + `, "temperature": 0.0}`},
+		{
+			"newest, chat", "chat", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
+			`{"model": "m", "messages": ` + said + `, "max_completion_tokens": 16, "stream": true, ` + usage + `, "ignore_eos": true}`,
+		},
+		{
+			"newest, images", "chat", BodiesVLLM, func(o *Options) { o.Temperature = new(0.0) },
+			Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QQ=="}}]}], "max_completion_tokens": 1, "stream": true, ` + usage + `, "temperature": 0.0}`,
+		},
 		{"0.10", "completions", BodiesVLLM010, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
-		{"0.10, temperature", "completions", BodiesVLLM010, func(o *Options) { o.Temperature, o.IgnoreEOS = ptr(1.0), true }, Prompt{Text: "a", OutputTokens: 2},
-			`{"model": "m", "prompt": "a", "temperature": 1.0, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`},
+		{
+			"0.10, temperature", "completions", BodiesVLLM010, func(o *Options) { o.Temperature, o.IgnoreEOS = new(1.0), true },
+			Prompt{Text: "a", OutputTokens: 2},
+			`{"model": "m", "prompt": "a", "temperature": 1.0, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`,
+		},
 		{"0.10, chat", "chat", BodiesVLLM010, nil, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
 		{"0.10, tgi", "tgi", BodiesVLLM010, nil, p, `{"inputs": ` + text + `, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
 		{"0.6", "completions", BodiesVLLM06, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},

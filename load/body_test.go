@@ -177,4 +177,8 @@ func TestRequestOnTheWire(t *testing.T) {
 			t.Errorf("header %s = %q, want %q", name, got, want)
 		}
 	}
+	o.RequestID, o.RequestIDPrefix = nil, "night-"
+	if r := one(t, o); r.RequestID != "night-0" || s.hdr[1].Get("X-Request-Id") != "night-0" {
+		t.Errorf("request id %q in the record, %q on the wire, want night-0", r.RequestID, s.hdr[1].Get("X-Request-Id"))
+	}
 }

@@ -23,9 +23,14 @@ type aliases map[string]string
 // fields lists what is set, in the order of vLLM's client.
 func (s Sampling) fields(names aliases) ([]field, error) {
 	all := []field{
-		{"top_p", deref(s.TopP)}, {"top_k", deref(s.TopK)}, {"min_p", deref(s.MinP)}, {"temperature", deref(s.Temperature)},
-		{"frequency_penalty", deref(s.FrequencyPenalty)}, {"presence_penalty", deref(s.PresencePenalty)},
-		{"repetition_penalty", deref(s.RepetitionPenalty)}, {"seed", deref(s.Seed)},
+		{"top_p", deref(s.TopP)},
+		{"top_k", deref(s.TopK)},
+		{"min_p", deref(s.MinP)},
+		{"temperature", deref(s.Temperature)},
+		{"frequency_penalty", deref(s.FrequencyPenalty)},
+		{"presence_penalty", deref(s.PresencePenalty)},
+		{"repetition_penalty", deref(s.RepetitionPenalty)},
+		{"seed", deref(s.Seed)},
 	}
 	var set []field
 	for _, f := range all {
