@@ -13,26 +13,55 @@ import (
 // blockWidth is the width of vLLM's result block.
 const blockWidth = 50
 
-// Block prints the figures of a step in the layout of vLLM's result block:
-// its labels, widths and trailing blanks, in milliseconds. Simulated figures
-// stand below a line that says so; what is not known is "n/a".
+// Block prints the headline figures of a step in the layout of vLLM's newest
+// result block: its labels, widths and trailing blanks, in milliseconds.
+// Simulated figures stand below a line that says so; what is not known is
+// "n/a". ITL is the time between chunks, as there.
 func Block(w io.Writer, r *results.Result) error {
 	f := r.Figures
 	if f == nil {
 		return fmt.Errorf("print block of step %s: it has no figures", r.Step.ID)
 	}
+	itl := f.ICL
+	if itl.N == 0 {
+		itl = f.ITL
+	}
+	return printBlock(w, r, results.VLLM, results.CompatFigures{
+		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS,
+		TotalInputTokens: f.TotalInputTokens, TotalOutputTokens: f.TotalOutputTokens,
+		RequestThroughput: f.RequestThroughput, RequestGoodput: f.RequestGoodput,
+		OutputThroughput: f.OutputThroughput, TotalTokenThroughput: f.TotalTokenThroughput,
+		MaxOutputTokensPerS: f.MaxOutputTokensPerS, MaxConcurrentRequests: &f.PeakConcurrent,
+		TTFT: f.TTFT, TPOT: f.TPOT, ITL: itl, E2EL: f.E2EL,
+	})
+}
+
+// BlockV06 prints what vLLM's client of December 2024 would have printed.
+func BlockV06(w io.Writer, r *results.Result) error { return CompatBlock(w, r, results.VLLM06) }
+
+// CompatBlock prints what the client of generation g would have printed: its
+// figures in its layout, all four latencies shown.
+func CompatBlock(w io.Writer, r *results.Result, g results.Generation) error {
+	reading, ok := r.Compat[g]
+	if !ok {
+		return fmt.Errorf("print block of step %s: it has no reading %q", r.Step.ID, g)
+	}
+	return printBlock(w, r, g, reading.CompatFigures)
+}
+
+func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.CompatFigures) error {
 	b := &block{}
+	newest := g == results.VLLM || g == results.VLLM2605
 	if r.Simulated {
 		b.out.WriteString(simulatedLine + "\n")
 	}
 	b.title(" Serving Benchmark Result ", '=')
 	b.text("Successful requests:", strconv.Itoa(f.Completed))
-	b.text("Failed requests:", strconv.Itoa(f.Failed))
-	if r.Asked.MaxConcurrency != nil {
-		b.text("Maximum request concurrency:", strconv.Itoa(*r.Asked.MaxConcurrency))
+	if newest {
+		b.text("Failed requests:", strconv.Itoa(f.Failed))
 	}
-	if r.Asked.RequestRate != nil {
-		b.number("Request rate configured (RPS):", r.Asked.RequestRate)
+	if g != results.VLLM06 {
+		b.asked(r.Asked)
 	}
 	b.number("Benchmark duration (s):", &f.DurationS)
 	b.count("Total input tokens:", f.TotalInputTokens)
@@ -42,14 +71,19 @@ func Block(w io.Writer, r *results.Result) error {
 		b.number("Request goodput (req/s):", f.RequestGoodput)
 	}
 	b.number("Output token throughput (tok/s):", f.OutputThroughput)
-	b.number("Peak output token throughput (tok/s):", f.MaxOutputTokensPerS)
-	peak := float64(f.PeakConcurrent)
-	b.number("Peak concurrent requests:", &peak)
-	b.number("Total token throughput (tok/s):", f.TotalTokenThroughput)
+	total := "Total Token throughput (tok/s):"
+	if newest {
+		b.peaks(f)
+		total = "Total token throughput (tok/s):"
+	}
+	b.number(total, f.TotalTokenThroughput)
 	b.latency("Time to First Token", "TTFT", f.TTFT)
 	b.latency("Time per Output Token (excl. 1st token)", "TPOT", f.TPOT)
 	b.latency("Inter-token Latency", "ITL", f.ITL)
 	b.latency("End-to-end Latency", "E2EL", f.E2EL)
+	if newest {
+		b.speculation(results.SpeculationOf(r.Servers))
+	}
 	b.out.WriteString(strings.Repeat("=", blockWidth) + "\n")
 	_, err := w.Write(b.out.Bytes())
 	return err
@@ -57,6 +91,48 @@ func Block(w io.Writer, r *results.Result) error {
 
 // block collects the lines of a result block.
 type block struct{ out bytes.Buffer }
+
+// asked prints the two settings that are there if they were given.
+func (b *block) asked(a results.Asked) {
+	if a.MaxConcurrency != nil {
+		b.text("Maximum request concurrency:", strconv.Itoa(*a.MaxConcurrency))
+	}
+	if a.RequestRate != nil {
+		b.number("Request rate configured (RPS):", a.RequestRate)
+	}
+}
+
+func (b *block) peaks(f results.CompatFigures) {
+	b.number("Peak output token throughput (tok/s):", f.MaxOutputTokensPerS)
+	var peak *float64
+	if f.MaxConcurrentRequests != nil {
+		peak = new(float64(*f.MaxConcurrentRequests))
+	}
+	b.number("Peak concurrent requests:", peak)
+}
+
+// speculation prints what the servers count of speculative decoding, as far
+// as they do.
+func (b *block) speculation(s *results.Speculation) {
+	if s == nil {
+		return
+	}
+	b.title("Speculative Decoding", '-')
+	b.number("Acceptance rate (%):", new(s.AcceptanceRate*100))
+	if s.Drafts > 0 {
+		b.number("Acceptance length:", &s.AcceptanceLength)
+		b.count("Drafts:", new(int64(s.Drafts)))
+	}
+	b.count("Draft tokens:", new(int64(s.DraftTokens)))
+	b.count("Accepted tokens:", new(int64(s.AcceptedTokens)))
+	if s.PerPosition == nil {
+		return
+	}
+	b.out.WriteString("Per-position acceptance (%):\n")
+	for i, rate := range s.PerPosition {
+		b.number(fmt.Sprintf("  Position %d:", i), new(rate*100))
+	}
+}
 
 // title centres text; an odd fill character goes to the right.
 func (b *block) title(text string, fill rune) {

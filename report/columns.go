@@ -44,7 +44,16 @@ func columns() []column {
 
 func ttft(f *results.Figures) results.Dist { return f.TTFT }
 func tpot(f *results.Figures) results.Dist { return f.TPOT }
-func itl(f *results.Figures) results.Dist  { return f.ITL }
+
+// itl is the time between chunks where there is none between tokens; such
+// steps carry a warning and a mark.
+func itl(f *results.Figures) results.Dist {
+	if f.ITL.N == 0 {
+		return f.ICL
+	}
+	return f.ITL
+}
+
 func e2el(f *results.Figures) results.Dist { return f.E2EL }
 
 func rate(head, unit string, figure func(*results.Figures) *float64) column {

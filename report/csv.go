@@ -88,10 +88,11 @@ func csvFields(run *results.Run) []csvField {
 	}{
 		{"ttft_s", ttft},
 		{"tpot_s", tpot},
-		{"itl_s", itl},
+		{"itl_s", func(f *results.Figures) results.Dist { return f.ITL }},
 		{"e2el_s", e2el},
 		{"ttft_from_intended_s", func(f *results.Figures) results.Dist { return f.TTFTFromIntended }},
 		{"e2el_from_intended_s", func(f *results.Figures) results.Dist { return f.E2ELFromIntended }},
+		{"icl_s", func(f *results.Figures) results.Dist { return f.ICL }},
 	} {
 		fields = append(fields, distFields(d.name, d.dist, percentiles)...)
 	}
@@ -159,7 +160,7 @@ func percentilesOf(run *results.Run) []float64 {
 	var all []float64
 	for _, s := range run.Steps {
 		if f := s.Result.Figures; f != nil {
-			for _, d := range []results.Dist{f.TTFT, f.TPOT, f.ITL, f.E2EL} {
+			for _, d := range []results.Dist{f.TTFT, f.TPOT, f.ICL, f.ITL, f.E2EL} {
 				for _, p := range d.Percentiles {
 					all = append(all, p.P)
 				}

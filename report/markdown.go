@@ -33,6 +33,7 @@ func Markdown(w io.Writer, run *results.Run) error {
 	}
 	markdownFailures(out, collectFailures(run))
 	markdownComparison(out, compare(run))
+	markdownNotes(out, notes(run))
 	markdownWarnings(out, collectWarnings(run))
 	if len(run.Problems) > 0 {
 		out.WriteString("\n## Folder\n\n")
@@ -104,6 +105,16 @@ func markdownComparison(out *bytes.Buffer, c comparison) {
 			line = escape(line)
 		}
 		fmt.Fprintf(out, "- %s\n", line)
+	}
+}
+
+func markdownNotes(out *bytes.Buffer, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	out.WriteString("\n## Notes\n\n")
+	for _, line := range lines {
+		fmt.Fprintf(out, "- %s\n", escape(line))
 	}
 }
 

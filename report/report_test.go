@@ -193,7 +193,7 @@ func vllmFigures(t *testing.T) *results.Result {
 
 // The block that vLLM printed for a run, made again from what it saved of it.
 func TestBlockEqualsVLLM(t *testing.T) {
-	want, err := os.ReadFile("testdata/vllm-block.txt")
+	want, err := os.ReadFile("testdata/vllm-block-newest.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

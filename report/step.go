@@ -39,7 +39,9 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		if err := Block(&p.out, r); err != nil {
 			return err
 		}
+		p.more(r.Figures)
 		p.replicas(r.Replicas)
+		p.readings(r)
 	}
 	_, err := w.Write(p.out.Bytes())
 	return err
