@@ -1,0 +1,296 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchrig/results"
+)
+
+// rawRead is one read of a stream: bytes, or the error that ends it.
+type rawRead struct {
+	at    time.Duration
+	bytes string
+	err   error
+}
+
+// rawReads hands reads out one by one, a large one in pieces with one stamp.
+type rawReads struct {
+	reads []rawRead
+	at    time.Duration
+}
+
+func (r *rawReads) ReadStamped(p []byte) (int, time.Duration, error) {
+	if len(r.reads) == 0 {
+		return 0, r.at, io.EOF
+	}
+	next := &r.reads[0]
+	r.at = next.at
+	n := copy(p, next.bytes)
+	next.bytes = next.bytes[n:]
+	err := next.err
+	if next.bytes == "" {
+		r.reads = r.reads[1:]
+	} else {
+		err = nil
+	}
+	return n, r.at, err
+}
+
+// recordOf reads a stream as the client does.
+func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
+	t.Helper()
+	api, err := apiFor(apiName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pool answerPool
+	a := pool.get(8)
+	w := startWatch(func(error) {}, Timeouts{}, startClock(), 0)
+	defer w.stop()
+	a.begin(&rawReads{reads: reads}, api)
+	err = a.read(api, w, new(atomic.Int64))
+	r := results.Record{SentS: new(0.0), LocalInputTokens: new(1), EndS: a.end.Seconds(), Failure: a.verdict(err, nil, false)}
+	a.fill(&r, true)
+	r.VLLMReading = a.compat.readings(err)
+	pool.put(a)
+	return r
+}
+
+// sseCases are hostile streams, as written to the wire, and what four versions
+// of vLLM's client made of them.
+type sseCases struct {
+	Cases   map[string][][2]any            `json:"cases"` // name -> [delay in ms, bytes as characters; null: cut]
+	Results map[string]map[string]sseFound `json:"results"`
+}
+
+type sseFound struct {
+	Success bool      `json:"success"`
+	TTFT    float64   `json:"ttft_ms"`
+	ITL     []float64 `json:"itl_ms"`
+	Latency float64   `json:"latency_ms"`
+	Output  int       `json:"output_len"`
+	Usage   bool      `json:"usage_used"`
+	Prompt  int       `json:"prompt_len"`
+	Text    string    `json:"text"`
+}
+
+func (c sseCases) reads(name string) []rawRead {
+	var reads []rawRead
+	at := time.Duration(0)
+	for _, step := range c.Cases[name] {
+		at += time.Duration((step[0].(float64) + 0.5) * float64(time.Millisecond)) // reads of their own
+		text, sent := step[1].(string)
+		if !sent {
+			return append(reads, rawRead{at, "", io.ErrUnexpectedEOF})
+		}
+		var raw []byte
+		for _, char := range text {
+			raw = append(raw, byte(char))
+		}
+		if len(raw) > 0 {
+			reads = append(reads, rawRead{at, string(raw), nil})
+		}
+	}
+	return reads
+}
+
+func TestReadingsAreVLLMs(t *testing.T) {
+	var cases sseCases
+	data, err := os.ReadFile("testdata/compat/sse_cases.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]results.Generation{"newest": results.VLLM, "may2026": results.VLLM2605, "v010": results.VLLM010, "v06": results.VLLM06}
+	if len(cases.Cases) != 30 || len(cases.Results) != len(versions) {
+		t.Fatalf("there are %d cases of %d versions, want 30 of %d", len(cases.Cases), len(cases.Results), len(versions))
+	}
+	for name := range cases.Cases {
+		api, _, _ := strings.Cut(name, "/")
+		reads := cases.reads(name)
+		r := recordOf(t, reads, api)
+		for version, g := range versions {
+			t.Run(name+"/"+version, func(t *testing.T) { compareReading(t, r, g, api, cases.Results[version][name], len(reads)) })
+		}
+	}
+}
+
+// compareReading allows for the milliseconds that the recorded run took longer
+// than asked, at each read.
+func compareReading(t *testing.T, r results.Record, g results.Generation, api string, want sseFound, reads int) {
+	t.Helper()
+	words := len(strings.Fields(r.Text)) // that run's tokenizer
+	r.TextTokens = &words
+	got, _ := r.SeenBy(g, api)
+	near := func(what string, seconds, ms, slack float64) {
+		if math.Abs(seconds*1000-ms) > slack {
+			t.Errorf("%s = %.1f ms, want %v", what, seconds*1000, ms)
+		}
+	}
+	if got.Success != want.Success || len(got.ITLS) != len(want.ITL) {
+		t.Fatalf("SeenBy(%s) = success %v, %d gaps (%s); want %v, %d", g, got.Success, len(got.ITLS), got.Error, want.Success, len(want.ITL))
+	}
+	near("ttft", got.TTFTS, want.TTFT, 2.5*float64(reads))
+	near("latency", got.LatencyS, want.Latency, 2.5*float64(reads)+1)
+	for i := range got.ITLS {
+		near(fmt.Sprintf("itl[%d]", i), got.ITLS[i], want.ITL[i], 6)
+	}
+	if !want.Success {
+		return
+	}
+	of := g
+	if g == results.VLLM2605 {
+		of = results.VLLM
+	}
+	reading, parsed := r.VLLMReading[of]
+	unknown := got.OutputLen == nil && parsed && reading.TextDiffers // another text than the one we can count
+	if got.UsageRead != want.Usage || *got.PromptLen != want.Prompt || !unknown && (got.OutputLen == nil || *got.OutputLen != want.Output) {
+		t.Errorf("usage read %v, output %v, prompt %v; want %+v", got.UsageRead, got.OutputLen, *got.PromptLen, want)
+	}
+	if same := r.Text == want.Text; same == (parsed && reading.TextDiffers) && !strings.Contains(r.ChunkKinds, "k") {
+		t.Errorf("text differs: %v, but ours is %q and theirs %q", !same, r.Text, want.Text)
+	}
+}
+
+// TestReadingsOfOtherReads are cases that the recorded ones leave out.
+func TestReadingsOfOtherReads(t *testing.T) {
+	chunk := func(text string) string { return `data: {"choices":[{"text":"` + text + `"}]}` + "\n\n" }
+	const done = "data: [DONE]\n\n"
+	for _, tt := range []struct {
+		name  string
+		reads []string
+		want  map[results.Generation]string // kinds, then the error's start; absent: as ours
+	}{
+		{"plain", []string{chunk("a"), chunk("b") + chunk("c"), done}, nil},
+		{"a comment after a token", []string{chunk("a"), ": ping\n\n", chunk("b"), done}, map[results.Generation]string{
+			results.VLLM: "t", results.VLLM06: "t not JSON",
+		}},
+		{"a comment that the next read ends", []string{chunk("a"), ":\n\n", chunk("b") + chunk("c"), done}, map[results.Generation]string{
+			results.VLLM: "tt", results.VLLM06: "t not JSON", // b is lost
+		}},
+		{"a read that ends with a blank", []string{chunk("a"), `data: {"choices":[{"text":"b `, `c"}]}` + "\n\n", done}, map[results.Generation]string{
+			results.VLLM: "tt text",
+		}},
+		{"an event name", []string{chunk("a"), "event: x\n" + chunk("b") + chunk("c"), done}, map[results.Generation]string{
+			results.VLLM: "t not JSON", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
+		}},
+		{"lone garbage", []string{chunk("a"), "data: {x}\n\n", chunk("b"), done}, map[results.Generation]string{
+			results.VLLM: "t", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
+		}},
+		{"garbage before more in its read", []string{chunk("a"), "data: {x}\n\n" + chunk("b"), done}, map[results.Generation]string{
+			results.VLLM: "t not JSON", results.VLLM010: "t not JSON", results.VLLM06: "t not JSON",
+		}},
+		{"tokens after an error", []string{chunk("a"), `data: {"error":"x"}` + "\n\n", chunk("b"), done}, map[results.Generation]string{
+			results.VLLM: "txt", results.VLLM010: "txt", results.VLLM06: "txt",
+		}},
+		{"tokens after an error in one read", []string{chunk("a") + `data: {"error":"x"}` + "\n\n" + chunk("b") + done}, map[results.Generation]string{
+			results.VLLM: "txt", results.VLLM010: "txt", results.VLLM06: "txt",
+		}},
+		{"tokens after the end", []string{chunk("a"), done + chunk("b")}, map[results.Generation]string{
+			results.VLLM: "tt", results.VLLM010: "tt", results.VLLM06: "tt",
+		}},
+		{"a long event in one read", []string{chunk(strings.Repeat("ab ", 5000)) + chunk("c"), done}, nil},
+		{"a comment in one read with the rest, given in parts", []string{"+" + chunk("a"), "+: ping\n\n", "+" + chunk("b"), "+" + done}, map[results.Generation]string{
+			results.VLLM06: "t not JSON",
+		}},
+		{"CRLF", []string{strings.ReplaceAll(chunk("a")+chunk("b"), "\n", "\r\n"), done}, map[results.Generation]string{
+			results.VLLM: "", // one message that is no JSON, for ever
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			reads := make([]rawRead, len(tt.reads))
+			for i, text := range tt.reads {
+				text, together := strings.CutPrefix(text, "+") // with the stamp of the others
+				reads[i] = rawRead{time.Duration(i+1) * time.Second, text, nil}
+				if together {
+					reads[i].at = time.Second
+				}
+			}
+			r := recordOf(t, reads, "completions")
+			got := map[results.Generation]string{}
+			for g, reading := range r.VLLMReading {
+				text := reading.ChunkKinds
+				if reading.Error != "" {
+					text += " " + reading.Error[:min(8, len(reading.Error))]
+				} else if reading.TextDiffers && len(reading.ChunkKinds) == len(r.ChunkKinds) {
+					text += " text"
+				}
+				got[g] = text
+			}
+			if tt.want == nil {
+				tt.want = map[results.Generation]string{}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("readings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadingsOfACutAfterTheEnd(t *testing.T) {
+	reads := []rawRead{{time.Second, "data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: [DONE]\n\n", nil}, {time.Second, "", io.ErrUnexpectedEOF}}
+	r := recordOf(t, reads, "completions")
+	if r.Failure != nil || r.VLLMReading[results.VLLM].Error == "" {
+		t.Errorf("failure %v, reading %+v; want none of ours, and an error of vLLM's", r.Failure, r.VLLMReading[results.VLLM])
+	}
+}
+
+// Plain reads must cost no allocation and no parser.
+func TestPlainReadsStartNoParser(t *testing.T) {
+	a := &answer{usage: noCounts}
+	api, err := apiFor("chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := []byte("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")
+	a.compat.tap(&rawReads{}, a, api)
+	allocs := testing.AllocsPerRun(100, func() { a.compat.read(event, false, time.Second) })
+	if allocs != 0 || a.compat.parsers != nil {
+		t.Errorf("a plain read allocates %v times, parsers %v; want none", allocs, a.compat.parsers)
+	}
+}
+
+// FuzzReadings cuts a stream of plain events at random places: whatever the
+// cuts, the parser by lines reads what we do, and a failure of ours never
+// panics the others.
+func FuzzReadings(f *testing.F) {
+	f.Add("data: {\"choices\":[{\"text\":\"a b\"}]}\n\ndata: [DONE]\n\n", uint8(7), uint8(3))
+	f.Add(": x\n\ndata: {\"choices\":[]}\r\n\r\nevent: y\n\n", uint8(2), uint8(9))
+	f.Add("data: {\"error\":1}\n\ndata: {\n\ndata: {\"choices\":[{\"text\":\"\"}]}\n\n", uint8(50), uint8(1))
+	f.Fuzz(func(t *testing.T, stream string, first, step uint8) {
+		var reads []rawRead
+		at := time.Duration(0)
+		for size := int(first) + 1; stream != ""; size = int(step) + 1 {
+			n := min(size, len(stream))
+			at += time.Millisecond
+			reads = append(reads, rawRead{at, stream[:n], nil})
+			stream = stream[n:]
+		}
+		r := recordOf(t, reads, "completions")
+		for g, reading := range r.VLLMReading {
+			if len(reading.ChunkS) != len(reading.ChunkKinds) {
+				t.Errorf("reading %s has %d times and %d kinds", g, len(reading.ChunkS), len(reading.ChunkKinds))
+			}
+			for i, s := range reading.ChunkS {
+				if i > 0 && s < reading.ChunkS[i-1] {
+					t.Errorf("reading %s goes back in time: %v", g, reading.ChunkS)
+				}
+			}
+		}
+		if _, made := r.SeenBy(results.VLLM06, "chat"); !made {
+			t.Error("a request that was made was not seen")
+		}
+	})
+}
