@@ -11,6 +11,7 @@ const (
 	shortExpr  = `(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])`
 	llama3Expr = shortExpr + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	qwen2Expr  = shortExpr + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	gpt4oExpr  = `[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+` + shortExpr + `?|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*` + shortExpr + `?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	tekkenExpr = `[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
@@ -38,6 +39,8 @@ func preTokenizerOf(name string) (preTokenizer, error) {
 		return preTokenizer{exprs: []string{qwen2Expr}}, nil
 	case "tekken":
 		return preTokenizer{exprs: []string{tekkenExpr}, wholeWords: true, bos: true}, nil
+	case "gpt-4o", "llama4":
+		return preTokenizer{exprs: []string{gpt4oExpr}}, nil
 	case "deepseek-v3":
 		return preTokenizer{exprs: []string{
 			`\p{N}{1,3}`, `[一-龥぀-ゟ゠-ヿ]+`,

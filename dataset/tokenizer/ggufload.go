@@ -117,13 +117,22 @@ func newGGUFVocabulary(keys *ggufKeys) (*ggufVocabulary, error) {
 	return v, v.refuseMiskinded()
 }
 
-// refuseMiskinded refuses files that give the end of a turn as plain text:
-// llama.cpp corrects those by a list that changes from version to version.
+// refuseMiskinded refuses files that give the end of a turn or a place to fill
+// as plain text: llama.cpp corrects those by a list that grows with versions.
 func (v *ggufVocabulary) refuseMiskinded() error {
-	for _, text := range []string{
-		"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<EOT>", "<|end_of_text|>",
-	} {
-		if id, known := v.id(text); known && v.kinds[id] == kindNormal {
+	marks := map[string]bool{}
+	for _, m := range strings.Fields(`</s> <EOT> _<EOT> ▁<EOT> [EOT] [EOS] <end_of_turn> <end_of_utterance> <turn|> <eos>
+		<PRE> <SUF> <MID> <PAD> <REPO> ▁<PRE> ▁<SUF> ▁<MID> <reponame> <fim_prefix> <fim_suffix> <fim_middle> <fim_pad>
+		<fim-prefix> <fim-suffix> <fim-middle> <fim-pad> <fim-repo> [PRE] [SUF] [MID] [PAD] <file_sep> [e~[ <|tool_response>`) {
+		marks[m] = true
+	}
+	for id, text := range v.texts {
+		if v.kinds[id] != kindNormal {
+			continue
+		}
+		inBars := len(text) > 4 && (strings.HasPrefix(text, "<|") && strings.HasSuffix(text, "|>") ||
+			strings.HasPrefix(text, "<｜") && strings.HasSuffix(text, "｜>"))
+		if marks[text] || inBars {
 			return fmt.Errorf("token %q is a normal token: make the file anew with a newer converter", text)
 		}
 	}

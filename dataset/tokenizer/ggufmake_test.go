@@ -113,7 +113,7 @@ func withVocabulary(t testing.TB, pairs []ggufPair) []byte {
 func ggufBPE(pre string, n int) []ggufPair {
 	specials := []string{"<|pad|>", "<|bos|>", "<|eos|>", "<|mine|>"}
 	texts := slices.DeleteFunc(hostileCorpus(3, 300), func(text string) bool {
-		return strings.Contains(text, "|>") || strings.Contains(text, "of_turn>")
+		return strings.Contains(text, "<")
 	})
 	voc := trainBytes(specials, texts, nil, n)
 	kinds := make([]int32, len(voc.tokens))

@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"unicode"
 )
 
 // oracleAnswer is what the comparing script says about one text.
@@ -51,12 +53,12 @@ func compareWith(t *testing.T, dir, engine, file string, texts []string) {
 		}
 	}
 	for i, text := range texts {
-		if jsDiffers(engine, text) {
+		want := answers[i]
+		ids, err := tok.Encode(text, false)
+		if err == nil && !slices.Equal(ids, want.IDs) && mayDiffer(engine, text) {
 			differ++
 			continue
 		}
-		want := answers[i]
-		ids, err := tok.Encode(text, false)
 		if err != nil || !slices.Equal(ids, want.IDs) {
 			report(text, "Encode", ids, want.IDs)
 			continue
@@ -71,7 +73,10 @@ func compareWith(t *testing.T, dir, engine, file string, texts []string) {
 			report(text, "Decode bare", back, want.Bare)
 		}
 	}
-	t.Logf("%d texts: %d equal, %d wrong, %d left out", len(texts), len(texts)-wrong-differ, wrong, differ)
+	if differ > len(texts)/500 {
+		t.Errorf("%d of %d texts differ with a reason, want at most 1 in 500", differ, len(texts))
+	}
+	t.Logf("%d texts: %d equal, %d wrong, %d differ with a reason", len(texts), len(texts)-wrong-differ, wrong, differ)
 }
 
 // loadAlone loads a tokenizer.json without what lies beside it.
@@ -122,4 +127,12 @@ func askOracle(t *testing.T, dir, engine, file string, texts []string) []oracleA
 	return answers
 }
 
-func jsDiffers(engine, text string) bool { return false }
+// mayDiffer tells whether a text has a character that the other engine sees
+// otherwise for a known reason: its Unicode is newer than ours and has the
+// character, or it is the byte order mark, which only JavaScript's \s matches.
+func mayDiffer(engine, text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		assigned := unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
+		return !assigned || engine == "js" && r == '\ufeff'
+	})
+}
