@@ -35,14 +35,21 @@ func stepEstimate(l scenarios.Load) float64 {
 	if output == 0 {
 		output = assumedOutput
 	}
-	one := assumedTTFT + output/assumedTokensPerS
+	turns := float64(max(l.Dataset.Turns, 1))
+	one := turns*(assumedTTFT+output/assumedTokensPerS) + (turns-1)*l.ThinkTime.Seconds()
 	waves := 1.0
 	if l.MaxConcurrency > 0 {
 		waves = math.Ceil(float64(l.NumPrompts) / float64(l.MaxConcurrency))
 	}
 	total := waves * one
+	if l.Duration > 0 {
+		return l.Duration.Seconds() + one
+	}
 	if !math.IsInf(l.RequestRate, 1) {
 		total = max(total, float64(l.NumPrompts)/l.RequestRate+one)
+	}
+	if l.Ramp.Strategy != "" {
+		total = max(total, float64(l.NumPrompts)/((l.Ramp.Start+l.Ramp.End)/2)+one)
 	}
 	return total
 }
@@ -53,6 +60,13 @@ func asked(l scenarios.Load, seed uint64) results.Asked {
 		Endpoint: l.Endpoint, API: l.API, Dataset: l.Dataset.Kind, DatasetPath: l.Dataset.Path, Seed: seed,
 		NumPrompts: l.NumPrompts, IgnoreEOS: l.IgnoreEOS, Temperature: l.Temperature, Warmups: l.Warmups,
 		MaxConcurrency: positive(l.MaxConcurrency), InputLen: positive(l.InputLen), OutputLen: positive(l.OutputLen),
+		Compat: l.Compat, Tokenizer: l.Dataset.Tokenizer,
+	}
+	if l.Ramp.Strategy != "" {
+		a.Ramp = &results.Ramp{Strategy: l.Ramp.Strategy, StartRPS: l.Ramp.Start, EndRPS: l.Ramp.End, Changes: []results.RateChange{}}
+	}
+	if l.Duration > 0 {
+		a.SendForS = new(l.Duration.Seconds())
 	}
 	a.RequestRate, a.Burstiness = finite(l.RequestRate), finite(l.Burstiness)
 	return a

@@ -1,12 +1,14 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
 
 	"benchrig/dataset"
 	"benchrig/load"
+	"benchrig/results"
 	"benchrig/scenarios"
 )
 
@@ -27,27 +29,29 @@ func scheduleOf(l scenarios.Load) Schedule {
 	}
 }
 
-// Apply sets the send times of a set's prompts, drawn with a seed, and returns
-// the moments at which a ramp reaches its whole rates.
-func (s Schedule) Apply(o *load.Options, set *dataset.Set, seed uint64) ([]load.RateChange, error) {
+// Apply sets the send times of a set's prompts, drawn with the seed that was
+// asked for, and notes in asked what it comes to.
+func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set) error {
 	o.Duration = s.Duration
-	n, rng := len(set.Prompts), set.Arrivals(seed)
-	var changes []load.RateChange
+	n, rng := len(set.Prompts), set.Arrivals(asked.Seed)
+	recorded := traceTimes(set)
 	var err error
-	switch recorded := traceTimes(set); {
+	switch {
 	case s.Ramp.Strategy != "":
-		o.Arrivals, changes, err = load.ArrivalsRamp(n, s.Ramp, s.Burstiness, rng)
-	case math.IsInf(s.Rate, 1) && recorded != nil:
-		speed := s.ReplaySpeed
-		if speed == 0 {
-			speed = 1
+		var changes []load.RateChange
+		if o.Arrivals, changes, err = load.ArrivalsRamp(n, s.Ramp, s.Burstiness, rng); err == nil {
+			asked.Ramp = &results.Ramp{Strategy: s.Ramp.Strategy, StartRPS: s.Ramp.Start, EndRPS: s.Ramp.End}
+			for _, c := range changes {
+				asked.Ramp.Changes = append(asked.Ramp.Changes, results.RateChange(c))
+			}
 		}
-		o.Arrivals, err = load.Replay(recorded, speed)
+	case math.IsInf(s.Rate, 1) && recorded != nil:
+		o.Arrivals, err = load.Replay(recorded, cmp.Or(s.ReplaySpeed, 1))
+	case s.Duration > 0 && math.IsInf(s.Rate, 1):
+		o.Repeat = true
 	case s.Duration > 0:
 		o.Repeat = true
-		if o.Arrivals = load.ArrivalsUntil(s.Duration.Seconds(), s.Rate, s.Burstiness, rng); math.IsInf(s.Rate, 1) {
-			o.Arrivals = nil
-		} else if len(o.Arrivals) == 0 {
+		if o.Arrivals = load.ArrivalsUntil(s.Duration.Seconds(), s.Rate, s.Burstiness, rng); len(o.Arrivals) == 0 {
 			err = fmt.Errorf("plan arrivals: no request falls into %s at %g requests/s", s.Duration, s.Rate)
 		}
 	case s.Compat == dataset.CompatVLLM06:
@@ -55,7 +59,10 @@ func (s Schedule) Apply(o *load.Options, set *dataset.Set, seed uint64) ([]load.
 	default:
 		o.Arrivals = load.Arrivals(n, s.Rate, s.Burstiness, rng)
 	}
-	return changes, err
+	if s.Duration > 0 {
+		asked.SendForS = new(s.Duration.Seconds())
+	}
+	return err
 }
 
 // traceTimes are the recorded times of a set; nil if it has none.

@@ -86,9 +86,10 @@ func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server
 	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
 		return job, err
 	}
-	if _, err := scheduleOf(point).Apply(&job.Options, set, a.Asked.Seed); err != nil {
+	if err := scheduleOf(point).Apply(&job.Options, &result.Asked, set); err != nil {
 		return job, results.Failf(results.FailDataset, "%v", err)
 	}
+	result.Asked.Tokenizer = counter.Name
 	job.Options.Progress = func(p load.Progress) {
 		r.observe(Update{Kind: StepProgress, Index: r.done + 1, Step: a.StepRef, Progress: p})
 	}

@@ -72,7 +72,7 @@ func apiOf(path, otherwise string) string {
 		{"/completion", "llamacpp"},
 		{"/api/chat", "ollama-chat"},
 	} {
-		if strings.HasSuffix(path, known.suffix) && !(known.suffix == "/generate" && otherwise == "ollama") {
+		if strings.HasSuffix(path, known.suffix) && (known.suffix != "/generate" || otherwise != "ollama") {
 			return known.api
 		}
 	}

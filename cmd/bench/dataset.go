@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -171,13 +172,14 @@ func lengths(known []float64, of int) string {
 		return "not known"
 	}
 	d := metrics.Describe(known, []float64{50, 90, 99})
-	text := fmt.Sprintf("min %.0f, mean %.1f, median %.0f", *d.Min, *d.Mean, *d.Median)
+	var b strings.Builder
+	fmt.Fprintf(&b, "min %.0f, mean %.1f, median %.0f", *d.Min, *d.Mean, *d.Median)
 	for _, p := range d.Percentiles[1:] {
-		text += fmt.Sprintf(", %s %.0f", metrics.PercentileName(p.P), *p.Value)
+		fmt.Fprintf(&b, ", %s %.0f", metrics.PercentileName(p.P), *p.Value)
 	}
-	text += fmt.Sprintf(", max %.0f", *d.Max)
+	fmt.Fprintf(&b, ", max %.0f", *d.Max)
 	if len(known) < of {
-		text += fmt.Sprintf(" (of the %d that are known)", len(known))
+		fmt.Fprintf(&b, " (of the %d that are known)", len(known))
 	}
-	return text
+	return b.String()
 }

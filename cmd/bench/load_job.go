@@ -16,7 +16,7 @@ import (
 // prepareLoad makes the job that the flags describe: the server's model, the
 // prompts, the send times.
 func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob, *results.Result, error) {
-	job := harness.LoadJob{Driver: loadDriver{}, KeepText: f.SaveDetailed}
+	job := harness.LoadJob{Driver: newLoadDriver(e), KeepText: f.SaveDetailed}
 	if err := judging(f, &job); err != nil {
 		return job, nil, usageError(err)
 	}
@@ -29,11 +29,16 @@ func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob,
 		return job, nil, err
 	}
 	job.Servers = []harness.Server{server}
-	set, err := loadPrompts(ctx, e, f, &job, server)
+	set, counter, err := loadPrompts(ctx, f, server)
 	if err != nil {
 		return job, nil, err
 	}
+	job.Options.CountTokens = counter.Count()
+	if counter.Local {
+		job.CountText = counter.Count()
+	}
 	result := loadResult(f, set, job.Options)
+	result.Asked.Tokenizer = counter.Name
 	job.Prompts = harness.LoadPrompts(set)
 	job.Warmups = warmups(f.Warmups, job.Prompts)
 	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
@@ -43,7 +48,7 @@ func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob,
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
 		Ramp: load.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
-	if _, err := schedule.Apply(&job.Options, set, f.Dataset.Seed); err != nil {
+	if err := schedule.Apply(&job.Options, &result.Asked, set); err != nil {
 		return job, nil, usageError(err)
 	}
 	return job, result, nil
@@ -95,24 +100,20 @@ func kindOf(backend string) launchers.Kind {
 
 // loadPrompts makes the prompts, counted by a tokenizer's file, else by the
 // server where it does that, else by nobody.
-func loadPrompts(ctx context.Context, e env, f *vllmcli.Flags, job *harness.LoadJob, server *launchers.Server) (*dataset.Set, error) {
+func loadPrompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*dataset.Set, harness.TokenCounter, error) {
 	spec, err := f.Dataset.Spec()
 	if err != nil {
-		return nil, usageError(err)
+		return nil, harness.TokenCounter{}, usageError(err)
 	}
 	counter, err := harness.Counter(ctx, f.Dataset.Tokenizer, server)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, counter, usageError(err)
 	}
 	set, err := dataset.Build(ctx, spec, counter.Tokenizer)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, counter, usageError(err)
 	}
-	job.Options.CountTokens = counter.Count()
-	if counter.Local {
-		job.CountText = counter.Count()
-	}
-	return set, nil
+	return set, counter, nil
 }
 
 // loadResult is the result before anything is measured.
@@ -120,7 +121,7 @@ func loadResult(f *vllmcli.Flags, set *dataset.Set, o load.Options) *results.Res
 	asked := results.Asked{
 		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name, DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
 		Seed: f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
-		Temperature: o.Sampling.Temperature, Warmups: f.Warmups,
+		Temperature: o.Sampling.Temperature, Warmups: f.Warmups, Compat: f.Dataset.Compat,
 	}
 	if f.MaxConcurrency > 0 {
 		asked.MaxConcurrency = &f.MaxConcurrency

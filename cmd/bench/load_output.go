@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,7 +17,11 @@ import (
 // printLoad prints the result block on stdout, and below it what is to be
 // known about the figures.
 func printLoad(e env, f *vllmcli.Flags, r *results.Result) error {
-	if err := report.Block(e.stdout, r); err != nil {
+	show := report.Block
+	if compat := results.Generation(f.Dataset.Compat); compat != "" {
+		show = func(w io.Writer, r *results.Result) error { return report.CompatBlock(w, r, compat) }
+	}
+	if err := show(e.stdout, r); err != nil {
 		return err
 	}
 	for _, w := range r.Warnings {
@@ -62,7 +67,7 @@ func saveLoad(e env, f *vllmcli.Flags, r *results.Result, records []results.Reco
 }
 
 func savedLoad(f *vllmcli.Flags, r *results.Result, records []results.Record) (data []byte, path string, err error) {
-	o := results.VLLMOptions{Detailed: f.SaveDetailed, Generation: results.Generation(f.Dataset.Compat)}
+	o := results.VLLMOptions{Detailed: f.SaveDetailed, Generation: results.Generation(f.Dataset.Compat), Backend: f.Backend}
 	if f.Label != "" {
 		o.Label = &f.Label
 	}

@@ -108,6 +108,15 @@ func describe(a results.Asked) string {
 	if a.RequestRate != nil {
 		parts = append(parts, fmt.Sprintf("%g requests/s", *a.RequestRate))
 	}
+	if a.Ramp != nil {
+		parts = append(parts, fmt.Sprintf("%s ramp from %g to %g requests/s", a.Ramp.Strategy, a.Ramp.StartRPS, a.Ramp.EndRPS))
+	}
+	if a.SendForS != nil {
+		parts = append(parts, fmt.Sprintf("for %s", time.Duration(*a.SendForS*float64(time.Second))))
+	}
+	if a.Compat != "" {
+		parts = append(parts, "as "+a.Compat)
+	}
 	return strings.Join(append(parts, "POST "+a.Endpoint), ", ")
 }
 

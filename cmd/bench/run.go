@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"benchrig/calibrate"
 	"benchrig/gpu"
 	"benchrig/harness"
 	"benchrig/launchers"
@@ -164,7 +165,7 @@ func execute(ctx context.Context, e env, sc *scenarios.Scenario, plan *harness.P
 	defer stop()
 	runner := &harness.Runner{
 		Scenario: sc, Plan: plan, Box: box, Folder: folder, Journal: journal,
-		Launcher: launcherAdapter{launcher}, Driver: loadDriver{}, Observe: newProgress(e, log, folder.Dir()).observe,
+		Launcher: launcherAdapter{launcher}, Driver: newLoadDriver(e), Observe: newProgress(e, log, folder.Dir()).observe,
 		Version: version, RunID: filepath.Base(folder.Dir()), Cookie: randomHex(16),
 	}
 	outcome, err := runner.Run(ctx)
@@ -182,11 +183,22 @@ func (a launcherAdapter) Launch(ctx context.Context, kind launchers.Kind, spec l
 	return server, nil
 }
 
-// loadDriver is the embedded client.
-type loadDriver struct{}
+// loadDriver is the embedded client; its reports carry what is known of its
+// limits on this machine.
+type loadDriver struct{ calibration *results.Calibration }
 
-func (loadDriver) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
-	return load.Run(ctx, o, prompts, emit)
+func newLoadDriver(e env) loadDriver {
+	calibration, err := calibrate.Stored()
+	if err != nil {
+		fmt.Fprintf(e.stderr, "warning: %v\n", err)
+	}
+	return loadDriver{calibration}
+}
+
+func (d loadDriver) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+	report, err := load.Run(ctx, o, prompts, emit)
+	report.Calibration = d.calibration
+	return report, err
 }
 
 func boxOf(inventory gpu.Inventory, self string) harness.Box {
