@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"benchrig/results"
@@ -142,7 +143,7 @@ func (c *compatReader) event(data []byte, at time.Duration, last bool) {
 		raw = append(raw, "\n\ndata: "...) // more follows: the read does not end here
 	}
 	for _, parser := range c.parsers {
-		parser.event(raw[:len(raw):len(raw)], at, last)
+		parser.event(slices.Clip(raw), at, last)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,9 @@ const blockWidth = 50
 // Block prints the headline figures of a step in the layout of vLLM's newest
 // result block: its labels, widths and trailing blanks, in milliseconds.
 // Simulated figures stand below a line that says so; what is not known is
-// "n/a". ITL is the time between chunks, as there.
-func Block(w io.Writer, r *results.Result) error {
+// "n/a". ITL is the time between chunks, as there. Of the latencies it shows
+// those named, "ttft", "tpot", "itl", "e2el"; without names all.
+func Block(w io.Writer, r *results.Result, latencies ...string) error {
 	f := r.Figures
 	if f == nil {
 		return fmt.Errorf("print block of step %s: it has no figures", r.Step.ID)
@@ -33,23 +35,23 @@ func Block(w io.Writer, r *results.Result) error {
 		OutputThroughput: f.OutputThroughput, TotalTokenThroughput: f.TotalTokenThroughput,
 		MaxOutputTokensPerS: f.MaxOutputTokensPerS, MaxConcurrentRequests: &f.PeakConcurrent,
 		TTFT: f.TTFT, TPOT: f.TPOT, ITL: itl, E2EL: f.E2EL,
-	})
+	}, latencies)
 }
 
 // BlockV06 prints what vLLM's client of December 2024 would have printed.
 func BlockV06(w io.Writer, r *results.Result) error { return CompatBlock(w, r, results.VLLM06) }
 
 // CompatBlock prints what the client of generation g would have printed: its
-// figures in its layout, all four latencies shown.
-func CompatBlock(w io.Writer, r *results.Result, g results.Generation) error {
+// figures in its layout. latencies are as in Block.
+func CompatBlock(w io.Writer, r *results.Result, g results.Generation, latencies ...string) error {
 	reading, ok := r.Compat[g]
 	if !ok {
 		return fmt.Errorf("print block of step %s: it has no reading %q", r.Step.ID, g)
 	}
-	return printBlock(w, r, g, reading.CompatFigures)
+	return printBlock(w, r, g, reading.CompatFigures, latencies)
 }
 
-func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.CompatFigures) error {
+func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.CompatFigures, latencies []string) error {
 	b := &block{}
 	newest := g == results.VLLM || g == results.VLLM2605
 	if r.Simulated {
@@ -77,10 +79,7 @@ func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.
 		total = "Total token throughput (tok/s):"
 	}
 	b.number(total, f.TotalTokenThroughput)
-	b.latency("Time to First Token", "TTFT", f.TTFT)
-	b.latency("Time per Output Token (excl. 1st token)", "TPOT", f.TPOT)
-	b.latency("Inter-token Latency", "ITL", f.ITL)
-	b.latency("End-to-end Latency", "E2EL", f.E2EL)
+	b.latencies(f, latencies)
 	if newest {
 		b.speculation(results.SpeculationOf(r.Servers))
 	}
@@ -91,6 +90,22 @@ func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.
 
 // block collects the lines of a result block.
 type block struct{ out bytes.Buffer }
+
+func (b *block) latencies(f results.CompatFigures, shown []string) {
+	for _, l := range []struct {
+		name, title string
+		dist        results.Dist
+	}{
+		{"ttft", "Time to First Token", f.TTFT},
+		{"tpot", "Time per Output Token (excl. 1st token)", f.TPOT},
+		{"itl", "Inter-token Latency", f.ITL},
+		{"e2el", "End-to-end Latency", f.E2EL},
+	} {
+		if len(shown) == 0 || slices.Contains(shown, l.name) {
+			b.latency(l.title, strings.ToUpper(l.name), l.dist)
+		}
+	}
+}
 
 // asked prints the two settings that are there if they were given.
 func (b *block) asked(a results.Asked) {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,17 +105,17 @@ func (p *printer) readings(r *results.Result) {
 		return
 	}
 	p.section("What vLLM's client would have shown")
-	head := fmt.Sprintf("  %-28s %12s", "", "here")
+	heads := []string{"here"}
 	for _, g := range shown {
-		head += fmt.Sprintf(" %12s", g)
+		heads = append(heads, string(g))
 	}
-	p.line(head)
+	p.row("", heads)
 	for _, b := range besides() {
-		line := fmt.Sprintf("  %-28s %12s", b.name, formatNumber(b.ours(r.Figures), b.decimals))
+		values := []string{formatNumber(b.ours(r.Figures), b.decimals)}
 		for _, g := range shown {
-			line += fmt.Sprintf(" %12s", formatNumber(b.theirs(r.Compat[g]), b.decimals))
+			values = append(values, formatNumber(b.theirs(r.Compat[g]), b.decimals))
 		}
-		p.line(line)
+		p.row(b.name, values)
 	}
 	for _, g := range shown {
 		for _, d := range r.Compat[g].Differences {
@@ -124,6 +125,16 @@ func (p *printer) readings(r *results.Result) {
 			p.wrapped("  ", fmt.Sprintf("%s: not known: %s", g, clean(why)))
 		}
 	}
+}
+
+// row prints a line of the table of readings.
+func (p *printer) row(name string, values []string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %-28s", name)
+	for _, v := range values {
+		fmt.Fprintf(&b, " %12s", v)
+	}
+	p.line(b.String())
 }
 
 // notes are the lines of a run's report about other readings and about
@@ -156,10 +167,8 @@ func readingNotes(run *results.Run) []string {
 }
 
 func appendNew(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
-		}
+	if slices.Contains(list, s) {
+		return list
 	}
 	return append(list, s)
 }
