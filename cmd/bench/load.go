@@ -103,21 +103,34 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 
 // readyCheck asks for the first prompt's answer until it comes.
 func readyCheck(ctx context.Context, e env, f *vllmcli.Flags, job harness.LoadJob) error {
+	return untilReady(ctx, e, f, func(ctx context.Context) error {
+		if failure := oneAnswer(ctx, job); failure != nil {
+			return failure
+		}
+		return nil
+	})
+}
+
+// untilReady tries something until it works or the time for that is over.
+// Without such a time it does not try at all.
+func untilReady(ctx context.Context, e env, f *vllmcli.Flags, try func(context.Context) error) error {
 	if f.ReadyTimeoutS <= 0 {
 		return nil
 	}
-	const pause = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(f.ReadyTimeoutS*float64(time.Second)))
 	defer cancel()
-	for {
-		failure := oneAnswer(ctx, job)
-		if failure == nil {
+	const pause = time.Second
+	for tries := 1; ; tries++ {
+		err := try(ctx)
+		if err == nil {
 			return nil
 		}
-		fmt.Fprintf(e.stderr, "waiting for the server: %s\n", failure.Error())
+		if tries == 1 {
+			fmt.Fprintf(e.stderr, "waiting for the server: %v\n", err)
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no answer within %g s: %s", f.ReadyTimeoutS, failure.Error())
+			return fmt.Errorf("the server was not ready within %g s: %w", f.ReadyTimeoutS, err)
 		case <-time.After(pause):
 		}
 	}
@@ -142,6 +155,12 @@ func oneAnswer(ctx context.Context, job harness.LoadJob) *results.Failure {
 func judging(f *vllmcli.Flags, job *harness.LoadJob) error {
 	var err error
 	if job.Goodput, err = f.Goals(); err != nil {
+		return err
+	}
+	if _, err = f.ShownMetrics(); err != nil {
+		return err
+	}
+	if _, err = f.MetadataPairs(); err != nil {
 		return err
 	}
 	job.Percentiles, err = f.ShownPercentiles()

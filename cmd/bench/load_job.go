@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"benchrig/dataset"
 	"benchrig/harness"
@@ -72,15 +75,41 @@ func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (
 		}
 	}
 	server := launchers.Attach(kindOf(f.Backend), spec)
-	models, err := server.Models(ctx)
-	switch {
-	case server.Model() == "" && err != nil:
-		return nil, fmt.Errorf("ask the server for its model: %w (or name it with --model)", err)
-	case err == nil && f.Model == "":
-		fmt.Fprintf(e.stderr, "model: %s\n", models[0])
+	if err := nameModel(ctx, e, f, server); err != nil {
+		return nil, err
 	}
 	o.Target.BaseURLs, o.Target.UnixSocket, o.Target.TLS, o.Target.Model = []string{f.Base()}, f.UnixSocket, tls, server.Model()
 	return server, nil
+}
+
+// nameModel asks the server for its models. That fails only where the flags
+// name none: not every server has a list.
+func nameModel(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.Server) error {
+	named := server.Model()
+	var models []string
+	var err error
+	ask := func(ctx context.Context) error {
+		models, err = server.Models(ctx)
+		if failure, ok := errors.AsType[*results.Failure](err); ok && (named == "" || failure.Class == results.FailConnect) {
+			return failure
+		}
+		return nil
+	}
+	if f.ReadyTimeoutS > 0 {
+		if err := untilReady(ctx, e, f, ask); err != nil {
+			return err
+		}
+	} else if failure := ask(ctx); failure != nil && named == "" {
+		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", failure)
+	}
+	switch {
+	case err != nil:
+	case named == "":
+		fmt.Fprintf(e.stderr, "model: %s\n", server.Model())
+	case !slices.Contains(models, server.Model()):
+		fmt.Fprintf(e.stderr, "note: the server lists %s, not %s\n", strings.Join(models, ", "), named)
+	}
+	return nil
 }
 
 // kindOf is what a backend's server can be asked beside the load.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,20 +16,20 @@ import (
 // printLoad prints the result block on stdout, and below it what is to be
 // known about the figures.
 func printLoad(e env, f *vllmcli.Flags, r *results.Result) error {
-	show := report.Block
-	if compat := results.Generation(f.Dataset.Compat); compat != "" {
-		show = func(w io.Writer, r *results.Result) error { return report.CompatBlock(w, r, compat) }
+	shown, err := f.ShownMetrics()
+	if err != nil {
+		return usageError(err)
 	}
-	if err := show(e.stdout, r); err != nil {
+	compat := results.Generation(f.Dataset.Compat)
+	if compat == "" {
+		err = report.Block(e.stdout, r, shown...)
+	} else {
+		err = report.CompatBlock(e.stdout, r, compat, shown...)
+	}
+	if err != nil {
 		return err
 	}
-	for _, w := range r.Warnings {
-		fmt.Fprintf(e.stdout, "warning (%s): %s\n", w.Code, w.Message)
-	}
-	if r.Failure != nil {
-		fmt.Fprintf(e.stdout, "failed: %s\n", r.Failure.Error())
-	}
-	return nil
+	return report.Remarks(e.stdout, r, report.Options{Width: e.width, Color: e.width > 0})
 }
 
 // saveLoad writes the result as vLLM's client does.

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -41,6 +46,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"refused":     refused,
 			"noleftovers": noLeftovers,
+			"keys":        keys,
 		},
 	})
 }
@@ -80,4 +86,39 @@ func noLeftovers(ts *testscript.TestScript, neg bool, _ []string) {
 			ts.Fatalf("process %s is left in %s", filepath.Base(dir), work)
 		}
 	}
+}
+
+// keys FILE prints the names of a JSON object in their order.
+func keys(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keys FILE")
+	}
+	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	var names []string
+	depth := 0
+	for isKey := true; ; {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		ts.Check(err)
+		switch t := token.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			isKey = depth == 1
+			continue
+		case string:
+			if depth == 1 && isKey {
+				names = append(names, t)
+				isKey = false
+				continue
+			}
+		}
+		isKey = depth == 1
+	}
+	fmt.Fprintln(ts.Stdout(), strings.Join(names, " "))
 }

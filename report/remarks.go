@@ -1,0 +1,28 @@
+package report
+
+import (
+	"io"
+
+	"benchrig/results"
+)
+
+// Remarks prints what a reader of a step's result block must know: why it
+// failed, doubts about its figures, and what vLLM's client would have shown.
+func Remarks(w io.Writer, r *results.Result, opts Options) error {
+	p := &printer{opts: opts}
+	if r.Failure != nil {
+		p.section("Failure")
+		p.wrapped("  ", clean(r.Failure.Error()))
+	}
+	if len(r.Warnings) > 0 {
+		p.section("Warnings")
+		for _, warning := range r.Warnings {
+			p.wrapped("  ", string(warning.Code)+": "+clean(warning.Message))
+		}
+	}
+	if r.Figures != nil {
+		p.readings(r)
+	}
+	_, err := w.Write(p.out.Bytes())
+	return err
+}
