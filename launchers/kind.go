@@ -118,6 +118,7 @@ const (
 	PreemptionsTotal  = "preemptions_total"
 	PrefixQueries     = "prefix_cache_queries_total"
 	PrefixHits        = "prefix_cache_hits_total"
+	DraftsTotal       = "drafts_total"
 	DraftTokensTotal  = "draft_tokens_total"
 	AcceptedTotal     = "accepted_tokens_total"
 )

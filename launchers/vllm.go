@@ -49,6 +49,7 @@ func vllmProtocol() Kind {
 			PreemptionsTotal:  {"vllm:num_preemptions_total"},
 			PrefixQueries:     {"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"},
 			PrefixHits:        {"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"},
+			DraftsTotal:       {"vllm:spec_decode_num_drafts_total"},
 			DraftTokensTotal:  {"vllm:spec_decode_num_draft_tokens_total"},
 			AcceptedTotal:     {"vllm:spec_decode_num_accepted_tokens_total"},
 		},

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -34,6 +35,7 @@ func describe(r *results.ClientReport, before, after selfUse, late []float64) {
 		r.CPUSeconds = seconds(after.cpu - before.cpu)
 	}
 	r.GCPauseS = seconds(after.gcPause - before.gcPause)
+	r.CPUs = runtime.GOMAXPROCS(0)
 	if len(late) == 0 {
 		return
 	}

@@ -175,6 +175,8 @@ func (s clientStream) outputLen(out *ClientOutput, r *Record) *int {
 		return new(0)
 	case s.textDiffers, strings.IndexByte(s.kinds, byte(ChunkReasoning)) >= 0:
 		return nil // the record's count is that of another text
+	case r.TextTokens == nil && r.OutputTokensSource == CountTokenize:
+		return r.OutputTokens // the server's own tokenizer on the same text
 	}
 	return r.TextTokens
 }
