@@ -178,7 +178,10 @@ func TestRequestOnTheWire(t *testing.T) {
 		}
 	}
 	o.RequestID, o.RequestIDPrefix = nil, "night-"
-	if r := one(t, o); r.RequestID != "night-0" || s.hdr[1].Get("X-Request-Id") != "night-0" {
-		t.Errorf("request id %q in the record, %q on the wire, want night-0", r.RequestID, s.hdr[1].Get("X-Request-Id"))
+	r = one(t, o)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got := s.hdr[1].Get("X-Request-Id"); r.RequestID != "night-0" || got != "night-0" {
+		t.Errorf("request id %q in the record, %q on the wire, want night-0", r.RequestID, got)
 	}
 }
