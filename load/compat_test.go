@@ -294,3 +294,19 @@ func FuzzReadings(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkPlainRead is what looking at an ordinary read costs.
+func BenchmarkPlainRead(b *testing.B) {
+	a := &answer{usage: noCounts}
+	api, err := apiFor("completions")
+	if err != nil {
+		b.Fatal(err)
+	}
+	a.compat.tap(&rawReads{}, a, api)
+	read := []byte("data: " + vllmEvent + "\n\n")
+	b.SetBytes(int64(len(read)))
+	b.ReportAllocs()
+	for b.Loop() {
+		a.compat.read(read, false, time.Second)
+	}
+}

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -27,7 +28,8 @@ func VLLMJSON(r *Result, records []Record, detailed bool) ([]byte, error) {
 }
 
 // VLLMJSONWith is VLLMJSON for either form. It needs the compat reading of
-// the generation in r.
+// the generation in r. Where that client would have counted by a tokenizer that
+// the run has not, the headline's figure stands: its readers expect numbers.
 func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	if o.Generation == "" {
 		o.Generation = VLLM
@@ -43,7 +45,8 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	out.buf.WriteByte('{')
 	old := o.Generation == VLLM06
 	addSetup(out, r, o, old)
-	addTotals(out, reading.CompatFigures, old)
+	figures := reading.CompatFigures.orElse(r.Figures)
+	addTotals(out, figures, old)
 	addRequests(out, outputsOf(r, records, o.Generation), old, o.Detailed)
 	if !old {
 		out.add("max_output_tokens_per_s", reading.MaxOutputTokensPerS)
@@ -52,12 +55,28 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 		addRateChanges(out, r)
 		addSpeculative(out, r.Servers)
 	}
-	dists := map[string]Dist{"ttft": reading.TTFT, "tpot": reading.TPOT, "itl": reading.ITL, "e2el": reading.E2EL}
+	dists := map[string]Dist{"ttft": reading.TTFT, "tpot": figures.TPOT, "itl": reading.ITL, "e2el": reading.E2EL}
 	for _, name := range o.Metrics {
 		addMetric(out, name, dists[name])
 	}
 	out.buf.WriteByte('}')
 	return out.buf.Bytes(), out.err
+}
+
+// orElse takes from the headline what the reading does not know.
+func (f CompatFigures) orElse(h *Figures) CompatFigures {
+	if h == nil {
+		return f
+	}
+	if f.TotalOutputTokens == nil {
+		f.TotalOutputTokens, f.OutputThroughput, f.TPOT = h.TotalOutputTokens, h.OutputThroughput, h.TPOT
+		f.RequestGoodput = cmp.Or(f.RequestGoodput, h.RequestGoodput)
+		f.TotalTokenThroughput = h.TotalTokenThroughput
+	}
+	if f.TotalInputTokens == nil {
+		f.TotalInputTokens, f.TotalTokenThroughput = h.TotalInputTokens, h.TotalTokenThroughput
+	}
+	return f
 }
 
 func addSetup(out *object, r *Result, o VLLMOptions, old bool) {
@@ -154,6 +173,8 @@ func outputsOf(r *Result, records []Record, g Generation) []clientRow {
 	rows := make([]clientRow, 0, len(sorted))
 	for i := range sorted {
 		if o, made := sorted[i].SeenBy(g, r.Asked.API); made {
+			o.PromptLen = cmp.Or(o.PromptLen, sorted[i].InputTokens)
+			o.OutputLen = cmp.Or(o.OutputLen, sorted[i].OutputTokens)
 			rows = append(rows, clientRow{o, sorted[i].Text})
 		}
 	}

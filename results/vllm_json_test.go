@@ -202,6 +202,18 @@ func TestVLLMJSONWithoutDetails(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("VLLMJSONWith (-want +got):\n%s", diff)
 	}
+	records[0].TextTokens, records[0].OutputTokens = nil, new(7)
+	figures, _ = metrics.Compat(records, metrics.Params{DurationS: 2, API: "chat"}, results.VLLM)
+	r.Compat = results.Compat{results.VLLM: {CompatFigures: figures}}
+	r.Figures = &results.Figures{TotalOutputTokens: new(int64(7)), OutputThroughput: new(3.5), TotalTokenThroughput: new(5.0)}
+	if got, err = results.VLLMJSON(r, records, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"total_output_tokens": 7,`, `"output_throughput": 3.5,`, `"output_lens": [7],`} {
+		if figures.TotalOutputTokens != nil || !strings.Contains(string(got), want) {
+			t.Errorf("VLLMJSON of an answer that nobody tokenized again = %s, want %s from the headline", got, want)
+		}
+	}
 	if _, err := results.VLLMJSON(&results.Result{}, nil, false); err == nil {
 		t.Error("VLLMJSON of a result without a reading = nil error, want one")
 	}
