@@ -179,13 +179,17 @@ func (l *leafReader) close() error {
 	return l.pages.Close()
 }
 
+// maxMessages bounds a conversation, as a broken file may claim any number.
+const maxMessages = 1 << 20
+
 // next returns the texts of the next row, none if it is not wanted.
 func (l *leafReader) next(wanted bool) ([]string, error) {
 	if l == nil {
 		return nil, nil
 	}
 	var out []string
-	for begun := false; ; begun = true {
+	for values := 0; ; values++ {
+		begun := values > 0
 		v, err := l.peek()
 		switch {
 		case errors.Is(err, io.EOF) && begun:
@@ -196,6 +200,8 @@ func (l *leafReader) next(wanted bool) ([]string, error) {
 			return nil, err
 		case begun && v.RepetitionLevel() == 0:
 			return out, nil
+		case values == maxMessages:
+			return nil, fmt.Errorf("more than %d messages", maxMessages)
 		}
 		l.at++
 		if wanted && !v.IsNull() {
@@ -221,6 +227,8 @@ func (l *leafReader) peek() (parquet.Value, error) {
 			l.values = nil
 		case err != nil:
 			return parquet.Value{}, err
+		case n == 0:
+			return parquet.Value{}, errors.New("a page without an end")
 		}
 	}
 	return l.buffer[l.at], nil
