@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -293,6 +294,42 @@ func FuzzReadings(f *testing.F) {
 			t.Error("a request that was made was not seen")
 		}
 	})
+}
+
+// A real server that sends a comment of its own read between tokens, over both
+// transports: the record is whole, and says what vLLM's client loses.
+func TestRunKeepsReadings(t *testing.T) {
+	for _, transport := range []string{TransportSockets, TransportHTTP} {
+		t.Run(transport, func(t *testing.T) {
+			parts := []string{"data: {\"choices\":[{\"text\":\"a\"}]}\n\n", ": ping\n\n", "data: {\"choices\":[{\"text\":\"b\"}]}\n\n", "data: [DONE]\n\n"}
+			s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
+				_, err := io.WriteString(w, streamHeader)
+				for i, part := range parts {
+					tail := ""
+					if i == len(parts)-1 {
+						tail = "0\r\n\r\n"
+					}
+					if err == nil {
+						_, err = fmt.Fprintf(w, "%x\r\n%s\r\n%s", len(part), part, tail)
+					}
+					time.Sleep(20 * time.Millisecond) // a read of its own
+				}
+				return err == nil
+			})
+			o := options(s.url, "completions")
+			o.Transport = transport
+			r := one(t, o)
+			if r.Failure != nil || r.ChunkKinds != "tt" || r.DoneS == nil {
+				t.Fatalf("record = %q, failure %v; want two tokens and [DONE]", r.ChunkKinds, r.Failure)
+			}
+			if got := r.VLLMReading[results.VLLM]; got.ChunkKinds != "t" || !got.TextDiffers || got.Error != "" {
+				t.Errorf("vLLM's reading = %+v, want one token and no failure", got)
+			}
+			if _, differs := r.VLLMReading[results.VLLM010]; differs {
+				t.Error("the reading of August 2025 differs, want it as ours")
+			}
+		})
+	}
 }
 
 // BenchmarkPlainRead is what looking at an ordinary read costs.
