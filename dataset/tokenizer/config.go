@@ -187,14 +187,14 @@ func (c *config) frame(f frame, vocab *vocabulary) (frame, error) {
 	}
 	f = frame{}
 	if c.AddBOS == nil || *c.AddBOS {
-		id, known := vocab.id(c.bos)
+		id, known := vocab.anyID(c.bos)
 		if !known {
 			return f, fmt.Errorf("%s: add_bos_token without a bos_token", configFile)
 		}
 		f.before = []int{id}
 	}
 	if c.AddEOS != nil && *c.AddEOS {
-		id, known := vocab.id(c.eos)
+		id, known := vocab.anyID(c.eos)
 		if !known {
 			return f, fmt.Errorf("%s: add_eos_token without an eos_token", configFile)
 		}

@@ -32,7 +32,7 @@ func (t *Tokenizer) addHFTokens(f *hfFile, cfg *config) error {
 	if cfg != nil {
 		t.special = nil
 		for _, role := range cfg.roles {
-			if id, known := t.vocab.id(role.Content); known {
+			if id, known := t.vocab.anyID(role.Content); known {
 				t.special = append(t.special, id)
 			}
 		}
@@ -77,7 +77,7 @@ func (a *addedList) take(token addedToken, want int) error {
 		return fmt.Errorf("token %q has id %d in the file, and %d where it is loaded", token.Content, want, id)
 	}
 	if !known {
-		if err := a.vocab.add(token.Content, id); err != nil {
+		if err := a.vocab.addOutside(token.Content, id); err != nil {
 			return err
 		}
 		a.next = id + 1

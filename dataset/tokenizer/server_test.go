@@ -26,10 +26,6 @@ type llamaServer struct {
 
 func startLlama(t *testing.T, model []byte) (*llamaServer, string) {
 	t.Helper()
-	program := os.Getenv("BENCH_LLAMA_SERVER")
-	if program == "" {
-		t.Skip("BENCH_LLAMA_SERVER is not set: it names the llama-server to compare with")
-	}
 	path := filepath.Join(t.TempDir(), "model.gguf")
 	if err := os.WriteFile(path, model, 0o600); err != nil {
 		t.Fatal(err)
@@ -41,7 +37,7 @@ func startLlama(t *testing.T, model []byte) (*llamaServer, string) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	listener.Close()
 	var log bytes.Buffer
-	cmd := exec.Command(program, "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "256", "-np", "1", "-t", "1")
+	cmd := exec.Command(os.Getenv("BENCH_LLAMA_SERVER"), "-m", path, "--host", "127.0.0.1", "--port", port, "-c", "256", "-np", "1", "-t", "1")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -120,6 +116,9 @@ func (s *llamaServer) detokenize(ids []int) string {
 // BENCH_LLAMA_SERVER names: SentencePiece, and every way to cut words that a
 // name in a GGUF file can ask for.
 func TestLlamaServer(t *testing.T) {
+	if os.Getenv("BENCH_LLAMA_SERVER") == "" {
+		t.Skip("BENCH_LLAMA_SERVER is not set: it names the llama-server to compare with")
+	}
 	t.Run("spm", func(t *testing.T) { compareWithServer(t, tinyModel(t), 3000) })
 	for _, pre := range preNames() {
 		t.Run(pre, func(t *testing.T) {
