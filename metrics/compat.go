@@ -16,8 +16,9 @@ func Generations() []results.Generation {
 // CompatReadings are the readings of all generations.
 func CompatReadings(records []results.Record, p Params) results.Compat {
 	all := make(results.Compat)
+	d := &describer{percentiles: p.percentiles()}
 	for _, g := range Generations() {
-		figures, differences := Compat(records, p, g)
+		figures, differences := compat(records, p, g, d)
 		all[g] = results.CompatReading{CompatFigures: figures, Differences: differences}
 	}
 	return all
@@ -26,12 +27,16 @@ func CompatReadings(records []results.Record, p Params) results.Compat {
 // Compat computes a pass exactly as the client of generation g would have,
 // faults included, and says why that differs from the headline reading.
 func Compat(records []results.Record, p Params, g results.Generation) (results.CompatFigures, []results.Difference) {
+	return compat(records, p, g, &describer{percentiles: p.percentiles()})
+}
+
+func compat(records []results.Record, p Params, g results.Generation, d *describer) (results.CompatFigures, []results.Difference) {
 	pairs := seenByBoth(records, p, g)
 	outputs := make([]results.ClientOutput, len(pairs))
 	for i, pair := range pairs {
 		outputs[i] = pair.theirs
 	}
-	figures := calculate(outputs, p, g)
+	figures := calculate(outputs, p, g, d)
 	return figures, differences(pairs, figures, g)
 }
 
@@ -54,7 +59,7 @@ func seenByBoth(records []results.Record, p Params, g results.Generation) []read
 
 // calculate is what vLLM's client computes from its outputs, in its order of
 // operations.
-func calculate(outputs []results.ClientOutput, p Params, g results.Generation) results.CompatFigures {
+func calculate(outputs []results.ClientOutput, p Params, g results.Generation, d *describer) results.CompatFigures {
 	good := slices.DeleteFunc(slices.Clone(outputs), func(o results.ClientOutput) bool { return !o.Success })
 	f := results.CompatFigures{Completed: len(good), Failed: len(outputs) - len(good), DurationS: p.DurationS}
 	var ttft, tpot, itl, e2el []float64
@@ -70,11 +75,10 @@ func calculate(outputs []results.ClientOutput, p Params, g results.Generation) r
 			tpot = append(tpot, tpotOf(o))
 		}
 	}
-	percentiles := p.percentiles()
-	f.TTFT, f.ITL, f.E2EL = describeOrZero(ttft, percentiles), describeOrZero(itl, percentiles), describeOrZero(e2el, percentiles)
-	f.TPOT = Describe(nil, percentiles)
+	f.TTFT, f.ITL, f.E2EL = d.describe(ttft), d.describe(itl), d.describe(e2el)
+	f.TPOT = Describe(nil, d.percentiles)
 	if lengthsKnown {
-		f.TPOT = describeOrZero(tpot, percentiles)
+		f.TPOT = d.describe(tpot)
 	}
 	addCompatRates(&f, good, p, lengthsKnown)
 	if g == results.VLLM || g == results.VLLM2605 {
@@ -110,17 +114,35 @@ func sumKnown(good []results.ClientOutput, of func(results.ClientOutput) *int) *
 	return &sum
 }
 
-// describeOrZero describes a sample as vLLM prints it: an empty one is 0.
-func describeOrZero(sample, percentiles []float64) results.Dist {
-	d := Describe(sample, percentiles)
-	if d.N > 0 {
-		return d
+// describer describes samples as vLLM prints them: an empty one is 0. It
+// remembers the large ones, since generations mostly agree on them and sorting
+// takes long.
+type describer struct {
+	percentiles []float64
+	samples     [][]float64
+	known       []results.Dist // of samples
+}
+
+const largeSample = 10_000
+
+func (d *describer) describe(sample []float64) results.Dist {
+	large := len(sample) >= largeSample
+	if large {
+		if i := slices.IndexFunc(d.samples, func(s []float64) bool { return slices.Equal(s, sample) }); i >= 0 {
+			return d.known[i]
+		}
 	}
-	d.Mean, d.Median, d.Std = new(0.0), new(0.0), new(0.0)
-	for i := range d.Percentiles {
-		d.Percentiles[i].Value = new(0.0)
+	dist := Describe(sample, d.percentiles)
+	switch {
+	case large:
+		d.samples, d.known = append(d.samples, sample), append(d.known, dist)
+	case dist.N == 0:
+		dist.Mean, dist.Median, dist.Std = new(0.0), new(0.0), new(0.0)
+		for i := range dist.Percentiles {
+			dist.Percentiles[i].Value = new(0.0)
+		}
 	}
-	return d
+	return dist
 }
 
 func addCompatRates(f *results.CompatFigures, good []results.ClientOutput, p Params, lengthsKnown bool) {

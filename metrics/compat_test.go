@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestCalculateIsVLLMsToTheBit(t *testing.T) {
 		var cases []vllmCase
 		readJSON(t, "vllm-metrics-"+file+".json", &cases)
 		for i, c := range cases {
-			f := calculate(c.outputs(), c.params(), g)
+			f := calculate(c.outputs(), c.params(), g, &describer{percentiles: c.params().percentiles()})
 			got := map[string]any{
 				"completed": f.Completed, "failed": f.Failed, "total_input": f.TotalInputTokens, "total_output": f.TotalOutputTokens,
 				"request_throughput": f.RequestThroughput, "output_throughput": f.OutputThroughput, "total_token_throughput": f.TotalTokenThroughput,
@@ -199,6 +200,22 @@ func TestCompatDifferences(t *testing.T) {
 				t.Errorf("Compat(%q, %s, %s) (-want +got):\n%s", tt.records, tt.api, tt.g, diff)
 			}
 		})
+	}
+}
+
+func TestDescriberRemembersLargeSamples(t *testing.T) {
+	d := &describer{percentiles: []float64{50, 99}}
+	a, b := make([]float64, largeSample), make([]float64, largeSample)
+	for i := range a {
+		a[i], b[i] = float64(i), float64(2*i)
+	}
+	for _, sample := range [][]float64{a, b, slices.Clone(a), a[:5], b} {
+		if diff := cmp.Diff(Describe(sample, d.percentiles), d.describe(sample)); diff != "" {
+			t.Errorf("describe (-want +got):\n%s", diff)
+		}
+	}
+	if len(d.samples) != 2 {
+		t.Errorf("%d samples are remembered, want 2", len(d.samples))
 	}
 }
 

@@ -76,7 +76,7 @@ func (o observation) e2el() *float64 { return o.since(o.SentS, -1) }
 
 // gaps are the times between token chunks.
 func (o observation) gaps() []float64 {
-	var gaps []float64
+	gaps := make([]float64, 0, max(len(o.tokenS)-1, 0))
 	for i := 1; i < len(o.tokenS); i++ {
 		gaps = append(gaps, o.tokenS[i]-o.tokenS[i-1])
 	}

@@ -90,4 +90,8 @@ func sum(x []float64) float64 {
 }
 
 // ascending is a sorted copy of x.
-func ascending(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }
+func ascending(x []float64) []float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	return sorted
+}
