@@ -45,7 +45,7 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	out.buf.WriteByte('{')
 	old := o.Generation == VLLM06
 	addSetup(out, r, o, old)
-	figures := reading.CompatFigures.orElse(r.Figures)
+	figures := reading.orElse(r.Figures)
 	addTotals(out, figures, old)
 	addRequests(out, outputsOf(r, records, o.Generation), old, o.Detailed)
 	if !old {
