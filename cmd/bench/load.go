@@ -61,10 +61,13 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	job, result, err := prepareLoad(ctx, e, f)
-	if err != nil {
-		return err
+	if err == nil {
+		err = readyCheck(ctx, e, f, job)
 	}
-	if err := readyCheck(ctx, e, f, job); err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return codeError{exitInterrupted, err}
+	case err != nil:
 		return err
 	}
 	show := newLoadProgress(e, f.NoProgress)

@@ -86,30 +86,38 @@ func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (
 // name none: not every server has a list.
 func nameModel(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.Server) error {
 	named := server.Model()
-	var models []string
-	var err error
-	ask := func(ctx context.Context) error {
-		models, err = server.Models(ctx)
-		if failure, ok := errors.AsType[*results.Failure](err); ok && (named == "" || failure.Class == results.FailConnect) {
-			return failure
-		}
-		return nil
-	}
-	if f.ReadyTimeoutS > 0 {
-		if err := untilReady(ctx, e, f, ask); err != nil {
-			return err
-		}
-	} else if failure := ask(ctx); failure != nil && named == "" {
-		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", failure)
+	models, err := listModels(ctx, e, f, server)
+	if err != nil && named == "" {
+		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", err)
 	}
 	switch {
 	case err != nil:
+		fmt.Fprintf(e.stderr, "note: no model list: %v\n", err)
 	case named == "":
 		fmt.Fprintf(e.stderr, "model: %s\n", server.Model())
 	case !slices.Contains(models, server.Model()):
 		fmt.Fprintf(e.stderr, "note: the server lists %s, not %s\n", strings.Join(models, ", "), named)
 	}
 	return nil
+}
+
+// listModels asks until the server can be reached, if there is time to wait.
+func listModels(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.Server) (models []string, err error) {
+	ask := func(ctx context.Context) error {
+		models, err = server.Models(ctx)
+		if failure, ok := errors.AsType[*results.Failure](err); ok && failure.Class == results.FailConnect {
+			return failure
+		}
+		return nil
+	}
+	if f.ReadyTimeoutS <= 0 {
+		_ = ask(ctx) // err holds it
+		return models, err
+	}
+	if late := untilReady(ctx, e, f, ask); late != nil {
+		return nil, late
+	}
+	return models, err
 }
 
 // kindOf is what a backend's server can be asked beside the load.
