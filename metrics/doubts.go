@@ -14,10 +14,7 @@ func warnClientLimit(e Evidence) *results.Warning {
 		return nil
 	}
 	var reasons []string
-	limit := lagS
-	if gap := e.Figures.ICL.Median; gap != nil {
-		limit = max(limit, lagOfGap**gap)
-	}
+	limit := lagLimit(e)
 	if lag := e.Client.LagP99S; lag != nil && *lag > limit {
 		reasons = append(reasons, fmt.Sprintf("it read bytes %.1f ms after they arrived (p99; %.1f ms is the limit)", *lag*1000, limit*1000))
 	}
@@ -28,6 +25,19 @@ func warnClientLimit(e Evidence) *results.Warning {
 		return nil
 	}
 	return warnf(results.WarnClientLimit, "the client was the limit: %s", strings.Join(reasons, ", and "))
+}
+
+// lagLimit is the lag that the figures can bear: with the kernel's stamps it
+// is in no time, as long as chunks are read one by one.
+func lagLimit(e Evidence) float64 {
+	least, share := lagS, lagOfGap
+	if e.Client.Stamps == "kernel" {
+		least, share = kernelLagS, kernelLagOfGap
+	}
+	if gap := e.Figures.ICL.Median; gap != nil {
+		return max(least, share**gap)
+	}
+	return least
 }
 
 func cores(n int) string {

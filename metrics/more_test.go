@@ -167,6 +167,8 @@ func TestDoubtsAboutClientProxyAndAnswers(t *testing.T) {
 		{"bursts", parseRecords(t, bursts+" out=32"), results.ClientReport{}, "buffered"},
 		{"read at once", parseRecords(t, even+" out=30"), results.ClientReport{LagP99S: new(0.0019)}, ""},
 		{"read late", parseRecords(t, even+" out=30"), results.ClientReport{LagP99S: new(0.0021)}, "client-limit"},
+		{"read late, stamped by the kernel", parseRecords(t, even+" out=30"), results.ClientReport{Stamps: "kernel", LagP99S: new(0.0099)}, ""},
+		{"read as late as the next chunk", parseRecords(t, even+" out=30"), results.ClientReport{Stamps: "kernel", LagP99S: new(0.0101)}, "client-limit"},
 		{"slow tokens allow more", parseRecords(t, "sent=0 t1 t2 t3 out=3"), results.ClientReport{LagP99S: new(0.049)}, ""},
 		{"idle", parseRecords(t, even+" out=30"), results.ClientReport{DurationS: 10, CPUs: 2, CPUSeconds: new(17.9)}, ""},
 		{"busy", parseRecords(t, even+" out=30"), results.ClientReport{DurationS: 10, CPUs: 2, CPUSeconds: new(18.1)}, "client-limit"},

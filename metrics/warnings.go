@@ -26,8 +26,10 @@ const (
 	specialTokens     = 2     // that a server may add to a plain prompt
 	reachedRateShare  = 0.95  // of the send rate that the schedule meant
 	enoughForRateTest = 10    // sends
-	lagS              = 0.002 // p99 of the arrival of bytes to our reading them
+	lagS              = 0.002 // p99 of the arrival of bytes to our reading them, where our reading is what is stamped
 	lagOfGap          = 0.05  // the same as a share of the median chunk gap, if that is more
+	kernelLagS        = 0.005 // as lagS where the kernel stamps the arrival: the lag delays the next send
+	kernelLagOfGap    = 0.5   // as lagOfGap: chunks that are read together have one stamp
 	busyShare         = 0.9   // of the cores that the client may use
 	burstShare        = 0.5   // of the chunk gaps that are too short for a model
 	enoughForBursts   = 20    // chunk gaps
