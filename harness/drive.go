@@ -132,7 +132,7 @@ func (j LoadJob) warmUp(ctx context.Context) error {
 	var last *results.Failure
 	succeeded := 0
 	opts := j.Options
-	opts.Arrivals, opts.Progress = nil, nil
+	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, nil, 0, false
 	_, err := j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
 		if rec.Failure == nil {
 			succeeded++

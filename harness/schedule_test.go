@@ -121,6 +121,25 @@ func (d *textDriver) Run(_ context.Context, o load.Options, prompts []load.Promp
 	return results.ClientReport{DurationS: 1}, nil
 }
 
+// optionsDriver remembers what it was asked for and answers nothing.
+type optionsDriver struct{ asked []load.Options }
+
+func (d *optionsDriver) Run(_ context.Context, o load.Options, _ []load.Prompt, _ load.Emit) (results.ClientReport, error) {
+	d.asked = append(d.asked, o)
+	return results.ClientReport{DurationS: 1}, nil
+}
+
+// Warm-ups are sent once and at once, whatever the schedule of the pass.
+func TestWarmUpHasNoSchedule(t *testing.T) {
+	d := &optionsDriver{}
+	job := LoadJob{Driver: d, Prompts: make([]load.Prompt, 1), Warmups: make([]load.Prompt, 1)}
+	job.Options.Duration, job.Options.Repeat, job.Options.Arrivals = time.Minute, true, []float64{5}
+	Drive(t.Context(), job, &results.Result{})
+	if len(d.asked) != 2 || d.asked[0].Repeat || d.asked[0].Duration != 0 || d.asked[0].Arrivals != nil || !d.asked[1].Repeat {
+		t.Errorf("asked for %+v", d.asked)
+	}
+}
+
 // records is a RecordWriter that remembers.
 type records struct {
 	all    []results.Record
