@@ -53,8 +53,13 @@ func (q *mergeQueue) run(merges map[uint64]merge) {
 	q.symbols[len(q.symbols)-1].next = -1
 	if len(q.symbols) <= shortWord {
 		q.runShort(merges)
-		return
+	} else {
+		q.runHeap(merges)
 	}
+}
+
+// runHeap keeps the pairs that can join in order.
+func (q *mergeQueue) runHeap(merges map[uint64]merge) {
 	for i := range q.symbols[:len(q.symbols)-1] {
 		q.consider(merges, int32(i))
 	}
