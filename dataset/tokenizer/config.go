@@ -34,22 +34,22 @@ func parseConfig(main, specials []byte) (*config, error) {
 	keys := map[string]json.RawMessage{}
 	if main != nil {
 		if err := json.Unmarshal(main, c); err != nil {
-			return nil, fmt.Errorf("%s: %v", configFile, err)
+			return nil, fmt.Errorf("%s: %w", configFile, err)
 		}
 		if err := json.Unmarshal(main, &keys); err != nil {
-			return nil, fmt.Errorf("%s: %v", configFile, err)
+			return nil, fmt.Errorf("%s: %w", configFile, err)
 		}
 	}
 	// With added_tokens_decoder the older file is not looked at.
 	if specials != nil && c.Added == nil {
 		var more map[string]json.RawMessage
 		if err := json.Unmarshal(specials, &more); err != nil {
-			return nil, fmt.Errorf("%s: %v", specialsFile, err)
+			return nil, fmt.Errorf("%s: %w", specialsFile, err)
 		}
 		maps.Copy(keys, more)
 	}
 	if err := c.readRoles(keys); err != nil {
-		return nil, fmt.Errorf("%s: %v", configFile, err)
+		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
 	return c, nil
 }
@@ -75,7 +75,7 @@ func (c *config) readRoles(keys map[string]json.RawMessage) error {
 	for _, name := range roleNames {
 		token, err := roleToken(keys[name])
 		if err != nil {
-			return fmt.Errorf("%s: %v", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if _, said := keys[name]; !said && byClass[name] != "" {
 			token = addedToken{Content: byClass[name], Special: true}
@@ -94,7 +94,7 @@ func (c *config) readRoles(keys map[string]json.RawMessage) error {
 	for _, name := range []string{"additional_special_tokens", "extra_special_tokens"} {
 		tokens, err := roleTokens(keys[name])
 		if err != nil {
-			return fmt.Errorf("%s: %v", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		c.roles = append(c.roles, tokens...)
 	}
@@ -162,7 +162,7 @@ func (c *config) addTokens(list *addedList) error {
 	slices.SortFunc(tokens, func(a, b numbered) int { return a.id - b.id })
 	for _, t := range tokens {
 		if err := list.take(t.token, t.id); err != nil {
-			return fmt.Errorf("added_tokens_decoder: %v", err)
+			return fmt.Errorf("added_tokens_decoder: %w", err)
 		}
 	}
 	for _, role := range c.roles {

@@ -65,7 +65,7 @@ func newSteps(raw json.RawMessage, depth int) ([]step, error) {
 	}
 	s, err := newStep(kind, raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %v", kind, err)
+		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
 	return []step{s}, nil
 }
@@ -170,7 +170,7 @@ func newReplaceStep(raw json.RawMessage) (step, error) {
 	}
 	l, ok := p.(literal)
 	if !ok {
-		return nil, fmt.Errorf("a Regex: %v", errNotImplemented)
+		return nil, fmt.Errorf("a Regex: %w", errNotImplemented)
 	}
 	return func(tokens []string) []string {
 		for i := range tokens {

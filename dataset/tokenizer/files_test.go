@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,9 +40,7 @@ func modelOf(v trained, more object) object {
 		"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil, "end_of_word_suffix": nil,
 		"fuse_unk": false, "byte_fallback": false, "ignore_merges": false, "vocab": vocab, "merges": v.merges,
 	}
-	for key, value := range more {
-		m[key] = value
-	}
+	maps.Copy(m, more)
 	return m
 }
 
@@ -50,9 +49,7 @@ func file(model object, tokens []object, parts object) object {
 		"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": tokens, "model": model,
 		"normalizer": nil, "pre_tokenizer": nil, "post_processor": nil, "decoder": nil,
 	}
-	for key, value := range parts {
-		f[key] = value
-	}
+	maps.Copy(f, parts)
 	return f
 }
 

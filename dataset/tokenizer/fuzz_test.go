@@ -2,7 +2,7 @@ package tokenizer
 
 import (
 	"bytes"
-	"os"
+	"encoding/json"
 	"runtime"
 	"strings"
 	"testing"
@@ -12,8 +12,15 @@ import (
 // FuzzParseHF reads any bytes as a tokenizer.json: it ends with an error or
 // with a tokenizer whose ids it can decode, and takes memory in proportion.
 func FuzzParseHF(f *testing.F) {
-	for name := range testFiles() {
-		data, err := os.ReadFile(testFile(name))
+	// Small ones: the fuzzer shortens what it finds, and takes long for long.
+	for _, parts := range []object{
+		{"normalizer": sequence("normalizers", object{"type": "NFKC"}, replacePart(" ", spaceMark), object{"type": "Lowercase"})},
+		{"pre_tokenizer": sequence("pretokenizers", splitOn(object{"Regex": `\p{L}+|\s+(?!\S)`}, "Contiguous", true), byteLevelPart(true, false))},
+		{"pre_tokenizer": object{"type": "Metaspace", "replacement": spaceMark, "prepend_scheme": "first"}, "decoder": object{"type": "ByteFallback"}},
+		{"post_processor": template([]string{"a"}, []string{"b"}, object{"a": special("a", 1), "b": special("b", 2)})},
+		{"added_tokens": []object{added(4, "<x>", "lstrip single_word normalized"), added(1, "a", "rstrip special")}},
+	} {
+		data, err := json.Marshal(smallFile(parts))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -50,8 +57,14 @@ func checkIDs(t *testing.T, tok *Tokenizer, text string) {
 
 // FuzzReadGGUF reads any bytes as a GGUF file.
 func FuzzReadGGUF(f *testing.F) {
-	f.Add(ggufHead(ggufSPM()))
-	f.Add(ggufHead(ggufBytes("llama-bpe")))
+	f.Add(ggufHead(withPair(withPair(withPair(ggufSPM(), keyTokens, []string{"<unk>", "a"}), keyKinds, []int32{2, 1}), keyScores, []float32{0, 1})))
+	f.Add(ggufHead([]ggufPair{
+		{keyModel, "gpt2"},
+		{keyPre, "default"},
+		{keyTokens, []string{"a", "b", "ab"}},
+		{keyMerges, []string{"a b"}},
+		{"tokenizer.ggml.add_bos_token", false},
+	}))
 	f.Add([]byte("GGUF\x03\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var before, after runtime.MemStats

@@ -231,7 +231,7 @@ func TestTinyModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := tok.Decode(ids, false); err != nil || back != text && !strings.Contains(text, spaceMark) && !strings.Contains(text, "s>") {
+		if back, err := tok.Decode(ids, false); err != nil || back != text && !strings.Contains(text, spaceMark) && !strings.Contains(text, "s>") && !strings.Contains(text, "|>") {
 			t.Errorf("Decode(Encode(%q)) = %q, %v", text, back, err)
 		}
 	}

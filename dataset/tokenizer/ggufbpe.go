@@ -47,7 +47,7 @@ func preTokenizerOf(name string) (preTokenizer, error) {
 			"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
 		}}, nil
 	}
-	return preTokenizer{}, fmt.Errorf("%s %q: %v", keyPre, name, errNotImplemented)
+	return preTokenizer{}, fmt.Errorf("%s %q: %w", keyPre, name, errNotImplemented)
 }
 
 // useGGUFMerges sets the tokenizer up for tokenizer.ggml.model "gpt2" and tells

@@ -52,7 +52,7 @@ func loadGGUF(path string) (*Tokenizer, error) {
 func newGGUF(keys *ggufKeys) (*Tokenizer, error) {
 	kind, _ := keys.values[keyModel].(string)
 	if kind != "llama" && kind != "gpt2" {
-		return nil, fmt.Errorf("%s %q: %v", keyModel, kind, errNotImplemented)
+		return nil, fmt.Errorf("%s %q: %w", keyModel, kind, errNotImplemented)
 	}
 	if err := refuseRewritten(keys); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func refuseRewritten(keys *ggufKeys) error {
 	arch, _ := keys.values["general.architecture"].(string)
 	for _, special := range []string{"phi-3", "phi3"} {
 		if strings.Contains(strings.ToLower(name), special) || arch == special {
-			return fmt.Errorf("model %q: blanks after its special tokens: %v", name, errNotImplemented)
+			return fmt.Errorf("model %q: blanks after its special tokens: %w", name, errNotImplemented)
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func newGGUFVocabulary(keys *ggufKeys) (*ggufVocabulary, error) {
 // as plain text: llama.cpp corrects those by a list that grows with versions.
 func (v *ggufVocabulary) refuseMiskinded() error {
 	marks := map[string]bool{}
-	for _, m := range strings.Fields(`</s> <EOT> _<EOT> ▁<EOT> [EOT] [EOS] <end_of_turn> <end_of_utterance> <turn|> <eos>
+	for m := range strings.FieldsSeq(`</s> <EOT> _<EOT> ▁<EOT> [EOT] [EOS] <end_of_turn> <end_of_utterance> <turn|> <eos>
 		<PRE> <SUF> <MID> <PAD> <REPO> ▁<PRE> ▁<SUF> ▁<MID> <reponame> <fim_prefix> <fim_suffix> <fim_middle> <fim_pad>
 		<fim-prefix> <fim-suffix> <fim-middle> <fim-pad> <fim-repo> [PRE] [SUF] [MID] [PAD] <file_sep> [e~[ <|tool_response>`) {
 		marks[m] = true
@@ -142,7 +142,7 @@ func (v *ggufVocabulary) refuseMiskinded() error {
 // useRoles reads which tokens have a role, and what opens and closes a sequence.
 func (t *Tokenizer) useRoles(keys *ggufKeys, bos, eos bool) error {
 	ids := map[string]int{}
-	for _, role := range []string{"bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls", "mask"} {
+	for _, role := range []string{"bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls", "mask"} { //nolint:misspell // the format spells it so
 		key := "tokenizer.ggml." + role + "_token_id"
 		value, there := keys.values[key].(int64)
 		if !there {
@@ -163,7 +163,7 @@ func (t *Tokenizer) useRoles(keys *ggufKeys, bos, eos bool) error {
 		eos = value
 	}
 	if value, _ := keys.values["tokenizer.ggml.add_sep_token"].(bool); value {
-		return fmt.Errorf("tokenizer.ggml.add_sep_token: %v", errNotImplemented)
+		return fmt.Errorf("tokenizer.ggml.add_sep_token: %w", errNotImplemented)
 	}
 	return t.setEnds(ids, bos, eos)
 }

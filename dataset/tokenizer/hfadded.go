@@ -9,17 +9,17 @@ import (
 func (t *Tokenizer) addHFTokens(f *hfFile, cfg *config) error {
 	n, err := newNormalizer(f.Normalizer, 0)
 	if err != nil {
-		return fmt.Errorf("normalizer: %v", err)
+		return fmt.Errorf("normalizer: %w", err)
 	}
 	added := &addedList{vocab: t.vocab, byContent: map[string]int{}}
 	for _, token := range f.AddedTokens {
 		if err := added.take(token, token.ID); err != nil {
-			return fmt.Errorf("added_tokens: %v", err)
+			return fmt.Errorf("added_tokens: %w", err)
 		}
 	}
 	if cfg != nil {
 		if err := cfg.addTokens(added); err != nil {
-			return fmt.Errorf("%s: %v", configFile, err)
+			return fmt.Errorf("%s: %w", configFile, err)
 		}
 	}
 	t.skipped = map[int]bool{}

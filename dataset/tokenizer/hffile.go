@@ -51,14 +51,14 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 	}
 	m, err := newHFModel(&f.Model)
 	if err != nil {
-		return nil, fmt.Errorf("model: %v", err)
+		return nil, fmt.Errorf("model: %w", err)
 	}
 	t := &Tokenizer{model: m, vocab: m.vocab, vocabSize: m.vocab.size()}
 	if err := t.addHFTokens(&f, cfg); err != nil {
 		return nil, err
 	}
 	if t.splitters, err = newSplitters(f.PreTokenizer, 0); err != nil {
-		return nil, fmt.Errorf("pre_tokenizer: %v", err)
+		return nil, fmt.Errorf("pre_tokenizer: %w", err)
 	}
 	if cfg != nil && cfg.PrefixSpace != nil && len(t.splitters) == 1 {
 		if b, ok := t.splitters[0].(*byteLevel); ok {
@@ -67,12 +67,12 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 	}
 	t.mapBytesInModel(m)
 	if t.decoder, err = newDecoder(f.Decoder); err != nil {
-		return nil, fmt.Errorf("decoder: %v", err)
+		return nil, fmt.Errorf("decoder: %w", err)
 	}
 	t.cleanUp = cfg != nil && cfg.CleanUp
 	around, err := newFrame(f.PostProcessor, 0)
 	if err != nil {
-		return nil, fmt.Errorf("post_processor: %v", err)
+		return nil, fmt.Errorf("post_processor: %w", err)
 	}
 	if cfg != nil {
 		if around, err = cfg.frame(around, t.vocab); err != nil {
@@ -106,24 +106,24 @@ func (t *Tokenizer) mapBytesInModel(m *bpe) {
 
 func newHFModel(f *hfModel) (*bpe, error) {
 	if f.Type != "BPE" && (f.Type != "" || isNull(f.Merges)) {
-		return nil, fmt.Errorf("%s: %v", f.Type, errNotImplemented)
+		return nil, fmt.Errorf("%s: %w", f.Type, errNotImplemented)
 	}
 	if f.Dropout != nil && *f.Dropout != 0 {
-		return nil, fmt.Errorf("dropout %v: %v", *f.Dropout, errNotImplemented)
+		return nil, fmt.Errorf("dropout %v: %w", *f.Dropout, errNotImplemented)
 	}
 	if f.Prefix != nil && *f.Prefix != "" {
-		return nil, fmt.Errorf("continuing_subword_prefix %q: %v", *f.Prefix, errNotImplemented)
+		return nil, fmt.Errorf("continuing_subword_prefix %q: %w", *f.Prefix, errNotImplemented)
 	}
 	if f.Suffix != nil && *f.Suffix != "" {
-		return nil, fmt.Errorf("end_of_word_suffix %q: %v", *f.Suffix, errNotImplemented)
+		return nil, fmt.Errorf("end_of_word_suffix %q: %w", *f.Suffix, errNotImplemented)
 	}
 	vocab, err := parseVocab(f.Vocab)
 	if err != nil {
-		return nil, fmt.Errorf("vocab: %v", err)
+		return nil, fmt.Errorf("vocab: %w", err)
 	}
 	merges, err := parseMerges(f.Merges)
 	if err != nil {
-		return nil, fmt.Errorf("merges: %v", err)
+		return nil, fmt.Errorf("merges: %w", err)
 	}
 	m := newBPE(vocab, len(merges))
 	for rank, pair := range merges {

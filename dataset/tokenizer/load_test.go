@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +19,7 @@ func writeFolder(t testing.TB, f object, beside map[string]string) string {
 		t.Fatal(err)
 	}
 	files := map[string]string{tokenizerFile: string(data)}
-	for name, text := range beside {
-		files[name] = text
-	}
+	maps.Copy(files, beside)
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

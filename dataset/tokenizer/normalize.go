@@ -26,7 +26,7 @@ func newNormalizer(raw json.RawMessage, depth int) (normalizer, error) {
 	}
 	n, err := simpleNormalizer(kind, raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %v", kind, err)
+		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
 	return n, nil
 }

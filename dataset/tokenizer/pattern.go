@@ -30,7 +30,7 @@ type patternJSON struct {
 func newPattern(raw json.RawMessage) (pattern, error) {
 	var p patternJSON
 	if err := decodeStrict(raw, &p); err != nil {
-		return nil, fmt.Errorf("pattern: %v", err)
+		return nil, fmt.Errorf("pattern: %w", err)
 	}
 	switch {
 	case p.String != nil && p.Regex == nil && *p.String != "":
@@ -70,11 +70,11 @@ type regex struct{ re *regexp2.Regexp }
 
 func newRegex(expr string) (*regex, error) {
 	if err := checkExpression(expr); err != nil {
-		return nil, fmt.Errorf("regex %q: %v", expr, err)
+		return nil, fmt.Errorf("regex %q: %w", expr, err)
 	}
 	re, err := regexp2.Compile(expr)
 	if err != nil {
-		return nil, fmt.Errorf("regex %q: %v", expr, err)
+		return nil, fmt.Errorf("regex %q: %w", expr, err)
 	}
 	return &regex{re}, nil
 }

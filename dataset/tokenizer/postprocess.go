@@ -30,7 +30,7 @@ func newFrame(raw json.RawMessage, depth int) (frame, error) {
 		err = errNotImplemented
 	}
 	if err != nil {
-		return frame{}, fmt.Errorf("%s: %v", kind, err)
+		return frame{}, fmt.Errorf("%s: %w", kind, err)
 	}
 	return f, nil
 }

@@ -24,7 +24,7 @@ func newSplitters(raw json.RawMessage, depth int) ([]splitter, error) {
 	}
 	s, err := newSplitter(kind, raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %v", kind, err)
+		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
 	return []splitter{s}, nil
 }

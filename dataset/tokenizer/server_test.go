@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -148,7 +147,7 @@ func compareWithServer(t *testing.T, model []byte, n int) {
 	wrong := 0
 	complain := func(format string, args ...any) {
 		if wrong++; wrong <= 8 {
-			t.Error(fmt.Sprintf(format, args...))
+			t.Errorf(format, args...)
 		}
 	}
 	for i, text := range texts {

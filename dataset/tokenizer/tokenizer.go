@@ -65,11 +65,11 @@ type model interface {
 func (t *Tokenizer) Encode(text string, special bool) ([]int, error) {
 	pieces, err := t.fragments.partition(lossyUTF8(text))
 	if err != nil {
-		return nil, fmt.Errorf("encode: %v", err)
+		return nil, fmt.Errorf("encode: %w", err)
 	}
 	for _, s := range t.splitters {
 		if pieces, err = splitAll(pieces, s); err != nil {
-			return nil, fmt.Errorf("encode: %v", err)
+			return nil, fmt.Errorf("encode: %w", err)
 		}
 	}
 	ids := make([]int, 0, len(text)/3+len(t.before)+len(t.after)+1)

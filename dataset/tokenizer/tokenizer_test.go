@@ -11,9 +11,20 @@ import (
 func TestLossyUTF8(t *testing.T) {
 	const bad = "\ufffd"
 	tests := []struct{ in, want string }{
-		{"", ""}, {"é", "é"}, {"\xff", bad}, {"a\x80b", "a" + bad + "b"}, {"\xe6\x97", bad}, {"\xe6\x97x", bad + "x"},
-		{"\xf0\x9f\x98", bad}, {"\xf0\x9f\x98\xf0\x9f\x98\x80", bad + "😀"}, {"\xed\xa0\x80", bad + bad + bad}, {"\xc0\xaf", bad + bad},
-		{"\xf4\x90\x80\x80", strings.Repeat(bad, 4)}, {"\xe0\x80", bad + bad}, {"\xf0\x80", bad + bad}, {"\xc3(", bad + "("},
+		{"", ""},
+		{"é", "é"},
+		{"\xff", bad},
+		{"a\x80b", "a" + bad + "b"},
+		{"\xe6\x97", bad},
+		{"\xe6\x97x", bad + "x"},
+		{"\xf0\x9f\x98", bad},
+		{"\xf0\x9f\x98\xf0\x9f\x98\x80", bad + "😀"},
+		{"\xed\xa0\x80", bad + bad + bad},
+		{"\xc0\xaf", bad + bad},
+		{"\xf4\x90\x80\x80", strings.Repeat(bad, 4)},
+		{"\xe0\x80", bad + bad},
+		{"\xf0\x80", bad + bad},
+		{"\xc3(", bad + "("},
 	}
 	for _, tt := range tests {
 		if got := lossyUTF8(tt.in); got != tt.want {

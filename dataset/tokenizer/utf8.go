@@ -36,18 +36,18 @@ func brokenLen(s string) int {
 		want = 1
 	case c >= 0xe0 && c <= 0xef:
 		want = 2
-		if c == 0xe0 {
-			low = 0xa0
-		} else if c == 0xed {
-			high = 0x9f
-		}
 	case c >= 0xf0 && c <= 0xf4:
 		want = 3
-		if c == 0xf0 {
-			low = 0x90
-		} else if c == 0xf4 {
-			high = 0x8f
-		}
+	}
+	switch s[0] { // no longer forms than needed, no surrogates, none above U+10FFFF
+	case 0xe0:
+		low = 0xa0
+	case 0xed:
+		high = 0x9f
+	case 0xf0:
+		low = 0x90
+	case 0xf4:
+		high = 0x8f
 	}
 	n := 1
 	for n <= want && n < len(s) && s[n] >= low && s[n] <= high {
