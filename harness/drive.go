@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"benchrig/load"
@@ -20,7 +21,7 @@ type LoadJob struct {
 	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
 
 	// CountText counts the tokens of every answer's text for its record, after
-	// the last request has ended; records are stored then. Nil: nobody counts.
+	// the last request has ended. Nil: nobody counts.
 	CountText func(ctx context.Context, text string) (int, error)
 	KeepText  bool // else texts that CountText needed are dropped
 
@@ -32,6 +33,7 @@ type LoadJob struct {
 // RecordWriter stores records.
 type RecordWriter interface {
 	Write(results.Record) error
+	Replace([]results.Record) error // all that were written, by better ones
 	Close() error
 }
 
@@ -79,26 +81,16 @@ func failureOf(ctx context.Context, err error) *results.Failure {
 	return asFailure(err, results.FailInternal)
 }
 
-// drive runs the measured pass and stores each record as it comes, or after
-// the pass where texts are counted.
+// drive runs the measured pass and stores each record as it comes.
 func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
-	store := func(rec results.Record) error {
-		if j.Records == nil {
-			return nil
-		}
-		if err := j.Records.Write(rec); err != nil {
-			return results.Failf(results.FailDisk, "%v", err)
-		}
-		return nil
-	}
 	opts := j.Options
 	opts.KeepText = j.KeepText || j.CountText != nil
 	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
 		out.records = append(out.records, rec)
-		if j.CountText != nil {
+		if j.Records == nil {
 			return nil
 		}
-		return store(rec)
+		return onDisk(j.Records.Write(rec))
 	})
 	out.client = &client
 	if j.CountText == nil {
@@ -106,11 +98,19 @@ func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
 	}
 	for i := range out.records {
 		j.countText(context.WithoutCancel(ctx), &out.records[i])
-		if failed := store(out.records[i]); failed != nil {
-			return out, failed
-		}
+	}
+	if j.Records != nil {
+		err = errors.Join(err, onDisk(j.Records.Replace(out.records)))
 	}
 	return out, err
+}
+
+// onDisk makes an error of writing a failure.
+func onDisk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return results.Failf(results.FailDisk, "%v", err)
 }
 
 // countText fills in the length of an answer's text; where it cannot be

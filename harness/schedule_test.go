@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,8 +148,9 @@ type records struct {
 	err    error
 }
 
-func (r *records) Write(rec results.Record) error { r.all = append(r.all, rec); return r.err }
-func (r *records) Close() error                   { r.closed = true; return nil }
+func (r *records) Write(rec results.Record) error     { r.all = append(r.all, rec); return r.err }
+func (r *records) Close() error                       { r.closed = true; return nil }
+func (r *records) Replace(all []results.Record) error { r.all = slices.Clone(all); return r.err }
 
 func TestDriveCountsTexts(t *testing.T) {
 	for _, keep := range []bool{false, true} {

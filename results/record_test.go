@@ -1,9 +1,11 @@
 package results
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -240,4 +242,37 @@ func FuzzReadRecords(f *testing.F) {
 			t.Fatalf("%d records and %d errors out of %d lines", len(records), len(errs), lines)
 		}
 	})
+}
+
+func TestRecordWriterReplace(t *testing.T) {
+	dir := t.TempDir()
+	w, err := NewRecordWriter(dir, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := w.Write(Record{Index: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 7
+	if err := w.Replace([]Record{{Index: 0, TextTokens: &n}, {Index: 1, TextTokens: &n}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(Record{Index: 9}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for r, err := range ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r.Index)
+		if (r.TextTokens != nil) != (r.Index < 9) {
+			t.Errorf("record %d: text tokens %v", r.Index, r.TextTokens)
+		}
+	}
+	if want := []int{0, 1, 9}; !slices.Equal(got, want) {
+		t.Errorf("records %v, want %v", got, want)
+	}
 }

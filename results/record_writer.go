@@ -113,6 +113,47 @@ func (w *RecordWriter) Write(r Record) error {
 	return w.err
 }
 
+// Replace puts records in the place of all that were written: what was learned
+// after the pass then stands in them. A process that is killed meanwhile
+// leaves the records as they were.
+func (w *RecordWriter) Replace(records []Record) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f == nil {
+		return errors.New("replace records: the writer is closed")
+	}
+	if w.err != nil {
+		return w.err
+	}
+	err := writeAtomic(w.path, func(out io.Writer) error {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		for _, r := range records {
+			if err := enc.Encode(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("replace records: %w", err)
+	}
+	return w.reopen()
+}
+
+// reopen goes on writing at the end of the file that now stands at path; the
+// caller holds the mutex.
+func (w *RecordWriter) reopen() error {
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("replace records: %w", err)
+	}
+	_ = w.f.Close() // its content is replaced
+	w.f = f
+	w.buf.Reset(f)
+	return nil
+}
+
 // Count is the number of records written.
 func (w *RecordWriter) Count() int {
 	w.mu.Lock()
