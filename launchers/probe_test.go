@@ -1,6 +1,7 @@
 package launchers
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -8,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -226,4 +229,20 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 	if _, err := newServer(Kind{Name: "ollama"}, Spec{}, remote.URL, nil).Tokenize(t.Context(), "x", false); err == nil {
 		t.Error("Tokenize() without an endpoint = nil error")
 	}
+}
+
+// TestExternalThatIsNotThere: what is said to run already is not waited for as
+// a cold start would be.
+func TestExternalThatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := (&Launcher{}).Launch(t.Context(), Kind{External: true, Command: externalCommand}, Spec{BaseURL: "http://127.0.0.1:1", Model: "m", Ready: Ready{Timeout: time.Hour}})
+		failure, ok := errors.AsType[*results.Failure](err)
+		if !ok || failure.Class != results.FailReadyTimeout || !strings.Contains(failure.Message, "nothing answers at http://127.0.0.1:1") {
+			t.Errorf("failure = %v, want ready-timeout that names the address", err)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("gave up after %v, want about %v", took, externalPatience)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"benchrig/launchers/process"
 	"benchrig/results"
@@ -43,6 +44,10 @@ func (s *Server) ladder() []rung {
 	return append(rungs, rung{"token", "a token", token.try})
 }
 
+// externalPatience is how long a server that is said to run already may refuse
+// connections: long enough for one that is being restarted by its keeper.
+const externalPatience = 15 * time.Second
+
 func (s *Server) healthPath() string { return cmp.Or(s.spec.Ready.Path, s.kind.HealthPath) }
 
 func (s *Server) tryAlive(context.Context) step {
@@ -56,7 +61,11 @@ func (s *Server) tryTCP(ctx context.Context) step {
 		return step{final: results.Failf(results.FailBadRecipe, "%v", err)}
 	}
 	conn, err := dialTo(s.spec.UnixSocket)(ctx, "tcp", address)
-	if err != nil {
+	switch {
+	case err != nil && s.process == nil && time.Since(s.began) > externalPatience:
+		return step{final: results.Failf(results.FailReadyTimeout,
+			"nothing answers at %s (%v): an external server must be running; start it, or check the key base-url", s.probe.shown, err)}
+	case err != nil:
 		return step{answer: err.Error()}
 	}
 	_ = conn.Close()
