@@ -100,6 +100,7 @@ func runPipe(ctx context.Context, s *pipeServer, o Options, n int) ([]results.Re
 		o.Target.BaseURLs = []string{"http://one"}
 	}
 	o.Target.Path, o.Target.API, o.Target.Model = "/v1/completions", "completions", "m"
+	o.Transport = testTransport()
 	records := make([]results.Record, 0, n)
 	report, err := run(ctx, o, manyPrompts(n), func(r results.Record) error {
 		records = append(records, r)

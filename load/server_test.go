@@ -164,7 +164,7 @@ func options(url, api string) Options {
 	if api == "chat" {
 		path = "/v1/chat/completions"
 	}
-	return Options{Target: Target{BaseURLs: []string{url}, Path: path, API: api, Model: "m"}, KeepText: true}
+	return Options{Target: Target{BaseURLs: []string{url}, Path: path, API: api, Model: "m"}, KeepText: true, Transport: testTransport()}
 }
 
 // runAll runs and returns the records by index.

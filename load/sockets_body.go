@@ -71,6 +71,11 @@ func (c *socketConn) read(p []byte) (n int, at time.Duration, err error) {
 	if c.stepping {
 		return c.readStep(p)
 	}
+	return c.readWaiting(p)
+}
+
+// readWaiting allocates, which readStep must not.
+func (c *socketConn) readWaiting(p []byte) (n int, at time.Duration, err error) {
 	var wall int64
 	waited := c.raw.Read(func(fd uintptr) bool {
 		n, wall, _, err = c.recv.receive(fd, p)

@@ -18,15 +18,15 @@ const stepLimit = time.Millisecond
 // stepped in between, the moment of the reading stands.
 type stamper struct {
 	clock  clock
-	now    func() time.Time // time.Now but in tests
-	offset atomic.Int64     // wall minus monotonic time, as last seen
-	since  atomic.Int64     // wall time of the last step: stamps before it are void
-	step   atomic.Int64     // largest step
+	read   func() reading // both clocks; a list in tests
+	offset atomic.Int64   // wall minus monotonic time, as last seen
+	since  atomic.Int64   // wall time of the last step: stamps before it are void
+	step   atomic.Int64   // largest step
 	lag    histogram
 }
 
 func newStamper(c clock) *stamper {
-	s := &stamper{clock: c, now: time.Now}
+	s := &stamper{clock: c, read: c.both}
 	s.offset.Store(s.read().offset)
 	return s
 }
@@ -38,9 +38,10 @@ type reading struct {
 	offset int64
 }
 
-func (s *stamper) read() reading {
-	t := s.now()
-	r := reading{wall: t.UnixNano(), at: t.Sub(s.clock.start)}
+// both reads both clocks.
+func (c clock) both() reading {
+	t := time.Now()
+	r := reading{wall: t.UnixNano(), at: t.Sub(c.start)}
 	r.offset = r.wall - int64(r.at)
 	return r
 }
@@ -101,7 +102,7 @@ func (s *stamper) describe(r *results.ClientReport) {
 
 // histogram counts durations in steps of 3 %, from many goroutines at once.
 type histogram struct {
-	counts [64 << histBits]atomic.Int64
+	counts [(64 - histBits + 1) << histBits]atomic.Int64
 	most   atomic.Int64
 }
 

@@ -1,0 +1,420 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"benchrig/results"
+)
+
+// transportEnv makes every test of the package use the transport it names.
+const transportEnv = "BENCH_TEST_TRANSPORT"
+
+func testTransport() string { return os.Getenv(transportEnv) }
+
+// onSockets skips a test of our own transport where the suite runs over
+// another.
+func onSockets(t testing.TB) {
+	t.Helper()
+	if testTransport() != "" {
+		t.Skip("about the sockets transport")
+	}
+}
+
+// TestOverNetHTTP runs the package's tests once more, over net/http.
+func TestOverNetHTTP(t *testing.T) {
+	if testTransport() != "" || testing.Short() {
+		t.Skip("within itself")
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.short", "-test.timeout=2m")
+	cmd.Env = append(os.Environ(), transportEnv+"="+TransportHTTP)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestChooseTransport(t *testing.T) {
+	for _, tt := range []struct{ asked, url, want, words string }{
+		{"", "http://a", TransportSockets, ""},
+		{"", "https://a", TransportHTTP, ""},
+		{TransportSockets, "http://a", TransportSockets, ""},
+		{TransportHTTP, "http://a", TransportHTTP, ""},
+		{TransportSockets, "https://a", "", `"sockets" carries no https`},
+		{"quic", "http://a", "", `"quic" is none`},
+	} {
+		o := options(tt.url, "completions")
+		o.Transport = tt.asked
+		urls, err := targetURLs(o.Target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wire, err := newTransport(&o, urls, 1, nil)
+		if err != nil {
+			if tt.words == "" || !strings.Contains(err.Error(), tt.words) {
+				t.Errorf("newTransport(%q, %s): %v, want %q", tt.asked, tt.url, err, tt.words)
+			}
+			continue
+		}
+		wire.start(startClock())
+		var r results.ClientReport
+		wire.close(&r)
+		if r.Transport != tt.want || r.Stamps != "user" || r.LagMaxS != nil {
+			t.Errorf("newTransport(%q, %s) reports %+v, want %q", tt.asked, tt.url, r, tt.want)
+		}
+	}
+}
+
+// TestKernelStamps: each chunk's time lies between the server's write and our
+// reading, whose distance is the lag.
+func TestKernelStamps(t *testing.T) {
+	onSockets(t)
+	const tokens = 50
+	var wrote [tokens]atomic.Int64 // wall time
+	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
+		if _, err := io.WriteString(w, streamHeader); err != nil {
+			return false
+		}
+		for i := range tokens {
+			time.Sleep(2 * time.Millisecond)
+			wrote[i].Store(time.Now().UnixNano())
+			if _, err := io.WriteString(w, event(token)); err != nil {
+				return false
+			}
+		}
+		_, err := io.WriteString(w, event("[DONE]")+endFrame)
+		return err == nil
+	})
+	before := time.Now()
+	records, report := runAll(t.Context(), t, options(s.url, "completions"), manyPrompts(1))
+	took := time.Since(before)
+	if report.Transport != TransportSockets || report.Stamps != "kernel" || report.LagP50S == nil || report.ClockStepS == nil {
+		t.Fatalf("report %+v, want kernel stamps", report)
+	}
+	if *report.LagP50S < 0 || *report.LagMaxS > took.Seconds() || *report.LagP99S > *report.LagMaxS || *report.LagP50S > *report.LagP99S {
+		t.Errorf("lag %v, %v, %v", *report.LagP50S, *report.LagP99S, *report.LagMaxS)
+	}
+	r := records[0]
+	if len(r.ChunkS) != tokens {
+		t.Fatalf("%d chunks, failure %v, want %d", len(r.ChunkS), r.Failure, tokens)
+	}
+	start, err := time.Parse(time.RFC3339Nano, report.StartTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range r.ChunkS {
+		// Wall times: a step of the clock within the test's 100 ms would fail it.
+		after := time.Duration(start.UnixNano() + int64(at*1e9) - wrote[i].Load())
+		if after < -50*time.Microsecond || after > time.Second {
+			t.Errorf("chunk %d is stamped %v after its write", i, after)
+		}
+	}
+}
+
+// TestStreamIsCut: bytes and the connection's end in one packet are both seen,
+// and at once.
+func TestStreamIsCut(t *testing.T) {
+	for range 30 {
+		s := newRawServer(t, func(w io.Writer, r *http.Request, n int) bool {
+			return say(streamHeader+event(token))(w, r, n) && false
+		})
+		start := time.Now()
+		r := one(t, options(s.url, "completions"))
+		if r.Failure == nil || r.Failure.Class != results.FailTransport || r.ChunkKinds != "t" {
+			t.Fatalf("failure %v, kinds %q, want transport after one chunk", r.Failure, r.ChunkKinds)
+		}
+		if took := time.Since(start); took > 800*time.Millisecond {
+			t.Errorf("the end was seen after %v", took)
+		}
+	}
+}
+
+// TestReset: a reset right behind the bytes is noticed by the sweep at last.
+func TestReset(t *testing.T) {
+	for range 5 {
+		s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
+			_, _ = io.WriteString(w, streamHeader+event(token))
+			_ = w.(*net.TCPConn).SetLinger(0)
+			return false
+		})
+		start := time.Now()
+		r := one(t, options(s.url, "completions"))
+		if r.Failure == nil || r.Failure.Class != results.FailTransport {
+			t.Fatalf("failure %v, want transport", r.Failure)
+		}
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("the reset was seen after %v", took)
+		}
+	}
+}
+
+// TestSilentStreamGoesOn: the sweep harms no stream that is merely slow.
+func TestSilentStreamGoesOn(t *testing.T) {
+	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
+		return script{{0, streamHeader + event(token)}, {2300 * time.Millisecond, event(token) + event("[DONE]") + endFrame}}.play(w)
+	})
+	if r := one(t, options(s.url, "completions")); r.Failure != nil || r.ChunkKinds != "tt" {
+		t.Errorf("failure %v, kinds %q, want two chunks", r.Failure, r.ChunkKinds)
+	}
+}
+
+func TestUnixSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", token)
+		if r.Host != "name" {
+			t.Errorf("host %q, want name", r.Host)
+		}
+	})}
+	served := make(chan error)
+	go func() { served <- s.Serve(l) }()
+	defer func() { _ = s.Close(); <-served }()
+	for _, transport := range []string{TransportSockets, TransportHTTP} {
+		o := options("http://name", "completions")
+		o.Transport, o.Target.UnixSocket = transport, path
+		records, report := runAll(t.Context(), t, o, manyPrompts(3))
+		for _, r := range records {
+			if r.Failure != nil || r.ChunkKinds != "t" {
+				t.Errorf("%s: failure %v, kinds %q", transport, r.Failure, r.ChunkKinds)
+			}
+		}
+		if len(records) != 3 || report.Transport != transport || report.Stamps != "user" {
+			t.Errorf("%s: %d records, report %+v", transport, len(records), report)
+		}
+	}
+}
+
+// TestPreparedConnections: the first wave's connections are there before the
+// clock starts, and one that the server closed meanwhile is replaced.
+func TestPreparedConnections(t *testing.T) {
+	onSockets(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	o := options("http://"+l.Addr().String(), "completions")
+	urls, err := targetURLs(o.Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire, err := newSocketTransport(&o, urls, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire.prepare(t.Context(), 3)
+	for range 2 {
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	gone, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	wire.start(startClock())
+	var usable int
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		wire.mu.Lock()
+		usable = 0
+		for _, c := range wire.idle[0] {
+			if c.silent() {
+				usable++
+			}
+		}
+		wire.mu.Unlock()
+		if usable == 2 || time.Now().After(deadline) {
+			break
+		}
+	}
+	taken := 0
+	for c := wire.take(0); c != nil; c = wire.take(0) {
+		taken++
+		c.conn.Close()
+	}
+	var r results.ClientReport
+	wire.close(&r)
+	if usable != 2 || taken != 2 || r.ConnectionsNo != 3 {
+		t.Errorf("%d usable, %d taken of %d connections, want 2, 2 of 3", usable, taken, r.ConnectionsNo)
+	}
+}
+
+func TestFirstWave(t *testing.T) {
+	for _, tt := range []struct {
+		arrivals    []float64
+		width, want int
+	}{{nil, 5, 5}, {nil, 1 << 20, waveMax}, {[]float64{0, 0, 1}, 3, 2}, {[]float64{0, 0, 0}, 2, 2}, {[]float64{0.1, 1}, 2, 0}} {
+		if got := firstWave(&Options{Arrivals: tt.arrivals}, tt.width); got != tt.want {
+			t.Errorf("firstWave(%v, %d) = %d, want %d", tt.arrivals, tt.width, got, tt.want)
+		}
+	}
+}
+
+// TestAnswerBeforeRequest: a server that refuses a large request without
+// reading it is heard.
+func TestAnswerBeforeRequest(t *testing.T) {
+	onSockets(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.CopyN(io.Discard, conn, 1000)
+		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 7\r\n\r\nshorter")
+		_ = conn.(*net.TCPConn).CloseWrite()
+		_, _ = io.CopyN(io.Discard, conn, 1<<20)
+	}()
+	o := options("http://"+l.Addr().String(), "completions")
+	o.Timeouts.Total = 10 * time.Second
+	records, _ := runAll(t.Context(), t, o, []Prompt{{Text: strings.Repeat("x", 16<<20), OutputTokens: 1}})
+	if f := records[0].Failure; f == nil || f.HTTPStatus != 413 && f.Class != results.FailTransport {
+		t.Errorf("failure %v, want status 413, or a broken connection", f)
+	}
+}
+
+func TestInterimAnswers(t *testing.T) {
+	onSockets(t)
+	const early = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+	good := stream("data: " + token + "\n\ndata: [DONE]\n\n")
+	for n, wantFailure := range map[int]bool{0: false, 1: false, 5: false, 6: true} {
+		s := newRawServer(t, say(strings.Repeat(early, n)+good))
+		if r := one(t, options(s.url, "completions")); (r.Failure != nil) != wantFailure {
+			t.Errorf("%d interim answers: failure %v, want one: %v", n, r.Failure, wantFailure)
+		}
+	}
+}
+
+func TestEndlessHead(t *testing.T) {
+	onSockets(t)
+	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
+		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\n")
+		for {
+			if _, err := io.WriteString(w, "A: "+strings.Repeat("x", 10000)+"\r\n"); err != nil {
+				return false
+			}
+		}
+	})
+	if r := one(t, options(s.url, "completions")); r.Failure == nil || !strings.Contains(r.Failure.Message, "exceeds") {
+		t.Errorf("failure %v, want one about the header's size", r.Failure)
+	}
+}
+
+// TestReuse: a connection serves again only after an answer that it could
+// carry to its end.
+func TestReuse(t *testing.T) {
+	body := "data: " + token + "\n\ndata: [DONE]\n\n"
+	length := fmt.Sprintf("Content-Type: text/event-stream\r\nContent-Length: %d\r\n", len(body))
+	for name, tt := range map[string]struct {
+		answer string
+		conns  int
+	}{
+		"chunked":       {stream(body), 1},
+		"length":        {"HTTP/1.1 200 OK\r\n" + length + "\r\n" + body, 1},
+		"asks to":       {"HTTP/1.1 200 OK\r\nConnection: close\r\n" + length + "\r\n" + body, 3},
+		"old":           {"HTTP/1.0 200 OK\r\n" + length + "\r\n" + body, 3},
+		"says too much": {"HTTP/1.1 200 OK\r\n" + length + "\r\n" + body + "more", 3},
+	} {
+		s := newRawServer(t, say(tt.answer))
+		o := options(s.url, "completions")
+		o.MaxConcurrency, o.ReuseConnections = 1, true
+		records, report := runAll(t.Context(), t, o, manyPrompts(3))
+		for _, r := range records {
+			if r.Failure != nil {
+				t.Errorf("%s: %v", name, r.Failure)
+			}
+		}
+		if report.ConnectionsNo != tt.conns {
+			t.Errorf("%s: %d connections for 3 requests, want %d", name, report.ConnectionsNo, tt.conns)
+		}
+	}
+}
+
+// TestSocketsDoNotAllocate: an event that comes alone costs no allocation from
+// the socket to the decoded body.
+func TestSocketsDoNotAllocate(t *testing.T) {
+	onSockets(t)
+	client, server := tcpPair(t)
+	c := newSocketConn(client, newStamper(startClock()))
+	c.body.framing = framedChunked
+	piece, buf := []byte(event(token)), make([]byte, 4096)
+	var sweep sweeper
+	defer sweep.close()
+	var events atomic.Int64
+	const warm, most = 100, 2000
+	var before, after runtime.MemStats
+	go func() {
+		for range most {
+			seen := events.Load()
+			if _, err := server.Write(piece); err != nil {
+				return
+			}
+			for events.Load() == seen && t.Context().Err() == nil {
+				runtime.Gosched()
+			}
+		}
+	}()
+	c.drive(func() bool {
+		for {
+			n, _, err := c.ReadStamped(buf)
+			if errors.Is(err, errWouldBlock) {
+				return false
+			}
+			if err != nil || n == 0 {
+				t.Error(err)
+				return true
+			}
+			got := events.Add(int64(n / (len(token) + 8)))
+			if got == warm {
+				runtime.ReadMemStats(&before)
+			}
+			if got >= most {
+				runtime.ReadMemStats(&after)
+				return true
+			}
+		}
+	}, &sweep)
+	if got := after.Mallocs - before.Mallocs; got > most/50 {
+		t.Errorf("%d allocations for %d events, want next to none", got, most-warm)
+	}
+}
+
+func tcpPair(t testing.TB) (client, server net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}
