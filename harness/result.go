@@ -63,7 +63,7 @@ func (j LoadJob) complete(result *results.Result, p pass) {
 func (j LoadJob) figures(result *results.Result, p pass) results.Figures {
 	params := metrics.Params{
 		DurationS: p.client.DurationS, Asked: j.asked(), Percentiles: j.Percentiles, Goals: goals(j.Goodput),
-		API: result.Asked.API, MaxConcurrency: result.Asked.MaxConcurrency, Temperature: result.Asked.Temperature,
+		API: result.Asked.API, UsageAsked: result.Asked.UsageAsked(), MaxConcurrency: result.Asked.MaxConcurrency, Temperature: result.Asked.Temperature,
 	}
 	figures := metrics.Summarize(p.records, params)
 	result.Figures = &figures

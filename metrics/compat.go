@@ -19,7 +19,7 @@ func CompatReadings(records []results.Record, p Params) results.Compat {
 	d := &describer{percentiles: p.percentiles()}
 	for _, g := range Generations() {
 		figures, differences := compat(records, p, g, d)
-		all[g] = results.CompatReading{CompatFigures: figures, Differences: differences}
+		all[g] = results.CompatReading{CompatFigures: figures, Differences: slices.Concat([]results.Difference{}, differences)}
 	}
 	return all
 }
@@ -50,7 +50,7 @@ type reading struct {
 func seenByBoth(records []results.Record, p Params, g results.Generation) []reading {
 	var pairs []reading
 	for _, o := range observeAll(records) {
-		if theirs, made := o.SeenBy(g, p.API); made {
+		if theirs, made := o.SeenBy(g, p.API, p.UsageAsked); made {
 			pairs = append(pairs, reading{o, theirs})
 		}
 	}

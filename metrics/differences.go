@@ -66,7 +66,7 @@ func whyTheirsFails(p reading, parsed bool, g results.Generation) results.Differ
 	switch {
 	case parsed:
 		return results.DiffStreamLost
-	case g == results.VLLM06 && slices.Contains([]byte(p.ours.ChunkKinds), byte(results.ChunkUsage)):
+	case g == results.VLLM06 && p.theirs.Error == results.NoChoices:
 		return results.DiffUsageFails
 	}
 	return results.DiffOtherFailure
@@ -218,7 +218,7 @@ func effects(code results.DifferenceCode) string {
 	case results.DiffOtherSuccess:
 		return "the failure is taken as success"
 	case results.DiffUsageFails:
-		return "the usage event makes the request fail: that client did not ask for one"
+		return "a usage event that nobody asked for makes the request fail"
 	case results.DiffStreamLost:
 		return "its parser loses events of the stream or fails at them"
 	case results.DiffEventTimes:

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"slices"
 
 	"benchrig/results"
@@ -32,6 +33,9 @@ func seriesOf(good []observation) *results.Series {
 	}
 	if len(s.Requests) == 0 {
 		return nil
+	}
+	for i, tokens := range s.OutputTokens {
+		s.OutputTokens[i] = math.Round(tokens*1e6) / 1e6 // sums of shares of answers
 	}
 	s.PeakRequests, s.PeakOutputTokens = slices.Max(s.Requests), slices.Max(s.OutputTokens)
 	return s

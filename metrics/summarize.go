@@ -14,6 +14,7 @@ type Params struct {
 	Goals       Goals
 
 	API            string   // "completions" or "chat"; only vLLM's clients care
+	UsageAsked     bool     // the requests ask for a usage event; see results.Record.SeenBy
 	MaxConcurrency *int     // the cap, which the steady state is measured by; null: none
 	Temperature    *float64 // of the requests; null: the server's choice
 }

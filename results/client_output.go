@@ -19,9 +19,10 @@ type ClientOutput struct {
 }
 
 // SeenBy is the record as a client of generation g stores it, for the API
-// "completions" or "chat". The second value is false for a request that was
-// never made.
-func (r *Record) SeenBy(g Generation, api string) (ClientOutput, bool) {
+// "completions" or "chat". With usageAsked the usage event is there because we
+// asked for it: VLLM06 does not ask, so its reading is without. The second value
+// is false for a request that was never made.
+func (r *Record) SeenBy(g Generation, api string, usageAsked bool) (ClientOutput, bool) {
 	if r.SentS == nil && r.Failure != nil && r.Failure.Class == FailCanceled {
 		return ClientOutput{}, false
 	}
@@ -32,6 +33,9 @@ func (r *Record) SeenBy(g Generation, api string) (ClientOutput, bool) {
 	out.QueueS = max(out.StartS-r.IntendedS, 0)
 	s := r.streamFor(g)
 	if g == VLLM06 {
+		if usageAsked {
+			s = s.withoutUsage()
+		}
 		s.byDecember2024(&out, api == "chat")
 	} else {
 		s.byUsageAge(&out, g, api == "chat")
@@ -80,6 +84,21 @@ func (r *Record) streamFor(g Generation) clientStream {
 	return s
 }
 
+// withoutUsage leaves the usage events out.
+func (s clientStream) withoutUsage() clientStream {
+	if strings.IndexByte(s.kinds, byte(ChunkUsage)) < 0 {
+		return s
+	}
+	kinds, times := make([]byte, 0, len(s.kinds)), make([]float64, 0, len(s.times))
+	for i, at := range s.times[:min(len(s.times), len(s.kinds))] {
+		if ChunkKind(s.kinds[i]) != ChunkUsage {
+			kinds, times = append(kinds, s.kinds[i]), append(times, at)
+		}
+	}
+	s.kinds, s.times = string(kinds), times
+	return s
+}
+
 // breaksReading says which of our failures are failures of every client's
 // reading. The others are judgements about a stream that was read to its end.
 func breaksReading(class FailureClass, g Generation) bool {
@@ -92,6 +111,9 @@ func breaksReading(class FailureClass, g Generation) bool {
 		return true
 	}
 }
+
+// NoChoices is the error of VLLM06 at an event without choices.
+const NoChoices = "an event without choices came"
 
 func hasChoices(k ChunkKind) bool {
 	switch k {
@@ -139,7 +161,7 @@ func (s clientStream) byDecember2024(out *ClientOutput, chat bool) {
 		kind := ChunkKind(s.kinds[i])
 		switch {
 		case !hasChoices(kind):
-			out.Error = "an event without choices came"
+			out.Error = NoChoices
 			return
 		case kind != ChunkText:
 			if chat {

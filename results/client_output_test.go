@@ -25,32 +25,34 @@ func TestSeenBy(t *testing.T) {
 		g      Generation
 		api    string
 		want   string // success, TTFT, gaps, latency, prompt, output
+		asked  bool   // for usage
 	}{
-		{"usage of its own event", stream("rttfu", usage), VLLM, "chat", "true 1 [1 1 1] 4 9 5"},
-		{"the same before April 2026", stream("rttfu", usage), VLLM010, "chat", "true 1 [1 1 1] 5 7 5"},
-		{"the same as completions", stream("rttfu", usage), VLLM010, "completions", "true 1 [1 1 1] 4 7 5"},
-		{"usage beside choices", stream("tt", usage), VLLM, "completions", "true 1 [1] 2 7 null"},
-		{"usage beside choices, text counted", stream("tt", func(r *Record) { usage(r); r.TextTokens = new(4) }), VLLM, "completions", "true 1 [1] 2 7 4"},
-		{"the server's tokenizer", stream("tt", func(r *Record) { r.OutputTokens, r.OutputTokensSource = new(3), CountTokenize }), VLLM, "completions", "true 1 [1] 2 7 3"},
-		{"reasoning is not in its text", stream("kt", func(r *Record) { r.TextTokens = new(4) }), VLLM, "chat", "true 1 [1] 2 7 null"},
-		{"no text", stream("e", nil), VLLM, "completions", "true 1 [] 1 7 0"},
-		{"no choices", stream("u", usage), VLLM, "chat", "false 0 [] 0 9 0"},
-		{"no choices in May 2026", stream("u", usage), VLLM2605, "chat", "true 0 [] 1 9 5"},
-		{"an error after a token", stream("tx", func(r *Record) { r.Failure = Failf(FailInBand, "boom"); r.TextTokens = new(1) }), VLLM, "completions", "true 1 [] 1 7 1"},
-		{"cut", stream("tt", func(r *Record) { r.Failure = Failf(FailTransport, "reset") }), VLLM, "completions", "false 1 [1] 0 7 0"},
-		{"December 2024", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "completions", "true 2 [2] 8 7 2"},
-		{"December 2024, chat", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "chat", "true 2 [1] 8 7 2"},
-		{"December 2024, no [DONE]", stream("tt", nil), VLLM06, "completions", "false 1 [1] 0 7 0"},
-		{"December 2024, usage", stream("ttu", func(r *Record) { r.DoneS = new(9.0) }), VLLM06, "completions", "false 1 [1] 0 7 0"},
+		{"December 2024, usage because we asked", stream("ttu", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "completions", "true 1 [1] 8 7 2", true},
+		{"usage of its own event", stream("rttfu", usage), VLLM, "chat", "true 1 [1 1 1] 4 9 5", false},
+		{"the same before April 2026", stream("rttfu", usage), VLLM010, "chat", "true 1 [1 1 1] 5 7 5", false},
+		{"the same as completions", stream("rttfu", usage), VLLM010, "completions", "true 1 [1 1 1] 4 7 5", false},
+		{"usage beside choices", stream("tt", usage), VLLM, "completions", "true 1 [1] 2 7 null", false},
+		{"usage beside choices, text counted", stream("tt", func(r *Record) { usage(r); r.TextTokens = new(4) }), VLLM, "completions", "true 1 [1] 2 7 4", false},
+		{"the server's tokenizer", stream("tt", func(r *Record) { r.OutputTokens, r.OutputTokensSource = new(3), CountTokenize }), VLLM, "completions", "true 1 [1] 2 7 3", false},
+		{"reasoning is not in its text", stream("kt", func(r *Record) { r.TextTokens = new(4) }), VLLM, "chat", "true 1 [1] 2 7 null", false},
+		{"no text", stream("e", nil), VLLM, "completions", "true 1 [] 1 7 0", false},
+		{"no choices", stream("u", usage), VLLM, "chat", "false 0 [] 0 9 0", false},
+		{"no choices in May 2026", stream("u", usage), VLLM2605, "chat", "true 0 [] 1 9 5", false},
+		{"an error after a token", stream("tx", func(r *Record) { r.Failure = Failf(FailInBand, "boom"); r.TextTokens = new(1) }), VLLM, "completions", "true 1 [] 1 7 1", false},
+		{"cut", stream("tt", func(r *Record) { r.Failure = Failf(FailTransport, "reset") }), VLLM, "completions", "false 1 [1] 0 7 0", false},
+		{"December 2024", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "completions", "true 2 [2] 8 7 2", false},
+		{"December 2024, chat", stream("rtet", func(r *Record) { r.DoneS, r.TextTokens = new(9.0), new(2) }), VLLM06, "chat", "true 2 [1] 8 7 2", false},
+		{"December 2024, no [DONE]", stream("tt", nil), VLLM06, "completions", "false 1 [1] 0 7 0", false},
+		{"December 2024, usage", stream("ttu", func(r *Record) { r.DoneS = new(9.0) }), VLLM06, "completions", "false 1 [1] 0 7 0", false},
 		{"another reading of the reads", stream("tt", func(r *Record) {
 			r.TextTokens = new(2)
 			r.VLLMReading = map[Generation]ClientReading{VLLM: {ChunkS: []float64{2.5}, ChunkKinds: "t", TextDiffers: true}}
-		}), VLLM, "completions", "true 1.5 [] 1.5 7 null"},
+		}), VLLM, "completions", "true 1.5 [] 1.5 7 null", false},
 		{"a reading that failed", stream("tt", func(r *Record) {
 			r.VLLMReading = map[Generation]ClientReading{VLLM: {Error: "not JSON"}}
-		}), VLLM2605, "completions", "false 0 [] 0 7 0"},
+		}), VLLM2605, "completions", "false 0 [] 0 7 0", false},
 	} {
-		o, made := tt.record.SeenBy(tt.g, tt.api)
+		o, made := tt.record.SeenBy(tt.g, tt.api, tt.asked)
 		number := func(n *int) string {
 			if n == nil {
 				return "null"
@@ -62,7 +64,7 @@ func TestSeenBy(t *testing.T) {
 			t.Errorf("%s: SeenBy(%s, %s) = %s (%q), want %s", tt.name, tt.g, tt.api, got, o.Error, tt.want)
 		}
 	}
-	if _, made := (&Record{Failure: Failf(FailCanceled, "ended")}).SeenBy(VLLM, "chat"); made {
+	if _, made := (&Record{Failure: Failf(FailCanceled, "ended")}).SeenBy(VLLM, "chat", true); made {
 		t.Error("a request that was never sent was made, says SeenBy")
 	}
 }

@@ -1,5 +1,7 @@
 package results
 
+import "strings"
+
 // StepRef names a step: one variant at one point of the load sweep, repeated.
 type StepRef struct {
 	ID      string `json:"id"`      // stable: made of variant, point and repeat; a folder name
@@ -46,6 +48,9 @@ type RateChange struct {
 	RPS int     `json:"rps"`
 	AtS float64 `json:"at_s"` // seconds from the start
 }
+
+// UsageAsked reports whether the requests ask for a usage event.
+func (a Asked) UsageAsked() bool { return strings.Contains(a.Body, `"include_usage"`) }
 
 // Dist describes a sample in its base unit (seconds in this package). Every
 // figure is null when the sample is empty; N is always there.

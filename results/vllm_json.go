@@ -172,7 +172,7 @@ func outputsOf(r *Result, records []Record, g Generation) []clientRow {
 	slices.SortStableFunc(sorted, func(a, b Record) int { return a.Index - b.Index })
 	rows := make([]clientRow, 0, len(sorted))
 	for i := range sorted {
-		if o, made := sorted[i].SeenBy(g, r.Asked.API); made {
+		if o, made := sorted[i].SeenBy(g, r.Asked.API, r.Asked.UsageAsked()); made {
 			o.PromptLen = cmp.Or(o.PromptLen, sorted[i].InputTokens)
 			o.OutputLen = cmp.Or(o.OutputLen, sorted[i].OutputTokens)
 			rows = append(rows, clientRow{o, sorted[i].Text})
