@@ -36,8 +36,9 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
 .PHONY: bench
-bench: ## the client's own cost: Go benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./load ./metrics ./simserver
+bench: build ## the client's own cost: Go benchmarks, then its drives beside a raw reader (4 minutes)
+	$(GO) test -run '^$$' -bench . -benchtime 500ms -benchmem ./load
+	./bin/bench calibrate --full
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME

@@ -54,11 +54,11 @@ func requestRate(ctx context.Context, o Options, addr string) (float64, error) {
 	o.Said("answers of one token")
 	var rates []float64
 	for range o.Rounds {
-		s, err := driveClient(ctx, "", addr, pace{tokens: 1}, requestsWidth, requestsCount)
+		s, err := driveClient(ctx, "", addr, pace{tokens: 1}, requestsWidth, o.Answers)
 		if err != nil {
 			return 0, err
 		}
-		rates = append(rates, requestsCount/s.durationS)
+		rates = append(rates, float64(o.Answers)/s.durationS)
 	}
 	return median(rates), nil
 }
@@ -73,7 +73,7 @@ func measureWidth(ctx context.Context, o Options, addr string, width int) ([]res
 				return nil, err
 			}
 			paced[i] = append(paced[i], s)
-			fast := pace{tokens: max(unpacedEvents/width, 1)}
+			fast := pace{tokens: max(o.Unpaced/width, 1)}
 			if s, err = drive(ctx, reader, addr, fast, width); err != nil {
 				return nil, err
 			}

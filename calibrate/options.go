@@ -25,6 +25,8 @@ type Options struct {
 	Gap     time.Duration // between the tokens of a stream; 20 ms, stretched above 2048 streams
 	Tokens  int           // of a stream; 50
 	Rounds  int           // each figure is the median of so many; 3
+	Unpaced int           // events of an unpaced drive over all streams; 300,000
+	Answers int           // of one token; 4,000
 	Said    func(string)  // progress in words; nil: none
 }
 
@@ -34,9 +36,7 @@ const ReaderRaw = "raw"
 const (
 	ttft          = 100 * time.Millisecond
 	mostEvents    = 51200 // per second; beyond 2048 streams the gap grows to keep to it
-	unpacedEvents = 300_000
 	requestsWidth = 64
-	requestsCount = 4000
 )
 
 func (o Options) filled() Options {
@@ -54,6 +54,12 @@ func (o Options) filled() Options {
 	}
 	if o.Rounds <= 0 {
 		o.Rounds = 3
+	}
+	if o.Unpaced <= 0 {
+		o.Unpaced = 300_000
+	}
+	if o.Answers <= 0 {
+		o.Answers = 4000
 	}
 	if o.Said == nil {
 		o.Said = func(string) {}
