@@ -132,7 +132,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *chunk) 
 		c.content = a.fresh(c.content, len(c.finish) > 0)
 	}
 	a.chunkS = append(a.chunkS, at.Seconds())
-	a.kinds = append(a.kinds, byte(c.kind()))
+	a.kinds = append(a.kinds, byte(a.kind(c)))
 	if c.fault != nil {
 		a.fault = results.Failf(results.FailInBand, "%s", faultWords(c.fault, wordsKept))
 		return false
@@ -140,6 +140,15 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *chunk) 
 	a.keep(c)
 	a.done = a.done || c.last
 	return !c.last
+}
+
+// kind is that of the chunk, but for the content of a whole answer.
+func (a *answer) kind(c *chunk) results.ChunkKind {
+	kind := c.kind()
+	if a.whole && isToken(kind) {
+		return results.ChunkWhole
+	}
+	return kind
 }
 
 // keep stores what the chunk says.

@@ -60,5 +60,5 @@ func (c *chunk) kind() results.ChunkKind {
 
 // isToken reports whether a chunk of this kind carried output of the model.
 func isToken(k results.ChunkKind) bool {
-	return k == results.ChunkText || k == results.ChunkReasoning || k == results.ChunkTool
+	return k == results.ChunkText || k == results.ChunkReasoning || k == results.ChunkTool || k == results.ChunkWhole
 }

@@ -216,7 +216,7 @@ func TestBodyWords(t *testing.T) {
 
 func TestKindsAreTokens(t *testing.T) {
 	for k, want := range map[results.ChunkKind]bool{
-		results.ChunkText: true, results.ChunkReasoning: true, results.ChunkTool: true,
+		results.ChunkText: true, results.ChunkReasoning: true, results.ChunkTool: true, results.ChunkWhole: true,
 		results.ChunkEmpty: false, results.ChunkRole: false, results.ChunkFinish: false, results.ChunkUsage: false, results.ChunkError: false, results.ChunkOther: false,
 	} {
 		if got := isToken(k); got != want {

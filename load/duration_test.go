@@ -128,7 +128,7 @@ func TestWholeAnswerTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := records[0]
-		if r.Failure != nil || *r.HeaderS != 3 || r.EndS != 5 || !gocmp.Equal(r.ChunkS, []float64{5}) || r.ChunkKinds != "t" || r.Text != " a b" || r.FinishReason != "stop" {
+		if r.Failure != nil || *r.HeaderS != 3 || r.EndS != 5 || !gocmp.Equal(r.ChunkS, []float64{5}) || r.ChunkKinds != "w" || r.Text != " a b" || r.FinishReason != "stop" {
 			t.Errorf("record %+v, failure %v", r, r.Failure)
 		}
 		s.wg.Wait()

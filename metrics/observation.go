@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"benchrig/results"
 )
@@ -10,7 +11,12 @@ import (
 // isToken says which chunks carry tokens in the headline reading: those with
 // content. Role-only, empty and finish chunks are none.
 func isToken(kind results.ChunkKind) bool {
-	return kind == results.ChunkText || kind == results.ChunkReasoning || kind == results.ChunkTool
+	switch kind {
+	case results.ChunkText, results.ChunkReasoning, results.ChunkTool, results.ChunkWhole:
+		return true
+	default:
+		return false
+	}
 }
 
 // observation is a record seen through a reading: which chunks are tokens, and
@@ -71,7 +77,21 @@ func (o observation) since(start *float64, i int) *float64 {
 	return new(o.tokenS[i] - *start)
 }
 
-func (o observation) ttft() *float64 { return o.since(o.SentS, 0) }
+// first is the time from start to the first token; null for an answer that was
+// not streamed.
+func (o observation) first(start *float64) *float64 {
+	if o.whole() {
+		return nil
+	}
+	return o.since(start, 0)
+}
+
+// whole reports whether the answer came in one piece, not streamed.
+func (o observation) whole() bool {
+	return strings.IndexByte(o.ChunkKinds, byte(results.ChunkWhole)) >= 0
+}
+
+func (o observation) ttft() *float64 { return o.first(o.SentS) }
 func (o observation) e2el() *float64 { return o.since(o.SentS, -1) }
 
 // gaps are the times between token chunks.
@@ -85,7 +105,7 @@ func (o observation) gaps() []float64 {
 
 // tpot is null for answers of one token and where their length is unknown.
 func (o observation) tpot() *float64 {
-	if o.OutputTokens == nil || *o.OutputTokens <= 1 || len(o.tokenS) == 0 {
+	if o.OutputTokens == nil || *o.OutputTokens <= 1 || len(o.tokenS) == 0 || o.whole() {
 		return nil
 	}
 	return new((o.tokenS[len(o.tokenS)-1] - o.tokenS[0]) / float64(*o.OutputTokens-1))

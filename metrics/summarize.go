@@ -169,7 +169,7 @@ func addLatencies(f *results.Figures, good []observation, percentiles []float64)
 		ttft = appendKnown(ttft, o.ttft())
 		tpot = appendKnown(tpot, o.tpot())
 		e2el = appendKnown(e2el, o.e2el())
-		ttftIntended = appendKnown(ttftIntended, o.since(&o.IntendedS, 0))
+		ttftIntended = appendKnown(ttftIntended, o.first(&o.IntendedS))
 		e2elIntended = appendKnown(e2elIntended, o.since(&o.IntendedS, -1))
 		icl = append(icl, o.gaps()...)
 	}

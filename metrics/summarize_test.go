@@ -188,3 +188,16 @@ func TestTTFTIsExact(t *testing.T) {
 		t.Errorf("ttft, e2el p99, e2el p50 = %v, %v, %v; want 0.1, 0.3, null", *f.TTFT.Mean, *At(f.E2EL, 99), At(f.E2EL, 50))
 	}
 }
+
+// An answer that was not streamed says when its last token came and nothing
+// of the first.
+func TestWholeAnswersHaveNoFirstToken(t *testing.T) {
+	records := parseRecords(t, "sent=0 w2 end=2 out=8 in=4 fin=stop")
+	f := Summarize(records, Params{DurationS: 2})
+	if f.Completed != 1 || f.E2EL.N != 1 || *f.E2EL.Mean != 2 {
+		t.Errorf("completed %d, E2EL %+v, want one of 2 s", f.Completed, f.E2EL)
+	}
+	if f.TTFT.N+f.TPOT.N+f.ITL.N+f.TTFTFromIntended.N != 0 {
+		t.Errorf("TTFT %d, TPOT %d, ITL %d, from intended %d samples, want none", f.TTFT.N, f.TPOT.N, f.ITL.N, f.TTFTFromIntended.N)
+	}
+}

@@ -49,6 +49,7 @@ const (
 	ChunkText      ChunkKind = 't' // non-empty text or delta.content
 	ChunkReasoning ChunkKind = 'k' // only reasoning content
 	ChunkTool      ChunkKind = 'c' // only tool-call content
+	ChunkWhole     ChunkKind = 'w' // a whole answer, not streamed: it says when the last token came, not when the first
 	ChunkEmpty     ChunkKind = 'e' // a choice with empty or no text (special token, progress)
 	ChunkRole      ChunkKind = 'r' // role only, no content
 	ChunkFinish    ChunkKind = 'f' // empty text and a finish reason
