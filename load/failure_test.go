@@ -205,7 +205,7 @@ func TestCancelIsPrompt(t *testing.T) {
 		return false
 	})
 	defer close(hang)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	o := options(s.url, "completions")
 	o.MaxConcurrency = 8

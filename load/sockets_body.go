@@ -33,7 +33,7 @@ type socketConn struct {
 	failed    error   // ends all reading
 	wakes     atomic.Int64
 	seenWakes int64 // of the sweeper
-	kicked    atomic.Bool
+	kicked    bool  // by the sweeper, under its lock while it knows the connection
 	canceled  atomic.Bool
 }
 
@@ -162,7 +162,8 @@ func (c *socketConn) drive(step func() bool, s *sweeper) {
 	defer func() {
 		c.stepping = false
 		s.remove(c)
-		if c.kicked.Swap(false) {
+		if c.kicked {
+			c.kicked = false
 			c.resume()
 		}
 	}()
@@ -176,8 +177,8 @@ func (c *socketConn) drive(step func() bool, s *sweeper) {
 		})
 		switch {
 		case done:
-		case errors.Is(err, os.ErrDeadlineExceeded) && c.kicked.Swap(false) && !c.canceled.Load():
-			c.resume()
+		case errors.Is(err, os.ErrDeadlineExceeded) && !c.canceled.Load():
+			c.resume() // a kick: nothing else sets a deadline
 		case err != nil:
 			c.failed = err
 			done = step()
@@ -243,7 +244,7 @@ func (s *sweeper) sweep() {
 	for c := range s.conns {
 		wakes := c.wakes.Load()
 		if wakes == c.seenWakes {
-			c.kicked.Store(true)
+			c.kicked = true
 			_ = c.conn.SetReadDeadline(longAgo)
 		}
 		c.seenWakes = wakes
