@@ -86,14 +86,26 @@ type message struct {
 	steps []string
 }
 
+// fewSamples stands for all warnings of that kind: the table marks the
+// percentiles that they are about.
+const fewSamples = "some percentiles have too few samples: marked ~ in the table, named in the steps' own reports"
+
 // collectWarnings groups the warnings of all steps by code and words. That
-// figures are simulated is said louder elsewhere.
+// figures are simulated is said louder elsewhere, and failed steps have no
+// figures to doubt.
 func collectWarnings(run *results.Run) []doubts {
 	var groups []doubts
 	for _, s := range run.Steps {
+		if s.Result.Verdict == results.Failed {
+			continue
+		}
 		for _, w := range s.Result.Warnings {
-			if w.Code == results.WarnSimulated {
+			switch w.Code {
+			case results.WarnSimulated:
 				continue
+			case results.WarnFewSamples:
+				w.Message = fewSamples
+			default:
 			}
 			at := slices.IndexFunc(groups, func(d doubts) bool { return d.code == w.Code })
 			if at < 0 {

@@ -34,7 +34,7 @@ func headlineOf(run *results.Run) headline {
 		}
 	}
 	if !run.Finished {
-		h.unfinished = "The run is not finished: its journal has no end. What was measured is below; the run can be resumed."
+		h.unfinished = "The run is not finished: its journal has no end. What was measured is below."
 	}
 	return h
 }

@@ -45,6 +45,7 @@ func newRootCommand(e env) *cobra.Command {
 		newCalibrateCommand(e),
 		newVersionCommand(e),
 	)
+	root.Long += "\n" + exitCodes
 	for _, cmd := range root.Commands() {
 		cmd.Long += "\n" + exitCodes
 	}
