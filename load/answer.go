@@ -18,6 +18,7 @@ const (
 	presetMax   = 4096    // chunks for which room is made in advance
 	presetAsked = 256     // the same where the answer's length is not known
 	pooledMax   = 1 << 20 // bytes; larger buffers are not used again
+	saidAtOnce  = 16      // chunks told to the progress together: all cores share its counter
 )
 
 // answer collects what one stream carries.
@@ -37,6 +38,7 @@ type answer struct {
 	usage   tokenCounts
 	timings tokenCounts
 	begun   bool          // an event came
+	unsaid  int64         // chunks not yet told to the progress
 	done    bool          // the end mark came
 	doneAt  time.Duration // of [DONE]; 0: none came
 	fault   *results.Failure
@@ -91,6 +93,7 @@ func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 			return err
 		}
 		if err != nil {
+			progress.Add(a.unsaid)
 			if !a.done && a.fault == nil {
 				a.end = at
 			}
@@ -105,7 +108,10 @@ func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 			continue
 		}
 		if a.take(data, at, parse) {
-			progress.Add(1)
+			if a.unsaid++; a.unsaid == saidAtOnce {
+				progress.Add(saidAtOnce)
+				a.unsaid = 0
+			}
 			continue
 		}
 		a.end = at
