@@ -182,7 +182,12 @@ func TestUnixSocket(t *testing.T) {
 	})}
 	served := make(chan error)
 	go func() { served <- s.Serve(l) }()
-	defer func() { _ = s.Close(); <-served }()
+	defer func() {
+		_ = s.Close()
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("server ended with %v", err)
+		}
+	}()
 	for _, transport := range []string{TransportSockets, TransportHTTP} {
 		o := options("http://name", "completions")
 		o.Transport, o.Target.UnixSocket = transport, path
