@@ -113,7 +113,7 @@ func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error)
 	if err != nil {
 		return PlannedServer{}, err
 	}
-	hide := Redactor(spec.Secrets)
+	hide := launchers.Redactor(spec.Secrets)
 	always, never := launchers.Hygiene()
 	out := PlannedServer{
 		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs, Env: map[string]string{}, Argv: []string{},

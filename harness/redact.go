@@ -7,19 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-)
 
-// Redactor gives a function that replaces every secret in a text by "***".
-func Redactor(secrets []string) func(string) string {
-	var pairs []string
-	for _, s := range secrets {
-		if s != "" {
-			pairs = append(pairs, s, "***")
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace
-}
+	"benchrig/launchers"
+)
 
 // redactLogs takes the secrets out of the logs of a life that has ended:
 // engines print their arguments. It is for folders that are passed on; while
@@ -30,7 +20,7 @@ func redactLogs(dir string, secrets []string) error {
 	}
 	logs, err := filepath.Glob(filepath.Join(dir, "server-*.log"))
 	for _, log := range logs {
-		err = errors.Join(err, redactFile(log, Redactor(secrets)))
+		err = errors.Join(err, redactFile(log, launchers.Redactor(secrets)))
 	}
 	return err
 }

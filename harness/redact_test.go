@@ -15,6 +15,7 @@ func TestRedactLogs(t *testing.T) {
 	}{
 		{"a secret in the middle and at the end", "a=hunter22 b\nkey hunter22", "a=*** b\nkey ***", []string{"hunter22"}},
 		{"several secrets", "one two\n", "*** ***\n", []string{"one", "two"}},
+		{"one is the beginning of another", "hunter22x hunter2\n", "*** ***\n", []string{"hunter2", "hunter22x"}},
 		{"none asked for", "hunter22\n", "hunter22\n", nil},
 		{"nothing found", "all is well\n", "all is well\n", []string{"hunter22"}},
 		{"an empty secret is no secret", "abc\n", "abc\n", []string{""}},

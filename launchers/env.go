@@ -63,25 +63,31 @@ func matchesAny(name string, patterns []string) bool {
 }
 
 // redactor hides secret values in whatever is written or shown.
-type redactor struct{ replace *strings.Replacer }
+type redactor struct{ replace func(string) string }
 
 // minSecret keeps a short or empty "secret" from blackening every text.
 const minSecret = 4
 
 func newRedactor(spec Spec) redactor {
 	secrets := slices.Concat(spec.Secrets, []string{spec.APIKey})
-	// The longest first, in case one is part of another.
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	return redactor{Redactor(slices.DeleteFunc(secrets, func(s string) bool { return len(s) < minSecret }))}
+}
+
+// Redactor gives a function that replaces every secret in a text by "***". An
+// empty secret is none.
+func Redactor(secrets []string) func(string) string {
+	// The longest first, in case one is the beginning of another.
+	sorted := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
-	for _, secret := range secrets {
-		if len(secret) >= minSecret {
+	for _, secret := range sorted {
+		if secret != "" {
 			pairs = append(pairs, secret, "***")
 		}
 	}
-	return redactor{strings.NewReplacer(pairs...)}
+	return strings.NewReplacer(pairs...).Replace
 }
 
-func (r redactor) text(s string) string { return r.replace.Replace(s) }
+func (r redactor) text(s string) string { return r.replace(s) }
 
 func (r redactor) texts(list []string) []string {
 	var clean []string

@@ -122,7 +122,7 @@ func prepare(ctx context.Context, o runOptions, sc *scenarios.Scenario, plan *ha
 	if err != nil {
 		return nil, err
 	}
-	hide := harness.Redactor(sc.Secrets)
+	hide := launchers.Redactor(sc.Secrets)
 	manifest := results.Manifest{
 		Bench: version, Scenario: sc.Name, Description: sc.Description, Run: id, StartedAt: time.Now().Format(time.RFC3339),
 		Planned: plan.Refs(), Simulated: simulated(sc),
