@@ -9,7 +9,9 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -28,6 +30,12 @@ type Device struct {
 	PCI       string `json:"pci"`        // domain:bus:device.function in lower case; "" if unknown
 	VRAMBytes *int64 `json:"vram_bytes"` // null where memory is shared with the CPU or unknown
 	GTTBytes  *int64 `json:"gtt_bytes"`  // host memory that an AMD GPU may use; all that counts on an APU
+}
+
+// ID names the device in results: its UUID where known, else its PCI address,
+// else vendor and index.
+func (d Device) ID() string {
+	return cmp.Or(d.UUID, d.PCI, fmt.Sprintf("%s:%d", d.Vendor, d.Index))
 }
 
 // Inventory is the GPUs of a box.

@@ -18,6 +18,7 @@ type LoadJob struct {
 	Options load.Options
 	Prompts []load.Prompt
 	Warmups []load.Prompt // sent before, never measured
+	Watch   []Observer    // what is watched beside the measured pass
 	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
 
 	// CountText counts the tokens of every answer's text for its record, after
@@ -28,6 +29,16 @@ type LoadJob struct {
 	Percentiles []float64
 	Goodput     map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
 	MinSuccess  float64                  // share of the requests that must succeed, 0 to 1
+}
+
+// Observer watches something beside the measured pass.
+type Observer interface {
+	// Begin is called with second 0 of the pass, before anything is sent.
+	Begin(ctx context.Context, zero time.Time)
+	// End is called once after Begin, when the last request has ended, and adds
+	// what was seen to the result: raw samples are on disk by then. An error is
+	// about the record keeping.
+	End(result *results.Result) error
 }
 
 // RecordWriter stores records.
@@ -43,23 +54,25 @@ type pass struct {
 	client   *results.ClientReport
 	counters []map[string]float64 // change of each server's counters
 	failure  *results.Failure     // why it ended early; nil: it did not
+	began    bool                 // observers were told
 }
 
 // Drive carries a job out and fills in its result: figures, doubts, verdict.
 // What was measured before ctx ended is kept, and the result says why it ended.
 func Drive(ctx context.Context, job LoadJob, result *results.Result) []results.Record {
 	result.StartedAt = now()
-	p := job.run(ctx)
+	p := job.run(ctx, result)
 	job.complete(result, p)
 	return p.records
 }
 
 // run drives the warm-up and the measured pass, the counters around it.
-func (j LoadJob) run(ctx context.Context) (out pass) {
+func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	err := j.warmUp(ctx)
 	if err == nil {
 		before := counters(ctx, j.Servers)
 		out, err = j.drive(ctx)
+		err = errors.Join(err, j.endWatch(out, result))
 		out.counters = changes(before, settledCounters(ctx, j.Servers, before, out.records))
 	}
 	if j.Records != nil {
@@ -71,6 +84,17 @@ func (j LoadJob) run(ctx context.Context) (out pass) {
 		out.failure = failureOf(ctx, err)
 	}
 	return out
+}
+
+// endWatch ends the observers of a pass that began.
+func (j LoadJob) endWatch(p pass, result *results.Result) error {
+	var errs []error
+	if p.began {
+		for _, o := range j.Watch {
+			errs = append(errs, onDisk(o.End(result)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // failureOf is why ctx ended if it did, else err.
@@ -85,6 +109,12 @@ func failureOf(ctx context.Context, err error) *results.Failure {
 func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
 	opts := j.Options
 	opts.KeepText = j.KeepText || j.CountText != nil
+	opts.Started = func(zero time.Time) {
+		out.began = true
+		for _, o := range j.Watch {
+			o.Begin(ctx, zero)
+		}
+	}
 	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
 		out.records = append(out.records, rec)
 		if j.Records == nil {

@@ -3,6 +3,7 @@ package harness
 import (
 	"slices"
 
+	"benchrig/gpu"
 	"benchrig/launchers"
 	"benchrig/results"
 	"benchrig/scenarios"
@@ -13,6 +14,8 @@ type Box struct {
 	Self   string // path of this program, which the simulator launcher starts
 	Vendor string // "amd", "nvidia", "": no GPU seen
 	GPUs   int
+
+	Devices []gpu.Device // of Vendor, by index; nil: only their number is known
 }
 
 // Plan is every step of a run, decided before anything is touched. It is

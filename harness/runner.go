@@ -19,6 +19,7 @@ type Runner struct {
 	Journal  *results.Journal
 	Launcher Launcher
 	Driver   Driver
+	Hooks    HookRunner   // nil: the scenario must have no hooks and checks
 	Observe  func(Update) // nil: nobody watches
 	Version  string       // of this program, for result.json
 	RunID    string
@@ -79,6 +80,10 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	if err := r.Journal.Append(results.Event{Kind: results.RunStarted, Message: r.Plan.Scenario}); err != nil {
 		return r.outcome, err
 	}
+	if refused := r.beforeRun(ctx); refused != nil {
+		r.halted = refused
+	}
+	defer r.afterRun(ctx)
 	for _, life := range r.Plan.Lives {
 		if err := r.runLife(ctx, life); err != nil {
 			return r.outcome, err
@@ -110,7 +115,11 @@ func (r *Runner) runLife(ctx context.Context, life Life) error {
 		if round > 1 {
 			id = fmt.Sprintf("%s.%d", life.ID, round)
 		}
-		servers, failure := r.launch(ctx, life, id, pending[0].StepRef)
+		failure := r.beforeLife(ctx, life, id)
+		var servers []Server
+		if failure == nil {
+			servers, failure = r.launch(ctx, life, id, pending[0].StepRef)
+		}
 		var err error
 		if failure != nil {
 			pending, err = r.launchFailed(ctx, life, pending, failure)
@@ -118,6 +127,7 @@ func (r *Runner) runLife(ctx context.Context, life Life) error {
 			pending, err = r.serve(ctx, life, servers, pending)
 			r.stop(ctx, id, servers)
 		}
+		r.afterLife(ctx, life, id)
 		if err != nil {
 			return err
 		}

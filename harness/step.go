@@ -23,12 +23,18 @@ func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a att
 	stepCtx, cancel := r.stepContext(ctx, servers)
 	defer cancel(nil)
 
+	defer r.afterStep(ctx, a, servers, result)
+	if refused := r.beforeStep(stepCtx, a, servers, result); refused != nil {
+		LoadJob{Servers: servers}.complete(result, pass{failure: refused})
+		return result, nil
+	}
 	job, err := r.job(stepCtx, point, servers, a, result)
 	if err != nil {
 		result.StartedAt = now()
 		job.complete(result, pass{failure: failureOf(stepCtx, err)})
 		return result, nil
 	}
+	job.Watch = r.observers(servers, a)
 	Drive(stepCtx, job, result)
 	if result.Failure != nil && result.Failure.Class == results.FailDisk {
 		r.halted = result.Failure

@@ -32,18 +32,36 @@ type Spec struct {
 	TLS        *tls.Config       // launcher external, for https; nil: the system's roots
 	Host       string
 	Port       int
-	GPUs       []int  // device indices; nil: leave visibility alone
-	Vendor     string // "amd", "nvidia", "": decides the visibility variable
-	API        string // dialect of a command launcher's server: "openai" or "llamacpp"
+	GPUs       []int    // device indices; nil: leave visibility alone
+	Devices    []string // ids of those GPUs for the proof of stop, as GPUMemory names them; nil: unknown
+	Vendor     string   // "amd", "nvidia", "": decides the visibility variable
+	API        string   // dialect of a command launcher's server: "openai" or "llamacpp"
 	APIKey     string
 	Dir        string // working directory
 	LogPath    string // file for stdout and stderr
 	Ready      Ready
 	StopGrace  time.Duration // 0: the kind's own
-	Life       string        // id of the server life, for the journal
+	Drain      time.Duration // before SIGTERM, until no request is running; 0: no wait
+	VRAM       VRAMPolicy
+	Container  Container // zero: a process of ours
+	Life       string    // id of the server life, for the journal
 	Replica    int
 	Replicas   int    // of the variant, 0 and 1 alike
 	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
+}
+
+// VRAMPolicy limits the wait for video memory, see scenarios.VRAM.
+type VRAMPolicy struct {
+	Timeout   time.Duration // 0: 2 minutes, AMD 15
+	Tolerance int64         // bytes; 0: the larger of 512 MiB and 1 %
+	Foreign   string        // "report", "wait", "refuse"
+}
+
+// Container says how to wrap the recipe into a container, see
+// scenarios.Container; its paths are absolute here.
+type Container struct {
+	Image, Engine, GPUs, IPC, ShmSize, Network, MaxLog string
+	Devices, Mounts, Command, Args                     []string
 }
 
 // Arg is one engine argument: Value is nil (flag left out), bool, json.Number,

@@ -86,6 +86,7 @@ type Options struct {
 	KeepText         bool               // keep the answers' text, reasoning and content as they came, in the records
 	RequestID        func(i int) string // nil: RequestIDPrefix and i
 	RequestIDPrefix  string             // "": "bench-"
+	Started          func(time.Time)    // nil: none; called once with second 0, on the monotonic clock, before anything is sent
 	Progress         func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
 	ProgressPeriod   time.Duration      // 0: one second
 	// CountTokens counts the tokens of an answer for which the server gave no

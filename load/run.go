@@ -41,6 +41,9 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	before := readSelf()
 	p.clock = startClock()
 	p.wire.start(p.clock)
+	if p.opts.Started != nil {
+		p.opts.Started(p.clock.start)
+	}
 	report := results.ClientReport{StartTime: p.clock.start.Format(time.RFC3339Nano)}
 	c := p.collect(ctx, emit)
 	after := readSelf()

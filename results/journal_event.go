@@ -18,6 +18,11 @@ const (
 	LifeFailed   EventKind = "life-failed"
 	LifeStopping EventKind = "life-stopping"
 	LifeStopped  EventKind = "life-stopped" // with the proof
+
+	HookStarted  EventKind = "hook-started"  // with its undo, so that a crash can be put right
+	HookFinished EventKind = "hook-finished" // with its record
+	HookUndone   EventKind = "hook-undone"
+	RunResumed   EventKind = "run-resumed" // with what changed since
 )
 
 // Event is one line of journal.jsonl.
@@ -34,6 +39,10 @@ type Event struct {
 	Process *Process  `json:"process,omitempty"`
 	Proof   *Proof    `json:"proof,omitempty"`
 	Message string    `json:"message,omitempty"`
+
+	Hook    *HookRecord `json:"hook,omitempty"`
+	Undo    []string    `json:"undo,omitempty"` // argv that puts a hook's change back; secrets redacted
+	Changes []string    `json:"changes,omitempty"`
 }
 
 // Process identifies an operating-system process beyond reuse of its pid: a
@@ -46,6 +55,18 @@ type Process struct {
 	Cookie    string   `json:"cookie"` // value of BENCH_COOKIE in its environment
 	Port      int      `json:"port"`
 	Argv      []string `json:"argv"`
+
+	Cgroup    string         `json:"cgroup,omitempty"`    // path below /sys/fs/cgroup; "": none of its own
+	Container *ContainerInfo `json:"container,omitempty"` // where the server is one
+	VRAM      []VRAMProof    `json:"vram,omitempty"`      // baseline of the GPUs it uses
+}
+
+// ContainerInfo identifies a container beyond reuse of its name.
+type ContainerInfo struct {
+	Engine string `json:"engine"` // "docker", "podman"
+	Name   string `json:"name"`
+	ID     string `json:"id"` // "" before it runs
+	Label  string `json:"label"`
 }
 
 // Proof is what was checked after a stop.
@@ -56,7 +77,28 @@ type Proof struct {
 	PIDsGone   bool     `json:"pids_gone"`
 	PortFree   bool     `json:"port_free"`
 	StopS      float64  `json:"stop_s"` // from the first signal to the proof
+
+	Unkillable []int       `json:"unkillable,omitempty"` // pids in an uninterruptible system call that SIGKILL does not end
+	VRAM       []VRAMProof `json:"vram"`                 // one a GPU used; empty: memory was not looked at
+}
+
+// VRAMProof compares a GPU's used memory after a stop with that before the
+// start.
+type VRAMProof struct {
+	Device        string      `json:"device"`
+	BaselineBytes int64       `json:"baseline_bytes"`
+	AfterBytes    *int64      `json:"after_bytes"` // null: could not be read
+	Freed         bool        `json:"freed"`       // back at the baseline, within the tolerance
+	TookS         float64     `json:"took_s"`      // from the end of the processes
+	Holders       []GPUHolder `json:"holders"`     // where not freed: who holds it
 }
 
 // Clean reports whether nothing of the server is left.
-func (p Proof) Clean() bool { return p.PIDsGone && p.PortFree }
+func (p Proof) Clean() bool {
+	for _, v := range p.VRAM {
+		if !v.Freed {
+			return false
+		}
+	}
+	return p.PIDsGone && p.PortFree
+}

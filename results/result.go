@@ -136,6 +136,7 @@ type Server struct {
 	ReadyPhases []Phase            `json:"ready_phases"`
 	Counters    map[string]float64 `json:"counters"` // the server's own counters, change over the pass, under our names
 	Simulated   bool               `json:"simulated"`
+	Startup     *Startup           `json:"startup"` // null: the server said nothing of its start
 }
 
 // Phase is one rung of the readiness ladder.
@@ -167,4 +168,7 @@ type Result struct {
 	Replicas []ReplicaFigures  `json:"replicas"`
 	Client   *ClientReport     `json:"client"`
 	Params   map[string]string `json:"params"` // matrix values of the variant, printed as text
+	Cache    *CacheState       `json:"cache"`  // null: nothing was measured
+	Hooks    []HookRecord      `json:"hooks"`
+	Changes  []string          `json:"changes"` // what differed from the run's start when the step ran, after a resume
 }

@@ -33,6 +33,7 @@ type Load struct {
 	Percentiles      []float64                // 0 to 100, ascending
 	MinSuccess       float64                  // share of requests that must succeed, 0 to 1
 	KeepText         bool                     // keep the answers' text in the records
+	PrefixCache      PrefixCache
 }
 
 // Ramp raises the request rate from the first request to the last.

@@ -26,9 +26,18 @@ type Scenario struct {
 	Seed         uint64 // of a shuffled order
 	Restart      Restart
 	OnFailure    OnFailure
-	Retries      int           // further attempts of a failed step
-	StepDeadline time.Duration // 0: none
-	RunDeadline  time.Duration // 0: none
+	Retries      int            // further attempts of a failed step
+	RetriesFor   map[string]int // further attempts by failure class, in place of Retries; nil: none given
+	StepDeadline time.Duration  // 0: none
+	RunDeadline  time.Duration  // 0: none
+	Watchdog     Watchdog
+	Disk         Disk
+	Telemetry    Telemetry
+	Settle       Settle
+	VRAM         VRAM
+	Hooks        LevelHooks
+	Checks       []Check
+	Notify       []Notify
 
 	Profile  string    // the named load profile beneath load:, "" if none
 	Sets     []string  // the --set overrides, as given
@@ -88,6 +97,7 @@ type Variant struct {
 	Params map[string]string // matrix values as text; nil without a matrix
 	Pos    Pos
 	Server Server
+	Hooks  Hooks // of level variant, after the scenario's own
 }
 
 // Server is the recipe of a variant, the shared server: block merged in.
@@ -109,6 +119,7 @@ type Server struct {
 	API        string // dialect of the command launcher's server: "openai" or "llamacpp"
 	APIKey     EnvValue
 	WorkDir    string // "": the scenario's folder
+	Container  Container
 	Ready      Ready
 	Stop       Stop
 }
@@ -155,6 +166,7 @@ type TLS struct {
 // Stop limits the end of a server.
 type Stop struct {
 	Grace time.Duration // between SIGTERM and SIGKILL; 0: the launcher's own
+	Drain time.Duration // before SIGTERM, until no request is running; 0: no wait
 }
 
 // Pos is a place in a scenario file.

@@ -202,7 +202,7 @@ func (d loadDriver) Run(ctx context.Context, o load.Options, prompts []load.Prom
 }
 
 func boxOf(inventory gpu.Inventory, self string) harness.Box {
-	return harness.Box{Self: self, Vendor: inventory.Vendor(), GPUs: inventory.Count()}
+	return harness.Box{Self: self, Vendor: inventory.Vendor(), GPUs: inventory.Count(), Devices: inventory.Of(inventory.Vendor())}
 }
 
 func simulated(sc *scenarios.Scenario) bool {

@@ -1,0 +1,25 @@
+package gpu
+
+import (
+	"context"
+	"time"
+
+	"benchrig/results"
+)
+
+// Sampler reads all devices of one source.
+type Sampler interface {
+	// Name is what a scenario forces it by: "nvml", "nvidia-smi", "sysfs",
+	// "amd-smi", "rocm-smi".
+	Name() string
+	// Read returns one reading for each device it sees. An error means that
+	// nothing could be read this time. It returns soon after ctx is done.
+	Read(ctx context.Context) ([]Reading, error)
+	Close() error
+}
+
+// Reading is what one device said, and when.
+type Reading struct {
+	At time.Time // of the reading itself, as exactly as the source allows; with monotonic time
+	results.GPUReading
+}
