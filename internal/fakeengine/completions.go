@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"time"
 )
 
 // completions answers a completion or chat completion with a stream of
@@ -36,6 +37,10 @@ func (e *engine) completions(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: [DONE]\n\n")
 	default:
+		if fault := e.config.fault(number); fault != "" {
+			e.misbehave(w, r, fault, max(ask.MaxTokens, 1))
+			return
+		}
 		e.stream(w, r, max(ask.MaxTokens, 1))
 	}
 }
@@ -46,6 +51,9 @@ func (e *engine) stream(w http.ResponseWriter, r *http.Request, tokens int) {
 	e.inputs.Add(1)
 	for range tokens {
 		e.outputs.Add(1)
+		if e.config.Chunk > 0 {
+			time.Sleep(e.config.Chunk)
+		}
 		choice := map[string]any{"index": 0, "text": " word"}
 		if chat {
 			choice = map[string]any{"index": 0, "delta": map[string]any{"content": " word"}}

@@ -46,6 +46,16 @@ type Config struct {
 	FatalAt    int           // logs FatalLine and hangs when request number FatalAt comes; 0: never
 	FatalLine  string
 
+	Request     []Fault       // what goes wrong with requests; the first that applies counts
+	HealthHang  bool          // accepts health requests and never answers them
+	HealthCode  int           // status of the health path; 0: 200
+	CountBackAt int           // its counters begin anew when request number CountBackAt comes; 0: never
+	Flood       int           // bytes of log written at the start, as fast as they are taken
+	Chunk       time.Duration // between two tokens of a stream
+	ShmFile     string        // a file of that name is made in /dev/shm and left there
+	TermSpawns  bool          // SIGTERM makes it start one more child, which ignores SIGTERM
+	KeepsPort   bool          // a child inherits the listening socket and lives on
+
 	IgnoreTerm bool          // SIGTERM does nothing
 	Drain      time.Duration // from SIGTERM to the exit
 	TermCode   int           // exit code after SIGTERM

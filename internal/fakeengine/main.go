@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -44,6 +45,12 @@ func engineMain(config Config) int {
 	for _, line := range config.Lines {
 		fmt.Fprintln(os.Stderr, line)
 	}
+	flood(config.Flood)
+	if config.ShmFile != "" {
+		if err := os.WriteFile(filepath.Join("/dev/shm", config.ShmFile), []byte("left behind"), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, "fake engine:", err)
+		}
+	}
 	if config.ExitAtOnce != nil {
 		return *config.ExitAtOnce
 	}
@@ -64,6 +71,11 @@ func engineMain(config Config) int {
 	}
 	select {
 	case <-stop:
+		if config.TermSpawns {
+			if err := startChild(Child{Session: true, IgnoreTerm: true}); err != nil {
+				fmt.Fprintln(os.Stderr, "fake engine: start child:", err)
+			}
+		}
 		time.Sleep(config.Drain)
 		return config.TermCode
 	case code := <-exit:

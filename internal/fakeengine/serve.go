@@ -34,6 +34,11 @@ func serve(config Config, args []string, exit chan<- int) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "listening on http://%s\n", listener.Addr())
+	if config.KeepsPort {
+		if err := bequeath(listener); err != nil {
+			return err
+		}
+	}
 	e := &engine{config: config, began: time.Now(), exit: exit}
 	server := &http.Server{Handler: e.routes()}
 	go func() { _ = server.Serve(listener) }()
@@ -81,7 +86,7 @@ func (e *engine) routes() http.Handler {
 	add(paths.Metrics, e.metrics)
 	add(paths.Tokenize, e.tokenize)
 	if paths.Health != "/" {
-		add(paths.Health, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"status":"ok"}`) })
+		add(paths.Health, e.health)
 	}
 	if paths.Version != paths.Health {
 		add(paths.Version, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"version":"0.0.0-fake"}`) })
@@ -119,6 +124,17 @@ func fail(w http.ResponseWriter, status int, message, kind string) {
 	})
 }
 
+func (e *engine) health(w http.ResponseWriter, r *http.Request) {
+	if e.config.HealthHang {
+		<-r.Context().Done()
+		return
+	}
+	if e.config.HealthCode != 0 {
+		w.WriteHeader(e.config.HealthCode)
+	}
+	fmt.Fprint(w, `{"status":"ok"}`)
+}
+
 func (e *engine) models(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"object": "list",
@@ -131,6 +147,10 @@ func (e *engine) metrics(w http.ResponseWriter, _ *http.Request) {
 		"requests_total":      e.requests.Load(),
 		"input_tokens_total":  e.inputs.Load(),
 		"output_tokens_total": e.outputs.Load(),
+	}
+	if at := e.config.CountBackAt; at > 0 && e.requests.Load() >= int64(at) {
+		clear(values)
+		values["requests_total"], values["input_tokens_total"], values["output_tokens_total"] = 0, 0, 0
 	}
 	for ours, theirs := range e.config.Counters {
 		if value, known := values[ours]; known {
