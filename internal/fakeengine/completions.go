@@ -41,19 +41,18 @@ func (e *engine) completions(w http.ResponseWriter, r *http.Request) {
 			e.misbehave(w, r, fault, max(ask.MaxTokens, 1))
 			return
 		}
-		e.stream(w, r, max(ask.MaxTokens, 1))
+		e.stream(w, r, max(ask.MaxTokens, 1), e.config.Chunk)
 	}
 }
 
-func (e *engine) stream(w http.ResponseWriter, r *http.Request, tokens int) {
+// stream sends tokens words, one each gap.
+func (e *engine) stream(w http.ResponseWriter, r *http.Request, tokens int, gap time.Duration) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	chat := r.URL.Path == "/v1/chat/completions"
 	e.inputs.Add(1)
 	for range tokens {
 		e.outputs.Add(1)
-		if e.config.Chunk > 0 {
-			time.Sleep(e.config.Chunk)
-		}
+		time.Sleep(gap)
 		choice := map[string]any{"index": 0, "text": " word"}
 		if chat {
 			choice = map[string]any{"index": 0, "delta": map[string]any{"content": " word"}}

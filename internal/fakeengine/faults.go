@@ -71,10 +71,10 @@ func (e *engine) misbehave(w http.ResponseWriter, r *http.Request, kind FaultKin
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: [DONE]\n\n")
 	case FaultShort:
-		e.stream(w, r, max(tokens/2, 1))
+		e.stream(w, r, max(tokens/2, 1), e.config.Chunk)
 	case FaultSlow:
-		e.config.Chunk = 200 * time.Millisecond
-		e.stream(w, r, tokens)
+		const slow = 200 * time.Millisecond
+		e.stream(w, r, tokens, slow)
 	default:
 		e.breakStream(w, r, kind)
 	}
