@@ -28,7 +28,7 @@ type Launcher struct {
 
 	mu      sync.Mutex                    // guards all below
 	hurried bool                          // Hurry was called
-	running map[*process.Process]struct{} // started and not proven gone
+	running map[execution]struct{} // started and not proven gone
 }
 
 // Hurry makes every stop, running or to come, go straight to SIGKILL.
@@ -41,19 +41,19 @@ func (l *Launcher) Hurry() {
 	}
 }
 
-func (l *Launcher) started(p *process.Process) {
+func (l *Launcher) started(p execution) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.hurried {
 		p.Hurry()
 	}
 	if l.running == nil {
-		l.running = make(map[*process.Process]struct{})
+		l.running = make(map[execution]struct{})
 	}
 	l.running[p] = struct{}{}
 }
 
-func (l *Launcher) ended(p *process.Process) {
+func (l *Launcher) ended(p execution) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.running, p)
@@ -92,7 +92,7 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	}
 	base := "http://" + net.JoinHostPort(reachable(spec.Host), strconv.Itoa(spec.Port))
 	server := newServer(kind, spec, base, l.Journal)
-	if failure := server.spawn(l.Environ, command); failure != nil {
+	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
 		return nil, failure
 	}
 	l.started(server.process)
@@ -140,7 +140,7 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 }
 
 // spawn starts the process, with journal entries before and after.
-func (s *Server) spawn(environ []string, command Command) *results.Failure {
+func (s *Server) spawn(ctx context.Context, environ []string, command Command) *results.Failure {
 	env, set := environment(environ, s.spec, command)
 	s.info.Argv, s.info.Env = s.redact.texts(command.Argv), s.redact.values(set)
 	if len(command.Argv) == 0 {
@@ -156,7 +156,7 @@ func (s *Server) spawn(environ []string, command Command) *results.Failure {
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)
 	}
-	if failure := s.start(command.Argv, env); failure != nil {
+	if failure := s.start(ctx, command.Argv, env); failure != nil {
 		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
 		return failure
 	}
@@ -164,16 +164,14 @@ func (s *Server) spawn(environ []string, command Command) *results.Failure {
 }
 
 // start runs the program and begins to watch it.
-func (s *Server) start(argv, env []string) *results.Failure {
+func (s *Server) start(ctx context.Context, argv, env []string) *results.Failure {
 	log, err := openLog(s.spec.LogPath, s.kind.Fatal, s.spec.Ready.Log)
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
 	s.log, s.began = log, time.Now()
 	s.lastMov = s.began
-	s.process, err = process.Start(process.Config{
-		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie,
-	})
+	s.process, err = s.execute(ctx, argv, env)
 	if err != nil {
 		log.close()
 		if errors.Is(err, process.ErrNotFound) {

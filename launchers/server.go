@@ -19,10 +19,10 @@ type Server struct {
 	redact  redactor
 	journal func(results.Event) error
 
-	process *process.Process // nil: external, not ours to start or stop
-	release func()           // called when the process is proven gone
-	log     *serverLog       // nil: external
-	began   time.Time        // the spawn
+	process execution  // nil: external, not ours to start or stop
+	release func()     // called when the process is proven gone
+	log     *serverLog // nil: external
+	began   time.Time  // the spawn
 
 	watching sync.WaitGroup // the goroutine that watches process and log
 	quit     chan struct{}  // closed to end it

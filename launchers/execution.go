@@ -1,0 +1,48 @@
+package launchers
+
+import (
+	"context"
+	"time"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// execution is a server as it runs: a process tree of ours, or a container,
+// whose processes are another program's children.
+type execution interface {
+	lifetime
+	members
+	ending
+}
+
+// lifetime says what runs and whether it still does.
+type lifetime interface {
+	Info() results.Process // Port is the caller's to fill in
+	Done() <-chan struct{} // closed when the leader has ended
+	Exit() (code int, ok bool)
+}
+
+// members are the processes of an execution, as this machine sees them.
+type members interface {
+	Tree() ([]process.Proc, error)
+	Usage() (process.Usage, error)
+}
+
+// ending ends an execution with everything that belongs to it; see
+// process.Process.
+type ending interface {
+	Stop(ctx context.Context, grace time.Duration) (results.Proof, error)
+	Hurry()
+}
+
+// execute runs the recipe's argv. The result is nil after an error.
+func (s *Server) execute(_ context.Context, argv, env []string) (execution, error) {
+	p, err := process.Start(process.Config{
+		Argv: argv, Env: env, Dir: s.spec.Dir, LogPath: s.spec.LogPath, Cookie: s.spec.Cookie,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
