@@ -46,6 +46,7 @@ var rules = map[string]rule{
 	"vllmcli":             {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"cmd/bench":           {ours: []string{"*"}},
 	"internal/fakeengine": {},
+	"internal/fakegpu":    {},
 }
 
 // onlyUser names modules that exactly one package may import, so that moving
