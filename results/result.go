@@ -161,14 +161,15 @@ type Result struct {
 	Warnings  []Warning `json:"warnings"`
 	Earlier   []Failure `json:"earlier_failures"` // of attempts before this one
 
-	Asked    Asked             `json:"asked"`
-	Servers  []Server          `json:"servers"`
-	Figures  *Figures          `json:"figures"` // null: nothing was measured
-	Compat   Compat            `json:"compat,omitempty"`
-	Replicas []ReplicaFigures  `json:"replicas"`
-	Client   *ClientReport     `json:"client"`
-	Params   map[string]string `json:"params"` // matrix values of the variant, printed as text
-	Cache    *CacheState       `json:"cache"`  // null: nothing was measured
-	Hooks    []HookRecord      `json:"hooks"`
-	Changes  []string          `json:"changes"` // what differed from the run's start when the step ran, after a resume
+	Asked     Asked             `json:"asked"`
+	Servers   []Server          `json:"servers"`
+	Figures   *Figures          `json:"figures"` // null: nothing was measured
+	Compat    Compat            `json:"compat,omitempty"`
+	Replicas  []ReplicaFigures  `json:"replicas"`
+	Client    *ClientReport     `json:"client"`
+	Params    map[string]string `json:"params"`    // matrix values of the variant, printed as text
+	Cache     *CacheState       `json:"cache"`     // null: nothing was measured
+	Telemetry *Telemetry        `json:"telemetry"` // null: nothing was sampled
+	Hooks     []HookRecord      `json:"hooks"`
+	Changes   []string          `json:"changes"` // what differed from the run's start when the step ran, after a resume
 }
