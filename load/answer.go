@@ -19,6 +19,8 @@ const (
 	presetAsked = 256     // the same where the answer's length is not known
 	pooledMax   = 1 << 20 // bytes; larger buffers are not used again
 	saidAtOnce  = 16      // chunks told to the progress together: all cores share its counter
+
+	saidWithin = time.Second // or fewer, so that a slow stream is seen to go on
 )
 
 // answer collects what one stream carries.
@@ -39,6 +41,7 @@ type answer struct {
 	timings tokenCounts
 	begun   bool          // an event came
 	unsaid  int64         // chunks not yet told to the progress
+	saidAt  time.Duration // when chunks were last told
 	done    bool          // the end mark came
 	doneAt  time.Duration // of [DONE]; 0: none came
 	fault   *results.Failure
@@ -108,9 +111,9 @@ func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 			continue
 		}
 		if a.take(data, at, parse) {
-			if a.unsaid++; a.unsaid == saidAtOnce {
-				progress.Add(saidAtOnce)
-				a.unsaid = 0
+			if a.unsaid++; a.unsaid >= saidAtOnce || at-a.saidAt >= saidWithin {
+				progress.Add(a.unsaid)
+				a.unsaid, a.saidAt = 0, at
 			}
 			continue
 		}

@@ -31,7 +31,7 @@ func historiesOf(events []Event) map[string]history {
 // withoutResult describes a step that has no result.json.
 func (r *Run) withoutResult(dir string, ref StepRef, h history) Step {
 	ref.Attempt = max(ref.Attempt, h.attempt, 1)
-	step := Step{State: StepPending, Result: &Result{
+	step := Step{State: StepPending, Attempt: h.attempt, Result: &Result{
 		Format: FormatVersion, Bench: r.Manifest.Bench, Scenario: r.Manifest.Scenario, Run: r.Manifest.Run, Step: ref,
 		Verdict: NotRun, Failure: Failf(FailInterrupted, "the run ended before this step"),
 	}}
@@ -44,7 +44,7 @@ func (r *Run) withoutResult(dir string, ref StepRef, h history) Step {
 			step.Result.Failure = Failf(FailDisk, "the journal says %q, but there is no %s", h.verdict, ResultName)
 		}
 	case h.started:
-		step.State = StepInterrupted
+		step.State, step.Open = StepInterrupted, h.attempt
 		step.Records = countRecords(dir)
 		step.Result.Failure = Failf(FailInterrupted, "the run ended during this step; %d of its requests are on disk", step.Records)
 	case !r.Finished:

@@ -23,6 +23,7 @@ const (
 	HookFinished EventKind = "hook-finished" // with its record
 	HookUndone   EventKind = "hook-undone"
 	RunResumed   EventKind = "run-resumed" // with what changed since
+	EngineSeen   EventKind = "engine-seen" // who answered, at the first life of a variant and when that changes
 )
 
 // Event is one line of journal.jsonl.
@@ -43,6 +44,7 @@ type Event struct {
 	Hook    *HookRecord `json:"hook,omitempty"`
 	Undo    []string    `json:"undo,omitempty"` // argv that puts a hook's change back; secrets redacted
 	Changes []string    `json:"changes,omitempty"`
+	Engine  *Engine     `json:"engine,omitempty"`
 }
 
 // Process identifies an operating-system process beyond reuse of its pid: a

@@ -37,6 +37,8 @@ const (
 type Step struct {
 	State   StepState
 	Records int // requests on disk of an interrupted step
+	Attempt int // the last that the journal tells of; 0: none
+	Open    int // the attempt that has a beginning and neither an end nor a result; 0: none
 	Result  *Result
 }
 
@@ -146,8 +148,11 @@ func (r *Run) readJournal(path string) error {
 		}
 		r.noteGap(line)
 		r.Events = append(r.Events, line.Event)
-		if kind := line.Event.Kind; kind == RunStarted || kind == RunFinished { // started again: resumed
-			r.Finished = kind == RunFinished
+		switch line.Event.Kind {
+		case RunStarted, RunResumed:
+			r.Finished = false
+		case RunFinished:
+			r.Finished = true
 		}
 	}
 	return nil
@@ -175,7 +180,11 @@ func (r *Run) readStep(folder *Folder, ref StepRef, h history) (Step, error) {
 			r.Problems = append(r.Problems, fmt.Sprintf("step %s: attempt %d has no end; its result is that of attempt %d",
 				ref.ID, h.attempt, result.Step.Attempt))
 		}
-		return Step{State: StepDone, Result: result}, nil
+		step := Step{State: StepDone, Attempt: max(h.attempt, result.Step.Attempt), Result: result}
+		if h.started && !h.finished && h.attempt > result.Step.Attempt {
+			step.Open = h.attempt
+		}
+		return step, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return Step{}, err
 	}

@@ -56,6 +56,9 @@ const (
 	FailDisk         FailureClass = "disk"               // results could not be written
 	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
 	FailInternal     FailureClass = "internal"           // a bug of ours
+	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
+	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with
+	FailChanged      FailureClass = "changed"            // not run: not the experiment that the run began with
 )
 
 // Failure says why something did not succeed: a class to branch on and the
@@ -102,9 +105,10 @@ const (
 	WarnCounters       WarningCode = "server-counters"  // the server's own counters disagree with ours
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
 	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
-	WarnClientLimit    WarningCode = "client-limit"     // the client was too busy to see what the server did
-	WarnBuffered       WarningCode = "buffered"         // chunks arrive in bursts: something between holds them back
-	WarnAnswers        WarningCode = "answers"          // answers are empty, repetitive or all alike
-	WarnDataset        WarningCode = "dataset"          // how the prompts were made differs from what was asked
-	WarnRequestRate    WarningCode = "rate-not-reached" // the asked request rate was not achieved
+	WarnClientLimit    WarningCode = "client-limit"        // the client was too busy to see what the server did
+	WarnBuffered       WarningCode = "buffered"            // chunks arrive in bursts: something between holds them back
+	WarnAnswers        WarningCode = "answers"             // answers are empty, repetitive or all alike
+	WarnDataset        WarningCode = "dataset"             // how the prompts were made differs from what was asked
+	WarnRequestRate    WarningCode = "rate-not-reached"    // the asked request rate was not achieved
+	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
 )
