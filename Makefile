@@ -1,4 +1,4 @@
-# Targets: build demo test lint bench fuzz clean. Tools are pinned here.
+# Targets: build demo test chaos lint bench fuzz clean. Tools are pinned here.
 GO            ?= go
 TOOLS         := $(CURDIR)/.cache/tools
 GOLANGCI      := $(TOOLS)/golangci-lint
@@ -27,6 +27,10 @@ demo: build ## run the quickstart scenario on the embedded simulator
 test: ## all tests; with the race detector where a C compiler is at hand
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then set -x; $(GO) test -race ./...; else set -x; $(GO) test ./...; fi
 	CGO_ENABLED=0 $(GO) vet ./...
+
+.PHONY: chaos
+chaos: ## every fault and 50 kills of bench itself; prints the table of faults and outcomes (4 minutes)
+	BENCH_CHAOS=full $(GO) test ./chaos -count=1 -timeout 20m -v | grep -v '^=== '
 
 .PHONY: lint
 lint: $(GOLANGCI) ## gofumpt, vet and the linters of .golangci.yml

@@ -1,0 +1,42 @@
+// Package chaos is the fault suite: bench as a process of its own against
+// engines that fail in every way, and bench itself killed at any moment. It
+// holds tests only.
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"benchrig/internal/fakeengine"
+)
+
+// binary is the bench under test, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	fakeengine.Main()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "bench-chaos-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "bench")
+	build := exec.Command("go", "build", "-o", binary, "../cmd/bench")
+	build.Env = append(os.Environ(), "CGO_CFLAGS=-O2 -g -Wno-deprecated-declarations")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build bench: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// whole reports whether the long form was asked for; make chaos does.
+func whole() bool { return os.Getenv("BENCH_CHAOS") == "full" }
