@@ -42,6 +42,7 @@ var rules = map[string]rule{
 	"launchers/process":   {ours: []string{"results"}, never: append([]string{"net/http"}, noCLI...)},
 	"load":                {ours: []string{"results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"simserver":           {never: append([]string{"os/exec"}, noCLI...)},
+	"state":               {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness":             {ours: []string{"scenarios", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"vllmcli":             {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"cmd/bench":           {ours: []string{"*"}},

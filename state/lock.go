@@ -1,0 +1,150 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Owner is who works on a box.
+type Owner struct {
+	PID   int       `json:"pid"`
+	Run   string    `json:"run"`   // what it does: a run folder, or a command
+	Since time.Time `json:"since"` // wall clock; a label only
+}
+
+// String is "pid 42, RUN, since 2006-01-02 15:04:05".
+func (o Owner) String() string {
+	if o.PID == 0 {
+		return "a bench that has just begun"
+	}
+	return fmt.Sprintf("pid %d, %s, since %s", o.PID, o.Run, o.Since.Local().Format(time.DateTime))
+}
+
+// BusyError says that another bench works on the box, and what to do.
+type BusyError struct{ Owner Owner }
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("another bench works on this box (%s): two would measure each other; end it, or wait for it with --wait-for-box",
+		e.Owner)
+}
+
+// Lock is the right to work on a box. The kernel gives it back when the
+// process dies, however it dies; the processes that it starts do not hold it.
+type Lock struct{ file *os.File }
+
+// Lock takes the box for run, or says with a *BusyError who has it.
+func (b *Box) Lock(run string) (*Lock, error) {
+	file, err := os.OpenFile(filepath.Join(b.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock box: %w", err)
+	}
+	switch err := flock(int(file.Fd())); {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		_ = file.Close()
+		return nil, &BusyError{Owner: b.noted()}
+	case err != nil:
+		_ = file.Close()
+		return nil, fmt.Errorf("lock box %s: %w", file.Name(), err)
+	}
+	if err := note(file, Owner{PID: os.Getpid(), Run: run, Since: time.Now()}); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock box: %w", err)
+	}
+	return &Lock{file}, nil
+}
+
+// flock takes the whole lock. One who only asks for the owner holds a shared
+// lock for a moment; that one is no owner.
+func flock(fd int) error {
+	const tries = 20
+	var err error
+	for range tries {
+		if err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		if unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// waitPoll is the time between looks at a box that somebody else has.
+const waitPoll = time.Second
+
+// WaitLock is Lock, but waits until the box is given back or ctx is done.
+// waiting is called whenever the owner that is waited for changes.
+func (b *Box) WaitLock(ctx context.Context, run string, waiting func(Owner)) (*Lock, error) {
+	ticker := time.NewTicker(waitPoll)
+	defer ticker.Stop()
+	var last Owner
+	for first := true; ; first = false {
+		lock, err := b.Lock(run)
+		busy, isBusy := errors.AsType[*BusyError](err)
+		if !isBusy {
+			return lock, err
+		}
+		if first || busy.Owner != last {
+			last = busy.Owner
+			waiting(last)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for box: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// Owner says who works on the box; false if nobody does.
+func (b *Box) Owner() (Owner, bool) {
+	file, err := os.Open(filepath.Join(b.dir, lockName))
+	if err != nil {
+		return Owner{}, false // nobody ever did
+	}
+	defer file.Close()
+	// A shared lock, so that two who ask do not take each other for owners.
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err == nil {
+		return Owner{}, false
+	}
+	return b.noted(), true
+}
+
+// noted is the owner that the lock file names: the last one, which may have
+// written it just now.
+func (b *Box) noted() Owner {
+	var owner Owner
+	data, err := os.ReadFile(filepath.Join(b.dir, lockName))
+	if err != nil || json.Unmarshal(data, &owner) != nil {
+		return Owner{}
+	}
+	return owner
+}
+
+func note(file *os.File, owner Owner) error {
+	data, err := json.Marshal(owner)
+	if err != nil {
+		return err
+	}
+	if err := file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = file.WriteAt(append(data, '\n'), 0)
+	return err
+}
+
+// Release gives the box back. The lock file stays: removing it would let two
+// hold locks on two files of the same name.
+func (l *Lock) Release() error {
+	if err := l.file.Close(); err != nil {
+		return fmt.Errorf("release box: %w", err)
+	}
+	return nil
+}
