@@ -55,6 +55,7 @@ const (
 	FailRequests     FailureClass = "requests-failed"    // too many requests of the step failed
 	FailDisk         FailureClass = "disk"               // results could not be written
 	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
+	FailHook         FailureClass = "hook-failed"        // a hook or check refused
 	FailInternal     FailureClass = "internal"           // a bug of ours
 	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
 	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with

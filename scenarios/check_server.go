@@ -42,6 +42,7 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 		p.forbid(n, "this is for launcher external", "base-url", "unix-socket", "tls")
 		delete(defaults, "tls.insecure")
 	}
+	p.finishContainer(n, sv, defaults)
 	p.checkModel(n, sv)
 	if len(sv.GPUs.List) > 0 && sv.Replicas > len(sv.GPUs.List) {
 		p.errs.add(n.at("gpus"), "gpus lists %d devices for %d replicas, which need one each", len(sv.GPUs.List), sv.Replicas)
@@ -70,7 +71,7 @@ func (p *parser) checkExternal(n *node, defaults map[string]string) {
 		p.errs.add(n.pos, "launcher external needs base-url, such as http://127.0.0.1:8000")
 	}
 	p.forbid(n, "an external server is already running and never started by bench",
-		"binary", "args", "env", "gpus", "replicas", "host", "port", "work-dir", "stop")
+		"binary", "args", "env", "gpus", "replicas", "host", "port", "work-dir", "stop", "container")
 	for _, key := range []string{"host", "replicas"} {
 		delete(defaults, key) // of no meaning here
 	}

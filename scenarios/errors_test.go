@@ -11,7 +11,10 @@ import (
 // testOptions are those that the golden files are made with: "# set: ..."
 // lines at the top of a file are its --set overrides.
 func testOptions(src string) Options {
-	env := map[string]string{"HF_TOKEN": "hf_secret_value", "PORT": "8123", "EMPTY": ""}
+	env := map[string]string{
+		"HF_TOKEN": "hf_secret_value", "PORT": "8123", "EMPTY": "",
+		"FAN_TOKEN": "fan_secret_value", "NTFY_URL": "https://ntfy.example.org/our-secret-topic",
+	}
 	opts := Options{
 		LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		Profile: func(name string) ([]byte, bool) {

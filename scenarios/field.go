@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -153,6 +154,28 @@ func blockKey[T, B any](key, doc string, b block[B], at func(*T) *B) field[T] {
 		info: info{key: key, doc: doc, shape: blockOf(b.info())}, always: true,
 		read: func(r *reader, n *node, into *T) { decode(r, b, n, at(into)) },
 	}
+}
+
+// listKey is a list of blocks; begin sets what an entry has by itself.
+func listKey[T, B any](key, doc string, b block[B], begin func(*B, Pos), at func(*T) *[]B) field[T] {
+	return freeKey(key, doc, listOf(blockOf(b.info())), func(r *reader, n *node, into *T) {
+		if n.kind != list {
+			r.wrong(n, listOf(blockOf(b.info())))
+			return
+		}
+		for i, it := range n.items {
+			if it.kind != mapping {
+				r.entryWrong(it)
+				continue
+			}
+			var one B
+			begin(&one, it.pos)
+			r.path = append(r.path, strconv.Itoa(i))
+			decode(r, b, it, &one)
+			r.path = r.path[:len(r.path)-1]
+			*at(into) = append(*at(into), one)
+		}
+	})
 }
 
 // freeKey is a key with a reader of its own.

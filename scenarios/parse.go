@@ -89,6 +89,7 @@ func allBlocks() []*blockInfo {
 	return []*blockInfo{
 		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
 		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
+		diskBlock().info(), telemetryBlock().info(),
 	}
 }
 
@@ -119,6 +120,7 @@ func (p *parser) read(src []byte, s *Scenario) {
 	p.readLoad(root, s)
 	p.checkVarsUsed()
 	s.Defaults = p.allDefaults()
+	p.hideSecretUses()
 	s.EnvUsed = slices.SortedFunc(maps.Values(p.envUsed), func(a, b EnvUse) int { return strings.Compare(a.Name, b.Name) })
 	s.Secrets = slices.Sorted(maps.Keys(p.secrets))
 	s.Warnings = p.warnings
@@ -151,6 +153,7 @@ func (p *parser) readTop(root *node, s *Scenario) {
 		return
 	}
 	decode(p.reader(p.defaults), fileBlock(), own, s)
+	p.finishPolicies(own, s)
 	if !own.has("name") {
 		s.Name = strings.TrimSuffix(filepath.Base(p.path), filepath.Ext(p.path))
 		p.defaults["name"] = s.Name

@@ -86,10 +86,13 @@ func (p *parser) serverPaths(n *node, sv *Server, s *Scenario) {
 	}
 	if path, local := p.localModel(sv.Launcher, sv.Model); local {
 		sv.Model = path
-		p.need(s, "model", path, n.at("model"))
+		if sv.Container.Image == "" {
+			p.need(s, "model", path, n.at("model"))
+		}
 	}
 	for key, argv := range map[string][]string{"binary": sv.Binary, "command": sv.Command} {
-		if len(argv) > 0 && strings.Contains(argv[0], "/") && !strings.Contains(argv[0], "${") {
+		inImage := sv.Container.Image != ""
+		if len(argv) > 0 && strings.Contains(argv[0], "/") && !strings.Contains(argv[0], "${") && !inImage {
 			argv[0] = p.abs(argv[0])
 			p.need(s, key, argv[0], n.at(key))
 		}

@@ -67,11 +67,13 @@ type LevelHooks struct{ Run, Variant, Step Hooks }
 // Hooks run around something, each in the order of the file.
 type Hooks struct{ Before, After []Hook }
 
-// Hook is a command or an HTTP call. Exactly one of Command and HTTP is set.
+// Hook is a command, an HTTP call or a check. Exactly one of Command, HTTP and
+// Check is set.
 type Hook struct {
 	Name    string
 	Command []string      // argv; never a shell string
-	HTTP    HTTPCall      // zero: none
+	HTTP    HTTPCall      // URL "": none
+	Check   Check         // Kind "": none; its Refuse is that of the hook
 	Timeout time.Duration // SIGKILL to the whole process tree after it
 	Undo    []string      // argv that puts back what the hook changed, after the matching level has ended or a crash
 	Refuse  bool          // a failure fails what it stands before; false: a warning

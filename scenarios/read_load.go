@@ -34,18 +34,7 @@ func readBody(r *reader, n *node, l *Load) {
 }
 
 func readHeaders(r *reader, n *node, l *Load) {
-	if n.kind != mapping {
-		r.wrong(n, mapOf(simple(scalarShape)))
-		return
-	}
-	l.Headers = map[string]EnvValue{}
-	for _, p := range n.pairs {
-		if p.key == "" || strings.ContainsFunc(p.key, notToken) || strings.ContainsAny(p.value.text, "\r\n") {
-			r.fail(p.pos, "%q is no HTTP header", p.key)
-			continue
-		}
-		r.envValue(l.Headers, p)
-	}
+	l.Headers = readHeaderMap(r, n)
 }
 
 // notToken tells whether a rune cannot stand in the name of an HTTP header.

@@ -38,6 +38,14 @@ func (r *reader) wrong(n *node, want shape) {
 	}
 }
 
+// entryWrong reports an entry of a list that is no mapping.
+func (r *reader) entryWrong(n *node) {
+	r.failed = true
+	if n.kind != broken {
+		r.fail(n.pos, "an entry of %s is %s, expected %s", r.key(), n.shown(), simple(blockShape).words())
+	}
+}
+
 // literal is the node of a default.
 func (r *reader) literal(def string) *node {
 	n, ok := r.literals[def]
@@ -164,6 +172,26 @@ func (r *reader) enum(n *node, s shape) (string, bool) {
 	}
 	r.fail(n.pos, "%s is %s%s", r.key(), n.shown(), hint)
 	return "", false
+}
+
+// argv reads a command: a list, never a shell string.
+func (r *reader) argv(n *node) ([]string, bool) {
+	if n.kind == text {
+		r.fail(n.pos, "%s is %s: commands are lists, never shell strings: write [program, argument, ...]", r.key(), n.shown())
+		return nil, false
+	}
+	words, ok := r.texts(n)
+	if ok && (len(words) == 0 || words[0] == "") {
+		r.fail(n.pos, "%s is empty, expected [program, argument, ...]", r.key())
+		return nil, false
+	}
+	for _, it := range n.items {
+		if strings.ContainsRune(it.text, 0) {
+			r.fail(it.pos, "%s holds a NUL byte", r.key())
+			return nil, false
+		}
+	}
+	return words, ok
 }
 
 // texts reads a list of scalars, each as it is written.

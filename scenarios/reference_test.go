@@ -26,14 +26,31 @@ func TestReferenceExamples(t *testing.T) {
 	}
 }
 
+// wrappers are the lines above the example of a block that stands deep.
+func wrappers() map[string]string {
+	return map[string]string{
+		"hooks of a level": "hooks:\n  run:\n",
+		"hooks: a hook":    "hooks:\n  run:\n    before:\n      -\n",
+		"hooks: http":      "hooks:\n  run:\n    before:\n    - http:\n",
+		"hooks: check":     "hooks:\n  run:\n    before:\n    - check:\n",
+		"checks":           "checks:\n  -\n",
+		"notify":           "notify:\n  -\n",
+	}
+}
+
 // exampleFile makes a whole file of a block's example.
 func exampleFile(title, example string) string {
 	parts := map[string]string{
 		"schema": "schema: 1\n", "server": "server: {launcher: vllm, model: m}\n", "load": "load: {input-len: 8, output-len: 8}\n",
 	}
 	indent := func(s, by string) string { return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by) + "\n" }
+	if before, wrapped := wrappers()[title]; wrapped {
+		parts["deadlines"] = before + indent(example, "        ")
+		title = "deadlines of another block"
+	}
 	top, rest, _ := strings.Cut(title, ".")
 	switch key, _, _ := strings.Cut(rest, " "); {
+	case title == "deadlines of another block":
 	case title == "Top level":
 		parts["schema"] = example
 	case title == "variants":
@@ -57,7 +74,7 @@ func exampleFile(title, example string) string {
 		parts[top] = "load:\n" + lens[key] + "  " + key + ":\n" + indent(example, "    ")
 	}
 	var b strings.Builder
-	for _, name := range []string{"schema", "deadlines", "server", "variants", "load"} {
+	for _, name := range []string{"schema", "deadlines", "watchdog", "disk", "telemetry", "settle", "vram", "hooks", "server", "variants", "load"} {
 		b.WriteString(parts[name])
 	}
 	return b.String()

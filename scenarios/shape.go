@@ -26,6 +26,7 @@ const (
 	numberShape
 	flagShape
 	durationShape
+	sizeShape
 	enumShape
 	scalarShape // text, number or true/false
 	nullShape
@@ -105,6 +106,8 @@ func (s shape) words() string {
 		return "true or false"
 	case durationShape:
 		return "a duration such as 90s, 5m or 1h30m"
+	case sizeShape:
+		return "a size such as 512MiB, 20GiB or 1.5GB"
 	case enumShape:
 		if len(s.enum) == 1 {
 			return s.enum[0]
@@ -139,6 +142,8 @@ func (s shape) plural() string {
 		return strings.Replace(strings.TrimPrefix(s.words(), "a "), "number", "numbers", 1)
 	case durationShape:
 		return "durations"
+	case sizeShape:
+		return "sizes"
 	case blockShape, mapShape:
 		return "mappings"
 	case listShape:

@@ -20,9 +20,10 @@ repeats: 3
 order: interleaved
 restart: variant
 on-failure: continue
+retries: {server-exited: 2, other: 0}
 deadlines: {step: 30m, run: 12h}
 `,
-		fields: []field[Scenario]{
+		fields: append([]field[Scenario]{
 			freeKey("schema", "Version of this format.", wholeIn(between(1, 1)), readSchema).must(),
 			textKey("name", "Names the results folder. Letters, digits and . _ + = -", func(s *Scenario) *string { return &s.Name }).
 				elseNote("the file's name without its ending"),
@@ -46,10 +47,7 @@ deadlines: {step: 30m, run: 12h}
 				func(s *Scenario) *Restart { return &s.Restart }).or(string(RestartVariant)),
 			enumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, or stop the run.",
 				[]OnFailure{Continue, SkipVariant, StopRun}, func(s *Scenario) *OnFailure { return &s.OnFailure }).or(string(Continue)),
-			wholeKey("retries", "Further attempts of a failed step. Every attempt stays visible.", between(0, 100),
-				func(s *Scenario) *int { return &s.Retries }).or("0"),
-			blockKey("deadlines", "Limits in time; 0 is none.", deadlinesBlock(), func(s *Scenario) *Scenario { return s }),
-		},
+		}, policyFields()...),
 	}
 }
 

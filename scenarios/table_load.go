@@ -79,6 +79,9 @@ func requestFields() []field[Load] {
 		freeKey("headers", "Further HTTP headers.", mapOf(simple(scalarShape)), readHeaders),
 		wholeKey("warmups", "Requests before the measured ones, with prompts of their own.", between(0, 10_000),
 			func(l *Load) *int { return &l.Warmups }).or("1"),
+		enumKey("prefix-cache", "State of the server's prefix cache when the point begins: cold, by whatever the engine has for it, and checked; "+
+			"warm, the measured prompts are sent once before; any, taken as it comes.", []PrefixCache{CacheCold, CacheWarm, CacheAny},
+			func(l *Load) *PrefixCache { return &l.PrefixCache }).or(string(CacheCold)),
 		blockKey("timeouts", "Limits of one request.", timeoutsBlock(), func(l *Load) *Timeouts { return &l.Timeouts }),
 		enumKey("transport", "How bytes are read: sockets, with arrival times from the kernel, or net/http.", []string{"sockets", "net/http"},
 			func(l *Load) *string { return &l.Transport }).elseNote("sockets where they can be"),

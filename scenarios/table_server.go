@@ -17,7 +17,7 @@ func serverBlock() block[Server] {
 	return block[Server]{
 		name: "under server:",
 		doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: key by key; " +
-			"args, env, ready, stop and tls are laid over each other one level deeper. An argument set to null in a variant is removed.",
+			"args, env, ready, stop, tls and container are laid over each other one level deeper. An argument set to null in a variant is removed.",
 		example: `
 launcher: vllm
 model: meta-llama/Llama-3.1-70B-Instruct
@@ -73,6 +73,7 @@ func placeFields() []field[Server] {
 		textKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *Server) *string { return &s.WorkDir }).elseNote("the scenario's folder"),
 		blockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(), func(s *Server) *Ready { return &s.Ready }),
+		blockKey("container", "Run the server in a container.", containerBlock(), func(s *Server) *Container { return &s.Container }),
 		blockKey("stop", "Limits of the server's end.", stopBlock(), func(s *Server) *Stop { return &s.Stop }),
 	}
 }
@@ -102,9 +103,10 @@ func readyBlock() block[Ready] {
 
 func stopBlock() block[Stop] {
 	return block[Stop]{
-		name: "under stop:", doc: "A server is asked to end, then made to.", example: "\ngrace: 30s\n",
+		name: "under stop:", doc: "A server is asked to end, then made to.", example: "\ndrain: 20s\ngrace: 30s\n",
 		fields: []field[Stop]{
 			durationKey("grace", "From SIGTERM to SIGKILL.", func(s *Stop) *time.Duration { return &s.Grace }).elseNote("the launcher's own"),
+			durationKey("drain", "Longest wait before SIGTERM until no request is running.", func(s *Stop) *time.Duration { return &s.Drain }).or("0"),
 		},
 	}
 }
@@ -118,6 +120,8 @@ func variantBlock() block[Variant] {
 			mapOf(listOf(simple(anyShape))), func(*reader, *node, *Variant) {}),
 		freeKey("exclude", "Combinations of the matrix to leave out; dotted keys reach into mappings. An entry that matches nothing is an error.",
 			listOf(mapOf(simple(anyShape))), func(*reader, *node, *Variant) {}),
+		blockKey("hooks", "Around every server life of this variant, inside hooks.variant of the scenario.", hooksBlock(),
+			func(v *Variant) *Hooks { return &v.Hooks }),
 	}
 	server := lift(recipeFields(), func(v *Variant) *Server { return &v.Server })
 	server = append(server, lift(placeFields(), func(v *Variant) *Server { return &v.Server })...)
@@ -139,7 +143,7 @@ args: {speculative-model: "${draft.model}", num-speculative-tokens: "${k}"}
 
 func readLauncher(r *reader, n *node, s *Server) {
 	if n.kind == text && n.text == "container" {
-		r.fail(n.pos, "launcher container is not in this version of bench; use command with docker run or podman run")
+		r.fail(n.pos, "container is no launcher: name that of the engine, and beside it container: {image: ...}")
 		return
 	}
 	if v, ok := r.enum(n, enumOf(Launchers()...)); ok {
@@ -167,13 +171,6 @@ func readBinary(r *reader, n *node, s *Server) {
 }
 
 func readCommand(r *reader, n *node, s *Server) {
-	if n.kind == text {
-		r.fail(n.pos, "command is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
-		return
-	}
-	words, ok := r.texts(n)
-	if ok && (len(words) == 0 || words[0] == "") {
-		r.fail(n.pos, "command is empty, expected [program, argument, ...]")
-	}
+	words, _ := r.argv(n)
 	s.Command = words
 }

@@ -128,6 +128,8 @@ func (p *parser) variant(table block[Variant], raw rawVariant, shared *node, lat
 	}
 	v.Params = p.params(raw)
 	p.finishServer(n, &v.Server, defaults, s)
+	p.noteSecretTexts(n.get("hooks"))
+	p.finishHooks(n.get("hooks"), "hooks", &v.Hooks, defaults, s)
 	return v, defaults
 }
 

@@ -1,0 +1,83 @@
+package scenarios
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// finishContainer checks container: and makes its paths absolute.
+func (p *parser) finishContainer(n *node, sv *Server, defaults map[string]string) {
+	p.warnOfContainerClient(n, sv)
+	c := n.get("container")
+	if sv.Container.Image == "" {
+		if c != nil && c.kind == mapping && len(c.pairs) > 0 && !c.has("image") {
+			p.errs.add(c.pos, "container needs image, such as rocm/vllm:latest")
+		}
+		sv.Container = Container{}
+		for path := range defaults {
+			if strings.HasPrefix(path, "container.") {
+				delete(defaults, path)
+			}
+		}
+		return
+	}
+	if sv.Launcher == "simulator" {
+		p.errs.add(n.keyAt("container"), "launcher simulator does not run in a container")
+	}
+	p.forbid(n, "the program lies in the image: use container.command", "binary")
+	if sv.Container.ShmSize != "" && sv.Container.IPC == "host" {
+		p.errs.add(c.at("shm-size"), "shm-size has no effect with ipc host: write ipc: private beside it")
+	}
+	for i, mount := range sv.Container.Mounts {
+		sv.Container.Mounts[i] = p.mount(c.get("mounts").items[i], mount)
+	}
+	if devices := c.get("devices"); devices != nil && sv.Container.Devices == nil {
+		sv.Container.Devices = []string{}
+	}
+}
+
+// mount makes the source of a mount absolute where it is a relative path; a
+// name without a slash in front is a volume.
+func (p *parser) mount(n *node, mount string) string {
+	source, rest, ok := strings.Cut(mount, ":")
+	if !ok || source == "" || !strings.HasPrefix(rest, "/") {
+		p.errs.add(n.pos, "mount is %s, expected SOURCE:/path/in/container, or with :ro behind it", n.shown())
+		return mount
+	}
+	if strings.HasPrefix(source, "~") {
+		p.errs.add(n.pos, "mount is %s, and ~ is not expanded: write ${env:HOME}/...", n.shown())
+	}
+	if source == "." || source == ".." || strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") {
+		return p.abs(source) + ":" + rest
+	}
+	return mount
+}
+
+// warnOfContainerClient: the process that docker run leaves is not the server,
+// and ending it does not end the container.
+func (p *parser) warnOfContainerClient(n *node, sv *Server) {
+	for key, argv := range map[string][]string{"command": sv.Command, "binary": sv.Binary} {
+		if client := containerClient(argv); client != "" {
+			p.warn(n.at(key), "%s starts %s, whose process is not the server: what it started may outlive it. "+
+				"Write container: {image: ...} beside the engine's own launcher", key, client)
+		}
+	}
+}
+
+// containerClient is the container engine that an argv runs, also through
+// sudo; "" if none.
+func containerClient(argv []string) string {
+	if len(argv) > 0 && filepath.Base(argv[0]) == "sudo" {
+		argv = argv[1:]
+		for len(argv) > 0 && strings.HasPrefix(argv[0], "-") {
+			argv = argv[1:]
+		}
+	}
+	if len(argv) == 0 {
+		return ""
+	}
+	if name := filepath.Base(argv[0]); name == "docker" || name == "podman" {
+		return name
+	}
+	return ""
+}
