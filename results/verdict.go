@@ -43,7 +43,7 @@ const (
 	FailFatalLine    FailureClass = "fatal-log-line" // a line of its log that no server survives
 	FailOutOfMemory  FailureClass = "out-of-memory"
 	FailBadFlag      FailureClass = "unsupported-flag"
-	FailModel        FailureClass = "model-not-loadable" // missing, gated or broken model
+	FailModel        FailureClass = "model-not-loadable" // missing or broken model
 	FailReadyTimeout FailureClass = "ready-timeout"      // never served a token within ready.timeout
 	FailReadyStall   FailureClass = "ready-stall"        // no sign of life for ready.stall
 	FailWrongModel   FailureClass = "wrong-model"        // it serves another model than asked for
@@ -57,10 +57,38 @@ const (
 	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
 	FailHook         FailureClass = "hook-failed"        // a hook or check refused
 	FailInternal     FailureClass = "internal"           // a bug of ours
+	FailDisturbed    FailureClass = "disturbed"          // repeated because of throttling, another power limit or others on our GPUs
 	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
 	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with
 	FailChanged      FailureClass = "changed"            // not run: not the experiment that the run began with
 )
+
+// Failures of a server that its own log or its container's engine tells.
+const (
+	FailKVCache      FailureClass = "kv-cache-too-small"      // no room for one request of the model's length
+	FailStillHeld    FailureClass = "previous-server-freeing" // memory of the GPU was held by another process, often a server before
+	FailGPU          FailureClass = "gpu-error"               // a fault of the device, its driver or the library between GPUs
+	FailGated        FailureClass = "gated-model"             // the model's owner has to let you in
+	FailDownload     FailureClass = "download-failed"
+	FailEngineDied   FailureClass = "engine-died" // a worker ended, and the front end only says that it did
+	FailCompileCache FailureClass = "compile-cache"
+	FailSharedMemory FailureClass = "shm-full"         // no room in /dev/shm
+	FailImage        FailureClass = "container-image"  // cannot be had
+	FailContainer    FailureClass = "container-engine" // does not answer
+)
+
+// Retryable reports whether the same may go better a second time: false for
+// what recipe, model or box decide, and for what ends the run.
+func (c FailureClass) Retryable() bool {
+	switch c {
+	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,
+		FailModel, FailGated, FailKVCache, FailImage, FailDataset,
+		FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailInternal:
+		return false
+	default:
+		return true
+	}
+}
 
 // Failure says why something did not succeed: a class to branch on and the
 // evidence in the server's or the system's own words.
@@ -111,5 +139,12 @@ const (
 	WarnAnswers        WarningCode = "answers"             // answers are empty, repetitive or all alike
 	WarnDataset        WarningCode = "dataset"             // how the prompts were made differs from what was asked
 	WarnRequestRate    WarningCode = "rate-not-reached"    // the asked request rate was not achieved
+	WarnThrottled      WarningCode = "throttled"           // a GPU slowed down because of heat or hardware
+	WarnPowerCapped    WarningCode = "power-capped"        // a GPU ran at its power limit
+	WarnPowerLimit     WarningCode = "power-limit"         // the power limit is not that of the run's first step
+	WarnPowerUnknown   WarningCode = "power-unknown"       // the energy of a GPU is not known
+	WarnEnergy         WarningCode = "energy-disagrees"    // energy counter and power readings disagree
+	WarnTelemetryGaps  WarningCode = "telemetry-gaps"      // readings of GPUs failed, or came too rarely
+	WarnNotSettled     WarningCode = "not-settled"         // GPUs were not calm when the step began
 	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
 )
