@@ -56,7 +56,8 @@ func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	}
 	var pool answerPool
 	a := pool.get(8)
-	w := startWatch(func(error) {}, Timeouts{}, startClock(), 0)
+	w := &watch{cancel: func(error) {}}
+	w.start(startClock(), 0)
 	defer w.stop()
 	a.begin(&rawReads{reads: reads}, api)
 	err = a.read(api, w, new(atomic.Int64))

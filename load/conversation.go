@@ -29,13 +29,21 @@ func offsetsOf(prompts []Prompt) []int {
 // hands each but the last to out when it has ended. The last it returns, false
 // if there is none. A failed request ends the conversation, and so does the
 // end of sendCtx.
-func (p *pass) converse(ctx, sendCtx context.Context, k, replica int, held bool, out chan<- finished) (finished, bool) {
+//
+// staged is the first request where it was sent already, or nil.
+func (p *pass) converse(ctx, sendCtx context.Context, k, replica int, staged *sending, held bool, out chan<- finished) (finished, bool) {
 	q, talk := p.opening(k, replica)
 	for {
-		f, sent := p.perform(ctx, q)
-		if !sent {
-			return f, false
+		if staged == nil && ctx.Err() != nil {
+			p.keptBack.Store(true)
+			return finished{}, false
 		}
+		if staged == nil {
+			staged = p.stage(ctx, q)
+			staged.send()
+		}
+		f := staged.wait()
+		staged = nil
 		f.held = held
 		p.tally(f.record.Failure)
 		if f.record.Failure != nil || !q.talks {

@@ -78,26 +78,40 @@ func reuseHint(reused bool) string {
 	return "; it had been used before, so the server may have closed it as idle"
 }
 
-// refused describes an answer that is not of the form asked for, nil if it is.
-// It limits the time that the rest of such an answer may take.
-func refused(rep *reply, w *watch, want form) *results.Failure {
+// accepts reports whether an answer is of the form asked for.
+func accepts(rep *reply, want form) bool {
+	got := answerForm(rep)
+	return rep.status >= 200 && rep.status <= 299 && (got == want || got == formUnknown)
+}
+
+func answerForm(rep *reply) form {
 	media, _, _ := strings.Cut(strings.ToLower(rep.header.Get("Content-Type")), ";")
-	got := formOf(strings.TrimSpace(media))
+	return formOf(strings.TrimSpace(media))
+}
+
+// compressed describes an answer that is compressed, nil if it is not.
+func compressed(rep *reply) *results.Failure {
 	encoding := rep.header.Get("Content-Encoding")
-	if rep.status < 200 || rep.status > 299 || (got != want && got != formUnknown) {
-		w.draining()
-	}
-	switch {
-	case rep.status < 200 || rep.status > 299:
-		return badStatus(rep)
-	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		return results.Failf(results.FailProtocol, "the answer is compressed (Content-Encoding %q) although none was accepted: its times would be false", encoding)
-	case got == want || got == formUnknown:
+	if encoding == "" || strings.EqualFold(encoding, "identity") {
 		return nil
-	case got == formWhole:
-		return notStreamed(rep)
 	}
-	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got, want, cut(string(firstBytes(rep)), 200))
+	return results.Failf(results.FailProtocol, "the answer is compressed (Content-Encoding %q) although none was accepted: its times would be false", encoding)
+}
+
+// refused describes an answer that is not accepted, whose body begins with
+// body.
+func refused(rep *reply, body []byte, want form) *results.Failure {
+	if rep.status < 200 || rep.status > 299 {
+		return badStatus(rep, body)
+	}
+	if f := compressed(rep); f != nil {
+		return f
+	}
+	got := answerForm(rep)
+	if got == formWhole {
+		return notStreamed(rep, body)
+	}
+	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got, want, cut(string(body), 200))
 }
 
 // form is how an answer is laid out.
@@ -124,7 +138,7 @@ func formOf(media string) form {
 	return formUnknown
 }
 
-func badStatus(rep *reply) *results.Failure {
+func badStatus(rep *reply, body []byte) *results.Failure {
 	class := results.FailHTTP
 	if rep.status == http.StatusUnauthorized || rep.status == http.StatusForbidden {
 		class = results.FailAuth
@@ -133,35 +147,16 @@ func badStatus(rep *reply) *results.Failure {
 	if to := rep.header.Get("Location"); to != "" {
 		words += " to " + to + " (redirects are not followed)"
 	}
-	if said := bodyWords(firstBytes(rep), wordsKept); said != "" {
+	if said := bodyWords(body, wordsKept); said != "" {
 		words += ": " + said
 	}
 	return &results.Failure{Class: class, Message: words, HTTPStatus: rep.status}
 }
 
 // notStreamed describes a plain JSON answer with status 200.
-func notStreamed(rep *reply) *results.Failure {
-	body := firstBytes(rep)
+func notStreamed(rep *reply, body []byte) *results.Failure {
 	if fault := faultValue(object(body)["error"]); fault != nil {
 		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)", faultWords(fault, wordsKept), rep.status)
 	}
 	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; it sent JSON beginning %q", cut(string(body), 200))
-}
-
-// firstBytes reads a body that is no stream, up to a limit that is ample for
-// an error message.
-func firstBytes(rep *reply) []byte {
-	const limit = 16 << 10
-	body := make([]byte, 0, 1024)
-	for len(body) < limit {
-		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
-		}
-		n, _, err := rep.body.ReadStamped(body[len(body):min(cap(body), limit)])
-		body = body[:len(body)+n]
-		if err != nil {
-			break
-		}
-	}
-	return body
 }

@@ -58,16 +58,30 @@ func (p *pass) intended(k int) time.Duration {
 // over reports whether nothing is to be sent at time at any more.
 func (p *pass) over(at time.Duration) bool { return p.opts.Duration > 0 && at >= p.opts.Duration }
 
-// drive sends every request at its time and hands each to out when it has
-// ended. It returns when none is in flight any more.
-func (p *pass) drive(ctx context.Context, out chan<- finished) {
-	ctx, sendCtx, stop := p.spans(ctx)
+// drive sends every request at its time, those of the wave first, and hands
+// each to out when it has ended. It returns when none is in flight any more.
+func (p *pass) drive(ctx context.Context, wave []*sending, out chan<- finished) {
+	sendCtx, stop := p.sendSpan(ctx)
 	defer stop()
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	converse := func(k, replica int, staged *sending, held bool) {
+		f, sent := p.converse(ctx, sendCtx, k, replica, staged, held, out)
+		p.slots.release(replica)
+		if sent {
+			out <- f
+		}
+	}
+	sent := sendWave(ctx, wave)
+	for k, s := range wave[:sent] {
+		wg.Go(func() { converse(k, s.replica, s, false) })
+	}
+	if sent < len(wave) {
+		return
+	}
 	freed := time.Duration(-1) // when the cap last let a request go
 	n, _ := p.conversations()
-	for k := range n {
+	for k := len(wave); k < n; k++ {
 		intended := p.intended(k)
 		if p.over(intended) {
 			return
@@ -90,31 +104,57 @@ func (p *pass) drive(ctx context.Context, out chan<- finished) {
 			return
 		}
 		held := intended <= freed
-		wg.Go(func() {
-			f, sent := p.converse(ctx, sendCtx, k, replica, held, out)
-			p.slots.release(replica)
-			if sent {
-				out <- f
-			}
-		})
+		wg.Go(func() { converse(k, replica, nil, held) })
 	}
+}
+
+// stageWave makes the requests ready that are due when the clock starts.
+func (p *pass) stageWave(ctx context.Context, n int) []*sending {
+	wave := make([]*sending, 0, n)
+	for k := range n {
+		replica, _, ok := p.slots.acquire(ctx)
+		if !ok {
+			break
+		}
+		q, _ := p.opening(k, replica)
+		wave = append(wave, p.stage(ctx, q))
+	}
+	return wave
+}
+
+// sendWave sends the requests one right after the other, nothing else between
+// them, and returns how many it sent before ctx ended.
+func sendWave(ctx context.Context, wave []*sending) (sent int) {
+	for i, s := range wave {
+		if ctx.Err() != nil {
+			for _, rest := range wave[i:] {
+				rest.drop()
+			}
+			return i
+		}
+		s.send()
+	}
+	return len(wave)
 }
 
 // errDrain ends what is in flight for too long after the duration.
 var errDrain = errors.New("not finished within the drain limit after the run's duration")
 
-// spans bounds ctx by the drain limit, and the sending by the duration.
-func (p *pass) spans(ctx context.Context) (reqCtx, sendCtx context.Context, stop func()) {
+// sendSpan bounds the sending by the duration.
+func (p *pass) sendSpan(ctx context.Context) (sendCtx context.Context, stop func()) {
 	if p.opts.Duration <= 0 {
-		return ctx, ctx, func() {}
+		return ctx, func() {}
 	}
-	end := p.clock.start.Add(p.opts.Duration)
-	stopAll := context.CancelFunc(func() {})
-	if p.opts.DrainLimit > 0 {
-		ctx, stopAll = context.WithDeadlineCause(ctx, end.Add(p.opts.DrainLimit), errDrain)
+	return context.WithDeadline(ctx, p.clock.start.Add(p.opts.Duration))
+}
+
+// limitDrain has abort called if requests are still in flight at the drain limit.
+func (p *pass) limitDrain(abort context.CancelCauseFunc) (stop func()) {
+	if p.opts.Duration <= 0 || p.opts.DrainLimit <= 0 {
+		return func() {}
 	}
-	sendCtx, stopSend := context.WithDeadline(ctx, end)
-	return ctx, sendCtx, func() { stopSend(); stopAll() }
+	timer := time.AfterFunc(p.opts.Duration+p.opts.DrainLimit, func() { abort(errDrain) })
+	return func() { timer.Stop() }
 }
 
 // noteEnd notes that a request was not sent, if that was because ctx ended.

@@ -2,7 +2,6 @@ package load
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"strconv"
 	"time"
@@ -28,43 +27,6 @@ type finished struct {
 	held   bool   // the cap kept it back: its lateness is not the client's
 	text   string // the whole answer, where tokens are still to be counted
 	said   string // the answer without reasoning, where more turns may follow
-}
-
-// perform sends a request and reads its answer. It reports false if the pass
-// ended before the request was sent.
-func (p *pass) perform(ctx context.Context, q request) (finished, bool) {
-	if ctx.Err() != nil {
-		p.keptBack.Store(true)
-		return finished{}, false
-	}
-	p.slots.begin()
-	defer p.slots.end()
-	r := p.newRecord(q)
-	a := p.answers.get(q.asked)
-	defer p.answers.put(a)
-	a.talks = q.talks
-
-	reqCtx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	sent := p.clock.now()
-	w := startWatch(cancel, p.limits(), p.clock, sent)
-	defer w.stop()
-	p.count.sent.Add(1)
-	rep, err := p.wire.send(reqCtx, wireRequest{replica: q.replica, id: r.RequestID, body: q.body})
-	r.SentS = seconds(sent)
-	if err != nil {
-		r.EndS = p.clock.now().Seconds()
-		p.noAnswer(&r, err, context.Cause(reqCtx))
-		return finished{record: r}, true
-	}
-	defer rep.close()
-	r.HeaderS = seconds(rep.headerAt)
-	p.readAnswer(&r, a, rep, w, func() error { return context.Cause(reqCtx) })
-	f := finished{record: r, said: string(a.said)}
-	if p.countsLater(&r) {
-		f.text = string(a.text)
-	}
-	return f, true
 }
 
 // limits are the timeouts as they apply to the answers asked for.
@@ -102,29 +64,6 @@ func (p *pass) noAnswer(r *results.Record, err, cause error) {
 		r.SentS = nil
 	}
 	r.Failure = unsent(failed, cause)
-}
-
-// readAnswer reads the body of rep to its end and records what it carried.
-func (p *pass) readAnswer(r *results.Record, a *answer, rep *reply, w *watch, cause func() error) {
-	body := &watchedBody{stampedReader: rep.body, watch: w}
-	if r.Failure = refused(rep, w, p.form()); r.Failure != nil {
-		r.EndS = p.clock.now().Seconds()
-		return
-	}
-	var err error
-	a.begin(body, p.api)
-	rep.drive(func() bool {
-		if p.opts.NoStream {
-			err = a.readWhole(p.api, &p.count.chunks)
-		} else {
-			err = a.read(p.api, w, &p.count.chunks)
-		}
-		return !errors.Is(err, errWouldBlock)
-	})
-	r.EndS = a.end.Seconds()
-	r.Failure = a.verdict(err, cause(), rep.reused)
-	a.fill(r, p.opts.KeepText)
-	r.VLLMReading = a.compat.readings(err)
 }
 
 // form is how the answers should be laid out.

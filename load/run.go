@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"time"
 
@@ -37,17 +38,11 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	if p.wire, err = newTransport(&opts, urls, width, dial); err != nil {
 		return results.ClientReport{}, err
 	}
-	p.wire.prepare(ctx, firstWave(&opts, width))
-	before := readSelf()
-	p.clock = startClock()
-	p.wire.start(p.clock)
-	if p.opts.Started != nil {
-		p.opts.Started(p.clock.start)
-	}
-	report := results.ClientReport{StartTime: p.clock.start.Format(time.RFC3339Nano)}
-	c := p.collect(ctx, emit)
+	report := results.ClientReport{}
+	c, before := p.collect(ctx, emit, firstWave(&opts, width))
 	after := readSelf()
 
+	report.StartTime = p.clock.start.Format(time.RFC3339Nano)
 	p.wire.close(&report)
 	report.DurationS = c.lastEnd
 	_, report.PeakInFlight = p.slots.load()
@@ -57,11 +52,23 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	return report, c.err
 }
 
-// collect drives the pass to its end, with progress reported beside it.
-func (p *pass) collect(ctx context.Context, emit Emit) *collector {
+// collect makes the first wave ready, starts the clock and drives the pass to
+// its end, with progress reported beside it. before is what this process had used up
+// when the clock started.
+func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, before selfUse) {
 	passCtx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
-	c := &collector{emit: emit, count: p.opts.CountTokens, abort: abort}
+	p.wire.prepare(ctx, wave)
+	staged := p.stageWave(passCtx, wave)
+	runtime.GC() // none shall fall into the wave
+	before = readSelf()
+	p.clock = startClock()
+	p.wire.start(p.clock)
+	if p.opts.Started != nil {
+		p.opts.Started(p.clock.start)
+	}
+	defer p.limitDrain(abort)()
+	c = &collector{emit: emit, count: p.opts.CountTokens, abort: abort}
 	out := make(chan finished, 256)
 	var collecting, reporting sync.WaitGroup
 	collecting.Go(func() { c.run(out) })
@@ -70,7 +77,7 @@ func (p *pass) collect(ctx context.Context, emit Emit) *collector {
 	if p.opts.Progress != nil {
 		reporting.Go(func() { p.report(reportCtx) })
 	}
-	p.drive(passCtx, out)
+	p.drive(passCtx, staged, out)
 	close(out)
 	collecting.Wait()
 	stopReport()
@@ -78,7 +85,7 @@ func (p *pass) collect(ctx context.Context, emit Emit) *collector {
 	if p.opts.Progress != nil {
 		p.opts.Progress(p.progress())
 	}
-	return c
+	return c, before
 }
 
 // interruption says why the pass ended early, "" if it did not.

@@ -5,12 +5,10 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +37,7 @@ type socketTransport struct {
 	reuse   bool
 	clock   clock
 	stamps  *stamper
-	sweeper sweeper
+	loops   loops
 	opened  atomic.Int64
 	buffers sync.Pool // of *requestBuffers
 
@@ -59,8 +57,8 @@ type requestBuffers struct {
 	head    *bufio.Reader
 }
 
-func newSocketTransport(o *Options, urls []*url.URL, dial dialFunc) (*socketTransport, error) {
-	t := &socketTransport{dial: dial, reuse: o.ReuseConnections, idle: make([][]*socketConn, len(urls))}
+func newSocketTransport(o *Options, urls []*url.URL, width int, dial dialFunc) (*socketTransport, error) {
+	t := &socketTransport{dial: dial, reuse: o.ReuseConnections, idle: make([][]*socketConn, len(urls)), loops: loops{streams: width}}
 	if dial == nil {
 		t.dial = (&net.Dialer{Timeout: o.Timeouts.Connect}).DialContext
 	}
@@ -110,11 +108,6 @@ func withUser(h http.Header, u *url.URL) http.Header {
 
 func (t *socketTransport) start(c clock) {
 	t.clock, t.stamps = c, newStamper(c)
-	for _, conns := range t.idle {
-		for _, conn := range conns {
-			conn.stamps = t.stamps
-		}
-	}
 }
 
 // prepare opens n connections, spread over the servers as requests will be.
@@ -145,7 +138,7 @@ func (t *socketTransport) open(ctx context.Context, replica int) (*socketConn, e
 		return nil, err
 	}
 	t.opened.Add(1)
-	return newSocketConn(conn, t.stamps), nil
+	return newSocketConn(conn, &t.loops)
 }
 
 func (t *socketTransport) put(replica int, c *socketConn) {
@@ -174,110 +167,7 @@ func (t *socketTransport) take(replica int) *socketConn {
 		if time.Since(c.made) <= limit && c.silent() {
 			return c
 		}
-		_ = c.conn.Close()
-	}
-}
-
-// silent reports whether the connection is open and nothing came on it.
-func (c *socketConn) silent() bool {
-	if c.raw == nil {
-		return true
-	}
-	silent := false
-	err := c.raw.Control(func(fd uintptr) {
-		var b [1]byte
-		_, _, _, err := c.recv.receive(fd, b[:])
-		silent = errors.Is(err, errWouldBlock)
-	})
-	return err == nil && silent
-}
-
-func (t *socketTransport) send(ctx context.Context, r wireRequest) (*reply, error) {
-	failure := &sendError{}
-	c := t.take(r.replica)
-	if c == nil {
-		var err error
-		if c, err = t.open(ctx, r.replica); err != nil {
-			failure.err = err
-			return nil, failure
-		}
-	}
-	failure.connected, failure.reused = true, c.reused
-	stop := c.watchContext(ctx)
-	h, at, err := t.exchange(c, r)
-	if err != nil {
-		stop()
-		_ = c.conn.Close()
-		failure.err = err
-		return nil, failure
-	}
-	c.body = h.body
-	return &reply{
-		status: h.status, header: h.header, headerAt: at, body: c, reused: c.reused,
-		steps: func(step func() bool) { c.drive(step, &t.sweeper) },
-		close: func() { t.finish(c, r.replica, stop() && !h.closing) },
-	}, nil
-}
-
-// exchange writes the request and reads the head of its answer. A server may
-// answer and close before it has read a large request: then its answer counts.
-func (t *socketTransport) exchange(c *socketConn, r wireRequest) (head, time.Duration, error) {
-	if strings.ContainsAny(r.id, "\r\n\x00") {
-		return head{}, 0, fmt.Errorf("write request: id %q holds control characters", r.id)
-	}
-	b := t.buffers.Get().(*requestBuffers)
-	defer t.buffers.Put(b)
-	b.out = appendRequest(b.out[:0], t.sites[r.replica].constant, r.id, len(r.body))
-	parts := net.Buffers{b.out, r.body}
-	_, unwritten := parts.WriteTo(c.conn)
-	h, at, err := c.readHead(b)
-	if err != nil && unwritten != nil {
-		err = unwritten
-	}
-	return h, at, err
-}
-
-// readHead reads up to the end of the head of the final answer. Bytes beyond
-// it are kept for the body.
-func (c *socketConn) readHead(b *requestBuffers) (head, time.Duration, error) {
-	got, searched, interims := 0, 0, 0
-	for {
-		if got == len(b.in) {
-			if got >= maxHead {
-				return head{}, 0, errHeadTooLong
-			}
-			b.in = append(b.in, make([]byte, got)...)
-		}
-		n, at, err := c.read(b.in[got:])
-		if n == 0 && err != nil {
-			if errors.Is(err, io.EOF) && got > 0 {
-				err = io.ErrUnexpectedEOF
-			}
-			return head{}, 0, err
-		}
-		got += n
-		for got > 0 {
-			if err := notHTTP(b.in[:got]); err != nil {
-				return head{}, 0, err
-			}
-			end := headEnd(b.in[:got], searched)
-			if end == 0 {
-				searched = max(got-2, 0)
-				break
-			}
-			h, err := parseHead(b.in[:end], b.head)
-			if err != nil {
-				return head{}, 0, err
-			}
-			if !h.interim() {
-				c.ahead, c.aheadAt = append([]byte(nil), b.in[end:got]...), at
-				return h, at, nil
-			}
-			if interims++; interims > maxInterim {
-				return head{}, 0, fmt.Errorf("more than %d interim answers before the real one", maxInterim)
-			}
-			got, searched = copy(b.in, b.in[end:got]), 0
-		}
+		c.close()
 	}
 }
 
@@ -285,7 +175,7 @@ func (c *socketConn) readHead(b *requestBuffers) (head, time.Duration, error) {
 func (t *socketTransport) finish(c *socketConn, replica int, usable bool) {
 	whole := c.body.over() && len(c.ahead) == 0 && !c.spoiled && (c.failed == nil || errors.Is(c.failed, io.EOF))
 	if !t.reuse || !usable || !whole {
-		_ = c.conn.Close()
+		c.close()
 		return
 	}
 	c.made, c.reused = time.Now(), true
@@ -297,12 +187,12 @@ func (t *socketTransport) close(r *results.ClientReport) {
 	t.mu.Lock()
 	for _, conns := range t.idle {
 		for _, c := range conns {
-			_ = c.conn.Close()
+			c.close()
 		}
 	}
 	clear(t.idle)
 	t.mu.Unlock()
-	t.sweeper.close()
+	t.loops.close()
 	r.Transport, r.ConnectionsNo = TransportSockets, int(t.opened.Load())
 	t.stamps.describe(r)
 }

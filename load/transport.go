@@ -25,9 +25,8 @@ const idleLimit = 3 * time.Second
 
 // transport carries requests to the servers. It never sends one twice.
 type transport interface {
-	// send writes one request and returns when the answer's header is in.
-	// Its errors are of type *sendError.
-	send(ctx context.Context, r wireRequest) (*reply, error)
+	// stage makes one request ready to be sent, whose answer to will take.
+	stage(ctx context.Context, r wireRequest, to taker) outgoing
 	// prepare opens connections for n requests that are to be sent at once. It
 	// comes before start.
 	prepare(ctx context.Context, n int)
@@ -36,6 +35,17 @@ type transport interface {
 	// close drops idle connections and tells of the pass: connections opened,
 	// and where its times come from.
 	close(r *results.ClientReport)
+}
+
+// outgoing is one request that is ready.
+type outgoing interface {
+	// write sends it, or leaves that to wait: it does not wait for anything.
+	write()
+	// wait returns when the answer was read. Its errors, of type *sendError, say
+	// that none began.
+	wait() error
+	// drop is called in place of both.
+	drop()
 }
 
 // wireRequest is one request as it goes out.
@@ -51,22 +61,15 @@ type reply struct {
 	header   http.Header
 	headerAt time.Duration
 	body     stampedReader
-	close    func() // gives the connection back, or closes it if the body was not read to its end
-	reused   bool   // the connection had carried a request before
-
-	// steps, if set, calls its argument whenever bytes have come, until it
-	// returns true; reads of the body say errWouldBlock meanwhile.
-	steps func(step func() bool)
+	reused   bool // the connection had carried a request before
 }
 
-// drive calls step until it returns true, by steps if there are any.
-func (r *reply) drive(step func() bool) {
-	if r.steps != nil {
-		r.steps(step)
-		return
-	}
-	for !step() {
-	}
+// taker reads one answer. begin is called once its header is in, then step
+// until it returns true: each time bytes have come, or again and again where
+// reads wait for them.
+type taker interface {
+	begin(rep *reply)
+	step() bool
 }
 
 // sendError says how far a request came that got no answer.
@@ -104,7 +107,7 @@ func newTransport(o *Options, urls []*url.URL, width int, dial dialFunc) (transp
 	switch o.Transport {
 	case "", TransportSockets:
 		if !secure {
-			return newSocketTransport(o, urls, dial)
+			return newSocketTransport(o, urls, width, dial)
 		}
 		if o.Transport == TransportSockets {
 			return nil, fmt.Errorf("choose transport: %q carries no https; use %q", TransportSockets, TransportHTTP)
@@ -181,9 +184,27 @@ func requestHeader(extra map[string]string) (h http.Header, host string) {
 	return h, host
 }
 
+// httpOutgoing is sent as it is waited for.
+type httpOutgoing struct {
+	t   *httpTransport
+	ctx context.Context //nolint:containedctx // of this one request
+	r   wireRequest
+	to  taker
+}
+
+func (t *httpTransport) stage(ctx context.Context, r wireRequest, to taker) outgoing {
+	return &httpOutgoing{t: t, ctx: ctx, r: r, to: to}
+}
+
+func (o *httpOutgoing) write() {}
+
+func (o *httpOutgoing) drop() {}
+
+func (o *httpOutgoing) wait() error { return o.t.send(o.ctx, o.r, o.to) }
+
 // send leaves Request.GetBody unset: net/http repeats a request on a new
 // connection only if it can read its body again.
-func (t *httpTransport) send(ctx context.Context, r wireRequest) (*reply, error) {
+func (t *httpTransport) send(ctx context.Context, r wireRequest, to taker) error {
 	failure := &sendError{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { failure.connected, failure.reused = true, info.Reused },
@@ -198,19 +219,22 @@ func (t *httpTransport) send(ctx context.Context, r wireRequest) (*reply, error)
 		Body:          io.NopCloser(bytes.NewReader(r.body)),
 		ContentLength: int64(len(r.body)),
 	}).WithContext(ctx)
-	resp, err := t.rt.RoundTrip(req) //nolint:bodyclose // reply.close does it
+	resp, err := t.rt.RoundTrip(req)
 	if err != nil {
 		failure.err = err
-		return nil, failure
+		return failure
 	}
-	return &reply{
+	defer resp.Body.Close()
+	to.begin(&reply{
 		status:   resp.StatusCode,
 		header:   resp.Header,
 		headerAt: t.clock.now(),
 		body:     &stampingBody{body: resp.Body, clock: t.clock},
-		close:    func() { _ = resp.Body.Close() },
 		reused:   failure.reused,
-	}, nil
+	})
+	for !to.step() {
+	}
+	return nil
 }
 
 // prepare does nothing: net/http opens connections as requests come.

@@ -37,13 +37,12 @@ type watch struct {
 	drain time.Duration // end of the wait for the answer's end; 0: not waiting
 }
 
-// startWatch begins at the moment the request is sent. cancel ends it.
-func startWatch(cancel context.CancelCauseFunc, limits Timeouts, c clock, sent time.Duration) *watch {
-	w := &watch{cancel: cancel, limits: limits, clock: c, sent: sent}
+// start begins at the moment the request is sent.
+func (w *watch) start(c clock, sent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.clock, w.sent = c, sent
 	w.arm()
-	return w
 }
 
 // alive notes that bytes were read.

@@ -1,0 +1,88 @@
+package load
+
+import (
+	"errors"
+
+	"benchrig/results"
+)
+
+// refusedKept is how many bytes of an answer that is no stream are read: ample
+// for an error message.
+const refusedKept = 16 << 10
+
+// intake reads one answer into its record.
+type intake struct {
+	pass   *pass
+	record *results.Record
+	answer *answer
+	watch  *watch
+
+	reply *reply
+	body  []byte // of an answer that was not accepted
+	odd   bool   // it was not
+	err   error  // what ended the reading
+}
+
+// begin looks at the header. The rest of an answer that is not of the form
+// asked for may take only so long.
+func (x *intake) begin(rep *reply) {
+	x.reply = rep
+	x.record.HeaderS = seconds(rep.headerAt)
+	rep.body = &watchedBody{stampedReader: rep.body, watch: x.watch}
+	switch {
+	case !accepts(rep, x.pass.form()):
+		x.odd = true
+		x.watch.draining()
+	case compressed(rep) != nil:
+		x.record.Failure = compressed(rep)
+	default:
+		x.answer.begin(rep.body, x.pass.api)
+	}
+}
+
+// step reads what is there.
+func (x *intake) step() bool {
+	p := x.pass
+	switch {
+	case x.record.Failure != nil:
+		return true
+	case x.odd:
+		return x.readOdd()
+	case p.opts.NoStream:
+		x.err = x.answer.readWhole(p.api, &p.count.chunks)
+	default:
+		x.err = x.answer.read(p.api, x.watch, &p.count.chunks)
+	}
+	return !errors.Is(x.err, errWouldBlock)
+}
+
+func (x *intake) readOdd() bool {
+	for len(x.body) < refusedKept {
+		if len(x.body) == cap(x.body) {
+			x.body = append(x.body, make([]byte, 1024)...)[:len(x.body)]
+		}
+		n, _, err := x.reply.body.ReadStamped(x.body[len(x.body):min(cap(x.body), refusedKept)])
+		x.body = x.body[:len(x.body)+n]
+		if err != nil {
+			return !errors.Is(err, errWouldBlock)
+		}
+	}
+	return true
+}
+
+// finish completes the record; cause is why the request was ended, if we ended
+// it.
+func (x *intake) finish(cause error) {
+	r := x.record
+	if x.odd {
+		r.Failure = refused(x.reply, x.body, x.pass.form())
+	}
+	if r.Failure != nil {
+		r.EndS = x.pass.clock.now().Seconds()
+		return
+	}
+	r.EndS = x.answer.end.Seconds()
+	r.Failure = x.answer.verdict(x.err, cause, x.reply.reused)
+	x.answer.fill(r, x.pass.opts.KeepText)
+	r.VLLMReading = x.answer.compat.readings(x.err)
+}

@@ -1,0 +1,78 @@
+package load
+
+import (
+	"context"
+	"time"
+
+	"benchrig/results"
+)
+
+// sending is one request from before it is due to the end of its answer.
+type sending struct {
+	pass    *pass
+	ctx     context.Context //nolint:containedctx // of this one request
+	cancel  context.CancelCauseFunc
+	replica int
+	record  results.Record
+	answer  *answer
+	intake  intake
+	watch   watch
+	out     outgoing
+	sentAt  time.Duration
+}
+
+// stage makes everything ready for request q, so that little is left to do at
+// the moment of sending. ctx ends the request at any time.
+func (p *pass) stage(ctx context.Context, q request) *sending {
+	s := &sending{pass: p, replica: q.replica, record: p.newRecord(q), answer: p.answers.get(q.asked)}
+	s.answer.talks = q.talks
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.watch.cancel, s.watch.limits = s.cancel, p.limits()
+	s.intake = intake{pass: p, record: &s.record, answer: s.answer, watch: &s.watch}
+	s.out = p.wire.stage(s.ctx, wireRequest{replica: q.replica, id: s.record.RequestID, body: q.body}, &s.intake)
+	return s
+}
+
+// send sends the request, or begins to. It waits for nothing.
+func (s *sending) send() {
+	p := s.pass
+	p.slots.begin()
+	p.count.sent.Add(1)
+	s.sentAt = p.clock.now()
+	s.watch.start(p.clock, s.sentAt)
+	s.out.write()
+}
+
+// wait waits for the end of the answer.
+func (s *sending) wait() finished {
+	p := s.pass
+	err := s.out.wait()
+	cause := context.Cause(s.ctx)
+	s.watch.stop()
+	s.cancel(nil)
+	p.slots.end()
+	r := &s.record
+	r.SentS = seconds(s.sentAt)
+	f := finished{}
+	if err != nil {
+		r.EndS = p.clock.now().Seconds()
+		p.noAnswer(r, err, cause)
+	} else {
+		s.intake.finish(cause)
+		f.said = string(s.answer.said)
+		if p.countsLater(r) {
+			f.text = string(s.answer.text)
+		}
+	}
+	f.record = *r
+	p.answers.put(s.answer)
+	return f
+}
+
+// drop gives up a request that was not sent.
+func (s *sending) drop() {
+	s.out.drop()
+	s.cancel(nil)
+	s.pass.answers.put(s.answer)
+	s.pass.keptBack.Store(true)
+}
