@@ -8,12 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// smiTimeout bounds a call of nvidia-smi, which can hang when a GPU has fallen
-// off its bus.
-const smiTimeout = 10 * time.Second
 
 // mebibyte is nvidia-smi's unit of memory.
 const mebibyte = 1 << 20
@@ -39,14 +34,6 @@ func smiDevices(ctx context.Context, run func(context.Context, []string) ([]byte
 		return nil, fmt.Errorf("nvidia-smi: %w: %s", err, firstLine(out)) // it reports errors on stdout
 	}
 	return parseSMI(out)
-}
-
-func runTool(ctx context.Context, argv []string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, smiTimeout)
-	defer cancel()
-	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	command.WaitDelay = time.Second // a child of it may keep the pipe open
-	return command.Output()
 }
 
 // parseSMI reads rows of index, uuid, name, PCI address and MiB of memory. A
