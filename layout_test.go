@@ -59,6 +59,7 @@ var onlyUser = map[string]string{
 	"github.com/spf13/cobra":           "cmd/bench",
 	"github.com/rs/zerolog":            "cmd/bench",
 	"github.com/jedib0t/go-pretty/v6":  "report",
+	"github.com/aclements/go-moremath": "metrics",
 	"github.com/dlclark/regexp2/v2":    "dataset/tokenizer",
 	"github.com/parquet-go/parquet-go": "dataset",
 }
