@@ -21,65 +21,118 @@ type amdCard struct {
 	gtt    *int64
 }
 
-// kfdNode is a device of ROCm's compute driver, which is what HIP counts, in
-// this order. A GPU in a compute partition mode has several.
-type kfdNode struct {
-	pci        string
-	uniqueID   uint64
-	gfx        string // "gfx942"
-	localBytes *int64 // memory of its own bank
+// amdGPU is a device with the places where its values are.
+type amdGPU struct {
+	Device
+	folder string  // of its card in sysfs; "" where no card matches
+	node   kfdNode // its zero value without the compute driver
 }
+
+// whole says that what the card tells is told of this device: it is the only
+// or the first partition. Power is counted once per socket.
+func (g amdGPU) whole() bool { return g.PartitionIndex == nil || *g.PartitionIndex == 0 }
 
 // amdDevices lists what HIP would count. Without the compute driver it lists
 // the cards in PCI order, with a note. A display controller of another vendor,
 // and a card without amdgpu, are no devices.
 func amdDevices(root string) ([]Device, []string) {
+	gpus, notes := amdGPUs(root)
+	var devices []Device
+	for _, gpu := range gpus {
+		devices = append(devices, gpu.Device)
+	}
+	return devices, notes
+}
+
+func amdGPUs(root string) ([]amdGPU, []string) {
 	cards := amdCards(root)
 	nodes := kfdNodes(root)
 	if len(nodes) == 0 {
 		if len(cards) == 0 {
 			return nil, nil
 		}
-		var devices []Device
+		var gpus []amdGPU
 		for i, card := range cards {
-			devices = append(devices, card.device(i))
+			gpus = append(gpus, card.gpu(i, kfdNode{}))
 		}
-		return devices, []string{"amd: no compute driver (/sys/class/kfd): GPUs are listed in PCI order, ROCm may not see them"}
+		return gpus, []string{"amd: no compute driver (/sys/class/kfd): GPUs are listed in PCI order, ROCm may not see them"}
 	}
 	sharers := map[string]int{}
 	for _, node := range nodes {
 		sharers[node.pci]++
 	}
-	var devices []Device
+	seen := map[string]int{}
+	var gpus []amdGPU
 	for i, node := range nodes {
 		card := amdCard{pci: node.pci}
 		if at := slices.IndexFunc(cards, func(c amdCard) bool { return c.pci == node.pci }); at >= 0 {
 			card = cards[at]
 		}
-		device := card.device(i)
-		device.Name = cmp.Or(device.Name, strings.TrimSpace("AMD "+node.gfx))
-		if node.uniqueID != 0 {
-			device.UUID = fmt.Sprintf("GPU-%016x", node.uniqueID)
+		gpu := card.gpu(i, node)
+		if sharers[node.pci] > 1 {
+			gpu.PartitionIndex = new(seen[node.pci])
+			seen[node.pci]++
 		}
-		if sharers[node.pci] > 1 || device.VRAMBytes == nil {
-			device.VRAMBytes = node.localBytes
+		if gpu.PartitionIndex != nil || gpu.VRAMBytes == nil {
+			gpu.VRAMBytes = node.localBytes
 		}
-		devices = append(devices, device)
+		gpus = append(gpus, gpu)
 	}
-	return devices, nil
+	dropSharedIDs(gpus)
+	return gpus, nil
 }
 
-func (c amdCard) device(index int) Device {
-	device := Device{Index: index, Vendor: AMD, PCI: c.pci, VRAMBytes: c.vram, GTTBytes: c.gtt}
-	if c.folder == "" {
-		return device
+// dropSharedIDs takes away unique ids that several partitions have, as with
+// drivers that give all of them the id of their GPU.
+func dropSharedIDs(gpus []amdGPU) {
+	count := map[string]int{}
+	for _, gpu := range gpus {
+		count[gpu.UUID]++
 	}
-	device.Name = readText(filepath.Join(c.folder, "product_name"))
-	if id, err := strconv.ParseUint(readText(filepath.Join(c.folder, "unique_id")), 16, 64); err == nil && id != 0 {
-		device.UUID = fmt.Sprintf("GPU-%016x", id)
+	for i := range gpus {
+		if count[gpus[i].UUID] > 1 {
+			gpus[i].UUID = ""
+		}
 	}
-	return device
 }
+
+func (c amdCard) gpu(index int, node kfdNode) amdGPU {
+	g := amdGPU{folder: c.folder, node: node, Device: Device{Index: index, Vendor: AMD, PCI: c.pci, VRAMBytes: c.vram, GTTBytes: c.gtt}}
+	if c.folder != "" {
+		g.Name = readText(filepath.Join(c.folder, "product_name"))
+		g.Partition = readText(filepath.Join(c.folder, "current_compute_partition"))
+		g.MemoryMode = readText(filepath.Join(c.folder, "current_memory_partition"))
+		if id, err := strconv.ParseUint(readText(filepath.Join(c.folder, "unique_id")), 16, 64); err == nil && id != 0 {
+			g.UUID = fmt.Sprintf("GPU-%016x", id)
+		}
+	}
+	if node.uniqueID != 0 {
+		g.UUID = fmt.Sprintf("GPU-%016x", node.uniqueID)
+	}
+	if node.gfx != "" {
+		g.Name = cmp.Or(g.Name, "AMD "+node.gfx)
+	}
+	g.Unified = unified(c.folder, node.gfx)
+	return g
+}
+
+// unified says that a GPU sits in a CPU and has no memory of its own: by the
+// name of its kind, or by the driver's table, which has another format then.
+func unified(folder, gfx string) bool {
+	switch gfx {
+	case "gfx902", "gfx909", "gfx90c", "gfx1013", "gfx1033", "gfx1035", "gfx1036", "gfx1037", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153":
+		return true
+	}
+	if folder == "" || suspended(readText(filepath.Join(folder, "power/runtime_status"))) {
+		return false
+	}
+	table, err := os.ReadFile(filepath.Join(folder, "gpu_metrics"))
+	return err == nil && len(table) > 2 && (table[2] == 2 || table[2] == 3)
+}
+
+// suspended reads power/runtime_status. Reading other attributes of a
+// suspended GPU wakes it or fails.
+func suspended(status string) bool { return strings.HasPrefix(status, "suspend") }
 
 // amdCards lists /sys/class/drm/cardN, without their connectors, in PCI order.
 func amdCards(root string) []amdCard {
@@ -110,71 +163,6 @@ func amdCards(root string) []amdCard {
 	}
 	slices.SortFunc(cards, func(a, b amdCard) int { return cmp.Compare(a.pci, b.pci) })
 	return cards
-}
-
-// kfdNodes lists the nodes of the compute topology that are GPUs.
-func kfdNodes(root string) []kfdNode {
-	base := filepath.Join("/", root, "sys/class/kfd/kfd/topology/nodes")
-	entries, err := os.ReadDir(base)
-	if err != nil {
-		return nil
-	}
-	var numbers []int
-	for _, entry := range entries {
-		if n, err := strconv.Atoi(entry.Name()); err == nil {
-			numbers = append(numbers, n)
-		}
-	}
-	slices.Sort(numbers)
-	var nodes []kfdNode
-	for _, n := range numbers {
-		folder := filepath.Join(base, strconv.Itoa(n))
-		if properties := readProperties(filepath.Join(folder, "properties")); properties["simd_count"] > 0 {
-			node := newKFDNode(properties)
-			node.localBytes = localMemory(folder)
-			nodes = append(nodes, node)
-		}
-	}
-	return nodes
-}
-
-func newKFDNode(properties map[string]uint64) kfdNode {
-	location := properties["location_id"] // bus, device and function in 8, 5 and 3 bits
-	node := kfdNode{
-		pci:      fmt.Sprintf("%04x:%02x:%02x.%x", properties["domain"], location>>8&0xff, location>>3&0x1f, location&7),
-		uniqueID: properties["unique_id"],
-	}
-	if version := properties["gfx_target_version"]; version > 0 {
-		node.gfx = fmt.Sprintf("gfx%d%x%x", version/10000, version/100%100, version%100)
-	}
-	return node
-}
-
-// localMemory is the size of a node's first bank of device memory.
-func localMemory(folder string) *int64 {
-	bank := readProperties(filepath.Join(folder, "mem_banks/0/properties"))
-	const public, private = 1, 2 // heap types of frame buffers
-	size := bank["size_in_bytes"]
-	if heap := bank["heap_type"]; (heap != public && heap != private) || size == 0 || size > 1<<60 {
-		return nil
-	}
-	total := int64(size)
-	return &total
-}
-
-// readProperties reads lines of a name and a number; others are left out.
-func readProperties(path string) map[string]uint64 {
-	properties := map[string]uint64{}
-	for line := range strings.Lines(readText(path)) {
-		fields := strings.Fields(line)
-		if len(fields) != 2 {
-			continue
-		}
-		if n, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
-			properties[fields[0]] = n
-		}
-	}
-	return properties
 }
 
 // readText is the trimmed text of a small file; "" if it cannot be read.

@@ -102,17 +102,26 @@ func TestDetectAMDServer(t *testing.T) {
 // bits of its location.
 func TestDetectAMDPartitions(t *testing.T) {
 	bank := "heap_type 1\nsize_in_bytes 25769803776\n"
+	cardFiles := card(1, "0000:05:00.0", map[string]string{
+		"vendor": "0x1002", "mem_info_vram_total": "206141652992", "current_compute_partition": "CPX", "current_memory_partition": "NPS4",
+	})
 	second := "simd_count 152\nlocation_id 268436736\ngfx_target_version 90402\nunique_id 8\n"
 	root := tree(t, join(
-		card(1, "0000:05:00.0", map[string]string{"vendor": "0x1002", "mem_info_vram_total": "206141652992"}),
+		cardFiles,
 		node(0, cpuNode, ""),
 		node(1, "simd_count 152\nlocation_id 1280\ngfx_target_version 90402\nunique_id 7\n", bank),
 		node(2, second, bank),
 	))
 	devices, notes := amdDevices(root)
 	want := []Device{
-		{Index: 0, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000007", PCI: "0000:05:00.0", VRAMBytes: new(int64(25769803776))},
-		{Index: 1, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000008", PCI: "0000:05:00.0", VRAMBytes: new(int64(25769803776))},
+		{
+			Index: 0, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000007", PCI: "0000:05:00.0", VRAMBytes: new(int64(25769803776)),
+			Partition: "CPX", PartitionIndex: new(0), MemoryMode: "NPS4",
+		},
+		{
+			Index: 1, Vendor: AMD, Name: "AMD gfx942", UUID: "GPU-0000000000000008", PCI: "0000:05:00.0", VRAMBytes: new(int64(25769803776)),
+			Partition: "CPX", PartitionIndex: new(1), MemoryMode: "NPS4",
+		},
 	}
 	if diff := cmp.Diff(want, devices); diff != "" || len(notes) > 0 {
 		t.Errorf("amdDevices differs (-want +got), notes %q:\n%s", notes, diff)
@@ -139,6 +148,40 @@ func TestDetectAMDWithoutComputeDriver(t *testing.T) {
 	}
 	if len(notes) != 1 || !strings.Contains(notes[0], "PCI order") {
 		t.Errorf("notes = %q, want one about the order", notes)
+	}
+}
+
+// Drivers that give all partitions one unique id leave them with the address.
+func TestAMDPartitionsWithOneID(t *testing.T) {
+	properties := "simd_count 152\nlocation_id 1280\ngfx_target_version 90402\nunique_id 7\n"
+	root := tree(t, join(node(1, properties, ""), node(2, properties, "")))
+	devices, _ := amdDevices(root)
+	for i, want := range []string{"0000:05:00.0/0", "0000:05:00.0/1"} {
+		if got := devices[i].ID(); got != want {
+			t.Errorf("ID of partition %d = %q, want %q", i, got, want)
+		}
+	}
+}
+
+// A GPU that shares the CPU's memory is known by its kind or by the format of
+// the driver's table; a suspended one is not asked for it.
+func TestUnified(t *testing.T) {
+	tests := []struct {
+		name, gfx, status, table string
+		want                     bool
+	}{
+		{"Strix Halo", "gfx1151", "active", "", true},
+		{"table of an APU", "gfx9999", "active", "\x78\x00\x02\x01", true},
+		{"newer table of an APU", "", "active", "\x08\x01\x03\x00", true},
+		{"table whose size looks like a space", "gfx942", "active", "\x20\x01\x01\x04", false},
+		{"asleep", "", "suspended", "\x78\x00\x02\x01", false},
+		{"no table", "gfx942", "active", "", false},
+	}
+	for _, test := range tests {
+		root := tree(t, map[string]string{"gpu_metrics": test.table, "power/runtime_status": test.status + "\n"})
+		if got := unified(root, test.gfx); got != test.want {
+			t.Errorf("%s: unified = %t, want %t", test.name, got, test.want)
+		}
 	}
 }
 

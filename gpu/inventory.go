@@ -30,12 +30,21 @@ type Device struct {
 	PCI       string `json:"pci"`        // domain:bus:device.function in lower case; "" if unknown
 	VRAMBytes *int64 `json:"vram_bytes"` // null where memory is shared with the CPU or unknown
 	GTTBytes  *int64 `json:"gtt_bytes"`  // host memory that an AMD GPU may use; all that counts on an APU
+
+	Unified        bool   `json:"unified_memory"`  // its memory is the CPU's: an APU, a superchip
+	Partition      string `json:"partition"`       // AMD: compute mode, "SPX", "CPX"; NVIDIA: MIG profile; "" if none or unknown
+	PartitionIndex *int   `json:"partition_index"` // which part of its GPU it is, from 0; null: it is the whole GPU
+	MemoryMode     string `json:"memory_mode"`     // AMD: "NPS1", "NPS4"; "" if none or unknown
 }
 
 // ID names the device in results: its UUID where known, else its PCI address,
-// else vendor and index.
+// with the number of the partition if it is one, else vendor and index.
 func (d Device) ID() string {
-	return cmp.Or(d.UUID, d.PCI, fmt.Sprintf("%s:%d", d.Vendor, d.Index))
+	address := d.PCI
+	if address != "" && d.PartitionIndex != nil {
+		address = fmt.Sprintf("%s/%d", address, *d.PartitionIndex)
+	}
+	return cmp.Or(d.UUID, address, fmt.Sprintf("%s:%d", d.Vendor, d.Index))
 }
 
 // Inventory is the GPUs of a box.
