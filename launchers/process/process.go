@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -19,20 +20,26 @@ type Config struct {
 	Argv    []string
 	Env     []string // the whole environment; Cookie is added to it
 	Dir     string   // working directory; "": ours
+	Stdin   *os.File // nil: empty
 	LogPath string   // stdout and stderr are appended to it
 
 	// Cookie must be unique to this tree: every process that carries it is
 	// taken for a member and ended by Stop. "" to go without.
 	Cookie string
+
+	// Cgroup puts the tree into a control group of its own where the box lets
+	// us make one; see Process.CgroupError. It needs a Cookie.
+	Cgroup bool
 }
 
 // Process is a started program with everything that descends from it. Stop
 // must be called in any case, also after the program ended by itself: it may
 // have left children behind, and its pid stays taken until then.
 type Process struct {
-	cmd  *exec.Cmd
-	info results.Process
-	tree tree
+	cmd      *exec.Cmd
+	info     results.Process
+	tree     tree
+	groupErr error // why there is no group
 
 	done     chan struct{} // closed when the leader has ended
 	exitCode int           // valid once done is closed
@@ -54,9 +61,10 @@ func BecomeSubreaper() error {
 	return nil
 }
 
-// Start runs argv in a session of its own, with stdin empty and both outputs
+// Start runs argv in a session of its own, with both outputs
 // going straight to the log file. The error is ErrNotFound if there is no such
-// program.
+// program. Should this program be killed, the leader gets SIGTERM: it can then
+// take its children down in its own order, and most do.
 func Start(config Config) (*Process, error) {
 	if len(config.Argv) == 0 {
 		return nil, errors.New("start process: empty argv")
@@ -70,23 +78,74 @@ func Start(config Config) (*Process, error) {
 		return nil, fmt.Errorf("start process: open log: %w", err)
 	}
 	defer log.Close() // the child has its own descriptor
-	env := slices.Clone(config.Env)
-	if config.Cookie != "" {
-		env = append(env, CookieVariable+"="+config.Cookie)
+	group, groupErr := config.makeGroup()
+	p, err := config.spawn(program, log, group)
+	if err != nil && group != nil { // a kernel or a sandbox without clone3, or the program's own fault
+		_ = group.remove()
+		group, groupErr = nil, err
+		p, err = config.spawn(program, log, nil)
 	}
-	cmd := &exec.Cmd{
-		Path:        program,
-		Args:        config.Argv,
-		Env:         env,
-		Dir:         config.Dir,
-		Stdout:      log,
-		Stderr:      log,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-	}
-	if err := cmd.Start(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("start process: %w", startError(err))
 	}
-	return own(cmd, config)
+	p.groupErr = groupErr
+	return p, p.identify(config, group)
+}
+
+// makeGroup makes the control group; the error says why there is none.
+func (c Config) makeGroup() (*cgroup, error) {
+	if !c.Cgroup || c.Cookie == "" {
+		return nil, errors.New("not asked for")
+	}
+	return newCgroup(systemProc, CgroupName(c.Cookie))
+}
+
+// spawn starts the program in the group.
+func (c Config) spawn(program string, log *os.File, group *cgroup) (*Process, error) {
+	attributes := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
+	if group != nil {
+		folder, err := os.Open(group.folder)
+		if err != nil {
+			return nil, err
+		}
+		defer folder.Close()
+		attributes.UseCgroupFD, attributes.CgroupFD = true, int(folder.Fd())
+	}
+	env := slices.Clone(c.Env)
+	if c.Cookie != "" {
+		env = append(env, CookieVariable+"="+c.Cookie)
+	}
+	p := &Process{
+		cmd: &exec.Cmd{
+			Path: program, Args: c.Argv, Env: env, Dir: c.Dir, Stdout: log, Stderr: log, SysProcAttr: attributes,
+		},
+		done: make(chan struct{}), hurry: make(chan struct{}), gone: make(chan struct{}),
+	}
+	if c.Stdin != nil {
+		p.cmd.Stdin = c.Stdin
+	}
+	started := make(chan error, 1)
+	go p.live(started)
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// live starts the leader and waits for its end, all on one thread: the kernel
+// sends the death signal when the thread ends that forked, not when the
+// program does.
+func (p *Process) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	defer close(p.done)
+	// The only error is that the child is not ours to wait for; it is.
+	p.exitCode, _ = awaitExit(p.cmd.Process.Pid)
 }
 
 // startError recognises a program that exists but cannot be executed, for
@@ -100,45 +159,42 @@ func startError(err error) error {
 	return err
 }
 
-// own takes charge of a child that was just started.
-func own(cmd *exec.Cmd, config Config) (*Process, error) {
-	pid := cmd.Process.Pid
+// identify takes down who was just started.
+func (p *Process) identify(config Config, group *cgroup) error {
+	pid := p.cmd.Process.Pid
 	leader, err := readProc(pid)
 	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		return nil, fmt.Errorf("identify process %d: %w", pid, err)
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		_ = p.cmd.Wait()
+		return fmt.Errorf("identify process %d: %w", pid, err)
 	}
-	p := &Process{
-		cmd: cmd,
-		info: results.Process{
-			PID:       pid,
-			StartTime: leader.StartTime,
-			BootID:    bootID(),
-			Session:   pid, // setsid makes the leader's pid the session's number
-			Cookie:    config.Cookie,
-			Argv:      slices.Clone(config.Argv),
-		},
-		tree: tree{
-			leader:  leader.key(),
-			session: pid,
-			cookie:  config.Cookie,
-			seen:    make(map[procKey]bool),
-		},
-		done:  make(chan struct{}),
-		hurry: make(chan struct{}),
-		gone:  make(chan struct{}),
+	p.info = results.Process{
+		PID:       pid,
+		StartTime: leader.StartTime,
+		BootID:    BootID(),
+		Session:   pid, // setsid makes the leader's pid the session's number
+		Cookie:    config.Cookie,
+		Argv:      slices.Clone(config.Argv),
 	}
-	go func() {
-		defer close(p.done)
-		// The only error is that the child is not ours to wait for; it is.
-		p.exitCode, _ = awaitExit(pid)
-	}()
-	return p, nil
+	if group != nil {
+		p.info.Cgroup = group.path
+	}
+	// Nothing that is older than the leader can descend from it.
+	p.tree = tree{
+		proc: systemProc, leader: leader.key(), since: leader.StartTime, session: pid, cookie: config.Cookie, group: group, uid: anyone,
+		seen: make(map[procKey]bool),
+	}
+	return nil
 }
 
 // Info identifies the leader; Port is the caller's to fill in.
 func (p *Process) Info() results.Process { return p.info }
+
+// CgroupError says why the tree has no control group; nil: it has one. Without
+// one a process escapes that leaves the session, drops its environment and
+// loses its parent, all before it was seen once.
+func (p *Process) CgroupError() error { return p.groupErr }
 
 // Done is closed when the leader has ended. Its children may live on.
 func (p *Process) Done() <-chan struct{} { return p.done }
@@ -155,8 +211,9 @@ func (p *Process) Exit() (code int, ok bool) {
 }
 
 // Tree returns the living processes of the tree, ordered by pid. They are
-// those of the leader's session, those descending from a member, those that
-// carry the cookie, and those that were members when last looked at.
+// those of the leader's session and control group, those descending from a
+// member, those that carry the cookie, and those that were members when last
+// looked at. Dead ones that fell to this program are reaped.
 func (p *Process) Tree() ([]Proc, error) {
 	select {
 	case <-p.gone:
@@ -164,7 +221,8 @@ func (p *Process) Tree() ([]Proc, error) {
 		return nil, nil
 	default:
 	}
-	live, _, err := p.tree.members()
+	live, dead, err := p.tree.members()
+	p.tree.reap(dead)
 	return live, err
 }
 

@@ -80,6 +80,11 @@ func treeSize(t *testing.T, p *Process) int {
 	return len(procs)
 }
 
+func carries(pid int, cookie string) bool {
+	found, _ := systemProc.carries(pid, cookie)
+	return found
+}
+
 // carriers counts living processes that carry the tree's cookie.
 func carriers(t *testing.T, p *Process) int {
 	t.Helper()
@@ -89,7 +94,7 @@ func carriers(t *testing.T, p *Process) int {
 	}
 	n := 0
 	for _, other := range procs {
-		if !other.Zombie() && hasEnv(other.PID, CookieVariable+"="+p.Info().Cookie) {
+		if !other.Zombie() && carries(other.PID, p.Info().Cookie) {
 			n++
 		}
 	}

@@ -8,28 +8,23 @@ import (
 
 // sendSignal signals p if, and only if, its pid still names the same process.
 // A process that has ended is no error.
-func sendSignal(p Proc, signal unix.Signal) error {
+func (fs procFS) sendSignal(p Proc, signal unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	switch {
 	case errors.Is(err, unix.ESRCH):
 		return nil
 	case err != nil: // no pidfds here (old kernel, seccomp): check, then signal
-		if !same(p) {
+		if !fs.same(p) {
 			return nil
 		}
 		return ignoreGone(unix.Kill(p.PID, signal))
 	}
 	defer func() { _ = unix.Close(fd) }()
 	// The descriptor is bound to one process; is it the one meant?
-	if !same(p) {
+	if !fs.same(p) {
 		return nil
 	}
 	return ignoreGone(unix.PidfdSendSignal(fd, signal, nil, 0))
-}
-
-func same(p Proc) bool {
-	now, err := readProc(p.PID)
-	return err == nil && now.StartTime == p.StartTime
 }
 
 func ignoreGone(err error) error {

@@ -72,11 +72,11 @@ func TestSendSignalChecksStartTime(t *testing.T) {
 	}
 	impostor := self
 	impostor.StartTime++
-	if err := sendSignal(impostor, unix.SIGKILL); err != nil {
+	if err := systemProc.sendSignal(impostor, unix.SIGKILL); err != nil {
 		t.Errorf("sendSignal(impostor, KILL) = %v, want nil and no effect", err)
 	}
 	const none = 1 << 22 // above the largest possible pid
-	if err := sendSignal(Proc{PID: none}, unix.SIGKILL); err != nil {
+	if err := systemProc.sendSignal(Proc{PID: none}, unix.SIGKILL); err != nil {
 		t.Errorf("sendSignal(no such process) = %v, want nil", err)
 	}
 }

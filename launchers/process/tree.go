@@ -18,25 +18,34 @@ const CookieVariable = "BENCH_COOKIE"
 // tree finds the processes that descend from a leader. Once seen, a process
 // stays a member whatever it does to its session, parent and environment.
 type tree struct {
-	leader  procKey
-	session int
-	cookie  string // "": members are not found by environment
+	proc    procFS
+	leader  procKey // zero: not known
+	since   uint64  // nothing that started before is a member
+	session int     // 0: not known
+	cookie  string  // "": members are not found by environment
+	group   *cgroup // nil: none
+	uid     int     // whose processes alone are members, but for those of the group; anyone: all
 
 	mu   sync.Mutex
 	seen map[procKey]bool // guarded by mu
 }
 
+// anyone as a tree's uid is no condition.
+const anyone = -1
+
 // members returns the living processes of the tree, the leader included,
 // ordered by pid, and the dead ones that nobody has reaped.
 func (t *tree) members() (live, dead []Proc, err error) {
-	// Nothing that is older than the leader can descend from it.
-	procs, err := listProcs(t.leader.start)
+	// Those in the group are asked for first: whoever is in it later was forked
+	// by one of them.
+	inGroup := t.inGroup()
+	procs, err := t.proc.list(t.since)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list processes: %w", err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range t.pick(procs) {
+	for _, p := range t.pick(procs, inGroup) {
 		t.seen[p.key()] = true
 		if p.Zombie() {
 			dead = append(dead, p)
@@ -50,22 +59,40 @@ func (t *tree) members() (live, dead []Proc, err error) {
 	return live, dead, nil
 }
 
+func (t *tree) inGroup() map[int]bool {
+	if t.group == nil {
+		return nil
+	}
+	pids := make(map[int]bool)
+	for _, pid := range t.group.pids() {
+		pids[pid] = true
+	}
+	return pids
+}
+
 // pick selects the tree's processes. The caller holds mu.
-func (t *tree) pick(procs []Proc) []Proc {
-	self := os.Getpid()
+func (t *tree) pick(procs []Proc, inGroup map[int]bool) []Proc {
 	ours := make(map[int]Proc)
+	add := func(p Proc, belongs bool) bool {
+		_, already := ours[p.PID]
+		if already || !belongs || p.PID == os.Getpid() || p.PID == 1 {
+			return false
+		}
+		ours[p.PID] = p
+		return true
+	}
+	pinned := false // the session is ours: a process that is ours for another reason is in it
 	for _, p := range procs {
-		if p.PID != self && p.PID != 1 && t.belongs(p) {
-			ours[p.PID] = p
+		if add(p, t.belongs(p, inGroup)) && p.Session == t.session {
+			pinned = true
 		}
 	}
 	for grown := true; grown; {
 		grown = false
 		for _, p := range procs {
-			_, already := ours[p.PID]
 			_, child := ours[p.PPID]
-			if child && !already && p.PID != self {
-				ours[p.PID] = p
+			related := child || pinned && p.Session == t.session
+			if add(p, related && t.permitted(p)) {
 				grown = true
 			}
 		}
@@ -77,17 +104,36 @@ func (t *tree) pick(procs []Proc) []Proc {
 	return picked
 }
 
-func (t *tree) belongs(p Proc) bool {
+// belongs reports whether a process is a member for itself, whatever its
+// parent and session are.
+func (t *tree) belongs(p Proc, inGroup map[int]bool) bool {
 	switch {
-	case p.key() == t.leader, t.seen[p.key()]:
+	case t.seen[p.key()]:
 		return true
-	case p.Session == t.session: // its number is not given out again while the leader is unreaped
+	// The state was read before the group is asked, and a signal goes only to
+	// a process that started when that state says: no pid is mistaken.
+	case inGroup[p.PID] && t.group.holds(t.proc.cgroup(p.PID)):
 		return true
+	case p.key() == t.leader:
+		return t.permitted(p)
 	case t.cookie == "" || p.Zombie():
 		return false
 	}
-	return hasEnv(p.PID, CookieVariable+"="+t.cookie)
+	carries, _ := t.proc.carries(p.PID, t.cookie)
+	return carries && t.permitted(p)
 }
+
+func (t *tree) permitted(p Proc) bool {
+	if t.uid == anyone {
+		return true
+	}
+	uid, ok := t.proc.owner(p.PID)
+	return ok && uid == t.uid
+}
+
+// empty reports whether the tree's group has nobody in it, also nobody whom
+// this program cannot see.
+func (t *tree) groupEmpty() bool { return t.group == nil || !t.group.populated() }
 
 // reap collects dead members that were reparented to this process, which is a
 // subreaper. It never waits for a process that it does not name, because

@@ -1,0 +1,118 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"benchrig/results"
+)
+
+// Remains is what is left of a tree that an earlier program started and noted.
+type Remains struct {
+	tree      tree
+	leader    Proc // PID 0: it is gone, or was never noted
+	live      []Proc
+	strangers []Stranger
+}
+
+// Stranger is a process that looks like a remainder and is none as far as can
+// be shown. It is left alone.
+type Stranger struct {
+	PID int    `json:"pid"`
+	Why string `json:"why"`
+}
+
+// Find looks for what is left of a tree by what was noted of it. A process is
+// ours if it is of this boot and of this user, and has the noted pid and start
+// time, or carries the cookie (also one that begins with it and a point), or
+// is in the session or a descendant of such a one; or if it is in the tree's
+// control group, whose name nobody else uses. Nothing else is: not a pid that
+// was given out again, not what cannot be looked into.
+func Find(noted results.Process) (*Remains, error) {
+	return find(systemProc, os.Geteuid(), noted)
+}
+
+func find(proc procFS, uid int, noted results.Process) (*Remains, error) {
+	r := &Remains{tree: tree{proc: proc, cookie: noted.Cookie, uid: uid, seen: make(map[procKey]bool)}}
+	if noted.BootID != "" && noted.BootID != proc.bootID() {
+		// Everything ended with that boot; pids and times mean others now. Only
+		// a cookie cannot be another's.
+		noted = results.Process{Cookie: noted.Cookie}
+	}
+	r.tree.session = noted.Session
+	if noted.PID != 0 && noted.StartTime != 0 {
+		r.tree.leader = procKey{noted.PID, noted.StartTime}
+		r.tree.since = noted.StartTime
+	}
+	r.tree.group, _ = openCgroup(proc, noted.Cgroup)
+	return r, r.look(noted)
+}
+
+// look takes down who is left, and who only looks like it.
+func (r *Remains) look(noted results.Process) error {
+	live, _, err := r.tree.members()
+	if err != nil {
+		return err
+	}
+	r.live = live
+	ours := make(map[int]bool)
+	for _, p := range live {
+		ours[p.PID] = true
+		if p.key() == r.tree.leader {
+			r.leader = p
+		}
+	}
+	all, err := r.tree.proc.list(0)
+	if err != nil {
+		return fmt.Errorf("list processes: %w", err)
+	}
+	for _, p := range all {
+		if why := r.strange(p, noted); why != "" && !ours[p.PID] && !p.Zombie() && p.PID != os.Getpid() {
+			r.strangers = append(r.strangers, Stranger{p.PID, why})
+		}
+	}
+	slices.SortFunc(r.strangers, func(a, b Stranger) int { return cmp.Compare(a.PID, b.PID) })
+	return nil
+}
+
+// strange says why a process that was not found to be ours looks like it; ""
+// if it does not.
+func (r *Remains) strange(p Proc, noted results.Process) string {
+	carries, readable := r.tree.proc.carries(p.PID, r.tree.cookie)
+	uid, known := r.tree.proc.owner(p.PID)
+	mine := known && uid == r.tree.uid
+	switch {
+	case carries && !mine, p.key() == r.tree.leader && !mine:
+		return fmt.Sprintf("it belongs to user %d", uid)
+	case p.PID == noted.PID:
+		return "its pid was ours and has been given out again"
+	case noted.Session != 0 && p.Session == noted.Session && !readable:
+		return "it is in a session with the number of ours, but its environment cannot be read"
+	case noted.Session != 0 && p.Session == noted.Session:
+		return "it is in a session with the number of ours, but does not carry our cookie"
+	}
+	return ""
+}
+
+// Procs are the living processes that are left, ordered by pid.
+func (r *Remains) Procs() []Proc { return r.live }
+
+// Strangers are processes that look like ours and are left alone.
+func (r *Remains) Strangers() []Stranger { return r.strangers }
+
+// End ends what is left, in the way of Process.Stop. A done ctx means SIGKILL
+// at once. PortFree is the caller's to prove; the exit code is nobody's to
+// know.
+func (r *Remains) End(ctx context.Context, grace time.Duration) (results.Proof, error) {
+	s := newStopping(&r.tree, ctx.Done())
+	s.leader = r.leader
+	err := s.run(grace)
+	if err == nil && r.tree.group != nil {
+		_ = r.tree.group.remove() // an empty folder does no harm
+	}
+	return s.proof(err == nil), err
+}

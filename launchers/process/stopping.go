@@ -1,0 +1,246 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"benchrig/results"
+)
+
+const (
+	// settleTime lets children that notice their parent's end go by themselves.
+	settleTime = 300 * time.Millisecond
+	// termTime is what children that outlived the leader get after their own
+	// SIGTERM. Some engines' workers need 4 s to give up on their parent.
+	termTime = 5 * time.Second
+	// killTime bounds the wait for killed processes. One that sits in an
+	// uninterruptible system call (a dead device) never goes.
+	killTime = 10 * time.Second
+
+	minPoll = 10 * time.Millisecond
+	maxPoll = 100 * time.Millisecond
+)
+
+// stopping is one attempt to end a tree.
+type stopping struct {
+	tree       *tree
+	leader     Proc            // PID 0: there is none
+	leaderDone <-chan struct{} // closed when it has ended; nil: it is no child of ours, look
+	hurry      <-chan struct{} // closed: go straight to SIGKILL
+	signal     func(Proc, unix.Signal) error
+
+	began   time.Time
+	signals []string
+	left    map[procKey]bool // members signalled after the leader had ended
+	stuck   []int            // pids that SIGKILL does not end
+}
+
+func newStopping(t *tree, hurry <-chan struct{}) *stopping {
+	return &stopping{tree: t, hurry: hurry, signal: t.proc.sendSignal, began: time.Now(), left: make(map[procKey]bool)}
+}
+
+func (s *stopping) run(grace time.Duration) error {
+	// Look once while the leader lives: a child that has left its session and
+	// dropped its environment can be told by its parent alone.
+	if _, _, err := s.tree.members(); err != nil {
+		return err
+	}
+	s.askLeader(grace)
+	if gone, err := s.emptyWithin(settleTime); gone || err != nil {
+		return err
+	}
+	if s.askRest() {
+		if gone, err := s.emptyWithin(termTime); gone || err != nil {
+			return err
+		}
+	}
+	return s.kill()
+}
+
+// askLeader sends SIGTERM to the leader alone, so that it can take its
+// children down in its own order, and waits for its end.
+func (s *stopping) askLeader(grace time.Duration) {
+	if s.leader.PID == 0 || s.leaderEnded() || s.hurried() {
+		return
+	}
+	s.send(s.leader, unix.SIGTERM)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	look := time.NewTicker(maxPoll)
+	defer look.Stop()
+	for {
+		select {
+		case <-s.leaderDone:
+			return
+		case <-look.C:
+			if s.leaderEnded() {
+				return
+			}
+		case <-timer.C:
+			return
+		case <-s.hurry:
+			return
+		}
+	}
+}
+
+func (s *stopping) leaderEnded() bool {
+	if s.leaderDone != nil {
+		select {
+		case <-s.leaderDone:
+			return true
+		default:
+			return false
+		}
+	}
+	now, err := s.tree.proc.read(s.leader.PID)
+	return err != nil || now.StartTime != s.leader.StartTime || now.Zombie()
+}
+
+// askRest sends SIGTERM to all members but the leader and reports whether
+// there were any.
+func (s *stopping) askRest() bool {
+	live, _, err := s.tree.members()
+	if err != nil || s.hurried() {
+		return false
+	}
+	asked := false
+	for _, member := range live {
+		if member.key() != s.leader.key() {
+			s.send(member, unix.SIGTERM)
+			asked = true
+		}
+	}
+	return asked
+}
+
+// kill sends SIGKILL to every member until there is none. A member may fork
+// while it is being looked for, hence the rounds; out of a control group no
+// fork leads.
+func (s *stopping) kill() error {
+	deadline := time.Now().Add(killTime)
+	for {
+		live, _, err := s.tree.members()
+		if err != nil {
+			return err
+		}
+		for _, member := range live {
+			s.send(member, unix.SIGKILL)
+		}
+		if !s.tree.groupEmpty() {
+			_ = s.tree.group.kill() // whether it worked shows when it is looked at next
+		}
+		gone, err := s.empty(2 * maxPoll)
+		if gone || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return s.giveUp()
+		}
+	}
+}
+
+// emptyWithin waits until the tree has no living member, up to limit or until
+// someone is in a hurry.
+func (s *stopping) emptyWithin(limit time.Duration) (bool, error) {
+	if s.hurried() {
+		limit = 0
+	}
+	return s.empty(limit)
+}
+
+// empty is emptyWithin without regard to a hurry that was there before. One
+// look at /proc can miss a process that is forked during it, so two in
+// sequence must find nothing.
+func (s *stopping) empty(limit time.Duration) (bool, error) {
+	deadline := time.Now().Add(limit)
+	hurry := s.hurry
+	if s.hurried() {
+		hurry = nil
+	}
+	pause, clean := minPoll, 0
+	for {
+		live, dead, err := s.tree.members()
+		if err != nil {
+			return false, err
+		}
+		s.tree.reap(dead)
+		if len(live) == 0 && s.tree.groupEmpty() {
+			clean++
+		} else {
+			clean = 0
+		}
+		if clean == 2 {
+			return true, nil
+		}
+		if clean == 0 && time.Now().After(deadline) {
+			return false, nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-hurry:
+			hurry, deadline = nil, time.Now()
+		}
+		pause = min(2*pause, maxPoll)
+	}
+}
+
+func (s *stopping) send(member Proc, signal unix.Signal) {
+	name := strings.TrimPrefix(unix.SignalName(signal), "SIG")
+	if !slices.Contains(s.signals, name) {
+		s.signals = append(s.signals, name)
+	}
+	if member.key() != s.leader.key() && (s.leader.PID == 0 || s.leaderEnded()) {
+		s.left[member.key()] = true
+	}
+	// Whether it worked shows when the tree is looked at next.
+	_ = s.signal(member, signal)
+}
+
+func (s *stopping) hurried() bool {
+	select {
+	case <-s.hurry:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *stopping) proof(gone bool) results.Proof {
+	return results.Proof{
+		Signals:    s.signals,
+		LeftBehind: len(s.left),
+		PIDsGone:   gone,
+		StopS:      time.Since(s.began).Seconds(),
+		Unkillable: s.stuck,
+	}
+}
+
+// giveUp says who outlives SIGKILL and why.
+func (s *stopping) giveUp() error {
+	live, _, err := s.tree.members()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, member := range live {
+		names = append(names, fmt.Sprintf("%d (state %c)", member.PID, member.State))
+		if member.Unkillable() {
+			s.stuck = append(s.stuck, member.PID)
+		}
+	}
+	text := fmt.Sprintf("stop process: still there %v after SIGKILL: pid %s", killTime, strings.Join(names, ", "))
+	switch {
+	case len(s.stuck) > 0:
+		text += "; state D or Z means that it waits in the kernel for a device, which only a reset or a reboot ends"
+	case len(live) == 0:
+		text = fmt.Sprintf("stop process: %v after SIGKILL the control group %s still holds processes that cannot be seen from here",
+			killTime, s.tree.group.path)
+	}
+	return errors.New(text)
+}
