@@ -58,9 +58,10 @@ type Process struct {
 	Port      int      `json:"port"`
 	Argv      []string `json:"argv"`
 
-	Cgroup    string         `json:"cgroup,omitempty"`    // path below /sys/fs/cgroup; "": none of its own
+	Cgroup    string         `json:"cgroup,omitempty"`    // path as in /proc/PID/cgroup; "": none of its own
 	Container *ContainerInfo `json:"container,omitempty"` // where the server is one
 	VRAM      []VRAMProof    `json:"vram,omitempty"`      // baseline of the GPUs it uses
+	Shm       []string       `json:"shm,omitempty"`       // files of engines in /dev/shm that were there before
 }
 
 // ContainerInfo identifies a container beyond reuse of its name.
@@ -80,8 +81,9 @@ type Proof struct {
 	PortFree   bool     `json:"port_free"`
 	StopS      float64  `json:"stop_s"` // from the first signal to the proof
 
-	Unkillable []int       `json:"unkillable,omitempty"` // pids in an uninterruptible system call that SIGKILL does not end
-	VRAM       []VRAMProof `json:"vram"`                 // one a GPU used; empty: memory was not looked at
+	Unkillable []int       `json:"unkillable,omitempty"`  // pids in an uninterruptible system call that SIGKILL does not end
+	VRAM       []VRAMProof `json:"vram"`                  // one a GPU used; empty: memory was not looked at
+	ShmRemoved []string    `json:"shm_removed,omitempty"` // files in /dev/shm that the server left and nobody used
 }
 
 // VRAMProof compares a GPU's used memory after a stop with that before the

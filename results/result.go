@@ -127,8 +127,9 @@ type Server struct {
 	Life        string             `json:"life"` // id of its server life, a folder name under lives/
 	Launcher    string             `json:"launcher"`
 	BaseURL     string             `json:"base_url"`
-	Argv        []string           `json:"argv"` // empty for an external server
-	Env         map[string]string  `json:"env"`  // the difference to ours; secrets redacted
+	Argv        []string           `json:"argv"`        // empty for an external server
+	Env         map[string]string  `json:"env"`         // the difference to ours; secrets redacted
+	DroppedEnv  []string           `json:"dropped_env"` // names of variables of ours that it did not inherit
 	GPUs        []int              `json:"gpus"`
 	PID         int                `json:"pid,omitempty"`
 	Model       string             `json:"model"`   // as the server names it

@@ -58,7 +58,8 @@ type TelemetryGap struct {
 // GPUHolder is a process that holds memory of a GPU.
 type GPUHolder struct {
 	PID    int    `json:"pid"`
-	Device string `json:"device"`     // "" where the source does not say which
-	Bytes  *int64 `json:"vram_bytes"` // of all its devices where Device is ""
-	Name   string `json:"name"`       // as the source or /proc says; cut short by some
+	Device string `json:"device"`         // "" where the source does not say which
+	Bytes  *int64 `json:"vram_bytes"`     // of all its devices where Device is ""
+	Name   string `json:"name"`           // as the source or /proc says; cut short by some
+	Ours   bool   `json:"ours,omitempty"` // a process of our own servers
 }

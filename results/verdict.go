@@ -48,6 +48,7 @@ const (
 	FailReadyStall   FailureClass = "ready-stall"        // no sign of life for ready.stall
 	FailWrongModel   FailureClass = "wrong-model"        // it serves another model than asked for
 	FailForeign      FailureClass = "foreign-listener"   // the port is answered by a process that is not ours
+	FailForeignGPU   FailureClass = "foreign-gpu-holder" // others hold memory of the GPUs it is to use
 	FailNoProof      FailureClass = "not-stopped"        // could not be proven gone
 	FailDataset      FailureClass = "dataset"            // prompts could not be made
 	FailDeadline     FailureClass = "deadline"           // step or run deadline passed
