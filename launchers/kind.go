@@ -102,6 +102,13 @@ type Kind struct {
 	// tell what to change in the recipe.
 	Command func(Spec) (Command, error)
 
+	// Entry is a Binary for Command that stands for an image's entry point: as
+	// many words are cut off the argv again. Nil: argv has no program of the
+	// kind's own. ImageProgram are those of images whose entry point is not
+	// the server.
+	Entry        []string
+	ImageProgram []string
+
 	// WorldSize says how many GPUs one server of this recipe uses by its
 	// parallelism arguments; 0 if it cannot tell.
 	WorldSize func([]Arg) int

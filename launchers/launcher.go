@@ -26,8 +26,10 @@ type Launcher struct {
 	// Environ is the environment that servers inherit, as os.Environ gives it.
 	Environ []string
 
-	mu      sync.Mutex                    // guards all below
-	hurried bool                          // Hurry was called
+	limits *containerLimits // nil: the usual ones
+
+	mu      sync.Mutex             // guards all below
+	hurried bool                   // Hurry was called
 	running map[execution]struct{} // started and not proven gone
 }
 
@@ -75,7 +77,7 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	if ctx.Err() != nil {
 		return nil, interrupted(ctx, "before the start")
 	}
-	command, err := kind.Command(spec)
+	command, err := Plan(kind, spec)
 	if err != nil {
 		return nil, results.Failf(results.FailBadRecipe, "%s: %v", kind.Name, err)
 	}
@@ -92,6 +94,9 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	}
 	base := "http://" + net.JoinHostPort(reachable(spec.Host), strconv.Itoa(spec.Port))
 	server := newServer(kind, spec, base, l.Journal)
+	if l.limits != nil {
+		server.limits = *l.limits
+	}
 	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
 		return nil, failure
 	}
@@ -120,6 +125,7 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 		probe:   newProber(base, spec),
 		redact:  newRedactor(spec),
 		journal: journal,
+		limits:  defaultContainerLimits(),
 		quit:    make(chan struct{}),
 		failed:  make(chan struct{}),
 	}
@@ -141,6 +147,9 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 
 // spawn starts the process, with journal entries before and after.
 func (s *Server) spawn(ctx context.Context, environ []string, command Command) *results.Failure {
+	if s.spec.Container.Image != "" {
+		return s.spawnContainer(ctx, environ)
+	}
 	env, set := environment(environ, s.spec, command)
 	s.info.Argv, s.info.Env = s.redact.texts(command.Argv), s.redact.values(set)
 	if len(command.Argv) == 0 {

@@ -20,6 +20,7 @@ func llamacppKind() Kind {
 		// comes every 30 s.
 		StopGrace:    35 * time.Second,
 		Command:      llamaCommand,
+		Entry:        []string{"llama-server"},
 		WorldSize:    unknownSize, // it spreads over all GPUs that it sees
 		ServedName:   llamaServedName,
 		HealthPath:   "/health",

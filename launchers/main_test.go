@@ -6,11 +6,13 @@ import (
 
 	"go.uber.org/goleak"
 
+	"benchrig/internal/fakecontainer"
 	"benchrig/internal/fakeengine"
 	"benchrig/launchers/process"
 )
 
 func TestMain(m *testing.M) {
+	fakecontainer.Main()
 	fakeengine.Main()
 	if err := process.BecomeSubreaper(); err != nil {
 		panic(err)

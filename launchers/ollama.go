@@ -16,6 +16,7 @@ func ollamaKind() Kind {
 		DefaultPort: 11434,
 		StopGrace:   20 * time.Second,
 		Command:     ollamaCommand,
+		Entry:       []string{"ollama"},
 		WorldSize:   unknownSize,
 		ServedName:  func(s Spec) string { return ollamaModel(s.Model) },
 		HealthPath:  "/", // says "Ollama is running"; the model loads with the first request

@@ -2,7 +2,9 @@ package launchers
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -99,6 +101,13 @@ func ownsSocket(pid int, inode string) bool {
 		target, err := os.Readlink(filepath.Join(folder, entry.Name()))
 		return err == nil && target == want
 	})
+}
+
+// socketsVisible reports whether the descriptors of a process may be seen, or
+// it has none because it has ended.
+func socketsVisible(pid int) bool {
+	_, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+	return !errors.Is(err, fs.ErrPermission)
 }
 
 // holder finds a process that holds the socket; false if none can be seen.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchrig/internal/fakecontainer"
 	"benchrig/internal/fakeengine"
 	"benchrig/results"
 )
@@ -115,8 +116,18 @@ func TestFreePort(t *testing.T) {
 // answer on the port: measuring it would be the worst of mistakes.
 func TestForeignListener(t *testing.T) {
 	t.Parallel()
-	kind := vllm(t)
-	b := prepare(t, kind, fakeengine.Config{Silent: true})
+	for _, boxed := range []bool{false, true} {
+		b := prepare(t, vllm(t), fakeengine.Config{Silent: true})
+		if boxed {
+			contain(t, b, "docker", fakecontainer.Config{})
+		}
+		b.refuseStranger(t)
+	}
+}
+
+// refuseStranger lets somebody else listen on the port after the spawn.
+func (b *bench) refuseStranger(t *testing.T) {
+	t.Helper()
 	stranger := &http.Server{Handler: fakeengine.Handler(fakeengine.Config{Model: "tiny", Paths: fakeengine.VLLM()})}
 	served := make(chan struct{})
 	b.Journal = func(e results.Event) error {

@@ -38,7 +38,7 @@ func (s *Server) ladder() []rung {
 	}
 	if s.process != nil {
 		strikes := 0
-		rungs = append(rungs, rung{"owner", "the port's owner", func(context.Context) step { return s.tryOwner(&strikes) }})
+		rungs = append(rungs, rung{"owner", "the port's owner", func(ctx context.Context) step { return s.tryOwner(ctx, &strikes) }})
 	}
 	token := tokenRung{server: s, path: completionsPath}
 	return append(rungs, rung{"token", "a token", token.try})
@@ -182,7 +182,10 @@ func quoteAll(names []string) string {
 
 // tryOwner proves that whoever answers is one of our processes: with
 // SO_REUSEPORT two servers can share a port without noticing.
-func (s *Server) tryOwner(strikes *int) step {
+func (s *Server) tryOwner(ctx context.Context, strikes *int) step {
+	if c, ok := s.process.(*container); ok && containerNetwork(s.spec) != hostNetwork {
+		return c.tryPublished(ctx, s.spec.Port)
+	}
 	tree, err := s.process.Tree()
 	if err != nil {
 		return step{answer: err.Error()}
@@ -194,13 +197,26 @@ func (s *Server) tryOwner(strikes *int) step {
 			continue
 		}
 		owned := slices.ContainsFunc(tree, func(p process.Proc) bool { return ownsSocket(p.PID, l.inode) })
-		if !owned {
+		if !owned && !likelyOurs(tree, l.inode) {
 			*strikes++ // it may have been forked after the look at the tree
 			return s.foreign(l, *strikes)
 		}
 		ours++
 	}
 	return step{done: ours > 0, answer: fmt.Sprintf("no socket of this machine listens on port %d", s.spec.Port)}
+}
+
+// likelyOurs stands in for the proof where the server's processes belong to
+// another user, as those of a container often do, so that their sockets cannot
+// be seen: the port was free before the start, and nobody who can be seen
+// holds the socket.
+func likelyOurs(tree []process.Proc, inode string) bool {
+	hidden := func(p process.Proc) bool { return !socketsVisible(p.PID) }
+	if !slices.ContainsFunc(tree, hidden) {
+		return false
+	}
+	_, seen := holder(inode)
+	return !seen
 }
 
 // foreign is the failure of a listener outside of our process tree.

@@ -19,6 +19,7 @@ type Server struct {
 	redact  redactor
 	journal func(results.Event) error
 
+	limits  containerLimits
 	process execution  // nil: external, not ours to start or stop
 	release func()     // called when the process is proven gone
 	log     *serverLog // nil: external

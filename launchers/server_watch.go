@@ -1,6 +1,7 @@
 package launchers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -123,6 +124,15 @@ func (s *Server) exitFailure() *results.Failure {
 		describeExit(code), s.sinceSpawn(), s.stage(), quoted(s.log.lastLine()))
 	if match := s.log.fatalLine(); match != nil {
 		failure = match.failure()
+	}
+	if told, ok := s.process.(interface {
+		Explain() (results.FailureClass, string)
+	}); ok {
+		class, text := told.Explain()
+		failure.Class = cmp.Or(class, failure.Class)
+		if text != "" {
+			failure.Message += "; " + text
+		}
 	}
 	failure.ExitCode = &code
 	return failure

@@ -9,16 +9,18 @@ import (
 
 func sglangKind() Kind {
 	return Kind{
-		Name:        "sglang",
-		DefaultPort: 30000,
-		StopGrace:   30 * time.Second,
-		Command:     sglangCommand,
-		WorldSize:   sglangWorldSize,
-		ServedName:  servedOrModel,
-		HealthPath:  "/health", // generates a token and takes up to 20 s
-		ModelsPath:  "/v1/models",
-		VersionPath: "/get_server_info",
-		MetricsPath: "/metrics",
+		Name:         "sglang",
+		DefaultPort:  30000,
+		StopGrace:    30 * time.Second,
+		Command:      sglangCommand,
+		Entry:        []string{"sglang"},
+		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
+		WorldSize:    sglangWorldSize,
+		ServedName:   servedOrModel,
+		HealthPath:   "/health", // generates a token and takes up to 20 s
+		ModelsPath:   "/v1/models",
+		VersionPath:  "/get_server_info",
+		MetricsPath:  "/metrics",
 		Counters: map[string][]string{
 			InputTokensTotal:  {"sglang:prompt_tokens_total"},
 			OutputTokensTotal: {"sglang:generation_tokens_total"},

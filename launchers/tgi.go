@@ -14,6 +14,7 @@ func tgiKind() Kind {
 		DefaultPort: 3000,
 		StopGrace:   90 * time.Second, // it gives each of its processes that long
 		Command:     tgiCommand,
+		Entry:       []string{"text-generation-launcher"},
 		WorldSize:   tgiWorldSize,
 		ServedName:  servedOrModel,
 		HealthPath:  "/health",

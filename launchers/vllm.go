@@ -29,6 +29,7 @@ func vllmKind() Kind {
 	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
+	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
 	return kind
 }
 

@@ -1,0 +1,94 @@
+package launchers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// ContainerLeftovers lists the containers that an engine ("docker", "podman")
+// keeps with the cookie of a server life, running or not; "" stands for those
+// of any life of ours. Nothing but our label makes a container ours. environ
+// is the client's environment. No such client is an error of which
+// errors.Is(err, process.ErrNotFound) holds.
+func ContainerLeftovers(ctx context.Context, engine, cookie string, environ []string) ([]results.ContainerInfo, error) {
+	cli, err := plainCLI(engine, environ)
+	if err != nil {
+		return nil, err
+	}
+	label := labelCookie
+	if cookie != "" {
+		label += "=" + cookie
+	}
+	ids, err := cli.labelled(ctx, defaultContainerLimits().ask, label)
+	if err != nil {
+		return nil, fmt.Errorf("list containers: %w", err)
+	}
+	var found []results.ContainerInfo
+	for _, id := range ids {
+		info, err := cli.identify(ctx, id)
+		switch {
+		case noSuch(err): // it has gone meanwhile
+		case err != nil:
+			return found, fmt.Errorf("list containers: %w", err)
+		default:
+			found = append(found, info)
+		}
+	}
+	return found, nil
+}
+
+// EndContainer removes a container that ContainerLeftovers listed, if it still
+// carries that label, and proves that it is gone.
+func EndContainer(ctx context.Context, info results.ContainerInfo, environ []string) error {
+	cli, err := plainCLI(info.Engine, environ)
+	if err != nil {
+		return err
+	}
+	now, err := cli.identify(ctx, info.ID)
+	switch {
+	case noSuch(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("end container %s: %w", info.Name, err)
+	case now.Label != info.Label || info.Label == "":
+		return fmt.Errorf("end container %s: it carries label %q, not %q: it is not ours", info.Name, now.Label, info.Label)
+	}
+	if err := cli.remove(ctx, defaultContainerLimits(), info.ID); err != nil {
+		return fmt.Errorf("end container %s: %w", info.Name, err)
+	}
+	return nil
+}
+
+func plainCLI(engine string, environ []string) (containerCLI, error) {
+	program, err := process.LookPath(engine, "/", environ)
+	if err != nil {
+		return containerCLI{}, fmt.Errorf("find container engine: %w", err)
+	}
+	return containerCLI{engine: engine, program: program, env: environ}, nil
+}
+
+// identify asks for name and label of a container.
+func (c containerCLI) identify(ctx context.Context, id string) (results.ContainerInfo, error) {
+	text, err := c.call(ctx, defaultContainerLimits().ask, "inspect", "--type", "container",
+		"--format", `{"Name":{{json .Name}},"Labels":{{json .Config.Labels}}}`, id)
+	if err != nil {
+		return results.ContainerInfo{}, err
+	}
+	var told struct {
+		Name   string
+		Labels map[string]string
+	}
+	if err := json.Unmarshal([]byte(text), &told); err != nil {
+		return results.ContainerInfo{}, fmt.Errorf("%s inspect: %q is not understood: %w", c.engine, shorten(text), err)
+	}
+	info := results.ContainerInfo{Engine: c.engine, Name: strings.TrimPrefix(told.Name, "/"), ID: id}
+	if cookie, ours := told.Labels[labelCookie]; ours {
+		info.Label = labelCookie + "=" + cookie
+	}
+	return info, nil
+}

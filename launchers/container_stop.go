@@ -1,0 +1,125 @@
+package launchers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// Stop ends the container: stop, kill, removal, each with a time limit of its
+// own, until the engine does not know it any more and its processes are gone.
+// A done ctx means Hurry, not giving up. PortFree is the caller's to prove.
+func (c *container) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
+	unhook := context.AfterFunc(ctx, c.Hurry)
+	defer unhook()
+	c.stopMu.Lock()
+	defer c.stopMu.Unlock()
+	if c.gone {
+		return c.proof, nil
+	}
+	began, base := time.Now(), context.WithoutCancel(ctx)
+	_, _ = c.Tree() // to know its processes when it does not any more
+	signals := c.halt(base, grace)
+	err := c.cli.remove(base, c.limits, c.id)
+	c.quit()
+	c.watching.Wait()
+	c.proof = results.Proof{Signals: signals, StopS: time.Since(began).Seconds()}
+	if err != nil {
+		return c.proof, fmt.Errorf("stop container %s: %w", c.identity.Container.Name, err)
+	}
+	c.proof.ExitCode = c.exitCode(signals)
+	left := c.awaitVanished(base)
+	c.proof.StopS = time.Since(began).Seconds()
+	if len(left) > 0 {
+		c.proof.Unkillable = left
+		return c.proof, fmt.Errorf("stop container %s: %s says that it is gone, but its processes %v are still there", c.identity.Container.Name, c.cli.engine, left)
+	}
+	c.proof.PIDsGone, c.gone = true, true
+	return c.proof, nil
+}
+
+// halt asks the container to end and then makes it, and returns the signals
+// that took.
+func (c *container) halt(ctx context.Context, grace time.Duration) (signals []string) {
+	running := func() bool {
+		err := c.look(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return err != nil && !noSuch(err) || err == nil && (c.state.Running || c.state.Restarting)
+	}
+	if !running() {
+		return nil
+	}
+	if asking, cancel := c.unlessHurried(ctx); asking.Err() == nil {
+		signals = append(signals, "TERM")
+		_, _ = c.cli.call(asking, grace+c.limits.kill, "stop", "-t", seconds(grace), c.id) // it shows in its state
+		cancel()
+	} else {
+		cancel()
+	}
+	if running() {
+		signals = append(signals, "KILL")
+		_, _ = c.cli.call(ctx, c.limits.kill, "kill", c.id) // as above
+		_ = c.look(ctx)
+	}
+	return signals
+}
+
+// unlessHurried is ctx until someone is in a hurry.
+func (c *container) unlessHurried(ctx context.Context) (context.Context, context.CancelFunc) {
+	calm, cancel := context.WithCancel(ctx)
+	select {
+	case <-c.hurry:
+		cancel()
+		return calm, cancel
+	default:
+	}
+	go func() {
+		select {
+		case <-c.hurry:
+			cancel()
+		case <-calm.Done():
+		}
+	}()
+	return calm, cancel
+}
+
+// exitCode is that of the first process; null where the engine never told.
+func (c *container) exitCode(signals []string) *int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.Running || len(signals) == 0 && c.state == (containerState{}) {
+		return nil
+	}
+	code := c.state.ExitCode
+	return &code
+}
+
+// awaitVanished waits until no process that was seen in the container is
+// there, and returns the pids of those that stay.
+func (c *container) awaitVanished(ctx context.Context) []int {
+	deadline := time.Now().Add(c.limits.vanish)
+	for {
+		left := c.remaining()
+		if len(left) == 0 || time.Now().After(deadline) || !pause(ctx, minPoll) {
+			return left
+		}
+	}
+}
+
+func (c *container) remaining() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var left []int
+	for pid, start := range c.known {
+		if now, seen := process.StartTime(pid); seen && now == start {
+			left = append(left, pid)
+		}
+	}
+	slices.Sort(left)
+	return left
+}
