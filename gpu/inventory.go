@@ -35,6 +35,17 @@ type Device struct {
 	Partition      string `json:"partition"`       // AMD: compute mode, "SPX", "CPX"; NVIDIA: MIG profile; "" if none or unknown
 	PartitionIndex *int   `json:"partition_index"` // which part of its GPU it is, from 0; null: it is the whole GPU
 	MemoryMode     string `json:"memory_mode"`     // AMD: "NPS1", "NPS4"; "" if none or unknown
+
+	Parts []Part `json:"parts,omitempty"` // MIG devices; its figures are those of the whole GPU
+	Facts *Facts `json:"facts,omitempty"` // what it is set to; null if nothing says
+}
+
+// Part is a MIG device of a GPU.
+type Part struct {
+	Index     int    `json:"index"`
+	Name      string `json:"name"` // profile, "3g.40gb"
+	UUID      string `json:"uuid"` // "MIG-..."
+	VRAMBytes *int64 `json:"vram_bytes"`
 }
 
 // ID names the device in results: its UUID where known, else its PCI address,
@@ -52,6 +63,8 @@ type Inventory struct {
 	GPUs    []Device          `json:"gpus"`    // never null; by vendor, then index
 	Drivers map[string]string `json:"drivers"` // vendor -> version of the kernel driver
 	Sources []string          `json:"sources"` // where the devices come from: "nvml", "nvidia-smi", "sysfs"
+	CUDA    *string           `json:"cuda"`    // newest version that the driver serves
+	ROCm    *string           `json:"rocm"`    // version installed in /opt/rocm; a container may have another
 	Notes   []string          `json:"notes"`   // why a source that should have had something gave nothing
 }
 
@@ -111,6 +124,7 @@ func Detect(ctx context.Context, options Options) (Inventory, error) {
 	}
 	box.addNVIDIA(ctx, options)
 	box.addAMD(options.Root)
+	box.addFacts(options.Root)
 	if err := ctx.Err(); err != nil {
 		return Inventory{}, err
 	}
@@ -134,6 +148,7 @@ func (v *Inventory) addNVIDIA(ctx context.Context, options Options) {
 	if options.Root == "" {
 		devices, err := nvmlDevices()
 		if len(devices) > 0 {
+			v.CUDA = nvmlCUDA()
 			v.add("nvml", devices)
 			return
 		}
@@ -144,6 +159,9 @@ func (v *Inventory) addNVIDIA(ctx context.Context, options Options) {
 	devices, err := smiDevices(ctx, options.RunTool)
 	if err != nil {
 		v.Notes = append(v.Notes, err.Error())
+	}
+	if len(devices) > 0 {
+		v.CUDA = smiFacts(ctx, options.RunTool, devices)
 	}
 	v.add("nvidia-smi", devices)
 }

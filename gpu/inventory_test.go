@@ -42,7 +42,7 @@ func TestDetectWithoutGPUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"gpus":[],"drivers":{},"sources":[],"notes":[]}`; string(text) != want {
+	if want := `{"gpus":[],"drivers":{},"sources":[],"cuda":null,"rocm":null,"notes":[]}`; string(text) != want {
 		t.Errorf("JSON = %s, want %s", text, want)
 	}
 }

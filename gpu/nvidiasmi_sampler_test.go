@@ -54,7 +54,9 @@ func TestSMIFields(t *testing.T) {
 	if got, want := smiFields(t.Context(), run, wanted), []string{"index", "power.draw", "clocks_throttle_reasons.active"}; !slices.Equal(got, want) {
 		t.Errorf("smiFields = %q, want %q", got, want)
 	}
-	refuse := func(_ context.Context, argv []string) ([]byte, error) { return []byte("Invalid option"), errors.New("exit status 2") }
+	refuse := func(_ context.Context, argv []string) ([]byte, error) {
+		return []byte("Invalid option"), errors.New("exit status 2")
+	}
 	if got := smiFields(t.Context(), refuse, wanted); !slices.Equal(got, wanted) {
 		t.Errorf("smiFields without a list = %q, want all", got)
 	}

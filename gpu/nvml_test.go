@@ -29,7 +29,8 @@ func TestNVMLDevice(t *testing.T) {
 		want Device
 	}{
 		{nvml.SUCCESS, Device{Index: 3, Vendor: NVIDIA, Name: "NVIDIA H200", UUID: "GPU-1", PCI: "0000:c1:01.0", VRAMBytes: new(int64(143771 << 20))}},
-		{nvml.ERROR_NOT_SUPPORTED, Device{Index: 3, Vendor: NVIDIA}},
+		{nvml.ERROR_NOT_SUPPORTED, Device{Index: 3, Vendor: NVIDIA, Unified: true}},
+		{nvml.ERROR_NO_PERMISSION, Device{Index: 3, Vendor: NVIDIA}},
 	}
 	for _, test := range tests {
 		if diff := cmp.Diff(test.want, nvmlDevice(3, fakeHandle{test.code})); diff != "" {
