@@ -27,7 +27,8 @@ const (
 type answer struct {
 	events eventReader
 	compat compatReader
-	chunk  chunk
+	chunk  *chunk // of the lent scratch, or own
+	own    chunk
 	kinds  []byte
 	text   []byte // reasoning and content in order of arrival
 	said   []byte // content alone, for the turns to come
@@ -64,25 +65,32 @@ func (p *answerPool) get(asked int) *answer {
 		room = min(asked+4, presetMax)
 	}
 	*a = answer{
-		events: a.events, chunk: a.chunk, kinds: a.kinds[:0], text: a.text[:0], said: a.said[:0],
+		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], said: a.said[:0],
 		chunkS: make([]float64, 0, room), usage: noCounts, timings: noCounts,
 	}
+	a.chunk = &a.own
 	return a
 }
 
 // put takes the buffers back. Nothing of a may be used afterwards.
 func (p *answerPool) put(a *answer) {
-	if cap(a.events.buf)+cap(a.events.data)+cap(a.text)+cap(a.said) > pooledMax {
+	if cap(a.events.own)+cap(a.events.joined)+cap(a.text)+cap(a.said) > pooledMax {
 		return
 	}
-	a.events.src, a.compat = nil, compatReader{}
+	a.events.reset(nil)
+	a.chunk, a.compat = nil, compatReader{}
 	p.pool.Put(a)
 }
 
-// begin makes body the stream to read.
-func (a *answer) begin(body stampedReader, api API) {
+// begin makes body the stream to read, by way of lent if that is not nil. w is
+// told of what is read.
+func (a *answer) begin(body stampedReader, api API, w *watch, lent *scratch) {
 	a.events.lines = api.Lines
 	a.events.reset(a.compat.tap(body, a, api))
+	a.events.watch = w
+	if a.events.lent = lent; lent != nil {
+		a.chunk = &lent.chunk
+	}
 }
 
 // read takes in the stream up to its end and returns the error that ended it,
@@ -92,7 +100,7 @@ func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 	parse := api.dialect.parse
 	for {
 		data, at, err := a.events.next()
-		if errors.Is(err, errWouldBlock) {
+		if err == errWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
 			return err
 		}
 		if err != nil {
@@ -125,7 +133,7 @@ func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 // take stores one event, read by parse. It reports false when nothing more is
 // expected of the stream: the end or an error came.
 func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *chunk) error) bool {
-	c := &a.chunk
+	c := a.chunk
 	if err := parse(data, c); err != nil && a.garbage == nil && len(bytes.TrimSpace(data)) > 0 {
 		a.garbage = describeJSONTrouble(data)
 		a.compat.garbage(data, at, a.events.spent())

@@ -59,7 +59,7 @@ func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	w := &watch{cancel: func(error) {}}
 	w.start(startClock(), 0)
 	defer w.stop()
-	a.begin(&rawReads{reads: reads}, api)
+	a.begin(&rawReads{reads: reads}, api, w, nil)
 	err = a.read(api, w, new(atomic.Int64))
 	r := results.Record{SentS: new(0.0), LocalInputTokens: new(1), EndS: a.end.Seconds(), Failure: a.verdict(err, nil, false)}
 	a.fill(&r, true)

@@ -28,7 +28,6 @@ type intake struct {
 func (x *intake) begin(rep *reply) {
 	x.reply = rep
 	x.record.HeaderS = seconds(rep.headerAt)
-	rep.body = &watchedBody{stampedReader: rep.body, watch: x.watch}
 	switch {
 	case !accepts(rep, x.pass.form()):
 		x.odd = true
@@ -36,7 +35,7 @@ func (x *intake) begin(rep *reply) {
 	case compressed(rep) != nil:
 		x.record.Failure = compressed(rep)
 	default:
-		x.answer.begin(rep.body, x.pass.api)
+		x.answer.begin(rep.body, x.pass.api, x.watch, rep.lent)
 	}
 }
 
@@ -53,7 +52,7 @@ func (x *intake) step() bool {
 	default:
 		x.err = x.answer.read(p.api, x.watch, &p.count.chunks)
 	}
-	return !errors.Is(x.err, errWouldBlock)
+	return x.err != errWouldBlock //nolint:errorlint // never wrapped, and asked for each event
 }
 
 func (x *intake) readOdd() bool {

@@ -27,6 +27,7 @@ type socketConn struct {
 	work  worker // under the loop's lock, as are awake and round
 	awake bool   // something happened while there was no work
 	round int
+	reads int // in this round
 
 	body     bodyDecoder
 	ahead    []byte // came with the head
@@ -80,6 +81,14 @@ func (c *socketConn) finished() {
 	}
 	for !c.work.step() {
 	}
+}
+
+// scratch is that of the loop, nil without one.
+func (c *socketConn) scratch() *scratch {
+	if c.loop == nil {
+		return nil
+	}
+	return &c.loop.scratch
 }
 
 // cancel makes every wait on the connection end at once.
@@ -152,17 +161,14 @@ func (c *socketConn) read(p []byte) (n int, at time.Duration, err error) {
 	case c.empty:
 		return 0, 0, errWouldBlock
 	}
-	var wall int64
-	n, wall, err = c.loop.recv.receive(c.fd, p)
-	c.empty = n < len(p) && !c.thorough
-	if err != nil {
-		if errors.Is(err, errWouldBlock) {
-			c.empty = true
-			return 0, 0, errWouldBlock
-		}
-		return 0, c.stamps.clock.now(), err
+	n, at, err = c.loop.receive(c, p)
+	if err == errWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
+		return 0, 0, err
 	}
-	return n, c.stamps.stamp(wall), nil
+	if err != nil {
+		at = c.stamps.clock.now()
+	}
+	return n, at, err
 }
 
 // ReadStamped reads the body with its framing taken out.
@@ -202,7 +208,7 @@ func (c *socketConn) next(p []byte) (n int, at time.Duration, err error) {
 		c.failed = io.EOF
 	}
 	n, at, err = c.read(p)
-	if n == 0 && err != nil && !errors.Is(err, errWouldBlock) {
+	if n == 0 && err != nil && err != errWouldBlock { //nolint:errorlint // as above
 		if errors.Is(err, io.EOF) && c.failed == nil {
 			err = c.body.cut()
 		}

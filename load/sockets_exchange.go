@@ -133,7 +133,7 @@ func (x *exchange) step() bool {
 		}
 		x.begun = true
 		x.c.body = x.head.body
-		x.to.begin(&reply{status: x.head.status, header: x.head.header, headerAt: at, body: x.c, reused: x.c.reused})
+		x.to.begin(&reply{status: x.head.status, header: x.head.header, headerAt: at, body: x.c, reused: x.c.reused, lent: x.c.scratch()})
 	}
 	return x.to.step()
 }

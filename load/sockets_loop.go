@@ -15,6 +15,8 @@ const (
 	loopBatch   = 256 // events taken at once
 	loopStreams = 256 // streams for which another loop is worth its thread
 	loopMax     = 16
+	loopReads   = 16 // of one stream in a row
+	loopFresh   = 8  // reads that one reading of the clocks serves
 	// loopWait bounds a wait, so that a loop never holds its processor for good.
 	loopWait = 100 * time.Millisecond
 	// loopEvents are told once each time they occur (EPOLLET): room to write is
@@ -104,10 +106,14 @@ type loop struct {
 	todo  []*socketConn // whose work is due without an event
 	rung  bool
 
-	round  int
-	events [loopBatch]unix.EpollEvent
-	batch  []*socketConn
-	recv   receiver
+	round   int
+	events  [loopBatch]unix.EpollEvent
+	batch   []*socketConn
+	again   []*socketConn // cut short in this round for the others' sake
+	recv    receiver
+	now     reading // taken a few reads ago at most
+	nowUses int
+	scratch scratch
 }
 
 func newLoop() (*loop, error) {
@@ -193,7 +199,11 @@ func (l *loop) run() {
 // the processor away and give it back around each wait. Its signals for
 // preemption end the wait.
 func (l *loop) wait() int {
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&l.events)), loopBatch, uintptr(loopWait.Milliseconds()), 0, 0)
+	limit := loopWait
+	if len(l.again) > 0 {
+		limit = 0
+	}
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&l.events)), loopBatch, uintptr(limit.Milliseconds()), 0, 0)
 	if errno != 0 {
 		return 0
 	}
@@ -227,6 +237,10 @@ func (l *loop) collect(n int) {
 		}
 		l.todo, l.rung = l.todo[:0], false
 	}
+	for _, c := range l.again {
+		l.add(c)
+	}
+	l.again, l.nowUses = l.again[:0], 0
 }
 
 func (l *loop) add(c *socketConn) {
@@ -234,7 +248,7 @@ func (l *loop) add(c *socketConn) {
 	case c.work == nil:
 		c.awake = true
 	case c.round != l.round:
-		c.round = l.round
+		c.round, c.reads = l.round, 0
 		l.batch = append(l.batch, c)
 	}
 }
@@ -244,4 +258,34 @@ func (l *loop) finish(c *socketConn) {
 	c.work, c.awake = nil, false
 	l.mu.Unlock()
 	c.done <- struct{}{}
+}
+
+// receive reads once from c and stamps what came. A stream that has more than
+// its share waits for the next round.
+func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err error) {
+	if c.reads++; c.reads > loopReads {
+		l.again = append(l.again, c)
+		return 0, 0, errWouldBlock
+	}
+	n, wall, err := l.recv.receive(c.fd, p)
+	c.empty = n < len(p) && (!c.thorough || err != nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	return n, l.stamp(c.stamps, wall), nil
+}
+
+// stamp is stamper.stamp with a reading of the clocks that some reads share: the lag is
+// told too low by the time between them.
+func (l *loop) stamp(s *stamper, wall int64) time.Duration {
+	if l.nowUses == 0 || wall == 0 || wall > l.now.wall {
+		var steady bool
+		if l.now, steady = s.steady(); !steady {
+			l.nowUses = 0
+			return l.now.at
+		}
+		l.nowUses = loopFresh
+	}
+	l.nowUses--
+	return s.stampBy(l.now, wall)
 }

@@ -49,12 +49,17 @@ func (c clock) both() reading {
 // stamp returns when bytes arrived that the kernel stamped with wall; 0: it
 // did not.
 func (s *stamper) stamp(wall int64) time.Duration {
-	if wall == 0 {
-		return s.clock.now()
-	}
 	r, steady := s.steady()
+	if !steady {
+		return r.at
+	}
+	return s.stampBy(r, wall)
+}
+
+// stampBy is stamp by a reading that was steady.
+func (s *stamper) stampBy(r reading, wall int64) time.Duration {
 	lag := r.wall - wall
-	if !steady || wall < s.since.Load() || lag < 0 || lag > int64(r.at) {
+	if wall == 0 || wall < s.since.Load() || lag < 0 || lag > int64(r.at) {
 		return r.at
 	}
 	s.lag.add(lag)

@@ -32,19 +32,25 @@ type stampedReader interface {
 //
 // With lines set it reads JSON lines instead: see nextLine.
 type eventReader struct {
-	src     stampedReader
-	lines   bool // the stream is JSON lines
-	limit   int  // bytes; 0: maxEvent
-	buf     []byte
-	r, w    int           // buf[r:w] is read but not yet cut into lines
-	seen    int           // bytes from r on that hold no line end
-	at      time.Duration // stamp of the latest read
-	dataAt  time.Duration // the same of the latest that brought bytes
-	err     error         // from the latest read, to be returned once the bytes are used up
-	bomDone bool
-	skipLF  bool // the last line ended with CR: an LF right after belongs to it
+	src       stampedReader
+	watch     *watch        // told of every read; nil: none is
+	lent      *scratch      // nil: none
+	lines     bool          // the stream is JSON lines
+	limit     int           // bytes; 0: maxEvent
+	buf       []byte        // own, or that of lent
+	own       []byte        // kept while buf is lent
+	borrowing bool          // buf is lent
+	r, w      int           // buf[r:w] is read but not yet cut into lines
+	seen      int           // bytes from r on that hold no line end
+	at        time.Duration // stamp of the latest read
+	dataAt    time.Duration // the same of the latest that brought bytes
+	err       error         // from the latest read, to be returned once the bytes are used up
+	bomDone   bool
+	skipLF    bool // the last line ended with CR: an LF right after belongs to it
 
-	data       []byte
+	data       []byte // within buf while the event has one data line, else within joined
+	joined     []byte
+	isJoined   bool
 	hasData    bool
 	dispatched bool // data was returned; the next call starts anew
 
@@ -54,12 +60,16 @@ type eventReader struct {
 	total      int64 // bytes read
 }
 
+// scratch is what a reader needs only as long as it does not wait: all streams
+// of a loop share one, which stays in the processor's cache.
+type scratch struct {
+	buf   [largestRead]byte
+	chunk chunk
+}
+
 // reset prepares the reader for another stream; buffers are kept.
 func (e *eventReader) reset(src stampedReader) {
-	*e = eventReader{src: src, lines: e.lines, limit: e.limit, buf: e.buf, data: e.data[:0], odd: e.odd[:0]}
-	if e.buf == nil {
-		e.buf = make([]byte, firstBuffer)
-	}
+	*e = eventReader{src: src, lines: e.lines, limit: e.limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined, odd: e.odd[:0]}
 	if e.limit == 0 {
 		e.limit = maxEvent
 	}
@@ -73,7 +83,7 @@ func (e *eventReader) next() (data []byte, at time.Duration, err error) {
 		return e.nextLine()
 	}
 	if e.dispatched {
-		e.data, e.hasData, e.dispatched, e.errorEvent = e.data[:0], false, false, false
+		e.hasData, e.dispatched, e.errorEvent = false, false, false
 	}
 	for {
 		line, ok := e.line()
@@ -146,13 +156,7 @@ func (e *eventReader) field(line []byte) error {
 	}
 	switch string(name) {
 	case "data":
-		if len(e.data)+len(value) >= e.limit {
-			return fmt.Errorf("%w: its data exceeds %d bytes", errEventTooLong, e.limit)
-		}
-		if e.hasData {
-			e.data = append(e.data, '\n')
-		}
-		e.data, e.hasData = append(e.data, value...), true
+		return e.addData(value)
 	case "event":
 		e.errorEvent = string(value) == "error"
 	case "", "id", "retry":
@@ -165,18 +169,47 @@ func (e *eventReader) field(line []byte) error {
 	return nil
 }
 
+func (e *eventReader) addData(line []byte) error {
+	if !e.hasData {
+		e.data = nil
+	}
+	if len(e.data)+len(line) >= e.limit {
+		return fmt.Errorf("%w: its data exceeds %d bytes", errEventTooLong, e.limit)
+	}
+	if !e.hasData {
+		e.data, e.hasData, e.isJoined = line, true, false
+		return nil
+	}
+	e.keepData()
+	e.joined = append(append(e.joined, '\n'), line...)
+	e.data = e.joined
+	return nil
+}
+
+// keepData copies the data out of the buffer.
+func (e *eventReader) keepData() {
+	if !e.isJoined {
+		e.joined = append(e.joined[:0], e.data...)
+		e.data, e.isJoined = e.joined, true
+	}
+}
+
 // fill reads once more, making room first. Bytes that come with an error are
 // used before the error is returned.
 func (e *eventReader) fill() error {
 	if e.err != nil {
 		return e.err
 	}
+	if e.hasData && !e.dispatched {
+		e.keepData()
+	}
 	if err := e.makeRoom(); err != nil {
 		return err
 	}
 	for range 100 {
 		n, at, err := e.src.ReadStamped(e.buf[e.w:min(len(e.buf), e.w+largestRead)])
-		if errors.Is(err, errWouldBlock) {
+		if err == errWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
+			e.giveBack()
 			return err // not the end: the next call looks again
 		}
 		e.at, e.err = at, err
@@ -184,19 +217,41 @@ func (e *eventReader) fill() error {
 		e.total += int64(n)
 		if n > 0 {
 			e.dataAt = at
+			if e.watch != nil {
+				e.watch.alive(at)
+			}
 			return nil
 		}
 		if err != nil {
+			e.giveBack()
 			return err
 		}
 	}
 	return io.ErrNoProgress
 }
 
+// giveBack leaves the lent buffer and keeps what is not cut into lines yet.
+func (e *eventReader) giveBack() {
+	if e.borrowing {
+		e.own = append(e.own[:0], e.buf[e.r:e.w]...)
+		e.buf, e.r, e.w, e.borrowing = e.own[:cap(e.own)], 0, len(e.own), false
+	}
+}
+
+// borrow goes over to the lent buffer, unless it would be filled half with
+// what is kept.
+func (e *eventReader) borrow() {
+	if e.lent != nil && !e.borrowing && e.w-e.r < len(e.lent.buf)/2 {
+		e.r, e.w = 0, copy(e.lent.buf[:], e.buf[e.r:e.w])
+		e.buf, e.borrowing = e.lent.buf[:], true
+	}
+}
+
 func (e *eventReader) makeRoom() error {
 	if e.r == e.w {
 		e.r, e.w = 0, 0
 	}
+	e.borrow()
 	if e.w < len(e.buf) {
 		return nil
 	}
@@ -208,9 +263,9 @@ func (e *eventReader) makeRoom() error {
 	if len(e.buf) >= e.limit {
 		return fmt.Errorf("%w: a line exceeds %d bytes", errEventTooLong, e.limit)
 	}
-	grown := make([]byte, min(2*len(e.buf), e.limit))
+	grown := make([]byte, min(max(2*len(e.buf), firstBuffer), e.limit))
 	e.w = copy(grown, e.buf[:e.w])
-	e.buf = grown
+	e.buf, e.own, e.borrowing = grown, grown, false
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +40,40 @@ func readEvents(e *eventReader, pieces [][]byte) (events []string, err error) {
 	e.reset(&parts{pieces: pieces})
 	for {
 		data, _, err := e.next()
+		if err != nil {
+			return events, err
+		}
+		events = append(events, string(data))
+	}
+}
+
+// waits is a body with nothing to read after each piece.
+type waits struct {
+	parts
+
+	paused int // pieces left at the last pause
+}
+
+func (w *waits) ReadStamped(b []byte) (int, time.Duration, error) {
+	if left := len(w.pieces); left != w.paused {
+		w.paused = left
+		return 0, 0, errWouldBlock
+	}
+	return w.parts.ReadStamped(b)
+}
+
+// readLent is readEvents with a lent buffer that others write over while there
+// is nothing to read.
+func readLent(e *eventReader, pieces [][]byte) (events []string, err error) {
+	e.reset(&waits{parts: parts{pieces: pieces}})
+	e.lent = new(scratch)
+	spoil := bytes.Repeat([]byte("data: not ours\n\n"), len(e.lent.buf)/16)
+	for {
+		data, _, err := e.next()
+		if errors.Is(err, errWouldBlock) {
+			copy(e.lent.buf[:], spoil)
+			continue
+		}
 		if err != nil {
 			return events, err
 		}
@@ -101,9 +137,11 @@ func TestEventReader(t *testing.T) {
 			t.Errorf("%s: the reference reads %.200q, want %.200q", tt.name, got, tt.want)
 		}
 		for _, split := range splitters() {
-			got, err := readEvents(new(eventReader), split.cut([]byte(tt.stream)))
-			if !errors.Is(err, io.EOF) || !cmp.Equal(got, tt.want) {
-				t.Errorf("%s, %s: got %.200q and error %v, want %.200q and EOF", tt.name, split.name, got, err, tt.want)
+			for _, read := range []func(*eventReader, [][]byte) ([]string, error){readEvents, readLent} {
+				got, err := read(new(eventReader), split.cut([]byte(tt.stream)))
+				if !errors.Is(err, io.EOF) || !cmp.Equal(got, tt.want) {
+					t.Errorf("%s, %s: got %.200q and error %v, want %.200q and EOF", tt.name, split.name, got, err, tt.want)
+				}
 			}
 		}
 	}
@@ -189,9 +227,11 @@ func FuzzEventReader(f *testing.F) {
 			if len(stream) == 0 {
 				in = nil
 			}
-			got, err := readEvents(e, in)
-			if !errors.Is(err, io.EOF) || !cmp.Equal(got, want) {
-				t.Fatalf("stream %q in %d pieces: got %q, %v, want %q", stream, len(in), got, err, want)
+			for _, read := range []func(*eventReader, [][]byte) ([]string, error){readEvents, readLent} {
+				got, err := read(e, slices.Clone(in))
+				if !errors.Is(err, io.EOF) || !cmp.Equal(got, want) {
+					t.Fatalf("stream %q in %d pieces: got %q, %v, want %q", stream, len(in), got, err, want)
+				}
 			}
 		}
 	})

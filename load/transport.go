@@ -61,7 +61,8 @@ type reply struct {
 	header   http.Header
 	headerAt time.Duration
 	body     stampedReader
-	reused   bool // the connection had carried a request before
+	reused   bool     // the connection had carried a request before
+	lent     *scratch // for use within step; nil: none
 }
 
 // taker reads one answer. begin is called once its header is in, then step

@@ -131,17 +131,3 @@ func (w *watch) next() (at time.Duration, why *limitError) {
 	}
 	return at, why
 }
-
-// watchedBody tells a watch of every read.
-type watchedBody struct {
-	stampedReader
-	watch *watch
-}
-
-func (b *watchedBody) ReadStamped(p []byte) (int, time.Duration, error) {
-	n, at, err := b.stampedReader.ReadStamped(p)
-	if n > 0 {
-		b.watch.alive(at)
-	}
-	return n, at, err
-}
