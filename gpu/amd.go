@@ -82,6 +82,15 @@ func amdGPUs(root string) ([]amdGPU, []string) {
 	return gpus, nil
 }
 
+// amdGPUsOf finds devices of an inventory again; those that are not under root
+// are left out.
+func amdGPUsOf(root string, devices []Device) []amdGPU {
+	gpus, _ := amdGPUs(root)
+	return slices.DeleteFunc(gpus, func(g amdGPU) bool {
+		return !slices.ContainsFunc(devices, func(d Device) bool { return d.ID() == g.ID() })
+	})
+}
+
 // dropSharedIDs takes away unique ids that several partitions have, as with
 // drivers that give all of them the id of their GPU.
 func dropSharedIDs(gpus []amdGPU) {

@@ -29,7 +29,7 @@ func fakeTools(t *testing.T, scripts map[string]string) {
 func TestToolRuns(t *testing.T) {
 	fakeTools(t, map[string]string{"some-smi": `echo "$LC_ALL $AMDSMI_DISABLE_CPU_INIT" "$@"; echo noise >&2`})
 	some := newTool("some-smi", Options{})
-	defer some.Close()
+	defer func() { _ = some.Close() }()
 	for range 2 {
 		out, err := some.call(t.Context(), "a b", "-c")
 		if want := "C.UTF-8 1 a b -c\n"; err != nil || string(out) != want {
@@ -61,7 +61,7 @@ func TestToolFails(t *testing.T) {
 		if _, again := some.call(t.Context(), "list"); errors.Is(again, errToolLost) != test.lost {
 			t.Errorf("%s: second call: error %v, given up: %t", test.name, again, test.lost)
 		}
-		some.Close()
+		_ = some.Close()
 	}
 }
 

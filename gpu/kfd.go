@@ -74,9 +74,11 @@ func localMemory(folder string) *int64 {
 }
 
 // readProperties reads lines of a name and a number; others are left out.
-func readProperties(path string) map[string]uint64 {
+func readProperties(path string) map[string]uint64 { return parseProperties(readText(path)) }
+
+func parseProperties(text string) map[string]uint64 {
 	properties := map[string]uint64{}
-	for line := range strings.Lines(readText(path)) {
+	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		if len(fields) != 2 {
 			continue
