@@ -63,6 +63,7 @@ func parseSMI(out []byte) ([]Device, error) {
 			Name:      known(strings.Join(cells[2:last-1], ", ")),
 			PCI:       normalPCI(known(cells[last-1])),
 			VRAMBytes: mebibytes(cells[last]),
+			Unified:   cells[last] == "[N/A]" || cells[last] == "[Not Supported]", // GB10
 		})
 	}
 	return devices, nil

@@ -85,7 +85,7 @@ func TestParseSMI(t *testing.T) {
 		{"nothing", "\n", nil, ""},
 		{
 			"unified memory", "0, GPU-a, NVIDIA GB10, 0000000F:01:00.0, [N/A]\n",
-			[]Device{{Vendor: NVIDIA, UUID: "GPU-a", Name: "NVIDIA GB10", PCI: "000f:01:00.0"}},
+			[]Device{{Vendor: NVIDIA, Unified: true, UUID: "GPU-a", Name: "NVIDIA GB10", PCI: "000f:01:00.0"}},
 			"",
 		},
 		{
