@@ -26,11 +26,16 @@ func (c Cell) Lives() int { return len(c.byLife()) }
 // Mean is a figure's mean over server lives, each life the mean of its
 // repeats. It is null if a counted step does not know the figure.
 func (c Cell) Mean(figure func(*results.Figures) *float64) *float64 {
+	return c.MeanOf(func(r *results.Result) *float64 { return figure(r.Figures) })
+}
+
+// MeanOf is Mean of anything that a step knows.
+func (c Cell) MeanOf(figure func(*results.Result) *float64) *float64 {
 	var means []float64
 	for _, steps := range c.byLife() {
 		values := make([]float64, 0, len(steps))
 		for _, s := range steps {
-			v := figure(s.Figures)
+			v := figure(s)
 			if v == nil {
 				return nil
 			}

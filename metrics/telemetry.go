@@ -67,7 +67,7 @@ func Telemetry(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 		t.GPUs = append(t.GPUs, g)
 	}
 	if len(t.GPUs) > 0 {
-		t.Sum = sumOf(t.GPUs, powers, spans, w)
+		t.Sum = sumOf(t.GPUs, powers, spans)
 		t.Efficiency = efficiencyOf(t.Sum.Pass.EnergyJ, workOf(w.Figures))
 		if t.Sum.Steady != nil {
 			t.Steady = efficiencyOf(t.Sum.Steady.EnergyJ, steadyWork(w.Figures))

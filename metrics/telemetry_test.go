@@ -388,7 +388,8 @@ func TestEfficiencyAndSteadyState(t *testing.T) {
 func TestGapsAndHost(t *testing.T) {
 	samples := []results.TelemetrySample{
 		sample("a", -1), sample("a", 1), sample("a", 6), sample("a", 11),
-		{AtS: -1, Gap: &results.TelemetryGap{Source: "nvml"}}, {AtS: 2, Gap: &results.TelemetryGap{Source: "nvml"}},
+		{AtS: -1, Gap: &results.TelemetryGap{Source: "nvml"}},
+		{AtS: 2, Gap: &results.TelemetryGap{Source: "nvml"}},
 		{AtS: -1, Host: &results.HostReading{CPUBusy: new(1.0)}},
 		{AtS: 1, Host: &results.HostReading{CPUBusy: new(0.25), MemoryUsedBytes: new(int64(5)), Load1: new(2.0)}},
 		{AtS: 2, Host: &results.HostReading{CPUBusy: new(0.75), MemoryUsedBytes: new(int64(9))}},

@@ -81,7 +81,7 @@ func throttleOf(t *track, s span) map[string]float64 {
 }
 
 // sumOf adds GPUs up.
-func sumOf(gpus []results.GPUFigures, powers []power, spans []span, w Watched) *results.GPUFigures {
+func sumOf(gpus []results.GPUFigures, powers []power, spans []span) *results.GPUFigures {
 	sum := gpus[0]
 	sum.Device, sum.Index, sum.CountedWith = "", 0, ""
 	owners := slices.DeleteFunc(slices.Clone(gpus), func(g results.GPUFigures) bool { return g.CountedWith != "" })
@@ -94,9 +94,14 @@ func sumOf(gpus []results.GPUFigures, powers []power, spans []span, w Watched) *
 			into **int64
 			from *int64
 		}{
-			{&sum.VRAMBytes, g.VRAMBytes}, {&sum.VRAMBaseline, g.VRAMBaseline}, {&sum.VRAMLoaded, g.VRAMLoaded},
-			{&sum.VRAMPeak, g.VRAMPeak}, {&sum.VRAMEnd, g.VRAMEnd},
-			{&sum.MemoryBase, g.MemoryBase}, {&sum.MemoryLoaded, g.MemoryLoaded}, {&sum.MemoryPeak, g.MemoryPeak},
+			{&sum.VRAMBytes, g.VRAMBytes},
+			{&sum.VRAMBaseline, g.VRAMBaseline},
+			{&sum.VRAMLoaded, g.VRAMLoaded},
+			{&sum.VRAMPeak, g.VRAMPeak},
+			{&sum.VRAMEnd, g.VRAMEnd},
+			{&sum.MemoryBase, g.MemoryBase},
+			{&sum.MemoryLoaded, g.MemoryLoaded},
+			{&sum.MemoryPeak, g.MemoryPeak},
 		} {
 			*pair.into = addInt(*pair.into, pair.from)
 		}

@@ -27,10 +27,27 @@ type column struct {
 	figure func(*results.Figures) *float64
 	sample func(*results.Figures) results.Dist // behind a percentile; nil: none
 	gaps   bool                                // measures gaps between chunks, meant as gaps between tokens
+
+	telemetry func(*results.Result) *float64 // in place of figure; nil: it is of the figures
+	power     bool                           // it depends on the power of the GPUs
+	unranked  bool                           // no end of it is good
 }
 
-// columns are the figures of the comparison table, in order.
-func columns() []column {
+// of is the column's value of a cell.
+func (c column) of(cell metrics.Cell) *float64 {
+	if c.telemetry != nil {
+		return cell.MeanOf(c.telemetry)
+	}
+	return cell.Mean(c.figure)
+}
+
+// columns are the figures of the comparison table, in order: those of the GPUs
+// only where a step has them.
+func columns(cells []metrics.Cell) []column {
+	return append(latencyColumns(), gpuColumns(cells)...)
+}
+
+func latencyColumns() []column {
 	return []column{
 		rate("req/s", "", func(f *results.Figures) *float64 { return f.RequestThroughput }),
 		rate("output", "tok/s", func(f *results.Figures) *float64 { return f.OutputThroughput }),
@@ -81,8 +98,8 @@ func gapsOf(c column) column {
 	return c
 }
 
-// mark is what a reader must know of a cell's value: thinMark, chunksMark, both
-// or nothing. Marked values are never best.
+// mark is what a reader must know of a cell's value: thinMark, chunksMark,
+// throttleMark, several or nothing. Marked values are never best.
 func (c column) mark(cell metrics.Cell) string {
 	mark := ""
 	if c.thin(cell) {
@@ -90,6 +107,9 @@ func (c column) mark(cell metrics.Cell) string {
 	}
 	if c.gaps && slices.ContainsFunc(cell.Counted, severalTokensAChunk) {
 		mark += chunksMark
+	}
+	if c.power && slices.ContainsFunc(cell.Counted, throttled) {
+		mark += throttleMark
 	}
 	return mark
 }

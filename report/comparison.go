@@ -32,24 +32,26 @@ type row struct {
 type entry struct {
 	text  string
 	short string // for narrow terminals; "": as text
-	mark  string // before the text: thinMark, chunksMark
+	mark  string // before the text: thinMark, chunksMark, throttleMark
 	best  bool   // the best of its point among sound cells
 }
 
 const (
-	thinMark    = "~"
-	chunksMark  = "^"
-	simulated   = " [sim]"
-	thinLegend  = thinMark + " fewer samples than the percentile needs (1000 for p99); never called best"
-	gapsLegend  = chunksMark + " time between chunks of several tokens, not between tokens; never called best"
-	simLegend   = "[sim] simulated; ranked only among simulated ones"
-	meansLegend = "n > 1: means over server lives"
+	thinMark       = "~"
+	chunksMark     = "^"
+	throttleMark   = "!"
+	simulated      = " [sim]"
+	thinLegend     = thinMark + " fewer samples than the percentile needs (1000 for p99); never called best"
+	gapsLegend     = chunksMark + " time between chunks of several tokens, not between tokens; never called best"
+	throttleLegend = throttleMark + " a GPU was throttled by heat or hardware; never called best"
+	simLegend      = "[sim] simulated; ranked only among simulated ones"
+	meansLegend    = "n > 1: means over server lives"
 )
 
 // compare lays a run out as a table.
 func compare(run *results.Run) comparison {
 	cells := metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points)
-	figures := columns()
+	figures := columns(cells)
 	c := comparison{columns: []heading{{"variant", "", true}, {"point", "", true}, {"ok/asked", "requests", false}}}
 	repeated := anyRepeats(cells)
 	if repeated {
@@ -92,6 +94,9 @@ func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []s
 	}
 	if strings.Contains(marks, chunksMark) {
 		lines = append(lines, gapsLegend)
+	}
+	if strings.Contains(marks, throttleMark) {
+		lines = append(lines, throttleLegend)
 	}
 	if repeated {
 		lines = append(lines, meansLegend)
@@ -230,7 +235,7 @@ func fill(col column, cells []metrics.Cell) []entry {
 	values := make([]*float64, len(cells))
 	largest := 0.0
 	for i, cell := range cells {
-		if v := cell.Mean(col.figure); v != nil {
+		if v := col.of(cell); v != nil {
 			shown := *v * col.scale
 			values[i] = &shown
 			largest = max(largest, shown)
@@ -261,7 +266,7 @@ func markBest(col column, cells []metrics.Cell, values []*float64, entries []ent
 	var real, sim []int
 	for i, cell := range cells {
 		switch {
-		case values[i] == nil || !cell.Sound() || entries[i].mark != "":
+		case col.unranked || values[i] == nil || !cell.Sound() || entries[i].mark != "":
 		case isSimulated(cell):
 			sim = append(sim, i)
 		default:

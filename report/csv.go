@@ -81,6 +81,7 @@ func csvFields(run *results.Run) []csvField {
 		ofFigures("peak_concurrent_requests", func(f *results.Figures) string { return strconv.Itoa(f.PeakConcurrent) }),
 		ofFigures("tokens_per_chunk", func(f *results.Figures) string { return exact(f.TokensPerChunk) }),
 	)
+	fields = append(fields, gpuFields(run)...)
 	percentiles := percentilesOf(run)
 	for _, d := range []struct {
 		name string

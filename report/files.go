@@ -11,8 +11,8 @@ import (
 )
 
 // Files makes the report files of a run, by their names relative to its folder
-// and with slashes: report.md, summary.csv, and the block of every step that
-// has figures.
+// and with slashes: report.md, summary.csv, the block of every step that has
+// figures, and the video memory of every step that used GPUs.
 func Files(run *results.Run) (map[string][]byte, error) {
 	files := make(map[string][]byte)
 	var out bytes.Buffer
@@ -26,6 +26,9 @@ func Files(run *results.Run) (map[string][]byte, error) {
 	}
 	files[results.SummaryName] = bytes.Clone(out.Bytes())
 	for _, s := range run.Steps {
+		if text := memoryUsage(s.Result); text != nil {
+			files[path.Join("steps", s.Result.Step.ID, results.MemoryUsageName)] = text
+		}
 		if s.Result.Figures == nil {
 			continue
 		}

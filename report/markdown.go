@@ -32,7 +32,8 @@ func Markdown(w io.Writer, run *results.Run) error {
 		fmt.Fprintf(out, "\n%s\n", escape(h.unfinished))
 	}
 	markdownFailures(out, collectFailures(run))
-	markdownComparison(out, compare(run))
+	markdownComparison(out, "Figures", compare(run))
+	markdownComparison(out, "GPUs", compareGPUs(run))
 	markdownNotes(out, notes(run))
 	markdownWarnings(out, collectWarnings(run))
 	if len(run.Problems) > 0 {
@@ -68,7 +69,7 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	}
 }
 
-func markdownComparison(out *bytes.Buffer, c comparison) {
+func markdownComparison(out *bytes.Buffer, title string, c comparison) {
 	if len(c.rows) == 0 {
 		return
 	}
@@ -94,7 +95,7 @@ func markdownComparison(out *bytes.Buffer, c comparison) {
 		}
 		t.AppendRow(fields)
 	}
-	fmt.Fprintf(out, "\n## Figures\n\n%s\n", t.RenderMarkdown())
+	fmt.Fprintf(out, "\n## %s\n\n%s\n", title, t.RenderMarkdown())
 	if len(c.legend) > 0 {
 		out.WriteString("\n")
 	}

@@ -137,10 +137,10 @@ func (p *printer) row(name string, values []string) {
 	p.line(b.String())
 }
 
-// notes are the lines of a run's report about other readings and about
-// answers that should be the same.
+// notes are the lines of a run's report about other readings, about answers
+// that should be the same, and about the starts of servers.
 func notes(run *results.Run) []string {
-	return append(readingNotes(run), answerNotes(run)...)
+	return slices.Concat(readingNotes(run), answerNotes(run), startNotes(run))
 }
 
 func readingNotes(run *results.Run) []string {

@@ -32,14 +32,17 @@ func Step(w io.Writer, run *results.Run, id string) error {
 			p.wrapped("  ", string(warning.Code)+": "+clean(warning.Message))
 		}
 	}
+	p.changes(r)
 	p.load(r.Asked)
 	p.servers(r.Servers)
+	p.cache(r.Cache)
 	if r.Figures != nil {
 		p.line("")
 		if err := Block(&p.out, r); err != nil {
 			return err
 		}
 		p.more(r.Figures)
+		p.gpus(r.Telemetry)
 		p.replicas(r.Replicas)
 		p.readings(r)
 	}
@@ -112,6 +115,7 @@ func (p *printer) servers(servers []results.Server) {
 		if len(s.Argv) > 0 {
 			p.wrapped("     ", clean(strings.Join(s.Argv, " ")))
 		}
+		p.startup(s.Startup)
 	}
 }
 

@@ -38,6 +38,7 @@ func Write(w io.Writer, run *results.Run, opts Options) error {
 	}
 	p.failures(collectFailures(run))
 	p.comparison(compare(run))
+	p.gpuTable(compareGPUs(run))
 	p.notes(notes(run))
 	p.warnings(collectWarnings(run))
 	if len(run.Problems) > 0 {

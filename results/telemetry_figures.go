@@ -1,5 +1,9 @@
 package results
 
+// MemoryUsageName is the file of a step that shows the video memory in use
+// before and after its pass, in the layout of nvidia-smi's table.
+const MemoryUsageName = "mem_usage.txt"
+
 // Telemetry are the figures of what GPUs and host did during the measured
 // pass of a step; docs/metrics.md has the formulas. The samples behind them
 // are in telemetry.jsonl.

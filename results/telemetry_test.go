@@ -73,7 +73,7 @@ func TestTelemetryOfAKilledRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	for _, s := range samples() {
 		if err := w.Write(s); err != nil {
 			t.Fatal(err)
@@ -161,4 +161,24 @@ func FuzzReadTelemetry(f *testing.F) {
 			t.Fatalf("%d values from %d lines", yielded, lines)
 		}
 	})
+}
+
+func TestDiscard(t *testing.T) {
+	dir := t.TempDir()
+	w, err := NewSampleWriter(dir, TelemetryName, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(samples()[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%d files are left", len(left))
+	}
+	if err := w.Discard(); err != nil {
+		t.Errorf("second Discard() = %v, want nil", err)
+	}
 }

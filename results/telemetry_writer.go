@@ -80,7 +80,9 @@ func (w *SampleWriter) flushEvery(period time.Duration) {
 			return
 		case <-tick.C:
 			w.mu.Lock()
-			w.keep(w.buf.Flush())
+			if w.f != nil {
+				w.keep(w.buf.Flush())
+			}
 			w.mu.Unlock()
 		}
 	}
@@ -129,4 +131,18 @@ func (w *SampleWriter) Close() error {
 		return fmt.Errorf("write samples: %w", err)
 	}
 	return nil
+}
+
+// Discard closes the file and removes it.
+func (w *SampleWriter) Discard() error {
+	w.mu.Lock()
+	f := w.f
+	w.f = nil
+	w.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	close(w.stop)
+	w.done.Wait()
+	return errors.Join(f.Close(), os.Remove(w.path))
 }

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchrig/results"
+)
+
+// changes prints what differed from the run's start when the step ran, and the
+// hooks that did not succeed.
+func (p *printer) changes(r *results.Result) {
+	if len(r.Changes) > 0 {
+		p.section("Changed since the run began")
+		for _, change := range r.Changes {
+			p.wrapped("  ", clean(change))
+		}
+	}
+	var failed []string
+	for _, h := range r.Hooks {
+		if !h.OK {
+			failed = append(failed, hookText(h))
+		}
+	}
+	if len(failed) == 0 {
+		return
+	}
+	p.section("Hooks that failed")
+	for _, text := range failed {
+		p.wrapped("  ", text)
+	}
+}
+
+func hookText(h results.HookRecord) string {
+	return fmt.Sprintf("%s %s, %s: %s (after %.1f s)", clean(h.When), clean(h.Level), clean(h.Name), clean(h.Message), h.TookS)
+}
+
+// cache prints the state of the prefix cache.
+func (p *printer) cache(c *results.CacheState) {
+	if c == nil {
+		return
+	}
+	p.section("Prefix cache")
+	p.wrapped("  ", cacheText(c))
+}
+
+func cacheText(c *results.CacheState) string {
+	parts := []string{"asked " + clean(c.Asked)}
+	if len(c.How) > 0 {
+		parts = append(parts, "by "+clean(strings.Join(c.How, ", ")))
+	}
+	if c.Hits != nil && c.Queries != nil {
+		hits := fmt.Sprintf("%.0f of %.0f tokens found", *c.Hits, *c.Queries)
+		if c.HitShare != nil {
+			hits += fmt.Sprintf(" (%.1f %%)", 100**c.HitShare)
+		}
+		parts = append(parts, hits)
+	}
+	switch {
+	case c.Verified == nil:
+		parts = append(parts, "cannot be verified")
+	case *c.Verified:
+		parts = append(parts, "verified by "+clean(c.VerifiedHow))
+	default:
+		parts = append(parts, "NOT as asked, by "+clean(c.VerifiedHow))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// startup prints what a server said of its own start.
+func (p *printer) startup(s *results.Startup) {
+	if s == nil {
+		return
+	}
+	var parts []string
+	for _, phase := range s.Phases {
+		parts = append(parts, fmt.Sprintf("%s %.1f s", clean(phase.Name), phase.Seconds))
+	}
+	add := func(known bool, format string, args ...any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(s.ModelBytes != nil, "weights %s GiB", gibText(s.ModelBytes))
+	add(s.KVTokens != nil, "KV cache for %s tokens", exactInt(s.KVTokens))
+	add(s.MaxConcurrency != nil, "%s full-length requests fit it", formatNumber(s.MaxConcurrency, 2))
+	add(s.ContextLen != nil, "context %s tokens", exactInt(s.ContextLen))
+	add(s.Slots != nil, "%s slots", exactInt(s.Slots))
+	if len(parts) > 0 {
+		p.wrapped("     ", "start: "+strings.Join(parts, ", "))
+	}
+}
+
+// startNotes say how each variant started, by what its first server said of it.
+func startNotes(run *results.Run) []string {
+	var lines, told []string
+	for _, s := range run.Steps {
+		r := s.Result
+		if len(r.Servers) == 0 || r.Servers[0].Startup == nil || slices.Contains(told, r.Step.Variant) {
+			continue
+		}
+		told = append(told, r.Step.Variant)
+		if text := startText(r.Servers[0]); text != "" {
+			lines = append(lines, clean(r.Step.Variant)+": "+text)
+		}
+	}
+	return lines
+}
+
+func startText(s results.Server) string {
+	var parts []string
+	if n := len(s.ReadyPhases); n > 0 {
+		parts = append(parts, fmt.Sprintf("ready after %.1f s", s.ReadyPhases[n-1].AtS))
+	}
+	if kv := s.Startup.KVTokens; kv != nil {
+		parts = append(parts, fmt.Sprintf("KV cache for %d tokens", *kv))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"benchrig/results"
+)
+
+// gpus prints what each GPU of a step did, their sum, and how that was read.
+func (p *printer) gpus(t *results.Telemetry) {
+	if t == nil {
+		return
+	}
+	p.section("GPUs and host")
+	for i := range t.GPUs {
+		g := &t.GPUs[i]
+		p.wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, clean(cmp.Or(g.Name, g.Device)), strings.Join(gpuParts(g), "; ")))
+	}
+	if t.Sum != nil && len(t.GPUs) > 1 {
+		p.wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
+	}
+	p.efficiency("per work", t.Efficiency)
+	p.efficiency("in the steady state", t.Steady)
+	if h := t.Host; h != nil {
+		p.wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
+			percentText(h.CPUBusyMean), percentText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), formatNumber(h.Load1Max, 2)))
+	}
+	if line := samplingText(t); line != "" {
+		p.wrapped("  ", line)
+	}
+	for _, note := range t.Notes {
+		p.wrapped("  ", "note: "+clean(note))
+	}
+}
+
+// gpuParts are the figures of a GPU that are known.
+func gpuParts(g *results.GPUFigures) []string {
+	var parts []string
+	add := func(known bool, format string, args ...any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	m, w := memoryOf(g), g.Pass
+	total := ""
+	if g.VRAMBytes != nil && !g.Unified {
+		total = " of " + gibText(g.VRAMBytes)
+	}
+	add(m.peak != nil, "memory before %s, loaded %s, peak %s%s GiB", gibText(m.baseline), gibText(m.loaded), gibText(m.peak), total)
+	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", formatNumber(w.PowerMeanW, 1), formatNumber(w.PowerMedianW, 1),
+		formatNumber(w.PowerMaxW, 1), formatNumber(g.IdleW, 1), formatNumber(g.PowerLimitW, 0))
+	add(w.EnergyJ != nil, "energy %s J, above idle %s J", formatNumber(w.EnergyJ, 1), formatNumber(w.AboveIdleJ, 1))
+	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", clean(w.NoEnergy))
+	add(w.CounterJ != nil, "by its counter %s J", formatNumber(w.CounterJ, 1))
+	add(w.BusyMean != nil, "busy %s %%", percentText(w.BusyMean))
+	add(w.CoreHzMean != nil, "core %s MHz (least %s)", megahertz(w.CoreHzMean), megahertz(w.CoreHzMin))
+	add(w.TempMaxC != nil, "%s C (hottest %s)", formatNumber(w.TempMeanC, 0), formatNumber(w.TempMaxC, 0))
+	add(w.MemTempMaxC != nil, "memory at most %s C", formatNumber(w.MemTempMaxC, 0))
+	if w.Throttle == nil {
+		return append(parts, "throttling not known")
+	}
+	return append(parts, "throttling "+cmp.Or(throttleText(w.Throttle), "none"))
+}
+
+func (p *printer) efficiency(what string, e *results.Efficiency) {
+	if e == nil || e.JPerRequest == nil && e.JPerOutputToken == nil {
+		return
+	}
+	p.wrapped("  ", fmt.Sprintf("%s: %s J/output token, %s J/token, %s J/request, %s output tok/s per W", what,
+		formatNumber(e.JPerOutputToken, 3), formatNumber(e.JPerTotalToken, 3), formatNumber(e.JPerRequest, 2), formatNumber(e.TokensPerSPerW, 3)))
+}
+
+// samplingText says how the figures were read, and what that took.
+func samplingText(t *results.Telemetry) string {
+	if len(t.GPUs) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest time without one %s s",
+		cmp.Or(clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps, formatNumber(t.LongestGapS, 2))
+	if t.PeriodS != nil {
+		text += fmt.Sprintf(", every %s s asked", formatNumber(t.PeriodS, 2))
+	}
+	if t.CPUShare != nil {
+		text += fmt.Sprintf(", which took %s %% of a core", formatNumber(new(100**t.CPUShare), 2))
+	}
+	return text
+}
+
+func gibText(v *int64) string {
+	if v == nil {
+		return missing
+	}
+	return formatNumber(new(float64(*v)/gib), 2)
+}
+
+func percentText(share *float64) string {
+	if share == nil {
+		return missing
+	}
+	return formatNumber(new(100**share), 1)
+}
+
+func megahertz(hz *float64) string {
+	if hz == nil {
+		return missing
+	}
+	return formatNumber(new(*hz/1e6), 0)
+}
+
+// memoryUsage is the video memory of a step's GPUs when its servers had been
+// loaded and warmed up, and when its pass had ended: one line a GPU, as in the
+// table of nvidia-smi. It is nil where no GPU said anything.
+func memoryUsage(r *results.Result) []byte {
+	if sumOf(r) == nil {
+		return nil
+	}
+	var names []string
+	var before, after strings.Builder
+	told := false
+	for _, g := range r.Telemetry.GPUs {
+		names = appendNew(names, clean(cmp.Or(g.Name, g.Device)))
+		told = told || g.VRAMLoaded != nil || g.VRAMEnd != nil
+		fmt.Fprintf(&before, "%s %s\n", mib(g.VRAMLoaded), mib(g.VRAMBytes))
+		fmt.Fprintf(&after, "%s %s\n", mib(g.VRAMEnd), mib(g.VRAMBytes))
+	}
+	if !told {
+		return nil
+	}
+	return []byte("GPU Name: " + strings.Join(names, ", ") + "\nWarm up status:\n" + before.String() + "After Benchmark status:\n" + after.String())
+}
+
+func mib(v *int64) string {
+	if v == nil {
+		return "N/A"
+	}
+	return fmt.Sprintf("%dMiB", *v/(1<<20))
+}
