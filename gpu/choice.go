@@ -1,0 +1,189 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// samplerKind is a way to read the GPUs of a vendor.
+type samplerKind struct {
+	name   string
+	vendor string
+	open   func(Options, []Device) (Sampler, error)
+	advice string // what to do where it does not work
+}
+
+// samplerKinds are all, for each vendor in the order of preference: what is
+// cheapest to read comes first.
+func samplerKinds() []samplerKind {
+	return []samplerKind{
+		{"nvml", NVIDIA, openNVMLSampler, "it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo"},
+		{"nvidia-smi", NVIDIA, newNVIDIASMISampler, "it needs nvidia-smi in PATH and a driver that answers"},
+		{"sysfs", AMD, newSysfsSampler, "it needs the amdgpu driver and /sys"},
+	}
+}
+
+// openNVMLSampler opens NVML, which knows only this machine.
+func openNVMLSampler(options Options, devices []Device) (Sampler, error) {
+	if options.Root != "" {
+		return nil, errNoNVML
+	}
+	return newNVMLSampler(options, devices)
+}
+
+// SamplerNames are the names by which a sampler can be forced.
+func SamplerNames() []string {
+	var names []string
+	for _, kind := range samplerKinds() {
+		names = append(names, kind.name)
+	}
+	return names
+}
+
+func kindsOf(vendor string) []samplerKind {
+	return slices.DeleteFunc(samplerKinds(), func(kind samplerKind) bool { return kind.vendor != vendor })
+}
+
+// trialLimit bounds the reading by which a sampler shows that it works.
+const trialLimit = 20 * time.Second
+
+// Samplers opens what reads the GPUs of the box: for each vendor the cheapest
+// way that works, or, if force is neither "" nor "auto", the one of that
+// name. Each has given a reading. Notes say what was tried without success
+// and what a reading lacks. A forced sampler that does not work is an error;
+// a box without GPUs has no samplers and no error. The caller closes them.
+func Samplers(ctx context.Context, options Options, force string) ([]Sampler, []string, error) {
+	box, err := Detect(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return SamplersOf(ctx, options, box, force)
+}
+
+// SamplersOf is Samplers for a box whose inventory is known.
+func SamplersOf(ctx context.Context, options Options, box Inventory, force string) ([]Sampler, []string, error) {
+	if force != "" && force != "auto" {
+		return forced(ctx, options, box, force)
+	}
+	var samplers []Sampler
+	var notes []string
+	for _, vendor := range []string{NVIDIA, AMD} {
+		devices := box.Of(vendor)
+		if len(devices) == 0 {
+			continue
+		}
+		sampler, tried := firstThatWorks(ctx, options, kindsOf(vendor), devices)
+		notes = append(notes, tried...)
+		if sampler != nil {
+			samplers = append(samplers, sampler)
+		}
+	}
+	return samplers, notes, ctx.Err()
+}
+
+func forced(ctx context.Context, options Options, box Inventory, name string) ([]Sampler, []string, error) {
+	kinds := samplerKinds()
+	at := slices.IndexFunc(kinds, func(kind samplerKind) bool { return kind.name == name })
+	if at < 0 {
+		return nil, nil, fmt.Errorf("use sampler %q: there is none of that name; there are %s, and auto", name, strings.Join(SamplerNames(), ", "))
+	}
+	kind := kinds[at]
+	sampler, notes, err := trial(ctx, options, kind, box.Of(kind.vendor))
+	if err != nil {
+		return nil, nil, fmt.Errorf("use sampler %s: %w; %s, or choose auto", name, err, kind.advice)
+	}
+	return []Sampler{sampler}, notes, nil
+}
+
+// firstThatWorks opens the first kind that gives a reading. What failed
+// before is noted, unless it is merely not installed.
+func firstThatWorks(ctx context.Context, options Options, kinds []samplerKind, devices []Device) (Sampler, []string) {
+	var notes, absent []string
+	for _, kind := range kinds {
+		sampler, more, err := trial(ctx, options, kind, devices)
+		if err == nil {
+			return sampler, append(notes, more...)
+		}
+		if notThere(err) {
+			absent = append(absent, err.Error())
+		} else {
+			notes = append(notes, err.Error())
+		}
+	}
+	return nil, append(notes, fmt.Sprintf("no sampler reads the GPUs of %s: %s", kinds[0].vendor, strings.Join(append(absent, notes...), "; ")))
+}
+
+// notThere reports that a source is not installed, which is no news.
+func notThere(err error) bool {
+	return errors.Is(err, errNoNVML) || errors.Is(err, exec.ErrNotFound)
+}
+
+// trial opens a sampler and reads once. A sampler that knows neither memory
+// nor power of any GPU is no use.
+func trial(ctx context.Context, options Options, kind samplerKind, devices []Device) (Sampler, []string, error) {
+	sampler, err := kind.open(options, devices)
+	if err != nil {
+		return nil, nil, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, trialLimit)
+	defer cancel()
+	readings, err := readWithin(bounded, sampler)
+	if err == nil && !slices.ContainsFunc(readings, usable) {
+		err = fmt.Errorf("%s: it tells neither memory nor power of any GPU", kind.name)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, sampler.Close())
+	}
+	return sampler, shortcomings(sampler, readings), nil
+}
+
+// readWithin reads until ctx ends, even if the sampler hangs.
+func readWithin(ctx context.Context, sampler Sampler) ([]Reading, error) {
+	type answer struct {
+		readings []Reading
+		err      error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		readings, err := sampler.Read(ctx)
+		answers <- answer{readings, err}
+	}()
+	timer := time.NewTimer(trialLimit + killGrace)
+	defer timer.Stop()
+	select {
+	case a := <-answers:
+		return a.readings, a.err
+	case <-timer.C:
+		return nil, fmt.Errorf("%s: no answer for %v", sampler.Name(), trialLimit)
+	}
+}
+
+func usable(r Reading) bool {
+	return r.VRAMUsedBytes != nil || r.GTTUsedBytes != nil || r.PowerW != nil
+}
+
+// shortcomings says what the readings of a sampler lack, and what else it
+// has to say.
+func shortcomings(sampler Sampler, readings []Reading) []string {
+	var notes []string
+	if n, ok := sampler.(noter); ok {
+		notes = append(notes, n.Notes()...)
+	}
+	for _, reading := range readings {
+		if reading.VRAMUsedBytes == nil && reading.GTTUsedBytes == nil {
+			notes = append(notes, fmt.Sprintf("%s: memory of %s is not told; where GPU and CPU share memory, the host's reading holds it", sampler.Name(), reading.Device))
+		}
+		if reading.PowerW == nil {
+			notes = append(notes, fmt.Sprintf("%s: power of %s is not told", sampler.Name(), reading.Device))
+		}
+	}
+	return notes
+}
+
+// noter is a sampler that has something to say about its readings.
+type noter interface{ Notes() []string }

@@ -1,0 +1,139 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchrig/results"
+)
+
+func kindSaying(name string, openErr error, readings []Reading, readErr error) samplerKind {
+	return samplerKind{name, NVIDIA, func(Options, []Device) (Sampler, error) {
+		if openErr != nil {
+			return nil, openErr
+		}
+		return fakeSampler{name, func(context.Context) ([]Reading, error) { return readings, readErr }}, nil
+	}, "do this"}
+}
+
+func TestFirstThatWorks(t *testing.T) {
+	good := []Reading{{GPUReading: results.GPUReading{Device: "a", VRAMUsedBytes: new(int64(1)), PowerW: new(50.0)}}}
+	noMemory := []Reading{{GPUReading: results.GPUReading{Device: "a", PowerW: new(11.0)}}}
+	nothing := []Reading{{GPUReading: results.GPUReading{Device: "a", EdgeC: new(50.0)}}}
+	tests := []struct {
+		name  string
+		kinds []samplerKind
+		want  string
+		notes []string // parts, one for each note
+	}{
+		{"the first", []samplerKind{kindSaying("nvml", nil, good, nil), kindSaying("nvidia-smi", nil, good, nil)}, "nvml", nil},
+		{"the first is not installed", []samplerKind{kindSaying("nvml", errNoNVML, nil, nil), kindSaying("nvidia-smi", nil, good, nil)}, "nvidia-smi", nil},
+		{
+			"the first fails", []samplerKind{kindSaying("nvml", nil, nil, errors.New("nvml: the GPU is lost")), kindSaying("nvidia-smi", nil, good, nil)},
+			"nvidia-smi", []string{"the GPU is lost"},
+		},
+		{
+			"the first knows nothing", []samplerKind{kindSaying("nvml", nil, nothing, nil), kindSaying("nvidia-smi", nil, good, nil)},
+			"nvidia-smi", []string{"neither memory nor power"},
+		},
+		{"unified memory", []samplerKind{kindSaying("nvml", nil, noMemory, nil)}, "nvml", []string{"memory of a is not told"}},
+		{"none", []samplerKind{kindSaying("nvml", errNoNVML, nil, nil)}, "", []string{"no sampler reads the GPUs of nvidia: nvml: no"}},
+	}
+	for _, test := range tests {
+		sampler, notes := firstThatWorks(t.Context(), Options{}, test.kinds, nil)
+		name := ""
+		if sampler != nil {
+			name = sampler.Name()
+		}
+		if name != test.want || len(notes) != len(test.notes) {
+			t.Errorf("%s: firstThatWorks = %q, %q, want %q and notes with %q", test.name, name, notes, test.want, test.notes)
+			continue
+		}
+		for i, part := range test.notes {
+			if !strings.Contains(notes[i], part) {
+				t.Errorf("%s: note %q, want one with %q", test.name, notes[i], part)
+			}
+		}
+	}
+}
+
+// A tool that hangs and heeds nothing is given up.
+func TestTrialOfHangingSampler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		kind := samplerKind{"nvml", NVIDIA, func(Options, []Device) (Sampler, error) {
+			return fakeSampler{"nvml", func(context.Context) ([]Reading, error) { <-release; return nil, nil }}, nil
+		}, ""}
+		began := time.Now()
+		_, _, err := trial(t.Context(), Options{}, kind, nil)
+		if err == nil || !strings.Contains(err.Error(), "no answer") || time.Since(began) > trialLimit+2*killGrace {
+			t.Errorf("trial = %v after %v", err, time.Since(began))
+		}
+		close(release)
+	})
+}
+
+func TestForcedSampler(t *testing.T) {
+	box := t.TempDir()
+	tests := []struct {
+		force string
+		run   toolRunner
+		want  []string
+	}{
+		{"nvml", noTool, []string{`use sampler nvml: nvml: `, "choose auto"}},
+		{"nvidia-smi", noTool, []string{"use sampler nvidia-smi: nvidia-smi: ", "executable file not found", "it needs nvidia-smi in PATH"}},
+		{"nvidia-smi", toolSaying("NVIDIA-SMI has failed", errors.New("exit status 9")), []string{"exit status 9: NVIDIA-SMI has failed", "choose auto"}},
+		{"sysfs", noTool, []string{"use sampler sysfs: ", "amdgpu driver"}},
+		{"dcgm", noTool, []string{`use sampler "dcgm": there is none`, "nvml, nvidia-smi, sysfs, and auto"}},
+	}
+	for _, test := range tests {
+		samplers, _, err := Samplers(t.Context(), Options{Root: box, RunTool: test.run}, test.force)
+		if err == nil || samplers != nil {
+			t.Errorf("Samplers(%q) = %v, %v, want an error", test.force, samplers, err)
+			continue
+		}
+		for _, want := range test.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("Samplers(%q): error %q, want %q in it", test.force, err, want)
+			}
+		}
+	}
+}
+
+func TestSamplersOfBoxes(t *testing.T) {
+	none, notes, err := Samplers(t.Context(), Options{Root: t.TempDir(), RunTool: noTool}, "auto")
+	if err != nil || len(none) != 0 || len(notes) != 0 {
+		t.Errorf("Samplers of a box without GPUs = %v, %q, %v, want none", none, notes, err)
+	}
+	run := func(_ context.Context, argv []string) ([]byte, error) {
+		argv = append(argv, "")
+		switch {
+		case strings.HasPrefix(argv[1], "--query-gpu=index,uuid,name"): // the inventory's
+			return []byte("0, GPU-1, NVIDIA GB10, 0000000F:01:00.0, [N/A]\n"), nil
+		case strings.HasPrefix(argv[1], "--query-gpu="):
+			return []byte(capture(t, "nvidia-smi-gb10-580.173.02.csv")), nil
+		}
+		return nil, errors.New("exit status 2")
+	}
+	samplers, notes, err := Samplers(t.Context(), Options{Root: t.TempDir(), RunTool: run}, "")
+	if err != nil || len(samplers) != 1 || samplers[0].Name() != "nvidia-smi" {
+		t.Fatalf("Samplers = %v, %q, %v, want nvidia-smi", samplers, notes, err)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "memory of GPU-1 is not told") {
+		t.Errorf("notes = %q, want one on unified memory", notes)
+	}
+	if err := samplers[0].Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSamplerNames(t *testing.T) {
+	if got, want := SamplerNames(), []string{"nvml", "nvidia-smi", "sysfs"}; !slices.Equal(got, want) {
+		t.Errorf("SamplerNames() = %q, want %q", got, want)
+	}
+}
