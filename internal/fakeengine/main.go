@@ -157,6 +157,10 @@ func childMain(text string) int {
 		return forkAgain(child)
 	}
 	stop := termSignal(child.IgnoreTerm)
+	if err := disguise(child); err != nil {
+		fmt.Fprintln(os.Stderr, "fake engine: disguise child:", err)
+		return 94
+	}
 	_, _ = os.Stdout.Write([]byte{'.'})
 	select {
 	case <-stop:

@@ -21,6 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	fakeengine.Main()
+	harnessMain()
 	if err := BecomeSubreaper(); err != nil {
 		panic(err)
 	}
@@ -36,6 +37,12 @@ func TestMain(m *testing.M) {
 // until they are all there.
 func start(t *testing.T, engine fakeengine.Config) *Process {
 	t.Helper()
+	return startIn(t, engine, true)
+}
+
+// startIn is start with or without a control group.
+func startIn(t *testing.T, engine fakeengine.Config, group bool) *Process {
+	t.Helper()
 	engine.Silent = true
 	engine.Lines = append(engine.Lines, "children are up")
 	log := filepath.Join(t.TempDir(), "server.log")
@@ -45,6 +52,7 @@ func start(t *testing.T, engine fakeengine.Config) *Process {
 		Env:     []string{"PATH=" + os.Getenv("PATH"), engine.Env(), "GORACE=" + fakeengine.PromptExit},
 		LogPath: log,
 		Cookie:  cookie,
+		Cgroup:  group,
 	})
 	if err != nil {
 		t.Fatalf("Start() = %v", err)
@@ -130,6 +138,20 @@ func TestStop(t *testing.T) {
 			1,
 		},
 		{
+			"session child with another name, command line and environment",
+			fakeengine.Config{Children: []fakeengine.Child{{Session: true, Clobber: true, Name: "kworker/0:1"}}},
+			5 * time.Second, 2, 0,
+			[]string{"TERM"},
+			1,
+		},
+		{
+			"daemon with another name",
+			fakeengine.Config{Children: []fakeengine.Child{{Session: true, Daemon: true, Name: "systemd"}}},
+			5 * time.Second, 2, 0,
+			[]string{"TERM"},
+			1,
+		},
+		{
 			"all of them",
 			fakeengine.Config{IgnoreTerm: true, Children: []fakeengine.Child{group, session, daemon, {}}},
 			100 * time.Millisecond, 5, 137,
@@ -144,10 +166,10 @@ func TestStop(t *testing.T) {
 			1,
 		},
 	}
-	for _, c := range cases {
+	for i, c := range append(cases, cases...) { // with and without a control group: the number of cases is odd
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := start(t, c.engine)
+			p := startIn(t, c.engine, i%2 == 0)
 			if size := treeSize(t, p); size != c.size {
 				t.Errorf("Tree() has %d processes, want %d", size, c.size)
 			}

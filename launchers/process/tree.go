@@ -20,6 +20,7 @@ const CookieVariable = "BENCH_COOKIE"
 type tree struct {
 	proc    procFS
 	leader  procKey // zero: not known
+	waited  bool    // the leader is a child that os/exec waits for
 	since   uint64  // nothing that started before is a member
 	session int     // 0: not known
 	cookie  string  // "": members are not found by environment
@@ -131,7 +132,7 @@ func (t *tree) permitted(p Proc) bool {
 	return ok && uid == t.uid
 }
 
-// empty reports whether the tree's group has nobody in it, also nobody whom
+// groupEmpty reports whether the tree's group has nobody in it, also nobody whom
 // this program cannot see.
 func (t *tree) groupEmpty() bool { return t.group == nil || !t.group.populated() }
 
@@ -141,7 +142,7 @@ func (t *tree) groupEmpty() bool { return t.group == nil || !t.group.populated()
 func (t *tree) reap(dead []Proc) {
 	self := os.Getpid()
 	for _, p := range dead {
-		if p.PPID == self && p.key() != t.leader {
+		if p.PPID == self && (p.key() != t.leader || !t.waited) {
 			_, _ = unix.Wait4(p.PID, nil, unix.WNOHANG, nil)
 		}
 	}
