@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
@@ -68,6 +69,10 @@ func (l literal) spans(text string) ([]span, error) {
 // regex is a regular expression with look-ahead.
 type regex struct{ re *regexp2.Regexp }
 
+// matchLimit is how long the search for one match may take. No tokenizer's own pattern
+// comes near it; one made to backtrack without end does.
+const matchLimit = 5 * time.Second
+
 func newRegex(expr string) (*regex, error) {
 	if err := checkExpression(expr); err != nil {
 		return nil, fmt.Errorf("regex %q: %w", expr, err)
@@ -76,6 +81,7 @@ func newRegex(expr string) (*regex, error) {
 	if err != nil {
 		return nil, fmt.Errorf("regex %q: %w", expr, err)
 	}
+	re.MatchTimeout = matchLimit
 	return &regex{re}, nil
 }
 
@@ -101,7 +107,8 @@ func (r *regex) spans(text string) ([]span, error) {
 		return true
 	})
 	if err != nil {
-		return nil, err
+		// The library's words repeat the whole text.
+		return nil, fmt.Errorf("regex %q: no match after %v in a text of %d bytes, at byte %d; the pattern backtracks without end on it", r.re, r.re.MatchTimeout, len(text), done)
 	}
 	if done < len(text) {
 		out = append(out, span{done, len(text), false})
