@@ -28,6 +28,8 @@ type HostFacts struct {
 	Load15         *float64 `json:"load_15m"`
 	UptimeS        *int64   `json:"uptime_s"`
 	Notes          []string `json:"notes"` // what could not be read, and why
+
+	HostSettings
 }
 
 // Host reads the facts of this machine, at this moment.
@@ -36,6 +38,9 @@ func Host(ctx context.Context) HostFacts {
 	facts.addSystem(ctx)
 	facts.addCPU(ctx)
 	facts.addMemory(ctx)
+	settings, unknown := readHostSettings("")
+	facts.HostSettings = settings
+	facts.Notes = append(facts.Notes, unknown...)
 	return facts
 }
 
