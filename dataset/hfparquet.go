@@ -15,6 +15,8 @@ import (
 // parquetTable is a parquet file, of which only the columns used are read.
 type parquetTable struct {
 	file   *parquet.File
+	raw    io.ReaderAt
+	size   int64
 	closer io.Closer
 }
 
@@ -37,10 +39,29 @@ func newParquetTable(r io.ReaderAt, size int64) (t *parquetTable, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a parquet file: %w", err)
 	}
-	if file.NumRows() < 0 || file.NumRows() > maxRows {
-		return nil, fmt.Errorf("%d rows: want at most %d in one file", file.NumRows(), maxRows)
+	if err := checkGroups(file); err != nil {
+		return nil, err
 	}
-	return &parquetTable{file: file}, nil
+	return &parquetTable{file: file, raw: r, size: size}, nil
+}
+
+// checkGroups refuses a file whose numbers of rows are not plausible.
+func checkGroups(file *parquet.File) error {
+	rows := file.NumRows()
+	if rows < 0 || rows > maxRows {
+		return fmt.Errorf("%d rows: want at most %d in one file", rows, maxRows)
+	}
+	for _, group := range file.RowGroups() {
+		n := group.NumRows()
+		if n < 0 || n > rows {
+			return errors.New("the parquet file is broken: its row groups do not hold its rows")
+		}
+		rows -= n
+	}
+	if rows != 0 {
+		return errors.New("the parquet file is broken: its row groups do not hold its rows")
+	}
+	return nil
 }
 
 // asCorrupt makes an error of a panic: the library meets broken files with one.
@@ -107,13 +128,16 @@ func (t *parquetTable) each(ctx context.Context, field string, picked []int, use
 		return err
 	}
 	first := 0
-	for _, group := range t.file.RowGroups() {
+	for i, group := range t.file.RowGroups() {
 		count := int(group.NumRows())
 		var own []int
 		for len(picked) > 0 && picked[0] < first+count {
 			own, picked = append(own, picked[0]-first), picked[1:]
 		}
 		if len(own) > 0 {
+			if err := t.checkLeaves(i, text, role); err != nil {
+				return err
+			}
 			texts, roles := newLeafReader(group, text), newLeafReader(group, role)
 			err = errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []utterance) error { return use(first+row, said) }),
 				texts.close(), roles.close())
@@ -122,6 +146,20 @@ func (t *parquetTable) each(ctx context.Context, field string, picked []int, use
 			}
 		}
 		first += count
+	}
+	return nil
+}
+
+// checkLeaves looks at the pages of two leaves of a row group.
+func (t *parquetTable) checkLeaves(group int, leaves ...int) error {
+	columns := t.file.Metadata().RowGroups[group].Columns
+	for _, leaf := range leaves {
+		if leaf < 0 {
+			continue
+		}
+		if err := checkPages(t.raw, t.size, &columns[leaf].MetaData); err != nil {
+			return fmt.Errorf("row group %d, column %q: %w", group+1, strings.Join(t.file.Schema().Columns()[leaf], "."), err)
+		}
 	}
 	return nil
 }
