@@ -97,8 +97,8 @@ func (g *sysfsGPU) read(s *sysfsSampler) (Reading, bool) {
 	r.GTTUsedBytes = g.gtt.bytesUsed(s.buffer[:])
 	r.Busy = share(g.busy.scaled(s.buffer[:], 100))
 	r.MemoryBusy = share(g.memoryBusy.scaled(s.buffer[:], 100))
-	r.CoreHz = firstOf(g.core.scaled(s.buffer[:], 1), g.coreTable.selectedClock(s.buffer[:]))
-	r.MemoryHz = firstOf(g.memory.scaled(s.buffer[:], 1), g.memoryTable.selectedClock(s.buffer[:]))
+	r.CoreHz = positive(firstOf(g.core.scaled(s.buffer[:], 1), g.coreTable.selectedClock(s.buffer[:])))
+	r.MemoryHz = positive(firstOf(g.memory.scaled(s.buffer[:], 1), g.memoryTable.selectedClock(s.buffer[:])))
 	r.EdgeC = celsius(g.edge.scaled(s.buffer[:], 1e3))
 	r.HotspotC = celsius(g.hotspot.scaled(s.buffer[:], 1e3))
 	r.MemoryC = celsius(g.memoryHot.scaled(s.buffer[:], 1e3))
@@ -134,9 +134,10 @@ func (g *sysfsGPU) readPower(s *sysfsSampler, r *Reading) {
 	}
 }
 
+// saysNothing is true of a reading in which everything is null.
 func saysNothing(r results.GPUReading) bool {
-	return r.VRAMUsedBytes == nil && r.GTTUsedBytes == nil && r.PowerW == nil && r.EnergyJ == nil && r.Busy == nil &&
-		r.CoreHz == nil && r.EdgeC == nil && r.HotspotC == nil && r.MemoryC == nil
+	values := []*float64{r.PowerW, r.EnergyJ, r.Busy, r.MemoryBusy, r.CoreHz, r.MemoryHz, r.EdgeC, r.HotspotC, r.MemoryC, r.PowerLimitW}
+	return r.VRAMUsedBytes == nil && r.GTTUsedBytes == nil && r.Throttle == nil && firstOf(values...) == nil
 }
 
 // The sources have values that stand for "not there" (65535) and noise; what
@@ -148,7 +149,8 @@ func share(v *float64) *float64 { return within(v, 0, 1) }
 // celsius takes what a working chip can have; 0 stands for no sensor.
 func celsius(v *float64) *float64 { return within(v, 0.001, 200) }
 
-// positive takes what is more than 0.
+// positive takes what is more than 0: power and energy of 0 stand for no
+// sensor, a clock of 0 for one that is stopped.
 func positive(v *float64) *float64 { return within(v, 1e-9, 1e15) }
 
 func within(v *float64, low, high float64) *float64 {
