@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-
-	"benchrig/results"
 )
 
 // All lists every kind of server, in the order in which help shows them.
@@ -102,31 +99,4 @@ func positive(value any) (int, bool) {
 	}
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n > 0
-}
-
-// fatal makes one FatalLine of regular expressions that mean the same.
-func fatal(class results.FailureClass, hint string, patterns ...string) FatalLine {
-	return FatalLine{
-		Pattern: regexp.MustCompile(strings.Join(patterns, "|")),
-		Class:   class,
-		Hint:    hint,
-	}
-}
-
-// Fatal lines that Python engines on torch and Hugging Face share. The order
-// is that of the classes' precision: the first that matches names the failure.
-func torchFatal() []FatalLine {
-	return []FatalLine{
-		fatal(results.FailOutOfMemory, "",
-			`torch\.(cuda\.)?OutOfMemoryError`, `(CUDA|HIP) out of memory`, `CUDA error: out of memory`),
-		fatal(results.FailBadFlag, "the recipe may be written for another version of the engine",
-			`error: unrecognized arguments`, `error: argument -`, `error: ambiguous option`, `error: the following arguments are required`),
-		fatal(results.FailModel, "for a gated model set HF_TOKEN",
-			`GatedRepoError`, `Cannot access gated repo`, `401 Client Error`, `RepositoryNotFoundError`,
-			`does not appear to have a file named config\.json`, `is not a local folder and is not a valid model identifier`),
-		fatal(results.FailPortInUse, "",
-			`(?i)\[Errno 98\].*address already in use`),
-		fatal(results.FailNoGPU, "the server saw no GPU: check the driver, the container's devices and gpus:",
-			`No (CUDA|HIP) GPUs are available`, `Failed to infer device type`),
-	}
 }

@@ -3,6 +3,7 @@ package launchers
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,10 @@ func commandKind() Kind {
 		ServedName:   servedOrModel,
 		ModelsPath:   "/v1/models",
 		ModelsMaybe:  true,
+		MetricsPath:  "/metrics",
+		Counters:     anyCounters(),
+		Gauges:       anyGauges(),
+		AcceptedAt:   slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
 		AnyModelName: true,
 	}
 }

@@ -76,7 +76,7 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 
 // runContainer runs the container and begins to watch it.
 func (s *Server) runContainer(ctx context.Context, cli containerCLI, recipe containerRecipe) *results.Failure {
-	log, err := openLog(s.spec.LogPath, s.kind.Fatal, s.spec.Ready.Log)
+	log, err := openLog(s.spec.LogPath, s.kind, s.spec.Ready.Log)
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}

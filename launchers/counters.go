@@ -3,53 +3,98 @@ package launchers
 import (
 	"context"
 	"math"
-	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
+// series are the samples of one metric over its label sets.
+type series struct {
+	sum, max float64
+	n        int
+	at       map[int]float64 // sums by the label "position", where there is one
+}
+
+// parseSeries reads Prometheus text. It takes what it can read and skips the
+// rest: one odd line must not cost the figures of others. NaN and infinite
+// samples are skipped; histograms appear as NAME_sum, NAME_count and a
+// meaningless NAME_bucket.
+func parseSeries(text string) map[string]series {
+	all := make(map[string]series)
+	for line := range strings.Lines(text) {
+		name, labels, value, ok := parseSample(strings.TrimSpace(line))
+		if !ok {
+			continue
+		}
+		s := all[name]
+		if s.n == 0 || value > s.max {
+			s.max = value
+		}
+		s.sum += value
+		s.n++
+		if position, ok := position(labels); ok {
+			if s.at == nil {
+				s.at = make(map[int]float64)
+			}
+			s.at[position] += value
+		}
+		all[name] = s
+	}
+	return all
+}
+
 // parseMetrics reads Prometheus text and sums each metric over its label sets,
-// so that a server with several engines counts as one. It takes what it can
-// read and skips the rest: one odd line must not cost the figures of others.
-// NaN and infinite samples are skipped; histograms appear as NAME_sum,
-// NAME_count and a meaningless sum of buckets.
+// so that a server with several engines counts as one.
 func parseMetrics(text string) map[string]float64 {
 	sums := make(map[string]float64)
-	for line := range strings.Lines(text) {
-		name, value, ok := parseSample(strings.TrimSpace(line))
-		if ok {
-			sums[name] += value
-		}
+	for name, s := range parseSeries(text) {
+		sums[name] = s.sum
 	}
 	return sums
 }
 
+// maxPosition is more than any engine drafts at once.
+const maxPosition = 64
+
+var positionLabel = regexp.MustCompile(`[{,]\s*position="(\d{1,3})"`)
+
+// position is the number in the label "position".
+func position(labels string) (int, bool) {
+	groups := positionLabel.FindStringSubmatch(labels)
+	if groups == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(groups[1])
+	return n, err == nil && n < maxPosition
+}
+
 // parseSample reads `name{labels} value [timestamp]`.
-func parseSample(line string) (name string, value float64, ok bool) {
+func parseSample(line string) (name, labels string, value float64, ok bool) {
 	if line == "" || line[0] == '#' {
-		return "", 0, false
+		return "", "", 0, false
 	}
 	end := strings.IndexAny(line, "{ \t")
 	if end <= 0 {
-		return "", 0, false
+		return "", "", 0, false
 	}
 	name, rest := line[:end], line[end:]
 	if rest[0] == '{' {
 		length := labelsLength(rest)
 		if length == 0 {
-			return "", 0, false
+			return "", "", 0, false
 		}
-		rest = rest[length:]
+		labels, rest = rest[:length], rest[length:]
 	}
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
-		return "", 0, false
+		return "", "", 0, false
 	}
 	value, err := strconv.ParseFloat(fields[0], 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return "", 0, false
+		return "", "", 0, false
 	}
-	return name, value, true
+	return name, labels, value, true
 }
 
 // labelsLength is the length of a {...} at the beginning of text, 0 if it does
@@ -75,7 +120,7 @@ func pickCounters(metrics map[string]float64, names map[string][]string) map[str
 	picked := make(map[string]float64)
 	for ours, theirs := range names {
 		for _, name := range theirs {
-			if value, ok := metrics[name]; ok {
+			if value, ok := total(metrics, name); ok {
 				picked[ours] = value
 				break
 			}
@@ -84,15 +129,34 @@ func pickCounters(metrics map[string]float64, names map[string][]string) map[str
 	return picked
 }
 
+// total is the sum of metrics joined by "+"; unknown if one is missing.
+func total(metrics map[string]float64, names string) (sum float64, known bool) {
+	for name := range strings.SplitSeq(names, "+") {
+		value, ok := metrics[name]
+		if !ok {
+			return 0, false
+		}
+		sum += value
+	}
+	return sum, true
+}
+
 // Counters reads the server's own counters, under our names. It is empty for a
 // kind that has none.
 func (s *Server) Counters(ctx context.Context) (map[string]float64, error) {
-	if s.kind.MetricsPath == "" || len(s.kind.Counters) == 0 {
-		return map[string]float64{}, nil
+	counters, _, err := s.readMetrics(ctx)
+	return counters, err
+}
+
+// CountersWentBack names the counters that fell between two readings of one
+// server: it is then another server, or it began to count anew.
+func CountersWentBack(before, after map[string]float64) []string {
+	var fell []string
+	for name, value := range after {
+		if was, ok := before[name]; ok && value < was && !isGauge(name) {
+			fell = append(fell, name)
+		}
 	}
-	answer := s.probe.get(ctx, s.kind.MetricsPath)
-	if answer.status != http.StatusOK {
-		return nil, answer.failure()
-	}
-	return pickCounters(parseMetrics(string(answer.body)), s.kind.Counters), nil
+	slices.Sort(fell)
+	return fell
 }

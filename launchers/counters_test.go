@@ -41,7 +41,8 @@ func TestCountersOfLlamaServer(t *testing.T) {
 	kind, _ := Lookup("llamacpp")
 	got := pickCounters(parseMetrics(string(text)), kind.Counters)
 	want := map[string]float64{
-		InputTokensTotal: 73, OutputTokensTotal: 2122, PrefixHits: 183, DraftTokensTotal: 0, AcceptedTotal: 0,
+		InputTokensTotal: 73, OutputTokensTotal: 2122, PrefixHits: 183, PrefixQueries: 256, CachedTokensTotal: 183,
+		DraftsTotal: 0, DraftTokensTotal: 0, AcceptedTotal: 0, StepsTotal: 2116,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters: (-want +got)\n%s", diff)

@@ -1,6 +1,9 @@
 package launchers
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 func externalKind() Kind {
 	return Kind{
@@ -11,6 +14,10 @@ func externalKind() Kind {
 		ServedName:   servedOrModel,
 		ModelsPath:   "/v1/models",
 		ModelsMaybe:  true,
+		MetricsPath:  "/metrics",
+		Counters:     anyCounters(),
+		Gauges:       anyGauges(),
+		AcceptedAt:   slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
 		AnyModelName: true,
 	}
 }

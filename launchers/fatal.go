@@ -3,44 +3,56 @@ package launchers
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-
-	"benchrig/results"
 )
 
 const (
-	tailLines     = 50
-	evidenceLines = 16       // kept from the first fatal or traceback line on
-	maxLine       = 64 << 10 // the rest of a longer line is dropped
-	maxShown      = 2 << 10  // of a line, in a tail
+	tailLines = 50
+	maxLine   = 64 << 10 // the rest of a longer line is dropped
+	maxShown  = 2 << 10  // of a line, in a tail
+
+	// readOnce bounds what one look at the log costs, whatever is written. A
+	// log that is further ahead than maxBehind loses what lies between.
+	readOnce  = 1 << 20
+	maxBehind = 8 << 20
 )
 
 // ansi matches terminal control sequences, with which engines colour logs.
 var ansi = regexp.MustCompile(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\))`)
 
 // serverLog follows a server's log file as it grows, looks for lines that no
-// server survives, and keeps the lines worth showing.
+// server survives and for milestones of its start, and keeps the lines worth
+// showing. What it keeps and what a look costs is bounded.
 type serverLog struct {
 	file   *os.File
-	fatal  []FatalLine
+	kind   Kind   // whose lines are looked for
 	wanted string // text whose appearance is waited for; "": none
 
-	mu         sync.Mutex // guards all below
-	offset     int64
-	partial    []byte // begun line
-	lines      int    // seen so far
-	tail       []string
-	redraw     bool // the last line of tail ended in CR: the next one replaces it
-	evidence   []string
-	evidenceAt int // number of its first line; 0: none
-	match      *fatalMatch
-	found      bool // wanted has appeared
-	serving    bool
+	mu       sync.Mutex // guards all below
+	offset   int64
+	skipped  int64  // bytes that were never looked at
+	partial  []byte // begun line
+	lines    int    // seen so far
+	tail     []logLine
+	redraw   bool // the last line of tail ended in CR: the next one replaces it
+	evidence evidence
+	match    *fatalMatch
+	found    bool // wanted has appeared
+	serving  bool
+	startup  startupLog
+	watched  []*logMark
+}
+
+// logLine is a line with its number, from 1.
+type logLine struct {
+	number int
+	text   string
 }
 
 // fatalMatch is a fatal line that was seen.
@@ -50,7 +62,7 @@ type fatalMatch struct {
 }
 
 // openLog follows the file from its present end on.
-func openLog(path string, fatal []FatalLine, wanted string) (*serverLog, error) {
+func openLog(path string, kind Kind, wanted string) (*serverLog, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o644)
 	if err != nil {
 		return nil, err
@@ -60,32 +72,57 @@ func openLog(path string, fatal []FatalLine, wanted string) (*serverLog, error) 
 		_ = file.Close()
 		return nil, err
 	}
-	return &serverLog{file: file, fatal: fatal, wanted: wanted, found: wanted == "", offset: info.Size()}, nil
+	return &serverLog{file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size()}, nil
 }
 
 func (l *serverLog) close() { _ = l.file.Close() }
 
-// read takes in what was written since the last call and reports whether
-// there was anything.
+// read takes in what was written since the last call, up to readOnce of it,
+// and reports whether there was anything.
 func (l *serverLog) read() (grown bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.catchUp()
 	buffer := make([]byte, 32<<10)
-	for {
-		n, err := l.file.ReadAt(buffer, l.offset)
+	for budget := readOnce; budget > 0; {
+		n, err := l.file.ReadAt(buffer[:min(len(buffer), budget)], l.offset)
 		l.offset += int64(n)
+		budget -= n
 		grown = grown || n > 0
 		l.feed(buffer[:n])
 		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
 			return grown
 		}
 	}
+	return grown
 }
 
-// readLast is read for a log that will not grow any more: its last line
-// counts even if it is not ended.
+// catchUp leaves out what is too far behind the log's end, and begins again
+// with a log that was cut to less than what was read.
+func (l *serverLog) catchUp() {
+	info, err := l.file.Stat()
+	if err != nil {
+		return
+	}
+	if info.Size() < l.offset {
+		l.offset, l.partial = 0, l.partial[:0]
+	}
+	behind := info.Size() - l.offset
+	if behind <= maxBehind {
+		return
+	}
+	left := behind - readOnce
+	l.offset += left
+	l.skipped += left
+	l.partial = l.partial[:0]
+	l.take(fmt.Sprintf("[%d bytes of log not looked at]", left), false)
+}
+
+// readLast is read for a log that will not grow any more: all of it, as far as
+// it is not too far behind, and its last line even if it is not ended.
 func (l *serverLog) readLast() {
-	l.read()
+	for tries := 2 * maxBehind / readOnce; tries > 0 && l.read(); tries-- {
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.partial) > 0 {
@@ -115,7 +152,10 @@ func (l *serverLog) feed(text []byte) {
 
 // take looks at one line; redraw says that the next will be drawn over it.
 func (l *serverLog) take(line string, redraw bool) {
-	line = strings.TrimRight(ansi.ReplaceAllString(line, ""), " \t")
+	if strings.IndexByte(line, '\x1b') >= 0 {
+		line = ansi.ReplaceAllString(line, "")
+	}
+	line = strings.TrimRight(line, " \t")
 	if line == "" {
 		l.redraw = l.redraw && redraw
 		return
@@ -125,17 +165,22 @@ func (l *serverLog) take(line string, redraw bool) {
 		l.tail = l.tail[:len(l.tail)-1]
 	}
 	l.redraw = redraw
-	shown := line
-	if len(shown) > maxShown {
-		shown = strings.ToValidUTF8(shown[:maxShown], "") + " ..."
+	shown := logLine{l.lines, line}
+	if len(line) > maxShown {
+		shown.text = strings.ToValidUTF8(line[:maxShown], "") + " ..."
 	}
 	l.tail = append(l.tail, shown)
 	if len(l.tail) > tailLines {
 		l.tail = slices.Delete(l.tail, 0, len(l.tail)-tailLines)
 	}
 	l.found = l.found || strings.Contains(line, l.wanted)
-	isFatal := l.judge(line)
-	l.keep(shown, isFatal || strings.Contains(line, "Traceback (most recent call last)"))
+	for _, mark := range l.watched {
+		mark.look(line)
+	}
+	if !l.serving {
+		l.startup.take(l.kind.Milestones, line)
+	}
+	l.evidence.take(shown, l.judge(line))
 }
 
 // judge records the first fatal line. A line that only says that the engine is
@@ -145,12 +190,11 @@ func (l *serverLog) judge(line string) bool {
 	if l.serving && quotesPrompt(line) {
 		return false
 	}
-	for _, kind := range l.fatal {
+	for _, kind := range l.kind.Fatal {
 		if !kind.Pattern.MatchString(line) {
 			continue
 		}
-		vague := l.match != nil && l.match.kind.Class == results.FailFatalLine
-		if l.match == nil || vague && kind.Class != results.FailFatalLine {
+		if l.match == nil || vague(l.match.kind.Class) && !vague(kind.Class) {
 			l.match = &fatalMatch{line, kind}
 		}
 		return true
@@ -162,17 +206,6 @@ func (l *serverLog) judge(line string) bool {
 // anything, a fatal line for instance.
 func quotesPrompt(line string) bool {
 	return strings.Contains(line, "Received request ") || strings.Contains(line, "prompt: ")
-}
-
-// keep collects the first lines of the first trouble; they are often far above
-// the log's end.
-func (l *serverLog) keep(line string, trouble bool) {
-	if len(l.evidence) == 0 && trouble {
-		l.evidenceAt = l.lines
-	}
-	if l.evidenceAt > 0 && len(l.evidence) < evidenceLines {
-		l.evidence = append(l.evidence, line)
-	}
 }
 
 // fatalLine is the first fatal line so far, nil if there was none.
@@ -189,27 +222,49 @@ func (l *serverLog) wantedSeen() bool {
 	return l.found
 }
 
-// serve says that from now on the log may quote requests.
-func (l *serverLog) serve() {
+// serve says that from now on the log may quote requests, and returns what it
+// told of the start.
+func (l *serverLog) serve() startupLog {
+	l.read()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serving = true
+	return l.startup
 }
 
-// excerpt is the log's end, with the first sign of trouble before it if that
-// lies further up.
+// excerpt is the log's end, with the first traceback and the first fatal line
+// before it where they lie further up.
 func (l *serverLog) excerpt() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	above := l.lines - len(l.tail) - l.evidenceAt + 1 // lines of evidence that the tail lacks
-	if l.evidenceAt == 0 || above <= 0 {
-		return slices.Clone(l.tail)
+	var lines []string
+	next := 0 // number of the line that would follow without a gap
+	add := func(line logLine) {
+		if next > 0 && line.number > next {
+			lines = append(lines, "[...]")
+		}
+		lines = append(lines, line.text)
+		next = line.number + 1
 	}
-	head := l.evidence[:min(above, len(l.evidence))]
-	if above <= len(l.evidence) {
-		return slices.Concat(head, l.tail)
+	for _, line := range l.evidence.lines() {
+		if len(l.tail) > 0 && line.number < l.tail[0].number && line.number >= next {
+			add(line)
+		}
 	}
-	return slices.Concat(head, []string{"[...]"}, l.tail)
+	for i, line := range l.tail {
+		if i > 0 {
+			next = line.number // lines that were drawn over leave no gap
+		}
+		add(line)
+	}
+	return lines
+}
+
+// cause is the last line of the first traceback, "" if there is none.
+func (l *serverLog) cause() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.evidence.cause
 }
 
 // lastLine is the last line so far, "" if there is none.
@@ -219,5 +274,47 @@ func (l *serverLog) lastLine() string {
 	if len(l.tail) == 0 {
 		return ""
 	}
-	return l.tail[len(l.tail)-1]
+	return l.tail[len(l.tail)-1].text
+}
+
+// usageError is the last line of the tail that names a wrong command line, ""
+// if there is none.
+func (l *serverLog) usageError() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range slices.Backward(l.tail) {
+		if usageError.MatchString(line.text) {
+			return line.text
+		}
+	}
+	return ""
+}
+
+// logMark waits for one of two lines: a deed done, or refused.
+type logMark struct {
+	done, refused *regexp.Regexp
+	saw           chan string // gets the first such line
+	ok            bool        // it was the one of done; valid once saw was read
+}
+
+// mark begins to look for a deed's line; unmark ends it.
+func (l *serverLog) mark(done, refused *regexp.Regexp) (mark *logMark, unmark func()) {
+	m := &logMark{done: done, refused: refused, saw: make(chan string, 1)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watched = append(l.watched, m)
+	return m, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.watched = slices.DeleteFunc(l.watched, func(other *logMark) bool { return other == m })
+	}
+}
+
+func (m *logMark) look(line string) {
+	done := m.done.MatchString(line)
+	if !done && !m.refused.MatchString(line) || len(m.saw) > 0 {
+		return
+	}
+	m.ok = done
+	m.saw <- line
 }

@@ -21,7 +21,7 @@ func follow(t *testing.T, kind Kind, wanted string) (*serverLog, func(string)) {
 	if err := os.WriteFile(path, []byte("torch.OutOfMemoryError of an earlier server\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	log, err := openLog(path, kind.Fatal, wanted)
+	log, err := openLog(path, kind, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestLogFindsFatalLine(t *testing.T) {
 		{"after a progress bar", []string{"loading 1%\rloading 2%\r" + oom + "\n"}, oom, results.FailOutOfMemory},
 		{"first is kept", []string{oom + "\nGatedRepoError\n"}, oom, results.FailOutOfMemory},
 		{"cause after the vague line", []string{"EngineCore failed to start.\nTraceback\n", oom + "\n"}, oom, results.FailOutOfMemory},
-		{"vague line alone", []string{"EngineCore failed to start.\n"}, "EngineCore failed to start.", results.FailFatalLine},
+		{"vague line alone", []string{"EngineCore failed to start.\n"}, "EngineCore failed to start.", results.FailEngineDied},
 		{"unended line is waited for", []string{oom}, "", ""},
 	} {
 		log, write := follow(t, vllm(t), "")
@@ -108,6 +108,12 @@ func TestLogExcerpt(t *testing.T) {
 		}
 		return lines
 	}
+	indented := func(from, to int) (lines []string) {
+		for i := from; i <= to; i++ {
+			lines = append(lines, fmt.Sprintf("  File %d", i))
+		}
+		return lines
+	}
 	trace := []string{"Traceback (most recent call last):", "ValueError: the cause"}
 	for _, c := range []struct {
 		name  string
@@ -119,9 +125,21 @@ func TestLogExcerpt(t *testing.T) {
 		{"trouble within the end", slices.Concat(trace, numbered(1, 10)), slices.Concat(trace, numbered(1, 10))},
 		{
 			"trouble far above", slices.Concat(numbered(1, 5), trace, numbered(6, 100)),
-			slices.Concat(trace, numbered(6, 19), []string{"[...]"}, numbered(51, 100)),
+			slices.Concat(trace, []string{"[...]"}, numbered(51, 100)),
 		},
-		{"trouble that reaches the end", slices.Concat(trace, numbered(1, 55)), slices.Concat(trace, numbered(1, 55))},
+		{
+			"a long traceback", slices.Concat(trace[:1], indented(1, 60), trace[1:], numbered(1, 100)),
+			slices.Concat(trace[:1], indented(1, 5), []string{"[...]"}, indented(38, 60), trace[1:], []string{"[...]"}, numbered(51, 100)),
+		},
+		{
+			"a traceback and a fatal line", slices.Concat(trace, numbered(1, 5), []string{"EngineCore failed to start."}, numbered(6, 100)),
+			slices.Concat(trace, []string{"[...]", "EngineCore failed to start."}, numbered(6, 12), []string{"[...]"}, numbered(51, 100)),
+		},
+		{
+			"the second traceback is not the first", slices.Concat(trace, numbered(1, 5), []string{trace[0], "KeyError: 'later'"}, numbered(6, 100)),
+			slices.Concat(trace, []string{"[...]"}, numbered(51, 100)),
+		},
+		{"trouble that reaches the end", slices.Concat(trace, numbered(1, 48)), slices.Concat(trace, numbered(1, 48))},
 	} {
 		log, write := follow(t, vllm(t), "")
 		write(strings.Join(c.lines, "\n") + "\n")
@@ -171,7 +189,7 @@ func FuzzLogFeed(f *testing.F) {
 			cut.feed([]byte(rest[:n]))
 			rest = rest[n:]
 		}
-		if diff := cmp.Diff(whole.tail, cut.tail); diff != "" {
+		if diff := cmp.Diff(whole.excerpt(), cut.excerpt()); diff != "" {
 			t.Errorf("feed(%q) in pieces of %d: (-whole +pieces)\n%s", text, piece, diff)
 		}
 		if len(whole.tail) > tailLines {

@@ -122,8 +122,12 @@ type Kind struct {
 	TokenizePath string              // "" if there is none
 	VersionPath  string              // "" if there is none
 	MetricsPath  string              // Prometheus text; "" if there is none
-	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins
+	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins; "a+b" is their sum
+	Gauges       map[string]Gauge    // our name ("running") -> where it comes from
+	AcceptedAt   []string            // metrics of accepted draft tokens by the label "position", newest first
 	Fatal        []FatalLine
+	Milestones   []Milestone    // of the log of a start
+	Describe     []Description  // asked once it serves
 	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
 	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
 }
@@ -146,4 +150,10 @@ const (
 	DraftsTotal       = "drafts_total"
 	DraftTokensTotal  = "draft_tokens_total"
 	AcceptedTotal     = "accepted_tokens_total"
+
+	CachedTokensTotal  = "cached_tokens_total"  // prompt tokens that were not computed
+	EmittedTotal       = "emitted_tokens_total" // by steps with drafts
+	QueueSecondsTotal  = "queue_seconds_total"  // of the requests that QueueRequestsTotal counts
+	QueueRequestsTotal = "queue_requests_total"
+	StepsTotal         = "steps_total" // forward passes of the model
 )

@@ -174,7 +174,7 @@ func (s *Server) spawn(ctx context.Context, environ []string, command Command) *
 
 // start runs the program and begins to watch it.
 func (s *Server) start(ctx context.Context, argv, env []string) *results.Failure {
-	log, err := openLog(s.spec.LogPath, s.kind.Fatal, s.spec.Ready.Log)
+	log, err := openLog(s.spec.LogPath, s.kind, s.spec.Ready.Log)
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
@@ -240,16 +240,18 @@ func (s *Server) spawned() error {
 
 // nowServing records the end of the start.
 func (s *Server) nowServing(ctx context.Context) *results.Failure {
-	version := s.probe.version(ctx, s.kind.VersionPath)
+	var told startupLog
 	if s.process != nil {
 		// Look once more: whoever is a member now stays one in our eyes.
 		if _, err := s.process.Tree(); err != nil {
 			return results.Failf(results.FailInternal, "%v", err)
 		}
-		s.log.serve()
+		told = s.log.serve()
 	}
+	startup, version := s.describe(ctx, told)
+	version = cmp.Or(s.probe.version(ctx, s.kind.VersionPath), version)
 	s.mu.Lock()
-	s.info.Version, s.ready = version, true
+	s.info.Version, s.info.Startup, s.ready = version, startup, true
 	s.mu.Unlock()
 	if s.process == nil {
 		return nil // somebody else's life is not ours to tell

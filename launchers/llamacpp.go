@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"benchrig/results"
 )
 
 func llamacppKind() Kind {
@@ -28,14 +26,17 @@ func llamacppKind() Kind {
 		TokenizePath: "/tokenize",
 		MetricsPath:  "/metrics",
 		VersionPath:  "/props",
-		Counters: map[string][]string{
-			InputTokensTotal:  {"llamacpp:prompt_tokens_total"},
-			OutputTokensTotal: {"llamacpp:tokens_predicted_total"},
-			PrefixHits:        {"llamacpp:prompt_tokens_cached_total"},
-			DraftTokensTotal:  {"llamacpp:spec_decode_num_draft_tokens_total"},
-			AcceptedTotal:     {"llamacpp:spec_decode_num_accepted_tokens_total"},
-		},
+		Counters:     llamaCounters(),
+		Gauges:       llamaGauges(),
+		AcceptedAt:   llamaAcceptedAt(),
 		Fatal:        llamaFatal(),
+		Milestones:   llamaMilestones(),
+		Describe: []Description{
+			{Path: "/props", Arguments: ".", Facts: map[string]Fact{
+				"build_info": FactVersion, "total_slots": FactSlots, "default_generation_settings.n_ctx": FactContext,
+			}},
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.meta.size": FactModelBytes}},
+		},
 		AnyModelName: true,
 		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
 	}
@@ -137,26 +138,4 @@ func llamaServedName(s Spec) string {
 		}
 	}
 	return cmp.Or(s.ServedName, strings.ReplaceAll(name, ",", "-"))
-}
-
-// llamaFatal holds the last lines of a failing start, because lines before
-// them may be about an attempt that is repeated with less memory.
-func llamaFatal() []FatalLine {
-	return []FatalLine{
-		fatal(results.FailOutOfMemory, "lower ctx-size, parallel or n-gpu-layers",
-			`error loading model: unable to allocate`,
-			`failed to initialize the context: failed to allocate`,
-			`(CUDA|ROCm|HIP) error: out of memory`),
-		fatal(results.FailBadFlag, "the flag was renamed: give its new name, or install the build that the recipe was written for",
-			`the argument has been removed`),
-		fatal(results.FailBadFlag, "the recipe may be written for another build of llama-server",
-			`^error: invalid argument`, `error while handling argument`),
-		fatal(results.FailModel, "",
-			`error loading model:`, `failed to open GGUF file`, `exiting due to model loading error`, `(?i)failed to download`),
-		// It would go on serving, without the speculation that was asked for.
-		fatal(results.FailModel, "the draft model must have the vocabulary of the model",
-			`failed to initialize speculative decoding context`),
-		fatal(results.FailPortInUse, "", `couldn't bind HTTP server socket`),
-		fatal(results.FailFatalLine, "", `exiting due to HTTP server error`, `GGML_ASSERT\(`),
-	}
 }

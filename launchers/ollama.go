@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"benchrig/results"
 )
 
 func ollamaKind() Kind {
@@ -22,8 +20,11 @@ func ollamaKind() Kind {
 		HealthPath:  "/", // says "Ollama is running"; the model loads with the first request
 		ModelsPath:  "/v1/models",
 		VersionPath: "/api/version",
-		Fatal: []FatalLine{
-			fatal(results.FailPortInUse, "", `listen tcp .*: bind: address already in use`),
+		Fatal:       ollamaFatal(),
+		Milestones:  ollamaMilestones(),
+		Describe: []Description{
+			{Path: "/api/version", Facts: map[string]Fact{"version": FactVersion}},
+			{Path: "/api/ps", Arguments: "models.0", Facts: map[string]Fact{"models.0.size": FactModelBytes, "models.0.context_length": FactContext}},
 		},
 	}
 }

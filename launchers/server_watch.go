@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"benchrig/launchers/process"
@@ -122,20 +123,35 @@ func (s *Server) exitFailure() *results.Failure {
 	code, _ := s.process.Exit()
 	failure := results.Failf(results.FailExited, "server %s after %s%s%s",
 		describeExit(code), s.sinceSpawn(), s.stage(), quoted(s.log.lastLine()))
-	if match := s.log.fatalLine(); match != nil {
-		failure = match.failure()
-	}
-	if told, ok := s.process.(interface {
-		Explain() (results.FailureClass, string)
-	}); ok {
-		class, text := told.Explain()
-		failure.Class = cmp.Or(class, failure.Class)
-		if text != "" {
-			failure.Message += "; " + text
-		}
+	match, usage := s.log.fatalLine(), s.log.usageError()
+	switch {
+	case match != nil:
+		failure = match.failure(s.log.cause())
+	case code == exitUsage && usage != "":
+		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", shorten(usage), hintVersion)
+	default:
+		s.explain(failure)
 	}
 	failure.ExitCode = &code
 	return failure
+}
+
+// explain adds what the execution itself knows of its end.
+func (s *Server) explain(failure *results.Failure) {
+	if cause := s.log.cause(); cause != "" {
+		failure.Message += fmt.Sprintf("; its first traceback ends with %q", shorten(cause))
+	}
+	told, ok := s.process.(interface {
+		Explain() (results.FailureClass, string)
+	})
+	if !ok {
+		return
+	}
+	class, text := told.Explain()
+	failure.Class = cmp.Or(class, failure.Class)
+	if text != "" {
+		failure.Message += "; " + text
+	}
 }
 
 // fatalFailure waits for a server's last words after a fatal line.
@@ -149,7 +165,7 @@ func (s *Server) fatalFailure() *results.Failure {
 	case <-timer.C:
 	}
 	s.log.read()
-	return s.log.fatalLine().failure()
+	return s.log.fatalLine().failure(s.log.cause())
 }
 
 // stage says what a starting server was waited for, "" once it serves.
@@ -162,9 +178,13 @@ func (s *Server) stage() string {
 	return ", waiting for " + s.rung
 }
 
-func (m *fatalMatch) failure() *results.Failure {
+// failure quotes the line, and the first traceback's cause where the line says
+// only that something failed.
+func (m *fatalMatch) failure(cause string) *results.Failure {
 	hint := ""
-	if m.kind.Hint != "" {
+	if vague(m.kind.Class) && cause != "" && !strings.Contains(m.line, cause) {
+		hint = fmt.Sprintf("; its first traceback ends with %q", shorten(cause))
+	} else if m.kind.Hint != "" {
 		hint = ": " + m.kind.Hint
 	}
 	return results.Failf(m.kind.Class, "server log says %q%s", shorten(m.line), hint)

@@ -3,8 +3,6 @@ package launchers
 import (
 	"slices"
 	"time"
-
-	"benchrig/results"
 )
 
 func sglangKind() Kind {
@@ -21,13 +19,16 @@ func sglangKind() Kind {
 		ModelsPath:   "/v1/models",
 		VersionPath:  "/get_server_info",
 		MetricsPath:  "/metrics",
-		Counters: map[string][]string{
-			InputTokensTotal:  {"sglang:prompt_tokens_total"},
-			OutputTokensTotal: {"sglang:generation_tokens_total"},
-			RequestsTotal:     {"sglang:num_requests_total"},
-			PrefixHits:        {"sglang:cached_tokens_total"},
+		Counters:     sglangCounters(),
+		Gauges:       sglangGauges(),
+		Fatal:        sglangFatal(),
+		Milestones:   sglangMilestones(),
+		Describe: []Description{
+			{Path: "/get_server_info", Arguments: ".", Facts: map[string]Fact{
+				"version": FactVersion, "max_total_num_tokens": FactKVTokens, "internal_states.0.effective_max_running_requests_per_dp": FactSlots,
+			}},
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
 		},
-		Fatal: sglangFatal(),
 	}
 }
 
@@ -99,13 +100,4 @@ func sglangCanonical(name string) string {
 		return "model-path"
 	}
 	return name
-}
-
-func sglangFatal() []FatalLine {
-	return slices.Concat(torchFatal(), []FatalLine{
-		fatal(results.FailOutOfMemory, "raise mem-fraction-static, or lower the model's size or context",
-			`Not enough memory\. Please try to increase --mem-fraction-static`),
-		fatal(results.FailFatalLine, "the cause is usually the first traceback of the log",
-			`Scheduler hit an exception`, `Received sigquit from a child process`, `Rank \d+ scheduler is dead`),
-	})
 }

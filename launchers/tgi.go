@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"benchrig/results"
 )
 
 func tgiKind() Kind {
@@ -20,12 +18,15 @@ func tgiKind() Kind {
 		HealthPath:  "/health",
 		VersionPath: "/info",
 		MetricsPath: "/metrics",
-		Counters: map[string][]string{
-			InputTokensTotal:  {"tgi_request_input_length_sum"},
-			OutputTokensTotal: {"tgi_request_generated_tokens_sum"},
-			RequestsTotal:     {"tgi_request_success"},
+		Counters:    tgiCounters(),
+		Gauges:      tgiGauges(),
+		Fatal:       tgiFatal(),
+		Milestones:  tgiMilestones(),
+		Describe: []Description{
+			{Path: "/info", Arguments: ".", Facts: map[string]Fact{
+				"version": FactVersion, "max_total_tokens": FactContext, "max_batch_total_tokens": FactKVTokens, "max_concurrent_requests": FactSlots,
+			}},
 		},
-		Fatal:        tgiFatal(),
 		AnyModelName: true,
 	}
 }
@@ -101,15 +102,4 @@ func tgiSpelling() spelling {
 			"hostname": "host", "host": "host", "port": "port", "model-id": "model", "model": "model", "api-key": "api-key",
 		},
 	}
-}
-
-func tgiFatal() []FatalLine {
-	return slices.Concat(torchFatal(), []FatalLine{
-		fatal(results.FailBadFlag, "the recipe may be written for another version of the engine",
-			`error: unexpected argument`, `error: invalid value`),
-		fatal(results.FailOutOfMemory, "lower max-batch-prefill-tokens or max-total-tokens",
-			`Not enough memory to handle`),
-		fatal(results.FailModel, "", `DownloadError`),
-		fatal(results.FailFatalLine, "", `ShardCannotStart`, `Shard \d+ (failed to start|crashed)`, `Webserver Crashed`, `WebserverFailed`),
-	})
 }

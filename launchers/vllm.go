@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"benchrig/results"
 )
 
 // vllmAPIServer is the module behind `vllm serve`, started directly in
@@ -43,18 +41,15 @@ func vllmProtocol() Kind {
 		TokenizePath: "/tokenize",
 		VersionPath:  "/version",
 		MetricsPath:  "/metrics",
-		Counters: map[string][]string{
-			InputTokensTotal:  {"vllm:prompt_tokens_total"},
-			OutputTokensTotal: {"vllm:generation_tokens_total"},
-			RequestsTotal:     {"vllm:request_success_total"},
-			PreemptionsTotal:  {"vllm:num_preemptions_total"},
-			PrefixQueries:     {"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"},
-			PrefixHits:        {"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"},
-			DraftsTotal:       {"vllm:spec_decode_num_drafts_total"},
-			DraftTokensTotal:  {"vllm:spec_decode_num_draft_tokens_total"},
-			AcceptedTotal:     {"vllm:spec_decode_num_accepted_tokens_total"},
+		Counters:     vllmCounters(),
+		Gauges:       vllmGauges(),
+		AcceptedAt:   vllmAcceptedAt(),
+		Fatal:        vllmFatal(),
+		Milestones:   vllmMilestones(),
+		Describe: []Description{
+			{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
 		},
-		Fatal: vllmFatal(),
 	}
 }
 
@@ -182,27 +177,4 @@ func vllmShort(name string) string {
 		"r":             "node-rank",
 		"spec-draft-tp": "speculative-draft-tensor-parallel-size",
 	}[name]
-}
-
-// vllmFatal: precise reasons first, then the lines that only say that the
-// engine is gone.
-func vllmFatal() []FatalLine {
-	memory := []FatalLine{
-		fatal(results.FailOutOfMemory, "another process, perhaps a server before this one, still holds memory of the GPU",
-			`Free memory on device .* on startup is less than desired GPU memory utilization`, `Error in memory profiling`),
-		fatal(results.FailOutOfMemory, "lower max-model-len, or raise gpu-memory-utilization or the number of GPUs",
-			`No available memory for the cache blocks`,
-			`To serve at least one request with the model's max seq len`,
-			`is larger than the (maximum number of tokens that can be stored in KV cache|available KV cache memory)`),
-	}
-	engine := []FatalLine{
-		fatal(results.FailBadRecipe, "set only one of HIP_, CUDA_ and ROCR_VISIBLE_DEVICES",
-			`Inconsistent GPU visibility env vars`),
-		fatal(results.FailFatalLine, "the cause is usually the first traceback of the log",
-			`Engine core initialization failed`, `EngineCore failed to start`, `WorkerProc failed to start`,
-			`Worker proc .* died unexpectedly`, `EngineCore encountered (a fatal error|an issue)`,
-			`Engine process failed to start`, `MQLLMEngine is already dead`, `AsyncLLMEngine has failed`,
-			`Timed out waiting for engine core processes to start`),
-	}
-	return slices.Concat(memory, torchFatal(), engine)
 }

@@ -1,0 +1,141 @@
+package launchers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Description is a path under which a server describes itself in JSON. A
+// server that does not have it is none the worse.
+type Description struct {
+	Path string
+
+	// Facts are values by their place in the answer, "a.b"; a number is an
+	// index. Names without a fact become arguments where Arguments says so.
+	Facts     map[string]Fact
+	Arguments string // place of an object whose scalars are the arguments in force; ".": the answer; "": none
+}
+
+// describe asks the server what it says of itself and adds it to what its log
+// told.
+func (s *Server) describe(ctx context.Context, log startupLog) (startup *results.Startup, version string) {
+	log.told.Arguments = maps.Clone(log.told.Arguments)
+	log.told.Phases = slices.Clone(log.told.Phases)
+	for _, d := range s.kind.Describe {
+		a := s.probe.get(ctx, d.Path)
+		var told any
+		if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+			continue
+		}
+		for _, place := range slices.Sorted(maps.Keys(d.Facts)) {
+			if text, ok := scalarText(at(told, place)); ok {
+				log.note(d.Facts[place], text)
+			}
+		}
+		if d.Arguments != "" {
+			arguments := make(map[string]string)
+			flatten(at(told, strings.Trim(d.Arguments, ".")), "", arguments)
+			log.told.Arguments = mergeArguments(log.told.Arguments, arguments)
+		}
+	}
+	startup = log.startup()
+	if startup != nil {
+		startup.Arguments = s.presentable(startup.Arguments)
+	}
+	return startup, log.version
+}
+
+var secretName = regexp.MustCompile(`(?i)api[-_]key|(hf|auth|access)[-_]token|password|secret|^token$`)
+
+// presentable hides secrets in arguments: those that are known, and whatever
+// is named like one.
+func (s *Server) presentable(arguments map[string]string) map[string]string {
+	clean := s.redact.values(arguments)
+	for name, value := range clean {
+		if value != "" && value != "[]" && secretName.MatchString(name) {
+			clean[name] = "***"
+		}
+	}
+	if clean == nil {
+		clean = map[string]string{}
+	}
+	return clean
+}
+
+// at is the value at a place within decoded JSON, nil if there is none.
+func at(value any, place string) any {
+	for place != "" {
+		var name string
+		name, place, _ = strings.Cut(place, ".")
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// scalarText is a scalar as text; false for null, objects and lists.
+func scalarText(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
+}
+
+// flatten collects the scalars of an object and of the objects in it under
+// their places. Long texts, such as templates, and lists of objects are left
+// out.
+func flatten(value any, place string, into map[string]string) {
+	const deepest = 3
+	switch v := value.(type) {
+	case map[string]any:
+		if strings.Count(place, ".") >= deepest {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			flatten(v[name], strings.TrimPrefix(place+"."+name, "."), into)
+		}
+	case []any:
+		var words []string
+		for _, item := range v {
+			word, ok := scalarText(item)
+			if !ok {
+				return
+			}
+			words = append(words, word)
+		}
+		keep(into, place, fmt.Sprint(words))
+	default:
+		if text, ok := scalarText(v); ok {
+			keep(into, place, text)
+		}
+	}
+}
+
+func keep(into map[string]string, place, text string) {
+	if place != "" && len(text) <= maxArgument && len(into) < maxArguments {
+		into[place] = text
+	}
+}
