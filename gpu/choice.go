@@ -25,6 +25,8 @@ func samplerKinds() []samplerKind {
 		{"nvml", NVIDIA, openNVMLSampler, "it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo"},
 		{"nvidia-smi", NVIDIA, newNVIDIASMISampler, "it needs nvidia-smi in PATH and a driver that answers"},
 		{"sysfs", AMD, newSysfsSampler, "it needs the amdgpu driver and /sys"},
+		{"amd-smi", AMD, newAMDSMISampler, "it needs amd-smi of ROCm 6 or newer in PATH or in /opt/rocm/bin"},
+		{"rocm-smi", AMD, newROCmSMISampler, "it needs rocm-smi in PATH or in /opt/rocm/bin"},
 	}
 }
 

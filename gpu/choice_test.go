@@ -89,7 +89,7 @@ func TestForcedSampler(t *testing.T) {
 		{"nvidia-smi", noTool, []string{"use sampler nvidia-smi: nvidia-smi: ", "executable file not found", "it needs nvidia-smi in PATH"}},
 		{"nvidia-smi", toolSaying("NVIDIA-SMI has failed", errors.New("exit status 9")), []string{"exit status 9: NVIDIA-SMI has failed", "choose auto"}},
 		{"sysfs", noTool, []string{"use sampler sysfs: ", "amdgpu driver"}},
-		{"dcgm", noTool, []string{`use sampler "dcgm": there is none`, "nvml, nvidia-smi, sysfs, and auto"}},
+		{"dcgm", noTool, []string{`use sampler "dcgm": there is none`, "nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, and auto"}},
 	}
 	for _, test := range tests {
 		samplers, _, err := Samplers(t.Context(), Options{Root: box, RunTool: test.run}, test.force)
@@ -133,7 +133,7 @@ func TestSamplersOfBoxes(t *testing.T) {
 }
 
 func TestSamplerNames(t *testing.T) {
-	if got, want := SamplerNames(), []string{"nvml", "nvidia-smi", "sysfs"}; !slices.Equal(got, want) {
+	if got, want := SamplerNames(), []string{"nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}; !slices.Equal(got, want) {
 		t.Errorf("SamplerNames() = %q, want %q", got, want)
 	}
 }

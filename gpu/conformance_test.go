@@ -34,20 +34,28 @@ type outcome struct {
 // longest that fits. A capture that nothing reads stands in notParsed.
 func replays() map[string]replay {
 	return map[string]replay{
-		"amd-smi-":                        replayAMDMetric,
-		"amd-smi-2025-07-static":          replayAMDStatic,
-		"amd-smi-26.2.1-rocm7.2-static":   replayAMDStatic,
-		"amd-smi-6.2-static":              replayAMDStatic,
-		"amd-smi-6.3.1-static":            replayAMDStatic,
-		"amd-smi-6.3.1-list":              replayAMDList,
-		"amd-smi-26.2.1-rocm7.2-process":  replayAMDProcesses,
-		"amd-smi-6.1.1-process":           replayAMDProcesses,
-		"amd-smi-6.2-process":             replayAMDProcesses,
-		"amd-smi-6.3.3-process":           replayAMDProcesses,
-		"amd-smi-7.x-mi300x-vf-process":   replayAMDProcesses,
-		"rocm-smi-":                       replayROCm,
-		"rocm-smi-6.2-concise-json-error": replayROCmFailing,
-		"rocm-smi-7.x-mi300x-vf-showpids": replayROCmProcesses,
+		"amd-smi-":                                   replayAMDMetric,
+		"amd-smi-2025-07-static":                     replayAMDStatic,
+		"amd-smi-26.2.1-rocm7.2-static":              replayAMDStatic,
+		"amd-smi-6.2-static":                         replayAMDStatic,
+		"amd-smi-6.3.1-static":                       replayAMDStatic,
+		"amd-smi-6.3.1-list":                         replayAMDList,
+		"amd-smi-26.2.1-rocm7.2-process":             replayAMDProcesses,
+		"amd-smi-6.1.1-process":                      replayAMDProcesses,
+		"amd-smi-6.2-process":                        replayAMDProcesses,
+		"amd-smi-6.3.3-process":                      replayAMDProcesses,
+		"amd-smi-7.x-mi300x-vf-process":              replayAMDProcesses,
+		"nvidia-smi-":                                replayNVIDIA,
+		"nvidia-smi-error":                           replayNVIDIAFailing,
+		"nvidia-smi-h100-590.48.01-compute-apps":     replayNVIDIAHolders,
+		"nvidia-smi-h100-mig-590.48.01-compute-apps": replayNVIDIAHolders,
+		"nvidia-smi-rtx2080super-windows-wddm-610.62-compute-apps": replayNVIDIAHolders,
+		"nvidia-smi-rtx4080super-595.71.05-compute-apps":           replayNVIDIAHolders,
+		"nvidia-smi-h100-mig-590.48.01-L":                          replayNVIDIAList,
+		"nvidia-smi-h200-mig-590.48.01-L":                          replayNVIDIAList,
+		"rocm-smi-":                                                replayROCm,
+		"rocm-smi-6.2-concise-json-error":                          replayROCmFailing,
+		"rocm-smi-7.x-mi300x-vf-showpids":                          replayROCmProcesses,
 	}
 }
 
@@ -55,10 +63,11 @@ func replays() map[string]replay {
 // change of mind has something to test with.
 func notParsed() map[string]string {
 	const (
-		monitor = "amd-smi monitor is not asked: metric has the same, with units"
-		csv     = "CSV is not asked for: its lists and headers differ by version"
-		concise = "the concise table has columns that only a reader of its layout can tell apart"
-		text    = "the text for people is not asked for"
+		monitor  = "amd-smi monitor is not asked: metric has the same, with units"
+		csv      = "CSV is not asked for: its lists and headers differ by version"
+		concise  = "the concise table has columns that only a reader of its layout can tell apart"
+		text     = "the text for people is not asked for"
+		monitors = "nvidia-smi dmon and pmon are not asked: the query has the same, with units"
 	)
 	return map[string]string{
 		"amd-smi-6.1-monitor-ptumv-mi300x-x8.txt":                     monitor,
@@ -74,6 +83,8 @@ func notParsed() map[string]string {
 		"amd-smi-7.1.1-metric-E-mi355x-values-reconstructed.csv":      csv,
 		"amd-smi-7.1.1-metric-watch-mi355x-header-only.csv":           csv,
 		"amd-smi-6.3-metric-throttle-mi300x.txt":                      text,
+		"nvidia-smi-h100-590.48.01-dmon-load.txt":                     monitors,
+		"nvidia-smi-h100-590.48.01-pmon-load.txt":                     monitors,
 		"rocm-smi-6.x-navi21-raphael-meminfo.csv":                     csv,
 		"rocm-smi-6.x-rx7900xt.csv":                                   csv,
 		"rocm-smi-6.0-concise-mi300x-x4-vf.txt":                       concise,

@@ -321,7 +321,7 @@ func TestProcessCPU(t *testing.T) {
 
 // Whatever a tool prints, numbers are sane or absent.
 func FuzzSMITable(f *testing.F) {
-	files, err := filepath.Glob("testdata/nvidia-smi-*")
+	files, err := filepath.Glob(captures + "/nvidia-smi-*")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no captures: %v", err)
 	}

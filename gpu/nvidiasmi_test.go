@@ -16,7 +16,7 @@ import (
 
 func capture(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
+	data, err := os.ReadFile(filepath.Join(captures, name))
 	if err != nil {
 		t.Fatal(err)
 	}
