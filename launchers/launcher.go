@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,12 +27,20 @@ type Launcher struct {
 	Journal func(results.Event) error
 	// Environ is the environment that servers inherit, as os.Environ gives it.
 	Environ []string
+	// GPUs tells of video memory, for the proof that it is back after a stop;
+	// nil: it is not looked at.
+	GPUs GPUMemory
+	// GPUBytes is the whole memory of devices by id, for what counts as back.
+	GPUBytes map[string]int64
 
 	limits *containerLimits // nil: the usual ones
 
-	mu      sync.Mutex             // guards all below
-	hurried bool                   // Hurry was called
-	running map[execution]struct{} // started and not proven gone
+	vram vramLedger
+	shm  shmLedger
+
+	mu      sync.Mutex           // guards all below
+	hurried bool                 // Hurry was called
+	running map[*Server]struct{} // started and not proven gone
 }
 
 // Hurry makes every stop, running or to come, go straight to SIGKILL.
@@ -38,27 +48,39 @@ func (l *Launcher) Hurry() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hurried = true
-	for p := range l.running {
-		p.Hurry()
+	for server := range l.running {
+		server.hurry()
 	}
 }
 
-func (l *Launcher) started(p execution) {
+func (l *Launcher) started(s *Server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.hurried {
-		p.Hurry()
+		s.hurry()
 	}
 	if l.running == nil {
-		l.running = make(map[execution]struct{})
+		l.running = make(map[*Server]struct{})
 	}
-	l.running[p] = struct{}{}
+	l.running[s] = struct{}{}
 }
 
-func (l *Launcher) ended(p execution) {
+func (l *Launcher) ended(s *Server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.running, p)
+	delete(l.running, s)
+}
+
+// ownPIDs are the processes of all servers that are not proven gone.
+func (l *Launcher) ownPIDs() []int {
+	l.mu.Lock()
+	servers := slices.Collect(maps.Keys(l.running))
+	l.mu.Unlock()
+	var pids []int
+	for _, s := range servers {
+		pids = append(pids, s.OwnPIDs()...)
+	}
+	return pids
 }
 
 // Launch starts the server and returns once it has answered with a token. The
@@ -93,15 +115,23 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 		return nil, failure
 	}
 	base := "http://" + net.JoinHostPort(reachable(spec.Host), strconv.Itoa(spec.Port))
+	claim, failure := l.claimMemory(ctx, spec)
+	if failure != nil {
+		return nil, failure
+	}
 	server := newServer(kind, spec, base, l.Journal)
 	if l.limits != nil {
 		server.limits = *l.limits
 	}
+	server.claim = claim
+	server.shmBefore, server.leaveShm = l.shm.enter()
+	server.release = func() { l.ended(server); claim.release() }
 	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
+		server.leaveShm()
+		server.release()
 		return nil, failure
 	}
-	l.started(server.process)
-	server.release = func() { l.ended(server.process) }
+	l.started(server)
 	if failure := server.becomeReady(ctx); failure != nil {
 		return nil, discard(ctx, server, failure)
 	}
@@ -126,6 +156,7 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 		redact:  newRedactor(spec),
 		journal: journal,
 		limits:  defaultContainerLimits(),
+		hurried: make(chan struct{}),
 		quit:    make(chan struct{}),
 		failed:  make(chan struct{}),
 	}
@@ -161,7 +192,10 @@ func (s *Server) spawn(ctx context.Context, environ []string, command Command) *
 	if failure := s.checkFolder(); failure != nil {
 		return failure
 	}
-	plan := results.Process{Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv}
+	s.info.DroppedEnv = dropped(environ, s.spec, command)
+	plan := results.Process{
+		BootID: process.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Cgroup: process.PlannedCgroup(s.spec.Cookie),
+	}
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)
 	}
@@ -235,7 +269,11 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 func (s *Server) spawned() error {
 	identity := s.process.Info()
 	identity.Port, identity.Argv = s.spec.Port, s.info.Argv
-	return s.write(results.Event{Kind: results.LifeSpawned, Process: &identity})
+	message := ""
+	if tree, ok := s.process.(*process.Process); ok && tree.CgroupError() != nil {
+		message = fmt.Sprintf("without a control group of its own: %v", tree.CgroupError())
+	}
+	return s.write(results.Event{Kind: results.LifeSpawned, Process: &identity, Message: message})
 }
 
 // nowServing records the end of the start.

@@ -1,12 +1,14 @@
 package launchers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,12 +21,17 @@ const (
 	maxPort  = 65535
 )
 
-// portFree returns nil if nobody answers on the port and it can be bound. Both
-// are needed: some servers bind long before they listen, and some share a port
-// with others (SO_REUSEPORT), where connecting alone would see only one.
+// portFree returns nil if nobody listens on the port, nobody answers, and it
+// can be bound by us alone. All are needed: some servers bind long before they
+// listen, and some share a port with others (SO_REUSEPORT), where connecting
+// alone would see only one.
 func portFree(ctx context.Context, host string, port int) *results.Failure {
 	if port < 1 || port > maxPort {
 		return results.Failf(results.FailBadRecipe, "port %d is out of range: use 1 to %d", port, maxPort)
+	}
+	if l, taken := conflict(host, port); taken {
+		return results.Failf(results.FailPortInUse, "port %d is listened on already, on %s%s: stop that server or set another port:",
+			port, l.addr.Addr(), describeHolder(port))
 	}
 	address := net.JoinHostPort(reachable(host), strconv.Itoa(port))
 	dialer := net.Dialer{Timeout: dialTime}
@@ -33,11 +40,14 @@ func portFree(ctx context.Context, host string, port int) *results.Failure {
 		return results.Failf(results.FailPortInUse, "port %d already answers on %s%s: stop that server or set another port:",
 			port, address, describeHolder(port))
 	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	err := bind(ctx, host, port, false)
+	if errors.Is(err, unix.EADDRINUSE) && lingering(port) {
+		// Connections of a server that has ended, in TIME_WAIT for a minute.
+		// They are in nobody's way: servers bind as we do here.
+		err = bind(ctx, host, port, true)
+	}
 	switch {
 	case err == nil:
-		_ = listener.Close()
 		return nil
 	case errors.Is(err, unix.EADDRINUSE):
 		return results.Failf(results.FailPortInUse, "port %d is bound already%s: stop that server or set another port:",
@@ -48,6 +58,28 @@ func portFree(ctx context.Context, host string, port int) *results.Failure {
 		return results.Failf(results.FailBadRecipe, "host %q is no address of this machine: set host: to one that is", host)
 	}
 	return results.Failf(results.FailBadRecipe, "listen on host %q port %d: %v", host, port, err)
+}
+
+// bind binds and listens for a moment, never beside others. Without reuse it
+// also fails where a socket is bound that does not listen yet, as that of an
+// engine that still loads its model.
+func bind(ctx context.Context, host string, port int, reuse bool) error {
+	value := 0
+	if reuse {
+		value = 1
+	}
+	config := net.ListenConfig{Control: func(_, _ string, conn syscall.RawConn) error {
+		var failed error
+		err := conn.Control(func(fd uintptr) {
+			failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, value)
+		})
+		return cmp.Or(err, failed)
+	}}
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	return listener.Close()
 }
 
 // awaitPortFree gives the kernel a moment to let go of a stopped server's port.

@@ -22,12 +22,8 @@ type listener struct {
 // listeners returns the sockets that listen on port, of both IP versions.
 func listeners(port int) []listener {
 	var found []listener
-	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // no such IP version here
-		}
-		for _, l := range parseListeners(string(text)) {
+	for _, table := range socketTables() {
+		for _, l := range parseListeners(table) {
 			if int(l.addr.Port()) == port {
 				found = append(found, l)
 			}
@@ -36,21 +32,75 @@ func listeners(port int) []listener {
 	return found
 }
 
+// socketTables are the TCP sockets of this machine, a text for each IP version.
+func socketTables() []string {
+	var tables []string
+	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		if text, err := os.ReadFile(file); err == nil { // else: no such IP version here
+			tables = append(tables, string(text))
+		}
+	}
+	return tables
+}
+
+// conflict finds a socket that listens where a server on host would.
+func conflict(host string, port int) (listener, bool) {
+	everywhere := reachable(host) != host
+	for _, l := range listeners(port) {
+		if everywhere || l.answers(host) {
+			return l, true
+		}
+	}
+	return listener{}, false
+}
+
+// lingering reports whether connections of a server that has ended keep the
+// port from being bound: those that no process holds any more.
+func lingering(port int) bool {
+	for _, table := range socketTables() {
+		for _, s := range parseSockets(table) {
+			if int(s.addr.Port()) == port && slices.Contains(closing, s.state) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// States of sockets in /proc/net/tcp.
+const listening = "0A"
+
+// closing are FIN_WAIT1, FIN_WAIT2, TIME_WAIT, LAST_ACK, CLOSING.
+var closing = []string{"04", "05", "06", "09", "0B"}
+
+// socket is one line of a socket table.
+type socket struct {
+	listener
+	state string
+}
+
 // parseListeners reads the listening sockets of a table in the format of
 // /proc/net/tcp; lines that it cannot read are left out.
 func parseListeners(table string) []listener {
-	const (
-		localColumn, stateColumn, inodeColumn = 1, 3, 9
-		listening                             = "0A"
-	)
 	var found []listener
+	for _, s := range parseSockets(table) {
+		if s.state == listening {
+			found = append(found, s.listener)
+		}
+	}
+	return found
+}
+
+func parseSockets(table string) []socket {
+	const localColumn, stateColumn, inodeColumn = 1, 3, 9
+	var found []socket
 	for line := range strings.Lines(table) {
 		fields := strings.Fields(line)
-		if len(fields) <= inodeColumn || fields[stateColumn] != listening {
+		if len(fields) <= inodeColumn {
 			continue
 		}
 		if addr, ok := parseAddress(fields[localColumn]); ok {
-			found = append(found, listener{addr, fields[inodeColumn]})
+			found = append(found, socket{listener{addr, fields[inodeColumn]}, fields[stateColumn]})
 		}
 	}
 	return found

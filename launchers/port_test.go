@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"benchrig/internal/fakecontainer"
 	"benchrig/internal/fakeengine"
@@ -147,4 +148,100 @@ func (b *bench) refuseStranger(t *testing.T) {
 		t.Errorf("failure = %q, want it to name %q", failure.Message, who)
 	}
 	b.story(t, storyBad)
+}
+
+// rawSocket makes a TCP socket that is bound to the port, with options.
+func rawSocket(t *testing.T, port int, options ...int) int {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	for _, option := range options {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	return fd
+}
+
+// Whatever options a stranger's socket has, listening or not, the port is not
+// free. Some engines bind with these long before they listen.
+func TestPortIsTaken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		options []int
+		listens bool
+	}{
+		{"bound", nil, false},
+		{"bound with SO_REUSEADDR", []int{unix.SO_REUSEADDR}, false},
+		{"bound with SO_REUSEPORT", []int{unix.SO_REUSEPORT}, false},
+		{"bound with both", []int{unix.SO_REUSEADDR, unix.SO_REUSEPORT}, false},
+		{"listens", nil, true},
+		{"listens with both", []int{unix.SO_REUSEADDR, unix.SO_REUSEPORT}, true},
+	} {
+		port := freePort(t)
+		fd := rawSocket(t, port, c.options...)
+		if c.listens {
+			if err := unix.Listen(fd, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, host := range []string{"127.0.0.1", "0.0.0.0", "localhost"} {
+			if failure := portFree(t.Context(), host, port); failure == nil || failure.Class != results.FailPortInUse {
+				t.Errorf("%s: portFree(%s) = %v, want class %s", c.name, host, failure, results.FailPortInUse)
+			}
+		}
+	}
+}
+
+// Connections that a server closed itself linger for a minute; they are no
+// reason to refuse its port.
+func TestPortWithLingeringConnectionIsFree(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", freePort(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Close() // the side that closes first lingers
+	_, _ = client.Read(make([]byte, 1))
+	client.Close()
+	listener.Close()
+	if !awaitPortFree(t.Context(), "127.0.0.1", port) {
+		t.Errorf("portFree() = %v, want free", portFree(t.Context(), "127.0.0.1", port))
+	}
+	if !lingering(port) {
+		t.Error("lingering() = false, want the closed connection seen")
+	}
+}
+
+// A listener on another address of this machine is in nobody's way.
+func TestConflictIsByAddress(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	other, err := net.Listen("tcp", fmt.Sprintf("127.0.0.2:%d", port))
+	if err != nil {
+		t.Skipf("listen on 127.0.0.2: %v", err)
+	}
+	defer other.Close()
+	if failure := portFree(t.Context(), "127.0.0.1", port); failure != nil {
+		t.Errorf("portFree(127.0.0.1) = %v, want free beside 127.0.0.2", failure)
+	}
+	if failure := portFree(t.Context(), "0.0.0.0", port); failure == nil {
+		t.Error("portFree(0.0.0.0) = free, want the listener on 127.0.0.2 in its way")
+	}
 }

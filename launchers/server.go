@@ -21,9 +21,16 @@ type Server struct {
 
 	limits  containerLimits
 	process execution  // nil: external, not ours to start or stop
-	release func()     // called when the process is proven gone
+	release func()     // called when the server is proven gone
 	log     *serverLog // nil: external
 	began   time.Time  // the spawn
+
+	claim     *vramClaim      // nil: memory of GPUs is not looked at
+	shmBefore []string        // files of engines in shared memory before the start
+	leaveShm  func() []string // removes what the server left there, once
+
+	hurried   chan struct{} // closed by hurry
+	hurryOnce sync.Once
 
 	watching sync.WaitGroup // the goroutine that watches process and log
 	quit     chan struct{}  // closed to end it
@@ -88,7 +95,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 	if s.process == nil {
 		return results.Proof{}, nil
 	}
-	unhook := context.AfterFunc(ctx, s.process.Hurry)
+	unhook := context.AfterFunc(ctx, s.hurry)
 	defer unhook()
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
@@ -111,27 +118,66 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 	return s.proof, cmp.Or(told...)
 }
 
-// end stops the process tree and fills in the proof. The caller holds stopMu.
+// end stops the server's processes and fills in the proof. The caller holds
+// stopMu.
 func (s *Server) end(ctx context.Context) *results.Failure {
-	grace := s.spec.StopGrace
-	if grace == 0 {
-		grace = s.kind.StopGrace
+	began, base := time.Now(), context.WithoutCancel(ctx)
+	proof, err := s.process.Stop(ctx, cmp.Or(s.spec.StopGrace, s.kind.StopGrace))
+	proof.PortFree = awaitPortFree(base, s.spec.Host, s.spec.Port)
+	var memory *results.Failure
+	if err == nil {
+		proof.VRAM, memory = s.claim.prove(base, s.hurried, s.endStray)
+		proof.ShmRemoved = s.leaveShm()
+		proof.StopS = time.Since(began).Seconds()
 	}
-	proof, err := s.process.Stop(ctx, grace)
-	proof.PortFree = awaitPortFree(context.WithoutCancel(ctx), s.spec.Host, s.spec.Port)
 	s.proof, s.stopped = proof, proof.Clean()
 	switch {
 	case err != nil:
 		return results.Failf(results.FailNoProof, "%v", err)
+	case memory != nil:
+		return memory
 	case !proof.PortFree:
 		return results.Failf(results.FailNoProof, "port %d is still taken after the server is gone%s", s.spec.Port, describeHolder(s.spec.Port))
 	}
 	return nil
 }
 
+// hurry makes a stop, running or to come, go straight to SIGKILL.
+func (s *Server) hurry() {
+	s.hurryOnce.Do(func() { close(s.hurried) })
+	s.process.Hurry()
+}
+
+// endStray ends a process that is the server's although all of them seemed to
+// be gone, and reports whether it is.
+func (s *Server) endStray(pid int) (bool, error) {
+	if tree, ok := s.process.(*process.Process); ok {
+		return tree.EndStray(pid)
+	}
+	return false, nil // what runs in a container is the engine's to know
+}
+
+// OwnPIDs are the server's living processes, for those who ask which holders
+// of a GPU are ours; none of an external server.
+func (s *Server) OwnPIDs() []int {
+	if s.process == nil {
+		return nil
+	}
+	procs, _ := s.process.Tree() // what cannot be listed is not shown to be ours
+	var pids []int
+	for _, p := range procs {
+		pids = append(pids, p.PID)
+	}
+	return pids
+}
+
 // write puts an event of this life into the journal.
 func (s *Server) write(event results.Event) error {
 	event.Life, event.Replica = s.spec.Life, s.spec.Replica
+	if event.Kind == results.LifeStarting && event.Process != nil {
+		event.Process.VRAM, event.Process.Shm = s.claim.baseline(), s.shmBefore
+		event.Message = s.claim.message()
+	}
 	if s.journal == nil {
 		return nil
 	}

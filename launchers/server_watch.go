@@ -15,6 +15,7 @@ const (
 	watchStart = 50 * time.Millisecond  // between looks at the log while starting
 	watchServe = 250 * time.Millisecond // while serving
 	usagePoll  = time.Second            // between looks at CPU time while starting
+	treeEvery  = 20                     // of the looks at the log to one at the process tree
 
 	// lastWords is how long a server gets to end after a fatal line, so that
 	// its traceback and exit code belong to the evidence.
@@ -33,6 +34,7 @@ var errStalled = errors.New("no sign of life")
 // stalled is called, once, when a starting server shows no sign of life for
 // Ready.Stall.
 func (s *Server) watch(stalled func()) {
+	var looked time.Time
 	for {
 		timer := time.NewTimer(s.watchPause())
 		select {
@@ -47,6 +49,12 @@ func (s *Server) watch(stalled func()) {
 			}
 			return
 		case <-timer.C:
+		}
+		if time.Since(looked) > s.watchPause()*treeEvery {
+			// Whoever is a member now stays one in our eyes, whatever it does
+			// to its parent, session and environment.
+			_, _ = s.process.Tree()
+			looked = time.Now()
 		}
 		moved := s.log.read()
 		if s.log.fatalLine() != nil {

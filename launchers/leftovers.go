@@ -1,0 +1,149 @@
+package launchers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// Leftover is what there still is of a server that was left behind.
+type Leftover struct {
+	OpenLife
+	// Containers are those that carry the life's label.
+	Containers []results.ContainerInfo
+	// Unseen says why it cannot be told whether there is a container; nil: it
+	// can, or the server was none.
+	Unseen error
+
+	remains *process.Remains
+	environ []string
+}
+
+// Cleaner finds and ends what servers of an earlier run have left. The zero
+// value looks at no GPU.
+type Cleaner struct {
+	Environ  []string         // for the clients of container engines
+	GPUs     GPUMemory        // nil: memory is not looked at
+	GPUBytes map[string]int64 // the whole memory of devices by id
+	Vendor   string           // of the devices: decides how long to wait for memory
+	Grace    time.Duration    // from SIGTERM to SIGKILL; 0: 30 s
+}
+
+const cleanGrace = 30 * time.Second
+
+// Find looks for what is left of a life. What cannot be shown to be ours is
+// not ours: see process.Find.
+func (c Cleaner) Find(ctx context.Context, life OpenLife) (*Leftover, error) {
+	remains, err := process.Find(life.Process)
+	if err != nil {
+		return nil, fmt.Errorf("look for server %s: %w", life.Life, err)
+	}
+	left := &Leftover{OpenLife: life, remains: remains, environ: c.Environ}
+	if info := life.Process.Container; info != nil {
+		left.Containers, left.Unseen = ContainerLeftovers(ctx, info.Engine, life.Process.Cookie, c.Environ)
+	}
+	return left, nil
+}
+
+// FindRun looks for processes of a run that none of its lives accounts for.
+func (c Cleaner) FindRun(ctx context.Context, cookie string) (*Leftover, error) {
+	return c.Find(ctx, OpenLife{Process: results.Process{Cookie: cookie}})
+}
+
+// Processes are the living processes that are left.
+func (l *Leftover) Processes() []process.Proc { return l.remains.Procs() }
+
+// Strangers are processes that look like the server's and are left alone.
+func (l *Leftover) Strangers() []process.Stranger { return l.remains.Strangers() }
+
+// Empty reports whether nothing is left, as far as can be seen.
+func (l *Leftover) Empty() bool {
+	return len(l.Processes()) == 0 && len(l.Containers) == 0 && l.Unseen == nil
+}
+
+// Rebooted reports whether the box was started anew since the life began.
+func (l *Leftover) Rebooted() bool {
+	return l.Process.BootID != "" && l.Process.BootID != process.BootID()
+}
+
+// End ends what was found, and nothing else, as a stop does: SIGTERM, grace,
+// SIGKILL, proof. A done ctx means SIGKILL at once. The error says what cannot
+// be ended or proven.
+func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
+	began, base := time.Now(), context.WithoutCancel(ctx)
+	found := !l.Empty()
+	errs := []error{l.Unseen}
+	for _, info := range l.Containers {
+		errs = append(errs, EndContainer(base, info, l.environ))
+	}
+	proof, err := l.remains.End(ctx, cmp.Or(c.Grace, cleanGrace))
+	if errs = append(errs, err); errors.Join(errs...) != nil {
+		proof.PIDsGone = false // nor the containers
+	}
+	proof.PortFree = l.Process.Port == 0 || awaitPortFree(base, "", l.Process.Port)
+	if found && proof.PIDsGone && !l.Rebooted() {
+		var failure *results.Failure
+		if proof.VRAM, failure = c.proveMemory(ctx, l); failure != nil {
+			errs = append(errs, failure)
+		}
+	}
+	if proof.PIDsGone && !l.Rebooted() && !l.Began.IsZero() {
+		proof.ShmRemoved = sharedHere().clean(l.Process.Shm, l.Began)
+	}
+	proof.StopS = time.Since(began).Seconds()
+	return proof, errors.Join(errs...)
+}
+
+// proveMemory waits for the memory that the processes held which were just
+// ended, as it was before they began.
+func (c Cleaner) proveMemory(ctx context.Context, l *Leftover) ([]results.VRAMProof, *results.Failure) {
+	if c.GPUs == nil || len(l.Process.VRAM) == 0 {
+		return nil, nil
+	}
+	base := context.WithoutCancel(ctx)
+	claim := &vramClaim{memory: c.GPUs, ledger: &vramLedger{}, vendor: c.Vendor, sizes: c.GPUBytes}
+	older := c.olderHolders(base, claim, l.Process.StartTime)
+	for _, before := range l.Process.VRAM {
+		claim.devices = append(claim.devices, before.Device)
+		claim.ledger.enter(before.Device, before.BaselineBytes, bytesOn(older, before.Device))
+	}
+	nobody := func(int) (bool, error) { return false, nil } // all that are ours have ended
+	return claim.prove(base, ctx.Done(), nobody)
+}
+
+// olderHolders are those that held memory before the server began: their part
+// is in the baseline.
+func (c Cleaner) olderHolders(ctx context.Context, claim *vramClaim, began uint64) []results.GPUHolder {
+	all, err := claim.holders(ctx)
+	if err != nil {
+		return nil // the proof meets the same error
+	}
+	var older []results.GPUHolder
+	for _, h := range all {
+		if start, seen := process.StartTime(h.PID); seen && start < began {
+			older = append(older, h)
+		}
+	}
+	return older
+}
+
+// Stopped is the journal's event for a leftover that was ended, or not.
+func (l *Leftover) Stopped(proof results.Proof, err error) results.Event {
+	event := results.Event{Kind: results.LifeStopped, Life: l.Life, Replica: l.Replica, Proof: &proof}
+	switch {
+	case err != nil:
+		event.Failure = results.Failf(results.FailNoProof, "left by a run that was cut off: %v", err)
+	case l.Rebooted():
+		event.Message = "the box was started anew since"
+	case l.Empty():
+		event.Message = "left by a run that was cut off; nothing of it was there any more"
+	default:
+		event.Message = fmt.Sprintf("left by a run that was cut off: %d processes and %d containers ended", len(l.Processes()), len(l.Containers))
+	}
+	return event
+}
