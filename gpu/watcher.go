@@ -162,7 +162,7 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 
 func (w *Watcher) holdersOf(ctx context.Context, vendor string, devices []Device) ([]results.GPUHolder, error) {
 	if vendor == AMD {
-		return amdHolders(w.options, devices)
+		return amdHoldersAnyway(ctx, w.options, devices)
 	}
 	if w.options.Root == "" && w.options.RunTool == nil {
 		if holders, err := nvmlHolders(devices); err == nil {
