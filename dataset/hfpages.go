@@ -14,10 +14,32 @@ import (
 // header claims before it looks at the data, so that a broken file of a few
 // bytes can ask for gigabytes and minutes.
 const (
+	footerMax     = 256 << 20 // bytes
 	pageHeaderMax = 64 << 10  // bytes
 	pageBytesMax  = 256 << 20 // of one page, as stored and unpacked
 	pageValuesMax = 1 << 24   // of one page
 )
+
+// checkFooter looks at the end of a parquet file: the length of its
+// description and four letters.
+func checkFooter(file io.ReaderAt, size int64) error {
+	const magic = "PAR1"
+	end := make([]byte, 4+len(magic))
+	start := size - int64(len(end)) - int64(len(magic)) // before it stands the magic of the beginning
+	if start < 0 {
+		return fmt.Errorf("not a parquet file: %d bytes", size)
+	}
+	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if string(end[4:]) != magic {
+		return fmt.Errorf("not a parquet file: it ends with %q, not %q", end[4:], magic)
+	}
+	if n := int64(binary.LittleEndian.Uint32(end)); n > min(start, footerMax) {
+		return fmt.Errorf("the parquet file is broken: its description claims %d bytes of the file's %d", n, size)
+	}
+	return nil
+}
 
 // pageWalk looks at the headers of a column's pages before the library does.
 type pageWalk struct {

@@ -52,3 +52,18 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 		}
 	}
 }
+
+func TestFooterThatClaimsTooMuch(t *testing.T) {
+	for content, words := range map[string]string{
+		"PAR1":                                 "not a parquet file: 4 bytes",
+		"PAR1abc\x03\x00\x00\x00PARE":          `ends with "PARE"`,
+		"PAR1abc\x04\x00\x00\x00PAR1":          "claims 4 bytes of the file's 15",
+		"PAR1abc\x00\x00\x00\x80PAR1":          "claims 2147483648 bytes",
+		"PAR1\x00\x01\x02\x03\x00\x00\x00PAR1": "not a parquet file", // by the library
+	} {
+		_, err := newParquetTable(strings.NewReader(content), int64(len(content)))
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("newParquetTable(%q) = %v, want %q", content, err, words)
+		}
+	}
+}

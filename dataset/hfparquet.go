@@ -35,6 +35,9 @@ func openParquet(file *os.File) (chatTable, error) {
 
 func newParquetTable(r io.ReaderAt, size int64) (t *parquetTable, err error) {
 	defer asCorrupt(&err)
+	if err := checkFooter(r, size); err != nil {
+		return nil, err
+	}
 	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("not a parquet file: %w", err)
