@@ -87,8 +87,9 @@ type ClientReport struct {
 	LagP50S       *float64 `json:"lag_p50_s"`      // kernel's arrival of bytes to our reading them; null without kernel stamps
 	LagP99S       *float64 `json:"lag_p99_s"`
 	LagMaxS       *float64 `json:"lag_max_s"`
-	ClockStepS    *float64 `json:"clock_step_s"` // largest step of the wall clock against the monotonic one during the pass
-	GCPauseS      *float64 `json:"gc_pause_s"`   // sum of stop-the-world pauses during the pass
+	SharedReads   int64    `json:"shared_reads,omitempty"` // token chunks with the arrival of an earlier one of their stream: sent together, or read late together
+	ClockStepS    *float64 `json:"clock_step_s"`           // largest step of the wall clock against the monotonic one during the pass
+	GCPauseS      *float64 `json:"gc_pause_s"`             // sum of stop-the-world pauses during the pass
 
 	Calibration *Calibration `json:"calibration,omitempty"` // of this machine, as "bench calibrate" stored it
 }
