@@ -36,6 +36,9 @@ type answer struct {
 	whole  bool   // the answer was not streamed: its one chunk says nothing of tokens
 	pieces bool   // events that should repeat the text so far hold new text only
 
+	tokenAt time.Duration // of the latest token chunk; below 0: none yet
+	shared  int64         // token chunks with the arrival of one before
+
 	chunkS  []float64 // belongs to the record; never used again
 	finish  string
 	usage   tokenCounts
@@ -66,7 +69,7 @@ func (p *answerPool) get(asked int) *answer {
 	}
 	*a = answer{
 		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], said: a.said[:0],
-		chunkS: make([]float64, 0, room), usage: noCounts, timings: noCounts,
+		chunkS: make([]float64, 0, room), usage: noCounts, timings: noCounts, tokenAt: -1,
 	}
 	a.chunk = &a.own
 	return a
@@ -149,7 +152,14 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *chunk) 
 		c.content = a.fresh(c.content, len(c.finish) > 0)
 	}
 	a.chunkS = append(a.chunkS, at.Seconds())
-	a.kinds = append(a.kinds, byte(a.kind(c)))
+	kind := a.kind(c)
+	a.kinds = append(a.kinds, byte(kind))
+	if isToken(kind) {
+		if at == a.tokenAt {
+			a.shared++
+		}
+		a.tokenAt = at
+	}
 	if c.fault != nil {
 		a.fault = results.Failf(results.FailInBand, "%s", faultWords(c.fault, wordsKept))
 		return false

@@ -27,9 +27,11 @@ type pass struct {
 	keptBack atomic.Bool // the end of the pass kept a request from being sent
 }
 
-// counters feed the progress display.
+// counters feed the progress display and the report.
 type counters struct {
 	sent, completed, failed, chunks atomic.Int64
+
+	shared atomic.Int64 // see results.ClientReport.SharedReads
 }
 
 // conversations is how many prompts are taken; requests is how many requests

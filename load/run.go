@@ -46,6 +46,7 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	p.wire.close(&report)
 	report.DurationS = c.lastEnd
 	_, report.PeakInFlight = p.slots.load()
+	report.SharedReads = p.count.shared.Load()
 	describe(&report, before, after, c.late)
 	report.Interrupted = p.interruption(ctx, c)
 	c.countTokens(ctx)

@@ -59,6 +59,7 @@ func (s *sending) wait() finished {
 		p.noAnswer(r, err, cause)
 	} else {
 		s.intake.finish(cause)
+		p.count.shared.Add(s.answer.shared)
 		f.said = string(s.answer.said)
 		if p.countsLater(r) {
 			f.text = string(s.answer.text)

@@ -121,6 +121,27 @@ func TestKernelStamps(t *testing.T) {
 	}
 }
 
+// TestSharedReads: tokens that come together are counted, the first of each
+// read not among them.
+func TestSharedReads(t *testing.T) {
+	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
+		return script{
+			{0, streamHeader + event(token)},
+			{100 * time.Millisecond, event(token) + event(token) + event(token)},
+			{100 * time.Millisecond, event(token) + event(last) + event("[DONE]") + endFrame},
+		}.play(w)
+	})
+	records, report := runAll(t.Context(), t, options(s.url, "completions"), manyPrompts(2))
+	for _, r := range records {
+		if r.Failure != nil || r.ChunkKinds != "tttttf" {
+			t.Errorf("failure %v, kinds %q", r.Failure, r.ChunkKinds)
+		}
+	}
+	if report.SharedReads != 4 {
+		t.Errorf("%d tokens share a read, want 4", report.SharedReads)
+	}
+}
+
 // TestStreamIsCut: bytes and the connection's end in one packet are both seen,
 // and at once.
 func TestStreamIsCut(t *testing.T) {
