@@ -85,7 +85,7 @@ func (s *amdSMISampler) Read(ctx context.Context) ([]Reading, error) {
 		if at.IsZero() {
 			at = time.Now()
 		}
-		s.merge(readings, entries)
+		s.merge(readings, entries, ask.command)
 	}
 	s.reads++
 	out := s.collect(readings, at)
@@ -141,8 +141,12 @@ func (s *amdSMISampler) learnIndex(ctx context.Context) error {
 	return nil
 }
 
-// merge adds what entries say to the readings by index.
-func (s *amdSMISampler) merge(readings map[int]*results.GPUReading, entries []object) {
+// merge adds what entries of a command say to the readings by index.
+func (s *amdSMISampler) merge(readings map[int]*results.GPUReading, entries []object, command string) {
+	add := readAMDMetric
+	if command == "static" {
+		add = readAMDStatic
+	}
 	if len(s.index) == 0 {
 		s.index = matchTool(anonymous(entries), s.all)
 	}
@@ -155,7 +159,7 @@ func (s *amdSMISampler) merge(readings map[int]*results.GPUReading, entries []ob
 		if readings[index] == nil {
 			readings[index] = &results.GPUReading{}
 		}
-		readAMDEntry(entry, readings[index], &s.said)
+		add(entry, readings[index], &s.said)
 	}
 }
 

@@ -100,8 +100,17 @@ func (r amdReader) section(name string) object {
 	return section
 }
 
-// value is the first of these names that has a value.
+// value is the first of these names that has a value. A section that has none
+// of the names is of a version to come.
 func (r amdReader) value(section object, q quantity, names ...string) *float64 {
+	if section != nil && section.field(names...) == nil {
+		r.notes.note("amd-smi: %s is not in its answer", strings.Join(names, " or "))
+	}
+	return r.optional(section, q, names...)
+}
+
+// optional is a value that only some versions have.
+func (r amdReader) optional(section object, q quantity, names ...string) *float64 {
 	for _, name := range names {
 		v, err := measure(section.field(name), q)
 		if err != nil {
@@ -114,9 +123,29 @@ func (r amdReader) value(section object, q quantity, names ...string) *float64 {
 	return nil
 }
 
-// readAMDEntry adds what an entry of "metric" or "static" says. Version 6.0
-// has other names than the later ones; both are tried.
-func readAMDEntry(entry object, into *results.GPUReading, notes *said) {
+// clock is one of the clocks.
+func (r amdReader) clock(names ...string) *float64 {
+	section := r.section("clock")
+	if section != nil && section.field(names...) == nil {
+		r.notes.note("amd-smi: clock %s is not in its answer", strings.Join(names, " or "))
+	}
+	return positive(r.value(asObject(section.field(names...)), inHertz, "clk", "cur_clk"))
+}
+
+// readAMDStatic adds the power limit, which an entry of "static" has.
+func readAMDStatic(entry object, into *results.GPUReading, notes *said) {
+	r := amdReader{entry, notes}
+	limit := r.section("limit")
+	if limit != nil && limit.field("socket_power", "ppt0") == nil {
+		notes.note("amd-smi: the power limit is not in its answer")
+	}
+	set(&into.PowerLimitW, positive(r.optional(limit, inWatts, "socket_power")))
+	set(&into.PowerLimitW, positive(r.optional(asObject(limit.field("ppt0")), inWatts, "socket_power_limit")))
+}
+
+// readAMDMetric adds what an entry of "metric" says. Version 6.0 has other
+// names than the later ones; both are tried.
+func readAMDMetric(entry object, into *results.GPUReading, notes *said) {
 	r := amdReader{entry, notes}
 	memory, power, usage, hot := r.section("mem_usage"), r.section("power"), r.section("usage"), r.section("temperature")
 	set(&into.VRAMUsedBytes, wholeBytes(r.value(memory, inMiB, "used_vram")))
@@ -130,13 +159,9 @@ func readAMDEntry(entry object, into *results.GPUReading, notes *said) {
 	set(&into.MemoryC, celsius(r.value(hot, inDegrees, "mem")))
 	// 0 J: a GPU without a counter.
 	set(&into.EnergyJ, positive(r.value(r.section("energy"), inJoules, "total_energy_consumption")))
-	clock := r.section("clock")
-	set(&into.CoreHz, positive(r.value(asObject(clock.field("gfx_0", "gfx")), inHertz, "clk", "cur_clk")))
-	set(&into.MemoryHz, positive(r.value(asObject(clock.field("mem_0", "mem")), inHertz, "clk", "cur_clk")))
-	limit := r.section("limit")
-	set(&into.PowerLimitW, positive(r.value(power, inWatts, "power_limit")))
-	set(&into.PowerLimitW, positive(r.value(limit, inWatts, "socket_power")))
-	set(&into.PowerLimitW, positive(r.value(asObject(limit.field("ppt0")), inWatts, "socket_power_limit")))
+	set(&into.CoreHz, r.clock("gfx_0", "gfx"))
+	set(&into.MemoryHz, r.clock("mem_0", "mem"))
+	set(&into.PowerLimitW, positive(r.optional(power, inWatts, "power_limit")))
 	if reasons := amdThrottle(power, r.section("throttle")); reasons != nil {
 		into.Throttle = reasons
 	} else if status, _ := power.field("throttle_status").(string); strings.EqualFold(status, "THROTTLED") {

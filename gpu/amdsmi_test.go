@@ -286,6 +286,33 @@ func TestAMDEntries(t *testing.T) {
 	}
 }
 
+// Names of a version to come give null and a note.
+func TestAMDSMIUnknownNames(t *testing.T) {
+	entries, err := parseAMDEntries([]byte(`[{"gpu":0,"power":{"package_power":{"value":9,"unit":"W"}},"mem_usage":[1],
+		"clock":{"shader":{"clk":5}},"limit":{"tdp":5},"usage":{"gfx_activity":{"value":5,"unit":"‰"},"umc_activity":"N/A"},"temperature":"N/A"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got results.GPUReading
+	var notes said
+	readAMDMetric(entries[0], &got, &notes)
+	readAMDStatic(entries[0], &got, &notes)
+	if diff := cmp.Diff(results.GPUReading{}, got); diff != "" {
+		t.Errorf("reading differs (-want +got):\n%s", diff)
+	}
+	want := []string{
+		"amd-smi: mem_usage: [1] is no section",
+		"amd-smi: socket_power or current_power is not in its answer",
+		`amd-smi: gfx_activity: unit "‰" is not known`,
+		"amd-smi: clock gfx_0 or gfx is not in its answer",
+		"amd-smi: clock mem_0 or mem is not in its answer",
+		"amd-smi: the power limit is not in its answer",
+	}
+	if diff := cmp.Diff(want, notes.Notes()); diff != "" {
+		t.Errorf("notes differ (-want +got):\n%s", diff)
+	}
+}
+
 func TestAMDThrottle(t *testing.T) {
 	tests := []struct {
 		power, throttle object
@@ -370,7 +397,8 @@ func FuzzAMDSMI(f *testing.F) {
 		}
 		for _, entry := range entries {
 			var r results.GPUReading
-			readAMDEntry(entry, &r, &said{})
+			readAMDMetric(entry, &r, &said{})
+			readAMDStatic(entry, &r, &said{})
 			sane(t, text, r)
 		}
 		for index, gpu := range matchTool(amdListed(entries), gpus) {

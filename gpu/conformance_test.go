@@ -254,6 +254,7 @@ esac`})
 }
 
 func replayAMDMetric(t *testing.T, capture string) outcome { return fakeAMDSMI(t, capture, "metric") }
+
 func replayAMDStatic(t *testing.T, capture string) outcome { return fakeAMDSMI(t, capture, "static") }
 func replayAMDList(t *testing.T, capture string) outcome   { return fakeAMDSMI(t, capture, "list") }
 

@@ -1,11 +1,13 @@
-// Package gpu says which GPUs a box has, and what else of the box matters to
-// a measurement.
+// Package gpu says which GPUs a box has, what they do, who holds their memory,
+// and what else of the box matters to a measurement.
 //
-// What goes in: the machine (NVML, nvidia-smi, sysfs), or a folder that looks
-// like its /sys and /proc. What comes out: an Inventory in the order in which
-// engines count devices, and HostFacts; what cannot be learned is null with a
-// note, never a guess. It changes nothing on the box: no clock, no power
-// limit, no process. The only program that it runs is nvidia-smi.
+// What goes in: the machine (NVML, the vendors' tools, sysfs), or a folder
+// that looks like its /sys and /proc. What comes out: an Inventory in the
+// order in which engines count devices, HostFacts, readings by Samplers and a
+// Recorder with the moment of each, and a Watcher of memory; what cannot be
+// learned is null with a note, a failed reading is a gap, never a guess. It
+// changes nothing on the box: no clock, no power limit, no process but its own
+// nvidia-smi, amd-smi and rocm-smi.
 package gpu
 
 import (
