@@ -1,0 +1,187 @@
+package launchers
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchrig/internal/fakeengine"
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+func TestOpenLives(t *testing.T) {
+	t.Parallel()
+	event := func(kind results.EventKind, life string, change ...func(*results.Event)) results.Event {
+		e := results.Event{Kind: kind, Life: life}
+		for _, c := range change {
+			c(&e)
+		}
+		return e
+	}
+	identity := func(pid int) func(*results.Event) {
+		return func(e *results.Event) { e.Process = &results.Process{PID: pid, Cookie: "run." + e.Life} }
+	}
+	proof := func(p results.Proof) func(*results.Event) { return func(e *results.Event) { e.Proof = &p } }
+	failed := func(class results.FailureClass) func(*results.Event) {
+		return func(e *results.Event) { e.Failure = results.Failf(class, "x") }
+	}
+	replica := func(n int) func(*results.Event) { return func(e *results.Event) { e.Replica = n } }
+	gone := results.Proof{PIDsGone: true, PortFree: true}
+	for _, c := range []struct {
+		name   string
+		events []results.Event
+		want   string // lives, with the pid where it is known
+	}{
+		{"nothing", nil, ""},
+		{"cut off before the spawn was noted", []results.Event{event(results.LifeStarting, "a", identity(0))}, "a"},
+		{"cut off while it ran", []results.Event{event(results.LifeStarting, "a", identity(0)), event(results.LifeSpawned, "a", identity(7)), event(results.LifeReady, "a")}, "a:7"},
+		{"stopped", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopped, "a", proof(gone))}, ""},
+		{"a stranger has the port", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a", proof(results.Proof{PIDsGone: true}))}, ""},
+		{"cut off while it stopped", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopping, "a")}, "a:7"},
+		{"not proven", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a", proof(results.Proof{PortFree: true}))}, "a"},
+		{"memory not proven", []results.Event{event(results.LifeStarting, "a"), event(results.LifeStopped, "a", proof(results.Proof{PIDsGone: true, VRAM: []results.VRAMProof{{}}}))}, "a"},
+		{"could not be started", []results.Event{event(results.LifeStarting, "a"), event(results.LifeFailed, "a", failed(results.FailNotFound))}, ""},
+		{"could not be started, and not be ended", []results.Event{event(results.LifeStarting, "a"), event(results.LifeFailed, "a", failed(results.FailNoProof))}, "a"},
+		{"failed while it ran", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeFailed, "a", failed(results.FailExited))}, "a:7"},
+		{"ended later by clean", []results.Event{event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopped, "a", proof(gone))}, ""},
+		{"replicas", []results.Event{
+			event(results.LifeStarting, "a"), event(results.LifeStarting, "a", replica(1)), event(results.LifeStopped, "a", proof(gone)), event(results.LifeStarting, "b"),
+		}, "a b"},
+		{"the same name twice", []results.Event{
+			event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(7)),
+			event(results.LifeStarting, "a"), event(results.LifeSpawned, "a", identity(8)), event(results.LifeStopped, "a", proof(gone)),
+		}, "a:7"},
+		{"an end without a beginning", []results.Event{event(results.LifeSpawned, "a", identity(7)), event(results.LifeStopped, "b", proof(gone)), event(results.StepStarted, "")}, ""},
+	} {
+		var got []string
+		for _, life := range OpenLives(c.events) {
+			name := life.Life
+			if life.Process.PID != 0 {
+				name += ":" + string(rune('0'+life.Process.PID))
+			}
+			got = append(got, name)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: OpenLives() = %q, want %q", c.name, text, c.want)
+		}
+	}
+}
+
+func TestOpenLifeKeepsWhatWasSeenBefore(t *testing.T) {
+	t.Parallel()
+	lives := OpenLives([]results.Event{
+		{Kind: results.LifeStarting, Life: "a", Process: &results.Process{
+			Cookie: "run.x", VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}}, Shm: []string{"psm_1"},
+			Container: &results.ContainerInfo{Name: "n"},
+		}},
+		{Kind: results.LifeSpawned, Life: "a", Process: &results.Process{Cookie: "run.x", PID: 7}},
+	})
+	want := results.Process{
+		Cookie: "run.x", PID: 7, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}}, Shm: []string{"psm_1"},
+		Container: &results.ContainerInfo{Name: "n"},
+	}
+	if diff := cmp.Diff(want, lives[0].Process); diff != "" {
+		t.Errorf("OpenLives(): (-want +got)\n%s", diff)
+	}
+	if got := lives[0].RunCookie(); got != "run" {
+		t.Errorf("RunCookie() = %q, want %q", got, "run")
+	}
+}
+
+// What the journal of a launched server says is enough to find and end it,
+// its children included, and nothing that looks alike.
+func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{
+		IgnoreTerm: true, Children: []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}, {Session: true}},
+	})
+	server := b.launch(t)
+	bystander := exec.Command(os.Args[0], server.Info().Argv[1:]...)
+	bystander.Env = []string{fakeengine.Config{Silent: true}.Env(), process.CookieVariable + "=" + rand.Text()}
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = bystander.Process.Kill(); _ = bystander.Wait() })
+	pids := server.OwnPIDs()
+	if len(pids) != 3 {
+		t.Errorf("OwnPIDs() = %v, want engine and two children", pids)
+	}
+	lives := OpenLives(b.journal.events)
+	if len(lives) != 1 || lives[0].Life != "life-1" || lives[0].Replica != 2 {
+		t.Fatalf("OpenLives() = %+v, want the server", lives)
+	}
+	cleaner := Cleaner{Grace: 200 * time.Millisecond}
+	left, err := cleaner.Find(t.Context(), lives[0])
+	if err != nil || len(left.Processes()) != 3 || left.Empty() || left.Rebooted() {
+		t.Fatalf("Find() = %v, %v, want 3 processes", left.Processes(), err)
+	}
+	proof, err := cleaner.End(t.Context(), left)
+	if err != nil || !proof.Clean() || proof.LeftBehind == 0 {
+		t.Errorf("End() = %+v, %v, want a clean proof", proof, err)
+	}
+	told := left.Stopped(proof, err)
+	if told.Kind != results.LifeStopped || told.Life != "life-1" || told.Replica != 2 || told.Failure != nil || !strings.Contains(told.Message, "3 processes") {
+		t.Errorf("Stopped() = %+v, want the life's end with 3 processes", told)
+	}
+	if open := OpenLives(append(b.journal.events, told)); len(open) != 0 {
+		t.Errorf("OpenLives() after it was told = %+v, want none", open)
+	}
+	if _, lives := process.StartTime(bystander.Process.Pid); !lives {
+		t.Error("the bystander was ended")
+	}
+	if run, err := cleaner.FindRun(t.Context(), b.spec.Cookie); err != nil || !run.Empty() {
+		t.Errorf("FindRun() = %v, %v, want nothing", run.Processes(), err)
+	}
+}
+
+// After a reboot nothing is looked for but the cookie, and no memory waited
+// for.
+func TestCleanerAfterReboot(t *testing.T) {
+	t.Parallel()
+	self, _ := process.StartTime(os.Getpid())
+	left, err := Cleaner{}.Find(t.Context(), OpenLife{Life: "a", Process: results.Process{
+		PID: os.Getpid(), StartTime: self, BootID: "an earlier one", Session: os.Getpid(), Cookie: rand.Text(),
+	}})
+	if err != nil || !left.Empty() || !left.Rebooted() {
+		t.Fatalf("Find() = %v, %v, want nothing", left.Processes(), err)
+	}
+	proof, err := Cleaner{}.End(t.Context(), left)
+	if err != nil || !proof.Clean() || len(proof.Signals) != 0 {
+		t.Errorf("End() = %+v, %v, want a clean proof without a signal", proof, err)
+	}
+	if told := left.Stopped(proof, err); !strings.Contains(told.Message, "anew") {
+		t.Errorf("Stopped() = %+v, want it to tell of the reboot", told)
+	}
+}
+
+// Memory that processes of a killed run held must come back, too; what was
+// held before they began is in their baseline.
+func TestCleanerProvesMemory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		after int64
+		freed bool
+	}{{"back", 3 * giga, true}, {"not back", 40 * giga, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			memory := &fakeMemory{began: time.Now(), used: falling(0, 0, c.after), held: func(time.Duration) []results.GPUHolder {
+				return []results.GPUHolder{holding(1, "gpu-0", 2*giga)}
+			}}
+			left := &Leftover{OpenLife: OpenLife{Process: results.Process{
+				StartTime: 1 << 62, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 3 * giga}},
+			}}}
+			proofs, failure := Cleaner{GPUs: memory}.proveMemory(context.Background(), left)
+			if len(proofs) != 1 || proofs[0].Freed != c.freed || (failure == nil) != c.freed {
+				t.Errorf("%s: proveMemory() = %+v, %v, want freed %v", c.name, proofs, failure, c.freed)
+			}
+		})
+	}
+}
