@@ -76,6 +76,9 @@ func (s *amdSMISampler) Read(ctx context.Context) ([]Reading, error) {
 		}
 		entries, err := s.ask(ctx, ask)
 		if err != nil {
+			if ctx.Err() != nil && len(readings) > 0 {
+				break // there was time for a part
+			}
 			if ctx.Err() != nil || errors.Is(err, errToolLost) {
 				return nil, err
 			}

@@ -46,6 +46,7 @@ func TestAMDSMIDropsFlags(t *testing.T) {
 	box := fakeBox(t, 1)
 	s := &scripted{answers: map[string]string{
 		"list --json":      `[{"gpu":0,"bdf":"0000:0c:00.0"}]`,
+		"metric -E --json": "\n", // no output, but the tool works
 		"metric -m --json": `[{"gpu":0,"mem_usage":{"used_vram":{"value":5,"unit":"MB"}}}]`,
 		"metric -p --json": `{"error":"Parameter '-p' is invalid","code":-2}`,
 		"metric -c --json": `[{"gpu":0,"clock":{"gfx_0":{"clk":"132 MHz"}}}]`,
@@ -64,6 +65,32 @@ func TestAMDSMIDropsFlags(t *testing.T) {
 			t.Errorf("reading %d asked for\n%s, want\n%s", i, got, asked)
 		}
 		s.asked = nil
+	}
+}
+
+// A box that is slow is read in part.
+func TestAMDSMISlow(t *testing.T) {
+	box := fakeBox(t, 1)
+	devices, _ := amdDevices(box.Root())
+	ctx, cancel := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	sampler, err := newAMDSMISampler(Options{Root: box.Root(), RunTool: func(_ context.Context, argv []string) ([]byte, error) {
+		if slices.Contains(argv, "-c") {
+			cancel()
+			<-release
+		}
+		return []byte(`[{"gpu":0,"bdf":"0000:0c:00.0","power":{"socket_power":9}}]`), nil
+	}}, devices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readings, err := sampler.Read(ctx)
+	if err != nil || len(readings) != 1 || *readings[0].PowerW != 9 {
+		t.Errorf("Read = %v, %v, want a reading of 9 W", readings, err)
+	}
+	close(release)
+	if err := sampler.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

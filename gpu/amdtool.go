@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -30,8 +31,9 @@ var errToolLost = errors.New("not asked again")
 // was made under, because these programs must not be killed lightly; Close
 // ends what is left.
 type tool struct {
-	name string
-	run  func(ctx context.Context, argv []string) ([]byte, error)
+	name  string
+	spoke atomic.Bool // it has given output
+	run   func(ctx context.Context, argv []string) ([]byte, error)
 
 	mu     sync.Mutex
 	over   chan struct{} // closed when the last call is over; nil before the first
@@ -156,8 +158,12 @@ func (t *tool) judge(args []string, out []byte, err error) error {
 		}
 		return fmt.Errorf("%s %s: %w: %s", t.name, strings.Join(args, " "), err, said)
 	case strings.TrimSpace(string(out)) == "":
+		if t.spoke.Load() { // it works, but not for this
+			return fmt.Errorf("%s %s: no output", t.name, strings.Join(args, " "))
+		}
 		return t.giveUp("it gave no output for " + strings.Join(args, " "))
 	}
+	t.spoke.Store(true)
 	return nil
 }
 
