@@ -21,11 +21,12 @@ type Box struct {
 // Plan is every step of a run, decided before anything is touched. It is
 // plan.json; secrets in it are redacted.
 type Plan struct {
-	Scenario  string   `json:"scenario"`
-	Lives     []Life   `json:"lives"` // in the order they will run
-	EstimateS float64  `json:"estimate_s"`
-	Assumes   string   `json:"assumes"`  // what the estimate rests on
-	Problems  []string `json:"problems"` // what would keep this box from running it
+	Scenario  string        `json:"scenario"`
+	Lives     []Life        `json:"lives"` // in the order they will run
+	EstimateS float64       `json:"estimate_s"`
+	Assumes   string        `json:"assumes"`  // what the estimate rests on
+	Around    []PlannedHook `json:"around"`   // what is run beside the servers
+	Problems  []string      `json:"problems"` // what would keep this box from running it
 }
 
 // Life is one server life and the steps that share it.
@@ -62,7 +63,7 @@ type Step struct {
 // cannot become a command line is an error; what only this box lacks is listed
 // in Problems.
 func NewPlan(sc *scenarios.Scenario, box Box) (*Plan, error) {
-	plan := &Plan{Scenario: sc.Name, Lives: []Life{}, Problems: []string{}, Assumes: assumptions}
+	plan := &Plan{Scenario: sc.Name, Lives: []Life{}, Problems: []string{}, Assumes: assumptions, Around: plannedHooks(sc)}
 	for _, problem := range sc.Problems() {
 		plan.Problems = append(plan.Problems, problem.Error())
 	}

@@ -18,8 +18,6 @@ type fakeGPUs struct {
 
 func (f fakeGPUs) States(context.Context) ([]GPUState, error) { return f.states, f.err }
 
-func at[T any](v T) *T { return &v }
-
 // tree makes a folder that looks like a box.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
@@ -45,7 +43,7 @@ func TestChecks(t *testing.T) {
 		"sys/devices/system/cpu/cpufreq/policy0/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpufreq/policy1/scaling_governor": "powersave\n",
 	}
-	gpus := fakeGPUs{states: []GPUState{{"GPU-a", at(300.0), at(int64(20 << 30))}, {"GPU-b", at(299.7), at(int64(70 << 30))}}}
+	gpus := fakeGPUs{states: []GPUState{{"GPU-a", new(300.0), new(int64(20 << 30))}, {"GPU-b", new(299.7), new(int64(70 << 30))}}}
 	blind := fakeGPUs{states: []GPUState{{Device: "GPU-a"}}}
 	for _, tc := range []struct {
 		name  string

@@ -147,5 +147,6 @@ const (
 	WarnEnergy         WarningCode = "energy-disagrees"    // energy counter and power readings disagree
 	WarnTelemetryGaps  WarningCode = "telemetry-gaps"      // readings of GPUs failed, or came too rarely
 	WarnNotSettled     WarningCode = "not-settled"         // GPUs were not calm when the step began
+	WarnHook           WarningCode = "hook-failed"         // a hook, check or undo did not do what it should
 	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
 )

@@ -46,8 +46,8 @@ func diskBlock() block[Disk] {
 // more often disturbs what is measured.
 const minPeriod = 50 * time.Millisecond
 
-// samplers are the names of package gpu's samplers.
-func samplers() []string {
+// Samplers are the names of package gpu's samplers.
+func Samplers() []string {
 	return []string{"auto", "nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}
 }
 
@@ -57,7 +57,7 @@ func telemetryBlock() block[Telemetry] {
 		name: "under telemetry:", doc: "How GPUs and host are sampled while a pass runs. In place of the block, off leaves it out.",
 		example: "\nsampler: nvidia-smi\nperiod: 500ms\non-throttle: repeat\n",
 		fields: []field[Telemetry]{
-			enumKey("sampler", "Where readings come from; auto takes the best that works.", samplers(), func(t *Telemetry) *string { return &t.Sampler }).or("auto"),
+			enumKey("sampler", "Where readings come from; auto takes the best that works.", Samplers(), func(t *Telemetry) *string { return &t.Sampler }).or("auto"),
 			freeKey("period", "Between two readings, at least 50ms.", simple(durationShape), readPeriod).elseNote("the sampler's own"),
 			enumKey("on-throttle", "A step under throttling, or under another power limit than the first: record it, call the step suspect, or repeat it within retries.",
 				reactions, func(t *Telemetry) *Reaction { return &t.OnThrottle }).or(string(ReactSuspect)),
@@ -131,10 +131,12 @@ const otherClasses = "other"
 // results, which this package does not import.
 func FailureClasses() []string {
 	return []string{
-		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "connect", "dataset", "deadline", "disk", "earlier-failure", "fatal-log-line",
-		"first-token-timeout", "foreign-listener", "hook-failed", "http-status", "in-band-error", "internal", "interrupted", "model-not-loadable",
-		"no-progress", "no-tokens", "not-enough-gpus", "not-stopped", "out-of-memory", "port-in-use", "protocol", "ready-stall", "ready-timeout",
-		"requests-failed", "server-exited", "server-restarted", "stall-timeout", "total-timeout", "transport", "truncated", "unsupported-flag", "wrong-model",
+		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "compile-cache", "connect", "container-engine", "container-image", "dataset",
+		"deadline", "disk", "disturbed", "download-failed", "earlier-failure", "engine-died", "fatal-log-line", "first-token-timeout",
+		"foreign-gpu-holder", "foreign-listener", "gated-model", "gpu-error", "hook-failed", "http-status", "in-band-error", "internal",
+		"interrupted", "kv-cache-too-small", "model-not-loadable", "no-progress", "no-tokens", "not-enough-gpus", "not-stopped", "out-of-memory",
+		"port-in-use", "previous-server-freeing", "protocol", "ready-stall", "ready-timeout", "requests-failed", "server-exited", "server-restarted",
+		"shm-full", "stall-timeout", "total-timeout", "transport", "truncated", "unsupported-flag", "wrong-model",
 	}
 }
 

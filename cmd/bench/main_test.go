@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"refused":     refused,
 			"noleftovers": noLeftovers,
 			"keys":        keys,
+			"webhook":     webhook,
 		},
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,8 @@ import (
 )
 
 const planLong = `Show every step of a scenario in the order it would run: the exact command
-line, what differs in the environment, GPUs, prompts and an estimate of time.
+line, what differs in the environment, GPUs, prompts and an estimate of time;
+and every hook, check and notification.
 It touches nothing: no server is started, no request sent, no file written.`
 
 type planOptions struct {
@@ -61,6 +64,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
 	printPlan(e, sc, plan)
+	printDropped(e, harness.DroppedEnv(sc, box, e.environ))
 	if o.explain {
 		explain(e, sc)
 	}
@@ -75,6 +79,7 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 	for _, problem := range plan.Problems {
 		fmt.Fprintf(w, "problem on this box: %s\n", problem)
 	}
+	printAround(e, plan.Around)
 	for _, life := range plan.Lives {
 		fmt.Fprintf(w, "\n%s\n", life.ID)
 		for _, server := range life.Servers {
@@ -83,6 +88,51 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 		for _, step := range life.Steps {
 			fmt.Fprintf(w, "    %-32s %s\n", step.ID, describe(step.Asked))
 		}
+	}
+}
+
+// printAround shows everything that is run beside the servers: a scenario is
+// data from somebody else.
+func printAround(e env, around []harness.PlannedHook) {
+	place := func(h harness.PlannedHook) string {
+		switch {
+		case h.Level == "variant" && h.Variant != "":
+			return "around every server life of " + h.Variant
+		case h.Level == "variant":
+			return "around every server life"
+		}
+		return map[string]string{"run": "around the run", "step": "around every step"}[h.Level]
+	}
+	var places []string
+	lines := map[string][]string{}
+	for _, h := range around {
+		at := place(h)
+		if lines[at] == nil {
+			places = append(places, at)
+		}
+		lines[at] = append(lines[at], h.String())
+	}
+	for _, at := range places {
+		fmt.Fprintf(e.stdout, "\n%s\n", at)
+		for _, line := range lines[at] {
+			fmt.Fprintf(e.stdout, "  %s\n", line)
+		}
+	}
+}
+
+// printDropped tells what of this environment servers will not see.
+func printDropped(e env, dropped map[string][]string) {
+	if len(dropped) == 0 {
+		return
+	}
+	fmt.Fprintln(e.stdout, "\nset here, and not inherited by servers unless the scenario sets it:")
+	variants := map[string][]string{} // by what they drop
+	for _, variant := range slices.Sorted(maps.Keys(dropped)) {
+		names := strings.Join(dropped[variant], " ")
+		variants[names] = append(variants[names], variant)
+	}
+	for _, names := range slices.Sorted(maps.Keys(variants)) {
+		fmt.Fprintf(e.stdout, "  %s (%s)\n", names, strings.Join(variants[names], ", "))
 	}
 }
 

@@ -45,6 +45,10 @@ func (p *progress) observe(u harness.Update) {
 	case harness.LifeFailed:
 		p.told = u.Failure
 		p.line(u, "%s %s: launch failed: %s", head, u.Step.Variant, u.Failure.Error())
+	case harness.StepSettling:
+		p.line(u, "%s waiting: %s", step, u.Message)
+	case harness.HookRan:
+		p.hook(u)
 	case harness.StepProgress:
 		p.running(step, u)
 	case harness.StepEnded:
@@ -77,6 +81,20 @@ func (p *progress) running(step string, u harness.Update) {
 	}
 	if time.Since(p.lastPlain) >= plainPeriod {
 		p.line(u, "%s", text)
+	}
+}
+
+// hook tells of a hook that did not do what it should, and notes the others.
+func (p *progress) hook(u harness.Update) {
+	h := u.Hook
+	what := fmt.Sprintf("%s %s (%s)", h.When, h.Name, h.Level)
+	switch {
+	case h.OK:
+		p.log.Info().Str("event", string(u.Kind)).Str("life", u.Life).Str("step", u.Step.ID).Float64("took_s", h.TookS).Msg(what + ": " + h.Message)
+	case h.When == "notify":
+		p.log.Warn().Str("event", string(u.Kind)).Msg(what + ": " + h.Message)
+	default:
+		p.line(u, "%s failed: %s", what, h.Message)
 	}
 }
 

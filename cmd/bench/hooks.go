@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"benchrig/gpu"
+	"benchrig/harness"
+	"benchrig/hooks"
+	"benchrig/launchers"
+	"benchrig/scenarios"
+)
+
+// newHooks runs hooks, checks and notifications of a scenario; dir is where
+// its results lie.
+func newHooks(e env, sc *scenarios.Scenario, box harness.Box, dir string) *hooks.Runner {
+	return &hooks.Runner{
+		Environ: e.environ, Dir: sc.Dir, DiskDir: dir, Redact: launchers.Redactor(sc.Secrets),
+		GPUs: gpuStates{options: gpuOptions(e), box: gpu.Inventory{GPUs: box.Devices}},
+	}
+}
+
+// gpuStates gives checks one look at the GPUs of the box.
+type gpuStates struct {
+	options gpu.Options
+	box     gpu.Inventory
+}
+
+func (g gpuStates) States(ctx context.Context) ([]hooks.GPUState, error) {
+	samplers, _, err := gpu.SamplersOf(ctx, g.options, g.box, "auto")
+	if err != nil {
+		return nil, err
+	}
+	var out []hooks.GPUState
+	for _, s := range samplers {
+		readings, readErr := s.Read(ctx)
+		err = errors.Join(err, readErr, s.Close())
+		for _, r := range readings {
+			out = append(out, g.state(r))
+		}
+	}
+	if len(out) > 0 {
+		return out, nil // what could not be read is missing from the states
+	}
+	return nil, err
+}
+
+func (g gpuStates) state(r gpu.Reading) hooks.GPUState {
+	state := hooks.GPUState{Device: r.Device, PowerLimitW: r.PowerLimitW}
+	for _, d := range g.box.GPUs {
+		if d.ID() != r.Device {
+			continue
+		}
+		total, used := d.VRAMBytes, r.VRAMUsedBytes
+		if total == nil { // memory shared with the CPU
+			total, used = d.GTTBytes, r.GTTUsedBytes
+		}
+		if total != nil && used != nil {
+			state.FreeBytes = new(*total - *used)
+		}
+	}
+	return state
+}

@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"benchrig/launchers"
+	"benchrig/scenarios"
+)
+
+// PlannedHook is something that will be run around the measuring. Secrets in
+// it are redacted.
+type PlannedHook struct {
+	Level     string   `json:"level"`             // "run", "variant", "step"
+	When      string   `json:"when"`              // "check", "before", "after", "notify"
+	Variant   string   `json:"variant,omitempty"` // whose own it is; "": of all
+	Name      string   `json:"name"`
+	Argv      []string `json:"argv,omitempty"`
+	Call      string   `json:"call,omitempty"` // of HTTP: method and address
+	Undo      []string `json:"undo,omitempty"`
+	OnFailure string   `json:"on_failure,omitempty"` // "refuse", "warn"
+	On        []string `json:"on,omitempty"`         // of a notification
+}
+
+// plannedHooks lists everything that a scenario runs beside its servers, in
+// the order in which it is first met.
+func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
+	hide := launchers.Redactor(sc.Secrets)
+	out := []PlannedHook{}
+	for _, c := range sc.Checks {
+		out = append(out, PlannedHook{Level: levelRun, When: "check", Name: hide(scenarios.CheckName(c)), Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse)})
+	}
+	add := func(level, when, variant string, list []scenarios.Hook) {
+		for _, h := range list {
+			out = append(out, planHook(hide, level, when, variant, h))
+		}
+	}
+	add(levelRun, "before", "", sc.Hooks.Run.Before)
+	add(levelVariant, "before", "", sc.Hooks.Variant.Before)
+	for _, v := range sc.Variants {
+		add(levelVariant, "before", v.Name, v.Hooks.Before)
+	}
+	add(levelStep, "before", "", sc.Hooks.Step.Before)
+	add(levelStep, "after", "", sc.Hooks.Step.After)
+	for _, v := range sc.Variants {
+		add(levelVariant, "after", v.Name, v.Hooks.After)
+	}
+	add(levelVariant, "after", "", sc.Hooks.Variant.After)
+	add(levelRun, "after", "", sc.Hooks.Run.After)
+	for _, n := range sc.Notify {
+		p := PlannedHook{Level: levelRun, When: "notify", Name: "command", Argv: hideAll(hide, n.Command), On: n.On}
+		if len(n.Command) == 0 {
+			p.Name, p.Call = n.Format+" webhook", "POST "+hide(n.Webhook.Value)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func planHook(hide func(string) string, level, when, variant string, h scenarios.Hook) PlannedHook {
+	p := PlannedHook{
+		Level: level, When: when, Variant: variant, Name: hide(h.Name), Argv: hideAll(hide, h.Command), Undo: hideAll(hide, h.Undo),
+	}
+	if when == "before" {
+		p.OnFailure = onFailure(h.Refuse)
+	}
+	if h.HTTP.URL != "" {
+		p.Call = h.HTTP.Method + " " + hide(h.HTTP.URL)
+	}
+	if h.Check.Kind != "" {
+		p.Argv = hideAll(hide, h.Check.Argv)
+	}
+	return p
+}
+
+func onFailure(refuse bool) string {
+	if refuse {
+		return "refuse"
+	}
+	return "warn"
+}
+
+func hideAll(hide func(string) string, words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, hide(w))
+	}
+	return out
+}
+
+// String is the hook as a plan shows it: what will be run, whole.
+func (p PlannedHook) String() string {
+	parts := []string{p.When}
+	if len(p.On) > 0 {
+		parts = append(parts, "on "+strings.Join(p.On, ", "))
+	}
+	what := p.Name
+	if len(p.Argv) > 0 {
+		what += ": " + shellWords(p.Argv)
+	}
+	if p.Call != "" {
+		what += ": " + p.Call
+	}
+	text := strings.Join(parts, " ") + " " + what
+	if len(p.Undo) > 0 {
+		text += "; undo: " + shellWords(p.Undo)
+	}
+	if p.OnFailure == "warn" {
+		text += " (a failure is a warning)"
+	}
+	return text
+}
+
+func shellWords(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = quote(a)
+	}
+	return strings.Join(words, " ")
+}
+
+// DroppedEnv names the variables of environ that servers of the scenario will
+// not inherit, by variant.
+func DroppedEnv(sc *scenarios.Scenario, box Box, environ []string) map[string][]string {
+	out := map[string][]string{}
+	for _, v := range sc.Variants {
+		_, specs, _, err := recipes(sc, v, box)
+		if err != nil {
+			continue // NewPlan reports it
+		}
+		names := map[string]bool{}
+		for _, spec := range specs {
+			for _, name := range launchers.DroppedEnv(environ, spec) {
+				names[name] = true
+			}
+		}
+		if len(names) > 0 {
+			out[v.Name] = slices.Sorted(maps.Keys(names))
+		}
+	}
+	return out
+}
