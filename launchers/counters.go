@@ -153,7 +153,7 @@ func (s *Server) Counters(ctx context.Context) (map[string]float64, error) {
 func CountersWentBack(before, after map[string]float64) []string {
 	var fell []string
 	for name, value := range after {
-		if was, ok := before[name]; ok && value < was && !isGauge(name) {
+		if was, ok := before[name]; ok && value < was && !IsGauge(name) {
 			fell = append(fell, name)
 		}
 	}

@@ -19,7 +19,7 @@ const (
 
 	// readOnce bounds what one look at the log costs, whatever is written. A
 	// log that is further ahead than maxBehind loses what lies between.
-	readOnce  = 1 << 20
+	readOnce  = 256 << 10
 	maxBehind = 8 << 20
 )
 
@@ -35,6 +35,7 @@ type serverLog struct {
 	wanted string // text whose appearance is waited for; "": none
 
 	mu       sync.Mutex // guards all below
+	matchers *matchers  // of kind; nil before the first line
 	offset   int64
 	skipped  int64  // bytes that were never looked at
 	partial  []byte // begun line
@@ -177,23 +178,37 @@ func (l *serverLog) take(line string, redraw bool) {
 	for _, mark := range l.watched {
 		mark.look(line)
 	}
-	if !l.serving {
-		l.startup.take(l.kind.Milestones, line)
+	if l.matchers == nil {
+		l.matchers = newMatchers(l.kind)
 	}
-	l.evidence.take(shown, l.judge(line))
+	lower := strings.ToLower(line)
+	if !l.serving {
+		l.noteMilestones(line, lower)
+	}
+	l.evidence.take(shown, l.judge(line, lower))
+}
+
+// noteMilestones looks for what a line tells of the start.
+func (l *serverLog) noteMilestones(line, lower string) {
+	for i, m := range l.matchers.milestones {
+		if m.may(lower) {
+			l.startup.take(l.kind.Milestones[i], line)
+		}
+	}
 }
 
 // judge records the first fatal line. A line that only says that the engine is
 // gone gives way to one that says why: engines report the end first and print
 // the traceback, whose last line is the cause, after it.
-func (l *serverLog) judge(line string) bool {
+func (l *serverLog) judge(line, lower string) bool {
 	if l.serving && quotesPrompt(line) {
 		return false
 	}
-	for _, kind := range l.kind.Fatal {
-		if !kind.Pattern.MatchString(line) {
+	for i, m := range l.matchers.fatal {
+		if !m.may(lower) || !m.pattern.MatchString(line) {
 			continue
 		}
+		kind := l.kind.Fatal[i]
 		if l.match == nil || vague(l.match.kind.Class) && !vague(kind.Class) {
 			l.match = &fatalMatch{line, kind}
 		}

@@ -128,6 +128,8 @@ type Kind struct {
 	Fatal        []FatalLine
 	Milestones   []Milestone    // of the log of a start
 	Describe     []Description  // asked once it serves
+	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart
+	CacheSalt    bool           // requests take a cache_salt, whose value keeps prefix caches apart
 	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
 	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
 }

@@ -29,6 +29,7 @@ func llamacppKind() Kind {
 		Counters:     llamaCounters(),
 		Gauges:       llamaGauges(),
 		AcceptedAt:   llamaAcceptedAt(),
+		Reset:        llamaReset(),
 		Fatal:        llamaFatal(),
 		Milestones:   llamaMilestones(),
 		Describe: []Description{

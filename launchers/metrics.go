@@ -21,8 +21,8 @@ type Gauge struct {
 	Highest bool     // the highest over the engines of a server counts, else their sum
 }
 
-// isGauge reports whether a name of ours is a gauge's: it may fall.
-func isGauge(name string) bool {
+// IsGauge reports whether a name of ours is a gauge's: it may fall.
+func IsGauge(name string) bool {
 	switch name {
 	case Running, Waiting, Swapped, KVUse:
 		return true

@@ -145,7 +145,7 @@ func TestConformanceMetrics(t *testing.T) {
 			}
 		}
 		for ours := range kind.Counters {
-			if isGauge(ours) || !strings.HasSuffix(ours, "_total") {
+			if IsGauge(ours) || !strings.HasSuffix(ours, "_total") {
 				t.Errorf("%s: counter %q is named like a gauge", kind.Name, ours)
 			}
 		}

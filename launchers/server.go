@@ -107,7 +107,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 	if failure := s.Failure(); failure != nil {
 		told = append(told, s.write(results.Event{Kind: results.LifeFailed, Failure: failure}))
 	}
-	told = append(told, s.write(results.Event{Kind: results.LifeStopping}))
+	told = append(told, s.write(results.Event{Kind: results.LifeStopping, Message: s.drain(ctx, s.hurried)}))
 	failure := s.end(ctx)
 	told = append(told, s.write(results.Event{Kind: results.LifeStopped, Proof: &s.proof, Failure: failure}))
 	if failure != nil {

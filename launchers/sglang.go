@@ -21,6 +21,7 @@ func sglangKind() Kind {
 		MetricsPath:  "/metrics",
 		Counters:     sglangCounters(),
 		Gauges:       sglangGauges(),
+		Reset:        sglangReset(),
 		Fatal:        sglangFatal(),
 		Milestones:   sglangMilestones(),
 		Describe: []Description{

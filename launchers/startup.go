@@ -63,14 +63,12 @@ type startupLog struct {
 	loadBegan float64 // seconds by the log's own clock
 }
 
-// take looks at one line.
-func (l *startupLog) take(milestones []Milestone, line string) {
-	for _, m := range milestones {
-		groups := m.Pattern.FindStringSubmatch(line)
-		for i, fact := range m.Facts {
-			if i+1 < len(groups) && groups[i+1] != "" {
-				l.note(fact, groups[i+1])
-			}
+// take looks for one milestone in a line.
+func (l *startupLog) take(m Milestone, line string) {
+	groups := m.Pattern.FindStringSubmatch(line)
+	for i, fact := range m.Facts {
+		if i+1 < len(groups) && groups[i+1] != "" {
+			l.note(fact, groups[i+1])
 		}
 	}
 }

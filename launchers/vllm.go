@@ -44,6 +44,8 @@ func vllmProtocol() Kind {
 		Counters:     vllmCounters(),
 		Gauges:       vllmGauges(),
 		AcceptedAt:   vllmAcceptedAt(),
+		Reset:        vllmReset(),
+		CacheSalt:    true, // since 0.9; older versions ignore it
 		Fatal:        vllmFatal(),
 		Milestones:   vllmMilestones(),
 		Describe: []Description{

@@ -171,6 +171,8 @@ type Result struct {
 	Params    map[string]string `json:"params"`    // matrix values of the variant, printed as text
 	Cache     *CacheState       `json:"cache"`     // null: nothing was measured
 	Telemetry *Telemetry        `json:"telemetry"` // null: nothing was sampled
-	Hooks     []HookRecord      `json:"hooks"`
-	Changes   []string          `json:"changes"` // what differed from the run's start when the step ran, after a resume
+
+	ServerMetrics []ServerMetrics `json:"server_metrics"` // one a server that has metrics
+	Hooks         []HookRecord    `json:"hooks"`
+	Changes       []string        `json:"changes"` // what differed from the run's start when the step ran, after a resume
 }

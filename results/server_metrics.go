@@ -53,3 +53,21 @@ type HookRecord struct {
 	Message string  `json:"message"` // last words of a command, status of a call, what a check found
 	TookS   float64 `json:"took_s"`
 }
+
+// ServerMetrics sums up what one server's own metrics said while the pass ran;
+// see ServerSample. Its counters are in Server.Counters.
+type ServerMetrics struct {
+	Replica     int                     `json:"replica"`
+	Samples     int                     `json:"samples"` // readings
+	Missed      int                     `json:"missed"`  // readings that failed or took too long
+	Gauges      map[string]GaugeFigures `json:"gauges"`  // "running", "waiting", "kv_use": those that the engine has
+	Preemptions *float64                `json:"preemptions"`
+	WentBack    []string                `json:"went_back"` // counters that fell meanwhile: the server began anew
+}
+
+// GaugeFigures describe a gauge over the readings of a pass.
+type GaugeFigures struct {
+	Min  float64 `json:"min"`
+	Mean float64 `json:"mean"`
+	Max  float64 `json:"max"`
+}

@@ -1,0 +1,140 @@
+package launchers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"time"
+)
+
+// Reset says how an engine forgets its prefix cache.
+type Reset struct {
+	Path  string // POST; "" where each slot is erased by itself
+	Needs string // what a server must be started with to have it, for messages
+
+	// Done and Refused are lines of its log. Some engines answer 200 whether or
+	// not they did it: with MustSay only the log counts.
+	Done, Refused *regexp.Regexp
+	MustSay       bool
+}
+
+// resetWait is how long the log's line may take after the answer.
+const resetWait = 3 * time.Second
+
+// ResetCache empties the server's prefix cache and says how. The error says
+// why it did not happen, or cannot be known to have; errors.ErrUnsupported
+// where the kind has no such call.
+func (s *Server) ResetCache(ctx context.Context) (how string, err error) {
+	reset := s.kind.Reset
+	switch {
+	case reset == nil:
+		return "", fmt.Errorf("reset prefix cache: launcher %s has no call for it: %w", s.kind.Name, errors.ErrUnsupported)
+	case reset.MustSay && s.log == nil:
+		return "", fmt.Errorf("reset prefix cache: %s answers 200 whether or not it did it, and its log cannot be seen: %w", s.kind.Name, errors.ErrUnsupported)
+	case reset.Path == "":
+		return s.eraseSlots(ctx, reset)
+	}
+	if s.log == nil {
+		return reset.Path, resetAnswer(s.probe.ask(ctx, http.MethodPost, reset.Path, nil, probeTime), reset)
+	}
+	s.log.read() // earlier lines are about earlier resets
+	mark, unmark := s.log.mark(reset.Done, reset.Refused)
+	defer unmark()
+	if err := resetAnswer(s.probe.ask(ctx, http.MethodPost, reset.Path, nil, probeTime), reset); err != nil {
+		return "", err
+	}
+	return reset.Path, s.confirmed(ctx, mark, reset)
+}
+
+// confirmed waits for the log to say what became of a reset.
+func (s *Server) confirmed(ctx context.Context, mark *logMark, reset *Reset) error {
+	limited, cancel := context.WithTimeout(ctx, resetWait)
+	defer cancel()
+	for {
+		s.log.read()
+		select {
+		case line := <-mark.saw:
+			if !mark.ok {
+				return fmt.Errorf("reset prefix cache: the server's log says %q: wait until no request is running", shorten(line))
+			}
+			return nil
+		default:
+		}
+		if !pause(limited, minPoll) {
+			break
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case reset.MustSay:
+		return fmt.Errorf("reset prefix cache: %s: the log does not say within %v that it was done", s.kind.Name, resetWait)
+	}
+	return nil
+}
+
+// resetAnswer judges what came back.
+func resetAnswer(a answer, reset *Reset) error {
+	switch {
+	case a.err == nil && (a.status == http.StatusNotFound || a.status == http.StatusNotImplemented):
+		return fmt.Errorf("reset prefix cache: %s: the server needs %s for it: %w", a, reset.Needs, errors.ErrUnsupported)
+	case a.err == nil && a.status == http.StatusBadRequest:
+		return fmt.Errorf("reset prefix cache: %s: wait until no request is running", a)
+	case !a.ok():
+		return fmt.Errorf("reset prefix cache: %w", a.failure())
+	}
+	return nil
+}
+
+// eraseSlots empties the slots of llama-server one by one. Prompts that it
+// keeps in host memory (--cache-ram) stay.
+func (s *Server) eraseSlots(ctx context.Context, reset *Reset) (string, error) {
+	slots, err := s.slots(ctx)
+	if err != nil {
+		return "", fmt.Errorf("reset prefix cache: %w", err)
+	}
+	for _, slot := range slots {
+		a := s.probe.ask(ctx, http.MethodPost, fmt.Sprintf("/slots/%d?action=erase", slot.ID), map[string]any{}, probeTime)
+		if err := resetAnswer(a, reset); err != nil {
+			return "", err
+		}
+	}
+	return "/slots?action=erase", nil
+}
+
+// slot is one of llama-server's places for a request.
+type slot struct {
+	ID   int  `json:"id"`
+	Busy bool `json:"is_processing"`
+}
+
+func (s *Server) slots(ctx context.Context) ([]slot, error) {
+	a := s.probe.get(ctx, "/slots")
+	var slots []slot
+	switch {
+	case !a.ok():
+		return nil, a.failure()
+	case json.Unmarshal(a.body, &slots) != nil:
+		return nil, unusable(a)
+	}
+	return slots, nil
+}
+
+func vllmReset() *Reset {
+	return &Reset{
+		Path: "/reset_prefix_cache", Needs: "VLLM_SERVER_DEV_MODE=1 in env:",
+		Done: regexp.MustCompile(`Successfully reset prefix cache`), Refused: regexp.MustCompile(`Failed to reset prefix cache`), MustSay: true,
+	}
+}
+
+func sglangReset() *Reset {
+	return &Reset{
+		Path: "/flush_cache", Needs: "another version",
+		Done: regexp.MustCompile(`Cache flushed successfully`), Refused: regexp.MustCompile(`Cache not flushed`),
+	}
+}
+
+func llamaReset() *Reset { return &Reset{Needs: "slot-save-path in args:"} }

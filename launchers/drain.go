@@ -1,0 +1,59 @@
+package launchers
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// drain waits until the server works on no request, for Spec.Drain at most, and
+// says what was still running then, "" for nothing or nothing known. Requests
+// whose clients have gone can keep a server busy, and some engines do not end
+// well while they are.
+func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
+	if s.spec.Drain <= 0 || s.Failure() != nil {
+		return ""
+	}
+	limited, cancel := context.WithTimeout(ctx, s.spec.Drain)
+	defer cancel()
+	go func() {
+		select {
+		case <-hurried:
+			cancel()
+		case <-limited.Done():
+		}
+	}()
+	began, last := time.Now(), 0
+	for {
+		running, known := s.outstanding(limited)
+		switch {
+		case limited.Err() != nil && last > 0:
+			return fmt.Sprintf("%d requests still running after a wait of %.1f s", last, time.Since(began).Seconds())
+		case !known || running == 0 || limited.Err() != nil:
+			return ""
+		}
+		last = running
+		pause(limited, maxPoll/4)
+	}
+}
+
+// outstanding is the number of requests that the server works on or has
+// queued; false if it does not tell.
+func (s *Server) outstanding(ctx context.Context) (int, bool) {
+	if metrics, err := s.Metrics(ctx); err == nil {
+		if running, ok := metrics[Running]; ok {
+			return int(running + metrics[Waiting]), true
+		}
+	}
+	if s.kind.Reset == nil || s.kind.Reset.Path != "" {
+		return 0, false
+	}
+	slots, err := s.slots(ctx)
+	busy := 0
+	for _, slot := range slots {
+		if slot.Busy {
+			busy++
+		}
+	}
+	return busy, err == nil
+}

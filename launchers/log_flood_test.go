@@ -1,0 +1,137 @@
+package launchers
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"benchrig/results"
+)
+
+// A server that floods its log costs neither memory nor time without bound,
+// and its last words are still seen.
+func TestLogFlood(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "server.log")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	log, err := openLog(path, vllm(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.close()
+	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) DEBUG 01-01 00:00:00 [x.py:1] something of no importance, again and again\n", 1000))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const size = 512 << 20
+	for written := 0; written < size; written += len(block) {
+		if _, err := file.Write(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := file.WriteString("torch.OutOfMemoryError: CUDA out of memory\n"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	log.readLast()
+	took := time.Since(began)
+	runtime.ReadMemStats(&after)
+	if match := log.fatalLine(); match == nil || match.kind.Class != results.FailOutOfMemory {
+		t.Errorf("fatal line after the flood = %+v, want the last one", match)
+	}
+	if log.skipped < size-maxBehind || took > 10*time.Second {
+		t.Errorf("%d bytes skipped in %v, want at least %d soon", log.skipped, took, size-maxBehind)
+	}
+	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 64<<20 {
+		t.Errorf("%d bytes held after the flood", held)
+	}
+	if tail := log.excerpt(); len(tail) > tailLines+traceHead+traceTail+fatalLines+3 {
+		t.Errorf("excerpt() has %d lines", len(tail))
+	}
+}
+
+func TestLogSkipsWhatIsFarBehind(t *testing.T) {
+	t.Parallel()
+	log, write := follow(t, vllm(t), "")
+	write(strings.Repeat("x\n", maxBehind))
+	tail := strings.Join(log.excerpt(), "\n")
+	if log.skipped != 2*maxBehind-readOnce {
+		t.Errorf("%d bytes skipped, want all but the last %d", log.skipped, readOnce)
+	}
+	if lines := log.lines; lines > readOnce/2+1 {
+		t.Errorf("%d lines read (%q), want at most %d", lines, tail, readOnce/2+1)
+	}
+	if log.read() {
+		t.Error("read() at the end = true, want false")
+	}
+}
+
+// A log that was cut from outside is read from its new beginning.
+func TestLogThatWasCut(t *testing.T) {
+	t.Parallel()
+	log, write := follow(t, vllm(t), "")
+	write("a long line before the cut, with an unended rest")
+	if err := os.Truncate(log.file.Name(), 0); err != nil {
+		t.Fatal(err)
+	}
+	write("short\n")
+	if last := log.lastLine(); last != "short" {
+		t.Errorf("lastLine() = %q, want %q", last, "short")
+	}
+}
+
+func BenchmarkLogFeed(b *testing.B) {
+	kind, _ := Lookup("vllm")
+	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) INFO 01-01 00:00:00 [loggers.py:1] Engine 000: Avg prompt throughput: 1.0 tokens/s, Running: 8 reqs\n", 100))
+	b.SetBytes(int64(len(block)))
+	l := &serverLog{kind: kind, found: true, serving: true}
+	for b.Loop() {
+		l.feed(block)
+	}
+}
+
+// The quick look never hides a line that matches.
+func TestLineMatchersFindSamples(t *testing.T) {
+	t.Parallel()
+	for _, kind := range All() {
+		m := newMatchers(kind)
+		for i, line := range m.fatal {
+			if line.needles == nil {
+				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name, kind.Fatal[i].Pattern)
+			}
+		}
+		for i, line := range m.milestones {
+			if line.needles == nil {
+				t.Errorf("%s: every line is tried for %q: give each alternative a longer text", kind.Name, kind.Milestones[i].Pattern)
+			}
+		}
+	}
+}
+
+func FuzzLineMatcher(f *testing.F) {
+	f.Add("torch.OutOfMemoryError: CUDA out of memory")
+	f.Add("[ERRNO 98] x Address Already In Use")
+	f.Add("build: 1 (2)")
+	f.Add(vllmV1Log)
+	all := make(map[string]*matchers)
+	for _, kind := range All() {
+		all[kind.Name] = newMatchers(kind)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		lower := strings.ToLower(line)
+		for name, m := range all {
+			for _, matcher := range slices.Concat(m.fatal, m.milestones) {
+				if matcher.pattern.MatchString(line) && !matcher.may(lower) {
+					t.Errorf("%s: %q matches %q, and the quick look says that it cannot", name, line, matcher.pattern)
+				}
+			}
+		}
+	})
+}
