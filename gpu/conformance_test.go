@@ -34,28 +34,32 @@ type outcome struct {
 // longest that fits. A capture that nothing reads stands in notParsed.
 func replays() map[string]replay {
 	return map[string]replay{
-		"amd-smi-":                                   replayAMDMetric,
-		"amd-smi-2025-07-static":                     replayAMDStatic,
-		"amd-smi-26.2.1-rocm7.2-static":              replayAMDStatic,
-		"amd-smi-6.2-static":                         replayAMDStatic,
-		"amd-smi-6.3.1-static":                       replayAMDStatic,
-		"amd-smi-6.3.1-list":                         replayAMDList,
-		"amd-smi-26.2.1-rocm7.2-process":             replayAMDProcesses,
-		"amd-smi-6.1.1-process":                      replayAMDProcesses,
-		"amd-smi-6.2-process":                        replayAMDProcesses,
-		"amd-smi-6.3.3-process":                      replayAMDProcesses,
-		"amd-smi-7.x-mi300x-vf-process":              replayAMDProcesses,
+		"amd-smi-":                       replayAMDMetric,
+		"amd-smi-2025-07-static":         replayAMDStatic,
+		"amd-smi-26.2.1-rocm7.2-static":  replayAMDStatic,
+		"amd-smi-6.2-static":             replayAMDStatic,
+		"amd-smi-6.3.1-static":           replayAMDStatic,
+		"amd-smi-6.3.1-list":             replayAMDList,
+		"amd-smi-26.2.1-rocm7.2-process": replayAMDProcesses,
+		"amd-smi-6.1.1-process":          replayAMDProcesses,
+		"amd-smi-6.2-process":            replayAMDProcesses,
+		"amd-smi-6.3.3-process":          replayAMDProcesses,
+		"amd-smi-7.x-mi300x-vf-process":  replayAMDProcesses,
+
 		"nvidia-smi-":                                replayNVIDIA,
 		"nvidia-smi-error":                           replayNVIDIAFailing,
 		"nvidia-smi-h100-590.48.01-compute-apps":     replayNVIDIAHolders,
 		"nvidia-smi-h100-mig-590.48.01-compute-apps": replayNVIDIAHolders,
+
 		"nvidia-smi-rtx2080super-windows-wddm-610.62-compute-apps": replayNVIDIAHolders,
 		"nvidia-smi-rtx4080super-595.71.05-compute-apps":           replayNVIDIAHolders,
-		"nvidia-smi-h100-mig-590.48.01-L":                          replayNVIDIAList,
-		"nvidia-smi-h200-mig-590.48.01-L":                          replayNVIDIAList,
-		"rocm-smi-":                                                replayROCm,
-		"rocm-smi-6.2-concise-json-error":                          replayROCmFailing,
-		"rocm-smi-7.x-mi300x-vf-showpids":                          replayROCmProcesses,
+
+		"nvidia-smi-h100-mig-590.48.01-L": replayNVIDIAList,
+		"nvidia-smi-h200-mig-590.48.01-L": replayNVIDIAList,
+
+		"rocm-smi-":                       replayROCm,
+		"rocm-smi-6.2-concise-json-error": replayROCmFailing,
+		"rocm-smi-7.x-mi300x-vf-showpids": replayROCmProcesses,
 	}
 }
 
