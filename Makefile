@@ -27,10 +27,15 @@ demo: build ## run the quickstart scenario on the embedded simulator
 test: ## all tests; with the race detector where a C compiler is at hand
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then set -x; $(GO) test -race ./...; else set -x; $(GO) test ./...; fi
 	CGO_ENABLED=0 $(GO) vet ./...
+	$(GO) vet -tags gpu ./gpu
 
 .PHONY: chaos
 chaos: ## every fault and 50 kills of bench itself; prints the table of faults and outcomes (4 minutes)
 	BENCH_CHAOS=full $(GO) test ./chaos -count=1 -timeout 20m -v | grep -v '^=== '
+
+.PHONY: gpu-test
+gpu-test: ## on a machine with GPUs: all that reads them must agree (NVML with nvidia-smi, sysfs with AMD's tools)
+	$(GO) test -tags gpu -count=1 -run Hardware -v ./gpu
 
 .PHONY: lint
 lint: $(GOLANGCI) ## gofumpt, vet and the linters of .golangci.yml

@@ -3,6 +3,7 @@ package gpu
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -56,8 +57,8 @@ func (c *capturer) copyFiles() {
 			c.link(root, filepath.Join(root, "sys/bus/pci/devices", filepath.Base(folder)), folder)
 		}
 	}
-	if len(c.out.Files) == 0 {
-		c.missing("files: no GPU in /sys")
+	if !slices.ContainsFunc(c.out.Files, func(name string) bool { return strings.HasPrefix(name, "sys/") }) {
+		c.missing("files: no AMD GPU in /sys")
 	}
 }
 

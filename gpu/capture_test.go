@@ -95,7 +95,7 @@ func TestCaptureReplays(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Samplers: %v", err)
 		}
-		defer samplers[0].Close()
+		closeAfter(t, samplers[0])
 		readings, err := samplers[0].Read(t.Context())
 		if err != nil {
 			t.Fatalf("Read: %v", err)

@@ -68,8 +68,7 @@ func TestSMIAskDropsUnknownFields(t *testing.T) {
 	queries := 0
 	run := func(_ context.Context, argv []string) ([]byte, error) {
 		queries++
-		fields := strings.Split(strings.TrimPrefix(argv[1], "--query-gpu="), ",")
-		for _, field := range fields {
+		for field := range strings.SplitSeq(strings.TrimPrefix(argv[1], "--query-gpu="), ",") {
 			if field == "power.draw.instant" || field == "clocks_event_reasons.active" {
 				return []byte(fmt.Sprintf("Field %q is not a valid field to query.\n", field)), errors.New("exit status 2")
 			}
@@ -202,7 +201,7 @@ func TestSMIStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer sampler.Close()
+	closeAfter(t, sampler)
 	sampler.(paced).setPeriod(100 * time.Millisecond)
 	var before Reading
 	for i := range 4 {
@@ -247,7 +246,7 @@ case "$*" in *-lms*) echo "Option -lms is not recognized"; exit 2;; esac` + stre
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer sampler.Close()
+	closeAfter(t, sampler)
 	for range 3 {
 		if _, err := sampler.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "-lms is not recognized") {
 			t.Errorf("Read of a stream that ends = %v, want its words", err)

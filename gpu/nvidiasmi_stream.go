@@ -154,12 +154,11 @@ func (r *smiRounds) line(text string, at time.Time) error {
 		}
 		return nil
 	}
-	row, err := newSMIRow(r.names, text)
-	if err != nil { // a message among the rows: a GPU was lost, say
+	if row, err := newSMIRow(r.names, text); err == nil {
+		r.add(row, at)
+	} else { // a message among the rows: a GPU was lost, say
 		r.words, r.round, r.last = clip(text), nil, -1
-		return nil
 	}
-	r.add(row, at)
 	return nil
 }
 

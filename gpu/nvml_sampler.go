@@ -125,8 +125,7 @@ func (g nvmlGPU) read() (Reading, nvml.Return) {
 	r.EnergyJ = g.energy()
 	used, code := g.memory()
 	r.VRAMUsedBytes = used
-	switch code {
-	case nvml.ERROR_GPU_IS_LOST, nvml.ERROR_RESET_REQUIRED, nvml.ERROR_UNINITIALIZED:
+	if code == nvml.ERROR_GPU_IS_LOST || code == nvml.ERROR_RESET_REQUIRED || code == nvml.ERROR_UNINITIALIZED {
 		return Reading{}, code
 	}
 	if g.has("nvmlDeviceGetUtilizationRates") {
@@ -190,8 +189,9 @@ func fieldNumber(value nvml.FieldValue) (float64, bool) {
 		return float64(int64(bits)), true
 	case nvml.VALUE_TYPE_SIGNED_INT:
 		return float64(int32(short)), true
+	default:
+		return 0, false
 	}
-	return 0, false
 }
 
 func (g nvmlGPU) power(fields map[uint32]float64) (*float64, string) {
@@ -224,10 +224,11 @@ func (g nvmlGPU) energy() *float64 {
 func (g nvmlGPU) memory() (*int64, nvml.Return) {
 	if g.has("nvmlDeviceGetMemoryInfo_v2") {
 		memory, code := g.handle.GetMemoryInfo_v2()
-		if code == nvml.SUCCESS {
-			return new(int64(memory.Used)), code
-		}
-		if code != nvml.ERROR_ARGUMENT_VERSION_MISMATCH && code != nvml.ERROR_FUNCTION_NOT_FOUND {
+		switch code {
+		case nvml.SUCCESS:
+			return new(int64(memory.Used)), nvml.SUCCESS
+		case nvml.ERROR_ARGUMENT_VERSION_MISMATCH, nvml.ERROR_FUNCTION_NOT_FOUND: // the older call serves
+		default:
 			return nil, code
 		}
 	}
@@ -235,7 +236,7 @@ func (g nvmlGPU) memory() (*int64, nvml.Return) {
 	if code != nvml.SUCCESS {
 		return nil, code
 	}
-	return new(int64(memory.Used)), code
+	return new(int64(memory.Used)), nvml.SUCCESS
 }
 
 func (g nvmlGPU) clock(kind nvml.ClockType) *float64 {

@@ -39,7 +39,7 @@ func (g *fakeGPU) GetMemoryInfo() (nvml.Memory, nvml.Return) {
 	return nvml.Memory{Total: 80 << 30, Used: 3 << 30}, g.code
 }
 
-func (g *fakeGPU) GetMemoryInfo_v2() (nvml.Memory_v2, nvml.Return) { //nolint:revive // the library's name
+func (g *fakeGPU) GetMemoryInfo_v2() (nvml.Memory_v2, nvml.Return) {
 	if g.v2 != nvml.SUCCESS {
 		return nvml.Memory_v2{}, g.v2
 	}
@@ -77,12 +77,17 @@ func (g *fakeGPU) GetClockInfo(kind nvml.ClockType) (uint32, nvml.Return) {
 }
 
 func (g *fakeGPU) GetTemperature(nvml.TemperatureSensors) (uint32, nvml.Return) { return 59, g.code }
-func (g *fakeGPU) GetCudaComputeCapability() (int, int, nvml.Return)            { return 9, 0, g.code }
-func (g *fakeGPU) GetVbiosVersion() (string, nvml.Return)                       { return "96.00.89", g.code }
-func (g *fakeGPU) GetPowerManagementDefaultLimit() (uint32, nvml.Return)        { return 700000, g.code }
+
+func (g *fakeGPU) GetCudaComputeCapability() (int, int, nvml.Return) { return 9, 0, g.code }
+
+func (g *fakeGPU) GetVbiosVersion() (string, nvml.Return) { return "96.00.89", g.code }
+
+func (g *fakeGPU) GetPowerManagementDefaultLimit() (uint32, nvml.Return) { return 700000, g.code }
+
 func (g *fakeGPU) GetComputeMode() (nvml.ComputeMode, nvml.Return) {
 	return nvml.COMPUTEMODE_EXCLUSIVE_PROCESS, g.code
 }
+
 func (g *fakeGPU) GetPersistenceMode() (nvml.EnableState, nvml.Return) {
 	return nvml.FEATURE_ENABLED, g.code
 }
@@ -277,7 +282,7 @@ func TestNVMLOfThisMachine(t *testing.T) {
 		}
 		return
 	}
-	defer sampler.Close()
+	closeAfter(t, sampler)
 	if _, err := sampler.Read(t.Context()); err != nil {
 		t.Errorf("Read: %v", err)
 	}

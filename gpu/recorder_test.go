@@ -280,3 +280,25 @@ func TestRecorderCost(t *testing.T) {
 		t.Errorf("%d reads cost %.3f s of CPU each, want about 0.02", reads, per)
 	}
 }
+
+// Recording a server with eight GPUs ten times a second takes less than a
+// hundredth of a core; the bound leaves room for the race detector.
+func TestRecorderCostOfServer(t *testing.T) {
+	samplers, _, err := Samplers(t.Context(), Options{Root: fakeBox(t, 8).Root(), RunTool: noTool}, "sysfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAfter(t, samplers[0])
+	var got collector
+	r := Recorder{Samplers: samplers}
+	r.Start(t.Context(), got.emit)
+	time.Sleep(time.Second)
+	cost := r.Stop()
+	t.Logf("%.2f %% of a core, %d samples, slowest read %.1f ms", 100*cost.CPU, len(got.samples), 1000*cost.Sources[0].LongestS)
+	if cost.CPU > 0.1 || cost.CPU <= 0 {
+		t.Errorf("recording took %.4f of a core, want some, below 0.1", cost.CPU)
+	}
+	if len(got.samples) < 8*8 || len(got.gaps()) > 0 {
+		t.Errorf("%d samples, gaps %q, want 8 GPUs about ten times", len(got.samples), got.gaps())
+	}
+}

@@ -142,9 +142,10 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 		holders = append(holders, found...)
 		errs = append(errs, err)
 	}
-	if err := errors.Join(errs...); err != nil || w.elsewhere(holders) {
+	err := errors.Join(errs...)
+	if err != nil || w.elsewhere(holders) {
 		open, fileErr := deviceFiles(ctx, w.options.Root)
-		if fileErr != nil {
+		if err != nil && fileErr != nil {
 			return nil, errors.Join(err, fileErr)
 		}
 		if err != nil {

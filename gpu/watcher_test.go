@@ -30,7 +30,7 @@ func TestWatcherNVIDIA(t *testing.T) {
 	}
 	box := Inventory{GPUs: []Device{{Vendor: NVIDIA, UUID: zeroUUID, PCI: "0000:00:09.0"}}}
 	w := NewWatcher(Options{Root: root, RunTool: run}, box)
-	defer w.Close()
+	closeAfter(t, w)
 	for range 2 {
 		used, err := w.Used(t.Context())
 		if want := map[string]int64{zeroUUID: 19818 << 20}; err != nil || !cmp.Equal(used, want) {
