@@ -13,6 +13,8 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"benchrig/launchers/process"
 )
 
 // version is set by the linker; see the Makefile.
@@ -27,6 +29,7 @@ type env struct {
 	exit           func(int)
 	width          int // columns of the terminal on stdout; 0: not a terminal
 	errTTY         bool
+	fileLimit      uint64 // open files that this program and what it starts may have
 }
 
 func main() {
@@ -41,6 +44,9 @@ func realMain() int {
 	e := env{
 		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ(), self: self, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	if e.fileLimit, err = process.RaiseFileLimit(); err != nil {
+		fmt.Fprintf(e.stderr, "warning: %v\n", err)
 	}
 	root := newRootCommand(e)
 	root.SetArgs(os.Args[1:])

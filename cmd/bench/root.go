@@ -43,6 +43,7 @@ func newRootCommand(e env) *cobra.Command {
 		newSimulateCommand(e),
 		newTinyModelCommand(e),
 		newCalibrateCommand(e),
+		newCleanCommand(e),
 		newVersionCommand(e),
 	)
 	root.Long += "\n" + exitCodes

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"benchrig/hooks"
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/state"
+)
+
+// openBox opens what bench remembers of this machine.
+func openBox(e env) (*state.Box, error) {
+	root, err := stateRoot(e.lookup)
+	if err != nil {
+		return nil, err
+	}
+	return state.Open(root)
+}
+
+// stateRoot is the folder for state of this user.
+func stateRoot(lookup func(string) (string, bool)) (string, error) {
+	if dir, _ := lookup("BENCH_STATE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir, _ := lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "bench"), nil
+	}
+	if home, _ := lookup("HOME"); home != "" {
+		return filepath.Join(home, ".local", "state", "bench"), nil
+	}
+	return "", errors.New("no folder for what bench remembers of this box: set HOME or BENCH_STATE_DIR")
+}
+
+// takeBox takes the box for what is done, and waits for it if asked to.
+func takeBox(ctx context.Context, e env, box *state.Box, what string, wait bool) (*state.Lock, error) {
+	if !wait {
+		return box.Lock(what)
+	}
+	return box.WaitLock(ctx, what, func(o state.Owner) {
+		fmt.Fprintf(e.stderr, "bench: waiting for the box: %s\n", o)
+	})
+}
+
+// closeRun forgets a run of which nothing is left to be ended or put back; a
+// run that may have left something stays noted.
+func closeRun(box *state.Box, dir string) error {
+	events, err := journalOf(dir)
+	if err != nil {
+		return err
+	}
+	if len(launchers.OpenLives(events)) > 0 || len(hooks.OpenUndos(events)) > 0 {
+		return nil
+	}
+	return box.Forget(dir)
+}
+
+// journalOf reads the events of a run; lines that are none are left out.
+func journalOf(dir string) ([]results.Event, error) {
+	file, err := os.Open(filepath.Join(dir, results.JournalName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // nothing was started
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read journal: %w", err)
+	}
+	defer file.Close()
+	var events []results.Event
+	for line, err := range results.ReadJournal(file) {
+		if err != nil {
+			return nil, err
+		}
+		if line.Bad == "" {
+			events = append(events, line.Event)
+		}
+	}
+	return events, nil
+}
