@@ -35,6 +35,8 @@ var rules = map[string]rule{
 	"dataset/tokenizer":      {never: noSystem},
 	"calibrate":              {ours: []string{"load", "results", "metrics"}, never: noCLI},
 	"tinygguf":               {never: pure},
+	"llamabench":             {never: pure},
+	"dataset/pickle":         {never: pure},
 	"metrics":                {ours: []string{"results"}, never: pure},
 	"report":                 {ours: []string{"results", "metrics"}, never: noSystem},
 	"gpu":                    {ours: []string{"results"}, never: noCLI},
