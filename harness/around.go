@@ -22,24 +22,39 @@ type HookRunner interface {
 // server life and of a step.
 
 // beforeRun refuses the run when a check or hook says so.
-func (r *Runner) beforeRun(context.Context) *results.Failure { return nil }
+func (r *Runner) beforeRun(ctx context.Context) *results.Failure { return r.hooksBeforeRun(ctx) }
 
 // afterRun ends what beforeRun began. It works after ctx has ended.
-func (r *Runner) afterRun(context.Context) {}
+func (r *Runner) afterRun(ctx context.Context) { r.hooksAfterRun(ctx) }
 
 // beforeLife comes before the first spawn of a server life.
-func (r *Runner) beforeLife(context.Context, Life, string) *results.Failure { return nil }
+func (r *Runner) beforeLife(ctx context.Context, life Life, id string) *results.Failure {
+	if refused := r.hooksBeforeLife(ctx, life, id); refused != nil {
+		return refused
+	}
+	r.restBefore(ctx, life)
+	return nil
+}
 
 // afterLife comes after the proof of stop. It works after ctx has ended.
-func (r *Runner) afterLife(context.Context, Life, string) {}
+func (r *Runner) afterLife(ctx context.Context, life Life, _ string) { r.hooksAfterLife(ctx, life) }
 
 // beforeStep comes before the warm-up, on servers that are up.
-func (r *Runner) beforeStep(context.Context, attempt, []Server, *results.Result) *results.Failure {
+func (r *Runner) beforeStep(ctx context.Context, a attempt, servers []Server, result *results.Result) *results.Failure {
+	if refused := r.hooksBeforeStep(ctx, a, servers, result); refused != nil {
+		return refused
+	}
+	r.startWatch(ctx, a, servers, result)
 	return nil
 }
 
 // afterStep comes when the step has its verdict. It works after ctx has ended.
-func (r *Runner) afterStep(context.Context, attempt, []Server, *results.Result) {}
+func (r *Runner) afterStep(ctx context.Context, _ attempt, _ []Server, result *results.Result) {
+	r.endWatch()
+	r.hooksAfterStep(ctx, result)
+}
 
 // observers are what is watched beside the pass of a step.
-func (r *Runner) observers([]Server, attempt) []Observer { return nil }
+func (r *Runner) observers(servers []Server, a attempt) []Observer {
+	return append(r.watchers(), newServerMetrics(servers, r.Folder.StepDir(a.ID)))
+}

@@ -20,6 +20,8 @@ type LoadJob struct {
 	Warmups []load.Prompt // sent before, never measured
 	Watch   []Observer    // what is watched beside the measured pass
 	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
+	Cache   CacheWish     // what the pass was to find in the servers' prefix caches
+	Stall   time.Duration // no token of any request for so long while some are outstanding ends the job; 0: never
 
 	// CountText counts the tokens of every answer's text for its record, after
 	// the last request has ended. Nil: nobody counts.
@@ -68,7 +70,10 @@ func Drive(ctx context.Context, job LoadJob, result *results.Result) []results.R
 
 // run drives the warm-up and the measured pass, the counters around it.
 func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
-	err := j.warmUp(ctx)
+	ctx, told, free := guardProgress(ctx, j.stall())
+	defer free()
+	j.Options.Progress = watched(told, j.Options.Progress)
+	err := j.warmUp(ctx, told)
 	if err == nil {
 		before := counters(ctx, j.Servers)
 		out, err = j.drive(ctx)
@@ -83,7 +88,19 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	if err != nil || ctx.Err() != nil {
 		out.failure = failureOf(ctx, err)
 	}
+	if restarted := backwards(j.Servers, out.counters); restarted != nil && ctx.Err() == nil {
+		out.failure = restarted
+	}
 	return out
+}
+
+// stall is the limit of the time without a token: none for whole answers, of
+// which nothing is seen before their end.
+func (j LoadJob) stall() time.Duration {
+	if j.Options.NoStream {
+		return 0
+	}
+	return j.Stall
 }
 
 // endWatch ends the observers of a pass that began.
@@ -155,14 +172,14 @@ func (j LoadJob) countText(ctx context.Context, rec *results.Record) {
 }
 
 // warmUp sends prompts that are not measured. It fails only if none succeeds.
-func (j LoadJob) warmUp(ctx context.Context) error {
+func (j LoadJob) warmUp(ctx context.Context, told func(load.Progress)) error {
 	if len(j.Warmups) == 0 {
 		return nil
 	}
 	var last *results.Failure
 	succeeded := 0
 	opts := j.Options
-	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, nil, 0, false
+	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, told, 0, false
 	_, err := j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
 		if rec.Failure == nil {
 			succeeded++

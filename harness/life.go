@@ -16,6 +16,8 @@ import (
 // come up, those that did are stopped.
 func (r *Runner) launch(ctx context.Context, life Life, id string, first results.StepRef) ([]Server, *results.Failure) {
 	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first})
+	r.life.Store(id)
+	r.sent = newSentTo()
 	v := r.Scenario.Variants[life.variant]
 	kind, specs, problem, err := recipes(r.Scenario, v, r.Box)
 	if err == nil && problem != "" {
@@ -45,9 +47,13 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, first results
 		}
 	}
 	if err != nil {
-		r.stop(ctx, id, servers)
-		r.redact(id)
 		failure := asFailure(err, results.FailBadRecipe)
+		if failure.Class == results.FailNoProof {
+			r.halted = failure // the box is not clean
+		}
+		if r.stop(ctx, id, servers); len(servers) == 0 {
+			r.closeLife(id, !r.unclean())
+		}
 		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Failure: failure})
 		return nil, failure
 	}
@@ -83,22 +89,35 @@ func (r *Runner) stop(ctx context.Context, id string, servers []Server) {
 		wg.Go(func() { _, errs[i] = s.Stop(context.WithoutCancel(ctx)) })
 	}
 	wg.Wait()
-	r.redact(id)
 	ended := Update{Kind: LifeEnded, Life: id, Index: r.done}
-	if err := errors.Join(errs...); err != nil {
+	err := errors.Join(errs...)
+	r.closeLife(id, err == nil && !r.unclean())
+	if err != nil {
 		r.halted = asFailure(err, results.FailNoProof)
 		ended.Failure = r.halted
 	}
 	r.observe(ended)
 }
 
-// redact takes secrets out of the logs of an ended life. If it cannot, the
-// run is halted: it must not go on to write more of them.
-func (r *Runner) redact(id string) {
-	if err := redactLogs(r.Folder.LifeDir(id), r.Scenario.Secrets); err != nil {
+// closeLife takes secrets out of the logs of an ended life and compresses
+// them, unless a server may still write to them. If it cannot, the run is
+// halted: it must not go on to write more of them.
+func (r *Runner) closeLife(id string, gone bool) {
+	r.life.Store("")
+	var err error
+	if gone {
+		err = CloseLogs(r.Folder, id, r.Scenario.Disk.MaxLog, r.Scenario.Secrets)
+	} else {
+		err = redactLogs(r.Folder.LifeDir(id), r.Scenario.Secrets)
+	}
+	if err != nil {
+		r.useReserve()
 		r.halted = results.Failf(results.FailDisk, "%v", err)
 	}
 }
+
+// unclean reports whether a server could not be proven gone.
+func (r *Runner) unclean() bool { return r.halted != nil && r.halted.Class == results.FailNoProof }
 
 func infos(servers []Server) []results.Server {
 	out := make([]results.Server, len(servers))

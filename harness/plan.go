@@ -113,7 +113,7 @@ func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Li
 }
 
 func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error) {
-	cmd, err := kind.Command(spec)
+	cmd, err := launchers.Plan(kind, spec)
 	if err != nil {
 		return PlannedServer{}, err
 	}

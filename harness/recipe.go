@@ -75,7 +75,8 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 		BaseURL: s.BaseURL, UnixSocket: s.UnixSocket, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
-		StopGrace: s.Stop.Grace,
+		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
+		Container: launchers.Container(s.Container),
 	}
 	if spec.Dir == "" {
 		spec.Dir = sc.Dir

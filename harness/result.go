@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"benchrig/launchers"
@@ -15,7 +16,10 @@ func (r *Runner) newResult(a attempt) *results.Result {
 	ref := a.StepRef
 	result := &results.Result{
 		Format: results.FormatVersion, Bench: r.Version, Scenario: r.Scenario.Name, Run: r.RunID, Step: ref,
-		StartedAt: now(), Asked: a.Asked, Earlier: a.earlier,
+		StartedAt: now(), Asked: a.Asked, Earlier: a.earlier, Changes: r.changesOf(ref.Variant),
+	}
+	if len(result.Changes) > 0 {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnChanged, Message: strings.Join(result.Changes, "; ")})
 	}
 	for _, v := range r.Scenario.Variants {
 		if v.Name == ref.Variant {
@@ -41,9 +45,12 @@ func (j LoadJob) complete(result *results.Result, p pass) {
 	}
 	evidence := metrics.Evidence{Records: p.records, Asked: result.Asked, Client: p.client}
 	if p.client != nil {
+		result.Cache = j.cacheState(result.Asked, p)
+		evidence.Cache = result.Cache
 		evidence.Figures = j.figures(result, p)
 		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
 		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.counters)...)
+		j.judge(result, p)
 	}
 	if result.Simulated {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSimulated, Message: "these figures come from the simulator, not from an inference engine"})

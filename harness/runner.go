@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
 
 	"benchrig/load"
 	"benchrig/results"
@@ -12,18 +15,23 @@ import (
 
 // Runner carries out a plan, step by step, into a results folder.
 type Runner struct {
-	Scenario *scenarios.Scenario
-	Plan     *Plan
-	Box      Box
-	Folder   *results.Folder
-	Journal  *results.Journal
-	Launcher Launcher
-	Driver   Driver
-	Hooks    HookRunner   // nil: the scenario must have no hooks and checks
-	Observe  func(Update) // nil: nobody watches
-	Version  string       // of this program, for result.json
-	RunID    string
-	Cookie   string // marks the processes of this run
+	Scenario  *scenarios.Scenario
+	Plan      *Plan
+	Box       Box
+	Folder    *results.Folder
+	Journal   *results.Journal
+	Launcher  Launcher
+	Driver    Driver
+	Hooks     HookRunner // nil: the scenario must have no hooks and checks
+	Notifier  Notifier   // nil: nobody is told
+	Telemetry Telemetry  // nil: GPUs and host are not sampled
+	Resume    *Resume    // nil: the run starts
+	// Free is the number of bytes free at a path; nil asks the file system.
+	Free    func(path string) (int64, error)
+	Observe func(Update) // nil: nobody watches
+	Version string       // of this program, for result.json
+	RunID   string
+	Cookie  string // marks the processes of this run
 
 	sets       promptCache
 	tokenizers tokenizers
@@ -32,11 +40,25 @@ type Runner struct {
 	halted     *results.Failure         // why nothing more is run
 	done       int
 	outcome    Outcome
+
+	hooks         hookState
+	watching      watching                  // what is known of GPUs
+	life          atomic.Value              // string: folder of the servers that run; "": none
+	sent          *sentTo                   // what these servers got
+	engines, seen map[string]results.Engine // by variant: who answered first, and last
+	engineChanges map[string][]string       // by variant
+	settled       map[string]bool           // steps with a verdict, or left out
+	pace          *pace
+	deadline      time.Time // of the run; zero: none
+	dropFrom      int       // repeats from this one on are left out; 0: none
+	dropWhy       *results.Failure
 }
 
 // Outcome counts the verdicts of a run.
 type Outcome struct {
 	OK, Suspect, Failed, NotRun int
+
+	Ended *results.Failure // what ended the run before its plan did; nil: nothing
 }
 
 // Update tells a watcher what happens. Calls do not overlap.
@@ -46,10 +68,12 @@ type Update struct {
 	Total    int
 	Step     results.StepRef
 	Life     string
-	Servers  []results.Server // LifeReady
-	Progress load.Progress    // StepProgress
-	Result   *results.Result  // StepEnded
-	Failure  *results.Failure // LifeFailed, LifeEnded when it could not be proven gone
+	Servers  []results.Server    // LifeReady
+	Progress load.Progress       // StepProgress
+	Result   *results.Result     // StepEnded
+	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone
+	Hook     *results.HookRecord // HookRan
+	Message  string              // StepSettling: what is waited for
 }
 
 // UpdateKind names a moment of a run.
@@ -63,23 +87,28 @@ const (
 	LifeStopping  UpdateKind = "stopping"
 	LifeEnded     UpdateKind = "stopped"
 	StepBegun     UpdateKind = "step"
+	StepSettling  UpdateKind = "settling"
 	StepProgress  UpdateKind = "progress"
 	StepEnded     UpdateKind = "step-ended"
+	HookRan       UpdateKind = "hook"
 )
 
 // Run carries out the plan. It ends early only when ctx does or when the box
 // cannot be brought back; whatever is not run then is recorded as not run.
 // The error is about the record keeping itself.
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
-	r.skipped = map[int]*results.Failure{}
+	r.skipped, r.settled, r.pace = map[int]*results.Failure{}, map[string]bool{}, newPace()
 	if d := r.Scenario.RunDeadline; d > 0 {
 		var cancel context.CancelFunc
+		r.deadline = time.Now().Add(d)
 		ctx, cancel = context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "the run's deadline of %s passed", d))
 		defer cancel()
 	}
-	if err := r.Journal.Append(results.Event{Kind: results.RunStarted, Message: r.Plan.Scenario}); err != nil {
+	if err := r.begin(); err != nil {
 		return r.outcome, err
 	}
+	ctx, free := r.guardDisk(ctx)
+	defer free()
 	if refused := r.beforeRun(ctx); refused != nil {
 		r.halted = refused
 	}
@@ -89,50 +118,81 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 			return r.outcome, err
 		}
 	}
-	end := results.Event{Kind: results.RunFinished, Failure: r.blocked(ctx, -1)}
-	return r.outcome, r.Journal.Append(end)
+	r.outcome.Ended = r.blocked(ctx, -1)
+	return r.outcome, r.tell(results.Event{Kind: results.RunFinished, Failure: r.outcome.Ended})
 }
 
 // attempt is a step on its way: which try it is and how earlier ones ended.
 type attempt struct {
 	Step
 	earlier []results.Failure
+	before  int // so many of them are of a run that was resumed since
 }
 
 // runLife runs the steps of one planned life. A server that died is started
 // again for the steps that are left; each round finishes a step or uses up an
 // attempt, so it ends.
 func (r *Runner) runLife(ctx context.Context, life Life) error {
-	var pending []attempt
-	for _, step := range life.Steps {
-		pending = append(pending, attempt{Step: step})
-	}
-	for round := 1; len(pending) > 0; round++ {
+	pending := r.carryOn(life.Steps)
+	for len(pending) > 0 {
+		if low := r.diskLow(); low != nil {
+			r.halted = low
+		}
 		if why := r.blocked(ctx, life.variant); why != nil {
 			return r.notRun(pending, why)
 		}
-		id := life.ID
-		if round > 1 {
-			id = fmt.Sprintf("%s.%d", life.ID, round)
+		left, dropped, why := r.fit(pending, life, false)
+		if err := r.notRun(dropped, why); err != nil {
+			return err
 		}
-		failure := r.beforeLife(ctx, life, id)
-		var servers []Server
-		if failure == nil {
-			servers, failure = r.launch(ctx, life, id, pending[0].StepRef)
+		if pending = left; len(pending) == 0 {
+			return nil
 		}
 		var err error
-		if failure != nil {
-			pending, err = r.launchFailed(ctx, life, pending, failure)
-		} else {
-			pending, err = r.serve(ctx, life, servers, pending)
-			r.stop(ctx, id, servers)
-		}
-		r.afterLife(ctx, life, id)
-		if err != nil {
+		if pending, err = r.runRound(ctx, life, pending); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// runRound is one server life: it returns the steps that need another.
+func (r *Runner) runRound(ctx context.Context, life Life, pending []attempt) ([]attempt, error) {
+	id := r.freshLife(life.ID)
+	began, busy := time.Now(), r.pace.busy
+	defer r.afterLife(ctx, life, id)
+	failure := r.beforeLife(ctx, life, id)
+	var servers []Server
+	if failure == nil {
+		servers, failure = r.launch(ctx, life, id, pending[0].StepRef)
+	}
+	if failure != nil {
+		return r.launchFailed(ctx, life, pending, failure)
+	}
+	changed, err := r.knowEngine(life.Variant, servers)
+	switch {
+	case err != nil:
+	case changed != nil:
+		r.skipped[life.variant] = changed
+		pending, err = nil, r.notRun(pending, changed)
+	default:
+		pending, err = r.serve(ctx, life, servers, pending)
+	}
+	r.stop(ctx, id, servers)
+	r.pace.started(life.Variant, time.Since(began)-time.Duration((r.pace.busy-busy)*float64(time.Second)))
+	return pending, err
+}
+
+// freshLife names a server life: as planned, or with a number where there was
+// one of that name before.
+func (r *Runner) freshLife(planned string) string {
+	id := planned
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(r.Folder.LifeDir(id)); err != nil {
+			return id
+		}
+		id = fmt.Sprintf("%s.%d", planned, n)
+	}
 }
 
 // blocked says why a variant's steps cannot be run any more; nil if they can.
@@ -153,20 +213,36 @@ func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending
 		if why := r.blocked(ctx, life.variant); why != nil {
 			return nil, r.notRun(pending, why)
 		}
+		left, dropped, why := r.fit(pending, life, true)
+		if err := r.notRun(dropped, why); err != nil {
+			return nil, err
+		}
+		if pending = left; len(pending) == 0 {
+			return nil, nil
+		}
 		a := pending[0]
+		began := time.Now()
 		result, err := r.runStep(ctx, life, servers, a)
 		if err != nil {
 			return nil, err
 		}
-		if result.Verdict == results.Failed && ctx.Err() == nil && a.Attempt <= r.Scenario.Retries && r.halted == nil {
+		r.pace.step(a.Step, time.Since(began), result.Verdict != results.Failed)
+		if result.Verdict == results.Failed && ctx.Err() == nil && r.halted == nil && r.retriesLeft(a, result.Failure.Class) {
 			pending[0] = a.again(*result.Failure)
 			return pending, r.closeAttempt(result)
+		}
+		if why := r.mustRepeat(result); why != nil && r.blocked(ctx, life.variant) == nil && !anyDead(servers) && r.retriesLeft(a, why.Class) {
+			pending[0] = a.again(*why)
+			if err := r.closeAttempt(result); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if err := r.finish(life, result); err != nil {
 			return nil, err
 		}
 		pending = pending[1:]
-		if anyDead(servers) {
+		if anyDead(servers) || needsRestart(result.Failure) {
 			return pending, nil
 		}
 	}
@@ -186,7 +262,7 @@ func (r *Runner) launchFailed(ctx context.Context, life Life, pending []attempt,
 	if ctx.Err() != nil {
 		return nil, r.notRun(pending, causeOf(ctx))
 	}
-	if pending[0].Attempt <= r.Scenario.Retries && retryable(failure.Class) {
+	if r.halted == nil && retryable(failure.Class) && r.retriesLeft(pending[0], failure.Class) {
 		for i := range pending {
 			pending[i] = pending[i].again(*failure)
 		}
@@ -196,6 +272,7 @@ func (r *Runner) launchFailed(ctx context.Context, life Life, pending []attempt,
 		result := r.newResult(a)
 		result.Verdict, result.Failure = results.Failed, failure
 		result.EndedAt = result.StartedAt
+		r.hooksOfLife(result)
 		if err := r.finish(life, result); err != nil {
 			return nil, err
 		}
@@ -219,8 +296,10 @@ func (r *Runner) finish(life Life, result *results.Result) error {
 		return err
 	}
 	r.done++
+	r.settled[result.Step.ID] = true
 	r.outcome.count(result.Verdict)
 	r.observe(Update{Kind: StepEnded, Index: r.done, Step: result.Step, Result: result})
+	r.notifyFailure(result)
 	if result.Verdict != results.Failed {
 		return nil
 	}
@@ -237,10 +316,20 @@ func (r *Runner) finish(life Life, result *results.Result) error {
 
 // closeAttempt writes result.json and tells the journal.
 func (r *Runner) closeAttempt(result *results.Result) error {
-	if err := r.Folder.WriteResult(result); err != nil {
+	if err := r.onFullDisk(func() error { return r.Folder.WriteResult(result) }); err != nil {
 		return err
 	}
-	return r.Journal.Append(results.Event{
+	return r.tellEnd(result)
+}
+
+// tell writes an event into the journal.
+func (r *Runner) tell(e results.Event) error {
+	return r.onFullDisk(func() error { return r.Journal.Append(e) })
+}
+
+// tellEnd tells the journal how an attempt ended.
+func (r *Runner) tellEnd(result *results.Result) error {
+	return r.tell(results.Event{
 		Kind: results.StepFinished, Step: result.Step.ID, Attempt: result.Step.Attempt,
 		Verdict: result.Verdict, Failure: withoutLog(result.Failure),
 	})
@@ -250,8 +339,9 @@ func (r *Runner) closeAttempt(result *results.Result) error {
 func (r *Runner) notRun(pending []attempt, why *results.Failure) error {
 	for _, a := range pending {
 		r.done++
+		r.settled[a.ID] = true
 		r.outcome.count(results.NotRun)
-		err := r.Journal.Append(results.Event{Kind: results.StepFinished, Step: a.ID, Attempt: a.Attempt, Verdict: results.NotRun, Failure: withoutLog(why)})
+		err := r.tell(results.Event{Kind: results.StepFinished, Step: a.ID, Attempt: a.Attempt, Verdict: results.NotRun, Failure: withoutLog(why)})
 		if err != nil {
 			return err
 		}

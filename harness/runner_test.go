@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,19 +27,29 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeServer is a server without a process.
 type fakeServer struct {
-	info    results.Server
-	done    chan struct{}
-	failure *results.Failure
-	stopErr error
-	log     func(string, ...any)
-	tokens  *float64
+	info     results.Server
+	done     chan struct{}
+	failure  *results.Failure
+	stopErr  error
+	resetErr error
+	log      func(string, ...any)
+	tokens   *float64
+	extra    map[string]float64 // further counters
 }
 
 func (s *fakeServer) Info() results.Server      { return s.info }
 func (s *fakeServer) Done() <-chan struct{}     { return s.done }
 func (s *fakeServer) Failure() *results.Failure { return s.failure }
 func (s *fakeServer) Counters(context.Context) (map[string]float64, error) {
-	return map[string]float64{launchers.OutputTokensTotal: *s.tokens}, nil
+	values := map[string]float64{launchers.OutputTokensTotal: *s.tokens}
+	maps.Copy(values, s.extra)
+	return values, nil
+}
+
+// ResetCache is what an engine with such a call has.
+func (s *fakeServer) ResetCache(context.Context) (string, error) {
+	s.log("reset %s", s.info.Life)
+	return "reset", s.resetErr
 }
 
 func (s *fakeServer) Tokenize(_ context.Context, text string, _ bool) ([]int, error) {
@@ -71,6 +82,12 @@ type world struct {
 	drives   int
 	servers  []*fakeServer
 	tokens   float64
+	version  string
+	resetErr error
+	each     time.Duration  // that a pass takes
+	options  []load.Options // of each drive
+	free     func(string) (int64, error)
+	hooks    *fakeHooks // nil: none
 }
 
 func (w *world) log(format string, args ...any) {
@@ -88,8 +105,8 @@ func (w *world) Launch(_ context.Context, _ launchers.Kind, spec launchers.Spec)
 		}
 	}
 	s := &fakeServer{
-		info: results.Server{Launcher: spec.Launcher, Life: spec.Life, Model: spec.Model, BaseURL: "http://127.0.0.1:1", Simulated: true},
-		done: make(chan struct{}), log: w.log, stopErr: w.stopErr, tokens: &w.tokens,
+		info: results.Server{Launcher: spec.Launcher, Life: spec.Life, Model: spec.Model, Version: w.version, BaseURL: "http://127.0.0.1:1", Simulated: true},
+		done: make(chan struct{}), log: w.log, stopErr: w.stopErr, tokens: &w.tokens, resetErr: w.resetErr, extra: map[string]float64{},
 	}
 	w.servers = append(w.servers, s)
 	return s, nil
@@ -98,7 +115,15 @@ func (w *world) Launch(_ context.Context, _ launchers.Kind, spec launchers.Spec)
 // Run answers every prompt in a second, four tokens each.
 func (w *world) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
 	w.drives++
+	w.options = append(w.options, o)
 	report := results.ClientReport{DurationS: 1}
+	if w.each > 0 {
+		select {
+		case <-time.After(w.each):
+		case <-ctx.Done():
+			return report, context.Cause(ctx)
+		}
+	}
 	if w.drive != nil {
 		if err := w.drive(ctx, w.drives, w.servers[len(w.servers)-1]); err != nil {
 			return report, err
@@ -139,7 +164,45 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 	if err := folder.WriteManifest(manifest); err != nil {
 		t.Fatal(err)
 	}
-	r := &Runner{Scenario: sc, Plan: plan, Box: box, Folder: folder, Journal: journal, Launcher: w, Driver: w}
+	return w.carryOut(ctx, t, sc, plan, folder, journal, nil)
+}
+
+// resume goes on with a run in its folder.
+func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario, dir string, change func(*Resume)) (*results.Run, Outcome) {
+	t.Helper()
+	folder, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := NewPlan(sc, Box{Self: "/bench"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := results.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := folder.OpenJournal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = journal.Close() }()
+	going := NewResume(before, false)
+	if change != nil {
+		change(going)
+	}
+	return w.carryOut(ctx, t, sc, plan, folder, journal, going)
+}
+
+func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, plan *Plan, folder *results.Folder, journal *results.Journal, going *Resume) (*results.Run, Outcome) {
+	t.Helper()
+	r := &Runner{
+		Scenario: sc, Plan: plan, Box: Box{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w, Driver: w, Resume: going, Free: w.free,
+		RunID: "run",
+	}
+	if w.hooks != nil {
+		r.Hooks, r.Notifier = w.hooks, w.hooks
+	}
 	outcome, err := r.Run(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -325,6 +388,10 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 		if got := verdicts(run); !slices.Equal(got, want) {
 			t.Errorf("verdicts = %q, want %q", got, want)
 		}
+		if outcome.Ended == nil || outcome.Ended.Class != results.FailInterrupted {
+			t.Errorf("the run was ended by %v, want an interruption", outcome.Ended)
+		}
+		outcome.Ended = nil
 		if want := (Outcome{OK: 1, Failed: 1, NotRun: 2}); outcome != want {
 			t.Errorf("outcome = %+v, want %+v", outcome, want)
 		}

@@ -15,7 +15,7 @@ import (
 // record keeping; what goes wrong with the step is in the result.
 func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a attempt) (*results.Result, error) {
 	r.observe(Update{Kind: StepBegun, Index: r.done + 1, Step: a.StepRef, Life: life.ID})
-	if err := r.Journal.Append(results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: servers[0].Info().Life}); err != nil {
+	if err := r.tell(results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: servers[0].Info().Life}); err != nil {
 		return nil, err
 	}
 	result := r.newResult(a)
@@ -67,7 +67,7 @@ func (r *Runner) stepContext(ctx context.Context, servers []Server) (context.Con
 func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server, a attempt, result *results.Result) (LoadJob, error) {
 	job := LoadJob{
 		Driver: r.Driver, Servers: servers, Percentiles: point.Percentiles, Goodput: point.Goodput, MinSuccess: point.MinSuccess,
-		KeepText: point.KeepText,
+		KeepText: point.KeepText, Stall: r.Scenario.Watchdog.Stall,
 	}
 	set, warm, err := r.prompts(ctx, point, a.Asked.Seed, servers[0])
 	if err != nil {
@@ -79,6 +79,9 @@ func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server
 	}
 	job.Prompts, job.Warmups = LoadPrompts(set), LoadPrompts(warm)
 	if job.Options, err = driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers); err != nil {
+		return job, err
+	}
+	if err := r.askCache(ctx, point, servers, a, &job); err != nil {
 		return job, err
 	}
 	counter, err := r.counter(point.Dataset.Tokenizer, servers[0])

@@ -45,10 +45,13 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 // for a percentile, several tokens a chunk, a warm cache.
 func doubtful(code results.WarningCode, e Evidence) bool {
 	switch code {
-	case results.WarnFailures, results.WarnInterrupted, results.WarnClientLate, results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser:
+	case results.WarnFailures, results.WarnInterrupted, results.WarnClientLate, results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
+		results.WarnThrottled, results.WarnPowerLimit:
 		return true
 	case results.WarnShortOutput:
 		return e.Asked.IgnoreEOS // else the answers' own ends are the work asked for
+	case results.WarnPrefixCache:
+		return e.Cache != nil && e.Cache.Doubtful() // else it was asked for, or is only reported
 	case results.WarnTokenSource:
 		return e.Figures.TokenSources[results.CountChunks]+e.Figures.TokenSources[results.CountNone] > 0
 	default:

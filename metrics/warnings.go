@@ -14,6 +14,7 @@ type Evidence struct {
 	Figures results.Figures
 	Asked   results.Asked
 	Client  *results.ClientReport // null: unknown
+	Cache   *results.CacheState   // null: unknown
 }
 
 // Thresholds of the doubts.
@@ -142,6 +143,9 @@ func warnInputLength(e Evidence) *results.Warning {
 }
 
 func warnCached(e Evidence) *results.Warning {
+	if e.Cache != nil && e.Cache.Doubtful() {
+		return warnCacheState(*e.Cache)
+	}
 	cached := e.Figures.CachedTokens
 	if cached == nil || *cached == 0 {
 		return nil
@@ -151,6 +155,20 @@ func warnCached(e Evidence) *results.Warning {
 		share = fmt.Sprintf(" (%s)", percent(int(*cached), int(*input)))
 	}
 	return warnf(results.WarnPrefixCache, "%d prompt tokens%s came from the server's prefix cache", *cached, share)
+}
+
+// warnCacheState says how a cache differs from the one asked for.
+func warnCacheState(c results.CacheState) *results.Warning {
+	switch {
+	case c.Verified == nil:
+		return warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, but nothing could be done for it, and nothing tells what was found in it", c.Asked)
+	case c.HitShare == nil:
+		return warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, and it was not (by %s)", c.Asked, c.VerifiedHow)
+	case c.Asked == "warm":
+		return warnf(results.WarnPrefixCache, "a warm prefix cache was asked for, but only %.1f %% of the prompt tokens came from it (by %s)", 100**c.HitShare, c.VerifiedHow)
+	}
+	return warnf(results.WarnPrefixCache, "a cold prefix cache was asked for, but %.1f %% of the prompt tokens came from it (by %s), more than the prompts share",
+		100**c.HitShare, c.VerifiedHow)
 }
 
 func warnClientLate(e Evidence) *results.Warning {

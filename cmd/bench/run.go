@@ -58,7 +58,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 		return usageError(join(blockers))
 	}
 	warnOf(e, sc)
-	inventory, err := gpu.Detect(ctx, gpu.Options{})
+	inventory, err := gpu.Detect(ctx, gpuOptions(e))
 	if err != nil {
 		return fmt.Errorf("look for GPUs: %w", err)
 	}
@@ -70,6 +70,11 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	if err != nil {
 		return usageError(err)
 	}
+	readers, err := openTelemetry(ctx, e, sc.Telemetry, inventory)
+	if err != nil {
+		return usageError(err)
+	}
+	defer func() { _ = readers.Close() }() // it only read
 	folder, err := prepare(ctx, o, sc, plan, inventory)
 	if err != nil {
 		return err
@@ -79,7 +84,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 		return err
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
-	outcome, err := execute(ctx, e, sc, plan, box, folder)
+	outcome, err := execute(ctx, e, sc, plan, box, folder, readers)
 	if err != nil {
 		return fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
 	}
@@ -145,7 +150,7 @@ func prepare(ctx context.Context, o runOptions, sc *scenarios.Scenario, plan *ha
 	)
 }
 
-func execute(ctx context.Context, e env, sc *scenarios.Scenario, plan *harness.Plan, box harness.Box, folder *results.Folder) (ended, error) {
+func execute(ctx context.Context, e env, sc *scenarios.Scenario, plan *harness.Plan, box harness.Box, folder *results.Folder, readers *telemetry) (ended, error) {
 	journal, err := folder.OpenJournal()
 	if err != nil {
 		return ended{}, err
@@ -163,11 +168,13 @@ func execute(ctx context.Context, e env, sc *scenarios.Scenario, plan *harness.P
 	launcher := &launchers.Launcher{Journal: journal.Append, Environ: e.environ}
 	ctx, stop := watchSignals(ctx, e, log, launcher.Hurry)
 	defer stop()
+	around := newHooks(e, sc, box, folder.Dir())
 	runner := &harness.Runner{
 		Scenario: sc, Plan: plan, Box: box, Folder: folder, Journal: journal,
-		Launcher: launcherAdapter{launcher}, Driver: newLoadDriver(e), Observe: newProgress(e, log, folder.Dir()).observe,
+		Launcher: launcherAdapter{launcher}, Driver: newLoadDriver(e), Telemetry: readers, Hooks: around, Notifier: around, Observe: newProgress(e, log, folder.Dir()).observe,
 		Version: version, RunID: filepath.Base(folder.Dir()), Cookie: randomHex(16),
 	}
+	around.Cookie = runner.Cookie
 	outcome, err := runner.Run(ctx)
 	return ended{outcome, ctx.Err() != nil}, err
 }

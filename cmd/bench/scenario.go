@@ -42,7 +42,7 @@ func (o *boxOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *boxOptions) box(ctx context.Context, e env) (harness.Box, error) {
 	if o.as == "" {
-		inventory, err := gpu.Detect(ctx, gpu.Options{})
+		inventory, err := gpu.Detect(ctx, gpuOptions(e))
 		if err != nil {
 			return harness.Box{}, fmt.Errorf("look for GPUs: %w", err)
 		}

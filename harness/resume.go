@@ -1,0 +1,221 @@
+package harness
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Resume is what a run that goes on knows of its former life. Make it with
+// NewResume.
+type Resume struct {
+	// AllowChanged goes on with engines that are not those of the start.
+	AllowChanged bool
+	// Changes say what differs from the run's start; every later result has them.
+	Changes []string
+
+	kept    map[string]results.Verdict
+	untold  []*results.Result            // of steps whose result was written and whose end the journal lacks
+	begun   map[string]int               // last attempt of steps that are run again
+	earlier map[string][]results.Failure // how their attempts ended
+	engines map[string]results.Engine    // by variant, as first seen
+}
+
+// NewResume reads from a run's folder what stays and what is to be run again.
+// Steps with a verdict stay, unless what ended the run ended them too; failed
+// ones are run again if retryFailed.
+func NewResume(run *results.Run, retryFailed bool) *Resume {
+	r := &Resume{
+		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
+	}
+	ended := endings(run.Events)
+	for i := range run.Steps {
+		step := &run.Steps[i]
+		result := step.Result
+		again := step.State != results.StepDone || step.Open > 0 || result.Verdict == results.NotRun || cutShort(result, ended) ||
+			result.Verdict == results.Failed && retryFailed
+		if !again {
+			r.kept[result.Step.ID] = result.Verdict
+			if !told(run.Events, result.Step) {
+				r.untold = append(r.untold, result)
+			}
+			continue
+		}
+		r.begun[result.Step.ID] = step.Attempt
+		r.earlier[result.Step.ID] = earlierOf(step)
+	}
+	return r
+}
+
+// earlierOf is how the attempts of a step ended that is run again.
+func earlierOf(step *results.Step) []results.Failure {
+	var all []results.Failure
+	result := step.Result
+	all = append(all, result.Earlier...)
+	if step.State == results.StepDone && result.Verdict == results.Failed && result.Failure != nil {
+		all = append(all, *withoutLog(result.Failure))
+	}
+	if step.Open > 0 {
+		all = append(all, *results.Failf(results.FailInterrupted, "the run ended during attempt %d", step.Open))
+	}
+	return all
+}
+
+// cutShort reports whether a step failed by what ended the run: Ctrl-C, the
+// run's deadline, a full disk.
+func cutShort(result *results.Result, ended []results.Failure) bool {
+	if result.Verdict != results.Failed || result.Failure == nil {
+		return false
+	}
+	f := result.Failure
+	return f.Class == results.FailInterrupted || f.Class == results.FailDisk ||
+		slices.ContainsFunc(ended, func(e results.Failure) bool { return e.Class == f.Class && e.Message == f.Message })
+}
+
+// endings are why the run ended, each time that it did.
+func endings(events []results.Event) []results.Failure {
+	var all []results.Failure
+	for _, e := range events {
+		if e.Kind == results.RunFinished && e.Failure != nil {
+			all = append(all, *e.Failure)
+		}
+	}
+	return all
+}
+
+// told reports whether the journal has the end of a step's attempt.
+func told(events []results.Event, ref results.StepRef) bool {
+	return slices.ContainsFunc(events, func(e results.Event) bool {
+		return e.Kind == results.StepFinished && e.Step == ref.ID && e.Attempt == ref.Attempt
+	})
+}
+
+// enginesSeen are the engines that answered first, by variant.
+func enginesSeen(events []results.Event) map[string]results.Engine {
+	first := map[string]results.Engine{}
+	for _, e := range events {
+		if e.Kind != results.EngineSeen || e.Engine == nil {
+			continue
+		}
+		if _, known := first[e.Engine.Variant]; !known {
+			first[e.Engine.Variant] = *e.Engine
+		}
+	}
+	return first
+}
+
+// Left is the number of planned steps that are to be run.
+func (r *Resume) Left(plan *Plan) int {
+	left := 0
+	for _, ref := range plan.Refs() {
+		if _, kept := r.kept[ref.ID]; !kept {
+			left++
+		}
+	}
+	return left
+}
+
+// Kept is the outcome of what stays.
+func (r *Resume) Kept() Outcome {
+	var out Outcome
+	for _, verdict := range r.kept {
+		out.count(verdict)
+	}
+	return out
+}
+
+// carryOn puts steps that stay aside and gives the others their next attempt.
+func (r *Runner) carryOn(steps []Step) []attempt {
+	var pending []attempt
+	for _, step := range steps {
+		if r.Resume == nil {
+			pending = append(pending, attempt{Step: step})
+			continue
+		}
+		if _, kept := r.Resume.kept[step.ID]; kept {
+			continue
+		}
+		earlier := slices.Clone(r.Resume.earlier[step.ID])
+		step.Attempt = r.Resume.begun[step.ID] + 1
+		pending = append(pending, attempt{Step: step, earlier: earlier, before: len(earlier)})
+	}
+	return pending
+}
+
+// begin tells the journal that the run starts, or goes on.
+func (r *Runner) begin() error {
+	if r.Resume == nil {
+		return r.tell(results.Event{Kind: results.RunStarted, Message: r.Plan.Scenario})
+	}
+	r.outcome = r.Resume.Kept()
+	r.done = len(r.Resume.kept)
+	for id := range r.Resume.kept {
+		r.settled[id] = true
+	}
+	message := fmt.Sprintf("%d of %d steps stay", len(r.Resume.kept), len(r.Plan.Refs()))
+	err := r.tell(results.Event{Kind: results.RunResumed, Message: message, Changes: r.Resume.Changes})
+	for _, result := range r.Resume.untold {
+		if err == nil {
+			err = r.tellEnd(result)
+		}
+	}
+	return err
+}
+
+// knowEngine compares who answers as a variant with who did at the first time.
+// Another engine is noted for every later result; where a resumed run must not
+// go on with it, that is the failure.
+func (r *Runner) knowEngine(variant string, servers []Server) (*results.Failure, error) {
+	info := servers[0].Info()
+	now := results.Engine{Variant: variant, Launcher: info.Launcher, Model: info.Model, Version: info.Version}
+	if r.engines == nil {
+		r.engines, r.seen = map[string]results.Engine{}, map[string]results.Engine{}
+		if r.Resume != nil {
+			maps.Copy(r.engines, r.Resume.engines)
+		}
+	}
+	first, known := r.engines[variant]
+	if !known {
+		first, r.engines[variant] = now, now
+	}
+	if !known || r.seen[variant] != now {
+		if r.seen[variant] = now; !known || now != first {
+			if err := r.tell(results.Event{Kind: results.EngineSeen, Life: info.Life, Engine: &now}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	changes := engineChanges(first, now)
+	if r.engineChanges == nil {
+		r.engineChanges = map[string][]string{}
+	}
+	r.engineChanges[variant] = changes
+	if len(changes) > 0 && r.Resume != nil && !r.Resume.AllowChanged {
+		return results.Failf(results.FailChanged, "%s; 'bench resume --allow-changed' goes on with it", strings.Join(changes, "; ")), nil
+	}
+	return nil, nil
+}
+
+func engineChanges(first, now results.Engine) []string {
+	var changes []string
+	for _, c := range []struct{ what, before, after string }{
+		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model}, {"launcher", first.Launcher, now.Launcher},
+	} {
+		if c.before != c.after {
+			changes = append(changes, fmt.Sprintf("%s of variant %s: %q, at the start %q", c.what, now.Variant, c.after, c.before))
+		}
+	}
+	return changes
+}
+
+// changesOf are the changes since the start that concern a variant.
+func (r *Runner) changesOf(variant string) []string {
+	var changes []string
+	if r.Resume != nil {
+		changes = append(changes, r.Resume.Changes...)
+	}
+	return append(changes, r.engineChanges[variant]...)
+}

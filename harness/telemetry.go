@@ -1,0 +1,251 @@
+package harness
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"benchrig/gpu"
+	"benchrig/launchers"
+	"benchrig/metrics"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// Telemetry reads GPUs and host beside a run.
+type Telemetry interface {
+	// Start begins to read. emit gets every sample and when it was read, never
+	// two at a time, and none after Stop. AtS of the samples is not set.
+	Start(ctx context.Context, emit func(at time.Time, sample results.TelemetrySample)) Sampling
+	// Holders are the processes that hold memory of GPUs.
+	Holders(ctx context.Context) ([]results.GPUHolder, error)
+}
+
+// Sampling is a reading that goes on.
+type Sampling interface {
+	// Stop takes a last reading and ends. It returns within seconds.
+	Stop() SamplingCost
+}
+
+// SamplingCost is what a sampling was and took.
+type SamplingCost struct {
+	Samplers []string      // of GPUs
+	Period   time.Duration // between readings of a GPU; the longest, where samplers differ
+	CPUShare float64       // CPU seconds per second
+}
+
+// judge is an Observer that has more to say once figures are known. Doubts that
+// it adds count for the verdict.
+type judge interface{ Judge(result *results.Result) }
+
+// judge asks the observers of a pass that began.
+func (j LoadJob) judge(result *results.Result, p pass) {
+	for _, o := range j.Watch {
+		if wise, ok := o.(judge); ok && p.began {
+			wise.Judge(result)
+		}
+	}
+}
+
+// pidTree is a Server that knows the processes that are its own, as the
+// kernel numbers them here.
+type pidTree interface{ OwnPIDs() []int }
+
+// watching is what a runner knows of GPUs from one step to the next.
+type watching struct {
+	idle   map[string]float64           // W by device, before the first server
+	before map[string]map[string]atRest // by variant and device, before its first server
+	limits map[string]float64           // power limit by device in the first step that knew it
+	mute   bool                         // a device gave no reading when it was waited for
+	now    *watcher                     // of the step that runs
+}
+
+// atRest is what a GPU says when nothing of ours runs on it.
+type atRest struct {
+	metrics.AtRest
+	powerW *float64
+}
+
+// Limits of waiting for readings.
+const (
+	restTime     = 2 * time.Second  // over which idle power is read
+	firstReading = 10 * time.Second // until a slow tool has answered
+	muteWait     = time.Second      // the same for a tool that did not in time before
+	settlePoll   = 500 * time.Millisecond
+	settleTell   = 5 * time.Second
+)
+
+// watches reports whether the run samples anything.
+func (r *Runner) watches() bool { return r.Telemetry != nil && !r.Scenario.Telemetry.Off }
+
+// restBefore reads GPUs before the first server of a variant.
+func (r *Runner) restBefore(ctx context.Context, life Life) {
+	if !r.watches() || len(r.Box.Devices) == 0 || r.watching.before[life.Variant] != nil {
+		return
+	}
+	var ids []string
+	for _, d := range r.Box.Devices {
+		ids = append(ids, d.ID())
+	}
+	at := time.Duration(0)
+	if r.watching.idle == nil {
+		at = restTime
+	}
+	rest := r.readRest(ctx, ids, at)
+	if r.watching.idle == nil {
+		r.watching.idle = map[string]float64{}
+		for id, d := range rest {
+			if d.powerW != nil {
+				r.watching.idle[id] = *d.powerW
+			}
+		}
+	}
+	kind, _ := launchers.Lookup(r.Scenario.Variants[life.variant].Server.Launcher)
+	if kind.External { // it runs already: what is in use is its own
+		rest = map[string]atRest{}
+	}
+	if r.watching.before == nil {
+		r.watching.before = map[string]map[string]atRest{}
+	}
+	r.watching.before[life.Variant] = rest
+}
+
+// readRest reads devices until each has answered, and at least for so long.
+func (r *Runner) readRest(ctx context.Context, ids []string, least time.Duration) map[string]atRest {
+	w := newWatcher(ids)
+	powers := map[string][]float64{}
+	w.seen = func(g *results.GPUReading) {
+		if g.PowerW != nil {
+			powers[g.Device] = append(powers[g.Device], *g.PowerW)
+		}
+	}
+	w.sampling = r.Telemetry.Start(ctx, w.take)
+	w.await(ctx, r.patience())
+	r.watching.mute = !w.complete()
+	pause(ctx, least)
+	w.sampling.Stop()
+	rest := map[string]atRest{}
+	for id, g := range w.latest() {
+		d := atRest{AtRest: metrics.AtRest{VRAMBytes: g.VRAMUsedBytes, GTTBytes: g.GTTUsedBytes}}
+		if values := powers[id]; len(values) > 0 {
+			slices.Sort(values)
+			d.powerW = new(metrics.Median(values))
+		}
+		rest[id] = d
+	}
+	return rest
+}
+
+// patience is how long to wait for first readings.
+func (r *Runner) patience() time.Duration {
+	if r.watching.mute {
+		return muteWait
+	}
+	return firstReading
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// startWatch begins to read before a step, waits until its GPUs are calm, and
+// until each has been read once, so that the pass lies between readings.
+func (r *Runner) startWatch(ctx context.Context, a attempt, servers []Server, result *results.Result) {
+	if !r.watches() {
+		return
+	}
+	used := r.usedDevices(servers)
+	w := newWatcher(idsOf(used))
+	w.runner, w.devices, w.dir, w.variant = r, used, r.Folder.StepDir(a.ID), a.Variant
+	w.sampling = r.Telemetry.Start(ctx, w.take)
+	r.watching.now = w
+	r.settle(ctx, a, w, result)
+	w.await(ctx, r.patience())
+	r.watching.mute = !w.complete()
+	if r.Scenario.Telemetry.OnForeign != scenarios.ReactIgnore && len(used) > 0 {
+		w.strangers = watchStrangers(ctx, r.Telemetry, servers, idsOf(used))
+	}
+	w.open()
+}
+
+// endWatch ends what startWatch began, if the pass did not.
+func (r *Runner) endWatch() {
+	if r.watching.now != nil {
+		r.watching.now.abandon()
+		r.watching.now = nil
+	}
+}
+
+// watchers is the observer of the step, where there is one.
+func (r *Runner) watchers() []Observer {
+	if r.watching.now == nil {
+		return nil
+	}
+	return []Observer{r.watching.now}
+}
+
+// usedDevices are the GPUs that servers were placed on; all of the box where
+// none was placed.
+func (r *Runner) usedDevices(servers []Server) []gpu.Device {
+	var placed []int
+	for _, s := range servers {
+		placed = append(placed, s.Info().GPUs...)
+	}
+	if len(placed) == 0 {
+		return r.Box.Devices
+	}
+	var used []gpu.Device
+	for _, d := range r.Box.Devices {
+		if slices.Contains(placed, d.Index) {
+			used = append(used, d)
+		}
+	}
+	return used
+}
+
+func idsOf(devices []gpu.Device) []string {
+	ids := make([]string, len(devices))
+	for i, d := range devices {
+		ids[i] = d.ID()
+	}
+	return ids
+}
+
+// watchedDevices are devices as the figures want them.
+func (r *Runner) watchedDevices(devices []gpu.Device, variant string) []metrics.WatchedDevice {
+	watched := make([]metrics.WatchedDevice, len(devices))
+	for i, d := range devices {
+		watched[i] = metrics.WatchedDevice{
+			ID: d.ID(), Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified,
+			Socket: r.socketOf(d), Before: r.watching.before[variant][d.ID()].AtRest,
+		}
+		if idle, known := r.watching.idle[d.ID()]; known {
+			watched[i].IdleW = &idle
+		}
+	}
+	return watched
+}
+
+// socketOf lists the devices of the box that share a package with d: those at
+// its PCI address, partitions of one GPU.
+func (r *Runner) socketOf(d gpu.Device) []string {
+	var ids []string
+	for _, other := range r.Box.Devices {
+		if d.PCI != "" && other.PCI == d.PCI {
+			ids = append(ids, other.ID())
+		}
+	}
+	if len(ids) < 2 {
+		return nil
+	}
+	return ids
+}
