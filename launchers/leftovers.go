@@ -50,9 +50,14 @@ func (c Cleaner) Find(ctx context.Context, life OpenLife) (*Leftover, error) {
 	return left, nil
 }
 
-// FindRun looks for processes of a run that none of its lives accounts for.
-func (c Cleaner) FindRun(ctx context.Context, cookie string) (*Leftover, error) {
-	return c.Find(ctx, OpenLife{Process: results.Process{Cookie: cookie}})
+// FindRun looks for all processes that carry the cookie of a run or of one of
+// its servers.
+func (c Cleaner) FindRun(cookie string) (*Leftover, error) {
+	remains, err := process.FindRun(cookie)
+	if err != nil {
+		return nil, fmt.Errorf("look for processes of a run: %w", err)
+	}
+	return &Leftover{OpenLife: OpenLife{Process: results.Process{Cookie: cookie}}, remains: remains}, nil
 }
 
 // Processes are the living processes that are left.

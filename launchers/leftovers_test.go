@@ -137,7 +137,7 @@ func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
 	if _, lives := process.StartTime(bystander.Process.Pid); !lives {
 		t.Error("the bystander was ended")
 	}
-	if run, err := cleaner.FindRun(t.Context(), b.spec.Cookie); err != nil || !run.Empty() {
+	if run, err := cleaner.FindRun(b.spec.Cookie); err != nil || !run.Empty() {
 		t.Errorf("FindRun() = %v, %v, want nothing", run.Processes(), err)
 	}
 }

@@ -182,7 +182,7 @@ func (out *cleanedRun) sweep(ctx context.Context, c *cleaning, cookie string) {
 	if cookie == "" {
 		return
 	}
-	left, err := c.with.FindRun(ctx, cookie)
+	left, err := c.with.FindRun(cookie)
 	if err != nil {
 		out.Error = err.Error()
 		return

@@ -182,7 +182,7 @@ func (p *Process) identify(config Config, group *cgroup) error {
 	}
 	// Nothing that is older than the leader can descend from it.
 	p.tree = tree{
-		proc: systemProc, leader: leader.key(), waited: true, since: leader.StartTime, session: pid, cookie: config.Cookie, group: group, uid: anyone,
+		proc: systemProc, leader: leader.key(), waited: true, since: leader.StartTime, session: pid, cookie: cookie{text: config.Cookie}, group: group, uid: anyone,
 		seen: make(map[procKey]bool),
 	}
 	return nil

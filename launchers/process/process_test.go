@@ -43,10 +43,14 @@ func start(t *testing.T, engine fakeengine.Config) *Process {
 // startIn is start with or without a control group.
 func startIn(t *testing.T, engine fakeengine.Config, group bool) *Process {
 	t.Helper()
+	return startWith(t, engine, group, rand.Text()) // this test may run twice on a machine
+}
+
+func startWith(t *testing.T, engine fakeengine.Config, group bool, cookie string) *Process {
+	t.Helper()
 	engine.Silent = true
 	engine.Lines = append(engine.Lines, "children are up")
 	log := filepath.Join(t.TempDir(), "server.log")
-	cookie := rand.Text() // this test may run twice on a machine
 	p, err := Start(Config{
 		Argv:    []string{os.Args[0], "--port", "0"},
 		Env:     []string{"PATH=" + os.Getenv("PATH"), engine.Env(), "GORACE=" + fakeengine.PromptExit},
@@ -88,8 +92,8 @@ func treeSize(t *testing.T, p *Process) int {
 	return len(procs)
 }
 
-func carries(pid int, cookie string) bool {
-	found, _ := systemProc.carries(pid, cookie)
+func carries(pid int, text string) bool {
+	found, _ := systemProc.carries(pid, cookie{text: text})
 	return found
 }
 
@@ -357,5 +361,28 @@ func TestUsageGrowsWithWork(t *testing.T) {
 	}
 	if usage, err := p.Usage(); err != nil || usage.CPU != 0 {
 		t.Errorf("Usage() after Stop = %+v, %v, want nothing", usage, err)
+	}
+}
+
+// A tree whose cookie is the beginning of another's, as that of a hook in a
+// run with servers, ends alone.
+func TestStopSparesLongerCookie(t *testing.T) {
+	t.Parallel()
+	server := start(t, fakeengine.Config{})
+	hook, err := Start(Config{
+		Argv: []string{"/bin/sh", "-c", "exit 0"}, LogPath: filepath.Join(t.TempDir(), "log"), Cookie: server.Info().Cookie[:10],
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer := startWith(t, fakeengine.Config{}, true, hook.Info().Cookie+".server")
+	<-hook.Done()
+	if _, err := hook.Stop(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]*Process{"server": server, "server of the run": longer} {
+		if treeSize(t, p) != 1 {
+			t.Errorf("the %s ended with the hook", name)
+		}
 	}
 }

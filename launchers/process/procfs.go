@@ -71,21 +71,30 @@ func (fs procFS) same(p Proc) bool {
 	return err == nil && now.StartTime == p.StartTime
 }
 
-// carries reports whether a process was started with the cookie, or with one
-// that begins with the cookie and a point: a run's cookie followed by a
-// server's. readable is false if its environment may not be seen.
-func (fs procFS) carries(pid int, cookie string) (carries, readable bool) {
+// carries reports whether a process was started with the cookie. readable is
+// false if its environment may not be seen.
+func (fs procFS) carries(pid int, cookie cookie) (carries, readable bool) {
 	text, err := os.ReadFile(fs.file(pid, "environ"))
 	if err != nil {
 		return false, false
 	}
 	for field := range bytes.SplitSeq(text, []byte{0}) {
 		value, found := strings.CutPrefix(string(field), CookieVariable+"=")
-		if found && cookie != "" && (value == cookie || strings.HasPrefix(value, cookie+".")) {
+		if found && cookie.is(value) {
 			return true, true
 		}
 	}
 	return false, true
+}
+
+// cookie marks the processes of a tree.
+type cookie struct {
+	text     string // "": none
+	wholeRun bool   // also those that begin with text and a point: a run's cookie followed by a server's
+}
+
+func (c cookie) is(value string) bool {
+	return c.text != "" && (value == c.text || c.wholeRun && strings.HasPrefix(value, c.text+"."))
 }
 
 // cgroup is the process's path in the hierarchy of cgroup version 2; "" if it

@@ -28,16 +28,22 @@ type Stranger struct {
 
 // Find looks for what is left of a tree by what was noted of it. A process is
 // ours if it is of this boot and of this user, and has the noted pid and start
-// time, or carries the cookie (also one that begins with it and a point), or
-// is in the session or a descendant of such a one; or if it is in the tree's
-// control group, whose name nobody else uses. Nothing else is: not a pid that
-// was given out again, not what cannot be looked into.
+// time, or carries the cookie, or is in the session or a descendant of such a
+// one; or if it is in the tree's control group, whose name nobody else uses.
+// Nothing else is: not a pid that was given out again, not what cannot be
+// looked into.
 func Find(noted results.Process) (*Remains, error) {
-	return find(systemProc, os.Geteuid(), noted)
+	return find(systemProc, os.Geteuid(), noted, false)
 }
 
-func find(proc procFS, uid int, noted results.Process) (*Remains, error) {
-	r := &Remains{tree: tree{proc: proc, cookie: noted.Cookie, uid: uid, seen: make(map[procKey]bool)}}
+// FindRun looks for processes that carry a run's cookie, or one that begins
+// with it and a point, as those of its servers do.
+func FindRun(cookie string) (*Remains, error) {
+	return find(systemProc, os.Geteuid(), results.Process{Cookie: cookie}, true)
+}
+
+func find(proc procFS, uid int, noted results.Process, wholeRun bool) (*Remains, error) {
+	r := &Remains{tree: tree{proc: proc, cookie: cookie{noted.Cookie, wholeRun}, uid: uid, seen: make(map[procKey]bool)}}
 	if noted.BootID != "" && noted.BootID != proc.bootID() {
 		// Everything ended with that boot; pids and times mean others now. Only
 		// a cookie cannot be another's.

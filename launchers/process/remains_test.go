@@ -171,7 +171,7 @@ func TestFindTakesNoStranger(t *testing.T) {
 		{"session given out again", func() results.Process { p := other; p.PID, p.StartTime = 0, 0; return p }, 0, "does not carry"},
 		{"after a reboot", func() results.Process { p := other; p.BootID = "another"; return p }, 0, ""},
 		{"before the spawn was noted", func() results.Process { return results.Process{Cookie: noted.Cookie} }, 2, ""},
-		{"the run's cookie", func() results.Process { return results.Process{Cookie: strings.TrimSuffix(noted.Cookie, ".1")} }, 2, ""},
+		{"the run's cookie alone", func() results.Process { return results.Process{Cookie: strings.TrimSuffix(noted.Cookie, ".1")} }, 0, ""},
 		{"a part of the cookie", func() results.Process { return results.Process{Cookie: noted.Cookie[:5]} }, 0, ""},
 		{"nothing", func() results.Process { return results.Process{} }, 0, ""},
 	} {
@@ -184,8 +184,15 @@ func TestFindTakesNoStranger(t *testing.T) {
 			t.Errorf("%s: strangers = %s, want %q", c.name, text, c.why)
 		}
 	}
+	run, err := FindRun(strings.TrimSuffix(noted.Cookie, ".1"))
+	if err != nil || len(run.Procs()) != 2 {
+		t.Errorf("FindRun() has %v, %v, want 2 processes", run.Procs(), err)
+	}
+	if part, err := FindRun(noted.Cookie[:5]); err != nil || len(part.Procs()) != 0 {
+		t.Errorf("FindRun(a part of the cookie) has %v, %v, want none", part.Procs(), err)
+	}
 	// Of another user is not ours, whatever it carries.
-	r, err := find(systemProc, os.Geteuid()+1, noted)
+	r, err := find(systemProc, os.Geteuid()+1, noted, false)
 	if err != nil || len(r.Procs()) != 0 || len(r.Strangers()) != 2 || !strings.Contains(r.Strangers()[0].Why, "user") {
 		t.Errorf("find() for another user has %v, strangers %v, %v, want two strangers", r.Procs(), r.Strangers(), err)
 	}
@@ -233,7 +240,7 @@ func TestUnkillable(t *testing.T) {
 	} {
 		proc, p := stoneProc(t, c.state, c.threads)
 		synctest.Test(t, func(t *testing.T) {
-			remains, err := find(proc, os.Geteuid(), results.Process{PID: p.PID, StartTime: p.StartTime, Session: p.PID})
+			remains, err := find(proc, os.Geteuid(), results.Process{PID: p.PID, StartTime: p.StartTime, Session: p.PID}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

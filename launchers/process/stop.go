@@ -66,7 +66,7 @@ func (p *Process) EndStray(pid int) (bool, error) {
 	p.tree.mu.Lock()
 	ours := p.tree.seen[found.key()]
 	p.tree.mu.Unlock()
-	if !ours && p.tree.cookie != "" {
+	if !ours {
 		ours, _ = p.tree.proc.carries(pid, p.tree.cookie)
 	}
 	if !ours && p.tree.group != nil {

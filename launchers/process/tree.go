@@ -23,7 +23,7 @@ type tree struct {
 	waited  bool    // the leader is a child that os/exec waits for
 	since   uint64  // nothing that started before is a member
 	session int     // 0: not known
-	cookie  string  // "": members are not found by environment
+	cookie  cookie  // none: members are not found by environment
 	group   *cgroup // nil: none
 	uid     int     // whose processes alone are members, but for those of the group; anyone: all
 
@@ -117,7 +117,7 @@ func (t *tree) belongs(p Proc, inGroup map[int]bool) bool {
 		return true
 	case p.key() == t.leader:
 		return t.permitted(p)
-	case t.cookie == "" || p.Zombie():
+	case t.cookie.text == "" || p.Zombie():
 		return false
 	}
 	carries, _ := t.proc.carries(p.PID, t.cookie)
