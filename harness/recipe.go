@@ -33,9 +33,25 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 		if placed != nil {
 			spec.GPUs = placed[replica]
 		}
+		spec.Devices = devicesOf(kind, v, box, spec.GPUs)
 		specs = append(specs, spec)
 	}
 	return kind, specs, problem, nil
+}
+
+// devicesOf are the ids of the GPUs whose memory must be back after a stop:
+// those that a server is given, or all of the box where it takes what it sees.
+func devicesOf(kind launchers.Kind, v scenarios.Variant, box Box, given []int) []string {
+	if kind.External || kind.Simulated || v.Server.GPUs.None {
+		return nil
+	}
+	var ids []string
+	for _, d := range box.Devices {
+		if given == nil || slices.Contains(given, d.Index) {
+			ids = append(ids, d.ID())
+		}
+	}
+	return ids
 }
 
 // place decides which GPUs each replica gets; nil leaves visibility alone, as
@@ -77,6 +93,7 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
 		Container: launchers.Container(s.Container),
+		VRAM:      launchers.VRAMPolicy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
 	}
 	if spec.Dir == "" {
 		spec.Dir = sc.Dir
