@@ -51,6 +51,9 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 		return failure
 	}
 	s.spec.Container.Engine = cli.engine
+	if err := checkModel(s.spec); err != nil {
+		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
+	}
 	command, err := s.kind.Command(inside(s.kind, s.spec))
 	if err != nil {
 		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)

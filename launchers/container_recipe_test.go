@@ -126,8 +126,12 @@ func TestContainerRefusals(t *testing.T) {
 		kind, _ := Lookup(c.kind)
 		spec := Spec{Launcher: c.kind, Model: "org/m", Env: map[string]string{}, Container: Container{Image: "image:1"}}
 		c.change(&spec)
-		if _, err := Plan(kind, spec); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: Plan() = %v, want an error that says %q", c.name, err, c.says)
+		_, err := Plan(kind, spec)
+		if err == nil {
+			err = checkModel(spec)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error = %v, want one that says %q", c.name, err, c.says)
 		}
 	}
 }

@@ -60,8 +60,17 @@ type VRAMPolicy struct {
 // Container says how to wrap the recipe into a container, see
 // scenarios.Container; its paths are absolute here.
 type Container struct {
-	Image, Engine, GPUs, IPC, ShmSize, Network, MaxLog string
-	Devices, Mounts, Command, Args                     []string
+	Image   string
+	Engine  string
+	GPUs    string
+	Devices []string
+	Mounts  []string
+	IPC     string
+	ShmSize string
+	Network string
+	Command []string
+	Args    []string
+	MaxLog  string
 }
 
 // Arg is one engine argument: Value is nil (flag left out), bool, json.Number,
@@ -130,6 +139,7 @@ type Kind struct {
 	Describe     []Description  // asked once it serves
 	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart
 	CacheSalt    bool           // requests take a cache_salt, whose value keeps prefix caches apart
+	ModelFile    string         // path that tells model_path, the file that is loaded; "": none
 	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
 	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
 }

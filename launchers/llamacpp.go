@@ -29,6 +29,7 @@ func llamacppKind() Kind {
 		Counters:     llamaCounters(),
 		Gauges:       llamaGauges(),
 		AcceptedAt:   llamaAcceptedAt(),
+		ModelFile:    "/props",
 		Reset:        llamaReset(),
 		Fatal:        llamaFatal(),
 		Milestones:   llamaMilestones(),

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func (s *Server) tryModel(ctx context.Context, strikes *int) step {
 	var names []string
 	for _, model := range list.Data {
 		if s.Model() == "" || sameModel(model.ID, s.Model()) {
+			if wrong := s.otherFile(ctx); wrong != nil {
+				return step{final: wrong}
+			}
 			s.served(model)
 			return step{done: true}
 		}
@@ -143,6 +147,25 @@ func (s *Server) tryModel(ctx context.Context, strikes *int) step {
 	}
 	return step{final: results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:",
 		s.probe.shown, quoteAll(names), s.Model())}
+}
+
+// otherFile is the failure of a server that has loaded another file than the
+// recipe's under its name: some take any name that they are told.
+func (s *Server) otherFile(ctx context.Context) *results.Failure {
+	if s.kind.ModelFile == "" || !isGGUF(s.spec.Model) || llamaModelFlag(s.spec.Model) != "-m" {
+		return nil
+	}
+	a := s.probe.get(ctx, s.kind.ModelFile)
+	var told struct {
+		Path string `json:"model_path"`
+	}
+	if !a.ok() || json.Unmarshal(a.body, &told) != nil || told.Path == "" {
+		return nil // an older build
+	}
+	if filepath.Base(told.Path) == filepath.Base(s.spec.Model) {
+		return nil
+	}
+	return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", s.probe.shown, told.Path, s.spec.Model)
 }
 
 func (s *Server) noModelList(a answer, strikes int) step {

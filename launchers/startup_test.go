@@ -166,14 +166,49 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Every kind that launches tells its version, and what its milestones say
-// comes with the server's info.
-func TestStartupOfServer(t *testing.T) {
+// What the log of a start says comes with the server's info, for every kind
+// that has milestones.
+func TestConformanceStartup(t *testing.T) {
 	t.Parallel()
-	b := prepare(t, vllm(t), fakeengine.Config{Lines: strings.Split(vllmV1Log, "\n")})
-	info := b.launch(t).Info()
-	if info.Startup == nil || info.Startup.KVTokens == nil || *info.Startup.KVTokens != 447824 || info.Startup.Arguments["api_key"] != "***" {
-		t.Errorf("Info().Startup = %+v, want the log's milestones without the key", info.Startup)
+	logs := map[string]string{
+		"vllm": vllmV1Log, "simulator": vllmV0Log, "sglang": sglangLog, "llamacpp": captured(t, "serving-b10587.stderr"),
+		"tgi": "INFO text_generation_launcher: Shard ready in 12.5s rank=0", "ollama": `msg="llama runner started in 1.52 seconds"`,
+	}
+	for _, kind := range launched() {
+		if len(kind.Milestones) == 0 {
+			continue
+		}
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			b := prepare(t, kind, fakeengine.Config{Lines: strings.Split(logs[kind.Name], "\n")})
+			info := b.launch(t).Info()
+			if info.Startup == nil || len(info.Startup.Phases) == 0 {
+				t.Fatalf("Info().Startup = %+v, want phases", info.Startup)
+			}
+			if text := fmt.Sprint(info.Startup.Arguments); strings.Contains(text, "k-secret") || info.Startup.Arguments == nil {
+				t.Errorf("arguments = %v, want some without the key", info.Startup.Arguments)
+			}
+			if info.Version == "" {
+				t.Error("no version")
+			}
+		})
+	}
+}
+
+// llama-server takes any name that it is told: the file counts.
+func TestOtherModelFile(t *testing.T) {
+	t.Parallel()
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"data":[{"id":"tiny"}],"model_path":"/models/other.gguf"}`)
+	}))
+	defer remote.Close()
+	kind, _ := Lookup("llamacpp")
+	for model, want := range map[string]bool{"/data/tiny.gguf": true, "/data/other.gguf": false, "org/repo": false, "https://x/tiny.gguf": false} {
+		strikes := 0
+		got := Attach(kind, Spec{BaseURL: remote.URL, Model: model, ServedName: "tiny"}).tryModel(t.Context(), &strikes)
+		if wrong := got.final != nil && got.final.Class == results.FailWrongModel; wrong != want || got.done == want {
+			t.Errorf("tryModel() of %q = %+v, want a wrong model: %v", model, got, want)
+		}
 	}
 }
 

@@ -1,0 +1,121 @@
+package launchers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"benchrig/results"
+	"benchrig/tinygguf"
+)
+
+// realLlama prepares a launch of the llama-server that BENCH_LLAMA_SERVER
+// names, with a model of its own.
+func realLlama(t *testing.T, args ...Arg) *bench {
+	t.Helper()
+	program := os.Getenv("BENCH_LLAMA_SERVER")
+	if program == "" {
+		t.Skip("BENCH_LLAMA_SERVER is not set: it names the llama-server to launch")
+	}
+	model := filepath.Join(t.TempDir(), "tiny.gguf")
+	file, err := os.Create(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := tinygguf.Write(file, tinygguf.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := Lookup("llamacpp")
+	story := &journal{}
+	spec := Spec{
+		Launcher: kind.Name, Model: model, Binary: []string{program}, Env: map[string]string{}, Host: "127.0.0.1", Port: freePort(t),
+		LogPath: filepath.Join(t.TempDir(), "server.log"), Ready: Ready{Timeout: time.Minute}, Life: "life-1", Cookie: "real" + t.Name(),
+		Args: append([]Arg{{"ctx-size", json.Number("1024")}, {"parallel", json.Number("2")}, {"threads", json.Number("1")}}, args...),
+	}
+	b := &bench{Launcher: &Launcher{Journal: story.write, Environ: os.Environ()}, journal: story, kind: kind, spec: spec}
+	t.Cleanup(func() { b.nothingLeft(t) })
+	return b
+}
+
+func TestRealLlamaServer(t *testing.T) {
+	t.Parallel()
+	b := realLlama(t)
+	b.spec.Drain = 10 * time.Second
+	server := b.launch(t)
+	info := server.Info()
+	startup := info.Startup
+	if startup == nil {
+		t.Fatal("Info().Startup = nil, want what the log and /props tell")
+	}
+	if startup.Slots == nil || *startup.Slots != 2 || startup.ContextLen == nil || *startup.ContextLen != 512 || startup.ModelBytes == nil || *startup.ModelBytes < 1<<20 {
+		t.Errorf("startup = %+v, want 2 slots of 512 tokens and the model's bytes", startup)
+	}
+	if len(startup.Phases) != 1 || startup.Phases[0].Name != "weights" || startup.Phases[0].Seconds <= 0 || startup.Phases[0].Seconds > 60 {
+		t.Errorf("phases = %+v, want the time of the weights", startup.Phases)
+	}
+	if startup.Arguments["model_path"] != b.spec.Model || info.Version == "" {
+		t.Errorf("version %q, arguments %v, want the build and the model's path", info.Version, startup.Arguments)
+	}
+	before, err := server.Metrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request(server)
+	after, err := server.Metrics(t.Context())
+	if err != nil || after[OutputTokensTotal] <= before[OutputTokensTotal] || after[Running] != 0 || CountersWentBack(before, after) != nil {
+		t.Errorf("metrics %v, then %v, %v, want more tokens and nothing running", before, after, err)
+	}
+	if slots, err := server.slots(t.Context()); err != nil || len(slots) != 2 {
+		t.Errorf("slots() = %v, %v, want 2", slots, err)
+	}
+	if how, err := server.ResetCache(t.Context()); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "slot-save-path") {
+		t.Errorf("ResetCache() = %q, %v, want what the server must be started with", how, err)
+	}
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+	}
+}
+
+func TestRealLlamaServerErasesSlots(t *testing.T) {
+	t.Parallel()
+	b := realLlama(t, Arg{"slot-save-path", t.TempDir() + "/"})
+	server := b.launch(t)
+	if how, err := server.ResetCache(t.Context()); err != nil || how == "" {
+		t.Errorf("ResetCache() = %q, %v, want it done", how, err)
+	}
+}
+
+// A request whose client stays keeps the server busy: the stop waits for it.
+func TestRealLlamaServerDrains(t *testing.T) {
+	t.Parallel()
+	b := realLlama(t)
+	b.spec.Drain = 30 * time.Second
+	server := b.launch(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan answer, 1)
+	go func() {
+		done <- newProber(server.BaseURL(), Spec{}).ask(ctx, "POST", completionsPath, map[string]any{"prompt": "a", "max_tokens": 400, "ignore_eos": true}, time.Minute)
+	}()
+	for range 200 {
+		if n, _ := server.outstanding(t.Context()); n > 0 || len(done) > 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+	}
+	if a := <-done; !a.ok() {
+		t.Errorf("the request ended with %v, want its answer: the stop waits for it", a)
+	}
+	if message := b.journal.last(results.LifeStopping).Message; message != "" {
+		t.Errorf("journal says %q, want nothing: all requests ended", message)
+	}
+}
