@@ -87,6 +87,9 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	case ctx.Err() != nil:
 		return codeError{code: exitInterrupted}
 	case result.Figures.Failed > 0 || result.Failure != nil:
+		if result.Failure != nil {
+			fmt.Fprintf(e.stderr, "failed: %v\n", result.Failure)
+		}
 		return codeError{code: exitStepsFailed}
 	}
 	return nil
