@@ -43,6 +43,7 @@ func newRootCommand(e env) *cobra.Command {
 		newSimulateCommand(e),
 		newTinyModelCommand(e),
 		newCalibrateCommand(e),
+		newGPUCommand(e),
 		newCleanCommand(e),
 		newVersionCommand(e),
 	)

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"benchrig/gpu"
+	"benchrig/results"
+)
+
+const gpuLong = `List the GPUs of this box: what reads them, one reading of each, and who holds
+their memory. It needs no GPU and changes nothing.
+
+With --capture it writes a folder to attach to a report of an error: what the
+vendors' tools print, the files that are read, and what bench made of them.
+Serial numbers, unique ids and names of users are replaced; capture.json lists
+what was.`
+
+// watchPeriod is how often --watch tells.
+const watchPeriod = time.Second
+
+type gpuOptionsGiven struct {
+	sampler string
+	watch   bool
+	asJSON  bool
+	capture string
+}
+
+func newGPUCommand(e env) *cobra.Command {
+	var o gpuOptionsGiven
+	cmd := &cobra.Command{
+		Use: "gpu", Short: "List GPUs, what reads them, and who holds them", Long: gpuLong,
+		Example: "  bench gpu\n  bench gpu --watch\n  bench gpu --sampler nvidia-smi --json\n  bench gpu --capture my-box",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runGPU(cmd.Context(), e, o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.sampler, "sampler", "auto", "what reads the GPUs: auto, "+strings.Join(gpu.SamplerNames(), ", "))
+	flags.BoolVar(&o.watch, "watch", false, "tell once a second until Ctrl-C")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON; with --watch a line for each reading")
+	flags.StringVar(&o.capture, "capture", "", "new folder to write for a report of an error")
+	return cmd
+}
+
+func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
+	defer stop()
+	options := gpuOptions(e)
+	if o.capture != "" {
+		if o.watch || o.asJSON {
+			return usageError(errors.New("--capture goes with neither --watch nor --json"))
+		}
+		return captureGPUs(ctx, e, options, o.capture)
+	}
+	if o.sampler != "auto" && !slices.Contains(gpu.SamplerNames(), o.sampler) {
+		return usageError(fmt.Errorf("--sampler %s: want auto, %s", o.sampler, strings.Join(gpu.SamplerNames(), ", ")))
+	}
+	box, err := gpu.Detect(ctx, options)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	samplers, notes, err := gpu.SamplersOf(ctx, options, box, o.sampler)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	defer closeAll(samplers)
+	if o.watch {
+		return watchGPUs(ctx, e, o, box, samplers)
+	}
+	view := gpuView{Inventory: box, Samplers: []samplerView{}, Holders: []results.GPUHolder{}, Notes: slices.Concat([]string{}, box.Notes, notes)}
+	view.read(ctx, samplers)
+	view.readHolders(ctx, options)
+	if ctx.Err() != nil {
+		return interrupted(ctx, ctx.Err())
+	}
+	if o.asJSON {
+		encoder := json.NewEncoder(e.stdout)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(view)
+	}
+	return view.print(e.stdout)
+}
+
+// interrupted gives Ctrl-C its exit code.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return codeError{code: exitInterrupted}
+	}
+	return err
+}
+
+func closeAll(samplers []gpu.Sampler) {
+	for _, sampler := range samplers {
+		_ = sampler.Close() // nothing was written
+	}
+}
+
+func captureGPUs(ctx context.Context, e env, options gpu.Options, folder string) error {
+	captured, err := gpu.Capture(ctx, options, folder)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	fmt.Fprintf(e.stdout, "%s: %d outputs of tools, %d files, %d readings\n", folder, len(captured.Commands), len(captured.Files), len(captured.Readings))
+	writeList(e.stdout, "not there", captured.Missing)
+	writeList(e.stdout, "replaced", captured.Removed)
+	fmt.Fprintln(e.stdout, "Look through it before you send it.")
+	return nil
+}
+
+func writeList(w io.Writer, head string, items []string) {
+	for _, item := range items {
+		fmt.Fprintf(w, "%s: %s\n", head, item)
+	}
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"benchrig/gpu"
+	"benchrig/results"
+)
+
+// gpuView is what bench gpu tells, as JSON with --json.
+type gpuView struct {
+	Inventory gpu.Inventory       `json:"inventory"`
+	Samplers  []samplerView       `json:"samplers"`
+	Holders   []results.GPUHolder `json:"holders"`
+	Notes     []string            `json:"notes"`
+}
+
+// samplerView is one sampler and one reading of each GPU by it.
+type samplerView struct {
+	Name     string               `json:"name"`
+	PeriodS  float64              `json:"period_s"` // how often it is read during a run, unless the scenario says otherwise
+	TookS    float64              `json:"took_s"`   // this reading
+	Readings []results.GPUReading `json:"readings"`
+}
+
+func (v *gpuView) read(ctx context.Context, samplers []gpu.Sampler) {
+	for _, sampler := range samplers {
+		began := time.Now()
+		readings, err := sampler.Read(ctx)
+		if err != nil {
+			v.Notes = append(v.Notes, err.Error())
+		}
+		s := samplerView{Name: sampler.Name(), PeriodS: gpu.DefaultPeriod(sampler.Name()).Seconds(), TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
+		for _, reading := range readings {
+			s.Readings = append(s.Readings, reading.GPUReading)
+		}
+		v.Samplers = append(v.Samplers, s)
+	}
+}
+
+func (v *gpuView) readHolders(ctx context.Context, options gpu.Options) {
+	if len(v.Inventory.GPUs) == 0 {
+		return
+	}
+	watcher := gpu.NewWatcher(options, v.Inventory)
+	defer watcher.Close()
+	holders, err := watcher.Holders(ctx)
+	if err != nil {
+		v.Notes = append(v.Notes, err.Error())
+	}
+	v.Holders = append(v.Holders, holders...)
+	v.Notes = append(v.Notes, watcher.Notes()...)
+}
+
+// reading is what a sampler said of a device, and which; nil if none did.
+func (v *gpuView) reading(device string) (*results.GPUReading, string) {
+	for _, s := range v.Samplers {
+		at := slices.IndexFunc(s.Readings, func(r results.GPUReading) bool { return r.Device == device })
+		if at >= 0 {
+			return &s.Readings[at], s.Name
+		}
+	}
+	return nil, ""
+}
+
+func (v *gpuView) print(w io.Writer) error {
+	if len(v.Inventory.GPUs) == 0 {
+		fmt.Fprintln(w, "no GPU")
+		writeList(w, "note", v.Notes)
+		return nil
+	}
+	v.printDrivers(w)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "GPU\tREAD BY\tNAME\tPCI\tVRAM GiB\tPOWER W\tBUSY\tTEMP C\tCLOCKS MHz\tTHROTTLE")
+	for _, device := range v.Inventory.GPUs {
+		reading, by := v.reading(device.ID())
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", placeOf(device), orDash(by), orDash(nameOf(device)), orDash(device.PCI), strings.Join(figures(device, reading), "\t"))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, device := range v.Inventory.GPUs {
+		fmt.Fprintf(w, "%s is %s\n", placeOf(device), device.ID())
+		for _, part := range device.Parts {
+			fmt.Fprintf(w, "  MIG %s is %s\n", part.Name, part.UUID)
+		}
+	}
+	for _, holder := range v.Holders {
+		fmt.Fprintf(w, "held by pid %d (%s): %s\n", holder.PID, orDash(holder.Name), held(holder, v.Inventory))
+	}
+	writeList(w, "note", v.Notes)
+	return nil
+}
+
+func (v *gpuView) printDrivers(w io.Writer) {
+	var words []string
+	for _, vendor := range []string{gpu.NVIDIA, gpu.AMD} {
+		if version := v.Inventory.Drivers[vendor]; version != "" {
+			words = append(words, vendor+" driver "+version)
+		}
+	}
+	if v.Inventory.CUDA != nil {
+		words = append(words, "CUDA "+*v.Inventory.CUDA)
+	}
+	if v.Inventory.ROCm != nil {
+		words = append(words, "ROCm "+*v.Inventory.ROCm)
+	}
+	if len(words) > 0 {
+		fmt.Fprintln(w, strings.Join(words, ", "))
+	}
+}
+
+func placeOf(device gpu.Device) string { return fmt.Sprintf("%s %d", device.Vendor, device.Index) }
+
+// nameOf is the name with what it is a part of.
+func nameOf(device gpu.Device) string {
+	name := device.Name
+	if device.PartitionIndex != nil {
+		name += fmt.Sprintf(" (part %d, %s/%s)", *device.PartitionIndex, orDash(device.Partition), orDash(device.MemoryMode))
+	}
+	if len(device.Parts) > 0 {
+		name += " (MIG, figures of the whole GPU)"
+	}
+	if device.Unified {
+		name += " (memory shared with the CPU)"
+	}
+	return name
+}
+
+func held(holder results.GPUHolder, box gpu.Inventory) string {
+	on := "a GPU"
+	for _, device := range box.GPUs {
+		if device.ID() == holder.Device {
+			on = placeOf(device)
+		}
+	}
+	if holder.Bytes == nil {
+		return "memory of " + on
+	}
+	return gibibytes(holder.Bytes) + " GiB of " + on
+}
+
+// figures are a reading's columns: memory, power, busy, temperature, clocks,
+// throttling.
+func figures(device gpu.Device, r *results.GPUReading) []string {
+	if r == nil {
+		return []string{"-/" + gibibytes(device.VRAMBytes), "-", "-", "-", "-", "-"}
+	}
+	memory := gibibytes(r.VRAMUsedBytes) + "/" + gibibytes(device.VRAMBytes)
+	if r.GTTUsedBytes != nil && device.Unified {
+		memory += " + " + gibibytes(r.GTTUsedBytes) + " of the CPU's"
+	}
+	return []string{
+		memory,
+		number(r.PowerW, 1, 1) + "/" + number(r.PowerLimitW, 1, 0),
+		percent(r.Busy),
+		joined(number(r.EdgeC, 1, 0), number(r.HotspotC, 1, 0), number(r.MemoryC, 1, 0)),
+		joined(number(r.CoreHz, 1e6, 0), number(r.MemoryHz, 1e6, 0)),
+		throttling(r.Throttle),
+	}
+}
+
+func throttling(reasons []string) string {
+	switch {
+	case reasons == nil:
+		return "-"
+	case len(reasons) == 0:
+		return "none"
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// joined leaves out what is not known, unless nothing is.
+func joined(words ...string) string {
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "-" })
+	return orDash(strings.Join(words, "/"))
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func number(v *float64, unit float64, digits int) string {
+	if v == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*v/unit, 'f', digits, 64)
+}
+
+func percent(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*v*100, 'f', 0, 64) + " %"
+}
+
+func gibibytes(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64)
+}

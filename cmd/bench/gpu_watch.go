@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"benchrig/gpu"
+	"benchrig/results"
+)
+
+// watchGPUs tells once a second until ctx ends. On a terminal it rewrites a
+// table; elsewhere it writes lines.
+func watchGPUs(ctx context.Context, e env, o gpuOptionsGiven, box gpu.Inventory, samplers []gpu.Sampler) error {
+	w := &gpuWatch{out: e.stdout, box: box, newest: map[string]gpu.Sample{}, rewrite: e.width > 0}
+	recorder := gpu.Recorder{Samplers: samplers, Period: watchPeriod, Host: true}
+	emit := w.keep
+	if o.asJSON {
+		emit = w.writeJSON
+	}
+	recorder.Start(ctx, emit)
+	defer recorder.Stop()
+	ticker := time.NewTicker(watchPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // the only way to end it
+		case now := <-ticker.C:
+			if !o.asJSON {
+				w.tell(now)
+			}
+		}
+	}
+}
+
+// gpuWatch keeps the newest samples.
+type gpuWatch struct {
+	out     io.Writer
+	box     gpu.Inventory
+	rewrite bool
+	lines   int  // of the table that stands on the terminal
+	begun   bool // the head has been written
+
+	mu     sync.Mutex
+	newest map[string]gpu.Sample // by device; "" is the host
+	gaps   []string              // since the last time
+}
+
+func (w *gpuWatch) keep(sample gpu.Sample) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case sample.GPU != nil:
+		w.newest[sample.GPU.Device] = sample
+	case sample.Host != nil:
+		w.newest[""] = sample
+	case sample.Gap != nil:
+		w.gaps = append(w.gaps, sample.Gap.Source+": "+sample.Gap.Why)
+	}
+}
+
+// writeJSON writes a line for each sample, with the moment of the reading.
+func (w *gpuWatch) writeJSON(sample gpu.Sample) {
+	line := struct {
+		Time string                `json:"time"`
+		GPU  *results.GPUReading   `json:"gpu,omitempty"`
+		Host *results.HostReading  `json:"host,omitempty"`
+		Gap  *results.TelemetryGap `json:"gap,omitempty"`
+	}{sample.At.Format(time.RFC3339Nano), sample.GPU, sample.Host, sample.Gap}
+	_ = json.NewEncoder(w.out).Encode(line) // the reader has gone; the watch ends by its signal
+}
+
+// tell writes what is newest. A reading older than three periods is not told:
+// it would pass for the present.
+func (w *gpuWatch) tell(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	stamp := now.Format("15:04:05")
+	if w.rewrite || !w.begun {
+		fmt.Fprintln(table, "TIME\tGPU\tVRAM GiB\tPOWER W\tBUSY\tTEMP C\tCLOCKS MHz\tTHROTTLE")
+		w.begun = true
+	}
+	for _, device := range w.box.GPUs {
+		reading := w.newest[device.ID()]
+		if now.Sub(reading.At) > 3*watchPeriod {
+			reading.GPU = nil
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", stamp, placeOf(device), strings.Join(figures(device, reading.GPU), "\t"))
+	}
+	if host := w.newest[""].Host; host != nil {
+		fmt.Fprintf(table, "%s\thost\t%s\t\t%s\t\t\tload %s\n", stamp, gibibytes(host.MemoryUsedBytes), percent(host.CPUBusy), number(host.Load1, 1, 2))
+	}
+	_ = table.Flush() // into memory
+	for _, gap := range w.gaps {
+		fmt.Fprintf(&text, "%s no reading: %s\n", stamp, gap)
+	}
+	w.gaps = nil
+	w.write(text.String())
+}
+
+// write puts a table in the place of the one before, or, off a terminal, its
+// lines after those before.
+func (w *gpuWatch) write(text string) {
+	if w.rewrite {
+		if w.lines > 0 {
+			fmt.Fprintf(w.out, "\x1b[%dA\x1b[J", w.lines)
+		}
+		w.lines = strings.Count(text, "\n")
+	}
+	fmt.Fprint(w.out, text)
+}
