@@ -225,7 +225,7 @@ func (r *Runner) watchedDevices(devices []gpu.Device, variant string) []metrics.
 	watched := make([]metrics.WatchedDevice, len(devices))
 	for i, d := range devices {
 		watched[i] = metrics.WatchedDevice{
-			ID: d.ID(), Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified,
+			ID: d.ID(), Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified, Parts: len(d.Parts),
 			Socket: r.socketOf(d), Before: r.watching.before[variant][d.ID()].AtRest,
 		}
 		if idle, known := r.watching.idle[d.ID()]; known {

@@ -13,7 +13,8 @@ import (
 )
 
 // settle waits until the GPUs of a step are as calm as the scenario asks. When
-// its time is up the step runs, with a warning.
+// its time is up the step runs, with a warning; for what a GPU does not tell
+// it does not wait.
 func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *results.Result) {
 	asked := r.Scenario.Settle
 	if asked.Timeout <= 0 || len(w.devices) == 0 || asked.MaxTemp <= 0 && asked.Power <= 0 {
@@ -22,15 +23,14 @@ func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *resu
 	began, told := time.Now(), time.Time{}
 	w.await(ctx, min(asked.Timeout, r.patience()))
 	for {
-		restless := r.restless(w)
+		restless, silent := r.restless(w)
 		waited := time.Since(began)
-		switch {
-		case len(restless) == 0 || ctx.Err() != nil:
-			return
-		case waited >= asked.Timeout:
-			result.Warnings = append(result.Warnings, results.Warning{
-				Code: results.WarnNotSettled, Message: fmt.Sprintf("after %s: %s", asked.Timeout, strings.Join(restless, "; ")),
-			})
+		if len(restless) == 0 || waited >= asked.Timeout || ctx.Err() != nil {
+			if all := append(restless, silent...); len(all) > 0 {
+				result.Warnings = append(result.Warnings, results.Warning{
+					Code: results.WarnNotSettled, Message: fmt.Sprintf("after %.0f s: %s", waited.Seconds(), strings.Join(all, "; ")),
+				})
+			}
 			return
 		}
 		if time.Since(told) >= settleTell {
@@ -44,28 +44,27 @@ func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *resu
 	}
 }
 
-// restless says which GPUs are not as calm as asked, or cannot tell.
-func (r *Runner) restless(w *watcher) []string {
+// restless says which GPUs are not as calm as asked, and which do not tell.
+func (r *Runner) restless(w *watcher) (restless, silent []string) {
 	asked, last := r.Scenario.Settle, w.latest()
-	var all []string
 	for _, d := range w.devices {
 		g, read := last[d.ID()]
 		hottest := hottestOf(g)
 		idle, idleKnown := r.watching.idle[d.ID()]
 		switch {
 		case !read:
-			all = append(all, fmt.Sprintf("GPU %d gives no readings", d.Index))
+			silent = append(silent, fmt.Sprintf("GPU %d gives no readings", d.Index))
 		case asked.MaxTemp > 0 && hottest == nil:
-			all = append(all, fmt.Sprintf("GPU %d does not tell its temperature", d.Index))
+			silent = append(silent, fmt.Sprintf("GPU %d does not tell its temperature", d.Index))
 		case asked.MaxTemp > 0 && *hottest > asked.MaxTemp:
-			all = append(all, fmt.Sprintf("GPU %d has %.0f degrees C, %.0f are asked", d.Index, *hottest, asked.MaxTemp))
+			restless = append(restless, fmt.Sprintf("GPU %d has %.0f degrees C, %.0f are asked", d.Index, *hottest, asked.MaxTemp))
 		case asked.Power > 0 && (g.PowerW == nil || !idleKnown):
-			all = append(all, fmt.Sprintf("GPU %d does not tell its power, now or when it was idle", d.Index))
+			silent = append(silent, fmt.Sprintf("GPU %d does not tell its power, now or when it was idle", d.Index))
 		case asked.Power > 0 && *g.PowerW > asked.Power*idle:
-			all = append(all, fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW, asked.Power*idle, asked.Power))
+			restless = append(restless, fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW, asked.Power*idle, asked.Power))
 		}
 	}
-	return all
+	return restless, silent
 }
 
 // hottestOf is the temperature of a GPU's hottest sensor.
@@ -116,7 +115,7 @@ func (r *Runner) otherLimits(t *results.Telemetry) string {
 		case g.PowerLimitW == nil:
 		case !known:
 			r.watching.limits[g.Device] = *g.PowerLimitW
-		case first != *g.PowerLimitW:
+		case metrics.OtherLimit(first, *g.PowerLimitW):
 			all = append(all, fmt.Sprintf("GPU %d has a power limit of %.4g W, and had %.4g W in the run's first step", g.Index, *g.PowerLimitW, first))
 		}
 	}

@@ -392,6 +392,7 @@ func TestSettle(t *testing.T) {
 		{"calm", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50, Power: 1.2}, func(time.Duration) (float64, float64) { return 40, 140 }, 0, time.Second, ""},
 		{"cools down", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(at time.Duration) (float64, float64) { return 90 - at.Seconds(), 140 }, 35 * time.Second, 45 * time.Second, ""},
 		{"draws less", scenarios.Settle{Timeout: time.Minute, Power: 1.5}, func(at time.Duration) (float64, float64) { return 40, max(140, 240-2*at.Seconds()) }, 10 * time.Second, 25 * time.Second, ""},
+		{"does not tell", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(time.Duration) (float64, float64) { return math.NaN(), 140 }, 0, time.Second, "does not tell its temperature"},
 		{"stays hot", scenarios.Settle{Timeout: 20 * time.Second, MaxTemp: 50}, func(time.Duration) (float64, float64) { return 90, 140 }, 20 * time.Second, 21 * time.Second, "GPU 0 has 90 degrees C, 50 are asked"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -402,6 +403,9 @@ func TestSettle(t *testing.T) {
 					if up := time.Duration(w.upAt.Load()); up > 0 {
 						temp, power := tt.reading(at - up)
 						r.HotspotC, r.PowerW = &temp, &power
+						if math.IsNaN(temp) {
+							r.HotspotC = nil
+						}
 					}
 					return r
 				}

@@ -178,7 +178,7 @@ func (w *watcher) Judge(result *results.Result) {
 	}
 	in := metrics.Watched{
 		Devices: w.runner.watchedDevices(w.devices, w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
-		CPUShare: &w.cost.CPUShare, ToS: to, Figures: result.Figures,
+		CPUShare: new(w.cost.CPUShare), ToS: to, Figures: result.Figures,
 	}
 	t := metrics.Telemetry(w.samples, in)
 	result.Telemetry = t

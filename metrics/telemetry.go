@@ -26,6 +26,7 @@ type WatchedDevice struct {
 	Name      string
 	VRAMBytes *int64
 	Unified   bool     // its memory is that of the host
+	Parts     int      // MIG devices that it is cut into
 	Socket    []string // ids under which the power of its package may be found, in order; nil: its own only
 	Before    AtRest   // before the variant's first server
 	IdleW     *float64 // before the run's first server
@@ -112,12 +113,15 @@ func limitOf(t *track, window span) (limit *float64, changed bool) {
 		switch v := limits.value[i]; {
 		case limit == nil || at <= window.first:
 			limit = &v
-		case at <= window.last && v != *limit:
+		case at <= window.last && OtherLimit(v, *limit):
 			changed = true
 		}
 	}
 	return limit, changed
 }
+
+// OtherLimit reports whether two power limits differ by more than rounding.
+func OtherLimit(a, b float64) bool { return math.Abs(a-b) > 0.5 }
 
 // memoryOf reads a step function: what was in use at second 0, the most during
 // the window, and what was in use at its end. A reading holds until the next.
@@ -156,6 +160,9 @@ func notesOf(t *results.Telemetry, powers []power, w Watched) []string {
 	for i, g := range t.GPUs {
 		if g.Pass.NoCounter != "" {
 			add("energy counter of GPU %d ignored: %s", g.Index, g.Pass.NoCounter)
+		}
+		if n := w.Devices[i].Parts; n > 0 {
+			add("GPU %d is cut into %d MIG devices: memory, power and energy are those of the whole GPU", g.Index, n)
 		}
 		if powers[i].shared {
 			add("GPU %d is a partition: power and energy are those of its whole socket, counted once", g.Index)
@@ -208,7 +215,7 @@ func efficiencyOf(joules *float64, w work) *results.Efficiency {
 	}
 	e := &results.Efficiency{JPerOutputToken: per(w.output), JPerTotalToken: per(w.total), JPerRequest: per(w.requests)}
 	if e.JPerOutputToken != nil && *e.JPerOutputToken > 0 {
-		e.TokensPerSPerW = new(1 / *e.JPerOutputToken)
+		e.TokensPerSPerW = orNull(1 / *e.JPerOutputToken)
 	}
 	return e
 }

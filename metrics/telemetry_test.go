@@ -411,6 +411,26 @@ func TestGapsAndHost(t *testing.T) {
 	}
 }
 
+// What must be known to read the figures is noted, once.
+func TestNotes(t *testing.T) {
+	var samples []results.TelemetrySample
+	for at := -0.5; at <= 1.5; at += 0.5 {
+		for _, id := range []string{"a", "b"} {
+			s := sample(id, at, watts(100))
+			s.GPU.PowerKind = "average"
+			samples = append(samples, s)
+		}
+	}
+	w := Watched{Devices: devices("a", "b"), ToS: 1}
+	w.Devices[0].Parts, w.Devices[1].Unified = 2, true
+	notes := telemetry(samples, w).Notes
+	for _, want := range []string{"GPU 0 is cut into 2 MIG devices", "averages over about a second", "shared with the CPU", "the pass lasted 1.00 s"} {
+		if n := len(slices.DeleteFunc(slices.Clone(notes), func(s string) bool { return !strings.Contains(s, want) })); n != 1 {
+			t.Errorf("%d notes say %q, want 1: %q", n, want, notes)
+		}
+	}
+}
+
 // Whatever the samples, no figure is NaN or infinite, and energy lies between
 // the least and the most power times the length.
 func FuzzTelemetry(f *testing.F) {
