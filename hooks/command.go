@@ -55,12 +55,8 @@ func (r *Runner) command(ctx context.Context, c command) (said string, err error
 
 // start spawns the program with both its outputs going to input.
 func (r *Runner) start(c command, input *os.File) (*process.Process, error) {
-	cookie := r.Cookie
-	if cookie == "" {
-		cookie = "hook-" + rand.Text()
-	}
 	config := process.Config{
-		Argv: c.argv, Env: r.environ(c.vars), Dir: r.Dir, Cookie: cookie,
+		Argv: c.argv, Env: r.environ(c.vars), Dir: r.Dir, Cookie: strings.TrimPrefix(r.Cookie+"."+rand.Text(), "."),
 		LogPath: fmt.Sprintf("/proc/self/fd/%d", input.Fd()),
 	}
 	if c.stdin != "" {

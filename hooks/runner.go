@@ -14,7 +14,7 @@ import (
 type Runner struct {
 	Environ []string            // of commands, beside the variables of each call
 	Dir     string              // working directory of commands; "": ours
-	Cookie  string              // marks the processes of commands; must not be that of any server; "": each gets its own
+	Cookie  string              // of the run, so that processes of a command are found should bench be killed; each adds its own
 	DiskDir string              // what a check of free disk looks at unless it names a path; "": "."
 	Root    string              // stands before /proc, /sys and the files of checks; "": this machine
 	GPUs    GPUs                // nil: no GPU to look at

@@ -61,34 +61,6 @@ func lastOf(open []Undo, u Undo) int {
 	return -1
 }
 
-// Reveal gives an undo the secrets that the journal lacks, from the scenario
-// that it came from.
-func (u Undo) Reveal(s *scenarios.Scenario, redact func(string) string) Undo {
-	for _, h := range undoing(s) {
-		if h.Name != u.Name && redact(h.Name) != u.Name || len(h.Undo) != len(u.Argv) {
-			continue
-		}
-		same := true
-		for i, a := range h.Undo {
-			same = same && (a == u.Argv[i] || redact(a) == u.Argv[i])
-		}
-		if same {
-			u.Argv = h.Undo
-			return u
-		}
-	}
-	return u
-}
-
-// undoing are all hooks of a scenario that have an undo.
-func undoing(s *scenarios.Scenario) []scenarios.Hook {
-	all := slices.Concat(s.Hooks.Run.Before, s.Hooks.Variant.Before, s.Hooks.Step.Before)
-	for _, v := range s.Variants {
-		all = append(all, v.Hooks.Before...)
-	}
-	return slices.DeleteFunc(all, func(h scenarios.Hook) bool { return len(h.Undo) == 0 })
-}
-
 // PutBack runs an undo of an earlier life and gives the event that tells of
 // it.
 func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"benchrig/results"
-	"benchrig/scenarios"
 )
 
 func hookEvent(kind results.EventKind, name, life, step string, undo ...string) results.Event {
@@ -54,20 +53,5 @@ func TestPutBack(t *testing.T) {
 	hiddenArg := r.PutBack(t.Context(), Undo{Level: "run", Name: "p", Argv: []string{"tool", "--key=***"}})
 	if hiddenArg.Hook.OK || !strings.Contains(hiddenArg.Hook.Message, "by hand") {
 		t.Errorf("PutBack(redacted) = %+v, want a refusal", hiddenArg.Hook)
-	}
-}
-
-func TestReveal(t *testing.T) {
-	s := &scenarios.Scenario{Variants: []scenarios.Variant{{Hooks: scenarios.Hooks{Before: []scenarios.Hook{
-		{Name: "a", Undo: []string{"tool", "--key=s3cret"}}, {Name: "b", Undo: []string{"tool", "--key=s3cret"}},
-	}}}}}
-	redact := func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }
-	u := Undo{Name: "b", Argv: []string{"tool", "--key=***"}}
-	if got := u.Reveal(s, redact); got.Redacted() || got.Argv[1] != "--key=s3cret" {
-		t.Errorf("Reveal(%v) = %v, want the secret", u.Argv, got.Argv)
-	}
-	u.Argv = []string{"tool", "--other=***"}
-	if got := u.Reveal(s, redact); !got.Redacted() {
-		t.Errorf("Reveal(%v) = %v, want it unchanged", u.Argv, got.Argv)
 	}
 }

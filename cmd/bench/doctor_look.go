@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"benchrig/calibrate"
+	"benchrig/doctor"
+	"benchrig/gpu"
+	"benchrig/hooks"
+	"benchrig/launchers"
+	"benchrig/launchers/process"
+	"benchrig/scenarios"
+)
+
+// versionTime is what a program gets to tell its version; heavyTime one that
+// loads a whole framework for it.
+const (
+	versionTime = 5 * time.Second
+	heavyTime   = time.Minute
+)
+
+// look finds out about this box.
+type look struct {
+	e     env
+	o     doctorOptions
+	hooks *hooks.Runner
+}
+
+func newLook(e env, o doctorOptions) *look {
+	return &look{e: e, o: o, hooks: &hooks.Runner{Environ: e.environ, DiskDir: o.out}}
+}
+
+func (l *look) view(ctx context.Context, sc *scenarios.Scenario) doctor.View {
+	v := doctor.View{Host: gpu.Host(ctx)}
+	broken := func(err error) {
+		if err != nil {
+			v.Broken = append(v.Broken, err.Error())
+		}
+	}
+	v.Programs = l.programs(ctx)
+	broken(l.graphics(ctx, &v))
+	limit, err := process.RaiseFileLimit()
+	v.OpenFiles = limit
+	broken(err)
+	var shm unix.Statfs_t
+	if unix.Statfs("/dev/shm", &shm) == nil {
+		v.ShmFree = new(int64(shm.Bavail) * shm.Bsize)
+	}
+	v.Disk = l.disk()
+	v.Clock = readClock()
+	for _, kind := range launchers.All() {
+		if kind.DefaultPort != 0 && !kind.External {
+			free, err := launchers.FreePort(ctx, "127.0.0.1", kind.DefaultPort, nil)
+			v.Ports = append(v.Ports, doctor.Port{Launcher: kind.Name, Port: kind.DefaultPort, Taken: err != nil || free != kind.DefaultPort})
+		}
+	}
+	if err := process.BecomeSubreaper(); err != nil {
+		v.Subreaper = err.Error()
+	}
+	v.Cgroups = process.PlannedCgroup("doctor") != ""
+	v.Calibration, err = calibrate.Stored()
+	broken(err)
+	broken(l.state(&v))
+	if sc != nil {
+		v.Needs = l.needs(ctx, sc, v)
+	}
+	return v
+}
+
+// programs looks for everything that bench may start.
+func (l *look) programs(ctx context.Context) []doctor.Program {
+	var out []doctor.Program
+	for _, p := range []struct {
+		name  string
+		kind  doctor.ProgramKind
+		heavy string // Python package whose version stands for the program's
+		argv  []string
+	}{
+		{"vllm", doctor.Engine, "vllm", []string{"--version"}},
+		{"sglang", doctor.Engine, "sglang", []string{"version"}},
+		{"text-generation-launcher", doctor.Engine, "", []string{"--version"}},
+		{"llama-server", doctor.Engine, "", []string{"--version"}},
+		{"ollama", doctor.Engine, "", []string{"--version"}},
+		{"docker", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
+		{"podman", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
+	} {
+		path, err := process.LookPath(p.name, "", l.e.environ)
+		if err != nil {
+			continue
+		}
+		found := doctor.Program{Name: p.name, Kind: p.kind, Path: path}
+		if p.heavy != "" && !l.o.askHeavy {
+			found.Version = pythonVersion(path, p.heavy)
+			out = append(out, found)
+			continue
+		}
+		limit := versionTime
+		if p.heavy != "" {
+			limit = heavyTime
+		}
+		record := l.hooks.Run(ctx, scenarios.Hook{Name: p.name, Command: append([]string{path}, p.argv...), Timeout: limit}, nil)
+		if record.OK {
+			found.Version = versionOf(record.Message)
+		} else {
+			found.Trouble = record.Message
+		}
+		out = append(out, found)
+	}
+	return out
+}
+
+// versionOf finds the version in what a program says of itself.
+func versionOf(said string) string {
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "version: "); ok { // llama-server, in the middle of others
+			return rest
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	last := lines[len(lines)-1]
+	words := strings.Fields(last)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
+// pythonVersion is the version of a package in the environment that a program
+// was installed into, by the folder that pip left; "" if it left none.
+func pythonVersion(program, pkg string) string {
+	places := []string{program}
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		places = append(places, real)
+	}
+	for _, place := range places {
+		pattern := filepath.Join(filepath.Dir(filepath.Dir(place)), "lib", "python3*", "*-packages", pkg+"-*.dist-info")
+		found, _ := filepath.Glob(pattern) // the pattern is sound
+		for _, folder := range found {
+			name := strings.TrimSuffix(filepath.Base(folder), ".dist-info")
+			return strings.TrimPrefix(name, pkg+"-")
+		}
+	}
+	return ""
+}
+
+// graphics looks at GPUs, who reads them and who uses them.
+func (l *look) graphics(ctx context.Context, v *doctor.View) error {
+	options := gpuOptions(l.e)
+	inventory, err := gpu.Detect(ctx, options)
+	if err != nil {
+		return fmt.Errorf("look for GPUs: %w", err)
+	}
+	v.GPUs, v.Notes = inventory, inventory.Notes
+	l.hooks.GPUs = gpuStates{options: options, box: inventory}
+	if len(inventory.GPUs) == 0 {
+		return nil
+	}
+	samplers, notes, err := gpu.SamplersOf(ctx, options, inventory, "auto")
+	v.Notes = append(v.Notes, notes...)
+	if err != nil {
+		v.Notes = append(v.Notes, err.Error())
+	}
+	for _, s := range samplers {
+		v.Samplers = append(v.Samplers, s.Name())
+		_ = s.Close() // it only read
+	}
+	watcher := gpu.NewWatcher(options, inventory)
+	defer func() { _ = watcher.Close() }() // it only read
+	v.Holders, err = watcher.Holders(ctx)
+	if err != nil {
+		v.Unseen = err.Error()
+	}
+	return nil
+}
+
+func (l *look) disk() doctor.Disk {
+	d := doctor.Disk{Dir: l.o.out}
+	if abs, err := filepath.Abs(l.o.out); err == nil {
+		d.Dir = abs
+	}
+	free, err := hooks.FreeDisk(d.Dir)
+	if err != nil {
+		d.Error = err.Error()
+		return d
+	}
+	d.Free = &free
+	return d
+}
+
+// readClock asks the kernel whether something keeps its clock right.
+func readClock() doctor.Clock {
+	const unsynchronised = 0x40 // STA_UNSYNC
+	var t unix.Timex
+	if _, err := unix.Adjtimex(&t); err != nil {
+		return doctor.Clock{}
+	}
+	return doctor.Clock{Synchronised: new(t.Status&unsynchronised == 0), ErrorS: float64(t.Maxerror) / 1e6}
+}
+
+// state looks at what bench remembers of the box.
+func (l *look) state(v *doctor.View) error {
+	box, err := openBox(l.e)
+	if err != nil {
+		return err
+	}
+	if owner, busy := box.Owner(); busy {
+		v.Busy = owner.String()
+	}
+	runs, err := box.Runs()
+	for _, run := range runs {
+		if v.Busy == "" || !strings.Contains(v.Busy, run.Dir) {
+			v.Leftovers = append(v.Leftovers, run.Dir)
+		}
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchrig/doctor"
+	"benchrig/harness"
+	"benchrig/launchers"
+	"benchrig/launchers/process"
+	"benchrig/scenarios"
+)
+
+// needs looks at what a scenario asks of the box.
+func (l *look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View) []doctor.Need {
+	l.hooks.Dir, l.hooks.Redact = sc.Dir, launchers.Redactor(sc.Secrets)
+	var out []doctor.Need
+	for _, problem := range sc.Problems() {
+		out = append(out, doctor.Need{What: problem.Error(), Advice: "put it there, or change the scenario"})
+	}
+	if err := harness.CheckDatasets(ctx, sc); err != nil {
+		out = append(out, doctor.Need{What: "datasets", Text: err.Error()})
+	} else {
+		out = append(out, doctor.Need{What: "datasets can be read", OK: true})
+	}
+	out = append(out, l.variants(sc, v)...)
+	out = append(out, l.hookPrograms(sc)...)
+	for _, check := range sc.Checks {
+		record := l.hooks.Check(ctx, check)
+		out = append(out, doctor.Need{What: "check " + record.Name, OK: record.OK, Only: !check.Refuse, Text: record.Message})
+	}
+	return out
+}
+
+// variants asks of every variant for its program and its GPUs.
+func (l *look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
+	vendor := v.GPUs.Vendor()
+	box := harness.Box{Self: l.e.self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
+	plan, err := harness.NewPlan(sc, box)
+	if err != nil {
+		return []doctor.Need{{What: "plan", Text: err.Error()}}
+	}
+	var out []doctor.Need
+	for _, problem := range plan.Problems {
+		if !slices.ContainsFunc(sc.Problems(), func(e *scenarios.Error) bool { return e.Error() == problem }) {
+			out = append(out, doctor.Need{What: problem, Advice: "bench plan --box VENDOR:GPUS plans for another box"})
+		}
+	}
+	seen := map[string]bool{}
+	for _, life := range plan.Lives {
+		if seen[life.Variant] {
+			continue
+		}
+		seen[life.Variant] = true
+		out = append(out, l.variant(sc, life, v))
+	}
+	return out
+}
+
+func (l *look) variant(sc *scenarios.Scenario, life harness.Life, v doctor.View) doctor.Need {
+	n := doctor.Need{What: "variant " + life.Variant}
+	at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
+	server := sc.Variants[at].Server
+	if server.Container.Image != "" {
+		return containerNeed(n, server.Container, v)
+	}
+	if len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
+		n.OK, n.Text = true, "a server that is running already"
+		return n
+	}
+	path, err := process.LookPath(life.Servers[0].Argv[0], sc.Dir, l.e.environ)
+	if err != nil {
+		n.Text, n.Advice = err.Error(), "install it, or name it in binary:"
+		return n
+	}
+	n.OK, n.Text = true, path
+	if count := gpusOf(life); count > 0 {
+		n.Text += fmt.Sprintf(", %d GPUs", count)
+	}
+	return n
+}
+
+func gpusOf(life harness.Life) int {
+	count := 0
+	for _, s := range life.Servers {
+		count += len(s.GPUs)
+	}
+	return count
+}
+
+func containerNeed(n doctor.Need, c scenarios.Container, v doctor.View) doctor.Need {
+	var whys []string
+	for _, p := range v.Programs {
+		if p.Kind != doctor.ContainerEngine || c.Engine != "" && c.Engine != p.Name {
+			continue
+		}
+		if p.Trouble == "" {
+			n.OK, n.Text = true, "image "+c.Image+" in "+p.Name
+			return n
+		}
+		whys = append(whys, p.Name+": "+p.Trouble)
+	}
+	n.Text = "no container engine answers"
+	if len(whys) > 0 {
+		n.Text += ": " + strings.Join(whys, "; ")
+	}
+	n.Advice = "install docker or podman and start it"
+	return n
+}
+
+// hookPrograms asks for the programs of hooks, undos and notifications. One
+// that is missing fails in the middle of the night.
+func (l *look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
+	levels := []scenarios.Hooks{sc.Hooks.Run, sc.Hooks.Variant, sc.Hooks.Step}
+	for _, v := range sc.Variants {
+		levels = append(levels, v.Hooks)
+	}
+	var out []doctor.Need
+	seen := map[string]bool{}
+	ask := func(what string, argv []string, only bool) {
+		if len(argv) == 0 || seen[argv[0]] {
+			return
+		}
+		seen[argv[0]] = true
+		path, err := process.LookPath(argv[0], sc.Dir, l.e.environ)
+		n := doctor.Need{What: what + " " + argv[0], OK: err == nil, Only: only, Text: path}
+		if err != nil {
+			n.Text, n.Advice = err.Error(), "install it"
+		}
+		out = append(out, n)
+	}
+	for _, level := range levels {
+		for _, h := range slices.Concat(level.Before, level.After) {
+			ask("hook program", h.Command, !h.Refuse)
+			ask("undo program", h.Undo, false)
+		}
+	}
+	for _, n := range sc.Notify {
+		ask("notification program", n.Command, true)
+	}
+	return out
+}
