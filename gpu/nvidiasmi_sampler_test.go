@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -362,5 +363,46 @@ func checkSane(t *testing.T, r Reading) {
 	}
 	if r.VRAMUsedBytes != nil && *r.VRAMUsedBytes < 0 {
 		t.Errorf("vram_used_bytes = %d", *r.VRAMUsedBytes)
+	}
+}
+
+// Readings of a GPU whose power grows with time stand at the right moments:
+// the energy between the first and the last is right.
+func TestSMIStreamMoments(t *testing.T) {
+	fakeTools(t, map[string]string{"nvidia-smi": `
+case "$*" in *--help-query-gpu*) exit 2;; esac
+echo "index, count, uuid, power.draw.instant [W]"
+while :; do
+  ms=$(date +%s%3N)
+  echo "0, 1, GPU-a, $((100 + (ms - ` + strconv.FormatInt(time.Now().UnixMilli(), 10) + `) / 20)) W"
+  case "$*" in *-lms*) sleep 0.2;; *) exit 0;; esac
+done`})
+	began := time.Now()
+	watts := func(at time.Time) float64 { return 100 + at.Sub(began).Seconds()*50 }
+	sampler, err := newNVIDIASMISampler(Options{}, []Device{{Vendor: NVIDIA, UUID: "GPU-a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAfter(t, sampler)
+	var got collector
+	r := Recorder{Samplers: []Sampler{sampler}, Period: 200 * time.Millisecond}
+	r.Start(t.Context(), got.emit)
+	time.Sleep(2 * time.Second)
+	cost := r.Stop()
+	samples := got.of("GPU-a")
+	if len(samples) < 5 || len(got.gaps()) > 0 {
+		t.Fatalf("%d readings in 2 s, gaps %q", len(samples), got.gaps())
+	}
+	sum := 0.0
+	for i := 1; i < len(samples); i++ {
+		sum += (*samples[i].GPU.PowerW + *samples[i-1].GPU.PowerW) / 2 * samples[i].At.Sub(samples[i-1].At).Seconds()
+	}
+	first, last := samples[0].At, samples[len(samples)-1].At
+	truth := (watts(first) + watts(last)) / 2 * last.Sub(first).Seconds()
+	if off := sum/truth - 1; off > 0.05 || off < -0.05 {
+		t.Errorf("energy %.1f J, want %.1f J within 5 %%", sum, truth)
+	}
+	if cost.Sources[0].CPUS <= 0 {
+		t.Errorf("cost = %+v, want the tool's CPU time in it", cost)
 	}
 }
