@@ -32,6 +32,7 @@ func kinds() []kind {
 		{"sharegpt", "first turns of recorded conversations, one JSON array", needPath | needTokenizer, buildShareGPT},
 		{"jsonl", "prompts as they stand in a file of JSON lines", needPath, buildJSONL},
 		{"custom", "vLLM's custom dataset: JSON lines with prompt and output_tokens", needPath, buildCustom},
+		{"tok_inputs", "prompts as token ids: JSON lines, a parquet column or a pandas pickle", needPath, buildTokInputs},
 		{"sonnet", "lines of a poem, the first ones shared", needPath | needTokenizer, buildSonnet},
 		{"prefix_repetition", "random prefixes, each with many random suffixes, as vLLM makes them", needVocabulary, buildPrefixRepetition},
 		{"burstgpt", "lengths and times of a BurstGPT trace (CSV)", needPath | needVocabulary, buildBurstGPT},

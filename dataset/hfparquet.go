@@ -130,6 +130,17 @@ func (t *parquetTable) each(ctx context.Context, field string, picked []int, use
 	if err != nil {
 		return err
 	}
+	return t.eachGroup(picked, []int{text, role}, func(group parquet.RowGroup, first int, own []int) error {
+		texts, roles := newLeafReader(group, text), newLeafReader(group, role)
+		return errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []utterance) error { return use(first+row, said) }),
+			texts.close(), roles.close())
+	})
+}
+
+// eachGroup calls read with each row group that holds some of the rows picked,
+// which ascend: its first row, and those rows counted from there. The pages of
+// the leaves have been looked at.
+func (t *parquetTable) eachGroup(picked, leaves []int, read func(group parquet.RowGroup, first int, own []int) error) error {
 	first := 0
 	for i, group := range t.file.RowGroups() {
 		count := int(group.NumRows())
@@ -138,13 +149,10 @@ func (t *parquetTable) each(ctx context.Context, field string, picked []int, use
 			own, picked = append(own, picked[0]-first), picked[1:]
 		}
 		if len(own) > 0 {
-			if err := t.checkLeaves(i, text, role); err != nil {
+			if err := t.checkLeaves(i, leaves...); err != nil {
 				return err
 			}
-			texts, roles := newLeafReader(group, text), newLeafReader(group, role)
-			err = errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []utterance) error { return use(first+row, said) }),
-				texts.close(), roles.close())
-			if err != nil {
+			if err := read(group, first, own); err != nil {
 				return err
 			}
 		}
@@ -229,25 +237,33 @@ func (l *leafReader) next(wanted bool) ([]string, error) {
 		return nil, nil
 	}
 	var out []string
+	err := l.nextRow(maxMessages, func(v parquet.Value) {
+		if wanted && !v.IsNull() {
+			out = append(out, strings.ToValidUTF8(string(v.ByteArray()), "\uFFFD"))
+		}
+	})
+	return out, err
+}
+
+// nextRow calls use with each value of the next row, at most so many.
+func (l *leafReader) nextRow(most int, use func(parquet.Value)) error {
 	for values := 0; ; values++ {
 		begun := values > 0
 		v, err := l.peek()
 		switch {
 		case errors.Is(err, io.EOF) && begun:
-			return out, nil
+			return nil
 		case errors.Is(err, io.EOF):
-			return nil, errors.New("the column ends before the rows do")
+			return errors.New("the column ends before the rows do")
 		case err != nil:
-			return nil, err
+			return err
 		case begun && v.RepetitionLevel() == 0:
-			return out, nil
-		case values == maxMessages:
-			return nil, fmt.Errorf("more than %d messages", maxMessages)
+			return nil
+		case values == most:
+			return fmt.Errorf("more than %d values", most)
 		}
 		l.at++
-		if wanted && !v.IsNull() {
-			out = append(out, strings.ToValidUTF8(string(v.ByteArray()), "\uFFFD"))
-		}
+		use(v)
 	}
 }
 

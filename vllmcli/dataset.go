@@ -43,6 +43,7 @@ type DatasetFlags struct {
 	PrefixLen, SuffixLen, NumPrefixes, PrefixRepetitionOutputs int
 
 	HFSubset, HFSplit, HFName string
+	Field                     string // column of the file; "": found by its name
 	HFOutputLen               int
 	Turns                     int
 }
@@ -93,6 +94,7 @@ func (d *DatasetFlags) addFiles(fs *pflag.FlagSet) {
 	fs.StringVar(&d.HFSplit, "hf-split", "", "hf: only as part of the file's name: give the split's own file as --dataset-path")
 	fs.StringVar(&d.HFName, "hf-name", "", "hf: name of the dataset, for the record")
 	fs.IntVar(&d.HFOutputLen, "hf-output-len", 0, "hf: answer tokens (default: as long as the answer in the file)")
+	fs.StringVar(&d.Field, "dataset-field", "", "hf, tok_inputs: `column` that prompts stand in (default: found by its name; not in vLLM)")
 	fs.IntVar(&d.Turns, "turns", 0, "sharegpt, hf, conversation: turns of the user in each (not in vLLM)")
 }
 
@@ -163,7 +165,9 @@ func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	case "burstgpt", "trace":
 		s.TokenIDs, s.Shuffle = d.TokenIDs, false
 	case "hf":
-		s.Subset, s.OutputLen = d.HFSubset, d.HFOutputLen
+		s.Subset, s.OutputLen, s.Field = d.HFSubset, d.HFOutputLen, d.Field
+	case "tok_inputs":
+		s.Shuffle, s.Field = false, d.Field
 	}
 	return nil
 }
