@@ -30,7 +30,7 @@ var rules = map[string]rule{
 	"results":                {never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
 	"scenarios":              {never: noSystem},
 	"profiles":               {never: append([]string{"os"}, noSystem...)},
-	"dataset":                {ours: []string{"dataset/prng", "dataset/tokenizer"}, never: noSystem},
+	"dataset":                {ours: []string{"dataset/prng", "dataset/tokenizer", "dataset/pickle"}, never: noSystem},
 	"dataset/prng":           {never: pure},
 	"dataset/tokenizer":      {never: noSystem},
 	"calibrate":              {ours: []string{"load", "results", "metrics"}, never: noCLI},
