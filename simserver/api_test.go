@@ -145,7 +145,10 @@ func TestRefusedRequests(t *testing.T) {
 		{"too long a prompt", "/v1/completions", `{"prompt":[` + strings.Repeat("1,", 4999) + `1]}`, 400, "5000 input tokens"},
 		{"cold", "/v1/completions", `{"prompt":"x","temperature":-1}`, 400, "temperature must be non-negative"},
 		{"no messages", "/v1/chat/completions", `{"messages":[]}`, 400, "messages"},
-		{"picture", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "text parts only"},
+		{"picture without a file", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "image_url: want data:image/jpeg;base64,"},
+		{"picture elsewhere", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://host/a.png"}}]}]}`, 400, "image_url: want data:image/jpeg;base64,"},
+		{"broken picture", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`, 400, "image_url: "},
+		{"sound", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"input_audio"}]}]}`, 400, "text and image_url parts only"},
 		{"tokenize nothing", "/tokenize", `{}`, 400, "one of prompt"},
 		{"detokenize nonsense", "/detokenize", `{"tokens":[-1]}`, 400, "out of vocabulary"},
 	} {

@@ -2,10 +2,10 @@ package simserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // generation is a request for an answer, checked and tokenized.
@@ -116,43 +116,68 @@ func (p *parser) chatPrompt(messages []chatMessage) ([]int32, *apiError) {
 	}
 	ids := []int32{tokenBOS}
 	for i, m := range messages {
-		text, err := contentText(m.Content)
+		parts, err := contentParts(m.Content)
 		if err != nil {
 			return nil, badRequest("messages[%d].content: %v", i, err)
 		}
 		ids = append(ids, tokenStart)
-		ids = p.tok.encode(ids, m.Role+"\n"+text)
+		var e *apiError
+		if ids, e = p.appendParts(ids, m.Role+"\n", parts); e != nil {
+			return nil, e
+		}
 		ids = append(ids, tokenEnd)
 	}
 	ids = append(ids, tokenStart)
 	return p.tok.encode(ids, "assistant\n"), nil
 }
 
-// contentText reads a message's content: a string, null, or parts of which the
-// text ones count.
-func contentText(raw json.RawMessage) (string, error) {
+// contentPart is a piece of a message.
+type contentPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	ImageURL struct {
+		URL string `json:"url"`
+	} `json:"image_url"`
+}
+
+// contentParts reads a message's content: a string, null, or parts.
+func contentParts(raw json.RawMessage) ([]contentPart, error) {
 	if len(raw) == 0 || string(raw) == "null" {
-		return "", nil
+		return nil, nil
 	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		return text, nil
+		return []contentPart{{Text: text}}, nil
 	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
+	var parts []contentPart
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return "", fmt.Errorf("want a string or a list of parts")
+		return nil, errors.New("want a string or a list of parts")
 	}
-	var all strings.Builder
+	return parts, nil
+}
+
+// appendParts appends the tokens of a message: its texts behind what opens
+// it, and images where they stand.
+func (p *parser) appendParts(ids []int32, text string, parts []contentPart) ([]int32, *apiError) {
 	for _, part := range parts {
-		if part.Type != "" && part.Type != "text" {
-			return "", fmt.Errorf("this simulated model takes text parts only, got %q", part.Type)
+		switch part.Type {
+		case "", "text":
+			text += part.Text
+		case "image_url":
+			image, e := p.imageIDs(part.ImageURL.URL)
+			if e != nil {
+				return nil, e
+			}
+			ids = append(p.tok.encode(ids, text), image...)
+			text = ""
+		default:
+			return nil, badRequest("this simulated model takes text and image_url parts only, got %q", part.Type)
 		}
-		all.WriteString(part.Text)
+		if len(ids) > p.maxLen {
+			break // it will be refused, whatever follows
+		}
 	}
-	return all.String(), nil
+	return p.tok.encode(ids, text), nil
 }
 
 // completionPrompt reads a prompt: text, token ids, or a list with one of these.
