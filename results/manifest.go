@@ -25,6 +25,13 @@ type Manifest struct {
 	Variants       []string  `json:"variants"`        // in the order of the scenario; reports keep it
 	Points         []string  `json:"points"`
 	Planned        []StepRef `json:"planned"` // every step, in the order of the plan
+
+	Method             string            `json:"method"`              // "": serving
+	Baseline           string            `json:"baseline"`            // variant that the others are compared to; "": the first
+	SmallestDifference *float64          `json:"smallest_difference"` // relative, 0.03 for 3 %; null: that of the reports
+	Tables             []string          `json:"tables"`              // that reports show beside the usual one
+	Sizes              map[string]string `json:"sizes"`               // of the models, by variant, as the scenario says
+	Notes              map[string]string `json:"notes"`               // by variant
 }
 
 // hashFile is the SHA-256 of a file, hex; "" where there is none.

@@ -138,6 +138,7 @@ type Server struct {
 	Counters    map[string]float64 `json:"counters"` // the server's own counters, change over the pass, under our names
 	Simulated   bool               `json:"simulated"`
 	Startup     *Startup           `json:"startup"` // null: the server said nothing of its start
+	Smoke       *SmokeAnswer       `json:"smoke"`   // null: none was asked for
 }
 
 // Phase is one rung of the readiness ladder.
@@ -175,4 +176,8 @@ type Result struct {
 	ServerMetrics []ServerMetrics `json:"server_metrics"` // one a server that has metrics
 	Hooks         []HookRecord    `json:"hooks"`
 	Changes       []string        `json:"changes"` // what differed from the run's start when the step ran, after a resume
+
+	SQZB         *SQZB           `json:"sqzb"`         // null: another method
+	LlamaBench   []LlamaBenchRow `json:"llama_bench"`  // null: another method
+	Extrapolated *Extrapolation  `json:"extrapolated"` // null: the rates are measured
 }
