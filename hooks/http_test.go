@@ -4,7 +4,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,11 +14,14 @@ import (
 )
 
 func TestRunHTTP(t *testing.T) {
-	var seen []string
+	var mu sync.Mutex
+	var seen []string // guarded by mu
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
+		mu.Lock()
 		seen = append(seen, req.Method+" "+req.URL.Path+" "+req.Header.Get("X-Key")+" "+string(body))
+		mu.Unlock()
 		switch req.URL.Path {
 		case "/ok":
 			w.WriteHeader(http.StatusNoContent)
@@ -42,14 +47,19 @@ func TestRunHTTP(t *testing.T) {
 		{"/moved", scenarios.HTTPCall{Method: "GET"}, false, "answer 302 Found", "GET /moved  "},
 		{"/hang", scenarios.HTTPCall{Method: "GET"}, false, "no answer within 400ms", "GET /hang  "},
 	} {
+		mu.Lock()
 		seen = nil
+		mu.Unlock()
 		tc.call.URL = server.URL + tc.path
 		got := newRunner(t).Run(t.Context(), scenarios.Hook{Name: "n", HTTP: tc.call, Timeout: 400 * time.Millisecond}, nil)
 		if got.OK != tc.ok || !strings.HasPrefix(got.Message, tc.want) {
 			t.Errorf("Run(%s) = %+v, want ok %t and %q", tc.path, got, tc.ok, tc.want)
 		}
-		if len(seen) != 1 || seen[0] != tc.seen {
-			t.Errorf("Run(%s) sent %q, want %q alone", tc.path, seen, tc.seen)
+		mu.Lock()
+		sent := slices.Clone(seen)
+		mu.Unlock()
+		if len(sent) != 1 || sent[0] != tc.seen {
+			t.Errorf("Run(%s) sent %q, want %q alone", tc.path, sent, tc.seen)
 		}
 	}
 }

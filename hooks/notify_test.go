@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,9 +26,12 @@ func ended() Message {
 
 func TestNotifyWebhook(t *testing.T) {
 	type request struct{ Title, Priority, Type, Body string }
-	var got []request
+	var mu sync.Mutex
+	var got []request // guarded by mu
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
+		mu.Lock()
+		defer mu.Unlock()
 		got = append(got, request{req.Header.Get("Title"), req.Header.Get("Priority"), req.Header.Get("Content-Type"), string(body)})
 	}))
 	defer server.Close()
