@@ -30,11 +30,11 @@ const (
 
 // watts is the power of a GPU, joules its energy since the beginning.
 func watts(gpu int, s float64) float64 {
-	return 400 + 100*float64(gpu) + 250*math.Sin(2*math.Pi*s/5) + 5*s
+	return 400 + 100*float64(gpu) + 200*math.Sin(2*math.Pi*s/6) + 5*s
 }
 
 func joules(gpu int, s float64) float64 {
-	return (400+100*float64(gpu))*s + 250*5/(2*math.Pi)*(1-math.Cos(2*math.Pi*s/5)) + 2.5*s*s
+	return (400+100*float64(gpu))*s + 200*6/(2*math.Pi)*(1-math.Cos(2*math.Pi*s/6)) + 2.5*s*s
 }
 
 func playGPUs(t *testing.T, n int) *playedGPUs {
@@ -99,7 +99,7 @@ func runBench(t *testing.T, dir string, env []string, args ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bench, args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), append(env, "BENCH_STATE_DIR="+filepath.Join(dir, "state"))...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("bench %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
