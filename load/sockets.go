@@ -19,10 +19,10 @@ import (
 const (
 	// preparedLimit is how long a connection opened in advance may wait for its
 	// request; servers close those on which nothing comes.
-	preparedLimit = time.Second
+	preparedLimit = idleLimit
 	// preparing is how long opening in advance may take, and how many
 	// connections are opened side by side: no server's backlog shall overflow.
-	preparing      = 700 * time.Millisecond
+	preparing      = 2 * time.Second
 	preparingWidth = 32
 	waveMax        = 16 << 10 // connections opened in advance, at most
 	firstHead      = 4 << 10  // bytes; room for the head of an answer
