@@ -59,6 +59,9 @@ func (p *parser) checkDataset(n, data *node, l *Load, s *Scenario) {
 	if l.Compat != "" && !slices.Contains([]string{"random", "random_mm", "sharegpt", "custom", "sonnet", "prefix_repetition", "burstgpt", "hf", "frozen"}, l.Dataset.Kind) {
 		p.errs.add(n.at("compat"), "compat %s: that client has no dataset %s", l.Compat, l.Dataset.Kind)
 	}
+	if l.Dataset.Kind == "tok_inputs" && !apiNamed(l.API).ids {
+		p.errs.add(data.at("kind"), "token ids do not go through the %s API: its prompts are text", l.API)
+	}
 	if l.Dataset.Kind == "random_mm" && !apiNamed(l.API).images {
 		p.errs.add(data.at("kind"), "dataset random_mm needs an API that takes images, such as endpoint chat")
 	}

@@ -18,6 +18,7 @@ type Load struct {
 	ReplaySpeed      float64       // of a trace's own times, where no rate is given
 	ThinkTime        time.Duration // between the turns of a conversation
 	InputLen         int           // tokens; 0: the dataset's own
+	InputLenSpare    int           // input-len is the server's max-model-len without so many tokens, see For; 0: InputLen says it
 	OutputLen        int           // tokens; 0: the dataset's own
 	IgnoreEOS        bool
 	Stream           bool

@@ -19,7 +19,7 @@ func axes() []axis {
 		return func(l Load) string { return strconv.Itoa(at(l)) }
 	}
 	return []axis{
-		{"input-len", "in", whole(func(l Load) int { return l.InputLen })},
+		{"input-len", "in", inputLenLabel},
 		{"output-len", "out", whole(func(l Load) int { return l.OutputLen })},
 		{"request-rate", "rate", func(l Load) string {
 			return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(l.RequestRate, 'g', -1, 64), "+"))

@@ -102,6 +102,8 @@ func (b *schemaBuilder) shape(s shape) object {
 			object{"const": 0},
 			object{"type": "string", "pattern": `^(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`},
 		}}
+	case lengthShape:
+		return object{"anyOf": []any{numeric("integer", s.limits), object{"type": "string", "pattern": lengthOfRest.String()}}}
 	case sizeShape:
 		return object{"anyOf": []any{object{"const": 0}, object{"type": "string", "pattern": sizeText.String()}}}
 	case enumShape:

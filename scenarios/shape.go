@@ -27,6 +27,7 @@ const (
 	flagShape
 	durationShape
 	sizeShape
+	lengthShape // tokens, or what the server's context leaves
 	enumShape
 	scalarShape // text, number or true/false
 	nullShape
@@ -106,6 +107,8 @@ func (s shape) words() string {
 		return "true or false"
 	case durationShape:
 		return "a duration such as 90s, 5m or 1h30m"
+	case lengthShape:
+		return "a whole number" + s.limits.words() + ", or max-model-len - N"
 	case sizeShape:
 		return "a size such as 512MiB, 20GiB or 1.5GB"
 	case enumShape:
@@ -144,6 +147,8 @@ func (s shape) plural() string {
 		return "durations"
 	case sizeShape:
 		return "sizes"
+	case lengthShape:
+		return "whole numbers" + s.limits.words() + ", or max-model-len - N"
 	case blockShape, mapShape:
 		return "mappings"
 	case listShape:

@@ -37,6 +37,7 @@ func datasetKinds() []datasetKind {
 		{name: "sharegpt", path: true, input: never, shuffled: true, keys: slices.Concat(file, []string{"turns"})},
 		{name: "jsonl", path: true, input: never, keys: file},
 		{name: "custom", path: true, input: never, shuffled: true, keys: file},
+		{name: "tok_inputs", path: true, input: never, output: must, keys: slices.Concat(file, []string{"field"})},
 		{name: "sonnet", path: true, keys: []string{"prefix-len", "template-tokens"}},
 		{name: "prefix_repetition", input: never, output: must, random: true, keys: slices.Concat(ids, []string{"prefix-len", "suffix-len", "num-prefixes"})},
 		{name: "burstgpt", path: true, input: never, output: never, random: true, keys: slices.Concat(ids, []string{"subset", "shuffle"})},
@@ -89,7 +90,7 @@ func datasetBlock() block[Dataset] {
 func sourceFields() []field[Dataset] {
 	return []field[Dataset]{
 		enumKey("kind", "Made up: random text or token ids; random_mm with images; prefix_repetition and shared_prefix: groups that begin alike; conversation: "+
-			"several turns. From a file: sharegpt, jsonl and custom (one prompt a line), hf (parquet, JSON lines or JSON), sonnet, text cut to length, "+
+			"several turns. From a file: sharegpt, jsonl and custom (one prompt a line), tok_inputs (token ids as they stand), hf (parquet, JSON lines or JSON), sonnet, text cut to length, "+
 			"burstgpt and trace (lengths and times of recorded traffic), frozen (what bench dataset build wrote).",
 			datasetKindNames(), func(d *Dataset) *string { return &d.Kind }).or("random"),
 		textKey("path", "File of the kinds that read one, relative to the scenario file.", func(d *Dataset) *string { return &d.Path }),
@@ -118,7 +119,7 @@ func shapeFields() []field[Dataset] {
 		wholeKey("turns", "Turns of the user in each conversation.", between(1, maxCount), func(d *Dataset) *int { return &d.Turns }).or("1"),
 		blockKey("images", "Images that go with each prompt.", imagesBlock(), func(d *Dataset) *Images { return &d.Images }),
 		textKey("subset", "hf: folder below path. burstgpt: model whose rows are used.", func(d *Dataset) *string { return &d.Subset }).elseNote("all; burstgpt: GPT-4"),
-		textKey("field", "Column to take prompts from.", func(d *Dataset) *string { return &d.Field }).elseNote("found by its name"),
+		textKey("field", "Column to take prompts from.", func(d *Dataset) *string { return &d.Field }).elseNote("found by its name; tok_inputs: tok_inputs"),
 		wholeKey("template-tokens", "Tokens that the model's chat template adds.", between(0, maxCount), func(d *Dataset) *int { return &d.TemplateTokens }).or("0"),
 		wholeKey("block-len", "Tokens of a hashed block.", between(1, maxCount), func(d *Dataset) *int { return &d.BlockLen }).elseNote("found from the lengths"),
 		durationKey("time-unit", "Unit of the time stamps.", func(d *Dataset) *time.Duration { return &d.TimeUnit }).elseNote("found from the block length"),

@@ -58,8 +58,7 @@ func trafficFieldsWithoutSweep() []field[Load] {
 			func(l *Load) *float64 { return &l.ReplaySpeed }).or("1"),
 		durationKey("think-time", "From the end of an answer to the next turn of its conversation.",
 			func(l *Load) *time.Duration { return &l.ThinkTime }).or("0"),
-		wholeKey("input-len", "Prompt tokens; required by dataset random, others have their own.", between(1, maxCount),
-			func(l *Load) *int { return &l.InputLen }).elseNote("the dataset's own"),
+		inputLenKey().elseNote("the dataset's own"),
 		wholeKey("output-len", "Tokens to ask for; required by dataset random.", between(1, maxCount),
 			func(l *Load) *int { return &l.OutputLen }).elseNote("the dataset's own"),
 	}
