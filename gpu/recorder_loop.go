@@ -111,20 +111,20 @@ func (l *loop) await(ctx context.Context, cancel context.CancelFunc) bool {
 			l.settle(killGrace)
 			return false
 		case <-l.rec.stop:
-			if !l.settle(stopGrace) {
-				cancel()
-				l.settle(killGrace)
+			if l.settle(stopGrace) {
+				l.finish(cancel) // this one may be of before the end
+				return false
 			}
+			cancel()
+			l.settle(killGrace)
 			return false
 		}
 	}
 }
 
-// finish takes the last reading, unless one was taken just now.
+// finish takes the last reading, however short the time since the one before:
+// what was watched may have ended in between.
 func (l *loop) finish(cancel context.CancelFunc) {
-	if !l.last.IsZero() && time.Since(l.last) < l.period/10 {
-		return
-	}
 	l.last = time.Now()
 	l.ask <- struct{}{}
 	if !l.settle(stopGrace) {

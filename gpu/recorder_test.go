@@ -91,8 +91,8 @@ func TestRecorderKeepsItsPeriods(t *testing.T) {
 				t.Errorf("reading %d at %v, want %v", i, at, time.Duration(i)*100*time.Millisecond)
 			}
 		}
-		if n := len(got.of("slow")); n != 3 { // from 0, 2 and 4 s, the last one of them ends after the stop
-			t.Errorf("slow sampler: %d readings, want 3", n)
+		if n := len(got.of("slow")); n != 4 { // from 0, 2 and 4 s, which ends after the stop, and one that began after it
+			t.Errorf("slow sampler: %d readings, want 4", n)
 		}
 		if n := len(got.of("other")); n != 0 {
 			t.Errorf("%d readings of a device that nobody asked for", n)
@@ -301,4 +301,42 @@ func TestRecorderCostOfServer(t *testing.T) {
 	if len(got.samples) < 8*8 || len(got.gaps()) > 0 {
 		t.Errorf("%d samples, gaps %q, want 8 GPUs about ten times", len(got.samples), got.gaps())
 	}
+}
+
+// However soon after a reading, or in whatever reading, Stop is called: a
+// reading follows that began after it.
+func TestStopReadsOnceMore(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		takes, stop time.Duration
+	}{
+		{"just after a reading", 0, 200*time.Millisecond + 50*time.Microsecond},
+		{"in the middle of one", 80 * time.Millisecond, 240 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var last time.Time
+				r := Recorder{Period: 100 * time.Millisecond, Samplers: []Sampler{timedSampler{tt.takes}}}
+				r.Start(t.Context(), func(s Sample) { last = s.At })
+				time.Sleep(tt.stop)
+				ended := time.Now()
+				r.Stop()
+				if last.Before(ended) {
+					t.Errorf("the last reading is of %s before the end", ended.Sub(last))
+				}
+			})
+		})
+	}
+}
+
+// timedSampler reads at once and takes its time to say so.
+type timedSampler struct{ takes time.Duration }
+
+func (timedSampler) Name() string { return "sysfs" }
+func (timedSampler) Close() error { return nil }
+
+func (s timedSampler) Read(context.Context) ([]Reading, error) {
+	at := time.Now()
+	time.Sleep(s.takes)
+	return []Reading{{At: at, GPUReading: results.GPUReading{Device: "a"}}}, nil
 }
