@@ -135,7 +135,7 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 			if err := os.WriteFile(scenario, fmt.Appendf(nil, gpuScenario, freePort(t), tt.period), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			runBench(t, dir, []string{sysfsRootVariable + "=" + gpus.box.Root()}, "run", scenario)
+			runBench(t, dir, []string{sysfsRootVariable + "=" + gpus.box.Root(), "BENCH_STATE_DIR=" + filepath.Join(dir, "state")}, "run", scenario)
 			folders, err := filepath.Glob(filepath.Join(dir, "results", "gpus", "*"))
 			if err != nil || len(folders) != 1 {
 				t.Fatalf("run folders %v (%v), want one", folders, err)
@@ -159,6 +159,9 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 				}
 			}
 			checkEnergy(t, "sum", r.Telemetry.Sum.Pass.EnergyJ, total, tt.tolerance)
+			if t.Failed() {
+				t.Fatalf("telemetry notes %q, warnings %v", r.Telemetry.Notes, r.Warnings)
+			}
 			if share := r.Telemetry.CPUShare; share == nil || *share > 0.2 {
 				t.Errorf("sampling took %v of a core, want a small share", share)
 			}
