@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -84,11 +83,10 @@ func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, z
 	defer cancel()
 	sample := results.ServerSample{AtS: time.Since(zero).Seconds(), Replica: m.servers[i].Info().Replica}
 	values, err := server.Metrics(limited)
-	failure, ok := errors.AsType[*results.Failure](err)
 	switch {
 	case ctx.Err() != nil:
 		return false
-	case err == nil && len(values) == 0, ok && failure.HTTPStatus == http.StatusNotFound:
+	case err == nil && len(values) == 0:
 		return false // it has none
 	case err != nil:
 		sample.Error = err.Error()

@@ -53,10 +53,9 @@ func TestServerMetrics(t *testing.T) {
 		{launchers.Running: 0, launchers.KVUse: 0, launchers.PreemptionsTotal: 4, launchers.OutputTokensTotal: 20},
 	}}
 	none := &tellingServer{replica: 1, told: []map[string]float64{{}}}
-	absent := &tellingServer{replica: 2, told: []map[string]float64{nil}, err: &results.Failure{Class: results.FailHTTP, HTTPStatus: 404}}
 	var result results.Result
 	synctest.Test(t, func(t *testing.T) {
-		observer := newServerMetrics([]Server{busy, none, absent}, dir)
+		observer := newServerMetrics([]Server{busy, none}, dir)
 		observer.Begin(t.Context(), time.Now())
 		time.Sleep(2500 * time.Millisecond)
 		if err := observer.End(&result); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func (s *Server) runContainer(ctx context.Context, cli containerCLI, recipe cont
 // startContainer makes sure that the image is there, and runs it. After a
 // failure nothing of the container is left, or the failure is FailNoProof.
 func startContainer(ctx context.Context, cli containerCLI, recipe containerRecipe, s *Server) (*container, *results.Failure) {
-	cli.env = append(cli.env[:len(cli.env):len(cli.env)], recipe.secrets...)
+	cli.env = append(slices.Clip(cli.env), recipe.secrets...)
 	limits := s.limits
 	if failure := cli.haveImage(ctx, limits, recipe.image, s.readyLimit()); failure != nil {
 		return nil, failure

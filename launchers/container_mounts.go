@@ -59,7 +59,7 @@ func checkModel(spec Spec) error {
 		return nil
 	}
 	if _, err := os.Stat(spec.Model); err != nil {
-		return fmt.Errorf("model: %q is neither on this machine nor in a mount of the container: give the key mounts:", spec.Model)
+		return fmt.Errorf("model: %q is neither on this machine nor in a mount of the container: name its folder in the key mounts", spec.Model)
 	}
 	entries, err := os.ReadDir(source)
 	if err != nil {
@@ -69,7 +69,7 @@ func checkModel(spec Spec) error {
 	for _, entry := range entries {
 		real, err := filepath.EvalSymlinks(filepath.Join(source, entry.Name()))
 		if entry.Type()&os.ModeSymlink != 0 && (err != nil || !within(real, source)) {
-			return fmt.Errorf("model: %q holds links that lead out of it (%s): mount a folder that holds both, with the key mounts:", source, entry.Name())
+			return fmt.Errorf("model: %q holds links that lead out of it (%s): mount a folder that holds both, with the key mounts", source, entry.Name())
 		}
 	}
 	return nil

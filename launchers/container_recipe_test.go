@@ -36,21 +36,25 @@ func TestContainerRecipes(t *testing.T) {
 				"--log-driver json-file --log-opt max-size=256m --log-opt max-file=3 --network host --ipc host",
 				`--gpus "device=2,3" -e CUDA_DEVICE_ORDER=PCI_BUS_ID -e CUDA_VISIBLE_DEVICES=0,1 -e HF_TOKEN -e `,
 				"image:1 --model org/m --host 127.0.0.1 --port 8000 --tensor-parallel-size 2",
-			}, "hf_abcdef",
+			},
+			"hf_abcdef",
 		},
 		{
 			"vllm on AMD with a program", "vllm", func(s *Spec) {
 				s.Vendor, s.GPUs, s.Args, s.Container.Command = "amd", []int{4, 5}, tp2, []string{"vllm", "serve"}
 			},
-			[]string{"--device /dev/kfd --device /dev/dri --group-add video", "--entrypoint vllm", "-e HIP_VISIBLE_DEVICES=4,5", "image:1 serve org/m --host"}, "--gpus",
+			[]string{"--device /dev/kfd --device /dev/dri --group-add video", "--entrypoint vllm", "-e HIP_VISIBLE_DEVICES=4,5", "image:1 serve org/m --host"},
+			"--gpus",
 		},
 		{
 			"podman", "vllm", func(s *Spec) { s.Container.Engine, s.Vendor, s.GPUs, s.Args = "podman", "nvidia", []int{1, 2}, tp2 },
-			[]string{"podman run -d", "--log-driver k8s-file --log-opt max-size=256m --network", "--device nvidia.com/gpu=1 --device nvidia.com/gpu=2"}, "max-file",
+			[]string{"podman run -d", "--log-driver k8s-file --log-opt max-size=256m --network", "--device nvidia.com/gpu=1 --device nvidia.com/gpu=2"},
+			"max-file",
 		},
 		{
 			"all GPUs", "vllm", func(s *Spec) { s.Vendor, s.GPUs, s.Args, s.Container.GPUs = "nvidia", []int{2, 3}, tp2, "all" },
-			[]string{"--gpus all", "CUDA_VISIBLE_DEVICES=2,3"}, "device=",
+			[]string{"--gpus all", "CUDA_VISIBLE_DEVICES=2,3"},
+			"device=",
 		},
 		{"no GPUs", "vllm", func(s *Spec) { s.Vendor, s.Container.GPUs = "nvidia", "none" }, []string{"image:1"}, "--gpus"},
 		{"unplaced", "llamacpp", func(s *Spec) { s.Vendor = "nvidia" }, []string{"--gpus all", "image:1 -hf org/m --host"}, ""},
@@ -59,7 +63,8 @@ func TestContainerRecipes(t *testing.T) {
 		{"model in parts", "llamacpp", func(s *Spec) { s.Model = parts }, []string{"-v " + filepath.Dir(parts) + ":" + filepath.Dir(parts) + ":ro"}, ""},
 		{
 			"model within a mount", "llamacpp", func(s *Spec) { s.Model, s.Container.Mounts = "/models/m.gguf", []string{"/data:/models:ro"} },
-			[]string{"-v /data:/models:ro", "-m /models/m.gguf"}, "/models/m.gguf:",
+			[]string{"-v /data:/models:ro", "-m /models/m.gguf"},
+			"/models/m.gguf:",
 		},
 		{"sglang", "sglang", func(*Spec) {}, []string{"image:1 python3 -m sglang.launch_server --model-path org/m"}, "--entrypoint"},
 		{"tgi", "tgi", func(*Spec) {}, []string{"image:1 --model-id org/m --hostname"}, ""},
@@ -69,7 +74,8 @@ func TestContainerRecipes(t *testing.T) {
 			"bridge", "vllm", func(s *Spec) {
 				s.Container.Network, s.Container.IPC, s.Container.ShmSize, s.Container.MaxLog = "bridge", "private", "16g", "1g"
 			},
-			[]string{"max-size=1g", "--network bridge -p 127.0.0.1:8000:8000 --ipc private --shm-size 16g", "--host 0.0.0.0 --port 8000"}, "",
+			[]string{"max-size=1g", "--network bridge -p 127.0.0.1:8000:8000 --ipc private --shm-size 16g", "--host 0.0.0.0 --port 8000"},
+			"",
 		},
 		{"user's arguments", "vllm", func(s *Spec) { s.Container.Args = []string{"--cap-add", "SYS_PTRACE"} }, []string{"--cap-add SYS_PTRACE image:1 --model"}, ""},
 	} {
@@ -118,7 +124,7 @@ func TestContainerRefusals(t *testing.T) {
 		{"simulator", "simulator", func(s *Spec) { s.Binary = []string{"bench"} }, "without one"},
 		{"external", "external", func(s *Spec) { s.BaseURL = "http://127.0.0.1:1" }, "not started by bench"},
 		{"name by hand", "vllm", func(s *Spec) { s.Container.Args = []string{"--name=x"} }, "--name is set by bench"},
-		{"model elsewhere", "vllm", func(s *Spec) { s.Model = "/no/such/model" }, "mounts:"},
+		{"model elsewhere", "vllm", func(s *Spec) { s.Model = "/no/such/model" }, "key mounts"},
 		{"relative model", "llamacpp", func(s *Spec) { s.Model, s.Dir = "./m.gguf", dir }, "absolute"},
 		{"links", "vllm", func(s *Spec) { s.Model = links }, "lead out of it"},
 		{"mount without target", "vllm", func(s *Spec) { s.Container.Mounts = []string{"/data"} }, "SOURCE:TARGET"},

@@ -2,9 +2,12 @@ package launchers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+
+	"benchrig/results"
 )
 
 // Names of gauges under which all kinds report, where they have them.
@@ -32,10 +35,14 @@ func IsGauge(name string) bool {
 }
 
 // Metrics reads the server's gauges and counters, under our names. What the
-// engine does not show is absent; all is for a kind that has no metrics.
+// engine does not show is absent; all is where the server has no metrics.
 func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	counters, gauges, err := s.readMetrics(ctx)
-	if err != nil {
+	failure, ok := errors.AsType[*results.Failure](err)
+	switch {
+	case ok && (failure.HTTPStatus == http.StatusNotFound || failure.HTTPStatus == http.StatusNotImplemented):
+		return map[string]float64{}, nil // switched off
+	case err != nil:
 		return nil, err
 	}
 	maps.Copy(gauges, counters)

@@ -66,7 +66,8 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",pos
 		},
 		{
 			"vLLM 0.8", "vllm", "vllm:gpu_prefix_cache_queries_total 5\nvllm:gpu_prefix_cache_hits_total 2\nvllm:gpu_cache_usage_perc 0.1\n",
-			map[string]float64{PrefixQueries: 5, PrefixHits: 2}, map[string]float64{KVUse: 0.1},
+			map[string]float64{PrefixQueries: 5, PrefixHits: 2},
+			map[string]float64{KVUse: 0.1},
 		},
 		{
 			"SGLang", "sglang", `
@@ -77,12 +78,14 @@ sglang:cache_hit_rate{model_name="m"} 0.0075
 sglang:prompt_tokens_total{model_name="m"} 1000.0
 sglang:generation_tokens_total{model_name="m"} 700.0
 sglang:cached_tokens_total{model_name="m"} 300.0
-`, map[string]float64{InputTokensTotal: 1000, OutputTokensTotal: 700, PrefixQueries: 1000, PrefixHits: 300, CachedTokensTotal: 300},
+`,
+			map[string]float64{InputTokensTotal: 1000, OutputTokensTotal: 700, PrefixQueries: 1000, PrefixHits: 300, CachedTokensTotal: 300},
 			map[string]float64{Running: 5, Waiting: 2, KVUse: 0.28},
 		},
 		{
 			"TGI", "tgi", "tgi_queue_size 3\ntgi_batch_current_size 9\ntgi_request_success{method=\"generate\"} 4\ntgi_request_generated_tokens_sum 80\n",
-			map[string]float64{RequestsTotal: 4, OutputTokensTotal: 80}, map[string]float64{Running: 9, Waiting: 3},
+			map[string]float64{RequestsTotal: 4, OutputTokensTotal: 80},
+			map[string]float64{Running: 9, Waiting: 3},
 		},
 		{
 			"llama-server", "llamacpp", readFile(t, "testdata/metrics/llama-server-b10587-spec.txt"),
@@ -90,11 +93,13 @@ sglang:cached_tokens_total{model_name="m"} 300.0
 				InputTokensTotal: 36, OutputTokensTotal: 204, PrefixQueries: 51, PrefixHits: 15, CachedTokensTotal: 15, StepsTotal: 74,
 				DraftsTotal: 66, DraftTokensTotal: 483, AcceptedTotal: 130,
 				AcceptedAt(0): 42, AcceptedAt(1): 29, AcceptedAt(2): 17, AcceptedAt(3): 11, AcceptedAt(4): 10, AcceptedAt(5): 9, AcceptedAt(6): 7, AcceptedAt(7): 5,
-			}, map[string]float64{Running: 0, Waiting: 0},
+			},
+			map[string]float64{Running: 0, Waiting: 0},
 		},
 		{
 			"unknown engine", "external", "sglang:num_running_reqs 5\nsglang:prompt_tokens_total 10\n",
-			map[string]float64{InputTokensTotal: 10, PrefixQueries: 10}, map[string]float64{Running: 5},
+			map[string]float64{InputTokensTotal: 10, PrefixQueries: 10},
+			map[string]float64{Running: 5},
 		},
 		{"no metrics", "vllm", "<html>", map[string]float64{}, map[string]float64{}},
 	} {
@@ -169,8 +174,11 @@ func TestServerMetrics(t *testing.T) {
 	}
 	none := httptest.NewServer(fakeengine.Handler(fakeengine.Config{}))
 	defer none.Close()
-	if got, err := Attach(vllm(t), Spec{BaseURL: none.URL}).Metrics(t.Context()); err == nil {
-		t.Errorf("Metrics() of a server without = %v, want an error", got)
+	if got, err := Attach(vllm(t), Spec{BaseURL: none.URL}).Metrics(t.Context()); err != nil || len(got) != 0 {
+		t.Errorf("Metrics() of a server without = %v, %v, want nothing", got, err)
+	}
+	if got, err := Attach(vllm(t), Spec{BaseURL: "http://127.0.0.1:1"}).Metrics(t.Context()); err == nil {
+		t.Errorf("Metrics() of nobody = %v, want an error", got)
 	}
 	ollama, _ := Lookup("ollama")
 	if got, err := Attach(ollama, Spec{BaseURL: none.URL}).Metrics(t.Context()); err != nil || len(got) != 0 {

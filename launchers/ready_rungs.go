@@ -159,10 +159,8 @@ func (s *Server) otherFile(ctx context.Context) *results.Failure {
 	var told struct {
 		Path string `json:"model_path"`
 	}
-	if !a.ok() || json.Unmarshal(a.body, &told) != nil || told.Path == "" {
-		return nil // an older build
-	}
-	if filepath.Base(told.Path) == filepath.Base(s.spec.Model) {
+	known := a.ok() && json.Unmarshal(a.body, &told) == nil && told.Path != "" // older builds do not tell
+	if !known || filepath.Base(told.Path) == filepath.Base(s.spec.Model) {
 		return nil
 	}
 	return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", s.probe.shown, told.Path, s.spec.Model)

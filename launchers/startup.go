@@ -85,6 +85,7 @@ func (l *startupLog) note(fact Fact, text string) {
 	case FactLoadBegins, FactLoadEnds:
 		l.noteLoad(fact, text)
 		return
+	default: // a number
 	}
 	value, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 	if err != nil || value < 0 || value > 1<<53 {

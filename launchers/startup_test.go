@@ -113,21 +113,25 @@ func TestDescribe(t *testing.T) {
 		want    *results.Startup
 	}{
 		{
-			"llamacpp", map[string]string{
+			"llamacpp",
+			map[string]string{
 				"/props": readFile(t, "testdata/llama-server/props-b10587.json"), "/v1/models": readFile(t, "testdata/llama-server/models-b10587.json"),
 			},
 			"b10587-3f545becc", &results.Startup{ContextLen: new(int64(4096)), Slots: new(int64(2)), ModelBytes: new(int64(68046336))},
 		},
 		{
-			"ollama", map[string]string{"/api/version": readFile(t, "testdata/startup/ollama-version.json"), "/api/ps": readFile(t, "testdata/startup/ollama-ps.json")},
+			"ollama",
+			map[string]string{"/api/version": readFile(t, "testdata/startup/ollama-version.json"), "/api/ps": readFile(t, "testdata/startup/ollama-ps.json")},
 			"0.0.0", &results.Startup{ContextLen: new(int64(2048)), ModelBytes: new(int64(1944064))},
 		},
 		{
-			"sglang", map[string]string{"/get_server_info": `{"version":"0.4.6","tp_size":2,"api_key":"k-123","max_total_num_tokens":1000,"internal_states":[{"effective_max_running_requests_per_dp":128}]}`},
+			"sglang",
+			map[string]string{"/get_server_info": `{"version":"0.4.6","tp_size":2,"api_key":"k-123","max_total_num_tokens":1000,"internal_states":[{"effective_max_running_requests_per_dp":128}]}`},
 			"0.4.6", &results.Startup{KVTokens: new(int64(1000)), Slots: new(int64(128))},
 		},
 		{
-			"tgi", map[string]string{"/info": `{"model_id":"org/m","version":"3.2.0","max_total_tokens":4096,"max_batch_total_tokens":60000,"max_concurrent_requests":128}`},
+			"tgi",
+			map[string]string{"/info": `{"model_id":"org/m","version":"3.2.0","max_total_tokens":4096,"max_batch_total_tokens":60000,"max_concurrent_requests":128}`},
 			"3.2.0", &results.Startup{KVTokens: new(int64(60000)), Slots: new(int64(128)), ContextLen: new(int64(4096))},
 		},
 		{"vllm", map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":8192}]}`}, "", &results.Startup{ContextLen: new(int64(8192))}},

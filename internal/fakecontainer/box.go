@@ -1,6 +1,7 @@
 package fakecontainer
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -168,7 +169,7 @@ func (c Config) shim(id string) int {
 	if err != nil {
 		return 1
 	}
-	cmd := exec.Command(program, b.Args...)
+	cmd := exec.CommandContext(context.Background(), program, b.Args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{"CONTAINER=fake"}, b.Env...), log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -1,6 +1,7 @@
 package fakecontainer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (c Config) run(args []string) int {
 	if err != nil {
 		return refused
 	}
-	shim := exec.Command(program, shimArgument, box.ID)
+	shim := exec.CommandContext(context.Background(), program, shimArgument, box.ID)
 	shim.Env = os.Environ()
 	shim.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := shim.Start(); err != nil {
