@@ -1,0 +1,115 @@
+package launchers
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Discovery is what a server that runs already says of itself.
+type Discovery struct {
+	Kind      string // of the engine, by the owner of its models; "": not known
+	Models    []string
+	Model     string // asked for, or the first
+	Root      string // what the model was loaded from: a hub's name or a folder; "": not told
+	Simulated bool
+
+	MaxModelLen int    // tokens of prompt and answer together; 0: not told
+	LenFrom     string // path that told it
+
+	Arguments map[string]string // in force, secrets hidden; nil: not told
+	ArgsFrom  string            // path that told them
+}
+
+// discovered is an entry of a model list with all that engines put there.
+type discovered struct {
+	ID          string `json:"id"`
+	Owner       string `json:"owned_by"`
+	Root        string `json:"root"`
+	MaxModelLen int    `json:"max_model_len"`
+	Meta        *struct {
+		Context int `json:"n_ctx"`
+	} `json:"meta"`
+}
+
+// Discover asks a server of any engine which models it serves, and what else
+// it tells without being asked for an answer. model "" takes the first one.
+func Discover(ctx context.Context, spec Spec, model string) (Discovery, error) {
+	probe := newProber(joinable(spec.BaseURL), spec)
+	var list struct {
+		Data []discovered `json:"data"`
+	}
+	const path = "/v1/models"
+	a := probe.get(ctx, path)
+	if !a.ok() {
+		return Discovery{}, a.failure()
+	}
+	if json.Unmarshal(a.body, &list) != nil || len(list.Data) == 0 {
+		return Discovery{}, results.Failf(results.FailProtocol, "%s: no model in the list", a)
+	}
+	d := Discovery{Model: model}
+	chosen := list.Data[0]
+	for _, entry := range list.Data {
+		d.Models = append(d.Models, entry.ID)
+		if model != "" && sameModel(entry.ID, model) {
+			chosen = entry
+		}
+	}
+	if model == "" {
+		d.Model = chosen.ID
+	}
+	d.Kind, d.Root, d.Simulated = engineOf(chosen), chosen.Root, chosen.Owner == simulatorOwner
+	if chosen.MaxModelLen > 0 {
+		d.MaxModelLen, d.LenFrom = chosen.MaxModelLen, path
+	}
+	d.ask(ctx, probe, spec)
+	return d, nil
+}
+
+// engineOf is the kind of server behind an entry of a model list.
+func engineOf(m discovered) string {
+	switch owner := strings.ToLower(m.Owner); {
+	case strings.HasPrefix(owner, "llamacpp") || m.Meta != nil:
+		return "llamacpp"
+	case owner == "vllm" || owner == simulatorOwner:
+		return "vllm"
+	case owner == "sglang":
+		return "sglang"
+	case owner == "library":
+		return "ollama"
+	}
+	return ""
+}
+
+// ask reads the server's descriptions of itself.
+func (d *Discovery) ask(ctx context.Context, probe *prober, spec Spec) {
+	kind, known := Lookup(d.Kind)
+	if !known {
+		return
+	}
+	hide := &Server{redact: newRedactor(spec)}
+	for _, place := range kind.Describe {
+		a := probe.get(ctx, place.Path)
+		var told any
+		if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+			continue
+		}
+		d.takeLength(told, place)
+		if place.Arguments != "" {
+			arguments := make(map[string]string)
+			flatten(at(told, strings.Trim(place.Arguments, ".")), "", arguments)
+			d.Arguments, d.ArgsFrom = hide.presentable(arguments), place.Path
+		}
+	}
+}
+
+// takeLength takes the context length that a description tells.
+func (d *Discovery) takeLength(told any, place Description) {
+	for where, fact := range place.Facts {
+		if n, ok := at(told, where).(float64); ok && fact == FactContext && n >= 1 && d.MaxModelLen == 0 {
+			d.MaxModelLen, d.LenFrom = int(n), place.Path
+		}
+	}
+}

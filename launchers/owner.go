@@ -1,0 +1,156 @@
+package launchers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Owner is the process of this machine that listens where a server is said to
+// be.
+type Owner struct {
+	PID  int
+	Argv []string // values of arguments that are named like secrets are hidden
+}
+
+// ErrElsewhere says that a URL does not lead to this machine.
+var ErrElsewhere = errors.New("it is not on this machine")
+
+// OwnerOf finds the process that listens at a URL, by the socket alone: never
+// by a program's name. Where a server's processes share the socket, it is the
+// one that the others descend from. The error says why it cannot be seen; it is
+// ErrElsewhere where the URL leads to another machine.
+func OwnerOf(ctx context.Context, baseURL string) (Owner, error) {
+	host, port, err := addressOf(baseURL)
+	if err != nil {
+		return Owner{}, err
+	}
+	ip, err := localAddress(ctx, host)
+	if err != nil {
+		return Owner{}, err
+	}
+	for _, l := range listeners(port) {
+		if !l.answers(ip) {
+			continue
+		}
+		if pid, ok := eldest(l.inode); ok {
+			argv, err := argvOf(pid)
+			return Owner{pid, argv}, err
+		}
+		return Owner{}, fmt.Errorf("the process that listens on port %d belongs to another user or another container", port)
+	}
+	return Owner{}, fmt.Errorf("no process of this machine is seen to listen on port %d", port)
+}
+
+func addressOf(baseURL string) (host string, port int, err error) {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return "", 0, err
+	}
+	text := u.Port()
+	if text == "" {
+		text = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	port, err = strconv.Atoi(text)
+	if err != nil || u.Hostname() == "" {
+		return "", 0, fmt.Errorf("%q is no http://HOST:PORT", withoutPassword(baseURL))
+	}
+	return u.Hostname(), port, nil
+}
+
+// localAddress is a host as an address of this machine.
+func localAddress(ctx context.Context, host string) (string, error) {
+	if host == "localhost" {
+		return host, nil
+	}
+	ips, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if err != nil {
+		return "", err
+	}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", err
+	}
+	for _, ip := range ips {
+		if ip.IP.IsLoopback() || ip.IP.IsUnspecified() || slices.ContainsFunc(own, func(a net.Addr) bool {
+			network, ok := a.(*net.IPNet)
+			return ok && network.IP.Equal(ip.IP)
+		}) {
+			return ip.String(), nil
+		}
+	}
+	return "", ErrElsewhere
+}
+
+// eldest is the process that holds a socket and whose parent does not.
+func eldest(inode string) (int, bool) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, false
+	}
+	var holders []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && ownsSocket(pid, inode) {
+			holders = append(holders, pid)
+		}
+	}
+	slices.Sort(holders)
+	for _, pid := range holders {
+		if !slices.Contains(holders, parentOf(pid)) {
+			return pid, true
+		}
+	}
+	return 0, false
+}
+
+// parentOf is 0 where it cannot be read. A program's name, in parentheses, may
+// hold anything.
+func parentOf(pid int) int {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	end := strings.LastIndexByte(string(text), ')')
+	if err != nil || end < 0 {
+		return 0
+	}
+	fields := strings.Fields(string(text)[end+1:])
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
+}
+
+// argvOf is the command line of a process without its secrets.
+func argvOf(pid int) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	if err != nil || len(text) == 0 {
+		return nil, fmt.Errorf("the command line of process %d cannot be read", pid)
+	}
+	return withoutSecrets(strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")), nil
+}
+
+// withoutSecrets hides the values of arguments that are named like secrets.
+func withoutSecrets(argv []string) []string {
+	argv = slices.Clone(argv)
+	for i, word := range argv {
+		name, _, joined := strings.Cut(word, "=")
+		if !strings.HasPrefix(word, "-") || !secretName.MatchString(strings.TrimLeft(name, "-")) {
+			continue
+		}
+		switch {
+		case joined:
+			argv[i] = name + "=***"
+		case i+1 < len(argv):
+			for k := i + 1; k < len(argv) && !strings.HasPrefix(argv[k], "-"); k++ {
+				argv[k] = "***" // vLLM takes several keys
+			}
+		}
+	}
+	return argv
+}
