@@ -74,11 +74,13 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	defer free()
 	j.Options.Progress = watched(told, j.Options.Progress)
 	err := j.warmUp(ctx, told)
+	var restarted *results.Failure
 	if err == nil {
 		before := counters(ctx, j.Servers)
 		out, err = j.drive(ctx)
 		err = errors.Join(err, j.endWatch(out, result))
-		out.counters = changes(before, settledCounters(ctx, j.Servers, before, out.records))
+		after := settledCounters(ctx, j.Servers, before, out.records)
+		out.counters, restarted = changes(before, after), backwards(j.Servers, before, after, result.ServerMetrics)
 	}
 	if j.Records != nil {
 		if closed := j.Records.Close(); closed != nil && err == nil {
@@ -88,7 +90,7 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	if err != nil || ctx.Err() != nil {
 		out.failure = failureOf(ctx, err)
 	}
-	if restarted := backwards(j.Servers, out.counters); restarted != nil && ctx.Err() == nil {
+	if restarted != nil && ctx.Err() == nil {
 		out.failure = restarted
 	}
 	return out

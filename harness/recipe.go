@@ -33,6 +33,7 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 		if placed != nil {
 			spec.GPUs = placed[replica]
 		}
+		spec.Devices = deviceIDs(kind, spec, box)
 		spec.Devices = devicesOf(kind, v, box, spec.GPUs)
 		specs = append(specs, spec)
 	}
@@ -112,6 +113,21 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 		}
 	}
 	return spec
+}
+
+// deviceIDs are the devices whose memory the server may use: those placed, or
+// all where visibility is left alone.
+func deviceIDs(kind launchers.Kind, spec launchers.Spec, box Box) []string {
+	if kind.External || kind.Simulated {
+		return nil
+	}
+	var ids []string
+	for _, d := range box.Devices {
+		if spec.GPUs == nil || slices.Contains(spec.GPUs, d.Index) {
+			ids = append(ids, d.ID())
+		}
+	}
+	return ids
 }
 
 func args(in []scenarios.Arg) []launchers.Arg {

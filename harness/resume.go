@@ -45,22 +45,35 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 			continue
 		}
 		r.begun[result.Step.ID] = step.Attempt
-		r.earlier[result.Step.ID] = earlierOf(step)
+		r.earlier[result.Step.ID] = earlierOf(run.Events, result.Step.ID)
 	}
 	return r
 }
 
 // earlierOf is how the attempts of a step ended that is run again.
-func earlierOf(step *results.Step) []results.Failure {
+func earlierOf(events []results.Event, step string) []results.Failure {
 	var all []results.Failure
-	result := step.Result
-	all = append(all, result.Earlier...)
-	if step.State == results.StepDone && result.Verdict == results.Failed && result.Failure != nil {
-		all = append(all, *withoutLog(result.Failure))
+	open := 0
+	cut := func() {
+		if open > 0 {
+			all = append(all, *results.Failf(results.FailInterrupted, "the run ended during attempt %d", open))
+		}
+		open = 0
 	}
-	if step.Open > 0 {
-		all = append(all, *results.Failf(results.FailInterrupted, "the run ended during attempt %d", step.Open))
+	for _, e := range events {
+		switch {
+		case e.Step != step:
+		case e.Kind == results.StepStarted:
+			cut()
+			open = max(e.Attempt, 1)
+		case e.Kind == results.StepFinished && e.Verdict != results.NotRun:
+			if e.Failure != nil {
+				all = append(all, *e.Failure)
+			}
+			open = 0
+		}
 	}
+	cut()
 	return all
 }
 
@@ -117,6 +130,9 @@ func (r *Resume) Left(plan *Plan) int {
 	}
 	return left
 }
+
+// Done reports whether no step of the run is left.
+func (r *Resume) Done(run *results.Run) bool { return len(r.kept) == len(run.Steps) }
 
 // Kept is the outcome of what stays.
 func (r *Resume) Kept() Outcome {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"benchrig/launchers"
 	"benchrig/load"
 	"benchrig/results"
 )
@@ -49,7 +50,7 @@ func (w *watchdog) see(p load.Progress) {
 	}
 }
 
-// watch is what sees the progress of a pass: the watchdog, and whoever else
+// watched is what sees the progress of a pass: the watchdog, and whoever else
 // wants to.
 func watched(told, other func(load.Progress)) func(load.Progress) {
 	return func(p load.Progress) {
@@ -62,12 +63,17 @@ func watched(told, other func(load.Progress)) func(load.Progress) {
 
 // backwards says that a counter of a server is less than it was: the server is
 // not the one that the pass began with, and the figures are of neither.
-func backwards(servers []Server, changed []map[string]float64) *results.Failure {
-	for i, counters := range changed {
-		for name, by := range counters {
-			if by < 0 {
-				return results.Failf(results.FailRestarted, "%s of %s went back by %.0f during the pass: the server was restarted", name, servers[i].Info().BaseURL, -by)
+// What was seen in between counts as well.
+func backwards(servers []Server, before, after []map[string]float64, between []results.ServerMetrics) *results.Failure {
+	for i, s := range servers {
+		fell := launchers.CountersWentBack(before[i], after[i])
+		for _, m := range between {
+			if m.Replica == s.Info().Replica {
+				fell = append(fell, m.WentBack...)
 			}
+		}
+		if len(fell) > 0 {
+			return results.Failf(results.FailRestarted, "counter %s of %s went back during the pass: the server was restarted", fell[0], s.Info().BaseURL)
 		}
 	}
 	return nil

@@ -149,11 +149,12 @@ func (s *Server) Counters(ctx context.Context) (map[string]float64, error) {
 }
 
 // CountersWentBack names the counters that fell between two readings of one
-// server: it is then another server, or it began to count anew.
+// server: it is then another server, or it began to count anew. Sums of seconds
+// do not count: engines round them, and take times from clocks that step.
 func CountersWentBack(before, after map[string]float64) []string {
 	var fell []string
 	for name, value := range after {
-		if was, ok := before[name]; ok && value < was && !IsGauge(name) {
+		if was, ok := before[name]; ok && value < was && !IsGauge(name) && name != QueueSecondsTotal {
 			fell = append(fell, name)
 		}
 	}

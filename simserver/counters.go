@@ -51,7 +51,7 @@ func (c *counters) produced(s *sequence, n int, now time.Time) {
 		c.promptTokens += int64(len(s.prompt))
 		c.promptSeconds += now.Sub(s.started).Seconds()
 		c.ttft.observe(now.Sub(s.arrival).Seconds())
-		c.queueTime.observe(s.started.Sub(s.arrival).Seconds())
+		c.queueTime.observe(max(0, s.started.Sub(s.arrival).Seconds())) // one that fits the step under way starts with it, before it came
 	} else {
 		gap := now.Sub(s.last).Seconds()
 		c.outputSeconds += gap

@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PORT", strconv.Itoa(freePort(t)))
 			e.Setenv("REPO", root)
+			e.Setenv("BENCH_STATE_DIR", filepath.Join(e.WorkDir, ".state")) // scripts run side by side
 			e.Setenv("LLAMA", os.Getenv("BENCH_LLAMA_SERVER"))
 			return nil
 		},

@@ -33,6 +33,7 @@ func newRootCommand(e env) *cobra.Command {
 	})
 	root.AddCommand(
 		newRunCommand(e),
+		newResumeCommand(e),
 		newLoadCommand(e),
 		newDatasetCommand(e),
 		newPlanCommand(e),
@@ -44,6 +45,7 @@ func newRootCommand(e env) *cobra.Command {
 		newTinyModelCommand(e),
 		newCalibrateCommand(e),
 		newGPUCommand(e),
+		newDoctorCommand(e),
 		newCleanCommand(e),
 		newVersionCommand(e),
 	)

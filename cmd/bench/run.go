@@ -6,19 +6,17 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"benchrig/calibrate"
 	"benchrig/gpu"
 	"benchrig/harness"
 	"benchrig/launchers"
-	"benchrig/launchers/process"
 	"benchrig/load"
 	"benchrig/results"
 	"benchrig/scenarios"
@@ -33,6 +31,7 @@ hurries. A closed terminal does not end the run.`
 
 type runOptions struct {
 	scenarioOptions
+	boxWait
 	out string
 }
 
@@ -44,7 +43,8 @@ func newRunCommand(e env) *cobra.Command {
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, given []string) error { return runRun(cmd.Context(), e, o, given[0]) },
 	}
-	o.addFlags(cmd.Flags())
+	o.scenarioOptions.addFlags(cmd.Flags())
+	o.boxWait.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.out, "out", "results", "folder that gets SCENARIO/RUN-ID/")
 	return cmd
 }
@@ -54,28 +54,15 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	if err != nil {
 		return err
 	}
-	if blockers := sc.Blockers(); len(blockers) > 0 {
-		return usageError(join(blockers))
-	}
-	warnOf(e, sc)
-	inventory, err := gpu.Detect(ctx, gpuOptions(e))
+	s, err := newSession(ctx, e, sc)
 	if err != nil {
-		return fmt.Errorf("look for GPUs: %w", err)
+		return err
 	}
-	if err := harness.CheckDatasets(ctx, sc); err != nil {
-		return usageError(err)
+	defer s.Close()
+	if err := s.takeBox(ctx, "bench run "+path, o.wait); err != nil {
+		return err
 	}
-	box := boxOf(inventory, e.self)
-	plan, err := harness.NewPlan(sc, box)
-	if err != nil {
-		return usageError(err)
-	}
-	readers, err := openTelemetry(ctx, e, sc.Telemetry, inventory)
-	if err != nil {
-		return usageError(err)
-	}
-	defer func() { _ = readers.Close() }() // it only read
-	folder, err := prepare(ctx, o, sc, plan, inventory)
+	folder, err := prepare(ctx, o, s)
 	if err != nil {
 		return err
 	}
@@ -84,14 +71,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 		return err
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
-	outcome, err := execute(ctx, e, sc, plan, box, folder, readers)
-	if err != nil {
-		return fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
-	}
-	if err := printReport(e, folder.Dir(), reportOptions{write: true}); err != nil {
-		return err
-	}
-	return outcome.exit()
+	return s.carryOut(ctx, folder, nil)
 }
 
 // warnOf tells what may keep steps from running, and what may not be meant.
@@ -121,19 +101,18 @@ func (o ended) exit() error {
 }
 
 // prepare makes the results folder with all that is known before the start.
-func prepare(ctx context.Context, o runOptions, sc *scenarios.Scenario, plan *harness.Plan, inventory gpu.Inventory) (*results.Folder, error) {
-	id := newRunID()
-	folder, err := results.Create(o.out, sc.Name, id)
+// The manifest comes last: a folder without it is no run.
+func prepare(ctx context.Context, o runOptions, s *session) (*results.Folder, error) {
+	sc := s.sc
+	folder, err := results.Create(o.out, sc.Name, newRunID())
 	if err != nil {
 		return nil, err
 	}
 	hide := launchers.Redactor(sc.Secrets)
+	source := hide(string(sc.Source))
 	manifest := results.Manifest{
-		Bench: version, Scenario: sc.Name, Description: sc.Description, Run: id, StartedAt: time.Now().Format(time.RFC3339),
-		Planned: plan.Refs(), Simulated: simulated(sc),
-	}
-	for _, set := range sc.Sets {
-		manifest.Sets = append(manifest.Sets, hide(set))
+		Bench: version, Scenario: sc.Name, Description: sc.Description, Run: filepath.Base(folder.Dir()), StartedAt: time.Now().Format(time.RFC3339),
+		Planned: s.plan.Refs(), Simulated: simulated(sc), Sets: hideAll(hide, sc.Sets),
 	}
 	for _, v := range sc.Variants {
 		manifest.Variants = append(manifest.Variants, v.Name)
@@ -141,42 +120,25 @@ func prepare(ctx context.Context, o runOptions, sc *scenarios.Scenario, plan *ha
 	for _, p := range sc.Points {
 		manifest.Points = append(manifest.Points, p.Label)
 	}
-	environment := map[string]any{"bench": version, "go": runtime.Version(), "host": gpu.Host(ctx), "gpu": inventory, "env_used": sc.EnvUsed}
+	host := gpu.Host(ctx)
+	environment := map[string]any{"bench": version, "go": runtime.Version(), "host": host, "gpu": s.inventory, "env_used": sc.EnvUsed}
+	identity := s.identity(host)
+	identity.SecretsInFile = source != string(sc.Source) || !slices.Equal(manifest.Sets, sc.Sets)
 	return folder, errors.Join(
-		folder.WriteFile(results.ScenarioName, []byte(hide(string(sc.Source)))),
-		folder.WriteJSON(results.PlanName, plan),
+		folder.WriteFile(results.ScenarioName, []byte(source)),
+		folder.WriteJSON(results.PlanName, s.plan),
 		folder.WriteJSON(results.EnvironmentName, environment),
+		folder.WriteJSON(results.IdentityName, identity),
 		folder.WriteManifest(manifest),
 	)
 }
 
-func execute(ctx context.Context, e env, sc *scenarios.Scenario, plan *harness.Plan, box harness.Box, folder *results.Folder, readers *telemetry) (ended, error) {
-	journal, err := folder.OpenJournal()
-	if err != nil {
-		return ended{}, err
+func hideAll(hide func(string) string, words []string) []string {
+	var hidden []string
+	for _, word := range words {
+		hidden = append(hidden, hide(word))
 	}
-	defer func() { _ = journal.Close() }() // every event is on disk already
-	logFile, err := os.OpenFile(filepath.Join(folder.Dir(), "bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return ended{}, err
-	}
-	defer logFile.Close()
-	log := zerolog.New(logFile).With().Timestamp().Logger()
-	if err := process.BecomeSubreaper(); err != nil {
-		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
-	}
-	launcher := &launchers.Launcher{Journal: journal.Append, Environ: e.environ}
-	ctx, stop := watchSignals(ctx, e, log, launcher.Hurry)
-	defer stop()
-	around := newHooks(e, sc, box, folder.Dir())
-	runner := &harness.Runner{
-		Scenario: sc, Plan: plan, Box: box, Folder: folder, Journal: journal,
-		Launcher: launcherAdapter{launcher}, Driver: newLoadDriver(e), Telemetry: readers, Hooks: around, Notifier: around, Observe: newProgress(e, log, folder.Dir()).observe,
-		Version: version, RunID: filepath.Base(folder.Dir()), Cookie: randomHex(16),
-	}
-	around.Cookie = runner.Cookie
-	outcome, err := runner.Run(ctx)
-	return ended{outcome, ctx.Err() != nil}, err
+	return hidden
 }
 
 // launcherAdapter gives harness the interface it declares.

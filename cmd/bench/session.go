@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"benchrig/gpu"
+	"benchrig/harness"
+	"benchrig/launchers"
+	"benchrig/launchers/process"
+	"benchrig/results"
+	"benchrig/scenarios"
+	"benchrig/state"
+)
+
+// boxWait says what to do when another bench works on the box.
+type boxWait struct{ wait bool }
+
+func (o *boxWait) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.wait, "wait-for-box", false, "wait while another bench works on this box, instead of refusing")
+}
+
+// session is a scenario on this box, about to be carried out: what run and
+// resume share.
+type session struct {
+	e         env
+	sc        *scenarios.Scenario
+	inventory gpu.Inventory
+	box       harness.Box
+	plan      *harness.Plan
+	readers   *telemetry
+
+	state *state.Box // once takeBox has it
+	lock  *state.Lock
+}
+
+// newSession looks at the box and plans. It touches nothing; the caller closes
+// it.
+func newSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session, error) {
+	if blockers := sc.Blockers(); len(blockers) > 0 {
+		return nil, usageError(join(blockers))
+	}
+	warnOf(e, sc)
+	inventory, err := gpu.Detect(ctx, gpuOptions(e))
+	if err != nil {
+		return nil, fmt.Errorf("look for GPUs: %w", err)
+	}
+	if err := harness.CheckDatasets(ctx, sc); err != nil {
+		return nil, usageError(err)
+	}
+	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.self)}
+	if s.plan, err = harness.NewPlan(sc, s.box); err != nil {
+		return nil, usageError(err)
+	}
+	if s.readers, err = openTelemetry(ctx, e, sc.Telemetry, inventory); err != nil {
+		return nil, usageError(err)
+	}
+	return s, nil
+}
+
+// Close gives back what the session holds.
+func (s *session) Close() {
+	_ = s.readers.Close() // it only read
+	if s.lock != nil {
+		_ = s.lock.Release() // the kernel would do it anyway
+	}
+}
+
+// takeBox keeps other runs away until Close, and ends what earlier ones have
+// left, those in dirs included.
+func (s *session) takeBox(ctx context.Context, what string, wait bool, dirs ...string) error {
+	var err error
+	if s.state, err = openBox(s.e); err != nil {
+		return err
+	}
+	if s.lock, err = takeBox(ctx, s.e, s.state, what, wait); err != nil {
+		return err
+	}
+	with := launchers.Cleaner{
+		Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory), Vendor: s.inventory.Vendor(),
+	}
+	return endLeftovers(ctx, s.e, s.state, with, dirs...)
+}
+
+// identity is by what this run can be told from one on another box, or later.
+func (s *session) identity(host gpu.HostFacts) results.Identity {
+	path, _ := s.e.lookup("PATH")
+	id := results.Identity{
+		Bench: version, Kernel: host.Kernel, Drivers: s.inventory.Drivers, GPUs: []string{}, Files: harness.Files(s.plan, path, s.e.self),
+	}
+	if abs, err := filepath.Abs(s.sc.Path); err == nil {
+		id.ScenarioPath = abs
+	}
+	for _, d := range s.box.Devices {
+		id.GPUs = append(id.GPUs, d.ID())
+	}
+	return id
+}
+
+// carryOut runs what is to be run in a folder that is locked, and prints the
+// report. resume is nil for a run that starts.
+func (s *session) carryOut(ctx context.Context, folder *results.Folder, resume *harness.Resume) error {
+	cookie := randomHex(16)
+	if err := s.state.Register(state.Run{Dir: folder.Dir(), Cookie: cookie}); err != nil {
+		return err
+	}
+	outcome, err := s.execute(ctx, folder, resume, cookie)
+	err = errors.Join(err, closeRun(s.state, folder.Dir()))
+	if err != nil {
+		return fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
+	}
+	if err := printReport(s.e, folder.Dir(), reportOptions{write: true}); err != nil {
+		return err
+	}
+	if outcome.Ended != nil {
+		fmt.Fprintf(s.e.stderr, "bench: the run was ended early: %s\nbench: to go on: bench resume %s\n", outcome.Ended.Error(), folder.Dir())
+	}
+	return outcome.exit()
+}
+
+func (s *session) execute(ctx context.Context, folder *results.Folder, resume *harness.Resume, cookie string) (ended, error) {
+	journal, err := folder.OpenJournal()
+	if err != nil {
+		return ended{}, err
+	}
+	defer func() { _ = journal.Close() }() // every event is on disk already
+	logFile, err := os.OpenFile(filepath.Join(folder.Dir(), "bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return ended{}, err
+	}
+	defer logFile.Close()
+	log := zerolog.New(logFile).With().Timestamp().Logger()
+	if err := process.BecomeSubreaper(); err != nil {
+		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
+	}
+	launcher := &launchers.Launcher{Journal: journal.Append, Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory)}
+	ctx, stop := watchSignals(ctx, s.e, log, launcher.Hurry)
+	defer stop()
+	around := newHooks(s.e, s.sc, s.box, folder.Dir())
+	around.Cookie = cookie
+	runner := &harness.Runner{
+		Scenario: s.sc, Plan: s.plan, Box: s.box, Folder: folder, Journal: journal, Resume: resume,
+		Launcher: launcherAdapter{launcher}, Driver: newLoadDriver(s.e), Telemetry: s.readers, Hooks: around, Notifier: around,
+		Observe: newProgress(s.e, log, folder.Dir()).observe, Version: version, RunID: filepath.Base(folder.Dir()), Cookie: cookie,
+	}
+	began := time.Now()
+	outcome, err := runner.Run(ctx)
+	log.Info().Dur("took", time.Since(began)).Msg("ended")
+	return ended{outcome, ctx.Err() != nil}, err
+}
