@@ -25,7 +25,7 @@ func (p *printer) gpus(t *results.Telemetry) {
 	p.efficiency("in the steady state", t.Steady)
 	if h := t.Host; h != nil {
 		p.wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
-			percentText(h.CPUBusyMean), percentText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), formatNumber(h.Load1Max, 2)))
+			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), formatNumber(h.Load1Max, 2)))
 	}
 	if line := samplingText(t); line != "" {
 		p.wrapped("  ", line)
@@ -54,7 +54,7 @@ func gpuParts(g *results.GPUFigures) []string {
 	add(w.EnergyJ != nil, "energy %s J, above idle %s J", formatNumber(w.EnergyJ, 1), formatNumber(w.AboveIdleJ, 1))
 	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", clean(w.NoEnergy))
 	add(w.CounterJ != nil, "by its counter %s J", formatNumber(w.CounterJ, 1))
-	add(w.BusyMean != nil, "busy %s %%", percentText(w.BusyMean))
+	add(w.BusyMean != nil, "busy %s %%", shareText(w.BusyMean))
 	add(w.CoreHzMean != nil, "core %s MHz (least %s)", megahertz(w.CoreHzMean), megahertz(w.CoreHzMin))
 	add(w.TempMaxC != nil, "%s C (hottest %s)", formatNumber(w.TempMeanC, 0), formatNumber(w.TempMaxC, 0))
 	add(w.MemTempMaxC != nil, "memory at most %s C", formatNumber(w.MemTempMaxC, 0))
@@ -95,7 +95,7 @@ func gibText(v *int64) string {
 	return formatNumber(new(float64(*v)/gib), 2)
 }
 
-func percentText(share *float64) string {
+func shareText(share *float64) string {
 	if share == nil {
 		return missing
 	}
