@@ -21,18 +21,29 @@ func (c Cell) Sound() bool {
 
 // Lives counts the different sets of server lives behind the counted steps:
 // repeats on one life do not show how a restart varies.
-func (c Cell) Lives() int { return len(c.byLife()) }
+func (c Cell) Lives() int { return len(c.ByLife()) }
 
 // Mean is a figure's mean over server lives, each life the mean of its
 // repeats. It is null if a counted step does not know the figure.
 func (c Cell) Mean(figure func(*results.Figures) *float64) *float64 {
-	return c.MeanOf(func(r *results.Result) *float64 { return figure(r.Figures) })
+	return c.MeanOf(ofFigures(figure))
 }
 
 // MeanOf is Mean of anything that a step knows.
 func (c Cell) MeanOf(figure func(*results.Result) *float64) *float64 {
+	means := c.PerLife(figure)
+	if len(means) == 0 {
+		return nil
+	}
+	return new(Mean(means))
+}
+
+// PerLife is a figure of each server life, the mean of its repeats, in the
+// order of ByLife. It is empty if a counted step does not know the figure: what
+// is left could be another sample than what was measured.
+func (c Cell) PerLife(figure func(*results.Result) *float64) []float64 {
 	var means []float64
-	for _, steps := range c.byLife() {
+	for _, steps := range c.ByLife() {
 		values := make([]float64, 0, len(steps))
 		for _, s := range steps {
 			v := figure(s)
@@ -43,14 +54,11 @@ func (c Cell) MeanOf(figure func(*results.Result) *float64) *float64 {
 		}
 		means = append(means, Mean(values))
 	}
-	if len(means) == 0 {
-		return nil
-	}
-	return new(Mean(means))
+	return means
 }
 
-// byLife groups the counted steps by the lives of their servers.
-func (c Cell) byLife() [][]*results.Result {
+// ByLife groups the counted steps by the lives of their servers.
+func (c Cell) ByLife() [][]*results.Result {
 	var groups [][]*results.Result
 	index := make(map[string]int)
 	for _, s := range c.Counted {
@@ -110,7 +118,7 @@ func counted(steps []*results.Result) []*results.Result {
 	for _, verdict := range []results.Verdict{results.OK, results.Suspect} {
 		var found []*results.Result
 		for _, s := range steps {
-			if s.Verdict == verdict && s.Figures != nil {
+			if s.Verdict == verdict && (s.Figures != nil || len(s.LlamaBench) > 0) {
 				found = append(found, s)
 			}
 		}

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -27,6 +28,7 @@ type Rule struct {
 	Margin     float64 // smallest relative difference of interest
 	Power      float64 // chance to find a difference of Margin that MoreRepeats aims at
 	Seed       uint64  // of the bootstrap
+	Rounds     int     // of the bootstrap; 0: 10 000
 }
 
 // DefaultRule is 95 % confidence, 3 % margin, 80 % power.
@@ -54,8 +56,8 @@ type Difference struct {
 	MoreRepeats int        `json:"more_repeats"` // further repeats of each arm that would tell; 0: it can be told
 }
 
-// maxRepeats bounds the search for the number of repeats that would tell.
-const maxRepeats = 1000
+// MaxRepeats bounds Difference.MoreRepeats: that many would not tell either.
+const MaxRepeats = 1000
 
 // Compare sets a candidate's figure beside the baseline's. The verdict is
 // Judge's to give.
@@ -92,7 +94,8 @@ func (d *Difference) interval(confidence float64) {
 }
 
 func (d *Difference) bootstrap(baseline, candidate []float64, rule Rule) {
-	const rounds = 10_000
+	const usual = 10_000
+	rounds := cmp.Or(rule.Rounds, usual)
 	random := rand.New(rand.NewPCG(rule.Seed, uint64(len(baseline))<<32|uint64(len(candidate)))) //nolint:gosec // a reproducible resampling, no secret
 	deltas := make([]float64, 0, rounds)
 	for range rounds {
@@ -167,13 +170,23 @@ func Judge(all []Difference, rule Rule) {
 	}
 }
 
-// holm fills in PHolm.
+// holm fills in PHolm. Figures that move together exactly, as requests and
+// tokens a second do where all answers have one length, are one question and
+// count once.
 func holm(all []Difference) {
 	var tested []*Difference
+	same := make(map[*Difference][]*Difference)
 	for i := range all {
-		if all[i].PWelch != nil {
-			tested = append(tested, &all[i])
+		d := &all[i]
+		if d.PWelch == nil {
+			continue
 		}
+		at := slices.IndexFunc(tested, func(t *Difference) bool { return t.sameAs(d) })
+		if at >= 0 {
+			same[tested[at]] = append(same[tested[at]], d)
+			continue
+		}
+		tested = append(tested, d)
 	}
 	slices.SortStableFunc(tested, func(a, b *Difference) int {
 		switch {
@@ -188,7 +201,19 @@ func holm(all []Difference) {
 	for i, d := range tested {
 		least = max(least, min(1, float64(len(tested)-i)**d.PWelch))
 		d.PHolm = new(least)
+		for _, other := range same[d] {
+			other.PHolm = new(least)
+		}
 	}
+}
+
+// sameAs reports whether two figures of a pair are proportional in every life.
+func (d *Difference) sameAs(other *Difference) bool {
+	const rounding = 1e-9
+	near := func(a, b *float64) bool {
+		return a != nil && b != nil && math.Abs(*a-*b) <= rounding*max(math.Abs(*a), math.Abs(*b))
+	}
+	return d.Delta != nil && *d.Delta != 0 && near(d.Delta, other.Delta) && near(d.PWelch, other.PWelch) && near(d.Low, other.Low) && near(d.PRank, other.PRank)
 }
 
 // more is how many further repeats of each arm give rule.Power to find a
@@ -200,12 +225,12 @@ func (d *Difference) more(rule Rule) int {
 		return max(1, fewest-have)
 	}
 	spread := d.pooledSD() / math.Abs(*d.Baseline.Mean)
-	for n := max(fewest, have+1); n < maxRepeats; n++ {
+	for n := max(fewest, have+1); n < MaxRepeats; n++ {
 		df := float64(2*n - 2)
 		t := tQuantile(rule.Confidence, df) + stats.InvCDF(stats.TDist{V: df})(rule.Power)
 		if t*spread*math.Sqrt(2/float64(n)) <= rule.Margin {
 			return n - have
 		}
 	}
-	return maxRepeats
+	return MaxRepeats
 }

@@ -57,6 +57,9 @@ func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.
 	if r.Simulated {
 		b.out.WriteString(simulatedLine + "\n")
 	}
+	if text := extrapolatedLine(r); text != "" {
+		b.out.WriteString(text + "\n")
+	}
 	b.title(" Serving Benchmark Result ", '=')
 	b.text("Successful requests:", strconv.Itoa(f.Completed))
 	if newest {

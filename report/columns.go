@@ -99,7 +99,7 @@ func gapsOf(c column) column {
 }
 
 // mark is what a reader must know of a cell's value: thinMark, chunksMark,
-// throttleMark, several or nothing. Marked values are never best.
+// throttleMark, extrapolatedMark, several or nothing. Marked values are never best.
 func (c column) mark(cell metrics.Cell) string {
 	mark := ""
 	if c.thin(cell) {
@@ -110,6 +110,9 @@ func (c column) mark(cell metrics.Cell) string {
 	}
 	if c.power && slices.ContainsFunc(cell.Counted, throttled) {
 		mark += throttleMark
+	}
+	if extrapolationOf(cell) != nil {
+		mark += extrapolatedMark
 	}
 	return mark
 }
@@ -125,7 +128,7 @@ func (c column) thin(cell metrics.Cell) bool {
 		return false
 	}
 	for _, r := range cell.Counted {
-		if c.sample(r.Figures).N < metrics.SamplesFor(c.p) {
+		if r.Figures != nil && c.sample(r.Figures).N < metrics.SamplesFor(c.p) {
 			return true
 		}
 	}

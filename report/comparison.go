@@ -15,6 +15,7 @@ type comparison struct {
 	columns []heading
 	rows    []row
 	legend  []string // what the marks in it mean
+	keys    []int    // columns that stand in every piece of a table that is too wide; nil: the first two and the last
 }
 
 type heading struct {
@@ -32,7 +33,7 @@ type row struct {
 type entry struct {
 	text  string
 	short string // for narrow terminals; "": as text
-	mark  string // before the text: thinMark, chunksMark, throttleMark
+	mark  string // before the text: thinMark, chunksMark, throttleMark, extrapolatedMark
 	best  bool   // the best of its point among sound cells
 }
 
@@ -89,15 +90,7 @@ func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []s
 	if anyBest {
 		lines = append(lines, bestLegend)
 	}
-	if strings.Contains(marks, thinMark) {
-		lines = append(lines, thinLegend)
-	}
-	if strings.Contains(marks, chunksMark) {
-		lines = append(lines, gapsLegend)
-	}
-	if strings.Contains(marks, throttleMark) {
-		lines = append(lines, throttleLegend)
-	}
+	lines = append(lines, markLegend(marks)...)
 	if repeated {
 		lines = append(lines, meansLegend)
 	}
@@ -106,6 +99,24 @@ func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []s
 	}
 	if slices.ContainsFunc(cells, isSimulated) {
 		lines = append(lines, simLegend)
+	}
+	for _, c := range cells {
+		if e := extrapolationOf(c); e != nil {
+			lines = appendNew(lines, clean(c.Variant)+": "+extrapolatedText(*e))
+		}
+	}
+	return lines
+}
+
+// markLegend explains the marks that stand in a table.
+func markLegend(marks string) []string {
+	var lines []string
+	for _, m := range []struct{ mark, text string }{
+		{thinMark, thinLegend}, {chunksMark, gapsLegend}, {throttleMark, throttleLegend}, {extrapolatedMark, extrapolatedLegend},
+	} {
+		if strings.Contains(marks, m.mark) {
+			lines = append(lines, m.text)
+		}
 	}
 	return lines
 }

@@ -61,6 +61,7 @@ func csvFields(run *results.Run) []csvField {
 		ofStep("warnings", warningCodes),
 		ofStep("simulated", func(r *results.Result) string { return strconv.FormatBool(r.Simulated) }),
 	}
+	fields = append(fields, extrapolationFields(run)...)
 	for _, name := range paramNames(run) {
 		fields = append(fields, ofStep("param."+name, func(r *results.Result) string { return clean(r.Params[name]) }))
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Files makes the report files of a run, by their names relative to its folder
-// and with slashes: report.md, summary.csv, the block of every step that has
+// and with slashes: report.md, summary.csv, differences.csv where variants were repeated, the block of every step that has
 // figures, and the video memory of every step that used GPUs.
 func Files(run *results.Run) (map[string][]byte, error) {
 	files := make(map[string][]byte)
@@ -25,6 +25,13 @@ func Files(run *results.Run) (map[string][]byte, error) {
 		return nil, fmt.Errorf("make %s: %w", results.SummaryName, err)
 	}
 	files[results.SummaryName] = bytes.Clone(out.Bytes())
+	if len(differences(run)) > 0 {
+		out.Reset()
+		if err := DifferencesCSV(&out, run); err != nil {
+			return nil, fmt.Errorf("make %s: %w", DifferencesName, err)
+		}
+		files[DifferencesName] = bytes.Clone(out.Bytes())
+	}
 	for _, s := range run.Steps {
 		if text := memoryUsage(s.Result); text != nil {
 			files[path.Join("steps", s.Result.Step.ID, results.MemoryUsageName)] = text

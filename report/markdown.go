@@ -33,6 +33,7 @@ func Markdown(w io.Writer, run *results.Run) error {
 	}
 	markdownFailures(out, collectFailures(run))
 	markdownComparison(out, "Figures", compare(run))
+	markdownParts(out, differenceParts(run))
 	markdownComparison(out, "GPUs", compareGPUs(run))
 	markdownNotes(out, notes(run))
 	markdownWarnings(out, collectWarnings(run))
@@ -73,6 +74,14 @@ func markdownComparison(out *bytes.Buffer, title string, c comparison) {
 	if len(c.rows) == 0 {
 		return
 	}
+	fmt.Fprintf(out, "\n## %s\n", title)
+	markdownTable(out, c)
+}
+
+func markdownTable(out *bytes.Buffer, c comparison) {
+	if len(c.rows) == 0 {
+		return
+	}
 	t := table.NewWriter()
 	head := make(table.Row, len(c.columns))
 	configs := make([]table.ColumnConfig, len(c.columns))
@@ -90,12 +99,12 @@ func markdownComparison(out *bytes.Buffer, title string, c comparison) {
 		for i, e := range r.cells {
 			fields[i] = escapeCell(e.text)
 			if e.best {
-				fields[i] = "**" + e.text + "**"
+				fields[i] = "**" + escapeCell(e.text) + "**"
 			}
 		}
 		t.AppendRow(fields)
 	}
-	fmt.Fprintf(out, "\n## %s\n\n%s\n", title, t.RenderMarkdown())
+	fmt.Fprintf(out, "\n%s\n", t.RenderMarkdown())
 	if len(c.legend) > 0 {
 		out.WriteString("\n")
 	}

@@ -24,6 +24,9 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	if r.Simulated {
 		p.line(p.loud(simulatedLine))
 	}
+	if text := extrapolatedLine(r); text != "" {
+		p.wrapped("", p.loud(text))
+	}
 	p.line("verdict: " + verdictName(s))
 	p.stepFailures(run, r)
 	if len(r.Warnings) > 0 {

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -38,6 +39,7 @@ func Write(w io.Writer, run *results.Run, opts Options) error {
 	}
 	p.failures(collectFailures(run))
 	p.comparison(compare(run))
+	p.parts(differenceParts(run))
 	p.gpuTable(compareGPUs(run))
 	p.notes(notes(run))
 	p.warnings(collectWarnings(run))
@@ -161,25 +163,29 @@ func (p *printer) bestMark() string {
 }
 
 // split renders the table, as several where the width asks for it. Each of
-// those begins with variant, point and verdict, so that none shows figures
-// without their doubts.
+// those begins with the table's keys, variant, point and verdict where it has
+// none of its own, so that none shows figures without their doubts.
 func (p *printer) split(c comparison) []string {
-	last := len(c.columns) - 1
-	whole := p.render(c, indices(0, last+1), false)
+	all := indices(0, len(c.columns))
+	whole := p.render(c, all, false)
 	if p.opts.Width <= 0 || widest(whole) <= p.opts.Width {
 		return []string{whole}
 	}
-	keys := []int{0, 1, last}
+	keys := c.keys
+	if keys == nil {
+		keys = []int{0, 1, len(c.columns) - 1}
+	}
+	rest := slices.DeleteFunc(all, func(i int) bool { return slices.Contains(keys, i) })
 	var parts []string
-	for from := 2; from < last; {
-		to := last
-		part := p.render(c, append(keys, indices(from, to)...), true)
-		for to > from+1 && widest(part) > p.opts.Width {
-			to--
-			part = p.render(c, append(keys, indices(from, to)...), true)
+	for len(rest) > 0 {
+		n := len(rest)
+		part := p.render(c, slices.Concat(keys, rest[:n]), true)
+		for n > 1 && widest(part) > p.opts.Width {
+			n--
+			part = p.render(c, slices.Concat(keys, rest[:n]), true)
 		}
 		parts = append(parts, part)
-		from = to
+		rest = rest[n:]
 	}
 	return parts
 }

@@ -1,0 +1,135 @@
+package metrics
+
+import (
+	"slices"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Figure is a figure of a step by which variants are compared.
+type Figure struct {
+	Name   string  // as in summary.csv: "output_throughput", "p99_ttft_s"
+	Title  string  // for people: "p99 TTFT ms"
+	Unit   string  // of the shown value: "tok/s", "ms"
+	Scale  float64 // base unit to shown unit
+	Higher bool    // is better
+	P      float64 // the percentile that it is; 0: none
+	Of     func(*results.Result) *float64
+	Sample func(*results.Figures) results.Dist // behind a latency; nil: none
+	Extra  bool                                // compared only where asked for
+}
+
+// HeadlineFigures are the figures of the comparison, in the order of reports:
+// rates, latencies, energy and memory.
+func HeadlineFigures() []Figure {
+	figures := []Figure{
+		rateOf("request_throughput", "req/s", "req/s", func(f *results.Figures) *float64 { return f.RequestThroughput }),
+		rateOf("output_throughput", "output tok/s", "tok/s", func(f *results.Figures) *float64 { return f.OutputThroughput }),
+		rateOf("total_token_throughput", "total tok/s", "tok/s", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
+	}
+	for _, l := range []struct {
+		name   string
+		sample func(*results.Figures) results.Dist
+	}{
+		{"ttft", func(f *results.Figures) results.Dist { return f.TTFT }},
+		{"tpot", func(f *results.Figures) results.Dist { return f.TPOT }},
+		{"itl", func(f *results.Figures) results.Dist { return f.ITL }},
+		{"e2el", func(f *results.Figures) results.Dist { return f.E2EL }},
+	} {
+		extra := l.name == "e2el"
+		figures = append(figures, latencyFigures(l.name, l.sample, extra)...)
+	}
+	return append(
+		figures,
+		Figure{Name: "j_per_output_token", Title: "J/output token", Unit: "J", Scale: 1, Of: joulesPerOutputToken},
+		Figure{Name: "vram_peak_bytes", Title: "VRAM peak GiB", Unit: "GiB", Scale: 1.0 / (1 << 30), Of: vramPeak},
+	)
+}
+
+func rateOf(name, title, unit string, of func(*results.Figures) *float64) Figure {
+	return Figure{Name: name, Title: title, Unit: unit, Scale: 1, Higher: true, Of: ofFigures(of)}
+}
+
+// latencyFigures are mean, median and p99 of a sample.
+func latencyFigures(name string, sample func(*results.Figures) results.Dist, extra bool) []Figure {
+	const p, ms = 99, 1000
+	upper := strings.ToUpper(name) + " ms"
+	figure := func(kind string, of func(results.Dist) *float64) Figure {
+		return Figure{
+			Name: kind + "_" + name + "_s", Title: kind + " " + upper, Unit: "ms", Scale: ms, Sample: sample, Extra: extra,
+			Of: ofFigures(func(f *results.Figures) *float64 { return of(sample(f)) }),
+		}
+	}
+	tail := figure("p99", func(d results.Dist) *float64 { return At(d, p) })
+	tail.P = p
+	return []Figure{
+		figure("mean", func(d results.Dist) *float64 { return d.Mean }),
+		figure("median", func(d results.Dist) *float64 { return d.Median }),
+		tail,
+	}
+}
+
+// ofFigures is null for steps without figures.
+func ofFigures(of func(*results.Figures) *float64) func(*results.Result) *float64 {
+	return func(r *results.Result) *float64 {
+		if r.Figures == nil {
+			return nil
+		}
+		return of(r.Figures)
+	}
+}
+
+func joulesPerOutputToken(r *results.Result) *float64 {
+	if r.Telemetry == nil || r.Telemetry.Efficiency == nil {
+		return nil
+	}
+	return r.Telemetry.Efficiency.JPerOutputToken
+}
+
+func vramPeak(r *results.Result) *float64 {
+	if r.Telemetry == nil || r.Telemetry.Sum == nil {
+		return nil
+	}
+	peak := r.Telemetry.Sum.VRAMPeak
+	if r.Telemetry.Sum.Unified && r.Telemetry.Sum.MemoryPeak != nil {
+		peak = r.Telemetry.Sum.MemoryPeak
+	}
+	if peak == nil {
+		return nil
+	}
+	return new(float64(*peak))
+}
+
+// FiguresFor are the figures by which steps can be compared: those of
+// HeadlineFigures, or where they are of llama.cpp's own benchmark, its tests.
+func FiguresFor(steps []*results.Result) []Figure {
+	var tests []string
+	for _, r := range steps {
+		for _, row := range r.LlamaBench {
+			tests = appendNew(tests, row.Test)
+		}
+	}
+	if tests == nil {
+		return HeadlineFigures()
+	}
+	figures := slices.DeleteFunc(HeadlineFigures(), func(f Figure) bool { return f.Name != "vram_peak_bytes" })
+	for i, test := range tests {
+		figures = slices.Insert(figures, i, Figure{Name: test, Title: test + " t/s", Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 { return meanOfTest(r, test) }})
+	}
+	return figures
+}
+
+// meanOfTest is the mean over the rows of a test; null if there is none.
+func meanOfTest(r *results.Result, test string) *float64 {
+	var values []float64
+	for _, row := range r.LlamaBench {
+		if row.Test == test {
+			values = append(values, row.TokensPerS)
+		}
+	}
+	if values == nil {
+		return nil
+	}
+	return new(Mean(values))
+}

@@ -1,0 +1,170 @@
+package report
+
+import (
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/results"
+)
+
+// change is one thing that differs between two configurations.
+type change struct {
+	What string `json:"what"` // "argument --max-num-seqs", "environment X"
+	From string `json:"from"` // the baseline's; "" or unset: it has none
+	To   string `json:"to"`
+}
+
+const unset = "unset"
+
+func (c change) String() string { return clean(c.What) + ": " + clean(c.From) + " against " + clean(c.To) }
+
+// recipe is how a server was started, less what differs between any two
+// starts: ports and the paths of results.
+type recipe struct {
+	launcher, program string
+	args              map[string]string // flag or position -> value
+	env               map[string]string
+	replicas          int
+}
+
+// recipeOf is that of a step's first server. dir is the folder of its run.
+func recipeOf(r *results.Result, dir string) recipe {
+	if len(r.Servers) == 0 {
+		return recipe{}
+	}
+	s := r.Servers[0]
+	plain := neutral(s, dir)
+	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: argumentsOf(s.Argv, plain), env: map[string]string{}}
+	if len(s.Argv) > 0 {
+		out.program = plain(s.Argv[0])
+		if s.Simulated {
+			out.program = "bench" // wherever it lies
+		}
+	}
+	for name, value := range s.Env {
+		if !strings.HasPrefix(name, "BENCH_") {
+			out.env[name] = plain(value)
+		}
+	}
+	return out
+}
+
+// neutral replaces what belongs to one start only.
+func neutral(s results.Server, dir string) func(string) string {
+	port := ""
+	if u, err := url.Parse(s.BaseURL); err == nil {
+		port = u.Port()
+	}
+	return func(text string) string {
+		if port != "" {
+			if text == port {
+				return "PORT"
+			}
+			text = strings.ReplaceAll(text, ":"+port, ":PORT")
+		}
+		if dir != "" && dir != "." {
+			text = strings.ReplaceAll(text, strings.TrimSuffix(dir, "/"), "RESULTS")
+		}
+		if s.Life != "" {
+			text = strings.ReplaceAll(text, path.Join("lives", s.Life), "lives/LIFE")
+		}
+		return text
+	}
+}
+
+// argumentsOf reads a command line: flags with their values, in one form
+// however they are spelled (--a_b=1, --a-b 1), and the others by position. A
+// flag that is there without a value is "set".
+func argumentsOf(argv []string, plain func(string) string) map[string]string {
+	args := make(map[string]string)
+	position := 0
+	for i := 1; i < len(argv); i++ {
+		arg := argv[i]
+		if !isFlag(arg) {
+			position++
+			args[strconv.Itoa(position)] = plain(arg)
+			continue
+		}
+		name, value, given := strings.Cut(arg, "=")
+		if strings.HasPrefix(name, "--") {
+			name = strings.ReplaceAll(name, "_", "-")
+		}
+		switch {
+		case given:
+		case i+1 < len(argv) && !isFlag(argv[i+1]):
+			i++
+			value = argv[i]
+		default:
+			value = "set"
+		}
+		value = plain(value)
+		if before, again := args[name]; again {
+			value = before + " " + value
+		}
+		args[name] = value
+	}
+	return args
+}
+
+// isFlag tells flags from values; "-1" is a value.
+func isFlag(arg string) bool {
+	if len(arg) < 2 || arg[0] != '-' {
+		return false
+	}
+	_, err := strconv.ParseFloat(arg, 64)
+	return err != nil
+}
+
+// changes lists what differs, in a fixed order.
+func (a recipe) changes(b recipe) []change {
+	var all []change
+	add := func(what, from, to string) {
+		if from != to {
+			all = append(all, change{what, from, to})
+		}
+	}
+	add("launcher", a.launcher, b.launcher)
+	add("program", a.program, b.program)
+	add("servers", strconv.Itoa(a.replicas), strconv.Itoa(b.replicas))
+	all = append(all, mapChanges("argument ", a.args, b.args)...)
+	return append(all, mapChanges("environment ", a.env, b.env)...)
+}
+
+// mapChanges compares what two maps hold.
+func mapChanges(what string, a, b map[string]string) []change {
+	names := slices.Sorted(maps.Keys(a))
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		names = appendNew(names, name)
+	}
+	var all []change
+	for _, name := range names {
+		from, inA := a[name]
+		to, inB := b[name]
+		if !inA {
+			from = unset
+		}
+		if !inB {
+			to = unset
+		}
+		if from != to || inA != inB {
+			all = append(all, change{what + name, from, to})
+		}
+	}
+	return all
+}
+
+// against says in words how a configuration differs from the baseline's.
+func against(changes []change) string {
+	if len(changes) == 0 {
+		return "the same arguments and environment"
+	}
+	var parts []string
+	for _, c := range changes {
+		parts = append(parts, c.String())
+	}
+	return strings.Join(parts, "; ")
+}

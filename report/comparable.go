@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// kindDiffers says why figures of two cells are never compared; "": they may
+// be.
+func kindDiffers(baseline, candidate metrics.Cell) string {
+	b, c := isSimulated(baseline), isSimulated(candidate)
+	switch {
+	case b != c:
+		return "one side is simulated and the other is real"
+	case len(baseline.Counted) == 0 || len(candidate.Counted) == 0:
+		return ""
+	}
+	if x, y := methodOf(baseline.Counted[0]), methodOf(candidate.Counted[0]); x != y {
+		return "the methods differ: " + x + " and " + y
+	}
+	return ""
+}
+
+func methodOf(r *results.Result) string {
+	switch {
+	case r.SQZB != nil:
+		return results.MethodSQZB
+	case len(r.LlamaBench) > 0:
+		return results.MethodLlamaBench
+	}
+	return results.MethodServing
+}
+
+// promptsDiffer says how the prompts of two cells differ; "": not, as far as
+// their hashes tell.
+func promptsDiffer(baseline, candidate metrics.Cell) string {
+	b, c := promptHashes(baseline), promptHashes(candidate)
+	if len(b) == 0 || len(c) == 0 || slices.ContainsFunc(c, func(hash string) bool { return slices.Contains(b, hash) }) {
+		return ""
+	}
+	return fmt.Sprintf("the prompts differ (SHA-256 %s and %s)", short(b[0]), short(c[0]))
+}
+
+// promptHashes are those of a cell's repeats, each of which may have prompts of
+// its own.
+func promptHashes(c metrics.Cell) []string {
+	var hashes []string
+	for _, r := range c.Counted {
+		if r.Asked.DatasetSHA256 != "" {
+			hashes = appendNew(hashes, r.Asked.DatasetSHA256)
+		}
+	}
+	return hashes
+}
+
+func short(hash string) string { return clean(hash[:min(12, len(hash))]) }
+
+// loadChanges lists the settings of the load that differ between two steps.
+func loadChanges(b, c results.Asked) []change {
+	list := func(a results.Asked) map[string]string {
+		ramp := ""
+		if a.Ramp != nil {
+			ramp = fmt.Sprintf("%s %g to %g/s", a.Ramp.Strategy, a.Ramp.StartRPS, a.Ramp.EndRPS)
+		}
+		return map[string]string{
+			"api": a.API, "endpoint": a.Endpoint, "dataset": a.Dataset, "num-prompts": strconv.Itoa(a.NumPrompts),
+			"max-concurrency": textOf(a.MaxConcurrency), "request-rate": textOf(a.RequestRate), "burstiness": textOf(a.Burstiness), "ramp": ramp,
+			"send-for": textOf(a.SendForS), "input-len": textOf(a.InputLen), "output-len": textOf(a.OutputLen),
+			"ignore-eos": strconv.FormatBool(a.IgnoreEOS), "temperature": textOf(a.Temperature), "warmups": strconv.Itoa(a.Warmups), "compat": a.Compat,
+		}
+	}
+	return mapChanges("load ", list(b), list(c))
+}
+
+// textOf is a value, or "none".
+func textOf[T any](v *T) string {
+	if v == nil {
+		return "none"
+	}
+	return fmt.Sprint(*v)
+}
+
+// sideNotes say what weakens a comparison without forbidding it.
+func sideNotes(c metrics.Cell) []string {
+	var notes []string
+	name := clean(c.Variant)
+	if len(c.Counted) == 0 {
+		return nil
+	}
+	if left := len(c.Steps) - len(c.Counted); left > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %d of %s do not count (%s)", name, left, plural(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
+	}
+	if c.Counted[0].Verdict == results.Suspect {
+		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)", suspectMark, name, strings.Join(doubtCodes(c), ", ")))
+	}
+	if c.Lives() == 1 && len(c.Counted) > 1 {
+		notes = append(notes, fmt.Sprintf("%s: all %d repeats share one server life, which counts once: only restarts show how a start varies", name, len(c.Counted)))
+	}
+	if len(c.Counted[0].Servers) > 0 && c.Counted[0].Servers[0].Launcher == "external" {
+		notes = append(notes, name+": a server that ran already; its repeats are no restarts, and the intervals leave out how a start varies")
+	}
+	if e := extrapolationOf(c); e != nil {
+		notes = append(notes, name+": "+extrapolatedText(*e))
+	}
+	return notes
+}
+
+const suspectMark = "? "
+
+// uncounted says why steps of a cell do not count, in their own words.
+func uncounted(c metrics.Cell) []string {
+	var words []string
+	for _, r := range c.Steps {
+		if slices.Contains(c.Counted, r) {
+			continue
+		}
+		words = appendNew(words, verbatim(r))
+	}
+	return words
+}
+
+// verbatim says how a step ended: its verdict, the class and words of its
+// failure, and the line of the server's log that looks like the cause.
+func verbatim(r *results.Result) string {
+	text := string(r.Verdict)
+	if r.Failure == nil {
+		if len(r.Warnings) > 0 {
+			text += ": " + clean(r.Warnings[0].Message)
+		}
+		return text
+	}
+	text += ": " + string(r.Failure.Class) + ": " + clean(r.Failure.Message)
+	if line := telling(r.Failure.LogTail); line != "" && !strings.Contains(text, line) {
+		text += " | " + line
+	}
+	return text
+}
+
+// telling is the last line of a log that names an error, else the last one.
+func telling(lines []string) string {
+	last := ""
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := clean(lines[i])
+		lower := strings.ToLower(line)
+		if strings.Contains(lower, "error") || strings.Contains(lower, "exception") {
+			return line
+		}
+		if last == "" {
+			last = line
+		}
+	}
+	return last
+}
+
+func doubtCodes(c metrics.Cell) []string {
+	var codes []string
+	for _, r := range c.Counted {
+		for _, w := range r.Warnings {
+			codes = appendNew(codes, string(w.Code))
+		}
+	}
+	return codes
+}

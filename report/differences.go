@@ -1,0 +1,297 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// set is a candidate beside the baseline at one point, with what readers must
+// know of it.
+type set struct {
+	metrics.Pair
+	never  string   // why the two are not compared; "": they are
+	failed []string // sides without figures, in their own words
+	notes  []string
+	differ []change // of the recipes
+}
+
+// ruleOf is the rule of a run's scenario.
+func ruleOf(m results.Manifest) metrics.Rule {
+	rule := metrics.DefaultRule()
+	if m.SmallestDifference != nil && *m.SmallestDifference > 0 {
+		rule.Margin = *m.SmallestDifference
+	}
+	return rule
+}
+
+// baselineOf is the variant that the others of a run are compared to; "" where
+// it has none.
+func baselineOf(run *results.Run) string {
+	names := variantsOf(run)
+	if slices.Contains(names, run.Manifest.Baseline) {
+		return run.Manifest.Baseline
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
+}
+
+// variantsOf are the variants of a run in the order of its scenario.
+func variantsOf(run *results.Run) []string {
+	names := slices.Clone(run.Manifest.Variants)
+	for _, s := range run.Steps {
+		names = appendNew(names, s.Result.Step.Variant)
+	}
+	return names
+}
+
+// asTheyRan orders the steps of a run by when each was last begun.
+func asTheyRan(run *results.Run) []*results.Result {
+	began := make(map[string]int)
+	for i, e := range run.Events {
+		if e.Kind == results.StepStarted {
+			began[e.Step] = i + 1
+		}
+	}
+	steps := stepResults(run)
+	slices.SortStableFunc(steps, func(a, b *results.Result) int { return cmp.Compare(began[a.Step.ID], began[b.Step.ID]) })
+	return steps
+}
+
+// driftAlpha is the rate of false alarms of the test for drift.
+const driftAlpha = 0.05
+
+// differences compares every variant of a run with its baseline, point by
+// point; none where there is one variant or no repeat.
+func differences(run *results.Run) []set {
+	cells := metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points)
+	if !anyRepeats(cells) {
+		return nil
+	}
+	figures, rule := defaultFigures(stepResults(run)), ruleOf(run.Manifest)
+	var all []set
+	for _, candidate := range cells {
+		if candidate.Variant == baselineOf(run) {
+			continue
+		}
+		at := slices.IndexFunc(cells, func(c metrics.Cell) bool { return c.Point == candidate.Point && c.Variant == baselineOf(run) })
+		if at < 0 {
+			continue
+		}
+		s := contrast(cells[at], candidate, figures, rule)
+		s.differ = recipeChanges(cells[at], candidate, run.Dir, run.Dir)
+		if why := promptsDiffer(cells[at], candidate); why != "" {
+			s.notes = append(s.notes, why)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func recipeChanges(baseline, candidate metrics.Cell, baseDir, dir string) []change {
+	b, c := withServers(baseline), withServers(candidate)
+	if b == nil || c == nil {
+		return nil
+	}
+	return recipeOf(b, baseDir).changes(recipeOf(c, dir))
+}
+
+// withServers is a step of the cell that says how its server was started.
+func withServers(c metrics.Cell) *results.Result {
+	for _, r := range slices.Concat(c.Counted, c.Steps) {
+		if len(r.Servers) > 0 {
+			return r
+		}
+	}
+	return nil
+}
+
+func defaultFigures(steps []*results.Result) []metrics.Figure {
+	return slices.DeleteFunc(metrics.FiguresFor(steps), func(f metrics.Figure) bool { return f.Extra })
+}
+
+// contrast compares two cells, or says why not.
+func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule metrics.Rule) set {
+	s := set{never: kindDiffers(baseline, candidate), Pair: metrics.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}}
+	for _, c := range []metrics.Cell{baseline, candidate} {
+		if len(c.Counted) == 0 {
+			s.failed = append(s.failed, fmt.Sprintf("%s has no figures: %s", clean(c.Variant), strings.Join(uncounted(c), "; ")))
+		}
+	}
+	if s.never != "" || len(s.failed) > 0 {
+		return s
+	}
+	s.Pair = metrics.ComparePair(baseline, candidate, figures, rule)
+	s.Remarks(figures, driftAlpha)
+	s.notes = append(sideNotes(baseline), sideNotes(candidate)...)
+	return s
+}
+
+// differenceParts draws the comparisons of a run.
+func differenceParts(run *results.Run) []part {
+	all := differences(run)
+	if len(all) == 0 {
+		return nil
+	}
+	figures := metrics.FiguresFor(stepResults(run))
+	parts := []part{{title: "Differences", intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
+	for _, s := range all {
+		parts = append(parts, s.part(figures, clean(s.Baseline.Variant), clean(s.Candidate.Variant)))
+	}
+	return parts
+}
+
+func ruleText(rule metrics.Rule, baseline string) string {
+	return fmt.Sprintf("Against %s. n counts server lives: steps of one life are averaged first. Intervals of the change: %s %% (Welch). Verdicts: Holm's correction over the figures of a pair at a point; "+
+		"no difference: the interval lies within ±%s %%.", clean(baseline), plainPercent(rule.Confidence), plainPercent(rule.Margin))
+}
+
+func plainPercent(share float64) string { return fmt.Sprintf("%g", math.Round(share*1e6)/1e4) }
+
+// part draws one comparison. The names are those of the sides.
+func (s *set) part(figures []metrics.Figure, baseline, candidate string) part {
+	p := part{title: clean(s.Point) + ": " + candidate + " against " + baseline, below: true}
+	if s.never != "" {
+		p.intro = append(p.intro, "not comparable: "+s.never)
+	}
+	for _, line := range s.failed {
+		p.intro = append(p.intro, line)
+	}
+	if len(s.differ) > 0 {
+		p.intro = append(p.intro, "what differs: "+against(s.differ))
+	}
+	p.notes = slices.Clone(s.notes)
+	for _, line := range s.Outliers {
+		p.notes = append(p.notes, "outlier, counted all the same: "+clean(line))
+	}
+	for _, line := range s.Drifts {
+		p.notes = append(p.notes, "drift: "+clean(line))
+	}
+	p.table = s.table(figures, baseline, candidate)
+	return p
+}
+
+func (s *set) table(figures []metrics.Figure, baseline, candidate string) comparison {
+	if len(s.Differences) == 0 {
+		return comparison{}
+	}
+	c := comparison{keys: []int{0, 6}, columns: []heading{
+		{"figure", "", true}, {sideName(s.Baseline, baseline), "mean ± sd", false}, {sideName(s.Candidate, candidate), "mean ± sd", false},
+		{"n", "lives", false}, {"change", "", false}, {"interval", "", false}, {"verdict", "", true},
+	}}
+	marks := ""
+	for _, d := range s.Differences {
+		f := figureNamed(figures, d.Figure)
+		base, with := marksOf(f, s.Baseline), marksOf(f, s.Candidate)
+		marks += base + with
+		c.rows = append(c.rows, row{cells: []entry{
+			{text: f.Title}, {text: meanText(d.Baseline, f, base)}, {text: meanText(d.Candidate, f, with)},
+			{text: fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N)}, {text: changeText(d.Delta)}, {text: intervalText(d)}, {text: verdictText(d), short: shortTell(d)},
+		}})
+	}
+	c.legend = markLegend(marks)
+	return c
+}
+
+// sideName marks what a side's figures are.
+func sideName(c metrics.Cell, name string) string {
+	if len(c.Counted) > 0 && c.Counted[0].Verdict == results.Suspect {
+		name = suspectMark + name
+	}
+	if isSimulated(c) {
+		name += simulated
+	}
+	return name
+}
+
+func figureNamed(figures []metrics.Figure, name string) metrics.Figure {
+	at := slices.IndexFunc(figures, func(f metrics.Figure) bool { return f.Name == name })
+	if at < 0 {
+		return metrics.Figure{Name: name, Title: name, Scale: 1}
+	}
+	return figures[at]
+}
+
+// marksOf is what a reader must know of a side's figure.
+func marksOf(f metrics.Figure, c metrics.Cell) string {
+	mark := ""
+	if f.P > 0 && slices.ContainsFunc(c.Counted, func(r *results.Result) bool {
+		return r.Figures != nil && f.Sample != nil && f.Sample(r.Figures).N < metrics.SamplesFor(f.P)
+	}) {
+		mark = thinMark
+	}
+	if extrapolationOf(c) != nil {
+		mark += extrapolatedMark
+	}
+	return mark
+}
+
+// meanText shows a mean and its sample deviation, with the digits that it
+// needs.
+func meanText(s metrics.ArmSummary, f metrics.Figure, mark string) string {
+	if s.Mean == nil {
+		return missing
+	}
+	mean := *s.Mean * f.Scale
+	digits := digitsFor(mean)
+	text := mark + formatNumber(&mean, digits)
+	if s.SD != nil {
+		sd := *s.SD * f.Scale
+		text += " ± " + formatNumber(&sd, digits)
+	}
+	return text
+}
+
+func digitsFor(v float64) int {
+	const small = 4
+	if math.Abs(v) < 1 {
+		return small
+	}
+	return decimals(math.Abs(v))
+}
+
+func changeText(share *float64) string {
+	if share == nil {
+		return missing
+	}
+	return fmt.Sprintf("%+.2f %%", 100**share)
+}
+
+func intervalText(d metrics.Difference) string {
+	if d.Low == nil {
+		return missing
+	}
+	return fmt.Sprintf("%+.2f to %+.2f %%", 100**d.Low, 100**d.High)
+}
+
+// verdictText is the verdict, and where there is none what would bring one.
+func verdictText(d metrics.Difference) string {
+	switch {
+	case d.Verdict != metrics.CannotTell:
+		return string(d.Verdict)
+	case d.Baseline.N == 0 || d.Candidate.N == 0:
+		return "cannot tell: one side does not know it in every repeat"
+	case d.Delta == nil:
+		return "cannot tell: the baseline is 0"
+	case d.Low == nil:
+		return fmt.Sprintf("cannot tell: at least %s needed", plural(d.MoreRepeats, "more repeat"))
+	case d.MoreRepeats >= metrics.MaxRepeats:
+		return "cannot tell: the spread is too wide for any number of repeats"
+	}
+	return fmt.Sprintf("cannot tell: %s would tell", plural(d.MoreRepeats, "more repeat"))
+}
+
+// shortTell is verdictText for narrow terminals: "+4" are repeats.
+func shortTell(d metrics.Difference) string {
+	if d.Verdict == metrics.CannotTell && d.MoreRepeats > 0 && d.MoreRepeats < metrics.MaxRepeats {
+		return fmt.Sprintf("%s, +%d", d.Verdict, d.MoreRepeats)
+	}
+	return string(d.Verdict)
+}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// DifferencesName is the file of a run folder with the comparison of its
+// variants; it is there where there are two of them, and repeats.
+const DifferencesName = "differences.csv"
+
+// DifferencesCSV prints one row for each figure of each variant beside the
+// baseline at each point, in base units and shares. A field is empty where
+// nothing is known.
+func DifferencesCSV(w io.Writer, run *results.Run) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{
+		"point", "baseline", "candidate", "figure", "higher_is_better", "baseline_n", "baseline_mean", "baseline_sd", "candidate_n", "candidate_mean", "candidate_sd",
+		"delta", "low", "high", "boot_low", "boot_high", "p_welch", "p_rank", "p_holm", "effect", "verdict", "more_repeats", "simulated", "extrapolated", "notes",
+	}); err != nil {
+		return err
+	}
+	for _, s := range differences(run) {
+		for _, record := range s.records() {
+			if err := out.Write(record); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// records are the rows of one comparison. One without figures has a row that
+// says why.
+func (s *set) records() [][]string {
+	names := []string{clean(s.Point), clean(s.Baseline.Variant), clean(s.Candidate.Variant)}
+	marks := []string{
+		strconv.FormatBool(isSimulated(s.Baseline) || isSimulated(s.Candidate)),
+		strconv.FormatBool(extrapolationOf(s.Baseline) != nil || extrapolationOf(s.Candidate) != nil),
+		s.remarks(),
+	}
+	if len(s.Differences) == 0 {
+		verdict := "no figures"
+		if s.never != "" {
+			verdict = "not comparable"
+		}
+		const between = 17 // fields from figure to effect
+		record := append(names, make([]string, between)...)
+		return [][]string{append(append(record, verdict, ""), marks...)}
+	}
+	var rows [][]string
+	for _, d := range s.Differences {
+		rows = append(rows, append(append(append([]string{}, names...), differenceFields(d)...), marks...))
+	}
+	return rows
+}
+
+func differenceFields(d metrics.Difference) []string {
+	return []string{
+		d.Figure, strconv.FormatBool(d.Higher), strconv.Itoa(d.Baseline.N), exact(d.Baseline.Mean), exact(d.Baseline.SD),
+		strconv.Itoa(d.Candidate.N), exact(d.Candidate.Mean), exact(d.Candidate.SD), exact(d.Delta), exact(d.Low), exact(d.High),
+		exact(d.BootLow), exact(d.BootHigh), exact(d.PWelch), exact(d.PRank), exact(d.PHolm), exact(d.Effect), string(d.Verdict), strconv.Itoa(d.MoreRepeats),
+	}
+}
+
+// remarks are all that readers must know of a comparison.
+func (s *set) remarks() string {
+	all := append([]string{}, s.failed...)
+	if s.never != "" {
+		all = append(all, s.never)
+	}
+	all = append(all, s.notes...)
+	for _, line := range s.Outliers {
+		all = append(all, "outlier: "+clean(line))
+	}
+	for _, line := range s.Drifts {
+		all = append(all, "drift: "+clean(line))
+	}
+	return strings.Join(all, "; ")
+}

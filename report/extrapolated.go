@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+const (
+	extrapolatedMark   = "#"
+	extrapolatedLegend = extrapolatedMark + " extrapolated: one replica ran with its share of the load, and its rates are multiplied; never called best"
+)
+
+// extrapolationOf is that of a cell's counted steps; null: they are measured.
+func extrapolationOf(c metrics.Cell) *results.Extrapolation {
+	for _, r := range c.Counted {
+		if r.Extrapolated != nil {
+			return r.Extrapolated
+		}
+	}
+	return nil
+}
+
+func extrapolatedText(e results.Extrapolation) string {
+	share := "without a cap on concurrency"
+	if e.Share > 0 {
+		share = "with a max concurrency of " + strconv.Itoa(e.Share)
+	}
+	return fmt.Sprintf("extrapolated x%d: one of %d replicas ran, %s; durations are divided and rates multiplied by %d, latencies are that replica's", e.Factor, e.Factor, share, e.Factor)
+}
+
+// extrapolatedLine stands above the figures of a step that are extrapolated.
+func extrapolatedLine(r *results.Result) string {
+	if r.Extrapolated == nil {
+		return ""
+	}
+	return "EXTRAPOLATED, not measured on all replicas: " + extrapolatedText(*r.Extrapolated)
+}
+
+// extrapolationFields are the columns of summary.csv about it, where a step is
+// extrapolated.
+func extrapolationFields(run *results.Run) []csvField {
+	if !slices.ContainsFunc(run.Steps, func(s results.Step) bool { return s.Result.Extrapolated != nil }) {
+		return nil
+	}
+	field := func(name string, of func(*results.Extrapolation) int) csvField {
+		return ofStep(name, func(r *results.Result) string {
+			if r.Extrapolated == nil {
+				return ""
+			}
+			return strconv.Itoa(of(r.Extrapolated))
+		})
+	}
+	return []csvField{
+		field("extrapolated_factor", func(e *results.Extrapolation) int { return e.Factor }),
+		field("extrapolated_share", func(e *results.Extrapolation) int { return e.Share }),
+	}
+}
