@@ -43,7 +43,10 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 		delete(defaults, "tls.insecure")
 	}
 	p.finishContainer(n, sv, defaults)
-	p.checkModel(n, sv)
+	p.noteSecretTexts(n.get("smoke"))
+	if s.Method != LlamaBench { // see checkMethod
+		p.checkModel(n, sv)
+	}
 	if len(sv.GPUs.List) > 0 && sv.Replicas > len(sv.GPUs.List) {
 		p.errs.add(n.at("gpus"), "gpus lists %d devices for %d replicas, which need one each", len(sv.GPUs.List), sv.Replicas)
 	}

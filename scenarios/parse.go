@@ -89,7 +89,7 @@ func allBlocks() []*blockInfo {
 	return []*blockInfo{
 		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
 		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
-		diskBlock().info(), telemetryBlock().info(),
+		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(),
 	}
 }
 
@@ -117,7 +117,8 @@ func (p *parser) read(src []byte, s *Scenario) {
 	p.readVars(root)
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
-	p.readLoad(root, s)
+	p.readPoints(root, s)
+	p.checkMethod(root, s)
 	p.checkVarsUsed()
 	s.Defaults = p.allDefaults()
 	p.hideSecretUses()
@@ -154,6 +155,7 @@ func (p *parser) readTop(root *node, s *Scenario) {
 	}
 	decode(p.reader(p.defaults), fileBlock(), own, s)
 	p.finishPolicies(own, s)
+	p.finishLlamaBench(own.get("llama-bench"), s)
 	if !own.has("name") {
 		s.Name = strings.TrimSuffix(filepath.Base(p.path), filepath.Ext(p.path))
 		p.defaults["name"] = s.Name

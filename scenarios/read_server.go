@@ -16,10 +16,13 @@ func argName(name string) string {
 	return head
 }
 
-func readArgs(r *reader, n *node, s *Server) {
+func readArgs(r *reader, n *node, s *Server) { s.Args = r.args(n) }
+
+// args reads arguments by name.
+func (r *reader) args(n *node) (out []Arg) {
 	if n.kind != mapping {
 		r.wrong(n, mapOf(simple(anyShape)))
-		return
+		return nil
 	}
 	first := map[string]string{}
 	for _, p := range n.pairs {
@@ -39,8 +42,9 @@ func readArgs(r *reader, n *node, s *Server) {
 		if p.value.kind == null || p.value.kind == broken {
 			continue
 		}
-		s.Args = append(s.Args, Arg{Name: p.key, Value: p.value.value(), Pos: p.pos})
+		out = append(out, Arg{Name: p.key, Value: p.value.value(), Pos: p.pos})
 	}
+	return out
 }
 
 func readEnv(r *reader, n *node) map[string]EnvValue {

@@ -38,6 +38,7 @@ func sections() []section {
 	}
 	return []section{
 		{title: "Top level", info: fileBlock().info()},
+		{title: "llama-bench", info: llamaBenchBlock().info()},
 		{title: "deadlines", info: deadlinesBlock().info()},
 		{title: "watchdog", info: watchdogBlock().info()},
 		{title: "disk", info: diskBlock().info()},
@@ -53,6 +54,7 @@ func sections() []section {
 		{title: "notify", info: notifyBlock().info()},
 		{title: "server", info: serverBlock().info()},
 		{title: "server.ready", info: readyBlock().info()},
+		{title: "server.smoke", info: smokeBlock().info()},
 		{title: "server.tls", info: tlsBlock().info()},
 		{title: "server.stop", info: stopBlock().info()},
 		{title: "server.container", info: containerBlock().info()},

@@ -48,6 +48,9 @@ func exampleFile(title, example string) string {
 		parts["deadlines"] = before + indent(example, "        ")
 		title = "deadlines of another block"
 	}
+	if title == "llama-bench" {
+		return "schema: 1\nmethod: llama-bench\nserver: {launcher: llamacpp}\nllama-bench:\n" + indent(example, "  ")
+	}
 	top, rest, _ := strings.Cut(title, ".")
 	switch key, _, _ := strings.Cut(rest, " "); {
 	case title == "deadlines of another block":

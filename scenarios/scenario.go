@@ -20,24 +20,28 @@ type Scenario struct {
 	Variants []Variant // matrix blocks expanded, in file order
 	Points   []Load    // the load sweep expanded, in file order
 
-	Method       Method
-	Repeats      int
-	Order        Order
-	Seed         uint64 // of a shuffled order
-	Restart      Restart
-	OnFailure    OnFailure
-	Retries      int            // further attempts of a failed step
-	RetriesFor   map[string]int // further attempts by failure class, in place of Retries; nil: none given
-	StepDeadline time.Duration  // 0: none
-	RunDeadline  time.Duration  // 0: none
-	Watchdog     Watchdog
-	Disk         Disk
-	Telemetry    Telemetry
-	Settle       Settle
-	VRAM         VRAM
-	Hooks        LevelHooks
-	Checks       []Check
-	Notify       []Notify
+	Method             Method
+	LlamaBench         LlamaBenchRun // of method llama-bench
+	Baseline           string        // variant that the others are compared to; "": the first
+	SmallestDifference float64       // relative; smaller ones do not matter. 0: none given
+	Tables             []string      // names of tables that reports show beside the usual one
+	Repeats            int
+	Order              Order
+	Seed               uint64 // of a shuffled order
+	Restart            Restart
+	OnFailure          OnFailure
+	Retries            int            // further attempts of a failed step
+	RetriesFor         map[string]int // further attempts by failure class, in place of Retries; nil: none given
+	StepDeadline       time.Duration  // 0: none
+	RunDeadline        time.Duration  // 0: none
+	Watchdog           Watchdog
+	Disk               Disk
+	Telemetry          Telemetry
+	Settle             Settle
+	VRAM               VRAM
+	Hooks              LevelHooks
+	Checks             []Check
+	Notify             []Notify
 
 	Profile  string    // the named load profile beneath load:, "" if none
 	Sets     []string  // the --set overrides, as given
@@ -48,12 +52,6 @@ type Scenario struct {
 
 	locals []localPath // files and folders of this box that a run needs
 }
-
-// Method says how points become figures.
-type Method string
-
-// Serving is one pass of the load client a step.
-const Serving Method = "serving"
 
 // Order says in which order steps run.
 type Order string
@@ -94,10 +92,15 @@ const (
 type Variant struct {
 	Name   string
 	Notes  string            // free text of the author, shown in reports
+	Size   string            // of its model, as the author writes it: "3.80 GiB"
 	Params map[string]string // matrix values as text; nil without a matrix
 	Pos    Pos
-	Server Server
-	Hooks  Hooks // of level variant, after the scenario's own
+
+	// Extrapolate, where above 1: the one replica that runs gets its share of the load
+	// and stands for so many. The rates are multiplied and labelled so.
+	Extrapolate int
+	Server      Server
+	Hooks       Hooks // of level variant, after the scenario's own
 }
 
 // Server is the recipe of a variant, the shared server: block merged in.
@@ -121,6 +124,7 @@ type Server struct {
 	WorkDir    string // "": the scenario's folder
 	Container  Container
 	Ready      Ready
+	Smoke      Smoke
 	Stop       Stop
 }
 

@@ -106,6 +106,8 @@ func (b *schemaBuilder) shape(s shape) object {
 		return object{"anyOf": []any{numeric("integer", s.limits), object{"type": "string", "pattern": lengthOfRest.String()}}}
 	case sizeShape:
 		return object{"anyOf": []any{object{"const": 0}, object{"type": "string", "pattern": sizeText.String()}}}
+	case percentShape:
+		return object{"type": "string", "pattern": percentText.String()}
 	case enumShape:
 		return object{"enum": s.enum}
 	case scalarShape:

@@ -83,7 +83,7 @@ func TestSchemaRefusesEachMistake(t *testing.T) {
 	}
 	for _, line := range []string{
 		"nme: x", "repeats: 0", "repeats: many", "order: random", "deadlines: {step: 30}", "deadlines: {stp: 30m}", "variants: [{notes: x}]",
-		"variants: [{name: a, arg: {}}]", "method: sqzb", "retries: -1", "retries: {auth: -1}", "watchdog: {stall: 5}", "disk: {min-free: 5}",
+		"variants: [{name: a, arg: {}}]", "method: sqzbx", "smallest-difference: 3", "tables: [speed]", "baseline: [a]", "llama-bench: {model: a}", "retries: -1", "retries: {auth: -1}", "watchdog: {stall: 5}", "disk: {min-free: 5}",
 		"disk: {max-log: 5 GBit}", "telemetry: on", "telemetry: {sampler: nvml2}", "settle: {power: 0}", "vram: {foreign: kill}", "hooks: {run: []}",
 		"hooks: {run: {before: [{cmd: [a]}]}}", "checks: [{kind: mood}]", "notify: [{on: [never]}]",
 	} {

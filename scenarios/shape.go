@@ -28,6 +28,7 @@ const (
 	durationShape
 	sizeShape
 	lengthShape // tokens, or what the server's context leaves
+	percentShape
 	enumShape
 	scalarShape // text, number or true/false
 	nullShape
@@ -111,6 +112,8 @@ func (s shape) words() string {
 		return "a whole number" + s.limits.words() + ", or max-model-len - N"
 	case sizeShape:
 		return "a size such as 512MiB, 20GiB or 1.5GB"
+	case percentShape:
+		return "a percentage such as 3%"
 	case enumShape:
 		if len(s.enum) == 1 {
 			return s.enum[0]
@@ -149,6 +152,8 @@ func (s shape) plural() string {
 		return "sizes"
 	case lengthShape:
 		return "whole numbers" + s.limits.words() + ", or max-model-len - N"
+	case enumShape:
+		return "any of " + strings.Join(s.enum, ", ")
 	case blockShape, mapShape:
 		return "mappings"
 	case listShape:

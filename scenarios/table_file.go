@@ -33,8 +33,10 @@ deadlines: {step: 30m, run: 12h}
 			freeKey("variants", "Ways to launch the server, each with the shared keys overridden key by key.",
 				listOf(blockOf(variant)), later).elseNote(`one variant "default" made of server:`),
 			freeKey("load", "What traffic to send.", blockOf(load), later),
-			freeKey("method", "How points become figures: serving is one pass of the load client a step.",
-				enumOf(string(Serving)), readMethod).or(string(Serving)),
+			enumKey("method", "How points become figures. serving: one pass of the load client a step. sqzb: two passes with the same token ids, "+
+				"each on a server of its own, the second with answers of one token. llama-bench: llama.cpp's own program in place of server and client.",
+				[]Method{Serving, SQZB, LlamaBench}, func(s *Scenario) *Method { return &s.Method }).or(string(Serving)),
+			llamaBenchField(),
 			wholeKey("repeats", "How often every variant meets every point. Differences need at least 3, better 5.",
 				between(1, 10_000), func(s *Scenario) *int { return &s.Repeats }).or("1"),
 			enumKey("order", "interleaved: variants take turns, so that drift does not look like a difference. "+
@@ -47,7 +49,7 @@ deadlines: {step: 30m, run: 12h}
 				func(s *Scenario) *Restart { return &s.Restart }).or(string(RestartVariant)),
 			enumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, or stop the run.",
 				[]OnFailure{Continue, SkipVariant, StopRun}, func(s *Scenario) *OnFailure { return &s.OnFailure }).or(string(Continue)),
-		}, policyFields()...),
+		}, append(reportFields(), policyFields()...)...),
 	}
 }
 
@@ -66,15 +68,5 @@ func deadlinesBlock() block[Scenario] {
 func readSchema(r *reader, n *node, _ *Scenario) {
 	if n.kind != number || n.text != "1" {
 		r.fail(n.pos, "schema is %s, this bench reads schema 1", n.shown())
-	}
-}
-
-func readMethod(r *reader, n *node, into *Scenario) {
-	if n.kind == text && (n.text == "sqzb" || n.text == "llama-bench") {
-		r.fail(n.pos, "method %q is not in this version of bench, only serving is", n.text)
-		return
-	}
-	if v, ok := r.enum(n, enumOf(string(Serving))); ok {
-		into.Method = Method(v)
 	}
 }

@@ -73,6 +73,7 @@ func placeFields() []field[Server] {
 		textKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *Server) *string { return &s.WorkDir }).elseNote("the scenario's folder"),
 		blockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(), func(s *Server) *Ready { return &s.Ready }),
+		smokeField(),
 		blockKey("container", "Run the server in a container.", containerBlock(), func(s *Server) *Container { return &s.Container }),
 		blockKey("stop", "Limits of the server's end.", stopBlock(), func(s *Server) *Stop { return &s.Stop }),
 	}
@@ -116,6 +117,10 @@ func variantBlock() block[Variant] {
 		textKey("name", "Unique; letters, digits and . _ + = -. With a matrix it holds ${} of its names.",
 			func(v *Variant) *string { return &v.Name }).must(),
 		textKey("notes", "Free text, shown in reports.", func(v *Variant) *string { return &v.Notes }),
+		textKey("size", "Of the model, as reports are to show it, such as 3.80 GiB.", func(v *Variant) *string { return &v.Size }).
+			elseNote("that of a model file"),
+		wholeKey("extrapolate", "Above 1: run one replica with its share of max-concurrency and let it stand for so many. The rates are multiplied, the latencies are not, "+
+			"and reports say extrapolated.", between(1, 1024), func(v *Variant) *int { return &v.Extrapolate }).elseNote("1"),
 		freeKey("matrix", "Names with lists of values (scalars or mappings); the variant is made once for each combination, the first name varying slowest.",
 			mapOf(listOf(simple(anyShape))), func(*reader, *node, *Variant) {}),
 		freeKey("exclude", "Combinations of the matrix to leave out; dotted keys reach into mappings. An entry that matches nothing is an error.",
@@ -151,23 +156,26 @@ func readLauncher(r *reader, n *node, s *Server) {
 	}
 }
 
-func readBinary(r *reader, n *node, s *Server) {
+func readBinary(r *reader, n *node, s *Server) { s.Binary = r.program(n) }
+
+// program reads a program's name, or a list of it and leading arguments.
+func (r *reader) program(n *node) []string {
 	if n.kind == list {
 		words, ok := r.texts(n)
 		if ok && len(words) == 0 {
-			r.fail(n.pos, "binary is an empty list")
+			r.fail(n.pos, "%s is an empty list", r.key())
 		}
-		s.Binary = words
-		return
+		return words
 	}
 	word, ok := r.text(n)
 	if ok && strings.ContainsAny(word, " \t\n") {
-		r.fail(n.pos, "binary is %s: commands are lists, never shell strings: write [program, argument, ...]", n.shown())
-		return
+		r.fail(n.pos, "%s is %s: commands are lists, never shell strings: write [program, argument, ...]", r.key(), n.shown())
+		return nil
 	}
-	if ok {
-		s.Binary = []string{word}
+	if !ok {
+		return nil
 	}
+	return []string{word}
 }
 
 func readCommand(r *reader, n *node, s *Server) {
