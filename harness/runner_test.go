@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -85,6 +86,8 @@ type world struct {
 	version  string
 	resetErr error
 	each     time.Duration  // that a pass takes
+	counted  bool           // servers count what their prefix caches find
+	folders  bool           // launches leave a log, as real ones do
 	options  []load.Options // of each drive
 	free     func(string) (int64, error)
 	hooks    *fakeHooks // nil: none
@@ -99,6 +102,11 @@ func (w *world) log(format string, args ...any) {
 func (w *world) Launch(_ context.Context, _ launchers.Kind, spec launchers.Spec) (Server, error) {
 	w.launches++
 	w.log("launch %s", spec.Life)
+	if w.folders {
+		if err := os.WriteFile(spec.LogPath, []byte("a server's words\n"), 0o644); err != nil {
+			return nil, err
+		}
+	}
 	if w.launch != nil {
 		if err := w.launch(w.launches, spec); err != nil {
 			return nil, err
@@ -107,6 +115,9 @@ func (w *world) Launch(_ context.Context, _ launchers.Kind, spec launchers.Spec)
 	s := &fakeServer{
 		info: results.Server{Launcher: spec.Launcher, Life: spec.Life, Model: spec.Model, Version: w.version, BaseURL: "http://127.0.0.1:1", Simulated: true},
 		done: make(chan struct{}), log: w.log, stopErr: w.stopErr, tokens: &w.tokens, resetErr: w.resetErr, extra: map[string]float64{},
+	}
+	if w.counted {
+		s.extra[launchers.PrefixQueries], s.extra[launchers.PrefixHits] = 0, 0
 	}
 	w.servers = append(w.servers, s)
 	return s, nil

@@ -1,0 +1,121 @@
+package harness
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+func TestFilesAndTheirChanges(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	model, draft, engine := write("model.gguf", "weights"), write("draft.gguf", "small"), write("bin/engine", "program")
+	folder := filepath.Dir(write("hf/config.json", "{}"))
+	plan := &Plan{Lives: []Life{{Servers: []PlannedServer{{
+		Argv: []string{"engine", "--model", model, "--draft=" + draft, "--tokenizer", folder, "--cache", "/no/such/file", "--port", "8000"},
+	}}}}}
+	before := Files(plan, "/nowhere:"+filepath.Join(dir, "bin"), "/self")
+	var paths []string
+	for _, f := range before {
+		paths = append(paths, f.Path)
+	}
+	if want := []string{engine, draft, folder, model}; !slices.Equal(paths, want) {
+		t.Fatalf("Files = %q, want %q", paths, want)
+	}
+	tests := []struct {
+		name    string
+		change  func()
+		changes string // part of the only change; "": none
+		notes   int
+	}{
+		{"nothing", func() {}, "", 0},
+		{"touched", func() {
+			later := time.Now().Add(time.Hour)
+			if err := os.Chtimes(model, later, later); err != nil {
+				t.Fatal(err)
+			}
+		}, "", 1},
+		{"other content of the same length", func() { write("model.gguf", "heights") }, "other content", 0},
+		{"a longer file in a folder", func() { write("hf/config.json", "{ }"); write("model.gguf", "weights") }, "hf: 3 bytes, at the start 2", 0},
+		{"gone", func() { write("hf/config.json", "{}"); _ = os.Remove(draft) }, "draft.gguf: gone", 0},
+	}
+	for _, tt := range tests {
+		tt.change()
+		now := Files(plan, filepath.Join(dir, "bin"), "/self")
+		changes, notes := IdentityChanges(results.Identity{Files: before}, results.Identity{Files: now})
+		if tt.changes == "" && len(changes) > 0 || tt.changes != "" && (len(changes) != 1 || !strings.Contains(changes[0], tt.changes)) {
+			t.Errorf("%s: changes = %q, want %q", tt.name, changes, tt.changes)
+		}
+		if tt.notes > len(notes) {
+			t.Errorf("%s: notes = %q, want %d", tt.name, notes, tt.notes)
+		}
+	}
+}
+
+func TestIdentityChangesOfTheBox(t *testing.T) {
+	before := results.Identity{Bench: "1", Kernel: "6.8", Drivers: map[string]string{"amd": "6.1"}, GPUs: []string{"a", "b"}}
+	now := results.Identity{Bench: "1", Kernel: "6.9", Drivers: map[string]string{"amd": "6.2"}, GPUs: []string{"a"}}
+	changes, _ := IdentityChanges(before, now)
+	want := []string{`kernel: "6.9", at the start "6.8"`, `amd driver: "6.2", at the start "6.1"`, `GPUs: "a", at the start "a b"`}
+	if !slices.Equal(changes, want) {
+		t.Errorf("IdentityChanges = %q, want %q", changes, want)
+	}
+	if changes, _ := IdentityChanges(before, before); len(changes) > 0 {
+		t.Errorf("IdentityChanges of the same = %q", changes)
+	}
+}
+
+func TestPlanChanges(t *testing.T) {
+	plan := func(change func(*scenarios.Scenario)) *Plan {
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		if change != nil {
+			change(sc)
+		}
+		p, err := NewPlan(sc, Box{Self: "/bench"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	stored, err := json.Marshal(plan(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name   string
+		change func(*scenarios.Scenario)
+		want   int // changes; -1: an error
+	}{
+		{"the same", nil, 0},
+		{"another model", func(sc *scenarios.Scenario) { sc.Variants[1].Server.Model = "other" }, 1},
+		{"another variable", func(sc *scenarios.Scenario) {
+			sc.Variants[0].Server.Env = map[string]scenarios.EnvValue{"X": {Value: "1"}}
+		}, 1},
+		{"fewer repeats", func(sc *scenarios.Scenario) { sc.Repeats = 1 }, -1},
+		{"another load", func(sc *scenarios.Scenario) { sc.Points[0].NumPrompts = 5 }, -1},
+		{"another point", func(sc *scenarios.Scenario) { sc.Points[0].Label = "c9" }, -1},
+		{"another order", func(sc *scenarios.Scenario) { sc.Order = scenarios.Grouped }, -1},
+	}
+	for _, tt := range tests {
+		changes, err := PlanChanges(stored, plan(tt.change))
+		if (err != nil) != (tt.want < 0) || err == nil && len(changes) != tt.want {
+			t.Errorf("%s: PlanChanges = %q, %v, want %d", tt.name, changes, err, tt.want)
+		}
+	}
+}
