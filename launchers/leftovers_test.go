@@ -124,7 +124,7 @@ func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
 		t.Fatalf("Find() = %v, %v, want 3 processes", left.Processes(), err)
 	}
 	proof, err := cleaner.End(t.Context(), left)
-	if err != nil || !proof.Clean() || proof.LeftBehind == 0 {
+	if err != nil || !proof.Clean() {
 		t.Errorf("End() = %+v, %v, want a clean proof", proof, err)
 	}
 	told := left.Stopped(proof, err)

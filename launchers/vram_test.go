@@ -91,17 +91,20 @@ func TestProveMemory(t *testing.T) {
 		{
 			"what others took is not ours to bring back", falling(time.Hour, 41*giga, giga),
 			func(time.Duration) []results.GPUHolder { return []results.GPUHolder{holding(7, "gpu-0", 40*giga)} },
-			nil, true, 4 * time.Second, nil,
+			nil, true, 4 * time.Second,
+			nil,
 		},
 		{
 			"others hold a part", falling(time.Hour, 80*giga, giga),
 			func(time.Duration) []results.GPUHolder { return []results.GPUHolder{holding(7, "gpu-0", 40*giga)} },
-			nil, false, 2 * time.Minute, []string{"80.0 GiB", "pid 7 (python) holds 40.0 GiB"},
+			nil, false, 2 * time.Minute,
+			[]string{"80.0 GiB", "pid 7 (python) holds 40.0 GiB"},
 		},
 		{
 			"others on another device", falling(time.Hour, 41*giga, giga),
 			func(time.Duration) []results.GPUHolder { return []results.GPUHolder{holding(7, "gpu-1", 40*giga)} },
-			nil, false, 2 * time.Minute, []string{"no process that can be seen"},
+			nil, false, 2 * time.Minute,
+			[]string{"no process that can be seen"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -87,11 +87,11 @@ func refusal(err error) error {
 // cannot be read, memory is not looked at.
 func cleanerOf(ctx context.Context, e env) (with launchers.Cleaner, free func()) {
 	with = launchers.Cleaner{Environ: e.environ}
-	inventory, err := gpu.Detect(ctx, gpu.Options{})
+	inventory, err := gpu.Detect(ctx, gpuOptions(e))
 	if err != nil || len(inventory.GPUs) == 0 {
 		return with, func() {}
 	}
-	watcher := gpu.NewWatcher(gpu.Options{}, inventory)
+	watcher := gpu.NewWatcher(gpuOptions(e), inventory)
 	with.GPUs, with.GPUBytes, with.Vendor = watcher, gpuBytes(inventory), inventory.Vendor()
 	return with, func() { _ = watcher.Close() } // it has told what there was to tell
 }
@@ -148,23 +148,23 @@ func printCleaned(e env, done []cleanedRun) {
 }
 
 // lines tell of a run for people.
-func (c cleanedRun) lines() []string {
+func (out cleanedRun) lines() []string {
 	var lines []string
-	if c.Skipped != "" {
-		lines = append(lines, "left alone: "+c.Skipped)
+	if out.Skipped != "" {
+		lines = append(lines, "left alone: "+out.Skipped)
 	}
-	for _, l := range c.Lives {
+	for _, l := range out.Lives {
 		lines = append(lines, l.lines()...)
 	}
-	for _, u := range c.Undos {
+	for _, u := range out.Undos {
 		line := fmt.Sprintf("hook %s: %s", u.Hook, strings.Join(u.Argv, " "))
 		if u.Message != "" {
 			line += ": " + u.Message
 		}
 		lines = append(lines, line)
 	}
-	if c.Error != "" {
-		lines = append(lines, "error: "+c.Error)
+	if out.Error != "" {
+		lines = append(lines, "error: "+out.Error)
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "nothing is left")

@@ -63,7 +63,7 @@ func (b *cleanBox) killedRun(t *testing.T, last results.EventKind) (*results.Fol
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer journal.Close()
+	defer func() { _ = journal.Close() }() // every event is on disk already
 	cookie := rand.Text()
 	if err := b.Register(state.Run{Dir: folder.Dir(), Cookie: cookie}); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,9 @@ func (b *cleanBox) killedRun(t *testing.T, last results.EventKind) (*results.Fol
 	server := stubborn(t, cookie+".1")
 	plan, identity := results.Process{Cookie: cookie + ".1"}, server.Info()
 	for _, e := range []results.Event{
-		{Kind: results.RunStarted}, {Kind: results.LifeStarting, Life: "01-a", Process: &plan}, {Kind: results.LifeSpawned, Life: "01-a", Process: &identity},
+		{Kind: results.RunStarted},
+		{Kind: results.LifeStarting, Life: "01-a", Process: &plan},
+		{Kind: results.LifeSpawned, Life: "01-a", Process: &identity},
 		{Kind: results.LifeReady, Life: "01-a"},
 	} {
 		if err := journal.Append(e); err != nil {

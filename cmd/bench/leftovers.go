@@ -50,23 +50,23 @@ type cleanedUndo struct {
 }
 
 // found reports whether there is something to end or to put back.
-func (c cleanedRun) found() bool {
-	for _, l := range c.Lives {
+func (out cleanedRun) found() bool {
+	for _, l := range out.Lives {
 		if len(l.Processes)+len(l.Containers) > 0 || l.Error != "" {
 			return true
 		}
 	}
-	return len(c.Undos) > 0
+	return len(out.Undos) > 0
 }
 
 // failed reports whether something is still there, or may be.
-func (c cleanedRun) failed() bool {
-	for _, l := range c.Lives {
+func (out cleanedRun) failed() bool {
+	for _, l := range out.Lives {
 		if l.Error != "" {
 			return true
 		}
 	}
-	return c.Error != ""
+	return out.Error != ""
 }
 
 // targets are the noted runs and the given folders, each once.
@@ -139,7 +139,7 @@ func (c *cleaning) folder(ctx context.Context, out *cleanedRun, folder *results.
 		if err != nil {
 			return err
 		}
-		defer journal.Close()
+		defer func() { _ = journal.Close() }() // every event is on disk already
 		tell = journal.Append
 	}
 	var errs []error
