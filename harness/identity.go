@@ -22,11 +22,14 @@ import (
 const endBytes = 1 << 20
 
 // Files identifies what a plan's commands name of this box: programs, models,
-// prompts. Programs without a folder are looked for in path, a list as in PATH;
-// own is left out: it has a version.
-func Files(plan *Plan, path, own string) []results.FileIdentity {
+// prompts. Names that begin in no folder are looked for below dir, programs
+// without a folder in path, a list as in PATH; own is left out: it has a version.
+func Files(plan *Plan, dir, path, own string) []results.FileIdentity {
 	found := map[string]results.FileIdentity{}
 	add := func(name string) {
+		if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
 		if _, known := found[name]; known || name == own || !filepath.IsAbs(name) {
 			return
 		}

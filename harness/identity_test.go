@@ -28,9 +28,9 @@ func TestFilesAndTheirChanges(t *testing.T) {
 	model, draft, engine := write("model.gguf", "weights"), write("draft.gguf", "small"), write("bin/engine", "program")
 	folder := filepath.Dir(write("hf/config.json", "{}"))
 	plan := &Plan{Lives: []Life{{Servers: []PlannedServer{{
-		Argv: []string{"engine", "--model", model, "--draft=" + draft, "--tokenizer", folder, "--cache", "/no/such/file", "--port", "8000"},
+		Argv: []string{"engine", "--model", model, "--draft=./draft.gguf", "--tokenizer", folder, "--cache", "/no/such/file", "--port", "8000"},
 	}}}}}
-	before := Files(plan, "/nowhere:"+filepath.Join(dir, "bin"), "/self")
+	before := Files(plan, dir, "/nowhere:"+filepath.Join(dir, "bin"), "/self")
 	var paths []string
 	for _, f := range before {
 		paths = append(paths, f.Path)
@@ -57,7 +57,7 @@ func TestFilesAndTheirChanges(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tt.change()
-		now := Files(plan, filepath.Join(dir, "bin"), "/self")
+		now := Files(plan, dir, filepath.Join(dir, "bin"), "/self")
 		changes, notes := IdentityChanges(results.Identity{Files: before}, results.Identity{Files: now})
 		if tt.changes == "" && len(changes) > 0 || tt.changes != "" && (len(changes) != 1 || !strings.Contains(changes[0], tt.changes)) {
 			t.Errorf("%s: changes = %q, want %q", tt.name, changes, tt.changes)

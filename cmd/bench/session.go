@@ -93,7 +93,7 @@ func (s *session) takeBox(ctx context.Context, what string, wait bool, dirs ...s
 func (s *session) identity(host gpu.HostFacts) results.Identity {
 	path, _ := s.e.lookup("PATH")
 	id := results.Identity{
-		Bench: version, Kernel: host.Kernel, Drivers: s.inventory.Drivers, GPUs: []string{}, Files: harness.Files(s.plan, path, s.e.self),
+		Bench: version, Kernel: host.Kernel, Drivers: s.inventory.Drivers, GPUs: []string{}, Files: harness.Files(s.plan, s.sc.Dir, path, s.e.self),
 	}
 	if abs, err := filepath.Abs(s.sc.Path); err == nil {
 		id.ScenarioPath = abs
