@@ -22,8 +22,10 @@ const (
 	HookStarted  EventKind = "hook-started"  // with its undo, so that a crash can be put right
 	HookFinished EventKind = "hook-finished" // with its record
 	HookUndone   EventKind = "hook-undone"
-	RunResumed   EventKind = "run-resumed" // with what changed since
-	EngineSeen   EventKind = "engine-seen" // who answered, at the first life of a variant and when that changes
+	RunResumed   EventKind = "run-resumed"   // with what changed since
+	PassStarted  EventKind = "pass-started"  // the second pass of a step of method sqzb, on servers of its own
+	TestMeasured EventKind = "test-measured" // a test of method llama-bench, in its message
+	EngineSeen   EventKind = "engine-seen"   // who answered, at the first life of a variant and when that changes
 )
 
 // Event is one line of journal.jsonl.

@@ -26,4 +26,9 @@ type SQZB struct {
 	Undefined      string   `json:"undefined"`         // why the figures of the generation are null; "": they are not
 	OneTokenPass   *Figures `json:"one_token_pass"`    // pass 2
 	OneTokenServer []Server `json:"one_token_servers"` // that answered in pass 2
+
+	OneTokenClient        *ClientReport   `json:"one_token_client"`         // pass 2
+	OneTokenCache         *CacheState     `json:"one_token_cache"`          // pass 2
+	OneTokenTelemetry     *Telemetry      `json:"one_token_telemetry"`      // pass 2
+	OneTokenServerMetrics []ServerMetrics `json:"one_token_server_metrics"` // pass 2
 }

@@ -62,6 +62,7 @@ const (
 	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
 	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with
 	FailChanged      FailureClass = "changed"            // not run: not the experiment that the run began with
+	FailPasses       FailureClass = "passes-differ"      // the two passes of method sqzb are not of one configuration, or had other prompts
 )
 
 // Failures of a server that its own log or its container's engine tells.
@@ -148,5 +149,6 @@ const (
 	WarnTelemetryGaps  WarningCode = "telemetry-gaps"      // readings of GPUs failed, or came too rarely
 	WarnNotSettled     WarningCode = "not-settled"         // GPUs were not calm when the step began
 	WarnHook           WarningCode = "hook-failed"         // a hook, check or undo did not do what it should
+	WarnExtrapolated   WarningCode = "extrapolated"        // one replica ran with its share of the load and stands for several
 	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
 )
