@@ -20,7 +20,9 @@ type change struct {
 
 const unset = "unset"
 
-func (c change) String() string { return clean(c.What) + ": " + clean(c.From) + " against " + clean(c.To) }
+func (c change) String() string {
+	return clean(c.What) + ": " + clean(c.From) + " against " + clean(c.To)
+}
 
 // recipe is how a server was started, less what differs between any two
 // starts: ports and the paths of results.
@@ -31,13 +33,13 @@ type recipe struct {
 	replicas          int
 }
 
-// recipeOf is that of a step's first server. dir is the folder of its run.
-func recipeOf(r *results.Result, dir string) recipe {
+// recipeOf is that of a step's first server.
+func recipeOf(r *results.Result) recipe {
 	if len(r.Servers) == 0 {
 		return recipe{}
 	}
 	s := r.Servers[0]
-	plain := neutral(s, dir)
+	plain := neutral(s, r.Run)
 	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: argumentsOf(s.Argv, plain), env: map[string]string{}}
 	if len(s.Argv) > 0 {
 		out.program = plain(s.Argv[0])
@@ -53,8 +55,8 @@ func recipeOf(r *results.Result, dir string) recipe {
 	return out
 }
 
-// neutral replaces what belongs to one start only.
-func neutral(s results.Server, dir string) func(string) string {
+// neutral replaces what belongs to one start of one run only.
+func neutral(s results.Server, run string) func(string) string {
 	port := ""
 	if u, err := url.Parse(s.BaseURL); err == nil {
 		port = u.Port()
@@ -66,14 +68,23 @@ func neutral(s results.Server, dir string) func(string) string {
 			}
 			text = strings.ReplaceAll(text, ":"+port, ":PORT")
 		}
-		if dir != "" && dir != "." {
-			text = strings.ReplaceAll(text, strings.TrimSuffix(dir, "/"), "RESULTS")
-		}
+		text = withoutFolder(text, run)
 		if s.Life != "" {
 			text = strings.ReplaceAll(text, path.Join("lives", s.Life), "lives/LIFE")
 		}
 		return text
 	}
+}
+
+// withoutFolder cuts the path of a run's folder, which ends with its id, out of
+// a text.
+func withoutFolder(text, run string) string {
+	end := strings.Index(text, "/"+run)
+	if run == "" || end < 0 {
+		return text
+	}
+	start := strings.LastIndexAny(text[:end], " =:,\"'") + 1
+	return text[:start] + "RESULTS" + withoutFolder(text[end+1+len(run):], run)
 }
 
 // argumentsOf reads a command line: flags with their values, in one form

@@ -44,7 +44,25 @@ func (c column) of(cell metrics.Cell) *float64 {
 // columns are the figures of the comparison table, in order: those of the GPUs
 // only where a step has them.
 func columns(cells []metrics.Cell) []column {
+	if onlyLlamaBench(cells) {
+		return gpuColumns(cells)
+	}
 	return append(latencyColumns(), gpuColumns(cells)...)
+}
+
+// onlyLlamaBench reports whether no cell has figures of requests, and some have
+// tests of llama-bench, which stand in a table of their own.
+func onlyLlamaBench(cells []metrics.Cell) bool {
+	tests := false
+	for _, c := range cells {
+		for _, r := range c.Steps {
+			if r.Figures != nil {
+				return false
+			}
+			tests = tests || len(r.LlamaBench) > 0
+		}
+	}
+	return tests
 }
 
 func latencyColumns() []column {

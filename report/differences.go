@@ -86,7 +86,7 @@ func differences(run *results.Run) []set {
 			continue
 		}
 		s := contrast(cells[at], candidate, figures, rule)
-		s.differ = recipeChanges(cells[at], candidate, run.Dir, run.Dir)
+		s.differ = recipeChanges(cells[at], candidate)
 		if why := promptsDiffer(cells[at], candidate); why != "" {
 			s.notes = append(s.notes, why)
 		}
@@ -95,12 +95,12 @@ func differences(run *results.Run) []set {
 	return all
 }
 
-func recipeChanges(baseline, candidate metrics.Cell, baseDir, dir string) []change {
+func recipeChanges(baseline, candidate metrics.Cell) []change {
 	b, c := withServers(baseline), withServers(candidate)
 	if b == nil || c == nil {
 		return nil
 	}
-	return recipeOf(b, baseDir).changes(recipeOf(c, dir))
+	return recipeOf(b).changes(recipeOf(c))
 }
 
 // withServers is a step of the cell that says how its server was started.

@@ -34,6 +34,7 @@ func Markdown(w io.Writer, run *results.Run) error {
 	markdownFailures(out, collectFailures(run))
 	markdownComparison(out, "Figures", compare(run))
 	markdownParts(out, differenceParts(run))
+	markdownParts(out, scenarioParts(run))
 	markdownComparison(out, "GPUs", compareGPUs(run))
 	markdownNotes(out, notes(run))
 	markdownWarnings(out, collectWarnings(run))
@@ -109,7 +110,7 @@ func markdownTable(out *bytes.Buffer, c comparison) {
 		out.WriteString("\n")
 	}
 	for _, line := range c.legend {
-		if line == bestLegend {
+		if line == bestLegend || line == columnLegend {
 			line = "**bold**: " + line
 		} else {
 			line = escape(line)

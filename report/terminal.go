@@ -40,6 +40,7 @@ func Write(w io.Writer, run *results.Run, opts Options) error {
 	p.failures(collectFailures(run))
 	p.comparison(compare(run))
 	p.parts(differenceParts(run))
+	p.parts(scenarioParts(run))
 	p.gpuTable(compareGPUs(run))
 	p.notes(notes(run))
 	p.warnings(collectWarnings(run))
@@ -140,7 +141,7 @@ func (p *printer) comparison(c comparison) {
 		}
 	}
 	for _, text := range c.legend {
-		if text == bestLegend {
+		if text == bestLegend || text == columnLegend {
 			text = p.bestMark() + " " + text
 		}
 		p.wrapped("", text)

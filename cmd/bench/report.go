@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +16,7 @@ files alone: the same folder gives the same report, on any machine, years later.
 
 type reportOptions struct {
 	step   string
+	tables []string
 	format string
 	write  bool // write report.md, summary.csv and the result blocks
 }
@@ -21,14 +24,15 @@ type reportOptions struct {
 func newReportCommand(e env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
-		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong,
-		Example: "  bench report results/quickstart/20261127-210000-1a2b\n  bench report DIR --format markdown\n  bench report DIR --step tp4_c16_r1",
+		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong + "\n\nTables for --table:\n" + strings.TrimRight(report.TableHelp(), "\n"),
+		Example: "  bench report results/quickstart/20261127-210000-1a2b\n  bench report DIR --format markdown\n  bench report DIR --step tp4_c16_r1\n  bench report DIR --table repeats,differences --format markdown",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(_ *cobra.Command, given []string) error { return printReport(e, given[0], o) },
 	}
 	cmd.Flags().StringVar(&o.step, "step", "", "show one step: result block, warnings, failure, log tail")
-	cmd.Flags().StringVar(&o.format, "format", "text", "text, markdown or csv")
-	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, summary.csv and the result blocks into the folder")
+	cmd.Flags().StringSliceVar(&o.tables, "table", nil, "show these tables only: "+strings.Join(report.TableNames(), ", "))
+	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown or csv")
+	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, summary.csv, differences.csv and the result blocks into the folder")
 	return cmd
 }
 
@@ -42,15 +46,24 @@ func printReport(e env, dir string, o reportOptions) error {
 			return err
 		}
 	}
+	form, known := map[string]report.Form{"": report.Terminal, "text": report.Terminal, "terminal": report.Terminal, "markdown": report.MarkdownForm}[o.format]
+	opts := report.Options{Width: e.width, Color: e.width > 0}
 	switch {
+	case !known && o.format != "csv":
+		return usageError(fmt.Errorf("--format %q: want terminal, markdown or csv", o.format))
+	case o.tables != nil && o.format == "csv":
+		return usageError(errors.New("--table: tables have no csv form; summary.csv and differences.csv hold their figures"))
 	case o.step != "":
 		return report.Step(e.stdout, run, o.step)
-	case o.format == "markdown":
-		return report.Markdown(e.stdout, run)
+	case o.tables != nil:
+		if err := report.Tables(e.stdout, run, o.tables, form, opts); err != nil {
+			return usageError(err)
+		}
+		return nil
 	case o.format == "csv":
 		return report.CSV(e.stdout, run)
-	case o.format == "", o.format == "text":
-		return report.Write(e.stdout, run, report.Options{Width: e.width, Color: e.width > 0})
+	case form == report.MarkdownForm:
+		return report.Markdown(e.stdout, run)
 	}
-	return usageError(fmt.Errorf("--format %q: want text, markdown or csv", o.format))
+	return report.Write(e.stdout, run, opts)
 }

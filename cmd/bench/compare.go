@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"benchrig/report"
+)
+
+const compareLong = `Compare runs: variants are matched by name, else by configuration, points by
+label. For every figure it prints the change with its interval and a verdict:
+better, worse, no difference, or cannot tell and how many repeats would.
+CONFIG DELTA lists what differs between the runs besides.
+
+A run is its folder, the folder of one step, or a result.json.
+
+--fail-if takes a figure by its name in summary.csv and a limit of its change
+against the baseline. It ends with exit code 4 where the change is beyond the
+limit and its verdict says better or worse; a candidate without figures where
+the baseline has some counts as beyond. --fail-if-uncertain also fails where
+the limit may be passed, but nobody can tell.`
+
+const exitChanged = 4 // compare: a condition of --fail-if holds
+
+type compareOptions struct {
+	baseline   string
+	format     string
+	strict     bool
+	failIf     []string
+	uncertain  bool
+	figures    []string
+	difference string
+}
+
+func newCompareCommand(e env) *cobra.Command {
+	var o compareOptions
+	cmd := &cobra.Command{
+		Use: "compare RUN RUN...", Short: "Compare runs: changes with intervals and verdicts, and what differs besides", Long: compareLong + "\n\nExit code 4: a condition of --fail-if holds.",
+		Example: "  bench compare results/ab/monday results/ab/tuesday\n  bench compare A B --fail-if 'output_throughput<-3%' --fail-if 'p99_ttft_ms>10%'\n  bench compare A B --format benchstat > ab.txt && benchstat -col run ab.txt",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE:    func(_ *cobra.Command, given []string) error { return compareRuns(e, given, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.baseline, "baseline", "", "the run that others are compared to, as given; the first without it")
+	f.StringVar(&o.format, "format", "table", "table, markdown, json or benchstat")
+	f.BoolVar(&o.strict, "strict", false, "refuse where more than one thing differs")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "condition that makes the exit code 4, as 'output_throughput<-3%'; may be given again")
+	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "the same where it cannot be told whether a condition holds")
+	f.StringSliceVar(&o.figures, "figures", nil, "figures to compare, by their names in summary.csv; fewer figures need fewer repeats")
+	f.StringVar(&o.difference, "smallest-difference", "", "relative difference of interest, as 2%; that of the baseline's scenario without it")
+	return cmd
+}
+
+func compareRuns(e env, paths []string, o compareOptions) error {
+	conditions, margin, err := o.parse()
+	if err != nil {
+		return usageError(err)
+	}
+	sides, err := report.ReadSides(paths)
+	if err != nil {
+		return err
+	}
+	if o.format == "benchstat" {
+		return report.Benchstat(e.stdout, sides)
+	}
+	figures := o.figures
+	if figures != nil {
+		for _, c := range conditions {
+			figures = append(figures, c.Figure)
+		}
+	}
+	comparison, err := report.Compare(sides, report.CompareOptions{Baseline: o.baseline, Figures: figures, Margin: margin})
+	if err != nil {
+		return usageError(err)
+	}
+	findings, err := comparison.Check(conditions)
+	if err != nil {
+		return usageError(err)
+	}
+	if o.strict {
+		if err := comparison.Strict(); err != nil {
+			return err
+		}
+	}
+	if err := o.write(e, comparison, findings); err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if !f.Uncertain || o.uncertain {
+			return codeError{exitChanged, nil}
+		}
+	}
+	return nil
+}
+
+func (o compareOptions) write(e env, c *report.Comparison, findings []report.Finding) error {
+	switch o.format {
+	case "json":
+		return c.JSON(e.stdout, findings)
+	case "markdown":
+		return c.Write(e.stdout, report.MarkdownForm, findings, report.Options{})
+	default:
+		return c.Write(e.stdout, report.Terminal, findings, report.Options{Width: e.width, Color: e.width > 0})
+	}
+}
+
+func (o compareOptions) parse() ([]report.Condition, float64, error) {
+	switch o.format {
+	case "table", "markdown", "json", "benchstat":
+	default:
+		return nil, 0, fmt.Errorf("--format %q: want table, markdown, json or benchstat", o.format)
+	}
+	var conditions []report.Condition
+	for _, text := range o.failIf {
+		c, err := report.ParseCondition(text)
+		if err != nil {
+			return nil, 0, fmt.Errorf("--fail-if: %w", err)
+		}
+		conditions = append(conditions, c)
+	}
+	switch {
+	case o.uncertain && conditions == nil:
+		return nil, 0, errors.New("--fail-if-uncertain: give a condition with --fail-if")
+	case conditions != nil && o.format == "benchstat":
+		return nil, 0, errors.New("--fail-if: --format benchstat leaves the verdicts to benchstat; use another format")
+	case o.difference == "":
+		return conditions, 0, nil
+	}
+	var percent float64
+	if _, err := fmt.Sscanf(strings.ReplaceAll(o.difference, " ", ""), "%g%%", &percent); err != nil || percent <= 0 {
+		return nil, 0, fmt.Errorf("--smallest-difference %q: want a percentage above 0, as 2%%", o.difference)
+	}
+	return conditions, percent / 100, nil
+}

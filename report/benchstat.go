@@ -1,0 +1,103 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"benchrig/metrics"
+)
+
+// Benchstat prints sides in the format of Go's benchmarks, for benchstat: one
+// line a server life of each variant at each point. The key "run" tells the
+// sides apart (benchstat -col run), the parts of the name the rest.
+func Benchstat(w io.Writer, sides []Side) error {
+	out := &bytes.Buffer{}
+	all, _, err := figuresOf(sides, nil)
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		better := "lower"
+		if f.Higher {
+			better = "higher"
+		}
+		fmt.Fprintf(out, "Unit %s better=%s\n", benchUnit(f), better)
+	}
+	for _, side := range sides {
+		run := side.Run
+		fmt.Fprintf(out, "\nrun: %s\nscenario: %s\nbench: %s\nsimulated: %t\n", word(side.Name), word(run.Manifest.Scenario), word(run.Manifest.Bench), anySimulated(run))
+		for _, cell := range metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points) {
+			benchLines(out, cell, run.Manifest.Scenario, all)
+		}
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// benchLines are the lives of a cell. What a life does not know it leaves out.
+func benchLines(out *bytes.Buffer, c metrics.Cell, scenario string, figures []metrics.Figure) {
+	if len(c.Counted) == 0 {
+		return
+	}
+	name := fmt.Sprintf("Benchmark%s/variant=%s/point=%s", capital(word(scenario)), namePart(c.Variant), namePart(c.Point))
+	if extrapolationOf(c) != nil {
+		name += "/extrapolated"
+	}
+	if isSimulated(c) {
+		name += "/simulated"
+	}
+	for i := range c.ByLife() {
+		line := name + " 1"
+		for _, f := range figures {
+			if values := c.PerLife(f.Of); values != nil {
+				line += " " + strconv.FormatFloat(values[i]*f.Scale, 'g', -1, 64) + " " + benchUnit(f)
+			}
+		}
+		if line != name+" 1" {
+			out.WriteString(line + "\n")
+		}
+	}
+}
+
+// benchUnit names a figure as a unit: "output-tok/s", "p99-ttft-ms".
+func benchUnit(f metrics.Figure) string {
+	switch stem, isTime := strings.CutSuffix(f.Name, "_s"); {
+	case isTime:
+		return strings.ReplaceAll(stem, "_", "-") + "-ms"
+	case f.Name == "vram_peak_bytes":
+		return "vram-peak-GiB"
+	case f.Name == "j_per_output_token":
+		return "J/output-token"
+	}
+	return word(strings.ReplaceAll(f.Title, " ", "-"))
+}
+
+// word has no blank in it, which would end a field.
+func word(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return '_'
+		}
+		return r
+	}, clean(s))
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// namePart is one part of a benchmark's name, which a slash would end.
+func namePart(s string) string { return strings.ReplaceAll(word(s), "/", "_") }
+
+// capital makes a name of a benchmark: a small letter would end the word
+// Benchmark.
+func capital(s string) string {
+	s = namePart(s)
+	first := []rune(s)
+	first[0] = unicode.ToUpper(first[0])
+	return string(first)
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// delta is a change between a side and the baseline, and where it holds.
+type delta struct {
+	change
+	Variants []string `json:"variants"` // that it is about; null: the whole run
+}
+
+// notKnown stands for what a side does not tell.
+const notKnown = "not known"
+
+// runChanges lists what differs between two runs as wholes.
+func runChanges(base, with *results.Run) []delta {
+	facts := func(run *results.Run) map[string]string {
+		return map[string]string{"bench version": run.Manifest.Bench, "method": methodName(run.Manifest.Method)}
+	}
+	changes := mapChanges("", facts(base), facts(with))
+	b, w := machineFacts(base), machineFacts(with)
+	switch {
+	case b == nil && w == nil:
+	case b == nil:
+		changes = append(changes, change{"machine", notKnown, machineName(w)})
+	case w == nil:
+		changes = append(changes, change{"machine", machineName(b), notKnown})
+	default:
+		changes = append(changes, mapChanges("", b, w)...)
+	}
+	var all []delta
+	for _, c := range changes {
+		all = append(all, delta{change: c})
+	}
+	return all
+}
+
+func methodName(name string) string {
+	if name == "" {
+		return results.MethodServing
+	}
+	return name
+}
+
+func machineName(facts map[string]string) string {
+	return strings.Trim(facts["host"]+", "+facts["GPUs"], ", ")
+}
+
+// cellChanges lists what differs between two cells: recipe, engine, client,
+// load, prompts.
+func cellChanges(base, with metrics.Cell) []change {
+	changes := recipeChanges(base, with)
+	if b, w := withServers(base), withServers(with); b != nil && w != nil {
+		changes = append(changes, mapChanges("", engineFacts(b), engineFacts(w))...)
+	}
+	b, w := anyStep(base), anyStep(with)
+	if b == nil || w == nil {
+		return changes
+	}
+	changes = append(changes, mapChanges("client ", clientFacts(b), clientFacts(w))...)
+	changes = append(changes, loadChanges(b.Asked, w.Asked)...)
+	if promptsDiffer(base, with) != "" {
+		changes = append(changes, change{"prompts, SHA-256", short(promptHashes(base)[0]), short(promptHashes(with)[0])})
+	}
+	return append(changes, mapChanges("", extrapolationFacts(base), extrapolationFacts(with))...)
+}
+
+func anyStep(c metrics.Cell) *results.Result {
+	for _, r := range slices.Concat(c.Counted, c.Steps) {
+		if r.Asked.API != "" || len(r.LlamaBench) > 0 {
+			return r
+		}
+	}
+	return nil
+}
+
+func engineFacts(r *results.Result) map[string]string {
+	s := r.Servers[0]
+	return map[string]string{"engine version": s.Version, "model": s.Model}
+}
+
+func clientFacts(r *results.Result) map[string]string {
+	if r.Client == nil {
+		return nil
+	}
+	return map[string]string{"transport": r.Client.Transport, "stamps": r.Client.Stamps}
+}
+
+func extrapolationFacts(c metrics.Cell) map[string]string {
+	text := "measured"
+	if e := extrapolationOf(c); e != nil {
+		text = extrapolatedText(*e)
+	}
+	return map[string]string{"extrapolation": text}
+}
+
+// gather adds the changes of a variant to those known: what holds for several
+// variants is one thing.
+func gather(all []delta, variant string, changes []change) []delta {
+	for _, c := range changes {
+		at := slices.IndexFunc(all, func(d delta) bool { return d.change == c && d.Variants != nil })
+		if at < 0 {
+			at = len(all)
+			all = append(all, delta{change: c, Variants: []string{}})
+		}
+		all[at].Variants = appendNew(all[at].Variants, variant)
+	}
+	return all
+}
+
+// things counts what differs: the same argument, variable or fact is one thing,
+// whatever its values.
+func things(all []delta) int {
+	var names []string
+	for _, d := range all {
+		names = appendNew(names, d.What)
+	}
+	return len(names)
+}

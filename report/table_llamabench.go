@@ -1,0 +1,248 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// tested is one test of llama-bench on one variant: its rows over the repeats
+// together.
+type tested struct {
+	cell metrics.Cell
+	results.LlamaBenchRow
+	mean float64
+	sd   float64 // over the repeats of the program, or of the test within one
+}
+
+// testsOf lists the tests of all variants, in the order of the run.
+func testsOf(run *results.Run) []tested {
+	var all []tested
+	for _, cell := range metrics.Cells(stepResults(run), variantsOf(run), run.Manifest.Points) {
+		var found []tested
+		for _, r := range cell.Counted {
+			for _, line := range r.LlamaBench {
+				if !slices.ContainsFunc(found, func(t tested) bool { return t.sameTest(line) }) {
+					found = append(found, tested{cell: cell, LlamaBenchRow: line})
+				}
+			}
+		}
+		for i := range found {
+			found[i].summarize()
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+func (t *tested) sameTest(line results.LlamaBenchRow) bool {
+	return t.Test == line.Test && t.File == line.File && t.Model == line.Model && t.FlashAttn == line.FlashAttn && t.Batch == line.Batch && t.MicroBatch == line.MicroBatch && equalInts(t.GPULayers, line.GPULayers)
+}
+
+func equalInts(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+
+func (t *tested) summarize() {
+	var values []float64
+	for _, r := range t.cell.Counted {
+		for _, line := range r.LlamaBench {
+			if t.sameTest(line) {
+				values = append(values, line.TokensPerS)
+			}
+		}
+	}
+	s := metrics.Arm{Values: values}.Summarize(metrics.DefaultRule().Confidence)
+	t.mean, t.sd = *s.Mean, t.TokensPerSD
+	if s.SD != nil {
+		t.sd = *s.SD
+	}
+}
+
+func (t *tested) speed() string {
+	return formatNumber(&t.mean, studyDigits) + " ± " + formatNumber(&t.sd, studyDigits)
+}
+
+func llamaBenchParts(run *results.Run) []part {
+	all := testsOf(run)
+	if len(all) == 0 {
+		return nil
+	}
+	parts := []part{{title: "llama-bench", table: testTable(all), notes: buildsOf(all)}}
+	parts = append(parts, switchParts(run, all)...)
+	return append(parts, sweepParts(all)...)
+}
+
+// testTable has the columns of llama-bench's own table, the variant before and
+// memory and power behind them.
+func testTable(all []tested) comparison {
+	c := comparison{keys: []int{0, 7}, columns: []heading{
+		{"variant", "", true}, {"model", "", true}, {"size", "GiB", false}, {"params", "B", false}, {"backend", "", true}, {"ngl", "", false}, {"fa", "", false},
+		{"test", "", true}, {"t/s", "mean ± sd", false}, {"memory", "peak GiB", false}, {"power", "mean W", false},
+	}}
+	for i, t := range all {
+		memory := t.cell.MeanOf(ofSum(memoryPeak))
+		power := t.cell.MeanOf(ofSum(meanPower))
+		c.rows = append(c.rows, row{newPoint: i > 0 && t.cell.Variant != all[i-1].cell.Variant, cells: []entry{
+			{text: variantName(t.cell)}, {text: clean(t.Model)}, {text: scaled(t.SizeBytes, gib)}, {text: scaled(t.Parameters, 1e9)}, {text: clean(t.Backend)},
+			{text: cmp.Or(textOfInt(t.GPULayers), missing)}, {text: cmp.Or(clean(t.FlashAttn), missing)}, {text: clean(t.Test)}, {text: t.speed()},
+			{text: scaledFloat(memory, gib)}, {text: formatNumber(power, 1)},
+		}})
+	}
+	if slices.ContainsFunc(all, func(t tested) bool { return isSimulated(t.cell) }) {
+		c.legend = append(c.legend, simLegend)
+	}
+	return c
+}
+
+func textOfInt(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+func scaled(n int64, unit float64) string {
+	if n == 0 {
+		return missing
+	}
+	return formatNumber(new(float64(n)/unit), studyDigits)
+}
+
+func scaledFloat(v *float64, unit float64) string {
+	if v == nil {
+		return missing
+	}
+	return formatNumber(new(*v/unit), studyDigits)
+}
+
+func buildsOf(all []tested) []string {
+	var builds []string
+	for _, t := range all {
+		if t.Build != "" {
+			builds = appendNew(builds, "build "+clean(t.Build))
+		}
+	}
+	return builds
+}
+
+// switchParts set variants that differ in one environment variable side by
+// side: unset against 1, with the gain.
+func switchParts(run *results.Run, all []tested) []part {
+	var names []string // of the variables, in the order of the run
+	tables := make(map[string]*comparison)
+	for _, with := range all {
+		for _, without := range all {
+			name, from, to := switched(run, without, with)
+			if name == "" || without.Test != with.Test || without.Model != with.Model || without.File != with.File {
+				continue
+			}
+			title := fmt.Sprintf("%s: %s and %s", name, from, to)
+			c := tables[title]
+			if c == nil {
+				c = &comparison{columns: []heading{{"model", "", true}, {"test", "", true}, {from, "t/s", false}, {to, "t/s", false}, {"gain", "", false}}, keys: []int{0, 1}}
+				tables[title] = c
+				names = append(names, title)
+			}
+			gain := missing
+			if without.mean != 0 {
+				gain = changeText(new(with.mean/without.mean - 1))
+			}
+			c.rows = append(c.rows, row{cells: []entry{{text: clean(with.Model)}, {text: clean(with.Test)}, {text: without.speed()}, {text: with.speed()}, {text: gain}}})
+		}
+	}
+	var parts []part
+	for _, title := range names {
+		parts = append(parts, part{title: title, below: true, table: *tables[title]})
+	}
+	return parts
+}
+
+// switched names the one environment variable in which two variants differ,
+// the first of them the one without it, or first in the run; "" otherwise.
+func switched(run *results.Run, a, b tested) (name, from, to string) {
+	if a.cell.Variant == b.cell.Variant || a.cell.Point != b.cell.Point {
+		return "", "", ""
+	}
+	changes := recipeChanges(a.cell, b.cell)
+	if len(changes) != 1 {
+		return "", "", ""
+	}
+	variable, isEnv := strings.CutPrefix(changes[0].What, "environment ")
+	variants := variantsOf(run)
+	later := slices.Index(variants, a.cell.Variant) < slices.Index(variants, b.cell.Variant)
+	forward := changes[0].From == unset || changes[0].To != unset && later
+	if !isEnv || !forward {
+		return "", "", ""
+	}
+	return clean(variable), clean(changes[0].From), clean(changes[0].To)
+}
+
+// sweepParts are the speeds over the length of the prompt, and of the answer,
+// where several were run.
+func sweepParts(all []tested) []part {
+	var parts []part
+	for _, kind := range []struct {
+		title string
+		of    func(results.LlamaBenchRow) int // 0: not of this kind
+	}{
+		{"Prompt processing (pp), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Prompt, r.Generated) }},
+		{"Generation (tg), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Generated, r.Prompt) }},
+	} {
+		if c := sweep(all, kind.of); len(c.rows) > 1 {
+			parts = append(parts, part{title: kind.title, below: true, table: c})
+		}
+	}
+	return parts
+}
+
+func onlyOne(n, other int) int {
+	if other != 0 {
+		return 0
+	}
+	return n
+}
+
+func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
+	var lengths []int
+	var lines []string // a column each
+	for _, t := range all {
+		if n := of(t.LlamaBenchRow); n > 0 && t.Depth == 0 {
+			if !slices.Contains(lengths, n) {
+				lengths = append(lengths, n)
+			}
+			lines = appendNew(lines, sweepLine(t))
+		}
+	}
+	slices.Sort(lengths)
+	c := comparison{columns: []heading{{"tokens", "", false}}, keys: []int{0}}
+	for _, line := range lines {
+		c.columns = append(c.columns, heading{line, "", false})
+	}
+	for _, n := range lengths {
+		r := row{cells: []entry{{text: strconv.Itoa(n)}}}
+		for _, line := range lines {
+			text := missing
+			for _, t := range all {
+				if of(t.LlamaBenchRow) == n && t.Depth == 0 && sweepLine(t) == line {
+					text = formatNumber(&t.mean, studyDigits)
+				}
+			}
+			r.cells = append(r.cells, entry{text: text})
+		}
+		c.rows = append(c.rows, r)
+	}
+	return c
+}
+
+// sweepLine names a line of a sweep.
+func sweepLine(t tested) string {
+	name := clean(t.cell.Variant) + ": " + clean(t.Model)
+	if t.FlashAttn != "" {
+		name += ", fa " + clean(t.FlashAttn)
+	}
+	return name
+}

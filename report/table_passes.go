@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// passColumn is a figure of method sqzb, with its unit and the pass that it
+// comes from.
+type passColumn struct {
+	head, unit, pass string
+	scale            float64
+	of               func(*results.SQZB) *float64
+}
+
+const (
+	firstPass  = "pass 1"
+	secondPass = "pass 2"
+	bothPasses = "pass 1 - 2"
+)
+
+func passColumns() []passColumn {
+	const ms = 1000
+	return []passColumn{
+		{"input", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return ofInt(s.InputTokens) }},
+		{"generated", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return ofInt(s.OutputTokens) }},
+		{"E2E latency", "s", firstPass, 1, func(s *results.SQZB) *float64 { return s.E2ELatencyS }},
+		{"summarization latency", "s", secondPass, 1, func(s *results.SQZB) *float64 { return s.SummarizationLatencyS }},
+		{"generation latency", "s", bothPasses, 1, func(s *results.SQZB) *float64 { return s.GenerationLatencyS }},
+		{"summarization throughput", "input tok/s", secondPass, 1, func(s *results.SQZB) *float64 { return s.SummarizationThroughput }},
+		{"E2E throughput", "generated tok/s", firstPass, 1, func(s *results.SQZB) *float64 { return s.E2EThroughput }},
+		{"generation throughput", "generated tok/s", bothPasses, 1, func(s *results.SQZB) *float64 { return s.GenerationThroughput }},
+		{"mean TTFT, with queueing", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TTFTMeanS }},
+		{"mean TTFT, without queueing", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TTFTUnqueuedS }},
+		{"mean TPOT, over n - 1 tokens", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TPOTMeanS }},
+		{"mean TPOT, over n tokens", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TPOTByTokensS }},
+		{"cached", "input tokens", firstPass, 1, func(s *results.SQZB) *float64 { return s.CachedInPass1 }},
+		{"cached", "input tokens", secondPass, 1, func(s *results.SQZB) *float64 { return s.CachedTokens }},
+	}
+}
+
+// passParts has a row for each figure and a column for each variant and point:
+// the figures are many, and the pairs of passes few.
+func passParts(run *results.Run) []part {
+	cells := slices.DeleteFunc(studyCells(run), func(c metrics.Cell) bool {
+		return !slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.SQZB != nil })
+	})
+	if len(cells) == 0 {
+		return nil
+	}
+	c := comparison{columns: []heading{{"figure", "", true}, {"unit", "", true}, {"from", "", true}}, keys: []int{0, 1, 2}}
+	for _, cell := range cells {
+		c.columns = append(c.columns, heading{variantName(cell), clean(cell.Point), false})
+	}
+	for _, col := range passColumns() {
+		r := row{cells: []entry{{text: col.head}, {text: col.unit}, {text: col.pass}}}
+		for _, cell := range cells {
+			text := missing
+			v := cell.MeanOf(func(r *results.Result) *float64 {
+				if r.SQZB == nil {
+					return nil
+				}
+				return col.of(r.SQZB)
+			})
+			if v != nil {
+				shown := *v * col.scale
+				text = formatNumber(&shown, passDigits(col, shown))
+			}
+			r.cells = append(r.cells, entry{text: text})
+		}
+		c.rows = append(c.rows, r)
+	}
+	if slices.ContainsFunc(cells, isSimulated) {
+		c.legend = []string{simLegend}
+	}
+	return []part{{title: "Two passes", table: c, notes: passNotes(cells)}}
+}
+
+// passDigits shows counts whole.
+func passDigits(col passColumn, v float64) int {
+	if col.unit == "tokens" || col.unit == "input tokens" {
+		return 0
+	}
+	return max(studyDigits, decimals(v))
+}
+
+func passNotes(cells []metrics.Cell) []string {
+	notes := []string{
+		"Pass 1 asks for whole answers, pass 2 for one token each, on a server of its own with the same configuration. Their difference is an approximation: prefill and decode overlap in pass 1 and not in pass 2.",
+	}
+	for _, cell := range cells {
+		name := clean(cell.Variant) + ", " + clean(cell.Point)
+		for _, r := range cell.Steps {
+			switch {
+			case r.SQZB == nil:
+				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, verbatim(r)))
+			case r.SQZB.Undefined != "":
+				notes = append(notes, fmt.Sprintf("%s, repeat %d: the generation is not defined: %s", name, r.Step.Repeat, clean(r.SQZB.Undefined)))
+			case r.Verdict != results.OK:
+				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, verbatim(r)))
+			}
+		}
+		if s := firstSQZB(cell); s != nil {
+			if s.QueueMeanS == nil {
+				notes = append(notes, name+": the server does not count the time in its queue: there is no TTFT without it")
+			}
+			notes = append(notes, fmt.Sprintf("%s: the first token of each of %s is made by the prefill, and counted in the generation throughput", name, plural(s.FirstTokens, "answer")))
+		}
+	}
+	return notes
+}
+
+func firstSQZB(c metrics.Cell) *results.SQZB {
+	for _, r := range c.Counted {
+		if r.SQZB != nil {
+			return r.SQZB
+		}
+	}
+	return nil
+}

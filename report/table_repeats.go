@@ -1,0 +1,104 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// repeatColumns are the ten columns of the table of repeats, in their order and
+// spelling.
+func repeatColumns() []column {
+	all := []column{rate("qps", "", func(f *results.Figures) *float64 { return f.RequestThroughput })}
+	for _, l := range []struct {
+		mean, median, p99 string
+		sample            func(*results.Figures) results.Dist
+		gaps              bool
+	}{
+		{"mean TTFT (ms)", "Median TTFT (ms)", "p99 TTFT (ms)", ttft, false},
+		{"mean TPOT (ms)", "Median TPOT (ms)", "P99 TPOT (ms)", tpot, false},
+		{"mean ITL (ms)", "Median ITL (ms)", "p99 ITL (ms)", itl, true},
+	} {
+		const p, ms = 99, 1000
+		of := func(figure func(results.Dist) *float64) func(*results.Figures) *float64 {
+			return func(f *results.Figures) *float64 { return figure(l.sample(f)) }
+		}
+		all = append(
+			all,
+			column{head: l.mean, scale: ms, gaps: l.gaps, figure: of(func(d results.Dist) *float64 { return d.Mean })},
+			column{head: l.median, scale: ms, gaps: l.gaps, figure: of(func(d results.Dist) *float64 { return d.Median })},
+			column{head: l.p99, scale: ms, gaps: l.gaps, p: p, sample: l.sample, figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) })},
+		)
+	}
+	return all
+}
+
+// repeatParts are one table a variant and point, with one row a repeat.
+func repeatParts(run *results.Run) []part {
+	cells := metrics.Cells(stepResults(run), variantsOf(run), run.Manifest.Points)
+	if len(cells) == 0 {
+		return nil
+	}
+	parts := []part{{title: "Repeats"}}
+	for _, cell := range cells {
+		name := clean(cell.Variant)
+		if isSimulated(cell) {
+			name += simulated
+		}
+		p := part{title: name + ", " + clean(cell.Point), below: true, table: repeatTable(cell)}
+		at := slices.IndexFunc(cells, func(c metrics.Cell) bool { return c.Point == cell.Point && c.Variant == baselineOf(run) })
+		switch {
+		case cell.Variant == baselineOf(run):
+			p.title = "Baseline: " + p.title
+		case at >= 0 && withServers(cells[at]) != nil && withServers(cell) != nil:
+			p.title += ": " + against(recipeChanges(cells[at], cell))
+		}
+		for _, r := range cell.Steps {
+			if r.Verdict != results.OK {
+				p.notes = append(p.notes, fmt.Sprintf("repeat %d: %s", r.Step.Repeat, verbatim(r)))
+			}
+		}
+		if note := run.Manifest.Notes[cell.Variant]; note != "" {
+			p.notes = append(p.notes, clean(note))
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+func repeatTable(cell metrics.Cell) comparison {
+	c := comparison{keys: []int{}}
+	var steps []metrics.Cell // of one step each
+	for _, r := range cell.Steps {
+		if r.Figures != nil {
+			steps = append(steps, metrics.Cell{Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r}, Counted: []*results.Result{r}})
+		}
+	}
+	if len(steps) == 0 {
+		return c
+	}
+	c.rows = make([]row, len(steps))
+	marks := ""
+	for _, col := range repeatColumns() {
+		c.columns = append(c.columns, heading{col.head, "", false})
+		for i, one := range steps {
+			text, mark := missing, ""
+			if v := col.of(one); v != nil {
+				shown := *v * col.scale
+				text, mark = formatNumber(&shown, studyDigits), col.mark(one)
+			}
+			marks += mark
+			c.rows[i].cells = append(c.rows[i].cells, entry{text: mark + text})
+		}
+	}
+	if slices.ContainsFunc(steps, incomplete) {
+		c.columns = append(c.columns, heading{"completed", "", false})
+		for i, one := range steps {
+			c.rows[i].cells = append(c.rows[i].cells, entry{text: completedOf(one)})
+		}
+	}
+	c.legend = markLegend(marks)
+	return c
+}

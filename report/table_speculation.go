@@ -1,0 +1,174 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// drafting is how a server was told to speculate.
+type drafting struct {
+	k     int    // tokens drafted at once; 0: not known
+	draft string // model or method; "": not known
+}
+
+// draftingOf reads it from the arguments of the engines.
+func draftingOf(s results.Server) drafting {
+	args := argumentsOf(s.Argv, func(text string) string { return text })
+	var d drafting
+	var config struct {
+		Tokens int    `json:"num_speculative_tokens"`
+		Model  string `json:"model"`
+		Method string `json:"method"`
+	}
+	if json.Unmarshal([]byte(args["--speculative-config"]), &config) == nil {
+		d = drafting{config.Tokens, cmp.Or(config.Model, config.Method)}
+	}
+	for _, name := range []string{"--num-speculative-tokens", "--draft-max", "--draft", "--draft-n", "--speculative-num-draft-tokens", "--speculate", "--sim-spec-tokens"} {
+		if n, err := strconv.Atoi(args[name]); err == nil && d.k == 0 {
+			d.k = n
+		}
+	}
+	for _, name := range []string{"--speculative-model", "--model-draft", "-md", "--speculative-draft-model-path", "--speculative-draft-model", "--speculative-algorithm"} {
+		d.draft = cmp.Or(d.draft, args[name])
+	}
+	return d
+}
+
+// acceptance is what a cell's servers did with their drafts, under one
+// definition for all engines.
+type acceptance struct {
+	drafting
+	results.Speculation
+	length     *float64 // tokens a step of the large model: 1 + accepted / drafts
+	efficiency *float64 // emitted / (drafts x (k + 1)): 1 if every draft were accepted whole
+	source     string
+}
+
+// acceptanceOf is nil for a cell that drafted nothing.
+func acceptanceOf(c metrics.Cell) *acceptance {
+	var servers []results.Server
+	for _, r := range c.Counted {
+		servers = append(servers, r.Servers...)
+	}
+	spec := results.SpeculationOf(servers)
+	if spec == nil {
+		return nil
+	}
+	a := &acceptance{drafting: draftingOf(servers[0]), Speculation: *spec, source: speculationSource(servers[0])}
+	switch {
+	case a.Drafts > 0 && a.k == 0:
+		a.k = int(math.Round(a.DraftTokens / a.Drafts))
+	case a.Drafts == 0 && a.k > 0:
+		a.Drafts = a.DraftTokens / float64(a.k)
+		a.source += ", drafts by draft tokens / k"
+	}
+	if a.Drafts > 0 {
+		a.length = new(1 + a.AcceptedTokens/a.Drafts)
+		if a.k > 0 {
+			a.efficiency = new((a.AcceptedTokens + a.Drafts) / (a.Drafts * float64(a.k+1)))
+		}
+	}
+	return a
+}
+
+// speculationSource says where an engine's counts of drafts come from.
+func speculationSource(s results.Server) string {
+	if s.Launcher == "llamacpp" {
+		return "timings"
+	}
+	return "counters"
+}
+
+func speculationParts(run *results.Run) []part {
+	cells := studyCells(run)
+	found := make([]*acceptance, len(cells))
+	positions := 0
+	for i, c := range cells {
+		if found[i] = acceptanceOf(c); found[i] != nil {
+			positions = max(positions, len(found[i].PerPosition))
+		}
+	}
+	if !slices.ContainsFunc(found, func(a *acceptance) bool { return a != nil }) {
+		return nil
+	}
+	c := comparison{columns: []heading{
+		{"variant", "", true}, {"point", "", true}, {"draft", "", true}, {"k", "", false}, {"acceptance", "%", false}, {"length", "mean", false},
+		{"efficiency", "%", false}, {"output", "tok/s", false},
+	}, keys: []int{0, 1}}
+	for i := range positions {
+		c.columns = append(c.columns, heading{"position", strconv.Itoa(i) + ", %", false})
+	}
+	c.columns = append(c.columns, heading{"source", "", true})
+	var notes []string
+	for i, cell := range cells {
+		c.rows = append(c.rows, row{cells: acceptanceCells(cell, found[i], positions)})
+		if found[i] != nil && randomPrompts(cell) {
+			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model foresees as it does text: acceptance says nothing of real use", clean(cell.Variant), clean(cell.Point)))
+		}
+	}
+	c.legend = []string{
+		"acceptance: accepted / drafted tokens; length: tokens a step of the large model, 1 + accepted / drafts; efficiency: (accepted + drafts) / (drafts x (k + 1)); deltas over the measured pass",
+	}
+	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return extrapolationOf(c) != nil }) {
+		c.legend = append(c.legend, extrapolatedLegend)
+	}
+	if slices.ContainsFunc(cells, isSimulated) {
+		c.legend = append(c.legend, simLegend)
+	}
+	return []part{{title: "Speculative decoding", table: c, notes: notes}}
+}
+
+func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []entry {
+	cells := []entry{{text: variantName(cell)}, {text: clean(cell.Point)}}
+	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
+	rate := formatNumber(output, 1)
+	if extrapolationOf(cell) != nil {
+		rate = extrapolatedMark + rate
+	}
+	if a == nil {
+		cells = append(cells, entry{text: "none"}, entry{text: missing}, entry{text: missing}, entry{text: missing}, entry{text: missing}, entry{text: rate})
+		for range positions {
+			cells = append(cells, entry{text: missing})
+		}
+		return append(cells, entry{text: missing})
+	}
+	k := missing
+	if a.k > 0 {
+		k = strconv.Itoa(a.k)
+	}
+	cells = append(
+		cells, entry{text: cmp.Or(clean(a.draft), missing)}, entry{text: k}, entry{text: share(&a.AcceptanceRate)},
+		entry{text: formatNumber(a.length, studyDigits)}, entry{text: share(a.efficiency)}, entry{text: rate},
+	)
+	for i := range positions {
+		text := missing
+		if i < len(a.PerPosition) {
+			text = share(&a.PerPosition[i])
+		}
+		cells = append(cells, entry{text: text})
+	}
+	return append(cells, entry{text: a.source})
+}
+
+// share is a part of one as a percentage without its sign.
+func share(v *float64) string {
+	if v == nil {
+		return missing
+	}
+	return formatNumber(new(100**v), 1)
+}
+
+// randomPrompts reports whether a step's prompts are ids drawn at random.
+func randomPrompts(c metrics.Cell) bool {
+	return slices.ContainsFunc(c.Counted, func(r *results.Result) bool {
+		return strings.HasPrefix(r.Asked.Dataset, "random") || r.Asked.Dataset == "fixed"
+	})
+}

@@ -1,0 +1,270 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// studyDigits is how many decimals the tables of studies have.
+const studyDigits = 2
+
+// columnLegend is bestLegend of tables whose columns are ranked as a whole.
+const columnLegend = "best of its column among sound rows; equal printed digits are equally good"
+
+// studyColumns are the figures of the tables of studies, in their order and
+// spelling.
+func studyColumns() []column {
+	mean := func(head string, sample func(*results.Figures) results.Dist) column {
+		return column{head: head, scale: 1000, better: lowerIsBetter, figure: func(f *results.Figures) *float64 { return sample(f).Mean }}
+	}
+	return []column{
+		{head: "Duration (s)", scale: 1, better: lowerIsBetter, figure: func(f *results.Figures) *float64 { return &f.DurationS }},
+		rate("Req/s", "", func(f *results.Figures) *float64 { return f.RequestThroughput }),
+		rate("Output Tok/s", "", func(f *results.Figures) *float64 { return f.OutputThroughput }),
+		rate("Total Tok/s", "", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
+		mean("Mean TTFT (ms)", ttft), mean("Mean TPOT (ms)", tpot),
+	}
+}
+
+// key is a leading column that says which row it is.
+type key struct {
+	head string
+	of   func(metrics.Cell) string
+}
+
+func concurrencyParts(run *results.Run) []part {
+	model := modelNamer(run)
+	return studyPart("Concurrency", studyCells(run), key{"Model", model}, key{"Concurrency", concurrencyOf})
+}
+
+func sizeParts(run *results.Run) []part {
+	model := modelNamer(run)
+	size := func(c metrics.Cell) string { return sizeOf(run, c) }
+	return studyPart("Sizes", studyCells(run), key{"Model", model}, key{"Size", size}, key{"Concurrency", concurrencyOf})
+}
+
+// backendParts is one table a point.
+func backendParts(run *results.Run) []part {
+	model := modelNamer(run)
+	parts := []part{}
+	cells := studyCells(run)
+	for start := 0; start < len(cells); {
+		end := start + 1
+		for end < len(cells) && cells[end].Point == cells[start].Point {
+			end++
+		}
+		parts = append(parts, studyPart("Backends, "+concurrencyOf(cells[start]), cells[start:end], key{"Backend", backendOf}, key{"Model/Quant", model})...)
+		start = end
+	}
+	return parts
+}
+
+// studyCells are the cells of a run. Where none of a cell's steps counts, those
+// that have figures are shown all the same; they are never ranked.
+func studyCells(run *results.Run) []metrics.Cell {
+	cells := metrics.Cells(stepResults(run), variantsOf(run), run.Manifest.Points)
+	for i := range cells {
+		if len(cells[i].Counted) == 0 {
+			cells[i].Counted = slices.DeleteFunc(slices.Clone(cells[i].Steps), func(r *results.Result) bool { return r.Figures == nil })
+		}
+	}
+	return cells
+}
+
+// studyPart draws a table of cells: keys, then the figures, and how many
+// requests were answered where it was not all of them.
+func studyPart(title string, cells []metrics.Cell, keys ...key) []part {
+	if len(cells) == 0 {
+		return nil
+	}
+	c := comparison{rows: make([]row, len(cells))}
+	for i, k := range keys {
+		c.columns = append(c.columns, heading{k.head, "", true})
+		c.keys = append(c.keys, i)
+		for at, cell := range cells {
+			c.rows[at].cells = append(c.rows[at].cells, entry{text: k.of(cell)})
+		}
+	}
+	if slices.ContainsFunc(cells, incomplete) {
+		c.keys = append(c.keys, len(c.columns))
+		c.columns = append(c.columns, heading{"Completed", "", false})
+		for at, cell := range cells {
+			c.rows[at].cells = append(c.rows[at].cells, entry{text: completedOf(cell)})
+		}
+	}
+	marks, anyBest := "", false
+	for _, col := range studyColumns() {
+		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		for at, e := range studyEntries(col, cells) {
+			marks += e.mark
+			anyBest = anyBest || e.best
+			e.text = e.mark + e.text
+			c.rows[at].cells = append(c.rows[at].cells, e)
+		}
+	}
+	if anyBest {
+		c.legend = append(c.legend, columnLegend)
+	}
+	c.legend = append(c.legend, markLegend(marks)...)
+	if slices.ContainsFunc(cells, isSimulated) {
+		c.legend = append(c.legend, simLegend)
+	}
+	return []part{{title: title, table: c, notes: studyNotes(cells)}}
+}
+
+// studyEntries are a column's fields. The best are marked over all cells, by
+// what is printed.
+func studyEntries(col column, cells []metrics.Cell) []entry {
+	entries := make([]entry, len(cells))
+	printed := make([]*float64, len(cells))
+	for i, cell := range cells {
+		v := col.of(cell)
+		if v == nil {
+			entries[i].text = missing
+			continue
+		}
+		shown := *v * col.scale
+		entries[i].text, entries[i].mark = formatNumber(&shown, studyDigits), col.mark(cell)
+		if rounded, err := strconv.ParseFloat(entries[i].text, 64); err == nil {
+			printed[i] = &rounded
+		}
+	}
+	if col.head != "Duration (s)" || sameWork(cells) {
+		markBest(col, cells, printed, entries)
+	}
+	return entries
+}
+
+// sameWork reports whether all cells were asked for as many requests: only then
+// do their durations compare.
+func sameWork(cells []metrics.Cell) bool {
+	asked := map[int]bool{}
+	for _, c := range cells {
+		for _, r := range c.Counted {
+			if r.Figures != nil {
+				asked[r.Figures.Asked] = true
+			}
+		}
+	}
+	return len(asked) == 1
+}
+
+func incomplete(c metrics.Cell) bool {
+	return slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Figures != nil && r.Figures.Completed < r.Figures.Asked })
+}
+
+// completedOf counts over the steps that the row's figures are of.
+func completedOf(c metrics.Cell) string {
+	completed, asked := 0, 0
+	for _, r := range c.Counted {
+		if r.Figures != nil {
+			completed, asked = completed+r.Figures.Completed, asked+r.Figures.Asked
+		}
+	}
+	if asked == 0 {
+		return missing
+	}
+	return fmt.Sprintf("%d of %d", completed, asked)
+}
+
+// studyNotes say why a row is not ranked, and what it stands on.
+func studyNotes(cells []metrics.Cell) []string {
+	var notes []string
+	for _, c := range cells {
+		name := clean(c.Variant) + ", " + clean(c.Point)
+		switch {
+		case len(c.Counted) == 0:
+			for _, words := range uncounted(c) {
+				notes = append(notes, name+": "+words)
+			}
+		case c.Counted[0].Verdict != results.OK:
+			notes = append(notes, name+": not ranked: "+verbatim(c.Counted[0]))
+		case len(c.Counted) > 1:
+			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name, plural(len(c.Counted), "repeat"), c.Lives()))
+		}
+		if e := extrapolationOf(c); e != nil {
+			notes = append(notes, name+": "+extrapolatedText(*e))
+		}
+	}
+	return notes
+}
+
+// modelNamer names a cell's model as its server does, with the variant where
+// several variants serve one.
+func modelNamer(run *results.Run) func(metrics.Cell) string {
+	of := make(map[string]map[string]bool) // model -> variants
+	for _, c := range studyCells(run) {
+		model := modelOf(c)
+		if of[model] == nil {
+			of[model] = map[string]bool{}
+		}
+		of[model][c.Variant] = true
+	}
+	return func(c metrics.Cell) string {
+		name := modelOf(c)
+		if len(slices.Collect(maps.Keys(of[name]))) > 1 && name != clean(c.Variant) {
+			name += " (" + clean(c.Variant) + ")"
+		}
+		if isSimulated(c) {
+			name += simulated
+		}
+		return name
+	}
+}
+
+func modelOf(c metrics.Cell) string {
+	if r := withServers(c); r != nil && r.Servers[0].Model != "" {
+		return clean(r.Servers[0].Model)
+	}
+	return clean(c.Variant)
+}
+
+// sizeOf is the size of the model that the scenario gives, else that which the
+// server told.
+func sizeOf(run *results.Run, c metrics.Cell) string {
+	if text := run.Manifest.Sizes[c.Variant]; text != "" {
+		return clean(text)
+	}
+	if r := withServers(c); r != nil && r.Servers[0].Startup != nil && r.Servers[0].Startup.ModelBytes != nil {
+		const gb = 1e9
+		return strconv.FormatFloat(float64(*r.Servers[0].Startup.ModelBytes)/gb, 'f', 1, 64) + "GB"
+	}
+	return missing
+}
+
+// concurrencyOf is "c=16", or the point's label where nothing caps it.
+func concurrencyOf(c metrics.Cell) string {
+	for _, r := range slices.Concat(c.Counted, c.Steps) {
+		if r.Asked.MaxConcurrency != nil {
+			return "c=" + strconv.Itoa(*r.Asked.MaxConcurrency)
+		}
+	}
+	return clean(c.Point)
+}
+
+// backendOf is the engine as its makers spell it.
+func backendOf(c metrics.Cell) string {
+	r := withServers(c)
+	if r == nil {
+		return missing
+	}
+	switch name := r.Servers[0].Launcher; name {
+	case "vllm":
+		return "vLLM"
+	case "llamacpp":
+		return "llama.cpp"
+	case "sglang":
+		return "SGLang"
+	case "tgi":
+		return "TGI"
+	case "ollama":
+		return "Ollama"
+	default:
+		return clean(name)
+	}
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"benchrig/results"
+)
+
+// namedTable is a table that scenarios and users ask for by name.
+type namedTable struct {
+	name string
+	what string
+	draw func(*results.Run) []part
+}
+
+func namedTables() []namedTable {
+	return []namedTable{
+		{"differences", "every variant beside the baseline: change, interval, verdict", differenceParts},
+		{"repeats", "one table a variant, one row a repeat", repeatParts},
+		{"concurrency", "model by concurrency", concurrencyParts},
+		{"sizes", "the same with the sizes of the models", sizeParts},
+		{"backends", "engines and quantizations side by side, one table a point", backendParts},
+		{"two-pass", "the figures of method sqzb and the pass that each comes from", passParts},
+		{"speculation", "speculative decoding: acceptance and system efficiency", speculationParts},
+		{"llama-bench", "tests of llama-bench, sweeps, environment switches", llamaBenchParts},
+		{"appendix", "each step as vLLM's client prints it", appendixParts},
+	}
+}
+
+// TableNames are the tables that can be asked for.
+func TableNames() []string {
+	var names []string
+	for _, t := range namedTables() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// TableHelp says what each named table shows, one a line.
+func TableHelp() string {
+	var b strings.Builder
+	for _, t := range namedTables() {
+		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.what)
+	}
+	return b.String()
+}
+
+// Form says how tables are drawn.
+type Form string
+
+// The forms.
+const (
+	Terminal     Form = "terminal"
+	MarkdownForm Form = "markdown"
+)
+
+// Tables prints named tables of a run and nothing else but what must stand
+// above all figures.
+func Tables(w io.Writer, run *results.Run, names []string, form Form, opts Options) error {
+	parts, err := tablesOf(run, names)
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 {
+		parts = []part{{intro: []string{"The run has nothing for " + strings.Join(names, ", ") + "."}}}
+	}
+	loud := headlineOf(run).simulated
+	if form == MarkdownForm {
+		out := &bytes.Buffer{}
+		if loud != "" {
+			fmt.Fprintf(out, "**%s**\n", escape(loud))
+		}
+		markdownParts(out, parts)
+		_, err = w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
+		return err
+	}
+	p := &printer{opts: opts}
+	if loud != "" {
+		p.line(p.loud(loud))
+	}
+	p.parts(parts)
+	_, err = w.Write(bytes.TrimLeft(p.out.Bytes(), "\n"))
+	return err
+}
+
+func tablesOf(run *results.Run, names []string) ([]part, error) {
+	var parts []part
+	for _, name := range names {
+		at := slices.IndexFunc(namedTables(), func(t namedTable) bool { return t.name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("table %q: want one of %s", name, strings.Join(TableNames(), ", "))
+		}
+		parts = append(parts, namedTables()[at].draw(run)...)
+	}
+	return parts, nil
+}
+
+// scenarioParts are the tables that the scenario asks for, and those that its
+// method needs.
+func scenarioParts(run *results.Run) []part {
+	names := slices.Clone(run.Manifest.Tables)
+	switch run.Manifest.Method {
+	case results.MethodSQZB:
+		names = appendNew(names, "two-pass")
+	case results.MethodLlamaBench:
+		names = appendNew(names, "llama-bench")
+	}
+	var parts []part
+	for _, name := range names {
+		drawn, err := tablesOf(run, []string{name})
+		if err != nil {
+			drawn = []part{{intro: []string{clean(err.Error())}}}
+		}
+		if name != "differences" { // it stands in every report
+			parts = append(parts, drawn...)
+		}
+	}
+	return parts
+}

@@ -1,0 +1,254 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// CompareOptions say how runs are compared.
+type CompareOptions struct {
+	Baseline string   // name or path of the side that the others are compared to; "": the first
+	Figures  []string // names as in summary.csv; nil: the usual ones
+	Margin   float64  // smallest relative difference of interest; 0: that of the baseline's scenario
+	Rounds   int      // of the bootstrap; 0: the usual number
+}
+
+// Comparison sets sides beside a baseline.
+type Comparison struct {
+	Sides    []Side
+	Baseline int // index of it
+	Rule     metrics.Rule
+	Versus   []Versus // one a side but the baseline
+
+	figures []metrics.Figure // that anything is known of
+	judged  []metrics.Figure
+}
+
+// Versus is one side beside the baseline.
+type Versus struct {
+	Side   int
+	Delta  []delta // what differs in configuration
+	Things int     // how many things that is
+	sets   []set
+	notes  []string // about matching
+}
+
+// Compare matches the variants and points of runs and compares every figure.
+// The server life is the unit, as within a run.
+func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
+	if len(sides) < 2 {
+		return nil, errors.New("compare: give at least two runs")
+	}
+	c := &Comparison{Sides: sides}
+	if o.Baseline != "" {
+		c.Baseline = slices.IndexFunc(sides, func(s Side) bool { return o.Baseline == s.Name || o.Baseline == s.Path })
+		if c.Baseline < 0 {
+			return nil, fmt.Errorf("compare: baseline %q is none of the runs: %s", o.Baseline, strings.Join(sideNames(sides), ", "))
+		}
+	}
+	c.Rule = ruleOf(sides[c.Baseline].Run.Manifest)
+	c.Rule.Rounds = o.Rounds
+	if o.Margin > 0 {
+		c.Rule.Margin = o.Margin
+	}
+	var err error
+	if c.figures, c.judged, err = figuresOf(sides, o.Figures); err != nil {
+		return nil, err
+	}
+	for i := range sides {
+		if i != c.Baseline {
+			c.Versus = append(c.Versus, c.versus(i))
+		}
+	}
+	return c, nil
+}
+
+func sideNames(sides []Side) []string {
+	var names []string
+	for _, s := range sides {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// figuresOf are all figures of the sides and those that are asked for.
+func figuresOf(sides []Side, names []string) (all, judged []metrics.Figure, err error) {
+	var steps []*results.Result
+	for _, s := range sides {
+		steps = append(steps, stepResults(s.Run)...)
+	}
+	all = metrics.FiguresFor(steps)
+	if names == nil {
+		return all, defaultFigures(steps), nil
+	}
+	for _, name := range names {
+		at := slices.IndexFunc(all, func(f metrics.Figure) bool { return f.Name == figureName(name) })
+		if at < 0 {
+			return nil, nil, fmt.Errorf("figure %q: want one of %s", name, strings.Join(figureNames(all), ", "))
+		}
+		judged = append(judged, all[at])
+	}
+	return all, judged, nil
+}
+
+// figureName takes the names of vLLM's client for ours: "p99_ttft_ms".
+func figureName(name string) string {
+	if stem, ok := strings.CutSuffix(name, "_ms"); ok {
+		return stem + "_s"
+	}
+	return name
+}
+
+func figureNames(figures []metrics.Figure) []string {
+	var names []string
+	for _, f := range figures {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// versus compares one side with the baseline.
+func (c *Comparison) versus(at int) Versus {
+	base, with := c.Sides[c.Baseline].Run, c.Sides[at].Run
+	v := Versus{Side: at, Delta: runChanges(base, with)}
+	baseCells := metrics.Cells(asTheyRan(base), variantsOf(base), base.Manifest.Points)
+	cells := metrics.Cells(asTheyRan(with), variantsOf(with), with.Manifest.Points)
+	matches, notes := match(baseCells, cells)
+	v.notes = notes
+	for _, m := range matches {
+		changes := cellChanges(m.base, m.with)
+		v.Delta = gather(v.Delta, m.with.Variant, changes)
+		s := contrast(m.base, m.with, c.judged, c.Rule)
+		s.Point = pointName(m)
+		s.differ = changes
+		if s.never == "" {
+			s.never = settingsDiffer(m.base, m.with)
+		}
+		if s.never != "" {
+			s.Differences, s.Outliers, s.Drifts = nil, nil, nil
+		}
+		v.sets = append(v.sets, s)
+	}
+	v.Things = things(v.Delta)
+	return v
+}
+
+// settingsDiffer says why two cells of different runs measure different
+// things; "": they do not.
+func settingsDiffer(base, with metrics.Cell) string {
+	b, w := anyStep(base), anyStep(with)
+	if b == nil || w == nil {
+		return ""
+	}
+	var reasons []string
+	for _, c := range loadChanges(b.Asked, w.Asked) {
+		if c.What != "load warmups" && c.What != "load endpoint" {
+			reasons = append(reasons, c.String())
+		}
+	}
+	if why := promptsDiffer(base, with); why != "" {
+		reasons = append(reasons, why)
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// matched are two cells of two runs that stand for the same.
+type matched struct{ base, with metrics.Cell }
+
+func pointName(m matched) string {
+	if m.base.Point == m.with.Point {
+		return m.with.Point
+	}
+	return m.base.Point + " and " + m.with.Point
+}
+
+// match pairs variants, and then their points by label. What has no partner is
+// told.
+func match(base, with []metrics.Cell) (pairs []matched, notes []string) {
+	partners, notes := partnersOf(base, with)
+	for _, w := range with {
+		partner, ok := partners[w.Variant]
+		if !ok {
+			continue
+		}
+		at := slices.IndexFunc(base, func(b metrics.Cell) bool { return b.Variant == partner && b.Point == w.Point })
+		if at < 0 && pointsOf(base, partner) == 1 && pointsOf(with, w.Variant) == 1 {
+			at = slices.IndexFunc(base, func(b metrics.Cell) bool { return b.Variant == partner })
+		}
+		if at < 0 {
+			notes = append(notes, fmt.Sprintf("point %s of %s: the baseline has none of that label", clean(w.Point), clean(w.Variant)))
+			continue
+		}
+		pairs = append(pairs, matched{base[at], w})
+	}
+	for _, b := range base {
+		if !slices.ContainsFunc(pairs, func(m matched) bool { return m.base.Variant == b.Variant && m.base.Point == b.Point }) {
+			notes = append(notes, fmt.Sprintf("%s at %s of the baseline has no counterpart", clean(b.Variant), clean(b.Point)))
+		}
+	}
+	return pairs, notes
+}
+
+func pointsOf(cells []metrics.Cell, variant string) int {
+	n := 0
+	for _, c := range cells {
+		if c.Variant == variant {
+			n++
+		}
+	}
+	return n
+}
+
+// partnersOf pairs variants: by name, then by equal configuration, and then
+// the one that is left on either side.
+func partnersOf(base, with []metrics.Cell) (partners map[string]string, notes []string) {
+	partners = make(map[string]string)
+	baseNames, names := cellVariants(base), cellVariants(with)
+	taken := func(name string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return partners[n] == name })
+	}
+	for _, name := range names {
+		if slices.Contains(baseNames, name) {
+			partners[name] = name
+		}
+	}
+	for _, name := range names {
+		for _, other := range baseNames {
+			if partners[name] == "" && !taken(other) && sameRecipe(base, other, with, name) {
+				partners[name] = other
+				notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: they have one configuration", clean(name), clean(other)))
+			}
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return partners[n] != "" })
+	baseLeft := slices.DeleteFunc(slices.Clone(baseNames), taken)
+	switch {
+	case len(left) == 1 && len(baseLeft) == 1:
+		partners[left[0]] = baseLeft[0]
+		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: no other is left", clean(left[0]), clean(baseLeft[0])))
+	default:
+		for _, name := range left {
+			notes = append(notes, clean(name)+" has no counterpart in the baseline")
+		}
+	}
+	return partners, notes
+}
+
+func cellVariants(cells []metrics.Cell) []string {
+	var names []string
+	for _, c := range cells {
+		names = appendNew(names, c.Variant)
+	}
+	return names
+}
+
+func sameRecipe(base []metrics.Cell, baseName string, with []metrics.Cell, name string) bool {
+	b := slices.IndexFunc(base, func(c metrics.Cell) bool { return c.Variant == baseName && withServers(c) != nil })
+	w := slices.IndexFunc(with, func(c metrics.Cell) bool { return c.Variant == name && withServers(c) != nil })
+	return b >= 0 && w >= 0 && len(recipeChanges(base[b], with[w])) == 0 && len(withServers(with[w]).Servers[0].Argv) > 0
+}

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Write prints the comparison for a terminal or as Markdown, and what was
+// found of the conditions.
+func (c *Comparison) Write(w io.Writer, form Form, findings []Finding, opts Options) error {
+	parts := c.parts(findings)
+	if form == MarkdownForm {
+		out := &bytes.Buffer{}
+		markdownParts(out, parts)
+		_, err := w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
+		return err
+	}
+	p := &printer{opts: opts}
+	p.parts(parts)
+	_, err := w.Write(bytes.TrimLeft(p.out.Bytes(), "\n"))
+	return err
+}
+
+func (c *Comparison) parts(findings []Finding) []part {
+	base := c.Sides[c.Baseline]
+	head := part{title: "Comparison against " + base.Name, intro: c.simulatedLines(), table: c.sideTable()}
+	parts := []part{head}
+	if len(findings) > 0 {
+		parts = append(parts, findingsPart(findings))
+	}
+	for _, v := range c.Versus {
+		name := c.Sides[v.Side].Name
+		parts = append(parts, v.deltaPart(base.Name, name))
+		body := part{title: "Differences of " + name, intro: []string{ruleText(c.Rule, base.Name)}, notes: v.notes}
+		parts = append(parts, body)
+		for i := range v.sets {
+			s := &v.sets[i]
+			s.differ = nil // the configuration stands above, once for all
+			piece := s.part(c.figures, base.Name, name)
+			piece.title = clean(s.Candidate.Variant) + ", " + clean(s.Point)
+			parts = append(parts, piece)
+		}
+	}
+	return parts
+}
+
+func (c *Comparison) simulatedLines() []string {
+	for _, s := range c.Sides {
+		if s.Run.Manifest.Simulated || anySimulated(s.Run) {
+			return []string{simulatedLine + " (of the sides or rows marked" + simulated + ")"}
+		}
+	}
+	return nil
+}
+
+// sideTable says what the sides are.
+func (c *Comparison) sideTable() comparison {
+	t := comparison{keys: []int{0}, columns: []heading{{"run", "", true}, {"scenario", "", true}, {"id", "", true}, {"started", "", true}, {"bench", "", true}, {"steps", "", true}}}
+	for i, s := range c.Sides {
+		name := s.Name
+		if anySimulated(s.Run) {
+			name += simulated
+		}
+		if i == c.Baseline {
+			name += " (baseline)"
+		}
+		m := s.Run.Manifest
+		t.rows = append(t.rows, row{cells: []entry{
+			{text: name}, {text: clean(m.Scenario)}, {text: clean(m.Run)}, {text: clean(m.StartedAt)}, {text: clean(m.Bench)}, {text: countSteps(s.Run)},
+		}})
+	}
+	return t
+}
+
+// deltaPart is what differs in configuration, and the warning where that is
+// more than one thing.
+func (v *Versus) deltaPart(baseline, name string) part {
+	p := part{title: "CONFIG DELTA of " + name}
+	switch {
+	case v.Things == 0:
+		p.intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, kernel, bench, client, load, prompts."}
+	case v.Things == 1:
+		p.intro = []string{"One thing differs."}
+	default:
+		p.intro = []string{"WARNING: " + v.manyThings()}
+	}
+	if len(v.Delta) == 0 {
+		return p
+	}
+	p.table = comparison{keys: []int{0}, columns: []heading{{"what", "", true}, {baseline, "", true}, {name, "", true}, {"of", "", true}}}
+	for _, d := range v.Delta {
+		of := "the run"
+		if d.Variants != nil {
+			of = few(d.Variants)
+		}
+		p.table.rows = append(p.table.rows, row{cells: []entry{{text: clean(d.What)}, {text: dash(clean(d.From))}, {text: dash(clean(d.To))}, {text: of}}})
+	}
+	return p
+}
+
+func dash(s string) string {
+	if s == "" {
+		return missing
+	}
+	return s
+}
+
+// manyThings warns that a difference has more than one possible cause.
+func (v *Versus) manyThings() string {
+	var names []string
+	for _, d := range v.Delta {
+		names = appendNew(names, clean(d.What))
+	}
+	return fmt.Sprintf("%d things differ (%s): what follows cannot be put down to one of them.", v.Things, strings.Join(names, ", "))
+}
+
+// Strict is an error if more than one thing differs between a side and the
+// baseline.
+func (c *Comparison) Strict() error {
+	for _, v := range c.Versus {
+		if v.Things > 1 {
+			return fmt.Errorf("compare %s with %s: %s", c.Sides[v.Side].Name, c.Sides[c.Baseline].Name, v.manyThings())
+		}
+	}
+	return nil
+}
+
+func findingsPart(findings []Finding) part {
+	p := part{title: "Conditions"}
+	for _, f := range findings {
+		state := "holds"
+		if f.Uncertain {
+			state = "cannot be told"
+		}
+		p.notes = append(p.notes, fmt.Sprintf("%s %s: %s: %s", f.Condition, state, f.Where, f.Why))
+	}
+	return p
+}

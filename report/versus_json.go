@@ -1,0 +1,91 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"benchrig/metrics"
+)
+
+// comparisonJSON is the comparison for programs; docs/compare.md has its
+// fields.
+type comparisonJSON struct {
+	Format     int          `json:"format_version"`
+	Baseline   string       `json:"baseline"`
+	Confidence float64      `json:"confidence"`
+	Margin     float64      `json:"smallest_difference"`
+	Sides      []sideJSON   `json:"sides"`
+	Versus     []versusJSON `json:"comparisons"`
+	Findings   []Finding    `json:"conditions"`
+}
+
+type sideJSON struct {
+	Name      string `json:"name"`
+	Path      string `json:"path"`
+	Scenario  string `json:"scenario"`
+	Run       string `json:"run_id"`
+	Bench     string `json:"bench_version"`
+	Simulated bool   `json:"simulated"`
+}
+
+type versusJSON struct {
+	Side   string     `json:"side"`
+	Things int        `json:"things_that_differ"`
+	Delta  []delta    `json:"config_delta"`
+	Notes  []string   `json:"notes"`
+	Pairs  []pairJSON `json:"pairs"`
+}
+
+type pairJSON struct {
+	Variant       string               `json:"variant"`
+	Baseline      string               `json:"baseline_variant"`
+	Point         string               `json:"point"`
+	NotComparable string               `json:"not_comparable"` // ""
+	Failed        []string             `json:"failed"`
+	Notes         []string             `json:"notes"`
+	Outliers      []string             `json:"outliers"`
+	Drifts        []string             `json:"drifts"`
+	Simulated     bool                 `json:"simulated"`
+	Extrapolated  bool                 `json:"extrapolated"`
+	Differences   []metrics.Difference `json:"differences"`
+}
+
+// JSON prints the comparison for programs.
+func (c *Comparison) JSON(w io.Writer, findings []Finding) error {
+	const format = 1
+	out := comparisonJSON{
+		Format: format, Baseline: c.Sides[c.Baseline].Name, Confidence: c.Rule.Confidence, Margin: c.Rule.Margin, Findings: notNil(findings),
+	}
+	for _, s := range c.Sides {
+		m := s.Run.Manifest
+		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated || anySimulated(s.Run)})
+	}
+	for _, v := range c.Versus {
+		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.notes), Pairs: []pairJSON{}}
+		for i := range v.sets {
+			one.Pairs = append(one.Pairs, v.sets[i].json())
+		}
+		out.Versus = append(out.Versus, one)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}
+
+func (s *set) json() pairJSON {
+	return pairJSON{
+		Variant: s.Candidate.Variant, Baseline: s.Baseline.Variant, Point: s.Point, NotComparable: s.never,
+		Failed: notNil(s.failed), Notes: notNil(s.notes), Outliers: notNil(s.Outliers), Drifts: notNil(s.Drifts), Differences: notNil(s.Differences),
+		Simulated:    isSimulated(s.Baseline) || isSimulated(s.Candidate),
+		Extrapolated: extrapolationOf(s.Baseline) != nil || extrapolationOf(s.Candidate) != nil,
+	}
+}
+
+// notNil makes an empty list of none, which JSON would call null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
