@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"benchrig/launchers"
 	"benchrig/load"
@@ -74,7 +75,11 @@ func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server
 		return job, err
 	}
 	result.Asked.DatasetSHA256 = set.SHA256
-	for _, note := range set.Notes {
+	notes := set.Notes
+	if point.Note != "" {
+		notes = append(slices.Clone(notes), point.Note)
+	}
+	for _, note := range notes {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
 	}
 	job.Prompts, job.Warmups = LoadPrompts(set), LoadPrompts(warm)

@@ -31,9 +31,10 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds a kind by the name that scenarios use.
+// Lookup finds a kind by the name that scenarios use, or that a simulated one
+// has in its place.
 func Lookup(name string) (Kind, bool) {
-	for _, kind := range All() {
+	for _, kind := range append(All(), simulatedLlamaKind()) {
 		if kind.Name == name {
 			return kind, true
 		}

@@ -22,6 +22,23 @@ func simulatorKind() Kind {
 	return kind
 }
 
+// simulatedLlamaKind is the simulator in the dialect of llama-server. No
+// scenario names it: it stands in for llamacpp where a scenario is simulated.
+func simulatedLlamaKind() Kind {
+	kind := llamacppKind()
+	kind.Name = "simulator-llamacpp"
+	kind.StopGrace = 10 * time.Second
+	kind.Simulated = true
+	kind.ServedName = servedOrModel
+	kind.Command = func(s Spec) (Command, error) {
+		s.Args = append([]Arg{{Name: "sim-persona", Value: "llamacpp"}}, s.Args...)
+		return simulatorCommand(s)
+	}
+	kind.Entry = nil
+	kind.Fatal = append(kind.Fatal, simulatorKind().Fatal...)
+	return kind
+}
+
 // simulatorCommand builds `bench simulate --model MODEL ...`; Binary is our own
 // program. Without a model the simulator takes its default. Options have
 // vLLM's names in their long form; false is --name=false.

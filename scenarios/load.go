@@ -35,6 +35,7 @@ type Load struct {
 	MinSuccess       float64                  // share of requests that must succeed, 0 to 1
 	KeepText         bool                     // keep the answers' text in the records
 	PrefixCache      PrefixCache
+	Note             string // what is to be known of the prompts, for every step's warnings; "": nothing
 }
 
 // Ramp raises the request rate from the first request to the last.

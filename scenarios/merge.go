@@ -61,7 +61,7 @@ func argIndex(n *node, name string) int {
 // serverOverlay is how a variant's keys lie over the shared server: block.
 func serverOverlay() map[string]func(base, top *node) *node {
 	return map[string]func(base, top *node) *node{
-		"args": overlayArgs, "env": overlayKeys, "ready": overlayKeys, "stop": overlayKeys, "tls": overlayKeys, "container": overlayKeys,
+		"args": overlayArgs, "sim-args": overlayArgs, "env": overlayKeys, "ready": overlayKeys, "stop": overlayKeys, "tls": overlayKeys, "container": overlayKeys,
 	}
 }
 

@@ -68,6 +68,7 @@ type parser struct {
 	secrets      map[string]bool
 	defaults     map[string]string
 	warnings     []string
+	simulating   bool
 	serverBroken bool // the shared block could not be read, so that what it lacks is no error
 	others       []*blockInfo
 	literals     map[string]*node
@@ -89,7 +90,7 @@ func allBlocks() []*blockInfo {
 	return []*blockInfo{
 		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
 		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
-		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(),
+		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(),
 	}
 }
 
@@ -114,12 +115,16 @@ func (p *parser) read(src []byte, s *Scenario) {
 		return
 	}
 	later := p.apply(root, p.overrides())
+	p.simulating = simulating(root)
 	p.readVars(root)
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
 	p.readPoints(root, s)
 	p.checkMethod(root, s)
 	p.checkVarsUsed()
+	if p.simulating && len(p.errs.list) == 0 {
+		p.simulate(s)
+	}
 	s.Defaults = p.allDefaults()
 	p.hideSecretUses()
 	s.EnvUsed = slices.SortedFunc(maps.Values(p.envUsed), func(a, b EnvUse) int { return strings.Compare(a.Name, b.Name) })

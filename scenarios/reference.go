@@ -39,6 +39,7 @@ func sections() []section {
 	return []section{
 		{title: "Top level", info: fileBlock().info()},
 		{title: "llama-bench", info: llamaBenchBlock().info()},
+		{title: "simulate", info: simulateBlock().info()},
 		{title: "deadlines", info: deadlinesBlock().info()},
 		{title: "watchdog", info: watchdogBlock().info()},
 		{title: "disk", info: diskBlock().info()},

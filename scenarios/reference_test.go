@@ -77,7 +77,7 @@ func exampleFile(title, example string) string {
 		parts[top] = "load:\n" + lens[key] + "  " + key + ":\n" + indent(example, "    ")
 	}
 	var b strings.Builder
-	for _, name := range []string{"schema", "deadlines", "watchdog", "disk", "telemetry", "settle", "vram", "hooks", "server", "variants", "load"} {
+	for _, name := range []string{"schema", "simulate", "deadlines", "watchdog", "disk", "telemetry", "settle", "vram", "hooks", "server", "variants", "load"} {
 		b.WriteString(parts[name])
 	}
 	return b.String()

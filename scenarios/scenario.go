@@ -39,6 +39,8 @@ type Scenario struct {
 	Telemetry          Telemetry
 	Settle             Settle
 	VRAM               VRAM
+	Simulation         Simulation
+	SimNotes           []string // what --sim changed and skipped
 	Hooks              LevelHooks
 	Checks             []Check
 	Notify             []Notify
@@ -50,7 +52,8 @@ type Scenario struct {
 	Secrets  []string  // values of secret ${env:NAME} and of other secrets, in the clear: never to be shown or written
 	Warnings []string  // what stops nothing but may not be meant, each with its position
 
-	locals []localPath // files and folders of this box that a run needs
+	variantHooks int         // hooks of all variants
+	locals       []localPath // files and folders of this box that a run needs
 }
 
 // Order says in which order steps run.
@@ -111,6 +114,7 @@ type Server struct {
 	Binary     []string // program and leading arguments; nil: the launcher's own
 	Command    []string // launcher command: the whole argv; ${host}, ${port}, ${model} are filled in at launch
 	Args       []Arg
+	SimArgs    []Arg // of the simulator that takes the server's place under --sim
 	Env        map[string]EnvValue
 	BaseURL    string // launcher external
 	UnixSocket string // launcher external: absolute; "": TCP

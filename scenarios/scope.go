@@ -175,6 +175,9 @@ func (p *parser) env(name string, pos Pos) *node {
 	if p.opts.LookupEnv != nil {
 		value, ok = p.opts.LookupEnv(name)
 	}
+	if !ok && p.simulating {
+		value, ok = missingEnv, true
+	}
 	if !ok {
 		p.errs.add(pos, "environment variable %s is not set", name)
 		return &node{pos: pos}

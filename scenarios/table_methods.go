@@ -13,6 +13,7 @@ func reportFields() []field[Scenario] {
 		textKey("baseline", "Variant that the others are compared to.", func(s *Scenario) *string { return &s.Baseline }).elseNote("the first"),
 		freeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is none of this size.",
 			simple(percentShape), readSmallestDifference).elseNote("that of the report"),
+		blockKey("simulate", "How --sim plays the engines.", simulateBlock(), func(s *Scenario) *Simulation { return &s.Simulation }),
 		freeKey("tables", "Tables that the report shows beside the usual one.", listOf(enumOf(TableNames()...)), readTables).elseNote("none"),
 	}
 }

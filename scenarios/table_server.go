@@ -17,7 +17,7 @@ func serverBlock() block[Server] {
 	return block[Server]{
 		name: "under server:",
 		doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: key by key; " +
-			"args, env, ready, stop, tls and container are laid over each other one level deeper. An argument set to null in a variant is removed.",
+			"args, sim-args, env, ready, stop, tls and container are laid over each other one level deeper. An argument set to null in a variant is removed.",
 		example: `
 launcher: vllm
 model: meta-llama/Llama-3.1-70B-Instruct
@@ -47,6 +47,8 @@ func recipeFields() []field[Server] {
 		freeKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true is a bare switch, null leaves the argument out, "+
 			"lists and mappings become what the engine takes. Numbers keep their spelling; yes, no, on and off are text.",
 			mapOf(simple(anyShape)), readArgs),
+		freeKey("sim-args", "Arguments of the simulator that takes the server's place under --sim, laid over those that it keeps of args; see bench simulate --help.",
+			mapOf(simple(anyShape)), func(r *reader, n *node, s *Server) { s.SimArgs = r.args(n) }),
 		freeKey("env", "Environment of the server; null removes a variable that would be inherited.",
 			mapOf(scalarOrNull), func(r *reader, n *node, s *Server) { s.Env = readEnv(r, n) }),
 		freeKey("base-url", "Launcher external only: where the server is, without the /v1 of the request path.", simple(textShape), readBaseURL),

@@ -38,6 +38,7 @@ func (p *parser) readVariants(root *node, later []*override, s *Scenario) {
 			}
 			variant, defaults := p.variant(table, raw, shared, later, s)
 			names = append(names, variant.Name)
+			s.variantHooks += len(variant.Hooks.Before) + len(variant.Hooks.After)
 			s.Variants = append(s.Variants, variant)
 			all[variant.Name] = defaults
 			if was, twice := places[variant.Name]; twice && variant.Name != "" {

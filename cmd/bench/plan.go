@@ -63,6 +63,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	for _, warning := range sc.Warnings {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
+	printSimNotes(e.stdout, sc)
 	printPlan(e, sc, plan)
 	printDropped(e, harness.DroppedEnv(sc, box, e.environ))
 	if o.explain {

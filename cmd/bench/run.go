@@ -79,6 +79,7 @@ func warnOf(e env, sc *scenarios.Scenario) {
 	for _, warning := range sc.Warnings {
 		fmt.Fprintf(e.stderr, "warning: %s\n", warning)
 	}
+	printSimNotes(e.stderr, sc)
 	for _, problem := range sc.Problems() {
 		fmt.Fprintf(e.stderr, "warning: %s\n", problem)
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,19 +19,56 @@ import (
 
 // scenarioOptions are shared by the commands that read a scenario.
 type scenarioOptions struct {
-	set []string
+	set       []string
+	sim       bool
+	simSpeed  float64
+	simDevice string
 }
 
 func (o *scenarioOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`; may be repeated")
+	fs.BoolVar(&o.sim, "sim", false, "put the simulator in the place of every engine; no GPU is used, and all figures are marked as simulated")
+	fs.Float64Var(&o.simSpeed, "sim-speed", 0, "with --sim: how many times as fast as the engines played (default simulate.speed, else 10)")
+	fs.StringVar(&o.simDevice, "sim-device", "", "with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default simulate.device, else guessed)")
+}
+
+// sets are the overrides as given, and those that the flags of --sim stand
+// for: a results folder keeps them all.
+func (o *scenarioOptions) sets() ([]string, error) {
+	sets := slices.Clone(o.set)
+	if !o.sim {
+		if o.simSpeed != 0 || o.simDevice != "" {
+			return nil, errors.New("--sim-speed and --sim-device need --sim")
+		}
+		return sets, nil
+	}
+	sets = append(sets, "simulate.on=true")
+	if o.simSpeed != 0 {
+		sets = append(sets, fmt.Sprintf("simulate.speed=%g", o.simSpeed))
+	}
+	if o.simDevice != "" {
+		sets = append(sets, "simulate.device="+o.simDevice)
+	}
+	return sets, nil
 }
 
 func (o *scenarioOptions) load(e env, path string) (*scenarios.Scenario, error) {
-	sc, err := scenarios.LoadFile(path, scenarios.Options{Set: o.set, LookupEnv: e.lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+	sets, err := o.sets()
+	if err != nil {
+		return nil, usageError(err)
+	}
+	sc, err := scenarios.LoadFile(path, scenarios.Options{Set: sets, LookupEnv: e.lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, usageError(err)
 	}
 	return sc, nil
+}
+
+// printSimNotes tells what --sim changed.
+func printSimNotes(w io.Writer, sc *scenarios.Scenario) {
+	for _, note := range sc.SimNotes {
+		fmt.Fprintf(w, "simulated: %s\n", note)
+	}
 }
 
 // boxOptions say for which machine a plan is made.
