@@ -27,9 +27,12 @@ type Record struct {
 	InputTokens        *int       `json:"input_tokens"`        // as the server counted; null: it did not say
 	OutputTokens       *int       `json:"output_tokens"`
 	OutputTokensSource TokenCount `json:"output_tokens_source"`
-	TextTokens         *int       `json:"text_tokens"`   // the answer's text through the run's own tokenizer; null: not counted
-	CachedTokens       *int       `json:"cached_tokens"` // prompt tokens served from the prefix cache
-	FinishReason       string     `json:"finish_reason"` // as the server said; "" if it did not
+	TextTokens         *int       `json:"text_tokens"`               // the answer's text through the run's own tokenizer; null: not counted
+	CachedTokens       *int       `json:"cached_tokens"`             // prompt tokens served from the prefix cache
+	DraftTokens        *int       `json:"draft_tokens,omitempty"`    // guessed for this answer by speculative decoding; null: it did not say
+	AcceptedTokens     *int       `json:"accepted_tokens,omitempty"` // of those
+	Drafts             *int       `json:"drafts,omitempty"`          // steps that checked a draft
+	FinishReason       string     `json:"finish_reason"`             // as the server said; "" if it did not
 	Text               string     `json:"text,omitempty"`
 	TextSHA256         string     `json:"text_sha256"` // of the whole answer, hex
 

@@ -137,8 +137,9 @@ type Server struct {
 	ReadyPhases []Phase            `json:"ready_phases"`
 	Counters    map[string]float64 `json:"counters"` // the server's own counters, change over the pass, under our names
 	Simulated   bool               `json:"simulated"`
-	Startup     *Startup           `json:"startup"` // null: the server said nothing of its start
-	Smoke       *SmokeAnswer       `json:"smoke"`   // null: none was asked for
+	Startup     *Startup           `json:"startup"`     // null: the server said nothing of its start
+	Smoke       *SmokeAnswer       `json:"smoke"`       // null: none was asked for
+	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
 }
 
 // Phase is one rung of the readiness ladder.

@@ -74,9 +74,11 @@ const (
 	FailDownload     FailureClass = "download-failed"
 	FailEngineDied   FailureClass = "engine-died" // a worker ended, and the front end only says that it did
 	FailCompileCache FailureClass = "compile-cache"
-	FailSharedMemory FailureClass = "shm-full"         // no room in /dev/shm
-	FailImage        FailureClass = "container-image"  // cannot be had
-	FailContainer    FailureClass = "container-engine" // does not answer
+	FailSharedMemory FailureClass = "shm-full"          // no room in /dev/shm
+	FailSmoke        FailureClass = "smoke-failed"      // it serves, but not the request that had to succeed first
+	FailContext      FailureClass = "context-too-small" // none of the prompts fits what the server takes
+	FailImage        FailureClass = "container-image"   // cannot be had
+	FailContainer    FailureClass = "container-engine"  // does not answer
 )
 
 // Retryable reports whether the same may go better a second time: false for
@@ -84,7 +86,7 @@ const (
 func (c FailureClass) Retryable() bool {
 	switch c {
 	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,
-		FailModel, FailGated, FailKVCache, FailImage, FailDataset,
+		FailModel, FailGated, FailKVCache, FailImage, FailDataset, FailSmoke, FailContext,
 		FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailInternal:
 		return false
 	default:
@@ -151,4 +153,11 @@ const (
 	WarnHook           WarningCode = "hook-failed"         // a hook, check or undo did not do what it should
 	WarnExtrapolated   WarningCode = "extrapolated"        // one replica ran with its share of the load and stands for several
 	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
+
+	WarnContext      WarningCode = "context-too-small"    // some prompts do not fit what the server takes
+	WarnFewSlots     WarningCode = "few-slots"            // the server works on fewer requests at once than are sent
+	WarnNoEffect     WarningCode = "no-effect"            // a setting of the recipe means nothing to this version of the engine
+	WarnSpecRandom   WarningCode = "speculation-random"   // drafts were made for random prompts: their acceptance means nothing
+	WarnSpecPastEnd  WarningCode = "speculation-past-end" // answers were kept going past their natural end, where drafts are guessed otherwise
+	WarnSpecBaseline WarningCode = "speculation-alone"    // no variant of the run does without speculation
 )
