@@ -51,14 +51,14 @@ func benchLines(out *bytes.Buffer, c metrics.Cell, scenario string, figures []me
 		name += "/simulated"
 	}
 	for i := range c.ByLife() {
-		line := name + " 1"
+		var fields []string
 		for _, f := range figures {
 			if values := c.PerLife(f.Of); values != nil {
-				line += " " + strconv.FormatFloat(values[i]*f.Scale, 'g', -1, 64) + " " + benchUnit(f)
+				fields = append(fields, strconv.FormatFloat(values[i]*f.Scale, 'g', -1, 64), benchUnit(f))
 			}
 		}
-		if line != name+" 1" {
-			out.WriteString(line + "\n")
+		if fields != nil {
+			fmt.Fprintf(out, "%s 1 %s\n", name, strings.Join(fields, " "))
 		}
 	}
 }

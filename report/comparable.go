@@ -93,7 +93,7 @@ func sideNotes(c metrics.Cell) []string {
 		return nil
 	}
 	if left := len(c.Steps) - len(c.Counted); left > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %s do not count (%s)", name, left, plural(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
+		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, plural(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
 	}
 	if c.Counted[0].Verdict == results.Suspect {
 		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)", suspectMark, name, strings.Join(doubtCodes(c), ", ")))
@@ -144,8 +144,8 @@ func verbatim(r *results.Result) string {
 // telling is the last line of a log that names an error, else the last one.
 func telling(lines []string) string {
 	last := ""
-	for i := len(lines) - 1; i >= 0; i-- {
-		line := clean(lines[i])
+	for _, text := range slices.Backward(lines) {
+		line := clean(text)
 		lower := strings.ToLower(line)
 		if strings.Contains(lower, "error") || strings.Contains(lower, "exception") {
 			return line

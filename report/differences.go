@@ -70,12 +70,17 @@ const driftAlpha = 0.05
 
 // differences compares every variant of a run with its baseline, point by
 // point; none where there is one variant or no repeat.
-func differences(run *results.Run) []set {
+func differences(run *results.Run) []set { return differencesBy(run, 0) }
+
+// differencesBy is differences with so many rounds of the bootstrap; 0: the
+// usual number.
+func differencesBy(run *results.Run, rounds int) []set {
 	cells := metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points)
 	if !anyRepeats(cells) {
 		return nil
 	}
 	figures, rule := defaultFigures(stepResults(run)), ruleOf(run.Manifest)
+	rule.Rounds = rounds
 	var all []set
 	for _, candidate := range cells {
 		if candidate.Variant == baselineOf(run) {
@@ -161,9 +166,7 @@ func (s *set) part(figures []metrics.Figure, baseline, candidate string) part {
 	if s.never != "" {
 		p.intro = append(p.intro, "not comparable: "+s.never)
 	}
-	for _, line := range s.failed {
-		p.intro = append(p.intro, line)
-	}
+	p.intro = append(p.intro, s.failed...)
 	if len(s.differ) > 0 {
 		p.intro = append(p.intro, "what differs: "+against(s.differ))
 	}
@@ -183,20 +186,30 @@ func (s *set) table(figures []metrics.Figure, baseline, candidate string) compar
 		return comparison{}
 	}
 	c := comparison{keys: []int{0, 6}, columns: []heading{
-		{"figure", "", true}, {sideName(s.Baseline, baseline), "mean ± sd", false}, {sideName(s.Candidate, candidate), "mean ± sd", false},
-		{"n", "lives", false}, {"change", "", false}, {"interval", "", false}, {"verdict", "", true},
+		{"figure", "", true},
+		{sideName(s.Baseline, baseline), "mean ± sd", false},
+		{sideName(s.Candidate, candidate), "mean ± sd", false},
+		{"n", "lives", false},
+		{"change", "", false},
+		{"interval", "", false},
+		{"verdict", "", true},
 	}}
-	marks := ""
+	var marks strings.Builder
 	for _, d := range s.Differences {
 		f := figureNamed(figures, d.Figure)
 		base, with := marksOf(f, s.Baseline), marksOf(f, s.Candidate)
-		marks += base + with
+		marks.WriteString(base + with)
 		c.rows = append(c.rows, row{cells: []entry{
-			{text: f.Title}, {text: meanText(d.Baseline, f, base)}, {text: meanText(d.Candidate, f, with)},
-			{text: fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N)}, {text: changeText(d.Delta)}, {text: intervalText(d)}, {text: verdictText(d), short: shortTell(d)},
+			{text: f.Title},
+			{text: meanText(d.Baseline, f, base)},
+			{text: meanText(d.Candidate, f, with)},
+			{text: fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N)},
+			{text: changeText(d.Delta)},
+			{text: intervalText(d)},
+			{text: verdictText(d), short: shortTell(d)},
 		}})
 	}
-	c.legend = markLegend(marks)
+	c.legend = markLegend(marks.String())
 	return c
 }
 

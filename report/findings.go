@@ -3,7 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -70,7 +72,11 @@ func logOf(run *results.Run, r *results.Result) string {
 	if life == "" {
 		return ""
 	}
-	return path.Join("lives", clean(life), fmt.Sprintf("server-%d.log", replica))
+	name := path.Join("lives", clean(life), results.ServerLogName(replica))
+	if _, err := os.Stat(filepath.Join(run.Dir, filepath.FromSlash(name)+".zst")); err == nil { // its life has ended
+		name += ".zst"
+	}
+	return name
 }
 
 // doubts are warnings of one code.

@@ -80,16 +80,33 @@ func llamaBenchParts(run *results.Run) []part {
 // memory and power behind them.
 func testTable(all []tested) comparison {
 	c := comparison{keys: []int{0, 7}, columns: []heading{
-		{"variant", "", true}, {"model", "", true}, {"size", "GiB", false}, {"params", "B", false}, {"backend", "", true}, {"ngl", "", false}, {"fa", "", false},
-		{"test", "", true}, {"t/s", "mean ± sd", false}, {"memory", "peak GiB", false}, {"power", "mean W", false},
+		{"variant", "", true},
+		{"model", "", true},
+		{"size", "GiB", false},
+		{"params", "B", false},
+		{"backend", "", true},
+		{"ngl", "", false},
+		{"fa", "", false},
+		{"test", "", true},
+		{"t/s", "mean ± sd", false},
+		{"memory", "peak GiB", false},
+		{"power", "mean W", false},
 	}}
 	for i, t := range all {
 		memory := t.cell.MeanOf(ofSum(memoryPeak))
 		power := t.cell.MeanOf(ofSum(meanPower))
 		c.rows = append(c.rows, row{newPoint: i > 0 && t.cell.Variant != all[i-1].cell.Variant, cells: []entry{
-			{text: variantName(t.cell)}, {text: clean(t.Model)}, {text: scaled(t.SizeBytes, gib)}, {text: scaled(t.Parameters, 1e9)}, {text: clean(t.Backend)},
-			{text: cmp.Or(textOfInt(t.GPULayers), missing)}, {text: cmp.Or(clean(t.FlashAttn), missing)}, {text: clean(t.Test)}, {text: t.speed()},
-			{text: scaledFloat(memory, gib)}, {text: formatNumber(power, 1)},
+			{text: variantName(t.cell)},
+			{text: clean(t.Model)},
+			{text: scaled(t.SizeBytes, gib)},
+			{text: scaled(t.Parameters, 1e9)},
+			{text: clean(t.Backend)},
+			{text: cmp.Or(textOfInt(t.GPULayers), missing)},
+			{text: cmp.Or(clean(t.FlashAttn), missing)},
+			{text: clean(t.Test)},
+			{text: t.speed()},
+			{text: scaledFloat(memory, gib)},
+			{text: formatNumber(power, 1)},
 		}})
 	}
 	if slices.ContainsFunc(all, func(t tested) bool { return isSimulated(t.cell) }) {

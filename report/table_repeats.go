@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"benchrig/metrics"
 	"benchrig/results"
@@ -80,7 +81,7 @@ func repeatTable(cell metrics.Cell) comparison {
 		return c
 	}
 	c.rows = make([]row, len(steps))
-	marks := ""
+	var marks strings.Builder
 	for _, col := range repeatColumns() {
 		c.columns = append(c.columns, heading{col.head, "", false})
 		for i, one := range steps {
@@ -89,7 +90,7 @@ func repeatTable(cell metrics.Cell) comparison {
 				shown := *v * col.scale
 				text, mark = formatNumber(&shown, studyDigits), col.mark(one)
 			}
-			marks += mark
+			marks.WriteString(mark)
 			c.rows[i].cells = append(c.rows[i].cells, entry{text: mark + text})
 		}
 	}
@@ -99,6 +100,6 @@ func repeatTable(cell metrics.Cell) comparison {
 			c.rows[i].cells = append(c.rows[i].cells, entry{text: completedOf(one)})
 		}
 	}
-	c.legend = markLegend(marks)
+	c.legend = markLegend(marks.String())
 	return c
 }

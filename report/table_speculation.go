@@ -100,8 +100,14 @@ func speculationParts(run *results.Run) []part {
 		return nil
 	}
 	c := comparison{columns: []heading{
-		{"variant", "", true}, {"point", "", true}, {"draft", "", true}, {"k", "", false}, {"acceptance", "%", false}, {"length", "mean", false},
-		{"efficiency", "%", false}, {"output", "tok/s", false},
+		{"variant", "", true},
+		{"point", "", true},
+		{"draft", "", true},
+		{"k", "", false},
+		{"acceptance", "%", false},
+		{"length", "mean", false},
+		{"efficiency", "%", false},
+		{"output", "tok/s", false},
 	}, keys: []int{0, 1}}
 	for i := range positions {
 		c.columns = append(c.columns, heading{"position", strconv.Itoa(i) + ", %", false})

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"benchrig/metrics"
 	"benchrig/results"
@@ -97,11 +98,12 @@ func studyPart(title string, cells []metrics.Cell, keys ...key) []part {
 			c.rows[at].cells = append(c.rows[at].cells, entry{text: completedOf(cell)})
 		}
 	}
-	marks, anyBest := "", false
+	var marks strings.Builder
+	anyBest := false
 	for _, col := range studyColumns() {
 		c.columns = append(c.columns, heading{col.head, col.unit, false})
 		for at, e := range studyEntries(col, cells) {
-			marks += e.mark
+			marks.WriteString(e.mark)
 			anyBest = anyBest || e.best
 			e.text = e.mark + e.text
 			c.rows[at].cells = append(c.rows[at].cells, e)
@@ -110,7 +112,7 @@ func studyPart(title string, cells []metrics.Cell, keys ...key) []part {
 	if anyBest {
 		c.legend = append(c.legend, columnLegend)
 	}
-	c.legend = append(c.legend, markLegend(marks)...)
+	c.legend = append(c.legend, markLegend(marks.String())...)
 	if slices.ContainsFunc(cells, isSimulated) {
 		c.legend = append(c.legend, simLegend)
 	}

@@ -78,10 +78,10 @@ func (c *Comparison) sideTable() comparison {
 // more than one thing.
 func (v *Versus) deltaPart(baseline, name string) part {
 	p := part{title: "CONFIG DELTA of " + name}
-	switch {
-	case v.Things == 0:
+	switch v.Things {
+	case 0:
 		p.intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, kernel, bench, client, load, prompts."}
-	case v.Things == 1:
+	case 1:
 		p.intro = []string{"One thing differs."}
 	default:
 		p.intro = []string{"WARNING: " + v.manyThings()}
