@@ -108,13 +108,28 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	}
 	spec.Port = cmp.Or(spec.Port, kind.DefaultPort)
 	spec.Host = cmp.Or(spec.Host, "127.0.0.1")
-	// The cookies of one run's servers must differ: whoever carries a server's
-	// is ended with it.
-	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")
 	if failure := portFree(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
 		return nil, failure
 	}
-	base := "http://" + net.JoinHostPort(reachable(spec.Host), strconv.Itoa(spec.Port))
+	server, failure := l.begin(ctx, kind, spec, command)
+	if failure != nil {
+		return nil, failure
+	}
+	if failure := server.becomeReady(ctx); failure != nil {
+		return nil, discard(ctx, server, failure)
+	}
+	return server, nil
+}
+
+// begin starts the program of a command. After a failure nothing of it is left.
+func (l *Launcher) begin(ctx context.Context, kind Kind, spec Spec, command Command) (*Server, *results.Failure) {
+	// The cookies of one run's servers must differ: whoever carries a server's
+	// is ended with it.
+	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")
+	base := ""
+	if spec.Port != 0 {
+		base = "http://" + net.JoinHostPort(reachable(spec.Host), strconv.Itoa(spec.Port))
+	}
 	claim, failure := l.claimMemory(ctx, spec)
 	if failure != nil {
 		return nil, failure
@@ -132,9 +147,6 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 		return nil, failure
 	}
 	l.started(server)
-	if failure := server.becomeReady(ctx); failure != nil {
-		return nil, discard(ctx, server, failure)
-	}
 	return server, nil
 }
 
@@ -261,6 +273,9 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 		})
 	}
 	if failure := s.climb(waiting, s.ladder()); failure != nil {
+		return s.clean(failure)
+	}
+	if failure := s.smoke(waiting); failure != nil {
 		return s.clean(failure)
 	}
 	return s.nowServing(ctx)

@@ -54,9 +54,12 @@ type Server struct {
 // Info says which server this is and how it became ready. Counters are the
 // caller's to fill in.
 func (s *Server) Info() results.Server {
+	drafting := s.drafting()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.info
+	info := s.info
+	info.Speculation = drafting
+	return info
 }
 
 // BaseURL is where requests go: paths that begin with / are appended.
@@ -123,7 +126,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 func (s *Server) end(ctx context.Context) *results.Failure {
 	began, base := time.Now(), context.WithoutCancel(ctx)
 	proof, err := s.process.Stop(ctx, cmp.Or(s.spec.StopGrace, s.kind.StopGrace))
-	proof.PortFree = awaitPortFree(base, s.spec.Host, s.spec.Port)
+	proof.PortFree = s.spec.Port == 0 || awaitPortFree(base, s.spec.Host, s.spec.Port)
 	var memory *results.Failure
 	if err == nil {
 		proof.VRAM, memory = s.claim.prove(base, s.hurried, s.endStray)

@@ -1,0 +1,153 @@
+package launchers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"benchrig/launchers/process"
+	"benchrig/results"
+)
+
+// toolLook is how often the processes of a program that measures are looked at:
+// rarely, since that takes time of the box.
+const toolLook = 5 * time.Second
+
+// Tool is a program that runs to its end and serves nobody. Its processes are
+// owned and proven gone as those of a server are. Stop must be called in any
+// case.
+type Tool struct {
+	server *Server       // its process, log, journal and proof; it never becomes ready
+	over   chan struct{} // closed when it has ended, or has stalled
+}
+
+// Start starts the program of a kind that serves nothing. It is stalled, and
+// fails, when for spec.Ready.Stall it writes no byte of log, uses no CPU time
+// and reads nothing from storage. After an error nothing of it is left; the
+// error is a *results.Failure.
+func (l *Launcher) Start(ctx context.Context, kind Kind, spec Spec) (*Tool, error) {
+	if ctx.Err() != nil {
+		return nil, interrupted(ctx, "before the start")
+	}
+	if spec.Container.Image != "" {
+		return nil, results.Failf(results.FailBadRecipe, "%s: it runs without a container: remove the key", kind.Name)
+	}
+	command, err := Plan(kind, spec)
+	if err != nil {
+		return nil, results.Failf(results.FailBadRecipe, "%s: %v", kind.Name, err)
+	}
+	spec.Port = 0
+	server, failure := l.begin(ctx, kind, spec, command)
+	if failure != nil {
+		return nil, failure
+	}
+	if err := server.spawned(); err != nil {
+		return nil, discard(ctx, server, asFailure(err))
+	}
+	t := &Tool{server: server, over: make(chan struct{})}
+	server.watching.Go(t.watch)
+	return t, nil
+}
+
+// Info says what runs.
+func (t *Tool) Info() results.Server { return t.server.Info() }
+
+// OwnPIDs are its living processes.
+func (t *Tool) OwnPIDs() []int { return t.server.OwnPIDs() }
+
+// Done is closed when the program has ended, or has stalled.
+func (t *Tool) Done() <-chan struct{} { return t.over }
+
+// Failure says why the program did not end well; nil if it ended with code 0,
+// and while it runs.
+func (t *Tool) Failure() *results.Failure { return t.server.Failure() }
+
+// Stop ends what is left of the program and proves that all of it is gone, as
+// Server.Stop does.
+func (t *Tool) Stop(ctx context.Context) (results.Proof, error) { return t.server.Stop(ctx) }
+
+// watch follows the program until it ends, stalls or is stopped.
+func (t *Tool) watch() {
+	defer close(t.over)
+	s := t.server
+	ticker := time.NewTicker(watchServe)
+	defer ticker.Stop()
+	var looked time.Time
+	for {
+		select {
+		case <-s.process.Done():
+			t.ended()
+			return
+		case <-s.quit:
+			if _, exited := s.process.Exit(); exited {
+				t.ended() // before it was asked to
+			}
+			return
+		case <-ticker.C:
+		}
+		moved := s.log.read()
+		if time.Since(looked) < t.lookPeriod() {
+			t.moved(moved)
+			continue
+		}
+		looked = time.Now()
+		now, err := s.process.Usage() // whoever is a member now stays one in our eyes
+		if t.stalled(moved || err == nil && t.worked(now)) {
+			s.fail(results.Failf(results.FailNoProgress, "%s has shown no sign of life for %s: no byte of log, no CPU time, nothing read from storage", s.kind.Name, s.spec.Ready.Stall))
+			return
+		}
+	}
+}
+
+// lookPeriod is shorter where a stall is to be noticed earlier.
+func (t *Tool) lookPeriod() time.Duration {
+	if stall := t.server.spec.Ready.Stall; stall > 0 {
+		return min(toolLook, stall/2)
+	}
+	return toolLook
+}
+
+// moved notes a sign of life.
+func (t *Tool) moved(moved bool) {
+	if !moved {
+		return
+	}
+	t.server.mu.Lock()
+	defer t.server.mu.Unlock()
+	t.server.lastMov = time.Now()
+}
+
+// worked reports whether the program did something since the last look at it.
+func (t *Tool) worked(now process.Usage) bool {
+	s := t.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.lastUse
+	s.lastUse = now
+	return worked(before, now, t.lookPeriod())
+}
+
+func (t *Tool) stalled(moved bool) bool {
+	t.moved(moved)
+	s := t.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spec.Ready.Stall > 0 && time.Since(s.lastMov) >= s.spec.Ready.Stall
+}
+
+// ended says how the program ended: by a fatal line of its log if there is one,
+// unless it ended well.
+func (t *Tool) ended() {
+	s := t.server
+	s.log.readLast()
+	if code, _ := s.process.Exit(); code == 0 {
+		return
+	}
+	failure := s.exitFailure()
+	// Those words are about servers.
+	if rest, ok := strings.CutPrefix(failure.Message, "server "); ok {
+		failure.Message = fmt.Sprintf("%s %s", s.kind.Name, rest)
+	}
+	s.fail(failure)
+}
