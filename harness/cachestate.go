@@ -166,14 +166,13 @@ func (j LoadJob) cacheState(asked results.Asked, p pass) *results.CacheState {
 	if queries > 0 {
 		state.HitShare = new(hits / queries)
 	}
-	ok, known := true, true
+	var ok, known bool
 	switch j.Cache.Asked {
 	case scenarios.CacheCold:
 		ok, known = j.foundCold(asked, p, hits, queries)
 	case scenarios.CacheWarm:
 		ok, known = hits >= warmShare*queries, queries > 0
-	default:
-		known = false
+	case scenarios.CacheAny:
 	}
 	if known {
 		state.Verified, state.VerifiedHow = &ok, how

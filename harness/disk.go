@@ -43,11 +43,10 @@ func (r *Runner) diskLow() *results.Failure {
 	if look == nil {
 		look = freeSpace
 	}
-	free, err := look(r.Folder.Dir())
-	if err != nil || free >= limit {
-		return nil
+	if free, err := look(r.Folder.Dir()); err == nil && free < limit {
+		return results.Failf(results.FailDisk, "%s free where the results lie, disk.min-free asks for %s: free some and go on with 'bench resume'", size(free), size(limit))
 	}
-	return results.Failf(results.FailDisk, "%s free where the results lie, disk.min-free asks for %s: free some and go on with 'bench resume'", size(free), size(limit))
+	return nil
 }
 
 // watchDisk looks at free space and at the logs of running servers until ctx

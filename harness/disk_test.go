@@ -28,11 +28,13 @@ func TestFullDiskEndsTheRun(t *testing.T) {
 	}{
 		{
 			"during a step", 15 * time.Minute,
-			[]string{"a_c1_r1 ok", "a_c2_r1 failed disk", "b_c1_r1 not run disk", "b_c2_r1 not run disk"}, "launch 01-a, stop 01-a",
+			[]string{"a_c1_r1 ok", "a_c2_r1 failed disk", "b_c1_r1 not run disk", "b_c2_r1 not run disk"},
+			"launch 01-a, stop 01-a",
 		},
 		{
 			"before the start", 0,
-			[]string{"a_c1_r1 not run disk", "a_c2_r1 not run disk", "b_c1_r1 not run disk", "b_c2_r1 not run disk"}, "",
+			[]string{"a_c1_r1 not run disk", "a_c2_r1 not run disk", "b_c1_r1 not run disk", "b_c2_r1 not run disk"},
+			"",
 		},
 	}
 	for _, tt := range tests {

@@ -90,7 +90,7 @@ func (r *Runner) need(repeat int, current Life, up bool) float64 {
 				open = true
 			}
 		}
-		if open && !(up && life.ID == current.ID) {
+		if running := up && life.ID == current.ID; open && !running {
 			total += r.pace.ofLife(life)
 		}
 	}

@@ -135,24 +135,37 @@ func TestNewResumeAfterKill(t *testing.T) {
 	}{
 		{"never begun", results.Step{State: results.StepPending, Result: ok(1, results.NotRun, exited)}, nil, false, 0, 0, nil},
 		{
-			"killed in the first attempt", results.Step{State: results.StepInterrupted, Attempt: 1, Open: 1, Result: ok(1, results.NotRun, exited)},
-			[]results.Event{started(1)}, false, 0, 1, []results.FailureClass{results.FailInterrupted},
+			"killed in the first attempt",
+			results.Step{State: results.StepInterrupted, Attempt: 1, Open: 1, Result: ok(1, results.NotRun, exited)},
+			[]results.Event{started(1)},
+			false, 0, 1,
+			[]results.FailureClass{results.FailInterrupted},
 		},
 		{
-			"killed between result and journal", results.Step{State: results.StepDone, Attempt: 1, Result: ok(1, results.OK, nil)},
-			[]results.Event{started(1)}, true, 1, 0, nil,
+			"killed between result and journal",
+			results.Step{State: results.StepDone, Attempt: 1, Result: ok(1, results.OK, nil)},
+			[]results.Event{started(1)},
+			true, 1, 0, nil,
 		},
 		{
-			"killed in a further attempt", results.Step{State: results.StepDone, Attempt: 2, Open: 2, Result: ok(1, results.Failed, exited)},
-			[]results.Event{started(1), ended(1, results.Failed, exited), started(2)}, false, 0, 2, []results.FailureClass{results.FailExited, results.FailInterrupted},
+			"killed in a further attempt",
+			results.Step{State: results.StepDone, Attempt: 2, Open: 2, Result: ok(1, results.Failed, exited)},
+			[]results.Event{started(1), ended(1, results.Failed, exited), started(2)},
+			false, 0, 2,
+			[]results.FailureClass{results.FailExited, results.FailInterrupted},
 		},
 		{
-			"killed twice", results.Step{State: results.StepInterrupted, Attempt: 2, Open: 2, Result: ok(2, results.NotRun, exited)},
-			[]results.Event{started(1), started(2)}, false, 0, 2, []results.FailureClass{results.FailInterrupted, results.FailInterrupted},
+			"killed twice",
+			results.Step{State: results.StepInterrupted, Attempt: 2, Open: 2, Result: ok(2, results.NotRun, exited)},
+			[]results.Event{started(1), started(2)},
+			false, 0, 2,
+			[]results.FailureClass{results.FailInterrupted, results.FailInterrupted},
 		},
 		{
-			"failed for good", results.Step{State: results.StepDone, Attempt: 1, Result: ok(1, results.Failed, exited)},
-			[]results.Event{started(1), ended(1, results.Failed, exited)}, true, 0, 0, nil,
+			"failed for good",
+			results.Step{State: results.StepDone, Attempt: 1, Result: ok(1, results.Failed, exited)},
+			[]results.Event{started(1), ended(1, results.Failed, exited)},
+			true, 0, 0, nil,
 		},
 	}
 	for _, tt := range tests {
@@ -187,11 +200,13 @@ func TestResumeWithAnotherEngine(t *testing.T) {
 	}{
 		{
 			"refused", false,
-			[]string{"a_c1_r1 failed interrupted", "a_c2_r1 not run changed", "b_c1_r1 ok", "b_c2_r1 ok"}, "launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
+			[]string{"a_c1_r1 failed interrupted", "a_c2_r1 not run changed", "b_c1_r1 ok", "b_c2_r1 ok"},
+			"launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
 		},
 		{
 			"allowed", true,
-			[]string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"}, "launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
+			[]string{"a_c1_r1 ok", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"},
+			"launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
 		},
 	}
 	for _, tt := range tests {

@@ -153,6 +153,7 @@ func (r *Run) readJournal(path string) error {
 			r.Finished = false
 		case RunFinished:
 			r.Finished = true
+		default: // says nothing of the run as a whole
 		}
 	}
 	return nil
