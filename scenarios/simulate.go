@@ -47,7 +47,7 @@ func simulateBlock() block[Simulation] {
 			flagKey("on", "The flag --sim sets it.", func(s *Simulation) *bool { return &s.On }).elseNote("false"),
 			enumKey("device", "Whose speed and memory to assume. --sim-device sets it.", SimDevices(), func(s *Simulation) *string { return &s.Device }).
 				elseNote("by name, description and vars; else " + defaultSimDevice),
-			numberKey("speed", "How many times as fast as the engine played. Figures are those of this speed. --sim-speed sets it.", positive(false),
+			numberKey("speed", "How many times as fast as the engine played. Figures are those of this speed, but for llama-bench's own. --sim-speed sets it.", positive(false),
 				func(s *Simulation) *float64 { return &s.Speed }).elseNote(fmt.Sprint(defaultSimSpeed)),
 		},
 	}

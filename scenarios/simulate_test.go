@@ -28,13 +28,17 @@ func TestSimulatedServers(t *testing.T) {
 		{"vllm", "{launcher: vllm, model: m, args: {tp: 8, dtype: half, max_model_len: 4096}}", SimLauncher, "tensor-parallel-size=8 max-model-len=4096" + tail},
 		{"switch", "{launcher: vllm, model: m, env: {VLLM_SWIZZLE_TENSOR: 1}}", SimLauncher, "sim-decode=1.02" + tail},
 		{"switch off", "{launcher: vllm, model: m, env: {VLLM_SWIZZLE_TENSOR: 0}}", SimLauncher, tail[1:]},
-		{"llama", "{launcher: llamacpp, model: a.gguf, args: {c: 4096, np: 16, kvu: true, ngl: 99, md: d.gguf, draft-max: 4}}", SimLlamaLauncher,
-			"ctx-size=4096 parallel=16 kv-unified=true speculative-model=d.gguf num-speculative-tokens=4" + tail},
+		{
+			"llama", "{launcher: llamacpp, model: a.gguf, args: {c: 4096, np: 16, kvu: true, ngl: 99, md: d.gguf, draft-max: 4}}", SimLlamaLauncher,
+			"ctx-size=4096 parallel=16 kv-unified=true speculative-model=d.gguf num-speculative-tokens=4" + tail,
+		},
 		{"sglang", "{launcher: sglang, model: m, args: {tp-size: 2, context-length: 8192}}", SimLauncher, "tensor-parallel-size=2 max-model-len=8192" + tail},
 		{"tgi", "{launcher: tgi, model: m, args: {num-shard: 4, quantize: fp8}}", SimLauncher, "tensor-parallel-size=4 quantization=fp8" + tail},
 		{"external", "{launcher: external, base-url: \"http://h:1\", model: m, api-key: \"${env:NOT_SET_KEY}\"}", SimLauncher, tail[1:]},
-		{"own arguments", "{launcher: vllm, model: m, args: {tp: 8}, sim-args: {tensor_parallel_size: 2, sim-speed: 3, sim-fault: error@1}}", SimLauncher,
-			"tensor_parallel_size=2 sim-device=strix-halo sim-speed=3 sim-life-noise=0.006 sim-fault=error@1"},
+		{
+			"own arguments", "{launcher: vllm, model: m, args: {tp: 8}, sim-args: {tensor_parallel_size: 2, sim-speed: 3, sim-fault: error@1}}", SimLauncher,
+			"tensor_parallel_size=2 sim-device=strix-halo sim-speed=3 sim-life-noise=0.006 sim-fault=error@1",
+		},
 		{"already", "{launcher: simulator, args: {sim-speed: 3}}", SimLauncher, "sim-speed=3"},
 	} {
 		s := mustParse(t, simulated+"server: "+tc.server+"\nload: {input-len: 8, output-len: 8}\n", Options{})

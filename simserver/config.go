@@ -3,6 +3,7 @@ package simserver
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -42,6 +43,8 @@ type Config struct {
 
 	TensorParallelSize    int     // 0: 1
 	PipelineParallelSize  int     // 0: 1
+	CtxSize               int     // llamacpp: context that slots share, tokens; 0: MaxModelLen says it
+	KVUnified             bool    // llamacpp: each slot may use all of CtxSize, else its share
 	MaxModelLen           int     // tokens; 0: 32768, or what the KV cache holds
 	MaxNumSeqs            int     // 0: 256; llamacpp: slots, 4
 	MaxNumBatchedTokens   int     // 0: 8192
@@ -57,6 +60,7 @@ type Config struct {
 	Seed                  int64
 	HidePromptDetails     bool // no usage.prompt_tokens_details
 	DisableLogStats       bool
+	RootPath              string        // also served beneath it, as behind a proxy
 	ShutdownTimeout       time.Duration // for streams in flight when ctx ends; 0: 5 s
 
 	Persona       string        // "": PersonaVLLM
@@ -65,6 +69,9 @@ type Config struct {
 	KVBlocks      int           // 0: what device memory leaves
 	Speed         float64       // 10: ten times faster than the modelled engine; 0: 1
 	Noise         float64       // relative standard deviation of a step's time
+	LifeNoise     float64       // the same of a whole server life's speed, drawn anew for each
+	Decode        float64       // 1.02: all but the arithmetic of prefill is 2 % faster; 0: 1
+	Prefill       float64       // 1.1: the arithmetic of prefill is 10 % faster; 0: 1
 	LoadTime      time.Duration // modelled time to load; divided by Speed
 	StatsInterval time.Duration // of the statistics log lines; 0: 10 s
 	VocabSize     int           // token ids in prompts must be below; 0: 128256
@@ -113,6 +120,7 @@ func (c Config) resolve() (settings, error) {
 	if s.model, err = findModel(c.ModelPreset, c.Model); err != nil {
 		return settings{}, err
 	}
+	s.Quantization = quantizationOf(c.Quantization, c.Model)
 	if c.Speculation.Model != "" {
 		if s.draft, err = findModel("", c.Speculation.Model); err != nil {
 			return settings{}, err
@@ -147,9 +155,22 @@ func (c *Config) applyDefaults() {
 	setDefault(&c.GPUMemoryUtilization, defaultUtilization)
 	setDefault(&c.NumSchedulerSteps, 1)
 	setDefault(&c.Speed, 1)
+	setDefault(&c.Decode, 1)
+	setDefault(&c.Prefill, 1)
+	if c.CtxSize > 0 && c.MaxModelLen == 0 {
+		c.MaxModelLen = c.slotContext()
+	}
 	setDefault(&c.StatsInterval, defaultStatsInterval)
 	setDefault(&c.ShutdownTimeout, defaultShutdownTimeout)
 	setDefault(&c.VocabSize, defaultVocabSize)
+}
+
+// slotContext is what one slot of llama-server may hold.
+func (c *Config) slotContext() int {
+	if c.KVUnified {
+		return c.CtxSize
+	}
+	return max(1, c.CtxSize/c.MaxNumSeqs)
 }
 
 func setDefault[T comparable](v *T, def T) {
@@ -189,6 +210,14 @@ func (c *Config) check() error {
 		return fmt.Errorf("check --sim-speed: %v is not above 0", c.Speed)
 	case !(c.Noise >= 0 && c.Noise <= 0.3):
 		return fmt.Errorf("check --sim-noise: %v is not in [0, 0.3]", c.Noise)
+	case !(c.LifeNoise >= 0 && c.LifeNoise <= 0.3):
+		return fmt.Errorf("check --sim-life-noise: %v is not in [0, 0.3]", c.LifeNoise)
+	case !(c.Decode > 0 && c.Prefill > 0):
+		return fmt.Errorf("check --sim-decode %v and --sim-prefill %v: both must be above 0", c.Decode, c.Prefill)
+	case c.CtxSize < 0:
+		return fmt.Errorf("check --ctx-size: %d is negative", c.CtxSize)
+	case c.RootPath != "" && !strings.HasPrefix(c.RootPath, "/"):
+		return fmt.Errorf("check --root-path: %q does not begin with a slash", c.RootPath)
 	case c.LoadTime < 0:
 		return fmt.Errorf("check --sim-load-time: %v is negative", c.LoadTime)
 	case c.Persona != PersonaVLLM && c.Persona != PersonaLlamaCpp:

@@ -23,6 +23,7 @@ type counters struct {
 	drafts         int64
 	draftTokens    int64
 	accepted       int64
+	emitted        int64   // by steps with drafts
 	acceptedAt     []int64 // by position
 	ttft           histogram
 	e2e            histogram

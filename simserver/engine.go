@@ -2,6 +2,7 @@ package simserver
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -23,7 +24,11 @@ type engine struct {
 }
 
 func newEngine(s settings, crash func(FaultKind)) *engine {
-	return &engine{speed: s.Speed, wake: make(chan struct{}, 1), crash: crash, core: newScheduler(s)}
+	speed := s.Speed
+	if s.LifeNoise > 0 { // not from the seed: no two lives are alike
+		speed *= noiseFactor(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), s.LifeNoise)
+	}
+	return &engine{speed: speed, wake: make(chan struct{}, 1), crash: crash, core: newScheduler(s)}
 }
 
 func (e *engine) submit(s *sequence) {

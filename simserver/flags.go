@@ -40,6 +40,7 @@ func serverFlags(fs *pflag.FlagSet, c *Config) {
 	fs.Var(seconds{&c.ShutdownTimeout}, "shutdown-timeout", "limit for requests in flight after SIGTERM, seconds or a duration")
 	fs.Lookup("shutdown-timeout").DefValue = defaultShutdownTimeout.String()
 	fs.BoolVar(&c.DisableLogStats, "disable-log-stats", false, "no statistics lines in the log")
+	fs.StringVar(&c.RootPath, "root-path", "", "path beneath which the same is served as well, as behind a proxy")
 	toggle(fs, "prompt-tokens-details", &c.HidePromptDetails, "cached tokens in usage")
 }
 
@@ -48,10 +49,13 @@ func engineFlags(fs *pflag.FlagSet, c *Config) {
 	fs.IntVar(&c.PipelineParallelSize, "pipeline-parallel-size", 1, "pipeline stages")
 	fs.IntVar(&c.MaxModelLen, "max-model-len", 0, "context length in tokens (default 32768, or what the KV cache holds)")
 	fs.IntVar(&c.MaxNumSeqs, "max-num-seqs", 0, "sequences in a step (default 256; with --sim-persona llamacpp 4)")
+	fs.IntVar(&c.MaxNumSeqs, "parallel", 0, "with --sim-persona llamacpp: slots, the same as --max-num-seqs")
+	fs.IntVar(&c.CtxSize, "ctx-size", 0, "with --sim-persona llamacpp: context that the slots share, in equal parts without --kv-unified")
+	fs.BoolVar(&c.KVUnified, "kv-unified", false, "with --sim-persona llamacpp: one slot may use all of --ctx-size")
 	fs.IntVar(&c.MaxNumBatchedTokens, "max-num-batched-tokens", defaultBatchedTokens, "tokens in a step")
 	fs.IntVar(&c.BlockSize, "block-size", defaultBlockSize, "tokens in a KV block")
 	fs.Float64Var(&c.GPUMemoryUtilization, "gpu-memory-utilization", defaultUtilization, "share of device memory to use")
-	fs.StringVar(&c.Quantization, "quantization", "", "fp8, awq, gptq, ...: smaller weights")
+	fs.StringVar(&c.Quantization, "quantization", "", "fp8, awq, gptq, w8a8, q4_k_m, ...: smaller weights (default by the model's name)")
 	fs.StringVar(&c.KVCacheDtype, "kv-cache-dtype", "auto", "fp8: half the KV cache a token")
 	fs.IntVar(&c.NumSchedulerSteps, "num-scheduler-steps", 1, "steps that share one scheduling overhead")
 	fs.BoolVar(&c.EnforceEager, "enforce-eager", false, "no graphs: more overhead a step")
@@ -63,7 +67,7 @@ func engineFlags(fs *pflag.FlagSet, c *Config) {
 func speculationFlags(fs *pflag.FlagSet, c *Config) {
 	s := &c.Speculation
 	fs.Var(specConfig{s}, "speculative-config", "speculative decoding as JSON: model, method, num_speculative_tokens")
-	fs.StringVar(&s.Model, "speculative-model", "", "draft model, or [ngram]")
+	fs.Var(specModel{s}, "speculative-model", "draft model, or [ngram]; as engines before V1 had it, with their log lines")
 	fs.IntVar(&s.Tokens, "num-speculative-tokens", 0, "tokens drafted a step")
 	fs.IntVar(&s.DraftTP, "speculative-draft-tensor-parallel-size", 0, "tensor-parallel size of the draft (default: the target's)")
 	fs.Float64SliceVar(&s.Acceptance, "sim-acceptance", nil,
@@ -77,6 +81,9 @@ func simulatorFlags(fs *pflag.FlagSet, c *Config) {
 	fs.IntVar(&c.KVBlocks, "sim-kv-blocks", 0, "KV blocks in all (default: what device memory leaves)")
 	fs.Float64Var(&c.Speed, "sim-speed", 1, "how many times faster than the modelled engine")
 	fs.Float64Var(&c.Noise, "sim-noise", flagNoise, "relative standard deviation of a step's time")
+	fs.Float64Var(&c.LifeNoise, "sim-life-noise", 0, "the same of the whole server's speed, drawn anew at each start")
+	fs.Float64Var(&c.Decode, "sim-decode", 1, "how many times as fast as the model says all but the arithmetic of prefill is")
+	fs.Float64Var(&c.Prefill, "sim-prefill", 1, "the same of the arithmetic of prefill")
 	fs.DurationVar(&c.LoadTime, "sim-load-time", flagLoadTime, "time to load, before --sim-speed")
 	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", defaultStatsInterval, "interval of the statistics lines")
 	fs.IntVar(&c.VocabSize, "sim-vocab-size", defaultVocabSize, "token ids in prompts must be below")
@@ -91,7 +98,7 @@ func ignoredFlags(fs *pflag.FlagSet) {
 	for _, name := range []string{
 		"dtype", "tokenizer", "tokenizer-mode", "swap-space", "cpu-offload-gb", "revision", "load-format", "download-dir",
 		"max-seq-len-to-capture", "distributed-executor-backend", "uvicorn-log-level", "chat-template", "generation-config", "compilation-config",
-		"scheduler-delay-factor", "preemption-mode", "device", "root-path", "attention-backend",
+		"scheduler-delay-factor", "preemption-mode", "device", "attention-backend",
 	} {
 		fs.String(name, "", "accepted, no effect")
 		_ = fs.MarkHidden(name) // registered one line above
@@ -201,6 +208,16 @@ func (l *faultList) Set(s string) error {
 		*l = append(*l, f)
 	}
 	return err
+}
+
+// specModel reads --speculative-model, the flag of vLLM before V1.
+type specModel struct{ to *Speculation }
+
+func (s specModel) Type() string   { return "string" }
+func (s specModel) String() string { return "" }
+func (s specModel) Set(text string) error {
+	s.to.Model, s.to.BeforeV1 = text, true
+	return nil
 }
 
 // specConfig reads --speculative-config.

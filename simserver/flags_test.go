@@ -14,7 +14,7 @@ func TestParseFlags(t *testing.T) {
 		c := Config{
 			Host: DefaultHost, Port: DefaultPort, AnyPort: true, Model: DefaultModel, TensorParallelSize: 1, PipelineParallelSize: 1,
 			MaxNumBatchedTokens: defaultBatchedTokens, BlockSize: 16, GPUMemoryUtilization: 0.9, KVCacheDtype: "auto", NumSchedulerSteps: 1,
-			Persona: PersonaVLLM, Device: DefaultDevice, Speed: 1, Noise: flagNoise, LoadTime: flagLoadTime,
+			Persona: PersonaVLLM, Device: DefaultDevice, Speed: 1, Decode: 1, Prefill: 1, Noise: flagNoise, LoadTime: flagLoadTime,
 			StatsInterval: defaultStatsInterval, VocabSize: defaultVocabSize, Truth: flagTruth,
 		}
 		change(&c)
@@ -36,7 +36,7 @@ func TestParseFlags(t *testing.T) {
 		{
 			"old speculation", "--speculative_model draft-1B --num_speculative_tokens 5 --sim-acceptance 0.9,0.8",
 			base(func(c *Config) {
-				c.Speculation = Speculation{Model: "draft-1B", Tokens: 5, Acceptance: []float64{0.9, 0.8}}
+				c.Speculation = Speculation{Model: "draft-1B", BeforeV1: true, Tokens: 5, Acceptance: []float64{0.9, 0.8}}
 			}),
 		},
 		{
@@ -48,6 +48,10 @@ func TestParseFlags(t *testing.T) {
 		{
 			"switches", "--no-enable-prefix-caching --enable-chunked-prefill=false --enable-prompt-tokens-details --enforce-eager",
 			base(func(c *Config) { c.DisablePrefixCaching, c.DisableChunkedPrefill, c.EnforceEager = true, true, true }),
+		},
+		{
+			"slots", "--sim-persona llamacpp --ctx-size 4096 --parallel 16 --kv-unified=false --root-path /team",
+			base(func(c *Config) { c.Persona, c.CtxSize, c.MaxNumSeqs, c.RootPath = PersonaLlamaCpp, 4096, 16, "/team" }),
 		},
 		{"switch and back", "--no-enable-prefix-caching --enable-prefix-caching", base(func(*Config) {})},
 		{

@@ -96,6 +96,9 @@ func (s *server) vllmMetrics(x *exposition) {
 	if s.cfg.Speculation.Tokens > 0 {
 		specMetrics(x, "vllm:", g)
 	}
+	if s.cfg.Speculation.BeforeV1 {
+		x.one("vllm:spec_decode_num_emitted_tokens_total", "counter", "Tokens emitted by steps with drafts.", float64(g.emitted))
+	}
 	x.header("vllm:cache_config_info", "gauge", "Settings of the KV cache.")
 	x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d",enable_prefix_caching="%s"`,
 		s.cfg.BlockSize, s.cfg.blocks, pythonBool(!s.cfg.DisablePrefixCaching)), 1)

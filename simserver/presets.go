@@ -32,7 +32,7 @@ func devices() []device {
 	return []device{
 		{"mi300x", 192 * gib, 5.3e12, 0.60, 1307e12, 0.30, 6e-3, 40e-6, 8e-6, 200e9, 2e-3},
 		{"h100", 80 * gib, 3.35e12, 0.75, 989e12, 0.45, 3e-3, 20e-6, 5e-6, 350e9, 1e-3},
-		{"strix-halo", 96 * gib, 256e9, 0.85, 59e12, 0.35, 1.5e-3, 50e-6, 50e-6, 5e9, 2e-3},
+		{"strix-halo", 96 * gib, 256e9, 0.75, 59e12, 0.24, 1.5e-3, 50e-6, 50e-6, 5e9, 2e-3},
 		{"cpu", 32 * gib, 60e9, 0.70, 1.5e12, 0.50, 0.5e-3, 20e-6, 100e-6, 2e9, 1e-3},
 	}
 }
@@ -63,15 +63,21 @@ type model struct {
 	hidden   int
 	kvHeads  int
 	headDim  int
+
+	active float64 // parameters that a token goes through, 1e9; 0: all
+	read   float64 // share of the weights that a step of many sequences reads; 0: all
+	byName bool    // taken for models that have its name in theirs only, never by size
 }
 
 func models() []model {
 	return []model{
-		{"llama-1b", 1.24, 16, 2048, 8, 64},
-		{"llama-3b", 3.21, 28, 3072, 8, 128},
-		{"llama-8b", 8.03, 32, 4096, 8, 128},
-		{"llama-70b", 70.6, 80, 8192, 8, 128},
-		{"llama-405b", 405.9, 126, 16384, 8, 128},
+		{"llama-1b", 1.24, 16, 2048, 8, 64, 0, 0, false},
+		{"llama-3b", 3.21, 28, 3072, 8, 128, 0, 0, false},
+		{"llama-2-7b", 6.74, 32, 4096, 32, 128, 0, 0, true},
+		{"llama-8b", 8.03, 32, 4096, 8, 128, 0, 0, false},
+		{"llama-70b", 70.6, 80, 8192, 8, 128, 0, 0, false},
+		{"llama-405b", 405.9, 126, 16384, 8, 128, 0, 0, false},
+		{"maverick", 400.7, 48, 5120, 8, 128, 17.2, 0.4, true}, // 128 experts
 	}
 }
 
@@ -95,6 +101,12 @@ func findModel(preset, modelName string) (model, error) {
 		}
 		return all[i], nil
 	}
+	for _, m := range all {
+		if m.byName && strings.Contains(strings.ToLower(modelName), m.name) {
+			return m, nil
+		}
+	}
+	all = slices.DeleteFunc(all, func(m model) bool { return m.byName })
 	billions := sizeInName(modelName)
 	return slices.MinFunc(all, func(a, b model) int {
 		da := math.Abs(math.Log(a.billions / billions))
@@ -125,16 +137,7 @@ func (m model) weightBytes(quantization string) float64 {
 	return m.billions * 1e9 * bytesPerWeight(quantization)
 }
 
-func bytesPerWeight(quantization string) float64 {
-	q := strings.ToLower(quantization)
-	switch {
-	case strings.Contains(q, "fp8"), strings.Contains(q, "int8"), strings.Contains(q, "q8"):
-		return 1
-	case strings.Contains(q, "awq"), strings.Contains(q, "gptq"), strings.Contains(q, "4"):
-		return 0.56
-	}
-	return 2
-}
+func bytesPerWeight(quantization string) float64 { return formatNamed(quantization).bytes }
 
 // kvBytes is the KV cache a token takes.
 func (m model) kvBytes(dtype string) float64 {

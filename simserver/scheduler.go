@@ -245,6 +245,9 @@ func (c *scheduler) commitItem(it item, now time.Time) {
 		c.stats.drafted(it.drafts, accepted)
 	}
 	s.computed = known + accepted
+	if it.drafts > 0 {
+		c.stats.emitted += int64(min(1+accepted, s.target-s.output))
+	}
 	c.produce(s, 1+accepted, now)
 }
 

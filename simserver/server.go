@@ -68,7 +68,22 @@ func (s *server) handler() http.Handler {
 	} else {
 		s.routeVLLM(mux)
 	}
-	return s.guard(mux)
+	if s.cfg.RootPath == "" {
+		return s.guard(mux)
+	}
+	return s.guard(beneath(strings.TrimRight(s.cfg.RootPath, "/"), mux))
+}
+
+// beneath serves the same under a further path.
+func beneath(prefix string, next http.Handler) http.Handler {
+	stripped := http.StripPrefix(prefix, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, prefix+"/") {
+			stripped.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // guard lets a request in: the server must be ready and the key must be right.
@@ -92,7 +107,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 
 // authorized checks the key on the paths that the persona protects.
 func (s *server) authorized(r *http.Request) bool {
-	if s.cfg.APIKey == "" || !s.protected(r.URL.Path) {
+	if s.cfg.APIKey == "" || !s.protected(strings.TrimPrefix(r.URL.Path, strings.TrimRight(s.cfg.RootPath, "/"))) {
 		return true
 	}
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

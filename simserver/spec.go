@@ -15,7 +15,8 @@ type Speculation struct {
 	// accepted, given that all before it were. A shorter list repeats its last
 	// value; nil: by the sizes of draft and target.
 	Acceptance []float64
-	DraftTP    int // tensor-parallel size of the draft; 0: the target's
+	BeforeV1   bool // log lines and counters of vLLM before V1
+	DraftTP    int  // tensor-parallel size of the draft; 0: the target's
 }
 
 const ngramMethod = "ngram"

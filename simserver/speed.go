@@ -1,6 +1,9 @@
 package simserver
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // pipelineSerial is the share of a micro-batch's pass that does not overlap
 // with the others: 0 would be a perfect pipeline, 1 none at all. Published
@@ -33,7 +36,9 @@ type costs struct {
 	allReduce float64 // latency at this tp
 	link      float64
 	hop       float64
-	draft     *costs // nil: no draft model
+	decode    float64 // factor of all but the arithmetic of prefill
+	prefill   float64 // factor of that arithmetic
+	draft     *costs  // nil: no draft model
 }
 
 func newCosts(s settings) *costs {
@@ -62,8 +67,8 @@ func costsOf(s settings, m model, quantization string, tp, pp int) *costs {
 		tp: float64(tp), pp: float64(pp),
 		bandwidth: d.bandwidth * d.bandwidthEf,
 		flops:     d.flops * d.flopsEf,
-		weights:   m.weightBytes(quantization),
-		params:    m.billions * 1e9,
+		weights:   m.weightBytes(quantization) * cmp.Or(m.read, 1),
+		params:    cmp.Or(m.active, m.billions) * 1e9,
 		layers:    float64(m.layers),
 		hidden:    float64(m.hidden),
 		kvBytes:   m.kvBytes(s.KVCacheDtype),
@@ -77,6 +82,10 @@ func costsOf(s settings, m model, quantization string, tp, pp int) *costs {
 		c.overhead *= 1.8
 	}
 	c.overhead *= 0.4 + 0.6/float64(s.NumSchedulerSteps)
+	c.decode, c.prefill = s.Decode, s.Prefill
+	slow := formatNamed(quantization).slowdown(d.name)
+	c.bandwidth /= slow
+	c.flops /= max(1, slow/2) // unpacking weighs less on large products
 	return c
 }
 
@@ -104,11 +113,11 @@ func (c *costs) round(w work) float64 {
 
 // pass is one micro-batch through all layers.
 func (c *costs) pass(tokens, seqs, context, attention float64) float64 {
-	read := c.weights / (c.tp * c.bandwidth)
-	multiply := 2 * c.params * tokens / (c.tp * c.flops)
+	read := c.weights / (c.tp * c.bandwidth * c.decode)
+	multiply := 2 * c.params * tokens / (c.tp * c.flops * c.prefill)
 	cache := context * c.kvBytes / (c.tp * c.bandwidth)
-	attend := 4 * c.layers * c.hidden * attention / (c.tp * c.flops)
-	return max(read, multiply) + cache + attend + c.communicate(tokens) + c.overhead + c.perSeq*seqs
+	attend := 4 * c.layers * c.hidden * attention / (c.tp * c.flops * c.prefill)
+	return max(read, multiply) + attend + (cache+c.communicate(tokens)+c.overhead+c.perSeq*seqs)/c.decode
 }
 
 // communicate is two all-reduces a layer.

@@ -26,7 +26,7 @@ func (s *server) logStats(ctx context.Context) {
 		if busy(before, now) {
 			s.log.info("%s", statsLine(before, now, s.cfg.StatsInterval))
 			if now.drafts > before.drafts {
-				s.log.info("%s", specLine(before, now, s.cfg.StatsInterval))
+				s.log.info("%s", s.specLine(before, now))
 			}
 		}
 		before = now
@@ -43,6 +43,22 @@ func statsLine(before, now gauges, interval time.Duration) string {
 		"Running: %d reqs, Waiting: %d reqs, GPU KV cache usage: %.1f%%, Prefix cache hit rate: %.1f%%",
 		float64(now.promptTokens-before.promptTokens)/s, float64(now.outputTokens-before.outputTokens)/s,
 		now.running, now.waiting, 100*now.kvUsage, 100*ratio(float64(now.prefixHits), float64(now.prefixQueries)))
+}
+
+func (s *server) specLine(before, now gauges) string {
+	if s.cfg.Speculation.BeforeV1 {
+		return specTotals(now, s.cfg.Speculation.Tokens)
+	}
+	return specLine(before, now, s.cfg.StatsInterval)
+}
+
+// specTotals is the line of engines before V1: totals since the start. The
+// efficiency is relative to an emission of all drafts and one more.
+func specTotals(now gauges, k int) string {
+	most := float64(now.draftTokens) / float64(k) * float64(k+1)
+	return fmt.Sprintf("Speculative metrics: Draft acceptance rate: %.3f, System efficiency: %.3f, Number of speculative tokens: %d, "+
+		"Number of accepted tokens: %d, Number of draft tokens: %d, Number of emitted tokens: %d.",
+		ratio(float64(now.accepted), float64(now.draftTokens)), ratio(float64(now.emitted), most), k, now.accepted, now.draftTokens, now.emitted)
 }
 
 func specLine(before, now gauges, interval time.Duration) string {

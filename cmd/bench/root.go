@@ -42,6 +42,7 @@ func newRootCommand(e env) *cobra.Command {
 		newInitCommand(e),
 		newSchemaCommand(e),
 		newSimulateCommand(e),
+		newSimulateLlamaBenchCommand(e),
 		newTinyModelCommand(e),
 		newCalibrateCommand(e),
 		newGPUCommand(e),
