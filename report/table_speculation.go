@@ -47,7 +47,7 @@ func draftingOf(s results.Server) drafting {
 type acceptance struct {
 	drafting
 	results.Speculation
-	length     *float64 // tokens a step of the large model: 1 + accepted / drafts
+	length     *float64 // tokens a step of the large model: emitted / drafts
 	efficiency *float64 // emitted / (drafts x (k + 1)): 1 if every draft were accepted whole
 	source     string
 }
@@ -71,12 +71,26 @@ func acceptanceOf(c metrics.Cell) *acceptance {
 		a.source += ", drafts by draft tokens / k"
 	}
 	if a.Drafts > 0 {
-		a.length = new(1 + a.AcceptedTokens/a.Drafts)
+		emitted := a.AcceptedTokens + a.Drafts // each step gives a token of the large model besides
+		if counted := emittedTokens(servers); counted > 0 {
+			emitted = counted
+		}
+		a.length = new(emitted / a.Drafts)
 		if a.k > 0 {
-			a.efficiency = new((a.AcceptedTokens + a.Drafts) / (a.Drafts * float64(a.k+1)))
+			a.efficiency = new(emitted / (a.Drafts * float64(a.k+1)))
 		}
 	}
 	return a
+}
+
+// emittedTokens are the tokens that left the steps with drafts, where a server
+// counts them: fewer than accepted where an answer ended within a draft.
+func emittedTokens(servers []results.Server) float64 {
+	total := 0.0
+	for _, s := range servers {
+		total += s.Counters["emitted_tokens_total"]
+	}
+	return total
 }
 
 // speculationSource says where an engine's counts of drafts come from.
@@ -121,7 +135,7 @@ func speculationParts(run *results.Run) []part {
 		}
 	}
 	c.legend = []string{
-		"acceptance: accepted / drafted tokens; length: tokens a step of the large model, 1 + accepted / drafts; efficiency: (accepted + drafts) / (drafts x (k + 1)); deltas over the measured pass",
+		"acceptance: accepted / drafted tokens; length: emitted tokens / drafts; efficiency: emitted tokens / (drafts x (k + 1)); emitted: as the server counts them, else accepted tokens + drafts; deltas over the measured pass",
 	}
 	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return extrapolationOf(c) != nil }) {
 		c.legend = append(c.legend, extrapolatedLegend)
