@@ -141,11 +141,15 @@ func total(metrics map[string]float64, names string) (sum float64, known bool) {
 	return sum, true
 }
 
-// Counters reads the server's own counters, under our names. It is empty for a
-// kind that has none.
+// Counters reads the server's own counters, under our names, and what its log
+// counts (see logCounted). It is empty for a kind that has none.
 func (s *Server) Counters(ctx context.Context) (map[string]float64, error) {
 	counters, _, err := s.readMetrics(ctx)
-	return counters, err
+	counters = s.counted(counters)
+	if err != nil && (len(counters) == 0 || !switchedOff(err)) {
+		return nil, err
+	}
+	return counters, nil
 }
 
 // CountersWentBack names the counters that fell between two readings of one

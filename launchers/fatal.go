@@ -47,6 +47,7 @@ type serverLog struct {
 	found    bool // wanted has appeared
 	serving  bool
 	startup  startupLog
+	draft    draftLog
 	watched  []*logMark
 }
 
@@ -177,6 +178,9 @@ func (l *serverLog) take(line string, redraw bool) {
 	l.found = l.found || strings.Contains(line, l.wanted)
 	for _, mark := range l.watched {
 		mark.look(line)
+	}
+	if !quotesPrompt(line) {
+		l.draft.look(line)
 	}
 	if l.matchers == nil {
 		l.matchers = newMatchers(l.kind)

@@ -40,6 +40,7 @@ type Spec struct {
 	Dir        string // working directory
 	LogPath    string // file for stdout and stderr
 	Ready      Ready
+	Smoke      Smoke         // zero: none
 	StopGrace  time.Duration // 0: the kind's own
 	Drain      time.Duration // before SIGTERM, until no request is running; 0: no wait
 	VRAM       VRAMPolicy

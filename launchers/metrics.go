@@ -2,12 +2,9 @@ package launchers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-
-	"benchrig/results"
 )
 
 // Names of gauges under which all kinds report, where they have them.
@@ -16,6 +13,9 @@ const (
 	Waiting = "waiting" // requests in the queue
 	Swapped = "swapped" // requests whose cache was moved out, vLLM before V1
 	KVUse   = "kv_use"  // share of the KV cache in use, 0 to 1; the fullest engine's
+
+	DraftLength = "draft_length" // tokens a step of the large model, over the engine's last moments
+	DraftRate   = "draft_rate"   // accepted / drafted tokens, likewise
 )
 
 // Gauge says where the value of a moment comes from.
@@ -27,7 +27,7 @@ type Gauge struct {
 // IsGauge reports whether a name of ours is a gauge's: it may fall.
 func IsGauge(name string) bool {
 	switch name {
-	case Running, Waiting, Swapped, KVUse:
+	case Running, Waiting, Swapped, KVUse, DraftLength, DraftRate:
 		return true
 	default:
 		return false
@@ -38,10 +38,9 @@ func IsGauge(name string) bool {
 // engine does not show is absent; all is where the server has no metrics.
 func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	counters, gauges, err := s.readMetrics(ctx)
-	failure, ok := errors.AsType[*results.Failure](err)
 	switch {
-	case ok && (failure.HTTPStatus == http.StatusNotFound || failure.HTTPStatus == http.StatusNotImplemented):
-		return map[string]float64{}, nil // switched off
+	case switchedOff(err):
+		return map[string]float64{}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -154,6 +153,9 @@ func sglangGauges() map[string]Gauge {
 		Running: {Names: []string{"sglang:num_running_reqs"}},
 		Waiting: {Names: []string{"sglang:num_queue_reqs"}},
 		KVUse:   {Names: []string{"sglang:token_usage"}, Highest: true},
+
+		DraftLength: {Names: []string{"sglang:spec_accept_length"}, Highest: true},
+		DraftRate:   {Names: []string{"sglang:spec_accept_rate"}, Highest: true},
 	}
 }
 

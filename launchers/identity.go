@@ -1,0 +1,123 @@
+package launchers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+
+	"benchrig/results"
+)
+
+// Identity is who answers at an address, as far as it tells. What it does not
+// tell is "".
+type Identity struct {
+	Version string
+	Model   string // the name under which it is asked for
+	Listed  bool   // that name is in the model list, or the list cannot be had
+	Others  string // the list, where the name is not in it
+	Root    string // what the model was loaded from: a file, a folder, a repository
+}
+
+// Identity asks the server who it is. An error says that it could not be
+// asked.
+func (s *Server) Identity(ctx context.Context) (Identity, error) {
+	id := Identity{Model: s.Model(), Listed: true}
+	if s.kind.ModelsPath != "" {
+		if err := s.listed(ctx, &id); err != nil {
+			return id, err
+		}
+	}
+	for _, place := range s.identityPaths() {
+		a := s.probe.get(ctx, place)
+		var told struct {
+			Version string `json:"version"`
+			Build   string `json:"build_info"` // llama-server
+			Path    string `json:"model_path"` // llama-server, SGLang
+			ID      string `json:"model_id"`   // TGI
+		}
+		if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+			continue
+		}
+		for _, fact := range []struct {
+			to   *string
+			text string
+		}{{&id.Version, told.Version}, {&id.Version, told.Build}, {&id.Root, told.Path}, {&id.Root, told.ID}} {
+			if *fact.to == "" {
+				*fact.to = fact.text
+			}
+		}
+	}
+	return id, nil
+}
+
+// identityPaths are where servers tell versions and what they have loaded. Of
+// one that runs already it is not known which of them it has.
+func (s *Server) identityPaths() []string {
+	if s.kind.External {
+		return []string{"/version", "/props", "/info", "/get_server_info"}
+	}
+	places := []string{}
+	for _, place := range []string{s.kind.VersionPath, s.kind.ModelFile} {
+		if place != "" && (len(places) == 0 || places[0] != place) {
+			places = append(places, place)
+		}
+	}
+	return places
+}
+
+// listed looks for the model in the list.
+func (s *Server) listed(ctx context.Context, id *Identity) error {
+	a := s.probe.get(ctx, s.kind.ModelsPath)
+	if a.err == nil && a.status == http.StatusNotFound {
+		return nil // it has no list
+	}
+	var list struct {
+		Data []discovered `json:"data"`
+	}
+	if !a.ok() || json.Unmarshal(a.body, &list) != nil || len(list.Data) == 0 {
+		return a.failure()
+	}
+	var names []string
+	for _, model := range list.Data {
+		if id.Model == "" || sameModel(model.ID, id.Model) {
+			id.Root = model.Root
+			return nil
+		}
+		names = append(names, model.ID)
+	}
+	id.Listed, id.Others = false, quoteAll(names)
+	return nil
+}
+
+// Changed says in words what makes another server of one: "" if nothing does.
+// What one of them does not tell is no change.
+func (i Identity) Changed(before Identity) string {
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	var changes []string
+	if !i.Listed && before.Listed {
+		changes = append(changes, fmt.Sprintf("it serves %s, not %q", i.Others, before.Model))
+	}
+	if differ(i.Root, before.Root) {
+		changes = append(changes, fmt.Sprintf("it has loaded %q, before %q", i.Root, before.Root))
+	}
+	if differ(i.Version, before.Version) {
+		changes = append(changes, fmt.Sprintf("its version is %q, before %q", i.Version, before.Version))
+	}
+	return strings.Join(changes, "; ")
+}
+
+// WrongModel says why an identity is not that of a recipe's server; nil: it
+// may be.
+func (s *Server) WrongModel(id Identity) *results.Failure {
+	if !id.Listed {
+		return results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:", s.probe.shown, id.Others, id.Model)
+	}
+	file := isGGUF(s.spec.Model) && llamaModelFlag(s.spec.Model) == "-m"
+	if s.kind.ModelFile != "" && file && id.Root != "" && path.Base(id.Root) != path.Base(s.spec.Model) {
+		return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", s.probe.shown, id.Root, s.spec.Model)
+	}
+	return nil
+}
