@@ -48,6 +48,8 @@ var rules = map[string]rule{
 	"harness":                {ours: []string{"scenarios", "hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"vllmcli":                {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"hooks":                  {ours: []string{"results", "scenarios", "launchers/process"}, never: noCLI},
+	"suite":                  {ours: []string{"results", "scenarios", "profiles"}, never: append([]string{"os"}, noSystem...)},
+	"doctor":                 {ours: []string{"gpu", "results"}, never: noCLI},
 	"cmd/bench":              {ours: []string{"*"}},
 	"internal/fakeengine":    {},
 	"internal/fakecontainer": {},
