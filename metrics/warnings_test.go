@@ -33,6 +33,7 @@ func TestWarnings(t *testing.T) {
 		{"longer prompts", "sent=0 t1 in=20 local=10 out=1", results.Asked{API: "completions"}, nil, "input-length: 20.0 tokens on average by the server's count, 10.0", results.OK},
 		{"shorter prompts", "sent=0 t1 in=5 local=10 out=1", results.Asked{API: "chat"}, nil, "input-length: 5.0 tokens", results.OK},
 		{"a chat template", "sent=0 t1 in=50 local=10 out=1", results.Asked{API: "chat"}, nil, "", results.OK},
+		{"images", "sent=0 t1 in=400 local=10 out=1", results.Asked{API: "chat", Dataset: "random_mm"}, nil, "", results.OK},
 		{"a start token", "sent=0 t1 in=11 local=10 out=1", results.Asked{API: "completions"}, nil, "", results.OK},
 		{"warm cache", "sent=0 t1 in=10 out=1 cached=5", results.Asked{}, nil, "prefix-cache: 5 prompt tokens (50.0 %) came from", results.OK},
 		{"cold cache", "sent=0 t1 in=10 out=1 cached=0", results.Asked{}, nil, "", results.OK},

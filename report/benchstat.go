@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"benchrig/metrics"
+	"benchrig/results"
 )
 
 // Benchstat prints sides in the format of Go's benchmarks, for benchstat: one
@@ -21,6 +23,9 @@ func Benchstat(w io.Writer, sides []Side) error {
 		return err
 	}
 	for _, f := range all {
+		if !knownBy(sides, f) {
+			continue
+		}
 		better := "lower"
 		if f.Higher {
 			better = "higher"
@@ -29,7 +34,7 @@ func Benchstat(w io.Writer, sides []Side) error {
 	}
 	for _, side := range sides {
 		run := side.Run
-		fmt.Fprintf(out, "\nrun: %s\nscenario: %s\nbench: %s\nsimulated: %t\n", word(side.Name), word(run.Manifest.Scenario), word(run.Manifest.Bench), anySimulated(run))
+		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", word(side.Name), anySimulated(run)) // benchstat has a table for each value of all other keys
 		for _, cell := range metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points) {
 			benchLines(out, cell, run.Manifest.Scenario, all)
 		}
@@ -38,11 +43,19 @@ func Benchstat(w io.Writer, sides []Side) error {
 	return err
 }
 
+// knownBy reports whether a step of the sides has a figure.
+func knownBy(sides []Side, f metrics.Figure) bool {
+	return slices.ContainsFunc(sides, func(s Side) bool {
+		return slices.ContainsFunc(s.Run.Steps, func(step results.Step) bool { return f.Of(step.Result) != nil })
+	})
+}
+
 // benchLines are the lives of a cell. What a life does not know it leaves out.
 func benchLines(out *bytes.Buffer, c metrics.Cell, scenario string, figures []metrics.Figure) {
 	if len(c.Counted) == 0 {
 		return
 	}
+	const digits = 10
 	name := fmt.Sprintf("Benchmark%s/variant=%s/point=%s", capital(word(scenario)), namePart(c.Variant), namePart(c.Point))
 	if extrapolationOf(c) != nil {
 		name += "/extrapolated"
@@ -54,7 +67,7 @@ func benchLines(out *bytes.Buffer, c metrics.Cell, scenario string, figures []me
 		var fields []string
 		for _, f := range figures {
 			if values := c.PerLife(f.Of); values != nil {
-				fields = append(fields, strconv.FormatFloat(values[i]*f.Scale, 'g', -1, 64), benchUnit(f))
+				fields = append(fields, strconv.FormatFloat(values[i]*f.Scale, 'g', digits, 64), benchUnit(f))
 			}
 		}
 		if fields != nil {

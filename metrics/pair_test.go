@@ -1,0 +1,113 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchrig/results"
+)
+
+// life is a measured repeat on a server life of its own.
+func life(variant string, repeat int, rate, ttft float64) *results.Result {
+	r := step(variant, "c8", fmt.Sprint(variant, repeat), results.OK, rate)
+	r.Step.Repeat = repeat
+	r.Figures.OutputThroughput, r.Figures.TotalTokenThroughput = new(32*rate), new(160*rate)
+	r.Figures.TTFT = results.Dist{N: 2000, Mean: &ttft, Median: new(ttft / 2), Percentiles: []results.PercentileFigure{{P: 99, Value: new(ttft * 3)}}}
+	return r
+}
+
+func pairOf(baseline, candidate []*results.Result) Pair {
+	cells := Cells(slices.Concat(baseline, candidate), nil, nil)
+	return ComparePair(cells[0], cells[1], HeadlineFigures(), DefaultRule())
+}
+
+func TestComparePair(t *testing.T) {
+	var a, b []*results.Result
+	for i, noise := range []float64{1, 1.01, 0.99, 1.005, 0.995} {
+		a = append(a, life("a", i+1, 10*noise, 0.1/noise))
+		b = append(b, life("b", i+1, 12*noise, 0.05/noise))
+	}
+	p := pairOf(a, b)
+	var names []string
+	for _, d := range p.Differences {
+		names = append(names, d.Figure)
+		if d.Verdict != Better {
+			t.Errorf("%s: %s, want better", d.Figure, d.Verdict)
+		}
+	}
+	if want := []string{"request_throughput", "output_throughput", "total_token_throughput", "mean_ttft_s", "median_ttft_s", "p99_ttft_s"}; !slices.Equal(names, want) {
+		t.Errorf("figures = %v, want %v", names, want)
+	}
+}
+
+// Rates that are proportional in every life are one question: three times the
+// same p counts once.
+func TestHolmCountsTheSameQuestionOnce(t *testing.T) {
+	all := []Difference{
+		{PWelch: new(0.02), Delta: new(0.01), Low: new(0.002), PRank: new(0.1)}, {PWelch: new(0.02), Delta: new(0.01), Low: new(0.002), PRank: new(0.1)},
+		{PWelch: new(0.02), Delta: new(0.02), Low: new(0.002), PRank: new(0.1)},
+	}
+	holm(all)
+	for i := range all {
+		near(t, "p", all[i].PHolm, 0.04, 1e-12)
+	}
+}
+
+func TestPairRemarks(t *testing.T) {
+	var a, b []*results.Result
+	for i := range 6 {
+		a = append(a, life("a", i+1, 10+0.01*float64(i%2), 0.1))
+		b = append(b, life("b", i+1, 10+0.05*float64(i), 0.1+0.0001*float64(i%3)))
+	}
+	a[2] = life("a", 3, 15, 0.1)
+	p := pairOf(a, b)
+	p.Remarks(HeadlineFigures(), 0.05)
+	if len(p.Outliers) != 1 || !strings.HasPrefix(p.Outliers[0], "a, repeat 3: req/s 15.00, output tok/s 480.00") {
+		t.Errorf("outliers = %q, want repeat 3 of a", p.Outliers)
+	}
+	if len(p.Drifts) == 0 || !strings.Contains(p.Drifts[0], "b: req/s rises with the order of its 6 lives (tau +1.00") {
+		t.Errorf("drifts = %q, want that of b", p.Drifts)
+	}
+	if p.Differences[0].Baseline.N != 6 {
+		t.Errorf("the outlier was dropped: n = %d", p.Differences[0].Baseline.N)
+	}
+}
+
+// A figure that one repeat does not know is compared on no repeat.
+func TestPairOfUnknownFigures(t *testing.T) {
+	a, b := []*results.Result{life("a", 1, 10, 0.1), life("a", 2, 10, 0.1)}, []*results.Result{life("b", 1, 10, 0.1), life("b", 2, 11, 0.1)}
+	b[1].Figures.OutputThroughput = nil
+	p := pairOf(a, b)
+	at := slices.IndexFunc(p.Differences, func(d Difference) bool { return d.Figure == "output_throughput" })
+	if d := p.Differences[at]; d.Candidate.N != 0 || d.Verdict != CannotTell || d.Baseline.N != 2 {
+		t.Errorf("output throughput = %+v", d)
+	}
+}
+
+func TestFiguresForLlamaBench(t *testing.T) {
+	r := &results.Result{Verdict: results.OK, Step: results.StepRef{ID: "x", Variant: "v", Point: "p"}, LlamaBench: []results.LlamaBenchRow{
+		{Test: "pp512", TokensPerS: 800}, {Test: "tg128", TokensPerS: 40}, {Test: "pp512", TokensPerS: 820},
+	}}
+	figures := FiguresFor([]*results.Result{r})
+	if figures[0].Name != "pp512" || figures[1].Name != "tg128" || len(figures) != 3 {
+		t.Fatalf("figures = %v", figures)
+	}
+	near(t, "pp512", Cells([]*results.Result{r}, nil, nil)[0].MeanOf(figures[0].Of), 810, 1e-12)
+	if v := figures[0].Of(&results.Result{}); v != nil {
+		t.Errorf("a step without tests has %v", *v)
+	}
+}
+
+// No figure may fail on a step without figures or telemetry.
+func TestFiguresOfNothing(t *testing.T) {
+	for _, f := range HeadlineFigures() {
+		if v := f.Of(&results.Result{}); v != nil {
+			t.Errorf("%s of an empty result = %v", f.Name, *v)
+		}
+		if f.Scale == 0 || f.Title == "" {
+			t.Errorf("figure %s has no scale or title", f.Name)
+		}
+	}
+}
