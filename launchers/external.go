@@ -18,6 +18,10 @@ func externalKind() Kind {
 		Counters:     anyCounters(),
 		Gauges:       anyGauges(),
 		AcceptedAt:   slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
+		Describe: []Description{
+			{Path: "/props", Facts: map[string]Fact{"default_generation_settings.n_ctx": FactContext}},
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
+		},
 		AnyModelName: true,
 	}
 }
