@@ -231,9 +231,12 @@ func TestExamplesAndTemplatesAreRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Parse(name, src, Options{})
-		if err != nil || len(s.Warnings) > 0 {
-			t.Errorf("Parse(%s) = %v, warnings %q, want neither", name, err, s.Warnings)
+		key := func(name string) (string, bool) { return "some-secret-value", name == "BENCH_REMOTE_KEY" }
+		for _, opts := range []Options{{LookupEnv: key}, {Set: []string{"simulate.on=true"}}} {
+			s, err := Parse(name, src, opts)
+			if err != nil || len(s.Warnings) > 0 {
+				t.Errorf("Parse(%s, %q) = %v, want a sound scenario without warnings", name, opts.Set, err)
+			}
 		}
 	}
 	for _, kind := range TemplateKinds() {
@@ -265,7 +268,7 @@ func TestMI300XExpands(t *testing.T) {
 	for _, l := range s.Points {
 		points = append(points, l.Label)
 	}
-	if got := strings.Join(variants, " "); got != "tp8 tp2-pp4 tp2x4 sd-1b-k5 sd-1b-k10 sd-8b-k5" {
+	if got := strings.Join(variants, " "); got != "tp8 tp2-pp4 tp2x4 tp2-times-4 sd-1b-k5 sd-1b-k10 sd-8b-k5" {
 		t.Errorf("variants = %s", got)
 	}
 	if got := strings.Join(points, " "); got != "c1 c4 c8 c16 c32 c128" {
