@@ -8,29 +8,29 @@ import (
 	"benchrig/scenarios"
 )
 
-// told is a server of which only what it says of itself counts.
-type told struct {
+// lengthTeller is a server of which only what it says of itself counts.
+type lengthTeller struct {
 	Server
 
 	info results.Server
 }
 
-func (s told) Info() results.Server { return s.info }
+func (s lengthTeller) Info() results.Server { return s.info }
 
 func TestSized(t *testing.T) {
-	of := func(n int64) told { return told{info: results.Server{Startup: &results.Startup{ContextLen: &n}}} }
+	of := func(n int64) lengthTeller { return lengthTeller{info: results.Server{Startup: &results.Startup{ContextLen: &n}}} }
 	for _, c := range []struct {
 		name    string
 		point   scenarios.Load
-		server  told
+		server  lengthTeller
 		want    int // 0: the dataset's own
 		problem string
 	}{
-		{"a length", scenarios.Load{InputLen: 5}, told{}, 5, ""},
-		{"the dataset's own", scenarios.Load{}, told{}, 0, ""},
+		{"a length", scenarios.Load{InputLen: 5}, lengthTeller{}, 5, ""},
+		{"the dataset's own", scenarios.Load{}, lengthTeller{}, 0, ""},
 		{"what the context leaves", scenarios.Load{InputLenSpare: 2048}, of(16384), 14336, ""},
 		{"nothing left", scenarios.Load{InputLenSpare: 2048}, of(2048), 0, "the server's max-model-len is 2048"},
-		{"not told", scenarios.Load{InputLenSpare: 2048}, told{}, 0, "does not say its max-model-len"},
+		{"not told", scenarios.Load{InputLenSpare: 2048}, lengthTeller{}, 0, "does not say its max-model-len"},
 	} {
 		var result results.Result
 		l, err := sized(c.point, c.server, &result)
