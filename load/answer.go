@@ -43,6 +43,7 @@ type answer struct {
 	finish  string
 	usage   tokenCounts
 	timings tokenCounts
+	drafts  draftCounts
 	begun   bool          // an event came
 	unsaid  int64         // chunks not yet told to the progress
 	saidAt  time.Duration // when chunks were last told
@@ -197,6 +198,9 @@ func (a *answer) keep(c *chunk) {
 	if c.timings.known() {
 		a.timings = c.timings
 	}
+	if c.drafts.tokens > 0 {
+		a.drafts = c.drafts
+	}
 }
 
 // fresh returns what is new in the text so far. The last event may hold less
@@ -294,6 +298,9 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 	}
 	r.InputTokens = atLeast(1, a.usage.input, a.timings.input)
 	r.CachedTokens = atLeast(0, a.usage.cached, a.timings.cached)
+	if a.drafts.tokens > 0 {
+		r.DraftTokens, r.AcceptedTokens, r.Drafts = atLeast(0, a.drafts.tokens), atLeast(0, a.drafts.accepted), atLeast(1, a.drafts.steps)
+	}
 	if n := atLeast(1, a.usage.output); n != nil {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountUsage
 	} else if n := atLeast(1, a.timings.output); n != nil {

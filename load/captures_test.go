@@ -78,8 +78,12 @@ func describeRecord(r results.Record) string {
 	if r.Failure != nil {
 		failure = fmt.Sprintf("%s %d: %s", r.Failure.Class, r.Failure.HTTPStatus, r.Failure.Message)
 	}
-	return fmt.Sprintf("  kinds %q\n  in %s out %s (%s) cached %s finish %q\n  text %.90q\n  failure %s\n",
-		r.ChunkKinds, figure(r.InputTokens), figure(r.OutputTokens), r.OutputTokensSource, figure(r.CachedTokens), r.FinishReason, r.Text, failure)
+	drafts := ""
+	if r.DraftTokens != nil {
+		drafts = fmt.Sprintf("  drafted %s accepted %s in %s drafts\n", figure(r.DraftTokens), figure(r.AcceptedTokens), figure(r.Drafts))
+	}
+	return fmt.Sprintf("  kinds %q\n  in %s out %s (%s) cached %s finish %q\n%s  text %.90q\n  failure %s\n",
+		r.ChunkKinds, figure(r.InputTokens), figure(r.OutputTokens), r.OutputTokensSource, figure(r.CachedTokens), r.FinishReason, drafts, r.Text, failure)
 }
 
 func figure(n *int) string {

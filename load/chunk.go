@@ -17,6 +17,7 @@ type chunk struct {
 	finish    []byte
 	usage     tokenCounts
 	timings   tokenCounts
+	drafts    draftCounts
 	fault     []byte // JSON of the error the server reported; nil: none
 }
 
@@ -24,6 +25,10 @@ type chunk struct {
 type tokenCounts struct{ input, output, cached int }
 
 var noCounts = tokenCounts{input: -1, output: -1, cached: -1}
+
+// draftCounts are the server's own counts of speculative decoding for the
+// answer; 0 where it did not say, or drafted nothing.
+type draftCounts struct{ tokens, accepted, steps int }
 
 // known reports whether the counts say anything. Servers send usage objects
 // full of zeros before they know.

@@ -18,6 +18,7 @@ type seenChunk struct {
 	Content, Reasoning        string
 	Finish                    string
 	Usage, Timings            tokenCounts
+	Drafts                    draftCounts
 	Fault                     string
 	Kind                      string
 }
@@ -27,7 +28,7 @@ func seen(c *chunk) seenChunk {
 	return seenChunk{
 		Done: c.done, Choices: c.choices, Tool: c.tool, Role: c.role,
 		Content: coerce(c.content), Reasoning: coerce(c.reasoning), Finish: coerce(c.finish),
-		Usage: c.usage, Timings: c.timings, Fault: coerce(c.fault), Kind: string(rune(c.kind())),
+		Usage: c.usage, Timings: c.timings, Drafts: c.drafts, Fault: coerce(c.fault), Kind: string(rune(c.kind())),
 	}
 }
 
@@ -47,7 +48,7 @@ func checkAgainstSlow(t *testing.T, data []byte) bool {
 		t.Errorf("parseFast accepts %q, encoding/json does not", data)
 		return true
 	}
-	if diff := cmp.Diff(seen(slow), seen(fast), cmp.AllowUnexported(tokenCounts{})); diff != "" {
+	if diff := cmp.Diff(seen(slow), seen(fast), cmp.AllowUnexported(tokenCounts{}, draftCounts{})); diff != "" {
 		t.Errorf("%q: encoding/json (-) and the scanner (+) differ:\n%s", data, diff)
 	}
 	return true
@@ -113,6 +114,8 @@ func TestParseChunk(t *testing.T) {
 		{"usage without details", `{"choices":null,"usage":{"completion_tokens":5,"prompt_tokens_details":null}}`, seenChunk{Usage: tokenCounts{-1, 5, -1}, Timings: none, Kind: "u"}},
 		{"null usage", `{"choices":[{"text":"a"}],"usage":null}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Kind: "t"}},
 		{"timings", `{"choices":[{"text":""}],"timings":{"prompt_n":4,"cache_n":6,"predicted_n":9,"prompt_ms":1.5e-3}}`, seenChunk{Choices: true, Usage: none, Timings: tokenCounts{10, 9, 6}, Kind: "e"}},
+		{"timings with drafts", `{"choices":[{"text":""}],"timings":{"prompt_n":4,"predicted_n":9,"draft_n":51,"draft_n_accepted":23}}`, seenChunk{Choices: true, Usage: none, Timings: tokenCounts{4, 9, -1}, Drafts: draftCounts{tokens: 51, accepted: 23}, Kind: "e"}},
+		{"drafts of no number", `{"timings":{"draft_n":null,"draft_n_accepted":"x","predicted_n":9}}`, seenChunk{Usage: none, Timings: tokenCounts{-1, 9, -1}, Kind: "u"}},
 		{"error object", `{"error":{"message":"boom"}}`, seenChunk{Usage: none, Timings: none, Fault: `{"message":"boom"}`, Kind: "x"}},
 		{"error string beside text", `{"error":"boom","choices":[{"text":"a"}]}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Fault: `"boom"`, Kind: "x"}},
 		{"no error", `{"error":null,"choices":[{"text":"a"}]}`, seenChunk{Choices: true, Content: "a", Usage: none, Timings: none, Kind: "t"}},
@@ -132,7 +135,7 @@ func TestParseChunk(t *testing.T) {
 		if err := (openAIStream{}).parse([]byte(tt.data), c); err != nil {
 			t.Errorf("%s: parse(%s): %v", tt.name, tt.data, err)
 		}
-		if diff := cmp.Diff(tt.want, seen(c), cmp.AllowUnexported(tokenCounts{})); diff != "" {
+		if diff := cmp.Diff(tt.want, seen(c), cmp.AllowUnexported(tokenCounts{}, draftCounts{})); diff != "" {
 			t.Errorf("%s: parse(%s): -want +got\n%s", tt.name, tt.data, diff)
 		}
 		if !strings.HasPrefix(tt.name, "left to") && tt.name != "done" && tt.name != "not an object" && !checkAgainstSlow(t, []byte(tt.data)) {

@@ -41,14 +41,14 @@ func (llamaCPP) parse(data []byte, c *chunk) error {
 		case "tokens_evaluated":
 			c.usage.input = countOf(value)
 		case "timings":
-			llamaTimings(value, &c.timings)
+			llamaTimings(value, &c.timings, &c.drafts)
 		case "error":
 			c.fault = faultValue(value)
 		}
 	})
 }
 
-func llamaTimings(value []byte, t *tokenCounts) {
+func llamaTimings(value []byte, t *tokenCounts, d *draftCounts) {
 	prompt := -1
 	inside(value, func(name, value []byte) {
 		switch string(name) {
@@ -58,6 +58,10 @@ func llamaTimings(value []byte, t *tokenCounts) {
 			t.cached = countOf(value)
 		case "predicted_n":
 			t.output = countOf(value)
+		case "draft_n":
+			d.tokens = max(countOf(value), 0)
+		case "draft_n_accepted":
+			d.accepted = max(countOf(value), 0)
 		}
 	})
 	t.input = promptLength(prompt, t.cached)

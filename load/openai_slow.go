@@ -33,6 +33,7 @@ func parseNamed(data []byte, c *chunk, delta string) error {
 	c.timings.cached = number(timings["cache_n"])
 	c.timings.output = number(timings["predicted_n"])
 	c.timings.input = promptLength(number(timings["prompt_n"]), c.timings.cached)
+	c.drafts = draftCounts{tokens: max(number(timings["draft_n"]), 0), accepted: max(number(timings["draft_n_accepted"]), 0)}
 	c.fault = faultValue(top["error"])
 	if c.fault == nil && string(top["object"]) == `"error"` {
 		c.fault = faultValue(top["message"])

@@ -72,7 +72,7 @@ func parseFast(data []byte, c *chunk) bool {
 			}
 		case "timings":
 			if seen.first(&s, 4) {
-				scanTimings(&s, &c.timings)
+				scanTimings(&s, &c.timings, &c.drafts)
 			}
 		case "error":
 			if seen.first(&s, 8) {
@@ -281,7 +281,7 @@ func scanCached(s *scanner, u *tokenCounts) {
 
 // scanTimings reads llama-server's counts: prompt_n leaves out the tokens that
 // came from the prompt cache.
-func scanTimings(s *scanner, t *tokenCounts) {
+func scanTimings(s *scanner, t *tokenCounts, d *draftCounts) {
 	if !s.enter('{') {
 		s.skip(1)
 		return
@@ -302,6 +302,14 @@ func scanTimings(s *scanner, t *tokenCounts) {
 		case "predicted_n":
 			if seen.first(s, 4) {
 				t.output = s.count()
+			}
+		case "draft_n":
+			if seen.first(s, 8) {
+				d.tokens = max(s.count(), 0)
+			}
+		case "draft_n_accepted":
+			if seen.first(s, 16) {
+				d.accepted = max(s.count(), 0)
 			}
 		default:
 			s.skip(2)

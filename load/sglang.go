@@ -49,6 +49,12 @@ func sglangMeta(value []byte, c *chunk) {
 			c.usage.output = countOf(value)
 		case "cached_tokens":
 			c.usage.cached = countOf(value)
+		case "spec_draft_token_num":
+			c.drafts.tokens = max(countOf(value), 0)
+		case "spec_accept_token_num":
+			c.drafts.accepted = max(countOf(value), 0)
+		case "spec_verify_ct":
+			c.drafts.steps = max(countOf(value), 0)
 		case "finish_reason":
 			c.finish = sglangFinish(value)
 			if string(c.finish) == "abort" {
