@@ -31,7 +31,7 @@ func (s *Server) Models(ctx context.Context) ([]string, error) {
 	for i, model := range list.Data {
 		names[i] = model.ID
 		if s.Model() == "" || sameModel(model.ID, s.Model()) {
-			s.served(model)
+			s.served(model, i == 0)
 		}
 	}
 	return names, nil

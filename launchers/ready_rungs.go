@@ -140,7 +140,7 @@ func (s *Server) tryModel(ctx context.Context, strikes *int) step {
 			if wrong := s.otherFile(ctx); wrong != nil {
 				return step{final: wrong}
 			}
-			s.served(model)
+			s.served(model, model.ID == list.Data[0].ID)
 			return step{done: true}
 		}
 		names = append(names, model.ID)
@@ -176,9 +176,14 @@ func (s *Server) noModelList(a answer, strikes int) step {
 	return step{final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, s.kind.Name)}
 }
 
-func (s *Server) served(model listedModel) {
+// served notes which model of the list it is, and whether it is the first.
+func (s *Server) served(model listedModel, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.engine, s.listedFirst = engineOf(discovered{Owner: model.Owner}), first
+	if model.Meta.Vocab > 0 {
+		s.engine = "llamacpp"
+	}
 	s.info.Model, s.vocab = model.ID, model.Meta.Vocab
 	s.info.Simulated = s.info.Simulated || model.Owner == simulatorOwner
 }

@@ -46,6 +46,9 @@ type Server struct {
 	vocab   int       // tokens of the vocabulary; 0: the model list does not tell
 	dialect tokenizeDialect
 
+	engine      string // that the model list gives away; "": it does not
+	listedFirst bool   // the model is the first of the list
+
 	stopMu  sync.Mutex // held while Stop works
 	stopped bool       // guarded by stopMu
 	proof   results.Proof

@@ -29,7 +29,7 @@ type Description struct {
 func (s *Server) describe(ctx context.Context, log startupLog) (startup *results.Startup, version string) {
 	log.told.Arguments = maps.Clone(log.told.Arguments)
 	log.told.Phases = slices.Clone(log.told.Phases)
-	for _, d := range s.kind.Describe {
+	for _, d := range s.descriptions() {
 		a := s.probe.get(ctx, d.Path)
 		var told any
 		if !a.ok() || json.Unmarshal(a.body, &told) != nil {
@@ -51,6 +51,23 @@ func (s *Server) describe(ctx context.Context, log startupLog) (startup *results
 		startup.Arguments = s.presentable(startup.Arguments)
 	}
 	return startup, log.version
+}
+
+// descriptions are those of the server's kind; for one that runs already, of
+// the engine that its model list gives away.
+func (s *Server) descriptions() []Description {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.kind.External {
+		return s.kind.Describe
+	}
+	all := s.kind.Describe
+	if engine, known := Lookup(s.engine); known {
+		all = engine.Describe
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(d Description) bool {
+		return d.Path == "/v1/models" && !s.listedFirst // its facts are about the first one
+	})
 }
 
 var secretName = regexp.MustCompile(`(?i)api[-_]key|(hf|auth|access)[-_]token|password|secret|^token$`)
