@@ -18,7 +18,9 @@ type lengthTeller struct {
 func (s lengthTeller) Info() results.Server { return s.info }
 
 func TestSized(t *testing.T) {
-	of := func(n int64) lengthTeller { return lengthTeller{info: results.Server{Startup: &results.Startup{ContextLen: &n}}} }
+	of := func(n int64) lengthTeller {
+		return lengthTeller{info: results.Server{Startup: &results.Startup{ContextLen: &n}}}
+	}
 	for _, c := range []struct {
 		name    string
 		point   scenarios.Load

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"benchrig/scenarios"
+	"benchrig/suite"
+)
+
+const suiteLong = `Run a fixed set of rounds against a server that is already there: so many
+requests at once, and nothing else. It asks the server for its model and its
+longest context, prints the result block of each round and a table at the end,
+and fills a folder: engine_params.txt, mem_usage.txt where the server's GPUs are
+here, and one MODEL_IN-OUT_N.json a round.
+
+A round that fails is a row that says why; the others go on. Files of the same
+names from before are replaced. The server is neither started nor stopped.`
+
+// suiteOptions are the flags of both suites.
+type suiteOptions struct {
+	baseURL, model, tokenizer, output, apiKeyEnv string
+	maxModelLen                                  int
+	profiles                                     []string
+	imageSize                                    string // of vision
+	seed                                         uint64
+	quiet                                        bool
+}
+
+func newSuiteCommand(e env) *cobra.Command {
+	cmd := &cobra.Command{Use: "suite", Short: "Run a fixed set of load profiles against a running server", Long: suiteLong}
+	cmd.AddCommand(
+		newOneSuiteCommand(e, "text", "Text only: profiles high, mid and low", suite.Text()),
+		newOneSuiteCommand(e, "vision", "An image with each request: profiles vision-a and vision-b", suite.Vision()),
+	)
+	for _, sub := range cmd.Commands() {
+		sub.Long = sub.Short + ".\n\n" + suiteLong + "\n" + exitCodes
+	}
+	return cmd
+}
+
+func newOneSuiteCommand(e env, name, short string, all []string) *cobra.Command {
+	var o suiteOptions
+	cmd := &cobra.Command{
+		Use: name + " --base-url URL", Short: short,
+		Example: "  bench suite " + name + " --base-url http://127.0.0.1:8000",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("seed") {
+				o.seed = uint64(time.Now().UnixMilli()) % 1_000_000_000
+			}
+			wish, err := o.wish(all)
+			if err != nil {
+				return usageError(err)
+			}
+			return runSuite(cmd.Context(), e, o, wish)
+		},
+	}
+	o.addFlags(cmd.Flags(), all)
+	return cmd
+}
+
+func (o *suiteOptions) addFlags(fs *pflag.FlagSet, all []string) {
+	fs.SortFlags = false
+	fs.StringVar(&o.baseURL, "base-url", "", "`URL` of the server")
+	fs.StringVar(&o.model, "model", "", "`name` in requests (default: the first that the server lists)")
+	fs.StringVar(&o.output, "output-dir", "output", "`folder` for the files")
+	fs.IntVar(&o.maxModelLen, "max-model-len", 0, "longest context of the server in `tokens` (default: what it says)")
+	fs.StringSliceVar(&o.profiles, "profiles", all, "which to run, in this order")
+	if suite.IsVision(all[0]) {
+		fs.StringVar(&o.imageSize, "image-size", "512x512", "`WIDTHxHEIGHT` of the images, in pixels")
+	}
+	fs.Uint64Var(&o.seed, "seed", 0, "of the prompts (default: another one each time, so that no prefix cache has seen them)")
+	fs.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer.json, its folder, or a GGUF `file` (default: the model's, else the server's own /tokenize); none: count nothing")
+	fs.StringVar(&o.apiKeyEnv, "api-key-env", "OPENAI_API_KEY", "`variable` that holds the server's key")
+	fs.BoolVar(&o.quiet, "no-progress", false, "show no progress")
+}
+
+var imageSizeText = regexp.MustCompile(`^([1-9][0-9]{0,3})[xX]([1-9][0-9]{0,3})$`)
+
+// wish checks the flags.
+func (o *suiteOptions) wish(all []string) (suite.Wish, error) {
+	w := suite.Wish{Profiles: o.profiles, MaxModelLen: o.maxModelLen, Seed: o.seed}
+	switch {
+	case o.baseURL == "":
+		return w, errors.New("say where the server is: --base-url http://HOST:PORT")
+	case o.maxModelLen < 0:
+		return w, fmt.Errorf("--max-model-len %d: want at least 1", o.maxModelLen)
+	case len(o.profiles) == 0:
+		return w, errors.New("--profiles names none")
+	}
+	for _, name := range o.profiles {
+		if suite.IsVision(name) != suite.IsVision(all[0]) {
+			return w, fmt.Errorf("--profiles %s: this suite has %v", name, all)
+		}
+	}
+	if o.imageSize != "" {
+		m := imageSizeText.FindStringSubmatch(o.imageSize)
+		if m == nil {
+			return w, fmt.Errorf("--image-size %q: want WIDTHxHEIGHT in pixels, such as 512x512", o.imageSize)
+		}
+		width, _ := strconv.Atoi(m[1]) // digits, see imageSizeText
+		height, _ := strconv.Atoi(m[2])
+		w.Image = scenarios.ImageSize{Width: width, Height: height}
+	}
+	if _, err := suite.Plan(w); err != nil {
+		return w, fmt.Errorf("--profiles: %w", err)
+	}
+	return w, nil
+}
+
+func runSuite(ctx context.Context, e env, o suiteOptions, wish suite.Wish) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	target, err := findTarget(ctx, e, o)
+	if err != nil {
+		return err
+	}
+	if wish.MaxModelLen == 0 {
+		wish.MaxModelLen = target.maxModelLen
+	}
+	rounds, err := suite.Plan(wish)
+	if err != nil {
+		return usageError(err)
+	}
+	target.tell(e, wish)
+	if err := os.MkdirAll(o.output, 0o755); err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	s := &suiteRun{e: e, o: o, target: target, driver: newLoadDriver(e)}
+	if err := s.write(suite.EngineParamsName, target.params); err != nil {
+		return err
+	}
+	return s.run(ctx, rounds)
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"benchrig/gpu"
+	"benchrig/suite"
+)
+
+// suiteMemory reads the video memory of this machine's GPUs. Nil reads none.
+type suiteMemory struct {
+	e        env
+	devices  []gpu.Device
+	samplers []gpu.Sampler
+}
+
+// openMemory opens what reads GPUs, if the server is here and there are some.
+func openMemory(ctx context.Context, e env, here bool) (*suiteMemory, error) {
+	if !here {
+		fmt.Fprintf(e.stderr, "note: the server is on another machine: no %s\n", suite.MemoryUsageName)
+		return nil, nil
+	}
+	box, err := gpu.Detect(ctx, gpuOptions(e))
+	if err != nil {
+		return nil, fmt.Errorf("look for GPUs: %w", err)
+	}
+	samplers, notes, err := gpu.SamplersOf(ctx, gpuOptions(e), box, "")
+	if err != nil {
+		return nil, fmt.Errorf("look for GPUs: %w", err)
+	}
+	for _, note := range notes {
+		fmt.Fprintf(e.stderr, "note: %s\n", note)
+	}
+	return &suiteMemory{e: e, devices: box.Of(box.Vendor()), samplers: samplers}, nil
+}
+
+func (m *suiteMemory) close() {
+	if m == nil {
+		return
+	}
+	for _, sampler := range m.samplers {
+		_ = sampler.Close() // it only read
+	}
+}
+
+// read is the memory of each GPU; nil where there is none, or nothing reads
+// it.
+func (m *suiteMemory) read(ctx context.Context) []suite.Memory {
+	if m == nil || len(m.devices) == 0 || len(m.samplers) == 0 {
+		return nil
+	}
+	used := map[string]*int64{}
+	for _, sampler := range m.samplers {
+		readings, err := sampler.Read(ctx)
+		if err != nil {
+			fmt.Fprintf(m.e.stderr, "note: GPU memory: %v\n", err)
+			continue
+		}
+		for _, r := range readings {
+			used[r.Device] = r.VRAMUsedBytes
+		}
+	}
+	var all []suite.Memory
+	for _, d := range m.devices {
+		all = append(all, suite.Memory{Name: cmp.Or(d.Name, d.ID()), Used: used[d.ID()], Total: d.VRAMBytes})
+	}
+	return all
+}

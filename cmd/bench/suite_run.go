@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"benchrig/harness"
+	"benchrig/load"
+	"benchrig/report"
+	"benchrig/results"
+	"benchrig/suite"
+)
+
+// suiteRun carries the rounds of a suite out.
+type suiteRun struct {
+	e      env
+	o      suiteOptions
+	target *suiteTarget
+	driver loadDriver
+	extra  *suite.Overhead // of a request without an image; nil: not known
+}
+
+// warmupOutput bounds the answers of warm-ups, in tokens: their prompts are as
+// long as the measured ones.
+const warmupOutput = 16
+
+// warmupSeed moves the prompts of the first warm-up away from all others.
+const warmupSeed = 7_000_003
+
+func (s *suiteRun) run(ctx context.Context, rounds []suite.Round) error {
+	memory, err := openMemory(ctx, s.e, s.target.here)
+	if err != nil {
+		return err
+	}
+	defer memory.close()
+	s.warmUp(ctx, rounds)
+	before := memory.read(ctx)
+	rows := make([]suite.Row, len(rounds))
+	for i, round := range rounds {
+		rows[i] = s.round(ctx, round)
+		if err := s.show(rows[i]); err != nil {
+			return err
+		}
+	}
+	if before != nil {
+		after := memory.read(context.WithoutCancel(ctx))
+		if err := s.write(suite.MemoryUsageName, suite.MemoryUsage(before, after)); err != nil {
+			return err
+		}
+	}
+	if err := suite.Table(s.e.stdout, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.e.stderr, "files: %s\n", s.o.output)
+	return suiteExit(ctx, rows)
+}
+
+func suiteExit(ctx context.Context, rows []suite.Row) error {
+	if ctx.Err() != nil {
+		return codeError{code: exitInterrupted}
+	}
+	for _, row := range rows {
+		if row.Problem != "" {
+			return codeError{code: exitStepsFailed}
+		}
+	}
+	return nil
+}
+
+// warmUp sends one request as the first round that can be run has them, and
+// for images one without. What goes wrong is said; the rounds will tell.
+func (s *suiteRun) warmUp(ctx context.Context, rounds []suite.Round) {
+	for _, round := range rounds {
+		if round.Problem != "" {
+			continue
+		}
+		if suite.IsVision(round.Profile) {
+			plain := round
+			plain.Load.Dataset.Kind = "random"
+			if rec := s.one(ctx, plain); rec != nil && rec.InputTokens != nil {
+				s.extra = &suite.Overhead{Server: *rec.InputTokens, Text: rec.LocalInputTokens}
+			}
+		}
+		s.one(ctx, round)
+		return
+	}
+}
+
+// one sends one request of a round, unmeasured; nil: it had no answer.
+func (s *suiteRun) one(ctx context.Context, round suite.Round) *results.Record {
+	round.Load.NumPrompts, round.Load.Warmups, round.Load.OutputLen = 1, 0, min(round.Load.OutputLen, warmupOutput)
+	round.Seed += warmupSeed
+	job, _, err := s.job(ctx, round)
+	if err != nil {
+		fmt.Fprintf(s.e.stderr, "warm-up: %v\n", err)
+		return nil
+	}
+	var answer *results.Record
+	_, err = s.driver.Run(ctx, job.Options, job.Prompts, func(r results.Record) error {
+		answer = &r
+		return nil
+	})
+	if err == nil && answer != nil && answer.Failure != nil {
+		err = answer.Failure
+	}
+	if err != nil {
+		fmt.Fprintf(s.e.stderr, "warm-up: %v\n", err)
+		return nil
+	}
+	return answer
+}
+
+func (s *suiteRun) job(ctx context.Context, round suite.Round) (harness.LoadJob, *results.Result, error) {
+	round.Load.KeepText = true // as vLLM's client saves it
+	return harness.Single{
+		Driver: s.driver, Server: s.target.server, Counter: s.target.counter, Load: round.Load, Seed: round.Seed,
+		Headers: s.target.headers, Body: s.target.body, WarmupOutput: warmupOutput,
+	}.Job(ctx)
+}
+
+// round measures one round and writes its file. A file of that name from
+// before goes first: it would pass for this round's if this one failed.
+func (s *suiteRun) round(ctx context.Context, round suite.Round) suite.Row {
+	row := suite.Row{Round: round, Problem: round.Problem}
+	name := round.FileName(s.target.Model)
+	if err := os.Remove(filepath.Join(s.o.output, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		row.Problem = fmt.Sprintf("remove the result from before: %v", err)
+	}
+	if ctx.Err() != nil {
+		row.Problem = "interrupted"
+	}
+	if row.Problem != "" {
+		return row
+	}
+	job, result, err := s.job(ctx, round)
+	if err != nil {
+		row.Problem = err.Error()
+		return row
+	}
+	progress := newLoadProgress(s.e, s.o.quiet)
+	job.Options.Progress = func(u load.Progress) { progress.update(u) }
+	records := harness.Drive(ctx, job, result)
+	progress.end()
+	result.Bench, result.Simulated = version, result.Simulated || s.target.Simulated
+	row.Result = result
+	if suite.IsVision(round.Profile) && s.extra != nil {
+		row.Images = suite.EstimateImages(s.o.imageSize, records, *s.extra)
+	}
+	if result.Failure != nil {
+		row.Problem = result.Failure.Error()
+	}
+	if result.Figures != nil {
+		if err := s.save(name, row, records); err != nil {
+			row.Problem = err.Error()
+		}
+	}
+	return row
+}
+
+func (s *suiteRun) save(name string, row suite.Row, records []results.Record) error {
+	vllm, err := results.VLLMJSONWith(row.Result, records, s.target.vllmOptions())
+	if err != nil {
+		return err
+	}
+	text, err := row.Round.JSON(vllm, row.Images)
+	if err != nil {
+		return err
+	}
+	return s.write(name, text)
+}
+
+func (s *suiteRun) write(name string, content []byte) error {
+	if err := os.WriteFile(filepath.Join(s.o.output, name), content, 0o644); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// show prints what one round came to.
+func (s *suiteRun) show(row suite.Row) error {
+	w, l := s.e.stdout, row.Round.Load
+	fmt.Fprintf(w, "%s: %d at once, %s in, %d out\n", row.Round.Profile, l.NumPrompts, suite.Tokens(l.InputLen), l.OutputLen)
+	if row.Result != nil && row.Result.Figures != nil {
+		if err := report.Block(w, row.Result, "ttft", "tpot", "itl"); err != nil {
+			return err
+		}
+		for _, warning := range row.Result.Warnings {
+			if warning.Code != results.WarnSimulated {
+				fmt.Fprintf(w, "%s: %s\n", warning.Code, warning.Message)
+			}
+		}
+	}
+	if i := row.Images; i != nil {
+		fmt.Fprintf(w, "image tokens, estimated: %d, %.1f a request of %s (and %d of the chat template)\n", i.Tokens, i.PerPrompt(), i.Size, i.Template)
+	}
+	if row.Problem != "" {
+		fmt.Fprintf(w, "failed: %s\n", row.Problem)
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}

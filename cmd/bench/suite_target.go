@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"benchrig/harness"
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/suite"
+)
+
+// suiteTarget is the server of a suite and what is known of it.
+type suiteTarget struct {
+	launchers.Discovery
+
+	server      *launchers.Server
+	headers     map[string]string
+	body        map[string]any
+	counter     harness.TokenCounter
+	maxModelLen int    // 0: not known
+	lenFrom     string // what told it
+	params      []byte // text of engine_params.txt
+	paramsFrom  string
+	here        bool // it runs on this machine, as far as can be told
+}
+
+// findTarget asks the server, and looks at its process if it is on this
+// machine.
+func findTarget(ctx context.Context, e env, o suiteOptions) (*suiteTarget, error) {
+	key, given := e.lookup(o.apiKeyEnv)
+	if !given && o.apiKeyEnv != "OPENAI_API_KEY" {
+		return nil, usageError(fmt.Errorf("--api-key-env %s: there is no such variable", o.apiKeyEnv))
+	}
+	spec := launchers.Spec{Launcher: "external", BaseURL: o.baseURL, APIKey: key, Life: "running"}
+	t := &suiteTarget{headers: map[string]string{}}
+	if key != "" {
+		spec.Secrets = []string{key}
+		t.headers["Authorization"] = "Bearer " + key
+	}
+	var err error
+	if t.Discovery, err = launchers.Discover(ctx, spec, o.model); err != nil {
+		return nil, fmt.Errorf("ask the server for its model: %w", err)
+	}
+	if !slices.Contains(t.Models, t.Model) {
+		fmt.Fprintf(e.stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
+	}
+	kind := kindOf(map[string]string{"llamacpp": "llama.cpp"}[t.Kind])
+	if t.Kind != "llamacpp" {
+		kind = kindOf(t.Kind)
+	}
+	spec.Model, t.body = t.Model, maps.Clone(kind.Body)
+	t.server = launchers.Attach(kind, spec)
+	if _, err := t.server.Models(ctx); err != nil { // for its vocabulary
+		return nil, fmt.Errorf("ask the server for its model: %w", err)
+	}
+	t.look(ctx, o.baseURL)
+	t.counter, err = harness.Counter(ctx, t.tokenizer(o.tokenizer), t.server)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return t, nil
+}
+
+// look takes the command line of the process that listens there, if it is to
+// be seen.
+func (t *suiteTarget) look(ctx context.Context, baseURL string) {
+	owner, err := launchers.OwnerOf(ctx, baseURL)
+	t.here = !errors.Is(err, launchers.ErrElsewhere)
+	lines := suite.Params(owner.Argv)
+	t.maxModelLen, t.lenFrom = t.MaxModelLen, t.LenFrom
+	switch {
+	case err != nil:
+		lines = suite.Told(t.Arguments, t.ArgsFrom)
+		t.paramsFrom = t.ArgsFrom
+	case isForwarder(owner.Argv[0]):
+		err = fmt.Errorf("%s listens there and passes requests on, to a server that cannot be seen", filepath.Base(owner.Argv[0]))
+		lines = suite.Told(t.Arguments, t.ArgsFrom)
+		t.paramsFrom = t.ArgsFrom
+	default:
+		t.paramsFrom = fmt.Sprintf("the command line of process %d", owner.PID)
+		if n := suite.MaxModelLenOf(owner.Argv); t.maxModelLen == 0 && n > 0 {
+			t.maxModelLen, t.lenFrom = n, t.paramsFrom
+		}
+		if len(lines) == 0 {
+			err = fmt.Errorf("process %d (%s) was started without flags", owner.PID, filepath.Base(owner.Argv[0]))
+		}
+	}
+	why := ""
+	if err != nil {
+		why = err.Error()
+	}
+	t.params = suite.EngineParams(lines, cmp.Or(why, "not told"))
+	if len(lines) == 0 {
+		t.paramsFrom = ""
+	}
+}
+
+// isForwarder tells programs that listen in place of a server in a container
+// or on another machine: their flags are not the server's.
+func isForwarder(program string) bool {
+	return slices.Contains([]string{"docker-proxy", "rootlessport", "slirp4netns", "pasta", "ssh", "kubectl", "socat", "nginx", "haproxy", "envoy"}, filepath.Base(program))
+}
+
+// tokenizer is the path that was asked for, else the model's own folder or
+// file if it is on this machine.
+func (t *suiteTarget) tokenizer(asked string) string {
+	if asked != "" || !t.here || !filepath.IsAbs(t.Root) {
+		return asked
+	}
+	if _, err := os.Stat(filepath.Join(t.Root, "tokenizer.json")); err == nil {
+		return t.Root
+	}
+	return ""
+}
+
+// tell says on stderr what was found.
+func (t *suiteTarget) tell(e env, wish suite.Wish) {
+	maxModelLen := wish.MaxModelLen
+	length, from := "not known", "; --max-model-len sets it"
+	if maxModelLen > 0 {
+		length, from = fmt.Sprint(maxModelLen), ""
+		if maxModelLen == t.maxModelLen {
+			from = " (" + t.lenFrom + ")"
+		}
+	}
+	fmt.Fprintf(e.stderr, "model: %s\nmax-model-len: %s%s\n", t.Model, length, from)
+	fmt.Fprintf(e.stderr, "tokenizer: %s\n", cmp.Or(t.Root, t.Model))
+	counted := "nobody: lengths are in words"
+	switch {
+	case t.counter.Local:
+		counted = t.counter.Name
+	case t.counter.Tokenizer != nil:
+		counted = "the server"
+	}
+	fmt.Fprintf(e.stderr, "prompts counted by: %s\nengine parameters: %s\nseed: %d\n", counted, cmp.Or(t.paramsFrom, "not known"), wish.Seed)
+}
+
+// vllmOptions are those of the JSON files.
+func (t *suiteTarget) vllmOptions() results.VLLMOptions {
+	id := cmp.Or(t.Root, t.Model)
+	return results.VLLMOptions{Detailed: true, TokenizerID: &id}
+}
