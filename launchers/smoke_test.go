@@ -1,0 +1,134 @@
+package launchers
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"benchrig/internal/fakeengine"
+	"benchrig/results"
+)
+
+// running is an OpenAI-like server that runs already. Paths that it is not
+// given answer 404.
+func running(t *testing.T, answers map[string]string) (*httptest.Server, *[]string) {
+	t.Helper()
+	var bodies []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, known := answers[r.Method+" "+r.URL.Path]
+		body, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost && !strings.Contains(string(body), `"stream":true`) {
+			bodies = append(bodies, string(body))
+		}
+		status := http.StatusOK
+		switch {
+		case !known && r.Method == http.MethodPost:
+			text = `{"choices":[{"text":"a","finish_reason":"length"}]}`
+		case !known:
+			status, text = http.StatusNotFound, "not found"
+		case strings.HasPrefix(text, "5") || strings.HasPrefix(text, "4"):
+			_, _ = fmt.Sscanf(text, "%d", &status)
+			_, text, _ = strings.Cut(text, " ")
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(s.Close)
+	return s, &bodies
+}
+
+func TestSmoke(t *testing.T) {
+	t.Parallel()
+	const path = "/v1/chat/completions"
+	const dead = `{"error":{"message":"_C::rotary_embedding: attempted to run this operator with Meta tensors","type":"InternalServerError","code":500}}`
+	for _, c := range []struct {
+		name, answer string
+		says         string // in the failure; "": success
+	}{
+		{"a completion", `{"id":"x","choices":[{"message":{"role":"assistant","content":"Hello!"}}],"usage":{"completion_tokens":3}}`, ""},
+		{"over several lines", "{\n \"choices\": [\n {\"message\": {\"content\": \"Hello!\"}}\n ]\n}\n", ""},
+		{"a stream", "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n", ""},
+		{"of an API of its own", `{"generated_text":"Hello"}`, ""},
+		{"an error in the engine's words", "500 " + dead, "status 500, " + dead},
+		{"an error that is told with 200", dead, "attempted to run this operator with Meta tensors"},
+		{"no answer in the answer", `{"choices":[{"message":{"content":""}}]}`, "no completion in the answer"},
+		{"a page", "<html>welcome</html>", "<html>welcome</html>"},
+		{"another path", "404 {\"detail\":\"Not Found\"}", `status 404, {"detail":"Not Found"}`},
+		{"nothing", "", "no completion in the answer"},
+	} {
+		s, bodies := running(t, map[string]string{"GET /v1/models": `{"data":[{"id":"m"}]}`, "POST " + path: c.answer})
+		kind, _ := Lookup("external")
+		spec := Spec{Launcher: "external", BaseURL: s.URL, Smoke: Smoke{Path: path, Body: map[string]any{
+			"messages": []any{map[string]any{"role": "user", "content": "Hello"}}, "max_tokens": json.Number("100"),
+		}}}
+		server, err := new(Launcher).Launch(t.Context(), kind, spec)
+		if c.says != "" {
+			failure, ok := err.(*results.Failure)
+			if !ok || failure.Class != results.FailSmoke || !strings.Contains(failure.Message, c.says) {
+				t.Errorf("%s: Launch: %v, want %s with %q", c.name, err, results.FailSmoke, c.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: Launch: %v", c.name, err)
+			continue
+		}
+		answer := server.Info().Smoke
+		if answer == nil || answer.Path != path || answer.Status != 200 || answer.Body != strings.TrimSpace(c.answer) || answer.TookS <= 0 {
+			t.Errorf("%s: smoke answer = %+v, want the answer and its time", c.name, answer)
+		}
+		phases := server.Info().ReadyPhases
+		if phases[len(phases)-1].Name != "smoke" {
+			t.Errorf("%s: phases = %v, want smoke as the last", c.name, phases)
+		}
+		if want := `{"max_tokens":100,"messages":[{"content":"Hello","role":"user"}]}`; len(*bodies) != 1 || (*bodies)[0] != want {
+			t.Errorf("%s: bodies = %q, want %q: as written, without a model", c.name, *bodies, want)
+		}
+	}
+}
+
+func TestNoSmoke(t *testing.T) {
+	t.Parallel()
+	s, bodies := running(t, map[string]string{"GET /v1/models": `{"data":[{"id":"m"}]}`})
+	kind, _ := Lookup("external")
+	server, err := new(Launcher).Launch(t.Context(), kind, Spec{Launcher: "external", BaseURL: s.URL})
+	if err != nil || server.Info().Smoke != nil || len(*bodies) != 0 {
+		t.Errorf("Launch: %v, smoke %v after %q, want no such request", err, server.Info().Smoke, *bodies)
+	}
+}
+
+// A first request that kills the engine is told by what the log says of it.
+func TestSmokeKillsTheEngine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		engine fakeengine.Config
+		class  results.FailureClass
+		says   string
+	}{
+		{
+			"with a fatal line", fakeengine.Config{FatalAt: 2, FatalLine: "ERROR EngineCore encountered a fatal error."},
+			results.FailEngineDied, "EngineCore encountered a fatal error",
+		},
+		{"by its exit", fakeengine.Config{DieAt: 2}, results.FailExited, "exited with code 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			kind, _ := Lookup("vllm")
+			b := prepare(t, kind, c.engine)
+			b.spec.Smoke = Smoke{Path: chatPath, Body: map[string]any{"messages": []any{}}}
+			_, err := b.Launch(t.Context(), b.kind, b.spec)
+			failure, ok := err.(*results.Failure)
+			if !ok || failure.Class != c.class || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "at the smoke request: POST ") {
+				t.Errorf("Launch: %v, want %s with %q", err, c.class, c.says)
+			}
+			if got := b.journal.kinds(); got != storyBad {
+				t.Errorf("journal: %s, want %s", got, storyBad)
+			}
+		})
+	}
+}
