@@ -7,17 +7,17 @@ import (
 
 func externalKind() Kind {
 	return Kind{
-		Name:         "external",
-		External:     true,
-		Command:      externalCommand,
-		WorldSize:    unknownSize,
-		ServedName:   servedOrModel,
-		ModelsPath:   "/v1/models",
-		ModelsMaybe:  true,
-		MetricsPath:  "/metrics",
-		Counters:     anyCounters(),
-		Gauges:       anyGauges(),
-		AcceptedAt:   slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
+		Name:        "external",
+		External:    true,
+		Command:     externalCommand,
+		WorldSize:   unknownSize,
+		ServedName:  servedOrModel,
+		ModelsPath:  "/v1/models",
+		ModelsMaybe: true,
+		MetricsPath: "/metrics",
+		Counters:    anyCounters(),
+		Gauges:      anyGauges(),
+		AcceptedAt:  slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
 		Describe: []Description{
 			{Path: "/props", Facts: map[string]Fact{"default_generation_settings.n_ctx": FactContext}},
 			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
