@@ -45,7 +45,7 @@ var rules = map[string]rule{
 	"load":                   {ours: []string{"results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"simserver":              {never: append([]string{"os/exec"}, noCLI...)},
 	"state":                  {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness":                {ours: []string{"scenarios", "hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness":                {ours: []string{"scenarios", "hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "llamabench", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"vllmcli":                {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"hooks":                  {ours: []string{"results", "scenarios", "launchers/process"}, never: noCLI},
 	"suite":                  {ours: []string{"results", "scenarios", "profiles"}, never: append([]string{"os"}, noSystem...)},

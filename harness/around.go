@@ -45,16 +45,17 @@ func (r *Runner) beforeStep(ctx context.Context, a attempt, servers []Server, re
 		return refused
 	}
 	r.startWatch(ctx, a, servers, result)
-	return nil
+	return r.checkBefore(ctx, a, servers, result)
 }
 
 // afterStep comes when the step has its verdict. It works after ctx has ended.
-func (r *Runner) afterStep(ctx context.Context, _ attempt, _ []Server, result *results.Result) {
+func (r *Runner) afterStep(ctx context.Context, _ attempt, servers []Server, result *results.Result) {
+	r.checkAfter(ctx, servers, result)
 	r.endWatch()
 	r.hooksAfterStep(ctx, result)
 }
 
 // observers are what is watched beside the pass of a step.
 func (r *Runner) observers(servers []Server, a attempt) []Observer {
-	return append(r.watchers(), newServerMetrics(servers, r.Folder.StepDir(a.ID)))
+	return append(r.watchers(), newServerMetrics(servers, r.dirOf(a)))
 }

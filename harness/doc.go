@@ -41,6 +41,26 @@ type Server interface {
 	Stop(ctx context.Context) (results.Proof, error)
 }
 
+// Programs starts programs that run to their end.
+type Programs interface {
+	// Start returns when the program runs, or a *results.Failure that says why
+	// it does not. After a failure nothing of it is left.
+	Start(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Program, error)
+}
+
+// Program is a program that runs, or has ended.
+type Program interface {
+	Info() results.Server
+	// Done is closed when it has ended, or shows no sign of life any more.
+	Done() <-chan struct{}
+	// Failure says why it has not ended well; nil if it has, and before.
+	Failure() *results.Failure
+	// OwnPIDs are its living processes.
+	OwnPIDs() []int
+	// Stop ends what is left of it and proves that all of it is gone.
+	Stop(ctx context.Context) (results.Proof, error)
+}
+
 // Driver sends prompts and emits a record for each.
 type Driver interface {
 	Run(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error)

@@ -24,10 +24,18 @@ func startEstimate(kind launchers.Kind) float64 {
 	switch {
 	case kind.External:
 		return 0
-	case kind.Simulated, kind.Name == "llamacpp":
+	case kind.Simulated, kind.Name == "llamacpp", kind.Name == llamaBenchName:
 		return assumedLightStart
 	}
 	return assumedStart
+}
+
+// assumes says what the estimate of a plan rests on.
+func assumes(sc *scenarios.Scenario) string {
+	if sc.Method == scenarios.LlamaBench {
+		return benchAssumptions
+	}
+	return assumptions
 }
 
 func stepEstimate(l scenarios.Load) float64 {

@@ -122,6 +122,7 @@ func stepVars(a attempt, life string, servers []Server) map[string]string {
 		urls = append(urls, s.Info().BaseURL)
 	}
 	return map[string]string{
+		"BENCH_PASS":    strconv.Itoa(max(a.pass, 1)),
 		"BENCH_VARIANT": a.Variant, "BENCH_LIFE": life, "BENCH_STEP": a.ID, "BENCH_POINT": a.Point, "BENCH_REPEAT": strconv.Itoa(a.Repeat),
 		"BENCH_ATTEMPT": strconv.Itoa(a.Attempt), "BENCH_BASE_URL": urls[0], "BENCH_BASE_URLS": strings.Join(urls, " "),
 	}

@@ -37,7 +37,9 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, first results
 		if spec.TLS, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			break
 		}
-		if err = choosePort(ctx, kind, &spec, v.Server.Port, taken); err != nil {
+		if life.ports != nil {
+			spec.Port = life.ports[spec.Replica]
+		} else if err = choosePort(ctx, kind, &spec, v.Server.Port, taken); err != nil {
 			break
 		}
 		taken = append(taken, spec.Port)

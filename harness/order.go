@@ -18,9 +18,10 @@ type cell struct {
 // a variant runs through its points while its server is up.
 func cells(sc *scenarios.Scenario) []cell {
 	var out []cell
-	perPoint := sc.Restart == scenarios.RestartPoint || sc.Restart == scenarios.RestartStep
+	restart := restartOf(sc)
+	perPoint := restart == scenarios.RestartPoint || restart == scenarios.RestartStep
 	switch {
-	case sc.Order == scenarios.Grouped && sc.Restart == scenarios.RestartPoint:
+	case sc.Order == scenarios.Grouped && restart == scenarios.RestartPoint:
 		nest(len(sc.Variants), len(sc.Points), sc.Repeats, func(v, p, r int) { out = append(out, cell{v, p, r + 1}) })
 	case sc.Order == scenarios.Grouped:
 		nest(len(sc.Variants), sc.Repeats, len(sc.Points), func(v, r, p int) { out = append(out, cell{v, p, r + 1}) })

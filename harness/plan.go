@@ -22,6 +22,7 @@ type Box struct {
 // plan.json; secrets in it are redacted.
 type Plan struct {
 	Scenario  string        `json:"scenario"`
+	Method    string        `json:"method"`
 	Lives     []Life        `json:"lives"` // in the order they will run
 	EstimateS float64       `json:"estimate_s"`
 	Assumes   string        `json:"assumes"`  // what the estimate rests on
@@ -35,9 +36,14 @@ type Life struct {
 	Variant   string          `json:"variant"`
 	Servers   []PlannedServer `json:"servers"` // one a replica
 	Steps     []Step          `json:"steps"`
-	EstimateS float64         `json:"estimate_s"` // start and stop, without the steps
+	EstimateS float64         `json:"estimate_s"` // start and stop, of both where there are two, without the steps
+
+	// SecondPass is the life that follows for the second pass of method sqzb:
+	// the same step and servers once more.
+	SecondPass *Life `json:"second_pass,omitempty"`
 
 	variant int
+	ports   []int // to take, one a server; nil: none yet
 }
 
 // PlannedServer is one server as it will be launched.
@@ -63,14 +69,14 @@ type Step struct {
 // cannot become a command line is an error; what only this box lacks is listed
 // in Problems.
 func NewPlan(sc *scenarios.Scenario, box Box) (*Plan, error) {
-	plan := &Plan{Scenario: sc.Name, Lives: []Life{}, Problems: []string{}, Assumes: assumptions, Around: plannedHooks(sc)}
+	plan := &Plan{Scenario: sc.Name, Method: string(sc.Method), Lives: []Life{}, Problems: []string{}, Assumes: assumes(sc), Around: plannedHooks(sc)}
 	for _, problem := range sc.Problems() {
 		plan.Problems = append(plan.Problems, problem.Error())
 	}
 	stepNames, lifeNames := namer{}, namer{}
 	all := cells(sc)
 	for i, c := range all {
-		if i == 0 || !sameLife(sc.Restart, all[i-1], c) {
+		if i == 0 || !sameLife(restartOf(sc), all[i-1], c) {
 			life, err := plan.newLife(sc, box, c, lifeNames)
 			if err != nil {
 				return nil, err
@@ -109,6 +115,9 @@ func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Li
 		life.Servers = append(life.Servers, server)
 	}
 	life.EstimateS = startEstimate(kind) * float64(len(specs))
+	if sc.Method == scenarios.SQZB {
+		life = withSecondPass(life, names)
+	}
 	return life, nil
 }
 
@@ -135,16 +144,25 @@ func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error)
 }
 
 func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
-	v, point := sc.Variants[c.variant], sc.Points[c.point]
-	return Step{
+	v := sc.Variants[c.variant]
+	point := shareOf(v, sc.Points[c.point])
+	step := Step{
 		StepRef: results.StepRef{
 			ID:      names.name("%s_%s_r%d", v.Name, point.Label, c.repeat),
 			Variant: v.Name, Point: point.Label, Repeat: c.repeat, Attempt: 1,
 		},
-		Asked:     asked(point, stepSeed(sc, c)),
-		EstimateS: stepEstimate(point),
-		point:     c.point,
+		Asked: asked(point, stepSeed(sc, c)),
+		point: c.point,
 	}
+	switch sc.Method {
+	case scenarios.LlamaBench:
+		step.Asked, step.EstimateS = results.Asked{}, benchEstimate(sc, v)
+	case scenarios.SQZB:
+		step.EstimateS = stepEstimate(point) + stepEstimate(oneTokenPoint(point))
+	default:
+		step.EstimateS = stepEstimate(point)
+	}
+	return step
 }
 
 // stepSeed seeds the prompts of a step: the same for every variant; other
@@ -156,6 +174,18 @@ func stepSeed(sc *scenarios.Scenario, c cell) uint64 {
 		return ds.Seed
 	}
 	return ds.Seed + uint64((c.repeat-1)*len(sc.Points)+c.point)
+}
+
+// Starts is how many server lives the plan has, second passes included; of
+// method llama-bench, how many runs of the program.
+func (p *Plan) Starts() int {
+	n := len(p.Lives)
+	for _, life := range p.Lives {
+		if life.SecondPass != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Refs lists the planned steps in order.

@@ -18,7 +18,7 @@ import (
 // problem, if any, is what keeps this box from running it; the specs are then
 // those of a box that could.
 func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launchers.Kind, specs []launchers.Spec, problem string, err error) {
-	kind, ok := launchers.Lookup(v.Server.Launcher)
+	kind, ok := kindOf(sc, v, box)
 	if !ok {
 		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
 	}
@@ -92,6 +92,7 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 		BaseURL: s.BaseURL, UnixSocket: s.UnixSocket, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
+		Smoke:     launchers.Smoke(s.Smoke),
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
 		Container: launchers.Container(s.Container),
 		VRAM:      launchers.VRAMPolicy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
@@ -101,6 +102,9 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 	}
 	if spec.Port == 0 {
 		spec.Port = kind.DefaultPort
+	}
+	if sc.Method == scenarios.LlamaBench {
+		asProgram(sc, &spec, box)
 	}
 	if kind.Simulated && spec.Binary == nil {
 		spec.Binary = []string{box.Self}
@@ -139,8 +143,11 @@ func args(in []scenarios.Arg) []launchers.Arg {
 }
 
 func baseURL(kind launchers.Kind, spec launchers.Spec) string {
-	if kind.External {
+	switch {
+	case kind.External:
 		return strings.TrimSuffix(spec.BaseURL, "/")
+	case spec.Port == 0:
+		return ""
 	}
 	return "http://" + net.JoinHostPort(spec.Host, strconv.Itoa(spec.Port))
 }

@@ -40,6 +40,7 @@ func (j LoadJob) complete(result *results.Result, p pass) {
 		if i < len(p.counters) {
 			info.Counters = p.counters[i]
 		}
+		info.Speculation = drafted(info, p, result.ServerMetrics)
 		result.Simulated = result.Simulated || info.Simulated
 		result.Servers = append(result.Servers, info)
 	}
@@ -50,8 +51,19 @@ func (j LoadJob) complete(result *results.Result, p pass) {
 		evidence.Figures = j.figures(result, p)
 		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
 		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.counters)...)
+		result.Warnings = append(result.Warnings, speculationWarnings(result.Asked, result.Servers)...)
 		j.judge(result, p)
 	}
+	warnOrigin(result)
+	if p.failure != nil {
+		result.Verdict, result.Failure = results.Failed, p.failure
+		return
+	}
+	result.Verdict, result.Failure = metrics.Verdict(evidence, result.Warnings, j.MinSuccess)
+}
+
+// warnOrigin adds what is to be known of figures whatever they are.
+func warnOrigin(result *results.Result) {
 	if result.Simulated {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSimulated, Message: "these figures come from the simulator, not from an inference engine"})
 	}
@@ -60,11 +72,6 @@ func (j LoadJob) complete(result *results.Result, p pass) {
 			Code: results.WarnRetried, Message: fmt.Sprintf("attempt %d: %d earlier attempts failed, the last with %s", result.Step.Attempt, len(result.Earlier), result.Earlier[len(result.Earlier)-1].Class),
 		})
 	}
-	if p.failure != nil {
-		result.Verdict, result.Failure = results.Failed, p.failure
-		return
-	}
-	result.Verdict, result.Failure = metrics.Verdict(evidence, result.Warnings, j.MinSuccess)
 }
 
 func (j LoadJob) figures(result *results.Result, p pass) results.Figures {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"benchrig/launchers"
 	"benchrig/load"
 	"benchrig/results"
 	"benchrig/scenarios"
@@ -21,6 +22,7 @@ type Runner struct {
 	Folder    *results.Folder
 	Journal   *results.Journal
 	Launcher  Launcher
+	Programs  Programs // nil: the method must not be llama-bench
 	Driver    Driver
 	Hooks     HookRunner // nil: the scenario must have no hooks and checks
 	Notifier  Notifier   // nil: nobody is told
@@ -42,12 +44,13 @@ type Runner struct {
 	outcome    Outcome
 
 	hooks         hookState
-	watching      watching                  // what is known of GPUs
-	life          atomic.Value              // string: folder of the servers that run; "": none
-	sent          *sentTo                   // what these servers got
-	engines, seen map[string]results.Engine // by variant: who answered first, and last
-	engineChanges map[string][]string       // by variant
-	settled       map[string]bool           // steps with a verdict, or left out
+	watching      watching                      // what is known of GPUs
+	life          atomic.Value                  // string: folder of the servers that run; "": none
+	sent          *sentTo                       // what these servers got
+	engines, seen map[string]results.Engine     // by variant: who answered first, and last
+	engineChanges map[string][]string           // by variant
+	identities    map[string]launchers.Identity // who answered first, by life and replica
+	settled       map[string]bool               // steps with a verdict, or left out
 	pace          *pace
 	deadline      time.Time // of the run; zero: none
 	dropFrom      int       // repeats from this one on are left out; 0: none
@@ -67,6 +70,7 @@ type Update struct {
 	Index    int // of the step, from 1
 	Total    int
 	Step     results.StepRef
+	Pass     int // 2: the second of a step with two
 	Life     string
 	Servers  []results.Server    // LifeReady
 	Progress load.Progress       // StepProgress
@@ -127,6 +131,9 @@ type attempt struct {
 	Step
 	earlier []results.Failure
 	before  int // so many of them are of a run that was resumed since
+
+	pass int           // 2: the second of a step with two
+	used time.Duration // of the step's deadline, by the pass before
 }
 
 // runLife runs the steps of one planned life. A server that died is started
@@ -158,6 +165,13 @@ func (r *Runner) runLife(ctx context.Context, life Life) error {
 
 // runRound is one server life: it returns the steps that need another.
 func (r *Runner) runRound(ctx context.Context, life Life, pending []attempt) ([]attempt, error) {
+	switch r.Scenario.Method {
+	case scenarios.SQZB:
+		return r.twoPasses(ctx, life, pending[0])
+	case scenarios.LlamaBench:
+		return r.runProgram(ctx, life, pending[0])
+	case scenarios.Serving:
+	}
 	id := r.freshLife(life.ID)
 	began, busy := time.Now(), r.pace.busy
 	defer r.afterLife(ctx, life, id)
@@ -262,7 +276,7 @@ func (r *Runner) launchFailed(ctx context.Context, life Life, pending []attempt,
 	if ctx.Err() != nil {
 		return nil, r.notRun(pending, causeOf(ctx))
 	}
-	if r.halted == nil && retryable(failure.Class) && r.retriesLeft(pending[0], failure.Class) {
+	if r.halted == nil && failure.Class.Retryable() && r.retriesLeft(pending[0], failure.Class) {
 		for i := range pending {
 			pending[i] = pending[i].again(*failure)
 		}
@@ -278,16 +292,6 @@ func (r *Runner) launchFailed(ctx context.Context, life Life, pending []attempt,
 		}
 	}
 	return nil, nil
-}
-
-// retryable reports whether a second launch of the same recipe may go better.
-func retryable(class results.FailureClass) bool {
-	switch class {
-	case results.FailBadRecipe, results.FailNotFound, results.FailNoGPU, results.FailBadFlag, results.FailWrongModel, results.FailAuth:
-		return false
-	default:
-		return true
-	}
 }
 
 // finish writes a step's result for good and applies the failure policy.

@@ -90,7 +90,8 @@ type world struct {
 	folders  bool           // launches leave a log, as real ones do
 	options  []load.Options // of each drive
 	free     func(string) (int64, error)
-	hooks    *fakeHooks // nil: none
+	hooks    *fakeHooks    // nil: none
+	runner   func(*Runner) // changes the runner; nil: nothing
 }
 
 func (w *world) log(format string, args ...any) {
@@ -213,6 +214,9 @@ func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenar
 	}
 	if w.hooks != nil {
 		r.Hooks, r.Notifier = w.hooks, w.hooks
+	}
+	if w.runner != nil {
+		w.runner(r)
 	}
 	outcome, err := r.Run(ctx)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"benchrig/launchers"
 	"benchrig/load"
@@ -15,13 +16,16 @@ import (
 // counters, the measured pass, counters, result. The error is about the
 // record keeping; what goes wrong with the step is in the result.
 func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a attempt) (*results.Result, error) {
-	r.observe(Update{Kind: StepBegun, Index: r.done + 1, Step: a.StepRef, Life: life.ID})
-	if err := r.tell(results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: servers[0].Info().Life}); err != nil {
+	r.observe(Update{Kind: StepBegun, Index: r.done + 1, Step: a.StepRef, Pass: a.pass, Life: life.ID})
+	began := results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: servers[0].Info().Life}
+	if a.pass > 1 {
+		began.Kind = results.PassStarted
+	}
+	if err := r.tell(began); err != nil {
 		return nil, err
 	}
 	result := r.newResult(a)
-	point := r.Scenario.Points[a.point]
-	stepCtx, cancel := r.stepContext(ctx, servers)
+	stepCtx, cancel := r.stepContext(ctx, servers, a.used)
 	defer cancel(nil)
 
 	defer r.afterStep(ctx, a, servers, result)
@@ -29,7 +33,7 @@ func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a att
 		LoadJob{Servers: servers}.complete(result, pass{failure: refused})
 		return result, nil
 	}
-	job, err := r.job(stepCtx, point, servers, a, result)
+	job, err := r.job(stepCtx, servers, a, result)
 	if err != nil {
 		result.StartedAt = now()
 		job.complete(result, pass{failure: failureOf(stepCtx, err)})
@@ -40,15 +44,16 @@ func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a att
 	if result.Failure != nil && result.Failure.Class == results.FailDisk {
 		r.halted = result.Failure
 	}
+	r.extrapolate(result)
 	return result, nil
 }
 
-// stepContext ends when the step's deadline passes or a server dies; its
-// cause says which.
-func (r *Runner) stepContext(ctx context.Context, servers []Server) (context.Context, context.CancelCauseFunc) {
+// stepContext ends when the step's deadline passes, of which a pass before may
+// have used a part, or a server dies; its cause says which.
+func (r *Runner) stepContext(ctx context.Context, servers []Server, used time.Duration) (context.Context, context.CancelCauseFunc) {
 	timeout := context.CancelFunc(func() {})
 	if d := r.Scenario.StepDeadline; d > 0 {
-		ctx, timeout = context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "the step's deadline of %s passed", d))
+		ctx, timeout = context.WithTimeoutCause(ctx, d-used, results.Failf(results.FailDeadline, "the step's deadline of %s passed", d))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	for _, s := range servers {
@@ -65,7 +70,11 @@ func (r *Runner) stepContext(ctx context.Context, servers []Server) (context.Con
 
 // job makes the prompts of a step and says how to send them. Without an error
 // the job's record file is open; Drive closes it.
-func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server, a attempt, result *results.Result) (LoadJob, error) {
+func (r *Runner) job(ctx context.Context, servers []Server, a attempt, result *results.Result) (LoadJob, error) {
+	point, err := sized(r.pointOf(a), servers[0], result)
+	if err != nil {
+		return LoadJob{Servers: servers}, err
+	}
 	job := LoadJob{
 		Driver: r.Driver, Servers: servers, Percentiles: point.Percentiles, Goodput: point.Goodput, MinSuccess: point.MinSuccess,
 		KeepText: point.KeepText, Stall: r.Scenario.Watchdog.Stall,
@@ -83,6 +92,12 @@ func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
 	}
 	job.Prompts, job.Warmups = LoadPrompts(set), LoadPrompts(warm)
+	if a.pass > 1 {
+		job.Prompts = once(job.Prompts)
+	}
+	if err = preflight(servers, job.Prompts, point.MaxConcurrency, result); err != nil {
+		return job, err
+	}
 	if job.Options, err = driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers); err != nil {
 		return job, err
 	}
@@ -105,9 +120,9 @@ func (r *Runner) job(ctx context.Context, point scenarios.Load, servers []Server
 	}
 	result.Asked.Tokenizer = counter.Name
 	job.Options.Progress = func(p load.Progress) {
-		r.observe(Update{Kind: StepProgress, Index: r.done + 1, Step: a.StepRef, Progress: p})
+		r.observe(Update{Kind: StepProgress, Index: r.done + 1, Step: a.StepRef, Pass: a.pass, Progress: p})
 	}
-	job.Records, err = r.Folder.RecordWriter(a.ID)
+	job.Records, err = results.NewRecordWriter(r.dirOf(a), 0)
 	if err != nil {
 		return job, results.Failf(results.FailDisk, "%v", err)
 	}

@@ -165,7 +165,7 @@ func (r *Runner) startWatch(ctx context.Context, a attempt, servers []Server, re
 	}
 	used := r.usedDevices(servers)
 	w := newWatcher(idsOf(used))
-	w.runner, w.devices, w.dir, w.variant = r, used, r.Folder.StepDir(a.ID), a.Variant
+	w.runner, w.devices, w.dir, w.variant = r, used, r.dirOf(a), a.Variant
 	w.sampling = r.Telemetry.Start(ctx, w.take)
 	r.watching.now = w
 	r.settle(ctx, a, w, result)

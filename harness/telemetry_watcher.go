@@ -27,6 +27,7 @@ type watcher struct {
 	strangers *strangers                // nil: nobody looks for them
 	seen      func(*results.GPUReading) // called with every reading; nil: nobody cares
 	cost      SamplingCost
+	lastedS   float64 // from Begin to End
 
 	mu      sync.Mutex // guards what follows
 	missing []string   // devices that gave no reading yet
@@ -137,9 +138,11 @@ func (w *watcher) Begin(_ context.Context, zero time.Time) {
 // End takes the last reading and closes the file. Telemetry never fails a
 // step: what goes wrong here becomes a doubt.
 func (w *watcher) End(*results.Result) error {
+	lasted := time.Now()
 	w.stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.lastedS = lasted.Sub(w.zero).Seconds()
 	w.write()
 	if w.file != nil {
 		if err := w.file.Close(); w.err == nil {
@@ -172,7 +175,7 @@ func (w *watcher) abandon() {
 
 // Judge makes figures and doubts, when those of the pass are known.
 func (w *watcher) Judge(result *results.Result) {
-	to := 0.0
+	to := w.lastedS // of a program, which has no client
 	if result.Client != nil {
 		to = result.Client.DurationS
 	}

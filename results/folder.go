@@ -22,6 +22,7 @@ const (
 	RequestsName    = "requests.jsonl" // ".zst" is added when the step has ended
 	CommandName     = "command.txt"
 	BlockName       = "block.txt"
+	SecondPassName  = "pass-2" // folder of a step, for what its second pass leaves
 	ReportName      = "report.md"
 	SummaryName     = "summary.csv"
 	stepsName       = "steps"

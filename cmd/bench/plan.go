@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -74,7 +75,11 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 
 func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 	w := e.stdout
-	fmt.Fprintf(w, "%s: %d steps in %d server lives, about %s\n", sc.Name, len(plan.Refs()), len(plan.Lives), clock(plan.EstimateS))
+	programs := "server lives"
+	if sc.Method == scenarios.LlamaBench {
+		programs = "runs of llama-bench"
+	}
+	fmt.Fprintf(w, "%s: %d steps in %d %s, about %s\n", sc.Name, len(plan.Refs()), plan.Starts(), programs, clock(plan.EstimateS))
 	fmt.Fprintf(w, "  (assuming %s)\n", plan.Assumes)
 	fmt.Fprintf(w, "  (%s)\n", harness.HygieneNote())
 	for _, problem := range plan.Problems {
@@ -82,14 +87,36 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 	}
 	printAround(e, plan.Around)
 	for _, life := range plan.Lives {
-		fmt.Fprintf(w, "\n%s\n", life.ID)
-		for _, server := range life.Servers {
-			fmt.Fprintf(w, "  %s%s\n", harness.CommandLine(server), gpuNote(server.GPUs))
-		}
+		printLife(w, life)
 		for _, step := range life.Steps {
-			fmt.Fprintf(w, "    %-32s %s\n", step.ID, describe(step.Asked))
+			fmt.Fprintf(w, "    %-32s %s\n", step.ID, describeStep(sc, step))
+		}
+		if second := life.SecondPass; second != nil {
+			printLife(w, *second)
+			fmt.Fprintf(w, "    %-32s %s\n", life.Steps[0].ID, "second pass: the same prompts, answers of one token")
 		}
 	}
+}
+
+func printLife(w io.Writer, life harness.Life) {
+	fmt.Fprintf(w, "\n%s\n", life.ID)
+	for _, server := range life.Servers {
+		fmt.Fprintf(w, "  %s%s\n", harness.CommandLine(server), gpuNote(server.GPUs))
+	}
+}
+
+// describeStep is a step in a line.
+func describeStep(sc *scenarios.Scenario, step harness.Step) string {
+	if sc.Method == scenarios.LlamaBench {
+		return fmt.Sprintf("repetitions of each test: %d", sc.LlamaBench.Repetitions)
+	}
+	text := describe(step.Asked)
+	for _, v := range sc.Variants {
+		if v.Name == step.Variant && v.Extrapolate > 1 {
+			text += fmt.Sprintf("; the share of one of %d replicas, extrapolated", v.Extrapolate)
+		}
+	}
+	return text
 }
 
 // printAround shows everything that is run beside the servers: a scenario is

@@ -35,6 +35,9 @@ func newProgress(e env, log zerolog.Logger, dir string) *progress {
 func (p *progress) observe(u harness.Update) {
 	head := fmt.Sprintf("[%d/%d]", u.Index, u.Total)
 	step := fmt.Sprintf("%s %s %s r%d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat)
+	if u.Pass > 1 {
+		step = fmt.Sprintf("%s %s %s r%d, pass %d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat, u.Pass)
+	}
 	switch u.Kind {
 	case harness.LifeStopping, harness.StepBegun: // nothing that needs saying
 	case harness.LifeLaunching:
@@ -114,6 +117,14 @@ func (p *progress) summary(r *results.Result) string {
 		if f.OutputThroughput != nil {
 			text += fmt.Sprintf(", %.1f output tok/s", *f.OutputThroughput)
 		}
+	}
+	separator := ", "
+	for _, row := range r.LlamaBench {
+		text += fmt.Sprintf("%s%s %.1f tok/s", separator, row.Test, row.TokensPerS)
+		separator = "; "
+	}
+	if s := r.SQZB; s != nil && s.GenerationThroughput != nil {
+		text += fmt.Sprintf(", without the prefill %.1f", *s.GenerationThroughput)
 	}
 	switch r.Failure {
 	case nil:

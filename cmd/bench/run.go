@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -114,9 +115,16 @@ func prepare(ctx context.Context, o runOptions, s *session) (*results.Folder, er
 	manifest := results.Manifest{
 		Bench: version, Scenario: sc.Name, Description: sc.Description, Run: filepath.Base(folder.Dir()), StartedAt: time.Now().Format(time.RFC3339),
 		Planned: s.plan.Refs(), Simulated: simulated(sc), Sets: hideAll(hide, sc.Sets),
+		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables, Sizes: sizes(sc), Notes: map[string]string{},
+	}
+	if sc.SmallestDifference > 0 {
+		manifest.SmallestDifference = &sc.SmallestDifference
 	}
 	for _, v := range sc.Variants {
 		manifest.Variants = append(manifest.Variants, v.Name)
+		if v.Notes != "" {
+			manifest.Notes[v.Name] = hide(v.Notes)
+		}
 	}
 	for _, p := range sc.Points {
 		manifest.Points = append(manifest.Points, p.Label)
@@ -142,7 +150,24 @@ func hideAll(hide func(string) string, words []string) []string {
 	return hidden
 }
 
-// launcherAdapter gives harness the interface it declares.
+// sizes are those of the models by variant, as the scenario says, else those of
+// model files.
+func sizes(sc *scenarios.Scenario) map[string]string {
+	const gib = 1 << 30
+	all := map[string]string{}
+	for _, v := range sc.Variants {
+		all[v.Name] = v.Size
+		if info, err := os.Stat(v.Server.Model); v.Size == "" && filepath.IsAbs(v.Server.Model) && err == nil && info.Mode().IsRegular() {
+			all[v.Name] = fmt.Sprintf("%.2f GiB", float64(info.Size())/gib)
+		}
+		if all[v.Name] == "" {
+			delete(all, v.Name)
+		}
+	}
+	return all
+}
+
+// launcherAdapter gives harness the interfaces it declares.
 type launcherAdapter struct{ *launchers.Launcher }
 
 func (a launcherAdapter) Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (harness.Server, error) {
@@ -151,6 +176,14 @@ func (a launcherAdapter) Launch(ctx context.Context, kind launchers.Kind, spec l
 		return nil, err
 	}
 	return server, nil
+}
+
+func (a launcherAdapter) Start(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (harness.Program, error) {
+	tool, err := a.Launcher.Start(ctx, kind, spec)
+	if err != nil {
+		return nil, err
+	}
+	return tool, nil
 }
 
 // loadDriver is the embedded client; its reports carry what is known of its

@@ -147,7 +147,7 @@ func (s *session) execute(ctx context.Context, folder *results.Folder, resume *h
 	around.Cookie = cookie
 	runner := &harness.Runner{
 		Scenario: s.sc, Plan: s.plan, Box: s.box, Folder: folder, Journal: journal, Resume: resume,
-		Launcher: launcherAdapter{launcher}, Driver: newLoadDriver(s.e), Telemetry: s.readers, Hooks: around, Notifier: around,
+		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: newLoadDriver(s.e), Telemetry: s.readers, Hooks: around, Notifier: around,
 		Observe: newProgress(s.e, log, folder.Dir()).observe, Version: version, RunID: filepath.Base(folder.Dir()), Cookie: cookie,
 	}
 	began := time.Now()

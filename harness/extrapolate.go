@@ -1,0 +1,51 @@
+package harness
+
+import (
+	"fmt"
+	"math"
+
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// shareOf is the load that one replica gets of which several are to be
+// extrapolated: its part of the concurrency and of the rate. It sends all
+// prompts.
+func shareOf(v scenarios.Variant, l scenarios.Load) scenarios.Load {
+	n := v.Extrapolate
+	if n <= 1 {
+		return l
+	}
+	if l.MaxConcurrency > 0 {
+		l.MaxConcurrency = max(1, l.MaxConcurrency/n)
+	}
+	if !math.IsInf(l.RequestRate, 1) {
+		l.RequestRate /= float64(n)
+	}
+	l.Ramp.Start, l.Ramp.End = l.Ramp.Start/float64(n), l.Ramp.End/float64(n)
+	return l
+}
+
+// extrapolate adds to a measured step what it would be for all the replicas
+// that the one stands for. What was measured stays as it is.
+func (r *Runner) extrapolate(result *results.Result) {
+	n := 0
+	for _, v := range r.Scenario.Variants {
+		if v.Name == result.Step.Variant {
+			n = v.Extrapolate
+		}
+	}
+	if n <= 1 || result.Figures == nil {
+		return
+	}
+	share, load := 0, "without a cap on concurrency"
+	if c := result.Asked.MaxConcurrency; c != nil {
+		share, load = *c, fmt.Sprintf("with a max concurrency of %d", *c)
+	}
+	result.Extrapolated = results.Extrapolate(*result.Figures, n, share)
+	result.Warnings = append(result.Warnings, results.Warning{
+		Code: results.WarnExtrapolated,
+		Message: fmt.Sprintf("one of %d replicas ran, %s, with idle neighbours and a client for itself; rates multiplied by %d and a duration divided by it are extrapolated, not measured",
+			n, load, n),
+	})
+}

@@ -1,0 +1,366 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchrig/gpu"
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// printed is a line of llama-bench's output.
+func printed(prompt, generated int, build string, rate float64) string {
+	return fmt.Sprintf(`{"build_commit": %q, "build_number": 1, "cpu_info": "c", "gpu_info": "g", "backends": "ROCm", "model_filename": "/m/a.gguf", `+
+		`"model_type": "llama 7B Q8_0", "model_size": 7000, "model_n_params": 6000, "n_batch": 2048, "n_ubatch": 512, "n_threads": 8, "n_gpu_layers": 99, `+
+		`"flash_attn": 1, "n_prompt": %d, "n_gen": %d, "n_depth": 0, "avg_ts": %g, "stddev_ts": 1.5, "samples_ns": [1000000000, 2000000000]}`+"\n", build, prompt, generated, rate)
+}
+
+const bothTests = "load_backend: loaded ROCm backend\n"
+
+// programs plays llama-bench: what it prints, how long it takes, how it ends.
+type programs struct {
+	story  []string
+	print  func(n int, spec launchers.Spec) string
+	takes  time.Duration // 0: a minute
+	fails  func(n int) *results.Failure
+	starts func(n int) error
+	stops  error
+	n      int
+	specs  []launchers.Spec
+}
+
+type fakeProgram struct {
+	of      *programs
+	info    results.Server
+	done    chan struct{}
+	failure *results.Failure
+	stopped chan struct{}
+}
+
+func (p *fakeProgram) Info() results.Server      { return p.info }
+func (p *fakeProgram) Done() <-chan struct{}     { return p.done }
+func (p *fakeProgram) Failure() *results.Failure { return p.failure }
+func (p *fakeProgram) OwnPIDs() []int            { return []int{4711} }
+func (p *fakeProgram) Stop(context.Context) (results.Proof, error) {
+	close(p.stopped)
+	p.of.story = append(p.of.story, "stop "+p.info.Life)
+	return results.Proof{PIDsGone: true, PortFree: true}, p.of.stops
+}
+
+func (p *programs) Start(_ context.Context, kind launchers.Kind, spec launchers.Spec) (Program, error) {
+	p.n++
+	n := p.n
+	p.story = append(p.story, "start "+spec.Life)
+	p.specs = append(p.specs, spec)
+	if p.starts != nil {
+		if err := p.starts(n); err != nil {
+			return nil, err
+		}
+	}
+	command, err := launchers.Plan(kind, spec)
+	if err != nil {
+		return nil, err
+	}
+	text := bothTests + printed(512, 0, "abc", 900) + "some noise\n" + printed(0, 128, "abc", 40)
+	if p.print != nil {
+		text = p.print(n, spec)
+	}
+	if err := os.WriteFile(spec.LogPath, []byte(text), 0o644); err != nil {
+		return nil, err
+	}
+	prog := &fakeProgram{of: p, info: results.Server{Launcher: kind.Name, Life: spec.Life, Argv: command.Argv}, done: make(chan struct{}), stopped: make(chan struct{})}
+	if p.fails != nil {
+		prog.failure = p.fails(n)
+	}
+	takes := p.takes
+	if takes == 0 {
+		takes = time.Minute
+	}
+	go func() {
+		select {
+		case <-time.After(takes):
+			close(prog.done)
+		case <-prog.stopped:
+		}
+	}()
+	return prog, nil
+}
+
+func benchScenario(change func(*scenarios.Scenario)) *scenarios.Scenario {
+	variant := func(name string) scenarios.Variant {
+		return scenarios.Variant{Name: name, Server: scenarios.Server{Launcher: "llamacpp", Host: "127.0.0.1", Replicas: 1}}
+	}
+	sc := &scenarios.Scenario{
+		Name: "t", Dir: "/", Method: scenarios.LlamaBench, Variants: []scenarios.Variant{variant("plain"), variant("blaslt")}, Points: []scenarios.Load{{Label: "all"}},
+		Repeats: 1, Order: scenarios.Interleaved, Restart: scenarios.RestartNever, OnFailure: scenarios.Continue,
+		LlamaBench: scenarios.LlamaBenchRun{
+			Binary: []string{"/bin/llama-bench"}, Models: []string{"/m/a.gguf"}, Repetitions: 2,
+			Args: []scenarios.Arg{{Name: "n-prompt", Value: "512"}, {Name: "n-gen", Value: "128"}},
+		},
+	}
+	sc.Variants[1].Server.Env = map[string]scenarios.EnvValue{"ROCBLAS_USE_HIPBLASLT": {Value: "1"}}
+	if change != nil {
+		change(sc)
+	}
+	return sc
+}
+
+func (p *programs) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (*results.Run, *world) {
+	t.Helper()
+	w := &world{runner: func(r *Runner) { r.Programs = p }}
+	run, _ := w.run(ctx, t, sc)
+	return run, w
+}
+
+func TestLlamaBench(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &programs{}
+		run, _ := p.run(t.Context(), t, benchScenario(nil))
+		if got, want := verdicts(run), []string{"plain_all_r1 ok", "blaslt_all_r1 ok"}; !slices.Equal(got, want) {
+			t.Fatalf("verdicts = %q, want %q: %v", got, want, run.Steps[0].Result.Failure)
+		}
+		if got, want := strings.Join(p.story, ", "), "start 01-plain, stop 01-plain, start 02-blaslt, stop 02-blaslt"; got != want {
+			t.Errorf("story = %s, want %s", got, want)
+		}
+		result := run.Steps[0].Result
+		var rows []string
+		for _, row := range result.LlamaBench {
+			rows = append(rows, fmt.Sprintf("%s %s %g sd %g of %v, fa %s, %d B, %s", row.Test, row.Build, row.TokensPerS, row.TokensPerSD, row.SamplesS, row.FlashAttn, row.SizeBytes, row.Model))
+		}
+		want := []string{"pp512 abc (1) 900 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0", "tg128 abc (1) 40 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0"}
+		if !slices.Equal(rows, want) {
+			t.Errorf("rows =\n %s, want\n %s", strings.Join(rows, "\n "), strings.Join(want, "\n "))
+		}
+		s := result.Servers[0]
+		if s.Version != "abc (1)" || s.Model != "a" || s.Life != "01-plain" || s.Launcher != "llama-bench" {
+			t.Errorf("server = %+v", s)
+		}
+		if got, want := strings.Join(s.Argv, " "), "/bin/llama-bench -m /m/a.gguf --n-prompt 512 --n-gen 128 -r 2 -o jsonl"; got != want {
+			t.Errorf("argv = %s, want %s", got, want)
+		}
+		if result.Figures != nil || result.Client != nil || result.Asked.NumPrompts != 0 {
+			t.Errorf("figures %v, client %v, asked %+v of a step without requests", result.Figures, result.Client, result.Asked)
+		}
+		if p.specs[1].Env["ROCBLAS_USE_HIPBLASLT"] != "1" || p.specs[0].Env["ROCBLAS_USE_HIPBLASLT"] != "" {
+			t.Errorf("env = %v and %v, want the switch in the second alone", p.specs[0].Env, p.specs[1].Env)
+		}
+		tests := 0
+		for _, e := range run.Events {
+			if e.Kind == results.TestMeasured && e.Step == "plain_all_r1" {
+				tests++
+			}
+		}
+		if tests != 2 {
+			t.Errorf("the journal has %d tests, want 2", tests)
+		}
+	})
+}
+
+func TestLlamaBenchGoesWrong(t *testing.T) {
+	oom := results.Failf(results.FailOutOfMemory, "llama-bench log says out of memory")
+	flag := results.Failf(results.FailBadFlag, "--mmp")
+	tests := []struct {
+		name   string
+		p      *programs
+		change func(*scenarios.Scenario)
+		want   string // of the first step
+		says   string
+		rows   int
+		story  string // of the first step
+	}{
+		{
+			name: "after a test it has no memory", p: &programs{
+				fails: func(n int) *results.Failure { return first(n, oom) }, print: func(int, launchers.Spec) string { return printed(512, 0, "abc", 900) + "error\n" },
+			},
+			want: "failed out-of-memory", rows: 1, story: "start 01-plain, stop 01-plain",
+		},
+		{
+			name: "no program", p: &programs{starts: func(n int) error {
+				if n == 1 {
+					return results.Failf(results.FailNotFound, "no such file")
+				}
+				return nil
+			}},
+			change: func(sc *scenarios.Scenario) { sc.Retries = 2 },
+			want:   "failed binary-not-found", story: "start 01-plain",
+		},
+		{
+			name: "it says nothing and ends well", p: &programs{print: func(int, launchers.Spec) string { return "usage\n" }},
+			want: "failed protocol", says: "printed no result", story: "start 01-plain, stop 01-plain",
+		},
+		{
+			name: "its time is up", p: &programs{takes: time.Hour}, change: func(sc *scenarios.Scenario) { sc.StepDeadline = time.Minute },
+			want: "failed deadline", rows: 2, story: "start 01-plain, stop 01-plain",
+		},
+		{
+			name: "an exit is tried again", p: &programs{fails: func(n int) *results.Failure { return first(n, results.Failf(results.FailExited, "code 139")) }},
+			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
+			want:   "ok", rows: 2, story: "start 01-plain, stop 01-plain, start 01-plain.2, stop 01-plain.2",
+		},
+		{
+			name: "a flag that it does not know is not", p: &programs{fails: func(n int) *results.Failure { return first(n, flag) }, print: func(n int, _ launchers.Spec) string {
+				return map[bool]string{true: "usage", false: printed(512, 0, "abc", 1)}[n == 1]
+			}},
+			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
+			want:   "failed unsupported-flag", story: "start 01-plain, stop 01-plain",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sc := benchScenario(tt.change)
+				run, _ := tt.p.run(t.Context(), t, sc)
+				result := run.Steps[0].Result
+				if got := verdicts(run)[0]; got != "plain_all_r1 "+tt.want {
+					t.Fatalf("verdict = %s, want %s: %v", got, tt.want, result.Failure)
+				}
+				if result.Failure != nil && !strings.Contains(result.Failure.Message, tt.says) {
+					t.Errorf("failure = %v, want one with %q", result.Failure, tt.says)
+				}
+				if len(result.LlamaBench) != tt.rows {
+					t.Errorf("%d tests, want %d", len(result.LlamaBench), tt.rows)
+				}
+				if got := strings.Join(p1(tt.p.story), ", "); got != tt.story {
+					t.Errorf("story = %s, want %s", got, tt.story)
+				}
+				if second := run.Steps[1].Result; second.Verdict == results.NotRun {
+					t.Errorf("the other variant was not run: %v", second.Failure)
+				}
+			})
+		})
+	}
+}
+
+// first is a failure of the first run of the program alone.
+func first(n int, f *results.Failure) *results.Failure {
+	if n == 1 {
+		return f
+	}
+	return nil
+}
+
+// p1 is the story of the first variant.
+func p1(story []string) (out []string) {
+	for _, s := range story {
+		if strings.Contains(s, "01-") {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func TestLlamaBenchNotProvenGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &programs{stops: results.Failf(results.FailNoProof, "memory is not back")}
+		run, _ := p.run(t.Context(), t, benchScenario(nil))
+		if got, want := verdicts(run), []string{"plain_all_r1 ok", "blaslt_all_r1 not run not-stopped"}; !slices.Equal(got, want) {
+			t.Errorf("verdicts = %q, want %q", got, want)
+		}
+	})
+}
+
+func TestLlamaBenchInterruptedAndResumed(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		t.Run(fmt.Sprintf("another build %t", other), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				p := &programs{print: func(int, launchers.Spec) string { return printed(512, 0, "abc", 900) }}
+				sc := benchScenario(func(sc *scenarios.Scenario) { sc.Variants = sc.Variants[:1]; sc.Repeats = 2 })
+				go func() {
+					time.Sleep(90 * time.Second) // in the second run
+					cancel(results.Failf(results.FailInterrupted, "stopped by SIGINT"))
+				}()
+				run, w := p.run(ctx, t, sc)
+				if got, want := verdicts(run), []string{"plain_all_r1 ok", "plain_all_r2 failed interrupted"}; !slices.Equal(got, want) {
+					t.Fatalf("verdicts = %q, want %q", got, want)
+				}
+				if rows := run.Steps[1].Result.LlamaBench; len(rows) != 1 {
+					t.Errorf("%d tests of the interrupted step, want the one that was measured", len(rows))
+				}
+				if other {
+					p.print = func(int, launchers.Spec) string { return printed(512, 0, "def", 900) }
+				}
+				run, _ = w.resume(t.Context(), t, sc, run.Dir, nil)
+				want := "plain_all_r2 ok"
+				if other {
+					want = "plain_all_r2 failed changed"
+				}
+				if got := verdicts(run)[1]; got != want {
+					t.Errorf("after the resume: %s, want %s: %v", got, want, run.Steps[1].Result.Failure)
+				}
+			})
+		})
+	}
+}
+
+func TestLlamaBenchIsWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &gpuWorld{world: &world{}, gpus: &fakeGPUs{period: time.Second}}
+		w.gpus.say = func(_ string, at time.Duration) *results.GPUReading {
+			r := calm("", at)
+			r.PowerW = new(300.0)
+			return r
+		}
+		p := &programs{}
+		w.gpus.began = time.Now()
+		w.runner = func(r *Runner) {
+			r.Programs, r.Telemetry = p, w.gpus
+			r.Box.Devices = []gpu.Device{{Index: 0, Vendor: gpu.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: gpu.AMD, UUID: "GPU-b"}}
+		}
+		run, _ := w.world.run(t.Context(), t, benchScenario(func(sc *scenarios.Scenario) { sc.Variants = sc.Variants[:1] }))
+		tel := run.Steps[0].Result.Telemetry
+		if tel == nil || len(tel.GPUs) != 2 {
+			t.Fatalf("telemetry = %+v, want two GPUs", tel)
+		}
+		if energy := tel.GPUs[0].Pass.EnergyJ; energy == nil || *energy < 300*59 || *energy > 300*61 {
+			t.Errorf("energy = %v J, want about 300 W for the minute that the program ran", energy)
+		}
+	})
+}
+
+func TestLlamaBenchPlan(t *testing.T) {
+	sc := benchScenario(func(sc *scenarios.Scenario) {
+		sc.LlamaBench.Models = []string{"/m/a.gguf", "/m/b.gguf"}
+		sc.Variants[0].Server.Args = []scenarios.Arg{{Name: "n_prompt", Value: []any{"512", "1024"}}, {Name: "fa", Value: []any{"0", "1"}}}
+	})
+	plan, err := NewPlan(sc, Box{Self: "/bench"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"/bin/llama-bench -m /m/a.gguf -m /m/b.gguf --n-gen 128 --n-prompt 512,1024 -fa 0,1 -r 2 -o jsonl",
+		"ROCBLAS_USE_HIPBLASLT=1 /bin/llama-bench -m /m/a.gguf -m /m/b.gguf --n-prompt 512 --n-gen 128 -r 2 -o jsonl",
+	}
+	for i, life := range plan.Lives {
+		if got := CommandLine(life.Servers[0]); got != want[i] {
+			t.Errorf("command = %s, want %s", got, want[i])
+		}
+		if life.Servers[0].BaseURL != "" || len(life.Steps) != 1 {
+			t.Errorf("life = %+v", life)
+		}
+	}
+	// Two models and two values of fa: 4 times (512+1024 prompt tokens at 500/s,
+	// 128 at 50/s) three times over, and 10 s to load.
+	if got, want := plan.Lives[0].Steps[0].EstimateS, 4*(3*(1536.0/500+128.0/50)+10); got < want-0.01 || got > want+0.01 {
+		t.Errorf("estimate = %g s, want %g", got, want)
+	}
+	sim := benchScenario(func(sc *scenarios.Scenario) {
+		sc.LlamaBench.Binary = []string{scenarios.BenchProgram, "simulate-llama-bench"}
+		sc.Variants[0].Server.Launcher = "simulator"
+	})
+	plan, err = NewPlan(sim, Box{Self: "/usr/bin/bench"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Lives[0].Servers[0].Argv[:2]; !slices.Equal(got, []string{"/usr/bin/bench", "simulate-llama-bench"}) {
+		t.Errorf("simulated program = %q, want bench itself", got)
+	}
+}

@@ -1,0 +1,60 @@
+package harness
+
+import (
+	"context"
+	"path/filepath"
+
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// restartOf is the scenario's policy, or that of a method whose steps each have
+// programs of their own.
+func restartOf(sc *scenarios.Scenario) scenarios.Restart {
+	if sc.Method == scenarios.SQZB || sc.Method == scenarios.LlamaBench {
+		return scenarios.RestartStep
+	}
+	return sc.Restart
+}
+
+// kindOf is what a variant launches.
+func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Box) (launchers.Kind, bool) {
+	if sc.Method == scenarios.LlamaBench {
+		return llamaBenchKind(sc, v), true
+	}
+	return launchers.Lookup(v.Server.Launcher)
+}
+
+// pointOf is the load of a step's attempt.
+func (r *Runner) pointOf(a attempt) scenarios.Load {
+	for _, v := range r.Scenario.Variants {
+		if v.Name == a.Variant {
+			return shareOf(v, r.Scenario.Points[a.point])
+		}
+	}
+	return r.Scenario.Points[a.point]
+}
+
+// dirOf is the folder of what an attempt's pass leaves.
+func (r *Runner) dirOf(a attempt) string {
+	dir := r.Folder.StepDir(a.ID)
+	if a.pass > 1 {
+		return filepath.Join(dir, results.SecondPassName)
+	}
+	return dir
+}
+
+// conclude ends an attempt of a step that had its programs for itself: with
+// another attempt, or for good.
+func (r *Runner) conclude(ctx context.Context, life Life, a attempt, result *results.Result) ([]attempt, error) {
+	why := result.Failure
+	if result.Verdict != results.Failed {
+		why = r.mustRepeat(result)
+	}
+	if why != nil && why.Class.Retryable() && r.blocked(ctx, life.variant) == nil && r.retriesLeft(a, why.Class) {
+		a.pass, a.used = 0, 0
+		return []attempt{a.again(*why)}, r.closeAttempt(result)
+	}
+	return nil, r.finish(life, result)
+}

@@ -1,0 +1,109 @@
+package harness
+
+import (
+	"context"
+	"time"
+
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// withSecondPass plans the life of the second pass behind that of the first:
+// the same servers, started anew.
+func withSecondPass(life Life, names namer) Life {
+	second := life
+	second.ID, second.Steps, second.EstimateS = names.name("%s-pass-%d", life.ID, 2), []Step{}, 0
+	life.EstimateS *= 2
+	life.SecondPass = &second
+	return life
+}
+
+// oneTokenPoint is a load whose answers have one token.
+func oneTokenPoint(l scenarios.Load) scenarios.Load {
+	l.OutputLen = 1
+	return l
+}
+
+// passRun is one pass of a step of method sqzb.
+type passRun struct {
+	result   *results.Result // nil: nothing was sent
+	servers  []results.Server
+	launched *results.Failure // why the servers did not come up
+	took     time.Duration    // on servers that were up
+}
+
+// twoPasses runs a step of method sqzb: two passes with the same prompts, each
+// on servers that were started for it, the second with answers of one token. A
+// first pass that fails leaves out the second.
+func (r *Runner) twoPasses(ctx context.Context, life Life, a attempt) ([]attempt, error) {
+	began := time.Now()
+	first, err := r.runPass(ctx, life, a, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case first.launched != nil:
+		return r.launchFailed(ctx, life, []attempt{a}, first.launched)
+	case first.result == nil:
+		return nil, r.notRun([]attempt{a}, r.skipped[life.variant])
+	}
+	result, took := first.result, first.took
+	if result.Verdict != results.Failed {
+		second, err := r.secondPass(ctx, life, a, first)
+		if err != nil {
+			return nil, err
+		}
+		took += second.took
+		r.joinPasses(a, result, second, r.blocked(ctx, -1))
+	}
+	r.pace.step(a.Step, took, result.Verdict != results.Failed)
+	r.pace.started(life.Variant, time.Since(began)-took)
+	return r.conclude(ctx, life, a, result)
+}
+
+// secondPass runs the second pass, unless something keeps the run from it.
+func (r *Runner) secondPass(ctx context.Context, life Life, a attempt, first passRun) (passRun, error) {
+	if why := r.blocked(ctx, life.variant); why != nil {
+		return passRun{launched: why}, nil
+	}
+	if low := r.diskLow(); low != nil {
+		r.halted = low
+		return passRun{launched: low}, nil
+	}
+	a.pass, a.used = 2, first.took
+	a.Asked.OutputLen = new(1)
+	next := *life.SecondPass
+	next.ports = portsOf(first.servers)
+	return r.runPass(ctx, next, a, first.servers)
+}
+
+// runPass is one server life with one pass. Its servers must be like those of
+// the pass before; nil: there was none.
+func (r *Runner) runPass(ctx context.Context, life Life, a attempt, like []results.Server) (run passRun, err error) {
+	id := r.freshLife(life.ID)
+	defer r.afterLife(ctx, life, id)
+	if run.launched = r.beforeLife(ctx, life, id); run.launched != nil {
+		return run, nil
+	}
+	servers, failure := r.launch(ctx, life, id, a.StepRef)
+	if failure != nil {
+		run.launched = failure
+		return run, nil
+	}
+	defer r.stop(ctx, id, servers)
+	run.servers = infos(servers)
+	if differ := passesDiffer(like, run.servers); like != nil && differ != "" {
+		run.launched = results.Failf(results.FailPasses, "the servers of the two passes are not of one configuration: %s", differ)
+		return run, nil
+	}
+	changed, err := r.knowEngine(life.Variant, servers)
+	if changed != nil {
+		r.skipped[life.variant] = changed
+	}
+	if err != nil || changed != nil {
+		return run, err
+	}
+	began := time.Now()
+	run.result, err = r.runStep(ctx, life, servers, a)
+	run.took = time.Since(began)
+	return run, err
+}
