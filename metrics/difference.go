@@ -217,18 +217,25 @@ func (d *Difference) sameAs(other *Difference) bool {
 }
 
 // more is how many further repeats of each arm give rule.Power to find a
-// difference of rule.Margin, at the spread seen so far.
+// difference of rule.Margin, at the spread seen so far. Where the interval
+// leaves out 0, and only the correction over all figures withholds a verdict,
+// it is those that give it for a difference as large as the one seen.
 func (d *Difference) more(rule Rule) int {
 	const fewest = 3
 	have := min(d.Baseline.N, d.Candidate.N)
 	if d.PWelch == nil {
 		return max(1, fewest-have)
 	}
+	target, confidence := rule.Margin, rule.Confidence
+	if d.PHolm != nil && *d.PHolm > 0 && *d.Low**d.High > 0 {
+		target = max(target, math.Abs(*d.Delta))
+		confidence = 1 - (1-confidence)**d.PWelch / *d.PHolm
+	}
 	spread := d.pooledSD() / math.Abs(*d.Baseline.Mean)
 	for n := max(fewest, have+1); n < MaxRepeats; n++ {
 		df := float64(2*n - 2)
-		t := tQuantile(rule.Confidence, df) + stats.InvCDF(stats.TDist{V: df})(rule.Power)
-		if t*spread*math.Sqrt(2/float64(n)) <= rule.Margin {
+		t := tQuantile(confidence, df) + stats.InvCDF(stats.TDist{V: df})(rule.Power)
+		if t*spread*math.Sqrt(2/float64(n)) <= target {
 			return n - have
 		}
 	}

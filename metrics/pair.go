@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,13 +43,24 @@ func (p *Pair) Remarks(figures []Figure, alpha float64) {
 	}
 }
 
+// worthTelling is the share of the median below which a value is no outlier,
+// however close together the others lie.
+const worthTelling = 0.01
+
 // outlierLines name each life that is far from the others, with its figures.
 func outlierLines(c Cell, figures []Figure) []string {
 	lives := c.ByLife()
 	of := make([][]string, len(lives))
 	for _, f := range figures {
 		values := c.PerLife(f.Of)
+		middle := 0.0
+		if len(values) > 0 {
+			middle = percentileOf(values, 50)
+		}
 		for _, i := range outliers(values) {
+			if math.Abs(values[i]-middle) < worthTelling*math.Abs(middle) {
+				continue
+			}
 			of[i] = append(of[i], f.Title+" "+strconv.FormatFloat(values[i]*f.Scale, 'f', 2, 64))
 		}
 	}

@@ -46,7 +46,8 @@ func TestComparePair(t *testing.T) {
 // same p counts once.
 func TestHolmCountsTheSameQuestionOnce(t *testing.T) {
 	all := []Difference{
-		{PWelch: new(0.02), Delta: new(0.01), Low: new(0.002), PRank: new(0.1)}, {PWelch: new(0.02), Delta: new(0.01), Low: new(0.002), PRank: new(0.1)},
+		{PWelch: new(0.02), Delta: new(0.01), Low: new(0.002), PRank: new(0.1)},
+		{PWelch: new(0.02), Delta: new(0.01), Low: new(0.002), PRank: new(0.1)},
 		{PWelch: new(0.02), Delta: new(0.02), Low: new(0.002), PRank: new(0.1)},
 	}
 	holm(all)
@@ -109,5 +110,23 @@ func TestFiguresOfNothing(t *testing.T) {
 		if f.Scale == 0 || f.Title == "" {
 			t.Errorf("figure %s has no scale or title", f.Name)
 		}
+	}
+}
+
+// A large difference that only the correction over many figures keeps from its
+// verdict needs few repeats, not those for a difference of 3 %.
+func TestMoreRepeatsOfALargeDifference(t *testing.T) {
+	a, b := Arm{"a", []float64{3.0, 3.6, 4.2}}, Arm{"b", []float64{1.4, 1.7, 2.1}}
+	var all []Difference
+	for range 9 {
+		all = append(all, Compare("f", false, a, Arm{"b", []float64{3.4, 3.5, 3.9 + float64(len(all))/100}}, DefaultRule()))
+	}
+	all = append(all, Compare("g", false, a, b, DefaultRule()))
+	Judge(all, DefaultRule())
+	if d := all[9]; d.Verdict != CannotTell || d.MoreRepeats < 1 || d.MoreRepeats > 3 {
+		t.Errorf("a change of %.0f %% (p %v, Holm %v): %s, %d more repeats; want 1 to 3", 100**d.Delta, *d.PWelch, *d.PHolm, d.Verdict, d.MoreRepeats)
+	}
+	if d := all[0]; d.MoreRepeats < 50 {
+		t.Errorf("a change of %.1f %% in the noise: %d more repeats, want many", 100**d.Delta, d.MoreRepeats)
 	}
 }

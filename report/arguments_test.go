@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func FuzzArguments(f *testing.F) {
 		if changes := recipeOf(r).changes(recipeOf(r)); len(changes) > 0 {
 			t.Errorf("%q differs from itself: %v", argv, changes)
 		}
-		other := &results.Result{Run: word, Servers: []results.Server{{BaseURL: r.Servers[0].BaseURL, Argv: append(argv[:len(argv):len(argv)], "--a-flag-of-its-own"), Life: word}}}
+		other := &results.Result{Run: word, Servers: []results.Server{{BaseURL: r.Servers[0].BaseURL, Argv: append(slices.Clip(argv), "--a-flag-of-its-own"), Life: word}}}
 		if !strings.Contains(line, "--a-flag-of-its-own") && len(recipeOf(r).changes(recipeOf(other))) == 0 {
 			t.Errorf("%q and one more flag are called the same", argv)
 		}

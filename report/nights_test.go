@@ -16,8 +16,8 @@ import (
 const (
 	nightCount   = 100
 	nightRepeats = 5
-	lifeSpread   = 0.008 // of a start: all figures of a life move with it
-	figureSpread = 0.004 // of each figure by itself
+	lifeSpread   = 0.009  // of a start: all figures of a life move with it
+	figureSpread = 0.0045 // of each figure by itself; 1 % in all
 )
 
 // nightStep is one repeat of an arm whose server is faster by a factor.

@@ -194,13 +194,17 @@ func TestBackendsTable(t *testing.T) {
 	if want := "not ranked: failed: requests-failed: 36 of 64 requests succeeded"; !strings.Contains(asTheyWere, want) {
 		t.Errorf("backends lack %q:\n%s", want, asTheyWere)
 	}
-	golden(t, "backends.txt", print(t, func(out *bytes.Buffer) error { return Tables(out, backends(false), []string{"backends"}, Terminal, Options{}) }))
+	golden(t, "backends.txt", print(t, func(out *bytes.Buffer) error {
+		return Tables(out, backends(false), []string{"backends"}, Terminal, Options{})
+	}))
 }
 
 func TestTablesOfOtherDurationsAreNotRankedByThem(t *testing.T) {
 	run := runOf(step("a", 1, 1, 4), step("a", 16, 1, 4))
 	run.Steps[1].Result.Figures.Asked, run.Steps[1].Result.Figures.Completed = 4000, 4000
-	got := string(print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{"concurrency"}, MarkdownForm, Options{}) }))
+	got := string(print(t, func(out *bytes.Buffer) error {
+		return Tables(out, run, []string{"concurrency"}, MarkdownForm, Options{})
+	}))
 	for line := range strings.SplitSeq(got, "\n") {
 		if fields := strings.Split(line, "|"); len(fields) > 3 && strings.Contains(fields[3], "**") {
 			t.Errorf("the duration of other work is called best: %s", line)

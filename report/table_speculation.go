@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,10 +45,12 @@ func draftingOf(s results.Server) drafting {
 // definition for all engines.
 type acceptance struct {
 	drafting
-	results.Speculation
-	length     *float64 // tokens a step of the large model: emitted / drafts
-	efficiency *float64 // emitted / (drafts x (k + 1)): 1 if every draft were accepted whole
-	source     string
+	source      results.DraftSource
+	rate        *float64
+	length      *float64
+	efficiency  *float64
+	perPosition []float64
+	logLines    []string
 }
 
 // acceptanceOf is nil for a cell that drafted nothing.
@@ -58,47 +59,26 @@ func acceptanceOf(c metrics.Cell) *acceptance {
 	for _, r := range c.Counted {
 		servers = append(servers, r.Servers...)
 	}
+	at := slices.IndexFunc(servers, func(s results.Server) bool { return s.Speculation != nil && s.Speculation.Rate != nil })
 	spec := results.SpeculationOf(servers)
-	if spec == nil {
+	if spec == nil && at < 0 {
 		return nil
 	}
-	a := &acceptance{drafting: draftingOf(servers[0]), Speculation: *spec, source: speculationSource(servers[0])}
-	switch {
-	case a.Drafts > 0 && a.k == 0:
-		a.k = int(math.Round(a.DraftTokens / a.Drafts))
-	case a.Drafts == 0 && a.k > 0:
-		a.Drafts = a.DraftTokens / float64(a.k)
-		a.source += ", drafts by draft tokens / k"
-	}
-	if a.Drafts > 0 {
-		emitted := a.AcceptedTokens + a.Drafts // each step gives a token of the large model besides
-		if counted := emittedTokens(servers); counted > 0 {
-			emitted = counted
+	a := &acceptance{drafting: draftingOf(servers[0])}
+	if at >= 0 {
+		told := servers[at].Speculation
+		a.source, a.rate, a.length, a.efficiency, a.perPosition, a.logLines = told.Source, told.Rate, told.Length, told.Efficiency, told.AtPosition, told.LogLines
+		if told.Tokens != nil {
+			a.k = *told.Tokens
 		}
-		a.length = new(emitted / a.Drafts)
-		if a.k > 0 {
-			a.efficiency = new(emitted / (a.Drafts * float64(a.k+1)))
+	}
+	if spec != nil { // counts, over all servers and repeats
+		a.source, a.rate, a.efficiency, a.perPosition = spec.Source, &spec.AcceptanceRate, spec.SystemEfficiency, spec.PerPosition
+		if spec.Drafts > 0 {
+			a.length = &spec.AcceptanceLength
 		}
 	}
 	return a
-}
-
-// emittedTokens are the tokens that left the steps with drafts, where a server
-// counts them: fewer than accepted where an answer ended within a draft.
-func emittedTokens(servers []results.Server) float64 {
-	total := 0.0
-	for _, s := range servers {
-		total += s.Counters["emitted_tokens_total"]
-	}
-	return total
-}
-
-// speculationSource says where an engine's counts of drafts come from.
-func speculationSource(s results.Server) string {
-	if s.Launcher == "llamacpp" {
-		return "timings"
-	}
-	return "counters"
 }
 
 func speculationParts(run *results.Run) []part {
@@ -107,7 +87,7 @@ func speculationParts(run *results.Run) []part {
 	positions := 0
 	for i, c := range cells {
 		if found[i] = acceptanceOf(c); found[i] != nil {
-			positions = max(positions, len(found[i].PerPosition))
+			positions = max(positions, len(found[i].perPosition))
 		}
 	}
 	if !slices.ContainsFunc(found, func(a *acceptance) bool { return a != nil }) {
@@ -130,12 +110,17 @@ func speculationParts(run *results.Run) []part {
 	var notes []string
 	for i, cell := range cells {
 		c.rows = append(c.rows, row{cells: acceptanceCells(cell, found[i], positions)})
+		if found[i] != nil {
+			for _, line := range found[i].logLines {
+				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", clean(cell.Variant), clean(cell.Point), clean(line)))
+			}
+		}
 		if found[i] != nil && randomPrompts(cell) {
 			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model foresees as it does text: acceptance says nothing of real use", clean(cell.Variant), clean(cell.Point)))
 		}
 	}
 	c.legend = []string{
-		"acceptance: accepted / drafted tokens; length: emitted tokens / drafts; efficiency: emitted tokens / (drafts x (k + 1)); emitted: as the server counts them, else accepted tokens + drafts; deltas over the measured pass",
+		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + drafts; all over the measured pass",
 	}
 	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return extrapolationOf(c) != nil }) {
 		c.legend = append(c.legend, extrapolatedLegend)
@@ -165,17 +150,17 @@ func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []entry {
 		k = strconv.Itoa(a.k)
 	}
 	cells = append(
-		cells, entry{text: cmp.Or(clean(a.draft), missing)}, entry{text: k}, entry{text: share(&a.AcceptanceRate)},
+		cells, entry{text: cmp.Or(clean(a.draft), missing)}, entry{text: k}, entry{text: share(a.rate)},
 		entry{text: formatNumber(a.length, studyDigits)}, entry{text: share(a.efficiency)}, entry{text: rate},
 	)
 	for i := range positions {
 		text := missing
-		if i < len(a.PerPosition) {
-			text = share(&a.PerPosition[i])
+		if i < len(a.perPosition) {
+			text = share(&a.perPosition[i])
 		}
 		cells = append(cells, entry{text: text})
 	}
-	return append(cells, entry{text: a.source})
+	return append(cells, entry{text: string(a.source)})
 }
 
 // share is a part of one as a percentage without its sign.
@@ -186,7 +171,7 @@ func share(v *float64) string {
 	return formatNumber(new(100**v), 1)
 }
 
-// randomPrompts reports whether a step's prompts are ids drawn at random.
+// randomPrompts reports whether a step's prompts are tokens drawn at random.
 func randomPrompts(c metrics.Cell) bool {
 	return slices.ContainsFunc(c.Counted, func(r *results.Result) bool {
 		return strings.HasPrefix(r.Asked.Dataset, "random") || r.Asked.Dataset == "fixed"

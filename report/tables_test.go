@@ -55,6 +55,13 @@ func speculating(variant string, argv []string, counters map[string]float64) res
 	s := step(variant, 8, 1, 4)
 	s.Result.Asked.Dataset = "sharegpt"
 	s.Result.Servers[0].Argv, s.Result.Servers[0].Counters = argv, counters
+	if d := results.DraftingBy(results.DraftsByCounters, counters); d != nil {
+		if k := draftingOf(s.Result.Servers[0]).k; k > 0 {
+			d.Tokens = &k
+		}
+		d.Derive()
+		s.Result.Servers[0].Speculation = d
+	}
 	return s
 }
 
@@ -72,15 +79,18 @@ func TestSpeculationTable(t *testing.T) {
 	random.Result.Asked.Dataset = "random"
 	llama := speculating("llama", []string{"llama-server", "-m", "m.gguf", "-md", "d.gguf", "--draft-max", "8"}, draft(80, 40))
 	llama.Result.Servers[0].Launcher = "llamacpp"
+	llama.Result.Servers[0].Speculation.Source = results.DraftsByAnswers
+	sglang := speculating("sglang", []string{"sglang", "--speculative-algorithm", "EAGLE", "--speculative-num-draft-tokens", "4"}, nil)
+	sglang.Result.Servers[0].Speculation = &results.Drafting{Source: results.DraftsByGauges, Rate: new(0.6), Length: new(2.8), LogLines: []string{"accept len: 2.80"}}
 	run := runOf(
 		step("tp8", 8, 1, 4),
 		speculating("sd1b-k5", []string{"vllm", "serve", "m", "--speculative_model", "1b", "--num_speculative_tokens=5"}, emitting(draft(248165, 197711), 190541)),
 		speculating("sd1b-k10", []string{"vllm", "serve", "m", "--speculative_model", "1b", "--num_speculative_tokens", "10"}, emitting(draft(396390, 311498), 193355)),
-		random, llama,
+		random, llama, sglang,
 	)
 	text := tableGoldens(t, run, "speculation")
 	for _, want := range []string{ // acceptance and system efficiency as the document prints them: 0.797 and 0.640, 0.786 and 0.443
-		"79.7    3.84        64.0", "78.6    4.88        44.3", "WARNING: random, c8: prompts are random token ids", "timings", "counters, drafts by draft tokens / k",
+		"79.7    4.98        64.0", "78.6    8.86        44.3", "WARNING: random, c8: prompts are random token ids", "answers", "gauges", "sglang, c8, log: accept len: 2.80",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("speculation lacks %q:\n%s", want, text)

@@ -23,8 +23,6 @@ limit and its verdict says better or worse; a candidate without figures where
 the baseline has some counts as beyond. --fail-if-uncertain also fails where
 the limit may be passed, but nobody can tell.`
 
-const exitChanged = 4 // compare: a condition of --fail-if holds
-
 type compareOptions struct {
 	baseline   string
 	format     string
@@ -38,7 +36,7 @@ type compareOptions struct {
 func newCompareCommand(e env) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use: "compare RUN RUN...", Short: "Compare runs: changes with intervals and verdicts, and what differs besides", Long: compareLong + "\n\nExit code 4: a condition of --fail-if holds.",
+		Use: "compare RUN RUN...", Short: "Compare runs: changes with intervals and verdicts, and what differs besides", Long: compareLong,
 		Example: "  bench compare results/ab/monday results/ab/tuesday\n  bench compare A B --fail-if 'output_throughput<-3%' --fail-if 'p99_ttft_ms>10%'\n  bench compare A B --format benchstat > ab.txt && benchstat -col run ab.txt",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE:    func(_ *cobra.Command, given []string) error { return compareRuns(e, given, o) },

@@ -68,6 +68,7 @@ const (
 	exitError       = 1   // could not do it: I/O, no such folder, an internal error
 	exitUsage       = 2   // a command line or scenario that cannot be used
 	exitStepsFailed = 3   // the run ended, but steps failed or were not run
+	exitChanged     = 4   // compare: a condition of --fail-if holds
 	exitInterrupted = 130 // ended by Ctrl-C or a signal
 )
 

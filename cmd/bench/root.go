@@ -18,6 +18,7 @@ Exit codes:
   1    could not do it (I/O, folder not found, internal error)
   2    the command line or the scenario is wrong; nothing was started
   3    the run ended, but steps failed or were not run
+  4    a condition of compare --fail-if holds
   130  interrupted; what was measured is in the results folder`
 
 func newRootCommand(e env) *cobra.Command {
