@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -70,13 +71,15 @@ func latencyFigures(name string, sample func(*results.Figures) results.Dist, ext
 	}
 }
 
-// ofFigures is null for steps without figures.
+// ofFigures is null for steps without figures. Where one replica stands for
+// several the rates are those of all.
 func ofFigures(of func(*results.Figures) *float64) func(*results.Result) *float64 {
 	return func(r *results.Result) *float64 {
-		if r.Figures == nil {
+		f := r.Headline()
+		if f == nil {
 			return nil
 		}
-		return of(r.Figures)
+		return of(f)
 	}
 }
 
@@ -104,27 +107,45 @@ func vramPeak(r *results.Result) *float64 {
 // FiguresFor are the figures by which steps can be compared: those of
 // HeadlineFigures, or where they are of llama.cpp's own benchmark, its tests.
 func FiguresFor(steps []*results.Result) []Figure {
-	var tests []string
+	var rows []results.LlamaBenchRow
 	for _, r := range steps {
-		for _, row := range r.LlamaBench {
-			tests = appendNew(tests, row.Test)
-		}
+		rows = append(rows, r.LlamaBench...)
 	}
-	if tests == nil {
+	if rows == nil {
 		return HeadlineFigures()
 	}
-	figures := slices.DeleteFunc(HeadlineFigures(), func(f Figure) bool { return f.Name != "vram_peak_bytes" })
-	for i, test := range tests {
-		figures = slices.Insert(figures, i, Figure{Name: test, Title: test + " t/s", Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 { return meanOfTest(r, test) }})
+	several := slices.ContainsFunc(rows, func(row results.LlamaBenchRow) bool { return modelOfTest(row) != modelOfTest(rows[0]) })
+	var names []string
+	var figures []Figure
+	for _, row := range rows {
+		name, title := row.Test, row.Test+" t/s"
+		if several {
+			name, title = row.Test+"@"+modelOfTest(row), row.Test+" t/s, "+modelOfTest(row)
+		}
+		if slices.Contains(names, name) {
+			continue
+		}
+		names = append(names, name)
+		figures = append(figures, Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 { return meanOfTest(r, row) }})
 	}
-	return figures
+	return append(figures, slices.DeleteFunc(HeadlineFigures(), func(f Figure) bool { return f.Name != "vram_peak_bytes" })...)
 }
 
-// meanOfTest is the mean over the rows of a test; null if there is none.
-func meanOfTest(r *results.Result, test string) *float64 {
+// modelOfTest names the model of a test: its file without folder and ending,
+// or what the program calls it.
+func modelOfTest(row results.LlamaBenchRow) string {
+	if row.File == "" {
+		return row.Model
+	}
+	return strings.TrimSuffix(path.Base(row.File), ".gguf")
+}
+
+// meanOfTest is the mean over the rows of a test and model; null if there is
+// none.
+func meanOfTest(r *results.Result, of results.LlamaBenchRow) *float64 {
 	var values []float64
 	for _, row := range r.LlamaBench {
-		if row.Test == test {
+		if row.Test == of.Test && modelOfTest(row) == modelOfTest(of) {
 			values = append(values, row.TokensPerS)
 		}
 	}

@@ -95,6 +95,10 @@ func TestFiguresForLlamaBench(t *testing.T) {
 	if figures[0].Name != "pp512" || figures[1].Name != "tg128" || len(figures) != 3 {
 		t.Fatalf("figures = %v", figures)
 	}
+	r.LlamaBench = append(r.LlamaBench, results.LlamaBenchRow{Test: "pp512", File: "/m/other.gguf", TokensPerS: 5})
+	if of := FiguresFor([]*results.Result{r}); of[0].Name != "pp512@" || of[2].Name != "pp512@other" || *of[2].Of(r) != 5 {
+		t.Errorf("figures of two models = %q and %q", of[0].Name, of[2].Name)
+	}
 	near(t, "pp512", Cells([]*results.Result{r}, nil, nil)[0].MeanOf(figures[0].Of), 810, 1e-12)
 	if v := figures[0].Of(&results.Result{}); v != nil {
 		t.Errorf("a step without tests has %v", *v)

@@ -87,6 +87,7 @@ func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.
 		b.speculation(results.SpeculationOf(r.Servers))
 	}
 	b.out.WriteString(strings.Repeat("=", blockWidth) + "\n")
+	b.extrapolated(r.Extrapolated)
 	_, err := w.Write(b.out.Bytes())
 	return err
 }

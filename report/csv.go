@@ -120,13 +120,15 @@ func ofStep(name string, value func(*results.Result) string) csvField {
 	return csvField{name, func(s *results.Step) string { return value(s.Result) }}
 }
 
-// ofFigures is empty for steps without figures.
+// ofFigures is empty for steps without figures. Where one replica stands for
+// several the rates are those of all.
 func ofFigures(name string, value func(*results.Figures) string) csvField {
 	return csvField{name, func(s *results.Step) string {
-		if s.Result.Figures == nil {
+		f := s.Result.Headline()
+		if f == nil {
 			return ""
 		}
-		return value(s.Result.Figures)
+		return value(f)
 	}}
 }
 

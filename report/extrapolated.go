@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"benchrig/metrics"
 	"benchrig/results"
@@ -38,6 +39,19 @@ func extrapolatedLine(r *results.Result) string {
 		return ""
 	}
 	return "EXTRAPOLATED, not measured on all replicas: " + extrapolatedText(*r.Extrapolated)
+}
+
+// extrapolated adds to the block of the replica that ran what all would have.
+func (b *block) extrapolated(e *results.Extrapolation) {
+	if e == nil {
+		return
+	}
+	b.title(fmt.Sprintf(" Extrapolated x%d ", e.Factor), '=')
+	b.number("Benchmark duration (s):", &e.DurationS)
+	b.number("Request throughput (req/s):", e.RequestThroughput)
+	b.number("Output token throughput (tok/s):", e.OutputThroughput)
+	b.number("Total token throughput (tok/s):", e.TotalTokenThroughput)
+	b.out.WriteString(strings.Repeat("=", blockWidth) + "\n")
 }
 
 // extrapolationFields are the columns of summary.csv about it, where a step is

@@ -237,7 +237,8 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 	var steps []results.Step
 	for repeat := 1; repeat <= 3; repeat++ {
 		steps = append(steps, step("tp8", 128, repeat, 4+float64(repeat)/100), step("tp2x4", 128, repeat, 5+float64(repeat)/100))
-		steps[len(steps)-1].Result.Extrapolated = &results.Extrapolation{Factor: 4, Share: 32}
+		r := steps[len(steps)-1].Result
+		r.Extrapolated = results.Extrapolate(*r.Figures, 4, 32)
 	}
 	run := runOf(steps...)
 	run.Manifest.Tables = TableNames()
@@ -275,5 +276,29 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 	}
 	if want := fmt.Sprintf("max concurrency of %d", 32); !bytes.Contains(files["terminal"], []byte(want)) {
 		t.Errorf("the report does not say %q", want)
+	}
+}
+
+// The tables of the document that multiplies one replica by four.
+func TestExtrapolatedFigures(t *testing.T) {
+	s := blockStep("vllm", "m", 32, 286.06, 64, 220902, 192103, 1, 1)
+	f := s.Result.Figures
+	f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput = new(3.58), new(671.54), new(1443.76) // as printed
+	s.Result.Extrapolated = results.Extrapolate(*f, 4, 32)
+	run := runOf(s)
+	concurrency := string(print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{"concurrency"}, Terminal, Options{}) }))
+	block := string(print(t, func(out *bytes.Buffer) error { return Block(out, s.Result) }))
+	for _, want := range []string{"71.52", "14.32", "2686.16", "5775.04"} {
+		if !strings.Contains(concurrency, "#"+want) {
+			t.Errorf("the table lacks #%s:\n%s", want, concurrency)
+		}
+		if !strings.Contains(block, want) {
+			t.Errorf("the block lacks %s:\n%s", want, block)
+		}
+	}
+	for _, measured := range []string{"286.06", "3.58", "671.54", "1443.76"} {
+		if !strings.Contains(block, measured) {
+			t.Errorf("the block lacks what was measured, %s:\n%s", measured, block)
+		}
 	}
 }
