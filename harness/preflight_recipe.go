@@ -10,7 +10,7 @@ import (
 
 // RecipeWarnings lists what is known to be wrong with the recipes of a
 // scenario, for some versions of their engines or for all, each with its place.
-func RecipeWarnings(sc *scenarios.Scenario, box Box) []string {
+func RecipeWarnings(sc *scenarios.Scenario) []string {
 	if sc.Method == scenarios.LlamaBench {
 		return nil
 	}
@@ -26,7 +26,7 @@ func RecipeWarnings(sc *scenarios.Scenario, box Box) []string {
 		if !known {
 			continue
 		}
-		spec := baseSpec(sc, v, kind, box)
+		spec := baseSpec(sc, v, kind, Box{})
 		for _, c := range launchers.Conflicts(kind, spec, "") {
 			pos := v.Pos
 			for _, arg := range v.Server.Args {

@@ -61,7 +61,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(plan)
 	}
-	for _, warning := range sc.Warnings {
+	for _, warning := range slices.Concat(sc.Warnings, harness.RecipeWarnings(sc)) {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
 	printSimNotes(e.stdout, sc)

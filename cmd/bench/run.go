@@ -77,7 +77,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 
 // warnOf tells what may keep steps from running, and what may not be meant.
 func warnOf(e env, sc *scenarios.Scenario) {
-	for _, warning := range sc.Warnings {
+	for _, warning := range slices.Concat(sc.Warnings, harness.RecipeWarnings(sc)) {
 		fmt.Fprintf(e.stderr, "warning: %s\n", warning)
 	}
 	printSimNotes(e.stderr, sc)
