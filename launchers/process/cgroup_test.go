@@ -188,7 +188,7 @@ func TestCgroupHoldsWhatEscapes(t *testing.T) {
 	if err != nil || !proof.PIDsGone || proof.LeftBehind != 1 || !slices.Contains(proof.Signals, "KILL") {
 		t.Errorf("Stop() = %+v, %v, want the escaped one killed", proof, err)
 	}
-	if _, err := os.Stat(p.tree.group.folder); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(p.tree.groups[0].folder); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the group's folder after Stop: %v, want it gone", err)
 	}
 }

@@ -182,8 +182,11 @@ func (p *Process) identify(config Config, group *cgroup) error {
 	}
 	// Nothing that is older than the leader can descend from it.
 	p.tree = tree{
-		proc: systemProc, leader: leader.key(), waited: true, since: leader.StartTime, session: pid, cookie: cookie{text: config.Cookie}, group: group, uid: anyone,
+		proc: systemProc, leader: leader.key(), waited: true, since: leader.StartTime, session: pid, cookie: cookie{text: config.Cookie}, uid: anyone,
 		seen: make(map[procKey]bool),
+	}
+	if group != nil {
+		p.tree.groups = cgroups{group}
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func Find(noted results.Process) (*Remains, error) {
 }
 
 // FindRun looks for processes that carry a run's cookie, or one that begins
-// with it and a point, as those of its servers do.
+// with it and a point, as those of its servers do, and for those in control
+// groups that are named after such a cookie.
 func FindRun(cookie string) (*Remains, error) {
 	return find(systemProc, os.Geteuid(), results.Process{Cookie: cookie}, true)
 }
@@ -54,7 +55,12 @@ func find(proc procFS, uid int, noted results.Process, wholeRun bool) (*Remains,
 		r.tree.leader = procKey{noted.PID, noted.StartTime}
 		r.tree.since = noted.StartTime
 	}
-	r.tree.group, _ = openCgroup(proc, noted.Cgroup)
+	if group, ok := openCgroup(proc, noted.Cgroup); ok {
+		r.tree.groups = cgroups{group}
+	}
+	if wholeRun {
+		r.tree.groups = runCgroups(proc, r.tree.cookie)
+	}
 	return r, r.look(noted)
 }
 
@@ -117,8 +123,8 @@ func (r *Remains) End(ctx context.Context, grace time.Duration) (results.Proof, 
 	s := newStopping(&r.tree, ctx.Done())
 	s.leader = r.leader
 	err := s.run(grace)
-	if err == nil && r.tree.group != nil {
-		_ = r.tree.group.remove() // an empty folder does no harm
+	if err == nil {
+		_ = r.tree.groups.remove() // an empty folder does no harm
 	}
 	return s.proof(err == nil), err
 }

@@ -48,10 +48,8 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof,
 // session may be given to others.
 func (p *Process) bury() {
 	<-p.done
-	_ = p.cmd.Wait() // the exit code is known already
-	if p.tree.group != nil {
-		_ = p.tree.group.remove() // an empty folder does no harm
-	}
+	_ = p.cmd.Wait()           // the exit code is known already
+	_ = p.tree.groups.remove() // an empty folder does no harm
 	close(p.gone)
 }
 
@@ -69,10 +67,7 @@ func (p *Process) EndStray(pid int) (bool, error) {
 	if !ours {
 		ours, _ = p.tree.proc.carries(pid, p.tree.cookie)
 	}
-	if !ours && p.tree.group != nil {
-		ours = p.tree.group.holds(p.tree.proc.cgroup(pid))
-	}
-	if !ours {
+	if !ours && !p.tree.groups.holds(p.tree.proc.cgroup(pid)) {
 		return false, nil
 	}
 	return true, p.tree.proc.sendSignal(found, unix.SIGKILL)

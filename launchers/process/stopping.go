@@ -132,8 +132,8 @@ func (s *stopping) kill() error {
 		for _, member := range live {
 			s.send(member, unix.SIGKILL)
 		}
-		if !s.tree.groupEmpty() {
-			_ = s.tree.group.kill() // whether it worked shows when it is looked at next
+		if s.tree.groups.populated() {
+			_ = s.tree.groups.kill() // whether it worked shows when it is looked at next
 		}
 		gone, err := s.empty(2 * maxPoll)
 		if gone || err != nil {
@@ -170,7 +170,7 @@ func (s *stopping) empty(limit time.Duration) (bool, error) {
 			return false, err
 		}
 		s.tree.reap(dead)
-		if len(live) == 0 && s.tree.groupEmpty() {
+		if len(live) == 0 && !s.tree.groups.populated() {
 			clean++
 		} else {
 			clean = 0
@@ -239,8 +239,8 @@ func (s *stopping) giveUp() error {
 	case len(s.stuck) > 0:
 		text += "; state D or Z means that it waits in the kernel for a device, which only a reset or a reboot ends"
 	case len(live) == 0:
-		text = fmt.Sprintf("stop process: %v after SIGKILL the control group %s still holds processes that cannot be seen from here",
-			killTime, s.tree.group.path)
+		text = fmt.Sprintf("stop process: %v after SIGKILL the control groups %s still hold processes that cannot be seen from here",
+			killTime, s.tree.groups)
 	}
 	return errors.New(text)
 }

@@ -24,8 +24,8 @@ type tree struct {
 	since   uint64  // nothing that started before is a member
 	session int     // 0: not known
 	cookie  cookie  // none: members are not found by environment
-	group   *cgroup // nil: none
-	uid     int     // whose processes alone are members, but for those of the group; anyone: all
+	groups  cgroups
+	uid     int // whose processes alone are members, but for those of the groups; anyone: all
 
 	mu   sync.Mutex
 	seen map[procKey]bool // guarded by mu
@@ -37,9 +37,9 @@ const anyone = -1
 // members returns the living processes of the tree, the leader included,
 // ordered by pid, and the dead ones that nobody has reaped.
 func (t *tree) members() (live, dead []Proc, err error) {
-	// Those in the group are asked for first: whoever is in it later was forked
+	// Those in a group are asked for first: whoever is in it later was forked
 	// by one of them.
-	inGroup := t.inGroup()
+	inGroup := t.groups.pids()
 	procs, err := t.proc.list(t.since)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list processes: %w", err)
@@ -58,17 +58,6 @@ func (t *tree) members() (live, dead []Proc, err error) {
 	slices.SortFunc(live, byPID)
 	slices.SortFunc(dead, byPID)
 	return live, dead, nil
-}
-
-func (t *tree) inGroup() map[int]bool {
-	if t.group == nil {
-		return nil
-	}
-	pids := make(map[int]bool)
-	for _, pid := range t.group.pids() {
-		pids[pid] = true
-	}
-	return pids
 }
 
 // pick selects the tree's processes. The caller holds mu.
@@ -113,7 +102,7 @@ func (t *tree) belongs(p Proc, inGroup map[int]bool) bool {
 		return true
 	// The state was read before the group is asked, and a signal goes only to
 	// a process that started when that state says: no pid is mistaken.
-	case inGroup[p.PID] && t.group.holds(t.proc.cgroup(p.PID)):
+	case inGroup[p.PID] && t.groups.holds(t.proc.cgroup(p.PID)):
 		return true
 	case p.key() == t.leader:
 		return t.permitted(p)
@@ -131,10 +120,6 @@ func (t *tree) permitted(p Proc) bool {
 	uid, ok := t.proc.owner(p.PID)
 	return ok && uid == t.uid
 }
-
-// groupEmpty reports whether the tree's group has nobody in it, also nobody whom
-// this program cannot see.
-func (t *tree) groupEmpty() bool { return t.group == nil || !t.group.populated() }
 
 // reap collects dead members that were reparented to this process, which is a
 // subreaper. It never waits for a process that it does not name, because
