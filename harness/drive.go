@@ -57,6 +57,7 @@ type pass struct {
 	counters []map[string]float64 // change of each server's counters
 	failure  *results.Failure     // why it ended early; nil: it did not
 	began    bool                 // observers were told
+	last     results.FailureClass // of the warm-up's last failed request, or the pass's; "": none failed
 }
 
 // Drive carries a job out and fills in its result: figures, doubts, verdict.
@@ -73,8 +74,9 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	ctx, told, free := guardProgress(ctx, j.stall())
 	defer free()
 	j.Options.Progress = watched(told, j.Options.Progress)
-	err := j.warmUp(ctx, told)
 	var restarted *results.Failure
+	warm, err := j.warmUp(ctx, told)
+	out.last = warm
 	if err == nil {
 		before := counters(ctx, j.Servers)
 		out, err = j.drive(ctx)
@@ -87,6 +89,7 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 			err = results.Failf(results.FailDisk, "%v", closed)
 		}
 	}
+	awaitObituary(ctx, out.last)
 	if err != nil || ctx.Err() != nil {
 		out.failure = failureOf(ctx, err)
 	}
@@ -136,6 +139,9 @@ func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
 	}
 	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
 		out.records = append(out.records, rec)
+		if rec.Failure != nil {
+			out.last = rec.Failure.Class
+		}
 		if j.Records == nil {
 			return nil
 		}
@@ -173,25 +179,27 @@ func (j LoadJob) countText(ctx context.Context, rec *results.Record) {
 	}
 }
 
-// warmUp sends prompts that are not measured. It fails only if none succeeds.
-func (j LoadJob) warmUp(ctx context.Context, told func(load.Progress)) error {
+// warmUp sends prompts that are not measured, and says how the last one failed
+// that did. It fails only if none succeeds.
+func (j LoadJob) warmUp(ctx context.Context, told func(load.Progress)) (class results.FailureClass, err error) {
 	if len(j.Warmups) == 0 {
-		return nil
+		return "", nil
 	}
 	var last *results.Failure
 	succeeded := 0
 	opts := j.Options
 	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, told, 0, false
-	_, err := j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
+	_, err = j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
 		if rec.Failure == nil {
 			succeeded++
 		} else {
 			last = rec.Failure
+			class = last.Class
 		}
 		return nil
 	})
 	if err == nil && succeeded == 0 && last != nil {
-		return results.Failf(results.FailRequests, "warm-up: all %d requests failed, the last with %s: %s", len(j.Warmups), last.Class, last.Message)
+		err = results.Failf(results.FailRequests, "warm-up: all %d requests failed, the last with %s: %s", len(j.Warmups), last.Class, last.Message)
 	}
-	return err
+	return class, err
 }
