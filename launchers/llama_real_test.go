@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"benchrig/load"
 	"benchrig/results"
 	"benchrig/tinygguf"
 )
@@ -117,5 +119,83 @@ func TestRealLlamaServerDrains(t *testing.T) {
 	}
 	if message := b.journal.last(results.LifeStopping).Message; message != "" {
 		t.Errorf("journal says %q, want nothing: all requests ended", message)
+	}
+}
+
+// Counters, answers and log of one server tell the same of its drafts.
+func TestRealLlamaServerSpeculates(t *testing.T) {
+	t.Parallel()
+	draft := filepath.Join(t.TempDir(), "draft.gguf")
+	file, err := os.Create(draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := tinygguf.Write(file, tinygguf.Options{Layers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	b := realLlama(t, Arg{"model-draft", draft}, Arg{"draft-max", json.Number("4")})
+	server := b.launch(t)
+	before, err := server.Counters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens, accepted int
+	prompts := make([]load.Prompt, 6)
+	for i := range prompts {
+		prompts[i] = load.Prompt{TokenIDs: []int{300 + i, 400 + i, 500, 600}, InputTokens: 4, OutputTokens: 40}
+	}
+	opts := load.Options{
+		Target:         load.Target{BaseURLs: []string{server.BaseURL()}, API: "completions", Path: completionsPath, Model: server.Model(), Body: map[string]any{"cache_prompt": false}},
+		MaxConcurrency: 2, IgnoreEOS: true, Sampling: load.Sampling{Temperature: new(0.)},
+	}
+	_, err = load.Run(t.Context(), opts, prompts, func(rec results.Record) error {
+		if rec.Failure != nil || rec.DraftTokens == nil || rec.AcceptedTokens == nil {
+			t.Errorf("record %d: %v, drafted %v, accepted %v, want the server's own counts", rec.Index, rec.Failure, rec.DraftTokens, rec.AcceptedTokens)
+			return nil
+		}
+		tokens, accepted = tokens+*rec.DraftTokens, accepted+*rec.AcceptedTokens
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := map[string]float64{}
+	for range 50 { // its log is written by a thread of its own
+		if after, err = server.Counters(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if after["log_draft_tokens_total"]-before["log_draft_tokens_total"] >= float64(tokens) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	change := map[string]float64{}
+	for name, v := range after {
+		change[name] = v - before[name]
+	}
+	counted, logged := results.DraftingBy(results.DraftsByCounters, change), results.DraftingBy(results.DraftsByLog, change)
+	if counted == nil || logged == nil {
+		t.Fatalf("drafting by counters %+v, by log %+v, want both; change %v", counted, logged, change)
+	}
+	if *counted.DraftTokens != float64(tokens) || *counted.AcceptedTokens != float64(accepted) {
+		t.Errorf("counters say %v drafted and %v accepted, the answers %d and %d", *counted.DraftTokens, *counted.AcceptedTokens, tokens, accepted)
+	}
+	if *logged.DraftTokens != float64(tokens) || *logged.AcceptedTokens != float64(accepted) {
+		t.Errorf("the log says %v drafted and %v accepted, the answers %d and %d", *logged.DraftTokens, *logged.AcceptedTokens, tokens, accepted)
+	}
+	counted.Derive()
+	logged.Derive()
+	if counted.Length == nil || *counted.Length < 1 || *counted.Length > 5 || logged.Length != nil && math.Abs(*logged.Length-*counted.Length) > 0.1 {
+		t.Errorf("tokens a step: %v by counters, %v by log, want the same, between 1 and 5", counted.Length, logged.Length)
+	}
+	for i := 1; i < len(counted.AtPosition); i++ {
+		if counted.AtPosition[i] > counted.AtPosition[i-1] {
+			t.Errorf("acceptance at positions %v rises", counted.AtPosition)
+		}
+	}
+	told := server.Info().Speculation
+	if told == nil || told.Tokens == nil || *told.Tokens != 4 || len(told.LogLines) != 1 || !strings.Contains(told.LogLines[0], "draft acceptance") {
+		t.Errorf("Info().Speculation = %+v, want k 4 and the last line of the log", told)
 	}
 }

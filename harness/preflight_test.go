@@ -1,0 +1,230 @@
+package harness
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchrig/launchers"
+	"benchrig/load"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// sixtyFour are prompts of which 36 are short (37.2 tokens and answers of 163.1
+// on average, 1339 tokens of prompts together) and 28 long (588.2).
+func sixtyFour() []load.Prompt {
+	var prompts []load.Prompt
+	for i := range 36 {
+		p := load.Prompt{Text: "a", InputTokens: 37, OutputTokens: 163}
+		if i < 7 {
+			p.InputTokens = 38
+		}
+		prompts = append(prompts, p)
+	}
+	for i := range 28 {
+		p := load.Prompt{Text: "a", InputTokens: 588, OutputTokens: 200}
+		if i < 6 {
+			p.InputTokens = 589
+		}
+		prompts = append(prompts, p)
+	}
+	return prompts
+}
+
+func TestPreflight(t *testing.T) {
+	server := func(launcher string, context, slots int64, argv ...string) results.Server {
+		s := results.Server{Launcher: launcher, Argv: argv, Startup: &results.Startup{}}
+		if context > 0 {
+			s.Startup.ContextLen = &context
+		}
+		if slots > 0 {
+			s.Startup.Slots = &slots
+		}
+		return s
+	}
+	even := func(n, input, output int) []load.Prompt {
+		prompts := make([]load.Prompt, n)
+		for i := range prompts {
+			prompts[i] = load.Prompt{Text: "a", InputTokens: input, OutputTokens: output}
+		}
+		return prompts
+	}
+	twice := func(s results.Server) []results.Server { return []results.Server{s, s} }
+	for _, c := range []struct {
+		name        string
+		servers     []results.Server
+		prompts     []load.Prompt
+		concurrency int
+		want        []string
+		refused     string
+	}{
+		{
+			"36 of 64 fit 16 slots of 4096 tokens",
+			[]results.Server{server("llamacpp", 256, 16, "llama-server", "-c", "4096", "-np", "16")}, sixtyFour(), 16,
+			[]string{"context-too-small: 28 of 64 prompts need more than the 256 tokens of a slot (4096 over 16 slots); raise ctx-size to at least 12624"}, "",
+		},
+		{"the same, of which only the slot is known", []results.Server{server("external", 256, 16)}, sixtyFour(), 16, []string{
+			"context-too-small: 28 of 64 prompts need more than the 256 tokens that the server takes for a request; start it with room for 789",
+		}, ""},
+		{"they fit a larger one", []results.Server{server("llamacpp", 1024, 16, "llama-server", "-c", "16384")}, sixtyFour(), 16, nil, ""},
+		{"vllm", []results.Server{server("vllm", 600, 0)}, sixtyFour(), 8, []string{
+			"context-too-small: 28 of 64 prompts need more than the 600 tokens that the server takes for a request; raise max-model-len to at least 789",
+		}, ""},
+		{"exactly", []results.Server{server("vllm", 200, 0)}, even(4, 100, 100), 1, nil, ""},
+		{
+			"none", []results.Server{server("vllm", 199, 0)}, even(4, 100, 100), 1, nil,
+			"none of the 4 prompts fits: with its answer the shortest needs 200 tokens, and there are the 199 tokens that the server takes for a request; raise max-model-len to at least 200",
+		},
+		{"the server decides on the answer", []results.Server{server("vllm", 101, 0)}, even(4, 100, 0), 1, nil, ""},
+		{"lengths are not known", []results.Server{server("vllm", 10, 0)}, []load.Prompt{{Text: "a"}, {Text: "b", InputTokens: 100}}, 1, nil, ""},
+		{"token ids are", []results.Server{server("vllm", 2, 0)}, []load.Prompt{{TokenIDs: []int{1}}, {TokenIDs: []int{1, 2}}}, 1, []string{
+			"context-too-small: 1 of 2 prompts need more than the 2 tokens that the server takes for a request; raise max-model-len to at least 3",
+		}, ""},
+		{"nothing is told", []results.Server{{Launcher: "vllm"}}, even(4, 100, 100), 1, nil, ""},
+		{"few slots", []results.Server{server("llamacpp", 512, 4)}, even(16, 100, 100), 16, []string{
+			"few-slots: 16 requests at once are sent to a server that works on 4: the others wait in its queue, and their time to the first token is that wait",
+		}, ""},
+		{"of two servers", twice(server("llamacpp", 512, 8)), even(16, 100, 100), 16, nil, ""},
+		{"all at once", []results.Server{server("llamacpp", 512, 8)}, even(9, 100, 100), 0, []string{
+			"few-slots: 9 requests at once are sent to a server that works on 8: the others wait in its queue, and their time to the first token is that wait",
+		}, ""},
+		{"a context for all slots", []results.Server{server("llamacpp", 4096, 16, "llama-server", "--ctx-size", "4096", "--kv-unified")}, even(32, 250, 250), 16, []string{
+			"context-too-small: 16 requests at once may need 8000 tokens, and share 4096: where they run out, requests fail; raise ctx-size to at least 8000",
+		}, ""},
+		{"which suffices", []results.Server{server("llamacpp", 4096, 16, "llama-server", "--ctx-size", "4096")}, even(32, 100, 100), 16, nil, ""},
+		{"the smaller of two servers counts", []results.Server{server("vllm", 1000, 0), server("vllm", 150, 0)}, append(even(1, 100, 100), even(1, 10, 10)...), 1, []string{
+			"context-too-small: 1 of 2 prompts need more than the 150 tokens that the server takes for a request; raise max-model-len to at least 200",
+		}, ""},
+	} {
+		var servers []Server
+		for _, info := range c.servers {
+			servers = append(servers, &fakeServer{info: info})
+		}
+		var result results.Result
+		err := preflight(servers, c.prompts, c.concurrency, &result)
+		var got []string
+		for _, w := range result.Warnings {
+			got = append(got, string(w.Code)+": "+w.Message)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: warnings: (-want +got)\n%s", c.name, diff)
+		}
+		failure, _ := err.(*results.Failure)
+		switch {
+		case c.refused == "" && err != nil:
+			t.Errorf("%s: preflight: %v, want nothing refused", c.name, err)
+		case c.refused != "" && (failure == nil || failure.Class != results.FailContext || failure.Message != c.refused):
+			t.Errorf("%s: preflight: %v, want %s: %s", c.name, err, results.FailContext, c.refused)
+		}
+	}
+}
+
+// named is a launcher whose servers say who they are, one answer an asking.
+type named struct {
+	*world
+	told []launchers.Identity
+}
+
+type namedServer struct {
+	*fakeServer
+	of *named
+}
+
+func (n *named) Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Server, error) {
+	s, err := n.world.Launch(ctx, kind, spec)
+	if err != nil {
+		return nil, err
+	}
+	return namedServer{s.(*fakeServer), n}, nil
+}
+
+func (s namedServer) Identity(context.Context) (launchers.Identity, error) {
+	id := s.of.told[0]
+	if len(s.of.told) > 1 {
+		s.of.told = s.of.told[1:]
+	}
+	return id, nil
+}
+
+func (s namedServer) WrongModel(id launchers.Identity) *results.Failure {
+	if !id.Listed {
+		return results.Failf(results.FailWrongModel, "serves %s", id.Others)
+	}
+	return nil
+}
+
+func TestWhoAnswers(t *testing.T) {
+	q8 := launchers.Identity{Version: "1", Model: "m", Listed: true, Root: "q8.gguf"}
+	q4, newer, other := q8, q8, launchers.Identity{Model: "m", Others: `"x"`}
+	q4.Root, newer.Version = "q4.gguf", "2"
+	for _, c := range []struct {
+		name     string
+		launcher string
+		told     []launchers.Identity
+		want     []string
+		drives   int
+	}{
+		{"the same", "simulator", []launchers.Identity{q8}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
+		{"another file before the second step", "simulator", []launchers.Identity{q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 failed wrong-model"}, 1},
+		{"another name in the list", "simulator", []launchers.Identity{other}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 0},
+		{"a server of ours is not asked after a step", "simulator", []launchers.Identity{q8, q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
+		{"one of others is", "external", []launchers.Identity{q8, q4, q8}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 ok"}, 2},
+		{"a newer version after the step", "external", []launchers.Identity{q8, newer}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 1},
+		{"what is not told is no change", "external", []launchers.Identity{q8, {Model: "m", Listed: true}}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+				sc.Variants, sc.Repeats = sc.Variants[:1], 1
+				sc.Variants[0].Server.Launcher = c.launcher
+				if c.launcher == "external" {
+					sc.Variants[0].Server.BaseURL = "http://127.0.0.1:1"
+				}
+				w := &world{}
+				w.runner = func(r *Runner) { r.Launcher = &named{w, c.told} }
+				run, _ := w.run(t.Context(), t, sc)
+				if diff := cmp.Diff(c.want, verdicts(run)); diff != "" {
+					t.Errorf("verdicts: (-want +got)\n%s", diff)
+				}
+				if w.drives != c.drives {
+					t.Errorf("%d passes were driven, want %d", w.drives, c.drives)
+				}
+			})
+		})
+	}
+}
+
+func TestRecipeWarnings(t *testing.T) {
+	vllm := func(name string, args ...scenarios.Arg) scenarios.Variant {
+		return scenarios.Variant{Name: name, Pos: scenarios.Pos{File: "f", Line: 9, Column: 1}, Server: scenarios.Server{Launcher: "vllm", Model: "m", Args: args}}
+	}
+	config := scenarios.Arg{Name: "speculative-config", Value: map[string]any{"model": "s"}}
+	for _, c := range []struct {
+		name     string
+		variants []scenarios.Variant
+		want     []string // parts
+	}{
+		{"nothing", []scenarios.Variant{vllm("a")}, nil},
+		{
+			"at an argument", []scenarios.Variant{vllm("a", scenarios.Arg{Name: "swap-space", Value: "4", Pos: scenarios.Pos{File: "f", Line: 3, Column: 7}})},
+			[]string{"f:3:7: variant a: swap-space: if vllm is of March 2026 or later"},
+		},
+		{"no baseline", []scenarios.Variant{vllm("a", config)}, []string{"f:9:1: variant a: no variant of this scenario runs the same model without speculation"}},
+		{"a baseline", []scenarios.Variant{vllm("a", config), vllm("b")}, nil},
+	} {
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Variants = c.variants
+		got := RecipeWarnings(sc)
+		same := len(got) == len(c.want)
+		for i := range min(len(got), len(c.want)) {
+			same = same && strings.Contains(got[i], c.want[i])
+		}
+		if !same {
+			t.Errorf("%s: RecipeWarnings = %q, want %q", c.name, got, c.want)
+		}
+	}
+}
