@@ -15,7 +15,7 @@ import (
 // start at once race for internal ports and compile caches. If one does not
 // come up, those that did are stopped.
 func (r *Runner) launch(ctx context.Context, life Life, id string, first results.StepRef) ([]Server, *results.Failure) {
-	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first})
+	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first, Pass: life.pass()})
 	r.life.Store(id)
 	r.sent = newSentTo()
 	v := r.Scenario.Variants[life.variant]
@@ -56,10 +56,10 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, first results
 		if r.stop(ctx, id, servers); len(servers) == 0 {
 			r.closeLife(id, !r.unclean())
 		}
-		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Failure: failure})
+		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Pass: life.pass(), Failure: failure})
 		return nil, failure
 	}
-	r.observe(Update{Kind: LifeReady, Index: r.done + 1, Life: id, Step: first, Servers: infos(servers)})
+	r.observe(Update{Kind: LifeReady, Index: r.done + 1, Life: id, Step: first, Pass: life.pass(), Servers: infos(servers)})
 	return servers, nil
 }
 

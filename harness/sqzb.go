@@ -18,6 +18,14 @@ func withSecondPass(life Life, names namer) Life {
 	return life
 }
 
+// pass is 2 for the life of a second pass, else 0.
+func (l Life) pass() int {
+	if l.ports != nil { // those of the first
+		return 2
+	}
+	return 0
+}
+
 // oneTokenPoint is a load whose answers have one token.
 func oneTokenPoint(l scenarios.Load) scenarios.Load {
 	l.OutputLen = 1
@@ -62,18 +70,22 @@ func (r *Runner) twoPasses(ctx context.Context, life Life, a attempt) ([]attempt
 
 // secondPass runs the second pass, unless something keeps the run from it.
 func (r *Runner) secondPass(ctx context.Context, life Life, a attempt, first passRun) (passRun, error) {
-	if why := r.blocked(ctx, life.variant); why != nil {
-		return passRun{launched: why}, nil
-	}
-	if low := r.diskLow(); low != nil {
-		r.halted = low
-		return passRun{launched: low}, nil
+	if kept := (passRun{launched: r.keptFrom(ctx, life)}); kept.launched != nil {
+		return kept, nil
 	}
 	a.pass, a.used = 2, first.took
 	a.Asked.OutputLen = new(1)
 	next := *life.SecondPass
 	next.ports = portsOf(first.servers)
 	return r.runPass(ctx, next, a, first.servers)
+}
+
+// keptFrom says why no further server of a life may be started; nil: one may.
+func (r *Runner) keptFrom(ctx context.Context, life Life) *results.Failure {
+	if r.halted == nil {
+		r.halted = r.diskLow()
+	}
+	return r.blocked(ctx, life.variant)
 }
 
 // runPass is one server life with one pass. Its servers must be like those of

@@ -116,11 +116,12 @@ func cacheShifted(full, one *results.CacheState) *results.Warning {
 }
 
 // secondWarnings are the doubts about the second pass that the first has not.
-// Of answers of one token many are alike, which says nothing.
+// Of answers of one token many are alike, which says nothing; its percentiles
+// stand in no table.
 func secondWarnings(full, one *results.Result) []results.Warning {
 	var all []results.Warning
 	for _, w := range one.Warnings {
-		if w.Code == results.WarnAnswers || slices.Contains(full.Warnings, w) {
+		if w.Code == results.WarnAnswers || w.Code == results.WarnFewSamples || slices.Contains(full.Warnings, w) {
 			continue
 		}
 		w.Message = "second pass: " + w.Message

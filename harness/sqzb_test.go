@@ -113,7 +113,7 @@ func sqzbScenario(change func(*scenarios.Scenario)) *scenarios.Scenario {
 	sc := testScenario(scenarios.Interleaved, scenarios.RestartNever)
 	sc.Method, sc.Repeats, sc.Variants, sc.Points = scenarios.SQZB, 1, sc.Variants[:1], sc.Points[:1]
 	sc.Points[0].Dataset = scenarios.Dataset{Kind: "random", TokenIDs: true, VocabSize: 100, Vary: true}
-	sc.Points[0].IgnoreEOS = true
+	sc.Points[0].IgnoreEOS, sc.Variants[0].Server.Port = true, 8000
 	if change != nil {
 		change(sc)
 	}

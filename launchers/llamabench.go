@@ -122,9 +122,11 @@ func llamaBenchSpelling() spelling {
 func llamaBenchFatal() []FatalLine {
 	const lower = "lower n-prompt, n-depth, batch-size or n-gpu-layers"
 	return slices.Concat(
-		[]FatalLine{fatal(results.FailBadFlag, "the flag was renamed or removed, or takes other values: see llama-bench --help of this build",
-			`^error: invalid parameter for argument`),
-			fatal(results.FailOutOfMemory, lower, `failed to initialize the context: failed to allocate`)},
+		[]FatalLine{
+			fatal(results.FailBadFlag, "the flag was renamed or removed, or takes other values: see llama-bench --help of this build",
+				`^error: invalid parameter for argument`),
+			fatal(results.FailOutOfMemory, lower, `failed to initialize the context: failed to allocate`),
+		},
 		llamaFatal(),
 		[]FatalLine{
 			fatal(results.FailOutOfMemory, lower, `error: failed to create context with model`),

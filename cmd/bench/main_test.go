@@ -39,10 +39,18 @@ func TestScripts(t *testing.T) {
 			e.Setenv("REPO", root)
 			e.Setenv("BENCH_STATE_DIR", filepath.Join(e.WorkDir, ".state")) // scripts run side by side
 			e.Setenv("LLAMA", os.Getenv("BENCH_LLAMA_SERVER"))
+			e.Setenv("LLAMA_BENCH", llamaBench())
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			return cond == "llama" && os.Getenv("BENCH_LLAMA_SERVER") != "", nil
+			switch cond {
+			case "llama":
+				return os.Getenv("BENCH_LLAMA_SERVER") != "", nil
+			case "llama-bench":
+				_, err := os.Stat(llamaBench())
+				return err == nil, nil
+			}
+			return false, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"refused":     refused,
@@ -51,6 +59,11 @@ func TestScripts(t *testing.T) {
 			"webhook":     webhook,
 		},
 	})
+}
+
+// llamaBench is the program beside the llama-server that is tested with.
+func llamaBench() string {
+	return filepath.Join(filepath.Dir(os.Getenv("BENCH_LLAMA_SERVER")), "llama-bench")
 }
 
 func freePort(t *testing.T) int {

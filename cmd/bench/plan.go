@@ -111,10 +111,9 @@ func describeStep(sc *scenarios.Scenario, step harness.Step) string {
 		return fmt.Sprintf("repetitions of each test: %d", sc.LlamaBench.Repetitions)
 	}
 	text := describe(step.Asked)
-	for _, v := range sc.Variants {
-		if v.Name == step.Variant && v.Extrapolate > 1 {
-			text += fmt.Sprintf("; the share of one of %d replicas, extrapolated", v.Extrapolate)
-		}
+	i := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == step.Variant })
+	if n := sc.Variants[i].Extrapolate; n > 1 {
+		text += fmt.Sprintf("; the share of one of %d replicas, extrapolated", n)
 	}
 	return text
 }

@@ -35,19 +35,21 @@ func newProgress(e env, log zerolog.Logger, dir string) *progress {
 func (p *progress) observe(u harness.Update) {
 	head := fmt.Sprintf("[%d/%d]", u.Index, u.Total)
 	step := fmt.Sprintf("%s %s %s r%d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat)
+	life := head + " " + u.Step.Variant
 	if u.Pass > 1 {
 		step = fmt.Sprintf("%s %s %s r%d, pass %d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat, u.Pass)
+		life = fmt.Sprintf("%s, pass %d", life, u.Pass)
 	}
 	switch u.Kind {
 	case harness.LifeStopping, harness.StepBegun: // nothing that needs saying
 	case harness.LifeLaunching:
 		p.began = time.Now()
-		p.line(u, "%s %s: launching", head, u.Step.Variant)
+		p.line(u, "%s: launching", life)
 	case harness.LifeReady:
-		p.line(u, "%s %s: ready after %.1f s at %s", head, u.Step.Variant, time.Since(p.began).Seconds(), addresses(u.Servers))
+		p.line(u, "%s: ready after %.1f s at %s", life, time.Since(p.began).Seconds(), addresses(u.Servers))
 	case harness.LifeFailed:
 		p.told = u.Failure
-		p.line(u, "%s %s: launch failed: %s", head, u.Step.Variant, u.Failure.Error())
+		p.line(u, "%s: launch failed: %s", life, u.Failure.Error())
 	case harness.StepSettling:
 		p.line(u, "%s waiting: %s", step, u.Message)
 	case harness.HookRan:
@@ -118,11 +120,7 @@ func (p *progress) summary(r *results.Result) string {
 			text += fmt.Sprintf(", %.1f output tok/s", *f.OutputThroughput)
 		}
 	}
-	separator := ", "
-	for _, row := range r.LlamaBench {
-		text += fmt.Sprintf("%s%s %.1f tok/s", separator, row.Test, row.TokensPerS)
-		separator = "; "
-	}
+	text += tests(r.LlamaBench)
 	if s := r.SQZB; s != nil && s.GenerationThroughput != nil {
 		text += fmt.Sprintf(", without the prefill %.1f", *s.GenerationThroughput)
 	}
@@ -134,4 +132,17 @@ func (p *progress) summary(r *results.Result) string {
 		text += ": " + r.Failure.Error()
 	}
 	return text
+}
+
+// tests are the results of llama-bench, where they are few, else their number.
+func tests(rows []results.LlamaBenchRow) string {
+	const few = 4
+	if len(rows) > few {
+		return fmt.Sprintf(", %d tests", len(rows))
+	}
+	var text strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&text, ", %s %.1f tok/s", row.Test, row.TokensPerS)
+	}
+	return text.String()
 }
