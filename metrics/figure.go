@@ -112,7 +112,7 @@ func FiguresFor(steps []*results.Result) []Figure {
 		rows = append(rows, r.LlamaBench...)
 	}
 	if rows == nil {
-		return HeadlineFigures()
+		return append(passFigures(steps), HeadlineFigures()...)
 	}
 	several := slices.ContainsFunc(rows, func(row results.LlamaBenchRow) bool { return modelOfTest(row) != modelOfTest(rows[0]) })
 	var names []string
@@ -129,6 +129,26 @@ func FiguresFor(steps []*results.Result) []Figure {
 		figures = append(figures, Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 { return meanOfTest(r, row) }})
 	}
 	return append(figures, slices.DeleteFunc(HeadlineFigures(), func(f Figure) bool { return f.Name != "vram_peak_bytes" })...)
+}
+
+// passFigures are the throughputs of method sqzb, where a step has them; that of
+// the whole answers is among the headline figures.
+func passFigures(steps []*results.Result) []Figure {
+	if !slices.ContainsFunc(steps, func(r *results.Result) bool { return r.SQZB != nil }) {
+		return nil
+	}
+	figure := func(name, title string, of func(*results.SQZB) *float64) Figure {
+		return Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 {
+			if r.SQZB == nil {
+				return nil
+			}
+			return of(r.SQZB)
+		}}
+	}
+	return []Figure{
+		figure("summarization_throughput", "summarization tok/s", func(s *results.SQZB) *float64 { return s.SummarizationThroughput }),
+		figure("generation_throughput", "generation tok/s", func(s *results.SQZB) *float64 { return s.GenerationThroughput }),
+	}
 }
 
 // modelOfTest names the model of a test: its file without folder and ending,

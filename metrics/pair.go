@@ -67,14 +67,14 @@ func outlierLines(c Cell, figures []Figure) []string {
 	var lines []string
 	for i, found := range of {
 		if found != nil {
-			lines = append(lines, fmt.Sprintf("%s, %s: %s", c.Variant, repeatsOf(lives[i]), strings.Join(found, ", ")))
+			lines = append(lines, fmt.Sprintf("%s, %s: %s", c.Variant, RepeatsOf(lives[i]), strings.Join(found, ", ")))
 		}
 	}
 	return lines
 }
 
-// repeatsOf names the repeats of a life: "repeat 1", "repeats 1, 2".
-func repeatsOf(steps []*results.Result) string {
+// RepeatsOf names the repeats of steps: "repeat 1", "repeats 1, 2".
+func RepeatsOf(steps []*results.Result) string {
 	var numbers []string
 	for _, s := range steps {
 		if n := strconv.Itoa(s.Step.Repeat); !slices.Contains(numbers, n) {

@@ -134,3 +134,11 @@ func TestMoreRepeatsOfALargeDifference(t *testing.T) {
 		t.Errorf("a change of %.1f %% in the noise: %d more repeats, want many", 100**d.Delta, d.MoreRepeats)
 	}
 }
+
+func TestFiguresForTwoPasses(t *testing.T) {
+	r := &results.Result{SQZB: &results.SQZB{SummarizationThroughput: new(100.0)}}
+	figures := FiguresFor([]*results.Result{r, {}})
+	if figures[0].Name != "summarization_throughput" || *figures[0].Of(r) != 100 || figures[1].Of(r) != nil || figures[1].Of(&results.Result{}) != nil {
+		t.Errorf("figures of two passes = %v", figures[:2])
+	}
+}

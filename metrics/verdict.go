@@ -59,6 +59,15 @@ func doubtful(code results.WarningCode, e Evidence) bool {
 	}
 }
 
+// Doubts are the warnings of a step that make it suspect.
+func Doubts(r *results.Result) []results.Warning {
+	e := Evidence{Asked: r.Asked, Cache: r.Cache}
+	if r.Figures != nil {
+		e.Figures = *r.Figures
+	}
+	return slices.DeleteFunc(slices.Clone(r.Warnings), func(w results.Warning) bool { return !doubtful(w.Code, e) })
+}
+
 // classCounts prints counts by class, most frequent first.
 func classCounts(counts map[results.FailureClass]int) string { return printCounts(counts) }
 

@@ -112,14 +112,23 @@ func sideNotes(c metrics.Cell) []string {
 
 const suspectMark = "? "
 
-// uncounted says why steps of a cell do not count, in their own words.
+// uncounted says why steps of a cell do not count, in their own words; of
+// several of one class it quotes the first.
 func uncounted(c metrics.Cell) []string {
 	var words []string
+	var classes []string
 	for _, r := range c.Steps {
-		if slices.Contains(c.Counted, r) {
+		class := string(r.Verdict)
+		switch doubts := metrics.Doubts(r); {
+		case r.Failure != nil:
+			class += string(r.Failure.Class)
+		case len(doubts) > 0:
+			class += string(doubts[0].Code)
+		}
+		if slices.Contains(c.Counted, r) || slices.Contains(classes, class) {
 			continue
 		}
-		words = appendNew(words, verbatim(r))
+		classes, words = append(classes, class), append(words, verbatim(r))
 	}
 	return words
 }
@@ -129,8 +138,8 @@ func uncounted(c metrics.Cell) []string {
 func verbatim(r *results.Result) string {
 	text := string(r.Verdict)
 	if r.Failure == nil {
-		if len(r.Warnings) > 0 {
-			text += ": " + clean(r.Warnings[0].Message)
+		if doubts := metrics.Doubts(r); len(doubts) > 0 {
+			text += ": " + clean(doubts[0].Message)
 		}
 		return text
 	}
@@ -160,7 +169,7 @@ func telling(lines []string) string {
 func doubtCodes(c metrics.Cell) []string {
 	var codes []string
 	for _, r := range c.Counted {
-		for _, w := range r.Warnings {
+		for _, w := range metrics.Doubts(r) {
 			codes = appendNew(codes, string(w.Code))
 		}
 	}

@@ -184,7 +184,9 @@ func switched(run *results.Run, a, b tested) (name, from, to string) {
 	if a.cell.Variant == b.cell.Variant || a.cell.Point != b.cell.Point {
 		return "", "", ""
 	}
-	changes := recipeChanges(a.cell, b.cell)
+	changes := slices.DeleteFunc(recipeChanges(a.cell, b.cell), func(c change) bool {
+		return strings.HasPrefix(c.What, "argument --sim-") // what the simulator assumes of the variable
+	})
 	if len(changes) != 1 {
 		return "", "", ""
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -56,17 +55,31 @@ func repeatParts(run *results.Run) []part {
 		case at >= 0 && withServers(cells[at]) != nil && withServers(cell) != nil:
 			p.title += ": " + against(recipeChanges(cells[at], cell))
 		}
-		for _, r := range cell.Steps {
-			if r.Verdict != results.OK {
-				p.notes = append(p.notes, fmt.Sprintf("repeat %d: %s", r.Step.Repeat, verbatim(r)))
-			}
-		}
+		p.notes = unsoundRepeats(cell)
 		if note := run.Manifest.Notes[cell.Variant]; note != "" {
 			p.notes = append(p.notes, clean(note))
 		}
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// unsoundRepeats says of each repeat that is not ok why; those that end alike
+// are told together.
+func unsoundRepeats(cell metrics.Cell) []string {
+	var words []string
+	of := make(map[string][]*results.Result)
+	for _, r := range cell.Steps {
+		if r.Verdict != results.OK {
+			text := verbatim(r)
+			words = appendNew(words, text)
+			of[text] = append(of[text], r)
+		}
+	}
+	for i, text := range words {
+		words[i] = metrics.RepeatsOf(of[text]) + ": " + text
+	}
+	return words
 }
 
 func repeatTable(cell metrics.Cell) comparison {
