@@ -3,8 +3,10 @@ package harness
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"benchrig/launchers"
+	"benchrig/load"
 	"benchrig/scenarios"
 )
 
@@ -41,4 +43,29 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 		}
 	}
 	return all
+}
+
+// requestURL is where requests to a server go. The one in its description is
+// for readers: a password in it is hidden.
+func requestURL(s Server) string {
+	if addressed, ok := s.(interface{ BaseURL() string }); ok {
+		return addressed.BaseURL()
+	}
+	return s.Info().BaseURL
+}
+
+// pathPrefix is what stands before the API's paths of a server that runs
+// already, where the scenario has it in its endpoints and not in the base URL.
+func pathPrefix(sc *scenarios.Scenario, kind launchers.Kind, baseURL string) string {
+	if !kind.External || len(sc.Points) == 0 {
+		return ""
+	}
+	for _, api := range load.APIs() {
+		prefix, found := strings.CutSuffix(sc.Points[0].Endpoint, api.DefaultPath)
+		prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/v1")
+		if found && prefix != "" && !strings.HasSuffix(strings.TrimRight(baseURL, "/"), prefix) {
+			return prefix
+		}
+	}
+	return ""
 }

@@ -228,3 +228,23 @@ func TestRecipeWarnings(t *testing.T) {
 		}
 	}
 }
+
+func TestPathPrefix(t *testing.T) {
+	for _, c := range []struct{ launcher, base, endpoint, want string }{
+		{"external", "http://h:8000/", "/v1/chat/completions", ""},
+		{"external", "http://h:8000/", "/shisa-405b-fp16/v1/chat/completions", "/shisa-405b-fp16"},
+		{"external", "http://h:8000/shisa-405b-fp16/", "/shisa-405b-fp16/v1/chat/completions", ""},
+		{"external", "http://h", "/a/b/v1/completions", "/a/b"},
+		{"external", "http://h", "/a/generate_stream", "/a"},
+		{"external", "http://h", "/v1/generate", ""},
+		{"external", "http://h", "/own", ""},
+		{"vllm", "", "/x/v1/completions", ""},
+	} {
+		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc.Points[0].Endpoint = c.endpoint
+		kind, _ := launchers.Lookup(c.launcher)
+		if got := pathPrefix(sc, kind, c.base); got != c.want {
+			t.Errorf("pathPrefix(%s, %q, endpoint %q) = %q, want %q", c.launcher, c.base, c.endpoint, got, c.want)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 	spec := launchers.Spec{
 		Launcher: s.Launcher, Model: s.Model, ServedName: s.ServedName, Binary: s.Binary, Command: s.Command,
 		Args: args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
-		BaseURL: s.BaseURL, UnixSocket: s.UnixSocket, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
+		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
 		Smoke:     launchers.Smoke(s.Smoke),

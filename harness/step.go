@@ -148,7 +148,7 @@ func driveOptions(l scenarios.Load, variants []scenarios.Variant, variant string
 		DrainLimit: l.Timeouts.Drain, Transport: l.Transport,
 	}
 	for _, s := range servers {
-		opts.Target.BaseURLs = append(opts.Target.BaseURLs, s.Info().BaseURL)
+		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
 	}
 	for _, v := range variants {
 		if v.Name != variant {

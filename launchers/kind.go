@@ -28,6 +28,7 @@ type Spec struct {
 	Unset      []string          // removed from the inherited environment
 	Secrets    []string          // values never to be shown or written
 	BaseURL    string            // launcher external
+	PathPrefix string            // launcher external: of the API's paths behind BaseURL, where requests have it in their own; "": none
 	UnixSocket string            // launcher external: the socket to connect to, whatever BaseURL says; "": TCP
 	TLS        *tls.Config       // launcher external, for https; nil: the system's roots
 	Host       string

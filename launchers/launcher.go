@@ -164,7 +164,8 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 	s := &Server{
 		kind:    kind,
 		spec:    spec,
-		probe:   newProber(base, spec),
+		base:    base,
+		probe:   newProber(base+spec.PathPrefix, spec),
 		redact:  newRedactor(spec),
 		journal: journal,
 		limits:  defaultContainerLimits(),
@@ -180,7 +181,7 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 		Replica:   spec.Replica,
 		Life:      spec.Life,
 		Launcher:  kind.Name,
-		BaseURL:   s.redact.text(s.probe.shown),
+		BaseURL:   s.redact.text(withoutPassword(base)),
 		GPUs:      spec.GPUs,
 		Model:     model,
 		Simulated: kind.Simulated,

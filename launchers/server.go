@@ -15,6 +15,7 @@ import (
 type Server struct {
 	kind    Kind
 	spec    Spec
+	base    string // of requests, without trailing slash
 	probe   *prober
 	redact  redactor
 	journal func(results.Event) error
@@ -66,7 +67,7 @@ func (s *Server) Info() results.Server {
 }
 
 // BaseURL is where requests go: paths that begin with / are appended.
-func (s *Server) BaseURL() string { return s.probe.base }
+func (s *Server) BaseURL() string { return s.base }
 
 // Model is the name that requests give.
 func (s *Server) Model() string {
