@@ -296,9 +296,8 @@ func (s *Server) spawned() error {
 func (s *Server) nowServing(ctx context.Context) *results.Failure {
 	var told startupLog
 	if s.process != nil {
-		// Look once more: whoever is a member now stays one in our eyes.
-		if _, err := s.process.Tree(); err != nil {
-			return results.Failf(results.FailInternal, "%v", err)
+		if err := s.lookAtTree(); err != nil {
+			return asFailure(err)
 		}
 		told = s.log.serve()
 	}

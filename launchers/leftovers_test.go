@@ -83,10 +83,12 @@ func TestOpenLifeKeepsWhatWasSeenBefore(t *testing.T) {
 			Container: &results.ContainerInfo{Name: "n"},
 		}},
 		{Kind: results.LifeSpawned, Life: "a", Process: &results.Process{Cookie: "run.x", PID: 7}},
+		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{PID: 8, StartTime: 1}}}},
+		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{PID: 9, StartTime: 2}}}},
 	})
 	want := results.Process{
 		Cookie: "run.x", PID: 7, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}}, Shm: []string{"psm_1"},
-		Container: &results.ContainerInfo{Name: "n"},
+		Container: &results.ContainerInfo{Name: "n"}, Members: []results.Member{{PID: 8, StartTime: 1}, {PID: 9, StartTime: 2}},
 	}
 	if diff := cmp.Diff(want, lives[0].Process); diff != "" {
 		t.Errorf("OpenLives(): (-want +got)\n%s", diff)

@@ -30,6 +30,8 @@ func OpenLives(events []results.Event) []OpenLife {
 		case i < 0: // not a life's, or that of one that has ended
 		case e.Kind == results.LifeSpawned:
 			open[i].note(e.Process)
+		case e.Kind == results.LifeGrown && e.Process != nil:
+			open[i].Process.Members = append(open[i].Process.Members, e.Process.Members...)
 		case ends(e, open[i]):
 			open = slices.Delete(open, i, i+1)
 		}

@@ -44,7 +44,8 @@ type Server struct {
 	ready   bool
 	lastUse process.Usage
 	lastMov time.Time // of the last sign of life
-	vocab   int       // tokens of the vocabulary; 0: the model list does not tell
+	noted   []results.Member
+	vocab   int // tokens of the vocabulary; 0: the model list does not tell
 	dialect tokenizeDialect
 
 	engine      string // that the model list gives away; "": it does not

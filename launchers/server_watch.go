@@ -53,9 +53,7 @@ func (s *Server) watch(stalled func()) {
 		case <-timer.C:
 		}
 		if time.Since(looked) > s.watchPause()*treeEvery {
-			// Whoever is a member now stays one in our eyes, whatever it does
-			// to its parent, session and environment.
-			_, _ = s.process.Tree()
+			_ = s.lookAtTree() // whoever writes the journal next meets the same error
 			looked = time.Now()
 		}
 		moved := s.log.read()

@@ -14,6 +14,7 @@ const (
 	StepFinished EventKind = "step-finished" // with its verdict
 	LifeStarting EventKind = "life-starting"
 	LifeSpawned  EventKind = "life-spawned"
+	LifeGrown    EventKind = "life-grown" // with members that nothing but the journal could tell for ours after a crash
 	LifeReady    EventKind = "life-ready"
 	LifeFailed   EventKind = "life-failed"
 	LifeStopping EventKind = "life-stopping"
@@ -64,6 +65,13 @@ type Process struct {
 	Container *ContainerInfo `json:"container,omitempty"` // where the server is one
 	VRAM      []VRAMProof    `json:"vram,omitempty"`      // baseline of the GPUs it uses
 	Shm       []string       `json:"shm,omitempty"`       // files of engines in /dev/shm that were there before
+	Members   []Member       `json:"members,omitempty"`   // of its tree, without cookie and control group
+}
+
+// Member is a process of a server's tree.
+type Member struct {
+	PID       int    `json:"pid"`
+	StartTime uint64 `json:"start_time"`
 }
 
 // ContainerInfo identifies a container beyond reuse of its name.

@@ -29,7 +29,8 @@ type Stranger struct {
 // Find looks for what is left of a tree by what was noted of it. A process is
 // ours if it is of this boot and of this user, and has the noted pid and start
 // time, or carries the cookie, or is in the session or a descendant of such a
-// one; or if it is in the tree's control group, whose name nobody else uses.
+// one; or if it is in the tree's control group, whose name nobody else uses; or
+// if it is a noted member, by pid and start time.
 // Nothing else is: not a pid that was given out again, not what cannot be
 // looked into.
 func Find(noted results.Process) (*Remains, error) {
@@ -54,6 +55,9 @@ func find(proc procFS, uid int, noted results.Process, wholeRun bool) (*Remains,
 	if noted.PID != 0 && noted.StartTime != 0 {
 		r.tree.leader = procKey{noted.PID, noted.StartTime}
 		r.tree.since = noted.StartTime
+	}
+	for _, m := range noted.Members {
+		r.tree.seen[procKey{m.PID, m.StartTime}] = true
 	}
 	if group, ok := openCgroup(proc, noted.Cgroup); ok {
 		r.tree.groups = cgroups{group}
