@@ -71,7 +71,7 @@ func (r *Runner) twoPasses(ctx context.Context, life Life, a attempt) ([]attempt
 // secondPass runs the second pass, unless something keeps the run from it.
 func (r *Runner) secondPass(ctx context.Context, life Life, a attempt, first passRun) (passRun, error) {
 	if kept := (passRun{launched: r.keptFrom(ctx, life)}); kept.launched != nil {
-		return kept, nil
+		return kept, nil //nolint:nilerr // it is what keeps the pass from running
 	}
 	a.pass, a.used = 2, first.took
 	a.Asked.OutputLen = new(1)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchrig/gpu"
 	"benchrig/launchers"
 	"benchrig/load"
 	"benchrig/results"
@@ -164,6 +165,40 @@ func TestTwoPasses(t *testing.T) {
 			}
 			if n != 4 {
 				t.Errorf("%d records in %q, want 4", n, dir)
+			}
+		}
+	})
+}
+
+func TestTwoPassesAreWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPassWorld(nil)
+		gpus := &fakeGPUs{began: time.Now(), period: 100 * time.Millisecond, say: calm}
+		w.runner = func(r *Runner) {
+			r.Launcher, r.Driver, r.Telemetry = w, w, gpus
+			r.Box.Devices = []gpu.Device{{Index: 0, Vendor: gpu.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: gpu.AMD, UUID: "GPU-b"}}
+		}
+		run, _ := w.world.run(t.Context(), t, sqzbScenario(nil))
+		result := run.Steps[0].Result
+		for pass, c := range map[string]struct {
+			telemetry *results.Telemetry
+			lastedS   float64
+		}{"": {result.Telemetry, 5}, results.SecondPassName: {result.SQZB.OneTokenTelemetry, 2}} {
+			if c.telemetry == nil || len(c.telemetry.GPUs) != 2 {
+				t.Fatalf("telemetry of pass %q = %+v, want two GPUs", pass, c.telemetry)
+			}
+			if energy := c.telemetry.GPUs[0].Pass.EnergyJ; energy == nil || *energy < 139*c.lastedS || *energy > 141*c.lastedS {
+				t.Errorf("energy of pass %q = %v J, want 140 W for %g s", pass, energy, c.lastedS)
+			}
+			readings := 0
+			for _, err := range results.ReadTelemetry(filepath.Join(run.Dir, "steps", "a_c1_r1", pass)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				readings++
+			}
+			if readings < int(20*c.lastedS) {
+				t.Errorf("%d readings of pass %q on disk", readings, pass)
 			}
 		}
 	})
@@ -362,6 +397,22 @@ func TestInterruptBetweenPasses(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(run.Dir, "steps", "a_c1_r1", "requests.earlier-1.jsonl.zst")); err != nil {
 			t.Errorf("records of the first attempt: %v", err)
+		}
+	})
+}
+
+// What ends the run in a second pass is known again: the step is not done.
+func TestRunDeadlineInSecondPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPassWorld(nil)
+		limited := func(sc *scenarios.Scenario) { sc.RunDeadline = 6 * time.Second }
+		run, _ := w.run(t.Context(), t, limited)
+		if got := verdicts(run); !slices.Equal(got, []string{"a_c1_r1 failed deadline"}) {
+			t.Fatalf("verdicts = %q, want the run's deadline", got)
+		}
+		run, _ = w.resume(t.Context(), t, sqzbScenario(nil), run.Dir, nil)
+		if got := verdicts(run); !slices.Equal(got, []string{"a_c1_r1 ok"}) {
+			t.Errorf("after the resume: %q, want ok", got)
 		}
 	})
 }

@@ -183,3 +183,47 @@ func TestToolThatCannotStart(t *testing.T) {
 		t.Errorf("the journal leaves %v open", left)
 	}
 }
+
+// A program's memory of GPUs must be back as a server's must.
+func TestToolMemoryIsProvenBack(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		back time.Duration // after the start
+		want results.FailureClass
+	}{
+		{"back in time", 2 * time.Second, ""},
+		{"never back", time.Hour, results.FailNoProof},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b, j := toolBench(t, "sleep 0.5")
+			memory := &fakeMemory{began: time.Now(), used: func(at time.Duration) (map[string]int64, error) {
+				used := int64(giga)
+				if at > 300*time.Millisecond && at < tt.back {
+					used = 80 * giga
+				}
+				return map[string]int64{"gpu-0": used}, nil
+			}}
+			b.GPUs = memory
+			b.spec.Devices, b.spec.VRAM = []string{"gpu-0"}, VRAMPolicy{Timeout: 3 * time.Second}
+			tool, err := b.Start(t.Context(), b.kind, b.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			await(t, tool, 20*time.Second)
+			proof, err := tool.Stop(t.Context())
+			failure, _ := errors.AsType[*results.Failure](err)
+			if (failure == nil) != (tt.want == "") || failure != nil && failure.Class != tt.want {
+				t.Errorf("Stop = %v, want %q", err, tt.want)
+			}
+			if len(proof.VRAM) != 1 || proof.VRAM[0].Freed != (tt.want == "") || proof.VRAM[0].BaselineBytes != giga {
+				t.Errorf("proof of memory = %+v", proof.VRAM)
+			}
+			if open := len(OpenLives(j.events)); (open == 0) != (tt.want == "") {
+				t.Errorf("%d lives are open, want one only if its memory is not back", open)
+			}
+		})
+	}
+}

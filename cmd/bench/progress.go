@@ -119,6 +119,9 @@ func (p *progress) summary(r *results.Result) string {
 		if f.OutputThroughput != nil {
 			text += fmt.Sprintf(", %.1f output tok/s", *f.OutputThroughput)
 		}
+		if e := r.Extrapolated; e != nil {
+			text += fmt.Sprintf(" of one replica, which stands for %d", e.Factor)
+		}
 	}
 	text += tests(r.LlamaBench)
 	if s := r.SQZB; s != nil && s.GenerationThroughput != nil {
