@@ -157,7 +157,7 @@ func Judge(all []Difference, rule Rule) {
 		switch {
 		case d.PHolm == nil || d.Low == nil:
 			d.MoreRepeats = d.more(rule)
-		case *d.PHolm < 1-rule.Confidence:
+		case *d.PHolm < 1-rule.Confidence && *d.Low**d.High > 0: // the ratio's interval is wider where the baseline's own spread is large
 			d.Verdict = Worse
 			if (*d.Delta > 0) == d.Higher {
 				d.Verdict = Better

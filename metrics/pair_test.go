@@ -142,3 +142,11 @@ func TestFiguresForTwoPasses(t *testing.T) {
 		t.Errorf("figures of two passes = %v", figures[:2])
 	}
 }
+
+// A verdict never stands beside an interval that holds 0.
+func TestVerdictAgreesWithItsInterval(t *testing.T) {
+	d := compared([]float64{0.01, 0.01, 0.02, 0.9}, []float64{4, 4.4, 3.6, 4})
+	if *d.PWelch > 0.05 || *d.Low > 0 || d.Verdict != CannotTell {
+		t.Errorf("p %v, interval %v to %v: %s, want %s", *d.PWelch, *d.Low, *d.High, d.Verdict, CannotTell)
+	}
+}
