@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -64,8 +65,10 @@ func TestPreflight(t *testing.T) {
 	}{
 		{
 			"36 of 64 fit 16 slots of 4096 tokens",
-			[]results.Server{server("llamacpp", 256, 16, "llama-server", "-c", "4096", "-np", "16")}, sixtyFour(), 16,
-			[]string{"context-too-small: 28 of 64 prompts need more than the 256 tokens of a slot (4096 over 16 slots); raise ctx-size to at least 12624"}, "",
+			[]results.Server{server("llamacpp", 256, 16, "llama-server", "-c", "4096", "-np", "16")},
+			sixtyFour(), 16,
+			[]string{"context-too-small: 28 of 64 prompts need more than the 256 tokens of a slot (4096 over 16 slots); raise ctx-size to at least 12624"},
+			"",
 		},
 		{"the same, of which only the slot is known", []results.Server{server("external", 256, 16)}, sixtyFour(), 16, []string{
 			"context-too-small: 28 of 64 prompts need more than the 256 tokens that the server takes for a request; start it with room for 789",
@@ -76,7 +79,9 @@ func TestPreflight(t *testing.T) {
 		}, ""},
 		{"exactly", []results.Server{server("vllm", 200, 0)}, even(4, 100, 100), 1, nil, ""},
 		{
-			"none", []results.Server{server("vllm", 199, 0)}, even(4, 100, 100), 1, nil,
+			"none",
+			[]results.Server{server("vllm", 199, 0)},
+			even(4, 100, 100), 1, nil,
 			"none of the 4 prompts fits: with its answer the shortest needs 200 tokens, and there are the 199 tokens that the server takes for a request; raise max-model-len to at least 200",
 		},
 		{"the server decides on the answer", []results.Server{server("vllm", 101, 0)}, even(4, 100, 0), 1, nil, ""},
@@ -113,7 +118,7 @@ func TestPreflight(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: warnings: (-want +got)\n%s", c.name, diff)
 		}
-		failure, _ := err.(*results.Failure)
+		failure, _ := errors.AsType[*results.Failure](err)
 		switch {
 		case c.refused == "" && err != nil:
 			t.Errorf("%s: preflight: %v, want nothing refused", c.name, err)
@@ -210,7 +215,8 @@ func TestRecipeWarnings(t *testing.T) {
 	}{
 		{"nothing", []scenarios.Variant{vllm("a")}, nil},
 		{
-			"at an argument", []scenarios.Variant{vllm("a", scenarios.Arg{Name: "swap-space", Value: "4", Pos: scenarios.Pos{File: "f", Line: 3, Column: 7}})},
+			"at an argument",
+			[]scenarios.Variant{vllm("a", scenarios.Arg{Name: "swap-space", Value: "4", Pos: scenarios.Pos{File: "f", Line: 3, Column: 7}})},
 			[]string{"f:3:7: variant a: swap-space: if vllm is of March 2026 or later"},
 		},
 		{"no baseline", []scenarios.Variant{vllm("a", config)}, []string{"f:9:1: variant a: no variant of this scenario runs the same model without speculation"}},

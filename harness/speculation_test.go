@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,12 +20,8 @@ func TestDrafted(t *testing.T) {
 	gauges := []results.ServerMetrics{{}, {Replica: 1, Gauges: map[string]results.GaugeFigures{
 		launchers.DraftLength: {Min: 2, Mean: 2.5, Max: 3}, launchers.DraftRate: {Mean: 0.5},
 	}}}
-	both := map[string]float64{}
-	for _, m := range []map[string]float64{counters, log} {
-		for k, v := range m {
-			both[k] = v
-		}
-	}
+	both := maps.Clone(counters)
+	maps.Copy(both, log)
 	told := &results.Drafting{Tokens: new(5), LogLines: []string{"a line"}}
 	for _, c := range []struct {
 		name    string
@@ -35,37 +32,52 @@ func TestDrafted(t *testing.T) {
 	}{
 		{"nothing", results.Server{Speculation: told}, []results.Record{{}}, nil, nil},
 		{
-			"counters first", results.Server{Counters: both, Speculation: told}, []results.Record{answer(0, 8, 4)}, gauges,
+			"counters first",
+			results.Server{Counters: both, Speculation: told},
+			[]results.Record{answer(0, 8, 4)},
+			gauges,
 			&results.Drafting{
 				Source: results.DraftsByCounters, Tokens: new(5), Drafts: new(10.), DraftTokens: new(40.), AcceptedTokens: new(20.),
 				Rate: new(0.5), Length: new(3.), Efficiency: new(0.6), LogLines: []string{"a line"},
 			},
 		},
 		{
-			"then what answers say, of this server", results.Server{Replica: 1, Counters: log},
-			[]results.Record{answer(0, 8, 4), answer(1, 10, 4), {Replica: 1}, answer(1, 10, 1)}, gauges,
+			"then what answers say, of this server",
+			results.Server{Replica: 1, Counters: log},
+			[]results.Record{answer(0, 8, 4), answer(1, 10, 4), {Replica: 1}, answer(1, 10, 1)},
+			gauges,
 			&results.Drafting{Source: results.DraftsByAnswers, DraftTokens: new(20.), AcceptedTokens: new(5.), Rate: new(0.25)},
 		},
 		{
-			"with their drafts", results.Server{}, []results.Record{checked(answer(0, 6, 3), 2), checked(answer(0, 6, 1), 2)}, nil,
+			"with their drafts",
+			results.Server{},
+			[]results.Record{checked(answer(0, 6, 3), 2), checked(answer(0, 6, 1), 2)},
+			nil,
 			&results.Drafting{
 				Source: results.DraftsByAnswers, Drafts: new(4.), DraftTokens: new(12.), AcceptedTokens: new(4.),
 				Rate: new(4. / 12), Length: new(2.), Efficiency: new(8. / 16),
 			},
 		},
 		{
-			"not all say them", results.Server{}, []results.Record{checked(answer(0, 6, 3), 2), answer(0, 6, 1)}, nil,
+			"not all say them",
+			results.Server{},
+			[]results.Record{checked(answer(0, 6, 3), 2), answer(0, 6, 1)},
+			nil,
 			&results.Drafting{Source: results.DraftsByAnswers, DraftTokens: new(12.), AcceptedTokens: new(4.), Rate: new(4. / 12)},
 		},
 		{
-			"then the log", results.Server{Counters: log, Speculation: told}, nil, gauges,
+			"then the log",
+			results.Server{Counters: log, Speculation: told},
+			nil, gauges,
 			&results.Drafting{
 				Source: results.DraftsByLog, Tokens: new(5), Drafts: new(10.), DraftTokens: new(50.), AcceptedTokens: new(40.), EmittedTokens: new(45.),
 				Rate: new(0.8), Length: new(5.), Efficiency: new(0.75), LogLines: []string{"a line"},
 			},
 		},
 		{
-			"then gauges", results.Server{Replica: 1}, nil, gauges,
+			"then gauges",
+			results.Server{Replica: 1},
+			nil, gauges,
 			&results.Drafting{Source: results.DraftsByGauges, Length: new(2.5), Rate: new(0.5)},
 		},
 	} {

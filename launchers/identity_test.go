@@ -17,20 +17,28 @@ func TestIdentity(t *testing.T) {
 		fails   bool
 	}{
 		{
-			"vllm", map[string]string{"GET /v1/models": list, "GET /version": `{"version":"0.9.1"}`},
-			Identity{Version: "0.9.1", Model: "m", Listed: true, Root: "org/m"}, false,
+			"vllm",
+			map[string]string{"GET /v1/models": list, "GET /version": `{"version":"0.9.1"}`},
+			Identity{Version: "0.9.1", Model: "m", Listed: true, Root: "org/m"},
+			false,
 		},
 		{
-			"llama-server", map[string]string{"GET /v1/models": `{"data":[{"id":"m"}]}`, "GET /props": `{"build_info":"b1-x","model_path":"/models/a.gguf"}`},
-			Identity{Version: "b1-x", Model: "m", Listed: true, Root: "/models/a.gguf"}, false,
+			"llama-server",
+			map[string]string{"GET /v1/models": `{"data":[{"id":"m"}]}`, "GET /props": `{"build_info":"b1-x","model_path":"/models/a.gguf"}`},
+			Identity{Version: "b1-x", Model: "m", Listed: true, Root: "/models/a.gguf"},
+			false,
 		},
 		{
-			"tgi has no list", map[string]string{"GET /info": `{"model_id":"org/m","version":"3.0"}`},
-			Identity{Version: "3.0", Model: "m", Listed: true, Root: "org/m"}, false,
+			"tgi has no list",
+			map[string]string{"GET /info": `{"model_id":"org/m","version":"3.0"}`},
+			Identity{Version: "3.0", Model: "m", Listed: true, Root: "org/m"},
+			false,
 		},
 		{
-			"another model", map[string]string{"GET /v1/models": `{"data":[{"id":"a"},{"id":"b"}]}`},
-			Identity{Model: "m", Others: `"a", "b"`}, false,
+			"another model",
+			map[string]string{"GET /v1/models": `{"data":[{"id":"a"},{"id":"b"}]}`},
+			Identity{Model: "m", Others: `"a", "b"`},
+			false,
 		},
 		{"an error", map[string]string{"GET /v1/models": "500 no"}, Identity{Model: "m", Listed: true}, true},
 	} {

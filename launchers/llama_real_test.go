@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -151,8 +152,7 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 	}
 	_, err = load.Run(t.Context(), opts, prompts, func(rec results.Record) error {
 		if rec.Failure != nil || rec.DraftTokens == nil || rec.AcceptedTokens == nil {
-			t.Errorf("record %d: %v, drafted %v, accepted %v, want the server's own counts", rec.Index, rec.Failure, rec.DraftTokens, rec.AcceptedTokens)
-			return nil
+			return fmt.Errorf("record %d: %v, drafted %v, accepted %v, want the server's own counts", rec.Index, rec.Failure, rec.DraftTokens, rec.AcceptedTokens)
 		}
 		tokens, accepted = tokens+*rec.DraftTokens, accepted+*rec.AcceptedTokens
 		return nil

@@ -2,6 +2,7 @@ package launchers
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,7 +68,7 @@ func TestSmoke(t *testing.T) {
 		}}}
 		server, err := new(Launcher).Launch(t.Context(), kind, spec)
 		if c.says != "" {
-			failure, ok := err.(*results.Failure)
+			failure, ok := errors.AsType[*results.Failure](err)
 			if !ok || failure.Class != results.FailSmoke || !strings.Contains(failure.Message, c.says) {
 				t.Errorf("%s: Launch: %v, want %s with %q", c.name, err, results.FailSmoke, c.says)
 			}
@@ -111,7 +112,8 @@ func TestSmokeKillsTheEngine(t *testing.T) {
 		says   string
 	}{
 		{
-			"with a fatal line", fakeengine.Config{FatalAt: 2, FatalLine: "ERROR EngineCore encountered a fatal error."},
+			"with a fatal line",
+			fakeengine.Config{FatalAt: 2, FatalLine: "ERROR EngineCore encountered a fatal error."},
 			results.FailEngineDied, "EngineCore encountered a fatal error",
 		},
 		{"by its exit", fakeengine.Config{DieAt: 2}, results.FailExited, "exited with code 0"},
@@ -122,7 +124,7 @@ func TestSmokeKillsTheEngine(t *testing.T) {
 			b := prepare(t, kind, c.engine)
 			b.spec.Smoke = Smoke{Path: chatPath, Body: map[string]any{"messages": []any{}}}
 			_, err := b.Launch(t.Context(), b.kind, b.spec)
-			failure, ok := err.(*results.Failure)
+			failure, ok := errors.AsType[*results.Failure](err)
 			if !ok || failure.Class != c.class || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "at the smoke request: POST ") {
 				t.Errorf("Launch: %v, want %s with %q", err, c.class, c.says)
 			}

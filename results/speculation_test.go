@@ -54,18 +54,21 @@ func TestDraftingBy(t *testing.T) {
 		{"accepted ones are not counted", DraftsByCounters, map[string]float64{"draft_tokens_total": 10}, nil},
 		{"the other source", DraftsByCounters, map[string]float64{"log_draft_tokens_total": 10, "log_accepted_tokens_total": 4}, nil},
 		{
-			"no drafts", DraftsByLog, map[string]float64{"log_draft_tokens_total": 10, "log_accepted_tokens_total": 4},
+			"no drafts", DraftsByLog,
+			map[string]float64{"log_draft_tokens_total": 10, "log_accepted_tokens_total": 4},
 			&Drafting{Source: DraftsByLog, DraftTokens: new(10.), AcceptedTokens: new(4.), Rate: new(0.4)},
 		},
 		{
-			"none accepted", DraftsByCounters, map[string]float64{"draft_tokens_total": 10, "accepted_tokens_total": 0, "drafts_total": 5},
+			"none accepted", DraftsByCounters,
+			map[string]float64{"draft_tokens_total": 10, "accepted_tokens_total": 0, "drafts_total": 5},
 			&Drafting{
 				Source: DraftsByCounters, Drafts: new(5.), DraftTokens: new(10.), AcceptedTokens: new(0.),
 				Rate: new(0.), Length: new(1.), Efficiency: new(5. / 15),
 			},
 		},
 		{
-			"positions", DraftsByCounters, map[string]float64{
+			"positions", DraftsByCounters,
+			map[string]float64{
 				"draft_tokens_total": 16, "accepted_tokens_total": 12, "drafts_total": 8,
 				"accepted_tokens_total_at_0": 8, "accepted_tokens_total_at_1": 4, "accepted_tokens_total_at_3": 1,
 			},
