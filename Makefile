@@ -1,4 +1,4 @@
-# Targets: build demo test chaos lint bench fuzz clean. Tools are pinned here.
+# Targets: build demo studies test chaos lint bench fuzz clean. Tools are pinned here.
 GO            ?= go
 TOOLS         := $(CURDIR)/.cache/tools
 GOLANGCI      := $(TOOLS)/golangci-lint
@@ -69,6 +69,17 @@ models: build ## write the tiny models of scenarios/llamacpp-cpu.yaml
 .PHONY: llama
 llama: ## fetch a real llama-server from Debian's archive into .cache/llama
 	scripts/get-llama-server.sh $(LLAMA)
+
+# Where the real programs of llama.cpp are, for the tables that need them.
+STUDIES_LLAMA = $(or $(if $(BENCH_LLAMA_SERVER),$(dir $(BENCH_LLAMA_SERVER))),$(wildcard $(LLAMA)/bin/))
+
+.PHONY: studies
+studies: build ## run the studies of docs/studies and put fresh tables into the pages (10 minutes)
+	$(GO) run ./internal/studies -llama "$(abspath $(STUDIES_LLAMA))"
+
+.PHONY: studies-check
+studies-check: build ## run them, and say whether the pages are what a run gives, figures aside
+	$(GO) run ./internal/studies -llama "$(abspath $(STUDIES_LLAMA))" -check
 
 .PHONY: tokenizers
 tokenizers: ## fetch real tokenizers and other implementations; then BENCH_TOKENIZERS=$(TOKENIZERS) go test ./dataset/tokenizer

@@ -54,6 +54,7 @@ var rules = map[string]rule{
 	"internal/fakeengine":    {},
 	"internal/fakecontainer": {},
 	"internal/fakegpu":       {},
+	"internal/studies":       {},
 }
 
 // onlyUser names modules that exactly one package may import, so that moving

@@ -107,6 +107,10 @@ func (s *Scenario) simulateVariant(v *Variant) {
 	if v.Server.Launcher == SimLauncher {
 		return
 	}
+	if v.Hooks = (Hooks{}); s.Method == LlamaBench { // the program does the rest: its arguments stay
+		v.Server.Launcher, v.Server.GPUs, v.Server.Container = SimLlamaLauncher, GPUs{None: true}, Container{}
+		return
+	}
 	sv := v.Server
 	args, dropped := simArgs(sv)
 	if len(dropped) > 0 {
@@ -128,8 +132,10 @@ func (s *Scenario) simulateVariant(v *Variant) {
 	if sv.Launcher == "llamacpp" {
 		v.Server.Launcher = SimLlamaLauncher
 	}
-	v.Hooks = Hooks{}
-	v.Notes = strings.TrimSpace(v.Notes + " (" + sv.Launcher + ", simulated)")
+	if v.Notes != "" {
+		v.Notes += "; "
+	}
+	v.Notes += "the simulator stands for " + sv.Launcher
 }
 
 // overlayed lays arguments over others, by their names.

@@ -107,7 +107,7 @@ func TestSimulatedLlamaBench(t *testing.T) {
 	if got := s.LlamaBench.Binary; !slices.Equal(got[:2], []string{BenchProgram, "simulate-llama-bench"}) {
 		t.Errorf("program %v, want bench's own", got)
 	}
-	if v := s.Variants[0].Server; v.Env["ROCBLAS_USE_HIPBLASLT"].Value != "1" || len(s.Problems()) > 0 {
+	if v := s.Variants[0].Server; len(v.Args) > 0 || v.Env["ROCBLAS_USE_HIPBLASLT"].Value != "1" || len(s.Problems()) > 0 {
 		t.Errorf("env %v, problems %v", v.Env, s.Problems())
 	}
 }

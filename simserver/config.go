@@ -77,6 +77,7 @@ type Config struct {
 	VocabSize     int           // token ids in prompts must be below; 0: 128256
 	Truth         int           // requests kept for GET /sim/truth; 0: none
 	Faults        []Fault
+	FaultText     string // what the log says where a crash fault strikes; "": that it is simulated
 
 	// Exit ends the process for crash faults; it may return in tests. nil: Run
 	// returns a *CrashError instead.

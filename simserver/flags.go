@@ -88,6 +88,7 @@ func simulatorFlags(fs *pflag.FlagSet, c *Config) {
 	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", defaultStatsInterval, "interval of the statistics lines")
 	fs.IntVar(&c.VocabSize, "sim-vocab-size", defaultVocabSize, "token ids in prompts must be below")
 	fs.IntVar(&c.Truth, "sim-truth", flagTruth, "requests kept for GET /sim/truth")
+	fs.StringVar(&c.FaultText, "sim-fault-text", "", "what the log says where a crash fault strikes")
 	fs.Var((*faultList)(&c.Faults), "sim-fault", "what goes wrong (repeatable): crash@n, exit0@n, hang@n, stall@n, error@n, truncate@n, "+
 		"refuse@n[:status], slow-start@duration, oom, wrong-model, ignore-term, no-tokens")
 }

@@ -76,6 +76,9 @@ func (r *runner) crash(kind FaultKind) {
 			_ = logStartError(r.log, &MemoryError{LogLine: outOfMemoryLine(r.server.cfg.device) + " Tried to allocate 2.00 GiB (simulated fault)."})
 		default:
 			r.log.error("EngineCore encountered a fatal error. (simulated fault)")
+			if r.server.cfg.FaultText != "" {
+				r.log.error("%s", r.server.cfg.FaultText)
+			}
 		}
 		if r.server.cfg.Exit != nil {
 			r.server.cfg.Exit(r.failure.Code)

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const page = "# A study\n\n" +
+	"```sh run\nbench run a.yaml --sim \\\n  --set 'load={a: b c}'   # a comment\n```\n\n" +
+	"<!-- show --table x -->\nold\n<!-- end -->\n" +
+	"```sh run llama.cpp\nbench run real.yaml\n```\n" +
+	"<!-- show --step y -->\nkept\n<!-- end -->\ntail\n"
+
+func TestRewrite(t *testing.T) {
+	var asked []string
+	got, err := rewrite(page, func(c command) (string, error) {
+		asked = append(asked, strings.Join(c.words, "|"))
+		if c.real {
+			return "", errSkipped
+		}
+		return "fresh\n", nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(page, "old", "\nfresh\n", 1); got != want {
+		t.Errorf("rewrite = %q, want %q", got, want)
+	}
+	want := []string{"bench|run|a.yaml|--sim|--set|load={a: b c}", "--table|x", "bench|run|real.yaml", "--step|y"}
+	if !slices.Equal(asked, want) {
+		t.Errorf("rewrite asked for %q, want %q", asked, want)
+	}
+	again, err := rewrite(got, func(c command) (string, error) { return map[bool]string{true: "fresh"}[c.show && !c.real], skipReal(c) })
+	if err != nil || again != got {
+		t.Errorf("rewrite is not stable: %v\n%s", err, again)
+	}
+}
+
+func skipReal(c command) error {
+	if c.real {
+		return errSkipped
+	}
+	return nil
+}
+
+func TestRewriteErrors(t *testing.T) {
+	if _, err := rewrite("<!-- show x -->\n", func(command) (string, error) { return "", nil }); err == nil {
+		t.Error("rewrite of a place without an end = nil, want an error")
+	}
+	broken := errors.New("broken")
+	if _, err := rewrite(page, func(command) (string, error) { return "", broken }); !errors.Is(err, broken) {
+		t.Errorf("rewrite = %v, want the error of the command", err)
+	}
+}
+
+func TestDifference(t *testing.T) {
+	for _, c := range []struct {
+		name, a, b string
+		differs    bool
+	}{
+		{"figures", "| a | 1.5 | **20,3** |", "| a | ~12.25 | 7 |", false},
+		{"verdicts", "| x | +1 % | better |", "| x | -3 % | cannot tell: 4 more repeats would tell |", false},
+		{"widths", "| --- | --:|", "| - | -:|", false},
+		{"remarks", "| a |\n- repeat 3: suspect", "| a |", false},
+		{"a row more", "| a | 1 |", "| a | 1 |\n| b | 2 |", true},
+		{"another name", "| tp8 | 1 |", "| tp-eight | 1 |", true},
+	} {
+		if got := difference(c.a, c.b); (got != "") != c.differs {
+			t.Errorf("%s: difference = %q, want some: %v", c.name, got, c.differs)
+		}
+	}
+}
+
+// Every page shows tables of commands that name a scenario that is there.
+func TestPages(t *testing.T) {
+	paths, err := filepath.Glob("../../docs/studies/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = rewrite(string(text), func(c command) (string, error) {
+			if c.show || len(c.words) < 3 || c.words[1] != "run" {
+				return "", errSkipped
+			}
+			_, err := os.Stat(filepath.Join("../..", c.words[2]))
+			return "", err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
