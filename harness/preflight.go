@@ -57,6 +57,16 @@ func argument(argv []string, names ...string) int {
 	return 0
 }
 
+// lookAhead is preflight, of which watchers are told before the step runs.
+func (r *Runner) lookAhead(servers []Server, prompts []load.Prompt, concurrency int, a attempt, result *results.Result) error {
+	before := len(result.Warnings)
+	err := preflight(servers, prompts, concurrency, result)
+	for _, w := range result.Warnings[before:] {
+		r.observe(Update{Kind: StepDoubt, Index: r.done + 1, Step: a.StepRef, Pass: a.pass, Message: w.Message})
+	}
+	return err
+}
+
 // preflight says which prompts do not fit the servers, before one is sent. It
 // refuses only where none fits. concurrency 0: all at once.
 func preflight(servers []Server, prompts []load.Prompt, concurrency int, result *results.Result) error {

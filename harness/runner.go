@@ -77,7 +77,7 @@ type Update struct {
 	Result   *results.Result     // StepEnded
 	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone
 	Hook     *results.HookRecord // HookRan
-	Message  string              // StepSettling: what is waited for
+	Message  string              // StepSettling: what is waited for; StepDoubt: what will go wrong
 }
 
 // UpdateKind names a moment of a run.
@@ -92,6 +92,7 @@ const (
 	LifeEnded     UpdateKind = "stopped"
 	StepBegun     UpdateKind = "step"
 	StepSettling  UpdateKind = "settling"
+	StepDoubt     UpdateKind = "doubt"
 	StepProgress  UpdateKind = "progress"
 	StepEnded     UpdateKind = "step-ended"
 	HookRan       UpdateKind = "hook"

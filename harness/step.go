@@ -95,7 +95,7 @@ func (r *Runner) job(ctx context.Context, servers []Server, a attempt, result *r
 	if a.pass > 1 {
 		job.Prompts = once(job.Prompts)
 	}
-	if err = preflight(servers, job.Prompts, point.MaxConcurrency, result); err != nil {
+	if err = r.lookAhead(servers, job.Prompts, point.MaxConcurrency, a, result); err != nil {
 		return job, err
 	}
 	if job.Options, err = driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers); err != nil {

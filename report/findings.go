@@ -97,15 +97,16 @@ type message struct {
 const fewSamples = "some percentiles have too few samples: marked ~ in the table, named in the steps' own reports"
 
 // collectWarnings groups the warnings of all steps by code and words. That
-// figures are simulated is said louder elsewhere, and failed steps have no
-// figures to doubt.
+// figures are simulated is said louder elsewhere. Failed steps have no figures
+// to doubt; what was foreseen of them says why they failed.
 func collectWarnings(run *results.Run) []doubts {
 	var groups []doubts
 	for _, s := range run.Steps {
-		if s.Result.Verdict == results.Failed {
-			continue
-		}
 		for _, w := range s.Result.Warnings {
+			foreseen := w.Code == results.WarnContext || w.Code == results.WarnFewSlots
+			if s.Result.Verdict == results.Failed && !foreseen {
+				continue
+			}
 			switch w.Code {
 			case results.WarnSimulated:
 				continue
