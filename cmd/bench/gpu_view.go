@@ -50,7 +50,7 @@ func (v *gpuView) readHolders(ctx context.Context, options gpu.Options) {
 		return
 	}
 	watcher := gpu.NewWatcher(options, v.Inventory)
-	defer watcher.Close()
+	defer func() { _ = watcher.Close() }()
 	holders, err := watcher.Holders(ctx)
 	if err != nil {
 		v.Notes = append(v.Notes, err.Error())
