@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/aclements/go-moremath/stats"
 )
@@ -232,12 +233,16 @@ func (d *Difference) more(rule Rule) int {
 		confidence = 1 - (1-confidence)**d.PWelch / *d.PHolm
 	}
 	spread := d.pooledSD() / math.Abs(*d.Baseline.Mean)
-	for n := max(fewest, have+1); n < MaxRepeats; n++ {
+	least := max(fewest, have+1)
+	// The interval narrows with every repeat.
+	n := least + sort.Search(max(0, MaxRepeats-least), func(further int) bool {
+		n := least + further
 		df := float64(2*n - 2)
 		t := tQuantile(confidence, df) + stats.InvCDF(stats.TDist{V: df})(rule.Power)
-		if t*spread*math.Sqrt(2/float64(n)) <= target {
-			return n - have
-		}
+		return t*spread*math.Sqrt(2/float64(n)) <= target
+	})
+	if n >= MaxRepeats {
+		return MaxRepeats
 	}
-	return MaxRepeats
+	return n - have
 }
