@@ -74,7 +74,7 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	ctx, told, free := guardProgress(ctx, j.stall())
 	defer free()
 	j.Options.Progress = watched(told, j.Options.Progress)
-	var restarted *results.Failure
+	var spoiled *results.Failure // the figures are of no server or of several
 	warm, err := j.warmUp(ctx, told)
 	out.last = warm
 	if err == nil {
@@ -82,7 +82,10 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 		out, err = j.drive(ctx)
 		err = errors.Join(err, j.endWatch(out, result))
 		after := settledCounters(ctx, j.Servers, before, out.records)
-		out.counters, restarted = changes(before, after), backwards(j.Servers, before, after, result.ServerMetrics)
+		out.counters, spoiled = changes(before, after), backwards(j.Servers, before, after, result.ServerMetrics)
+		if other := intruder(ctx, j.Servers); other != nil {
+			spoiled = other
+		}
 	}
 	if j.Records != nil {
 		if closed := j.Records.Close(); closed != nil && err == nil {
@@ -93,8 +96,8 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	if err != nil || ctx.Err() != nil {
 		out.failure = failureOf(ctx, err)
 	}
-	if restarted != nil && ctx.Err() == nil {
-		out.failure = restarted
+	if spoiled != nil && ctx.Err() == nil {
+		out.failure = spoiled
 	}
 	return out
 }

@@ -99,5 +99,5 @@ func (r *Runner) retriesLeft(a attempt, why results.FailureClass) bool {
 // needsRestart says whether the servers of a step that failed so may not serve
 // another one.
 func needsRestart(failure *results.Failure) bool {
-	return failure != nil && slices.Contains([]results.FailureClass{results.FailNoProgress, results.FailRestarted}, failure.Class)
+	return failure != nil && slices.Contains([]results.FailureClass{results.FailNoProgress, results.FailRestarted, results.FailForeign}, failure.Class)
 }

@@ -50,6 +50,7 @@ func findContainerCLI(ctx context.Context, engine, dir string, env []string, lim
 		candidates = []string{dockerEngine, podmanEngine}
 	}
 	var whys []string
+	class := results.FailNotFound
 	for _, name := range candidates {
 		program, err := process.LookPath(name, dir, env)
 		if err != nil {
@@ -58,12 +59,13 @@ func findContainerCLI(ctx context.Context, engine, dir string, env []string, lim
 		}
 		cli := containerCLI{engine: name, program: program, env: env}
 		if _, err := cli.call(ctx, limits.ask, "version", "--format", "{{.Server.Version}}"); err != nil {
+			class = results.FailContainer
 			whys = append(whys, err.Error())
 			continue
 		}
 		return cli, nil
 	}
-	return containerCLI{}, results.Failf(results.FailNotFound, "container: no container engine answers: %s; start it, or name another in the key engine:",
+	return containerCLI{}, results.Failf(class, "container: no container engine answers: %s; start it, or name another in the key engine:",
 		strings.Join(whys, "; "))
 }
 

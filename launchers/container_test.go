@@ -180,8 +180,8 @@ func TestContainerStartFails(t *testing.T) {
 		{"no device", fakecontainer.Config{Fail: map[string]string{"run": `could not select device driver "" with capabilities: [[gpu]].`}}, results.FailNoGPU, "toolkit"},
 		{"unknown flag", fakecontainer.Config{Fail: map[string]string{"run": "unknown flag: --gpu"}}, results.FailBadRecipe, "--gpu"},
 		{"no image", fakecontainer.Config{Missing: true, Fail: map[string]string{"pull": "pull access denied for registry.example/engine"}}, results.FailImage, "pull access denied"},
-		{"no daemon", fakecontainer.Config{Fail: map[string]string{"version": "Cannot connect to the Docker daemon"}}, results.FailNotFound, "Cannot connect"},
-		{"daemon hangs", fakecontainer.Config{Hang: []string{"version"}}, results.FailNotFound, "no end after"},
+		{"no daemon", fakecontainer.Config{Fail: map[string]string{"version": "Cannot connect to the Docker daemon"}}, results.FailContainer, "Cannot connect"},
+		{"daemon hangs", fakecontainer.Config{Hang: []string{"version"}}, results.FailContainer, "no end after"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

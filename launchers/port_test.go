@@ -152,6 +152,28 @@ func (b *bench) refuseStranger(t *testing.T) {
 	b.story(t, storyBad)
 }
 
+// Who shares the port of a server that is ready gets a part of its requests.
+func TestIntruder(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{Shared: true})
+	server := b.launch(t)
+	if failure := server.Intruder(t.Context()); failure != nil {
+		t.Errorf("Intruder() = %v, want none", failure)
+	}
+	other := rawSocket(t, b.spec.Port, unix.SO_REUSEPORT)
+	if failure := server.Intruder(t.Context()); failure != nil {
+		t.Errorf("Intruder() beside a socket that does not listen = %v, want none", failure)
+	}
+	if err := unix.Listen(other, 1); err != nil {
+		t.Fatal(err)
+	}
+	failure := server.Intruder(t.Context())
+	if who := fmt.Sprintf("pid %d", os.Getpid()); failure == nil || failure.Class != results.FailForeign || !strings.Contains(failure.Message, who) {
+		t.Errorf("Intruder() = %v, want class %s and %q", failure, results.FailForeign, who)
+	}
+	_ = unix.Close(other)
+}
+
 // rawSocket makes a TCP socket that is bound to the port, with options.
 func rawSocket(t *testing.T, port int, options ...int) int {
 	t.Helper()
