@@ -4,19 +4,24 @@
 package chaos
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"benchrig/internal/fakecontainer"
 	"benchrig/internal/fakeengine"
 )
 
 // binary is the bench under test, built once.
 var binary string
 
+var updateDocs = flag.Bool("update-docs", false, "write docs/chaos.md")
+
 func TestMain(m *testing.M) {
+	fakecontainer.Main()
 	fakeengine.Main()
 	os.Exit(run(m))
 }
@@ -27,15 +32,25 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "bench")
-	build := exec.Command("go", "build", "-o", binary, "../cmd/bench")
+	build := exec.Command("go", "build", raceFlag, "-o", binary, "../cmd/bench")
 	build.Env = append(os.Environ(), "CGO_CFLAGS=-O2 -g -Wno-deprecated-declarations")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build bench: %v\n%s", err, out)
 		return 1
 	}
-	return m.Run()
+	// Nearly all of the time is spent in waiting for time limits.
+	const atOnce = "6"
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	if testing.Verbose() {
+		fmt.Print(printed.text())
+	}
+	return code
 }
 
 // whole reports whether the long form was asked for; make chaos does.

@@ -6,102 +6,106 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
 	"benchrig/internal/fakeengine"
+	"benchrig/launchers"
 	"benchrig/results"
 )
 
-// marker is inherited by whatever bench starts, so that nothing can hide but
-// a process without its parent's environment; those are found by their folder.
-const marker = "BENCH_CHAOS_WORLD"
-
 // world is one bench run apart from all others: a folder, a port, a state
-// folder, and a bystander that looks like an engine and must survive.
+// folder, and bystanders that look like its engines and must survive.
 type world struct {
-	t         *testing.T
-	dir       string
-	port      int
-	id        string
-	env       []string
-	bystander *exec.Cmd
+	t          *testing.T
+	dir        string
+	port       int
+	id         string
+	env        []string
+	wrapper    []string // that bench is run by
+	bystanders []bystander
+	meddlers   []func(context.Context)
+
+	strangerOnPort bool // somebody else listens there, and keeps it
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), port: freePort(t)}
+	w := &world{t: t, dir: t.TempDir(), port: nextPort(t)}
 	w.id = fmt.Sprintf("%d-%d", os.Getpid(), w.port)
-	w.env = append(os.Environ(), marker+"="+w.id, "BENCH_STATE_DIR="+filepath.Join(w.dir, "state"), "HOME="+w.dir)
-	w.bystander = startBystander(t)
+	w.env = append(os.Environ(),
+		marker+"="+w.id, "BENCH_STATE_DIR="+filepath.Join(w.dir, "state"), "HOME="+w.dir, "GORACE="+fakeengine.PromptExit)
 	t.Cleanup(w.sweep)
+	w.startBystanders()
 	return w
 }
 
-// startBystander runs an engine's worker outside of every run: same program,
-// same arguments, the same kind of environment.
-func startBystander(t *testing.T) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self, "fake-engine-child", `{"Session":true}`)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "BENCH_COOKIE=another-run", "SPT_NOENV=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd
-}
+// setenv sets a variable of bench's own environment.
+func (w *world) setenv(name, value string) { w.env = append(w.env, name+"="+value) }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+// path is that of a file in the world.
+func (w *world) path(parts ...string) string {
+	return filepath.Join(append([]string{w.dir}, parts...)...)
 }
 
 // block is a YAML mapping; JSON is YAML.
 type block = map[string]any
 
+// lay lays a mapping over another, key by key.
+func lay(under, over block) block {
+	all := maps.Clone(under)
+	for key, value := range over {
+		inner, isBlock := value.(block)
+		if below, both := all[key].(block); isBlock && both {
+			value = lay(below, inner)
+		}
+		all[key] = value
+	}
+	return all
+}
+
+// Limits of the usual night: far above what a busy box takes. Faults that hang
+// set their own.
+const (
+	patience = 60 * time.Second // of whatever must happen
+	tight    = 2 * time.Second  // of what must not
+)
+
 // scenario is a night of two variants: bad, with what is tested, and good.
-func (w *world) scenario(bad block, changes block) string {
+func (w *world) scenario(bad, changes block) string {
 	w.t.Helper()
-	good := block{"name": "good", "env": block{fakeengine.Variable: healthy().Value()}}
-	all := block{
+	good := block{"name": "good", "env": block{fakeengine.Variable: healthy("vllm").Value()}}
+	return w.write("night.yaml", lay(block{
 		"schema": 1, "name": "night",
 		"server": block{
 			"launcher": "vllm", "binary": []string{self(w.t)}, "model": "m", "port": w.port, "gpus": "none",
-			"ready": block{"timeout": "4s", "stall": "2s"}, "stop": block{"grace": "1s"},
+			"ready": block{"timeout": "60s", "stall": "30s"}, "stop": block{"grace": "10s"},
 		},
 		"variants": []block{bad, good},
 		"load": block{
 			"endpoint": "completions", "dataset": block{"kind": "random", "tokens": "ids", "vocab-size": 1000},
-			"input-len": 8, "output-len": 8, "num-prompts": 12, "max-concurrency": 4,
-			"timeouts": block{"first-token": "1500ms", "stall": "1500ms"},
+			"input-len": 8, "output-len": 8, "num-prompts": 8, "max-concurrency": 4,
+			"timeouts": block{"first-token": "20s", "stall": "20s"},
 		},
-	}
-	for key, value := range changes {
-		all[key] = value
-	}
-	text, err := json.Marshal(all)
+	}, changes))
+}
+
+// write writes a value as a file of the world.
+func (w *world) write(name string, value block) string {
+	w.t.Helper()
+	text, err := json.Marshal(value)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	path := filepath.Join(w.dir, "night.yaml")
+	path := w.path(name)
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		w.t.Fatal(err)
 	}
@@ -117,183 +121,200 @@ func self(t *testing.T) string {
 	return path
 }
 
-// healthy is an engine without a fault.
-func healthy() fakeengine.Config {
-	return fakeengine.Config{Model: "m", Paths: fakeengine.VLLM(), Counters: map[string]string{
-		"input_tokens_total": "vllm:prompt_tokens_total", "output_tokens_total": "vllm:generation_tokens_total", "requests_total": "vllm:request_success_total",
-	}}
+// healthy is an engine of a kind without a fault.
+func healthy(launcher string) fakeengine.Config {
+	kind, _ := launchers.Lookup(launcher)
+	config := fakeengine.Config{
+		Model: "m", Counters: map[string]string{},
+		Paths: fakeengine.Paths{
+			Health: kind.HealthPath, Models: kind.ModelsPath, Metrics: kind.MetricsPath, Tokenize: kind.TokenizePath, Version: kind.VersionPath,
+		},
+	}
+	for ours, theirs := range kind.Counters {
+		config.Counters[ours] = theirs[0]
+	}
+	return config
+}
+
+// call is a call of bench.
+type call struct {
+	args   []string
+	stdout *os.File            // nil: it is kept
+	stderr *os.File            // nil: it is kept
+	once   func(p *os.Process) // called once it runs; its end is not waited for
 }
 
 // outcome is how a call of bench ended.
 type outcome struct {
-	code           int
+	code           int // -1: by a signal
 	stdout, stderr string
 	took           time.Duration
 }
 
-// bench runs the program to its end; signal, if not nil, gets the process once
-// it runs.
-func (w *world) bench(signal func(*os.Process), args ...string) outcome {
+// bench runs the program to its end, and the meddlers beside it.
+func (w *world) bench(args ...string) outcome { return w.call(call{args: args}) }
+
+func (w *world) call(c call) outcome {
 	w.t.Helper()
-	const limit = 90 * time.Second
+	limit := 2 * patience
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Dir, cmd.Env = w.dir, w.env
-	cmd.WaitDelay = time.Second
+	argv := slices.Concat(w.wrapper, []string{binary}, c.args)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, w.env, 5*time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if c.stdout != nil {
+		cmd.Stdout = c.stdout
+	}
+	if c.stderr != nil {
+		cmd.Stderr = c.stderr
+	}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	done := make(chan struct{})
-	defer close(done)
-	if signal != nil {
-		go signal(cmd.Process)
+	if c.once != nil {
+		go c.once(cmd.Process)
 	}
+	stop := w.meddle()
 	err := cmd.Wait()
+	stop()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		w.t.Fatalf("bench %v: %v\n%s", args, err, &stderr)
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+		w.t.Fatalf("bench %v: %v\n%s", c.args, err, &stderr)
 	}
 	if ctx.Err() != nil {
-		w.t.Errorf("bench %v did not end within %v\n%s", args, limit, &stderr)
+		w.t.Errorf("bench %v did not end within %v\n%s", c.args, limit, &stderr)
+	}
+	if text := stderr.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "panic: ") {
+		w.t.Errorf("bench %v:\n%s", c.args, text)
 	}
 	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(began)}
+}
+
+// beside runs something beside every call of bench from now on; its ctx ends
+// with the call.
+func (w *world) beside(meddler func(context.Context)) { w.meddlers = append(w.meddlers, meddler) }
+
+func (w *world) meddle() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for _, meddler := range w.meddlers {
+		all.Go(func() { meddler(ctx) })
+	}
+	return func() { cancel(); all.Wait() }
 }
 
 // folder is the run's folder.
 func (w *world) folder() string {
 	w.t.Helper()
-	found, _ := filepath.Glob(filepath.Join(w.dir, "results", "night", "*", results.ManifestName))
+	found := w.folders()
 	if len(found) != 1 {
 		w.t.Fatalf("found %d run folders, want 1", len(found))
 	}
-	return filepath.Dir(found[0])
+	return found[0]
+}
+
+// folders are those of all runs, the oldest first.
+func (w *world) folders() []string {
+	found, _ := filepath.Glob(w.path("results", "*", "*", results.ManifestName))
+	for i := range found {
+		found[i] = filepath.Dir(found[i])
+	}
+	return found
 }
 
 // read reads the run back.
 func (w *world) read() *results.Run {
 	w.t.Helper()
-	run, err := results.Read(w.folder())
+	return w.readFolder(w.folder())
+}
+
+func (w *world) readFolder(dir string) *results.Run {
+	w.t.Helper()
+	run, err := results.Read(dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return run
 }
 
-// clean asserts that nothing of the run is left and nothing else was touched.
-func (w *world) clean() {
-	w.t.Helper()
-	for _, left := range w.processes() {
-		w.t.Errorf("left behind: %s", left)
-	}
-	if err := bindable(w.port); err != nil {
-		w.t.Errorf("port: %v", err)
-	}
-	if err := w.bystander.Process.Signal(syscall.Signal(0)); err != nil || state(w.bystander.Process.Pid) == "Z" {
-		w.t.Errorf("the bystander was ended")
-	}
-	for _, file := range leftInShm(w.id) {
-		w.t.Errorf("left in /dev/shm: %s", file)
-	}
-}
-
-func bindable(port int) error {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return err
-	}
-	return l.Close()
-}
-
-func leftInShm(id string) []string {
-	found, _ := filepath.Glob("/dev/shm/psm_chaos_" + id + "*")
-	return found
-}
-
-// processes lists the living processes of this world, bystander excluded.
-func (w *world) processes() []string {
-	var found []string
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		pid, _ := strconv.Atoi(filepath.Base(dir))
-		if pid == os.Getpid() || state(pid) == "Z" || state(pid) == "" {
+// events are those of the journal so far.
+func (w *world) events() []results.Event {
+	var events []results.Event
+	found, _ := filepath.Glob(w.path("results", "*", "*", results.JournalName))
+	for _, path := range found {
+		file, err := os.Open(path)
+		if err != nil {
 			continue
 		}
-		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
-		cwd, _ := os.Readlink(filepath.Join(dir, "cwd"))
-		if bytes.Contains(environ, []byte(marker+"="+w.id+"\x00")) || cwd == w.dir || strings.HasPrefix(cwd, w.dir+"/") {
-			cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-			found = append(found, fmt.Sprintf("%d %s", pid, bytes.ReplaceAll(cmdline[:min(len(cmdline), 200)], []byte{0}, []byte{' '})))
-		}
-	}
-	return found
-}
-
-// state is the state letter of a process, "" if there is none.
-func state(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ")
-	letter, _, _ := strings.Cut(rest, " ")
-	return letter
-}
-
-// sweep ends what a failed test left.
-func (w *world) sweep() {
-	for _, left := range w.processes() {
-		pid, _ := strconv.Atoi(strings.Fields(left)[0])
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-	for _, file := range leftInShm(w.id) {
-		_ = os.Remove(file)
-	}
-}
-
-// consistent asserts that the journal tells a whole story: no damage, every
-// life that started has ended, every planned step has a verdict.
-func (w *world) consistent(run *results.Run) {
-	w.t.Helper()
-	for _, problem := range run.Problems {
-		w.t.Errorf("journal: %s", problem)
-	}
-	if !run.Finished {
-		w.t.Errorf("the journal does not end the run")
-	}
-	open := map[string]bool{}
-	for _, e := range run.Events {
-		key := fmt.Sprintf("%s/%d", e.Life, e.Replica)
-		switch e.Kind {
-		case results.LifeStarting, results.LifeSpawned:
-			open[key] = true
-		case results.LifeStopped:
-			delete(open, key)
-		case results.LifeFailed:
-			if e.Process == nil && !spawned(run.Events, e) {
-				delete(open, key) // it never ran
+		for line, err := range results.ReadJournal(file) {
+			if err == nil && line.Bad == "" {
+				events = append(events, line.Event)
 			}
-		default:
 		}
+		file.Close()
 	}
-	for life := range open {
-		w.t.Errorf("journal: life %s has no end", life)
-	}
-	for _, step := range run.Steps {
-		if step.Result.Verdict == "" {
-			w.t.Errorf("step %s has no verdict", step.Result.Step.ID)
+	return events
+}
+
+const poll = 10 * time.Millisecond
+
+// await waits for an event of the journal; false if ctx ends before it comes.
+func (w *world) await(ctx context.Context, wanted func(results.Event) bool) (results.Event, bool) {
+	for {
+		for _, e := range w.events() {
+			if wanted(e) {
+				return e, true
+			}
+		}
+		if !pause(ctx, poll) {
+			return results.Event{}, false
 		}
 	}
 }
 
-func spawned(events []results.Event, of results.Event) bool {
-	for _, e := range events {
-		if e.Kind == results.LifeSpawned && e.Life == of.Life && e.Replica == of.Replica {
-			return true
-		}
-	}
-	return false
+// kindOf wants the first event of a kind.
+func kindOf(kind results.EventKind) func(results.Event) bool {
+	return func(e results.Event) bool { return e.Kind == kind }
 }
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// once runs do, beside bench, as soon as when holds.
+func (w *world) once(when func() bool, do func()) {
+	done := false // one call of bench after the other
+	w.beside(func(ctx context.Context) {
+		for !done {
+			if when() {
+				done = true
+				do()
+			} else if !pause(ctx, poll) {
+				return
+			}
+		}
+	})
+}
+
+// writeFile writes a file of the world.
+func (w *world) writeFile(name, text string) string {
+	w.t.Helper()
+	path := w.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

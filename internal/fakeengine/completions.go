@@ -19,6 +19,9 @@ func (e *engine) completions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	number := int(e.requests.Add(1))
+	if number == e.config.FloodAt {
+		flood(e.config.Flood)
+	}
 	switch {
 	case e.config.DieAt > 0 && number >= e.config.DieAt:
 		select {

@@ -39,6 +39,10 @@ type Config struct {
 	NoTokens bool          // accepts completions and never answers them
 	Empty    bool          // answers completions with a stream without tokens
 	Host     string        // listens there instead of where the command line says
+	Port     string        // likewise
+	Shared   bool          // lets other sockets listen on its port (SO_REUSEPORT)
+	Loaded   string        // path of the model file that it says it has loaded; "": it does not tell
+	Refuses  []string      // exits with code 3 if its environment has one of these variables
 
 	ExitAtOnce *int          // exits with this code after Lines
 	ExitAfter  time.Duration // exits with code 0 after so long, whatever it does; 0: never
@@ -51,6 +55,7 @@ type Config struct {
 	HealthCode  int           // status of the health path; 0: 200
 	CountBackAt int           // its counters begin anew when request number CountBackAt comes; 0: never
 	Flood       int           // bytes of log written at the start, as fast as they are taken
+	FloodAt     int           // writes Flood when request number FloodAt comes instead; 0: at the start
 	Chunk       time.Duration // between two tokens of a stream
 	ShmFile     string        // a file of that name is made in /dev/shm and left there
 	TermSpawns  bool          // SIGTERM makes it start one more child, which ignores SIGTERM
@@ -82,6 +87,7 @@ type Child struct {
 	ClearEnv   bool   // without the environment variables of its parent
 	Clobber    bool   // writes over its command line and environment, as programs do that set their title
 	Name       string // of its main thread, at most 15 bytes; "": the program's
+	Children   []Child
 }
 
 // Env is the environment entry that makes a test binary this engine.

@@ -41,6 +41,9 @@ const (
 	FaultShort    FaultKind = "short"    // half of the tokens asked for
 	FaultHeader   FaultKind = "header"   // a status line, and then no more of the header
 	FaultSlow     FaultKind = "slow"     // 200 ms a token
+	FaultDrip     FaultKind = "drip"     // a sound stream, byte by byte
+	FaultComments FaultKind = "comments" // comments for ever, and no token
+	FaultDribble  FaultKind = "dribble"  // a header that never ends, a byte every 50 ms
 )
 
 func (c Config) fault(number int) FaultKind {
@@ -75,8 +78,59 @@ func (e *engine) misbehave(w http.ResponseWriter, r *http.Request, kind FaultKin
 	case FaultSlow:
 		const slow = 200 * time.Millisecond
 		e.stream(w, r, tokens, slow)
+	case FaultDrip:
+		e.stream(drip{w}, r, tokens, e.config.Chunk)
+	case FaultComments:
+		comment(w, r)
+	case FaultDribble:
+		dribble(w, r)
 	default:
 		e.breakStream(w, r, kind)
+	}
+}
+
+// drip sends every byte in a packet of its own.
+type drip struct{ http.ResponseWriter }
+
+func (d drip) Write(p []byte) (int, error) {
+	control := http.NewResponseController(d.ResponseWriter)
+	for i := range p {
+		if _, err := d.ResponseWriter.Write(p[i : i+1]); err != nil {
+			return i, err
+		}
+		if err := control.Flush(); err != nil {
+			return i, err
+		}
+	}
+	return len(p), nil
+}
+
+// Unwrap is for http.ResponseController.
+func (d drip) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+
+const dripPause = 50 * time.Millisecond
+
+// comment keeps a stream open as proxies do, without a token.
+func comment(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for r.Context().Err() == nil {
+		fmt.Fprint(w, ": keep-alive\n\n")
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(dripPause)
+	}
+}
+
+// dribble sends a header line without an end.
+func dribble(w http.ResponseWriter, _ *http.Request) {
+	conn := hijack(w)
+	if conn == nil {
+		return
+	}
+	defer conn.Close()
+	_, err := fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nX-Filler: ")
+	for err == nil {
+		_, err = conn.Write([]byte{'x'})
+		time.Sleep(dripPause)
 	}
 }
 

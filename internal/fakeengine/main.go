@@ -45,7 +45,15 @@ func engineMain(config Config) int {
 	for _, line := range config.Lines {
 		fmt.Fprintln(os.Stderr, line)
 	}
-	flood(config.Flood)
+	for _, name := range config.Refuses {
+		if _, found := os.LookupEnv(name); found {
+			fmt.Fprintf(os.Stderr, "%s is in the environment\n", name)
+			return 3
+		}
+	}
+	if config.FloodAt == 0 {
+		flood(config.Flood)
+	}
 	if config.ShmFile != "" {
 		if err := os.WriteFile(filepath.Join("/dev/shm", config.ShmFile), []byte("left behind"), 0o600); err != nil {
 			fmt.Fprintln(os.Stderr, "fake engine:", err)
@@ -160,6 +168,11 @@ func childMain(text string) int {
 	if err := disguise(child); err != nil {
 		fmt.Fprintln(os.Stderr, "fake engine: disguise child:", err)
 		return 94
+	}
+	for _, grandchild := range child.Children {
+		if err := startChild(grandchild); err != nil {
+			return 93
+		}
 	}
 	_, _ = os.Stdout.Write([]byte{'.'})
 	select {

@@ -1,6 +1,7 @@
 package fakeengine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +10,10 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // engine is the HTTP side.
@@ -28,7 +32,13 @@ func serve(config Config, args []string, exit chan<- int) error {
 	if config.Host != "" {
 		host = config.Host
 	}
+	if config.Port != "" {
+		port = config.Port
+	}
 	var listen net.ListenConfig
+	if config.Shared {
+		listen.Control = share
+	}
 	listener, err := listen.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return err
@@ -43,6 +53,15 @@ func serve(config Config, args []string, exit chan<- int) error {
 	server := &http.Server{Handler: e.routes()}
 	go func() { _ = server.Serve(listener) }()
 	return nil
+}
+
+// share lets other sockets listen on the same port.
+func share(_, _ string, conn syscall.RawConn) error {
+	var failed error
+	err := conn.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	})
+	return cmp.Or(err, failed)
 }
 
 // Handler is the engine's API without a process, for tests of clients.
@@ -89,7 +108,7 @@ func (e *engine) routes() http.Handler {
 		add(paths.Health, e.health)
 	}
 	if paths.Version != paths.Health {
-		add(paths.Version, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"version":"0.0.0-fake"}`) })
+		add(paths.Version, e.version)
 	}
 	add("/v1/completions", e.completions)
 	add("/v1/chat/completions", e.completions)
@@ -133,6 +152,16 @@ func (e *engine) health(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(e.config.HealthCode)
 	}
 	fmt.Fprint(w, `{"status":"ok"}`)
+}
+
+// version answers as the path of the version does, which on llama-server also
+// tells the model.
+func (e *engine) version(w http.ResponseWriter, _ *http.Request) {
+	told := map[string]any{"version": "0.0.0-fake"}
+	if e.config.Loaded != "" {
+		told["model_path"] = e.config.Loaded
+	}
+	_ = json.NewEncoder(w).Encode(told)
 }
 
 func (e *engine) models(w http.ResponseWriter, _ *http.Request) {
