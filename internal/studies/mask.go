@@ -9,14 +9,15 @@ import (
 var (
 	numbers  = regexp.MustCompile(`[+-]?[0-9][0-9.,]*(e[+-]?[0-9]+)?`)
 	verdicts = regexp.MustCompile(`\b(better|worse|no difference|ok|suspect|cannot tell(: [^|]*)?|undefined[^|]*)`)
+	reasons  = regexp.MustCompile(`\b(failed|not run): ([a-z-]+)[:;].*`) // the class stays
 	noise    = regexp.MustCompile(`\*\*|\\~|~|\?| ±`)
 	blanks   = regexp.MustCompile(`[ -]+`)
 	cells    = regexp.MustCompile(`:? ?\| ?:?`)
 )
 
 // masked are the lines of a page without what may differ from run to run:
-// figures, marks of the best and of doubts, verdicts, and remarks on single
-// steps.
+// figures, marks of the best and of doubts, verdicts, the words of a failure, and
+// remarks on single steps.
 func masked(page string) []string {
 	var out []string
 	for line := range strings.Lines(page) {
@@ -25,6 +26,7 @@ func masked(page string) []string {
 			continue // remarks below a table, and lists
 		}
 		line = verdicts.ReplaceAllString(line, "VERDICT")
+		line = reasons.ReplaceAllString(line, "$1: $2")
 		line = noise.ReplaceAllString(line, "")
 		line = numbers.ReplaceAllString(line, "N")
 		line = blanks.ReplaceAllString(line, " ")

@@ -66,6 +66,8 @@ func TestDifference(t *testing.T) {
 		{"verdicts", "| x | +1 % | better |", "| x | -3 % | cannot tell: 4 more repeats would tell |", false},
 		{"widths", "| --- | --:|", "| - | -:|", false},
 		{"remarks", "| a |\n- repeat 3: suspect", "| a |", false},
+		{"words of a failure", "x has no figures: failed: engine-died: log says 1", "x has no figures: failed: engine-died: reset by peer", false},
+		{"class of a failure", "failed: engine-died: log says 1", "failed: out-of-memory: log says 1", true},
 		{"a row more", "| a | 1 |", "| a | 1 |\n| b | 2 |", true},
 		{"another name", "| tp8 | 1 |", "| tp-eight | 1 |", true},
 	} {
