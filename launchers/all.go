@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // All lists every kind of server, in the order in which help shows them.
@@ -31,10 +32,14 @@ func Names() []string {
 	return names
 }
 
+// known are the kinds that Lookup finds, made once: their patterns take longer
+// to compile than a step of a small scenario to set up. Nobody changes them.
+var known = sync.OnceValue(func() []Kind { return append(All(), simulatedLlamaKind()) })
+
 // Lookup finds a kind by the name that scenarios use, or that a simulated one
 // has in its place.
 func Lookup(name string) (Kind, bool) {
-	for _, kind := range append(All(), simulatedLlamaKind()) {
+	for _, kind := range known() {
 		if kind.Name == name {
 			return kind, true
 		}

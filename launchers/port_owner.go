@@ -23,7 +23,7 @@ type listener struct {
 func listeners(port int) []listener {
 	var found []listener
 	for _, table := range socketTables() {
-		for _, l := range parseListeners(table) {
+		for _, l := range parseListeners(onPort(table, port)) {
 			if int(l.addr.Port()) == port {
 				found = append(found, l)
 			}
@@ -43,6 +43,19 @@ func socketTables() []string {
 	return tables
 }
 
+// onPort keeps the lines of a table that name a port, at either end: a box may
+// have thousands of connections, and most lines need not be taken apart.
+func onPort(table string, port int) string {
+	var kept strings.Builder
+	number := fmt.Sprintf(":%04X ", port)
+	for line := range strings.Lines(table) {
+		if strings.Contains(line, number) {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
 // conflict finds a socket that listens where a server on host would.
 func conflict(host string, port int) (listener, bool) {
 	everywhere := reachable(host) != host
@@ -58,7 +71,7 @@ func conflict(host string, port int) (listener, bool) {
 // port from being bound: those that no process holds any more.
 func lingering(port int) bool {
 	for _, table := range socketTables() {
-		for _, s := range parseSockets(table) {
+		for _, s := range parseSockets(onPort(table, port)) {
 			if int(s.addr.Port()) == port && slices.Contains(closing, s.state) {
 				return true
 			}
