@@ -147,7 +147,7 @@ func TestIntervalCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	holds, meanHolds := 0, 0
 	for range many {
-		d := Compare("f", true, Arm{"a", night(random, 4, 100)}, Arm{"b", night(random, 4, 110)}, Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8})
+		d := Compare("f", true, Arm{"a", night(random, 4, 100)}, Arm{"b", night(random, 4, 110)}, Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8, Rounds: 1})
 		if *d.Low <= 0.1 && 0.1 <= *d.High {
 			holds++
 		}
