@@ -25,7 +25,8 @@ vLLM unless the row says otherwise. After each:
 - the journal is whole: numbered without gaps, every server that was started has its end, every step a verdict
 - the exit code is 0 if all steps have figures, 3 if not
 
-"ok" stands for figures; a busy box may make them suspect.
+"ok" stands for figures; a busy box may make them suspect. Rows that need what a machine lacks (a real llama-server, named by BENCH_LLAMA_SERVER; the right to mount) are left out there.
+Those with GPUs play a machine with a MI300X in files, those with containers a fake docker whose containers are processes that outlive their client.
 
 `)
 	for _, stage := range stages() {

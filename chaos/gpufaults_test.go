@@ -36,14 +36,14 @@ const lost = time.Duration(-1)
 // playMemory has the engines of this world hold memory, until ctx is done.
 func (w *world) playMemory(ctx context.Context, box *fakegpu.Box, freeAfter time.Duration) {
 	holders := map[int]time.Time{} // zero: it lives; else when it ended
-	for pause(ctx, poll) {
-		for _, e := range w.events() {
-			if e.Kind != results.LifeSpawned {
-				continue
-			}
-			if _, known := holders[e.Process.PID]; !known {
-				holders[e.Process.PID] = time.Time{}
-				w.hold(box, e.Process.PID, modelBytes)
+	for seen := int64(-1); pause(ctx, poll); {
+		if now := w.journalSize(); now != seen {
+			seen = now
+			for _, e := range w.events() {
+				if _, known := holders[pidOf(e)]; e.Kind == results.LifeSpawned && !known {
+					holders[pidOf(e)] = time.Time{}
+					w.hold(box, pidOf(e), modelBytes)
+				}
 			}
 		}
 		for pid, end := range holders {
@@ -57,6 +57,13 @@ func (w *world) playMemory(ctx context.Context, box *fakegpu.Box, freeAfter time
 			}
 		}
 	}
+}
+
+func pidOf(e results.Event) int {
+	if e.Process == nil {
+		return 0
+	}
+	return e.Process.PID
 }
 
 func (w *world) hold(box *fakegpu.Box, pid int, bytes int64) {

@@ -63,7 +63,7 @@ func servers() map[string]block {
 	worker := fakeengine.Child{Session: true, Name: "VLLM::Worker_TP", Clobber: true}
 	return map[string]block{
 		"vLLM":   fake("vllm", children(fakeengine.Child{Session: true, Clobber: true, Children: []fakeengine.Child{worker, worker}})),
-		"SGLang": fake("sglang", children(fakeengine.Child{Daemon: true}, fakeengine.Child{Daemon: true, IgnoreTerm: true})),
+		"SGLang": fake("sglang", children(fakeengine.Child{Daemon: true}, fakeengine.Child{Daemon: true, Clobber: true})),
 		"TGI":    fake("tgi", children(fakeengine.Child{Group: true}, fakeengine.Child{Group: true, ClearEnv: true})),
 		"simulator": {
 			"launcher": "simulator", "binary": nil, "model": "simulated/Llama-3.2-1B-Instruct", "args": block{"sim-load-time": "200ms", "sim-device": "h100"},

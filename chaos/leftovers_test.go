@@ -62,12 +62,15 @@ func contentions() []ordeal {
 // crowded is an engine whose workers do not end when bench is killed.
 func crowded(c *engine) {
 	slowly(c)
-	children(vllmTree, fakeengine.Child{Daemon: true, IgnoreTerm: true}, fakeengine.Child{Group: true, ClearEnv: true, IgnoreTerm: true})(c)
+	worker := fakeengine.Child{Session: true, Name: "VLLM::Worker_TP", Clobber: true}
+	core := fakeengine.Child{Session: true, Name: "VLLM::EngineCor", Clobber: true, Children: []fakeengine.Child{worker, worker}}
+	children(core, fakeengine.Child{Daemon: true}, fakeengine.Child{Group: true, ClearEnv: true})(c)
 }
 
-// stubborn is one that does not end either.
+// stubborn is one that does not end either, as all of its workers.
 func stubborn(c *engine) {
-	crowded(c)
+	slowly(c)
+	children(vllmTree, fakeengine.Child{Daemon: true, IgnoreTerm: true}, fakeengine.Child{Group: true, ClearEnv: true, IgnoreTerm: true})(c)
 	c.IgnoreTerm = true
 }
 

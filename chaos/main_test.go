@@ -34,7 +34,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "bench")
-	build := exec.Command("go", "build", raceFlag, "-o", binary, "../cmd/bench")
+	build := exec.Command("go", "build", buildFlag(), "-o", binary, "../cmd/bench")
 	build.Env = append(os.Environ(), "CGO_CFLAGS=-O2 -g -Wno-deprecated-declarations")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build bench: %v\n%s", err, out)
@@ -55,3 +55,12 @@ func run(m *testing.M) int {
 
 // whole reports whether the long form was asked for; make chaos does.
 func whole() bool { return os.Getenv("BENCH_CHAOS") == "full" }
+
+// buildFlag builds the bench under test with the race detector if these tests
+// were, but for the short form, which then would take minutes.
+func buildFlag() string {
+	if raceDetector && whole() {
+		return "-race"
+	}
+	return "-race=false"
+}

@@ -2,5 +2,4 @@
 
 package chaos
 
-// raceFlag builds the bench under test as these tests were built.
-const raceFlag = "-race"
+const raceDetector = true

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,31 +118,41 @@ func resourceFaults() []fault {
 		{
 			stage: stop, kind: "leak", name: "another user's file in /dev/shm", needs: root, prepare: func(w *world) {
 				w.once(func() bool { return answers(w.port) }, func() {
-					path := w.shm("psm_foreign_")
+					path := w.shm("chaos_")
 					const nobody = 65534
-					if err := os.Chown(path, nobody, nobody); err != nil {
+					if err := errors.Join(os.Chown(path, nobody, nobody), os.Rename(path, "/dev/shm/psm_foreign_"+w.id)); err != nil {
 						w.t.Error(err)
 					}
 				})
 			}, after: func(w *world, _ conclusion) { w.kept("psm_foreign_") },
 		},
 		{
-			stage: stop, kind: "leak", name: "a file in /dev/shm from before", prepare: func(w *world) { w.shm("psm_before_") },
-			after: func(w *world, _ conclusion) { w.kept("psm_before_") },
+			stage: stop, kind: "leak", name: "a file in /dev/shm from before", needs: mounts, prepare: ownShm,
+			after: func(w *world, _ conclusion) {
+				if text, err := os.ReadFile(w.path("shm")); err != nil || string(text) != "psm_before\n" {
+					w.t.Errorf("/dev/shm afterwards: %q, %v, want what was there before", text, err)
+				}
+			},
 		},
 		{
 			stage: "spawn", kind: "flood", name: "too little disk is free", scenario: block{"disk": block{"min-free": "1000000GiB"}},
 			verdict: notRun, class: results.FailDisk, says: "min-free", good: notRun, why: results.FailDisk, after: headline("disk.min-free"),
 		},
 		{
-			stage: serve, kind: "flood", name: "the disk fills up in the middle of a step", needs: tmpfs, prepare: smallDisk,
+			stage: serve, kind: "flood", name: "the disk fills up in the middle of a step", needs: mounts, prepare: smallDisk,
 			scenario: block{"disk": block{"min-free": "32MiB"}, "load": block{"num-prompts": 12}}, engine: request(fakeengine.FaultSlow),
-			verdict: failed, class: results.FailDisk, says: "min-free", good: notRun, why: results.FailDisk, after: headline("disk.min-free"),
+			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: func(w *world, end conclusion) {
+				headline("disk")(w, end)
+				if err := os.Remove(w.path("results", "filler")); err != nil {
+					w.t.Error(err)
+				}
+				w.resumes()
+			},
 		},
 		{
-			stage: serve, kind: "flood", name: "the disk is full in the middle of a step", needs: tmpfs, prepare: smallDisk,
+			stage: serve, kind: "flood", name: "the disk is full in the middle of a step", needs: mounts, prepare: smallDisk,
 			scenario: block{"disk": block{"min-free": 0}, "load": block{"num-prompts": 12}}, engine: request(fakeengine.FaultSlow),
-			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk,
+			verdict: failed, class: results.FailDisk, good: notRun, why: results.FailDisk, after: headline("disk"),
 		},
 		{
 			stage: "load", kind: "flood", name: "100 MB of log above disk.max-log", engine: func(c *engine) { c.Flood = 100 << 20 },
@@ -157,12 +168,19 @@ func root() string {
 	return ""
 }
 
-// tmpfs says what keeps us from mounting a small disk.
-func tmpfs() string {
-	if exec.Command("unshare", "-m", "true").Run() != nil {
+// mounts says what keeps us from mounting a file system.
+func mounts() string {
+	if exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt").Run() != nil {
 		return "needs the right to mount"
 	}
 	return ""
+}
+
+// ownShm gives bench a /dev/shm that no other run of this suite sees, with an
+// engine's file in it, and notes what is there afterwards.
+func ownShm(w *world) {
+	const script = `mount -t tmpfs none /dev/shm && echo theirs > /dev/shm/psm_before && sleep 0.1 && "$@"; code=$?; ls /dev/shm > shm; exit $code`
+	w.wrapper = []string{"unshare", "-m", "sh", "-c", script, "sh"}
 }
 
 // smallDisk gives bench a disk of 64 MiB for its results and fills it in the

@@ -135,7 +135,7 @@ func (w *world) sweep() {
 	for _, left := range w.processes() {
 		_ = syscall.Kill(left.pid, syscall.SIGKILL)
 	}
-	for _, beginning := range []string{"psm_chaos_", "chaos_"} {
+	for _, beginning := range []string{"psm_chaos_", "psm_foreign_", "chaos_"} {
 		for _, file := range w.shmFiles(beginning) {
 			_ = os.Remove(file)
 		}

@@ -259,14 +259,29 @@ func (w *world) events() []results.Event {
 	return events
 }
 
+// journalSize is the length of all journals together.
+func (w *world) journalSize() int64 {
+	found, _ := filepath.Glob(w.path("results", "*", "*", results.JournalName))
+	var sum int64
+	for _, path := range found {
+		if info, err := os.Stat(path); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
+
 const poll = 10 * time.Millisecond
 
 // await waits for an event of the journal; false if ctx ends before it comes.
 func (w *world) await(ctx context.Context, wanted func(results.Event) bool) (results.Event, bool) {
-	for {
-		for _, e := range w.events() {
-			if wanted(e) {
-				return e, true
+	for seen := int64(-1); ; {
+		if now := w.journalSize(); now != seen {
+			seen = now
+			for _, e := range w.events() {
+				if wanted(e) {
+					return e, true
+				}
 			}
 		}
 		if !pause(ctx, poll) {
