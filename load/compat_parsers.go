@@ -71,7 +71,9 @@ func (b *blockParser) cutMessages(from int, at time.Duration) {
 		start = end + 2
 		from = start
 	}
-	b.buffer = append(b.buffer[:0], b.buffer[start:]...)
+	if start > 0 { // else a message as long as megabytes would be copied at each of its reads
+		b.buffer = append(b.buffer[:0], b.buffer[start:]...)
+	}
 }
 
 // takeRest takes what is left if it is a message, although nothing ended it.
