@@ -31,7 +31,9 @@ test: ## all tests; with the race detector where a C compiler is at hand
 
 .PHONY: chaos
 chaos: ## every fault and 50 kills of bench itself; prints the table of faults and outcomes (4 minutes)
-	BENCH_CHAOS=full $(GO) test ./chaos -count=1 -timeout 20m -v | grep -v '^=== '
+	@mkdir -p .cache; echo 'every word goes to .cache/chaos.log'; \
+	  BENCH_CHAOS=full $(GO) test ./chaos -count=1 -timeout 20m -v > .cache/chaos.log 2>&1; status=$$?; \
+	  grep -v '^=== ' .cache/chaos.log; exit $$status
 
 .PHONY: gpu-test
 gpu-test: ## on a machine with GPUs: all that reads them must agree (NVML with nvidia-smi, sysfs with AMD's tools)

@@ -143,6 +143,10 @@ func loadFaults() []fault {
 			verdict: failed, class: results.FailEngineDied, says: "Engine core initialization failed",
 		},
 		{stage: load, kind: "hang", name: "silent for ever", engine: says(), bad: ready("60s", "1s"), verdict: failed, class: results.FailReadyStall},
+		{
+			stage: load, kind: "lie", name: "the log says ready and nobody listens", bad: ready("2s", "0s"),
+			engine: says("INFO:     Application startup complete."), verdict: failed, class: results.FailReadyTimeout, says: "TCP",
+		},
 		{stage: load, kind: "slow", name: "503 for a second", engine: func(c *engine) { c.Loading = time.Second }},
 		{stage: load, kind: "slow", name: "loads and loads", engine: func(c *engine) { c.Chatter = true }, bad: ready("2s", "1500ms"), verdict: failed, class: results.FailReadyTimeout, says: "TCP"},
 		{stage: load, kind: "flood", name: "100 MB of log", engine: func(c *engine) { c.Flood = 100 << 20 }},
@@ -160,6 +164,23 @@ func readyFaults() []fault {
 	const r = "ready"
 	slow := ready("3s", "0s")
 	return []fault{
+		{stage: r, kind: "crash", name: "ends at the first request", engine: func(c *engine) { c.DieAt = 1 }, verdict: failed, class: results.FailExited, says: "code 0"},
+		{
+			stage: r, kind: "crash", name: "killed at the first request", engine: func(c *engine) {
+				c.Request = []fakeengine.Fault{{Kind: fakeengine.FaultKill, From: 1}}
+			}, verdict: failed, class: results.FailExited, says: "signal 9",
+		},
+		{
+			stage: r, kind: "flood", name: "the first answer is a line of 64 MiB", bad: ready("10s", "0s"), engine: func(c *engine) {
+				c.Request = []fakeengine.Fault{{Kind: fakeengine.FaultHuge, From: 1, To: 1}}
+			},
+		},
+		{
+			stage: r, kind: "leak", name: "ends at the first request, its worker lives", bad: hasted, engine: func(c *engine) {
+				children(vllmTree)(c)
+				c.DieAt = 1
+			}, verdict: failed, class: results.FailExited,
+		},
 		{stage: r, kind: "hang", name: "health never answers", engine: func(c *engine) { c.HealthHang = true }, bad: slow, verdict: failed, class: results.FailReadyTimeout, says: "health"},
 		{stage: r, kind: "lie", name: "another model", engine: func(c *engine) { c.Model = "another" }, verdict: failed, class: results.FailWrongModel, says: `"another"`},
 		{

@@ -28,6 +28,10 @@ func stopFaults() []fault {
 		{stage: stop, kind: "hang", name: "ignores SIGTERM", engine: func(c *engine) { c.IgnoreTerm = true }, bad: hasted, after: proofSays("TERM KILL", 0)},
 		{stage: stop, kind: "slow", name: "drains longer than its grace", engine: func(c *engine) { c.Drain = 20 * time.Second }, bad: hasted, after: proofSays("TERM KILL", 0)},
 		{stage: stop, kind: "slow", name: "drains within its grace", engine: func(c *engine) { c.Drain = time.Second }, after: proofSays("TERM", 0)},
+		{
+			stage: stop, kind: "flood", name: "30 MB of log when told to end", engine: func(c *engine) { c.TermFlood = 30 << 20 },
+			scenario: block{"disk": block{"max-log": "1MiB"}}, after: smallLogs,
+		},
 		{stage: stop, kind: "crash", name: "exits with 1", engine: func(c *engine) { c.TermCode = 1 }},
 		{stage: stop, kind: "leak", name: "worker in its own group", engine: children(fakeengine.Child{Group: true})},
 		{stage: stop, kind: "leak", name: "worker in its own session", engine: children(fakeengine.Child{Session: true, IgnoreTerm: true}), bad: hasted, after: proofSays("TERM KILL", 1)},

@@ -114,6 +114,13 @@ func TestTable(t *testing.T) {
 			short++
 		}
 	}
+	for _, stage := range stages()[:5] { // of servers
+		for _, kind := range kinds() {
+			if !slices.ContainsFunc(all, func(r row) bool { return r.stage == stage && r.kind == kind }) {
+				t.Errorf("no fault of kind %s at stage %s", kind, stage)
+			}
+		}
+	}
 	for _, word := range words() {
 		if meanings()[word] == "" {
 			t.Errorf("nothing says what %q means", word)

@@ -84,6 +84,7 @@ func engineMain(config Config) int {
 				fmt.Fprintln(os.Stderr, "fake engine: start child:", err)
 			}
 		}
+		flood(config.TermFlood)
 		time.Sleep(config.Drain)
 		return config.TermCode
 	case code := <-exit:
