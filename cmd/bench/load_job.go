@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -101,11 +102,13 @@ func nameModel(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.S
 	return nil
 }
 
-// listModels asks until the server can be reached, if there is time to wait.
+// listModels asks until the server answers, if there is time to wait: one that
+// loads its model refuses connections first, and then says 503.
 func listModels(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.Server) (models []string, err error) {
 	ask := func(ctx context.Context) error {
 		models, err = server.Models(ctx)
-		if failure, ok := errors.AsType[*results.Failure](err); ok && failure.Class == results.FailConnect {
+		failure, ok := errors.AsType[*results.Failure](err)
+		if ok && (failure.Class == results.FailConnect || failure.HTTPStatus == http.StatusServiceUnavailable) {
 			return failure
 		}
 		return nil
