@@ -90,7 +90,7 @@ func allBlocks() []*blockInfo {
 	return []*blockInfo{
 		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
 		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
-		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(),
+		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(),
 	}
 }
 

@@ -40,6 +40,7 @@ func sections() []section {
 		{title: "Top level", info: fileBlock().info()},
 		{title: "llama-bench", info: llamaBenchBlock().info()},
 		{title: "simulate", info: simulateBlock().info()},
+		{title: "slurm", info: slurmBlock().info()},
 		{title: "deadlines", info: deadlinesBlock().info()},
 		{title: "watchdog", info: watchdogBlock().info()},
 		{title: "disk", info: diskBlock().info()},

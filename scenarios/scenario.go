@@ -44,6 +44,8 @@ type Scenario struct {
 	Hooks              LevelHooks
 	Checks             []Check
 	Notify             []Notify
+	On                 Where
+	Slurm              Slurm
 
 	Profile  string    // the named load profile beneath load:, "" if none
 	Sets     []string  // the --set overrides, as given

@@ -1,6 +1,9 @@
 package scenarios
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // maxCount bounds whole numbers that say how often or how many.
 const maxCount = 1_000_000_000
@@ -49,7 +52,7 @@ deadlines: {step: 30m, run: 12h}
 				func(s *Scenario) *Restart { return &s.Restart }).or(string(RestartVariant)),
 			enumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, or stop the run.",
 				[]OnFailure{Continue, SkipVariant, StopRun}, func(s *Scenario) *OnFailure { return &s.OnFailure }).or(string(Continue)),
-		}, append(reportFields(), policyFields()...)...),
+		}, slices.Concat(reportFields(), policyFields(), clusterFields())...),
 	}
 }
 

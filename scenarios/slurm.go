@@ -1,0 +1,38 @@
+package scenarios
+
+import "time"
+
+// Where says on which machines a run's servers run.
+type Where string
+
+// The places of a run.
+const (
+	Here    Where = "here"  // on this box
+	OnSlurm Where = "slurm" // on the nodes of a Slurm cluster
+)
+
+// Nodes says on which nodes of a cluster the repeats of a variant run.
+type Nodes string
+
+// Spread repeats tell a node's own speed from the variant's; on the same node
+// there is nothing to be told apart.
+const (
+	SpreadNodes Nodes = "spread" // every repeat is a job of its own, wherever there is room
+	SameNode    Nodes = "same"   // one job a variant, its repeats one after the other
+)
+
+// Slurm says how a run is submitted to a Slurm cluster. Texts are handed to
+// sbatch as they stand; "" leaves the cluster's default.
+type Slurm struct {
+	Partition  string
+	Account    string
+	QOS        string
+	Gres       string
+	Constraint string
+	Time       time.Duration // limit of a job; 0: the partition's
+	Grace      time.Duration // before that limit a job ends what it does, and is queued again
+	Nodes      Nodes
+	AtOnce     int      // jobs that may run at the same time; 0: as many as there is room for
+	Options    []string // further options of sbatch
+	Setup      []string // lines of shell that run on the node before bench
+}
