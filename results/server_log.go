@@ -18,7 +18,7 @@ func ServerLogName(replica int) string { return fmt.Sprintf("server-%d.log", rep
 
 // OpenServerLog opens a replica's log of a life that runs or has ended.
 func (f *Folder) OpenServerLog(life string, replica int) (io.ReadCloser, error) {
-	return openRecords(filepath.Join(f.LifeDir(life), ServerLogName(replica)))
+	return openLines(filepath.Join(f.LifeDir(life), ServerLogName(replica)))
 }
 
 // PlainServerLogs lists the logs of a life that are not closed yet.

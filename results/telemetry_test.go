@@ -153,7 +153,7 @@ func FuzzReadTelemetry(f *testing.F) {
 	f.Add([]byte("\n\n{}\nnull\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lines, yielded := bytes.Count(data, []byte("\n"))+1, 0
-		decodeSamples(bytes.NewReader(data), func(TelemetrySample, error) bool {
+		decodeLines(bytes.NewReader(data), "samples", func(TelemetrySample, error) bool {
 			yielded++
 			return true
 		})

@@ -1,0 +1,170 @@
+package results
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	compressedSuffix   = ".zst"
+	defaultFlushPeriod = time.Second
+)
+
+// lineWriter writes a file of a step folder while the step runs, one JSON value
+// a line, and leaves a compressed file when it has ended. A killed process
+// loses the lines of at most one flush period. It is safe for concurrent use.
+type lineWriter struct {
+	word string // what the lines are, for errors
+	path string // of the plain file
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	f     *os.File   // nil: closed
+	buf   *bufio.Writer
+	enc   *json.Encoder
+	count int
+	err   error // the first error of writing; all later calls return it
+}
+
+// newLineWriter starts the file name in folder dir, which it makes if need be.
+// What an earlier attempt left is moved aside. A flush period of 0 is one
+// second.
+func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, error) {
+	w := &lineWriter{word: word, path: filepath.Join(dir, name), stop: make(chan struct{})}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, w.failed(err)
+	}
+	for _, suffix := range []string{"", compressedSuffix} {
+		if err := setAside(dir, name, suffix); err != nil {
+			return nil, w.failed(err)
+		}
+	}
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	w.f, w.buf = f, bufio.NewWriterSize(f, 64<<10)
+	w.enc = json.NewEncoder(w.buf)
+	w.enc.SetEscapeHTML(false)
+	if flush <= 0 {
+		flush = defaultFlushPeriod
+	}
+	w.done.Go(func() { w.flushEvery(flush) })
+	return w, nil
+}
+
+// setAside renames name+suffix to the first free name of an earlier attempt:
+// NAME.earlier-N.EXT+suffix.
+func setAside(dir, name, suffix string) error {
+	path := filepath.Join(dir, name+suffix)
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	stem, ext, _ := strings.Cut(name, ".")
+	for n := 1; ; n++ {
+		aside := filepath.Join(dir, stem+".earlier-"+strconv.Itoa(n)+"."+ext+suffix)
+		if _, err := os.Lstat(aside); errors.Is(err, os.ErrNotExist) {
+			return os.Rename(path, aside)
+		}
+	}
+}
+
+func (w *lineWriter) failed(err error) error { return fmt.Errorf("write %s: %w", w.word, err) }
+
+func (w *lineWriter) flushEvery(period time.Duration) {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-tick.C:
+			w.mu.Lock()
+			if w.f != nil {
+				w.keep(w.buf.Flush())
+			}
+			w.mu.Unlock()
+		}
+	}
+}
+
+// keep remembers the first error; the caller holds the mutex.
+func (w *lineWriter) keep(err error) {
+	if w.err == nil && err != nil {
+		w.err = w.failed(err)
+	}
+}
+
+// write appends one line.
+func (w *lineWriter) write(line any) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f == nil {
+		return w.failed(errWriterClosed)
+	}
+	if w.err == nil {
+		w.keep(w.enc.Encode(line))
+		w.count++
+	}
+	return w.err
+}
+
+var errWriterClosed = errors.New("the writer is closed")
+
+// close flushes, compresses and removes the plain file. After an error the
+// plain file stays, with what could be written.
+func (w *lineWriter) close() error {
+	w.mu.Lock()
+	if w.f == nil {
+		defer w.mu.Unlock()
+		return w.err
+	}
+	w.keep(w.buf.Flush())
+	w.keep(w.f.Sync())
+	w.keep(w.f.Close())
+	w.f = nil
+	err := w.err
+	w.mu.Unlock()
+	close(w.stop)
+	w.done.Wait()
+	if err != nil {
+		return err
+	}
+	if err := compressFile(w.path); err != nil {
+		return fmt.Errorf("compress %s: %w", w.word, err)
+	}
+	return nil
+}
+
+// compressFile replaces path by path.zst.
+func compressFile(path string) error {
+	plain, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = plain.Close() }()
+	err = writeAtomic(path+compressedSuffix, func(w io.Writer) error {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(z, plain)
+		return errors.Join(err, z.Close())
+	})
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
