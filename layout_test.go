@@ -39,6 +39,7 @@ var rules = map[string]rule{
 	"dataset/pickle":         {never: pure},
 	"metrics":                {ours: []string{"results"}, never: pure},
 	"report":                 {ours: []string{"results", "metrics"}, never: noSystem},
+	"report/chart":           {ours: []string{"metrics"}, never: append([]string{"os"}, noSystem...)},
 	"gpu":                    {ours: []string{"results"}, never: noCLI},
 	"launchers":              {ours: []string{"results", "launchers/process"}, never: noCLI},
 	"launchers/process":      {ours: []string{"results"}, never: append([]string{"net/http"}, noCLI...)},
@@ -69,6 +70,7 @@ var onlyUser = map[string]string{
 	"github.com/aclements/go-moremath": "metrics",
 	"github.com/dlclark/regexp2/v2":    "dataset/tokenizer",
 	"github.com/parquet-go/parquet-go": "dataset",
+	"gonum.org/v1/plot":                "report/chart",
 }
 
 func TestLayout(t *testing.T) {

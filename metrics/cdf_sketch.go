@@ -1,0 +1,117 @@
+package metrics
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// SketchError is how far a value read from a Sketch lies from the true one at
+// most, as a share of it.
+const SketchError = 0.005
+
+// sketchFloor is the smallest magnitude that a Sketch tells from 0.
+const sketchFloor = 1e-9
+
+// Sketch is a distribution of any number of values in a few tens of kilobytes:
+// counts of values in ranges whose ends lie 1 % apart. Shares are exact, values
+// within SketchError. The zero Sketch is empty.
+type Sketch struct {
+	n            int
+	low, high    float64
+	below, above map[int]int // by range; negative values, positive ones
+	zero         int
+}
+
+var (
+	sketchGamma = (1 + SketchError) / (1 - SketchError)
+	sketchLog   = math.Log(sketchGamma)
+)
+
+// Add counts a value; those that are no numbers are not counted.
+func (s *Sketch) Add(v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return
+	}
+	if s.n == 0 {
+		s.low, s.high = v, v
+		s.below, s.above = map[int]int{}, map[int]int{}
+	}
+	s.n++
+	s.low, s.high = min(s.low, v), max(s.high, v)
+	switch {
+	case v > sketchFloor:
+		s.above[sketchRange(v)]++
+	case v < -sketchFloor:
+		s.below[sketchRange(-v)]++
+	default:
+		s.zero++
+	}
+}
+
+// sketchRange numbers the range that a positive value falls into.
+func sketchRange(v float64) int { return int(math.Ceil(math.Log(v) / sketchLog)) }
+
+// sketchValue stands for all values of a range.
+func sketchValue(i int) float64 { return 2 * math.Pow(sketchGamma, float64(i)) / (sketchGamma + 1) }
+
+// N is the number of values.
+func (s *Sketch) N() int { return s.n }
+
+// Vertices is the distribution, reduced to at most MaxCDFVertices; empty
+// without values. The first and the last are the smallest and the largest
+// value, exactly.
+func (s *Sketch) Vertices() []CDFVertex {
+	if s.n == 0 {
+		return nil
+	}
+	out := []CDFVertex{{X: s.low, P: 0}}
+	seen := 0
+	add := func(value float64, count int) {
+		seen += count
+		out = append(out, CDFVertex{X: min(max(value, s.low), s.high), P: float64(seen) / float64(s.n)})
+	}
+	for _, i := range slices.Backward(slices.Sorted(maps.Keys(s.below))) {
+		add(-sketchValue(i), s.below[i])
+	}
+	if s.zero > 0 {
+		add(0, s.zero)
+	}
+	for _, i := range slices.Sorted(maps.Keys(s.above)) {
+		add(sketchValue(i), s.above[i])
+	}
+	out[len(out)-1].X = s.high
+	return thinCDF(out, s.n)
+}
+
+// Quantile is the value at or below which a share p of the values lies, within
+// SketchError; NaN without values.
+func (s *Sketch) Quantile(p float64) float64 {
+	vertices := s.Vertices()
+	for _, v := range vertices {
+		if v.P >= p && v.P > 0 {
+			return v.X
+		}
+	}
+	return math.NaN()
+}
+
+// thinCDF keeps, of the ends of ranges, those that the ranks of a reduced
+// distribution need.
+func thinCDF(all []CDFVertex, n int) []CDFVertex {
+	if len(all) <= MaxCDFVertices {
+		return all
+	}
+	out := all[:1:1]
+	at := 1
+	for _, rank := range cdfRanks(n) {
+		want := float64(rank) / float64(n)
+		for at < len(all)-1 && all[at].P < want {
+			at++
+		}
+		if out[len(out)-1] != all[at] {
+			out = append(out, all[at])
+		}
+	}
+	return out
+}

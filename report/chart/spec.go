@@ -1,0 +1,57 @@
+package chart
+
+import "math"
+
+// Head is what every drawing has.
+type Head struct {
+	ID    string // of the element, unique in its page; "": made of the title
+	Title string // what is shown, in one line: the accessible name; must not be empty
+	Note  string // said before the figures in the description, for example how many repeats there were
+}
+
+// Ref lets a mark tell of itself and lead somewhere.
+type Ref struct {
+	Title   string // tooltip; "": made of label and values
+	Href    string // fragment, relative or http(s) address; "": the mark is no link
+	Step    string // data-step, for the page's script
+	Variant string // data-variant
+}
+
+// Unit is the base unit of an axis. Values of seconds, bytes and shares are
+// shown in the unit that reads best; others as they are.
+type Unit string
+
+// The units that are scaled or written in a way of their own.
+const (
+	Number  Unit = ""    // counts and ratios
+	Seconds Unit = "s"   // shown as µs, ms, s, min or h
+	Bytes   Unit = "B"   // shown as KiB to TiB
+	Share   Unit = "0-1" // 0 to 1, shown in per cent
+)
+
+// Axis says what a direction of a chart shows. The zero value is a linear
+// axis of numbers as wide as its values.
+type Axis struct {
+	Label string   // the quantity, without its unit
+	Unit  Unit     // Seconds, Bytes, Share or any other, for example "tok/s"
+	Log   bool     // values that are not positive are left out, and that is said
+	Zero  bool     // begins at 0 where all values are positive; not with Log
+	Min   *float64 // null: of the values
+	Max   *float64
+}
+
+// XY is a place in the units of the axes.
+type XY struct{ X, Y float64 }
+
+// drawable reports whether both coordinates are numbers.
+func (p XY) drawable() bool { return finite(p.X) && finite(p.Y) }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// known is what a pointer to a number holds; NaN where there is none.
+func known(v *float64) float64 {
+	if v == nil || !finite(*v) {
+		return math.NaN()
+	}
+	return *v
+}
