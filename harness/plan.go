@@ -16,6 +16,9 @@ type Box struct {
 	GPUs   int
 
 	Devices []gpu.Device // of Vendor, by index; nil: only their number is known
+	Granted []int        // indices of the GPUs that a scheduler has granted, GPUs of them; nil: all
+
+	PortOffset int // added to ports that bench chooses, so that jobs on one box look for them in different places
 }
 
 // Plan is every step of a run, decided before anything is touched. It is

@@ -33,7 +33,6 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 		if placed != nil {
 			spec.GPUs = placed[replica]
 		}
-		spec.Devices = deviceIDs(kind, spec, box)
 		spec.Devices = devicesOf(kind, v, box, spec.GPUs)
 		specs = append(specs, spec)
 	}
@@ -77,11 +76,23 @@ func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, p
 	placed, err = launchers.Place(need, replicas, v.Server.GPUs.List, box.GPUs)
 	var short *results.Failure
 	if !errors.As(err, &short) {
-		return placed, "", err
+		return box.granted(placed), "", err
 	}
 	problem = fmt.Sprintf("variant %q: %s", v.Name, short.Message)
 	placed, err = launchers.Place(need, replicas, nil, need*replicas)
 	return placed, problem, err
+}
+
+// granted turns places among the granted GPUs into indices of the box.
+func (b Box) granted(placed [][]int) [][]int {
+	for _, gpus := range placed {
+		for i, at := range gpus {
+			if b.Granted != nil {
+				gpus[i] = b.Granted[at]
+			}
+		}
+	}
+	return placed
 }
 
 func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, box Box) launchers.Spec {
@@ -100,8 +111,8 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 	if spec.Dir == "" {
 		spec.Dir = sc.Dir
 	}
-	if spec.Port == 0 {
-		spec.Port = kind.DefaultPort
+	if spec.Port == 0 && kind.DefaultPort != 0 {
+		spec.Port = kind.DefaultPort + box.PortOffset
 	}
 	if sc.Method == scenarios.LlamaBench {
 		asProgram(sc, &spec, box)
@@ -117,21 +128,6 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 		}
 	}
 	return spec
-}
-
-// deviceIDs are the devices whose memory the server may use: those placed, or
-// all where visibility is left alone.
-func deviceIDs(kind launchers.Kind, spec launchers.Spec, box Box) []string {
-	if kind.External || kind.Simulated {
-		return nil
-	}
-	var ids []string
-	for _, d := range box.Devices {
-		if spec.GPUs == nil || slices.Contains(spec.GPUs, d.Index) {
-			ids = append(ids, d.ID())
-		}
-	}
-	return ids
 }
 
 func args(in []scenarios.Arg) []launchers.Arg {

@@ -15,7 +15,7 @@ import (
 func (r *Runner) newResult(a attempt) *results.Result {
 	ref := a.StepRef
 	result := &results.Result{
-		Format: results.FormatVersion, Bench: r.Version, Scenario: r.Scenario.Name, Run: r.RunID, Step: ref,
+		Format: results.FormatVersion, Bench: r.Version, Scenario: r.Scenario.Name, Run: r.RunID, Node: r.Node, Step: ref,
 		StartedAt: now(), Asked: a.Asked, Earlier: a.earlier, Changes: r.changesOf(ref.Variant),
 	}
 	if len(result.Changes) > 0 {

@@ -33,6 +33,7 @@ type Runner struct {
 	Observe func(Update) // nil: nobody watches
 	Version string       // of this program, for result.json
 	RunID   string
+	Node    string // name of this machine
 	Cookie  string // marks the processes of this run
 
 	sets       promptCache

@@ -32,7 +32,10 @@ const (
 
 // Folder is the folder of one run. Its methods that return paths touch
 // nothing; the file at a path need not exist.
-type Folder struct{ dir string }
+type Folder struct {
+	dir  string
+	part string // folder of the job that writes; "": the run is written as a whole
+}
 
 // Create makes results folder root/scenario/runID. It refuses one that exists.
 func Create(root, scenario, runID string) (*Folder, error) {
@@ -68,7 +71,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// Open opens the folder of an existing run.
+// Open opens the folder of an existing run, or that of a job within one.
 func Open(dir string) (*Folder, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -79,6 +82,9 @@ func Open(dir string) (*Folder, error) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err == nil {
 		return &Folder{dir: dir}, nil
+	}
+	if run, ok := runOfPart(dir); ok {
+		return &Folder{dir: run, part: dir}, nil
 	}
 	if runs := runsBelow(dir); len(runs) > 0 {
 		return nil, fmt.Errorf("open run folder: %s holds %d runs and is none itself; give one of them, such as %s",
@@ -112,10 +118,10 @@ func (f *Folder) Scenario() string { return filepath.Join(f.dir, ScenarioName) }
 func (f *Folder) Plan() string { return filepath.Join(f.dir, PlanName) }
 
 // Environment is the path of the description of the machine.
-func (f *Folder) Environment() string { return filepath.Join(f.dir, EnvironmentName) }
+func (f *Folder) Environment() string { return f.Own(EnvironmentName) }
 
 // Journal is the path of the journal.
-func (f *Folder) Journal() string { return filepath.Join(f.dir, JournalName) }
+func (f *Folder) Journal() string { return f.Own(JournalName) }
 
 // StepDir is the folder of the step with that id.
 func (f *Folder) StepDir(id string) string { return filepath.Join(f.dir, stepsName, id) }

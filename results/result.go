@@ -155,6 +155,7 @@ type Result struct {
 	Bench     string    `json:"bench_version"`
 	Scenario  string    `json:"scenario"`
 	Run       string    `json:"run_id"`
+	Node      string    `json:"node"` // name of the machine on which bench ran the step; "": not known
 	Step      StepRef   `json:"step"`
 	StartedAt string    `json:"started_at"` // RFC 3339, wall clock
 	EndedAt   string    `json:"ended_at"`

@@ -19,6 +19,7 @@ type Run struct {
 	Steps       []Step   // every planned step, in the order of the plan
 	Finished    bool     // the journal ends the run; false: it was killed, or goes on
 	Problems    []string // damage that was read around, in words
+	Parts       []Part   // of a run that jobs carry out: what each has left, its events among Events
 }
 
 // StepState says how far a step came.
@@ -62,7 +63,7 @@ func Read(dir string) (*Run, error) {
 	err = errors.Join(
 		run.noteChange(ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256),
 		run.noteChange(PlanName, folder.Plan(), run.Manifest.PlanSHA256),
-		run.readJournal(folder.Journal()),
+		run.readJournals(folder.Journal()),
 	)
 	if err != nil {
 		return nil, err
@@ -128,46 +129,55 @@ func readRaw(path string) (json.RawMessage, error) {
 	return data, nil
 }
 
-func (r *Run) readJournal(path string) error {
+// readJournals reads the run's own journal and those of its jobs.
+func (r *Run) readJournals(own string) error {
+	var err error
+	if r.Events, r.Finished, err = r.readJournal(own, JournalName); err != nil {
+		return err
+	}
+	return r.readParts()
+}
+
+// readJournal reads the events of one journal, and whether it ends a run.
+func (r *Run) readJournal(path, name string) (events []Event, finished bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		r.Problems = append(r.Problems, JournalName+": missing")
-		return nil
+		r.Problems = append(r.Problems, name+": missing")
+		return nil, false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read run folder: %w", err)
+		return nil, false, fmt.Errorf("read run folder: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	for line, err := range ReadJournal(f) {
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		if line.Bad != "" {
-			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %s", JournalName, line.Number, line.Bad))
+			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %s", name, line.Number, line.Bad))
 			continue
 		}
-		r.noteGap(line)
-		r.Events = append(r.Events, line.Event)
+		if last := lastSeq(events); line.Event.Seq != last+1 { // some were lost
+			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: event %d follows event %d", name, line.Number, line.Event.Seq, last))
+		}
+		events = append(events, line.Event)
 		switch line.Event.Kind {
 		case RunStarted, RunResumed:
-			r.Finished = false
+			finished = false
 		case RunFinished:
-			r.Finished = true
+			finished = true
 		default: // says nothing of the run as a whole
 		}
 	}
-	return nil
+	return events, finished, nil
 }
 
-// noteGap reports an event whose number does not follow the one before.
-func (r *Run) noteGap(line JournalLine) {
-	before := 0
-	if n := len(r.Events); n > 0 {
-		before = r.Events[n-1].Seq
+// lastSeq is the number of the last event; 0: there is none.
+func lastSeq(events []Event) int {
+	if len(events) == 0 {
+		return 0
 	}
-	if line.Event.Seq != before+1 {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: event %d follows event %d", JournalName, line.Number, line.Event.Seq, before))
-	}
+	return events[len(events)-1].Seq
 }
 
 // readStep joins a planned step with its result, or with what the journal says.

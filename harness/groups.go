@@ -1,0 +1,59 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+
+	"benchrig/results"
+)
+
+// Groups splits the plan for jobs that may run at the same time on different
+// machines: one job for the lives of a variant and repeat, or of a variant if
+// its repeats must share a machine. A life is never split.
+func (p *Plan) Groups(wholeVariants bool) []results.Group {
+	type key struct {
+		variant string
+		repeat  int
+	}
+	var groups []results.Group
+	at := map[key]int{}
+	for _, life := range p.Lives {
+		k := key{variant: life.Variant}
+		if !wholeVariants {
+			k.repeat = life.Steps[0].Repeat
+		}
+		i, known := at[k]
+		if !known {
+			i, at[k] = len(groups), len(groups)
+			groups = append(groups, results.Group{ID: fmt.Sprintf("g%03d", i+1)})
+		}
+		groups[i].Lives = append(groups[i].Lives, life.ID)
+		for _, step := range life.Steps {
+			groups[i].Steps = append(groups[i].Steps, step.ID)
+		}
+	}
+	return groups
+}
+
+// Of is the part of the plan that is a group's. The error says that the group
+// was made of another plan.
+func (p *Plan) Of(group results.Group) (*Plan, error) {
+	part := *p
+	part.Lives, part.EstimateS = nil, 0
+	var steps []string
+	for _, life := range p.Lives {
+		if !slices.Contains(group.Lives, life.ID) {
+			continue
+		}
+		part.Lives = append(part.Lives, life)
+		part.EstimateS += life.EstimateS
+		for _, step := range life.Steps {
+			steps = append(steps, step.ID)
+			part.EstimateS += step.EstimateS
+		}
+	}
+	if len(part.Lives) != len(group.Lives) || !slices.Equal(steps, group.Steps) {
+		return nil, fmt.Errorf("the plan of this box has other server lives or steps than group %s of the run", group.ID)
+	}
+	return &part, nil
+}
