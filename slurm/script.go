@@ -1,0 +1,113 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Array is a job array: the same command in several jobs, told apart by
+// SLURM_ARRAY_TASK_ID, which counts from 0.
+type Array struct {
+	Name   string   // of its jobs; see JobName
+	Tasks  int      // number of jobs
+	AtOnce int      // jobs that may run at the same time; 0: no limit
+	After  string   // id of an array that must have ended; "": none
+	Dir    string   // absolute: jobs run there
+	Output string   // absolute path of the jobs' output, with sbatch's %A and %a
+	Argv   []string // the command
+	Setup  []string // lines of shell before it
+
+	Partition, Account, QOS, Gres, Constraint string // "": the cluster's
+	Options                                   []string
+	Time                                      time.Duration // limit of a job; 0: the partition's
+	Grace                                     time.Duration // before that limit SIGUSR1 is sent to the command; 0: never
+}
+
+// JobName is by what Slurm knows the jobs of a run.
+func JobName(run string) string { return "bench-" + run }
+
+// Script is what sbatch is given.
+func (a Array) Script() (string, error) {
+	var b strings.Builder
+	b.WriteString("#!/bin/bash\n")
+	for _, option := range a.options() {
+		if strings.ContainsFunc(option, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' }) {
+			return "", fmt.Errorf("write job script: %q cannot be an option of sbatch: it has a control character, quote or backslash", option)
+		}
+		name, value, ok := strings.Cut(option, "=")
+		if ok && strings.ContainsAny(value, " '#") {
+			option = name + `="` + value + `"`
+		}
+		fmt.Fprintf(&b, "#SBATCH %s\n", option)
+	}
+	for _, line := range a.Setup {
+		b.WriteString(line + "\n")
+	}
+	if len(a.Argv) == 0 {
+		return "", errors.New("write job script: no command")
+	}
+	words := make([]string, len(a.Argv))
+	for i, word := range a.Argv {
+		words[i] = quoted(word)
+	}
+	fmt.Fprintf(&b, "exec %s\n", strings.Join(words, " "))
+	return b.String(), nil
+}
+
+// options are those of sbatch, in the order of the script.
+func (a Array) options() []string {
+	array := fmt.Sprintf("--array=0-%d", a.Tasks-1)
+	if a.AtOnce > 0 {
+		array += fmt.Sprintf("%%%d", a.AtOnce)
+	}
+	options := []string{"--job-name=" + a.Name, array, "--nodes=1", "--ntasks=1", "--requeue", "--open-mode=append", "--chdir=" + a.Dir, "--output=" + a.Output}
+	if a.Grace > 0 {
+		options = append(options, fmt.Sprintf("--signal=B:USR1@%d", int(a.Grace.Seconds())))
+	}
+	for _, o := range []struct{ name, value string }{
+		{"partition", a.Partition}, {"account", a.Account}, {"qos", a.QOS}, {"gres", a.Gres}, {"constraint", a.Constraint}, {"time", limit(a.Time)},
+	} {
+		if o.value != "" {
+			options = append(options, "--"+o.name+"="+o.value)
+		}
+	}
+	if a.After != "" {
+		options = append(options, "--dependency=afterany:"+a.After)
+	}
+	return slices.Concat(options, a.Options)
+}
+
+// limit is a time as sbatch reads it: days-hours:minutes:seconds.
+func limit(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	const hoursOfDay = 24
+	s := int(d.Round(time.Second).Seconds())
+	hours := s / int(time.Hour/time.Second)
+	return fmt.Sprintf("%d-%02d:%02d:%02d", hours/hoursOfDay, hours%hoursOfDay, s/60%60, s%60)
+}
+
+// quoted is a word that a shell reads back as it is.
+func quoted(word string) string {
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Split cuts n tasks into arrays of at most most tasks.
+func Split(n, most int) []int {
+	var sizes []int
+	for ; n > 0; n -= most {
+		sizes = append(sizes, min(n, most))
+	}
+	return sizes
+}
+
+// taskID is the number that Slurm gives a job of an array.
+func taskID(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0
+}

@@ -1,0 +1,61 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// jobsName is the folder for the jobs that a scheduler runs on this machine:
+// each has its share of it, and so a lock and a register of its own.
+const jobsName = "jobs"
+
+// OpenJob opens the state of a scheduler's job on this machine below root.
+func OpenJob(root, job string) (*Box, error) {
+	b, err := Open(root)
+	if err != nil {
+		return nil, err
+	}
+	return open(filepath.Join(b.dir, jobsName), job)
+}
+
+// Jobs opens the states that jobs have left on this machine, those of jobs that
+// run included.
+func Jobs(root string) ([]*Box, error) {
+	b, err := Open(root)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Join(b.dir, jobsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list jobs of this box: %w", err)
+	}
+	var boxes []*Box
+	for _, entry := range entries {
+		if entry.IsDir() {
+			boxes = append(boxes, &Box{dir: filepath.Join(b.dir, jobsName, entry.Name())})
+		}
+	}
+	return boxes, nil
+}
+
+// Remove forgets a job that has ended and left nothing. The caller holds its
+// lock.
+func (b *Box) Remove() error {
+	runs, err := b.Runs()
+	if err != nil {
+		return err
+	}
+	if len(runs) > 0 {
+		return fmt.Errorf("remove state %s: it notes %d runs that may have left something", b.dir, len(runs))
+	}
+	if err := os.RemoveAll(b.dir); err != nil {
+		return fmt.Errorf("remove state: %w", err)
+	}
+	return nil
+}

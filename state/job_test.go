@@ -1,0 +1,60 @@
+package state
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+)
+
+func TestJobsHaveLocksOfTheirOwn(t *testing.T) {
+	root := t.TempDir()
+	first, err := OpenJob(root, "17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := OpenJob(root, "18")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []*Box{first, second} {
+		lock, err := b.Lock("test")
+		if err != nil {
+			t.Fatalf("Lock(%s) = %v, want it beside the other job's", b.Dir(), err)
+		}
+		defer func() { _ = lock.Release() }()
+	}
+	boxes, err := Jobs(root)
+	if err != nil || len(boxes) != 2 {
+		t.Fatalf("Jobs() = %v, %v, want two", boxes, err)
+	}
+	if _, err := boxes[0].Lock("test"); !errors.As(err, new(*BusyError)) {
+		t.Errorf("Lock of a running job = %v, want a BusyError", err)
+	}
+}
+
+func TestJobIsRemovedOnceNothingIsLeft(t *testing.T) {
+	root := t.TempDir()
+	if boxes, err := Jobs(root); err != nil || boxes != nil {
+		t.Fatalf("Jobs() = %v, %v, want none", boxes, err)
+	}
+	job, err := OpenJob(root, "a/../b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := job.Register(Run{Dir: dir, Cookie: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Remove(); err == nil {
+		t.Error("Remove() = nil with a run noted, want an error")
+	}
+	if err := job.Forget(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Remove(); err != nil {
+		t.Error(err)
+	}
+	if boxes, err := Jobs(root); err != nil || len(boxes) != 0 {
+		t.Errorf("Jobs() = %v, %v, want none", boxes, err)
+	}
+}
