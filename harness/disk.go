@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -75,7 +74,7 @@ func (r *Runner) watchDisk(ctx context.Context, done <-chan struct{}, full conte
 // The context that it gives ends when the disk is full.
 func (r *Runner) guardDisk(ctx context.Context) (guarded context.Context, free func()) {
 	guarded, full := context.WithCancelCause(ctx)
-	path := filepath.Join(r.Folder.Dir(), reserveName)
+	path := r.Folder.Own(reserveName)
 	reserve(path)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -105,7 +104,7 @@ func reserve(path string) {
 }
 
 // useReserve frees what was kept aside for the last results.
-func (r *Runner) useReserve() { _ = os.Remove(filepath.Join(r.Folder.Dir(), reserveName)) }
+func (r *Runner) useReserve() { _ = os.Remove(r.Folder.Own(reserveName)) }
 
 // onFullDisk does a write that must not be lost. If it fails, the reserve makes
 // room for a second try, and nothing more is run.

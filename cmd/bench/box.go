@@ -48,20 +48,21 @@ func takeBox(ctx context.Context, e env, box *state.Box, what string, wait bool)
 
 // closeRun forgets a run of which nothing is left to be ended or put back; a
 // run that may have left something stays noted.
-func closeRun(box *state.Box, dir string) error {
-	events, err := journalOf(dir)
+func closeRun(box *state.Box, folder *results.Folder) error {
+	events, err := journalOf(folder)
 	if err != nil {
 		return err
 	}
 	if len(launchers.OpenLives(events)) > 0 || len(hooks.OpenUndos(events)) > 0 {
 		return nil
 	}
-	return box.Forget(dir)
+	return box.Forget(folder.Own(""))
 }
 
-// journalOf reads the events of a run; lines that are none are left out.
-func journalOf(dir string) ([]results.Event, error) {
-	file, err := os.Open(filepath.Join(dir, results.JournalName))
+// journalOf reads the events of a run, or of one of its jobs; lines that are
+// none are left out.
+func journalOf(folder *results.Folder) ([]results.Event, error) {
+	file, err := os.Open(folder.Journal())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // nothing was started
 	}

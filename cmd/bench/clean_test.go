@@ -158,7 +158,7 @@ func TestCleanEndsKilledRun(t *testing.T) {
 			if n := size(t, bystander); n == 0 {
 				t.Error("the bystander was ended")
 			}
-			events, err := journalOf(folder.Dir())
+			events, err := journalOf(folder)
 			if err != nil || len(launchers.OpenLives(events)) != 0 || events[len(events)-1].Kind != results.LifeStopped {
 				t.Errorf("journal ends with %+v, %v, want the server's end", events[len(events)-1], err)
 			}
@@ -298,7 +298,7 @@ func TestCloseRun(t *testing.T) {
 	t.Parallel()
 	b := newCleanBox(t)
 	folder, _ := b.killedRun(t, results.LifeReady)
-	if err := closeRun(b.Box, folder.Dir()); err != nil {
+	if err := closeRun(b.Box, folder); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 1 {
@@ -312,7 +312,7 @@ func TestCloseRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = journal.Close()
-	if err := closeRun(b.Box, folder.Dir()); err != nil {
+	if err := closeRun(b.Box, folder); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 0 {

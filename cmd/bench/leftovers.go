@@ -128,7 +128,7 @@ func (c *cleaning) forget(out *cleanedRun) {
 
 // folder does a run whose folder is there.
 func (c *cleaning) folder(ctx context.Context, out *cleanedRun, folder *results.Folder, cookie string) error {
-	events, err := journalOf(folder.Dir())
+	events, err := journalOf(folder)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type session struct {
 	box       harness.Box
 	plan      *harness.Plan
 	readers   *telemetry
+	node      string // name of this machine
 
 	state *state.Box // once takeBox has it
 	lock  *state.Lock
@@ -56,6 +57,7 @@ func newSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session, e
 		return nil, usageError(err)
 	}
 	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.self)}
+	s.node, _ = os.Hostname() // "": not known
 	if s.plan, err = harness.NewPlan(sc, s.box); err != nil {
 		return nil, usageError(err)
 	}
@@ -107,14 +109,9 @@ func (s *session) identity(host gpu.HostFacts) results.Identity {
 // carryOut runs what is to be run in a folder that is locked, and prints the
 // report. resume is nil for a run that starts.
 func (s *session) carryOut(ctx context.Context, folder *results.Folder, resume *harness.Resume) error {
-	cookie := randomHex(16)
-	if err := s.state.Register(state.Run{Dir: folder.Dir(), Cookie: cookie}); err != nil {
-		return err
-	}
-	outcome, err := s.execute(ctx, folder, resume, cookie)
-	err = errors.Join(err, closeRun(s.state, folder.Dir()))
+	outcome, err := s.measure(ctx, folder, resume)
 	if err != nil {
-		return fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
+		return err
 	}
 	if err := printReport(s.e, folder.Dir(), reportOptions{write: true}); err != nil {
 		return err
@@ -125,13 +122,26 @@ func (s *session) carryOut(ctx context.Context, folder *results.Folder, resume *
 	return outcome.exit()
 }
 
+// measure runs what is to be run, noted with the box until nothing is left.
+func (s *session) measure(ctx context.Context, folder *results.Folder, resume *harness.Resume) (ended, error) {
+	cookie := randomHex(16)
+	if err := s.state.Register(state.Run{Dir: folder.Own(""), Cookie: cookie}); err != nil {
+		return ended{}, err
+	}
+	outcome, err := s.execute(ctx, folder, resume, cookie)
+	if err = errors.Join(err, closeRun(s.state, folder)); err != nil {
+		return outcome, fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
+	}
+	return outcome, nil
+}
+
 func (s *session) execute(ctx context.Context, folder *results.Folder, resume *harness.Resume, cookie string) (ended, error) {
 	journal, err := folder.OpenJournal()
 	if err != nil {
 		return ended{}, err
 	}
 	defer func() { _ = journal.Close() }() // every event is on disk already
-	logFile, err := os.OpenFile(filepath.Join(folder.Dir(), "bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	logFile, err := os.OpenFile(folder.Own("bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return ended{}, err
 	}
@@ -148,7 +158,7 @@ func (s *session) execute(ctx context.Context, folder *results.Folder, resume *h
 	runner := &harness.Runner{
 		Scenario: s.sc, Plan: s.plan, Box: s.box, Folder: folder, Journal: journal, Resume: resume,
 		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: newLoadDriver(s.e), Telemetry: s.readers, Hooks: around, Notifier: around,
-		Observe: newProgress(s.e, log, folder.Dir()).observe, Version: version, RunID: filepath.Base(folder.Dir()), Cookie: cookie,
+		Observe: newProgress(s.e, log, folder.Dir()).observe, Version: version, RunID: filepath.Base(folder.Dir()), Cookie: cookie, Node: s.node,
 	}
 	began := time.Now()
 	outcome, err := runner.Run(ctx)
