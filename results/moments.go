@@ -1,0 +1,191 @@
+package results
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+)
+
+// ReadMoments is ReadRecords for those who draw millions of requests: of each
+// record it reads the position, the times, the chunks, the token counts and the
+// failure, and leaves the rest at its zero value. The record itself and ChunkS
+// are good until the sequence goes on; what its pointers lead to is not reused.
+func ReadMoments(dir string) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		in, err := openLines(filepath.Join(dir, RequestsName))
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			yield(nil, fmt.Errorf("read records: %w", err))
+			return
+		}
+		defer func() { _ = in.Close() }()
+		decodeMoments(in, yield)
+	}
+}
+
+func decodeMoments(r io.Reader, yield func(*Record, error) bool) {
+	in := bufio.NewReaderSize(r, 256<<10)
+	m := &moments{}
+	for line := 1; ; line++ {
+		raw, readErr := m.readLine(in)
+		if readErr != nil && !errors.Is(readErr, io.EOF) {
+			yield(nil, fmt.Errorf("read records: line %d: %w", line, readErr))
+			return
+		}
+		if len(raw) > 0 {
+			record, err := m.decode(raw)
+			switch {
+			case err == nil:
+				if !yield(record, nil) {
+					return
+				}
+			case readErr != nil: // cut by a kill
+			case !yield(nil, fmt.Errorf("read records: line %d: %w", line, err)):
+				return
+			}
+		}
+		if readErr != nil {
+			return
+		}
+	}
+}
+
+// moments decodes one record after the other into the same memory.
+type moments struct {
+	long   []byte // a line that is longer than the reader's buffer
+	record Record
+	chunks []float64
+	kinds  string // of the record before: most have the same
+	*known
+}
+
+// known are the values of one record that can be null.
+type known struct {
+	sent, header, done float64
+	counts             [4]int
+}
+
+// readLine is the next line; good until the next call.
+func (m *moments) readLine(in *bufio.Reader) ([]byte, error) {
+	raw, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return raw, err
+	}
+	m.long = m.long[:0]
+	for errors.Is(err, bufio.ErrBufferFull) {
+		m.long = append(m.long, raw...)
+		raw, err = in.ReadSlice('\n')
+	}
+	m.long = append(m.long, raw...)
+	return m.long, err
+}
+
+// decode reads a line as our writer makes it, and leaves any other to package
+// json.
+func (m *moments) decode(raw []byte) (*Record, error) {
+	m.record, m.known = Record{}, &known{}
+	s := scan{rest: bytes.TrimRight(raw, "\r\n")}
+	if m.fields(&s) {
+		return &m.record, nil
+	}
+	m.record = Record{}
+	if err := json.Unmarshal(raw, &m.record); err != nil {
+		return nil, err
+	}
+	return &m.record, nil
+}
+
+// fields reads the members of the object; false: this is not for us.
+func (m *moments) fields(s *scan) bool {
+	if !s.take('{') {
+		return false
+	}
+	for {
+		name, ok := s.plainString()
+		if !ok || !s.take(':') || !m.field(string(name), s) {
+			return false
+		}
+		if s.take('}') {
+			return len(s.rest) == 0
+		}
+		if !s.take(',') {
+			return false
+		}
+	}
+}
+
+func (m *moments) field(name string, s *scan) bool {
+	r := &m.record
+	switch name {
+	case "index":
+		return s.integer(&r.Index)
+	case "replica":
+		return s.integer(&r.Replica)
+	case "intended_s":
+		return s.number(&r.IntendedS)
+	case "end_s":
+		return s.number(&r.EndS)
+	case "sent_s":
+		return s.numberOrNull(&r.SentS, &m.sent)
+	case "header_s":
+		return s.numberOrNull(&r.HeaderS, &m.header)
+	case "done_s":
+		return s.numberOrNull(&r.DoneS, &m.done)
+	case "chunk_s":
+		return m.readChunks(s)
+	case "chunk_kinds":
+		kinds, ok := s.plainString()
+		if string(kinds) != m.kinds {
+			m.kinds = string(kinds)
+		}
+		r.ChunkKinds = m.kinds
+		return ok
+	case "asked_output_tokens":
+		return s.integer(&r.AskedOutputTokens)
+	case "local_input_tokens":
+		return s.integerOrNull(&r.LocalInputTokens, &m.counts[0])
+	case "input_tokens":
+		return s.integerOrNull(&r.InputTokens, &m.counts[1])
+	case "output_tokens":
+		return s.integerOrNull(&r.OutputTokens, &m.counts[2])
+	case "cached_tokens":
+		return s.integerOrNull(&r.CachedTokens, &m.counts[3])
+	case "request_id", "finish_reason", "output_tokens_source", "text", "text_sha256":
+		_, ok := s.plainString()
+		return ok
+	case "text_tokens", "draft_tokens", "accepted_tokens", "drafts", "conversation", "turn":
+		n := 0
+		return s.null() || s.integer(&n)
+	}
+	return s.null() // a failure, say, is not for us
+}
+
+func (m *moments) readChunks(s *scan) bool {
+	if s.null() {
+		return true
+	}
+	m.chunks = m.chunks[:0]
+	if !s.take('[') {
+		return false
+	}
+	for !s.take(']') {
+		if len(m.chunks) > 0 && !s.take(',') {
+			return false
+		}
+		var v float64
+		if !s.number(&v) {
+			return false
+		}
+		m.chunks = append(m.chunks, v)
+	}
+	m.record.ChunkS = m.chunks
+	return true
+}
