@@ -50,6 +50,7 @@ var rules = map[string]rule{
 	"vllmcli":                {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"hooks":                  {ours: []string{"results", "scenarios", "launchers/process"}, never: noCLI},
 	"suite":                  {ours: []string{"results", "scenarios", "profiles"}, never: append([]string{"os"}, noSystem...)},
+	"slurm":                  {never: noCLI},
 	"doctor":                 {ours: []string{"gpu", "results"}, never: noCLI},
 	"cmd/bench":              {ours: []string{"*"}},
 	"internal/fakeengine":    {},

@@ -120,6 +120,25 @@ func enginesSeen(events []results.Event) map[string]results.Engine {
 	return first
 }
 
+// Within leaves out what is not of the plan, which is a part of the run's.
+func (r *Resume) Within(plan *Plan) *Resume {
+	of := map[string]bool{}
+	for _, ref := range plan.Refs() {
+		of[ref.ID] = true
+	}
+	part := *r
+	part.kept = maps.Clone(r.kept)
+	maps.DeleteFunc(part.kept, func(step string, _ results.Verdict) bool { return !of[step] })
+	part.untold = slices.DeleteFunc(slices.Clone(r.untold), func(result *results.Result) bool { return !of[result.Step.ID] })
+	return &part
+}
+
+// Keeps reports whether a step stays as it is.
+func (r *Resume) Keeps(step string) bool {
+	_, kept := r.kept[step]
+	return kept
+}
+
 // Left is the number of planned steps that are to be run.
 func (r *Resume) Left(plan *Plan) int {
 	left := 0

@@ -27,6 +27,9 @@ const (
 	PassStarted  EventKind = "pass-started"  // the second pass of a step of method sqzb, on servers of its own
 	TestMeasured EventKind = "test-measured" // a test of method llama-bench, in its message
 	EngineSeen   EventKind = "engine-seen"   // who answered, at the first life of a variant and when that changes
+
+	JobsSubmitted EventKind = "jobs-submitted" // to a cluster, that each carry out a group of steps
+	JobsCanceled  EventKind = "jobs-canceled"
 )
 
 // Event is one line of journal.jsonl.
@@ -48,6 +51,13 @@ type Event struct {
 	Undo    []string    `json:"undo,omitempty"` // argv that puts a hook's change back; secrets redacted
 	Changes []string    `json:"changes,omitempty"`
 	Engine  *Engine     `json:"engine,omitempty"`
+	Jobs    *Submission `json:"jobs,omitempty"`
+}
+
+// Submission is a job array that was handed to a cluster.
+type Submission struct {
+	Array  string   `json:"array"`        // its id there
+	Groups []string `json:"array_groups"` // what its jobs carry out, in the order of the cluster's numbers
 }
 
 // Process identifies an operating-system process beyond reuse of its pid: a

@@ -70,6 +70,9 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	if stored.finished(o) {
 		return nothingToDo(e, folder, stored.run)
 	}
+	if len(stored.run.Manifest.Groups) > 0 {
+		return resumeOnCluster(ctx, e, o, stored, folder)
+	}
 	sc, err := stored.scenario(e, o)
 	if err != nil {
 		return err

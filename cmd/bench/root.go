@@ -35,6 +35,8 @@ func newRootCommand(e env) *cobra.Command {
 	root.AddCommand(
 		newRunCommand(e),
 		newResumeCommand(e),
+		newCancelCommand(e),
+		newJobCommand(e),
 		newLoadCommand(e),
 		newSuiteCommand(e),
 		newDatasetCommand(e),

@@ -33,7 +33,8 @@ hurries. A closed terminal does not end the run.`
 type runOptions struct {
 	scenarioOptions
 	boxWait
-	out string
+	out    string
+	detach bool
 }
 
 func newRunCommand(e env) *cobra.Command {
@@ -47,6 +48,7 @@ func newRunCommand(e env) *cobra.Command {
 	o.scenarioOptions.addFlags(cmd.Flags())
 	o.boxWait.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.out, "out", "results", "folder that gets SCENARIO/RUN-ID/")
+	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit and return")
 	return cmd
 }
 
@@ -54,6 +56,9 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	sc, err := o.load(e, path)
 	if err != nil {
 		return err
+	}
+	if sc.On == scenarios.OnSlurm {
+		return runOnCluster(ctx, e, o, sc)
 	}
 	s, err := newSession(ctx, e, sc)
 	if err != nil {
@@ -63,7 +68,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	if err := s.takeBox(ctx, "bench run "+path, o.wait); err != nil {
 		return err
 	}
-	folder, err := prepare(ctx, o, s)
+	folder, err := prepare(ctx, o.out, s, nil)
 	if err != nil {
 		return err
 	}
@@ -103,18 +108,36 @@ func (o ended) exit() error {
 }
 
 // prepare makes the results folder with all that is known before the start.
-// The manifest comes last: a folder without it is no run.
-func prepare(ctx context.Context, o runOptions, s *session) (*results.Folder, error) {
-	sc := s.sc
-	folder, err := results.Create(o.out, sc.Name, newRunID())
+// The manifest comes last: a folder without it is no run. groups are what each
+// job of a cluster will carry out; nil: this process carries out all.
+func prepare(ctx context.Context, out string, s *session, groups []results.Group) (*results.Folder, error) {
+	folder, err := results.Create(out, s.sc.Name, newRunID())
 	if err != nil {
 		return nil, err
 	}
-	hide := launchers.Redactor(sc.Secrets)
-	source := hide(string(sc.Source))
+	hide := launchers.Redactor(s.sc.Secrets)
+	source := hide(string(s.sc.Source))
+	manifest := newManifest(s.sc, s.plan, hide)
+	manifest.Run, manifest.Groups = filepath.Base(folder.Dir()), groups
+	host := gpu.Host(ctx)
+	identity := s.identity(host)
+	identity.SecretsInFile = source != string(s.sc.Source) || !slices.Equal(manifest.Sets, s.sc.Sets)
+	err = errors.Join(
+		folder.WriteFile(results.ScenarioName, []byte(source)),
+		folder.WriteJSON(results.PlanName, s.plan),
+		folder.WriteJSON(results.IdentityName, identity),
+	)
+	if groups == nil {
+		err = errors.Join(err, folder.WriteJSON(results.EnvironmentName, s.environment(host)))
+	}
+	return folder, errors.Join(err, folder.WriteManifest(manifest))
+}
+
+// newManifest says what a run of the plan sets out to do.
+func newManifest(sc *scenarios.Scenario, plan *harness.Plan, hide func(string) string) results.Manifest {
 	manifest := results.Manifest{
-		Bench: version, Scenario: sc.Name, Description: sc.Description, Run: filepath.Base(folder.Dir()), StartedAt: time.Now().Format(time.RFC3339),
-		Planned: s.plan.Refs(), Simulated: simulated(sc), Sets: hideAll(hide, sc.Sets),
+		Bench: version, Scenario: sc.Name, Description: sc.Description, StartedAt: time.Now().Format(time.RFC3339),
+		Planned: plan.Refs(), Simulated: simulated(sc), Sets: hideAll(hide, sc.Sets),
 		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables, Sizes: sizes(sc), Notes: map[string]string{},
 	}
 	if sc.SmallestDifference > 0 {
@@ -129,17 +152,12 @@ func prepare(ctx context.Context, o runOptions, s *session) (*results.Folder, er
 	for _, p := range sc.Points {
 		manifest.Points = append(manifest.Points, p.Label)
 	}
-	host := gpu.Host(ctx)
-	environment := map[string]any{"bench": version, "go": runtime.Version(), "host": host, "gpu": s.inventory, "env_used": sc.EnvUsed}
-	identity := s.identity(host)
-	identity.SecretsInFile = source != string(sc.Source) || !slices.Equal(manifest.Sets, sc.Sets)
-	return folder, errors.Join(
-		folder.WriteFile(results.ScenarioName, []byte(source)),
-		folder.WriteJSON(results.PlanName, s.plan),
-		folder.WriteJSON(results.EnvironmentName, environment),
-		folder.WriteJSON(results.IdentityName, identity),
-		folder.WriteManifest(manifest),
-	)
+	return manifest
+}
+
+// environment describes this machine for environment.json.
+func (s *session) environment(host gpu.HostFacts) map[string]any {
+	return map[string]any{"bench": version, "go": runtime.Version(), "host": host, "gpu": s.inventory, "env_used": s.sc.EnvUsed}
 }
 
 func hideAll(hide func(string) string, words []string) []string {

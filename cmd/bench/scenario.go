@@ -23,12 +23,14 @@ type scenarioOptions struct {
 	sim       bool
 	simSpeed  float64
 	simDevice string
+	on        string
 }
 
 func (o *scenarioOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`; may be repeated")
 	fs.BoolVar(&o.sim, "sim", false, "put the simulator in the place of every engine; no GPU is used, and all figures are marked as simulated")
 	fs.Float64Var(&o.simSpeed, "sim-speed", 0, "with --sim: how many times as fast as the engines played (default simulate.speed, else 10)")
+	fs.StringVar(&o.on, "on", "", "where servers run: here or slurm, in place of the scenario's on:")
 	fs.StringVar(&o.simDevice, "sim-device", "", "with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default simulate.device, else guessed)")
 }
 
@@ -36,6 +38,9 @@ func (o *scenarioOptions) addFlags(fs *pflag.FlagSet) {
 // for: a results folder keeps them all.
 func (o *scenarioOptions) sets() ([]string, error) {
 	sets := slices.Clone(o.set)
+	if o.on != "" {
+		sets = append(sets, "on="+o.on)
+	}
 	if !o.sim {
 		if o.simSpeed != 0 || o.simDevice != "" {
 			return nil, errors.New("--sim-speed and --sim-device need --sim")

@@ -42,9 +42,21 @@ type session struct {
 	lock  *state.Lock
 }
 
-// newSession looks at the box and plans. It touches nothing; the caller closes
-// it.
+// newSession looks at the box, plans, and opens what its GPUs are read by. It
+// touches nothing; the caller closes it.
 func newSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session, error) {
+	s, err := planSession(ctx, e, sc, boxOf)
+	if err != nil {
+		return nil, err
+	}
+	if s.readers, err = openTelemetry(ctx, e, sc.Telemetry, s.inventory); err != nil {
+		return nil, usageError(err)
+	}
+	return s, nil
+}
+
+// planSession looks at the box and plans for what boxOf makes of it.
+func planSession(ctx context.Context, e env, sc *scenarios.Scenario, boxOf func(gpu.Inventory, string) harness.Box) (*session, error) {
 	if blockers := sc.Blockers(); len(blockers) > 0 {
 		return nil, usageError(join(blockers))
 	}
@@ -59,9 +71,6 @@ func newSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session, e
 	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.self)}
 	s.node, _ = os.Hostname() // "": not known
 	if s.plan, err = harness.NewPlan(sc, s.box); err != nil {
-		return nil, usageError(err)
-	}
-	if s.readers, err = openTelemetry(ctx, e, sc.Telemetry, inventory); err != nil {
 		return nil, usageError(err)
 	}
 	return s, nil
