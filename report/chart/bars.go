@@ -1,11 +1,17 @@
 package chart
 
-import "html/template"
+import (
+	"html/template"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
 
 // BarsSpec compares one figure of several things.
 type BarsSpec struct {
 	Head
-	Value     Axis
+	Value     Axis // bars begin at 0: Log and Min are not used
 	Bars      []Bar
 	Reference *float64 // a line across all bars, for example the baseline's value; null: none
 }
@@ -21,8 +27,122 @@ type Bar struct {
 	Ref
 }
 
+const (
+	barRow  vg.Length = 24
+	barThin vg.Length = 14
+)
+
 // Bars draws horizontal bars with intervals, in the order given.
 func Bars(s BarsSpec) (template.HTML, error) {
-	c := newCanvas(720, 320)
-	return c.drawing(s.Head, "bars", nil)
+	s.Value.Log, s.Value.Zero, s.Value.Min = false, true, nil
+	values := newSpan(s.Value)
+	left, right := vg.Length(40), vg.Length(40)
+	for _, b := range s.Bars {
+		for _, v := range []float64{b.Value, known(b.Low), known(b.High)} {
+			values.add(v)
+		}
+		left = max(left, min(textWidth(b.Label, textSize), 230)+10)
+		right = max(right, min(textWidth(s.text(b), tickSize), 160)+14)
+	}
+	values.add(known(s.Reference))
+	c := newCanvas(720, barRow*vg.Length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
+	x := newScale(s.Value, values, 5, loose)
+	f := newFrame(c, x, scale{max: 1}, left, right, tickRoom+rowSize+2, 4)
+	s.drawGrid(f)
+	f.bottomAxis(x.title(s.Value))
+	if len(s.Bars) == 0 || values.empty() {
+		f.nothing("nothing was measured")
+		return c.drawing(s.Head, "bars", []string{"Nothing was measured."})
+	}
+	for i, b := range s.Bars {
+		s.drawBar(f, b, f.area.Max.Y-barRow*(vg.Length(i)+0.5)-2)
+	}
+	s.drawReference(f)
+	return c.drawing(s.Head, "bars", s.says())
+}
+
+// text is what is printed behind a bar.
+func (s BarsSpec) text(b Bar) string {
+	switch {
+	case b.Text != "":
+		return b.Text
+	case !finite(b.Value):
+		return "not known"
+	}
+	return s.Value.Unit.words(b.Value)
+}
+
+func (s BarsSpec) drawGrid(f *frame) {
+	var lines [][]vg.Point
+	for _, t := range f.x.ticks {
+		x := f.area.X(f.x.norm(t.at))
+		lines = append(lines, []vg.Point{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}})
+	}
+	f.strokeAll(draw.LineStyle{Color: paint("grid"), Width: 1}, lines)
+	zero := f.area.X(f.x.norm(0))
+	f.strokeAll(draw.LineStyle{Color: paint("axis"), Width: 1}, [][]vg.Point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
+}
+
+func (s BarsSpec) drawBar(f *frame, b Bar, y vg.Length) {
+	l := lookOf(max(b.Slot, 1), 0)
+	ref := b.Ref
+	if ref.Title == "" {
+		ref.Title = s.barWords(b)
+	}
+	place := func(v float64) vg.Length { return f.area.X(min(max(f.x.norm(v), 0), 1)) }
+	f.c.text(vg.Point{X: f.area.Min.X - 8, Y: y - 4}, "end", "", cut(b.Label, textSize, f.area.Min.X-12))
+	end := place(0)
+	if finite(b.Value) {
+		f.c.mark(ref, func() {
+			l.paint += " half"
+			if b.Doubt {
+				l.paint = lookOf(max(b.Slot, 1), 0).paint + " o"
+			}
+			f.c.SetColor(l.paint)
+			f.c.Fill(box(place(0), y-barThin/2, place(b.Value), y+barThin/2))
+		}, "data-x", raw(b.Value))
+		end = max(end, place(b.Value))
+	}
+	if lo, hi := known(b.Low), known(b.High); finite(lo) && finite(hi) {
+		whisker := [][]vg.Point{{{X: place(lo), Y: y}, {X: place(hi), Y: y}}}
+		for _, v := range []float64{lo, hi} {
+			whisker = append(whisker, []vg.Point{{X: place(v), Y: y - 4}, {X: place(v), Y: y + 4}})
+		}
+		f.strokeAll(draw.LineStyle{Color: paint("fg"), Width: 1.3}, whisker)
+		end = max(end, place(hi))
+	}
+	f.c.text(vg.Point{X: end + 7, Y: y - 4}, "start", "t", cut(s.text(b), tickSize, 160))
+}
+
+func (s BarsSpec) drawReference(f *frame) {
+	v := known(s.Reference)
+	if math.IsNaN(v) || !f.x.holds(v) {
+		return
+	}
+	x := f.area.X(f.x.norm(v))
+	f.strokeAll(draw.LineStyle{Color: paint("fg"), Width: 1.2, Dashes: []vg.Length{4, 3}}, [][]vg.Point{{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}}})
+	f.c.SetLineDash(nil, 0)
+}
+
+func (s BarsSpec) barWords(b Bar) string {
+	words := orWord(b.Label, s.Value.Label) + ": " + s.Value.Unit.words(b.Value) + s.Value.interval(b.Low, b.High)
+	if b.Text != "" && b.Text != s.Value.Unit.words(b.Value) {
+		words += ", " + b.Text
+	}
+	if b.Doubt {
+		words += ", in doubt"
+	}
+	return words
+}
+
+func (s BarsSpec) says() []string {
+	var bars []string
+	for _, b := range s.Bars {
+		bars = append(bars, s.barWords(b))
+	}
+	out := []string{orWord(s.Value.Label) + " of " + list(bars, 20) + "."}
+	if v := known(s.Reference); finite(v) {
+		out = append(out, "The dashed line is at "+s.Value.Unit.words(v)+".")
+	}
+	return out
 }

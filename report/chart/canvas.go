@@ -26,6 +26,8 @@ type canvas struct {
 	now   pen
 	saved []pen
 	links bool // something was drawn that can be focused
+
+	patterns string // what the ids of patterns begin with
 }
 
 // pen is what Push saves.
@@ -129,6 +131,16 @@ func (c *canvas) path(kind string, p vg.Path) {
 			c.attr("stroke-dasharray", dashes(c.now.dash))
 		}
 	}
+	c.end()
+}
+
+// patterned fills a path with the pattern of a class; see defs.
+func (c *canvas) patterned(class string, p vg.Path) {
+	d := newTrail(c)
+	for _, part := range p {
+		d.add(part)
+	}
+	c.open("path", "fill", "url(#"+c.patterns+"-"+class+")", "pointer-events", "none", "d", d.String())
 	c.end()
 }
 

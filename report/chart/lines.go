@@ -1,13 +1,19 @@
 package chart
 
-import "html/template"
+import (
+	"cmp"
+	"html/template"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+)
 
 // LinesSpec is a chart of one or more figures over another.
 type LinesSpec struct {
 	Head
 	X, Y   Axis
 	Series []LineSeries
-	Height float64 // of the plot in the units of the view box, 720 wide; 0: 300
+	Height float64 // of the plot in the units of the view box, 720 wide; 0: 260
 }
 
 // LineSeries is one line.
@@ -24,8 +30,201 @@ type LinePoint struct {
 	Ref
 }
 
-// Lines draws lines with bands for their intervals.
+func (p LinePoint) xy() XY { return XY{p.X, p.Y} }
+
+// markedPoints is up to how many points of a chart have markers, tooltips and
+// links of their own.
+const markedPoints = 240
+
+// Lines draws lines with bands for their intervals. Points are joined in the
+// order given. Lines of many points keep the extremes of each narrow column,
+// so that no peak is lost.
 func Lines(s LinesSpec) (template.HTML, error) {
-	c := newCanvas(720, 300)
-	return c.drawing(s.Head, "lines", nil)
+	plot := vg.Length(min(max(s.Height, 0), 2000))
+	if plot == 0 {
+		plot = 260
+	}
+	xs, ys := newSpan(s.X), newSpan(s.Y)
+	points := 0
+	for _, series := range s.Series {
+		points += addSeries(series, xs, ys)
+	}
+	s.X.Ticks = ownTicks(s.X, s.Series)
+	x, y := newScale(s.X, xs, 8, tight), newScale(s.Y, ys, 5, loose)
+	legend := newLegend(s.entries(points), 700)
+	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
+	c := newCanvas(720, plot+top+bottom)
+	f := newFrame(c, x, y, leftRoom(y), edge+8, bottom, top)
+	f.grid()
+	f.bottomAxis(x.title(s.X))
+	f.leftTitle(y.title(s.Y))
+	legend.draw(c, f.area.Min.X, c.h-2)
+	if points == 0 {
+		f.nothing("nothing was measured")
+		return c.drawing(s.Head, "lines", []string{"Nothing was measured."})
+	}
+	f.drawLines(s.X, s.Y, s.Series, points <= markedPoints)
+	return c.drawing(s.Head, "lines", linesWords(s.X, s.Y, s.Series, xs.left+ys.left))
+}
+
+// addSeries widens the ranges by a series and counts its points.
+func addSeries(series LineSeries, xs, ys *span) int {
+	n := 0
+	for _, p := range series.Points {
+		if !p.xy().drawable() {
+			continue
+		}
+		if xs.log && p.X <= 0 || ys.log && p.Y <= 0 {
+			ys.left++
+			continue
+		}
+		n++
+		xs.add(p.X)
+		ys.add(p.Y)
+		if lo, hi := known(p.Low), known(p.High); finite(lo) && finite(hi) && !(ys.log && lo <= 0) {
+			ys.add(lo)
+			ys.add(hi)
+		}
+	}
+	return n
+}
+
+// ownTicks labels a logarithmic axis at the values themselves where they are
+// few: the steps of a sweep are what the reader looks for.
+func ownTicks(a Axis, all []LineSeries) []float64 {
+	if !a.Log || a.Ticks != nil {
+		return a.Ticks
+	}
+	var at []float64
+	for _, series := range all {
+		for _, p := range series.Points {
+			if p.xy().drawable() && p.X > 0 && !slices.Contains(at, p.X) {
+				at = append(at, p.X)
+			}
+			if len(at) > 12 {
+				return nil
+			}
+		}
+	}
+	slices.SortFunc(at, cmp.Compare)
+	return at
+}
+
+func (s LinesSpec) entries(points int) []entry {
+	var out []entry
+	for i, series := range s.Series {
+		out = append(out, entry{name: series.Name, look: lookOf(series.Slot, i), line: true, sign: points <= markedPoints})
+	}
+	return out
+}
+
+// drawLines draws bands first, then lines, then markers.
+func (f *frame) drawLines(x, y Axis, all []LineSeries, marked bool) {
+	for i, series := range all {
+		f.drawBands(lookOf(series.Slot, i), series)
+	}
+	for i, series := range all {
+		f.drawLine(lookOf(series.Slot, i), series, marked)
+	}
+	if !marked {
+		return
+	}
+	for i, series := range all {
+		for _, p := range series.Points {
+			if f.shows(p.xy()) {
+				f.drawMarked(x, y, lookOf(series.Slot, i), series.Name, p)
+			}
+		}
+	}
+}
+
+func (f *frame) drawLine(l look, series LineSeries, marked bool) {
+	var lines [][]vg.Point
+	for _, run := range f.runs(series.Points) {
+		if len(run) == 1 && !marked {
+			run = append(run, run[0])
+		}
+		lines = append(lines, f.clipped(f.thinned(run))...)
+	}
+	width := vg.Length(2)
+	if !marked {
+		width = 1.6
+	}
+	f.strokeAll(l.line(width), lines)
+	f.c.SetLineDash(nil, 0)
+}
+
+// runs are the stretches of points without a gap, on the canvas.
+func (f *frame) runs(points []LinePoint) [][]vg.Point {
+	var out [][]vg.Point
+	open := false
+	for _, p := range points {
+		if !p.xy().drawable() || !finite(f.x.norm(p.X)) || !finite(f.y.norm(p.Y)) {
+			open = false
+			continue
+		}
+		if !open {
+			out = append(out, nil)
+			open = true
+		}
+		out[len(out)-1] = append(out[len(out)-1], f.at(p.xy()))
+	}
+	return out
+}
+
+// drawBands fills between the ends of the intervals; a point whose neighbours
+// have none gets a bar.
+func (f *frame) drawBands(l look, series LineSeries) {
+	var low, high []vg.Point
+	flush := func() {
+		switch {
+		case len(low) == 1:
+			f.whisker(l, low[0], high[0])
+		case len(low) > 1:
+			slices.Reverse(high)
+			if band := f.area.ClipPolygonXY(append(low, high...)); len(band) > 2 {
+				f.area.FillPolygon(l.paint+" pale", band)
+			}
+		}
+		low, high = nil, nil
+	}
+	for _, p := range series.Points {
+		lo, hi := known(p.Low), known(p.High)
+		if !p.xy().drawable() || !finite(lo) || !finite(hi) || !finite(f.x.norm(p.X)) || !finite(f.y.norm(hi)) {
+			flush()
+			continue
+		}
+		if f.y.log && lo <= 0 {
+			lo = f.y.min
+		}
+		low, high = append(low, f.at(XY{p.X, lo})), append(high, f.at(XY{p.X, hi}))
+	}
+	flush()
+}
+
+// whisker is an interval as a bar with ends.
+func (f *frame) whisker(l look, low, high vg.Point) {
+	lines := [][]vg.Point{{low, high}, {{X: low.X - 4, Y: low.Y}, {X: low.X + 4, Y: low.Y}}, {{X: high.X - 4, Y: high.Y}, {X: high.X + 4, Y: high.Y}}}
+	l.dash = nil
+	f.strokeAll(l.line(1.5), f.area.ClipLinesXY(lines...))
+}
+
+func (f *frame) drawMarked(x, y Axis, l look, name string, p LinePoint) {
+	ref := p.Ref
+	if ref.Title == "" {
+		ref.Title = pointWords(x, y, name, p)
+	}
+	at := f.at(p.xy())
+	f.c.mark(ref, func() {
+		f.c.target(at, 9)
+		f.c.marker(l, at, 3.6, false)
+	}, "data-x", raw(p.X), "data-y", raw(p.Y))
+}
+
+func pointWords(x, y Axis, name string, p LinePoint) string {
+	words := x.says(p.X) + ", " + y.says(p.Y) + y.interval(p.Low, p.High)
+	if name == "" {
+		return words
+	}
+	return name + ": " + words
 }

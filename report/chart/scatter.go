@@ -1,6 +1,11 @@
 package chart
 
-import "html/template"
+import (
+	"html/template"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+)
 
 // ScatterSpec is a chart of points with two figures each.
 type ScatterSpec struct {
@@ -26,8 +31,174 @@ type Point struct {
 	Ref
 }
 
-// Scatter draws points, with the Pareto front where there is one.
+func (p Point) xy() XY { return XY{p.X, p.Y} }
+
+// Scatter draws points, with the Pareto front where there is one. Points with
+// a figure that cannot be drawn are left out, and the description counts them.
 func Scatter(s ScatterSpec) (template.HTML, error) {
-	c := newCanvas(720, 420)
-	return c.drawing(s.Head, "scatter", nil)
+	c := newCanvas(720, 440)
+	xs, ys := newSpan(s.X), newSpan(s.Y)
+	for _, series := range s.Series {
+		for _, p := range series.Points {
+			if s.drawable(p.xy()) {
+				xs.add(p.X)
+				ys.add(p.Y)
+			}
+		}
+	}
+	x, y := newScale(s.X, xs, 7, loose), newScale(s.Y, ys, 6, loose)
+	legend := newLegend(s.entries(), c.w-20)
+	f := newFrame(c, x, y, leftRoom(y), edge+16, tickRoom+rowSize+2, legend.height()+rowSize+8)
+	f.grid()
+	f.bottomAxis(x.title(s.X))
+	f.leftTitle(y.title(s.Y))
+	legend.draw(c, f.area.Min.X, c.h-2)
+	if s.Better != "" {
+		c.text(vg.Point{X: f.area.Max.X, Y: f.area.Max.Y + 9}, "end", "a", "better: "+s.Better)
+	}
+	if xs.empty() {
+		f.nothing("no point has both figures")
+		return c.drawing(s.Head, "scatter", []string{"No point has both figures."})
+	}
+	s.drawFront(f)
+	s.drawPoints(f)
+	return c.drawing(s.Head, "scatter", s.says())
+}
+
+// drawable reports whether the axes can show a point.
+func (s ScatterSpec) drawable(p XY) bool {
+	return p.drawable() && !(s.X.Log && p.X <= 0) && !(s.Y.Log && p.Y <= 0)
+}
+
+func (s ScatterSpec) entries() []entry {
+	var out []entry
+	for i, series := range s.Series {
+		out = append(out, entry{name: series.Name, look: lookOf(series.Slot, i), sign: true})
+	}
+	if len(s.Front) > 1 {
+		out = append(out, entry{name: "Pareto front", look: look{paint: "axis", dash: []vg.Length{4, 3}}, line: true})
+	}
+	return out
+}
+
+// drawFront joins the points of the front by steps would claim what was not
+// measured; straight lines only lead the eye.
+func (s ScatterSpec) drawFront(f *frame) {
+	var line []vg.Point
+	for _, p := range s.Front {
+		if s.drawable(p) {
+			line = append(line, f.at(p))
+		}
+	}
+	if len(line) > 1 {
+		f.area.StrokeLines(look{paint: "axis", dash: []vg.Length{4, 3}}.line(1.5), f.clipped(line)...)
+		f.c.SetLineDash(nil, 0)
+	}
+}
+
+func (s ScatterSpec) drawPoints(f *frame) {
+	place := newLabels(f)
+	for _, series := range s.Series {
+		for _, p := range series.Points {
+			if s.drawable(p.xy()) && f.shows(p.xy()) {
+				place.block(f.at(p.xy()), 5)
+			}
+		}
+	}
+	for i, series := range s.Series {
+		l := lookOf(series.Slot, i)
+		for _, p := range series.Points {
+			if s.drawable(p.xy()) && f.shows(p.xy()) {
+				s.drawPoint(f, series.Name, l, p)
+			}
+		}
+	}
+	// Names of points on the front come first: they are what is looked for.
+	for _, onFront := range []bool{true, false} {
+		for _, series := range s.Series {
+			for _, p := range series.Points {
+				if s.drawable(p.xy()) && f.shows(p.xy()) && s.onFront(p.xy()) == onFront {
+					place.write(f.at(p.xy()), p.Label)
+				}
+			}
+		}
+	}
+}
+
+func (s ScatterSpec) onFront(p XY) bool {
+	for _, q := range s.Front {
+		if p == q {
+			return true
+		}
+	}
+	return false
+}
+
+func (s ScatterSpec) drawPoint(f *frame, name string, l look, p Point) {
+	ref := p.Ref
+	if ref.Title == "" {
+		ref.Title = s.pointWords(name, p)
+	}
+	at := f.at(p.xy())
+	f.c.mark(ref, func() {
+		f.c.target(at, 11)
+		f.c.marker(l, at, 5, p.Doubt)
+	}, "data-x", raw(p.X), "data-y", raw(p.Y))
+}
+
+func (s ScatterSpec) pointWords(name string, p Point) string {
+	parts := []string{}
+	if p.Label != "" || name != "" {
+		parts = append(parts, strings.TrimSpace(strings.Join(distinct(name, p.Label), " ")))
+	}
+	parts = append(parts, s.X.says(p.X), s.Y.says(p.Y))
+	if p.Doubt {
+		parts = append(parts, "in doubt")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// says puts the chart into words.
+func (s ScatterSpec) says() []string {
+	var out []string
+	points, left := 0, 0
+	var right, top *Point
+	for _, series := range s.Series {
+		for i := range series.Points {
+			p := &series.Points[i]
+			if !s.drawable(p.xy()) {
+				left++
+				continue
+			}
+			points++
+			if right == nil || p.X > right.X {
+				right = p
+			}
+			if top == nil || p.Y > top.Y {
+				top = p
+			}
+		}
+	}
+	out = append(out, count(points, "point", "points")+".")
+	if left > 0 {
+		out = append(out, count(left, "point without both figures is", "points without both figures are")+" left out.")
+	}
+	out = append(out, "Most "+s.X.Label+": "+s.pointWords("", *right)+".", "Most "+s.Y.Label+": "+s.pointWords("", *top)+".")
+	return append(out, s.frontWords()...)
+}
+
+// frontWords names the points of the front, the first dozen.
+func (s ScatterSpec) frontWords() []string {
+	if len(s.Front) == 0 {
+		return nil
+	}
+	var names []string
+	for _, series := range s.Series {
+		for _, p := range series.Points {
+			if s.onFront(p.xy()) {
+				names = append(names, s.pointWords(series.Name, p))
+			}
+		}
+	}
+	return []string{"On the Pareto front: " + list(names, 12) + "."}
 }

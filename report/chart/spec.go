@@ -38,6 +38,8 @@ type Axis struct {
 	Zero  bool     // begins at 0 where all values are positive; not with Log
 	Min   *float64 // null: of the values
 	Max   *float64
+
+	Ticks []float64 // where labels are; null: chosen
 }
 
 // XY is a place in the units of the axes.

@@ -2,7 +2,11 @@ package chart
 
 import (
 	"html/template"
+	"math"
 	"time"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // TimelineSpec shows what happened when.
@@ -46,7 +50,7 @@ type Class string
 const (
 	Good     Class = "ok"
 	Doubtful Class = "suspect" // hatched
-	Bad      Class = "failed"  // cross-hatched, with a cross on top
+	Bad      Class = "failed"  // cross-hatched, with a cross above
 	Skipped  Class = "not-run" // hollow
 	Busy     Class = "running"
 	Starting Class = "starting" // of a server's life; pale
@@ -56,15 +60,139 @@ const (
 	Plain    Class = "" // in the colour of its slot
 )
 
-// Panel is a small chart of lines beneath or above others on one time axis.
-type Panel struct {
-	Y      Axis
-	Series []LineSeries
-	Steps  bool // values hold until the next one
-}
+const (
+	timelineWidth vg.Length = 960
+	laneRow       vg.Length = 20
+	laneBar       vg.Length = 16
+	laneGap       vg.Length = 8
+	maxLaneRows             = 24 // more spans at one time share the last row
+)
 
 // Timeline draws lanes of spans over time, with curves beneath.
 func Timeline(s TimelineSpec) (template.HTML, error) {
-	c := newCanvas(960, 320)
-	return c.drawing(s.Head, "timeline", nil)
+	axis := Axis{Label: "time", Unit: Seconds}
+	xs := s.span(axis)
+	x := newScale(axis, xs, 10, tight)
+	title := x.title(axis)
+	if !s.Start.IsZero() {
+		x.ticks, title = clockTicks(s.Start, x.min, x.max)
+	}
+	lanes := packLanes(s.Lanes, x)
+	stack := newStack(x, s.Curves, timelineWidth)
+	stack.left = max(stack.left, lanesRoom(s.Lanes))
+	height := lanesHeight(lanes)
+	curves := vg.Length(0)
+	if len(s.Curves) > 0 {
+		curves = stack.height() + 6
+	}
+	c := newCanvas(timelineWidth, height+curves+tickRoom+rowSize+rowSize+6)
+	f := newFrame(c, x, scale{max: 1}, stack.left, edge+8, tickRoom+rowSize+4+curves, 4)
+	c.defs(idOf(orWord(s.ID, s.Title)), lanes)
+	s.drawLines(f)
+	s.drawLanes(f, lanes)
+	if len(s.Curves) > 0 {
+		f = stack.draw(c, f.area.Min.Y-6)
+	}
+	f.bottomAxis(title)
+	if xs.empty() {
+		f.nothing("nothing happened")
+	}
+	return c.drawing(s.Head, "timeline", s.says(axis, xs))
+}
+
+// span is from the first to the last moment of anything.
+func (s TimelineSpec) span(axis Axis) *span {
+	xs := newSpan(axis)
+	for _, lane := range s.Lanes {
+		for _, sp := range lane.Spans {
+			if sp.drawable() {
+				xs.add(sp.FromS)
+				xs.add(sp.ToS)
+			}
+		}
+		for _, m := range lane.Marks {
+			xs.add(m.AtS)
+		}
+	}
+	for _, p := range s.Curves {
+		for _, series := range p.Series {
+			for _, point := range series.Points {
+				if point.xy().drawable() {
+					xs.add(point.X)
+				}
+			}
+		}
+	}
+	return xs
+}
+
+func (sp Span) drawable() bool { return finite(sp.FromS) && finite(sp.ToS) && sp.ToS >= sp.FromS }
+
+// drawLines draws faint lines of time behind everything.
+func (s TimelineSpec) drawLines(f *frame) {
+	var lines [][]vg.Point
+	for _, t := range f.x.ticks {
+		x := f.area.X(f.x.norm(t.at))
+		lines = append(lines, []vg.Point{{X: x, Y: tickRoom + rowSize + 4}, {X: x, Y: f.area.Max.Y}})
+	}
+	f.strokeAll(draw.LineStyle{Color: paint("grid"), Width: 1}, lines)
+}
+
+func lanesRoom(lanes []Lane) vg.Length {
+	widest := vg.Length(40)
+	for _, lane := range lanes {
+		widest = max(widest, textWidth(lane.Name, textSize)+14)
+	}
+	return min(widest, 150)
+}
+
+// clockTicks are round times of day, with the date where it changes.
+func clockTicks(start time.Time, lo, hi float64) (ticks []tick, title string) {
+	zone, _ := start.Zone()
+	title = "time of day, " + zone
+	if hi-lo > 400*86400 || math.Abs(lo) > 1e9 || math.Abs(hi) > 1e9 {
+		return nil, title
+	}
+	step := clockStep((hi - lo) / 9)
+	layout := "15:04"
+	if step < 60 {
+		layout = "15:04:05"
+	}
+	if step < 1 {
+		return newScale(Axis{Unit: Seconds}, &span{lo: lo, hi: hi}, 9, tight).ticks,
+			"seconds since " + start.Format("2006-01-02 15:04:05 ") + zone
+	}
+	begin := time.Duration(lo * float64(time.Second))
+	_, offset := start.Zone()
+	first := start.Add(begin).Add(time.Duration(offset) * time.Second).Truncate(time.Duration(step) * time.Second).Add(-time.Duration(offset) * time.Second)
+	day := -1
+	for at := first; len(ticks) < maxTicks; at = at.Add(time.Duration(step) * time.Second) {
+		s := at.Sub(start).Seconds()
+		if s > hi {
+			break
+		}
+		if s < lo {
+			continue
+		}
+		label := at.Format(layout)
+		if at.YearDay() != day {
+			label = at.Format("2 Jan " + layout)
+		}
+		day = at.YearDay()
+		ticks = append(ticks, tick{s, label})
+	}
+	return ticks, title
+}
+
+// clockStep is the round number of seconds next to at least.
+func clockStep(least float64) float64 {
+	for _, s := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800} {
+		if s >= least {
+			if s == 1 && least < 0.4 {
+				return 0
+			}
+			return s
+		}
+	}
+	return 2592000
 }

@@ -1,0 +1,64 @@
+package chart
+
+import "gonum.org/v1/plot/vg"
+
+// labels writes names beside points so that none covers a point or another
+// name. A name without room is not written: the point's tooltip has it.
+type labels struct {
+	f     *frame
+	taken []vg.Rectangle
+}
+
+func newLabels(f *frame) *labels { return &labels{f: f} }
+
+// block keeps names off a point.
+func (l *labels) block(at vg.Point, r vg.Length) {
+	l.taken = append(l.taken, vg.Rectangle{Min: vg.Point{X: at.X - r, Y: at.Y - r}, Max: vg.Point{X: at.X + r, Y: at.Y + r}})
+}
+
+// labelMost is how wide a name may be.
+const labelMost vg.Length = 170
+
+func (l *labels) write(at vg.Point, name string) {
+	if name == "" {
+		return
+	}
+	name = cut(name, tickSize, labelMost)
+	w, h := textWidth(name, tickSize), tickSize+1
+	for _, try := range []struct {
+		anchor string
+		x, y   vg.Length // lower left corner from the point
+	}{
+		{"start", 8, -4}, {"end", -8 - w, -4}, {"middle", -w / 2, 8}, {"middle", -w / 2, -8 - h},
+		{"start", 6, 6}, {"end", -6 - w, 6}, {"start", 6, -6 - h}, {"end", -6 - w, -6 - h},
+	} {
+		r := vg.Rectangle{Min: vg.Point{X: at.X + try.x, Y: at.Y + try.y}}
+		r.Max = vg.Point{X: r.Min.X + w, Y: r.Min.Y + h}
+		if !l.free(r) {
+			continue
+		}
+		l.taken = append(l.taken, r)
+		x := r.Min.X
+		switch try.anchor {
+		case "middle":
+			x += w / 2
+		case "end":
+			x += w
+		}
+		l.f.c.text(vg.Point{X: x, Y: r.Min.Y + 3}, try.anchor, "n", name)
+		return
+	}
+}
+
+// free reports whether nothing is there, inside the canvas.
+func (l *labels) free(r vg.Rectangle) bool {
+	if r.Min.X < l.f.area.Min.X || r.Max.X > l.f.c.w-2 || r.Min.Y < l.f.area.Min.Y || r.Max.Y > l.f.area.Max.Y+rowSize {
+		return false
+	}
+	for _, t := range l.taken {
+		if r.Min.X < t.Max.X && t.Min.X < r.Max.X && r.Min.Y < t.Max.Y && t.Min.Y < r.Max.Y {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,216 @@
+package chart
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// packed is a lane whose spans have rows.
+type packed struct {
+	Lane
+	rows  int
+	rowOf []int // by span
+}
+
+// packLanes gives spans that overlap different rows, as few as can be.
+func packLanes(lanes []Lane, x scale) []packed {
+	out := make([]packed, len(lanes))
+	for i, lane := range lanes {
+		p := packed{Lane: lane, rows: 1, rowOf: make([]int, len(lane.Spans))}
+		order := make([]int, len(lane.Spans))
+		for j := range order {
+			order[j] = j
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lane.Spans[a].FromS, lane.Spans[b].FromS) })
+		slack := (x.max - x.min) * 1e-9
+		var ends []float64
+		for _, j := range order {
+			sp := lane.Spans[j]
+			if !sp.drawable() {
+				continue
+			}
+			row := slices.IndexFunc(ends, func(end float64) bool { return end <= sp.FromS+slack })
+			switch {
+			case row < 0 && len(ends) == maxLaneRows:
+				row = len(ends) - 1
+			case row < 0:
+				row = len(ends)
+				ends = append(ends, sp.ToS)
+			}
+			ends[row] = max(ends[row], sp.ToS)
+			p.rowOf[j] = row
+		}
+		p.rows = max(len(ends), 1)
+		out[i] = p
+	}
+	return out
+}
+
+// height is that of a lane's rows, with one above for its marks.
+func (p packed) height() vg.Length { return laneRow*vg.Length(p.rows) + p.markRoom() + laneGap }
+
+func (p packed) markRoom() vg.Length {
+	if len(p.Marks) > 0 || slices.ContainsFunc(p.Spans, func(s Span) bool { return s.Class == Bad }) {
+		return 12
+	}
+	return 0
+}
+
+func lanesHeight(lanes []packed) vg.Length {
+	h := vg.Length(0)
+	for _, p := range lanes {
+		h += p.height()
+	}
+	return max(h, 40)
+}
+
+// defs writes the patterns that the lanes use.
+func (c *canvas) defs(id string, lanes []packed) {
+	used := map[Class]bool{}
+	for _, p := range lanes {
+		for _, s := range p.Spans {
+			used[s.Class] = true
+		}
+	}
+	c.patterns = id
+	for _, pattern := range []struct {
+		class Class
+		d     string
+	}{
+		{Doubtful, "M0 6l6-6M-1 1l2-2M5 7l2-2"},
+		{Bad, "M0 6l6-6M-1 1l2-2M5 7l2-2M0 0l6 6"},
+		{Stopping, "M0 0v6M3 0v6"},
+	} {
+		if !used[pattern.class] {
+			continue
+		}
+		c.open("pattern", "id", id+"-"+string(pattern.class), "width", "6", "height", "6", "patternUnits", "userSpaceOnUse")
+		c.inside()
+		c.open("path", "class", "l bg", "d", pattern.d)
+		c.end()
+		c.close("pattern")
+	}
+}
+
+// drawLanes draws from top downwards.
+func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
+	top := f.area.Max.Y
+	for _, p := range lanes {
+		rows := top - p.markRoom()
+		f.c.text(vg.Point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "", cut(p.Name, textSize, f.area.Min.X-12))
+		for j, sp := range p.Spans {
+			if sp.drawable() {
+				s.drawSpan(f, sp, rows-laneRow*vg.Length(p.rowOf[j])-laneRow/2, rows)
+			}
+		}
+		for _, m := range p.Marks {
+			if finite(m.AtS) && f.x.holds(m.AtS) {
+				s.drawMark(f, m, rows, laneRow*vg.Length(p.rows))
+			}
+		}
+		top -= p.height()
+	}
+}
+
+// fill is the colour of a class; pattern says whether it has one.
+func (sp Span) fill() (p paint, pattern bool) {
+	switch sp.Class {
+	case Good, Serving:
+		return "ok", false
+	case Doubtful:
+		return "warn", true
+	case Bad:
+		return "bad", true
+	case Skipped:
+		return "muted o", false
+	case Busy:
+		return "c1 half", false
+	case Starting:
+		return "muted half", false
+	case Stopping:
+		return "muted", true
+	case Hook:
+		return "c4", false
+	default:
+		return paint("c" + strconv.Itoa((max(sp.Slot, 1)-1)%looks+1)), false
+	}
+}
+
+func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
+	x0, x1 := f.area.X(f.x.norm(sp.FromS)), f.area.X(f.x.norm(sp.ToS))
+	x1 = max(x1-0.6, x0+1.2) // neighbours stay apart, the shortest stay visible
+	ref := sp.Ref
+	if ref.Title == "" {
+		ref.Title = sp.words()
+	}
+	shape := box(x0, y-laneBar/2, x1, y+laneBar/2)
+	fill, pattern := sp.fill()
+	f.c.mark(ref, func() {
+		f.c.SetColor(fill)
+		f.c.Fill(shape)
+		if pattern && x1-x0 >= 3 {
+			f.c.patterned(string(sp.Class), shape)
+		}
+		if sp.Open {
+			f.area.StrokeLine2(draw.LineStyle{Color: paint("fg"), Width: 2, Dashes: []vg.Length{2, 2}}, x1, y-laneBar/2, x1, y+laneBar/2)
+			f.c.SetLineDash(nil, 0)
+		}
+		if sp.Class == Bad {
+			f.c.cross("bad", vg.Point{X: (x0 + x1) / 2, Y: rows + 6}, 3.5)
+		}
+	}, "data-x", raw(sp.FromS), "data-y", raw(sp.ToS))
+	label := cut(sp.Label, tickSize, x1-x0-8)
+	if sp.Label != "" && len(label) > 4 {
+		class := "s"
+		if sp.Class == Skipped || sp.Class == Starting || sp.Class == Busy || pattern {
+			class = "n"
+		}
+		f.c.text(vg.Point{X: x0 + 4, Y: y - 4}, "start", class, label)
+	}
+}
+
+// words tells of a span.
+func (sp Span) words() string {
+	words := orWord(sp.Label, string(sp.Class), "span")
+	if sp.Class != Plain && string(sp.Class) != words {
+		words += ", " + string(sp.Class)
+	}
+	words += ", " + Seconds.words(sp.ToS-sp.FromS)
+	if sp.Open {
+		words += ", end not known"
+	}
+	return words
+}
+
+func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height vg.Length) {
+	x := f.area.X(f.x.norm(m.AtS))
+	ref := m.Ref
+	if ref.Title == "" {
+		ref.Title = orWord(m.Label, string(m.Class), "mark")
+	}
+	f.c.mark(ref, func() {
+		f.c.target(vg.Point{X: x, Y: rows + 6}, 7)
+		if m.Class == Bad {
+			f.c.cross("bad", vg.Point{X: x, Y: rows + 6}, 3.5)
+			return
+		}
+		f.strokeAll(draw.LineStyle{Color: paint("muted"), Width: 1}, [][]vg.Point{{{X: x, Y: rows + 3}, {X: x, Y: rows - height}}})
+		f.c.marker(look{paint: "muted", shape: 4}, vg.Point{X: x, Y: rows + 6}, 3.5, false)
+	}, "data-x", raw(m.AtS))
+}
+
+// cross is the sign of a failure.
+func (c *canvas) cross(p paint, at vg.Point, r vg.Length) {
+	c.SetColor(p)
+	c.SetLineWidth(2)
+	var path vg.Path
+	path.Move(vg.Point{X: at.X - r, Y: at.Y - r})
+	path.Line(vg.Point{X: at.X + r, Y: at.Y + r})
+	path.Move(vg.Point{X: at.X - r, Y: at.Y + r})
+	path.Line(vg.Point{X: at.X + r, Y: at.Y - r})
+	c.Stroke(path)
+}

@@ -1,0 +1,86 @@
+package chart
+
+import (
+	"gonum.org/v1/plot/vg"
+)
+
+// entry is a row of the legend.
+type entry struct {
+	name string
+	look look
+	line bool // a piece of the line
+	sign bool // the marker
+}
+
+const (
+	swatch    vg.Length = 26
+	entryGap  vg.Length = 18
+	entryMost vg.Length = 240
+)
+
+// legend lays entries out in rows above the plot.
+type legend struct {
+	entries []entry
+	rows    [][]entry
+}
+
+// newLegend is empty where there is nothing to tell apart.
+func newLegend(entries []entry, width vg.Length) legend {
+	named := entries[:0:0]
+	for _, e := range entries {
+		if e.name != "" {
+			named = append(named, e)
+		}
+	}
+	l := legend{entries: named}
+	if len(named) < 2 && len(entries) < 2 {
+		l.entries = nil
+		return l
+	}
+	at := width
+	for _, e := range l.entries {
+		w := e.width()
+		if at+w > width {
+			l.rows = append(l.rows, nil)
+			at = 0
+		}
+		l.rows[len(l.rows)-1] = append(l.rows[len(l.rows)-1], e)
+		at += w
+	}
+	return l
+}
+
+func (e entry) width() vg.Length {
+	return swatch + 6 + min(textWidth(e.name, textSize), entryMost) + entryGap
+}
+
+func (l legend) height() vg.Length { return rowSize * vg.Length(len(l.rows)) }
+
+// draw writes the rows from top downwards.
+func (l legend) draw(c *canvas, left, top vg.Length) {
+	for i, row := range l.rows {
+		x, y := left, top-rowSize*vg.Length(i)-rowSize/2
+		for _, e := range row {
+			e.draw(c, x, y)
+			x += e.width()
+		}
+	}
+}
+
+func (e entry) draw(c *canvas, x, y vg.Length) {
+	if e.line {
+		style := e.look.line(2)
+		c.SetColor(style.Color)
+		c.SetLineWidth(style.Width)
+		c.SetLineDash(style.Dashes, 0)
+		var p vg.Path
+		p.Move(vg.Point{X: x, Y: y})
+		p.Line(vg.Point{X: x + swatch, Y: y})
+		c.Stroke(p)
+		c.SetLineDash(nil, 0)
+	}
+	if e.sign {
+		c.marker(e.look, vg.Point{X: x + swatch/2, Y: y}, 4, false)
+	}
+	c.text(vg.Point{X: x + swatch + 6, Y: y - 4}, "start", "", cut(e.name, textSize, entryMost))
+}

@@ -1,0 +1,131 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// looks is how many series can be told apart.
+const looks = 8
+
+// look is how a series is drawn: colour, dash and marker together, so that
+// each of them alone tells it from the others.
+type look struct {
+	paint paint
+	dash  []vg.Length
+	shape int
+}
+
+// lookOf is the look of a slot from 1; 0 is that of the position.
+func lookOf(slot, position int) look {
+	if slot <= 0 {
+		slot = position + 1
+	}
+	n := (slot - 1) % looks
+	return look{paint: paint("c" + strconv.Itoa(n+1)), dash: dashOf(n), shape: n}
+}
+
+func dashOf(n int) []vg.Length {
+	return [looks][]vg.Length{
+		nil, {7, 3}, {2, 3}, {9, 3, 2, 3}, {12, 4}, {5, 2, 1.5, 2, 1.5, 2}, {4, 4}, {1, 2},
+	}[n]
+}
+
+// line is the style of a series' line.
+func (l look) line(width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: l.paint, Width: width, Dashes: l.dash}
+}
+
+// marker draws the series' sign; hollow ones are filled with the page's
+// background.
+func (c *canvas) marker(l look, at vg.Point, r vg.Length, hollow bool) {
+	p := markerPath(l.shape, at, r)
+	c.now.class = string(l.paint)
+	if hollow {
+		c.now.class += " o"
+	}
+	c.Fill(p)
+}
+
+// corners of the markers, in shares of the radius, beginning at the right and
+// going round; the first look is a disc.
+func corners(shape int) []vg.Point {
+	turned := func(n int, from, r float64) []vg.Point {
+		points := make([]vg.Point, n)
+		for i := range points {
+			sin, cos := math.Sincos(from + 2*math.Pi*float64(i)/float64(n))
+			points[i] = vg.Point{X: vg.Length(cos * r), Y: vg.Length(sin * r)}
+		}
+		return points
+	}
+	switch shape {
+	case 1:
+		return turned(4, math.Pi/4, 1.25) // square
+	case 2:
+		return turned(3, math.Pi/2, 1.3) // triangle
+	case 3:
+		return turned(4, 0, 1.3) // diamond
+	case 4:
+		return turned(3, -math.Pi/2, 1.3) // triangle on its tip
+	case 5:
+		return star(4, math.Pi/4, 1.4, 0.5) // cross
+	case 6:
+		return star(5, math.Pi/2, 1.45, 0.6)
+	default:
+		return turned(6, 0, 1.15)
+	}
+}
+
+// star has n points at radius outer and as many hollows at radius inner.
+func star(n int, from, outer, inner float64) []vg.Point {
+	points := make([]vg.Point, 2*n)
+	for i := range points {
+		r := outer
+		if i%2 == 1 {
+			r = inner
+		}
+		sin, cos := math.Sincos(from + math.Pi*float64(i)/float64(n))
+		points[i] = vg.Point{X: vg.Length(cos * r), Y: vg.Length(sin * r)}
+	}
+	return points
+}
+
+func markerPath(shape int, at vg.Point, r vg.Length) vg.Path {
+	var p vg.Path
+	if shape == 0 {
+		p.Move(vg.Point{X: at.X + r, Y: at.Y})
+		p.Arc(at, r, 0, 2*math.Pi)
+		p.Close()
+		return p
+	}
+	for i, corner := range corners(shape) {
+		pt := vg.Point{X: at.X + corner.X*r, Y: at.Y + corner.Y*r}
+		if i == 0 {
+			p.Move(pt)
+			continue
+		}
+		p.Line(pt)
+	}
+	p.Close()
+	return p
+}
+
+// target is an unseen disc that makes a small mark easy to hit.
+func (c *canvas) target(at vg.Point, r vg.Length) {
+	c.now.class = "h"
+	c.Fill(markerPath(0, at, r))
+}
+
+// box is the path of a rectangle.
+func box(x0, y0, x1, y1 vg.Length) vg.Path {
+	var p vg.Path
+	p.Move(vg.Point{X: x0, Y: y0})
+	p.Line(vg.Point{X: x1, Y: y0})
+	p.Line(vg.Point{X: x1, Y: y1})
+	p.Line(vg.Point{X: x0, Y: y1})
+	p.Close()
+	return p
+}
