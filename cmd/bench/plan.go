@@ -52,9 +52,15 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	if err != nil {
 		return err
 	}
+	if sc.On == scenarios.OnSlurm && o.as == "" {
+		box.GPUs, box.Devices = 0, nil // those of this box are of no meaning
+	}
 	plan, err := harness.NewPlan(sc, box)
 	if err != nil {
 		return usageError(err)
+	}
+	if sc.On == scenarios.OnSlurm && o.as == "" {
+		plan.Problems = []string{}
 	}
 	if o.json {
 		enc := json.NewEncoder(e.stdout)
@@ -67,6 +73,11 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	printSimNotes(e.stdout, sc)
 	printPlan(e, sc, plan)
 	printDropped(e, harness.DroppedEnv(sc, box, e.environ))
+	if sc.On == scenarios.OnSlurm {
+		if err := printJobs(e, sc, plan); err != nil {
+			return usageError(err)
+		}
+	}
 	if o.explain {
 		explain(e, sc)
 	}
@@ -103,6 +114,24 @@ func printLife(w io.Writer, life harness.Life) {
 	for _, server := range life.Servers {
 		fmt.Fprintf(w, "  %s%s\n", harness.CommandLine(server), gpuNote(server.GPUs))
 	}
+}
+
+// printJobs shows the groups and the script that would be submitted.
+func printJobs(e env, sc *scenarios.Scenario, plan *harness.Plan) error {
+	groups := plan.Groups(sc.Slurm.Nodes == scenarios.SameNode)
+	var ids []string
+	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", counted(len(groups), "job"))
+	for _, group := range groups {
+		ids = append(ids, group.ID)
+		fmt.Fprintf(e.stdout, "  %s  %s: %s\n", group.ID, strings.Join(group.Lives, ", "), counted(len(group.Steps), "step"))
+	}
+	script, err := jobScript(sc.Slurm, []string{e.self, "job"}, "/RESULTS/"+sc.Name+"/RUN-ID", ids, "")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n\n%s",
+		indented(strings.Split(strings.TrimSpace(script), "\n")))
+	return nil
 }
 
 // describeStep is a step in a line.
