@@ -39,6 +39,7 @@ var rules = map[string]rule{
 	"dataset/pickle":         {never: pure},
 	"metrics":                {ours: []string{"results"}, never: pure},
 	"report":                 {ours: []string{"results", "metrics"}, never: noSystem},
+	"report/page":            {ours: []string{"report", "report/chart", "metrics", "results"}, never: append([]string{"os"}, noSystem...)},
 	"report/chart":           {ours: []string{"metrics"}, never: append([]string{"os"}, noSystem...)},
 	"gpu":                    {ours: []string{"results"}, never: noCLI},
 	"launchers":              {ours: []string{"results", "launchers/process"}, never: noCLI},
@@ -56,6 +57,7 @@ var rules = map[string]rule{
 	"internal/fakeengine":    {},
 	"internal/fakecontainer": {},
 	"internal/fakegpu":       {},
+	"internal/slurmtest":     {},
 	"internal/studies":       {},
 }
 
