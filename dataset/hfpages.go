@@ -41,23 +41,29 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	return nil
 }
 
-// pageWalk looks at the headers of a column's pages before the library does.
+// levels are the highest that the values of a column have.
+type levels struct{ repetition, definition int }
+
+// pageWalk looks at a column's pages before the library does.
 type pageWalk struct {
 	file   io.ReaderAt
 	codec  format.CompressionCodec
+	levels levels
 	at     int64 // of the next page
 	end    int64
 	values int64 // that may still come
+	unpacker
 }
 
-// checkPages refuses a column whose pages claim more than is plausible. size is
-// the file's.
-func checkPages(file io.ReaderAt, size int64, chunk *format.ColumnMetaData) error {
+// checkPages refuses a column whose pages claim or unpack to more than is
+// plausible. size is the file's.
+func checkPages(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, of levels) error {
 	start := chunk.DataPageOffset
 	if chunk.DictionaryPageOffset != 0 {
 		start = chunk.DictionaryPageOffset
 	}
-	w := pageWalk{file: file, codec: chunk.Codec, at: start, end: start + chunk.TotalCompressedSize, values: chunk.NumValues}
+	w := pageWalk{file: file, codec: chunk.Codec, levels: of, at: start, end: start + chunk.TotalCompressedSize, values: chunk.NumValues}
+	defer w.close()
 	if start < 0 || chunk.TotalCompressedSize < 0 || w.end < start || w.end > size || chunk.DataPageOffset < start || chunk.DataPageOffset > w.end {
 		return fmt.Errorf("broken: its %d bytes at %d are not all within the file's %d", chunk.TotalCompressedSize, start, size)
 	}
@@ -91,7 +97,7 @@ func (w *pageWalk) page() error {
 	if err := w.count(&h); err != nil {
 		return err
 	}
-	if err := w.snappy(&h, data); err != nil {
+	if err := w.content(&h, data); err != nil {
 		return err
 	}
 	w.at = data + stored
@@ -100,17 +106,13 @@ func (w *pageWalk) page() error {
 
 // count takes the page's values off those that the column has.
 func (w *pageWalk) count(h *format.PageHeader) error {
-	values := h.DataPageHeader.V.NumValues
+	values, nulls := valuesOf(h)
 	switch {
-	case h.DataPageHeaderV2.Valid:
-		values = h.DataPageHeaderV2.V.NumValues
-	case h.DictionaryPageHeader.Valid:
-		values = h.DictionaryPageHeader.V.NumValues
-	}
-	if values < 0 || values > pageValuesMax {
+	case values < 0 || values > pageValuesMax:
 		return fmt.Errorf("it claims %d values: want at most %d", values, pageValuesMax)
-	}
-	if h.Type == format.DictionaryPage {
+	case nulls < 0 || nulls > values:
+		return fmt.Errorf("it claims %d nulls among %d values", nulls, values)
+	case h.Type == format.DictionaryPage:
 		return nil
 	}
 	if w.values -= int64(values); w.values < 0 {
@@ -119,28 +121,42 @@ func (w *pageWalk) count(h *format.PageHeader) error {
 	return nil
 }
 
-// snappy checks the length that a packed page claims within its data.
-func (w *pageWalk) snappy(h *format.PageHeader, data int64) error {
-	if w.codec != format.Snappy {
-		return nil
+// valuesOf is how many values a page claims, nulls among them where it says so.
+func valuesOf(h *format.PageHeader) (values, nulls int32) {
+	switch h.Type { // the library goes by it, whatever else is there
+	case format.DataPageV2:
+		return h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.NumNulls
+	case format.DictionaryPage:
+		return h.DictionaryPageHeader.V.NumValues, 0
+	default:
+		return h.DataPageHeader.V.NumValues, 0
 	}
-	unpacked, stored := int64(h.UncompressedPageSize), int64(h.CompressedPageSize)
-	if v2 := &h.DataPageHeaderV2; v2.Valid {
-		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+}
+
+// content unpacks the data of a page and looks at how its values are encoded.
+func (w *pageWalk) content(h *format.PageHeader, at int64) error {
+	stored, claimed := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
+	page := pageContent{levels: w.levels, header: h}
+	codec := w.codec
+	if v2 := &h.DataPageHeaderV2; h.Type == format.DataPageV2 {
 		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
-			return nil
+			codec = format.Uncompressed
 		}
-		unpacked, stored, data = unpacked-levels, stored-levels, data+levels
+		repetition, definition := int64(v2.V.RepetitionLevelsByteLength), int64(v2.V.DefinitionLevelsByteLength)
+		if repetition < 0 || definition < 0 || repetition+definition > min(stored, claimed) {
+			return fmt.Errorf("its levels claim %d and %d bytes of %d", repetition, definition, min(stored, claimed))
+		}
+		page.repetition, page.definition = make([]byte, repetition), make([]byte, definition)
+		for _, part := range [][]byte{page.repetition, page.definition} {
+			if _, err := w.file.ReadAt(part, at); err != nil {
+				return err
+			}
+			at, stored, claimed = at+int64(len(part)), stored-int64(len(part)), claimed-int64(len(part))
+		}
 	}
-	if stored <= 0 {
-		return nil
-	}
-	length := make([]byte, min(binary.MaxVarintLen64, stored))
-	if _, err := w.file.ReadAt(length, data); err != nil && !errors.Is(err, io.EOF) {
+	var err error
+	if page.data, err = w.unpack(codec, io.NewSectionReader(w.file, at, stored), claimed); err != nil {
 		return err
 	}
-	if claimed, n := binary.Uvarint(length); n <= 0 || claimed != uint64(unpacked) {
-		return fmt.Errorf("its data claims %d bytes, its header %d", claimed, unpacked)
-	}
-	return nil
+	return page.check()
 }

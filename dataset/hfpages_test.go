@@ -2,10 +2,10 @@ package dataset
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -16,7 +16,7 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 	data := func(values int32) thrift.Null[format.DataPageHeader] {
 		return thrift.New(format.DataPageHeader{NumValues: values})
 	}
-	packed := append(binary.AppendUvarint(nil, 9), "123456789"...)
+	packed := snappy.Encode(nil, []byte("123456789"))
 	for _, c := range []struct {
 		name  string
 		page  format.PageHeader
@@ -30,10 +30,10 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 		{"unpacks to too much", format.PageHeader{CompressedPageSize: 9, UncompressedPageSize: 1 << 30, DataPageHeader: data(3)}, []byte("123456789"), nil, "want at most 268435456"},
 		{"too many values", format.PageHeader{DataPageHeader: data(1 << 30)}, nil, nil, "claims 1073741824 values"},
 		{"more values than the column", format.PageHeader{DataPageHeader: data(4)}, nil, nil, "more values than the column"},
-		{"values of the second form", format.PageHeader{DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 1 << 30})}, nil, nil, "claims 1073741824 values"},
+		{"values of the second form", format.PageHeader{Type: format.DataPageV2, DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 1 << 30})}, nil, nil, "claims 1073741824 values"},
 		{"large dictionary", format.PageHeader{Type: format.DictionaryPage, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: 1 << 30})}, nil, nil, "claims 1073741824 values"},
-		{"snappy", format.PageHeader{CompressedPageSize: 10, UncompressedPageSize: 9, DataPageHeader: data(3)}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, ""},
-		{"snappy that claims more", format.PageHeader{CompressedPageSize: 10, UncompressedPageSize: 8, DataPageHeader: data(3)}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, "its data claims 9 bytes, its header 8"},
+		{"snappy", format.PageHeader{CompressedPageSize: int32(len(packed)), UncompressedPageSize: 9, DataPageHeader: data(3)}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, ""},
+		{"snappy that claims more", format.PageHeader{CompressedPageSize: int32(len(packed)), UncompressedPageSize: 8, DataPageHeader: data(3)}, packed, func(m *format.ColumnMetaData) { m.Codec = format.Snappy }, "its data claims 9 bytes, its header 8"},
 		{"outside the file", format.PageHeader{DataPageHeader: data(3)}, nil, func(m *format.ColumnMetaData) { m.TotalCompressedSize = 1 << 40 }, "not all within the file"},
 		{"no header", format.PageHeader{DataPageHeader: data(3)}, []byte{1}, nil, "no header"},
 	} {
@@ -46,7 +46,7 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 		if c.edit != nil {
 			c.edit(&chunk)
 		}
-		err = checkPages(bytes.NewReader(raw), int64(len(raw)), &chunk)
+		err = checkPages(bytes.NewReader(raw), int64(len(raw)), &chunk, levels{})
 		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: checkPages = %v, want %q", c.name, err, c.words)
 		}

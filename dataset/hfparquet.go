@@ -20,7 +20,8 @@ type parquetTable struct {
 	closer io.Closer
 }
 
-func openParquet(file *os.File) (chatTable, error) {
+// openParquet looks at the file's description; close closes the file too.
+func openParquet(file *os.File) (*parquetTable, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -130,8 +131,9 @@ func (t *parquetTable) each(ctx context.Context, field string, picked []int, use
 	if err != nil {
 		return err
 	}
+	left := int64(maxTextBytes)
 	return t.eachGroup(picked, []int{text, role}, func(group parquet.RowGroup, first int, own []int) error {
-		texts, roles := newLeafReader(group, text), newLeafReader(group, role)
+		texts, roles := newLeafReader(group, text, &left), newLeafReader(group, role, &left)
 		return errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []utterance) error { return use(first+row, said) }),
 			texts.close(), roles.close())
 	})
@@ -168,8 +170,15 @@ func (t *parquetTable) checkLeaves(group int, leaves ...int) error {
 		if leaf < 0 {
 			continue
 		}
-		if err := checkPages(t.raw, t.size, &columns[leaf].MetaData); err != nil {
-			return fmt.Errorf("row group %d, column %q: %w", group+1, strings.Join(t.file.Schema().Columns()[leaf], "."), err)
+		path := t.file.Schema().Columns()[leaf]
+		column, _ := t.file.Schema().Lookup(path...)
+		chunk := &columns[leaf].MetaData
+		err := checkPages(t.raw, t.size, chunk, levels{column.MaxRepetitionLevel, column.MaxDefinitionLevel})
+		if first := t.file.Metadata().RowGroups[0].Columns[leaf].MetaData.Codec; chunk.Codec != first {
+			err = fmt.Errorf("packed with %s, in the first row group with %s", chunk.Codec, first) // which the library takes for all
+		}
+		if err != nil {
+			return fmt.Errorf("row group %d, column %q: %w", group+1, strings.Join(path, "."), err)
 		}
 	}
 	return nil
@@ -211,14 +220,16 @@ type leafReader struct {
 	buffer []parquet.Value
 	at     int // of the next value in buffer
 	have   int
+	left   *int64 // bytes of text that may still come
 }
 
-// newLeafReader reads a leaf of a row group; for leaf -1 each row has nothing.
-func newLeafReader(group parquet.RowGroup, leaf int) *leafReader {
+// newLeafReader reads a leaf of a row group, of texts up to left bytes, which it
+// counts down; for leaf -1 each row has nothing.
+func newLeafReader(group parquet.RowGroup, leaf int, left *int64) *leafReader {
 	if leaf < 0 {
 		return nil
 	}
-	return &leafReader{pages: group.ColumnChunks()[leaf].Pages(), buffer: make([]parquet.Value, 256)}
+	return &leafReader{pages: group.ColumnChunks()[leaf].Pages(), buffer: make([]parquet.Value, 256), left: left}
 }
 
 func (l *leafReader) close() error {
@@ -228,8 +239,12 @@ func (l *leafReader) close() error {
 	return l.pages.Close()
 }
 
-// maxMessages bounds a conversation, as a broken file may claim any number.
-const maxMessages = 1 << 20
+// Bounds on what is taken from a file: a broken one may claim any number of
+// messages, and name one long text of its dictionary any number of times.
+const (
+	maxMessages  = 1 << 20 // of a conversation
+	maxTextBytes = 1 << 30 // of all rows that are read at once
+)
 
 // next returns the texts of the next row, none if it is not wanted.
 func (l *leafReader) next(wanted bool) ([]string, error) {
@@ -238,10 +253,16 @@ func (l *leafReader) next(wanted bool) ([]string, error) {
 	}
 	var out []string
 	err := l.nextRow(maxMessages, func(v parquet.Value) {
-		if wanted && !v.IsNull() {
+		if !wanted || v.IsNull() {
+			return
+		}
+		if *l.left -= int64(len(v.ByteArray())); *l.left >= 0 {
 			out = append(out, strings.ToValidUTF8(string(v.ByteArray()), "\uFFFD"))
 		}
 	})
+	if err == nil && *l.left < 0 {
+		err = fmt.Errorf("more than %d bytes of text in the rows used: ask for fewer prompts, or is the file broken?", maxTextBytes)
+	}
 	return out, err
 }
 

@@ -18,15 +18,10 @@ type idColumn struct {
 }
 
 func openIDColumn(file *os.File, field string) (idTable, error) {
-	info, err := file.Stat()
+	t, err := openParquet(file)
 	if err != nil {
 		return nil, err
 	}
-	t, err := newParquetTable(file, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	t.closer = file
 	return t.idColumn(field)
 }
 
@@ -57,7 +52,7 @@ func (c idColumn) ids(ctx context.Context, picked []int) (out [][]int, err error
 	defer asCorrupt(&err)
 	out = make([][]int, 0, len(picked))
 	err = c.eachGroup(picked, []int{c.leaf}, func(group parquet.RowGroup, first int, own []int) error {
-		leaf := newLeafReader(group, c.leaf)
+		leaf := newLeafReader(group, c.leaf, nil)
 		for row := 0; len(own) > 0; row++ {
 			if err := ctx.Err(); err != nil {
 				return errors.Join(err, leaf.close())
