@@ -25,12 +25,13 @@ type containerLimits struct {
 	kill   time.Duration // kill, and what stop may take beyond the grace
 	remove time.Duration
 	vanish time.Duration // from the removal until its processes are gone
+	words  time.Duration // from a fatal line to its end and log, which come by way of the engine
 	again  time.Duration // between two tries
 }
 
 func defaultContainerLimits() containerLimits {
 	return containerLimits{
-		ask: 10 * time.Second, run: 3 * time.Minute, kill: 20 * time.Second, remove: time.Minute, vanish: 10 * time.Second,
+		ask: 10 * time.Second, run: 3 * time.Minute, kill: 20 * time.Second, remove: time.Minute, vanish: 10 * time.Second, words: 5 * time.Second,
 		again: time.Second,
 	}
 }

@@ -30,14 +30,32 @@ func contain(t *testing.T, b *bench, engine string, config fakecontainer.Config)
 		t.Fatal(err)
 	}
 	b.Environ = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"))
-	b.limits = &containerLimits{
-		ask: 4 * time.Second, run: 5 * time.Second, kill: 3 * time.Second, remove: 4 * time.Second, vanish: 2 * time.Second,
-		again: 50 * time.Millisecond,
-	}
+	b.limits = limitsFor(config)
 	b.spec.Binary = nil
 	b.spec.Container = Container{Image: "registry.example/engine:1", Engine: engine}
 	b.spec.StopGrace = 2 * time.Second
 	t.Cleanup(func() { b.noContainerLeft(t, config.Dir) })
+}
+
+// limitsFor are generous, for every call of the fake client starts this test
+// binary on a machine that may be busy, but for those that have to run out: of
+// commands that hang, end late or do nothing.
+func limitsFor(config fakecontainer.Config) *containerLimits {
+	limits := defaultContainerLimits()
+	limits.ask, limits.words, limits.again = time.Minute, time.Minute, 50*time.Millisecond
+	for _, command := range slices.Concat(config.Hang, config.Late, config.Lie) {
+		switch command {
+		case "version":
+			limits.ask = 2 * time.Second
+		case "run":
+			limits.run = 5 * time.Second
+		case "stop", "kill":
+			limits.kill = 3 * time.Second
+		case "rm":
+			limits.remove = 4 * time.Second
+		}
+	}
+	return &limits
 }
 
 // noContainerLeft expects that the engine knows no container any more.

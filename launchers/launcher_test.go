@@ -105,7 +105,7 @@ func prepare(t *testing.T, kind Kind, engine fakeengine.Config) *bench {
 		Host:      "127.0.0.1",
 		Port:      freePort(t),
 		LogPath:   filepath.Join(t.TempDir(), "server.log"),
-		Ready:     Ready{Timeout: 20 * time.Second},
+		Ready:     Ready{Timeout: time.Minute}, // the machine may be busy
 		StopGrace: 5 * time.Second,
 		Life:      "life-1",
 		Replica:   2,

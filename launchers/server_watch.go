@@ -20,8 +20,6 @@ const (
 	// lastWords is how long a server gets to end after a fatal line, so that
 	// its traceback and exit code belong to the evidence.
 	lastWords = 500 * time.Millisecond
-	// A container's end and its log come by way of its engine.
-	lastWordsBoxed = 5 * time.Second
 
 	// A server that only answers our probes uses a little CPU time. More than
 	// idleCPU, and more than idleShare of the time passed, is work.
@@ -165,8 +163,8 @@ func (s *Server) explain(failure *results.Failure) {
 // fatalFailure waits for a server's last words after a fatal line.
 func (s *Server) fatalFailure() *results.Failure {
 	patience := lastWords
-	if _, boxed := s.process.(*container); boxed {
-		patience = lastWordsBoxed
+	if boxed, ok := s.process.(*container); ok {
+		patience = boxed.limits.words
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
