@@ -89,7 +89,7 @@ func (w *Waterfall) AddSpan(s RequestSpan) {
 		w.even = append(w.even, s)
 	}
 	w.total++
-	if len(w.even) > MaxRequestRows {
+	if len(w.even) > 2*MaxRequestRows {
 		w.halve()
 	}
 	if s.Failure != "" {
@@ -140,16 +140,14 @@ func (w *Waterfall) reduced() []RequestSpan {
 			keep(s.span, true)
 		}
 	}
-	even := w.even
-	for len(even) > MaxRequestRows-len(rows) {
-		half := even[:0:0]
-		for i := 0; i < len(even); i += 2 {
-			half = append(half, even[i])
+	rest := w.even[:0:0]
+	for _, s := range w.even {
+		if !seen[s.Index] {
+			rest = append(rest, s)
 		}
-		even = half
 	}
-	for _, s := range even {
-		keep(s, false)
+	for i, room := 0, min(MaxRequestRows-len(rows), len(rest)); i < room; i++ {
+		keep(rest[i*len(rest)/room], false)
 	}
 	return rows
 }

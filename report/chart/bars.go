@@ -41,11 +41,11 @@ func Bars(s BarsSpec) (template.HTML, error) {
 		for _, v := range []float64{b.Value, known(b.Low), known(b.High)} {
 			values.add(v)
 		}
-		left = max(left, min(textWidth(b.Label, textSize), 230)+10)
+		left = max(left, min(textWidth(b.Label, textSize), s.width()*0.32)+14)
 		right = max(right, min(textWidth(s.text(b), tickSize), 160)+14)
 	}
 	values.add(known(s.Reference))
-	c := newCanvas(720, barRow*vg.Length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
+	c := newCanvas(s.width(), barRow*vg.Length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
 	x := newScale(s.Value, values, 5, loose)
 	f := newFrame(c, x, scale{max: 1}, left, right, tickRoom+rowSize+2, 4)
 	s.drawGrid(f)

@@ -42,8 +42,8 @@ func InFlight(s InFlightSpec) (template.HTML, error) {
 		panels = append(panels, panel)
 	}
 	x := newScale(time, xs, 9, tight)
-	stack := newStack(x, panels, 720)
-	c := newCanvas(720, stack.height()+tickRoom+rowSize+4)
+	stack := newStack(x, panels, s.width())
+	c := newCanvas(s.width(), stack.height()+tickRoom+rowSize+4)
 	f := stack.draw(c, c.h-2)
 	f.bottomAxis(x.title(time))
 	says := panelsWords(time, panels)

@@ -5,8 +5,9 @@ import "gonum.org/v1/plot/vg"
 // labels writes names beside points so that none covers a point or another
 // name. A name without room is not written: the point's tooltip has it.
 type labels struct {
-	f     *frame
-	taken []vg.Rectangle
+	f       *frame
+	taken   []vg.Rectangle
+	written int
 }
 
 func newLabels(f *frame) *labels { return &labels{f: f} }
@@ -20,7 +21,7 @@ func (l *labels) block(at vg.Point, r vg.Length) {
 const labelMost vg.Length = 170
 
 func (l *labels) write(at vg.Point, name string) {
-	if name == "" {
+	if name == "" || l.written == namedPoints {
 		return
 	}
 	name = cut(name, tickSize, labelMost)
@@ -37,7 +38,7 @@ func (l *labels) write(at vg.Point, name string) {
 		if !l.free(r) {
 			continue
 		}
-		l.taken = append(l.taken, r)
+		l.taken, l.written = append(l.taken, r), l.written+1
 		x := r.Min.X
 		switch try.anchor {
 		case "middle":

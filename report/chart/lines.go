@@ -13,7 +13,7 @@ type LinesSpec struct {
 	Head
 	X, Y   Axis
 	Series []LineSeries
-	Height float64 // of the plot in the units of the view box, 720 wide; 0: 260
+	Height float64 // of the plot in the units of the view box; 0: 260
 }
 
 // LineSeries is one line.
@@ -51,9 +51,9 @@ func Lines(s LinesSpec) (template.HTML, error) {
 	}
 	s.X.Ticks = ownTicks(s.X, s.Series)
 	x, y := newScale(s.X, xs, 8, tight), newScale(s.Y, ys, 5, loose)
-	legend := newLegend(s.entries(points), 700)
+	legend := newLegend(s.entries(points), s.width()-20)
 	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
-	c := newCanvas(720, plot+top+bottom)
+	c := newCanvas(s.width(), plot+top+bottom)
 	f := newFrame(c, x, y, leftRoom(y), edge+8, bottom, top)
 	f.grid()
 	f.bottomAxis(x.title(s.X))

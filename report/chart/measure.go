@@ -42,21 +42,30 @@ func runeWidth(r rune) float64 {
 	return 0.58
 }
 
-// cut shortens text to a width, with an ellipsis where something was left out.
+// cut shortens text to a width, with an ellipsis in its middle: names of
+// variants often differ in their ends.
 func cut(s string, size, width vg.Length) string {
 	s = strings.TrimSpace(clean(s))
 	if textWidth(s, size) <= width {
 		return s
 	}
 	width -= textWidth("…", size)
-	var b strings.Builder
-	at := vg.Length(0)
-	for _, r := range s {
-		at += vg.Length(runeWidth(r)) * size
+	runes := []rune(s)
+	from, to := 0, len(runes)
+	for at := vg.Length(0); from < to; {
+		next := runes[from]
+		if fromEnd := from > len(runes)-to; fromEnd {
+			next = runes[to-1]
+		}
+		at += vg.Length(runeWidth(next)) * size
 		if at > width {
 			break
 		}
-		b.WriteRune(r)
+		if from > len(runes)-to {
+			to--
+			continue
+		}
+		from++
 	}
-	return strings.TrimSpace(b.String()) + "…"
+	return strings.TrimSpace(string(runes[:from])) + "…" + strings.TrimSpace(string(runes[to:]))
 }

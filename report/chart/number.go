@@ -23,7 +23,7 @@ var (
 func showFor(u Unit, largest float64) show {
 	switch u {
 	case Seconds:
-		return largestBelow(times, largest, 1.5)
+		return largestBelow(times, largest, 3)
 	case Bytes:
 		return largestBelow(memory, largest, 1)
 	case Share:
@@ -37,7 +37,7 @@ func showFor(u Unit, largest float64) show {
 func largestBelow(units []show, largest, times float64) show {
 	chosen := units[0]
 	for _, u := range units[1:] {
-		if largest >= u.per*times || u.per == 1 && largest >= 1 {
+		if largest >= u.per*times || u.per <= 1 && largest >= u.per {
 			chosen = u
 		}
 	}

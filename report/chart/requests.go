@@ -36,9 +36,9 @@ func Requests(s RequestsSpec) (template.HTML, error) {
 	}
 	x := newScale(axis, xs, 8, tight)
 	pitch := min(max(600/vg.Length(max(len(s.Rows), 1)), 1.8), 12)
-	legend := newLegend(requestEntries(), 700)
+	legend := newLegend(requestEntries(), s.width()-20)
 	top := legend.height() + rowSize + 6
-	c := newCanvas(720, pitch*vg.Length(max(len(s.Rows), 4))+top+tickRoom+rowSize+2)
+	c := newCanvas(s.width(), pitch*vg.Length(max(len(s.Rows), 4))+top+tickRoom+rowSize+2)
 	f := newFrame(c, x, scale{max: 1}, 10, edge+8, tickRoom+rowSize+2, top)
 	f.bottomAxis(x.title(axis))
 	legend.draw(c, f.area.Min.X, c.h-2)
@@ -66,7 +66,7 @@ func (s *RequestsSpec) reduce() {
 
 // The three phases of a request and its failure.
 func requestLooks() [4]look {
-	return [4]look{{paint: "muted half", shape: 1}, {paint: "c5", shape: 1}, {paint: "c1", shape: 1}, {paint: "bad", shape: 5}}
+	return [4]look{{paint: "muted half", shape: 1}, {paint: "c6", shape: 1}, {paint: "c1", shape: 1}, {paint: "bad", shape: 5}}
 }
 
 func requestEntries() []entry {

@@ -33,10 +33,13 @@ type Point struct {
 
 func (p Point) xy() XY { return XY{p.X, p.Y} }
 
+// namedPoints is up to how many points all have their names written.
+const namedPoints = 48
+
 // Scatter draws points, with the Pareto front where there is one. Points with
 // a figure that cannot be drawn are left out, and the description counts them.
 func Scatter(s ScatterSpec) (template.HTML, error) {
-	c := newCanvas(720, 440)
+	c := newCanvas(s.width(), 440)
 	xs, ys := newSpan(s.X), newSpan(s.Y)
 	for _, series := range s.Series {
 		for _, p := range series.Points {
@@ -97,7 +100,7 @@ func (s ScatterSpec) drawFront(f *frame) {
 }
 
 func (s ScatterSpec) drawPoints(f *frame) {
-	place := newLabels(f)
+	place, fronts := newLabels(f), s.fronts()
 	for _, series := range s.Series {
 		for _, p := range series.Points {
 			if s.drawable(p.xy()) && f.shows(p.xy()) {
@@ -114,10 +117,14 @@ func (s ScatterSpec) drawPoints(f *frame) {
 		}
 	}
 	// Names of points on the front come first: they are what is looked for.
+	// Of many points only these have one: the others would be a thicket.
 	for _, onFront := range []bool{true, false} {
+		if !onFront && len(place.taken) > namedPoints {
+			break
+		}
 		for _, series := range s.Series {
 			for _, p := range series.Points {
-				if s.drawable(p.xy()) && f.shows(p.xy()) && s.onFront(p.xy()) == onFront {
+				if s.drawable(p.xy()) && f.shows(p.xy()) && fronts[p.xy()] == onFront {
 					place.write(f.at(p.xy()), p.Label)
 				}
 			}
@@ -125,13 +132,13 @@ func (s ScatterSpec) drawPoints(f *frame) {
 	}
 }
 
-func (s ScatterSpec) onFront(p XY) bool {
-	for _, q := range s.Front {
-		if p == q {
-			return true
-		}
+// fronts are the points of the front, to be looked up.
+func (s ScatterSpec) fronts() map[XY]bool {
+	out := make(map[XY]bool, len(s.Front))
+	for _, p := range s.Front {
+		out[p] = true
 	}
-	return false
+	return out
 }
 
 func (s ScatterSpec) drawPoint(f *frame, name string, l look, p Point) {
@@ -193,9 +200,10 @@ func (s ScatterSpec) frontWords() []string {
 		return nil
 	}
 	var names []string
+	fronts := s.fronts()
 	for _, series := range s.Series {
 		for _, p := range series.Points {
-			if s.onFront(p.xy()) {
+			if fronts[p.xy()] {
 				names = append(names, s.pointWords(series.Name, p))
 			}
 		}

@@ -1,12 +1,26 @@
 package chart
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
 
 // Head is what every drawing has.
 type Head struct {
 	ID    string // of the element, unique in its page; "": made of the title
 	Title string // what is shown, in one line: the accessible name; must not be empty
 	Note  string // said before the figures in the description, for example how many repeats there were
+
+	Width float64 // of the view box, 240 to 2000; 0: 900. Text is 12 units high, so narrow charts that are shown narrow keep its size
+}
+
+// width is that of the canvas.
+func (h Head) width() vg.Length {
+	if !(h.Width > 0) {
+		return 900
+	}
+	return vg.Length(min(max(h.Width, 240), 2000))
 }
 
 // Ref lets a mark tell of itself and lead somewhere.

@@ -17,7 +17,10 @@ type stack struct {
 	left    vg.Length
 }
 
-const panelHeight vg.Length = 96
+const (
+	panelHeight vg.Length = 100
+	panelGap    vg.Length = 10
+)
 
 // newStack lays panels out for a canvas of a width.
 func newStack(x scale, panels []Panel, width vg.Length) *stack {
@@ -29,7 +32,7 @@ func newStack(x scale, panels []Panel, width vg.Length) *stack {
 			addSeries(series, xs, ys)
 			entries = append(entries, entry{name: series.Name, look: lookOf(series.Slot, i), line: true})
 		}
-		s.ys = append(s.ys, newScale(p.Y, ys, 3, loose))
+		s.ys = append(s.ys, newScale(p.Y, ys, 4, loose))
 		s.legends = append(s.legends, newLegend(entries, width-20))
 	}
 	s.left = leftRoom(s.ys...)
@@ -40,25 +43,35 @@ func newStack(x scale, panels []Panel, width vg.Length) *stack {
 func (s *stack) height() vg.Length {
 	h := vg.Length(0)
 	for i := range s.panels {
-		h += s.panelTop(i) + panelHeight
+		h += s.panelTop(i) + panelHeight + panelGap
 	}
 	return max(h, 40)
 }
 
 // panelTop is the room above a plot for its title and legend.
-func (s *stack) panelTop(i int) vg.Length { return s.legends[i].height() + rowSize + 6 }
+// A legend of one row stands beside the title.
+func (s *stack) panelTop(i int) vg.Length {
+	if len(s.legends[i].rows) == 1 {
+		return rowSize + 8
+	}
+	return s.legends[i].height() + rowSize + 8
+}
 
 // draw draws the panels from top downwards and gives the frame of the last.
 func (s *stack) draw(c *canvas, top vg.Length) *frame {
 	f := newFrame(c, s.x, scale{max: 1}, s.left, edge+8, top-40, c.h-top)
 	for i, p := range s.panels {
-		s.legends[i].draw(c, s.left, top)
+		at := s.left
+		if len(s.legends[i].rows) == 1 {
+			at += textWidth(s.ys[i].title(p.Y), textSize)
+		}
+		s.legends[i].draw(c, at, top-2)
 		top -= s.panelTop(i)
 		f = newFrame(c, s.x, s.ys[i], s.left, edge+8, top-panelHeight, c.h-top)
 		f.grid()
 		f.leftTitle(s.ys[i].title(p.Y))
 		f.drawLines(Axis{Unit: Seconds}, p.Y, p.Series, false)
-		top -= panelHeight
+		top -= panelHeight + panelGap
 	}
 	return f
 }

@@ -61,11 +61,10 @@ const (
 )
 
 const (
-	timelineWidth vg.Length = 960
-	laneRow       vg.Length = 20
-	laneBar       vg.Length = 16
-	laneGap       vg.Length = 8
-	maxLaneRows             = 24 // more spans at one time share the last row
+	laneRow     vg.Length = 20
+	laneBar     vg.Length = 16
+	laneGap     vg.Length = 8
+	maxLaneRows           = 24 // more spans at one time share the last row
 )
 
 // Timeline draws lanes of spans over time, with curves beneath.
@@ -78,16 +77,18 @@ func Timeline(s TimelineSpec) (template.HTML, error) {
 		x.ticks, title = clockTicks(s.Start, x.min, x.max)
 	}
 	lanes := packLanes(s.Lanes, x)
-	stack := newStack(x, s.Curves, timelineWidth)
+	stack := newStack(x, s.Curves, s.width())
 	stack.left = max(stack.left, lanesRoom(s.Lanes))
 	height := lanesHeight(lanes)
 	curves := vg.Length(0)
 	if len(s.Curves) > 0 {
 		curves = stack.height() + 6
 	}
-	c := newCanvas(timelineWidth, height+curves+tickRoom+rowSize+rowSize+6)
-	f := newFrame(c, x, scale{max: 1}, stack.left, edge+8, tickRoom+rowSize+4+curves, 4)
+	keys := newClassKeys(s.Lanes, s.width()-stack.left)
+	c := newCanvas(s.width(), height+curves+keys.height()+tickRoom+rowSize+8)
+	f := newFrame(c, x, scale{max: 1}, stack.left, edge+8, tickRoom+rowSize+4+curves, keys.height()+4)
 	c.defs(idOf(orWord(s.ID, s.Title)), lanes)
+	keys.draw(c, stack.left, c.h-2)
 	s.drawLines(f)
 	s.drawLanes(f, lanes)
 	if len(s.Curves) > 0 {
@@ -153,7 +154,7 @@ func clockTicks(start time.Time, lo, hi float64) (ticks []tick, title string) {
 	if hi-lo > 400*86400 || math.Abs(lo) > 1e9 || math.Abs(hi) > 1e9 {
 		return nil, title
 	}
-	step := clockStep((hi - lo) / 9)
+	step := clockStep((hi - lo) / 11)
 	layout := "15:04"
 	if step < 60 {
 		layout = "15:04:05"
