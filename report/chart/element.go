@@ -101,7 +101,38 @@ func safeHref(href string) string {
 
 // escape makes text safe inside an element and inside a quoted attribute.
 func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace(clean(s))
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range clean(s) {
+		switch r {
+		case '&':
+			b.WriteString("&amp;")
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '"':
+			b.WriteString("&#34;")
+		case '\'':
+			b.WriteString("&#39;")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// plain reports whether text needs no look: most of it is numbers and names.
+func plain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < 0x20, c >= 0x7f, c == '&', c == '<', c == '>', c == '"', c == '\'':
+			return false
+		}
+	}
+	return true
 }
 
 // clean replaces what XML cannot hold: control characters, halves of

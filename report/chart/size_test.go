@@ -45,7 +45,7 @@ func large() []struct {
 		{drawn{"scatter of 10,000", func() (template.HTML, error) {
 			return chart.Scatter(chart.ScatterSpec{Head: h, Series: []chart.PointSeries{{Points: points}}})
 		}}, 5 << 20},
-		{drawn{"timeline of 500 steps", func() (template.HTML, error) { return chart.Timeline(night) }}, 300 << 10},
+		{drawn{"timeline of 500 steps", func() (template.HTML, error) { return chart.Timeline(night) }}, 400 << 10},
 		{drawn{"20,000 requests", func() (template.HTML, error) { return chart.Requests(requests) }}, 60 << 10},
 	}
 }
