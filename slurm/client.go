@@ -114,24 +114,31 @@ func parseJobs(out string, arrays []string) []Job {
 	return jobs
 }
 
-// Cancel takes jobs of that name out of the queue, and ends those that run.
-func (c Client) Cancel(ctx context.Context, name string, jobs []Job) error {
-	return c.cancel(ctx, jobs, "--name="+name)
+// Cancel takes jobs of that name and of these arrays out of the queue; with
+// running it ends also those that run.
+func (c Client) Cancel(ctx context.Context, name string, arrays []string, running bool) error {
+	options := []string{"--name=" + name}
+	if !running {
+		options = append(options, "--state=PENDING")
+	}
+	return c.cancel(ctx, options, arrays)
 }
 
-// Stop asks the command of each job to stop, as Ctrl-C would.
+// Stop asks the command of each running job to stop, as Ctrl-C would.
 func (c Client) Stop(ctx context.Context, name string, jobs []Job) error {
-	return c.cancel(ctx, jobs, "--name="+name, "--batch", "--signal=TERM")
+	var ids []string
+	for _, job := range jobs {
+		ids = append(ids, job.Array+"_"+strconv.Itoa(job.Task))
+	}
+	return c.cancel(ctx, []string{"--name=" + name, "--batch", "--signal=TERM"}, ids)
 }
 
-func (c Client) cancel(ctx context.Context, jobs []Job, options ...string) error {
+// cancel is for jobs that may have ended meanwhile.
+func (c Client) cancel(ctx context.Context, options, ids []string) error {
 	const atOnce = 500 // ids in one command line
-	for some := range slices.Chunk(jobs, atOnce) {
-		argv := append([]string{"scancel"}, options...)
-		for _, job := range some {
-			argv = append(argv, job.Array+"_"+strconv.Itoa(job.Task))
-		}
-		if _, err := c.run(ctx, "", argv...); err != nil {
+	for some := range slices.Chunk(ids, atOnce) {
+		_, err := c.run(ctx, "", slices.Concat([]string{"scancel"}, options, some)...)
+		if err != nil && !strings.Contains(err.Error(), "Invalid job id") && !strings.Contains(err.Error(), "already complet") {
 			return fmt.Errorf("cancel jobs: %w", err)
 		}
 	}

@@ -68,7 +68,14 @@ func TestClientOnACluster(t *testing.T) {
 	if want := "hello " + hostile + " gpu=0\n"; err != nil || string(out) != want {
 		t.Errorf("output of task 0 = %q, %v, want %q", out, err, want)
 	}
-	if err := client.Cancel(t.Context(), array.Name, jobs()); err != nil {
+	if err := client.Stop(t.Context(), array.Name, jobs()[:1]); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Await("one job stopped", func() bool { return len(jobs()) == 1 })
+	if err := client.Cancel(t.Context(), array.Name, []string{id}, false); err != nil || len(jobs()) != 1 {
+		t.Errorf("Cancel of what waits = %v, %d jobs run, want 1", err, len(jobs()))
+	}
+	if err := client.Cancel(t.Context(), array.Name, []string{id, other}, true); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Await("no job", func() bool { return len(jobs()) == 0 })

@@ -64,21 +64,26 @@ func (c cluster) cancel(ctx context.Context, run *results.Run, jobs map[string]s
 		return err
 	}
 	defer func() { _ = journal.Close() }() // every event is on disk already
-	name := slurm.JobName(run.Manifest.Run)
-	var waiting, running []slurm.Job
+	var running []slurm.Job
 	for _, group := range slices.Sorted(maps.Keys(jobs)) {
-		if job := jobs[group]; job.Running() && !now {
+		if job := jobs[group]; job.Running() {
 			running = append(running, job)
-		} else {
-			waiting = append(waiting, job)
 		}
 	}
-	message := fmt.Sprintf("%d taken out of the queue, %d asked to stop", len(waiting), len(running))
+	message := fmt.Sprintf("%d taken out of the queue, %d asked to stop", len(jobs)-len(running), len(running))
+	if now {
+		message = fmt.Sprintf("%d taken out of the queue, %d ended", len(jobs)-len(running), len(running))
+	}
 	if err := journal.Append(results.Event{Kind: results.JobsCanceled, Message: message}); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.e.stdout, message)
-	if err := c.client.Cancel(ctx, name, waiting); err != nil {
+	var arrays []string
+	for _, s := range submissions(run) {
+		arrays = append(arrays, s.Array)
+	}
+	name := slurm.JobName(run.Manifest.Run)
+	if err := c.client.Cancel(ctx, name, arrays, now); err != nil || now {
 		return err
 	}
 	return c.client.Stop(ctx, name, running)

@@ -185,6 +185,13 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *stored
 	if err != nil {
 		return err
 	}
+	dir, err := filepath.Abs(folder.Dir()) // jobs start elsewhere
+	if err != nil {
+		return err
+	}
+	if folder, err = results.Open(dir); err != nil {
+		return err
+	}
 	c := cluster{e: e, folder: folder, sc: sc, retryFailed: o.retryFailed}
 	jobs, err := c.jobs(ctx, stored.run)
 	if err != nil {
