@@ -35,6 +35,9 @@ func observe(r *results.Record, token func(results.ChunkKind) bool) observation 
 		kind := results.ChunkKind(r.ChunkKinds[i])
 		inBand = inBand || kind == results.ChunkError
 		if token(kind) {
+			if o.tokenS == nil {
+				o.tokenS = make([]float64, 0, len(r.ChunkS)-i)
+			}
 			o.tokenS = append(o.tokenS, r.ChunkS[i])
 		}
 	}

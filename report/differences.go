@@ -141,7 +141,7 @@ func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule m
 
 // differenceParts draws the comparisons of a run.
 func differenceParts(run *results.Run) []part {
-	all := differences(run)
+	all := differencesBy(run, 1) // the bootstrap's intervals are not shown
 	if len(all) == 0 {
 		return nil
 	}

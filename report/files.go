@@ -25,7 +25,7 @@ func Files(run *results.Run) (map[string][]byte, error) {
 		return nil, fmt.Errorf("make %s: %w", results.SummaryName, err)
 	}
 	files[results.SummaryName] = bytes.Clone(out.Bytes())
-	if len(differences(run)) > 0 {
+	if len(differencesBy(run, 1)) > 0 {
 		out.Reset()
 		if err := DifferencesCSV(&out, run); err != nil {
 			return nil, fmt.Errorf("make %s: %w", DifferencesName, err)

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"benchrig/report"
+	"benchrig/report/page"
 	"benchrig/results"
 )
 
@@ -18,21 +22,23 @@ type reportOptions struct {
 	step   string
 	tables []string
 	format string
-	write  bool // write report.md, summary.csv and the result blocks
+	html   string // file to write the page to; "": none
+	write  bool   // write report.md, report.html, summary.csv and the result blocks
 }
 
 func newReportCommand(e env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong + "\n\nTables for --table:\n" + strings.TrimRight(report.TableHelp(), "\n"),
-		Example: "  bench report results/quickstart/20261127-210000-1a2b\n  bench report DIR --format markdown\n  bench report DIR --step tp4_c16_r1\n  bench report DIR --table repeats,differences --format markdown",
+		Example: "  bench report results/quickstart/20261127-210000-1a2b\n  bench report DIR --format markdown\n  bench report DIR --html night.html\n  bench report DIR --step tp4_c16_r1\n  bench report DIR --table repeats,differences --format markdown",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(_ *cobra.Command, given []string) error { return printReport(e, given[0], o) },
 	}
 	cmd.Flags().StringVar(&o.step, "step", "", "show one step: result block, warnings, failure, log tail")
 	cmd.Flags().StringSliceVar(&o.tables, "table", nil, "show these tables only: "+strings.Join(report.TableNames(), ", "))
-	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown or csv")
-	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, summary.csv, differences.csv and the result blocks into the folder")
+	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown, csv or html")
+	cmd.Flags().StringVar(&o.html, "html", "", "write the report as one HTML page that needs no network to this file, and print nothing")
+	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, report.html, summary.csv, differences.csv and the result blocks into the folder")
 	return cmd
 }
 
@@ -42,17 +48,24 @@ func printReport(e env, dir string, o reportOptions) error {
 		return err
 	}
 	if o.write {
-		if err := report.WriteFiles(run); err != nil {
+		if err := page.WriteFiles(run); err != nil {
 			return err
 		}
+	}
+	if o.html != "" {
+		return writePage(o, run)
 	}
 	form, known := map[string]report.Form{"": report.Terminal, "text": report.Terminal, "terminal": report.Terminal, "markdown": report.MarkdownForm}[o.format]
 	opts := report.Options{Width: e.width, Color: e.width > 0}
 	switch {
-	case !known && o.format != "csv":
-		return usageError(fmt.Errorf("--format %q: want terminal, markdown or csv", o.format))
+	case !known && o.format != "csv" && o.format != "html":
+		return usageError(fmt.Errorf("--format %q: want terminal, markdown, csv or html", o.format))
 	case o.tables != nil && o.format == "csv":
 		return usageError(errors.New("--table: tables have no csv form; summary.csv and differences.csv hold their figures"))
+	case o.format == "html" && o.tables != nil:
+		return usageError(errors.New("--table: the page holds all tables; leave it out"))
+	case o.format == "html":
+		return drawPage(e.stdout, o, run)
 	case o.step != "":
 		return report.Step(e.stdout, run, o.step)
 	case o.tables != nil:
@@ -66,4 +79,20 @@ func printReport(e env, dir string, o reportOptions) error {
 		return report.Markdown(e.stdout, run)
 	}
 	return report.Write(e.stdout, run, opts)
+}
+
+// writePage writes the page of a run, or of one of its steps, to a file.
+func writePage(o reportOptions, run *results.Run) error {
+	var out bytes.Buffer
+	if err := drawPage(&out, o, run); err != nil {
+		return err
+	}
+	return os.WriteFile(o.html, out.Bytes(), 0o644)
+}
+
+func drawPage(w io.Writer, o reportOptions, run *results.Run) error {
+	if o.step != "" {
+		return page.WriteStep(w, run, o.step)
+	}
+	return page.Write(w, run)
 }

@@ -1,0 +1,219 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// Document is the report of a run in pieces, as text that is fit for one line
+// each, for forms that other packages draw. It says what the other forms say.
+type Document struct {
+	Title, About, Description string
+	Sets                      string // the --set overrides; "": none
+	Simulated                 string // "": no figure is simulated
+	Counts                    string // steps by verdict
+	Unfinished                string // "": the run came to its end
+	Standing                  Standing
+	Machine                   []Fact
+	Failures                  []FailureGroup
+	Figures                   Table
+	Differences               []Piece
+	Named                     []Piece // tables that the scenario asks for, and those of its method
+	GPUs                      Table
+	Steps                     Table // one row a step, in the order of the run; see Row.Step
+	Notes                     []string
+	Doubts                    []DoubtGroup
+	Problems                  []string // damage of the folder
+}
+
+// Fact is something known, and what it is called.
+type Fact struct{ Name, Value string }
+
+// Table is a table as text.
+type Table struct {
+	Columns []Column
+	Rows    []Row
+	Legend  []string // what the marks in it mean
+	Ranked  bool     // some of its cells are the best of their point
+}
+
+// Column is the head of a column.
+type Column struct {
+	Head, Unit string
+	Text       bool // not a number
+}
+
+// Row is a row of a table. NewGroup begins another point.
+type Row struct {
+	Cells    []Cell
+	NewGroup bool
+	Step     string // id, in the table of steps; else ""
+}
+
+// Cell is a field. Best: of its point among sound rows.
+type Cell struct {
+	Text string
+	Best bool
+}
+
+// Piece is a table with what stands around it.
+type Piece struct {
+	Title    string // "": it goes on from the piece before
+	Below    bool   // the title stands below that of an earlier piece
+	Intro    []string
+	Table    Table
+	Notes    []string
+	Verbatim string
+}
+
+// FailureGroup are steps that ended alike.
+type FailureGroup struct {
+	Verdict string
+	Class   string // "": as the verdict says
+	Message string
+	Steps   []string // ids
+	Tail    []string // last lines of the server's log
+	Log     string   // its file, relative to the run folder; "": unknown
+}
+
+// DoubtGroup are warnings of one code.
+type DoubtGroup struct {
+	Code     string
+	Count    int // steps
+	Messages []Doubt
+}
+
+// Doubt is what a warning said, and of which steps.
+type Doubt struct {
+	Text  string
+	Steps []string // ids
+}
+
+// NewDocument makes the report of a run.
+func NewDocument(run *results.Run) *Document {
+	h := headlineOf(run)
+	d := &Document{
+		Title: h.title, About: h.about, Description: h.description, Sets: h.sets, Simulated: h.simulated,
+		Counts: h.counts, Unfinished: h.unfinished, Standing: StandingOf(run),
+		Figures: tableOf(compare(run)), Differences: piecesOf(differenceParts(run)), Named: piecesOf(scenarioParts(run)),
+		GPUs: tableOf(compareGPUs(run)), Steps: stepTable(run), Notes: notes(run),
+	}
+	facts := machineFacts(run)
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if value := clean(facts[name]); value != "" {
+			d.Machine = append(d.Machine, Fact{clean(name), value})
+		}
+	}
+	for _, g := range collectFailures(run) {
+		group := FailureGroup{
+			Verdict: g.verdict, Message: clean(g.failure.Message), Steps: g.steps, Log: g.log, Tail: tail(g.failure.LogTail, tailLines),
+		}
+		if g.classText() != "" {
+			group.Class = string(g.failure.Class)
+		}
+		d.Failures = append(d.Failures, group)
+	}
+	for _, g := range collectWarnings(run) {
+		group := DoubtGroup{Code: string(g.code), Count: g.steps}
+		for _, m := range g.messages {
+			group.Messages = append(group.Messages, Doubt{clean(m.text), m.steps})
+		}
+		d.Doubts = append(d.Doubts, group)
+	}
+	for _, problem := range run.Problems {
+		d.Problems = append(d.Problems, clean(problem))
+	}
+	return d
+}
+
+// StepText is the report of one step, as Step prints it.
+func StepText(run *results.Run, id string) (string, error) {
+	var out bytes.Buffer
+	err := Step(&out, run, id)
+	return out.String(), err
+}
+
+// Clean makes text that others wrote fit for one line: without escape
+// sequences and control characters.
+func Clean(s string) string { return clean(s) }
+
+func tableOf(c comparison) Table {
+	t := Table{}
+	if len(c.rows) == 0 {
+		return t
+	}
+	for _, h := range c.columns {
+		t.Columns = append(t.Columns, Column{h.head, h.unit, h.text})
+	}
+	for _, r := range c.rows {
+		row := Row{NewGroup: r.newPoint}
+		for _, e := range r.cells {
+			row.Cells = append(row.Cells, Cell{e.text, e.best})
+			t.Ranked = t.Ranked || e.best
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, line := range c.legend {
+		if line == bestLegend || line == columnLegend {
+			line = "bold with ★: " + line
+		}
+		t.Legend = append(t.Legend, line)
+	}
+	return t
+}
+
+func piecesOf(parts []part) []Piece {
+	pieces := make([]Piece, len(parts))
+	for i, p := range parts {
+		pieces[i] = Piece{Title: p.title, Below: p.below, Intro: p.intro, Table: tableOf(p.table), Notes: p.notes, Verbatim: p.verbatim}
+	}
+	return pieces
+}
+
+// stepTable has the columns of the comparison and of the table of GPUs, for
+// each step by itself. Nothing is best in it: one step proves nothing.
+func stepTable(run *results.Run) Table {
+	cells := make([]metrics.Cell, len(run.Steps))
+	for i, s := range run.Steps {
+		cells[i] = metrics.Cells([]*results.Result{s.Result}, nil, nil)[0]
+	}
+	c := comparison{columns: []heading{
+		{"step", "", true}, {"variant", "", true}, {"point", "", true}, {"repeat", "", false}, {"verdict", "", true}, {"ok/asked", "requests", false},
+	}}
+	for i := range run.Steps {
+		r := run.Steps[i].Result
+		c.rows = append(c.rows, row{cells: []entry{
+			{text: clean(r.Step.ID)},
+			{text: variantName(cells[i])},
+			{text: clean(r.Step.Point)},
+			{text: fmt.Sprint(r.Step.Repeat)},
+			{text: verdictName(&run.Steps[i])},
+			{text: requests(cells[i])},
+		}})
+	}
+	marks := ""
+	cols := columns(cells)
+	for _, col := range gpuTableColumns() {
+		if !slices.ContainsFunc(cols, func(c column) bool { return c.head == col.head && c.unit == col.unit }) && known(col, cells) {
+			cols = append(cols, col)
+		}
+	}
+	for _, col := range cols {
+		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		for i, e := range fill(col, cells) {
+			marks += e.mark
+			c.rows[i].cells = append(c.rows[i].cells, entry{text: e.mark + e.text})
+		}
+	}
+	c.legend = markLegend(marks)
+	t := tableOf(c)
+	for i := range t.Rows {
+		t.Rows[i].Step = run.Steps[i].Result.Step.ID
+	}
+	return t
+}

@@ -1,0 +1,91 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"benchrig/results"
+)
+
+// command is how a server was started, fit for a shell.
+type command struct {
+	Title string
+	Text  string
+	Note  string // "": none
+}
+
+// commandsOf are those of a step's servers, one for each that differs.
+func commandsOf(r *results.Result) []command {
+	servers := r.Servers
+	if r.SQZB != nil {
+		servers = append(slices.Clone(servers), r.SQZB.OneTokenServer...)
+	}
+	var all []command
+	for i, s := range servers {
+		if len(s.Argv) == 0 {
+			continue
+		}
+		c := command{Title: fmt.Sprintf("Server %d", s.Replica), Text: shellCommand(s)}
+		if i >= len(r.Servers) {
+			c.Title += " of the second pass"
+		}
+		if strings.Contains(c.Text, "***") {
+			c.Note = "Secrets are not kept: put your own in place of ***."
+		}
+		if !slices.ContainsFunc(all, func(other command) bool { return other.Text == c.Text }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// shellCommand is the environment's difference and the argument list, quoted
+// for a POSIX shell.
+func shellCommand(s results.Server) string {
+	var words []string
+	if len(s.Env)+len(s.DroppedEnv) > 0 {
+		words = append(words, "env")
+		for _, name := range s.DroppedEnv {
+			words = append(words, "-u", quote(name))
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+			words = append(words, quote(name+"="+s.Env[name]))
+		}
+	}
+	for _, arg := range s.Argv {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// quote makes one word for a shell, on one line of printable characters. Words
+// with others need a shell that knows $'...': bash, zsh, ksh, busybox.
+func quote(word string) string {
+	const plain = "%+,-./:=@_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	switch {
+	case word == "":
+		return "''"
+	case strings.Trim(word, plain) == "":
+		return word
+	case utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		case c == '\\' || c == '\'':
+			b.WriteString(`\` + string(c))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "$'" + b.String() + "'"
+}

@@ -1,0 +1,227 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/report"
+	"benchrig/results"
+)
+
+// detail is all that the page shows of one step.
+type detail struct {
+	Link, Name, About string
+	Verdict, Class    string
+	Simulated         bool
+	Headline          string // its main figures in one line
+	Failure           string
+	Earlier           []string
+	Warnings          []report.Fact
+	Changes           []string
+	Latencies         []latency
+	Charts            []*figure
+	Startup           []serverStart
+	Commands          []command
+	Hooks             []report.Fact
+	Log               string // its last lines
+	LogName           string
+	Asked             []report.Fact
+	Body              string // of one request
+	Text              string // the step as "bench report --step" prints it
+}
+
+// latency is a row of the step's table of latencies.
+type latency struct {
+	Name                   string
+	N                      int
+	Mean, Median, P99, Max string
+	Thin                   bool // too few samples for p99
+}
+
+// serverStart says how long the phases of a server's start took.
+type serverStart struct {
+	Server string
+	Rungs  []report.Fact // of the readiness ladder, after the spawn
+	Phases []report.Fact // as its log tells
+}
+
+func detailsOf(run *results.Run, p *passes, links map[string]string) ([]*detail, error) {
+	logs := newLogs(run, p.logLines)
+	all := make([]*detail, len(run.Steps))
+	for i := range run.Steps {
+		d, err := detailOf(run, &run.Steps[i], p, logs)
+		if err != nil {
+			return nil, err
+		}
+		d.Link = links[run.Steps[i].Result.Step.ID]
+		all[i] = d
+	}
+	return all, nil
+}
+
+func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail, error) {
+	r := s.Result
+	class := verdictClass(s)
+	d := &detail{
+		Name: report.Clean(r.Step.ID), Verdict: class, Class: strings.ReplaceAll(class, " ", "-"), Simulated: r.Simulated,
+		About:    fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", report.Clean(r.Step.Variant), report.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
+		Headline: headlineOf(r), Latencies: latenciesOf(r.Figures), Startup: startsOf(r), Commands: commandsOf(r), Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
+	}
+	if r.Failure != nil {
+		d.Failure = report.Clean(r.Failure.Error())
+	}
+	for i, f := range r.Earlier {
+		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, report.Clean(f.Error())))
+	}
+	for _, w := range r.Warnings {
+		d.Warnings = append(d.Warnings, report.Fact{Name: report.Clean(string(w.Code)), Value: report.Clean(w.Message)})
+	}
+	for _, c := range r.Changes {
+		d.Changes = append(d.Changes, report.Clean(c))
+	}
+	for _, h := range r.Hooks {
+		outcome := "ok"
+		if !h.OK {
+			outcome = "FAILED"
+		}
+		d.Hooks = append(d.Hooks, report.Fact{
+			Name:  report.Clean(h.When + " " + h.Level + ", " + h.Name),
+			Value: report.Clean(fmt.Sprintf("%s, %.1f s %s", outcome, h.TookS, h.Message)),
+		})
+	}
+	d.LogName, d.Log = logs.of(r)
+	var err error
+	if d.Charts, err = chartsOf(r, p.of[r.Step.ID]); err != nil {
+		return nil, err
+	}
+	if p.text || class != string(results.OK) {
+		d.Text, err = report.StepText(run, r.Step.ID)
+	}
+	return d, err
+}
+
+// headlineOf are the figures of a step in one line.
+func headlineOf(r *results.Result) string {
+	f := r.Headline()
+	if f == nil {
+		if len(r.LlamaBench) > 0 {
+			return plural(len(r.LlamaBench), "test")
+		}
+		return ""
+	}
+	parts := []string{fmt.Sprintf("%d of %d requests in %s s", f.Completed, f.Asked, short(f.DurationS))}
+	if f.OutputThroughput != nil {
+		parts = append(parts, short(*f.OutputThroughput)+" output tok/s")
+	}
+	if f.TTFT.Median != nil {
+		parts = append(parts, "median TTFT "+short(1000**f.TTFT.Median)+" ms")
+	}
+	if f.TPOT.Median != nil {
+		parts = append(parts, "median TPOT "+short(1000**f.TPOT.Median)+" ms")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// gapsName stands for ITL where chunks carry several tokens.
+const gapsName = "Gaps between chunks"
+
+func latenciesOf(f *results.Figures) []latency {
+	if f == nil {
+		return nil
+	}
+	var rows []latency
+	for _, q := range []struct {
+		name string
+		dist results.Dist
+	}{{"TTFT", f.TTFT}, {"TPOT", f.TPOT}, {"ITL", f.ITL}, {gapsName, f.ICL}, {"E2EL", f.E2EL}, {"TTFT from intended send", f.TTFTFromIntended}, {"E2EL from intended send", f.E2ELFromIntended}} {
+		if q.dist.N == 0 || q.name == gapsName && f.ITL.N > 0 {
+			continue
+		}
+		const p = 99
+		rows = append(rows, latency{
+			Name: q.name, N: q.dist.N, Mean: milliseconds(q.dist.Mean), Median: milliseconds(q.dist.Median), P99: milliseconds(metrics.At(q.dist, p)),
+			Max: milliseconds(q.dist.Max), Thin: q.dist.N < metrics.SamplesFor(p),
+		})
+	}
+	return rows
+}
+
+func milliseconds(s *float64) string {
+	if s == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*s*1000, 'f', 2, 64)
+}
+
+func startsOf(r *results.Result) []serverStart {
+	var all []serverStart
+	for _, s := range r.Servers {
+		start := serverStart{Server: fmt.Sprintf("Server %d, %s", s.Replica, report.Clean(cmp.Or(s.Life, s.Launcher)))}
+		for _, phase := range s.ReadyPhases {
+			start.Rungs = append(start.Rungs, report.Fact{Name: report.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.AtS)})
+		}
+		if s.Startup != nil {
+			for _, phase := range s.Startup.Phases {
+				start.Phases = append(start.Phases, report.Fact{Name: report.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.Seconds)})
+			}
+		}
+		if start.Rungs != nil || start.Phases != nil {
+			all = append(all, start)
+		}
+	}
+	return all
+}
+
+// askedOf is the load that was asked for.
+func askedOf(a results.Asked) []report.Fact {
+	if a.API == "" {
+		return nil
+	}
+	var facts []report.Fact
+	add := func(name, value string) {
+		if value = report.Clean(value); value != "" {
+			facts = append(facts, report.Fact{Name: name, Value: value})
+		}
+	}
+	number := func(v *int) string {
+		if v == nil {
+			return ""
+		}
+		return strconv.Itoa(*v)
+	}
+	real := func(v *float64, unit string) string {
+		if v == nil {
+			return ""
+		}
+		return strings.TrimSpace(strconv.FormatFloat(*v, 'g', -1, 64) + " " + unit)
+	}
+	add("Endpoint", a.Endpoint+" ("+a.API+")")
+	add("Data set", strings.TrimSpace(a.Dataset+" "+a.DatasetPath))
+	add("Prompts", strconv.Itoa(a.NumPrompts)+", seed "+strconv.FormatUint(a.Seed, 10))
+	add("Prompts' sha256", a.DatasetSHA256)
+	add("Input tokens", number(a.InputLen))
+	add("Output tokens", number(a.OutputLen))
+	add("Ignore EOS", map[bool]string{true: "yes"}[a.IgnoreEOS])
+	add("Max concurrency", cmp.Or(number(a.MaxConcurrency), "no cap"))
+	add("Request rate", cmp.Or(real(a.RequestRate, "requests/s"), "all at once"))
+	add("Burstiness", real(a.Burstiness, ""))
+	add("Sending ended after", real(a.SendForS, "s"))
+	add("Temperature", real(a.Temperature, ""))
+	add("Warm-up requests", strconv.Itoa(a.Warmups))
+	add("Tokenizer", a.Tokenizer)
+	add("As sent by", a.Compat)
+	return facts
+}
+
+// cleanLines is report.Clean of each line.
+func cleanLines(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))) + report.Clean(line)
+	}
+	return strings.Join(slices.Clip(lines), "\n")
+}

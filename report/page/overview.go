@@ -1,0 +1,261 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+
+	"benchrig/metrics"
+	"benchrig/report"
+	"benchrig/report/chart"
+	"benchrig/results"
+)
+
+// overview are the charts of the run as a whole.
+type overview struct {
+	Tradeoff *figure
+	Front    []frontRow // of the trade-off, in rising order of speed per user
+	Sweep    []*figure
+	CDFs     []cdfs // one a point
+	Legend   []legendEntry
+	Timeline *figure
+}
+
+// figure is a chart with its caption.
+type figure struct {
+	SVG     template.HTML
+	Caption string
+}
+
+// frontRow is a point of the Pareto front in words.
+type frontRow struct{ Variant, Point, Link, X, Y string }
+
+// cdfs are the distributions at one point.
+type cdfs struct {
+	Point  string
+	Charts []*figure
+}
+
+// legendEntry names a series, for choosing among them.
+type legendEntry struct {
+	Variant string
+	Slot    int
+}
+
+// slots is how many colours there are.
+const slots = 8
+
+// drawer makes the charts of a run.
+type drawer struct {
+	run    *results.Run
+	passes *passes
+	links  map[string]string
+	cells  []metrics.Cell
+	order  []string // of variants
+}
+
+func overviewOf(run *results.Run, p *passes, links map[string]string) (overview, error) {
+	d := &drawer{run: run, passes: p, links: links}
+	steps := make([]*results.Result, len(run.Steps))
+	d.order = slices.Clone(run.Manifest.Variants)
+	for i, s := range run.Steps {
+		steps[i] = s.Result
+		if !slices.Contains(d.order, s.Result.Step.Variant) {
+			d.order = append(d.order, s.Result.Step.Variant)
+		}
+	}
+	d.cells = metrics.Cells(steps, run.Manifest.Variants, run.Manifest.Points)
+	var o overview
+	var err error
+	if o.Tradeoff, o.Front, err = d.tradeoff(); err != nil {
+		return o, err
+	}
+	if o.Sweep, err = d.sweep(); err != nil {
+		return o, err
+	}
+	if o.CDFs, err = d.distributions(); err != nil {
+		return o, err
+	}
+	for _, name := range d.order {
+		o.Legend = append(o.Legend, legendEntry{report.Clean(name), d.slot(name)})
+	}
+	o.Timeline, err = d.timeline()
+	return o, err
+}
+
+// slot is the colour of a variant, the same in all charts.
+func (d *drawer) slot(variant string) int { return slices.Index(d.order, variant)%slots + 1 }
+
+func (d *drawer) href(step string) string { return "#" + d.links[step] }
+
+// ref makes a mark lead to the first step of a cell.
+func (d *drawer) ref(c metrics.Cell, title string) chart.Ref {
+	step := c.Counted[0].Step.ID
+	return chart.Ref{Title: title, Href: d.href(step), Step: report.Clean(step), Variant: report.Clean(c.Variant)}
+}
+
+// perUser is how fast the answer of one request comes: the inverse of the
+// median time per token.
+func perUser(r *results.Result) *float64 {
+	if r.Figures == nil || r.Figures.TPOT.Median == nil || *r.Figures.TPOT.Median <= 0 {
+		return nil
+	}
+	return new(1 / *r.Figures.TPOT.Median)
+}
+
+// gpusOf counts the GPUs of a step's servers; 0: not known.
+func gpusOf(r *results.Result) int {
+	n := 0
+	for _, s := range r.Servers {
+		n += len(s.GPUs)
+	}
+	return n
+}
+
+func outputThroughput(r *results.Result) *float64 {
+	if f := r.Headline(); f != nil {
+		return f.OutputThroughput
+	}
+	return nil
+}
+
+func (d *drawer) tradeoff() (*figure, []frontRow, error) {
+	perGPU := true
+	var drawn []metrics.Cell
+	for _, c := range d.cells {
+		if c.MeanOf(perUser) == nil || c.MeanOf(outputThroughput) == nil {
+			continue
+		}
+		drawn = append(drawn, c)
+		perGPU = perGPU && !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return gpusOf(r) == 0 })
+	}
+	if len(drawn) == 0 {
+		return nil, nil, nil
+	}
+	y := outputThroughput
+	label, unit := "all output", chart.Unit("tok/s")
+	if perGPU {
+		label, unit = "output per GPU", "tok/s/GPU"
+		y = func(r *results.Result) *float64 {
+			v := outputThroughput(r)
+			if v == nil {
+				return nil
+			}
+			return new(*v / float64(gpusOf(r)))
+		}
+	}
+	s := chart.ScatterSpec{
+		Head:   chart.Head{ID: "tradeoff", Title: "Throughput against speed per user"},
+		X:      chart.Axis{Label: "output per user, while it streams", Unit: "tok/s"},
+		Y:      chart.Axis{Label: label, Unit: unit, Zero: true},
+		Better: "up and right",
+	}
+	var front []metrics.ParetoPoint
+	var sound []metrics.Cell
+	for _, name := range d.order {
+		series := chart.PointSeries{Name: report.Clean(name), Slot: d.slot(name)}
+		for _, c := range drawn {
+			if c.Variant != name {
+				continue
+			}
+			at := metrics.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
+			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", report.Clean(c.Variant), report.Clean(c.Point), short(at.X), short(at.Y), unit)
+			doubt := c.Counted[0].Verdict != results.OK
+			if doubt {
+				title += " (suspect)"
+			} else {
+				front, sound = append(front, at), append(sound, c)
+			}
+			series.Points = append(series.Points, chart.Point{X: at.X, Y: at.Y, Label: report.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
+		}
+		if series.Points != nil {
+			s.Series = append(s.Series, series)
+		}
+	}
+	var rows []frontRow
+	for _, i := range metrics.ParetoFront(front) {
+		s.Front = append(s.Front, chart.XY(front[i]))
+		rows = append(rows, frontRow{
+			Variant: report.Clean(sound[i].Variant), Point: report.Clean(sound[i].Point), Link: d.links[sound[i].Counted[0].Step.ID],
+			X: short(front[i].X), Y: short(front[i].Y) + " " + string(unit),
+		})
+	}
+	svg, err := chart.Scatter(s)
+	caption := "Each point is a variant at a point of the load, linked to its step; means over server lives. Per user: the inverse of the median time per output token. " +
+		"The line joins the Pareto front: no other sound point is better in both. Hollow points are suspect and on no front."
+	return &figure{svg, caption}, rows, err
+}
+
+// short writes a figure to three significant digits or more.
+func short(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// distributions overlays the variants at each point.
+func (d *drawer) distributions() ([]cdfs, error) {
+	kinds := []struct {
+		name string
+		of   func(*pass) *metrics.Sketch
+	}{
+		{"TTFT", func(p *pass) *metrics.Sketch { return &p.ttft }},
+		{"TPOT", func(p *pass) *metrics.Sketch { return &p.tpot }},
+		{gapsName, func(p *pass) *metrics.Sketch { return &p.icl }},
+		{"E2EL", func(p *pass) *metrics.Sketch { return &p.e2el }},
+	}
+	var all []cdfs
+	for start := 0; start < len(d.cells); {
+		end := start + 1
+		for end < len(d.cells) && d.cells[end].Point == d.cells[start].Point {
+			end++
+		}
+		group := cdfs{Point: report.Clean(d.cells[start].Point)}
+		for _, kind := range kinds {
+			f, err := d.overlay(kind.name, group.Point, d.cells[start:end], kind.of)
+			if err != nil {
+				return nil, err
+			}
+			if f != nil {
+				group.Charts = append(group.Charts, f)
+			}
+		}
+		if group.Charts != nil {
+			all = append(all, group)
+		}
+		start = end
+	}
+	return all, nil
+}
+
+// overlay draws one quantity of several cells; nil where none has it.
+func (d *drawer) overlay(name, point string, cells []metrics.Cell, of func(*pass) *metrics.Sketch) (*figure, error) {
+	s := chart.CDFSpec{
+		Head: chart.Head{ID: "cdf-" + name + "-" + point, Title: name + " at " + point},
+		X:    chart.Axis{Label: name, Unit: chart.Seconds, Log: true},
+	}
+	steps := 0
+	for _, c := range cells {
+		var sum metrics.Sketch
+		for _, r := range c.Counted {
+			if p := d.passes.of[r.Step.ID]; p != nil {
+				sum.Merge(of(p))
+				steps++
+			}
+		}
+		if sum.N() > 0 {
+			s.Series = append(s.Series, chart.CDFSeries{Name: report.Clean(c.Variant), Slot: d.slot(c.Variant), Vertices: sum.Vertices(), N: sum.N()})
+		}
+	}
+	if s.Series == nil {
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+	}
+	svg, err := chart.CDF(s)
+	return &figure{svg, fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %g %%.", name, point, plural(steps, "counted step"), 100*metrics.SketchError)}, err
+}

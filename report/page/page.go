@@ -1,0 +1,150 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"benchrig/report"
+	"benchrig/report/chart"
+	"benchrig/results"
+)
+
+// Name is the file of a run folder that holds the page.
+const Name = "report.html"
+
+//go:embed assets/page.html
+var pageHTML string
+
+//go:embed assets/page.css
+var pageCSS string
+
+//go:embed assets/page.js
+var pageJS string
+
+// view is what the template draws.
+type view struct {
+	*report.Document
+	Policy  string // of the content, as in the header of that name
+	Style   template.CSS
+	Script  template.JS
+	Facts   []report.Fact
+	Client  []report.DoubtGroup // doubts about the client itself
+	Links   map[string]string   // step id -> fragment
+	Charts  overview
+	Columns []report.Column
+	Rows    []stepRow
+	Choices choices
+	Details []*detail
+	Left    []string // what is left out, in words
+}
+
+// choices are what the table of steps can be narrowed to.
+type choices struct{ Variants, Verdicts []string }
+
+// Write draws the page of a run.
+func Write(w io.Writer, run *results.Run) error {
+	v, err := newView(run)
+	if err != nil {
+		return fmt.Errorf("make %s: %w", Name, err)
+	}
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"link": v.link, "plural": plural, "more": moreThanShown,
+	}).Parse(pageHTML)
+	if err != nil {
+		return fmt.Errorf("make %s: %w", Name, err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, v); err != nil {
+		return fmt.Errorf("make %s: %w", Name, err)
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// WriteStep draws the page of one step of a run.
+func WriteStep(w io.Writer, run *results.Run, id string) error {
+	s := run.Step(id)
+	if s == nil {
+		_, err := report.StepText(run, id) // says which there are
+		return err
+	}
+	one := *run
+	one.Steps = []results.Step{*s}
+	return Write(w, &one)
+}
+
+// WriteFiles writes all report files of a run into its folder: those of
+// package report, and the page.
+func WriteFiles(run *results.Run) error {
+	if err := report.WriteFiles(run); err != nil {
+		return err
+	}
+	folder, err := results.Open(run.Dir)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := Write(&out, run); err != nil {
+		return err
+	}
+	return folder.WriteFile(Name, out.Bytes())
+}
+
+func newView(run *results.Run) (*view, error) {
+	v := &view{Document: report.NewDocument(run), Links: linksOf(run)}
+	v.Style, v.Script = template.CSS(string(chart.Colors)+string(chart.Style)+pageCSS), template.JS(pageJS) //nolint:gosec // our own files
+	v.Policy = policy(string(v.Style), string(v.Script))
+	v.Facts = factsOf(run, v.Document)
+	for _, d := range v.Doubts {
+		if strings.HasPrefix(d.Code, "client-") {
+			v.Client = append(v.Client, d)
+		}
+	}
+	v.Columns, v.Rows = stepRows(run, v.Document.Steps, v.Links)
+	v.Choices = choicesOf(v.Rows)
+	passes, err := readPasses(run, budgetFor(len(run.Steps)))
+	if err != nil {
+		return nil, err
+	}
+	v.Left = passes.left
+	if len(run.Steps) > manySteps {
+		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench report DIR --step ID --html FILE makes a page of one step, with all of it", plural(len(run.Steps), "step")))
+	}
+	if v.Charts, err = overviewOf(run, passes, v.Links); err != nil {
+		return nil, err
+	}
+	v.Details, err = detailsOf(run, passes, v.Links)
+	return v, err
+}
+
+// link is the fragment of a step; "" if the page has none of that name.
+func (v *view) link(step string) string { return v.Links[step] }
+
+// policy allows this style and this script, and nothing else: no address, no
+// form, no frame.
+func policy(style, script string) string {
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"
+}
+
+// moreThanShown says how many steps a list of links leaves out.
+func moreThanShown(steps []string) string {
+	const shown = 4 // as in the template
+	return fmt.Sprintf("%d more", len(steps)-shown)
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,223 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// budget is how much of a step the page may show, so that a page of many steps
+// still opens at once.
+type budget struct {
+	requests int  // rows of the timeline of requests
+	moments  int  // of a curve
+	logLines int  // of a sound step; others have as many as were kept
+	text     bool // the step as the terminal's report prints it
+}
+
+// manySteps is from where on a sound step is shown without its text and log.
+const manySteps = 150
+
+// budgetFor shares a few megabytes among the steps.
+func budgetFor(steps int) budget {
+	share := func(all, least, most int) int { return min(max(all/max(steps, 1), least), most) }
+	b := budget{requests: share(8000, 16, metrics.MaxRequestRows), moments: share(20_000, 40, 600), logLines: share(2000, 10, 40), text: steps <= manySteps}
+	if !b.text {
+		b.logLines = 0
+	}
+	return b
+}
+
+// pass is what is drawn of a step's measured pass.
+type pass struct {
+	requests               []metrics.RequestSpan // chosen among all; empty: it left no records
+	total                  int                   // requests that they were chosen from
+	ttft, tpot, icl, e2el  metrics.Sketch
+	inFlight, tokensInHand []metrics.Level
+	devices                []metrics.DeviceCurves
+	bad                    int // lines of its records that could not be read
+}
+
+// passes are those of all steps, by their ids.
+type passes struct {
+	of   map[string]*pass
+	left []string
+	budget
+}
+
+// readPasses walks once through the records and the telemetry of every step,
+// several steps at a time. What it keeps of one does not grow with its
+// requests.
+func readPasses(run *results.Run, b budget) (*passes, error) {
+	all := &passes{of: make(map[string]*pass, len(run.Steps)), budget: b}
+	folder, err := results.Open(run.Dir)
+	if err != nil { // a run that lies in no folder has no records either
+		return all, nil //nolint:nilerr // see above
+	}
+	read := make([]*pass, len(run.Steps))
+	failed := make([]error, len(run.Steps))
+	var wait sync.WaitGroup
+	turns := make(chan struct{}, max(runtime.GOMAXPROCS(0), 1))
+	for i, s := range run.Steps {
+		wait.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			read[i], failed[i] = readPass(folder.StepDir(s.Result.Step.ID), s.Result, b)
+		})
+	}
+	wait.Wait()
+	for i, s := range run.Steps {
+		if failed[i] != nil { // one damaged file does not cost the page
+			all.left = append(all.left, fmt.Sprintf("%s: %v", s.Result.Step.ID, failed[i]))
+		}
+		all.of[s.Result.Step.ID] = read[i]
+		if read[i].bad > 0 {
+			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID, plural(read[i].bad, "line")))
+		}
+	}
+	return all, nil
+}
+
+func readPass(dir string, r *results.Result, b budget) (*pass, error) {
+	p := &pass{}
+	duration := 0.0
+	if r.Client != nil {
+		duration = r.Client.DurationS
+	} else if r.Figures != nil {
+		duration = r.Figures.DurationS
+	}
+	traces := metrics.NewTraces(duration)
+	var failed error
+	for record, err := range results.ReadMoments(dir) {
+		if err != nil {
+			p.bad++
+			failed = err
+			continue
+		}
+		traces.Add(record)
+	}
+	p.keep(traces, b)
+	var curves metrics.CurveSet
+	for sample, err := range results.ReadTelemetry(dir) {
+		if err == nil {
+			curves.Add(&sample)
+		}
+	}
+	p.devices = curves.Devices()
+	for i := range p.devices {
+		thinDevice(&p.devices[i], b.moments)
+	}
+	if p.total == 0 {
+		return p, failed
+	}
+	return p, nil
+}
+
+// keep takes from the traces of a pass what is drawn.
+func (p *pass) keep(t *metrics.Traces, b budget) {
+	p.total = t.Requests.Total()
+	if p.total == 0 {
+		return
+	}
+	p.ttft, p.tpot, p.icl, p.e2el = t.TTFT, t.TPOT, t.ICL, t.E2EL
+	p.requests = slices.Clip(thinRequests(t.Requests.Rows(), b.requests))
+	p.inFlight, p.tokensInHand = thinLevels(t.InFlight.Requests(), b.moments), thinLevels(t.InFlight.Tokens(), b.moments)
+}
+
+func thinDevice(d *metrics.DeviceCurves, most int) {
+	for _, curve := range []*[]metrics.CurvePoint{&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz, &d.PowerLimit} {
+		*curve = thinCurve(*curve, most)
+	}
+}
+
+// thinCurve keeps of each stretch of a long curve its least and its largest
+// reading, in their order, and its gaps.
+func thinCurve(points []metrics.CurvePoint, most int) []metrics.CurvePoint {
+	if len(points) <= most {
+		return slices.Clip(points)
+	}
+	per := max(2*len(points)/most, 2)
+	var kept []metrics.CurvePoint
+	for stretch := range slices.Chunk(points, per) {
+		low, high, gap := -1, -1, -1
+		for i, p := range stretch {
+			switch {
+			case math.IsNaN(p.Value):
+				gap = i
+			default:
+				if low < 0 || p.Value < stretch[low].Value {
+					low = i
+				}
+				if high < 0 || p.Value > stretch[high].Value {
+					high = i
+				}
+			}
+		}
+		picked := []int{low, high, gap}
+		slices.Sort(picked)
+		for _, i := range slices.Compact(picked) {
+			if i >= 0 {
+				kept = append(kept, stretch[i])
+			}
+		}
+	}
+	return kept
+}
+
+// thinLevels keeps the largest level of each stretch of a long line.
+func thinLevels(levels []metrics.Level, most int) []metrics.Level {
+	if len(levels) <= most {
+		return levels
+	}
+	per := (len(levels) + most - 1) / most
+	var kept []metrics.Level
+	for stretch := range slices.Chunk(levels, per) {
+		level := stretch[0]
+		for _, l := range stretch {
+			level.Value = max(level.Value, l.Value)
+		}
+		kept = append(kept, level)
+	}
+	if last := levels[len(levels)-1]; kept[len(kept)-1].AtS < last.AtS {
+		kept = append(kept, last)
+	}
+	return kept
+}
+
+// thinRequests keeps some of the worst, and of the others every so many.
+func thinRequests(rows []metrics.RequestSpan, most int) []metrics.RequestSpan {
+	if len(rows) <= most {
+		return rows
+	}
+	var worst, rest []int
+	for i, r := range rows {
+		if r.Worst || r.Failure != "" {
+			worst = append(worst, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	keep := func(from []int, n int) []int {
+		if len(from) <= n {
+			return from
+		}
+		picked := make([]int, n)
+		for i := range picked {
+			picked[i] = from[i*len(from)/n]
+		}
+		return picked
+	}
+	picked := keep(worst, most/3)
+	picked = append(picked, keep(rest, most-len(picked))...)
+	slices.Sort(picked)
+	kept := make([]metrics.RequestSpan, len(picked))
+	for i, at := range picked {
+		kept[i] = rows[at]
+	}
+	return kept
+}

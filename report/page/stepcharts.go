@@ -1,0 +1,87 @@
+package page
+
+import (
+	"fmt"
+
+	"benchrig/metrics"
+	"benchrig/report"
+	"benchrig/report/chart"
+	"benchrig/results"
+)
+
+// chartsOf draws the pass of a step: its requests, what was in flight, and what
+// the GPUs did.
+func chartsOf(r *results.Result, p *pass) ([]*figure, error) {
+	if p == nil {
+		return nil, nil
+	}
+	var all []*figure
+	for _, draw := range []func(string, *pass) (*figure, error){requestsChart, inFlightChart, devicesChart} {
+		f, err := draw(report.Clean(r.Step.ID), p)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+func requestsChart(step string, p *pass) (*figure, error) {
+	if len(p.requests) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+	}
+	svg, err := chart.Requests(chart.RequestsSpec{
+		Head: chart.Head{ID: "requests-" + step, Title: "Requests of " + step}, Rows: p.requests, Total: p.total,
+	})
+	caption := fmt.Sprintf("All %d requests, in the order in which they were wanted.", p.total)
+	if n := len(p.requests); n < p.total {
+		caption = fmt.Sprintf("%d of %d requests, in the order in which they were wanted: some of the slowest and of the failed ones, and of the others every so many. The rest is left out.", n, p.total)
+	}
+	return &figure{svg, caption}, err
+}
+
+func inFlightChart(step string, p *pass) (*figure, error) {
+	if len(p.inFlight) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+	}
+	s := chart.InFlightSpec{Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step}, Panels: []chart.LevelPanel{
+		{Y: chart.Axis{Label: "requests in flight", Zero: true}, Series: []chart.LevelSeries{{Name: "requests", Slot: 1, Levels: p.inFlight}}},
+		{Y: chart.Axis{Label: "tokens in flight", Zero: true}, Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
+	}}
+	svg, err := chart.InFlight(s)
+	return &figure{svg, "Requests and tokens that the server had in hand. Tokens: prompts and answers so far of the requests in flight, a lower bound of what the KV cache holds."}, err
+}
+
+// devicesChart draws video memory, power and temperature of each GPU.
+func devicesChart(step string, p *pass) (*figure, error) {
+	s := chart.TimelineSpec{Head: chart.Head{ID: "gpus-" + step, Title: "GPUs during " + step}}
+	for _, kind := range []struct {
+		axis chart.Axis
+		of   func(metrics.DeviceCurves) []metrics.CurvePoint
+	}{
+		{chart.Axis{Label: "VRAM", Unit: chart.Bytes, Zero: true}, func(d metrics.DeviceCurves) []metrics.CurvePoint { return d.VRAMBytes }},
+		{chart.Axis{Label: "power", Unit: "W", Zero: true}, func(d metrics.DeviceCurves) []metrics.CurvePoint { return d.PowerW }},
+		{chart.Axis{Label: "temperature", Unit: "°C"}, func(d metrics.DeviceCurves) []metrics.CurvePoint { return d.CoreC }},
+	} {
+		panel := chart.Panel{Y: kind.axis}
+		for i, d := range p.devices {
+			series := chart.LineSeries{Name: report.Clean(d.Device), Slot: i%slots + 1}
+			for _, at := range kind.of(d) {
+				series.Points = append(series.Points, chart.LinePoint{X: at.AtS, Y: at.Value})
+			}
+			if series.Points != nil {
+				panel.Series = append(panel.Series, series)
+			}
+		}
+		if panel.Series != nil {
+			s.Curves = append(s.Curves, panel)
+		}
+	}
+	if s.Curves == nil {
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+	}
+	svg, err := chart.Timeline(s)
+	return &figure{svg, "What each GPU said of itself; seconds since the pass began. Of long curves the least and the largest reading of each stretch."}, err
+}
