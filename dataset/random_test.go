@@ -185,7 +185,7 @@ func TestRandomTextWithTokenizer(t *testing.T) {
 }
 
 // A vocabulary of single characters cannot give two tokens for a word; the
-// nearest is sent, and the tries are bounded.
+// shortest is sent, and the tries are bounded.
 func TestRandomTextThatCannotFit(t *testing.T) {
 	set := build(t, Spec{Kind: "random", N: 3, InputLen: 2, OutputLen: 1}, pieces{1})
 	if !noteWith(set, "3 prompts are not exactly") {

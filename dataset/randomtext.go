@@ -49,6 +49,19 @@ func (c coder) converge(ctx context.Context, ids []int, want int) (string, []int
 	}
 }
 
+// fit is converge, but never longer than want: a server refuses what does not
+// fit its context. Where the loop ends with too many ids, ever more of them are
+// cut.
+func (c coder) fit(ctx context.Context, ids []int, want int) (string, []int, error) {
+	text, read, err := c.converge(ctx, ids, want)
+	for short := 1; err == nil && len(read) > want && short < want; short++ {
+		if text, err = c.decode(ctx, read[:want-short]); err == nil {
+			read, err = c.encode(ctx, text)
+		}
+	}
+	return text, read, err
+}
+
 // cutOnce is the way of 2025: read again once, cut, written again.
 func (c coder) cutOnce(ctx context.Context, ids []int, want int) (string, []int, error) {
 	text, err := c.decode(ctx, ids)
@@ -126,6 +139,8 @@ func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Pr
 func (c coder) write(ctx context.Context, spec Spec, ids []int, want int) (string, int, error) {
 	way := c.converge
 	switch spec.Compat {
+	case CompatNewest:
+		way = c.fit
 	case CompatVLLM06:
 		text, err := c.decode(ctx, ids)
 		return text, len(ids), err

@@ -182,3 +182,22 @@ func TestOversampling(t *testing.T) {
 		t.Errorf("no oversampling: %d prompts, notes %q, %v", len(set.Prompts), set.Notes, err)
 	}
 }
+
+// A prompt that fills a server's context must not be one token longer than
+// asked, whatever the vocabulary does; one that is shorter is no harm.
+func TestRandomTextIsNeverLongerThanAsked(t *testing.T) {
+	for name, tok := range map[string]Tokenizer{
+		"one token a word": &words{}, "long words are two": pieces{5}, "three characters a token": pieces{3}, "a token a character": pieces{1},
+		"as written": numbered{}, "with two added": numbered{added: 2}, "reads shorter": merging{}, "reads longer": splitting{},
+	} {
+		for seed := range uint64(30) {
+			set := build(t, Spec{Kind: "random", N: 10, InputLen: 60, OutputLen: 3, Seed: seed}, tok)
+			for i, p := range set.Prompts {
+				ids, err := tok.Encode(t.Context(), p.Text, true)
+				if err != nil || len(ids) != p.InputTokens || len(ids) > 60 || len(ids) < 50 {
+					t.Errorf("%s, seed %d: prompt %d has %d tokens and counts %d, %v, want at most 60", name, seed, i, len(ids), p.InputTokens, err)
+				}
+			}
+		}
+	}
+}

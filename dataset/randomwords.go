@@ -118,7 +118,9 @@ const maxFits = 10
 
 // compose returns prefix, start and as many random words as make up want
 // tokens, and the number of tokens, 0 without a tokenizer. When it meets no
-// exact fit in maxFits tries, it returns the nearest.
+// exact fit in maxFits tries, it returns the nearest that is not longer, for a
+// server refuses what does not fit its context. Only words that must stand may
+// make it longer.
 func (w *writer) compose(ctx context.Context, prefix, start []string, want int) ([]string, int, error) {
 	fixed := len(prefix) + len(start)
 	words := append(append(make([]string, 0, max(want, fixed)), prefix...), start...)
@@ -126,22 +128,27 @@ func (w *writer) compose(ctx context.Context, prefix, start []string, want int) 
 	if w.tok == nil || want == 0 {
 		return words, 0, ctx.Err()
 	}
+	fixed = len(prefix) + min(1, len(start))
 	var best []string
 	bestTokens := 0
-	for range maxFits {
+	for try := 1; ; try++ {
 		tokens, err := w.count(ctx, words)
 		if err != nil {
 			return nil, 0, err
 		}
-		if best == nil || distance(tokens, want) < distance(bestTokens, want) {
+		if best == nil || bestTokens > want && tokens < bestTokens || tokens <= want && tokens > bestTokens {
 			best, bestTokens = append(best[:0], words...), tokens
 		}
-		if tokens == want {
-			break
+		shortest := len(words) <= max(fixed, 1)
+		switch {
+		case tokens == want, tokens > want && shortest, try >= maxFits && bestTokens <= want:
+			return best, bestTokens, nil
+		case try >= maxFits: // all were longer: what is cut is not made up for any more
+			words = words[:max(fixed, 1, len(words)-max(1, tokens-want))]
+		default:
+			words = w.resize(words, fixed, tokens, want)
 		}
-		words = w.resize(words, len(prefix)+min(1, len(start)), tokens, want)
 	}
-	return best, bestTokens, nil
 }
 
 func (w *writer) count(ctx context.Context, words []string) (int, error) {
@@ -167,5 +174,3 @@ func (w *writer) resize(words []string, fixed, tokens, want int) []string {
 	}
 	return words[:max(fixed, 1, len(words)+change-1)]
 }
-
-func distance(a, b int) int { return max(a-b, b-a) }
