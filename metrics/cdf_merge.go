@@ -7,15 +7,18 @@ func (s *Sketch) Merge(other *Sketch) {
 	}
 	if s.n == 0 {
 		s.low, s.high = other.low, other.high
-		s.below, s.above = map[int]int{}, map[int]int{}
 	}
 	s.n += other.n
 	s.low, s.high = min(s.low, other.low), max(s.high, other.high)
 	s.zero += other.zero
-	for i, count := range other.below {
-		s.below[i] += count
-	}
-	for i, count := range other.above {
-		s.above[i] += count
+	s.below.merge(other.below)
+	s.above.merge(other.above)
+}
+
+func (r *ranges) merge(other ranges) {
+	for i, count := range other.counts {
+		if count > 0 {
+			r.add(other.first+i, count)
+		}
 	}
 }

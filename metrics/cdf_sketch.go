@@ -1,32 +1,26 @@
 package metrics
 
 import (
-	"maps"
 	"math"
 	"slices"
 )
 
 // SketchError is how far a value read from a Sketch lies from the true one at
 // most, as a share of it.
-const SketchError = 0.005
+const SketchError = 1.0 / 256
 
 // sketchFloor is the smallest magnitude that a Sketch tells from 0.
 const sketchFloor = 1e-9
 
 // Sketch is a distribution of any number of values in a few tens of kilobytes:
-// counts of values in ranges whose ends lie 1 % apart. Shares are exact, values
-// within SketchError. The zero Sketch is empty.
+// counts of values in ranges, 128 to each power of two. Shares are exact,
+// values within SketchError. The zero Sketch is empty.
 type Sketch struct {
 	n            int
 	low, high    float64
-	below, above map[int]int // by range; negative values, positive ones
+	below, above ranges // of negative and of positive values
 	zero         int
 }
-
-var (
-	sketchGamma = (1 + SketchError) / (1 - SketchError)
-	sketchLog   = math.Log(sketchGamma)
-)
 
 // Add counts a value; those that are no numbers are not counted.
 func (s *Sketch) Add(v float64) {
@@ -35,25 +29,18 @@ func (s *Sketch) Add(v float64) {
 	}
 	if s.n == 0 {
 		s.low, s.high = v, v
-		s.below, s.above = map[int]int{}, map[int]int{}
 	}
 	s.n++
 	s.low, s.high = min(s.low, v), max(s.high, v)
 	switch {
 	case v > sketchFloor:
-		s.above[sketchRange(v)]++
+		s.above.add(rangeOf(v), 1)
 	case v < -sketchFloor:
-		s.below[sketchRange(-v)]++
+		s.below.add(rangeOf(-v), 1)
 	default:
 		s.zero++
 	}
 }
-
-// sketchRange numbers the range that a positive value falls into.
-func sketchRange(v float64) int { return int(math.Ceil(math.Log(v) / sketchLog)) }
-
-// sketchValue stands for all values of a range.
-func sketchValue(i int) float64 { return 2 * math.Pow(sketchGamma, float64(i)) / (sketchGamma + 1) }
 
 // N is the number of values.
 func (s *Sketch) N() int { return s.n }
@@ -68,17 +55,20 @@ func (s *Sketch) Vertices() []CDFVertex {
 	out := []CDFVertex{{X: s.low, P: 0}}
 	seen := 0
 	add := func(value float64, count int) {
+		if count == 0 {
+			return
+		}
 		seen += count
 		out = append(out, CDFVertex{X: min(max(value, s.low), s.high), P: float64(seen) / float64(s.n)})
 	}
-	for _, i := range slices.Backward(slices.Sorted(maps.Keys(s.below))) {
-		add(-sketchValue(i), s.below[i])
+	for i, count := range slices.Backward(s.below.counts) {
+		add(-middleOf(s.below.first+i), count)
 	}
 	if s.zero > 0 {
 		add(0, s.zero)
 	}
-	for _, i := range slices.Sorted(maps.Keys(s.above)) {
-		add(sketchValue(i), s.above[i])
+	for i, count := range s.above.counts {
+		add(middleOf(s.above.first+i), count)
 	}
 	out[len(out)-1].X = s.high
 	return thinCDF(out, s.n)

@@ -97,6 +97,9 @@ type timelineBuilder struct {
 }
 
 func (b *timelineBuilder) see(first, e results.Event) {
+	if e.Kind == results.RunResumed {
+		b.closeAll() // what the killed run left open ends with its last word
+	}
 	b.nowS = max(e.Time.Sub(first.Time).Seconds(), b.nowS)
 	b.t.EndS = b.nowS
 	life := spanKey{"life", e.Life, e.Replica}
@@ -122,10 +125,7 @@ func (b *timelineBuilder) see(first, e results.Event) {
 		b.mark(e, e.Failure)
 	case results.HookStarted, results.HookFinished:
 		b.seeHook(e)
-	case results.RunStarted, results.RunFinished:
-		b.mark(e, e.Failure)
-	case results.RunResumed:
-		b.closeAll()
+	case results.RunStarted, results.RunFinished, results.RunResumed:
 		b.mark(e, e.Failure)
 	default: // neither begins nor ends anything that lasts
 	}
