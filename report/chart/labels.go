@@ -30,8 +30,14 @@ func (l *labels) write(at vg.Point, name string) {
 		anchor string
 		x, y   vg.Length // lower left corner from the point
 	}{
-		{"start", 8, -4}, {"end", -8 - w, -4}, {"middle", -w / 2, 8}, {"middle", -w / 2, -8 - h},
-		{"start", 6, 6}, {"end", -6 - w, 6}, {"start", 6, -6 - h}, {"end", -6 - w, -6 - h},
+		{"start", 8, -4},
+		{"end", -8 - w, -4},
+		{"middle", -w / 2, 8},
+		{"middle", -w / 2, -8 - h},
+		{"start", 6, 6},
+		{"end", -6 - w, 6},
+		{"start", 6, -6 - h},
+		{"end", -6 - w, -6 - h},
 	} {
 		r := vg.Rectangle{Min: vg.Point{X: at.X + try.x, Y: at.Y + try.y}}
 		r.Max = vg.Point{X: r.Min.X + w, Y: r.Min.Y + h}

@@ -58,11 +58,8 @@ func (u Unit) words(v float64) string {
 	}
 	s := showFor(u, math.Abs(v))
 	text := figures(v/s.per, 3)
-	switch {
-	case s.unit == "":
+	if s.unit == "" {
 		return text
-	case s.unit == "%":
-		return text + " %"
 	}
 	return text + " " + s.unit
 }

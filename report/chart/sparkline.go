@@ -3,6 +3,7 @@ package chart
 import (
 	"html/template"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -39,9 +40,9 @@ func Sparkline(s SparklineSpec) (template.HTML, error) {
 	l.dash = nil
 	f.drawBands(l, series)
 	f.drawLine(l, series, false)
-	for i := len(s.Values) - 1; i >= 0; i-- {
-		if finite(s.Values[i]) {
-			c.marker(look{paint: l.paint}, f.at(XY{float64(i), s.Values[i]}), 2.4, false)
+	for i, v := range slices.Backward(s.Values) {
+		if finite(v) {
+			c.marker(look{paint: l.paint}, f.at(XY{float64(i), v}), 2.4, false)
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -103,7 +104,7 @@ func (t *trail) curve(part vg.PathComp) {
 	}
 	t.command(command)
 	var pairs []int
-	for _, pt := range append(part.Control[:len(part.Control):len(part.Control)], part.Pos) {
+	for _, pt := range append(slices.Clip(part.Control), part.Pos) {
 		x, y := t.at(pt)
 		pairs = append(pairs, x-t.x, y-t.y)
 	}
