@@ -102,9 +102,11 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 	for _, p := range lanes {
 		rows := top - p.markRoom()
 		f.c.text(vg.Point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "", cut(p.Name, textSize, f.area.Min.X-12))
-		for j, sp := range p.Spans {
-			if sp.drawable() {
-				s.drawSpan(f, sp, rows-laneRow*vg.Length(p.rowOf[j])-laneRow/2, rows)
+		for rank := range 3 {
+			for j, sp := range p.Spans {
+				if sp.drawable() && sp.Class.rank() == rank {
+					s.drawSpan(f, sp, rows-laneRow*vg.Length(p.rowOf[j])-laneRow/2, rows)
+				}
 			}
 		}
 		for _, m := range p.Marks {
@@ -142,7 +144,10 @@ func (sp Span) fill() (p paint, pattern bool) {
 
 func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 	x0, x1 := f.area.X(f.x.norm(sp.FromS)), f.area.X(f.x.norm(sp.ToS))
-	x1 = max(x1-0.6, x0+1.2) // neighbours stay apart, the shortest stay visible
+	if x1-x0 > 4 {
+		x1 -= 0.6 // neighbours stay apart
+	}
+	x1 = max(x1, x0+sp.Class.leastWidth())
 	ref := sp.Ref
 	if ref.Title == "" {
 		ref.Title = sp.words()
@@ -170,6 +175,26 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 			class = "n"
 		}
 		f.c.text(vg.Point{X: x0 + 4, Y: y - 4}, "start", class, label)
+	}
+}
+
+// leastWidth keeps the shortest spans in sight, those that went wrong most.
+func (c Class) leastWidth() vg.Length {
+	if c.rank() > 0 {
+		return 2.4
+	}
+	return 1
+}
+
+// rank orders the spans of a lane by what must not be covered.
+func (c Class) rank() int {
+	switch c {
+	case Bad:
+		return 2
+	case Doubtful:
+		return 1
+	default:
+		return 0
 	}
 }
 

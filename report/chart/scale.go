@@ -194,16 +194,26 @@ func logTicks(lo, hi float64, want int) []float64 {
 // setTicks labels the ticks that the axis holds.
 func (s *scale) setTicks(at []float64) {
 	s.ticks = nil
-	places := s.decimals(at)
 	for _, v := range at {
-		if !finite(v) || !s.holds(v) {
-			continue
+		if finite(v) && s.holds(v) {
+			s.ticks = append(s.ticks, tick{at: v})
 		}
-		label := decimals(v/s.show.per, places)
-		if places < 0 {
-			label = figures(v/s.show.per, 3)
+	}
+	if places := s.decimals(at); places >= 0 {
+		for i, t := range s.ticks {
+			s.ticks[i].label = decimals(t.at/s.show.per, places)
 		}
-		s.ticks = append(s.ticks, tick{v, label})
+		return
+	}
+	for digits := 3; digits <= 15; digits++ {
+		seen := map[string]bool{}
+		for i, t := range s.ticks {
+			s.ticks[i].label = figures(t.at/s.show.per, digits)
+			seen[s.ticks[i].label] = true
+		}
+		if len(seen) == len(s.ticks) {
+			return
+		}
 	}
 }
 
