@@ -46,7 +46,7 @@ func Bars(s BarsSpec) (template.HTML, error) {
 	}
 	values.add(known(s.Reference))
 	c := newCanvas(s.width(), barRow*vg.Length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
-	x := newScale(s.Value, values, 5, loose)
+	x := newScale(s.Value, values, max(s.ticks()*2/3, 2), loose)
 	f := newFrame(c, x, scale{max: 1}, left, right, tickRoom+rowSize+2, 4)
 	s.drawGrid(f)
 	f.bottomAxis(x.title(s.Value))

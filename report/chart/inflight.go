@@ -41,7 +41,7 @@ func InFlight(s InFlightSpec) (template.HTML, error) {
 		}
 		panels = append(panels, panel)
 	}
-	x := newScale(time, xs, 9, tight)
+	x := newScale(time, xs, s.ticks(), tight)
 	stack := newStack(x, panels, s.width())
 	c := newCanvas(s.width(), stack.height()+tickRoom+rowSize+4)
 	f := stack.draw(c, c.h-2)

@@ -50,7 +50,7 @@ func Lines(s LinesSpec) (template.HTML, error) {
 		points += addSeries(series, xs, ys)
 	}
 	s.X.Ticks = ownTicks(s.X, s.Series)
-	x, y := newScale(s.X, xs, 8, tight), newScale(s.Y, ys, 5, loose)
+	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(s.Y, ys, 5, loose)
 	legend := newLegend(s.entries(points), s.width()-20)
 	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
 	c := newCanvas(s.width(), plot+top+bottom)

@@ -34,7 +34,7 @@ func Requests(s RequestsSpec) (template.HTML, error) {
 			xs.add(v)
 		}
 	}
-	x := newScale(axis, xs, 8, tight)
+	x := newScale(axis, xs, s.ticks(), tight)
 	pitch := min(max(600/vg.Length(max(len(s.Rows), 1)), 1.8), 12)
 	legend := newLegend(requestEntries(), s.width()-20)
 	top := legend.height() + rowSize + 6

@@ -105,7 +105,7 @@ func TestClockTicks(t *testing.T) {
 		"two seconds":         {time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 2, "0.0 0.5 1.0 1.5 2.0", "seconds since 2026-11-27 22:13:05 UTC"},
 		"years":               {time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 1e12, "", "time of day, UTC"},
 	} {
-		ticks, title := clockTicks(c.start, 0, c.hi)
+		ticks, title := clockTicks(c.start, 0, c.hi, 9)
 		if got := labelsOf(scale{ticks: ticks}); got != c.want || title != c.titled {
 			t.Errorf("%s: %q, %q, want %q, %q", name, got, title, c.want, c.titled)
 		}

@@ -49,7 +49,7 @@ func Scatter(s ScatterSpec) (template.HTML, error) {
 			}
 		}
 	}
-	x, y := newScale(s.X, xs, 7, loose), newScale(s.Y, ys, 6, loose)
+	x, y := newScale(s.X, xs, s.ticks()-1, loose), newScale(s.Y, ys, 6, loose)
 	legend := newLegend(s.entries(), c.w-20)
 	f := newFrame(c, x, y, leftRoom(y), edge+16, tickRoom+rowSize+2, legend.height()+rowSize+8)
 	f.grid()

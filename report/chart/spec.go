@@ -23,6 +23,9 @@ func (h Head) width() vg.Length {
 	return vg.Length(min(max(h.Width, 240), 2000))
 }
 
+// ticks is how many labels an axis as wide as the drawing has room for.
+func (h Head) ticks() int { return max(int(h.width()/100), 3) }
+
 // Ref lets a mark tell of itself and lead somewhere.
 type Ref struct {
 	Title   string // tooltip; "": made of label and values

@@ -39,13 +39,13 @@ func newStack(x scale, panels []Panel, width vg.Length) *stack {
 	return s
 }
 
-// height is that of all panels, without their common axis.
+// height is that of all panels, without their common axis and its title.
 func (s *stack) height() vg.Length {
 	h := vg.Length(0)
 	for i := range s.panels {
 		h += s.panelTop(i) + panelHeight + panelGap
 	}
-	return max(h, 40)
+	return max(h-panelGap, 40)
 }
 
 // panelTop is the room above a plot for its title and legend.

@@ -71,10 +71,10 @@ const (
 func Timeline(s TimelineSpec) (template.HTML, error) {
 	axis := Axis{Label: "time", Unit: Seconds}
 	xs := s.span(axis)
-	x := newScale(axis, xs, 10, tight)
+	x := newScale(axis, xs, s.ticks(), tight)
 	title := x.title(axis)
 	if !s.Start.IsZero() {
-		x.ticks, title = clockTicks(s.Start, x.min, x.max)
+		x.ticks, title = clockTicks(s.Start, x.min, x.max, s.ticks())
 	}
 	lanes := packLanes(s.Lanes, x)
 	stack := newStack(x, s.Curves, s.width())
@@ -148,19 +148,19 @@ func lanesRoom(lanes []Lane) vg.Length {
 }
 
 // clockTicks are round times of day, with the date where it changes.
-func clockTicks(start time.Time, lo, hi float64) (ticks []tick, title string) {
+func clockTicks(start time.Time, lo, hi float64, want int) (ticks []tick, title string) {
 	zone, _ := start.Zone()
 	title = "time of day, " + zone
 	if hi-lo > 400*86400 || math.Abs(lo) > 1e9 || math.Abs(hi) > 1e9 {
 		return nil, title
 	}
-	step := clockStep((hi - lo) / 11)
+	step := clockStep((hi - lo) / (float64(want) * 1.25))
 	layout := "15:04"
 	if step < 60 {
 		layout = "15:04:05"
 	}
 	if step < 1 {
-		return newScale(Axis{Unit: Seconds}, &span{lo: lo, hi: hi}, 9, tight).ticks,
+		return newScale(Axis{Unit: Seconds}, &span{lo: lo, hi: hi}, want, tight).ticks,
 			"seconds since " + start.Format("2006-01-02 15:04:05 ") + zone
 	}
 	begin := time.Duration(lo * float64(time.Second))
