@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,27 +11,42 @@ import (
 	"benchrig/internal/slurmtest"
 )
 
-// TestCluster runs scripts against a real Slurm cluster on this machine. Those
-// that take minutes run where BENCH_CHAOS is "full", as make chaos sets it.
-func TestCluster(t *testing.T) {
+// TestCluster runs scripts side by side against a real Slurm cluster on this
+// machine.
+func TestCluster(t *testing.T) { runOnTestCluster(t, "testdata/cluster") }
+
+// TestClusterFaults does the same with scripts that take nodes away or wait for
+// time limits, which takes minutes.
+func TestClusterFaults(t *testing.T) {
+	if os.Getenv("BENCH_CHAOS") != "full" {
+		t.Skip("takes minutes: make chaos runs it")
+	}
+	runOnTestCluster(t, "testdata/cluster-faults")
+}
+
+func runOnTestCluster(t *testing.T, dir string) {
+	t.Helper()
 	cluster := slurmtest.Start(t)
+	lost := "" // name of the node that was taken away
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/cluster",
+		Dir:           dir,
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SLURM_CONF", cluster.Conf)
 			e.Setenv("BENCH_STATE_DIR", filepath.Join(e.WorkDir, ".state"))
 			return nil
 		},
-		Condition: func(cond string) (bool, error) { return cond == "long" && os.Getenv("BENCH_CHAOS") == "full", nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"noleftovers": noLeftovers,
-			"killnode": func(_ *testscript.TestScript, _ bool, args []string) {
-				cluster.KillNode(args[0])
+			// losenode FILE takes away the node on which the jobs of the run run that
+			// is named in FILE.
+			"losenode": func(ts *testscript.TestScript, _ bool, args []string) {
+				out, err := cluster.Output("squeue", "--noheader", "--name=bench-"+strings.TrimSpace(ts.ReadFile(args[0])), "--format=%N")
+				ts.Check(err)
+				lost = strings.TrimSpace(out)
+				cluster.KillNode(lost)
 			},
-			"startnode": func(_ *testscript.TestScript, _ bool, args []string) {
-				cluster.StartNode(args[0])
-			},
+			"bringback": func(*testscript.TestScript, bool, []string) { cluster.StartNode(lost) },
 		},
 	})
 }

@@ -295,5 +295,6 @@ func watchJob(ctx context.Context, e env, part *results.Folder) (_ context.Conte
 			}
 		}
 	}()
-	return ctx, func() bool { return context.Cause(ctx) == near }, func() { signal.Stop(signals); cancel(nil) }
+	// The signal stays caught: it may come when all is done.
+	return ctx, func() bool { return context.Cause(ctx) == near }, func() { cancel(nil) }
 }
