@@ -36,6 +36,7 @@ var rules = map[string]rule{
 	"calibrate":              {ours: []string{"load", "results", "metrics"}, never: noCLI},
 	"tinygguf":               {never: pure},
 	"llamabench":             {never: pure},
+	"importer":               {ours: []string{"results", "metrics", "llamabench"}, never: pure},
 	"dataset/pickle":         {never: pure},
 	"metrics":                {ours: []string{"results"}, never: pure},
 	"report":                 {ours: []string{"results", "metrics"}, never: noSystem},

@@ -60,21 +60,52 @@ func promptHashes(c metrics.Cell) []string {
 
 func short(hash string) string { return clean(hash[:min(12, len(hash))]) }
 
-// loadChanges lists the settings of the load that differ between two steps.
-func loadChanges(b, c results.Asked) []change {
-	list := func(a results.Asked) map[string]string {
-		ramp := ""
-		if a.Ramp != nil {
-			ramp = fmt.Sprintf("%s %g to %g/s", a.Ramp.Strategy, a.Ramp.StartRPS, a.Ramp.EndRPS)
+// loadSetting is a setting of the load: how a comparison calls it, its key in
+// results.Origin.Told, and its value.
+type loadSetting struct{ name, told, value string }
+
+func loadSettings(a results.Asked) []loadSetting {
+	ramp := ""
+	if a.Ramp != nil {
+		ramp = fmt.Sprintf("%s %g to %g/s", a.Ramp.Strategy, a.Ramp.StartRPS, a.Ramp.EndRPS)
+	}
+	return []loadSetting{
+		{"api", "api", a.API},
+		{"burstiness", "burstiness", textOf(a.Burstiness)},
+		{"compat", "compat", a.Compat},
+		{"dataset", "dataset", a.Dataset},
+		{"endpoint", "endpoint", a.Endpoint},
+		{"ignore-eos", "ignore_eos", strconv.FormatBool(a.IgnoreEOS)},
+		{"input-len", "input_len", textOf(a.InputLen)},
+		{"max-concurrency", "max_concurrency", textOf(a.MaxConcurrency)},
+		{"num-prompts", "num_prompts", strconv.Itoa(a.NumPrompts)},
+		{"output-len", "output_len", textOf(a.OutputLen)},
+		{"ramp", "ramp", ramp},
+		{"request-rate", "request_rate", textOf(a.RequestRate)},
+		{"send-for", "send_for", textOf(a.SendForS)},
+		{"temperature", "temperature", textOf(a.Temperature)},
+		{"warmups", "warmups", strconv.Itoa(a.Warmups)},
+	}
+}
+
+// loadChanges lists the settings of the load that differ between two steps, and
+// those that only one of them tells.
+func loadChanges(b, c *results.Result) []change {
+	var all []change
+	others := loadSettings(c.Asked)
+	for i, setting := range loadSettings(b.Asked) {
+		from, to := setting.value, others[i].value
+		if !b.IsTold(setting.told) {
+			from = notKnown
 		}
-		return map[string]string{
-			"api": a.API, "endpoint": a.Endpoint, "dataset": a.Dataset, "num-prompts": strconv.Itoa(a.NumPrompts),
-			"max-concurrency": textOf(a.MaxConcurrency), "request-rate": textOf(a.RequestRate), "burstiness": textOf(a.Burstiness), "ramp": ramp,
-			"send-for": textOf(a.SendForS), "input-len": textOf(a.InputLen), "output-len": textOf(a.OutputLen),
-			"ignore-eos": strconv.FormatBool(a.IgnoreEOS), "temperature": textOf(a.Temperature), "warmups": strconv.Itoa(a.Warmups), "compat": a.Compat,
+		if !c.IsTold(setting.told) {
+			to = notKnown
+		}
+		if from != to {
+			all = append(all, change{"load " + setting.name, from, to})
 		}
 	}
-	return mapChanges("load ", list(b), list(c))
+	return all
 }
 
 // textOf is a value, or "none".
@@ -103,6 +134,9 @@ func sideNotes(c metrics.Cell) []string {
 	}
 	if len(c.Counted[0].Servers) > 0 && c.Counted[0].Servers[0].Launcher == "external" {
 		notes = append(notes, name+": a server that ran already; its repeats are no restarts, and the intervals leave out how a start varies")
+	}
+	if isImported(c) && len(c.Counted) > 1 {
+		notes = append(notes, name+": imported: whether its repeats are restarts of the server is not known")
 	}
 	if e := extrapolationOf(c); e != nil {
 		notes = append(notes, name+": "+extrapolatedText(*e))

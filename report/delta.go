@@ -20,7 +20,11 @@ const notKnown = "not known"
 // runChanges lists what differs between two runs as wholes.
 func runChanges(base, with *results.Run) []delta {
 	facts := func(run *results.Run) map[string]string {
-		return map[string]string{"bench version": run.Manifest.Bench, "method": methodName(run.Manifest.Method)}
+		version := run.Manifest.Bench
+		if run.Manifest.Imported != nil {
+			version = "none: imported"
+		}
+		return map[string]string{"bench version": version, "method": methodName(run.Manifest.Method)}
 	}
 	changes := mapChanges("", facts(base), facts(with))
 	b, w := machineFacts(base), machineFacts(with)
@@ -31,7 +35,7 @@ func runChanges(base, with *results.Run) []delta {
 	case w == nil:
 		changes = append(changes, change{"machine", machineName(b), notKnown})
 	default:
-		changes = append(changes, mapChanges("", b, w)...)
+		changes = append(changes, mapChanges("", unknownOf(base.Manifest.Imported != nil, b), unknownOf(with.Manifest.Imported != nil, w))...)
 	}
 	var all []delta
 	for _, c := range changes {
@@ -62,8 +66,8 @@ func cellChanges(base, with metrics.Cell) []change {
 	if b == nil || w == nil {
 		return changes
 	}
-	changes = append(changes, mapChanges("client ", clientFacts(b), clientFacts(w))...)
-	changes = append(changes, loadChanges(b.Asked, w.Asked)...)
+	changes = append(changes, clientChanges(b, w)...)
+	changes = append(changes, loadChanges(b, w)...)
 	if promptsDiffer(base, with) != "" {
 		changes = append(changes, change{"prompts, SHA-256", short(promptHashes(base)[0]), short(promptHashes(with)[0])})
 	}
@@ -72,7 +76,7 @@ func cellChanges(base, with metrics.Cell) []change {
 
 func anyStep(c metrics.Cell) *results.Result {
 	for _, r := range slices.Concat(c.Counted, c.Steps) {
-		if r.Asked.API != "" || len(r.LlamaBench) > 0 {
+		if r.Asked.API != "" || len(r.LlamaBench) > 0 || r.Imported != nil {
 			return r
 		}
 	}
@@ -81,7 +85,25 @@ func anyStep(c metrics.Cell) *results.Result {
 
 func engineFacts(r *results.Result) map[string]string {
 	s := r.Servers[0]
-	return map[string]string{"engine version": s.Version, "model": s.Model}
+	return unknownOf(r.Imported != nil, map[string]string{"engine version": s.Version, "model": s.Model})
+}
+
+func clientChanges(b, w *results.Result) []change {
+	if b.Imported == nil && w.Imported == nil {
+		return mapChanges("client ", clientFacts(b), clientFacts(w))
+	}
+	return mapChanges("", map[string]string{"client": clientName(b)}, map[string]string{"client": clientName(w)})
+}
+
+// clientName says which program drove the load.
+func clientName(r *results.Result) string {
+	switch {
+	case r.Imported == nil:
+		return "bench"
+	case r.Imported.Reading == "":
+		return notKnown
+	}
+	return "vLLM's, of " + string(r.Imported.Reading)
 }
 
 func clientFacts(r *results.Result) map[string]string {

@@ -105,6 +105,9 @@ func recipeChanges(baseline, candidate metrics.Cell) []change {
 	if b == nil || c == nil {
 		return nil
 	}
+	if changes, unknown := unknownRecipe(b, c); unknown {
+		return changes
+	}
 	return recipeOf(b).changes(recipeOf(c))
 }
 

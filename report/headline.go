@@ -24,6 +24,9 @@ func headlineOf(run *results.Run) headline {
 		description: clean(m.Description),
 		counts:      plural(len(run.Steps), "step") + ": " + countSteps(run),
 	}
+	if m.Imported != nil {
+		h.about = importedAbout(m)
+	}
 	if len(m.Sets) > 0 {
 		h.sets = "with --set " + clean(strings.Join(m.Sets, " --set "))
 	}

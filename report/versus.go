@@ -36,6 +36,8 @@ type Versus struct {
 	Things int     // how many things that is
 	sets   []set
 	notes  []string // about matching
+
+	unknown []string // what neither side tells
 }
 
 // Compare matches the variants and points of runs and compares every figure.
@@ -123,7 +125,12 @@ func (c *Comparison) versus(at int) Versus {
 	for _, m := range matches {
 		changes := cellChanges(m.base, m.with)
 		v.Delta = gather(v.Delta, m.with.Variant, changes)
-		s := contrast(m.base, m.with, c.judged, c.Rule)
+		for _, name := range unknownOnBoth(base, with, anyStep(m.base), anyStep(m.with)) {
+			v.unknown = appendNew(v.unknown, name)
+		}
+		ours, theirs, readings := sameReading(m.base, m.with)
+		s := contrast(ours, theirs, c.judged, c.Rule)
+		s.notes = append(s.notes, readings...)
 		s.Point = pointName(m)
 		s.differ = changes
 		if s.never == "" {
@@ -146,8 +153,8 @@ func settingsDiffer(base, with metrics.Cell) string {
 		return ""
 	}
 	var reasons []string
-	for _, c := range loadChanges(b.Asked, w.Asked) {
-		if c.What != "load warmups" && c.What != "load endpoint" {
+	for _, c := range loadChanges(b, w) {
+		if c.What != "load warmups" && c.What != "load endpoint" && c.From != notKnown && c.To != notKnown {
 			reasons = append(reasons, c.String())
 		}
 	}

@@ -86,6 +86,9 @@ func (v *Versus) deltaPart(baseline, name string) part {
 	default:
 		p.intro = []string{"WARNING: " + v.manyThings()}
 	}
+	if len(v.unknown) > 0 {
+		p.intro = append(p.intro, "Not known of either side, which does not make it equal: "+strings.Join(v.unknown, ", ")+".")
+	}
 	if len(v.Delta) == 0 {
 		return p
 	}

@@ -26,6 +26,7 @@ type sideJSON struct {
 	Run       string `json:"run_id"`
 	Bench     string `json:"bench_version"`
 	Simulated bool   `json:"simulated"`
+	Imported  bool   `json:"imported,omitempty"` // from others' files
 }
 
 type versusJSON struct {
@@ -34,6 +35,8 @@ type versusJSON struct {
 	Delta  []delta    `json:"config_delta"`
 	Notes  []string   `json:"notes"`
 	Pairs  []pairJSON `json:"pairs"`
+
+	Unknown []string `json:"not_known,omitempty"` // of either side
 }
 
 type pairJSON struct {
@@ -58,10 +61,10 @@ func (c *Comparison) JSON(w io.Writer, findings []Finding) error {
 	}
 	for _, s := range c.Sides {
 		m := s.Run.Manifest
-		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated || anySimulated(s.Run)})
+		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated || anySimulated(s.Run), m.Imported != nil})
 	}
 	for _, v := range c.Versus {
-		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.notes), Pairs: []pairJSON{}}
+		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.notes), Pairs: []pairJSON{}, Unknown: v.unknown}
 		for i := range v.sets {
 			one.Pairs = append(one.Pairs, v.sets[i].json())
 		}

@@ -33,6 +33,7 @@ type Manifest struct {
 	Sizes              map[string]string `json:"sizes"`               // of the models, by variant, as the scenario says
 	Notes              map[string]string `json:"notes"`               // by variant
 	Groups             []Group           `json:"groups"`              // what each job of a cluster carries out; null: the run has no jobs
+	Imported *Imported `json:"imported,omitempty"` // null: bench carried it out
 }
 
 // hashFile is the SHA-256 of a file, hex; "" where there is none.

@@ -31,6 +31,8 @@ const (
 	FailStall      FailureClass = "stall-timeout" // no byte for the stall limit
 	FailTotal      FailureClass = "total-timeout"
 	FailCanceled   FailureClass = "canceled" // ended by us: Ctrl-C, deadline, dead server
+
+	FailUnclassified FailureClass = "unclassified" // of an imported request: its client's words are all that is known
 )
 
 // Failures of a server or of a step.
@@ -156,6 +158,10 @@ const (
 
 	WarnContext      WarningCode = "context-too-small"    // some prompts do not fit what the server takes
 	WarnFewSlots     WarningCode = "few-slots"            // the server works on fewer requests at once than are sent
+	WarnImported         WarningCode = "imported"           // the figures were read out of a file that others wrote
+	WarnImportedDiffers  WarningCode = "imported-disagrees" // values of the file contradict each other
+	WarnImportedUnusable WarningCode = "imported-unusable"  // values of the file that are no numbers, or stand twice
+
 	WarnNoEffect     WarningCode = "no-effect"            // a setting of the recipe means nothing to this version of the engine
 	WarnSpecRandom   WarningCode = "speculation-random"   // drafts were made for random prompts: their acceptance means nothing
 	WarnSpecPastEnd  WarningCode = "speculation-past-end" // answers were kept going past their natural end, where drafts are guessed otherwise

@@ -44,6 +44,7 @@ func newRootCommand(e env) *cobra.Command {
 		newValidateCommand(e),
 		newReportCommand(e),
 		newCompareCommand(e),
+		newImportCommand(e),
 		newInitCommand(e),
 		newSchemaCommand(e),
 		newSimulateCommand(e),

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"benchrig/importer"
+	"benchrig/report"
+	"benchrig/results"
+)
+
+const importLong = `Read results that other programs wrote or printed, and make a results folder of
+them that report, compare and reproduce accept: vLLM's --save-result files (old
+and new, with and without --save-detailed, --append-result), SGLang's, printed
+result blocks and Markdown tables in logs and READMEs, llama-bench as json,
+jsonl, md, csv or sql, and our own result.json and summary.csv.
+
+A file's format is found by its content. Variants are named by --variant or
+--variant-pattern, else by labels, headings, table columns and models; several
+results of one variant and load are repeats. What a file does not say is not
+known, and --set says it. What is not understood is listed with its line.`
+
+type importOptions struct {
+	output, name, variant, pattern, format string
+	sets                                   []string
+}
+
+func newImportCommand(e env) *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use: "import FILE...", Short: "Make a results folder of others' results: saved files, logs, tables", Long: importLong,
+		Example: "  bench import results/*.json --name a100 --set gpus='8 x A100' --set engine_version=0.10.1\n  bench import README.md --name published\n" +
+			"  bench import tp*_c*.json --variant-pattern '^(?P<variant>tp\\d+)_(?P<point>c\\d+)'\n  kubectl logs bench | bench import - --name pod",
+		Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error { return importFiles(e, cmd.InOrStdin(), given, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.output, "output", "results", "folder for results")
+	f.StringVar(&o.name, "name", "", "name of the run's scenario; that of the first file without it")
+	f.StringVar(&o.variant, "variant", "", "variant of every result")
+	f.StringVar(&o.pattern, "variant-pattern", "", "regular expression over file names; the group (?P<variant>...), or the first, names the variant, (?P<point>...) the load")
+	f.StringVar(&o.format, "format", "", "do not look at the content: "+strings.Join(importer.Formats(), ", "))
+	f.StringArrayVar(&o.sets, "set", nil, "key=value that the files do not say: model, engine_version, gpus, driver, host, max_concurrency, num_prompts and others")
+	return cmd
+}
+
+func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error {
+	options := importer.Options{Format: o.format, Variant: o.variant, VariantPattern: o.pattern}
+	for _, set := range o.sets {
+		key, value, ok := strings.Cut(set, "=")
+		if !ok {
+			return usageError(fmt.Errorf("--set %s: want key=value", set))
+		}
+		options.Sets = append(options.Sets, importer.Setting{Key: key, Value: value})
+	}
+	if o.variant != "" && o.pattern != "" {
+		return usageError(errors.New("--variant and --variant-pattern: give one of them"))
+	}
+	var sources []importer.Source
+	for _, path := range paths {
+		source, err := readSource(stdin, path)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, source)
+	}
+	read, err := importer.Import(sources, options)
+	if err != nil {
+		return err
+	}
+	name := o.name
+	if name == "" {
+		name = folderName(sources[0].Name)
+	}
+	copies(read, sources)
+	runs := read.Runs(importer.Naming{Name: name, Bench: version, At: time.Now().UTC().Format(time.RFC3339)}, options)
+	for _, run := range runs {
+		if err := writeImported(e, o.output, run, sources); err != nil {
+			return err
+		}
+	}
+	tellImported(e, read)
+	return nil
+}
+
+func readSource(stdin io.Reader, path string) (importer.Source, error) {
+	if path == "-" {
+		data, err := io.ReadAll(stdin)
+		return importer.Source{Name: "stdin", Data: data}, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return importer.Source{}, fmt.Errorf("import: %w", err)
+	}
+	return importer.Source{Name: filepath.Base(path), Data: data}, nil
+}
+
+var notInFolderNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// folderName makes the name of a run of that of a file.
+func folderName(file string) string {
+	name := strings.Trim(notInFolderNames.ReplaceAllString(strings.TrimSuffix(file, filepath.Ext(file)), "-"), "-.")
+	if name == "" {
+		return "imported"
+	}
+	return name
+}
+
+// largestCopy is the largest file of which the results folder keeps a copy.
+const largestCopy = 64 << 20
+
+// copies says which files are kept, and under which name.
+func copies(read *importer.Imported, sources []importer.Source) {
+	for i, s := range sources {
+		if len(s.Data) <= largestCopy {
+			read.Files[i].Copy = fmt.Sprintf("%s/%02d-%s", results.SourcesName, i+1, notInFolderNames.ReplaceAllString(s.Name, "-"))
+		}
+	}
+}
+
+// writeImported makes a results folder. Its manifest comes last: a folder
+// without one is no run.
+func writeImported(e env, root string, run importer.Run, sources []importer.Source) error {
+	m := run.Manifest
+	folder, err := results.Create(root, m.Scenario, m.Run)
+	if err != nil {
+		return err
+	}
+	for i, f := range m.Imported.Files {
+		if f.Copy != "" {
+			if err := folder.WriteFile(f.Copy, sources[i].Data); err != nil {
+				return err
+			}
+		}
+	}
+	if run.Environment != nil {
+		if err := folder.WriteJSON(results.EnvironmentName, run.Environment); err != nil {
+			return err
+		}
+	}
+	if err := writeSteps(folder, run.Steps); err != nil {
+		return err
+	}
+	if err := folder.WriteManifest(m); err != nil {
+		return err
+	}
+	written, err := results.Read(folder.Dir())
+	if err != nil {
+		return err
+	}
+	if err := report.WriteFiles(written); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), countOf(len(run.Steps), "step"), m.Method)
+	return nil
+}
+
+// writeSteps writes results and records, and a journal that tells of them.
+func writeSteps(folder *results.Folder, steps []importer.Step) error {
+	journal, err := folder.OpenJournal()
+	if err != nil {
+		return err
+	}
+	tell := func(event results.Event) {
+		if err == nil {
+			err = journal.Append(event)
+		}
+	}
+	tell(results.Event{Kind: results.RunStarted, Message: "imported: nothing was run"})
+	for _, s := range steps {
+		if err == nil {
+			err = writeStep(folder, s)
+		}
+		tell(results.Event{Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict, Failure: s.Result.Failure})
+	}
+	tell(results.Event{Kind: results.RunFinished})
+	return errors.Join(err, journal.Close())
+}
+
+func writeStep(folder *results.Folder, s importer.Step) error {
+	if err := folder.WriteResult(s.Result); err != nil || s.Records == nil {
+		return err
+	}
+	w, err := folder.RecordWriter(s.Result.Step.ID)
+	if err != nil {
+		return err
+	}
+	for _, record := range s.Records {
+		if err := w.Write(record); err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
+}
+
+// tellImported says what was kept as text, and what is doubtful.
+func tellImported(e env, read *importer.Imported) {
+	for _, s := range read.Steps {
+		for _, w := range s.Result.Warnings {
+			if w.Code != results.WarnImported && w.Code != results.WarnFailures {
+				fmt.Fprintf(e.stderr, "warning: %s: %s: %s\n", s.Result.Step.ID, w.Code, report.Clean(w.Message))
+			}
+		}
+	}
+	const most = 20
+	for _, f := range read.Files {
+		unread := 0
+		for _, l := range f.Lines {
+			if l.Kind != results.LineNotFigures {
+				continue
+			}
+			if unread++; unread <= most {
+				fmt.Fprintf(e.stderr, "not understood: %s:%d: %s\n", f.Name, l.Line, report.Clean(l.Text))
+			}
+		}
+		if unread > most {
+			fmt.Fprintf(e.stderr, "not understood: %s: %s more, in manifest.json\n", f.Name, countOf(unread-most, "line"))
+		}
+		fmt.Fprintf(e.stdout, "%s: %s, %s", f.Name, f.Format, countOf(f.Results, "result"))
+		if n := len(f.Lines); n > 0 {
+			fmt.Fprintf(e.stdout, "; %s kept as text", countOf(n, "line"))
+		}
+		if f.Omitted > 0 {
+			fmt.Fprintf(e.stdout, "; %s more only in the copy of the file", countOf(f.Omitted, "line"))
+		}
+		fmt.Fprintln(e.stdout)
+	}
+}
+
+// countOf is "1 step", "2 steps".
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,103 @@
+package importer
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// sharedFigures are how many figures two places must have in common, all equal,
+// to be the same result told twice.
+const sharedFigures = 3
+
+// printedFigures are the figures of a result as they were printed.
+func (e *entry) printedFigures() map[string]string {
+	all := make(map[string]string)
+	for _, s := range e.origin.Stated {
+		if t, ok := labelled(s.Label, false); ok && t.isFigure() && s.As != "" {
+			all[s.As] = plainCell(s.Text)
+		}
+	}
+	return all
+}
+
+// mergeSame makes one result of those that a text tells twice: a table that sums
+// up the blocks below it would otherwise count each of them again.
+func mergeSame(entries []*entry) []*entry {
+	const most = 2000 // of which every pair is looked at
+	if len(entries) > most {
+		return entries
+	}
+	figures := make([]map[string]string, len(entries))
+	for i, e := range entries {
+		figures[i] = e.printedFigures()
+	}
+	gone := make([]bool, len(entries))
+	for i := range entries {
+		for k := range entries {
+			if i == k || gone[i] || gone[k] || !within(entries[i], entries[k], figures[i], figures[k]) {
+				continue
+			}
+			if len(figures[i]) == len(figures[k]) && i < k {
+				continue // of two that say as much the first stays
+			}
+			entries[k].absorb(entries[i])
+			gone[i] = true
+		}
+	}
+	var left []*entry
+	for i, e := range entries {
+		if !gone[i] {
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
+// within says that everything a tells is told by b as well.
+func within(a, b *entry, figures, others map[string]string) bool {
+	if a.rows != nil || b.rows != nil || a.own != nil || b.own != nil || len(figures) < sharedFigures || len(figures) > len(others) {
+		return false
+	}
+	if a.table != 0 && a.table == b.table {
+		return false // rows of one table are results of their own
+	}
+	for name, text := range figures {
+		if others[name] != text {
+			return false
+		}
+	}
+	return !a.told("max_concurrency") || !b.told("max_concurrency") || a.settingText("max_concurrency") == b.settingText("max_concurrency")
+}
+
+// absorb keeps what another place says of the same result.
+func (e *entry) absorb(other *entry) {
+	e.origin.Also = append(e.origin.Also, other.origin.Line)
+	e.origin.Stated = append(e.origin.Stated, other.origin.Stated...)
+	if !e.told("max_concurrency") && other.told("max_concurrency") {
+		e.asked.MaxConcurrency = other.asked.MaxConcurrency
+		e.tell("max_concurrency")
+	}
+	for name, value := range other.params {
+		if _, known := e.params[name]; !known {
+			e.params[name] = value
+		}
+	}
+	for _, note := range other.notes {
+		if !slices.Contains(e.notes, note) && len(e.notes) < 8 {
+			e.notes = append(e.notes, note)
+		}
+	}
+	if e.model == "" {
+		e.model = other.model
+	}
+}
+
+// paramsText is what tells two results of one name apart.
+func paramsText(params map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		parts = append(parts, name+" "+params[name])
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,179 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// isImported says that the figures of a cell were read out of others' files.
+func isImported(c metrics.Cell) bool {
+	return slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.Imported != nil })
+}
+
+// importedAbout says what stands in place of when a run began.
+func importedAbout(m results.Manifest) string {
+	var files []string
+	for _, f := range m.Imported.Files {
+		files = append(files, fmt.Sprintf("%s (%s)", clean(f.Name), clean(f.Format)))
+	}
+	return fmt.Sprintf("IMPORTED by bench %s, %s, from %s: nothing was measured here", clean(m.Bench), clean(m.StartedAt), few(files))
+}
+
+// readingOf is the generation of vLLM's client by whose definitions a cell's
+// figures were computed elsewhere; "": by ours, or it is not known.
+func readingOf(c metrics.Cell) results.Generation {
+	for _, r := range c.Counted {
+		if r.Imported != nil {
+			return r.Imported.Reading
+		}
+	}
+	return ""
+}
+
+// sameReading gives two cells figures of one reading where one of them was
+// imported from vLLM's client and the other measured here: ours has that
+// client's figures too. The note says so, or why it could not be done.
+func sameReading(base, with metrics.Cell) (metrics.Cell, metrics.Cell, []string) {
+	b, w := isImported(base), isImported(with)
+	if b == w {
+		return base, with, nil
+	}
+	theirs, ours := &base, &with
+	if w {
+		theirs, ours = &with, &base
+	}
+	g := readingOf(*theirs)
+	if g == "" {
+		return base, with, []string{fmt.Sprintf("%s was imported and does not say by whose definitions; %s is measured by ours", clean(theirs.Variant), clean(ours.Variant))}
+	}
+	read, ok := asReadBy(*ours, g)
+	if !ok {
+		return base, with, []string{fmt.Sprintf("%s is the reading of %s, of which %s has none: ours stands beside it", clean(theirs.Variant), g, clean(ours.Variant))}
+	}
+	*ours = read
+	return base, with, []string{fmt.Sprintf("%s was imported from vLLM's client; the figures of %s are those that this client (%s) would have shown, not ours", clean(theirs.Variant), clean(ours.Variant), g)}
+}
+
+// asReadBy replaces the figures of a cell's steps by those of a generation of
+// vLLM's client; ok is false where a step has none.
+func asReadBy(c metrics.Cell, g results.Generation) (metrics.Cell, bool) {
+	read := func(steps []*results.Result) ([]*results.Result, bool) {
+		all := make([]*results.Result, len(steps))
+		for i, r := range steps {
+			reading, known := r.Compat[g]
+			if r.Figures == nil || !known {
+				return nil, false
+			}
+			all[i] = readBy(r, reading)
+		}
+		return all, true
+	}
+	counted, ok := read(c.Counted)
+	if !ok {
+		return c, false
+	}
+	for i, r := range c.Steps {
+		if at := slices.Index(c.Counted, r); at >= 0 {
+			c.Steps = slices.Clone(c.Steps)
+			c.Steps[i] = counted[at]
+		}
+	}
+	c.Counted = counted
+	return c, true
+}
+
+func readBy(r *results.Result, reading results.CompatReading) *results.Result {
+	out, f := *r, *r.Figures
+	f.Completed, f.Failed, f.DurationS = reading.Completed, reading.Failed, reading.DurationS
+	f.TotalInputTokens, f.TotalOutputTokens = reading.TotalInputTokens, reading.TotalOutputTokens
+	f.RequestThroughput, f.RequestGoodput = reading.RequestThroughput, reading.RequestGoodput
+	f.OutputThroughput, f.TotalTokenThroughput, f.MaxOutputTokensPerS = reading.OutputThroughput, reading.TotalTokenThroughput, reading.MaxOutputTokensPerS
+	f.TTFT, f.TPOT, f.ITL, f.E2EL = reading.TTFT, reading.TPOT, reading.ITL, reading.E2EL
+	f.ICL = f.ITL
+	out.Figures = &f
+	return &out
+}
+
+// unknownOf replaces facts that an imported side does not tell: they are not
+// known, which is not the same as being equal.
+func unknownOf(imported bool, facts map[string]string) map[string]string {
+	if !imported {
+		return facts
+	}
+	for name, value := range facts {
+		if value == "" {
+			facts[name] = notKnown
+		}
+	}
+	return facts
+}
+
+// recipeUnknown says that a step does not tell how its server was started.
+func recipeUnknown(r *results.Result) bool {
+	return r != nil && r.Imported != nil && (len(r.Servers) == 0 || len(r.Servers[0].Argv) == 0)
+}
+
+// unknownRecipe is what differs between recipes of which one is not known; ok
+// is false where both are.
+func unknownRecipe(base, with *results.Result) (changes []change, ok bool) {
+	b, w := recipeUnknown(base), recipeUnknown(with)
+	switch {
+	case !b && !w:
+		return nil, false
+	case b && w:
+		return nil, true
+	}
+	text := func(r *results.Result, unknown bool) string {
+		if unknown || r == nil || len(r.Servers) == 0 {
+			return notKnown
+		}
+		return strings.Join(r.Servers[0].Argv, " ")
+	}
+	return []change{{"server's command", short80(text(base, b)), short80(text(with, w))}}, true
+}
+
+func short80(text string) string {
+	const longest = 80
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "..."
+	}
+	return text
+}
+
+// unknownOnBoth lists what neither side tells, so that nobody takes it for
+// equal.
+func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
+	if b == nil || w == nil || b.Imported == nil && w.Imported == nil {
+		return nil
+	}
+	var names []string
+	if machineFacts(base) == nil && machineFacts(with) == nil {
+		names = append(names, "machine")
+	}
+	if recipeUnknown(b) && recipeUnknown(w) {
+		names = append(names, "server's command")
+	}
+	if versionOf(b) == "" && versionOf(w) == "" {
+		names = append(names, "engine version")
+	}
+	for _, setting := range loadSettings(b.Asked) {
+		if !b.IsTold(setting.told) && !w.IsTold(setting.told) {
+			names = append(names, "load "+setting.name)
+		}
+	}
+	if b.Asked.DatasetSHA256 == "" || w.Asked.DatasetSHA256 == "" {
+		names = append(names, "whether the prompts are the same")
+	}
+	return names
+}
+
+func versionOf(r *results.Result) string {
+	if len(r.Servers) == 0 {
+		return ""
+	}
+	return r.Servers[0].Version
+}

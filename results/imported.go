@@ -1,0 +1,78 @@
+package results
+
+// Imported says that a run was not carried out by bench: its figures were read
+// out of files that others wrote. There are no server lives of ours, no proof of
+// a stop and no telemetry; what the files do not say is not known.
+type Imported struct {
+	Files []ImportedFile `json:"import_files"`
+}
+
+// ImportedFile is a file that was imported.
+type ImportedFile struct {
+	Name     string         `json:"name"` // without its folder
+	SHA256   string         `json:"sha256"`
+	Bytes    int64          `json:"bytes"`
+	Format   string         `json:"import_format"` // "vllm-json", "text" and so on
+	Encoding string         `json:"encoding"`      // "utf-8", "utf-16le", "utf-16be"
+	Copy     string         `json:"copy"`          // of the file, within the run folder; "": it is too large to be kept
+	Results  int            `json:"import_results"`
+	Lines    []ImportedLine `json:"import_lines"` // what is no figure of a step, in order
+	Omitted  int            `json:"omitted"`      // further lines, and progress bars that were overwritten: only the copy has them
+}
+
+// LineKind says what a line of an imported file was taken for.
+type LineKind string
+
+// The kinds of lines.
+const (
+	LineNote       LineKind = "note"
+	LineHeading    LineKind = "heading"
+	LineCommand    LineKind = "command"
+	LineNotFigures LineKind = "not-understood" // it looks like figures, and no step has them
+)
+
+// ImportedLine is a line of an imported file that is kept as text.
+type ImportedLine struct {
+	Line int      `json:"line"` // from 1
+	Kind LineKind `json:"line_kind"`
+	Text string   `json:"text"`
+}
+
+// Origin says where the figures of an imported step come from.
+type Origin struct {
+	File    string        `json:"file"` // name, as in ImportedFile
+	Line    int           `json:"line"` // where the figures begin, from 1; 0: a file without lines of that kind
+	Also    []int         `json:"also"` // lines where the same figures stand again
+	Format  string        `json:"import_format"`
+	Reading Generation    `json:"reading"` // the client whose definitions the figures follow; "": another than vLLM's, or not known
+	Told    []string      `json:"told"`    // names of the settings in Asked that are told; the others are not known
+	Stated  []StatedValue `json:"stated"`  // everything that was read, as it stood there
+}
+
+// StatedValue is a value as an imported file states it.
+type StatedValue struct {
+	Label string `json:"label"` // its name there, with the unit: "Mean TTFT (ms)"
+	Text  string `json:"text"`
+	Line  int    `json:"line"`
+	As    string `json:"as"` // the figure or setting that it became; "": it stands here only
+}
+
+// CountImported is the source of token counts that an imported file states.
+const CountImported TokenCount = "imported"
+
+// SourcesName is the folder of a run for copies of what was imported.
+const SourcesName = "sources"
+
+// IsTold says whether a setting of the load is known: always of a step of
+// bench, and of an imported one where its file tells it.
+func (r *Result) IsTold(setting string) bool {
+	if r.Imported == nil {
+		return true
+	}
+	for _, name := range r.Imported.Told {
+		if name == setting {
+			return true
+		}
+	}
+	return false
+}
