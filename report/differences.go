@@ -139,21 +139,25 @@ func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule m
 	s.Pair = metrics.ComparePair(baseline, candidate, figures, rule)
 	s.Remarks(figures, driftAlpha)
 	s.notes = append(sideNotes(baseline), sideNotes(candidate)...)
+	if metrics.OnOtherNodes(baseline, candidate) {
+		s.notes = append(s.notes, fmt.Sprintf("%s ran on %s and %s on %s: a difference may be that of the nodes", clean(baseline.Variant), strings.Join(cleaned(metrics.NodesOf(baseline)), ", "),
+			clean(candidate.Variant), strings.Join(cleaned(metrics.NodesOf(candidate)), ", ")))
+	}
 	return s
 }
 
-// differenceParts draws the comparisons of a run.
-func differenceParts(run *results.Run) []part {
+// pairParts draws the comparisons of a run.
+func pairParts(run *results.Run) []part {
 	all := differencesBy(run, 1) // the bootstrap's intervals are not shown
 	if len(all) == 0 {
-		return nil
+		return nodeParts(run)
 	}
 	figures := metrics.FiguresFor(stepResults(run))
 	parts := []part{{title: "Differences", intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
 	for _, s := range all {
 		parts = append(parts, s.part(figures, clean(s.Baseline.Variant), clean(s.Candidate.Variant)))
 	}
-	return parts
+	return append(parts, nodeParts(run)...)
 }
 
 func ruleText(rule metrics.Rule, baseline string) string {
@@ -267,10 +271,10 @@ func meanText(s metrics.ArmSummary, f metrics.Figure, mark string) string {
 
 func digitsFor(v float64) int {
 	const small = 4
-	if math.Abs(v) < 1 {
-		return small
+	if digits := decimals(math.Abs(v)); math.Abs(v) >= 1 || digits > small {
+		return digits
 	}
-	return decimals(math.Abs(v))
+	return small
 }
 
 func changeText(share *float64) string {

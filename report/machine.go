@@ -36,9 +36,12 @@ type machine struct {
 
 // machineFacts are facts of a run's box by what they are called; nil where it
 // is not known.
-func machineFacts(run *results.Run) map[string]string {
+func machineFacts(run *results.Run) map[string]string { return factsOf(run.Environment) }
+
+// factsOf are the facts that an environment.json tells.
+func factsOf(environment json.RawMessage) map[string]string {
 	var m machine
-	if len(run.Environment) == 0 || json.Unmarshal(run.Environment, &m) != nil {
+	if len(environment) == 0 || json.Unmarshal(environment, &m) != nil {
 		return nil
 	}
 	facts := map[string]string{

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// nodeParts tells what the machines of a run did, where there were several.
+func nodeParts(run *results.Run) []part {
+	nodes := map[string]bool{}
+	for _, r := range stepResults(run) {
+		if r.Node != "" {
+			nodes[r.Node] = true
+		}
+	}
+	if len(nodes) < 2 {
+		return nil
+	}
+	p := part{title: "Nodes", notes: nodeFacts(run)}
+	cells := metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points)
+	c := comparison{columns: []heading{{"figure", "", true}, {"node", "", true}, {"n", "lives", false}, {"against its arms'", "means", false}, {"P of all", "nodes", false}}}
+	for _, f := range defaultFigures(stepResults(run)) {
+		effect, ok := metrics.NodeEffectOf(cells, f, 1)
+		if !ok {
+			continue
+		}
+		for i, n := range effect.Nodes {
+			title, chance := "", ""
+			if i == 0 {
+				title, chance = f.Title, fmt.Sprintf("%.3f", effect.P)
+			}
+			c.rows = append(c.rows, row{cells: []entry{{text: title}, {text: clean(n.Node)}, {text: fmt.Sprint(n.Lives)}, {text: changeText(&n.Deviation)}, {text: chance}}})
+		}
+	}
+	p.table = c
+	p.intro = []string{"Steps ran on " + strings.Join(cleaned(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
+	if len(c.rows) == 0 {
+		p.intro[0] += "No variant ran on two of them at one point, so that a node cannot be told from a variant: use slurm.nodes: spread and more repeats."
+	} else {
+		p.intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
+	}
+	return []part{p}
+}
+
+func cleaned(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = clean(w)
+	}
+	return out
+}
+
+// nodeFacts lists the facts of machines by which the nodes of a run differ.
+func nodeFacts(run *results.Run) []string {
+	values := map[string]map[string][]string{} // fact -> value -> nodes
+	for _, p := range run.Parts {
+		facts := factsOf(p.Environment)
+		host := facts["host"]
+		var m struct {
+			Node string `json:"node"`
+		}
+		if json.Unmarshal(p.Environment, &m) == nil {
+			host = cmp.Or(m.Node, host)
+		}
+		delete(facts, "host")
+		for name, value := range facts {
+			if values[name] == nil {
+				values[name] = map[string][]string{}
+			}
+			values[name][value] = appendNew(values[name][value], host)
+		}
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(values[name]) < 2 {
+			continue
+		}
+		var parts []string
+		for _, value := range slices.Sorted(maps.Keys(values[name])) {
+			parts = append(parts, fmt.Sprintf("%s on %s", cmp.Or(clean(value), notKnown), strings.Join(cleaned(values[name][value]), ", ")))
+		}
+		lines = append(lines, "nodes differ in "+clean(name)+": "+strings.Join(parts, "; "))
+	}
+	return lines
+}
