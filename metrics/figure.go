@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ type Figure struct {
 }
 
 // HeadlineFigures are the figures of the comparison, in the order of reports:
-// rates, latencies, energy and memory.
+// rates, latencies, cost, energy and memory.
 func HeadlineFigures() []Figure {
 	figures := []Figure{
 		rateOf("request_throughput", "req/s", "req/s", func(f *results.Figures) *float64 { return f.RequestThroughput }),
@@ -42,7 +41,7 @@ func HeadlineFigures() []Figure {
 		figures = append(figures, latencyFigures(l.name, l.sample, extra)...)
 	}
 	return append(
-		figures,
+		append(figures, costFigures()...),
 		Figure{Name: "j_per_output_token", Title: "J/output token", Unit: "J", Scale: 1, Of: joulesPerOutputToken},
 		Figure{Name: "vram_peak_bytes", Title: "VRAM peak GiB", Unit: "GiB", Scale: 1.0 / (1 << 30), Of: vramPeak},
 	)
@@ -107,27 +106,16 @@ func vramPeak(r *results.Result) *float64 {
 // FiguresFor are the figures by which steps can be compared: those of
 // HeadlineFigures, or where they are of llama.cpp's own benchmark, its tests.
 func FiguresFor(steps []*results.Result) []Figure {
-	var rows []results.LlamaBenchRow
+	var runs [][]results.LlamaBenchRow
 	for _, r := range steps {
-		rows = append(rows, r.LlamaBench...)
+		if len(r.LlamaBench) > 0 {
+			runs = append(runs, r.LlamaBench)
+		}
 	}
-	if rows == nil {
+	if runs == nil {
 		return append(passFigures(steps), HeadlineFigures()...)
 	}
-	several := slices.ContainsFunc(rows, func(row results.LlamaBenchRow) bool { return modelOfTest(row) != modelOfTest(rows[0]) })
-	var names []string
-	var figures []Figure
-	for _, row := range rows {
-		name, title := row.Test, row.Test+" t/s"
-		if several {
-			name, title = row.Test+"@"+modelOfTest(row), row.Test+" t/s, "+modelOfTest(row)
-		}
-		if slices.Contains(names, name) {
-			continue
-		}
-		names = append(names, name)
-		figures = append(figures, Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 { return meanOfTest(r, row) }})
-	}
+	figures := testFigures(runs)
 	return append(figures, slices.DeleteFunc(HeadlineFigures(), func(f Figure) bool { return f.Name != "vram_peak_bytes" })...)
 }
 
@@ -149,28 +137,4 @@ func passFigures(steps []*results.Result) []Figure {
 		figure("summarization_throughput", "summarization tok/s", func(s *results.SQZB) *float64 { return s.SummarizationThroughput }),
 		figure("generation_throughput", "generation tok/s", func(s *results.SQZB) *float64 { return s.GenerationThroughput }),
 	}
-}
-
-// modelOfTest names the model of a test: its file without folder and ending,
-// or what the program calls it.
-func modelOfTest(row results.LlamaBenchRow) string {
-	if row.File == "" {
-		return row.Model
-	}
-	return strings.TrimSuffix(path.Base(row.File), ".gguf")
-}
-
-// meanOfTest is the mean over the rows of a test and model; null if there is
-// none.
-func meanOfTest(r *results.Result, of results.LlamaBenchRow) *float64 {
-	var values []float64
-	for _, row := range r.LlamaBench {
-		if row.Test == of.Test && modelOfTest(row) == modelOfTest(of) {
-			values = append(values, row.TokensPerS)
-		}
-	}
-	if values == nil {
-		return nil
-	}
-	return new(Mean(values))
 }

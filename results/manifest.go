@@ -33,6 +33,8 @@ type Manifest struct {
 	Sizes              map[string]string `json:"sizes"`               // of the models, by variant, as the scenario says
 	Notes              map[string]string `json:"notes"`               // by variant
 	Groups             []Group           `json:"groups"`              // what each job of a cluster carries out; null: the run has no jobs
+	Price              *Price            `json:"price"`               // of the scenario; null: none
+	Prices             map[string]Price  `json:"prices,omitempty"`    // by variant, where it has its own; see PriceOf
 	Imported *Imported `json:"imported,omitempty"` // null: bench carried it out
 }
 

@@ -182,5 +182,7 @@ type Result struct {
 	SQZB         *SQZB           `json:"sqzb"`         // null: another method
 	LlamaBench   []LlamaBenchRow `json:"llama_bench"`  // null: another method
 	Extrapolated *Extrapolation  `json:"extrapolated"` // null: the step is of all replicas
+	Cost         *Cost           `json:"cost"`         // null: no price is known
+
 	Imported *Origin `json:"imported,omitempty"` // null: bench measured it
 }
