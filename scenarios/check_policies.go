@@ -47,9 +47,9 @@ func (p *parser) checkSettle(n *node, s *Scenario) {
 	switch {
 	case n == nil || n.kind != mapping:
 		return
-	case s.Settle.Timeout > 0 && s.Settle.MaxTemp == 0 && s.Settle.Power == 0:
-		p.errs.add(n.pos, "settle waits for nothing: give max-temperature or power")
-	case s.Settle.Timeout == 0 && (n.has("max-temperature") || n.has("power")) && !n.has("timeout"):
+	case s.Settle.Timeout > 0 && !s.Settle.Asks():
+		p.errs.add(n.pos, "settle waits for nothing: give max-temperature, power or clock")
+	case s.Settle.Timeout == 0 && (n.has("max-temperature") || n.has("power") || n.has("clock")) && !n.has("timeout"):
 		p.errs.add(n.pos, "settle needs timeout, such as 10m")
 	case s.Settle.Timeout > 0 && s.Telemetry.Off:
 		p.errs.add(n.pos, "settle needs telemetry, which is off")

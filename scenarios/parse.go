@@ -90,7 +90,7 @@ func allBlocks() []*blockInfo {
 	return []*blockInfo{
 		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
 		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
-		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(),
+		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(), priceBlock().info(),
 	}
 }
 
@@ -119,6 +119,7 @@ func (p *parser) read(src []byte, s *Scenario) {
 	p.readVars(root)
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
+	p.checkPrice(root.get("price"), s)
 	p.readPoints(root, s)
 	p.checkMethod(root, s)
 	p.checkVarsUsed()

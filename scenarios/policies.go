@@ -40,7 +40,22 @@ type Settle struct {
 	Timeout time.Duration // 0: no wait. When it has passed the step runs, with a warning
 	MaxTemp float64       // degrees Celsius of the hottest sensor; 0: not asked
 	Power   float64       // times the idle power seen before the first server; 0: not asked
+	Clock   SettleClock   // of the cores; "": not asked
 }
+
+// Asks reports whether there is anything to wait for.
+func (s Settle) Asks() bool {
+	return s.MaxTemp > 0 || s.Power > 0 || s.Clock != ""
+}
+
+// SettleClock says what the clock of a GPU's cores must be like.
+type SettleClock string
+
+// The conditions of a clock.
+const (
+	ClockStable SettleClock = "stable" // it does not move
+	ClockIdle   SettleClock = "idle"   // near that before the first server
+)
 
 // VRAM is the part of a stop's proof that is about video memory.
 type VRAM struct {

@@ -40,6 +40,8 @@ func sections() []section {
 		{title: "Top level", info: fileBlock().info()},
 		{title: "llama-bench", info: llamaBenchBlock().info()},
 		{title: "simulate", info: simulateBlock().info()},
+		{title: "price", info: priceBlock().info()},
+		{title: "price of a variant", info: variantPriceBlock().info()},
 		{title: "slurm", info: slurmBlock().info()},
 		{title: "deadlines", info: deadlinesBlock().info()},
 		{title: "watchdog", info: watchdogBlock().info()},

@@ -36,6 +36,7 @@ type Scenario struct {
 	RunDeadline        time.Duration  // 0: none
 	Watchdog           Watchdog
 	Disk               Disk
+	Price              Price
 	Telemetry          Telemetry
 	Settle             Settle
 	VRAM               VRAM
@@ -98,6 +99,7 @@ type Variant struct {
 	Name   string
 	Notes  string            // free text of the author, shown in reports
 	Size   string            // of its model, as the author writes it: "3.80 GiB"
+	Price  Price             // of its hardware; see Scenario.PriceOf
 	Params map[string]string // matrix values as text; nil without a matrix
 	Pos    Pos
 
@@ -105,7 +107,8 @@ type Variant struct {
 	// and stands for so many. The rates are multiplied and labelled so.
 	Extrapolate int
 	Server      Server
-	Hooks       Hooks // of level variant, after the scenario's own
+	Played      *Server // under --sim: in whose place the simulated Server stands; nil: it is the file's own
+	Hooks       Hooks   // of level variant, after the scenario's own
 }
 
 // Server is the recipe of a variant, the shared server: block merged in.

@@ -107,6 +107,7 @@ func (s *Scenario) simulateVariant(v *Variant) {
 	if v.Server.Launcher == SimLauncher {
 		return
 	}
+	v.Played = new(v.Server)
 	if v.Hooks = (Hooks{}); s.Method == LlamaBench { // the program does the rest: its arguments stay
 		v.Server.Launcher, v.Server.GPUs, v.Server.Container = SimLlamaLauncher, GPUs{None: true}, Container{}
 		return

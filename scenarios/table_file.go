@@ -52,7 +52,7 @@ deadlines: {step: 30m, run: 12h}
 				func(s *Scenario) *Restart { return &s.Restart }).or(string(RestartVariant)),
 			enumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, or stop the run.",
 				[]OnFailure{Continue, SkipVariant, StopRun}, func(s *Scenario) *OnFailure { return &s.OnFailure }).or(string(Continue)),
-		}, slices.Concat(reportFields(), policyFields(), clusterFields())...),
+		}, slices.Concat(reportFields(), []field[Scenario]{priceField()}, policyFields(), clusterFields())...),
 	}
 }
 

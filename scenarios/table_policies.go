@@ -93,11 +93,13 @@ func readPeriod(r *reader, n *node, t *Telemetry) {
 func settleBlock() block[Settle] {
 	return block[Settle]{
 		name: "under settle:", doc: "Without a timeout nothing is waited for. When it has passed, the step runs with a warning.",
-		example: "\ntimeout: 10m\nmax-temperature: 55\npower: 1.3\n",
+		example: "\ntimeout: 10m\nmax-temperature: 55\npower: 1.3\nclock: stable\n",
 		fields: []field[Settle]{
 			durationKey("timeout", "Longest wait; 0 is none.", func(s *Settle) *time.Duration { return &s.Timeout }).or("0"),
 			numberKey("max-temperature", "Degrees Celsius of the hottest sensor; 0 is not asked.", between(0, 150), func(s *Settle) *float64 { return &s.MaxTemp }).or("0"),
 			freeKey("power", "Times the idle power that was seen before the first server.", numberIn(between(1, 100)), readIdlePower).elseNote("not asked"),
+			enumKey("clock", "Of the cores. stable: within 2 % over 3 seconds. idle: at most 1.1 times the clock that was seen before the first server; servers that keep the clocks up never get there.",
+				[]SettleClock{ClockStable, ClockIdle}, func(s *Settle) *SettleClock { return &s.Clock }).elseNote("not asked"),
 		},
 	}
 }
@@ -134,8 +136,8 @@ func FailureClasses() []string {
 		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "compile-cache", "connect", "container-engine", "container-image", "context-too-small", "dataset",
 		"deadline", "disk", "disturbed", "download-failed", "earlier-failure", "engine-died", "fatal-log-line", "first-token-timeout",
 		"foreign-gpu-holder", "foreign-listener", "gated-model", "gpu-error", "hook-failed", "http-status", "in-band-error", "internal",
-		"interrupted", "kv-cache-too-small", "model-not-loadable", "no-progress", "no-tokens", "not-enough-gpus", "not-stopped", "out-of-memory", "passes-differ",
-		"port-in-use", "previous-server-freeing", "protocol", "ready-stall", "ready-timeout", "requests-failed", "server-exited", "server-restarted",
+		"interrupted", "kv-cache-too-small", "model-not-loadable", "no-progress", "no-tokens", "not-enough-gpus", "not-needed", "not-stopped", "out-of-memory", "passes-differ",
+		"port-in-use", "previous-server-freeing", "protocol", "pruned", "ready-stall", "ready-timeout", "requests-failed", "server-exited", "server-restarted",
 		"shm-full", "smoke-failed", "stall-timeout", "total-timeout", "transport", "truncated", "unsupported-flag", "wrong-model",
 	}
 }

@@ -123,6 +123,7 @@ func variantBlock() block[Variant] {
 			elseNote("that of a model file"),
 		wholeKey("extrapolate", "Above 1: run one replica with its share of max-concurrency and let it stand for so many. The rates are multiplied, the latencies are not, "+
 			"and reports say extrapolated.", between(1, 1024), func(v *Variant) *int { return &v.Extrapolate }).elseNote("1"),
+		variantPriceField(),
 		freeKey("matrix", "Names with lists of values (scalars or mappings); the variant is made once for each combination, the first name varying slowest.",
 			mapOf(listOf(simple(anyShape))), func(*reader, *node, *Variant) {}),
 		freeKey("exclude", "Combinations of the matrix to leave out; dotted keys reach into mappings. An entry that matches nothing is an error.",
