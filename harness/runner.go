@@ -322,6 +322,7 @@ func (r *Runner) finish(life Life, result *results.Result) error {
 
 // closeAttempt writes result.json and tells the journal.
 func (r *Runner) closeAttempt(result *results.Result) error {
+	r.priced(result)
 	if err := r.onFullDisk(func() error { return r.Folder.WriteResult(result) }); err != nil {
 		return err
 	}

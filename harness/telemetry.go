@@ -54,6 +54,7 @@ type pidTree interface{ OwnPIDs() []int }
 // watching is what a runner knows of GPUs from one step to the next.
 type watching struct {
 	idle   map[string]float64           // W by device, before the first server
+	idleHz map[string]float64           // clock of the cores by device, as idle
 	before map[string]map[string]atRest // by variant and device, before its first server
 	limits map[string]float64           // power limit by device in the first step that knew it
 	mute   bool                         // a device gave no reading when it was waited for
@@ -64,6 +65,7 @@ type watching struct {
 type atRest struct {
 	metrics.AtRest
 	powerW *float64
+	coreHz *float64
 }
 
 // Limits of waiting for readings.
@@ -93,10 +95,13 @@ func (r *Runner) restBefore(ctx context.Context, life Life) {
 	}
 	rest := r.readRest(ctx, ids, at)
 	if r.watching.idle == nil {
-		r.watching.idle = map[string]float64{}
+		r.watching.idle, r.watching.idleHz = map[string]float64{}, map[string]float64{}
 		for id, d := range rest {
 			if d.powerW != nil {
 				r.watching.idle[id] = *d.powerW
+			}
+			if d.coreHz != nil {
+				r.watching.idleHz[id] = *d.coreHz
 			}
 		}
 	}
@@ -113,10 +118,13 @@ func (r *Runner) restBefore(ctx context.Context, life Life) {
 // readRest reads devices until each has answered, and at least for so long.
 func (r *Runner) readRest(ctx context.Context, ids []string, least time.Duration) map[string]atRest {
 	w := newWatcher(ids)
-	powers := map[string][]float64{}
+	powers, clocks := map[string][]float64{}, map[string][]float64{}
 	w.seen = func(g *results.GPUReading) {
 		if g.PowerW != nil {
 			powers[g.Device] = append(powers[g.Device], *g.PowerW)
+		}
+		if g.CoreHz != nil {
+			clocks[g.Device] = append(clocks[g.Device], *g.CoreHz)
 		}
 	}
 	w.sampling = r.Telemetry.Start(ctx, w.take)
@@ -127,13 +135,19 @@ func (r *Runner) readRest(ctx context.Context, ids []string, least time.Duration
 	rest := map[string]atRest{}
 	for id, g := range w.latest() {
 		d := atRest{AtRest: metrics.AtRest{VRAMBytes: g.VRAMUsedBytes, GTTBytes: g.GTTUsedBytes}}
-		if values := powers[id]; len(values) > 0 {
-			slices.Sort(values)
-			d.powerW = new(metrics.Median(values))
-		}
+		d.powerW, d.coreHz = medianOf(powers[id]), medianOf(clocks[id])
 		rest[id] = d
 	}
 	return rest
+}
+
+// medianOf sorts values; null where there are none.
+func medianOf(values []float64) *float64 {
+	if len(values) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	return new(metrics.Median(values))
 }
 
 // patience is how long to wait for first readings.

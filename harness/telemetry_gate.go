@@ -1,82 +1,14 @@
 package harness
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"benchrig/metrics"
 	"benchrig/results"
 	"benchrig/scenarios"
 )
-
-// settle waits until the GPUs of a step are as calm as the scenario asks. When
-// its time is up the step runs, with a warning; for what a GPU does not tell
-// it does not wait.
-func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *results.Result) {
-	asked := r.Scenario.Settle
-	if asked.Timeout <= 0 || len(w.devices) == 0 || asked.MaxTemp <= 0 && asked.Power <= 0 {
-		return
-	}
-	began, told := time.Now(), time.Time{}
-	w.await(ctx, min(asked.Timeout, r.patience()))
-	for {
-		restless, silent := r.restless(w)
-		waited := time.Since(began)
-		if len(restless) == 0 || waited >= asked.Timeout || ctx.Err() != nil {
-			if all := append(restless, silent...); len(all) > 0 {
-				result.Warnings = append(result.Warnings, results.Warning{
-					Code: results.WarnNotSettled, Message: fmt.Sprintf("after %.0f s: %s", waited.Seconds(), strings.Join(all, "; ")),
-				})
-			}
-			return
-		}
-		if time.Since(told) >= settleTell {
-			told = time.Now()
-			r.observe(Update{
-				Kind: StepSettling, Index: r.done + 1, Step: a.StepRef,
-				Message: fmt.Sprintf("%s (waited %.0f s of %s)", strings.Join(restless, "; "), waited.Seconds(), asked.Timeout),
-			})
-		}
-		pause(ctx, min(settlePoll, asked.Timeout-waited))
-	}
-}
-
-// restless says which GPUs are not as calm as asked, and which do not tell.
-func (r *Runner) restless(w *watcher) (restless, silent []string) {
-	asked, last := r.Scenario.Settle, w.latest()
-	for _, d := range w.devices {
-		g, read := last[d.ID()]
-		hottest := hottestOf(g)
-		idle, idleKnown := r.watching.idle[d.ID()]
-		switch {
-		case !read:
-			silent = append(silent, fmt.Sprintf("GPU %d gives no readings", d.Index))
-		case asked.MaxTemp > 0 && hottest == nil:
-			silent = append(silent, fmt.Sprintf("GPU %d does not tell its temperature", d.Index))
-		case asked.MaxTemp > 0 && *hottest > asked.MaxTemp:
-			restless = append(restless, fmt.Sprintf("GPU %d has %.0f degrees C, %.0f are asked", d.Index, *hottest, asked.MaxTemp))
-		case asked.Power > 0 && (g.PowerW == nil || !idleKnown):
-			silent = append(silent, fmt.Sprintf("GPU %d does not tell its power, now or when it was idle", d.Index))
-		case asked.Power > 0 && *g.PowerW > asked.Power*idle:
-			restless = append(restless, fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW, asked.Power*idle, asked.Power))
-		}
-	}
-	return restless, silent
-}
-
-// hottestOf is the temperature of a GPU's hottest sensor.
-func hottestOf(g results.GPUReading) *float64 {
-	var hottest *float64
-	for _, c := range []*float64{g.EdgeC, g.HotspotC, g.MemoryC} {
-		if c != nil && (hottest == nil || *c > *hottest) {
-			hottest = c
-		}
-	}
-	return hottest
-}
 
 // doubtTelemetry adds the doubts that a step's telemetry gives. Those that the
 // scenario ignores are noted only.

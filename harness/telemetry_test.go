@@ -379,6 +379,9 @@ func TestAStrangerWithinThePass(t *testing.T) {
 	})
 }
 
+// clockAfter falls for 20 s from 2100 MHz to 540 MHz, and stays there.
+func clockAfter(up time.Duration) float64 { return max(540e6, 2100e6-78e6*up.Seconds()) }
+
 func TestSettle(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -392,6 +395,9 @@ func TestSettle(t *testing.T) {
 		{"calm", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50, Power: 1.2}, func(time.Duration) (float64, float64) { return 40, 140 }, 0, time.Second, ""},
 		{"cools down", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(at time.Duration) (float64, float64) { return 90 - at.Seconds(), 140 }, 35 * time.Second, 45 * time.Second, ""},
 		{"draws less", scenarios.Settle{Timeout: time.Minute, Power: 1.5}, func(at time.Duration) (float64, float64) { return 40, max(140, 240-2*at.Seconds()) }, 10 * time.Second, 25 * time.Second, ""},
+		{"clock falls", scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockStable}, func(time.Duration) (float64, float64) { return 40, 140 }, 22 * time.Second, 25 * time.Second, ""},
+		{"clock near idle", scenarios.Settle{Timeout: time.Minute, Clock: scenarios.ClockIdle}, func(time.Duration) (float64, float64) { return 40, 140 }, 19 * time.Second, 21 * time.Second, ""},
+		{"clock not in time", scenarios.Settle{Timeout: 10 * time.Second, Clock: scenarios.ClockIdle}, func(time.Duration) (float64, float64) { return 40, 140 }, 10 * time.Second, 11 * time.Second, "550 MHz are asked (1.1 times idle)"},
 		{"does not tell", scenarios.Settle{Timeout: time.Minute, MaxTemp: 50}, func(time.Duration) (float64, float64) { return math.NaN(), 140 }, 0, time.Second, "does not tell its temperature"},
 		{"stays hot", scenarios.Settle{Timeout: 20 * time.Second, MaxTemp: 50}, func(time.Duration) (float64, float64) { return 90, 140 }, 20 * time.Second, 21 * time.Second, "GPU 0 has 90 degrees C, 50 are asked"},
 	} {
@@ -400,9 +406,10 @@ func TestSettle(t *testing.T) {
 				w := newGPUWorld()
 				w.gpus.say = func(device string, at time.Duration) *results.GPUReading {
 					r := calm(device, at)
+					r.CoreHz = new(500e6)
 					if up := time.Duration(w.upAt.Load()); up > 0 {
 						temp, power := tt.reading(at - up)
-						r.HotspotC, r.PowerW = &temp, &power
+						r.HotspotC, r.PowerW, r.CoreHz = &temp, &power, new(clockAfter(at-up))
 						if math.IsNaN(temp) {
 							r.HotspotC = nil
 						}

@@ -143,6 +143,7 @@ func newManifest(sc *scenarios.Scenario, plan *harness.Plan, hide func(string) s
 	if sc.SmallestDifference > 0 {
 		manifest.SmallestDifference = &sc.SmallestDifference
 	}
+	manifest.Price, manifest.Prices = harness.Prices(sc)
 	for _, v := range sc.Variants {
 		manifest.Variants = append(manifest.Variants, v.Name)
 		if v.Notes != "" {

@@ -1,0 +1,73 @@
+package harness
+
+import (
+	"benchrig/launchers"
+	"benchrig/metrics"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// priced adds to a step what it cost, where the scenario has a price.
+func (r *Runner) priced(result *results.Result) {
+	for _, v := range r.Scenario.Variants {
+		if v.Name == result.Step.Variant {
+			result.Cost = metrics.CostOf(result, PriceOf(r.Scenario, v))
+		}
+	}
+}
+
+// PriceOf is the price of a variant's hardware as results have it.
+func PriceOf(sc *scenarios.Scenario, v scenarios.Variant) results.Price {
+	p := sc.PriceOf(v)
+	price := results.Price{PerGPUHour: given(p.GPUHour), PerKWh: given(p.KWh), Currency: p.Currency}
+	if p.GPUs == 0 {
+		p.GPUs = playedGPUs(v)
+	}
+	if p.GPUs > 0 && price.Known() {
+		price.GPUs = &p.GPUs
+	}
+	return price
+}
+
+// playedGPUs is how many GPUs one server takes in whose place the simulator
+// stands; 0: nothing tells.
+func playedGPUs(v scenarios.Variant) int {
+	if v.Played == nil {
+		return 0
+	}
+	kind, known := launchers.Lookup(v.Played.Launcher)
+	switch gpus := v.Played.GPUs; {
+	case gpus.Count > 0:
+		return gpus.Count
+	case known && kind.WorldSize != nil && kind.WorldSize(args(v.Played.Args)) > 0:
+		return kind.WorldSize(args(v.Played.Args))
+	case gpus.List != nil:
+		return len(gpus.List) / max(1, v.Played.Replicas)
+	}
+	return 0
+}
+
+// given is null for what was not given.
+func given(v float64) *float64 {
+	if v == 0 {
+		return nil
+	}
+	return &v
+}
+
+// Prices are those of a scenario for its manifest: that of the whole, and those
+// of variants that have their own.
+func Prices(sc *scenarios.Scenario) (price *results.Price, own map[string]results.Price) {
+	if p := PriceOf(sc, scenarios.Variant{}); p.Known() {
+		price = &p
+	}
+	for _, v := range sc.Variants {
+		if p := PriceOf(sc, v); p.Known() && (v.Price != scenarios.Price{} || p.GPUs != nil) {
+			if own == nil {
+				own = map[string]results.Price{}
+			}
+			own[v.Name] = p
+		}
+	}
+	return price, own
+}

@@ -1,0 +1,144 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"benchrig/gpu"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// When a clock counts as calm.
+const (
+	stableFor    = 3 * time.Second
+	stableWithin = 0.02 // of the highest
+	nearIdle     = 1.1  // times that of the idle GPU
+)
+
+// settle waits until the GPUs of a step are as calm as the scenario asks. When
+// its time is up the step runs, with a warning; for what a GPU does not tell
+// it does not wait.
+func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *results.Result) {
+	asked := r.Scenario.Settle
+	if asked.Timeout <= 0 || len(w.devices) == 0 || !asked.Asks() {
+		return
+	}
+	began, told := time.Now(), time.Time{}
+	gate := settleGate{asked: asked, known: &r.watching, clocks: map[string][]clockAt{}}
+	w.await(ctx, min(asked.Timeout, r.patience()))
+	for {
+		restless, silent := gate.look(w)
+		waited := time.Since(began)
+		if len(restless) == 0 || waited >= asked.Timeout || ctx.Err() != nil {
+			if all := append(restless, silent...); len(all) > 0 {
+				result.Warnings = append(result.Warnings, results.Warning{
+					Code: results.WarnNotSettled, Message: fmt.Sprintf("after %.0f s: %s", waited.Seconds(), strings.Join(all, "; ")),
+				})
+			}
+			return
+		}
+		if time.Since(told) >= settleTell {
+			told = time.Now()
+			r.observe(Update{
+				Kind: StepSettling, Index: r.done + 1, Step: a.StepRef,
+				Message: fmt.Sprintf("%s (waited %.0f s of %s)", strings.Join(restless, "; "), waited.Seconds(), asked.Timeout),
+			})
+		}
+		pause(ctx, min(settlePoll, asked.Timeout-waited))
+	}
+}
+
+// settleGate judges readings of GPUs by what the scenario asks.
+type settleGate struct {
+	asked  scenarios.Settle
+	known  *watching
+	clocks map[string][]clockAt // by device, of the last stableFor and one before
+}
+
+type clockAt struct {
+	at time.Time
+	hz float64
+}
+
+// look says which GPUs are not as calm as asked, and which do not tell.
+func (s *settleGate) look(w *watcher) (restless, silent []string) {
+	last := w.latest()
+	for _, d := range w.devices {
+		g, read := last[d.ID()]
+		if !read {
+			silent = append(silent, fmt.Sprintf("GPU %d gives no readings", d.Index))
+			continue
+		}
+		still, mute := s.clock(d, g)
+		warm, unknown := s.warmth(d, g)
+		if still = cmp.Or(warm, still); still != "" {
+			restless = append(restless, still)
+		} else if mute = cmp.Or(unknown, mute); mute != "" {
+			silent = append(silent, mute)
+		}
+	}
+	return restless, silent
+}
+
+// warmth judges temperature and power.
+func (s *settleGate) warmth(d gpu.Device, g results.GPUReading) (restless, silent string) {
+	hottest := hottestOf(g)
+	idle, idleKnown := s.known.idle[d.ID()]
+	switch {
+	case s.asked.MaxTemp > 0 && hottest != nil && *hottest > s.asked.MaxTemp:
+		return fmt.Sprintf("GPU %d has %.0f degrees C, %.0f are asked", d.Index, *hottest, s.asked.MaxTemp), ""
+	case s.asked.Power > 0 && g.PowerW != nil && idleKnown && *g.PowerW > s.asked.Power*idle:
+		return fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW, s.asked.Power*idle, s.asked.Power), ""
+	case s.asked.MaxTemp > 0 && hottest == nil:
+		return "", fmt.Sprintf("GPU %d does not tell its temperature", d.Index)
+	case s.asked.Power > 0 && (g.PowerW == nil || !idleKnown):
+		return "", fmt.Sprintf("GPU %d does not tell its power, now or when it was idle", d.Index)
+	}
+	return "", ""
+}
+
+// clock judges the clock of the cores.
+func (s *settleGate) clock(d gpu.Device, g results.GPUReading) (restless, silent string) {
+	idle, idleKnown := s.known.idleHz[d.ID()]
+	switch {
+	case s.asked.Clock == "":
+		return "", ""
+	case g.CoreHz == nil || s.asked.Clock == scenarios.ClockIdle && !idleKnown:
+		return "", fmt.Sprintf("GPU %d does not tell its clock, now or when it was idle", d.Index)
+	case s.asked.Clock == scenarios.ClockIdle && *g.CoreHz > nearIdle*idle:
+		return fmt.Sprintf("GPU %d runs at %.0f MHz, %.0f MHz are asked (%.4g times idle)", d.Index, *g.CoreHz/1e6, nearIdle*idle/1e6, nearIdle), ""
+	case s.asked.Clock == scenarios.ClockStable && !s.stable(d.ID(), *g.CoreHz):
+		return fmt.Sprintf("the clock of GPU %d moves, or was not watched for %s: %.0f MHz now", d.Index, stableFor, *g.CoreHz/1e6), ""
+	}
+	return "", ""
+}
+
+// stable takes in a clock and reports whether it has stood still long enough.
+func (s *settleGate) stable(device string, hz float64) bool {
+	now := time.Now()
+	seen := append(s.clocks[device], clockAt{now, hz})
+	for len(seen) > 1 && now.Sub(seen[1].at) >= stableFor {
+		seen = seen[1:]
+	}
+	s.clocks[device] = seen
+	low, high := hz, hz
+	for _, c := range seen {
+		low, high = min(low, c.hz), max(high, c.hz)
+	}
+	return now.Sub(seen[0].at) >= stableFor && high-low <= stableWithin*high
+}
+
+// hottestOf is the temperature of a GPU's hottest sensor.
+func hottestOf(g results.GPUReading) *float64 {
+	var hottest *float64
+	for _, c := range []*float64{g.EdgeC, g.HotspotC, g.MemoryC} {
+		if c != nil && (hottest == nil || *c > *hottest) {
+			hottest = c
+		}
+	}
+	return hottest
+}
