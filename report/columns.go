@@ -31,6 +31,7 @@ type column struct {
 	telemetry func(*results.Result) *float64 // in place of figure; nil: it is of the figures
 	power     bool                           // it depends on the power of the GPUs
 	unranked  bool                           // no end of it is good
+	money     bool                           // it needs the legend of costs
 }
 
 // of is the column's value of a cell.
@@ -41,13 +42,48 @@ func (c column) of(cell metrics.Cell) *float64 {
 	return cell.Mean(c.figure)
 }
 
+// perLife is the column's value of each server life of a cell.
+func (c column) perLife(cell metrics.Cell) []float64 {
+	if c.telemetry != nil {
+		return cell.PerLife(c.telemetry)
+	}
+	return cell.PerLife(func(r *results.Result) *float64 {
+		if f := r.Headline(); f != nil {
+			return c.figure(f)
+		}
+		return nil
+	})
+}
+
+// spread is half of the 95 % interval of a cell's mean over server lives, in
+// percent of it: " ±0.8%". It is empty where one life tells nothing, and in
+// columns that are not ranked.
+func (c column) spread(cell metrics.Cell) string {
+	const confidence = 0.95
+	if c.unranked {
+		return ""
+	}
+	s := metrics.Arm{Values: c.perLife(cell)}.Summarize(confidence)
+	if s.High == nil || *s.Mean == 0 {
+		return ""
+	}
+	percent := 100 * math.Abs((*s.High-*s.Mean) / *s.Mean)
+	switch {
+	case percent < 0.05:
+		return " ±<0.1%"
+	case percent < 9.95:
+		return " ±" + strconv.FormatFloat(percent, 'f', 1, 64) + "%"
+	}
+	return " ±" + strconv.FormatFloat(percent, 'f', 0, 64) + "%"
+}
+
 // columns are the figures of the comparison table, in order: those of the GPUs
 // only where a step has them.
 func columns(cells []metrics.Cell) []column {
 	if onlyLlamaBench(cells) {
 		return gpuColumns(cells)
 	}
-	return append(latencyColumns(), gpuColumns(cells)...)
+	return slices.Concat(latencyColumns(), gpuColumns(cells), costColumn(cells))
 }
 
 // onlyLlamaBench reports whether no cell has figures of requests, and some have
@@ -156,7 +192,12 @@ func (c column) thin(cell metrics.Cell) bool {
 // decimals is how many a column needs for its largest value to show at least
 // three digits.
 func decimals(largest float64) int {
+	const most = 6
 	switch {
+	case largest <= 0:
+		return 2
+	case largest < 1:
+		return min(most, 2-int(math.Floor(math.Log10(largest))))
 	case largest < 100:
 		return 2
 	case largest < 10_000:

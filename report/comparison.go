@@ -47,6 +47,7 @@ const (
 	throttleLegend = throttleMark + " a GPU was throttled by heat or hardware; never called best"
 	simLegend      = "[sim] simulated; ranked only among simulated ones"
 	meansLegend    = "n > 1: means over server lives"
+	spreadLegend   = "± half of the 95 % interval of the mean (t over server lives), in percent of it"
 )
 
 // compare lays a run out as a table.
@@ -67,7 +68,7 @@ func compare(run *results.Run) comparison {
 		c.rows = append(c.rows, r)
 	}
 	var marks strings.Builder
-	anyBest := false
+	anyBest, spread := false, false
 	for _, col := range figures {
 		c.columns = append(c.columns, heading{col.head, col.unit, false})
 		for i, e := range fill(col, cells) {
@@ -75,6 +76,7 @@ func compare(run *results.Run) comparison {
 			c.rows[i].cells = append(c.rows[i].cells, e)
 			anyBest = anyBest || e.best
 			marks.WriteString(e.mark)
+			spread = spread || strings.Contains(e.text, "±")
 		}
 	}
 	c.columns = append(c.columns, heading{"verdict", "", true})
@@ -82,6 +84,12 @@ func compare(run *results.Run) comparison {
 		c.rows[i].cells = append(c.rows[i].cells, entry{text: verdictOf(run, cell, verdictName), short: verdictOf(run, cell, shortVerdict)})
 	}
 	c.legend = legend(cells, anyBest, marks.String(), repeated)
+	if spread {
+		c.legend = append(c.legend, spreadLegend)
+	}
+	if slices.ContainsFunc(figures, func(col column) bool { return col.money }) {
+		c.legend = append(c.legend, costLegend)
+	}
 	return c
 }
 
@@ -122,7 +130,7 @@ func markLegend(marks string) []string {
 }
 
 // bestLegend begins with a mark that each form of the report has its own of.
-const bestLegend = "best of its point among sound rows; a mark, not a test of significance"
+const bestLegend = "best mean of its point among sound rows, by the digits shown; intervals and differences tell how sure that is"
 
 func stepResults(run *results.Run) []*results.Result {
 	all := make([]*results.Result, len(run.Steps))
@@ -268,11 +276,17 @@ func fill(col column, cells []metrics.Cell) []entry {
 		markBest(col, cells[start:end], values[start:end], entries[start:end])
 		start = end
 	}
+	for i, cell := range cells {
+		if values[i] != nil {
+			entries[i].text += col.spread(cell)
+		}
+	}
 	return entries
 }
 
-// markBest marks the best of one point. It takes two sound rows that differ to
-// have a best; simulated ones compete only where no real one does.
+// markBest marks the best of one point, by the printed digits: equal ones are
+// equally good. It takes two sound rows that differ to have a best; simulated
+// ones compete only where no real one does.
 func markBest(col column, cells []metrics.Cell, values []*float64, entries []entry) {
 	var real, sim []int
 	for i, cell := range cells {
@@ -291,15 +305,14 @@ func markBest(col column, cells []metrics.Cell, values []*float64, entries []ent
 	if len(candidates) < 2 {
 		return
 	}
-	low, high := *values[candidates[0]], *values[candidates[0]]
+	best, differ := candidates[0], false
 	for _, i := range candidates[1:] {
-		low, high = min(low, *values[i]), max(high, *values[i])
-	}
-	best := high
-	if col.better == lowerIsBetter {
-		best = low
+		differ = differ || entries[i].text != entries[best].text
+		if better := *values[i] > *values[best]; better != (col.better == lowerIsBetter) && *values[i] != *values[best] {
+			best = i
+		}
 	}
 	for _, i := range candidates {
-		entries[i].best = *values[i] == best && low < high
+		entries[i].best = differ && entries[i].text == entries[best].text
 	}
 }

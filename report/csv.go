@@ -83,6 +83,7 @@ func csvFields(run *results.Run) []csvField {
 		ofFigures("tokens_per_chunk", func(f *results.Figures) string { return exact(f.TokensPerChunk) }),
 	)
 	fields = append(fields, gpuFields(run)...)
+	fields = append(fields, costFields(run)...)
 	percentiles := percentilesOf(run)
 	for _, d := range []struct {
 		name string

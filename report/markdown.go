@@ -17,27 +17,27 @@ import (
 func Markdown(w io.Writer, run *results.Run) error {
 	out := &bytes.Buffer{}
 	h := headlineOf(run)
-	fmt.Fprintf(out, "# %s\n\n%s\n", escape(h.title), escape(h.about))
-	if h.description != "" {
-		fmt.Fprintf(out, "\n%s\n", escape(h.description))
-	}
-	if h.sets != "" {
-		fmt.Fprintf(out, "\n%s\n", escape(h.sets))
-	}
+	fmt.Fprintf(out, "# %s\n", escape(h.title))
 	if h.simulated != "" {
 		fmt.Fprintf(out, "\n**%s**\n", escape(h.simulated))
 	}
-	fmt.Fprintf(out, "\n%s\n", escape(h.counts))
-	if h.unfinished != "" {
-		fmt.Fprintf(out, "\n%s\n", escape(h.unfinished))
+	for _, line := range StandingOf(run).Lines {
+		fmt.Fprintf(out, "\n**%s**\n", escape(line))
+	}
+	for _, line := range []string{h.counts, h.unfinished, h.about, h.description, h.sets} {
+		if line != "" {
+			fmt.Fprintf(out, "\n%s\n", escape(line))
+		}
 	}
 	markdownFailures(out, collectFailures(run))
+	markdownWarnings(out, "Suspect", collectSuspicions(run))
 	markdownComparison(out, "Figures", compare(run))
 	markdownParts(out, differenceParts(run))
 	markdownParts(out, scenarioParts(run))
+	markdownParts(out, costParts(run))
 	markdownComparison(out, "GPUs", compareGPUs(run))
 	markdownNotes(out, notes(run))
-	markdownWarnings(out, collectWarnings(run))
+	markdownWarnings(out, "Warnings", collectOther(run))
 	if len(run.Problems) > 0 {
 		out.WriteString("\n## Folder\n\n")
 		for _, problem := range run.Problems {
@@ -129,11 +129,11 @@ func markdownNotes(out *bytes.Buffer, lines []string) {
 	}
 }
 
-func markdownWarnings(out *bytes.Buffer, groups []doubts) {
+func markdownWarnings(out *bytes.Buffer, title string, groups []doubts) {
 	if len(groups) == 0 {
 		return
 	}
-	out.WriteString("\n## Warnings\n\n")
+	fmt.Fprintf(out, "\n## %s\n\n", title)
 	for _, g := range groups {
 		fmt.Fprintf(out, "- **%s**, %s\n", g.code, plural(g.steps, "step"))
 		for _, m := range g.messages {

@@ -46,6 +46,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		}
 		p.more(r.Figures)
 		p.gpus(r.Telemetry)
+		p.cost(r.Cost)
 		p.replicas(r.Replicas)
 		p.readings(r)
 	}

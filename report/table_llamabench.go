@@ -41,7 +41,8 @@ func testsOf(run *results.Run) []tested {
 }
 
 func (t *tested) sameTest(line results.LlamaBenchRow) bool {
-	return t.Test == line.Test && t.File == line.File && t.Model == line.Model && t.FlashAttn == line.FlashAttn && t.Batch == line.Batch && t.MicroBatch == line.MicroBatch && equalInts(t.GPULayers, line.GPULayers)
+	return t.Test == line.Test && t.File == line.File && t.Model == line.Model && t.FlashAttn == line.FlashAttn && t.Batch == line.Batch && t.MicroBatch == line.MicroBatch &&
+		t.Threads == line.Threads && equalInts(t.GPULayers, line.GPULayers)
 }
 
 func equalInts(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -92,6 +93,11 @@ func testTable(all []tested) comparison {
 		{"memory", "peak GiB", false},
 		{"power", "mean W", false},
 	}}
+	costs := costsOfTests(all)
+	if costs != nil {
+		c.columns = append(c.columns, heading{"cost " + currencyOf(all[0].cell), "/1M tok", false})
+		c.legend = append(c.legend, testCostLegend)
+	}
 	for i, t := range all {
 		memory := t.cell.MeanOf(ofSum(memoryPeak))
 		power := t.cell.MeanOf(ofSum(meanPower))
@@ -108,6 +114,9 @@ func testTable(all []tested) comparison {
 			{text: scaledFloat(memory, gib)},
 			{text: formatNumber(power, 1)},
 		}})
+		if costs != nil {
+			c.rows[i].cells = append(c.rows[i].cells, entry{text: costs[i]})
+		}
 	}
 	if slices.ContainsFunc(all, func(t tested) bool { return isSimulated(t.cell) }) {
 		c.legend = append(c.legend, simLegend)
@@ -151,10 +160,11 @@ func buildsOf(all []tested) []string {
 func switchParts(run *results.Run, all []tested) []part {
 	var names []string // of the variables, in the order of the run
 	tables := make(map[string]*comparison)
+	settings := settingsOf(all)
 	for _, with := range all {
 		for _, without := range all {
 			name, from, to := switched(run, without, with)
-			if name == "" || without.Test != with.Test || without.Model != with.Model || without.File != with.File {
+			if name == "" || !without.sameTest(with.LlamaBenchRow) {
 				continue
 			}
 			title := fmt.Sprintf("%s: %s and %s", name, from, to)
@@ -168,7 +178,7 @@ func switchParts(run *results.Run, all []tested) []part {
 			if without.mean != 0 {
 				gain = changeText(new(with.mean/without.mean - 1))
 			}
-			c.rows = append(c.rows, row{cells: []entry{{text: clean(with.Model)}, {text: clean(with.Test)}, {text: without.speed()}, {text: with.speed()}, {text: gain}}})
+			c.rows = append(c.rows, row{cells: []entry{{text: clean(with.Model)}, {text: testText(with, settings)}, {text: without.speed()}, {text: with.speed()}, {text: gain}}})
 		}
 	}
 	var parts []part
@@ -225,7 +235,28 @@ func onlyOne(n, other int) int {
 	return n
 }
 
+// settingsOf names the settings in which tests differ beside test and model.
+func settingsOf(all []tested) func(results.LlamaBenchRow) string {
+	var runs [][]results.LlamaBenchRow
+	for _, t := range all {
+		for _, r := range t.cell.Counted {
+			runs = append(runs, r.LlamaBench)
+		}
+	}
+	return metrics.TestSettings(runs...)
+}
+
+// testText is a test with what tells it from others of its name.
+func testText(t tested, settings func(results.LlamaBenchRow) string) string {
+	text := clean(t.Test)
+	if s := settings(t.LlamaBenchRow); s != "" {
+		text += ", " + clean(s)
+	}
+	return text
+}
+
 func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
+	settings := settingsOf(all)
 	var lengths []int
 	var lines []string // a column each
 	for _, t := range all {
@@ -233,7 +264,7 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
 			if !slices.Contains(lengths, n) {
 				lengths = append(lengths, n)
 			}
-			lines = appendNew(lines, sweepLine(t))
+			lines = appendNew(lines, sweepLine(t, settings))
 		}
 	}
 	slices.Sort(lengths)
@@ -246,7 +277,7 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
 		for _, line := range lines {
 			text := missing
 			for _, t := range all {
-				if of(t.LlamaBenchRow) == n && t.Depth == 0 && sweepLine(t) == line {
+				if of(t.LlamaBenchRow) == n && t.Depth == 0 && sweepLine(t, settings) == line {
 					text = formatNumber(&t.mean, studyDigits)
 				}
 			}
@@ -258,10 +289,10 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
 }
 
 // sweepLine names a line of a sweep.
-func sweepLine(t tested) string {
+func sweepLine(t tested, settings func(results.LlamaBenchRow) string) string {
 	name := clean(t.cell.Variant) + ": " + clean(t.Model)
-	if t.FlashAttn != "" {
-		name += ", fa " + clean(t.FlashAttn)
+	if s := settings(t.LlamaBenchRow); s != "" {
+		name += ", " + clean(s)
 	}
 	return name
 }

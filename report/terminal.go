@@ -21,29 +21,32 @@ type Options struct {
 // tailLines is how much of a server's log the overview quotes.
 const tailLines = 3
 
-// Write prints the report of a run: what failed, the table over variants and
-// points, and the doubts.
+// Write prints the report of a run: what won and how sure that is, what failed
+// or is suspect, the tables over variants and points, and the other doubts.
 func Write(w io.Writer, run *results.Run, opts Options) error {
 	p := &printer{opts: opts}
 	h := headlineOf(run)
 	p.line(p.bold(h.title))
-	p.line(h.about)
-	for _, text := range []string{h.description, h.sets, h.simulated, h.counts, h.unfinished} {
-		switch text {
-		case "":
-		case h.simulated:
-			p.line(p.loud(text))
-		default:
+	if h.simulated != "" {
+		p.line(p.loud(h.simulated))
+	}
+	for _, text := range StandingOf(run).Lines {
+		p.wrapped("", p.bold(text))
+	}
+	for _, text := range []string{h.counts, h.unfinished, h.about, h.description, h.sets} {
+		if text != "" {
 			p.wrapped("", text)
 		}
 	}
 	p.failures(collectFailures(run))
+	p.warnings("Suspect", collectSuspicions(run))
 	p.comparison(compare(run))
 	p.parts(differenceParts(run))
 	p.parts(scenarioParts(run))
+	p.parts(costParts(run))
 	p.gpuTable(compareGPUs(run))
 	p.notes(notes(run))
-	p.warnings(collectWarnings(run))
+	p.warnings("Warnings", collectOther(run))
 	if len(run.Problems) > 0 {
 		p.section("Folder")
 		for _, problem := range run.Problems {
@@ -107,11 +110,11 @@ func (p *printer) failures(groups []failures) {
 	}
 }
 
-func (p *printer) warnings(groups []doubts) {
+func (p *printer) warnings(title string, groups []doubts) {
 	if len(groups) == 0 {
 		return
 	}
-	p.section("Warnings")
+	p.section(title)
 	for _, g := range groups {
 		shown := 3
 		if g.code == results.WarnFewSamples {

@@ -139,6 +139,7 @@ func (c *Comparison) versus(at int) Versus {
 		if s.never != "" {
 			s.Differences, s.Outliers, s.Drifts = nil, nil, nil
 		}
+		s.comparePrices(c.judged)
 		v.sets = append(v.sets, s)
 	}
 	v.Things = things(v.Delta)

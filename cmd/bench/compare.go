@@ -30,6 +30,7 @@ type compareOptions struct {
 	failIf     []string
 	uncertain  bool
 	figures    []string
+	prices     []string
 	difference string
 }
 
@@ -48,6 +49,7 @@ func newCompareCommand(e env) *cobra.Command {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "condition that makes the exit code 4, as 'output_throughput<-3%'; may be given again")
 	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "the same where it cannot be told whether a condition holds")
 	f.StringSliceVar(&o.figures, "figures", nil, "figures to compare, by their names in summary.csv; fewer figures need fewer repeats")
+	addPriceFlag(cmd, &o.prices)
 	f.StringVar(&o.difference, "smallest-difference", "", "relative difference of interest, as 2%; that of the baseline's scenario without it")
 	return cmd
 }
@@ -60,6 +62,11 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	sides, err := report.ReadSides(paths)
 	if err != nil {
 		return err
+	}
+	for _, side := range sides {
+		if err := applyPrices(o.prices, side.Run); err != nil {
+			return usageError(err)
+		}
 	}
 	if o.format == "benchstat" {
 		return report.Benchstat(e.stdout, sides)

@@ -21,6 +21,7 @@ files alone: the same folder gives the same report, on any machine, years later.
 type reportOptions struct {
 	step   string
 	tables []string
+	prices []string
 	format string
 	html   string // file to write the page to; "": none
 	write  bool   // write report.md, report.html, summary.csv and the result blocks
@@ -38,6 +39,7 @@ func newReportCommand(e env) *cobra.Command {
 	cmd.Flags().StringSliceVar(&o.tables, "table", nil, "show these tables only: "+strings.Join(report.TableNames(), ", "))
 	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown, csv or html")
 	cmd.Flags().StringVar(&o.html, "html", "", "write the report as one HTML page that needs no network to this file, and print nothing")
+	addPriceFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, report.html, summary.csv, differences.csv and the result blocks into the folder")
 	return cmd
 }
@@ -46,6 +48,9 @@ func printReport(e env, dir string, o reportOptions) error {
 	run, err := results.Read(dir)
 	if err != nil {
 		return err
+	}
+	if err := applyPrices(o.prices, run); err != nil {
+		return usageError(err)
 	}
 	if o.write {
 		if err := page.WriteFiles(run); err != nil {

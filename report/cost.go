@@ -1,0 +1,202 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// costLegend stands beside every table with a cost in it.
+const costLegend = "cost: GPUs x hours of the measured window x price, or energy of the GPUs x price (idle power included, host and cooling not), / tokens of the successful requests"
+
+func costOf(of func(*results.Cost) *float64) func(*results.Result) *float64 {
+	return func(r *results.Result) *float64 {
+		if r.Cost == nil {
+			return nil
+		}
+		return of(r.Cost)
+	}
+}
+
+func perMillionOutput(c *results.Cost) *float64 { return c.PerMillionOutput }
+func perMillionTotal(c *results.Cost) *float64  { return c.PerMillionTotal }
+func perRequest(c *results.Cost) *float64       { return c.PerRequest }
+
+// costColumn is the cost in the comparison of variants; none where no price is
+// known.
+func costColumn(cells []metrics.Cell) []column {
+	currency := currencyOf(cells...)
+	if currency == "" {
+		return nil
+	}
+	return []column{{
+		head: "cost " + currency, unit: "/1M out tok", scale: 1, better: lowerIsBetter, telemetry: costOf(perMillionOutput), money: true,
+	}}
+}
+
+// compareCosts is the table of costs, one row a cell; it has no rows where no
+// price is known.
+func compareCosts(run *results.Run) comparison {
+	cells := slices.DeleteFunc(metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points), func(c metrics.Cell) bool {
+		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
+	})
+	if len(cells) == 0 {
+		return comparison{}
+	}
+	c := comparison{columns: []heading{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
+	for i, cell := range cells {
+		c.rows = append(c.rows, row{newPoint: i > 0 && cell.Point != cells[i-1].Point, cells: []entry{
+			{text: variantName(cell)}, {text: clean(cell.Point)}, {text: paidGPUs(cell)},
+		}})
+	}
+	currency, marks := currencyOf(cells...), ""
+	for _, col := range []column{
+		{head: "GPU-hours", scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours })},
+		{head: "energy", unit: "kWh", scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh })},
+		{head: currency, unit: "of the pass", scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.Total })},
+		{head: currency, unit: "/1M out tok", scale: 1, better: lowerIsBetter, telemetry: costOf(perMillionOutput)},
+		{head: currency, unit: "/1M tok", scale: 1, better: lowerIsBetter, telemetry: costOf(perMillionTotal)},
+		{head: currency, unit: "/request", scale: 1, better: lowerIsBetter, telemetry: costOf(perRequest)},
+	} {
+		if !known(col, cells) {
+			continue
+		}
+		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		for i, e := range fill(col, cells) {
+			e.text = e.mark + e.text
+			marks += e.mark
+			c.rows[i].cells = append(c.rows[i].cells, e)
+		}
+	}
+	c.columns = append(c.columns, heading{"price", "", true})
+	for i, cell := range cells {
+		c.rows[i].cells = append(c.rows[i].cells, entry{text: priceText(cell)})
+	}
+	c.legend = append(markLegend(marks), costLegend)
+	return c
+}
+
+// testCostLegend stands beside the costs of llama-bench's tests.
+const testCostLegend = "cost: GPUs x price of an hour / 3600 / (t/s) x 1,000,000; the energy of a single test is not known"
+
+// costsOfTests are the costs of a million tokens of each test, in the order
+// given; null where none is known.
+func costsOfTests(all []tested) []string {
+	texts, any := make([]string, len(all)), false
+	for i, t := range all {
+		texts[i] = missing
+		for _, r := range t.cell.Counted {
+			if v := metrics.CostOfTest(r.Cost, t.mean); v != nil {
+				texts[i], any = formatNumber(v, digitsFor(*v)), true
+				break
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return texts
+}
+
+// costNotes say why costs are not known.
+func costNotes(run *results.Run) []string {
+	var lines []string
+	of := make(map[string][]string)
+	for _, s := range run.Steps {
+		if r := s.Result; r.Cost != nil && r.Cost.Reason != "" && (r.Figures != nil || len(r.LlamaBench) > 0) {
+			lines = appendNew(lines, r.Cost.Reason)
+			of[r.Cost.Reason] = append(of[r.Cost.Reason], r.Step.ID)
+		}
+	}
+	for i, why := range lines {
+		lines[i] = fmt.Sprintf("no cost of %s: %s", few(of[why]), clean(why))
+	}
+	return lines
+}
+
+// costParts draw the table of costs and what is missing in it.
+func costParts(run *results.Run) []part {
+	p := part{title: "Cost", table: compareCosts(run), notes: costNotes(run)}
+	if len(p.table.rows) == 0 && len(p.notes) == 0 {
+		return nil
+	}
+	return []part{p}
+}
+
+func paidGPUs(c metrics.Cell) string {
+	for _, r := range c.Counted {
+		if r.Cost != nil && r.Cost.GPUs != nil {
+			return strconv.Itoa(*r.Cost.GPUs)
+		}
+	}
+	return missing
+}
+
+// cost prints what a step cost.
+func (p *printer) cost(c *results.Cost) {
+	if c == nil {
+		return
+	}
+	p.section("Cost")
+	price := priceWords(c.Price)
+	if c.Reason != "" && c.Total == nil {
+		p.wrapped("  ", fmt.Sprintf("at %s: not known: %s", price, clean(c.Reason)))
+		return
+	}
+	var parts []string
+	if c.GPUHours != nil {
+		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", plural(*c.GPUs, "GPU"), exactly(c.GPUHours), clean(c.GPUsFrom)))
+	}
+	if c.EnergyKWh != nil {
+		parts = append(parts, fmt.Sprintf("%s kWh by the GPUs, idle power included, host not", exactly(c.EnergyKWh)))
+	}
+	p.wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total), clean(c.Price.Currency)))
+	p.wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request", exactly(c.PerMillionOutput), exactly(c.PerMillionTotal), exactly(c.PerRequest)))
+}
+
+// exactly shows four digits that count.
+func exactly(v *float64) string {
+	if v == nil {
+		return missing
+	}
+	return strconv.FormatFloat(*v, 'g', 4, 64)
+}
+
+// costFields are the columns of summary.csv about costs, where a step has any.
+func costFields(run *results.Run) []csvField {
+	if !slices.ContainsFunc(run.Steps, func(s results.Step) bool { return s.Result.Cost != nil }) {
+		return nil
+	}
+	field := func(name string, of func(*results.Cost) string) csvField {
+		return ofStep(name, func(r *results.Result) string {
+			if r.Cost == nil {
+				return ""
+			}
+			return of(r.Cost)
+		})
+	}
+	number := func(name string, of func(*results.Cost) *float64) csvField {
+		return field(name, func(c *results.Cost) string { return exact(of(c)) })
+	}
+	return []csvField{
+		field("cost_currency", func(c *results.Cost) string { return clean(c.Price.Currency) }),
+		number("price_per_gpu_hour", func(c *results.Cost) *float64 { return c.Price.PerGPUHour }),
+		number("price_per_kwh", func(c *results.Cost) *float64 { return c.Price.PerKWh }),
+		field("cost_gpus", func(c *results.Cost) string {
+			if c.GPUs == nil {
+				return ""
+			}
+			return strconv.Itoa(*c.GPUs)
+		}),
+		number("gpu_hours", func(c *results.Cost) *float64 { return c.GPUHours }),
+		number("energy_kwh", func(c *results.Cost) *float64 { return c.EnergyKWh }),
+		number("cost_total", func(c *results.Cost) *float64 { return c.Total }),
+		number("cost_per_million_output_tokens", perMillionOutput),
+		number("cost_per_million_total_tokens", perMillionTotal),
+		number("cost_per_request", perRequest),
+	}
+}
