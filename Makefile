@@ -30,9 +30,10 @@ test: ## all tests; with the race detector where a C compiler is at hand
 	$(GO) vet -tags gpu ./gpu
 
 .PHONY: chaos
-chaos: ## every fault and 50 kills of bench itself; prints the table of faults and outcomes (4 minutes)
+chaos: ## every fault and 50 kills of bench itself, and those of a cluster; prints the table of faults and outcomes (8 minutes)
 	@mkdir -p .cache; echo 'every word goes to .cache/chaos.log'; \
-	  BENCH_CHAOS=full $(GO) test ./chaos -count=1 -timeout 20m -v > .cache/chaos.log 2>&1; status=$$?; \
+	  { BENCH_CHAOS=full $(GO) test ./chaos -count=1 -timeout 20m -v && \
+	    BENCH_CHAOS=full $(GO) test ./cmd/bench -run TestClusterFaults -count=1 -timeout 20m; } > .cache/chaos.log 2>&1; status=$$?; \
 	  grep -v '^=== ' .cache/chaos.log; exit $$status
 
 .PHONY: gpu-test

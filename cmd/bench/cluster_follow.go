@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"benchrig/harness"
@@ -17,6 +20,8 @@ type follower struct {
 
 	told  map[string]int    // attempts of steps whose end was told
 	where map[string]string // by group: state and node of its job, as told
+
+	waiting string // what was said of jobs that wait
 }
 
 // The time between two looks grows while nothing happens: clusters and shared
@@ -98,12 +103,20 @@ func (f *follower) tellJobs(run *results.Run, jobs map[string]slurm.Job) (news b
 			fmt.Fprintf(f.e.stderr, "%s runs on %s as job %s: %s\n", group.ID, job.Node, job.ID, counted(len(group.Steps), "step"))
 		}
 	}
-	if news && len(waiting) > 0 {
-		for reason, n := range waiting {
-			fmt.Fprintf(f.e.stderr, "%s waiting: %s\n", counted(n, "job"), reason)
-		}
-	}
+	f.tellWaiting(waiting)
 	return news
+}
+
+// tellWaiting says why jobs wait, when that has changed.
+func (f *follower) tellWaiting(jobs map[string]int) {
+	var lines strings.Builder
+	for _, reason := range slices.Sorted(maps.Keys(jobs)) {
+		fmt.Fprintf(&lines, "%s waiting: %s\n", counted(jobs[reason], "job"), reason)
+	}
+	if text := lines.String(); text != f.waiting {
+		f.waiting = text
+		fmt.Fprint(f.e.stderr, text)
+	}
 }
 
 func (f *follower) tellSteps(run *results.Run) (news bool) {
