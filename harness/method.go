@@ -30,10 +30,10 @@ func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Box) (launchers.Kind,
 func (r *Runner) pointOf(a attempt) scenarios.Load {
 	for _, v := range r.Scenario.Variants {
 		if v.Name == a.Variant {
-			return shareOf(v, r.Scenario.Points[a.point])
+			return at(r.Scenario.Search.Metric, shareOf(v, r.Scenario.Points[a.point]), a.load)
 		}
 	}
-	return r.Scenario.Points[a.point]
+	return at(r.Scenario.Search.Metric, r.Scenario.Points[a.point], a.load)
 }
 
 // dirOf is the folder of what an attempt's pass leaves.

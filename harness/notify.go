@@ -41,7 +41,7 @@ func (r *Runner) message(event string) hooks.Message {
 	o := r.outcome
 	return hooks.Message{
 		Event: event, Scenario: r.Scenario.Name, Run: r.RunID, Host: host, Folder: r.absDir(),
-		OK: o.OK, Suspect: o.Suspect, Failed: o.Failed, NotRun: o.NotRun, Planned: len(r.Plan.Refs()), TookS: time.Since(r.hooks.began).Seconds(),
+		OK: o.OK, Suspect: o.Suspect, Failed: o.Failed, NotRun: o.NotRun, Planned: len(r.Plan.Refs()) - o.Spared, TookS: time.Since(r.hooks.began).Seconds(),
 	}
 }
 

@@ -26,11 +26,14 @@ type Box struct {
 type Plan struct {
 	Scenario  string        `json:"scenario"`
 	Method    string        `json:"method"`
-	Lives     []Life        `json:"lives"` // in the order they will run
-	EstimateS float64       `json:"estimate_s"`
-	Assumes   string        `json:"assumes"`  // what the estimate rests on
-	Around    []PlannedHook `json:"around"`   // what is run beside the servers
-	Problems  []string      `json:"problems"` // what would keep this box from running it
+	Lives     []Life        `json:"lives"`      // in the order they will run
+	EstimateS float64       `json:"estimate_s"` // if every step is needed
+	Assumes   string        `json:"assumes"`    // what the estimate rests on
+	Around    []PlannedHook `json:"around"`     // what is run beside the servers
+	Problems  []string      `json:"problems"`   // what would keep this box from running it
+
+	LeastSteps int     `json:"least_steps"`      // those that are needed whatever comes out
+	LeastS     float64 `json:"least_estimate_s"` // of them
 }
 
 // Life is one server life and the steps that share it.
@@ -64,6 +67,7 @@ type Step struct {
 	results.StepRef
 	Asked     results.Asked `json:"asked"`
 	EstimateS float64       `json:"estimate_s"`
+	Decided   string        `json:"decided,omitempty"` // while the plan is carried out: its load, or whether it is run at all
 
 	point int
 }
@@ -95,6 +99,7 @@ func NewPlan(sc *scenarios.Scenario, box Box) (*Plan, error) {
 			plan.EstimateS += step.EstimateS
 		}
 	}
+	plan.decideLater(sc)
 	return plan, nil
 }
 

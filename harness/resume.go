@@ -18,6 +18,7 @@ type Resume struct {
 	Changes []string
 
 	kept    map[string]results.Verdict
+	results []*results.Result            // of steps that stay: what later ones are decided by
 	untold  []*results.Result            // of steps whose result was written and whose end the journal lacks
 	begun   map[string]int               // last attempt of steps that are run again
 	earlier map[string][]results.Failure // how their attempts ended
@@ -26,7 +27,8 @@ type Resume struct {
 
 // NewResume reads from a run's folder what stays and what is to be run again.
 // Steps with a verdict stay, unless what ended the run ended them too; failed
-// ones are run again if retryFailed.
+// ones are run again if retryFailed. Steps that were not needed are decided on
+// anew if anything is run again.
 func NewResume(run *results.Run, retryFailed bool) *Resume {
 	r := &Resume{
 		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
@@ -39,6 +41,7 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 			result.Verdict == results.Failed && retryFailed
 		if !again {
 			r.kept[result.Step.ID] = result.Verdict
+			r.results = append(r.results, result)
 			if !told(run.Events, result.Step) {
 				r.untold = append(r.untold, result)
 			}
@@ -46,6 +49,11 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 		}
 		r.begun[result.Step.ID] = step.Attempt
 		r.earlier[result.Step.ID] = earlierOf(run.Events, result.Step.ID)
+	}
+	if len(r.kept) == len(run.Steps) {
+		for _, step := range run.Spared {
+			r.kept[step.Result.Step.ID] = spared
+		}
 	}
 	return r
 }
@@ -151,7 +159,7 @@ func (r *Resume) Left(plan *Plan) int {
 }
 
 // Done reports whether no step of the run is left.
-func (r *Resume) Done(run *results.Run) bool { return len(r.kept) == len(run.Steps) }
+func (r *Resume) Done(run *results.Run) bool { return len(r.kept) == len(run.Steps)+len(run.Spared) }
 
 // Kept is the outcome of what stays.
 func (r *Resume) Kept() Outcome {
@@ -189,6 +197,9 @@ func (r *Runner) begin() error {
 	r.done = len(r.Resume.kept)
 	for id := range r.Resume.kept {
 		r.settled[id] = true
+	}
+	for _, result := range r.Resume.results {
+		r.known[result.Step.ID] = result
 	}
 	message := fmt.Sprintf("%d of %d steps stay", len(r.Resume.kept), len(r.Plan.Refs()))
 	err := r.tell(results.Event{Kind: results.RunResumed, Message: message, Changes: r.Resume.Changes})

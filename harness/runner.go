@@ -52,6 +52,7 @@ type Runner struct {
 	engineChanges map[string][]string           // by variant
 	identities    map[string]launchers.Identity // who answered first, by life and replica
 	settled       map[string]bool               // steps with a verdict, or left out
+	known         map[string]*results.Result    // of steps with one, by id: what later steps are decided by
 	pace          *pace
 	deadline      time.Time // of the run; zero: none
 	dropFrom      int       // repeats from this one on are left out; 0: none
@@ -61,6 +62,7 @@ type Runner struct {
 // Outcome counts the verdicts of a run.
 type Outcome struct {
 	OK, Suspect, Failed, NotRun int
+	Spared                      int // steps that were not needed
 
 	Ended *results.Failure // what ended the run before its plan did; nil: nothing
 }
@@ -76,7 +78,7 @@ type Update struct {
 	Servers  []results.Server    // LifeReady
 	Progress load.Progress       // StepProgress
 	Result   *results.Result     // StepEnded
-	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone
+	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone, StepSpared
 	Hook     *results.HookRecord // HookRan
 	Message  string              // StepSettling: what is waited for; StepDoubt: what will go wrong
 }
@@ -97,6 +99,7 @@ const (
 	StepProgress  UpdateKind = "progress"
 	StepEnded     UpdateKind = "step-ended"
 	HookRan       UpdateKind = "hook"
+	StepSpared    UpdateKind = "not-needed" // with those behind it of which the same is true
 )
 
 // Run carries out the plan. It ends early only when ctx does or when the box
@@ -104,6 +107,7 @@ const (
 // The error is about the record keeping itself.
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.skipped, r.settled, r.pace = map[int]*results.Failure{}, map[string]bool{}, newPace()
+	r.known = map[string]*results.Result{}
 	if d := r.Scenario.RunDeadline; d > 0 {
 		var cancel context.CancelFunc
 		r.deadline = time.Now().Add(d)
@@ -132,7 +136,8 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 type attempt struct {
 	Step
 	earlier []results.Failure
-	before  int // so many of them are of a run that was resumed since
+	before  int     // so many of them are of a run that was resumed since
+	load    float64 // that a search has decided; 0: the planned one
 
 	pass int           // 2: the second of a step with two
 	used time.Duration // of the step's deadline, by the pass before
@@ -150,6 +155,10 @@ func (r *Runner) runLife(ctx context.Context, life Life) error {
 		if why := r.blocked(ctx, life.variant); why != nil {
 			return r.notRun(pending, why)
 		}
+		var err error
+		if pending, err = r.next(pending); err != nil {
+			return err
+		}
 		left, dropped, why := r.fit(pending, life, false)
 		if err := r.notRun(dropped, why); err != nil {
 			return err
@@ -157,7 +166,6 @@ func (r *Runner) runLife(ctx context.Context, life Life) error {
 		if pending = left; len(pending) == 0 {
 			return nil
 		}
-		var err error
 		if pending, err = r.runRound(ctx, life, pending); err != nil {
 			return err
 		}
@@ -228,6 +236,10 @@ func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending
 	for len(pending) > 0 {
 		if why := r.blocked(ctx, life.variant); why != nil {
 			return nil, r.notRun(pending, why)
+		}
+		var err error
+		if pending, err = r.next(pending); err != nil {
+			return nil, err
 		}
 		left, dropped, why := r.fit(pending, life, true)
 		if err := r.notRun(dropped, why); err != nil {
@@ -303,6 +315,7 @@ func (r *Runner) finish(life Life, result *results.Result) error {
 	}
 	r.done++
 	r.settled[result.Step.ID] = true
+	r.known[result.Step.ID] = result
 	r.outcome.count(result.Verdict)
 	r.observe(Update{Kind: StepEnded, Index: r.done, Step: result.Step, Result: result})
 	r.notifyFailure(result)
@@ -347,7 +360,11 @@ func (r *Runner) notRun(pending []attempt, why *results.Failure) error {
 	for _, a := range pending {
 		r.done++
 		r.settled[a.ID] = true
-		r.outcome.count(results.NotRun)
+		if why.Class.Spared() {
+			r.outcome.count(spared)
+		} else {
+			r.outcome.count(results.NotRun)
+		}
 		err := r.tell(results.Event{Kind: results.StepFinished, Step: a.ID, Attempt: a.Attempt, Verdict: results.NotRun, Failure: withoutLog(why)})
 		if err != nil {
 			return err
@@ -355,6 +372,9 @@ func (r *Runner) notRun(pending []attempt, why *results.Failure) error {
 	}
 	return nil
 }
+
+// spared stands for the verdict of steps that were not needed.
+const spared results.Verdict = "spared"
 
 func (o *Outcome) count(v results.Verdict) {
 	switch v {
@@ -366,6 +386,8 @@ func (o *Outcome) count(v results.Verdict) {
 		o.Failed++
 	case results.NotRun:
 		o.NotRun++
+	case spared:
+		o.Spared++
 	}
 }
 

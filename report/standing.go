@@ -40,6 +40,9 @@ type rival struct {
 // median end-to-end latency. Steps that failed or are suspect are left out, as
 // are simulated ones where some are real.
 func StandingOf(run *results.Run) Standing {
+	if run.Manifest.Search != nil {
+		return searchStanding(run)
+	}
 	figure, ok := standingFigure(run)
 	if !ok {
 		return Standing{}
@@ -99,7 +102,7 @@ func rated(steps []*results.Result) bool {
 
 func contestsOf(run *results.Run, figure metrics.Figure) []contest {
 	cells := slices.DeleteFunc(metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points), func(c metrics.Cell) bool {
-		return len(c.Counted) == 0 || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 || extrapolationOf(c) != nil
+		return len(c.Counted) == 0 || c.Variant == run.Manifest.NullTest || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 || extrapolationOf(c) != nil
 	})
 	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return !isSimulated(c) }) {
 		cells = slices.DeleteFunc(cells, isSimulated)

@@ -35,7 +35,13 @@ type Manifest struct {
 	Groups             []Group           `json:"groups"`              // what each job of a cluster carries out; null: the run has no jobs
 	Price              *Price            `json:"price"`               // of the scenario; null: none
 	Prices             map[string]Price  `json:"prices,omitempty"`    // by variant, where it has its own; see PriceOf
+
 	Imported *Imported `json:"imported,omitempty"` // null: bench carried it out
+
+	NullTest string         `json:"null_test,omitempty"` // variant that is the baseline once more; "": none
+	Search   *SearchPolicy  `json:"search,omitempty"`    // null: the points are those of the scenario
+	Repeats  *RepeatsPolicy `json:"repeats,omitempty"`   // null: every repeat is run
+	Prune    *PrunePolicy   `json:"prune,omitempty"`     // null: every point is run
 }
 
 // hashFile is the SHA-256 of a file, hex; "" where there is none.

@@ -16,7 +16,8 @@ type Run struct {
 	Environment json.RawMessage // null where the run had none written
 	Plan        json.RawMessage
 	Events      []Event
-	Steps       []Step   // every planned step, in the order of the plan
+	Steps       []Step   // every planned step that was needed, in the order of the plan
+	Spared      []Step   // planned steps that turned out not to be needed: nothing is missing
 	Finished    bool     // the journal ends the run; false: it was killed, or goes on
 	Problems    []string // damage that was read around, in words
 	Parts       []Part   // of a run that jobs carry out: what each has left, its events among Events
@@ -76,14 +77,18 @@ func Read(dir string) (*Run, error) {
 		}
 		run.Steps = append(run.Steps, step)
 	}
+	run.setAsideSpared()
+	run.nameSearched()
 	return run, nil
 }
 
 // Step finds a step by its id; nil if the run has none of that name.
 func (r *Run) Step(id string) *Step {
-	for i := range r.Steps {
-		if r.Steps[i].Result.Step.ID == id {
-			return &r.Steps[i]
+	for _, steps := range [][]Step{r.Steps, r.Spared} {
+		for i := range steps {
+			if steps[i].Result.Step.ID == id {
+				return &steps[i]
+			}
 		}
 	}
 	return nil

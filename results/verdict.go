@@ -58,12 +58,15 @@ const (
 	FailRequests     FailureClass = "requests-failed"    // too many requests of the step failed
 	FailDisk         FailureClass = "disk"               // results could not be written
 	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
+	FailAgent        FailureClass = "load-agent"         // a load agent could not be started, is another version, or was lost
 	FailHook         FailureClass = "hook-failed"        // a hook or check refused
 	FailInternal     FailureClass = "internal"           // a bug of ours
 	FailDisturbed    FailureClass = "disturbed"          // repeated because of throttling, another power limit or others on our GPUs
 	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
 	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with
 	FailChanged      FailureClass = "changed"            // not run: not the experiment that the run began with
+	FailNotNeeded    FailureClass = "not-needed"         // not run: planned in case, and what was known by then was enough
+	FailPruned       FailureClass = "pruned"             // not run: a lower load of the sweep had lost the tail already
 	FailPasses       FailureClass = "passes-differ"      // the two passes of method sqzb are not of one configuration, or had other prompts
 )
 
@@ -89,7 +92,7 @@ func (c FailureClass) Retryable() bool {
 	switch c {
 	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,
 		FailModel, FailGated, FailKVCache, FailImage, FailDataset, FailSmoke, FailContext,
-		FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailInternal:
+		FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailInternal, FailNotNeeded, FailPruned:
 		return false
 	default:
 		return true
@@ -141,6 +144,7 @@ const (
 	WarnUnclean        WarningCode = "unclean-stop"     // the server had to be killed
 	WarnForeignGPUUser WarningCode = "foreign-gpu-user"
 	WarnClientLimit    WarningCode = "client-limit"        // the client was too busy to see what the server did
+	WarnAgentClock     WarningCode = "agent-clock"         // clocks of load agents are known too little for the latencies seen
 	WarnBuffered       WarningCode = "buffered"            // chunks arrive in bursts: something between holds them back
 	WarnAnswers        WarningCode = "answers"             // answers are empty, repetitive or all alike
 	WarnDataset        WarningCode = "dataset"             // how the prompts were made differs from what was asked
@@ -156,12 +160,12 @@ const (
 	WarnExtrapolated   WarningCode = "extrapolated"        // one replica ran with its share of the load and stands for several
 	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
 
-	WarnContext      WarningCode = "context-too-small"    // some prompts do not fit what the server takes
-	WarnFewSlots     WarningCode = "few-slots"            // the server works on fewer requests at once than are sent
 	WarnImported         WarningCode = "imported"           // the figures were read out of a file that others wrote
 	WarnImportedDiffers  WarningCode = "imported-disagrees" // values of the file contradict each other
 	WarnImportedUnusable WarningCode = "imported-unusable"  // values of the file that are no numbers, or stand twice
 
+	WarnContext      WarningCode = "context-too-small"    // some prompts do not fit what the server takes
+	WarnFewSlots     WarningCode = "few-slots"            // the server works on fewer requests at once than are sent
 	WarnNoEffect     WarningCode = "no-effect"            // a setting of the recipe means nothing to this version of the engine
 	WarnSpecRandom   WarningCode = "speculation-random"   // drafts were made for random prompts: their acceptance means nothing
 	WarnSpecPastEnd  WarningCode = "speculation-past-end" // answers were kept going past their natural end, where drafts are guessed otherwise

@@ -90,7 +90,8 @@ func allBlocks() []*blockInfo {
 	return []*blockInfo{
 		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
 		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
-		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(), priceBlock().info(),
+		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(),
+		untilBlock().info(), searchBlock().info(), pruneBlock().info(), priceBlock().info(),
 	}
 }
 
@@ -119,9 +120,11 @@ func (p *parser) read(src []byte, s *Scenario) {
 	p.readVars(root)
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
+	p.addNullTest(root, s)
 	p.checkPrice(root.get("price"), s)
 	p.readPoints(root, s)
 	p.checkMethod(root, s)
+	p.checkNext(root, s)
 	p.checkVarsUsed()
 	if p.simulating && len(p.errs.list) == 0 {
 		p.simulate(s)

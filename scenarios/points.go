@@ -167,6 +167,7 @@ func (p *parser) readLoad(root *node, s *Scenario) {
 		return
 	}
 	load, found := p.underlayProfile(load, s)
+	load = p.searchedLoad(load, s)
 	points, varies := p.expandSweep(load)
 	base := load.without("sweep")
 	if len(points) == 0 || !found {
@@ -191,6 +192,7 @@ func (p *parser) readLoad(root *node, s *Scenario) {
 		}
 		s.Points = append(s.Points, l)
 	}
+	expandSearch(s)
 	for path, value := range defaults {
 		p.defaults["load."+path] = value
 	}

@@ -38,6 +38,9 @@ func sections() []section {
 	}
 	return []section{
 		{title: "Top level", info: fileBlock().info()},
+		{title: "repeats", info: untilBlock().info()},
+		{title: "search", info: searchBlock().info()},
+		{title: "prune", info: pruneBlock().info()},
 		{title: "llama-bench", info: llamaBenchBlock().info()},
 		{title: "simulate", info: simulateBlock().info()},
 		{title: "price", info: priceBlock().info()},

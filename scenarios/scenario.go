@@ -25,7 +25,11 @@ type Scenario struct {
 	Baseline           string        // variant that the others are compared to; "": the first
 	SmallestDifference float64       // relative; smaller ones do not matter. 0: none given
 	Tables             []string      // names of tables that reports show beside the usual one
-	Repeats            int
+	Repeats            int           // at most, see Until
+	Until              Until
+	Search             Search
+	Prune              Prune
+	NullTest           bool // the last variant is the baseline once more
 	Order              Order
 	Seed               uint64 // of a shuffled order
 	Restart            Restart

@@ -40,8 +40,6 @@ deadlines: {step: 30m, run: 12h}
 				"each on a server of its own, the second with answers of one token. llama-bench: llama.cpp's own program in place of server and client.",
 				[]Method{Serving, SQZB, LlamaBench}, func(s *Scenario) *Method { return &s.Method }).or(string(Serving)),
 			llamaBenchField(),
-			wholeKey("repeats", "How often every variant meets every point. Differences need at least 3, better 5.",
-				between(1, 10_000), func(s *Scenario) *int { return &s.Repeats }).or("1"),
 			enumKey("order", "interleaved: variants take turns, so that drift does not look like a difference. "+
 				"grouped: all repeats of a variant, then the next. shuffled: the variants of each repeat in an order drawn by seed.",
 				[]Order{Interleaved, Grouped, Shuffled}, func(s *Scenario) *Order { return &s.Order }).or(string(Interleaved)),
@@ -52,7 +50,7 @@ deadlines: {step: 30m, run: 12h}
 				func(s *Scenario) *Restart { return &s.Restart }).or(string(RestartVariant)),
 			enumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, or stop the run.",
 				[]OnFailure{Continue, SkipVariant, StopRun}, func(s *Scenario) *OnFailure { return &s.OnFailure }).or(string(Continue)),
-		}, slices.Concat(reportFields(), []field[Scenario]{priceField()}, policyFields(), clusterFields())...),
+		}, slices.Concat(nextFields(), reportFields(), []field[Scenario]{priceField()}, policyFields(), clusterFields())...),
 	}
 }
 

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -21,19 +20,7 @@ func reportFields() []field[Scenario] {
 var percentText = regexp.MustCompile(`^([0-9]{1,2}(?:\.[0-9]+)?) ?%$`)
 
 func readSmallestDifference(r *reader, n *node, s *Scenario) {
-	m := percentText.FindStringSubmatch(n.text)
-	switch {
-	case n.kind == number:
-		r.fail(n.pos, "%s is %s, which has no unit, expected %s", r.key(), n.shown(), simple(percentShape).words())
-	case n.kind != text || m == nil:
-		r.wrong(n, simple(percentShape))
-	default:
-		s.SmallestDifference, _ = strconv.ParseFloat(m[1], 64) // digits, see percentText
-		s.SmallestDifference /= 100
-		if s.SmallestDifference == 0 {
-			r.fail(n.pos, "%s is 0: every difference is larger than nothing", r.key())
-		}
-	}
+	s.SmallestDifference, _ = r.percent(n)
 }
 
 func readTables(r *reader, n *node, s *Scenario) {

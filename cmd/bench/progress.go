@@ -56,6 +56,8 @@ func (p *progress) observe(u harness.Update) {
 		p.line(u, "%s warning: %s", step, u.Message)
 	case harness.HookRan:
 		p.hook(u)
+	case harness.StepSpared:
+		p.line(u, "%s %s: %s", step, u.Failure.Class, u.Failure.Message)
 	case harness.StepProgress:
 		p.running(step, u)
 	case harness.StepEnded:

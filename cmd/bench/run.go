@@ -140,6 +140,10 @@ func newManifest(sc *scenarios.Scenario, plan *harness.Plan, hide func(string) s
 		Planned: plan.Refs(), Simulated: simulated(sc), Sets: hideAll(hide, sc.Sets),
 		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables, Sizes: sizes(sc), Notes: map[string]string{},
 	}
+	manifest.Search, manifest.Repeats, manifest.Prune = harness.SearchPolicy(sc), harness.RepeatsPolicy(sc), harness.PrunePolicy(sc)
+	if sc.NullTest {
+		manifest.NullTest = sc.Variants[len(sc.Variants)-1].Name
+	}
 	if sc.SmallestDifference > 0 {
 		manifest.SmallestDifference = &sc.SmallestDifference
 	}
@@ -158,7 +162,7 @@ func newManifest(sc *scenarios.Scenario, plan *harness.Plan, hide func(string) s
 
 // environment describes this machine for environment.json.
 func (s *session) environment(host gpu.HostFacts) map[string]any {
-	return map[string]any{"bench": version, "go": runtime.Version(), "host": host, "gpu": s.inventory, "env_used": s.sc.EnvUsed}
+	return map[string]any{"bench": version, "go": runtime.Version(), "node": s.node, "host": host, "gpu": s.inventory, "env_used": s.sc.EnvUsed}
 }
 
 func hideAll(hide func(string) string, words []string) []string {

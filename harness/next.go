@@ -1,0 +1,144 @@
+package harness
+
+import (
+	"fmt"
+
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// decision says what is done with a planned step, now that it is its turn. It
+// follows from the plan and the results so far alone, so that a run that was
+// cut off goes on as it would have gone.
+type decision struct {
+	spared *results.Failure // why it is not needed; nil: it is run
+	load   float64          // decided by a search; 0: the planned one
+}
+
+// next takes steps that are not needed off the front of pending, and gives the
+// first that is needed its load.
+func (r *Runner) next(pending []attempt) ([]attempt, error) {
+	for spared := 0; len(pending) > 0; spared++ {
+		d := r.decide(pending[0].Step)
+		if d.spared == nil {
+			pending[0] = r.loaded(pending[0], d.load)
+			break
+		}
+		if spared == 0 {
+			r.observe(Update{Kind: StepSpared, Index: r.done + 1, Step: pending[0].StepRef, Failure: d.spared})
+		}
+		if err := r.notRun(pending[:1], d.spared); err != nil {
+			return nil, err
+		}
+		pending = pending[1:]
+	}
+	return pending, nil
+}
+
+func (r *Runner) decide(s Step) decision {
+	if why := r.repeatedEnough(s); why != nil {
+		return decision{spared: why}
+	}
+	if why := r.pruned(s); why != nil {
+		return decision{spared: why}
+	}
+	return r.searched(s)
+}
+
+// loaded is an attempt at the load that a search has decided.
+func (r *Runner) loaded(a attempt, load float64) attempt {
+	if a.load = load; load == 0 {
+		return a
+	}
+	if r.Scenario.Search.Metric == scenarios.SearchConcurrency {
+		a.Asked.MaxConcurrency = new(int(load))
+	} else {
+		a.Asked.RequestRate = &load
+	}
+	return a
+}
+
+// at is a load point at the load that a search has decided.
+func at(metric scenarios.SearchMetric, l scenarios.Load, load float64) scenarios.Load {
+	switch {
+	case load == 0:
+	case metric == scenarios.SearchConcurrency:
+		l.MaxConcurrency = int(load)
+	default:
+		l.RequestRate = load
+	}
+	return l
+}
+
+// finished lists the results so far of planned steps that are asked for, in
+// the order of the plan.
+func (r *Runner) finished(wanted func(Step) bool) []*results.Result {
+	var all []*results.Result
+	for _, life := range r.Plan.Lives {
+		for _, step := range life.Steps {
+			if result := r.known[step.ID]; result != nil && wanted(step) {
+				all = append(all, result)
+			}
+		}
+	}
+	return all
+}
+
+func conditions(all []scenarios.Condition) []results.Condition {
+	out := make([]results.Condition, len(all))
+	for i, c := range all {
+		out[i] = results.Condition{Figure: c.Figure, Op: c.Op, Value: c.Value}
+	}
+	return out
+}
+
+// decideLater says in the plan which steps and loads are decided while it runs,
+// and the least that it will be.
+func (p *Plan) decideLater(sc *scenarios.Scenario) {
+	lowest := func(point int) bool {
+		for _, other := range sc.Points {
+			if sc.Points[point].Above(other) {
+				return false
+			}
+		}
+		return true
+	}
+	const fewestOfSearch = 2
+	for i := range p.Lives {
+		life := &p.Lives[i]
+		needed := false
+		for k := range life.Steps {
+			s := &life.Steps[k]
+			may := true
+			switch {
+			case sc.Search.Metric != "":
+				s.Decided = fmt.Sprintf("%s from %g to %g, by the steps before", sc.Search.Metric, sc.Search.From, sc.Search.To)
+				s.Asked = undecided(sc.Search.Metric, s.Asked)
+				may = s.point >= fewestOfSearch
+			case sc.Until.Width > 0 && s.Repeat > sc.Until.Min:
+				s.Decided = fmt.Sprintf("only while an interval is wider than %.4g %%", 100*sc.Until.Width)
+			case sc.Prune.When != nil && !lowest(s.point):
+				s.Decided = "unless a lower point is lost"
+			default:
+				may = false
+			}
+			if !may {
+				needed = true
+				p.LeastSteps++
+				p.LeastS += s.EstimateS
+			}
+		}
+		if needed {
+			p.LeastS += life.EstimateS
+		}
+	}
+}
+
+func undecided(metric scenarios.SearchMetric, a results.Asked) results.Asked {
+	if metric == scenarios.SearchConcurrency {
+		a.MaxConcurrency = nil
+	} else {
+		a.RequestRate = nil
+	}
+	return a
+}

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// differenceParts are what a run says of its variants beside the baseline: how
+// large noise is, the differences, or in their place what a search found, and
+// what was not needed to know it.
+func differenceParts(run *results.Run) []part {
+	if run.Manifest.Search != nil {
+		return slices.Concat(searchParts(run), sparedParts(run), nodeParts(run))
+	}
+	return slices.Concat(nullTestParts(run), pairParts(run), sparedParts(run))
+}
+
+// sparedParts say which planned steps were not needed, and why; none where all
+// were.
+func sparedParts(run *results.Run) []part {
+	var order []string
+	of := map[string][]string{}
+	for i := range run.Spared {
+		r := run.Spared[i].Result
+		line := fmt.Sprintf("%s: %s", r.Failure.Class, clean(r.Failure.Message))
+		order = appendNew(order, line)
+		of[line] = append(of[line], r.Step.ID)
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	p := part{title: "Not needed", intro: sparedIntro(run)}
+	for _, line := range order {
+		p.notes = append(p.notes, fmt.Sprintf("%s (%s: %s)", line, plural(len(of[line]), "step"), few(of[line])))
+	}
+	return []part{p}
+}
+
+func sparedIntro(run *results.Run) []string {
+	var lines []string
+	if m := run.Manifest.Repeats; m != nil {
+		lines = append(lines, fmt.Sprintf("Repeats: %d to %d, until half of every 95 %% interval is at most %.4g %% of its mean. Intervals that ended repeats are a little too narrow.",
+			m.Min, m.Max, 100*m.Until))
+	}
+	if m := run.Manifest.Prune; m != nil {
+		lines = append(lines, fmt.Sprintf("Points above one at which %s, or whose requests failed, were left out, in that repeat and all later ones.", anyOf(m.When)))
+	}
+	return lines
+}
+
+func anyOf(all []results.Condition) string {
+	text := ""
+	for i, c := range all {
+		if i > 0 {
+			text += " or "
+		}
+		text += conditionText(c)
+	}
+	return text
+}
+
+// sparedCount is how many planned steps were not needed, for the line that
+// counts steps.
+func sparedCount(run *results.Run) string {
+	counts := map[results.FailureClass]int{}
+	for i := range run.Spared {
+		counts[run.Spared[i].Result.Failure.Class]++
+	}
+	text := ""
+	if n := counts[results.FailNotNeeded]; n > 0 {
+		text += fmt.Sprintf("; %d more were not needed", n)
+	}
+	if n := counts[results.FailPruned]; n > 0 {
+		text += fmt.Sprintf("; %d more were pruned", n)
+	}
+	return text
+}
+
+// nullTestParts say what two arms of one configuration differed by: whatever is
+// smaller is noise.
+func nullTestParts(run *results.Run) []part {
+	name := run.Manifest.NullTest
+	if name == "" {
+		return nil
+	}
+	p := part{
+		title: "Null test",
+		intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the noise of this run: a change that is not larger says nothing.",
+			clean(name), clean(baselineOf(run)))},
+	}
+	sets := slices.DeleteFunc(differencesBy(run, 1), func(s set) bool { return s.Candidate.Variant != name })
+	if loud := falseAlarms(sets); loud != "" {
+		p.intro = append([]string{loud}, p.intro...)
+	}
+	p.table = noiseTable(sets)
+	if len(p.table.rows) == 0 {
+		p.notes = []string{"The two have no figures to compare."}
+	}
+	return []part{p}
+}
+
+// falseAlarms is the warning that two identical arms were called different; "":
+// they were not.
+func falseAlarms(sets []set) string {
+	var found []string
+	for _, s := range sets {
+		for _, d := range s.Differences {
+			if d.Verdict == metrics.Better || d.Verdict == metrics.Worse {
+				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, clean(s.Point), changeText(d.Delta)))
+			}
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return fmt.Sprintf("WARNING: two arms of one configuration differ: %s. Something beside the variants changed while this run went on (or this is the rare false alarm): do not trust differences of this size.",
+		few(found))
+}
+
+// noiseTable has a row for each figure: the largest change over the points.
+func noiseTable(sets []set) comparison {
+	c := comparison{columns: []heading{{"figure", "", true}, {"largest change", "", false}, {"interval", "95 %", false}, {"at", "", true}, {"n", "lives", false}, {"verdict", "", true}}}
+	var names []string
+	largest := map[string]metrics.Difference{}
+	at := map[string]string{}
+	for _, s := range sets {
+		for _, d := range s.Differences {
+			if d.Delta == nil {
+				continue
+			}
+			names = appendNew(names, d.Figure)
+			if was, known := largest[d.Figure]; !known || abs(*d.Delta) > abs(*was.Delta) {
+				largest[d.Figure], at[d.Figure] = d, s.Point
+			}
+		}
+	}
+	for _, name := range names {
+		d := largest[name]
+		r := row{}
+		for _, text := range []string{
+			titleOf(name), changeText(d.Delta), intervalText(d), clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), verdictText(d),
+		} {
+			r.cells = append(r.cells, entry{text: text})
+		}
+		c.rows = append(c.rows, r)
+	}
+	return c
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// titleOf is what people call a figure.
+func titleOf(name string) string {
+	for _, f := range metrics.HeadlineFigures() {
+		if f.Name == name {
+			return f.Title
+		}
+	}
+	return name
+}

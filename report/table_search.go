@@ -1,0 +1,270 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// searchUnit is that of a search's loads.
+func searchUnit(policy *results.SearchPolicy) string {
+	if policy.Metric == results.SearchConcurrency {
+		return "requests in flight"
+	}
+	return "req/s"
+}
+
+func conditionText(c results.Condition) string {
+	return fmt.Sprintf("%s %s %s", clean(c.Figure), clean(c.Op), strconv.FormatFloat(c.Value, 'g', -1, 64))
+}
+
+func targetsText(all []results.Condition) string {
+	texts := make([]string, len(all))
+	for i, c := range all {
+		texts[i] = conditionText(c)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// searchParts are what a search found, and its evidence: none where the run has
+// no search.
+func searchParts(run *results.Run) []part {
+	policy := run.Manifest.Search
+	searches := metrics.SearchesOf(run)
+	if len(searches) == 0 {
+		return nil
+	}
+	parts := []part{{
+		title: "Search",
+		intro: []string{
+			fmt.Sprintf("The highest %s from %g to %g %s at which %s.", policy.Metric, policy.From, policy.To, searchUnit(policy), targetsText(policy.Targets)),
+			fmt.Sprintf("Each repeat is a search of its own. It ends when the lowest load that missed the targets is no more than %.4g %% above the highest that met them; "+
+				"a load that came out near a target was measured again.", 100*policy.Tolerance),
+		},
+		table: limitTable(run, searches),
+		notes: limitNotes(run, searches),
+	}}
+	for _, s := range searches {
+		parts = append(parts, evidencePart(policy, s))
+	}
+	return parts
+}
+
+// limitTable has a row a variant: its limits over the repeats, beside those of
+// the baseline.
+func limitTable(run *results.Run, searches []metrics.SearchRun) comparison {
+	unit := searchUnit(run.Manifest.Search)
+	c := comparison{columns: []heading{
+		{"variant", "", true}, {"met", unit, false}, {"missed", unit, false}, {"n", "searches", false}, {"change", "", false}, {"interval", "95 %", false},
+		{"verdict", "against " + clean(baselineOf(run)), true},
+	}}
+	diffs := limitDifferences(run, searches)
+	for _, variant := range variantsOf(run) {
+		met, missed, ended, all := limitsOf(searches, variant)
+		if all == 0 {
+			continue
+		}
+		count := strconv.Itoa(ended)
+		if ended < all {
+			count = fmt.Sprintf("%d of %d", ended, all)
+		}
+		change, interval, verdict := missing, missing, "baseline"
+		if variant != baselineOf(run) {
+			verdict = missing
+			if d, ok := diffs[variant]; ok {
+				change, interval, verdict = changeText(d.Delta), intervalText(d), verdictText(d)
+			}
+		}
+		row := row{}
+		for _, text := range []string{clean(variant), spreadText(met), spreadText(missed), count, change, interval, verdict} {
+			row.cells = append(row.cells, entry{text: text})
+		}
+		c.rows = append(c.rows, row)
+	}
+	return c
+}
+
+// limitDifferences compares the limits of every variant with the baseline's, as
+// one question.
+func limitDifferences(run *results.Run, searches []metrics.SearchRun) map[string]metrics.Difference {
+	var names []string
+	var all []metrics.Difference
+	baseline := metrics.Limits(searches, baselineOf(run))
+	rule := ruleOf(run.Manifest)
+	for _, variant := range variantsOf(run) {
+		arm := metrics.Limits(searches, variant)
+		if variant == baselineOf(run) || len(arm.Values) == 0 || len(baseline.Values) == 0 {
+			continue
+		}
+		names = append(names, variant)
+		all = append(all, metrics.Compare(run.Manifest.Search.Metric, true, baseline, arm, rule))
+	}
+	metrics.Judge(all, rule)
+	out := map[string]metrics.Difference{}
+	for i, name := range names {
+		out[name] = all[i]
+	}
+	return out
+}
+
+// limitsOf are the ends of the brackets of a variant's searches that came within
+// the tolerance, how many those are, and of how many.
+func limitsOf(searches []metrics.SearchRun, variant string) (met, missed []float64, ended, all int) {
+	for _, s := range searches {
+		if s.Variant != variant {
+			continue
+		}
+		all++
+		if s.End.Within {
+			ended++
+			met, missed = append(met, *s.End.Met), append(missed, *s.End.Missed)
+		}
+	}
+	return met, missed, ended, all
+}
+
+// spreadText is a mean with its deviation, where there is one.
+func spreadText(values []float64) string {
+	s := metrics.Arm{Values: values}.Summarize(intervalConfidence)
+	switch {
+	case s.Mean == nil:
+		return missing
+	case s.SD == nil:
+		return strconv.FormatFloat(values[0], 'g', -1, 64)
+	}
+	digits := digitsFor(*s.Mean)
+	return formatNumber(s.Mean, digits) + " ± " + formatNumber(s.SD, digits)
+}
+
+const intervalConfidence = 0.95
+
+// limitNotes say in a sentence each what the searches found that have no number,
+// and what in them does not fit.
+func limitNotes(run *results.Run, searches []metrics.SearchRun) []string {
+	var notes []string
+	for _, s := range searches {
+		if !s.End.Within {
+			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, endText(run.Manifest.Search, s)))
+		}
+		for _, doubt := range s.End.Doubts {
+			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, doubt))
+		}
+	}
+	if slices.ContainsFunc(searches, func(s metrics.SearchRun) bool {
+		return slices.ContainsFunc(s.Probes, func(p metrics.Probe) bool { return p.Suspect })
+	}) {
+		notes = append(notes, "some steps are suspect: their figures decided as those of the others did")
+	}
+	return notes
+}
+
+// endText is what a search came to.
+func endText(policy *results.SearchPolicy, s metrics.SearchRun) string {
+	unit := searchUnit(policy)
+	switch {
+	case len(s.Steps) == 0:
+		return "nothing was measured"
+	case s.End.Within:
+		return fmt.Sprintf("highest %s that met the targets: %s %s; %s missed them", policy.Metric, metrics.LoadText(*s.End.Met), unit, metrics.LoadText(*s.End.Missed))
+	case s.End.Met == nil && s.End.Done:
+		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, clean(s.End.Why))
+	case s.End.Missed == nil && s.End.Done:
+		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, clean(s.End.Why))
+	}
+	text := "not narrowed down"
+	if s.End.Met != nil && s.End.Missed != nil {
+		text += fmt.Sprintf(": %s %s met the targets, %s missed them", metrics.LoadText(*s.End.Met), unit, metrics.LoadText(*s.End.Missed))
+	}
+	if !s.End.Done {
+		return text + "; the run ended before the search did"
+	}
+	return text + "; " + clean(s.End.Why)
+}
+
+// evidencePart has a row for each step of a search.
+func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) part {
+	c := comparison{keys: []int{0, 1}, columns: []heading{{"load", searchUnit(policy), false}, {"n", "requests", false}}}
+	for _, t := range policy.Targets {
+		c.columns = append(c.columns, heading{clean(t.Figure), fmt.Sprintf("%s %g", clean(t.Op), t.Value), false})
+	}
+	c.columns = append(c.columns, heading{"targets", "", true}, heading{"why this load", "", true})
+	for i, p := range s.Probes {
+		row := row{cells: []entry{{text: metrics.LoadText(p.Load)}, {text: requestsOf(s.Steps[i])}}}
+		for _, v := range p.Values {
+			row.cells = append(row.cells, entry{text: figureText(v)})
+		}
+		row.cells = append(row.cells, entry{text: outcomeText(p)}, entry{text: clean(s.Whys[i])})
+		c.rows = append(c.rows, row)
+	}
+	return part{
+		title: fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, plural(len(s.Steps), "step")), below: true, table: c,
+		notes: []string{endText(policy, s)},
+	}
+}
+
+func requestsOf(r *results.Result) string {
+	if r.Figures == nil {
+		return missing
+	}
+	return fmt.Sprintf("%d/%d", r.Figures.Completed, r.Figures.Asked)
+}
+
+func figureText(v *float64) string {
+	const digits = 4
+	if v == nil {
+		return missing
+	}
+	if math.Abs(*v) >= 1000 {
+		return strconv.FormatFloat(*v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(*v, 'g', digits, 64)
+}
+
+func outcomeText(p metrics.Probe) string {
+	text := string(p.Outcome)
+	if p.Outcome == metrics.ProbeUnknown || p.Outcome == metrics.ProbeMissed && strings.Contains(p.Why, ": ") {
+		text += ": " + clean(p.Why)
+	}
+	if p.Suspect {
+		text += ", suspect"
+	}
+	return text
+}
+
+// searchStanding says which variant bears the highest load.
+func searchStanding(run *results.Run) Standing {
+	searches := metrics.SearchesOf(run)
+	diffs := limitDifferences(run, searches)
+	policy := run.Manifest.Search
+	s := Standing{Table: tableOf(limitTable(run, searches))}
+	for _, variant := range variantsOf(run) {
+		met, missed, ended, all := limitsOf(searches, variant)
+		if all == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s: no limit was found", clean(variant))
+		if ended > 0 {
+			text = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", clean(variant), spreadText(met), searchUnit(policy), spreadText(missed), searchCount(ended))
+		} else if i := slices.IndexFunc(searches, func(o metrics.SearchRun) bool { return o.Variant == variant }); i >= 0 {
+			text = fmt.Sprintf("%s: %s", clean(variant), endText(policy, searches[i]))
+		}
+		if d, ok := diffs[variant]; ok {
+			text += fmt.Sprintf("; against %s %s, %s", clean(baselineOf(run)), changeText(d.Delta), verdictText(d))
+			s.Told = s.Told || d.Verdict == metrics.Better || d.Verdict == metrics.Worse
+		}
+		s.Lines = append(s.Lines, text+".")
+	}
+	return s
+}
+
+func searchCount(n int) string {
+	if n == 1 {
+		return "1 search"
+	}
+	return fmt.Sprintf("%d searches", n)
+}

@@ -1,0 +1,45 @@
+package results
+
+// Condition is what a figure of a step is held against.
+type Condition struct {
+	Figure string  `json:"figure"` // as in summary.csv; times also in ms: "p99_ttft_ms"
+	Op     string  `json:"op"`     // "<", "<=", ">" or ">="
+	Value  float64 `json:"value"`  // in the unit of the figure's name
+}
+
+// SearchPolicy says which load a run looks for: the highest between From and To
+// that meets every target. Its points are decided while it runs.
+type SearchPolicy struct {
+	Metric    string      `json:"metric"` // "request-rate", "max-concurrency"
+	From      float64     `json:"from"`
+	To        float64     `json:"to"`
+	Start     *float64    `json:"start"` // the first load; null: from, and in later repeats what an earlier one found
+	Targets   []Condition `json:"targets"`
+	Steps     int         `json:"steps"`     // at most, of each variant and repeat
+	Tolerance float64     `json:"tolerance"` // the search ends when the lowest load that missed is no further above the highest that met, 0.05 for 5 %
+}
+
+// The metrics of a search.
+const (
+	SearchRate        = "request-rate"
+	SearchConcurrency = "max-concurrency"
+)
+
+// RepeatsPolicy says how many repeats a run makes: Max where Min is no less,
+// else further rounds while an interval is wider than Until.
+type RepeatsPolicy struct {
+	Min        int      `json:"min"`
+	Max        int      `json:"max"`
+	Until      float64  `json:"until"`      // half-width of the interval of the mean over the mean, 0.02 for 2 %
+	Figures    []string `json:"figures"`    // names as in Condition; empty: the figure that decides which variant is ahead
+	Confidence float64  `json:"confidence"` // 0.95
+}
+
+// PrunePolicy says when the points above a point are left out.
+type PrunePolicy struct {
+	When []Condition `json:"when"` // any of them
+}
+
+// Spared reports whether a step was left out because it was not needed: that is
+// no failure, and nothing is missing.
+func (c FailureClass) Spared() bool { return c == FailNotNeeded || c == FailPruned }

@@ -1,0 +1,91 @@
+package scenarios
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// The types of this file say which planned steps may turn out not to be needed.
+
+// Until ends the repeats of a scenario before all are run. Scenario.Repeats is
+// the most there may be.
+type Until struct {
+	Min     int      // repeats before the first look
+	Width   float64  // half of an interval over the mean; 0: every repeat is run
+	Figures []string // names of figures; nil: the one that decides which variant is ahead
+}
+
+// Search looks for the highest load that meets targets, in steps whose load is
+// decided by those before.
+type Search struct {
+	Metric    SearchMetric // "": there is no search
+	From, To  float64
+	Start     float64 // the first load; 0: from
+	SLO       []Condition
+	Steps     int     // at most, of each variant and repeat
+	Tolerance float64 // relative
+}
+
+// SearchMetric is the load key that a search decides.
+type SearchMetric string
+
+// The metrics of a search.
+const (
+	SearchRate        SearchMetric = "request-rate"
+	SearchConcurrency SearchMetric = "max-concurrency"
+)
+
+// Prune leaves out the points above one that is lost.
+type Prune struct {
+	When []Condition // any of them; nil: every point is run
+}
+
+// Condition is what a figure of a step is held against.
+type Condition struct {
+	Figure string
+	Op     string // "<", "<=", ">", ">="
+	Value  float64
+	Pos    Pos
+}
+
+var (
+	timeFigure    = regexp.MustCompile(`^(?:mean|median|std|min|max|p([0-9]+(?:\.[0-9]+)?))_(?:ttft|tpot|itl|icl|e2el|ttft_from_intended|e2el_from_intended)_(?:s|ms)$`)
+	conditionText = regexp.MustCompile(`^\s*([a-z0-9_.]+)\s*(<=|>=|<|>)\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
+)
+
+// higherFigures are figures that are better where they are higher.
+func higherFigures() []string {
+	return []string{"request_throughput", "request_goodput", "output_throughput", "total_token_throughput", "success_share", "goodput_share"}
+}
+
+// FigureNames are names of figures that conditions may use, those of percentiles
+// by example: package metrics has the figures.
+func FigureNames() []string {
+	names := append(higherFigures(), "j_per_output_token")
+	for _, kind := range []string{"mean", "median", "p50", "p90", "p95", "p99"} {
+		for _, sample := range []string{"ttft", "tpot", "itl", "icl", "e2el", "ttft_from_intended", "e2el_from_intended"} {
+			names = append(names, kind+"_"+sample+"_ms", kind+"_"+sample+"_s")
+		}
+	}
+	return names
+}
+
+// isFigure tells whether a name is that of a figure.
+func isFigure(name string) bool {
+	return timeFigure.MatchString(name) || slices.Contains(FigureNames(), name)
+}
+
+// percentileOf is the percentile that a figure is; ok is false where it is none.
+func percentileOf(figure string) (p float64, ok bool) {
+	parts := timeFigure.FindStringSubmatch(figure)
+	if parts == nil || parts[1] == "" {
+		return 0, false
+	}
+	p, err := strconv.ParseFloat(parts[1], 64)
+	return p, err == nil
+}
+
+// NullTestSuffix is what the name of a null test's arm has behind that of the
+// baseline.
+const NullTestSuffix = "+again"
