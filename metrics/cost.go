@@ -140,6 +140,21 @@ func distinct(numbers []int) int {
 	return len(slices.Compact(numbers))
 }
 
+// inCurrency puts the currency into the titles of costs, where steps have one.
+func inCurrency(figures []Figure, steps []*results.Result) []Figure {
+	at := slices.IndexFunc(steps, func(r *results.Result) bool { return r.Cost != nil })
+	if at < 0 {
+		return figures
+	}
+	for i := range figures {
+		if f := &figures[i]; strings.HasPrefix(f.Name, "cost_per_") {
+			f.Unit = steps[at].Cost.Price.Currency
+			f.Title += " " + f.Unit
+		}
+	}
+	return figures
+}
+
 // costFigures are those of the cost, which are compared only where asked for:
 // on the same GPUs they say what the throughput says.
 func costFigures() []Figure {

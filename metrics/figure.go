@@ -113,7 +113,7 @@ func FiguresFor(steps []*results.Result) []Figure {
 		}
 	}
 	if runs == nil {
-		return append(passFigures(steps), HeadlineFigures()...)
+		return inCurrency(append(passFigures(steps), HeadlineFigures()...), steps)
 	}
 	figures := testFigures(runs)
 	return append(figures, slices.DeleteFunc(HeadlineFigures(), func(f Figure) bool { return f.Name != "vram_peak_bytes" })...)
