@@ -23,6 +23,7 @@ type detail struct {
 	Warnings          []report.Fact
 	Changes           []string
 	Latencies         []latency
+	Tests             []report.Fact // of llama-bench
 	Charts            []*figure
 	Startup           []serverStart
 	Commands          []command
@@ -69,10 +70,13 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 	d := &detail{
 		Name: report.Clean(r.Step.ID), Verdict: class, Class: strings.ReplaceAll(class, " ", "-"), Simulated: r.Simulated,
 		About:    fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", report.Clean(r.Step.Variant), report.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
-		Headline: headlineOf(r), Latencies: latenciesOf(r.Figures), Startup: startsOf(r), Commands: commandsOf(r), Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
+		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: commandsOf(r), Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
 	}
 	if r.Failure != nil {
 		d.Failure = report.Clean(r.Failure.Error())
+	}
+	for _, row := range r.LlamaBench {
+		d.Tests = append(d.Tests, report.Fact{Name: report.Clean(row.Test + ", " + row.Model), Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD, plural(len(row.SamplesS), "repetition"))})
 	}
 	for i, f := range r.Earlier {
 		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, report.Clean(f.Error())))
@@ -100,13 +104,18 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 	}
 	if p.text || class != string(results.OK) {
 		d.Text, err = report.StepText(run, r.Step.ID)
+		d.Text = cleanLines(d.Text)
 	}
 	return d, err
 }
 
-// headlineOf are the figures of a step in one line.
+// headlineOf are the figures of a step in one line, or why it has none to be
+// shown beside those of others.
 func headlineOf(r *results.Result) string {
 	f := r.Headline()
+	if r.Failure != nil && r.Verdict != results.OK && r.Verdict != results.Suspect {
+		return report.Clean(r.Failure.Error())
+	}
 	if f == nil {
 		if len(r.LlamaBench) > 0 {
 			return plural(len(r.LlamaBench), "test")
@@ -129,7 +138,8 @@ func headlineOf(r *results.Result) string {
 // gapsName stands for ITL where chunks carry several tokens.
 const gapsName = "Gaps between chunks"
 
-func latenciesOf(f *results.Figures) []latency {
+func latenciesOf(r *results.Result) []latency {
+	f := r.Figures
 	if f == nil {
 		return nil
 	}
@@ -137,8 +147,12 @@ func latenciesOf(f *results.Figures) []latency {
 	for _, q := range []struct {
 		name string
 		dist results.Dist
-	}{{"TTFT", f.TTFT}, {"TPOT", f.TPOT}, {"ITL", f.ITL}, {gapsName, f.ICL}, {"E2EL", f.E2EL}, {"TTFT from intended send", f.TTFTFromIntended}, {"E2EL from intended send", f.E2ELFromIntended}} {
-		if q.dist.N == 0 || q.name == gapsName && f.ITL.N > 0 {
+		rate bool // means something only where requests have times of their own
+	}{
+		{"TTFT", f.TTFT, false}, {"TPOT", f.TPOT, false}, {"ITL", f.ITL, false}, {gapsName, f.ICL, false}, {"E2EL", f.E2EL, false},
+		{"TTFT from intended send", f.TTFTFromIntended, true}, {"E2EL from intended send", f.E2ELFromIntended, true},
+	} {
+		if q.dist.N == 0 || q.name == gapsName && f.ITL.N > 0 || q.rate && r.Asked.RequestRate == nil {
 			continue
 		}
 		const p = 99

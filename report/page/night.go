@@ -45,7 +45,7 @@ func (d *drawer) timeline() (*figure, error) {
 	s.Lanes = append(s.Lanes, events)
 	s.Curves = d.nightCurves()
 	svg, err := chart.Timeline(s)
-	return &figure{svg, "Wall clock, for orientation only: all figures are measured on the monotonic clock. Steps lead to their details. " +
+	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: all figures are measured on the monotonic clock. Steps lead to their details. " +
 		"Curves: power of all GPUs that a step used together, and the hottest of them, while steps were measured."}, err
 }
 

@@ -27,6 +27,7 @@ type overview struct {
 type figure struct {
 	SVG     template.HTML
 	Caption string
+	Wide    bool // needs the width of the page
 }
 
 // frontRow is a point of the Pareto front in words.
@@ -185,7 +186,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	svg, err := chart.Scatter(s)
 	caption := "Each point is a variant at a point of the load, linked to its step; means over server lives. Per user: the inverse of the median time per output token. " +
 		"The line joins the Pareto front: no other sound point is better in both. Hollow points are suspect and on no front."
-	return &figure{svg, caption}, rows, err
+	return &figure{SVG: svg, Caption: caption}, rows, err
 }
 
 // short writes a figure to three significant digits or more.
@@ -237,7 +238,7 @@ func (d *drawer) distributions() ([]cdfs, error) {
 // overlay draws one quantity of several cells; nil where none has it.
 func (d *drawer) overlay(name, point string, cells []metrics.Cell, of func(*pass) *metrics.Sketch) (*figure, error) {
 	s := chart.CDFSpec{
-		Head: chart.Head{ID: "cdf-" + name + "-" + point, Title: name + " at " + point},
+		Head: chart.Head{ID: "cdf-" + name + "-" + point, Title: name + " at " + point, Width: 480},
 		X:    chart.Axis{Label: name, Unit: chart.Seconds, Log: true},
 	}
 	steps := 0
@@ -257,5 +258,5 @@ func (d *drawer) overlay(name, point string, cells []metrics.Cell, of func(*pass
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.CDF(s)
-	return &figure{svg, fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %g %%.", name, point, plural(steps, "counted step"), 100*metrics.SketchError)}, err
+	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, plural(steps, "counted step"), 100*metrics.SketchError)}, err
 }

@@ -54,7 +54,7 @@ func Write(w io.Writer, run *results.Run) error {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"link": v.link, "plural": plural, "more": moreThanShown,
+		"link": v.link, "plural": plural, "more": moreThanShown, "clean": report.Clean,
 	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)

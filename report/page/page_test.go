@@ -1,1 +1,227 @@
 package page
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchrig/report"
+	"benchrig/results"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+var (
+	chartPattern = regexp.MustCompile(`(?s)<svg [^>]*id="([^"]*)".*?</svg>`)
+	ownPattern   = regexp.MustCompile(`(?s)(<(style|script)>).*?(</(?:style|script)>)`)
+	hashPattern  = regexp.MustCompile(`sha256-[^ ]*39;`)
+)
+
+// bare is a page without charts, style and script, which have tests of their
+// own, and without the hashes of the latter.
+func bare(page []byte) string {
+	page = chartPattern.ReplaceAll(page, []byte("[chart $1]"))
+	page = ownPattern.ReplaceAll(page, []byte("$1$3"))
+	return hashPattern.ReplaceAllString(string(page), "sha256-x&#39;")
+}
+
+func TestPagesGolden(t *testing.T) {
+	for name, run := range fixtures(t) {
+		t.Run(name, func(t *testing.T) {
+			got := bare(draw(t, run))
+			path := filepath.Join("testdata", name+".html")
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", path, diff)
+			}
+		})
+	}
+}
+
+func TestPagesAreTheSameEveryTime(t *testing.T) {
+	for name, run := range fixtures(t) {
+		first := draw(t, run)
+		for range 3 {
+			if again := draw(t, run); !bytes.Equal(first, again) {
+				t.Fatalf("%s: pages differ (-first +again):\n%s", name, cmp.Diff(string(first), string(again)))
+			}
+		}
+	}
+}
+
+// Every element is closed where it should be, and no id is there twice.
+func TestPagesAreWellFormed(t *testing.T) {
+	for name, run := range fixtures(t) {
+		page := ownPattern.ReplaceAll(draw(t, run), []byte("$1$3"))
+		// HTML lets attributes stand without a value and some elements without an
+		// end; XML does not.
+		page = regexp.MustCompile(`<(meta|input)( [^>]*)>`).ReplaceAll(page, []byte("<$1$2/>"))
+		page = regexp.MustCompile(` (hidden|open|checked)([ />])`).ReplaceAll(page, []byte(` $1=""$2`))
+		d := xml.NewDecoder(bytes.NewReader(page))
+		d.Entity = xml.HTMLEntity
+		ids := map[string]bool{}
+		var links []string
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			start, ok := token.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			for _, a := range start.Attr {
+				switch {
+				case a.Name.Local == "id" && ids[a.Value]:
+					t.Errorf("%s: id %q is there twice", name, a.Value)
+				case a.Name.Local == "id":
+					ids[a.Value] = true
+				case a.Name.Local == "href":
+					links = append(links, a.Value)
+				case a.Name.Local == "src" || a.Name.Local == "style" || strings.HasPrefix(a.Name.Local, "on"):
+					t.Errorf("%s: <%s %s=%q>", name, start.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		}
+		for _, link := range links {
+			if fragment, local := strings.CutPrefix(link, "#"); !local || !ids[fragment] {
+				t.Errorf("%s: link to %q leads nowhere in the page", name, link)
+			}
+		}
+	}
+}
+
+func TestNothingHostileGetsThrough(t *testing.T) {
+	page := string(draw(t, hostile()))
+	if n := strings.Count(page, "<script"); n != 1 {
+		t.Errorf("the page has %d scripts, want its own only", n)
+	}
+	if strings.Contains(page, "<img") {
+		t.Error("the page has an image that a name brought in")
+	}
+	for _, r := range page {
+		if r < ' ' && r != '\n' || r == 0x7f || r == '\u202e' {
+			at := strings.IndexRune(page, r)
+			t.Fatalf("the page holds the control character %U: %.200q", r, page[max(0, at-100):])
+		}
+	}
+	if !strings.Contains(page, "default-src 'none'") && !strings.Contains(page, "default-src &#39;none&#39;") {
+		t.Error("the page has no policy that forbids what it does not need")
+	}
+}
+
+func TestSimulatedIsSaid(t *testing.T) {
+	page := string(draw(t, simulatedRun()))
+	if !strings.Contains(page, `<p class="simulated"`) || strings.Count(page, `<span class="sim">simulated</span>`) != 2 || !strings.Contains(page, "(simulated)</title>") {
+		t.Error("a page of simulated figures does not say so in its title, above everything and at each step")
+	}
+}
+
+func TestStandingSentences(t *testing.T) {
+	repeated := func(a, b []float64) *results.Run {
+		var steps []*results.Result
+		for i := range a {
+			steps = append(steps, measured("a", i+1, a[i]), measured("b", i+1, b[i]))
+		}
+		return alone(steps...)
+	}
+	for _, c := range []struct {
+		name string
+		run  *results.Run
+		want []string // beginnings of the lines
+		told bool
+	}{
+		{"one wins", repeated([]float64{100, 101, 102}, []float64{120, 121, 122}), []string{"b wins at c8: 19.80 % more output tok/s than a (95 % interval of the change +"}, true},
+		{"too close", repeated([]float64{100, 101, 102}, []float64{100.1, 101, 102.1}), []string{"No difference that matters at c8: at c8 b has 0.07 % more"}, false},
+		{"too wide", repeated([]float64{100, 130, 90}, []float64{120, 100, 150}), []string{"Cannot tell which is best at c8: at c8 b has 15.62 % more"}, false},
+		{"not repeated", simulatedRun(), []string{"Cannot tell which is best at c8: at c8 b [sim] has 20.00 % more output tok/s than a [sim] (1 and 1 server lives, no interval); 2 more repeats of each would tell."}, false},
+		{"by latency", rated(), []string{"fast wins at c8: 49.50 % less median E2EL ms than slow"}, true},
+		{"one variant", alone(measured("a", 1, 100)), []string{"Nothing to compare a with: no point has two sound variants. Its best output tok/s is 100.0, at c8, over 1 server life."}, false},
+		{"nothing", alone(), nil, false},
+	} {
+		s := report.StandingOf(c.run)
+		ok := len(s.Lines) == len(c.want) && s.Told == c.told
+		for i := range min(len(s.Lines), len(c.want)) {
+			ok = ok && strings.HasPrefix(s.Lines[i], c.want[i])
+		}
+		if !ok {
+			t.Errorf("%s: standing = %q, told %t, want %q, told %t", c.name, s.Lines, s.Told, c.want, c.told)
+		}
+	}
+}
+
+func TestCommandsGoThroughAShell(t *testing.T) {
+	words := []string{"plain", "", "a b", "it's", `back\slash`, "$HOME `id` \"x\"", "line\nend\n", "tab\t\x1b[31m", "naïve", "100%", "{\"a\": 1}"}
+	var quoted []string
+	for _, w := range words {
+		quoted = append(quoted, quote(w))
+	}
+	line := strings.Join(quoted, " ")
+	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		t.Errorf("the command %q holds control characters", line)
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash to try the quoting with")
+	}
+	out, err := exec.CommandContext(t.Context(), bash, "-c", `printf '%s\0' `+line).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, words) {
+		t.Errorf("bash reads %q, want %q", got, words)
+	}
+}
+
+func TestWriteStepShowsOneStep(t *testing.T) {
+	run := night(t)
+	var out bytes.Buffer
+	if err := WriteStep(&out, run, "variant-01_c1_r1"); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `<details class="step"`); n != 1 {
+		t.Errorf("the page of one step has %d", n)
+	}
+	if err := WriteStep(&out, run, "nobody"); err == nil || !strings.Contains(err.Error(), `"nobody"`) {
+		t.Errorf("WriteStep of an unknown step: %v, want an error that names it", err)
+	}
+}
+
+func TestLastLines(t *testing.T) {
+	long := strings.Repeat("x", 200<<10)
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", nil},
+		{"a\nb\nc\nd\n", []string{"c\n", "d\n"}},
+		{"a\n" + long + "\nend", []string{long[:longestLine], "end"}},
+		{long, []string{long[:longestLine]}},
+	} {
+		if got := lastLines(strings.NewReader(c.text), 2); !slices.Equal(got, c.want) {
+			t.Errorf("lastLines(%.10q) = %.20q, want %.20q", c.text, got, c.want)
+		}
+	}
+}

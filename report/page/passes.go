@@ -99,6 +99,9 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 			failed = err
 			continue
 		}
+		if r.Asked.RequestRate == nil && record.SentS != nil {
+			record.IntendedS = *record.SentS // all were wanted at once: nobody waited for a turn that the load gives
+		}
 		traces.Add(record)
 	}
 	p.keep(traces, b)

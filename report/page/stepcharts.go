@@ -35,11 +35,11 @@ func requestsChart(step string, p *pass) (*figure, error) {
 	svg, err := chart.Requests(chart.RequestsSpec{
 		Head: chart.Head{ID: "requests-" + step, Title: "Requests of " + step}, Rows: p.requests, Total: p.total,
 	})
-	caption := fmt.Sprintf("All %d requests, in the order in which they were wanted.", p.total)
+	caption := fmt.Sprintf("All %d requests, in the order in which they were to be sent.", p.total)
 	if n := len(p.requests); n < p.total {
-		caption = fmt.Sprintf("%d of %d requests, in the order in which they were wanted: some of the slowest and of the failed ones, and of the others every so many. The rest is left out.", n, p.total)
+		caption = fmt.Sprintf("%d of %d requests, in the order in which they were to be sent: some of the slowest and of the failed ones, and of the others every so many. The rest is left out.", n, p.total)
 	}
-	return &figure{svg, caption}, err
+	return &figure{SVG: svg, Caption: caption}, err
 }
 
 func inFlightChart(step string, p *pass) (*figure, error) {
@@ -51,7 +51,7 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 		{Y: chart.Axis{Label: "tokens in flight", Zero: true}, Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
 	}}
 	svg, err := chart.InFlight(s)
-	return &figure{svg, "Requests and tokens that the server had in hand. Tokens: prompts and answers so far of the requests in flight, a lower bound of what the KV cache holds."}, err
+	return &figure{SVG: svg, Caption: "Requests and tokens that the server had in hand. Tokens: prompts and answers so far of the requests in flight, a lower bound of what the KV cache holds."}, err
 }
 
 // devicesChart draws video memory, power and temperature of each GPU.
@@ -83,5 +83,5 @@ func devicesChart(step string, p *pass) (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.Timeline(s)
-	return &figure{svg, "What each GPU said of itself; seconds since the pass began. Of long curves the least and the largest reading of each stretch."}, err
+	return &figure{SVG: svg, Wide: true, Caption: "What each GPU said of itself; seconds since the pass began. Of long curves the least and the largest reading of each stretch."}, err
 }

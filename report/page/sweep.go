@@ -102,7 +102,7 @@ const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over serv
 
 func (d *drawer) lines(f metrics.Figure, x chart.Axis, numbers map[string]float64) (*figure, error) {
 	s := chart.LinesSpec{
-		Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title + " over " + x.Label}, X: x, Y: axisOf(f),
+		Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title + " over " + x.Label, Width: 480}, X: x, Y: axisOf(f),
 	}
 	for _, name := range d.order {
 		series := chart.LineSeries{Name: report.Clean(name), Slot: d.slot(name)}
@@ -132,11 +132,11 @@ func (d *drawer) lines(f metrics.Figure, x chart.Axis, numbers map[string]float6
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.Lines(s)
-	return &figure{svg, f.Title + " over " + x.Label + "; " + better(f) + " " + intervalNote}, err
+	return &figure{SVG: svg, Caption: f.Title + " over " + x.Label + "; " + better(f) + " " + intervalNote}, err
 }
 
 func (d *drawer) bars(f metrics.Figure) (*figure, error) {
-	s := chart.BarsSpec{Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title}, Value: axisOf(f)}
+	s := chart.BarsSpec{Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title, Width: 480}, Value: axisOf(f)}
 	s.Value.Zero = true
 	for _, c := range d.cells {
 		arm := d.armOf(c, f)
@@ -156,7 +156,7 @@ func (d *drawer) bars(f metrics.Figure) (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.Bars(s)
-	return &figure{svg, f.Title + "; " + better(f) + " " + intervalNote}, err
+	return &figure{SVG: svg, Caption: f.Title + "; " + better(f) + " " + intervalNote}, err
 }
 
 // armOf describes a cell's figure in the unit of its axis.

@@ -126,14 +126,11 @@
         say(ok ? "Copied" : "Selected; press Ctrl+C");
         setTimeout(function () { button.textContent = "Copy"; }, 2000);
       };
-      var select = function () {
-        getSelection().selectAllChildren(box.querySelector("code"));
-        var ok = false;
-        try { ok = document.execCommand("copy"); } catch (e) { ok = false; }
-        done(ok);
-      };
-      if (!navigator.clipboard) { select(); return; }
-      navigator.clipboard.writeText(text).then(function () { done(true); }, select);
+      getSelection().selectAllChildren(box.querySelector("code"));
+      var copied = false;
+      try { copied = document.execCommand("copy"); } catch (e) { copied = false; }
+      if (copied || !navigator.clipboard) { done(copied); return; }
+      navigator.clipboard.writeText(text).then(function () { done(true); }, function () { done(false); });
     });
   });
 
