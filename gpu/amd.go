@@ -146,17 +146,9 @@ func suspended(status string) bool { return strings.HasPrefix(status, "suspend")
 // amdCards lists /sys/class/drm/cardN, without their connectors, in PCI order.
 func amdCards(root string) []amdCard {
 	base := filepath.Join("/", root, "sys/class/drm")
-	entries, err := os.ReadDir(base)
-	if err != nil {
-		return nil
-	}
 	var cards []amdCard
-	for _, entry := range entries {
-		number, ok := strings.CutPrefix(entry.Name(), "card")
-		if _, err := strconv.Atoi(number); !ok || err != nil {
-			continue
-		}
-		folder, err := filepath.EvalSymlinks(filepath.Join(base, entry.Name(), "device"))
+	for _, n := range numbered(base, "card") {
+		folder, err := filepath.EvalSymlinks(filepath.Join(base, "card"+strconv.Itoa(n), "device"))
 		if err != nil || readText(filepath.Join(folder, "vendor")) != amdVendorID {
 			continue
 		}

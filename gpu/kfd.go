@@ -24,19 +24,8 @@ type kfdNode struct {
 // kfdNodes lists the nodes of the compute topology that are GPUs.
 func kfdNodes(root string) []kfdNode {
 	base := filepath.Join("/", root, "sys/class/kfd/kfd/topology/nodes")
-	entries, err := os.ReadDir(base)
-	if err != nil {
-		return nil
-	}
-	var numbers []int
-	for _, entry := range entries {
-		if n, err := strconv.Atoi(entry.Name()); err == nil {
-			numbers = append(numbers, n)
-		}
-	}
-	slices.Sort(numbers)
 	var nodes []kfdNode
-	for _, n := range numbers {
+	for _, n := range numbered(base, "") {
 		folder := filepath.Join(base, strconv.Itoa(n))
 		if properties := readProperties(filepath.Join(folder, "properties")); properties["simd_count"] > 0 {
 			node := newKFDNode(properties)
@@ -47,6 +36,24 @@ func kfdNodes(root string) []kfdNode {
 		}
 	}
 	return nodes
+}
+
+// numbered lists the numbers of the entries of a folder that are named prefix
+// and a number, ascending.
+func numbered(folder, prefix string) []int {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var numbers []int
+	for _, entry := range entries {
+		digits, ok := strings.CutPrefix(entry.Name(), prefix)
+		if n, err := strconv.Atoi(digits); ok && err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
 }
 
 func newKFDNode(properties map[string]uint64) kfdNode {
