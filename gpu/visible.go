@@ -16,6 +16,11 @@ const (
 	envVulkan      = "GGML_VK_VISIBLE_DEVICES"
 )
 
+// VisibilityVariables are all that VisibleTo looks at.
+func VisibilityVariables() []string {
+	return []string{envCUDAVisible, envCUDAOrder, envHIPVisible, envROCRVisible, envVulkan}
+}
+
 // VisibleTo lists the devices that a server with this environment sees, in
 // the order in which it counts them, so that the same ones are sampled. None
 // of the tools that read GPUs follows these variables. Where the variables

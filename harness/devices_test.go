@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -23,13 +24,57 @@ func TestDevicesOf(t *testing.T) {
 		{"given", launchers.Kind{}, false, []int{2, 0}, []string{"GPU-a", "amd:2"}},
 		{"hidden", launchers.Kind{}, false, []int{}, nil},
 		{"takes what it sees", launchers.Kind{}, false, nil, all},
-		{"gpus: none", launchers.Kind{}, true, nil, nil},
+		{"gpus: none", launchers.Kind{}, true, nil, all},
 		{"external", launchers.Kind{External: true}, false, nil, nil},
 		{"simulator", launchers.Kind{Simulated: true}, false, nil, nil},
 	} {
 		v := scenarios.Variant{Server: scenarios.Server{GPUs: scenarios.GPUs{None: c.none}}}
 		if got := devicesOf(c.kind, v, box, c.given); !slices.Equal(got, c.want) {
 			t.Errorf("%s: devicesOf() = %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A server that is not placed sees what the variables that it inherits or is
+// given leave of the box.
+func TestSeenBy(t *testing.T) {
+	t.Parallel()
+	var devices []gpu.Device
+	for i := range 4 {
+		devices = append(devices, gpu.Device{Index: i, Vendor: gpu.AMD, UUID: fmt.Sprintf("GPU-%016x", i+1), VRAMBytes: new(int64(1 << 30))})
+	}
+	for _, c := range []struct {
+		name      string
+		inherited map[string]string
+		own       map[string]scenarios.EnvValue
+		change    func(*Box, *launchers.Kind, *scenarios.Variant)
+		want      []int
+	}{
+		{"nothing set", nil, nil, nil, []int{0, 1, 2, 3}},
+		{"inherited", map[string]string{"HIP_VISIBLE_DEVICES": "2,0"}, nil, nil, []int{2, 0}},
+		{"one inside of the other", map[string]string{"ROCR_VISIBLE_DEVICES": "1,3", "HIP_VISIBLE_DEVICES": "1"}, nil, nil, []int{3}},
+		{"the variant's own", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, map[string]scenarios.EnvValue{"HIP_VISIBLE_DEVICES": {Value: "1"}}, nil, []int{1}},
+		{"removed", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, map[string]scenarios.EnvValue{"HIP_VISIBLE_DEVICES": {Unset: true}}, nil, []int{0, 1, 2, 3}},
+		{"none left", map[string]string{"HIP_VISIBLE_DEVICES": ""}, nil, nil, nil},
+		{"a container inherits nothing", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, _ *launchers.Kind, v *scenarios.Variant) {
+			v.Server.Container.Image = "rocm/vllm"
+		}, []int{0, 1, 2, 3}},
+		{"external", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, k *launchers.Kind, _ *scenarios.Variant) { k.External = true }, []int{0, 1, 2, 3}},
+		{"granted by a scheduler", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(b *Box, _ *launchers.Kind, _ *scenarios.Variant) {
+			b.Devices, b.Granted = b.Devices[2:3], []int{2}
+		}, []int{2}},
+	} {
+		box, kind, v := Box{Devices: devices, Visibility: c.inherited}, launchers.Kind{}, scenarios.Variant{Server: scenarios.Server{Env: c.own}}
+		if c.change != nil {
+			c.change(&box, &kind, &v)
+		}
+		seen, _ := box.seenBy(kind, v)
+		var got []int
+		for _, d := range seen {
+			got = append(got, d.Index)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: seenBy() = %v, want %v", c.name, got, c.want)
 		}
 	}
 }

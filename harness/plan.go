@@ -18,6 +18,8 @@ type Box struct {
 	Devices []gpu.Device // of Vendor, by index; nil: only their number is known
 	Granted []int        // indices of the GPUs that a scheduler has granted, GPUs of them; nil: all
 
+	Visibility map[string]string // variables of our environment by which servers know their GPUs that are not placed
+
 	PortOffset int // added to ports that bench chooses, so that jobs on one box look for them in different places
 }
 

@@ -40,13 +40,17 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 }
 
 // devicesOf are the ids of the GPUs whose memory must be back after a stop:
-// those that a server is given, or all of the box where it takes what it sees.
+// those that a server is given, or where it is given none those that it sees.
 func devicesOf(kind launchers.Kind, v scenarios.Variant, box Box, given []int) []string {
-	if kind.External || kind.Simulated || v.Server.GPUs.None {
+	if kind.External || kind.Simulated {
 		return nil
 	}
+	devices := box.Devices
+	if given == nil {
+		devices, _ = box.seenBy(kind, v)
+	}
 	var ids []string
-	for _, d := range box.Devices {
+	for _, d := range devices {
 		if given == nil || slices.Contains(given, d.Index) {
 			ids = append(ids, d.ID())
 		}

@@ -177,8 +177,9 @@ func (r *Runner) startWatch(ctx context.Context, a attempt, servers []Server, re
 	if !r.watches() {
 		return
 	}
-	used := r.usedDevices(servers)
+	used, notes := r.usedDevices(servers, a.Variant)
 	w := newWatcher(idsOf(used))
+	w.notes = notes
 	w.runner, w.devices, w.dir, w.variant = r, used, r.dirOf(a), a.Variant
 	w.sampling = r.Telemetry.Start(ctx, w.take)
 	r.watching.now = w
@@ -207,15 +208,21 @@ func (r *Runner) watchers() []Observer {
 	return []Observer{r.watching.now}
 }
 
-// usedDevices are the GPUs that servers were placed on; all of the box where
-// none was placed.
-func (r *Runner) usedDevices(servers []Server) []gpu.Device {
+// usedDevices are the GPUs that servers were placed on, and where none was
+// placed those that they see. notes say what cannot be told of that.
+func (r *Runner) usedDevices(servers []Server, variant string) (devices []gpu.Device, notes []string) {
 	var placed []int
 	for _, s := range servers {
 		placed = append(placed, s.Info().GPUs...)
 	}
 	if len(placed) == 0 {
-		return r.Box.Devices
+		for _, v := range r.Scenario.Variants {
+			if v.Name == variant {
+				kind, _ := launchers.Lookup(v.Server.Launcher)
+				return r.Box.seenBy(kind, v)
+			}
+		}
+		return r.Box.Devices, nil
 	}
 	var used []gpu.Device
 	for _, d := range r.Box.Devices {
@@ -223,7 +230,7 @@ func (r *Runner) usedDevices(servers []Server) []gpu.Device {
 			used = append(used, d)
 		}
 	}
-	return used
+	return used, nil
 }
 
 func idsOf(devices []gpu.Device) []string {

@@ -23,6 +23,7 @@ type watcher struct {
 	devices   []gpu.Device // that the step uses
 	dir       string       // of the step
 	variant   string
+	notes     []string // of which GPUs the servers see
 	sampling  Sampling
 	strangers *strangers                // nil: nobody looks for them
 	seen      func(*results.GPUReading) // called with every reading; nil: nobody cares
@@ -184,6 +185,7 @@ func (w *watcher) Judge(result *results.Result) {
 		CPUShare: new(w.cost.CPUShare), ToS: to, Figures: result.Figures,
 	}
 	t := metrics.Telemetry(w.samples, in)
+	t.Notes = append(t.Notes, w.notes...)
 	result.Telemetry = t
 	if w.err != nil {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnTelemetryGaps, Message: fmt.Sprintf("readings are missing: %v", w.err)})

@@ -227,6 +227,18 @@ func (d loadDriver) Run(ctx context.Context, o load.Options, prompts []load.Prom
 	return report, err
 }
 
+// visibility are the variables of our environment that say which GPUs a server
+// sees that inherits them.
+func visibility(e env) map[string]string {
+	found := map[string]string{}
+	for _, name := range gpu.VisibilityVariables() {
+		if value, ok := e.lookup(name); ok {
+			found[name] = value
+		}
+	}
+	return found
+}
+
 func boxOf(inventory gpu.Inventory, self string) harness.Box {
 	return harness.Box{Self: self, Vendor: inventory.Vendor(), GPUs: inventory.Count(), Devices: inventory.Of(inventory.Vendor())}
 }

@@ -69,6 +69,7 @@ func planSession(ctx context.Context, e env, sc *scenarios.Scenario, boxOf func(
 		return nil, usageError(err)
 	}
 	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.self)}
+	s.box.Visibility = visibility(e)
 	s.node, _ = os.Hostname() // "": not known
 	if s.plan, err = harness.NewPlan(sc, s.box); err != nil {
 		return nil, usageError(err)

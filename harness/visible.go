@@ -1,0 +1,35 @@
+package harness
+
+import (
+	"maps"
+
+	"benchrig/gpu"
+	"benchrig/launchers"
+	"benchrig/scenarios"
+)
+
+// seenBy are the GPUs that a server of a variant sees which is not placed on
+// some: those that the variables of its environment leave of the box. notes
+// say where the variables cannot tell.
+func (b Box) seenBy(kind launchers.Kind, v scenarios.Variant) (devices []gpu.Device, notes []string) {
+	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // nothing tells; a scheduler has said it all
+		return b.Devices, nil
+	}
+	env := maps.Clone(b.Visibility)
+	if env == nil || v.Server.Container.Image != "" { // a container inherits nothing
+		env = map[string]string{}
+	}
+	for _, name := range gpu.VisibilityVariables() {
+		value, told := v.Server.Env[name]
+		switch {
+		case told && value.Unset:
+			delete(env, name)
+		case told:
+			env[name] = value.Value
+		}
+	}
+	if len(env) == 0 {
+		return b.Devices, nil
+	}
+	return gpu.VisibleTo(env, gpu.Inventory{GPUs: b.Devices})
+}
