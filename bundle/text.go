@@ -1,0 +1,127 @@
+package bundle
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// openPlain opens a file of a run folder for reading what it holds before
+// compression.
+func openPlain(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil || !strings.HasSuffix(path, compressed) {
+		return f, err
+	}
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return plain{z, f}, nil
+}
+
+type plain struct {
+	*zstd.Decoder
+	f *os.File
+}
+
+// Read ends where a stream was cut: what was written until then counts.
+func (p plain) Read(b []byte) (int, error) {
+	n, err := p.Decoder.Read(b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (p plain) Close() error {
+	p.Decoder.Close()
+	return p.f.Close()
+}
+
+// closing closes what was read, whose own error counts more.
+func closing(c io.Closer, err error) error {
+	if closeErr := c.Close(); err == nil {
+		return closeErr
+	}
+	return err
+}
+
+// eachLine gives every line with its end. The line is valid until the next.
+func eachLine(in io.Reader, each func([]byte) error) error {
+	const buffer = 256 << 10
+	r := bufio.NewReaderSize(in, buffer)
+	var long []byte
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, line...)
+			continue
+		}
+		if long != nil {
+			line = append(long, line...)
+			long = nil
+		}
+		if len(line) > 0 {
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// shortener keeps the beginning and the end of a long text.
+type shortener struct {
+	out        io.Writer
+	head, tail int64
+	kept       int64
+	ring       []byte // the last bytes
+	lost       int64
+}
+
+func (s *shortener) Write(data []byte) (int, error) {
+	n := len(data)
+	if room := s.head - s.kept; room > 0 {
+		part := data[:min(int64(len(data)), room)]
+		if _, err := s.out.Write(part); err != nil {
+			return 0, err
+		}
+		s.kept += int64(len(part))
+		data = data[len(part):]
+	}
+	s.ring = append(s.ring, data...)
+	const slack = 2
+	if int64(len(s.ring)) > slack*max(s.tail, 1) {
+		s.drop()
+	}
+	return n, nil
+}
+
+func (s *shortener) drop() {
+	if over := int64(len(s.ring)) - s.tail; over > 0 {
+		s.lost += over
+		s.ring = append(s.ring[:0], s.ring[over:]...)
+	}
+}
+
+func (s *shortener) finish() error {
+	s.drop()
+	if s.lost > 0 {
+		if _, err := fmt.Fprintf(s.out, "\n[... %d bytes left out of the bundle ...]\n", s.lost); err != nil {
+			return err
+		}
+	}
+	_, err := s.out.Write(s.ring)
+	return err
+}
