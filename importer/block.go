@@ -10,7 +10,7 @@ import (
 
 var (
 	blockLine = regexp.MustCompile(`^([A-Z][A-Za-z0-9 ().%/,-]*?):\s+(\S.*)$`)
-	blockRule = regexp.MustCompile(`^(-{2,}.*-{2,}|={10,})$`)
+	blockEnd  = regexp.MustCompile(`^={10,}$`)
 )
 
 // block reads a printed result from its head line on.
@@ -18,37 +18,35 @@ func (s *scanner) block(head textLine) {
 	e := newEntry(s.name, formatText, head.no)
 	s.keep(head, results.LineHeading)
 	ended := false
-	for s.at++; s.at < len(s.lines); s.at++ {
+	for s.at++; s.at < len(s.lines) && !ended; s.at++ {
 		l := s.lines[s.at]
-		raw := strings.TrimSpace(listMark.ReplaceAllString(l.text, ""))
-		plain := strings.TrimSpace(strings.TrimLeft(raw, "#"))
-		if strings.HasPrefix(strings.TrimSpace(l.text), "====") && !blockHead.MatchString(strings.TrimSpace(l.text)) {
-			ended = true
-			break
-		}
-		m := blockLine.FindStringSubmatch(raw)
+		raw := strings.TrimSpace(l.text)
+		m := blockLine.FindStringSubmatch(plainText(l.text))
 		switch {
-		case raw == "" || blockRule.MatchString(strings.TrimSpace(l.text)):
-		case m != nil && !blockHead.MatchString(strings.TrimSpace(l.text)):
+		case blockEnd.MatchString(raw):
+			ended = true
+		case raw == "" || isPart(strings.Trim(raw, "-# ")):
+		case m != nil:
 			s.blockValue(e, m[1], m[2], l.no)
-		case isPart(plain):
-			s.keep(l, results.LineHeading)
 		default:
-			s.at-- // no line of the block
-			s.close(e, ended)
+			s.close(e, false) // no line of a block
+			s.at--
 			return
 		}
 	}
+	s.at--
 	s.close(e, ended)
+}
+
+func isBlockHead(text string) bool {
+	return strings.Contains(text, "Benchmark Result") && blockHead.MatchString(text)
 }
 
 // isPart is the title of a part of a block.
 func isPart(text string) bool {
-	lower := strings.ToLower(text)
-	for _, part := range []string{"time to first token", "time per output token (excl. 1st token)", "time per output token", "inter-token latency", "end-to-end latency", "end-to-end latency (e2el)"} {
-		if lower == part {
-			return true
-		}
+	switch strings.ToLower(text) {
+	case "time to first token", "time per output token (excl. 1st token)", "time per output token", "inter-token latency", "end-to-end latency":
+		return true
 	}
 	return false
 }
@@ -109,6 +107,9 @@ func generationBy(args [][2]string) results.Generation {
 // draftingIn reads the line in which vLLM before V1 tells of speculative
 // decoding; nil: it is none.
 func draftingIn(text string) *results.Drafting {
+	if !strings.Contains(text, "Draft acceptance") {
+		return nil
+	}
 	m := draftLine.FindStringSubmatch(text)
 	if m == nil {
 		return nil

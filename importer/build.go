@@ -36,10 +36,14 @@ func (s Step) Method() string {
 	return results.MethodServing
 }
 
-// settingKeys are the settings that Options.Sets may tell, by what they become.
-var settingKeys = []string{
-	"model", "engine_version", "gpus", "driver", "host", "max_concurrency", "request_rate", "num_prompts", "input_len", "output_len", "dataset", "endpoint",
-	"ignore_eos", "temperature", "burstiness",
+// settable says that a setting of Options.Sets has a place of its own; the
+// others are parameters.
+func settable(key string) bool {
+	switch key {
+	case "max_concurrency", "request_rate", "num_prompts", "input_len", "output_len", "dataset", "endpoint", "ignore_eos", "temperature", "burstiness":
+		return true
+	}
+	return false
 }
 
 func checkSets(sets []Setting) error {
@@ -62,16 +66,17 @@ func (e *entry) assume(s Setting) {
 		return
 	}
 	switch {
+	case s.Key == "gpus" || s.Key == "driver" || s.Key == "host" || s.Key == "engine_version":
 	case s.Key == "model":
 		if e.model == "" {
 			e.model = s.Value
 		}
-	case slices.Contains(settingKeys, s.Key):
-		if e.told(s.Key) || s.Key == "gpus" || s.Key == "driver" || s.Key == "host" || s.Key == "engine_version" {
+	case settable(s.Key):
+		if e.told(s.Key) {
 			return
 		}
 		t := target{name: s.Key, scale: 1}
-		if words[s.Key] {
+		if isWord(s.Key) {
 			t.scale = 0
 		}
 		e.put(t, true, "--set "+s.Key, s.Value, 0)
@@ -98,10 +103,10 @@ func (e *entry) finish() {
 		e.tell("api")
 	}
 	f.Asked = max(a.NumPrompts, f.Completed+f.Failed)
-	if f.Failed == 0 && e.stated("completed") && f.Completed < f.Asked {
+	if f.Failed == 0 && e.countStated() && f.Completed < f.Asked {
 		f.Failed = f.Asked - f.Completed
 	}
-	if e.stated("completed") {
+	if e.countStated() {
 		for _, d := range []*results.Dist{&f.TTFT, &f.E2EL} { // by definition one a successful request
 			if d.N == 0 && (d.Mean != nil || d.Median != nil || len(d.Percentiles) > 0) {
 				d.N = f.Completed
@@ -111,11 +116,13 @@ func (e *entry) finish() {
 	if f.ICL.N == 0 && f.ICL.Mean == nil {
 		f.ICL = f.ITL
 	}
-	e.checkRates()
+	if e.verdict == "" || e.verdict == results.OK {
+		e.checkRates()
+	}
 }
 
-func (e *entry) stated(as string) bool {
-	return slices.ContainsFunc(e.origin.Stated, func(s results.StatedValue) bool { return s.As == as })
+func (e *entry) countStated() bool {
+	return slices.ContainsFunc(e.origin.Stated, func(s results.StatedValue) bool { return s.As == "completed" })
 }
 
 // half is half a unit of the last digit of a stated value; ok is false where it
@@ -152,7 +159,7 @@ func (e *entry) checkRates() {
 			e.warn(results.WarnImportedDiffers, "%s is stated as %g, and counts and duration give %.6g to %.6g", name, v, low, high)
 		}
 	}
-	if e.stated("completed") {
+	if e.countStated() {
 		check("request_throughput", float64(f.Completed))
 	}
 	if f.TotalOutputTokens == nil {
@@ -166,10 +173,11 @@ func (e *entry) checkRates() {
 
 // step makes the result of a named entry.
 func (e *entry) step(sets []Setting) Step {
-	e.warnings = append([]results.Warning{{
-		Code:    results.WarnImported,
-		Message: fmt.Sprintf("read out of %s (%s), not measured here: no telemetry, no proof of a clean start; the client is not ours", e.origin.File, e.origin.Format),
-	}}, e.warnings...)
+	text := fmt.Sprintf("read out of %s (%s), not measured here: no telemetry, no proof of a clean start; the client is not ours", e.origin.File, e.origin.Format)
+	if e.origin.Ours() {
+		text = fmt.Sprintf("read out of %s (%s): bench measured it elsewhere", e.origin.File, e.origin.Format)
+	}
+	e.warnings = append([]results.Warning{{Code: results.WarnImported, Message: text}}, e.warnings...)
 	if e.own != nil {
 		r := *e.own
 		r.Step, r.Imported = e.ref, &e.origin
@@ -219,7 +227,7 @@ func (e *entry) judge(r *results.Result) {
 		})
 	}
 	evidence := metrics.Evidence{Figures: *r.Figures, Asked: r.Asked}
-	if !e.stated("completed") {
+	if !e.countStated() {
 		evidence.Figures.Asked, evidence.Figures.Completed = 1, 1 // it is not told, and figures there are
 	}
 	r.Verdict, r.Failure = metrics.Verdict(evidence, r.Warnings, 0)

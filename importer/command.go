@@ -23,6 +23,9 @@ var (
 // commandIn reads a command line; ok is false for other text. Sentences that
 // only name a program are none.
 func commandIn(text string) (c command, ok bool) {
+	if !namesProgram(text) {
+		return command{}, false
+	}
 	text = strings.Trim(text, "` ")
 	server, client := serverCommand.FindStringIndex(text), clientCommand.FindStringIndex(text)
 	if server == nil && client == nil {
@@ -82,6 +85,16 @@ func shellWords(text string) []string {
 	}
 	end()
 	return words
+}
+
+// namesProgram is a quick look before a thorough one.
+func namesProgram(text string) bool {
+	for _, name := range []string{"vllm", "llama-", "sglang", "docker run", "podman run", "benchmark_", "text-generation-launcher", "genai-perf"} {
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // isProgram says that words begin as a command does.
@@ -148,9 +161,10 @@ func namespace(text string) (all [][2]string) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quote != 0:
-			if c == '\\' {
+			switch c {
+			case '\\':
 				i++
-			} else if c == quote {
+			case quote:
 				quote = 0
 			}
 		case c == '\'' || c == '"':
@@ -169,10 +183,20 @@ func namespace(text string) (all [][2]string) {
 	return all
 }
 
-// fromClient are the arguments of a client that say what load it sends.
-var fromClient = map[string]string{
-	"num_prompts": "num_prompts", "max_concurrency": "max_concurrency", "request_rate": "request_rate", "burstiness": "burstiness", "model": "model", "backend": "backend",
-	"endpoint": "endpoint", "dataset_name": "dataset", "dataset_path": "dataset_path", "ignore_eos": "ignore_eos", "temperature": "temperature", "tokenizer": "tokenizer",
+// settingOf is the setting that an argument of a client is; "": none that says
+// what load it sends.
+func settingOf(argument, dataset string) string {
+	switch argument {
+	case "num_prompts", "max_concurrency", "request_rate", "burstiness", "model", "backend", "endpoint", "dataset_path", "ignore_eos", "temperature", "tokenizer":
+		return argument
+	case "dataset_name":
+		return "dataset"
+	case "random_input_len", "random_output_len":
+		if dataset == "random" {
+			return strings.TrimPrefix(argument, "random_")
+		}
+	}
+	return ""
 }
 
 // settle applies a client's arguments to a result.
@@ -184,15 +208,12 @@ func (e *entry) settle(args [][2]string, line int) {
 		}
 	}
 	for _, a := range args {
-		name, ok := fromClient[a[0]]
-		if dataset == "random" && (a[0] == "random_input_len" || a[0] == "random_output_len") {
-			name, ok = strings.TrimPrefix(a[0], "random_"), true
-		}
-		if !ok {
+		name := settingOf(a[0], dataset)
+		if name == "" {
 			continue
 		}
 		t := target{name: name, scale: 1}
-		if words[name] {
+		if isWord(name) {
 			t.scale = 0
 		}
 		e.put(t, true, a[0], a[1], line)

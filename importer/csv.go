@@ -70,9 +70,12 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		line, _ := reader.FieldPos(0)
+		line := 0
+		if len(cells) > 0 {
+			line, _ = reader.FieldPos(0)
+		}
 		switch {
-		case err != nil && cells == nil:
+		case err != nil:
 			var at *csv.ParseError
 			if !errors.As(err, &at) {
 				return nil, nil, fmt.Errorf("read CSV: %w", err)
@@ -116,7 +119,8 @@ func fromRow(name string, heads, cells []string, line int) *entry {
 			e.take(head, text, line, true)
 		}
 	}
-	if hasAll(heads, "scenario", "run_id", "verdict") { // of bench
+	if hasAll(heads, "scenario", "run_id", "verdict") {
+		e.origin.Format = formatOwnCSV
 		return e
 	}
 	e.origin.Reading = results.VLLM

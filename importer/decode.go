@@ -37,7 +37,7 @@ func utf16Bytes(data []byte, low, high int) []byte {
 // textLine is a line as a terminal shows it, with its number in the file.
 type textLine struct {
 	no   int
-	text string // without escape sequences, blanks at its end, quotation marks of mail
+	text string // without escape sequences and blanks at its end
 }
 
 var (
@@ -55,10 +55,14 @@ func linesOf(text []byte) (lines []textLine, overwritten int) {
 		if strings.IndexByte(line, 0x1b) >= 0 {
 			line = escapes.ReplaceAllString(line, "")
 		}
+		if strings.IndexByte(line, '\r') < 0 {
+			lines = append(lines, textLine{no, strings.TrimRight(line, " \t")})
+			continue
+		}
 		parts := strings.Split(line, "\r")
 		for i, part := range parts {
 			part = strings.TrimRight(part, " \t")
-			if i < len(parts)-1 && (part == "" || progress.MatchString(part)) {
+			if i < len(parts)-1 && (part == "" || isProgress(part)) {
 				if part != "" {
 					overwritten++
 				}

@@ -11,6 +11,7 @@ package importer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"benchrig/results"
@@ -52,6 +53,7 @@ const (
 	formatVLLM      = "vllm-json"
 	formatSGLang    = "sglang-json"
 	formatOwn       = "bench-json"
+	formatOwnCSV    = "bench-csv"
 	formatLlamaJSON = "llama-bench-json"
 	formatLlamaSQL  = "llama-bench-sql"
 	formatCSV       = "csv"
@@ -68,7 +70,7 @@ func Import(sources []Source, o Options) (*Imported, error) {
 	if err := checkSets(o.Sets); err != nil {
 		return nil, err
 	}
-	if o.Format != "" && !known(o.Format) {
+	if o.Format != "" && !slices.Contains(Formats(), o.Format) {
 		return nil, fmt.Errorf("format %q: want one of %s", o.Format, strings.Join(Formats(), ", "))
 	}
 	out := &Imported{}
@@ -99,15 +101,6 @@ func anyCommand(files []results.ImportedFile) bool {
 			if l.Kind == results.LineCommand {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-func known(format string) bool {
-	for _, f := range Formats() {
-		if f == format {
-			return true
 		}
 	}
 	return false

@@ -256,8 +256,13 @@ func (e *entry) settingText(name string) string {
 		name string
 		v    *float64
 	}{
-		{"max_concurrency", float(a.MaxConcurrency)}, {"input_len", float(a.InputLen)}, {"output_len", float(a.OutputLen)}, {"num_prompts", float(&a.NumPrompts)},
-		{"request_rate", a.RequestRate}, {"burstiness", a.Burstiness}, {"temperature", a.Temperature},
+		{"max_concurrency", float(a.MaxConcurrency)},
+		{"input_len", float(a.InputLen)},
+		{"output_len", float(a.OutputLen)},
+		{"num_prompts", float(&a.NumPrompts)},
+		{"request_rate", a.RequestRate},
+		{"burstiness", a.Burstiness},
+		{"temperature", a.Temperature},
 	} {
 		if known.name == name && known.v != nil {
 			return textOf(*known.v, false)

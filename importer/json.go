@@ -48,13 +48,13 @@ func withoutNaN(data []byte) []byte {
 	}
 	out := make([]byte, 0, len(data)+len(data)/16)
 	for i := 0; i < len(data); {
-		switch {
-		case data[i] == '"':
+		switch data[i] {
+		case '"':
 			end := stringEnd(data, i)
 			out = append(out, data[i:end]...)
 			i = end
 			continue
-		case data[i] == 'N' || data[i] == 'I' || data[i] == '-':
+		case 'N', 'I', '-':
 			if word := wordAt(data[i:]); word != "" {
 				out = append(append(append(out, '"'), word...), '"')
 				i += len(word)

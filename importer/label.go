@@ -26,45 +26,125 @@ func (t target) as() string {
 }
 
 // isFigure tells measurements from settings.
-func (t target) isFigure() bool { return t.stat != "" || figureNames[t.name] }
+func (t target) isFigure() bool { return t.stat != "" || figureNamed(t.name) }
 
-var figureNames = map[string]bool{
-	"completed": true, "failed": true, "duration_s": true, "total_input_tokens": true, "total_output_tokens": true, "request_throughput": true,
-	"request_goodput": true, "output_throughput": true, "total_token_throughput": true, "max_output_tokens_per_s": true, "peak_concurrent_requests": true,
+// figureNamed says whether a plain name is a measurement's.
+func figureNamed(name string) bool {
+	switch name {
+	case "completed", "failed", "duration_s", "total_input_tokens", "total_output_tokens", "request_throughput",
+		"request_goodput", "output_throughput", "total_token_throughput", "max_output_tokens_per_s", "peak_concurrent_requests":
+		return true
+	}
+	return false
 }
 
-// plainNames are figures and settings by how files call them, in words.
-var plainNames = map[string]string{
-	"successful requests": "completed", "completed": "completed", "completed requests": "completed", "failed requests": "failed", "failed": "failed",
-	"total input tokens": "total_input_tokens", "total generated tokens": "total_output_tokens", "total output tokens": "total_output_tokens",
-	"request throughput": "request_throughput", "req s": "request_throughput", "requests s": "request_throughput", "qps": "request_throughput",
-	"request goodput": "request_goodput", "output token throughput": "output_throughput", "output throughput": "output_throughput",
-	"output tok s": "output_throughput", "output tokens s": "output_throughput", "total token throughput": "total_token_throughput",
-	"total tok s": "total_token_throughput", "total tokens s": "total_token_throughput", "peak output token throughput": "max_output_tokens_per_s",
-	"max output tokens per s": "max_output_tokens_per_s", "peak concurrent requests": "peak_concurrent_requests", "max concurrent requests": "peak_concurrent_requests",
-	"maximum request concurrency": "max_concurrency", "max request concurrency": "max_concurrency", "max concurrency": "max_concurrency",
-	"request rate": "request_rate", "traffic request rate": "request_rate", "request rate configured": "request_rate", "burstiness factor": "burstiness", "burstiness": "burstiness",
-	"num prompts": "num_prompts", "number of prompts": "num_prompts", "model": "model", "model id": "model", "backend": "backend",
-	"endpoint": "endpoint", "dataset name": "dataset", "dataset path": "dataset_path", "random input len": "input_len", "random output len": "output_len",
-	"ignore eos": "ignore_eos", "temperature": "temperature", "tokenizer id": "tokenizer", "tokenizer": "tokenizer",
-	"asked": "num_prompts", "variant": "variant", "point": "point", "repeat": "repeat", "label": "label", "date": "date",
+// plainName is a figure or setting by how files call it, in words; "": unknown.
+func plainName(text string) string {
+	switch text {
+	case "successful requests", "completed", "completed requests":
+		return "completed"
+	case "failed requests", "failed":
+		return "failed"
+	case "total input tokens":
+		return "total_input_tokens"
+	case "total generated tokens", "total output tokens":
+		return "total_output_tokens"
+	case "request throughput", "req s", "requests s", "qps":
+		return "request_throughput"
+	case "request goodput":
+		return "request_goodput"
+	case "output token throughput", "output throughput", "output tok s", "output tokens s":
+		return "output_throughput"
+	case "total token throughput", "total tok s", "total tokens s":
+		return "total_token_throughput"
+	case "peak output token throughput", "max output tokens per s":
+		return "max_output_tokens_per_s"
+	case "peak concurrent requests", "max concurrent requests":
+		return "peak_concurrent_requests"
+	case "maximum request concurrency", "max request concurrency", "max concurrency":
+		return "max_concurrency"
+	case "request rate", "traffic request rate", "request rate configured":
+		return "request_rate"
+	case "burstiness factor", "burstiness":
+		return "burstiness"
+	case "num prompts", "number of prompts", "asked":
+		return "num_prompts"
+	case "model", "model id":
+		return "model"
+	case "backend":
+		return "backend"
+	case "endpoint":
+		return "endpoint"
+	case "dataset name":
+		return "dataset"
+	case "dataset path":
+		return "dataset_path"
+	case "random input len":
+		return "input_len"
+	case "random output len":
+		return "output_len"
+	case "ignore eos":
+		return "ignore_eos"
+	case "temperature":
+		return "temperature"
+	case "tokenizer id", "tokenizer":
+		return "tokenizer"
+	case "variant":
+		return "variant"
+	case "point":
+		return "point"
+	case "repeat":
+		return "repeat"
+	case "label":
+		return "label"
+	case "date":
+		return "date"
+	}
+	return ""
 }
 
-// words are settings whose values are no numbers.
-var words = map[string]bool{
-	"model": true, "backend": true, "endpoint": true, "dataset": true, "dataset_path": true, "ignore_eos": true, "tokenizer": true,
-	"variant": true, "point": true, "label": true, "date": true,
+// isWord says of a setting that its values are no numbers.
+func isWord(name string) bool {
+	switch name {
+	case "model", "backend", "endpoint", "dataset", "dataset_path", "ignore_eos", "tokenizer", "variant", "point", "label", "date":
+		return true
+	}
+	return false
 }
 
 var (
 	unitInBrackets = regexp.MustCompile(`\s*\(([^()]*)\)\s*:?\s*$`)
 	notWords       = regexp.MustCompile(`[^a-z0-9.%]+`)
 	latencyName    = regexp.MustCompile(`^(mean|avg|average|median|std|min|max|n|p\d{1,2}(?:\.\d+)?) (ttft|tpot|itl|icl|e2el|e2e latency|end to end latency|time to first token|time per output token|inter token latency)(?: (ms|s|us))?$`)
-	metricNames    = map[string]string{
-		"e2e latency": "e2el", "end to end latency": "e2el", "time to first token": "ttft", "time per output token": "tpot", "inter token latency": "itl",
-	}
-	seconds = map[string]float64{"s": 1, "sec": 1, "seconds": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
 )
+
+// metricName is a latency by its short name.
+func metricName(text string) string {
+	switch text {
+	case "e2e latency", "end to end latency":
+		return "e2el"
+	case "time to first token":
+		return "ttft"
+	case "time per output token":
+		return "tpot"
+	case "inter token latency":
+		return "itl"
+	}
+	return text
+}
+
+// secondsOf is how many seconds a unit has; 0: it is none of time.
+func secondsOf(unit string) float64 {
+	switch unit {
+	case "s", "sec", "seconds":
+		return 1
+	case "ms":
+		return 1e-3
+	case "us", "µs":
+		return 1e-6
+	}
+	return 0
+}
 
 // labelled finds what a label stands for. In JSON, where a name is a program's
 // own, plain durations are seconds; elsewhere a latency without a unit is not
@@ -88,14 +168,14 @@ func labelled(label string, program bool) (target, bool) {
 		if text == "duration s" || unit == "" && program {
 			unit = "s"
 		}
-		scale, ok := seconds[unit]
-		return target{name: "duration_s", scale: scale}, ok
+		scale := secondsOf(unit)
+		return target{name: "duration_s", scale: scale}, scale > 0
 	}
-	name, ok := plainNames[text]
-	if !ok || !unitFits(name, unit) {
+	name := plainName(text)
+	if name == "" || !unitFits(name, unit) {
 		return target{}, false
 	}
-	if words[name] {
+	if isWord(name) {
 		return target{name: name}, true
 	}
 	return target{name: name, scale: 1}, true
@@ -105,10 +185,7 @@ func latencyTarget(m []string, unit string) (target, bool) {
 	if unit == "" {
 		unit = m[3]
 	}
-	t := target{name: m[2], stat: m[1]}
-	if name, ok := metricNames[t.name]; ok {
-		t.name = name
-	}
+	t := target{name: metricName(m[2]), stat: m[1]}
 	if t.stat == "n" {
 		t.scale = 1
 		return t, unit == "s"
@@ -123,9 +200,8 @@ func latencyTarget(m []string, unit string) (target, bool) {
 		}
 		t.stat, t.p = "p", p
 	}
-	var ok bool
-	t.scale, ok = seconds[unit]
-	return t, ok
+	t.scale = secondsOf(unit)
+	return t, t.scale > 0
 }
 
 // unitFits refuses a unit that the figure does not have.

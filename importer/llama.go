@@ -8,7 +8,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"benchrig/llamabench"
@@ -27,7 +26,7 @@ func fromTests(name string, objects []object) []*entry {
 			if i > 0 {
 				line.WriteByte(',')
 			}
-			fmt.Fprintf(&line, "%s:%s", strconv.Quote(key), o.values[key])
+			fmt.Fprintf(&line, "%s:%s", quoted(key), o.values[key])
 		}
 		line.WriteByte('}')
 		rows, err := llamabench.Parse(line.Bytes())

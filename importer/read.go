@@ -74,8 +74,8 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 		}
 	}
 	lines, overwritten := linesOf(text)
-	entries, kept := fromText(name, lines)
-	file.Format, file.Lines, file.Omitted = formatText, kept, overwritten
+	entries, kept, omitted := fromText(name, lines)
+	file.Format, file.Lines, file.Omitted = formatText, kept, overwritten+omitted
 	return entries, nil
 }
 

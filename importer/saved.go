@@ -2,6 +2,7 @@ package importer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,7 @@ func fromObjects(name string, objects []object, forced string) (format string, e
 	var tests []object
 	for _, o := range objects {
 		kind := kindOf(o)
-		if forced != "" && kind != "" {
+		if forced == formatVLLM || forced == formatSGLang {
 			kind = forced
 		}
 		if format == "" || kind != "" {
@@ -111,6 +112,8 @@ func fromOwn(name string, o object) (*entry, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("a result of bench that cannot be read: %w", err)
+	case r.Step.Variant == "" || r.Step.Point == "" || r.Verdict == "":
+		return nil, errors.New("a result of bench without a step or a verdict")
 	case r.Format > results.FormatVersion:
 		return nil, fmt.Errorf("a result of format version %d, newer than %d: use a newer bench", r.Format, results.FormatVersion)
 	}

@@ -81,20 +81,31 @@ func (s *scanner) rowTable(heads []string, rows []textLine) {
 	s.before = nearby{}
 }
 
-// columnTable has a figure in each row, and a result in each column.
+// columnTable has a figure in each row, and a result in each column. Where that
+// leaves anything out, its lines are kept whole.
 func (s *scanner) columnTable(heads []string, rows []textLine) {
 	s.keep(rows[0], results.LineHeading)
+	left := slices.ContainsFunc(rows[2:], func(r textLine) bool { return len(cellsOf(r.text)) != len(heads) })
 	for col := 1; col < len(heads); col++ {
 		e := newEntry(s.name, "markdown-table", rows[0].no)
-		e.table = rows[0].no
-		e.variant = plainCell(heads[col])
+		e.table, e.variant = rows[0].no, plainCell(heads[col])
 		for _, r := range rows[2:] {
 			cells := cellsOf(r.text)
-			if col < len(cells) {
-				s.cell(e, cells[0], cells[col], r.no)
+			if col >= len(cells) {
+				continue
 			}
+			s.cell(e, cells[0], cells[col], r.no)
+			left = left || plainCell(cells[col]) == "" && strings.ContainsAny(cells[0], "0123456789")
 		}
-		s.tableEntry(e, rows[0])
+		if !e.hasFigures() {
+			left = true
+			continue
+		}
+		s.found(e)
+		s.last = nil
+	}
+	if left {
+		s.notTable(rows[2:])
 	}
 	s.before = nearby{}
 }
@@ -113,10 +124,10 @@ func (s *scanner) cell(e *entry, head, text string, line int) {
 	if plainCell(text) == "" {
 		return
 	}
-	switch lower := strings.ToLower(plainCell(head)); {
-	case lower == "concurrency" || lower == "max concurrency":
+	switch lower := strings.ToLower(plainCell(head)); lower {
+	case "concurrency", "max concurrency":
 		e.put(target{name: "max_concurrency", scale: 1}, true, head, text, line)
-	case lower == "model" || lower == "model/quant" || lower == "backend" || lower == "engine" || lower == "variant" || lower == "config" || lower == "configuration" || lower == "name":
+	case "model", "model/quant", "backend", "engine", "variant", "config", "configuration", "name":
 		e.variant = strings.TrimSpace(e.variant + " " + plainCell(text))
 		if lower == "model" {
 			e.model = plainCell(text)
@@ -129,7 +140,7 @@ func (s *scanner) cell(e *entry, head, text string, line int) {
 	}
 }
 
-var signBetween = regexp.MustCompile(`\s+\S{1,4}\s+(\d+(?:\.\d+)?)$`)
+var signBetween = regexp.MustCompile(`\s+[^\s\d]{1,4}\s+(\d+(?:\.\d+)?)$`)
 
 // llamaTable reads llama-bench's own table, and the build that stands below.
 func (s *scanner) llamaTable(rows []textLine) {

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 
@@ -14,6 +15,8 @@ type scanner struct {
 	at      int
 	entries []*entry
 	kept    []results.ImportedLine
+	counts  map[results.LineKind]int // of kept lines
+	omitted int                      // that are too many to be kept
 
 	fenced  bool
 	section string // the nearest heading
@@ -35,41 +38,89 @@ type nearby struct {
 }
 
 var (
-	heading      = regexp.MustCompile(`^(#{1,6})\s+(.*\S)`)
-	blockHead    = regexp.MustCompile(`^[=*# -]*(?:={4,}|#{1,6})\s*Serving Benchmark Result\s*=*$`)
-	concurrency  = regexp.MustCompile(`(?:^|[\s(-])c\s?=\s?(\d+)\)?$`)
-	flagComment  = regexp.MustCompile(`^(?:--)?([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\s*[=: ]\s*(\d+(?:\.\d+)?)\b`)
-	looksFigures = regexp.MustCompile(`(?i)(ttft|tpot|itl|e2el|tok/s|tokens/s|req/s|throughput|latency).*\d|\d.*(tok/s|tokens/s|req/s|t/s)`)
-	listMark     = regexp.MustCompile(`^\s*(?:[*+>-]\s+)*`)
-	draftLine    = regexp.MustCompile(`Draft acceptance rate: [\d.]+, System efficiency: [\d.]+, Number of speculative tokens: (\d+), Number of accepted tokens: (\d+), Number of draft tokens: (\d+), Number of emitted tokens: (\d+)`)
+	heading     = regexp.MustCompile(`^(#{1,6})\s+(.*\S)`)
+	blockHead   = regexp.MustCompile(`^[=*# -]*(?:={4,}|#{1,6})\s*Serving Benchmark Result\s*=*$`)
+	concurrency = regexp.MustCompile(`(?:^|[\s(-])c\s?=\s?(\d+)\)?$`)
+	flagComment = regexp.MustCompile(`^(?:--)?([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\s*[=: ]\s*(\d+(?:\.\d+)?)\b`)
+	listMark    = regexp.MustCompile(`^\s*(?:[*+>-]\s+)*`)
+	draftLine   = regexp.MustCompile(`Draft acceptance rate: [\d.]+, System efficiency: [\d.]+, Number of speculative tokens: (\d+), Number of accepted tokens: (\d+), Number of draft tokens: (\d+), Number of emitted tokens: (\d+)`)
 )
 
 // fromText reads a log, a README, the output of a terminal.
-func fromText(name string, lines []textLine) ([]*entry, []results.ImportedLine) {
-	s := &scanner{name: name, lines: lines}
+func fromText(name string, lines []textLine) (entries []*entry, kept []results.ImportedLine, omitted int) {
+	s := &scanner{name: name, lines: lines, counts: map[results.LineKind]int{}}
+	for i, l := range lines {
+		lines[i].text = withoutQuote(l.text)
+	}
 	for s.at = 0; s.at < len(s.lines) && len(s.entries) <= maxEntries; s.at++ {
 		s.line(s.lines[s.at])
 	}
-	return mergeSame(s.entries), s.kept
+	return mergeSame(s.entries), s.kept, s.omitted
+}
+
+// withoutQuote is a line without the marks of a quotation in mail or Markdown.
+func withoutQuote(text string) string {
+	for strings.HasPrefix(text, ">") {
+		text = strings.TrimPrefix(text[1:], " ")
+	}
+	return text
+}
+
+// plainText is a line without blanks around it and the marks of a list.
+func plainText(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || !strings.ContainsRune("*+-", rune(text[0])) {
+		return text
+	}
+	return strings.TrimSpace(listMark.ReplaceAllString(text, ""))
 }
 
 func (s *scanner) keep(l textLine, kind results.LineKind) {
+	if s.counts[kind] >= maxLines {
+		if strings.TrimSpace(l.text) != "" {
+			s.omitted++
+		}
+		return
+	}
+	before := len(s.kept)
 	s.kept = appendLine(s.kept, l.no, kind, l.text)
+	s.counts[kind] += len(s.kept) - before
+}
+
+// looksFigures says that a line reads like a measurement.
+func looksFigures(text string) bool {
+	if !strings.ContainsAny(text, "0123456789") {
+		return false
+	}
+	lower := strings.ToLower(text)
+	for _, word := range []string{"ttft", "tpot", "itl", "e2el", "tok/s", "tokens/s", "req/s", " t/s", "throughput", "latency"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isProgress tells a progress bar.
+func isProgress(text string) bool {
+	return (strings.Contains(text, "%|") || strings.Contains(text, "it/s") || strings.Contains(text, "s/it")) && progress.MatchString(text)
 }
 
 func (s *scanner) line(l textLine) {
-	text := strings.TrimSpace(listMark.ReplaceAllString(l.text, ""))
-	raw := strings.TrimSpace(l.text)
+	text, raw := plainText(l.text), strings.TrimSpace(l.text)
 	switch {
 	case raw == "":
 	case strings.HasPrefix(raw, "```"):
 		s.fenced = !s.fenced
+		if strings.Trim(raw, "`") != "" {
+			s.keep(l, results.LineNote)
+		}
 		if s.fenced {
 			s.title = ""
 		}
-	case blockHead.MatchString(raw):
+	case isBlockHead(raw):
 		s.block(l)
-	case heading.MatchString(raw):
+	case raw[0] == '#' && heading.MatchString(raw):
 		s.heading(l, heading.FindStringSubmatch(raw))
 	case strings.HasPrefix(raw, "|"):
 		s.table()
@@ -87,15 +138,19 @@ func (s *scanner) line(l textLine) {
 func (s *scanner) heading(l textLine, m []string) {
 	s.keep(l, results.LineHeading)
 	text := strings.Trim(m[2], " :*")
-	if !s.fenced && len(m[1]) > 0 && !isComment(m[1], text) {
-		s.section, s.title, s.before, s.last = text, "", nearby{}, nil
-		return
+	section := !s.fenced && !isComment(m[1], text)
+	if s.last = nil; section {
+		s.title, s.before = "", nearby{}
 	}
-	s.last = nil
 	if found := concurrency.FindStringSubmatchIndex(text); found != nil {
 		s.setting(textLine{l.no, "max_concurrency: " + text[found[2]:found[3]]})
 		text = strings.Trim(text[:found[0]], " -(")
-	} else if found := flagComment.FindStringSubmatch(text); found != nil {
+	}
+	if section {
+		s.section = text
+		return
+	}
+	if found := flagComment.FindStringSubmatch(text); found != nil {
 		name := strings.ReplaceAll(found[1], "-", "_")
 		if _, isSetting := labelled(name, true); isSetting {
 			s.setting(textLine{l.no, name + ": " + found[2]})
@@ -165,7 +220,7 @@ func (s *scanner) json(l textLine, raw string) bool {
 // note keeps a line of text: for the result above or below it, if there is one
 // under the same heading.
 func (s *scanner) note(l textLine, text string) {
-	if label, value, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(label, "/|") {
+	if label, value, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(label, "/|0123456789") {
 		if t, understood := labelled(label, false); understood && !t.isFigure() && t.scale > 0 && strings.TrimSpace(value) != "" {
 			s.setting(l)
 			s.keep(l, results.LineNote)
@@ -176,13 +231,13 @@ func (s *scanner) note(l textLine, text string) {
 		s.before.drafting = d
 	}
 	kind := results.LineNote
-	if looksFigures.MatchString(text) && !progress.MatchString(text) && s.before.drafting == nil {
+	if looksFigures(text) && !isProgress(text) && s.before.drafting == nil {
 		kind = results.LineNotFigures
 	}
 	s.keep(l, kind)
 	const most = 8
-	if progress.MatchString(text) || len(text) > 300 || isChatter(text) {
-		return
+	if s.section == "" && s.title == "" || isProgress(text) || len(text) > 300 || isChatter(text) {
+		return // of a log, not beside anything
 	}
 	if s.last != nil {
 		if len(s.last.notes) < most {
@@ -208,11 +263,9 @@ func isChatter(text string) bool {
 // found takes a result with what stands before it.
 func (s *scanner) found(e *entry) {
 	b := s.before
-	for name, value := range b.params {
-		e.params[name] = value
-	}
+	maps.Copy(e.params, b.params)
 	for _, l := range b.settings {
-		label, value, _ := strings.Cut(strings.TrimSpace(listMark.ReplaceAllString(l.text, "")), ":")
+		label, value, _ := strings.Cut(plainText(l.text), ":")
 		e.take(label, value, l.no, false)
 	}
 	if b.args != nil {

@@ -89,7 +89,7 @@ func engineFacts(r *results.Result) map[string]string {
 }
 
 func clientChanges(b, w *results.Result) []change {
-	if b.Imported == nil && w.Imported == nil {
+	if !isForeign(b) && !isForeign(w) {
 		return mapChanges("client ", clientFacts(b), clientFacts(w))
 	}
 	return mapChanges("", map[string]string{"client": clientName(b)}, map[string]string{"client": clientName(w)})
@@ -98,7 +98,7 @@ func clientChanges(b, w *results.Result) []change {
 // clientName says which program drove the load.
 func clientName(r *results.Result) string {
 	switch {
-	case r.Imported == nil:
+	case !isForeign(r):
 		return "bench"
 	case r.Imported.Reading == "":
 		return notKnown

@@ -9,10 +9,11 @@ import (
 	"benchrig/results"
 )
 
+// isForeign says that another program than bench measured a step.
+func isForeign(r *results.Result) bool { return r.Imported != nil && !r.Imported.Ours() }
+
 // isImported says that the figures of a cell were read out of others' files.
-func isImported(c metrics.Cell) bool {
-	return slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.Imported != nil })
-}
+func isImported(c metrics.Cell) bool { return slices.ContainsFunc(c.Steps, isForeign) }
 
 // importedAbout says what stands in place of when a run began.
 func importedAbout(m results.Manifest) string {
@@ -147,7 +148,7 @@ func short80(text string) string {
 // unknownOnBoth lists what neither side tells, so that nobody takes it for
 // equal.
 func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
-	if b == nil || w == nil || b.Imported == nil && w.Imported == nil {
+	if b == nil || w == nil || !isForeign(b) && !isForeign(w) {
 		return nil
 	}
 	var names []string

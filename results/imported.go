@@ -1,5 +1,10 @@
 package results
 
+import (
+	"slices"
+	"strings"
+)
+
 // Imported says that a run was not carried out by bench: its figures were read
 // out of files that others wrote. There are no server lives of ours, no proof of
 // a stop and no telemetry; what the files do not say is not known.
@@ -49,6 +54,9 @@ type Origin struct {
 	Stated  []StatedValue `json:"stated"`  // everything that was read, as it stood there
 }
 
+// Ours says that bench measured the figures, somewhere else.
+func (o *Origin) Ours() bool { return strings.HasPrefix(o.Format, "bench-") }
+
 // StatedValue is a value as an imported file states it.
 type StatedValue struct {
 	Label string `json:"label"` // its name there, with the unit: "Mean TTFT (ms)"
@@ -66,13 +74,5 @@ const SourcesName = "sources"
 // IsTold says whether a setting of the load is known: always of a step of
 // bench, and of an imported one where its file tells it.
 func (r *Result) IsTold(setting string) bool {
-	if r.Imported == nil {
-		return true
-	}
-	for _, name := range r.Imported.Told {
-		if name == setting {
-			return true
-		}
-	}
-	return false
+	return r.Imported == nil || slices.Contains(r.Imported.Told, setting)
 }
