@@ -47,61 +47,88 @@ func (s *Sketch) N() int { return s.n }
 
 // Vertices is the distribution, reduced to at most MaxCDFVertices; empty
 // without values. The first and the last are the smallest and the largest
-// value, exactly.
+// value, exactly. It rises only where values are: a step stands for each
+// range, and where steps had to be left out the line lies no further than
+// SketchLineError from them.
 func (s *Sketch) Vertices() []CDFVertex {
 	if s.n == 0 {
 		return nil
 	}
+	steps := s.steps()
 	out := []CDFVertex{{X: s.low, P: 0}}
+	keep := func(v CDFVertex) {
+		if out[len(out)-1] != v {
+			out = append(out, v)
+		}
+	}
+	if 2*len(steps)+2 <= MaxCDFVertices {
+		for _, step := range steps {
+			keep(CDFVertex{X: step.at, P: step.from})
+			keep(CDFVertex{X: step.at, P: step.to})
+		}
+	} else {
+		for _, step := range neededSteps(steps, s.n) {
+			if step.to-step.from > 2*CDFError {
+				keep(CDFVertex{X: step.at, P: step.from})
+			}
+			keep(CDFVertex{X: step.at, P: step.to})
+		}
+	}
+	keep(CDFVertex{X: s.high, P: 1})
+	return out
+}
+
+// SketchLineError is how far the line through the vertices of a sketch lies
+// from the steps of its ranges at most, in share of the values.
+const SketchLineError = 3 * CDFError
+
+// cdfStep is the rise of a distribution at one value.
+type cdfStep struct{ at, from, to float64 }
+
+// steps are the ranges in use, in rising order.
+func (s *Sketch) steps() []cdfStep {
+	var out []cdfStep
 	seen := 0
 	add := func(value float64, count int) {
 		if count == 0 {
 			return
 		}
+		from := float64(seen) / float64(s.n)
 		seen += count
-		out = append(out, CDFVertex{X: min(max(value, s.low), s.high), P: float64(seen) / float64(s.n)})
+		out = append(out, cdfStep{min(max(value, s.low), s.high), from, float64(seen) / float64(s.n)})
 	}
 	for i, count := range slices.Backward(s.below.counts) {
 		add(-middleOf(s.below.first+i), count)
 	}
-	if s.zero > 0 {
-		add(0, s.zero)
-	}
+	add(0, s.zero)
 	for i, count := range s.above.counts {
 		add(middleOf(s.above.first+i), count)
 	}
-	out[len(out)-1].X = s.high
-	return thinCDF(out, s.n)
+	return out
+}
+
+// neededSteps are those that the ranks of a reduced distribution fall into.
+func neededSteps(steps []cdfStep, n int) []cdfStep {
+	var out []cdfStep
+	at := 0
+	for _, rank := range cdfRanks(n) {
+		for at < len(steps)-1 && steps[at].to < float64(rank)/float64(n) {
+			at++
+		}
+		if len(out) == 0 || out[len(out)-1] != steps[at] {
+			out = append(out, steps[at])
+		}
+	}
+	return out
 }
 
 // Quantile is the value at or below which a share p of the values lies, within
 // SketchError; NaN without values.
 func (s *Sketch) Quantile(p float64) float64 {
-	vertices := s.Vertices()
-	for _, v := range vertices {
-		if v.P >= p && v.P > 0 {
-			return v.X
+	for _, step := range s.steps() {
+		if step.to >= p {
+			return step.at
 		}
 	}
 	return math.NaN()
-}
-
-// thinCDF keeps, of the ends of ranges, those that the ranks of a reduced
-// distribution need.
-func thinCDF(all []CDFVertex, n int) []CDFVertex {
-	if len(all) <= MaxCDFVertices {
-		return all
-	}
-	out := all[:1:1]
-	at := 1
-	for _, rank := range cdfRanks(n) {
-		want := float64(rank) / float64(n)
-		for at < len(all)-1 && all[at].P < want {
-			at++
-		}
-		if out[len(out)-1] != all[at] {
-			out = append(out, all[at])
-		}
-	}
-	return out
 }

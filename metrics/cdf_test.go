@@ -139,9 +139,6 @@ func TestSketch(t *testing.T) {
 			}
 			for _, p := range []float64{0.001, 0.5, 0.9, 0.99, 1} {
 				want := sorted[max(int(math.Ceil(p*float64(n))), 1)-1]
-				if n > 1000 && p > 0.99 && p < 1 {
-					continue
-				}
 				low := sorted[max(int(math.Ceil((p-CDFError)*float64(n))), 1)-1]
 				high := sorted[min(max(int(math.Ceil((p+CDFError)*float64(n))), 1), n)-1]
 				got, slack := s.Quantile(p), SketchError*1.01
@@ -154,6 +151,38 @@ func TestSketch(t *testing.T) {
 	var empty Sketch
 	if empty.Vertices() != nil || !math.IsNaN(empty.Quantile(0.5)) {
 		t.Error("an empty sketch has vertices")
+	}
+}
+
+// The line of a sketch rises where values are, not across gaps.
+func TestSketchVerticesStayClose(t *testing.T) {
+	for _, n := range []int{10, 96, 300, 5000, 200_000} {
+		for name, sorted := range sampleKinds(n) {
+			var s Sketch
+			middles := make([]float64, n)
+			for i, v := range sorted {
+				s.Add(v)
+				switch {
+				case v > sketchFloor:
+					middles[i] = middleOf(rangeOf(v))
+				case v < -sketchFloor:
+					middles[i] = -middleOf(rangeOf(-v))
+				}
+				middles[i] = min(max(middles[i], sorted[0]), sorted[n-1])
+			}
+			got := s.Vertices()
+			if len(got) > MaxCDFVertices {
+				t.Errorf("%s, %d values: %d vertices", name, n, len(got))
+			}
+			for i := 1; i < len(got); i++ {
+				if got[i].X < got[i-1].X || got[i].P < got[i-1].P {
+					t.Errorf("%s, %d values: %v after %v", name, n, got[i], got[i-1])
+				}
+			}
+			if off := apart(got, middles); off > SketchLineError {
+				t.Errorf("%s, %d values: %g apart, want at most %g", name, n, off, SketchLineError)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -169,10 +170,13 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 		}
 	}, "data-x", raw(sp.FromS), "data-y", raw(sp.ToS))
 	label := cut(sp.Label, tickSize, x1-x0-8)
-	if sp.Label != "" && len(label) > 4 {
+	if label != "" && (label == sp.Label || utf8.RuneCountInString(label) > 6) {
 		class := "s"
-		if sp.Class == Skipped || sp.Class == Starting || sp.Class == Busy || pattern {
+		switch {
+		case pattern:
 			class = "n"
+		case sp.Class == Skipped, sp.Class == Starting, sp.Class == Busy:
+			class = "p"
 		}
 		f.c.text(vg.Point{X: x0 + 4, Y: y - 4}, "start", class, label)
 	}

@@ -57,9 +57,9 @@ func newScale(a Axis, s *span, want int, grows bool) scale {
 		sc.setTicks(a.Ticks)
 		return sc
 	}
-	if a.Log {
+	if a.Log && lo > 0 {
 		sc.setTicks(logTicks(lo, hi, want))
-		if len(sc.ticks) >= 3 {
+		if len(sc.ticks) >= 2 {
 			return sc
 		}
 	}
@@ -105,7 +105,7 @@ func limits(a Axis, s *span) (lo, hi float64) {
 	switch {
 	case lo < hi:
 	case a.Log:
-		lo, hi = lo/2, lo*2
+		lo, hi = max(lo/2, math.SmallestNonzeroFloat64), min(lo*2, math.MaxFloat64)
 	case lo == 0:
 		lo, hi = 0, 1
 	default:
@@ -172,23 +172,28 @@ func (s *scale) evenTicks(step float64) {
 	s.setTicks(at)
 }
 
-// logTicks are 1, 2 and 5 times the powers of ten, or every so many powers.
+// logTicks are 1, 2 and 5 times the powers of ten, 1 and 3 times, the powers
+// alone or every so many of them: the most that there is room for.
 func logTicks(lo, hi float64, want int) []float64 {
 	from, to := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Ceil(math.Log10(hi)-1e-9))
-	factors, stride := []float64{1, 2, 5}, 1
-	if 3*(to-from) > want+2 {
-		factors = []float64{1}
-		stride = max((to-from+want-1)/max(want, 1), 1)
-	}
-	var at []float64
-	for e := from; e <= to; e += stride {
-		for _, f := range factors {
-			if v := f * math.Pow(10, float64(e)); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
-				at = append(at, v)
+	from, to = max(from, -324), min(to, 309) // as far as numbers go
+	at := func(factors []float64, stride int) []float64 {
+		var out []float64
+		for e := from; e <= to; e += stride {
+			for _, f := range factors {
+				if v := f * math.Pow(10, float64(e)); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
+					out = append(out, v)
+				}
 			}
 		}
+		return out
 	}
-	return at
+	for _, factors := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		if ticks := at(factors, 1); len(ticks) <= want+2 {
+			return ticks
+		}
+	}
+	return at([]float64{1}, max((to-from+want-1)/max(want, 1), 2))
 }
 
 // setTicks labels the ticks that the axis holds.

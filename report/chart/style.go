@@ -11,7 +11,7 @@ import "html/template"
 // and lighter ones. Each is at least 3:1 against the background; lightness
 // differs from neighbour to neighbour, so that a grey copy can be read.
 const Colors template.CSS = `:root{` + light + `color-scheme:light dark}
-@media (prefers-color-scheme:dark){:root:not([data-theme=light]){` + dark + `}}
+@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]){` + dark + `}}
 :root[data-theme=dark]{` + dark + `}
 @media print{:root,:root[data-theme=dark]{` + light + `}}
 `
@@ -29,13 +29,14 @@ const dark = `--bg:#14171b;--fg:#e6e9ec;--muted:#9aa4ae;--grid:#2b3138;--axis:#6
 // --bad. It goes into the page once. Text keeps the page's font.
 //
 // Kinds: l line, f area, h unseen target, t tick label, a axis title, n label
-// of a point, s text on a dark area. The other classes choose the colour.
+// of a point, s and p text on a full and on a pale area. The other classes choose the colour.
 const Style template.CSS = `svg.chart{display:block;width:100%;height:auto;max-width:100%;overflow:visible;font-family:inherit}
 svg.chart.sparkline{display:inline-block;width:7.5em;vertical-align:middle}
 .chart text{fill:var(--fg);font-size:12px;stroke:none}
 .chart text.t{fill:var(--muted);font-size:11px;font-variant-numeric:tabular-nums}
 .chart text.a{fill:var(--muted)}
 .chart text.n{font-size:11px;paint-order:stroke;stroke:var(--bg);stroke-width:3px;stroke-linejoin:round}
+.chart text.p{font-size:11px;pointer-events:none}
 .chart text.s{fill:var(--bg);font-size:11px;pointer-events:none}
 .chart .l{fill:none;stroke:var(--k);stroke-linejoin:round}
 .chart .f{fill:var(--k);stroke:none}
