@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"benchrig/metrics"
 	"benchrig/results"
@@ -196,7 +197,7 @@ func stepTable(run *results.Run) Table {
 			{text: requests(cells[i])},
 		}})
 	}
-	marks := ""
+	var marks strings.Builder
 	cols := columns(cells)
 	for _, col := range gpuTableColumns() {
 		if !slices.ContainsFunc(cols, func(c column) bool { return c.head == col.head && c.unit == col.unit }) && known(col, cells) {
@@ -206,11 +207,11 @@ func stepTable(run *results.Run) Table {
 	for _, col := range cols {
 		c.columns = append(c.columns, heading{col.head, col.unit, false})
 		for i, e := range fill(col, cells) {
-			marks += e.mark
+			marks.WriteString(e.mark)
 			c.rows[i].cells = append(c.rows[i].cells, entry{text: e.mark + e.text})
 		}
 	}
-	c.legend = markLegend(marks)
+	c.legend = markLegend(marks.String())
 	t := tableOf(c)
 	for i := range t.Rows {
 		t.Rows[i].Step = run.Steps[i].Result.Step.ID

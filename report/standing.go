@@ -307,8 +307,15 @@ func namesOfPoints(contests []contest) string {
 
 func standingTable(contests []contest, figure metrics.Figure) Table {
 	t := Table{Columns: []Column{
-		{"point", "", true}, {"ahead", "", true}, {figure.Title, "mean", false}, {"next", "", true}, {figure.Title, "mean of next", false},
-		{"change", "", false}, {"interval", "95 %", false}, {"n", "lives", false}, {"verdict", "", true},
+		{"point", "", true},
+		{"ahead", "", true},
+		{figure.Title, "mean", false},
+		{"next", "", true},
+		{figure.Title, "mean of next", false},
+		{"change", "", false},
+		{"interval", "95 %", false},
+		{"n", "lives", false},
+		{"verdict", "", true},
 	}}
 	for _, c := range contests {
 		if len(c.others) == 0 {

@@ -23,8 +23,6 @@ type bigFolder struct {
 	tokens                    int // an answer
 }
 
-func (b bigFolder) steps() int { return b.variants * b.points * b.repeats }
-
 // bigStart is when the night began.
 var bigStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 

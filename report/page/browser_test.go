@@ -59,7 +59,7 @@ type tab struct {
 }
 
 // show opens a page from a file, as a reader would.
-func show(t *testing.T, parent context.Context, content []byte, before ...chromedp.Action[chromedp.Void]) *tab {
+func show(parent context.Context, t *testing.T, content []byte, before ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), Name)
 	if err := os.WriteFile(path, content, 0o644); err != nil {
@@ -185,7 +185,7 @@ func TestBrowser(t *testing.T) {
 	parent := browser(t)
 	content := draw(t, night(t))
 	t.Run("sorts by mouse and keyboard", func(t *testing.T) {
-		b := show(t, parent, content)
+		b := show(parent, t, content)
 		head := `#steps-table thead th:nth-child(8)` // output tok/s
 		values := `[...document.querySelectorAll("#steps-table tbody tr")].map(r => r.cells[7].textContent.trim())`
 		sorted := func(way string) string {
@@ -204,7 +204,7 @@ func TestBrowser(t *testing.T) {
 		b.quiet()
 	})
 	t.Run("filters", func(t *testing.T) {
-		b := show(t, parent, content)
+		b := show(parent, t, content)
 		b.want(`document.getElementById("shown").textContent`, "12 steps")
 		b.do(chromedp.SendKeys(chromedp.CSS("#find"), "C2 variant-02"))
 		b.want(shownRows, "variant-02_c2_r1 variant-02_c2_r2 variant-02_c2_r3")
@@ -217,7 +217,7 @@ func TestBrowser(t *testing.T) {
 		b.quiet()
 	})
 	t.Run("a point of a chart opens its step", func(t *testing.T) {
-		b := show(t, parent, content)
+		b := show(parent, t, content)
 		link := `document.querySelector("#tradeoff a[href]")`
 		b.want(`document.querySelectorAll("details.step[open]").length`, "0")
 		b.do(chromedp.Evaluate[chromedp.Void](link+`.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`),
@@ -229,7 +229,7 @@ func TestBrowser(t *testing.T) {
 		b.quiet()
 	})
 	t.Run("charts show the chosen variants", func(t *testing.T) {
-		b := show(t, parent, content)
+		b := show(parent, t, content)
 		off := `document.querySelectorAll("#sweep .off").length > 0 && document.querySelectorAll("#sweep [data-variant='variant-02']:not(.off)").length > 0`
 		b.want(off, "false")
 		b.do(chromedp.Click(chromedp.CSS(".pick label:first-of-type input")))
@@ -237,22 +237,22 @@ func TestBrowser(t *testing.T) {
 		b.want(`[...document.querySelectorAll(".point")].filter(p => !p.hidden).map(p => p.dataset.point).join()`, "c2")
 		b.quiet()
 	})
-	t.Run("dark, light and print", func(t *testing.T) { inDarkAndPrint(t, parent, content) })
+	t.Run("dark, light and print", func(t *testing.T) { inDarkAndPrint(parent, t, content) })
 	t.Run("copies a command", func(t *testing.T) {
-		b := show(t, parent, content)
+		b := show(parent, t, content)
 		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("details.step").open = true`), chromedp.Click(chromedp.CSS("details.step .copy button")),
 			chromedp.Poll[chromedp.Void](`document.querySelector("details.step .copy button").textContent !== "Copy"`))
 		b.quiet()
 	})
 	t.Run("small screen", func(t *testing.T) {
-		b := show(t, parent, content, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
+		b := show(parent, t, content, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
 		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("details.step").open = true`))
 		b.want(`document.documentElement.scrollWidth <= innerWidth`, "true")
 		b.shot("narrow")
 		b.quiet()
 	})
 	t.Run("without script", func(t *testing.T) {
-		b := show(t, parent, content, told(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+		b := show(parent, t, content, told(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 		text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS("body")))
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +267,7 @@ func TestBrowser(t *testing.T) {
 	})
 	for name, run := range fixtures(t) {
 		t.Run("opens "+name, func(t *testing.T) {
-			b := show(t, parent, draw(t, run))
+			b := show(parent, t, draw(t, run))
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach(d => d.open = true)`))
 			b.shot("all-" + name)
 			b.want("document.querySelectorAll('script').length", "1")
@@ -277,8 +277,8 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-func inDarkAndPrint(t *testing.T, parent context.Context, content []byte) {
-	b := show(t, parent, content, scheme("light"))
+func inDarkAndPrint(parent context.Context, t *testing.T, content []byte) {
+	b := show(parent, t, content, scheme("light"))
 	background := `getComputedStyle(document.documentElement).backgroundColor`
 	b.shot("light")
 	b.shotParts("light")
@@ -325,7 +325,7 @@ func TestBrowserManySteps(t *testing.T) {
 		run.Steps = append(run.Steps, s)
 	}
 	began := time.Now()
-	b := show(t, parent, draw(t, &run))
+	b := show(parent, t, draw(t, &run))
 	t.Logf("drawn and opened in %v", time.Since(began))
 	b.want(`document.querySelectorAll("#steps-table tbody tr").length`, "500")
 	sort := b.eval(`(() => { const t = performance.now(); document.querySelector("#steps-table thead th:nth-child(8) button").click(); document.body.offsetHeight; return performance.now() - t; })()`)

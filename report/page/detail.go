@@ -149,8 +149,13 @@ func latenciesOf(r *results.Result) []latency {
 		dist results.Dist
 		rate bool // means something only where requests have times of their own
 	}{
-		{"TTFT", f.TTFT, false}, {"TPOT", f.TPOT, false}, {"ITL", f.ITL, false}, {gapsName, f.ICL, false}, {"E2EL", f.E2EL, false},
-		{"TTFT from intended send", f.TTFTFromIntended, true}, {"E2EL from intended send", f.E2ELFromIntended, true},
+		{"TTFT", f.TTFT, false},
+		{"TPOT", f.TPOT, false},
+		{"ITL", f.ITL, false},
+		{gapsName, f.ICL, false},
+		{"E2EL", f.E2EL, false},
+		{"TTFT from intended send", f.TTFTFromIntended, true},
+		{"E2EL from intended send", f.E2ELFromIntended, true},
 	} {
 		if q.dist.N == 0 || q.name == gapsName && f.ITL.N > 0 || q.rate && r.Asked.RequestRate == nil {
 			continue

@@ -106,16 +106,14 @@ func newView(run *results.Run) (*view, error) {
 			v.Client = append(v.Client, d)
 		}
 	}
-	v.Columns, v.Rows = stepRows(run, v.Document.Steps, v.Links)
+	v.Columns, v.Rows = stepRows(run, v.Steps, v.Links)
 	v.Choices = choicesOf(v.Rows)
-	passes, err := readPasses(run, budgetFor(len(run.Steps)))
-	if err != nil {
-		return nil, err
-	}
+	passes := readPasses(run, budgetFor(len(run.Steps)))
 	v.Left = passes.left
 	if len(run.Steps) > manySteps {
 		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench report DIR --step ID --html FILE makes a page of one step, with all of it", plural(len(run.Steps), "step")))
 	}
+	var err error
 	if v.Charts, err = overviewOf(run, passes, v.Links); err != nil {
 		return nil, err
 	}
