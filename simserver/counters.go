@@ -22,7 +22,7 @@ type counters struct {
 	finished       map[finish]int64
 	drafts         int64
 	draftTokens    int64
-	accepted       int64
+	accepted       int64   // before V1 those behind a rejected one too
 	emitted        int64   // by steps with drafts
 	acceptedAt     []int64 // by position
 	ttft           histogram
@@ -70,11 +70,13 @@ func (c *counters) finish(s *sequence, f finish, now time.Time) {
 	c.e2e.observe(now.Sub(s.arrival).Seconds())
 }
 
-func (c *counters) drafted(k, accepted int) {
+// drafted notes a draft of k tokens: how many were kept, and how many the
+// version calls accepted.
+func (c *counters) drafted(k, kept, accepted int) {
 	c.drafts++
 	c.draftTokens += int64(k)
 	c.accepted += int64(accepted)
-	for i := range accepted {
+	for i := range kept {
 		c.acceptedAt[i]++
 	}
 }

@@ -94,10 +94,7 @@ func (s *server) vllmMetrics(x *exposition) {
 	x.histogram("vllm:e2e_request_latency_seconds", "Time from arrival to last token.", g.e2e)
 	x.histogram("vllm:request_queue_time_seconds", "Time from arrival to first step.", g.queueTime)
 	if s.cfg.Speculation.Tokens > 0 {
-		specMetrics(x, "vllm:", g)
-	}
-	if s.cfg.Speculation.BeforeV1 {
-		x.one("vllm:spec_decode_num_emitted_tokens_total", "counter", "Tokens emitted by steps with drafts.", float64(g.emitted))
+		specMetrics(x, "vllm:", g, s.cfg.Speculation.BeforeV1)
 	}
 	x.header("vllm:cache_config_info", "gauge", "Settings of the KV cache.")
 	x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d",enable_prefix_caching="%s"`,
@@ -105,11 +102,19 @@ func (s *server) vllmMetrics(x *exposition) {
 	x.one("sim:schedule_slip_seconds_total", "counter", "Time by which this machine was too slow to simulate.", g.slippedS)
 }
 
-func specMetrics(x *exposition, prefix string, g gauges) {
-	x.one(prefix+"spec_decode_num_drafts_total", "counter", "Drafts.", float64(g.drafts))
-	x.one(prefix+"spec_decode_num_draft_tokens_total", "counter", "Drafted tokens.", float64(g.draftTokens))
-	x.one(prefix+"spec_decode_num_accepted_tokens_total", "counter", "Accepted tokens.", float64(g.accepted))
-	name := prefix + "spec_decode_num_accepted_tokens_per_pos_total"
+// specMetrics are the counters of drafts: before V1 those of tokens only.
+func specMetrics(x *exposition, prefix string, g gauges, beforeV1 bool) {
+	prefix += "spec_decode_"
+	if !beforeV1 {
+		x.one(prefix+"num_drafts_total", "counter", "Drafts.", float64(g.drafts))
+	}
+	x.one(prefix+"num_draft_tokens_total", "counter", "Drafted tokens.", float64(g.draftTokens))
+	x.one(prefix+"num_accepted_tokens_total", "counter", "Accepted tokens.", float64(g.accepted))
+	if beforeV1 {
+		x.one(prefix+"num_emitted_tokens_total", "counter", "Tokens emitted by steps with drafts.", float64(g.emitted))
+		return
+	}
+	name := prefix + "num_accepted_tokens_per_pos_total"
 	x.header(name, "counter", "Accepted tokens by position.")
 	for i, n := range g.acceptedAt {
 		x.sample(name, fmt.Sprintf(`position="%d"`, i), float64(n))
@@ -146,7 +151,7 @@ func (s *server) llamaMetrics(x *exposition) {
 	} {
 		x.one("llamacpp:"+m.name, m.kind, m.help, m.value)
 	}
-	specMetrics(x, "llamacpp:", g)
+	specMetrics(x, "llamacpp:", g, false)
 }
 
 // ratio is a/b, and 0 without any b.

@@ -241,14 +241,27 @@ func (c *scheduler) commitItem(it item, now time.Time) {
 	}
 	accepted := 0
 	if it.drafts > 0 {
-		accepted = accept(c.draws, c.cfg.Speculation.Acceptance, it.drafts)
-		c.stats.drafted(it.drafts, accepted)
+		accepted = c.verify(it.drafts)
 	}
 	s.computed = known + accepted
 	if it.drafts > 0 {
 		c.stats.emitted += int64(min(1+accepted, s.target-s.output))
 	}
 	c.produce(s, 1+accepted, now)
+}
+
+// verify draws how many of k drafted tokens are kept, and counts them as the
+// version does.
+func (c *scheduler) verify(k int) int {
+	rates := c.cfg.Speculation.Acceptance
+	if !c.cfg.Speculation.BeforeV1 {
+		kept := accept(c.draws, rates, k)
+		c.stats.drafted(k, kept, kept)
+		return kept
+	}
+	kept, agreed := acceptAll(c.draws, rates, k)
+	c.stats.drafted(k, kept, agreed)
+	return kept
 }
 
 // produce gives n new tokens to a request, and ends it where it is due.

@@ -87,7 +87,8 @@ func defaultAcceptance(s Speculation, draft, target model) float64 {
 	return 0.8
 }
 
-// accept draws how many of k drafted tokens the target keeps.
+// accept draws how many of k drafted tokens the target keeps: those before the
+// first that it rejects.
 func accept(r *rand.Rand, rates []float64, k int) int {
 	for i := range k {
 		if r.Float64() >= rates[i] {
@@ -95,4 +96,20 @@ func accept(r *rand.Rand, rates []float64, k int) int {
 		}
 	}
 	return k
+}
+
+// acceptAll draws as vLLM before V1 counts: agreed are all drafted tokens that
+// the target agrees with, those behind a rejected one included, which are not
+// kept.
+func acceptAll(r *rand.Rand, rates []float64, k int) (kept, agreed int) {
+	kept = k
+	for i := range k {
+		switch {
+		case r.Float64() < rates[i]:
+			agreed++
+		case kept == k:
+			kept = i
+		}
+	}
+	return kept, agreed
 }
