@@ -296,6 +296,8 @@ func inDarkAndPrint(parent context.Context, t *testing.T, content []byte) {
 	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.clear(); delete document.documentElement.dataset.theme`),
 		scheme("dark"))
 	b.want(background, dark)
+	b.do(told(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
+	b.want(background, light) // paper is white
 	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {
 		t.Fatal(err)
