@@ -102,6 +102,9 @@ func (e *entry) finish() {
 	if a.API != "" {
 		e.tell("api")
 	}
+	if e.peak != nil {
+		f.PeakConcurrent = *e.peak
+	}
 	f.Asked = max(a.NumPrompts, f.Completed+f.Failed)
 	if f.Failed == 0 && e.countStated() && f.Completed < f.Asked {
 		f.Failed = f.Asked - f.Completed

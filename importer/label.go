@@ -61,6 +61,15 @@ func plainName(text string) string {
 		return "max_output_tokens_per_s"
 	case "peak concurrent requests", "max concurrent requests":
 		return "peak_concurrent_requests"
+	}
+	return settingNamed(text)
+}
+
+// settingNamed is a setting by how files call it; "": unknown.
+func settingNamed(text string) string {
+	switch text {
+	case "backend", "endpoint", "temperature", "variant", "point", "repeat", "label", "date":
+		return text
 	case "maximum request concurrency", "max request concurrency", "max concurrency":
 		return "max_concurrency"
 	case "request rate", "traffic request rate", "request rate configured":
@@ -71,10 +80,6 @@ func plainName(text string) string {
 		return "num_prompts"
 	case "model", "model id":
 		return "model"
-	case "backend":
-		return "backend"
-	case "endpoint":
-		return "endpoint"
 	case "dataset name":
 		return "dataset"
 	case "dataset path":
@@ -85,20 +90,8 @@ func plainName(text string) string {
 		return "output_len"
 	case "ignore eos":
 		return "ignore_eos"
-	case "temperature":
-		return "temperature"
 	case "tokenizer id", "tokenizer":
 		return "tokenizer"
-	case "variant":
-		return "variant"
-	case "point":
-		return "point"
-	case "repeat":
-		return "repeat"
-	case "label":
-		return "label"
-	case "date":
-		return "date"
 	}
 	return ""
 }

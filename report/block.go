@@ -28,12 +28,16 @@ func Block(w io.Writer, r *results.Result, latencies ...string) error {
 	if itl.N == 0 {
 		itl = f.ITL
 	}
+	peak := &f.PeakConcurrent
+	if isForeign(r) && *peak == 0 {
+		peak = nil // not told
+	}
 	return printBlock(w, r, results.VLLM, results.CompatFigures{
 		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS,
 		TotalInputTokens: f.TotalInputTokens, TotalOutputTokens: f.TotalOutputTokens,
 		RequestThroughput: f.RequestThroughput, RequestGoodput: f.RequestGoodput,
 		OutputThroughput: f.OutputThroughput, TotalTokenThroughput: f.TotalTokenThroughput,
-		MaxOutputTokensPerS: f.MaxOutputTokensPerS, MaxConcurrentRequests: &f.PeakConcurrent,
+		MaxOutputTokensPerS: f.MaxOutputTokensPerS, MaxConcurrentRequests: peak,
 		TTFT: f.TTFT, TPOT: f.TPOT, ITL: itl, E2EL: f.E2EL,
 	}, latencies)
 }

@@ -36,8 +36,12 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		}
 	}
 	p.changes(r)
-	p.load(r.Asked)
-	p.servers(r.Servers)
+	if isForeign(r) {
+		p.imported(r)
+	} else {
+		p.load(r.Asked)
+		p.servers(r.Servers)
+	}
 	p.cache(r.Cache)
 	if r.Figures != nil {
 		p.line("")

@@ -14,6 +14,7 @@ import (
 
 	"benchrig/importer"
 	"benchrig/report"
+	"benchrig/report/page"
 	"benchrig/results"
 )
 
@@ -156,7 +157,7 @@ func writeImported(e env, root string, run importer.Run, sources []importer.Sour
 	if err != nil {
 		return err
 	}
-	if err := report.WriteFiles(written); err != nil {
+	if err := page.WriteFiles(written); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), countOf(len(run.Steps), "step"), m.Method)

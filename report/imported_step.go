@@ -1,0 +1,67 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"benchrig/results"
+)
+
+// imported prints where the figures of an imported step come from, what is
+// known of load and server, and what the file says beyond that.
+func (p *printer) imported(r *results.Result) {
+	o := r.Imported
+	p.section("Imported")
+	where := fmt.Sprintf("%s, line %d", clean(o.File), o.Line)
+	if len(o.Also) > 0 {
+		where += fmt.Sprintf(", the same again at lines %s", strings.Trim(fmt.Sprint(o.Also), "[]"))
+	}
+	p.wrapped("  ", where+" ("+clean(o.Format)+")")
+	if o.Reading != "" {
+		p.wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number of samples that the file does not tell", o.Reading))
+	}
+	var known []string
+	for _, setting := range loadSettings(r.Asked) {
+		if r.IsTold(setting.told) && len(r.LlamaBench) == 0 {
+			known = append(known, setting.name+" "+clean(setting.value))
+		}
+	}
+	if known == nil && len(r.LlamaBench) == 0 {
+		known = []string{"not told"}
+	}
+	if known != nil {
+		p.wrapped("  ", "load: "+strings.Join(known, ", "))
+	}
+	for _, s := range r.Servers {
+		p.importedServer(s)
+	}
+	var rest []string
+	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
+		rest = append(rest, clean(name)+" "+clean(r.Params[name]))
+	}
+	for _, v := range o.Stated {
+		if v.As == "" && v.Text != "null" {
+			rest = append(rest, clean(v.Label)+" "+clean(v.Text))
+		}
+	}
+	if rest != nil {
+		p.wrapped("  ", "also stated: "+strings.Join(rest, "; "))
+	}
+}
+
+func (p *printer) importedServer(s results.Server) {
+	for _, fact := range []struct{ name, value string }{{"launcher", s.Launcher}, {"model", s.Model}, {"version", s.Version}} {
+		if fact.value != "" {
+			p.wrapped("  ", fact.name+": "+clean(fact.value))
+		}
+	}
+	if len(s.Argv) > 0 {
+		words := []string{}
+		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+			words = append(words, name+"="+s.Env[name])
+		}
+		p.wrapped("  ", "command: "+clean(strings.Join(append(words, s.Argv...), " ")))
+	}
+}
