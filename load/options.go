@@ -86,9 +86,13 @@ type Options struct {
 	KeepText         bool               // keep the answers' text, reasoning and content as they came, in the records
 	RequestID        func(i int) string // nil: RequestIDPrefix and i
 	RequestIDPrefix  string             // "": "bench-"
-	Started          func(time.Time)    // nil: none; called once with second 0, on the monotonic clock, before anything is sent
-	Progress         func(Progress)     // nil: none; called at most every ProgressPeriod and once at the end
-	ProgressPeriod   time.Duration      // 0: one second
+	// Start, if there is one, is called when the first wave is ready and decides
+	// when second 0 is, which may be to come. Its error ends the pass before
+	// anything is sent. Nil: second 0 is at once.
+	Start          func(ctx context.Context) (time.Time, error)
+	Started        func(time.Time) // nil: none; called once with second 0, on the monotonic clock, before anything is sent
+	Progress       func(Progress)  // nil: none; called at most every ProgressPeriod and once at the end
+	ProgressPeriod time.Duration   // 0: one second
 	// CountTokens counts the tokens of an answer for which the server gave no
 	// count. It is called one answer at a time, after the last request ended.
 	// Nil, or an error: content chunks are counted instead.

@@ -63,7 +63,14 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 	staged := p.stageWave(passCtx, wave)
 	runtime.GC() // none shall fall into the wave
 	before = readSelf()
-	p.clock = startClock()
+	if p.clock = startClock(); p.opts.Start != nil {
+		var err error
+		if p.clock.start, err = p.opts.Start(ctx); err != nil {
+			p.clock = startClock()
+			p.keptBack.Store(true)
+			abort(err)
+		}
+	}
 	p.wire.start(p.clock)
 	if p.opts.Started != nil {
 		p.opts.Started(p.clock.start)
@@ -78,6 +85,7 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 	if p.opts.Progress != nil {
 		reporting.Go(func() { p.report(reportCtx) })
 	}
+	p.clock.sleepUntil(passCtx, 0)
 	p.drive(passCtx, staged, out)
 	close(out)
 	collecting.Wait()
@@ -107,7 +115,7 @@ func newPass(opts *Options, prompts []Prompt) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSchedule(opts, len(prompts)); err != nil {
+	if err := CheckSchedule(opts, len(prompts)); err != nil {
 		return nil, err
 	}
 	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, bodies: make([]encoded, len(prompts))}
@@ -120,8 +128,8 @@ func newPass(opts *Options, prompts []Prompt) (*pass, error) {
 	return p, nil
 }
 
-// checkSchedule wants times that fit the prompts, and an end to repeats.
-func checkSchedule(o *Options, prompts int) error {
+// CheckSchedule wants times that fit the prompts, and an end to repeats.
+func CheckSchedule(o *Options, prompts int) error {
 	wanted := prompts
 	switch {
 	case !o.Repeat:

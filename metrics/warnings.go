@@ -46,7 +46,7 @@ func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
 		warnInterrupted, warnFailures, warnShortOutput, warnTokenSource, warnInputLength,
-		warnCached, warnClientLate, warnClientLimit, warnRate, warnMultiToken, warnBuffered, warnAnswers, warnFewSamples,
+		warnCached, warnClientLate, warnClientLimit, warnAgentClock, warnRate, warnMultiToken, warnBuffered, warnAnswers, warnFewSamples,
 	} {
 		if w := check(e); w != nil {
 			all = append(all, *w)

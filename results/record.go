@@ -8,6 +8,8 @@ type Record struct {
 	RequestID string `json:"request_id"` // as sent in X-Request-Id
 	Replica   int    `json:"replica"`    // which server of the variant took it, from 0
 
+	Agent string `json:"agent,omitempty"` // which load agent sent it; "": the client was alone
+
 	Conversation int `json:"conversation,omitempty"` // of a multi-turn workload, from 1; 0: none
 	Turn         int `json:"turn,omitempty"`         // within the conversation, from 1
 
@@ -93,6 +95,8 @@ type ClientReport struct {
 	SharedReads   int64    `json:"shared_reads,omitempty"` // token chunks with the arrival of an earlier one of their stream: sent together, or read late together
 	ClockStepS    *float64 `json:"clock_step_s"`           // largest step of the wall clock against the monotonic one during the pass
 	GCPauseS      *float64 `json:"gc_pause_s"`             // sum of stop-the-world pauses during the pass
+
+	Agents []AgentReport `json:"agents,omitempty"` // none: the client ran in bench itself
 
 	Calibration *Calibration `json:"calibration,omitempty"` // of this machine, as "bench calibrate" stored it
 }

@@ -65,6 +65,7 @@ const (
 	FailNoProgress   FailureClass = "no-progress"        // no token of any request for the stall limit, whatever the server's health says
 	FailRestarted    FailureClass = "server-restarted"   // its counters went backwards: it is not the server that the pass began with
 	FailChanged      FailureClass = "changed"            // not run: not the experiment that the run began with
+	FailSkipped      FailureClass = "skipped-by-user"    // somebody had the step ended from the live view
 	FailNotNeeded    FailureClass = "not-needed"         // not run: planned in case, and what was known by then was enough
 	FailPruned       FailureClass = "pruned"             // not run: a lower load of the sweep had lost the tail already
 	FailPasses       FailureClass = "passes-differ"      // the two passes of method sqzb are not of one configuration, or had other prompts
@@ -92,7 +93,7 @@ func (c FailureClass) Retryable() bool {
 	switch c {
 	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,
 		FailModel, FailGated, FailKVCache, FailImage, FailDataset, FailSmoke, FailContext,
-		FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailInternal, FailNotNeeded, FailPruned:
+		FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailInternal, FailNotNeeded, FailPruned, FailSkipped:
 		return false
 	default:
 		return true

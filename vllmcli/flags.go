@@ -34,6 +34,11 @@ type Flags struct {
 	Transport      string
 	Duration       time.Duration // 0: until all prompts are answered
 
+	Agents        []string // hosts that send the load; none: this process does
+	AgentCommands []string // command lines that start agents
+	AgentBench    string   // the program on those hosts
+	CopyBench     bool     // this program is copied there
+
 	Label        string
 	Metadata     []string
 	SaveResult   bool
@@ -74,6 +79,7 @@ func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	f.addTarget(fs)
 	f.Dataset.AddFlags(fs)
 	f.addTraffic(fs)
+	f.addAgents(fs)
 	f.Request.addFlags(fs)
 	f.addOutput(fs)
 	addOthers(fs)
@@ -103,6 +109,13 @@ func (f *Flags) addTraffic(fs *pflag.FlagSet) {
 	fs.IntVar(&f.Warmups, "num-warmups", 0, "requests before the measured ones, copies of the first prompt as in vLLM")
 	fs.DurationVar(&f.Duration, "duration", 0, "stop sending after this time; prompts are repeated until then (not in vLLM)")
 	fs.StringVar(&f.Transport, "transport", "", "how bytes are read: sockets or net/http (not in vLLM; default: sockets where they can be)")
+}
+
+func (f *Flags) addAgents(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.Agents, "agent", nil, "`HOST` ...: send the load from there, by ssh; srun:NODE by srun; several share the requests (not in vLLM)")
+	fs.StringArrayVar(&f.AgentCommands, "agent-command", nil, "`COMMAND` ...: start an agent by this, split at blanks, as --agent does by ssh (not in vLLM)")
+	fs.StringVar(&f.AgentBench, "agent-bench", "bench", "`path` of bench on the hosts of --agent (not in vLLM)")
+	fs.BoolVar(&f.CopyBench, "copy-bench", false, "copy this bench to the hosts of --agent for the time of the run (not in vLLM)")
 }
 
 func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {

@@ -61,6 +61,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	job, result, err := prepareLoad(ctx, e, f)
+	defer endAgents(job.Driver)
 	if err == nil {
 		err = readyCheck(ctx, e, f, job)
 	}
@@ -80,6 +81,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	if err := printLoad(e, f, result); err != nil {
 		return err
 	}
+	tellAgents(e, result)
 	if err := saveLoad(e, f, result, records); err != nil {
 		return err
 	}

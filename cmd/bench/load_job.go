@@ -20,7 +20,7 @@ import (
 // prepareLoad makes the job that the flags describe: the server's model, the
 // prompts, the send times.
 func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob, *results.Result, error) {
-	job := harness.LoadJob{Driver: newLoadDriver(e), KeepText: f.SaveDetailed}
+	job := harness.LoadJob{KeepText: f.SaveDetailed}
 	if err := judging(f, &job); err != nil {
 		return job, nil, usageError(err)
 	}
@@ -33,6 +33,9 @@ func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob,
 		return job, nil, err
 	}
 	job.Servers = []harness.Server{server}
+	if job.Driver, err = loadDriverFor(ctx, e, f); err != nil {
+		return job, nil, err
+	}
 	set, counter, err := loadPrompts(ctx, f, server)
 	if err != nil {
 		return job, nil, err

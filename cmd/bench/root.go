@@ -38,6 +38,7 @@ func newRootCommand(e env) *cobra.Command {
 		newCancelCommand(e),
 		newJobCommand(e),
 		newLoadCommand(e),
+		newLoadAgentCommand(e),
 		newSuiteCommand(e),
 		newDatasetCommand(e),
 		newPlanCommand(e),
