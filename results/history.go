@@ -1,6 +1,9 @@
 package results
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // history is what the journal tells of one step: its last start and end.
 type history struct {
@@ -26,6 +29,26 @@ func historiesOf(events []Event) map[string]history {
 		all[e.Step] = h
 	}
 	return all
+}
+
+// refused reports whether the step was to be run again, and was not, because it
+// would have been another experiment than that which the run began with.
+func (h history) refused() bool {
+	return h.finished && h.verdict == NotRun && h.failure != nil && h.failure.Class == FailChanged
+}
+
+// refused describes such a step: what an earlier attempt measured is not what
+// was asked for last.
+func (r *Run) refused(ref StepRef, h history, before *Result) Step {
+	step := r.withoutResult("", ref, h)
+	step.Attempt = max(h.attempt, before.Step.Attempt)
+	step.Result.Step.Attempt = step.Attempt
+	why := before.Failure
+	if why == nil {
+		why = Failf(FailChanged, "attempt %d was measured (%s); its %s is still there", before.Step.Attempt, before.Verdict, ResultName)
+	}
+	step.Result.Earlier = append(slices.Clone(before.Earlier), *why)
+	return step
 }
 
 // withoutResult describes a step that has no result.json.

@@ -191,6 +191,8 @@ func (r *Run) readStep(folder *Folder, ref StepRef, h history) (Step, error) {
 	result := &Result{}
 	err := readVersioned(path, result)
 	switch {
+	case err == nil && h.refused():
+		return r.refused(ref, h, result), nil
 	case err == nil:
 		if h.started && !h.finished && h.attempt > result.Step.Attempt {
 			r.Problems = append(r.Problems, fmt.Sprintf("step %s: attempt %d has no end; its result is that of attempt %d",

@@ -230,3 +230,31 @@ func TestReadTellsOfChangedFiles(t *testing.T) {
 		t.Errorf("Problems = %q, want %q", got, want)
 	}
 }
+
+// A step that was to be run again, and was refused because the engine is another
+// than at the start, does not show what its earlier attempt measured.
+func TestARefusalHidesTheEarlierAttempt(t *testing.T) {
+	changed := Failf(FailChanged, "engine version: 0.11, at the start 0.10")
+	f := writeRun(t, []Event{
+		{Kind: RunStarted},
+		{Kind: StepStarted, Step: "a", Attempt: 1},
+		{Kind: StepFinished, Step: "a", Attempt: 1, Verdict: Failed, Failure: Failf(FailRequests, "none of 8 succeeded")},
+		{Kind: StepStarted, Step: "b", Attempt: 1},
+		{Kind: StepFinished, Step: "b", Attempt: 1, Verdict: Suspect},
+		{Kind: RunResumed},
+		{Kind: StepFinished, Step: "a", Attempt: 2, Verdict: NotRun, Failure: changed},
+		{Kind: StepFinished, Step: "b", Attempt: 2, Verdict: NotRun, Failure: Failf(FailEarlier, "stopped")},
+	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: Failed, Failure: Failf(FailRequests, "none of 8 succeeded"), Figures: &Figures{Asked: 8}},
+		&Result{Step: StepRef{ID: "b", Attempt: 1}, Verdict: Suspect, Figures: &Figures{Asked: 8, Completed: 7}})
+	run, err := Read(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := run.Step("a").Result
+	if a.Verdict != NotRun || a.Figures != nil || a.Failure.Class != FailChanged || a.Failure.Message != changed.Message || len(a.Earlier) != 1 || a.Earlier[0].Class != FailRequests {
+		t.Errorf("the refused step reads %+v", a)
+	}
+	if b := run.Step("b").Result; b.Verdict != Suspect || b.Figures == nil {
+		t.Errorf("a step that was left out for another reason reads %+v", b)
+	}
+}
