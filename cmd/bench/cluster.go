@@ -52,7 +52,7 @@ func runOnCluster(ctx context.Context, e env, o runOptions, sc *scenarios.Scenar
 	if err != nil {
 		return err
 	}
-	folder, err := prepare(ctx, out, s, s.plan.Groups(sc.Slurm.Nodes == scenarios.SameNode))
+	folder, err := prepare(ctx, out, s, clusterGroups(sc, s.plan))
 	if err != nil {
 		return err
 	}
