@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 
 	"benchrig/results"
 	"benchrig/scenarios"
@@ -96,12 +97,7 @@ func conditions(all []scenarios.Condition) []results.Condition {
 // and the least that it will be.
 func (p *Plan) decideLater(sc *scenarios.Scenario) {
 	lowest := func(point int) bool {
-		for _, other := range sc.Points {
-			if sc.Points[point].Above(other) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(sc.Points, sc.Points[point].Above)
 	}
 	const fewestOfSearch = 2
 	for i := range p.Lives {

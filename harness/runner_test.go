@@ -172,7 +172,7 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 		t.Fatal(err)
 	}
 	defer func() { _ = journal.Close() }()
-	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: plan.Refs()}
+	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: plan.Refs(), Search: SearchPolicy(sc)}
 	if err := folder.WriteManifest(manifest); err != nil {
 		t.Fatal(err)
 	}

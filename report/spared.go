@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"benchrig/metrics"
 	"benchrig/results"
@@ -32,7 +33,7 @@ func sparedParts(run *results.Run) []part {
 	if len(order) == 0 {
 		return nil
 	}
-	p := part{title: "Not needed", intro: sparedIntro(run)}
+	p := part{title: "Left out", intro: sparedIntro(run)}
 	for _, line := range order {
 		p.notes = append(p.notes, fmt.Sprintf("%s (%s: %s)", line, plural(len(of[line]), "step"), few(of[line])))
 	}
@@ -52,14 +53,11 @@ func sparedIntro(run *results.Run) []string {
 }
 
 func anyOf(all []results.Condition) string {
-	text := ""
+	texts := make([]string, len(all))
 	for i, c := range all {
-		if i > 0 {
-			text += " or "
-		}
-		text += conditionText(c)
+		texts[i] = conditionText(c)
 	}
-	return text
+	return strings.Join(texts, " or ")
 }
 
 // sparedCount is how many planned steps were not needed, for the line that

@@ -60,7 +60,12 @@ func searchParts(run *results.Run) []part {
 func limitTable(run *results.Run, searches []metrics.SearchRun) comparison {
 	unit := searchUnit(run.Manifest.Search)
 	c := comparison{columns: []heading{
-		{"variant", "", true}, {"met", unit, false}, {"missed", unit, false}, {"n", "searches", false}, {"change", "", false}, {"interval", "95 %", false},
+		{"variant", "", true},
+		{"met", unit, false},
+		{"missed", unit, false},
+		{"n", "searches", false},
+		{"change", "", false},
+		{"interval", "95 %", false},
 		{"verdict", "against " + clean(baselineOf(run)), true},
 	}}
 	diffs := limitDifferences(run, searches)

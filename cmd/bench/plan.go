@@ -90,7 +90,7 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 	if sc.Method == scenarios.LlamaBench {
 		programs = "runs of llama-bench"
 	}
-	fmt.Fprintf(w, "%s: %d steps in %d %s, about %s\n", sc.Name, len(plan.Refs()), plan.Starts(), programs, clock(plan.EstimateS))
+	fmt.Fprintf(w, "%s: %s%d steps in %d %s, %sabout %s%s\n", sc.Name, upTo(plan), len(plan.Refs()), plan.Starts(), programs, upTo(plan), clock(plan.EstimateS), atLeast(plan))
 	fmt.Fprintf(w, "  (assuming %s)\n", plan.Assumes)
 	fmt.Fprintf(w, "  (%s)\n", harness.HygieneNote())
 	for _, problem := range plan.Problems {
@@ -99,6 +99,7 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 	printAround(e, plan.Around)
 	for _, life := range plan.Lives {
 		printLife(w, life)
+		printSmoke(w, sc, life.Variant)
 		for _, step := range life.Steps {
 			fmt.Fprintf(w, "    %-32s %s\n", step.ID, describeStep(sc, step))
 		}
@@ -107,6 +108,22 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 			fmt.Fprintf(w, "    %-32s %s\n", life.Steps[0].ID, "second pass: the same prompts, answers of one token")
 		}
 	}
+}
+
+// upTo stands before what a plan comes to if every step is needed.
+func upTo(plan *harness.Plan) string {
+	if plan.LeastSteps == len(plan.Refs()) {
+		return ""
+	}
+	return "up to "
+}
+
+// atLeast is what a plan comes to if no step is that is decided on later.
+func atLeast(plan *harness.Plan) string {
+	if plan.LeastSteps == len(plan.Refs()) {
+		return ""
+	}
+	return fmt.Sprintf("; at least %d steps, about %s", plan.LeastSteps, clock(plan.LeastS))
 }
 
 func printLife(w io.Writer, life harness.Life) {
@@ -118,7 +135,7 @@ func printLife(w io.Writer, life harness.Life) {
 
 // printJobs shows the groups and the script that would be submitted.
 func printJobs(e env, sc *scenarios.Scenario, plan *harness.Plan) error {
-	groups := plan.Groups(sc.Slurm.Nodes == scenarios.SameNode)
+	groups := clusterGroups(sc, plan)
 	var ids []string
 	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", counted(len(groups), "job"))
 	for _, group := range groups {
@@ -143,6 +160,9 @@ func describeStep(sc *scenarios.Scenario, step harness.Step) string {
 	i := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == step.Variant })
 	if n := sc.Variants[i].Extrapolate; n > 1 {
 		text += fmt.Sprintf("; the share of one of %d replicas, extrapolated", n)
+	}
+	if step.Decided != "" {
+		text += "; " + step.Decided
 	}
 	return text
 }

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"benchrig/results"
+)
+
+// searchRun is a run with a search of a server that answers in 10 ms a request
+// in flight.
+func searchRun(limit float64, loads ...int) *results.Run {
+	run := &results.Run{Finished: true}
+	run.Manifest = results.Manifest{
+		Scenario: "s", Run: "r", Variants: []string{"a", "b"},
+		Search: &results.SearchPolicy{
+			Metric: results.SearchConcurrency, From: 1, To: 64, Steps: 12, Tolerance: 0.05,
+			Targets: []results.Condition{{Figure: "p99_ttft_ms", Op: "<=", Value: limit}},
+		},
+	}
+	for i, c := range loads {
+		ref := results.StepRef{ID: fmt.Sprintf("a_search-%d_r1", i+1), Variant: "a", Point: fmt.Sprintf("search-%d", i+1), Repeat: 1, Attempt: 1}
+		f := &results.Figures{Asked: 20, Completed: 20, DurationS: 1}
+		f.TTFT.Percentiles = []results.PercentileFigure{{P: 99, Value: new(0.01 * float64(c))}}
+		run.Manifest.Planned = append(run.Manifest.Planned, ref)
+		run.Steps = append(run.Steps, results.Step{State: results.StepDone, Attempt: 1, Result: &results.Result{
+			Step: ref, Verdict: results.OK, Asked: results.Asked{MaxConcurrency: new(c)}, Figures: f,
+		}})
+	}
+	return run
+}
+
+func TestSearchReport(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		run  *results.Run
+		want []string
+	}{
+		{"found", searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21), []string{
+			"a meets the targets up to 20 requests in flight (missed at 21; 1 search).",
+			"The highest max-concurrency from 1 to 64 requests in flight at which p99_ttft_ms <= 205.",
+			"a, repeat 1: 11 steps", "once more before it is believed", "highest max-concurrency that met the targets: 20 requests in flight; 21 missed them",
+		}},
+		{"nothing meets them", searchRun(1, 1), []string{"a: not within 1 to 64: the lowest load, 1, missed the targets."}},
+		{"cut off", searchRun(205, 1, 4), []string{"a: not narrowed down; the run ended before the search did."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			for _, line := range searchStanding(tt.run).Lines {
+				b.WriteString(line + "\n")
+			}
+			p := &printer{opts: Options{Width: 300}}
+			p.parts(differenceParts(tt.run))
+			text := b.String() + p.out.String()
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("the report lacks %q:\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+// nullRun has two arms of one configuration whose throughputs are given.
+func nullRun(a, b []float64) *results.Run {
+	run := &results.Run{Finished: true}
+	run.Manifest = results.Manifest{Scenario: "s", Run: "r", Variants: []string{"a", "a+again"}, Points: []string{"c1"}, NullTest: "a+again"}
+	for k, values := range [][]float64{a, b} {
+		name := run.Manifest.Variants[k]
+		for i, v := range values {
+			run.Steps = append(run.Steps, results.Step{State: results.StepDone, Attempt: 1, Result: &results.Result{
+				Step: results.StepRef{ID: fmt.Sprintf("%s_c1_r%d", name, i+1), Variant: name, Point: "c1", Repeat: i + 1, Attempt: 1}, Verdict: results.OK,
+				Figures: &results.Figures{Asked: 8, Completed: 8, DurationS: 1, OutputThroughput: new(v)},
+			}})
+		}
+	}
+	return run
+}
+
+func TestNullTestReport(t *testing.T) {
+	draw := func(run *results.Run) string {
+		p := &printer{opts: Options{Width: 300}}
+		p.parts(nullTestParts(run))
+		return p.out.String()
+	}
+	noise := draw(nullRun([]float64{100, 101, 99, 100}, []float64{100.5, 99, 101, 100}))
+	if !strings.Contains(noise, "output tok/s") || strings.Contains(noise, "WARNING") {
+		t.Errorf("two arms alike: %s", noise)
+	}
+	alarm := draw(nullRun([]float64{100, 101, 99, 100}, []float64{80, 81, 79, 80}))
+	if !strings.Contains(alarm, "WARNING: two arms of one configuration differ: output_throughput at c1 -20.00 %") {
+		t.Errorf("two arms that differ: %s", alarm)
+	}
+	if draw(&results.Run{}) != "" {
+		t.Error("a run without a null test has one in its report")
+	}
+}
