@@ -36,6 +36,8 @@ type Plan struct {
 
 	LeastSteps int     `json:"least_steps"`      // those that are needed whatever comes out
 	LeastS     float64 `json:"least_estimate_s"` // of them
+
+	frozen *Frozen // prompts to send in place of new ones; nil: none
 }
 
 // Life is one server life and the steps that share it.

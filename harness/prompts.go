@@ -33,16 +33,14 @@ func (r *Runner) prompts(ctx context.Context, l scenarios.Load, seed uint64, ser
 	if measured, err = r.promptSet(ctx, promptSpec(l, seed, l.NumPrompts), counter); err != nil {
 		return nil, nil, err
 	}
-	if err = r.freeze(measured, promptSpec(l, seed, l.NumPrompts), counter); err != nil || l.Warmups == 0 {
+	if err = r.freeze(PromptsName, measured, promptSpec(l, seed, l.NumPrompts), counter); err != nil || l.Warmups == 0 {
 		return measured, &dataset.Set{}, err
 	}
-	n := l.Warmups
-	if l.Dataset.NumPrefixes > 0 {
-		n = max(n, l.Dataset.NumPrefixes) // fewer cannot be made
-	} else if l.Dataset.Kind == "prefix_repetition" {
-		n = max(n, 10)
+	spec := promptSpec(l, seed+warmupSeed, warmupCount(l))
+	if warm, err = r.promptSet(ctx, spec, counter); err != nil {
+		return nil, nil, err
 	}
-	if warm, err = r.promptSet(ctx, promptSpec(l, seed+warmupSeed, n), counter); err != nil {
+	if err = r.freeze(WarmupsName, warm, spec, counter); err != nil {
 		return nil, nil, err
 	}
 	warm = without(warm, measured)
@@ -50,8 +48,19 @@ func (r *Runner) prompts(ctx context.Context, l scenarios.Load, seed uint64, ser
 	return measured, warm, nil
 }
 
-// freeze stores a set in the run's folder, once: kind frozen reads it back.
-func (r *Runner) freeze(set *dataset.Set, spec dataset.Spec, c TokenCounter) error {
+// warmupCount is how many prompts are made for the warm-ups.
+func warmupCount(l scenarios.Load) int {
+	switch {
+	case l.Dataset.NumPrefixes > 0:
+		return max(l.Warmups, l.Dataset.NumPrefixes) // fewer cannot be made
+	case l.Dataset.Kind == "prefix_repetition":
+		return max(l.Warmups, 10)
+	}
+	return l.Warmups
+}
+
+// freeze stores a set in a folder of the run, once: kind frozen reads it back.
+func (r *Runner) freeze(folder string, set *dataset.Set, spec dataset.Spec, c TokenCounter) error {
 	if r.frozen == nil {
 		r.frozen = map[string]bool{}
 	}
@@ -63,7 +72,7 @@ func (r *Runner) freeze(set *dataset.Set, spec dataset.Spec, c TokenCounter) err
 	if err := dataset.Write(&file, set, meta); err != nil {
 		return results.Failf(results.FailDataset, "%v", err)
 	}
-	if err := r.Folder.WriteFile("prompts/"+set.SHA256+".jsonl", file.Bytes()); err != nil {
+	if err := r.Folder.WriteFile(folder+"/"+set.SHA256+".jsonl", file.Bytes()); err != nil {
 		return results.Failf(results.FailDisk, "%v", err)
 	}
 	r.frozen[set.SHA256] = true
@@ -121,7 +130,8 @@ func (r *Runner) promptSet(ctx context.Context, spec dataset.Spec, c TokenCounte
 	if set, ok := r.sets[name]; ok {
 		return set, nil
 	}
-	set, err := dataset.Build(ctx, spec, c.Tokenizer)
+	from, _ := r.Plan.frozen.find(spec, c.Name)
+	set, err := dataset.Build(ctx, from, c.Tokenizer)
 	if err != nil {
 		return nil, results.Failf(results.FailDataset, "%v", err)
 	}

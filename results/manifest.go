@@ -36,7 +36,8 @@ type Manifest struct {
 	Price              *Price            `json:"price"`               // of the scenario; null: none
 	Prices             map[string]Price  `json:"prices,omitempty"`    // by variant, where it has its own; see PriceOf
 
-	Imported *Imported `json:"imported,omitempty"` // null: bench carried it out
+	Imported   *Imported   `json:"imported,omitempty"`   // null: bench carried it out
+	Reproduces *Reproduces `json:"reproduces,omitempty"` // null: it repeats no other run
 
 	NullTest string         `json:"null_test,omitempty"` // variant that is the baseline once more; "": none
 	Search   *SearchPolicy  `json:"search,omitempty"`    // null: the points are those of the scenario

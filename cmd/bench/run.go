@@ -118,7 +118,7 @@ func prepare(ctx context.Context, out string, s *session, groups []results.Group
 	hide := launchers.Redactor(s.sc.Secrets)
 	source := hide(string(s.sc.Source))
 	manifest := newManifest(s.sc, s.plan, hide)
-	manifest.Run, manifest.Groups = filepath.Base(folder.Dir()), groups
+	manifest.Run, manifest.Groups, manifest.Reproduces = filepath.Base(folder.Dir()), groups, s.origin
 	host := gpu.Host(ctx)
 	identity := s.identity(host)
 	identity.SecretsInFile = source != string(s.sc.Source) || !slices.Equal(manifest.Sets, s.sc.Sets)
@@ -162,7 +162,7 @@ func newManifest(sc *scenarios.Scenario, plan *harness.Plan, hide func(string) s
 
 // environment describes this machine for environment.json.
 func (s *session) environment(host gpu.HostFacts) map[string]any {
-	return map[string]any{"bench": version, "go": runtime.Version(), "node": s.node, "host": host, "gpu": s.inventory, "env_used": s.sc.EnvUsed}
+	return map[string]any{"bench": version, "go": runtime.Version(), "node": s.node, "host": host, "gpu": s.inventory, "env_used": s.sc.EnvUsed, "limits": limits()}
 }
 
 func hideAll(hide func(string) string, words []string) []string {

@@ -36,7 +36,8 @@ type session struct {
 	box       harness.Box
 	plan      *harness.Plan
 	readers   *telemetry
-	node      string // name of this machine
+	node      string              // name of this machine
+	origin    *results.Reproduces // run that this one repeats; nil: none
 
 	state *state.Box // once takeBox has it
 	lock  *state.Lock
