@@ -16,11 +16,15 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 	if sc.Method == scenarios.LlamaBench {
 		return nil
 	}
-	var all []string
-	add := func(pos scenarios.Pos, format string, values ...any) {
-		text := fmt.Sprintf("%s: %s", pos, fmt.Sprintf(format, values...))
-		if !slices.Contains(all, text) {
-			all = append(all, text)
+	var all []recipeWarning
+	add := func(pos scenarios.Pos, variant, text string) {
+		at := slices.IndexFunc(all, func(w recipeWarning) bool { return w.text == text })
+		if at < 0 {
+			at = len(all)
+			all = append(all, recipeWarning{pos: pos, text: text})
+		}
+		if !slices.Contains(all[at].variants, variant) {
+			all[at].variants = append(all[at].variants, variant)
 		}
 	}
 	for _, v := range sc.Variants {
@@ -36,13 +40,32 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 					pos = arg.Pos
 				}
 			}
-			add(pos, "variant %s: %s", v.Name, c.Message)
+			add(pos, v.Name, c.Message)
 		}
 		if speculatesAlone(sc, v) {
-			add(v.Pos, "variant %s: %s", v.Name, aloneText)
+			add(v.Pos, v.Name, aloneText)
 		}
 	}
-	return all
+	var lines []string
+	for _, w := range all {
+		lines = append(lines, w.String())
+	}
+	return lines
+}
+
+// recipeWarning is what is to be said of the recipes of some variants. Said
+// once: its place is that of the first.
+type recipeWarning struct {
+	pos      scenarios.Pos
+	variants []string
+	text     string
+}
+
+func (w recipeWarning) String() string {
+	if len(w.variants) == 1 {
+		return fmt.Sprintf("%s: variant %s: %s", w.pos, w.variants[0], w.text)
+	}
+	return fmt.Sprintf("%s: variants %s: %s", w.pos, strings.Join(w.variants, ", "), w.text)
 }
 
 // requestURL is where requests to a server go. The one in its description is

@@ -220,6 +220,10 @@ func TestRecipeWarnings(t *testing.T) {
 			[]string{"f:3:7: variant a: swap-space: if vllm is of March 2026 or later"},
 		},
 		{"no baseline", []scenarios.Variant{vllm("a", config)}, []string{"f:9:1: variant a: no variant of this scenario runs the same model without speculation"}},
+		{
+			"several variants", []scenarios.Variant{vllm("a", config), vllm("b", config)},
+			[]string{"f:9:1: variants a, b: no variant of this scenario runs the same model without speculation"},
+		},
 		{"a baseline", []scenarios.Variant{vllm("a", config), vllm("b")}, nil},
 	} {
 		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)

@@ -200,7 +200,7 @@ func TestResumeWithAnotherEngine(t *testing.T) {
 	}{
 		{
 			"refused", false,
-			[]string{"a_c1_r1 failed interrupted", "a_c2_r1 not run changed", "b_c1_r1 ok", "b_c2_r1 ok"},
+			[]string{"a_c1_r1 not run changed", "a_c2_r1 not run changed", "b_c1_r1 ok", "b_c2_r1 ok"},
 			"launch 01-a.2, stop 01-a.2, launch 02-b, stop 02-b",
 		},
 		{

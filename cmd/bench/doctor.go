@@ -87,5 +87,5 @@ func printFindings(e env, findings []doctor.Finding) {
 	if counts[doctor.Problem] > 0 {
 		verdict = "not ready"
 	}
-	fmt.Fprintf(e.stdout, "\n%s: %d problems, %d notes\n", verdict, counts[doctor.Problem], counts[doctor.Note])
+	fmt.Fprintf(e.stdout, "\n%s: %s, %s\n", verdict, counted(counts[doctor.Problem], "problem"), counted(counts[doctor.Note], "note"))
 }
