@@ -53,7 +53,35 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 	if sv.Port > 0 && sv.Port+sv.Replicas-1 > 65535 {
 		p.errs.add(n.at("port"), "port %d leaves no room for %d replicas below 65536", sv.Port, sv.Replicas)
 	}
+	p.checkNodes(n, sv, s)
 	p.serverPaths(n, sv, s)
+}
+
+// meetingPort is how far above the API's port the nodes of a server meet.
+const meetingPort = 10
+
+// checkNodes reports what does not go with a server over several nodes.
+func (p *parser) checkNodes(n *node, sv *Server, s *Scenario) {
+	if sv.Nodes < 2 {
+		return
+	}
+	at := n.keyAt("nodes")
+	switch {
+	case sv.Launcher != "vllm" && sv.Launcher != "sglang":
+		p.errs.add(at, "nodes is for launchers vllm and sglang, not %s", sv.Launcher)
+	case s.Method == LlamaBench:
+		p.errs.add(at, "nodes does not go with method llama-bench")
+	case sv.Replicas > 1:
+		p.errs.add(at, "nodes does not go with replicas: %d: make each replica a run of its own", sv.Replicas)
+	case sv.Container.Image != "":
+		p.errs.add(at, "nodes does not go with container: start the engine without one")
+	case len(sv.GPUs.List) > 0:
+		p.errs.add(n.keyAt("gpus"), "gpus lists devices of one box: with nodes: %d give the number of each node's", sv.Nodes)
+	case s.On != OnSlurm:
+		p.errs.add(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)", sv.Nodes)
+	case sv.Port+meetingPort > 65535:
+		p.errs.add(n.at("port"), "port %d leaves no room below 65536 for the one at which the nodes meet, %d above it", sv.Port, meetingPort)
+	}
 }
 
 // forbid reports keys that make no sense beside others.
@@ -74,7 +102,7 @@ func (p *parser) checkExternal(n *node, defaults map[string]string) {
 		p.errs.add(n.pos, "launcher external needs base-url, such as http://127.0.0.1:8000")
 	}
 	p.forbid(n, "an external server is already running and never started by bench",
-		"binary", "args", "env", "gpus", "replicas", "host", "port", "work-dir", "stop", "container")
+		"binary", "args", "env", "gpus", "replicas", "nodes", "host", "port", "work-dir", "stop", "container")
 	for _, key := range []string{"host", "replicas"} {
 		delete(defaults, key) // of no meaning here
 	}

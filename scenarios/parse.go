@@ -90,7 +90,7 @@ func allBlocks() []*blockInfo {
 	return []*blockInfo{
 		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
 		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
-		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(),
+		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(), clientBlock().info(),
 		untilBlock().info(), searchBlock().info(), pruneBlock().info(), priceBlock().info(),
 	}
 }
@@ -124,6 +124,7 @@ func (p *parser) read(src []byte, s *Scenario) {
 	p.checkPrice(root.get("price"), s)
 	p.readPoints(root, s)
 	p.checkMethod(root, s)
+	p.checkClient(root, s)
 	p.checkNext(root, s)
 	p.checkVarsUsed()
 	if p.simulating && len(p.errs.list) == 0 {

@@ -46,6 +46,7 @@ func sections() []section {
 		{title: "price", info: priceBlock().info()},
 		{title: "price of a variant", info: variantPriceBlock().info()},
 		{title: "slurm", info: slurmBlock().info()},
+		{title: "client", info: clientBlock().info()},
 		{title: "deadlines", info: deadlinesBlock().info()},
 		{title: "watchdog", info: watchdogBlock().info()},
 		{title: "disk", info: diskBlock().info()},

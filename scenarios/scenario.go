@@ -51,6 +51,7 @@ type Scenario struct {
 	Notify             []Notify
 	On                 Where
 	Slurm              Slurm
+	Client             Client
 
 	Profile  string    // the named load profile beneath load:, "" if none
 	Sets     []string  // the --set overrides, as given
@@ -132,6 +133,7 @@ type Server struct {
 	Port       int    // 0: the launcher's default, or the next free one
 	GPUs       GPUs
 	Replicas   int
+	Nodes      int    // of a Slurm job, that one server lies over; 0: 1
 	API        string // dialect of the command launcher's server: "openai" or "llamacpp"
 	APIKey     EnvValue
 	WorkDir    string // "": the scenario's folder

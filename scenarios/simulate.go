@@ -113,6 +113,9 @@ func (s *Scenario) simulateVariant(v *Variant) {
 		return
 	}
 	sv := v.Server
+	if sv.Nodes > 1 {
+		s.simNote("variant %s: simulated on one node instead of %d", v.Name, sv.Nodes)
+	}
 	args, dropped := simArgs(sv)
 	if len(dropped) > 0 {
 		s.simNote("variant %s: no effect in the simulator: %s", v.Name, strings.Join(dropped, ", "))

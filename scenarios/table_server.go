@@ -72,6 +72,9 @@ func placeFields() []field[Server] {
 			elseNote("tensor x pipeline x data parallel size"),
 		wholeKey("replicas", "Servers to launch, each on GPUs and a port of its own; the client spreads the load.", between(1, 1024),
 			func(s *Server) *int { return &s.Replicas }).or("1"),
+		wholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its parallelism is spread over them evenly, and gpus then counts those of each node. "+
+			"vLLM's are joined by Ray, or, with distributed-executor-backend: mp among args, by its own --nnodes.", between(1, 256),
+			func(s *Server) *int { return &s.Nodes }).elseNote("1"),
 		textKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *Server) *string { return &s.WorkDir }).elseNote("the scenario's folder"),
 		blockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(), func(s *Server) *Ready { return &s.Ready }),

@@ -12,6 +12,7 @@ func clusterFields() []field[Scenario] {
 		enumKey("on", "Where servers run: here, on this box, or on the nodes of a Slurm cluster, as slurm: says.", []Where{Here, OnSlurm},
 			func(s *Scenario) *Where { return &s.On }).or(string(Here)),
 		slurmField(),
+		clientField(),
 	}
 }
 
