@@ -25,13 +25,17 @@ type HookRunner interface {
 func (r *Runner) beforeRun(ctx context.Context) *results.Failure { return r.hooksBeforeRun(ctx) }
 
 // afterRun ends what beforeRun began. It works after ctx has ended.
-func (r *Runner) afterRun(ctx context.Context) { r.hooksAfterRun(ctx) }
+func (r *Runner) afterRun(ctx context.Context) {
+	r.Live.enter(results.LiveEnding, 0, "")
+	r.hooksAfterRun(ctx)
+}
 
 // beforeLife comes before the first spawn of a server life.
 func (r *Runner) beforeLife(ctx context.Context, life Life, id string) *results.Failure {
 	if refused := r.hooksBeforeLife(ctx, life, id); refused != nil {
 		return refused
 	}
+	r.Live.enter(results.LiveIdle, 0, "")
 	r.restBefore(ctx, life)
 	return nil
 }
@@ -44,6 +48,7 @@ func (r *Runner) beforeStep(ctx context.Context, a attempt, servers []Server, re
 	if refused := r.hooksBeforeStep(ctx, a, servers, result); refused != nil {
 		return refused
 	}
+	r.Live.enter(results.LiveSettling, r.Scenario.Settle.Timeout, "GPUs are read")
 	r.startWatch(ctx, a, servers, result)
 	return r.checkBefore(ctx, a, servers, result)
 }
@@ -57,5 +62,7 @@ func (r *Runner) afterStep(ctx context.Context, _ attempt, servers []Server, res
 
 // observers are what is watched beside the pass of a step.
 func (r *Runner) observers(servers []Server, a attempt) []Observer {
-	return append(r.watchers(), newServerMetrics(servers, r.dirOf(a)))
+	metrics := newServerMetrics(servers, r.dirOf(a))
+	metrics.live = r.Live
+	return append(r.watchers(), metrics)
 }

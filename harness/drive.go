@@ -20,6 +20,7 @@ type LoadJob struct {
 	Warmups []load.Prompt // sent before, never measured
 	Watch   []Observer    // what is watched beside the measured pass
 	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
+	Live    *Live         // is told what goes on; nil: nobody is
 	Cache   CacheWish     // what the pass was to find in the servers' prefix caches
 	Stall   time.Duration // no token of any request for so long while some are outstanding ends the job; 0: never
 
@@ -79,7 +80,9 @@ func (j LoadJob) run(ctx context.Context, result *results.Result) (out pass) {
 	out.last = warm
 	if err == nil {
 		before := counters(ctx, j.Servers)
+		j.Live.beginPass(result.Asked)
 		out, err = j.drive(ctx)
+		j.Live.enter(results.LiveFinishing, 0, "")
 		err = errors.Join(err, j.endWatch(out, result))
 		after := settledCounters(ctx, j.Servers, before, out.records)
 		out.counters, spoiled = changes(before, after), backwards(j.Servers, before, after, result.ServerMetrics)
@@ -142,6 +145,7 @@ func (j LoadJob) drive(ctx context.Context) (out pass, err error) {
 	}
 	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
 		out.records = append(out.records, rec)
+		j.Live.record(&rec)
 		if rec.Failure != nil {
 			out.last = rec.Failure.Class
 		}
@@ -188,11 +192,14 @@ func (j LoadJob) warmUp(ctx context.Context, told func(load.Progress)) (class re
 	if len(j.Warmups) == 0 {
 		return "", nil
 	}
+	j.Live.warmUp(len(j.Warmups), 0)
 	var last *results.Failure
-	succeeded := 0
+	succeeded, ended := 0, 0
 	opts := j.Options
 	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, told, 0, false
 	_, err = j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
+		ended++
+		j.Live.warmUp(len(j.Warmups), ended)
 		if rec.Failure == nil {
 			succeeded++
 		} else {

@@ -197,6 +197,7 @@ func (r *Runner) hooksAfter(ctx context.Context, level *hookLevel, hooks []scena
 }
 
 func (r *Runner) runHook(ctx context.Context, level *hookLevel, hook scenarios.Hook, when string) results.HookRecord {
+	r.Live.enter(results.LiveHooks, hook.Timeout, when+" the "+level.name+": "+hook.Name)
 	record := r.Hooks.Run(ctx, hook, level.phase(when))
 	record.Level, record.When, record.Name = level.name, when, hook.Name
 	return record

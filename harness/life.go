@@ -14,8 +14,11 @@ import (
 // launch starts the servers of a life, one after the other: engines that
 // start at once race for internal ports and compile caches. If one does not
 // come up, those that did are stopped.
-func (r *Runner) launch(ctx context.Context, life Life, id string, first results.StepRef) ([]Server, *results.Failure) {
+func (r *Runner) launch(ctx context.Context, life Life, id string, pending []attempt) ([]Server, *results.Failure) {
+	first := pending[0].StepRef
 	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first, Pass: life.pass()})
+	ctx, leave := r.enterLaunch(ctx, life, id, pending)
+	defer leave()
 	r.life.Store(id)
 	r.sent = newSentTo()
 	v := r.Scenario.Variants[life.variant]
@@ -32,7 +35,7 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, first results
 		if err != nil {
 			break
 		}
-		spec.Life, spec.Cookie = id, r.Cookie
+		spec.Life, spec.Cookie, spec.Told = id, r.Cookie, r.Live.stand
 		spec.LogPath = filepath.Join(r.Folder.LifeDir(id), fmt.Sprintf("server-%d.log", spec.Replica))
 		if spec.TLS, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			break
@@ -49,7 +52,7 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, first results
 		}
 	}
 	if err != nil {
-		failure := asFailure(err, results.FailBadRecipe)
+		failure := skippedOr(ctx, asFailure(err, results.FailBadRecipe))
 		if failure.Class == results.FailNoProof {
 			r.halted = failure // the box is not clean
 		}

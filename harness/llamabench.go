@@ -74,6 +74,9 @@ func (r *Runner) runProgram(ctx context.Context, life Life, a attempt) ([]attemp
 	if err := r.tell(results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: id}); err != nil {
 		return nil, err
 	}
+	r.outlook(life, &a.Step, true)
+	r.Live.beginLife(a.StepRef, 0, id, 1)
+	r.Live.beginStep(a.StepRef, 0)
 	result := r.newResult(a)
 	if err := r.benchmark(ctx, life, id, a, result); err != nil {
 		return nil, err
@@ -85,7 +88,9 @@ func (r *Runner) runProgram(ctx context.Context, life Life, a attempt) ([]attemp
 // benchmark fills in the result of a run of the program. The error is about the
 // record keeping.
 func (r *Runner) benchmark(ctx context.Context, life Life, id string, a attempt, result *results.Result) error {
-	stepCtx, cancel := r.stepContext(ctx, nil, 0)
+	skippable, leave := r.Control.skippable(ctx, "step "+a.ID)
+	defer leave()
+	stepCtx, cancel := r.stepContext(skippable, nil, 0)
 	defer cancel(nil)
 	program := &benchProgram{info: results.Server{Life: id, Launcher: llamaBenchName, GPUs: life.Servers[0].GPUs, Simulated: result.Simulated}}
 	servers := []Server{program}
@@ -95,7 +100,9 @@ func (r *Runner) benchmark(ctx context.Context, life Life, id string, a attempt,
 	job := LoadJob{Servers: servers, Watch: r.watchers()}
 	result.StartedAt = now()
 	if failure == nil {
+		endTelling := r.followTests(stepCtx, a, id)
 		failure = r.runToEnd(stepCtx, life, id, program, job.Watch)
+		endTelling()
 	}
 	if err := job.endWatch(watched, result); err != nil && failure == nil {
 		failure = asFailure(err, results.FailDisk)
@@ -136,6 +143,7 @@ func (r *Runner) runToEnd(ctx context.Context, life Life, id string, b *benchPro
 	spec.LogPath = filepath.Join(r.Folder.LifeDir(id), results.ServerLogName(0))
 	spec.Ready = launchers.Ready{Stall: r.Scenario.Watchdog.Stall}
 	r.life.Store(id)
+	r.Live.enter(results.LiveMeasuring, 0, "the program runs to its end")
 	zero := time.Now()
 	for _, o := range watch {
 		o.Begin(ctx, zero)

@@ -19,7 +19,7 @@ type Notifier interface {
 
 // notifyFailure tells of the first step that failed for good.
 func (r *Runner) notifyFailure(result *results.Result) {
-	if r.hooks.told || result.Verdict != results.Failed {
+	if r.hooks.told || result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
 		return
 	}
 	r.hooks.told = true

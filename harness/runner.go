@@ -31,6 +31,8 @@ type Runner struct {
 	// Free is the number of bytes free at a path; nil asks the file system.
 	Free    func(path string) (int64, error)
 	Observe func(Update) // nil: nobody watches
+	Live    *Live        // nil: nobody is told what goes on between updates; started by whoever made it
+	Control *Control     // nil: nobody ends parts of the run
 	Version string       // of this program, for result.json
 	RunID   string
 	Node    string // name of this machine
@@ -108,6 +110,7 @@ const (
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.skipped, r.settled, r.pace = map[int]*results.Failure{}, map[string]bool{}, newPace()
 	r.known = map[string]*results.Result{}
+	r.Telemetry = r.Live.reads(r.Telemetry)
 	if d := r.Scenario.RunDeadline; d > 0 {
 		var cancel context.CancelFunc
 		r.deadline = time.Now().Add(d)
@@ -123,6 +126,7 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 		r.halted = refused
 	}
 	defer r.afterRun(ctx)
+	r.outlook(Life{}, nil, false)
 	for _, life := range r.Plan.Lives {
 		if err := r.runLife(ctx, life); err != nil {
 			return r.outcome, err
@@ -152,6 +156,7 @@ func (r *Runner) runLife(ctx context.Context, life Life) error {
 		if low := r.diskLow(); low != nil {
 			r.halted = low
 		}
+		r.heedUser()
 		if why := r.blocked(ctx, life.variant); why != nil {
 			return r.notRun(pending, why)
 		}
@@ -188,7 +193,8 @@ func (r *Runner) runRound(ctx context.Context, life Life, pending []attempt) ([]
 	failure := r.beforeLife(ctx, life, id)
 	var servers []Server
 	if failure == nil {
-		servers, failure = r.launch(ctx, life, id, pending[0].StepRef)
+		r.outlook(life, nil, false)
+		servers, failure = r.launch(ctx, life, id, pending)
 	}
 	if failure != nil {
 		return r.launchFailed(ctx, life, pending, failure)
@@ -234,6 +240,7 @@ func (r *Runner) blocked(ctx context.Context, variant int) *results.Failure {
 // to be run, on servers of their own: after a retryable failure or a death.
 func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending []attempt) ([]attempt, error) {
 	for len(pending) > 0 {
+		r.heedUser()
 		if why := r.blocked(ctx, life.variant); why != nil {
 			return nil, r.notRun(pending, why)
 		}
@@ -249,6 +256,7 @@ func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending
 			return nil, nil
 		}
 		a := pending[0]
+		r.outlook(life, &a.Step, true)
 		began := time.Now()
 		result, err := r.runStep(ctx, life, servers, a)
 		if err != nil {
@@ -319,7 +327,7 @@ func (r *Runner) finish(life Life, result *results.Result) error {
 	r.outcome.count(result.Verdict)
 	r.observe(Update{Kind: StepEnded, Index: r.done, Step: result.Step, Result: result})
 	r.notifyFailure(result)
-	if result.Verdict != results.Failed {
+	if result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
 		return nil
 	}
 	why := results.Failf(results.FailEarlier, "step %s failed: %s", result.Step.ID, result.Failure.Message)
@@ -392,6 +400,7 @@ func (o *Outcome) count(v results.Verdict) {
 }
 
 func (r *Runner) observe(u Update) {
+	r.Live.update(u)
 	if r.Observe == nil {
 		return
 	}

@@ -28,6 +28,7 @@ type metricsServer interface {
 type serverMetrics struct {
 	servers []Server
 	dir     string // of the step
+	live    *Live  // is told each sample; nil: nobody is
 
 	stop     chan struct{} // closed by End
 	watching sync.WaitGroup
@@ -93,6 +94,7 @@ func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, z
 	default:
 		sample.Values = values
 	}
+	m.live.metrics(sample)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sums[i].add(sample)

@@ -96,7 +96,8 @@ func (r *Runner) runPass(ctx context.Context, life Life, a attempt, like []resul
 	if run.launched = r.beforeLife(ctx, life, id); run.launched != nil {
 		return run, nil
 	}
-	servers, failure := r.launch(ctx, life, id, a.StepRef)
+	r.outlook(life, nil, false)
+	servers, failure := r.launch(ctx, life, id, []attempt{a})
 	if failure != nil {
 		run.launched = failure
 		return run, nil
@@ -114,6 +115,7 @@ func (r *Runner) runPass(ctx context.Context, life Life, a attempt, like []resul
 	if err != nil || changed != nil {
 		return run, err
 	}
+	r.outlook(life, &a.Step, true)
 	began := time.Now()
 	run.result, err = r.runStep(ctx, life, servers, a)
 	run.took = time.Since(began)

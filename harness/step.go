@@ -25,7 +25,10 @@ func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a att
 		return nil, err
 	}
 	result := r.newResult(a)
-	stepCtx, cancel := r.stepContext(ctx, servers, a.used)
+	r.Live.beginStep(a.StepRef, a.pass)
+	skippable, leave := r.Control.skippable(ctx, "step "+a.ID)
+	defer leave()
+	stepCtx, cancel := r.stepContext(skippable, servers, a.used)
 	defer cancel(nil)
 
 	defer r.afterStep(ctx, a, servers, result)
@@ -39,7 +42,7 @@ func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a att
 		job.complete(result, pass{failure: failureOf(stepCtx, err)})
 		return result, nil
 	}
-	job.Watch = r.observers(servers, a)
+	job.Watch, job.Live = r.observers(servers, a), r.Live
 	Drive(stepCtx, job, result)
 	if result.Failure != nil && result.Failure.Class == results.FailDisk {
 		r.halted = result.Failure
@@ -79,6 +82,7 @@ func (r *Runner) job(ctx context.Context, servers []Server, a attempt, result *r
 		Driver: r.Driver, Servers: servers, Percentiles: point.Percentiles, Goodput: point.Goodput, MinSuccess: point.MinSuccess,
 		KeepText: point.KeepText, Stall: r.Scenario.Watchdog.Stall,
 	}
+	r.Live.enter(results.LivePrompts, 0, "")
 	set, warm, err := r.prompts(ctx, point, a.Asked.Seed, servers[0])
 	if err != nil {
 		return job, err
@@ -101,6 +105,7 @@ func (r *Runner) job(ctx context.Context, servers []Server, a attempt, result *r
 	if job.Options, err = driveOptions(point, r.Scenario.Variants, result.Step.Variant, servers); err != nil {
 		return job, err
 	}
+	job.Options.Target.BaseURLs = reachable(r.Scenario.Client, job.Options.Target.BaseURLs)
 	if err := r.askCache(ctx, point, servers, a, &job); err != nil {
 		return job, err
 	}

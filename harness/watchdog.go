@@ -82,6 +82,9 @@ func backwards(servers []Server, before, after []map[string]float64, between []r
 // retriesLeft says whether a step that failed for why gets a further attempt:
 // so many as its class has, else so many as there are for all other classes.
 func (r *Runner) retriesLeft(a attempt, why results.FailureClass) bool {
+	if why == results.FailSkipped {
+		return false
+	}
 	limit, own := r.Scenario.RetriesFor[string(why)]
 	used := 0
 	for _, earlier := range a.earlier[a.before:] {

@@ -50,6 +50,9 @@ type Spec struct {
 	Replica    int
 	Replicas   int    // of the variant, 0 and 1 alike
 	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
+	Span       Span   // zero: the server is on this machine alone
+
+	Told func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
 }
 
 // VRAMPolicy limits the wait for video memory, see scenarios.VRAM.
@@ -112,6 +115,10 @@ type Kind struct {
 	// Command turns a recipe into argv and environment. It is pure; its errors
 	// tell what to change in the recipe.
 	Command func(Spec) (Command, error)
+
+	// Companions is what runs beside Command's program where the server lies
+	// over several nodes; nil: it cannot. It is pure.
+	Companions func(Spec) ([]Companion, error)
 
 	// Entry is a Binary for Command that stands for an image's entry point: as
 	// many words are cut off the argv again. Nil: argv has no program of the

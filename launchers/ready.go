@@ -69,6 +69,9 @@ func (s *Server) climb(ctx context.Context, ladder []rung) *results.Failure {
 }
 
 func (s *Server) stand(what string) {
+	if s.spec.Told != nil {
+		s.spec.Told(what)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rung = what

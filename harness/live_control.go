@@ -1,0 +1,107 @@
+package harness
+
+import (
+	"context"
+	"sync"
+
+	"benchrig/results"
+)
+
+// Control lets somebody end parts of a run while it runs. All methods may be
+// called from anywhere and work on nil.
+type Control struct {
+	mu   sync.Mutex // guards what follows
+	skip context.CancelCauseFunc
+	what string
+	stop bool
+}
+
+// Skip ends the step that runs, or the launch that is under way with all steps
+// that wait for it. What was measured is kept; the steps have failed, with
+// class skipped-by-user. False: there is nothing that could be skipped now.
+func (c *Control) Skip() bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.skip == nil {
+		return false
+	}
+	c.skip(results.Failf(results.FailSkipped, "%s was skipped by the user", c.what))
+	c.skip = nil
+	return true
+}
+
+// StopAfterStep says whether the run is to end after the step that runs. The
+// rest is not run then, and can be resumed.
+func (c *Control) StopAfterStep(yes bool) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop = yes
+}
+
+// Stopping is why no further step is to be begun; nil: one may.
+func (c *Control) Stopping() *results.Failure {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stop {
+		return nil
+	}
+	return results.Failf(results.FailInterrupted, "the user had the run end after the step before")
+}
+
+// skippable gives a context that ends when the user skips what, until leave is
+// called.
+func (c *Control) skippable(ctx context.Context, what string) (_ context.Context, leave func()) {
+	if c == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.skip, c.what = cancel, what
+	return ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.skip = nil
+		cancel(nil)
+	}
+}
+
+// heedUser halts the run before its next step, where the user asked for that.
+func (r *Runner) heedUser() {
+	if why := r.Control.Stopping(); why != nil && r.halted == nil {
+		r.halted = why
+	}
+}
+
+// enterLaunch tells of a launch and lets the user skip it.
+func (r *Runner) enterLaunch(ctx context.Context, life Life, id string, pending []attempt) (_ context.Context, leave func()) {
+	r.Live.beginLife(pending[0].StepRef, life.pass(), id, len(pending))
+	r.Live.enter(results.LiveLaunching, r.Scenario.Variants[life.variant].Server.Ready.Timeout, "")
+	endReading := r.watchLaunch(ctx)
+	ctx, free := r.Control.skippable(ctx, "the launch of "+life.Variant)
+	return ctx, func() {
+		free()
+		endReading()
+	}
+}
+
+// skippedOr is the user's skip where that ended ctx, else failure; a server
+// that could not be proven gone is told in any case.
+func skippedOr(ctx context.Context, failure *results.Failure) *results.Failure {
+	if ctx.Err() == nil || failure.Class == results.FailNoProof {
+		return failure
+	}
+	if why := causeOf(ctx); why.Class == results.FailSkipped {
+		return why
+	}
+	return failure
+}

@@ -1,0 +1,120 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// plainPeriod is the time after which what goes on is told again, where lines
+// cannot be rewritten.
+const plainPeriod = 10 * time.Second
+
+// Plain tells of a run in lines: each step that ends, what goes on every ten
+// seconds, and the end.
+type Plain struct {
+	Out  io.Writer
+	told map[string]StepState
+	last time.Time
+	said string
+}
+
+// Tell writes what is new of a view. all: also steps that ended before.
+func (p *Plain) Tell(v View, now time.Time, all bool) {
+	first := p.told == nil
+	if first {
+		p.told = map[string]StepState{}
+	}
+	done := 0
+	for _, s := range v.Steps {
+		if ended(s.State) {
+			done++
+		}
+	}
+	for _, s := range v.Steps {
+		if before, known := p.told[s.ID]; known && before == s.State {
+			continue
+		}
+		p.told[s.ID] = s.State
+		if ended(s.State) && (!first || all) {
+			fmt.Fprintf(p.Out, "[%d/%d] %s\n", done, v.Total, s.Brief())
+			p.last = now
+		}
+	}
+	p.goesOn(v, now)
+}
+
+// ended reports whether a step has a verdict.
+func ended(s StepState) bool { return slices.Contains([]StepState{Done, Suspect, Failed, NotRun}, s) }
+
+// goesOn tells what is done now, if that is another thing than before or some
+// time has passed.
+func (p *Plain) goesOn(v View, now time.Time) {
+	if v.Now == nil {
+		return
+	}
+	what := v.Now.Step + v.Now.Phase
+	if what == p.said && now.Sub(p.last) < plainPeriod {
+		return
+	}
+	p.said, p.last = what, now
+	fmt.Fprintln(p.Out, nowLine(v))
+}
+
+// nowLine is what goes on in one line.
+func nowLine(v View) string {
+	n := v.Now
+	line := n.Phase + ", " + n.Time
+	if n.Step != "" {
+		line = n.Step + ": " + line
+	}
+	for _, more := range []string{n.Message, n.Requests, n.Tokens, n.Latency, n.Server} {
+		if more != "" {
+			line += "; " + more
+		}
+	}
+	if n.Share != nil && n.Requests == "" {
+		line += fmt.Sprintf(" (%.0f %%)", 100**n.Share)
+	}
+	return line
+}
+
+// Snapshot writes all that is known of a run at one moment.
+func Snapshot(out io.Writer, v View, unicode bool) {
+	const width = 100
+	f := frame{view: v, width: width, unicode: unicode}
+	f.cursor = f.cursor.at(v)
+	f.cursor = f.cursor.within(v)
+	f.height = len(v.Rows) + 40
+	lines := append(f.head(), f.wholeMatrix()...)
+	if v.Now != nil {
+		lines = append(lines, text(nowLine(v)))
+	} else {
+		lines = append(lines, f.afterwards())
+	}
+	for _, g := range v.GPUs {
+		lines = append(lines, text(gpuLine(g)))
+	}
+	for _, s := range v.Steps {
+		if s.Why != "" {
+			lines = append(lines, text(s.Brief()))
+		}
+	}
+	for _, l := range lines {
+		fmt.Fprintln(out, l.bare())
+	}
+}
+
+// wholeMatrix is the matrix without scrolling.
+func (f *frame) wholeMatrix() []line {
+	wide := *f
+	for i := range f.view.Columns {
+		wide.width += f.columnWidth(i)
+	}
+	lines := wide.matrix(len(f.view.Rows) + 2)
+	if len(lines) == 0 {
+		return nil
+	}
+	return lines[:len(lines)-1] // without the chosen step
+}

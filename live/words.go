@@ -1,0 +1,138 @@
+package live
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lasting is a duration as people say it, two units at most.
+func lasting(seconds float64) string {
+	const minute, hour, day = 60, 3600, 86400
+	s := int64(math.Round(seconds))
+	switch {
+	case s < 0:
+		return "0 s"
+	case s < minute:
+		return fmt.Sprintf("%d s", s)
+	case s < hour:
+		return fmt.Sprintf("%d min %02d s", s/minute, s%minute)
+	case s < day:
+		return fmt.Sprintf("%d h %02d min", s/hour, s%hour/minute)
+	}
+	return fmt.Sprintf("%d d %d h", s/day, s%day/hour)
+}
+
+// about is a duration that is an estimate: one unit is enough.
+func about(seconds float64) string {
+	const minute, hour, few = 60, 3600, 10
+	switch {
+	case seconds < minute:
+		return "under a minute"
+	case seconds < hour:
+		return fmt.Sprintf("%.0f min", seconds/minute)
+	case seconds < few*hour:
+		return fmt.Sprintf("%d h %02d min", int(seconds/hour), int(math.Mod(seconds, hour)/minute))
+	}
+	return fmt.Sprintf("%.0f h", seconds/hour)
+}
+
+// unknown stands where a value is not known.
+const unknown = "-"
+
+// number is a value with at least three digits that count.
+func number(v *float64) string {
+	switch {
+	case v == nil || math.IsNaN(*v):
+		return unknown
+	case math.Abs(*v) >= 100:
+		return strconv.FormatFloat(*v, 'f', 0, 64)
+	case math.Abs(*v) >= 10:
+		return strconv.FormatFloat(*v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(*v, 'f', 2, 64)
+}
+
+// milli is seconds in milliseconds.
+func milli(seconds *float64) string {
+	if seconds == nil {
+		return unknown
+	}
+	return number(new(*seconds*1e3)) + " ms"
+}
+
+func percent(share *float64) string {
+	if share == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%.0f %%", *share*100)
+}
+
+func whole(v *float64) string {
+	if v == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%.0f", *v)
+}
+
+func gibibytes(bytes *int64) string {
+	const gib = 1 << 30
+	if bytes == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%.1f", float64(*bytes)/gib)
+}
+
+// printable takes out of a line what would move a terminal's cursor or change
+// its colours: logs are others' words.
+func printable(line string) string {
+	var out strings.Builder
+	for i := 0; i < len(line); {
+		if line[i] == 0x1b {
+			i += escapeLen(line[i:])
+			continue
+		}
+		r, size := rune(line[i]), 1
+		if r >= 0x80 {
+			r, size = utf8.DecodeRuneInString(line[i:])
+		}
+		i += size
+		switch {
+		case r == '\t':
+			out.WriteString("    ")
+		case unicode.IsPrint(r):
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// escapeLen is the length of the escape sequence that text begins with.
+func escapeLen(text string) int {
+	if len(text) < 2 {
+		return len(text)
+	}
+	switch text[1] {
+	case '[': // up to a letter
+		for i := 2; i < len(text); i++ {
+			if text[i] >= 0x40 && text[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return len(text)
+	case ']', 'P', '_', '^', 'X': // up to BEL or ST
+		for i := 2; i < len(text); i++ {
+			if text[i] == 0x07 {
+				return i + 1
+			}
+			if text[i] == 0x1b && i+1 < len(text) && text[i+1] == '\\' {
+				return i + 2
+			}
+		}
+		return len(text)
+	}
+	return 2
+}
