@@ -52,6 +52,8 @@ func (p *progress) observe(u harness.Update) {
 		p.line(u, "%s: launch failed: %s", life, u.Failure.Error())
 	case harness.StepSettling:
 		p.line(u, "%s waiting: %s", step, u.Message)
+	case harness.TestEnded:
+		p.line(u, "%s %s", step, u.Message)
 	case harness.StepDoubt:
 		p.line(u, "%s warning: %s", step, u.Message)
 	case harness.HookRan:

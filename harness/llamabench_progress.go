@@ -1,0 +1,70 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"benchrig/llamabench"
+)
+
+// TestEnded is a test that llama-bench has measured; Message says which, and
+// how fast.
+const TestEnded UpdateKind = "test-measured"
+
+// testsPoll is how often the output of a program is looked at that runs.
+const testsPoll = time.Second
+
+// followTests tells of each test of a program that runs, as soon as it prints
+// it. stop ends that and waits.
+func (r *Runner) followTests(ctx context.Context, a attempt, id string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(testsPoll)
+		defer ticker.Stop()
+		for told := 0; ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			for _, row := range r.testsFrom(id, told) {
+				told++
+				r.observe(Update{Kind: TestEnded, Index: r.done + 1, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// testsFrom are the tests that the program of a life has printed so far, but for
+// the first few.
+func (r *Runner) testsFrom(id string, first int) []llamabench.Row {
+	log, err := r.Folder.OpenServerLog(id, 0)
+	if err != nil {
+		return nil // it has not printed anything
+	}
+	text, err := io.ReadAll(log)
+	_ = log.Close() // it was only read
+	if err != nil {
+		return nil
+	}
+	if end := strings.LastIndexByte(string(text), '\n'); end >= 0 {
+		text = text[:end+1] // the rest is a line that is being written
+	}
+	rows, err := llamabench.Parse(text)
+	if err != nil || len(rows) <= first {
+		return nil
+	}
+	return rows[first:]
+}
+
+func testLine(row llamabench.Row) string {
+	return fmt.Sprintf("%s of %s: %.2f tokens/s", row.Test(), cmp.Or(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Model), row.TokensPerS)
+}
