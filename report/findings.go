@@ -144,7 +144,9 @@ func collectDoubts(run *results.Run, pick func(*results.Result, results.Warning)
 }
 
 func (d *doubts) add(text, step string) {
-	d.steps++
+	if !slices.ContainsFunc(d.messages, func(m message) bool { return slices.Contains(m.steps, step) }) {
+		d.steps++
+	}
 	at := slices.IndexFunc(d.messages, func(m message) bool { return m.text == text })
 	if at < 0 {
 		at = len(d.messages)
