@@ -49,6 +49,8 @@ var rules = map[string]rule{
 	"load":                   {ours: []string{"results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"agent":                  {ours: []string{"load", "results"}, never: append([]string{"net/http", "os/exec", "os"}, noCLI...)},
 	"simserver":              {never: append([]string{"os/exec"}, noCLI...)},
+	"live":                   {ours: []string{"results"}, never: noSystem},
+	"live/web":               {ours: []string{"live", "results"}, never: append([]string{"os", "os/exec"}, noCLI...)},
 	"state":                  {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness":                {ours: []string{"scenarios", "hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "llamabench", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"vllmcli":                {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
@@ -67,16 +69,19 @@ var rules = map[string]rule{
 // onlyUser names modules that exactly one package may import, so that moving
 // on from one stays a local change.
 var onlyUser = map[string]string{
-	"gopkg.in/yaml.v3":                 "scenarios",
-	"github.com/shirou/gopsutil/v3":    "gpu",
-	"github.com/NVIDIA/go-nvml":        "gpu",
-	"github.com/spf13/cobra":           "cmd/bench",
-	"github.com/rs/zerolog":            "cmd/bench",
-	"github.com/jedib0t/go-pretty/v6":  "report",
-	"github.com/aclements/go-moremath": "metrics",
-	"github.com/dlclark/regexp2/v2":    "dataset/tokenizer",
-	"github.com/parquet-go/parquet-go": "dataset",
-	"gonum.org/v1/plot":                "report/chart",
+	"gopkg.in/yaml.v3":                   "scenarios",
+	"github.com/shirou/gopsutil/v3":      "gpu",
+	"github.com/NVIDIA/go-nvml":          "gpu",
+	"github.com/spf13/cobra":             "cmd/bench",
+	"github.com/rs/zerolog":              "cmd/bench",
+	"github.com/jedib0t/go-pretty/v6":    "report",
+	"github.com/aclements/go-moremath":   "metrics",
+	"github.com/dlclark/regexp2/v2":      "dataset/tokenizer",
+	"github.com/parquet-go/parquet-go":   "dataset",
+	"gonum.org/v1/plot":                  "report/chart",
+	"charm.land/bubbletea/v2":            "live",
+	"charm.land/lipgloss/v2":             "live",
+	"github.com/VictoriaMetrics/metrics": "live/web",
 }
 
 func TestLayout(t *testing.T) {

@@ -271,8 +271,8 @@ func (l *Live) endStep() {
 	l.now.Step = nil
 }
 
-// endSoon says whether the run ends after the step.
-func (l *Live) endSoon(yes bool) {
+// EndSoon says whether the run ends after the step.
+func (l *Live) EndSoon(yes bool) {
 	if l == nil {
 		return
 	}

@@ -163,3 +163,6 @@ func variantOf(r *results.StepRef) string {
 	}
 	return r.Variant
 }
+
+// Line is what a run does in one line.
+func Line(l results.Live) string { return nowLine(View{Now: nowOf(l)}) }

@@ -29,7 +29,8 @@ type env struct {
 	exit           func(int)
 	width          int // columns of the terminal on stdout; 0: not a terminal
 	errTTY         bool
-	fileLimit      uint64 // open files that this program and what it starts may have
+	screen         *screen // for a live view; nil: there is none
+	fileLimit      uint64  // open files that this program and what it starts may have
 }
 
 func main() {
@@ -45,6 +46,7 @@ func realMain() int {
 		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ(), self: self, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
 	}
+	e.screen = stdScreen(e.lookup)
 	if e.fileLimit, err = process.RaiseFileLimit(); err != nil {
 		fmt.Fprintf(e.stderr, "warning: %v\n", err)
 	}

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"benchrig/harness"
+	"benchrig/live"
 	"benchrig/results"
 )
 
@@ -25,6 +27,10 @@ type progress struct {
 	lastPlain time.Time
 	rewriting bool
 	told      *results.Failure // of the launch, said once
+	hidden    func() bool      // what goes on is shown otherwise; nil: never
+
+	mu   sync.Mutex // guards all above
+	head string     // which step of how many
 }
 
 func newProgress(e env, log zerolog.Logger, dir string) *progress {
@@ -33,7 +39,10 @@ func newProgress(e env, log zerolog.Logger, dir string) *progress {
 }
 
 func (p *progress) observe(u harness.Update) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	head := fmt.Sprintf("[%d/%d]", u.Index, u.Total)
+	p.head = head
 	step := fmt.Sprintf("%s %s %s r%d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat)
 	life := head + " " + u.Step.Variant
 	if u.Pass > 1 {
@@ -71,6 +80,23 @@ func (p *progress) observe(u harness.Update) {
 	}
 }
 
+// waiting tells of what takes long and has no requests to count. It is called
+// once a second.
+func (p *progress) waiting(l results.Live) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	const worth = 2 // seconds, where the line can be rewritten
+	switch {
+	case l.Phase == results.LiveMeasuring && l.Requests != nil, p.hidden != nil && p.hidden():
+	case p.e.errTTY && l.PhaseS >= worth:
+		fmt.Fprintf(p.e.stderr, "\r\x1b[K%s %s", p.head, live.Line(l))
+		p.rewriting = true
+	case !p.e.errTTY && l.PhaseS >= plainPeriod.Seconds() && time.Since(p.lastPlain) >= plainPeriod:
+		fmt.Fprintf(p.e.stderr, "%s %s\n", p.head, live.Line(l))
+		p.lastPlain = time.Now()
+	}
+}
+
 func (p *progress) line(u harness.Update, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.rewriting {
@@ -85,6 +111,9 @@ func (p *progress) line(u harness.Update, format string, args ...any) {
 
 func (p *progress) running(step string, u harness.Update) {
 	text := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed, u.Progress.Total, u.Progress.InFlight, u.Progress.Failed)
+	if p.hidden != nil && p.hidden() {
+		return
+	}
 	if p.e.errTTY {
 		fmt.Fprintf(p.e.stderr, "\r\x1b[K%s", text)
 		p.rewriting = true

@@ -37,6 +37,7 @@ again with --scenario.`
 
 type resumeOptions struct {
 	boxWait
+	plainFlags
 	scenarioOptions
 	scenario                  string
 	allowChanged, retryFailed bool
@@ -48,9 +49,10 @@ func newResumeCommand(e env) *cobra.Command {
 		Use: "resume DIR", Short: "Go on with a run that was ended early", Long: resumeLong,
 		Example: "  bench resume results/night/20260131-220000-ab12\n  bench resume DIR --retry-failed",
 		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runResume(cmd.Context(), e, o, given[0]) },
+		RunE:    func(cmd *cobra.Command, given []string) error { return runResume(cmd.Context(), o.of(e), o, given[0]) },
 	}
 	o.boxWait.addFlags(cmd.Flags())
+	o.plainFlags.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.scenario, "scenario", "", "the run's scenario `FILE`, where it has secrets in the clear")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "with --scenario: the overrides of the run, where they have secrets")
 	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false, "go on although the box or an engine is not what the run began with")

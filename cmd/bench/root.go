@@ -18,7 +18,7 @@ Exit codes:
   1    could not do it (I/O, folder not found, internal error)
   2    the command line or the scenario is wrong; nothing was started
   3    the run ended, but steps failed or were not run
-  4    a condition of compare --fail-if holds
+  4    a condition of compare --fail-if holds; reproduce: a figure differs
   130  interrupted; what was measured is in the results folder`
 
 func newRootCommand(e env) *cobra.Command {
@@ -35,8 +35,10 @@ func newRootCommand(e env) *cobra.Command {
 	root.AddCommand(
 		newRunCommand(e),
 		newResumeCommand(e),
+		newWatchCommand(e),
 		newCancelCommand(e),
 		newJobCommand(e),
+		newSweepCommand(e),
 		newLoadCommand(e),
 		newLoadAgentCommand(e),
 		newSuiteCommand(e),
@@ -46,6 +48,8 @@ func newRootCommand(e env) *cobra.Command {
 		newReportCommand(e),
 		newCompareCommand(e),
 		newImportCommand(e),
+		newBundleCommand(e),
+		newReproduceCommand(e),
 		newInitCommand(e),
 		newSchemaCommand(e),
 		newSimulateCommand(e),

@@ -26,13 +26,15 @@ import (
 const runLong = `Run a scenario: launch each variant, wait until it has answered with a token,
 drive it with the scenario's load, stop it, prove that it is gone, go on.
 
-Progress goes to stderr; the report, the same that 'bench report' prints
-later, to stdout. Ctrl-C once stops cleanly and keeps what was measured; twice
+On a terminal the run is shown while it goes on: ? tells the keys. Elsewhere, or
+with --plain, progress goes to stderr in lines. The report, the same that 'bench
+report' prints later, goes to stdout. Ctrl-C once stops cleanly and keeps what was measured; twice
 hurries. A closed terminal does not end the run.`
 
 type runOptions struct {
 	scenarioOptions
 	boxWait
+	plainFlags
 	out    string
 	detach bool
 }
@@ -43,10 +45,11 @@ func newRunCommand(e env) *cobra.Command {
 		Use: "run SCENARIO", Short: "Run a scenario", Long: runLong,
 		Example: "  bench run scenarios/quickstart.yaml\n  bench run my.yaml --set load.num-prompts=16 --out /data/results",
 		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runRun(cmd.Context(), e, o, given[0]) },
+		RunE:    func(cmd *cobra.Command, given []string) error { return runRun(cmd.Context(), o.of(e), o, given[0]) },
 	}
 	o.scenarioOptions.addFlags(cmd.Flags())
 	o.boxWait.addFlags(cmd.Flags())
+	o.plainFlags.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.out, "out", "results", "folder that gets SCENARIO/RUN-ID/")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit and return")
 	return cmd

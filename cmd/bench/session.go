@@ -162,17 +162,31 @@ func (s *session) execute(ctx context.Context, folder *results.Folder, resume *h
 		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
 	}
 	launcher := &launchers.Launcher{Journal: journal.Append, Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory)}
-	ctx, stop := watchSignals(ctx, s.e, log, launcher.Hurry)
+	if len(s.box.Nodes) > 1 {
+		launcher.Nodes = nodeSweeper{s.e}
+	}
+	now, control := s.newLive(folder), &harness.Control{}
+	e, shown := watchRun(ctx, s.e, folder, now, control)
+	defer shown.close()
+	ctx, stop := watchSignals(ctx, e, log, launcher.Hurry)
 	defer stop()
-	around := newHooks(s.e, s.sc, s.box, folder.Dir())
+	told := newProgress(e, log, folder.Dir())
+	told.hidden, now.Told = shown.shown, told.waiting
+	defer now.Start(ctx)()
+	driver, err := clientOf(ctx, s.e, s.sc.Client)
+	if err != nil {
+		return ended{}, err
+	}
+	defer endAgents(driver)
+	around := newHooks(e, s.sc, s.box, folder.Dir())
 	around.Cookie = cookie
 	runner := &harness.Runner{
 		Scenario: s.sc, Plan: s.plan, Box: s.box, Folder: folder, Journal: journal, Resume: resume,
-		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: newLoadDriver(s.e), Telemetry: s.readers, Hooks: around, Notifier: around,
-		Observe: newProgress(s.e, log, folder.Dir()).observe, Version: version, RunID: filepath.Base(folder.Dir()), Cookie: cookie, Node: s.node,
+		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: driver, Telemetry: s.readers, Hooks: around, Notifier: around,
+		Observe: told.observe, Live: now, Control: control, Version: version, RunID: filepath.Base(folder.Dir()), Cookie: cookie, Node: s.node,
 	}
 	began := time.Now()
 	outcome, err := runner.Run(ctx)
 	log.Info().Dur("took", time.Since(began)).Msg("ended")
-	return ended{outcome, ctx.Err() != nil}, err
+	return ended{outcome, ctx.Err() != nil || control.Stopping() != nil && outcome.Ended != nil}, err
 }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"benchrig/live"
+	"benchrig/results"
+)
+
+const watchLong = `Look at a run from another terminal while it is carried out, or at how it
+ended: the matrix of its steps, what is done just now, GPUs, the server's log.
+DIR is a run folder, or a folder of runs: then the newest of them is taken.
+
+It only looks, and may be ended and begun again at any time. Off a terminal it
+tells in lines until the run ends, and its exit code is that of the run.
+
+With --http it serves the same as a web page, and /metrics for Prometheus. An
+address that others can reach wants a token: one that you give, or one that is
+made and printed.`
+
+type watchOptions struct {
+	plainFlags
+	once  bool
+	http  string
+	token string
+}
+
+func newWatchCommand(e env) *cobra.Command {
+	var o watchOptions
+	cmd := &cobra.Command{
+		Use: "watch DIR", Short: "Look at a run while it is carried out", Long: watchLong,
+		Example: "  bench watch results\n  bench watch results/night/20260131-220000-ab12 --once\n  bench watch results --http 127.0.0.1:8090",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runWatch(cmd.Context(), o.of(e), o, given[0]) },
+	}
+	o.addFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&o.once, "once", false, "print how it stands, and end")
+	cmd.Flags().StringVar(&o.http, "http", "", "serve a page and /metrics at this `ADDRESS:PORT`")
+	cmd.Flags().StringVar(&o.token, "token", "", "with --http: who does not give this is not let in; \"new\" makes one (default: none on loopback, else a new one)")
+	return cmd
+}
+
+func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
+	switch {
+	case o.token != "" && o.http == "":
+		return usageError(errors.New("--token is for --http"))
+	case o.once && o.http != "":
+		return usageError(errors.New("--once and --http exclude each other"))
+	}
+	dir, err := newestRun(dir)
+	if err != nil {
+		return usageError(err)
+	}
+	follower, err := live.Follow(dir)
+	if err != nil {
+		return usageError(err)
+	}
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer stop()
+	switch {
+	case o.once:
+		view, err := follower.View()
+		if err != nil {
+			return err
+		}
+		live.Snapshot(e.stdout, view, hasUnicode(e.lookup))
+		return nil
+	case o.http != "":
+		return serveRun(ctx, e, o, follower)
+	case e.screen != nil:
+		return showRun(ctx, e, follower)
+	}
+	return tellRun(ctx, e, follower)
+}
+
+// newestRun is dir if that is a run, else the newest run below it, by the names
+// of the folders.
+func newestRun(dir string) (string, error) {
+	if _, err := results.Open(dir); err == nil {
+		return dir, nil
+	}
+	var runs []string
+	for _, pattern := range []string{"*", filepath.Join("*", "*")} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern, results.ManifestName))
+		if err != nil {
+			return "", fmt.Errorf("look for runs in %q: %w", dir, err)
+		}
+		runs = append(runs, found...)
+	}
+	if len(runs) == 0 {
+		_, err := results.Open(dir)
+		return "", err
+	}
+	return filepath.Dir(slices.MaxFunc(runs, func(a, b string) int {
+		return cmp.Compare(filepath.Base(filepath.Dir(a)), filepath.Base(filepath.Dir(b)))
+	})), nil
+}
+
+// showRun looks at a run on a terminal, until the user leaves.
+func showRun(ctx context.Context, e env, follower *live.Follower) error {
+	model := live.NewScreen(&live.FolderSource{Follower: follower}, nil, e.screen.unicode)
+	terminal := live.Show(context.WithoutCancel(ctx), model, e.screen.in, e.screen.out, e.environ)
+	select {
+	case <-terminal.Done():
+	case <-ctx.Done():
+	}
+	if err := terminal.Close(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("show run: %w", err)
+	}
+	return nil
+}
+
+// tellRun tells of a run in lines until it ends.
+func tellRun(ctx context.Context, e env, follower *live.Follower) error {
+	dir := follower.Folder().Dir()
+	if run, err := results.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
+		return cluster{e: e, folder: follower.Folder()}.follow(ctx)
+	}
+	plain := live.Plain{Out: e.stdout}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		view, err := follower.View()
+		if err != nil {
+			return err
+		}
+		plain.Tell(view, time.Now(), true)
+		switch view.State {
+		case live.RunEnded, live.RunStopped, live.RunDead:
+			fmt.Fprintf(e.stdout, "%s: %s\n", dir, view.StateText)
+			return codeOf(view)
+		case live.RunGoesOn, live.RunSilent, live.RunWaits:
+		}
+		select {
+		case <-ctx.Done():
+			return nil // the run goes on
+		case <-tick.C:
+		}
+	}
+}
+
+// codeOf is the exit code that the run has, or would have had.
+func codeOf(v live.View) error {
+	if v.State != live.RunEnded || v.Counts[live.Failed]+v.Counts[live.NotRun] > 0 {
+		return codeError{code: exitStepsFailed}
+	}
+	return nil
+}
+
+// stdScreen is the terminal of this process, if it has one.
+func stdScreen(lookup func(string) (string, bool)) *screen {
+	return screenOf(os.Stdin, os.Stderr, lookup)
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"benchrig/harness"
+	"benchrig/launchers"
+	"benchrig/live"
+	"benchrig/results"
+)
+
+// screen is a terminal that a live view can have for itself.
+type screen struct {
+	in, out *os.File
+	unicode bool
+}
+
+// screenOf is the terminal of two files; nil: they are none, or it is not ours
+// to read, because we run in the background.
+func screenOf(in, out *os.File, lookup func(string) (string, bool)) *screen {
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return nil
+	}
+	if kind, _ := lookup("TERM"); kind == "dumb" || kind == "" {
+		return nil
+	}
+	if group, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+		return nil
+	}
+	return &screen{in, out, hasUnicode(lookup)}
+}
+
+// hasUnicode reports whether the locale writes UTF-8.
+func hasUnicode(lookup func(string) (string, bool)) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value, _ := lookup(name); value != "" {
+			value = strings.ToLower(value)
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return false
+}
+
+// plainFlags say that a run is told in lines also on a terminal.
+type plainFlags struct{ plain bool }
+
+func (o *plainFlags) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.plain, "plain", false, "tell of the run in lines, also on a terminal")
+	fs.BoolVar(&o.plain, "no-live", false, "the same as --plain")
+}
+
+// of is the environment of a command with these flags.
+func (o plainFlags) of(e env) env {
+	if o.plain {
+		e.screen = nil
+	}
+	return e
+}
+
+// runView shows a run on a terminal while it is carried out by this process.
+// What others write to stderr meanwhile is kept, and written when the view has
+// ended.
+type runView struct {
+	e        env // of before
+	terminal *live.Terminal
+
+	mu   sync.Mutex // guards what follows
+	gone bool       // the terminal is as it was before
+	kept bytes.Buffer
+	last string // line that was not shown yet
+}
+
+// watchRun shows the run of a folder, where there is a terminal for it. The
+// environment that it gives is to be used until close is called; both may be
+// called on a run that is not shown.
+func watchRun(ctx context.Context, e env, folder *results.Folder, l *harness.Live, control *harness.Control) (env, *runView) {
+	v := &runView{e: e, gone: true}
+	if e.screen == nil {
+		return e, v
+	}
+	follower, err := live.Follow(folder.Dir())
+	if err != nil {
+		return e, v // the run itself will tell
+	}
+	follower.Live = l.Snapshot
+	source := &live.FolderSource{Follower: follower, Hide: l.Hide, Notes: v.note}
+	v.gone = false
+	model := live.NewScreen(source, runActions{l, control}, e.screen.unicode)
+	v.terminal = live.Show(context.WithoutCancel(ctx), model, e.screen.in, e.screen.out, e.environ)
+	go func() {
+		<-v.terminal.Done()
+		v.leave()
+	}()
+	e.stderr, e.errTTY = v, false
+	return e, v
+}
+
+// shown reports whether the view has the terminal.
+func (v *runView) shown() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.gone
+}
+
+// Write keeps what would spoil the view.
+func (v *runView) Write(text []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.gone {
+		return v.e.stderr.Write(text)
+	}
+	if line := lastLine(string(text)); line != "" {
+		v.last = line
+	}
+	return v.kept.Write(text)
+}
+
+// lastLine is the last line with something in it.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// note is the line that was written last, once.
+func (v *runView) note() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	line := v.last
+	v.last = ""
+	return line
+}
+
+// leave writes what was kept.
+func (v *runView) leave() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.gone {
+		v.gone = true
+		_, _ = v.e.stderr.Write(v.kept.Bytes()) // the terminal may have gone
+		v.kept.Reset()
+	}
+}
+
+// close ends the view. It also works while a panic unwinds.
+func (v *runView) close() {
+	if v.terminal != nil {
+		_ = v.terminal.Close() // the run went on without it
+		v.leave()
+	}
+}
+
+// runActions are the keys of a run that this process carries out.
+type runActions struct {
+	live    *harness.Live
+	control *harness.Control
+}
+
+func (a runActions) Skip() bool { return a.control.Skip() }
+
+func (a runActions) StopAfterStep(yes bool) {
+	a.control.StopAfterStep(yes)
+	a.live.EndSoon(yes)
+}
+
+// Interrupt sends the signal that Ctrl-C sends where no view has the keyboard.
+func (runActions) Interrupt() { _ = unix.Kill(unix.Getpid(), unix.SIGINT) }
+
+// newLive is what a run tells of itself while it runs.
+func (s *session) newLive(folder *results.Folder) *harness.Live {
+	return &harness.Live{
+		Folder: folder, Version: version, Node: s.node, Devices: s.box.Devices, Hide: launchers.Redactor(s.sc.Secrets),
+		Usual: s.earlierStarts(folder),
+	}
+}
+
+// earlierStarts are the seconds that launches of the variants took the last
+// time, in this run or the one before it.
+func (s *session) earlierStarts(folder *results.Folder) map[string]float64 {
+	took := map[string]float64{}
+	runs, _ := filepath.Glob(filepath.Join(filepath.Dir(folder.Dir()), "*", results.JournalName)) // nothing where the name looks like a broken pattern
+	slices.Sort(runs)
+	own := slices.Index(runs, filepath.Join(folder.Dir(), results.JournalName))
+	if own < 0 {
+		own = len(runs)
+	}
+	for _, path := range runs[max(0, own-1):min(own+1, len(runs))] {
+		before, err := results.Open(filepath.Dir(path))
+		if err != nil {
+			continue
+		}
+		events, err := journalOf(before)
+		if err != nil {
+			continue
+		}
+		for variant, seconds := range s.plan.StartTimes(events) {
+			took[variant] = seconds
+		}
+	}
+	return took
+}
