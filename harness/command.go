@@ -17,6 +17,9 @@ func (r *Runner) writeCommands(life string, servers []PlannedServer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", HygieneNote())
 	for _, s := range servers {
+		for _, p := range s.Beside {
+			fmt.Fprintf(&b, "%s   # %s\n", p.CommandLine(), p.Note())
+		}
 		if len(s.Unset) > 0 {
 			fmt.Fprintf(&b, "# and not %s\n", strings.Join(s.Unset, " "))
 		}
@@ -44,11 +47,15 @@ func CommandLine(s PlannedServer) string {
 	if len(s.Argv) == 0 {
 		return "# already running at " + s.BaseURL
 	}
+	return commandLine(s.Env, s.Argv)
+}
+
+func commandLine(env map[string]string, argv []string) string {
 	var words []string
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		words = append(words, name+"="+quote(s.Env[name]))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		words = append(words, name+"="+quote(env[name]))
 	}
-	for _, word := range s.Argv {
+	for _, word := range argv {
 		words = append(words, quote(word))
 	}
 	return strings.Join(words, " ")

@@ -20,6 +20,8 @@ type Box struct {
 
 	Visibility map[string]string // variables of our environment by which servers know their GPUs that are not placed
 
+	Nodes []launchers.Node // of the job, this one first; nil: they are not known, or there is only this one
+
 	PortOffset int // added to ports that bench chooses, so that jobs on one box look for them in different places
 }
 
@@ -64,6 +66,9 @@ type PlannedServer struct {
 	Env      map[string]string `json:"env"`   // set for it, beside launchers.Hygiene
 	Unset    []string          `json:"unset"` // not inherited, beside launchers.Hygiene
 	GPUs     []int             `json:"gpus"`
+
+	Nodes  []string         `json:"nodes,omitempty"`  // of a server over several
+	Beside []PlannedProgram `json:"beside,omitempty"` // what is started before it, in this order
 }
 
 // Step is one variant at one point, once.
@@ -141,18 +146,23 @@ func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error)
 	hide := launchers.Redactor(spec.Secrets)
 	always, never := launchers.Hygiene()
 	out := PlannedServer{
-		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs, Env: map[string]string{}, Argv: []string{},
+		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs,
 		Unset: slices.DeleteFunc(slices.Clone(cmd.Unset), func(name string) bool { return slices.Contains(never, name) }),
 	}
-	for _, a := range cmd.Argv {
-		out.Argv = append(out.Argv, hide(a))
-	}
-	for k, val := range cmd.Env {
-		if usual, ok := always[k]; !ok || usual != val {
-			out.Env[k] = hide(val)
+	shown := func(cmd launchers.Command) (argv []string, env map[string]string) {
+		argv, env = []string{}, map[string]string{}
+		for _, a := range cmd.Argv {
+			argv = append(argv, hide(a))
 		}
+		for k, val := range cmd.Env {
+			if usual, ok := always[k]; !ok || usual != val {
+				env[k] = hide(val)
+			}
+		}
+		return argv, env
 	}
-	return out, nil
+	out.Argv, out.Env = shown(cmd)
+	return out, out.planBeside(kind, spec, shown)
 }
 
 func newStep(sc *scenarios.Scenario, c cell, names namer) Step {

@@ -34,6 +34,9 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 			spec.GPUs = placed[replica]
 		}
 		spec.Devices = devicesOf(kind, v, box, spec.GPUs)
+		if short := spread(&spec, v, box); problem == "" {
+			problem = short
+		}
 		specs = append(specs, spec)
 	}
 	return kind, specs, problem, nil
@@ -64,7 +67,9 @@ func devicesOf(kind launchers.Kind, v scenarios.Variant, box Box, given []int) [
 func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, problem string, err error) {
 	need := v.Server.GPUs.Count
 	if need == 0 && kind.WorldSize != nil {
-		need = kind.WorldSize(args(v.Server.Args))
+		if need, err = ofEachNode(v, kind.WorldSize(args(v.Server.Args))); err != nil {
+			return nil, "", err
+		}
 	}
 	if v.Server.GPUs.None || kind.External {
 		return nil, "", nil

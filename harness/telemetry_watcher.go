@@ -183,6 +183,7 @@ func (w *watcher) Judge(result *results.Result) {
 	in := metrics.Watched{
 		Devices: w.runner.watchedDevices(w.devices, w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
 		CPUShare: new(w.cost.CPUShare), ToS: to, Figures: result.Figures,
+		Elsewhere: elsewhere(result.Servers),
 	}
 	t := metrics.Telemetry(w.samples, in)
 	t.Notes = append(t.Notes, w.notes...)

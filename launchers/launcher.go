@@ -32,6 +32,9 @@ type Launcher struct {
 	GPUs GPUMemory
 	// GPUBytes is the whole memory of devices by id, for what counts as back.
 	GPUBytes map[string]int64
+	// Nodes looks at the other nodes of a server over several; nil: there are
+	// none.
+	Nodes NodeSweeper
 
 	limits *containerLimits // nil: the usual ones
 
@@ -99,6 +102,10 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	if ctx.Err() != nil {
 		return nil, interrupted(ctx, "before the start")
 	}
+	spec, err := meet(ctx, spec)
+	if err != nil {
+		return nil, results.Failf(results.FailPortInUse, "%v", err)
+	}
 	command, err := Plan(kind, spec)
 	if err != nil {
 		return nil, results.Failf(results.FailBadRecipe, "%s: %v", kind.Name, err)
@@ -111,10 +118,15 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	if failure := portFree(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
 		return nil, failure
 	}
-	server, failure := l.begin(ctx, kind, spec, command)
+	crew, failure := l.muster(ctx, kind, spec)
 	if failure != nil {
 		return nil, failure
 	}
+	server, failure := l.begin(ctx, kind, spec, command)
+	if failure != nil {
+		return nil, crew.discard(ctx, failure)
+	}
+	server.join(crew)
 	if failure := server.becomeReady(ctx); failure != nil {
 		return nil, discard(ctx, server, failure)
 	}
@@ -185,6 +197,9 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 		GPUs:      spec.GPUs,
 		Model:     model,
 		Simulated: kind.Simulated,
+	}
+	if spec.Span.Several() {
+		s.info.Nodes = spec.Span.Names()
 	}
 	return s
 }

@@ -32,6 +32,7 @@ type Cleaner struct {
 	GPUBytes map[string]int64 // the whole memory of devices by id
 	Vendor   string           // of the devices: decides how long to wait for memory
 	Grace    time.Duration    // from SIGTERM to SIGKILL; 0: 30 s
+	VRAM     VRAMPolicy       // of the wait for memory
 }
 
 const cleanGrace = 30 * time.Second
@@ -111,7 +112,7 @@ func (c Cleaner) proveMemory(ctx context.Context, l *Leftover) ([]results.VRAMPr
 		return nil, nil
 	}
 	base := context.WithoutCancel(ctx)
-	claim := &vramClaim{memory: c.GPUs, ledger: &vramLedger{}, vendor: c.Vendor, sizes: c.GPUBytes}
+	claim := &vramClaim{memory: c.GPUs, ledger: &vramLedger{}, policy: c.VRAM, vendor: c.Vendor, sizes: c.GPUBytes}
 	older := c.olderHolders(base, claim, l.Process.StartTime)
 	for _, before := range l.Process.VRAM {
 		claim.devices = append(claim.devices, before.Device)

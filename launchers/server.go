@@ -26,6 +26,8 @@ type Server struct {
 	log     *serverLog // nil: external
 	began   time.Time  // the spawn
 
+	crew *crew // what runs beside it, here and on other nodes; nil: nothing
+
 	claim     *vramClaim      // nil: memory of GPUs is not looked at
 	shmBefore []string        // files of engines in shared memory before the start
 	leaveShm  func() []string // removes what the server left there, once
@@ -111,6 +113,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 		return s.proof, nil
 	}
 	s.endWatch()
+	s.crew.expectEnd()
 	var told []error
 	if failure := s.Failure(); failure != nil {
 		told = append(told, s.write(results.Event{Kind: results.LifeFailed, Failure: failure}))
@@ -132,16 +135,19 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	began, base := time.Now(), context.WithoutCancel(ctx)
 	proof, err := s.process.Stop(ctx, cmp.Or(s.spec.StopGrace, s.kind.StopGrace))
 	proof.PortFree = s.spec.Port == 0 || awaitPortFree(base, s.spec.Host, s.spec.Port)
-	var memory *results.Failure
-	if err == nil {
+	var memory, beside *results.Failure
+	proof.Nodes, beside = s.crew.stop(base, s.hurried) // processes of its here may hold the memory
+	if err == nil && beside == nil {
 		proof.VRAM, memory = s.claim.prove(base, s.hurried, s.endStray)
 		proof.ShmRemoved = s.leaveShm()
 		proof.StopS = time.Since(began).Seconds()
 	}
-	s.proof, s.stopped = proof, proof.Clean()
+	s.proof, s.stopped = proof, proof.Clean() && beside == nil
 	switch {
 	case err != nil:
 		return results.Failf(results.FailNoProof, "%v", err)
+	case beside != nil:
+		return beside
 	case memory != nil:
 		return memory
 	case !proof.PortFree:
@@ -176,7 +182,7 @@ func (s *Server) OwnPIDs() []int {
 	for _, p := range procs {
 		pids = append(pids, p.PID)
 	}
-	return pids
+	return append(pids, s.crew.ownPIDs()...)
 }
 
 // write puts an event of this life into the journal.

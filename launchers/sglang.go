@@ -11,6 +11,7 @@ func sglangKind() Kind {
 		DefaultPort:  30000,
 		StopGrace:    30 * time.Second,
 		Command:      sglangCommand,
+		Companions:   sglangCompanions,
 		Entry:        []string{"sglang"},
 		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
 		WorldSize:    sglangWorldSize,
@@ -42,7 +43,7 @@ func sglangCommand(s Spec) (Command, error) {
 		return Command{}, err
 	}
 	spelling := sglangSpelling()
-	options, err := spelling.render(s.Args)
+	options, err := spelling.across(s.Span, "nnodes", "node-rank", "dist-init-addr", "nccl-init-addr").render(s.Args)
 	if err != nil {
 		return Command{}, err
 	}
@@ -58,6 +59,7 @@ func sglangCommand(s Spec) (Command, error) {
 	if s.APIKey != "" {
 		argv = append(argv, spelling.pair("--api-key", s.APIKey)...) // it reads no variable for it
 	}
+	argv = append(argv, sglangAcross(s.Span)...)
 	if !spelling.has(s.Args, "enable-metrics") {
 		argv = append(argv, "--enable-metrics")
 	}

@@ -27,6 +27,7 @@ func vllmKind() Kind {
 	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
+	kind.Companions = vllmCompanions
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
 	return kind
 }
@@ -64,7 +65,7 @@ func vllmCommand(s Spec) (Command, error) {
 	if err := needModel(s); err != nil {
 		return Command{}, err
 	}
-	options, err := vllmSpelling().render(s.Args)
+	options, err := vllmSpelling().across(s.Span, "nnodes", "node-rank", "master-addr", "master-port", "headless").render(s.Args)
 	if err != nil {
 		return Command{}, err
 	}
@@ -77,6 +78,11 @@ func vllmCommand(s Spec) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
+	across, err := vllmAcross(s, own)
+	if err != nil {
+		return Command{}, err
+	}
+	argv = append(argv, across...)
 	if s.APIKey != "" {
 		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the box can read
 	}

@@ -17,6 +17,8 @@ type Watched struct {
 	CPUShare *float64
 	ToS      float64          // the pass lasted from second 0 to it
 	Figures  *results.Figures // of the pass: its work, and its steady state; null: unknown
+
+	Elsewhere string // why the devices are not all that did the work; "": they are
 }
 
 // WatchedDevice is a GPU, or a partition of one, that a step used.
@@ -69,6 +71,7 @@ func Telemetry(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 	}
 	if len(t.GPUs) > 0 {
 		t.Sum = sumOf(t.GPUs, powers, spans)
+		notAll(t.Sum, w.Elsewhere)
 		t.Efficiency = efficiencyOf(t.Sum.Pass.EnergyJ, workOf(w.Figures))
 		if t.Sum.Steady != nil {
 			t.Steady = efficiencyOf(t.Sum.Steady.EnergyJ, steadyWork(w.Figures))

@@ -104,6 +104,30 @@ type Proof struct {
 	Unkillable []int       `json:"unkillable,omitempty"`  // pids in an uninterruptible system call that SIGKILL does not end
 	VRAM       []VRAMProof `json:"vram"`                  // one a GPU used; empty: memory was not looked at
 	ShmRemoved []string    `json:"shm_removed,omitempty"` // files in /dev/shm that the server left and nobody used
+
+	Nodes []NodeProof `json:"nodes,omitempty"` // the other nodes of a server over several
+}
+
+// NodeProof is what was checked on another node after a stop.
+type NodeProof struct {
+	Node     string      `json:"node"`
+	Ended    []int       `json:"pids_ended"` // that were still there
+	Signals  []string    `json:"signals"`
+	PIDsGone bool        `json:"pids_gone"`
+	VRAM     []VRAMProof `json:"vram"`            // of its GPUs that the job may use
+	Error    string      `json:"error,omitempty"` // why it is not known
+}
+
+// Clean reports whether nothing of the server is left on the node.
+func (p NodeProof) Clean() bool { return p.PIDsGone && p.Error == "" && freed(p.VRAM) }
+
+func freed(all []VRAMProof) bool {
+	for _, v := range all {
+		if !v.Freed {
+			return false
+		}
+	}
+	return true
 }
 
 // VRAMProof compares a GPU's used memory after a stop with that before the
@@ -119,10 +143,10 @@ type VRAMProof struct {
 
 // Clean reports whether nothing of the server is left.
 func (p Proof) Clean() bool {
-	for _, v := range p.VRAM {
-		if !v.Freed {
+	for _, n := range p.Nodes {
+		if !n.Clean() {
 			return false
 		}
 	}
-	return p.PIDsGone && p.PortFree
+	return p.PIDsGone && p.PortFree && freed(p.VRAM)
 }

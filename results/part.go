@@ -22,6 +22,7 @@ type Group struct {
 	ID    string   `json:"id"` // "g001"; a folder name
 	Lives []string `json:"lives"`
 	Steps []string `json:"steps"`
+	Nodes int      `json:"nodes,omitempty"` // that its job needs; 0: one
 }
 
 // Part is what one job has left of itself. Results and logs lie with those of

@@ -140,6 +140,8 @@ type Server struct {
 	Startup     *Startup           `json:"startup"`     // null: the server said nothing of its start
 	Smoke       *SmokeAnswer       `json:"smoke"`       // null: none was asked for
 	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
+
+	Nodes []string `json:"nodes,omitempty"` // of a server over several, the first one that of base_url
 }
 
 // Phase is one rung of the readiness ladder.

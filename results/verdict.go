@@ -49,6 +49,7 @@ const (
 	FailReadyTimeout FailureClass = "ready-timeout"      // never served a token within ready.timeout
 	FailReadyStall   FailureClass = "ready-stall"        // no sign of life for ready.stall
 	FailWrongModel   FailureClass = "wrong-model"        // it serves another model than asked for
+	FailNode         FailureClass = "node"               // another node of the job cannot be used
 	FailForeign      FailureClass = "foreign-listener"   // the port is answered by a process that is not ours
 	FailForeignGPU   FailureClass = "foreign-gpu-holder" // others hold memory of the GPUs it is to use
 	FailNoProof      FailureClass = "not-stopped"        // could not be proven gone

@@ -145,6 +145,44 @@ func (c Client) cancel(ctx context.Context, options, ids []string) error {
 	return nil
 }
 
+// Node is a machine of the cluster.
+type Node struct {
+	Name    string
+	Address string // at which Slurm reaches it: a name or an IP address
+}
+
+// Nodes are those of a list as Slurm writes it, such as n[1-2].
+func (c Client) Nodes(ctx context.Context, list string) ([]Node, error) {
+	out, err := c.run(ctx, "", "scontrol", "show", "node", "--oneliner", list)
+	if err != nil {
+		return nil, fmt.Errorf("ask for nodes %s: %w", list, err)
+	}
+	nodes := parseNodes(out)
+	if len(nodes) == 0 {
+		return nil, fmt.Errorf("ask for nodes %s: scontrol show node says nothing of them", list)
+	}
+	return nodes, nil
+}
+
+func parseNodes(out string) []Node {
+	var nodes []Node
+	for line := range strings.Lines(out) {
+		var n Node
+		for word := range strings.FieldsSeq(line) {
+			switch key, value, _ := strings.Cut(word, "="); {
+			case key == "NodeName" && n.Name == "":
+				n.Name = value
+			case key == "NodeAddr" && n.Address == "":
+				n.Address = value
+			}
+		}
+		if n.Name != "" && n.Address != "" {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
 // Requeue puts a running job back into the queue. It is ended for that.
 func (c Client) Requeue(ctx context.Context, id string) error {
 	if _, err := c.run(ctx, "", "scontrol", "requeue", id); err != nil {

@@ -20,6 +20,7 @@ type Array struct {
 	Output string   // absolute path of the jobs' output, with sbatch's %A and %a
 	Argv   []string // the command
 	Setup  []string // lines of shell before it
+	Nodes  int      // of each job, the command runs on the first; 0: 1
 
 	Partition, Account, QOS, Gres, Constraint string // "": the cluster's
 	Options                                   []string
@@ -64,7 +65,11 @@ func (a Array) options() []string {
 	if a.AtOnce > 0 {
 		array += fmt.Sprintf("%%%d", a.AtOnce)
 	}
-	options := []string{"--job-name=" + a.Name, array, "--nodes=1", "--ntasks=1", "--requeue", "--open-mode=append", "--chdir=" + a.Dir, "--output=" + a.Output}
+	size := []string{"--nodes=1", "--ntasks=1"}
+	if a.Nodes > 1 {
+		size = []string{fmt.Sprintf("--nodes=%d", a.Nodes), "--ntasks-per-node=1"}
+	}
+	options := slices.Concat([]string{"--job-name=" + a.Name, array}, size, []string{"--requeue", "--open-mode=append", "--chdir=" + a.Dir, "--output=" + a.Output})
 	if a.Grace > 0 {
 		options = append(options, fmt.Sprintf("--signal=B:USR1@%d", int(a.Grace.Seconds())))
 	}

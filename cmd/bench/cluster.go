@@ -89,12 +89,9 @@ func (c cluster) submit(ctx context.Context, groups []results.Group) error {
 		return err
 	}
 	after := ""
-	for some := range slices.Chunk(groups, most) {
-		var ids []string
-		for _, group := range some {
-			ids = append(ids, group.ID)
-		}
-		array, err := c.array(ids, after)
+	for _, some := range arrays(groups, most) {
+		ids := some.ids()
+		array, err := c.array(some, after)
 		if err != nil {
 			return err
 		}
@@ -117,8 +114,39 @@ func (c cluster) submit(ctx context.Context, groups []results.Group) error {
 	return nil
 }
 
+// groupArray are the groups of one job array, whose jobs all have as many nodes.
+type groupArray []results.Group
+
+func (a groupArray) ids() []string {
+	var ids []string
+	for _, group := range a {
+		ids = append(ids, group.ID)
+	}
+	return ids
+}
+
+// arrays are as few as the cluster allows, in the order of their first groups.
+func arrays(groups []results.Group, most int) []groupArray {
+	var sizes []int
+	bySize := map[int][]results.Group{}
+	for _, group := range groups {
+		n := max(1, group.Nodes)
+		if bySize[n] == nil {
+			sizes = append(sizes, n)
+		}
+		bySize[n] = append(bySize[n], group)
+	}
+	var all []groupArray
+	for _, n := range sizes {
+		for some := range slices.Chunk(bySize[n], most) {
+			all = append(all, some)
+		}
+	}
+	return all
+}
+
 // array is the script of an array whose jobs carry out groups.
-func (c cluster) array(groups []string, after string) (string, error) {
+func (c cluster) array(groups groupArray, after string) (string, error) {
 	argv := []string{c.e.self, "job"}
 	if c.retryFailed {
 		argv = append(argv, "--retry-failed")
@@ -126,11 +154,11 @@ func (c cluster) array(groups []string, after string) (string, error) {
 	return jobScript(c.sc.Slurm, argv, c.folder.Dir(), groups, after)
 }
 
-func jobScript(s scenarios.Slurm, argv []string, dir string, groups []string, after string) (string, error) {
+func jobScript(s scenarios.Slurm, argv []string, dir string, groups groupArray, after string) (string, error) {
 	return slurm.Array{
-		Name: slurm.JobName(filepath.Base(dir)), Tasks: len(groups), AtOnce: s.AtOnce, After: after,
+		Name: slurm.JobName(filepath.Base(dir)), Tasks: len(groups), Nodes: groups[0].Nodes, AtOnce: s.AtOnce, After: after,
 		Dir: dir, Output: filepath.Join(strings.ReplaceAll(dir, "%", "%%"), results.JobsName, "%A_%a.out"),
-		Argv: slices.Concat(argv, []string{dir}, groups), Setup: s.Setup,
+		Argv: slices.Concat(argv, []string{dir}, groups.ids()), Setup: s.Setup,
 		Partition: s.Partition, Account: s.Account, QOS: s.QOS, Gres: s.Gres, Constraint: s.Constraint,
 		Options: s.Options, Time: s.Time, Grace: s.Grace,
 	}.Script()

@@ -46,16 +46,18 @@ func newJobCommand(e env) *cobra.Command {
 
 // grant is what a scheduler has given this job.
 type grant struct {
-	job string // id
+	job   string           // id
+	nodes []launchers.Node // this one first; nil: it is the only one
 }
 
 // grantOf reads it from the environment of a job.
-func grantOf(e env) (grant, error) {
+func grantOf(ctx context.Context, e env) (grant, error) {
 	job, _ := e.lookup("SLURM_JOB_ID")
 	if n, err := strconv.Atoi(job); err != nil || n < 1 {
 		return grant{}, usageError(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or bench resume"))
 	}
-	return grant{job: job}, nil
+	nodes, err := nodesOfJob(ctx, e)
+	return grant{job: job, nodes: nodes}, err
 }
 
 // The ports that bench chooses start higher by a multiple of portsOfJob, so
@@ -73,7 +75,7 @@ func (g grant) box(e env) func(gpu.Inventory, string) harness.Box {
 		for _, note := range notes {
 			fmt.Fprintf(e.stderr, "note: %s\n", note)
 		}
-		box.Granted = []int{}
+		box.Granted, box.Nodes = []int{}, g.nodes
 		for _, d := range visible {
 			box.Granted = append(box.Granted, d.Index)
 		}
@@ -116,7 +118,7 @@ func groupOf(e env, run *results.Run, ids []string) (results.Group, error) {
 }
 
 func runJob(ctx context.Context, e env, dir string, groups []string, retryFailed bool) error {
-	g, err := grantOf(e)
+	g, err := grantOf(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -296,5 +298,5 @@ func watchJob(ctx context.Context, e env, part *results.Folder) (_ context.Conte
 		}
 	}()
 	// The signal stays caught: it may come when all is done.
-	return ctx, func() bool { return context.Cause(ctx) == near }, func() { cancel(nil) }
+	return ctx, func() bool { return errors.Is(context.Cause(ctx), near) }, func() { cancel(nil) }
 }

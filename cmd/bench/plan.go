@@ -129,25 +129,32 @@ func atLeast(plan *harness.Plan) string {
 func printLife(w io.Writer, life harness.Life) {
 	fmt.Fprintf(w, "\n%s\n", life.ID)
 	for _, server := range life.Servers {
-		fmt.Fprintf(w, "  %s%s\n", harness.CommandLine(server), gpuNote(server.GPUs))
+		for _, program := range server.Beside {
+			fmt.Fprintf(w, "  %s   # %s\n", program.CommandLine(), program.Note())
+		}
+		fmt.Fprintf(w, "  %s%s%s\n", harness.CommandLine(server), gpuNote(server.GPUs), nodesNote(server.Nodes))
 	}
 }
 
 // printJobs shows the groups and the script that would be submitted.
 func printJobs(e env, sc *scenarios.Scenario, plan *harness.Plan) error {
 	groups := clusterGroups(sc, plan)
-	var ids []string
 	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", counted(len(groups), "job"))
 	for _, group := range groups {
-		ids = append(ids, group.ID)
-		fmt.Fprintf(e.stdout, "  %s  %s: %s\n", group.ID, strings.Join(group.Lives, ", "), counted(len(group.Steps), "step"))
+		on := ""
+		if group.Nodes > 1 {
+			on = fmt.Sprintf(" on %d nodes", group.Nodes)
+		}
+		fmt.Fprintf(e.stdout, "  %s  %s: %s%s\n", group.ID, strings.Join(group.Lives, ", "), counted(len(group.Steps), "step"), on)
 	}
-	script, err := jobScript(sc.Slurm, []string{e.self, "job"}, "/RESULTS/"+sc.Name+"/RUN-ID", ids, "")
-	if err != nil {
-		return err
+	fmt.Fprint(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
+	for _, array := range arrays(groups, len(groups)) {
+		script, err := jobScript(sc.Slurm, []string{e.self, "job"}, "/RESULTS/"+sc.Name+"/RUN-ID", array, "")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "\n%s", indented(strings.Split(strings.TrimSpace(script), "\n")))
 	}
-	fmt.Fprintf(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n\n%s",
-		indented(strings.Split(strings.TrimSpace(script), "\n")))
 	return nil
 }
 
@@ -210,6 +217,13 @@ func printDropped(e env, dropped map[string][]string) {
 	for _, names := range slices.Sorted(maps.Keys(variants)) {
 		fmt.Fprintf(e.stdout, "  %s (%s)\n", names, strings.Join(variants[names], ", "))
 	}
+}
+
+func nodesNote(nodes []string) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("   # on node %s, over %d", nodes[0], len(nodes))
 }
 
 func gpuNote(gpus []int) string {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +22,9 @@ const lifetime = 2 * time.Minute
 func Main() {
 	if len(os.Args) > 2 && os.Args[1] == childArgument {
 		os.Exit(childMain(os.Args[2]))
+	}
+	if _, found := os.LookupEnv(SpanVariable); found && slices.Contains([]string{"ray", "vllm", "sglang"}, filepath.Base(os.Args[0])) {
+		os.Exit(SpanMain(os.Args))
 	}
 	value, found := os.LookupEnv(Variable)
 	if !found {

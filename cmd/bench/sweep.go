@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"benchrig/gpu"
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/slurm"
+)
+
+const sweepLong = `End what a server over several nodes has left on this one, and say in a line of
+JSON what was found: the processes that carry the cookie, and the memory of the
+GPUs that the job may use. 'bench job' starts it by srun on the other nodes of
+its job, before a server to read how much memory is in use, and after it to wait
+until no more is; by hand it is of no use.`
+
+type sweepOptions struct {
+	cookie, baseline string
+	grace, wait      time.Duration
+	tolerance        int64
+}
+
+func newSweepCommand(e env) *cobra.Command {
+	var o sweepOptions
+	cmd := &cobra.Command{
+		Use: "sweep", Short: "End what a server has left on a node, as a step of a job", Long: sweepLong, Hidden: true,
+		Example: "  bench sweep --cookie 0123456789abcdef",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runSweep(cmd.Context(), e, o) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.cookie, "cookie", "", "value of BENCH_COOKIE of the processes to end")
+	fs.StringVar(&o.baseline, "baseline", "", "JSON of the memory in use before; without it that is read")
+	fs.DurationVar(&o.grace, "grace", 0, "from SIGTERM to SIGKILL; 0 is 30s")
+	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait for memory; 0 is the vendor's usual")
+	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as back; 0 is the usual")
+	return cmd
+}
+
+// shortestCookie keeps a cookie from meaning processes of others.
+const shortestCookie = 16
+
+func runSweep(ctx context.Context, e env, o sweepOptions) error {
+	if len(o.cookie) < shortestCookie {
+		return usageError(fmt.Errorf("--cookie %q: want at least %d characters", o.cookie, shortestCookie))
+	}
+	sweep := launchers.NodeSweep{Cookie: o.cookie, Grace: o.grace}
+	if o.baseline != "" {
+		if err := json.Unmarshal([]byte(o.baseline), &sweep.Baseline); err != nil {
+			return usageError(fmt.Errorf("--baseline: %w", err))
+		}
+	}
+	sweep.Node, _ = e.lookup("SLURMD_NODENAME")
+	with, free := grantedCleaner(ctx, e)
+	defer free()
+	with.VRAM = launchers.VRAMPolicy{Timeout: o.wait, Tolerance: o.tolerance}
+	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
+}
+
+// grantedCleaner looks at the memory of those GPUs that the job may use.
+func grantedCleaner(ctx context.Context, e env) (with launchers.Cleaner, free func()) {
+	with = launchers.Cleaner{Environ: e.environ}
+	inventory, err := gpu.Detect(ctx, gpuOptions(e))
+	if err != nil {
+		return with, func() {}
+	}
+	inventory.GPUs, _ = gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
+	if len(inventory.GPUs) == 0 {
+		return with, func() {}
+	}
+	watcher := gpu.NewWatcher(gpuOptions(e), inventory)
+	with.GPUs, with.GPUBytes, with.Vendor = watcher, gpuBytes(inventory), inventory.Vendor()
+	return with, func() { _ = watcher.Close() } // it has told what there was to tell
+}
+
+// nodeSweeper has the other nodes of a job look at themselves.
+type nodeSweeper struct{ e env }
+
+// Limits of a sweep beside its grace.
+const (
+	sweepVRAM = 15 * time.Minute // the longest that a vendor's GPUs are waited for
+	sweepStep = 2 * time.Minute  // for Slurm to start it and tell of its end
+)
+
+// Sweep implements launchers.NodeSweeper.
+func (n nodeSweeper) Sweep(ctx context.Context, sweep launchers.NodeSweep) (results.NodeProof, error) {
+	argv := []string{
+		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + sweep.Node, "--cpu-bind=none", "--export=ALL", n.e.self,
+		"sweep", "--cookie", sweep.Cookie, "--grace", sweep.Grace.String(),
+		"--vram-timeout", sweep.VRAM.Timeout.String(), "--vram-tolerance", strconv.FormatInt(sweep.VRAM.Tolerance, 10),
+	}
+	limit := sweep.Grace + sweepStep
+	if sweep.Baseline != nil {
+		text, err := json.Marshal(sweep.Baseline)
+		if err != nil {
+			return results.NodeProof{}, err
+		}
+		argv = append(argv, "--baseline", string(text))
+		limit += max(sweepVRAM, sweep.VRAM.Timeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // srun by name, arguments ours
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}     // Ctrl-C is for bench
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(stderr.String()))
+	}
+	return sweptBy(stdout.String())
+}
+
+// sweptBy reads what a sweep prints: the last line, since sites print notes of
+// their own before.
+func sweptBy(out string) (results.NodeProof, error) {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var proof results.NodeProof
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &proof); err != nil {
+		return proof, fmt.Errorf("srun bench sweep printed %q: %w", out, err)
+	}
+	return proof, nil
+}
+
+// nodesOfJob are the nodes of this job, this one first, with the addresses by
+// which they reach each other; nil where it is alone.
+func nodesOfJob(ctx context.Context, e env) ([]launchers.Node, error) {
+	if n, _ := e.lookup("SLURM_JOB_NUM_NODES"); n == "" || n == "1" {
+		return nil, nil
+	}
+	list, _ := e.lookup("SLURM_JOB_NODELIST")
+	self, _ := e.lookup("SLURMD_NODENAME")
+	told, err := slurm.Client{}.Nodes(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []launchers.Node
+	for _, n := range told {
+		nodes = append(nodes, launchers.Node{Name: n.Name, Address: addressOf(ctx, n.Address)})
+	}
+	at := slices.IndexFunc(nodes, func(n launchers.Node) bool { return n.Name == self })
+	if at < 0 {
+		return nil, fmt.Errorf("this node, %q by SLURMD_NODENAME, is none of the job's: %s", self, list)
+	}
+	nodes[0], nodes[at] = nodes[at], nodes[0]
+	return nodes, nil
+}
+
+// addressOf is a number where the name has one: engines tell nodes apart by it.
+func addressOf(ctx context.Context, name string) string {
+	if addresses, err := net.DefaultResolver.LookupHost(ctx, name); err == nil && len(addresses) > 0 {
+		return addresses[0]
+	}
+	return name
+}

@@ -1,0 +1,95 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+
+	"benchrig/launchers"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// meetingPort is how far above the port of the API the nodes of a server meet.
+const meetingPort = 10
+
+// PlannedProgram is a program that is started before a server over several
+// nodes, and ends after it.
+type PlannedProgram struct {
+	Name  string            `json:"name"`
+	Node  string            `json:"node"`
+	Argv  []string          `json:"argv"`
+	Env   map[string]string `json:"env"`
+	Ready string            `json:"ready_log,omitempty"` // what its log must say before the next one starts; "": it is not waited for
+}
+
+// CommandLine shows how the program is started, quoted for a POSIX shell.
+func (p PlannedProgram) CommandLine() string { return commandLine(p.Env, p.Argv) }
+
+// Note says what the program is, and what is waited for.
+func (p PlannedProgram) Note() string {
+	if p.Ready == "" {
+		return p.Name + ", not waited for"
+	}
+	return fmt.Sprintf("%s, until it says %q", p.Name, p.Ready)
+}
+
+// NodesOf is how many nodes a server of the variant lies over.
+func NodesOf(v scenarios.Variant) int { return max(1, v.Server.Nodes) }
+
+// ofEachNode is how many GPUs of each node a server over several needs.
+func ofEachNode(v scenarios.Variant, world int) (int, error) {
+	nodes := NodesOf(v)
+	if world%nodes != 0 {
+		return 0, fmt.Errorf("nodes: %d GPUs cannot be spread evenly over %d nodes: change its parallel sizes, or say how many gpus: each node has", world, nodes)
+	}
+	return world / nodes, nil
+}
+
+// spread lays a server over the nodes of the job. The problem is that there are
+// too few; the server is then planned for a job that has enough.
+func spread(spec *launchers.Spec, v scenarios.Variant, box Box) (problem string) {
+	need := NodesOf(v)
+	if need == 1 {
+		return ""
+	}
+	nodes := box.Nodes
+	if len(nodes) < need {
+		problem = fmt.Sprintf("variant %q: a server over %d nodes is asked for, and the job has %d", v.Name, need, max(1, len(nodes)))
+		nodes = nil
+		for i := range need {
+			name := fmt.Sprintf("NODE%d", i+1)
+			nodes = append(nodes, launchers.Node{Name: name, Address: name})
+		}
+	}
+	spec.Span = launchers.Span{Nodes: nodes[:need], Port: spec.Port + meetingPort, GPUs: len(spec.GPUs)}
+	return problem
+}
+
+// planBeside adds what is started before the server. shown hides what must not
+// be seen.
+func (s *PlannedServer) planBeside(kind launchers.Kind, spec launchers.Spec, shown func(launchers.Command) ([]string, map[string]string)) error {
+	companions, err := launchers.CompanionsOf(kind, spec)
+	if len(companions) > 0 {
+		s.Nodes = spec.Span.Names()
+	}
+	for _, c := range companions {
+		argv, env := shown(c.Command)
+		s.Beside = append(s.Beside, PlannedProgram{Name: c.Name, Node: c.Node, Argv: argv, Env: env, Ready: c.Ready})
+	}
+	return err
+}
+
+// elsewhere names the nodes of servers that are not this one, as a reason why
+// what is sampled here is not all.
+func elsewhere(servers []results.Server) string {
+	var others []string
+	for _, s := range servers {
+		if len(s.Nodes) > 1 {
+			others = append(others, s.Nodes[1:]...)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return "GPUs of the server's other nodes are not sampled: " + strings.Join(others, ", ")
+}

@@ -1,0 +1,224 @@
+package launchers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"benchrig/internal/fakeengine"
+	"benchrig/results"
+)
+
+// fakeSrun runs the program of a step on this machine.
+const fakeSrun = `#!/bin/sh
+for word; do
+	case "$word" in --export=ALL,*) export "${word#--export=ALL,}" ;; esac
+done
+while :; do
+	case "$1" in --*) shift ;; *) break ;; esac
+done
+exec "$@"
+`
+
+// localNodes are other nodes that are this machine.
+type localNodes struct{ fails error }
+
+func (n *localNodes) Sweep(ctx context.Context, sweep NodeSweep) (results.NodeProof, error) {
+	if n.fails != nil {
+		return results.NodeProof{}, n.fails
+	}
+	if sweep.Node != "n2" {
+		return results.NodeProof{}, fmt.Errorf("no node %q", sweep.Node)
+	}
+	return Cleaner{}.Sweep(ctx, sweep), nil
+}
+
+// overNodes prepares a server over two nodes, with the test binary in the place
+// of all programs.
+func overNodes(t *testing.T, kind Kind, faults fakeengine.Span, args ...Arg) (*bench, *localNodes) {
+	t.Helper()
+	b := prepare(t, kind, fakeengine.Config{})
+	bin := t.TempDir()
+	for _, name := range []string{"ray", "vllm", "sglang"} {
+		if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(bin, "srun"), []byte(fakeSrun), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	nodes := &localNodes{}
+	b.Nodes = nodes
+	b.Environ = append(b.Environ, "PATH="+bin+":"+os.Getenv("PATH"))
+	delete(b.spec.Env, fakeengine.Variable)
+	b.spec.Env[fakeengine.SpanVariable] = faults.Value()
+	b.spec.Binary = []string{filepath.Join(bin, kind.Name)}
+	b.spec.Replica, b.spec.Args, b.spec.StopGrace = 0, args, time.Second
+	b.spec.Span = Span{Nodes: []Node{{"n1", "127.0.0.1"}, {"n2", "127.0.0.1"}}, Port: freePort(t), GPUs: 1}
+	return b, nodes
+}
+
+func TestServerOverNodes(t *testing.T) {
+	t.Parallel()
+	mp := Arg{"distributed-executor-backend", "mp"}
+	for _, test := range []struct {
+		name   string
+		kind   Kind
+		args   []Arg
+		faults fakeengine.Span
+		lives  int // programs that the journal tells of
+		beyond int // processes on the other node
+	}{
+		{"vllm on ray", vllmKind(), nil, fakeengine.Span{}, 3, 1},
+		{"vllm alone", vllmKind(), []Arg{mp}, fakeengine.Span{}, 2, 0},
+		{"sglang", sglangKind(), nil, fakeengine.Span{}, 2, 0},
+		{"a worker that ignores SIGTERM and leaves a child", sglangKind(), nil, fakeengine.Span{IgnoreTerm: true, Child: true}, 2, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := overNodes(t, test.kind, test.faults, test.args...)
+			server := b.launch(t)
+			if got := strings.Join(server.Info().Nodes, " "); got != "n1 n2" {
+				t.Errorf("Info().Nodes = %q, want n1 n2", got)
+			}
+			if n := len(OpenLives(b.journal.events)); n != test.lives {
+				t.Errorf("the journal tells of %d programs, want %d", n, test.lives)
+			}
+			select {
+			case <-server.Done():
+				t.Fatalf("Done() is closed: %v", server.Failure())
+			case <-time.After(100 * time.Millisecond):
+			}
+			proof, err := server.Stop(t.Context())
+			if err != nil || !proof.Clean() || len(proof.Nodes) != 1 || proof.Nodes[0].Node != "n2" {
+				t.Errorf("Stop() = %+v, %v, want a clean proof of n2", proof, err)
+			}
+			if n := len(proof.Nodes[0].Ended); n < test.beyond {
+				t.Errorf("%d processes were ended on n2, want %d", n, test.beyond)
+			}
+			if failure := server.Failure(); failure != nil {
+				t.Errorf("Failure() after Stop = %v, want none", failure)
+			}
+			for _, e := range b.journal.events {
+				if e.Kind == results.LifeFailed {
+					t.Errorf("the journal says that a program failed which was stopped: %+v", e.Failure)
+				}
+			}
+			if open := OpenLives(b.journal.events); len(open) != 0 {
+				t.Errorf("OpenLives() after Stop = %+v, want none", open)
+			}
+			if again, err := server.Stop(t.Context()); err != nil || !again.Clean() {
+				t.Errorf("second Stop() = %+v, %v, want the same proof", again, err)
+			}
+		})
+	}
+}
+
+// A worker's end is that of the server, and the failure names its node.
+func TestWorkerDies(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []Kind{vllmKind(), sglangKind()} {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "die")
+			b, _ := overNodes(t, kind, fakeengine.Span{DieFile: file})
+			server := b.launch(t)
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-server.Done():
+			case <-time.After(30 * time.Second):
+				t.Fatal("Done() is not closed after the worker died")
+			}
+			failure := server.Failure()
+			if failure == nil || failure.Class != results.FailExited || !strings.Contains(failure.Message, "on node n2") || !strings.Contains(failure.Message, "signal 9") {
+				t.Errorf("Failure() = %v, want an exit by signal 9 on node n2", failure)
+			}
+			if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+				t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+			}
+		})
+	}
+}
+
+// Whatever keeps a server over nodes from coming up, nothing of it is left and
+// the failure says where it was.
+func TestNodesDoNotComeUp(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("lost")
+	for _, test := range []struct {
+		name   string
+		kind   Kind
+		faults fakeengine.Span
+		change func(*bench, *localNodes)
+		class  results.FailureClass
+		want   string
+	}{
+		{"ray of a node fails", vllmKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "ray on node n2 exited with code 1"},
+		{"a worker fails", sglangKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "sglang on node n2 exited with code 1"},
+		{"ray of a node does not join", vllmKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "ray on node n2 has not said"},
+		{"a worker does not join", sglangKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "no token within"},
+		{"no ray", vllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { _ = os.Remove(filepath.Join(filepath.Dir(b.spec.Binary[0]), "ray")) }, results.FailNotFound, "ray on node n1"},
+		{"a node that cannot be looked at", vllmKind(), fakeengine.Span{}, func(_ *bench, n *localNodes) { n.fails = lost }, results.FailNode, "node n2 cannot be used: lost"},
+		{"no job", vllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { b.Nodes = nil }, results.FailBadRecipe, "needs a job of a cluster"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b, nodes := overNodes(t, test.kind, test.faults)
+			if test.change != nil {
+				test.change(b, nodes)
+			}
+			if failure := b.refuse(t, test.class); !strings.Contains(failure.Message, test.want) {
+				t.Errorf("failure = %q, want %q in it", failure.Message, test.want)
+			}
+			if open := OpenLives(b.journal.events); len(open) != 0 {
+				t.Errorf("OpenLives() = %+v, want none", open)
+			}
+		})
+	}
+}
+
+// A node of which nothing can be known is as a server that cannot be proven
+// gone; what is on this machine is ended all the same.
+func TestNodeCannotBeProvenClean(t *testing.T) {
+	t.Parallel()
+	b, nodes := overNodes(t, vllmKind(), fakeengine.Span{})
+	server := b.launch(t)
+	nodes.fails = errors.New("no route")
+	proof, err := server.Stop(t.Context())
+	if failure := asFailure(err); err == nil || failure.Class != results.FailNoProof || !strings.Contains(failure.Message, "node n2 cannot be proven clean: no route") {
+		t.Errorf("Stop() = %v, want %s of node n2", err, results.FailNoProof)
+	}
+	if proof.Clean() || !proof.PIDsGone {
+		t.Errorf("Stop() = %+v, want this machine's processes gone and no clean proof", proof)
+	}
+	nodes.fails = nil
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() with the node back = %+v, %v, want a clean proof", proof, err)
+	}
+}
+
+func TestSweepMemory(t *testing.T) {
+	t.Parallel()
+	sweep := NodeSweep{Node: "n2", Cookie: "no process has this cookie"}
+	memory := &fakeMemory{began: time.Now(), used: falling(0, 0, 3*giga)}
+	cleaner := Cleaner{GPUs: memory, GPUBytes: map[string]int64{"gpu-0": 80 * giga}, VRAM: VRAMPolicy{Timeout: time.Millisecond}}
+	before := cleaner.Sweep(t.Context(), sweep)
+	if !before.Clean() || len(before.VRAM) != 1 || before.VRAM[0].BaselineBytes != 3*giga {
+		t.Fatalf("Sweep() = %+v, want the baseline", before)
+	}
+	sweep.Baseline = before.VRAM
+	if after := cleaner.Sweep(t.Context(), sweep); !after.Clean() || len(after.VRAM) != 1 {
+		t.Errorf("Sweep() = %+v, want memory back", after)
+	}
+	sweep.Baseline[0].BaselineBytes = giga
+	if after := cleaner.Sweep(t.Context(), sweep); after.Clean() || !after.PIDsGone || after.Error == "" {
+		t.Errorf("Sweep() of memory that is held = %+v, want an error", after)
+	}
+}
