@@ -58,7 +58,7 @@ func patterns() []pattern {
 		},
 		{
 			hints: []string{"key", "Key", "passw", "Passw", "secret", "Secret", "token", "Token"}, named: 1, group: 2, is: worded,
-			find: regexp.MustCompile(`(?i)\b(api[-_]?key|[a-z]*passw(?:or)?d|(?:[a-z]+[-_])?secret(?:[-_](?:access[-_])?key)?|(?:access|auth|hf|refresh|bearer)[-_]token)\\?["']?\s*[:=,]?\s*\\?["']?([^\s"'\\,;}\]&]{6,})`),
+			find: regexp.MustCompile(`(?i)\b(api[-_]?key|[a-z]*passw(?:or)?d|(?:[a-z]+[-_])?secret(?:[-_](?:access[-_])?key)?|(?:access|auth|hf|refresh|bearer)[-_]token)\b\\?["']?(?:\s*[:=,]\s*|\s+)\\?["']?([^\s"'\\,;}\]&]{6,})`),
 		},
 	}
 }
@@ -88,9 +88,9 @@ func worded(value []byte) bool {
 	return meant(value) && len(bytes.Trim(value, "0123456789.eE+-")) > 0 && bytes.ContainsAny(value, "0123456789-_+/=ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
-// secretName tells whether the value under a name is a secret: of a variable,
+// SecretName tells whether the value under a name is a secret: of a variable,
 // a header, an argument. Tokens that are counted are none.
-func secretName(name string) bool {
+func SecretName(name string) bool {
 	name = strings.ToLower(strings.TrimLeft(name, "-"))
 	name = strings.ReplaceAll(strings.ReplaceAll(name, "-", "_"), ".", "_")
 	switch name {

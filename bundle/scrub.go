@@ -72,7 +72,7 @@ func (s *scrubber) walk(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if text, ok := v[name].(string); ok && secretName(name) && worthy(name, text) {
+			if text, ok := v[name].(string); ok && SecretName(name) && worthy(name, text) {
 				s.learn(text, "value of "+name)
 			}
 			s.walk(v[name])
@@ -87,7 +87,7 @@ func (s *scrubber) walk(value any) {
 					next, _ = v[i+1].(string)
 				}
 				switch {
-				case !secretName(name):
+				case !SecretName(name):
 				case joined:
 					s.learn(given, "value of "+name)
 				case !strings.HasPrefix(next, "-"):

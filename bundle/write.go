@@ -31,6 +31,9 @@ func Write(ctx context.Context, w io.Writer, dir string, o Options) (*Index, err
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", dir, err)
 	}
+	if run.Dir, err = filepath.EvalSymlinks(dir); err != nil { // the folder itself may be a link, nothing in it is followed
+		return nil, fmt.Errorf("bundle %s: %w", dir, err)
+	}
 	if o.MaxLog == 0 {
 		o.MaxLog = usualLog
 	}

@@ -121,7 +121,7 @@ func TestWriteTakesSecretsOut(t *testing.T) {
 func TestWriteLeavesTheRestAlone(t *testing.T) {
 	text := strings.Join([]string{
 		`"max_tokens": 16, "total_output_tokens": 128, "tokenizer": "meta-llama/Llama-3.1-8B"`,
-		"Bearer authentication is off", "the token counts of task-force-of-the-long-name", "password protected", "HF_TOKEN=${env:HF_TOKEN}",
+		`"secrets_in_file": false, "passwords-of_all": 1`, "Bearer authentication is off", "the token counts of task-force-of-the-long-name", "password protected", "HF_TOKEN=${env:HF_TOKEN}",
 		`"api_key": null, "key": "output_throughput"`, "http://127.0.0.1:8000/v1/models?key=short", "API_KEY: \"***\"", "disk-usage-of-the-whole-night",
 	}, "\n")
 	data, index := packed(t, runFolder(t, true, map[string]string{"bench.log": text}), Options{})

@@ -105,9 +105,9 @@ func (f *Frozen) has(spec dataset.Spec) bool { return len(f.sets[promptRecipe(sp
 // that it asks for.
 func (p *Plan) Freeze(f *Frozen) { p.frozen = f }
 
-// Unfrozen lists the steps of a plan that f has no prompts for, measured or
-// warm-up.
-func (p *Plan) Unfrozen(sc *scenarios.Scenario, f *Frozen) []string {
+// Unfrozen lists the steps of a plan that f has no prompts for; with warm-ups
+// also those whose warm-ups it lacks.
+func (p *Plan) Unfrozen(sc *scenarios.Scenario, f *Frozen, warmups bool) []string {
 	var lacking []string
 	for _, life := range p.Lives {
 		for _, step := range life.Steps {
@@ -116,7 +116,7 @@ func (p *Plan) Unfrozen(sc *scenarios.Scenario, f *Frozen) []string {
 			}
 			l := shareOf(sc.Variants[life.variant], sc.Points[step.point])
 			measured := promptSpec(l, step.Asked.Seed, l.NumPrompts)
-			if !f.has(measured) || l.Warmups > 0 && !f.has(promptSpec(l, step.Asked.Seed+warmupSeed, warmupCount(l))) {
+			if !f.has(measured) || warmups && l.Warmups > 0 && !f.has(promptSpec(l, step.Asked.Seed+warmupSeed, warmupCount(l))) {
 				lacking = append(lacking, step.ID)
 			}
 		}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"benchrig/bundle"
+	"benchrig/report"
+	"benchrig/results"
+)
+
+const bundleLong = `Pack a run folder, finished or not, into one zip file: scenario, plan,
+environment, journal, results, records, telemetry, server logs, prompts and
+reports, with an index of hashes. The same folder gives the same bytes.
+
+Secrets are taken out and counted by kind: values of variables, headers and
+arguments whose names say so, tokens known by their form, private keys,
+passwords in URLs, and the values of this shell's own secret variables. Prompts
+with such text are left out: a prompt that is changed is another prompt.
+
+--check reads a bundle, from whomever, and compares every member with the index.`
+
+type bundleOptions struct {
+	bundle.Options
+	output string
+	force  bool
+	check  bool
+}
+
+func newBundleCommand(e env) *cobra.Command {
+	var o bundleOptions
+	cmd := &cobra.Command{
+		Use: "bundle DIR", Short: "Pack a run into one file that can be passed on, without its secrets", Long: bundleLong,
+		Example: "  bench bundle results/night/20260131-220000-ab12\n  bench bundle DIR --output night.zip --without-records --anonymize\n  bench bundle --check night.zip",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if o.check {
+				return checkBundle(cmd.Context(), e, given[0])
+			}
+			return makeBundle(cmd.Context(), e, o, given[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "`FILE` to write; without it SCENARIO-RUN.zip in the current folder")
+	f.BoolVar(&o.WithoutLogs, "without-logs", false, "leave out server logs and bench.log")
+	f.BoolVar(&o.WithoutRecords, "without-records", false, "leave out records of requests, telemetry and server metrics; figures stay")
+	f.BoolVar(&o.Anonymize, "anonymize", false, "replace names of users in paths, and names of machines")
+	f.BoolVar(&o.force, "force", false, "overwrite FILE")
+	f.BoolVar(&o.check, "check", false, "read the bundle DIR instead and check it")
+	return cmd
+}
+
+// makeBundle writes beside the file's place and renames: a bundle is whole or
+// absent.
+func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
+	run, err := results.Read(dir)
+	if err != nil {
+		return err
+	}
+	if o.output == "" {
+		o.output = run.Manifest.Scenario + "-" + run.Manifest.Run + ".zip"
+	}
+	if _, err := os.Lstat(o.output); err == nil && !o.force {
+		return usageError(fmt.Errorf("%s is there already; --force overwrites it", o.output))
+	}
+	o.Bench, o.Secrets = version, secretsOf(e.environ)
+	file, err := os.CreateTemp(filepath.Dir(o.output), ".bundle.tmp-*")
+	if err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // gone already once renamed
+	index, err := bundle.Write(ctx, file, dir, o.Options)
+	if err == nil {
+		err = errors.Join(file.Chmod(0o644), file.Sync())
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err := putAt(file.Name(), o.output, o.force); err != nil {
+		return err
+	}
+	return tellBundle(e, o.output, index)
+}
+
+// putAt gives a finished file its name, which must be free unless forced.
+func putAt(from, to string, force bool) error {
+	if force {
+		return os.Rename(from, to)
+	}
+	err := os.Link(from, to)
+	if errors.Is(err, fs.ErrExist) {
+		return usageError(fmt.Errorf("%s is there already; --force overwrites it", to))
+	}
+	if err != nil { // a file system without links
+		return os.Rename(from, to)
+	}
+	return nil
+}
+
+// secretsOf are the values of variables whose names say that they are secrets.
+func secretsOf(environ []string) []string {
+	const shortest = 8 // the value of a shorter one may be a word of any text
+	var secrets []string
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if bundle.SecretName(name) && len(value) >= shortest {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}
+
+func tellBundle(e env, path string, index *bundle.Index) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%s: %s, %d bytes\n", path, countOf(len(index.Members), "file"), info.Size())
+	if !index.Finished {
+		fmt.Fprintln(e.stdout, "the run has not come to its end: the bundle is what there was by now")
+	}
+	tellIndex(e.stdout, index)
+	return nil
+}
+
+// tellIndex says what was taken out and what was left out.
+func tellIndex(w io.Writer, index *bundle.Index) {
+	for _, r := range index.Redactions {
+		fmt.Fprintf(w, "taken out: %s: %s, %s\n", report.Clean(r.Name), report.Clean(r.What), countOf(r.Count, "time"))
+	}
+	asked := map[string]int{}
+	for _, l := range index.LeftOut {
+		if strings.HasPrefix(l.Why, "without ") {
+			asked[l.Why]++
+			continue
+		}
+		fmt.Fprintf(w, "left out: %s: %s\n", report.Clean(l.Name), report.Clean(l.Why))
+	}
+	for _, why := range slices.Sorted(maps.Keys(asked)) {
+		fmt.Fprintf(w, "left out: %s: %s\n", countOf(asked[why], "file"), report.Clean(why))
+	}
+}
+
+func checkBundle(ctx context.Context, e env, path string) error {
+	r, err := bundle.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	if err := r.Check(ctx); err != nil {
+		return fmt.Errorf("check %s: %w", path, err)
+	}
+	state := "finished"
+	if !r.Index.Finished {
+		state = "not finished"
+	}
+	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all as the index says\n",
+		path, report.Clean(r.Index.Scenario), report.Clean(r.Index.Run), state, countOf(len(r.Index.Members), "file"))
+	tellIndex(e.stdout, &r.Index)
+	return nil
+}

@@ -1,0 +1,209 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// ReproduceOptions say how a reproduction is judged.
+type ReproduceOptions struct {
+	Margin float64  // smallest relative difference of interest; 0: that of the origin's scenario
+	Spread float64  // relative deviation between server lives, where neither run shows it; 0: not stated
+	Steps  []string // ids that were to be repeated; nil: all
+}
+
+// Reproduction sets a run beside the one that it repeats.
+type Reproduction struct {
+	Origin, Here *results.Run
+	Rule         metrics.AgreeRule
+
+	cells   []repetition
+	figures []metrics.Figure
+	versus  Versus // what differs in configuration
+	notes   []string
+}
+
+// repetition is a variant at a point, on both sides.
+type repetition struct {
+	origin, here metrics.Cell
+	never        string   // why nothing of it is compared; "": it is
+	failed       bool     // here, and not at the origin
+	notes        []string // what readers must know
+	figures      []*metrics.Agreement
+	reasons      []string // why a figure is not comparable, by its place; "": it is
+}
+
+// Tally counts what became of a reproduction's figures. Failed counts variants
+// at a point that have figures at the origin and none here.
+type Tally struct {
+	Agree, Differ, CannotTell, NotComparable, Failed int
+}
+
+// Reproduce compares a run with the one that it repeats. The server life is
+// the unit, as everywhere.
+func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, error) {
+	base := ruleOf(origin.Manifest)
+	r := &Reproduction{Origin: origin, Here: here, Rule: metrics.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread}}
+	if o.Margin > 0 {
+		r.Rule.Margin = o.Margin
+	}
+	sides := []Side{{Name: "origin", Run: origin}, {Name: "here", Run: here}}
+	all, judged, err := figuresOf(sides, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.figures = all
+	if !samePrices(origin, here) {
+		judged = slices.DeleteFunc(judged, func(f metrics.Figure) bool { return strings.Contains(f.Name, "cost") })
+		r.notes = append(r.notes, "costs are not compared: the prices differ")
+	}
+	r.versus = Versus{Delta: runChanges(origin, here)}
+	matches, notes := match(wantedCells(origin, o.Steps), wantedCells(here, o.Steps))
+	r.notes = append(r.notes, notes...)
+	for _, m := range matches {
+		r.versus.Delta = gather(r.versus.Delta, m.with.Variant, cellChanges(m.base, m.with))
+		r.cells = append(r.cells, r.compare(m, judged))
+	}
+	r.versus.Things = things(r.versus.Delta)
+	var together []*metrics.Agreement
+	for _, c := range r.cells {
+		together = append(together, c.figures...)
+	}
+	metrics.JudgeAgreements(together, r.Rule)
+	return r, nil
+}
+
+func samePrices(a, b *results.Run) bool {
+	text := func(run *results.Run) string {
+		data, err := json.Marshal([]any{run.Manifest.Price, run.Manifest.Prices})
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}
+	return text(a) == text(b)
+}
+
+// wantedCells are the cells of a run, of some steps only if they are named.
+func wantedCells(run *results.Run, ids []string) []metrics.Cell {
+	steps := asTheyRan(run)
+	if ids != nil {
+		steps = slices.DeleteFunc(steps, func(s *results.Result) bool {
+			return !slices.ContainsFunc(steps, func(w *results.Result) bool {
+				return slices.Contains(ids, w.Step.ID) && w.Step.Variant == s.Step.Variant && w.Step.Point == s.Step.Point
+			})
+		})
+	}
+	return metrics.Cells(steps, variantsOf(run), run.Manifest.Points)
+}
+
+// compare judges the figures of one cell, each by itself.
+func (r *Reproduction) compare(m matched, figures []metrics.Figure) repetition {
+	origin, here, notes := sameReading(m.base, m.with)
+	c := repetition{origin: m.base, here: m.with, notes: notes, never: kindDiffers(m.base, m.with)}
+	switch {
+	case c.never != "":
+		return c
+	case len(here.Counted) == 0 && len(origin.Counted) == 0:
+		c.never = fmt.Sprintf("it has no figures on either side: origin %s; here %s", strings.Join(uncounted(origin), "; "), strings.Join(uncounted(here), "; "))
+		return c
+	case len(here.Counted) == 0:
+		c.failed = true
+		c.never = "it has no figures here: " + strings.Join(uncounted(here), "; ")
+		return c
+	case len(origin.Counted) == 0:
+		c.never = "the origin has no figures: " + strings.Join(uncounted(origin), "; ")
+		return c
+	}
+	if c.never = settingsDiffer(m.base, m.with); c.never != "" {
+		return c
+	}
+	c.notes = append(c.notes, sideRemarks("origin", m.base)...)
+	c.notes = append(c.notes, sideRemarks("here", m.with)...)
+	for _, f := range figures {
+		o, h := origin.PerLife(f.Of), here.PerLife(f.Of)
+		if o == nil && h == nil {
+			continue
+		}
+		a := metrics.Agree(f.Name, metrics.Arm{Name: "origin", Values: o}, metrics.Arm{Name: "here", Values: h}, metrics.BoundOf(f), r.Rule)
+		c.figures, c.reasons = append(c.figures, &a), append(c.reasons, unknownSide(o, h, a))
+	}
+	return c
+}
+
+func sideRemarks(side string, c metrics.Cell) []string {
+	var all []string
+	for _, note := range sideNotes(c) {
+		all = append(all, side+": "+note)
+	}
+	return all
+}
+
+func unknownSide(origin, here []float64, a metrics.Agreement) string {
+	switch {
+	case a.Verdict != metrics.NotComparable:
+		return ""
+	case origin == nil:
+		return "the origin does not know it in every repeat"
+	case here == nil:
+		return "it is not known here in every repeat"
+	}
+	return "it is 0 at the origin"
+}
+
+// Tally counts the verdicts.
+func (r *Reproduction) Tally() Tally {
+	var t Tally
+	for _, c := range r.cells {
+		if c.failed {
+			t.Failed++
+		}
+		for _, a := range c.figures {
+			switch a.Verdict {
+			case metrics.Agrees:
+				t.Agree++
+			case metrics.Differs:
+				t.Differ++
+			case metrics.Undecided:
+				t.CannotTell++
+			case metrics.NotComparable:
+				t.NotComparable++
+			}
+		}
+	}
+	return t
+}
+
+// Headline says in one line what came of it.
+func (r *Reproduction) Headline() string {
+	t := r.Tally()
+	counts := fmt.Sprintf("%d agree, %d differ, %d cannot be told, %d not comparable", t.Agree, t.Differ, t.CannotTell, t.NotComparable)
+	never := 0
+	for _, c := range r.cells {
+		if c.never != "" && !c.failed {
+			never++
+		}
+	}
+	if t.Failed > 0 {
+		counts += fmt.Sprintf("; %s failed here", plural(t.Failed, "point"))
+	}
+	if never > 0 {
+		counts += fmt.Sprintf("; %s not compared", plural(never, "point"))
+	}
+	switch {
+	case t.Differ > 0:
+		return "DIFFERS: " + counts
+	case t.Failed > 0:
+		return "NOT REPRODUCED: " + counts
+	case t.Agree == 0:
+		return "CANNOT TELL: " + counts
+	case t.CannotTell+t.NotComparable+never > 0:
+		return "NOTHING DIFFERS, NOT ALL IS KNOWN: " + counts
+	}
+	return "AGREES: " + counts
+}

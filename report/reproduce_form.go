@@ -1,0 +1,188 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"benchrig/metrics"
+	"benchrig/results"
+)
+
+// Write prints the reproduction for a terminal or as Markdown.
+func (r *Reproduction) Write(w io.Writer, form Form, opts Options) error {
+	return writeParts(w, r.parts(), form, opts)
+}
+
+func writeParts(w io.Writer, parts []part, form Form, opts Options) error {
+	out := &bytes.Buffer{}
+	if form == MarkdownForm {
+		markdownParts(out, parts)
+	} else {
+		p := &printer{opts: opts}
+		p.parts(parts)
+		out = &p.out
+	}
+	_, err := w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
+	return err
+}
+
+func (r *Reproduction) parts() []part {
+	head := part{title: "Reproduction of " + clean(r.Origin.Manifest.Scenario) + " " + clean(r.Origin.Manifest.Run), intro: []string{r.Headline()}, notes: r.notes}
+	if anySimulated(r.Origin) || anySimulated(r.Here) {
+		head.intro = append(head.intro, simulatedLine+" (of the rows marked"+simulated+")")
+	}
+	parts := []part{head, r.versus.deltaPart("origin", "here"), {title: "Figures", intro: []string{r.ruleText()}}}
+	for i := range r.cells {
+		parts = append(parts, r.cells[i].part(r.figures))
+	}
+	return parts
+}
+
+func (r *Reproduction) ruleText() string {
+	text := fmt.Sprintf("n counts server lives of the origin and here. Intervals of the change: %s %%. Agrees: the interval lies within ±%s %%. Differs: it lies outside, after Holm's correction over all figures.",
+		plainPercent(r.Rule.Confidence), plainPercent(r.Rule.Margin))
+	if r.Rule.Spread > 0 {
+		text += fmt.Sprintf(" Where neither side has repeats, lives are taken to deviate by %s %%, as stated.", plainPercent(r.Rule.Spread))
+	}
+	return text
+}
+
+func (c *repetition) part(figures []metrics.Figure) part {
+	p := part{title: clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), below: true, notes: c.notes}
+	if c.never != "" {
+		p.intro = []string{"not comparable: " + c.never}
+		if c.failed {
+			p.intro = []string{"FAILED: " + c.never}
+		}
+		return p
+	}
+	p.table = comparison{keys: []int{0, 6}, columns: []heading{
+		{"figure", "", true},
+		{sideName(c.origin, "origin"), "mean ± sd", false},
+		{sideName(c.here, "here"), "mean ± sd", false},
+		{"n", "lives", false},
+		{"change", "", false},
+		{"interval", "", false},
+		{"verdict", "", true},
+	}}
+	var marks strings.Builder
+	for i, a := range c.figures {
+		f := figureNamed(figures, a.Figure)
+		origin, here := marksOf(f, c.origin), marksOf(f, c.here)
+		marks.WriteString(origin + here)
+		interval := missing
+		if a.Low != nil {
+			interval = fmt.Sprintf("%+.2f to %+.2f %%", 100**a.Low, 100**a.High)
+		}
+		p.table.rows = append(p.table.rows, row{cells: []entry{
+			{text: f.Title}, {text: meanText(a.Origin, f, origin)}, {text: meanText(a.Here, f, here)}, {text: fmt.Sprintf("%d/%d", a.Origin.N, a.Here.N)},
+			{text: changeText(a.Delta)}, {text: interval}, {text: closenessText(a, c.reasons[i]), short: string(a.Verdict)},
+		}})
+	}
+	p.table.legend = append(markLegend(marks.String()), c.bases()...)
+	return p
+}
+
+// bases says where intervals come from that no side's own lives give.
+func (c *repetition) bases() []string {
+	texts := map[metrics.Basis]string{
+		metrics.OnPooled:  "a side has two lives: the spread is that of both sides together, taken to be alike",
+		metrics.OnOneSide: "one side has one life: it is taken to spread as the other does",
+		metrics.OnBound:   "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 %, which can tell a difference and never an agreement",
+	}
+	var lines []string
+	for _, a := range c.figures {
+		if text := texts[a.Basis]; text != "" {
+			lines = appendNew(lines, text)
+		}
+	}
+	return lines
+}
+
+// closenessText is a verdict with its reason.
+func closenessText(a *metrics.Agreement, reason string) string {
+	text := string(a.Verdict)
+	switch {
+	case reason != "":
+		return text + ": " + reason
+	case a.Verdict != metrics.Undecided:
+		return text
+	case a.Low == nil:
+		return text + ": it is 0 on both sides"
+	case a.Basis == metrics.OnBound:
+		return text + fmt.Sprintf(": %s here would show how lives spread", plural(a.MoreHere, "more repeat"))
+	case a.MoreOrigin > 0:
+		return text + fmt.Sprintf(": %s would, on both sides", plural(a.MoreHere, "more repeat"))
+	case a.MoreHere > 0:
+		return text + fmt.Sprintf(": %s here would", plural(a.MoreHere, "more repeat"))
+	}
+	return text + ": too near the margin for any number of repeats"
+}
+
+type reproductionJSON struct {
+	Format     int               `json:"format_version"`
+	Headline   string            `json:"headline"`
+	Origin     runJSON           `json:"origin"`
+	Here       runJSON           `json:"here"`
+	Confidence float64           `json:"confidence"`
+	Margin     float64           `json:"smallest_difference"`
+	Spread     float64           `json:"stated_spread"`
+	Agree      int               `json:"agree"`
+	Differ     int               `json:"differ"`
+	CannotTell int               `json:"cannot_tell"`
+	NotCompare int               `json:"not_comparable"`
+	Failed     int               `json:"failed"`
+	Delta      []delta           `json:"config_delta"`
+	Notes      []string          `json:"notes"`
+	Points     []reproducedPoint `json:"points"`
+}
+
+type runJSON struct {
+	Scenario  string `json:"scenario"`
+	Run       string `json:"run_id"`
+	Bench     string `json:"bench_version"`
+	Simulated bool   `json:"simulated"`
+}
+
+type reproducedPoint struct {
+	Variant string             `json:"variant"`
+	Point   string             `json:"point"`
+	Never   string             `json:"not_comparable"`
+	Failed  bool               `json:"failed"`
+	Notes   []string           `json:"notes"`
+	Figures []reproducedFigure `json:"figures"`
+}
+
+type reproducedFigure struct {
+	*metrics.Agreement
+	Reason string `json:"reason"`
+}
+
+// JSON prints the reproduction for programs.
+func (r *Reproduction) JSON(w io.Writer) error {
+	const format = 1
+	of := func(run *results.Run) runJSON {
+		m := run.Manifest
+		return runJSON{m.Scenario, m.Run, m.Bench, m.Simulated || anySimulated(run)}
+	}
+	t := r.Tally()
+	out := reproductionJSON{
+		Format: format, Headline: r.Headline(), Origin: of(r.Origin), Here: of(r.Here), Confidence: r.Rule.Confidence, Margin: r.Rule.Margin, Spread: r.Rule.Spread,
+		Agree: t.Agree, Differ: t.Differ, CannotTell: t.CannotTell, NotCompare: t.NotComparable, Failed: t.Failed,
+		Delta: notNil(r.versus.Delta), Notes: notNil(r.notes), Points: []reproducedPoint{},
+	}
+	for _, c := range r.cells {
+		point := reproducedPoint{Variant: c.here.Variant, Point: c.here.Point, Never: c.never, Failed: c.failed, Notes: notNil(c.notes), Figures: []reproducedFigure{}}
+		for i, a := range c.figures {
+			point.Figures = append(point.Figures, reproducedFigure{a, closenessText(a, c.reasons[i])})
+		}
+		out.Points = append(out.Points, point)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}
