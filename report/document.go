@@ -101,7 +101,7 @@ func NewDocument(run *results.Run) *Document {
 	d := &Document{
 		Title: h.title, About: h.about, Description: h.description, Sets: h.sets, Simulated: h.simulated,
 		Counts: h.counts, Unfinished: h.unfinished, Standing: StandingOf(run),
-		Figures: tableOf(compare(run)), Differences: piecesOf(differenceParts(run)), Named: piecesOf(scenarioParts(run)),
+		Figures: tableOf(compare(run)), Differences: piecesOf(slices.Concat(differenceParts(run), costParts(run))), Named: piecesOf(scenarioParts(run)),
 		GPUs: tableOf(compareGPUs(run)), Steps: stepTable(run), Notes: notes(run),
 	}
 	facts := machineFacts(run)

@@ -17,6 +17,7 @@ import (
 	"benchrig/agent"
 	"benchrig/harness"
 	"benchrig/results"
+	"benchrig/scenarios"
 	"benchrig/vllmcli"
 )
 
@@ -31,7 +32,7 @@ func loadDriverFor(ctx context.Context, e env, f *vllmcli.Flags) (harness.Driver
 	}
 	d := &agent.Driver{Version: version}
 	for _, host := range f.Agents {
-		place, err := hostPlace(host, f)
+		place, err := hostPlace(host, f.AgentBench, f.CopyBench)
 		if err != nil {
 			return nil, usageError(err)
 		}
@@ -52,6 +53,28 @@ func loadDriverFor(ctx context.Context, e env, f *vllmcli.Flags) (harness.Driver
 	if len(f.Agents) > 0 && loopback(f.Base()) {
 		fmt.Fprintf(e.stderr, "note: %s is each agent's own host; --base-url names another\n", f.Base())
 	}
+	return d, nil
+}
+
+// clientOf is the load client of a scenario, connected. Its agents run until
+// endAgents.
+func clientOf(ctx context.Context, e env, c scenarios.Client) (harness.Driver, error) {
+	if !c.Elsewhere() {
+		return newLoadDriver(e), nil
+	}
+	d := &agent.Driver{Version: version}
+	for _, host := range c.Hosts {
+		place, err := hostPlace(host, c.Bench, c.Copy)
+		if err != nil {
+			return nil, usageError(err)
+		}
+		d.Places = append(d.Places, place)
+	}
+	if err := d.Connect(ctx); err != nil {
+		d.Close()
+		return nil, err
+	}
+	fmt.Fprintf(e.stderr, "load agents: %s\n", strings.Join(d.Hosts(), ", "))
 	return d, nil
 }
 
@@ -87,19 +110,19 @@ func tellAgents(e env, result *results.Result) {
 
 // hostPlace is an agent on a host, by ssh or, for srun:NODE, by srun. All are
 // argument lists; the user's ssh configuration decides the rest.
-func hostPlace(host string, f *vllmcli.Flags) (agent.Place, error) {
+func hostPlace(host, bench string, copied bool) (agent.Place, error) {
 	node, isNode := strings.CutPrefix(host, "srun:")
 	switch {
 	case node == "" || strings.HasPrefix(node, "-"):
 		return agent.Place{}, fmt.Errorf("--agent %q: want a host that ssh knows, or srun:NODE", host)
-	case isNode && f.CopyBench:
+	case isNode && copied:
 		return agent.Place{}, fmt.Errorf("--copy-bench: %s has this file system anyway; --agent-bench says where", host)
 	case isNode:
-		return place(host, []string{"srun", "--nodelist=" + node, "--nodes=1", "--ntasks=1", "--overlap", f.AgentBench, "load-agent"}), nil
-	case f.CopyBench:
+		return place(host, []string{"srun", "--nodelist=" + node, "--nodes=1", "--ntasks=1", "--overlap", bench, "load-agent"}), nil
+	case copied:
 		return copyingPlace(host), nil
 	}
-	return place(host, append(sshTo(host), f.AgentBench, "load-agent")), nil
+	return place(host, append(sshTo(host), bench, "load-agent")), nil
 }
 
 func sshTo(host string) []string { return []string{"ssh", "-o", "BatchMode=yes", "-T", host} }
