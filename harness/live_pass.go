@@ -29,6 +29,7 @@ func (l *Live) beginPass(asked results.Asked) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pass = livePass{on: true, began: time.Now()}
+	l.pass.progress.Total = asked.NumPrompts
 	if asked.SendForS != nil {
 		l.pass.sendFor = time.Duration(*asked.SendForS * float64(time.Second))
 	}

@@ -239,8 +239,10 @@ func (r *Runner) blocked(ctx context.Context, variant int) *results.Failure {
 // serve runs the pending steps on servers that are up and returns those still
 // to be run, on servers of their own: after a retryable failure or a death.
 func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending []attempt) ([]attempt, error) {
-	for len(pending) > 0 {
-		r.heedUser()
+	for first := true; len(pending) > 0; first = false {
+		if !first { // who asked during the launch meant the step that it is for
+			r.heedUser()
+		}
 		if why := r.blocked(ctx, life.variant); why != nil {
 			return nil, r.notRun(pending, why)
 		}

@@ -96,7 +96,7 @@ func timeWords(l results.Live) string {
 	parts := []string{lasting(l.PhaseS)}
 	switch {
 	case l.Phase == results.LiveMeasuring && l.LeftS != nil:
-		parts = append(parts, "about "+about(*l.LeftS)+" left")
+		parts = append(parts, about(*l.LeftS)+" left")
 	case l.Phase == results.LiveMeasuring:
 		parts = append(parts, "what is left is not known yet")
 	case l.UsualS != nil:
@@ -166,3 +166,12 @@ func variantOf(r *results.StepRef) string {
 
 // Line is what a run does in one line.
 func Line(l results.Live) string { return nowLine(View{Now: nowOf(l)}) }
+
+// LeftOf is what the whole run needs further, with a separator before it; "":
+// not known.
+func LeftOf(l results.Live) string {
+	if l.RunS == nil {
+		return ""
+	}
+	return "; the run has " + about(*l.RunS) + " left"
+}

@@ -61,6 +61,7 @@ type Screen struct {
 	moved         bool // the user chose a step; else the one that runs is
 	soon          bool // the run ends after the step
 	note          string
+	noted         int // looks since the note came
 
 	log     []string
 	logPath string
@@ -129,8 +130,11 @@ func (s Screen) seen(msg viewMsg) (tea.Model, tea.Cmd) {
 	if msg.err == nil {
 		s.view = msg.view
 	}
-	if msg.note != "" {
-		s.note = msg.note
+	const shownFor = 5 // looks
+	if s.noted++; msg.note != "" {
+		s.note, s.noted = msg.note, 0
+	} else if s.noted > shownFor {
+		s.note = ""
 	}
 	if !s.moved {
 		s.cursor = s.cursor.at(s.view)
@@ -159,7 +163,7 @@ func (s *Screen) gotLog(msg logMsg) {
 
 // key does what a key asks for.
 func (s Screen) key(key string) (tea.Model, tea.Cmd) {
-	s.note = ""
+	s.note, s.noted = "", 0
 	if key == "ctrl+c" {
 		return s.interrupt()
 	}

@@ -192,7 +192,7 @@ func leftWords(l results.Live, now time.Time) string {
 		text += ", till " + now.Add(time.Duration(*l.RunS*float64(time.Second))).Format("15:04")
 	}
 	if l.LeftBy == results.LeftByPlan {
-		text += " (a guess: nothing is measured yet)"
+		text += " (as planned)"
 	}
 	return text
 }

@@ -31,7 +31,7 @@ func about(seconds float64) string {
 	const minute, hour, few = 60, 3600, 10
 	switch {
 	case seconds < minute:
-		return "under a minute"
+		return "less than a minute"
 	case seconds < hour:
 		return fmt.Sprintf("%.0f min", seconds/minute)
 	case seconds < few*hour:

@@ -41,9 +41,9 @@ func takeBox(ctx context.Context, e env, box *state.Box, what string, wait bool)
 	if !wait {
 		return box.Lock(what)
 	}
-	return box.WaitLock(ctx, what, func(o state.Owner) {
-		fmt.Fprintf(e.stderr, "bench: waiting for the box: %s\n", o)
-	})
+	told := &boxWaiting{e: e, box: box}
+	defer told.tell(ctx)()
+	return box.WaitLock(ctx, what, told.waiting)
 }
 
 // closeRun forgets a run of which nothing is left to be ended or put back; a
