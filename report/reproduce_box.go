@@ -63,9 +63,14 @@ func MachineFacts(origin, here json.RawMessage) []BoxFact {
 		fixed   bool
 		touches string
 	}{
-		{"GPUs", true, allFigures}, {"CPU", true, hostFigures}, {"CPU threads", true, hostFigures},
-		{"kernel", false, hostFigures}, {"CPU governors", false, hostFigures}, {"boot options", false, hostFigures},
-		{"CUDA", false, allFigures}, {"ROCm", false, allFigures},
+		{"GPUs", true, allFigures},
+		{"CPU", true, hostFigures},
+		{"CPU threads", true, hostFigures},
+		{"kernel", false, hostFigures},
+		{"CPU governors", false, hostFigures},
+		{"boot options", false, hostFigures},
+		{"CUDA", false, allFigures},
+		{"ROCm", false, allFigures},
 	}
 	var facts []BoxFact
 	for _, k := range known {

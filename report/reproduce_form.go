@@ -78,8 +78,13 @@ func (c *repetition) part(figures []metrics.Figure) part {
 			interval = fmt.Sprintf("%+.2f to %+.2f %%", 100**a.Low, 100**a.High)
 		}
 		p.table.rows = append(p.table.rows, row{cells: []entry{
-			{text: f.Title}, {text: meanText(a.Origin, f, origin)}, {text: meanText(a.Here, f, here)}, {text: fmt.Sprintf("%d/%d", a.Origin.N, a.Here.N)},
-			{text: changeText(a.Delta)}, {text: interval}, {text: closenessText(a, c.reasons[i]), short: string(a.Verdict)},
+			{text: f.Title},
+			{text: meanText(a.Origin, f, origin)},
+			{text: meanText(a.Here, f, here)},
+			{text: fmt.Sprintf("%d/%d", a.Origin.N, a.Here.N)},
+			{text: changeText(a.Delta)},
+			{text: interval},
+			{text: closenessText(a, c.reasons[i]), short: string(a.Verdict)},
 		}})
 	}
 	p.table.legend = append(markLegend(marks.String()), c.bases()...)

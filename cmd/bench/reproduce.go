@@ -56,7 +56,7 @@ func newReproduceCommand(e env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error { return runReproduce(cmd.Context(), e, o, given[0]) },
 	}
 	f := cmd.Flags()
-	o.boxWait.addFlags(f)
+	o.addFlags(f)
 	f.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`, as the path of a model; may be repeated")
 	f.StringSliceVar(&o.steps, "steps", nil, "repeat only these steps, by their ids")
 	f.IntVar(&o.repeats, "repeats", 0, "repeats of each step, in place of the scenario's")
@@ -236,6 +236,27 @@ func (a *again) carryOut(ctx context.Context, o reproduceOptions, path string) e
 	}
 	fmt.Fprintf(a.e.stderr, "results: %s\n", folder.Dir())
 	return errors.Join(o.keep(folder, a.from, here), o.tell(a.e, a.from, here, &outcome))
+}
+
+// repeatOf gives the session of a repetition that goes on the steps and prompts
+// that its folder has.
+func (s *session) repeatOf(run *results.Run) error {
+	if run.Manifest.Reproduces == nil {
+		return nil
+	}
+	frozen, err := harness.OpenFrozen(run.Dir)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, ref := range run.Manifest.Planned {
+		ids = append(ids, ref.ID)
+	}
+	if s.plan, err = s.plan.Only(ids); err != nil {
+		return fmt.Errorf("not the experiment that the run began with: %w", err)
+	}
+	s.plan.Freeze(frozen)
+	return nil
 }
 
 // copyPrompts gives the run the prompts of the origin, so that it is complete

@@ -55,6 +55,7 @@ func openOrigin(ctx context.Context, o reproduceOptions, path string) (*origin, 
 		return openFolder(o, path)
 	case aResult:
 		return openResult(o, path)
+	case aScenario:
 	}
 	if o.against == "" {
 		return nil, usageError(fmt.Errorf("%s is a scenario: give the run that it is to be held to with --against", path))

@@ -79,11 +79,17 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	if err != nil {
 		return err
 	}
+	if stored.run.Manifest.Reproduces != nil {
+		sc.ForgetDatasets()
+	}
 	s, err := newSession(ctx, e, sc)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if err := s.repeatOf(stored.run); err != nil {
+		return usageError(err)
+	}
 	if err := s.takeBox(ctx, "bench resume "+dir, o.wait, dir); err != nil {
 		return err
 	}
