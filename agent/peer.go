@@ -98,12 +98,16 @@ func (p *peer) read() {
 // stuck is how long a message may wait to be taken.
 const stuck = time.Minute
 
-// lost says that the agent is gone, and how that showed.
+// lastWords is how long an agent that cannot be written to has to say why.
+const lastWords = 5 * time.Second
+
+// lost says that the agent is gone, and why: the end of what it says tells more
+// than that it does not listen.
 func (p *peer) lost(err error) error {
 	select {
 	case <-p.ended:
 		err = p.why
-	default:
+	case <-time.After(lastWords):
 	}
 	if errors.Is(err, io.EOF) || err == nil {
 		err = errors.New("its stream ended")

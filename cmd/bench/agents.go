@@ -118,7 +118,7 @@ func hostPlace(host, bench string, copied bool) (agent.Place, error) {
 	case isNode && copied:
 		return agent.Place{}, fmt.Errorf("--copy-bench: %s has this file system anyway; --agent-bench says where", host)
 	case isNode:
-		return place(host, []string{"srun", "--nodelist=" + node, "--nodes=1", "--ntasks=1", "--overlap", bench, "load-agent"}), nil
+		return place(host, []string{"srun", "--nodelist=" + node, "--nodes=1", "--ntasks=1", "--overlap", "--unbuffered", bench, "load-agent"}), nil
 	case copied:
 		return copyingPlace(host), nil
 	}
