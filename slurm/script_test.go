@@ -17,7 +17,8 @@ func TestScript(t *testing.T) {
 		want  string
 	}{
 		{
-			"the least", Array{Name: "bench-r", Tasks: 1, Dir: "/r", Output: "/r/%a", Argv: []string{"/bin/bench", "job", "/r", "g001"}},
+			"the least",
+			Array{Name: "bench-r", Tasks: 1, Dir: "/r", Output: "/r/%a", Argv: []string{"/bin/bench", "job", "/r", "g001"}},
 			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-0\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
 				"#SBATCH --chdir=/r\n#SBATCH --output=/r/%a\nexec '/bin/bench' 'job' '/r' 'g001'\n",
 		},
@@ -112,7 +113,9 @@ func TestMaxTasks(t *testing.T) {
 }
 
 func TestErrorsNameTheProgram(t *testing.T) {
-	client := Client{Run: func(_ context.Context, _ string, argv ...string) (string, error) { return "", errors.New(argv[0] + " is ill") }}
+	client := Client{Run: func(_ context.Context, _ string, argv ...string) (string, error) {
+		return "", errors.New(argv[0] + " is ill")
+	}}
 	_, err := client.Submit(t.Context(), "x")
 	if err == nil || !strings.Contains(err.Error(), "submit jobs: sbatch is ill") {
 		t.Errorf("Submit = %v, want it to name sbatch", err)

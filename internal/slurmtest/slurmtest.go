@@ -41,7 +41,7 @@ func Start(t *testing.T) *Cluster {
 	if os.Getuid() != 0 {
 		t.Skip("a cluster for tests needs root")
 	}
-	dir, err := os.MkdirTemp("/tmp", "slurm") // short: the path of a socket has 108 bytes
+	dir, err := os.MkdirTemp("/tmp", "slurm") //nolint:usetesting // short: the path of a socket has 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func (c *Cluster) configure() {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
