@@ -91,10 +91,11 @@ func samePrices(a, b *results.Run) bool {
 
 // wantedCells are the cells of a run, of some steps only if they are named.
 func wantedCells(run *results.Run, ids []string) []metrics.Cell {
-	steps := asTheyRan(run)
+	all := asTheyRan(run)
+	steps := all
 	if ids != nil {
-		steps = slices.DeleteFunc(steps, func(s *results.Result) bool {
-			return !slices.ContainsFunc(steps, func(w *results.Result) bool {
+		steps = slices.DeleteFunc(slices.Clone(all), func(s *results.Result) bool {
+			return !slices.ContainsFunc(all, func(w *results.Result) bool {
 				return slices.Contains(ids, w.Step.ID) && w.Step.Variant == s.Step.Variant && w.Step.Point == s.Step.Point
 			})
 		})
