@@ -87,23 +87,33 @@ func (f *frame) head() []line {
 		state.role = bad
 	case RunGoesOn, RunEnded, RunWaits:
 	}
-	return []line{
-		{{"bench ", faint}, {name, strong}, {"  " + v.RunID + "  ", faint}, state},
-		f.counts(),
+	lines := []line{{{"bench ", faint}, {name, strong}, {"  " + v.RunID + "  ", faint}, state}}
+	left := line{{"   " + v.Left, strong}}
+	for _, words := range []bool{true, false} {
+		counts := f.counts(words)
+		if whole := append(counts, left...); lipgloss.Width(whole.bare()) <= f.width {
+			return append(lines, whole)
+		}
 	}
+	if v.Left == "" {
+		return append(lines, f.counts(false))
+	}
+	return append(lines, f.counts(false), line{{v.Left, strong}})
 }
 
-// counts says how many steps are in which state, with the symbols as a legend.
-func (f *frame) counts() line {
+// counts says how many steps are in which state, with the symbols as a legend,
+// where there is room in words too.
+func (f *frame) counts(words bool) line {
 	m := marksOf(f.unicode)
 	l := line{{fmt.Sprintf("%d steps ", f.view.Total), plain}}
 	for _, s := range states() {
 		if n := f.view.Counts[s]; n > 0 {
-			l = append(l, span{" " + m[s], roleOf(s)}, span{fmt.Sprintf(" %d %s", n, s), plain})
+			text := fmt.Sprintf(" %d", n)
+			if words {
+				text += " " + string(s)
+			}
+			l = append(l, span{" " + m[s], roleOf(s)}, span{text, plain})
 		}
-	}
-	if f.view.Left != "" {
-		l = append(l, span{"   " + f.view.Left, strong})
 	}
 	return l
 }
@@ -126,9 +136,9 @@ func (f *frame) matrix(height int) []line {
 	for i := f.cursor.left; i < f.cursor.left+shown; i++ {
 		head = append(head, span{pad(v.Columns[i], f.columnWidth(i)), strong})
 	}
-	head = append(head, f.beyond(shown)...)
-	lines := []line{head}
 	rows := height - 2
+	head = append(head, f.beyond(rows, shown)...)
+	lines := []line{head}
 	f.scroll(rows)
 	for r := f.cursor.top; r < min(len(v.Rows), f.cursor.top+rows); r++ {
 		lines = append(lines, f.row(r, name, shown))
@@ -140,8 +150,11 @@ func (f *frame) matrix(height int) []line {
 }
 
 // beyond says that there are more rows or columns than are in sight.
-func (f *frame) beyond(shown int) line {
+func (f *frame) beyond(rows, shown int) line {
 	var more []string
+	if n := len(f.view.Rows) - rows; n > 0 {
+		more = append(more, fmt.Sprintf("%d rows", n))
+	}
 	if n := len(f.view.Columns) - shown; n > 0 {
 		more = append(more, fmt.Sprintf("%d columns", n))
 	}
@@ -158,7 +171,7 @@ func (f *frame) columnWidth(i int) int {
 // columnsFrom scrolls so that the chosen column is in sight, and gives the
 // number of columns that fit.
 func (f *frame) columnsFrom(name int) int {
-	const moreNote = 12
+	const moreNote = 22
 	room := f.width - name - columnGap
 	fitting := func(left, room int) int {
 		n := 0
@@ -168,7 +181,7 @@ func (f *frame) columnsFrom(name int) int {
 		}
 		return n
 	}
-	if n := fitting(0, room); n == len(f.view.Columns) {
+	if n := fitting(0, room); n == len(f.view.Columns) { // all of them
 		f.cursor.left = 0
 		return n
 	}
@@ -261,6 +274,9 @@ func (f *frame) now() []line {
 	}
 	if n.Server != "" {
 		lines = append(lines, text(n.Server))
+	}
+	if f.view.State == RunDead {
+		lines = append(lines, f.afterwards())
 	}
 	for _, other := range f.view.Also {
 		lines = append(lines, line{{other, faint}})

@@ -43,7 +43,11 @@ func (f *frame) gpus(height int) []line {
 			if g.Note != "" {
 				role = doubt
 			}
-			l = append(l, span{pad(gpuLine(g), gpuColumn), role})
+			text := gpuLine(g)
+			if across > 1 {
+				text = pad(text, gpuColumn)
+			}
+			l = append(l, span{text, role})
 		}
 		lines = append(lines, l)
 	}

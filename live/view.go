@@ -106,11 +106,14 @@ func Make(b *Board, dir string, lives []results.Live, p Presence) View {
 	}
 	v.Live = &fresh[0]
 	v.Now, v.GPUs = nowOf(fresh[0]), gpusOf(fresh[0])
+	if v.State != RunGoesOn {
+		v.Now.Phase, v.Now.Time, v.GPUs = "was "+v.Now.Phase, "when it was last heard of", nil
+	}
 	v.LogOf = fresh[0].LogOf
 	for _, line := range fresh[0].LogTail {
 		v.Log = append(v.Log, printable(line))
 	}
-	if fresh[0].RunS != nil && len(m.Groups) == 0 {
+	if fresh[0].RunS != nil && len(m.Groups) == 0 && v.State == RunGoesOn {
 		v.Left = leftWords(fresh[0], p.Now)
 	}
 	for _, other := range fresh[1:] {
