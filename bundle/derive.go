@@ -183,6 +183,9 @@ func deriveLoad(r *results.Result) (map[string]any, error) {
 	if err := json.Unmarshal([]byte(a.Body), &body); err != nil {
 		return nil, fmt.Errorf("its request body: %w", err)
 	}
+	if _, text := body["prompt"].(string); !text && body["prompt"] != nil {
+		dataset["tokens"] = "ids"
+	}
 	for _, usual := range []string{"model", "prompt", "messages", "max_tokens", "max_completion_tokens", "stream", "stream_options", "ignore_eos", "temperature", "n_predict", "cache_prompt"} {
 		delete(body, usual)
 	}

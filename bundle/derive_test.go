@@ -58,6 +58,14 @@ func TestDerive(t *testing.T) {
 	}
 }
 
+func TestDeriveTokenIDs(t *testing.T) {
+	r := measured()
+	r.Asked.Body = `{"model":"m","prompt":[1,2],"max_tokens":4}`
+	if text, err := Derive(r); err != nil || !strings.Contains(string(text), `"tokens": "ids"`) {
+		t.Errorf("Derive = %s, %v, want token ids", text, err)
+	}
+}
+
 func TestDeriveRefuses(t *testing.T) {
 	tests := []struct {
 		name   string
