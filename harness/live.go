@@ -128,6 +128,10 @@ func (l *Live) tell() {
 func (l *Live) Snapshot() results.Live {
 	l.mu.Lock()
 	at := time.Now()
+	if l.began.IsZero() {
+		l.mu.Unlock()
+		return results.Live{BeganAt: at, UpdatedAt: at, Phase: results.LiveStarting}
+	}
 	now := l.now
 	now.UpdatedAt, now.RunForS, now.PhaseS = at, at.Sub(l.began).Seconds(), at.Sub(l.since).Seconds()
 	now.Message = cmp.Or(l.note, now.Message)

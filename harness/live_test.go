@@ -1,0 +1,228 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"benchrig/launchers"
+	"benchrig/load"
+	"benchrig/results"
+	"benchrig/scenarios"
+)
+
+// streamed is a record of an answer of n tokens, one a chunk.
+func streamed(sent, first, gap float64, n int) results.Record {
+	r := results.Record{SentS: &sent, OutputTokens: &n, ChunkKinds: "r" + strings.Repeat("t", n) + "f", ChunkS: []float64{first}}
+	for i := range n + 1 {
+		r.ChunkS = append(r.ChunkS, first+float64(i)*gap)
+	}
+	return r
+}
+
+// begun is a Live that was started and is told by nobody.
+func begun(t *testing.T) *Live {
+	folder, err := results.Create(t.TempDir(), "s", "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Live{Folder: folder}
+	end := l.Start(t.Context())
+	t.Cleanup(end)
+	return l
+}
+
+func TestLiveFigures(t *testing.T) {
+	l := begun(t)
+	l.beginStep(results.StepRef{ID: "a_c1_r1", Variant: "a"}, 0)
+	l.beginPass(results.Asked{NumPrompts: 10})
+	for range 100 {
+		r := streamed(1, 1.5, 0.01, 11)
+		l.record(&r)
+	}
+	failed := results.Record{Failure: results.Failf(results.FailHTTP, "500")}
+	l.record(&failed)
+	l.progress(load.Progress{Completed: 4, Failed: 1, InFlight: 2, Total: 10, OutputChunks: 100})
+	l.metrics(results.ServerSample{Replica: 0, Values: map[string]float64{launchers.Running: 2, launchers.KVUse: 0.25}})
+	l.metrics(results.ServerSample{Replica: 1, Values: map[string]float64{launchers.Running: 3, launchers.KVUse: 0.5}})
+	now := l.Snapshot()
+	if near := func(v *float64, want float64) bool { return v != nil && *v > want*0.98 && *v < want*1.02 }; now.Tokens == nil ||
+		!near(now.Tokens.TTFT.P50, 0.5) || !near(now.Tokens.TPOT.P99, 0.01) || now.Tokens.Output == nil || *now.Tokens.Output != 1100 {
+		t.Errorf("tokens are %+v, want TTFT 0.5, TPOT 0.01, 1100 tokens", now.Tokens)
+	}
+	if r := now.Requests; r == nil || r.Done != 5 || r.Failed != 1 || r.InFlight != 2 || *r.Total != 10 || *now.Share != 0.5 {
+		t.Errorf("requests are %+v, want 5 of 10", r)
+	}
+	if s := now.Server; s == nil || *s.Running != 5 || *s.KVUse != 0.5 || s.Waiting != nil {
+		t.Errorf("server is %+v, want 5 running, the fullest cache, no queue", s)
+	}
+}
+
+func TestLiveRate(t *testing.T) {
+	at := time.Now()
+	p := livePass{window: []chunksAt{{at, 0}, {at.Add(2 * time.Second), 100}}}
+	if got := p.rate(); *got != 50 {
+		t.Errorf("rate() = %g, want 50 chunks a second", *got)
+	}
+	p.chunks, p.tokens = 10, 30
+	if got := p.rate(); *got != 150 {
+		t.Errorf("rate() = %g, want 150: three tokens a chunk", *got)
+	}
+	if got := (&livePass{}).rate(); got != nil {
+		t.Errorf("rate() = %g before anything is known, want null", *got)
+	}
+}
+
+// A run's file is there while it runs, and gone afterwards.
+func TestLiveFile(t *testing.T) {
+	folder, err := results.Create(t.TempDir(), "s", "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan results.Live, 100)
+	l := &Live{Folder: folder, Told: func(l results.Live) { told <- l }}
+	end := l.Start(t.Context())
+	<-told
+	l.enter(results.LiveHooks, time.Minute, "before the run: fans")
+	l.update(Update{Kind: StepBegun})
+	for now := range told {
+		if now.Phase == results.LiveHooks {
+			break
+		}
+	}
+	end()
+	if all, err := folder.ReadLive(); len(all) > 0 || err != nil {
+		t.Errorf("ReadLive() = %v, %v after the end, want none", all, err)
+	}
+}
+
+// A record costs no memory, and little time.
+func TestLiveRecordAllocates(t *testing.T) {
+	l := begun(t)
+	r := streamed(1, 1.5, 0.01, 500)
+	l.record(&r)
+	if n := testing.AllocsPerRun(100, func() { l.record(&r) }); n > 0 {
+		t.Errorf("record() allocates %g times", n)
+	}
+}
+
+func BenchmarkLiveRecord(b *testing.B) {
+	l := &Live{}
+	r := streamed(1, 1.5, 0.01, 500)
+	for b.Loop() {
+		l.record(&r)
+	}
+}
+
+func TestLoading(t *testing.T) {
+	bar := "Loading safetensors checkpoint shards:  40% Completed | 12/30 [00:01<00:04]"
+	whole := "Loading safetensors checkpoint shards: 100% Completed | 30/30 [00:01<00:04]"
+	for _, test := range []struct {
+		lines []string
+		want  string
+	}{
+		{nil, "waiting for health"},
+		{[]string{"INFO x", bar, "INFO y"}, "weights 12/30"},
+		{[]string{bar, whole}, "weights 30/30"},
+		{[]string{bar, whole, "INFO compiling"}, "waiting for health"},
+	} {
+		if got, _ := (*Live)(nil).loading(test.lines, "health"); got != test.want {
+			t.Errorf("loading(%q) = %q, want %q", test.lines, got, test.want)
+		}
+	}
+}
+
+// controlled runs a scenario whose n-th drive does something to the run.
+func controlled(t *testing.T, do map[int]func(*Control), launch func(*Control)) (*world, Outcome, *results.Run) {
+	t.Helper()
+	control := &Control{}
+	w := &world{}
+	w.runner = func(r *Runner) { r.Control = control }
+	w.drive = func(ctx context.Context, n int, _ *fakeServer) error {
+		if act := do[n]; act != nil {
+			act(control)
+			if control.Stopping() == nil {
+				<-ctx.Done()
+				return nil
+			}
+		}
+		return nil
+	}
+	if launch != nil {
+		w.launch = func(n int, _ launchers.Spec) error {
+			if n == 1 {
+				launch(control)
+			}
+			return nil
+		}
+	}
+	sc := testScenario(scenarios.Grouped, scenarios.RestartVariant)
+	sc.Retries, sc.OnFailure = 2, scenarios.StopRun
+	run, outcome := w.run(t.Context(), t, sc)
+	return w, outcome, run
+}
+
+// A skipped step has failed with its reason, is not tried again, and ends
+// nothing else.
+func TestSkipStep(t *testing.T) {
+	w, outcome, run := controlled(t, map[int]func(*Control){1: func(c *Control) {
+		if !c.Skip() || c.Skip() {
+			t.Error("Skip() of a running step must work, once")
+		}
+	}}, nil)
+	first := run.Steps[0].Result
+	if first.Verdict != results.Failed || first.Failure.Class != results.FailSkipped {
+		t.Errorf("the first step is %s, %v, want failed, skipped-by-user", first.Verdict, first.Failure)
+	}
+	if outcome.Failed != 1 || outcome.NotRun != 0 || outcome.Ended != nil {
+		t.Errorf("outcome %+v, want one failed step and all others run; story %q", outcome, w.story)
+	}
+	if resume := NewResume(run, false); !resume.Keeps(first.Step.ID) {
+		t.Error("a resume runs a step again that the user skipped")
+	}
+	if resume := NewResume(run, true); resume.Keeps(first.Step.ID) {
+		t.Error("--retry-failed does not run a skipped step again")
+	}
+}
+
+// After "stop after this one" the step has its result, and the rest is left to
+// a resume.
+func TestStopAfterStep(t *testing.T) {
+	_, outcome, run := controlled(t, map[int]func(*Control){1: func(c *Control) { c.StopAfterStep(true) }}, nil)
+	if outcome.OK+outcome.Suspect != 1 || outcome.Failed != 0 || outcome.NotRun != len(run.Steps)-1 {
+		t.Errorf("outcome %+v, want one step done of %d", outcome, len(run.Steps))
+	}
+	if outcome.Ended == nil || outcome.Ended.Class != results.FailInterrupted {
+		t.Errorf("the run ended by %v, want interrupted", outcome.Ended)
+	}
+	resume := NewResume(run, false)
+	for i, s := range run.Steps {
+		if got := resume.Keeps(s.Result.Step.ID); got != (i == 0) {
+			t.Errorf("Keeps(%s) = %t, want %t", s.Result.Step.ID, got, i == 0)
+		}
+	}
+}
+
+// Asked for during a launch, the step that it is for still runs.
+func TestStopAfterStepDuringLaunch(t *testing.T) {
+	_, outcome, _ := controlled(t, nil, func(c *Control) { c.StopAfterStep(true) })
+	if outcome.OK+outcome.Suspect != 1 || outcome.Ended == nil {
+		t.Errorf("outcome %+v, want one step done", outcome)
+	}
+}
+
+func TestStartTimes(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	plan := &Plan{Lives: []Life{{ID: "01-a", Variant: "a"}, {ID: "02-b.5", Variant: "b.5"}}}
+	got := plan.StartTimes([]results.Event{
+		{Kind: results.LifeSpawned, Life: "01-a", Time: at(10)}, {Kind: results.LifeReady, Life: "01-a", Time: at(40)},
+		{Kind: results.LifeSpawned, Life: "01-a.2", Time: at(100)}, {Kind: results.LifeReady, Life: "01-a.2", Time: at(120)},
+		{Kind: results.LifeSpawned, Life: "02-b.5", Time: at(130)}, {Kind: results.LifeReady, Life: "02-b.5", Time: at(135)},
+		{Kind: results.LifeSpawned, Life: "09-x", Time: at(130)}, {Kind: results.LifeReady, Life: "09-x", Time: at(135)},
+	})
+	if fmt.Sprint(got) != "map[a:20 b.5:5]" {
+		t.Errorf("StartTimes() = %v, want map[a:20 b.5:5]", got)
+	}
+}
