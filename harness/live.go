@@ -39,7 +39,6 @@ type Live struct {
 	rest    float64            // seconds of all that follows
 	pass    livePass
 	gpus    map[string]gpuAt
-	server  results.LiveServer
 	servers map[int]map[string]float64 // last metrics by replica
 	told    time.Time                  // when they were read
 	rung    string                     // of the readiness ladder

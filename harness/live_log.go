@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"benchrig/launchers"
@@ -54,8 +55,8 @@ func newestLog(paths []string) string {
 // loading says how far a start is, by the last bar in the log, else by the rung
 // of the ladder.
 func (*Live) loading(lines []string, rung string) (message string, share *float64) {
-	for i := len(lines) - 1; i >= 0; i-- {
-		if p, ok := launchers.ProgressOf(lines[i]); ok {
+	for i, l := range slices.Backward(lines) {
+		if p, ok := launchers.ProgressOf(l); ok {
 			if p.Done == p.Total && i < len(lines)-1 {
 				break // that part is over
 			}

@@ -139,6 +139,7 @@ func (a *fakeActions) Skip() bool {
 	a.story = append(a.story, "skip")
 	return !a.idle
 }
+
 func (a *fakeActions) StopAfterStep(yes bool) {
 	a.story = append(a.story, fmt.Sprint("stop after step ", yes))
 }

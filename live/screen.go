@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -307,11 +308,11 @@ func (s Screen) View() tea.View {
 
 // Text is the screen without colours, a line for each row.
 func (s Screen) Text() string {
-	out := ""
+	var out strings.Builder
 	for _, l := range s.Lines() {
-		out += l.bare() + "\n"
+		out.WriteString(l.bare() + "\n")
 	}
-	return out
+	return out.String()
 }
 
 // Lines are the rows of the screen.

@@ -64,7 +64,9 @@ func serveRun(ctx context.Context, e env, o watchOptions, follower *live.Followe
 		err = errors.Join(err, server.Close())
 		return fmt.Errorf("end the page: %w", err)
 	}
-	<-failed
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the view: %w", err)
+	}
 	return nil
 }
 

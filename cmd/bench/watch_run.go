@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -202,9 +203,7 @@ func (s *session) earlierStarts(folder *results.Folder) map[string]float64 {
 		if err != nil {
 			continue
 		}
-		for variant, seconds := range s.plan.StartTimes(events) {
-			took[variant] = seconds
-		}
+		maps.Copy(took, s.plan.StartTimes(events))
 	}
 	return took
 }

@@ -153,7 +153,7 @@ func (o *onTerminal) live() results.Live {
 func (o *onTerminal) measures(point string) func() bool {
 	return func() bool {
 		l := o.live()
-		return l.Step != nil && l.Step.Point == point && l.Phase == results.LiveMeasuring
+		return l.Step != nil && l.Step.Point == point && l.Phase == results.LiveMeasuring && l.Requests != nil && l.Requests.Done > 0
 	}
 }
 
@@ -260,9 +260,17 @@ func TestTokenFor(t *testing.T) {
 		host, given string
 		ok, token   bool
 	}{
-		{"127.0.0.1", "", true, false}, {"::1", "", true, false}, {"localhost", "", true, false}, {"127.0.0.1", "new", true, true},
-		{"0.0.0.0", "", false, false}, {"", "", false, false}, {"192.0.2.1", "", false, false}, {"box", "new", true, true},
-		{"0.0.0.0", "0123456789abcdef", true, true}, {"0.0.0.0", "short", false, false}, {"0.0.0.0", "0123456789abcdef&x", false, false},
+		{"127.0.0.1", "", true, false},
+		{"::1", "", true, false},
+		{"localhost", "", true, false},
+		{"127.0.0.1", "new", true, true},
+		{"0.0.0.0", "", false, false},
+		{"", "", false, false},
+		{"192.0.2.1", "", false, false},
+		{"box", "new", true, true},
+		{"0.0.0.0", "0123456789abcdef", true, true},
+		{"0.0.0.0", "short", false, false},
+		{"0.0.0.0", "0123456789abcdef&x", false, false},
 	} {
 		token, err := tokenFor(test.host, test.given)
 		if (err == nil) != test.ok || (token != "") != test.token {

@@ -204,7 +204,7 @@ func TestLoad(t *testing.T) {
 	for range maxReaders {
 		h.readers <- struct{}{}
 	}
-	if r := get(h, func(r *http.Request) { r.URL.Path = "/events" }); r.StatusCode != 503 {
+	if r := get(h, func(r *http.Request) { r.URL.Path = "/events" }); r.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("status %d with all readers taken, want 503", r.StatusCode)
 	}
 }
@@ -212,7 +212,7 @@ func TestLoad(t *testing.T) {
 func TestFolderCannotBeRead(t *testing.T) {
 	h := NewHandler(Options{Hosts: []string{"127.0.0.1"}, View: func() (live.View, error) { return live.View{}, errors.New("read run: gone") }})
 	for _, path := range []string{"/", "/metrics"} {
-		if r := get(h, func(r *http.Request) { r.URL.Path = path }); r.StatusCode != 500 || !strings.Contains(text(t, r), "gone") {
+		if r := get(h, func(r *http.Request) { r.URL.Path = path }); r.StatusCode != http.StatusInternalServerError || !strings.Contains(text(t, r), "gone") {
 			t.Errorf("%s: status %d, want 500 with the reason", path, r.StatusCode)
 		}
 	}
