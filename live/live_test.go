@@ -439,3 +439,18 @@ func TestSymbolsDiffer(t *testing.T) {
 		}
 	}
 }
+
+// docs/operations.md shows a frame as it is drawn.
+func TestDocs(t *testing.T) {
+	frame, err := os.ReadFile("testdata/frame-80x24.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), strings.TrimSpace(string(frame))) {
+		t.Error("docs/operations.md does not show testdata/frame-80x24.txt")
+	}
+}
