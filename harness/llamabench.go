@@ -101,9 +101,7 @@ func (r *Runner) benchmark(ctx context.Context, life Life, id string, a attempt,
 	result.StartedAt = now()
 	if failure == nil {
 		endTelling := r.followTests(stepCtx, a, id)
-		endTelling := r.followTests(stepCtx, a, id)
 		failure = r.runToEnd(stepCtx, life, id, program, job.Watch)
-		endTelling()
 		endTelling()
 	}
 	if err := job.endWatch(watched, result); err != nil && failure == nil {
