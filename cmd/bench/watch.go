@@ -47,7 +47,7 @@ func newWatchCommand(e env) *cobra.Command {
 	o.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.once, "once", false, "print how it stands, and end")
 	cmd.Flags().StringVar(&o.http, "http", "", "serve a page and /metrics at this `ADDRESS:PORT`")
-	cmd.Flags().StringVar(&o.token, "token", "", "with --http: who does not give this is not let in; \"new\" makes one (default: none on loopback, else a new one)")
+	cmd.Flags().StringVar(&o.token, "token", "", "with --http: who does not give this is not let in; \"new\" makes one; needed for other addresses than loopback")
 	return cmd
 }
 
