@@ -63,16 +63,15 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 	}
 	c := &cleaning{box: box, dryRun: o.dryRun, hooks: &hooks.Runner{Environ: e.environ}}
 	runs, damaged := c.targets(dirs)
-	if len(runs) > 0 {
-		with, free := cleanerOf(ctx, e)
-		defer free()
-		c.with = with
-	}
+	with, free := cleanerOf(ctx, e)
+	defer free()
+	c.with = with
 	done := []cleanedRun{}
 	for _, target := range runs {
 		done = append(done, c.run(ctx, target))
 	}
-	return errors.Join(tell(e, o, done), damaged)
+	ofJobs, damagedJobs := cleanJobs(ctx, e, *c)
+	return errors.Join(tell(e, o, append(done, ofJobs...)), damaged, damagedJobs)
 }
 
 // refusal says why clean does not begin.

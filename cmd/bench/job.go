@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -16,11 +15,9 @@ import (
 
 	"benchrig/gpu"
 	"benchrig/harness"
-	"benchrig/launchers"
 	"benchrig/results"
 	"benchrig/scenarios"
 	"benchrig/slurm"
-	"benchrig/state"
 )
 
 const jobLong = `Carry out one group of a run's steps, as a job of a Slurm cluster. 'bench run
@@ -42,65 +39,6 @@ func newJobCommand(e env) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&retryFailed, "retry-failed", false, "also run failed steps again")
 	return cmd
-}
-
-// grant is what a scheduler has given this job.
-type grant struct {
-	job   string           // id
-	nodes []launchers.Node // this one first; nil: it is the only one
-}
-
-// grantOf reads it from the environment of a job.
-func grantOf(ctx context.Context, e env) (grant, error) {
-	job, _ := e.lookup("SLURM_JOB_ID")
-	if n, err := strconv.Atoi(job); err != nil || n < 1 {
-		return grant{}, usageError(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or bench resume"))
-	}
-	nodes, err := nodesOfJob(ctx, e)
-	return grant{job: job, nodes: nodes}, err
-}
-
-// The ports that bench chooses start higher by a multiple of portsOfJob, so
-// that jobs on one node look for them in different places.
-const (
-	portsOfJob = 20
-	portRanges = 1000
-)
-
-// box is the part of this machine that the job was given: never more.
-func (g grant) box(e env) func(gpu.Inventory, string) harness.Box {
-	return func(inventory gpu.Inventory, self string) harness.Box {
-		box := boxOf(inventory, self)
-		visible, notes := gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
-		for _, note := range notes {
-			fmt.Fprintf(e.stderr, "note: %s\n", note)
-		}
-		box.Granted, box.Nodes = []int{}, g.nodes
-		for _, d := range visible {
-			box.Granted = append(box.Granted, d.Index)
-		}
-		box.Devices, box.GPUs = visible, len(visible)
-		n, _ := strconv.Atoi(g.job) // digits, see grantOf
-		box.PortOffset = n % portRanges * portsOfJob
-		return box
-	}
-}
-
-// grantVars is the variable by which Slurm says which GPUs a job has. It may
-// set those of several vendors, which would count within each other. Without
-// any, a job has all that it can open: clusters that give out whole nodes name
-// no GPUs.
-func grantVars(e env, vendor string) map[string]string {
-	names := []string{"CUDA_VISIBLE_DEVICES"}
-	if vendor == gpu.AMD {
-		names = []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}
-	}
-	for _, name := range names {
-		if list, ok := e.lookup(name); ok {
-			return map[string]string{name: list, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-		}
-	}
-	return nil
 }
 
 // groupOf picks the job's group among those of its array.
@@ -172,73 +110,6 @@ func jobSession(ctx context.Context, e env, sc *scenarios.Scenario, g grant, gro
 		return nil, usageError(err)
 	}
 	return s, nil
-}
-
-// granted leaves out GPUs that the job was not given: they are not sampled, and
-// their memory is not ours to prove free.
-func granted(inventory gpu.Inventory, box harness.Box) gpu.Inventory {
-	inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d gpu.Device) bool {
-		return !slices.ContainsFunc(box.Devices, func(b gpu.Device) bool { return b.ID() == d.ID() })
-	})
-	return inventory
-}
-
-// takeJobBox takes the job's own part of the box, and ends what jobs of ours
-// have left on the machine that do not run any more.
-func (s *session) takeJobBox(ctx context.Context, g grant, what string) error {
-	root, err := jobStateRoot(s.e)
-	if err != nil {
-		return err
-	}
-	if s.state, err = state.OpenJob(root, g.job); err != nil {
-		return err
-	}
-	if s.lock, err = s.state.Lock(what); err != nil {
-		return err
-	}
-	with := launchers.Cleaner{Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory), Vendor: s.inventory.Vendor()}
-	return errors.Join(endLeftovers(ctx, s.e, s.state, with), endJobs(ctx, s.e, root, with))
-}
-
-// jobStateRoot is the folder for state of jobs: on the node itself, since locks
-// need not work on a shared home, and as lasting as what it tells of.
-func jobStateRoot(e env) (string, error) {
-	if dir, _ := e.lookup("BENCH_STATE_DIR"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	root := fmt.Sprintf("/var/tmp/bench-%d", os.Getuid())
-	if err := os.MkdirAll(root, 0o700); err != nil {
-		return "", fmt.Errorf("%w; set BENCH_STATE_DIR to a folder on the node that can be written", err)
-	}
-	var info unix.Stat_t
-	if err := unix.Lstat(root, &info); err != nil {
-		return "", err
-	}
-	if info.Mode&unix.S_IFMT != unix.S_IFDIR || info.Mode&0o077 != 0 || int(info.Uid) != os.Getuid() {
-		return "", fmt.Errorf("%s is not a folder of this user alone; remove it, or set BENCH_STATE_DIR", root)
-	}
-	return root, nil
-}
-
-// endJobs ends what jobs have left on this machine that run no more.
-func endJobs(ctx context.Context, e env, root string, with launchers.Cleaner) error {
-	boxes, err := state.Jobs(root)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, box := range boxes {
-		lock, err := box.Lock("bench clean")
-		if err != nil {
-			continue // it runs, this job's own included
-		}
-		err = endLeftovers(ctx, e, box, with)
-		if err == nil {
-			err = box.Remove()
-		}
-		errs = append(errs, err, lock.Release())
-	}
-	return errors.Join(errs...)
 }
 
 // carryOutPart runs the group, and has the job queued again where its time did

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"benchrig/launchers"
+	"benchrig/state"
+)
+
+// takeJobBox takes the job's own part of the box, and ends what jobs of ours
+// have left on the machine that do not run any more.
+func (s *session) takeJobBox(ctx context.Context, g grant, what string) error {
+	root, err := jobStateRoot(s.e)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return fmt.Errorf("%w; set BENCH_STATE_DIR to a folder on the node that can be written", err)
+	}
+	if s.state, err = state.OpenJob(root, g.job); err != nil {
+		return err
+	}
+	if s.lock, err = s.state.Lock(what); err != nil {
+		return err
+	}
+	with := launchers.Cleaner{Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory), Vendor: s.inventory.Vendor()}
+	return errors.Join(endLeftovers(ctx, s.e, s.state, with), endJobs(ctx, s.e, root, with))
+}
+
+// jobStateRoot is the folder for state of jobs: on the node itself, since locks
+// need not work on a shared home, and as lasting as what it tells of.
+func jobStateRoot(e env) (string, error) {
+	if dir, _ := e.lookup("BENCH_STATE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	root := fmt.Sprintf("/var/tmp/bench-%d", os.Getuid())
+	var info unix.Stat_t
+	switch err := unix.Lstat(root, &info); {
+	case errors.Is(err, unix.ENOENT):
+		return root, nil
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", root, err)
+	case info.Mode&unix.S_IFMT != unix.S_IFDIR || info.Mode&0o077 != 0 || int(info.Uid) != os.Getuid():
+		return "", fmt.Errorf("%s is not a folder of this user alone; remove it, or set BENCH_STATE_DIR", root)
+	}
+	return root, nil
+}
+
+// cleanJobs does what jobs have left on this machine that run no more.
+func cleanJobs(ctx context.Context, e env, c cleaning) (done []cleanedRun, err error) {
+	root, err := jobStateRoot(e)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(root); err != nil {
+		return nil, nil // no job ever ran here
+	}
+	boxes, err := state.Jobs(root)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, box := range boxes {
+		lock, err := box.Lock("bench clean")
+		if err != nil {
+			continue // it runs
+		}
+		c.box = box
+		runs, err := c.targets(nil)
+		errs = append(errs, err)
+		for _, target := range runs {
+			done = append(done, c.run(ctx, target))
+		}
+		errs = append(errs, lock.Release())
+	}
+	return done, errors.Join(errs...)
+}
+
+// endJobs ends what jobs have left on this machine that run no more.
+func endJobs(ctx context.Context, e env, root string, with launchers.Cleaner) error {
+	boxes, err := state.Jobs(root)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, box := range boxes {
+		lock, err := box.Lock("bench clean")
+		if err != nil {
+			continue // it runs, this job's own included
+		}
+		err = endLeftovers(ctx, e, box, with)
+		if err == nil {
+			err = box.Remove()
+		}
+		errs = append(errs, err, lock.Release())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"benchrig/gpu"
+	"benchrig/harness"
+	"benchrig/launchers"
+)
+
+// grant is what a scheduler has given this job.
+type grant struct {
+	job   string           // id
+	nodes []launchers.Node // this one first; nil: it is the only one
+}
+
+// grantOf reads it from the environment of a job.
+func grantOf(ctx context.Context, e env) (grant, error) {
+	job, _ := e.lookup("SLURM_JOB_ID")
+	if n, err := strconv.Atoi(job); err != nil || n < 1 {
+		return grant{}, usageError(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or bench resume"))
+	}
+	nodes, err := nodesOfJob(ctx, e)
+	return grant{job: job, nodes: nodes}, err
+}
+
+// The ports that bench chooses start higher by a multiple of portsOfJob, so
+// that jobs on one node look for them in different places.
+const (
+	portsOfJob = 20
+	portRanges = 1000
+)
+
+// box is the part of this machine that the job was given: never more.
+func (g grant) box(e env) func(gpu.Inventory, string) harness.Box {
+	return func(inventory gpu.Inventory, self string) harness.Box {
+		box := boxOf(inventory, self)
+		visible, notes := gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
+		for _, note := range notes {
+			fmt.Fprintf(e.stderr, "note: %s\n", note)
+		}
+		box.Granted, box.Nodes = []int{}, g.nodes
+		for _, d := range visible {
+			box.Granted = append(box.Granted, d.Index)
+		}
+		box.Devices, box.GPUs = visible, len(visible)
+		n, _ := strconv.Atoi(g.job) // digits, see grantOf
+		box.PortOffset = n % portRanges * portsOfJob
+		return box
+	}
+}
+
+// grantVars is the variable by which Slurm says which GPUs a job has. It may
+// set those of several vendors, which would count within each other. Without
+// any, a job has all that it can open: clusters that give out whole nodes name
+// no GPUs.
+func grantVars(e env, vendor string) map[string]string {
+	names := []string{"CUDA_VISIBLE_DEVICES"}
+	if vendor == gpu.AMD {
+		names = []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}
+	}
+	for _, name := range names {
+		if list, ok := e.lookup(name); ok {
+			return map[string]string{name: list, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+		}
+	}
+	return nil
+}
+
+// granted leaves out GPUs that the job was not given: they are not sampled, and
+// their memory is not ours to prove free.
+func granted(inventory gpu.Inventory, box harness.Box) gpu.Inventory {
+	inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d gpu.Device) bool {
+		return !slices.ContainsFunc(box.Devices, func(b gpu.Device) bool { return b.ID() == d.ID() })
+	})
+	return inventory
+}
