@@ -221,7 +221,8 @@ func TestRecipeWarnings(t *testing.T) {
 		},
 		{"no baseline", []scenarios.Variant{vllm("a", config)}, []string{"f:9:1: variant a: no variant of this scenario runs the same model without speculation"}},
 		{
-			"several variants", []scenarios.Variant{vllm("a", config), vllm("b", config)},
+			"several variants",
+			[]scenarios.Variant{vllm("a", config), vllm("b", config)},
 			[]string{"f:9:1: variants a, b: no variant of this scenario runs the same model without speculation"},
 		},
 		{"a baseline", []scenarios.Variant{vllm("a", config), vllm("b")}, nil},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -58,7 +59,7 @@ func cleanJobs(ctx context.Context, e env, c cleaning) (done []cleanedRun, err e
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(root); err != nil {
+	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no job ever ran here
 	}
 	boxes, err := state.Jobs(root)
