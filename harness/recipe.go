@@ -34,7 +34,7 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 			spec.GPUs = placed[replica]
 		}
 		spec.Devices = devicesOf(kind, v, box, spec.GPUs)
-		if short := spread(&spec, v, box); problem == "" {
+		if short := spread(&spec, kind, v, box); problem == "" {
 			problem = short
 		}
 		specs = append(specs, spec)

@@ -47,7 +47,7 @@ func ofEachNode(v scenarios.Variant, world int) (int, error) {
 
 // spread lays a server over the nodes of the job. The problem is that there are
 // too few; the server is then planned for a job that has enough.
-func spread(spec *launchers.Spec, v scenarios.Variant, box Box) (problem string) {
+func spread(spec *launchers.Spec, kind launchers.Kind, v scenarios.Variant, box Box) (problem string) {
 	need := NodesOf(v)
 	if need == 1 {
 		return ""
@@ -61,7 +61,10 @@ func spread(spec *launchers.Spec, v scenarios.Variant, box Box) (problem string)
 			nodes = append(nodes, launchers.Node{Name: name, Address: name})
 		}
 	}
-	spec.Span = launchers.Span{Nodes: nodes[:need], Port: spec.Port + meetingPort, GPUs: len(spec.GPUs)}
+	spec.Span = launchers.Span{Nodes: nodes[:need], Port: spec.Port + meetingPort, GPUs: v.Server.GPUs.Count}
+	if spec.Span.GPUs == 0 && !v.Server.GPUs.None {
+		spec.Span.GPUs, _ = ofEachNode(v, kind.WorldSize(spec.Args)) // an error was place's to tell
+	}
 	return problem
 }
 

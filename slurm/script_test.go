@@ -23,6 +23,12 @@ func TestScript(t *testing.T) {
 				"#SBATCH --chdir=/r\n#SBATCH --output=/r/%a\nexec '/bin/bench' 'job' '/r' 'g001'\n",
 		},
 		{
+			"several nodes",
+			Array{Name: "bench-r", Tasks: 1, Nodes: 4, Dir: "/r", Output: "/r/%a", Argv: []string{"x"}},
+			"#!/bin/bash\n#SBATCH --job-name=bench-r\n#SBATCH --array=0-0\n#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=1\n#SBATCH --requeue\n#SBATCH --open-mode=append\n" +
+				"#SBATCH --chdir=/r\n#SBATCH --output=/r/%a\nexec 'x'\n",
+		},
+		{
 			"all of it",
 			Array{
 				Name: "bench-r", Tasks: 12, AtOnce: 2, After: "7", Dir: "/a b", Output: "/a b/%a", Argv: []string{"it's"}, Setup: []string{"module load rocm"},
@@ -97,6 +103,24 @@ func TestJobs(t *testing.T) {
 	}
 	if !got[0].Running() || got[1].Running() {
 		t.Error("Running() = want true for the first only")
+	}
+}
+
+func TestNodes(t *testing.T) {
+	out := "NodeName=n1 Arch=x86_64 CPUAlloc=0 Gres=gpu:8 NodeAddr=10.0.0.1 NodeHostName=h1 Version=22.05.8 OS=Linux 6.1 #1 SMP\n\nnote of the site\n" +
+		"NodeName=n2 Arch=x86_64 NodeAddr=gpu2 NodeHostName=gpu2 Comment=NodeAddr=x\n"
+	var asked []string
+	client := Client{Run: func(_ context.Context, _ string, argv ...string) (string, error) { asked = argv; return out, nil }}
+	got, err := client.Nodes(t.Context(), "n[1-2]")
+	if diff := cmp.Diff([]Node{{"n1", "10.0.0.1"}, {"n2", "gpu2"}}, got); diff != "" || err != nil {
+		t.Errorf("Nodes() = %v, %v; differs (-want +got):\n%s", got, err, diff)
+	}
+	if line := strings.Join(asked, " "); line != "scontrol show node --oneliner n[1-2]" {
+		t.Errorf("Nodes() ran %q", line)
+	}
+	out = "nothing\n"
+	if _, err := client.Nodes(t.Context(), "n3"); err == nil || !strings.Contains(err.Error(), "n3") {
+		t.Errorf("Nodes() of what is none = %v, want an error that names it", err)
 	}
 }
 

@@ -14,13 +14,18 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"benchrig/internal/fakeengine"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of scripts")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"bench": func() { os.Exit(realMain()) },
+		"bench":  func() { os.Exit(realMain()) },
+		"ray":    func() { os.Exit(fakeengine.SpanMain(os.Args)) },
+		"vllm":   func() { os.Exit(fakeengine.SpanMain(os.Args)) },
+		"sglang": func() { os.Exit(fakeengine.SpanMain(os.Args)) },
 	})
 }
 

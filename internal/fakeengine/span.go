@@ -2,6 +2,7 @@ package fakeengine
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,9 @@ func (s Span) Value() string {
 // line says, and returns the exit code. Those that serve wait until all nodes
 // are there; the others hold a connection to them.
 func SpanMain(argv []string) int {
+	if len(argv) > 2 && argv[1] == childArgument {
+		return childMain(argv[2])
+	}
 	var faults Span
 	if text, found := os.LookupEnv(SpanVariable); found {
 		if err := json.Unmarshal([]byte(text), &faults); err != nil {
@@ -114,7 +118,7 @@ type meeting struct {
 // until SIGTERM.
 func meetAt(address string, want int, then func() error) int {
 	stop := termSignal(false)
-	listener, err := net.Listen("tcp", address)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fake engine:", err)
 		return 1
@@ -228,7 +232,7 @@ func joined(address, name, told string, faults Span) int {
 // ask says a line to the first node, once that listens, and reads the answer.
 func ask(address, line string) (net.Conn, string, error) {
 	for end := time.Now().Add(lifetime); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", address)
+		conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", address)
 		if err != nil {
 			continue
 		}
