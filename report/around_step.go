@@ -113,6 +113,9 @@ func startText(s results.Server) string {
 	if n := len(s.ReadyPhases); n > 0 {
 		parts = append(parts, fmt.Sprintf("ready after %.1f s", s.ReadyPhases[n-1].AtS))
 	}
+	if len(s.Nodes) > 1 {
+		parts = append(parts, "over "+strings.Join(s.Nodes, ", "))
+	}
 	if kv := s.Startup.KVTokens; kv != nil {
 		parts = append(parts, fmt.Sprintf("KV cache for %d tokens", *kv))
 	}
