@@ -108,7 +108,8 @@ func simulate(t *testing.T, rounds, figures, origin, here int, spread, shift flo
 // at most 5 % of all tries, however many figures there are; also where the
 // change is as large as it may be.
 func TestAgreeFalseAlarms(t *testing.T) {
-	const rounds, limit = 150, 0.05 + 3*0.0178 // three standard errors of the simulation
+	t.Parallel()
+	const rounds, limit = 60, 0.05 + 3*0.0281 // three standard errors of the simulation
 	for _, test := range []struct {
 		figures, origin, here int
 		spread, shift         float64
@@ -125,6 +126,7 @@ func TestAgreeFalseAlarms(t *testing.T) {
 // A figure whose true change is at the margin, or beyond it, agrees in at most
 // 2.5 % of all tries.
 func TestAgreeFalseAgreement(t *testing.T) {
+	t.Parallel()
 	const rounds, limit = 300, 0.025 + 3*0.009
 	for _, test := range []struct {
 		origin, here  int

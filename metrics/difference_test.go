@@ -127,6 +127,7 @@ func nights(delta float64, figures int) map[ArmVerdict]int {
 }
 
 func TestFalseAlarmsAndPower(t *testing.T) {
+	t.Parallel()
 	for _, figures := range []int{1, 6} {
 		same := nights(0, figures)
 		if alarms := same[Better] + same[Worse]; alarms > 65 { // 50 expected of 1000, 2 sd above

@@ -181,6 +181,7 @@ func TestSearchDoubts(t *testing.T) {
 // TestSearchUnderNoise is a simulation: how far the result is from the limit
 // when every p99 is off by a log-normal factor.
 func TestSearchUnderNoise(t *testing.T) {
+	t.Parallel()
 	const runs = 2000
 	for _, tt := range []struct {
 		name  string

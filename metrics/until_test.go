@@ -60,6 +60,7 @@ func TestWidest(t *testing.T) {
 // the true mean when repeats end as soon as it is narrow. It is what
 // docs/search.md says.
 func TestCoverageAfterStopping(t *testing.T) {
+	t.Parallel()
 	const runs, mean = 4000, 100.0
 	for _, tt := range []struct {
 		sd, until   float64
