@@ -152,6 +152,17 @@ func (c *Cluster) pid(file string) int {
 	return pid
 }
 
+// runs reports whether a process is there and no zombie, which nobody may reap
+// in a container.
+func runs(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
 // Environ is an environment in which Slurm's programs find the cluster.
 func (c *Cluster) Environ() []string { return append(os.Environ(), "SLURM_CONF="+c.Conf) }
 
@@ -201,7 +212,7 @@ func (c *Cluster) stop() {
 			continue
 		}
 		_ = syscall.Kill(pid, syscall.SIGTERM)
-		c.Await(file+" gone", func() bool { return syscall.Kill(pid, 0) != nil })
+		c.Await(file+" gone", func() bool { return !runs(pid) })
 	}
 	if err := os.RemoveAll(c.Dir); err != nil {
 		c.t.Error(err)
