@@ -38,7 +38,7 @@ func TestOracle(t *testing.T) {
 	}
 	many := 4000
 	if testing.Short() { // the landing gate
-		many = 800
+		many = 500
 	}
 	texts := append(hostileCorpus(20261128, many), addedTexts()...)
 	for _, file := range files {
