@@ -1,11 +1,13 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // jobsName is the folder for the jobs that a scheduler runs on this machine:
@@ -42,6 +44,34 @@ func Jobs(root string) ([]*Box, error) {
 		}
 	}
 	return boxes, nil
+}
+
+// LockJob opens the state of a scheduler's job and takes it for run. Another job
+// that looks for leftovers may have it for a moment, or remove it: that is waited
+// for until ctx ends.
+func LockJob(ctx context.Context, root, job, run string) (*Box, *Lock, error) {
+	const poll = 200 * time.Millisecond
+	for {
+		box, err := OpenJob(root, job)
+		if err != nil {
+			return nil, nil, err
+		}
+		lock, err := box.Lock(run)
+		if err == nil && lock.Stands() {
+			return box, lock, nil
+		}
+		if err == nil {
+			_ = lock.Release() // of a file that is gone
+		}
+		if _, busy := errors.AsType[*BusyError](err); err != nil && !busy && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, fmt.Errorf("lock job %s: %w", job, context.Cause(ctx))
+		case <-time.After(poll):
+		}
+	}
 }
 
 // Remove forgets a job that has ended and left nothing. The caller holds its

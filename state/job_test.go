@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -57,4 +58,41 @@ func TestJobIsRemovedOnceNothingIsLeft(t *testing.T) {
 	if boxes, err := Jobs(root); err != nil || len(boxes) != 0 {
 		t.Errorf("Jobs() = %v, %v, want none", boxes, err)
 	}
+}
+
+func TestJobsThatStartAndCleanDoNotMeet(t *testing.T) {
+	root := t.TempDir()
+	stop := make(chan struct{})
+	var cleaning sync.WaitGroup
+	cleaning.Go(func() { // as jobs do that look for leftovers of others
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			boxes, _ := Jobs(root)
+			for _, box := range boxes {
+				if lock, err := box.Lock("clean"); err == nil {
+					_ = box.Remove() // unless a run is noted
+					_ = lock.Release()
+				}
+			}
+		}
+	})
+	for range 15 {
+		box, lock, err := LockJob(t.Context(), root, "7", "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := Run{Dir: filepath.Join(root, "run"), Cookie: "c"}
+		if err := box.Register(run); err != nil {
+			t.Fatalf("Register in a locked box: %v", err)
+		}
+		if err := errors.Join(box.Forget(run.Dir), lock.Release()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	cleaning.Wait()
 }

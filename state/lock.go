@@ -60,6 +60,17 @@ func (b *Box) Lock(run string) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
+// Stands reports whether the lock is still that of its box: a box may have been
+// removed between its opening and its locking.
+func (l *Lock) Stands() bool {
+	held, err := l.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.file.Name())
+	return err == nil && os.SameFile(held, there)
+}
+
 // flock takes the whole lock. One who only asks for the owner holds a shared
 // lock for a moment; that one is no owner.
 func flock(fd int) error {

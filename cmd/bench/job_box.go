@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,15 +25,18 @@ func (s *session) takeJobBox(ctx context.Context, g grant, what string) error {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return fmt.Errorf("%w; set BENCH_STATE_DIR to a folder on the node that can be written", err)
 	}
-	if s.state, err = state.OpenJob(root, g.job); err != nil {
-		return err
-	}
-	if s.lock, err = s.state.Lock(what); err != nil {
+	waiting, free := context.WithTimeoutCause(ctx, jobBoxTime, errors.New("another bench has its state on this node"))
+	defer free()
+	if s.state, s.lock, err = state.LockJob(waiting, root, g.job, what); err != nil {
 		return err
 	}
 	with := launchers.Cleaner{Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory), Vendor: s.inventory.Vendor()}
 	return errors.Join(endLeftovers(ctx, s.e, s.state, with), endJobs(ctx, s.e, root, with))
 }
+
+// jobBoxTime is longer than another job looks for what this one may have left
+// before it was queued again.
+const jobBoxTime = 5 * time.Minute
 
 // jobStateRoot is the folder for state of jobs: on the node itself, since locks
 // need not work on a shared home, and as lasting as what it tells of.
@@ -98,6 +102,9 @@ func endJobs(ctx context.Context, e env, root string, with launchers.Cleaner) er
 		err = endLeftovers(ctx, e, box, with)
 		if err == nil {
 			err = box.Remove()
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // another job has just done it
 		}
 		errs = append(errs, err, lock.Release())
 	}

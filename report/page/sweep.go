@@ -98,7 +98,7 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 	return numbers
 }
 
-const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over server lives, where there are two or more."
+const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over server lives, where there are two or more; of what cannot be negative they are drawn from 0 on."
 
 func (d *drawer) lines(f metrics.Figure, x chart.Axis, numbers map[string]float64) (*figure, error) {
 	s := chart.LinesSpec{
@@ -111,7 +111,7 @@ func (d *drawer) lines(f metrics.Figure, x chart.Axis, numbers map[string]float6
 			if c.Variant != name || arm.N == 0 {
 				continue
 			}
-			p := chart.LinePoint{X: numbers[c.Point], Y: *arm.Mean, Low: arm.Low, High: arm.High}
+			p := chart.LinePoint{X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High}
 			p.Ref = d.ref(c, d.titleOf(c, f, arm))
 			series.Points = append(series.Points, p)
 		}
@@ -135,6 +135,15 @@ func (d *drawer) lines(f metrics.Figure, x chart.Axis, numbers map[string]float6
 	return &figure{SVG: svg, Caption: f.Title + " over " + x.Label + "; " + better(f) + " " + intervalNote}, err
 }
 
+// fromZero cuts the lower end of an interval: no figure of the sweep can be
+// negative, and the wide intervals of few lives would squeeze what can.
+func fromZero(low *float64) *float64 {
+	if low != nil && *low < 0 {
+		return new(0.0)
+	}
+	return low
+}
+
 func (d *drawer) bars(f metrics.Figure) (*figure, error) {
 	s := chart.BarsSpec{Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title, Width: 480}, Value: axisOf(f)}
 	s.Value.Zero = true
@@ -148,7 +157,7 @@ func (d *drawer) bars(f metrics.Figure) (*figure, error) {
 			label += " at " + report.Clean(c.Point)
 		}
 		s.Bars = append(s.Bars, chart.Bar{
-			Label: label, Slot: d.slot(c.Variant), Value: *arm.Mean, Low: arm.Low, High: arm.High,
+			Label: label, Slot: d.slot(c.Variant), Value: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
 			Doubt: c.Counted[0].Verdict != results.OK, Ref: d.ref(c, d.titleOf(c, f, arm)),
 		})
 	}
