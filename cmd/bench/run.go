@@ -28,8 +28,8 @@ drive it with the scenario's load, stop it, prove that it is gone, go on.
 
 On a terminal the run is shown while it goes on: ? tells the keys. Elsewhere, or
 with --plain, progress goes to stderr in lines. The report, the same that 'bench
-report' prints later, goes to stdout. Ctrl-C once stops cleanly and keeps what was measured; twice
-hurries. A closed terminal does not end the run.`
+report' prints later, goes to stdout. Ctrl-C once stops cleanly and keeps what
+was measured; twice hurries. A closed terminal does not end the run.`
 
 type runOptions struct {
 	scenarioOptions
@@ -43,7 +43,7 @@ func newRunCommand(e env) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use: "run SCENARIO", Short: "Run a scenario", Long: runLong,
-		Example: "  bench run scenarios/quickstart.yaml\n  bench run my.yaml --set load.num-prompts=16 --out /data/results",
+		Example: "  bench run scenarios/quickstart.yaml\n  bench run my.yaml --set load.num-prompts=16 --out /data/results\n  bench run my.yaml --on slurm",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, given []string) error { return runRun(cmd.Context(), o.of(e), o, given[0]) },
 	}

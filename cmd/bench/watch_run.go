@@ -57,7 +57,6 @@ type plainFlags struct{ plain bool }
 
 func (o *plainFlags) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.plain, "plain", false, "tell of the run in lines, also on a terminal")
-	fs.BoolVar(&o.plain, "no-live", false, "the same as --plain")
 }
 
 // of is the environment of a command with these flags.
