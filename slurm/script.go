@@ -102,15 +102,6 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Split cuts n tasks into arrays of at most most tasks.
-func Split(n, most int) []int {
-	var sizes []int
-	for ; n > 0; n -= most {
-		sizes = append(sizes, min(n, most))
-	}
-	return sizes
-}
-
 // taskID is the number that Slurm gives a job of an array.
 func taskID(text string) (int, bool) {
 	n, err := strconv.Atoi(text)

@@ -64,17 +64,6 @@ func TestScriptRefuses(t *testing.T) {
 	}
 }
 
-func TestSplit(t *testing.T) {
-	for _, test := range []struct {
-		n, most int
-		want    []int
-	}{{0, 10, nil}, {10, 10, []int{10}}, {21, 10, []int{10, 10, 1}}} {
-		if got := Split(test.n, test.most); !cmp.Equal(got, test.want) {
-			t.Errorf("Split(%d, %d) = %v, want %v", test.n, test.most, got, test.want)
-		}
-	}
-}
-
 func TestSubmitted(t *testing.T) {
 	for _, test := range []struct {
 		out, want string
