@@ -13,7 +13,8 @@ import (
 // machine is what environment.json says of a box, as far as runs are compared
 // by it.
 type machine struct {
-	GPU struct {
+	Node string `json:"node"` // as the results name it; "": of an older bench
+	GPU  struct {
 		GPUs []struct {
 			Index     int    `json:"index"`
 			Name      string `json:"name"`
@@ -40,10 +41,19 @@ func machineFacts(run *results.Run) map[string]string { return factsOf(run.Envir
 
 // factsOf are the facts that an environment.json tells.
 func factsOf(environment json.RawMessage) map[string]string {
-	var m machine
-	if len(environment) == 0 || json.Unmarshal(environment, &m) != nil {
+	m, ok := machineOf(environment)
+	if !ok {
 		return nil
 	}
+	return m.facts()
+}
+
+func machineOf(environment json.RawMessage) (m machine, ok bool) {
+	ok = len(environment) > 0 && json.Unmarshal(environment, &m) == nil
+	return m, ok
+}
+
+func (m machine) facts() map[string]string {
 	facts := map[string]string{
 		"host": m.Host.Name, "kernel": m.Host.Kernel, "CPU": m.Host.CPU, "CPU governors": strings.Join(m.Host.Governors, " "), "GPUs": gpuNames(m),
 		"CUDA": textOr(m.GPU.CUDA), "ROCm": textOr(m.GPU.ROCm), "boot options": strings.Join(m.Host.Boot, " "),

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,14 +60,11 @@ func cleaned(words []string) []string {
 func nodeFacts(run *results.Run) []string {
 	values := map[string]map[string][]string{} // fact -> value -> nodes
 	for _, p := range run.Parts {
-		facts := factsOf(p.Environment)
-		host := facts["host"]
-		var m struct {
-			Node string `json:"node"`
+		m, ok := machineOf(p.Environment)
+		if !ok {
+			continue
 		}
-		if json.Unmarshal(p.Environment, &m) == nil {
-			host = cmp.Or(m.Node, host)
-		}
+		host, facts := cmp.Or(m.Node, m.Host.Name), m.facts()
 		delete(facts, "host")
 		for name, value := range facts {
 			if values[name] == nil {
