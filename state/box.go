@@ -17,11 +17,19 @@ type Box struct{ dir string }
 
 // Open opens the state of this machine below root, which is made if need be.
 func Open(root string) (*Box, error) {
-	host, err := os.Hostname()
+	host, err := hostname()
 	if err != nil {
-		return nil, fmt.Errorf("open state of this box: %w", err)
+		return nil, err
 	}
 	return open(root, host)
+}
+
+func hostname() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("open state of this box: %w", err)
+	}
+	return host, nil
 }
 
 func open(root, host string) (*Box, error) {

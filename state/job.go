@@ -23,14 +23,15 @@ func OpenJob(root, job string) (*Box, error) {
 	return open(filepath.Join(b.dir, jobsName), job)
 }
 
-// Jobs opens the states that jobs have left on this machine, those of jobs that
-// run included.
+// Jobs lists the states that jobs have left on this machine, those of jobs that
+// run included. It makes nothing.
 func Jobs(root string) ([]*Box, error) {
-	b, err := Open(root)
+	host, err := hostname()
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(filepath.Join(b.dir, jobsName))
+	dir := filepath.Join(root, folderName(host), jobsName)
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -40,7 +41,7 @@ func Jobs(root string) ([]*Box, error) {
 	var boxes []*Box
 	for _, entry := range entries {
 		if entry.IsDir() {
-			boxes = append(boxes, &Box{dir: filepath.Join(b.dir, jobsName, entry.Name())})
+			boxes = append(boxes, &Box{dir: filepath.Join(dir, entry.Name())})
 		}
 	}
 	return boxes, nil

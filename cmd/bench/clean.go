@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,15 +64,28 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 	}
 	c := &cleaning{box: box, dryRun: o.dryRun, hooks: &hooks.Runner{Environ: e.environ}}
 	runs, damaged := c.targets(dirs)
-	with, free := cleanerOf(ctx, e)
-	defer free()
-	c.with = with
+	root, err := jobStateRoot(e)
+	if err != nil {
+		return err
+	}
+	jobs, damagedJobs := endedJobs(root)
+	if len(runs) > 0 || slices.ContainsFunc(jobs, func(job endedJob) bool { return len(job.runs) > 0 }) {
+		with, free := cleanerOf(ctx, e)
+		defer free()
+		c.with = with
+	}
 	done := []cleanedRun{}
 	for _, target := range runs {
 		done = append(done, c.run(ctx, target))
 	}
-	ofJobs, damagedJobs := cleanJobs(ctx, e, *c)
-	return errors.Join(tell(e, o, append(done, ofJobs...)), damaged, damagedJobs)
+	for _, job := range jobs {
+		c.box = job.box
+		for _, target := range job.runs {
+			done = append(done, c.run(ctx, target))
+		}
+		_ = job.lock.Release() // the kernel would do it anyway
+	}
+	return errors.Join(tell(e, o, done), damaged, damagedJobs)
 }
 
 // refusal says why clean does not begin.

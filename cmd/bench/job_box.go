@@ -57,56 +57,46 @@ func jobStateRoot(e env) (string, error) {
 	return root, nil
 }
 
-// cleanJobs does what jobs have left on this machine that run no more.
-func cleanJobs(ctx context.Context, e env, c cleaning) (done []cleanedRun, err error) {
-	root, err := jobStateRoot(e)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // no job ever ran here
-	}
+// endedJob is a job of a scheduler that runs no more on this machine, and what
+// it may have left.
+type endedJob struct {
+	box  *state.Box
+	lock *state.Lock // held until release
+	runs []state.Run
+}
+
+// endedJobs lists them. The caller releases each.
+func endedJobs(root string) ([]endedJob, error) {
 	boxes, err := state.Jobs(root)
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
+	errs := []error{err}
+	var ended []endedJob
 	for _, box := range boxes {
 		lock, err := box.Lock("bench clean")
 		if err != nil {
 			continue // it runs
 		}
-		c.box = box
-		runs, err := c.targets(nil)
-		errs = append(errs, err)
-		for _, target := range runs {
-			done = append(done, c.run(ctx, target))
+		runs, err := box.Runs()
+		if errors.Is(err, fs.ErrNotExist) { // another job has just removed it
+			errs = append(errs, lock.Release())
+			continue
 		}
-		errs = append(errs, lock.Release())
+		errs = append(errs, err)
+		ended = append(ended, endedJob{box, lock, runs})
 	}
-	return done, errors.Join(errs...)
+	return ended, errors.Join(errs...)
 }
 
-// endJobs ends what jobs have left on this machine that run no more.
+// endJobs ends what jobs have left on this machine that run no more, and forgets
+// them.
 func endJobs(ctx context.Context, e env, root string, with launchers.Cleaner) error {
-	boxes, err := state.Jobs(root)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, box := range boxes {
-		lock, err := box.Lock("bench clean")
-		if err != nil {
-			continue // it runs, this job's own included
-		}
-		err = endLeftovers(ctx, e, box, with)
+	ended, err := endedJobs(root)
+	errs := []error{err}
+	for _, job := range ended {
+		err := endLeftovers(ctx, e, job.box, with)
 		if err == nil {
-			err = box.Remove()
+			err = job.box.Remove()
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil // another job has just done it
-		}
-		errs = append(errs, err, lock.Release())
+		errs = append(errs, err, job.lock.Release())
 	}
 	return errors.Join(errs...)
 }
