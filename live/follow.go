@@ -155,14 +155,5 @@ func (f *Follower) newEvents(path string) ([]results.Event, error) {
 	}
 	end := bytes.LastIndexByte(text, '\n') + 1
 	f.read[path] += int64(end)
-	var events []results.Event
-	for line, err := range results.ReadJournal(bytes.NewReader(text[:end])) {
-		if err != nil {
-			return nil, err
-		}
-		if line.Bad == "" {
-			events = append(events, line.Event)
-		}
-	}
-	return events, nil
+	return results.ReadEvents(bytes.NewReader(text[:end]))
 }

@@ -40,6 +40,20 @@ func ReadJournal(r io.Reader) iter.Seq2[JournalLine, error] {
 	}
 }
 
+// ReadEvents reads the events of a journal; lines that are none are left out.
+func ReadEvents(r io.Reader) ([]Event, error) {
+	var events []Event
+	for line, err := range ReadJournal(r) {
+		if err != nil {
+			return nil, err
+		}
+		if line.Bad == "" {
+			events = append(events, line.Event)
+		}
+	}
+	return events, nil
+}
+
 func parseJournalLine(number int, raw []byte) JournalLine {
 	text, whole := bytes.CutSuffix(raw, []byte("\n"))
 	line := JournalLine{Number: number}

@@ -70,14 +70,5 @@ func journalOf(folder *results.Folder) ([]results.Event, error) {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
 	defer file.Close()
-	var events []results.Event
-	for line, err := range results.ReadJournal(file) {
-		if err != nil {
-			return nil, err
-		}
-		if line.Bad == "" {
-			events = append(events, line.Event)
-		}
-	}
-	return events, nil
+	return results.ReadEvents(file)
 }

@@ -42,8 +42,8 @@ func runCancel(ctx context.Context, e env, dir string, now bool) error {
 	if len(run.Manifest.Groups) == 0 {
 		return usageError(errNoJobs)
 	}
-	c := cluster{e: e, folder: folder}
-	jobs, err := c.jobs(ctx, run)
+	c := cluster{e: e, folder: folder, run: run.Manifest.Run}
+	jobs, err := c.jobs(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,14 +51,14 @@ func runCancel(ctx context.Context, e env, dir string, now bool) error {
 		fmt.Fprintln(e.stdout, "no job of this run is queued or running")
 		return nil
 	}
-	if err := c.cancel(ctx, run, jobs, now); err != nil {
+	if err := c.cancel(ctx, jobs, now); err != nil {
 		return err
 	}
-	return c.awaitEnd(ctx, run)
+	return c.awaitEnd(ctx)
 }
 
 // cancel takes out of the queue what waits, and stops what runs.
-func (c cluster) cancel(ctx context.Context, run *results.Run, jobs map[string]slurm.Job, now bool) error {
+func (c cluster) cancel(ctx context.Context, jobs map[string]slurm.Job, now bool) error {
 	journal, err := c.folder.OpenJournal()
 	if err != nil {
 		return err
@@ -78,24 +78,24 @@ func (c cluster) cancel(ctx context.Context, run *results.Run, jobs map[string]s
 		return err
 	}
 	fmt.Fprintln(c.e.stdout, message)
-	var arrays []string
-	for _, s := range submissions(run) {
-		arrays = append(arrays, s.Array)
+	arrays, err := c.submissions()
+	if err != nil {
+		return err
 	}
-	name := slurm.JobName(run.Manifest.Run)
-	if err := c.client.Cancel(ctx, name, arrays, now); err != nil || now {
+	name := slurm.JobName(c.run)
+	if err := c.client.Cancel(ctx, name, slices.Sorted(maps.Keys(arrays)), now); err != nil || now {
 		return err
 	}
 	return c.client.Stop(ctx, name, running)
 }
 
 // awaitEnd waits until no job of the run is left.
-func (c cluster) awaitEnd(ctx context.Context, run *results.Run) error {
+func (c cluster) awaitEnd(ctx context.Context) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	period := time.Second
 	for {
-		jobs, err := c.jobs(ctx, run)
+		jobs, err := c.jobs(ctx)
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintln(c.e.stderr, "the jobs that are left go on stopping")

@@ -22,6 +22,7 @@ import (
 type cluster struct {
 	e      env
 	folder *results.Folder
+	run    string // its id, which is in the names of its jobs
 	client slurm.Client
 	sc     *scenarios.Scenario // nil: nothing is submitted
 
@@ -48,24 +49,20 @@ func runOnCluster(ctx context.Context, e env, o runOptions, sc *scenarios.Scenar
 	if err != nil {
 		return err
 	}
+	if secretsInClear(sc) {
+		return usageError(errors.New("the scenario has secrets in the clear, which its jobs would have to read from the results folder: take them from the environment with ${env:NAME}"))
+	}
 	out, err := filepath.Abs(o.out)
 	if err != nil {
 		return err
 	}
-	folder, err := prepare(ctx, out, s, clusterGroups(sc, s.plan))
+	groups := clusterGroups(sc, s.plan)
+	folder, err := prepare(ctx, out, s, groups)
 	if err != nil {
 		return err
 	}
-	run, err := readStored(folder)
-	if err != nil {
-		return err
-	}
-	if run.identity.SecretsInFile {
-		return usageError(errors.Join(errors.New("the scenario has secrets in the clear, which its jobs would have to read from the results folder: take them from the environment with ${env:NAME}"),
-			os.RemoveAll(folder.Dir())))
-	}
-	c := cluster{e: e, folder: folder, sc: sc}
-	if err := c.submit(ctx, run.run.Manifest.Groups); err != nil {
+	c := cluster{e: e, folder: folder, run: filepath.Base(folder.Dir()), sc: sc}
+	if err := c.submit(ctx, groups); err != nil {
 		return err
 	}
 	if o.detach {
@@ -151,12 +148,12 @@ func (c cluster) array(groups groupArray, after string) (string, error) {
 	if c.retryFailed {
 		argv = append(argv, "--retry-failed")
 	}
-	return jobScript(c.sc.Slurm, argv, c.folder.Dir(), groups, after)
+	return jobScript(c.sc.Slurm, argv, c.run, c.folder.Dir(), groups, after)
 }
 
-func jobScript(s scenarios.Slurm, argv []string, dir string, groups groupArray, after string) (string, error) {
+func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupArray, after string) (string, error) {
 	return slurm.Array{
-		Name: slurm.JobName(filepath.Base(dir)), Tasks: len(groups), Nodes: groups[0].Nodes, AtOnce: s.AtOnce, After: after,
+		Name: slurm.JobName(run), Tasks: len(groups), Nodes: groups[0].Nodes, AtOnce: s.AtOnce, After: after,
 		Dir: dir, Output: filepath.Join(strings.ReplaceAll(dir, "%", "%%"), results.JobsName, "%A_%a.out"),
 		Argv: slices.Concat(argv, []string{dir}, groups.ids()), Setup: s.Setup,
 		Partition: s.Partition, Account: s.Account, QOS: s.QOS, Gres: s.Gres, Constraint: s.Constraint,
@@ -164,24 +161,30 @@ func jobScript(s scenarios.Slurm, argv []string, dir string, groups groupArray, 
 	}.Script()
 }
 
-// submissions are the arrays of a run, the oldest first.
-func submissions(run *results.Run) []results.Submission {
-	var all []results.Submission
-	for _, e := range run.Events {
+// submissions are the groups of the run's arrays, by the cluster's ids. They
+// stand in the run's own journal, so that those of its jobs need not be read.
+func (c cluster) submissions() (map[string][]string, error) {
+	whole, err := results.Open(c.folder.Dir()) // not that of one job
+	if err != nil {
+		return nil, err
+	}
+	events, err := journalOf(whole)
+	groups := map[string][]string{}
+	for _, e := range events {
 		if e.Kind == results.JobsSubmitted && e.Jobs != nil {
-			all = append(all, *e.Jobs)
+			groups[e.Jobs.Array] = e.Jobs.Groups
 		}
 	}
-	return all
+	return groups, err
 }
 
-// jobs asks the cluster which jobs of a run are queued or running, by group.
-func (c cluster) jobs(ctx context.Context, run *results.Run) (map[string]slurm.Job, error) {
-	groups := map[string][]string{}
-	for _, s := range submissions(run) {
-		groups[s.Array] = s.Groups
+// jobs asks the cluster which jobs of the run are queued or running, by group.
+func (c cluster) jobs(ctx context.Context) (map[string]slurm.Job, error) {
+	groups, err := c.submissions()
+	if err != nil {
+		return nil, err
 	}
-	list, err := c.client.Jobs(ctx, slurm.JobName(run.Manifest.Run), slices.Sorted(maps.Keys(groups)))
+	list, err := c.client.Jobs(ctx, slurm.JobName(c.run), slices.Sorted(maps.Keys(groups)))
 	if err != nil {
 		return nil, err
 	}
@@ -220,8 +223,8 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *stored
 	if folder, err = results.Open(dir); err != nil {
 		return err
 	}
-	c := cluster{e: e, folder: folder, sc: sc, retryFailed: o.retryFailed}
-	jobs, err := c.jobs(ctx, stored.run)
+	c := cluster{e: e, folder: folder, run: stored.run.Manifest.Run, sc: sc, retryFailed: o.retryFailed}
+	jobs, err := c.jobs(ctx)
 	if err != nil {
 		return err
 	}

@@ -71,10 +71,7 @@ func (c cluster) follow(ctx context.Context) error {
 // look reads the folder after the queue, so that what an ended job has left is
 // seen.
 func (f *follower) look(ctx context.Context) (run *results.Run, jobs map[string]slurm.Job, news bool, err error) {
-	if run, err = results.Read(f.folder.Dir()); err != nil {
-		return nil, nil, false, err
-	}
-	if jobs, err = f.jobs(ctx, run); err != nil {
+	if jobs, err = f.jobs(ctx); err != nil {
 		return nil, nil, false, err
 	}
 	if run, err = results.Read(f.folder.Dir()); err != nil {

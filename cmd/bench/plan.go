@@ -149,7 +149,7 @@ func printJobs(e env, sc *scenarios.Scenario, plan *harness.Plan) error {
 	}
 	fmt.Fprint(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
 	for _, array := range arrays(groups, len(groups)) {
-		script, err := jobScript(sc.Slurm, []string{e.self, "job"}, "/RESULTS/"+sc.Name+"/RUN-ID", array, "")
+		script, err := jobScript(sc.Slurm, []string{e.self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", array, "")
 		if err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func prepare(ctx context.Context, out string, s *session, groups []results.Group
 	manifest.Run, manifest.Groups, manifest.Reproduces = filepath.Base(folder.Dir()), groups, s.origin
 	host := gpu.Host(ctx)
 	identity := s.identity(host)
-	identity.SecretsInFile = source != string(s.sc.Source) || !slices.Equal(manifest.Sets, s.sc.Sets)
+	identity.SecretsInFile = secretsInClear(s.sc)
 	err = errors.Join(
 		folder.WriteFile(results.ScenarioName, []byte(source)),
 		folder.WriteJSON(results.PlanName, s.plan),
@@ -166,6 +166,13 @@ func newManifest(sc *scenarios.Scenario, plan *harness.Plan, hide func(string) s
 // environment describes this machine for environment.json.
 func (s *session) environment(host gpu.HostFacts) map[string]any {
 	return map[string]any{"bench": version, "go": runtime.Version(), "node": s.node, "host": host, "gpu": s.inventory, "env_used": s.sc.EnvUsed, "limits": limits()}
+}
+
+// secretsInClear reports whether a scenario or its overrides hold secrets, which
+// a results folder does not keep.
+func secretsInClear(sc *scenarios.Scenario) bool {
+	hide := launchers.Redactor(sc.Secrets)
+	return hide(string(sc.Source)) != string(sc.Source) || !slices.Equal(hideAll(hide, sc.Sets), sc.Sets)
 }
 
 func hideAll(hide func(string) string, words []string) []string {

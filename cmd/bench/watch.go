@@ -125,7 +125,7 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 func tellRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
 	if run, err := results.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
-		return cluster{e: e, folder: follower.Folder()}.follow(ctx)
+		return cluster{e: e, folder: follower.Folder(), run: run.Manifest.Run}.follow(ctx)
 	}
 	plain := live.Plain{Out: e.stdout}
 	tick := time.NewTicker(time.Second)
