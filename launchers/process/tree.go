@@ -73,7 +73,7 @@ func (t *tree) pick(procs []Proc, inGroup map[int]bool) []Proc {
 	}
 	pinned := false // the session is ours: a process that is ours for another reason is in it
 	for _, p := range procs {
-		if add(p, t.belongs(p, inGroup)) && p.Session == t.session {
+		if add(p, t.belongs(p, inGroup)) && t.inSession(p) {
 			pinned = true
 		}
 	}
@@ -81,7 +81,7 @@ func (t *tree) pick(procs []Proc, inGroup map[int]bool) []Proc {
 		grown = false
 		for _, p := range procs {
 			_, child := ours[p.PPID]
-			related := child || pinned && p.Session == t.session
+			related := child || pinned && t.inSession(p)
 			if add(p, related && t.permitted(p)) {
 				grown = true
 			}
@@ -112,6 +112,11 @@ func (t *tree) belongs(p Proc, inGroup map[int]bool) bool {
 	carries, _ := t.proc.carries(p.PID, t.cookie)
 	return carries && t.permitted(p)
 }
+
+// inSession reports whether a process is in the tree's session. Session 0 is
+// never one: strangers share it, such as all whose session began outside of
+// this pid namespace.
+func (t *tree) inSession(p Proc) bool { return t.session != 0 && p.Session == t.session }
 
 func (t *tree) permitted(p Proc) bool {
 	if t.uid == anyone {
