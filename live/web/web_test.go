@@ -3,9 +3,12 @@ package web
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -17,6 +20,8 @@ import (
 	"benchrig/live"
 	"benchrig/results"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -119,34 +124,111 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The text format: name{labels} value, each series once.
+// everything is a view in which all is known that metrics can tell.
+func everything() live.View {
+	v := hostile(live.RunGoesOn)
+	v.Counts = map[live.StepState]int{live.Done: 4, live.Failed: 1, live.Running: 1, live.Pending: 6}
+	v.Live.StepS = new(2.5)
+	v.Live.Tokens.TTFT.P99 = new(0.5)
+	v.Live.Tokens.TPOT = results.LiveTimes{N: 3, P50: new(0.01), P99: new(0.02)}
+	v.Live.Server.Waiting = new(0.0)
+	v.Live.GPUs = []results.LiveGPU{
+		{Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), VRAMTotal: new(int64(192 << 30)), PowerW: new(600.0), PowerLimitW: new(750.0), HottestC: new(70.0), Busy: new(0.9)},
+		{Index: 1, Name: "MI300X", PowerW: new(140.0)},
+	}
+	return v
+}
+
+func metricsText(t *testing.T, v live.View) string {
+	t.Helper()
+	return text(t, get(handler(v, ""), func(r *http.Request) { r.URL.Path = "/metrics" }))
+}
+
 func TestMetrics(t *testing.T) {
-	body := text(t, get(handler(hostile(live.RunGoesOn), ""), func(r *http.Request) { r.URL.Path = "/metrics" }))
-	sample := regexp.MustCompile(`^[a-z_]+\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\} [0-9.e+-]+$`)
-	seen := map[string]bool{}
-	for line := range strings.Lines(body) {
-		line = strings.TrimSuffix(line, "\n")
-		if !sample.MatchString(line) {
-			t.Errorf("line %q is not in the format", line)
-		}
-		series := line[:strings.LastIndexByte(line, ' ')]
-		if seen[series] {
-			t.Errorf("series %s twice", series)
-		}
-		seen[series] = true
-	}
-	for _, want := range []string{
-		`bench_run_running{scenario="<script>alert(1)</script>\"'\\",run_id="r"} 1`, `state="failed"} 1`, "bench_requests_done{", `quantile="0.5"} 0.25`,
-		`bench_gpu_power_watts{`, `point="c1\nc2"`, `bench_server_kv_cache_use_ratio{`, "bench_run_left_seconds{",
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("metrics lack %q:\n%s", want, body)
+	body := metricsText(t, everything())
+	checkExposition(t, body)
+	golden := filepath.Join("testdata", "metrics.txt")
+	if *update {
+		if err := os.WriteFile(golden, []byte(body), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != string(want) {
+		t.Errorf("metrics differ from %s (go test -update writes it anew):\n%s", golden, body)
+	}
+}
+
+// Families of which nothing is known are not there, not even by their heads.
+func TestMetricsOfLittle(t *testing.T) {
+	body := metricsText(t, hostile(live.RunGoesOn))
+	checkExposition(t, body)
 	for _, unknown := range []string{"bench_gpu_busy_ratio", "bench_tpot_seconds", "bench_server_requests_waiting"} {
 		if strings.Contains(body, unknown) {
 			t.Errorf("metrics have %s, which is not known", unknown)
 		}
+	}
+	v := hostile(live.RunEnded)
+	v.Live = nil
+	body = metricsText(t, v)
+	checkExposition(t, body)
+	if strings.Contains(body, "bench_step_seconds") || !strings.Contains(body, "bench_run_running{") {
+		t.Errorf("metrics of a run that has ended:\n%s", body)
+	}
+}
+
+// checkExposition holds text to Prometheus' text format: each family once, its
+// HELP, its TYPE, then its samples, each series once.
+func checkExposition(t *testing.T, body string) {
+	t.Helper()
+	const value = `[-+]?(?:[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|Inf)|NaN`
+	var (
+		help   = regexp.MustCompile(`^# HELP (bench_[a-z_]+) \S[^\\]*\.$`)
+		kind   = regexp.MustCompile(`^# TYPE (bench_[a-z_]+) (gauge|counter|summary)$`)
+		sample = regexp.MustCompile(`^(bench_[a-z_]+)\{([a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*)\} (?:` + value + `)$`)
+	)
+	helped, typed := "", "" // the family that is begun, and whose type is known
+	bare := false           // it has no sample yet
+	families, series := map[string]bool{}, map[string]bool{}
+	quantiles := false
+	for line := range strings.Lines(body) {
+		line, ended := strings.CutSuffix(line, "\n")
+		if !ended {
+			t.Errorf("line %q has no end", line)
+		}
+		switch h, k, s := help.FindStringSubmatch(line), kind.FindStringSubmatch(line), sample.FindStringSubmatch(line); {
+		case h != nil:
+			if bare || helped != typed || families[h[1]] {
+				t.Errorf("%q begins within a family, or once more", line)
+			}
+			helped, families[h[1]] = h[1], true
+		case k != nil:
+			if k[1] != helped || typed == helped {
+				t.Errorf("%q is not behind its HELP", line)
+			}
+			typed, bare, quantiles = k[1], true, k[2] == "summary"
+		case s != nil:
+			if s[1] != typed || helped != typed {
+				t.Errorf("%q is in family %q", line, typed)
+			}
+			if name := s[1] + s[2]; series[name] {
+				t.Errorf("series %s twice", name)
+			} else {
+				series[name] = true
+			}
+			if strings.Contains(s[2], `,quantile="`) != quantiles {
+				t.Errorf("%q: summaries, and only they, have quantiles", line)
+			}
+			bare = false
+		default:
+			t.Errorf("line %q is not in the format", line)
+		}
+	}
+	if bare || helped != typed || len(series) == 0 {
+		t.Errorf("family %q has no samples", helped)
 	}
 }
 
