@@ -92,6 +92,9 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 		if result.Failure != nil {
 			fmt.Fprintf(e.stderr, "failed: %v\n", result.Failure)
 		}
+		if refused := result.Figures.Failures[results.FailAuth]; refused > 0 {
+			fmt.Fprintf(e.stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused, requestKey(f))
+		}
 		return codeError{code: exitStepsFailed}
 	}
 	return nil
@@ -113,7 +116,7 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 func readyCheck(ctx context.Context, e env, f *vllmcli.Flags, job harness.LoadJob) error {
 	return untilReady(ctx, e, f, func(ctx context.Context) error {
 		if failure := oneAnswer(ctx, job); failure != nil {
-			return failure
+			return tellKey(failure, requestKey(f))
 		}
 		return nil
 	})

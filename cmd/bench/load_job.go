@@ -61,13 +61,33 @@ func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob,
 	return job, result, nil
 }
 
+// loadKey is the variable that bench load takes the server's key from.
+const loadKey = "OPENAI_API_KEY"
+
+// requestKey names what the key of a request is taken from.
+func requestKey(f *vllmcli.Flags) string {
+	if headers, err := f.Request.HeaderMap(); err == nil && headers["Authorization"] != "" {
+		return "--header Authorization"
+	}
+	return loadKey
+}
+
+// tellKey adds to the error of a server that refuses a key what the key was
+// taken from; other errors stay as they are.
+func tellKey(err error, from string) error {
+	if failure, ok := errors.AsType[*results.Failure](err); ok && failure.Class == results.FailAuth {
+		return fmt.Errorf("%w (the key is taken from %s)", err, from)
+	}
+	return err
+}
+
 // attachLoad finds the server and the name of its model.
 func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (*launchers.Server, error) {
 	tls, err := harness.TLSConfig(f.CACert, f.Insecure)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	key, _ := e.lookup("OPENAI_API_KEY")
+	key, _ := e.lookup(loadKey)
 	spec := launchers.Spec{
 		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
 		Model: f.Model, ServedName: f.ServedName,
@@ -92,11 +112,11 @@ func nameModel(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.S
 	named := server.Model()
 	models, err := listModels(ctx, e, f, server)
 	if err != nil && named == "" {
-		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", err)
+		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", tellKey(err, loadKey))
 	}
 	switch {
 	case err != nil:
-		fmt.Fprintf(e.stderr, "note: no model list: %v\n", err)
+		fmt.Fprintf(e.stderr, "note: no model list: %v\n", tellKey(err, loadKey))
 	case named == "":
 		fmt.Fprintf(e.stderr, "model: %s\n", server.Model())
 	case !slices.Contains(models, server.Model()):

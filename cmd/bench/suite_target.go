@@ -47,7 +47,7 @@ func findTarget(ctx context.Context, e env, o suiteOptions) (*suiteTarget, error
 	}
 	var err error
 	if t.Discovery, err = launchers.Discover(ctx, spec, o.model); err != nil {
-		return nil, fmt.Errorf("ask the server for its model: %w", err)
+		return nil, fmt.Errorf("ask the server for its model: %w", tellKey(err, o.apiKeyEnv))
 	}
 	if !slices.Contains(t.Models, t.Model) {
 		fmt.Fprintf(e.stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
