@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,7 @@ func TestVLLMJSONIsWhatTheClientSaved(t *testing.T) {
 				t.Fatal(err)
 			}
 			compareMembers(t, members(t, want), members(t, got), tt.loose)
+			compareTypes(t, members(t, want), members(t, got))
 		})
 	}
 }
@@ -149,6 +151,52 @@ func compareMembers(t *testing.T, want, got []member, loose string) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+}
+
+// compareTypes tells whole numbers from others, which JSON's readers in Python do.
+func compareTypes(t *testing.T, want, got []member) {
+	t.Helper()
+	for i := range want {
+		if a, b := pythonType(t, want[i].value), pythonType(t, got[i].value); a != b {
+			t.Errorf("%s is %s, want %s", want[i].name, b, a)
+		}
+	}
+}
+
+// pythonType is what Python's json.load makes of a value; of a list, what
+// it makes of its items.
+func pythonType(t *testing.T, value json.RawMessage) string {
+	t.Helper()
+	switch text := string(value); {
+	case text == "null":
+		return "None"
+	case text[0] == '"':
+		return "str"
+	case text[0] == '[':
+		return "list of " + itemTypes(t, value)
+	case text[0] == '{':
+		return "dict"
+	case text == "true", text == "false":
+		return "bool"
+	case strings.ContainsAny(text, ".eE"):
+		return "float"
+	}
+	return "int"
+}
+
+// itemTypes are the types in a list, each once, in alphabetical order.
+func itemTypes(t *testing.T, list json.RawMessage) string {
+	t.Helper()
+	var items []json.RawMessage
+	if err := json.Unmarshal(list, &items); err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for _, item := range items {
+		types = append(types, pythonType(t, item))
+	}
+	slices.Sort(types)
+	return strings.Join(slices.Compact(types), " and ")
 }
 
 // What needs no rebuilt sums must be the same bytes as Python wrote.
