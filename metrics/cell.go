@@ -12,6 +12,7 @@ type Cell struct {
 	Point   string
 	Steps   []*results.Result // all repeats, in the order given
 	Counted []*results.Result // whose figures stand for the cell: the ok ones, else the suspect ones
+	Again   bool              // the arm of a null test: the baseline once more, which is shown and never ranked
 }
 
 // Sound reports whether every repeat is ok; only such cells are ranked.
@@ -78,6 +79,15 @@ func (c Cell) ByLife() [][]*results.Result {
 		groups[at] = append(groups[at], s)
 	}
 	return groups
+}
+
+// CellsOf groups steps of a run as its manifest orders them.
+func CellsOf(m results.Manifest, steps []*results.Result) []Cell {
+	cells := Cells(steps, m.Variants, m.Points)
+	for i := range cells {
+		cells[i].Again = m.NullTest != "" && cells[i].Variant == m.NullTest
+	}
+	return cells
 }
 
 // Cells groups steps by point and variant: points in the order given, and

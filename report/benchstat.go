@@ -35,7 +35,7 @@ func Benchstat(w io.Writer, sides []Side) error {
 	for _, side := range sides {
 		run := side.Run
 		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", word(side.Name), anySimulated(run)) // benchstat has a table for each value of all other keys
-		for _, cell := range metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points) {
+		for _, cell := range metrics.CellsOf(run.Manifest, asTheyRan(run)) {
 			benchLines(out, cell, run.Manifest.Scenario, all)
 		}
 	}

@@ -124,7 +124,7 @@ func sideNotes(c metrics.Cell) []string {
 		return nil
 	}
 	if left := len(c.Steps) - len(c.Counted); left > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, plural(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
+		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, Plural(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
 	}
 	if c.Counted[0].Verdict == results.Suspect {
 		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)", suspectMark, name, strings.Join(doubtCodes(c), ", ")))

@@ -52,7 +52,7 @@ const (
 
 // compare lays a run out as a table.
 func compare(run *results.Run) comparison {
-	cells := metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points)
+	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	figures := columns(cells)
 	c := comparison{columns: []heading{{"variant", "", true}, {"point", "", true}, {"ok/asked", "requests", false}}}
 	repeated := anyRepeats(cells)
@@ -96,7 +96,7 @@ func compare(run *results.Run) comparison {
 func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []string {
 	var lines []string
 	if anyBest {
-		lines = append(lines, bestLegend)
+		lines = rankingLegend(bestLegend, cells)
 	}
 	lines = append(lines, markLegend(marks)...)
 	if repeated {
@@ -111,6 +111,17 @@ func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []s
 	for _, c := range cells {
 		if e := extrapolationOf(c); e != nil {
 			lines = appendNew(lines, clean(c.Variant)+": "+extrapolatedText(*e))
+		}
+	}
+	return lines
+}
+
+// rankingLegend says what is best, and which rows cannot be.
+func rankingLegend(best string, cells []metrics.Cell) []string {
+	lines := []string{best}
+	for _, c := range cells {
+		if c.Again {
+			lines = appendNew(lines, clean(c.Variant)+": the baseline once more, for the null test; never called best")
 		}
 	}
 	return lines
@@ -286,12 +297,12 @@ func fill(col column, cells []metrics.Cell) []entry {
 
 // markBest marks the best of one point, by the printed digits: equal ones are
 // equally good. It takes two sound rows that differ to have a best; simulated
-// ones compete only where no real one does.
+// ones compete only where no real one does, the arm of a null test never.
 func markBest(col column, cells []metrics.Cell, values []*float64, entries []entry) {
 	var real, sim []int
 	for i, cell := range cells {
 		switch {
-		case col.unranked || values[i] == nil || !cell.Sound() || entries[i].mark != "":
+		case col.unranked || values[i] == nil || !cell.Sound() || cell.Again || entries[i].mark != "":
 		case isSimulated(cell):
 			sim = append(sim, i)
 		default:

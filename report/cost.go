@@ -41,7 +41,7 @@ func costColumn(cells []metrics.Cell) []column {
 // compareCosts is the table of costs, one row a cell; it has no rows where no
 // price is known.
 func compareCosts(run *results.Run) comparison {
-	cells := slices.DeleteFunc(metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points), func(c metrics.Cell) bool {
+	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
 	if len(cells) == 0 {
@@ -149,7 +149,7 @@ func (p *printer) cost(c *results.Cost) {
 	}
 	var parts []string
 	if c.GPUHours != nil {
-		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", plural(*c.GPUs, "GPU"), exactly(c.GPUHours), clean(c.GPUsFrom)))
+		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", Plural(*c.GPUs, "GPU"), exactly(c.GPUHours), clean(c.GPUsFrom)))
 	}
 	if c.EnergyKWh != nil {
 		parts = append(parts, fmt.Sprintf("%s kWh by the GPUs, idle power included, host not", exactly(c.EnergyKWh)))
@@ -172,12 +172,7 @@ func costFields(run *results.Run) []csvField {
 		return nil
 	}
 	field := func(name string, of func(*results.Cost) string) csvField {
-		return ofStep(name, func(r *results.Result) string {
-			if r.Cost == nil {
-				return ""
-			}
-			return of(r.Cost)
-		})
+		return ofPart(name, func(r *results.Result) *results.Cost { return r.Cost }, of)
 	}
 	number := func(name string, of func(*results.Cost) *float64) csvField {
 		return field(name, func(c *results.Cost) string { return exact(of(c)) })

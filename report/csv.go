@@ -52,12 +52,8 @@ func csvFields(run *results.Run) []csvField {
 		ofStep("repeat", func(r *results.Result) string { return strconv.Itoa(r.Step.Repeat) }),
 		ofStep("attempt", func(r *results.Result) string { return strconv.Itoa(r.Step.Attempt) }),
 		ofStep("verdict", func(r *results.Result) string { return string(r.Verdict) }),
-		ofStep("failure_class", func(r *results.Result) string {
-			return failureText(r, func(f *results.Failure) string { return string(f.Class) })
-		}),
-		ofStep("failure_message", func(r *results.Result) string {
-			return failureText(r, func(f *results.Failure) string { return clean(f.Message) })
-		}),
+		ofPart("failure_class", failureOf, func(f *results.Failure) string { return string(f.Class) }),
+		ofPart("failure_message", failureOf, func(f *results.Failure) string { return clean(f.Message) }),
 		ofStep("warnings", warningCodes),
 		ofStep("simulated", func(r *results.Result) string { return strconv.FormatBool(r.Simulated) }),
 	}
@@ -124,21 +120,21 @@ func ofStep(name string, value func(*results.Result) string) csvField {
 // ofFigures is empty for steps without figures. Where one replica stands for
 // several the rates are those of all.
 func ofFigures(name string, value func(*results.Figures) string) csvField {
-	return csvField{name, func(s *results.Step) string {
-		f := s.Result.Headline()
-		if f == nil {
-			return ""
-		}
-		return value(f)
-	}}
+	return ofPart(name, (*results.Result).Headline, value)
 }
 
-func failureText(r *results.Result, of func(*results.Failure) string) string {
-	if r.Failure == nil {
-		return ""
-	}
-	return of(r.Failure)
+// ofPart is empty for steps without the part of a result that it is about.
+func ofPart[P any](name string, part func(*results.Result) *P, value func(*P) string) csvField {
+	return ofStep(name, func(r *results.Result) string {
+		p := part(r)
+		if p == nil {
+			return ""
+		}
+		return value(p)
+	})
 }
+
+func failureOf(r *results.Result) *results.Failure { return r.Failure }
 
 func warningCodes(r *results.Result) string {
 	var codes []string

@@ -75,7 +75,7 @@ func differences(run *results.Run) []set { return differencesBy(run, 0) }
 // differencesBy is differences with so many rounds of the bootstrap; 0: the
 // usual number.
 func differencesBy(run *results.Run, rounds int) []set {
-	cells := metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points)
+	cells := metrics.CellsOf(run.Manifest, asTheyRan(run))
 	if !anyRepeats(cells) {
 		return nil
 	}
@@ -301,11 +301,11 @@ func verdictText(d metrics.Difference) string {
 	case d.Delta == nil:
 		return "cannot tell: the baseline is 0"
 	case d.Low == nil:
-		return fmt.Sprintf("cannot tell: at least %s needed", plural(d.MoreRepeats, "more repeat"))
+		return fmt.Sprintf("cannot tell: at least %s needed", Plural(d.MoreRepeats, "more repeat"))
 	case d.MoreRepeats >= metrics.MaxRepeats:
 		return "cannot tell: the spread is too wide for any number of repeats"
 	}
-	return fmt.Sprintf("cannot tell: %s would tell", plural(d.MoreRepeats, "more repeat"))
+	return fmt.Sprintf("cannot tell: %s would tell", Plural(d.MoreRepeats, "more repeat"))
 }
 
 // shortTell is verdictText for narrow terminals: "+4" are repeats.

@@ -61,12 +61,8 @@ func extrapolationFields(run *results.Run) []csvField {
 		return nil
 	}
 	field := func(name string, of func(*results.Extrapolation) int) csvField {
-		return ofStep(name, func(r *results.Result) string {
-			if r.Extrapolated == nil {
-				return ""
-			}
-			return strconv.Itoa(of(r.Extrapolated))
-		})
+		return ofPart(name, func(r *results.Result) *results.Extrapolation { return r.Extrapolated },
+			func(e *results.Extrapolation) string { return strconv.Itoa(of(e)) })
 	}
 	return []csvField{
 		field("extrapolated_factor", func(e *results.Extrapolation) int { return e.Factor }),

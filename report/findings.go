@@ -169,10 +169,16 @@ func few(names []string) string {
 	return text
 }
 
-// plural counts things: "1 step", "2 steps".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+// Plural counts things: "1 step", "2 steps", "2 server lives", "2 searches".
+func Plural(n int, thing string) string {
+	many := thing + "s"
+	if stem, ok := strings.CutSuffix(thing, "life"); ok {
+		many = stem + "lives"
+	} else if strings.HasSuffix(thing, "ch") {
+		many = thing + "es"
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	if n == 1 {
+		many = thing
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -113,7 +113,7 @@ func throttleText(shares map[string]float64) string {
 // compareGPUs is the table of what the GPUs did, one row a cell; it has no
 // rows where no step has any.
 func compareGPUs(run *results.Run) comparison {
-	cells := slices.DeleteFunc(metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points), func(c metrics.Cell) bool {
+	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return sumOf(r) != nil })
 	})
 	if len(cells) == 0 {

@@ -22,7 +22,7 @@ func headlineOf(run *results.Run) headline {
 		title:       fmt.Sprintf("%s, run %s", clean(m.Scenario), clean(m.Run)),
 		about:       fmt.Sprintf("bench %s, started %s", clean(m.Bench), clean(m.StartedAt)),
 		description: clean(m.Description),
-		counts:      plural(len(run.Steps), "step") + ": " + countSteps(run) + sparedCount(run),
+		counts:      Plural(len(run.Steps), "step") + ": " + countSteps(run) + sparedCount(run),
 	}
 	if m.Imported != nil {
 		h.about = importedAbout(m)

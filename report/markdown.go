@@ -54,7 +54,7 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	}
 	out.WriteString("\n## Failures\n\n")
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), plural(len(g.steps), "step"), escape(few(g.steps)))
+		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), Plural(len(g.steps), "step"), escape(few(g.steps)))
 		fmt.Fprintf(out, "  - %s\n", escape(clean(g.failure.Message)))
 		if g.log != "" {
 			fmt.Fprintf(out, "  - log: %s\n", escape(g.log))
@@ -135,7 +135,7 @@ func markdownWarnings(out *bytes.Buffer, title string, groups []doubts) {
 	}
 	fmt.Fprintf(out, "\n## %s\n\n", title)
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s**, %s\n", g.code, plural(g.steps, "step"))
+		fmt.Fprintf(out, "- **%s**, %s\n", g.code, Plural(g.steps, "step"))
 		for _, m := range g.messages {
 			fmt.Fprintf(out, "  - %s: %s\n", escape(few(m.steps)), escape(clean(m.text)))
 		}

@@ -33,7 +33,7 @@ func (p *printer) more(f *results.Figures) {
 			s.FromS, s.ToS, s.N, s.RequestThroughput, s.OutputThroughput, formatMS(s.TTFT.Median), formatMS(s.TPOT.Median), formatMS(s.E2EL.Median))
 	}
 	if s := f.Series; s != nil {
-		add("fullest second: %s answered, %.0f output tokens", plural(s.PeakRequests, "request"), s.PeakOutputTokens)
+		add("fullest second: %s answered, %.0f output tokens", Plural(s.PeakRequests, "request"), s.PeakOutputTokens)
 	}
 	for _, b := range f.Prompts {
 		add("prompts of %d to %d tokens (n %d): median TTFT %s ms, TPOT %s ms", b.From, b.To, b.N, formatMS(b.TTFT.Median), formatMS(b.TPOT.Median))
@@ -51,7 +51,7 @@ func (p *printer) more(f *results.Figures) {
 }
 
 func answerParts(a *results.Answers) []string {
-	parts := []string{plural(a.N, "answer")}
+	parts := []string{Plural(a.N, "answer")}
 	for _, count := range []struct {
 		n    int
 		what string

@@ -23,7 +23,7 @@ func nodeParts(run *results.Run) []part {
 		return nil
 	}
 	p := part{title: "Nodes", notes: nodeFacts(run)}
-	cells := metrics.Cells(stepResults(run), run.Manifest.Variants, run.Manifest.Points)
+	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	c := comparison{columns: []heading{{"figure", "", true}, {"node", "", true}, {"n", "lives", false}, {"against its arms'", "means", false}, {"P of all", "nodes", false}}}
 	for _, f := range defaultFigures(stepResults(run)) {
 		effect, ok := metrics.NodeEffectOf(cells, f, 1)

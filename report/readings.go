@@ -119,7 +119,7 @@ func (p *printer) readings(r *results.Result) {
 	}
 	for _, g := range shown {
 		for _, d := range r.Compat[g].Differences {
-			p.wrapped("  ", fmt.Sprintf("%s: %s, %s: %s", g, d.Code, plural(d.Count, "case"), clean(d.Effect)))
+			p.wrapped("  ", fmt.Sprintf("%s: %s, %s: %s", g, d.Code, Plural(d.Count, "case"), clean(d.Effect)))
 		}
 		for _, why := range r.Compat[g].Unknown {
 			p.wrapped("  ", fmt.Sprintf("%s: not known: %s", g, clean(why)))
@@ -163,7 +163,7 @@ func readingNotes(run *results.Run) []string {
 	if len(codes) > 0 {
 		why = ": " + strings.Join(codes, ", ")
 	}
-	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows both.", plural(len(steps), "step"), few(steps), why)}
+	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows both.", Plural(len(steps), "step"), few(steps), why)}
 }
 
 func appendNew(list []string, s string) []string {

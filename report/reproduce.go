@@ -100,7 +100,7 @@ func wantedCells(run *results.Run, ids []string) []metrics.Cell {
 			})
 		})
 	}
-	return metrics.Cells(steps, variantsOf(run), run.Manifest.Points)
+	return metrics.CellsOf(run.Manifest, steps)
 }
 
 // compare judges the figures of one cell, each by itself.
@@ -191,10 +191,10 @@ func (r *Reproduction) Headline() string {
 		}
 	}
 	if t.Failed > 0 {
-		counts += fmt.Sprintf("; %s failed here", plural(t.Failed, "point"))
+		counts += fmt.Sprintf("; %s failed here", Plural(t.Failed, "point"))
 	}
 	if never > 0 {
-		counts += fmt.Sprintf("; %s not compared", plural(never, "point"))
+		counts += fmt.Sprintf("; %s not compared", Plural(never, "point"))
 	}
 	switch {
 	case t.Differ > 0:

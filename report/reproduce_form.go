@@ -118,11 +118,11 @@ func closenessText(a *metrics.Agreement, reason string) string {
 	case a.Low == nil:
 		return text + ": it is 0 on both sides"
 	case a.Basis == metrics.OnBound:
-		return text + fmt.Sprintf(": %s here would show how lives spread", plural(a.MoreHere, "more repeat"))
+		return text + fmt.Sprintf(": %s here would show how lives spread", Plural(a.MoreHere, "more repeat"))
 	case a.MoreOrigin > 0:
-		return text + fmt.Sprintf(": %s would, on both sides", plural(a.MoreHere, "more repeat"))
+		return text + fmt.Sprintf(": %s would, on both sides", Plural(a.MoreHere, "more repeat"))
 	case a.MoreHere > 0:
-		return text + fmt.Sprintf(": %s here would", plural(a.MoreHere, "more repeat"))
+		return text + fmt.Sprintf(": %s here would", Plural(a.MoreHere, "more repeat"))
 	}
 	return text + ": too near the margin for any number of repeats"
 }

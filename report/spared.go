@@ -35,7 +35,7 @@ func sparedParts(run *results.Run) []part {
 	}
 	p := part{title: "Left out", intro: sparedIntro(run)}
 	for _, line := range order {
-		p.notes = append(p.notes, fmt.Sprintf("%s (%s: %s)", line, plural(len(of[line]), "step"), few(of[line])))
+		p.notes = append(p.notes, fmt.Sprintf("%s (%s: %s)", line, Plural(len(of[line]), "step"), few(of[line])))
 	}
 	return []part{p}
 }

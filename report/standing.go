@@ -101,8 +101,8 @@ func rated(steps []*results.Result) bool {
 }
 
 func contestsOf(run *results.Run, figure metrics.Figure) []contest {
-	cells := slices.DeleteFunc(metrics.Cells(asTheyRan(run), variantsOf(run), run.Manifest.Points), func(c metrics.Cell) bool {
-		return len(c.Counted) == 0 || c.Variant == run.Manifest.NullTest || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 || extrapolationOf(c) != nil
+	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, asTheyRan(run)), func(c metrics.Cell) bool {
+		return len(c.Counted) == 0 || c.Again || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 || extrapolationOf(c) != nil
 	})
 	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return !isSimulated(c) }) {
 		cells = slices.DeleteFunc(cells, isSimulated)
@@ -266,7 +266,7 @@ func openLines(contests []contest, figure metrics.Figure) []string {
 	case more >= metrics.MaxRepeats:
 		line += "; no number of repeats would tell at this spread"
 	case more > 0:
-		line += fmt.Sprintf("; %s of each would tell", plural(more, "more repeat"))
+		line += fmt.Sprintf("; %s of each would tell", Plural(more, "more repeat"))
 	}
 	return append(lines, line+".")
 }
@@ -287,14 +287,7 @@ func aloneLines(contests []contest, figure metrics.Figure) []string {
 	p := peak(contests, figure)
 	value := p.mean * figure.Scale
 	return []string{fmt.Sprintf("Nothing to compare %s with: no point has two sound variants. Its best %s is %s, at %s, over %s.",
-		p.name(), figure.Title, formatNumber(&value, digitsFor(value)), clean(p.point), lives(len(p.best.PerLife(figure.Of))))}
-}
-
-func lives(n int) string {
-	if n == 1 {
-		return "1 server life"
-	}
-	return fmt.Sprintf("%d server lives", n)
+		p.name(), figure.Title, formatNumber(&value, digitsFor(value)), clean(p.point), Plural(len(p.best.PerLife(figure.Of)), "server life"))}
 }
 
 func namesOfPoints(contests []contest) string {

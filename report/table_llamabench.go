@@ -23,7 +23,7 @@ type tested struct {
 // testsOf lists the tests of all variants, in the order of the run.
 func testsOf(run *results.Run) []tested {
 	var all []tested
-	for _, cell := range metrics.Cells(stepResults(run), variantsOf(run), run.Manifest.Points) {
+	for _, cell := range metrics.CellsOf(run.Manifest, stepResults(run)) {
 		var found []tested
 		for _, r := range cell.Counted {
 			for _, line := range r.LlamaBench {

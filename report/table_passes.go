@@ -107,7 +107,7 @@ func passNotes(cells []metrics.Cell) []string {
 			if s.QueueMeanS == nil {
 				notes = append(notes, name+": the server does not count the time in its queue: there is no TTFT without it")
 			}
-			notes = append(notes, fmt.Sprintf("%s: the first token of each of %s is made by the prefill, and counted in the generation throughput", name, plural(s.FirstTokens, "answer")))
+			notes = append(notes, fmt.Sprintf("%s: the first token of each of %s is made by the prefill, and counted in the generation throughput", name, Plural(s.FirstTokens, "answer")))
 		}
 	}
 	return notes

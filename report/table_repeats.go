@@ -37,7 +37,7 @@ func repeatColumns() []column {
 
 // repeatParts are one table a variant and point, with one row a repeat.
 func repeatParts(run *results.Run) []part {
-	cells := metrics.Cells(stepResults(run), variantsOf(run), run.Manifest.Points)
+	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	if len(cells) == 0 {
 		return nil
 	}

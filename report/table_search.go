@@ -207,7 +207,7 @@ func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) part {
 		c.rows = append(c.rows, row)
 	}
 	return part{
-		title: fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, plural(len(s.Steps), "step")), below: true, table: c,
+		title: fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, Plural(len(s.Steps), "step")), below: true, table: c,
 		notes: []string{endText(policy, s)},
 	}
 }
@@ -241,7 +241,7 @@ func outcomeText(p metrics.Probe) string {
 	return text
 }
 
-// searchStanding says which variant bears the highest load.
+// searchStanding says which variant bears the highest load; the arm of a null test is none.
 func searchStanding(run *results.Run) Standing {
 	searches := metrics.SearchesOf(run)
 	diffs := limitDifferences(run, searches)
@@ -249,12 +249,12 @@ func searchStanding(run *results.Run) Standing {
 	s := Standing{Table: tableOf(limitTable(run, searches))}
 	for _, variant := range variantsOf(run) {
 		met, missed, ended, all := limitsOf(searches, variant)
-		if all == 0 {
+		if all == 0 || variant == run.Manifest.NullTest {
 			continue
 		}
 		text := fmt.Sprintf("%s: no limit was found", clean(variant))
 		if ended > 0 {
-			text = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", clean(variant), spreadText(met), searchUnit(policy), spreadText(missed), searchCount(ended))
+			text = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", clean(variant), spreadText(met), searchUnit(policy), spreadText(missed), Plural(ended, "search"))
 		} else if i := slices.IndexFunc(searches, func(o metrics.SearchRun) bool { return o.Variant == variant }); i >= 0 {
 			text = fmt.Sprintf("%s: %s", clean(variant), endText(policy, searches[i]))
 		}
@@ -265,11 +265,4 @@ func searchStanding(run *results.Run) Standing {
 		s.Lines = append(s.Lines, text+".")
 	}
 	return s
-}
-
-func searchCount(n int) string {
-	if n == 1 {
-		return "1 search"
-	}
-	return fmt.Sprintf("%d searches", n)
 }

@@ -68,7 +68,7 @@ func backendParts(run *results.Run) []part {
 // studyCells are the cells of a run. Where none of a cell's steps counts, those
 // that have figures are shown all the same; they are never ranked.
 func studyCells(run *results.Run) []metrics.Cell {
-	cells := metrics.Cells(stepResults(run), variantsOf(run), run.Manifest.Points)
+	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	for i := range cells {
 		if len(cells[i].Counted) == 0 {
 			cells[i].Counted = slices.DeleteFunc(slices.Clone(cells[i].Steps), func(r *results.Result) bool { return r.Figures == nil })
@@ -110,7 +110,7 @@ func studyPart(title string, cells []metrics.Cell, keys ...key) []part {
 		}
 	}
 	if anyBest {
-		c.legend = append(c.legend, columnLegend)
+		c.legend = rankingLegend(columnLegend, cells)
 	}
 	c.legend = append(c.legend, markLegend(marks.String())...)
 	if slices.ContainsFunc(cells, isSimulated) {
@@ -187,7 +187,7 @@ func studyNotes(cells []metrics.Cell) []string {
 		case c.Counted[0].Verdict != results.OK:
 			notes = append(notes, name+": not ranked: "+verbatim(c.Counted[0]))
 		case len(c.Counted) > 1:
-			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name, plural(len(c.Counted), "repeat"), c.Lives()))
+			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name, Plural(len(c.Counted), "repeat"), c.Lives()))
 		}
 		if e := extrapolationOf(c); e != nil {
 			notes = append(notes, name+": "+extrapolatedText(*e))

@@ -20,6 +20,7 @@ type namedTable struct {
 func namedTables() []namedTable {
 	return []namedTable{
 		{"differences", "every variant beside the baseline: change, interval, verdict", differenceParts},
+		{"search", "what searches found, and each of their steps", searchParts},
 		{"repeats", "one table a variant, one row a repeat", repeatParts},
 		{"concurrency", "model by concurrency", concurrencyParts},
 		{"sizes", "the same with the sizes of the models", sizeParts},
@@ -115,7 +116,7 @@ func scenarioParts(run *results.Run) []part {
 		if err != nil {
 			drawn = []part{{intro: []string{clean(err.Error())}}}
 		}
-		if name != "differences" { // it stands in every report
+		if name != "differences" && name != "search" { // they stand in every report
 			parts = append(parts, drawn...)
 		}
 	}

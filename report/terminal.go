@@ -99,7 +99,7 @@ func (p *printer) failures(groups []failures) {
 	}
 	p.section("Failures")
 	for _, g := range groups {
-		p.line("  " + p.bad(g.verdict) + g.classText() + ", " + plural(len(g.steps), "step") + ": " + few(g.steps))
+		p.line("  " + p.bad(g.verdict) + g.classText() + ", " + Plural(len(g.steps), "step") + ": " + few(g.steps))
 		p.wrapped("    ", clean(g.failure.Message))
 		for _, line := range tail(g.failure.LogTail, tailLines) {
 			p.line("    | " + line)
@@ -120,12 +120,12 @@ func (p *printer) warnings(title string, groups []doubts) {
 		if g.code == results.WarnFewSamples {
 			shown = 1 // the table marks every figure that it is about
 		}
-		p.line("  " + string(g.code) + ", " + plural(g.steps, "step"))
+		p.line("  " + string(g.code) + ", " + Plural(g.steps, "step"))
 		for _, m := range g.messages[:min(len(g.messages), shown)] {
 			p.wrapped("    ", few(m.steps)+": "+clean(m.text))
 		}
 		if more := len(g.messages) - shown; more > 0 {
-			p.line("    and " + plural(more, "other message") + " (see the steps' own reports)")
+			p.line("    and " + Plural(more, "other message") + " (see the steps' own reports)")
 		}
 	}
 }

@@ -118,8 +118,8 @@ func figureNames(figures []metrics.Figure) []string {
 func (c *Comparison) versus(at int) Versus {
 	base, with := c.Sides[c.Baseline].Run, c.Sides[at].Run
 	v := Versus{Side: at, Delta: runChanges(base, with)}
-	baseCells := metrics.Cells(asTheyRan(base), variantsOf(base), base.Manifest.Points)
-	cells := metrics.Cells(asTheyRan(with), variantsOf(with), with.Manifest.Points)
+	baseCells := metrics.CellsOf(base.Manifest, asTheyRan(base))
+	cells := metrics.CellsOf(with.Manifest, asTheyRan(with))
 	matches, notes := match(baseCells, cells)
 	v.notes = notes
 	for _, m := range matches {

@@ -76,7 +76,7 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 		d.Failure = report.Clean(r.Failure.Error())
 	}
 	for _, row := range r.LlamaBench {
-		d.Tests = append(d.Tests, report.Fact{Name: report.Clean(row.Test + ", " + row.Model), Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD, plural(len(row.SamplesS), "repetition"))})
+		d.Tests = append(d.Tests, report.Fact{Name: report.Clean(row.Test + ", " + row.Model), Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD, report.Plural(len(row.SamplesS), "repetition"))})
 	}
 	for i, f := range r.Earlier {
 		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, report.Clean(f.Error())))
@@ -118,7 +118,7 @@ func headlineOf(r *results.Result) string {
 	}
 	if f == nil {
 		if len(r.LlamaBench) > 0 {
-			return plural(len(r.LlamaBench), "test")
+			return report.Plural(len(r.LlamaBench), "test")
 		}
 		return ""
 	}

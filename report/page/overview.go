@@ -67,7 +67,7 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 			d.order = append(d.order, s.Result.Step.Variant)
 		}
 	}
-	d.cells = metrics.Cells(steps, run.Manifest.Variants, run.Manifest.Points)
+	d.cells = metrics.CellsOf(run.Manifest, steps)
 	var o overview
 	var err error
 	if o.Tradeoff, o.Front, err = d.tradeoff(); err != nil {
@@ -164,9 +164,10 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			at := metrics.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
 			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", report.Clean(c.Variant), report.Clean(c.Point), short(at.X), short(at.Y), unit)
 			doubt := c.Counted[0].Verdict != results.OK
-			if doubt {
+			switch {
+			case doubt:
 				title += " (suspect)"
-			} else {
+			case !c.Again:
 				front, sound = append(front, at), append(sound, c)
 			}
 			series.Points = append(series.Points, chart.Point{X: at.X, Y: at.Y, Label: report.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
@@ -184,9 +185,16 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 		})
 	}
 	svg, err := chart.Scatter(s)
+	return &figure{SVG: svg, Caption: d.tradeoffCaption()}, rows, err
+}
+
+func (d *drawer) tradeoffCaption() string {
 	caption := "Each point is a variant at a point of the load, linked to its step; means over server lives. Per user: the inverse of the median time per output token. " +
 		"The line joins the Pareto front: no other sound point is better in both. Hollow points are suspect and on no front."
-	return &figure{SVG: svg, Caption: caption}, rows, err
+	if again := d.run.Manifest.NullTest; again != "" {
+		caption += " " + report.Clean(again) + " is the baseline once more, for the null test, and on no front."
+	}
+	return caption
 }
 
 // short writes a figure to three significant digits or more.
@@ -258,5 +266,5 @@ func (d *drawer) overlay(name, point string, cells []metrics.Cell, of func(*pass
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.CDF(s)
-	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, plural(steps, "counted step"), 100*metrics.SketchError)}, err
+	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, report.Plural(steps, "counted step"), 100*metrics.SketchError)}, err
 }

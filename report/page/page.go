@@ -54,7 +54,7 @@ func Write(w io.Writer, run *results.Run) error {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"link": v.link, "plural": plural, "more": moreThanShown, "clean": report.Clean,
+		"link": v.link, "plural": report.Plural, "more": moreThanShown, "clean": report.Clean,
 	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)
@@ -111,7 +111,7 @@ func newView(run *results.Run) (*view, error) {
 	passes := readPasses(run, budgetFor(len(run.Steps)))
 	v.Left = passes.left
 	if len(run.Steps) > manySteps {
-		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench report DIR --step ID --html FILE makes a page of one step, with all of it", plural(len(run.Steps), "step")))
+		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench report DIR --step ID --html FILE makes a page of one step, with all of it", report.Plural(len(run.Steps), "step")))
 	}
 	var err error
 	if v.Charts, err = overviewOf(run, passes, v.Links); err != nil {
@@ -138,11 +138,4 @@ func policy(style, script string) string {
 func moreThanShown(steps []string) string {
 	const shown = 4 // as in the template
 	return fmt.Sprintf("%d more", len(steps)-shown)
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

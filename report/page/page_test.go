@@ -225,3 +225,28 @@ func TestLastLines(t *testing.T) {
 		}
 	}
 }
+
+// The arm of a null test is drawn, and neither best nor on the front.
+func TestNullTestIsNeverBest(t *testing.T) {
+	run := alone(measured("a", 1, 100), measured("b", 1, 120), measured("a+again", 1, 300))
+	run.Manifest.NullTest = "a+again"
+	o, err := overviewOf(run, readPasses(run, budgetFor(len(run.Steps))), linksOf(run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Front) != 1 || o.Front[0].Variant != "b" {
+		t.Errorf("the front is %+v, want b alone", o.Front)
+	}
+	page := string(draw(t, run))
+	if !strings.Contains(page, "a+again at c8") && !strings.Contains(page, "a&#43;again at c8") {
+		t.Error("the arm is not drawn")
+	}
+	for row := range strings.SplitSeq(page, "<tr") {
+		if strings.Contains(row, "again") && strings.Contains(row, `aria-label="best"`) {
+			t.Errorf("the arm is called best: %s", row)
+		}
+	}
+	if !strings.Contains(page, `aria-label="best"`) {
+		t.Error("nothing is called best")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"benchrig/metrics"
+	"benchrig/report"
 	"benchrig/results"
 )
 
@@ -77,7 +78,7 @@ func readPasses(run *results.Run, b budget) *passes {
 		}
 		all.of[s.Result.Step.ID] = read[i]
 		if read[i].bad > 0 {
-			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID, plural(read[i].bad, "line")))
+			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID, report.Plural(read[i].bad, "line")))
 		}
 	}
 	return all

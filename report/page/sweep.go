@@ -218,5 +218,5 @@ func (d *drawer) titleOf(c metrics.Cell, f metrics.Figure, arm metrics.ArmSummar
 	if arm.Low != nil {
 		text += fmt.Sprintf(" (%s to %s)", short(*arm.Low*scale), short(*arm.High*scale))
 	}
-	return text + ", " + plural(arm.N, "server life")
+	return text + ", " + report.Plural(arm.N, "server life")
 }

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchrig/results"
+)
+
+// againRun is a run whose null test's arm has better figures than all others.
+func againRun() *results.Run {
+	run := nullRun([]float64{100, 101}, []float64{300, 301})
+	run.Manifest.Variants, run.Manifest.Baseline = []string{"a", "b", "a+again"}, "a"
+	for i, v := range []float64{200, 201} {
+		s := run.Steps[i]
+		r := *s.Result
+		r.Step.ID, r.Step.Variant = strings.Replace(r.Step.ID, "a_", "b_", 1), "b"
+		r.Figures = &results.Figures{Asked: 8, Completed: 8, DurationS: 1, OutputThroughput: new(v)}
+		s.Result = &r
+		run.Steps = append(run.Steps, s)
+	}
+	for _, s := range run.Steps {
+		s.Result.Cost = &results.Cost{Price: results.Price{Currency: "USD"}, PerMillionOutput: new(1000 / *s.Result.Figures.OutputThroughput)}
+	}
+	return run
+}
+
+// bestRows are the first cells of the rows with a best cell.
+func bestRows(c comparison) []string {
+	var names []string
+	for _, r := range c.rows {
+		if slices.ContainsFunc(r.cells, func(e entry) bool { return e.best }) {
+			names = append(names, r.cells[0].text)
+		}
+	}
+	return names
+}
+
+func TestNullTestIsNeverBest(t *testing.T) {
+	const legend = "a+again: the baseline once more, for the null test; never called best"
+	run := againRun()
+	tables := map[string]comparison{"variants": compare(run), "costs": compareCosts(run), "a study": concurrencyParts(run)[0].table}
+	for name, c := range tables {
+		if got := bestRows(c); !slices.Equal(got, []string{"b"}) {
+			t.Errorf("best in the table of %s: %q, want b alone", name, got)
+		}
+		if name != "costs" && !slices.Contains(c.legend, legend) {
+			t.Errorf("the legend of the table of %s is %q", name, c.legend)
+		}
+	}
+	for _, row := range NewDocument(run).Figures.Rows {
+		if best := slices.ContainsFunc(row.Cells, func(c Cell) bool { return c.Best }); best != (row.Cells[0].Text == "b") {
+			t.Errorf("row %s of the page's table: best %t", row.Cells[0].Text, best)
+		}
+	}
+	// Of two arms alike there is no best.
+	if got := bestRows(compare(nullRun([]float64{100, 101}, []float64{300, 301}))); got != nil {
+		t.Errorf("best of one configuration: %q", got)
+	}
+}
+
+// The limit of a null test's arm is shown beside the others, but wins nothing.
+func TestNullTestOfSearch(t *testing.T) {
+	run := searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21)
+	run.Manifest.Variants, run.Manifest.NullTest = []string{"b", "a"}, "a"
+	if s := searchStanding(run); len(s.Lines) != 0 || s.Told || len(s.Table.Rows) == 0 {
+		t.Errorf("standing %q, told %t, %d rows", s.Lines, s.Told, len(s.Table.Rows))
+	}
+}
+
+func TestSearchTable(t *testing.T) {
+	run := searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21)
+	table := func(form Form) string {
+		return string(print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{"search"}, form, Options{Width: 300}) }))
+	}
+	for form, want := range map[Form]string{Terminal: "a, repeat 1: 11 steps", MarkdownForm: "## Search"} {
+		if got := table(form); !strings.Contains(got, want) || !strings.Contains(got, "The highest max-concurrency from 1 to 64") {
+			t.Errorf("%s: the table lacks %q:\n%s", form, want, got)
+		}
+	}
+	run.Manifest.Tables = []string{"search"} // in every report of a search as it is
+	if parts := scenarioParts(run); parts != nil {
+		t.Errorf("the search would be drawn twice: %q", parts[0].title)
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for _, tt := range []struct {
+		n           int
+		thing, want string
+	}{
+		{0, "step", "0 steps"},
+		{1, "step", "1 step"},
+		{2, "step", "2 steps"},
+		{1, "server life", "1 server life"},
+		{3, "server life", "3 server lives"},
+		{1, "search", "1 search"},
+		{2, "search", "2 searches"},
+	} {
+		if got := Plural(tt.n, tt.thing); got != tt.want {
+			t.Errorf("Plural(%d, %q) = %q, want %q", tt.n, tt.thing, got, tt.want)
+		}
+	}
+}
