@@ -11,10 +11,10 @@ import (
 
 // requests are the arrays of a result that was saved with --save-detailed.
 type requests struct {
-	ttfts, latencies, starts []float64
-	itls                     [][]float64
-	inputs, outputs          []int
-	errors, texts            []string
+	ttfts, latencies, starts, queues []float64
+	itls                             [][]float64
+	inputs, outputs                  []int
+	errors, texts                    []string
 }
 
 // detail reads the arrays of single requests: distributions are computed from
@@ -29,6 +29,7 @@ func (e *entry) detail(o object) {
 	o.into("output_lens", &r.outputs)
 	o.into("latencies", &r.latencies)
 	o.into("start_times", &r.starts)
+	o.into("queue_times", &r.queues)
 	o.into("errors", &r.errors)
 	o.into("generated_texts", &r.texts)
 	n := len(r.ttfts)
@@ -165,14 +166,28 @@ func (e *entry) same(name string, stated, again *float64) {
 	}
 }
 
+// arrivals are the times at which the requests were to be sent, on the clock of
+// their starts. Older clients do not save how long a request waited for others.
+func (r requests) arrivals() []float64 {
+	if len(r.queues) != len(r.starts) {
+		return r.starts
+	}
+	arrivals := slices.Clone(r.starts)
+	for i, waited := range r.queues {
+		arrivals[i] -= max(waited, 0)
+	}
+	return arrivals
+}
+
 // records makes one record a request. Every gap that was saved is a chunk; what
 // the chunks carried was not saved.
 func (r requests) records() []results.Record {
-	begin := slices.Min(r.starts)
+	arrivals := r.arrivals()
+	begin := slices.Min(arrivals)
 	all := make([]results.Record, len(r.ttfts))
 	for i := range all {
 		start := r.starts[i] - begin
-		rec := results.Record{Index: i, IntendedS: start, SentS: &start, EndS: start, OutputTokens: &r.outputs[i], OutputTokensSource: results.CountImported}
+		rec := results.Record{Index: i, IntendedS: arrivals[i] - begin, SentS: &start, EndS: start, OutputTokens: &r.outputs[i], OutputTokensSource: results.CountImported}
 		if r.inputs != nil {
 			rec.LocalInputTokens = &r.inputs[i]
 		}

@@ -148,6 +148,30 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// A client that says how long a request waited for others says when it was due.
+func TestQueueTimes(t *testing.T) {
+	for _, tt := range []struct {
+		queues   string
+		intended [2]float64
+		sent     [2]float64
+	}{
+		{"[0.0, 0.5]", [2]float64{0, 0.5}, [2]float64{0, 1}},
+		{"[1.5, 0.0]", [2]float64{0, 2.5}, [2]float64{1.5, 2.5}},
+		{"[0.5]", [2]float64{0, 1}, [2]float64{0, 1}}, // of no use
+	} {
+		text := strings.Replace(detailed("[0.1, 0.2]", "150"), `"start_times"`, `"queue_times": `+tt.queues+`, "start_times"`, 1)
+		got, err := Import([]Source{{"a.json", []byte(text)}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.Steps[0].Records
+		intended, sent := [2]float64{r[0].IntendedS, r[1].IntendedS}, [2]float64{*r[0].SentS, *r[1].SentS}
+		if intended != tt.intended || sent != tt.sent {
+			t.Errorf("queue_times %s: intended %v, sent %v, want %v and %v", tt.queues, intended, sent, tt.intended, tt.sent)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	source := []Source{{"a.json", []byte(`{"duration": 2, "completed": 2}`)}}
 	for _, tt := range []struct {
