@@ -3,10 +3,14 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"math"
 	"net"
 	"net/http"
@@ -317,6 +321,51 @@ func TestCountsAcross(t *testing.T) {
 	for _, r := range got {
 		if r.OutputTokens == nil || *r.OutputTokens != 3 || r.OutputTokensSource != results.CountTokenize {
 			t.Errorf("request %d has %v tokens by %s, want 3", r.Index, r.OutputTokens, r.OutputTokensSource)
+		}
+	}
+}
+
+// TestTLSReachesAgents: agents believe whom the coordinator does, and nobody
+// else.
+func TestTLSReachesAgents(t *testing.T) {
+	server := httptest.NewUnstartedServer(&engine{})
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are refused
+	server.StartTLS()
+	defer server.Close()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	all, _ := places(t, 2, "v1")
+	d := &Driver{Places: all, Version: "v1"}
+	defer d.Close()
+	for _, c := range []struct {
+		name string
+		tls  *tls.Config
+		ca   []byte
+		want string // of the pass's error, else of each record's failure; "": none
+	}{
+		{"an authority", &tls.Config{RootCAs: roots}, ca, ""},
+		{"any certificate", &tls.Config{InsecureSkipVerify: true}, nil, ""},
+		{"the system's authorities", nil, nil, "certificate"},
+		{"no PEM", &tls.Config{RootCAs: x509.NewCertPool()}, []byte("none"), "certificate"},
+		{"an authority that cannot travel", &tls.Config{RootCAs: roots}, nil, "only authorities as PEM"},
+		{"a certificate of one's own", &tls.Config{Certificates: make([]tls.Certificate, 1)}, nil, "only authorities as PEM"},
+	} {
+		opts := load.Options{Target: load.Target{BaseURLs: []string{server.URL}, Path: "/v1/completions", API: "completions", Model: "m", TLS: c.tls, CA: c.ca}}
+		got, _, err := drive(t.Context(), t, d.Run, opts, somePrompts(4, 0))
+		if err != nil {
+			if c.want == "" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: Run = %v, want %q", c.name, err, c.want)
+			}
+			continue
+		}
+		if len(got) != 4 {
+			t.Errorf("%s: %d records, want 4", c.name, len(got))
+		}
+		for i, r := range got {
+			if (r.Failure == nil) != (c.want == "") || r.Failure != nil && !strings.Contains(r.Failure.Message, c.want) {
+				t.Errorf("%s: request %d: %v, want %q", c.name, i, r.Failure, c.want)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"time"
 
@@ -35,7 +36,7 @@ type job struct {
 	Counts      bool          `json:"counts"`          // the coordinator counts tokens
 }
 
-// target is load.Target; what its TLS settings say is Insecure.
+// target is load.Target; what its TLS settings say is Insecure and CA.
 type target struct {
 	BaseURLs       []string          `json:"base_urls"`
 	Path           string            `json:"path"`
@@ -44,6 +45,7 @@ type target struct {
 	Headers        map[string]string `json:"headers"`
 	Body           map[string]any    `json:"body"`
 	Insecure       bool              `json:"insecure"`
+	CA             []byte            `json:"ca"` // PEM; empty: the authorities of the agent's host
 	UnixSocket     string            `json:"unix_socket"`
 	MaxTokensField string            `json:"max_tokens_field"`
 }
@@ -51,8 +53,8 @@ type target struct {
 // newJob is the job of a share.
 func newJob(o *load.Options, s share, prompts []load.Prompt) (*job, []load.Prompt, error) {
 	switch {
-	case o.Target.TLS != nil && (o.Target.TLS.RootCAs != nil || len(o.Target.TLS.Certificates) > 0):
-		return nil, nil, errors.New("a CA file does not reach load agents: add the authority to their hosts' own, or take any certificate")
+	case o.Target.TLS != nil && (o.Target.TLS.RootCAs != nil && len(o.Target.CA) == 0 || len(o.Target.TLS.Certificates) > 0):
+		return nil, nil, errors.New("of TLS settings, only authorities as PEM and the wish to take any certificate reach load agents")
 	case o.RequestID != nil:
 		return nil, nil, errors.New("request ids of one's own do not reach load agents: set a prefix")
 	}
@@ -65,7 +67,7 @@ func newJob(o *load.Options, s share, prompts []load.Prompt) (*job, []load.Promp
 		Target: target{
 			BaseURLs: o.Target.BaseURLs, Path: o.Target.Path, API: o.Target.API, Model: o.Target.Model, Headers: o.Target.Headers,
 			Body: o.Target.Body, UnixSocket: o.Target.UnixSocket, MaxTokensField: o.Target.MaxTokensField,
-			Insecure: o.Target.TLS != nil && o.Target.TLS.InsecureSkipVerify,
+			Insecure: o.Target.TLS != nil && o.Target.TLS.InsecureSkipVerify, CA: o.Target.CA,
 		},
 	}
 	if o.Progress != nil {
@@ -85,10 +87,22 @@ func (j *job) options() load.Options {
 		Target: load.Target{
 			BaseURLs: j.Target.BaseURLs, Path: j.Target.Path, API: j.Target.API, Model: j.Target.Model, Headers: j.Target.Headers,
 			Body: j.Target.Body, UnixSocket: j.Target.UnixSocket, MaxTokensField: j.Target.MaxTokensField,
+			TLS: j.Target.tls(), CA: j.Target.CA,
 		},
 	}
-	if j.Target.Insecure {
-		o.Target.TLS = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // asked for by the user
-	}
 	return o
+}
+
+// tls are the TLS settings on the agent's host; nil: that host's authorities
+// decide. Of a CA that is no PEM nobody is believed.
+func (t *target) tls() *tls.Config {
+	switch {
+	case t.Insecure:
+		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // asked for by the user
+	case len(t.CA) == 0:
+		return nil
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(t.CA)
+	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 }

@@ -24,6 +24,9 @@ type Target struct {
 	Headers  map[string]string // Authorization included
 	Body     map[string]any    // further fields, merged last, into nested objects too
 	TLS      *tls.Config       // for https; nil: the system's roots
+	// CA is the PEM of the authorities in TLS.RootCAs, which do not tell: whoever
+	// sends from another host makes them of it again. Empty: the system's.
+	CA []byte
 	// UnixSocket is the path of the socket that all requests go to; the base
 	// URL's host is then a name only. "": TCP.
 	UnixSocket string
