@@ -37,7 +37,7 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, pending []att
 		}
 		spec.Life, spec.Cookie, spec.Told = id, r.Cookie, r.Live.stand
 		spec.LogPath = filepath.Join(r.Folder.LifeDir(id), fmt.Sprintf("server-%d.log", spec.Replica))
-		if spec.TLS, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+		if spec.TLS, _, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			break
 		}
 		if life.ports != nil {

@@ -191,14 +191,14 @@ func TestTLSConfig(t *testing.T) {
 	if err := os.WriteFile(empty, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := TLSConfig("", false); c != nil || err != nil {
+	if c, pem, err := TLSConfig("", false); c != nil || pem != nil || err != nil {
 		t.Errorf("TLSConfig() = %v, %v, want nothing", c, err)
 	}
-	if c, err := TLSConfig("", true); err != nil || !c.InsecureSkipVerify {
+	if c, _, err := TLSConfig("", true); err != nil || !c.InsecureSkipVerify {
 		t.Errorf("TLSConfig(insecure) = %v, %v", c, err)
 	}
 	for _, ca := range []string{empty, filepath.Join(t.TempDir(), "missing.pem")} {
-		if _, err := TLSConfig(ca, false); err == nil || !strings.Contains(err.Error(), ca) {
+		if _, _, err := TLSConfig(ca, false); err == nil || !strings.Contains(err.Error(), ca) {
 			t.Errorf("TLSConfig(%s) = %v, want an error that names the file", ca, err)
 		}
 	}

@@ -164,7 +164,7 @@ func driveOptions(l scenarios.Load, variants []scenarios.Variant, variant string
 		}
 		opts.Target.UnixSocket = v.Server.UnixSocket
 		var err error
-		if opts.Target.TLS, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+		if opts.Target.TLS, opts.Target.CA, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			return opts, err
 		}
 	}

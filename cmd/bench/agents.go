@@ -57,10 +57,16 @@ func loadDriverFor(ctx context.Context, e env, f *vllmcli.Flags) (harness.Driver
 }
 
 // clientOf is the load client of a scenario, connected. Its agents run until
-// endAgents.
-func clientOf(ctx context.Context, e env, c scenarios.Client) (harness.Driver, error) {
+// endAgents. Authorities that cannot be read are refused before an agent starts.
+func clientOf(ctx context.Context, e env, sc *scenarios.Scenario) (harness.Driver, error) {
+	c := sc.Client
 	if !c.Elsewhere() {
 		return newLoadDriver(e), nil
+	}
+	for _, v := range sc.Variants {
+		if _, _, err := harness.TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+			return nil, usageError(fmt.Errorf("variant %s: %w", v.Name, err))
+		}
 	}
 	d := &agent.Driver{Version: version}
 	for _, host := range c.Hosts {

@@ -83,7 +83,7 @@ func tellKey(err error, from string) error {
 
 // attachLoad finds the server and the name of its model.
 func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (*launchers.Server, error) {
-	tls, err := harness.TLSConfig(f.CACert, f.Insecure)
+	tls, ca, err := harness.TLSConfig(f.CACert, f.Insecure)
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -102,7 +102,7 @@ func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (
 	if err := nameModel(ctx, e, f, server); err != nil {
 		return nil, err
 	}
-	o.Target.BaseURLs, o.Target.UnixSocket, o.Target.TLS, o.Target.Model = []string{f.Base()}, f.UnixSocket, tls, server.Model()
+	o.Target.BaseURLs, o.Target.UnixSocket, o.Target.TLS, o.Target.CA, o.Target.Model = []string{f.Base()}, f.UnixSocket, tls, ca, server.Model()
 	return server, nil
 }
 

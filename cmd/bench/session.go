@@ -173,7 +173,7 @@ func (s *session) execute(ctx context.Context, folder *results.Folder, resume *h
 	told := newProgress(e, log, folder.Dir())
 	told.hidden, now.Told = shown.shown, told.waiting
 	defer now.Start(ctx)()
-	driver, err := clientOf(ctx, s.e, s.sc.Client)
+	driver, err := clientOf(ctx, s.e, s.sc)
 	if err != nil {
 		return ended{}, err
 	}
