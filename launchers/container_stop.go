@@ -54,7 +54,7 @@ func (c *container) halt(ctx context.Context, grace time.Duration) (signals []st
 	if !running() {
 		return nil
 	}
-	if asking, cancel := c.unlessHurried(ctx); asking.Err() == nil {
+	if asking, cancel := unlessHurried(ctx, c.hurry); asking.Err() == nil {
 		signals = append(signals, "TERM")
 		_, _ = c.cli.call(asking, grace+c.limits.kill, "stop", "-t", seconds(grace), c.id) // it shows in its state
 		cancel()
@@ -70,17 +70,17 @@ func (c *container) halt(ctx context.Context, grace time.Duration) (signals []st
 }
 
 // unlessHurried is ctx until someone is in a hurry.
-func (c *container) unlessHurried(ctx context.Context) (context.Context, context.CancelFunc) {
+func unlessHurried(ctx context.Context, hurry <-chan struct{}) (context.Context, context.CancelFunc) {
 	calm, cancel := context.WithCancel(ctx)
 	select {
-	case <-c.hurry:
+	case <-hurry:
 		cancel()
 		return calm, cancel
 	default:
 	}
 	go func() {
 		select {
-		case <-c.hurry:
+		case <-hurry:
 			cancel()
 		case <-calm.Done():
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"benchrig/results"
 )
@@ -178,12 +177,8 @@ func (c *crew) stop(ctx context.Context, hurry <-chan struct{}) ([]results.NodeP
 		return nil, nil
 	}
 	c.expectEnd()
-	select {
-	case <-hurry:
-		for i := range c.others {
-			c.others[i].Grace = time.Millisecond
-		}
-	default:
+	for i := range c.others {
+		c.others[i].Hurry = hurry
 	}
 	proofs := c.sweep(ctx)
 	err := errors.Join(c.stopMembers(ctx, true), c.stopMembers(ctx, false))
@@ -219,13 +214,21 @@ func (c *crew) discard(ctx context.Context, failure *results.Failure) *results.F
 	if c == nil {
 		return failure
 	}
-	_, worse := c.stop(context.WithoutCancel(ctx), nil)
+	_, worse := c.stop(context.WithoutCancel(ctx), c.hurried())
 	if worse == nil {
 		return failure
 	}
 	worse = results.Failf(worse.Class, "%s; before that: %v", worse.Message, failure)
 	worse.LogTail = failure.LogTail
 	return worse
+}
+
+// hurried is closed when companions are told to hurry; nil where there are none.
+func (c *crew) hurried() <-chan struct{} {
+	if len(c.members) == 0 {
+		return nil
+	}
+	return c.members[0].tool.server.hurried
 }
 
 // ownPIDs are the companions' processes on this node.

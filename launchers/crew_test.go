@@ -26,7 +26,11 @@ exec "$@"
 `
 
 // localNodes are other nodes that are this machine.
-type localNodes struct{ fails error }
+type localNodes struct {
+	fails    error
+	cleaner  Cleaner
+	sweeping func(*NodeSweep) // nil: nobody is told that a sweep begins
+}
 
 func (n *localNodes) Sweep(ctx context.Context, sweep NodeSweep) (results.NodeProof, error) {
 	if n.fails != nil {
@@ -35,7 +39,10 @@ func (n *localNodes) Sweep(ctx context.Context, sweep NodeSweep) (results.NodePr
 	if sweep.Node != "n2" {
 		return results.NodeProof{}, fmt.Errorf("no node %q", sweep.Node)
 	}
-	return Cleaner{}.Sweep(ctx, sweep), nil
+	if n.sweeping != nil {
+		n.sweeping(&sweep)
+	}
+	return n.cleaner.Sweep(ctx, sweep), nil
 }
 
 // overNodes prepares a server over two nodes, with the test binary in the place
@@ -116,6 +123,27 @@ func TestServerOverNodes(t *testing.T) {
 				t.Errorf("second Stop() = %+v, %v, want the same proof", again, err)
 			}
 		})
+	}
+}
+
+// A hurry that comes while a node is swept ends the wait for its memory.
+func TestHurryReachesNodes(t *testing.T) {
+	t.Parallel()
+	const patience = 10 * time.Minute
+	b, nodes := overNodes(t, sglangKind(), fakeengine.Span{})
+	nodes.cleaner = Cleaner{
+		GPUs: &fakeMemory{began: time.Now(), used: falling(0, 0, 3*giga)}, GPUBytes: map[string]int64{"gpu-0": 80 * giga},
+		VRAM: VRAMPolicy{Timeout: patience},
+	}
+	server := b.launch(t)
+	nodes.sweeping = func(sweep *NodeSweep) {
+		sweep.Baseline[0].BaselineBytes = giga // never reached again
+		time.AfterFunc(300*time.Millisecond, b.Hurry)
+	}
+	began := time.Now()
+	proof, err := server.Stop(t.Context())
+	if took := time.Since(began); err == nil || !proof.PIDsGone || took > patience/2 {
+		t.Errorf("Stop() = %+v, %v after %v, want the memory of n2 given up before %v", proof, err, took, patience)
 	}
 }
 

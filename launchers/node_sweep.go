@@ -23,6 +23,7 @@ type NodeSweep struct {
 	Cookie   string
 	Baseline []results.VRAMProof // nil: to be read
 	Grace    time.Duration       // from SIGTERM to SIGKILL
+	Hurry    <-chan struct{}     // closed: no grace any more; nil: nobody is in a hurry
 	VRAM     VRAMPolicy
 }
 
@@ -38,6 +39,8 @@ func (c Cleaner) Sweep(ctx context.Context, sweep NodeSweep) results.NodeProof {
 		out.Ended = append(out.Ended, p.PID)
 	}
 	c.Grace = sweep.Grace
+	ctx, free := unlessHurried(ctx, sweep.Hurry)
+	defer free()
 	proof, err := c.End(ctx, left)
 	out.PIDsGone = proof.PIDsGone
 	out.Signals = append(out.Signals, proof.Signals...)

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,12 +29,14 @@ const sweepLong = `End what a server over several nodes has left on this one, an
 JSON what was found: the processes that carry the cookie, and the memory of the
 GPUs that the job may use. 'bench job' starts it by srun on the other nodes of
 its job, before a server to read how much memory is in use, and after it to wait
-until no more is; by hand it is of no use.`
+until no more is; by hand it is of no use. SIGUSR1 says that somebody is in a
+hurry: what is left gets no grace.`
 
 type sweepOptions struct {
 	cookie, baseline string
 	grace, wait      time.Duration
 	tolerance        int64
+	hurry            bool
 }
 
 func newSweepCommand(e env) *cobra.Command {
@@ -48,8 +53,12 @@ func newSweepCommand(e env) *cobra.Command {
 	fs.DurationVar(&o.grace, "grace", 0, "from SIGTERM to SIGKILL; 0 is 30s")
 	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait for memory; 0 is the vendor's usual")
 	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as back; 0 is the usual")
+	fs.BoolVar(&o.hurry, "hurry", false, "give no grace, as after SIGUSR1")
 	return cmd
 }
+
+// hurrySignal has a sweep hurry. It is none of those by which srun itself ends.
+const hurrySignal = unix.SIGUSR1
 
 // shortestCookie keeps a cookie from meaning processes of others.
 const shortestCookie = 16
@@ -65,6 +74,12 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 		}
 	}
 	sweep.Node, _ = e.lookup("SLURMD_NODENAME")
+	hurried, hurry := signal.NotifyContext(ctx, hurrySignal)
+	defer hurry()
+	if o.hurry {
+		hurry()
+	}
+	sweep.Hurry = hurried.Done()
 	with, free := grantedCleaner(ctx, e)
 	defer free()
 	with.VRAM = launchers.VRAMPolicy{Timeout: o.wait, Tolerance: o.tolerance}
@@ -112,6 +127,12 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep launchers.NodeSweep) (resu
 		argv = append(argv, "--baseline", string(text))
 		limit += max(sweepVRAM, sweep.VRAM.Timeout)
 	}
+	hurry := sweep.Hurry
+	select {
+	case <-hurry: // it starts so: a signal might come before it can be told
+		argv, hurry = append(argv, "--hurry"), nil
+	default:
+	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // srun by name, arguments ours
@@ -119,10 +140,46 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep launchers.NodeSweep) (resu
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
+	if err := runHurriedBy(cmd, hurry); err != nil {
 		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(stderr.String()))
 	}
 	return sweptBy(stdout.String())
+}
+
+// runHurriedBy runs a sweep by srun, which passes the signal of a hurry on.
+func runHurriedBy(cmd *exec.Cmd, hurry <-chan struct{}) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() { tellHurry(cmd.Process, hurry, ended) })
+	err := cmd.Wait()
+	close(ended)
+	telling.Wait()
+	return err
+}
+
+// hurryPeriod is how often a sweep is told: srun drops what comes before its
+// step runs.
+const hurryPeriod = time.Second
+
+func tellHurry(p *os.Process, hurry, ended <-chan struct{}) {
+	select {
+	case <-hurry:
+	case <-ended:
+		return
+	}
+	again := time.NewTicker(hurryPeriod)
+	defer again.Stop()
+	for {
+		_ = p.Signal(hurrySignal) // it may just have ended
+		select {
+		case <-again.C:
+		case <-ended:
+			return
+		}
+	}
 }
 
 // sweptBy reads what a sweep prints: the last line, since sites print notes of
