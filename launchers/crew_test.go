@@ -16,9 +16,6 @@ import (
 
 // fakeSrun runs the program of a step on this machine.
 const fakeSrun = `#!/bin/sh
-for word; do
-	case "$word" in --export=ALL,*) export "${word#--export=ALL,}" ;; esac
-done
 while :; do
 	case "$1" in --*) shift ;; *) break ;; esac
 done

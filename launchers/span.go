@@ -69,12 +69,13 @@ func CompanionsOf(kind Kind, spec Spec) ([]Companion, error) {
 
 // remotely is a program on another node of the job, as srun starts it there
 // beside the steps that run already, with all that the job has on that node.
-// Its environment is srun's own.
+// Its environment is srun's own but for the mark, which env sets: Slurm gives a
+// program srun's own value of a variable that --export=NAME=VALUE names, too.
 func remotely(span Span, rank int, command Command) Command {
 	cookie := cmp.Or(span.Cookie, "COOKIE")
 	command.Argv = slices.Concat([]string{
 		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + span.Nodes[rank].Name, "--kill-on-bad-exit=1", "--cpu-bind=none",
-		"--export=ALL," + process.CookieVariable + "=" + cookie,
+		"--export=ALL", "env", process.CookieVariable + "=" + cookie,
 	}, command.Argv)
 	return command
 }

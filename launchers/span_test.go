@@ -35,7 +35,7 @@ func commands(t *testing.T, kind Kind, spec Spec) []string {
 
 func TestCommandsOverNodes(t *testing.T) {
 	t.Parallel()
-	const srun = "srun --overlap --nodes=1 --ntasks=1 --nodelist=n2 --kill-on-bad-exit=1 --cpu-bind=none --export=ALL,BENCH_COOKIE="
+	const srun = "srun --overlap --nodes=1 --ntasks=1 --nodelist=n2 --kill-on-bad-exit=1 --cpu-bind=none --export=ALL env BENCH_COOKIE="
 	tp := Arg{"tp", number("16")}
 	for _, test := range []struct {
 		name string
