@@ -87,6 +87,12 @@ func serveEngine(t *testing.T, gap time.Duration) (*engine, load.Target) {
 // hang returns is the death of an agent.
 func places(t *testing.T, n int, version string) (all []Place, kill func(i int)) {
 	t.Helper()
+	return placesOf(t, n, version, func(int) Runner { return load.Run })
+}
+
+// placesOf are places whose agents drive passes by what run gives.
+func placesOf(t *testing.T, n int, version string, run func(i int) Runner) (all []Place, kill func(i int)) {
+	t.Helper()
 	var mu sync.Mutex
 	ends := map[int]net.Conn{}
 	var serving sync.WaitGroup
@@ -98,7 +104,7 @@ func places(t *testing.T, n int, version string) (all []Place, kill func(i int))
 			mu.Lock()
 			ends[i] = there
 			mu.Unlock()
-			serving.Go(func() { _ = Serve(context.Background(), there, Identity{Version: version, Host: name}, load.Run) })
+			serving.Go(func() { _ = Serve(context.Background(), there, Identity{Version: version, Host: name}, run(i)) })
 			return here, nil
 		}})
 	}
@@ -366,6 +372,36 @@ func TestTLSReachesAgents(t *testing.T) {
 			if (r.Failure == nil) != (c.want == "") || r.Failure != nil && !strings.Contains(r.Failure.Message, c.want) {
 				t.Errorf("%s: request %d: %v, want %q", c.name, i, r.Failure, c.want)
 			}
+		}
+	}
+}
+
+// TestEachAgentsCost: what each agent cost is told of it, and of the calibration
+// of its host, which stands for no other.
+func TestEachAgentsCost(t *testing.T) {
+	_, target := serveEngine(t, time.Millisecond)
+	all, _ := placesOf(t, 2, "v1", func(i int) Runner {
+		return func(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+			report, err := load.Run(ctx, opts, prompts, emit)
+			report.CPUSeconds, report.GCPauseS, report.CPUs = new(float64(i)+1), new(float64(i)+2), i+3
+			if i == 0 {
+				report.Calibration = &results.Calibration{CPU: "of host0"}
+			}
+			return report, err
+		}
+	})
+	d := &Driver{Places: all, Version: "v1"}
+	defer d.Close()
+	_, report, err := drive(t.Context(), t, d.Run, load.Options{Target: target}, somePrompts(4, 0))
+	if err != nil || len(report.Agents) != 2 || report.Calibration != nil {
+		t.Fatalf("Run = %+v, %v, want two agents and no calibration of all", report, err)
+	}
+	for i, a := range report.Agents {
+		if a.CPUSeconds == nil || *a.CPUSeconds != float64(i)+1 || a.GCPauseS == nil || *a.GCPauseS != float64(i)+2 || a.CPUs != i+3 || a.LateP99S == nil {
+			t.Errorf("agent %d: %+v, want its own cost", i, a)
+		}
+		if (a.Calibration != nil) != (i == 0) {
+			t.Errorf("agent %d has calibration %v", i, a.Calibration)
 		}
 	}
 }

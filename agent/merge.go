@@ -117,7 +117,8 @@ func (p *part) describe() results.AgentReport {
 		out.DriftS, out.OffsetBoundS = &drift, max(out.OffsetBoundS, p.after.bound.Seconds()+max(drift, -drift))
 	}
 	if p.report != nil {
-		out.CPUSeconds, out.LateP99S, out.LagP99S = p.report.CPUSeconds, p.report.LateP99S, p.report.LagP99S
+		out.CPUSeconds, out.CPUs, out.GCPauseS = p.report.CPUSeconds, p.report.CPUs, p.report.GCPauseS
+		out.LateP99S, out.LagP99S, out.Calibration = p.report.LateP99S, p.report.LagP99S, p.report.Calibration
 	}
 	return out
 }

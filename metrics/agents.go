@@ -24,3 +24,33 @@ func warnAgentClock(e Evidence) *results.Warning {
 	return warnf(results.WarnAgentClock, "the clock of agent %s is known within %.2f ms only, more than %.0f %% of the median time to first token: requests of different agents may be out of step by that; latencies of each are not touched",
 		worst.Name, worst.OffsetBoundS*1000, clockShare*100)
 }
+
+// sender is who sent requests: the client, or one of its agents.
+type sender struct {
+	name     string // as the subject of a sentence
+	lag, cpu *float64
+	cpus     int
+}
+
+// senders are the agents, each of which can be the limit while the others idle,
+// or the client itself.
+func senders(c *results.ClientReport) []sender {
+	if len(c.Agents) == 0 {
+		return []sender{{"it", c.LagP99S, c.CPUSeconds, c.CPUs}}
+	}
+	var all []sender
+	for _, a := range c.Agents {
+		all = append(all, sender{"agent " + a.Name, a.LagP99S, a.CPUSeconds, a.CPUs})
+	}
+	return all
+}
+
+// latest names who sent the latest.
+func latest(c *results.ClientReport) string {
+	for _, a := range c.Agents {
+		if a.LateP99S != nil && *a.LateP99S == *c.LateP99S {
+			return "agent " + a.Name
+		}
+	}
+	return "the client"
+}

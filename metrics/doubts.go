@@ -7,19 +7,21 @@ import (
 	"benchrig/results"
 )
 
-// warnClientLimit is the verdict that the client was the limit: it read late
-// what had arrived, or used up its cores.
+// warnClientLimit is the verdict that the client, or an agent of it, was the
+// limit: it read late what had arrived, or used up its cores.
 func warnClientLimit(e Evidence) *results.Warning {
 	if e.Client == nil {
 		return nil
 	}
 	var reasons []string
 	limit := lagLimit(e)
-	if lag := e.Client.LagP99S; lag != nil && *lag > limit {
-		reasons = append(reasons, fmt.Sprintf("it read bytes %.1f ms after they arrived (p99; %.1f ms is the limit)", *lag*1000, limit*1000))
-	}
-	if cpu, all := e.Client.CPUSeconds, e.Client.DurationS*float64(e.Client.CPUs); cpu != nil && all > 0 && *cpu > busyShare*all {
-		reasons = append(reasons, fmt.Sprintf("it used %.0f %% of %s", 100**cpu/all, cores(e.Client.CPUs)))
+	for _, s := range senders(e.Client) {
+		if s.lag != nil && *s.lag > limit {
+			reasons = append(reasons, fmt.Sprintf("%s read bytes %.1f ms after they arrived (p99; %.1f ms is the limit)", s.name, *s.lag*1000, limit*1000))
+		}
+		if all := e.Client.DurationS * float64(s.cpus); s.cpu != nil && all > 0 && *s.cpu > busyShare*all {
+			reasons = append(reasons, fmt.Sprintf("%s used %.0f %% of %s", s.name, 100**s.cpu/all, cores(s.cpus)))
+		}
 	}
 	if reasons == nil {
 		return nil

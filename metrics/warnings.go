@@ -180,8 +180,8 @@ func warnClientLate(e Evidence) *results.Warning {
 	if e.Client == nil || e.Client.LateP99S == nil || *e.Client.LateP99S <= lateS {
 		return nil
 	}
-	return warnf(results.WarnClientLate, "requests were sent up to %.1f ms later than intended (p99; %.0f ms is the limit): the client was too slow",
-		*e.Client.LateP99S*1000, lateS*1000)
+	return warnf(results.WarnClientLate, "requests were sent up to %.1f ms later than intended (p99; %.0f ms is the limit): %s was too slow",
+		*e.Client.LateP99S*1000, lateS*1000, latest(e.Client))
 }
 
 // warnRate compares the rate of sends with the rate of the schedule, so that

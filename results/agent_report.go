@@ -11,6 +11,10 @@ type AgentReport struct {
 	OffsetBoundS   float64  `json:"offset_bound_s"`            // its clock was never farther off than that from where it was taken to be
 	DriftS         *float64 `json:"drift_s"`                   // change of the offset over the pass; null: not known
 	CPUSeconds     *float64 `json:"cpu_s"`
+	CPUs           int      `json:"cpus,omitempty"` // cores it may use; 0: unknown
+	GCPauseS       *float64 `json:"gc_pause_s"`
 	LateP99S       *float64 `json:"late_p99_s"`
 	LagP99S        *float64 `json:"lag_p99_s"`
+
+	Calibration *Calibration `json:"calibration"` // of its host; null: "bench calibrate" was not run there
 }

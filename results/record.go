@@ -98,5 +98,5 @@ type ClientReport struct {
 
 	Agents []AgentReport `json:"agents,omitempty"` // none: the client ran in bench itself
 
-	Calibration *Calibration `json:"calibration,omitempty"` // of this machine, as "bench calibrate" stored it
+	Calibration *Calibration `json:"calibration,omitempty"` // of this machine, as "bench calibrate" stored it; none where agents sent
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"benchrig/agent"
-	"benchrig/load"
 )
 
 const loadAgentLong = `Send load for a bench on another host: what 'bench load --agent HOST' starts
@@ -46,7 +45,7 @@ func newLoadAgentCommand(e env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()}, load.Run)
+			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()}, newLoadDriver(e).Run)
 		},
 	}
 	cmd.Flags().BoolVar(&once, "delete-copy", false, "delete this program, which --copy-bench has put here")
