@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,6 +29,28 @@ func TestSweptBy(t *testing.T) {
 		if (err != nil) != test.fails || got.Clean() != test.clean {
 			t.Errorf("%s: sweptBy(%q) = %+v, %v, want clean %v, error %v", test.name, test.out, got, err, test.clean, test.fails)
 		}
+	}
+}
+
+// A hurry is told to a sweep that runs, and told again until it ends.
+func TestHurryIsTold(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `trap 'n=$((n+1)); [ $n -lt 2 ] || exit 7' USR1; echo; i=0; while [ $i -lt 600 ]; do i=$((i+1)); sleep 0.1; done`)
+	said, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hurry := make(chan struct{})
+	go func() {
+		_, _ = bufio.NewReader(said).ReadString('\n') // the trap is set
+		close(hurry)
+	}()
+	began := time.Now()
+	_ = runHurriedBy(cmd, hurry)
+	if code, took := cmd.ProcessState.ExitCode(), time.Since(began); code != 7 || took > 30*time.Second {
+		t.Errorf("runHurriedBy() ended with code %d after %v, want 7 by the second signal", code, took)
+	}
+	if err := runHurriedBy(exec.CommandContext(t.Context(), "true"), nil); err != nil {
+		t.Errorf("runHurriedBy() without a hurry = %v", err)
 	}
 }
 
