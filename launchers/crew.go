@@ -1,7 +1,6 @@
 package launchers
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -39,7 +38,7 @@ func (l *Launcher) muster(ctx context.Context, kind Kind, spec Spec) (*crew, *re
 		return nil, results.Failf(results.FailBadRecipe, "nodes: a server over several nodes needs a job of a cluster")
 	}
 	c := &crew{launcher: l, spec: spec}
-	if failure := c.look(ctx, kind); failure != nil {
+	if failure := c.look(ctx); failure != nil {
 		return nil, failure
 	}
 	limit := Server{spec: spec}
@@ -54,9 +53,9 @@ func (l *Launcher) muster(ctx context.Context, kind Kind, spec Spec) (*crew, *re
 }
 
 // look takes the baselines of the other nodes.
-func (c *crew) look(ctx context.Context, kind Kind) *results.Failure {
+func (c *crew) look(ctx context.Context) *results.Failure {
 	for _, node := range c.spec.Span.Nodes[1:] {
-		c.others = append(c.others, NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, Grace: cmp.Or(c.spec.StopGrace, kind.StopGrace), VRAM: c.spec.VRAM})
+		c.others = append(c.others, NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, VRAM: c.spec.VRAM})
 	}
 	proofs := c.sweep(ctx)
 	for i, proof := range proofs {

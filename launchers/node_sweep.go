@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"benchrig/results"
 )
@@ -22,8 +21,7 @@ type NodeSweep struct {
 	Node     string
 	Cookie   string
 	Baseline []results.VRAMProof // nil: to be read
-	Grace    time.Duration       // from SIGTERM to SIGKILL
-	Hurry    <-chan struct{}     // closed: no grace any more; nil: nobody is in a hurry
+	Hurry    <-chan struct{}     // closed: SIGKILL at once; nil: nobody is in a hurry
 	VRAM     VRAMPolicy
 }
 
@@ -38,7 +36,6 @@ func (c Cleaner) Sweep(ctx context.Context, sweep NodeSweep) results.NodeProof {
 	for _, p := range left.Processes() {
 		out.Ended = append(out.Ended, p.PID)
 	}
-	c.Grace = sweep.Grace
 	ctx, free := unlessHurried(ctx, sweep.Hurry)
 	defer free()
 	proof, err := c.End(ctx, left)

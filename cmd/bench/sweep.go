@@ -30,11 +30,11 @@ JSON what was found: the processes that carry the cookie, and the memory of the
 GPUs that the job may use. 'bench job' starts it by srun on the other nodes of
 its job, before a server to read how much memory is in use, and after it to wait
 until no more is; by hand it is of no use. SIGUSR1 says that somebody is in a
-hurry: what is left gets no grace.`
+hurry: what is left gets SIGKILL at once.`
 
 type sweepOptions struct {
 	cookie, baseline string
-	grace, wait      time.Duration
+	wait             time.Duration
 	tolerance        int64
 	hurry            bool
 }
@@ -50,10 +50,9 @@ func newSweepCommand(e env) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&o.cookie, "cookie", "", "value of BENCH_COOKIE of the processes to end")
 	fs.StringVar(&o.baseline, "baseline", "", "JSON of the memory in use before; without it that is read")
-	fs.DurationVar(&o.grace, "grace", 0, "from SIGTERM to SIGKILL; 0 is 30s")
 	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait for memory; 0 is the vendor's usual")
 	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as back; 0 is the usual")
-	fs.BoolVar(&o.hurry, "hurry", false, "give no grace, as after SIGUSR1")
+	fs.BoolVar(&o.hurry, "hurry", false, "SIGKILL at once, as after SIGUSR1")
 	return cmd
 }
 
@@ -67,7 +66,7 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	if len(o.cookie) < shortestCookie {
 		return usageError(fmt.Errorf("--cookie %q: want at least %d characters", o.cookie, shortestCookie))
 	}
-	sweep := launchers.NodeSweep{Cookie: o.cookie, Grace: o.grace}
+	sweep := launchers.NodeSweep{Cookie: o.cookie}
 	if o.baseline != "" {
 		if err := json.Unmarshal([]byte(o.baseline), &sweep.Baseline); err != nil {
 			return usageError(fmt.Errorf("--baseline: %w", err))
@@ -105,20 +104,20 @@ func grantedCleaner(ctx context.Context, e env) (with launchers.Cleaner, free fu
 // nodeSweeper has the other nodes of a job look at themselves.
 type nodeSweeper struct{ e env }
 
-// Limits of a sweep beside its grace.
+// Limits of a sweep.
 const (
 	sweepVRAM = 15 * time.Minute // the longest that a vendor's GPUs are waited for
-	sweepStep = 2 * time.Minute  // for Slurm to start it and tell of its end
+	sweepStep = 2 * time.Minute  // for Slurm to start it and tell of its end, and for what is left to end
 )
 
 // Sweep implements launchers.NodeSweeper.
 func (n nodeSweeper) Sweep(ctx context.Context, sweep launchers.NodeSweep) (results.NodeProof, error) {
 	argv := []string{
 		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + sweep.Node, "--cpu-bind=none", "--export=ALL", n.e.self,
-		"sweep", "--cookie", sweep.Cookie, "--grace", sweep.Grace.String(),
+		"sweep", "--cookie", sweep.Cookie,
 		"--vram-timeout", sweep.VRAM.Timeout.String(), "--vram-tolerance", strconv.FormatInt(sweep.VRAM.Tolerance, 10),
 	}
-	limit := sweep.Grace + sweepStep
+	limit := sweepStep
 	if sweep.Baseline != nil {
 		text, err := json.Marshal(sweep.Baseline)
 		if err != nil {
