@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"time"
 
@@ -80,29 +78,15 @@ func newJob(o *load.Options, s share, prompts []load.Prompt) (*job, []load.Promp
 
 // options are the job's for load, without its callbacks.
 func (j *job) options() load.Options {
-	o := load.Options{
+	trusted, _ := load.Trust(j.Target.CA, j.Target.Insecure) // of a CA that is no PEM nobody is believed
+	return load.Options{
 		Arrivals: j.Arrivals, MaxConcurrency: j.Concurrency, IgnoreEOS: j.IgnoreEOS, Temperature: j.Temperature, Sampling: j.Sampling,
 		Bodies: j.Bodies, NoStream: j.NoStream, ThinkTime: j.ThinkTime, Timeouts: j.Timeouts, Duration: j.Duration, DrainLimit: j.DrainLimit,
 		Repeat: j.Repeat, ReuseConnections: j.Reuse, Transport: j.Transport, KeepText: j.KeepText, ProgressPeriod: j.Progress,
 		Target: load.Target{
 			BaseURLs: j.Target.BaseURLs, Path: j.Target.Path, API: j.Target.API, Model: j.Target.Model, Headers: j.Target.Headers,
 			Body: j.Target.Body, UnixSocket: j.Target.UnixSocket, MaxTokensField: j.Target.MaxTokensField,
-			TLS: j.Target.tls(), CA: j.Target.CA,
+			TLS: trusted, CA: j.Target.CA,
 		},
 	}
-	return o
-}
-
-// tls are the TLS settings on the agent's host; nil: that host's authorities
-// decide. Of a CA that is no PEM nobody is believed.
-func (t *target) tls() *tls.Config {
-	switch {
-	case t.Insecure:
-		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // asked for by the user
-	case len(t.CA) == 0:
-		return nil
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(t.CA)
-	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 }

@@ -2,10 +2,9 @@ package harness
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"fmt"
 	"os"
 
+	"benchrig/load"
 	"benchrig/results"
 )
 
@@ -13,19 +12,14 @@ import (
 // PEM file, whose content is returned too, any with insecure, else those of the
 // system's authorities (nil).
 func TLSConfig(ca string, insecure bool) (config *tls.Config, authorities []byte, err error) {
-	switch {
-	case insecure:
-		return &tls.Config{InsecureSkipVerify: true}, nil, nil
-	case ca == "":
-		return nil, nil, nil
+	if ca != "" && !insecure {
+		if authorities, err = os.ReadFile(ca); err != nil {
+			return nil, nil, results.Failf(results.FailBadRecipe, "read tls.ca: %v", err)
+		}
 	}
-	authorities, err = os.ReadFile(ca)
-	if err != nil {
-		return nil, nil, results.Failf(results.FailBadRecipe, "read tls.ca: %v", err)
+	config, ok := load.Trust(authorities, insecure)
+	if !ok {
+		return nil, nil, results.Failf(results.FailBadRecipe, "read tls.ca %s: no PEM certificate in it", ca)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(authorities) {
-		return nil, nil, results.Failf(results.FailBadRecipe, "read tls.ca %s: %v", ca, fmt.Errorf("no PEM certificate in it"))
-	}
-	return &tls.Config{RootCAs: pool}, authorities, nil
+	return config, authorities, nil
 }

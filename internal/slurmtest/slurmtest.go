@@ -154,7 +154,11 @@ func (c *Cluster) StartNode(node string) {
 // the cluster has noticed.
 func (c *Cluster) KillNode(node string) {
 	c.t.Helper()
-	if err := syscall.Kill(c.pid("slurmd-"+node+".pid"), syscall.SIGKILL); err != nil {
+	pid := c.pid("slurmd-" + node + ".pid")
+	if pid == 0 { // as a target, 0 is everything around this process
+		c.t.Fatalf("no slurmd of node %s is known", node)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		c.t.Fatal(err)
 	}
 }
