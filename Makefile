@@ -33,7 +33,7 @@ test: ## all tests; with the race detector where a C compiler is at hand, but fo
 .PHONY: chaos
 chaos: ## every fault and 50 kills of bench itself, and those of a cluster; prints the table of faults and outcomes (8 minutes)
 	@mkdir -p .cache; echo 'every word goes to .cache/chaos.log'; \
-	  { BENCH_CHAOS=full $(GO) test ./chaos -count=1 -timeout 20m -v && \
+	  { BENCH_CHAOS=full $(GO) test ./internal/chaos -count=1 -timeout 20m -v && \
 	    BENCH_CHAOS=full $(GO) test ./cmd/bench -run TestClusterFaults -count=1 -timeout 20m; } > .cache/chaos.log 2>&1; status=$$?; \
 	  grep -v '^=== ' .cache/chaos.log; exit $$status
 

@@ -1,4 +1,4 @@
-module benchrig
+module github.com/benchrig/bench
 
 go 1.26.0
 

@@ -1,5 +1,5 @@
-// Package benchrig holds no code: its tests check the layout of the module.
-package benchrig
+// Package bench holds no code: its tests check the layout of the module.
+package bench
 
 import (
 	"go/parser"
@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 )
+
+// module is the path of this module.
+const module = "github.com/benchrig/bench"
 
 // rule says what a package may import of ours and what it must not import at
 // all. Every package of the module has one; tests are exempt.
@@ -33,11 +36,11 @@ var rules = map[string]rule{
 	"dataset":                {ours: []string{"dataset/prng", "dataset/tokenizer", "dataset/pickle"}, never: noSystem},
 	"dataset/prng":           {never: pure},
 	"dataset/tokenizer":      {never: noSystem},
-	"bundle":                 {ours: []string{"results"}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
-	"calibrate":              {ours: []string{"load", "results", "metrics"}, never: noCLI},
-	"tinygguf":               {never: pure},
-	"llamabench":             {never: pure},
-	"importer":               {ours: []string{"results", "metrics", "llamabench"}, never: pure},
+	"results/bundle":         {ours: []string{"results"}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
+	"load/calibrate":         {ours: []string{"load", "results", "metrics"}, never: noCLI},
+	"internal/tinygguf":      {never: pure},
+	"internal/llamabench":    {never: pure},
+	"internal/importer":      {ours: []string{"results", "metrics", "internal/llamabench"}, never: pure},
 	"dataset/pickle":         {never: pure},
 	"metrics":                {ours: []string{"results"}, never: pure},
 	"report":                 {ours: []string{"results", "metrics"}, never: noSystem},
@@ -47,17 +50,17 @@ var rules = map[string]rule{
 	"launchers":              {ours: []string{"results", "launchers/process"}, never: noCLI},
 	"launchers/process":      {ours: []string{"results"}, never: append([]string{"net/http"}, noCLI...)},
 	"load":                   {ours: []string{"results"}, never: append([]string{"os/exec"}, noCLI...)},
-	"agent":                  {ours: []string{"load", "results"}, never: append([]string{"net/http", "os/exec", "os"}, noCLI...)},
-	"simserver":              {never: append([]string{"os/exec"}, noCLI...)},
-	"live":                   {ours: []string{"results"}, never: noSystem},
-	"live/web":               {ours: []string{"live", "results"}, never: append([]string{"os", "os/exec"}, noCLI...)},
-	"state":                  {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness":                {ours: []string{"scenarios", "hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "llamabench", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"vllmcli":                {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
-	"hooks":                  {ours: []string{"results", "scenarios", "launchers/process"}, never: noCLI},
-	"suite":                  {ours: []string{"results", "scenarios", "profiles"}, never: append([]string{"os"}, noSystem...)},
-	"slurm":                  {never: noCLI},
-	"doctor":                 {ours: []string{"gpu", "results"}, never: noCLI},
+	"load/agent":             {ours: []string{"load", "results"}, never: append([]string{"net/http", "os/exec", "os"}, noCLI...)},
+	"launchers/simserver":    {never: append([]string{"os/exec"}, noCLI...)},
+	"report/live":            {ours: []string{"results"}, never: noSystem},
+	"report/live/web":        {ours: []string{"report/live", "results"}, never: append([]string{"os", "os/exec"}, noCLI...)},
+	"harness/state":          {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness":                {ours: []string{"scenarios", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "internal/llamabench", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"load/vllmcli":           {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
+	"harness/hooks":          {ours: []string{"results", "scenarios", "launchers/process"}, never: noCLI},
+	"harness/suite":          {ours: []string{"results", "scenarios", "profiles"}, never: append([]string{"os"}, noSystem...)},
+	"harness/slurm":          {never: noCLI},
+	"harness/doctor":         {ours: []string{"gpu", "results"}, never: noCLI},
 	"cmd/bench":              {ours: []string{"*"}},
 	"internal/fakeengine":    {},
 	"internal/fakecontainer": {},
@@ -79,9 +82,9 @@ var onlyUser = map[string]string{
 	"github.com/dlclark/regexp2/v2":      "dataset/tokenizer",
 	"github.com/parquet-go/parquet-go":   "dataset",
 	"gonum.org/v1/plot":                  "report/chart",
-	"charm.land/bubbletea/v2":            "live",
-	"charm.land/lipgloss/v2":             "live",
-	"github.com/VictoriaMetrics/metrics": "live/web",
+	"charm.land/bubbletea/v2":            "report/live",
+	"charm.land/lipgloss/v2":             "report/live",
+	"github.com/VictoriaMetrics/metrics": "report/live/web",
 }
 
 func TestLayout(t *testing.T) {
@@ -101,7 +104,7 @@ func TestLayout(t *testing.T) {
 
 func checkImport(t *testing.T, pkg string, r rule, file, imported string) {
 	t.Helper()
-	if own, isOurs := strings.CutPrefix(imported, "benchrig/"); isOurs {
+	if own, isOurs := strings.CutPrefix(imported, "github.com/benchrig/bench/"); isOurs {
 		if !slices.Contains(r.ours, own) && !slices.Contains(r.ours, "*") {
 			t.Errorf("%s: package %s must not import %s", file, pkg, own)
 		}
@@ -110,9 +113,9 @@ func checkImport(t *testing.T, pkg string, r rule, file, imported string) {
 	if slices.Contains(r.never, imported) {
 		t.Errorf("%s: package %s must not import %s", file, pkg, imported)
 	}
-	for module, user := range onlyUser {
-		if (imported == module || strings.HasPrefix(imported, module+"/")) && pkg != user {
-			t.Errorf("%s: only %s may import %s", file, user, module)
+	for other, user := range onlyUser {
+		if (imported == other || strings.HasPrefix(imported, other+"/")) && pkg != user {
+			t.Errorf("%s: only %s may import %s", file, user, other)
 		}
 	}
 }

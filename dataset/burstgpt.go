@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // burstModel is the model whose rows vLLM's client uses.

@@ -10,7 +10,7 @@ package dataset
 import (
 	"context"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // Spec says which prompts to make.

@@ -3,7 +3,7 @@ package dataset
 import (
 	"math"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // plan is what vLLM's random dataset draws before it writes a prompt.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"benchrig/dataset"
+	"github.com/benchrig/bench/dataset"
 )
 
 func ExampleBuild() {

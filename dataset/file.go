@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"reflect"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // oversample makes the set of a file's prompts. When they are fewer than asked,

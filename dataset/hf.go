@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // hfFields are the columns that prompts are looked for in, the best first.

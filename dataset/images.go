@@ -10,7 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // Limits of made images: a side, those of one prompt, all data of a set.

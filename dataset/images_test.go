@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 func TestImages(t *testing.T) {

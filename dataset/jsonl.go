@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // buildJSONL reads a file with one JSON object a line:

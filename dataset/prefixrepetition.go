@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // Sizes of vLLM's prefix_repetition where none is asked.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // coder writes ids as text that has a set number of tokens.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // wordsNote goes with texts whose lengths nobody counted.

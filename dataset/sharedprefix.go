@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // buildSharedPrefix makes groups of prompts: each group begins with a prefix of

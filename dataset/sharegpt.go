@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // Limits of vLLM's client on a ShareGPT conversation, in tokens.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // sonnetTask is what vLLM's client puts before the lines.

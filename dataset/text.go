@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // bytesAToken is how much of a text is read for a token, at first.

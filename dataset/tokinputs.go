@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/dataset/pickle"
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/pickle"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // tokInputsField is the column that prompts stand in unless Field says another.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // traceRow is one request of a timed trace.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // amdTable is what the driver's binary table gpu_metrics says. Its layouts are

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // amdToolHolders asks amd-smi, then rocm-smi, for the processes that hold

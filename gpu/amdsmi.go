@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // amdSMISampler asks amd-smi, in several calls: one flag that a version, or a

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // parseAMDEntries reads what amd-smi prints with --json: an object for each

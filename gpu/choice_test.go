@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func kindSaying(name string, openErr error, readings []Reading, readErr error) samplerKind {

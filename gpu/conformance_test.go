@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 var update = flag.Bool("update", false, "write what samplers make of captures beside them; review every change")

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // hardwareRounds is how many readings of each sampler are compared.

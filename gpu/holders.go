@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // smiHolders asks nvidia-smi which processes compute on which GPU.

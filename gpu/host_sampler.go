@@ -8,7 +8,7 @@ import (
 	"github.com/shirou/gopsutil/v3/load"
 	"github.com/shirou/gopsutil/v3/mem"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // hostPeriod is how often the host is read.

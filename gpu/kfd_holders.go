@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // amdHolders lists the clients of ROCm's compute driver that hold video memory

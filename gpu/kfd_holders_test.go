@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func TestAMDHolders(t *testing.T) {

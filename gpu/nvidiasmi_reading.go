@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // smiReadingFields is what a reading is made of. index comes first: with

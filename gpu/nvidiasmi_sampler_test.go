@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const helpGPU = `List of valid properties to query for the switch "--query-gpu=":

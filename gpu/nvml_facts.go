@@ -8,7 +8,7 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // nvmlSettings is the part of a device handle that says what it is set to.

@@ -13,7 +13,7 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // fakeGPU answers for a driver. Calls that it does not have end the test by a

@@ -5,7 +5,7 @@ package gpu
 import (
 	"errors"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // errNoNVML says that this build cannot ask the driver's library.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Sample is one reading of a GPU or of the host, or why there is none.

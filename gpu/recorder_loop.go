@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // hangLimit is when a reading that does not come is reported as a gap.

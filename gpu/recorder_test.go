@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // fakeSampler reads what its function says.

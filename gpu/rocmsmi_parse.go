@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // rocmCard is what rocm-smi says of one card.

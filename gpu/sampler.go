@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Sampler reads all devices of one source.

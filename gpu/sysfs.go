@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // sysfsSampler reads what the amdgpu driver writes to sysfs: no program, and

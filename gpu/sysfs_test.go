@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"benchrig/internal/fakegpu"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakegpu"
+	"github.com/benchrig/bench/results"
 )
 
 // fakeBox is a server with n MI300X.

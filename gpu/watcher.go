@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Watcher tells how much memory of GPUs is in use and by whom: what a

@@ -3,8 +3,8 @@ package harness
 import (
 	"context"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // HookRunner runs what a scenario puts around the measuring.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // What was done for the state of the prefix cache.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestCacheStateOfSteps(t *testing.T) {

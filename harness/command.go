@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // writeCommands leaves the command of each server in the life's folder, as

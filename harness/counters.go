@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // Counters of an engine may lag behind its last answer: they are read again

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestDevicesOf(t *testing.T) {

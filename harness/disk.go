@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestFullDiskEndsTheRun(t *testing.T) {

@@ -10,9 +10,9 @@ package harness
 import (
 	"context"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // Launcher starts one server and returns when it has answered with a token,

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // LoadJob is one measured pass of the client over servers that are up, with

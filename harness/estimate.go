@@ -3,9 +3,9 @@ package harness
 import (
 	"math"
 
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // The estimate of a plan is a rough promise, so its assumptions are printed

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // shareOf is the load that one replica gets of which several are to be

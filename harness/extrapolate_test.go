@@ -7,9 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestShareOf(t *testing.T) {

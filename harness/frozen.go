@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"benchrig/dataset"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Folders of a run with the prompts that it has sent: measured ones, and those

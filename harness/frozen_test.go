@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"benchrig/dataset"
-	"benchrig/results"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/results"
 )
 
 // frozenIn writes a set of prompts as a run keeps it.

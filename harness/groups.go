@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Groups splits the plan for jobs that may run at the same time on different

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/harness"
-	"benchrig/results"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/results"
 )
 
 // planned is a plan of two variants, two points and two repeats whose servers

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"benchrig/hooks"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // fakeHooks tells its world's story what it was asked to do.

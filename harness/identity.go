@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // endBytes is how much of the beginning and of the end of a file tells it from

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestFilesAndTheirChanges(t *testing.T) {

@@ -3,7 +3,7 @@ package harness
 import (
 	"context"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // exclusive is a Server that can tell whether somebody else got a part of its

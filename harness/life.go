@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // launch starts the servers of a life, one after the other: engines that

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/load"
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // livePeriod is the time between two looks at what a run is doing.

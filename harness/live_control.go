@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Control lets somebody end parts of a run while it runs. All methods may be

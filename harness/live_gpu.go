@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // staleGPU is the age from which on a reading of a GPU would pass for the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // outlook works out how long what runs now and the rest of the run will take,

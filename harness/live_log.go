@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // fillLog tells the end of the log of the life's newest server, and what it

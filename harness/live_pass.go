@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // liveWindow is results.LiveWindowS.

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/llamabench"
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // benchProgram is the program of a step as hooks, telemetry and the stop see

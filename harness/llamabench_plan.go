@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/llamabench"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/llamabench"
+	"github.com/benchrig/bench/internal/llamabench"
 )
 
 // TestEnded is a test that llama-bench has measured; Message says which, and

@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // printed is a line of llama-bench's output.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"path/filepath"
 
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // restartOf is the scenario's policy, or that of a method whose steps each have

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // decision says what is done with a planned step, now that it is its turn. It

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/load"
-	"benchrig/metrics"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // curveDriver answers as a server whose time to the first token follows from

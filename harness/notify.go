@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/hooks"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Notifier tells somebody how a run goes. It works after ctx has ended, takes

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // How long the news of a server's end may come after its connections broke: a

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // brokenDriver answers every prompt with the same failure.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // cell is one step before it has a name: indices into the scenario.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // testScenario has variants a, b and points c1, c2 with two repeats.

@@ -3,10 +3,10 @@ package harness
 import (
 	"slices"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Box is what a plan needs to know of the machine.

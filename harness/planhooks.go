@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // PlannedHook is something that will be run around the measuring. Secrets in

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // room is what a server takes, as it says itself.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // identified is a server that says who it is.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // RecipeWarnings lists what is known to be wrong with the recipes of a

@@ -1,10 +1,10 @@
 package harness
 
 import (
-	"benchrig/launchers"
-	"benchrig/metrics"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // priced adds to a step what it cost, where the scenario has a price.

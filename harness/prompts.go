@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 
-	"benchrig/dataset"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // promptCache keeps prompt sets of a run: variants of one model get the very

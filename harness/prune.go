@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"benchrig/metrics"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // PrunePolicy is when a scenario leaves out points; nil: never.

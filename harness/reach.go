@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"os"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // reachable are the addresses of servers as the load client has them: where it

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestReachable(t *testing.T) {

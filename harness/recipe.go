@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // recipes turns a variant into the specs of its servers, one a replica. The

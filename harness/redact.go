@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"benchrig/launchers"
+	"github.com/benchrig/bench/launchers"
 )
 
 // redactLogs takes the secrets out of the logs of a life that has ended:

@@ -3,7 +3,7 @@ package harness
 import (
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // pace is what a run has learned of its own speed.

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestRunDeadlineDropsLaterRepeats(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // newResult is the result of an attempt before anything is known of it.

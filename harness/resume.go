@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Resume is what a run that goes on knows of its former life. Make it with

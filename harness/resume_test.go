@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // interrupted runs a scenario that is ended in a drive.

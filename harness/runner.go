@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Runner carries out a plan, step by step, into a results folder.

@@ -6,10 +6,10 @@ import (
 	"math"
 	"time"
 
-	"benchrig/dataset"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Schedule says when requests leave.

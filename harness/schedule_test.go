@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"benchrig/dataset"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestScheduleApply(t *testing.T) {

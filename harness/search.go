@@ -3,9 +3,9 @@ package harness
 import (
 	"fmt"
 
-	"benchrig/metrics"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // SearchPolicy is the load that a scenario looks for; nil: none.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 const (

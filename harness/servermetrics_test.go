@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // tellingServer tells prepared metrics, one map a look, the last for ever.

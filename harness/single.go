@@ -4,10 +4,10 @@ import (
 	"context"
 	"maps"
 
-	"benchrig/dataset"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Single is one load point on one server that is up already, outside of a

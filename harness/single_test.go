@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // A single point has warm-ups of its own, as long in the prompt and short in

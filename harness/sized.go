@@ -1,8 +1,8 @@
 package harness
 
 import (
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // sized is a load point on a server, whose longest context may decide how long

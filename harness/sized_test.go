@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // lengthTeller is a server of which only what it says of itself counts.

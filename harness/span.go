@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // meetingPort is how far above the port of the API the nodes of a server meet.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // overNodes is a scenario on two nodes, of which one variant needs both.

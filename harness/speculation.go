@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // drafted is what a server did with drafted tokens over a pass, by the best

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 func TestDrafted(t *testing.T) {

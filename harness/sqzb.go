@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // withSecondPass plans the life of the second pass behind that of the first:

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/launchers"
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // cacheShift is how far the shares of prompt tokens found in a prefix cache may

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // portsOf are the ports of servers, so that others can take them.

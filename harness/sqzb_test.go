@@ -13,11 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // passWorld is a world whose answers are as long as asked, and whose passes

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // runStep runs one attempt of a step on servers that are up: prompts, warm-up,

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/metrics"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Telemetry reads GPUs and host beside a run.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // doubtTelemetry adds the doubts that a step's telemetry gives. Those that the

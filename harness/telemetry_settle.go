@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // When a clock counts as calm.

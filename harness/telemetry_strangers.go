@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/results"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/results"
 )
 
 const (

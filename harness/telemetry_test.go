@@ -15,11 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // fakeGPUs is a Telemetry of two GPUs that a test scripts.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // keptBefore is how far back samples are kept that were read before second 0.

@@ -4,8 +4,8 @@ import (
 	"crypto/tls"
 	"os"
 
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // TLSConfig says which certificates to believe: those of the authorities in a

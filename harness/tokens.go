@@ -3,10 +3,10 @@ package harness
 import (
 	"context"
 
-	"benchrig/dataset"
-	"benchrig/dataset/tokenizer"
-	"benchrig/launchers"
-	"benchrig/results"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/dataset/tokenizer"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // TokenCounter is what counts the tokens of prompts and answers: a tokenizer's

@@ -3,9 +3,9 @@ package harness
 import (
 	"maps"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // seenBy are the GPUs that a server of a variant sees which is not placed on

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // watchdog ends a pass in which requests are outstanding and none gets a token

@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // hang plays a client whose requests get no token in a drive, and tells its

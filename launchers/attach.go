@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Attach gives a server that runs already, without asking it anything: the

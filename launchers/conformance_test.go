@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/results"
 )
 
 // stage is one course that a server's start can take.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // container is a server in a container. Its processes are children of the

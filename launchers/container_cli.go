@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // containerLimits bound every call of a container engine's client: the client

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // ContainerLeftovers lists the containers that an engine ("docker", "podman")

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // Stop ends the container: stop, kill, removal, each with a time limit of its

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakecontainer"
-	"benchrig/internal/fakeengine"
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakecontainer"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // boxed are the kinds that can run in a container.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/launchers/process"
+	"github.com/benchrig/bench/launchers/process"
 )
 
 const (

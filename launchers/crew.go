@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // crew is what runs beside the program of a server over several nodes. A nil

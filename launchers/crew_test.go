@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/results"
 )
 
 // fakeSrun runs the program of a step on this machine.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Discovery is what a server that runs already says of itself.

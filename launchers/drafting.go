@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Drafts says whether a recipe makes its engine decode speculatively, and how

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/launchers/process"
+	"github.com/benchrig/bench/launchers/process"
 )
 
 // inheritedHygiene are variables of our own environment that would silently

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // execution is a server as it runs: a process tree of ours, or a container,

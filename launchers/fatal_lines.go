@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // fatal makes one FatalLine of regular expressions that mean the same.

@@ -3,7 +3,7 @@ package launchers
 import (
 	"context"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // GPUMemory is what a launcher needs to know of video memory: for the baseline

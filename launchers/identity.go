@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Identity is who answers at an address, as far as it tells. What it does not

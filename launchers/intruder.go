@@ -3,7 +3,7 @@ package launchers
 import (
 	"context"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Intruder is the failure of a server beside which somebody else listens by

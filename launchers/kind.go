@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Spec is one server to launch: one replica of a variant, everything decided.

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // Launcher starts servers. The zero value journals nothing and gives servers

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/results"
 )
 
 // portsTaken keeps parallel tests of this process from getting one port twice.

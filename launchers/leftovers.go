@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // Leftover is what there still is of a server that was left behind.

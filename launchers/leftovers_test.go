@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 func TestOpenLives(t *testing.T) {

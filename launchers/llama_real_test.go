@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/tinygguf"
+	"github.com/benchrig/bench/internal/tinygguf"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // realLlama prepares a launch of the llama-server that BENCH_LLAMA_SERVER

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // LlamaBench is llama.cpp's own benchmark program, which loads models itself

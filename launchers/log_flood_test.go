@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // A server that floods its log costs neither memory nor time without bound,

@@ -6,9 +6,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"benchrig/internal/fakecontainer"
-	"benchrig/internal/fakeengine"
-	"benchrig/launchers/process"
+	"github.com/benchrig/bench/internal/fakecontainer"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/process"
 )
 
 func TestMain(m *testing.M) {

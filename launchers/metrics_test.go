@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/internal/fakeengine"
+	"github.com/benchrig/bench/internal/fakeengine"
 )
 
 // Pages of engines as their versions show them, shortened.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // NodeSweeper looks at other nodes of the job.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // OpenLife is a server of which a journal does not say that it is gone: the

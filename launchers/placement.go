@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Place gives each of replicas servers perReplica GPUs of its own, in order:

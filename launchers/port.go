@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/results"
 )
 
 // engineMemory is GPU memory that is taken while a server is there, and comes

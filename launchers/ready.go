@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const (

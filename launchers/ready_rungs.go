@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // ladder is what a server must show, in order. The names are those of

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"benchrig/load"
-	"benchrig/results"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
 )
 
 // behind is a server whose API stands below a prefix and asks for who is

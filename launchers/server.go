@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // Server is one server that has answered with a token, until Stop.

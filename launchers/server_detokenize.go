@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Detokenize returns the text of token ids as the server writes it. It is an

@@ -3,8 +3,8 @@ package launchers
 import (
 	"slices"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // lookAtTree makes whoever is a member now stay one in our eyes, whatever it

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // tokenizeDialect is how a server wants to be asked for tokens.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // simulatorKind is the server embedded in our own program. It speaks as vLLM

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Smoke is a request that must succeed before anything is measured. A server

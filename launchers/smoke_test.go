@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/results"
 )
 
 // running is an OpenAI-like server that runs already. Paths that it is not

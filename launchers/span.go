@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/launchers/process"
+	"github.com/benchrig/bench/launchers/process"
 )
 
 // Node is a machine of the job.

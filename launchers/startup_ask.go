@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Description is a path under which a server describes itself in JSON. A

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/launchers/process"
-	"benchrig/results"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // toolLook is how often the processes of a program that measures are looked at:

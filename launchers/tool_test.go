@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // toolBench is one test's launcher for a program that is a shell script.

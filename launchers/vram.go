@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // vramProving is the wait for memory after the processes of a server are gone.

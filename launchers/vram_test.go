@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const giga = 1 << 30

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 // maybeInf is a number that the reference client writes as "inf" at times.

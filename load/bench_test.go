@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func BenchmarkSSE(b *testing.B) {

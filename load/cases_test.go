@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // peerResult is what vLLM's newest client made of a case.

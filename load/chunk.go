@@ -1,6 +1,6 @@
 package load
 
-import "benchrig/results"
+import "github.com/benchrig/bench/results"
 
 // chunk is what one data event of a stream carried, in terms that all
 // dialects share. Its byte slices are valid until the next event.

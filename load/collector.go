@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // collector passes records on, one at a time, and sums up what the client

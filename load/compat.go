@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // compatReader follows what the parsers of vLLM's clients would make of the

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // clientParser is the way in which a generation of vLLM's client cuts a stream

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // unsent turns the error of a request that got no answer into a failure.

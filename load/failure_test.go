@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func TestFailures(t *testing.T) {

@@ -3,7 +3,7 @@ package load
 import (
 	"errors"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // refusedKept is how many bytes of an answer that is no stream are read: ample

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func TestLimits(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"crypto/tls"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Target is where requests go.

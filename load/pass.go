@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // pass is one drive of the client over a list of prompts.

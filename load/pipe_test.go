@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // pipeServer serves requests over in-memory connections, so that tests run in

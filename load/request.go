@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // request is one request that is due.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Run sends every prompt at its time and emits one record for each request

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // selfUse is what this process has used up since its start.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // sending is one request from before it is due to the end of its answer.

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // rawServer answers each request on loopback with bytes that answer writes to

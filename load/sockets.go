@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const (

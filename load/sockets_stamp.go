@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // stepLimit is by how much wall and monotonic clock may part between two

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // stampWith reads its clocks from a list, whose last entry stays.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // transportEnv makes every test of the package use the transport it names.

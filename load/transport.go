@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // idleLimit is how long, with ReuseConnections, an unused connection is kept: shorter than the 5 s

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // drainLimit is how long the end of an answer may take once nothing more is

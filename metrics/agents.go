@@ -1,6 +1,6 @@
 package metrics
 
-import "benchrig/results"
+import "github.com/benchrig/bench/results"
 
 // clockShare is the part of the median time to first token that the doubt about
 // an agent's clock may come to.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func TestWarnAgentClock(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const (

@@ -3,7 +3,7 @@ package metrics
 import (
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Cell is one variant at one point of the load sweep: its repeats together.

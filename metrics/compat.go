@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Generations are the clients whose readings go into a result.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // outputs are the requests of a case as vLLM's client stored them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 const (

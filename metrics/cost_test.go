@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // costly is a step of 100 s with 50,000 output and 150,000 input tokens in 200

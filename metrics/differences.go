@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // differences counts why two readings of a pass differ, and what that does.

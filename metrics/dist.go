@@ -1,6 +1,6 @@
 package metrics
 
-import "benchrig/results"
+import "github.com/benchrig/bench/results"
 
 // Describe summarizes a sample. Figures of an empty sample are null.
 func Describe(sample, percentiles []float64) results.Dist {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // printed is one result block of a published comparison: counts and duration

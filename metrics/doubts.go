@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // warnClientLimit is the verdict that the client, or an agent of it, was the

@@ -3,7 +3,7 @@ package metrics
 import (
 	"math"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Level is a quantity from AtS until the next level.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // parseRecords reads the test language: a line a request, words in any order.

@@ -3,7 +3,7 @@ package metrics
 import (
 	"math"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // outputLengths compares asked with received lengths; null without an answer

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // testFigures are the tests of llama.cpp's benchmark as figures: the same test

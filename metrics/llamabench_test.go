@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // What the program sweeps beside the test makes another figure; what differs

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // NamedFigure is a figure of a step that a condition names.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // NodeEffect says what the machines of a run did to one figure: how far server

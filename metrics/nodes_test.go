@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // onNodes is a cell of one life a value, on nodes in turn.

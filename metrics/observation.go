@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // isToken says which chunks carry tokens in the headline reading: those with

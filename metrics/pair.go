@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Pair is a candidate beside the baseline at one point of the load.

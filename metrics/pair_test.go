@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // life is a measured repeat on a server life of its own.

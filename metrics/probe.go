@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // ProbeOutcome is what a step of a search said of its load.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // NextLoad is what a search does after what it has seen.

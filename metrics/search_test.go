@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func rateSearch(from, to float64) results.SearchPolicy {

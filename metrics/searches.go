@@ -3,7 +3,7 @@ package metrics
 import (
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // SearchRun is one search of a run: that of a variant in a repeat.

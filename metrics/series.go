@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // longestSeries limits the seconds of a series: a day.

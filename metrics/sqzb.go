@@ -3,7 +3,7 @@ package metrics
 import (
 	"fmt"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // SQZB derives the figures of method sqzb from its two passes. Latencies are

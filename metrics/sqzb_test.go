@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func pass(completed int, input, output int64, duration float64) results.Figures {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // steadyShare of the cap must be in flight for a closed loop to be at full

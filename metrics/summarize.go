@@ -3,7 +3,7 @@ package metrics
 import (
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Params are what figures need to know beside the records.

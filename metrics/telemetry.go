@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Watched says what the samples of a pass are about.

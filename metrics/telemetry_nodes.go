@@ -1,6 +1,6 @@
 package metrics
 
-import "benchrig/results"
+import "github.com/benchrig/bench/results"
 
 // notAll takes power and energy out of sums that are not those of all the GPUs
 // that did the work.

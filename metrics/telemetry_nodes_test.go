@@ -3,7 +3,7 @@ package metrics
 import (
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Energy of some of the GPUs is not that of the server.

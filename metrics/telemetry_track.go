@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // quantity is a column of a track.

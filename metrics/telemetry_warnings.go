@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Thresholds of the doubts about telemetry.

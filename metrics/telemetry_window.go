@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // windowOf are the figures of one GPU over a span.

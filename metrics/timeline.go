@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // SpanPhase says what a span of the timeline is.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // GapFactor times the usual distance between readings without one is a gap.

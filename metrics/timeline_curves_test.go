@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func TestCurveSet(t *testing.T) {

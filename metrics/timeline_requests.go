@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // MaxRequestRows is how many requests a waterfall shows.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // wanted is a request that was wanted at i, and took so long.

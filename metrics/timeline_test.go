@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // journal makes a run of events at seconds after ten in the evening.

@@ -1,6 +1,6 @@
 package metrics
 
-import "benchrig/results"
+import "github.com/benchrig/bench/results"
 
 // tracePoints is how many moments of a pass are looked at.
 const tracePoints = 600

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Width is how wide the interval of a figure's mean is, for a variant at a

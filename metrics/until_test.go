@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // repeatsOf are steps of one variant and point, one a repeat and server life.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Verdict judges a step by its figures and by the warnings about it, whoever

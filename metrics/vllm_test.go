@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // vllmCase is a pass as vLLM's client saw it, and what it made of it.

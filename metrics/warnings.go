@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Evidence is what a step's figures are judged by.

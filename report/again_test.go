@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // againRun is a run whose null test's arm has better figures than all others.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // change is one thing that differs between two configurations.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func TestRecipeChanges(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // changes prints what differed from the run's start when the step ran, and the

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // Benchstat prints sides in the format of Go's benchmarks, for benchstat: one

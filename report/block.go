@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // blockWidth is the width of vLLM's result block.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // direction says which end of a column is the good one.

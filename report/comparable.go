@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // kindDiffers says why figures of two cells are never compared; "": they may

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/metrics"
+	"github.com/benchrig/bench/metrics"
 )
 
 // Condition is a change that must not be: "output_throughput<-3%".

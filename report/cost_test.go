@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // pricedRun is two variants with three repeats each, on 8 and on 4 GPUs.

@@ -7,7 +7,7 @@ import (
 	"path"
 	"slices"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Files makes the report files of a run, by their names relative to its folder

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // gpuFields are the columns of summary.csv about GPUs, where a step has any.

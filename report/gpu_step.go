@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // gpus prints what each GPU of a step did, their sum, and how that was read.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // withGPUs gives a step the telemetry of two GPUs under a load.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 const gib = 1 << 30

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // headline is what stands above everything.

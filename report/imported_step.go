@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // imported prints where the figures of an imported step come from, what is

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // theirs makes the step of ours that vLLM's client would have saved, imported.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // machine is what environment.json says of a box, as far as runs are compared

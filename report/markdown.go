@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Markdown prints the report of a run as Markdown, with everything that the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // notes prints the lines about other readings and answers.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // A night of the simulation: two arms of five repeats, each a server life.

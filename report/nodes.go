@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // nodeParts tells what the machines of a run did, where there were several.

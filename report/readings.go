@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // shownGenerations are the readings that the step report shows beside ours;

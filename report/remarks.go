@@ -3,7 +3,7 @@ package report
 import (
 	"io"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Remarks prints what a reader of a step's result block must know: why it

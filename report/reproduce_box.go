@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // BoxState says whether a fact of the origin's box holds on this one.

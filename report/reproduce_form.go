@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // Write prints the reproduction for a terminal or as Markdown.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func reproduced(t *testing.T, origin, here *results.Run, o ReproduceOptions) *Reproduction {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // searchRun is a run with a search of a server that answers in 10 ms a request

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // printedLatency makes a sample of three printed figures in milliseconds.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Side is one run of a comparison: a set of server lives.

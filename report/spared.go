@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // differenceParts are what a run says of its variants beside the baseline: how

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // Standing says in a sentence or two which variant did best, by how much, how

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Step prints all that is known of one step: verdict, failure with the whole of

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // appendixParts show each step as the client of vLLM prints it: heading,

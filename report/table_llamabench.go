@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // tested is one test of llama-bench on one variant: its rows over the repeats

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // passColumn is a figure of method sqzb, with its unit and the pass that it

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // repeatColumns are the ten columns of the table of repeats, in their order and

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // namedTable is a table that scenarios and users ask for by name.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 func tableGoldens(t *testing.T, run *results.Run, table string) string {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"benchrig/metrics"
+	"github.com/benchrig/bench/metrics"
 )
 
 // comparisonJSON is the comparison for programs; docs/compare.md has its

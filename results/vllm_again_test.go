@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // hostile are records in which the readings differ: answers whose [DONE] came

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func TestClient(t *testing.T) {

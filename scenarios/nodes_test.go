@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const overNodes = "schema: 1\nload: {dataset: {kind: random}, input-len: 8, output-len: 2, num-prompts: 1}\n"

@@ -3,7 +3,7 @@ package scenarios
 import (
 	"testing"
 
-	"benchrig/profiles"
+	"github.com/benchrig/bench/profiles"
 )
 
 func TestEveryProfileIsALoad(t *testing.T) {

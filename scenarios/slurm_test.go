@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const onSlurm = "schema: 1\nserver: {launcher: simulator, model: m}\nload: {dataset: {kind: random}, input-len: 8, output-len: 2, num-prompts: 1}\n"

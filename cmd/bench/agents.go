@@ -14,11 +14,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/agent"
-	"benchrig/harness"
-	"benchrig/results"
-	"benchrig/scenarios"
-	"benchrig/vllmcli"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/load/agent"
+	"github.com/benchrig/bench/load/vllmcli"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // loadDriverFor is the client that the flags ask for: this process, or agents,

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"benchrig/hooks"
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/state"
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // openBox opens what bench remembers of this machine.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/bundle"
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/bundle"
 )
 
 const bundleLong = `Pack a run folder, finished or not, into one zip file: scenario, plan,

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"benchrig/calibrate"
-	"benchrig/load"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/calibrate"
 )
 
 const calibrateLong = `Measure on loopback what the load client costs on this machine and how far its

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/results"
-	"benchrig/slurm"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/results"
 )
 
 const cancelLong = `Cancel the jobs of a run on a cluster: those that wait leave the queue, those

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/gpu"
-	"benchrig/hooks"
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/state"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 const cleanLong = `End what runs have left behind that were killed: servers, their processes,

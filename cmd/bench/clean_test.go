@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/launchers"
-	"benchrig/launchers/process"
-	"benchrig/results"
-	"benchrig/state"
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // cleanBox is a box of a test with commands that work on it.

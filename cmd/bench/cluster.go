@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/results"
-	"benchrig/scenarios"
-	"benchrig/slurm"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // cluster is a run that jobs of a Slurm cluster carry out, as seen from where

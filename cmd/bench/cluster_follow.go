@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/harness"
-	"benchrig/results"
-	"benchrig/slurm"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/results"
 )
 
 // follower tells how a run goes that others carry out.

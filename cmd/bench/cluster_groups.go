@@ -1,9 +1,9 @@
 package main
 
 import (
-	"benchrig/harness"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // clusterGroups splits a plan for jobs. Where a step depends on what came of

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"benchrig/internal/slurmtest"
+	"github.com/benchrig/bench/internal/slurmtest"
 )
 
 // TestCluster runs scripts side by side against a real Slurm cluster on this

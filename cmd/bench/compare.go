@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/report"
+	"github.com/benchrig/bench/report"
 )
 
 const compareLong = `Compare runs: variants are matched by name, else by configuration, points by

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"benchrig/dataset"
-	"benchrig/harness"
-	"benchrig/metrics"
-	"benchrig/vllmcli"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/load/vllmcli"
+	"github.com/benchrig/bench/metrics"
 )
 
 const datasetLong = `Make prompt sets without a server, freeze them in a file, and look at them.

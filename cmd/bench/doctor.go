@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/doctor"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const doctorLong = `Say on one page whether this box is ready for a night: engines, GPUs and who

@@ -9,13 +9,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/calibrate"
-	"benchrig/doctor"
-	"benchrig/gpu"
-	"benchrig/hooks"
-	"benchrig/launchers"
-	"benchrig/launchers/process"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/load/calibrate"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // versionTime is what a program gets to tell its version; heavyTime one that

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/doctor"
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/launchers/process"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // needs looks at what a scenario asks of the box.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/doctor"
-	"benchrig/state"
+	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/harness/state"
 )
 
 func TestDoctorSeesRunsOfTheBox(t *testing.T) {

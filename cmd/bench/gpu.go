@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"benchrig/gpu"
-	"benchrig/results"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/results"
 )
 
 const gpuLong = `List the GPUs of this box: what reads them, one reading of each, and who holds

@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/results"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/results"
 )
 
 // gpuView is what bench gpu tells, as JSON with --json.

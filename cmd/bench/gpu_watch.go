@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/results"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/results"
 )
 
 // watchGPUs tells once a second until ctx ends. On a terminal it rewrites a

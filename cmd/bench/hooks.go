@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/hooks"
-	"benchrig/launchers"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // newHooks runs hooks, checks and notifications of a scenario; dir is where

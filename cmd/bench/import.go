@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/importer"
-	"benchrig/report"
-	"benchrig/report/page"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/importer"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/page"
+	"github.com/benchrig/bench/results"
 )
 
 const importLong = `Read results that other programs wrote or printed, and make a results folder of

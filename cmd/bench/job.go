@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/results"
-	"benchrig/scenarios"
-	"benchrig/slurm"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const jobLong = `Carry out one group of a run's steps, as a job of a Slurm cluster. 'bench run

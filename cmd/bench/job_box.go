@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/launchers"
-	"benchrig/state"
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/launchers"
 )
 
 // takeJobBox takes the job's own part of the box, and ends what jobs of ours

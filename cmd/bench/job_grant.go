@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/launchers"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/launchers"
 )
 
 // grant is what a scheduler has given this job.

@@ -7,11 +7,11 @@ import (
 	"os"
 	"strings"
 
-	"benchrig/hooks"
-	"benchrig/launchers"
-	"benchrig/launchers/process"
-	"benchrig/results"
-	"benchrig/state"
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
 )
 
 // cleaning ends what runs have left behind, or only looks.

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"benchrig/harness"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/vllmcli"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/vllmcli"
+	"github.com/benchrig/bench/results"
 )
 
 const loadLong = `Drive a server that is already there, without a scenario: the load client

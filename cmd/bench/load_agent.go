@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"benchrig/agent"
+	"github.com/benchrig/bench/load/agent"
 )
 
 const loadAgentLong = `Send load for a bench on another host: what 'bench load --agent HOST' starts

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/dataset"
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/vllmcli"
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/vllmcli"
+	"github.com/benchrig/bench/results"
 )
 
 // prepareLoad makes the job that the flags describe: the server's model, the

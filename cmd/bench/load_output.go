@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"benchrig/load"
-	"benchrig/report"
-	"benchrig/results"
-	"benchrig/vllmcli"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/vllmcli"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // printLoad prints the result block on stdout, and below it what is to be

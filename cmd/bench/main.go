@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"benchrig/launchers/process"
+	"github.com/benchrig/bench/launchers/process"
 )
 
 // version is set by the linker; see the Makefile.

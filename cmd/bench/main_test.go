@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"benchrig/internal/fakeengine"
+	"github.com/benchrig/bench/internal/fakeengine"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of scripts")

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/harness"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const planLong = `Show every step of a scenario in the order it would run: the exact command

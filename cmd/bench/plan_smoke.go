@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"benchrig/launchers"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // printSmoke shows the request that must succeed on a server of a variant

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // addPriceFlag adds the flag of prices that a report is made with.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"benchrig/harness"
-	"benchrig/live"
-	"benchrig/results"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/results"
 )
 
 // plainPeriod is how often a running step is reported where lines cannot be

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/report"
-	"benchrig/report/page"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/page"
+	"github.com/benchrig/bench/results"
 )
 
 const reportLong = `Print the report of a results folder, finished or not. It is made from the

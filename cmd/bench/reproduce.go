@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/harness"
-	"benchrig/report"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const reproduceLong = `Repeat somebody's run on this box and say, figure by figure, whether it holds:

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/launchers/process"
-	"benchrig/report"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/report"
 )
 
 // check sets this box beside the origin's, prints it, and refuses where the run

@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"benchrig/bundle"
-	"benchrig/profiles"
-	"benchrig/report"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/profiles"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/bundle"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // origin is the run to repeat.

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/profiles"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/profiles"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const resumeLong = `Go on with a run that was ended before its plan: by Ctrl-C, SIGKILL, a reboot,

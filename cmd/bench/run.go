@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/calibrate"
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/load"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/calibrate"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const runLong = `Run a scenario: launch each variant, wait until it has answered with a token,

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/profiles"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/profiles"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // scenarioOptions are shared by the commands that read a scenario.

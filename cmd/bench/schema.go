@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/scenarios"
 )
 
 func newSchemaCommand(e env) *cobra.Command {

@@ -11,13 +11,13 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/launchers/process"
-	"benchrig/results"
-	"benchrig/scenarios"
-	"benchrig/state"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // boxWait says what to do when another bench works on the box.

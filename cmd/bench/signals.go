@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // watchSignals gives a context that the first SIGINT or SIGTERM ends; the

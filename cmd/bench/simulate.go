@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"benchrig/simserver"
+	"github.com/benchrig/bench/launchers/simserver"
 )
 
 const simulateLong = `Serve HTTP as an inference server would: continuous batching, prefill and

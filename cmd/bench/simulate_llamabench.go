@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"benchrig/simserver"
+	"github.com/benchrig/bench/launchers/simserver"
 )
 
 // newSimulateLlamaBenchCommand is the program that stands in for llama-bench

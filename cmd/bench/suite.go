@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"benchrig/scenarios"
-	"benchrig/suite"
+	"github.com/benchrig/bench/harness/suite"
+	"github.com/benchrig/bench/scenarios"
 )
 
 const suiteLong = `Run a fixed set of rounds against a server that is already there: so many

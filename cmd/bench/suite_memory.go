@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"benchrig/gpu"
-	"benchrig/suite"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/suite"
 )
 
 // suiteMemory reads the video memory of this machine's GPUs. Nil reads none.

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"benchrig/harness"
-	"benchrig/load"
-	"benchrig/report"
-	"benchrig/results"
-	"benchrig/suite"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/suite"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // suiteRun carries the rounds of a suite out.

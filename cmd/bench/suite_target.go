@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/suite"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/suite"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 // suiteTarget is the server of a suite and what is known of it.

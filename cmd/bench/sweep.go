@@ -19,10 +19,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"benchrig/gpu"
-	"benchrig/launchers"
-	"benchrig/results"
-	"benchrig/slurm"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/results"
 )
 
 const sweepLong = `End what a server over several nodes has left on this one, and say in a line of

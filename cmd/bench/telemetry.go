@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/gpu"
-	"benchrig/harness"
-	"benchrig/results"
-	"benchrig/scenarios"
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // sysfsRootVariable names a folder that stands before /sys and /proc when bench

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakegpu"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakegpu"
+	"github.com/benchrig/bench/results"
 )
 
 // playedGPUs are fake GPUs whose power and memory follow curves that are known

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"benchrig/tinygguf"
+	"github.com/benchrig/bench/internal/tinygguf"
 )
 
 const tinyModelLong = `Write a llama-architecture GGUF model with random weights: a real model for a

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"benchrig/live"
-	"benchrig/results"
+	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/results"
 )
 
 const watchLong = `Look at a run from another terminal while it is carried out, or at how it

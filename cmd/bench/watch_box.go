@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"benchrig/live"
-	"benchrig/results"
-	"benchrig/state"
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/results"
 )
 
 // boxWaiting tells, while another bench works on the box, how long it has been

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/live"
-	"benchrig/live/web"
+	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/report/live/web"
 )
 
 // Limits of the page's server.

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"benchrig/harness"
-	"benchrig/launchers"
-	"benchrig/live"
-	"benchrig/results"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/results"
 )
 
 // screen is a terminal that a live view can have for itself.

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/live"
-	"benchrig/results"
+	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/results"
 )
 
 // liveScenario has three steps of which the second would take minutes.

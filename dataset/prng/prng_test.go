@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"benchrig/dataset/prng"
+	"github.com/benchrig/bench/dataset/prng"
 )
 
 func load(t *testing.T, name string, into any) {

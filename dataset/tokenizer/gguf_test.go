@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/tinygguf"
+	"github.com/benchrig/bench/internal/tinygguf"
 )
 
 // ggufSPM are the keys of a small SentencePiece vocabulary.

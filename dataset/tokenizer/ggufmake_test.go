@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/tinygguf"
+	"github.com/benchrig/bench/internal/tinygguf"
 )
 
 // ggufPair is one key-value for a file.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/tinygguf"
+	"github.com/benchrig/bench/internal/tinygguf"
 )
 
 // llamaServer is a running llama-server.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakeengine"
+	"github.com/benchrig/bench/internal/fakeengine"
 )
 
 func TestParseMounts(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/internal/fakeengine"
+	"github.com/benchrig/bench/internal/fakeengine"
 )
 
 func TestRunCgroups(t *testing.T) {

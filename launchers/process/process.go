@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Config says what to start.

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"benchrig/internal/fakeengine"
+	"github.com/benchrig/bench/internal/fakeengine"
 )
 
 func TestMain(m *testing.M) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Remains is what is left of a tree that an earlier program started and noted.

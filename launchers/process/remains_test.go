@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/results"
 )
 
 // harnessVariable makes the test binary a program that starts a tree, tells of

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // Hurry makes a Stop that runs or comes go straight to SIGKILL.

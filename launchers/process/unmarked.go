@@ -1,6 +1,6 @@
 package process
 
-import "benchrig/results"
+import "github.com/benchrig/bench/results"
 
 // Unmarked are the living members of the tree that a later program could not
 // tell for ours: the tree has no control group, and they have dropped the

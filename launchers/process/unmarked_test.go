@@ -3,8 +3,8 @@ package process
 import (
 	"testing"
 
-	"benchrig/internal/fakeengine"
-	"benchrig/results"
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/results"
 )
 
 // What nothing else could tell for ours is found again as a noted member, in

@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"math"
 
-	"benchrig/metrics"
+	"github.com/benchrig/bench/metrics"
 )
 
 // CDFSpec overlays cumulative distributions.

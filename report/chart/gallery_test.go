@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/metrics"
-	"benchrig/report/chart"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/chart"
 )
 
 // drawn is one picture of the gallery.

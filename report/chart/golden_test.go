@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/report/chart"
+	"github.com/benchrig/bench/report/chart"
 )
 
 var (

@@ -3,7 +3,7 @@ package chart
 import (
 	"html/template"
 
-	"benchrig/metrics"
+	"github.com/benchrig/bench/metrics"
 )
 
 // InFlightSpec shows how much a server had in hand, over the seconds of a pass.

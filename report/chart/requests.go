@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"benchrig/metrics"
+	"github.com/benchrig/bench/metrics"
 )
 
 // RequestsSpec shows the requests of a pass over time.

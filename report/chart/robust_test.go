@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/metrics"
-	"benchrig/report/chart"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/chart"
 )
 
 // element is what the tests look at.

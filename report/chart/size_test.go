@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"benchrig/report/chart"
+	"github.com/benchrig/bench/report/chart"
 )
 
 // large are the cases that a long run brings.

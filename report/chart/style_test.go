@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchrig/report/chart"
+	"github.com/benchrig/bench/report/chart"
 )
 
 // theme is the colours of one block of chart.Colors.

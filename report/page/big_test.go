@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 var keepNight = flag.String("night", "", "make the folder of the long night here, or use the one that is there, instead of a temporary one")

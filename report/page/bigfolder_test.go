@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"benchrig/metrics"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
 )
 
 // bigFolder describes a folder of a long night: variants x points x repeats

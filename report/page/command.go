@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // command is how a server was started, fit for a shell.

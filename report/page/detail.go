@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"benchrig/metrics"
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // detail is all that the page shows of one step.

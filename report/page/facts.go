@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // factsOf are the facts of a run that a reader needs to place its figures.

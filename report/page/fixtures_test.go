@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"benchrig/results"
+	"github.com/benchrig/bench/results"
 )
 
 // night is a small run as it lies on disk, with everything in it that can go

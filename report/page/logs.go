@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // longestLine is how much of a line of a log is kept, in bytes.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"benchrig/metrics"
-	"benchrig/report"
-	"benchrig/report/chart"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/results"
 )
 
 // timeline draws the night: steps, server lives, hooks, failures, and beneath

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 
-	"benchrig/metrics"
-	"benchrig/report"
-	"benchrig/report/chart"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/results"
 )
 
 // overview are the charts of the run as a whole.

@@ -10,9 +10,9 @@ import (
 	"io"
 	"strings"
 
-	"benchrig/report"
-	"benchrig/report/chart"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/results"
 )
 
 // Name is the file of a run folder that holds the page.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"benchrig/metrics"
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // budget is how much of a step the page may show, so that a page of many steps

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchrig/report"
-	"benchrig/results"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/results"
 )
 
 // stepRow is a row of the table of steps.

@@ -3,10 +3,10 @@ package page
 import (
 	"fmt"
 
-	"benchrig/metrics"
-	"benchrig/report"
-	"benchrig/report/chart"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/results"
 )
 
 // chartsOf draws the pass of a step: its requests, what was in flight, and what

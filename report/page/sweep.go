@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"benchrig/metrics"
-	"benchrig/report"
-	"benchrig/report/chart"
-	"benchrig/results"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/results"
 )
 
 // sweepFigures are those drawn over the points of the load, in this order.

@@ -1,0 +1,85 @@
+package hooks
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Undo is what puts the change of a hook back that ran in an earlier life of
+// bench.
+type Undo struct {
+	Level, Name string // of the hook
+	Life, Step  string // that it stood before; "" where its level has none
+	Dir         string // where it is to run; "" if not known
+	Argv        []string
+}
+
+// hidden stands where a secret was.
+const hidden = "***"
+
+// Redacted tells that a secret was taken out of the argv on its way into the
+// journal: it cannot be run as it is.
+func (u Undo) Redacted() bool {
+	return slices.ContainsFunc(u.Argv, func(a string) bool { return strings.Contains(a, hidden) })
+}
+
+// OpenUndos are the undos that a journal promises and does not tell of, the
+// last one first: the order in which they are to be run. An undo that was
+// tried counts as told, whatever came of it.
+func OpenUndos(events []results.Event) []Undo {
+	var open []Undo
+	for _, e := range events {
+		if e.Hook == nil || len(e.Undo) == 0 {
+			continue
+		}
+		u := Undo{Level: e.Hook.Level, Name: e.Hook.Name, Life: e.Life, Step: e.Step, Dir: e.Message, Argv: e.Undo}
+		switch e.Kind {
+		case results.HookStarted:
+			open = append(open, u)
+		case results.HookUndone:
+			if i := lastOf(open, u); i >= 0 {
+				open = slices.Delete(open, i, i+1)
+			}
+		default: // tells nothing of undos
+		}
+	}
+	slices.Reverse(open)
+	return open
+}
+
+// lastOf finds the youngest undo that is the same; -1 if there is none.
+func lastOf(open []Undo, u Undo) int {
+	for i, o := range slices.Backward(open) {
+		if o.Level == u.Level && o.Name == u.Name && o.Life == u.Life && o.Step == u.Step && slices.Equal(o.Argv, u.Argv) {
+			return i
+		}
+	}
+	return -1
+}
+
+// PutBack runs an undo of an earlier life and gives the event that tells of
+// it.
+func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {
+	event := results.Event{Kind: results.HookUndone, Life: u.Life, Step: u.Step, Message: u.Dir, Undo: r.redacted(u.Argv)}
+	record := results.HookRecord{Name: u.Name, Message: "not run: it holds a secret that the journal does not have; put it back by hand"}
+	if !u.Redacted() {
+		in := *r
+		in.Dir = u.Dir
+		record = in.Undo(ctx, scenarios.Hook{Name: u.Name, Undo: u.Argv}, map[string]string{"BENCH_LEVEL": u.Level, "BENCH_PHASE": "undo", "BENCH_LIFE": u.Life, "BENCH_STEP": u.Step})
+	}
+	record.Level, record.When = u.Level, "undo"
+	event.Hook = &record
+	return event
+}
+
+func (r *Runner) redacted(argv []string) []string {
+	out := make([]string, len(argv))
+	for i, a := range argv {
+		out[i] = r.redact(a)
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package suite
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/benchrig/bench/results"
+)
+
+// Row is a round as it came out.
+type Row struct {
+	Round   Round
+	Result  *results.Result // nil: it was not run
+	Images  *Images         // nil: none, or not known
+	Problem string          // why it failed or was not run; "": it succeeded
+}
+
+// Simulated is the line above figures that come from the simulator.
+const Simulated = "SIMULATED: these figures come from bench's simulator, not from an inference engine"
+
+const missing = "-"
+
+// Table writes the rounds as a table. Latencies are means. Below it stands why
+// rounds failed.
+func Table(w io.Writer, rows []Row) error {
+	vision := false
+	var out strings.Builder
+	for _, row := range rows {
+		vision = vision || IsVision(row.Round.Profile)
+	}
+	for _, row := range rows {
+		if row.Result != nil && row.Result.Simulated {
+			fmt.Fprintln(&out, Simulated)
+			break
+		}
+	}
+	lines := [][]string{head(vision)}
+	for _, row := range rows {
+		lines = append(lines, row.cells(vision))
+	}
+	align(&out, lines)
+	for _, row := range rows {
+		if row.Problem != "" {
+			r := row.Round
+			fmt.Fprintf(&out, "%s, %d at once: %s\n", r.Profile, r.Load.NumPrompts, row.Problem)
+		}
+	}
+	if vision {
+		fmt.Fprintln(&out, "img tok/req is an estimate: the server's count of a prompt without its text and the chat template")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func head(vision bool) []string {
+	names := []string{"profile", "in", "out", "n", "ok", "time s", "req/s", "out tok/s", "all tok/s", "TTFT ms", "TPOT ms", "ITL ms"}
+	if vision {
+		names = append(names, "img tok/req")
+	}
+	return append(names, "result")
+}
+
+func (r Row) cells(vision bool) []string {
+	load := r.Round.Load
+	cells := []string{r.Round.Profile, Tokens(load.InputLen), strconv.Itoa(load.OutputLen), strconv.Itoa(load.NumPrompts)}
+	cells = append(cells, figures(r.Result)...)
+	if vision {
+		image := missing
+		if r.Images != nil {
+			image = fmt.Sprintf("~%.0f", r.Images.PerPrompt())
+		}
+		cells = append(cells, image)
+	}
+	return append(cells, r.verdict())
+}
+
+// Tokens shows a length, which may not be known.
+func Tokens(n int) string {
+	if n == 0 {
+		return missing
+	}
+	return strconv.Itoa(n)
+}
+
+func (r Row) verdict() string {
+	switch {
+	case r.Result == nil:
+		return "not run"
+	case r.Problem != "":
+		return "failed"
+	}
+	return string(r.Result.Verdict)
+}
+
+// figures are the cells of a result, from ok to ITL.
+func figures(r *results.Result) []string {
+	cells := make([]string, 8)
+	if r == nil || r.Figures == nil {
+		for i := range cells {
+			cells[i] = missing
+		}
+		return cells
+	}
+	f := r.Figures
+	itl := f.ICL // the gaps that a result block shows
+	if itl.N == 0 {
+		itl = f.ITL
+	}
+	cells[0] = fmt.Sprintf("%d/%d", f.Completed, f.Asked)
+	for i, v := range []*float64{&f.DurationS, f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput, ms(f.TTFT), ms(f.TPOT), ms(itl)} {
+		cells[i+1] = missing
+		if v != nil {
+			cells[i+1] = strconv.FormatFloat(*v, 'f', 2, 64)
+		}
+	}
+	return cells
+}
+
+func ms(d results.Dist) *float64 {
+	if d.Mean == nil {
+		return nil
+	}
+	return new(*d.Mean * 1000)
+}
+
+// align writes lines of cells: the first and the last column to the left, the
+// others to the right.
+func align(out *strings.Builder, lines [][]string) {
+	widths := make([]int, len(lines[0]))
+	for _, cells := range lines {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, cells := range lines {
+		var line strings.Builder
+		for i, cell := range cells {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			switch {
+			case i == 0:
+				line.WriteString(cell + pad)
+			case i == len(cells)-1:
+				line.WriteString("  " + cell)
+			default:
+				line.WriteString("  " + pad + cell)
+			}
+		}
+		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+	}
+}

@@ -1,0 +1,253 @@
+package chaos
+
+import (
+	"context"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/fakegpu"
+	"github.com/benchrig/bench/results"
+)
+
+const (
+	modelBytes    = int64(100 << 30) // that a server holds
+	strangerBytes = int64(20 << 30)
+)
+
+// gpus gives the world a machine with one GPU. Each of its servers takes
+// memory when it runs, which is free so long after its processes have ended;
+// lost: never.
+func (w *world) gpus(freeAfter time.Duration) *fakegpu.Box {
+	w.t.Helper()
+	box, err := fakegpu.New(w.path("machine"), 1)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = box.Close() })
+	w.setenv("BENCH_SYSFS_ROOT", box.Root())
+	w.beside(func(ctx context.Context) { w.playMemory(ctx, box, freeAfter) })
+	return box
+}
+
+const lost = time.Duration(-1)
+
+// playMemory has the engines of this world hold memory, until ctx is done.
+func (w *world) playMemory(ctx context.Context, box *fakegpu.Box, freeAfter time.Duration) {
+	holders := map[int]time.Time{} // zero: it lives; else when it ended
+	for seen := int64(-1); pause(ctx, poll); {
+		if now := w.journalSize(); now != seen {
+			seen = now
+			for _, e := range w.events() {
+				if _, known := holders[pidOf(e)]; e.Kind == results.LifeSpawned && !known {
+					holders[pidOf(e)] = time.Time{}
+					w.hold(box, pidOf(e), modelBytes)
+				}
+			}
+		}
+		for pid, end := range holders {
+			switch {
+			case end.IsZero() && ended(pid):
+				holders[pid] = time.Now()
+			case !end.IsZero() && freeAfter == lost:
+				w.lose(box, pid)
+			case !end.IsZero() && time.Since(end) >= freeAfter:
+				w.hold(box, pid, 0)
+			}
+		}
+	}
+}
+
+func pidOf(e results.Event) int {
+	if e.Process == nil {
+		return 0
+	}
+	return e.Process.PID
+}
+
+func (w *world) hold(box *fakegpu.Box, pid int, bytes int64) {
+	if err := box.HoldVRAM(pid, 0, bytes); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// lose makes memory of an ended process nobody's.
+func (w *world) lose(box *fakegpu.Box, pid int) {
+	values := box.Values(0)
+	values.VRAMUsed = fakegpu.Idle().VRAMUsed + modelBytes
+	if err := box.Set(0, values); err != nil {
+		w.t.Error(err)
+	}
+	w.hold(box, pid, 0)
+}
+
+// gpuStranger is a process outside of the run that holds memory of the GPU.
+func (w *world) gpuStranger(box *fakegpu.Box) *exec.Cmd {
+	cmd := w.bystander("the stranger on the GPU", []string{"fake-engine-child", `{}`})
+	w.hold(box, cmd.Process.Pid, strangerBytes)
+	return cmd
+}
+
+// onGPU are the keys of a scenario whose servers use the GPU.
+func onGPU(vram block) block {
+	return block{"server": block{"gpus": 1}, "vram": lay(block{"timeout": "30s"}, vram)}
+}
+
+func gpuFaults() []fault {
+	return append(memoryFaults(), disturbances()...)
+}
+
+// memoryFaults are about memory that is not there, or does not come back.
+func memoryFaults() []fault {
+	steady := func(*fakegpu.Box, *world) {}
+	with := func(freeAfter time.Duration, more func(*fakegpu.Box, *world)) func(*world) {
+		return func(w *world) { more(w.gpus(freeAfter), w) }
+	}
+	stranger := with(0, func(box *fakegpu.Box, w *world) { w.gpuStranger(box) })
+	return []fault{
+		{
+			stage: stop, kind: "leak", name: "VRAM never comes back", prepare: with(lost, steady), scenario: onGPU(block{"timeout": "2s"}),
+			good: notRun, why: results.FailNoProof, after: headline("memory is not back"),
+		},
+		{
+			stage: stop, kind: "slow", name: "VRAM comes back two seconds later", prepare: with(2*time.Second, steady), scenario: onGPU(nil),
+			after: freed(true),
+		},
+		{
+			stage: stop, kind: "leak", name: "a worker holds VRAM after its leader was killed", scenario: onGPU(nil), bad: hasted,
+			engine: func(c *engine) {
+				children(fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true})(c)
+				request(fakeengine.FaultKill)(c)
+			},
+			prepare: with(0, func(box *fakegpu.Box, w *world) {
+				w.beside(func(ctx context.Context) { w.workersHold(ctx, box) })
+			}), verdict: failed, class: results.FailExited, after: freed(true),
+		},
+		{
+			stage: stop, kind: "lie", name: "the driver goes on telling the VRAM of before", scenario: onGPU(block{"timeout": "2s"}),
+			prepare: with(0, func(box *fakegpu.Box, w *world) {
+				w.once(func() bool { return w.has(results.StepStarted) }, func() {
+					if err := box.Remove(0, "mem_info_vram_used"); err != nil {
+						w.t.Error(err)
+					}
+				})
+			}), good: notRun, why: results.FailNoProof, after: headline("memory is not back"),
+		},
+		{
+			stage: stop, kind: "lie", name: "a stranger takes VRAM while ours leaves it", scenario: onGPU(nil),
+			prepare: with(2*time.Second, func(box *fakegpu.Box, w *world) {
+				w.once(func() bool { return w.has(results.LifeStopping) }, func() { w.gpuStranger(box) })
+			}), after: freed(true),
+		},
+		{
+			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is report", prepare: stranger, scenario: onGPU(block{"foreign": "report"}),
+			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
+		},
+		{
+			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is refuse", prepare: stranger, scenario: onGPU(block{"foreign": "refuse"}),
+			verdict: failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
+		},
+		{
+			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is wait", prepare: stranger, scenario: onGPU(block{"foreign": "wait", "timeout": "1s"}),
+			verdict: failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
+		},
+		{
+			stage: "spawn", kind: "slow", name: "a stranger leaves the GPU after two seconds, vram.foreign is wait", scenario: onGPU(block{"foreign": "wait"}),
+			prepare: with(0, func(box *fakegpu.Box, w *world) {
+				stranger := w.gpuStranger(box)
+				w.bystanders = w.bystanders[:len(w.bystanders)-1] // it ends by itself
+				began := time.Now()
+				w.once(func() bool { return time.Since(began) > 2*time.Second }, func() {
+					_ = stranger.Process.Signal(syscall.SIGTERM)
+					w.hold(box, stranger.Process.Pid, 0)
+				})
+			}),
+		},
+	}
+}
+
+// workersHold has the workers of engines hold memory while they live.
+func (w *world) workersHold(ctx context.Context, box *fakegpu.Box) {
+	held := map[int]bool{}
+	for pause(ctx, 5*poll) {
+		for _, worker := range w.workers() {
+			if !held[worker.pid] {
+				held[worker.pid] = true
+				w.hold(box, worker.pid, strangerBytes)
+			}
+		}
+		for pid, holds := range held {
+			if holds && ended(pid) {
+				held[pid] = false
+				w.hold(box, pid, 0)
+			}
+		}
+	}
+}
+
+// freed asserts what the proof of bad's stop says of memory.
+func freed(want bool) func(*world, conclusion) {
+	return func(w *world, end conclusion) {
+		w.t.Helper()
+		for _, e := range end.run.Events {
+			if e.Kind == results.LifeStopped {
+				if len(e.Proof.VRAM) != 1 || e.Proof.VRAM[0].Freed != want {
+					w.t.Errorf("proof of memory %+v, want one with freed = %v", e.Proof.VRAM, want)
+				}
+				return
+			}
+		}
+		w.t.Errorf("the journal has no stop")
+	}
+}
+
+// disturbances are what others and the card itself do to a step.
+func disturbances() []fault {
+	// during calls play beside the first step, which takes three seconds.
+	during := func(play func(context.Context, *world, *fakegpu.Box)) func(*world) {
+		return func(w *world) {
+			box := w.gpus(0)
+			w.beside(func(ctx context.Context) {
+				if _, ok := w.await(ctx, kindOf(results.StepStarted)); ok {
+					play(ctx, w, box)
+				}
+			})
+		}
+	}
+	hot := func(ctx context.Context, w *world, box *fakegpu.Box) {
+		values := fakegpu.Loaded()
+		values.Throttle = []string{"prochot"}
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		_ = box.Play(ctx, 0, 50*time.Millisecond, func(time.Duration) fakegpu.Values { return values })
+	}
+	slow := request(fakeengine.FaultSlow)
+	return []fault{
+		{
+			stage: serve, kind: "lie", name: "a stranger comes to the GPU during a step", scenario: onGPU(nil), engine: slow,
+			prepare: during(func(_ context.Context, w *world, box *fakegpu.Box) { w.gpuStranger(box) }),
+			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
+		},
+		{
+			stage: serve, kind: "slow", name: "the card throttles", scenario: onGPU(nil), engine: slow, prepare: during(hot),
+			verdict: suspect, class: results.FailureClass(results.WarnThrottled),
+		},
+		{
+			stage: serve, kind: "slow", name: "the card throttles, on-throttle is repeat", engine: slow, prepare: during(hot),
+			scenario: lay(onGPU(nil), block{"telemetry": block{"on-throttle": "repeat"}, "retries": 1}),
+			class:    results.FailureClass(results.WarnRetried),
+		},
+		{
+			stage: serve, kind: "lie", name: "the power limit is lowered during a step", scenario: onGPU(nil), engine: slow,
+			prepare: during(func(_ context.Context, w *world, box *fakegpu.Box) {
+				values := fakegpu.Loaded()
+				values.PowerLimitW = 500
+				time.Sleep(time.Second)
+				if err := box.Set(0, values); err != nil {
+					w.t.Error(err)
+				}
+			}), verdict: suspect, class: results.FailureClass(results.WarnPowerLimit), good: suspect,
+		},
+	}
+}

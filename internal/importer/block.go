@@ -1,0 +1,129 @@
+package importer
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+)
+
+var (
+	blockLine = regexp.MustCompile(`^([A-Z][A-Za-z0-9 ().%/,-]*?):\s+(\S.*)$`)
+	blockEnd  = regexp.MustCompile(`^={10,}$`)
+)
+
+// block reads a printed result from its head line on.
+func (s *scanner) block(head textLine) {
+	e := newEntry(s.name, formatText, head.no)
+	s.keep(head, results.LineHeading)
+	ended := false
+	for s.at++; s.at < len(s.lines) && !ended; s.at++ {
+		l := s.lines[s.at]
+		raw := strings.TrimSpace(l.text)
+		m := blockLine.FindStringSubmatch(plainText(l.text))
+		switch {
+		case blockEnd.MatchString(raw):
+			ended = true
+		case raw == "" || isPart(strings.Trim(raw, "-# ")):
+		case m != nil:
+			s.blockValue(e, m[1], m[2], l.no)
+		default:
+			s.close(e, false) // no line of a block
+			s.at--
+			return
+		}
+	}
+	s.at--
+	s.close(e, ended)
+}
+
+func isBlockHead(text string) bool {
+	return strings.Contains(text, "Benchmark Result") && blockHead.MatchString(text)
+}
+
+// isPart is the title of a part of a block.
+func isPart(text string) bool {
+	switch strings.ToLower(text) {
+	case "time to first token", "time per output token (excl. 1st token)", "time per output token", "inter-token latency", "end-to-end latency":
+		return true
+	}
+	return false
+}
+
+func (s *scanner) blockValue(e *entry, label, text string, line int) {
+	if label == "Concurrency" || label == "Accept length" || label == "Input token throughput (tok/s)" { // SGLang's own
+		e.state(label, text, line, "")
+		return
+	}
+	e.take(label, text, line, false)
+}
+
+// close ends a block. Its generation shows in its labels.
+func (s *scanner) close(e *entry, ended bool) {
+	labels := map[string]bool{}
+	for _, v := range e.origin.Stated {
+		labels[v.Label] = true
+	}
+	switch {
+	case labels["Mean E2E Latency (ms)"] || labels["Total generated tokens (retokenized)"] || labels["Backend"]:
+		e.origin.Format = "sglang-block"
+	case labels["Peak output token throughput (tok/s)"] || labels["Failed requests"] || labels["Total token throughput (tok/s)"]:
+		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM
+	case labels["Maximum request concurrency"]:
+		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM010
+	default:
+		e.origin.Format, e.origin.Reading = "vllm-block", generationBy(s.before.args)
+	}
+	if !e.hasFigures() {
+		for _, v := range e.origin.Stated {
+			s.keep(textLine{v.Line, v.Label + ": " + v.Text}, results.LineNotFigures)
+		}
+		return
+	}
+	if !ended {
+		e.notes = append(e.notes, "the block has no end line")
+	}
+	s.found(e)
+	s.before, s.last = nearby{}, e
+}
+
+// generationBy tells the client by the arguments that only it has; "": the block
+// and its arguments are those of several.
+func generationBy(args [][2]string) results.Generation {
+	for _, a := range args {
+		switch a[0] {
+		case "best_of":
+			return results.VLLM06
+		case "endpoint_type":
+			return results.VLLM010
+		case "num_warmups":
+			return results.VLLM
+		}
+	}
+	return ""
+}
+
+// draftingIn reads the line in which vLLM before V1 tells of speculative
+// decoding; nil: it is none.
+func draftingIn(text string) *results.Drafting {
+	if !strings.Contains(text, "Draft acceptance") {
+		return nil
+	}
+	m := draftLine.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	v := make([]float64, len(m))
+	for i := 1; i < len(m); i++ {
+		var err error
+		if v[i], err = strconv.ParseFloat(m[i], 64); err != nil {
+			return nil
+		}
+	}
+	d := &results.Drafting{
+		Source: results.DraftsByLog, Tokens: new(int(v[1])), AcceptedTokens: &v[2], DraftTokens: &v[3], EmittedTokens: &v[4], LogLines: []string{text},
+	}
+	d.Derive()
+	return d
+}

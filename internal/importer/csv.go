@@ -1,0 +1,128 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+)
+
+type jsonText = json.RawMessage
+
+func quoted(s string) json.RawMessage {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return json.RawMessage(`""`)
+	}
+	return data
+}
+
+// isCSV says whether a text begins with the heads of a table of results.
+func isCSV(text []byte) bool {
+	head, _, _ := bytes.Cut(text, []byte("\n"))
+	if len(head) > 1<<16 {
+		return false
+	}
+	cells, err := csv.NewReader(bytes.NewReader(head)).Read()
+	return err == nil && len(cells) > 2 && (figuresIn(cells, true) >= 2 || hasAll(cells, "avg_ts", "n_prompt"))
+}
+
+func hasAll(cells []string, names ...string) bool {
+	n := 0
+	for _, name := range names {
+		for _, c := range cells {
+			if strings.TrimSpace(c) == name {
+				n++
+				break
+			}
+		}
+	}
+	return n == len(names)
+}
+
+func figuresIn(heads []string, program bool) int {
+	n := 0
+	for _, h := range heads {
+		if t, ok := labelled(h, program); ok && t.isFigure() {
+			n++
+		}
+	}
+	return n
+}
+
+// fromCSV reads a table with one result a row: our summary.csv, that of vLLM's
+// sweeps, llama-bench -o csv.
+func fromCSV(name string, text []byte) (entries []*entry, rest []results.ImportedLine, err error) {
+	reader := csv.NewReader(bytes.NewReader(text))
+	reader.FieldsPerRecord = -1
+	heads, err := reader.Read()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read CSV: %w", err)
+	}
+	var tests []object
+	for {
+		cells, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		line := 0
+		if len(cells) > 0 {
+			line, _ = reader.FieldPos(0)
+		}
+		switch {
+		case err != nil:
+			var at *csv.ParseError
+			if !errors.As(err, &at) {
+				return nil, nil, fmt.Errorf("read CSV: %w", err)
+			}
+			rest = append(rest, results.ImportedLine{Line: at.StartLine, Kind: results.LineNotFigures, Text: at.Error()})
+			continue
+		case len(cells) != len(heads):
+			rest = appendLine(rest, line, results.LineNotFigures, strings.Join(cells, ","))
+			continue
+		case len(entries)+len(tests) >= maxEntries:
+			return nil, nil, fmt.Errorf("more than %d rows", maxEntries)
+		}
+		if hasAll(heads, "avg_ts", "n_prompt") {
+			tests = append(tests, objectOfCells(heads, cells, line))
+			continue
+		}
+		entries = append(entries, fromRow(name, heads, cells, line))
+	}
+	return append(entries, fromTests(name, tests)...), rest, nil
+}
+
+// fromRow reads a row whose heads are names that a program gave.
+func fromRow(name string, heads, cells []string, line int) *entry {
+	e := newEntry(name, formatCSV, line)
+	for i, head := range heads {
+		text := cells[i]
+		if text == "" {
+			continue
+		}
+		switch param, isParam := strings.CutPrefix(head, "param."); {
+		case isParam:
+			e.params[param] = text
+			e.state(head, text, line, head)
+		case head == "verdict":
+			e.verdict = results.Verdict(text)
+			e.state(head, text, line, head)
+		case head == "simulated":
+			e.simulated = text == "true"
+			e.state(head, text, line, head)
+		default:
+			e.take(head, text, line, true)
+		}
+	}
+	if hasAll(heads, "scenario", "run_id", "verdict") {
+		e.origin.Format = formatOwnCSV
+		return e
+	}
+	e.origin.Reading = results.VLLM
+	return e
+}

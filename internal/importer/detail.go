@@ -1,0 +1,217 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+)
+
+// requests are the arrays of a result that was saved with --save-detailed.
+type requests struct {
+	ttfts, latencies, starts, queues []float64
+	itls                             [][]float64
+	inputs, outputs                  []int
+	errors, texts                    []string
+}
+
+// detail reads the arrays of single requests: distributions are computed from
+// them again and held against those stated, and where each request's start is
+// known there are records.
+func (e *entry) detail(o object) {
+	var r requests
+	if !o.into("ttfts", &r.ttfts) || !o.into("itls", &r.itls) || len(r.ttfts) == 0 {
+		return
+	}
+	o.into("input_lens", &r.inputs)
+	o.into("output_lens", &r.outputs)
+	o.into("latencies", &r.latencies)
+	o.into("start_times", &r.starts)
+	o.into("queue_times", &r.queues)
+	o.into("errors", &r.errors)
+	o.into("generated_texts", &r.texts)
+	n := len(r.ttfts)
+	if len(r.itls) != n || len(r.outputs) != n || r.errors != nil && len(r.errors) != n || r.inputs != nil && len(r.inputs) != n {
+		e.warn(results.WarnImportedDiffers, "the arrays of single requests differ in length (ttfts %d, itls %d, output_lens %d, errors %d): they are not used", n, len(r.itls), len(r.outputs), len(r.errors))
+		return
+	}
+	good := r.successes()
+	if len(good) != e.figures.Completed {
+		e.warn(results.WarnImportedDiffers, "%d of the single requests succeeded, and %d are stated as completed: the arrays are not used", len(good), e.figures.Completed)
+		return
+	}
+	e.recompute(r, good)
+	e.failures(r)
+	if len(r.starts) == n {
+		e.records = r.records()
+	}
+}
+
+// successes are the indices of requests that count.
+func (r requests) successes() []int {
+	var good []int
+	for i := range r.ttfts {
+		if r.errors != nil && r.errors[i] == "" || r.errors == nil && r.outputs[i] > 0 {
+			good = append(good, i)
+		}
+	}
+	return good
+}
+
+// latency is from the start of a request to its end, as its client has it; false
+// where it cannot be told from what was saved.
+func (r requests) latency(i int) (float64, bool) {
+	if len(r.latencies) == len(r.ttfts) {
+		return r.latencies[i], true
+	}
+	return 0, false // older clients end it with an event that they do not save
+}
+
+// recompute takes distributions from the arrays, with all percentiles that are
+// stated and the usual ones.
+func (e *entry) recompute(r requests, good []int) {
+	var ttft, tpot, itl, e2el []float64
+	whole := e.origin.Format == formatVLLM
+	for _, i := range good {
+		ttft, itl = append(ttft, r.ttfts[i]), append(itl, r.itls[i]...)
+		latency, ok := r.latency(i)
+		if whole = whole && ok; !whole {
+			continue
+		}
+		e2el = append(e2el, latency)
+		if r.outputs[i] > 1 {
+			tpot = append(tpot, (latency-r.ttfts[i])/float64(r.outputs[i]-1))
+		}
+	}
+	f := &e.figures
+	e.replace("ttft", &f.TTFT, ttft)
+	e.replace("itl", &f.ITL, itl)
+	f.ICL = f.ITL
+	if whole {
+		e.replace("tpot", &f.TPOT, tpot)
+		e.replace("e2el", &f.E2EL, e2el)
+	}
+	input, output := 0, 0
+	for _, i := range good {
+		output += r.outputs[i]
+		if r.inputs != nil {
+			input += r.inputs[i]
+		}
+	}
+	e.sameTotal("total_output_tokens", f.TotalOutputTokens, output)
+	if r.inputs != nil {
+		e.sameTotal("total_input_tokens", f.TotalInputTokens, input)
+	}
+}
+
+// failures counts the requests that failed, in their client's words.
+func (e *entry) failures(r requests) {
+	f := &e.figures
+	for _, text := range r.errors {
+		if text == "" {
+			continue
+		}
+		if f.Failures == nil {
+			f.Failures = map[results.FailureClass]int{}
+		}
+		f.Failures[results.FailUnclassified]++
+		const most = 5
+		if line := lastLine(text); len(f.FailureSamples) < most && !slices.Contains(f.FailureSamples, line) {
+			f.FailureSamples = append(f.FailureSamples, line)
+		}
+	}
+}
+
+func (e *entry) sameTotal(name string, stated *int64, sum int) {
+	if stated != nil && *stated != int64(sum) {
+		e.warn(results.WarnImportedDiffers, "%s is stated as %d, and the single requests give %d", name, *stated, sum)
+	}
+}
+
+// exactly is the share by which a stated figure may differ from the one that is
+// computed again.
+const exactly = 1e-6
+
+// replace puts the distribution of a sample in the place of the stated figures,
+// and says where the two disagree.
+func (e *entry) replace(name string, stated *results.Dist, sample []float64) {
+	percentiles := []float64{50, 90, 95, 99}
+	for _, p := range stated.Percentiles {
+		if !slices.Contains(percentiles, p.P) {
+			percentiles = append(percentiles, p.P)
+		}
+	}
+	slices.Sort(percentiles)
+	again := metrics.Describe(sample, percentiles)
+	e.same("mean_"+name, stated.Mean, again.Mean)
+	e.same("median_"+name, stated.Median, again.Median)
+	e.same("std_"+name, stated.Std, again.Std)
+	for _, p := range stated.Percentiles {
+		e.same(fmt.Sprintf("p%g_%s", p.P, name), p.Value, metrics.At(again, p.P))
+	}
+	*stated = again
+}
+
+func (e *entry) same(name string, stated, again *float64) {
+	if stated == nil || again == nil {
+		if stated != nil && *stated != 0 { // vLLM states 0 of nothing
+			e.warn(results.WarnImportedDiffers, "%s is stated, and there is no sample of it", name)
+		}
+		return
+	}
+	if math.Abs(*stated-*again) > exactly*math.Max(math.Abs(*again), 1e-6) {
+		e.warn(results.WarnImportedDiffers, "%s is stated as %.6g ms, and the single requests give %.6g ms", name, 1000**stated, 1000**again)
+	}
+}
+
+// arrivals are the times at which the requests were to be sent, on the clock of
+// their starts. Older clients do not save how long a request waited for others.
+func (r requests) arrivals() []float64 {
+	if len(r.queues) != len(r.starts) {
+		return r.starts
+	}
+	arrivals := slices.Clone(r.starts)
+	for i, waited := range r.queues {
+		arrivals[i] -= max(waited, 0)
+	}
+	return arrivals
+}
+
+// records makes one record a request. Every gap that was saved is a chunk; what
+// the chunks carried was not saved.
+func (r requests) records() []results.Record {
+	arrivals := r.arrivals()
+	begin := slices.Min(arrivals)
+	all := make([]results.Record, len(r.ttfts))
+	for i := range all {
+		start := r.starts[i] - begin
+		rec := results.Record{Index: i, IntendedS: arrivals[i] - begin, SentS: &start, EndS: start, OutputTokens: &r.outputs[i], OutputTokensSource: results.CountImported}
+		if r.inputs != nil {
+			rec.LocalInputTokens = &r.inputs[i]
+		}
+		if len(r.texts) == len(all) {
+			rec.Text = r.texts[i]
+		}
+		at := start + r.ttfts[i]
+		if r.ttfts[i] > 0 {
+			rec.ChunkS = append(rec.ChunkS, at)
+			for _, gap := range r.itls[i] {
+				at += gap
+				rec.ChunkS = append(rec.ChunkS, at)
+			}
+			rec.EndS = at
+		}
+		kinds := make([]byte, len(rec.ChunkS))
+		for k := range kinds {
+			kinds[k] = byte(results.ChunkText)
+		}
+		rec.ChunkKinds = string(kinds)
+		if r.errors != nil && r.errors[i] != "" {
+			rec.Failure, rec.OutputTokens = results.Failf(results.FailUnclassified, "%s", lastLine(r.errors[i])), nil
+		}
+		all[i] = rec
+	}
+	return all
+}

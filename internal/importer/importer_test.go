@@ -1,0 +1,268 @@
+package importer
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+)
+
+func TestLabelled(t *testing.T) {
+	for _, tt := range []struct {
+		label   string
+		program bool
+		want    string // "": not understood
+		scale   float64
+	}{
+		{"Mean TTFT (ms):", false, "mean_ttft_s", 1e-3},
+		{"p99.9_tpot_ms", true, "p99.9_tpot_s", 1e-3},
+		{"P99 ITL (s)", false, "p99_itl_s", 1},
+		{"Mean E2E Latency (ms)", false, "mean_e2el_s", 1e-3},
+		{"mean TTFT", false, "", 0}, // of what unit
+		{"TTFT (ms)", false, "", 0}, // mean or median
+		{"qps", false, "request_throughput", 1},
+		{"**Req/s**", false, "request_throughput", 1},
+		{"Output Tok/s", false, "output_throughput", 1},
+		{"Output throughput (MB/s)", false, "", 0},
+		{"Throughput", false, "", 0},
+		{"Duration (s)", false, "duration_s", 1},
+		{"Duration", false, "", 0},
+		{"duration", true, "duration_s", 1},
+		{"request_goodput:", true, "request_goodput", 1},
+		{"Total generated tokens (retokenized)", false, "", 0},
+		{"n_itl_s", true, "n_itl_s", 1},
+		{strings.Repeat("x", 100), true, "", 0},
+	} {
+		got, ok := labelled(tt.label, tt.program)
+		if ok != (tt.want != "") || ok && (got.as() != tt.want || got.scale != tt.scale) {
+			t.Errorf("labelled(%q, %v) = %q x %g, %v; want %q x %g", tt.label, tt.program, got.as(), got.scale, ok, tt.want, tt.scale)
+		}
+	}
+}
+
+func TestNumberIn(t *testing.T) {
+	for text, want := range map[string]float64{"**1,024.50**": 1024.5, " 12 ": 12, "`3e2`": 300, "-1": -1, ".5": 0.5} {
+		if got, ok := numberIn(text); !ok || got != want {
+			t.Errorf("numberIn(%q) = %v, %v; want %v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "NaN", "inf", "1,2", "12 ms", "0x10", "1_000", "1e999"} {
+		if got, ok := numberIn(text); ok {
+			t.Errorf("numberIn(%q) = %v, want none", text, got)
+		}
+	}
+}
+
+const smallBlock = `# tp8 c=4
+============ Serving Benchmark Result ============
+Successful requests:                     10        
+Benchmark duration (s):                  2.00      
+Request throughput (req/s):              5.00      
+Mean TTFT (ms):                          12.50     
+==================================================
+`
+
+// The same block however a terminal, an editor or a mail program left it.
+func TestEncodings(t *testing.T) {
+	utf16le := []byte{0xFF, 0xFE}
+	utf16be := []byte{0xFE, 0xFF}
+	for _, unit := range utf16.Encode([]rune(smallBlock)) {
+		utf16le = append(utf16le, byte(unit), byte(unit>>8))
+		utf16be = append(utf16be, byte(unit>>8), byte(unit))
+	}
+	for name, data := range map[string][]byte{
+		"plain": []byte(smallBlock), "utf-16le": utf16le, "utf-16be": utf16be, "crlf": []byte(strings.ReplaceAll(smallBlock, "\n", "\r\n")),
+		"mark": append([]byte{0xEF, 0xBB, 0xBF}, smallBlock...), "ansi": []byte(strings.ReplaceAll(smallBlock, "Mean", "\x1b[1;32mMean\x1b[0m")),
+		"bars":   []byte(strings.Replace(smallBlock, "Successful", " 50%|#####     | 5/10\r100%|##########| 10/10\r\x1b[KSuccessful", 1)),
+		"quoted": []byte("> " + strings.ReplaceAll(strings.TrimSpace(smallBlock), "\n", "\n> ")),
+		"binary": append([]byte("\x80\n"), smallBlock...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Import([]Source{{"a.log", data}}, Options{})
+			if err != nil || len(got.Steps) != 1 {
+				t.Fatalf("%v: %+v", err, got)
+			}
+			r := got.Steps[0].Result
+			if f := r.Figures; f.Completed != 10 || *f.RequestThroughput != 5 || *f.TTFT.Mean != 0.0125 || f.TTFT.N != 10 || r.Step.Point != "c4" {
+				t.Errorf("%+v: %+v", r.Step, f)
+			}
+		})
+	}
+}
+
+func TestContradictions(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"rates", strings.Replace(smallBlock, "5.00 ", "6.00 ", 1), "imported-disagrees: request_throughput is stated as 6, and counts and duration give 4.98253 to 5.01753"},
+		{"twice", strings.Replace(smallBlock, "Mean TTFT", "Mean TTFT (ms): 13.5\nMean TTFT", 1), "imported-disagrees: Mean TTFT (ms) is 12.50, and stood before with another value"},
+		{"no number", strings.Replace(smallBlock, "12.50", "fast", 1), `imported-unusable: Mean TTFT (ms) is "fast": no number, so it is not known`},
+		{"NaN", `{"duration": 2, "completed": 0, "mean_ttft_ms": NaN}`, `imported-unusable: mean_ttft_ms is "NaN": no number, so it is not known`},
+		{"key twice", `{"duration": 2, "completed": 4, "completed": 5}`, "imported-unusable: a key stands twice, and the last counts: completed (before: 4)"},
+		{"arrays", detailed("[0.1, 0.2]", "200"), "imported-disagrees: mean_ttft is stated as 200 ms, and the single requests give 150 ms"},
+		{"array lengths", detailed("[0.1, 0.2, 0.3]", "200"), "imported-disagrees: the arrays of single requests differ in length (ttfts 3, itls 2, output_lens 2, errors 2): they are not used"},
+		{"totals", strings.Replace(detailed("[0.1, 0.2]", "150"), `"total_output_tokens": 5`, `"total_output_tokens": 6`, 1), "imported-disagrees: total_output_tokens is stated as 6, and the single requests give 5"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Import([]Source{{"a", []byte(tt.in)}}, Options{})
+			if err != nil || len(got.Steps) != 1 {
+				t.Fatalf("%v: %+v", err, got)
+			}
+			var all []string
+			for _, w := range got.Steps[0].Result.Warnings {
+				all = append(all, fmt.Sprintf("%s: %s", w.Code, w.Message))
+			}
+			if !strings.Contains(strings.Join(all, "\n"), tt.want) {
+				t.Errorf("warnings %q lack %q", all, tt.want)
+			}
+		})
+	}
+}
+
+// detailed is a saved result of two requests.
+func detailed(ttfts, mean string) string {
+	return `{"duration": 2, "completed": 2, "failed": 0, "total_output_tokens": 5, "ttfts": ` + ttfts + `, "itls": [[0.1], [0.1, 0.1]], "output_lens": [2, 3], "errors": ["", ""],
+"start_times": [100.5, 101.5], "latencies": [0.2, 0.4], "mean_ttft_ms": ` + mean + `}`
+}
+
+func TestRecords(t *testing.T) {
+	got, err := Import([]Source{{"a.json", []byte(detailed("[0.1, 0.2]", "150"))}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := got.Steps[0].Records
+	if len(records) != 2 || *records[1].SentS != 1 || records[1].ChunkKinds != "ttt" || *records[1].OutputTokens != 3 || records[1].OutputTokensSource != results.CountImported {
+		t.Fatalf("records %+v", records)
+	}
+	if end := records[1].EndS; end < 1.3999 || end > 1.4001 {
+		t.Errorf("ends at %v, want 1.4", end)
+	}
+	again := metrics.Summarize(records, metrics.Params{DurationS: 2})
+	f := got.Steps[0].Result.Figures
+	if again.TTFT.N != 2 || *again.TTFT.Mean-*f.TTFT.Mean > 1e-9 || *f.TPOT.Mean != 0.1 || f.ITL.N != 3 || f.E2EL.N != 2 {
+		t.Errorf("from the records %+v, imported %+v", again.TTFT, f)
+	}
+}
+
+// A client that says how long a request waited for others says when it was due.
+func TestQueueTimes(t *testing.T) {
+	for _, tt := range []struct {
+		queues   string
+		intended [2]float64
+		sent     [2]float64
+	}{
+		{"[0.0, 0.5]", [2]float64{0, 0.5}, [2]float64{0, 1}},
+		{"[1.5, 0.0]", [2]float64{0, 2.5}, [2]float64{1.5, 2.5}},
+		{"[0.5]", [2]float64{0, 1}, [2]float64{0, 1}}, // of no use
+	} {
+		text := strings.Replace(detailed("[0.1, 0.2]", "150"), `"start_times"`, `"queue_times": `+tt.queues+`, "start_times"`, 1)
+		got, err := Import([]Source{{"a.json", []byte(text)}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.Steps[0].Records
+		intended, sent := [2]float64{r[0].IntendedS, r[1].IntendedS}, [2]float64{*r[0].SentS, *r[1].SentS}
+		if intended != tt.intended || sent != tt.sent {
+			t.Errorf("queue_times %s: intended %v, sent %v, want %v and %v", tt.queues, intended, sent, tt.intended, tt.sent)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	source := []Source{{"a.json", []byte(`{"duration": 2, "completed": 2}`)}}
+	for _, tt := range []struct {
+		name    string
+		sources []Source
+		o       Options
+		want    string
+	}{
+		{"format", source, Options{Format: "xml"}, `format "xml": want one of vllm-json`},
+		{"pattern", source, Options{VariantPattern: "("}, "pattern of variants"},
+		{"pattern without a group", source, Options{VariantPattern: "x"}, "it has no group"},
+		{"set", source, Options{Sets: []Setting{{"num_prompts", "many"}}}, "set num_prompts=many: want a whole number"},
+		{"empty", []Source{{"a", []byte(" \n")}}, Options{}, "import a: it is empty"},
+		{"nothing", []Source{{"a", []byte("hello 5\n")}}, Options{}, "no result in it that is understood"},
+		{"cut", []Source{{"a", []byte(`{"duration": 2, "comp`)}}, Options{}, "read JSON at line 1"},
+		{"deep", []Source{{"a", []byte(strings.Repeat("[", 1<<20))}}, Options{}, "read JSON at line 1"},
+		{"numbers", []Source{{"a", []byte("[1, 2]")}}, Options{}, "an array of something else than objects"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Import(tt.sources, tt.o)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Import error = %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// What is not understood is named with its line, beside what is.
+func TestNotUnderstood(t *testing.T) {
+	text := "| a | b |\n|---|---|\n| 1 | 2 |\n\nThroughput was 55 tok/s.\n\n" + smallBlock + "{\"hello\": 1}\n"
+	got, err := Import([]Source{{"a.log", []byte(text)}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, l := range got.Files[0].Lines {
+		if l.Kind == results.LineNotFigures {
+			found = append(found, fmt.Sprintf("%d: %s", l.Line, l.Text))
+		}
+	}
+	if want := `["3: | 1 | 2 |" "5: Throughput was 55 tok/s."]`; fmt.Sprintf("%q", found) != want {
+		t.Errorf("not understood: %q, want %s", found, want)
+	}
+}
+
+// Repeats of a table are results of their own even if all their figures agree;
+// the same block in two places is one.
+func TestRepeatsAndDuplicates(t *testing.T) {
+	row := "| 1.50 | 200.00 | 40.00 |\n"
+	table := "| qps | mean TTFT (ms) | mean TPOT (ms) |\n|---|---|---|\n" + row + row
+	got, err := Import([]Source{{"a.md", []byte("## x\n" + table)}}, Options{})
+	if err != nil || len(got.Steps) != 2 || got.Steps[1].Result.Step.Repeat != 2 {
+		t.Errorf("%d steps, %v; want two repeats", len(got.Steps), err)
+	}
+	got, err = Import([]Source{{"a.md", []byte(smallBlock + "\nAgain:\n" + smallBlock)}}, Options{})
+	if err != nil || len(got.Steps) != 1 || len(got.Steps[0].Result.Imported.Also) != 1 {
+		t.Errorf("%d steps, %v; want one", len(got.Steps), err)
+	}
+}
+
+// A log of 100 MB, and a saved result whose arrays are as long.
+func TestLargeFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100 MB")
+	}
+	const size = 100 << 20
+	line := []byte("INFO 12-16 16:46:04 metrics.py:482] Avg prompt throughput: 12.5 tokens/s, running: 5 reqs\n")
+	log := append(bytes.Repeat(line, size/len(line)), smallBlock...)
+	began := time.Now()
+	got, err := Import([]Source{{"server.log", log}}, Options{})
+	if err != nil || len(got.Steps) != 1 {
+		t.Fatalf("%v", err)
+	}
+	if f := got.Files[0]; len(f.Lines) != maxLines || f.Omitted != size/len(line)+2-maxLines {
+		t.Errorf("%d lines, %d left out of %d", len(f.Lines), f.Omitted, size/len(line))
+	}
+	t.Logf("a log of 100 MB in %v", time.Since(began))
+	const most = 2 * time.Minute // of a busy box
+	if took := time.Since(began); took > most {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestSavedOfManyRequests(t *testing.T) {
+	data, err := os.ReadFile("../../metrics/testdata/vllm-run-newest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Repeat(append(bytes.TrimSpace(data), '\n'), 200) // as --append-result does
+	got, err := Import([]Source{{"all.jsonl", lines}}, Options{})
+	if err != nil || len(got.Steps) != 200 || got.Steps[199].Result.Step.Repeat != 200 || got.Steps[199].Result.Imported.Line != 200 {
+		t.Errorf("%v: %d steps", err, len(got.Steps))
+	}
+}

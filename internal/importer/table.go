@@ -1,0 +1,184 @@
+package importer
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/results"
+)
+
+var tableRule = regexp.MustCompile(`^\|?[\s|:+-]+\|?$`)
+
+// cellsOf splits a row of a Markdown table.
+func cellsOf(line string) []string {
+	line = strings.TrimSpace(line)
+	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
+	cells := strings.Split(line, "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells
+}
+
+// table reads a Markdown table from its head on.
+func (s *scanner) table() {
+	start := s.at
+	for s.at+1 < len(s.lines) && strings.HasPrefix(strings.TrimSpace(s.lines[s.at+1].text), "|") {
+		s.at++
+	}
+	rows := s.lines[start : s.at+1]
+	heads := cellsOf(rows[0].text)
+	switch {
+	case slices.Contains(heads, "test") && slices.Contains(heads, "t/s"):
+		s.llamaTable(rows)
+	case len(rows) < 3 || !tableRule.MatchString(strings.TrimSpace(rows[1].text)):
+		s.notTable(rows)
+	case figuresIn(heads, false) >= 2:
+		s.rowTable(heads, rows)
+	case figuresIn(firstCells(rows[2:]), false) >= 2:
+		s.columnTable(heads, rows)
+	default:
+		s.notTable(rows)
+	}
+}
+
+func (s *scanner) notTable(rows []textLine) {
+	for i, r := range rows {
+		kind := results.LineNotFigures
+		if i == 0 || tableRule.MatchString(strings.TrimSpace(r.text)) || !strings.ContainsAny(r.text, "0123456789") {
+			kind = results.LineNote
+		}
+		s.keep(r, kind)
+	}
+}
+
+func firstCells(rows []textLine) []string {
+	var first []string
+	for _, r := range rows {
+		first = append(first, cellsOf(r.text)[0])
+	}
+	return first
+}
+
+// rowTable has a result in each row.
+func (s *scanner) rowTable(heads []string, rows []textLine) {
+	s.keep(rows[0], results.LineHeading)
+	for _, r := range rows[2:] {
+		cells := cellsOf(r.text)
+		if len(cells) != len(heads) {
+			s.keep(r, results.LineNotFigures)
+			continue
+		}
+		e := newEntry(s.name, "markdown-table", r.no)
+		e.table = rows[0].no
+		for i, head := range heads {
+			s.cell(e, head, cells[i], r.no)
+		}
+		s.tableEntry(e, r)
+	}
+	s.before = nearby{}
+}
+
+// columnTable has a figure in each row, and a result in each column. Where that
+// leaves anything out, its lines are kept whole.
+func (s *scanner) columnTable(heads []string, rows []textLine) {
+	s.keep(rows[0], results.LineHeading)
+	left := slices.ContainsFunc(rows[2:], func(r textLine) bool { return len(cellsOf(r.text)) != len(heads) })
+	for col := 1; col < len(heads); col++ {
+		e := newEntry(s.name, "markdown-table", rows[0].no)
+		e.table, e.variant = rows[0].no, plainCell(heads[col])
+		for _, r := range rows[2:] {
+			cells := cellsOf(r.text)
+			if col >= len(cells) {
+				continue
+			}
+			s.cell(e, cells[0], cells[col], r.no)
+			left = left || plainCell(cells[col]) == "" && strings.ContainsAny(cells[0], "0123456789")
+		}
+		if !e.hasFigures() {
+			left = true
+			continue
+		}
+		s.found(e)
+		s.last = nil
+	}
+	if left {
+		s.notTable(rows[2:])
+	}
+	s.before = nearby{}
+}
+
+func (s *scanner) tableEntry(e *entry, at textLine) {
+	if !e.hasFigures() {
+		s.keep(at, results.LineNotFigures)
+		return
+	}
+	s.found(e)
+	s.last = nil
+}
+
+// cell takes one cell. What is no figure names the result.
+func (s *scanner) cell(e *entry, head, text string, line int) {
+	if plainCell(text) == "" {
+		return
+	}
+	switch lower := strings.ToLower(plainCell(head)); lower {
+	case "concurrency", "max concurrency":
+		e.put(target{name: "max_concurrency", scale: 1}, true, head, text, line)
+	case "model", "model/quant", "backend", "engine", "variant", "config", "configuration", "name":
+		e.variant = strings.TrimSpace(e.variant + " " + plainCell(text))
+		if lower == "model" {
+			e.model = plainCell(text)
+		}
+		e.state(head, text, line, "variant")
+	default:
+		if !e.take(head, text, line, false) && plainCell(head) != "" {
+			e.params[plainCell(head)] = plainCell(text)
+		}
+	}
+}
+
+var signBetween = regexp.MustCompile(`\s+[^\s\d]{1,4}\s+(\d+(?:\.\d+)?)$`)
+
+// llamaTable reads llama-bench's own table, and the build that stands below.
+func (s *scanner) llamaTable(rows []textLine) {
+	e := newEntry(s.name, "llama-bench-table", rows[0].no)
+	e.origin.Told = settingNames()
+	s.keep(rows[0], results.LineHeading)
+	build := ""
+	for next := s.at + 1; next < len(s.lines) && next <= s.at+2; next++ {
+		if text := strings.TrimSpace(s.lines[next].text); strings.HasPrefix(text, "build: ") {
+			build = text
+			s.keep(s.lines[next], results.LineNote)
+			s.at = next
+			break
+		}
+	}
+	heads := cellsOf(rows[0].text)
+	for _, r := range rows[1:] {
+		cells := cellsOf(r.text)
+		if tableRule.MatchString(strings.TrimSpace(r.text)) || slices.Equal(cells, heads) {
+			continue
+		}
+		parsed, err := llamabench.Parse([]byte(rows[0].text + "\n" + r.text + "\n" + build + "\n"))
+		if err != nil {
+			s.keep(r, results.LineNotFigures)
+			continue
+		}
+		for _, row := range parsed {
+			e.rows = append(e.rows, benchRow(row))
+		}
+		for i, head := range heads {
+			e.state(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.no, "llama_bench")
+		}
+	}
+	if e.rows == nil {
+		return
+	}
+	e.model = modelOfRow(e.rows[0])
+	e.variant = e.model
+	s.found(e)
+	s.before, s.last = nearby{}, nil
+}

@@ -1,0 +1,289 @@
+package importer
+
+import (
+	"maps"
+	"regexp"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+)
+
+// scanner reads results out of a text: blocks, tables, commands beside them.
+type scanner struct {
+	name    string
+	lines   []textLine
+	at      int
+	entries []*entry
+	kept    []results.ImportedLine
+	counts  map[results.LineKind]int // of kept lines
+	omitted int                      // that are too many to be kept
+
+	fenced  bool
+	section string // the nearest heading
+	title   string // the nearest comment within a fence that is no parameter
+	before  nearby // since the heading or the last result
+	last    *entry // the result above, under the same heading
+}
+
+// nearby is what stands before a result and belongs to it.
+type nearby struct {
+	server   *command
+	client   *command
+	args     [][2]string // of the client
+	argsLine int
+	settings []textLine // "Maximum request concurrency: 16"
+	params   map[string]string
+	drafting *results.Drafting
+	notes    []string
+}
+
+var (
+	heading     = regexp.MustCompile(`^(#{1,6})\s+(.*\S)`)
+	blockHead   = regexp.MustCompile(`^[=*# -]*(?:={4,}|#{1,6})\s*Serving Benchmark Result\s*=*$`)
+	concurrency = regexp.MustCompile(`(?:^|[\s(-])c\s?=\s?(\d+)\)?$`)
+	flagComment = regexp.MustCompile(`^(?:--)?([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\s*[=: ]\s*(\d+(?:\.\d+)?)\b`)
+	listMark    = regexp.MustCompile(`^\s*(?:[*+>-]\s+)*`)
+	draftLine   = regexp.MustCompile(`Draft acceptance rate: [\d.]+, System efficiency: [\d.]+, Number of speculative tokens: (\d+), Number of accepted tokens: (\d+), Number of draft tokens: (\d+), Number of emitted tokens: (\d+)`)
+)
+
+// fromText reads a log, a README, the output of a terminal.
+func fromText(name string, lines []textLine) (entries []*entry, kept []results.ImportedLine, omitted int) {
+	s := &scanner{name: name, lines: lines, counts: map[results.LineKind]int{}}
+	for i, l := range lines {
+		lines[i].text = withoutQuote(l.text)
+	}
+	for s.at = 0; s.at < len(s.lines) && len(s.entries) <= maxEntries; s.at++ {
+		s.line(s.lines[s.at])
+	}
+	return mergeSame(s.entries), s.kept, s.omitted
+}
+
+// withoutQuote is a line without the marks of a quotation in mail or Markdown.
+func withoutQuote(text string) string {
+	for strings.HasPrefix(text, ">") {
+		text = strings.TrimPrefix(text[1:], " ")
+	}
+	return text
+}
+
+// plainText is a line without blanks around it and the marks of a list.
+func plainText(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || !strings.ContainsRune("*+-", rune(text[0])) {
+		return text
+	}
+	return strings.TrimSpace(listMark.ReplaceAllString(text, ""))
+}
+
+func (s *scanner) keep(l textLine, kind results.LineKind) {
+	if s.counts[kind] >= maxLines {
+		if strings.TrimSpace(l.text) != "" {
+			s.omitted++
+		}
+		return
+	}
+	before := len(s.kept)
+	s.kept = appendLine(s.kept, l.no, kind, l.text)
+	s.counts[kind] += len(s.kept) - before
+}
+
+// looksFigures says that a line reads like a measurement.
+func looksFigures(text string) bool {
+	if !strings.ContainsAny(text, "0123456789") {
+		return false
+	}
+	lower := strings.ToLower(text)
+	for _, word := range []string{"ttft", "tpot", "itl", "e2el", "tok/s", "tokens/s", "req/s", " t/s", "throughput", "latency"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isProgress tells a progress bar.
+func isProgress(text string) bool {
+	return (strings.Contains(text, "%|") || strings.Contains(text, "it/s") || strings.Contains(text, "s/it")) && progress.MatchString(text)
+}
+
+func (s *scanner) line(l textLine) {
+	text, raw := plainText(l.text), strings.TrimSpace(l.text)
+	switch {
+	case raw == "":
+	case strings.HasPrefix(raw, "```"):
+		s.fenced = !s.fenced
+		if strings.Trim(raw, "`") != "" {
+			s.keep(l, results.LineNote)
+		}
+		if s.fenced {
+			s.title = ""
+		}
+	case isBlockHead(raw):
+		s.block(l)
+	case raw[0] == '#' && heading.MatchString(raw):
+		s.heading(l, heading.FindStringSubmatch(raw))
+	case strings.HasPrefix(raw, "|"):
+		s.table()
+	case strings.Contains(raw, "Namespace("):
+		s.before.args, s.before.argsLine = namespace(raw), l.no
+		s.keep(l, results.LineCommand)
+	case s.command(l, text):
+	case raw[0] == '{' && s.json(l, raw):
+	default:
+		s.note(l, text)
+	}
+}
+
+// heading begins another section; within a fence, one mark is a comment.
+func (s *scanner) heading(l textLine, m []string) {
+	s.keep(l, results.LineHeading)
+	text := strings.Trim(m[2], " :*")
+	section := !s.fenced && !isComment(m[1], text)
+	if s.last = nil; section {
+		s.title, s.before = "", nearby{}
+	}
+	if found := concurrency.FindStringSubmatchIndex(text); found != nil {
+		s.setting(textLine{l.no, "max_concurrency: " + text[found[2]:found[3]]})
+		text = strings.Trim(text[:found[0]], " -(")
+	}
+	if section {
+		s.section = text
+		return
+	}
+	if found := flagComment.FindStringSubmatch(text); found != nil {
+		name := strings.ReplaceAll(found[1], "-", "_")
+		if _, isSetting := labelled(name, true); isSetting {
+			s.setting(textLine{l.no, name + ": " + found[2]})
+		} else {
+			if s.before.params == nil {
+				s.before.params = map[string]string{}
+			}
+			s.before.params[name] = found[2]
+		}
+		if rest := strings.TrimSpace(text[len(found[0]):]); rest != "" {
+			s.before.notes = append(s.before.notes, text)
+		}
+		return
+	}
+	if text != "" {
+		s.title = text
+	}
+}
+
+// isComment tells a comment in a text without fences, as a shell shows it, from
+// a heading: a concurrency or a flag alone names no section.
+func isComment(marks, text string) bool {
+	return marks == "#" && (concurrency.FindString(text) == text && text != "" || flagComment.MatchString(text))
+}
+
+func (s *scanner) setting(l textLine) { s.before.settings = append(s.before.settings, l) }
+
+// command takes a command line with its continuations; false: it is none.
+func (s *scanner) command(l textLine, text string) bool {
+	whole, end := text, s.at
+	for strings.HasSuffix(strings.TrimSpace(whole), `\`) && end+1 < len(s.lines) && end-s.at < 200 {
+		end++
+		whole = strings.TrimSuffix(strings.TrimSpace(whole), `\`) + " " + strings.TrimSpace(s.lines[end].text)
+	}
+	c, ok := commandIn(whole)
+	if !ok {
+		return false
+	}
+	for _, part := range s.lines[s.at : end+1] {
+		s.keep(part, results.LineCommand)
+	}
+	s.at = end
+	if c.client {
+		s.before.client, s.before.args, s.before.argsLine = &c, c.flags(), l.no
+	} else {
+		s.before.server = &c
+	}
+	s.last = nil
+	return true
+}
+
+// json takes a line that is a result by itself; false: it is none.
+func (s *scanner) json(l textLine, raw string) bool {
+	objects, err := objectsIn([]byte(raw))
+	if err != nil || len(objects) != 1 || kindOf(objects[0]) == "" {
+		return false
+	}
+	objects[0].line = l.no
+	_, found, rest := fromObjects(s.name, objects, "")
+	for _, e := range found {
+		s.found(e)
+	}
+	s.kept = append(s.kept, rest...)
+	return true
+}
+
+// note keeps a line of text: for the result above or below it, if there is one
+// under the same heading.
+func (s *scanner) note(l textLine, text string) {
+	if label, value, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(label, "/|0123456789") {
+		if t, understood := labelled(label, false); understood && !t.isFigure() && t.scale > 0 && strings.TrimSpace(value) != "" {
+			s.setting(l)
+			s.keep(l, results.LineNote)
+			return
+		}
+	}
+	if d := draftingIn(text); d != nil {
+		s.before.drafting = d
+	}
+	kind := results.LineNote
+	if looksFigures(text) && !isProgress(text) && s.before.drafting == nil {
+		kind = results.LineNotFigures
+	}
+	s.keep(l, kind)
+	const most = 8
+	if s.section == "" && s.title == "" || isProgress(text) || len(text) > 300 || isChatter(text) {
+		return // of a log, not beside anything
+	}
+	if s.last != nil {
+		if len(s.last.notes) < most {
+			s.last.notes = append(s.last.notes, text)
+		}
+		return
+	}
+	if len(s.before.notes) < most {
+		s.before.notes = append(s.before.notes, text)
+	}
+}
+
+// isChatter is what vLLM's client prints of every run.
+func isChatter(text string) bool {
+	for _, begin := range []string{"Starting initial", "Initial test run", "Waiting for endpoint", "Traffic request", "You are using the default legacy", "Merges were not", "INFO ", "WARNING ", "ggml_", "Device ", "WARNING:", "Skipping endpoint", "Starting main", "tip: "} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return strings.Trim(text, "=-| ") == ""
+}
+
+// found takes a result with what stands before it.
+func (s *scanner) found(e *entry) {
+	b := s.before
+	maps.Copy(e.params, b.params)
+	for _, l := range b.settings {
+		label, value, _ := strings.Cut(plainText(l.text), ":")
+		e.take(label, value, l.no, false)
+	}
+	if b.args != nil {
+		e.settle(b.args, b.argsLine)
+	}
+	if b.server != nil {
+		e.argv, e.env = b.server.argv, b.server.env
+	}
+	if b.client != nil && b.client.bench {
+		e.argv, e.env = b.client.argv, b.client.env
+	}
+	e.drafting = b.drafting
+	e.notes = append(e.notes, b.notes...)
+	if e.variant == "" {
+		e.variant = s.title
+	}
+	if e.variant == "" {
+		e.variant = s.section
+	}
+	s.entries = append(s.entries, e)
+}

@@ -1,0 +1,176 @@
+package calibrate
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+)
+
+// Measure drives every reader at every width, in turn within each round, so
+// that what else the machine does meets them alike.
+func Measure(ctx context.Context, o Options) (cal results.Calibration, err error) {
+	o = o.filled()
+	if o.Feeder == nil {
+		return cal, errors.New("calibrate: no feeder given")
+	}
+	if err := raiseFileLimit(slices.Max(o.Widths)); err != nil {
+		return cal, err
+	}
+	feeder, err := startFeeder(o.Feeder(ctx))
+	if err != nil {
+		return cal, err
+	}
+	defer func() { err = errors.Join(err, feeder.stop()) }()
+	cal.MeasuredAt = time.Now().UTC().Format(time.RFC3339)
+	cal.CPU, cal.Cores = cpuModel(), runtime.NumCPU()
+	if cal.RequestsPerS, err = requestRate(ctx, o, feeder.addr); err != nil {
+		return cal, err
+	}
+	for _, width := range o.Widths {
+		drives, err := measureWidth(ctx, o, feeder.addr, width)
+		if err != nil {
+			return cal, fmt.Errorf("%d streams: %w", width, err)
+		}
+		cal.Drives = append(cal.Drives, drives...)
+	}
+	return cal, nil
+}
+
+// requestRate is how many answers of one token a second the client takes in.
+func requestRate(ctx context.Context, o Options, addr string) (float64, error) {
+	o.Said("answers of one token")
+	var rates []float64
+	for range o.Rounds {
+		s, err := driveClient(ctx, "", addr, pace{tokens: 1}, requestsWidth, o.Answers)
+		if err != nil {
+			return 0, err
+		}
+		rates = append(rates, float64(o.Answers)/s.durationS)
+	}
+	return median(rates), nil
+}
+
+func measureWidth(ctx context.Context, o Options, addr string, width int) ([]results.CalibratedDrive, error) {
+	paced, unpaced := make([][]seen, len(o.Readers)), make([][]float64, len(o.Readers))
+	for round := range o.Rounds {
+		for i, reader := range o.Readers {
+			o.Said(fmt.Sprintf("%d streams by %s, round %d of %d", width, reader, round+1, o.Rounds))
+			s, err := drive(ctx, reader, addr, o.pace(width), width)
+			if err != nil {
+				return nil, err
+			}
+			paced[i] = append(paced[i], s)
+			fast := pace{tokens: max(o.Unpaced/width, 1)}
+			if s, err = drive(ctx, reader, addr, fast, width); err != nil {
+				return nil, err
+			}
+			unpaced[i] = append(unpaced[i], float64(width*fast.tokens)/s.durationS)
+		}
+	}
+	drives := make([]results.CalibratedDrive, len(o.Readers))
+	for i, reader := range o.Readers {
+		drives[i] = sumUp(paced[i])
+		d := &drives[i]
+		d.Reader, d.Streams, d.TokenGapS, d.UnpacedPerS = reader, width, o.pace(width).gap.Seconds(), median(unpaced[i])
+	}
+	return drives, nil
+}
+
+func drive(ctx context.Context, reader, addr string, p pace, width int) (seen, error) {
+	debug.FreeOSMemory() // what the drive before left counts for nobody
+	if reader == ReaderRaw {
+		return driveRaw(ctx, addr, p, width)
+	}
+	return driveClient(ctx, reader, addr, p, width, width)
+}
+
+// sumUp takes each figure's median over the rounds.
+func sumUp(rounds []seen) results.CalibratedDrive {
+	of := func(figure func(s *seen) float64) float64 {
+		var all []float64
+		for i := range rounds {
+			all = append(all, figure(&rounds[i]))
+		}
+		return median(all)
+	}
+	d := results.CalibratedDrive{
+		EventsPerS:   of(func(s *seen) float64 { return float64(s.events) / s.durationS }),
+		CPUPerEventS: of(func(s *seen) float64 { return s.cpuS / float64(s.events) }),
+		TTFTS:        of(func(s *seen) float64 { return quantile(s.ttft, 0.5) }),
+		ITLP50S:      of(func(s *seen) float64 { return quantile(s.itl, 0.5) }),
+		ITLP99S:      of(func(s *seen) float64 { return quantile(s.itl, 0.99) }),
+		StampP50S:    of(func(s *seen) float64 { return quantile(s.late, 0.5) }),
+		StampP99S:    of(func(s *seen) float64 { return quantile(s.late, 0.99) }),
+		StampMaxS:    of(func(s *seen) float64 { return quantile(s.late, 1) }),
+		MemoryBytes:  int64(of(func(s *seen) float64 { return float64(s.memory) })),
+	}
+	if !slices.ContainsFunc(rounds, func(s seen) bool { return s.lagP99S == nil }) {
+		lag := of(func(s *seen) float64 { return *s.lagP99S })
+		d.LagP99S = &lag
+	}
+	return d
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return (quantile(values, 0.5) + values[len(values)/2]) / 2
+}
+
+// raiseFileLimit makes room for the descriptors of so many streams.
+func raiseFileLimit(streams int) error {
+	want := uint64(streams) + 256
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("read limit of open files: %w", err)
+	}
+	if limit.Cur >= want {
+		return nil
+	}
+	limit.Cur = min(max(want, limit.Cur), limit.Max)
+	if limit.Cur < want {
+		return fmt.Errorf("%d streams need %d open files, but the limit is %d; raise it with ulimit -n", streams, want, limit.Max)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("raise limit of open files to %d: %w", want, err)
+	}
+	return nil
+}
+
+// cpuModel is the processor's name, "" if the system does not say.
+func cpuModel() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		if strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// Find returns the drive of a reader at a width.
+func Find(cal *results.Calibration, reader string, streams int) (results.CalibratedDrive, bool) {
+	for _, d := range cal.Drives {
+		if d.Streams == streams && d.Reader == cmp.Or(reader, load.TransportSockets) {
+			return d, true
+		}
+	}
+	return results.CalibratedDrive{}, false
+}

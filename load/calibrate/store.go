@@ -1,0 +1,74 @@
+package calibrate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/benchrig/bench/results"
+)
+
+// DefaultPath is where the calibration of this machine is kept.
+func DefaultPath() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache folder: %w", err)
+	}
+	return filepath.Join(cache, "bench", "calibration.json"), nil
+}
+
+// Save writes a calibration. The file is whole or as it was.
+func Save(path string, cal results.Calibration) error {
+	raw, err := json.MarshalIndent(cal, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode calibration: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("save calibration: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".calibration-*")
+	if err != nil {
+		return fmt.Errorf("save calibration: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already once renamed
+	_, err = f.Write(append(raw, '\n'))
+	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return fmt.Errorf("save calibration: %w", err)
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Load reads a calibration.
+func Load(path string) (*results.Calibration, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load calibration: %w", err)
+	}
+	var cal results.Calibration
+	if err := json.Unmarshal(raw, &cal); err != nil {
+		return nil, fmt.Errorf("load calibration %s: %w; run \"bench calibrate\" again", path, err)
+	}
+	return &cal, nil
+}
+
+// Stored is the calibration of this machine, nil if it was never calibrated or
+// has another processor now.
+func Stored() (*results.Calibration, error) {
+	path, err := DefaultPath()
+	if err != nil {
+		return nil, nil //nolint:nilerr // without a cache folder nothing can be stored
+	}
+	cal, err := Load(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case cal.CPU != cpuModel():
+		return nil, nil
+	}
+	return cal, nil
+}

@@ -1,0 +1,88 @@
+package vllmcli
+
+import (
+	"fmt"
+	"maps"
+	"math"
+
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load"
+)
+
+// Options are the load client's options that the flags ask for: all but the
+// target's address, model and secrets, and the arrival times.
+func (f *Flags) Options() (load.Options, error) {
+	api, path, err := f.API()
+	if err != nil {
+		return load.Options{}, err
+	}
+	headers, err := f.Request.HeaderMap()
+	if err != nil {
+		return load.Options{}, err
+	}
+	body, err := f.body(api)
+	if err != nil {
+		return load.Options{}, err
+	}
+	o := load.Options{
+		Target:         load.Target{Path: path, API: api, Headers: headers, Body: body},
+		MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(), Sampling: f.sampling(), Bodies: f.Dataset.Compat,
+		RequestIDPrefix: f.Request.IDPrefix, Transport: f.Transport, KeepText: f.SaveDetailed,
+	}
+	return o, nil
+}
+
+// ignoreEOS is forced for random prompts by the newest client: a model may end
+// its answer to nonsense at once.
+func (f *Flags) ignoreEOS() bool {
+	random := f.Dataset.Name == "random" || f.Dataset.Name == "random-mm"
+	return f.Request.IgnoreEOS || random && f.Dataset.Compat != dataset.CompatVLLM06
+}
+
+// sampling are the parameters that were given.
+func (f *Flags) sampling() load.Sampling {
+	r := &f.Request
+	s := load.Sampling{}
+	for _, p := range []struct {
+		flag  string
+		value *float64
+		into  **float64
+	}{
+		{"temperature", &r.Temperature, &s.Temperature},
+		{"top-p", &r.TopP, &s.TopP},
+		{"min-p", &r.MinP, &s.MinP},
+		{"frequency-penalty", &r.Frequency, &s.FrequencyPenalty},
+		{"presence-penalty", &r.Presence, &s.PresencePenalty},
+		{"repetition-penalty", &r.Repetition, &s.RepetitionPenalty},
+	} {
+		if f.changed(p.flag) {
+			*p.into = p.value
+		}
+	}
+	if f.changed("top-k") {
+		s.TopK = &r.TopK
+	}
+	return s
+}
+
+// body are the fields of --extra-body, and what no parameter of the client is.
+func (f *Flags) body(api string) (map[string]any, error) {
+	fields := map[string]any{}
+	if f.changed("logprobs") {
+		if api != "completions" {
+			return nil, fmt.Errorf("--logprobs is for backends that take completions, not %s", api)
+		}
+		fields["logprobs"] = f.Request.Logprobs
+	}
+	extra, err := f.Request.Extra()
+	maps.Copy(fields, extra)
+	return fields, err
+}
+
+// Rate is the request rate, nil where all are sent at once.
+func (f *Flags) Rate() *float64 {
+	if math.IsInf(f.RequestRate, 1) {
+		return nil
+	}
+	return &f.RequestRate
+}

@@ -1,0 +1,194 @@
+package vllmcli
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/benchrig/bench/dataset"
+)
+
+var inf = math.Inf(1)
+
+// DatasetFlags say which prompts to send.
+type DatasetFlags struct {
+	Name       string
+	Path       string
+	NumPrompts int
+	Seed       uint64
+	Tokenizer  string // path; "": the server's own; "none": none
+	SkipInit   bool   // vLLM's way to say "none"
+	Compat     string // "", "vllm", "vllm-0.6"
+	NoOversample,
+	NoShuffle,
+	SkipTemplate bool
+	InputLen, OutputLen int // of whichever dataset; 0: that dataset's own flags
+
+	RandomInputLen, RandomOutputLen, RandomPrefixLen int
+	RandomRangeRatio                                 string
+	TokenIDs                                         bool
+
+	MMItems   int
+	MMRange   float64
+	MMLimit   string
+	MMBuckets string
+
+	ShareGPTOutputLen, CustomOutputLen                         int
+	SonnetInputLen, SonnetOutputLen, SonnetPrefixLen           int
+	PrefixLen, SuffixLen, NumPrefixes, PrefixRepetitionOutputs int
+
+	HFSubset, HFSplit, HFName string
+	Field                     string // column of the file; "": found by its name
+	HFOutputLen               int
+	Turns                     int
+}
+
+// AddFlags defines the flags of datasets, for load and for dataset build.
+func (d *DatasetFlags) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.Name, "dataset-name", "random", "where prompts come from: "+strings.Join(DatasetNames(), ", "))
+	fs.StringVar(&d.Path, "dataset-path", "", "`file` of the dataset")
+	fs.IntVar(&d.NumPrompts, "num-prompts", 1000, "prompts to send")
+	fs.Uint64Var(&d.Seed, "seed", 0, "of the prompts and of the arrival times")
+	fs.StringVar(&d.Tokenizer, "tokenizer", "", "tokenizer.json, its folder, or a GGUF `file`; none: count nothing (default: the server's own /tokenize)")
+	fs.BoolVar(&d.SkipInit, "skip-tokenizer-init", false, "the same as --tokenizer none")
+	fs.StringVar(&d.Compat, "compat", "", "whose prompts, requests, times and figures to follow to the letter: vllm (the newest), vllm-0.10 or vllm-0.6 (not in vLLM)")
+	fs.BoolVar(&d.NoOversample, "no-oversample", false, "send fewer prompts rather than some twice")
+	fs.BoolVar(&d.NoShuffle, "disable-shuffle", false, "take prompts in the file's order")
+	fs.BoolVar(&d.SkipTemplate, "skip-chat-template", false, "custom: send prompts as they are; always so here")
+	fs.IntVar(&d.InputLen, "input-len", 0, "prompt tokens, for datasets that make prompts up")
+	fs.IntVar(&d.OutputLen, "output-len", 0, "answer tokens, for any dataset")
+	d.addMade(fs)
+	d.addFiles(fs)
+}
+
+// addMade defines the flags of prompts that are made up.
+func (d *DatasetFlags) addMade(fs *pflag.FlagSet) {
+	fs.IntVar(&d.RandomInputLen, "random-input-len", 1024, "random: prompt tokens")
+	fs.IntVar(&d.RandomOutputLen, "random-output-len", 128, "random: answer tokens")
+	fs.StringVar(&d.RandomRangeRatio, "random-range-ratio", "", `random: lengths from l(1-r) to l(1+r); a number or {"input":r,"output":r} (default 0)`)
+	fs.IntVar(&d.RandomPrefixLen, "random-prefix-len", 0, "random: tokens that all prompts begin with, beside their own")
+	fs.BoolVar(&d.TokenIDs, "prompt-token-ids", false, "random: send token ids, not text (not in vLLM's Python client)")
+	fs.IntVar(&d.MMItems, "random-mm-base-items-per-request", 1, "random-mm: images a prompt")
+	fs.Float64Var(&d.MMRange, "random-mm-num-mm-items-range-ratio", 0, "random-mm: only 0 is supported")
+	fs.StringVar(&d.MMLimit, "random-mm-limit-mm-per-prompt", "", "random-mm: `JSON`, most items of a kind")
+	fs.StringVar(&d.MMBuckets, "random-mm-bucket-config", "", "random-mm: `{(height, width, 1): share, ...}`, sizes of images")
+	fs.IntVar(&d.PrefixLen, "prefix-repetition-prefix-len", 256, "prefix_repetition: tokens of a prefix")
+	fs.IntVar(&d.SuffixLen, "prefix-repetition-suffix-len", 256, "prefix_repetition: tokens after it")
+	fs.IntVar(&d.NumPrefixes, "prefix-repetition-num-prefixes", 10, "prefix_repetition: different prefixes")
+	fs.IntVar(&d.PrefixRepetitionOutputs, "prefix-repetition-output-len", 128, "prefix_repetition: answer tokens")
+}
+
+// addFiles defines the flags of prompts that stand in a file.
+func (d *DatasetFlags) addFiles(fs *pflag.FlagSet) {
+	fs.IntVar(&d.ShareGPTOutputLen, "sharegpt-output-len", 0, "sharegpt: answer tokens (default: as long as the answer in the file)")
+	fs.IntVar(&d.CustomOutputLen, "custom-output-len", 256, "custom: answer tokens; -1: the file's output_tokens")
+	fs.IntVar(&d.SonnetInputLen, "sonnet-input-len", 550, "sonnet: prompt tokens")
+	fs.IntVar(&d.SonnetOutputLen, "sonnet-output-len", 150, "sonnet: answer tokens")
+	fs.IntVar(&d.SonnetPrefixLen, "sonnet-prefix-len", 200, "sonnet: tokens that all prompts begin with")
+	fs.StringVar(&d.HFSubset, "hf-subset", "", "hf: rows of this subset")
+	fs.StringVar(&d.HFSplit, "hf-split", "", "hf: only as part of the file's name: give the split's own file as --dataset-path")
+	fs.StringVar(&d.HFName, "hf-name", "", "hf: name of the dataset, for the record")
+	fs.IntVar(&d.HFOutputLen, "hf-output-len", 0, "hf: answer tokens (default: as long as the answer in the file)")
+	fs.StringVar(&d.Field, "dataset-field", "", "hf, tok_inputs: `column` that prompts stand in (default: found by its name; not in vLLM)")
+	fs.IntVar(&d.Turns, "turns", 0, "sharegpt, hf, conversation: turns of the user in each (not in vLLM)")
+}
+
+// kindOf is the kind of package dataset that a name stands for.
+func kindOf(name string) string {
+	if name == "random-mm" {
+		return "random_mm"
+	}
+	return name
+}
+
+// DatasetNames are the names that --dataset-name takes, spelled as vLLM does.
+func DatasetNames() []string {
+	names := dataset.Kinds()
+	if at := slices.Index(names, "random_mm"); at >= 0 {
+		names[at] = "random-mm"
+	}
+	return names
+}
+
+// Spec is the dataset that the flags ask for.
+func (d *DatasetFlags) Spec() (dataset.Spec, error) {
+	if !slices.Contains(DatasetNames(), d.Name) {
+		return dataset.Spec{}, fmt.Errorf("--dataset-name %q: want one of %s", d.Name, strings.Join(DatasetNames(), ", "))
+	}
+	s := dataset.Spec{
+		Kind: kindOf(d.Name), Path: d.Path, Seed: d.Seed, N: d.NumPrompts, Compat: d.Compat,
+		NoOversample: d.NoOversample, Shuffle: !d.NoShuffle, Turns: d.Turns,
+	}
+	if err := d.fill(&s); err != nil {
+		return s, err
+	}
+	if d.InputLen > 0 {
+		s.InputLen = d.InputLen
+	}
+	if d.OutputLen > 0 {
+		s.OutputLen = d.OutputLen
+	}
+	return s, nil
+}
+
+// fill sets what the dataset's own flags say.
+func (d *DatasetFlags) fill(s *dataset.Spec) error {
+	switch d.Name {
+	case "random", "random-mm":
+		s.InputLen, s.OutputLen, s.PrefixLen, s.TokenIDs = d.RandomInputLen, d.RandomOutputLen, d.RandomPrefixLen, d.TokenIDs
+		if d.Name == "random-mm" {
+			if err := d.images(s); err != nil {
+				return err
+			}
+		}
+		return d.rangeRatio(s)
+	case "sharegpt":
+		s.OutputLen = d.ShareGPTOutputLen
+	case "custom":
+		s.OutputLen = max(d.CustomOutputLen, 0)
+	case "sonnet":
+		s.InputLen, s.OutputLen, s.PrefixLen = d.SonnetInputLen, d.SonnetOutputLen, d.SonnetPrefixLen
+	case "prefix_repetition":
+		s.PrefixLen, s.SuffixLen, s.NumPrefixes, s.OutputLen = d.PrefixLen, d.SuffixLen, d.NumPrefixes, d.PrefixRepetitionOutputs
+		s.TokenIDs = d.TokenIDs
+	case "shared_prefix":
+		s.PrefixLen, s.InputLen, s.NumPrefixes, s.OutputLen = d.PrefixLen, d.SuffixLen, d.NumPrefixes, d.PrefixRepetitionOutputs
+		s.TokenIDs, s.Shuffle = d.TokenIDs, false
+	case "text", "conversation":
+		s.InputLen, s.OutputLen, s.Shuffle = d.RandomInputLen, d.RandomOutputLen, false
+		return d.rangeRatio(s)
+	case "burstgpt", "trace":
+		s.TokenIDs, s.Shuffle = d.TokenIDs, false
+	case "hf":
+		s.Subset, s.OutputLen, s.Field = d.HFSubset, d.HFOutputLen, d.Field
+	case "tok_inputs":
+		s.Shuffle, s.Field = false, d.Field
+	}
+	return nil
+}
+
+// rangeRatio reads a number, or an object with one for prompts and answers.
+func (d *DatasetFlags) rangeRatio(s *dataset.Spec) error {
+	text := d.RandomRangeRatio
+	if text == "" {
+		return nil
+	}
+	if r, err := strconv.ParseFloat(text, 64); err == nil {
+		s.RangeRatio = r
+		return nil
+	}
+	var both struct {
+		Input  *float64 `json:"input"`
+		Output *float64 `json:"output"`
+	}
+	if err := json.Unmarshal([]byte(text), &both); err != nil || both.Input == nil || both.Output == nil {
+		return fmt.Errorf(`--random-range-ratio %q: want a number or {"input":0.2,"output":0.1}`, text)
+	}
+	s.RangeRatio, s.RangeRatioOutput = *both.Input, both.Output
+	return nil
+}

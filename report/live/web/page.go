@@ -1,0 +1,78 @@
+package web
+
+import (
+	_ "embed" // the page
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/benchrig/bench/report/live"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("live").Parse(pageText))
+
+// pageData is what the page is made of.
+type pageData struct {
+	live.View
+	Nonce  string
+	Legend []legend
+	Rows   []pageRow
+	LogAll string
+	Doubts []string
+	Share  *int // per thousand
+}
+
+type legend struct {
+	Mark, State string
+	N           int
+}
+
+type pageRow struct {
+	Variant string
+	Cells   [][]pageStep
+}
+
+type pageStep struct{ Mark, Class, Title string }
+
+// markOf is a state's symbol; see also the legend.
+func markOf(s live.StepState) string {
+	return map[live.StepState]string{
+		live.Done: "✓", live.Suspect: "?", live.Failed: "✗", live.Running: "▶", live.Pending: "·", live.NotRun: "–", live.Spared: "○",
+	}[s]
+}
+
+func classOf(s live.StepState) string { return strings.ReplaceAll(string(s), " ", "-") }
+
+func pageOf(v live.View, nonce string) pageData {
+	d := pageData{View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n")}
+	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun, live.Spared} {
+		if n := v.Counts[s]; n > 0 {
+			d.Legend = append(d.Legend, legend{markOf(s), string(s), n})
+		}
+	}
+	for _, row := range v.Rows {
+		r := pageRow{Variant: row.Variant, Cells: make([][]pageStep, len(row.Cells))}
+		for i, cell := range row.Cells {
+			for _, s := range cell {
+				r.Cells[i] = append(r.Cells[i], pageStep{markOf(s.State), classOf(s.State), s.Brief()})
+			}
+		}
+		d.Rows = append(d.Rows, r)
+	}
+	const most = 50
+	for _, s := range v.Steps {
+		if s.Why != "" && s.State != live.Spared && len(d.Doubts) < most {
+			d.Doubts = append(d.Doubts, s.Brief())
+		}
+	}
+	if v.Now != nil && v.Now.Share != nil {
+		d.Share = new(int(*v.Now.Share * 1000))
+	}
+	return d
+}
+
+// Head is the line that says which run this is.
+func (d pageData) Head() string { return fmt.Sprintf("%s %s", d.Name, d.RunID) }
