@@ -28,11 +28,11 @@ func againRun() *results.Run {
 }
 
 // bestRows are the first cells of the rows with a best cell.
-func bestRows(c comparison) []string {
+func bestRows(c Table) []string {
 	var names []string
-	for _, r := range c.rows {
-		if slices.ContainsFunc(r.cells, func(e entry) bool { return e.best }) {
-			names = append(names, r.cells[0].text)
+	for _, r := range c.Rows {
+		if slices.ContainsFunc(r.Cells, func(e Cell) bool { return e.Best }) {
+			names = append(names, r.Cells[0].Text)
 		}
 	}
 	return names
@@ -41,13 +41,13 @@ func bestRows(c comparison) []string {
 func TestNullTestIsNeverBest(t *testing.T) {
 	const legend = "a+again: the baseline once more, for the null test; never called best"
 	run := againRun()
-	tables := map[string]comparison{"variants": compare(run), "costs": compareCosts(run), "a study": concurrencyParts(run)[0].table}
+	tables := map[string]Table{"variants": compare(run), "costs": compareCosts(run), "a study": concurrencyParts(run)[0].Table}
 	for name, c := range tables {
 		if got := bestRows(c); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("best in the table of %s: %q, want b alone", name, got)
 		}
-		if name != "costs" && !slices.Contains(c.legend, legend) {
-			t.Errorf("the legend of the table of %s is %q", name, c.legend)
+		if name != "costs" && !slices.Contains(c.Legend, legend) {
+			t.Errorf("the legend of the table of %s is %q", name, c.Legend)
 		}
 	}
 	for _, row := range NewDocument(run).Figures.Rows {
@@ -82,7 +82,7 @@ func TestSearchTable(t *testing.T) {
 	}
 	run.Manifest.Tables = []string{"search"} // in every report of a search as it is
 	if parts := scenarioParts(run); parts != nil {
-		t.Errorf("the search would be drawn twice: %q", parts[0].title)
+		t.Errorf("the search would be drawn twice: %q", parts[0].Title)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// changes prints what differed from the run's start when the step ran, and the
+// printChanges prints what differed from the run's start when the step ran, and the
 // hooks that did not succeed.
-func (p *printer) changes(r *results.Result) {
+func printChanges(p *printer, r *results.Result) {
 	if len(r.Changes) > 0 {
 		p.section("Changed since the run began")
 		for _, change := range r.Changes {
@@ -36,8 +36,8 @@ func hookText(h results.HookRecord) string {
 	return fmt.Sprintf("%s %s, %s: %s (after %.1f s)", clean(h.When), clean(h.Level), clean(h.Name), clean(h.Message), h.TookS)
 }
 
-// cache prints the state of the prefix cache.
-func (p *printer) cache(c *results.CacheState) {
+// printCache prints the state of the prefix cache.
+func printCache(p *printer, c *results.CacheState) {
 	if c == nil {
 		return
 	}
@@ -68,8 +68,8 @@ func cacheText(c *results.CacheState) string {
 	return strings.Join(parts, ", ")
 }
 
-// startup prints what a server said of its own start.
-func (p *printer) startup(s *results.Startup) {
+// printStartup prints what a server said of its own start.
+func printStartup(p *printer, s *results.Startup) {
 	if s == nil {
 		return
 	}

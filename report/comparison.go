@@ -10,33 +10,6 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// comparison is the table over variants and points, as text.
-type comparison struct {
-	columns []heading
-	rows    []row
-	legend  []string // what the marks in it mean
-	keys    []int    // columns that stand in every piece of a table that is too wide; nil: the first two and the last
-}
-
-type heading struct {
-	head, unit string
-	text       bool // left-aligned
-}
-
-// row is one variant at one point. newPoint begins another point's group.
-type row struct {
-	cells    []entry
-	newPoint bool
-}
-
-// entry is one field.
-type entry struct {
-	text  string
-	short string // for narrow terminals; "": as text
-	mark  string // before the text: thinMark, chunksMark, throttleMark, extrapolatedMark
-	best  bool   // the best of its point among sound cells
-}
-
 const (
 	thinMark       = "~"
 	chunksMark     = "^"
@@ -51,44 +24,47 @@ const (
 )
 
 // compare lays a run out as a table.
-func compare(run *results.Run) comparison {
+func compare(run *results.Run) Table {
 	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	figures := columns(cells)
-	c := comparison{columns: []heading{{"variant", "", true}, {"point", "", true}, {"ok/asked", "requests", false}}}
+	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"ok/asked", "requests", false}}}
 	repeated := anyRepeats(cells)
 	if repeated {
-		c.columns = append(c.columns, heading{"n", "", false})
+		c.Columns = append(c.Columns, Column{"n", "", false})
 	}
 	for i, cell := range cells {
-		r := row{newPoint: i > 0 && cell.Point != cells[i-1].Point}
-		r.cells = append(r.cells, entry{text: variantName(cell)}, entry{text: clean(cell.Point)}, entry{text: requests(cell)})
+		r := Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point}
+		r.Cells = append(r.Cells, Cell{Text: variantName(cell)}, Cell{Text: clean(cell.Point)}, Cell{Text: requests(cell)})
 		if repeated {
-			r.cells = append(r.cells, entry{text: repeats(cell)})
+			r.Cells = append(r.Cells, Cell{Text: repeats(cell)})
 		}
-		c.rows = append(c.rows, r)
+		c.Rows = append(c.Rows, r)
 	}
 	var marks strings.Builder
 	anyBest, spread := false, false
 	for _, col := range figures {
-		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
 		for i, e := range fill(col, cells) {
-			e.text = e.mark + e.text
-			c.rows[i].cells = append(c.rows[i].cells, e)
-			anyBest = anyBest || e.best
-			marks.WriteString(e.mark)
-			spread = spread || strings.Contains(e.text, "±")
+			e.Text = e.Mark + e.Text
+			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
+			anyBest = anyBest || e.Best
+			marks.WriteString(e.Mark)
+			spread = spread || strings.Contains(e.Text, "±")
 		}
 	}
-	c.columns = append(c.columns, heading{"verdict", "", true})
+	c.Columns = append(c.Columns, Column{"verdict", "", true})
 	for i, cell := range cells {
-		c.rows[i].cells = append(c.rows[i].cells, entry{text: verdictOf(run, cell, verdictName), short: verdictOf(run, cell, shortVerdict)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: verdictOf(run, cell, verdictName), Short: verdictOf(run, cell, shortVerdict)})
 	}
-	c.legend = legend(cells, anyBest, marks.String(), repeated)
+	if anyBest {
+		c.Best = bestLegend
+	}
+	c.Legend = legend(cells, anyBest, marks.String(), repeated)
 	if spread {
-		c.legend = append(c.legend, spreadLegend)
+		c.Legend = append(c.Legend, spreadLegend)
 	}
 	if slices.ContainsFunc(figures, func(col column) bool { return col.money }) {
-		c.legend = append(c.legend, costLegend)
+		c.Legend = append(c.Legend, costLegend)
 	}
 	return c
 }
@@ -96,7 +72,7 @@ func compare(run *results.Run) comparison {
 func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []string {
 	var lines []string
 	if anyBest {
-		lines = rankingLegend(bestLegend, cells)
+		lines = unrankedLegend(cells)
 	}
 	lines = append(lines, markLegend(marks)...)
 	if repeated {
@@ -116,9 +92,9 @@ func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []s
 	return lines
 }
 
-// rankingLegend says what is best, and which rows cannot be.
-func rankingLegend(best string, cells []metrics.Cell) []string {
-	lines := []string{best}
+// unrankedLegend names the rows that are never called best.
+func unrankedLegend(cells []metrics.Cell) []string {
+	var lines []string
 	for _, c := range cells {
 		if c.Again {
 			lines = appendNew(lines, clean(c.Variant)+": the baseline once more, for the null test; never called best")
@@ -140,7 +116,7 @@ func markLegend(marks string) []string {
 	return lines
 }
 
-// bestLegend begins with a mark that each form of the report has its own of.
+// bestLegend says what the mark of the best cells means.
 const bestLegend = "best mean of its point among sound rows, by the digits shown; intervals and differences tell how sure that is"
 
 func stepResults(run *results.Run) []*results.Result {
@@ -261,7 +237,7 @@ func shortVerdict(s *results.Step) string {
 }
 
 // fill makes the entries of a column, one a cell.
-func fill(col column, cells []metrics.Cell) []entry {
+func fill(col column, cells []metrics.Cell) []Cell {
 	values := make([]*float64, len(cells))
 	largest := 0.0
 	for i, cell := range cells {
@@ -272,11 +248,11 @@ func fill(col column, cells []metrics.Cell) []entry {
 		}
 	}
 	digits := decimals(largest)
-	entries := make([]entry, len(cells))
+	entries := make([]Cell, len(cells))
 	for i, cell := range cells {
-		entries[i].text = formatNumber(values[i], digits)
+		entries[i].Text = formatNumber(values[i], digits)
 		if values[i] != nil {
-			entries[i].mark = col.mark(cell)
+			entries[i].Mark = col.mark(cell)
 		}
 	}
 	for start := 0; start < len(cells); {
@@ -289,7 +265,7 @@ func fill(col column, cells []metrics.Cell) []entry {
 	}
 	for i, cell := range cells {
 		if values[i] != nil {
-			entries[i].text += col.spread(cell)
+			entries[i].Text += col.spread(cell)
 		}
 	}
 	return entries
@@ -298,11 +274,11 @@ func fill(col column, cells []metrics.Cell) []entry {
 // markBest marks the best of one point, by the printed digits: equal ones are
 // equally good. It takes two sound rows that differ to have a best; simulated
 // ones compete only where no real one does, the arm of a null test never.
-func markBest(col column, cells []metrics.Cell, values []*float64, entries []entry) {
+func markBest(col column, cells []metrics.Cell, values []*float64, entries []Cell) {
 	var real, sim []int
 	for i, cell := range cells {
 		switch {
-		case col.unranked || values[i] == nil || !cell.Sound() || cell.Again || entries[i].mark != "":
+		case col.unranked || values[i] == nil || !cell.Sound() || cell.Again || entries[i].Mark != "":
 		case isSimulated(cell):
 			sim = append(sim, i)
 		default:
@@ -318,12 +294,12 @@ func markBest(col column, cells []metrics.Cell, values []*float64, entries []ent
 	}
 	best, differ := candidates[0], false
 	for _, i := range candidates[1:] {
-		differ = differ || entries[i].text != entries[best].text
+		differ = differ || entries[i].Text != entries[best].Text
 		if better := *values[i] > *values[best]; better != (col.better == lowerIsBetter) && *values[i] != *values[best] {
 			best = i
 		}
 	}
 	for _, i := range candidates {
-		entries[i].best = differ && entries[i].text == entries[best].text
+		entries[i].Best = differ && entries[i].Text == entries[best].Text
 	}
 }

@@ -40,17 +40,17 @@ func costColumn(cells []metrics.Cell) []column {
 
 // compareCosts is the table of costs, one row a cell; it has no rows where no
 // price is known.
-func compareCosts(run *results.Run) comparison {
+func compareCosts(run *results.Run) Table {
 	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
 	if len(cells) == 0 {
-		return comparison{}
+		return Table{}
 	}
-	c := comparison{columns: []heading{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
+	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
 	for i, cell := range cells {
-		c.rows = append(c.rows, row{newPoint: i > 0 && cell.Point != cells[i-1].Point, cells: []entry{
-			{text: variantName(cell)}, {text: clean(cell.Point)}, {text: paidGPUs(cell)},
+		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []Cell{
+			{Text: variantName(cell)}, {Text: clean(cell.Point)}, {Text: paidGPUs(cell)},
 		}})
 	}
 	currency, marks := currencyOf(cells...), ""
@@ -65,18 +65,18 @@ func compareCosts(run *results.Run) comparison {
 		if !known(col, cells) {
 			continue
 		}
-		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
 		for i, e := range fill(col, cells) {
-			e.text = e.mark + e.text
-			marks += e.mark
-			c.rows[i].cells = append(c.rows[i].cells, e)
+			e.Text = e.Mark + e.Text
+			marks += e.Mark
+			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
 		}
 	}
-	c.columns = append(c.columns, heading{"price", "", true})
+	c.Columns = append(c.Columns, Column{"price", "", true})
 	for i, cell := range cells {
-		c.rows[i].cells = append(c.rows[i].cells, entry{text: priceText(cell)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: priceText(cell)})
 	}
-	c.legend = append(markLegend(marks), costLegend)
+	c.Legend = append(markLegend(marks), costLegend)
 	return c
 }
 
@@ -119,12 +119,12 @@ func costNotes(run *results.Run) []string {
 }
 
 // costParts draw the table of costs and what is missing in it.
-func costParts(run *results.Run) []part {
-	p := part{title: "Cost", table: compareCosts(run), notes: costNotes(run)}
-	if len(p.table.rows) == 0 && len(p.notes) == 0 {
+func costParts(run *results.Run) []Piece {
+	p := Piece{Title: "Cost", Table: compareCosts(run), Notes: costNotes(run)}
+	if len(p.Table.Rows) == 0 && len(p.Notes) == 0 {
 		return nil
 	}
-	return []part{p}
+	return []Piece{p}
 }
 
 func paidGPUs(c metrics.Cell) string {
@@ -136,8 +136,8 @@ func paidGPUs(c metrics.Cell) string {
 	return missing
 }
 
-// cost prints what a step cost.
-func (p *printer) cost(c *results.Cost) {
+// printCost prints what a step cost.
+func printCost(p *printer, c *results.Cost) {
 	if c == nil {
 		return
 	}

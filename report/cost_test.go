@@ -166,9 +166,9 @@ func TestGainOfSweptSettings(t *testing.T) {
 	run.Manifest.Method = results.MethodLlamaBench
 	var rows []string
 	for _, p := range llamaBenchParts(run) {
-		if strings.HasPrefix(p.title, "ROCBLAS_USE_HIPBLASLT") {
-			for _, r := range p.table.rows {
-				rows = append(rows, r.cells[1].text+" "+r.cells[4].text)
+		if strings.HasPrefix(p.Title, "ROCBLAS_USE_HIPBLASLT") {
+			for _, r := range p.Table.Rows {
+				rows = append(rows, r.Cells[1].Text+" "+r.Cells[4].Text)
 			}
 		}
 	}

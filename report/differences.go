@@ -147,13 +147,13 @@ func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule m
 }
 
 // pairParts draws the comparisons of a run.
-func pairParts(run *results.Run) []part {
+func pairParts(run *results.Run) []Piece {
 	all := differencesBy(run, 1) // the bootstrap's intervals are not shown
 	if len(all) == 0 {
 		return nodeParts(run)
 	}
 	figures := metrics.FiguresFor(stepResults(run))
-	parts := []part{{title: "Differences", intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
+	parts := []Piece{{Title: "Differences", Intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
 	for _, s := range all {
 		parts = append(parts, s.part(figures, clean(s.Baseline.Variant), clean(s.Candidate.Variant)))
 	}
@@ -168,31 +168,31 @@ func ruleText(rule metrics.Rule, baseline string) string {
 func plainPercent(share float64) string { return fmt.Sprintf("%g", math.Round(share*1e6)/1e4) }
 
 // part draws one comparison. The names are those of the sides.
-func (s *set) part(figures []metrics.Figure, baseline, candidate string) part {
-	p := part{title: clean(s.Point) + ": " + candidate + " against " + baseline, below: true}
+func (s *set) part(figures []metrics.Figure, baseline, candidate string) Piece {
+	p := Piece{Title: clean(s.Point) + ": " + candidate + " against " + baseline, Below: true}
 	if s.never != "" {
-		p.intro = append(p.intro, "not comparable: "+s.never)
+		p.Intro = append(p.Intro, "not comparable: "+s.never)
 	}
-	p.intro = append(p.intro, s.failed...)
+	p.Intro = append(p.Intro, s.failed...)
 	if len(s.differ) > 0 {
-		p.intro = append(p.intro, "what differs: "+against(s.differ))
+		p.Intro = append(p.Intro, "what differs: "+against(s.differ))
 	}
-	p.notes = slices.Clone(s.notes)
+	p.Notes = slices.Clone(s.notes)
 	for _, line := range s.Outliers {
-		p.notes = append(p.notes, "outlier, counted all the same: "+clean(line))
+		p.Notes = append(p.Notes, "outlier, counted all the same: "+clean(line))
 	}
 	for _, line := range s.Drifts {
-		p.notes = append(p.notes, "drift: "+clean(line))
+		p.Notes = append(p.Notes, "drift: "+clean(line))
 	}
-	p.table = s.table(figures, baseline, candidate)
+	p.Table = s.table(figures, baseline, candidate)
 	return p
 }
 
-func (s *set) table(figures []metrics.Figure, baseline, candidate string) comparison {
+func (s *set) table(figures []metrics.Figure, baseline, candidate string) Table {
 	if len(s.Differences) == 0 {
-		return comparison{}
+		return Table{}
 	}
-	c := comparison{keys: []int{0, 6}, columns: []heading{
+	c := Table{Keys: []int{0, 6}, Columns: []Column{
 		{"figure", "", true},
 		{sideName(s.Baseline, baseline), "mean ± sd", false},
 		{sideName(s.Candidate, candidate), "mean ± sd", false},
@@ -206,17 +206,17 @@ func (s *set) table(figures []metrics.Figure, baseline, candidate string) compar
 		f := figureNamed(figures, d.Figure)
 		base, with := marksOf(f, s.Baseline), marksOf(f, s.Candidate)
 		marks.WriteString(base + with)
-		c.rows = append(c.rows, row{cells: []entry{
-			{text: f.Title},
-			{text: meanText(d.Baseline, f, base)},
-			{text: meanText(d.Candidate, f, with)},
-			{text: fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N)},
-			{text: changeText(d.Delta)},
-			{text: intervalText(d)},
-			{text: verdictText(d), short: shortTell(d)},
+		c.Rows = append(c.Rows, Row{Cells: []Cell{
+			{Text: f.Title},
+			{Text: meanText(d.Baseline, f, base)},
+			{Text: meanText(d.Candidate, f, with)},
+			{Text: fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N)},
+			{Text: changeText(d.Delta)},
+			{Text: intervalText(d)},
+			{Text: verdictText(d), Short: shortTell(d)},
 		}})
 	}
-	c.legend = markLegend(marks.String())
+	c.Legend = markLegend(marks.String())
 	return c
 }
 

@@ -35,43 +35,6 @@ type Document struct {
 // Fact is something known, and what it is called.
 type Fact struct{ Name, Value string }
 
-// Table is a table as text.
-type Table struct {
-	Columns []Column
-	Rows    []Row
-	Legend  []string // what the marks in it mean
-	Ranked  bool     // some of its cells are the best of their point
-}
-
-// Column is the head of a column.
-type Column struct {
-	Head, Unit string
-	Text       bool // not a number
-}
-
-// Row is a row of a table. NewGroup begins another point.
-type Row struct {
-	Cells    []Cell
-	NewGroup bool
-	Step     string // id, in the table of steps; else ""
-}
-
-// Cell is a field. Best: of its point among sound rows.
-type Cell struct {
-	Text string
-	Best bool
-}
-
-// Piece is a table with what stands around it.
-type Piece struct {
-	Title    string // "": it goes on from the piece before
-	Below    bool   // the title stands below that of an earlier piece
-	Intro    []string
-	Table    Table
-	Notes    []string
-	Verbatim string
-}
-
 // FailureGroup are steps that ended alike.
 type FailureGroup struct {
 	Verdict string
@@ -101,8 +64,8 @@ func NewDocument(run *results.Run) *Document {
 	d := &Document{
 		Title: h.title, About: h.about, Description: h.description, Sets: h.sets, Simulated: h.simulated,
 		Counts: h.counts, Unfinished: h.unfinished, Standing: StandingOf(run),
-		Figures: tableOf(compare(run)), Differences: piecesOf(slices.Concat(differenceParts(run), costParts(run))), Named: piecesOf(scenarioParts(run)),
-		GPUs: tableOf(compareGPUs(run)), Steps: stepTable(run), Notes: notes(run),
+		Figures: compare(run), Differences: slices.Concat(differenceParts(run), costParts(run)), Named: scenarioParts(run),
+		GPUs: compareGPUs(run), Steps: stepTable(run), Notes: notes(run),
 	}
 	facts := machineFacts(run)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
@@ -143,39 +106,6 @@ func StepText(run *results.Run, id string) (string, error) {
 // sequences and control characters.
 func Clean(s string) string { return clean(s) }
 
-func tableOf(c comparison) Table {
-	t := Table{}
-	if len(c.rows) == 0 {
-		return t
-	}
-	for _, h := range c.columns {
-		t.Columns = append(t.Columns, Column{h.head, h.unit, h.text})
-	}
-	for _, r := range c.rows {
-		row := Row{NewGroup: r.newPoint}
-		for _, e := range r.cells {
-			row.Cells = append(row.Cells, Cell{e.text, e.best})
-			t.Ranked = t.Ranked || e.best
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	for _, line := range c.legend {
-		if line == bestLegend || line == columnLegend {
-			line = "bold with ★: " + line
-		}
-		t.Legend = append(t.Legend, line)
-	}
-	return t
-}
-
-func piecesOf(parts []part) []Piece {
-	pieces := make([]Piece, len(parts))
-	for i, p := range parts {
-		pieces[i] = Piece{Title: p.title, Below: p.below, Intro: p.intro, Table: tableOf(p.table), Notes: p.notes, Verbatim: p.verbatim}
-	}
-	return pieces
-}
-
 // stepTable has the columns of the comparison and of the table of GPUs, for
 // each step by itself. Nothing is best in it: one step proves nothing.
 func stepTable(run *results.Run) Table {
@@ -183,18 +113,18 @@ func stepTable(run *results.Run) Table {
 	for i, s := range run.Steps {
 		cells[i] = metrics.Cells([]*results.Result{s.Result}, nil, nil)[0]
 	}
-	c := comparison{columns: []heading{
+	t := Table{Columns: []Column{
 		{"step", "", true}, {"variant", "", true}, {"point", "", true}, {"repeat", "", false}, {"verdict", "", true}, {"ok/asked", "requests", false},
 	}}
 	for i := range run.Steps {
 		r := run.Steps[i].Result
-		c.rows = append(c.rows, row{cells: []entry{
-			{text: clean(r.Step.ID)},
-			{text: variantName(cells[i])},
-			{text: clean(r.Step.Point)},
-			{text: fmt.Sprint(r.Step.Repeat)},
-			{text: verdictName(&run.Steps[i])},
-			{text: requests(cells[i])},
+		t.Rows = append(t.Rows, Row{Cells: []Cell{
+			{Text: clean(r.Step.ID)},
+			{Text: variantName(cells[i])},
+			{Text: clean(r.Step.Point)},
+			{Text: fmt.Sprint(r.Step.Repeat)},
+			{Text: verdictName(&run.Steps[i])},
+			{Text: requests(cells[i])},
 		}})
 	}
 	var marks strings.Builder
@@ -205,14 +135,13 @@ func stepTable(run *results.Run) Table {
 		}
 	}
 	for _, col := range cols {
-		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		t.Columns = append(t.Columns, Column{col.head, col.unit, false})
 		for i, e := range fill(col, cells) {
-			marks.WriteString(e.mark)
-			c.rows[i].cells = append(c.rows[i].cells, entry{text: e.mark + e.text})
+			marks.WriteString(e.Mark)
+			t.Rows[i].Cells = append(t.Rows[i].Cells, Cell{Text: e.Mark + e.Text})
 		}
 	}
-	c.legend = markLegend(marks.String())
-	t := tableOf(c)
+	t.Legend = markLegend(marks.String())
 	for i := range t.Rows {
 		t.Rows[i].Step = run.Steps[i].Result.Step.ID
 	}

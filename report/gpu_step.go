@@ -8,8 +8,8 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// gpus prints what each GPU of a step did, their sum, and how that was read.
-func (p *printer) gpus(t *results.Telemetry) {
+// printGPUs prints what each GPU of a step did, their sum, and how that was read.
+func printGPUs(p *printer, t *results.Telemetry) {
 	if t == nil {
 		return
 	}
@@ -21,8 +21,8 @@ func (p *printer) gpus(t *results.Telemetry) {
 	if t.Sum != nil && len(t.GPUs) > 1 {
 		p.wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
 	}
-	p.efficiency("per work", t.Efficiency)
-	p.efficiency("in the steady state", t.Steady)
+	printEfficiency(p, "per work", t.Efficiency)
+	printEfficiency(p, "in the steady state", t.Steady)
 	if h := t.Host; h != nil {
 		p.wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
 			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), formatNumber(h.Load1Max, 2)))
@@ -64,7 +64,7 @@ func gpuParts(g *results.GPUFigures) []string {
 	return append(parts, "throttling "+cmp.Or(throttleText(w.Throttle), "none"))
 }
 
-func (p *printer) efficiency(what string, e *results.Efficiency) {
+func printEfficiency(p *printer, what string, e *results.Efficiency) {
 	if e == nil || e.JPerRequest == nil && e.JPerOutputToken == nil {
 		return
 	}

@@ -75,20 +75,20 @@ func TestThrottledIsMarkedAndNotBest(t *testing.T) {
 	run.Steps[1].Result.Telemetry.Efficiency.JPerOutputToken = new(0.001)
 	c := compare(run)
 	at := -1
-	for i, h := range c.columns {
-		if h.unit == "J/output tok" {
+	for i, h := range c.Columns {
+		if h.Unit == "J/output tok" {
 			at = i
 		}
 	}
 	if at < 0 {
 		t.Fatal("no column of energy")
 	}
-	for _, r := range c.rows {
-		e := r.cells[at]
-		if marked := strings.Contains(e.text, throttleMark); marked != (r.cells[0].text == "tp2-pp4") {
-			t.Errorf("%s: energy %q, marked %v", r.cells[0].text, e.text, marked)
+	for _, r := range c.Rows {
+		e := r.Cells[at]
+		if marked := strings.Contains(e.Text, throttleMark); marked != (r.Cells[0].Text == "tp2-pp4") {
+			t.Errorf("%s: energy %q, marked %v", r.Cells[0].Text, e.Text, marked)
 		}
-		if e.best && r.cells[0].text == "tp2-pp4" {
+		if e.Best && r.Cells[0].Text == "tp2-pp4" {
 			t.Error("the throttled variant is best")
 		}
 	}

@@ -112,31 +112,31 @@ func throttleText(shares map[string]float64) string {
 
 // compareGPUs is the table of what the GPUs did, one row a cell; it has no
 // rows where no step has any.
-func compareGPUs(run *results.Run) comparison {
+func compareGPUs(run *results.Run) Table {
 	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return sumOf(r) != nil })
 	})
 	if len(cells) == 0 {
-		return comparison{}
+		return Table{}
 	}
-	c := comparison{columns: []heading{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
+	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
 	for i, cell := range cells {
-		c.rows = append(c.rows, row{newPoint: i > 0 && cell.Point != cells[i-1].Point, cells: []entry{
-			{text: variantName(cell)}, {text: clean(cell.Point)}, {text: strconv.Itoa(gpusOf(cell))},
+		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []Cell{
+			{Text: variantName(cell)}, {Text: clean(cell.Point)}, {Text: strconv.Itoa(gpusOf(cell))},
 		}})
 	}
 	for _, col := range gpuTableColumns() {
 		if !known(col, cells) {
 			continue
 		}
-		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
 		for i, e := range fill(col, cells) {
-			c.rows[i].cells = append(c.rows[i].cells, entry{text: e.mark + e.text})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: e.Mark + e.Text})
 		}
 	}
-	c.columns = append(c.columns, heading{"throttling", "share of time", true})
+	c.Columns = append(c.Columns, Column{"throttling", "share of time", true})
 	for i, cell := range cells {
-		c.rows[i].cells = append(c.rows[i].cells, entry{text: throttlingOf(cell)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: throttlingOf(cell)})
 	}
 	return c
 }
@@ -194,9 +194,9 @@ func throttlingOf(c metrics.Cell) string {
 	return cmp.Or(throttleText(worst), "none")
 }
 
-// gpuTable prints the table of GPUs.
-func (p *printer) gpuTable(c comparison) {
-	if len(c.rows) == 0 {
+// printGPUTable prints the table of GPUs.
+func printGPUTable(p *printer, c Table) {
+	if len(c.Rows) == 0 {
 		return
 	}
 	p.section("GPUs")

@@ -9,9 +9,9 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// imported prints where the figures of an imported step come from, what is
+// printImported prints where the figures of an imported step come from, what is
 // known of load and server, and what the file says beyond that.
-func (p *printer) imported(r *results.Result) {
+func printImported(p *printer, r *results.Result) {
 	o := r.Imported
 	p.section("Imported")
 	where := fmt.Sprintf("%s, line %d", clean(o.File), o.Line)
@@ -35,7 +35,7 @@ func (p *printer) imported(r *results.Result) {
 		p.wrapped("  ", "load: "+strings.Join(known, ", "))
 	}
 	for _, s := range r.Servers {
-		p.importedServer(s)
+		printImportedServer(p, s)
 	}
 	var rest []string
 	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
@@ -51,7 +51,7 @@ func (p *printer) imported(r *results.Result) {
 	}
 }
 
-func (p *printer) importedServer(s results.Server) {
+func printImportedServer(p *printer, s results.Server) {
 	for _, fact := range []struct{ name, value string }{{"launcher", s.Launcher}, {"model", s.Model}, {"version", s.Version}} {
 		if fact.value != "" {
 			p.wrapped("  ", fact.name+": "+clean(fact.value))

@@ -71,51 +71,49 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	}
 }
 
-func markdownComparison(out *bytes.Buffer, title string, c comparison) {
-	if len(c.rows) == 0 {
+func markdownComparison(out *bytes.Buffer, title string, c Table) {
+	if len(c.Rows) == 0 {
 		return
 	}
 	fmt.Fprintf(out, "\n## %s\n", title)
 	markdownTable(out, c)
 }
 
-func markdownTable(out *bytes.Buffer, c comparison) {
-	if len(c.rows) == 0 {
+func markdownTable(out *bytes.Buffer, c Table) {
+	if len(c.Rows) == 0 {
 		return
 	}
 	t := table.NewWriter()
-	head := make(table.Row, len(c.columns))
-	configs := make([]table.ColumnConfig, len(c.columns))
-	for i, h := range c.columns {
-		head[i] = strings.TrimSpace(h.head + " " + h.unit)
+	head := make(table.Row, len(c.Columns))
+	configs := make([]table.ColumnConfig, len(c.Columns))
+	for i, h := range c.Columns {
+		head[i] = strings.TrimSpace(h.Head + " " + h.Unit)
 		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight}
-		if h.text {
+		if h.Text {
 			configs[i].Align = text.AlignLeft
 		}
 	}
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(head)
-	for _, r := range c.rows {
-		fields := make(table.Row, len(r.cells))
-		for i, e := range r.cells {
-			fields[i] = escapeCell(e.text)
-			if e.best {
-				fields[i] = "**" + escapeCell(e.text) + "**"
+	for _, r := range c.Rows {
+		fields := make(table.Row, len(r.Cells))
+		for i, e := range r.Cells {
+			fields[i] = escapeCell(e.Text)
+			if e.Best {
+				fields[i] = "**" + escapeCell(e.Text) + "**"
 			}
 		}
 		t.AppendRow(fields)
 	}
 	fmt.Fprintf(out, "\n%s\n", t.RenderMarkdown())
-	if len(c.legend) > 0 {
+	if c.Best != "" || len(c.Legend) > 0 {
 		out.WriteString("\n")
 	}
-	for _, line := range c.legend {
-		if line == bestLegend || line == columnLegend {
-			line = "**bold**: " + line
-		} else {
-			line = escape(line)
-		}
-		fmt.Fprintf(out, "- %s\n", line)
+	if c.Best != "" {
+		fmt.Fprintf(out, "- **bold**: %s\n", c.Best)
+	}
+	for _, line := range c.Legend {
+		fmt.Fprintf(out, "- %s\n", escape(line))
 	}
 }
 

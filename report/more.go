@@ -7,8 +7,8 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// notes prints the lines about other readings and answers.
-func (p *printer) notes(lines []string) {
+// printNotes prints the lines about other readings and answers.
+func printNotes(p *printer, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -18,8 +18,8 @@ func (p *printer) notes(lines []string) {
 	}
 }
 
-// more prints the figures of a step that vLLM's block has no lines for.
-func (p *printer) more(f *results.Figures) {
+// printMore prints the figures of a step that vLLM's block has no lines for.
+func printMore(p *printer, f *results.Figures) {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if l := f.Lengths; l != nil && l.Share != 1 {

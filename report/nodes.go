@@ -12,7 +12,7 @@ import (
 )
 
 // nodeParts tells what the machines of a run did, where there were several.
-func nodeParts(run *results.Run) []part {
+func nodeParts(run *results.Run) []Piece {
 	nodes := map[string]bool{}
 	for _, r := range stepResults(run) {
 		if r.Node != "" {
@@ -22,9 +22,9 @@ func nodeParts(run *results.Run) []part {
 	if len(nodes) < 2 {
 		return nil
 	}
-	p := part{title: "Nodes", notes: nodeFacts(run)}
+	p := Piece{Title: "Nodes", Notes: nodeFacts(run)}
 	cells := metrics.CellsOf(run.Manifest, stepResults(run))
-	c := comparison{columns: []heading{{"figure", "", true}, {"node", "", true}, {"n", "lives", false}, {"against its arms'", "means", false}, {"P of all", "nodes", false}}}
+	c := Table{Columns: []Column{{"figure", "", true}, {"node", "", true}, {"n", "lives", false}, {"against its arms'", "means", false}, {"P of all", "nodes", false}}}
 	for _, f := range defaultFigures(stepResults(run)) {
 		effect, ok := metrics.NodeEffectOf(cells, f, 1)
 		if !ok {
@@ -35,17 +35,17 @@ func nodeParts(run *results.Run) []part {
 			if i == 0 {
 				title, chance = f.Title, fmt.Sprintf("%.3f", effect.P)
 			}
-			c.rows = append(c.rows, row{cells: []entry{{text: title}, {text: clean(n.Node)}, {text: fmt.Sprint(n.Lives)}, {text: changeText(&n.Deviation)}, {text: chance}}})
+			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: title}, {Text: clean(n.Node)}, {Text: fmt.Sprint(n.Lives)}, {Text: changeText(&n.Deviation)}, {Text: chance}}})
 		}
 	}
-	p.table = c
-	p.intro = []string{"Steps ran on " + strings.Join(cleaned(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
-	if len(c.rows) == 0 {
-		p.intro[0] += "No variant ran on two of them at one point, so that a node cannot be told from a variant: use slurm.nodes: spread and more repeats."
+	p.Table = c
+	p.Intro = []string{"Steps ran on " + strings.Join(cleaned(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
+	if len(c.Rows) == 0 {
+		p.Intro[0] += "No variant ran on two of them at one point, so that a node cannot be told from a variant: use slurm.nodes: spread and more repeats."
 	} else {
-		p.intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
+		p.Intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
 	}
-	return []part{p}
+	return []Piece{p}
 }
 
 func cleaned(words []string) []string {

@@ -6,66 +6,56 @@ import (
 	"strings"
 )
 
-// part is a piece of a report that every form can draw.
-type part struct {
-	title    string     // "": it goes on from the part before
-	below    bool       // the title stands below that of an earlier part
-	intro    []string   // before the table
-	table    comparison // without rows: none
-	notes    []string   // after it
-	verbatim string     // last, line by line as it is
-}
-
 // parts prints pieces for a terminal.
-func (p *printer) parts(parts []part) {
+func (p *printer) parts(parts []Piece) {
 	for _, piece := range parts {
 		switch {
-		case piece.title == "":
-		case piece.below:
+		case piece.Title == "":
+		case piece.Below:
 			p.line("")
-			p.line(piece.title)
+			p.line(piece.Title)
 		default:
-			p.section(piece.title)
+			p.section(piece.Title)
 		}
-		for _, line := range piece.intro {
+		for _, line := range piece.Intro {
 			p.wrapped("  ", line)
 		}
-		p.comparison(piece.table)
-		for _, line := range piece.notes {
+		p.comparison(piece.Table)
+		for _, line := range piece.Notes {
 			p.wrapped("  ", line)
 		}
-		if piece.verbatim != "" {
+		if piece.Verbatim != "" {
 			p.line("")
-			p.out.WriteString(piece.verbatim)
+			p.out.WriteString(piece.Verbatim)
 		}
 	}
 }
 
-func markdownParts(out *bytes.Buffer, parts []part) {
+func markdownParts(out *bytes.Buffer, parts []Piece) {
 	for _, piece := range parts {
-		if piece.title != "" {
+		if piece.Title != "" {
 			level := "##"
-			if piece.below {
+			if piece.Below {
 				level = "###"
 			}
-			fmt.Fprintf(out, "\n%s %s\n", level, escape(piece.title))
+			fmt.Fprintf(out, "\n%s %s\n", level, escape(piece.Title))
 		}
-		for _, line := range piece.intro {
+		for _, line := range piece.Intro {
 			fmt.Fprintf(out, "\n%s\n", escape(line))
 		}
-		markdownTable(out, piece.table)
-		if len(piece.notes) > 0 {
+		markdownTable(out, piece.Table)
+		if len(piece.Notes) > 0 {
 			out.WriteString("\n")
 		}
-		for _, line := range piece.notes {
+		for _, line := range piece.Notes {
 			fmt.Fprintf(out, "- %s\n", escape(line))
 		}
-		if piece.verbatim != "" {
+		if piece.Verbatim != "" {
 			fence := strings.Repeat("`", 3)
-			for strings.Contains(piece.verbatim, fence) {
+			for strings.Contains(piece.Verbatim, fence) {
 				fence += "`"
 			}
-			fmt.Fprintf(out, "\n%stext\n%s%s\n", fence, piece.verbatim, fence)
+			fmt.Fprintf(out, "\n%stext\n%s%s\n", fence, piece.Verbatim, fence)
 		}
 	}
 }

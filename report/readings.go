@@ -92,9 +92,9 @@ func readingDiffers(r *results.Result, g results.Generation) bool {
 	return false
 }
 
-// readings prints the figures of vLLM's clients beside ours where they differ,
+// printReadings prints the figures of vLLM's clients beside ours where they differ,
 // and why.
-func (p *printer) readings(r *results.Result) {
+func printReadings(p *printer, r *results.Result) {
 	var shown []results.Generation
 	for _, g := range shownGenerations() {
 		if readingDiffers(r, g) {
@@ -109,13 +109,13 @@ func (p *printer) readings(r *results.Result) {
 	for _, g := range shown {
 		heads = append(heads, string(g))
 	}
-	p.row("", heads)
+	printReadingRow(p, "", heads)
 	for _, b := range besides() {
 		values := []string{formatNumber(b.ours(r.Figures), b.decimals)}
 		for _, g := range shown {
 			values = append(values, formatNumber(b.theirs(r.Compat[g]), b.decimals))
 		}
-		p.row(b.name, values)
+		printReadingRow(p, b.name, values)
 	}
 	for _, g := range shown {
 		for _, d := range r.Compat[g].Differences {
@@ -127,8 +127,8 @@ func (p *printer) readings(r *results.Result) {
 	}
 }
 
-// row prints a line of the table of readings.
-func (p *printer) row(name string, values []string) {
+// printReadingRow prints a line of the table of readings.
+func printReadingRow(p *printer, name string, values []string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %-28s", name)
 	for _, v := range values {

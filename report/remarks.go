@@ -21,7 +21,7 @@ func Remarks(w io.Writer, r *results.Result, opts Options) error {
 		}
 	}
 	if r.Figures != nil {
-		p.readings(r)
+		printReadings(p, r)
 	}
 	_, err := w.Write(p.out.Bytes())
 	return err

@@ -121,10 +121,10 @@ func TestOnlySoundRowsAreBest(t *testing.T) {
 		"simulated": {"tp2x4 [sim]"},
 	} {
 		marked := map[string]bool{}
-		for _, row := range compare(runs()[run]).rows {
-			for _, e := range row.cells {
-				if e.best {
-					marked[row.cells[0].text] = true
+		for _, row := range compare(runs()[run]).Rows {
+			for _, e := range row.Cells {
+				if e.Best {
+					marked[row.Cells[0].Text] = true
 				}
 			}
 		}

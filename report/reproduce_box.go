@@ -214,20 +214,20 @@ func (b *BoxCheck) Write(w io.Writer, form Form, opts Options) error {
 			words = append(words, fmt.Sprintf("%d %s", counts[state], state))
 		}
 	}
-	p := part{title: "This box beside that of " + clean(b.Origin), intro: []string{strings.Join(words, ", ")}}
-	p.table = comparison{keys: []int{0, 3}, columns: []heading{{"what", "", true}, {"origin", "", true}, {"here", "", true}, {"state", "", true}, {"shows in", "", true}}}
+	p := Piece{Title: "This box beside that of " + clean(b.Origin), Intro: []string{strings.Join(words, ", ")}}
+	p.Table = Table{Keys: []int{0, 3}, Columns: []Column{{"what", "", true}, {"origin", "", true}, {"here", "", true}, {"state", "", true}, {"shows in", "", true}}}
 	for _, f := range b.Facts {
-		p.table.rows = append(p.table.rows, row{cells: []entry{
-			{text: clean(f.What)}, {text: dash(clean(f.Origin))}, {text: dash(clean(f.Here))}, {text: string(f.State)}, {text: dash(f.Touches)},
+		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{
+			{Text: clean(f.What)}, {Text: dash(clean(f.Origin))}, {Text: dash(clean(f.Here))}, {Text: string(f.State)}, {Text: dash(f.Touches)},
 		}})
 	}
 	for _, note := range b.Notes {
-		p.notes = append(p.notes, clean(note))
+		p.Notes = append(p.Notes, clean(note))
 	}
 	for _, problem := range b.Problems {
-		p.notes = append(p.notes, "CANNOT RUN HERE: "+clean(problem))
+		p.Notes = append(p.Notes, "CANNOT RUN HERE: "+clean(problem))
 	}
-	return writeParts(w, []part{p}, form, opts)
+	return writeParts(w, []Piece{p}, form, opts)
 }
 
 // JSON prints the check for programs.

@@ -16,7 +16,7 @@ func (r *Reproduction) Write(w io.Writer, form Form, opts Options) error {
 	return writeParts(w, r.parts(), form, opts)
 }
 
-func writeParts(w io.Writer, parts []part, form Form, opts Options) error {
+func writeParts(w io.Writer, parts []Piece, form Form, opts Options) error {
 	out := &bytes.Buffer{}
 	if form == MarkdownForm {
 		markdownParts(out, parts)
@@ -29,12 +29,12 @@ func writeParts(w io.Writer, parts []part, form Form, opts Options) error {
 	return err
 }
 
-func (r *Reproduction) parts() []part {
-	head := part{title: "Reproduction of " + clean(r.Origin.Manifest.Scenario) + " " + clean(r.Origin.Manifest.Run), intro: []string{r.Headline()}, notes: r.notes}
+func (r *Reproduction) parts() []Piece {
+	head := Piece{Title: "Reproduction of " + clean(r.Origin.Manifest.Scenario) + " " + clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.notes}
 	if anySimulated(r.Origin) || anySimulated(r.Here) {
-		head.intro = append(head.intro, simulatedLine+" (of the rows marked"+simulated+")")
+		head.Intro = append(head.Intro, simulatedLine+" (of the rows marked"+simulated+")")
 	}
-	parts := []part{head, r.versus.deltaPart("origin", "here"), {title: "Figures", intro: []string{r.ruleText()}}}
+	parts := []Piece{head, r.versus.deltaPart("origin", "here"), {Title: "Figures", Intro: []string{r.ruleText()}}}
 	for i := range r.cells {
 		parts = append(parts, r.cells[i].part(r.figures))
 	}
@@ -50,16 +50,16 @@ func (r *Reproduction) ruleText() string {
 	return text
 }
 
-func (c *repetition) part(figures []metrics.Figure) part {
-	p := part{title: clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), below: true, notes: c.notes}
+func (c *repetition) part(figures []metrics.Figure) Piece {
+	p := Piece{Title: clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), Below: true, Notes: c.notes}
 	if c.never != "" {
-		p.intro = []string{"not comparable: " + c.never}
+		p.Intro = []string{"not comparable: " + c.never}
 		if c.failed {
-			p.intro = []string{"FAILED: " + c.never}
+			p.Intro = []string{"FAILED: " + c.never}
 		}
 		return p
 	}
-	p.table = comparison{keys: []int{0, 6}, columns: []heading{
+	p.Table = Table{Keys: []int{0, 6}, Columns: []Column{
 		{"figure", "", true},
 		{sideName(c.origin, "origin"), "mean ± sd", false},
 		{sideName(c.here, "here"), "mean ± sd", false},
@@ -77,17 +77,17 @@ func (c *repetition) part(figures []metrics.Figure) part {
 		if a.Low != nil {
 			interval = fmt.Sprintf("%+.2f to %+.2f %%", 100**a.Low, 100**a.High)
 		}
-		p.table.rows = append(p.table.rows, row{cells: []entry{
-			{text: f.Title},
-			{text: meanText(a.Origin, f, origin)},
-			{text: meanText(a.Here, f, here)},
-			{text: fmt.Sprintf("%d/%d", a.Origin.N, a.Here.N)},
-			{text: changeText(a.Delta)},
-			{text: interval},
-			{text: closenessText(a, c.reasons[i]), short: string(a.Verdict)},
+		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{
+			{Text: f.Title},
+			{Text: meanText(a.Origin, f, origin)},
+			{Text: meanText(a.Here, f, here)},
+			{Text: fmt.Sprintf("%d/%d", a.Origin.N, a.Here.N)},
+			{Text: changeText(a.Delta)},
+			{Text: interval},
+			{Text: closenessText(a, c.reasons[i]), Short: string(a.Verdict)},
 		}})
 	}
-	p.table.legend = append(markLegend(marks.String()), c.bases()...)
+	p.Table.Legend = append(markLegend(marks.String()), c.bases()...)
 	return p
 }
 

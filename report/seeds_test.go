@@ -267,10 +267,10 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 			t.Errorf("%s does not say that figures are extrapolated:\n%s", name, content)
 		}
 	}
-	for _, row := range compare(run).rows {
-		for _, e := range row.cells {
-			if e.best && strings.HasPrefix(row.cells[0].text, "tp2x4") {
-				t.Errorf("an extrapolated figure is called best: %s", e.text)
+	for _, row := range compare(run).Rows {
+		for _, e := range row.Cells {
+			if e.Best && strings.HasPrefix(row.Cells[0].Text, "tp2x4") {
+				t.Errorf("an extrapolated figure is called best: %s", e.Text)
 			}
 		}
 	}

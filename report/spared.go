@@ -12,7 +12,7 @@ import (
 // differenceParts are what a run says of its variants beside the baseline: how
 // large noise is, the differences, or in their place what a search found, and
 // what was not needed to know it.
-func differenceParts(run *results.Run) []part {
+func differenceParts(run *results.Run) []Piece {
 	if run.Manifest.Search != nil {
 		return slices.Concat(searchParts(run), sparedParts(run), nodeParts(run))
 	}
@@ -21,7 +21,7 @@ func differenceParts(run *results.Run) []part {
 
 // sparedParts say which planned steps were not needed, and why; none where all
 // were.
-func sparedParts(run *results.Run) []part {
+func sparedParts(run *results.Run) []Piece {
 	var order []string
 	of := map[string][]string{}
 	for i := range run.Spared {
@@ -33,11 +33,11 @@ func sparedParts(run *results.Run) []part {
 	if len(order) == 0 {
 		return nil
 	}
-	p := part{title: "Left out", intro: sparedIntro(run)}
+	p := Piece{Title: "Left out", Intro: sparedIntro(run)}
 	for _, line := range order {
-		p.notes = append(p.notes, fmt.Sprintf("%s (%s: %s)", line, Plural(len(of[line]), "step"), few(of[line])))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, Plural(len(of[line]), "step"), few(of[line])))
 	}
-	return []part{p}
+	return []Piece{p}
 }
 
 func sparedIntro(run *results.Run) []string {
@@ -79,25 +79,25 @@ func sparedCount(run *results.Run) string {
 
 // nullTestParts say what two arms of one configuration differed by: whatever is
 // smaller is noise.
-func nullTestParts(run *results.Run) []part {
+func nullTestParts(run *results.Run) []Piece {
 	name := run.Manifest.NullTest
 	if name == "" {
 		return nil
 	}
-	p := part{
-		title: "Null test",
-		intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the noise of this run: a change that is not larger says nothing.",
+	p := Piece{
+		Title: "Null test",
+		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the noise of this run: a change that is not larger says nothing.",
 			clean(name), clean(baselineOf(run)))},
 	}
 	sets := slices.DeleteFunc(differencesBy(run, 1), func(s set) bool { return s.Candidate.Variant != name })
 	if loud := falseAlarms(sets); loud != "" {
-		p.intro = append([]string{loud}, p.intro...)
+		p.Intro = append([]string{loud}, p.Intro...)
 	}
-	p.table = noiseTable(sets)
-	if len(p.table.rows) == 0 {
-		p.notes = []string{"The two have no figures to compare."}
+	p.Table = noiseTable(sets)
+	if len(p.Table.Rows) == 0 {
+		p.Notes = []string{"The two have no figures to compare."}
 	}
-	return []part{p}
+	return []Piece{p}
 }
 
 // falseAlarms is the warning that two identical arms were called different; "":
@@ -119,8 +119,8 @@ func falseAlarms(sets []set) string {
 }
 
 // noiseTable has a row for each figure: the largest change over the points.
-func noiseTable(sets []set) comparison {
-	c := comparison{columns: []heading{{"figure", "", true}, {"largest change", "", false}, {"interval", "95 %", false}, {"at", "", true}, {"n", "lives", false}, {"verdict", "", true}}}
+func noiseTable(sets []set) Table {
+	c := Table{Columns: []Column{{"figure", "", true}, {"largest change", "", false}, {"interval", "95 %", false}, {"at", "", true}, {"n", "lives", false}, {"verdict", "", true}}}
 	var names []string
 	largest := map[string]metrics.Difference{}
 	at := map[string]string{}
@@ -137,13 +137,13 @@ func noiseTable(sets []set) comparison {
 	}
 	for _, name := range names {
 		d := largest[name]
-		r := row{}
+		r := Row{}
 		for _, text := range []string{
 			titleOf(name), changeText(d.Delta), intervalText(d), clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), verdictText(d),
 		} {
-			r.cells = append(r.cells, entry{text: text})
+			r.Cells = append(r.Cells, Cell{Text: text})
 		}
-		c.rows = append(c.rows, r)
+		c.Rows = append(c.Rows, r)
 	}
 	return c
 }

@@ -28,31 +28,31 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		p.wrapped("", p.loud(text))
 	}
 	p.line("verdict: " + verdictName(s))
-	p.stepFailures(run, r)
+	printStepFailures(p, run, r)
 	if len(r.Warnings) > 0 {
 		p.section("Warnings")
 		for _, warning := range r.Warnings {
 			p.wrapped("  ", string(warning.Code)+": "+clean(warning.Message))
 		}
 	}
-	p.changes(r)
+	printChanges(p, r)
 	if isForeign(r) {
-		p.imported(r)
+		printImported(p, r)
 	} else {
-		p.load(r.Asked)
-		p.servers(r.Servers)
+		printLoad(p, r.Asked)
+		printServers(p, r.Servers)
 	}
-	p.cache(r.Cache)
+	printCache(p, r.Cache)
 	if r.Figures != nil {
 		p.line("")
 		if err := Block(&p.out, r); err != nil {
 			return err
 		}
-		p.more(r.Figures)
-		p.gpus(r.Telemetry)
-		p.cost(r.Cost)
-		p.replicas(r.Replicas)
-		p.readings(r)
+		printMore(p, r.Figures)
+		printGPUs(p, r.Telemetry)
+		printCost(p, r.Cost)
+		printReplicas(p, r.Replicas)
+		printReadings(p, r)
 	}
 	_, err := w.Write(p.out.Bytes())
 	return err
@@ -66,7 +66,7 @@ func stepIDs(run *results.Run) []string {
 	return ids
 }
 
-func (p *printer) stepFailures(run *results.Run, r *results.Result) {
+func printStepFailures(p *printer, run *results.Run, r *results.Result) {
 	if r.Failure != nil {
 		p.section("Failure")
 		p.wrapped("  ", string(r.Failure.Class)+": "+clean(r.Failure.Message))
@@ -85,7 +85,7 @@ func (p *printer) stepFailures(run *results.Run, r *results.Result) {
 	}
 }
 
-func (p *printer) load(a results.Asked) {
+func printLoad(p *printer, a results.Asked) {
 	if a.API == "" {
 		return
 	}
@@ -106,7 +106,7 @@ func (p *printer) load(a results.Asked) {
 	p.wrapped("  ", clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
 }
 
-func (p *printer) servers(servers []results.Server) {
+func printServers(p *printer, servers []results.Server) {
 	if len(servers) == 0 {
 		return
 	}
@@ -123,12 +123,12 @@ func (p *printer) servers(servers []results.Server) {
 		if len(s.Argv) > 0 {
 			p.wrapped("     ", clean(strings.Join(s.Argv, " ")))
 		}
-		p.startup(s.Startup)
+		printStartup(p, s.Startup)
 	}
 }
 
-// replicas prints how the load fell on the servers of a replicated variant.
-func (p *printer) replicas(all []results.ReplicaFigures) {
+// printReplicas prints how the load fell on the servers of a replicated variant.
+func printReplicas(p *printer, all []results.ReplicaFigures) {
 	if len(all) < 2 {
 		return
 	}

@@ -11,15 +11,15 @@ import (
 
 // appendixParts show each step as the client of vLLM prints it: heading,
 // settings, phases, result block.
-func appendixParts(run *results.Run) []part {
-	var parts []part
+func appendixParts(run *results.Run) []Piece {
+	var parts []Piece
 	for _, s := range run.Steps {
-		parts = append(parts, part{title: appendixTitle(s.Result), below: true, verbatim: appendixText(s.Result)})
+		parts = append(parts, Piece{Title: appendixTitle(s.Result), Below: true, Verbatim: appendixText(s.Result)})
 	}
 	if parts == nil {
 		return nil
 	}
-	return append([]part{{title: "Appendix"}}, parts...)
+	return append([]Piece{{Title: "Appendix"}}, parts...)
 }
 
 func appendixTitle(r *results.Result) string {

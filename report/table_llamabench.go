@@ -67,20 +67,20 @@ func (t *tested) speed() string {
 	return formatNumber(&t.mean, studyDigits) + " ± " + formatNumber(&t.sd, studyDigits)
 }
 
-func llamaBenchParts(run *results.Run) []part {
+func llamaBenchParts(run *results.Run) []Piece {
 	all := testsOf(run)
 	if len(all) == 0 {
 		return nil
 	}
-	parts := []part{{title: "llama-bench", table: testTable(all), notes: buildsOf(all)}}
+	parts := []Piece{{Title: "llama-bench", Table: testTable(all), Notes: buildsOf(all)}}
 	parts = append(parts, switchParts(run, all)...)
 	return append(parts, sweepParts(all)...)
 }
 
 // testTable has the columns of llama-bench's own table, the variant before and
 // memory and power behind them.
-func testTable(all []tested) comparison {
-	c := comparison{keys: []int{0, 7}, columns: []heading{
+func testTable(all []tested) Table {
+	c := Table{Keys: []int{0, 7}, Columns: []Column{
 		{"variant", "", true},
 		{"model", "", true},
 		{"size", "GiB", false},
@@ -95,31 +95,31 @@ func testTable(all []tested) comparison {
 	}}
 	costs := costsOfTests(all)
 	if costs != nil {
-		c.columns = append(c.columns, heading{"cost " + currencyOf(all[0].cell), "/1M tok", false})
-		c.legend = append(c.legend, testCostLegend)
+		c.Columns = append(c.Columns, Column{"cost " + currencyOf(all[0].cell), "/1M tok", false})
+		c.Legend = append(c.Legend, testCostLegend)
 	}
 	for i, t := range all {
 		memory := t.cell.MeanOf(ofSum(memoryPeak))
 		power := t.cell.MeanOf(ofSum(meanPower))
-		c.rows = append(c.rows, row{newPoint: i > 0 && t.cell.Variant != all[i-1].cell.Variant, cells: []entry{
-			{text: variantName(t.cell)},
-			{text: clean(t.Model)},
-			{text: scaled(t.SizeBytes, gib)},
-			{text: scaled(t.Parameters, 1e9)},
-			{text: clean(t.Backend)},
-			{text: cmp.Or(textOfInt(t.GPULayers), missing)},
-			{text: cmp.Or(clean(t.FlashAttn), missing)},
-			{text: clean(t.Test)},
-			{text: t.speed()},
-			{text: scaledFloat(memory, gib)},
-			{text: formatNumber(power, 1)},
+		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant, Cells: []Cell{
+			{Text: variantName(t.cell)},
+			{Text: clean(t.Model)},
+			{Text: scaled(t.SizeBytes, gib)},
+			{Text: scaled(t.Parameters, 1e9)},
+			{Text: clean(t.Backend)},
+			{Text: cmp.Or(textOfInt(t.GPULayers), missing)},
+			{Text: cmp.Or(clean(t.FlashAttn), missing)},
+			{Text: clean(t.Test)},
+			{Text: t.speed()},
+			{Text: scaledFloat(memory, gib)},
+			{Text: formatNumber(power, 1)},
 		}})
 		if costs != nil {
-			c.rows[i].cells = append(c.rows[i].cells, entry{text: costs[i]})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: costs[i]})
 		}
 	}
 	if slices.ContainsFunc(all, func(t tested) bool { return isSimulated(t.cell) }) {
-		c.legend = append(c.legend, simLegend)
+		c.Legend = append(c.Legend, simLegend)
 	}
 	return c
 }
@@ -157,9 +157,9 @@ func buildsOf(all []tested) []string {
 
 // switchParts set variants that differ in one environment variable side by
 // side: unset against 1, with the gain.
-func switchParts(run *results.Run, all []tested) []part {
+func switchParts(run *results.Run, all []tested) []Piece {
 	var names []string // of the variables, in the order of the run
-	tables := make(map[string]*comparison)
+	tables := make(map[string]*Table)
 	settings := settingsOf(all)
 	for _, with := range all {
 		for _, without := range all {
@@ -170,7 +170,7 @@ func switchParts(run *results.Run, all []tested) []part {
 			title := fmt.Sprintf("%s: %s and %s", name, from, to)
 			c := tables[title]
 			if c == nil {
-				c = &comparison{columns: []heading{{"model", "", true}, {"test", "", true}, {from, "t/s", false}, {to, "t/s", false}, {"gain", "", false}}, keys: []int{0, 1}}
+				c = &Table{Columns: []Column{{"model", "", true}, {"test", "", true}, {from, "t/s", false}, {to, "t/s", false}, {"gain", "", false}}, Keys: []int{0, 1}}
 				tables[title] = c
 				names = append(names, title)
 			}
@@ -178,12 +178,12 @@ func switchParts(run *results.Run, all []tested) []part {
 			if without.mean != 0 {
 				gain = changeText(new(with.mean/without.mean - 1))
 			}
-			c.rows = append(c.rows, row{cells: []entry{{text: clean(with.Model)}, {text: testText(with, settings)}, {text: without.speed()}, {text: with.speed()}, {text: gain}}})
+			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: clean(with.Model)}, {Text: testText(with, settings)}, {Text: without.speed()}, {Text: with.speed()}, {Text: gain}}})
 		}
 	}
-	var parts []part
+	var parts []Piece
 	for _, title := range names {
-		parts = append(parts, part{title: title, below: true, table: *tables[title]})
+		parts = append(parts, Piece{Title: title, Below: true, Table: *tables[title]})
 	}
 	return parts
 }
@@ -212,8 +212,8 @@ func switched(run *results.Run, a, b tested) (name, from, to string) {
 
 // sweepParts are the speeds over the length of the prompt, and of the answer,
 // where several were run.
-func sweepParts(all []tested) []part {
-	var parts []part
+func sweepParts(all []tested) []Piece {
+	var parts []Piece
 	for _, kind := range []struct {
 		title string
 		of    func(results.LlamaBenchRow) int // 0: not of this kind
@@ -221,8 +221,8 @@ func sweepParts(all []tested) []part {
 		{"Prompt processing (pp), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Prompt, r.Generated) }},
 		{"Generation (tg), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Generated, r.Prompt) }},
 	} {
-		if c := sweep(all, kind.of); len(c.rows) > 1 {
-			parts = append(parts, part{title: kind.title, below: true, table: c})
+		if c := sweep(all, kind.of); len(c.Rows) > 1 {
+			parts = append(parts, Piece{Title: kind.title, Below: true, Table: c})
 		}
 	}
 	return parts
@@ -255,7 +255,7 @@ func testText(t tested, settings func(results.LlamaBenchRow) string) string {
 	return text
 }
 
-func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
+func sweep(all []tested, of func(results.LlamaBenchRow) int) Table {
 	settings := settingsOf(all)
 	var lengths []int
 	var lines []string // a column each
@@ -268,12 +268,12 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
 		}
 	}
 	slices.Sort(lengths)
-	c := comparison{columns: []heading{{"tokens", "", false}}, keys: []int{0}}
+	c := Table{Columns: []Column{{"tokens", "", false}}, Keys: []int{0}}
 	for _, line := range lines {
-		c.columns = append(c.columns, heading{line, "", false})
+		c.Columns = append(c.Columns, Column{line, "", false})
 	}
 	for _, n := range lengths {
-		r := row{cells: []entry{{text: strconv.Itoa(n)}}}
+		r := Row{Cells: []Cell{{Text: strconv.Itoa(n)}}}
 		for _, line := range lines {
 			text := missing
 			for _, t := range all {
@@ -281,9 +281,9 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) comparison {
 					text = formatNumber(&t.mean, studyDigits)
 				}
 			}
-			r.cells = append(r.cells, entry{text: text})
+			r.Cells = append(r.Cells, Cell{Text: text})
 		}
-		c.rows = append(c.rows, r)
+		c.Rows = append(c.Rows, r)
 	}
 	return c
 }

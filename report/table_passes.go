@@ -44,19 +44,19 @@ func passColumns() []passColumn {
 
 // passParts has a row for each figure and a column for each variant and point:
 // the figures are many, and the pairs of passes few.
-func passParts(run *results.Run) []part {
+func passParts(run *results.Run) []Piece {
 	cells := slices.DeleteFunc(studyCells(run), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.SQZB != nil })
 	})
 	if len(cells) == 0 {
 		return nil
 	}
-	c := comparison{columns: []heading{{"figure", "", true}, {"unit", "", true}, {"from", "", true}}, keys: []int{0, 1, 2}}
+	c := Table{Columns: []Column{{"figure", "", true}, {"unit", "", true}, {"from", "", true}}, Keys: []int{0, 1, 2}}
 	for _, cell := range cells {
-		c.columns = append(c.columns, heading{variantName(cell), clean(cell.Point), false})
+		c.Columns = append(c.Columns, Column{variantName(cell), clean(cell.Point), false})
 	}
 	for _, col := range passColumns() {
-		r := row{cells: []entry{{text: col.head}, {text: col.unit}, {text: col.pass}}}
+		r := Row{Cells: []Cell{{Text: col.head}, {Text: col.unit}, {Text: col.pass}}}
 		for _, cell := range cells {
 			text := missing
 			v := cell.MeanOf(func(r *results.Result) *float64 {
@@ -69,14 +69,14 @@ func passParts(run *results.Run) []part {
 				shown := *v * col.scale
 				text = formatNumber(&shown, passDigits(col, shown))
 			}
-			r.cells = append(r.cells, entry{text: text})
+			r.Cells = append(r.Cells, Cell{Text: text})
 		}
-		c.rows = append(c.rows, r)
+		c.Rows = append(c.Rows, r)
 	}
 	if slices.ContainsFunc(cells, isSimulated) {
-		c.legend = []string{simLegend}
+		c.Legend = []string{simLegend}
 	}
-	return []part{{title: "Two passes", table: c, notes: passNotes(cells)}}
+	return []Piece{{Title: "Two passes", Table: c, Notes: passNotes(cells)}}
 }
 
 // passDigits shows counts whole.

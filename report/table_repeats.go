@@ -36,28 +36,28 @@ func repeatColumns() []column {
 }
 
 // repeatParts are one table a variant and point, with one row a repeat.
-func repeatParts(run *results.Run) []part {
+func repeatParts(run *results.Run) []Piece {
 	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	if len(cells) == 0 {
 		return nil
 	}
-	parts := []part{{title: "Repeats"}}
+	parts := []Piece{{Title: "Repeats"}}
 	for _, cell := range cells {
 		name := clean(cell.Variant)
 		if isSimulated(cell) {
 			name += simulated
 		}
-		p := part{title: name + ", " + clean(cell.Point), below: true, table: repeatTable(cell)}
+		p := Piece{Title: name + ", " + clean(cell.Point), Below: true, Table: repeatTable(cell)}
 		at := slices.IndexFunc(cells, func(c metrics.Cell) bool { return c.Point == cell.Point && c.Variant == baselineOf(run) })
 		switch {
 		case cell.Variant == baselineOf(run):
-			p.title = "Baseline: " + p.title
+			p.Title = "Baseline: " + p.Title
 		case at >= 0 && withServers(cells[at]) != nil && withServers(cell) != nil:
-			p.title += ": " + against(recipeChanges(cells[at], cell))
+			p.Title += ": " + against(recipeChanges(cells[at], cell))
 		}
-		p.notes = unsoundRepeats(cell)
+		p.Notes = unsoundRepeats(cell)
 		if note := run.Manifest.Notes[cell.Variant]; note != "" {
-			p.notes = append(p.notes, clean(note))
+			p.Notes = append(p.Notes, clean(note))
 		}
 		parts = append(parts, p)
 	}
@@ -82,8 +82,8 @@ func unsoundRepeats(cell metrics.Cell) []string {
 	return words
 }
 
-func repeatTable(cell metrics.Cell) comparison {
-	c := comparison{keys: []int{}}
+func repeatTable(cell metrics.Cell) Table {
+	c := Table{Keys: []int{}}
 	var steps []metrics.Cell // of one step each
 	for _, r := range cell.Steps {
 		if r.Figures != nil {
@@ -93,10 +93,10 @@ func repeatTable(cell metrics.Cell) comparison {
 	if len(steps) == 0 {
 		return c
 	}
-	c.rows = make([]row, len(steps))
+	c.Rows = make([]Row, len(steps))
 	var marks strings.Builder
 	for _, col := range repeatColumns() {
-		c.columns = append(c.columns, heading{col.head, "", false})
+		c.Columns = append(c.Columns, Column{col.head, "", false})
 		for i, one := range steps {
 			text, mark := missing, ""
 			if v := col.of(one); v != nil {
@@ -104,15 +104,15 @@ func repeatTable(cell metrics.Cell) comparison {
 				text, mark = formatNumber(&shown, studyDigits), col.mark(one)
 			}
 			marks.WriteString(mark)
-			c.rows[i].cells = append(c.rows[i].cells, entry{text: mark + text})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: mark + text})
 		}
 	}
 	if slices.ContainsFunc(steps, incomplete) {
-		c.columns = append(c.columns, heading{"completed", "", false})
+		c.Columns = append(c.Columns, Column{"completed", "", false})
 		for i, one := range steps {
-			c.rows[i].cells = append(c.rows[i].cells, entry{text: completedOf(one)})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: completedOf(one)})
 		}
 	}
-	c.legend = markLegend(marks.String())
+	c.Legend = markLegend(marks.String())
 	return c
 }

@@ -33,21 +33,21 @@ func targetsText(all []results.Condition) string {
 
 // searchParts are what a search found, and its evidence: none where the run has
 // no search.
-func searchParts(run *results.Run) []part {
+func searchParts(run *results.Run) []Piece {
 	policy := run.Manifest.Search
 	searches := metrics.SearchesOf(run)
 	if len(searches) == 0 {
 		return nil
 	}
-	parts := []part{{
-		title: "Search",
-		intro: []string{
+	parts := []Piece{{
+		Title: "Search",
+		Intro: []string{
 			fmt.Sprintf("The highest %s from %g to %g %s at which %s.", policy.Metric, policy.From, policy.To, searchUnit(policy), targetsText(policy.Targets)),
 			fmt.Sprintf("Each repeat is a search of its own. It ends when the lowest load that missed the targets is no more than %.4g %% above the highest that met them; "+
 				"a load that came out near a target was measured again.", 100*policy.Tolerance),
 		},
-		table: limitTable(run, searches),
-		notes: limitNotes(run, searches),
+		Table: limitTable(run, searches),
+		Notes: limitNotes(run, searches),
 	}}
 	for _, s := range searches {
 		parts = append(parts, evidencePart(policy, s))
@@ -57,9 +57,9 @@ func searchParts(run *results.Run) []part {
 
 // limitTable has a row a variant: its limits over the repeats, beside those of
 // the baseline.
-func limitTable(run *results.Run, searches []metrics.SearchRun) comparison {
+func limitTable(run *results.Run, searches []metrics.SearchRun) Table {
 	unit := searchUnit(run.Manifest.Search)
-	c := comparison{columns: []heading{
+	c := Table{Columns: []Column{
 		{"variant", "", true},
 		{"met", unit, false},
 		{"missed", unit, false},
@@ -85,11 +85,11 @@ func limitTable(run *results.Run, searches []metrics.SearchRun) comparison {
 				change, interval, verdict = changeText(d.Delta), intervalText(d), verdictText(d)
 			}
 		}
-		row := row{}
+		row := Row{}
 		for _, text := range []string{clean(variant), spreadText(met), spreadText(missed), count, change, interval, verdict} {
-			row.cells = append(row.cells, entry{text: text})
+			row.Cells = append(row.Cells, Cell{Text: text})
 		}
-		c.rows = append(c.rows, row)
+		c.Rows = append(c.Rows, row)
 	}
 	return c
 }
@@ -192,23 +192,23 @@ func endText(policy *results.SearchPolicy, s metrics.SearchRun) string {
 }
 
 // evidencePart has a row for each step of a search.
-func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) part {
-	c := comparison{keys: []int{0, 1}, columns: []heading{{"load", searchUnit(policy), false}, {"n", "requests", false}}}
+func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) Piece {
+	c := Table{Keys: []int{0, 1}, Columns: []Column{{"load", searchUnit(policy), false}, {"n", "requests", false}}}
 	for _, t := range policy.Targets {
-		c.columns = append(c.columns, heading{clean(t.Figure), fmt.Sprintf("%s %g", clean(t.Op), t.Value), false})
+		c.Columns = append(c.Columns, Column{clean(t.Figure), fmt.Sprintf("%s %g", clean(t.Op), t.Value), false})
 	}
-	c.columns = append(c.columns, heading{"targets", "", true}, heading{"why this load", "", true})
+	c.Columns = append(c.Columns, Column{"targets", "", true}, Column{"why this load", "", true})
 	for i, p := range s.Probes {
-		row := row{cells: []entry{{text: metrics.LoadText(p.Load)}, {text: requestsOf(s.Steps[i])}}}
+		row := Row{Cells: []Cell{{Text: metrics.LoadText(p.Load)}, {Text: requestsOf(s.Steps[i])}}}
 		for _, v := range p.Values {
-			row.cells = append(row.cells, entry{text: figureText(v)})
+			row.Cells = append(row.Cells, Cell{Text: figureText(v)})
 		}
-		row.cells = append(row.cells, entry{text: outcomeText(p)}, entry{text: clean(s.Whys[i])})
-		c.rows = append(c.rows, row)
+		row.Cells = append(row.Cells, Cell{Text: outcomeText(p)}, Cell{Text: clean(s.Whys[i])})
+		c.Rows = append(c.Rows, row)
 	}
-	return part{
-		title: fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, Plural(len(s.Steps), "step")), below: true, table: c,
-		notes: []string{endText(policy, s)},
+	return Piece{
+		Title: fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, Plural(len(s.Steps), "step")), Below: true, Table: c,
+		Notes: []string{endText(policy, s)},
 	}
 }
 
@@ -246,7 +246,7 @@ func searchStanding(run *results.Run) Standing {
 	searches := metrics.SearchesOf(run)
 	diffs := limitDifferences(run, searches)
 	policy := run.Manifest.Search
-	s := Standing{Table: tableOf(limitTable(run, searches))}
+	s := Standing{Table: limitTable(run, searches)}
 	for _, variant := range variantsOf(run) {
 		met, missed, ended, all := limitsOf(searches, variant)
 		if all == 0 || variant == run.Manifest.NullTest {

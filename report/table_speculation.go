@@ -81,7 +81,7 @@ func acceptanceOf(c metrics.Cell) *acceptance {
 	return a
 }
 
-func speculationParts(run *results.Run) []part {
+func speculationParts(run *results.Run) []Piece {
 	cells := studyCells(run)
 	found := make([]*acceptance, len(cells))
 	positions := 0
@@ -93,7 +93,7 @@ func speculationParts(run *results.Run) []part {
 	if !slices.ContainsFunc(found, func(a *acceptance) bool { return a != nil }) {
 		return nil
 	}
-	c := comparison{columns: []heading{
+	c := Table{Columns: []Column{
 		{"variant", "", true},
 		{"point", "", true},
 		{"draft", "", true},
@@ -102,14 +102,14 @@ func speculationParts(run *results.Run) []part {
 		{"length", "mean", false},
 		{"efficiency", "%", false},
 		{"output", "tok/s", false},
-	}, keys: []int{0, 1}}
+	}, Keys: []int{0, 1}}
 	for i := range positions {
-		c.columns = append(c.columns, heading{"position", strconv.Itoa(i) + ", %", false})
+		c.Columns = append(c.Columns, Column{"position", strconv.Itoa(i) + ", %", false})
 	}
-	c.columns = append(c.columns, heading{"source", "", true})
+	c.Columns = append(c.Columns, Column{"source", "", true})
 	var notes []string
 	for i, cell := range cells {
-		c.rows = append(c.rows, row{cells: acceptanceCells(cell, found[i], positions)})
+		c.Rows = append(c.Rows, Row{Cells: acceptanceCells(cell, found[i], positions)})
 		if found[i] != nil {
 			for _, line := range found[i].logLines {
 				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", clean(cell.Variant), clean(cell.Point), clean(line)))
@@ -119,48 +119,48 @@ func speculationParts(run *results.Run) []part {
 			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model foresees as it does text: acceptance says nothing of real use", clean(cell.Variant), clean(cell.Point)))
 		}
 	}
-	c.legend = []string{
+	c.Legend = []string{
 		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + drafts; all over the measured pass",
 	}
 	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return extrapolationOf(c) != nil }) {
-		c.legend = append(c.legend, extrapolatedLegend)
+		c.Legend = append(c.Legend, extrapolatedLegend)
 	}
 	if slices.ContainsFunc(cells, isSimulated) {
-		c.legend = append(c.legend, simLegend)
+		c.Legend = append(c.Legend, simLegend)
 	}
-	return []part{{title: "Speculative decoding", table: c, notes: notes}}
+	return []Piece{{Title: "Speculative decoding", Table: c, Notes: notes}}
 }
 
-func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []entry {
-	cells := []entry{{text: variantName(cell)}, {text: clean(cell.Point)}}
+func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []Cell {
+	cells := []Cell{{Text: variantName(cell)}, {Text: clean(cell.Point)}}
 	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
 	rate := formatNumber(output, 1)
 	if extrapolationOf(cell) != nil {
 		rate = extrapolatedMark + rate
 	}
 	if a == nil {
-		cells = append(cells, entry{text: "none"}, entry{text: missing}, entry{text: missing}, entry{text: missing}, entry{text: missing}, entry{text: rate})
+		cells = append(cells, Cell{Text: "none"}, Cell{Text: missing}, Cell{Text: missing}, Cell{Text: missing}, Cell{Text: missing}, Cell{Text: rate})
 		for range positions {
-			cells = append(cells, entry{text: missing})
+			cells = append(cells, Cell{Text: missing})
 		}
-		return append(cells, entry{text: missing})
+		return append(cells, Cell{Text: missing})
 	}
 	k := missing
 	if a.k > 0 {
 		k = strconv.Itoa(a.k)
 	}
 	cells = append(
-		cells, entry{text: cmp.Or(clean(a.draft), missing)}, entry{text: k}, entry{text: share(a.rate)},
-		entry{text: formatNumber(a.length, studyDigits)}, entry{text: share(a.efficiency)}, entry{text: rate},
+		cells, Cell{Text: cmp.Or(clean(a.draft), missing)}, Cell{Text: k}, Cell{Text: share(a.rate)},
+		Cell{Text: formatNumber(a.length, studyDigits)}, Cell{Text: share(a.efficiency)}, Cell{Text: rate},
 	)
 	for i := range positions {
 		text := missing
 		if i < len(a.perPosition) {
 			text = share(&a.perPosition[i])
 		}
-		cells = append(cells, entry{text: text})
+		cells = append(cells, Cell{Text: text})
 	}
-	return append(cells, entry{text: string(a.source)})
+	return append(cells, Cell{Text: string(a.source)})
 }
 
 // share is a part of one as a percentage without its sign.

@@ -38,21 +38,21 @@ type key struct {
 	of   func(metrics.Cell) string
 }
 
-func concurrencyParts(run *results.Run) []part {
+func concurrencyParts(run *results.Run) []Piece {
 	model := modelNamer(run)
 	return studyPart("Concurrency", studyCells(run), key{"Model", model}, key{"Concurrency", concurrencyOf})
 }
 
-func sizeParts(run *results.Run) []part {
+func sizeParts(run *results.Run) []Piece {
 	model := modelNamer(run)
 	size := func(c metrics.Cell) string { return sizeOf(run, c) }
 	return studyPart("Sizes", studyCells(run), key{"Model", model}, key{"Size", size}, key{"Concurrency", concurrencyOf})
 }
 
 // backendParts is one table a point.
-func backendParts(run *results.Run) []part {
+func backendParts(run *results.Run) []Piece {
 	model := modelNamer(run)
-	parts := []part{}
+	parts := []Piece{}
 	cells := studyCells(run)
 	for start := 0; start < len(cells); {
 		end := start + 1
@@ -79,60 +79,60 @@ func studyCells(run *results.Run) []metrics.Cell {
 
 // studyPart draws a table of cells: keys, then the figures, and how many
 // requests were answered where it was not all of them.
-func studyPart(title string, cells []metrics.Cell, keys ...key) []part {
+func studyPart(title string, cells []metrics.Cell, keys ...key) []Piece {
 	if len(cells) == 0 {
 		return nil
 	}
-	c := comparison{rows: make([]row, len(cells))}
+	c := Table{Rows: make([]Row, len(cells))}
 	for i, k := range keys {
-		c.columns = append(c.columns, heading{k.head, "", true})
-		c.keys = append(c.keys, i)
+		c.Columns = append(c.Columns, Column{k.head, "", true})
+		c.Keys = append(c.Keys, i)
 		for at, cell := range cells {
-			c.rows[at].cells = append(c.rows[at].cells, entry{text: k.of(cell)})
+			c.Rows[at].Cells = append(c.Rows[at].Cells, Cell{Text: k.of(cell)})
 		}
 	}
 	if slices.ContainsFunc(cells, incomplete) {
-		c.keys = append(c.keys, len(c.columns))
-		c.columns = append(c.columns, heading{"Completed", "", false})
+		c.Keys = append(c.Keys, len(c.Columns))
+		c.Columns = append(c.Columns, Column{"Completed", "", false})
 		for at, cell := range cells {
-			c.rows[at].cells = append(c.rows[at].cells, entry{text: completedOf(cell)})
+			c.Rows[at].Cells = append(c.Rows[at].Cells, Cell{Text: completedOf(cell)})
 		}
 	}
 	var marks strings.Builder
 	anyBest := false
 	for _, col := range studyColumns() {
-		c.columns = append(c.columns, heading{col.head, col.unit, false})
+		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
 		for at, e := range studyEntries(col, cells) {
-			marks.WriteString(e.mark)
-			anyBest = anyBest || e.best
-			e.text = e.mark + e.text
-			c.rows[at].cells = append(c.rows[at].cells, e)
+			marks.WriteString(e.Mark)
+			anyBest = anyBest || e.Best
+			e.Text = e.Mark + e.Text
+			c.Rows[at].Cells = append(c.Rows[at].Cells, e)
 		}
 	}
 	if anyBest {
-		c.legend = rankingLegend(columnLegend, cells)
+		c.Best, c.Legend = columnLegend, unrankedLegend(cells)
 	}
-	c.legend = append(c.legend, markLegend(marks.String())...)
+	c.Legend = append(c.Legend, markLegend(marks.String())...)
 	if slices.ContainsFunc(cells, isSimulated) {
-		c.legend = append(c.legend, simLegend)
+		c.Legend = append(c.Legend, simLegend)
 	}
-	return []part{{title: title, table: c, notes: studyNotes(cells)}}
+	return []Piece{{Title: title, Table: c, Notes: studyNotes(cells)}}
 }
 
 // studyEntries are a column's fields. The best are marked over all cells, by
 // what is printed.
-func studyEntries(col column, cells []metrics.Cell) []entry {
-	entries := make([]entry, len(cells))
+func studyEntries(col column, cells []metrics.Cell) []Cell {
+	entries := make([]Cell, len(cells))
 	printed := make([]*float64, len(cells))
 	for i, cell := range cells {
 		v := col.of(cell)
 		if v == nil {
-			entries[i].text = missing
+			entries[i].Text = missing
 			continue
 		}
 		shown := *v * col.scale
-		entries[i].text, entries[i].mark = formatNumber(&shown, studyDigits), col.mark(cell)
-		if rounded, err := strconv.ParseFloat(entries[i].text, 64); err == nil {
+		entries[i].Text, entries[i].Mark = formatNumber(&shown, studyDigits), col.mark(cell)
+		if rounded, err := strconv.ParseFloat(entries[i].Text, 64); err == nil {
 			printed[i] = &rounded
 		}
 	}

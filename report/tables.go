@@ -14,7 +14,7 @@ import (
 type namedTable struct {
 	name string
 	what string
-	draw func(*results.Run) []part
+	draw func(*results.Run) []Piece
 }
 
 func namedTables() []namedTable {
@@ -67,7 +67,7 @@ func Tables(w io.Writer, run *results.Run, names []string, form Form, opts Optio
 		return err
 	}
 	if len(parts) == 0 {
-		parts = []part{{intro: []string{"The run has nothing for " + strings.Join(names, ", ") + "."}}}
+		parts = []Piece{{Intro: []string{"The run has nothing for " + strings.Join(names, ", ") + "."}}}
 	}
 	loud := headlineOf(run).simulated
 	if form == MarkdownForm {
@@ -88,8 +88,8 @@ func Tables(w io.Writer, run *results.Run, names []string, form Form, opts Optio
 	return err
 }
 
-func tablesOf(run *results.Run, names []string) ([]part, error) {
-	var parts []part
+func tablesOf(run *results.Run, names []string) ([]Piece, error) {
+	var parts []Piece
 	for _, name := range names {
 		at := slices.IndexFunc(namedTables(), func(t namedTable) bool { return t.name == name })
 		if at < 0 {
@@ -102,7 +102,7 @@ func tablesOf(run *results.Run, names []string) ([]part, error) {
 
 // scenarioParts are the tables that the scenario asks for, and those that its
 // method needs.
-func scenarioParts(run *results.Run) []part {
+func scenarioParts(run *results.Run) []Piece {
 	names := slices.Clone(run.Manifest.Tables)
 	switch run.Manifest.Method {
 	case results.MethodSQZB:
@@ -110,11 +110,11 @@ func scenarioParts(run *results.Run) []part {
 	case results.MethodLlamaBench:
 		names = appendNew(names, "llama-bench")
 	}
-	var parts []part
+	var parts []Piece
 	for _, name := range names {
 		drawn, err := tablesOf(run, []string{name})
 		if err != nil {
-			drawn = []part{{intro: []string{clean(err.Error())}}}
+			drawn = []Piece{{Intro: []string{clean(err.Error())}}}
 		}
 		if name != "differences" && name != "search" { // they stand in every report
 			parts = append(parts, drawn...)

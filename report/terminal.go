@@ -38,15 +38,15 @@ func Write(w io.Writer, run *results.Run, opts Options) error {
 			p.wrapped("", text)
 		}
 	}
-	p.failures(collectFailures(run))
-	p.warnings("Suspect", collectSuspicions(run))
+	printFailures(p, collectFailures(run))
+	printWarnings(p, "Suspect", collectSuspicions(run))
 	p.comparison(compare(run))
 	p.parts(differenceParts(run))
 	p.parts(scenarioParts(run))
 	p.parts(costParts(run))
-	p.gpuTable(compareGPUs(run))
-	p.notes(notes(run))
-	p.warnings("Warnings", collectOther(run))
+	printGPUTable(p, compareGPUs(run))
+	printNotes(p, notes(run))
+	printWarnings(p, "Warnings", collectOther(run))
 	if len(run.Problems) > 0 {
 		p.section("Folder")
 		for _, problem := range run.Problems {
@@ -93,7 +93,7 @@ func (p *printer) styled(s string, colors ...text.Color) string {
 	return text.Escape(s, text.Colors(colors).EscapeSeq())
 }
 
-func (p *printer) failures(groups []failures) {
+func printFailures(p *printer, groups []failures) {
 	if len(groups) == 0 {
 		return
 	}
@@ -110,7 +110,7 @@ func (p *printer) failures(groups []failures) {
 	}
 }
 
-func (p *printer) warnings(title string, groups []doubts) {
+func printWarnings(p *printer, title string, groups []doubts) {
 	if len(groups) == 0 {
 		return
 	}
@@ -130,8 +130,8 @@ func (p *printer) warnings(title string, groups []doubts) {
 	}
 }
 
-func (p *printer) comparison(c comparison) {
-	if len(c.rows) == 0 {
+func (p *printer) comparison(c Table) {
+	if len(c.Rows) == 0 {
 		return
 	}
 	p.line("")
@@ -143,11 +143,11 @@ func (p *printer) comparison(c comparison) {
 			p.line(line)
 		}
 	}
-	for _, text := range c.legend {
-		if text == bestLegend || text == columnLegend {
-			text = p.bestMark() + " " + text
-		}
-		p.wrapped("", text)
+	if c.Best != "" {
+		p.wrapped("", p.bestMark()+" "+c.Best)
+	}
+	for _, line := range c.Legend {
+		p.wrapped("", line)
 	}
 }
 
@@ -169,15 +169,15 @@ func (p *printer) bestMark() string {
 // split renders the table, as several where the width asks for it. Each of
 // those begins with the table's keys, variant, point and verdict where it has
 // none of its own, so that none shows figures without their doubts.
-func (p *printer) split(c comparison) []string {
-	all := indices(0, len(c.columns))
+func (p *printer) split(c Table) []string {
+	all := indices(0, len(c.Columns))
 	whole := p.render(c, all, false)
 	if p.opts.Width <= 0 || widest(whole) <= p.opts.Width {
 		return []string{whole}
 	}
-	keys := c.keys
+	keys := c.Keys
 	if keys == nil {
-		keys = []int{0, 1, len(c.columns) - 1}
+		keys = []int{0, 1, len(c.Columns) - 1}
 	}
 	rest := slices.DeleteFunc(all, func(i int) bool { return slices.Contains(keys, i) })
 	var parts []string
@@ -203,35 +203,35 @@ func widest(s string) int {
 }
 
 // render draws the picked columns; narrow: with the short texts.
-func (p *printer) render(c comparison, pick []int, narrow bool) string {
+func (p *printer) render(c Table, pick []int, narrow bool) string {
 	t := table.NewWriter()
 	t.SetStyle(plainStyle())
 	head := make(table.Row, len(pick))
 	configs := make([]table.ColumnConfig, len(pick))
 	for i, at := range pick {
-		h := c.columns[at]
-		head[i] = strings.TrimSuffix(h.head+"\n"+h.unit, "\n")
+		h := c.Columns[at]
+		head[i] = strings.TrimSuffix(h.Head+"\n"+h.Unit, "\n")
 		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
-		if h.text {
+		if h.Text {
 			configs[i].Align, configs[i].AlignHeader = text.AlignLeft, text.AlignLeft
 		}
 	}
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(head)
-	for _, r := range c.rows {
-		if r.newPoint {
+	for _, r := range c.Rows {
+		if r.NewGroup {
 			t.AppendSeparator()
 		}
 		fields := make(table.Row, len(pick))
 		for i, at := range pick {
-			e := r.cells[at]
+			e := r.Cells[at]
 			switch {
-			case e.best:
-				fields[i] = p.mark(e.text)
-			case narrow && e.short != "":
-				fields[i] = e.short
+			case e.Best:
+				fields[i] = p.mark(e.Text)
+			case narrow && e.Short != "":
+				fields[i] = e.Short
 			default:
-				fields[i] = e.text
+				fields[i] = e.Text
 			}
 		}
 		t.AppendRow(fields)

@@ -23,23 +23,23 @@ func (c *Comparison) Write(w io.Writer, form Form, findings []Finding, opts Opti
 	return err
 }
 
-func (c *Comparison) parts(findings []Finding) []part {
+func (c *Comparison) parts(findings []Finding) []Piece {
 	base := c.Sides[c.Baseline]
-	head := part{title: "Comparison against " + base.Name, intro: c.simulatedLines(), table: c.sideTable()}
-	parts := []part{head}
+	head := Piece{Title: "Comparison against " + base.Name, Intro: c.simulatedLines(), Table: c.sideTable()}
+	parts := []Piece{head}
 	if len(findings) > 0 {
 		parts = append(parts, findingsPart(findings))
 	}
 	for _, v := range c.Versus {
 		name := c.Sides[v.Side].Name
 		parts = append(parts, v.deltaPart(base.Name, name))
-		body := part{title: "Differences of " + name, intro: []string{ruleText(c.Rule, base.Name)}, notes: v.notes}
+		body := Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)}, Notes: v.notes}
 		parts = append(parts, body)
 		for i := range v.sets {
 			s := &v.sets[i]
 			s.differ = nil // the configuration stands above, once for all
 			piece := s.part(c.figures, base.Name, name)
-			piece.title = clean(s.Candidate.Variant) + ", " + clean(s.Point)
+			piece.Title = clean(s.Candidate.Variant) + ", " + clean(s.Point)
 			parts = append(parts, piece)
 		}
 	}
@@ -56,8 +56,8 @@ func (c *Comparison) simulatedLines() []string {
 }
 
 // sideTable says what the sides are.
-func (c *Comparison) sideTable() comparison {
-	t := comparison{keys: []int{0}, columns: []heading{{"run", "", true}, {"scenario", "", true}, {"id", "", true}, {"started", "", true}, {"bench", "", true}, {"steps", "", true}}}
+func (c *Comparison) sideTable() Table {
+	t := Table{Keys: []int{0}, Columns: []Column{{"run", "", true}, {"scenario", "", true}, {"id", "", true}, {"started", "", true}, {"bench", "", true}, {"steps", "", true}}}
 	for i, s := range c.Sides {
 		name := s.Name
 		if anySimulated(s.Run) {
@@ -67,8 +67,8 @@ func (c *Comparison) sideTable() comparison {
 			name += " (baseline)"
 		}
 		m := s.Run.Manifest
-		t.rows = append(t.rows, row{cells: []entry{
-			{text: name}, {text: clean(m.Scenario)}, {text: clean(m.Run)}, {text: clean(m.StartedAt)}, {text: clean(m.Bench)}, {text: countSteps(s.Run)},
+		t.Rows = append(t.Rows, Row{Cells: []Cell{
+			{Text: name}, {Text: clean(m.Scenario)}, {Text: clean(m.Run)}, {Text: clean(m.StartedAt)}, {Text: clean(m.Bench)}, {Text: countSteps(s.Run)},
 		}})
 	}
 	return t
@@ -76,29 +76,29 @@ func (c *Comparison) sideTable() comparison {
 
 // deltaPart is what differs in configuration, and the warning where that is
 // more than one thing.
-func (v *Versus) deltaPart(baseline, name string) part {
-	p := part{title: "CONFIG DELTA of " + name}
+func (v *Versus) deltaPart(baseline, name string) Piece {
+	p := Piece{Title: "CONFIG DELTA of " + name}
 	switch v.Things {
 	case 0:
-		p.intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, kernel, bench, client, load, prompts."}
+		p.Intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, kernel, bench, client, load, prompts."}
 	case 1:
-		p.intro = []string{"One thing differs."}
+		p.Intro = []string{"One thing differs."}
 	default:
-		p.intro = []string{"WARNING: " + v.manyThings()}
+		p.Intro = []string{"WARNING: " + v.manyThings()}
 	}
 	if len(v.unknown) > 0 {
-		p.intro = append(p.intro, "Not known of either side, which does not make it equal: "+strings.Join(v.unknown, ", ")+".")
+		p.Intro = append(p.Intro, "Not known of either side, which does not make it equal: "+strings.Join(v.unknown, ", ")+".")
 	}
 	if len(v.Delta) == 0 {
 		return p
 	}
-	p.table = comparison{keys: []int{0}, columns: []heading{{"what", "", true}, {baseline, "", true}, {name, "", true}, {"of", "", true}}}
+	p.Table = Table{Keys: []int{0}, Columns: []Column{{"what", "", true}, {baseline, "", true}, {name, "", true}, {"of", "", true}}}
 	for _, d := range v.Delta {
 		of := "the run"
 		if d.Variants != nil {
 			of = few(d.Variants)
 		}
-		p.table.rows = append(p.table.rows, row{cells: []entry{{text: clean(d.What)}, {text: dash(clean(d.From))}, {text: dash(clean(d.To))}, {text: of}}})
+		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{{Text: clean(d.What)}, {Text: dash(clean(d.From))}, {Text: dash(clean(d.To))}, {Text: of}}})
 	}
 	return p
 }
@@ -130,14 +130,14 @@ func (c *Comparison) Strict() error {
 	return nil
 }
 
-func findingsPart(findings []Finding) part {
-	p := part{title: "Conditions"}
+func findingsPart(findings []Finding) Piece {
+	p := Piece{Title: "Conditions"}
 	for _, f := range findings {
 		state := "holds"
 		if f.Uncertain {
 			state = "cannot be told"
 		}
-		p.notes = append(p.notes, fmt.Sprintf("%s %s: %s: %s", f.Condition, state, f.Where, f.Why))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s %s: %s: %s", f.Condition, state, f.Where, f.Why))
 	}
 	return p
 }
