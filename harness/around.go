@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -31,7 +32,7 @@ func (r *Runner) afterRun(ctx context.Context) {
 }
 
 // beforeLife comes before the first spawn of a server life.
-func (r *Runner) beforeLife(ctx context.Context, life Life, id string) *results.Failure {
+func (r *Runner) beforeLife(ctx context.Context, life plan.Life, id string) *results.Failure {
 	if refused := r.hooksBeforeLife(ctx, life, id); refused != nil {
 		return refused
 	}
@@ -41,7 +42,9 @@ func (r *Runner) beforeLife(ctx context.Context, life Life, id string) *results.
 }
 
 // afterLife comes after the proof of stop. It works after ctx has ended.
-func (r *Runner) afterLife(ctx context.Context, life Life, _ string) { r.hooksAfterLife(ctx, life) }
+func (r *Runner) afterLife(ctx context.Context, life plan.Life, _ string) {
+	r.hooksAfterLife(ctx, life)
+}
 
 // beforeStep comes before the warm-up, on servers that are up.
 func (r *Runner) beforeStep(ctx context.Context, a attempt, servers []Server, result *results.Result) *results.Failure {

@@ -2,29 +2,9 @@ package harness
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/scenarios"
 )
-
-// shareOf is the load that one replica gets of which several are to be
-// extrapolated: its part of the concurrency and of the rate. It sends all
-// prompts.
-func shareOf(v scenarios.Variant, l scenarios.Load) scenarios.Load {
-	n := v.Extrapolate
-	if n <= 1 {
-		return l
-	}
-	if l.MaxConcurrency > 0 {
-		l.MaxConcurrency = max(1, l.MaxConcurrency/n)
-	}
-	if !math.IsInf(l.RequestRate, 1) {
-		l.RequestRate /= float64(n)
-	}
-	l.Ramp.Start, l.Ramp.End = l.Ramp.Start/float64(n), l.Ramp.End/float64(n)
-	return l
-}
 
 // extrapolate adds to a measured step what it would be for all the replicas
 // that the one stands for. What was measured stays as it is.

@@ -12,29 +12,6 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-func TestShareOf(t *testing.T) {
-	tests := []struct {
-		name              string
-		n, concurrency    int
-		rate              float64
-		wantC             int
-		wantRate, rampEnd float64
-	}{
-		{"none", 0, 128, inf, 128, inf, 8},
-		{"one", 1, 128, 8, 128, 8, 8},
-		{"a quarter", 4, 128, 8, 32, 2, 2},
-		{"at least one", 4, 3, inf, 1, inf, 2},
-		{"rounded down", 4, 10, inf, 2, inf, 2},
-		{"no cap stays none", 4, 0, inf, 0, inf, 2},
-	}
-	for _, tt := range tests {
-		l := shareOf(scenarios.Variant{Extrapolate: tt.n}, scenarios.Load{MaxConcurrency: tt.concurrency, RequestRate: tt.rate, Ramp: scenarios.Ramp{Start: 4, End: 8}, NumPrompts: 1024})
-		if l.MaxConcurrency != tt.wantC || l.RequestRate != tt.wantRate || l.Ramp.End != tt.rampEnd || l.NumPrompts != 1024 {
-			t.Errorf("%s: concurrency %d, rate %g, ramp to %g, %d prompts; want %d, %g, %g and all", tt.name, l.MaxConcurrency, l.RequestRate, l.Ramp.End, l.NumPrompts, tt.wantC, tt.wantRate, tt.rampEnd)
-		}
-	}
-}
-
 // One replica runs with its share, is measured as it is, and the step says
 // what it would be for four.
 func TestExtrapolatedStep(t *testing.T) {

@@ -9,16 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
-)
-
-// The levels of hooks.
-const (
-	levelRun     = "run"
-	levelVariant = "variant"
-	levelStep    = "step"
 )
 
 // hookState is what a run knows of its hooks.
@@ -43,10 +37,10 @@ type hookLevel struct {
 // hooksBeforeRun looks at the box and runs the hooks of the run.
 func (r *Runner) hooksBeforeRun(ctx context.Context) *results.Failure {
 	r.hooks = hookState{began: time.Now(), levels: map[string]*hookLevel{}}
-	level := r.enterLevel(levelRun, results.Event{}, nil)
+	level := r.enterLevel(plan.LevelRun, results.Event{}, nil)
 	for _, check := range r.Scenario.Checks {
 		record := r.Hooks.Check(ctx, check)
-		record.Level, record.When = levelRun, "check"
+		record.Level, record.When = plan.LevelRun, "check"
 		if failure := r.judgeHook(ctx, level, record, check.Refuse); failure != nil {
 			return failure
 		}
@@ -57,7 +51,7 @@ func (r *Runner) hooksBeforeRun(ctx context.Context) *results.Failure {
 // hooksAfterRun ends what hooksBeforeRun began, and tells whom it concerns.
 func (r *Runner) hooksAfterRun(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if level := r.hooks.levels[levelRun]; level != nil {
+	if level := r.hooks.levels[plan.LevelRun]; level != nil {
 		r.hooksAfter(ctx, level, r.Scenario.Hooks.Run.After)
 	}
 	r.notifyEnd(ctx)
@@ -65,15 +59,15 @@ func (r *Runner) hooksAfterRun(ctx context.Context) {
 
 // hooksBeforeLife runs the hooks of level variant: the scenario's, then the
 // variant's own.
-func (r *Runner) hooksBeforeLife(ctx context.Context, life Life, id string) *results.Failure {
-	level := r.enterLevel(levelVariant, results.Event{Life: id}, map[string]string{"BENCH_VARIANT": life.Variant, "BENCH_LIFE": id})
-	return r.hooksBefore(ctx, level, slices.Concat(r.Scenario.Hooks.Variant.Before, r.Scenario.Variants[life.variant].Hooks.Before))
+func (r *Runner) hooksBeforeLife(ctx context.Context, life plan.Life, id string) *results.Failure {
+	level := r.enterLevel(plan.LevelVariant, results.Event{Life: id}, map[string]string{"BENCH_VARIANT": life.Variant, "BENCH_LIFE": id})
+	return r.hooksBefore(ctx, level, slices.Concat(r.Scenario.Hooks.Variant.Before, r.Scenario.Variants[life.VariantIndex].Hooks.Before))
 }
 
 // hooksAfterLife runs the variant's own hooks, then the scenario's.
-func (r *Runner) hooksAfterLife(ctx context.Context, life Life) {
-	if level := r.hooks.levels[levelVariant]; level != nil {
-		r.hooksAfter(context.WithoutCancel(ctx), level, slices.Concat(r.Scenario.Variants[life.variant].Hooks.After, r.Scenario.Hooks.Variant.After))
+func (r *Runner) hooksAfterLife(ctx context.Context, life plan.Life) {
+	if level := r.hooks.levels[plan.LevelVariant]; level != nil {
+		r.hooksAfter(context.WithoutCancel(ctx), level, slices.Concat(r.Scenario.Variants[life.VariantIndex].Hooks.After, r.Scenario.Hooks.Variant.After))
 	}
 }
 
@@ -81,10 +75,10 @@ func (r *Runner) hooksAfterLife(ctx context.Context, life Life) {
 // and what the hooks of its server life said.
 func (r *Runner) hooksBeforeStep(ctx context.Context, a attempt, servers []Server, result *results.Result) *results.Failure {
 	life := servers[0].Info().Life
-	level := r.enterLevel(levelStep, results.Event{Step: a.ID, Attempt: a.Attempt, Life: life}, stepVars(a, life, servers))
+	level := r.enterLevel(plan.LevelStep, results.Event{Step: a.ID, Attempt: a.Attempt, Life: life}, stepVars(a, life, servers))
 	failure := r.hooksBefore(ctx, level, r.Scenario.Hooks.Step.Before)
 	result.Warnings = append(result.Warnings, r.hooks.doubts...)
-	if outer := r.hooks.levels[levelVariant]; outer != nil {
+	if outer := r.hooks.levels[plan.LevelVariant]; outer != nil {
 		result.Hooks = append(result.Hooks, outer.records...)
 		result.Warnings = append(result.Warnings, outer.doubts...)
 	}
@@ -96,7 +90,7 @@ func (r *Runner) hooksBeforeStep(ctx context.Context, a attempt, servers []Serve
 
 // hooksAfterStep runs the hooks that come after a step.
 func (r *Runner) hooksAfterStep(ctx context.Context, result *results.Result) {
-	level := r.hooks.levels[levelStep]
+	level := r.hooks.levels[plan.LevelStep]
 	if level == nil {
 		return
 	}
@@ -110,7 +104,7 @@ func (r *Runner) hooksAfterStep(ctx context.Context, result *results.Result) {
 // its server life said.
 func (r *Runner) hooksOfLife(result *results.Result) {
 	result.Warnings = append(result.Warnings, r.hooks.doubts...)
-	if level := r.hooks.levels[levelVariant]; level != nil {
+	if level := r.hooks.levels[plan.LevelVariant]; level != nil {
 		result.Hooks = append(result.Hooks, level.records...)
 		result.Warnings = append(result.Warnings, level.doubts...)
 	}
@@ -242,7 +236,7 @@ func (r *Runner) judgeHook(ctx context.Context, level *hookLevel, record results
 		return causeOf(ctx)
 	case refuse:
 		return results.Failf(results.FailHook, "%s", hookText(record))
-	case level.name == levelRun:
+	case level.name == plan.LevelRun:
 		r.hooks.doubts = append(r.hooks.doubts, hookWarning(record))
 	case record.When != "undo": // a change that stays is a doubt of every step to come
 		level.doubts = append(level.doubts, hookWarning(record))
@@ -259,7 +253,7 @@ func hookText(record results.HookRecord) string {
 	what := map[string]string{
 		"check": "check", "undo": "undo of", "before": "hook before the " + record.Level, "after": "hook after the " + record.Level,
 	}[record.When]
-	if record.Level == levelVariant && record.When != "undo" {
+	if record.Level == plan.LevelVariant && record.When != "undo" {
 		what = "hook " + record.When + " the server life"
 	}
 	return what + " " + record.Name + ": " + record.Message

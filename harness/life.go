@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
 )
@@ -14,15 +16,15 @@ import (
 // launch starts the servers of a life, one after the other: engines that
 // start at once race for internal ports and compile caches. If one does not
 // come up, those that did are stopped.
-func (r *Runner) launch(ctx context.Context, life Life, id string, pending []attempt) ([]Server, *results.Failure) {
+func (r *Runner) launch(ctx context.Context, life plan.Life, id string, pending []attempt) ([]Server, *results.Failure) {
 	first := pending[0].StepRef
-	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first, Pass: life.pass()})
+	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass})
 	ctx, leave := r.enterLaunch(ctx, life, id, pending)
 	defer leave()
 	r.life.Store(id)
 	r.sent = newSentTo()
-	v := r.Scenario.Variants[life.variant]
-	kind, specs, problem, err := recipes(r.Scenario, v, r.Box)
+	v := r.Scenario.Variants[life.VariantIndex]
+	kind, specs, problem, err := plan.Recipes(r.Scenario, v, r.Box)
 	if err == nil && problem != "" {
 		err = results.Failf(results.FailNoGPU, "%s", problem)
 	}
@@ -40,8 +42,8 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, pending []att
 		if spec.TLS, _, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			break
 		}
-		if life.ports != nil {
-			spec.Port = life.ports[spec.Replica]
+		if pending[0].ports != nil {
+			spec.Port = pending[0].ports[spec.Replica]
 		} else if err = choosePort(ctx, kind, &spec, v.Server.Port, taken); err != nil {
 			break
 		}
@@ -59,10 +61,10 @@ func (r *Runner) launch(ctx context.Context, life Life, id string, pending []att
 		if r.stop(ctx, id, servers); len(servers) == 0 {
 			r.closeLife(id, !r.unclean())
 		}
-		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Pass: life.pass(), Failure: failure})
+		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass, Failure: failure})
 		return nil, failure
 	}
-	r.observe(Update{Kind: LifeReady, Index: r.done + 1, Life: id, Step: first, Pass: life.pass(), Servers: infos(servers)})
+	r.observe(Update{Kind: LifeReady, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass, Servers: infos(servers)})
 	return servers, nil
 }
 
@@ -138,4 +140,24 @@ func asFailure(err error, class results.FailureClass) *results.Failure {
 		return failure
 	}
 	return results.Failf(class, "%v", err)
+}
+
+// writeCommands leaves the command of each server in the life's folder, as
+// text to paste into a shell. It is for reading: nothing of ours runs it.
+func (r *Runner) writeCommands(life string, servers []plan.PlannedServer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", plan.HygieneNote())
+	for _, s := range servers {
+		for _, p := range s.Beside {
+			fmt.Fprintf(&b, "%s   # %s\n", p.CommandLine(), p.Note())
+		}
+		if len(s.Unset) > 0 {
+			fmt.Fprintf(&b, "# and not %s\n", strings.Join(s.Unset, " "))
+		}
+		fmt.Fprintln(&b, plan.CommandLine(s))
+	}
+	if err := r.Folder.WriteFile("lives/"+life+"/"+results.CommandName, []byte(b.String())); err != nil {
+		return results.Failf(results.FailDisk, "%v", err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 )
 
@@ -83,9 +84,9 @@ func (r *Runner) heedUser() {
 }
 
 // enterLaunch tells of a launch and lets the user skip it.
-func (r *Runner) enterLaunch(ctx context.Context, life Life, id string, pending []attempt) (_ context.Context, leave func()) {
-	r.Live.beginLife(pending[0].StepRef, life.pass(), id, len(pending))
-	r.Live.enter(results.LiveLaunching, r.Scenario.Variants[life.variant].Server.Ready.Timeout, "")
+func (r *Runner) enterLaunch(ctx context.Context, life plan.Life, id string, pending []attempt) (_ context.Context, leave func()) {
+	r.Live.beginLife(pending[0].StepRef, pending[0].pass, id, len(pending))
+	r.Live.enter(results.LiveLaunching, r.Scenario.Variants[life.VariantIndex].Server.Ready.Timeout, "")
 	endReading := r.watchLaunch(ctx)
 	ctx, free := r.Control.skippable(ctx, "the launch of "+life.Variant)
 	return ctx, func() {

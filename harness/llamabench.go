@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/metrics"
@@ -63,7 +64,7 @@ func (b *benchProgram) is(model, version string) {
 
 // runProgram runs a step of method llama-bench: the program in place of server
 // and client, from its start to its end.
-func (r *Runner) runProgram(ctx context.Context, life Life, a attempt) ([]attempt, error) {
+func (r *Runner) runProgram(ctx context.Context, life plan.Life, a attempt) ([]attempt, error) {
 	began := time.Now()
 	id := r.freshLife(life.ID)
 	defer r.afterLife(ctx, life, id)
@@ -87,12 +88,12 @@ func (r *Runner) runProgram(ctx context.Context, life Life, a attempt) ([]attemp
 
 // benchmark fills in the result of a run of the program. The error is about the
 // record keeping.
-func (r *Runner) benchmark(ctx context.Context, life Life, id string, a attempt, result *results.Result) error {
+func (r *Runner) benchmark(ctx context.Context, life plan.Life, id string, a attempt, result *results.Result) error {
 	skippable, leave := r.Control.skippable(ctx, "step "+a.ID)
 	defer leave()
 	stepCtx, cancel := r.stepContext(skippable, nil, 0)
 	defer cancel(nil)
-	program := &benchProgram{info: results.Server{Life: id, Launcher: llamaBenchName, GPUs: life.Servers[0].GPUs, Simulated: result.Simulated}}
+	program := &benchProgram{info: results.Server{Life: id, Launcher: plan.LlamaBenchName, GPUs: life.Servers[0].GPUs, Simulated: result.Simulated}}
 	servers := []Server{program}
 	defer r.afterStep(ctx, a, servers, result)
 	failure := r.beforeStep(stepCtx, a, servers, result)
@@ -127,8 +128,8 @@ func (r *Runner) benchmark(ctx context.Context, life Life, id string, a attempt,
 }
 
 // runToEnd starts the program and waits until it has ended, or ctx has.
-func (r *Runner) runToEnd(ctx context.Context, life Life, id string, b *benchProgram, watch []Observer) *results.Failure {
-	kind, specs, problem, err := recipes(r.Scenario, r.Scenario.Variants[life.variant], r.Box)
+func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *benchProgram, watch []Observer) *results.Failure {
+	kind, specs, problem, err := plan.Recipes(r.Scenario, r.Scenario.Variants[life.VariantIndex], r.Box)
 	switch {
 	case err != nil:
 		return results.Failf(results.FailBadRecipe, "%v", err)
@@ -202,13 +203,13 @@ func benchRow(r llamabench.Row) results.LlamaBenchRow {
 }
 
 // sameProgram compares the build that ran with the variant's first one.
-func (r *Runner) sameProgram(life Life, result *results.Result, servers []Server) (*results.Failure, error) {
+func (r *Runner) sameProgram(life plan.Life, result *results.Result, servers []Server) (*results.Failure, error) {
 	if len(result.LlamaBench) == 0 {
 		return nil, nil
 	}
 	changed, err := r.knowEngine(life.Variant, servers)
 	if changed != nil {
-		r.skipped[life.variant] = changed
+		r.skipped[life.VariantIndex] = changed
 	}
 	if changes := r.engineChanges[life.Variant]; len(changes) > 0 {
 		result.Changes = append(result.Changes, changes...)

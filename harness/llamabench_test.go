@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -331,7 +332,7 @@ func TestLlamaBenchPlan(t *testing.T) {
 		sc.LlamaBench.Models = []string{"/m/a.gguf", "/m/b.gguf"}
 		sc.Variants[0].Server.Args = []scenarios.Arg{{Name: "n_prompt", Value: []any{"512", "1024"}}, {Name: "fa", Value: []any{"0", "1"}}}
 	})
-	plan, err := NewPlan(sc, Box{Self: "/bench"})
+	p, err := plan.New(sc, plan.Box{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,8 +340,8 @@ func TestLlamaBenchPlan(t *testing.T) {
 		"/bin/llama-bench -m /m/a.gguf -m /m/b.gguf --n-gen 128 --n-prompt 512,1024 -fa 0,1 -r 2 -o jsonl",
 		"ROCBLAS_USE_HIPBLASLT=1 /bin/llama-bench -m /m/a.gguf -m /m/b.gguf --n-prompt 512 --n-gen 128 -r 2 -o jsonl",
 	}
-	for i, life := range plan.Lives {
-		if got := CommandLine(life.Servers[0]); got != want[i] {
+	for i, life := range p.Lives {
+		if got := plan.CommandLine(life.Servers[0]); got != want[i] {
 			t.Errorf("command = %s, want %s", got, want[i])
 		}
 		if life.Servers[0].BaseURL != "" || len(life.Steps) != 1 {
@@ -349,18 +350,18 @@ func TestLlamaBenchPlan(t *testing.T) {
 	}
 	// Two models and two values of fa: 4 times (512+1024 prompt tokens at 500/s,
 	// 128 at 50/s) three times over, and 10 s to load.
-	if got, want := plan.Lives[0].Steps[0].EstimateS, 4*(3*(1536.0/500+128.0/50)+10); got < want-0.01 || got > want+0.01 {
+	if got, want := p.Lives[0].Steps[0].EstimateS, 4*(3*(1536.0/500+128.0/50)+10); got < want-0.01 || got > want+0.01 {
 		t.Errorf("estimate = %g s, want %g", got, want)
 	}
 	sim := benchScenario(func(sc *scenarios.Scenario) {
 		sc.LlamaBench.Binary = []string{scenarios.BenchProgram, "simulate-llama-bench"}
 		sc.Variants[0].Server.Launcher = "simulator"
 	})
-	plan, err = NewPlan(sim, Box{Self: "/usr/bin/bench"})
+	p, err = plan.New(sim, plan.Box{Self: "/usr/bin/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := plan.Lives[0].Servers[0].Argv[:2]; !slices.Equal(got, []string{"/usr/bin/bench", "simulate-llama-bench"}) {
+	if got := p.Lives[0].Servers[0].Argv[:2]; !slices.Equal(got, []string{"/usr/bin/bench", "simulate-llama-bench"}) {
 		t.Errorf("simulated program = %q, want bench itself", got)
 	}
 }

@@ -4,36 +4,19 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
-
-// restartOf is the scenario's policy, or that of a method whose steps each have
-// programs of their own.
-func restartOf(sc *scenarios.Scenario) scenarios.Restart {
-	if sc.Method == scenarios.SQZB || sc.Method == scenarios.LlamaBench {
-		return scenarios.RestartStep
-	}
-	return sc.Restart
-}
-
-// kindOf is what a variant launches.
-func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Box) (launchers.Kind, bool) {
-	if sc.Method == scenarios.LlamaBench {
-		return llamaBenchKind(sc, v), true
-	}
-	return launchers.Lookup(v.Server.Launcher)
-}
 
 // pointOf is the load of a step's attempt.
 func (r *Runner) pointOf(a attempt) scenarios.Load {
 	for _, v := range r.Scenario.Variants {
 		if v.Name == a.Variant {
-			return at(r.Scenario.Search.Metric, shareOf(v, r.Scenario.Points[a.point]), a.load)
+			return plan.At(r.Scenario.Search.Metric, plan.ShareOf(v, r.Scenario.Points[a.PointIndex]), a.load)
 		}
 	}
-	return at(r.Scenario.Search.Metric, r.Scenario.Points[a.point], a.load)
+	return plan.At(r.Scenario.Search.Metric, r.Scenario.Points[a.PointIndex], a.load)
 }
 
 // dirOf is the folder of what an attempt's pass leaves.
@@ -47,12 +30,12 @@ func (r *Runner) dirOf(a attempt) string {
 
 // conclude ends an attempt of a step that had its programs for itself: with
 // another attempt, or for good.
-func (r *Runner) conclude(ctx context.Context, life Life, a attempt, result *results.Result) ([]attempt, error) {
+func (r *Runner) conclude(ctx context.Context, life plan.Life, a attempt, result *results.Result) ([]attempt, error) {
 	why := result.Failure
 	if result.Verdict != results.Failed {
 		why = r.mustRepeat(result)
 	}
-	if why != nil && why.Class.Retryable() && r.blocked(ctx, life.variant) == nil && r.retriesLeft(a, why.Class) {
+	if why != nil && why.Class.Retryable() && r.blocked(ctx, life.VariantIndex) == nil && r.retriesLeft(a, why.Class) {
 		a.pass, a.used = 0, 0
 		return []attempt{a.again(*why)}, r.closeAttempt(result)
 	}

@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"fmt"
-	"slices"
-
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -36,7 +34,7 @@ func (r *Runner) next(pending []attempt) ([]attempt, error) {
 	return pending, nil
 }
 
-func (r *Runner) decide(s Step) decision {
+func (r *Runner) decide(s plan.Step) decision {
 	if why := r.repeatedEnough(s); why != nil {
 		return decision{spared: why}
 	}
@@ -59,21 +57,9 @@ func (r *Runner) loaded(a attempt, load float64) attempt {
 	return a
 }
 
-// at is a load point at the load that a search has decided.
-func at(metric scenarios.SearchMetric, l scenarios.Load, load float64) scenarios.Load {
-	switch {
-	case load == 0:
-	case metric == scenarios.SearchConcurrency:
-		l.MaxConcurrency = int(load)
-	default:
-		l.RequestRate = load
-	}
-	return l
-}
-
 // finished lists the results so far of planned steps that are asked for, in
 // the order of the plan.
-func (r *Runner) finished(wanted func(Step) bool) []*results.Result {
+func (r *Runner) finished(wanted func(plan.Step) bool) []*results.Result {
 	var all []*results.Result
 	for _, life := range r.Plan.Lives {
 		for _, step := range life.Steps {
@@ -83,58 +69,4 @@ func (r *Runner) finished(wanted func(Step) bool) []*results.Result {
 		}
 	}
 	return all
-}
-
-func conditions(all []scenarios.Condition) []results.Condition {
-	out := make([]results.Condition, len(all))
-	for i, c := range all {
-		out[i] = results.Condition{Figure: c.Figure, Op: c.Op, Value: c.Value}
-	}
-	return out
-}
-
-// decideLater says in the plan which steps and loads are decided while it runs,
-// and the least that it will be.
-func (p *Plan) decideLater(sc *scenarios.Scenario) {
-	lowest := func(point int) bool {
-		return !slices.ContainsFunc(sc.Points, sc.Points[point].Above)
-	}
-	const fewestOfSearch = 2
-	for i := range p.Lives {
-		life := &p.Lives[i]
-		needed := false
-		for k := range life.Steps {
-			s := &life.Steps[k]
-			may := true
-			switch {
-			case sc.Search.Metric != "":
-				s.Decided = fmt.Sprintf("%s from %g to %g, by the steps before", sc.Search.Metric, sc.Search.From, sc.Search.To)
-				s.Asked = undecided(sc.Search.Metric, s.Asked)
-				may = s.point >= fewestOfSearch
-			case sc.Until.Width > 0 && s.Repeat > sc.Until.Min:
-				s.Decided = fmt.Sprintf("only while an interval is wider than %.4g %%", 100*sc.Until.Width)
-			case sc.Prune.When != nil && !lowest(s.point):
-				s.Decided = "unless a lower point is lost"
-			default:
-				may = false
-			}
-			if !may {
-				needed = true
-				p.LeastSteps++
-				p.LeastS += s.EstimateS
-			}
-		}
-		if needed {
-			p.LeastS += life.EstimateS
-		}
-	}
-}
-
-func undecided(metric scenarios.SearchMetric, a results.Asked) results.Asked {
-	if metric == scenarios.SearchConcurrency {
-		a.MaxConcurrency = nil
-	} else {
-		a.RequestRate = nil
-	}
-	return a
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -248,7 +249,7 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 		{"prune", pruneScenario(), 16, 4, "unless a lower point is lost"},
 		{"neither", testScenario(scenarios.Interleaved, scenarios.RestartVariant), 8, 8, ""},
 	} {
-		plan, err := NewPlan(tt.sc, Box{Self: "/bench"})
+		plan, err := plan.New(tt.sc, plan.Box{Self: "/bench"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -30,14 +31,14 @@ func (r *Runner) checkBefore(ctx context.Context, a attempt, servers []Server, r
 	v := r.Scenario.Variants[i]
 	kind, known := launchers.Lookup(v.Server.Launcher)
 	if version := servers[0].Info().Version; known && version != "" {
-		for _, c := range launchers.Conflicts(kind, baseSpec(r.Scenario, v, kind, r.Box), version) {
+		for _, c := range launchers.Conflicts(kind, plan.BaseSpec(r.Scenario, v, kind, r.Box), version) {
 			if c.NoEffect {
 				result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnNoEffect, Message: c.Message})
 			}
 		}
 	}
-	if speculatesAlone(r.Scenario, v) {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSpecBaseline, Message: aloneText})
+	if plan.SpeculatesAlone(r.Scenario, v) {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSpecBaseline, Message: plan.AloneText})
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -16,9 +17,6 @@ import (
 // promptCache keeps prompt sets of a run: variants of one model get the very
 // same prompts without making them again.
 type promptCache map[string]*dataset.Set
-
-// warmupSeed moves warm-up prompts away from the seeds of the measured ones.
-const warmupSeed = 1_000_003
 
 // prompts makes the measured prompts and the warm-ups of a step. Warm-up
 // prompts are never measured ones: those would be warm in a prefix cache.
@@ -30,33 +28,22 @@ func (r *Runner) prompts(ctx context.Context, l scenarios.Load, seed uint64, ser
 	if err != nil {
 		return nil, nil, err
 	}
-	if measured, err = r.promptSet(ctx, promptSpec(l, seed, l.NumPrompts), counter); err != nil {
+	if measured, err = r.promptSet(ctx, plan.PromptSpec(l, seed, l.NumPrompts), counter); err != nil {
 		return nil, nil, err
 	}
-	if err = r.freeze(PromptsName, measured, promptSpec(l, seed, l.NumPrompts), counter); err != nil || l.Warmups == 0 {
+	if err = r.freeze(plan.PromptsName, measured, plan.PromptSpec(l, seed, l.NumPrompts), counter); err != nil || l.Warmups == 0 {
 		return measured, &dataset.Set{}, err
 	}
-	spec := promptSpec(l, seed+warmupSeed, warmupCount(l))
+	spec := plan.PromptSpec(l, seed+plan.WarmupSeed, plan.WarmupCount(l))
 	if warm, err = r.promptSet(ctx, spec, counter); err != nil {
 		return nil, nil, err
 	}
-	if err = r.freeze(WarmupsName, warm, spec, counter); err != nil {
+	if err = r.freeze(plan.WarmupsName, warm, spec, counter); err != nil {
 		return nil, nil, err
 	}
 	warm = without(warm, measured)
 	warm.Prompts = warm.Prompts[:min(len(warm.Prompts), l.Warmups)]
 	return measured, warm, nil
-}
-
-// warmupCount is how many prompts are made for the warm-ups.
-func warmupCount(l scenarios.Load) int {
-	switch {
-	case l.Dataset.NumPrefixes > 0:
-		return max(l.Warmups, l.Dataset.NumPrefixes) // fewer cannot be made
-	case l.Dataset.Kind == "prefix_repetition":
-		return max(l.Warmups, 10)
-	}
-	return l.Warmups
 }
 
 // freeze stores a set in a folder of the run, once: kind frozen reads it back.
@@ -96,29 +83,11 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
 			continue
 		}
 		seen[d.Path] = true
-		if _, err := dataset.Build(ctx, promptSpec(point, d.Seed, 1), tok.Tokenizer); err != nil {
+		if _, err := dataset.Build(ctx, plan.PromptSpec(point, d.Seed, 1), tok.Tokenizer); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func promptSpec(l scenarios.Load, seed uint64, n int) dataset.Spec {
-	d := l.Dataset
-	spec := dataset.Spec{
-		Kind: d.Kind, Path: d.Path, Seed: seed, N: n, InputLen: l.InputLen, OutputLen: l.OutputLen,
-		TokenIDs: d.TokenIDs, VocabSize: d.VocabSize, RangeRatio: d.RangeRatio, PrefixLen: d.PrefixLen, Shuffle: d.Shuffle,
-		Compat: l.Compat, RangeRatioOutput: d.OutputRangeRatio, SuffixLen: d.SuffixLen, NumPrefixes: d.NumPrefixes,
-		NoOversample: !d.Oversample, Turns: d.Turns, Subset: d.Subset, Field: d.Field,
-		TemplateTokens: d.TemplateTokens, BlockLen: d.BlockLen, TimeUnitS: d.TimeUnit.Seconds(),
-	}
-	if d.Images.PerRequest > 0 {
-		spec.Images = &dataset.Images{PerRequest: d.Images.PerRequest, Format: d.Images.Format, Quality: d.Images.Quality}
-		for _, size := range d.Images.Sizes {
-			spec.Images.Sizes = append(spec.Images.Sizes, dataset.ImageSize{Width: size.Width, Height: size.Height})
-		}
-	}
-	return spec
 }
 
 func (r *Runner) promptSet(ctx context.Context, spec dataset.Spec, c TokenCounter) (*dataset.Set, error) {
@@ -130,7 +99,7 @@ func (r *Runner) promptSet(ctx context.Context, spec dataset.Spec, c TokenCounte
 	if set, ok := r.sets[name]; ok {
 		return set, nil
 	}
-	from, _ := r.Plan.frozen.find(spec, c.Name)
+	from, _ := r.Plan.FrozenPrompts.Find(spec, c.Name)
 	set, err := dataset.Build(ctx, from, c.Tokenizer)
 	if err != nil {
 		return nil, results.Failf(results.FailDataset, "%v", err)

@@ -4,33 +4,25 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/scenarios"
 )
-
-// PrunePolicy is when a scenario leaves out points; nil: never.
-func PrunePolicy(sc *scenarios.Scenario) *results.PrunePolicy {
-	if sc.Prune.When == nil {
-		return nil
-	}
-	return &results.PrunePolicy{When: conditions(sc.Prune.When)}
-}
 
 // pruned says which lower point of the step's variant was lost; nil: none. The
 // first repeat in which a point said something decides for all later ones, so
 // that every point that is measured is measured as often as the others.
-func (r *Runner) pruned(s Step) *results.Failure {
-	policy := PrunePolicy(r.Scenario)
+func (r *Runner) pruned(s plan.Step) *results.Failure {
+	policy := plan.PrunePolicy(r.Scenario)
 	if policy == nil {
 		return nil
 	}
 	points := r.Scenario.Points
 	for low := range points {
-		if !points[s.point].Above(points[low]) {
+		if !points[s.PointIndex].Above(points[low]) {
 			continue
 		}
-		tried := r.finished(func(o Step) bool { return o.Variant == s.Variant && o.point == low && o.Repeat <= s.Repeat })
+		tried := r.finished(func(o plan.Step) bool { return o.Variant == s.Variant && o.PointIndex == low && o.Repeat <= s.Repeat })
 		for _, result := range tried {
 			why, known := lost(*policy, result)
 			if why != "" {

@@ -3,6 +3,7 @@ package harness
 import (
 	"time"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 )
 
@@ -17,7 +18,7 @@ type pace struct {
 
 func newPace() *pace { return &pace{steps: map[string]float64{}, starts: map[string]float64{}} }
 
-func (p *pace) step(s Step, took time.Duration, measured bool) {
+func (p *pace) step(s plan.Step, took time.Duration, measured bool) {
 	p.busy += took.Seconds()
 	if !measured {
 		return
@@ -32,7 +33,7 @@ func (p *pace) started(variant string, took time.Duration) { p.starts[variant] =
 
 // ofStep is how long a step will take: as the same one of another repeat did,
 // else the plan's estimate, put right by how far off that was so far.
-func (p *pace) ofStep(s Step) float64 {
+func (p *pace) ofStep(s plan.Step) float64 {
 	if seconds, ok := p.steps[s.Variant+"\x00"+s.Point]; ok {
 		return seconds
 	}
@@ -42,7 +43,7 @@ func (p *pace) ofStep(s Step) float64 {
 	return s.EstimateS
 }
 
-func (p *pace) ofLife(l Life) float64 {
+func (p *pace) ofLife(l plan.Life) float64 {
 	if seconds, ok := p.starts[l.Variant]; ok {
 		return seconds
 	}
@@ -53,7 +54,7 @@ func (p *pace) ofLife(l Life) float64 {
 // repeat is begun only if it can be ended, for all variants, together with the
 // repeats before it; else it and all after it are left out. The first is never:
 // the run's deadline itself ends it.
-func (r *Runner) fit(pending []attempt, life Life, up bool) (left, dropped []attempt, why *results.Failure) {
+func (r *Runner) fit(pending []attempt, life plan.Life, up bool) (left, dropped []attempt, why *results.Failure) {
 	if r.deadline.IsZero() || len(pending) == 0 {
 		return pending, nil, nil
 	}
@@ -80,7 +81,7 @@ func (r *Runner) fit(pending []attempt, life Life, up bool) (left, dropped []att
 }
 
 // need is the time for all steps up to a repeat that have no verdict yet.
-func (r *Runner) need(repeat int, current Life, up bool) float64 {
+func (r *Runner) need(repeat int, current plan.Life, up bool) float64 {
 	total := 0.0
 	for _, life := range r.Plan.Lives {
 		open := false

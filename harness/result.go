@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -127,3 +128,12 @@ func counterWarnings(f results.Figures, counters []map[string]float64) []results
 }
 
 func now() string { return time.Now().Format(time.RFC3339Nano) }
+
+// priced adds to a step what it cost, where the scenario has a price.
+func (r *Runner) priced(result *results.Result) {
+	for _, v := range r.Scenario.Variants {
+		if v.Name == result.Step.Variant {
+			result.Cost = metrics.CostOf(result, plan.PriceOf(r.Scenario, v))
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 )
 
@@ -129,7 +130,7 @@ func enginesSeen(events []results.Event) map[string]results.Engine {
 }
 
 // Within leaves out what is not of the plan, which is a part of the run's.
-func (r *Resume) Within(plan *Plan) *Resume {
+func (r *Resume) Within(plan *plan.Plan) *Resume {
 	of := map[string]bool{}
 	for _, ref := range plan.Refs() {
 		of[ref.ID] = true
@@ -148,7 +149,7 @@ func (r *Resume) Keeps(step string) bool {
 }
 
 // Left is the number of planned steps that are to be run.
-func (r *Resume) Left(plan *Plan) int {
+func (r *Resume) Left(plan *plan.Plan) int {
 	left := 0
 	for _, ref := range plan.Refs() {
 		if _, kept := r.kept[ref.ID]; !kept {
@@ -171,7 +172,7 @@ func (r *Resume) Kept() Outcome {
 }
 
 // carryOn puts steps that stay aside and gives the others their next attempt.
-func (r *Runner) carryOn(steps []Step) []attempt {
+func (r *Runner) carryOn(steps []plan.Step) []attempt {
 	var pending []attempt
 	for _, step := range steps {
 		if r.Resume == nil {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
@@ -17,8 +18,8 @@ import (
 // Runner carries out a plan, step by step, into a results folder.
 type Runner struct {
 	Scenario  *scenarios.Scenario
-	Plan      *Plan
-	Box       Box
+	Plan      *plan.Plan
+	Box       plan.Box
 	Folder    *results.Folder
 	Journal   *results.Journal
 	Launcher  Launcher
@@ -126,7 +127,7 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 		r.halted = refused
 	}
 	defer r.afterRun(ctx)
-	r.outlook(Life{}, nil, false)
+	r.outlook(plan.Life{}, nil, false)
 	for _, life := range r.Plan.Lives {
 		if err := r.runLife(ctx, life); err != nil {
 			return r.outcome, err
@@ -138,26 +139,27 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 
 // attempt is a step on its way: which try it is and how earlier ones ended.
 type attempt struct {
-	Step
+	plan.Step
 	earlier []results.Failure
 	before  int     // so many of them are of a run that was resumed since
 	load    float64 // that a search has decided; 0: the planned one
 
-	pass int           // 2: the second of a step with two
-	used time.Duration // of the step's deadline, by the pass before
+	pass  int           // 2: the second of a step with two
+	ports []int         // that its servers take, one a replica: those of the pass before; nil: any
+	used  time.Duration // of the step's deadline, by the pass before
 }
 
 // runLife runs the steps of one planned life. A server that died is started
 // again for the steps that are left; each round finishes a step or uses up an
 // attempt, so it ends.
-func (r *Runner) runLife(ctx context.Context, life Life) error {
+func (r *Runner) runLife(ctx context.Context, life plan.Life) error {
 	pending := r.carryOn(life.Steps)
 	for len(pending) > 0 {
 		if low := r.diskLow(); low != nil {
 			r.halted = low
 		}
 		r.heedUser()
-		if why := r.blocked(ctx, life.variant); why != nil {
+		if why := r.blocked(ctx, life.VariantIndex); why != nil {
 			return r.notRun(pending, why)
 		}
 		var err error
@@ -179,7 +181,7 @@ func (r *Runner) runLife(ctx context.Context, life Life) error {
 }
 
 // runRound is one server life: it returns the steps that need another.
-func (r *Runner) runRound(ctx context.Context, life Life, pending []attempt) ([]attempt, error) {
+func (r *Runner) runRound(ctx context.Context, life plan.Life, pending []attempt) ([]attempt, error) {
 	switch r.Scenario.Method {
 	case scenarios.SQZB:
 		return r.twoPasses(ctx, life, pending[0])
@@ -203,7 +205,7 @@ func (r *Runner) runRound(ctx context.Context, life Life, pending []attempt) ([]
 	switch {
 	case err != nil:
 	case changed != nil:
-		r.skipped[life.variant] = changed
+		r.skipped[life.VariantIndex] = changed
 		pending, err = nil, r.notRun(pending, changed)
 	default:
 		pending, err = r.serve(ctx, life, servers, pending)
@@ -238,12 +240,12 @@ func (r *Runner) blocked(ctx context.Context, variant int) *results.Failure {
 
 // serve runs the pending steps on servers that are up and returns those still
 // to be run, on servers of their own: after a retryable failure or a death.
-func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending []attempt) ([]attempt, error) {
+func (r *Runner) serve(ctx context.Context, life plan.Life, servers []Server, pending []attempt) ([]attempt, error) {
 	for first := true; len(pending) > 0; first = false {
 		if !first { // who asked during the launch meant the step that it is for
 			r.heedUser()
 		}
-		if why := r.blocked(ctx, life.variant); why != nil {
+		if why := r.blocked(ctx, life.VariantIndex); why != nil {
 			return nil, r.notRun(pending, why)
 		}
 		var err error
@@ -269,7 +271,7 @@ func (r *Runner) serve(ctx context.Context, life Life, servers []Server, pending
 			pending[0] = a.again(*result.Failure)
 			return pending, r.closeAttempt(result)
 		}
-		if why := r.mustRepeat(result); why != nil && r.blocked(ctx, life.variant) == nil && !anyDead(servers) && r.retriesLeft(a, why.Class) {
+		if why := r.mustRepeat(result); why != nil && r.blocked(ctx, life.VariantIndex) == nil && !anyDead(servers) && r.retriesLeft(a, why.Class) {
 			pending[0] = a.again(*why)
 			if err := r.closeAttempt(result); err != nil {
 				return nil, err
@@ -296,7 +298,7 @@ func (a attempt) again(why results.Failure) attempt {
 
 // launchFailed ends the pending steps with the launch's failure, or gives
 // them another attempt.
-func (r *Runner) launchFailed(ctx context.Context, life Life, pending []attempt, failure *results.Failure) ([]attempt, error) {
+func (r *Runner) launchFailed(ctx context.Context, life plan.Life, pending []attempt, failure *results.Failure) ([]attempt, error) {
 	if ctx.Err() != nil {
 		return nil, r.notRun(pending, causeOf(ctx))
 	}
@@ -319,7 +321,7 @@ func (r *Runner) launchFailed(ctx context.Context, life Life, pending []attempt,
 }
 
 // finish writes a step's result for good and applies the failure policy.
-func (r *Runner) finish(life Life, result *results.Result) error {
+func (r *Runner) finish(life plan.Life, result *results.Result) error {
 	if err := r.closeAttempt(result); err != nil {
 		return err
 	}
@@ -336,7 +338,7 @@ func (r *Runner) finish(life Life, result *results.Result) error {
 	switch r.Scenario.OnFailure {
 	case scenarios.Continue:
 	case scenarios.SkipVariant:
-		r.skipped[life.variant] = why
+		r.skipped[life.VariantIndex] = why
 	case scenarios.StopRun:
 		r.halted = why
 	}

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
@@ -158,8 +159,8 @@ func (w *world) Run(ctx context.Context, o load.Options, prompts []load.Prompt, 
 // run carries a scenario out in w and returns the folder as a reader sees it.
 func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (*results.Run, Outcome) {
 	t.Helper()
-	box := Box{Self: "/bench"}
-	plan, err := NewPlan(sc, box)
+	box := plan.Box{Self: "/bench"}
+	p, err := plan.New(sc, box)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,11 +173,11 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 		t.Fatal(err)
 	}
 	defer func() { _ = journal.Close() }()
-	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: plan.Refs(), Search: SearchPolicy(sc)}
+	manifest := results.Manifest{Format: results.FormatVersion, Scenario: sc.Name, Run: "run", Planned: p.Refs(), Search: plan.SearchPolicy(sc)}
 	if err := folder.WriteManifest(manifest); err != nil {
 		t.Fatal(err)
 	}
-	return w.carryOut(ctx, t, sc, plan, folder, journal, nil)
+	return w.carryOut(ctx, t, sc, p, folder, journal, nil)
 }
 
 // resume goes on with a run in its folder.
@@ -186,7 +187,7 @@ func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := NewPlan(sc, Box{Self: "/bench"})
+	plan, err := plan.New(sc, plan.Box{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,10 +207,10 @@ func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario
 	return w.carryOut(ctx, t, sc, plan, folder, journal, going)
 }
 
-func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, plan *Plan, folder *results.Folder, journal *results.Journal, going *Resume) (*results.Run, Outcome) {
+func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, p *plan.Plan, folder *results.Folder, journal *results.Journal, going *Resume) (*results.Run, Outcome) {
 	t.Helper()
 	r := &Runner{
-		Scenario: sc, Plan: plan, Box: Box{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w, Driver: w, Resume: going, Free: w.free,
+		Scenario: sc, Plan: p, Box: plan.Box{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w, Driver: w, Resume: going, Free: w.free,
 		RunID: "run",
 	}
 	if w.hooks != nil {

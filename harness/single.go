@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -35,7 +36,7 @@ func (s Single) Job(ctx context.Context) (LoadJob, *results.Result, error) {
 		MinSuccess: l.MinSuccess, KeepText: l.KeepText,
 	}
 	result := &results.Result{
-		Format: results.FormatVersion, Asked: asked(l, s.Seed),
+		Format: results.FormatVersion, Asked: plan.AskedOf(l, s.Seed),
 		Step: results.StepRef{ID: l.Label, Variant: s.Server.Info().Model, Point: l.Label, Repeat: 1, Attempt: 1},
 	}
 	measured, warm, err := s.prompts(ctx)
@@ -61,13 +62,13 @@ func (s Single) Job(ctx context.Context) (LoadJob, *results.Result, error) {
 
 func (s Single) prompts(ctx context.Context) (measured, warm *dataset.Set, err error) {
 	l := s.Load
-	if measured, err = dataset.Build(ctx, promptSpec(l, s.Seed, l.NumPrompts), s.Counter.Tokenizer); err != nil {
+	if measured, err = dataset.Build(ctx, plan.PromptSpec(l, s.Seed, l.NumPrompts), s.Counter.Tokenizer); err != nil {
 		return nil, nil, results.Failf(results.FailDataset, "%v", err)
 	}
 	if l.Warmups == 0 {
 		return measured, &dataset.Set{}, nil
 	}
-	if warm, err = dataset.Build(ctx, promptSpec(l, s.Seed+warmupSeed, l.Warmups), s.Counter.Tokenizer); err != nil {
+	if warm, err = dataset.Build(ctx, plan.PromptSpec(l, s.Seed+plan.WarmupSeed, l.Warmups), s.Counter.Tokenizer); err != nil {
 		return nil, nil, results.Failf(results.FailDataset, "%v", err)
 	}
 	warm = without(warm, measured)

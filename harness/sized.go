@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -16,6 +17,6 @@ func sized(point scenarios.Load, server Server, result *results.Result) (scenari
 	if err != nil {
 		return l, results.Failf(results.FailDataset, "%v", err)
 	}
-	result.Asked.InputLen = positive(l.InputLen)
+	result.Asked.InputLen = plan.Positive(l.InputLen)
 	return l, nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/scenarios"
 )
 
 // drafted is what a server did with drafted tokens over a pass, by the best
@@ -97,22 +96,3 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 func madeOfRandomIDs(kind string) bool {
 	return strings.HasPrefix(kind, "random") || kind == "prefix_repetition"
 }
-
-// speculatesAlone reports whether a variant decodes speculatively and no other
-// of its model and launcher does without, under the same load.
-func speculatesAlone(sc *scenarios.Scenario, variant scenarios.Variant) bool {
-	drafts := func(v scenarios.Variant) (drafts, known bool) {
-		kind, _ := launchers.Lookup(v.Server.Launcher)
-		drafts, _, known = launchers.Drafts(kind, args(v.Server.Args))
-		return drafts, known
-	}
-	if does, _ := drafts(variant); !does {
-		return false
-	}
-	return !slices.ContainsFunc(sc.Variants, func(v scenarios.Variant) bool {
-		does, known := drafts(v)
-		return known && !does && v.Server.Launcher == variant.Server.Launcher && v.Server.Model == variant.Server.Model
-	})
-}
-
-const aloneText = "no variant of this scenario runs the same model without speculation: at high concurrency speculation can lose, and only such a baseline shows it"

@@ -4,33 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/scenarios"
 )
-
-// withSecondPass plans the life of the second pass behind that of the first:
-// the same servers, started anew.
-func withSecondPass(life Life, names namer) Life {
-	second := life
-	second.ID, second.Steps, second.EstimateS = names.name("%s-pass-%d", life.ID, 2), []Step{}, 0
-	life.EstimateS *= 2
-	life.SecondPass = &second
-	return life
-}
-
-// pass is 2 for the life of a second pass, else 0.
-func (l Life) pass() int {
-	if l.ports != nil { // those of the first
-		return 2
-	}
-	return 0
-}
-
-// oneTokenPoint is a load whose answers have one token.
-func oneTokenPoint(l scenarios.Load) scenarios.Load {
-	l.OutputLen = 1
-	return l
-}
 
 // passRun is one pass of a step of method sqzb.
 type passRun struct {
@@ -43,7 +19,7 @@ type passRun struct {
 // twoPasses runs a step of method sqzb: two passes with the same prompts, each
 // on servers that were started for it, the second with answers of one token. A
 // first pass that fails leaves out the second.
-func (r *Runner) twoPasses(ctx context.Context, life Life, a attempt) ([]attempt, error) {
+func (r *Runner) twoPasses(ctx context.Context, life plan.Life, a attempt) ([]attempt, error) {
 	began := time.Now()
 	first, err := r.runPass(ctx, life, a, nil)
 	switch {
@@ -52,7 +28,7 @@ func (r *Runner) twoPasses(ctx context.Context, life Life, a attempt) ([]attempt
 	case first.launched != nil:
 		return r.launchFailed(ctx, life, []attempt{a}, first.launched)
 	case first.result == nil:
-		return nil, r.notRun([]attempt{a}, r.skipped[life.variant])
+		return nil, r.notRun([]attempt{a}, r.skipped[life.VariantIndex])
 	}
 	result, took := first.result, first.took
 	if result.Verdict != results.Failed {
@@ -69,28 +45,27 @@ func (r *Runner) twoPasses(ctx context.Context, life Life, a attempt) ([]attempt
 }
 
 // secondPass runs the second pass, unless something keeps the run from it.
-func (r *Runner) secondPass(ctx context.Context, life Life, a attempt, first passRun) (passRun, error) {
+func (r *Runner) secondPass(ctx context.Context, life plan.Life, a attempt, first passRun) (passRun, error) {
 	if kept := (passRun{launched: r.keptFrom(ctx, life)}); kept.launched != nil {
 		return kept, nil //nolint:nilerr // it is what keeps the pass from running
 	}
 	a.pass, a.used = 2, first.took
 	a.Asked.OutputLen = new(1)
-	next := *life.SecondPass
-	next.ports = portsOf(first.servers)
-	return r.runPass(ctx, next, a, first.servers)
+	a.ports = portsOf(first.servers)
+	return r.runPass(ctx, *life.SecondPass, a, first.servers)
 }
 
 // keptFrom says why no further server of a life may be started; nil: one may.
-func (r *Runner) keptFrom(ctx context.Context, life Life) *results.Failure {
+func (r *Runner) keptFrom(ctx context.Context, life plan.Life) *results.Failure {
 	if r.halted == nil {
 		r.halted = r.diskLow()
 	}
-	return r.blocked(ctx, life.variant)
+	return r.blocked(ctx, life.VariantIndex)
 }
 
 // runPass is one server life with one pass. Its servers must be like those of
 // the pass before; nil: there was none.
-func (r *Runner) runPass(ctx context.Context, life Life, a attempt, like []results.Server) (run passRun, err error) {
+func (r *Runner) runPass(ctx context.Context, life plan.Life, a attempt, like []results.Server) (run passRun, err error) {
 	id := r.freshLife(life.ID)
 	defer r.afterLife(ctx, life, id)
 	if run.launched = r.beforeLife(ctx, life, id); run.launched != nil {
@@ -110,7 +85,7 @@ func (r *Runner) runPass(ctx context.Context, life Life, a attempt, like []resul
 	}
 	changed, err := r.knowEngine(life.Variant, servers)
 	if changed != nil {
-		r.skipped[life.variant] = changed
+		r.skipped[life.VariantIndex] = changed
 	}
 	if err != nil || changed != nil {
 		return run, err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
@@ -430,12 +431,12 @@ func TestKilledInSecondPass(t *testing.T) {
 
 func TestPlanOfTwoPasses(t *testing.T) {
 	sc := sqzbScenario(func(sc *scenarios.Scenario) { sc.Repeats = 2 })
-	plan, err := NewPlan(sc, Box{Self: "/bench"})
+	p, err := plan.New(sc, plan.Box{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, life := range plan.Lives {
+	for _, life := range p.Lives {
 		if len(life.Steps) != 1 || life.SecondPass == nil || len(life.SecondPass.Steps) != 0 {
 			t.Fatalf("life %+v, want one step and a second pass", life)
 		}
@@ -447,23 +448,23 @@ func TestPlanOfTwoPasses(t *testing.T) {
 	if want := []string{"01-a", "01-a-pass-2", "02-a", "02-a-pass-2"}; !slices.Equal(got, want) {
 		t.Errorf("lives = %q, want %q, whatever restart: says", got, want)
 	}
-	if plan.Starts() != 4 || len(plan.Refs()) != 2 || plan.Method != "sqzb" {
-		t.Errorf("%d starts for %d steps of method %q, want 4 for 2", plan.Starts(), len(plan.Refs()), plan.Method)
+	if p.Starts() != 4 || len(p.Refs()) != 2 || p.Method != "sqzb" {
+		t.Errorf("%d starts for %d steps of method %q, want 4 for 2", p.Starts(), len(p.Refs()), p.Method)
 	}
 	serving := *sc
 	serving.Method = scenarios.Serving
-	once, err := NewPlan(&serving, Box{Self: "/bench"})
+	once, err := plan.New(&serving, plan.Box{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan.EstimateS <= once.EstimateS {
-		t.Errorf("estimate %g s, of one pass %g s, want more", plan.EstimateS, once.EstimateS)
+	if p.EstimateS <= once.EstimateS {
+		t.Errorf("estimate %g s, of one pass %g s, want more", p.EstimateS, once.EstimateS)
 	}
-	stored, err := json.Marshal(plan)
+	stored, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changes, err := PlanChanges(stored, plan); err != nil || len(changes) != 0 {
+	if changes, err := plan.PlanChanges(stored, p); err != nil || len(changes) != 0 {
 		t.Errorf("PlanChanges = %v, %v of the same plan", changes, err)
 	}
 }

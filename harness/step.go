@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
@@ -15,7 +16,7 @@ import (
 // runStep runs one attempt of a step on servers that are up: prompts, warm-up,
 // counters, the measured pass, counters, result. The error is about the
 // record keeping; what goes wrong with the step is in the result.
-func (r *Runner) runStep(ctx context.Context, life Life, servers []Server, a attempt) (*results.Result, error) {
+func (r *Runner) runStep(ctx context.Context, life plan.Life, servers []Server, a attempt) (*results.Result, error) {
 	r.observe(Update{Kind: StepBegun, Index: r.done + 1, Step: a.StepRef, Pass: a.pass, Life: life.ID})
 	began := results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: servers[0].Info().Life}
 	if a.pass > 1 {
@@ -183,4 +184,13 @@ func sampling(l scenarios.Load) load.Sampling {
 		s.Seed = new(int64(*l.Sampling.Seed))
 	}
 	return s
+}
+
+// requestURL is where requests to a server go. The one in its description is
+// for readers: a password in it is hidden.
+func requestURL(s Server) string {
+	if addressed, ok := s.(interface{ BaseURL() string }); ok {
+		return addressed.BaseURL()
+	}
+	return s.Info().BaseURL
 }

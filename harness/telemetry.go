@@ -3,9 +3,11 @@ package harness
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -81,7 +83,7 @@ const (
 func (r *Runner) watches() bool { return r.Telemetry != nil && !r.Scenario.Telemetry.Off }
 
 // restBefore reads GPUs before the first server of a variant.
-func (r *Runner) restBefore(ctx context.Context, life Life) {
+func (r *Runner) restBefore(ctx context.Context, life plan.Life) {
 	if !r.watches() || len(r.Box.Devices) == 0 || r.watching.before[life.Variant] != nil {
 		return
 	}
@@ -105,7 +107,7 @@ func (r *Runner) restBefore(ctx context.Context, life Life) {
 			}
 		}
 	}
-	kind, _ := launchers.Lookup(r.Scenario.Variants[life.variant].Server.Launcher)
+	kind, _ := launchers.Lookup(r.Scenario.Variants[life.VariantIndex].Server.Launcher)
 	if kind.External { // it runs already: what is in use is its own
 		rest = map[string]atRest{}
 	}
@@ -219,7 +221,7 @@ func (r *Runner) usedDevices(servers []Server, variant string) (devices []gpu.De
 		for _, v := range r.Scenario.Variants {
 			if v.Name == variant {
 				kind, _ := launchers.Lookup(v.Server.Launcher)
-				return r.Box.seenBy(kind, v)
+				return r.Box.SeenBy(kind, v)
 			}
 		}
 		return r.Box.Devices, nil
@@ -269,4 +271,19 @@ func (r *Runner) socketOf(d gpu.Device) []string {
 		return nil
 	}
 	return ids
+}
+
+// elsewhere names the nodes of servers that are not this one, as a reason why
+// what is sampled here is not all.
+func elsewhere(servers []results.Server) string {
+	var others []string
+	for _, s := range servers {
+		if len(s.Nodes) > 1 {
+			others = append(others, s.Nodes[1:]...)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return "GPUs of the server's other nodes are not sampled: " + strings.Join(others, ", ")
 }

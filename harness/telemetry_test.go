@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
@@ -148,11 +149,11 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 	if change != nil {
 		change(sc)
 	}
-	box := Box{Self: "/bench", Vendor: gpu.AMD, GPUs: 2, Devices: []gpu.Device{
+	box := plan.Box{Self: "/bench", Vendor: gpu.AMD, GPUs: 2, Devices: []gpu.Device{
 		{Index: 0, Vendor: gpu.AMD, Name: "MI300X", UUID: "GPU-a", PCI: "0000:05:00.0", VRAMBytes: new(int64(192 << 30))},
 		{Index: 1, Vendor: gpu.AMD, Name: "MI300X", UUID: "GPU-b", PCI: "0000:26:00.0", VRAMBytes: new(int64(192 << 30))},
 	}}
-	plan, err := NewPlan(sc, box)
+	plan, err := plan.New(sc, box)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,7 +491,7 @@ func TestAPassThatNeverBegins(t *testing.T) {
 }
 
 func TestSocketOfPartitions(t *testing.T) {
-	r := &Runner{Box: Box{Devices: []gpu.Device{
+	r := &Runner{Box: plan.Box{Devices: []gpu.Device{
 		{Index: 0, PCI: "0000:05:00.0", PartitionIndex: new(0)},
 		{Index: 1, PCI: "0000:05:00.0", PartitionIndex: new(1)},
 		{Index: 2, PCI: "0000:26:00.0"},

@@ -3,32 +3,19 @@ package harness
 import (
 	"fmt"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/scenarios"
 )
-
-// untilConfidence is that of the intervals that end repeats, as in reports.
-const untilConfidence = 0.95
-
-// RepeatsPolicy is how many repeats a scenario asks for; nil: a fixed number.
-func RepeatsPolicy(sc *scenarios.Scenario) *results.RepeatsPolicy {
-	if sc.Until.Width == 0 {
-		return nil
-	}
-	return &results.RepeatsPolicy{
-		Min: sc.Until.Min, Max: sc.Repeats, Until: sc.Until.Width, Figures: sc.Until.Figures, Confidence: untilConfidence,
-	}
-}
 
 // repeatedEnough says why a step's round of repeats is not needed; nil: it is.
 // All steps of a round get the same answer, for only rounds before it count.
-func (r *Runner) repeatedEnough(s Step) *results.Failure {
-	policy := RepeatsPolicy(r.Scenario)
+func (r *Runner) repeatedEnough(s plan.Step) *results.Failure {
+	policy := plan.RepeatsPolicy(r.Scenario)
 	if policy == nil || s.Repeat <= policy.Min {
 		return nil
 	}
-	widest, ok := metrics.Widest(*policy, r.finished(func(o Step) bool { return o.Repeat < s.Repeat }))
+	widest, ok := metrics.Widest(*policy, r.finished(func(o plan.Step) bool { return o.Repeat < s.Repeat }))
 	switch {
 	case !ok:
 		return results.Failf(results.FailNotNeeded, "no variant has a result that a further repeat could make more certain")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/slurm"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -32,8 +33,8 @@ type cluster struct {
 // planOnCluster plans for nodes of which nothing is known yet: each job plans
 // again on its own.
 func planOnCluster(ctx context.Context, e env, sc *scenarios.Scenario) (*session, error) {
-	s, err := planSession(ctx, e, sc, func(inventory gpu.Inventory, self string) harness.Box {
-		return harness.Box{Self: self, Vendor: inventory.Vendor()}
+	s, err := planSession(ctx, e, sc, func(inventory gpu.Inventory, self string) plan.Box {
+		return plan.Box{Self: self, Vendor: inventory.Vendor()}
 	})
 	if err != nil {
 		return nil, err

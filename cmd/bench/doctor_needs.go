@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/scenarios"
@@ -37,8 +38,8 @@ func (l *look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 // variants asks of every variant for its program and its GPUs.
 func (l *look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	vendor := v.GPUs.Vendor()
-	box := harness.Box{Self: l.e.self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
-	plan, err := harness.NewPlan(sc, box)
+	box := plan.Box{Self: l.e.self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
+	plan, err := plan.New(sc, box)
 	if err != nil {
 		return []doctor.Need{{What: "plan", Text: err.Error()}}
 	}
@@ -59,7 +60,7 @@ func (l *look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	return out
 }
 
-func (l *look) variant(sc *scenarios.Scenario, life harness.Life, v doctor.View) doctor.Need {
+func (l *look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) doctor.Need {
 	n := doctor.Need{What: "variant " + life.Variant}
 	at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
 	server := sc.Variants[at].Server
@@ -82,7 +83,7 @@ func (l *look) variant(sc *scenarios.Scenario, life harness.Life, v doctor.View)
 	return n
 }
 
-func gpusOf(life harness.Life) int {
+func gpusOf(life plan.Life) int {
 	count := 0
 	for _, s := range life.Servers {
 		count += len(s.GPUs)

@@ -5,15 +5,15 @@ import (
 	"errors"
 
 	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/scenarios"
 )
 
 // newHooks runs hooks, checks and notifications of a scenario; dir is where
 // its results lie.
-func newHooks(e env, sc *scenarios.Scenario, box harness.Box, dir string) *hooks.Runner {
+func newHooks(e env, sc *scenarios.Scenario, box plan.Box, dir string) *hooks.Runner {
 	return &hooks.Runner{
 		Environ: e.environ, Dir: sc.Dir, DiskDir: dir, Redact: launchers.Redactor(sc.Secrets),
 		GPUs: gpuStates{options: gpuOptions(e), box: gpu.Inventory{GPUs: box.Devices}},

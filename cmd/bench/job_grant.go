@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 )
 
@@ -36,8 +36,8 @@ const (
 )
 
 // box is the part of this machine that the job was given: never more.
-func (g grant) box(e env) func(gpu.Inventory, string) harness.Box {
-	return func(inventory gpu.Inventory, self string) harness.Box {
+func (g grant) box(e env) func(gpu.Inventory, string) plan.Box {
+	return func(inventory gpu.Inventory, self string) plan.Box {
 		box := boxOf(inventory, self)
 		visible, notes := gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
 		for _, note := range notes {
@@ -73,7 +73,7 @@ func grantVars(e env, vendor string) map[string]string {
 
 // granted leaves out GPUs that the job was not given: they are not sampled, and
 // their memory is not ours to prove free.
-func granted(inventory gpu.Inventory, box harness.Box) gpu.Inventory {
+func granted(inventory gpu.Inventory, box plan.Box) gpu.Inventory {
 	inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d gpu.Device) bool {
 		return !slices.ContainsFunc(box.Devices, func(b gpu.Device) bool { return b.ID() == d.ID() })
 	})

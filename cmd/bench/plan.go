@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -55,26 +55,26 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	if sc.On == scenarios.OnSlurm && o.as == "" {
 		box.GPUs, box.Devices = 0, nil // those of this box are of no meaning
 	}
-	plan, err := harness.NewPlan(sc, box)
+	p, err := plan.New(sc, box)
 	if err != nil {
 		return usageError(err)
 	}
 	if sc.On == scenarios.OnSlurm && o.as == "" {
-		plan.Problems = []string{}
+		p.Problems = []string{}
 	}
 	if o.json {
 		enc := json.NewEncoder(e.stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(plan)
+		return enc.Encode(p)
 	}
-	for _, warning := range slices.Concat(sc.Warnings, harness.RecipeWarnings(sc)) {
+	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
 	printSimNotes(e.stdout, sc)
-	printPlan(e, sc, plan)
-	printDropped(e, harness.DroppedEnv(sc, box, e.environ))
+	printPlan(e, sc, p)
+	printDropped(e, plan.DroppedEnv(sc, box, e.environ))
 	if sc.On == scenarios.OnSlurm {
-		if err := printJobs(e, sc, plan); err != nil {
+		if err := printJobs(e, sc, p); err != nil {
 			return usageError(err)
 		}
 	}
@@ -84,20 +84,20 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	return nil
 }
 
-func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
+func printPlan(e env, sc *scenarios.Scenario, p *plan.Plan) {
 	w := e.stdout
 	programs := "server lives"
 	if sc.Method == scenarios.LlamaBench {
 		programs = "runs of llama-bench"
 	}
-	fmt.Fprintf(w, "%s: %s%d steps in %d %s, %sabout %s%s\n", sc.Name, upTo(plan), len(plan.Refs()), plan.Starts(), programs, upTo(plan), clock(plan.EstimateS), atLeast(plan))
-	fmt.Fprintf(w, "  (assuming %s)\n", plan.Assumes)
-	fmt.Fprintf(w, "  (%s)\n", harness.HygieneNote())
-	for _, problem := range plan.Problems {
+	fmt.Fprintf(w, "%s: %s%d steps in %d %s, %sabout %s%s\n", sc.Name, upTo(p), len(p.Refs()), p.Starts(), programs, upTo(p), clock(p.EstimateS), atLeast(p))
+	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
+	fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())
+	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "problem on this box: %s\n", problem)
 	}
-	printAround(e, plan.Around)
-	for _, life := range plan.Lives {
+	printAround(e, p.Around)
+	for _, life := range p.Lives {
 		printLife(w, life)
 		printSmoke(w, sc, life.Variant)
 		for _, step := range life.Steps {
@@ -111,7 +111,7 @@ func printPlan(e env, sc *scenarios.Scenario, plan *harness.Plan) {
 }
 
 // upTo stands before what a plan comes to if every step is needed.
-func upTo(plan *harness.Plan) string {
+func upTo(plan *plan.Plan) string {
 	if plan.LeastSteps == len(plan.Refs()) {
 		return ""
 	}
@@ -119,25 +119,25 @@ func upTo(plan *harness.Plan) string {
 }
 
 // atLeast is what a plan comes to if no step is that is decided on later.
-func atLeast(plan *harness.Plan) string {
+func atLeast(plan *plan.Plan) string {
 	if plan.LeastSteps == len(plan.Refs()) {
 		return ""
 	}
 	return fmt.Sprintf("; at least %d steps, about %s", plan.LeastSteps, clock(plan.LeastS))
 }
 
-func printLife(w io.Writer, life harness.Life) {
+func printLife(w io.Writer, life plan.Life) {
 	fmt.Fprintf(w, "\n%s\n", life.ID)
 	for _, server := range life.Servers {
 		for _, program := range server.Beside {
 			fmt.Fprintf(w, "  %s   # %s\n", program.CommandLine(), program.Note())
 		}
-		fmt.Fprintf(w, "  %s%s%s\n", harness.CommandLine(server), gpuNote(server.GPUs), nodesNote(server.Nodes))
+		fmt.Fprintf(w, "  %s%s%s\n", plan.CommandLine(server), gpuNote(server.GPUs), nodesNote(server.Nodes))
 	}
 }
 
 // printJobs shows the groups and the script that would be submitted.
-func printJobs(e env, sc *scenarios.Scenario, plan *harness.Plan) error {
+func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
 	groups := clusterGroups(sc, plan)
 	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", counted(len(groups), "job"))
 	for _, group := range groups {
@@ -159,7 +159,7 @@ func printJobs(e env, sc *scenarios.Scenario, plan *harness.Plan) error {
 }
 
 // describeStep is a step in a line.
-func describeStep(sc *scenarios.Scenario, step harness.Step) string {
+func describeStep(sc *scenarios.Scenario, step plan.Step) string {
 	if sc.Method == scenarios.LlamaBench {
 		return fmt.Sprintf("repetitions of each test: %d", sc.LlamaBench.Repetitions)
 	}
@@ -176,8 +176,8 @@ func describeStep(sc *scenarios.Scenario, step harness.Step) string {
 
 // printAround shows everything that is run beside the servers: a scenario is
 // data from somebody else.
-func printAround(e env, around []harness.PlannedHook) {
-	place := func(h harness.PlannedHook) string {
+func printAround(e env, around []plan.PlannedHook) {
+	place := func(h plan.PlannedHook) string {
 		switch {
 		case h.Level == "variant" && h.Variant != "":
 			return "around every server life of " + h.Variant

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -146,11 +146,11 @@ type again struct {
 // newAgain plans the steps to repeat, with the origin's prompts where it has
 // them all.
 func newAgain(ctx context.Context, e env, o reproduceOptions, from *origin, sc *scenarios.Scenario) (*again, error) {
-	frozen, err := harness.OpenFrozen(from.prompts)
+	frozen, err := plan.OpenFrozen(from.prompts)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := harness.NewPlan(sc, harness.Box{Self: e.self})
+	plan, err := plan.New(sc, plan.Box{Self: e.self})
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -177,7 +177,7 @@ func newAgain(ctx context.Context, e env, o reproduceOptions, from *origin, sc *
 
 // only is the part of the plan that is asked for: the named steps, and with
 // more repeats those of the same variants and points.
-func (o reproduceOptions) only(plan *harness.Plan, from *origin) (*harness.Plan, error) {
+func (o reproduceOptions) only(plan *plan.Plan, from *origin) (*plan.Plan, error) {
 	if o.steps == nil {
 		return plan, nil
 	}
@@ -216,7 +216,7 @@ func (a *again) carryOut(ctx context.Context, o reproduceOptions, path string) e
 	if err := copyPrompts(a.from.prompts, folder.Dir()); err != nil {
 		return err
 	}
-	frozen, err := harness.OpenFrozen(folder.Dir())
+	frozen, err := plan.OpenFrozen(folder.Dir())
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (s *session) repeatOf(run *results.Run) error {
 	if run.Manifest.Reproduces == nil {
 		return nil
 	}
-	frozen, err := harness.OpenFrozen(run.Dir)
+	frozen, err := plan.OpenFrozen(run.Dir)
 	if err != nil {
 		return err
 	}
@@ -265,11 +265,11 @@ func copyPrompts(from, to string) error {
 	if from == "" {
 		return nil
 	}
-	source := filepath.Join(from, harness.PromptsName)
+	source := filepath.Join(from, plan.PromptsName)
 	if _, err := os.Stat(source); err != nil {
 		return nil //nolint:nilerr // the origin keeps none
 	}
-	if err := os.CopyFS(filepath.Join(to, harness.PromptsName), os.DirFS(source)); err != nil {
+	if err := os.CopyFS(filepath.Join(to, plan.PromptsName), os.DirFS(source)); err != nil {
 		return fmt.Errorf("copy prompts: %w", err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/report"
 )
@@ -118,7 +118,7 @@ func (a *again) engineThere(variant string) string {
 
 // promptFact says where the prompts come from.
 func (a *again) promptFact() (report.BoxFact, error) {
-	frozen, err := harness.OpenFrozen(a.from.prompts)
+	frozen, err := plan.OpenFrozen(a.from.prompts)
 	if err != nil {
 		return report.BoxFact{}, err
 	}

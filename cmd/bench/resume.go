@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/results"
@@ -224,14 +225,14 @@ func (s *stored) givenAgain(e env, o resumeOptions) (*scenarios.Scenario, error)
 // compare says what is not as it was when the run began. The error says that
 // it is another experiment.
 func (s *stored) compare(now *session, identity results.Identity) ([]string, error) {
-	changes, err := harness.PlanChanges(s.run.Plan, now.plan)
+	changes, err := plan.PlanChanges(s.run.Plan, now.plan)
 	if err != nil {
 		return nil, err
 	}
 	if s.identity == nil {
 		return append(changes, "the folder does not say on what the run began"), nil
 	}
-	more, notes := harness.IdentityChanges(*s.identity, identity)
+	more, notes := plan.IdentityChanges(*s.identity, identity)
 	for _, note := range notes {
 		fmt.Fprintf(now.e.stderr, "note: %s\n", note)
 	}

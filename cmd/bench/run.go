@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/calibrate"
@@ -85,7 +86,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 
 // warnOf tells what may keep steps from running, and what may not be meant.
 func warnOf(e env, sc *scenarios.Scenario) {
-	for _, warning := range slices.Concat(sc.Warnings, harness.RecipeWarnings(sc)) {
+	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
 		fmt.Fprintf(e.stderr, "warning: %s\n", warning)
 	}
 	printSimNotes(e.stderr, sc)
@@ -137,20 +138,20 @@ func prepare(ctx context.Context, out string, s *session, groups []results.Group
 }
 
 // newManifest says what a run of the plan sets out to do.
-func newManifest(sc *scenarios.Scenario, plan *harness.Plan, hide func(string) string) results.Manifest {
+func newManifest(sc *scenarios.Scenario, p *plan.Plan, hide func(string) string) results.Manifest {
 	manifest := results.Manifest{
 		Bench: version, Scenario: sc.Name, Description: sc.Description, StartedAt: time.Now().Format(time.RFC3339),
-		Planned: plan.Refs(), Simulated: simulated(sc), Sets: hideAll(hide, sc.Sets),
+		Planned: p.Refs(), Simulated: simulated(sc), Sets: hideAll(hide, sc.Sets),
 		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables, Sizes: sizes(sc), Notes: map[string]string{},
 	}
-	manifest.Search, manifest.Repeats, manifest.Prune = harness.SearchPolicy(sc), harness.RepeatsPolicy(sc), harness.PrunePolicy(sc)
+	manifest.Search, manifest.Repeats, manifest.Prune = plan.SearchPolicy(sc), plan.RepeatsPolicy(sc), plan.PrunePolicy(sc)
 	if sc.NullTest {
 		manifest.NullTest = sc.Variants[len(sc.Variants)-1].Name
 	}
 	if sc.SmallestDifference > 0 {
 		manifest.SmallestDifference = &sc.SmallestDifference
 	}
-	manifest.Price, manifest.Prices = harness.Prices(sc)
+	manifest.Price, manifest.Prices = plan.Prices(sc)
 	for _, v := range sc.Variants {
 		manifest.Variants = append(manifest.Variants, v.Name)
 		if v.Notes != "" {
@@ -249,8 +250,8 @@ func visibility(e env) map[string]string {
 	return found
 }
 
-func boxOf(inventory gpu.Inventory, self string) harness.Box {
-	return harness.Box{Self: self, Vendor: inventory.Vendor(), GPUs: inventory.Count(), Devices: inventory.Of(inventory.Vendor())}
+func boxOf(inventory gpu.Inventory, self string) plan.Box {
+	return plan.Box{Self: self, Vendor: inventory.Vendor(), GPUs: inventory.Count(), Devices: inventory.Of(inventory.Vendor())}
 }
 
 func simulated(sc *scenarios.Scenario) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -85,18 +85,18 @@ func (o *boxOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.as, "box", "", "plan for another box, `VENDOR:GPUS` such as amd:8")
 }
 
-func (o *boxOptions) box(ctx context.Context, e env) (harness.Box, error) {
+func (o *boxOptions) box(ctx context.Context, e env) (plan.Box, error) {
 	if o.as == "" {
 		inventory, err := gpu.Detect(ctx, gpuOptions(e))
 		if err != nil {
-			return harness.Box{}, fmt.Errorf("look for GPUs: %w", err)
+			return plan.Box{}, fmt.Errorf("look for GPUs: %w", err)
 		}
 		return boxOf(inventory, e.self), nil
 	}
 	vendor, count, ok := strings.Cut(o.as, ":")
 	n, err := strconv.Atoi(count)
 	if !ok || err != nil || n < 0 || (vendor != "amd" && vendor != "nvidia") {
-		return harness.Box{}, usageError(fmt.Errorf("--box %q: want amd:N or nvidia:N", o.as))
+		return plan.Box{}, usageError(fmt.Errorf("--box %q: want amd:N or nvidia:N", o.as))
 	}
-	return harness.Box{Self: e.self, Vendor: vendor, GPUs: n}, nil
+	return plan.Box{Self: e.self, Vendor: vendor, GPUs: n}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/process"
@@ -33,8 +34,8 @@ type session struct {
 	e         env
 	sc        *scenarios.Scenario
 	inventory gpu.Inventory
-	box       harness.Box
-	plan      *harness.Plan
+	box       plan.Box
+	plan      *plan.Plan
 	readers   *telemetry
 	node      string              // name of this machine
 	origin    *results.Reproduces // run that this one repeats; nil: none
@@ -57,7 +58,7 @@ func newSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session, e
 }
 
 // planSession looks at the box and plans for what boxOf makes of it.
-func planSession(ctx context.Context, e env, sc *scenarios.Scenario, boxOf func(gpu.Inventory, string) harness.Box) (*session, error) {
+func planSession(ctx context.Context, e env, sc *scenarios.Scenario, boxOf func(gpu.Inventory, string) plan.Box) (*session, error) {
 	if blockers := sc.Blockers(); len(blockers) > 0 {
 		return nil, usageError(join(blockers))
 	}
@@ -72,7 +73,7 @@ func planSession(ctx context.Context, e env, sc *scenarios.Scenario, boxOf func(
 	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.self)}
 	s.box.Visibility = visibility(e)
 	s.node, _ = os.Hostname() // "": not known
-	if s.plan, err = harness.NewPlan(sc, s.box); err != nil {
+	if s.plan, err = plan.New(sc, s.box); err != nil {
 		return nil, usageError(err)
 	}
 	return s, nil
@@ -106,7 +107,7 @@ func (s *session) takeBox(ctx context.Context, what string, wait bool, dirs ...s
 func (s *session) identity(host gpu.HostFacts) results.Identity {
 	path, _ := s.e.lookup("PATH")
 	id := results.Identity{
-		Bench: version, Kernel: host.Kernel, Drivers: s.inventory.Drivers, GPUs: []string{}, Files: harness.Files(s.plan, s.sc.Dir, path, s.e.self),
+		Bench: version, Kernel: host.Kernel, Drivers: s.inventory.Drivers, GPUs: []string{}, Files: plan.Files(s.plan, s.sc.Dir, path, s.e.self),
 	}
 	if abs, err := filepath.Abs(s.sc.Path); err == nil {
 		id.ScenarioPath = abs

@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"encoding/json"
@@ -83,11 +83,11 @@ func TestIdentityChangesOfTheBox(t *testing.T) {
 
 func TestPlanChanges(t *testing.T) {
 	plan := func(change func(*scenarios.Scenario)) *Plan {
-		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+		sc := sampleScenario(scenarios.Interleaved, scenarios.RestartVariant)
 		if change != nil {
 			change(sc)
 		}
-		p, err := NewPlan(sc, Box{Self: "/bench"})
+		p, err := New(sc, Box{Self: "/bench"})
 		if err != nil {
 			t.Fatal(err)
 		}

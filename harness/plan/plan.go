@@ -1,4 +1,12 @@
-package harness
+// Package plan turns a scenario into the plan of a run: every step, under the
+// server start that it shares with others, in the order they will run.
+//
+// What goes in: a scenarios.Scenario and the facts of the machine. What comes
+// out: a Plan with stable ids, command lines, GPUs and an estimate of time; what
+// has changed since a stored plan; the parts of a plan that jobs of a cluster
+// carry out. It starts nothing and writes nothing; it reads the files that a
+// plan names, to identify them.
+package plan
 
 import (
 	"slices"
@@ -39,7 +47,7 @@ type Plan struct {
 	LeastSteps int     `json:"least_steps"`      // those that are needed whatever comes out
 	LeastS     float64 `json:"least_estimate_s"` // of them
 
-	frozen *Frozen // prompts to send in place of new ones; nil: none
+	FrozenPrompts *Frozen `json:"-"` // prompts to send in place of new ones; nil: none
 }
 
 // Life is one server life and the steps that share it.
@@ -54,8 +62,7 @@ type Life struct {
 	// the same step and servers once more.
 	SecondPass *Life `json:"second_pass,omitempty"`
 
-	variant int
-	ports   []int // to take, one a server; nil: none yet
+	VariantIndex int `json:"-"` // of the scenario's variants
 }
 
 // PlannedServer is one server as it will be launched.
@@ -78,13 +85,13 @@ type Step struct {
 	EstimateS float64       `json:"estimate_s"`
 	Decided   string        `json:"decided,omitempty"` // while the plan is carried out: its load, or whether it is run at all
 
-	point int
+	PointIndex int `json:"-"` // of the scenario's load points
 }
 
-// NewPlan lays out a scenario on a box. It touches nothing. A recipe that
+// New lays out a scenario on a box. It touches nothing. A recipe that
 // cannot become a command line is an error; what only this box lacks is listed
 // in Problems.
-func NewPlan(sc *scenarios.Scenario, box Box) (*Plan, error) {
+func New(sc *scenarios.Scenario, box Box) (*Plan, error) {
 	plan := &Plan{Scenario: sc.Name, Method: string(sc.Method), Lives: []Life{}, Problems: []string{}, Assumes: assumes(sc), Around: plannedHooks(sc)}
 	for _, problem := range sc.Problems() {
 		plan.Problems = append(plan.Problems, problem.Error())
@@ -116,8 +123,8 @@ func NewPlan(sc *scenarios.Scenario, box Box) (*Plan, error) {
 // a variant.
 func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Life, error) {
 	v := sc.Variants[c.variant]
-	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, variant: c.variant}
-	kind, specs, problem, err := recipes(sc, v, box)
+	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, VariantIndex: c.variant}
+	kind, specs, problem, err := Recipes(sc, v, box)
 	if err != nil {
 		return life, err
 	}
@@ -167,14 +174,14 @@ func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error)
 
 func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
 	v := sc.Variants[c.variant]
-	point := shareOf(v, sc.Points[c.point])
+	point := ShareOf(v, sc.Points[c.point])
 	step := Step{
 		StepRef: results.StepRef{
 			ID:      names.name("%s_%s_r%d", v.Name, point.Label, c.repeat),
 			Variant: v.Name, Point: point.Label, Repeat: c.repeat, Attempt: 1,
 		},
-		Asked: asked(point, stepSeed(sc, c)),
-		point: c.point,
+		Asked:      AskedOf(point, stepSeed(sc, c)),
+		PointIndex: c.point,
 	}
 	switch sc.Method {
 	case scenarios.LlamaBench:

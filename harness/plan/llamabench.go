@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	llamaBenchName = "llama-bench"
+	LlamaBenchName = "llama-bench"
 
 	// Where it is not asked for, llama-bench tests a prompt and an answer of
 	// these lengths.
@@ -53,7 +53,7 @@ func asProgram(sc *scenarios.Scenario, spec *launchers.Spec, box Box) {
 	}
 	own := spec.Args
 	spec.Args = nil
-	for _, arg := range args(sc.LlamaBench.Args) {
+	for _, arg := range Args(sc.LlamaBench.Args) {
 		if !slices.ContainsFunc(own, func(a launchers.Arg) bool { return sameOption(a.Name, arg.Name) }) {
 			spec.Args = append(spec.Args, arg)
 		}
@@ -68,7 +68,7 @@ func sameOption(a, b string) bool {
 
 // benchEstimate is how long the tests of a variant may take.
 func benchEstimate(sc *scenarios.Scenario, v scenarios.Variant) float64 {
-	spec := launchers.Spec{Args: args(v.Server.Args)}
+	spec := launchers.Spec{Args: Args(v.Server.Args)}
 	asProgram(sc, &spec, Box{})
 	prompts, answers := []float64{usualPrompt}, []float64{usualAnswer}
 	sweep := float64(len(benchModels(sc, v)))

@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func TestFrozenFind(t *testing.T) {
 		{"a warm-up", dataset.Spec{Kind: "random", Seed: 9, N: 1}, "model-a", "warm"},
 	}
 	for _, test := range tests {
-		got, ok := f.find(test.spec, test.tokenizer)
+		got, ok := f.Find(test.spec, test.tokenizer)
 		if ok != (test.want != "") || ok && filepath.Base(got.Path) != test.want+".jsonl" {
 			t.Errorf("%s: find = %+v, %t, want %q", test.name, got, ok, test.want)
 		}
@@ -69,7 +69,7 @@ func TestFrozenFind(t *testing.T) {
 		}
 	}
 	var none *Frozen
-	if _, ok := none.find(one, ""); ok {
+	if _, ok := none.Find(one, ""); ok {
 		t.Error("no folder: found a set")
 	}
 	if err := os.WriteFile(filepath.Join(prompts, "bad.jsonl"), []byte("{}\n"), 0o600); err != nil {

@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"math"
@@ -24,7 +24,7 @@ func startEstimate(kind launchers.Kind) float64 {
 	switch {
 	case kind.External:
 		return 0
-	case kind.Simulated, kind.Name == "llamacpp", kind.Name == llamaBenchName:
+	case kind.Simulated, kind.Name == "llamacpp", kind.Name == LlamaBenchName:
 		return assumedLightStart
 	}
 	return assumedStart
@@ -62,12 +62,12 @@ func stepEstimate(l scenarios.Load) float64 {
 	return total
 }
 
-// asked writes a load point down as it goes into plans and results.
-func asked(l scenarios.Load, seed uint64) results.Asked {
+// AskedOf writes a load point down as it goes into plans and results.
+func AskedOf(l scenarios.Load, seed uint64) results.Asked {
 	a := results.Asked{
 		Endpoint: l.Endpoint, API: l.API, Dataset: l.Dataset.Kind, DatasetPath: l.Dataset.Path, Seed: seed,
 		NumPrompts: l.NumPrompts, IgnoreEOS: l.IgnoreEOS, Temperature: l.Temperature, Warmups: l.Warmups,
-		MaxConcurrency: positive(l.MaxConcurrency), InputLen: positive(l.InputLen), OutputLen: positive(l.OutputLen),
+		MaxConcurrency: Positive(l.MaxConcurrency), InputLen: Positive(l.InputLen), OutputLen: Positive(l.OutputLen),
 		Compat: l.Compat, Tokenizer: l.Dataset.Tokenizer,
 	}
 	if l.Ramp.Strategy != "" {
@@ -88,8 +88,8 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// positive is nil for 0, which means "not asked" in a load point.
-func positive(n int) *int {
+// Positive is nil for 0, which means "not asked" in a load point.
+func Positive(n int) *int {
 	if n == 0 {
 		return nil
 	}

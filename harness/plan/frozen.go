@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"encoding/json"
@@ -83,10 +83,10 @@ func promptRecipe(spec dataset.Spec) string {
 	return string(key)
 }
 
-// find gives a spec that reads the prompts that spec would make. The tokenizer
+// Find gives a spec that reads the prompts that spec would make. The tokenizer
 // decides where several sets were made of one recipe; the name of one may be
 // the path of a model, which differs between boxes.
-func (f *Frozen) find(spec dataset.Spec, tokenizer string) (dataset.Spec, bool) {
+func (f *Frozen) Find(spec dataset.Spec, tokenizer string) (dataset.Spec, bool) {
 	if f == nil {
 		return spec, false
 	}
@@ -103,7 +103,7 @@ func (f *Frozen) has(spec dataset.Spec) bool { return len(f.sets[promptRecipe(sp
 
 // Freeze makes the plan send prompts of an earlier run where they are the ones
 // that it asks for.
-func (p *Plan) Freeze(f *Frozen) { p.frozen = f }
+func (p *Plan) Freeze(f *Frozen) { p.FrozenPrompts = f }
 
 // Unfrozen lists the steps of a plan that f has no prompts for; with warm-ups
 // also those whose warm-ups it lacks.
@@ -114,9 +114,9 @@ func (p *Plan) Unfrozen(sc *scenarios.Scenario, f *Frozen, warmups bool) []strin
 			if sc.Method == scenarios.LlamaBench {
 				continue
 			}
-			l := shareOf(sc.Variants[life.variant], sc.Points[step.point])
-			measured := promptSpec(l, step.Asked.Seed, l.NumPrompts)
-			if !f.has(measured) || warmups && l.Warmups > 0 && !f.has(promptSpec(l, step.Asked.Seed+warmupSeed, warmupCount(l))) {
+			l := ShareOf(sc.Variants[life.VariantIndex], sc.Points[step.PointIndex])
+			measured := PromptSpec(l, step.Asked.Seed, l.NumPrompts)
+			if !f.has(measured) || warmups && l.Warmups > 0 && !f.has(PromptSpec(l, step.Asked.Seed+WarmupSeed, WarmupCount(l))) {
 				lacking = append(lacking, step.ID)
 			}
 		}

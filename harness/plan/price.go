@@ -1,20 +1,10 @@
-package harness
+package plan
 
 import (
 	"github.com/benchrig/bench/launchers"
-	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
-
-// priced adds to a step what it cost, where the scenario has a price.
-func (r *Runner) priced(result *results.Result) {
-	for _, v := range r.Scenario.Variants {
-		if v.Name == result.Step.Variant {
-			result.Cost = metrics.CostOf(result, PriceOf(r.Scenario, v))
-		}
-	}
-}
 
 // PriceOf is the price of a variant's hardware as results have it.
 func PriceOf(sc *scenarios.Scenario, v scenarios.Variant) results.Price {
@@ -39,8 +29,8 @@ func playedGPUs(v scenarios.Variant) int {
 	switch gpus := v.Played.GPUs; {
 	case gpus.Count > 0:
 		return gpus.Count
-	case known && kind.WorldSize != nil && kind.WorldSize(args(v.Played.Args)) > 0:
-		return kind.WorldSize(args(v.Played.Args))
+	case known && kind.WorldSize != nil && kind.WorldSize(Args(v.Played.Args)) > 0:
+		return kind.WorldSize(Args(v.Played.Args))
 	case gpus.List != nil:
 		return len(gpus.List) / max(1, v.Played.Replicas)
 	}

@@ -1,11 +1,9 @@
-package harness
+package plan
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/benchrig/bench/launchers"
-	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -80,19 +78,4 @@ func (s *PlannedServer) planBeside(kind launchers.Kind, spec launchers.Spec, sho
 		s.Beside = append(s.Beside, PlannedProgram{Name: c.Name, Node: c.Node, Argv: argv, Env: env, Ready: c.Ready})
 	}
 	return err
-}
-
-// elsewhere names the nodes of servers that are not this one, as a reason why
-// what is sampled here is not all.
-func elsewhere(servers []results.Server) string {
-	var others []string
-	for _, s := range servers {
-		if len(s.Nodes) > 1 {
-			others = append(others, s.Nodes[1:]...)
-		}
-	}
-	if len(others) == 0 {
-		return ""
-	}
-	return "GPUs of the server's other nodes are not sampled: " + strings.Join(others, ", ")
 }

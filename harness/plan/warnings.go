@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 		if !known {
 			continue
 		}
-		spec := baseSpec(sc, v, kind, Box{})
+		spec := BaseSpec(sc, v, kind, Box{})
 		for _, c := range launchers.Conflicts(kind, spec, "") {
 			pos := v.Pos
 			for _, arg := range v.Server.Args {
@@ -42,8 +42,8 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 			}
 			add(pos, v.Name, c.Message)
 		}
-		if speculatesAlone(sc, v) {
-			add(v.Pos, v.Name, aloneText)
+		if SpeculatesAlone(sc, v) {
+			add(v.Pos, v.Name, AloneText)
 		}
 	}
 	var lines []string
@@ -68,15 +68,6 @@ func (w recipeWarning) String() string {
 	return fmt.Sprintf("%s: variants %s: %s", w.pos, strings.Join(w.variants, ", "), w.text)
 }
 
-// requestURL is where requests to a server go. The one in its description is
-// for readers: a password in it is hidden.
-func requestURL(s Server) string {
-	if addressed, ok := s.(interface{ BaseURL() string }); ok {
-		return addressed.BaseURL()
-	}
-	return s.Info().BaseURL
-}
-
 // pathPrefix is what stands before the API's paths of a server that runs
 // already, where the scenario has it in its endpoints and not in the base URL.
 func pathPrefix(sc *scenarios.Scenario, kind launchers.Kind, baseURL string) string {
@@ -92,3 +83,22 @@ func pathPrefix(sc *scenarios.Scenario, kind launchers.Kind, baseURL string) str
 	}
 	return ""
 }
+
+// SpeculatesAlone reports whether a variant decodes speculatively and no other
+// of its model and launcher does without, under the same load.
+func SpeculatesAlone(sc *scenarios.Scenario, variant scenarios.Variant) bool {
+	drafts := func(v scenarios.Variant) (drafts, known bool) {
+		kind, _ := launchers.Lookup(v.Server.Launcher)
+		drafts, _, known = launchers.Drafts(kind, Args(v.Server.Args))
+		return drafts, known
+	}
+	if does, _ := drafts(variant); !does {
+		return false
+	}
+	return !slices.ContainsFunc(sc.Variants, func(v scenarios.Variant) bool {
+		does, known := drafts(v)
+		return known && !does && v.Server.Launcher == variant.Server.Launcher && v.Server.Model == variant.Server.Model
+	})
+}
+
+const AloneText = "no variant of this scenario runs the same model without speculation: at high concurrency speculation can lose, and only such a baseline shows it"

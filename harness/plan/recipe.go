@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// recipes turns a variant into the specs of its servers, one a replica. The
+// Recipes turns a variant into the specs of its servers, one a replica. The
 // problem, if any, is what keeps this box from running it; the specs are then
 // those of a box that could.
-func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launchers.Kind, specs []launchers.Spec, problem string, err error) {
+func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launchers.Kind, specs []launchers.Spec, problem string, err error) {
 	kind, ok := kindOf(sc, v, box)
 	if !ok {
 		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
@@ -27,7 +27,7 @@ func recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 		return kind, nil, "", variantError(v, err)
 	}
 	for replica := range max(1, v.Server.Replicas) {
-		spec := baseSpec(sc, v, kind, box)
+		spec := BaseSpec(sc, v, kind, box)
 		spec.Replica, spec.Replicas = replica, max(1, v.Server.Replicas)
 		spec.Port += replica
 		if placed != nil {
@@ -50,7 +50,7 @@ func devicesOf(kind launchers.Kind, v scenarios.Variant, box Box, given []int) [
 	}
 	devices := box.Devices
 	if given == nil {
-		devices, _ = box.seenBy(kind, v)
+		devices, _ = box.SeenBy(kind, v)
 	}
 	var ids []string
 	for _, d := range devices {
@@ -67,7 +67,7 @@ func devicesOf(kind launchers.Kind, v scenarios.Variant, box Box, given []int) [
 func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, problem string, err error) {
 	need := v.Server.GPUs.Count
 	if need == 0 && kind.WorldSize != nil {
-		if need, err = ofEachNode(v, kind.WorldSize(args(v.Server.Args))); err != nil {
+		if need, err = ofEachNode(v, kind.WorldSize(Args(v.Server.Args))); err != nil {
 			return nil, "", err
 		}
 	}
@@ -104,11 +104,11 @@ func (b Box) granted(placed [][]int) [][]int {
 	return placed
 }
 
-func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, box Box) launchers.Spec {
+func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, box Box) launchers.Spec {
 	s := v.Server
 	spec := launchers.Spec{
 		Launcher: s.Launcher, Model: s.Model, ServedName: s.ServedName, Binary: s.Binary, Command: s.Command,
-		Args: args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
+		Args: Args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
 		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
@@ -139,7 +139,7 @@ func baseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 	return spec
 }
 
-func args(in []scenarios.Arg) []launchers.Arg {
+func Args(in []scenarios.Arg) []launchers.Arg {
 	out := make([]launchers.Arg, len(in))
 	for i, a := range in {
 		out[i] = launchers.Arg{Name: a.Name, Value: a.Value}

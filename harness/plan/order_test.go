@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"fmt"
@@ -8,28 +8,6 @@ import (
 
 	"github.com/benchrig/bench/scenarios"
 )
-
-// testScenario has variants a, b and points c1, c2 with two repeats.
-func testScenario(order scenarios.Order, restart scenarios.Restart) *scenarios.Scenario {
-	return &scenarios.Scenario{
-		Name:     "t",
-		Variants: []scenarios.Variant{testVariant("a"), testVariant("b")},
-		Points:   []scenarios.Load{testPoint("c1", 1), testPoint("c2", 2)},
-		Repeats:  2, Order: order, Restart: restart, OnFailure: scenarios.Continue,
-	}
-}
-
-func testVariant(name string) scenarios.Variant {
-	return scenarios.Variant{Name: name, Server: scenarios.Server{Launcher: "simulator", Model: "m-" + name, Host: "127.0.0.1"}}
-}
-
-func testPoint(label string, concurrency int) scenarios.Load {
-	return scenarios.Load{
-		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, MaxConcurrency: concurrency,
-		RequestRate: inf, Burstiness: 1, InputLen: 8, OutputLen: 4, MinSuccess: 1, Percentiles: []float64{50, 99},
-		Dataset: scenarios.Dataset{Kind: "random", Vary: true},
-	}
-}
 
 func TestCells(t *testing.T) {
 	tests := []struct {
@@ -47,7 +25,7 @@ func TestCells(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			sc := testScenario(tt.order, tt.restart)
+			sc := sampleScenario(tt.order, tt.restart)
 			if got := spell(sc, cells(sc)); got != tt.want {
 				t.Errorf("cells(%s, %s) =\n %s, want\n %s", tt.order, tt.restart, got, tt.want)
 			}
@@ -71,7 +49,7 @@ func spell(sc *scenarios.Scenario, all []cell) string {
 }
 
 func TestShuffledKeepsRepeatsTogether(t *testing.T) {
-	sc := testScenario(scenarios.Shuffled, scenarios.RestartVariant)
+	sc := sampleScenario(scenarios.Shuffled, scenarios.RestartVariant)
 	sc.Repeats = 20
 	first := cells(sc)
 	if again := cells(sc); !slices.Equal(first, again) {

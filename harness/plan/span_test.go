@@ -1,10 +1,10 @@
-package harness_test
+package plan_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -26,14 +26,14 @@ func TestPlanOverNodes(t *testing.T) {
 	nodes := []launchers.Node{{Name: "n7", Address: "10.0.0.7"}, {Name: "n8", Address: "10.0.0.8"}, {Name: "n9", Address: "10.0.0.9"}}
 	for _, test := range []struct {
 		name    string
-		box     harness.Box
+		box     plan.Box
 		problem string
 		meeting string
 	}{
-		{"in a job", harness.Box{GPUs: 8, Vendor: "amd", Nodes: nodes, PortOffset: 40}, "", "10.0.0.7:8050"},
-		{"where the nodes are not known", harness.Box{GPUs: 8, Vendor: "amd"}, "a server over 2 nodes is asked for, and the job has 1", "NODE1:8010"},
+		{"in a job", plan.Box{GPUs: 8, Vendor: "amd", Nodes: nodes, PortOffset: 40}, "", "10.0.0.7:8050"},
+		{"where the nodes are not known", plan.Box{GPUs: 8, Vendor: "amd"}, "a server over 2 nodes is asked for, and the job has 1", "NODE1:8010"},
 	} {
-		plan, err := harness.NewPlan(sc, test.box)
+		plan, err := plan.New(sc, test.box)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestPlanOverNodesRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := harness.NewPlan(sc, harness.Box{}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := plan.New(sc, plan.Box{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("NewPlan with %s = %v, want %q in it", test.set, err, test.want)
 		}
 	}

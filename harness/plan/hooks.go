@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"maps"
@@ -7,6 +7,13 @@ import (
 
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/scenarios"
+)
+
+// The levels of hooks.
+const (
+	LevelRun     = "run"
+	LevelVariant = "variant"
+	LevelStep    = "step"
 )
 
 // PlannedHook is something that will be run around the measuring. Secrets in
@@ -29,27 +36,27 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	hide := launchers.Redactor(sc.Secrets)
 	out := []PlannedHook{}
 	for _, c := range sc.Checks {
-		out = append(out, PlannedHook{Level: levelRun, When: "check", Name: hide(scenarios.CheckName(c)), Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse)})
+		out = append(out, PlannedHook{Level: LevelRun, When: "check", Name: hide(scenarios.CheckName(c)), Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse)})
 	}
 	add := func(level, when, variant string, list []scenarios.Hook) {
 		for _, h := range list {
 			out = append(out, planHook(hide, level, when, variant, h))
 		}
 	}
-	add(levelRun, "before", "", sc.Hooks.Run.Before)
-	add(levelVariant, "before", "", sc.Hooks.Variant.Before)
+	add(LevelRun, "before", "", sc.Hooks.Run.Before)
+	add(LevelVariant, "before", "", sc.Hooks.Variant.Before)
 	for _, v := range sc.Variants {
-		add(levelVariant, "before", v.Name, v.Hooks.Before)
+		add(LevelVariant, "before", v.Name, v.Hooks.Before)
 	}
-	add(levelStep, "before", "", sc.Hooks.Step.Before)
-	add(levelStep, "after", "", sc.Hooks.Step.After)
+	add(LevelStep, "before", "", sc.Hooks.Step.Before)
+	add(LevelStep, "after", "", sc.Hooks.Step.After)
 	for _, v := range sc.Variants {
-		add(levelVariant, "after", v.Name, v.Hooks.After)
+		add(LevelVariant, "after", v.Name, v.Hooks.After)
 	}
-	add(levelVariant, "after", "", sc.Hooks.Variant.After)
-	add(levelRun, "after", "", sc.Hooks.Run.After)
+	add(LevelVariant, "after", "", sc.Hooks.Variant.After)
+	add(LevelRun, "after", "", sc.Hooks.Run.After)
 	for _, n := range sc.Notify {
-		p := PlannedHook{Level: levelRun, When: "notify", Name: "command", Argv: hideAll(hide, n.Command), On: n.On}
+		p := PlannedHook{Level: LevelRun, When: "notify", Name: "command", Argv: hideAll(hide, n.Command), On: n.On}
 		if len(n.Command) == 0 {
 			p.Name, p.Call = n.Format+" webhook", "POST "+hide(n.Webhook.Value)
 		}
@@ -125,7 +132,7 @@ func shellWords(argv []string) string {
 func DroppedEnv(sc *scenarios.Scenario, box Box, environ []string) map[string][]string {
 	out := map[string][]string{}
 	for _, v := range sc.Variants {
-		_, specs, _, err := recipes(sc, v, box)
+		_, specs, _, err := Recipes(sc, v, box)
 		if err != nil {
 			continue // NewPlan reports it
 		}

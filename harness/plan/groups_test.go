@@ -1,4 +1,4 @@
-package harness_test
+package plan_test
 
 import (
 	"strings"
@@ -6,22 +6,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 )
 
 // planned is a plan of two variants, two points and two repeats whose servers
 // live for a repeat.
-func planned() *harness.Plan {
-	p := &harness.Plan{}
+func planned() *plan.Plan {
+	p := &plan.Plan{}
 	for _, life := range []struct {
 		id, variant string
 		repeat      int
 	}{{"01-a", "a", 1}, {"02-b", "b", 1}, {"03-a", "a", 2}, {"04-b", "b", 2}} {
-		l := harness.Life{ID: life.id, Variant: life.variant, EstimateS: 10}
+		l := plan.Life{ID: life.id, Variant: life.variant, EstimateS: 10}
 		for _, point := range []string{"c1", "c2"} {
 			ref := results.StepRef{ID: life.id + "_" + point, Variant: life.variant, Point: point, Repeat: life.repeat}
-			l.Steps = append(l.Steps, harness.Step{StepRef: ref, EstimateS: 1})
+			l.Steps = append(l.Steps, plan.Step{StepRef: ref, EstimateS: 1})
 		}
 		p.Lives = append(p.Lives, l)
 	}

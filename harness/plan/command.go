@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"fmt"
@@ -8,28 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers"
-	"github.com/benchrig/bench/results"
 )
-
-// writeCommands leaves the command of each server in the life's folder, as
-// text to paste into a shell. It is for reading: nothing of ours runs it.
-func (r *Runner) writeCommands(life string, servers []PlannedServer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", HygieneNote())
-	for _, s := range servers {
-		for _, p := range s.Beside {
-			fmt.Fprintf(&b, "%s   # %s\n", p.CommandLine(), p.Note())
-		}
-		if len(s.Unset) > 0 {
-			fmt.Fprintf(&b, "# and not %s\n", strings.Join(s.Unset, " "))
-		}
-		fmt.Fprintln(&b, CommandLine(s))
-	}
-	if err := r.Folder.WriteFile("lives/"+life+"/"+results.CommandName, []byte(b.String())); err != nil {
-		return results.Failf(results.FailDisk, "%v", err)
-	}
-	return nil
-}
 
 // HygieneNote says what holds for the environment of every server.
 func HygieneNote() string {

@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"maps"
@@ -8,10 +8,10 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// seenBy are the GPUs that a server of a variant sees which is not placed on
+// SeenBy are the GPUs that a server of a variant sees which is not placed on
 // some: those that the variables of its environment leave of the box. notes
 // say where the variables cannot tell.
-func (b Box) seenBy(kind launchers.Kind, v scenarios.Variant) (devices []gpu.Device, notes []string) {
+func (b Box) SeenBy(kind launchers.Kind, v scenarios.Variant) (devices []gpu.Device, notes []string) {
 	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // nothing tells; a scheduler has said it all
 		return b.Devices, nil
 	}

@@ -1,4 +1,4 @@
-package harness
+package plan
 
 import (
 	"fmt"
@@ -68,7 +68,7 @@ func TestSeenBy(t *testing.T) {
 		if c.change != nil {
 			c.change(&box, &kind, &v)
 		}
-		seen, _ := box.seenBy(kind, v)
+		seen, _ := box.SeenBy(kind, v)
 		var got []int
 		for _, d := range seen {
 			got = append(got, d.Index)

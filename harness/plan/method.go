@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// restartOf is the scenario's policy, or that of a method whose steps each have
+// programs of their own.
+func restartOf(sc *scenarios.Scenario) scenarios.Restart {
+	if sc.Method == scenarios.SQZB || sc.Method == scenarios.LlamaBench {
+		return scenarios.RestartStep
+	}
+	return sc.Restart
+}
+
+// kindOf is what a variant launches.
+func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Box) (launchers.Kind, bool) {
+	if sc.Method == scenarios.LlamaBench {
+		return llamaBenchKind(sc, v), true
+	}
+	return launchers.Lookup(v.Server.Launcher)
+}
+
+// withSecondPass plans the life of the second pass behind that of the first:
+// the same servers, started anew.
+func withSecondPass(life Life, names namer) Life {
+	second := life
+	second.ID, second.Steps, second.EstimateS = names.name("%s-pass-%d", life.ID, 2), []Step{}, 0
+	life.EstimateS *= 2
+	life.SecondPass = &second
+	return life
+}
