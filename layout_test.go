@@ -47,7 +47,8 @@ var rules = map[string]rule{
 	"report/page":            {ours: []string{"report", "report/chart", "metrics", "results"}, never: append([]string{"os"}, noSystem...)},
 	"report/chart":           {ours: []string{"metrics"}, never: append([]string{"os"}, noSystem...)},
 	"gpu":                    {ours: []string{"results"}, never: noCLI},
-	"launchers":              {ours: []string{"results", "launchers/process"}, never: noCLI},
+	"launchers":              {ours: []string{"results", "launchers/container", "launchers/process", "internal/sleep", "internal/text"}, never: noCLI},
+	"launchers/container":    {ours: []string{"results", "launchers/process", "internal/sleep", "internal/text"}, never: append([]string{"net/http"}, noCLI...)},
 	"launchers/process":      {ours: []string{"results"}, never: append([]string{"net/http"}, noCLI...)},
 	"load":                   {ours: []string{"results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"load/agent":             {ours: []string{"load", "results"}, never: append([]string{"net/http", "os/exec", "os"}, noCLI...)},
@@ -55,7 +56,7 @@ var rules = map[string]rule{
 	"report/live":            {ours: []string{"results"}, never: noSystem},
 	"report/live/web":        {ours: []string{"report/live", "results"}, never: append([]string{"os", "os/exec"}, noCLI...)},
 	"harness/state":          {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness/plan":           {ours: []string{"scenarios", "dataset", "launchers", "internal/llamabench", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness/plan":           {ours: []string{"scenarios", "dataset", "launchers", "launchers/container", "internal/llamabench", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness":                {ours: []string{"scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "internal/llamabench", "load", "results", "metrics", "gpu"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"load/vllmcli":           {ours: []string{"dataset", "load"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"harness/hooks":          {ours: []string{"results", "scenarios", "launchers/process"}, never: noCLI},
@@ -68,6 +69,8 @@ var rules = map[string]rule{
 	"internal/fakegpu":       {},
 	"internal/slurmtest":     {},
 	"internal/studies":       {},
+	"internal/sleep":         {never: append([]string{"os"}, noSystem...)},
+	"internal/text":          {never: pure},
 }
 
 // onlyUser names modules that exactly one package may import, so that moving

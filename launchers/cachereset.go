@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"regexp"
 	"time"
+
+	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Reset says how an engine forgets its prefix cache.
@@ -58,12 +61,12 @@ func (s *Server) confirmed(ctx context.Context, mark *logMark, reset *Reset) err
 		select {
 		case line := <-mark.saw:
 			if !mark.ok {
-				return fmt.Errorf("reset prefix cache: the server's log says %q: wait until no request is running", shorten(line))
+				return fmt.Errorf("reset prefix cache: the server's log says %q: wait until no request is running", text.Shorten(line))
 			}
 			return nil
 		default:
 		}
-		if !pause(limited, minPoll) {
+		if !sleep.For(limited, minPoll) {
 			break
 		}
 	}

@@ -3,6 +3,8 @@ package launchers
 import (
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/launchers/container"
 )
 
 func TestConflicts(t *testing.T) {
@@ -38,8 +40,8 @@ func TestConflicts(t *testing.T) {
 			"speculative_model: vllm 0.8.5 refuses it: give speculative-config", "num_speculative_tokens: vllm 0.8.5 refuses it: give speculative-config",
 		}},
 		{"left out by null", "vllm", Spec{Args: []Arg{{"use-v2-block-manager", nil}}}, "", nil},
-		{"the image tells", "vllm", Spec{Args: draft, Container: Container{Image: "registry:5000/vllm/vllm-openai:v0.7.3"}}, "", nil},
-		{"the image does not", "vllm", Spec{Args: draft[:1], Container: Container{Image: "registry:5000/vllm/vllm-openai:latest"}}, "", []string{"if vllm is 0.8.3 or newer"}},
+		{"the image tells", "vllm", Spec{Args: draft, Container: container.Options{Image: "registry:5000/vllm/vllm-openai:v0.7.3"}}, "", nil},
+		{"the image does not", "vllm", Spec{Args: draft[:1], Container: container.Options{Image: "registry:5000/vllm/vllm-openai:latest"}}, "", []string{"if vllm is 0.8.3 or newer"}},
 		{"variables", "vllm", Spec{Env: env("VLLM_USE_TRITON_FLASH_ATTN", "0")}, "", []string{"VLLM_USE_TRITON_FLASH_ATTN: if vllm is 0.12.0 or newer, it ignores it"}},
 		{"a variable that works", "vllm", Spec{Env: env("VLLM_ATTENTION_BACKEND", "X")}, "0.14.1", nil},
 		{"one that does not any more", "vllm", Spec{Env: env("VLLM_ATTENTION_BACKEND", "X")}, "0.15.0", []string{"VLLM_ATTENTION_BACKEND: vllm 0.15.0 ignores it: give the argument attention-backend"}},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/container"
 )
 
 func TestContainerRecipes(t *testing.T) {
@@ -82,7 +84,7 @@ func TestContainerRecipes(t *testing.T) {
 		kind, _ := Lookup(c.kind)
 		spec := Spec{
 			Launcher: c.kind, Model: "org/m", Env: map[string]string{}, Port: 8000, Life: "01-a", Replica: 1, Cookie: "run1.X", StopGrace: 30 * time.Second,
-			Container: Container{Image: "image:1"},
+			Container: container.Options{Image: "image:1"},
 		}
 		c.change(&spec)
 		command, err := Plan(kind, spec)
@@ -130,32 +132,15 @@ func TestContainerRefusals(t *testing.T) {
 		{"mount without target", "vllm", func(s *Spec) { s.Container.Mounts = []string{"/data"} }, "SOURCE:TARGET"},
 	} {
 		kind, _ := Lookup(c.kind)
-		spec := Spec{Launcher: c.kind, Model: "org/m", Env: map[string]string{}, Container: Container{Image: "image:1"}}
+		spec := Spec{Launcher: c.kind, Model: "org/m", Env: map[string]string{}, Container: container.Options{Image: "image:1"}}
 		c.change(&spec)
 		_, err := Plan(kind, spec)
 		if err == nil {
-			err = checkModel(spec)
+			job, _ := contained(kind, spec)
+			err = job.CheckModel()
 		}
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error = %v, want one that says %q", c.name, err, c.says)
-		}
-	}
-}
-
-func TestPublishes(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		text string
-		want bool
-	}{
-		{"8000/tcp -> 127.0.0.1:8000", true},
-		{"8000/tcp -> 0.0.0.0:9000\n8000/tcp -> [::]:8000\n", true},
-		{"8000/tcp -> 127.0.0.1:80", false},
-		{"", false},
-		{"nonsense", false},
-	} {
-		if got := publishes(c.text, 8000); got != c.want {
-			t.Errorf("publishes(%q, 8000) = %v, want %v", c.text, got, c.want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -32,7 +33,7 @@ func contain(t *testing.T, b *bench, engine string, config fakecontainer.Config)
 	b.Environ = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"))
 	b.limits = limitsFor(config)
 	b.spec.Binary = nil
-	b.spec.Container = Container{Image: "registry.example/engine:1", Engine: engine}
+	b.spec.Container = container.Options{Image: "registry.example/engine:1", Engine: engine}
 	b.spec.StopGrace = 2 * time.Second
 	t.Cleanup(func() { b.noContainerLeft(t, config.Dir) })
 }
@@ -40,19 +41,19 @@ func contain(t *testing.T, b *bench, engine string, config fakecontainer.Config)
 // limitsFor are generous, for every call of the fake client starts this test
 // binary on a machine that may be busy, but for those that have to run out: of
 // commands that hang, end late or do nothing.
-func limitsFor(config fakecontainer.Config) *containerLimits {
-	limits := defaultContainerLimits()
-	limits.ask, limits.words, limits.again = time.Minute, time.Minute, 50*time.Millisecond
+func limitsFor(config fakecontainer.Config) *container.Limits {
+	limits := container.DefaultLimits()
+	limits.Ask, limits.Words, limits.Again = time.Minute, time.Minute, 50*time.Millisecond
 	for _, command := range slices.Concat(config.Hang, config.Late, config.Lie) {
 		switch command {
 		case "version":
-			limits.ask = 2 * time.Second
+			limits.Ask = 2 * time.Second
 		case "run":
-			limits.run = 5 * time.Second
+			limits.Run = 5 * time.Second
 		case "stop", "kill":
-			limits.kill = 3 * time.Second
+			limits.Kill = 3 * time.Second
 		case "rm":
-			limits.remove = 4 * time.Second
+			limits.Remove = 4 * time.Second
 		}
 	}
 	return &limits
@@ -150,19 +151,18 @@ func TestContainerNotStopped(t *testing.T) {
 	if failure := asFailure(err); failure.Class != results.FailNoProof || !strings.Contains(failure.Message, "still there") {
 		t.Errorf("Stop() = %v, want class %s and the reason", err, results.FailNoProof)
 	}
-	server.process.(*container).cli.env = os.Environ() // another engine's view: not needed any more
 	honest := t.TempDir()
 	dir := stateDir(t, b)
 	if err := fakecontainer.Install(honest, "docker", fakecontainer.Config{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	environ := append(os.Environ(), "PATH="+honest)
-	left, err := ContainerLeftovers(t.Context(), "docker", server.spec.Cookie, environ)
+	left, err := container.Leftovers(t.Context(), "docker", server.spec.Cookie, environ)
 	if err != nil || len(left) != 1 {
-		t.Fatalf("ContainerLeftovers() = %v, %v, want the container", left, err)
+		t.Fatalf("Leftovers() = %v, %v, want the container", left, err)
 	}
-	if err := EndContainer(t.Context(), left[0], environ); err != nil {
-		t.Errorf("EndContainer() = %v", err)
+	if err := container.End(t.Context(), left[0], environ); err != nil {
+		t.Errorf("End() = %v", err)
 	}
 }
 
@@ -296,24 +296,24 @@ func TestContainerLeftovers(t *testing.T) {
 		cookie string
 		want   int
 	}{{server.spec.Cookie, 1}, {"", 1}, {"another", 0}} {
-		left, err := ContainerLeftovers(t.Context(), "docker", c.cookie, b.Environ)
+		left, err := container.Leftovers(t.Context(), "docker", c.cookie, b.Environ)
 		if err != nil || len(left) != c.want {
-			t.Errorf("ContainerLeftovers(%q) = %v, %v, want %d", c.cookie, left, err, c.want)
+			t.Errorf("Leftovers(%q) = %v, %v, want %d", c.cookie, left, err, c.want)
 		}
 	}
 	ours := *b.journal.last(results.LifeSpawned).Process.Container
 	wrong := ours
-	wrong.Label = labelCookie + "=another"
-	if err := EndContainer(t.Context(), wrong, b.Environ); err == nil || !strings.Contains(err.Error(), "not ours") {
-		t.Errorf("EndContainer(other label) = %v, want a refusal", err)
+	wrong.Label = "benchrig.cookie=another"
+	if err := container.End(t.Context(), wrong, b.Environ); err == nil || !strings.Contains(err.Error(), "not ours") {
+		t.Errorf("End(other label) = %v, want a refusal", err)
 	}
-	if err := EndContainer(t.Context(), ours, b.Environ); err != nil {
-		t.Errorf("EndContainer() = %v", err)
+	if err := container.End(t.Context(), ours, b.Environ); err != nil {
+		t.Errorf("End() = %v", err)
 	}
-	if err := EndContainer(t.Context(), ours, b.Environ); err != nil {
-		t.Errorf("EndContainer() again = %v, want nil: it is gone", err)
+	if err := container.End(t.Context(), ours, b.Environ); err != nil {
+		t.Errorf("End() again = %v, want nil: it is gone", err)
 	}
-	if _, err := ContainerLeftovers(t.Context(), "docker", "", []string{"PATH=/nonexistent"}); !errors.Is(err, process.ErrNotFound) {
-		t.Errorf("ContainerLeftovers() without a client = %v, want ErrNotFound", err)
+	if _, err := container.Leftovers(t.Context(), "docker", "", []string{"PATH=/nonexistent"}); !errors.Is(err, process.ErrNotFound) {
+		t.Errorf("Leftovers() without a client = %v, want ErrNotFound", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -60,7 +61,7 @@ func (c *crew) look(ctx context.Context) *results.Failure {
 	proofs := c.sweep(ctx)
 	for i, proof := range proofs {
 		if ctx.Err() != nil {
-			return interrupted(ctx, "while the nodes were looked at")
+			return results.Interrupted(ctx, "while the nodes were looked at")
 		}
 		if !proof.Clean() {
 			return results.Failf(results.FailNode, "node %s cannot be used: %s", proof.Node, proof.Error)
@@ -115,14 +116,14 @@ func (t *Tool) logged(ctx context.Context, spec Spec) *results.Failure {
 			return t.gone()
 		default:
 		}
-		if pause(ctx, watchStart) {
+		if sleep.For(ctx, watchStart) {
 			continue
 		}
 		if errors.Is(context.Cause(ctx), errTooLate) {
 			limit := Server{spec: spec}
 			return t.server.clean(results.Failf(results.FailReadyTimeout, "%s has not said %q within ready.timeout %v", t.server.kind.Name, t.server.spec.Ready.Log, limit.readyLimit()))
 		}
-		return interrupted(ctx, "waiting for "+t.server.kind.Name)
+		return results.Interrupted(ctx, "waiting for "+t.server.kind.Name)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/benchrig/bench/internal/sleep"
 )
 
 // drain waits until the server works on no request, for Spec.Drain at most, and
@@ -33,7 +35,7 @@ func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
 			return ""
 		}
 		last = running
-		pause(limited, maxPoll/4)
+		sleep.For(limited, maxPoll/4)
 	}
 }
 

@@ -68,9 +68,11 @@ type redactor struct{ replace func(string) string }
 // minSecret keeps a short or empty "secret" from blackening every text.
 const minSecret = 4
 
+func tooShort(secret string) bool { return len(secret) < minSecret }
+
 func newRedactor(spec Spec) redactor {
 	secrets := slices.Concat(spec.Secrets, []string{spec.APIKey})
-	return redactor{Redactor(slices.DeleteFunc(secrets, func(s string) bool { return len(s) < minSecret }))}
+	return redactor{Redactor(slices.DeleteFunc(secrets, tooShort))}
 }
 
 // Redactor gives a function that replaces every secret in a text by "***". An

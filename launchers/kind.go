@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/results"
 )
 
@@ -45,8 +46,8 @@ type Spec struct {
 	StopGrace  time.Duration // 0: the kind's own
 	Drain      time.Duration // before SIGTERM, until no request is running; 0: no wait
 	VRAM       VRAMPolicy
-	Container  Container // zero: a process of ours
-	Life       string    // id of the server life, for the journal
+	Container  container.Options // zero: a process of ours
+	Life       string            // id of the server life, for the journal
 	Replica    int
 	Replicas   int    // of the variant, 0 and 1 alike
 	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
@@ -60,22 +61,6 @@ type VRAMPolicy struct {
 	Timeout   time.Duration // 0: 2 minutes, AMD 15
 	Tolerance int64         // bytes; 0: the larger of 512 MiB and 1 %
 	Foreign   string        // "report", "wait", "refuse"
-}
-
-// Container says how to wrap the recipe into a container, see
-// scenarios.Container; its paths are absolute here.
-type Container struct {
-	Image   string
-	Engine  string
-	GPUs    string
-	Devices []string
-	Mounts  []string
-	IPC     string
-	ShmSize string
-	Network string
-	Command []string
-	Args    []string
-	MaxLog  string
 }
 
 // Arg is one engine argument: Value is nil (flag left out), bool, json.Number,

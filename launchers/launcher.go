@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -36,7 +37,7 @@ type Launcher struct {
 	// none.
 	Nodes NodeSweeper
 
-	limits *containerLimits // nil: the usual ones
+	limits *container.Limits // nil: the usual ones
 
 	vram vramLedger
 	shm  shmLedger
@@ -100,7 +101,7 @@ func (l *Launcher) Launch(ctx context.Context, kind Kind, spec Spec) (*Server, e
 
 func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *results.Failure) {
 	if ctx.Err() != nil {
-		return nil, interrupted(ctx, "before the start")
+		return nil, results.Interrupted(ctx, "before the start")
 	}
 	spec, err := meet(ctx, spec)
 	if err != nil {
@@ -180,7 +181,7 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 		probe:   newProber(base+spec.PathPrefix, spec),
 		redact:  newRedactor(spec),
 		journal: journal,
-		limits:  defaultContainerLimits(),
+		limits:  container.DefaultLimits(),
 		hurried: make(chan struct{}),
 		quit:    make(chan struct{}),
 		failed:  make(chan struct{}),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -46,7 +47,7 @@ func (c Cleaner) Find(ctx context.Context, life OpenLife) (*Leftover, error) {
 	}
 	left := &Leftover{OpenLife: life, remains: remains, environ: c.Environ}
 	if info := life.Process.Container; info != nil {
-		left.Containers, left.Unseen = ContainerLeftovers(ctx, info.Engine, life.Process.Cookie, c.Environ)
+		left.Containers, left.Unseen = container.Leftovers(ctx, info.Engine, life.Process.Cookie, c.Environ)
 	}
 	return left, nil
 }
@@ -85,7 +86,7 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 	found := !l.Empty()
 	errs := []error{l.Unseen}
 	for _, info := range l.Containers {
-		errs = append(errs, EndContainer(base, info, l.environ))
+		errs = append(errs, container.End(base, info, l.environ))
 	}
 	proof, err := l.remains.End(ctx, cmp.Or(c.Grace, cleanGrace))
 	if errs = append(errs, err); errors.Join(errs...) != nil {

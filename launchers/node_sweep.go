@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -36,7 +37,7 @@ func (c Cleaner) Sweep(ctx context.Context, sweep NodeSweep) results.NodeProof {
 	for _, p := range left.Processes() {
 		out.Ended = append(out.Ended, p.PID)
 	}
-	ctx, free := unlessHurried(ctx, sweep.Hurry)
+	ctx, free := sleep.UnlessClosed(ctx, sweep.Hurry)
 	defer free()
 	proof, err := c.End(ctx, left)
 	out.PIDsGone = proof.PIDsGone

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -87,7 +88,7 @@ func awaitPortFree(ctx context.Context, host string, port int) bool {
 	ctx, cancel := context.WithTimeout(ctx, portReleaseTime)
 	defer cancel()
 	for portFree(ctx, host, port) != nil {
-		if !pause(ctx, minPoll) {
+		if !sleep.For(ctx, minPoll) {
 			return false
 		}
 	}
@@ -120,16 +121,4 @@ func reachable(host string) string {
 		return "::1"
 	}
 	return host
-}
-
-// pause waits for d; false if ctx was done first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -81,11 +82,11 @@ func (a answer) String() string {
 	if a.err != nil {
 		return fmt.Sprintf("%s: %v", a.what, a.err)
 	}
-	text := strings.TrimSpace(string(a.body))
-	if text == "" {
+	body := strings.TrimSpace(string(a.body))
+	if body == "" {
 		return fmt.Sprintf("%s: status %d", a.what, a.status)
 	}
-	return fmt.Sprintf("%s: status %d, %s", a.what, a.status, shorten(text))
+	return fmt.Sprintf("%s: status %d, %s", a.what, a.status, text.Shorten(body))
 }
 
 // failure is the answer as a failure of its kind.
@@ -116,16 +117,6 @@ func (a answer) final() *results.Failure {
 		return a.failure()
 	}
 	return nil
-}
-
-// shorten keeps a message readable where a server answers with a page.
-func shorten(text string) string {
-	const limit = 300
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > limit {
-		return strings.ToValidUTF8(text[:limit], "") + " ..."
-	}
-	return text
 }
 
 func (p *prober) get(ctx context.Context, path string) answer {

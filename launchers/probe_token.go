@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -152,8 +153,8 @@ func chunkToken(data []byte) (bool, error) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return false, nil //nolint:nilerr // not for us: skip what is not a chunk
 	}
-	if text := strings.TrimSpace(string(c.Error)); text != "" && text != "null" {
-		return false, fmt.Errorf("an error in the stream: %s", shorten(text))
+	if message := strings.TrimSpace(string(c.Error)); message != "" && message != "null" {
+		return false, fmt.Errorf("an error in the stream: %s", text.Shorten(message))
 	}
 	if c.Usage != nil && c.Usage.Output != nil && *c.Usage.Output > 0 {
 		return true, nil

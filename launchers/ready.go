@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) climb(ctx context.Context, ladder []rung) *results.Failure {
 			if ctx.Err() == nil {
 				last = result.answer
 			}
-			if !pause(ctx, wait) {
+			if !sleep.For(ctx, wait) {
 				return s.givenUp(ctx, last)
 			}
 		}
@@ -100,16 +101,7 @@ func (s *Server) givenUp(ctx context.Context, last string) *results.Failure {
 	case errors.Is(cause, errStalled):
 		return results.Failf(results.FailReadyStall, "no log output and no CPU time for ready.stall %v, %s", s.spec.Ready.Stall, where)
 	}
-	return interrupted(ctx, where)
-}
-
-// interrupted is the failure of a wait that its caller ended.
-func interrupted(ctx context.Context, where string) *results.Failure {
-	cause := context.Cause(ctx)
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return results.Failf(results.FailDeadline, "deadline passed, %s", where)
-	}
-	return results.Failf(results.FailInterrupted, "%v, %s", cause, where)
+	return results.Interrupted(ctx, where)
 }
 
 // reached lists the rungs passed, with health and its status as people know

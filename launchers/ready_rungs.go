@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -95,7 +97,7 @@ func dialAddress(base string) (string, error) {
 }
 
 func (s *Server) tryLog(context.Context) step {
-	return step{done: s.log.wantedSeen(), answer: "the log's last line is " + fmt.Sprintf("%q", shorten(s.log.lastLine()))}
+	return step{done: s.log.wantedSeen(), answer: "the log's last line is " + fmt.Sprintf("%q", text.Shorten(s.log.lastLine()))}
 }
 
 func (s *Server) tryHealth(ctx context.Context) step {
@@ -209,8 +211,9 @@ func quoteAll(names []string) string {
 // tryOwner proves that whoever answers is one of our processes: with
 // SO_REUSEPORT two servers can share a port without noticing.
 func (s *Server) tryOwner(ctx context.Context, strikes *int) step {
-	if c, ok := s.process.(*container); ok && containerNetwork(s.spec) != hostNetwork {
-		return c.tryPublished(ctx, s.spec.Port)
+	if c, ok := s.process.(*container.Container); ok && !s.spec.Container.HostNetwork() {
+		answer, done := c.Publishes(ctx, s.spec.Port)
+		return step{done: done, answer: answer}
 	}
 	tree, err := s.process.Tree()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -20,7 +21,7 @@ type Server struct {
 	redact  redactor
 	journal func(results.Event) error
 
-	limits  containerLimits
+	limits  container.Limits
 	process execution  // nil: external, not ours to start or stop
 	release func()     // called when the server is proven gone
 	log     *serverLog // nil: external

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -134,7 +136,7 @@ func (s *Server) exitFailure() *results.Failure {
 	case match != nil:
 		failure = match.failure(s.log.cause())
 	case code == exitUsage && usage != "":
-		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", shorten(usage), hintVersion)
+		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", text.Shorten(usage), hintVersion)
 	default:
 		s.explain(failure)
 	}
@@ -145,7 +147,7 @@ func (s *Server) exitFailure() *results.Failure {
 // explain adds what the execution itself knows of its end.
 func (s *Server) explain(failure *results.Failure) {
 	if cause := s.log.cause(); cause != "" {
-		failure.Message += fmt.Sprintf("; its first traceback ends with %q", shorten(cause))
+		failure.Message += fmt.Sprintf("; its first traceback ends with %q", text.Shorten(cause))
 	}
 	told, ok := s.process.(interface {
 		Explain() (results.FailureClass, string)
@@ -163,8 +165,8 @@ func (s *Server) explain(failure *results.Failure) {
 // fatalFailure waits for a server's last words after a fatal line.
 func (s *Server) fatalFailure() *results.Failure {
 	patience := lastWords
-	if boxed, ok := s.process.(*container); ok {
-		patience = boxed.limits.words
+	if boxed, ok := s.process.(*container.Container); ok {
+		patience = boxed.LastWords()
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -193,11 +195,11 @@ func (s *Server) stage() string {
 func (m *fatalMatch) failure(cause string) *results.Failure {
 	hint := ""
 	if vague(m.kind.Class) && cause != "" && !strings.Contains(m.line, cause) {
-		hint = fmt.Sprintf("; its first traceback ends with %q", shorten(cause))
+		hint = fmt.Sprintf("; its first traceback ends with %q", text.Shorten(cause))
 	} else if m.kind.Hint != "" {
 		hint = ": " + m.kind.Hint
 	}
-	return results.Failf(m.kind.Class, "server log says %q%s", shorten(m.line), hint)
+	return results.Failf(m.kind.Class, "server log says %q%s", text.Shorten(m.line), hint)
 }
 
 func describeExit(code int) string {
@@ -212,5 +214,5 @@ func quoted(line string) string {
 	if line == "" {
 		return ", without a line of log"
 	}
-	return fmt.Sprintf("; its last line: %q", shorten(line))
+	return fmt.Sprintf("; its last line: %q", text.Shorten(line))
 }

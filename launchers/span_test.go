@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/launchers/container"
 )
 
 func twoNodes() Span {
@@ -125,7 +127,7 @@ func TestOverNodesRefuses(t *testing.T) {
 		{"data parallel", vllmKind(), Spec{Args: []Arg{{"dp", number("2")}}}, "data-parallel-size"},
 		{"a variable of ours", vllmKind(), Spec{Env: map[string]string{"VLLM_HOST_IP": "1"}}, "VLLM_HOST_IP is set by bench"},
 		{"another kind", llamacppKind(), Spec{}, "use vllm or sglang"},
-		{"a container", vllmKind(), Spec{Container: Container{Image: "i", Engine: "docker"}}, "without a container"},
+		{"a container", vllmKind(), Spec{Container: container.Options{Image: "i", Engine: "docker"}}, "without a container"},
 	} {
 		spec := test.spec
 		spec.Model, spec.Span = "m", twoNodes()

@@ -28,7 +28,7 @@ type Tool struct {
 // error is a *results.Failure.
 func (l *Launcher) Start(ctx context.Context, kind Kind, spec Spec) (*Tool, error) {
 	if ctx.Err() != nil {
-		return nil, interrupted(ctx, "before the start")
+		return nil, results.Interrupted(ctx, "before the start")
 	}
 	if spec.Container.Image != "" {
 		return nil, results.Failf(results.FailBadRecipe, "%s: it runs without a container: remove the key", kind.Name)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
@@ -201,8 +202,8 @@ func (c *vramClaim) awaitOthers(ctx context.Context, devices []string, own func(
 		case c.policy.Foreign == "refuse" || time.Now().After(deadline):
 			return nil, results.Failf(results.FailForeignGPU, "others use the GPUs of this server: %s; end them, name other devices in gpus:, or say vram.foreign: report",
 				describeHolders(heavy))
-		case !pause(ctx, vramPoll):
-			return nil, interrupted(ctx, "waiting for others to leave the GPUs")
+		case !sleep.For(ctx, vramPoll):
+			return nil, results.Interrupted(ctx, "waiting for others to leave the GPUs")
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -114,7 +115,7 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
 		Smoke:     launchers.Smoke(s.Smoke),
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
-		Container: launchers.Container(s.Container),
+		Container: container.Options(s.Container),
 		VRAM:      launchers.VRAMPolicy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
 	}
 	if spec.Dir == "" {

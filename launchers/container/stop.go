@@ -1,4 +1,4 @@
-package launchers
+package container
 
 import (
 	"context"
@@ -6,14 +6,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
+// vanishPoll is between two looks for processes of a removed container.
+const vanishPoll = 100 * time.Millisecond
+
 // Stop ends the container: stop, kill, removal, each with a time limit of its
 // own, until the engine does not know it any more and its processes are gone.
 // A done ctx means Hurry, not giving up. PortFree is the caller's to prove.
-func (c *container) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
+func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
 	unhook := context.AfterFunc(ctx, c.Hurry)
 	defer unhook()
 	c.stopMu.Lock()
@@ -24,7 +28,7 @@ func (c *container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 	began, base := time.Now(), context.WithoutCancel(ctx)
 	_, _ = c.Tree() // to know its processes when it does not any more
 	signals := c.halt(base, grace)
-	err := c.cli.remove(base, c.limits, c.id)
+	err := c.cli.remove(base, c.id)
 	c.quit()
 	c.watching.Wait()
 	c.proof = results.Proof{Signals: signals, StopS: time.Since(began).Seconds()}
@@ -36,7 +40,7 @@ func (c *container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 	c.proof.StopS = time.Since(began).Seconds()
 	if len(left) > 0 {
 		c.proof.Unkillable = left
-		return c.proof, fmt.Errorf("stop container %s: %s says that it is gone, but its processes %v are still there", c.identity.Container.Name, c.cli.engine, left)
+		return c.proof, fmt.Errorf("stop container %s: %s says that it is gone, but its processes %v are still there", c.identity.Container.Name, c.cli.Engine, left)
 	}
 	c.proof.PIDsGone, c.gone = true, true
 	return c.proof, nil
@@ -44,7 +48,7 @@ func (c *container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 
 // halt asks the container to end and then makes it, and returns the signals
 // that took.
-func (c *container) halt(ctx context.Context, grace time.Duration) (signals []string) {
+func (c *Container) halt(ctx context.Context, grace time.Duration) (signals []string) {
 	running := func() bool {
 		err := c.look(ctx)
 		c.mu.Lock()
@@ -54,45 +58,26 @@ func (c *container) halt(ctx context.Context, grace time.Duration) (signals []st
 	if !running() {
 		return nil
 	}
-	if asking, cancel := unlessHurried(ctx, c.hurry); asking.Err() == nil {
+	if asking, cancel := sleep.UnlessClosed(ctx, c.hurry); asking.Err() == nil {
 		signals = append(signals, "TERM")
-		_, _ = c.cli.call(asking, grace+c.limits.kill, "stop", "-t", seconds(grace), c.id) // it shows in its state
+		_, _ = c.cli.call(asking, grace+c.cli.Limits.Kill, "stop", "-t", seconds(grace), c.id) // it shows in its state
 		cancel()
 	} else {
 		cancel()
 	}
 	if running() {
 		signals = append(signals, "KILL")
-		_, _ = c.cli.call(ctx, c.limits.kill, "kill", c.id) // as above
+		_, _ = c.cli.call(ctx, c.cli.Limits.Kill, "kill", c.id) // as above
 		_ = c.look(ctx)
 	}
 	return signals
 }
 
-// unlessHurried is ctx until someone is in a hurry.
-func unlessHurried(ctx context.Context, hurry <-chan struct{}) (context.Context, context.CancelFunc) {
-	calm, cancel := context.WithCancel(ctx)
-	select {
-	case <-hurry:
-		cancel()
-		return calm, cancel
-	default:
-	}
-	go func() {
-		select {
-		case <-hurry:
-			cancel()
-		case <-calm.Done():
-		}
-	}()
-	return calm, cancel
-}
-
 // exitCode is that of the first process; null where the engine never told.
-func (c *container) exitCode(signals []string) *int {
+func (c *Container) exitCode(signals []string) *int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state.Running || len(signals) == 0 && c.state == (containerState{}) {
+	if c.state.Running || len(signals) == 0 && c.state == (state{}) {
 		return nil
 	}
 	code := c.state.ExitCode
@@ -101,17 +86,17 @@ func (c *container) exitCode(signals []string) *int {
 
 // awaitVanished waits until no process that was seen in the container is
 // there, and returns the pids of those that stay.
-func (c *container) awaitVanished(ctx context.Context) []int {
-	deadline := time.Now().Add(c.limits.vanish)
+func (c *Container) awaitVanished(ctx context.Context) []int {
+	deadline := time.Now().Add(c.cli.Limits.Vanish)
 	for {
 		left := c.remaining()
-		if len(left) == 0 || time.Now().After(deadline) || !pause(ctx, minPoll) {
+		if len(left) == 0 || time.Now().After(deadline) || !sleep.For(ctx, vanishPoll) {
 			return left
 		}
 	}
 }
 
-func (c *container) remaining() []int {
+func (c *Container) remaining() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var left []int

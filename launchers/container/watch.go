@@ -1,4 +1,4 @@
-package launchers
+package container
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
 )
 
@@ -21,7 +23,7 @@ const (
 // watch closes over when the container has ended, and done when its log is
 // complete or has had its time. Clients of an engine may end early or lie, so
 // only the engine's answer to inspect counts.
-func (c *container) watch(ctx context.Context, followed <-chan struct{}) {
+func (c *Container) watch(ctx context.Context, followed <-chan struct{}) {
 	for !c.hasEnded(ctx) {
 		if ctx.Err() != nil {
 			return
@@ -40,7 +42,7 @@ func (c *container) watch(ctx context.Context, followed <-chan struct{}) {
 }
 
 // hasEnded asks the engine whether the container is over.
-func (c *container) hasEnded(ctx context.Context) bool {
+func (c *Container) hasEnded(ctx context.Context) bool {
 	err := c.look(ctx)
 	if err != nil {
 		return noSuch(err)
@@ -52,8 +54,8 @@ func (c *container) hasEnded(ctx context.Context) bool {
 
 // awaitSign returns when there may be news: its client says that the container
 // has ended, or its first process is gone. It takes at least one pause.
-func (c *container) awaitSign(ctx context.Context) {
-	if !pause(ctx, c.limits.again) {
+func (c *Container) awaitSign(ctx context.Context) {
+	if !sleep.For(ctx, c.cli.Limits.Again) {
 		return
 	}
 	waiting, cancel := context.WithCancel(ctx)
@@ -78,7 +80,7 @@ func (c *container) awaitSign(ctx context.Context) {
 }
 
 // firstGone reports whether the first process is known and gone.
-func (c *container) firstGone() bool {
+func (c *Container) firstGone() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pid == 0 {
@@ -90,7 +92,7 @@ func (c *container) firstGone() bool {
 
 // follow copies the container's log into the server's log until it is over,
 // and starts again where the client gives up before.
-func (c *container) follow(ctx context.Context) {
+func (c *Container) follow(ctx context.Context) {
 	argv := []string{c.cli.program, "logs", "-f"}
 	for ctx.Err() == nil {
 		client, err := process.Start(process.Config{
@@ -110,7 +112,7 @@ func (c *container) follow(ctx context.Context) {
 			return
 		default:
 		}
-		if !pause(ctx, c.limits.again) {
+		if !sleep.For(ctx, c.cli.Limits.Again) {
 			return
 		}
 		select {
@@ -121,22 +123,23 @@ func (c *container) follow(ctx context.Context) {
 	}
 }
 
-// tryPublished proves that the port leads into the container where the network
-// is not the host's, by what the engine publishes for it.
-func (c *container) tryPublished(ctx context.Context, port int) step {
-	text, err := c.cli.call(ctx, c.limits.ask, "port", c.id)
+// Publishes asks the engine whether the port of this machine leads into the
+// container, for one whose network is not the host's. answer says what it saw
+// where it does not.
+func (c *Container) Publishes(ctx context.Context, port int) (answer string, ok bool) {
+	output, err := c.cli.call(ctx, c.cli.Limits.Ask, "port", c.id)
 	switch {
 	case err != nil:
-		return step{answer: err.Error()}
-	case publishes(text, port):
-		return step{done: true}
+		return err.Error(), false
+	case publishes(output, port):
+		return "", true
 	}
-	return step{answer: fmt.Sprintf("%s port: %q does not name port %d", c.cli.engine, shorten(text), port)}
+	return fmt.Sprintf("%s port: %q does not name port %d", c.cli.Engine, text.Shorten(output), port), false
 }
 
 // publishes reads lines such as "8000/tcp -> 127.0.0.1:8000".
-func publishes(text string, port int) bool {
-	for line := range strings.Lines(text) {
+func publishes(output string, port int) bool {
+	for line := range strings.Lines(output) {
 		_, outside, found := strings.Cut(strings.TrimSpace(line), " -> ")
 		if found && strings.HasSuffix(outside, ":"+strconv.Itoa(port)) {
 			return true

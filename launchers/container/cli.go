@@ -1,4 +1,4 @@
-package launchers
+package container
 
 import (
 	"bytes"
@@ -13,42 +13,51 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
-// containerLimits bound every call of a container engine's client: the client
+// Limits bound every call of a container engine's client: the client
 // of an engine that hangs must not hang the run.
-type containerLimits struct {
-	ask    time.Duration // questions: inspect, ps, version
-	run    time.Duration // start of a container whose image is there
-	kill   time.Duration // kill, and what stop may take beyond the grace
-	remove time.Duration
-	vanish time.Duration // from the removal until its processes are gone
-	words  time.Duration // from a fatal line to its end and log, which come by way of the engine
-	again  time.Duration // between two tries
+type Limits struct {
+	Ask    time.Duration // questions: inspect, ps, version
+	Run    time.Duration // start of a container whose image is there
+	Kill   time.Duration // kill, and what stop may take beyond the grace
+	Remove time.Duration
+	Vanish time.Duration // from the removal until its processes are gone
+	Words  time.Duration // from a fatal line to its end and log, which come by way of the engine
+	Again  time.Duration // between two tries
 }
 
-func defaultContainerLimits() containerLimits {
-	return containerLimits{
-		ask: 10 * time.Second, run: 3 * time.Minute, kill: 20 * time.Second, remove: time.Minute, vanish: 10 * time.Second, words: 5 * time.Second,
-		again: time.Second,
+// DefaultLimits are those of a machine that works.
+func DefaultLimits() Limits {
+	return Limits{
+		Ask:    10 * time.Second,
+		Run:    3 * time.Minute,
+		Kill:   20 * time.Second,
+		Remove: time.Minute,
+		Vanish: 10 * time.Second,
+		Words:  5 * time.Second,
+		Again:  time.Second,
 	}
 }
 
-// containerCLI is the client of a container engine.
-type containerCLI struct {
-	engine  string // "docker" or "podman"
+// CLI is the client of a container engine.
+type CLI struct {
+	Engine  string // "docker" or "podman"
+	Limits  Limits
 	program string // its path
 	env     []string
 }
 
-// findContainerCLI finds the client of the engine asked for, or that of
+// FindCLI finds the client of the engine asked for, or that of
 // whichever answers.
-func findContainerCLI(ctx context.Context, engine, dir string, env []string, limits containerLimits) (containerCLI, *results.Failure) {
+func FindCLI(ctx context.Context, engine, dir string, env []string, limits Limits) (CLI, *results.Failure) {
 	candidates := []string{engine}
 	if engine == "" {
-		candidates = []string{dockerEngine, podmanEngine}
+		candidates = []string{docker, podman}
 	}
 	var whys []string
 	class := results.FailNotFound
@@ -58,15 +67,15 @@ func findContainerCLI(ctx context.Context, engine, dir string, env []string, lim
 			whys = append(whys, err.Error())
 			continue
 		}
-		cli := containerCLI{engine: name, program: program, env: env}
-		if _, err := cli.call(ctx, limits.ask, "version", "--format", "{{.Server.Version}}"); err != nil {
+		cli := CLI{Engine: name, Limits: limits, program: program, env: env}
+		if _, err := cli.call(ctx, limits.Ask, "version", "--format", "{{.Server.Version}}"); err != nil {
 			class = results.FailContainer
 			whys = append(whys, err.Error())
 			continue
 		}
 		return cli, nil
 	}
-	return containerCLI{}, results.Failf(class, "container: no container engine answers: %s; start it, or name another in the key engine:",
+	return CLI{}, results.Failf(class, "container: no container engine answers: %s; start it, or name another in the key engine:",
 		strings.Join(whys, "; "))
 }
 
@@ -84,7 +93,7 @@ func (e *cliError) Error() string {
 	case e.hung > 0:
 		return fmt.Sprintf("%s: no end after %v", e.call, e.hung)
 	case e.stderr != "":
-		return fmt.Sprintf("%s: %s", e.call, shorten(e.stderr))
+		return fmt.Sprintf("%s: %s", e.call, text.Shorten(e.stderr))
 	}
 	return fmt.Sprintf("%s: %v", e.call, e.err)
 }
@@ -118,7 +127,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 // call runs the client and returns its output. A limit of 0 leaves it to ctx.
 // The client is killed with all its processes when the time has passed; what
 // it asked of the engine may happen nevertheless.
-func (c containerCLI) call(ctx context.Context, limit time.Duration, args ...string) (string, error) {
+func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if limit > 0 {
 		limited, cancel = context.WithTimeout(ctx, limit)
@@ -134,7 +143,7 @@ func (c containerCLI) call(ctx context.Context, limit time.Duration, args ...str
 	if err == nil {
 		return strings.TrimSpace(stdout.String()), nil
 	}
-	failed := &cliError{call: c.engine + " " + args[0], code: -1, stderr: strings.TrimSpace(stderr.String()), err: err}
+	failed := &cliError{call: c.Engine + " " + args[0], code: -1, stderr: strings.TrimSpace(stderr.String()), err: err}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.code = exit.ExitCode()
 	}
@@ -147,8 +156,8 @@ func (c containerCLI) call(ctx context.Context, limit time.Duration, args ...str
 	return strings.TrimSpace(stdout.String()), failed
 }
 
-// containerState is the part of an engine's knowledge that is used.
-type containerState struct {
+// state is the part of an engine's knowledge that is used.
+type state struct {
 	Running    bool
 	Restarting bool
 	PID        int `json:"Pid"`
@@ -158,44 +167,44 @@ type containerState struct {
 }
 
 // inspect asks for a container's state; noSuch tells errors apart.
-func (c containerCLI) inspect(ctx context.Context, limit time.Duration, id string) (containerState, error) {
-	var state containerState
-	text, err := c.call(ctx, limit, "inspect", "--type", "container", "--format", "{{json .State}}", id)
+func (c CLI) inspect(ctx context.Context, id string) (state, error) {
+	var found state
+	output, err := c.call(ctx, c.Limits.Ask, "inspect", "--type", "container", "--format", "{{json .State}}", id)
 	if err != nil {
-		return state, err
+		return found, err
 	}
-	if err := json.Unmarshal([]byte(text), &state); err != nil {
-		return state, fmt.Errorf("%s inspect: %q is no state: %w", c.engine, shorten(text), err)
+	if err := json.Unmarshal([]byte(output), &found); err != nil {
+		return found, fmt.Errorf("%s inspect: %q is no state: %w", c.Engine, text.Shorten(output), err)
 	}
-	return state, nil
+	return found, nil
 }
 
 // labelled lists the ids of all containers, running or not, with a label.
-func (c containerCLI) labelled(ctx context.Context, limit time.Duration, label string) ([]string, error) {
-	text, err := c.call(ctx, limit, "ps", "-a", "--no-trunc", "--filter", "label="+label, "--format", "{{.ID}}")
+func (c CLI) labelled(ctx context.Context, label string) ([]string, error) {
+	output, err := c.call(ctx, c.Limits.Ask, "ps", "-a", "--no-trunc", "--filter", "label="+label, "--format", "{{.ID}}")
 	if err != nil {
 		return nil, err
 	}
-	return slices.Collect(strings.FieldsSeq(text)), nil
+	return slices.Collect(strings.FieldsSeq(output)), nil
 }
 
 // remove ends a container whatever its state, and proves that the engine does
 // not know it any more.
-func (c containerCLI) remove(ctx context.Context, limits containerLimits, id string) error {
+func (c CLI) remove(ctx context.Context, id string) error {
 	const tries = 3
 	var err error
 	for range tries {
-		_, err = c.call(ctx, limits.remove, "rm", "-f", id)
-		_, still := c.inspect(ctx, limits.ask, id)
+		_, err = c.call(ctx, c.Limits.Remove, "rm", "-f", id)
+		_, still := c.inspect(ctx, id)
 		switch {
 		case noSuch(still):
 			return nil
 		case err == nil && still == nil:
-			err = fmt.Errorf("%s rm: it says that it removed container %s, which is still there", c.engine, id)
+			err = fmt.Errorf("%s rm: it says that it removed container %s, which is still there", c.Engine, id)
 		case err == nil:
 			err = still
 		}
-		if !pause(ctx, limits.again) {
+		if !sleep.For(ctx, c.Limits.Again) {
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-package launchers
+package container
 
 import (
 	"context"
@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
-// ContainerLeftovers lists the containers that an engine ("docker", "podman")
+// Leftovers lists the containers that an engine ("docker", "podman")
 // keeps with the cookie of a server life, running or not; "" stands for those
 // of any life of ours. Nothing but our label makes a container ours. environ
 // is the client's environment. No such client is an error of which
 // errors.Is(err, process.ErrNotFound) holds.
-func ContainerLeftovers(ctx context.Context, engine, cookie string, environ []string) ([]results.ContainerInfo, error) {
-	cli, err := plainCLI(engine, environ)
+func Leftovers(ctx context.Context, engine, cookie string, environ []string) ([]results.ContainerInfo, error) {
+	cli, err := openCLI(engine, environ)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,7 @@ func ContainerLeftovers(ctx context.Context, engine, cookie string, environ []st
 	if cookie != "" {
 		label += "=" + cookie
 	}
-	ids, err := cli.labelled(ctx, defaultContainerLimits().ask, label)
+	ids, err := cli.labelled(ctx, label)
 	if err != nil {
 		return nil, fmt.Errorf("list containers: %w", err)
 	}
@@ -42,10 +43,10 @@ func ContainerLeftovers(ctx context.Context, engine, cookie string, environ []st
 	return found, nil
 }
 
-// EndContainer removes a container that ContainerLeftovers listed, if it still
+// End removes a container that Leftovers listed, if it still
 // carries that label, and proves that it is gone.
-func EndContainer(ctx context.Context, info results.ContainerInfo, environ []string) error {
-	cli, err := plainCLI(info.Engine, environ)
+func End(ctx context.Context, info results.ContainerInfo, environ []string) error {
+	cli, err := openCLI(info.Engine, environ)
 	if err != nil {
 		return err
 	}
@@ -58,23 +59,23 @@ func EndContainer(ctx context.Context, info results.ContainerInfo, environ []str
 	case now.Label != info.Label || info.Label == "":
 		return fmt.Errorf("end container %s: it carries label %q, not %q: it is not ours", info.Name, now.Label, info.Label)
 	}
-	if err := cli.remove(ctx, defaultContainerLimits(), info.ID); err != nil {
+	if err := cli.remove(ctx, info.ID); err != nil {
 		return fmt.Errorf("end container %s: %w", info.Name, err)
 	}
 	return nil
 }
 
-func plainCLI(engine string, environ []string) (containerCLI, error) {
+func openCLI(engine string, environ []string) (CLI, error) {
 	program, err := process.LookPath(engine, "/", environ)
 	if err != nil {
-		return containerCLI{}, fmt.Errorf("find container engine: %w", err)
+		return CLI{}, fmt.Errorf("find container engine: %w", err)
 	}
-	return containerCLI{engine: engine, program: program, env: environ}, nil
+	return CLI{Engine: engine, Limits: DefaultLimits(), program: program, env: environ}, nil
 }
 
 // identify asks for name and label of a container.
-func (c containerCLI) identify(ctx context.Context, id string) (results.ContainerInfo, error) {
-	text, err := c.call(ctx, defaultContainerLimits().ask, "inspect", "--type", "container",
+func (c CLI) identify(ctx context.Context, id string) (results.ContainerInfo, error) {
+	output, err := c.call(ctx, c.Limits.Ask, "inspect", "--type", "container",
 		"--format", `{"Name":{{json .Name}},"Labels":{{json .Config.Labels}}}`, id)
 	if err != nil {
 		return results.ContainerInfo{}, err
@@ -83,10 +84,10 @@ func (c containerCLI) identify(ctx context.Context, id string) (results.Containe
 		Name   string
 		Labels map[string]string
 	}
-	if err := json.Unmarshal([]byte(text), &told); err != nil {
-		return results.ContainerInfo{}, fmt.Errorf("%s inspect: %q is not understood: %w", c.engine, shorten(text), err)
+	if err := json.Unmarshal([]byte(output), &told); err != nil {
+		return results.ContainerInfo{}, fmt.Errorf("%s inspect: %q is not understood: %w", c.Engine, text.Shorten(output), err)
 	}
-	info := results.ContainerInfo{Engine: c.engine, Name: strings.TrimPrefix(told.Name, "/"), ID: id}
+	info := results.ContainerInfo{Engine: c.Engine, Name: strings.TrimPrefix(told.Name, "/"), ID: id}
 	if cookie, ours := told.Labels[labelCookie]; ours {
 		info.Label = labelCookie + "=" + cookie
 	}

@@ -1,4 +1,4 @@
-package launchers
+package container
 
 import (
 	"fmt"
@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// containerMounts are the recipe's own, and one for a model that is a path of
+// mounts are the recipe's own, and one for a model that is a path of
 // this machine and in none of them.
-func containerMounts(spec Spec) ([]string, error) {
+func mounts(job Job) ([]string, error) {
 	var options []string
-	for _, mount := range spec.Container.Mounts {
+	for _, mount := range job.Options.Mounts {
 		source, target, _ := strings.Cut(mount, ":")
 		if source == "" || !strings.HasPrefix(target, "/") {
 			return nil, fmt.Errorf("container: mounts: %q is no SOURCE:TARGET with an absolute target", mount)
 		}
 		options = append(options, "-v", mount)
 	}
-	if source := modelSource(spec); source != "" {
+	if source := modelSource(job); source != "" {
 		options = append(options, "-v", source+":"+source+":ro")
 	}
 	return options, nil
@@ -30,12 +30,12 @@ var part = regexp.MustCompile(`-\d{5}-of-\d{5}\.gguf$`)
 
 // modelSource is what must be mounted for a model: its file or folder, or the
 // folder of a model in several files. "": nothing.
-func modelSource(spec Spec) string {
-	model := filepath.Clean(spec.Model)
+func modelSource(job Job) string {
+	model := filepath.Clean(job.Model)
 	if !filepath.IsAbs(model) {
 		return ""
 	}
-	for _, mount := range spec.Container.Mounts {
+	for _, mount := range job.Options.Mounts {
 		_, target, _ := strings.Cut(mount, ":")
 		target, _, _ = strings.Cut(target, ":")
 		if within(model, target) {
@@ -48,18 +48,18 @@ func modelSource(spec Spec) string {
 	return model
 }
 
-// checkModel looks on this machine whether the model can be seen from within
+// CheckModel looks on this machine whether the model can be seen from within
 // the container.
-func checkModel(spec Spec) error {
-	source := modelSource(spec)
+func (job Job) CheckModel() error {
+	source := modelSource(job)
 	if source == "" {
-		if local(spec) {
-			return fmt.Errorf("model: %q is a path relative to this machine's folders, and a container has others: give it as an absolute path", spec.Model)
+		if local(job) {
+			return fmt.Errorf("model: %q is a path relative to this machine's folders, and a container has others: give it as an absolute path", job.Model)
 		}
 		return nil
 	}
-	if _, err := os.Stat(spec.Model); err != nil {
-		return fmt.Errorf("model: %q is neither on this machine nor in a mount of the container: name its folder in the key mounts", spec.Model)
+	if _, err := os.Stat(job.Model); err != nil {
+		return fmt.Errorf("model: %q is neither on this machine nor in a mount of the container: name its folder in the key mounts", job.Model)
 	}
 	entries, err := os.ReadDir(source)
 	if err != nil {
@@ -76,11 +76,11 @@ func checkModel(spec Spec) error {
 }
 
 // local reports whether a relative model is the name of a file or folder here.
-func local(spec Spec) bool {
-	if filepath.IsAbs(spec.Model) || !strings.ContainsAny(spec.Model, "/.") {
+func local(job Job) bool {
+	if filepath.IsAbs(job.Model) || !strings.ContainsAny(job.Model, "/.") {
 		return false
 	}
-	_, err := os.Stat(filepath.Join(spec.Dir, spec.Model))
+	_, err := os.Stat(filepath.Join(job.Dir, job.Model))
 	return err == nil
 }
 

@@ -1,0 +1,161 @@
+package launchers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
+)
+
+// Plan is what a recipe becomes: its kind's command line, or that of the
+// container engine that wraps it, whose Env is then set within the container.
+// It starts nothing.
+func Plan(kind Kind, spec Spec) (Command, error) {
+	if spec.Container.Image == "" {
+		return kind.Command(spec)
+	}
+
+	job, err := contained(kind, spec)
+	if err != nil {
+		return Command{}, err
+	}
+	recipe, err := job.Recipe()
+	if err != nil {
+		return Command{}, err
+	}
+
+	return Command{Argv: recipe.Argv, Env: job.Env}, nil
+}
+
+// contained is a recipe as a job for a container.
+func contained(kind Kind, spec Spec) (container.Job, error) {
+	switch {
+	case kind.External:
+		return container.Job{}, fmt.Errorf("container: an external server is not started by bench: remove the key")
+	case kind.Simulated:
+		return container.Job{}, fmt.Errorf("container: the simulator is part of bench and runs without one: remove the key")
+	}
+
+	command, err := kind.Command(inside(kind, spec))
+	if err != nil {
+		return container.Job{}, err
+	}
+
+	return container.Job{
+		Options: spec.Container,
+		Argv:    command.Argv,
+		Env:     command.Env,
+		Entry:   kind.Entry,
+		Program: programInside(spec),
+		Prefix:  kind.ImageProgram,
+		Secrets: slices.DeleteFunc(append(slices.Clone(spec.Secrets), spec.APIKey), tooShort),
+		Cookie:  spec.Cookie,
+		Life:    spec.Life,
+		Replica: spec.Replica,
+		Address: reachable(spec.Host),
+		Port:    spec.Port,
+		GPUs:    spec.GPUs,
+		Vendor:  spec.Vendor,
+		Model:   spec.Model,
+		Dir:     spec.Dir,
+		LogPath: spec.LogPath,
+		Grace:   cmp.Or(spec.StopGrace, kind.StopGrace),
+	}, nil
+}
+
+// inside is the recipe as it is within its container: another program, another
+// address where the network is not the host's, and GPUs counted from 0 where
+// the container sees only its own.
+func inside(kind Kind, spec Spec) Spec {
+	if !spec.Container.HostNetwork() {
+		spec.Host = "0.0.0.0"
+	}
+	spec.Port = cmp.Or(spec.Port, kind.DefaultPort)
+	switch own := programInside(spec); {
+	case kind.Entry == nil:
+	case own != nil:
+		spec.Binary = own
+	default:
+		spec.Binary = kind.Entry
+	}
+	spec.GPUs = visibleInside(spec)
+	return spec
+}
+
+// programInside is what replaces the image's entry point, nil for nothing.
+func programInside(spec Spec) []string {
+	if spec.Container.Command != nil {
+		return spec.Container.Command
+	}
+	return spec.Binary
+}
+
+// visibleInside are the GPUs of a recipe as its container counts them.
+func visibleInside(spec Spec) []int {
+	switch {
+	case spec.Vendor == "amd", spec.Container.GPUs == container.AllGPUs, len(spec.GPUs) == 0:
+		return spec.GPUs
+	case spec.Container.GPUs != "":
+		return nil // the scenario decides
+	}
+	renumbered := make([]int, len(spec.GPUs))
+	for i := range renumbered {
+		renumbered[i] = i
+	}
+	return renumbered
+}
+
+// spawnContainer is spawn for a server in a container.
+func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.Failure {
+	cli, failure := container.FindCLI(ctx, s.spec.Container.Engine, s.spec.Dir, environ, s.limits)
+	if failure != nil {
+		return failure
+	}
+	s.spec.Container.Engine = cli.Engine
+	job, err := contained(s.kind, s.spec)
+	if err == nil {
+		err = job.CheckModel()
+	}
+	if err != nil {
+		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
+	}
+	recipe, err := job.Recipe()
+	if err != nil {
+		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
+	}
+
+	s.info.Argv, s.info.Env = s.redact.texts(recipe.Argv), s.redact.values(job.Env)
+	plan := results.Process{
+		BootID: process.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Container: recipe.Info(),
+	}
+	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
+		return asFailure(err)
+	}
+
+	if failure = s.runContainer(ctx, cli, job); failure != nil {
+		failure = s.clean(failure)
+		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
+	}
+	return failure
+}
+
+// runContainer runs the container and begins to watch it.
+func (s *Server) runContainer(ctx context.Context, cli container.CLI, job container.Job) *results.Failure {
+	log, err := openLog(s.spec.LogPath, s.kind, s.spec.Ready.Log)
+	if err != nil {
+		return results.Failf(results.FailDisk, "open server log: %v", err)
+	}
+	c, began, failure := container.Start(ctx, cli, job, s.readyLimit())
+	if failure != nil {
+		log.close()
+		return failure
+	}
+
+	s.log, s.process, s.began = log, c, began // an image may have taken long to come
+	s.lastMov, s.info.PID = s.began, c.PID()
+	return nil
+}

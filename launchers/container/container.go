@@ -1,0 +1,248 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/results"
+)
+
+// container is a server in a container. Its processes are children of the
+// engine, not of ours: the client that starts it, the one that follows its log
+// and the one that waits for its end are helpers, whose ends mean nothing.
+type Container struct {
+	cli      CLI
+	id       string
+	logPath  string
+	cookie   string
+	identity results.Process
+
+	pid       int    // of its first process as this machine sees it; 0: it does not
+	startTime uint64 // of that process
+
+	over     chan struct{} // closed when it has ended
+	done     chan struct{} // closed when it has ended and its log is complete
+	quit     context.CancelFunc
+	watching sync.WaitGroup
+
+	hurry     chan struct{} // closed by Hurry
+	hurryOnce sync.Once
+
+	mu    sync.Mutex // guards what follows
+	state state
+	known map[int]uint64 // processes seen in it: pid and start time
+
+	stopMu sync.Mutex // held while Stop works
+	proof  results.Proof
+	gone   bool // guarded by stopMu
+}
+
+// Start makes sure that the image is there, which may take pull, and runs the
+// container; began is when it was asked for. After a failure nothing of it is
+// left, or the failure is FailNoProof.
+func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Container, began time.Time, failure *results.Failure) {
+	recipe, err := job.Recipe()
+	if err != nil {
+		return nil, began, results.Failf(results.FailBadRecipe, "%v", err)
+	}
+	cli.env = append(slices.Clip(cli.env), recipe.secrets...)
+	if failure = cli.haveImage(ctx, recipe.image, pull); failure != nil {
+		return nil, began, failure
+	}
+
+	began = time.Now()
+	output, err := cli.call(ctx, cli.Limits.Run, recipe.Argv[1:]...)
+	if err != nil {
+		return nil, began, cli.clearAway(ctx, recipe.label, startFailure(ctx, err))
+	}
+	lines := strings.Fields(output)
+	if len(lines) == 0 {
+		return nil, began, cli.clearAway(ctx, recipe.label, results.Failf(results.FailInternal, "%s run: it gave no container id", cli.Engine))
+	}
+
+	c = &Container{
+		cli: cli, id: lines[len(lines)-1], logPath: job.LogPath, cookie: job.Cookie,
+		identity: results.Process{
+			BootID: process.BootID(), Cookie: job.Cookie, Argv: recipe.Argv, Container: recipe.Info(),
+		},
+		over: make(chan struct{}), done: make(chan struct{}), hurry: make(chan struct{}), known: make(map[int]uint64),
+	}
+	c.identity.Container.ID = c.id
+	_ = c.look(ctx) // watch asks again
+	c.begin(ctx)
+
+	return c, began, nil
+}
+
+// begin follows the container's log and watches for its end.
+func (c *Container) begin(ctx context.Context) {
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.quit = cancel
+
+	followed := make(chan struct{})
+	c.watching.Go(func() {
+		defer close(followed)
+		c.follow(background)
+	})
+	c.watching.Go(func() { c.watch(background, followed) })
+}
+
+// haveImage pulls an image that the engine does not have.
+func (c CLI) haveImage(ctx context.Context, image string, patience time.Duration) *results.Failure {
+	_, err := c.call(ctx, c.Limits.Ask, "image", "inspect", "--format", "{{.Id}}", image)
+	if err == nil {
+		return nil
+	}
+	if noSuch(err) {
+		_, err = c.call(ctx, patience, "pull", image)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return results.Interrupted(ctx, "waiting for image "+image)
+	}
+	return results.Failf(results.FailImage, "container: image %q: %v", image, err)
+}
+
+// clearAway removes what a failed run may have left. A client that was killed
+// may have asked the engine for a container that appears only later.
+func (c CLI) clearAway(ctx context.Context, label string, failure *results.Failure) *results.Failure {
+	ctx = context.WithoutCancel(ctx)
+	for range 2 {
+		ids, err := c.labelled(ctx, label)
+		for _, id := range ids {
+			if err == nil {
+				err = c.remove(ctx, id)
+			}
+		}
+		if err != nil {
+			return results.Failf(results.FailNoProof, "container: cannot be proven gone: %v; before that: %v", err, failure)
+		}
+		if failure.Class != results.FailContainer {
+			break // the engine refused, so nothing can come any more
+		}
+		sleep.For(ctx, c.Limits.Again)
+	}
+	return failure
+}
+
+var (
+	noDeviceText = regexp.MustCompile(`could not select device driver|error gathering device information|no such device|unresolvable CDI devices|nvidia-container-cli`)
+	portText     = regexp.MustCompile(`port is already allocated|address already in use`)
+	programText  = regexp.MustCompile(`executable file not found|no such file or directory: OCI|exec format error`)
+)
+
+// startFailure classifies why a container could not be started.
+func startFailure(ctx context.Context, err error) *results.Failure {
+	reason := err.Error()
+	switch {
+	case ctx.Err() != nil:
+		return results.Interrupted(ctx, "starting the container")
+	case noDeviceText.MatchString(reason):
+		return results.Failf(results.FailNoGPU, "container: %s: install the vendor's container toolkit, or name the devices in the keys gpus: and devices:", reason)
+	case portText.MatchString(reason):
+		return results.Failf(results.FailPortInUse, "container: %s", reason)
+	case programText.MatchString(reason):
+		return results.Failf(results.FailNotFound, "container: %s: set the key command: to a program within the image", reason)
+	}
+	if failed, ok := errors.AsType[*cliError](err); ok && (failed.hung > 0 || failed.code < 0) {
+		return results.Failf(results.FailContainer, "container: %s", reason)
+	}
+	return results.Failf(results.FailBadRecipe, "container: %s", reason)
+}
+
+// look asks the engine for the container's state and, the first time, for its
+// first process. An answer that does not come changes nothing.
+func (c *Container) look(ctx context.Context) error {
+	state, err := c.cli.inspect(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = state
+	if c.pid == 0 && state.PID > 0 {
+		if start, seen := process.StartTime(state.PID); seen {
+			c.pid, c.startTime = state.PID, start
+		}
+	}
+	return nil
+}
+
+// Info identifies the container. It names no pid: none of its processes is a
+// child of ours, and all of them end with the container.
+func (c *Container) Info() results.Process { return c.identity }
+
+// Done is closed when the container has ended and its log is complete.
+func (c *Container) Done() <-chan struct{} { return c.done }
+
+// Exit returns the exit code of the container's first process.
+func (c *Container) Exit() (code int, ok bool) {
+	select {
+	case <-c.done:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.state.ExitCode, true
+	default:
+		return 0, false
+	}
+}
+
+// Explain says what the engine knows of the end, "" if nothing.
+func (c *Container) Explain() (class results.FailureClass, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.state.OOMKilled:
+		return results.FailOutOfMemory, c.cli.Engine + " says that the kernel ended it for lack of memory (OOMKilled)"
+	case c.state.Error != "":
+		return "", fmt.Sprintf("%s says %q", c.cli.Engine, text.Shorten(c.state.Error))
+	}
+	return "", ""
+}
+
+// Tree returns the container's processes; none where this machine cannot see
+// them.
+func (c *Container) Tree() ([]process.Proc, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pid == 0 {
+		return nil, nil
+	}
+	procs, err := process.Descendants(c.pid, c.startTime)
+	for _, p := range procs {
+		c.known[p.PID] = p.StartTime
+	}
+	return procs, err
+}
+
+// Usage is what the container's processes have consumed so far.
+func (c *Container) Usage() (process.Usage, error) {
+	procs, err := c.Tree()
+	return process.UsageOf(procs), err
+}
+
+// Hurry makes a Stop that runs or comes go straight to SIGKILL.
+func (c *Container) Hurry() { c.hurryOnce.Do(func() { close(c.hurry) }) }
+
+// PID is that of the container's first process as this machine sees it; 0: it
+// does not.
+func (c *Container) PID() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pid
+}
+
+// LastWords is how long the log and the end of a failing container may take to
+// come through its engine.
+func (c *Container) LastWords() time.Duration { return c.cli.Limits.Words }

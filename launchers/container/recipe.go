@@ -1,0 +1,274 @@
+package container
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchrig/bench/results"
+)
+
+// Labels of our containers. Leftovers are found by them alone.
+const (
+	labelRun    = "benchrig.run"    // of all containers of a run
+	labelCookie = "benchrig.cookie" // of one server life
+)
+
+// GPUs in Options that are no list of devices.
+const (
+	NoGPUs  = "none"
+	AllGPUs = "all"
+)
+
+const (
+	hostNetwork   = "host"
+	defaultIPC    = "host"
+	defaultMaxLog = "256m"
+	logFiles      = "3"
+	docker        = "docker"
+	podman        = "podman"
+	vendorAMD     = "amd"
+	vendorNVIDIA  = "nvidia"
+)
+
+// Options says how to wrap a server into a container, see
+// scenarios.Container; its paths are absolute here.
+type Options struct {
+	Image   string
+	Engine  string
+	GPUs    string
+	Devices []string
+	Mounts  []string
+	IPC     string
+	ShmSize string
+	Network string
+	Command []string
+	Args    []string
+	MaxLog  string
+}
+
+// Job is a server to run in a container: its command line as it is within, and
+// what of this machine it sees there.
+type Job struct {
+	Options Options
+
+	Argv    []string          // of the server as it runs within, its program first
+	Env     map[string]string // set within the container
+	Entry   []string          // what Argv begins with in place of the image's entry point; nil: Argv has no program of the kind's own
+	Program []string          // replaces the image's entry point, and is what Argv begins with in place of Entry; nil: the image's own
+	Prefix  []string          // goes before the arguments in images whose entry point is not the server
+	Secrets []string          // values that must not show on a command line
+
+	Cookie  string // of the server start; identifies the container
+	Life    string // id of the server start, for the container's name
+	Replica int
+
+	Address string // where the server is reached on this machine
+	Port    int
+	GPUs    []int  // of this machine, empty: none; nil: as Options say
+	Vendor  string // "amd", "nvidia", ""
+	Model   string // a name, or a path to be mounted
+	Dir     string // that the relative path of a model belongs to
+	LogPath string
+	Grace   time.Duration // from SIGTERM to SIGKILL in a stop
+}
+
+// Recipe is a recipe as the container engine's client takes it.
+type Recipe struct {
+	engine  string   // "docker" or "podman"
+	name    string   // of the container
+	label   string   // NAME=VALUE of labelCookie
+	image   string   // to be pulled where it is missing
+	Argv    []string // of the client, engine first: run -d ...
+	secrets []string // NAME=VALUE for the client's own environment: argv only has the names
+}
+
+// Info is how the container is to be found, as the journal notes it.
+func (r Recipe) Info() *results.ContainerInfo {
+	return &results.ContainerInfo{Engine: r.engine, Name: r.name, Label: r.label}
+}
+
+// Recipe puts the command line into a container: everything that `run` takes.
+func (job Job) Recipe() (Recipe, error) {
+	r := Recipe{
+		engine: cmp.Or(job.Options.Engine, docker),
+		name:   name(job),
+		label:  labelCookie + "=" + job.Cookie,
+		image:  job.Options.Image,
+	}
+	if err := job.check(); err != nil {
+		return r, err
+	}
+	mountOptions, err := mounts(job)
+	if err != nil {
+		return r, err
+	}
+	entry, arguments := program(job)
+	options := slices.Concat(
+		[]string{"--name", r.name, "--label", labelRun + "=" + job.run(), "--label", r.label},
+		cidfile(job), []string{"--init", "--stop-timeout", seconds(job.Grace)},
+		logOptions(r.engine, job), namespaces(job), gpuOptions(r.engine, job), mountOptions, entry,
+	)
+	r.Argv = append([]string{r.engine, "run", "-d"}, options...)
+	for _, name := range slices.Sorted(maps.Keys(job.Env)) {
+		entry := name + "=" + job.Env[name]
+		if holdsSecret(job, job.Env[name]) {
+			r.secrets = append(r.secrets, entry)
+			entry = name // its value comes from the client's environment, which others cannot read
+		}
+		r.Argv = append(r.Argv, "-e", entry)
+	}
+	r.Argv = slices.Concat(r.Argv, job.Options.Args, []string{r.image}, arguments)
+	return r, nil
+}
+
+// check refuses arguments that would take from us what we need to know or set.
+func (job Job) check() error {
+	for _, arg := range job.Options.Args {
+		name, _, _ := strings.Cut(arg, "=")
+		switch name {
+		case "--name", "--cidfile", "-d", "--detach", "--rm", "--restart", "--network", "--net", "--ipc", "--gpus", "--entrypoint", "-p", "--publish", "--init", "--stop-timeout":
+			return fmt.Errorf("container: args: %s is set by bench: use the key of the container block, or leave it out", name)
+		}
+	}
+	return nil
+}
+
+// run identifies the run that a server belongs to: the part of its cookie that
+// all servers of the run share.
+func (job Job) run() string {
+	run, _, _ := strings.Cut(job.Cookie, ".")
+	return run
+}
+
+// notInName is what container engines do not take in a name.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
+
+func name(job Job) string {
+	run := job.run()
+	const enough = 12
+	if len(run) > enough {
+		run = run[:enough]
+	}
+	return notInName.ReplaceAllString(fmt.Sprintf("bench-%s-%s-%d", cmp.Or(run, "run"), cmp.Or(job.Life, "life"), job.Replica), "-")
+}
+
+// cidfile makes the client note the container's id beside the server's log,
+// for people who look for it.
+func cidfile(job Job) []string {
+	if job.LogPath == "" {
+		return nil
+	}
+	return []string{"--cidfile", strings.TrimSuffix(job.LogPath, filepath.Ext(job.LogPath)) + ".cid"}
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }
+
+// logOptions bound the engine's own copy of the log. Both drivers are ones
+// whose log can be followed.
+func logOptions(engine string, job Job) []string {
+	size := "max-size=" + cmp.Or(job.Options.MaxLog, defaultMaxLog)
+	if engine == podman {
+		return []string{"--log-driver", "k8s-file", "--log-opt", size}
+	}
+	return []string{"--log-driver", "json-file", "--log-opt", size, "--log-opt", "max-file=" + logFiles}
+}
+
+func (o Options) network() string { return cmp.Or(o.Network, hostNetwork) }
+
+// HostNetwork reports whether the container shares this machine's network, so
+// that its listeners are found among this machine's sockets.
+func (o Options) HostNetwork() bool { return o.network() == hostNetwork }
+
+func namespaces(job Job) []string {
+	options := []string{"--network", job.Options.network()}
+	if job.Options.network() != hostNetwork {
+		port := strconv.Itoa(job.Port)
+		options = append(options, "-p", net.JoinHostPort(job.Address, port)+":"+port)
+	}
+	options = append(options, "--ipc", cmp.Or(job.Options.IPC, defaultIPC))
+	if job.Options.ShmSize != "" {
+		options = append(options, "--shm-size", job.Options.ShmSize)
+	}
+	return options
+}
+
+// gpuOptions show the container its GPUs. On AMD it sees all of them and the
+// recipe's HIP_VISIBLE_DEVICES chooses; on NVIDIA it sees only its own.
+func gpuOptions(engine string, job Job) []string {
+	var options []string
+	devices := job.Options.Devices
+	hidden := job.GPUs != nil && len(job.GPUs) == 0 || job.Options.GPUs == NoGPUs
+	switch {
+	case job.Vendor == vendorAMD && devices == nil && !hidden:
+		devices = []string{"/dev/kfd", "/dev/dri"}
+	case job.Vendor != vendorAMD && !hidden:
+		options = nvidiaOptions(engine, job)
+	}
+	for _, device := range devices {
+		options = append(options, "--device", device)
+	}
+	if job.Vendor == vendorAMD && len(devices) > 0 {
+		options = append(options, "--group-add", "video")
+	}
+	return options
+}
+
+func nvidiaOptions(engine string, job Job) []string {
+	var indices []string
+	for _, gpu := range job.GPUs {
+		indices = append(indices, strconv.Itoa(gpu))
+	}
+	value := job.Options.GPUs
+	if value == "" && len(indices) == 0 && job.Vendor == vendorNVIDIA {
+		value = AllGPUs // as a process would
+	}
+	switch {
+	case engine == podman && value == AllGPUs:
+		return []string{"--device", "nvidia.com/gpu=all"}
+	case engine == podman && value == "":
+		var options []string
+		for _, index := range indices {
+			options = append(options, "--device", "nvidia.com/gpu="+index)
+		}
+		return options
+	case value != "":
+		return []string{"--gpus", value}
+	case len(indices) > 0:
+		// The client reads the value as CSV: without quotes the comma ends it.
+		return []string{"--gpus", `"device=` + strings.Join(indices, ",") + `"`}
+	}
+	return nil
+}
+
+// program splits the command line into what replaces the image's
+// entry point and the arguments that follow the image's name.
+func program(job Job) (entry, arguments []string) {
+	argv := job.Argv
+	switch {
+	case job.Program == nil && job.Entry != nil:
+		return nil, slices.Concat(job.Prefix, argv[len(job.Entry):])
+	case job.Program == nil:
+		return nil, argv
+	case job.Entry == nil:
+		argv = slices.Concat(job.Program, argv)
+	}
+
+	return []string{"--entrypoint", argv[0]}, argv[1:]
+}
+
+func holdsSecret(job Job, value string) bool {
+	for _, secret := range job.Secrets {
+		if strings.Contains(value, secret) {
+			return true
+		}
+	}
+	return false
+}
