@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 )
 
 // JournalLine is one line of a journal: an event, or what is there instead.
@@ -70,4 +71,19 @@ func parseJournalLine(number int, raw []byte) JournalLine {
 		line.Event, line.Raw = Event{}, string(text)
 	}
 	return line
+}
+
+// Events reads the journal of a run, or of one of its jobs: none where there is
+// no journal yet. Lines that are no events are left out.
+func (f *Folder) Events() ([]Event, error) {
+	file, err := os.Open(f.Journal())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read journal: %w", err)
+	}
+	defer file.Close()
+
+	return ReadEvents(file)
 }

@@ -49,9 +49,9 @@ func loadDriverFor(ctx context.Context, e env, f *vllmcli.Flags) (harness.Driver
 		d.Close()
 		return nil, err
 	}
-	fmt.Fprintf(e.stderr, "load agents: %s\n", strings.Join(d.Hosts(), ", "))
+	fmt.Fprintf(e.Stderr, "load agents: %s\n", strings.Join(d.Hosts(), ", "))
 	if len(f.Agents) > 0 && loopback(f.Base()) {
-		fmt.Fprintf(e.stderr, "note: %s is each agent's own host; --base-url names another\n", f.Base())
+		fmt.Fprintf(e.Stderr, "note: %s is each agent's own host; --base-url names another\n", f.Base())
 	}
 	return d, nil
 }
@@ -80,7 +80,7 @@ func clientOf(ctx context.Context, e env, sc *scenarios.Scenario) (harness.Drive
 		d.Close()
 		return nil, err
 	}
-	fmt.Fprintf(e.stderr, "load agents: %s\n", strings.Join(d.Hosts(), ", "))
+	fmt.Fprintf(e.Stderr, "load agents: %s\n", strings.Join(d.Hosts(), ", "))
 	return d, nil
 }
 
@@ -110,7 +110,7 @@ func tellAgents(e env, result *results.Result) {
 		if a.MaxConcurrency > 0 {
 			limit = fmt.Sprintf(", at most %d at once", a.MaxConcurrency)
 		}
-		fmt.Fprintf(e.stderr, "agent %s on %s: %d requests%s, clock known within %.3f ms\n", a.Name, a.Host, a.Requests, limit, a.OffsetBoundS*1000)
+		fmt.Fprintf(e.Stderr, "agent %s on %s: %d requests%s, clock known within %.3f ms\n", a.Name, a.Host, a.Requests, limit, a.OffsetBoundS*1000)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/bundle"
@@ -73,7 +74,7 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	if _, err := os.Lstat(o.output); err == nil && !o.force {
 		return usageError(fmt.Errorf("%s is there already; --force overwrites it", o.output))
 	}
-	o.Bench, o.Secrets = version, secretsOf(e.environ)
+	o.Bench, o.Secrets = version, secretsOf(e.Environ)
 	file, err := os.CreateTemp(filepath.Dir(o.output), ".bundle.tmp-*")
 	if err != nil {
 		return fmt.Errorf("write bundle: %w", err)
@@ -125,7 +126,7 @@ func tellBundle(e env, path string, index *bundle.Index) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s: %s, %d bytes\n", path, countOf(len(index.Members), "file"), info.Size())
+	fmt.Fprintf(e.stdout, "%s: %s, %d bytes\n", path, text.Count(len(index.Members), "file"), info.Size())
 	if !index.Finished {
 		fmt.Fprintln(e.stdout, "the run has not come to its end: the bundle is what there was by now")
 	}
@@ -136,7 +137,7 @@ func tellBundle(e env, path string, index *bundle.Index) error {
 // tellIndex says what was taken out and what was left out.
 func tellIndex(w io.Writer, index *bundle.Index) {
 	for _, r := range index.Redactions {
-		fmt.Fprintf(w, "taken out: %s: %s, %s\n", report.Clean(r.Name), report.Clean(r.What), countOf(r.Count, "time"))
+		fmt.Fprintf(w, "taken out: %s: %s, %s\n", report.Clean(r.Name), report.Clean(r.What), text.Count(r.Count, "time"))
 	}
 	asked := map[string]int{}
 	for _, l := range index.LeftOut {
@@ -147,7 +148,7 @@ func tellIndex(w io.Writer, index *bundle.Index) {
 		fmt.Fprintf(w, "left out: %s: %s\n", report.Clean(l.Name), report.Clean(l.Why))
 	}
 	for _, why := range slices.Sorted(maps.Keys(asked)) {
-		fmt.Fprintf(w, "left out: %s: %s\n", countOf(asked[why], "file"), report.Clean(why))
+		fmt.Fprintf(w, "left out: %s: %s\n", text.Count(asked[why], "file"), report.Clean(why))
 	}
 }
 
@@ -165,7 +166,7 @@ func checkBundle(ctx context.Context, e env, path string) error {
 		state = "not finished"
 	}
 	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all as the index says\n",
-		path, report.Clean(r.Index.Scenario), report.Clean(r.Index.Run), state, countOf(len(r.Index.Members), "file"))
+		path, report.Clean(r.Index.Scenario), report.Clean(r.Index.Run), state, text.Count(len(r.Index.Members), "file"))
 	tellIndex(e.stdout, &r.Index)
 	return nil
 }

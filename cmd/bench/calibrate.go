@@ -65,8 +65,8 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 	defer stop()
 	options := calibrate.Options{
 		Widths: o.widths, Tokens: o.tokens, Rounds: o.rounds,
-		Feeder: func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, e.self, "calibrate", "--feeder") },
-		Said:   func(words string) { fmt.Fprintln(e.stderr, words) },
+		Feeder: func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, e.Self, "calibrate", "--feeder") },
+		Said:   func(words string) { fmt.Fprintln(e.Stderr, words) },
 	}
 	if o.full {
 		options.Widths = append(options.Widths, 8192)

@@ -98,7 +98,7 @@ func (c cluster) awaitEnd(ctx context.Context) error {
 		jobs, err := c.jobs(ctx)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintln(c.e.stderr, "the jobs that are left go on stopping")
+			fmt.Fprintln(c.e.Stderr, "the jobs that are left go on stopping")
 			return nil
 		case err != nil:
 			return err

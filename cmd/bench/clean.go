@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/leftovers"
 	"github.com/benchrig/bench/harness/state"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -51,7 +50,7 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 			return usageError(err)
 		}
 	}
-	box, err := openBox(e)
+	box, err := e.OpenState()
 	if err != nil {
 		return err
 	}
@@ -62,28 +61,28 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 	case !o.dryRun:
 		return refusal(err)
 	}
-	c := &cleaning{box: box, dryRun: o.dryRun, hooks: &hooks.Runner{Environ: e.environ}}
-	runs, damaged := c.targets(dirs)
-	root, err := jobStateRoot(e)
+	c := &leftovers.Cleaner{Box: box, DryRun: o.dryRun, Hooks: &hooks.Runner{Environ: e.Environ}}
+	runs, damaged := c.Targets(dirs)
+	root, err := e.JobStateRoot()
 	if err != nil {
 		return err
 	}
-	jobs, damagedJobs := endedJobs(root)
-	if len(runs) > 0 || slices.ContainsFunc(jobs, func(job endedJob) bool { return len(job.runs) > 0 }) {
-		with, free := cleanerOf(ctx, e)
+	jobs, damagedJobs := leftovers.EndedJobs(root)
+	if len(runs) > 0 || slices.ContainsFunc(jobs, func(job leftovers.EndedJob) bool { return len(job.Runs) > 0 }) {
+		with, free := e.OpenCleaner(ctx, nil)
 		defer free()
-		c.with = with
+		c.With = with
 	}
-	done := []cleanedRun{}
+	done := []leftovers.Run{}
 	for _, target := range runs {
-		done = append(done, c.run(ctx, target))
+		done = append(done, c.Clean(ctx, target))
 	}
 	for _, job := range jobs {
-		c.box = job.box
-		for _, target := range job.runs {
-			done = append(done, c.run(ctx, target))
+		c.Box = job.Box
+		for _, target := range job.Runs {
+			done = append(done, c.Clean(ctx, target))
 		}
-		_ = job.lock.Release() // the kernel would do it anyway
+		_ = job.Lock.Release() // the kernel would do it anyway
 	}
 	return errors.Join(tell(e, o, done), damaged, damagedJobs)
 }
@@ -96,35 +95,8 @@ func refusal(err error) error {
 	return err
 }
 
-// cleanerOf makes what ends leftovers on this box. Without GPUs, or where they
-// cannot be read, memory is not looked at.
-func cleanerOf(ctx context.Context, e env) (with launchers.Cleaner, free func()) {
-	with = launchers.Cleaner{Environ: e.environ}
-	inventory, err := gpu.Detect(ctx, gpuOptions(e))
-	if err != nil || len(inventory.GPUs) == 0 {
-		return with, func() {}
-	}
-	watcher := gpu.NewWatcher(gpuOptions(e), inventory)
-	with.GPUs, with.GPUBytes, with.Vendor = watcher, gpuBytes(inventory), inventory.Vendor()
-	return with, func() { _ = watcher.Close() } // it has told what there was to tell
-}
-
-// gpuBytes is the whole memory of the devices by id.
-func gpuBytes(inventory gpu.Inventory) map[string]int64 {
-	sizes := map[string]int64{}
-	for _, d := range inventory.GPUs {
-		switch {
-		case d.VRAMBytes != nil:
-			sizes[d.ID()] = *d.VRAMBytes
-		case d.GTTBytes != nil:
-			sizes[d.ID()] = *d.GTTBytes
-		}
-	}
-	return sizes
-}
-
 // tell prints what was done and gives the exit code.
-func tell(e env, o cleanOptions, done []cleanedRun) error {
+func tell(e env, o cleanOptions, done []leftovers.Run) error {
 	if o.asJSON {
 		encoder := json.NewEncoder(e.stdout)
 		encoder.SetIndent("", "  ")
@@ -136,12 +108,12 @@ func tell(e env, o cleanOptions, done []cleanedRun) error {
 	}
 	code := exitOK
 	for _, run := range done {
-		if o.dryRun && run.found() {
+		if o.dryRun && run.Found() {
 			code = exitStepsFailed
 		}
 	}
 	for _, run := range done {
-		if run.failed() {
+		if run.Failed() {
 			code = exitError
 		}
 	}
@@ -151,77 +123,11 @@ func tell(e env, o cleanOptions, done []cleanedRun) error {
 	return codeError{code: code}
 }
 
-func printCleaned(e env, done []cleanedRun) {
+func printCleaned(e env, done []leftovers.Run) {
 	if len(done) == 0 {
 		fmt.Fprintln(e.stdout, "nothing to clean: no run is noted that may have left something")
 	}
 	for _, run := range done {
-		fmt.Fprintf(e.stdout, "%s\n%s", run.Dir, indented(run.lines()))
+		fmt.Fprintf(e.stdout, "%s\n%s", run.Dir, text.Indent(run.Lines()))
 	}
-}
-
-// lines tell of a run for people.
-func (out cleanedRun) lines() []string {
-	var lines []string
-	if out.Skipped != "" {
-		lines = append(lines, "left alone: "+out.Skipped)
-	}
-	for _, l := range out.Lives {
-		lines = append(lines, l.lines()...)
-	}
-	for _, u := range out.Undos {
-		line := fmt.Sprintf("hook %s: %s", u.Hook, strings.Join(u.Argv, " "))
-		if u.Message != "" {
-			line += ": " + u.Message
-		}
-		lines = append(lines, line)
-	}
-	if out.Error != "" {
-		lines = append(lines, "error: "+out.Error)
-	}
-	if len(lines) == 0 {
-		lines = append(lines, "nothing is left")
-	}
-	return lines
-}
-
-func (l cleanedLife) lines() []string {
-	name := "processes of the run"
-	if l.Life != "" {
-		name = fmt.Sprintf("server %s replica %d", l.Life, l.Replica)
-	}
-	what := "nothing is left"
-	var parts []string
-	if len(l.Processes) > 0 {
-		parts = append(parts, fmt.Sprintf("pids %s", strings.Trim(fmt.Sprint(l.Processes), "[]")))
-	}
-	if len(l.Containers) > 0 {
-		parts = append(parts, "containers "+strings.Join(l.Containers, " "))
-	}
-	if len(parts) > 0 {
-		what = strings.Join(parts, ", ") + l.fate()
-	} else if l.Rebooted {
-		what += ": the box was started anew since"
-	}
-	lines := []string{name + ": " + what}
-	for _, s := range l.Strangers {
-		lines = append(lines, fmt.Sprintf("  left alone: pid %d: %s", s.PID, s.Why))
-	}
-	if l.Proof != nil && len(l.Proof.ShmRemoved) > 0 {
-		lines = append(lines, fmt.Sprintf("  removed from /dev/shm: %s", strings.Join(l.Proof.ShmRemoved, " ")))
-	}
-	if l.Error != "" {
-		lines = append(lines, "  error: "+l.Error)
-	}
-	return lines
-}
-
-func (l cleanedLife) fate() string {
-	switch {
-	case l.Proof == nil:
-		return " still there"
-	case !l.Proof.PIDsGone:
-		return " not ended"
-	}
-	return fmt.Sprintf(" ended in %.1f s", l.Proof.StopS)
 }

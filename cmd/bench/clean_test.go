@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/harness/leftovers"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/process"
@@ -29,13 +31,13 @@ type cleanBox struct {
 func newCleanBox(t *testing.T) *cleanBox {
 	t.Helper()
 	b := &cleanBox{out: &bytes.Buffer{}, err: &bytes.Buffer{}, root: t.TempDir()}
-	b.env = env{stdout: b.out, stderr: b.err, environ: os.Environ(), lookup: func(name string) (string, bool) {
+	b.env = env{stdout: b.out, Process: machine.Process{Stderr: b.err, Environ: os.Environ(), Lookup: func(name string) (string, bool) {
 		if name == "BENCH_STATE_DIR" {
 			return filepath.Join(b.root, "state"), true
 		}
 		return "", false
-	}}
-	box, err := openBox(b.env)
+	}}}
+	box, err := b.OpenState()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,7 @@ func TestCleanEndsKilledRun(t *testing.T) {
 			if size(t, server) == 0 {
 				t.Error("bench clean --dry-run ended the server")
 			}
-			var told struct{ Runs []cleanedRun }
+			var told struct{ Runs []leftovers.Run }
 			if err := json.Unmarshal([]byte(b.cleanHurried(t)), &told); err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +160,7 @@ func TestCleanEndsKilledRun(t *testing.T) {
 			if n := size(t, bystander); n == 0 {
 				t.Error("the bystander was ended")
 			}
-			events, err := journalOf(folder)
+			events, err := folder.Events()
 			if err != nil || len(launchers.OpenLives(events)) != 0 || events[len(events)-1].Kind != results.LifeStopped {
 				t.Errorf("journal ends with %+v, %v, want the server's end", events[len(events)-1], err)
 			}
@@ -173,14 +175,14 @@ func TestCleanEndsKilledRun(t *testing.T) {
 func (b *cleanBox) cleanHurried(t *testing.T) string {
 	t.Helper()
 	b.out.Reset()
-	c := &cleaning{box: b.Box, with: launchers.Cleaner{Grace: time.Millisecond}}
-	runs, err := c.targets(nil)
+	c := &leftovers.Cleaner{Box: b.Box, With: launchers.Cleaner{Grace: time.Millisecond}}
+	runs, err := c.Targets(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var done []cleanedRun
+	var done []leftovers.Run
 	for _, run := range runs {
-		done = append(done, c.run(t.Context(), run))
+		done = append(done, c.Clean(t.Context(), run))
 	}
 	if err := tell(b.env, cleanOptions{asJSON: true}, done); err != nil {
 		t.Errorf("bench clean --json = %v, want exit code 0", err)
@@ -261,36 +263,18 @@ func TestEndLeftovers(t *testing.T) {
 	t.Parallel()
 	b := newCleanBox(t)
 	_, server := b.killedRun(t, results.LifeSpawned)
-	if err := endLeftovers(t.Context(), b.env, b.Box, launchers.Cleaner{Grace: time.Millisecond}); err != nil {
-		t.Errorf("endLeftovers() = %v", err)
+	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, launchers.Cleaner{Grace: time.Millisecond}); err != nil {
+		t.Errorf("RemoveAll() = %v", err)
 	}
 	if n := size(t, server); n != 0 {
 		t.Errorf("%d processes of the server are left", n)
 	}
 	if text := b.err.String(); !strings.Contains(text, "an earlier run left something behind") || !strings.Contains(text, "01-a") {
-		t.Errorf("endLeftovers() says %q", text)
+		t.Errorf("RemoveAll() says %q", text)
 	}
 	b.err.Reset()
-	if err := endLeftovers(t.Context(), b.env, b.Box, launchers.Cleaner{}); err != nil || b.err.Len() > 0 {
-		t.Errorf("endLeftovers() again = %v, says %q, want nothing", err, b.err)
-	}
-}
-
-func TestStateRoot(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		env  map[string]string
-		want string
-	}{
-		{map[string]string{"BENCH_STATE_DIR": "/a", "XDG_STATE_HOME": "/b", "HOME": "/c"}, "/a"},
-		{map[string]string{"XDG_STATE_HOME": "/b", "HOME": "/c"}, "/b/bench"},
-		{map[string]string{"XDG_STATE_HOME": "relative", "HOME": "/c"}, "/c/.local/state/bench"},
-		{nil, ""},
-	} {
-		got, err := stateRoot(func(name string) (string, bool) { v, ok := c.env[name]; return v, ok })
-		if got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("stateRoot(%v) = %q, %v, want %q", c.env, got, err, c.want)
-		}
+	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, launchers.Cleaner{}); err != nil || b.err.Len() > 0 {
+		t.Errorf("RemoveAll() again = %v, says %q, want nothing", err, b.err)
 	}
 }
 
@@ -298,7 +282,7 @@ func TestCloseRun(t *testing.T) {
 	t.Parallel()
 	b := newCleanBox(t)
 	folder, _ := b.killedRun(t, results.LifeReady)
-	if err := closeRun(b.Box, folder); err != nil {
+	if err := leftovers.Close(b.Box, folder); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 1 {
@@ -312,7 +296,7 @@ func TestCloseRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = journal.Close()
-	if err := closeRun(b.Box, folder); err != nil {
+	if err := leftovers.Close(b.Box, folder); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 0 {

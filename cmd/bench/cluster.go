@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -100,7 +101,7 @@ func (c cluster) submit(ctx context.Context, groups []results.Group) error {
 		if c.sc.Slurm.AtOnce > 0 {
 			after = id
 		}
-		fmt.Fprintf(c.e.stderr, "submitted: job array %s, %s of %s\n", id, counted(len(ids), "job"), c.folder.Dir())
+		fmt.Fprintf(c.e.Stderr, "submitted: job array %s, %s of %s\n", id, text.Count(len(ids), "job"), c.folder.Dir())
 		err = errors.Join(
 			journal.Append(results.Event{Kind: results.JobsSubmitted, Jobs: &results.Submission{Array: id, Groups: ids}}),
 			c.folder.WriteFile(fmt.Sprintf("%s/%s.sh", results.JobsName, id), []byte(array)),
@@ -145,7 +146,7 @@ func arrays(groups []results.Group, most int) []groupArray {
 
 // array is the script of an array whose jobs carry out groups.
 func (c cluster) array(groups groupArray, after string) (string, error) {
-	argv := []string{c.e.self, "job"}
+	argv := []string{c.e.Self, "job"}
 	if c.retryFailed {
 		argv = append(argv, "--retry-failed")
 	}
@@ -169,7 +170,7 @@ func (c cluster) submissions() (map[string][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := journalOf(whole)
+	events, err := whole.Events()
 	groups := map[string][]string{}
 	for _, e := range events {
 		if e.Kind == results.JobsSubmitted && e.Jobs != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -40,20 +41,20 @@ func (c cluster) follow(ctx context.Context) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	f := follower{cluster: c, told: map[string]int{}, where: map[string]string{}}
-	fmt.Fprintf(c.e.stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench cancel' ends them\n", c.folder.Dir())
+	fmt.Fprintf(c.e.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench cancel' ends them\n", c.folder.Dir())
 	period, failed := firstLook, 0
 	for {
 		began := time.Now()
 		run, jobs, news, err := f.look(ctx)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintf(c.e.stderr, "\nthe jobs go on: bench watch %s\n", c.folder.Dir())
+			fmt.Fprintf(c.e.Stderr, "\nthe jobs go on: bench watch %s\n", c.folder.Dir())
 			return nil
 		case err != nil:
 			if failed++; failed >= patience {
 				return fmt.Errorf("%w (the jobs go on)", err)
 			}
-			fmt.Fprintf(c.e.stderr, "note: %v\n", err)
+			fmt.Fprintf(c.e.Stderr, "note: %v\n", err)
 		case len(jobs) == 0:
 			return f.ended(run)
 		default:
@@ -97,7 +98,7 @@ func (f *follower) tellJobs(run *results.Run, jobs map[string]slurm.Job) (news b
 		}
 		f.where[group.ID], news = state, true
 		if queued && job.State == "RUNNING" {
-			fmt.Fprintf(f.e.stderr, "%s runs on %s as job %s: %s\n", group.ID, job.Node, job.ID, counted(len(group.Steps), "step"))
+			fmt.Fprintf(f.e.Stderr, "%s runs on %s as job %s: %s\n", group.ID, job.Node, job.ID, text.Count(len(group.Steps), "step"))
 		}
 	}
 	f.tellWaiting(waiting)
@@ -108,11 +109,11 @@ func (f *follower) tellJobs(run *results.Run, jobs map[string]slurm.Job) (news b
 func (f *follower) tellWaiting(jobs map[string]int) {
 	var lines strings.Builder
 	for _, reason := range slices.Sorted(maps.Keys(jobs)) {
-		fmt.Fprintf(&lines, "%s waiting: %s\n", counted(jobs[reason], "job"), reason)
+		fmt.Fprintf(&lines, "%s waiting: %s\n", text.Count(jobs[reason], "job"), reason)
 	}
 	if text := lines.String(); text != f.waiting {
 		f.waiting = text
-		fmt.Fprint(f.e.stderr, text)
+		fmt.Fprint(f.e.Stderr, text)
 	}
 }
 
@@ -129,7 +130,7 @@ func (f *follower) tellSteps(run *results.Run) (news bool) {
 			continue
 		}
 		f.told[step.Result.Step.ID], news = max(1, step.Attempt), true
-		fmt.Fprintf(f.e.stderr, "[%d/%d] %s: %s%s\n", done, len(run.Steps), step.Result.Step.ID, (&progress{}).summary(step.Result), onNode(step.Result))
+		fmt.Fprintf(f.e.Stderr, "[%d/%d] %s: %s%s\n", done, len(run.Steps), step.Result.Step.ID, (&progress{}).summary(step.Result), onNode(step.Result))
 	}
 	return news
 }
@@ -154,7 +155,7 @@ func (f *follower) ended(run *results.Run) error {
 				open++
 			}
 		}
-		fmt.Fprintf(f.e.stderr, "bench: no job is left, and %s not done; to go on: bench resume %s\n", isAre(open, "step"), f.folder.Dir())
+		fmt.Fprintf(f.e.Stderr, "bench: no job is left, and %s not done; to go on: bench resume %s\n", isAre(open, "step"), f.folder.Dir())
 		return codeError{code: exitStepsFailed}
 	}
 	return ended{Outcome: resume.Kept()}.exit()
@@ -165,13 +166,6 @@ func isAre(n int, what string) string {
 		return "1 " + what + " is"
 	}
 	return fmt.Sprintf("%d %ss are", n, what)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -76,7 +76,7 @@ func buildDataset(ctx context.Context, e env, f *vllmcli.DatasetFlags, out strin
 	if err := errors.Join(dataset.Write(file, set, meta), file.Close()); err != nil {
 		return errors.Join(err, os.Remove(out))
 	}
-	return describeSet(e.stderr, out, set)
+	return describeSet(e.Stderr, out, set)
 }
 
 func newDatasetShowCommand(e env) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -87,5 +88,5 @@ func printFindings(e env, findings []doctor.Finding) {
 	if counts[doctor.Problem] > 0 {
 		verdict = "not ready"
 	}
-	fmt.Fprintf(e.stdout, "\n%s: %s, %s\n", verdict, counted(counts[doctor.Problem], "problem"), counted(counts[doctor.Note], "note"))
+	fmt.Fprintf(e.stdout, "\n%s: %s, %s\n", verdict, text.Count(counts[doctor.Problem], "problem"), text.Count(counts[doctor.Note], "note"))
 }

@@ -33,7 +33,7 @@ type look struct {
 }
 
 func newLook(e env, o doctorOptions) *look {
-	return &look{e: e, o: o, hooks: &hooks.Runner{Environ: e.environ, DiskDir: o.out}}
+	return &look{e: e, o: o, hooks: &hooks.Runner{Environ: e.Environ, DiskDir: o.out}}
 }
 
 func (l *look) view(ctx context.Context, sc *scenarios.Scenario) doctor.View {
@@ -90,7 +90,7 @@ func (l *look) programs(ctx context.Context) []doctor.Program {
 		{"docker", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
 		{"podman", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
 	} {
-		path, err := process.LookPath(p.name, "", l.e.environ)
+		path, err := process.LookPath(p.name, "", l.e.Environ)
 		if err != nil {
 			continue
 		}
@@ -152,13 +152,13 @@ func pythonVersion(program, pkg string) string {
 
 // graphics looks at GPUs, who reads them and who uses them.
 func (l *look) graphics(ctx context.Context, v *doctor.View) error {
-	options := gpuOptions(l.e)
+	options := l.e.GPUOptions()
 	inventory, err := gpu.Detect(ctx, options)
 	if err != nil {
 		return fmt.Errorf("look for GPUs: %w", err)
 	}
 	v.GPUs, v.Notes = inventory, inventory.Notes
-	l.hooks.GPUs = gpuStates{options: options, box: inventory}
+	l.hooks.GPUs = l.e.GPUStates(inventory)
 	if len(inventory.GPUs) == 0 {
 		return nil
 	}
@@ -206,7 +206,7 @@ func readClock() doctor.Clock {
 
 // state looks at what bench remembers of the box.
 func (l *look) state(v *doctor.View) error {
-	box, err := openBox(l.e)
+	box, err := l.e.OpenState()
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (l *look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 // variants asks of every variant for its program and its GPUs.
 func (l *look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	vendor := v.GPUs.Vendor()
-	box := plan.Box{Self: l.e.self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
+	box := plan.Box{Self: l.e.Self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
 	plan, err := plan.New(sc, box)
 	if err != nil {
 		return []doctor.Need{{What: "plan", Text: err.Error()}}
@@ -71,7 +71,7 @@ func (l *look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) do
 		n.OK, n.Text = true, "a server that is running already"
 		return n
 	}
-	path, err := process.LookPath(life.Servers[0].Argv[0], sc.Dir, l.e.environ)
+	path, err := process.LookPath(life.Servers[0].Argv[0], sc.Dir, l.e.Environ)
 	if err != nil {
 		n.Text, n.Advice = err.Error(), "install it, or name it in binary:"
 		return n
@@ -125,7 +125,7 @@ func (l *look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
 			return
 		}
 		seen[argv[0]] = true
-		path, err := process.LookPath(argv[0], sc.Dir, l.e.environ)
+		path, err := process.LookPath(argv[0], sc.Dir, l.e.Environ)
 		n := doctor.Need{What: what + " " + argv[0], OK: err == nil, Only: only, Text: path}
 		if err != nil {
 			n.Text, n.Advice = err.Error(), "install it"

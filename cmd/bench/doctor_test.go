@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/state"
 )
 
 func TestDoctorSeesRunsOfTheBox(t *testing.T) {
 	root := t.TempDir()
-	e := env{lookup: func(name string) (string, bool) { return root, name == "BENCH_STATE_DIR" }}
-	box, err := openBox(e)
+	e := env{Process: machine.Process{Lookup: func(name string) (string, bool) { return root, name == "BENCH_STATE_DIR" }}}
+	box, err := e.OpenState()
 	if err != nil {
 		t.Fatal(err)
 	}

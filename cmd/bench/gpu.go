@@ -55,7 +55,7 @@ func newGPUCommand(e env) *cobra.Command {
 func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
 	defer stop()
-	options := gpuOptions(e)
+	options := e.GPUOptions()
 	if o.capture != "" {
 		if o.watch || o.asJSON {
 			return usageError(errors.New("--capture goes with neither --watch nor --json"))

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -81,7 +81,7 @@ func (v *gpuView) print(w io.Writer) error {
 	fmt.Fprintln(table, "GPU\tREAD BY\tNAME\tPCI\tVRAM GiB\tPOWER W\tBUSY\tTEMP C\tCLOCKS MHz\tTHROTTLE")
 	for _, device := range v.Inventory.GPUs {
 		reading, by := v.reading(device.ID())
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", placeOf(device), orDash(by), orDash(nameOf(device)), orDash(device.PCI), strings.Join(figures(device, reading), "\t"))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", placeOf(device), text.OrDash(by), text.OrDash(nameOf(device)), text.OrDash(device.PCI), strings.Join(figures(device, reading), "\t"))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (v *gpuView) print(w io.Writer) error {
 		}
 	}
 	for _, holder := range v.Holders {
-		fmt.Fprintf(w, "held by pid %d (%s): %s\n", holder.PID, orDash(holder.Name), held(holder, v.Inventory))
+		fmt.Fprintf(w, "held by pid %d (%s): %s\n", holder.PID, text.OrDash(holder.Name), held(holder, v.Inventory))
 	}
 	writeList(w, "note", v.Notes)
 	return nil
@@ -123,7 +123,7 @@ func placeOf(device gpu.Device) string { return fmt.Sprintf("%s %d", device.Vend
 func nameOf(device gpu.Device) string {
 	name := device.Name
 	if device.PartitionIndex != nil {
-		name += fmt.Sprintf(" (part %d, %s/%s)", *device.PartitionIndex, orDash(device.Partition), orDash(device.MemoryMode))
+		name += fmt.Sprintf(" (part %d, %s/%s)", *device.PartitionIndex, text.OrDash(device.Partition), text.OrDash(device.MemoryMode))
 	}
 	if len(device.Parts) > 0 {
 		name += " (MIG, figures of the whole GPU)"
@@ -144,25 +144,25 @@ func held(holder results.GPUHolder, box gpu.Inventory) string {
 	if holder.Bytes == nil {
 		return "memory of " + on
 	}
-	return gibibytes(holder.Bytes) + " GiB of " + on
+	return text.Gibibytes(holder.Bytes) + " GiB of " + on
 }
 
 // figures are a reading's columns: memory, power, busy, temperature, clocks,
 // throttling.
 func figures(device gpu.Device, r *results.GPUReading) []string {
 	if r == nil {
-		return []string{"-/" + gibibytes(device.VRAMBytes), "-", "-", "-", "-", "-"}
+		return []string{"-/" + text.Gibibytes(device.VRAMBytes), "-", "-", "-", "-", "-"}
 	}
-	memory := gibibytes(r.VRAMUsedBytes) + "/" + gibibytes(device.VRAMBytes)
+	memory := text.Gibibytes(r.VRAMUsedBytes) + "/" + text.Gibibytes(device.VRAMBytes)
 	if r.GTTUsedBytes != nil && device.Unified {
-		memory += " + " + gibibytes(r.GTTUsedBytes) + " of the CPU's"
+		memory += " + " + text.Gibibytes(r.GTTUsedBytes) + " of the CPU's"
 	}
 	return []string{
 		memory,
-		number(r.PowerW, 1, 1) + "/" + number(r.PowerLimitW, 1, 0),
-		percent(r.Busy),
-		joined(number(r.EdgeC, 1, 0), number(r.HotspotC, 1, 0), number(r.MemoryC, 1, 0)),
-		joined(number(r.CoreHz, 1e6, 0), number(r.MemoryHz, 1e6, 0)),
+		text.Number(r.PowerW, 1, 1) + "/" + text.Number(r.PowerLimitW, 1, 0),
+		text.Percent(r.Busy),
+		joined(text.Number(r.EdgeC, 1, 0), text.Number(r.HotspotC, 1, 0), text.Number(r.MemoryC, 1, 0)),
+		joined(text.Number(r.CoreHz, 1e6, 0), text.Number(r.MemoryHz, 1e6, 0)),
 		throttling(r.Throttle),
 	}
 }
@@ -180,33 +180,5 @@ func throttling(reasons []string) string {
 // joined leaves out what is not known, unless nothing is.
 func joined(words ...string) string {
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "-" })
-	return orDash(strings.Join(words, "/"))
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
-func number(v *float64, unit float64, digits int) string {
-	if v == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(*v/unit, 'f', digits, 64)
-}
-
-func percent(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(*v*100, 'f', 0, 64) + " %"
-}
-
-func gibibytes(n *int64) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64)
+	return text.OrDash(strings.Join(words, "/"))
 }

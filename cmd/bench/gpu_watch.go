@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -81,8 +82,8 @@ func (w *gpuWatch) writeJSON(sample gpu.Sample) {
 func (w *gpuWatch) tell(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	stamp := now.Format("15:04:05")
 	if w.rewrite || !w.begun {
 		fmt.Fprintln(table, "TIME\tGPU\tVRAM GiB\tPOWER W\tBUSY\tTEMP C\tCLOCKS MHz\tTHROTTLE")
@@ -96,14 +97,14 @@ func (w *gpuWatch) tell(now time.Time) {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", stamp, placeOf(device), strings.Join(figures(device, reading.GPU), "\t"))
 	}
 	if host := w.newest[""].Host; host != nil {
-		fmt.Fprintf(table, "%s\thost\t%s\t\t%s\t\t\tload %s\n", stamp, gibibytes(host.MemoryUsedBytes), percent(host.CPUBusy), number(host.Load1, 1, 2))
+		fmt.Fprintf(table, "%s\thost\t%s\t\t%s\t\t\tload %s\n", stamp, text.Gibibytes(host.MemoryUsedBytes), text.Percent(host.CPUBusy), text.Number(host.Load1, 1, 2))
 	}
 	_ = table.Flush() // into memory
 	for _, gap := range w.gaps {
-		fmt.Fprintf(&text, "%s no reading: %s\n", stamp, gap)
+		fmt.Fprintf(&out, "%s no reading: %s\n", stamp, gap)
 	}
 	w.gaps = nil
-	w.write(text.String())
+	w.write(out.String())
 }
 
 // write puts a table in the place of the one before, or, off a terminal, its

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/internal/importer"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/results"
@@ -160,7 +161,7 @@ func writeImported(e env, root string, run importer.Run, sources []importer.Sour
 	if err := page.WriteFiles(written); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), countOf(len(run.Steps), "step"), m.Method)
+	fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), text.Count(len(run.Steps), "step"), m.Method)
 	return nil
 }
 
@@ -207,7 +208,7 @@ func tellImported(e env, read *importer.Imported) {
 	for _, s := range read.Steps {
 		for _, w := range s.Result.Warnings {
 			if w.Code != results.WarnImported && w.Code != results.WarnFailures {
-				fmt.Fprintf(e.stderr, "warning: %s: %s: %s\n", s.Result.Step.ID, w.Code, report.Clean(w.Message))
+				fmt.Fprintf(e.Stderr, "warning: %s: %s: %s\n", s.Result.Step.ID, w.Code, report.Clean(w.Message))
 			}
 		}
 	}
@@ -219,27 +220,19 @@ func tellImported(e env, read *importer.Imported) {
 				continue
 			}
 			if unread++; unread <= most {
-				fmt.Fprintf(e.stderr, "not understood: %s:%d: %s\n", f.Name, l.Line, report.Clean(l.Text))
+				fmt.Fprintf(e.Stderr, "not understood: %s:%d: %s\n", f.Name, l.Line, report.Clean(l.Text))
 			}
 		}
 		if unread > most {
-			fmt.Fprintf(e.stderr, "not understood: %s: %s more, in manifest.json\n", f.Name, countOf(unread-most, "line"))
+			fmt.Fprintf(e.Stderr, "not understood: %s: %s more, in manifest.json\n", f.Name, text.Count(unread-most, "line"))
 		}
-		fmt.Fprintf(e.stdout, "%s: %s, %s", f.Name, f.Format, countOf(f.Results, "result"))
+		fmt.Fprintf(e.stdout, "%s: %s, %s", f.Name, f.Format, text.Count(f.Results, "result"))
 		if n := len(f.Lines); n > 0 {
-			fmt.Fprintf(e.stdout, "; %s kept as text", countOf(n, "line"))
+			fmt.Fprintf(e.stdout, "; %s kept as text", text.Count(n, "line"))
 		}
 		if f.Omitted > 0 {
-			fmt.Fprintf(e.stdout, "; %s more only in the copy of the file", countOf(f.Omitted, "line"))
+			fmt.Fprintf(e.stdout, "; %s more only in the copy of the file", text.Count(f.Omitted, "line"))
 		}
 		fmt.Fprintln(e.stdout)
 	}
-}
-
-// countOf is "1 step", "2 steps".
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -43,7 +43,7 @@ func newJobCommand(e env) *cobra.Command {
 
 // groupOf picks the job's group among those of its array.
 func groupOf(e env, run *results.Run, ids []string) (results.Group, error) {
-	text, _ := e.lookup("SLURM_ARRAY_TASK_ID")
+	text, _ := e.Lookup("SLURM_ARRAY_TASK_ID")
 	task, err := strconv.Atoi(text)
 	if err != nil || task < 0 || task >= len(ids) {
 		return results.Group{}, usageError(fmt.Errorf("SLURM_ARRAY_TASK_ID is %q, expected 0 to %d: one of the groups given", text, len(ids)-1))
@@ -103,10 +103,10 @@ func jobSession(ctx context.Context, e env, sc *scenarios.Scenario, g grant, gro
 		return nil, usageError(err)
 	}
 	s.inventory = granted(s.inventory, s.box)
-	if node, ok := e.lookup("SLURMD_NODENAME"); ok {
+	if node, ok := e.Lookup("SLURMD_NODENAME"); ok {
 		s.node = node
 	}
-	if s.readers, err = openTelemetry(ctx, e, sc.Telemetry, s.inventory); err != nil {
+	if s.readers, err = e.OpenTelemetry(ctx, sc.Telemetry, s.inventory); err != nil {
 		return nil, usageError(err)
 	}
 	return s, nil
@@ -131,7 +131,7 @@ func (s *session) carryOutPart(ctx context.Context, part *results.Folder, resume
 		return err
 	}
 	if timeIsUp() && outcome.Failed+outcome.NotRun > 0 {
-		fmt.Fprintln(s.e.stderr, "bench: the job's time is up; it is queued again for the steps that are left")
+		fmt.Fprintln(s.e.Stderr, "bench: the job's time is up; it is queued again for the steps that are left")
 		return slurm.Client{}.Requeue(context.WithoutCancel(ctx), g.job)
 	}
 	if runs, err := s.state.Runs(); err == nil && len(runs) == 0 {
@@ -159,7 +159,7 @@ func watchJob(ctx context.Context, e env, part *results.Folder) (_ context.Conte
 			case <-ctx.Done():
 				return
 			case <-signals:
-				fmt.Fprintln(e.stderr, "bench: SIGUSR1: the job's time limit is near: stopping cleanly")
+				fmt.Fprintln(e.Stderr, "bench: SIGUSR1: the job's time limit is near: stopping cleanly")
 				cancel(near)
 			case <-ticker.C:
 				if part.Superseded() {

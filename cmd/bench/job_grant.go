@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 )
@@ -20,7 +21,7 @@ type grant struct {
 
 // grantOf reads it from the environment of a job.
 func grantOf(ctx context.Context, e env) (grant, error) {
-	job, _ := e.lookup("SLURM_JOB_ID")
+	job, _ := e.Lookup("SLURM_JOB_ID")
 	if n, err := strconv.Atoi(job); err != nil || n < 1 {
 		return grant{}, usageError(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or bench resume"))
 	}
@@ -38,10 +39,10 @@ const (
 // box is the part of this machine that the job was given: never more.
 func (g grant) box(e env) func(gpu.Inventory, string) plan.Box {
 	return func(inventory gpu.Inventory, self string) plan.Box {
-		box := boxOf(inventory, self)
+		box := machine.BoxOf(inventory, self)
 		visible, notes := gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
 		for _, note := range notes {
-			fmt.Fprintf(e.stderr, "note: %s\n", note)
+			fmt.Fprintf(e.Stderr, "note: %s\n", note)
 		}
 		box.Granted, box.Nodes = []int{}, g.nodes
 		for _, d := range visible {
@@ -64,7 +65,7 @@ func grantVars(e env, vendor string) map[string]string {
 		names = []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}
 	}
 	for _, name := range names {
-		if list, ok := e.lookup(name); ok {
+		if list, ok := e.Lookup(name); ok {
 			return map[string]string{name: list, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 		}
 	}
@@ -78,4 +79,12 @@ func granted(inventory gpu.Inventory, box plan.Box) gpu.Inventory {
 		return !slices.ContainsFunc(box.Devices, func(b gpu.Device) bool { return b.ID() == d.ID() })
 	})
 	return inventory
+}
+
+// grantedTo leaves the GPUs in an inventory that the job may use.
+func grantedTo(e env) func(gpu.Inventory) gpu.Inventory {
+	return func(inventory gpu.Inventory) gpu.Inventory {
+		inventory.GPUs, _ = gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
+		return inventory
+	}
 }

@@ -56,7 +56,7 @@ func help(e env, cmd *cobra.Command, fs *pflag.FlagSet) error {
 
 func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	for _, note := range f.Notes {
-		fmt.Fprintf(e.stderr, "note: %s\n", note)
+		fmt.Fprintf(e.Stderr, "note: %s\n", note)
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
@@ -90,10 +90,10 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 		return codeError{code: exitInterrupted}
 	case result.Figures.Failed > 0 || result.Failure != nil:
 		if result.Failure != nil {
-			fmt.Fprintf(e.stderr, "failed: %v\n", result.Failure)
+			fmt.Fprintf(e.Stderr, "failed: %v\n", result.Failure)
 		}
 		if refused := result.Figures.Failures[results.FailAuth]; refused > 0 {
-			fmt.Fprintf(e.stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused, requestKey(f))
+			fmt.Fprintf(e.Stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused, requestKey(f))
 		}
 		return codeError{code: exitStepsFailed}
 	}
@@ -137,7 +137,7 @@ func untilReady(ctx context.Context, e env, f *vllmcli.Flags, try func(context.C
 			return nil
 		}
 		if tries == 1 {
-			fmt.Fprintf(e.stderr, "waiting for the server: %v\n", err)
+			fmt.Fprintf(e.Stderr, "waiting for the server: %v\n", err)
 		}
 		select {
 		case <-ctx.Done():

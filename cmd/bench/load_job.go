@@ -87,7 +87,7 @@ func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (
 	if err != nil {
 		return nil, usageError(err)
 	}
-	key, _ := e.lookup(loadKey)
+	key, _ := e.Lookup(loadKey)
 	spec := launchers.Spec{
 		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
 		Model: f.Model, ServedName: f.ServedName,
@@ -116,11 +116,11 @@ func nameModel(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.S
 	}
 	switch {
 	case err != nil:
-		fmt.Fprintf(e.stderr, "note: no model list: %v\n", tellKey(err, loadKey))
+		fmt.Fprintf(e.Stderr, "note: no model list: %v\n", tellKey(err, loadKey))
 	case named == "":
-		fmt.Fprintf(e.stderr, "model: %s\n", server.Model())
+		fmt.Fprintf(e.Stderr, "model: %s\n", server.Model())
 	case !slices.Contains(models, server.Model()):
-		fmt.Fprintf(e.stderr, "note: the server lists %s, not %s\n", strings.Join(models, ", "), named)
+		fmt.Fprintf(e.Stderr, "note: the server lists %s, not %s\n", strings.Join(models, ", "), named)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func saveLoad(e env, f *vllmcli.Flags, r *results.Result, records []results.Reco
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
-	fmt.Fprintf(e.stderr, "result: %s\n", path)
+	fmt.Fprintf(e.Stderr, "result: %s\n", path)
 	return nil
 }
 
@@ -106,15 +106,15 @@ func (p *loadProgress) update(u load.Progress) {
 	p.last, p.anything = time.Now(), true
 	text := progressText(u)
 	if p.e.errTTY {
-		fmt.Fprintf(p.e.stderr, "\r\x1b[K%s", text)
+		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s", text)
 		return
 	}
-	fmt.Fprintln(p.e.stderr, text)
+	fmt.Fprintln(p.e.Stderr, text)
 }
 
 func (p *loadProgress) end() {
 	if p.anything && p.e.errTTY {
-		fmt.Fprintln(p.e.stderr)
+		fmt.Fprintln(p.e.Stderr)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/launchers/process"
 )
 
@@ -22,15 +23,14 @@ var version = "devel"
 
 // env is what a command may touch of the process.
 type env struct {
-	stdout, stderr io.Writer
-	lookup         func(string) (string, bool)
-	environ        []string
-	self           string // path of this program
-	exit           func(int)
-	width          int // columns of the terminal on stdout; 0: not a terminal
-	errTTY         bool
-	screen         *screen // for a live view; nil: there is none
-	fileLimit      uint64  // open files that this program and what it starts may have
+	machine.Process
+
+	stdout    io.Writer
+	exit      func(int)
+	width     int // columns of the terminal on stdout; 0: not a terminal
+	errTTY    bool
+	screen    *screen // for a live view; nil: there is none
+	fileLimit uint64  // open files that this program and what it starts may have
 }
 
 func main() {
@@ -43,12 +43,13 @@ func realMain() int {
 		self = os.Args[0]
 	}
 	e := env{
-		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ(), self: self, exit: os.Exit,
+		Process: machine.Process{Stderr: os.Stderr, Lookup: os.LookupEnv, Environ: os.Environ(), Self: self, Version: version},
+		stdout:  os.Stdout, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
 	}
-	e.screen = stdScreen(e.lookup)
+	e.screen = stdScreen(e.Lookup)
 	if e.fileLimit, err = process.RaiseFileLimit(); err != nil {
-		fmt.Fprintf(e.stderr, "warning: %v\n", err)
+		fmt.Fprintf(e.Stderr, "warning: %v\n", err)
 	}
 	root := newRootCommand(e)
 	root.SetArgs(os.Args[1:])
@@ -99,7 +100,7 @@ func finish(e env, err error) int {
 		return exitOK
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintf(e.stderr, "bench: %s\n", text)
+		fmt.Fprintf(e.Stderr, "bench: %s\n", text)
 	}
 	if code, ok := errors.AsType[codeError](err); ok {
 		return code.code

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -72,7 +73,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	}
 	printSimNotes(e.stdout, sc)
 	printPlan(e, sc, p)
-	printDropped(e, plan.DroppedEnv(sc, box, e.environ))
+	printDropped(e, plan.DroppedEnv(sc, box, e.Environ))
 	if sc.On == scenarios.OnSlurm {
 		if err := printJobs(e, sc, p); err != nil {
 			return usageError(err)
@@ -139,21 +140,21 @@ func printLife(w io.Writer, life plan.Life) {
 // printJobs shows the groups and the script that would be submitted.
 func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
 	groups := clusterGroups(sc, plan)
-	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", counted(len(groups), "job"))
+	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", text.Count(len(groups), "job"))
 	for _, group := range groups {
 		on := ""
 		if group.Nodes > 1 {
 			on = fmt.Sprintf(" on %d nodes", group.Nodes)
 		}
-		fmt.Fprintf(e.stdout, "  %s  %s: %s%s\n", group.ID, strings.Join(group.Lives, ", "), counted(len(group.Steps), "step"), on)
+		fmt.Fprintf(e.stdout, "  %s  %s: %s%s\n", group.ID, strings.Join(group.Lives, ", "), text.Count(len(group.Steps), "step"), on)
 	}
 	fmt.Fprint(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
 	for _, array := range arrays(groups, len(groups)) {
-		script, err := jobScript(sc.Slurm, []string{e.self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", array, "")
+		script, err := jobScript(sc.Slurm, []string{e.Self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", array, "")
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "\n%s", indented(strings.Split(strings.TrimSpace(script), "\n")))
+		fmt.Fprintf(e.stdout, "\n%s", text.Indent(strings.Split(strings.TrimSpace(script), "\n")))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type progress struct {
 }
 
 func newProgress(e env, log zerolog.Logger, dir string) *progress {
-	fmt.Fprintf(e.stderr, "results: %s\n", dir)
+	fmt.Fprintf(e.Stderr, "results: %s\n", dir)
 	return &progress{e: e, log: log}
 }
 
@@ -89,10 +89,10 @@ func (p *progress) waiting(l results.Live) {
 	switch {
 	case l.Phase == results.LiveMeasuring && l.Requests != nil, p.hidden != nil && p.hidden():
 	case p.e.errTTY && l.PhaseS >= worth:
-		fmt.Fprintf(p.e.stderr, "\r\x1b[K%s %s", p.head, live.Line(l))
+		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s %s", p.head, live.Line(l))
 		p.rewriting = true
 	case !p.e.errTTY && l.PhaseS >= plainPeriod.Seconds() && time.Since(p.lastPlain) >= plainPeriod:
-		fmt.Fprintf(p.e.stderr, "%s %s\n", p.head, live.Line(l))
+		fmt.Fprintf(p.e.Stderr, "%s %s\n", p.head, live.Line(l))
 		p.lastPlain = time.Now()
 	}
 }
@@ -100,10 +100,10 @@ func (p *progress) waiting(l results.Live) {
 func (p *progress) line(u harness.Update, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.rewriting {
-		fmt.Fprint(p.e.stderr, "\r\x1b[K")
+		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
 		p.rewriting = false
 	}
-	fmt.Fprintln(p.e.stderr, text)
+	fmt.Fprintln(p.e.Stderr, text)
 	entry := p.log.Info().Str("event", string(u.Kind)).Str("life", u.Life).Str("step", u.Step.ID)
 	entry.Msg(text)
 	p.lastPlain = time.Now()
@@ -115,7 +115,7 @@ func (p *progress) running(step string, u harness.Update) {
 		return
 	}
 	if p.e.errTTY {
-		fmt.Fprintf(p.e.stderr, "\r\x1b[K%s", text)
+		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s", text)
 		p.rewriting = true
 		return
 	}

@@ -150,7 +150,7 @@ func newAgain(ctx context.Context, e env, o reproduceOptions, from *origin, sc *
 	if err != nil {
 		return nil, err
 	}
-	plan, err := plan.New(sc, plan.Box{Self: e.self})
+	plan, err := plan.New(sc, plan.Box{Self: e.Self})
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -234,7 +234,7 @@ func (a *again) carryOut(ctx context.Context, o reproduceOptions, path string) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.e.stderr, "results: %s\n", folder.Dir())
+	fmt.Fprintf(a.e.Stderr, "results: %s\n", folder.Dir())
 	return errors.Join(o.keep(folder, a.from, here), o.tell(a.e, a.from, here, &outcome))
 }
 

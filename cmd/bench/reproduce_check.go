@@ -23,7 +23,7 @@ func (a *again) check(ctx context.Context, o reproduceOptions) error {
 	if err != nil {
 		return err
 	}
-	out := a.e.stderr // the result of the command is the agreement
+	out := a.e.Stderr // the result of the command is the agreement
 	if o.checkOnly {
 		out = a.e.stdout
 	}
@@ -92,9 +92,9 @@ func (a *again) engines() []report.BoxFact {
 		seen[life.Variant] = true
 		server := life.Servers[0]
 		f := report.BoxFact{What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant), State: report.BoxUnknown, Touches: "all figures; its version is compared when it runs"}
-		path, err := process.LookPath(server.Argv[0], a.sc.Dir, a.e.environ)
+		path, err := process.LookPath(server.Argv[0], a.sc.Dir, a.e.Environ)
 		switch {
-		case server.Argv[0] == a.e.self:
+		case server.Argv[0] == a.e.Self:
 			f.Here, f.State, f.Touches = "bench "+version, report.BoxSame, ""
 		case err != nil:
 			f.Here, f.State, f.Touches = server.Argv[0]+": "+err.Error(), report.BoxMissing, "all figures"

@@ -238,7 +238,7 @@ func (f *origin) scenario(e env, o reproduceOptions) (*scenarios.Scenario, error
 			return nil, usageError(err)
 		}
 		f.source, f.is.Derived = text, true
-		fmt.Fprintf(e.stderr, "derived scenario:\n%s", text)
+		fmt.Fprintf(e.Stderr, "derived scenario:\n%s", text)
 	}
 	if f.source == nil {
 		return nil, usageError(errors.New("it does not say what was run: give the scenario, and this file with --against"))
@@ -259,7 +259,7 @@ func (f *origin) scenario(e env, o reproduceOptions) (*scenarios.Scenario, error
 	if o.repeats > 0 {
 		sets = append(sets, fmt.Sprintf("repeats=%d", o.repeats))
 	}
-	sc, err := scenarios.Parse(f.path, f.source, scenarios.Options{Set: sets, LookupEnv: e.lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+	sc, err := scenarios.Parse(f.path, f.source, scenarios.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, usageError(err)
 	}

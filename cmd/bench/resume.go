@@ -116,7 +116,7 @@ func (s *session) goOn(ctx context.Context, o resumeOptions, folder *results.Fol
 		return usageError(fmt.Errorf("not the experiment that the run began with: %w", err))
 	}
 	for _, change := range changes {
-		fmt.Fprintf(s.e.stderr, "changed: %s\n", change)
+		fmt.Fprintf(s.e.Stderr, "changed: %s\n", change)
 	}
 	if len(changes) > 0 && !o.allowChanged {
 		return usageError(errors.New("the box is not what the run began with; --allow-changed goes on and notes it on every later step"))
@@ -126,7 +126,7 @@ func (s *session) goOn(ctx context.Context, o resumeOptions, folder *results.Fol
 	}
 	resume := harness.NewResume(stored.run, o.retryFailed)
 	resume.Changes, resume.AllowChanged = changes, o.allowChanged
-	fmt.Fprintf(s.e.stderr, "resuming: %d of %d steps are left\n", resume.Left(s.plan), len(s.plan.Refs()))
+	fmt.Fprintf(s.e.Stderr, "resuming: %d of %d steps are left\n", resume.Left(s.plan), len(s.plan.Refs()))
 	return s.carryOut(ctx, folder, resume)
 }
 
@@ -175,7 +175,7 @@ func (s *stored) finished(o resumeOptions) bool {
 }
 
 func nothingToDo(e env, folder *results.Folder, run *results.Run) error {
-	fmt.Fprintf(e.stderr, "bench: nothing to do: all steps of %s have a verdict\n", folder.Dir())
+	fmt.Fprintf(e.Stderr, "bench: nothing to do: all steps of %s have a verdict\n", folder.Dir())
 	if err := printReport(e, folder.Dir(), reportOptions{}); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *stored) scenario(e env, o resumeOptions) (*scenarios.Scenario, error) {
 		return nil, usageError(errors.New("the run's scenario had secrets in the clear, which its folder does not keep: give it again with --scenario FILE"))
 	}
 	sc, err := scenarios.Parse(s.identity.ScenarioPath, s.source, scenarios.Options{
-		Set: s.run.Manifest.Sets, LookupEnv: e.lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
+		Set: s.run.Manifest.Sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
 	})
 	if err != nil {
 		return nil, usageError(err)
@@ -234,7 +234,7 @@ func (s *stored) compare(now *session, identity results.Identity) ([]string, err
 	}
 	more, notes := plan.IdentityChanges(*s.identity, identity)
 	for _, note := range notes {
-		fmt.Fprintf(now.e.stderr, "note: %s\n", note)
+		fmt.Fprintf(now.e.Stderr, "note: %s\n", note)
 	}
 	return append(changes, more...), nil
 }

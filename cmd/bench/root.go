@@ -28,7 +28,7 @@ func newRootCommand(e env) *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 	}
 	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
+	root.SetErr(e.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w (see '%s --help')", err, cmd.CommandPath()))
 	})

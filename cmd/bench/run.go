@@ -87,11 +87,11 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 // warnOf tells what may keep steps from running, and what may not be meant.
 func warnOf(e env, sc *scenarios.Scenario) {
 	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
-		fmt.Fprintf(e.stderr, "warning: %s\n", warning)
+		fmt.Fprintf(e.Stderr, "warning: %s\n", warning)
 	}
-	printSimNotes(e.stderr, sc)
+	printSimNotes(e.Stderr, sc)
 	for _, problem := range sc.Problems() {
-		fmt.Fprintf(e.stderr, "warning: %s\n", problem)
+		fmt.Fprintf(e.Stderr, "warning: %s\n", problem)
 	}
 }
 
@@ -227,7 +227,7 @@ type loadDriver struct{ calibration *results.Calibration }
 func newLoadDriver(e env) loadDriver {
 	calibration, err := calibrate.Stored()
 	if err != nil {
-		fmt.Fprintf(e.stderr, "warning: %v\n", err)
+		fmt.Fprintf(e.Stderr, "warning: %v\n", err)
 	}
 	return loadDriver{calibration}
 }
@@ -236,22 +236,6 @@ func (d loadDriver) Run(ctx context.Context, o load.Options, prompts []load.Prom
 	report, err := load.Run(ctx, o, prompts, emit)
 	report.Calibration = d.calibration
 	return report, err
-}
-
-// visibility are the variables of our environment that say which GPUs a server
-// sees that inherits them.
-func visibility(e env) map[string]string {
-	found := map[string]string{}
-	for _, name := range gpu.VisibilityVariables() {
-		if value, ok := e.lookup(name); ok {
-			found[name] = value
-		}
-	}
-	return found
-}
-
-func boxOf(inventory gpu.Inventory, self string) plan.Box {
-	return plan.Box{Self: self, Vendor: inventory.Vendor(), GPUs: inventory.Count(), Devices: inventory.Of(inventory.Vendor())}
 }
 
 func simulated(sc *scenarios.Scenario) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
@@ -62,7 +63,7 @@ func (o *scenarioOptions) load(e env, path string) (*scenarios.Scenario, error) 
 	if err != nil {
 		return nil, usageError(err)
 	}
-	sc, err := scenarios.LoadFile(path, scenarios.Options{Set: sets, LookupEnv: e.lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+	sc, err := scenarios.LoadFile(path, scenarios.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -87,16 +88,16 @@ func (o *boxOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *boxOptions) box(ctx context.Context, e env) (plan.Box, error) {
 	if o.as == "" {
-		inventory, err := gpu.Detect(ctx, gpuOptions(e))
+		inventory, err := gpu.Detect(ctx, e.GPUOptions())
 		if err != nil {
 			return plan.Box{}, fmt.Errorf("look for GPUs: %w", err)
 		}
-		return boxOf(inventory, e.self), nil
+		return machine.BoxOf(inventory, e.Self), nil
 	}
 	vendor, count, ok := strings.Cut(o.as, ":")
 	n, err := strconv.Atoi(count)
 	if !ok || err != nil || n < 0 || (vendor != "amd" && vendor != "nvidia") {
 		return plan.Box{}, usageError(fmt.Errorf("--box %q: want amd:N or nvidia:N", o.as))
 	}
-	return plan.Box{Self: e.self, Vendor: vendor, GPUs: n}, nil
+	return plan.Box{Self: e.Self, Vendor: vendor, GPUs: n}, nil
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/leftovers"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/launchers"
@@ -36,7 +38,7 @@ type session struct {
 	inventory gpu.Inventory
 	box       plan.Box
 	plan      *plan.Plan
-	readers   *telemetry
+	readers   *machine.Telemetry
 	node      string              // name of this machine
 	origin    *results.Reproduces // run that this one repeats; nil: none
 
@@ -47,11 +49,11 @@ type session struct {
 // newSession looks at the box, plans, and opens what its GPUs are read by. It
 // touches nothing; the caller closes it.
 func newSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session, error) {
-	s, err := planSession(ctx, e, sc, boxOf)
+	s, err := planSession(ctx, e, sc, machine.BoxOf)
 	if err != nil {
 		return nil, err
 	}
-	if s.readers, err = openTelemetry(ctx, e, sc.Telemetry, s.inventory); err != nil {
+	if s.readers, err = e.OpenTelemetry(ctx, sc.Telemetry, s.inventory); err != nil {
 		return nil, usageError(err)
 	}
 	return s, nil
@@ -63,15 +65,15 @@ func planSession(ctx context.Context, e env, sc *scenarios.Scenario, boxOf func(
 		return nil, usageError(join(blockers))
 	}
 	warnOf(e, sc)
-	inventory, err := gpu.Detect(ctx, gpuOptions(e))
+	inventory, err := gpu.Detect(ctx, e.GPUOptions())
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
 	if err := harness.CheckDatasets(ctx, sc); err != nil {
 		return nil, usageError(err)
 	}
-	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.self)}
-	s.box.Visibility = visibility(e)
+	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.Self)}
+	s.box.Visibility = e.Visibility()
 	s.node, _ = os.Hostname() // "": not known
 	if s.plan, err = plan.New(sc, s.box); err != nil {
 		return nil, usageError(err)
@@ -91,23 +93,21 @@ func (s *session) Close() {
 // left, those in dirs included.
 func (s *session) takeBox(ctx context.Context, what string, wait bool, dirs ...string) error {
 	var err error
-	if s.state, err = openBox(s.e); err != nil {
+	if s.state, err = s.e.OpenState(); err != nil {
 		return err
 	}
 	if s.lock, err = takeBox(ctx, s.e, s.state, what, wait); err != nil {
 		return err
 	}
-	with := launchers.Cleaner{
-		Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory), Vendor: s.inventory.Vendor(),
-	}
-	return endLeftovers(ctx, s.e, s.state, with, dirs...)
+	with := s.e.Cleaner(s.inventory, s.readers.Watcher())
+	return leftovers.RemoveAll(ctx, s.e.Stderr, s.state, with, dirs...)
 }
 
 // identity is by what this run can be told from one on another box, or later.
 func (s *session) identity(host gpu.HostFacts) results.Identity {
-	path, _ := s.e.lookup("PATH")
+	path, _ := s.e.Lookup("PATH")
 	id := results.Identity{
-		Bench: version, Kernel: host.Kernel, Drivers: s.inventory.Drivers, GPUs: []string{}, Files: plan.Files(s.plan, s.sc.Dir, path, s.e.self),
+		Bench: version, Kernel: host.Kernel, Drivers: s.inventory.Drivers, GPUs: []string{}, Files: plan.Files(s.plan, s.sc.Dir, path, s.e.Self),
 	}
 	if abs, err := filepath.Abs(s.sc.Path); err == nil {
 		id.ScenarioPath = abs
@@ -129,7 +129,7 @@ func (s *session) carryOut(ctx context.Context, folder *results.Folder, resume *
 		return err
 	}
 	if outcome.Ended != nil {
-		fmt.Fprintf(s.e.stderr, "bench: the run was ended early: %s\nbench: to go on: bench resume %s\n", outcome.Ended.Error(), folder.Dir())
+		fmt.Fprintf(s.e.Stderr, "bench: the run was ended early: %s\nbench: to go on: bench resume %s\n", outcome.Ended.Error(), folder.Dir())
 	}
 	return outcome.exit()
 }
@@ -141,7 +141,7 @@ func (s *session) measure(ctx context.Context, folder *results.Folder, resume *h
 		return ended{}, err
 	}
 	outcome, err := s.execute(ctx, folder, resume, cookie)
-	if err = errors.Join(err, closeRun(s.state, folder)); err != nil {
+	if err = errors.Join(err, leftovers.Close(s.state, folder)); err != nil {
 		return outcome, fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
 	}
 	return outcome, nil
@@ -162,7 +162,7 @@ func (s *session) execute(ctx context.Context, folder *results.Folder, resume *h
 	if err := process.BecomeSubreaper(); err != nil {
 		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
 	}
-	launcher := &launchers.Launcher{Journal: journal.Append, Environ: s.e.environ, GPUs: s.readers.watcher, GPUBytes: gpuBytes(s.inventory)}
+	launcher := &launchers.Launcher{Journal: journal.Append, Environ: s.e.Environ, GPUs: s.readers.Watcher(), GPUBytes: machine.GPUBytes(s.inventory)}
 	if len(s.box.Nodes) > 1 {
 		launcher.Nodes = nodeSweeper{s.e}
 	}
@@ -179,7 +179,7 @@ func (s *session) execute(ctx context.Context, folder *results.Folder, resume *h
 		return ended{}, err
 	}
 	defer endAgents(driver)
-	around := newHooks(e, s.sc, s.box, folder.Dir())
+	around := e.Hooks(s.sc, s.box, folder.Dir())
 	around.Cookie = cookie
 	runner := &harness.Runner{
 		Scenario: s.sc, Plan: s.plan, Box: s.box, Folder: folder, Journal: journal, Resume: resume,

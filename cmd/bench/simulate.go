@@ -37,5 +37,5 @@ func runSimulate(ctx context.Context, e env, cfg simserver.Config) error {
 	if cfg.IgnoresTerm() {
 		ctx = context.WithoutCancel(ctx)
 	}
-	return simserver.Run(ctx, cfg, e.stderr)
+	return simserver.Run(ctx, cfg, e.Stderr)
 }

@@ -19,15 +19,15 @@ func newSimulateLlamaBenchCommand(e env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error {
 			var b simserver.LlamaBench
 			fs := pflag.NewFlagSet("simulate-llama-bench", pflag.ContinueOnError)
-			fs.SetOutput(e.stderr)
+			fs.SetOutput(e.Stderr)
 			simserver.LlamaBenchFlags(fs, &b)
 			if err := fs.Parse(simserver.NormalizeLlamaBenchArgs(given)); err != nil {
 				return usageError(err)
 			}
-			if v, _ := e.lookup("ROCBLAS_USE_HIPBLASLT"); v == "1" && !fs.Changed("sim-prefill") {
+			if v, _ := e.Lookup("ROCBLAS_USE_HIPBLASLT"); v == "1" && !fs.Changed("sim-prefill") {
 				b.Prefill = 1.1
 			}
-			fmt.Fprintln(e.stderr, "bench simulator: this is not llama-bench; figures are simulated")
+			fmt.Fprintln(e.Stderr, "bench simulator: this is not llama-bench; figures are simulated")
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
 			return b.Run(ctx, e.stdout)

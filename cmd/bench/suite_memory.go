@@ -19,19 +19,19 @@ type suiteMemory struct {
 // openMemory opens what reads GPUs, if the server is here and there are some.
 func openMemory(ctx context.Context, e env, here bool) (*suiteMemory, error) {
 	if !here {
-		fmt.Fprintf(e.stderr, "note: the server is on another machine: no %s\n", suite.MemoryUsageName)
+		fmt.Fprintf(e.Stderr, "note: the server is on another machine: no %s\n", suite.MemoryUsageName)
 		return nil, nil
 	}
-	box, err := gpu.Detect(ctx, gpuOptions(e))
+	box, err := gpu.Detect(ctx, e.GPUOptions())
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
-	samplers, notes, err := gpu.SamplersOf(ctx, gpuOptions(e), box, "")
+	samplers, notes, err := gpu.SamplersOf(ctx, e.GPUOptions(), box, "")
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
 	for _, note := range notes {
-		fmt.Fprintf(e.stderr, "note: %s\n", note)
+		fmt.Fprintf(e.Stderr, "note: %s\n", note)
 	}
 	return &suiteMemory{e: e, devices: box.Of(box.Vendor()), samplers: samplers}, nil
 }
@@ -55,7 +55,7 @@ func (m *suiteMemory) read(ctx context.Context) []suite.Memory {
 	for _, sampler := range m.samplers {
 		readings, err := sampler.Read(ctx)
 		if err != nil {
-			fmt.Fprintf(m.e.stderr, "note: GPU memory: %v\n", err)
+			fmt.Fprintf(m.e.Stderr, "note: GPU memory: %v\n", err)
 			continue
 		}
 		for _, r := range readings {

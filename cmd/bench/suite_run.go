@@ -55,7 +55,7 @@ func (s *suiteRun) run(ctx context.Context, rounds []suite.Round) error {
 	if err := suite.Table(s.e.stdout, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.e.stderr, "files: %s\n", s.o.output)
+	fmt.Fprintf(s.e.Stderr, "files: %s\n", s.o.output)
 	return suiteExit(ctx, rows)
 }
 
@@ -96,7 +96,7 @@ func (s *suiteRun) one(ctx context.Context, round suite.Round) *results.Record {
 	round.Seed += warmupSeed
 	job, _, err := s.job(ctx, round)
 	if err != nil {
-		fmt.Fprintf(s.e.stderr, "warm-up: %v\n", err)
+		fmt.Fprintf(s.e.Stderr, "warm-up: %v\n", err)
 		return nil
 	}
 	var answer *results.Record
@@ -108,7 +108,7 @@ func (s *suiteRun) one(ctx context.Context, round suite.Round) *results.Record {
 		err = answer.Failure
 	}
 	if err != nil {
-		fmt.Fprintf(s.e.stderr, "warm-up: %v\n", err)
+		fmt.Fprintf(s.e.Stderr, "warm-up: %v\n", err)
 		return nil
 	}
 	return answer

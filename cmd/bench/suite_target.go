@@ -35,7 +35,7 @@ type suiteTarget struct {
 // findTarget asks the server, and looks at its process if it is on this
 // machine.
 func findTarget(ctx context.Context, e env, o suiteOptions) (*suiteTarget, error) {
-	key, given := e.lookup(o.apiKeyEnv)
+	key, given := e.Lookup(o.apiKeyEnv)
 	if !given && o.apiKeyEnv != "OPENAI_API_KEY" {
 		return nil, usageError(fmt.Errorf("--api-key-env %s: there is no such variable", o.apiKeyEnv))
 	}
@@ -50,7 +50,7 @@ func findTarget(ctx context.Context, e env, o suiteOptions) (*suiteTarget, error
 		return nil, fmt.Errorf("ask the server for its model: %w", tellKey(err, o.apiKeyEnv))
 	}
 	if !slices.Contains(t.Models, t.Model) {
-		fmt.Fprintf(e.stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
+		fmt.Fprintf(e.Stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
 	}
 	kind := kindOf(map[string]string{"llamacpp": "llama.cpp"}[t.Kind])
 	if t.Kind != "llamacpp" {
@@ -131,8 +131,8 @@ func (t *suiteTarget) tell(e env, wish suite.Wish) {
 			from = " (" + t.lenFrom + ")"
 		}
 	}
-	fmt.Fprintf(e.stderr, "model: %s\nmax-model-len: %s%s\n", t.Model, length, from)
-	fmt.Fprintf(e.stderr, "tokenizer: %s\n", cmp.Or(t.Root, t.Model))
+	fmt.Fprintf(e.Stderr, "model: %s\nmax-model-len: %s%s\n", t.Model, length, from)
+	fmt.Fprintf(e.Stderr, "tokenizer: %s\n", cmp.Or(t.Root, t.Model))
 	counted := "nobody: lengths are in words"
 	switch {
 	case t.counter.Local:
@@ -140,7 +140,7 @@ func (t *suiteTarget) tell(e env, wish suite.Wish) {
 	case t.counter.Tokenizer != nil:
 		counted = "the server"
 	}
-	fmt.Fprintf(e.stderr, "prompts counted by: %s\nengine parameters: %s\nseed: %d\n", counted, cmp.Or(t.paramsFrom, "not known"), wish.Seed)
+	fmt.Fprintf(e.Stderr, "prompts counted by: %s\nengine parameters: %s\nseed: %d\n", counted, cmp.Or(t.paramsFrom, "not known"), wish.Seed)
 }
 
 // vllmOptions are those of the JSON files.

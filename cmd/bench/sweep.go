@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/slurm"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
@@ -72,33 +71,17 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 			return usageError(fmt.Errorf("--baseline: %w", err))
 		}
 	}
-	sweep.Node, _ = e.lookup("SLURMD_NODENAME")
+	sweep.Node, _ = e.Lookup("SLURMD_NODENAME")
 	hurried, hurry := signal.NotifyContext(ctx, hurrySignal)
 	defer hurry()
 	if o.hurry {
 		hurry()
 	}
 	sweep.Hurry = hurried.Done()
-	with, free := grantedCleaner(ctx, e)
+	with, free := e.OpenCleaner(ctx, grantedTo(e))
 	defer free()
 	with.VRAM = launchers.VRAMPolicy{Timeout: o.wait, Tolerance: o.tolerance}
 	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
-}
-
-// grantedCleaner looks at the memory of those GPUs that the job may use.
-func grantedCleaner(ctx context.Context, e env) (with launchers.Cleaner, free func()) {
-	with = launchers.Cleaner{Environ: e.environ}
-	inventory, err := gpu.Detect(ctx, gpuOptions(e))
-	if err != nil {
-		return with, func() {}
-	}
-	inventory.GPUs, _ = gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
-	if len(inventory.GPUs) == 0 {
-		return with, func() {}
-	}
-	watcher := gpu.NewWatcher(gpuOptions(e), inventory)
-	with.GPUs, with.GPUBytes, with.Vendor = watcher, gpuBytes(inventory), inventory.Vendor()
-	return with, func() { _ = watcher.Close() } // it has told what there was to tell
 }
 
 // nodeSweeper has the other nodes of a job look at themselves.
@@ -113,7 +96,7 @@ const (
 // Sweep implements launchers.NodeSweeper.
 func (n nodeSweeper) Sweep(ctx context.Context, sweep launchers.NodeSweep) (results.NodeProof, error) {
 	argv := []string{
-		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + sweep.Node, "--cpu-bind=none", "--export=ALL", n.e.self,
+		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + sweep.Node, "--cpu-bind=none", "--export=ALL", n.e.Self,
 		"sweep", "--cookie", sweep.Cookie,
 		"--vram-timeout", sweep.VRAM.Timeout.String(), "--vram-tolerance", strconv.FormatInt(sweep.VRAM.Tolerance, 10),
 	}
@@ -195,11 +178,11 @@ func sweptBy(out string) (results.NodeProof, error) {
 // nodesOfJob are the nodes of this job, this one first, with the addresses by
 // which they reach each other; nil where it is alone.
 func nodesOfJob(ctx context.Context, e env) ([]launchers.Node, error) {
-	if n, _ := e.lookup("SLURM_JOB_NUM_NODES"); n == "" || n == "1" {
+	if n, _ := e.Lookup("SLURM_JOB_NUM_NODES"); n == "" || n == "1" {
 		return nil, nil
 	}
-	list, _ := e.lookup("SLURM_JOB_NODELIST")
-	self, _ := e.lookup("SLURMD_NODENAME")
+	list, _ := e.Lookup("SLURM_JOB_NODELIST")
+	self, _ := e.Lookup("SLURMD_NODENAME")
 	told, err := slurm.Client{}.Nodes(ctx, list)
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 			if err := os.WriteFile(scenario, fmt.Appendf(nil, gpuScenario, freePort(t), tt.period), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			runBench(t, dir, []string{sysfsRootVariable + "=" + gpus.box.Root(), "BENCH_STATE_DIR=" + filepath.Join(dir, "state")}, "run", scenario)
+			runBench(t, dir, []string{"BENCH_SYSFS_ROOT=" + gpus.box.Root(), "BENCH_STATE_DIR=" + filepath.Join(dir, "state")}, "run", scenario)
 			folders, err := filepath.Glob(filepath.Join(dir, "results", "gpus", "*"))
 			if err != nil || len(folders) != 1 {
 				t.Fatalf("run folders %v (%v), want one", folders, err)

@@ -26,7 +26,7 @@ func runValidate(e env, o scenarioOptions, paths []string) error {
 	for _, path := range paths {
 		sc, err := o.load(e, path)
 		if err != nil {
-			fmt.Fprintln(e.stderr, err)
+			fmt.Fprintln(e.Stderr, err)
 			bad++
 			continue
 		}

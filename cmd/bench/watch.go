@@ -74,7 +74,7 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 		if err != nil {
 			return err
 		}
-		live.Snapshot(e.stdout, view, hasUnicode(e.lookup))
+		live.Snapshot(e.stdout, view, hasUnicode(e.Lookup))
 		return nil
 	case o.http != "":
 		return serveRun(ctx, e, o, follower)
@@ -110,7 +110,7 @@ func newestRun(dir string) (string, error) {
 // showRun looks at a run on a terminal, until the user leaves.
 func showRun(ctx context.Context, e env, follower *live.Follower) error {
 	model := live.NewScreen(&live.FolderSource{Follower: follower}, nil, e.screen.unicode)
-	terminal := live.Show(context.WithoutCancel(ctx), model, e.screen.in, e.screen.out, e.environ)
+	terminal := live.Show(context.WithoutCancel(ctx), model, e.screen.in, e.screen.out, e.Environ)
 	select {
 	case <-terminal.Done():
 	case <-ctx.Done():

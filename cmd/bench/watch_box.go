@@ -29,7 +29,7 @@ func (b *boxWaiting) waiting(o state.Owner) {
 	if b.owner = o; b.since.IsZero() {
 		b.since = time.Now()
 	}
-	fmt.Fprintf(b.e.stderr, "bench: waiting for the box: %s\n", o)
+	fmt.Fprintf(b.e.Stderr, "bench: waiting for the box: %s\n", o)
 }
 
 // tell tells again every plainPeriod, until end is called.
@@ -59,7 +59,7 @@ func (b *boxWaiting) again() {
 	owner, since := b.owner, b.since
 	b.mu.Unlock()
 	if !since.IsZero() {
-		fmt.Fprintf(b.e.stderr, "bench: waiting for the box: %s so far, for pid %d; %s\n", time.Since(since).Round(time.Second), owner.PID, b.left(owner))
+		fmt.Fprintf(b.e.Stderr, "bench: waiting for the box: %s so far, for pid %d; %s\n", time.Since(since).Round(time.Second), owner.PID, b.left(owner))
 	}
 }
 

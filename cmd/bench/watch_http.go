@@ -50,7 +50,7 @@ func serveRun(ctx context.Context, e env, o watchOptions, follower *live.Followe
 	if token != "" {
 		address += "?token=" + token
 	}
-	fmt.Fprintf(e.stderr, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n", follower.Folder().Dir(), address)
+	fmt.Fprintf(e.Stderr, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n", follower.Folder().Dir(), address)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
@@ -96,12 +97,12 @@ func watchRun(ctx context.Context, e env, folder *results.Folder, l *harness.Liv
 	source := &live.FolderSource{Follower: follower, Hide: l.Hide, Notes: v.note}
 	v.gone = false
 	model := live.NewScreen(source, runActions{l, control}, e.screen.unicode)
-	v.terminal = live.Show(context.WithoutCancel(ctx), model, e.screen.in, e.screen.out, e.environ)
+	v.terminal = live.Show(context.WithoutCancel(ctx), model, e.screen.in, e.screen.out, e.Environ)
 	go func() {
 		<-v.terminal.Done()
 		v.leave()
 	}()
-	e.stderr, e.errTTY = v, false
+	e.Stderr, e.errTTY = v, false
 	return e, v
 }
 
@@ -113,22 +114,16 @@ func (v *runView) shown() bool {
 }
 
 // Write keeps what would spoil the view.
-func (v *runView) Write(text []byte) (int, error) {
+func (v *runView) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.gone {
-		return v.e.stderr.Write(text)
+		return v.e.Stderr.Write(p)
 	}
-	if line := lastLine(string(text)); line != "" {
+	if line := text.LastLine(string(p)); line != "" {
 		v.last = line
 	}
-	return v.kept.Write(text)
-}
-
-// lastLine is the last line with something in it.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
+	return v.kept.Write(p)
 }
 
 // note is the line that was written last, once.
@@ -146,7 +141,7 @@ func (v *runView) leave() {
 	defer v.mu.Unlock()
 	if !v.gone {
 		v.gone = true
-		_, _ = v.e.stderr.Write(v.kept.Bytes()) // the terminal may have gone
+		_, _ = v.e.Stderr.Write(v.kept.Bytes()) // the terminal may have gone
 		v.kept.Reset()
 	}
 }
@@ -198,7 +193,7 @@ func (s *session) earlierStarts(folder *results.Folder) map[string]float64 {
 		if err != nil {
 			continue
 		}
-		events, err := journalOf(before)
+		events, err := before.Events()
 		if err != nil {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
 )
@@ -313,7 +314,9 @@ func TestServeRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out syncBuffer
 	ended := make(chan error, 1)
-	go func() { ended <- serveRun(ctx, env{stderr: &out}, watchOptions{http: "127.0.0.1:0"}, follower) }()
+	go func() {
+		ended <- serveRun(ctx, env{Process: machine.Process{Stderr: &out}}, watchOptions{http: "127.0.0.1:0"}, follower)
+	}()
 	var address string
 	for range 100 {
 		if _, rest, ok := strings.Cut(out.String(), " at "); ok {

@@ -1,37 +1,39 @@
-package main
+package leftovers
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
-// cleaning ends what runs have left behind, or only looks.
-type cleaning struct {
-	box    *state.Box
-	with   launchers.Cleaner
-	hooks  *hooks.Runner
-	dryRun bool
+// Cleaner removes what runs left behind, or only looks for it.
+type Cleaner struct {
+	Box    *state.Box
+	With   launchers.Cleaner
+	Hooks  *hooks.Runner
+	DryRun bool // only look
 }
 
-// cleanedRun is what was found of a run, and what became of it.
-type cleanedRun struct {
-	Dir     string        `json:"dir"`
-	Skipped string        `json:"skipped,omitempty"` // why the run was not looked at
-	Lives   []cleanedLife `json:"servers"`
-	Undos   []cleanedUndo `json:"undos"`
-	Error   string        `json:"error,omitempty"` // of the folder or the journal
+// Run is what was found of a run, and what became of it.
+type Run struct {
+	Dir     string   `json:"dir"`
+	Skipped string   `json:"skipped,omitempty"` // why the run was not looked at
+	Lives   []Server `json:"servers"`
+	Undos   []Undo   `json:"undos"`
+	Error   string   `json:"error,omitempty"` // of the folder or the journal
 }
 
-type cleanedLife struct {
+// Server is one server of a run, or the processes of the run that belong to none.
+type Server struct {
 	Life       string             `json:"life"` // "": of the run, not of a server that it noted
 	Replica    int                `json:"replica"`
 	Processes  []int              `json:"processes"`
@@ -42,15 +44,16 @@ type cleanedLife struct {
 	Error      string             `json:"error,omitempty"`
 }
 
-type cleanedUndo struct {
+// Undo is one change of a hook that was undone, or has to be.
+type Undo struct {
 	Hook    string   `json:"hook"`
 	Argv    []string `json:"argv"`
 	OK      bool     `json:"ok"`
 	Message string   `json:"message"`
 }
 
-// found reports whether there is something to end or to put back.
-func (out cleanedRun) found() bool {
+// Found reports whether there is something to remove or to undo.
+func (out Run) Found() bool {
 	for _, l := range out.Lives {
 		if len(l.Processes)+len(l.Containers) > 0 || l.Error != "" {
 			return true
@@ -59,8 +62,8 @@ func (out cleanedRun) found() bool {
 	return len(out.Undos) > 0
 }
 
-// failed reports whether something is still there, or may be.
-func (out cleanedRun) failed() bool {
+// Failed reports whether something is still there, or may be.
+func (out Run) Failed() bool {
 	for _, l := range out.Lives {
 		if l.Error != "" {
 			return true
@@ -69,9 +72,9 @@ func (out cleanedRun) failed() bool {
 	return out.Error != ""
 }
 
-// targets are the noted runs and the given folders, each once.
-func (c *cleaning) targets(dirs []string) ([]state.Run, error) {
-	runs, err := c.box.Runs()
+// Targets are the registered runs and the given folders, each once.
+func (c *Cleaner) Targets(dirs []string) ([]state.Run, error) {
+	runs, err := c.Box.Runs()
 	for _, dir := range dirs {
 		known := false
 		for _, run := range runs {
@@ -90,11 +93,11 @@ func sameFolder(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// run looks at one run and, unless it is to look only, ends what it finds,
-// puts back what hooks have changed, tells the run's journal, and forgets the
-// run when nothing is left.
-func (c *cleaning) run(ctx context.Context, target state.Run) cleanedRun {
-	out := cleanedRun{Dir: target.Dir, Lives: []cleanedLife{}, Undos: []cleanedUndo{}}
+// Clean looks at one run and, unless it is a dry run, removes what it finds,
+// undoes what hooks changed, notes both in the run's journal, and takes the run
+// out of the register when nothing is left.
+func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
+	out := Run{Dir: target.Dir, Lives: []Server{}, Undos: []Undo{}}
 	folder, err := results.Open(target.Dir)
 	if err != nil { // the folder was removed, or the run was killed while it made it
 		out.sweep(ctx, c, target.Cookie)
@@ -117,24 +120,24 @@ func (c *cleaning) run(ctx context.Context, target state.Run) cleanedRun {
 	return out
 }
 
-func (c *cleaning) forget(out *cleanedRun) {
-	if c.dryRun || out.failed() {
+func (c *Cleaner) forget(out *Run) {
+	if c.DryRun || out.Failed() {
 		return
 	}
-	if err := c.box.Forget(out.Dir); err != nil {
+	if err := c.Box.Forget(out.Dir); err != nil {
 		out.Error = err.Error()
 	}
 }
 
 // folder does a run whose folder is there.
-func (c *cleaning) folder(ctx context.Context, out *cleanedRun, folder *results.Folder, cookie string) error {
-	events, err := journalOf(folder)
+func (c *Cleaner) folder(ctx context.Context, out *Run, folder *results.Folder, cookie string) error {
+	events, err := folder.Events()
 	if err != nil {
 		return err
 	}
 	tell := func(results.Event) error { return nil }
 	lives, undos := launchers.OpenLives(events), hooks.OpenUndos(events)
-	if !c.dryRun && len(lives)+len(undos) > 0 {
+	if !c.DryRun && len(lives)+len(undos) > 0 {
 		journal, err := folder.OpenJournal()
 		if err != nil {
 			return err
@@ -157,17 +160,17 @@ func (c *cleaning) folder(ctx context.Context, out *cleanedRun, folder *results.
 }
 
 // life does one server.
-func (out *cleanedRun) life(ctx context.Context, c *cleaning, life launchers.OpenLife, tell func(results.Event) error) error {
-	left, err := c.with.Find(ctx, life)
+func (out *Run) life(ctx context.Context, c *Cleaner, life launchers.OpenLife, tell func(results.Event) error) error {
+	left, err := c.With.Find(ctx, life)
 	if err != nil {
 		return err
 	}
 	done := describeLeftover(left)
-	if c.dryRun {
+	if c.DryRun {
 		out.Lives = append(out.Lives, done)
 		return nil
 	}
-	proof, err := c.with.End(ctx, left)
+	proof, err := c.With.End(ctx, left)
 	done.Proof = &proof
 	if err != nil {
 		done.Error = err.Error()
@@ -178,11 +181,11 @@ func (out *cleanedRun) life(ctx context.Context, c *cleaning, life launchers.Ope
 
 // sweep does processes that carry the run's cookie and belong to no server
 // that the journal knows.
-func (out *cleanedRun) sweep(ctx context.Context, c *cleaning, cookie string) {
+func (out *Run) sweep(ctx context.Context, c *Cleaner, cookie string) {
 	if cookie == "" {
 		return
 	}
-	left, err := c.with.FindRun(cookie)
+	left, err := c.With.FindRun(cookie)
 	if err != nil {
 		out.Error = err.Error()
 		return
@@ -192,8 +195,8 @@ func (out *cleanedRun) sweep(ctx context.Context, c *cleaning, cookie string) {
 	if len(done.Processes)+len(done.Strangers) == 0 {
 		return
 	}
-	if !c.dryRun {
-		proof, err := c.with.End(ctx, left)
+	if !c.DryRun {
+		proof, err := c.With.End(ctx, left)
 		done.Proof = &proof
 		if err != nil {
 			done.Error = err.Error()
@@ -203,7 +206,7 @@ func (out *cleanedRun) sweep(ctx context.Context, c *cleaning, cookie string) {
 }
 
 // unlisted are the processes that no server before was found to have.
-func (out *cleanedRun) unlisted(pids []int) []int {
+func (out *Run) unlisted(pids []int) []int {
 	listed := map[int]bool{}
 	for _, l := range out.Lives {
 		for _, pid := range l.Processes {
@@ -219,8 +222,8 @@ func (out *cleanedRun) unlisted(pids []int) []int {
 	return rest
 }
 
-func describeLeftover(left *launchers.Leftover) cleanedLife {
-	done := cleanedLife{
+func describeLeftover(left *launchers.Leftover) Server {
+	done := Server{
 		Life: left.Life, Replica: left.Replica, Processes: []int{}, Containers: []string{}, Strangers: left.Strangers(), Rebooted: left.Rebooted(),
 	}
 	for _, p := range left.Processes() {
@@ -236,41 +239,46 @@ func describeLeftover(left *launchers.Leftover) cleanedLife {
 }
 
 // undo puts back what one hook has changed.
-func (out *cleanedRun) undo(ctx context.Context, c *cleaning, undo hooks.Undo, tell func(results.Event) error) error {
-	done := cleanedUndo{Hook: undo.Name, Argv: undo.Argv}
-	if c.dryRun {
+func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, tell func(results.Event) error) error {
+	done := Undo{Hook: undo.Name, Argv: undo.Argv}
+	if c.DryRun {
 		out.Undos = append(out.Undos, done)
 		return nil
 	}
-	event := c.hooks.PutBack(ctx, undo)
+	event := c.Hooks.PutBack(ctx, undo)
 	done.OK, done.Message = event.Hook.OK, event.Hook.Message
 	out.Undos = append(out.Undos, done)
 	return tell(event)
 }
 
-// endLeftovers ends what earlier runs have left on the box, which the caller
-// has, and tells of it. The error says what is still there: nothing should be
-// measured beside it.
-func endLeftovers(ctx context.Context, e env, box *state.Box, with launchers.Cleaner, dirs ...string) error {
-	c := &cleaning{box: box, with: with, hooks: &hooks.Runner{Environ: e.environ}}
-	runs, err := c.targets(dirs)
+// RemoveAll removes what earlier runs left on this machine, whose lock the
+// caller holds, and notes it on w. The error says what is still there: nothing
+// should be measured beside it.
+func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with launchers.Cleaner, dirs ...string) error {
+	c := &Cleaner{Box: box, With: with, Hooks: &hooks.Runner{Environ: with.Environ}}
+	runs, err := c.Targets(dirs)
 	errs := []error{err}
 	for _, target := range runs {
-		done := c.run(ctx, target)
-		if done.found() {
-			fmt.Fprintf(e.stderr, "bench: an earlier run left something behind: %s\n%s", done.Dir, indented(done.lines()))
+		done := c.Clean(ctx, target)
+		if done.Found() {
+			fmt.Fprintf(w, "bench: an earlier run left something behind: %s\n%s", done.Dir, text.Indent(done.Lines()))
 		}
-		if done.failed() {
+		if done.Failed() {
 			errs = append(errs, fmt.Errorf("an earlier run is not cleaned up: %s; see 'bench clean --dry-run'", done.Dir))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func indented(lines []string) string {
-	var text strings.Builder
-	for _, line := range lines {
-		text.WriteString("  " + line + "\n")
+// Close takes a run out of the register of which nothing is left to remove or to
+// undo; a run that may have left something stays in it.
+func Close(box *state.Box, folder *results.Folder) error {
+	events, err := folder.Events()
+	if err != nil {
+		return err
 	}
-	return text.String()
+	if len(launchers.OpenLives(events)) > 0 || len(hooks.OpenUndos(events)) > 0 {
+		return nil
+	}
+	return box.Forget(folder.Own(""))
 }

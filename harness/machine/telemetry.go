@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"context"
@@ -13,29 +13,19 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// sysfsRootVariable names a folder that stands before /sys and /proc when bench
-// looks for GPUs: for tests, and for replays of a machine that is not at hand.
-const sysfsRootVariable = "BENCH_SYSFS_ROOT"
-
-// gpuOptions say where to look for GPUs.
-func gpuOptions(e env) gpu.Options {
-	root, _ := e.lookup(sysfsRootVariable)
-	return gpu.Options{Root: root}
-}
-
-// telemetry gives harness readings of GPUs and host by package gpu.
-type telemetry struct {
+// Telemetry gives harness readings of GPUs and host by package gpu.
+type Telemetry struct {
 	samplers []gpu.Sampler
 	period   time.Duration // 0: each sampler's own
 	watcher  *gpu.Watcher
 }
 
-// openTelemetry opens what the scenario wants GPUs to be read by, and tells
-// what cannot be known. A sampler that is asked for and does not work is an
+// OpenTelemetry opens the samplers that the scenario asks for, and notes what
+// they cannot read. A sampler that is asked for by name and does not work is an
 // error. The caller closes it.
-func openTelemetry(ctx context.Context, e env, wish scenarios.Telemetry, box gpu.Inventory) (*telemetry, error) {
-	options := gpuOptions(e)
-	t := &telemetry{period: wish.Period, watcher: gpu.NewWatcher(options, box)}
+func (p Process) OpenTelemetry(ctx context.Context, wish scenarios.Telemetry, box gpu.Inventory) (*Telemetry, error) {
+	options := p.GPUOptions()
+	t := &Telemetry{period: wish.Period, watcher: gpu.NewWatcher(options, box)}
 	if wish.Off {
 		return t, nil
 	}
@@ -44,13 +34,17 @@ func openTelemetry(ctx context.Context, e env, wish scenarios.Telemetry, box gpu
 		return nil, errors.Join(fmt.Errorf("telemetry: %w", err), t.watcher.Close())
 	}
 	for _, note := range notes {
-		fmt.Fprintf(e.stderr, "note: %s\n", note)
+		fmt.Fprintf(p.Stderr, "note: %s\n", note)
 	}
 	t.samplers = samplers
 	return t, nil
 }
 
-func (t *telemetry) Close() error {
+// Watcher reads which processes hold memory of the GPUs, and how much.
+func (t *Telemetry) Watcher() *gpu.Watcher { return t.watcher }
+
+// Close ends the reading.
+func (t *Telemetry) Close() error {
 	errs := []error{t.watcher.Close()}
 	for _, s := range t.samplers {
 		errs = append(errs, s.Close())
@@ -59,7 +53,7 @@ func (t *telemetry) Close() error {
 }
 
 // Start begins to read GPUs and host.
-func (t *telemetry) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) harness.Sampling {
+func (t *Telemetry) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) harness.Sampling {
 	s := sampling{&gpu.Recorder{Samplers: t.samplers, Period: t.period, Host: true}}
 	s.recorder.Start(ctx, func(sample gpu.Sample) {
 		emit(sample.At, results.TelemetrySample{GPU: sample.GPU, Host: sample.Host, Gap: sample.Gap})
@@ -68,7 +62,7 @@ func (t *telemetry) Start(ctx context.Context, emit func(time.Time, results.Tele
 }
 
 // Holders are the processes that hold memory of GPUs.
-func (t *telemetry) Holders(ctx context.Context) ([]results.GPUHolder, error) {
+func (t *Telemetry) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 	return t.watcher.Holders(ctx)
 }
 

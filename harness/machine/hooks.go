@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"context"
@@ -11,23 +11,28 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// newHooks runs hooks, checks and notifications of a scenario; dir is where
-// its results lie.
-func newHooks(e env, sc *scenarios.Scenario, box plan.Box, dir string) *hooks.Runner {
+// Hooks runs hooks, checks and notifications of a scenario; dir is the folder
+// of its results.
+func (p Process) Hooks(sc *scenarios.Scenario, box plan.Box, dir string) *hooks.Runner {
 	return &hooks.Runner{
-		Environ: e.environ, Dir: sc.Dir, DiskDir: dir, Redact: launchers.Redactor(sc.Secrets),
-		GPUs: gpuStates{options: gpuOptions(e), box: gpu.Inventory{GPUs: box.Devices}},
+		Environ: p.Environ, Dir: sc.Dir, DiskDir: dir, Redact: launchers.Redactor(sc.Secrets),
+		GPUs: p.GPUStates(gpu.Inventory{GPUs: box.Devices}),
 	}
 }
 
-// gpuStates gives checks one look at the GPUs of the box.
-type gpuStates struct {
-	options gpu.Options
-	box     gpu.Inventory
+// GPUStates gives checks one reading of the GPUs of an inventory.
+func (p Process) GPUStates(inventory gpu.Inventory) hooks.GPUs {
+	return gpuStates{options: p.GPUOptions(), inventory: inventory}
 }
 
+type gpuStates struct {
+	options   gpu.Options
+	inventory gpu.Inventory
+}
+
+// States implements hooks.GPUs.
 func (g gpuStates) States(ctx context.Context) ([]hooks.GPUState, error) {
-	samplers, _, err := gpu.SamplersOf(ctx, g.options, g.box, "auto")
+	samplers, _, err := gpu.SamplersOf(ctx, g.options, g.inventory, "auto")
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +52,7 @@ func (g gpuStates) States(ctx context.Context) ([]hooks.GPUState, error) {
 
 func (g gpuStates) state(r gpu.Reading) hooks.GPUState {
 	state := hooks.GPUState{Device: r.Device, PowerLimitW: r.PowerLimitW}
-	for _, d := range g.box.GPUs {
+	for _, d := range g.inventory.GPUs {
 		if d.ID() != r.Device {
 			continue
 		}

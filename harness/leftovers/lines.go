@@ -1,0 +1,72 @@
+package leftovers
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Lines describe the run for people.
+func (out Run) Lines() []string {
+	var lines []string
+	if out.Skipped != "" {
+		lines = append(lines, "left alone: "+out.Skipped)
+	}
+	for _, l := range out.Lives {
+		lines = append(lines, l.lines()...)
+	}
+	for _, u := range out.Undos {
+		line := fmt.Sprintf("hook %s: %s", u.Hook, strings.Join(u.Argv, " "))
+		if u.Message != "" {
+			line += ": " + u.Message
+		}
+		lines = append(lines, line)
+	}
+	if out.Error != "" {
+		lines = append(lines, "error: "+out.Error)
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "nothing is left")
+	}
+	return lines
+}
+
+func (l Server) lines() []string {
+	name := "processes of the run"
+	if l.Life != "" {
+		name = fmt.Sprintf("server %s replica %d", l.Life, l.Replica)
+	}
+	what := "nothing is left"
+	var parts []string
+	if len(l.Processes) > 0 {
+		parts = append(parts, fmt.Sprintf("pids %s", strings.Trim(fmt.Sprint(l.Processes), "[]")))
+	}
+	if len(l.Containers) > 0 {
+		parts = append(parts, "containers "+strings.Join(l.Containers, " "))
+	}
+	if len(parts) > 0 {
+		what = strings.Join(parts, ", ") + l.fate()
+	} else if l.Rebooted {
+		what += ": the box was started anew since"
+	}
+	lines := []string{name + ": " + what}
+	for _, s := range l.Strangers {
+		lines = append(lines, fmt.Sprintf("  left alone: pid %d: %s", s.PID, s.Why))
+	}
+	if l.Proof != nil && len(l.Proof.ShmRemoved) > 0 {
+		lines = append(lines, fmt.Sprintf("  removed from /dev/shm: %s", strings.Join(l.Proof.ShmRemoved, " ")))
+	}
+	if l.Error != "" {
+		lines = append(lines, "  error: "+l.Error)
+	}
+	return lines
+}
+
+func (l Server) fate() string {
+	switch {
+	case l.Proof == nil:
+		return " still there"
+	case !l.Proof.PIDsGone:
+		return " not ended"
+	}
+	return fmt.Sprintf(" ended in %.1f s", l.Proof.StopS)
+}

@@ -1,0 +1,95 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/state"
+)
+
+// sysfsRootVariable names a folder that stands before /sys and /proc when bench
+// looks for GPUs: for tests, and for replays of a machine that is not at hand.
+const sysfsRootVariable = "BENCH_SYSFS_ROOT"
+
+// Process is what this process was given by whoever started it.
+type Process struct {
+	Stderr  io.Writer // notes and warnings
+	Lookup  func(name string) (string, bool)
+	Environ []string // the variables that Lookup finds, as NAME=value
+	Self    string   // path of this program
+	Version string   // of this program
+}
+
+// GPUOptions say where to look for GPUs.
+func (p Process) GPUOptions() gpu.Options {
+	root, _ := p.Lookup(sysfsRootVariable)
+	return gpu.Options{Root: root}
+}
+
+// Visibility are the variables of this process that say which GPUs a server
+// sees that inherits them.
+func (p Process) Visibility() map[string]string {
+	found := map[string]string{}
+	for _, name := range gpu.VisibilityVariables() {
+		if value, ok := p.Lookup(name); ok {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// BoxOf is the whole of this machine, for plans.
+func BoxOf(inventory gpu.Inventory, self string) plan.Box {
+	vendor := inventory.Vendor()
+	return plan.Box{Self: self, Vendor: vendor, GPUs: inventory.Count(), Devices: inventory.Of(vendor)}
+}
+
+// OpenState opens what bench remembers of this machine for this user.
+func (p Process) OpenState() (*state.Box, error) {
+	root, err := p.StateRoot()
+	if err != nil {
+		return nil, err
+	}
+	return state.Open(root)
+}
+
+// StateRoot is the folder for state of this user.
+func (p Process) StateRoot() (string, error) {
+	if dir, _ := p.Lookup("BENCH_STATE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir, _ := p.Lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "bench"), nil
+	}
+	if home, _ := p.Lookup("HOME"); home != "" {
+		return filepath.Join(home, ".local", "state", "bench"), nil
+	}
+	return "", errors.New("no folder to remember runs of this machine in: set HOME or BENCH_STATE_DIR")
+}
+
+// JobStateRoot is the folder for state of a scheduler's jobs: on the node
+// itself, since locks need not work on a shared home, and kept over a reboot as
+// the files are that it lists.
+func (p Process) JobStateRoot() (string, error) {
+	if dir, _ := p.Lookup("BENCH_STATE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	root := fmt.Sprintf("/var/tmp/bench-%d", os.Getuid())
+	var info unix.Stat_t
+	switch err := unix.Lstat(root, &info); {
+	case errors.Is(err, unix.ENOENT):
+		return root, nil
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", root, err)
+	case info.Mode&unix.S_IFMT != unix.S_IFDIR || info.Mode&0o077 != 0 || int(info.Uid) != os.Getuid():
+		return "", fmt.Errorf("%s is not a folder of this user alone; remove it, or set BENCH_STATE_DIR", root)
+	}
+	return root, nil
+}

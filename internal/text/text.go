@@ -1,0 +1,83 @@
+// Package text words numbers for people.
+//
+// Numbers and strings go in, text comes out. It formats only: it decides
+// nothing and knows no unit beyond bytes and percent.
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Count is "1 step", "2 steps".
+func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, Plural(n, noun)) }
+
+// Plural is noun, with an s unless n is 1.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// Gibibytes is a number of bytes in GiB with one decimal, without its unit; a
+// dash where it is not known.
+func Gibibytes(bytes *int64) string {
+	if bytes == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(*bytes)/(1<<30), 'f', 1, 64)
+}
+
+// Percent is a share as a whole percentage, "42 %"; a dash where it is not
+// known.
+func Percent(share *float64) string {
+	if share == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*share*100, 'f', 0, 64) + " %"
+}
+
+// ParsePercent reads a percentage above 0, as "2%" or "2 %", as a share.
+func ParsePercent(s string) (share float64, err error) {
+	digits, found := strings.CutSuffix(strings.ReplaceAll(s, " ", ""), "%")
+	percent, err := strconv.ParseFloat(digits, 64)
+	if !found || err != nil || !(percent > 0) || percent > 1e9 {
+		return 0, fmt.Errorf("%q: want a percentage above 0, such as 2%%", s)
+	}
+	return percent / 100, nil
+}
+
+// Number is a value in a unit with so many decimals; a dash where it is not
+// known.
+func Number(value *float64, unit float64, decimals int) string {
+	if value == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*value/unit, 'f', decimals, 64)
+}
+
+// OrDash is s, or a dash where it is empty.
+func OrDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// Indent puts lines below each other, each with two spaces before it and a
+// newline after it.
+func Indent(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("  " + line + "\n")
+	}
+	return b.String()
+}
+
+// LastLine is the last line of s that is not blank, trimmed.
+func LastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
