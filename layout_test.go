@@ -73,7 +73,6 @@ var rules = map[string]rule{
 	"internal/slurmtest":     {},
 	"internal/studies":       {},
 	"internal/sleep":         {never: append([]string{"os"}, noSystem...)},
-	"internal/text":          {never: pure},
 }
 
 // onlyUser names modules that exactly one package may import, so that moving

@@ -1,3 +1,5 @@
-// Package text formats what messages say: shortened quotes, numbers with
-// units. It takes values and gives strings; it reads and writes nothing.
+// Package text words numbers for people and shortens text.
+//
+// Numbers and strings go in, text comes out. It formats only: it decides
+// nothing and knows no unit beyond bytes and percent.
 package text
