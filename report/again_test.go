@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -99,7 +100,7 @@ func TestPlural(t *testing.T) {
 		{1, "search", "1 search"},
 		{2, "search", "2 searches"},
 	} {
-		if got := Plural(tt.n, tt.thing); got != tt.want {
+		if got := text.Count(tt.n, tt.thing); got != tt.want {
 			t.Errorf("Plural(%d, %q) = %q, want %q", tt.n, tt.thing, got, tt.want)
 		}
 	}

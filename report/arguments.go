@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -21,7 +22,7 @@ type change struct {
 const unset = "unset"
 
 func (c change) String() string {
-	return clean(c.What) + ": " + clean(c.From) + " against " + clean(c.To)
+	return text.Clean(c.What) + ": " + text.Clean(c.From) + " against " + text.Clean(c.To)
 }
 
 // recipe is how a server was started, less what differs between any two
@@ -149,7 +150,7 @@ func (a recipe) changes(b recipe) []change {
 func mapChanges(what string, a, b map[string]string) []change {
 	names := slices.Sorted(maps.Keys(a))
 	for _, name := range slices.Sorted(maps.Keys(b)) {
-		names = appendNew(names, name)
+		names = text.AppendNew(names, name)
 	}
 	var all []change
 	for _, name := range names {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -14,7 +15,7 @@ func printChanges(p *printer, r *results.Result) {
 	if len(r.Changes) > 0 {
 		p.section("Changed since the run began")
 		for _, change := range r.Changes {
-			p.wrapped("  ", clean(change))
+			p.wrapped("  ", text.Clean(change))
 		}
 	}
 	var failed []string
@@ -33,7 +34,7 @@ func printChanges(p *printer, r *results.Result) {
 }
 
 func hookText(h results.HookRecord) string {
-	return fmt.Sprintf("%s %s, %s: %s (after %.1f s)", clean(h.When), clean(h.Level), clean(h.Name), clean(h.Message), h.TookS)
+	return fmt.Sprintf("%s %s, %s: %s (after %.1f s)", text.Clean(h.When), text.Clean(h.Level), text.Clean(h.Name), text.Clean(h.Message), h.TookS)
 }
 
 // printCache prints the state of the prefix cache.
@@ -46,9 +47,9 @@ func printCache(p *printer, c *results.CacheState) {
 }
 
 func cacheText(c *results.CacheState) string {
-	parts := []string{"asked " + clean(c.Asked)}
+	parts := []string{"asked " + text.Clean(c.Asked)}
 	if len(c.How) > 0 {
-		parts = append(parts, "by "+clean(strings.Join(c.How, ", ")))
+		parts = append(parts, "by "+text.Clean(strings.Join(c.How, ", ")))
 	}
 	if c.Hits != nil && c.Queries != nil {
 		hits := fmt.Sprintf("%.0f of %.0f tokens found", *c.Hits, *c.Queries)
@@ -61,9 +62,9 @@ func cacheText(c *results.CacheState) string {
 	case c.Verified == nil:
 		parts = append(parts, "cannot be verified")
 	case *c.Verified:
-		parts = append(parts, "verified by "+clean(c.VerifiedHow))
+		parts = append(parts, "verified by "+text.Clean(c.VerifiedHow))
 	default:
-		parts = append(parts, "NOT as asked, by "+clean(c.VerifiedHow))
+		parts = append(parts, "NOT as asked, by "+text.Clean(c.VerifiedHow))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -75,7 +76,7 @@ func printStartup(p *printer, s *results.Startup) {
 	}
 	var parts []string
 	for _, phase := range s.Phases {
-		parts = append(parts, fmt.Sprintf("%s %.1f s", clean(phase.Name), phase.Seconds))
+		parts = append(parts, fmt.Sprintf("%s %.1f s", text.Clean(phase.Name), phase.Seconds))
 	}
 	add := func(known bool, format string, args ...any) {
 		if known {
@@ -101,8 +102,8 @@ func startNotes(run *results.Run) []string {
 			continue
 		}
 		told = append(told, r.Step.Variant)
-		if text := startText(r.Servers[0]); text != "" {
-			lines = append(lines, clean(r.Step.Variant)+": "+text)
+		if txt := startText(r.Servers[0]); txt != "" {
+			lines = append(lines, text.Clean(r.Step.Variant)+": "+txt)
 		}
 	}
 	return lines

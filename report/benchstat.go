@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -96,7 +97,7 @@ func word(s string) string {
 			return '_'
 		}
 		return r
-	}, clean(s))
+	}, text.Clean(s))
 	if s == "" {
 		return "none"
 	}

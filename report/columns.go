@@ -188,30 +188,3 @@ func (c column) thin(cell metrics.Cell) bool {
 	}
 	return false
 }
-
-// decimals is how many a column needs for its largest value to show at least
-// three digits.
-func decimals(largest float64) int {
-	const most = 6
-	switch {
-	case largest <= 0:
-		return 2
-	case largest < 1:
-		return min(most, 2-int(math.Floor(math.Log10(largest))))
-	case largest < 100:
-		return 2
-	case largest < 10_000:
-		return 1
-	}
-	return 0
-}
-
-func formatNumber(v *float64, decimals int) string {
-	if v == nil || math.IsNaN(*v) {
-		return missing
-	}
-	return strconv.FormatFloat(*v, 'f', decimals, 64)
-}
-
-// missing stands where nothing was measured.
-const missing = "-"

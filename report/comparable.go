@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -52,13 +53,13 @@ func promptHashes(c metrics.Cell) []string {
 	var hashes []string
 	for _, r := range c.Counted {
 		if r.Asked.DatasetSHA256 != "" {
-			hashes = appendNew(hashes, r.Asked.DatasetSHA256)
+			hashes = text.AppendNew(hashes, r.Asked.DatasetSHA256)
 		}
 	}
 	return hashes
 }
 
-func short(hash string) string { return clean(hash[:min(12, len(hash))]) }
+func short(hash string) string { return text.Clean(hash[:min(12, len(hash))]) }
 
 // loadSetting is a setting of the load: how a comparison calls it, its key in
 // results.Origin.Told, and its value.
@@ -119,12 +120,12 @@ func textOf[T any](v *T) string {
 // sideNotes say what weakens a comparison without forbidding it.
 func sideNotes(c metrics.Cell) []string {
 	var notes []string
-	name := clean(c.Variant)
+	name := text.Clean(c.Variant)
 	if len(c.Counted) == 0 {
 		return nil
 	}
 	if left := len(c.Steps) - len(c.Counted); left > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, Plural(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
+		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, text.Count(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
 	}
 	if c.Counted[0].Verdict == results.Suspect {
 		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)", suspectMark, name, strings.Join(doubtCodes(c), ", ")))
@@ -170,25 +171,25 @@ func uncounted(c metrics.Cell) []string {
 // verbatim says how a step ended: its verdict, the class and words of its
 // failure, and the line of the server's log that looks like the cause.
 func verbatim(r *results.Result) string {
-	text := string(r.Verdict)
+	txt := string(r.Verdict)
 	if r.Failure == nil {
 		if doubts := metrics.Doubts(r); len(doubts) > 0 {
-			text += ": " + clean(doubts[0].Message)
+			txt += ": " + text.Clean(doubts[0].Message)
 		}
-		return text
+		return txt
 	}
-	text += ": " + string(r.Failure.Class) + ": " + clean(r.Failure.Message)
-	if line := telling(r.Failure.LogTail); line != "" && !strings.Contains(text, line) {
-		text += " | " + line
+	txt += ": " + string(r.Failure.Class) + ": " + text.Clean(r.Failure.Message)
+	if line := telling(r.Failure.LogTail); line != "" && !strings.Contains(txt, line) {
+		txt += " | " + line
 	}
-	return text
+	return txt
 }
 
 // telling is the last line of a log that names an error, else the last one.
 func telling(lines []string) string {
 	last := ""
-	for _, text := range slices.Backward(lines) {
-		line := clean(text)
+	for _, txt := range slices.Backward(lines) {
+		line := text.Clean(txt)
 		lower := strings.ToLower(line)
 		if strings.Contains(lower, "error") || strings.Contains(lower, "exception") {
 			return line
@@ -204,7 +205,7 @@ func doubtCodes(c metrics.Cell) []string {
 	var codes []string
 	for _, r := range c.Counted {
 		for _, w := range metrics.Doubts(r) {
-			codes = appendNew(codes, string(w.Code))
+			codes = text.AppendNew(codes, string(w.Code))
 		}
 	}
 	return codes

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -34,7 +35,7 @@ func compare(run *results.Run) Table {
 	}
 	for i, cell := range cells {
 		r := Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point}
-		r.Cells = append(r.Cells, Cell{Text: variantName(cell)}, Cell{Text: clean(cell.Point)}, Cell{Text: requests(cell)})
+		r.Cells = append(r.Cells, Cell{Text: variantName(cell)}, Cell{Text: text.Clean(cell.Point)}, Cell{Text: requests(cell)})
 		if repeated {
 			r.Cells = append(r.Cells, Cell{Text: repeats(cell)})
 		}
@@ -86,7 +87,7 @@ func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []s
 	}
 	for _, c := range cells {
 		if e := extrapolationOf(c); e != nil {
-			lines = appendNew(lines, clean(c.Variant)+": "+extrapolatedText(*e))
+			lines = text.AppendNew(lines, text.Clean(c.Variant)+": "+extrapolatedText(*e))
 		}
 	}
 	return lines
@@ -97,7 +98,7 @@ func unrankedLegend(cells []metrics.Cell) []string {
 	var lines []string
 	for _, c := range cells {
 		if c.Again {
-			lines = appendNew(lines, clean(c.Variant)+": the baseline once more, for the null test; never called best")
+			lines = text.AppendNew(lines, text.Clean(c.Variant)+": the baseline once more, for the null test; never called best")
 		}
 	}
 	return lines
@@ -162,9 +163,9 @@ func isSimulated(c metrics.Cell) bool {
 
 func variantName(c metrics.Cell) string {
 	if isSimulated(c) {
-		return clean(c.Variant) + simulated
+		return text.Clean(c.Variant) + simulated
 	}
-	return clean(c.Variant)
+	return text.Clean(c.Variant)
 }
 
 // requests counts over the steps of a cell, failed ones included.

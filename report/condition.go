@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 )
 
@@ -58,7 +59,7 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 			for i := range v.sets {
 				checked++
 				if f := condition.check(&v.sets[i]); f != nil {
-					f.Condition, f.Where = condition.Text, clean(c.Sides[v.Side].Name+", "+v.sets[i].Candidate.Variant+", "+v.sets[i].Point)
+					f.Condition, f.Where = condition.Text, text.Clean(c.Sides[v.Side].Name+", "+v.sets[i].Candidate.Variant+", "+v.sets[i].Point)
 					all = append(all, *f)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -50,7 +51,7 @@ func compareCosts(run *results.Run) Table {
 	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
 	for i, cell := range cells {
 		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []Cell{
-			{Text: variantName(cell)}, {Text: clean(cell.Point)}, {Text: paidGPUs(cell)},
+			{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: paidGPUs(cell)},
 		}})
 	}
 	currency, marks := currencyOf(cells...), ""
@@ -108,12 +109,12 @@ func costNotes(run *results.Run) []string {
 	of := make(map[string][]string)
 	for _, s := range run.Steps {
 		if r := s.Result; r.Cost != nil && r.Cost.Reason != "" && (r.Figures != nil || len(r.LlamaBench) > 0) {
-			lines = appendNew(lines, r.Cost.Reason)
+			lines = text.AppendNew(lines, r.Cost.Reason)
 			of[r.Cost.Reason] = append(of[r.Cost.Reason], r.Step.ID)
 		}
 	}
 	for i, why := range lines {
-		lines[i] = fmt.Sprintf("no cost of %s: %s", few(of[why]), clean(why))
+		lines[i] = fmt.Sprintf("no cost of %s: %s", text.Few(of[why]), text.Clean(why))
 	}
 	return lines
 }
@@ -144,17 +145,17 @@ func printCost(p *printer, c *results.Cost) {
 	p.section("Cost")
 	price := priceWords(c.Price)
 	if c.Reason != "" && c.Total == nil {
-		p.wrapped("  ", fmt.Sprintf("at %s: not known: %s", price, clean(c.Reason)))
+		p.wrapped("  ", fmt.Sprintf("at %s: not known: %s", price, text.Clean(c.Reason)))
 		return
 	}
 	var parts []string
 	if c.GPUHours != nil {
-		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", Plural(*c.GPUs, "GPU"), exactly(c.GPUHours), clean(c.GPUsFrom)))
+		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", text.Count(*c.GPUs, "GPU"), exactly(c.GPUHours), text.Clean(c.GPUsFrom)))
 	}
 	if c.EnergyKWh != nil {
 		parts = append(parts, fmt.Sprintf("%s kWh by the GPUs, idle power included, host not", exactly(c.EnergyKWh)))
 	}
-	p.wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total), clean(c.Price.Currency)))
+	p.wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total), text.Clean(c.Price.Currency)))
 	p.wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request", exactly(c.PerMillionOutput), exactly(c.PerMillionTotal), exactly(c.PerRequest)))
 }
 
@@ -178,7 +179,7 @@ func costFields(run *results.Run) []csvField {
 		return field(name, func(c *results.Cost) string { return exact(of(c)) })
 	}
 	return []csvField{
-		field("cost_currency", func(c *results.Cost) string { return clean(c.Price.Currency) }),
+		field("cost_currency", func(c *results.Cost) string { return text.Clean(c.Price.Currency) }),
 		number("price_per_gpu_hour", func(c *results.Cost) *float64 { return c.Price.PerGPUHour }),
 		number("price_per_kwh", func(c *results.Cost) *float64 { return c.Price.PerKWh }),
 		field("cost_gpus", func(c *results.Cost) string {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -44,22 +45,22 @@ type csvField struct {
 
 func csvFields(run *results.Run) []csvField {
 	fields := []csvField{
-		ofStep("scenario", func(r *results.Result) string { return clean(r.Scenario) }),
-		ofStep("run_id", func(r *results.Result) string { return clean(r.Run) }),
-		ofStep("step", func(r *results.Result) string { return clean(r.Step.ID) }),
-		ofStep("variant", func(r *results.Result) string { return clean(r.Step.Variant) }),
-		ofStep("point", func(r *results.Result) string { return clean(r.Step.Point) }),
+		ofStep("scenario", func(r *results.Result) string { return text.Clean(r.Scenario) }),
+		ofStep("run_id", func(r *results.Result) string { return text.Clean(r.Run) }),
+		ofStep("step", func(r *results.Result) string { return text.Clean(r.Step.ID) }),
+		ofStep("variant", func(r *results.Result) string { return text.Clean(r.Step.Variant) }),
+		ofStep("point", func(r *results.Result) string { return text.Clean(r.Step.Point) }),
 		ofStep("repeat", func(r *results.Result) string { return strconv.Itoa(r.Step.Repeat) }),
 		ofStep("attempt", func(r *results.Result) string { return strconv.Itoa(r.Step.Attempt) }),
 		ofStep("verdict", func(r *results.Result) string { return string(r.Verdict) }),
 		ofPart("failure_class", failureOf, func(f *results.Failure) string { return string(f.Class) }),
-		ofPart("failure_message", failureOf, func(f *results.Failure) string { return clean(f.Message) }),
+		ofPart("failure_message", failureOf, func(f *results.Failure) string { return text.Clean(f.Message) }),
 		ofStep("warnings", warningCodes),
 		ofStep("simulated", func(r *results.Result) string { return strconv.FormatBool(r.Simulated) }),
 	}
 	fields = append(fields, extrapolationFields(run)...)
 	for _, name := range paramNames(run) {
-		fields = append(fields, ofStep("param."+name, func(r *results.Result) string { return clean(r.Params[name]) }))
+		fields = append(fields, ofStep("param."+name, func(r *results.Result) string { return text.Clean(r.Params[name]) }))
 	}
 	fields = append(fields,
 		ofFigures("asked", func(f *results.Figures) string { return strconv.Itoa(f.Asked) }),
@@ -170,18 +171,4 @@ func percentilesOf(run *results.Run) []float64 {
 	}
 	slices.SortFunc(all, cmp.Compare[float64])
 	return slices.Compact(all)
-}
-
-func exact(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'g', -1, 64)
-}
-
-func exactInt(v *int64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatInt(*v, 10)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -130,7 +131,7 @@ func gather(all []delta, variant string, changes []change) []delta {
 			at = len(all)
 			all = append(all, delta{change: c, Variants: []string{}})
 		}
-		all[at].Variants = appendNew(all[at].Variants, variant)
+		all[at].Variants = text.AppendNew(all[at].Variants, variant)
 	}
 	return all
 }
@@ -140,7 +141,7 @@ func gather(all []delta, variant string, changes []change) []delta {
 func things(all []delta) int {
 	var names []string
 	for _, d := range all {
-		names = appendNew(names, d.What)
+		names = text.AppendNew(names, d.What)
 	}
 	return len(names)
 }

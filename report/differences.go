@@ -3,10 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -47,7 +47,7 @@ func baselineOf(run *results.Run) string {
 func variantsOf(run *results.Run) []string {
 	names := slices.Clone(run.Manifest.Variants)
 	for _, s := range run.Steps {
-		names = appendNew(names, s.Result.Step.Variant)
+		names = text.AppendNew(names, s.Result.Step.Variant)
 	}
 	return names
 }
@@ -130,7 +130,7 @@ func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule m
 	s := set{never: kindDiffers(baseline, candidate), Pair: metrics.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}}
 	for _, c := range []metrics.Cell{baseline, candidate} {
 		if len(c.Counted) == 0 {
-			s.failed = append(s.failed, fmt.Sprintf("%s has no figures: %s", clean(c.Variant), strings.Join(uncounted(c), "; ")))
+			s.failed = append(s.failed, fmt.Sprintf("%s has no figures: %s", text.Clean(c.Variant), strings.Join(uncounted(c), "; ")))
 		}
 	}
 	if s.never != "" || len(s.failed) > 0 {
@@ -140,8 +140,8 @@ func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule m
 	s.Remarks(figures, driftAlpha)
 	s.notes = append(sideNotes(baseline), sideNotes(candidate)...)
 	if metrics.OnOtherNodes(baseline, candidate) {
-		s.notes = append(s.notes, fmt.Sprintf("%s ran on %s and %s on %s: a difference may be that of the nodes", clean(baseline.Variant), strings.Join(cleaned(metrics.NodesOf(baseline)), ", "),
-			clean(candidate.Variant), strings.Join(cleaned(metrics.NodesOf(candidate)), ", ")))
+		s.notes = append(s.notes, fmt.Sprintf("%s ran on %s and %s on %s: a difference may be that of the nodes", text.Clean(baseline.Variant), strings.Join(text.CleanAll(metrics.NodesOf(baseline)), ", "),
+			text.Clean(candidate.Variant), strings.Join(text.CleanAll(metrics.NodesOf(candidate)), ", ")))
 	}
 	return s
 }
@@ -155,21 +155,19 @@ func pairParts(run *results.Run) []Piece {
 	figures := metrics.FiguresFor(stepResults(run))
 	parts := []Piece{{Title: "Differences", Intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
 	for _, s := range all {
-		parts = append(parts, s.part(figures, clean(s.Baseline.Variant), clean(s.Candidate.Variant)))
+		parts = append(parts, s.part(figures, text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)))
 	}
 	return append(parts, nodeParts(run)...)
 }
 
 func ruleText(rule metrics.Rule, baseline string) string {
 	return fmt.Sprintf("Against %s. n counts server lives: steps of one life are averaged first. Intervals of the change: %s %% (Welch). Verdicts: Holm's correction over the figures of a pair at a point; "+
-		"no difference: the interval lies within ±%s %%.", clean(baseline), plainPercent(rule.Confidence), plainPercent(rule.Margin))
+		"no difference: the interval lies within ±%s %%.", text.Clean(baseline), plainPercent(rule.Confidence), plainPercent(rule.Margin))
 }
-
-func plainPercent(share float64) string { return fmt.Sprintf("%g", math.Round(share*1e6)/1e4) }
 
 // part draws one comparison. The names are those of the sides.
 func (s *set) part(figures []metrics.Figure, baseline, candidate string) Piece {
-	p := Piece{Title: clean(s.Point) + ": " + candidate + " against " + baseline, Below: true}
+	p := Piece{Title: text.Clean(s.Point) + ": " + candidate + " against " + baseline, Below: true}
 	if s.never != "" {
 		p.Intro = append(p.Intro, "not comparable: "+s.never)
 	}
@@ -179,10 +177,10 @@ func (s *set) part(figures []metrics.Figure, baseline, candidate string) Piece {
 	}
 	p.Notes = slices.Clone(s.notes)
 	for _, line := range s.Outliers {
-		p.Notes = append(p.Notes, "outlier, counted all the same: "+clean(line))
+		p.Notes = append(p.Notes, "outlier, counted all the same: "+text.Clean(line))
 	}
 	for _, line := range s.Drifts {
-		p.Notes = append(p.Notes, "drift: "+clean(line))
+		p.Notes = append(p.Notes, "drift: "+text.Clean(line))
 	}
 	p.Table = s.table(figures, baseline, candidate)
 	return p
@@ -269,14 +267,6 @@ func meanText(s metrics.ArmSummary, f metrics.Figure, mark string) string {
 	return text
 }
 
-func digitsFor(v float64) int {
-	const small = 4
-	if digits := decimals(math.Abs(v)); math.Abs(v) >= 1 || digits > small {
-		return digits
-	}
-	return small
-}
-
 func changeText(share *float64) string {
 	if share == nil {
 		return missing
@@ -301,11 +291,11 @@ func verdictText(d metrics.Difference) string {
 	case d.Delta == nil:
 		return "cannot tell: the baseline is 0"
 	case d.Low == nil:
-		return fmt.Sprintf("cannot tell: at least %s needed", Plural(d.MoreRepeats, "more repeat"))
+		return fmt.Sprintf("cannot tell: at least %s needed", text.Count(d.MoreRepeats, "more repeat"))
 	case d.MoreRepeats >= metrics.MaxRepeats:
 		return "cannot tell: the spread is too wide for any number of repeats"
 	}
-	return fmt.Sprintf("cannot tell: %s would tell", Plural(d.MoreRepeats, "more repeat"))
+	return fmt.Sprintf("cannot tell: %s would tell", text.Count(d.MoreRepeats, "more repeat"))
 }
 
 // shortTell is verdictText for narrow terminals: "+4" are repeats.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -39,7 +40,7 @@ func DifferencesCSV(w io.Writer, run *results.Run) error {
 // records are the rows of one comparison. One without figures has a row that
 // says why.
 func (s *set) records() [][]string {
-	names := []string{clean(s.Point), clean(s.Baseline.Variant), clean(s.Candidate.Variant)}
+	names := []string{text.Clean(s.Point), text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)}
 	marks := []string{
 		strconv.FormatBool(isSimulated(s.Baseline) || isSimulated(s.Candidate)),
 		strconv.FormatBool(extrapolationOf(s.Baseline) != nil || extrapolationOf(s.Candidate) != nil),
@@ -77,10 +78,10 @@ func (s *set) remarks() string {
 	}
 	all = append(all, s.notes...)
 	for _, line := range s.Outliers {
-		all = append(all, "outlier: "+clean(line))
+		all = append(all, "outlier: "+text.Clean(line))
 	}
 	for _, line := range s.Drifts {
-		all = append(all, "drift: "+clean(line))
+		all = append(all, "drift: "+text.Clean(line))
 	}
 	return strings.Join(all, "; ")
 }

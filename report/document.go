@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -69,13 +70,13 @@ func NewDocument(run *results.Run) *Document {
 	}
 	facts := machineFacts(run)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
-		if value := clean(facts[name]); value != "" {
-			d.Machine = append(d.Machine, Fact{clean(name), value})
+		if value := text.Clean(facts[name]); value != "" {
+			d.Machine = append(d.Machine, Fact{text.Clean(name), value})
 		}
 	}
 	for _, g := range collectFailures(run) {
 		group := FailureGroup{
-			Verdict: g.verdict, Message: clean(g.failure.Message), Steps: g.steps, Log: g.log, Tail: tail(g.failure.LogTail, tailLines),
+			Verdict: g.verdict, Message: text.Clean(g.failure.Message), Steps: g.steps, Log: g.log, Tail: text.Tail(g.failure.LogTail, tailLines),
 		}
 		if g.classText() != "" {
 			group.Class = string(g.failure.Class)
@@ -85,12 +86,12 @@ func NewDocument(run *results.Run) *Document {
 	for _, g := range collectWarnings(run) {
 		group := DoubtGroup{Code: string(g.code), Count: g.steps}
 		for _, m := range g.messages {
-			group.Messages = append(group.Messages, Doubt{clean(m.text), m.steps})
+			group.Messages = append(group.Messages, Doubt{text.Clean(m.text), m.steps})
 		}
 		d.Doubts = append(d.Doubts, group)
 	}
 	for _, problem := range run.Problems {
-		d.Problems = append(d.Problems, clean(problem))
+		d.Problems = append(d.Problems, text.Clean(problem))
 	}
 	return d
 }
@@ -101,10 +102,6 @@ func StepText(run *results.Run, id string) (string, error) {
 	err := Step(&out, run, id)
 	return out.String(), err
 }
-
-// Clean makes text that others wrote fit for one line: without escape
-// sequences and control characters.
-func Clean(s string) string { return clean(s) }
 
 // stepTable has the columns of the comparison and of the table of GPUs, for
 // each step by itself. Nothing is best in it: one step proves nothing.
@@ -119,9 +116,9 @@ func stepTable(run *results.Run) Table {
 	for i := range run.Steps {
 		r := run.Steps[i].Result
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
-			{Text: clean(r.Step.ID)},
+			{Text: text.Clean(r.Step.ID)},
 			{Text: variantName(cells[i])},
-			{Text: clean(r.Step.Point)},
+			{Text: text.Clean(r.Step.Point)},
 			{Text: fmt.Sprint(r.Step.Repeat)},
 			{Text: verdictName(&run.Steps[i])},
 			{Text: requests(cells[i])},

@@ -2,13 +2,12 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -73,7 +72,7 @@ func logOf(run *results.Run, r *results.Result) string {
 	if life == "" {
 		return ""
 	}
-	name := path.Join("lives", clean(life), results.ServerLogName(replica))
+	name := path.Join("lives", text.Clean(life), results.ServerLogName(replica))
 	if _, err := os.Stat(filepath.Join(run.Dir, filepath.FromSlash(name)+".zst")); err == nil { // its life has ended
 		name += ".zst"
 	}
@@ -153,32 +152,4 @@ func (d *doubts) add(text, step string) {
 		d.messages = append(d.messages, message{text: text})
 	}
 	d.messages[at].steps = append(d.messages[at].steps, step)
-}
-
-// few lists the first of many names.
-func few(names []string) string {
-	const shown = 4
-	cleaned := make([]string, 0, shown)
-	for _, n := range names[:min(len(names), shown)] {
-		cleaned = append(cleaned, clean(n))
-	}
-	text := strings.Join(cleaned, ", ")
-	if more := len(names) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// Plural counts things: "1 step", "2 steps", "2 server lives", "2 searches".
-func Plural(n int, thing string) string {
-	many := thing + "s"
-	if stem, ok := strings.CutSuffix(thing, "life"); ok {
-		many = stem + "lives"
-	} else if strings.HasSuffix(thing, "ch") {
-		many = thing + "es"
-	}
-	if n == 1 {
-		many = thing
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

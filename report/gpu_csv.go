@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -74,7 +75,7 @@ func throttleCodes(shares map[string]float64) string {
 	var codes []string
 	for _, reason := range slices.Sorted(maps.Keys(shares)) {
 		if shares[reason] > 0 {
-			codes = append(codes, clean(reason))
+			codes = append(codes, text.Clean(reason))
 		}
 	}
 	return strings.Join(codes, ";")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -16,7 +17,7 @@ func printGPUs(p *printer, t *results.Telemetry) {
 	p.section("GPUs and host")
 	for i := range t.GPUs {
 		g := &t.GPUs[i]
-		p.wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, clean(cmp.Or(g.Name, g.Device)), strings.Join(gpuParts(g), "; ")))
+		p.wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, text.Clean(cmp.Or(g.Name, g.Device)), strings.Join(gpuParts(g), "; ")))
 	}
 	if t.Sum != nil && len(t.GPUs) > 1 {
 		p.wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
@@ -31,7 +32,7 @@ func printGPUs(p *printer, t *results.Telemetry) {
 		p.wrapped("  ", line)
 	}
 	for _, note := range t.Notes {
-		p.wrapped("  ", "note: "+clean(note))
+		p.wrapped("  ", "note: "+text.Clean(note))
 	}
 }
 
@@ -52,7 +53,7 @@ func gpuParts(g *results.GPUFigures) []string {
 	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", formatNumber(w.PowerMeanW, 1), formatNumber(w.PowerMedianW, 1),
 		formatNumber(w.PowerMaxW, 1), formatNumber(g.IdleW, 1), formatNumber(g.PowerLimitW, 0))
 	add(w.EnergyJ != nil, "energy %s J, above idle %s J", formatNumber(w.EnergyJ, 1), formatNumber(w.AboveIdleJ, 1))
-	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", clean(w.NoEnergy))
+	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", text.Clean(w.NoEnergy))
 	add(w.CounterJ != nil, "by its counter %s J", formatNumber(w.CounterJ, 1))
 	add(w.BusyMean != nil, "busy %s %%", shareText(w.BusyMean))
 	add(w.CoreHzMean != nil, "core %s MHz (least %s)", megahertz(w.CoreHzMean), megahertz(w.CoreHzMin))
@@ -78,7 +79,7 @@ func samplingText(t *results.Telemetry) string {
 		return ""
 	}
 	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest time without one %s s",
-		cmp.Or(clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps, formatNumber(t.LongestGapS, 2))
+		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps, formatNumber(t.LongestGapS, 2))
 	if t.PeriodS != nil {
 		text += fmt.Sprintf(", every %s s asked", formatNumber(t.PeriodS, 2))
 	}
@@ -120,7 +121,7 @@ func memoryUsage(r *results.Result) []byte {
 	var before, after strings.Builder
 	told := false
 	for _, g := range r.Telemetry.GPUs {
-		names = appendNew(names, clean(cmp.Or(g.Name, g.Device)))
+		names = text.AppendNew(names, text.Clean(cmp.Or(g.Name, g.Device)))
 		told = told || g.VRAMLoaded != nil || g.VRAMEnd != nil
 		fmt.Fprintf(&before, "%s %s\n", mib(g.VRAMLoaded), mib(g.VRAMBytes))
 		fmt.Fprintf(&after, "%s %s\n", mib(g.VRAMEnd), mib(g.VRAMBytes))

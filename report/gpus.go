@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -104,7 +105,7 @@ func throttleText(shares map[string]float64) string {
 	var parts []string
 	for _, reason := range reasons {
 		if shares[reason] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s %%", clean(reason), strconv.FormatFloat(100*shares[reason], 'f', 1, 64)))
+			parts = append(parts, fmt.Sprintf("%s %s %%", text.Clean(reason), strconv.FormatFloat(100*shares[reason], 'f', 1, 64)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -122,7 +123,7 @@ func compareGPUs(run *results.Run) Table {
 	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
 	for i, cell := range cells {
 		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []Cell{
-			{Text: variantName(cell)}, {Text: clean(cell.Point)}, {Text: strconv.Itoa(gpusOf(cell))},
+			{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: strconv.Itoa(gpusOf(cell))},
 		}})
 	}
 	for _, col := range gpuTableColumns() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -19,16 +20,16 @@ type headline struct {
 func headlineOf(run *results.Run) headline {
 	m := run.Manifest
 	h := headline{
-		title:       fmt.Sprintf("%s, run %s", clean(m.Scenario), clean(m.Run)),
-		about:       fmt.Sprintf("bench %s, started %s", clean(m.Bench), clean(m.StartedAt)),
-		description: clean(m.Description),
-		counts:      Plural(len(run.Steps), "step") + ": " + countSteps(run) + sparedCount(run),
+		title:       fmt.Sprintf("%s, run %s", text.Clean(m.Scenario), text.Clean(m.Run)),
+		about:       fmt.Sprintf("bench %s, started %s", text.Clean(m.Bench), text.Clean(m.StartedAt)),
+		description: text.Clean(m.Description),
+		counts:      text.Count(len(run.Steps), "step") + ": " + countSteps(run) + sparedCount(run),
 	}
 	if m.Imported != nil {
 		h.about = importedAbout(m)
 	}
 	if len(m.Sets) > 0 {
-		h.sets = "with --set " + clean(strings.Join(m.Sets, " --set "))
+		h.sets = "with --set " + text.Clean(strings.Join(m.Sets, " --set "))
 	}
 	if m.Simulated || anySimulated(run) {
 		h.simulated = simulatedLine

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -19,9 +20,9 @@ func isImported(c metrics.Cell) bool { return slices.ContainsFunc(c.Steps, isFor
 func importedAbout(m results.Manifest) string {
 	var files []string
 	for _, f := range m.Imported.Files {
-		files = append(files, fmt.Sprintf("%s (%s)", clean(f.Name), clean(f.Format)))
+		files = append(files, fmt.Sprintf("%s (%s)", text.Clean(f.Name), text.Clean(f.Format)))
 	}
-	return fmt.Sprintf("IMPORTED by bench %s, %s, from %s: nothing was measured here", clean(m.Bench), clean(m.StartedAt), few(files))
+	return fmt.Sprintf("IMPORTED by bench %s, %s, from %s: nothing was measured here", text.Clean(m.Bench), text.Clean(m.StartedAt), text.Few(files))
 }
 
 // readingOf is the generation of vLLM's client by whose definitions a cell's
@@ -49,14 +50,14 @@ func sameReading(base, with metrics.Cell) (metrics.Cell, metrics.Cell, []string)
 	}
 	g := readingOf(*theirs)
 	if g == "" {
-		return base, with, []string{fmt.Sprintf("%s was imported and does not say by whose definitions; %s is measured by ours", clean(theirs.Variant), clean(ours.Variant))}
+		return base, with, []string{fmt.Sprintf("%s was imported and does not say by whose definitions; %s is measured by ours", text.Clean(theirs.Variant), text.Clean(ours.Variant))}
 	}
 	read, ok := asReadBy(*ours, g)
 	if !ok {
-		return base, with, []string{fmt.Sprintf("%s is the reading of %s, of which %s has none: ours stands beside it", clean(theirs.Variant), g, clean(ours.Variant))}
+		return base, with, []string{fmt.Sprintf("%s is the reading of %s, of which %s has none: ours stands beside it", text.Clean(theirs.Variant), g, text.Clean(ours.Variant))}
 	}
 	*ours = read
-	return base, with, []string{fmt.Sprintf("%s was imported from vLLM's client; the figures of %s are those that this client (%s) would have shown, not ours", clean(theirs.Variant), clean(ours.Variant), g)}
+	return base, with, []string{fmt.Sprintf("%s was imported from vLLM's client; the figures of %s are those that this client (%s) would have shown, not ours", text.Clean(theirs.Variant), text.Clean(ours.Variant), g)}
 }
 
 // asReadBy replaces the figures of a cell's steps by those of a generation of

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -14,18 +15,18 @@ import (
 func printImported(p *printer, r *results.Result) {
 	o := r.Imported
 	p.section("Imported")
-	where := fmt.Sprintf("%s, line %d", clean(o.File), o.Line)
+	where := fmt.Sprintf("%s, line %d", text.Clean(o.File), o.Line)
 	if len(o.Also) > 0 {
 		where += fmt.Sprintf(", the same again at lines %s", strings.Trim(fmt.Sprint(o.Also), "[]"))
 	}
-	p.wrapped("  ", where+" ("+clean(o.Format)+")")
+	p.wrapped("  ", where+" ("+text.Clean(o.Format)+")")
 	if o.Reading != "" {
 		p.wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number of samples that the file does not tell", o.Reading))
 	}
 	var known []string
 	for _, setting := range loadSettings(r.Asked) {
 		if r.IsTold(setting.told) && len(r.LlamaBench) == 0 {
-			known = append(known, setting.name+" "+clean(setting.value))
+			known = append(known, setting.name+" "+text.Clean(setting.value))
 		}
 	}
 	if known == nil && len(r.LlamaBench) == 0 {
@@ -39,11 +40,11 @@ func printImported(p *printer, r *results.Result) {
 	}
 	var rest []string
 	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
-		rest = append(rest, clean(name)+" "+clean(r.Params[name]))
+		rest = append(rest, text.Clean(name)+" "+text.Clean(r.Params[name]))
 	}
 	for _, v := range o.Stated {
 		if v.As == "" && v.Text != "null" {
-			rest = append(rest, clean(v.Label)+" "+clean(v.Text))
+			rest = append(rest, text.Clean(v.Label)+" "+text.Clean(v.Text))
 		}
 	}
 	if rest != nil {
@@ -54,7 +55,7 @@ func printImported(p *printer, r *results.Result) {
 func printImportedServer(p *printer, s results.Server) {
 	for _, fact := range []struct{ name, value string }{{"launcher", s.Launcher}, {"model", s.Model}, {"version", s.Version}} {
 		if fact.value != "" {
-			p.wrapped("  ", fact.name+": "+clean(fact.value))
+			p.wrapped("  ", fact.name+": "+text.Clean(fact.value))
 		}
 	}
 	if len(s.Argv) > 0 {
@@ -62,6 +63,6 @@ func printImportedServer(p *printer, s results.Server) {
 		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 			words = append(words, name+"="+s.Env[name])
 		}
-		p.wrapped("  ", "command: "+clean(strings.Join(append(words, s.Argv...), " ")))
+		p.wrapped("  ", "command: "+text.Clean(strings.Join(append(words, s.Argv...), " ")))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -84,7 +85,7 @@ func gpuNames(m machine) string {
 			name += " (" + mode + ")"
 		}
 		counts[name]++
-		names = appendNew(names, name)
+		names = text.AppendNew(names, name)
 	}
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%d x %s", counts[name], name)

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	tty "github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -41,7 +42,7 @@ func Markdown(w io.Writer, run *results.Run) error {
 	if len(run.Problems) > 0 {
 		out.WriteString("\n## Folder\n\n")
 		for _, problem := range run.Problems {
-			fmt.Fprintf(out, "- %s\n", escape(clean(problem)))
+			fmt.Fprintf(out, "- %s\n", escape(text.Clean(problem)))
 		}
 	}
 	_, err := w.Write(out.Bytes())
@@ -54,12 +55,12 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	}
 	out.WriteString("\n## Failures\n\n")
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), Plural(len(g.steps), "step"), escape(few(g.steps)))
-		fmt.Fprintf(out, "  - %s\n", escape(clean(g.failure.Message)))
+		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), text.Count(len(g.steps), "step"), escape(text.Few(g.steps)))
+		fmt.Fprintf(out, "  - %s\n", escape(text.Clean(g.failure.Message)))
 		if g.log != "" {
 			fmt.Fprintf(out, "  - log: %s\n", escape(g.log))
 		}
-		lines := tail(g.failure.LogTail, tailLines)
+		lines := text.Tail(g.failure.LogTail, tailLines)
 		if len(lines) == 0 {
 			continue
 		}
@@ -88,9 +89,9 @@ func markdownTable(out *bytes.Buffer, c Table) {
 	configs := make([]table.ColumnConfig, len(c.Columns))
 	for i, h := range c.Columns {
 		head[i] = strings.TrimSpace(h.Head + " " + h.Unit)
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight}
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: tty.AlignRight}
 		if h.Text {
-			configs[i].Align = text.AlignLeft
+			configs[i].Align = tty.AlignLeft
 		}
 	}
 	t.SetColumnConfigs(configs)
@@ -133,9 +134,9 @@ func markdownWarnings(out *bytes.Buffer, title string, groups []doubts) {
 	}
 	fmt.Fprintf(out, "\n## %s\n\n", title)
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s**, %s\n", g.code, Plural(g.steps, "step"))
+		fmt.Fprintf(out, "- **%s**, %s\n", g.code, text.Count(g.steps, "step"))
 		for _, m := range g.messages {
-			fmt.Fprintf(out, "  - %s: %s\n", escape(few(m.steps)), escape(clean(m.text)))
+			fmt.Fprintf(out, "  - %s: %s\n", escape(text.Few(m.steps)), escape(text.Clean(m.text)))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -33,7 +34,7 @@ func printMore(p *printer, f *results.Figures) {
 			s.FromS, s.ToS, s.N, s.RequestThroughput, s.OutputThroughput, formatMS(s.TTFT.Median), formatMS(s.TPOT.Median), formatMS(s.E2EL.Median))
 	}
 	if s := f.Series; s != nil {
-		add("fullest second: %s answered, %.0f output tokens", Plural(s.PeakRequests, "request"), s.PeakOutputTokens)
+		add("fullest second: %s answered, %.0f output tokens", text.Count(s.PeakRequests, "request"), s.PeakOutputTokens)
 	}
 	for _, b := range f.Prompts {
 		add("prompts of %d to %d tokens (n %d): median TTFT %s ms, TPOT %s ms", b.From, b.To, b.N, formatMS(b.TTFT.Median), formatMS(b.TPOT.Median))
@@ -51,7 +52,7 @@ func printMore(p *printer, f *results.Figures) {
 }
 
 func answerParts(a *results.Answers) []string {
-	parts := []string{Plural(a.N, "answer")}
+	parts := []string{text.Count(a.N, "answer")}
 	for _, count := range []struct {
 		n    int
 		what string

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -35,25 +36,17 @@ func nodeParts(run *results.Run) []Piece {
 			if i == 0 {
 				title, chance = f.Title, fmt.Sprintf("%.3f", effect.P)
 			}
-			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: title}, {Text: clean(n.Node)}, {Text: fmt.Sprint(n.Lives)}, {Text: changeText(&n.Deviation)}, {Text: chance}}})
+			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: title}, {Text: text.Clean(n.Node)}, {Text: fmt.Sprint(n.Lives)}, {Text: changeText(&n.Deviation)}, {Text: chance}}})
 		}
 	}
 	p.Table = c
-	p.Intro = []string{"Steps ran on " + strings.Join(cleaned(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
+	p.Intro = []string{"Steps ran on " + strings.Join(text.CleanAll(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
 	if len(c.Rows) == 0 {
 		p.Intro[0] += "No variant ran on two of them at one point, so that a node cannot be told from a variant: use slurm.nodes: spread and more repeats."
 	} else {
 		p.Intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
 	}
 	return []Piece{p}
-}
-
-func cleaned(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = clean(w)
-	}
-	return out
 }
 
 // nodeFacts lists the facts of machines by which the nodes of a run differ.
@@ -70,7 +63,7 @@ func nodeFacts(run *results.Run) []string {
 			if values[name] == nil {
 				values[name] = map[string][]string{}
 			}
-			values[name][value] = appendNew(values[name][value], host)
+			values[name][value] = text.AppendNew(values[name][value], host)
 		}
 	}
 	var lines []string
@@ -80,9 +73,9 @@ func nodeFacts(run *results.Run) []string {
 		}
 		var parts []string
 		for _, value := range slices.Sorted(maps.Keys(values[name])) {
-			parts = append(parts, fmt.Sprintf("%s on %s", cmp.Or(clean(value), notKnown), strings.Join(cleaned(values[name][value]), ", ")))
+			parts = append(parts, fmt.Sprintf("%s on %s", cmp.Or(text.Clean(value), notKnown), strings.Join(text.CleanAll(values[name][value]), ", ")))
 		}
-		lines = append(lines, "nodes differ in "+clean(name)+": "+strings.Join(parts, "; "))
+		lines = append(lines, "nodes differ in "+text.Clean(name)+": "+strings.Join(parts, "; "))
 	}
 	return lines
 }

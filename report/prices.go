@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -76,7 +77,7 @@ func setPrice(p *results.Price, key, value string) error {
 func (p Prices) Apply(run *results.Run) error {
 	for variant := range p {
 		if names := variantsOf(run); variant != "" && !slices.Contains(names, variant) {
-			return fmt.Errorf("price of %q: the run has no such variant; it has %s", variant, few(names))
+			return fmt.Errorf("price of %q: the run has no such variant; it has %s", variant, text.Few(names))
 		}
 	}
 	if len(p) == 0 {
@@ -105,7 +106,7 @@ func currencyOf(cells ...metrics.Cell) string {
 	for _, c := range cells {
 		for _, r := range c.Steps {
 			if r.Cost != nil {
-				return clean(r.Cost.Price.Currency)
+				return text.Clean(r.Cost.Price.Currency)
 			}
 		}
 	}
@@ -135,10 +136,10 @@ func priceText(c metrics.Cell) string {
 func priceWords(p results.Price) string {
 	var parts []string
 	if p.PerGPUHour != nil {
-		parts = append(parts, fmt.Sprintf("%g %s a GPU-hour", *p.PerGPUHour, clean(p.Currency)))
+		parts = append(parts, fmt.Sprintf("%g %s a GPU-hour", *p.PerGPUHour, text.Clean(p.Currency)))
 	}
 	if p.PerKWh != nil {
-		parts = append(parts, fmt.Sprintf("%g %s a kWh", *p.PerKWh, clean(p.Currency)))
+		parts = append(parts, fmt.Sprintf("%g %s a kWh", *p.PerKWh, text.Clean(p.Currency)))
 	}
 	return strings.Join(parts, " and ")
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -119,10 +120,10 @@ func printReadings(p *printer, r *results.Result) {
 	}
 	for _, g := range shown {
 		for _, d := range r.Compat[g].Differences {
-			p.wrapped("  ", fmt.Sprintf("%s: %s, %s: %s", g, d.Code, Plural(d.Count, "case"), clean(d.Effect)))
+			p.wrapped("  ", fmt.Sprintf("%s: %s, %s: %s", g, d.Code, text.Count(d.Count, "case"), text.Clean(d.Effect)))
 		}
 		for _, why := range r.Compat[g].Unknown {
-			p.wrapped("  ", fmt.Sprintf("%s: not known: %s", g, clean(why)))
+			p.wrapped("  ", fmt.Sprintf("%s: not known: %s", g, text.Clean(why)))
 		}
 	}
 }
@@ -153,7 +154,7 @@ func readingNotes(run *results.Run) []string {
 		}
 		steps = append(steps, r.Step.ID)
 		for _, d := range r.Compat[results.VLLM].Differences {
-			codes = appendNew(codes, string(d.Code))
+			codes = text.AppendNew(codes, string(d.Code))
 		}
 	}
 	if len(steps) == 0 {
@@ -163,14 +164,7 @@ func readingNotes(run *results.Run) []string {
 	if len(codes) > 0 {
 		why = ": " + strings.Join(codes, ", ")
 	}
-	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows both.", Plural(len(steps), "step"), few(steps), why)}
-}
-
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
+	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows both.", text.Count(len(steps), "step"), text.Few(steps), why)}
 }
 
 // answerNotes compares the answers of variants to the same prompts at
@@ -200,7 +194,7 @@ func answerNotes(run *results.Run) []string {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("Answers of %s differ from those of %s at %s of %d prompts (point %s, temperature 0).",
-			clean(r.Step.Variant), clean(base.Step.Variant), strconv.Itoa(differ), n, clean(r.Step.Point)))
+			text.Clean(r.Step.Variant), text.Clean(base.Step.Variant), strconv.Itoa(differ), n, text.Clean(r.Step.Point)))
 	}
 	return lines
 }

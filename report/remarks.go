@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -12,12 +13,12 @@ func Remarks(w io.Writer, r *results.Result, opts Options) error {
 	p := &printer{opts: opts}
 	if r.Failure != nil {
 		p.section("Failure")
-		p.wrapped("  ", clean(r.Failure.Error()))
+		p.wrapped("  ", text.Clean(r.Failure.Error()))
 	}
 	if len(r.Warnings) > 0 {
 		p.section("Warnings")
 		for _, warning := range r.Warnings {
-			p.wrapped("  ", string(warning.Code)+": "+clean(warning.Message))
+			p.wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
 		}
 	}
 	if r.Figures != nil {

@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jedib0t/go-pretty/v6/text"
+	tty "github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -56,7 +57,7 @@ func TestWriteKeepsToTheWidth(t *testing.T) {
 			out := print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{Width: width, Color: true}) })
 			for line := range strings.SplitSeq(string(out), "\n") {
 				quoted := strings.Contains(line, " | ") || strings.Contains(line, "SIMULATED") || strings.HasPrefix(line, "  ")
-				if got := text.StringWidthWithoutEscSequences(line); got > width && !quoted {
+				if got := tty.StringWidthWithoutEscSequences(line); got > width && !quoted {
 					t.Errorf("%s at width %d has a line of %d: %q", name, width, got, line)
 				}
 			}
@@ -69,7 +70,7 @@ func TestColorChangesNoText(t *testing.T) {
 		plain := print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })
 		color := print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{Color: true}) })
 		words := func(b []byte) []string {
-			return strings.Fields(strings.NewReplacer("*", "", "bold:", "", "─", "").Replace(text.StripEscape(string(b))))
+			return strings.Fields(strings.NewReplacer("*", "", "bold:", "", "─", "").Replace(tty.StripEscape(string(b))))
 		}
 		if diff := cmp.Diff(words(plain), words(color)); diff != "" {
 			t.Errorf("%s: words (-plain +color):\n%s", name, diff)
@@ -270,8 +271,8 @@ func TestCleanTakesAwayWhatATerminalWouldObey(t *testing.T) {
 		{"  \x00 ", ""},
 		{"schön 日本", "schön 日本"},
 	} {
-		if got := clean(tt.in); got != tt.want {
-			t.Errorf("clean(%q) = %q, want %q", tt.in, got, tt.want)
+		if got := text.Clean(tt.in); got != tt.want {
+			t.Errorf("Clean(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
 }
@@ -279,9 +280,9 @@ func TestCleanTakesAwayWhatATerminalWouldObey(t *testing.T) {
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b]0;title\ab\x1b[2J")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, r := range clean(s) {
+		for _, r := range text.Clean(s) {
 			if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-				t.Fatalf("clean(%q) keeps control character %U", s, r)
+				t.Fatalf("Clean(%q) keeps control character %U", s, r)
 			}
 		}
 	})

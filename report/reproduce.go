@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -191,10 +192,10 @@ func (r *Reproduction) Headline() string {
 		}
 	}
 	if t.Failed > 0 {
-		counts += fmt.Sprintf("; %s failed here", Plural(t.Failed, "point"))
+		counts += fmt.Sprintf("; %s failed here", text.Count(t.Failed, "point"))
 	}
 	if never > 0 {
-		counts += fmt.Sprintf("; %s not compared", Plural(never, "point"))
+		counts += fmt.Sprintf("; %s not compared", text.Count(never, "point"))
 	}
 	switch {
 	case t.Differ > 0:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -92,7 +93,7 @@ func MachineFacts(origin, here json.RawMessage) []BoxFact {
 	}
 	names := slices.Sorted(maps.Keys(a))
 	for _, name := range slices.Sorted(maps.Keys(b)) {
-		names = appendNew(names, name)
+		names = text.AppendNew(names, name)
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, "driver ") && (a[name] != "" || b[name] != "") {
@@ -149,7 +150,7 @@ func counted(values []string) string {
 	var names []string
 	counts := map[string]int{}
 	for _, v := range values {
-		names = appendNew(names, v)
+		names = text.AppendNew(names, v)
 		counts[v]++
 	}
 	for i, name := range names {
@@ -214,18 +215,18 @@ func (b *BoxCheck) Write(w io.Writer, form Form, opts Options) error {
 			words = append(words, fmt.Sprintf("%d %s", counts[state], state))
 		}
 	}
-	p := Piece{Title: "This box beside that of " + clean(b.Origin), Intro: []string{strings.Join(words, ", ")}}
+	p := Piece{Title: "This box beside that of " + text.Clean(b.Origin), Intro: []string{strings.Join(words, ", ")}}
 	p.Table = Table{Keys: []int{0, 3}, Columns: []Column{{"what", "", true}, {"origin", "", true}, {"here", "", true}, {"state", "", true}, {"shows in", "", true}}}
 	for _, f := range b.Facts {
 		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{
-			{Text: clean(f.What)}, {Text: dash(clean(f.Origin))}, {Text: dash(clean(f.Here))}, {Text: string(f.State)}, {Text: dash(f.Touches)},
+			{Text: text.Clean(f.What)}, {Text: dash(text.Clean(f.Origin))}, {Text: dash(text.Clean(f.Here))}, {Text: string(f.State)}, {Text: dash(f.Touches)},
 		}})
 	}
 	for _, note := range b.Notes {
-		p.Notes = append(p.Notes, clean(note))
+		p.Notes = append(p.Notes, text.Clean(note))
 	}
 	for _, problem := range b.Problems {
-		p.Notes = append(p.Notes, "CANNOT RUN HERE: "+clean(problem))
+		p.Notes = append(p.Notes, "CANNOT RUN HERE: "+text.Clean(problem))
 	}
 	return writeParts(w, []Piece{p}, form, opts)
 }

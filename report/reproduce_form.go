@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -30,7 +31,7 @@ func writeParts(w io.Writer, parts []Piece, form Form, opts Options) error {
 }
 
 func (r *Reproduction) parts() []Piece {
-	head := Piece{Title: "Reproduction of " + clean(r.Origin.Manifest.Scenario) + " " + clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.notes}
+	head := Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " + text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.notes}
 	if anySimulated(r.Origin) || anySimulated(r.Here) {
 		head.Intro = append(head.Intro, simulatedLine+" (of the rows marked"+simulated+")")
 	}
@@ -51,7 +52,7 @@ func (r *Reproduction) ruleText() string {
 }
 
 func (c *repetition) part(figures []metrics.Figure) Piece {
-	p := Piece{Title: clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), Below: true, Notes: c.notes}
+	p := Piece{Title: text.Clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), Below: true, Notes: c.notes}
 	if c.never != "" {
 		p.Intro = []string{"not comparable: " + c.never}
 		if c.failed {
@@ -100,8 +101,8 @@ func (c *repetition) bases() []string {
 	}
 	var lines []string
 	for _, a := range c.figures {
-		if text := texts[a.Basis]; text != "" {
-			lines = appendNew(lines, text)
+		if txt := texts[a.Basis]; txt != "" {
+			lines = text.AppendNew(lines, txt)
 		}
 	}
 	return lines
@@ -109,22 +110,22 @@ func (c *repetition) bases() []string {
 
 // closenessText is a verdict with its reason.
 func closenessText(a *metrics.Agreement, reason string) string {
-	text := string(a.Verdict)
+	txt := string(a.Verdict)
 	switch {
 	case reason != "":
-		return text + ": " + reason
+		return txt + ": " + reason
 	case a.Verdict != metrics.Undecided:
-		return text
+		return txt
 	case a.Low == nil:
-		return text + ": it is 0 on both sides"
+		return txt + ": it is 0 on both sides"
 	case a.Basis == metrics.OnBound:
-		return text + fmt.Sprintf(": %s here would show how lives spread", Plural(a.MoreHere, "more repeat"))
+		return txt + fmt.Sprintf(": %s here would show how lives spread", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreOrigin > 0:
-		return text + fmt.Sprintf(": %s would, on both sides", Plural(a.MoreHere, "more repeat"))
+		return txt + fmt.Sprintf(": %s would, on both sides", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreHere > 0:
-		return text + fmt.Sprintf(": %s here would", Plural(a.MoreHere, "more repeat"))
+		return txt + fmt.Sprintf(": %s here would", text.Count(a.MoreHere, "more repeat"))
 	}
-	return text + ": too near the margin for any number of repeats"
+	return txt + ": too near the margin for any number of repeats"
 }
 
 type reproductionJSON struct {

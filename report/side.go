@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -26,11 +27,11 @@ func ReadSides(paths []string) ([]Side, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compare %s: %w", path, err)
 		}
-		sides = append(sides, Side{Name: clean(filepath.Base(filepath.Clean(path))), Path: path, Run: run})
+		sides = append(sides, Side{Name: text.Clean(filepath.Base(filepath.Clean(path))), Path: path, Run: run})
 	}
 	for i := range sides {
 		if sides[i].Name == results.ResultName || twice(sides, i) {
-			sides[i].Name = clean(filepath.Clean(sides[i].Path))
+			sides[i].Name = text.Clean(filepath.Clean(sides[i].Path))
 		}
 	}
 	return sides, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -26,8 +27,8 @@ func sparedParts(run *results.Run) []Piece {
 	of := map[string][]string{}
 	for i := range run.Spared {
 		r := run.Spared[i].Result
-		line := fmt.Sprintf("%s: %s", r.Failure.Class, clean(r.Failure.Message))
-		order = appendNew(order, line)
+		line := fmt.Sprintf("%s: %s", r.Failure.Class, text.Clean(r.Failure.Message))
+		order = text.AppendNew(order, line)
 		of[line] = append(of[line], r.Step.ID)
 	}
 	if len(order) == 0 {
@@ -35,7 +36,7 @@ func sparedParts(run *results.Run) []Piece {
 	}
 	p := Piece{Title: "Left out", Intro: sparedIntro(run)}
 	for _, line := range order {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, Plural(len(of[line]), "step"), few(of[line])))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, text.Count(len(of[line]), "step"), text.Few(of[line])))
 	}
 	return []Piece{p}
 }
@@ -87,7 +88,7 @@ func nullTestParts(run *results.Run) []Piece {
 	p := Piece{
 		Title: "Null test",
 		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the noise of this run: a change that is not larger says nothing.",
-			clean(name), clean(baselineOf(run)))},
+			text.Clean(name), text.Clean(baselineOf(run)))},
 	}
 	sets := slices.DeleteFunc(differencesBy(run, 1), func(s set) bool { return s.Candidate.Variant != name })
 	if loud := falseAlarms(sets); loud != "" {
@@ -107,7 +108,7 @@ func falseAlarms(sets []set) string {
 	for _, s := range sets {
 		for _, d := range s.Differences {
 			if d.Verdict == metrics.Better || d.Verdict == metrics.Worse {
-				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, clean(s.Point), changeText(d.Delta)))
+				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, text.Clean(s.Point), changeText(d.Delta)))
 			}
 		}
 	}
@@ -115,7 +116,7 @@ func falseAlarms(sets []set) string {
 		return ""
 	}
 	return fmt.Sprintf("WARNING: two arms of one configuration differ: %s. Something beside the variants changed while this run went on (or this is the rare false alarm): do not trust differences of this size.",
-		few(found))
+		text.Few(found))
 }
 
 // noiseTable has a row for each figure: the largest change over the points.
@@ -129,7 +130,7 @@ func noiseTable(sets []set) Table {
 			if d.Delta == nil {
 				continue
 			}
-			names = appendNew(names, d.Figure)
+			names = text.AppendNew(names, d.Figure)
 			if was, known := largest[d.Figure]; !known || abs(*d.Delta) > abs(*was.Delta) {
 				largest[d.Figure], at[d.Figure] = d, s.Point
 			}
@@ -139,7 +140,7 @@ func noiseTable(sets []set) Table {
 		d := largest[name]
 		r := Row{}
 		for _, text := range []string{
-			titleOf(name), changeText(d.Delta), intervalText(d), clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), verdictText(d),
+			titleOf(name), changeText(d.Delta), intervalText(d), text.Clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), verdictText(d),
 		} {
 			r.Cells = append(r.Cells, Cell{Text: text})
 		}

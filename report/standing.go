@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -214,7 +215,7 @@ func winLines(contests []contest, figure metrics.Figure) []string {
 		decidable++
 		if c.verdict() == metrics.Better {
 			won[c.name()] = append(won[c.name()], c)
-			names = appendNew(names, c.name())
+			names = text.AppendNew(names, c.name())
 		}
 	}
 	if len(names) == 0 {
@@ -229,7 +230,7 @@ func winLines(contests []contest, figure metrics.Figure) []string {
 		}
 		p := peak(won[name], figure)
 		if len(won[name]) > 1 {
-			where += fmt.Sprintf("; at %s", clean(p.point))
+			where += fmt.Sprintf("; at %s", text.Clean(p.point))
 		}
 		parts = append(parts, fmt.Sprintf("%s wins %s: %s", name, where, p.ahead(figure)))
 	}
@@ -251,7 +252,7 @@ func openLines(contests []contest, figure metrics.Figure) []string {
 	var lines []string
 	if len(same) > 0 {
 		p := peak(same, figure)
-		lines = append(lines, fmt.Sprintf("No difference that matters at %s: at %s %s has %s.", namesOfPoints(same), clean(p.point), p.name(), p.ahead(figure)))
+		lines = append(lines, fmt.Sprintf("No difference that matters at %s: at %s %s has %s.", namesOfPoints(same), text.Clean(p.point), p.name(), p.ahead(figure)))
 	}
 	if len(open) == 0 {
 		return lines
@@ -261,12 +262,12 @@ func openLines(contests []contest, figure metrics.Figure) []string {
 	if len(open) == len(contests) && len(open) > 1 {
 		line = fmt.Sprintf("Cannot tell which is best at any of %d points", len(open))
 	}
-	line += fmt.Sprintf(": at %s %s has %s", clean(p.point), p.name(), p.ahead(figure))
+	line += fmt.Sprintf(": at %s %s has %s", text.Clean(p.point), p.name(), p.ahead(figure))
 	switch more := p.repeatsNeeded(); {
 	case more >= metrics.MaxRepeats:
 		line += "; no number of repeats would tell at this spread"
 	case more > 0:
-		line += fmt.Sprintf("; %s of each would tell", Plural(more, "more repeat"))
+		line += fmt.Sprintf("; %s of each would tell", text.Count(more, "more repeat"))
 	}
 	return append(lines, line+".")
 }
@@ -287,7 +288,7 @@ func aloneLines(contests []contest, figure metrics.Figure) []string {
 	p := peak(contests, figure)
 	value := p.mean * figure.Scale
 	return []string{fmt.Sprintf("Nothing to compare %s with: no point has two sound variants. Its best %s is %s, at %s, over %s.",
-		p.name(), figure.Title, formatNumber(&value, digitsFor(value)), clean(p.point), Plural(len(p.best.PerLife(figure.Of)), "server life"))}
+		p.name(), figure.Title, formatNumber(&value, digitsFor(value)), text.Clean(p.point), text.Count(len(p.best.PerLife(figure.Of)), "server life"))}
 }
 
 func namesOfPoints(contests []contest) string {
@@ -295,7 +296,7 @@ func namesOfPoints(contests []contest) string {
 	for i, c := range contests {
 		names[i] = c.point
 	}
-	return few(names)
+	return text.Few(names)
 }
 
 func standingTable(contests []contest, figure metrics.Figure) Table {
@@ -325,7 +326,7 @@ func standingTable(contests []contest, figure metrics.Figure) Table {
 		}
 		row := Row{}
 		for _, text := range []string{
-			clean(c.point), c.name(), formatNumber(&mine, digitsFor(mine)), variantName(o.cell), formatNumber(&theirs, digitsFor(theirs)),
+			text.Clean(c.point), c.name(), formatNumber(&mine, digitsFor(mine)), variantName(o.cell), formatNumber(&theirs, digitsFor(theirs)),
 			changeText(o.diff.Delta), intervalText(o.diff), fmt.Sprintf("%d/%d", o.diff.Candidate.N, o.diff.Baseline.N), verdict,
 		} {
 			row.Cells = append(row.Cells, Cell{Text: text})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -14,13 +15,13 @@ import (
 func Step(w io.Writer, run *results.Run, id string) error {
 	s := run.Step(id)
 	if s == nil {
-		return fmt.Errorf("report step %q: the run has no such step; it has %s", id, few(stepIDs(run)))
+		return fmt.Errorf("report step %q: the run has no such step; it has %s", id, text.Few(stepIDs(run)))
 	}
 	p := &printer{}
 	r := s.Result
-	p.line(p.bold("step " + clean(r.Step.ID)))
+	p.line(p.bold("step " + text.Clean(r.Step.ID)))
 	p.line(fmt.Sprintf("%s, run %s, variant %s, point %s, repeat %d, attempt %d",
-		clean(r.Scenario), clean(r.Run), clean(r.Step.Variant), clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt))
+		text.Clean(r.Scenario), text.Clean(r.Run), text.Clean(r.Step.Variant), text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt))
 	if r.Simulated {
 		p.line(p.loud(simulatedLine))
 	}
@@ -32,7 +33,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	if len(r.Warnings) > 0 {
 		p.section("Warnings")
 		for _, warning := range r.Warnings {
-			p.wrapped("  ", string(warning.Code)+": "+clean(warning.Message))
+			p.wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
 		}
 	}
 	printChanges(p, r)
@@ -69,8 +70,8 @@ func stepIDs(run *results.Run) []string {
 func printStepFailures(p *printer, run *results.Run, r *results.Result) {
 	if r.Failure != nil {
 		p.section("Failure")
-		p.wrapped("  ", string(r.Failure.Class)+": "+clean(r.Failure.Message))
-		for _, line := range tail(r.Failure.LogTail, len(r.Failure.LogTail)) {
+		p.wrapped("  ", string(r.Failure.Class)+": "+text.Clean(r.Failure.Message))
+		for _, line := range text.Tail(r.Failure.LogTail, len(r.Failure.LogTail)) {
 			p.line("  | " + line)
 		}
 		if log := logOf(run, r); log != "" {
@@ -80,7 +81,7 @@ func printStepFailures(p *printer, run *results.Run, r *results.Result) {
 	if len(r.Earlier) > 0 {
 		p.section("Earlier attempts")
 		for i, f := range r.Earlier {
-			p.wrapped("  ", fmt.Sprintf("%d: %s: %s", i+1, f.Class, clean(f.Message)))
+			p.wrapped("  ", fmt.Sprintf("%d: %s: %s", i+1, f.Class, text.Clean(f.Message)))
 		}
 	}
 }
@@ -90,7 +91,7 @@ func printLoad(p *printer, a results.Asked) {
 		return
 	}
 	p.section("Load")
-	parts := []string{strconv.Itoa(a.NumPrompts) + " prompts", "data set " + clean(a.Dataset)}
+	parts := []string{strconv.Itoa(a.NumPrompts) + " prompts", "data set " + text.Clean(a.Dataset)}
 	for _, part := range []struct {
 		name  string
 		value *int
@@ -103,7 +104,7 @@ func printLoad(p *printer, a results.Asked) {
 	if a.RequestRate != nil {
 		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
 	}
-	p.wrapped("  ", clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
+	p.wrapped("  ", text.Clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
 }
 
 func printServers(p *printer, servers []results.Server) {
@@ -112,16 +113,16 @@ func printServers(p *printer, servers []results.Server) {
 	}
 	p.section("Servers")
 	for _, s := range servers {
-		about := []string{clean(s.Launcher), clean(s.BaseURL), "model " + clean(s.Model)}
+		about := []string{text.Clean(s.Launcher), text.Clean(s.BaseURL), "model " + text.Clean(s.Model)}
 		if s.Version != "" {
-			about = append(about, "version "+clean(s.Version))
+			about = append(about, "version "+text.Clean(s.Version))
 		}
 		if len(s.GPUs) > 0 {
 			about = append(about, fmt.Sprintf("GPUs %v", s.GPUs))
 		}
 		p.wrapped("  ", fmt.Sprintf("%d: %s", s.Replica, strings.Join(about, ", ")))
 		if len(s.Argv) > 0 {
-			p.wrapped("     ", clean(strings.Join(s.Argv, " ")))
+			p.wrapped("     ", text.Clean(strings.Join(s.Argv, " ")))
 		}
 		printStartup(p, s.Startup)
 	}

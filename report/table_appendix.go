@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -23,11 +24,11 @@ func appendixParts(run *results.Run) []Piece {
 }
 
 func appendixTitle(r *results.Result) string {
-	title := clean(r.Step.Variant)
+	title := text.Clean(r.Step.Variant)
 	if len(r.Servers) > 0 && r.Servers[0].Model != "" {
-		title = clean(r.Servers[0].Model) + " (" + title + ")"
+		title = text.Clean(r.Servers[0].Model) + " (" + title + ")"
 	}
-	title += ", " + clean(r.Step.Point)
+	title += ", " + text.Clean(r.Step.Point)
 	if r.Step.Repeat > 1 {
 		title += ", repeat " + strconv.Itoa(r.Step.Repeat)
 	}
@@ -69,7 +70,7 @@ func phases(out *bytes.Buffer, a results.Asked) {
 		rate = python(*a.RequestRate)
 	}
 	if a.Ramp != nil {
-		fmt.Fprintf(out, "Traffic ramp-up strategy: %s, from %s to %s requests/s\n", clean(a.Ramp.Strategy), python(a.Ramp.StartRPS), python(a.Ramp.EndRPS))
+		fmt.Fprintf(out, "Traffic ramp-up strategy: %s, from %s to %s requests/s\n", text.Clean(a.Ramp.Strategy), python(a.Ramp.StartRPS), python(a.Ramp.EndRPS))
 	} else {
 		out.WriteString("Traffic request rate: " + rate + "\n")
 	}
@@ -87,20 +88,20 @@ func phases(out *bytes.Buffer, a results.Asked) {
 // settings are the arguments of the load, as name=value.
 func settings(r *results.Result) string {
 	a := r.Asked
-	list := []string{"method=" + methodOf(r), "bench=" + clean(r.Bench), "seed=" + strconv.FormatUint(a.Seed, 10)}
+	list := []string{"method=" + methodOf(r), "bench=" + text.Clean(r.Bench), "seed=" + strconv.FormatUint(a.Seed, 10)}
 	add := func(name, value string) { list = append(list, name+"="+value) }
 	if len(r.Servers) > 0 {
-		add("backend", clean(r.Servers[0].Launcher))
-		add("version", clean(r.Servers[0].Version))
-		add("base_url", clean(r.Servers[0].BaseURL))
-		add("model", clean(r.Servers[0].Model))
+		add("backend", text.Clean(r.Servers[0].Launcher))
+		add("version", text.Clean(r.Servers[0].Version))
+		add("base_url", text.Clean(r.Servers[0].BaseURL))
+		add("model", text.Clean(r.Servers[0].Model))
 	}
 	if a.API == "" {
 		return strings.Join(list, ", ")
 	}
-	add("endpoint", clean(a.Endpoint))
-	add("dataset_name", clean(a.Dataset))
-	add("dataset_path", clean(a.DatasetPath))
+	add("endpoint", text.Clean(a.Endpoint))
+	add("dataset_name", text.Clean(a.Dataset))
+	add("dataset_path", text.Clean(a.DatasetPath))
 	add("dataset_sha256", short(a.DatasetSHA256))
 	add("num_prompts", strconv.Itoa(a.NumPrompts))
 	add("input_len", pythonInt(a.InputLen))
@@ -110,9 +111,9 @@ func settings(r *results.Result) string {
 	add("max_concurrency", pythonInt(a.MaxConcurrency))
 	add("request_rate", strings.ReplaceAll(textOf(a.RequestRate), "none", "inf"))
 	add("warmups", strconv.Itoa(a.Warmups))
-	add("tokenizer", clean(a.Tokenizer))
+	add("tokenizer", text.Clean(a.Tokenizer))
 	if r.Client != nil {
-		add("transport", clean(r.Client.Transport))
+		add("transport", text.Clean(r.Client.Transport))
 	}
 	return strings.Join(list, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -103,13 +104,13 @@ func testTable(all []tested) Table {
 		power := t.cell.MeanOf(ofSum(meanPower))
 		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant, Cells: []Cell{
 			{Text: variantName(t.cell)},
-			{Text: clean(t.Model)},
+			{Text: text.Clean(t.Model)},
 			{Text: scaled(t.SizeBytes, gib)},
 			{Text: scaled(t.Parameters, 1e9)},
-			{Text: clean(t.Backend)},
+			{Text: text.Clean(t.Backend)},
 			{Text: cmp.Or(textOfInt(t.GPULayers), missing)},
-			{Text: cmp.Or(clean(t.FlashAttn), missing)},
-			{Text: clean(t.Test)},
+			{Text: cmp.Or(text.Clean(t.FlashAttn), missing)},
+			{Text: text.Clean(t.Test)},
 			{Text: t.speed()},
 			{Text: scaledFloat(memory, gib)},
 			{Text: formatNumber(power, 1)},
@@ -149,7 +150,7 @@ func buildsOf(all []tested) []string {
 	var builds []string
 	for _, t := range all {
 		if t.Build != "" {
-			builds = appendNew(builds, "build "+clean(t.Build))
+			builds = text.AppendNew(builds, "build "+text.Clean(t.Build))
 		}
 	}
 	return builds
@@ -178,7 +179,7 @@ func switchParts(run *results.Run, all []tested) []Piece {
 			if without.mean != 0 {
 				gain = changeText(new(with.mean/without.mean - 1))
 			}
-			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: clean(with.Model)}, {Text: testText(with, settings)}, {Text: without.speed()}, {Text: with.speed()}, {Text: gain}}})
+			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: text.Clean(with.Model)}, {Text: testText(with, settings)}, {Text: without.speed()}, {Text: with.speed()}, {Text: gain}}})
 		}
 	}
 	var parts []Piece
@@ -207,7 +208,7 @@ func switched(run *results.Run, a, b tested) (name, from, to string) {
 	if !isEnv || !forward {
 		return "", "", ""
 	}
-	return clean(variable), clean(changes[0].From), clean(changes[0].To)
+	return text.Clean(variable), text.Clean(changes[0].From), text.Clean(changes[0].To)
 }
 
 // sweepParts are the speeds over the length of the prompt, and of the answer,
@@ -248,11 +249,11 @@ func settingsOf(all []tested) func(results.LlamaBenchRow) string {
 
 // testText is a test with what tells it from others of its name.
 func testText(t tested, settings func(results.LlamaBenchRow) string) string {
-	text := clean(t.Test)
+	txt := text.Clean(t.Test)
 	if s := settings(t.LlamaBenchRow); s != "" {
-		text += ", " + clean(s)
+		txt += ", " + text.Clean(s)
 	}
-	return text
+	return txt
 }
 
 func sweep(all []tested, of func(results.LlamaBenchRow) int) Table {
@@ -264,7 +265,7 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) Table {
 			if !slices.Contains(lengths, n) {
 				lengths = append(lengths, n)
 			}
-			lines = appendNew(lines, sweepLine(t, settings))
+			lines = text.AppendNew(lines, sweepLine(t, settings))
 		}
 	}
 	slices.Sort(lengths)
@@ -290,9 +291,9 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) Table {
 
 // sweepLine names a line of a sweep.
 func sweepLine(t tested, settings func(results.LlamaBenchRow) string) string {
-	name := clean(t.cell.Variant) + ": " + clean(t.Model)
+	name := text.Clean(t.cell.Variant) + ": " + text.Clean(t.Model)
 	if s := settings(t.LlamaBenchRow); s != "" {
-		name += ", " + clean(s)
+		name += ", " + text.Clean(s)
 	}
 	return name
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -53,7 +54,7 @@ func passParts(run *results.Run) []Piece {
 	}
 	c := Table{Columns: []Column{{"figure", "", true}, {"unit", "", true}, {"from", "", true}}, Keys: []int{0, 1, 2}}
 	for _, cell := range cells {
-		c.Columns = append(c.Columns, Column{variantName(cell), clean(cell.Point), false})
+		c.Columns = append(c.Columns, Column{variantName(cell), text.Clean(cell.Point), false})
 	}
 	for _, col := range passColumns() {
 		r := Row{Cells: []Cell{{Text: col.head}, {Text: col.unit}, {Text: col.pass}}}
@@ -92,13 +93,13 @@ func passNotes(cells []metrics.Cell) []string {
 		"Pass 1 asks for whole answers, pass 2 for one token each, on a server of its own with the same configuration. Their difference is an approximation: prefill and decode overlap in pass 1 and not in pass 2.",
 	}
 	for _, cell := range cells {
-		name := clean(cell.Variant) + ", " + clean(cell.Point)
+		name := text.Clean(cell.Variant) + ", " + text.Clean(cell.Point)
 		for _, r := range cell.Steps {
 			switch {
 			case r.SQZB == nil:
 				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, verbatim(r)))
 			case r.SQZB.Undefined != "":
-				notes = append(notes, fmt.Sprintf("%s, repeat %d: the generation is not defined: %s", name, r.Step.Repeat, clean(r.SQZB.Undefined)))
+				notes = append(notes, fmt.Sprintf("%s, repeat %d: the generation is not defined: %s", name, r.Step.Repeat, text.Clean(r.SQZB.Undefined)))
 			case r.Verdict != results.OK:
 				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, verbatim(r)))
 			}
@@ -107,7 +108,7 @@ func passNotes(cells []metrics.Cell) []string {
 			if s.QueueMeanS == nil {
 				notes = append(notes, name+": the server does not count the time in its queue: there is no TTFT without it")
 			}
-			notes = append(notes, fmt.Sprintf("%s: the first token of each of %s is made by the prefill, and counted in the generation throughput", name, Plural(s.FirstTokens, "answer")))
+			notes = append(notes, fmt.Sprintf("%s: the first token of each of %s is made by the prefill, and counted in the generation throughput", name, text.Count(s.FirstTokens, "answer")))
 		}
 	}
 	return notes

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -43,11 +44,11 @@ func repeatParts(run *results.Run) []Piece {
 	}
 	parts := []Piece{{Title: "Repeats"}}
 	for _, cell := range cells {
-		name := clean(cell.Variant)
+		name := text.Clean(cell.Variant)
 		if isSimulated(cell) {
 			name += simulated
 		}
-		p := Piece{Title: name + ", " + clean(cell.Point), Below: true, Table: repeatTable(cell)}
+		p := Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
 		at := slices.IndexFunc(cells, func(c metrics.Cell) bool { return c.Point == cell.Point && c.Variant == baselineOf(run) })
 		switch {
 		case cell.Variant == baselineOf(run):
@@ -57,7 +58,7 @@ func repeatParts(run *results.Run) []Piece {
 		}
 		p.Notes = unsoundRepeats(cell)
 		if note := run.Manifest.Notes[cell.Variant]; note != "" {
-			p.Notes = append(p.Notes, clean(note))
+			p.Notes = append(p.Notes, text.Clean(note))
 		}
 		parts = append(parts, p)
 	}
@@ -71,9 +72,9 @@ func unsoundRepeats(cell metrics.Cell) []string {
 	of := make(map[string][]*results.Result)
 	for _, r := range cell.Steps {
 		if r.Verdict != results.OK {
-			text := verbatim(r)
-			words = appendNew(words, text)
-			of[text] = append(of[text], r)
+			txt := verbatim(r)
+			words = text.AppendNew(words, txt)
+			of[txt] = append(of[txt], r)
 		}
 	}
 	for i, text := range words {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -20,7 +21,7 @@ func searchUnit(policy *results.SearchPolicy) string {
 }
 
 func conditionText(c results.Condition) string {
-	return fmt.Sprintf("%s %s %s", clean(c.Figure), clean(c.Op), strconv.FormatFloat(c.Value, 'g', -1, 64))
+	return fmt.Sprintf("%s %s %s", text.Clean(c.Figure), text.Clean(c.Op), strconv.FormatFloat(c.Value, 'g', -1, 64))
 }
 
 func targetsText(all []results.Condition) string {
@@ -66,7 +67,7 @@ func limitTable(run *results.Run, searches []metrics.SearchRun) Table {
 		{"n", "searches", false},
 		{"change", "", false},
 		{"interval", "95 %", false},
-		{"verdict", "against " + clean(baselineOf(run)), true},
+		{"verdict", "against " + text.Clean(baselineOf(run)), true},
 	}}
 	diffs := limitDifferences(run, searches)
 	for _, variant := range variantsOf(run) {
@@ -86,7 +87,7 @@ func limitTable(run *results.Run, searches []metrics.SearchRun) Table {
 			}
 		}
 		row := Row{}
-		for _, text := range []string{clean(variant), spreadText(met), spreadText(missed), count, change, interval, verdict} {
+		for _, text := range []string{text.Clean(variant), spreadText(met), spreadText(missed), count, change, interval, verdict} {
 			row.Cells = append(row.Cells, Cell{Text: text})
 		}
 		c.Rows = append(c.Rows, row)
@@ -154,10 +155,10 @@ func limitNotes(run *results.Run, searches []metrics.SearchRun) []string {
 	var notes []string
 	for _, s := range searches {
 		if !s.End.Within {
-			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, endText(run.Manifest.Search, s)))
+			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, endText(run.Manifest.Search, s)))
 		}
 		for _, doubt := range s.End.Doubts {
-			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, doubt))
+			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, doubt))
 		}
 	}
 	if slices.ContainsFunc(searches, func(s metrics.SearchRun) bool {
@@ -177,25 +178,25 @@ func endText(policy *results.SearchPolicy, s metrics.SearchRun) string {
 	case s.End.Within:
 		return fmt.Sprintf("highest %s that met the targets: %s %s; %s missed them", policy.Metric, metrics.LoadText(*s.End.Met), unit, metrics.LoadText(*s.End.Missed))
 	case s.End.Met == nil && s.End.Done:
-		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, clean(s.End.Why))
+		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	case s.End.Missed == nil && s.End.Done:
-		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, clean(s.End.Why))
+		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	}
-	text := "not narrowed down"
+	txt := "not narrowed down"
 	if s.End.Met != nil && s.End.Missed != nil {
-		text += fmt.Sprintf(": %s %s met the targets, %s missed them", metrics.LoadText(*s.End.Met), unit, metrics.LoadText(*s.End.Missed))
+		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", metrics.LoadText(*s.End.Met), unit, metrics.LoadText(*s.End.Missed))
 	}
 	if !s.End.Done {
-		return text + "; the run ended before the search did"
+		return txt + "; the run ended before the search did"
 	}
-	return text + "; " + clean(s.End.Why)
+	return txt + "; " + text.Clean(s.End.Why)
 }
 
 // evidencePart has a row for each step of a search.
 func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) Piece {
 	c := Table{Keys: []int{0, 1}, Columns: []Column{{"load", searchUnit(policy), false}, {"n", "requests", false}}}
 	for _, t := range policy.Targets {
-		c.Columns = append(c.Columns, Column{clean(t.Figure), fmt.Sprintf("%s %g", clean(t.Op), t.Value), false})
+		c.Columns = append(c.Columns, Column{text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value), false})
 	}
 	c.Columns = append(c.Columns, Column{"targets", "", true}, Column{"why this load", "", true})
 	for i, p := range s.Probes {
@@ -203,11 +204,11 @@ func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) Piece {
 		for _, v := range p.Values {
 			row.Cells = append(row.Cells, Cell{Text: figureText(v)})
 		}
-		row.Cells = append(row.Cells, Cell{Text: outcomeText(p)}, Cell{Text: clean(s.Whys[i])})
+		row.Cells = append(row.Cells, Cell{Text: outcomeText(p)}, Cell{Text: text.Clean(s.Whys[i])})
 		c.Rows = append(c.Rows, row)
 	}
 	return Piece{
-		Title: fmt.Sprintf("%s, repeat %d: %s", clean(s.Variant), s.Repeat, Plural(len(s.Steps), "step")), Below: true, Table: c,
+		Title: fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, text.Count(len(s.Steps), "step")), Below: true, Table: c,
 		Notes: []string{endText(policy, s)},
 	}
 }
@@ -231,14 +232,14 @@ func figureText(v *float64) string {
 }
 
 func outcomeText(p metrics.Probe) string {
-	text := string(p.Outcome)
+	txt := string(p.Outcome)
 	if p.Outcome == metrics.ProbeUnknown || p.Outcome == metrics.ProbeMissed && strings.Contains(p.Why, ": ") {
-		text += ": " + clean(p.Why)
+		txt += ": " + text.Clean(p.Why)
 	}
 	if p.Suspect {
-		text += ", suspect"
+		txt += ", suspect"
 	}
-	return text
+	return txt
 }
 
 // searchStanding says which variant bears the highest load; the arm of a null test is none.
@@ -252,17 +253,17 @@ func searchStanding(run *results.Run) Standing {
 		if all == 0 || variant == run.Manifest.NullTest {
 			continue
 		}
-		text := fmt.Sprintf("%s: no limit was found", clean(variant))
+		txt := fmt.Sprintf("%s: no limit was found", text.Clean(variant))
 		if ended > 0 {
-			text = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", clean(variant), spreadText(met), searchUnit(policy), spreadText(missed), Plural(ended, "search"))
+			txt = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", text.Clean(variant), spreadText(met), searchUnit(policy), spreadText(missed), text.Count(ended, "search"))
 		} else if i := slices.IndexFunc(searches, func(o metrics.SearchRun) bool { return o.Variant == variant }); i >= 0 {
-			text = fmt.Sprintf("%s: %s", clean(variant), endText(policy, searches[i]))
+			txt = fmt.Sprintf("%s: %s", text.Clean(variant), endText(policy, searches[i]))
 		}
 		if d, ok := diffs[variant]; ok {
-			text += fmt.Sprintf("; against %s %s, %s", clean(baselineOf(run)), changeText(d.Delta), verdictText(d))
+			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(baselineOf(run)), changeText(d.Delta), verdictText(d))
 			s.Told = s.Told || d.Verdict == metrics.Better || d.Verdict == metrics.Worse
 		}
-		s.Lines = append(s.Lines, text+".")
+		s.Lines = append(s.Lines, txt+".")
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -112,11 +113,11 @@ func speculationParts(run *results.Run) []Piece {
 		c.Rows = append(c.Rows, Row{Cells: acceptanceCells(cell, found[i], positions)})
 		if found[i] != nil {
 			for _, line := range found[i].logLines {
-				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", clean(cell.Variant), clean(cell.Point), clean(line)))
+				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", text.Clean(cell.Variant), text.Clean(cell.Point), text.Clean(line)))
 			}
 		}
 		if found[i] != nil && randomPrompts(cell) {
-			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model foresees as it does text: acceptance says nothing of real use", clean(cell.Variant), clean(cell.Point)))
+			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model foresees as it does text: acceptance says nothing of real use", text.Clean(cell.Variant), text.Clean(cell.Point)))
 		}
 	}
 	c.Legend = []string{
@@ -132,7 +133,7 @@ func speculationParts(run *results.Run) []Piece {
 }
 
 func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []Cell {
-	cells := []Cell{{Text: variantName(cell)}, {Text: clean(cell.Point)}}
+	cells := []Cell{{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}}
 	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
 	rate := formatNumber(output, 1)
 	if extrapolationOf(cell) != nil {
@@ -150,7 +151,7 @@ func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []Cell {
 		k = strconv.Itoa(a.k)
 	}
 	cells = append(
-		cells, Cell{Text: cmp.Or(clean(a.draft), missing)}, Cell{Text: k}, Cell{Text: share(a.rate)},
+		cells, Cell{Text: cmp.Or(text.Clean(a.draft), missing)}, Cell{Text: k}, Cell{Text: share(a.rate)},
 		Cell{Text: formatNumber(a.length, studyDigits)}, Cell{Text: share(a.efficiency)}, Cell{Text: rate},
 	)
 	for i := range positions {

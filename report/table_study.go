@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -178,7 +179,7 @@ func completedOf(c metrics.Cell) string {
 func studyNotes(cells []metrics.Cell) []string {
 	var notes []string
 	for _, c := range cells {
-		name := clean(c.Variant) + ", " + clean(c.Point)
+		name := text.Clean(c.Variant) + ", " + text.Clean(c.Point)
 		switch {
 		case len(c.Counted) == 0:
 			for _, words := range uncounted(c) {
@@ -187,7 +188,7 @@ func studyNotes(cells []metrics.Cell) []string {
 		case c.Counted[0].Verdict != results.OK:
 			notes = append(notes, name+": not ranked: "+verbatim(c.Counted[0]))
 		case len(c.Counted) > 1:
-			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name, Plural(len(c.Counted), "repeat"), c.Lives()))
+			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name, text.Count(len(c.Counted), "repeat"), c.Lives()))
 		}
 		if e := extrapolationOf(c); e != nil {
 			notes = append(notes, name+": "+extrapolatedText(*e))
@@ -209,8 +210,8 @@ func modelNamer(run *results.Run) func(metrics.Cell) string {
 	}
 	return func(c metrics.Cell) string {
 		name := modelOf(c)
-		if len(slices.Collect(maps.Keys(of[name]))) > 1 && name != clean(c.Variant) {
-			name += " (" + clean(c.Variant) + ")"
+		if len(slices.Collect(maps.Keys(of[name]))) > 1 && name != text.Clean(c.Variant) {
+			name += " (" + text.Clean(c.Variant) + ")"
 		}
 		if isSimulated(c) {
 			name += simulated
@@ -221,16 +222,16 @@ func modelNamer(run *results.Run) func(metrics.Cell) string {
 
 func modelOf(c metrics.Cell) string {
 	if r := withServers(c); r != nil && r.Servers[0].Model != "" {
-		return clean(r.Servers[0].Model)
+		return text.Clean(r.Servers[0].Model)
 	}
-	return clean(c.Variant)
+	return text.Clean(c.Variant)
 }
 
 // sizeOf is the size of the model that the scenario gives, else that which the
 // server told.
 func sizeOf(run *results.Run, c metrics.Cell) string {
-	if text := run.Manifest.Sizes[c.Variant]; text != "" {
-		return clean(text)
+	if txt := run.Manifest.Sizes[c.Variant]; txt != "" {
+		return text.Clean(txt)
 	}
 	if r := withServers(c); r != nil && r.Servers[0].Startup != nil && r.Servers[0].Startup.ModelBytes != nil {
 		const gb = 1e9
@@ -246,7 +247,7 @@ func concurrencyOf(c metrics.Cell) string {
 			return "c=" + strconv.Itoa(*r.Asked.MaxConcurrency)
 		}
 	}
-	return clean(c.Point)
+	return text.Clean(c.Point)
 }
 
 // backendOf is the engine as its makers spell it.
@@ -267,6 +268,6 @@ func backendOf(c metrics.Cell) string {
 	case "ollama":
 		return "Ollama"
 	default:
-		return clean(name)
+		return text.Clean(name)
 	}
 }

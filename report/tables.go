@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -106,15 +107,15 @@ func scenarioParts(run *results.Run) []Piece {
 	names := slices.Clone(run.Manifest.Tables)
 	switch run.Manifest.Method {
 	case results.MethodSQZB:
-		names = appendNew(names, "two-pass")
+		names = text.AppendNew(names, "two-pass")
 	case results.MethodLlamaBench:
-		names = appendNew(names, "llama-bench")
+		names = text.AppendNew(names, "llama-bench")
 	}
 	var parts []Piece
 	for _, name := range names {
 		drawn, err := tablesOf(run, []string{name})
 		if err != nil {
-			drawn = []Piece{{Intro: []string{clean(err.Error())}}}
+			drawn = []Piece{{Intro: []string{text.Clean(err.Error())}}}
 		}
 		if name != "differences" && name != "search" { // they stand in every report
 			parts = append(parts, drawn...)

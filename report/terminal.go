@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	tty "github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -50,7 +51,7 @@ func Write(w io.Writer, run *results.Run, opts Options) error {
 	if len(run.Problems) > 0 {
 		p.section("Folder")
 		for _, problem := range run.Problems {
-			p.wrapped("  ", clean(problem))
+			p.wrapped("  ", text.Clean(problem))
 		}
 	}
 	_, err := w.Write(p.out.Bytes())
@@ -73,24 +74,24 @@ func (p *printer) section(title string) {
 // wrapped prints text within the width, every line behind indent.
 func (p *printer) wrapped(indent, s string) {
 	if room := p.opts.Width - len(indent); p.opts.Width > 0 && room >= 20 {
-		s = text.WrapSoft(s, room)
+		s = tty.WrapSoft(s, room)
 	}
 	for line := range strings.SplitSeq(s, "\n") {
 		p.line(indent + strings.TrimRight(line, " "))
 	}
 }
 
-func (p *printer) bold(s string) string { return p.styled(s, text.Bold) }
-func (p *printer) loud(s string) string { return p.styled(s, text.Bold, text.FgYellow) }
-func (p *printer) bad(s string) string  { return p.styled(s, text.Bold, text.FgRed) }
+func (p *printer) bold(s string) string { return p.styled(s, tty.Bold) }
+func (p *printer) loud(s string) string { return p.styled(s, tty.Bold, tty.FgYellow) }
+func (p *printer) bad(s string) string  { return p.styled(s, tty.Bold, tty.FgRed) }
 
 // styled writes the sequences itself: the library's own switch for colours is
 // global and follows the process's terminal.
-func (p *printer) styled(s string, colors ...text.Color) string {
+func (p *printer) styled(s string, colors ...tty.Color) string {
 	if !p.opts.Color {
 		return s
 	}
-	return text.Escape(s, text.Colors(colors).EscapeSeq())
+	return tty.Escape(s, tty.Colors(colors).EscapeSeq())
 }
 
 func printFailures(p *printer, groups []failures) {
@@ -99,9 +100,9 @@ func printFailures(p *printer, groups []failures) {
 	}
 	p.section("Failures")
 	for _, g := range groups {
-		p.line("  " + p.bad(g.verdict) + g.classText() + ", " + Plural(len(g.steps), "step") + ": " + few(g.steps))
-		p.wrapped("    ", clean(g.failure.Message))
-		for _, line := range tail(g.failure.LogTail, tailLines) {
+		p.line("  " + p.bad(g.verdict) + g.classText() + ", " + text.Count(len(g.steps), "step") + ": " + text.Few(g.steps))
+		p.wrapped("    ", text.Clean(g.failure.Message))
+		for _, line := range text.Tail(g.failure.LogTail, tailLines) {
 			p.line("    | " + line)
 		}
 		if g.log != "" {
@@ -120,12 +121,12 @@ func printWarnings(p *printer, title string, groups []doubts) {
 		if g.code == results.WarnFewSamples {
 			shown = 1 // the table marks every figure that it is about
 		}
-		p.line("  " + string(g.code) + ", " + Plural(g.steps, "step"))
+		p.line("  " + string(g.code) + ", " + text.Count(g.steps, "step"))
 		for _, m := range g.messages[:min(len(g.messages), shown)] {
-			p.wrapped("    ", few(m.steps)+": "+clean(m.text))
+			p.wrapped("    ", text.Few(m.steps)+": "+text.Clean(m.text))
 		}
 		if more := len(g.messages) - shown; more > 0 {
-			p.line("    and " + Plural(more, "other message") + " (see the steps' own reports)")
+			p.line("    and " + text.Count(more, "other message") + " (see the steps' own reports)")
 		}
 	}
 }
@@ -197,7 +198,7 @@ func (p *printer) split(c Table) []string {
 func widest(s string) int {
 	width := 0
 	for line := range strings.SplitSeq(s, "\n") {
-		width = max(width, text.StringWidthWithoutEscSequences(strings.TrimRight(line, " ")))
+		width = max(width, tty.StringWidthWithoutEscSequences(strings.TrimRight(line, " ")))
 	}
 	return width
 }
@@ -211,9 +212,9 @@ func (p *printer) render(c Table, pick []int, narrow bool) string {
 	for i, at := range pick {
 		h := c.Columns[at]
 		head[i] = strings.TrimSuffix(h.Head+"\n"+h.Unit, "\n")
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: tty.AlignRight, AlignHeader: tty.AlignRight}
 		if h.Text {
-			configs[i].Align, configs[i].AlignHeader = text.AlignLeft, text.AlignLeft
+			configs[i].Align, configs[i].AlignHeader = tty.AlignLeft, tty.AlignLeft
 		}
 	}
 	t.SetColumnConfigs(configs)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -126,7 +127,7 @@ func (c *Comparison) versus(at int) Versus {
 		changes := cellChanges(m.base, m.with)
 		v.Delta = gather(v.Delta, m.with.Variant, changes)
 		for _, name := range unknownOnBoth(base, with, anyStep(m.base), anyStep(m.with)) {
-			v.unknown = appendNew(v.unknown, name)
+			v.unknown = text.AppendNew(v.unknown, name)
 		}
 		ours, theirs, readings := sameReading(m.base, m.with)
 		s := contrast(ours, theirs, c.judged, c.Rule)
@@ -189,14 +190,14 @@ func match(base, with []metrics.Cell) (pairs []matched, notes []string) {
 			at = slices.IndexFunc(base, func(b metrics.Cell) bool { return b.Variant == partner })
 		}
 		if at < 0 {
-			notes = append(notes, fmt.Sprintf("point %s of %s: the baseline has none of that label", clean(w.Point), clean(w.Variant)))
+			notes = append(notes, fmt.Sprintf("point %s of %s: the baseline has none of that label", text.Clean(w.Point), text.Clean(w.Variant)))
 			continue
 		}
 		pairs = append(pairs, matched{base[at], w})
 	}
 	for _, b := range base {
 		if !slices.ContainsFunc(pairs, func(m matched) bool { return m.base.Variant == b.Variant && m.base.Point == b.Point }) {
-			notes = append(notes, fmt.Sprintf("%s at %s of the baseline has no counterpart", clean(b.Variant), clean(b.Point)))
+			notes = append(notes, fmt.Sprintf("%s at %s of the baseline has no counterpart", text.Clean(b.Variant), text.Clean(b.Point)))
 		}
 	}
 	return pairs, notes
@@ -229,7 +230,7 @@ func partnersOf(base, with []metrics.Cell) (partners map[string]string, notes []
 		for _, other := range baseNames {
 			if partners[name] == "" && !taken(other) && sameRecipe(base, other, with, name) {
 				partners[name] = other
-				notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: they have one configuration", clean(name), clean(other)))
+				notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: they have one configuration", text.Clean(name), text.Clean(other)))
 			}
 		}
 	}
@@ -238,10 +239,10 @@ func partnersOf(base, with []metrics.Cell) (partners map[string]string, notes []
 	switch {
 	case len(left) == 1 && len(baseLeft) == 1:
 		partners[left[0]] = baseLeft[0]
-		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: no other is left", clean(left[0]), clean(baseLeft[0])))
+		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: no other is left", text.Clean(left[0]), text.Clean(baseLeft[0])))
 	default:
 		for _, name := range left {
-			notes = append(notes, clean(name)+" has no counterpart in the baseline")
+			notes = append(notes, text.Clean(name)+" has no counterpart in the baseline")
 		}
 	}
 	return partners, notes
@@ -250,7 +251,7 @@ func partnersOf(base, with []metrics.Cell) (partners map[string]string, notes []
 func cellVariants(cells []metrics.Cell) []string {
 	var names []string
 	for _, c := range cells {
-		names = appendNew(names, c.Variant)
+		names = text.AppendNew(names, c.Variant)
 	}
 	return names
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Write prints the comparison for a terminal or as Markdown, and what was
@@ -39,7 +41,7 @@ func (c *Comparison) parts(findings []Finding) []Piece {
 			s := &v.sets[i]
 			s.differ = nil // the configuration stands above, once for all
 			piece := s.part(c.figures, base.Name, name)
-			piece.Title = clean(s.Candidate.Variant) + ", " + clean(s.Point)
+			piece.Title = text.Clean(s.Candidate.Variant) + ", " + text.Clean(s.Point)
 			parts = append(parts, piece)
 		}
 	}
@@ -68,7 +70,7 @@ func (c *Comparison) sideTable() Table {
 		}
 		m := s.Run.Manifest
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
-			{Text: name}, {Text: clean(m.Scenario)}, {Text: clean(m.Run)}, {Text: clean(m.StartedAt)}, {Text: clean(m.Bench)}, {Text: countSteps(s.Run)},
+			{Text: name}, {Text: text.Clean(m.Scenario)}, {Text: text.Clean(m.Run)}, {Text: text.Clean(m.StartedAt)}, {Text: text.Clean(m.Bench)}, {Text: countSteps(s.Run)},
 		}})
 	}
 	return t
@@ -96,25 +98,18 @@ func (v *Versus) deltaPart(baseline, name string) Piece {
 	for _, d := range v.Delta {
 		of := "the run"
 		if d.Variants != nil {
-			of = few(d.Variants)
+			of = text.Few(d.Variants)
 		}
-		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{{Text: clean(d.What)}, {Text: dash(clean(d.From))}, {Text: dash(clean(d.To))}, {Text: of}}})
+		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{{Text: text.Clean(d.What)}, {Text: dash(text.Clean(d.From))}, {Text: dash(text.Clean(d.To))}, {Text: of}}})
 	}
 	return p
-}
-
-func dash(s string) string {
-	if s == "" {
-		return missing
-	}
-	return s
 }
 
 // manyThings warns that a difference has more than one possible cause.
 func (v *Versus) manyThings() string {
 	var names []string
 	for _, d := range v.Delta {
-		names = appendNew(names, clean(d.What))
+		names = text.AppendNew(names, text.Clean(d.What))
 	}
 	return fmt.Sprintf("%d things differ (%s): what follows cannot be put down to one of them.", v.Things, strings.Join(names, ", "))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -306,7 +307,7 @@ func TestReadSides(t *testing.T) {
 			t.Errorf("side %d has steps %v", i, s.Run.Steps)
 		}
 	}
-	if sides[0].Name != "monday" || sides[3].Name != "colleague.json" || sides[2].Name != clean(file) {
+	if sides[0].Name != "monday" || sides[3].Name != "colleague.json" || sides[2].Name != text.Clean(file) {
 		t.Errorf("names = %q", sideNames(sides))
 	}
 	for name, content := range map[string]string{"newer.json": `{"format_version": 99}`, "other.json": `{"a": 1}`, "text.json": "no"} {

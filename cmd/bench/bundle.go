@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/bundle"
 )
@@ -137,7 +136,7 @@ func tellBundle(e env, path string, index *bundle.Index) error {
 // tellIndex says what was taken out and what was left out.
 func tellIndex(w io.Writer, index *bundle.Index) {
 	for _, r := range index.Redactions {
-		fmt.Fprintf(w, "taken out: %s: %s, %s\n", report.Clean(r.Name), report.Clean(r.What), text.Count(r.Count, "time"))
+		fmt.Fprintf(w, "taken out: %s: %s, %s\n", text.Clean(r.Name), text.Clean(r.What), text.Count(r.Count, "time"))
 	}
 	asked := map[string]int{}
 	for _, l := range index.LeftOut {
@@ -145,10 +144,10 @@ func tellIndex(w io.Writer, index *bundle.Index) {
 			asked[l.Why]++
 			continue
 		}
-		fmt.Fprintf(w, "left out: %s: %s\n", report.Clean(l.Name), report.Clean(l.Why))
+		fmt.Fprintf(w, "left out: %s: %s\n", text.Clean(l.Name), text.Clean(l.Why))
 	}
 	for _, why := range slices.Sorted(maps.Keys(asked)) {
-		fmt.Fprintf(w, "left out: %s: %s\n", text.Count(asked[why], "file"), report.Clean(why))
+		fmt.Fprintf(w, "left out: %s: %s\n", text.Count(asked[why], "file"), text.Clean(why))
 	}
 }
 
@@ -166,7 +165,7 @@ func checkBundle(ctx context.Context, e env, path string) error {
 		state = "not finished"
 	}
 	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all as the index says\n",
-		path, report.Clean(r.Index.Scenario), report.Clean(r.Index.Run), state, text.Count(len(r.Index.Members), "file"))
+		path, text.Clean(r.Index.Scenario), text.Clean(r.Index.Run), state, text.Count(len(r.Index.Members), "file"))
 	tellIndex(e.stdout, &r.Index)
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/benchrig/bench/internal/importer"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/results"
 )
@@ -208,7 +207,7 @@ func tellImported(e env, read *importer.Imported) {
 	for _, s := range read.Steps {
 		for _, w := range s.Result.Warnings {
 			if w.Code != results.WarnImported && w.Code != results.WarnFailures {
-				fmt.Fprintf(e.Stderr, "warning: %s: %s: %s\n", s.Result.Step.ID, w.Code, report.Clean(w.Message))
+				fmt.Fprintf(e.Stderr, "warning: %s: %s: %s\n", s.Result.Step.ID, w.Code, text.Clean(w.Message))
 			}
 		}
 	}
@@ -220,7 +219,7 @@ func tellImported(e env, read *importer.Imported) {
 				continue
 			}
 			if unread++; unread <= most {
-				fmt.Fprintf(e.Stderr, "not understood: %s:%d: %s\n", f.Name, l.Line, report.Clean(l.Text))
+				fmt.Fprintf(e.Stderr, "not understood: %s:%d: %s\n", f.Name, l.Line, text.Clean(l.Text))
 			}
 		}
 		if unread > most {

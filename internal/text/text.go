@@ -9,11 +9,20 @@ import (
 // Count is "1 step", "2 steps".
 func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, Plural(n, noun)) }
 
-// Plural is noun, with an s unless n is 1.
+// Plural is noun, in the plural unless n is 1: "steps", "lives", "searches".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return noun
 	}
+
+	stem, isLife := strings.CutSuffix(noun, "life")
+	switch {
+	case isLife:
+		return stem + "lives"
+	case strings.HasSuffix(noun, "ch"):
+		return noun + "es"
+	}
+
 	return noun + "s"
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
@@ -68,24 +69,24 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 	r := s.Result
 	class := verdictClass(s)
 	d := &detail{
-		Name: report.Clean(r.Step.ID), Verdict: class, Class: strings.ReplaceAll(class, " ", "-"), Simulated: r.Simulated,
-		About:    fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", report.Clean(r.Step.Variant), report.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
+		Name: text.Clean(r.Step.ID), Verdict: class, Class: strings.ReplaceAll(class, " ", "-"), Simulated: r.Simulated,
+		About:    fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", text.Clean(r.Step.Variant), text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
 		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: commandsOf(r), Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
 	}
 	if r.Failure != nil {
-		d.Failure = report.Clean(r.Failure.Error())
+		d.Failure = text.Clean(r.Failure.Error())
 	}
 	for _, row := range r.LlamaBench {
-		d.Tests = append(d.Tests, report.Fact{Name: report.Clean(row.Test + ", " + row.Model), Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD, report.Plural(len(row.SamplesS), "repetition"))})
+		d.Tests = append(d.Tests, report.Fact{Name: text.Clean(row.Test + ", " + row.Model), Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD, text.Count(len(row.SamplesS), "repetition"))})
 	}
 	for i, f := range r.Earlier {
-		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, report.Clean(f.Error())))
+		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, text.Clean(f.Error())))
 	}
 	for _, w := range r.Warnings {
-		d.Warnings = append(d.Warnings, report.Fact{Name: report.Clean(string(w.Code)), Value: report.Clean(w.Message)})
+		d.Warnings = append(d.Warnings, report.Fact{Name: text.Clean(string(w.Code)), Value: text.Clean(w.Message)})
 	}
 	for _, c := range r.Changes {
-		d.Changes = append(d.Changes, report.Clean(c))
+		d.Changes = append(d.Changes, text.Clean(c))
 	}
 	for _, h := range r.Hooks {
 		outcome := "ok"
@@ -93,8 +94,8 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 			outcome = "FAILED"
 		}
 		d.Hooks = append(d.Hooks, report.Fact{
-			Name:  report.Clean(h.When + " " + h.Level + ", " + h.Name),
-			Value: report.Clean(fmt.Sprintf("%s, %.1f s %s", outcome, h.TookS, h.Message)),
+			Name:  text.Clean(h.When + " " + h.Level + ", " + h.Name),
+			Value: text.Clean(fmt.Sprintf("%s, %.1f s %s", outcome, h.TookS, h.Message)),
 		})
 	}
 	d.LogName, d.Log = logs.of(r)
@@ -114,11 +115,11 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 func headlineOf(r *results.Result) string {
 	f := r.Headline()
 	if r.Failure != nil && r.Verdict != results.OK && r.Verdict != results.Suspect {
-		return report.Clean(r.Failure.Error())
+		return text.Clean(r.Failure.Error())
 	}
 	if f == nil {
 		if len(r.LlamaBench) > 0 {
-			return report.Plural(len(r.LlamaBench), "test")
+			return text.Count(len(r.LlamaBench), "test")
 		}
 		return ""
 	}
@@ -179,13 +180,13 @@ func milliseconds(s *float64) string {
 func startsOf(r *results.Result) []serverStart {
 	var all []serverStart
 	for _, s := range r.Servers {
-		start := serverStart{Server: fmt.Sprintf("Server %d, %s", s.Replica, report.Clean(cmp.Or(s.Life, s.Launcher)))}
+		start := serverStart{Server: fmt.Sprintf("Server %d, %s", s.Replica, text.Clean(cmp.Or(s.Life, s.Launcher)))}
 		for _, phase := range s.ReadyPhases {
-			start.Rungs = append(start.Rungs, report.Fact{Name: report.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.AtS)})
+			start.Rungs = append(start.Rungs, report.Fact{Name: text.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.AtS)})
 		}
 		if s.Startup != nil {
 			for _, phase := range s.Startup.Phases {
-				start.Phases = append(start.Phases, report.Fact{Name: report.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.Seconds)})
+				start.Phases = append(start.Phases, report.Fact{Name: text.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.Seconds)})
 			}
 		}
 		if start.Rungs != nil || start.Phases != nil {
@@ -202,7 +203,7 @@ func askedOf(a results.Asked) []report.Fact {
 	}
 	var facts []report.Fact
 	add := func(name, value string) {
-		if value = report.Clean(value); value != "" {
+		if value = text.Clean(value); value != "" {
 			facts = append(facts, report.Fact{Name: name, Value: value})
 		}
 	}
@@ -237,10 +238,10 @@ func askedOf(a results.Asked) []report.Fact {
 }
 
 // cleanLines is report.Clean of each line.
-func cleanLines(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+func cleanLines(txt string) string {
+	lines := strings.Split(strings.TrimRight(txt, "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))) + report.Clean(line)
+		lines[i] = strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))) + text.Clean(line)
 	}
 	return strings.Join(slices.Clip(lines), "\n")
 }

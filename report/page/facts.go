@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 )
@@ -15,7 +16,7 @@ func factsOf(run *results.Run, d *report.Document) []report.Fact {
 	m := run.Manifest
 	var facts []report.Fact
 	add := func(name, value string) {
-		if value = report.Clean(value); value != "" {
+		if value = text.Clean(value); value != "" {
 			facts = append(facts, report.Fact{Name: name, Value: value})
 		}
 	}

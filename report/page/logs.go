@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -34,7 +34,7 @@ func newLogs(run *results.Run, lines int) *logs {
 
 // of is the end of the log that tells most of a step: what was kept with its
 // failure, else of its first server. The name is relative to the run folder.
-func (l *logs) of(r *results.Result) (name, text string) {
+func (l *logs) of(r *results.Result) (name, txt string) {
 	if r.Failure != nil && len(r.Failure.LogTail) > 0 {
 		return "", joinTail(r.Failure.LogTail, len(r.Failure.LogTail))
 	}
@@ -47,15 +47,15 @@ func (l *logs) of(r *results.Result) (name, text string) {
 	}
 	life, replica := r.Servers[0].Life, r.Servers[0].Replica
 	name = path.Join("lives", life, results.ServerLogName(replica))
-	text, known := l.read[name]
+	txt, known := l.read[name]
 	if !known {
-		text = l.tail(life, replica, lines)
-		l.read[name] = text
+		txt = l.tail(life, replica, lines)
+		l.read[name] = txt
 	}
-	if text == "" {
+	if txt == "" {
 		return "", ""
 	}
-	return report.Clean(name), text
+	return text.Clean(name), txt
 }
 
 // tail is the end of one log; "" where it cannot be read.
@@ -96,7 +96,7 @@ func lastLines(in io.Reader, most int) []string {
 func joinTail(lines []string, most int) string {
 	var cleaned []string
 	for _, line := range lines[max(0, len(lines)-most):] {
-		text := report.Clean(line[:min(len(line), longestLine)])
+		text := text.Clean(line[:min(len(line), longestLine)])
 		if len(line) > longestLine {
 			text += " …"
 		}

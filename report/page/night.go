@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -50,8 +50,8 @@ func (d *drawer) timeline() (*figure, error) {
 }
 
 func (d *drawer) span(span metrics.TimelineSpan) chart.Span {
-	out := chart.Span{FromS: span.FromS, ToS: span.ToS, Open: span.Open, Label: report.Clean(span.Name)}
-	title := report.Clean(span.Name)
+	out := chart.Span{FromS: span.FromS, ToS: span.ToS, Open: span.Open, Label: text.Clean(span.Name)}
+	title := text.Clean(span.Name)
 	switch span.Phase {
 	case metrics.PhaseStep:
 		out.Class = stepClass(span)
@@ -69,10 +69,10 @@ func (d *drawer) span(span metrics.TimelineSpan) chart.Span {
 		out.Class = chart.Hook
 	}
 	if span.Failure != nil {
-		title += ", " + report.Clean(span.Failure.Error())
+		title += ", " + text.Clean(span.Failure.Error())
 	}
 	title += fmt.Sprintf(", %.1f s", span.ToS-span.FromS)
-	out.Ref = chart.Ref{Title: title, Step: report.Clean(span.Step), Variant: report.Clean(span.Variant)}
+	out.Ref = chart.Ref{Title: title, Step: text.Clean(span.Step), Variant: text.Clean(span.Variant)}
 	if link := d.links[span.Step]; link != "" {
 		out.Href = "#" + link
 	}
@@ -94,7 +94,7 @@ func stepClass(span metrics.TimelineSpan) chart.Class {
 }
 
 func (d *drawer) mark(m metrics.TimelineMark) chart.Mark {
-	out := chart.Mark{AtS: m.AtS, Class: chart.Plain, Label: report.Clean(string(m.Kind))}
+	out := chart.Mark{AtS: m.AtS, Class: chart.Plain, Label: text.Clean(string(m.Kind))}
 	title := string(m.Kind)
 	if m.Step != "" {
 		title += " " + m.Step
@@ -103,12 +103,12 @@ func (d *drawer) mark(m metrics.TimelineMark) chart.Mark {
 	}
 	switch {
 	case m.Failure != nil:
-		out.Class, out.Label = chart.Bad, report.Clean(string(m.Failure.Class))
+		out.Class, out.Label = chart.Bad, text.Clean(string(m.Failure.Class))
 		title += ": " + m.Failure.Error()
 	case m.Message != "":
 		title += ": " + m.Message
 	}
-	out.Ref = chart.Ref{Title: report.Clean(title), Step: report.Clean(m.Step)}
+	out.Ref = chart.Ref{Title: text.Clean(title), Step: text.Clean(m.Step)}
 	if link := d.links[m.Step]; link != "" {
 		out.Href = "#" + link
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -80,7 +80,7 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 		return o, err
 	}
 	for _, name := range d.order {
-		o.Legend = append(o.Legend, legendEntry{report.Clean(name), d.slot(name)})
+		o.Legend = append(o.Legend, legendEntry{text.Clean(name), d.slot(name)})
 	}
 	o.Timeline, err = d.timeline()
 	return o, err
@@ -94,7 +94,7 @@ func (d *drawer) href(step string) string { return "#" + d.links[step] }
 // ref makes a mark lead to the first step of a cell.
 func (d *drawer) ref(c metrics.Cell, title string) chart.Ref {
 	step := c.Counted[0].Step.ID
-	return chart.Ref{Title: title, Href: d.href(step), Step: report.Clean(step), Variant: report.Clean(c.Variant)}
+	return chart.Ref{Title: title, Href: d.href(step), Step: text.Clean(step), Variant: text.Clean(c.Variant)}
 }
 
 // perUser is how fast the answer of one request comes: the inverse of the
@@ -156,13 +156,13 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	var front []metrics.ParetoPoint
 	var sound []metrics.Cell
 	for _, name := range d.order {
-		series := chart.PointSeries{Name: report.Clean(name), Slot: d.slot(name)}
+		series := chart.PointSeries{Name: text.Clean(name), Slot: d.slot(name)}
 		for _, c := range drawn {
 			if c.Variant != name {
 				continue
 			}
 			at := metrics.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
-			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", report.Clean(c.Variant), report.Clean(c.Point), short(at.X), short(at.Y), unit)
+			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point), short(at.X), short(at.Y), unit)
 			doubt := c.Counted[0].Verdict != results.OK
 			switch {
 			case doubt:
@@ -170,7 +170,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			case !c.Again:
 				front, sound = append(front, at), append(sound, c)
 			}
-			series.Points = append(series.Points, chart.Point{X: at.X, Y: at.Y, Label: report.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
+			series.Points = append(series.Points, chart.Point{X: at.X, Y: at.Y, Label: text.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
 		}
 		if series.Points != nil {
 			s.Series = append(s.Series, series)
@@ -180,7 +180,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	for _, i := range metrics.ParetoFront(front) {
 		s.Front = append(s.Front, chart.XY(front[i]))
 		rows = append(rows, frontRow{
-			Variant: report.Clean(sound[i].Variant), Point: report.Clean(sound[i].Point), Link: d.links[sound[i].Counted[0].Step.ID],
+			Variant: text.Clean(sound[i].Variant), Point: text.Clean(sound[i].Point), Link: d.links[sound[i].Counted[0].Step.ID],
 			X: short(front[i].X), Y: short(front[i].Y) + " " + string(unit),
 		})
 	}
@@ -192,7 +192,7 @@ func (d *drawer) tradeoffCaption() string {
 	caption := "Each point is a variant at a point of the load, linked to its step; means over server lives. Per user: the inverse of the median time per output token. " +
 		"The line joins the Pareto front: no other sound point is better in both. Hollow points are suspect and on no front."
 	if again := d.run.Manifest.NullTest; again != "" {
-		caption += " " + report.Clean(again) + " is the baseline once more, for the null test, and on no front."
+		caption += " " + text.Clean(again) + " is the baseline once more, for the null test, and on no front."
 	}
 	return caption
 }
@@ -225,7 +225,7 @@ func (d *drawer) distributions() ([]cdfs, error) {
 		for end < len(d.cells) && d.cells[end].Point == d.cells[start].Point {
 			end++
 		}
-		group := cdfs{Point: report.Clean(d.cells[start].Point)}
+		group := cdfs{Point: text.Clean(d.cells[start].Point)}
 		for _, kind := range kinds {
 			f, err := d.overlay(kind.name, group.Point, d.cells[start:end], kind.of)
 			if err != nil {
@@ -259,12 +259,12 @@ func (d *drawer) overlay(name, point string, cells []metrics.Cell, of func(*pass
 			}
 		}
 		if sum.N() > 0 {
-			s.Series = append(s.Series, chart.CDFSeries{Name: report.Clean(c.Variant), Slot: d.slot(c.Variant), Vertices: sum.Vertices(), N: sum.N()})
+			s.Series = append(s.Series, chart.CDFSeries{Name: text.Clean(c.Variant), Slot: d.slot(c.Variant), Vertices: sum.Vertices(), N: sum.N()})
 		}
 	}
 	if s.Series == nil {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.CDF(s)
-	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, report.Plural(steps, "counted step"), 100*metrics.SketchError)}, err
+	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, text.Count(steps, "counted step"), 100*metrics.SketchError)}, err
 }

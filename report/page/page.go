@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
@@ -54,7 +55,7 @@ func Write(w io.Writer, run *results.Run) error {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"link": v.link, "plural": report.Plural, "more": moreThanShown, "clean": report.Clean,
+		"link": v.link, "plural": text.Count, "more": moreThanShown, "clean": text.Clean,
 	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)
@@ -111,7 +112,7 @@ func newView(run *results.Run) (*view, error) {
 	passes := readPasses(run, budgetFor(len(run.Steps)))
 	v.Left = passes.left
 	if len(run.Steps) > manySteps {
-		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench report DIR --step ID --html FILE makes a page of one step, with all of it", report.Plural(len(run.Steps), "step")))
+		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench report DIR --step ID --html FILE makes a page of one step, with all of it", text.Count(len(run.Steps), "step")))
 	}
 	var err error
 	if v.Charts, err = overviewOf(run, passes, v.Links); err != nil {

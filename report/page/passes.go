@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 )
 
@@ -78,7 +78,7 @@ func readPasses(run *results.Run, b budget) *passes {
 		}
 		all.of[s.Result.Step.ID] = read[i]
 		if read[i].bad > 0 {
-			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID, report.Plural(read[i].bad, "line")))
+			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID, text.Count(read[i].bad, "line")))
 		}
 	}
 	return all

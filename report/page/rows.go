@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 )
@@ -27,7 +28,7 @@ func stepRows(run *results.Run, t report.Table, links map[string]string) ([]repo
 	for i, r := range t.Rows {
 		step := run.Steps[i]
 		rows[i] = stepRow{
-			Link: links[r.Step], Name: r.Cells[nameColumn].Text, Variant: report.Clean(step.Result.Step.Variant),
+			Link: links[r.Step], Name: r.Cells[nameColumn].Text, Variant: text.Clean(step.Result.Step.Variant),
 			Verdict: verdictClass(&step), Cells: r.Cells[nameColumn+1:],
 		}
 	}

@@ -3,8 +3,8 @@ package page
 import (
 	"fmt"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -17,7 +17,7 @@ func chartsOf(r *results.Result, p *pass) ([]*figure, error) {
 	}
 	var all []*figure
 	for _, draw := range []func(string, *pass) (*figure, error){requestsChart, inFlightChart, devicesChart} {
-		f, err := draw(report.Clean(r.Step.ID), p)
+		f, err := draw(text.Clean(r.Step.ID), p)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func devicesChart(step string, p *pass) (*figure, error) {
 	} {
 		panel := chart.Panel{Y: kind.axis}
 		for i, d := range p.devices {
-			series := chart.LineSeries{Name: report.Clean(d.Device), Slot: i%slots + 1}
+			series := chart.LineSeries{Name: text.Clean(d.Device), Slot: i%slots + 1}
 			for _, at := range kind.of(d) {
 				series.Points = append(series.Points, chart.LinePoint{X: at.AtS, Y: at.Value})
 			}

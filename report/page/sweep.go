@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -105,7 +105,7 @@ func (d *drawer) lines(f metrics.Figure, x chart.Axis, numbers map[string]float6
 		Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title + " over " + x.Label, Width: 480}, X: x, Y: axisOf(f),
 	}
 	for _, name := range d.order {
-		series := chart.LineSeries{Name: report.Clean(name), Slot: d.slot(name)}
+		series := chart.LineSeries{Name: text.Clean(name), Slot: d.slot(name)}
 		for _, c := range d.cells {
 			arm := d.armOf(c, f)
 			if c.Variant != name || arm.N == 0 {
@@ -152,9 +152,9 @@ func (d *drawer) bars(f metrics.Figure) (*figure, error) {
 		if arm.N == 0 {
 			continue
 		}
-		label := report.Clean(c.Variant)
+		label := text.Clean(c.Variant)
 		if c.Point != d.cells[0].Point || c.Point != d.cells[len(d.cells)-1].Point {
-			label += " at " + report.Clean(c.Point)
+			label += " at " + text.Clean(c.Point)
 		}
 		s.Bars = append(s.Bars, chart.Bar{
 			Label: label, Slot: d.slot(c.Variant), Value: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
@@ -214,9 +214,9 @@ func (d *drawer) titleOf(c metrics.Cell, f metrics.Figure, arm metrics.ArmSummar
 	if f.Unit == "ms" || f.Unit == "GiB" {
 		scale = f.Scale
 	}
-	text := fmt.Sprintf("%s at %s: %s %s", report.Clean(c.Variant), report.Clean(c.Point), f.Title, short(*arm.Mean*scale))
+	txt := fmt.Sprintf("%s at %s: %s %s", text.Clean(c.Variant), text.Clean(c.Point), f.Title, short(*arm.Mean*scale))
 	if arm.Low != nil {
-		text += fmt.Sprintf(" (%s to %s)", short(*arm.Low*scale), short(*arm.High*scale))
+		txt += fmt.Sprintf(" (%s to %s)", short(*arm.Low*scale), short(*arm.High*scale))
 	}
-	return text + ", " + report.Plural(arm.N, "server life")
+	return txt + ", " + text.Count(arm.N, "server life")
 }
