@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -79,7 +79,7 @@ func (r *Runner) askCache(ctx context.Context, point scenarios.Load, servers []S
 		r.sent = newSentTo()
 	}
 	first, distinct := r.sent.add(job.Prompts)
-	kind, _ := launchers.Lookup(servers[0].Info().Launcher)
+	kind, _ := engines.Lookup(servers[0].Info().Launcher)
 	body := job.Options.Target.Body
 	wish := CacheWish{Asked: point.PrefixCache, How: []string{}}
 	if _, own := point.Body["cache_prompt"]; !own && (wish.Asked == scenarios.CacheWarm || wish.Asked == scenarios.CacheAny) {
@@ -110,7 +110,7 @@ func (r *Runner) askCache(ctx context.Context, point scenarios.Load, servers []S
 
 // forget keeps what the servers have cached from being found: by a salt that
 // only this step's requests carry, else by a reset. Nil: neither worked.
-func (r *Runner) forget(ctx context.Context, kind launchers.Kind, servers []Server, a attempt, body map[string]any) []string {
+func (r *Runner) forget(ctx context.Context, kind engines.Kind, servers []Server, a attempt, body map[string]any) []string {
 	if kind.CacheSalt {
 		body["cache_salt"] = fmt.Sprintf("%s/%s/%d", r.RunID, a.ID, a.Attempt)
 		return []string{cacheSalt}
@@ -197,10 +197,10 @@ func (j LoadJob) foundCold(asked results.Asked, p pass, hits, queries float64) (
 // looked up, by the servers' counters, else by what each answer said. how is ""
 // where nothing tells.
 func cacheFigures(p pass) (hits, queries float64, how string) {
-	hits, knownHits := sum(p.counters, launchers.PrefixHits)
-	queries, known := sum(p.counters, launchers.PrefixQueries)
+	hits, knownHits := sum(p.counters, engines.PrefixHits)
+	queries, known := sum(p.counters, engines.PrefixQueries)
 	if !known {
-		queries, known = sum(p.counters, launchers.InputTokensTotal)
+		queries, known = sum(p.counters, engines.InputTokensTotal)
 	}
 	if knownHits && known && queries > 0 {
 		return hits, queries, "counters"

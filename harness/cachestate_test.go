@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -18,8 +18,8 @@ import (
 func TestCacheStateOfSteps(t *testing.T) {
 	counted := func(share float64) func(*fakeServer) {
 		return func(s *fakeServer) {
-			s.extra[launchers.PrefixQueries] += 10_000
-			s.extra[launchers.PrefixHits] += 10_000 * share
+			s.extra[engines.PrefixQueries] += 10_000
+			s.extra[engines.PrefixHits] += 10_000 * share
 		}
 	}
 	type step struct {

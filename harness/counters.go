@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -35,7 +35,7 @@ func settledCounters(ctx context.Context, servers []Server, before []map[string]
 	}
 	for try := 1; ; try++ {
 		after := counters(ctx, servers)
-		total, known := sum(changes(before, after), launchers.OutputTokensTotal)
+		total, known := sum(changes(before, after), engines.OutputTokensTotal)
 		if !known || total >= received || try == settleTries {
 			return after
 		}

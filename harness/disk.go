@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -161,7 +161,7 @@ func capLog(path string, limit int64) error {
 // them and takes the secrets out of them: engines print their arguments.
 func CloseLogs(folder *results.Folder, life string, limit int64, secrets []string) error {
 	var errs []error
-	hide := launchers.Redactor(secrets)
+	hide := recipe.Redactor(secrets)
 	for _, path := range folder.PlainServerLogs(life) {
 		errs = append(errs, results.CloseServerLog(path, limit, hide))
 	}

@@ -10,7 +10,8 @@ package harness
 import (
 	"context"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
@@ -19,7 +20,7 @@ import (
 // or a *results.Failure that says why it has not. After a failure nothing of
 // the server is left.
 type Launcher interface {
-	Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Server, error)
+	Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Server, error)
 }
 
 // Server is a server that serves.
@@ -45,7 +46,7 @@ type Server interface {
 type Programs interface {
 	// Start returns when the program runs, or a *results.Failure that says why
 	// it does not. After a failure nothing of it is left.
-	Start(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Program, error)
+	Start(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Program, error)
 }
 
 // Program is a program that runs, or has ended.

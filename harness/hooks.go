@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -210,7 +210,7 @@ func (r *Runner) journalHook(level *hookLevel, kind results.EventKind, record re
 	e := level.event
 	record.Level = level.name
 	e.Kind, e.Hook = kind, &record
-	hide := launchers.Redactor(r.Scenario.Secrets)
+	hide := recipe.Redactor(r.Scenario.Secrets)
 	record.Name = hide(record.Name)
 	if len(hook.Undo) > 0 {
 		e.Message = r.Scenario.Dir

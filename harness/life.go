@@ -10,6 +10,8 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -70,7 +72,7 @@ func (r *Runner) launch(ctx context.Context, life plan.Life, id string, pending 
 
 // choosePort keeps a port that the scenario names and otherwise takes the
 // first free one from the launcher's default on.
-func choosePort(ctx context.Context, kind launchers.Kind, spec *launchers.Spec, asked int, taken []int) error {
+func choosePort(ctx context.Context, kind engines.Kind, spec *recipe.Spec, asked int, taken []int) error {
 	if kind.External || asked != 0 {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
@@ -173,9 +173,9 @@ func (l *Live) fillServer(now *results.Live, at time.Time) {
 		}
 		return &total
 	}
-	now.Server = &results.LiveServer{Running: sum(launchers.Running), Waiting: sum(launchers.Waiting), AgeS: at.Sub(l.told).Seconds()}
+	now.Server = &results.LiveServer{Running: sum(engines.Running), Waiting: sum(engines.Waiting), AgeS: at.Sub(l.told).Seconds()}
 	for _, values := range l.servers {
-		if v, ok := values[launchers.KVUse]; ok && (now.Server.KVUse == nil || v > *now.Server.KVUse) {
+		if v, ok := values[engines.KVUse]; ok && (now.Server.KVUse == nil || v > *now.Server.KVUse) {
 			now.Server.KVUse = &v
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -44,8 +45,8 @@ func TestLiveFigures(t *testing.T) {
 	failed := results.Record{Failure: results.Failf(results.FailHTTP, "500")}
 	l.record(&failed)
 	l.progress(load.Progress{Completed: 4, Failed: 1, InFlight: 2, Total: 10, OutputChunks: 100})
-	l.metrics(results.ServerSample{Replica: 0, Values: map[string]float64{launchers.Running: 2, launchers.KVUse: 0.25}})
-	l.metrics(results.ServerSample{Replica: 1, Values: map[string]float64{launchers.Running: 3, launchers.KVUse: 0.5}})
+	l.metrics(results.ServerSample{Replica: 0, Values: map[string]float64{engines.Running: 2, engines.KVUse: 0.25}})
+	l.metrics(results.ServerSample{Replica: 1, Values: map[string]float64{engines.Running: 3, engines.KVUse: 0.5}})
 	now := l.Snapshot()
 	if near := func(v *float64, want float64) bool { return v != nil && *v > want*0.98 && *v < want*1.02 }; now.Tokens == nil ||
 		!near(now.Tokens.TTFT.P50, 0.5) || !near(now.Tokens.TPOT.P99, 0.01) || now.Tokens.Output == nil || *now.Tokens.Output != 1100 {
@@ -150,7 +151,7 @@ func controlled(t *testing.T, do map[int]func(*Control), launch func(*Control)) 
 		return nil
 	}
 	if launch != nil {
-		w.launch = func(n int, _ launchers.Spec) error {
+		w.launch = func(n int, _ recipe.Spec) error {
 			if n == 1 {
 				launch(control)
 			}

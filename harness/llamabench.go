@@ -13,7 +13,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/llamabench"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -142,7 +142,7 @@ func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *ben
 	spec := specs[0]
 	spec.Life, spec.Cookie = id, r.Cookie
 	spec.LogPath = filepath.Join(r.Folder.LifeDir(id), results.ServerLogName(0))
-	spec.Ready = launchers.Ready{Stall: r.Scenario.Watchdog.Stall}
+	spec.Ready = recipe.Ready{Stall: r.Scenario.Watchdog.Stall}
 	r.life.Store(id)
 	r.Live.enter(results.LiveMeasuring, 0, "the program runs to its end")
 	zero := time.Now()

@@ -13,6 +13,8 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -29,13 +31,13 @@ const bothTests = "load_backend: loaded ROCm backend\n"
 // programs plays llama-bench: what it prints, how long it takes, how it ends.
 type programs struct {
 	story  []string
-	print  func(n int, spec launchers.Spec) string
+	print  func(n int, spec recipe.Spec) string
 	takes  time.Duration // 0: a minute
 	fails  func(n int) *results.Failure
 	starts func(n int) error
 	stops  error
 	n      int
-	specs  []launchers.Spec
+	specs  []recipe.Spec
 }
 
 type fakeProgram struct {
@@ -56,7 +58,7 @@ func (p *fakeProgram) Stop(context.Context) (results.Proof, error) {
 	return results.Proof{PIDsGone: true, PortFree: true}, p.of.stops
 }
 
-func (p *programs) Start(_ context.Context, kind launchers.Kind, spec launchers.Spec) (Program, error) {
+func (p *programs) Start(_ context.Context, kind engines.Kind, spec recipe.Spec) (Program, error) {
 	p.n++
 	n := p.n
 	p.story = append(p.story, "start "+spec.Life)
@@ -179,7 +181,7 @@ func TestLlamaBenchGoesWrong(t *testing.T) {
 	}{
 		{
 			name: "after a test it has no memory", p: &programs{
-				fails: func(n int) *results.Failure { return first(n, oom) }, print: func(int, launchers.Spec) string { return printed(512, 0, "abc", 900) + "error\n" },
+				fails: func(n int) *results.Failure { return first(n, oom) }, print: func(int, recipe.Spec) string { return printed(512, 0, "abc", 900) + "error\n" },
 			},
 			want: "failed out-of-memory", rows: 1, story: "start 01-plain, stop 01-plain",
 		},
@@ -194,7 +196,7 @@ func TestLlamaBenchGoesWrong(t *testing.T) {
 			want:   "failed binary-not-found", story: "start 01-plain",
 		},
 		{
-			name: "it says nothing and ends well", p: &programs{print: func(int, launchers.Spec) string { return "usage\n" }},
+			name: "it says nothing and ends well", p: &programs{print: func(int, recipe.Spec) string { return "usage\n" }},
 			want: "failed protocol", says: "printed no result", story: "start 01-plain, stop 01-plain",
 		},
 		{
@@ -207,7 +209,7 @@ func TestLlamaBenchGoesWrong(t *testing.T) {
 			want:   "ok", rows: 2, story: "start 01-plain, stop 01-plain, start 01-plain.2, stop 01-plain.2",
 		},
 		{
-			name: "a flag that it does not know is not", p: &programs{fails: func(n int) *results.Failure { return first(n, flag) }, print: func(n int, _ launchers.Spec) string {
+			name: "a flag that it does not know is not", p: &programs{fails: func(n int) *results.Failure { return first(n, flag) }, print: func(n int, _ recipe.Spec) string {
 				return map[bool]string{true: "usage", false: printed(512, 0, "abc", 1)}[n == 1]
 			}},
 			change: func(sc *scenarios.Scenario) { sc.Retries = 1 },
@@ -273,7 +275,7 @@ func TestLlamaBenchInterruptedAndResumed(t *testing.T) {
 		t.Run(fmt.Sprintf("another build %t", other), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
-				p := &programs{print: func(int, launchers.Spec) string { return printed(512, 0, "abc", 900) }}
+				p := &programs{print: func(int, recipe.Spec) string { return printed(512, 0, "abc", 900) }}
 				sc := benchScenario(func(sc *scenarios.Scenario) { sc.Variants = sc.Variants[:1]; sc.Repeats = 2 })
 				go func() {
 					time.Sleep(90 * time.Second) // in the second run
@@ -287,7 +289,7 @@ func TestLlamaBenchInterruptedAndResumed(t *testing.T) {
 					t.Errorf("%d tests of the interrupted step, want the one that was measured", len(rows))
 				}
 				if other {
-					p.print = func(int, launchers.Spec) string { return printed(512, 0, "def", 900) }
+					p.print = func(int, recipe.Spec) string { return printed(512, 0, "def", 900) }
 				}
 				run, _ = w.resume(t.Context(), t, sc, run.Dir, nil)
 				want := "plain_all_r2 ok"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -29,9 +30,9 @@ func (r *Runner) checkBefore(ctx context.Context, a attempt, servers []Server, r
 		return nil
 	}
 	v := r.Scenario.Variants[i]
-	kind, known := launchers.Lookup(v.Server.Launcher)
+	kind, known := engines.Lookup(v.Server.Launcher)
 	if version := servers[0].Info().Version; known && version != "" {
-		for _, c := range launchers.Conflicts(kind, plan.BaseSpec(r.Scenario, v, kind, r.Box), version) {
+		for _, c := range engines.Conflicts(kind, plan.BaseSpec(r.Scenario, v, kind, r.Box), version) {
 			if c.NoEffect {
 				result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnNoEffect, Message: c.Message})
 			}
@@ -46,7 +47,7 @@ func (r *Runner) checkBefore(ctx context.Context, a attempt, servers []Server, r
 // checkAfter voids a step whose server, not ours to watch, is another one at
 // the end than at the start.
 func (r *Runner) checkAfter(ctx context.Context, servers []Server, result *results.Result) {
-	kind, _ := launchers.Lookup(servers[0].Info().Launcher)
+	kind, _ := engines.Lookup(servers[0].Info().Launcher)
 	if !kind.External || result.Verdict == results.Failed || ctx.Err() != nil {
 		return
 	}

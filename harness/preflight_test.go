@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -138,7 +140,7 @@ type namedServer struct {
 	of *named
 }
 
-func (n *named) Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Server, error) {
+func (n *named) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Server, error) {
 	s, err := n.world.Launch(ctx, kind, spec)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 // redactLogs takes the secrets out of the logs of a life that has ended:
@@ -20,7 +20,7 @@ func redactLogs(dir string, secrets []string) error {
 	}
 	logs, err := filepath.Glob(filepath.Join(dir, "server-*.log"))
 	for _, log := range logs {
-		err = errors.Join(err, redactFile(log, launchers.Redactor(secrets)))
+		err = errors.Join(err, redactFile(log, recipe.Redactor(secrets)))
 	}
 	return err
 }

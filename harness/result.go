@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -25,7 +25,7 @@ func (r *Runner) newResult(a attempt) *results.Result {
 	for _, v := range r.Scenario.Variants {
 		if v.Name == ref.Variant {
 			result.Params = maps.Clone(v.Params)
-			kind, _ := launchers.Lookup(v.Server.Launcher)
+			kind, _ := engines.Lookup(v.Server.Launcher)
 			result.Simulated = kind.Simulated
 		}
 	}
@@ -117,7 +117,7 @@ func goals(asked map[string]time.Duration) metrics.Goals {
 // It can only speak where every request succeeded: of a failed one the server
 // may have counted tokens that never reached us.
 func counterWarnings(f results.Figures, counters []map[string]float64) []results.Warning {
-	theirs, known := sum(counters, launchers.OutputTokensTotal)
+	theirs, known := sum(counters, engines.OutputTokensTotal)
 	if !known || f.Failed > 0 || f.Unsent > 0 || f.TotalOutputTokens == nil || theirs == float64(*f.TotalOutputTokens) {
 		return nil
 	}

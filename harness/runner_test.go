@@ -17,7 +17,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -43,7 +44,7 @@ func (s *fakeServer) Info() results.Server      { return s.info }
 func (s *fakeServer) Done() <-chan struct{}     { return s.done }
 func (s *fakeServer) Failure() *results.Failure { return s.failure }
 func (s *fakeServer) Counters(context.Context) (map[string]float64, error) {
-	values := map[string]float64{launchers.OutputTokensTotal: *s.tokens}
+	values := map[string]float64{engines.OutputTokensTotal: *s.tokens}
 	maps.Copy(values, s.extra)
 	return values, nil
 }
@@ -77,7 +78,7 @@ func (s *fakeServer) die(why *results.Failure) {
 type world struct {
 	mu       sync.Mutex
 	story    []string
-	launch   func(n int, spec launchers.Spec) error // n-th launch, from 1; nil: all succeed
+	launch   func(n int, spec recipe.Spec) error // n-th launch, from 1; nil: all succeed
 	drive    func(ctx context.Context, n int, s *fakeServer) error
 	stopErr  error
 	launches int
@@ -101,7 +102,7 @@ func (w *world) log(format string, args ...any) {
 	w.story = append(w.story, fmt.Sprintf(format, args...))
 }
 
-func (w *world) Launch(_ context.Context, _ launchers.Kind, spec launchers.Spec) (Server, error) {
+func (w *world) Launch(_ context.Context, _ engines.Kind, spec recipe.Spec) (Server, error) {
 	w.launches++
 	w.log("launch %s", spec.Life)
 	if w.folders {
@@ -119,7 +120,7 @@ func (w *world) Launch(_ context.Context, _ launchers.Kind, spec launchers.Spec)
 		done: make(chan struct{}), log: w.log, stopErr: w.stopErr, tokens: &w.tokens, resetErr: w.resetErr, extra: map[string]float64{},
 	}
 	if w.counted {
-		s.extra[launchers.PrefixQueries], s.extra[launchers.PrefixHits] = 0, 0
+		s.extra[engines.PrefixQueries], s.extra[engines.PrefixHits] = 0, 0
 	}
 	w.servers = append(w.servers, s)
 	return s, nil
@@ -356,8 +357,8 @@ func TestRunnerVerdicts(t *testing.T) {
 	}
 }
 
-func failLaunches(failure *results.Failure, upTo int) func(int, launchers.Spec) error {
-	return func(n int, _ launchers.Spec) error {
+func failLaunches(failure *results.Failure, upTo int) func(int, recipe.Spec) error {
+	return func(n int, _ recipe.Spec) error {
 		if n <= upTo {
 			return failure
 		}
@@ -419,7 +420,7 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 
 func TestReplicasAllStopWhenOneDoesNotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{launch: func(n int, _ launchers.Spec) error {
+		w := &world{launch: func(n int, _ recipe.Spec) error {
 			if n == 3 {
 				return errors.New("no")
 			}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -118,12 +118,12 @@ func (s *metricSums) add(sample results.ServerSample) {
 		s.seen.Gauges = map[string]results.GaugeFigures{}
 	}
 	s.seen.Samples++
-	s.seen.WentBack = append(s.seen.WentBack, launchers.CountersWentBack(s.last, sample.Values)...)
+	s.seen.WentBack = append(s.seen.WentBack, engines.CountersWentBack(s.last, sample.Values)...)
 	slices.Sort(s.seen.WentBack)
 	s.seen.WentBack = slices.Compact(s.seen.WentBack)
 	s.last = sample.Values
 	for name, value := range sample.Values {
-		if !launchers.IsGauge(name) {
+		if !engines.IsGauge(name) {
 			continue
 		}
 		figures, known := s.seen.Gauges[name]
@@ -150,8 +150,8 @@ func (m *serverMetrics) End(result *results.Result) error {
 		}
 		figures := s.seen
 		figures.Gauges = maps.Clone(figures.Gauges)
-		if before, ok := s.first[launchers.PreemptionsTotal]; ok {
-			after := s.last[launchers.PreemptionsTotal] - before
+		if before, ok := s.first[engines.PreemptionsTotal]; ok {
+			after := s.last[engines.PreemptionsTotal] - before
 			figures.Preemptions = &after
 		}
 		result.ServerMetrics = append(result.ServerMetrics, figures)

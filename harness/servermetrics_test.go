@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -47,10 +47,10 @@ func (s *tellingServer) Metrics(ctx context.Context) (map[string]float64, error)
 func TestServerMetrics(t *testing.T) {
 	dir := t.TempDir()
 	busy := &tellingServer{err: errors.New("no answer"), told: []map[string]float64{
-		{launchers.Running: 4, launchers.KVUse: 0.5, launchers.PreemptionsTotal: 1, launchers.OutputTokensTotal: 10},
+		{engines.Running: 4, engines.KVUse: 0.5, engines.PreemptionsTotal: 1, engines.OutputTokensTotal: 10},
 		nil,
-		{launchers.Running: 8, launchers.KVUse: 0.75, launchers.PreemptionsTotal: 3, launchers.OutputTokensTotal: 40},
-		{launchers.Running: 0, launchers.KVUse: 0, launchers.PreemptionsTotal: 4, launchers.OutputTokensTotal: 20},
+		{engines.Running: 8, engines.KVUse: 0.75, engines.PreemptionsTotal: 3, engines.OutputTokensTotal: 40},
+		{engines.Running: 0, engines.KVUse: 0, engines.PreemptionsTotal: 4, engines.OutputTokensTotal: 20},
 	}}
 	none := &tellingServer{replica: 1, told: []map[string]float64{{}}}
 	var result results.Result
@@ -63,9 +63,9 @@ func TestServerMetrics(t *testing.T) {
 		}
 	})
 	want := []results.ServerMetrics{{
-		Samples: 3, Missed: 1, Preemptions: new(3.0), WentBack: []string{launchers.OutputTokensTotal},
+		Samples: 3, Missed: 1, Preemptions: new(3.0), WentBack: []string{engines.OutputTokensTotal},
 		Gauges: map[string]results.GaugeFigures{
-			launchers.Running: {Min: 0, Mean: 4, Max: 8}, launchers.KVUse: {Min: 0, Mean: 1.25 / 3, Max: 0.75},
+			engines.Running: {Min: 0, Mean: 4, Max: 8}, engines.KVUse: {Min: 0, Mean: 1.25 / 3, Max: 0.75},
 		},
 	}}
 	if diff := cmp.Diff(want, result.ServerMetrics); diff != "" {
@@ -91,7 +91,7 @@ func TestServerMetricsOfSlowServer(t *testing.T) {
 		looks, missed int
 	}{{1500 * time.Millisecond, 7, 0}, {time.Hour, 0, 6}} {
 		synctest.Test(t, func(t *testing.T) {
-			server := &tellingServer{takes: c.takes, told: []map[string]float64{{launchers.Running: 1}}}
+			server := &tellingServer{takes: c.takes, told: []map[string]float64{{engines.Running: 1}}}
 			observer := newServerMetrics([]Server{server}, t.TempDir())
 			observer.Begin(t.Context(), time.Now())
 			time.Sleep(10 * time.Second)

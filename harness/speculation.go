@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -60,12 +60,12 @@ func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
 // draftedByGauges takes means of what the engine says of its last moments.
 func draftedByGauges(replica int, seen []results.ServerMetrics) *results.Drafting {
 	for _, m := range seen {
-		length, known := m.Gauges[launchers.DraftLength]
+		length, known := m.Gauges[engines.DraftLength]
 		if m.Replica != replica || !known || length.Mean <= 0 {
 			continue
 		}
 		d := &results.Drafting{Source: results.DraftsByGauges, Length: new(length.Mean)}
-		if rate, known := m.Gauges[launchers.DraftRate]; known {
+		if rate, known := m.Gauges[engines.DraftRate]; known {
 			d.Rate = new(rate.Mean)
 		}
 		return d

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -18,7 +18,7 @@ func TestDrafted(t *testing.T) {
 	counters := map[string]float64{"draft_tokens_total": 40, "accepted_tokens_total": 20, "drafts_total": 10}
 	log := map[string]float64{"log_draft_tokens_total": 50, "log_accepted_tokens_total": 40, "log_emitted_tokens_total": 45}
 	gauges := []results.ServerMetrics{{}, {Replica: 1, Gauges: map[string]results.GaugeFigures{
-		launchers.DraftLength: {Min: 2, Mean: 2.5, Max: 3}, launchers.DraftRate: {Mean: 0.5},
+		engines.DraftLength: {Min: 2, Mean: 2.5, Max: 3}, engines.DraftRate: {Mean: 0.5},
 	}}}
 	both := maps.Clone(counters)
 	maps.Copy(both, log)

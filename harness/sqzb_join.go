@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -87,8 +87,8 @@ func queueMean(servers []results.Server) *float64 {
 	for i, s := range servers {
 		all[i] = s.Counters
 	}
-	seconds, known := sum(all, launchers.QueueSecondsTotal)
-	requests, counted := sum(all, launchers.QueueRequestsTotal)
+	seconds, known := sum(all, engines.QueueSecondsTotal)
+	requests, counted := sum(all, engines.QueueRequestsTotal)
 	if !known || !counted || requests <= 0 || seconds < 0 {
 		return nil
 	}

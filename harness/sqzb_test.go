@@ -15,7 +15,8 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -32,7 +33,7 @@ type passWorld struct {
 	asked  [][]load.Prompt
 }
 
-func (w *passWorld) Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Server, error) {
+func (w *passWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Server, error) {
 	server, err := w.world.Launch(ctx, kind, spec)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (w *passWorld) Launch(ctx context.Context, kind launchers.Kind, spec launch
 	fake := server.(*fakeServer)
 	fake.info.BaseURL = fmt.Sprintf("http://127.0.0.1:%d", spec.Port)
 	fake.info.Argv, fake.info.Env = []string{"serve", "--port", fmt.Sprint(spec.Port)}, map[string]string{"NO_COLOR": "1"}
-	fake.extra = map[string]float64{launchers.QueueSecondsTotal: 0, launchers.QueueRequestsTotal: 0}
+	fake.extra = map[string]float64{engines.QueueSecondsTotal: 0, engines.QueueRequestsTotal: 0}
 	if w.server != nil {
 		w.server(w.launches, &fake.info)
 	}
@@ -127,7 +128,7 @@ const bothPasses = "launch 01-a, stop 01-a, launch 01-a-pass-2, stop 01-a-pass-2
 func TestTwoPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newPassWorld(func(w *passWorld) {
-			w.extra = map[string]float64{launchers.QueueSecondsTotal: 0.8, launchers.QueueRequestsTotal: 4}
+			w.extra = map[string]float64{engines.QueueSecondsTotal: 0.8, engines.QueueRequestsTotal: 4}
 		})
 		run, outcome := w.run(t.Context(), t, nil)
 		result := run.Steps[0].Result
@@ -333,8 +334,8 @@ func hasWarning(r *results.Result, code results.WarningCode, says string) bool {
 }
 
 // failLaunch fails the n-th launch alone.
-func failLaunch(failure *results.Failure, n int) func(int, launchers.Spec) error {
-	return func(i int, _ launchers.Spec) error {
+func failLaunch(failure *results.Failure, n int) func(int, recipe.Spec) error {
+	return func(i int, _ recipe.Spec) error {
 		if i == n {
 			return failure
 		}
@@ -348,7 +349,7 @@ func TestSecondPassTakesThePort(t *testing.T) {
 		var ports []int
 		w := newPassWorld(func(w *passWorld) {
 			w.server = func(_ int, info *results.Server) { info.BaseURL = "http://127.0.0.1:4711" }
-			w.launch = func(_ int, spec launchers.Spec) error {
+			w.launch = func(_ int, spec recipe.Spec) error {
 				ports = append(ports, spec.Port)
 				return nil
 			}
@@ -364,7 +365,7 @@ func TestInterruptBetweenPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w := newPassWorld(nil)
-		w.launch = func(n int, _ launchers.Spec) error {
+		w.launch = func(n int, _ recipe.Spec) error {
 			if n == 2 {
 				why := results.Failf(results.FailInterrupted, "stopped by SIGINT")
 				cancel(why)
@@ -506,7 +507,7 @@ func TestPassesDiffer(t *testing.T) {
 
 func TestQueueMean(t *testing.T) {
 	server := func(seconds, requests float64) results.Server {
-		return results.Server{Counters: map[string]float64{launchers.QueueSecondsTotal: seconds, launchers.QueueRequestsTotal: requests}}
+		return results.Server{Counters: map[string]float64{engines.QueueSecondsTotal: seconds, engines.QueueRequestsTotal: requests}}
 	}
 	tests := []struct {
 		name    string

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -138,7 +138,7 @@ func (r *Runner) job(ctx context.Context, servers []Server, a attempt, result *r
 // driveOptions is the load point as the client takes it, without arrivals.
 func driveOptions(l scenarios.Load, variants []scenarios.Variant, variant string, servers []Server) (load.Options, error) {
 	info := servers[0].Info()
-	kind, _ := launchers.Lookup(info.Launcher)
+	kind, _ := engines.Lookup(info.Launcher)
 	body := maps.Clone(kind.Body)
 	if body == nil {
 		body = map[string]any{}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -107,7 +107,7 @@ func (r *Runner) restBefore(ctx context.Context, life plan.Life) {
 			}
 		}
 	}
-	kind, _ := launchers.Lookup(r.Scenario.Variants[life.VariantIndex].Server.Launcher)
+	kind, _ := engines.Lookup(r.Scenario.Variants[life.VariantIndex].Server.Launcher)
 	if kind.External { // it runs already: what is in use is its own
 		rest = map[string]atRest{}
 	}
@@ -220,7 +220,7 @@ func (r *Runner) usedDevices(servers []Server, variant string) (devices []gpu.De
 	if len(placed) == 0 {
 		for _, v := range r.Scenario.Variants {
 			if v.Name == variant {
-				kind, _ := launchers.Lookup(v.Server.Launcher)
+				kind, _ := engines.Lookup(v.Server.Launcher)
 				return r.Box.SeenBy(kind, v)
 			}
 		}

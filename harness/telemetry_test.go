@@ -17,7 +17,8 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -110,7 +111,7 @@ type treeServer struct {
 
 func (s treeServer) OwnPIDs() []int { return s.pids }
 
-func (w *gpuWorld) Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (Server, error) {
+func (w *gpuWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Server, error) {
 	server, err := w.world.Launch(ctx, kind, spec)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/dataset/tokenizer"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -50,7 +50,7 @@ func (r *Runner) counter(path string, server Server) (TokenCounter, error) {
 		return c, nil
 	}
 	info := server.Info()
-	if kind, _ := launchers.Lookup(info.Launcher); kind.TokenizePath == "" {
+	if kind, _ := engines.Lookup(info.Launcher); kind.TokenizePath == "" {
 		return TokenCounter{Name: info.Model}, nil
 	}
 	return TokenCounter{Tokenizer: serverTokenizer{server}, Name: info.Model}, nil

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
@@ -66,7 +66,7 @@ func watched(told, other func(load.Progress)) func(load.Progress) {
 // What was seen in between counts as well.
 func backwards(servers []Server, before, after []map[string]float64, between []results.ServerMetrics) *results.Failure {
 	for i, s := range servers {
-		fell := launchers.CountersWentBack(before[i], after[i])
+		fell := engines.CountersWentBack(before[i], after[i])
 		for _, m := range between {
 			if m.Replica == s.Info().Replica {
 				fell = append(fell, m.WentBack...)

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
 // Attach gives a server that runs already, without asking it anything: the
 // caller vouches for it. It is for questions beside a run, such as Models.
-func Attach(kind Kind, spec Spec) *Server {
+func Attach(kind engines.Kind, spec recipe.Spec) *Server {
 	server := newServer(kind, spec, joinable(spec.BaseURL), nil)
 	server.began = time.Now()
 	return server

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 func TestAttachAsksForModels(t *testing.T) {
@@ -40,8 +43,8 @@ func TestAttachAsksForModels(t *testing.T) {
 			s.Listener = listener
 			s.Start()
 			defer s.Close()
-			kind, _ := Lookup("external")
-			server := Attach(kind, Spec{Launcher: "external", BaseURL: "http://localhost/v1", UnixSocket: socket, Model: tt.model})
+			kind, _ := engines.Lookup("external")
+			server := Attach(kind, recipe.Spec{Launcher: "external", BaseURL: "http://localhost/v1", UnixSocket: socket, Model: tt.model})
 			got, err := server.Models(t.Context())
 			if (err != nil) != tt.fails || !slices.Equal(got, tt.want) || server.Model() != tt.served {
 				t.Errorf("Models() = %q, %v and model %q, want %q and %q", got, err, server.Model(), tt.want, tt.served)

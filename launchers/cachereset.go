@@ -6,23 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"time"
 
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/engines"
 )
-
-// Reset says how an engine forgets its prefix cache.
-type Reset struct {
-	Path  string // POST; "" where each slot is erased by itself
-	Needs string // what a server must be started with to have it, for messages
-
-	// Done and Refused are lines of its log. Some engines answer 200 whether or
-	// not they did it: with MustSay only the log counts.
-	Done, Refused *regexp.Regexp
-	MustSay       bool
-}
 
 // resetWait is how long the log's line may take after the answer.
 const resetWait = 3 * time.Second
@@ -53,7 +42,7 @@ func (s *Server) ResetCache(ctx context.Context) (how string, err error) {
 }
 
 // confirmed waits for the log to say what became of a reset.
-func (s *Server) confirmed(ctx context.Context, mark *logMark, reset *Reset) error {
+func (s *Server) confirmed(ctx context.Context, mark *logMark, reset *engines.Reset) error {
 	limited, cancel := context.WithTimeout(ctx, resetWait)
 	defer cancel()
 	for {
@@ -80,7 +69,7 @@ func (s *Server) confirmed(ctx context.Context, mark *logMark, reset *Reset) err
 }
 
 // resetAnswer judges what came back.
-func resetAnswer(a answer, reset *Reset) error {
+func resetAnswer(a answer, reset *engines.Reset) error {
 	switch {
 	case a.err == nil && (a.status == http.StatusNotFound || a.status == http.StatusNotImplemented):
 		return fmt.Errorf("reset prefix cache: %s: the server needs %s for it: %w", a, reset.Needs, errors.ErrUnsupported)
@@ -94,7 +83,7 @@ func resetAnswer(a answer, reset *Reset) error {
 
 // eraseSlots empties the slots of llama-server one by one. Prompts that it
 // keeps in host memory (--cache-ram) stay.
-func (s *Server) eraseSlots(ctx context.Context, reset *Reset) (string, error) {
+func (s *Server) eraseSlots(ctx context.Context, reset *engines.Reset) (string, error) {
 	slots, err := s.slots(ctx)
 	if err != nil {
 		return "", fmt.Errorf("reset prefix cache: %w", err)
@@ -125,19 +114,3 @@ func (s *Server) slots(ctx context.Context) ([]slot, error) {
 	}
 	return slots, nil
 }
-
-func vllmReset() *Reset {
-	return &Reset{
-		Path: "/reset_prefix_cache", Needs: "VLLM_SERVER_DEV_MODE=1 in env:",
-		Done: regexp.MustCompile(`Successfully reset prefix cache`), Refused: regexp.MustCompile(`Failed to reset prefix cache`), MustSay: true,
-	}
-}
-
-func sglangReset() *Reset {
-	return &Reset{
-		Path: "/flush_cache", Needs: "another version",
-		Done: regexp.MustCompile(`Cache flushed successfully`), Refused: regexp.MustCompile(`Cache not flushed`),
-	}
-}
-
-func llamaReset() *Reset { return &Reset{Needs: "slot-save-path in args:"} }

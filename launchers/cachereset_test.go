@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 // resettable is an attached server with a log of its own, whose reset path
@@ -38,14 +41,14 @@ func resettable(t *testing.T, name string, handle func(http.ResponseWriter, func
 		}
 	}))
 	t.Cleanup(remote.Close)
-	kind, _ := Lookup(name)
+	kind, _ := engines.Lookup(name)
 	say("Successfully reset prefix cache of an earlier time")
 	log, err := openLog(path, kind, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(log.close)
-	server := Attach(kind, Spec{BaseURL: remote.URL})
+	server := Attach(kind, recipe.Spec{BaseURL: remote.URL})
 	server.log = log
 	return server
 }
@@ -132,7 +135,7 @@ func TestDrain(t *testing.T) {
 				fmt.Fprintf(w, "vllm:num_requests_running %d\nvllm:num_requests_waiting 0\n", n)
 			}))
 			defer remote.Close()
-			server := Attach(vllm(t), Spec{BaseURL: remote.URL, Drain: c.limit})
+			server := Attach(vllm(t), recipe.Spec{BaseURL: remote.URL, Drain: c.limit})
 			hurried := make(chan struct{})
 			if c.hurry {
 				time.AfterFunc(300*time.Millisecond, func() { close(hurried) })

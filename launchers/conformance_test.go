@@ -11,31 +11,33 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
 // stage is one course that a server's start can take.
 type stage struct {
 	name   string
-	engine func(Kind) fakeengine.Config
-	change func(*Spec)          // nil: nothing
-	skip   func(Kind) bool      // nil: every kind plays it
-	want   results.FailureClass // "": it becomes ready
-	says   string               // part of the failure's message
-	code   *int                 // exit code in the failure
+	engine func(engines.Kind) fakeengine.Config
+	change func(*recipe.Spec)      // nil: nothing
+	skip   func(engines.Kind) bool // nil: every kind plays it
+	want   results.FailureClass    // "": it becomes ready
+	says   string                  // part of the failure's message
+	code   *int                    // exit code in the failure
 }
 
-func plain(c fakeengine.Config) func(Kind) fakeengine.Config {
-	return func(Kind) fakeengine.Config { return c }
+func plain(c fakeengine.Config) func(engines.Kind) fakeengine.Config {
+	return func(engines.Kind) fakeengine.Config { return c }
 }
 
-func noModels(kind Kind) bool { return kind.ModelsPath == "" }
-func noHealth(kind Kind) bool { return kind.HealthPath == "" }
+func noModels(kind engines.Kind) bool { return kind.ModelsPath == "" }
+func noHealth(kind engines.Kind) bool { return kind.HealthPath == "" }
 
-func shortTimeout(s *Spec) { s.Ready.Timeout = 6 * time.Second }
+func shortTimeout(s *recipe.Spec) { s.Ready.Timeout = 6 * time.Second }
 
 // fatalSample is a line that a kind takes for fatal, with its class.
-func fatalSample(kind Kind) (string, results.FailureClass) {
+func fatalSample(kind engines.Kind) (string, results.FailureClass) {
 	for _, line := range []string{
 		"torch.OutOfMemoryError: CUDA out of memory.",
 		"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
@@ -58,7 +60,7 @@ func stages() []stage {
 		{name: "has children everywhere", engine: plain(fakeengine.Config{Children: crowd})},
 		{
 			name: "ignores TERM", engine: plain(fakeengine.Config{IgnoreTerm: true}),
-			change: func(s *Spec) { s.StopGrace = 200 * time.Millisecond },
+			change: func(s *recipe.Spec) { s.StopGrace = 200 * time.Millisecond },
 		},
 		{name: "drains at the end", engine: plain(fakeengine.Config{Drain: 300 * time.Millisecond, TermCode: 1})},
 		{
@@ -86,38 +88,38 @@ func stages() []stage {
 			want: results.FailReadyTimeout, says: "health 200",
 		},
 		{
-			name: "logs and never listens", engine: plain(fakeengine.Config{Chatter: true}), change: func(s *Spec) {
+			name: "logs and never listens", engine: plain(fakeengine.Config{Chatter: true}), change: func(s *recipe.Spec) {
 				s.Ready.Timeout, s.Ready.Stall = 2*time.Second, 1500*time.Millisecond
 			},
 			want: results.FailReadyTimeout, says: "TCP connection",
 		},
 		{
 			name: "falls silent", engine: plain(fakeengine.Config{Silent: true, Children: crowd[:1]}),
-			change: func(s *Spec) { s.Ready.Stall = time.Second },
+			change: func(s *recipe.Spec) { s.Ready.Stall = time.Second },
 			want:   results.FailReadyStall, says: "no CPU time",
 		},
 		{
 			name: "asks for a key", engine: plain(fakeengine.Config{Key: "secret-key"}), want: results.FailAuth, says: "api-key:",
 		},
 		{
-			name: "gets its key", engine: plain(fakeengine.Config{Key: "secret-key"}), change: func(s *Spec) { s.APIKey = "secret-key" },
+			name: "gets its key", engine: plain(fakeengine.Config{Key: "secret-key"}), change: func(s *recipe.Spec) { s.APIKey = "secret-key" },
 		},
 		{
-			name: "never says the text waited for", engine: plain(fakeengine.Config{}), change: func(s *Spec) {
+			name: "never says the text waited for", engine: plain(fakeengine.Config{}), change: func(s *recipe.Spec) {
 				s.Ready.Timeout, s.Ready.Log = 4*time.Second, "fired up"
 			},
 			want: results.FailReadyTimeout, says: "fired up",
 		},
 		{
 			name: "says the text waited for", engine: plain(fakeengine.Config{Lines: []string{"The server is fired up"}}),
-			change: func(s *Spec) { s.Ready.Log = "fired up" },
+			change: func(s *recipe.Spec) { s.Ready.Log = "fired up" },
 		},
 	}
 }
 
 // launched are the kinds that start a process.
-func launched() []Kind {
-	return slices.DeleteFunc(All(), func(k Kind) bool { return k.External })
+func launched() []engines.Kind {
+	return slices.DeleteFunc(engines.All(), func(k engines.Kind) bool { return k.External })
 }
 
 func TestConformance(t *testing.T) {
@@ -140,7 +142,7 @@ func TestConformance(t *testing.T) {
 
 // play runs one stage and checks result, journal and leftovers (the last in
 // prepare's clean-up).
-func (s stage) play(t *testing.T, kind Kind) {
+func (s stage) play(t *testing.T, kind engines.Kind) {
 	b := prepare(t, kind, s.engine(kind))
 	if s.change != nil {
 		s.change(&b.spec)
@@ -246,7 +248,7 @@ func TestConformanceDeathWhileServing(t *testing.T) {
 
 // request sends one completion and does not care about its end.
 func request(s *Server) {
-	client := newProber(s.BaseURL(), Spec{})
+	client := newProber(s.BaseURL(), recipe.Spec{})
 	client.ask(context.Background(), "POST", completionsPath, map[string]any{"prompt": "x"}, time.Second)
 }
 
@@ -254,29 +256,29 @@ func kill(s *Server) { _ = syscall.Kill(s.Info().PID, syscall.SIGKILL) }
 
 func TestExternal(t *testing.T) {
 	t.Parallel()
-	kind, ok := Lookup("external")
+	kind, ok := engines.Lookup("external")
 	if !ok {
 		t.Fatal(`Lookup("external") found nothing`)
 	}
 	for _, c := range []struct {
 		name   string
 		engine fakeengine.Config
-		change func(*Spec)
+		change func(*recipe.Spec)
 		want   results.FailureClass
 	}{
 		{"serves", fakeengine.Config{Model: "tiny"}, nil, ""},
-		{"any model", fakeengine.Config{Model: "whatever"}, func(s *Spec) { s.Model = "" }, ""},
-		{"base with /v1", fakeengine.Config{Model: "tiny"}, func(s *Spec) { s.BaseURL += "/v1/" }, ""},
+		{"any model", fakeengine.Config{Model: "whatever"}, func(s *recipe.Spec) { s.Model = "" }, ""},
+		{"base with /v1", fakeengine.Config{Model: "tiny"}, func(s *recipe.Spec) { s.BaseURL += "/v1/" }, ""},
 		{"still loading", fakeengine.Config{Model: "tiny", Loading: 300 * time.Millisecond}, nil, ""},
 		{"no model list", fakeengine.Config{Paths: fakeengine.Paths{Health: "/health"}}, nil, ""},
 		{"another model", fakeengine.Config{Model: "another"}, nil, results.FailWrongModel},
 		{"key", fakeengine.Config{Model: "tiny", Key: "secret-key"}, nil, results.FailAuth},
 		{"no tokens", fakeengine.Config{Model: "tiny", NoTokens: true}, shortTimeout, results.FailReadyTimeout},
-		{"nobody there", fakeengine.Config{}, func(s *Spec) {
+		{"nobody there", fakeengine.Config{}, func(s *recipe.Spec) {
 			shortTimeout(s)
 			s.BaseURL = "http://127.0.0.1:1"
 		}, results.FailReadyTimeout},
-		{"no address", fakeengine.Config{}, func(s *Spec) { s.BaseURL = "localhost:8000" }, results.FailBadRecipe},
+		{"no address", fakeengine.Config{}, func(s *recipe.Spec) { s.BaseURL = "localhost:8000" }, results.FailBadRecipe},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -285,7 +287,7 @@ func TestExternal(t *testing.T) {
 			}
 			remote := httptest.NewServer(fakeengine.Handler(c.engine))
 			defer remote.Close()
-			spec := Spec{Launcher: kind.Name, Model: "tiny", BaseURL: remote.URL, Ready: Ready{Timeout: 20 * time.Second}}
+			spec := recipe.Spec{Launcher: kind.Name, Model: "tiny", BaseURL: remote.URL, Ready: recipe.Ready{Timeout: 20 * time.Second}}
 			if c.change != nil {
 				c.change(&spec)
 			}

@@ -7,32 +7,34 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
 // Plan is what a recipe becomes: its kind's command line, or that of the
 // container engine that wraps it, whose Env is then set within the container.
 // It starts nothing.
-func Plan(kind Kind, spec Spec) (Command, error) {
+func Plan(kind engines.Kind, spec recipe.Spec) (recipe.Command, error) {
 	if spec.Container.Image == "" {
 		return kind.Command(spec)
 	}
 
 	job, err := contained(kind, spec)
 	if err != nil {
-		return Command{}, err
+		return recipe.Command{}, err
 	}
-	recipe, err := job.Recipe()
+	r, err := job.Recipe()
 	if err != nil {
-		return Command{}, err
+		return recipe.Command{}, err
 	}
 
-	return Command{Argv: recipe.Argv, Env: job.Env}, nil
+	return recipe.Command{Argv: r.Argv, Env: job.Env}, nil
 }
 
 // contained is a recipe as a job for a container.
-func contained(kind Kind, spec Spec) (container.Job, error) {
+func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 	switch {
 	case kind.External:
 		return container.Job{}, fmt.Errorf("container: an external server is not started by bench: remove the key")
@@ -52,7 +54,7 @@ func contained(kind Kind, spec Spec) (container.Job, error) {
 		Entry:   kind.Entry,
 		Program: programInside(spec),
 		Prefix:  kind.ImageProgram,
-		Secrets: slices.DeleteFunc(append(slices.Clone(spec.Secrets), spec.APIKey), tooShort),
+		Secrets: slices.DeleteFunc(append(slices.Clone(spec.Secrets), spec.APIKey), recipe.TooShort),
 		Cookie:  spec.Cookie,
 		Life:    spec.Life,
 		Replica: spec.Replica,
@@ -70,7 +72,7 @@ func contained(kind Kind, spec Spec) (container.Job, error) {
 // inside is the recipe as it is within its container: another program, another
 // address where the network is not the host's, and GPUs counted from 0 where
 // the container sees only its own.
-func inside(kind Kind, spec Spec) Spec {
+func inside(kind engines.Kind, spec recipe.Spec) recipe.Spec {
 	if !spec.Container.HostNetwork() {
 		spec.Host = "0.0.0.0"
 	}
@@ -87,7 +89,7 @@ func inside(kind Kind, spec Spec) Spec {
 }
 
 // programInside is what replaces the image's entry point, nil for nothing.
-func programInside(spec Spec) []string {
+func programInside(spec recipe.Spec) []string {
 	if spec.Container.Command != nil {
 		return spec.Container.Command
 	}
@@ -95,7 +97,7 @@ func programInside(spec Spec) []string {
 }
 
 // visibleInside are the GPUs of a recipe as its container counts them.
-func visibleInside(spec Spec) []int {
+func visibleInside(spec recipe.Spec) []int {
 	switch {
 	case spec.Vendor == "amd", spec.Container.GPUs == container.AllGPUs, len(spec.GPUs) == 0:
 		return spec.GPUs
@@ -128,7 +130,7 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
 	}
 
-	s.info.Argv, s.info.Env = s.redact.texts(recipe.Argv), s.redact.values(job.Env)
+	s.info.Argv, s.info.Env = s.redact.Texts(recipe.Argv), s.redact.Values(job.Env)
 	plan := results.Process{
 		BootID: process.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Container: recipe.Info(),
 	}

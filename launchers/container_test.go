@@ -13,13 +13,14 @@ import (
 	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
 // boxed are the kinds that can run in a container.
-func boxed() []Kind {
-	return slices.DeleteFunc(launched(), func(k Kind) bool { return k.Simulated })
+func boxed() []engines.Kind {
+	return slices.DeleteFunc(launched(), func(k engines.Kind) bool { return k.Simulated })
 }
 
 // contain makes a bench run its server in a container of a fake engine.

@@ -5,9 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -15,21 +18,21 @@ import (
 // crew is that of a server on one.
 type crew struct {
 	launcher *Launcher
-	spec     Spec
+	spec     recipe.Spec
 	members  []member
 	others   []NodeSweep // of all nodes but this one
 }
 
 // member is a companion that was started.
 type member struct {
-	Companion
+	recipe.Companion
 	tool *Tool
 }
 
 // muster gets the other nodes ready and starts the companions. After a failure
 // nothing of them is left, or the failure says FailNoProof.
-func (l *Launcher) muster(ctx context.Context, kind Kind, spec Spec) (*crew, *results.Failure) {
-	companions, err := CompanionsOf(kind, spec)
+func (l *Launcher) muster(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*crew, *results.Failure) {
+	companions, err := engines.CompanionsOf(kind, spec)
 	switch {
 	case err != nil:
 		return nil, results.Failf(results.FailBadRecipe, "%v", err)
@@ -89,14 +92,14 @@ func (c *crew) sweep(ctx context.Context) []results.NodeProof {
 }
 
 // start starts a companion and waits until its log says that it is ready.
-func (c *crew) start(ctx context.Context, kind Kind, companion Companion, number int) *results.Failure {
+func (c *crew) start(ctx context.Context, kind engines.Kind, companion recipe.Companion, number int) *results.Failure {
 	s := c.spec
-	tool, err := c.launcher.Start(ctx, Kind{
+	tool, err := c.launcher.Start(ctx, engines.Kind{
 		Name: companion.Name, StopGrace: kind.StopGrace, Fatal: kind.Fatal,
-		Command: func(Spec) (Command, error) { return companion.Command, nil },
-	}, Spec{
+		Command: func(recipe.Spec) (recipe.Command, error) { return companion.Command, nil },
+	}, recipe.Spec{
 		Dir: s.Dir, LogPath: companionLog(s.LogPath, companion), Secrets: s.Secrets, APIKey: s.APIKey, StopGrace: s.StopGrace,
-		Ready: Ready{Log: companion.Ready}, Life: s.Life, Replica: number, Cookie: s.Cookie,
+		Ready: recipe.Ready{Log: companion.Ready}, Life: s.Life, Replica: number, Cookie: s.Cookie,
 	})
 	if err != nil {
 		return asFailure(err)
@@ -109,7 +112,7 @@ func (c *crew) start(ctx context.Context, kind Kind, companion Companion, number
 }
 
 // logged waits for the text that the log must have.
-func (t *Tool) logged(ctx context.Context, spec Spec) *results.Failure {
+func (t *Tool) logged(ctx context.Context, spec recipe.Spec) *results.Failure {
 	for !t.server.log.wantedSeen() {
 		select {
 		case <-t.over:
@@ -245,7 +248,7 @@ func (c *crew) ownPIDs() []int {
 
 // meet chooses the port where the nodes meet, and the mark of what runs on the
 // others.
-func meet(ctx context.Context, spec Spec) (Spec, error) {
+func meet(ctx context.Context, spec recipe.Spec) (recipe.Spec, error) {
 	if !spec.Span.Several() {
 		return spec, nil
 	}
@@ -255,4 +258,10 @@ func meet(ctx context.Context, spec Spec) (Spec, error) {
 	}
 	spec.Span.Port, spec.Span.Cookie = port, spec.Cookie+"."+rand.Text()
 	return spec, nil
+}
+
+// companionLog is where a companion of the server with that log writes its own.
+func companionLog(server string, c recipe.Companion) string {
+	what := strings.ReplaceAll(strings.ReplaceAll(c.Name, " on node ", "-"), "/", "_")
+	return strings.TrimSuffix(server, ".log") + "-" + what + ".log"
 }

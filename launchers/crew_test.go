@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -45,7 +47,7 @@ func (n *localNodes) Sweep(ctx context.Context, sweep NodeSweep) (results.NodePr
 
 // overNodes prepares a server over two nodes, with the test binary in the place
 // of all programs.
-func overNodes(t *testing.T, kind Kind, faults fakeengine.Span, args ...Arg) (*bench, *localNodes) {
+func overNodes(t *testing.T, kind engines.Kind, faults fakeengine.Span, args ...recipe.Arg) (*bench, *localNodes) {
 	t.Helper()
 	b := prepare(t, kind, fakeengine.Config{})
 	bin := t.TempDir()
@@ -64,25 +66,25 @@ func overNodes(t *testing.T, kind Kind, faults fakeengine.Span, args ...Arg) (*b
 	b.spec.Env[fakeengine.SpanVariable] = faults.Value()
 	b.spec.Binary = []string{filepath.Join(bin, kind.Name)}
 	b.spec.Replica, b.spec.Args, b.spec.StopGrace = 0, args, time.Second
-	b.spec.Span = Span{Nodes: []Node{{"n1", "127.0.0.1"}, {"n2", "127.0.0.1"}}, Port: freePort(t), GPUs: 1}
+	b.spec.Span = recipe.Span{Nodes: []recipe.Node{{Name: "n1", Address: "127.0.0.1"}, {Name: "n2", Address: "127.0.0.1"}}, Port: freePort(t), GPUs: 1}
 	return b, nodes
 }
 
 func TestServerOverNodes(t *testing.T) {
 	t.Parallel()
-	mp := Arg{"distributed-executor-backend", "mp"}
+	mp := recipe.Arg{Name: "distributed-executor-backend", Value: "mp"}
 	for _, test := range []struct {
 		name   string
-		kind   Kind
-		args   []Arg
+		kind   engines.Kind
+		args   []recipe.Arg
 		faults fakeengine.Span
 		lives  int // programs that the journal tells of
 		beyond int // processes on the other node
 	}{
-		{"vllm on ray", vllmKind(), nil, fakeengine.Span{}, 3, 1},
-		{"vllm alone", vllmKind(), []Arg{mp}, fakeengine.Span{}, 2, 0},
-		{"sglang", sglangKind(), nil, fakeengine.Span{}, 2, 0},
-		{"a worker that ignores SIGTERM and leaves a child", sglangKind(), nil, fakeengine.Span{IgnoreTerm: true, Child: true}, 2, 2},
+		{"vllm on ray", engines.VllmKind(), nil, fakeengine.Span{}, 3, 1},
+		{"vllm alone", engines.VllmKind(), []recipe.Arg{mp}, fakeengine.Span{}, 2, 0},
+		{"sglang", engines.SglangKind(), nil, fakeengine.Span{}, 2, 0},
+		{"a worker that ignores SIGTERM and leaves a child", engines.SglangKind(), nil, fakeengine.Span{IgnoreTerm: true, Child: true}, 2, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -128,10 +130,10 @@ func TestServerOverNodes(t *testing.T) {
 func TestHurryReachesNodes(t *testing.T) {
 	t.Parallel()
 	const patience = 10 * time.Minute
-	b, nodes := overNodes(t, sglangKind(), fakeengine.Span{})
+	b, nodes := overNodes(t, engines.SglangKind(), fakeengine.Span{})
 	nodes.cleaner = Cleaner{
 		GPUs: &fakeMemory{began: time.Now(), used: falling(0, 0, 3*giga)}, GPUBytes: map[string]int64{"gpu-0": 80 * giga},
-		VRAM: VRAMPolicy{Timeout: patience},
+		VRAM: recipe.VRAMPolicy{Timeout: patience},
 	}
 	server := b.launch(t)
 	var once sync.Once
@@ -151,7 +153,7 @@ func TestHurryReachesNodes(t *testing.T) {
 // A worker's end is that of the server, and the failure names its node.
 func TestWorkerDies(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []Kind{vllmKind(), sglangKind()} {
+	for _, kind := range []engines.Kind{engines.VllmKind(), engines.SglangKind()} {
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "die")
@@ -183,19 +185,19 @@ func TestNodesDoNotComeUp(t *testing.T) {
 	lost := errors.New("lost")
 	for _, test := range []struct {
 		name   string
-		kind   Kind
+		kind   engines.Kind
 		faults fakeengine.Span
 		change func(*bench, *localNodes)
 		class  results.FailureClass
 		want   string
 	}{
-		{"ray of a node fails", vllmKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "ray on node n2 exited with code 1"},
-		{"a worker fails", sglangKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "sglang on node n2 exited with code 1"},
-		{"ray of a node does not join", vllmKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "ray on node n2 has not said"},
-		{"a worker does not join", sglangKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "no token within"},
-		{"no ray", vllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { _ = os.Remove(filepath.Join(filepath.Dir(b.spec.Binary[0]), "ray")) }, results.FailNotFound, "ray on node n1"},
-		{"a node that cannot be looked at", vllmKind(), fakeengine.Span{}, func(_ *bench, n *localNodes) { n.fails = lost }, results.FailNode, "node n2 cannot be used: lost"},
-		{"no job", vllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { b.Nodes = nil }, results.FailBadRecipe, "needs a job of a cluster"},
+		{"ray of a node fails", engines.VllmKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "ray on node n2 exited with code 1"},
+		{"a worker fails", engines.SglangKind(), fakeengine.Span{Fails: true}, nil, results.FailExited, "sglang on node n2 exited with code 1"},
+		{"ray of a node does not join", engines.VllmKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "ray on node n2 has not said"},
+		{"a worker does not join", engines.SglangKind(), fakeengine.Span{Never: true}, func(b *bench, _ *localNodes) { b.spec.Ready.Timeout = 2 * time.Second }, results.FailReadyTimeout, "no token within"},
+		{"no ray", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { _ = os.Remove(filepath.Join(filepath.Dir(b.spec.Binary[0]), "ray")) }, results.FailNotFound, "ray on node n1"},
+		{"a node that cannot be looked at", engines.VllmKind(), fakeengine.Span{}, func(_ *bench, n *localNodes) { n.fails = lost }, results.FailNode, "node n2 cannot be used: lost"},
+		{"no job", engines.VllmKind(), fakeengine.Span{}, func(b *bench, _ *localNodes) { b.Nodes = nil }, results.FailBadRecipe, "needs a job of a cluster"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -217,7 +219,7 @@ func TestNodesDoNotComeUp(t *testing.T) {
 // gone; what is on this machine is ended all the same.
 func TestNodeCannotBeProvenClean(t *testing.T) {
 	t.Parallel()
-	b, nodes := overNodes(t, vllmKind(), fakeengine.Span{})
+	b, nodes := overNodes(t, engines.VllmKind(), fakeengine.Span{})
 	server := b.launch(t)
 	nodes.fails = errors.New("no route")
 	proof, err := server.Stop(t.Context())
@@ -237,7 +239,7 @@ func TestSweepMemory(t *testing.T) {
 	t.Parallel()
 	sweep := NodeSweep{Node: "n2", Cookie: "no process has this cookie"}
 	memory := &fakeMemory{began: time.Now(), used: falling(0, 0, 3*giga)}
-	cleaner := Cleaner{GPUs: memory, GPUBytes: map[string]int64{"gpu-0": 80 * giga}, VRAM: VRAMPolicy{Timeout: time.Millisecond}}
+	cleaner := Cleaner{GPUs: memory, GPUBytes: map[string]int64{"gpu-0": 80 * giga}, VRAM: recipe.VRAMPolicy{Timeout: time.Millisecond}}
 	before := cleaner.Sweep(t.Context(), sweep)
 	if !before.Clean() || len(before.VRAM) != 1 || before.VRAM[0].BaselineBytes != 3*giga {
 		t.Fatalf("Sweep() = %+v, want the baseline", before)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -36,7 +38,7 @@ type discovered struct {
 
 // Discover asks a server of any engine which models it serves, and what else
 // it tells without being asked for an answer. model "" takes the first one.
-func Discover(ctx context.Context, spec Spec, model string) (Discovery, error) {
+func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, error) {
 	probe := newProber(joinable(spec.BaseURL), spec)
 	var list struct {
 		Data []discovered `json:"data"`
@@ -60,7 +62,7 @@ func Discover(ctx context.Context, spec Spec, model string) (Discovery, error) {
 	if model == "" {
 		d.Model = chosen.ID
 	}
-	d.Kind, d.Root, d.Simulated = engineOf(chosen), chosen.Root, chosen.Owner == simulatorOwner
+	d.Kind, d.Root, d.Simulated = engineOf(chosen), chosen.Root, chosen.Owner == engines.SimulatorOwner
 	if chosen.MaxModelLen > 0 {
 		d.MaxModelLen, d.LenFrom = chosen.MaxModelLen, path
 	}
@@ -73,7 +75,7 @@ func engineOf(m discovered) string {
 	switch owner := strings.ToLower(m.Owner); {
 	case strings.HasPrefix(owner, "llamacpp") || m.Meta != nil:
 		return "llamacpp"
-	case owner == "vllm" || owner == simulatorOwner:
+	case owner == "vllm" || owner == engines.SimulatorOwner:
 		return "vllm"
 	case owner == "sglang":
 		return "sglang"
@@ -84,12 +86,12 @@ func engineOf(m discovered) string {
 }
 
 // ask reads the server's descriptions of itself.
-func (d *Discovery) ask(ctx context.Context, probe *prober, spec Spec) {
-	kind, known := Lookup(d.Kind)
+func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec) {
+	kind, known := engines.Lookup(d.Kind)
 	if !known {
 		return
 	}
-	hide := &Server{redact: newRedactor(spec)}
+	hide := &Server{redact: recipe.NewRedaction(spec)}
 	for _, place := range kind.Describe {
 		a := probe.get(ctx, place.Path)
 		var told any
@@ -106,9 +108,9 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec Spec) {
 }
 
 // takeLength takes the context length that a description tells.
-func (d *Discovery) takeLength(told any, place Description) {
+func (d *Discovery) takeLength(told any, place engines.Description) {
 	for where, fact := range place.Facts {
-		if n, ok := at(told, where).(float64); ok && fact == FactContext && n >= 1 && d.MaxModelLen == 0 {
+		if n, ok := at(told, where).(float64); ok && fact == engines.FactContext && n >= 1 && d.MaxModelLen == 0 {
 			d.MaxModelLen, d.LenFrom = int(n), place.Path
 		}
 	}

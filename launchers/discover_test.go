@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 func TestDiscover(t *testing.T) {
@@ -60,7 +62,7 @@ func TestDiscover(t *testing.T) {
 				http.NotFound(w, r)
 			}))
 			defer server.Close()
-			got, err := Discover(t.Context(), Spec{BaseURL: server.URL + "/v1/"}, c.model)
+			got, err := Discover(t.Context(), recipe.Spec{BaseURL: server.URL + "/v1/"}, c.model)
 			if c.problem != "" {
 				if err == nil || !strings.Contains(err.Error(), c.problem) {
 					t.Errorf("Discover = %+v, %v, want %q", got, err, c.problem)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/launchers/engines"
 )
 
 // Counted by the log is what lines of a server's log tell of speculative
@@ -69,7 +71,7 @@ func cutLine(line string) string {
 func (l *draftLog) total(m []string) {
 	l.tokens, _ = strconv.Atoi(m[1]) // digits
 	l.sums = map[string]float64{
-		logCounted + AcceptedTotal: readNumber(m[2]), logCounted + DraftTokensTotal: readNumber(m[3]), logCounted + EmittedTotal: readNumber(m[4]),
+		logCounted + engines.AcceptedTotal: readNumber(m[2]), logCounted + engines.DraftTokensTotal: readNumber(m[3]), logCounted + engines.EmittedTotal: readNumber(m[4]),
 	}
 }
 
@@ -103,8 +105,8 @@ func (l *draftLog) add(accepted, drafted, drafts float64, rates []float64) {
 	if l.sums == nil {
 		l.sums = map[string]float64{}
 	}
-	l.sums[logCounted+AcceptedTotal] += accepted
-	l.sums[logCounted+DraftTokensTotal] += drafted
+	l.sums[logCounted+engines.AcceptedTotal] += accepted
+	l.sums[logCounted+engines.DraftTokensTotal] += drafted
 	if drafted == 0 {
 		return
 	}
@@ -112,9 +114,9 @@ func (l *draftLog) add(accepted, drafted, drafts float64, rates []float64) {
 		l.noDrafts = true
 		return
 	}
-	l.sums[logCounted+DraftsTotal] += drafts
-	for i, rate := range rates[:min(len(rates), maxPosition)] {
-		l.sums[logCounted+AcceptedAt(i)] += rate * drafts
+	l.sums[logCounted+engines.DraftsTotal] += drafts
+	for i, rate := range rates[:min(len(rates), engines.MaxPosition)] {
+		l.sums[logCounted+engines.AcceptedAt(i)] += rate * drafts
 	}
 }
 
@@ -141,7 +143,7 @@ func (l *draftLog) counters() map[string]float64 {
 	sums := maps.Clone(l.sums)
 	if l.noDrafts {
 		maps.DeleteFunc(sums, func(name string, _ float64) bool {
-			return name == logCounted+DraftsTotal || strings.HasPrefix(name, logCounted+AcceptedTotal+"_at_")
+			return name == logCounted+engines.DraftsTotal || strings.HasPrefix(name, logCounted+engines.AcceptedTotal+"_at_")
 		})
 	}
 	return sums

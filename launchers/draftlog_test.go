@@ -1,12 +1,13 @@
 package launchers
 
 import (
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/launchers/engines"
 )
 
 const (
@@ -37,7 +38,7 @@ func TestDraftLog(t *testing.T) {
 			m["log_drafts_total"] = drafts
 		}
 		for i, n := range at {
-			m["log_"+AcceptedAt(i)] = n
+			m["log_"+engines.AcceptedAt(i)] = n
 		}
 		return m
 	}
@@ -95,42 +96,4 @@ func FuzzDraftLog(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestDrafts(t *testing.T) {
-	t.Parallel()
-	config := map[string]any{"model": "small", "num_speculative_tokens": json.Number("5")}
-	for _, c := range []struct {
-		kind   string
-		args   []Arg
-		drafts bool
-		tokens int
-		known  bool
-	}{
-		{"vllm", nil, false, 0, true},
-		{"vllm", []Arg{{"num-speculative-tokens", json.Number("5")}}, false, 0, true},
-		{"vllm", []Arg{{"speculative_model", "small"}, {"num_speculative_tokens", json.Number("5")}}, true, 5, true},
-		{"vllm", []Arg{{"speculative-config", config}}, true, 5, true},
-		{"vllm", []Arg{{"speculative-config", `{"method":"ngram","num_speculative_tokens":4}`}}, true, 4, true},
-		{"vllm", []Arg{{"speculative-config", nil}}, false, 0, true},
-		{"vllm", []Arg{{"speculative-config.method", "eagle"}, {"speculative-config.num_speculative_tokens", json.Number("3")}}, true, 3, true},
-		{"vllm", []Arg{{"spec-method", "eagle"}, {"spec-tokens", json.Number("2")}}, true, 2, true},
-		{"simulator", []Arg{{"speculative-model", "m"}, {"num-speculative-tokens", json.Number("5")}}, true, 5, true},
-		{"llamacpp", []Arg{{"model-draft", "d.gguf"}, {"draft-max", json.Number("8")}}, true, 8, true},
-		{"llamacpp", []Arg{{"-md", "d.gguf"}}, true, 0, true},
-		{"llamacpp", []Arg{{"spec-type", "none"}, {"md", "d.gguf"}}, false, 0, true},
-		{"llamacpp", []Arg{{"spec-type", "ngram-simple"}}, true, 0, true},
-		{"llamacpp", []Arg{{"draft-max", json.Number("8")}}, false, 0, true},
-		{"sglang", []Arg{{"speculative-algorithm", "EAGLE"}, {"speculative-num-steps", json.Number("3")}}, true, 3, true},
-		{"sglang", nil, false, 0, true},
-		{"tgi", []Arg{{"speculate", json.Number("2")}}, true, 2, true},
-		{"tgi", []Arg{{"speculate", json.Number("0")}}, false, 0, true},
-		{"external", nil, false, 0, false},
-		{"command", nil, false, 0, false},
-	} {
-		kind, _ := Lookup(c.kind)
-		if drafts, tokens, known := Drafts(kind, c.args); drafts != c.drafts || tokens != c.tokens || known != c.known {
-			t.Errorf("Drafts(%s, %v) = %v, %d, %v, want %v, %d, %v", c.kind, c.args, drafts, tokens, known, c.drafts, c.tokens, c.known)
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/launchers/engines"
 )
 
 // drain waits until the server works on no request, for Spec.Drain at most, and
@@ -43,8 +44,8 @@ func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
 // queued; false if it does not tell.
 func (s *Server) outstanding(ctx context.Context) (int, bool) {
 	if metrics, err := s.Metrics(ctx); err == nil {
-		if running, ok := metrics[Running]; ok {
-			return int(running + metrics[Waiting]), true
+		if running, ok := metrics[engines.Running]; ok {
+			return int(running + metrics[engines.Waiting]), true
 		}
 	}
 	if s.kind.Reset == nil || s.kind.Reset.Path != "" {

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/results"
 )
 
 const (
@@ -31,8 +34,8 @@ var ansi = regexp.MustCompile(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\
 // showing. What it keeps and what a look costs is bounded.
 type serverLog struct {
 	file   *os.File
-	kind   Kind   // whose lines are looked for
-	wanted string // text whose appearance is waited for; "": none
+	kind   engines.Kind // whose lines are looked for
+	wanted string       // text whose appearance is waited for; "": none
 
 	mu       sync.Mutex // guards all below
 	matchers *matchers  // of kind; nil before the first line
@@ -60,11 +63,11 @@ type logLine struct {
 // fatalMatch is a fatal line that was seen.
 type fatalMatch struct {
 	line string
-	kind FatalLine
+	kind engines.FatalLine
 }
 
 // openLog follows the file from its present end on.
-func openLog(path string, kind Kind, wanted string) (*serverLog, error) {
+func openLog(path string, kind engines.Kind, wanted string) (*serverLog, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o644)
 	if err != nil {
 		return nil, err
@@ -337,3 +340,17 @@ func (m *logMark) look(line string) {
 	m.ok = done
 	m.saw <- line
 }
+
+// vague reports whether a class only says that the engine is gone, so that a
+// later line may say why.
+func vague(class results.FailureClass) bool {
+	return class == results.FailFatalLine || class == results.FailEngineDied
+}
+
+// usageError is how programs name a wrong command line before they end with
+// code 2, or 1 for some.
+var usageError = regexp.MustCompile(`(?i)^(\S.*: )?error: |^Error: No such option|^usage: .*error: `)
+
+// exitUsage is the code with which argparse, click and clap end on a wrong
+// command line.
+const exitUsage = 2

@@ -10,12 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
 // follow opens a log for the kind's fatal lines and gives a function that
 // writes to it and reads it back.
-func follow(t *testing.T, kind Kind, wanted string) (*serverLog, func(string)) {
+func follow(t *testing.T, kind engines.Kind, wanted string) (*serverLog, func(string)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "server.log")
 	if err := os.WriteFile(path, []byte("torch.OutOfMemoryError of an earlier server\n"), 0o644); err != nil {

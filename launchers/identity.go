@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -115,7 +116,7 @@ func (s *Server) WrongModel(id Identity) *results.Failure {
 	if !id.Listed {
 		return results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:", s.probe.shown, id.Others, id.Model)
 	}
-	file := isGGUF(s.spec.Model) && llamaModelFlag(s.spec.Model) == "-m"
+	file := engines.IsGGUF(s.spec.Model) && engines.LlamaModelFlag(s.spec.Model) == "-m"
 	if s.kind.ModelFile != "" && file && id.Root != "" && path.Base(id.Root) != path.Base(s.spec.Model) {
 		return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", s.probe.shown, id.Root, s.spec.Model)
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -43,8 +45,8 @@ func TestIdentity(t *testing.T) {
 		{"an error", map[string]string{"GET /v1/models": "500 no"}, Identity{Model: "m", Listed: true}, true},
 	} {
 		s, _ := running(t, c.answers)
-		kind, _ := Lookup("external")
-		server := Attach(kind, Spec{Launcher: "external", BaseURL: s.URL, Model: "m"})
+		kind, _ := engines.Lookup("external")
+		server := Attach(kind, recipe.Spec{Launcher: "external", BaseURL: s.URL, Model: "m"})
 		if got, err := server.Identity(t.Context()); got != c.want || (err != nil) != c.fails {
 			t.Errorf("%s: Identity() = %+v, %v, want %+v", c.name, got, err, c.want)
 		}
@@ -83,8 +85,8 @@ func TestWrongModel(t *testing.T) {
 		{"vllm", "org/m", Identity{Model: "org/m", Listed: true, Root: "/elsewhere/m"}, ""},
 		{"vllm", "org/m", Identity{Model: "org/m", Others: `"x"`}, `serves "x", not "org/m"`},
 	} {
-		kind, _ := Lookup(c.kind)
-		server := Attach(kind, Spec{Launcher: c.kind, BaseURL: "http://127.0.0.1:1", Model: c.model})
+		kind, _ := engines.Lookup(c.kind)
+		server := Attach(kind, recipe.Spec{Launcher: c.kind, BaseURL: "http://127.0.0.1:1", Model: c.model})
 		failure := server.WrongModel(c.id)
 		if c.wrong == "" && failure == nil {
 			continue

@@ -1,3 +1,11 @@
+// Package launchers starts inference servers, waits until they serve, watches
+// them, and stops them.
+//
+// What goes in: a Kind (launchers/engines) and a Spec (launchers/recipe). What
+// comes out: a running Server that has answered with a token, or a
+// *results.Failure that says why not. It drives no load, reads no scenario,
+// and never ends a process that it did not start (launchers/process owns
+// process trees).
 package launchers
 
 import (
@@ -16,7 +24,9 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -91,7 +101,7 @@ func (l *Launcher) ownPIDs() []int {
 // error is a *results.Failure; then nothing of the server is left, or the
 // failure says FailNoProof. A done ctx ends the wait; the clean-up still gives
 // the server its grace (see Hurry).
-func (l *Launcher) Launch(ctx context.Context, kind Kind, spec Spec) (*Server, error) {
+func (l *Launcher) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*Server, error) {
 	server, failure := l.launch(ctx, kind, spec)
 	if failure != nil {
 		return nil, failure
@@ -99,7 +109,7 @@ func (l *Launcher) Launch(ctx context.Context, kind Kind, spec Spec) (*Server, e
 	return server, nil
 }
 
-func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *results.Failure) {
+func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*Server, *results.Failure) {
 	if ctx.Err() != nil {
 		return nil, results.Interrupted(ctx, "before the start")
 	}
@@ -135,7 +145,7 @@ func (l *Launcher) launch(ctx context.Context, kind Kind, spec Spec) (*Server, *
 }
 
 // begin starts the program of a command. After a failure nothing of it is left.
-func (l *Launcher) begin(ctx context.Context, kind Kind, spec Spec, command Command) (*Server, *results.Failure) {
+func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spec, command recipe.Command) (*Server, *results.Failure) {
 	// The cookies of one run's servers must differ: whoever carries a server's
 	// is ended with it.
 	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")
@@ -164,7 +174,7 @@ func (l *Launcher) begin(ctx context.Context, kind Kind, spec Spec, command Comm
 }
 
 // attach waits for a server that runs already.
-func (l *Launcher) attach(ctx context.Context, kind Kind, spec Spec) (*Server, *results.Failure) {
+func (l *Launcher) attach(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*Server, *results.Failure) {
 	server := newServer(kind, spec, joinable(spec.BaseURL), l.Journal)
 	server.began = time.Now()
 	if failure := server.becomeReady(ctx); failure != nil {
@@ -173,13 +183,13 @@ func (l *Launcher) attach(ctx context.Context, kind Kind, spec Spec) (*Server, *
 	return server, nil
 }
 
-func newServer(kind Kind, spec Spec, base string, journal func(results.Event) error) *Server {
+func newServer(kind engines.Kind, spec recipe.Spec, base string, journal func(results.Event) error) *Server {
 	s := &Server{
 		kind:    kind,
 		spec:    spec,
 		base:    base,
 		probe:   newProber(base+spec.PathPrefix, spec),
-		redact:  newRedactor(spec),
+		redact:  recipe.NewRedaction(spec),
 		journal: journal,
 		limits:  container.DefaultLimits(),
 		hurried: make(chan struct{}),
@@ -194,7 +204,7 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 		Replica:   spec.Replica,
 		Life:      spec.Life,
 		Launcher:  kind.Name,
-		BaseURL:   s.redact.text(withoutPassword(base)),
+		BaseURL:   s.redact.Text(withoutPassword(base)),
 		GPUs:      spec.GPUs,
 		Model:     model,
 		Simulated: kind.Simulated,
@@ -206,12 +216,12 @@ func newServer(kind Kind, spec Spec, base string, journal func(results.Event) er
 }
 
 // spawn starts the process, with journal entries before and after.
-func (s *Server) spawn(ctx context.Context, environ []string, command Command) *results.Failure {
+func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Command) *results.Failure {
 	if s.spec.Container.Image != "" {
 		return s.spawnContainer(ctx, environ)
 	}
-	env, set := environment(environ, s.spec, command)
-	s.info.Argv, s.info.Env = s.redact.texts(command.Argv), s.redact.values(set)
+	env, set := recipe.Environment(environ, s.spec, command)
+	s.info.Argv, s.info.Env = s.redact.Texts(command.Argv), s.redact.Values(set)
 	if len(command.Argv) == 0 {
 		return results.Failf(results.FailBadRecipe, "%s: the recipe gives no program to run", s.kind.Name)
 	}
@@ -221,7 +231,7 @@ func (s *Server) spawn(ctx context.Context, environ []string, command Command) *
 	if failure := s.checkFolder(); failure != nil {
 		return failure
 	}
-	s.info.DroppedEnv = dropped(environ, s.spec, command)
+	s.info.DroppedEnv = recipe.Dropped(environ, s.spec, command)
 	plan := results.Process{
 		BootID: process.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Cgroup: process.PlannedCgroup(s.spec.Cookie),
 	}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -89,15 +91,15 @@ const (
 type bench struct {
 	*Launcher
 	journal *journal
-	kind    Kind
-	spec    Spec
+	kind    engines.Kind
+	spec    recipe.Spec
 }
 
 // prepare makes everything ready to launch the kind with the test binary in
 // the engine's place.
-func prepare(t *testing.T, kind Kind, engine fakeengine.Config) *bench {
+func prepare(t *testing.T, kind engines.Kind, engine fakeengine.Config) *bench {
 	t.Helper()
-	spec := Spec{
+	spec := recipe.Spec{
 		Launcher:  kind.Name,
 		Model:     "tiny",
 		Binary:    []string{os.Args[0]},
@@ -105,7 +107,7 @@ func prepare(t *testing.T, kind Kind, engine fakeengine.Config) *bench {
 		Host:      "127.0.0.1",
 		Port:      freePort(t),
 		LogPath:   filepath.Join(t.TempDir(), "server.log"),
-		Ready:     Ready{Timeout: time.Minute}, // the machine may be busy
+		Ready:     recipe.Ready{Timeout: time.Minute}, // the machine may be busy
 		StopGrace: 5 * time.Second,
 		Life:      "life-1",
 		Replica:   2,
@@ -201,9 +203,9 @@ func carriers(cookie string) []int {
 	return pids
 }
 
-func vllm(t *testing.T) Kind {
+func vllm(t *testing.T) engines.Kind {
 	t.Helper()
-	kind, ok := Lookup("vllm")
+	kind, ok := engines.Lookup("vllm")
 	if !ok {
 		t.Fatal(`Lookup("vllm") found nothing`)
 	}
@@ -238,7 +240,7 @@ func TestServerServes(t *testing.T) {
 		t.Errorf("Tokenize() = %v, %v, want 3 ids", ids, err)
 	}
 	counters, err := server.Counters(t.Context())
-	if err != nil || counters[OutputTokensTotal] != 1 {
+	if err != nil || counters[engines.OutputTokensTotal] != 1 {
 		t.Errorf("Counters() = %v, %v, want the one token of the ladder", counters, err)
 	}
 	proof, err := server.Stop(t.Context())
@@ -311,15 +313,15 @@ func TestLaunchRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(*Spec)
+		change func(*recipe.Spec)
 		want   results.FailureClass
 		says   string
 	}{
-		{"recipe", func(s *Spec) { s.Model = "" }, results.FailBadRecipe, "model"},
-		{"program", func(s *Spec) { s.Binary = []string{"no-such-engine"} }, results.FailNotFound, "binary:"},
-		{"folder", func(s *Spec) { s.Dir = "/no/such/folder" }, results.FailBadRecipe, "/no/such/folder"},
-		{"host", func(s *Spec) { s.Host = "192.0.2.1" }, results.FailBadRecipe, "192.0.2.1"},
-		{"port", func(s *Spec) { s.Port = 70000 }, results.FailBadRecipe, "70000"},
+		{"recipe", func(s *recipe.Spec) { s.Model = "" }, results.FailBadRecipe, "model"},
+		{"program", func(s *recipe.Spec) { s.Binary = []string{"no-such-engine"} }, results.FailNotFound, "binary:"},
+		{"folder", func(s *recipe.Spec) { s.Dir = "/no/such/folder" }, results.FailBadRecipe, "/no/such/folder"},
+		{"host", func(s *recipe.Spec) { s.Host = "192.0.2.1" }, results.FailBadRecipe, "192.0.2.1"},
+		{"port", func(s *recipe.Spec) { s.Port = 70000 }, results.FailBadRecipe, "70000"},
 	} {
 		b := prepare(t, vllm(t), fakeengine.Config{})
 		spec := b.spec

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -28,12 +29,12 @@ type Leftover struct {
 // Cleaner finds and ends what servers of an earlier run have left. The zero
 // value looks at no GPU.
 type Cleaner struct {
-	Environ  []string         // for the clients of container engines
-	GPUs     GPUMemory        // nil: memory is not looked at
-	GPUBytes map[string]int64 // the whole memory of devices by id
-	Vendor   string           // of the devices: decides how long to wait for memory
-	Grace    time.Duration    // from SIGTERM to SIGKILL; 0: 30 s
-	VRAM     VRAMPolicy       // of the wait for memory
+	Environ  []string          // for the clients of container engines
+	GPUs     GPUMemory         // nil: memory is not looked at
+	GPUBytes map[string]int64  // the whole memory of devices by id
+	Vendor   string            // of the devices: decides how long to wait for memory
+	Grace    time.Duration     // from SIGTERM to SIGKILL; 0: 30 s
+	VRAM     recipe.VRAMPolicy // of the wait for memory
 }
 
 const cleanGrace = 30 * time.Second

@@ -5,6 +5,8 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/launchers/engines"
 )
 
 // lineMatcher runs a regular expression over lines of which hardly any
@@ -75,7 +77,7 @@ type matchers struct {
 	fatal, milestones []lineMatcher
 }
 
-func newMatchers(kind Kind) *matchers {
+func newMatchers(kind engines.Kind) *matchers {
 	var m matchers
 	for _, line := range kind.Fatal {
 		m.fatal = append(m.fatal, newLineMatcher(line.Pattern))

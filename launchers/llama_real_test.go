@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/tinygguf"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
 
 // realLlama prepares a launch of the llama-server that BENCH_LLAMA_SERVER
 // names, with a model of its own.
-func realLlama(t *testing.T, args ...Arg) *bench {
+func realLlama(t *testing.T, args ...recipe.Arg) *bench {
 	t.Helper()
 	program := os.Getenv("BENCH_LLAMA_SERVER")
 	if program == "" {
@@ -33,12 +35,12 @@ func realLlama(t *testing.T, args ...Arg) *bench {
 	if err := tinygguf.Write(file, tinygguf.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	kind, _ := Lookup("llamacpp")
+	kind, _ := engines.Lookup("llamacpp")
 	story := &journal{}
-	spec := Spec{
+	spec := recipe.Spec{
 		Launcher: kind.Name, Model: model, Binary: []string{program}, Env: map[string]string{}, Host: "127.0.0.1", Port: freePort(t),
-		LogPath: filepath.Join(t.TempDir(), "server.log"), Ready: Ready{Timeout: time.Minute}, Life: "life-1", Cookie: "real" + t.Name(),
-		Args: append([]Arg{{"ctx-size", json.Number("1024")}, {"parallel", json.Number("2")}, {"threads", json.Number("1")}}, args...),
+		LogPath: filepath.Join(t.TempDir(), "server.log"), Ready: recipe.Ready{Timeout: time.Minute}, Life: "life-1", Cookie: "real" + t.Name(),
+		Args: append([]recipe.Arg{{Name: "ctx-size", Value: json.Number("1024")}, {Name: "parallel", Value: json.Number("2")}, {Name: "threads", Value: json.Number("1")}}, args...),
 	}
 	b := &bench{Launcher: &Launcher{Journal: story.write, Environ: os.Environ()}, journal: story, kind: kind, spec: spec}
 	t.Cleanup(func() { b.nothingLeft(t) })
@@ -70,7 +72,7 @@ func TestRealLlamaServer(t *testing.T) {
 	}
 	request(server)
 	after, err := server.Metrics(t.Context())
-	if err != nil || after[OutputTokensTotal] <= before[OutputTokensTotal] || after[Running] != 0 || CountersWentBack(before, after) != nil {
+	if err != nil || after[engines.OutputTokensTotal] <= before[engines.OutputTokensTotal] || after[engines.Running] != 0 || engines.CountersWentBack(before, after) != nil {
 		t.Errorf("metrics %v, then %v, %v, want more tokens and nothing running", before, after, err)
 	}
 	if slots, err := server.slots(t.Context()); err != nil || len(slots) != 2 {
@@ -86,7 +88,7 @@ func TestRealLlamaServer(t *testing.T) {
 
 func TestRealLlamaServerErasesSlots(t *testing.T) {
 	t.Parallel()
-	b := realLlama(t, Arg{"slot-save-path", t.TempDir() + "/"})
+	b := realLlama(t, recipe.Arg{Name: "slot-save-path", Value: t.TempDir() + "/"})
 	server := b.launch(t)
 	if how, err := server.ResetCache(t.Context()); err != nil || how == "" {
 		t.Errorf("ResetCache() = %q, %v, want it done", how, err)
@@ -103,7 +105,7 @@ func TestRealLlamaServerDrains(t *testing.T) {
 	defer cancel()
 	done := make(chan answer, 1)
 	go func() {
-		done <- newProber(server.BaseURL(), Spec{}).ask(ctx, "POST", completionsPath, map[string]any{"prompt": "a", "max_tokens": 400, "ignore_eos": true}, time.Minute)
+		done <- newProber(server.BaseURL(), recipe.Spec{}).ask(ctx, "POST", completionsPath, map[string]any{"prompt": "a", "max_tokens": 400, "ignore_eos": true}, time.Minute)
 	}()
 	for range 200 {
 		if n, _ := server.outstanding(t.Context()); n > 0 || len(done) > 0 {
@@ -134,7 +136,7 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 	if err := tinygguf.Write(file, tinygguf.Options{Layers: 1}); err != nil {
 		t.Fatal(err)
 	}
-	b := realLlama(t, Arg{"model-draft", draft}, Arg{"draft-max", json.Number("4")})
+	b := realLlama(t, recipe.Arg{Name: "model-draft", Value: draft}, recipe.Arg{Name: "draft-max", Value: json.Number("4")})
 	server := b.launch(t)
 	before, err := server.Counters(t.Context())
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -88,7 +89,7 @@ func TestLogThatWasCut(t *testing.T) {
 }
 
 func BenchmarkLogFeed(b *testing.B) {
-	kind, _ := Lookup("vllm")
+	kind, _ := engines.Lookup("vllm")
 	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) INFO 01-01 00:00:00 [loggers.py:1] Engine 000: Avg prompt throughput: 1.0 tokens/s, Running: 8 reqs\n", 100))
 	b.SetBytes(int64(len(block)))
 	l := &serverLog{kind: kind, found: true, serving: true}
@@ -100,7 +101,7 @@ func BenchmarkLogFeed(b *testing.B) {
 // The quick look never hides a line that matches.
 func TestLineMatchersFindSamples(t *testing.T) {
 	t.Parallel()
-	for _, kind := range All() {
+	for _, kind := range engines.All() {
 		m := newMatchers(kind)
 		for i, line := range m.fatal {
 			if line.needles == nil {
@@ -121,7 +122,7 @@ func FuzzLineMatcher(f *testing.F) {
 	f.Add("build: 1 (2)")
 	f.Add(vllmV1Log)
 	all := make(map[string]*matchers)
-	for _, kind := range All() {
+	for _, kind := range engines.All() {
 		all[kind.Name] = newMatchers(kind)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -23,7 +24,7 @@ type NodeSweep struct {
 	Cookie   string
 	Baseline []results.VRAMProof // nil: to be read
 	Hurry    <-chan struct{}     // closed: SIGKILL at once; nil: nobody is in a hurry
-	VRAM     VRAMPolicy
+	VRAM     recipe.VRAMPolicy
 }
 
 // Sweep is a node's part of NodeSweeper.Sweep.

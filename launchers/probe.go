@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -37,15 +38,15 @@ type prober struct {
 	shown  string // base without a password, for messages
 	key    string
 	client *http.Client
-	redact redactor
+	redact recipe.Redaction
 }
 
-func newProber(base string, spec Spec) *prober {
+func newProber(base string, spec recipe.Spec) *prober {
 	return &prober{
 		base:   base,
 		shown:  withoutPassword(base),
 		key:    spec.APIKey,
-		redact: newRedactor(spec),
+		redact: recipe.NewRedaction(spec),
 		client: &http.Client{Transport: &http.Transport{
 			Proxy:              nil,
 			DisableKeepAlives:  true,
@@ -131,7 +132,7 @@ func (p *prober) post(ctx context.Context, path string, body any) answer {
 func (p *prober) ask(ctx context.Context, method, path string, body any, limit time.Duration) answer {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	result := answer{what: method + " " + p.redact.text(p.shown+path)}
+	result := answer{what: method + " " + p.redact.Text(p.shown+path)}
 	response, err := p.send(ctx, method, path, body)
 	if err != nil {
 		result.err = err

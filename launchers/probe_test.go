@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -142,7 +144,7 @@ func TestTokenFallsBackToChat(t *testing.T) {
 		fmt.Fprint(w, `data: {"choices":[{"delta":{"content":"a"}}]}`+"\n\n")
 	}))
 	defer remote.Close()
-	server, err := (&Launcher{}).Launch(t.Context(), Kind{External: true, Command: externalCommand}, Spec{BaseURL: remote.URL, Model: "m"})
+	server, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand}, recipe.Spec{BaseURL: remote.URL, Model: "m"})
 	if err != nil {
 		t.Fatalf("Launch() = %v", err)
 	}
@@ -169,7 +171,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 			t.Parallel()
 			remote := httptest.NewServer(c.handler)
 			defer remote.Close()
-			_, err := (&Launcher{}).Launch(t.Context(), Kind{External: true, Command: externalCommand}, Spec{BaseURL: remote.URL})
+			_, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand}, recipe.Spec{BaseURL: remote.URL})
 			if err == nil || asFailure(err).Class != c.want || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Launch() = %v, want class %s saying %q", err, c.want, c.says)
 			}
@@ -183,8 +185,8 @@ func TestCertificateErrorIsFinal(t *testing.T) {
 	remote.Config.ErrorLog = log.New(io.Discard, "", 0)
 	remote.StartTLS()
 	defer remote.Close()
-	kind := Kind{External: true, Command: externalCommand, HealthPath: "/health"}
-	_, err := (&Launcher{}).Launch(t.Context(), kind, Spec{BaseURL: remote.URL})
+	kind := engines.Kind{External: true, Command: engines.ExternalCommand, HealthPath: "/health"}
+	_, err := (&Launcher{}).Launch(t.Context(), kind, recipe.Spec{BaseURL: remote.URL})
 	if err == nil || asFailure(err).Class != results.FailConnect || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("Launch() = %v, want class %s naming the certificate", err, results.FailConnect)
 	}
@@ -194,8 +196,8 @@ func TestWrongServerHasNoModelList(t *testing.T) {
 	t.Parallel()
 	remote := httptest.NewServer(http.NotFoundHandler())
 	defer remote.Close()
-	kind := Kind{Name: "vllm", External: true, Command: externalCommand, ModelsPath: "/v1/models"}
-	_, err := (&Launcher{}).Launch(t.Context(), kind, Spec{BaseURL: remote.URL})
+	kind := engines.Kind{Name: "vllm", External: true, Command: engines.ExternalCommand, ModelsPath: "/v1/models"}
+	_, err := (&Launcher{}).Launch(t.Context(), kind, recipe.Spec{BaseURL: remote.URL})
 	if err == nil || asFailure(err).Class != results.FailProtocol || !strings.Contains(err.Error(), "no vllm server") {
 		t.Errorf("Launch() = %v, want class %s", err, results.FailProtocol)
 	}
@@ -216,7 +218,7 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 		}
 	}))
 	defer remote.Close()
-	server := newServer(Kind{Name: "command", TokenizePath: "/tokenize"}, Spec{}, remote.URL, nil)
+	server := newServer(engines.Kind{Name: "command", TokenizePath: "/tokenize"}, recipe.Spec{}, remote.URL, nil)
 	for i, want := range []int{2, 3} { // the second time it is known
 		ids, err := server.Tokenize(t.Context(), "Hello world", false)
 		if err != nil || len(ids) != 2 {
@@ -226,7 +228,7 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 			t.Errorf("Tokenize() call %d: server was asked %d times, want %d", i, asked, want)
 		}
 	}
-	if _, err := newServer(Kind{Name: "ollama"}, Spec{}, remote.URL, nil).Tokenize(t.Context(), "x", false); err == nil {
+	if _, err := newServer(engines.Kind{Name: "ollama"}, recipe.Spec{}, remote.URL, nil).Tokenize(t.Context(), "x", false); err == nil {
 		t.Error("Tokenize() without an endpoint = nil error")
 	}
 }
@@ -236,7 +238,7 @@ func TestTokenizeFindsTheDialect(t *testing.T) {
 func TestExternalThatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		_, err := (&Launcher{}).Launch(t.Context(), Kind{External: true, Command: externalCommand}, Spec{BaseURL: "http://127.0.0.1:1", Model: "m", Ready: Ready{Timeout: time.Hour}})
+		_, err := (&Launcher{}).Launch(t.Context(), engines.Kind{External: true, Command: engines.ExternalCommand}, recipe.Spec{BaseURL: "http://127.0.0.1:1", Model: "m", Ready: recipe.Ready{Timeout: time.Hour}})
 		failure, ok := errors.AsType[*results.Failure](err)
 		if !ok || failure.Class != results.FailReadyTimeout || !strings.Contains(failure.Message, "nothing answers at http://127.0.0.1:1") {
 			t.Errorf("failure = %v, want ready-timeout that names the address", err)

@@ -71,7 +71,7 @@ func (t *tokenRung) body() map[string]any {
 func (p *prober) token(ctx context.Context, path string, body any) (answer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, tokenTime)
 	defer cancel()
-	result := answer{what: "POST " + p.redact.text(p.shown+path)}
+	result := answer{what: "POST " + p.redact.Text(p.shown+path)}
 	response, err := p.send(ctx, http.MethodPost, path, body)
 	if err != nil {
 		result.err = err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -118,9 +119,6 @@ type listedModel struct {
 	} `json:"meta"`
 }
 
-// simulatorOwner is whom bench simulate lists as the owner of its models.
-const simulatorOwner = "bench-simulator"
-
 // tryModel checks that the expected model is served; without an expectation
 // the first one listed is taken.
 func (s *Server) tryModel(ctx context.Context, strikes *int) step {
@@ -154,7 +152,7 @@ func (s *Server) tryModel(ctx context.Context, strikes *int) step {
 // otherFile is the failure of a server that has loaded another file than the
 // recipe's under its name: some take any name that they are told.
 func (s *Server) otherFile(ctx context.Context) *results.Failure {
-	if s.kind.ModelFile == "" || !isGGUF(s.spec.Model) || llamaModelFlag(s.spec.Model) != "-m" {
+	if s.kind.ModelFile == "" || !engines.IsGGUF(s.spec.Model) || engines.LlamaModelFlag(s.spec.Model) != "-m" {
 		return nil
 	}
 	a := s.probe.get(ctx, s.kind.ModelFile)
@@ -187,7 +185,7 @@ func (s *Server) served(model listedModel, first bool) {
 		s.engine = "llamacpp"
 	}
 	s.info.Model, s.vocab = model.ID, model.Meta.Vocab
-	s.info.Simulated = s.info.Simulated || model.Owner == simulatorOwner
+	s.info.Simulated = s.info.Simulated || model.Owner == engines.SimulatorOwner
 }
 
 // sameModel compares names; a missing tag is ":latest", as ollama has it.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
@@ -68,8 +70,8 @@ func TestRemoteServers(t *testing.T) {
 		{name: "a user", endpoint: chat, user: "me:secret-word@", authorization: "Basic bWU6c2VjcmV0LXdvcmQ="},
 	} {
 		address, missed := behind(t, c.prefix, c.authorization)
-		kind, _ := Lookup("external")
-		server, err := new(Launcher).Launch(t.Context(), kind, Spec{
+		kind, _ := engines.Lookup("external")
+		server, err := new(Launcher).Launch(t.Context(), kind, recipe.Spec{
 			Launcher: "external", APIKey: c.key, PathPrefix: c.pathPrefix,
 			BaseURL: strings.Replace(address, "http://", "http://"+c.user, 1) + c.base,
 		})

@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
 // Server is one server that has answered with a token, until Stop.
 type Server struct {
-	kind    Kind
-	spec    Spec
+	kind    engines.Kind
+	spec    recipe.Spec
 	base    string // of requests, without trailing slash
 	probe   *prober
-	redact  redactor
+	redact  recipe.Redaction
 	journal func(results.Event) error
 
 	limits  container.Limits
@@ -216,9 +218,9 @@ func (s *Server) fail(failure *results.Failure) {
 // clean hides secrets in a failure and adds the log's end.
 func (s *Server) clean(failure *results.Failure) *results.Failure {
 	f := *failure
-	f.Message = s.redact.text(f.Message)
+	f.Message = s.redact.Text(f.Message)
 	if s.log != nil && f.LogTail == nil {
-		f.LogTail = s.redact.texts(s.log.excerpt())
+		f.LogTail = s.redact.Texts(s.log.excerpt())
 	}
 	return &f
 }

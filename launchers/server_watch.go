@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -136,7 +137,7 @@ func (s *Server) exitFailure() *results.Failure {
 	case match != nil:
 		failure = match.failure(s.log.cause())
 	case code == exitUsage && usage != "":
-		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", text.Shorten(usage), hintVersion)
+		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", text.Shorten(usage), engines.HintVersion)
 	default:
 		s.explain(failure)
 	}

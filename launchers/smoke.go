@@ -14,13 +14,6 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Smoke is a request that must succeed before anything is measured. A server
-// may start and list its model and still fail at its first real request.
-type Smoke struct {
-	Path string         // "": no such request
-	Body map[string]any // sent as it stands
-}
-
 const (
 	smokeBody = 1 << 10 // kept of the answer, bytes
 	smokeTold = 4 << 10 // of an error, in the failure
@@ -36,7 +29,7 @@ func (s *Server) smoke(ctx context.Context) *results.Failure {
 	began := time.Now()
 	a := s.probe.ask(ctx, http.MethodPost, s.spec.Smoke.Path, s.spec.Smoke.Body, tokenTime)
 	answer := results.SmokeAnswer{
-		Path: s.spec.Smoke.Path, Status: a.status, Body: s.redact.text(beginning(a.body, smokeBody)), TookS: time.Since(began).Seconds(),
+		Path: s.spec.Smoke.Path, Status: a.status, Body: s.redact.Text(beginning(a.body, smokeBody)), TookS: time.Since(began).Seconds(),
 	}
 	s.mu.Lock()
 	s.info.Smoke = &answer

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -62,8 +64,8 @@ func TestSmoke(t *testing.T) {
 		{"nothing", "", "no completion in the answer"},
 	} {
 		s, bodies := running(t, map[string]string{"GET /v1/models": `{"data":[{"id":"m"}]}`, "POST " + path: c.answer})
-		kind, _ := Lookup("external")
-		spec := Spec{Launcher: "external", BaseURL: s.URL, Smoke: Smoke{Path: path, Body: map[string]any{
+		kind, _ := engines.Lookup("external")
+		spec := recipe.Spec{Launcher: "external", BaseURL: s.URL, Smoke: recipe.Smoke{Path: path, Body: map[string]any{
 			"messages": []any{map[string]any{"role": "user", "content": "Hello"}}, "max_tokens": json.Number("100"),
 		}}}
 		server, err := new(Launcher).Launch(t.Context(), kind, spec)
@@ -95,8 +97,8 @@ func TestSmoke(t *testing.T) {
 func TestNoSmoke(t *testing.T) {
 	t.Parallel()
 	s, bodies := running(t, map[string]string{"GET /v1/models": `{"data":[{"id":"m"}]}`})
-	kind, _ := Lookup("external")
-	server, err := new(Launcher).Launch(t.Context(), kind, Spec{Launcher: "external", BaseURL: s.URL})
+	kind, _ := engines.Lookup("external")
+	server, err := new(Launcher).Launch(t.Context(), kind, recipe.Spec{Launcher: "external", BaseURL: s.URL})
 	if err != nil || server.Info().Smoke != nil || len(*bodies) != 0 {
 		t.Errorf("Launch: %v, smoke %v after %q, want no such request", err, server.Info().Smoke, *bodies)
 	}
@@ -120,9 +122,9 @@ func TestSmokeKillsTheEngine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			kind, _ := Lookup("vllm")
+			kind, _ := engines.Lookup("vllm")
 			b := prepare(t, kind, c.engine)
-			b.spec.Smoke = Smoke{Path: chatPath, Body: map[string]any{"messages": []any{}}}
+			b.spec.Smoke = recipe.Smoke{Path: chatPath, Body: map[string]any{"messages": []any{}}}
 			_, err := b.Launch(t.Context(), b.kind, b.spec)
 			failure, ok := errors.AsType[*results.Failure](err)
 			if !ok || failure.Class != c.class || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "at the smoke request: POST ") {

@@ -10,19 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
-
-// Description is a path under which a server describes itself in JSON. A
-// server that does not have it is none the worse.
-type Description struct {
-	Path string
-
-	// Facts are values by their place in the answer, "a.b"; a number is an
-	// index. Names without a fact become arguments where Arguments says so.
-	Facts     map[string]Fact
-	Arguments string // place of an object whose scalars are the arguments in force; ".": the answer; "": none
-}
 
 // describe asks the server what it says of itself and adds it to what its log
 // told.
@@ -55,17 +45,17 @@ func (s *Server) describe(ctx context.Context, log startupLog) (startup *results
 
 // descriptions are those of the server's kind; for one that runs already, of
 // the engine that its model list gives away.
-func (s *Server) descriptions() []Description {
+func (s *Server) descriptions() []engines.Description {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.kind.External {
 		return s.kind.Describe
 	}
 	all := s.kind.Describe
-	if engine, known := Lookup(s.engine); known {
+	if engine, known := engines.Lookup(s.engine); known {
 		all = engine.Describe
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(d Description) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(d engines.Description) bool {
 		return d.Path == "/v1/models" && !s.listedFirst // its facts are about the first one
 	})
 }
@@ -75,7 +65,7 @@ var secretName = regexp.MustCompile(`(?i)api[-_]key|(hf|auth|access)[-_]token|pa
 // presentable hides secrets in arguments: those that are known, and whatever
 // is named like one.
 func (s *Server) presentable(arguments map[string]string) map[string]string {
-	clean := s.redact.values(arguments)
+	clean := s.redact.Values(arguments)
 	for name, value := range clean {
 		if value != "" && value != "[]" && secretName.MatchString(name) {
 			clean[name] = "***"

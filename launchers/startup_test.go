@@ -11,13 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
 // told is what a kind's milestones make of a log.
 func told(t *testing.T, name, log string) startupLog {
 	t.Helper()
-	kind, ok := Lookup(name)
+	kind, ok := engines.Lookup(name)
 	if !ok {
 		t.Fatalf("no kind %s", name)
 	}
@@ -100,7 +102,7 @@ var approx = cmp.Comparer(func(a, b float64) bool { return a == b || a-b < 1e-6*
 
 func captured(t *testing.T, name string) string {
 	t.Helper()
-	return readFile(t, "testdata/llama-server/"+name)
+	return readFile(t, "engines/testdata/llama-server/"+name)
 }
 
 // What servers say of themselves when they are asked.
@@ -115,7 +117,7 @@ func TestDescribe(t *testing.T) {
 		{
 			"llamacpp",
 			map[string]string{
-				"/props": readFile(t, "testdata/llama-server/props-b10587.json"), "/v1/models": readFile(t, "testdata/llama-server/models-b10587.json"),
+				"/props": readFile(t, "engines/testdata/llama-server/props-b10587.json"), "/v1/models": readFile(t, "testdata/llama-server/models-b10587.json"),
 			},
 			"b10587-3f545becc", &results.Startup{ContextLen: new(int64(4096)), Slots: new(int64(2)), ModelBytes: new(int64(68046336))},
 		},
@@ -138,7 +140,7 @@ func TestDescribe(t *testing.T) {
 		{"vllm", map[string]string{"/server_info": `{"vllm_config":{"model_config":{"dtype":"bfloat16"},"a":[1,2]}}`}, "", &results.Startup{}},
 		{"vllm", map[string]string{"/server_info": `[`}, "", nil},
 	} {
-		kind, _ := Lookup(c.kind)
+		kind, _ := engines.Lookup(c.kind)
 		remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, ok := c.answers[r.URL.Path]
 			if !ok {
@@ -147,7 +149,7 @@ func TestDescribe(t *testing.T) {
 			fmt.Fprint(w, body)
 		}))
 		defer remote.Close()
-		server := Attach(kind, Spec{Launcher: c.kind, BaseURL: remote.URL})
+		server := Attach(kind, recipe.Spec{Launcher: c.kind, BaseURL: remote.URL})
 		got, version := server.describe(t.Context(), startupLog{})
 		if c.want == nil && got == nil {
 			continue
@@ -206,10 +208,10 @@ func TestOtherModelFile(t *testing.T) {
 		fmt.Fprint(w, `{"data":[{"id":"tiny"}],"model_path":"/models/other.gguf"}`)
 	}))
 	defer remote.Close()
-	kind, _ := Lookup("llamacpp")
+	kind, _ := engines.Lookup("llamacpp")
 	for model, want := range map[string]bool{"/data/tiny.gguf": true, "/data/other.gguf": false, "org/repo": false, "https://x/tiny.gguf": false} {
 		strikes := 0
-		got := Attach(kind, Spec{BaseURL: remote.URL, Model: model, ServedName: "tiny"}).tryModel(t.Context(), &strikes)
+		got := Attach(kind, recipe.Spec{BaseURL: remote.URL, Model: model, ServedName: "tiny"}).tryModel(t.Context(), &strikes)
 		if wrong := got.final != nil && got.final.Class == results.FailWrongModel; wrong != want || got.done == want {
 			t.Errorf("tryModel() of %q = %+v, want a wrong model: %v", model, got, want)
 		}
@@ -243,7 +245,7 @@ func FuzzStartup(f *testing.F) {
 	f.Add(sglangLog)
 	f.Add("non-default args: {'a': [1, 'b'}\n9999999.99.999.999 x load_model: loading model\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, kind := range All() {
+		for _, kind := range engines.All() {
 			l := &serverLog{kind: kind, found: true}
 			l.feed([]byte(text))
 			got := l.startup.startup()

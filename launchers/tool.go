@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -26,7 +28,7 @@ type Tool struct {
 // fails, when for spec.Ready.Stall it writes no byte of log, uses no CPU time
 // and reads nothing from storage. After an error nothing of it is left; the
 // error is a *results.Failure.
-func (l *Launcher) Start(ctx context.Context, kind Kind, spec Spec) (*Tool, error) {
+func (l *Launcher) Start(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*Tool, error) {
 	if ctx.Err() != nil {
 		return nil, results.Interrupted(ctx, "before the start")
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,8 +24,8 @@ func toolBench(t *testing.T, script string) (*bench, *journal) {
 	}
 	j := &journal{}
 	return &bench{
-		Launcher: &Launcher{Journal: j.write, Environ: os.Environ()}, journal: j, kind: LlamaBench([]string{"m.gguf"}, "-o", "jsonl"),
-		spec: Spec{Binary: []string{path}, Dir: dir, LogPath: filepath.Join(dir, "server-0.log"), Life: "01-a", Cookie: "run"},
+		Launcher: &Launcher{Journal: j.write, Environ: os.Environ()}, journal: j, kind: engines.LlamaBench([]string{"m.gguf"}, "-o", "jsonl"),
+		spec: recipe.Spec{Binary: []string{path}, Dir: dir, LogPath: filepath.Join(dir, "server-0.log"), Life: "01-a", Cookie: "run"},
 	}, j
 }
 
@@ -162,13 +164,13 @@ func TestToolThatCannotStart(t *testing.T) {
 	tests := []struct {
 		name   string
 		ctx    context.Context
-		change func(*Spec)
+		change func(*recipe.Spec)
 		want   results.FailureClass
 	}{
-		{"no such program", t.Context(), func(s *Spec) { s.Binary = []string{"./nope"} }, results.FailNotFound},
-		{"a container", t.Context(), func(s *Spec) { s.Container.Image = "x" }, results.FailBadRecipe},
-		{"a flag of bench", t.Context(), func(s *Spec) { s.Args = []Arg{{"o", "md"}} }, results.FailBadRecipe},
-		{"interrupted before", ended, func(*Spec) {}, results.FailInterrupted},
+		{"no such program", t.Context(), func(s *recipe.Spec) { s.Binary = []string{"./nope"} }, results.FailNotFound},
+		{"a container", t.Context(), func(s *recipe.Spec) { s.Container.Image = "x" }, results.FailBadRecipe},
+		{"a flag of bench", t.Context(), func(s *recipe.Spec) { s.Args = []recipe.Arg{{Name: "o", Value: "md"}} }, results.FailBadRecipe},
+		{"interrupted before", ended, func(*recipe.Spec) {}, results.FailInterrupted},
 	}
 	for _, tt := range tests {
 		spec := b.spec
@@ -207,7 +209,7 @@ func TestToolMemoryIsProvenBack(t *testing.T) {
 				return map[string]int64{"gpu-0": used}, nil
 			}}
 			b.GPUs = memory
-			b.spec.Devices, b.spec.VRAM = []string{"gpu-0"}, VRAMPolicy{Timeout: 3 * time.Second}
+			b.spec.Devices, b.spec.VRAM = []string{"gpu-0"}, recipe.VRAMPolicy{Timeout: 3 * time.Second}
 			tool, err := b.Start(t.Context(), b.kind, b.spec)
 			if err != nil {
 				t.Fatal(err)
@@ -225,5 +227,33 @@ func TestToolMemoryIsProvenBack(t *testing.T) {
 				t.Errorf("%d lives are open, want one only if its memory is not back", open)
 			}
 		})
+	}
+}
+
+// Lines as builds of llama-bench write them when they cannot go on.
+func TestLlamaBenchFatalLines(t *testing.T) {
+	tests := []struct {
+		lines string
+		want  results.FailureClass
+	}{
+		{"error: invalid parameter for argument: -mmp\nusage: llama-bench [options]", results.FailBadFlag},
+		{"error: invalid range format\nerror: invalid parameter for argument: -p", results.FailBadFlag},
+		{"gguf_init_from_file: failed to open GGUF file 'nope.gguf' (No such file or directory)\nllama_bench: error: failed to load model 'nope.gguf'", results.FailModel},
+		{"llama_model_load: error loading model: tensor 'token_embd.weight' data is not within the file bounds, model is corrupted or incomplete", results.FailModel},
+		{"main: error: failed to load model '/m/a.gguf'", results.FailModel},
+		{"llama_model_load: error loading model: unable to allocate ROCm0 buffer", results.FailOutOfMemory},
+		{"llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", results.FailOutOfMemory},
+		{"main: error: failed to create context with model '/m/a.gguf'", results.FailOutOfMemory},
+		{"ROCm error: out of memory", results.FailOutOfMemory},
+		{"ROCm error: unspecified launch failure", results.FailGPU},
+	}
+	for _, tt := range tests {
+		log := &serverLog{kind: engines.LlamaBench([]string{"m"})}
+		for line := range strings.Lines(tt.lines) {
+			log.take(strings.TrimSpace(line), false)
+		}
+		if match := log.fatalLine(); match == nil || match.kind.Class != tt.want {
+			t.Errorf("%q is taken for %v, want %s", tt.lines, match, tt.want)
+		}
 	}
 }

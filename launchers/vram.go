@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -44,7 +45,7 @@ type vramClaim struct {
 	memory  GPUMemory
 	ledger  *vramLedger
 	devices []string // that could be read before the start
-	policy  VRAMPolicy
+	policy  recipe.VRAMPolicy
 	vendor  string
 	sizes   map[string]int64
 	notes   []string // for the journal: what could not be read, who else was there
@@ -55,7 +56,7 @@ type vramClaim struct {
 // claimMemory takes the baselines of the spec's devices, after others have
 // left them as far as the policy asks for that. The claim is nil where memory
 // is not looked at.
-func (l *Launcher) claimMemory(ctx context.Context, spec Spec) (*vramClaim, *results.Failure) {
+func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vramClaim, *results.Failure) {
 	if l.GPUs == nil || len(spec.Devices) == 0 {
 		return nil, nil
 	}

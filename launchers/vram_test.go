@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -186,7 +187,7 @@ func TestSharedDevice(t *testing.T) {
 		}}
 		l := &Launcher{GPUs: memory}
 		claim := func(devices ...string) *vramClaim {
-			c, failure := l.claimMemory(t.Context(), Spec{Devices: devices})
+			c, failure := l.claimMemory(t.Context(), recipe.Spec{Devices: devices})
 			if failure != nil {
 				t.Fatal(failure)
 			}
@@ -252,7 +253,7 @@ func TestForeignHolders(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: c.held}
-				claim := &vramClaim{memory: memory, ledger: &vramLedger{}, policy: VRAMPolicy{Foreign: c.policy}}
+				claim := &vramClaim{memory: memory, ledger: &vramLedger{}, policy: recipe.VRAMPolicy{Foreign: c.policy}}
 				_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return []int{100} })
 				if (failure != nil) != c.refused || failure != nil && failure.Class != results.FailForeignGPU {
 					t.Errorf("awaitOthers() = %v, want refused %v", failure, c.refused)
@@ -274,7 +275,7 @@ func TestWaitForOthersEndsWithContext(t *testing.T) {
 		memory := &fakeMemory{began: time.Now(), held: func(time.Duration) []results.GPUHolder {
 			return []results.GPUHolder{holding(7, "gpu-0", 50*giga)}
 		}}
-		claim := &vramClaim{memory: memory, ledger: &vramLedger{}, policy: VRAMPolicy{Foreign: "wait"}}
+		claim := &vramClaim{memory: memory, ledger: &vramLedger{}, policy: recipe.VRAMPolicy{Foreign: "wait"}}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, failure := claim.awaitOthers(ctx, []string{"gpu-0"}, func() []int { return nil })

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/load/calibrate"
 	"github.com/benchrig/bench/scenarios"
@@ -54,7 +55,7 @@ func (l *look) view(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 	}
 	v.Disk = l.disk()
 	v.Clock = readClock()
-	for _, kind := range launchers.All() {
+	for _, kind := range engines.All() {
 		if kind.DefaultPort != 0 && !kind.External {
 			free, err := launchers.FreePort(ctx, "127.0.0.1", kind.DefaultPort, nil)
 			v.Ports = append(v.Ports, doctor.Port{Launcher: kind.Name, Port: kind.DefaultPort, Taken: err != nil || free != kind.DefaultPort})

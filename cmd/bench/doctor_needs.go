@@ -9,14 +9,14 @@ import (
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
 // needs looks at what a scenario asks of the box.
 func (l *look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View) []doctor.Need {
-	l.hooks.Dir, l.hooks.Redact = sc.Dir, launchers.Redactor(sc.Secrets)
+	l.hooks.Dir, l.hooks.Redact = sc.Dir, recipe.Redactor(sc.Secrets)
 	var out []doctor.Need
 	for _, problem := range sc.Problems() {
 		out = append(out, doctor.Need{What: problem.Error(), Advice: "put it there, or change the scenario"})

@@ -10,13 +10,13 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 // grant is what a scheduler has given this job.
 type grant struct {
-	job   string           // id
-	nodes []launchers.Node // this one first; nil: it is the only one
+	job   string        // id
+	nodes []recipe.Node // this one first; nil: it is the only one
 }
 
 // grantOf reads it from the environment of a job.

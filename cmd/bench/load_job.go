@@ -12,6 +12,8 @@ import (
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
@@ -88,7 +90,7 @@ func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (
 		return nil, usageError(err)
 	}
 	key, _ := e.Lookup(loadKey)
-	spec := launchers.Spec{
+	spec := recipe.Spec{
 		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
 		Model: f.Model, ServedName: f.ServedName,
 	}
@@ -147,12 +149,12 @@ func listModels(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.
 }
 
 // kindOf is what a backend's server can be asked beside the load.
-func kindOf(backend string) launchers.Kind {
+func kindOf(backend string) engines.Kind {
 	name := map[string]string{"llama.cpp": "llamacpp", "sglang": "sglang", "tgi": "tgi", "ollama": "ollama"}[backend]
 	if name == "" {
 		name = "vllm"
 	}
-	kind, _ := launchers.Lookup(name)
+	kind, _ := engines.Lookup(name)
 	kind.Name, kind.External = "external", true
 	kind.ServedName = nil
 	if kind.ModelsPath == "" {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -20,6 +20,6 @@ func printSmoke(w io.Writer, sc *scenarios.Scenario, variant string) {
 		if err != nil {
 			body = []byte("a body that is no JSON")
 		}
-		fmt.Fprintf(w, "  smoke: POST %s %s\n", v.Server.Smoke.Path, launchers.Redactor(sc.Secrets)(string(body)))
+		fmt.Fprintf(w, "  smoke: POST %s %s\n", v.Server.Smoke.Path, recipe.Redactor(sc.Secrets)(string(body)))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -215,7 +215,7 @@ func (s *stored) givenAgain(e env, o resumeOptions) (*scenarios.Scenario, error)
 	if err != nil {
 		return nil, err
 	}
-	hide := launchers.Redactor(sc.Secrets)
+	hide := recipe.Redactor(sc.Secrets)
 	if hide(string(sc.Source)) != string(s.source) || !slices.Equal(hideAll(hide, sc.Sets), s.run.Manifest.Sets) {
 		return nil, usageError(fmt.Errorf("%s, with its overrides, is not the scenario of this run, secrets aside", o.scenario))
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/calibrate"
 	"github.com/benchrig/bench/results"
@@ -119,7 +121,7 @@ func prepare(ctx context.Context, out string, s *session, groups []results.Group
 	if err != nil {
 		return nil, err
 	}
-	hide := launchers.Redactor(s.sc.Secrets)
+	hide := recipe.Redactor(s.sc.Secrets)
 	source := hide(string(s.sc.Source))
 	manifest := newManifest(s.sc, s.plan, hide)
 	manifest.Run, manifest.Groups, manifest.Reproduces = filepath.Base(folder.Dir()), groups, s.origin
@@ -172,7 +174,7 @@ func (s *session) environment(host gpu.HostFacts) map[string]any {
 // secretsInClear reports whether a scenario or its overrides hold secrets, which
 // a results folder does not keep.
 func secretsInClear(sc *scenarios.Scenario) bool {
-	hide := launchers.Redactor(sc.Secrets)
+	hide := recipe.Redactor(sc.Secrets)
 	return hide(string(sc.Source)) != string(sc.Source) || !slices.Equal(hideAll(hide, sc.Sets), sc.Sets)
 }
 
@@ -204,7 +206,7 @@ func sizes(sc *scenarios.Scenario) map[string]string {
 // launcherAdapter gives harness the interfaces it declares.
 type launcherAdapter struct{ *launchers.Launcher }
 
-func (a launcherAdapter) Launch(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (harness.Server, error) {
+func (a launcherAdapter) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (harness.Server, error) {
 	server, err := a.Launcher.Launch(ctx, kind, spec)
 	if err != nil {
 		return nil, err
@@ -212,7 +214,7 @@ func (a launcherAdapter) Launch(ctx context.Context, kind launchers.Kind, spec l
 	return server, nil
 }
 
-func (a launcherAdapter) Start(ctx context.Context, kind launchers.Kind, spec launchers.Spec) (harness.Program, error) {
+func (a launcherAdapter) Start(ctx context.Context, kind engines.Kind, spec recipe.Spec) (harness.Program, error) {
 	tool, err := a.Launcher.Start(ctx, kind, spec)
 	if err != nil {
 		return nil, err
@@ -240,7 +242,7 @@ func (d loadDriver) Run(ctx context.Context, o load.Options, prompts []load.Prom
 
 func simulated(sc *scenarios.Scenario) bool {
 	for _, v := range sc.Variants {
-		if kind, ok := launchers.Lookup(v.Server.Launcher); ok && kind.Simulated {
+		if kind, ok := engines.Lookup(v.Server.Launcher); ok && kind.Simulated {
 			return true
 		}
 	}

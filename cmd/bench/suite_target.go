@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -39,7 +40,7 @@ func findTarget(ctx context.Context, e env, o suiteOptions) (*suiteTarget, error
 	if !given && o.apiKeyEnv != "OPENAI_API_KEY" {
 		return nil, usageError(fmt.Errorf("--api-key-env %s: there is no such variable", o.apiKeyEnv))
 	}
-	spec := launchers.Spec{Launcher: "external", BaseURL: o.baseURL, APIKey: key, Life: "running"}
+	spec := recipe.Spec{Launcher: "external", BaseURL: o.baseURL, APIKey: key, Life: "running"}
 	t := &suiteTarget{headers: map[string]string{}}
 	if key != "" {
 		spec.Secrets = []string{key}

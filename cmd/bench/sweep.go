@@ -21,6 +21,7 @@ import (
 
 	"github.com/benchrig/bench/harness/slurm"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -80,7 +81,7 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	sweep.Hurry = hurried.Done()
 	with, free := e.OpenCleaner(ctx, grantedTo(e))
 	defer free()
-	with.VRAM = launchers.VRAMPolicy{Timeout: o.wait, Tolerance: o.tolerance}
+	with.VRAM = recipe.VRAMPolicy{Timeout: o.wait, Tolerance: o.tolerance}
 	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
 }
 
@@ -177,7 +178,7 @@ func sweptBy(out string) (results.NodeProof, error) {
 
 // nodesOfJob are the nodes of this job, this one first, with the addresses by
 // which they reach each other; nil where it is alone.
-func nodesOfJob(ctx context.Context, e env) ([]launchers.Node, error) {
+func nodesOfJob(ctx context.Context, e env) ([]recipe.Node, error) {
 	if n, _ := e.Lookup("SLURM_JOB_NUM_NODES"); n == "" || n == "1" {
 		return nil, nil
 	}
@@ -187,11 +188,11 @@ func nodesOfJob(ctx context.Context, e env) ([]launchers.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var nodes []launchers.Node
+	var nodes []recipe.Node
 	for _, n := range told {
-		nodes = append(nodes, launchers.Node{Name: n.Name, Address: addressOf(ctx, n.Address)})
+		nodes = append(nodes, recipe.Node{Name: n.Name, Address: addressOf(ctx, n.Address)})
 	}
-	at := slices.IndexFunc(nodes, func(n launchers.Node) bool { return n.Name == self })
+	at := slices.IndexFunc(nodes, func(n recipe.Node) bool { return n.Name == self })
 	if at < 0 {
 		return nil, fmt.Errorf("this node, %q by SLURMD_NODENAME, is none of the job's: %s", self, list)
 	}

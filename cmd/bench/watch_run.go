@@ -16,7 +16,7 @@ import (
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
 )
@@ -173,7 +173,7 @@ func (runActions) Interrupt() { _ = unix.Kill(unix.Getpid(), unix.SIGINT) }
 // newLive is what a run tells of itself while it runs.
 func (s *session) newLive(folder *results.Folder) *harness.Live {
 	return &harness.Live{
-		Folder: folder, Version: version, Node: s.node, Devices: s.box.Devices, Hide: launchers.Redactor(s.sc.Secrets),
+		Folder: folder, Version: version, Node: s.node, Devices: s.box.Devices, Hide: recipe.Redactor(s.sc.Secrets),
 		Usual: s.earlierStarts(folder),
 	}
 }

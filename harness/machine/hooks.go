@@ -7,7 +7,7 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -15,7 +15,7 @@ import (
 // of its results.
 func (p Process) Hooks(sc *scenarios.Scenario, box plan.Box, dir string) *hooks.Runner {
 	return &hooks.Runner{
-		Environ: p.Environ, Dir: sc.Dir, DiskDir: dir, Redact: launchers.Redactor(sc.Secrets),
+		Environ: p.Environ, Dir: sc.Dir, DiskDir: dir, Redact: recipe.Redactor(sc.Secrets),
 		GPUs: p.GPUStates(gpu.Inventory{GPUs: box.Devices}),
 	}
 }

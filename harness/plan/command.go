@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 // HygieneNote says what holds for the environment of every server.
 func HygieneNote() string {
-	set, unset := launchers.Hygiene()
+	set, unset := recipe.Hygiene()
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		words = append(words, name+"="+set[name])

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -16,17 +16,17 @@ func TestDevicesOf(t *testing.T) {
 	all := []string{"GPU-a", "0000:01:00.0", "amd:2"}
 	for _, c := range []struct {
 		name  string
-		kind  launchers.Kind
+		kind  engines.Kind
 		none  bool
 		given []int
 		want  []string
 	}{
-		{"given", launchers.Kind{}, false, []int{2, 0}, []string{"GPU-a", "amd:2"}},
-		{"hidden", launchers.Kind{}, false, []int{}, nil},
-		{"takes what it sees", launchers.Kind{}, false, nil, all},
-		{"gpus: none", launchers.Kind{}, true, nil, all},
-		{"external", launchers.Kind{External: true}, false, nil, nil},
-		{"simulator", launchers.Kind{Simulated: true}, false, nil, nil},
+		{"given", engines.Kind{}, false, []int{2, 0}, []string{"GPU-a", "amd:2"}},
+		{"hidden", engines.Kind{}, false, []int{}, nil},
+		{"takes what it sees", engines.Kind{}, false, nil, all},
+		{"gpus: none", engines.Kind{}, true, nil, all},
+		{"external", engines.Kind{External: true}, false, nil, nil},
+		{"simulator", engines.Kind{Simulated: true}, false, nil, nil},
 	} {
 		v := scenarios.Variant{Server: scenarios.Server{GPUs: scenarios.GPUs{None: c.none}}}
 		if got := devicesOf(c.kind, v, box, c.given); !slices.Equal(got, c.want) {
@@ -47,7 +47,7 @@ func TestSeenBy(t *testing.T) {
 		name      string
 		inherited map[string]string
 		own       map[string]scenarios.EnvValue
-		change    func(*Box, *launchers.Kind, *scenarios.Variant)
+		change    func(*Box, *engines.Kind, *scenarios.Variant)
 		want      []int
 	}{
 		{"nothing set", nil, nil, nil, []int{0, 1, 2, 3}},
@@ -56,15 +56,15 @@ func TestSeenBy(t *testing.T) {
 		{"the variant's own", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, map[string]scenarios.EnvValue{"HIP_VISIBLE_DEVICES": {Value: "1"}}, nil, []int{1}},
 		{"removed", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, map[string]scenarios.EnvValue{"HIP_VISIBLE_DEVICES": {Unset: true}}, nil, []int{0, 1, 2, 3}},
 		{"none left", map[string]string{"HIP_VISIBLE_DEVICES": ""}, nil, nil, nil},
-		{"a container inherits nothing", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, _ *launchers.Kind, v *scenarios.Variant) {
+		{"a container inherits nothing", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, _ *engines.Kind, v *scenarios.Variant) {
 			v.Server.Container.Image = "rocm/vllm"
 		}, []int{0, 1, 2, 3}},
-		{"external", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, k *launchers.Kind, _ *scenarios.Variant) { k.External = true }, []int{0, 1, 2, 3}},
-		{"granted by a scheduler", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(b *Box, _ *launchers.Kind, _ *scenarios.Variant) {
+		{"external", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, k *engines.Kind, _ *scenarios.Variant) { k.External = true }, []int{0, 1, 2, 3}},
+		{"granted by a scheduler", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(b *Box, _ *engines.Kind, _ *scenarios.Variant) {
 			b.Devices, b.Granted = b.Devices[2:3], []int{2}
 		}, []int{2}},
 	} {
-		box, kind, v := Box{Devices: devices, Visibility: c.inherited}, launchers.Kind{}, scenarios.Variant{Server: scenarios.Server{Env: c.own}}
+		box, kind, v := Box{Devices: devices, Visibility: c.inherited}, engines.Kind{}, scenarios.Variant{Server: scenarios.Server{Env: c.own}}
 		if c.change != nil {
 			c.change(&box, &kind, &v)
 		}

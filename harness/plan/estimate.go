@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -20,7 +20,7 @@ const (
 	assumptions = "50 output tokens/s a stream, 0.5 s to the first token, 200 tokens where the dataset decides, 2 min to start a server (3 s for llamacpp and simulator)"
 )
 
-func startEstimate(kind launchers.Kind) float64 {
+func startEstimate(kind engines.Kind) float64 {
 	switch {
 	case kind.External:
 		return 0

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -33,7 +34,7 @@ type PlannedHook struct {
 // plannedHooks lists everything that a scenario runs beside its servers, in
 // the order in which it is first met.
 func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
-	hide := launchers.Redactor(sc.Secrets)
+	hide := recipe.Redactor(sc.Secrets)
 	out := []PlannedHook{}
 	for _, c := range sc.Checks {
 		out = append(out, PlannedHook{Level: LevelRun, When: "check", Name: hide(scenarios.CheckName(c)), Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse)})
@@ -138,7 +139,7 @@ func DroppedEnv(sc *scenarios.Scenario, box Box, environ []string) map[string][]
 		}
 		names := map[string]bool{}
 		for _, spec := range specs {
-			for _, name := range launchers.DroppedEnv(environ, spec) {
+			for _, name := range engines.DroppedEnv(environ, spec) {
 				names[name] = true
 			}
 		}

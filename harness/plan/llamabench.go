@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/llamabench"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -26,9 +27,9 @@ const (
 )
 
 // llamaBenchKind is the program with the models and repetitions of a variant.
-func llamaBenchKind(sc *scenarios.Scenario, v scenarios.Variant) launchers.Kind {
-	kind := launchers.LlamaBench(benchModels(sc, v), slices.Concat([]string{"-r", strconv.Itoa(max(1, sc.LlamaBench.Repetitions))}, llamabench.JSONLines())...)
-	played, _ := launchers.Lookup(v.Server.Launcher)
+func llamaBenchKind(sc *scenarios.Scenario, v scenarios.Variant) engines.Kind {
+	kind := engines.LlamaBench(benchModels(sc, v), slices.Concat([]string{"-r", strconv.Itoa(max(1, sc.LlamaBench.Repetitions))}, llamabench.JSONLines())...)
+	played, _ := engines.Lookup(v.Server.Launcher)
 	kind.Simulated = played.Simulated
 	return kind
 }
@@ -43,7 +44,7 @@ func benchModels(sc *scenarios.Scenario, v scenarios.Variant) []string {
 
 // asProgram makes a server's spec that of the benchmark program. The options of
 // the variant lie over those of all.
-func asProgram(sc *scenarios.Scenario, spec *launchers.Spec, box Box) {
+func asProgram(sc *scenarios.Scenario, spec *recipe.Spec, box Box) {
 	spec.Port, spec.Host = 0, ""
 	spec.Binary = slices.Clone(sc.LlamaBench.Binary)
 	for i, word := range spec.Binary {
@@ -54,7 +55,7 @@ func asProgram(sc *scenarios.Scenario, spec *launchers.Spec, box Box) {
 	own := spec.Args
 	spec.Args = nil
 	for _, arg := range Args(sc.LlamaBench.Args) {
-		if !slices.ContainsFunc(own, func(a launchers.Arg) bool { return sameOption(a.Name, arg.Name) }) {
+		if !slices.ContainsFunc(own, func(a recipe.Arg) bool { return sameOption(a.Name, arg.Name) }) {
 			spec.Args = append(spec.Args, arg)
 		}
 	}
@@ -68,7 +69,7 @@ func sameOption(a, b string) bool {
 
 // benchEstimate is how long the tests of a variant may take.
 func benchEstimate(sc *scenarios.Scenario, v scenarios.Variant) float64 {
-	spec := launchers.Spec{Args: Args(v.Server.Args)}
+	spec := recipe.Spec{Args: Args(v.Server.Args)}
 	asProgram(sc, &spec, Box{})
 	prompts, answers := []float64{usualPrompt}, []float64{usualAnswer}
 	sweep := float64(len(benchModels(sc, v)))

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -15,11 +15,11 @@ func restartOf(sc *scenarios.Scenario) scenarios.Restart {
 }
 
 // kindOf is what a variant launches.
-func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Box) (launchers.Kind, bool) {
+func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Box) (engines.Kind, bool) {
 	if sc.Method == scenarios.LlamaBench {
 		return llamaBenchKind(sc, v), true
 	}
-	return launchers.Lookup(v.Server.Launcher)
+	return engines.Lookup(v.Server.Launcher)
 }
 
 // withSecondPass plans the life of the second pass behind that of the first:

@@ -13,6 +13,8 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -28,7 +30,7 @@ type Box struct {
 
 	Visibility map[string]string // variables of our environment by which servers know their GPUs that are not placed
 
-	Nodes []launchers.Node // of the job, this one first; nil: they are not known, or there is only this one
+	Nodes []recipe.Node // of the job, this one first; nil: they are not known, or there is only this one
 
 	PortOffset int // added to ports that bench chooses, so that jobs on one box look for them in different places
 }
@@ -70,8 +72,8 @@ type PlannedServer struct {
 	Launcher string            `json:"launcher"`
 	BaseURL  string            `json:"base_url"`
 	Argv     []string          `json:"argv"`  // empty: already running
-	Env      map[string]string `json:"env"`   // set for it, beside launchers.Hygiene
-	Unset    []string          `json:"unset"` // not inherited, beside launchers.Hygiene
+	Env      map[string]string `json:"env"`   // set for it, beside recipe.Hygiene
+	Unset    []string          `json:"unset"` // not inherited, beside recipe.Hygiene
 	GPUs     []int             `json:"gpus"`
 
 	Nodes  []string         `json:"nodes,omitempty"`  // of a server over several
@@ -145,18 +147,18 @@ func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Li
 	return life, nil
 }
 
-func planServer(kind launchers.Kind, spec launchers.Spec) (PlannedServer, error) {
+func planServer(kind engines.Kind, spec recipe.Spec) (PlannedServer, error) {
 	cmd, err := launchers.Plan(kind, spec)
 	if err != nil {
 		return PlannedServer{}, err
 	}
-	hide := launchers.Redactor(spec.Secrets)
-	always, never := launchers.Hygiene()
+	hide := recipe.Redactor(spec.Secrets)
+	always, never := recipe.Hygiene()
 	out := PlannedServer{
 		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs,
 		Unset: slices.DeleteFunc(slices.Clone(cmd.Unset), func(name string) bool { return slices.Contains(never, name) }),
 	}
-	shown := func(cmd launchers.Command) (argv []string, env map[string]string) {
+	shown := func(cmd recipe.Command) (argv []string, env map[string]string) {
 		argv, env = []string{}, map[string]string{}
 		for _, a := range cmd.Argv {
 			argv = append(argv, hide(a))

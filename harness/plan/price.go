@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -25,7 +25,7 @@ func playedGPUs(v scenarios.Variant) int {
 	if v.Played == nil {
 		return 0
 	}
-	kind, known := launchers.Lookup(v.Played.Launcher)
+	kind, known := engines.Lookup(v.Played.Launcher)
 	switch gpus := v.Played.GPUs; {
 	case gpus.Count > 0:
 		return gpus.Count

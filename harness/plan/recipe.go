@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -18,7 +19,7 @@ import (
 // Recipes turns a variant into the specs of its servers, one a replica. The
 // problem, if any, is what keeps this box from running it; the specs are then
 // those of a box that could.
-func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launchers.Kind, specs []launchers.Spec, problem string, err error) {
+func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind engines.Kind, specs []recipe.Spec, problem string, err error) {
 	kind, ok := kindOf(sc, v, box)
 	if !ok {
 		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
@@ -45,7 +46,7 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind launche
 
 // devicesOf are the ids of the GPUs whose memory must be back after a stop:
 // those that a server is given, or where it is given none those that it sees.
-func devicesOf(kind launchers.Kind, v scenarios.Variant, box Box, given []int) []string {
+func devicesOf(kind engines.Kind, v scenarios.Variant, box Box, given []int) []string {
 	if kind.External || kind.Simulated {
 		return nil
 	}
@@ -65,7 +66,7 @@ func devicesOf(kind launchers.Kind, v scenarios.Variant, box Box, given []int) [
 // place decides which GPUs each replica gets; nil leaves visibility alone, as
 // for an engine that asks for one GPU on a box without any: it may have been
 // built for the CPU.
-func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, problem string, err error) {
+func place(kind engines.Kind, v scenarios.Variant, box Box) (placed [][]int, problem string, err error) {
 	need := v.Server.GPUs.Count
 	if need == 0 && kind.WorldSize != nil {
 		if need, err = ofEachNode(v, kind.WorldSize(Args(v.Server.Args))); err != nil {
@@ -83,13 +84,13 @@ func place(kind launchers.Kind, v scenarios.Variant, box Box) (placed [][]int, p
 	if need == 0 || onCPU {
 		return nil, "", nil
 	}
-	placed, err = launchers.Place(need, replicas, v.Server.GPUs.List, box.GPUs)
+	placed, err = recipe.Place(need, replicas, v.Server.GPUs.List, box.GPUs)
 	var short *results.Failure
 	if !errors.As(err, &short) {
 		return box.granted(placed), "", err
 	}
 	problem = fmt.Sprintf("variant %q: %s", v.Name, short.Message)
-	placed, err = launchers.Place(need, replicas, nil, need*replicas)
+	placed, err = recipe.Place(need, replicas, nil, need*replicas)
 	return placed, problem, err
 }
 
@@ -105,18 +106,18 @@ func (b Box) granted(placed [][]int) [][]int {
 	return placed
 }
 
-func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, box Box) launchers.Spec {
+func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, box Box) recipe.Spec {
 	s := v.Server
-	spec := launchers.Spec{
+	spec := recipe.Spec{
 		Launcher: s.Launcher, Model: s.Model, ServedName: s.ServedName, Binary: s.Binary, Command: s.Command,
 		Args: Args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
 		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
-		Ready:     launchers.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
-		Smoke:     launchers.Smoke(s.Smoke),
+		Ready:     recipe.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
+		Smoke:     recipe.Smoke(s.Smoke),
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
 		Container: container.Options(s.Container),
-		VRAM:      launchers.VRAMPolicy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
+		VRAM:      recipe.VRAMPolicy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
 	}
 	if spec.Dir == "" {
 		spec.Dir = sc.Dir
@@ -140,15 +141,15 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind launchers.Kind, 
 	return spec
 }
 
-func Args(in []scenarios.Arg) []launchers.Arg {
-	out := make([]launchers.Arg, len(in))
+func Args(in []scenarios.Arg) []recipe.Arg {
+	out := make([]recipe.Arg, len(in))
 	for i, a := range in {
-		out[i] = launchers.Arg{Name: a.Name, Value: a.Value}
+		out[i] = recipe.Arg{Name: a.Name, Value: a.Value}
 	}
 	return out
 }
 
-func baseURL(kind launchers.Kind, spec launchers.Spec) string {
+func baseURL(kind engines.Kind, spec recipe.Spec) string {
 	switch {
 	case kind.External:
 		return strings.TrimSuffix(spec.BaseURL, "/")

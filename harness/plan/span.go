@@ -3,7 +3,8 @@ package plan
 import (
 	"fmt"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -45,7 +46,7 @@ func ofEachNode(v scenarios.Variant, world int) (int, error) {
 
 // spread lays a server over the nodes of the job. The problem is that there are
 // too few; the server is then planned for a job that has enough.
-func spread(spec *launchers.Spec, kind launchers.Kind, v scenarios.Variant, box Box) (problem string) {
+func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, box Box) (problem string) {
 	need := NodesOf(v)
 	if need == 1 {
 		return ""
@@ -56,10 +57,10 @@ func spread(spec *launchers.Spec, kind launchers.Kind, v scenarios.Variant, box 
 		nodes = nil
 		for i := range need {
 			name := fmt.Sprintf("NODE%d", i+1)
-			nodes = append(nodes, launchers.Node{Name: name, Address: name})
+			nodes = append(nodes, recipe.Node{Name: name, Address: name})
 		}
 	}
-	spec.Span = launchers.Span{Nodes: nodes[:need], Port: spec.Port + meetingPort, GPUs: v.Server.GPUs.Count}
+	spec.Span = recipe.Span{Nodes: nodes[:need], Port: spec.Port + meetingPort, GPUs: v.Server.GPUs.Count}
 	if spec.Span.GPUs == 0 && !v.Server.GPUs.None {
 		spec.Span.GPUs, _ = ofEachNode(v, kind.WorldSize(spec.Args)) // an error was place's to tell
 	}
@@ -68,8 +69,8 @@ func spread(spec *launchers.Spec, kind launchers.Kind, v scenarios.Variant, box 
 
 // planBeside adds what is started before the server. shown hides what must not
 // be seen.
-func (s *PlannedServer) planBeside(kind launchers.Kind, spec launchers.Spec, shown func(launchers.Command) ([]string, map[string]string)) error {
-	companions, err := launchers.CompanionsOf(kind, spec)
+func (s *PlannedServer) planBeside(kind engines.Kind, spec recipe.Spec, shown func(recipe.Command) ([]string, map[string]string)) error {
+	companions, err := engines.CompanionsOf(kind, spec)
 	if len(companions) > 0 {
 		s.Nodes = spec.Span.Names()
 	}

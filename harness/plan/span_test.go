@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -23,7 +23,7 @@ func TestPlanOverNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := []launchers.Node{{Name: "n7", Address: "10.0.0.7"}, {Name: "n8", Address: "10.0.0.8"}, {Name: "n9", Address: "10.0.0.9"}}
+	nodes := []recipe.Node{{Name: "n7", Address: "10.0.0.7"}, {Name: "n8", Address: "10.0.0.8"}, {Name: "n9", Address: "10.0.0.9"}}
 	for _, test := range []struct {
 		name    string
 		box     plan.Box

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -28,12 +28,12 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 		}
 	}
 	for _, v := range sc.Variants {
-		kind, known := launchers.Lookup(v.Server.Launcher)
+		kind, known := engines.Lookup(v.Server.Launcher)
 		if !known {
 			continue
 		}
 		spec := BaseSpec(sc, v, kind, Box{})
-		for _, c := range launchers.Conflicts(kind, spec, "") {
+		for _, c := range engines.Conflicts(kind, spec, "") {
 			pos := v.Pos
 			for _, arg := range v.Server.Args {
 				if arg.Name == c.Arg && arg.Pos.Line > 0 {
@@ -70,7 +70,7 @@ func (w recipeWarning) String() string {
 
 // pathPrefix is what stands before the API's paths of a server that runs
 // already, where the scenario has it in its endpoints and not in the base URL.
-func pathPrefix(sc *scenarios.Scenario, kind launchers.Kind, baseURL string) string {
+func pathPrefix(sc *scenarios.Scenario, kind engines.Kind, baseURL string) string {
 	if !kind.External || len(sc.Points) == 0 {
 		return ""
 	}
@@ -88,8 +88,8 @@ func pathPrefix(sc *scenarios.Scenario, kind launchers.Kind, baseURL string) str
 // of its model and launcher does without, under the same load.
 func SpeculatesAlone(sc *scenarios.Scenario, variant scenarios.Variant) bool {
 	drafts := func(v scenarios.Variant) (drafts, known bool) {
-		kind, _ := launchers.Lookup(v.Server.Launcher)
-		drafts, _, known = launchers.Drafts(kind, Args(v.Server.Args))
+		kind, _ := engines.Lookup(v.Server.Launcher)
+		drafts, _, known = engines.Drafts(kind, Args(v.Server.Args))
 		return drafts, known
 	}
 	if does, _ := drafts(variant); !does {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -58,7 +58,7 @@ func TestPathPrefix(t *testing.T) {
 	} {
 		sc := sampleScenario(scenarios.Interleaved, scenarios.RestartVariant)
 		sc.Points[0].Endpoint = c.endpoint
-		kind, _ := launchers.Lookup(c.launcher)
+		kind, _ := engines.Lookup(c.launcher)
 		if got := pathPrefix(sc, kind, c.base); got != c.want {
 			t.Errorf("pathPrefix(%s, %q, endpoint %q) = %q, want %q", c.launcher, c.base, c.endpoint, got, c.want)
 		}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 )
 
 // bystander is a process outside of every run that must survive everything.
@@ -41,8 +43,8 @@ func (w *world) startBystanders() {
 // serverArgs are the arguments of the night's servers.
 func (w *world) serverArgs() []string {
 	w.t.Helper()
-	kind, _ := launchers.Lookup("vllm")
-	command, err := launchers.Plan(kind, launchers.Spec{Launcher: "vllm", Binary: []string{self(w.t)}, Model: "m", Host: "127.0.0.1", Port: w.port})
+	kind, _ := engines.Lookup("vllm")
+	command, err := launchers.Plan(kind, recipe.Spec{Launcher: "vllm", Binary: []string{self(w.t)}, Model: "m", Host: "127.0.0.1", Port: w.port})
 	if err != nil {
 		w.t.Fatal(err)
 	}

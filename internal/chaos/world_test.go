@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -123,7 +123,7 @@ func self(t *testing.T) string {
 
 // healthy is an engine of a kind without a fault.
 func healthy(launcher string) fakeengine.Config {
-	kind, _ := launchers.Lookup(launcher)
+	kind, _ := engines.Lookup(launcher)
 	config := fakeengine.Config{
 		Model: "m", Counters: map[string]string{},
 		Paths: fakeengine.Paths{

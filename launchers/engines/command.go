@@ -1,0 +1,111 @@
+package engines
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/benchrig/bench/launchers/recipe"
+)
+
+func commandKind() Kind {
+	return Kind{
+		Name:         "command",
+		DefaultPort:  8000,
+		StopGrace:    30 * time.Second,
+		Command:      commandCommand,
+		WorldSize:    unknownSize,
+		ServedName:   servedOrModel,
+		ModelsPath:   "/v1/models",
+		ModelsMaybe:  true,
+		MetricsPath:  "/metrics",
+		Counters:     anyCounters(),
+		Gauges:       anyGauges(),
+		AcceptedAt:   slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
+		AnyModelName: true,
+	}
+}
+
+// placeholder is a ${name} in a command.
+var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// commandCommand fills ${host}, ${port}, ${model} and ${gpus} into the argv of
+// the recipe and appends its args as plain options: true is a switch, false is
+// left out, a list repeats its option. No shell is involved.
+func commandCommand(s recipe.Spec) (recipe.Command, error) {
+	if len(s.Command) == 0 {
+		return recipe.Command{}, fmt.Errorf("command: missing: give the server's program and arguments as a list")
+	}
+	switch s.API {
+	case "", "openai", "llamacpp":
+	default:
+		return recipe.Command{}, fmt.Errorf("api: %q is unknown: use openai or llamacpp", s.API)
+	}
+	values, err := placeholders(s)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	argv := make([]string, 0, len(s.Command))
+	for _, word := range s.Command {
+		filled, err := fill(word, values)
+		if err != nil {
+			return recipe.Command{}, err
+		}
+		argv = append(argv, filled)
+	}
+	if argv[0] == "" {
+		return recipe.Command{}, fmt.Errorf("command: the program's name is empty")
+	}
+	options, err := plainSpelling("this command").Render(s.Args)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	return recipe.Assemble(s, append(argv, options...), nil, torchUnset()...)
+}
+
+func placeholders(s recipe.Spec) (map[string]string, error) {
+	host, port := listenAddress(s, 8000)
+	values := map[string]string{"${host}": host, "${port}": port}
+	if s.Model != "" {
+		values["${model}"] = s.Model
+	}
+	if s.GPUs != nil {
+		list, err := recipe.GPUList(s.GPUs)
+		if err != nil {
+			return nil, err
+		}
+		values["${gpus}"] = list
+	}
+	return values, nil
+}
+
+func fill(word string, values map[string]string) (string, error) {
+	var err error
+	filled := placeholder.ReplaceAllStringFunc(word, func(name string) string {
+		value, ok := values[name]
+		switch {
+		case ok:
+			return value
+		case name == "${model}":
+			err = fmt.Errorf("command: %q needs the key model", word)
+		case name == "${gpus}":
+			err = fmt.Errorf("command: %q needs GPUs: give the key gpus", word)
+		default:
+			err = fmt.Errorf("command: %s in %q is unknown: there are ${host}, ${port}, ${model} and ${gpus}", name, word)
+		}
+		return name
+	})
+	return filled, err
+}
+
+// plainSpelling is that of a program of which we know nothing.
+func plainSpelling(program string) recipe.Spelling {
+	return recipe.Spelling{
+		Engine:      program,
+		Short:       func(name string) bool { return len(name) == 1 },
+		List:        func(string) recipe.ListForm { return recipe.Repeated },
+		JoinDash:    true,
+		Underscores: true,
+	}
+}

@@ -1,0 +1,97 @@
+package engines
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/recipe"
+)
+
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	steps := recipe.Arg{Name: "num-scheduler-steps", Value: number("12")}
+	draft := []recipe.Arg{{Name: "speculative_model", Value: "small"}, {Name: "num_speculative_tokens", Value: number("5")}}
+	env := func(pairs ...string) map[string]string {
+		m := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = pairs[i+1]
+		}
+		return m
+	}
+	for _, c := range []struct {
+		name, kind string
+		spec       recipe.Spec
+		version    string
+		want       []string // beginnings of messages, or parts; in order
+	}{
+		{"nothing to say", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "tensor-parallel-size", Value: number("8")}}}, "", nil},
+		{"several steps, any version", "vllm", recipe.Spec{Args: []recipe.Arg{steps}}, "", []string{
+			"num-scheduler-steps: if vllm is 0.10.1 or newer, it refuses it", "goes back to the older engine",
+		}},
+		{"several steps, old version", "vllm", recipe.Spec{Args: []recipe.Arg{steps}}, "0.6.4.post1", nil},
+		{"several steps, between", "vllm", recipe.Spec{Args: []recipe.Arg{steps}}, "v0.9.2", []string{"goes back to the older engine"}},
+		{"several steps, too new", "vllm", recipe.Spec{Args: []recipe.Arg{steps}}, "0.11.0", []string{"num-scheduler-steps: vllm 0.11.0 refuses it"}},
+		{"one step", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "num-scheduler-steps", Value: number("1")}}}, "0.6.4", nil},
+		{"steps and speculation", "vllm", recipe.Spec{Args: append([]recipe.Arg{steps}, draft...)}, "0.6.4", []string{"not supported with speculative decoding"}},
+		{"steps, chunks and stages", "vllm", recipe.Spec{Args: []recipe.Arg{steps, {Name: "enable-chunked-prefill", Value: true}, {Name: "-pp", Value: number("4")}}}, "0.6.4", []string{"chunked prefill is not supported with pipeline-parallel-size"}},
+		{"steps and stages", "vllm", recipe.Spec{Args: []recipe.Arg{steps, {Name: "-pp", Value: number("4")}}}, "0.6.4", nil},
+		{"flags of old", "vllm", recipe.Spec{Args: draft}, "0.8.2", nil},
+		{"flags that have gone", "vllm", recipe.Spec{Args: draft}, "0.8.5", []string{
+			"speculative_model: vllm 0.8.5 refuses it: give speculative-config", "num_speculative_tokens: vllm 0.8.5 refuses it: give speculative-config",
+		}},
+		{"left out by null", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "use-v2-block-manager", Value: nil}}}, "", nil},
+		{"the image tells", "vllm", recipe.Spec{Args: draft, Container: container.Options{Image: "registry:5000/vllm/vllm-openai:v0.7.3"}}, "", nil},
+		{"the image does not", "vllm", recipe.Spec{Args: draft[:1], Container: container.Options{Image: "registry:5000/vllm/vllm-openai:latest"}}, "", []string{"if vllm is 0.8.3 or newer"}},
+		{"variables", "vllm", recipe.Spec{Env: env("VLLM_USE_TRITON_FLASH_ATTN", "0")}, "", []string{"VLLM_USE_TRITON_FLASH_ATTN: if vllm is 0.12.0 or newer, it ignores it"}},
+		{"a variable that works", "vllm", recipe.Spec{Env: env("VLLM_ATTENTION_BACKEND", "X")}, "0.14.1", nil},
+		{"one that does not any more", "vllm", recipe.Spec{Env: env("VLLM_ATTENTION_BACKEND", "X")}, "0.15.0", []string{"VLLM_ATTENTION_BACKEND: vllm 0.15.0 ignores it: give the argument attention-backend"}},
+		{"one that was never in a release", "vllm", recipe.Spec{Env: env("VLLM_SWIZZLE_TENSOR", "1")}, "0.10.1", []string{"no release of vllm knows it"}},
+		{"of another kind", "sglang", recipe.Spec{Env: env("VLLM_USE_V1", "1"), Args: []recipe.Arg{steps}}, "", nil},
+		{"GPUs chosen twice", "sglang", recipe.Spec{Env: env("HIP_VISIBLE_DEVICES", "0", "ROCR_VISIBLE_DEVICES", "4")}, "", []string{"ROCR_VISIBLE_DEVICES: "}},
+		{"GPUs chosen differently", "vllm", recipe.Spec{Env: env("HIP_VISIBLE_DEVICES", "0", "CUDA_VISIBLE_DEVICES", "1")}, "", []string{"HIP_VISIBLE_DEVICES: "}},
+		{"old words as they stand", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "--draft-max", Value: number("8")}}}, "", []string{"--draft-max: if llamacpp is of April 2026 or later, it refuses it"}},
+		{"spelled anew", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "draft-max", Value: number("8")}}}, "", nil},
+		{"a context over slots", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "-c", Value: number("4096")}, {Name: "np", Value: number("16")}}}, "", []string{"-c: 4096 tokens are split over 16 slots: a prompt and its answer must fit 256 tokens"}},
+		{"a wide one", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("32768")}, {Name: "parallel", Value: number("16")}}}, "", nil},
+		{"one for all", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("4096")}, {Name: "parallel", Value: number("16")}, {Name: "kv-unified", Value: true}}}, "", nil},
+		{"bare -fa", "command", recipe.Spec{Command: []string{"/opt/llama-server", "-fa", "-ngl", "99"}}, "", []string{"-fa: "}},
+		{"-fa with a value", "command", recipe.Spec{Command: []string{"llama-server", "-fa", "on"}}, "", nil},
+		{"another program's", "command", recipe.Spec{Command: []string{"other", "-fa", "-x"}}, "", nil},
+	} {
+		kind, _ := Lookup(c.kind)
+		c.spec.Launcher = c.kind
+		var got []string
+		for _, conflict := range Conflicts(kind, c.spec, c.version) {
+			got = append(got, conflict.Message)
+		}
+		same := len(got) == len(c.want)
+		for i := range min(len(got), len(c.want)) {
+			same = same && strings.Contains(got[i], c.want[i])
+		}
+		if !same {
+			t.Errorf("%s: Conflicts(%s, %q) = %q, want %q", c.name, c.kind, c.version, got, c.want)
+		}
+	}
+}
+
+func TestOlder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"0.8.2", "0.8.3", true},
+		{"0.8.3", "0.8.3", false},
+		{"0.10.1", "0.9.2", false},
+		{"v0.6.4.post1", "0.6.5", true},
+		{"0.8", "0.8.1", true},
+		{"1.0.0rc1", "0.15.0", false},
+		{"b10587-3f545becc", "0.8.3", false},
+		{"", "0.8.3", false},
+	} {
+		if got := older(c.a, c.b); got != c.want {
+			t.Errorf("older(%q, %q) = %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package engines
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseMetrics(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		want       map[string]float64
+	}{
+		{"empty", "", map[string]float64{}},
+		{"plain", "a 1\nb 2.5\n", map[string]float64{"a": 1, "b": 2.5}},
+		{"sum over labels", "a{engine=\"0\"} 1\na{engine=\"1\"} 2\n", map[string]float64{"a": 3}},
+		{"braces and quotes in a label", `a{b="}\"} 7"} 4`, map[string]float64{"a": 4}},
+		{"timestamp, tabs, CRLF", "a\t3 1700000000\r\n", map[string]float64{"a": 3}},
+		{"exponent", "a 1.5e+06", map[string]float64{"a": 1.5e6}},
+		{"help twice", "# HELP a x\n# HELP a y\n# TYPE a counter\na 1\n", map[string]float64{"a": 1}},
+		{"bad lines cost only themselves", "a\nb x\nc{ 1\n{x=\"y\"} 2\nd 1\n", map[string]float64{"d": 1}},
+		{"not numbers", "a NaN\nb +Inf\nc 1\n", map[string]float64{"c": 1}},
+		{"zero is a value", "a 0\n", map[string]float64{"a": 0}},
+		{"not metrics", "<html>404 not found</html>", map[string]float64{}},
+	} {
+		if diff := cmp.Diff(c.want, parseMetrics(c.text)); diff != "" {
+			t.Errorf("%s: parseMetrics(%q): (-want +got)\n%s", c.name, c.text, diff)
+		}
+	}
+}
+
+func TestCountersOfLlamaServer(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/metrics/llama-server-0.7.0.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := Lookup("llamacpp")
+	got := pickCounters(parseMetrics(string(text)), kind.Counters)
+	want := map[string]float64{
+		InputTokensTotal: 73, OutputTokensTotal: 2122, PrefixHits: 183, PrefixQueries: 256, CachedTokensTotal: 183,
+		DraftsTotal: 0, DraftTokensTotal: 0, AcceptedTotal: 0, StepsTotal: 2116,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counters: (-want +got)\n%s", diff)
+	}
+}
+
+func TestPickCounters(t *testing.T) {
+	t.Parallel()
+	names := map[string][]string{"ours": {"new", "old"}, "none": {"missing"}}
+	for _, c := range []struct {
+		name    string
+		metrics map[string]float64
+		want    map[string]float64
+	}{
+		{"newest name wins", map[string]float64{"new": 1, "old": 2}, map[string]float64{"ours": 1}},
+		{"older name", map[string]float64{"old": 2}, map[string]float64{"ours": 2}},
+		{"absent is not zero", map[string]float64{}, map[string]float64{}},
+	} {
+		if diff := cmp.Diff(c.want, pickCounters(c.metrics, names)); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
+		}
+	}
+}
+
+func FuzzParseMetrics(f *testing.F) {
+	text, err := os.ReadFile("testdata/metrics/llama-server-0.7.0.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add("a{b=\"\\\"} 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for name, value := range parseMetrics(text) {
+			if name == "" || math.IsNaN(value) {
+				t.Errorf("parseMetrics(%q) has %q = %v", text, name, value)
+			}
+		}
+		// A sample that stands alone on a further line is always found.
+		const probe = "bench_probe_metric"
+		if got := parseMetrics(text + "\n" + probe + " 1\n")[probe]; got < 1 && parseMetrics(text)[probe] == 0 {
+			t.Errorf("parseMetrics(%q + probe) misses the probe: %v", text, got)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package engines
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/benchrig/bench/launchers/recipe"
+)
+
+func externalKind() Kind {
+	return Kind{
+		Name:        "external",
+		External:    true,
+		Command:     ExternalCommand,
+		WorldSize:   unknownSize,
+		ServedName:  servedOrModel,
+		ModelsPath:  "/v1/models",
+		ModelsMaybe: true,
+		MetricsPath: "/metrics",
+		Counters:    anyCounters(),
+		Gauges:      anyGauges(),
+		AcceptedAt:  slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
+		Describe: []Description{
+			{Path: "/props", Facts: map[string]Fact{"default_generation_settings.n_ctx": FactContext}},
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
+		},
+		AnyModelName: true,
+	}
+}
+
+// ExternalCommand is empty: the server runs already and stays as it is. What
+// would only matter for a start is refused, because it has no effect.
+func ExternalCommand(s recipe.Spec) (recipe.Command, error) {
+	if s.BaseURL == "" {
+		return recipe.Command{}, fmt.Errorf("base-url: missing: say where the running server is, as http://host:8000")
+	}
+	for _, key := range []struct {
+		name  string
+		given bool
+	}{
+		{"args", len(s.Args) > 0},
+		{"binary", len(s.Binary) > 0},
+		{"command", len(s.Command) > 0},
+		{"env", len(s.Env) > 0},
+	} {
+		if key.given {
+			return recipe.Command{}, fmt.Errorf("%s: an external server is not started by bench, so it has no effect: remove the key", key.name)
+		}
+	}
+	return recipe.Command{}, nil
+}
+
+// anyCounters are those of all kinds, for a server of which it is not known
+// what it is. Their names begin with the engine's, so they do not mix.
+func anyCounters() map[string][]string {
+	all := make(map[string][]string)
+	for _, kind := range []map[string][]string{vllmCounters(), llamaCounters(), sglangCounters(), tgiCounters()} {
+		for ours, theirs := range kind {
+			all[ours] = append(all[ours], theirs...)
+		}
+	}
+	return all
+}
+
+func anyGauges() map[string]Gauge {
+	all := make(map[string]Gauge)
+	for _, kind := range []map[string]Gauge{vllmGauges(), llamaGauges(), sglangGauges(), tgiGauges()} {
+		for ours, gauge := range kind {
+			all[ours] = Gauge{Names: append(all[ours].Names, gauge.Names...), Highest: gauge.Highest}
+		}
+	}
+	return all
+}

@@ -1,0 +1,95 @@
+// Package engines describes the kinds of inference servers: how a recipe
+// becomes a command line, which paths and metrics such a server has, what the
+// lines of its log mean, and which arguments do not go together.
+//
+// What goes in: a recipe.Spec. What comes out: a recipe.Command, or an error
+// that says what to change. A kind is one file, with one line in All. The
+// package starts nothing, connects to nothing and opens no file.
+package engines
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+)
+
+// Kind describes one kind of server. Kinds are values in a list, not types in
+// a registry: a new kind is one file and one line in All.
+type Kind struct {
+	Name        string
+	DefaultPort int
+	StopGrace   time.Duration
+	External    bool // already running: never started, stopped or reset
+	Simulated   bool
+
+	// Command turns a recipe into argv and environment. It is pure; its errors
+	// tell what to change in the recipe.
+	Command func(recipe.Spec) (recipe.Command, error)
+
+	// Companions is what runs beside Command's program where the server lies
+	// over several nodes; nil: it cannot. It is pure.
+	Companions func(recipe.Spec) ([]recipe.Companion, error)
+
+	// Entry is a Binary for Command that stands for an image's entry point: as
+	// many words are cut off the argv again. Nil: argv has no program of the
+	// kind's own. ImageProgram are those of images whose entry point is not
+	// the server.
+	Entry        []string
+	ImageProgram []string
+
+	// WorldSize says how many GPUs one server of this recipe uses by its
+	// parallelism arguments; 0 if it cannot tell.
+	WorldSize func([]recipe.Arg) int
+
+	// ServedName is the model name in requests and in the model list.
+	ServedName func(recipe.Spec) string
+
+	HealthPath   string              // "" if there is none
+	ModelsPath   string              // OpenAI model list; "" if there is none
+	ModelsMaybe  bool                // a missing model list (404) says nothing against the server
+	TokenizePath string              // "" if there is none
+	VersionPath  string              // "" if there is none
+	MetricsPath  string              // Prometheus text; "" if there is none
+	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins; "a+b" is their sum
+	Gauges       map[string]Gauge    // our name ("running") -> where it comes from
+	AcceptedAt   []string            // metrics of accepted draft tokens by the label "position", newest first
+	Fatal        []FatalLine
+	Milestones   []Milestone    // of the log of a start
+	Describe     []Description  // asked once it serves
+	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart
+	CacheSalt    bool           // requests take a cache_salt, whose value keeps prefix caches apart
+	ModelFile    string         // path that tells model_path, the file that is loaded; "": none
+	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
+	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
+}
+
+// FatalLine is a log line after which no server of a kind recovers.
+type FatalLine struct {
+	Pattern *regexp.Regexp
+	Class   results.FailureClass
+	Hint    string // what usually helps, for the end of the failure's message; "": nothing to add
+}
+
+// Reset says how an engine forgets its prefix cache.
+type Reset struct {
+	Path  string // POST; "" where each slot is erased by itself
+	Needs string // what a server must be started with to have it, for messages
+
+	// Done and Refused are lines of its log. Some engines answer 200 whether or
+	// not they did it: with MustSay only the log counts.
+	Done, Refused *regexp.Regexp
+	MustSay       bool
+}
+
+// Description is a path under which a server describes itself in JSON. A
+// server that does not have it is none the worse.
+type Description struct {
+	Path string
+
+	// Facts are values by their place in the answer, "a.b"; a number is an
+	// index. Names without a fact become arguments where Arguments says so.
+	Facts     map[string]Fact
+	Arguments string // place of an object whose scalars are the arguments in force; ".": the answer; "": none
+}

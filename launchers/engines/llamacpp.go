@@ -1,0 +1,208 @@
+package engines
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+)
+
+func llamacppKind() Kind {
+	return Kind{
+		Name:        "llamacpp",
+		DefaultPort: 8080,
+		// With a stream open a server stops at its next keep-alive ping, which
+		// comes every 30 s.
+		StopGrace:    35 * time.Second,
+		Command:      llamaCommand,
+		Entry:        []string{"llama-server"},
+		WorldSize:    unknownSize, // it spreads over all GPUs that it sees
+		ServedName:   llamaServedName,
+		HealthPath:   "/health",
+		ModelsPath:   "/v1/models",
+		TokenizePath: "/tokenize",
+		MetricsPath:  "/metrics",
+		VersionPath:  "/props",
+		Counters:     llamaCounters(),
+		Gauges:       llamaGauges(),
+		AcceptedAt:   llamaAcceptedAt(),
+		ModelFile:    "/props",
+		Reset:        llamaReset(),
+		Fatal:        llamaFatal(),
+		Milestones:   llamaMilestones(),
+		Describe: []Description{
+			{Path: "/props", Arguments: ".", Facts: map[string]Fact{
+				"build_info": FactVersion, "total_slots": FactSlots, "default_generation_settings.n_ctx": FactContext,
+			}},
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.meta.size": FactModelBytes}},
+		},
+		AnyModelName: true,
+		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
+	}
+}
+
+// llamaCommand builds `llama-server -m MODEL ...`. Without a model the arguments
+// must say where it comes from (hf-repo, model-url). Flags that were renamed are
+// spelled as current builds take them (llamaCurrent); a name with its dashes
+// ("--draft-max") is left as it stands, for older builds. Added unless the
+// arguments name them: --metrics, and --spec-type draft-simple for a draft
+// model, which current builds ignore without it.
+func llamaCommand(s recipe.Spec) (recipe.Command, error) {
+	spelling := llamaSpelling()
+	if s.Model == "" && llamaSource(s.Args) != "" {
+		for _, key := range llamaSources() {
+			delete(spelling.Owned, key)
+		}
+	} else if err := needModel(s); err != nil {
+		return recipe.Command{}, err
+	}
+	if strings.Contains(s.ServedName, ",") {
+		return recipe.Command{}, fmt.Errorf("served-name: %q holds a comma, and llama-server would take it for several names", s.ServedName)
+	}
+	options, err := spelling.Render(s.Args)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	host, port := listenAddress(s, 8080)
+	argv := slices.Clone(s.Binary)
+	if len(argv) == 0 {
+		argv = []string{"llama-server"}
+	}
+	if s.Model != "" {
+		argv = append(argv, LlamaModelFlag(s.Model), s.Model)
+	}
+	argv = append(argv, "--host", host, "--port", port)
+	if name := llamaServedName(s); name != "" {
+		argv = append(argv, "--alias", name)
+	}
+	if !spelling.Has(s.Args, "metrics") {
+		argv = append(argv, "--metrics")
+	}
+	if llamaDrafts(spelling, s.Args) && !spelling.Has(s.Args, "spec-type") {
+		argv = append(argv, "--spec-type", "draft-simple")
+	}
+	var own map[string]string
+	if s.APIKey != "" {
+		own = map[string]string{"LLAMA_API_KEY": s.APIKey}
+	}
+	return recipe.Assemble(s, append(argv, options...), own, "LLAMA_API_KEY")
+}
+
+// llamaSources are the options that say where the model comes from.
+func llamaSources() []string { return []string{"model", "hf-repo", "model-url", "docker-repo"} }
+
+// llamaSource is the model that the arguments name, "" if they name none.
+func llamaSource(args []recipe.Arg) string {
+	for _, key := range llamaSources() {
+		value, _ := llamaSpelling().Find(args, key)
+		if text, ok := value.(string); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+func llamaDrafts(s recipe.Spelling, args []recipe.Arg) bool {
+	model, _ := s.Find(args, "spec-draft-model")
+	repo, _ := s.Find(args, "spec-draft-hf")
+	return model != nil || repo != nil
+}
+
+// llamaRepo matches a Hugging Face repository with an optional quantization.
+var llamaRepo = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(:[\w.-]+)?$`)
+
+// LlamaModelFlag is how llama-server takes the model: a file, a repository
+// to download from, or an address.
+func LlamaModelFlag(model string) string {
+	switch {
+	case strings.HasPrefix(model, "http://"), strings.HasPrefix(model, "https://"):
+		return "-mu"
+	case llamaRepo.MatchString(model) && !IsGGUF(model):
+		return "-hf"
+	}
+	return "-m"
+}
+
+func IsGGUF(model string) bool { return strings.EqualFold(filepath.Ext(model), ".gguf") }
+
+// llamaServedName is the alias under which the model is served: the file's
+// name without its ending, so that the model list can be checked on any build.
+func llamaServedName(s recipe.Spec) string {
+	name := cmp.Or(s.Model, llamaSource(s.Args))
+	if name != "" && LlamaModelFlag(name) != "-hf" {
+		path, _, _ := strings.Cut(name, "?")
+		name = filepath.Base(path)
+		if IsGGUF(name) {
+			name = strings.TrimSuffix(name, filepath.Ext(name))
+		}
+	}
+	return cmp.Or(s.ServedName, strings.ReplaceAll(name, ",", "-"))
+}
+
+func llamaCounters() map[string][]string {
+	return map[string][]string{
+		InputTokensTotal:  {"llamacpp:prompt_tokens_total"}, // without those from the cache
+		OutputTokensTotal: {"llamacpp:tokens_predicted_total"},
+		PrefixQueries:     {"llamacpp:prompt_tokens_total+llamacpp:prompt_tokens_cached_total"},
+		PrefixHits:        {"llamacpp:prompt_tokens_cached_total"},
+		CachedTokensTotal: {"llamacpp:prompt_tokens_cached_total"},
+		DraftsTotal:       {"llamacpp:spec_decode_num_drafts_total"},
+		DraftTokensTotal:  {"llamacpp:spec_decode_num_draft_tokens_total"},
+		AcceptedTotal:     {"llamacpp:spec_decode_num_accepted_tokens_total"},
+		StepsTotal:        {"llamacpp:n_decode_total"},
+	}
+}
+
+func llamaGauges() map[string]Gauge {
+	return map[string]Gauge{
+		Running: {Names: []string{"llamacpp:requests_processing"}},
+		Waiting: {Names: []string{"llamacpp:requests_deferred"}},
+		KVUse:   {Names: []string{"llamacpp:kv_cache_usage_ratio"}, Highest: true},
+	}
+}
+
+func llamaAcceptedAt() []string {
+	return []string{"llamacpp:spec_decode_num_accepted_tokens_per_pos_total"}
+}
+
+func llamaReset() *Reset { return &Reset{Needs: "slot-save-path in args:"} }
+
+func llamaMilestones() []Milestone {
+	return []Milestone{
+		milestone(`^(\d+\.\d\d\.\d{3}\.\d{3}) .*load_model: loading model`, FactLoadBegins),
+		milestone(`^(\d+\.\d\d\.\d{3}\.\d{3}) .*: model loaded$`, FactLoadEnds),
+		milestone(`n_slots = (\d+), n_ctx_slot = (\d+)`, FactSlots, FactContext),
+		milestone(`^build(?:_info)?: (\S+)`, FactVersion),
+	}
+}
+
+// llamaFatal holds the last lines of a failing start, because lines before
+// them may be about an attempt that is repeated with less memory.
+func llamaFatal() []FatalLine {
+	return []FatalLine{
+		fatal(results.FailKVCache, "lower ctx-size or parallel", `failed to initialize the context: failed to allocate buffer for kv cache`),
+		fatal(results.FailOutOfMemory, "lower ctx-size, parallel or n-gpu-layers",
+			`error loading model: unable to allocate`,
+			`failed to initialize the context: failed to allocate`,
+			`(CUDA|ROCm|HIP) error: out of memory`),
+		fatal(results.FailGPU, "check the driver, dmesg and the GPU's health before the next run", `(CUDA|ROCm|HIP|MUSA) error: `, `vk::DeviceLostError`),
+		fatal(results.FailBadFlag, "the flag was renamed: give its new name, or install the build that the recipe was written for",
+			`the argument has been removed`),
+		fatal(results.FailBadFlag, "the recipe may be written for another build of llama-server",
+			`^error: invalid argument`, `error while handling argument`),
+		fatal(results.FailDownload, "check the network, or fetch the model before the run", `(?i)failed to download`),
+		fatal(results.FailModel, "",
+			`error loading model:`, `failed to open GGUF file`, `exiting due to model loading error`),
+		// It would go on serving, without the speculation that was asked for.
+		fatal(results.FailModel, "the draft model must have the vocabulary of the model",
+			`failed to initialize speculative decoding context`),
+		fatal(results.FailPortInUse, "", `couldn't bind HTTP server socket`),
+		fatal(results.FailFatalLine, "", `exiting due to HTTP server error`, `GGML_ASSERT\(`),
+	}
+}

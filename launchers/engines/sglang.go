@@ -1,0 +1,182 @@
+package engines
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+)
+
+func SglangKind() Kind {
+	return Kind{
+		Name:         "sglang",
+		DefaultPort:  30000,
+		StopGrace:    30 * time.Second,
+		Command:      sglangCommand,
+		Companions:   sglangCompanions,
+		Entry:        []string{"sglang"},
+		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
+		WorldSize:    sglangWorldSize,
+		ServedName:   servedOrModel,
+		HealthPath:   "/health", // generates a token and takes up to 20 s
+		ModelsPath:   "/v1/models",
+		VersionPath:  "/get_server_info",
+		MetricsPath:  "/metrics",
+		Counters:     sglangCounters(),
+		Gauges:       sglangGauges(),
+		Reset:        sglangReset(),
+		Fatal:        sglangFatal(),
+		Milestones:   sglangMilestones(),
+		Describe: []Description{
+			{Path: "/get_server_info", Arguments: ".", Facts: map[string]Fact{
+				"version": FactVersion, "max_total_num_tokens": FactKVTokens, "internal_states.0.effective_max_running_requests_per_dp": FactSlots,
+			}},
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
+		},
+	}
+}
+
+// sglangCommand builds `python3 -m sglang.launch_server --model-path MODEL`.
+// Binary stands for all of the program ("sglang", "serve"). --enable-metrics
+// is added unless the arguments name it. Its switches have no form for false:
+// it is left out.
+func sglangCommand(s recipe.Spec) (recipe.Command, error) {
+	if err := needModel(s); err != nil {
+		return recipe.Command{}, err
+	}
+	spelling := sglangSpelling()
+	options, err := spelling.Across(s.Span, "nnodes", "node-rank", "dist-init-addr", "nccl-init-addr").Render(s.Args)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	host, port := listenAddress(s, 30000)
+	argv := slices.Clone(s.Binary)
+	if len(argv) == 0 {
+		argv = []string{"python3", "-m", "sglang.launch_server"}
+	}
+	argv = append(argv, "--model-path", s.Model, "--host", host, "--port", port)
+	if s.ServedName != "" {
+		argv = append(argv, spelling.Pair("--served-model-name", s.ServedName)...)
+	}
+	if s.APIKey != "" {
+		argv = append(argv, spelling.Pair("--api-key", s.APIKey)...) // it reads no variable for it
+	}
+	argv = append(argv, sglangAcross(s.Span)...)
+	if !spelling.Has(s.Args, "enable-metrics") {
+		argv = append(argv, "--enable-metrics")
+	}
+	return recipe.Assemble(s, append(argv, options...), nil, append(torchUnset(), "SGLANG_*", "SGL_*")...)
+}
+
+// sglangWorldSize is tp*pp*dp; with dp attention the dp ranks are within the
+// tp ranks. It is unknown (0) for a server over several nodes.
+func sglangWorldSize(args []recipe.Arg) int {
+	s := sglangSpelling()
+	if nodes := sizes(s, args, "nnodes"); nodes != 1 {
+		return 0
+	}
+	names := []string{"tensor-parallel-size", "pipeline-parallel-size"}
+	if within, _ := s.Find(args, "enable-dp-attention"); within != true {
+		names = append(names, "data-parallel-size")
+	}
+	return sizes(s, args, names...)
+}
+
+func sglangSpelling() recipe.Spelling {
+	return recipe.Spelling{
+		Engine:    "sglang",
+		Canonical: sglangCanonical,
+		JoinDash:  true,
+		Owned: map[string]string{
+			"host": "host", "port": "port", "model-path": "model", "served-model-name": "served-name", "api-key": "api-key",
+		},
+	}
+}
+
+func sglangCanonical(name string) string {
+	switch name {
+	case "tp", "tp-size":
+		return "tensor-parallel-size"
+	case "pp", "pp-size":
+		return "pipeline-parallel-size"
+	case "dp", "dp-size":
+		return "data-parallel-size"
+	case "model":
+		return "model-path"
+	}
+	return name
+}
+
+// sglangAcross are the options by which SGLang's nodes find each other.
+func sglangAcross(span recipe.Span) []string {
+	if !span.Several() {
+		return nil
+	}
+	return []string{"--nnodes", strconv.Itoa(len(span.Nodes)), "--node-rank", strconv.Itoa(span.Rank), "--dist-init-addr", span.Meeting()}
+}
+
+func sglangCompanions(s recipe.Spec) ([]recipe.Companion, error) {
+	return workersOf("sglang", sglangCommand, s)
+}
+
+func sglangCounters() map[string][]string {
+	return map[string][]string{
+		InputTokensTotal:   {"sglang:prompt_tokens_total"},
+		OutputTokensTotal:  {"sglang:generation_tokens_total"},
+		RequestsTotal:      {"sglang:num_requests_total"},
+		PrefixQueries:      {"sglang:prompt_tokens_total"}, // it looks all of them up
+		PrefixHits:         {"sglang:cached_tokens_total"},
+		CachedTokensTotal:  {"sglang:cached_tokens_total"},
+		PreemptionsTotal:   {"sglang:num_retracted_reqs_total"},
+		QueueSecondsTotal:  {"sglang:queue_time_seconds_sum"},
+		QueueRequestsTotal: {"sglang:queue_time_seconds_count"},
+	}
+}
+
+func sglangGauges() map[string]Gauge {
+	return map[string]Gauge{
+		Running: {Names: []string{"sglang:num_running_reqs"}},
+		Waiting: {Names: []string{"sglang:num_queue_reqs"}},
+		KVUse:   {Names: []string{"sglang:token_usage"}, Highest: true},
+
+		DraftLength: {Names: []string{"sglang:spec_accept_length"}, Highest: true},
+		DraftRate:   {Names: []string{"sglang:spec_accept_rate"}, Highest: true},
+	}
+}
+
+func sglangReset() *Reset {
+	return &Reset{
+		Path: "/flush_cache", Needs: "another version",
+		Done: regexp.MustCompile(`Cache flushed successfully`), Refused: regexp.MustCompile(`Cache not flushed`),
+	}
+}
+
+func sglangMilestones() []Milestone {
+	return []Milestone{
+		milestone(`server_args=ServerArgs\((.*)\)`, FactArguments),
+		milestone(`Load weight end\. elapsed=([\d.]+) s`, PhaseWeights),
+		milestone(`Load weight end\..*mem usage=([\d.]+) GB`, FactModelGiB),
+		milestone(`KV Cache is allocated\. .*#tokens: (\d+)`, FactKVTokens),
+		milestone(`Capture (?:cuda|hip) graph end\. Time elapsed: ([\d.]+) s`, PhaseGraphs),
+		milestone(`max_total_num_tokens=(\d+)`, FactKVTokens),
+		milestone(`max_running_requests=(\d+)`, FactSlots),
+		milestone(`context_len=(\d+)`, FactContext),
+	}
+}
+
+func sglangFatal() []FatalLine {
+	return slices.Concat(
+		[]FatalLine{
+			fatal(results.FailStillHeld, hintHeld, `The memory capacity is unbalanced`),
+			fatal(results.FailKVCache, "raise mem-fraction-static, or lower the model's size or context",
+				`Not enough memory\. Please try to increase --mem-fraction-static`),
+		},
+		torchFatal(),
+		[]FatalLine{
+			fatal(results.FailEngineDied, hintTrace,
+				`Scheduler hit an exception`, `Received sigquit from a child process`, `Rank \d+ scheduler is dead`),
+		})
+}

@@ -1,0 +1,145 @@
+package engines
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+)
+
+func tgiKind() Kind {
+	return Kind{
+		Name:        "tgi",
+		DefaultPort: 3000,
+		StopGrace:   90 * time.Second, // it gives each of its processes that long
+		Command:     tgiCommand,
+		Entry:       []string{"text-generation-launcher"},
+		WorldSize:   tgiWorldSize,
+		ServedName:  servedOrModel,
+		HealthPath:  "/health",
+		VersionPath: "/info",
+		MetricsPath: "/metrics",
+		Counters:    tgiCounters(),
+		Gauges:      tgiGauges(),
+		Fatal:       tgiFatal(),
+		Milestones:  tgiMilestones(),
+		Describe: []Description{
+			{Path: "/info", Arguments: ".", Facts: map[string]Fact{
+				"version": FactVersion, "max_total_tokens": FactContext, "max_batch_total_tokens": FactKVTokens, "max_concurrent_requests": FactSlots,
+			}},
+		},
+		AnyModelName: true,
+	}
+}
+
+// tgiCommand builds `text-generation-launcher --model-id MODEL ...`. sharded
+// takes true or false as its value; other switches have no form for false,
+// which leaves them out. Lists repeat their option. Replicas after the first
+// get a master port and socket paths of their own, which default to the same
+// for all servers of a box.
+func tgiCommand(s recipe.Spec) (recipe.Command, error) {
+	if err := needModel(s); err != nil {
+		return recipe.Command{}, err
+	}
+	spelling := tgiSpelling()
+	options, err := spelling.Render(s.Args)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	host, port := listenAddress(s, 3000)
+	argv := slices.Clone(s.Binary)
+	if len(argv) == 0 {
+		argv = []string{"text-generation-launcher"}
+	}
+	argv = append(argv, "--model-id", s.Model, "--hostname", host, "--port", port)
+	if s.Replica > 0 && !spelling.Has(s.Args, "master-port") {
+		argv = append(argv, "--master-port", strconv.Itoa(29500+100*s.Replica))
+	}
+	if s.Replica > 0 && !spelling.Has(s.Args, "shard-uds-path") {
+		argv = append(argv, "--shard-uds-path", "/tmp/text-generation-server-"+strconv.Itoa(s.Replica))
+	}
+	var own map[string]string
+	if s.APIKey != "" {
+		own = map[string]string{"API_KEY": s.APIKey}
+	}
+	return recipe.Assemble(s, append(argv, options...), own, slices.Concat(torchUnset(), tgiVariables())...)
+}
+
+// tgiVariables are plain names that the launcher takes for options.
+func tgiVariables() []string {
+	return []string{
+		"MODEL_ID", "REVISION", "API_KEY", "SHARDED", "NUM_SHARD", "QUANTIZE", "SPECULATE", "DTYPE", "KV_CACHE_DTYPE",
+		"MAX_CONCURRENT_REQUESTS", "MAX_INPUT_TOKENS", "MAX_INPUT_LENGTH", "MAX_TOTAL_TOKENS", "MAX_BATCH_SIZE",
+		"MAX_BATCH_PREFILL_TOKENS", "MAX_BATCH_TOTAL_TOKENS", "MAX_WAITING_TOKENS", "WAITING_SERVED_RATIO",
+		"CUDA_GRAPHS", "CUDA_MEMORY_FRACTION",
+	}
+}
+
+// tgiWorldSize is num-shard, 1 for sharded: false; without both the launcher
+// takes all GPUs that it sees (0).
+func tgiWorldSize(args []recipe.Arg) int {
+	s := tgiSpelling()
+	if shards, _ := s.Find(args, "num-shard"); shards != nil {
+		return sizes(s, args, "num-shard")
+	}
+	if sharded, _ := s.Find(args, "sharded"); sharded == false || sharded == "false" {
+		return 1
+	}
+	return 0
+}
+
+func tgiSpelling() recipe.Spelling {
+	return recipe.Spelling{
+		Engine: "text-generation-launcher",
+		BoolValue: func(name string, on bool) string {
+			if name != "sharded" {
+				return ""
+			}
+			return strconv.FormatBool(on)
+		},
+		List:     func(string) recipe.ListForm { return recipe.Repeated },
+		JoinDash: true,
+		Owned: map[string]string{
+			"hostname": "host", "host": "host", "port": "port", "model-id": "model", "model": "model", "api-key": "api-key",
+		},
+	}
+}
+
+func tgiCounters() map[string][]string {
+	return map[string][]string{
+		InputTokensTotal:   {"tgi_request_input_length_sum"},
+		OutputTokensTotal:  {"tgi_request_generated_tokens_sum"},
+		RequestsTotal:      {"tgi_request_success"},
+		QueueSecondsTotal:  {"tgi_request_queue_duration_sum"},
+		QueueRequestsTotal: {"tgi_request_queue_duration_count"},
+	}
+}
+
+func tgiGauges() map[string]Gauge {
+	return map[string]Gauge{
+		Running: {Names: []string{"tgi_batch_current_size"}},
+		Waiting: {Names: []string{"tgi_queue_size"}},
+	}
+}
+
+func tgiMilestones() []Milestone {
+	return []Milestone{
+		milestone(`Shard ready in ([\d.]+)s`, PhaseWeights),
+		milestone(`Setting max batch total tokens to (\d+)`, FactKVTokens),
+	}
+}
+
+func tgiFatal() []FatalLine {
+	return slices.Concat(
+		[]FatalLine{
+			fatal(results.FailKVCache, "lower max-batch-prefill-tokens or max-total-tokens", `Not enough memory to handle`),
+			fatal(results.FailBadFlag, HintVersion, `error: unexpected argument`, `error: invalid value`),
+		},
+		torchFatal(),
+		[]FatalLine{
+			fatal(results.FailDownload, "check the network, or fetch the model before the run", `DownloadError`),
+			fatal(results.FailEngineDied, hintTrace, `ShardCannotStart`, `Shard \d+ (failed to start|crashed)`, `Webserver Crashed`, `WebserverFailed`),
+		})
+}

@@ -1,0 +1,75 @@
+package engines
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+)
+
+// torchUnset are further variables of a distributed launcher around us, and
+// one that would add the counters of an earlier server to those of the next.
+func torchUnset() []string {
+	return []string{"LOCAL_RANK", "LOCAL_WORLD_SIZE", "PROMETHEUS_MULTIPROC_DIR"}
+}
+
+// fatal makes one FatalLine of regular expressions that mean the same.
+func fatal(class results.FailureClass, hint string, patterns ...string) FatalLine {
+	return FatalLine{
+		Pattern: regexp.MustCompile(strings.Join(patterns, "|")),
+		Class:   class,
+		Hint:    hint,
+	}
+}
+
+const (
+	HintVersion = "the recipe may be written for another version of the engine"
+	hintTrace   = "the cause is usually the first traceback of the log"
+	hintHeld    = "another process, perhaps a server before this one, still holds memory of the GPU"
+	hintContext = "lower max-model-len, or raise gpu-memory-utilization or the number of GPUs"
+	hintShm     = "make room in /dev/shm; a container needs ipc: host or a larger shm-size:"
+)
+
+// torchFatal are the lines that Python engines on torch and Hugging Face
+// share. The order is that of the classes' precision: the first that matches
+// names the failure.
+func torchFatal() []FatalLine {
+	return slices.Concat(
+		[]FatalLine{
+			fatal(results.FailOutOfMemory, "",
+				`torch\.(cuda\.)?OutOfMemoryError`, `(CUDA|HIP) out of memory`, `(CUDA|HIP) error: out of memory`),
+			fatal(results.FailBadFlag, HintVersion,
+				`error: unrecognized arguments`, `error: argument -`, `error: ambiguous option`, `error: the following arguments are required`),
+		},
+		hubFatal(),
+		[]FatalLine{
+			fatal(results.FailPortInUse, "the port may be one that the engine chose for itself: start again, or give other ports",
+				`(?i)\[Errno 98\].*address already in use`, `EADDRINUSE`, `The server socket has failed to listen on any local network address`),
+			fatal(results.FailNoGPU, "the server saw no GPU: check the driver, the container's devices and gpus:",
+				`No (CUDA|HIP) GPUs are available`, `Failed to infer device type`),
+			fatal(results.FailSharedMemory, hintShm,
+				`(?i)No space left on device.*(/dev/shm|psm_|nccl-)`, `(?i)(/dev/shm|psm_|nccl-).*No space left on device`,
+				`(?i)error while creating shared memory segment`, `(?i)unable to allocate shared memory`),
+			fatal(results.FailCompileCache, "remove the engine's compile cache, or give each replica its own (VLLM_CACHE_ROOT, TORCHINDUCTOR_CACHE_DIR, TRITON_CACHE_DIR)",
+				`(Error|Errno).*(torch_compile_cache|torchinductor_|/\.triton/cache)`, `(torch_compile_cache|torchinductor_).*(EOFError|UnpicklingError|No such file)`,
+				`_pickle\.UnpicklingError`),
+			fatal(results.FailGPU, "check the driver, dmesg and the GPU's health before the next run",
+				`RuntimeError: (CUDA|HIP) error: `, `torch\.AcceleratorError`, `DistBackendError: NCCL error`, `RuntimeError: NCCL error`,
+				`Memory access fault by GPU node`, `HSA_STATUS_ERROR_`, `CUDA driver version is insufficient`, `uncorrectable ECC error`),
+		})
+}
+
+// hubFatal are the lines of models that cannot be had.
+func hubFatal() []FatalLine {
+	return []FatalLine{
+		fatal(results.FailGated, "accept the model's terms on its page and set HF_TOKEN",
+			`GatedRepoError`, `Cannot access gated repo`, `(401|403) Client Error`),
+		fatal(results.FailDownload, "check the network, or fetch the model before the run",
+			`LocalEntryNotFoundError`, `We couldn't connect to 'https://huggingface\.co'`, `Consistency check failed: file should be of size`,
+			`(MaxRetryError|ReadTimeout(Error)?|ConnectionError).*huggingface\.co`),
+		fatal(results.FailModel, "",
+			`RepositoryNotFoundError`, `does not appear to have a file named config\.json`, `is not a local folder and is not a valid model identifier`,
+			`are not supported for now`, `SafetensorError`),
+	}
+}

@@ -1,0 +1,308 @@
+package engines
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+)
+
+// vllmAPIServer is the module behind `vllm serve`, started directly in
+// recipes of the time before that command.
+const vllmAPIServer = "vllm.entrypoints.openai.api_server"
+
+// Internal ports of replica n begin at vllmPortBase + n*vllmPortStride, away
+// from HTTP ports and below Linux' ephemeral range: vLLM looks for a free port
+// first and binds it later, so replicas without bases of their own collide.
+const (
+	vllmPortBase   = 21000
+	vllmPortStride = 200
+)
+
+func VllmKind() Kind {
+	kind := vllmProtocol()
+	kind.Name = "vllm"
+	kind.DefaultPort = 8000
+	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
+	kind.Command = vllmCommand
+	kind.WorldSize = vllmWorldSize
+	kind.Companions = vllmCompanions
+	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
+	return kind
+}
+
+// vllmProtocol is what a client of vLLM sees: paths, counters and log lines.
+// The simulator speaks the same.
+func vllmProtocol() Kind {
+	return Kind{
+		ServedName:   servedOrModel,
+		HealthPath:   "/health",
+		ModelsPath:   "/v1/models",
+		TokenizePath: "/tokenize",
+		VersionPath:  "/version",
+		MetricsPath:  "/metrics",
+		Counters:     vllmCounters(),
+		Gauges:       vllmGauges(),
+		AcceptedAt:   vllmAcceptedAt(),
+		Reset:        vllmReset(),
+		CacheSalt:    true, // since 0.9; older versions ignore it
+		Fatal:        vllmFatal(),
+		Milestones:   vllmMilestones(),
+		Describe: []Description{
+			{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
+			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
+		},
+	}
+}
+
+// vllmCommand builds `vllm serve MODEL ...`. Binary stands for the program
+// `vllm`; one that ends in the api_server module gets --model instead of the
+// positional model. false is spelled --no-NAME (which every switch of newer
+// versions has), except that disable-... and no-... are left out: leave other
+// switches of old versions out with null.
+func vllmCommand(s recipe.Spec) (recipe.Command, error) {
+	if err := needModel(s); err != nil {
+		return recipe.Command{}, err
+	}
+	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port", "headless").Render(s.Args)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	host, port := listenAddress(s, 8000)
+	argv := append(vllmProgram(s), "--host", host, "--port", port)
+	if s.ServedName != "" {
+		argv = append(argv, vllmSpelling().Pair("--served-model-name", s.ServedName)...)
+	}
+	own, err := vllmPorts(s)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	across, err := vllmAcross(s, own)
+	if err != nil {
+		return recipe.Command{}, err
+	}
+	argv = append(argv, across...)
+	if s.APIKey != "" {
+		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the box can read
+	}
+	return recipe.Assemble(s, append(argv, options...), own, torchUnset()...)
+}
+
+func vllmProgram(s recipe.Spec) []string {
+	argv := slices.Clone(s.Binary)
+	if len(argv) == 0 {
+		argv = []string{"vllm"}
+	}
+	last := argv[len(argv)-1]
+	if strings.HasSuffix(last, vllmAPIServer) || strings.HasSuffix(last, "api_server.py") {
+		return append(argv, "--model", s.Model)
+	}
+	if last != "serve" {
+		argv = append(argv, "serve")
+	}
+	return append(argv, s.Model)
+}
+
+// vllmPorts gives each of several replicas a base for its internal ports.
+func vllmPorts(s recipe.Spec) (map[string]string, error) {
+	if s.Replicas < 2 {
+		return map[string]string{}, nil
+	}
+	if _, ok := s.Env["VLLM_PORT"]; ok {
+		return nil, fmt.Errorf("env: VLLM_PORT: %d replicas would look for ports in the same place: remove it, bench gives each its own", s.Replicas)
+	}
+	return map[string]string{"VLLM_PORT": strconv.Itoa(vllmPortBase + s.Replica*vllmPortStride)}, nil
+}
+
+// vllmWorldSize is tp*pp*dp. It is unknown (0) for a server on CPU or spread
+// over several nodes.
+func vllmWorldSize(args []recipe.Arg) int {
+	s := vllmSpelling()
+	if device, _ := s.Find(args, "device"); device == "cpu" {
+		return 0
+	}
+	if nodes := sizes(s, args, "nnodes"); nodes != 1 {
+		return 0
+	}
+	data := "data-parallel-size"
+	if s.Has(args, "data-parallel-size-local") {
+		data = "data-parallel-size-local"
+	}
+	return sizes(s, args, "tensor-parallel-size", "pipeline-parallel-size", "prefill-context-parallel-size", data)
+}
+
+func vllmSpelling() recipe.Spelling {
+	return recipe.Spelling{
+		Engine:    "vllm",
+		Short:     func(name string) bool { return len(name) <= 2 || vllmShort(name) != "" },
+		Canonical: vllmCanonical,
+		Falsehood: vllmFalse,
+		JoinDash:  true,
+		Owned: map[string]string{
+			"host": "host", "port": "port", "model": "model", "model-tag": "model",
+			"served-model-name": "served-name", "api-key": "api-key",
+		},
+	}
+}
+
+func vllmFalse(name string) string {
+	if strings.HasPrefix(name, "no-") || strings.HasPrefix(name, "disable-") {
+		return ""
+	}
+	return "--no-" + name
+}
+
+func vllmCanonical(name string) string {
+	if long := vllmShort(name); long != "" {
+		return long
+	}
+	return name
+}
+
+// vllmShort is the long name of an option with a single dash, "" if there is
+// none that we know.
+func vllmShort(name string) string {
+	return map[string]string{
+		"tp":            "tensor-parallel-size",
+		"pp":            "pipeline-parallel-size",
+		"dp":            "data-parallel-size",
+		"dpl":           "data-parallel-size-local",
+		"dpn":           "data-parallel-rank",
+		"dpr":           "data-parallel-start-rank",
+		"dpa":           "data-parallel-address",
+		"dpp":           "data-parallel-rpc-port",
+		"dpb":           "data-parallel-backend",
+		"dph":           "data-parallel-hybrid-lb",
+		"dpe":           "data-parallel-external-lb",
+		"dcp":           "decode-context-parallel-size",
+		"pcp":           "prefill-context-parallel-size",
+		"asc":           "api-server-count",
+		"ep":            "enable-expert-parallel",
+		"sc":            "speculative-config",
+		"q":             "quantization",
+		"n":             "nnodes",
+		"r":             "node-rank",
+		"spec-draft-tp": "speculative-draft-tensor-parallel-size",
+	}[name]
+}
+
+func vllmCounters() map[string][]string {
+	return map[string][]string{
+		InputTokensTotal:   {"vllm:prompt_tokens_total"},
+		OutputTokensTotal:  {"vllm:generation_tokens_total"},
+		RequestsTotal:      {"vllm:request_success_total"},
+		PreemptionsTotal:   {"vllm:num_preemptions_total"},
+		PrefixQueries:      {"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries"},
+		PrefixHits:         {"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits"},
+		CachedTokensTotal:  {"vllm:prompt_tokens_cached_total"},
+		DraftsTotal:        {"vllm:spec_decode_num_drafts_total"},
+		DraftTokensTotal:   {"vllm:spec_decode_num_draft_tokens_total"},
+		AcceptedTotal:      {"vllm:spec_decode_num_accepted_tokens_total"},
+		EmittedTotal:       {"vllm:spec_decode_num_emitted_tokens_total"}, // before V1
+		QueueSecondsTotal:  {"vllm:request_queue_time_seconds_sum"},
+		QueueRequestsTotal: {"vllm:request_queue_time_seconds_count"},
+		StepsTotal:         {"vllm:iteration_tokens_total_count"},
+	}
+}
+
+func vllmGauges() map[string]Gauge {
+	return map[string]Gauge{
+		Running: {Names: []string{"vllm:num_requests_running"}},
+		Waiting: {Names: []string{"vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"}},
+		Swapped: {Names: []string{"vllm:num_requests_swapped"}},
+		KVUse:   {Names: []string{"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"}, Highest: true},
+	}
+}
+
+func vllmAcceptedAt() []string {
+	return []string{"vllm:spec_decode_num_accepted_tokens_per_pos_total", "vllm:spec_decode_num_accepted_tokens_per_pos"}
+}
+
+func vllmReset() *Reset {
+	return &Reset{
+		Path: "/reset_prefix_cache", Needs: "VLLM_SERVER_DEV_MODE=1 in env:",
+		Done: regexp.MustCompile(`Successfully reset prefix cache`), Refused: regexp.MustCompile(`Failed to reset prefix cache`), MustSay: true,
+	}
+}
+
+func vllmMilestones() []Milestone {
+	return []Milestone{
+		milestone(`vLLM API server version (\S+)`, FactVersion),
+		milestone(`Initializing an? (?:V1 )?LLM engine \(v([^)\s]+)\) with config: (.*)`, FactVersion, FactArguments),
+		milestone(`\bargs: (Namespace\(.*\)|\{.*\})`, FactArguments), // V0, and "non-default args" since
+		milestone(`Loading (?:model )?weights took ([\d.]+) seconds`, PhaseWeights),
+		milestone(`(?:Loading model weights|Model loading) took ([\d.]+) Gi?B`, FactModelGiB),
+		milestone(`torch\.compile (?:takes|took) ([\d.]+) s in total`, PhaseCompile),
+		milestone(`GPU KV cache size: ([\d,]+) tokens`, FactKVTokens),
+		milestone(`# (?:GPU|cuda|rocm) blocks: (\d+)`, FactKVBlocks),
+		milestone(`Maximum concurrency for ([\d,]+) tokens per request: ([\d.]+)x`, FactContext, FactConcurrency),
+		milestone(`Graph capturing finished in ([\d.]+) sec`, PhaseGraphs),
+		milestone(`init engine \(profile, create kv cache, warmup model\) took ([\d.]+) s`, PhaseInit),
+	}
+}
+
+// vllmFatal: precise reasons first, then the lines that only say that the
+// engine is gone.
+func vllmFatal() []FatalLine {
+	memory := []FatalLine{
+		fatal(results.FailStillHeld, hintHeld,
+			`Free memory on device .* on startup is less than desired GPU memory utilization`, `Error in memory profiling`),
+		fatal(results.FailKVCache, hintContext,
+			`No available memory for the cache blocks`,
+			`To serve at least one request with the model's max seq len`,
+			`is larger than the (maximum number of tokens that can be stored in KV cache|available KV cache memory)`),
+	}
+	engine := []FatalLine{
+		fatal(results.FailBadRecipe, "set only one of HIP_, CUDA_ and ROCR_VISIBLE_DEVICES",
+			`Inconsistent GPU visibility env vars`),
+		fatal(results.FailEngineDied, hintTrace,
+			`Engine core initialization failed`, `EngineCore failed to start`, `WorkerProc failed to start`,
+			`Worker proc .* died unexpectedly`, `EngineCore encountered (a fatal error|an issue)`, `EngineDeadError`,
+			`Engine process failed to start`, `MQLLMEngine is already dead`, `AsyncLLMEngine has failed`,
+			`Timed out waiting for engine core processes to start`),
+	}
+	return slices.Concat(memory, torchFatal(), engine)
+}
+
+// vllmDrafts reads the options of all versions: one JSON object, its parts
+// behind dots, its newer short forms, and the many of the time before it.
+func vllmDrafts(args []recipe.Arg) (drafts bool, tokens int) {
+	s := vllmSpelling()
+	config, _ := s.Find(args, "speculative-config")
+	if text, ok := config.(string); ok {
+		var parsed map[string]any
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		if decoder.Decode(&parsed) == nil {
+			config = parsed
+		}
+	}
+	if object, ok := config.(map[string]any); ok {
+		tokens, _ = positive(object["num_speculative_tokens"])
+	}
+	drafts = config != nil && config != false
+	for _, arg := range args {
+		name, part, dotted := strings.Cut(s.Key(arg.Name), ".")
+		if !dotted || name != "speculative-config" || arg.Value == nil {
+			continue
+		}
+		drafts = true
+		if part == "num_speculative_tokens" {
+			tokens, _ = positive(arg.Value)
+		}
+	}
+	for _, name := range []string{"speculative-model", "spec-model", "spec-method"} {
+		value, _ := s.Find(args, name)
+		drafts = drafts || value != nil
+	}
+	for _, name := range []string{"num-speculative-tokens", "spec-tokens"} {
+		tokens = max(tokens, wholeOption(s, args, name))
+	}
+	return drafts, tokens
+}

@@ -1,0 +1,79 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/benchrig/bench/results"
+)
+
+// Place gives each of replicas servers perReplica GPUs of its own, in order:
+// the first server the first devices. allowed lists the devices to choose
+// from, nil stands for all boxCount devices of the box. A perReplica of 0
+// leaves visibility alone: every set is nil. The error is a
+// *results.Failure of class FailNoGPU, or FailBadRecipe for a wrong list.
+func Place(perReplica, replicas int, allowed []int, boxCount int) ([][]int, error) {
+	if perReplica < 0 || replicas < 1 {
+		return nil, results.Failf(results.FailBadRecipe, "gpus: %d for each of %d servers is no placement", perReplica, replicas)
+	}
+	sets := make([][]int, replicas)
+	if perReplica == 0 {
+		return sets, nil
+	}
+	devices, failure := choosable(allowed, boxCount)
+	if failure != nil {
+		return nil, failure
+	}
+	if need := perReplica * replicas; need > len(devices) {
+		return nil, results.Failf(results.FailNoGPU, "%s needed, %s", needed(perReplica, replicas), seen(allowed, boxCount))
+	}
+	for i := range sets {
+		sets[i] = slices.Clone(devices[i*perReplica : (i+1)*perReplica])
+	}
+	return sets, nil
+}
+
+// choosable checks the list of devices against the box.
+func choosable(allowed []int, boxCount int) ([]int, *results.Failure) {
+	if allowed == nil {
+		devices := make([]int, max(boxCount, 0))
+		for i := range devices {
+			devices[i] = i
+		}
+		return devices, nil
+	}
+	for i, device := range allowed {
+		if slices.Contains(allowed[:i], device) {
+			return nil, results.Failf(results.FailBadRecipe, "gpus: %d is listed twice in %v", device, allowed)
+		}
+		if device < 0 || device >= boxCount {
+			return nil, results.Failf(results.FailNoGPU, "gpus: there is no GPU %d: %s", device, seen(nil, boxCount))
+		}
+	}
+	return allowed, nil
+}
+
+func needed(perReplica, replicas int) string {
+	if replicas == 1 {
+		return plural(perReplica)
+	}
+	return fmt.Sprintf("%s (%d for each of %d replicas)", plural(perReplica*replicas), perReplica, replicas)
+}
+
+func seen(allowed []int, boxCount int) string {
+	box := "the box has no GPU that we see"
+	if boxCount > 0 {
+		box = fmt.Sprintf("the box has %d (0 to %d)", boxCount, boxCount-1)
+	}
+	if allowed == nil {
+		return box
+	}
+	return fmt.Sprintf("gpus: allows %d %v and %s", len(allowed), allowed, box)
+}
+
+func plural(gpus int) string {
+	if gpus == 1 {
+		return "1 GPU"
+	}
+	return fmt.Sprintf("%d GPUs", gpus)
+}

@@ -1,0 +1,92 @@
+// Package recipe holds what one server is to be started with: the Spec, and
+// the rules that are the same for every engine, which are how options are
+// spelled, which variables a server inherits, and which GPUs it sees.
+//
+// What goes in: the fields of a Spec. What comes out: words of a command line
+// and an environment. It knows no engine and starts nothing.
+package recipe
+
+import (
+	"crypto/tls"
+	"time"
+
+	"github.com/benchrig/bench/launchers/container"
+)
+
+// Spec is one server to launch: one replica of a variant, everything decided.
+type Spec struct {
+	Launcher   string
+	Model      string
+	ServedName string            // "": the launcher decides
+	Binary     []string          // nil: the launcher's own
+	Command    []string          // launcher command; ${host}, ${port}, ${model} are filled in
+	Args       []Arg             // in the scenario's order
+	Env        map[string]string // set for the server
+	Unset      []string          // removed from the inherited environment
+	Secrets    []string          // values never to be shown or written
+	BaseURL    string            // launcher external
+	PathPrefix string            // launcher external: of the API's paths behind BaseURL, where requests have it in their own; "": none
+	UnixSocket string            // launcher external: the socket to connect to, whatever BaseURL says; "": TCP
+	TLS        *tls.Config       // launcher external, for https; nil: the system's roots
+	Host       string
+	Port       int
+	GPUs       []int    // device indices; nil: leave visibility alone
+	Devices    []string // ids of those GPUs for the proof of stop, as GPUMemory names them; nil: unknown
+	Vendor     string   // "amd", "nvidia", "": decides the visibility variable
+	API        string   // dialect of a command launcher's server: "openai" or "llamacpp"
+	APIKey     string
+	Dir        string // working directory
+	LogPath    string // file for stdout and stderr
+	Ready      Ready
+	Smoke      Smoke         // zero: none
+	StopGrace  time.Duration // 0: the kind's own
+	Drain      time.Duration // before SIGTERM, until no request is running; 0: no wait
+	VRAM       VRAMPolicy
+	Container  container.Options // zero: a process of ours
+	Life       string            // id of the server life, for the journal
+	Replica    int
+	Replicas   int    // of the variant, 0 and 1 alike
+	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
+	Span       Span   // zero: the server is on this machine alone
+
+	Told func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
+}
+
+// VRAMPolicy limits the wait for video memory, see scenarios.VRAM.
+type VRAMPolicy struct {
+	Timeout   time.Duration // 0: 2 minutes, AMD 15
+	Tolerance int64         // bytes; 0: the larger of 512 MiB and 1 %
+	Foreign   string        // "report", "wait", "refuse"
+}
+
+// Arg is one engine argument: Value is nil (flag left out), bool, json.Number,
+// string, []any or map[string]any.
+type Arg struct {
+	Name  string
+	Value any
+}
+
+// Ready limits the wait for a server; see Kind for the ladder.
+type Ready struct {
+	Timeout time.Duration // spawn to first token
+	Stall   time.Duration // no log byte and no CPU time of the tree; 0: off
+	Path    string        // health path; "": the kind's own
+	Log     string        // text that must appear in the log first; "": none
+}
+
+// Command is what a recipe becomes.
+type Command struct {
+	Argv []string          // nil for an external server
+	Env  map[string]string // added or changed; the recipe's, visibility and hygiene variables included
+
+	// Unset is removed from the inherited environment before Env is applied.
+	// An entry that ends in * stands for all names with that beginning.
+	Unset []string
+}
+
+// Smoke is a request that must succeed before anything is measured. A server
+// may start and list its model and still fail at its first real request.
+type Smoke struct {
+	Path string         // "": no such request
+	Body map[string]any // sent as it stands
+}
