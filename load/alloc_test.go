@@ -78,7 +78,7 @@ func TestNoAllocationPerNativeEvent(t *testing.T) {
 		}
 		c, raw := new(chunk), []byte(data)
 		parse := func() {
-			if err := api.dialect.parse(raw, c); err != nil {
+			if err := api.parser()(raw, c); err != nil {
 				t.Fatal(err)
 			}
 		}

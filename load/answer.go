@@ -78,7 +78,7 @@ func (p *answerPool) get(asked int) *answer {
 
 // put takes the buffers back. Nothing of a may be used afterwards.
 func (p *answerPool) put(a *answer) {
-	if cap(a.events.own)+cap(a.events.joined)+cap(a.text)+cap(a.said) > pooledMax {
+	if a.events.footprint()+cap(a.text)+cap(a.said) > pooledMax {
 		return
 	}
 	a.events.reset(nil)
@@ -93,15 +93,25 @@ func (a *answer) begin(body stampedReader, api API, w *watch, lent *scratch) {
 	a.events.reset(a.compat.tap(body, a, api))
 	a.events.watch = w
 	if a.events.lent = lent; lent != nil {
-		a.chunk = &lent.chunk
+		a.chunk = sharedChunk(lent)
 	}
+}
+
+// sharedChunk is the chunk that all answers of a loop use in turn.
+func sharedChunk(lent *scratch) *chunk {
+	c, ok := lent.value.(*chunk)
+	if !ok {
+		c = new(chunk)
+		lent.value = c
+	}
+	return c
 }
 
 // read takes in the stream up to its end and returns the error that ended it,
 // io.EOF for a proper end. Where the body says errWouldBlock it returns that,
 // and goes on when called again. Counts of chunks go to progress as they come.
 func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
-	parse := api.dialect.parse
+	parse := api.parser()
 	for {
 		data, at, err := a.events.next()
 		if err == errWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
@@ -287,7 +297,7 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 	r.ChunkS, r.ChunkKinds = a.chunkS, string(a.kinds)
 	r.FinishReason = a.finish
 	if a.doneAt > 0 {
-		r.DoneS = seconds(a.doneAt)
+		r.DoneS = new(a.doneAt.Seconds())
 	}
 	if len(a.text) > 0 {
 		sum := sha256.Sum256(a.text)

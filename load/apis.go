@@ -45,6 +45,17 @@ func apiFor(name string) (API, error) {
 	return API{}, fmt.Errorf("choose API: got %q, want one of %s", name, strings.Join(known, ", "))
 }
 
+// isOpenAI reports whether the API is one of OpenAI's, which vLLM's client
+// speaks.
+func (a API) isOpenAI() bool {
+	switch a.dialect.(type) {
+	case completions, chat:
+		return true
+	default:
+		return false
+	}
+}
+
 // check refuses a prompt that the API cannot carry.
 func (a API) check(p Prompt) error {
 	switch {

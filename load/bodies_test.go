@@ -104,7 +104,7 @@ func TestNativeBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := encode(api, &tt.o, ask{Prompt: tt.p})
+		got, err := api.encode(tt.o.common(), ask{Prompt: tt.p})
 		if err != nil || string(got.body) != tt.want || got.asked != tt.asked {
 			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.body, got.asked, err, tt.want, tt.asked)
 		}
@@ -140,7 +140,7 @@ func TestTurnBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Options{Target: Target{API: tt.api, Model: "m"}, Bodies: tt.bodies}
-		got, err := encode(api, &o, ask{tt.p, tt.answers})
+		got, err := api.encode(o.common(), ask{tt.p, tt.answers})
 		if err != nil || string(got.body) != tt.want {
 			t.Errorf("%s: encode = %s, %v\nwant %s", tt.name, got.body, err, tt.want)
 		}
@@ -202,7 +202,7 @@ func TestVLLMBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := encode(api, &o, ask{Prompt: tt.p})
+		got, err := api.encode(o.common(), ask{Prompt: tt.p})
 		if diff := cmp.Diff(tt.want, string(got.body)); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", tt.name, err, diff)
 		}

@@ -59,7 +59,7 @@ func TestBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := encode(api, &tt.o, ask{Prompt: tt.p})
+		got, err := api.encode(tt.o.common(), ask{Prompt: tt.p})
 		if err != nil || string(got.body) != tt.want || got.asked != tt.asked {
 			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.body, got.asked, err, tt.want, tt.asked)
 		}

@@ -5,10 +5,10 @@ import "cmp"
 // chat is the /v1/chat/completions API.
 type chat struct{ openAIStream }
 
-func (chat) fields(o *Options, a ask) ([]field, error) {
-	limit := cmp.Or(o.Target.MaxTokensField, "max_completion_tokens")
+func (chat) fields(o *common, a ask) ([]field, error) {
+	limit := cmp.Or(o.MaxTokensField, "max_completion_tokens")
 	rest, err := openAIFields(o, a, limit)
-	return append([]field{{"model", o.Target.Model}, {"messages", a.messages(len(a.Images) > 0)}}, rest...), err
+	return append([]field{{"model", o.Model}, {"messages", a.messages(len(a.Images) > 0)}}, rest...), err
 }
 
 // message is one turn of a conversation.

@@ -43,14 +43,12 @@ const pendingMax = 256 << 10
 // tap is src with c looking on at what a reads of it, for the APIs that vLLM's
 // client speaks; for others it is src.
 func (c *compatReader) tap(src stampedReader, a *answer, api API) stampedReader {
-	switch api.dialect.(type) {
-	case completions, chat:
-		*c = compatReader{src: src, answer: a}
-		return c
-	default:
+	if !api.isOpenAI() {
 		*c = compatReader{}
 		return src
 	}
+	*c = compatReader{src: src, answer: a}
+	return c
 }
 
 // ReadStamped reads from the source and looks at what came.
@@ -155,7 +153,7 @@ func (c *compatReader) mark() answerMark {
 		m.usage = a.usage
 	}
 	if a.doneAt > 0 {
-		m.doneS = seconds(a.doneAt)
+		m.doneS = new(a.doneAt.Seconds())
 	}
 	return m
 }
@@ -207,9 +205,6 @@ func (c *compatReader) readings(err error) map[results.Generation]results.Client
 	}
 	return all
 }
-
-// spent reports whether nothing that was read is left.
-func (e *eventReader) spent() bool { return e.r == e.w }
 
 // closed reports whether the answer takes in no more events.
 func (a *answer) closed() bool { return a.done || a.fault != nil }

@@ -159,13 +159,13 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 	}
 	payload := bytes.TrimPrefix(message, []byte("data: "))
 	c := &y.chunk
-	err := openAIStream{}.parse(payload, c)
+	err := parseOpenAI(payload, c)
 	switch {
 	case err != nil:
 		y.failed = fmt.Sprintf("not JSON: %q", cut(string(payload), 80))
 		return
 	case string(payload) == "[DONE]":
-		y.doneS = seconds(at)
+		y.doneS = new(at.Seconds())
 		return
 	case c.choices:
 		c.fault = nil // they look for choices only

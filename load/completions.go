@@ -3,9 +3,9 @@ package load
 // completions is the /v1/completions API.
 type completions struct{ openAIStream }
 
-func (completions) fields(o *Options, a ask) ([]field, error) {
+func (completions) fields(o *common, a ask) ([]field, error) {
 	rest, err := openAIFields(o, a, "max_tokens")
-	return append([]field{{"model", o.Target.Model}, {"prompt", a.textOrIDs()}}, rest...), err
+	return append([]field{{"model", o.Model}, {"prompt", a.textOrIDs()}}, rest...), err
 }
 
 // textOrIDs is the prompt as APIs without messages take it.
@@ -17,13 +17,13 @@ func (a ask) textOrIDs() any {
 }
 
 // openAIFields are the fields that both OpenAI APIs share after the prompt.
-func openAIFields(o *Options, a ask, maxTokens string) ([]field, error) {
+func openAIFields(o *common, a ask, maxTokens string) ([]field, error) {
 	f := limitField(nil, maxTokens, a)
 	f = append(f, field{"stream", !o.NoStream})
 	if !o.NoStream {
 		f = append(f, field{"stream_options", []field{{"include_usage", true}}})
 	}
-	sampling, err := o.sampling().fields(nil)
+	sampling, err := o.Sampling.fields(nil)
 	f = append(f, sampling...)
 	if o.IgnoreEOS {
 		f = append(f, field{"ignore_eos", true})

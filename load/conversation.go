@@ -84,7 +84,7 @@ func (p *pass) nextTurn(sendCtx context.Context, q *request, talk ask, end float
 		return false
 	}
 	// The first turn's body was made in the same way, so this cannot fail.
-	next, err := encode(p.api, p.opts, talk)
+	next, err := p.api.encode(p.common, talk)
 	q.encoded = next
 	return err == nil && p.clock.sleepUntil(sendCtx, q.intended)
 }

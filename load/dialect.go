@@ -13,7 +13,7 @@ import (
 // what an event of its stream means.
 type dialect interface {
 	// fields lists the body of the request, in the order to send them.
-	fields(o *Options, a ask) ([]field, error)
+	fields(o *common, a ask) ([]field, error)
 	// parse fills c from the data of one event; an error means that the data
 	// cannot be understood.
 	parse(data []byte, c *chunk) error
@@ -25,12 +25,15 @@ type wholeParser interface {
 	parseWhole(data []byte, c *chunk) error
 }
 
-// parserOfWhole returns how d reads an answer that is not streamed.
-func parserOfWhole(d dialect) func([]byte, *chunk) error {
-	if w, ok := d.(wholeParser); ok {
+// parser returns how an event of the API's streams is read; see dialect.
+func (a API) parser() func(data []byte, c *chunk) error { return a.dialect.parse }
+
+// wholeParser returns how an answer of the API that is not streamed is read.
+func (a API) wholeParser() func(data []byte, c *chunk) error {
+	if w, ok := a.dialect.(wholeParser); ok {
 		return w.parseWhole
 	}
-	return d.parse
+	return a.dialect.parse
 }
 
 // ask is what one request asks: a prompt, or a turn of a conversation.
@@ -63,6 +66,17 @@ type field struct {
 	value any
 }
 
+// common is what all requests of a pass have in common.
+type common struct {
+	Model          string
+	MaxTokensField string // see load.Target
+	IgnoreEOS      bool
+	NoStream       bool
+	Sampling       Sampling
+	Bodies         string         // whose bodies: BodiesOwn and so on
+	Body           map[string]any // further fields, merged last
+}
+
 // encoded is a request body, ready to be sent.
 type encoded struct {
 	body  []byte
@@ -71,15 +85,15 @@ type encoded struct {
 
 // encode makes the body of a request. Fields of Target.Body replace those of
 // the same name and otherwise follow them by name.
-func encode(api API, o *Options, a ask) (encoded, error) {
-	if err := api.check(a.Prompt); err != nil {
+func (a API) encode(o *common, q ask) (encoded, error) {
+	if err := a.check(q.Prompt); err != nil {
 		return encoded{}, err
 	}
-	fields, err := bodyFields(api, o, a)
+	fields, err := bodyFields(a, o, q)
 	if err != nil {
 		return encoded{}, err
 	}
-	fields = merge(fields, o.Target.Body, o.Bodies == BodiesOwn)
+	fields = merge(fields, o.Body, o.Bodies == BodiesOwn)
 	body, err := encodeFields(fields, o.Bodies != BodiesOwn)
 	if err != nil {
 		return encoded{}, err
@@ -87,7 +101,7 @@ func encode(api API, o *Options, a ask) (encoded, error) {
 	return encoded{body: body, asked: askedTokens(fields)}, nil
 }
 
-func bodyFields(api API, o *Options, a ask) ([]field, error) {
+func bodyFields(api API, o *common, a ask) ([]field, error) {
 	if o.Bodies != BodiesOwn {
 		return vllmFields(api, o, a)
 	}
@@ -191,13 +205,9 @@ func askedTokens(fields []field) int {
 	return asked
 }
 
-// ExampleBody returns the request body that Run would send for p, with the
-// prompt cut short: for people to read.
-func ExampleBody(o Options, p Prompt) (string, error) {
-	api, err := apiFor(o.Target.API)
-	if err != nil {
-		return "", err
-	}
+// Example returns the body of the request for p with the prompt cut short: for
+// people to read.
+func (a API) Example(o *common, p Prompt) (string, error) {
 	const runes, ids = 60, 8
 	p.Text = shorten(p.Text, runes)
 	p.TokenIDs = p.TokenIDs[:min(len(p.TokenIDs), ids)]
@@ -205,7 +215,8 @@ func ExampleBody(o Options, p Prompt) (string, error) {
 	for i := range p.Images {
 		p.Images[i] = shorten(p.Images[i], runes)
 	}
-	e, err := encode(api, &o, ask{Prompt: p})
+
+	e, err := a.encode(o, ask{Prompt: p})
 	return string(e.body), err
 }
 

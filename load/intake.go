@@ -27,7 +27,7 @@ type intake struct {
 // asked for may take only so long.
 func (x *intake) begin(rep *reply) {
 	x.reply = rep
-	x.record.HeaderS = seconds(rep.headerAt)
+	x.record.HeaderS = new(rep.headerAt.Seconds())
 	switch {
 	case !accepts(rep, x.pass.form()):
 		x.odd = true

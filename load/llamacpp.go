@@ -6,10 +6,10 @@ type llamaCPP struct{}
 
 var llamaCPPNames = aliases{"repetition_penalty": "repeat_penalty"}
 
-func (llamaCPP) fields(o *Options, a ask) ([]field, error) {
+func (llamaCPP) fields(o *common, a ask) ([]field, error) {
 	f := limitField([]field{{"prompt", a.textOrIDs()}}, "n_predict", a)
 	f = append(f, field{"stream", !o.NoStream})
-	sampling, err := o.sampling().fields(llamaCPPNames)
+	sampling, err := o.Sampling.fields(llamaCPPNames)
 	f = append(f, sampling...)
 	if o.IgnoreEOS {
 		f = append(f, field{"ignore_eos", true})

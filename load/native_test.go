@@ -62,7 +62,7 @@ func TestAPIs(t *testing.T) {
 	for _, api := range APIs() {
 		o := Options{Target: Target{API: api.Name, Model: "m"}}
 		try := func(p Prompt, can bool, what string) {
-			if _, err := encode(api, &o, ask{Prompt: p}); (err == nil) != can {
+			if _, err := api.encode(o.common(), ask{Prompt: p}); (err == nil) != can {
 				t.Errorf("%s: encoding %s gives error %v, but the API says it can: %v", api.Name, what, err, can)
 			}
 		}
@@ -73,7 +73,7 @@ func TestAPIs(t *testing.T) {
 		try(Prompt{Text: "a", Turns: []Turn{{}}}, false, "an empty turn")
 		try(Prompt{TokenIDs: []int{1}, Turns: []Turn{{Text: "b"}}}, false, "turns after token ids")
 		o.IgnoreEOS = true
-		body, err := encode(api, &o, ask{Prompt: Prompt{Text: "a"}})
+		body, err := api.encode(o.common(), ask{Prompt: Prompt{Text: "a"}})
 		if err != nil || strings.Contains(string(body.body), `"ignore_eos":true`) != api.IgnoreEOS {
 			t.Errorf("%s: body %s, %v, but IgnoreEOS is %v", api.Name, body.body, err, api.IgnoreEOS)
 		}

@@ -10,8 +10,8 @@ type ollama struct{ chat bool }
 
 var ollamaNames = aliases{"repetition_penalty": "repeat_penalty"}
 
-func (d ollama) fields(o *Options, a ask) ([]field, error) {
-	f := []field{{"model", o.Target.Model}}
+func (d ollama) fields(o *common, a ask) ([]field, error) {
+	f := []field{{"model", o.Model}}
 	switch images := bareImages(a.Images); {
 	case d.chat:
 		f = append(f, field{"messages", ollamaMessages(a)})
@@ -21,7 +21,7 @@ func (d ollama) fields(o *Options, a ask) ([]field, error) {
 		f = append(f, field{"prompt", a.joined()}, field{"raw", true})
 	}
 	options := limitField(nil, "num_predict", a)
-	sampling, err := o.sampling().fields(ollamaNames)
+	sampling, err := o.Sampling.fields(ollamaNames)
 	return append(f, field{"stream", !o.NoStream}, field{"options", append(options, sampling...)}), err
 }
 

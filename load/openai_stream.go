@@ -14,7 +14,10 @@ var errNotJSON = errors.New("not JSON")
 type openAIStream struct{}
 
 // parse fills c from the data of one event.
-func (openAIStream) parse(data []byte, c *chunk) error {
+func (openAIStream) parse(data []byte, c *chunk) error { return parseOpenAI(data, c) }
+
+// parseOpenAI fills c from the data of one event of an OpenAI-style stream.
+func parseOpenAI(data []byte, c *chunk) error {
 	c.reset()
 	if isDone(data) {
 		c.done = true

@@ -10,6 +10,7 @@ package load
 import (
 	"context"
 	"crypto/tls"
+	"net/url"
 	"time"
 
 	"github.com/benchrig/bench/results"
@@ -34,27 +35,6 @@ type Target struct {
 	// max_completion_tokens, which vLLM's own client sends; servers that know
 	// only the older name need "max_tokens". Completions always use max_tokens.
 	MaxTokensField string
-}
-
-// Prompt is one request to make, or a conversation of several. Exactly one of
-// Text and TokenIDs is set.
-type Prompt struct {
-	Text         string
-	TokenIDs     []int
-	InputTokens  int      // length as the dataset knows it; 0: unknown
-	OutputTokens int      // max_tokens to ask for; 0: leave it to the server
-	Images       []string // data URLs, after the text; for chat and Ollama
-	// Turns are the user's further turns: each is sent as soon as the answer
-	// before it has ended, with all that was said so far. Chat APIs get it as
-	// messages; others as one text, in which each answer follows its turn
-	// directly, as the model wrote it, and a newline precedes the next turn.
-	Turns []Turn
-}
-
-// Turn is a further turn of the user in a conversation.
-type Turn struct {
-	Text         string
-	OutputTokens int // 0: leave it to the server
 }
 
 // Options say how to drive the target. The zero value of a limit is no limit.
@@ -121,3 +101,33 @@ type Progress struct {
 // Emit receives each record once, when its request has ended. Calls do not
 // overlap. An error (a full disk) ends the pass.
 type Emit func(results.Record) error
+
+// ExampleBody returns the request body that Run would send for p, with the
+// prompt cut short: for people to read.
+func ExampleBody(o Options, p Prompt) (string, error) {
+	api, err := apiFor(o.Target.API)
+	if err != nil {
+		return "", err
+	}
+	return api.Example(o.common(), p)
+}
+
+// common is what the requests of the pass have in common.
+func (o *Options) common() *common {
+	c := &common{
+		Model: o.Target.Model, MaxTokensField: o.Target.MaxTokensField, IgnoreEOS: o.IgnoreEOS, NoStream: o.NoStream,
+		Sampling: o.Sampling, Bodies: o.Bodies, Body: o.Target.Body,
+	}
+	if c.Sampling.Temperature == nil {
+		c.Sampling.Temperature = o.Temperature
+	}
+	return c
+}
+
+// wire says how to reach the servers at urls, width requests at once.
+func (o *Options) wire(urls []*url.URL, width int, dial dialFunc) wireOptions {
+	return wireOptions{
+		URLs: urls, Headers: o.Target.Headers, UnixSocket: o.Target.UnixSocket, TLS: o.Target.TLS, Transport: o.Transport,
+		ReuseConnections: o.ReuseConnections, ConnectTimeout: o.Timeouts.Connect, Width: width, Dial: dial,
+	}
+}

@@ -17,6 +17,7 @@ type pass struct {
 	prompts []Prompt
 	offsets []int // see offsetsOf
 	api     API
+	common  *common
 	bodies  []encoded // of each prompt's first request
 	wire    transport
 	clock   clock

@@ -83,8 +83,3 @@ func (p *pass) countsLater(r *results.Record) bool {
 	return p.opts.CountTokens != nil && r.Failure == nil &&
 		(r.OutputTokensSource == results.CountChunks || r.OutputTokensSource == results.CountNone)
 }
-
-func seconds(d time.Duration) *float64 {
-	s := d.Seconds()
-	return &s
-}

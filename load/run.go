@@ -35,7 +35,7 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	if opts.MaxConcurrency > 0 {
 		width = min(width, opts.MaxConcurrency)
 	}
-	if p.wire, err = newTransport(&opts, urls, width, dial); err != nil {
+	if p.wire, err = newTransport(opts.wire(urls, width, dial)); err != nil {
 		return results.ClientReport{}, err
 	}
 	report := results.ClientReport{}
@@ -118,9 +118,9 @@ func newPass(opts *Options, prompts []Prompt) (*pass, error) {
 	if err := CheckSchedule(opts, len(prompts)); err != nil {
 		return nil, err
 	}
-	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, bodies: make([]encoded, len(prompts))}
+	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(), bodies: make([]encoded, len(prompts))}
 	for i, prompt := range prompts {
-		if p.bodies[i], err = encode(api, opts, ask{Prompt: prompt}); err != nil {
+		if p.bodies[i], err = api.encode(p.common, ask{Prompt: prompt}); err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i, err)
 		}
 	}
@@ -159,4 +159,19 @@ func checkArrivals(at []float64, prompts int) error {
 		last = t
 	}
 	return nil
+}
+
+// waveMax is how many connections are opened in advance at most.
+const waveMax = 16 << 10
+
+// firstWave is how many requests will be sent at once when the clock starts.
+func firstWave(o *Options, width int) int {
+	at0 := width
+	if o.Arrivals != nil {
+		at0 = 0
+		for at0 < len(o.Arrivals) && o.Arrivals[at0] == 0 {
+			at0++
+		}
+	}
+	return min(at0, width, waveMax)
 }

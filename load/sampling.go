@@ -55,12 +55,3 @@ func deref[T any](p *T) any {
 	}
 	return *p
 }
-
-// sampling is the parameters of a pass.
-func (o *Options) sampling() Sampling {
-	s := o.Sampling
-	if s.Temperature == nil {
-		s.Temperature = o.Temperature
-	}
-	return s
-}

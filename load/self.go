@@ -32,9 +32,9 @@ func readSelf() selfUse {
 // describe fills in what the pass cost this process and how late it sent.
 func describe(r *results.ClientReport, before, after selfUse, late []float64) {
 	if before.cpu >= 0 && after.cpu >= 0 {
-		r.CPUSeconds = seconds(after.cpu - before.cpu)
+		r.CPUSeconds = new((after.cpu - before.cpu).Seconds())
 	}
-	r.GCPauseS = seconds(after.gcPause - before.gcPause)
+	r.GCPauseS = new((after.gcPause - before.gcPause).Seconds())
 	r.CPUs = runtime.GOMAXPROCS(0)
 	if len(late) == 0 {
 		return

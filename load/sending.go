@@ -52,7 +52,7 @@ func (s *sending) wait() finished {
 	s.cancel(nil)
 	p.slots.end()
 	r := &s.record
-	r.SentS = seconds(s.sentAt)
+	r.SentS = new(s.sentAt.Seconds())
 	f := finished{}
 	if err != nil {
 		r.EndS = p.clock.now().Seconds()

@@ -7,13 +7,13 @@ type sglang struct{}
 
 var sglangNames = aliases{"seed": "sampling_seed"}
 
-func (sglang) fields(o *Options, a ask) ([]field, error) {
+func (sglang) fields(o *common, a ask) ([]field, error) {
 	prompt := field{"text", a.joined()}
 	if len(a.TokenIDs) > 0 {
 		prompt = field{"input_ids", a.TokenIDs}
 	}
 	params := limitField(nil, "max_new_tokens", a)
-	sampling, err := o.sampling().fields(sglangNames)
+	sampling, err := o.Sampling.fields(sglangNames)
 	params = append(params, sampling...)
 	if o.IgnoreEOS {
 		params = append(params, field{"ignore_eos", true})

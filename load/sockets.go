@@ -24,8 +24,7 @@ const (
 	// connections are opened side by side: no server's backlog shall overflow.
 	preparing      = 2 * time.Second
 	preparingWidth = 32
-	waveMax        = 16 << 10 // connections opened in advance, at most
-	firstHead      = 4 << 10  // bytes; room for the head of an answer
+	firstHead      = 4 << 10 // bytes; room for the head of an answer
 )
 
 // socketTransport carries requests over plain TCP or Unix sockets by HTTP/1.1
@@ -57,20 +56,17 @@ type requestBuffers struct {
 	head    *bufio.Reader
 }
 
-func newSocketTransport(o *Options, urls []*url.URL, width int, dial dialFunc) (*socketTransport, error) {
-	t := &socketTransport{dial: dial, reuse: o.ReuseConnections, idle: make([][]*socketConn, len(urls)), loops: loops{streams: width}}
-	if dial == nil {
-		t.dial = (&net.Dialer{Timeout: o.Timeouts.Connect}).DialContext
-	}
+func newSocketTransport(o wireOptions) (*socketTransport, error) {
+	t := &socketTransport{dial: o.dialer(), reuse: o.ReuseConnections, idle: make([][]*socketConn, len(o.URLs)), loops: loops{streams: o.Width}}
 	t.buffers.New = func() any {
 		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
 	}
-	header, host := requestHeader(o.Target.Headers)
+	header, host := requestHeader(o.Headers)
 	header.Del("X-Request-Id")
-	for _, u := range urls {
+	for _, u := range o.URLs {
 		s := site{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
-		if o.Target.UnixSocket != "" {
-			s.network, s.address = "unix", o.Target.UnixSocket
+		if o.UnixSocket != "" {
+			s.network, s.address = "unix", o.UnixSocket
 		}
 		var err error
 		if s.constant, err = requestHead(u.RequestURI(), hostOf(u, host), withUser(header, u), t.reuse); err != nil {

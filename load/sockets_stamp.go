@@ -101,8 +101,8 @@ func (s *stamper) describe(r *results.ClientReport) {
 	}
 	s.steady()
 	r.Stamps = "kernel"
-	r.LagP50S, r.LagP99S = seconds(s.lag.quantile(0.5)), seconds(s.lag.quantile(0.99))
-	r.LagMaxS, r.ClockStepS = seconds(time.Duration(s.lag.most.Load())), seconds(time.Duration(s.step.Load()))
+	r.LagP50S, r.LagP99S = new(s.lag.quantile(0.5).Seconds()), new(s.lag.quantile(0.99).Seconds())
+	r.LagMaxS, r.ClockStepS = new(time.Duration(s.lag.most.Load()).Seconds()), new(time.Duration(s.step.Load()).Seconds())
 }
 
 // histogram counts durations in steps of 3 %, from many goroutines at once.

@@ -58,7 +58,7 @@ func TestChooseTransport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wire, err := newTransport(&o, urls, 1, nil)
+		wire, err := newTransport(o.wire(urls, 1, nil))
 		if err != nil {
 			if tt.words == "" || !strings.Contains(err.Error(), tt.words) {
 				t.Errorf("newTransport(%q, %s): %v, want %q", tt.asked, tt.url, err, tt.words)
@@ -237,7 +237,7 @@ func TestPreparedConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire, err := newSocketTransport(&o, urls, 3, nil)
+	wire, err := newSocketTransport(o.wire(urls, 3, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type stampedReader interface {
 // With lines set it reads JSON lines instead: see nextLine.
 type eventReader struct {
 	src       stampedReader
-	watch     *watch        // told of every read; nil: none is
+	watch     readWatcher   // told of every read; nil: none is
 	lent      *scratch      // nil: none
 	lines     bool          // the stream is JSON lines
 	limit     int           // bytes; 0: maxEvent
@@ -60,11 +60,14 @@ type eventReader struct {
 	total      int64 // bytes read
 }
 
+// readWatcher is told when bytes were read.
+type readWatcher interface{ alive(at time.Duration) }
+
 // scratch is what a reader needs only as long as it does not wait: all streams
 // of a loop share one, which stays in the processor's cache.
 type scratch struct {
 	buf   [largestRead]byte
-	chunk chunk
+	value any // what the taker of answers likes to keep beside it
 }
 
 // reset prepares the reader for another stream; buffers are kept.
@@ -279,3 +282,12 @@ func (e *eventReader) partial() string {
 	}
 	return ""
 }
+
+// spent reports whether nothing that was read is left.
+func (e *eventReader) spent() bool { return e.r == e.w }
+
+// rest is what was read and is left.
+func (e *eventReader) rest() []byte { return e.buf[e.r:e.w] }
+
+// footprint is the size in bytes of the buffers that are kept.
+func (e *eventReader) footprint() int { return cap(e.own) + cap(e.joined) }

@@ -7,8 +7,8 @@ type tgi struct{}
 
 var tgiNames = aliases{"min_p": "", "presence_penalty": ""}
 
-func (tgi) fields(o *Options, a ask) ([]field, error) {
-	s := o.sampling()
+func (tgi) fields(o *common, a ask) ([]field, error) {
+	s := o.Sampling
 	greedy := s.Temperature != nil && *s.Temperature == 0
 	if greedy {
 		s.Temperature = nil // it refuses 0

@@ -102,13 +102,33 @@ const (
 	TransportHTTP    = "net/http" // Go's client, stamped as each read returns
 )
 
+// wireOptions say how to reach the servers.
+type wireOptions struct {
+	URLs             []*url.URL        // one a replica
+	Headers          map[string]string // of every request
+	UnixSocket       string            // "": TCP
+	TLS              *tls.Config       // nil: the system's roots
+	Transport        string            // TransportSockets or TransportHTTP; "": sockets for http, net/http for https
+	ReuseConnections bool
+	ConnectTimeout   time.Duration // for TCP, and again for the TLS handshake; 0: none
+	Width            int           // requests that may be in flight at once
+	Dial             dialFunc      // nil: the network
+}
+
+func (o wireOptions) dialer() dialFunc {
+	if o.Dial != nil {
+		return o.Dial
+	}
+	return (&net.Dialer{Timeout: o.ConnectTimeout}).DialContext
+}
+
 // newTransport chooses the transport for the URLs.
-func newTransport(o *Options, urls []*url.URL, width int, dial dialFunc) (transport, error) {
-	secure := slices.ContainsFunc(urls, func(u *url.URL) bool { return u.Scheme == "https" })
+func newTransport(o wireOptions) (transport, error) {
+	secure := slices.ContainsFunc(o.URLs, func(u *url.URL) bool { return u.Scheme == "https" })
 	switch o.Transport {
 	case "", TransportSockets:
 		if !secure {
-			return newSocketTransport(o, urls, width, dial)
+			return newSocketTransport(o)
 		}
 		if o.Transport == TransportSockets {
 			return nil, fmt.Errorf("choose transport: %q carries no https; use %q", TransportSockets, TransportHTTP)
@@ -117,45 +137,30 @@ func newTransport(o *Options, urls []*url.URL, width int, dial dialFunc) (transp
 	default:
 		return nil, fmt.Errorf("choose transport: %q is none; use %q or %q", o.Transport, TransportSockets, TransportHTTP)
 	}
-	return newHTTPTransport(o, urls, width, dial), nil
+	return newHTTPTransport(o), nil
 }
 
-// firstWave is how many requests will be sent at once when the clock starts.
-func firstWave(o *Options, width int) int {
-	at0 := width
-	if o.Arrivals != nil {
-		at0 = 0
-		for at0 < len(o.Arrivals) && o.Arrivals[at0] == 0 {
-			at0++
-		}
-	}
-	return min(at0, width, waveMax)
-}
-
-func newHTTPTransport(o *Options, urls []*url.URL, width int, dial dialFunc) *httpTransport {
-	t := &httpTransport{urls: urls}
-	t.header, t.host = requestHeader(o.Target.Headers)
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: o.Timeouts.Connect}).DialContext
-	}
+func newHTTPTransport(o wireOptions) *httpTransport {
+	t := &httpTransport{urls: o.URLs}
+	t.header, t.host = requestHeader(o.Headers)
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	t.rt = &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if o.Target.UnixSocket != "" {
-				network, addr = "unix", o.Target.UnixSocket
+			if o.UnixSocket != "" {
+				network, addr = "unix", o.UnixSocket
 			}
-			conn, err := dial(ctx, network, addr)
+			conn, err := o.dialer()(ctx, network, addr)
 			if err == nil {
 				t.opened.Add(1)
 			}
 			return conn, err
 		},
-		TLSClientConfig:     tlsConfig(o.Target.TLS),
-		TLSHandshakeTimeout: o.Timeouts.Connect,
+		TLSClientConfig:     tlsConfig(o.TLS),
+		TLSHandshakeTimeout: o.ConnectTimeout,
 		DisableCompression:  true,
 		DisableKeepAlives:   !o.ReuseConnections,
-		MaxIdleConnsPerHost: max(width, 1),
+		MaxIdleConnsPerHost: max(o.Width, 1),
 		IdleConnTimeout:     idleLimit,
 		Protocols:           protocols,
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // vllmFields lists the body that a version of vLLM's client sends.
-func vllmFields(api API, o *Options, a ask) ([]field, error) {
+func vllmFields(api API, o *common, a ask) ([]field, error) {
 	switch o.Bodies {
 	case BodiesVLLM, BodiesVLLM010, BodiesVLLM06:
 	default:
@@ -40,15 +40,15 @@ func vllmFields(api API, o *Options, a ask) ([]field, error) {
 	default:
 		return nil, fmt.Errorf("choose bodies: vLLM's client of version %q has no %s API", o.Bodies, api.Name)
 	}
-	sampling, err := o.sampling().fields(nil)
+	sampling, err := o.Sampling.fields(nil)
 	for _, s := range sampling {
 		f = set(f, s)
 	}
 	return f, err
 }
 
-func vllmCompletions(o *Options, a ask) []field {
-	f := []field{{"model", o.Target.Model}, {"prompt", a.textOrIDs()}}
+func vllmCompletions(o *common, a ask) []field {
+	f := []field{{"model", o.Model}, {"prompt", a.textOrIDs()}}
 	switch o.Bodies {
 	case BodiesVLLM06:
 		f = append(f, field{"temperature", 0.0}, field{"best_of", 1})
@@ -61,15 +61,15 @@ func vllmCompletions(o *Options, a ask) []field {
 	return vllmTail(o, append(f, field{"logprobs", nil}))
 }
 
-func vllmChat(o *Options, a ask) []field {
-	f := []field{{"model", o.Target.Model}, {"messages", a.messages(true)}}
+func vllmChat(o *common, a ask) []field {
+	f := []field{{"model", o.Model}, {"messages", a.messages(true)}}
 	if o.Bodies != BodiesVLLM {
 		f = append(f, field{"temperature", 0.0})
 	}
 	return vllmTail(o, limitField(f, "max_completion_tokens", a))
 }
 
-func vllmTail(o *Options, f []field) []field {
+func vllmTail(o *common, f []field) []field {
 	f = append(f, field{"stream", true})
 	if o.Bodies == BodiesVLLM06 {
 		return append(f, field{"ignore_eos", o.IgnoreEOS})
@@ -82,7 +82,7 @@ func vllmTail(o *Options, f []field) []field {
 }
 
 // vllmTGI takes no sampling parameters: that client fixed them.
-func vllmTGI(o *Options, a ask) []field {
+func vllmTGI(o *common, a ask) []field {
 	var f []field
 	if o.Bodies == BodiesVLLM06 {
 		f = append(f, field{"best_of", 1})

@@ -55,15 +55,15 @@ func FuzzNative(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, api := range APIs()[2:] {
 			c, again := new(chunk), new(chunk)
-			err := api.dialect.parse(data, c)
+			err := api.parser()(data, c)
 			if want := json.Valid(data) || (isDone(data) && !api.Lines); (err == nil) != want {
 				t.Fatalf("%s: parse(%q) = %v, want success: %v", api.Name, data, err, want)
 			}
 			if c.fault != nil && faultWords(c.fault, 100) == "" {
 				t.Errorf("%s: error %q has no words", api.Name, c.fault)
 			}
-			_ = parserOfWhole(api.dialect)(data, again)
-			_ = api.dialect.parse(data, again)
+			_ = api.wholeParser()(data, again)
+			_ = api.parser()(data, again)
 			if diff := cmp.Diff(seen(c), seen(again), cmp.AllowUnexported(tokenCounts{}, draftCounts{})); diff != "" {
 				t.Errorf("%s: parse(%q) differs the second time:\n%s", api.Name, data, diff)
 			}

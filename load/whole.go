@@ -21,9 +21,9 @@ func (a *answer) readWhole(api API, progress *atomic.Int64) error {
 			return err
 		}
 		a.end = e.at
-		if errors.Is(err, io.EOF) && e.w > 0 {
+		if errors.Is(err, io.EOF) && len(e.rest()) > 0 {
 			a.end = e.dataAt
-			a.take(e.buf[:e.w], e.dataAt, parserOfWhole(api.dialect))
+			a.take(e.rest(), e.dataAt, api.wholeParser())
 			a.done = a.garbage == nil && a.fault == nil
 			progress.Add(1)
 		}
