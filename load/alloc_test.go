@@ -72,7 +72,7 @@ func TestNoAllocationPerNativeEvent(t *testing.T) {
 		"sglang":   `{"text":" token","meta_info":{"id":"2f1c","finish_reason":null,"prompt_tokens":6,"completion_tokens":1,"cached_tokens":0}}`,
 		"ollama":   `{"model":"tiny","created_at":"2026-11-27T21:41:02.848055225Z","response":" tok","done":false}`,
 	} {
-		api, err := apiFor(name)
+		api, err := apiNamed(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,24 +17,24 @@ type API struct {
 	IgnoreEOS   bool // has a field that keeps the model from ending early
 	Lines       bool // streams JSON lines, not server-sent events
 
-	dialect dialect
+	codec codec
 }
 
 // APIs lists the dialects, the most common first.
 func APIs() []API {
 	return []API{
-		{Name: "completions", DefaultPath: "/v1/completions", TokenIDs: true, IgnoreEOS: true, dialect: completions{}},
-		{Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true, dialect: chat{}},
-		{Name: "llamacpp", DefaultPath: "/completion", TokenIDs: true, IgnoreEOS: true, dialect: llamaCPP{}},
-		{Name: "tgi", DefaultPath: "/generate_stream", dialect: tgi{}},
-		{Name: "sglang", DefaultPath: "/generate", TokenIDs: true, IgnoreEOS: true, dialect: sglang{}},
-		{Name: "ollama", DefaultPath: "/api/generate", Images: true, Lines: true, dialect: ollama{}},
-		{Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true, dialect: ollama{chat: true}},
+		{Name: "completions", DefaultPath: "/v1/completions", TokenIDs: true, IgnoreEOS: true, codec: completions{}},
+		{Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true, codec: chat{}},
+		{Name: "llamacpp", DefaultPath: "/completion", TokenIDs: true, IgnoreEOS: true, codec: llamaCPP{}},
+		{Name: "tgi", DefaultPath: "/generate_stream", codec: tgi{}},
+		{Name: "sglang", DefaultPath: "/generate", TokenIDs: true, IgnoreEOS: true, codec: sglang{}},
+		{Name: "ollama", DefaultPath: "/api/generate", Images: true, Lines: true, codec: ollama{}},
+		{Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true, codec: ollama{chat: true}},
 	}
 }
 
-// apiFor returns the API of a name.
-func apiFor(name string) (API, error) {
+// apiNamed returns the API of a name.
+func apiNamed(name string) (API, error) {
 	var known []string
 	for _, a := range APIs() {
 		if a.Name == name {
@@ -48,7 +48,7 @@ func apiFor(name string) (API, error) {
 // isOpenAI reports whether the API is one of OpenAI's, which vLLM's client
 // speaks.
 func (a API) isOpenAI() bool {
-	switch a.dialect.(type) {
+	switch a.codec.(type) {
 	case completions, chat:
 		return true
 	default:

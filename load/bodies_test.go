@@ -100,7 +100,7 @@ func TestNativeBodies(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		api, err := apiFor(tt.o.Target.API)
+		api, err := apiNamed(tt.o.Target.API)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestTurnBodies(t *testing.T) {
 		{"ollama-chat", "ollama-chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":"one","images":["QUJD"]},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"stream":true,"options":{"num_predict":6}}`},
 	}
 	for _, tt := range tests {
-		api, err := apiFor(tt.api)
+		api, err := apiNamed(tt.api)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestVLLMBodies(t *testing.T) {
 		if tt.edit != nil {
 			tt.edit(&o)
 		}
-		api, err := apiFor(tt.api)
+		api, err := apiNamed(tt.api)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func TestBodies(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		api, err := apiFor(tt.o.Target.API)
+		api, err := apiNamed(tt.o.Target.API)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func (r *rawReads) ReadStamped(p []byte) (int, time.Duration, error) {
 // recordOf reads a stream as the client does.
 func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	t.Helper()
-	api, err := apiFor(apiName)
+	api, err := apiNamed(apiName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestReadingsOfACutAfterTheEnd(t *testing.T) {
 // Plain reads must cost no allocation and no parser.
 func TestPlainReadsStartNoParser(t *testing.T) {
 	a := &answer{usage: noCounts}
-	api, err := apiFor("chat")
+	api, err := apiNamed("chat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestRunKeepsReadings(t *testing.T) {
 // BenchmarkPlainRead is what looking at an ordinary read costs.
 func BenchmarkPlainRead(b *testing.B) {
 	a := &answer{usage: noCounts}
-	api, err := apiFor("completions")
+	api, err := apiNamed("completions")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// dialect is one API that servers speak: how a request's body is made, and
+// codec is one API that servers speak: how a request's body is made, and
 // what an event of its stream means.
-type dialect interface {
+type codec interface {
 	// fields lists the body of the request, in the order to send them.
 	fields(o *common, a ask) ([]field, error)
 	// parse fills c from the data of one event; an error means that the data
@@ -25,15 +25,15 @@ type wholeParser interface {
 	parseWhole(data []byte, c *chunk) error
 }
 
-// parser returns how an event of the API's streams is read; see dialect.
-func (a API) parser() func(data []byte, c *chunk) error { return a.dialect.parse }
+// parser returns how an event of the API's streams is read; see codec.
+func (a API) parser() func(data []byte, c *chunk) error { return a.codec.parse }
 
 // wholeParser returns how an answer of the API that is not streamed is read.
 func (a API) wholeParser() func(data []byte, c *chunk) error {
-	if w, ok := a.dialect.(wholeParser); ok {
+	if w, ok := a.codec.(wholeParser); ok {
 		return w.parseWhole
 	}
-	return a.dialect.parse
+	return a.codec.parse
 }
 
 // ask is what one request asks: a prompt, or a turn of a conversation.
@@ -105,7 +105,7 @@ func bodyFields(api API, o *common, a ask) ([]field, error) {
 	if o.Bodies != BodiesOwn {
 		return vllmFields(api, o, a)
 	}
-	return api.dialect.fields(o, a)
+	return api.codec.fields(o, a)
 }
 
 // merge puts further members into an object; deep: into objects in it too,

@@ -82,14 +82,6 @@ type Options struct {
 	CountTokens func(ctx context.Context, text string) (int, error)
 }
 
-// Timeouts of one request; 0 is no limit.
-type Timeouts struct {
-	Connect    time.Duration // for TCP, and again for the TLS handshake
-	FirstToken time.Duration // sent to first data event
-	Stall      time.Duration // no byte, comments included, once the first data event came
-	Total      time.Duration // sent to end
-}
-
 // Progress is a snapshot while a pass runs.
 type Progress struct {
 	Sent, Completed, Failed, InFlight int
@@ -105,7 +97,7 @@ type Emit func(results.Record) error
 // ExampleBody returns the request body that Run would send for p, with the
 // prompt cut short: for people to read.
 func ExampleBody(o Options, p Prompt) (string, error) {
-	api, err := apiFor(o.Target.API)
+	api, err := apiNamed(o.Target.API)
 	if err != nil {
 		return "", err
 	}

@@ -111,7 +111,7 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 // newPass checks the options and encodes every request's body, so that none of
 // it costs time once the clock runs.
 func newPass(opts *Options, prompts []Prompt) (*pass, error) {
-	api, err := apiFor(opts.Target.API)
+	api, err := apiNamed(opts.Target.API)
 	if err != nil {
 		return nil, err
 	}

@@ -2,21 +2,6 @@ package load
 
 import "fmt"
 
-// Sampling are the parameters by which a server chooses tokens. What is nil is
-// not sent: the server's defaults decide. Each API has its own names for them,
-// and one that an API does not know is refused. llama-server's and Ollama's
-// OpenAI routes do not read RepetitionPenalty.
-type Sampling struct {
-	Temperature       *float64
-	TopP              *float64
-	TopK              *int
-	MinP              *float64
-	FrequencyPenalty  *float64
-	PresencePenalty   *float64
-	RepetitionPenalty *float64
-	Seed              *int64
-}
-
 // aliases are an API's own names of sampling parameters; "" where it has none.
 type aliases map[string]string
 

@@ -58,16 +58,16 @@ func TestChooseTransport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wire, err := newTransport(o.wire(urls, 1, nil))
+		transport, err := newTransport(o.wire(urls, 1, nil))
 		if err != nil {
 			if tt.words == "" || !strings.Contains(err.Error(), tt.words) {
 				t.Errorf("newTransport(%q, %s): %v, want %q", tt.asked, tt.url, err, tt.words)
 			}
 			continue
 		}
-		wire.start(startClock())
+		transport.start(startClock())
 		var r results.ClientReport
-		wire.close(&r)
+		transport.close(&r)
 		if r.Transport != tt.want || r.Stamps != "user" || r.LagMaxS != nil {
 			t.Errorf("newTransport(%q, %s) reports %+v, want %q", tt.asked, tt.url, r, tt.want)
 		}
@@ -237,11 +237,11 @@ func TestPreparedConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire, err := newSocketTransport(o.wire(urls, 3, nil))
+	transport, err := newSocketTransport(o.wire(urls, 3, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire.prepare(t.Context(), 3)
+	transport.prepare(t.Context(), 3)
 	for range 2 {
 		conn, err := l.Accept()
 		if err != nil {
@@ -254,28 +254,28 @@ func TestPreparedConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone.Close()
-	wire.start(startClock())
+	transport.start(startClock())
 	var usable int
 	for deadline := time.Now().Add(5 * time.Second); ; {
-		wire.mu.Lock()
+		transport.mu.Lock()
 		usable = 0
-		for _, c := range wire.idle[0] {
+		for _, c := range transport.idle[0] {
 			if c.silent() {
 				usable++
 			}
 		}
-		wire.mu.Unlock()
+		transport.mu.Unlock()
 		if usable == 2 || time.Now().After(deadline) {
 			break
 		}
 	}
 	taken := 0
-	for c := wire.take(0); c != nil; c = wire.take(0) {
+	for c := transport.take(0); c != nil; c = transport.take(0) {
 		taken++
 		c.close()
 	}
 	var r results.ClientReport
-	wire.close(&r)
+	transport.close(&r)
 	if usable != 2 || taken != 2 || r.ConnectionsNo != 3 {
 		t.Errorf("%d usable, %d taken of %d connections, want 2, 2 of 3", usable, taken, r.ConnectionsNo)
 	}

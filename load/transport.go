@@ -96,12 +96,6 @@ type httpTransport struct {
 	opened atomic.Int64
 }
 
-// The values of Options.Transport.
-const (
-	TransportSockets = "sockets"  // HTTP/1.1 on sockets of our own, stamped by the kernel; http only
-	TransportHTTP    = "net/http" // Go's client, stamped as each read returns
-)
-
 // wireOptions say how to reach the servers.
 type wireOptions struct {
 	URLs             []*url.URL        // one a replica

@@ -10,16 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// Whose request bodies to send. Those of vLLM's client are equal to the byte,
-// Python's spacing and escapes included, for the APIs that it has: completions,
-// chat, and in the older versions tgi.
-const (
-	BodiesOwn     = ""
-	BodiesVLLM    = "vllm"      // autumn 2026
-	BodiesVLLM010 = "vllm-0.10" // August 2025
-	BodiesVLLM06  = "vllm-0.6"  // December 2024
-)
-
 // vllmFields lists the body that a version of vLLM's client sends.
 func vllmFields(api API, o *common, a ask) ([]field, error) {
 	switch o.Bodies {
