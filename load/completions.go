@@ -23,7 +23,7 @@ func openAIFields(o *common, a ask, maxTokens string) ([]field, error) {
 	if !o.NoStream {
 		f = append(f, field{"stream_options", []field{{"include_usage", true}}})
 	}
-	sampling, err := o.Sampling.fields(nil)
+	sampling, err := samplingFields(o.Sampling, nil)
 	f = append(f, sampling...)
 	if o.IgnoreEOS {
 		f = append(f, field{"ignore_eos", true})

@@ -9,7 +9,7 @@ var llamaCPPNames = aliases{"repetition_penalty": "repeat_penalty"}
 func (llamaCPP) fields(o *common, a ask) ([]field, error) {
 	f := limitField([]field{{"prompt", a.textOrIDs()}}, "n_predict", a)
 	f = append(f, field{"stream", !o.NoStream})
-	sampling, err := o.Sampling.fields(llamaCPPNames)
+	sampling, err := samplingFields(o.Sampling, llamaCPPNames)
 	f = append(f, sampling...)
 	if o.IgnoreEOS {
 		f = append(f, field{"ignore_eos", true})

@@ -21,7 +21,7 @@ func (d ollama) fields(o *common, a ask) ([]field, error) {
 		f = append(f, field{"prompt", a.joined()}, field{"raw", true})
 	}
 	options := limitField(nil, "num_predict", a)
-	sampling, err := o.Sampling.fields(ollamaNames)
+	sampling, err := samplingFields(o.Sampling, ollamaNames)
 	return append(f, field{"stream", !o.NoStream}, field{"options", append(options, sampling...)}), err
 }
 

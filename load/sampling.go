@@ -5,8 +5,8 @@ import "fmt"
 // aliases are an API's own names of sampling parameters; "" where it has none.
 type aliases map[string]string
 
-// fields lists what is set, in the order of vLLM's client.
-func (s Sampling) fields(names aliases) ([]field, error) {
+// samplingFields lists what is set, in the order of vLLM's client.
+func samplingFields(s Sampling, names aliases) ([]field, error) {
 	all := []field{
 		{"top_p", deref(s.TopP)},
 		{"top_k", deref(s.TopK)},

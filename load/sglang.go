@@ -13,7 +13,7 @@ func (sglang) fields(o *common, a ask) ([]field, error) {
 		prompt = field{"input_ids", a.TokenIDs}
 	}
 	params := limitField(nil, "max_new_tokens", a)
-	sampling, err := o.Sampling.fields(sglangNames)
+	sampling, err := samplingFields(o.Sampling, sglangNames)
 	params = append(params, sampling...)
 	if o.IgnoreEOS {
 		params = append(params, field{"ignore_eos", true})

@@ -17,7 +17,7 @@ func (tgi) fields(o *common, a ask) ([]field, error) {
 	if s.Temperature != nil || greedy {
 		f = append(f, field{"do_sample", !greedy})
 	}
-	sampling, err := s.fields(tgiNames)
+	sampling, err := samplingFields(s, tgiNames)
 	f = append(f, sampling...)
 	if o.NoStream {
 		f = append(f, field{"details", true})

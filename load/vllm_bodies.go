@@ -30,7 +30,7 @@ func vllmFields(api API, o *common, a ask) ([]field, error) {
 	default:
 		return nil, fmt.Errorf("choose bodies: vLLM's client of version %q has no %s API", o.Bodies, api.Name)
 	}
-	sampling, err := o.Sampling.fields(nil)
+	sampling, err := samplingFields(o.Sampling, nil)
 	for _, s := range sampling {
 		f = set(f, s)
 	}
