@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/load/dialect"
 )
 
 // endless repeats one event for ever, so many bytes a read.
@@ -39,16 +41,16 @@ func TestNoAllocationPerEvent(t *testing.T) {
 		for _, size := range []int{37, 300, 4096} {
 			const events = 2000
 			a := new(answerPool).get(events * 2)
-			a.events.reset(&endless{event: []byte("data: " + data + "\r\n\r\n"), size: size})
+			a.events.Reset(&endless{event: []byte("data: " + data + "\r\n\r\n"), size: size})
 			a.text = make([]byte, 0, 1<<20)
 			a.kinds = make([]byte, 0, 1<<16)
 			var count atomic.Int64
 			next := func() {
-				data, at, err := a.events.next()
+				data, at, err := a.events.Next()
 				if err != nil {
 					t.Fatal(err)
 				}
-				a.take(data, at, openAIStream{}.parse)
+				a.take(data, at, dialect.OpenAIStream{}.Parse)
 				count.Add(1)
 			}
 			for range 10 {
@@ -72,19 +74,19 @@ func TestNoAllocationPerNativeEvent(t *testing.T) {
 		"sglang":   `{"text":" token","meta_info":{"id":"2f1c","finish_reason":null,"prompt_tokens":6,"completion_tokens":1,"cached_tokens":0}}`,
 		"ollama":   `{"model":"tiny","created_at":"2026-11-27T21:41:02.848055225Z","response":" tok","done":false}`,
 	} {
-		api, err := apiNamed(name)
+		api, err := dialect.APINamed(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, raw := new(chunk), []byte(data)
+		c, raw := new(dialect.Chunk), []byte(data)
 		parse := func() {
-			if err := api.parser()(raw, c); err != nil {
+			if err := api.Parser()(raw, c); err != nil {
 				t.Fatal(err)
 			}
 		}
 		parse()
-		if got := testing.AllocsPerRun(1000, parse); got != 0 || !strings.HasPrefix(string(c.content), " tok") || len(c.finish) > 0 {
-			t.Errorf("%s: %v allocations an event, want 0; content %q", name, got, c.content)
+		if got := testing.AllocsPerRun(1000, parse); got != 0 || !strings.HasPrefix(string(c.Content), " tok") || len(c.Finish) > 0 {
+			t.Errorf("%s: %v allocations an event, want 0; content %q", name, got, c.Content)
 		}
 	}
 }

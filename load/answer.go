@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,10 +27,10 @@ const (
 
 // answer collects what one stream carries.
 type answer struct {
-	events eventReader
+	events wire.EventReader
 	compat compatReader
-	chunk  *chunk // of the lent scratch, or own
-	own    chunk
+	chunk  *dialect.Chunk // of the lent scratch, or own
+	own    dialect.Chunk
 	kinds  []byte
 	text   []byte // reasoning and content in order of arrival
 	said   []byte // content alone, for the turns to come
@@ -41,9 +43,9 @@ type answer struct {
 
 	chunkS  []float64 // belongs to the record; never used again
 	finish  string
-	usage   tokenCounts
-	timings tokenCounts
-	drafts  draftCounts
+	usage   dialect.TokenCounts
+	timings dialect.TokenCounts
+	drafts  dialect.DraftCounts
 	begun   bool          // an event came
 	unsaid  int64         // chunks not yet told to the progress
 	saidAt  time.Duration // when chunks were last told
@@ -70,7 +72,7 @@ func (p *answerPool) get(asked int) *answer {
 	}
 	*a = answer{
 		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], said: a.said[:0],
-		chunkS: make([]float64, 0, room), usage: noCounts, timings: noCounts, tokenAt: -1,
+		chunkS: make([]float64, 0, room), usage: dialect.NoCounts, timings: dialect.NoCounts, tokenAt: -1,
 	}
 	a.chunk = &a.own
 	return a
@@ -78,31 +80,31 @@ func (p *answerPool) get(asked int) *answer {
 
 // put takes the buffers back. Nothing of a may be used afterwards.
 func (p *answerPool) put(a *answer) {
-	if a.events.footprint()+cap(a.text)+cap(a.said) > pooledMax {
+	if a.events.Footprint()+cap(a.text)+cap(a.said) > pooledMax {
 		return
 	}
-	a.events.reset(nil)
+	a.events.Reset(nil)
 	a.chunk, a.compat = nil, compatReader{}
 	p.pool.Put(a)
 }
 
 // begin makes body the stream to read, by way of lent if that is not nil. w is
 // told of what is read.
-func (a *answer) begin(body stampedReader, api API, w *watch, lent *scratch) {
-	a.events.lines = api.Lines
-	a.events.reset(a.compat.tap(body, a, api))
-	a.events.watch = w
-	if a.events.lent = lent; lent != nil {
+func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent *wire.Scratch) {
+	a.events.Lines = api.Lines
+	a.events.Reset(a.compat.tap(body, a, api))
+	a.events.Watch = w
+	if a.events.Lent = lent; lent != nil {
 		a.chunk = sharedChunk(lent)
 	}
 }
 
 // sharedChunk is the chunk that all answers of a loop use in turn.
-func sharedChunk(lent *scratch) *chunk {
-	c, ok := lent.value.(*chunk)
+func sharedChunk(lent *wire.Scratch) *dialect.Chunk {
+	c, ok := lent.Value.(*dialect.Chunk)
 	if !ok {
-		c = new(chunk)
-		lent.value = c
+		c = new(dialect.Chunk)
+		lent.Value = c
 	}
 	return c
 }
@@ -110,11 +112,11 @@ func sharedChunk(lent *scratch) *chunk {
 // read takes in the stream up to its end and returns the error that ended it,
 // io.EOF for a proper end. Where the body says errWouldBlock it returns that,
 // and goes on when called again. Counts of chunks go to progress as they come.
-func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
-	parse := api.parser()
+func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
+	parse := api.Parser()
 	for {
-		data, at, err := a.events.next()
-		if err == errWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
+		data, at, err := a.events.Next()
+		if err == wire.ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
 			return err
 		}
 		if err != nil {
@@ -129,7 +131,7 @@ func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 			w.firstEvent()
 		}
 		if a.done || a.fault != nil {
-			a.compat.after(data, at, a.events.spent())
+			a.compat.after(data, at, a.events.Spent())
 			continue
 		}
 		if a.take(data, at, parse) {
@@ -146,70 +148,70 @@ func (a *answer) read(api API, w *watch, progress *atomic.Int64) error {
 
 // take stores one event, read by parse. It reports false when nothing more is
 // expected of the stream: the end or an error came.
-func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *chunk) error) bool {
+func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect.Chunk) error) bool {
 	c := a.chunk
 	if err := parse(data, c); err != nil && a.garbage == nil && len(bytes.TrimSpace(data)) > 0 {
-		a.garbage = describeJSONTrouble(data)
-		a.compat.garbage(data, at, a.events.spent())
+		a.garbage = dialect.DescribeJSONTrouble(data)
+		a.compat.garbage(data, at, a.events.Spent())
 	}
-	if c.done {
+	if c.Done {
 		a.done, a.doneAt = true, at
 		return false
 	}
-	if c.fault == nil && a.events.errorEvent {
-		c.fault = data
+	if c.Fault == nil && a.events.ErrorEvent {
+		c.Fault = data
 	}
-	if c.sofar {
-		c.content = a.fresh(c.content, len(c.finish) > 0)
+	if c.Sofar {
+		c.Content = a.fresh(c.Content, len(c.Finish) > 0)
 	}
 	a.chunkS = append(a.chunkS, at.Seconds())
 	kind := a.kind(c)
 	a.kinds = append(a.kinds, byte(kind))
-	if isToken(kind) {
+	if dialect.IsToken(kind) {
 		if at == a.tokenAt {
 			a.shared++
 		}
 		a.tokenAt = at
 	}
-	if c.fault != nil {
-		a.fault = results.Failf(results.FailInBand, "%s", faultWords(c.fault, wordsKept))
+	if c.Fault != nil {
+		a.fault = results.Failf(results.FailInBand, "%s", dialect.FaultWords(c.Fault, wordsKept))
 		return false
 	}
 	a.keep(c)
-	a.done = a.done || c.last
-	return !c.last
+	a.done = a.done || c.Last
+	return !c.Last
 }
 
 // kind is that of the chunk, but for the content of a whole answer.
-func (a *answer) kind(c *chunk) results.ChunkKind {
-	kind := c.kind()
-	if a.whole && isToken(kind) {
+func (a *answer) kind(c *dialect.Chunk) results.ChunkKind {
+	kind := c.Kind()
+	if a.whole && dialect.IsToken(kind) {
 		return results.ChunkWhole
 	}
 	return kind
 }
 
 // keep stores what the chunk says.
-func (a *answer) keep(c *chunk) {
-	a.text = append(append(a.text, c.reasoning...), c.content...)
+func (a *answer) keep(c *dialect.Chunk) {
+	a.text = append(append(a.text, c.Reasoning...), c.Content...)
 	if a.talks {
-		a.said = append(a.said, c.content...)
+		a.said = append(a.said, c.Content...)
 	}
-	if c.whole != nil {
-		a.text = append(a.text[:0], c.whole...)
-		a.said = append(a.said[:0], c.whole...)
+	if c.Whole != nil {
+		a.text = append(a.text[:0], c.Whole...)
+		a.said = append(a.said[:0], c.Whole...)
 	}
-	if len(c.finish) > 0 {
-		a.finish = string(c.finish)
+	if len(c.Finish) > 0 {
+		a.finish = string(c.Finish)
 	}
-	if c.usage.known() {
-		a.usage = c.usage
+	if c.Usage.Known() {
+		a.usage = c.Usage
 	}
-	if c.timings.known() {
-		a.timings = c.timings
+	if c.Timings.Known() {
+		a.timings = c.Timings
 	}
-	if c.drafts.tokens > 0 {
-		a.drafts = c.drafts
+	if c.Drafts.Tokens > 0 {
+		a.drafts = c.Drafts
 	}
 }
 
@@ -236,7 +238,7 @@ func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 	case a.fault != nil:
 		return a.fault
 	case a.done:
-	case errors.Is(err, errEventTooLong):
+	case errors.Is(err, wire.ErrEventTooLong):
 		return results.Failf(results.FailProtocol, "read stream: %v", err)
 	case !errors.Is(err, io.EOF):
 		return broken(err, cause, len(a.chunkS), reused)
@@ -248,29 +250,29 @@ func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 	}
 	if a.tokens() == 0 {
 		return results.Failf(results.FailNoTokens, "the answer ended properly but carried no text (%d chunks, finish reason %q, server counted %d output tokens)",
-			len(a.chunkS), a.finish, max(a.usage.output, 0))
+			len(a.chunkS), a.finish, max(a.usage.Output, 0))
 	}
 	return nil
 }
 
 // incomplete describes a stream that ended in order but too early.
 func (a *answer) incomplete() *results.Failure {
-	odd := a.events.odd
+	odd := a.events.Odd
 	switch {
 	case a.garbage != nil:
 		return results.Failf(results.FailProtocol, "read stream: %v", a.garbage)
 	case bytes.HasPrefix(odd, []byte("error:")):
-		return results.Failf(results.FailInBand, "%s", bodyWords(odd[len("error:"):], wordsKept))
-	case faultValue(object(odd)["error"]) != nil:
-		return results.Failf(results.FailInBand, "%s", bodyWords(odd, wordsKept))
-	case a.events.total == 0:
+		return results.Failf(results.FailInBand, "%s", dialect.BodyWords(odd[len("error:"):], wordsKept))
+	case dialect.FaultValue(dialect.Object(odd)["error"]) != nil:
+		return results.Failf(results.FailInBand, "%s", dialect.BodyWords(odd, wordsKept))
+	case a.events.Total == 0:
 		return results.Failf(results.FailTruncated, "the stream ended without a byte")
-	case a.events.oddLines > 0:
-		return results.Failf(results.FailProtocol, "not an event stream: %q", cut(string(odd), oddKept))
+	case a.events.OddLines > 0:
+		return results.Failf(results.FailProtocol, "not an event stream: %q", dialect.Cut(string(odd), wire.OddKept))
 	case bytes.Contains(a.kinds, []byte{byte(results.ChunkOther)}) && !a.hadChoices():
 		return results.Failf(results.FailProtocol, "none of the %d events of the stream is of the API asked for; check the request path", len(a.kinds))
-	case a.events.partial() != "":
-		return results.Failf(results.FailTruncated, "the stream ended after %d chunks inside an event: %q", len(a.chunkS), cut(a.events.partial(), 200))
+	case a.events.Partial() != "":
+		return results.Failf(results.FailTruncated, "the stream ended after %d chunks inside an event: %q", len(a.chunkS), dialect.Cut(a.events.Partial(), 200))
 	}
 	return results.Failf(results.FailTruncated, "the stream ended after %d chunks without finish reason or [DONE]", len(a.chunkS))
 }
@@ -285,7 +287,7 @@ func (a *answer) hadChoices() bool {
 func (a *answer) tokens() int {
 	n := 0
 	for _, k := range a.kinds {
-		if isToken(results.ChunkKind(k)) {
+		if dialect.IsToken(results.ChunkKind(k)) {
 			n++
 		}
 	}
@@ -306,14 +308,14 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 	if keepText {
 		r.Text = string(a.text)
 	}
-	r.InputTokens = atLeast(1, a.usage.input, a.timings.input)
-	r.CachedTokens = atLeast(0, a.usage.cached, a.timings.cached)
-	if a.drafts.tokens > 0 {
-		r.DraftTokens, r.AcceptedTokens, r.Drafts = atLeast(0, a.drafts.tokens), atLeast(0, a.drafts.accepted), atLeast(1, a.drafts.steps)
+	r.InputTokens = atLeast(1, a.usage.Input, a.timings.Input)
+	r.CachedTokens = atLeast(0, a.usage.Cached, a.timings.Cached)
+	if a.drafts.Tokens > 0 {
+		r.DraftTokens, r.AcceptedTokens, r.Drafts = atLeast(0, a.drafts.Tokens), atLeast(0, a.drafts.Accepted), atLeast(1, a.drafts.Steps)
 	}
-	if n := atLeast(1, a.usage.output); n != nil {
+	if n := atLeast(1, a.usage.Output); n != nil {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountUsage
-	} else if n := atLeast(1, a.timings.output); n != nil {
+	} else if n := atLeast(1, a.timings.Output); n != nil {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountTimings
 	} else if len(a.kinds) > 0 && !a.whole {
 		r.OutputTokens, r.OutputTokensSource = atLeast(0, a.tokens()), results.CountChunks

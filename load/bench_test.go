@@ -8,17 +8,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
 func BenchmarkSSE(b *testing.B) {
-	e := new(eventReader)
+	e := new(wire.EventReader)
 	src := &repeater{data: []byte(strings.Repeat("data: "+vllmEvent+"\n\n", 10))}
-	e.reset(src)
+	e.Reset(src)
 	b.SetBytes(int64(len(vllmEvent) + 8))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := e.next(); err != nil {
+		if _, _, err := e.Next(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -37,11 +40,11 @@ func (r *repeater) ReadStamped(p []byte) (int, time.Duration, error) {
 func BenchmarkChunk(b *testing.B) {
 	for name, data := range map[string]string{"completions": vllmEvent, "chat": chatEvent} {
 		b.Run(name, func(b *testing.B) {
-			c, raw := new(chunk), []byte(data)
+			c, raw := new(dialect.Chunk), []byte(data)
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := (openAIStream{}).parse(raw, c); err != nil {
+				if err := (dialect.OpenAIStream{}).Parse(raw, c); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -61,7 +64,7 @@ func BenchmarkRun(b *testing.B) {
 			})
 			o := options(s.url, "completions")
 			o.MaxConcurrency, o.KeepText = bm.width, false
-			o.Timeouts = Timeouts{Connect: time.Minute, FirstToken: time.Minute, Stall: time.Minute}
+			o.Timeouts = spec.Timeouts{Connect: time.Minute, FirstToken: time.Minute, Stall: time.Minute}
 			prompts := manyPrompts(b.N)
 			for i := range prompts {
 				prompts[i].OutputTokens = bm.tokens

@@ -7,24 +7,27 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 )
 
 // everything sets all sampling parameters.
-func everything() Sampling {
-	return Sampling{
+func everything() spec.Sampling {
+	return spec.Sampling{
 		Temperature: new(0.5), TopP: new(0.9), TopK: new(4), MinP: new(0.1), FrequencyPenalty: new(0.2),
 		PresencePenalty: new(0.3), RepetitionPenalty: new(1.0), Seed: new(int64(7)),
 	}
 }
 
 func TestNativeBodies(t *testing.T) {
-	short := Prompt{Text: "a é", OutputTokens: 7}
-	some := Sampling{Temperature: new(0.5), TopK: new(4), RepetitionPenalty: new(1.5), Seed: new(int64(7))}
-	picture := Prompt{Text: "a", Images: []string{"data:image/png;base64,QUJD", "https://host/b.jpg"}, OutputTokens: 7}
+	short := dialect.Prompt{Text: "a é", OutputTokens: 7}
+	some := spec.Sampling{Temperature: new(0.5), TopK: new(4), RepetitionPenalty: new(1.5), Seed: new(int64(7))}
+	picture := dialect.Prompt{Text: "a", Images: []string{"data:image/png;base64,QUJD", "https://host/b.jpg"}, OutputTokens: 7}
 	tests := []struct {
 		name  string
 		o     Options
-		p     Prompt
+		p     dialect.Prompt
 		want  string
 		asked int
 	}{
@@ -37,7 +40,7 @@ func TestNativeBodies(t *testing.T) {
 		{
 			"the sampling temperature goes before",
 			Options{Target: Target{API: "completions", Model: "m"}, Sampling: some, Temperature: new(0.0)},
-			Prompt{Text: "a"},
+			dialect.Prompt{Text: "a"},
 			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true},"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7}`, 0,
 		},
 		{
@@ -64,7 +67,7 @@ func TestNativeBodies(t *testing.T) {
 			short,
 			`{"prompt":"a é","n_predict":7,"stream":true,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"ignore_eos":true,"cache_prompt":false}`, 7,
 		},
-		{"llamacpp ids", Options{Target: Target{API: "llamacpp"}}, Prompt{TokenIDs: []int{1, 2}}, `{"prompt":[1,2],"stream":true}`, 0},
+		{"llamacpp ids", Options{Target: Target{API: "llamacpp"}}, dialect.Prompt{TokenIDs: []int{1, 2}}, `{"prompt":[1,2],"stream":true}`, 0},
 		{
 			"tgi",
 			Options{Target: Target{API: "tgi", Body: map[string]any{"parameters": map[string]any{"truncate": 5}}}, Sampling: some, IgnoreEOS: true},
@@ -79,7 +82,7 @@ func TestNativeBodies(t *testing.T) {
 			short,
 			`{"text":"a é","sampling_params":{"max_new_tokens":7,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"sampling_seed":7,"ignore_eos":true},"stream":true}`, 7,
 		},
-		{"sglang ids", Options{Target: Target{API: "sglang"}}, Prompt{TokenIDs: []int{1, 2}}, `{"input_ids":[1,2],"sampling_params":{},"stream":true}`, 0},
+		{"sglang ids", Options{Target: Target{API: "sglang"}}, dialect.Prompt{TokenIDs: []int{1, 2}}, `{"input_ids":[1,2],"sampling_params":{},"stream":true}`, 0},
 		{
 			"ollama",
 			Options{Target: Target{API: "ollama", Model: "m", Body: map[string]any{"options": map[string]any{"num_ctx": 4096, "num_predict": 9}}}, Sampling: some},
@@ -100,26 +103,26 @@ func TestNativeBodies(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		api, err := apiNamed(tt.o.Target.API)
+		api, err := dialect.APINamed(tt.o.Target.API)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := api.encode(tt.o.common(), ask{Prompt: tt.p})
-		if err != nil || string(got.body) != tt.want || got.asked != tt.asked {
-			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.body, got.asked, err, tt.want, tt.asked)
+		got, err := api.Encode(tt.o.common(), dialect.Ask{Prompt: tt.p})
+		if err != nil || string(got.Body) != tt.want || got.Asked != tt.asked {
+			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.Body, got.Asked, err, tt.want, tt.asked)
 		}
 	}
 }
 
 // TestTurnBodies: what was said before goes along with a later turn.
 func TestTurnBodies(t *testing.T) {
-	p := Prompt{Text: "one", OutputTokens: 5, Images: []string{"data:image/png;base64,QUJD"}, Turns: []Turn{{"two", 6}, {"three", 0}}}
+	p := dialect.Prompt{Text: "one", OutputTokens: 5, Images: []string{"data:image/png;base64,QUJD"}, Turns: []dialect.Turn{{Text: "two", OutputTokens: 6}, {Text: "three", OutputTokens: 0}}}
 	plain := p
 	plain.Images = nil
 	second, third := []string{" uno"}, []string{" uno", " dos"}
 	tests := []struct {
 		name, api, bodies string
-		p                 Prompt
+		p                 dialect.Prompt
 		answers           []string
 		want              string
 	}{
@@ -127,7 +130,7 @@ func TestTurnBodies(t *testing.T) {
 		{"no limit", "completions", "", plain, third, `{"model":"m","prompt":"one uno\ntwo dos\nthree","stream":true,"stream_options":{"include_usage":true}}`},
 		{"chat", "chat", "", plain, second, `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
 		{"chat with images", "chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},{"role":"assistant","content":" uno"},{"role":"user","content":[{"type":"text","text":"two"}]}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
-		{"vLLM's chat", "chat", BodiesVLLM, plain, second, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"vLLM's chat", "chat", spec.BodiesVLLM, plain, second, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`},
 		{"llamacpp", "llamacpp", "", plain, second, `{"prompt":"one uno\ntwo","n_predict":6,"stream":true}`},
 		{"tgi", "tgi", "", plain, second, `{"inputs":"one uno\ntwo","parameters":{"max_new_tokens":6}}`},
 		{"sglang", "sglang", "", plain, second, `{"text":"one uno\ntwo","sampling_params":{"max_new_tokens":6},"stream":true}`},
@@ -135,14 +138,14 @@ func TestTurnBodies(t *testing.T) {
 		{"ollama-chat", "ollama-chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":"one","images":["QUJD"]},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"stream":true,"options":{"num_predict":6}}`},
 	}
 	for _, tt := range tests {
-		api, err := apiNamed(tt.api)
+		api, err := dialect.APINamed(tt.api)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := Options{Target: Target{API: tt.api, Model: "m"}, Bodies: tt.bodies}
-		got, err := api.encode(o.common(), ask{tt.p, tt.answers})
-		if err != nil || string(got.body) != tt.want {
-			t.Errorf("%s: encode = %s, %v\nwant %s", tt.name, got.body, err, tt.want)
+		got, err := api.Encode(o.common(), dialect.Ask{Prompt: tt.p, Answers: tt.answers})
+		if err != nil || string(got.Body) != tt.want {
+			t.Errorf("%s: encode = %s, %v\nwant %s", tt.name, got.Body, err, tt.want)
 		}
 	}
 }
@@ -150,60 +153,60 @@ func TestTurnBodies(t *testing.T) {
 // TestVLLMBodies: equal to the byte with what the versions of vLLM's client
 // send.
 func TestVLLMBodies(t *testing.T) {
-	p := Prompt{Text: "Hé \"x\"\n\u2028<b> 😀\x7f\x01", InputTokens: 12, OutputTokens: 16}
+	p := dialect.Prompt{Text: "Hé \"x\"\n\u2028<b> 😀\x7f\x01", InputTokens: 12, OutputTokens: 16}
 	const text = `"H\u00e9 \"x\"\n\u2028<b> \ud83d\ude00\u007f\u0001"`
 	const said = `[{"role": "user", "content": [{"type": "text", "text": ` + text + `}]}]`
 	const usage = `"stream_options": {"include_usage": true}`
 	tests := []struct {
 		name, api, bodies string
 		edit              func(o *Options)
-		p                 Prompt
+		p                 dialect.Prompt
 		want              string
 	}{
-		{"newest", "completions", BodiesVLLM, nil, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"newest", "completions", spec.BodiesVLLM, nil, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
 		{
-			"newest, ids", "completions", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true },
-			Prompt{TokenIDs: []int{3, 14}, OutputTokens: 16},
+			"newest, ids", "completions", spec.BodiesVLLM, func(o *Options) { o.IgnoreEOS = true },
+			dialect.Prompt{TokenIDs: []int{3, 14}, OutputTokens: 16},
 			`{"model": "m", "prompt": [3, 14], "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`,
 		},
-		{"newest, parameters", "completions", BodiesVLLM, func(o *Options) {
+		{"newest, parameters", "completions", spec.BodiesVLLM, func(o *Options) {
 			o.IgnoreEOS, o.Sampling = true, everything()
 			o.Sampling.Seed, o.Sampling.RepetitionPenalty = nil, new(1.1)
 			o.Target.Body = map[string]any{"a": 1e-5, "b": map[string]any{"c": []any{1.0, json.Number("2"), json.Number("2.50"), "é"}}, "logprobs": 3, "stream_options": map[string]any{}}
 		}, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.1, "max_tokens": 16, "logprobs": 3, "stream": true, "stream_options": {}, "ignore_eos": true, ` +
 			`"top_p": 0.9, "top_k": 4, "min_p": 0.1, "temperature": 0.5, "frequency_penalty": 0.2, "presence_penalty": 0.3, "a": 1e-05, "b": {"c": [1.0, 2, 2.5, "\u00e9"]}}`},
 		{
-			"newest, chat", "chat", BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
+			"newest, chat", "chat", spec.BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
 			`{"model": "m", "messages": ` + said + `, "max_completion_tokens": 16, "stream": true, ` + usage + `, "ignore_eos": true}`,
 		},
 		{
-			"newest, images", "chat", BodiesVLLM, func(o *Options) { o.Temperature = new(0.0) },
-			Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
+			"newest, images", "chat", spec.BodiesVLLM, func(o *Options) { o.Temperature = new(0.0) },
+			dialect.Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
 			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QQ=="}}]}], "max_completion_tokens": 1, "stream": true, ` + usage + `, "temperature": 0.0}`,
 		},
-		{"0.10", "completions", BodiesVLLM010, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"0.10", "completions", spec.BodiesVLLM010, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
 		{
-			"0.10, temperature", "completions", BodiesVLLM010, func(o *Options) { o.Temperature, o.IgnoreEOS = new(1.0), true },
-			Prompt{Text: "a", OutputTokens: 2},
+			"0.10, temperature", "completions", spec.BodiesVLLM010, func(o *Options) { o.Temperature, o.IgnoreEOS = new(1.0), true },
+			dialect.Prompt{Text: "a", OutputTokens: 2},
 			`{"model": "m", "prompt": "a", "temperature": 1.0, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`,
 		},
-		{"0.10, chat", "chat", BodiesVLLM010, nil, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
-		{"0.10, tgi", "tgi", BodiesVLLM010, nil, p, `{"inputs": ` + text + `, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
-		{"0.6", "completions", BodiesVLLM06, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},
-		{"0.6, chat", "chat", BodiesVLLM06, func(o *Options) { o.IgnoreEOS = true }, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, "ignore_eos": true}`},
-		{"0.6, tgi", "tgi", BodiesVLLM06, nil, p, `{"inputs": ` + text + `, "parameters": {"best_of": 1, "max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12}}`},
+		{"0.10, chat", "chat", spec.BodiesVLLM010, nil, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
+		{"0.10, tgi", "tgi", spec.BodiesVLLM010, nil, p, `{"inputs": ` + text + `, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
+		{"0.6", "completions", spec.BodiesVLLM06, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},
+		{"0.6, chat", "chat", spec.BodiesVLLM06, func(o *Options) { o.IgnoreEOS = true }, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, "ignore_eos": true}`},
+		{"0.6, tgi", "tgi", spec.BodiesVLLM06, nil, p, `{"inputs": ` + text + `, "parameters": {"best_of": 1, "max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12}}`},
 	}
 	for _, tt := range tests {
 		o := Options{Target: Target{API: tt.api, Model: "m"}, Bodies: tt.bodies}
 		if tt.edit != nil {
 			tt.edit(&o)
 		}
-		api, err := apiNamed(tt.api)
+		api, err := dialect.APINamed(tt.api)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := api.encode(o.common(), ask{Prompt: tt.p})
-		if diff := cmp.Diff(tt.want, string(got.body)); diff != "" || err != nil {
+		got, err := api.Encode(o.common(), dialect.Ask{Prompt: tt.p})
+		if diff := cmp.Diff(tt.want, string(got.Body)); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", tt.name, err, diff)
 		}
 	}
@@ -214,7 +217,7 @@ func TestPythonFloat(t *testing.T) {
 		0: "0.0", 1: "1.0", -2.5: "-2.5", 0.1: "0.1", 1e-4: "0.0001", 1e-5: "1e-05", 1.5e-7: "1.5e-07", 1e15: "1000000000000000.0",
 		1e16: "1e+16", 123456789012345680: "1.2345678901234568e+17", 1e300: "1e+300", math.SmallestNonzeroFloat64: "5e-324",
 	} {
-		if got := pythonFloat(f); got != want {
+		if got := dialect.PythonFloat(f); got != want {
 			t.Errorf("pythonFloat(%v) = %s, want %s", f, got, want)
 		}
 	}
@@ -234,7 +237,7 @@ func FuzzRespace(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := respace(compact)
+		got := dialect.Respace(compact)
 		var back any
 		if err := json.Unmarshal(got, &back); err != nil || !cmp.Equal(v, back) {
 			t.Fatalf("respace(%s) = %s: %v, %v", compact, got, back, err)

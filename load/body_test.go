@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
 )
 
@@ -13,67 +15,67 @@ func TestBodies(t *testing.T) {
 	tests := []struct {
 		name  string
 		o     Options
-		p     Prompt
+		p     dialect.Prompt
 		want  string
 		asked int
 	}{
 		{
 			"completions",
 			Options{Target: Target{API: "completions", Model: "m"}},
-			Prompt{Text: "a <b> \"é\n", OutputTokens: 7},
+			dialect.Prompt{Text: "a <b> \"é\n", OutputTokens: 7},
 			`{"model":"m","prompt":"a <b> \"é\n","max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
 		},
 		{
 			"token ids and all options",
 			Options{Target: Target{API: "completions", Model: "m"}, Temperature: &zero, IgnoreEOS: true},
-			Prompt{TokenIDs: []int{1, 5}, OutputTokens: 7},
+			dialect.Prompt{TokenIDs: []int{1, 5}, OutputTokens: 7},
 			`{"model":"m","prompt":[1,5],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"temperature":0,"ignore_eos":true}`, 7,
 		},
 		{
 			"no limit",
 			Options{Target: Target{API: "completions", Model: "m"}},
-			Prompt{Text: "a"},
+			dialect.Prompt{Text: "a"},
 			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true}}`, 0,
 		},
 		{
 			"chat",
 			Options{Target: Target{API: "chat", Model: "m"}},
-			Prompt{Text: "a", OutputTokens: 7},
+			dialect.Prompt{Text: "a", OutputTokens: 7},
 			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
 		},
 		{
 			"chat for older servers",
 			Options{Target: Target{API: "chat", Model: "m", MaxTokensField: "max_tokens"}},
-			Prompt{Text: "a", OutputTokens: 7},
+			dialect.Prompt{Text: "a", OutputTokens: 7},
 			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
 		},
 		{
 			"body merged last",
 			Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"z": nil, "model": "other", "cache_prompt": false, "max_tokens": 3}}},
-			Prompt{Text: "a", OutputTokens: 7},
+			dialect.Prompt{Text: "a", OutputTokens: 7},
 			`{"model":"other","prompt":"a","max_tokens":3,"stream":true,"stream_options":{"include_usage":true},"cache_prompt":false,"z":null}`, 3,
 		},
 	}
 	for _, tt := range tests {
-		api, err := apiNamed(tt.o.Target.API)
+		api, err := dialect.APINamed(tt.o.Target.API)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := api.encode(tt.o.common(), ask{Prompt: tt.p})
-		if err != nil || string(got.body) != tt.want || got.asked != tt.asked {
-			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.body, got.asked, err, tt.want, tt.asked)
+		got, err := api.Encode(tt.o.common(), dialect.Ask{Prompt: tt.p})
+		if err != nil || string(got.Body) != tt.want || got.Asked != tt.asked {
+			t.Errorf("%s: encode = %s, asked %d, %v\nwant %s, asked %d", tt.name, got.Body, got.Asked, err, tt.want, tt.asked)
 		}
 	}
 }
 
 func TestExampleBody(t *testing.T) {
 	o := Options{Target: Target{API: "completions", Model: "m"}}
-	long := Prompt{Text: strings.Repeat("é", 100), OutputTokens: 1}
+	long := dialect.Prompt{Text: strings.Repeat("é", 100), OutputTokens: 1}
 	got, err := ExampleBody(o, long)
 	if err != nil || !strings.Contains(got, `"prompt":"`+strings.Repeat("é", 60)+`..."`) {
 		t.Errorf("ExampleBody = %s, %v", got, err)
 	}
-	ids := Prompt{TokenIDs: make([]int, 100)}
+	ids := dialect.Prompt{TokenIDs: make([]int, 100)}
 	if got, err = ExampleBody(o, ids); err != nil || !strings.Contains(got, `"prompt":[0,0,0,0,0,0,0,0]`) || len(ids.TokenIDs) != 100 {
 		t.Errorf("ExampleBody = %s, %v", got, err)
 	}
@@ -90,26 +92,26 @@ func TestRunRefuses(t *testing.T) {
 	tests := []struct {
 		name  string
 		edit  func(o *Options)
-		p     Prompt
+		p     dialect.Prompt
 		words string
 	}{
-		{"unknown API", func(o *Options) { o.Target.API = "responses" }, Prompt{Text: "a"}, `choose API: got "responses"`},
-		{"no base URL", func(o *Options) { o.Target.BaseURLs = nil }, Prompt{Text: "a"}, "no base URL"},
-		{"bad URL", func(o *Options) { o.Target.BaseURLs = []string{"http://a b"} }, Prompt{Text: "a"}, "a b"},
-		{"URL without scheme", func(o *Options) { o.Target.BaseURLs = []string{"localhost:8000"} }, Prompt{Text: "a"}, "want http://HOST:PORT"},
-		{"arrivals too short", func(o *Options) { o.Arrivals = []float64{} }, Prompt{Text: "a"}, "0 times for 1 prompts"},
-		{"arrivals not a number", func(o *Options) { o.Arrivals = []float64{math.NaN()} }, Prompt{Text: "a"}, "time 0 is NaN"},
-		{"arrivals negative", func(o *Options) { o.Arrivals = []float64{-1} }, Prompt{Text: "a"}, "time 0 is -1"},
-		{"arrivals infinite", func(o *Options) { o.Arrivals = []float64{math.Inf(1)} }, Prompt{Text: "a"}, "time 0 is +Inf"},
-		{"no prompt", func(*Options) {}, Prompt{}, "prompt 0: encode prompt: want either"},
-		{"two prompts", func(*Options) {}, Prompt{Text: "a", TokenIDs: []int{1}}, "want either"},
-		{"ids for chat", func(o *Options) { o.Target.API = "chat" }, Prompt{TokenIDs: []int{1}}, "use the completions API"},
-		{"body that is no JSON", func(o *Options) { o.Target.Body = map[string]any{"x": func() {}} }, Prompt{Text: "a"}, `encode request field "x"`},
+		{"unknown API", func(o *Options) { o.Target.API = "responses" }, dialect.Prompt{Text: "a"}, `choose API: got "responses"`},
+		{"no base URL", func(o *Options) { o.Target.BaseURLs = nil }, dialect.Prompt{Text: "a"}, "no base URL"},
+		{"bad URL", func(o *Options) { o.Target.BaseURLs = []string{"http://a b"} }, dialect.Prompt{Text: "a"}, "a b"},
+		{"URL without scheme", func(o *Options) { o.Target.BaseURLs = []string{"localhost:8000"} }, dialect.Prompt{Text: "a"}, "want http://HOST:PORT"},
+		{"arrivals too short", func(o *Options) { o.Arrivals = []float64{} }, dialect.Prompt{Text: "a"}, "0 times for 1 prompts"},
+		{"arrivals not a number", func(o *Options) { o.Arrivals = []float64{math.NaN()} }, dialect.Prompt{Text: "a"}, "time 0 is NaN"},
+		{"arrivals negative", func(o *Options) { o.Arrivals = []float64{-1} }, dialect.Prompt{Text: "a"}, "time 0 is -1"},
+		{"arrivals infinite", func(o *Options) { o.Arrivals = []float64{math.Inf(1)} }, dialect.Prompt{Text: "a"}, "time 0 is +Inf"},
+		{"no prompt", func(*Options) {}, dialect.Prompt{}, "prompt 0: encode prompt: want either"},
+		{"two prompts", func(*Options) {}, dialect.Prompt{Text: "a", TokenIDs: []int{1}}, "want either"},
+		{"ids for chat", func(o *Options) { o.Target.API = "chat" }, dialect.Prompt{TokenIDs: []int{1}}, "use the completions API"},
+		{"body that is no JSON", func(o *Options) { o.Target.Body = map[string]any{"x": func() {}} }, dialect.Prompt{Text: "a"}, `encode request field "x"`},
 	}
 	for _, tt := range tests {
 		o := good()
 		tt.edit(&o)
-		_, err := Run(t.Context(), o, []Prompt{tt.p}, func(results.Record) error { return nil })
+		_, err := Run(t.Context(), o, []dialect.Prompt{tt.p}, func(results.Record) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), tt.words) {
 			t.Errorf("%s: Run error = %v, want one with %q", tt.name, err, tt.words)
 		}
@@ -158,7 +160,7 @@ func TestTargetURLs(t *testing.T) {
 // TestRequestOnTheWire: what the server gets.
 func TestRequestOnTheWire(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	s := newRawServer(t, say(stream("data: "+token+"\n\ndata: [DONE]\n\n")))
+	s := newRawServer(t, say(stream("data: "+loadtest.Token+"\n\ndata: [DONE]\n\n")))
 	o := options(s.url, "completions")
 	o.Target.Headers = map[string]string{"authorization": "Bearer k", "Host": "elsewhere", "Idempotency-Key": "x"}
 	o.RequestID = func(i int) string { return "mine-" + string(rune('0'+i)) }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -26,10 +28,10 @@ func TestCaptures(t *testing.T) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".http")
 		t.Run(name, func(t *testing.T) {
-			header, body := capture(t, path)
+			header, body := loadtest.Capture(t, path)
 			want := ""
-			for _, split := range splitters() {
-				if len(body) > split.most {
+			for _, split := range loadtest.Splitters() {
+				if len(body) > split.Most {
 					continue
 				}
 				got := describeRecord(replay(t, header, body, split, nil))
@@ -38,7 +40,7 @@ func TestCaptures(t *testing.T) {
 					fmt.Fprintf(&all, "%s\n%s", name, got)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s: differs from all at once:\n%s", split.name, diff)
+					t.Errorf("%s: differs from all at once:\n%s", split.Name, diff)
 				}
 			}
 		})
@@ -46,16 +48,16 @@ func TestCaptures(t *testing.T) {
 	golden(t, "testdata/captures.golden", all.String())
 }
 
-func replay(t *testing.T, header string, body []byte, split splitter, edit func(o *Options)) results.Record {
+func replay(t *testing.T, header string, body []byte, split loadtest.Splitter, edit func(o *Options)) results.Record {
 	t.Helper()
 	frame := [][]byte{body}
 	if strings.Contains(header, "chunked") {
-		if split.frames {
-			frame = split.cut(body)
+		if split.Frames {
+			frame = split.Cut(body)
 		}
-		frame = [][]byte{chunked(frame)}
+		frame = [][]byte{loadtest.Chunked(frame)}
 	}
-	frame = split.cut(frame[0])
+	frame = split.Cut(frame[0])
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
 		for _, part := range append([][]byte{[]byte(header)}, frame...) {
 			if _, err := w.Write(part); err != nil {
@@ -65,7 +67,7 @@ func replay(t *testing.T, header string, body []byte, split splitter, edit func(
 		return !strings.Contains(header, "Connection: close") && strings.Contains(strings.ToLower(header), "content-length")
 	})
 	o := options(s.url, "completions")
-	o.Timeouts = Timeouts{Total: 20 * time.Second}
+	o.Timeouts = spec.Timeouts{Total: 20 * time.Second}
 	if edit != nil {
 		edit(&o)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/results"
 )
 
@@ -121,11 +122,11 @@ func writeSteps(w io.Writer, steps []step) bool {
 			for _, c := range *s.bytes {
 				b = append(b, byte(c))
 			}
-			parts = append(parts, frame(string(b)))
+			parts = append(parts, loadtest.Frame(string(b)))
 		}
 	}
 	if !cut {
-		parts = append(parts, endFrame)
+		parts = append(parts, loadtest.EndFrame)
 	}
 	for _, part := range parts {
 		if _, err := io.WriteString(w, part); err != nil {

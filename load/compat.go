@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -17,7 +19,7 @@ import (
 //
 // It stands between the transport and the event reader.
 type compatReader struct {
-	src    stampedReader
+	src    wire.StampedReader
 	answer *answer
 
 	parsers []clientParser // nil: plain so far
@@ -32,7 +34,7 @@ type compatReader struct {
 // answerMark is how far an answer had come.
 type answerMark struct {
 	chunks, text int
-	usage        tokenCounts // of a usage event
+	usage        dialect.TokenCounts // of a usage event
 	doneS        *float64
 }
 
@@ -42,8 +44,8 @@ const pendingMax = 256 << 10
 
 // tap is src with c looking on at what a reads of it, for the APIs that vLLM's
 // client speaks; for others it is src.
-func (c *compatReader) tap(src stampedReader, a *answer, api API) stampedReader {
-	if !api.isOpenAI() {
+func (c *compatReader) tap(src wire.StampedReader, a *answer, api dialect.API) wire.StampedReader {
+	if !api.IsOpenAI() {
 		*c = compatReader{}
 		return src
 	}
@@ -148,7 +150,7 @@ func (c *compatReader) event(data []byte, at time.Duration, last bool) {
 // mark notes how far the answer has come.
 func (c *compatReader) mark() answerMark {
 	a := c.answer
-	m := answerMark{chunks: len(a.chunkS), text: len(a.text), usage: noCounts}
+	m := answerMark{chunks: len(a.chunkS), text: len(a.text), usage: dialect.NoCounts}
 	if bytes.IndexByte(a.kinds, byte(results.ChunkUsage)) >= 0 {
 		m.usage = a.usage
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
 )
 
@@ -135,11 +136,11 @@ func (l *lineParser) finish(at time.Duration) *clientYield {
 
 // clientYield is what a parser has made of a stream so far.
 type clientYield struct {
-	chunk  chunk
+	chunk  dialect.Chunk
 	chunkS []float64
 	kinds  []byte
 	text   []byte
-	usage  tokenCounts // of events without choices
+	usage  dialect.TokenCounts // of events without choices
 	doneS  *float64
 	failed string // an exception ended the reading
 }
@@ -159,22 +160,22 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 	}
 	payload := bytes.TrimPrefix(message, []byte("data: "))
 	c := &y.chunk
-	err := parseOpenAI(payload, c)
+	err := dialect.ParseOpenAI(payload, c)
 	switch {
 	case err != nil:
-		y.failed = fmt.Sprintf("not JSON: %q", cut(string(payload), 80))
+		y.failed = fmt.Sprintf("not JSON: %q", dialect.Cut(string(payload), 80))
 		return
 	case string(payload) == "[DONE]":
 		y.doneS = new(at.Seconds())
 		return
-	case c.choices:
-		c.fault = nil // they look for choices only
+	case c.Choices:
+		c.Fault = nil // they look for choices only
 	}
-	kind := c.kind()
+	kind := c.Kind()
 	y.chunkS, y.kinds = append(y.chunkS, at.Seconds()), append(y.kinds, byte(kind))
-	y.text = append(append(y.text, c.reasoning...), c.content...)
-	if kind == results.ChunkUsage && c.usage.known() {
-		y.usage = c.usage
+	y.text = append(append(y.text, c.Reasoning...), c.Content...)
+	if kind == results.ChunkUsage && c.Usage.Known() {
+		y.usage = c.Usage
 	}
 }
 
@@ -193,7 +194,7 @@ func (y *clientYield) doneAtIs(a *answer) bool {
 func (y *clientYield) reading(a *answer) results.ClientReading {
 	return results.ClientReading{
 		ChunkS: y.chunkS, ChunkKinds: string(y.kinds), DoneS: y.doneS,
-		InputTokens: atLeast(1, y.usage.input), OutputTokens: atLeast(1, y.usage.output),
+		InputTokens: atLeast(1, y.usage.Input), OutputTokens: atLeast(1, y.usage.Output),
 		TextDiffers: !bytes.Equal(y.text, a.text), Error: y.failed,
 	}
 }

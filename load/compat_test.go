@@ -14,6 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -50,14 +53,14 @@ func (r *rawReads) ReadStamped(p []byte) (int, time.Duration, error) {
 // recordOf reads a stream as the client does.
 func recordOf(t *testing.T, reads []rawRead, apiName string) results.Record {
 	t.Helper()
-	api, err := apiNamed(apiName)
+	api, err := dialect.APINamed(apiName)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var pool answerPool
 	a := pool.get(8)
 	w := &watch{cancel: func(error) {}}
-	w.start(startClock(), 0)
+	w.start(wire.StartClock(), 0)
 	defer w.stop()
 	a.begin(&rawReads{reads: reads}, api, w, nil)
 	err = a.read(api, w, new(atomic.Int64))
@@ -251,8 +254,8 @@ func TestReadingsOfACutAfterTheEnd(t *testing.T) {
 
 // Plain reads must cost no allocation and no parser.
 func TestPlainReadsStartNoParser(t *testing.T) {
-	a := &answer{usage: noCounts}
-	api, err := apiNamed("chat")
+	a := &answer{usage: dialect.NoCounts}
+	api, err := dialect.APINamed("chat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +303,7 @@ func FuzzReadings(f *testing.F) {
 // A real server that sends a comment of its own read between tokens, over both
 // transports: the record is whole, and says what vLLM's client loses.
 func TestRunKeepsReadings(t *testing.T) {
-	for _, transport := range []string{TransportSockets, TransportHTTP} {
+	for _, transport := range []string{spec.TransportSockets, spec.TransportHTTP} {
 		t.Run(transport, func(t *testing.T) {
 			parts := []string{"data: {\"choices\":[{\"text\":\"a\"}]}\n\n", ": ping\n\n", "data: {\"choices\":[{\"text\":\"b\"}]}\n\n", "data: [DONE]\n\n"}
 			s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
@@ -335,8 +338,8 @@ func TestRunKeepsReadings(t *testing.T) {
 
 // BenchmarkPlainRead is what looking at an ordinary read costs.
 func BenchmarkPlainRead(b *testing.B) {
-	a := &answer{usage: noCounts}
-	api, err := apiNamed("completions")
+	a := &answer{usage: dialect.NoCounts}
+	api, err := dialect.APINamed("completions")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,11 +3,13 @@ package load
 import (
 	"context"
 	"time"
+
+	"github.com/benchrig/bench/load/dialect"
 )
 
 // prompt returns the prompt of conversation k, which is a single request where
 // the prompt has no further turns.
-func (p *pass) prompt(k int) Prompt { return p.prompts[k%len(p.prompts)] }
+func (p *pass) prompt(k int) dialect.Prompt { return p.prompts[k%len(p.prompts)] }
 
 // firstIndex is the number of conversation k's first request.
 func (p *pass) firstIndex(k int) int {
@@ -17,7 +19,7 @@ func (p *pass) firstIndex(k int) int {
 
 // offsetsOf numbers the requests: those of prompt i begin at offset i; the last
 // offset is the number of requests in all.
-func offsetsOf(prompts []Prompt) []int {
+func offsetsOf(prompts []dialect.Prompt) []int {
 	offsets := make([]int, len(prompts)+1)
 	for i, prompt := range prompts {
 		offsets[i+1] = offsets[i] + 1 + len(prompt.Turns)
@@ -42,14 +44,14 @@ func (p *pass) converse(ctx, sendCtx context.Context, k, replica int, staged *se
 			staged = p.stage(ctx, q)
 			staged.send()
 		}
-		f := staged.wait()
+		f := staged.Wait()
 		staged = nil
 		f.held = held
 		p.tally(f.record.Failure)
 		if f.record.Failure != nil || !q.talks {
 			return f, true
 		}
-		talk.answers = append(talk.answers, f.said)
+		talk.Answers = append(talk.Answers, f.said)
 		if !p.nextTurn(sendCtx, &q, talk, f.record.EndS) {
 			p.noteEnd(ctx)
 			return f, true
@@ -60,21 +62,21 @@ func (p *pass) converse(ctx, sendCtx context.Context, k, replica int, staged *se
 }
 
 // opening is the first request of conversation k.
-func (p *pass) opening(k, replica int) (request, ask) {
+func (p *pass) opening(k, replica int) (request, dialect.Ask) {
 	prompt := p.prompt(k)
 	q := request{
-		encoded: p.bodies[k%len(p.bodies)], index: p.firstIndex(k), replica: replica,
+		Encoded: p.bodies[k%len(p.bodies)], index: p.firstIndex(k), replica: replica,
 		intended: p.intended(k), inputTokens: prompt.InputTokens,
 	}
 	if len(prompt.Turns) > 0 {
 		q.conversation, q.turn, q.talks = k+1, 1, true
 	}
-	return q, ask{Prompt: prompt}
+	return q, dialect.Ask{Prompt: prompt}
 }
 
 // nextTurn makes q the conversation's next request and waits until it is due.
 // end is when the answer before it ended, in seconds.
-func (p *pass) nextTurn(sendCtx context.Context, q *request, talk ask, end float64) bool {
+func (p *pass) nextTurn(sendCtx context.Context, q *request, talk dialect.Ask, end float64) bool {
 	q.index++
 	q.turn++
 	q.talks = q.turn <= len(talk.Turns)
@@ -84,7 +86,7 @@ func (p *pass) nextTurn(sendCtx context.Context, q *request, talk ask, end float
 		return false
 	}
 	// The first turn's body was made in the same way, so this cannot fail.
-	next, err := p.api.encode(p.common, talk)
-	q.encoded = next
-	return err == nil && p.clock.sleepUntil(sendCtx, q.intended)
+	next, err := p.api.Encode(p.common, talk)
+	q.Encoded = next
+	return err == nil && p.clock.SleepUntil(sendCtx, q.intended)
 }

@@ -15,6 +15,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
 )
 
@@ -50,11 +52,11 @@ func (s *talker) answer(w io.Writer, r *http.Request, _ int) bool {
 	if body.Messages != nil {
 		chunk = `{"choices":[{"delta":{"reasoning_content":"hm","content":" re"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`
 	}
-	return script{{time.Second, streamHeader + event(chunk) + event("[DONE]") + endFrame}}.play(w)
+	return script{{time.Second, streamHeader + loadtest.Event(chunk) + loadtest.Event("[DONE]") + loadtest.EndFrame}}.play(w)
 }
 
 // talk drives prompts against s in fake time, by the API of o.
-func talk(ctx context.Context, t *testing.T, s *talker, o Options, prompts []Prompt) ([]results.Record, results.ClientReport) {
+func talk(ctx context.Context, t *testing.T, s *talker, o Options, prompts []dialect.Prompt) ([]results.Record, results.ClientReport) {
 	t.Helper()
 	server := &pipeServer{answer: s.answer, keepBody: true}
 	o.Target.BaseURLs, o.Target.Path, o.Target.Model = []string{"http://one"}, "/v1", "m"
@@ -89,50 +91,50 @@ func spokenOf(records []results.Record) []spoken {
 }
 
 func TestConversations(t *testing.T) {
-	long := Prompt{Text: "a", InputTokens: 3, Turns: []Turn{{"b", 5}, {"c", 6}}}
-	single := Prompt{Text: "x"}
-	pair := Prompt{Text: "p", Turns: []Turn{{"q", 0}}}
+	long := dialect.Prompt{Text: "a", InputTokens: 3, Turns: []dialect.Turn{{Text: "b", OutputTokens: 5}, {Text: "c", OutputTokens: 6}}}
+	single := dialect.Prompt{Text: "x"}
+	pair := dialect.Prompt{Text: "p", Turns: []dialect.Turn{{Text: "q", OutputTokens: 0}}}
 	tests := []struct {
 		name    string
 		o       Options
 		fails   string
-		prompts []Prompt
+		prompts []dialect.Prompt
 		want    []spoken
 		asked   []string // sorted
 		peak    int
 	}{
 		{
-			name: "turns follow at once", prompts: []Prompt{long, single}, peak: 2,
+			name: "turns follow at once", prompts: []dialect.Prompt{long, single}, peak: 2,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, true}, {2, 1, 3, 2, 2, 3, true}, {3, 0, 0, 0, 0, 1, true}},
 			asked: []string{"a", "a re\nb", "a re\nb re\nc", "x"},
 		},
 		{
-			name: "by messages, without reasoning", o: Options{Target: Target{API: "chat"}}, prompts: []Prompt{pair}, peak: 1,
+			name: "by messages, without reasoning", o: Options{Target: Target{API: "chat"}}, prompts: []dialect.Prompt{pair}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, true}},
 			asked: []string{"[user]p", "[user]p[assistant] re[user]q"},
 		},
 		{
-			name: "a conversation keeps its place", o: Options{MaxConcurrency: 1, ThinkTime: 2 * time.Second}, prompts: []Prompt{pair, single}, peak: 1,
+			name: "a conversation keeps its place", o: Options{MaxConcurrency: 1, ThinkTime: 2 * time.Second}, prompts: []dialect.Prompt{pair, single}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 3, 3, 4, true}, {2, 0, 0, 0, 4, 5, true}},
 			asked: []string{"p", "p re\nq", "x"},
 		},
 		{
-			name: "thinking is not in flight", o: Options{Arrivals: []float64{0, 1.5}, ThinkTime: 3 * time.Second}, prompts: []Prompt{pair, pair}, peak: 1,
+			name: "thinking is not in flight", o: Options{Arrivals: []float64{0, 1.5}, ThinkTime: 3 * time.Second}, prompts: []dialect.Prompt{pair, pair}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 4, 4, 5, true}, {2, 2, 1, 1.5, 1.5, 2.5, true}, {3, 2, 2, 5.5, 5.5, 6.5, true}},
 			asked: []string{"p", "p", "p re\nq", "p re\nq"},
 		},
 		{
-			name: "a failed turn ends its conversation", fails: "b", prompts: []Prompt{long, pair}, peak: 2,
+			name: "a failed turn ends its conversation", fails: "b", prompts: []dialect.Prompt{long, pair}, peak: 2,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, false}, {3, 2, 1, 0, 0, 1, true}, {4, 2, 2, 1, 1, 2, true}},
 			asked: []string{"a", "a re\nb", "p", "p re\nq"},
 		},
 		{
-			name: "no turn after the duration", o: Options{Duration: 2500 * time.Millisecond, ThinkTime: time.Second}, prompts: []Prompt{long}, peak: 1,
+			name: "no turn after the duration", o: Options{Duration: 2500 * time.Millisecond, ThinkTime: time.Second}, prompts: []dialect.Prompt{long}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 2, 2, 3, true}},
 			asked: []string{"a", "a re\nb"},
 		},
 		{
-			name: "conversations repeated", o: Options{Arrivals: []float64{0, 10, 20}, Repeat: true}, prompts: []Prompt{pair, single}, peak: 1,
+			name: "conversations repeated", o: Options{Arrivals: []float64{0, 10, 20}, Repeat: true}, prompts: []dialect.Prompt{pair, single}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 1, 1, 2, true}, {2, 0, 0, 10, 10, 11, true}, {3, 3, 1, 20, 20, 21, true}, {4, 3, 2, 21, 21, 22, true}},
 			asked: []string{"p", "p", "p re\nq", "p re\nq", "x"},
 		},
@@ -161,8 +163,8 @@ func TestConversations(t *testing.T) {
 // first turn's is known to the dataset.
 func TestConversationLengths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := Prompt{Text: "a", InputTokens: 3, OutputTokens: 4, Turns: []Turn{{"b", 5}, {"c", 0}}}
-		records, _ := talk(t.Context(), t, &talker{}, Options{KeepText: true}, []Prompt{p})
+		p := dialect.Prompt{Text: "a", InputTokens: 3, OutputTokens: 4, Turns: []dialect.Turn{{Text: "b", OutputTokens: 5}, {Text: "c", OutputTokens: 0}}}
+		records, _ := talk(t.Context(), t, &talker{}, Options{KeepText: true}, []dialect.Prompt{p})
 		var asked []int
 		for _, r := range records {
 			asked = append(asked, r.AskedOutputTokens)
@@ -182,8 +184,8 @@ func TestCanceledConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(1500*time.Millisecond, func() { cancel(errors.New("server died")) })
-		p := Prompt{Text: "a", Turns: []Turn{{"b", 0}}}
-		records, report := talk(ctx, t, &talker{}, Options{ThinkTime: time.Second}, []Prompt{p})
+		p := dialect.Prompt{Text: "a", Turns: []dialect.Turn{{Text: "b", OutputTokens: 0}}}
+		records, report := talk(ctx, t, &talker{}, Options{ThinkTime: time.Second}, []dialect.Prompt{p})
 		if len(records) != 1 || records[0].Failure != nil || report.Interrupted != "server died" {
 			t.Errorf("%d records, interrupted %q, want 1 and server died", len(records), report.Interrupted)
 		}

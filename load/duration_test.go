@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -97,9 +98,9 @@ func TestScheduleRefuses(t *testing.T) {
 		{"not a number", Options{Repeat: true, Arrivals: []float64{math.NaN()}}, 3, "time 0 is NaN"},
 		{"too few times", Options{Arrivals: []float64{1}}, 2, "1 times for 2 prompts"},
 		{"bodies unknown", Options{Bodies: "vllm-9"}, 1, `choose bodies: got "vllm-9"`},
-		{"bodies not streamed", Options{Bodies: BodiesVLLM, NoStream: true}, 1, "always streams"},
-		{"bodies of another API", Options{Bodies: BodiesVLLM, Target: Target{API: "tgi"}}, 1, "no tgi API"},
-		{"parameter unknown", Options{Sampling: Sampling{MinP: new(0.1)}, Target: Target{API: "tgi"}}, 1, "has no min_p"},
+		{"bodies not streamed", Options{Bodies: spec.BodiesVLLM, NoStream: true}, 1, "always streams"},
+		{"bodies of another API", Options{Bodies: spec.BodiesVLLM, Target: Target{API: "tgi"}}, 1, "no tgi API"},
+		{"parameter unknown", Options{Sampling: spec.Sampling{MinP: new(0.1)}, Target: Target{API: "tgi"}}, 1, "has no min_p"},
 	}
 	for _, tt := range tests {
 		tt.o.Target.BaseURLs = []string{"http://127.0.0.1:1"}
@@ -122,7 +123,7 @@ func TestWholeAnswerTimes(t *testing.T) {
 		s := &pipeServer{answer: func(w io.Writer, _ *http.Request, _ int) bool {
 			return script{{3 * time.Second, head + half}, {2 * time.Second, rest}}.play(w)
 		}}
-		o := Options{NoStream: true, KeepText: true, Timeouts: Timeouts{FirstToken: time.Second, Stall: time.Second, Total: time.Minute}}
+		o := Options{NoStream: true, KeepText: true, Timeouts: spec.Timeouts{FirstToken: time.Second, Stall: time.Second, Total: time.Minute}}
 		records, _, err := runPipe(t.Context(), s, o, 1)
 		if err != nil {
 			t.Fatal(err)

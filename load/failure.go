@@ -8,25 +8,27 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
 // unsent turns the error of a request that got no answer into a failure.
 // cause is why the request was ended, if we ended it.
-func unsent(err *sendError, cause error) *results.Failure {
+func unsent(err *wire.SendError, cause error) *results.Failure {
 	if f := ended(cause); f != nil {
-		if !err.connected && f.Class != results.FailCanceled {
+		if !err.Connected && f.Class != results.FailCanceled {
 			return results.Failf(results.FailConnect, "no connection yet when the request was given up: %s", f.Message)
 		}
 		return f
 	}
 	switch {
-	case !err.connected:
-		return results.Failf(results.FailConnect, "%v%s", err.err, tlsHint(err.err))
-	case strings.Contains(err.err.Error(), "malformed HTTP"):
-		return results.Failf(results.FailProtocol, "not an HTTP server: %v", err.err)
+	case !err.Connected:
+		return results.Failf(results.FailConnect, "%v%s", err.Err, tlsHint(err.Err))
+	case strings.Contains(err.Err.Error(), "malformed HTTP"):
+		return results.Failf(results.FailProtocol, "not an HTTP server: %v", err.Err)
 	}
-	return results.Failf(results.FailTransport, "connection broken before the answer began: %s%s", plain(err.err), reuseHint(err.reused))
+	return results.Failf(results.FailTransport, "connection broken before the answer began: %s%s", plain(err.Err), reuseHint(err.Reused))
 }
 
 // broken turns the error that cut an answer into a failure.
@@ -79,19 +81,19 @@ func reuseHint(reused bool) string {
 }
 
 // accepts reports whether an answer is of the form asked for.
-func accepts(rep *reply, want form) bool {
+func accepts(rep *wire.Reply, want form) bool {
 	got := answerForm(rep)
-	return rep.status >= 200 && rep.status <= 299 && (got == want || got == formUnknown)
+	return rep.Status >= 200 && rep.Status <= 299 && (got == want || got == formUnknown)
 }
 
-func answerForm(rep *reply) form {
-	media, _, _ := strings.Cut(strings.ToLower(rep.header.Get("Content-Type")), ";")
+func answerForm(rep *wire.Reply) form {
+	media, _, _ := strings.Cut(strings.ToLower(rep.Header.Get("Content-Type")), ";")
 	return formOf(strings.TrimSpace(media))
 }
 
 // compressed describes an answer that is compressed, nil if it is not.
-func compressed(rep *reply) *results.Failure {
-	encoding := rep.header.Get("Content-Encoding")
+func compressed(rep *wire.Reply) *results.Failure {
+	encoding := rep.Header.Get("Content-Encoding")
 	if encoding == "" || strings.EqualFold(encoding, "identity") {
 		return nil
 	}
@@ -100,8 +102,8 @@ func compressed(rep *reply) *results.Failure {
 
 // refused describes an answer that is not accepted, whose body begins with
 // body.
-func refused(rep *reply, body []byte, want form) *results.Failure {
-	if rep.status < 200 || rep.status > 299 {
+func refused(rep *wire.Reply, body []byte, want form) *results.Failure {
+	if rep.Status < 200 || rep.Status > 299 {
 		return badStatus(rep, body)
 	}
 	if f := compressed(rep); f != nil {
@@ -111,7 +113,7 @@ func refused(rep *reply, body []byte, want form) *results.Failure {
 	if got == formWhole {
 		return notStreamed(rep, body)
 	}
-	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got, want, cut(string(body), 200))
+	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got, want, dialect.Cut(string(body), 200))
 }
 
 // form is how an answer is laid out.
@@ -138,25 +140,25 @@ func formOf(media string) form {
 	return formUnknown
 }
 
-func badStatus(rep *reply, body []byte) *results.Failure {
+func badStatus(rep *wire.Reply, body []byte) *results.Failure {
 	class := results.FailHTTP
-	if rep.status == http.StatusUnauthorized || rep.status == http.StatusForbidden {
+	if rep.Status == http.StatusUnauthorized || rep.Status == http.StatusForbidden {
 		class = results.FailAuth
 	}
-	words := fmt.Sprintf("%d %s", rep.status, http.StatusText(rep.status))
-	if to := rep.header.Get("Location"); to != "" {
+	words := fmt.Sprintf("%d %s", rep.Status, http.StatusText(rep.Status))
+	if to := rep.Header.Get("Location"); to != "" {
 		words += " to " + to + " (redirects are not followed)"
 	}
-	if said := bodyWords(body, wordsKept); said != "" {
+	if said := dialect.BodyWords(body, wordsKept); said != "" {
 		words += ": " + said
 	}
-	return &results.Failure{Class: class, Message: words, HTTPStatus: rep.status}
+	return &results.Failure{Class: class, Message: words, HTTPStatus: rep.Status}
 }
 
 // notStreamed describes a plain JSON answer with status 200.
-func notStreamed(rep *reply, body []byte) *results.Failure {
-	if fault := faultValue(object(body)["error"]); fault != nil {
-		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)", faultWords(fault, wordsKept), rep.status)
+func notStreamed(rep *wire.Reply, body []byte) *results.Failure {
+	if fault := dialect.FaultValue(dialect.Object(body)["error"]); fault != nil {
+		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)", dialect.FaultWords(fault, wordsKept), rep.Status)
 	}
-	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; it sent JSON beginning %q", cut(string(body), 200))
+	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; it sent JSON beginning %q", dialect.Cut(string(body), 200))
 }

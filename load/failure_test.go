@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/results"
 )
 
@@ -27,8 +28,8 @@ func TestFailures(t *testing.T) {
 	untyped := func(body string) string {
 		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	}
-	tok := "data: " + token + "\n\n"
-	end := "data: " + last + "\n\n"
+	tok := "data: " + loadtest.Token + "\n\n"
+	end := "data: " + loadtest.Last + "\n\n"
 	tests := []struct {
 		name, answer string
 		class        results.FailureClass // "": success
@@ -71,15 +72,15 @@ func TestFailures(t *testing.T) {
 		{"truncated", stream(tok + tok), results.FailTruncated, "after 2 chunks without finish reason or [DONE]", 0},
 		{"truncated in an event", stream(tok + "data: {\"choi"), results.FailTruncated, `after 1 chunks inside an event: "data: {\"choi"`, 0},
 		{"end mark without blank line", stream(tok + "data: [DONE]\n"), results.FailTruncated, `inside an event: "[DONE]"`, 0},
-		{"no body", streamHeader + endFrame, results.FailTruncated, "without a byte", 0},
+		{"no body", streamHeader + loadtest.EndFrame, results.FailTruncated, "without a byte", 0},
 		{"only comments", stream(": ping\n\n: ping\n\n"), results.FailTruncated, "after 0 chunks", 0},
 
 		{"no token", stream("data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"), results.FailNoTokens, `1 chunks, finish reason "stop"`, 0},
 		{"end mark only", stream("data: [DONE]\n\n"), results.FailNoTokens, "0 chunks", 0},
 
 		{"cut in a chunk", streamHeader + "ff\r\n" + tok, results.FailTransport, "connection broken after 1 chunks: the server closed it in the middle of the answer", 0},
-		{"cut after the finish reason", streamHeader + frame(tok+end), results.FailTransport, "after 2 chunks", 0},
-		{"cut after the end mark", streamHeader + frame(tok+"data: [DONE]\n\n"), "", "", 0},
+		{"cut after the finish reason", streamHeader + loadtest.Frame(tok+end), results.FailTransport, "after 2 chunks", 0},
+		{"cut after the end mark", streamHeader + loadtest.Frame(tok+"data: [DONE]\n\n"), "", "", 0},
 		{"cut before the header", "", results.FailTransport, "before the answer began: the server closed it (EOF)", 0},
 		{"cut in the header", "HTTP/1.1 200 OK\r\nContent-", results.FailTransport, "before the answer began", 0},
 	}
@@ -111,7 +112,7 @@ func TestFailures(t *testing.T) {
 // TestStaleConnectionIsNotRetried: the server closes a connection while the
 // next request is on its way; the request fails and is sent only once.
 func TestStaleConnectionIsNotRetried(t *testing.T) {
-	good := stream("data: " + token + "\n\ndata: [DONE]\n\n")
+	good := stream("data: " + loadtest.Token + "\n\ndata: [DONE]\n\n")
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, n int) bool {
 		if n == 1 {
 			return false // takes the request, answers nothing
@@ -180,7 +181,7 @@ func TestTLS(t *testing.T) {
 			t.Errorf("request by %s, want HTTP/1.1", r.Proto)
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", token)
+		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", loadtest.Token)
 	}))
 	defer s.Close()
 	o := options(s.URL, "completions")
@@ -197,7 +198,7 @@ func TestCancelIsPrompt(t *testing.T) {
 	hang := make(chan struct{})
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, n int) bool {
 		if n%2 == 0 {
-			if _, err := io.WriteString(w, streamHeader+event(token)); err != nil {
+			if _, err := io.WriteString(w, streamHeader+loadtest.Event(loadtest.Token)); err != nil {
 				return false
 			}
 		}

@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -17,17 +18,17 @@ type intake struct {
 	answer *answer
 	watch  *watch
 
-	reply *reply
+	reply *wire.Reply
 	body  []byte // of an answer that was not accepted
 	odd   bool   // it was not
 	err   error  // what ended the reading
 }
 
-// begin looks at the header. The rest of an answer that is not of the form
+// Begin looks at the header. The rest of an answer that is not of the form
 // asked for may take only so long.
-func (x *intake) begin(rep *reply) {
+func (x *intake) Begin(rep *wire.Reply) {
 	x.reply = rep
-	x.record.HeaderS = new(rep.headerAt.Seconds())
+	x.record.HeaderS = new(rep.HeaderAt.Seconds())
 	switch {
 	case !accepts(rep, x.pass.form()):
 		x.odd = true
@@ -35,12 +36,12 @@ func (x *intake) begin(rep *reply) {
 	case compressed(rep) != nil:
 		x.record.Failure = compressed(rep)
 	default:
-		x.answer.begin(rep.body, x.pass.api, x.watch, rep.lent)
+		x.answer.begin(rep.Body, x.pass.api, x.watch, rep.Lent)
 	}
 }
 
-// step reads what is there.
-func (x *intake) step() bool {
+// Step reads what is there.
+func (x *intake) Step() bool {
 	p := x.pass
 	switch {
 	case x.record.Failure != nil:
@@ -52,7 +53,7 @@ func (x *intake) step() bool {
 	default:
 		x.err = x.answer.read(p.api, x.watch, &p.count.chunks)
 	}
-	return x.err != errWouldBlock //nolint:errorlint // never wrapped, and asked for each event
+	return x.err != wire.ErrWouldBlock //nolint:errorlint // never wrapped, and asked for each event
 }
 
 func (x *intake) readOdd() bool {
@@ -60,10 +61,10 @@ func (x *intake) readOdd() bool {
 		if len(x.body) == cap(x.body) {
 			x.body = append(x.body, make([]byte, 1024)...)[:len(x.body)]
 		}
-		n, _, err := x.reply.body.ReadStamped(x.body[len(x.body):min(cap(x.body), refusedKept)])
+		n, _, err := x.reply.Body.ReadStamped(x.body[len(x.body):min(cap(x.body), refusedKept)])
 		x.body = x.body[:len(x.body)+n]
 		if err != nil {
-			return !errors.Is(err, errWouldBlock)
+			return !errors.Is(err, wire.ErrWouldBlock)
 		}
 	}
 	return true
@@ -77,11 +78,11 @@ func (x *intake) finish(cause error) {
 		r.Failure = refused(x.reply, x.body, x.pass.form())
 	}
 	if r.Failure != nil {
-		r.EndS = x.pass.clock.now().Seconds()
+		r.EndS = x.pass.clock.Now().Seconds()
 		return
 	}
 	r.EndS = x.answer.end.Seconds()
-	r.Failure = x.answer.verdict(x.err, cause, x.reply.reused)
+	r.Failure = x.answer.verdict(x.err, cause, x.reply.Reused)
 	x.answer.fill(r, x.pass.opts.KeepText)
 	r.VLLMReading = x.answer.compat.readings(x.err)
 }

@@ -7,14 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
 func TestLimits(t *testing.T) {
 	const ms = time.Millisecond
-	limits := Timeouts{FirstToken: 2 * time.Second, Stall: time.Second, Total: 10 * time.Second}
-	rest := event(last) + event("[DONE]") + endFrame
-	ping := frame(": ping\n\n")
+	limits := spec.Timeouts{FirstToken: 2 * time.Second, Stall: time.Second, Total: 10 * time.Second}
+	rest := loadtest.Event(loadtest.Last) + loadtest.Event("[DONE]") + loadtest.EndFrame
+	ping := loadtest.Frame(": ping\n\n")
 	tests := []struct {
 		name   string
 		answer script
@@ -25,13 +27,13 @@ func TestLimits(t *testing.T) {
 		{"no header", script{{20 * time.Second, ""}}, results.FailFirstToken, 2, "first-token limit: no data event within 2s"},
 		{"header but no event", script{{0, streamHeader}, {20 * time.Second, ""}}, results.FailFirstToken, 2, "first-token limit: no data event within 2s"},
 		{"comments are no event", script{{0, streamHeader + ping}, {time.Second, ping}, {900 * ms, ping}, {900 * ms, ping}}, results.FailFirstToken, 2, "first-token limit: no data event within 2s"},
-		{"first event just in time", script{{1999 * ms, streamHeader + event(token)}, {999 * ms, rest}}, "", 2.998, ""},
-		{"stall", script{{500 * ms, streamHeader + event(token)}, {999 * ms, event(token)}, {20 * time.Second, ""}}, results.FailStall, 2.499, "stall limit: no byte for 1s, after 2 chunks"},
-		{"comments keep it alive", script{{0, streamHeader + event(token)}, {900 * ms, ping}, {900 * ms, ping}, {900 * ms, rest}}, "", 2.7, ""},
-		{"part of an event keeps it alive", script{{0, streamHeader + event(token)}, {900 * ms, frame("dat")}, {900 * ms, frame("a: [DONE]\n\n") + endFrame}}, "", 1.8, ""},
-		{"total", append(script{{0, streamHeader}}, repeat(30, 700*ms, event(token))...), results.FailTotal, 10, "total limit: not finished within 10s, after 14 chunks"},
-		{"open after the end mark", script{{0, streamHeader + event(token)}, {500 * ms, event(last) + event("[DONE]")}, {20 * time.Second, ""}}, "", 0.5, ""},
-		{"open after an error", script{{0, streamHeader + event(token)}, {500 * ms, event(`{"error":{"message":"boom"}}`)}, {20 * time.Second, ""}}, results.FailInBand, 0.5, "boom"},
+		{"first event just in time", script{{1999 * ms, streamHeader + loadtest.Event(loadtest.Token)}, {999 * ms, rest}}, "", 2.998, ""},
+		{"stall", script{{500 * ms, streamHeader + loadtest.Event(loadtest.Token)}, {999 * ms, loadtest.Event(loadtest.Token)}, {20 * time.Second, ""}}, results.FailStall, 2.499, "stall limit: no byte for 1s, after 2 chunks"},
+		{"comments keep it alive", script{{0, streamHeader + loadtest.Event(loadtest.Token)}, {900 * ms, ping}, {900 * ms, ping}, {900 * ms, rest}}, "", 2.7, ""},
+		{"part of an event keeps it alive", script{{0, streamHeader + loadtest.Event(loadtest.Token)}, {900 * ms, loadtest.Frame("dat")}, {900 * ms, loadtest.Frame("a: [DONE]\n\n") + loadtest.EndFrame}}, "", 1.8, ""},
+		{"total", append(script{{0, streamHeader}}, repeat(30, 700*ms, loadtest.Event(loadtest.Token))...), results.FailTotal, 10, "total limit: not finished within 10s, after 14 chunks"},
+		{"open after the end mark", script{{0, streamHeader + loadtest.Event(loadtest.Token)}, {500 * ms, loadtest.Event(loadtest.Last) + loadtest.Event("[DONE]")}, {20 * time.Second, ""}}, "", 0.5, ""},
+		{"open after an error", script{{0, streamHeader + loadtest.Event(loadtest.Token)}, {500 * ms, loadtest.Event(`{"error":{"message":"boom"}}`)}, {20 * time.Second, ""}}, results.FailInBand, 0.5, "boom"},
 		{"error page that never ends", script{{0, "HTTP/1.1 500 no\r\nContent-Length: 100\r\n\r\n{\"error\":\"bo"}, {20 * time.Second, ""}}, results.FailHTTP, 1, "500 Internal Server Error: {\"error\":\"bo"},
 	}
 	for _, tt := range tests {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/dialect"
 )
 
 // TestNativeStreams replays answers of the native APIs, recorded or made after
@@ -33,10 +36,10 @@ func replayFolder(t *testing.T, dir string, noStream bool) {
 		name := strings.TrimSuffix(filepath.Base(path), ".http")
 		api, _, _ := strings.Cut(name, "--")
 		t.Run(name, func(t *testing.T) {
-			header, body := capture(t, path)
+			header, body := loadtest.Capture(t, path)
 			want := ""
-			for _, split := range splitters() {
-				if len(body) > split.most {
+			for _, split := range loadtest.Splitters() {
+				if len(body) > split.Most {
 					continue
 				}
 				r := replay(t, header, body, split, func(o *Options) { o.Target.API, o.NoStream = api, noStream })
@@ -46,7 +49,7 @@ func replayFolder(t *testing.T, dir string, noStream bool) {
 					fmt.Fprintf(&all, "%s\n%s", name, got)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s: differs from all at once:\n%s", split.name, diff)
+					t.Errorf("%s: differs from all at once:\n%s", split.Name, diff)
 				}
 				if (r.DoneS != nil) != (strings.Contains(string(body), "[DONE]") && !noStream && r.Failure == nil) {
 					t.Errorf("done_s is %v", r.DoneS)
@@ -59,23 +62,23 @@ func replayFolder(t *testing.T, dir string, noStream bool) {
 
 // TestAPIs: each API says what it can do, and its dialect holds to that.
 func TestAPIs(t *testing.T) {
-	for _, api := range APIs() {
+	for _, api := range dialect.APIs() {
 		o := Options{Target: Target{API: api.Name, Model: "m"}}
-		try := func(p Prompt, can bool, what string) {
-			if _, err := api.encode(o.common(), ask{Prompt: p}); (err == nil) != can {
+		try := func(p dialect.Prompt, can bool, what string) {
+			if _, err := api.Encode(o.common(), dialect.Ask{Prompt: p}); (err == nil) != can {
 				t.Errorf("%s: encoding %s gives error %v, but the API says it can: %v", api.Name, what, err, can)
 			}
 		}
-		try(Prompt{Text: "a"}, true, "text")
-		try(Prompt{TokenIDs: []int{1}}, api.TokenIDs, "token ids")
-		try(Prompt{Text: "a", Images: []string{"data:image/png;base64,QQ=="}}, api.Images, "images")
-		try(Prompt{Text: "a", Turns: []Turn{{Text: "b"}}}, true, "turns")
-		try(Prompt{Text: "a", Turns: []Turn{{}}}, false, "an empty turn")
-		try(Prompt{TokenIDs: []int{1}, Turns: []Turn{{Text: "b"}}}, false, "turns after token ids")
+		try(dialect.Prompt{Text: "a"}, true, "text")
+		try(dialect.Prompt{TokenIDs: []int{1}}, api.TokenIDs, "token ids")
+		try(dialect.Prompt{Text: "a", Images: []string{"data:image/png;base64,QQ=="}}, api.Images, "images")
+		try(dialect.Prompt{Text: "a", Turns: []dialect.Turn{{Text: "b"}}}, true, "turns")
+		try(dialect.Prompt{Text: "a", Turns: []dialect.Turn{{}}}, false, "an empty turn")
+		try(dialect.Prompt{TokenIDs: []int{1}, Turns: []dialect.Turn{{Text: "b"}}}, false, "turns after token ids")
 		o.IgnoreEOS = true
-		body, err := api.encode(o.common(), ask{Prompt: Prompt{Text: "a"}})
-		if err != nil || strings.Contains(string(body.body), `"ignore_eos":true`) != api.IgnoreEOS {
-			t.Errorf("%s: body %s, %v, but IgnoreEOS is %v", api.Name, body.body, err, api.IgnoreEOS)
+		body, err := api.Encode(o.common(), dialect.Ask{Prompt: dialect.Prompt{Text: "a"}})
+		if err != nil || strings.Contains(string(body.Body), `"ignore_eos":true`) != api.IgnoreEOS {
+			t.Errorf("%s: body %s, %v, but IgnoreEOS is %v", api.Name, body.Body, err, api.IgnoreEOS)
 		}
 		if api.Lines != strings.HasPrefix(api.Name, "ollama") || !strings.HasPrefix(api.DefaultPath, "/") {
 			t.Errorf("%+v", api)

@@ -13,6 +13,9 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -44,11 +47,11 @@ type Options struct {
 	MaxConcurrency int       // requests in flight over all replicas; 0: no cap. A conversation keeps its place to its end
 	IgnoreEOS      bool      // answers go on to their full length; not sent where the API has no such field (see APIs)
 	Temperature    *float64  // Sampling.Temperature, which goes before
-	Sampling       Sampling
+	Sampling       spec.Sampling
 	Bodies         string        // whose request bodies to send: BodiesOwn, or to the byte those of a version of vLLM's client
 	NoStream       bool          // ask for whole answers: each is one chunk, and no first-token or stall limit applies
 	ThinkTime      time.Duration // from the end of an answer to the next turn of its conversation
-	Timeouts       Timeouts
+	Timeouts       spec.Timeouts
 	// Duration ends the sending: from then on no request starts, and turns of
 	// conversations that were still to come are not sent. What is in flight
 	// goes on and is recorded like the rest, and the pass ends with the last of
@@ -96,8 +99,8 @@ type Emit func(results.Record) error
 
 // ExampleBody returns the request body that Run would send for p, with the
 // prompt cut short: for people to read.
-func ExampleBody(o Options, p Prompt) (string, error) {
-	api, err := apiNamed(o.Target.API)
+func ExampleBody(o Options, p dialect.Prompt) (string, error) {
+	api, err := dialect.APINamed(o.Target.API)
 	if err != nil {
 		return "", err
 	}
@@ -105,8 +108,8 @@ func ExampleBody(o Options, p Prompt) (string, error) {
 }
 
 // common is what the requests of the pass have in common.
-func (o *Options) common() *common {
-	c := &common{
+func (o *Options) common() *dialect.Common {
+	c := &dialect.Common{
 		Model: o.Target.Model, MaxTokensField: o.Target.MaxTokensField, IgnoreEOS: o.IgnoreEOS, NoStream: o.NoStream,
 		Sampling: o.Sampling, Bodies: o.Bodies, Body: o.Target.Body,
 	}
@@ -117,8 +120,8 @@ func (o *Options) common() *common {
 }
 
 // wire says how to reach the servers at urls, width requests at once.
-func (o *Options) wire(urls []*url.URL, width int, dial dialFunc) wireOptions {
-	return wireOptions{
+func (o *Options) wire(urls []*url.URL, width int, dial wire.DialFunc) wire.Options {
+	return wire.Options{
 		URLs: urls, Headers: o.Target.Headers, UnixSocket: o.Target.UnixSocket, TLS: o.Target.TLS, Transport: o.Transport,
 		ReuseConnections: o.ReuseConnections, ConnectTimeout: o.Timeouts.Connect, Width: width, Dial: dial,
 	}

@@ -8,19 +8,21 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
 // pass is one drive of the client over a list of prompts.
 type pass struct {
 	opts    *Options
-	prompts []Prompt
+	prompts []dialect.Prompt
 	offsets []int // see offsetsOf
-	api     API
-	common  *common
-	bodies  []encoded // of each prompt's first request
-	wire    transport
-	clock   clock
+	api     dialect.API
+	common  *dialect.Common
+	bodies  []dialect.Encoded // of each prompt's first request
+	wire    wire.Transport
+	clock   wire.Clock
 	slots   *slots
 	count   counters
 	answers answerPool
@@ -89,7 +91,7 @@ func (p *pass) drive(ctx context.Context, wave []*sending, out chan<- finished) 
 		if p.over(intended) {
 			return
 		}
-		if !p.clock.sleepUntil(sendCtx, intended) {
+		if !p.clock.SleepUntil(sendCtx, intended) {
 			p.noteEnd(ctx)
 			return
 		}
@@ -98,7 +100,7 @@ func (p *pass) drive(ctx context.Context, wave []*sending, out chan<- finished) 
 			p.noteEnd(ctx)
 			return
 		}
-		now := p.clock.now()
+		now := p.clock.Now()
 		if waited {
 			freed = now
 		}
@@ -131,7 +133,7 @@ func sendWave(ctx context.Context, wave []*sending) (sent int) {
 	for i, s := range wave {
 		if ctx.Err() != nil {
 			for _, rest := range wave[i:] {
-				rest.drop()
+				rest.Drop()
 			}
 			return i
 		}
@@ -148,7 +150,7 @@ func (p *pass) sendSpan(ctx context.Context) (sendCtx context.Context, stop func
 	if p.opts.Duration <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithDeadline(ctx, p.clock.start.Add(p.opts.Duration))
+	return context.WithDeadline(ctx, p.clock.Start.Add(p.opts.Duration))
 }
 
 // limitDrain has abort called if requests are still in flight at the drain limit.
@@ -203,6 +205,6 @@ func (p *pass) progress() Progress {
 		InFlight:     inFlight,
 		Total:        total,
 		OutputChunks: p.count.chunks.Load(),
-		Elapsed:      p.clock.now(),
+		Elapsed:      p.clock.Now(),
 	}
 }

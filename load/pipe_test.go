@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/results"
 )
 
@@ -76,21 +76,10 @@ func (sc script) play(w io.Writer) bool {
 	return true
 }
 
-// frame is one HTTP chunk.
-func frame(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
-
-func event(data string) string { return frame("data: " + data + "\n\n") }
-
-const (
-	token    = `{"choices":[{"text":" a","finish_reason":null}]}`
-	last     = `{"choices":[{"text":"","finish_reason":"length"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`
-	endFrame = "0\r\n\r\n"
-)
-
 // steady answers with two tokens: the first after ttft, the end after rest.
 func steady(ttft, rest time.Duration) answerFunc {
 	return func(w io.Writer, _ *http.Request, _ int) bool {
-		return script{{ttft, streamHeader + event(token)}, {rest, event(token) + event(last) + event("[DONE]") + endFrame}}.play(w)
+		return script{{ttft, streamHeader + loadtest.Event(loadtest.Token)}, {rest, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Last) + loadtest.Event("[DONE]") + loadtest.EndFrame}}.play(w)
 	}
 }
 
@@ -100,7 +89,7 @@ func runPipe(ctx context.Context, s *pipeServer, o Options, n int) ([]results.Re
 		o.Target.BaseURLs = []string{"http://one"}
 	}
 	o.Target.Path, o.Target.API, o.Target.Model = "/v1/completions", "completions", "m"
-	o.Transport = testTransport()
+	o.Transport = loadtest.Transport()
 	records := make([]results.Record, 0, n)
 	report, err := run(ctx, o, manyPrompts(n), func(r results.Record) error {
 		records = append(records, r)

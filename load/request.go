@@ -6,12 +6,15 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
 // request is one request that is due.
 type request struct {
-	encoded
+	dialect.Encoded
 	index        int // over the whole pass
 	replica      int
 	conversation int // from 1; 0: none
@@ -30,7 +33,7 @@ type finished struct {
 }
 
 // limits are the timeouts as they apply to the answers asked for.
-func (p *pass) limits() Timeouts {
+func (p *pass) limits() spec.Timeouts {
 	t := p.opts.Timeouts
 	if p.opts.NoStream {
 		t.FirstToken, t.Stall = 0, 0
@@ -43,7 +46,7 @@ func (p *pass) newRecord(q request) results.Record {
 		Index: q.index, Replica: q.replica, Conversation: q.conversation, Turn: q.turn,
 		RequestID:          cmp.Or(p.opts.RequestIDPrefix, "bench-") + strconv.Itoa(q.index),
 		IntendedS:          q.intended.Seconds(),
-		AskedOutputTokens:  q.asked,
+		AskedOutputTokens:  q.Asked,
 		OutputTokensSource: results.CountNone,
 	}
 	if p.opts.RequestID != nil {
@@ -56,11 +59,11 @@ func (p *pass) newRecord(q request) results.Record {
 // noAnswer records a request without an answer. Without a connection it was
 // never sent.
 func (p *pass) noAnswer(r *results.Record, err, cause error) {
-	failed, ok := errors.AsType[*sendError](err)
+	failed, ok := errors.AsType[*wire.SendError](err)
 	if !ok {
-		failed = &sendError{err: err}
+		failed = &wire.SendError{Err: err}
 	}
-	if !failed.connected {
+	if !failed.Connected {
 		r.SentS = nil
 	}
 	r.Failure = unsent(failed, cause)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -17,12 +19,12 @@ import (
 // canceled, the rest is not sent, and the report says why. The error is about
 // the options or prompts, before anything was sent, or comes from emit; failed
 // requests are records, not errors.
-func Run(ctx context.Context, opts Options, prompts []Prompt, emit Emit) (results.ClientReport, error) {
+func Run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit) (results.ClientReport, error) {
 	return run(ctx, opts, prompts, emit, nil)
 }
 
 // run is Run with connections opened by dial, nil for the network.
-func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial dialFunc) (results.ClientReport, error) {
+func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit, dial wire.DialFunc) (results.ClientReport, error) {
 	p, err := newPass(&opts, prompts)
 	if err != nil {
 		return results.ClientReport{}, err
@@ -35,15 +37,15 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 	if opts.MaxConcurrency > 0 {
 		width = min(width, opts.MaxConcurrency)
 	}
-	if p.wire, err = newTransport(opts.wire(urls, width, dial)); err != nil {
+	if p.wire, err = wire.New(opts.wire(urls, width, dial)); err != nil {
 		return results.ClientReport{}, err
 	}
 	report := results.ClientReport{}
 	c, before := p.collect(ctx, emit, firstWave(&opts, width))
 	after := readSelf()
 
-	report.StartTime = p.clock.start.Format(time.RFC3339Nano)
-	p.wire.close(&report)
+	report.StartTime = p.clock.Start.Format(time.RFC3339Nano)
+	p.wire.Close(&report)
 	report.DurationS = c.lastEnd
 	_, report.PeakInFlight = p.slots.load()
 	report.SharedReads = p.count.shared.Load()
@@ -59,21 +61,21 @@ func run(ctx context.Context, opts Options, prompts []Prompt, emit Emit, dial di
 func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, before selfUse) {
 	passCtx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
-	p.wire.prepare(ctx, wave)
+	p.wire.Prepare(ctx, wave)
 	staged := p.stageWave(passCtx, wave)
 	runtime.GC() // none shall fall into the wave
 	before = readSelf()
-	if p.clock = startClock(); p.opts.Start != nil {
+	if p.clock = wire.StartClock(); p.opts.Start != nil {
 		var err error
-		if p.clock.start, err = p.opts.Start(ctx); err != nil {
-			p.clock = startClock()
+		if p.clock.Start, err = p.opts.Start(ctx); err != nil {
+			p.clock = wire.StartClock()
 			p.keptBack.Store(true)
 			abort(err)
 		}
 	}
-	p.wire.start(p.clock)
+	p.wire.Start(p.clock)
 	if p.opts.Started != nil {
-		p.opts.Started(p.clock.start)
+		p.opts.Started(p.clock.Start)
 	}
 	defer p.limitDrain(abort)()
 	c = &collector{emit: emit, count: p.opts.CountTokens, abort: abort}
@@ -85,7 +87,7 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 	if p.opts.Progress != nil {
 		reporting.Go(func() { p.report(reportCtx) })
 	}
-	p.clock.sleepUntil(passCtx, 0)
+	p.clock.SleepUntil(passCtx, 0)
 	p.drive(passCtx, staged, out)
 	close(out)
 	collecting.Wait()
@@ -110,17 +112,17 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 
 // newPass checks the options and encodes every request's body, so that none of
 // it costs time once the clock runs.
-func newPass(opts *Options, prompts []Prompt) (*pass, error) {
-	api, err := apiNamed(opts.Target.API)
+func newPass(opts *Options, prompts []dialect.Prompt) (*pass, error) {
+	api, err := dialect.APINamed(opts.Target.API)
 	if err != nil {
 		return nil, err
 	}
 	if err := CheckSchedule(opts, len(prompts)); err != nil {
 		return nil, err
 	}
-	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(), bodies: make([]encoded, len(prompts))}
+	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(), bodies: make([]dialect.Encoded, len(prompts))}
 	for i, prompt := range prompts {
-		if p.bodies[i], err = api.encode(p.common, ask{Prompt: prompt}); err != nil {
+		if p.bodies[i], err = api.Encode(p.common, dialect.Ask{Prompt: prompt}); err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/results"
 )
 
@@ -219,7 +220,7 @@ func TestProgress(t *testing.T) {
 
 // TestCountTokens: answers without any count are counted after the pass.
 func TestCountTokens(t *testing.T) {
-	bare := script{{0, streamHeader + event(token) + event(token) + event(`{"choices":[{"text":"","finish_reason":"stop"}]}`) + endFrame}}
+	bare := script{{0, streamHeader + loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token) + loadtest.Event(`{"choices":[{"text":"","finish_reason":"stop"}]}`) + loadtest.EndFrame}}
 	synctest.Test(t, func(t *testing.T) {
 		s := &pipeServer{answer: func(w io.Writer, r *http.Request, n int) bool {
 			if n == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -17,19 +18,19 @@ type sending struct {
 	answer  *answer
 	intake  intake
 	watch   watch
-	out     outgoing
+	out     wire.Outgoing
 	sentAt  time.Duration
 }
 
 // stage makes everything ready for request q, so that little is left to do at
 // the moment of sending. ctx ends the request at any time.
 func (p *pass) stage(ctx context.Context, q request) *sending {
-	s := &sending{pass: p, replica: q.replica, record: p.newRecord(q), answer: p.answers.get(q.asked)}
+	s := &sending{pass: p, replica: q.replica, record: p.newRecord(q), answer: p.answers.get(q.Asked)}
 	s.answer.talks = q.talks
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.watch.cancel, s.watch.limits = s.cancel, p.limits()
 	s.intake = intake{pass: p, record: &s.record, answer: s.answer, watch: &s.watch}
-	s.out = p.wire.stage(s.ctx, wireRequest{replica: q.replica, id: s.record.RequestID, body: q.body}, &s.intake)
+	s.out = p.wire.Stage(s.ctx, wire.Request{Replica: q.replica, ID: s.record.RequestID, Body: q.Body}, &s.intake)
 	return s
 }
 
@@ -38,15 +39,15 @@ func (s *sending) send() {
 	p := s.pass
 	p.slots.begin()
 	p.count.sent.Add(1)
-	s.sentAt = p.clock.now()
+	s.sentAt = p.clock.Now()
 	s.watch.start(p.clock, s.sentAt)
-	s.out.write()
+	s.out.Write()
 }
 
-// wait waits for the end of the answer.
-func (s *sending) wait() finished {
+// Wait waits for the end of the answer.
+func (s *sending) Wait() finished {
 	p := s.pass
-	err := s.out.wait()
+	err := s.out.Wait()
 	cause := context.Cause(s.ctx)
 	s.watch.stop()
 	s.cancel(nil)
@@ -55,7 +56,7 @@ func (s *sending) wait() finished {
 	r.SentS = new(s.sentAt.Seconds())
 	f := finished{}
 	if err != nil {
-		r.EndS = p.clock.now().Seconds()
+		r.EndS = p.clock.Now().Seconds()
 		p.noAnswer(r, err, cause)
 	} else {
 		s.intake.finish(cause)
@@ -70,9 +71,9 @@ func (s *sending) wait() finished {
 	return f
 }
 
-// drop gives up a request that was not sent.
-func (s *sending) drop() {
-	s.out.drop()
+// Drop gives up a request that was not sent.
+func (s *sending) Drop() {
+	s.out.Drop()
 	s.cancel(nil)
 	s.pass.answers.put(s.answer)
 	s.pass.keptBack.Store(true)

@@ -14,30 +14,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
-// transportEnv makes every test of the package use the transport it names.
-const transportEnv = "BENCH_TEST_TRANSPORT"
-
-func testTransport() string { return os.Getenv(transportEnv) }
-
-// onSockets skips a test of our own transport where the suite runs over
-// another.
-func onSockets(t testing.TB) {
-	t.Helper()
-	if testTransport() != "" {
-		t.Skip("about the sockets transport")
-	}
-}
-
 // TestOverNetHTTP runs the package's tests once more, over net/http.
 func TestOverNetHTTP(t *testing.T) {
-	if testTransport() != "" || testing.Short() {
+	if loadtest.Transport() != "" || testing.Short() {
 		t.Skip("within itself")
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.short", "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), transportEnv+"="+TransportHTTP)
+	cmd.Env = append(os.Environ(), loadtest.TransportEnv+"="+spec.TransportHTTP)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -45,11 +35,11 @@ func TestOverNetHTTP(t *testing.T) {
 
 func TestChooseTransport(t *testing.T) {
 	for _, tt := range []struct{ asked, url, want, words string }{
-		{"", "http://a", TransportSockets, ""},
-		{"", "https://a", TransportHTTP, ""},
-		{TransportSockets, "http://a", TransportSockets, ""},
-		{TransportHTTP, "http://a", TransportHTTP, ""},
-		{TransportSockets, "https://a", "", `"sockets" carries no https`},
+		{"", "http://a", spec.TransportSockets, ""},
+		{"", "https://a", spec.TransportHTTP, ""},
+		{spec.TransportSockets, "http://a", spec.TransportSockets, ""},
+		{spec.TransportHTTP, "http://a", spec.TransportHTTP, ""},
+		{spec.TransportSockets, "https://a", "", `"sockets" carries no https`},
 		{"quic", "http://a", "", `"quic" is none`},
 	} {
 		o := options(tt.url, "completions")
@@ -58,16 +48,16 @@ func TestChooseTransport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		transport, err := newTransport(o.wire(urls, 1, nil))
+		transport, err := wire.New(o.wire(urls, 1, nil))
 		if err != nil {
 			if tt.words == "" || !strings.Contains(err.Error(), tt.words) {
 				t.Errorf("newTransport(%q, %s): %v, want %q", tt.asked, tt.url, err, tt.words)
 			}
 			continue
 		}
-		transport.start(startClock())
+		transport.Start(wire.StartClock())
 		var r results.ClientReport
-		transport.close(&r)
+		transport.Close(&r)
 		if r.Transport != tt.want || r.Stamps != "user" || r.LagMaxS != nil {
 			t.Errorf("newTransport(%q, %s) reports %+v, want %q", tt.asked, tt.url, r, tt.want)
 		}
@@ -77,7 +67,7 @@ func TestChooseTransport(t *testing.T) {
 // TestKernelStamps: each chunk's time lies between the server's write and our
 // reading, whose distance is the lag.
 func TestKernelStamps(t *testing.T) {
-	onSockets(t)
+	loadtest.OnSockets(t)
 	const tokens = 50
 	var wrote [tokens]atomic.Int64 // wall time
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
@@ -87,17 +77,17 @@ func TestKernelStamps(t *testing.T) {
 		for i := range tokens {
 			time.Sleep(2 * time.Millisecond)
 			wrote[i].Store(time.Now().UnixNano())
-			if _, err := io.WriteString(w, event(token)); err != nil {
+			if _, err := io.WriteString(w, loadtest.Event(loadtest.Token)); err != nil {
 				return false
 			}
 		}
-		_, err := io.WriteString(w, event("[DONE]")+endFrame)
+		_, err := io.WriteString(w, loadtest.Event("[DONE]")+loadtest.EndFrame)
 		return err == nil
 	})
 	before := time.Now()
 	records, report := runAll(t.Context(), t, options(s.url, "completions"), manyPrompts(1))
 	took := time.Since(before)
-	if report.Transport != TransportSockets || report.Stamps != "kernel" || report.LagP50S == nil || report.ClockStepS == nil {
+	if report.Transport != spec.TransportSockets || report.Stamps != "kernel" || report.LagP50S == nil || report.ClockStepS == nil {
 		t.Fatalf("report %+v, want kernel stamps", report)
 	}
 	if *report.LagP50S < 0 || *report.LagMaxS > took.Seconds() || *report.LagP99S > *report.LagMaxS || *report.LagP50S > *report.LagP99S {
@@ -125,9 +115,9 @@ func TestKernelStamps(t *testing.T) {
 func TestSharedReads(t *testing.T) {
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
 		return script{
-			{0, streamHeader + event(token)},
-			{100 * time.Millisecond, event(token) + event(token) + event(token)},
-			{100 * time.Millisecond, event(token) + event(last) + event("[DONE]") + endFrame},
+			{0, streamHeader + loadtest.Event(loadtest.Token)},
+			{100 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Token)},
+			{100 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event(loadtest.Last) + loadtest.Event("[DONE]") + loadtest.EndFrame},
 		}.play(w)
 	})
 	records, report := runAll(t.Context(), t, options(s.url, "completions"), manyPrompts(2))
@@ -146,7 +136,7 @@ func TestSharedReads(t *testing.T) {
 func TestStreamIsCut(t *testing.T) {
 	for range 30 {
 		s := newRawServer(t, func(w io.Writer, r *http.Request, n int) bool {
-			return say(streamHeader+event(token))(w, r, n) && false
+			return say(streamHeader+loadtest.Event(loadtest.Token))(w, r, n) && false
 		})
 		r := one(t, options(s.url, "completions"))
 		if r.Failure == nil || r.Failure.Class != results.FailTransport || r.ChunkKinds != "t" {
@@ -162,7 +152,7 @@ func TestStreamIsCut(t *testing.T) {
 func TestReset(t *testing.T) {
 	for range 5 {
 		s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
-			_, _ = io.WriteString(w, streamHeader+event(token))
+			_, _ = io.WriteString(w, streamHeader+loadtest.Event(loadtest.Token))
 			_ = w.(*net.TCPConn).SetLinger(0)
 			return false
 		})
@@ -180,7 +170,7 @@ func TestReset(t *testing.T) {
 // TestSilentStreamGoesOn: the sweep harms no stream that is merely slow.
 func TestSilentStreamGoesOn(t *testing.T) {
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
-		return script{{0, streamHeader + event(token)}, {2300 * time.Millisecond, event(token) + event("[DONE]") + endFrame}}.play(w)
+		return script{{0, streamHeader + loadtest.Event(loadtest.Token)}, {2300 * time.Millisecond, loadtest.Event(loadtest.Token) + loadtest.Event("[DONE]") + loadtest.EndFrame}}.play(w)
 	})
 	if r := one(t, options(s.url, "completions")); r.Failure != nil || r.ChunkKinds != "tt" {
 		t.Errorf("failure %v, kinds %q, want two chunks", r.Failure, r.ChunkKinds)
@@ -195,7 +185,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", token)
+		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", loadtest.Token)
 		if r.Host != "name" {
 			t.Errorf("host %q, want name", r.Host)
 		}
@@ -208,7 +198,7 @@ func TestUnixSocket(t *testing.T) {
 			t.Errorf("server ended with %v", err)
 		}
 	}()
-	for _, transport := range []string{TransportSockets, TransportHTTP} {
+	for _, transport := range []string{spec.TransportSockets, spec.TransportHTTP} {
 		o := options("http://name", "completions")
 		o.Transport, o.Target.UnixSocket = transport, path
 		records, report := runAll(t.Context(), t, o, manyPrompts(3))
@@ -226,7 +216,7 @@ func TestUnixSocket(t *testing.T) {
 // TestPreparedConnections: the first wave's connections are there before the
 // clock starts, and one that the server closed meanwhile is replaced.
 func TestPreparedConnections(t *testing.T) {
-	onSockets(t)
+	loadtest.OnSockets(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -237,11 +227,11 @@ func TestPreparedConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := newSocketTransport(o.wire(urls, 3, nil))
+	transport, err := wire.NewSocketTransport(o.wire(urls, 3, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport.prepare(t.Context(), 3)
+	transport.Prepare(t.Context(), 3)
 	for range 2 {
 		conn, err := l.Accept()
 		if err != nil {
@@ -254,28 +244,28 @@ func TestPreparedConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone.Close()
-	transport.start(startClock())
+	transport.Start(wire.StartClock())
 	var usable int
 	for deadline := time.Now().Add(5 * time.Second); ; {
-		transport.mu.Lock()
+		transport.Mu.Lock()
 		usable = 0
-		for _, c := range transport.idle[0] {
-			if c.silent() {
+		for _, c := range transport.Idle[0] {
+			if c.Silent() {
 				usable++
 			}
 		}
-		transport.mu.Unlock()
+		transport.Mu.Unlock()
 		if usable == 2 || time.Now().After(deadline) {
 			break
 		}
 	}
 	taken := 0
-	for c := transport.take(0); c != nil; c = transport.take(0) {
+	for c := transport.Take(0); c != nil; c = transport.Take(0) {
 		taken++
-		c.close()
+		c.Close()
 	}
 	var r results.ClientReport
-	transport.close(&r)
+	transport.Close(&r)
 	if usable != 2 || taken != 2 || r.ConnectionsNo != 3 {
 		t.Errorf("%d usable, %d taken of %d connections, want 2, 2 of 3", usable, taken, r.ConnectionsNo)
 	}
@@ -295,7 +285,7 @@ func TestFirstWave(t *testing.T) {
 // TestAnswerBeforeRequest: a server that refuses a large request without
 // reading it is heard.
 func TestAnswerBeforeRequest(t *testing.T) {
-	onSockets(t)
+	loadtest.OnSockets(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -314,16 +304,16 @@ func TestAnswerBeforeRequest(t *testing.T) {
 	}()
 	o := options("http://"+l.Addr().String(), "completions")
 	o.Timeouts.Total = 10 * time.Second
-	records, _ := runAll(t.Context(), t, o, []Prompt{{Text: strings.Repeat("x", 16<<20), OutputTokens: 1}})
+	records, _ := runAll(t.Context(), t, o, []dialect.Prompt{{Text: strings.Repeat("x", 16<<20), OutputTokens: 1}})
 	if f := records[0].Failure; f == nil || f.HTTPStatus != 413 && f.Class != results.FailTransport {
 		t.Errorf("failure %v, want status 413, or a broken connection", f)
 	}
 }
 
 func TestInterimAnswers(t *testing.T) {
-	onSockets(t)
+	loadtest.OnSockets(t)
 	const early = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
-	good := stream("data: " + token + "\n\ndata: [DONE]\n\n")
+	good := stream("data: " + loadtest.Token + "\n\ndata: [DONE]\n\n")
 	for n, wantFailure := range map[int]bool{0: false, 1: false, 5: false, 6: true} {
 		s := newRawServer(t, say(strings.Repeat(early, n)+good))
 		if r := one(t, options(s.url, "completions")); (r.Failure != nil) != wantFailure {
@@ -333,7 +323,7 @@ func TestInterimAnswers(t *testing.T) {
 }
 
 func TestEndlessHead(t *testing.T) {
-	onSockets(t)
+	loadtest.OnSockets(t)
 	s := newRawServer(t, func(w io.Writer, _ *http.Request, _ int) bool {
 		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\n")
 		for {
@@ -350,7 +340,7 @@ func TestEndlessHead(t *testing.T) {
 // TestReuse: a connection serves again only after an answer that it could
 // carry to its end.
 func TestReuse(t *testing.T) {
-	body := "data: " + token + "\n\ndata: [DONE]\n\n"
+	body := "data: " + loadtest.Token + "\n\ndata: [DONE]\n\n"
 	length := fmt.Sprintf("Content-Type: text/event-stream\r\nContent-Length: %d\r\n", len(body))
 	for name, tt := range map[string]struct {
 		answer string

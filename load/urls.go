@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/load/dialect"
 )
 
 // targetURLs joins each base URL with the request path. A base URL that ends
@@ -53,7 +55,7 @@ func joinPath(base, path string, native bool) string {
 // isNative reports whether the path is that of an API which does not stand
 // below /v1.
 func isNative(t Target) bool {
-	return !strings.HasPrefix(t.Path, "/v1/") && slices.ContainsFunc(APIs(), func(a API) bool {
+	return !strings.HasPrefix(t.Path, "/v1/") && slices.ContainsFunc(dialect.APIs(), func(a dialect.API) bool {
 		return a.Name == t.API && a.DefaultPath == t.Path
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/load/wire"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,8 +27,8 @@ func (l *limitError) Error() string { return l.words }
 // reads only leave their time, and the timer looks when it fires.
 type watch struct {
 	cancel context.CancelCauseFunc
-	limits Timeouts
-	clock  clock
+	limits spec.Timeouts
+	clock  wire.Clock
 	sent   time.Duration
 	last   atomic.Int64 // time of the latest read, as time.Duration
 	events atomic.Bool  // a data event has come
@@ -38,15 +40,15 @@ type watch struct {
 }
 
 // start begins at the moment the request is sent.
-func (w *watch) start(c clock, sent time.Duration) {
+func (w *watch) start(c wire.Clock, sent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clock, w.sent = c, sent
 	w.arm()
 }
 
-// alive notes that bytes were read.
-func (w *watch) alive(at time.Duration) { w.last.Store(int64(at)) }
+// Alive notes that bytes were read.
+func (w *watch) Alive(at time.Duration) { w.last.Store(int64(at)) }
 
 // firstEvent switches from the first-token limit to the stall limit.
 func (w *watch) firstEvent() {
@@ -64,7 +66,7 @@ func (w *watch) draining() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.drain == 0 {
-		w.drain = w.clock.now() + drainLimit
+		w.drain = w.clock.Now() + drainLimit
 		w.arm()
 	}
 }
@@ -91,9 +93,9 @@ func (w *watch) arm() {
 			w.timer.Stop()
 		}
 	case w.timer == nil:
-		w.timer = time.AfterFunc(at-w.clock.now(), w.fire)
+		w.timer = time.AfterFunc(at-w.clock.Now(), w.fire)
 	default:
-		w.timer.Reset(at - w.clock.now())
+		w.timer.Reset(at - w.clock.Now())
 	}
 }
 
@@ -104,7 +106,7 @@ func (w *watch) fire() {
 		return
 	}
 	at, why := w.next()
-	if at != 0 && at <= w.clock.now() {
+	if at != 0 && at <= w.clock.Now() {
 		w.over = true
 		w.cancel(why)
 		return

@@ -25,6 +25,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -115,7 +116,7 @@ func placesOf(t *testing.T, n int, version string, run func(i int) Runner) (all 
 	}
 }
 
-func drive(ctx context.Context, t *testing.T, run Runner, opts load.Options, prompts []load.Prompt) (map[int]results.Record, results.ClientReport, error) {
+func drive(ctx context.Context, t *testing.T, run Runner, opts load.Options, prompts []dialect.Prompt) (map[int]results.Record, results.ClientReport, error) {
 	t.Helper()
 	got := map[int]results.Record{}
 	report, err := run(ctx, opts, prompts, func(r results.Record) error {
@@ -128,12 +129,12 @@ func drive(ctx context.Context, t *testing.T, run Runner, opts load.Options, pro
 	return got, report, err
 }
 
-func somePrompts(n, turns int) []load.Prompt {
-	var out []load.Prompt
+func somePrompts(n, turns int) []dialect.Prompt {
+	var out []dialect.Prompt
 	for i := range n {
-		p := load.Prompt{Text: fmt.Sprintf("p%d", i), InputTokens: 3, OutputTokens: 2 + i%3}
+		p := dialect.Prompt{Text: fmt.Sprintf("p%d", i), InputTokens: 3, OutputTokens: 2 + i%3}
 		for turn := range turns * (i % 2) {
-			p.Turns = append(p.Turns, load.Turn{Text: fmt.Sprintf(" t%d", turn), OutputTokens: 2})
+			p.Turns = append(p.Turns, dialect.Turn{Text: fmt.Sprintf(" t%d", turn), OutputTokens: 2})
 		}
 		out = append(out, p)
 	}
@@ -152,7 +153,7 @@ func TestSameAsOneClient(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		opts    load.Options
-		prompts []load.Prompt
+		prompts []dialect.Prompt
 	}{
 		{"open loop", load.Options{Arrivals: arrivals(31)}, somePrompts(31, 0)},
 		{"all at once", load.Options{}, somePrompts(17, 0)},
@@ -381,7 +382,7 @@ func TestTLSReachesAgents(t *testing.T) {
 func TestEachAgentsCost(t *testing.T) {
 	_, target := serveEngine(t, time.Millisecond)
 	all, _ := placesOf(t, 2, "v1", func(i int) Runner {
-		return func(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+		return func(ctx context.Context, opts load.Options, prompts []dialect.Prompt, emit load.Emit) (results.ClientReport, error) {
 			report, err := load.Run(ctx, opts, prompts, emit)
 			report.CPUSeconds, report.GCPauseS, report.CPUs = new(float64(i)+1), new(float64(i)+2), i+3
 			if i == 0 {
@@ -469,7 +470,7 @@ func TestJobsThatCannotBe(t *testing.T) {
 	broken.API = "no such"
 	for _, c := range []struct {
 		opts    load.Options
-		prompts []load.Prompt
+		prompts []dialect.Prompt
 		want    string
 	}{
 		{load.Options{Target: target}, nil, "no prompts"},
@@ -511,9 +512,9 @@ func FuzzShare(f *testing.F) {
 		if len(turns) == 0 || len(turns) > 12 {
 			return
 		}
-		var prompts []load.Prompt
+		var prompts []dialect.Prompt
 		for _, extra := range turns {
-			prompts = append(prompts, load.Prompt{Turns: make([]load.Turn, extra%4)})
+			prompts = append(prompts, dialect.Prompt{Turns: make([]dialect.Turn, extra%4)})
 		}
 		opts := load.Options{Repeat: true, Arrivals: make([]float64, repeats*len(prompts))}
 		cycle := cycleOf(prompts)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
 )
 
@@ -83,7 +84,7 @@ func (d *Driver) Hosts() []string {
 // the index that one client would give them, and times from the common second
 // 0. When an agent is lost, the others end what they do: their records are
 // emitted, and the error says which one it was.
-func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.Prompt, emit load.Emit) (results.ClientReport, error) {
 	if len(prompts) == 0 {
 		return results.ClientReport{}, errors.New("spread the load: no prompts")
 	}
@@ -137,7 +138,7 @@ type spread struct {
 type part struct {
 	peer     *peer
 	job      *job
-	prompts  []load.Prompt
+	prompts  []dialect.Prompt
 	before   reading
 	after    reading
 	progress load.Progress

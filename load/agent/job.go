@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 )
 
 // job is what an agent is to do: options as load has them, without what cannot
@@ -18,11 +20,11 @@ type job struct {
 	Concurrency int           `json:"max_concurrency"`
 	IgnoreEOS   bool          `json:"ignore_eos"`
 	Temperature *float64      `json:"temperature"`
-	Sampling    load.Sampling `json:"sampling"`
+	Sampling    spec.Sampling `json:"sampling"`
 	Bodies      string        `json:"bodies"`
 	NoStream    bool          `json:"no_stream"`
 	ThinkTime   time.Duration `json:"think_time"`
-	Timeouts    load.Timeouts `json:"timeouts"`
+	Timeouts    spec.Timeouts `json:"timeouts"`
 	Duration    time.Duration `json:"duration"`
 	DrainLimit  time.Duration `json:"drain_limit"`
 	Repeat      bool          `json:"repeat"`
@@ -49,7 +51,7 @@ type target struct {
 }
 
 // newJob is the job of a share.
-func newJob(o *load.Options, s share, prompts []load.Prompt) (*job, []load.Prompt, error) {
+func newJob(o *load.Options, s share, prompts []dialect.Prompt) (*job, []dialect.Prompt, error) {
 	switch {
 	case o.Target.TLS != nil && (o.Target.TLS.RootCAs != nil && len(o.Target.CA) == 0 || len(o.Target.TLS.Certificates) > 0):
 		return nil, nil, errors.New("of TLS settings, only authorities as PEM and the wish to take any certificate reach load agents")

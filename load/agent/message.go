@@ -2,6 +2,7 @@ package agent
 
 import (
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
 )
 
@@ -36,7 +37,7 @@ type message struct {
 	Since    int64                 `json:"since,omitempty"` // of a pong: nanoseconds from At until it was sent
 	Number   int                   `json:"number,omitempty"`
 	Job      *job                  `json:"job,omitempty"`
-	Prompts  []load.Prompt         `json:"prompts,omitempty"`
+	Prompts  []dialect.Prompt      `json:"prompts,omitempty"`
 	Record   *results.Record       `json:"record,omitempty"`
 	Progress *load.Progress        `json:"progress,omitempty"`
 	Report   *results.ClientReport `json:"report,omitempty"`

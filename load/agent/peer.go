@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 )
 
 // peer is the coordinator's end of a stream to one agent.
@@ -149,7 +149,7 @@ func (p *peer) close() {
 const promptsAtOnce = 4 << 20
 
 // give sends a job and its prompts.
-func (p *peer) give(j *job, prompts []load.Prompt) error {
+func (p *peer) give(j *job, prompts []dialect.Prompt) error {
 	err := p.frames.send(message{Kind: kindJob, Number: p.number, Job: j})
 	for len(prompts) > 0 && err == nil {
 		n, size := 0, 0
@@ -166,7 +166,7 @@ func (p *peer) give(j *job, prompts []load.Prompt) error {
 	return nil
 }
 
-func sizeOf(p load.Prompt) int {
+func sizeOf(p dialect.Prompt) int {
 	size := len(p.Text) + 8*len(p.TokenIDs) + 64
 	for _, image := range p.Images {
 		size += len(image)

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/results"
 )
 
 // Runner drives a pass, as load.Run does.
-type Runner func(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error)
+type Runner func(ctx context.Context, opts load.Options, prompts []dialect.Prompt, emit load.Emit) (results.ClientReport, error)
 
 // Identity is what an agent says of itself.
 type Identity struct {
@@ -139,7 +140,7 @@ func (s *server) serve(ctx context.Context) error {
 // do carries a job out. An error is about the stream; what is wrong with the
 // job is told to the coordinator.
 func (s *server) do(ctx context.Context, number int, j *job) error {
-	var prompts []load.Prompt
+	var prompts []dialect.Prompt
 	for len(prompts) < j.Prompts {
 		m, err := s.next(ctx, kindPrompts)
 		if err != nil {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
 )
 
 // share is an agent's part of a job. Conversations, which are single requests
@@ -16,7 +17,7 @@ type share struct {
 }
 
 // cycleOf numbers the requests of prompts.
-func cycleOf(prompts []load.Prompt) []int {
+func cycleOf(prompts []dialect.Prompt) []int {
 	cycle := make([]int, len(prompts)+1)
 	for i, p := range prompts {
 		cycle[i+1] = cycle[i] + 1 + len(p.Turns)
@@ -26,13 +27,13 @@ func cycleOf(prompts []load.Prompt) []int {
 
 // deal picks an agent's prompts and their times. With repeats, its list is as
 // long as it takes until it begins anew.
-func (s share) deal(opts load.Options, prompts []load.Prompt) ([]load.Prompt, []float64) {
+func (s share) deal(opts load.Options, prompts []dialect.Prompt) ([]dialect.Prompt, []float64) {
 	n := len(prompts)
 	last := n
 	if opts.Repeat {
 		last = n / gcd(n, s.Agents) * s.Agents
 	}
-	var mine []load.Prompt
+	var mine []dialect.Prompt
 	for k := s.Agent; k < last; k += s.Agents {
 		mine = append(mine, prompts[k%n])
 	}
@@ -54,7 +55,7 @@ func gcd(a, b int) int {
 }
 
 // of remembers where the requests of the agent's own prompts begin.
-func (s *share) of(prompts []load.Prompt) { s.own = cycleOf(prompts) }
+func (s *share) of(prompts []dialect.Prompt) { s.own = cycleOf(prompts) }
 
 // number is what the agent's request i is among all: its index, and that of its
 // conversation.

@@ -14,7 +14,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -24,7 +24,7 @@ func TestMeasure(t *testing.T) {
 	said := 0
 	cal, err := Measure(t.Context(), Options{
 		Feeder: testFeeder, Widths: []int{3, 20}, Tokens: 5, Gap: 5 * time.Millisecond, Rounds: 1, Unpaced: 2000, Answers: 100,
-		Readers: []string{ReaderRaw, load.TransportSockets, load.TransportHTTP}, Said: func(string) { said++ },
+		Readers: []string{ReaderRaw, spec.TransportSockets, spec.TransportHTTP}, Said: func(string) { said++ },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -39,12 +39,12 @@ func TestMeasure(t *testing.T) {
 		if d.StampP50S < -0.001 || d.StampP99S < d.StampP50S || d.StampMaxS < d.StampP99S {
 			t.Errorf("%s, %d streams: stamps %v, %v, %v after the writes", d.Reader, d.Streams, d.StampP50S, d.StampP99S, d.StampMaxS)
 		}
-		if (d.LagP99S != nil) != (d.Reader == load.TransportSockets) {
+		if (d.LagP99S != nil) != (d.Reader == spec.TransportSockets) {
 			t.Errorf("%s: lag %v", d.Reader, d.LagP99S)
 		}
 	}
 	var table bytes.Buffer
-	if err := WriteTable(&table, cal); err != nil || strings.Count(table.String(), "\n") != 10 || strings.Count(table.String(), load.TransportHTTP) != 2 {
+	if err := WriteTable(&table, cal); err != nil || strings.Count(table.String(), "\n") != 10 || strings.Count(table.String(), spec.TransportHTTP) != 2 {
 		t.Errorf("table, %v:\n%s", err, &table)
 	}
 }
@@ -69,7 +69,7 @@ func TestMeasureFails(t *testing.T) {
 func TestStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "calibration.json")
 	lag := 0.001
-	want := results.Calibration{MeasuredAt: "2026-01-02T03:04:05Z", CPU: cpuModel(), Cores: 2, RequestsPerS: 9, Drives: []results.CalibratedDrive{{Reader: "raw", Streams: 3}, {Reader: load.TransportSockets, Streams: 3, LagP99S: &lag}}}
+	want := results.Calibration{MeasuredAt: "2026-01-02T03:04:05Z", CPU: cpuModel(), Cores: 2, RequestsPerS: 9, Drives: []results.CalibratedDrive{{Reader: "raw", Streams: 3}, {Reader: spec.TransportSockets, Streams: 3, LagP99S: &lag}}}
 	if err := Save(path, want); err != nil {
 		t.Fatal(err)
 	}

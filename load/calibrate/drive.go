@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -37,11 +39,11 @@ func driveClient(ctx context.Context, transport, addr string, p pace, width, req
 			BaseURLs: []string{"http://" + addr + p.path()}, Path: "/v1/completions", API: "completions", Model: "m",
 		},
 		MaxConcurrency: width, KeepText: p.gap > 0, Transport: transport,
-		Timeouts: load.Timeouts{Connect: 20 * time.Second, FirstToken: time.Minute, Stall: time.Minute},
+		Timeouts: spec.Timeouts{Connect: 20 * time.Second, FirstToken: time.Minute, Stall: time.Minute},
 	}
-	prompts := make([]load.Prompt, requests)
+	prompts := make([]dialect.Prompt, requests)
 	for i := range prompts {
-		prompts[i] = load.Prompt{Text: "calibrate", OutputTokens: p.tokens}
+		prompts[i] = dialect.Prompt{Text: "calibrate", OutputTokens: p.tokens}
 	}
 	records := make([]results.Record, 0, requests)
 	wallToMono := monotonic() - time.Now().UnixNano()

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -168,7 +168,7 @@ func cpuModel() string {
 // Find returns the drive of a reader at a width.
 func Find(cal *results.Calibration, reader string, streams int) (results.CalibratedDrive, bool) {
 	for _, d := range cal.Drives {
-		if d.Streams == streams && d.Reader == cmp.Or(reader, load.TransportSockets) {
+		if d.Streams == streams && d.Reader == cmp.Or(reader, spec.TransportSockets) {
 			return d, true
 		}
 	}

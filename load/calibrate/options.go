@@ -12,7 +12,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 )
 
 // Options say what to measure. The zero value of a field is its default.
@@ -44,7 +44,7 @@ func (o Options) filled() Options {
 		o.Widths = []int{64, 512, 2048}
 	}
 	if len(o.Readers) == 0 {
-		o.Readers = []string{ReaderRaw, load.TransportSockets}
+		o.Readers = []string{ReaderRaw, spec.TransportSockets}
 	}
 	if o.Gap <= 0 {
 		o.Gap = 20 * time.Millisecond

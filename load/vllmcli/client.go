@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 )
 
 // Options are the load client's options that the flags ask for: all but the
@@ -40,9 +41,9 @@ func (f *Flags) ignoreEOS() bool {
 }
 
 // sampling are the parameters that were given.
-func (f *Flags) sampling() load.Sampling {
+func (f *Flags) sampling() spec.Sampling {
 	r := &f.Request
-	s := load.Sampling{}
+	s := spec.Sampling{}
 	for _, p := range []struct {
 		flag  string
 		value *float64

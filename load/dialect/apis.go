@@ -1,0 +1,79 @@
+// Package dialect has the APIs that inference servers speak, one file each.
+//
+// What goes in: prompts and the settings that all requests of a pass share;
+// events of answers, one at a time. What comes out: request bodies, and each
+// event in terms that all APIs share (Chunk). It does no I/O and keeps no time.
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// API is one body dialect that servers speak.
+type API struct {
+	Name        string // for Target.API
+	DefaultPath string
+	TokenIDs    bool // prompts may be token ids
+	Images      bool // prompts may have images
+	Messages    bool // conversations go as messages, not as one text
+	IgnoreEOS   bool // has a field that keeps the model from ending early
+	Lines       bool // streams JSON lines, not server-sent events
+
+	codec codec
+}
+
+// APIs lists the dialects, the most common first.
+func APIs() []API {
+	return []API{
+		{Name: "completions", DefaultPath: "/v1/completions", TokenIDs: true, IgnoreEOS: true, codec: completions{}},
+		{Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true, codec: chat{}},
+		{Name: "llamacpp", DefaultPath: "/completion", TokenIDs: true, IgnoreEOS: true, codec: llamaCPP{}},
+		{Name: "tgi", DefaultPath: "/generate_stream", codec: tgi{}},
+		{Name: "sglang", DefaultPath: "/generate", TokenIDs: true, IgnoreEOS: true, codec: sglang{}},
+		{Name: "ollama", DefaultPath: "/api/generate", Images: true, Lines: true, codec: ollama{}},
+		{Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true, codec: ollama{chat: true}},
+	}
+}
+
+// APINamed returns the API of a name.
+func APINamed(name string) (API, error) {
+	var known []string
+	for _, a := range APIs() {
+		if a.Name == name {
+			return a, nil
+		}
+		known = append(known, a.Name)
+	}
+	return API{}, fmt.Errorf("choose API: got %q, want one of %s", name, strings.Join(known, ", "))
+}
+
+// IsOpenAI reports whether the API is one of OpenAI's, which vLLM's client
+// speaks.
+func (a API) IsOpenAI() bool {
+	switch a.codec.(type) {
+	case completions, chat:
+		return true
+	default:
+		return false
+	}
+}
+
+// check refuses a prompt that the API cannot carry.
+func (a API) check(p Prompt) error {
+	switch {
+	case (p.Text != "") == (len(p.TokenIDs) > 0):
+		return fmt.Errorf("encode prompt: want either text or token ids, got %d bytes and %d ids", len(p.Text), len(p.TokenIDs))
+	case len(p.TokenIDs) > 0 && !a.TokenIDs:
+		return fmt.Errorf("encode prompt: the %s API takes text, not token ids; use the completions API", a.Name)
+	case len(p.TokenIDs) > 0 && len(p.Turns) > 0:
+		return errors.New("encode prompt: a conversation takes text, not token ids")
+	case slices.ContainsFunc(p.Turns, func(t Turn) bool { return t.Text == "" }):
+		return errors.New("encode prompt: a turn of the conversation has no text")
+	case len(p.Images) > 0 && !a.Images:
+		return fmt.Errorf("encode prompt: the %s API takes no images; use the chat API", a.Name)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package dialect
+
+import "github.com/benchrig/bench/results"
+
+// Chunk is what one data event of a stream carried, in terms that all
+// dialects share. Its byte slices are valid until the next event.
+type Chunk struct {
+	Done      bool   // the end mark, not a chunk
+	Last      bool   // a chunk, and the end of the stream
+	Choices   bool   // at least one choice
+	Content   []byte // the answer's text, all choices joined
+	Sofar     bool   // content is all of the answer so far, not what is new
+	Whole     []byte // the answer's text from its begin, if the server repeats it at the end; nil: it does not
+	Reasoning []byte
+	tool      bool
+	role      bool
+	Finish    []byte
+	Usage     TokenCounts
+	Timings   TokenCounts
+	Drafts    DraftCounts
+	Fault     []byte // JSON of the error the server reported; nil: none
+}
+
+// TokenCounts are the server's own counts; -1 where it did not say.
+type TokenCounts struct{ Input, Output, Cached int }
+
+var NoCounts = TokenCounts{Input: -1, Output: -1, Cached: -1}
+
+// DraftCounts are the server's own counts of speculative decoding for the
+// answer; 0 where it did not say, or drafted nothing.
+type DraftCounts struct{ Tokens, Accepted, Steps int }
+
+// Known reports whether the counts say anything. Servers send usage objects
+// full of zeros before they know.
+func (t TokenCounts) Known() bool { return t.Input > 0 || t.Output > 0 }
+
+// reset empties the chunk and keeps its buffers.
+func (c *Chunk) reset() {
+	*c = Chunk{Content: c.Content[:0], Reasoning: c.Reasoning[:0], Usage: NoCounts, Timings: NoCounts}
+}
+
+// Kind classifies the chunk. An error outranks all else; text outranks the
+// finish reason that comes with it.
+func (c *Chunk) Kind() results.ChunkKind {
+	switch {
+	case c.Fault != nil:
+		return results.ChunkError
+	case len(c.Content) > 0:
+		return results.ChunkText
+	case len(c.Reasoning) > 0:
+		return results.ChunkReasoning
+	case c.tool:
+		return results.ChunkTool
+	case c.Choices && len(c.Finish) > 0:
+		return results.ChunkFinish
+	case c.Choices && c.role:
+		return results.ChunkRole
+	case c.Choices:
+		return results.ChunkEmpty
+	case c.Usage != NoCounts || c.Timings != NoCounts:
+		return results.ChunkUsage
+	}
+	return results.ChunkOther
+}
+
+// IsToken reports whether a chunk of this kind carried output of the model.
+func IsToken(k results.ChunkKind) bool {
+	return k == results.ChunkText || k == results.ChunkReasoning || k == results.ChunkTool || k == results.ChunkWhole
+}

@@ -1,0 +1,195 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/results"
+)
+
+const (
+	// preparedLimit is how long a connection opened in advance may wait for its
+	// request; servers close those on which nothing comes.
+	preparedLimit = idleLimit
+	// preparing is how long opening in advance may take, and how many
+	// connections are opened side by side: no server's backlog shall overflow.
+	preparing      = 2 * time.Second
+	preparingWidth = 32
+	firstHead      = 4 << 10 // bytes; room for the head of an answer
+)
+
+// socketTransport carries requests over plain TCP or Unix sockets by HTTP/1.1
+// of our own, so that the kernel's arrival times are known and an event costs
+// one system call.
+type socketTransport struct {
+	dial    DialFunc
+	sites   []site
+	reuse   bool
+	clock   Clock
+	stamps  *stamper
+	loops   loops
+	opened  atomic.Int64
+	buffers sync.Pool // of *requestBuffers
+
+	Mu   sync.Mutex
+	Idle [][]*socketConn // by replica: ready for a request, the latest used last
+}
+
+// site is one server.
+type site struct {
+	network, address string
+	constant         []byte // head of every request, up to what changes
+}
+
+// requestBuffers serve one request until its answer's head is in.
+type requestBuffers struct {
+	out, in []byte
+	head    *bufio.Reader
+}
+
+func NewSocketTransport(o Options) (*socketTransport, error) {
+	t := &socketTransport{dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)), loops: loops{streams: o.Width}}
+	t.buffers.New = func() any {
+		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
+	}
+	header, host := requestHeader(o.Headers)
+	header.Del("X-Request-Id")
+	for _, u := range o.URLs {
+		s := site{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
+		if o.UnixSocket != "" {
+			s.network, s.address = "unix", o.UnixSocket
+		}
+		var err error
+		if s.constant, err = requestHead(u.RequestURI(), hostOf(u, host), withUser(header, u), t.reuse); err != nil {
+			return nil, err
+		}
+		t.sites = append(t.sites, s)
+	}
+	return t, nil
+}
+
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	return "80"
+}
+
+func hostOf(u *url.URL, asked string) string {
+	if asked != "" {
+		return asked
+	}
+	return u.Host
+}
+
+// withUser adds the user that the URL names, unless the header says who asks.
+func withUser(h http.Header, u *url.URL) http.Header {
+	if u.User == nil || h.Get("Authorization") != "" {
+		return h
+	}
+	password, _ := u.User.Password()
+	h = h.Clone()
+	h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+	return h
+}
+
+func (t *socketTransport) Start(c Clock) {
+	t.clock, t.stamps = c, newStamper(c)
+}
+
+// Prepare opens n connections, spread over the servers as requests will be.
+// What does not succeed in time is left to the requests themselves.
+func (t *socketTransport) Prepare(ctx context.Context, n int) {
+	ctx, cancel := context.WithTimeout(ctx, preparing)
+	defer cancel()
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, preparingWidth) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				replica := i % len(t.sites)
+				conn, err := t.open(ctx, replica)
+				if err != nil {
+					return
+				}
+				t.put(replica, conn)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func (t *socketTransport) open(ctx context.Context, replica int) (*socketConn, error) {
+	conn, err := t.dial(ctx, t.sites[replica].network, t.sites[replica].address)
+	if err != nil {
+		return nil, err
+	}
+	t.opened.Add(1)
+	return newSocketConn(conn, &t.loops)
+}
+
+func (t *socketTransport) put(replica int, c *socketConn) {
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	t.Idle[replica] = append(t.Idle[replica], c)
+}
+
+// Take returns a connection that is ready, nil if there is none. Those that
+// waited too long or that the server closed are dropped.
+func (t *socketTransport) Take(replica int) *socketConn {
+	for {
+		t.Mu.Lock()
+		conns := t.Idle[replica]
+		if len(conns) == 0 {
+			t.Mu.Unlock()
+			return nil
+		}
+		c := conns[len(conns)-1]
+		t.Idle[replica] = conns[:len(conns)-1]
+		t.Mu.Unlock()
+		limit := preparedLimit
+		if c.reused {
+			limit = idleLimit
+		}
+		if time.Since(c.made) <= limit && c.Silent() {
+			return c
+		}
+		c.Close()
+	}
+}
+
+// finish keeps the connection for another request if it may, or closes it.
+func (t *socketTransport) finish(c *socketConn, replica int, usable bool) {
+	whole := c.body.over() && len(c.ahead) == 0 && !c.spoiled && (c.failed == nil || errors.Is(c.failed, io.EOF))
+	if !t.reuse || !usable || !whole {
+		c.Close()
+		return
+	}
+	c.made, c.reused = time.Now(), true
+	c.body, c.ahead, c.failed, c.empty = bodyDecoder{line: c.body.line[:0]}, nil, nil, false
+	t.put(replica, c)
+}
+
+func (t *socketTransport) Close(r *results.ClientReport) {
+	t.Mu.Lock()
+	for _, conns := range t.Idle {
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+	clear(t.Idle)
+	t.Mu.Unlock()
+	t.loops.close()
+	r.Transport, r.ConnectionsNo = spec.TransportSockets, int(t.opened.Load())
+	t.stamps.describe(r)
+}

@@ -1,0 +1,218 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var longAgo = time.Unix(1, 0)
+
+// socketConn is one connection of ours and the answer that it carries.
+type socketConn struct {
+	conn   net.Conn // of a connection without descriptor, which no loop can wait for
+	fd     int
+	loop   *loop // nil: conn is set
+	done   chan struct{}
+	stamps *stamper
+	made   time.Time
+	reused bool // a request was sent on it before this one
+
+	work  worker // under the loop's lock, as are awake and round
+	awake bool   // something happened while there was no work
+	round int
+	reads int // in this round
+
+	body     bodyDecoder
+	ahead    []byte // came with the head
+	aheadAt  time.Duration
+	spoiled  bool  // the connection cannot carry another request
+	empty    bool  // nothing to read until something happens
+	thorough bool  // a short read does not tell that nothing is left
+	failed   error // ends all reading
+	canceled atomic.Bool
+}
+
+// newSocketConn takes conn over.
+func newSocketConn(conn net.Conn, ls *loops) (*socketConn, error) {
+	c := &socketConn{made: time.Now(), done: make(chan struct{}, 1)}
+	fd, ok := ownDescriptor(conn)
+	if !ok {
+		c.conn = conn
+		return c, nil
+	}
+	c.fd = fd
+	c.thorough = conn.LocalAddr().Network() != "tcp"
+	if err := ls.join(c); err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *socketConn) Close() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+		return
+	}
+	c.loop.leave(c)
+	_ = unix.Close(c.fd)
+}
+
+// drive has w.step called until it is true. finished waits for that.
+func (c *socketConn) drive(w worker) {
+	if c.loop != nil {
+		c.loop.drive(c, w)
+		return
+	}
+	c.work = w
+}
+
+func (c *socketConn) finished() {
+	if c.loop != nil {
+		<-c.done
+		return
+	}
+	for !c.work.step() {
+	}
+}
+
+// scratch is that of the loop, nil without one.
+func (c *socketConn) scratch() *Scratch {
+	if c.loop == nil {
+		return nil
+	}
+	return &c.loop.scratch
+}
+
+// cancel makes every wait on the connection end at once.
+func (c *socketConn) cancel() {
+	c.canceled.Store(true)
+	if c.conn != nil {
+		_ = c.conn.SetDeadline(longAgo)
+		return
+	}
+	c.loop.kick(c)
+}
+
+// watchContext ends the waits when ctx does. The function it returns undoes
+// that.
+func (c *socketConn) watchContext(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, c.cancel)
+}
+
+// Silent reports whether the connection is open and nothing came on it.
+func (c *socketConn) Silent() bool {
+	if c.conn != nil {
+		return true
+	}
+	var b [1]byte
+	_, _, err := unix.Recvfrom(c.fd, b[:], unix.MSG_DONTWAIT|unix.MSG_PEEK)
+	return errors.Is(err, unix.EAGAIN)
+}
+
+// write writes what the socket takes of parts.
+func (c *socketConn) write(parts *net.Buffers) error {
+	if c.conn != nil {
+		_, err := parts.WriteTo(c.conn)
+		return err
+	}
+	for len(*parts) > 0 {
+		n, err := unix.Writev(c.fd, *parts)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EAGAIN):
+			return ErrWouldBlock
+		case err != nil:
+			return os.NewSyscallError("writev", err)
+		}
+		consume(parts, n)
+	}
+	return nil
+}
+
+func consume(parts *net.Buffers, n int) {
+	for len(*parts) > 0 && n >= len((*parts)[0]) {
+		n -= len((*parts)[0])
+		*parts = (*parts)[1:]
+	}
+	if n > 0 {
+		(*parts)[0] = (*parts)[0][n:]
+	}
+}
+
+// read reads and stamps bytes. It never waits for a socket.
+func (c *socketConn) read(p []byte) (n int, at time.Duration, err error) {
+	switch {
+	case c.failed != nil:
+		return 0, c.stamps.clock.Now(), c.failed
+	case c.conn != nil:
+		n, err = c.conn.Read(p)
+		return n, c.stamps.clock.Now(), err
+	case c.canceled.Load():
+		return 0, c.stamps.clock.Now(), os.ErrDeadlineExceeded
+	case c.empty:
+		return 0, 0, ErrWouldBlock
+	}
+	n, at, err = c.loop.receive(c, p)
+	if err == ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
+		return 0, 0, err
+	}
+	if err != nil {
+		at = c.stamps.clock.Now()
+	}
+	return n, at, err
+}
+
+// ReadStamped reads the body with its framing taken out.
+func (c *socketConn) ReadStamped(p []byte) (int, time.Duration, error) {
+	for {
+		raw, at, err := c.next(p)
+		if raw == 0 && err != nil {
+			return 0, at, err
+		}
+		n, used, bad := c.body.decode(p[:raw])
+		if used < raw {
+			c.spoiled = true
+		}
+		if bad != nil {
+			c.failed = bad
+			return n, at, bad
+		}
+		if c.body.over() {
+			c.failed = io.EOF
+			return n, at, io.EOF
+		}
+		if n > 0 {
+			return n, at, nil
+		}
+	}
+}
+
+// next gives bytes of the body as they came: first those that came with the
+// head.
+func (c *socketConn) next(p []byte) (n int, at time.Duration, err error) {
+	switch {
+	case len(c.ahead) > 0:
+		n = copy(p, c.ahead)
+		c.ahead = c.ahead[n:]
+		return n, c.aheadAt, nil
+	case c.failed == nil && c.body.over():
+		c.failed = io.EOF
+	}
+	n, at, err = c.read(p)
+	if n == 0 && err != nil && err != ErrWouldBlock { //nolint:errorlint // as above
+		if errors.Is(err, io.EOF) && c.failed == nil {
+			err = c.body.cut()
+		}
+		c.failed = err
+	}
+	return n, at, err
+}

@@ -1,0 +1,291 @@
+package wire
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	loopBatch   = 256 // events taken at once
+	loopStreams = 256 // streams for which another loop is worth its thread
+	loopMax     = 16
+	loopReads   = 16 // of one stream in a row
+	loopFresh   = 8  // reads that one reading of the clocks serves
+	// loopWait bounds a wait, so that a loop never holds its processor for good.
+	loopWait = 100 * time.Millisecond
+	// loopEvents are told once each time they occur (EPOLLET): room to write is
+	// told only after a write that found none.
+	loopEvents = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLPRI | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
+)
+
+// worker does what can be done on a connection without waiting, and reports
+// whether that was all.
+type worker interface{ step() bool }
+
+// loops wait for the sockets of a pass and do their work: few goroutines read
+// many streams, so that no switch between goroutines is paid for an event.
+type loops struct {
+	streams int // how many are expected at once
+
+	mu   sync.Mutex
+	all  []*loop
+	next int
+}
+
+// join gives c to one of the loops, which are started by the first call.
+func (ls *loops) join(c *socketConn) error {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if ls.all == nil {
+		if err := ls.start(); err != nil {
+			return err
+		}
+	}
+	l := ls.all[ls.next%len(ls.all)]
+	ls.next++
+	return l.join(c)
+}
+
+func (ls *loops) start() error {
+	n := min(runtime.GOMAXPROCS(0)-1, (ls.streams+loopStreams-1)/loopStreams, loopMax)
+	for range max(n, 1) {
+		l, err := newLoop()
+		if err != nil {
+			return err
+		}
+		ls.all = append(ls.all, l)
+	}
+	lendProcessors(len(ls.all))
+	for _, l := range ls.all {
+		l.over.Go(l.run)
+	}
+	return nil
+}
+
+func (ls *loops) close() {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for _, l := range ls.all {
+		l.ending.Store(true)
+		l.ring()
+		l.over.Wait()
+		_, _ = unix.Close(l.bell), unix.Close(l.ep)
+	}
+	lendProcessors(-len(ls.all))
+	ls.all = nil
+}
+
+var processors sync.Mutex
+
+// lendProcessors raises GOMAXPROCS by n: a loop keeps a processor of the scheduler while it
+// waits.
+func lendProcessors(n int) {
+	if n == 0 {
+		return
+	}
+	processors.Lock()
+	defer processors.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+}
+
+// loop waits for the sockets given to it.
+type loop struct {
+	ep     int
+	bell   int // an eventfd that ends a wait
+	ending atomic.Bool
+	over   sync.WaitGroup
+
+	mu    sync.Mutex
+	conns []*socketConn // by descriptor
+	todo  []*socketConn // whose work is due without an event
+	rung  bool
+
+	round   int
+	events  [loopBatch]unix.EpollEvent
+	batch   []*socketConn
+	again   []*socketConn // cut short in this round for the others' sake
+	recv    receiver
+	now     reading // taken a few reads ago at most
+	nowUses int
+	scratch Scratch
+}
+
+func newLoop() (*loop, error) {
+	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		_ = unix.Close(ep)
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	l := &loop{ep: ep, bell: bell}
+	if err := l.watch(bell); err != nil {
+		_, _ = unix.Close(bell), unix.Close(ep)
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *loop) watch(fd int) error {
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: loopEvents, Fd: int32(fd)}))
+}
+
+func (l *loop) join(c *socketConn) error {
+	l.mu.Lock()
+	if c.fd >= len(l.conns) {
+		l.conns = append(l.conns, make([]*socketConn, c.fd+1024-len(l.conns))...)
+	}
+	l.conns[c.fd], c.loop = c, l
+	l.mu.Unlock()
+	return l.watch(c.fd)
+}
+
+// leave forgets c before its descriptor is closed.
+func (l *loop) leave(c *socketConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns[c.fd] = nil
+}
+
+// drive has the loop call w.step each time something happens on c, until it is
+// true.
+func (l *loop) drive(c *socketConn, w worker) {
+	l.mu.Lock()
+	c.work = w
+	due := c.awake
+	l.mu.Unlock()
+	if due {
+		l.kick(c)
+	}
+}
+
+// kick has the work of c looked at without an event.
+func (l *loop) kick(c *socketConn) {
+	l.mu.Lock()
+	l.todo = append(l.todo, c)
+	ring := !l.rung
+	l.rung = true
+	l.mu.Unlock()
+	if ring {
+		l.ring()
+	}
+}
+
+func (l *loop) ring() {
+	one := [8]byte{1}
+	_, _ = unix.Write(l.bell, one[:])
+}
+
+func (l *loop) run() {
+	for !l.ending.Load() {
+		l.collect(l.Wait())
+		for _, c := range l.batch {
+			if c.work.step() {
+				l.finish(c)
+			}
+		}
+	}
+}
+
+// Wait waits by a raw system call: the scheduler is not told, so that it does not take
+// the processor away and give it back around each wait. Its signals for
+// preemption end the wait.
+func (l *loop) Wait() int {
+	limit := loopWait
+	if len(l.again) > 0 {
+		limit = 0
+	}
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&l.events)), loopBatch, uintptr(limit.Milliseconds()), 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// collect finds the connections on which something is to be done.
+func (l *loop) collect(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.round++
+	l.batch = l.batch[:0]
+	for i := range l.events[:n] {
+		e := &l.events[i]
+		if int(e.Fd) >= len(l.conns) {
+			continue
+		}
+		c := l.conns[e.Fd]
+		if c == nil {
+			continue
+		}
+		c.thorough = c.thorough || e.Events&^(unix.EPOLLIN|unix.EPOLLOUT) != 0
+		l.add(c)
+		if c.work != nil {
+			c.empty = false // else its first step looks in any case
+		}
+	}
+	if l.rung {
+		for _, c := range l.todo {
+			l.add(c)
+		}
+		l.todo, l.rung = l.todo[:0], false
+	}
+	for _, c := range l.again {
+		l.add(c)
+	}
+	l.again, l.nowUses = l.again[:0], 0
+}
+
+func (l *loop) add(c *socketConn) {
+	switch {
+	case c.work == nil:
+		c.awake = true
+	case c.round != l.round:
+		c.round, c.reads = l.round, 0
+		l.batch = append(l.batch, c)
+	}
+}
+
+func (l *loop) finish(c *socketConn) {
+	l.mu.Lock()
+	c.work, c.awake = nil, false
+	l.mu.Unlock()
+	c.done <- struct{}{}
+}
+
+// receive reads once from c and stamps what came. A stream that has more than
+// its share waits for the next round.
+func (l *loop) receive(c *socketConn, p []byte) (n int, at time.Duration, err error) {
+	if c.reads++; c.reads > loopReads {
+		l.again = append(l.again, c)
+		return 0, 0, ErrWouldBlock
+	}
+	n, wall, err := l.recv.receive(c.fd, p)
+	c.empty = n < len(p) && (!c.thorough || err != nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	return n, l.stamp(c.stamps, wall), nil
+}
+
+// stamp is stamper.stamp with a reading of the clocks that some reads share: the lag is
+// told too low by the time between them.
+func (l *loop) stamp(s *stamper, wall int64) time.Duration {
+	if l.nowUses == 0 || wall == 0 || wall > l.now.wall {
+		var steady bool
+		if l.now, steady = s.steady(); !steady {
+			l.nowUses = 0
+			return l.now.at
+		}
+		l.nowUses = loopFresh
+	}
+	l.nowUses--
+	return s.stampBy(l.now, wall)
+}

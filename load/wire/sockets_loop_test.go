@@ -1,0 +1,209 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/benchrig/bench/internal/loadtest"
+)
+
+// stepFunc is a worker.
+type stepFunc func() bool
+
+func (f stepFunc) step() bool { return f() }
+
+// TestSocketsDoNotAllocate: an event that comes alone costs no allocation from
+// the socket to the decoded body.
+func TestSocketsDoNotAllocate(t *testing.T) {
+	loadtest.OnSockets(t)
+	c, server := loopedConn(t)
+	piece, buf := []byte(loadtest.Event(loadtest.Token)), make([]byte, 4096)
+	var events atomic.Int64
+	const warm, most = 100, 2000
+	var before, after runtime.MemStats
+	go func() {
+		for range most {
+			seen := events.Load()
+			if _, err := server.Write(piece); err != nil {
+				return
+			}
+			for events.Load() == seen && t.Context().Err() == nil {
+				runtime.Gosched()
+			}
+		}
+	}()
+	c.drive(stepFunc(func() bool {
+		for {
+			n, _, err := c.ReadStamped(buf)
+			if errors.Is(err, ErrWouldBlock) {
+				return false
+			}
+			if err != nil || n == 0 {
+				t.Error(err)
+				return true
+			}
+			got := events.Add(int64(n / (len(loadtest.Token) + 8)))
+			if got == warm {
+				runtime.ReadMemStats(&before)
+			}
+			if got >= most {
+				runtime.ReadMemStats(&after)
+				return true
+			}
+		}
+	}))
+	c.finished()
+	if got := after.Mallocs - before.Mallocs; got > most/50 {
+		t.Errorf("%d allocations for %d events, want next to none", got, most-warm)
+	}
+}
+
+// loopedConn is a connection within a loop, whose answer is chunked, and its
+// server's end.
+func loopedConn(t testing.TB) (c *socketConn, server net.Conn) {
+	t.Helper()
+	client, server := tcpPair(t)
+	var ls loops
+	c, err := newSocketConn(client, &ls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.stamps = newStamper(StartClock())
+	c.body.framing = framedChunked
+	t.Cleanup(func() { c.Close(); ls.close() })
+	return c, server
+}
+
+func tcpPair(t testing.TB) (client, server net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}
+
+// TestKicksAreHarmless: however often a stream is looked at without an event,
+// it goes on, and nothing of it is lost or read twice.
+func TestKicksAreHarmless(t *testing.T) {
+	loadtest.OnSockets(t)
+	c, server := loopedConn(t)
+	const most = 300
+	go func() {
+		for range most {
+			time.Sleep(300 * time.Microsecond)
+			_, _ = io.WriteString(server, loadtest.Event(loadtest.Token))
+		}
+		_, _ = io.WriteString(server, loadtest.EndFrame)
+	}()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range 20000 {
+			c.loop.kick(c)
+			runtime.Gosched()
+		}
+	}()
+	buf, bytes := make([]byte, 4096), 0
+	var err error
+	c.drive(stepFunc(func() bool {
+		for err == nil {
+			var n int
+			n, _, err = c.ReadStamped(buf)
+			bytes += n
+		}
+		if errors.Is(err, ErrWouldBlock) {
+			err = nil
+			return false
+		}
+		return true
+	}))
+	c.finished()
+	<-over
+	if want := most * len("data: "+loadtest.Token+"\n\n"); !errors.Is(err, io.EOF) || bytes != want {
+		t.Errorf("the stream ended with %v after %d bytes, want EOF after %d", err, bytes, want)
+	}
+}
+
+// TestLoopsShareStreams: every loop gets its share, and a pass leaves
+// GOMAXPROCS as it was.
+func TestLoopsShareStreams(t *testing.T) {
+	loadtest.OnSockets(t)
+	procs := runtime.GOMAXPROCS(4)
+	defer runtime.GOMAXPROCS(procs)
+	ls := loops{streams: 3 * loopStreams}
+	for range 6 {
+		client, _ := tcpPair(t)
+		c, err := newSocketConn(client, &ls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	if len(ls.all) != 3 || runtime.GOMAXPROCS(0) != 7 {
+		t.Errorf("%d loops, GOMAXPROCS %d, want 3 and 7", len(ls.all), runtime.GOMAXPROCS(0))
+	}
+	for i, l := range ls.all {
+		l.mu.Lock()
+		n := 0
+		for _, c := range l.conns {
+			if c != nil {
+				n++
+			}
+		}
+		l.mu.Unlock()
+		if n != 2 {
+			t.Errorf("loop %d has %d connections, want 2", i, n)
+		}
+	}
+	ls.close()
+	if got := runtime.GOMAXPROCS(0); got != 4 {
+		t.Errorf("GOMAXPROCS %d after the pass, want 4", got)
+	}
+}
+
+// TestEventBeforeWork: what happens on a connection before it is driven is
+// seen once it is.
+func TestEventBeforeWork(t *testing.T) {
+	loadtest.OnSockets(t)
+	c, server := loopedConn(t)
+	if _, err := io.WriteString(server, loadtest.Event(loadtest.Token)+loadtest.EndFrame); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+		c.loop.mu.Lock()
+		awake := c.awake
+		c.loop.mu.Unlock()
+		if awake {
+			break
+		}
+		runtime.Gosched()
+	}
+	buf, bytes := make([]byte, 4096), 0
+	c.drive(stepFunc(func() bool {
+		for {
+			n, _, err := c.ReadStamped(buf)
+			bytes += n
+			if err != nil {
+				return !errors.Is(err, ErrWouldBlock)
+			}
+		}
+	}))
+	c.finished()
+	if want := len("data: " + loadtest.Token + "\n\n"); bytes != want {
+		t.Errorf("%d bytes, want %d", bytes, want)
+	}
+}

@@ -1,0 +1,92 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrWouldBlock says that nothing is there to be read yet.
+var ErrWouldBlock = errors.New("nothing to read yet")
+
+// receiver reads sockets by recvmsg, which tells with the bytes when the
+// newest of them arrived.
+type receiver struct {
+	msg     unix.Msghdr
+	iov     unix.Iovec
+	control [64]byte
+}
+
+// receive reads once without waiting. wall is the arrival of the newest bytes,
+// 0 if the kernel did not say.
+func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
+	r.iov.Base = unsafe.SliceData(p)
+	r.iov.SetLen(len(p))
+	r.msg.Iov, r.msg.Control = &r.iov, &r.control[0]
+	r.msg.SetIovlen(1)
+	for {
+		r.msg.SetControllen(len(r.control))
+		// It never waits, so the scheduler need not be told of the call.
+		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_DONTWAIT)
+		switch errno {
+		case 0:
+		case unix.EINTR:
+			continue
+		case unix.EAGAIN:
+			return 0, 0, ErrWouldBlock
+		default:
+			return 0, 0, os.NewSyscallError("recvmsg", errno)
+		}
+		if got == 0 && len(p) > 0 {
+			return 0, 0, io.EOF
+		}
+		return int(got), r.arrival(), nil
+	}
+}
+
+// arrival reads the control messages.
+func (r *receiver) arrival() (wall int64) {
+	b := r.control[:min(int(r.msg.Controllen), len(r.control))]
+	for len(b) >= unix.SizeofCmsghdr {
+		h := (*unix.Cmsghdr)(unsafe.Pointer(unsafe.SliceData(b)))
+		size := int(h.Len)
+		if size < unix.SizeofCmsghdr || size > len(b) {
+			break
+		}
+		data := b[unix.CmsgLen(0):size]
+		if h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS_NEW && len(data) >= 16 {
+			return int64(binary.NativeEndian.Uint64(data))*int64(time.Second) + int64(binary.NativeEndian.Uint64(data[8:]))
+		}
+		b = b[min(unix.CmsgSpace(len(data)), len(b)):]
+	}
+	return 0
+}
+
+// ownDescriptor takes the socket out of conn, and with it out of the runtime's
+// poller, which would be woken beside us for each event. It reports false if
+// conn has none; conn is untouched then.
+func ownDescriptor(conn net.Conn) (fd int, ok bool) {
+	sc, ok := conn.(syscall.Conn)
+	if !ok {
+		return 0, false
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	var failed error
+	err = raw.Control(func(theirs uintptr) { fd, failed = unix.FcntlInt(theirs, unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil || failed != nil {
+		return 0, false
+	}
+	_ = conn.Close()
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1)
+	return fd, true
+}

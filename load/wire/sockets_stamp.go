@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	"github.com/benchrig/bench/results"
+)
+
+// stepLimit is by how much wall and monotonic clock may part between two
+// readings without it being called a step of the wall clock.
+const stepLimit = time.Millisecond
+
+// stamper turns the kernel's arrival times, which are of the wall clock, into
+// times of the pass. Each reading takes both clocks at once, so that the wall
+// clock serves only to say how long ago something arrived; where it was
+// stepped in between, the moment of the reading stands.
+type stamper struct {
+	clock  Clock
+	read   func() reading // both clocks; a list in tests
+	offset atomic.Int64   // wall minus monotonic time, as last seen
+	since  atomic.Int64   // wall time of the last step: stamps before it are void
+	step   atomic.Int64   // largest step
+	lag    histogram
+}
+
+func newStamper(c Clock) *stamper {
+	s := &stamper{clock: c, read: c.both}
+	s.offset.Store(s.read().offset)
+	return s
+}
+
+// reading is both clocks at one moment.
+type reading struct {
+	wall   int64 // nanoseconds since 1970
+	at     time.Duration
+	offset int64
+}
+
+// both reads both clocks.
+func (c Clock) both() reading {
+	t := time.Now()
+	r := reading{wall: t.UnixNano(), at: t.Sub(c.Start)}
+	r.offset = r.wall - int64(r.at)
+	return r
+}
+
+// stamp returns when bytes arrived that the kernel stamped with wall; 0: it
+// did not.
+func (s *stamper) stamp(wall int64) time.Duration {
+	r, steady := s.steady()
+	if !steady {
+		return r.at
+	}
+	return s.stampBy(r, wall)
+}
+
+// stampBy is stamp by a reading that was steady.
+func (s *stamper) stampBy(r reading, wall int64) time.Duration {
+	lag := r.wall - wall
+	if wall == 0 || wall < s.since.Load() || lag < 0 || lag > int64(r.at) {
+		return r.at
+	}
+	s.lag.add(lag)
+	return r.at - time.Duration(lag)
+}
+
+// steady reads the clocks and reports whether they run as before. A thread
+// that loses its core between the two readings sees a step too: only one that
+// lasts is one.
+func (s *stamper) steady() (r reading, ok bool) {
+	known := s.offset.Load()
+	var moved int64
+	for range 3 {
+		r = s.read()
+		moved = r.offset - known
+		if abs(moved) < int64(stepLimit) {
+			if abs(moved) > int64(10*time.Microsecond) {
+				s.offset.CompareAndSwap(known, r.offset) // the wall clock is being slewed
+			}
+			return r, true
+		}
+	}
+	if s.offset.CompareAndSwap(known, r.offset) {
+		s.since.Store(r.wall)
+		for old := s.step.Load(); abs(moved) > old && !s.step.CompareAndSwap(old, abs(moved)); old = s.step.Load() {
+		}
+	}
+	return r, false
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+// describe tells of the stamps. Without a single one of the kernel the times
+// are those of the readings.
+func (s *stamper) describe(r *results.ClientReport) {
+	r.Stamps = "user"
+	if s.lag.total() == 0 {
+		return
+	}
+	s.steady()
+	r.Stamps = "kernel"
+	r.LagP50S, r.LagP99S = new(s.lag.quantile(0.5).Seconds()), new(s.lag.quantile(0.99).Seconds())
+	r.LagMaxS, r.ClockStepS = new(time.Duration(s.lag.most.Load()).Seconds()), new(time.Duration(s.step.Load()).Seconds())
+}
+
+// histogram counts durations in steps of 3 %, from many goroutines at once.
+type histogram struct {
+	counts [(64 - histBits + 1) << histBits]atomic.Int64
+	most   atomic.Int64
+}
+
+const histBits = 5 // each power of two has 1<<histBits steps
+
+func (h *histogram) add(d int64) {
+	h.counts[histIndex(uint64(d))].Add(1)
+	for old := h.most.Load(); d > old && !h.most.CompareAndSwap(old, d); old = h.most.Load() {
+	}
+}
+
+func histIndex(d uint64) int {
+	if d < 1<<histBits {
+		return int(d)
+	}
+	shift := bits.Len64(d) - histBits - 1
+	return (shift+1)<<histBits + int(d>>shift) - 1<<histBits
+}
+
+// histValue is the middle of a step.
+func histValue(i int) int64 {
+	if i < 1<<histBits {
+		return int64(i)
+	}
+	shift := i>>histBits - 1
+	return int64(i&(1<<histBits-1)+1<<histBits)<<shift + 1<<shift/2
+}
+
+func (h *histogram) total() (n int64) {
+	for i := range h.counts {
+		n += h.counts[i].Load()
+	}
+	return n
+}
+
+// quantile is the value of rank q of those counted, 0 if there are none.
+func (h *histogram) quantile(q float64) time.Duration {
+	rank := int64(q*float64(h.total()-1)) + 1
+	for i := range h.counts {
+		if rank -= h.counts[i].Load(); rank <= 0 {
+			return time.Duration(min(histValue(i), h.most.Load()))
+		}
+	}
+	return time.Duration(h.most.Load())
+}

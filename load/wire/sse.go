@@ -1,0 +1,293 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+const (
+	firstBuffer = 4 << 10  // bytes; what one event of one token needs is far below
+	largestRead = 64 << 10 // bytes asked of the transport at once
+	maxEvent    = 64 << 20 // bytes of a line, and of an event's data
+	OddKept     = 256      // bytes kept of the first line that is no SSE field
+)
+
+var ErrEventTooLong = errors.New("event too long")
+
+// StampedReader reads the body of an answer and says when its bytes arrived,
+// counted from the start of the pass. The stamp is taken before anything looks at
+// the bytes.
+type StampedReader interface {
+	ReadStamped(p []byte) (n int, at time.Duration, err error)
+}
+
+// EventReader cuts a byte stream into server-sent events by the rules of the
+// HTML standard, however the stream is split over reads: lines end with LF,
+// CRLF or CR; data lines of one event are joined by LF; comments and fields
+// other than data are signs of life only; an event counts once its blank line
+// is there, and one that the end of the stream cuts off is dropped.
+//
+// With lines set it reads JSON lines instead: see nextLine.
+type EventReader struct {
+	src       StampedReader
+	Watch     ReadWatcher   // told of every read; nil: none is
+	Lent      *Scratch      // nil: none
+	Lines     bool          // the stream is JSON lines
+	Limit     int           // bytes; 0: maxEvent
+	buf       []byte        // own, or that of lent
+	own       []byte        // kept while buf is lent
+	borrowing bool          // buf is lent
+	r, w      int           // buf[r:w] is read but not yet cut into lines
+	seen      int           // bytes from r on that hold no line end
+	At        time.Duration // stamp of the latest read
+	DataAt    time.Duration // the same of the latest that brought bytes
+	err       error         // from the latest read, to be returned once the bytes are used up
+	bomDone   bool
+	skipLF    bool // the last line ended with CR: an LF right after belongs to it
+
+	data       []byte // within buf while the event has one data line, else within joined
+	joined     []byte
+	isJoined   bool
+	hasData    bool
+	dispatched bool // data was returned; the next call starts anew
+
+	ErrorEvent bool   // the event is of type "error"
+	Odd        []byte // start of the first line that is no SSE field
+	OddLines   int
+	Total      int64 // bytes read
+}
+
+// ReadWatcher is told when bytes were read.
+type ReadWatcher interface{ Alive(at time.Duration) }
+
+// Scratch is what a reader needs only as long as it does not wait: all streams
+// of a loop share one, which stays in the processor's cache.
+type Scratch struct {
+	buf   [largestRead]byte
+	Value any // what the Taker of answers likes to keep beside it
+}
+
+// Reset prepares the reader for another stream; buffers are kept.
+func (e *EventReader) Reset(src StampedReader) {
+	*e = EventReader{src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined, Odd: e.Odd[:0]}
+	if e.Limit == 0 {
+		e.Limit = maxEvent
+	}
+}
+
+// Next returns the data of the next event, valid until the next call, and the
+// arrival time of the read that completed it. The error is io.EOF at the end
+// of the stream, or what the source said.
+func (e *EventReader) Next() (data []byte, at time.Duration, err error) {
+	if e.Lines {
+		return e.nextLine()
+	}
+	if e.dispatched {
+		e.hasData, e.dispatched, e.ErrorEvent = false, false, false
+	}
+	for {
+		line, ok := e.line()
+		switch {
+		case !ok:
+			if err := e.Fill(); err != nil {
+				return nil, e.At, err
+			}
+		case len(line) > 0:
+			if err := e.field(line); err != nil {
+				return nil, e.At, err
+			}
+		case e.hasData:
+			e.dispatched = true
+			return e.data, e.At, nil
+		default:
+			e.ErrorEvent = false // a blank line without data ends an event of no interest
+		}
+	}
+}
+
+// line returns the next whole line without its end, or false if more bytes
+// are needed.
+func (e *EventReader) line() ([]byte, bool) {
+	b := e.buf[e.r:e.w]
+	if e.skipLF && len(b) > 0 {
+		if b[0] == '\n' {
+			e.r, b = e.r+1, b[1:]
+		}
+		e.skipLF = false
+	}
+	if !e.bomDone {
+		const bom = "\xef\xbb\xbf"
+		if len(b) < len(bom) && bom[:len(b)] == string(b) {
+			return nil, false
+		}
+		e.bomDone = true
+		if string(b[:min(len(b), len(bom))]) == bom {
+			e.r, b = e.r+len(bom), b[len(bom):]
+		}
+	}
+	end := lineEnd(b[e.seen:])
+	if end < 0 {
+		e.seen = len(b)
+		return nil, false
+	}
+	end += e.seen
+	e.skipLF = b[end] == '\r'
+	e.r, e.seen = e.r+end+1, 0
+	return b[:end], true
+}
+
+// lineEnd returns the index of the first CR or LF in b, or -1.
+func lineEnd(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf >= 0 {
+		b = b[:lf]
+	}
+	if cr := bytes.IndexByte(b, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
+// field takes in one line that is not blank.
+func (e *EventReader) field(line []byte) error {
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	if len(value) > 0 && value[0] == ' ' {
+		value = value[1:]
+	}
+	switch string(name) {
+	case "data":
+		return e.addData(value)
+	case "event":
+		e.ErrorEvent = string(value) == "error"
+	case "", "id", "retry":
+	default:
+		if e.OddLines == 0 {
+			e.Odd = append(e.Odd[:0], line[:min(len(line), OddKept)]...)
+		}
+		e.OddLines++
+	}
+	return nil
+}
+
+func (e *EventReader) addData(line []byte) error {
+	if !e.hasData {
+		e.data = nil
+	}
+	if len(e.data)+len(line) >= e.Limit {
+		return fmt.Errorf("%w: its data exceeds %d bytes", ErrEventTooLong, e.Limit)
+	}
+	if !e.hasData {
+		e.data, e.hasData, e.isJoined = line, true, false
+		return nil
+	}
+	e.keepData()
+	e.joined = append(append(e.joined, '\n'), line...)
+	e.data = e.joined
+	return nil
+}
+
+// keepData copies the data out of the buffer.
+func (e *EventReader) keepData() {
+	if !e.isJoined {
+		e.joined = append(e.joined[:0], e.data...)
+		e.data, e.isJoined = e.joined, true
+	}
+}
+
+// Fill reads once more, making room first. Bytes that come with an error are
+// used before the error is returned.
+func (e *EventReader) Fill() error {
+	if e.err != nil {
+		return e.err
+	}
+	if e.hasData && !e.dispatched {
+		e.keepData()
+	}
+	if err := e.makeRoom(); err != nil {
+		return err
+	}
+	for range 100 {
+		n, at, err := e.src.ReadStamped(e.buf[e.w:min(len(e.buf), e.w+largestRead)])
+		if err == ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
+			e.giveBack()
+			return err // not the end: the next call looks again
+		}
+		e.At, e.err = at, err
+		e.w += n
+		e.Total += int64(n)
+		if n > 0 {
+			e.DataAt = at
+			if e.Watch != nil {
+				e.Watch.Alive(at)
+			}
+			return nil
+		}
+		if err != nil {
+			e.giveBack()
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// giveBack leaves the lent buffer and keeps what is not cut into lines yet.
+func (e *EventReader) giveBack() {
+	if e.borrowing {
+		e.own = append(e.own[:0], e.buf[e.r:e.w]...)
+		e.buf, e.r, e.w, e.borrowing = e.own[:cap(e.own)], 0, len(e.own), false
+	}
+}
+
+// borrow goes over to the lent buffer, unless it would be filled half with
+// what is kept.
+func (e *EventReader) borrow() {
+	if e.Lent != nil && !e.borrowing && e.w-e.r < len(e.Lent.buf)/2 {
+		e.r, e.w = 0, copy(e.Lent.buf[:], e.buf[e.r:e.w])
+		e.buf, e.borrowing = e.Lent.buf[:], true
+	}
+}
+
+func (e *EventReader) makeRoom() error {
+	if e.r == e.w {
+		e.r, e.w = 0, 0
+	}
+	e.borrow()
+	if e.w < len(e.buf) {
+		return nil
+	}
+	if e.r > 0 {
+		e.w = copy(e.buf, e.buf[e.r:e.w])
+		e.r = 0
+		return nil
+	}
+	if len(e.buf) >= e.Limit {
+		return fmt.Errorf("%w: a line exceeds %d bytes", ErrEventTooLong, e.Limit)
+	}
+	grown := make([]byte, min(max(2*len(e.buf), firstBuffer), e.Limit))
+	e.w = copy(grown, e.buf[:e.w])
+	e.buf, e.own, e.borrowing = grown, grown, false
+	return nil
+}
+
+// Partial returns the event that the end of the stream cut off, "" if none.
+func (e *EventReader) Partial() string {
+	switch {
+	case e.hasData && !e.dispatched:
+		return string(e.data[:min(len(e.data), OddKept)])
+	case e.w > e.r:
+		return string(e.buf[e.r:min(e.w, e.r+OddKept)])
+	}
+	return ""
+}
+
+// Spent reports whether nothing that was read is left.
+func (e *EventReader) Spent() bool { return e.r == e.w }
+
+// Rest is what was read and is left.
+func (e *EventReader) Rest() []byte { return e.buf[e.r:e.w] }
+
+// Footprint is the size in bytes of the buffers that are kept.
+func (e *EventReader) Footprint() int { return cap(e.own) + cap(e.joined) }

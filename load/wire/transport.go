@@ -1,0 +1,267 @@
+// Package wire carries requests to servers and gives their answers' bytes with
+// the time at which they arrived.
+//
+// What goes in: URLs, headers and the bytes of request bodies. What comes out:
+// heads of answers, and bodies read as they come, each read stamped by the
+// kernel where it can; EventReader cuts them into server-sent events or JSON
+// lines. It knows no API, plans nothing, and never sends a request twice.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/results"
+)
+
+// idleLimit is how long, with ReuseConnections, an unused connection is kept: shorter than the 5 s
+// after which uvicorn and llama-server close theirs, so that no request is
+// sent on a connection that the server is closing.
+const idleLimit = 3 * time.Second
+
+// Transport carries requests to the servers. It never sends one twice.
+type Transport interface {
+	// Stage makes one request ready to be sent, whose answer to will take.
+	Stage(ctx context.Context, r Request, to Taker) Outgoing
+	// Prepare opens connections for n requests that are to be sent at once. It
+	// comes before start.
+	Prepare(ctx context.Context, n int)
+	// Start gives the clock to stamp by. It comes before the first send.
+	Start(c Clock)
+	// Close drops idle connections and tells of the pass: connections opened,
+	// and where its times come from.
+	Close(r *results.ClientReport)
+}
+
+// Outgoing is one request that is ready.
+type Outgoing interface {
+	// Write sends it, or leaves that to wait: it does not wait for anything.
+	Write()
+	// Wait returns when the answer was read. Its errors, of type *sendError, say
+	// that none began.
+	Wait() error
+	// Drop is called in place of both.
+	Drop()
+}
+
+// Request is one request as it goes out.
+type Request struct {
+	Replica int
+	ID      string // for X-Request-Id
+	Body    []byte
+}
+
+// Reply is an answer whose body is still to be read.
+type Reply struct {
+	Status   int
+	Header   http.Header
+	HeaderAt time.Duration
+	Body     StampedReader
+	Reused   bool     // the connection had carried a request before
+	Lent     *Scratch // for use within step; nil: none
+}
+
+// Taker reads one answer. Begin is called once its header is in, then Step
+// until it returns true: each time bytes have come, or again and again where
+// reads wait for them.
+type Taker interface {
+	Begin(rep *Reply)
+	Step() bool
+}
+
+// SendError says how far a request came that got no answer.
+type SendError struct {
+	Connected bool // false: there was no connection to send it on
+	Reused    bool
+	Err       error
+}
+
+func (e *SendError) Error() string { return e.Err.Error() }
+
+// DialFunc opens connections, as net.Dialer.DialContext does.
+type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// httpTransport carries requests by net/http: HTTP/1.1, no proxy, no
+// compression, no redirects.
+type httpTransport struct {
+	rt     *http.Transport
+	urls   []*url.URL
+	header http.Header
+	host   string // Host header; "": the URL's
+	clock  Clock
+	opened atomic.Int64
+}
+
+// Options say how to reach the servers.
+type Options struct {
+	URLs             []*url.URL        // one a replica
+	Headers          map[string]string // of every request
+	UnixSocket       string            // "": TCP
+	TLS              *tls.Config       // nil: the system's roots
+	Transport        string            // TransportSockets or TransportHTTP; "": sockets for http, net/http for https
+	ReuseConnections bool
+	ConnectTimeout   time.Duration // for TCP, and again for the TLS handshake; 0: none
+	Width            int           // requests that may be in flight at once
+	Dial             DialFunc      // nil: the network
+}
+
+func (o Options) dialer() DialFunc {
+	if o.Dial != nil {
+		return o.Dial
+	}
+	return (&net.Dialer{Timeout: o.ConnectTimeout}).DialContext
+}
+
+// New chooses the transport for the URLs.
+func New(o Options) (Transport, error) {
+	secure := slices.ContainsFunc(o.URLs, func(u *url.URL) bool { return u.Scheme == "https" })
+	switch o.Transport {
+	case "", spec.TransportSockets:
+		if !secure {
+			return NewSocketTransport(o)
+		}
+		if o.Transport == spec.TransportSockets {
+			return nil, fmt.Errorf("choose transport: %q carries no https; use %q", spec.TransportSockets, spec.TransportHTTP)
+		}
+	case spec.TransportHTTP:
+	default:
+		return nil, fmt.Errorf("choose transport: %q is none; use %q or %q", o.Transport, spec.TransportSockets, spec.TransportHTTP)
+	}
+	return newHTTPTransport(o), nil
+}
+
+func newHTTPTransport(o Options) *httpTransport {
+	t := &httpTransport{urls: o.URLs}
+	t.header, t.host = requestHeader(o.Headers)
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	t.rt = &http.Transport{
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if o.UnixSocket != "" {
+				network, addr = "unix", o.UnixSocket
+			}
+			conn, err := o.dialer()(ctx, network, addr)
+			if err == nil {
+				t.opened.Add(1)
+			}
+			return conn, err
+		},
+		TLSClientConfig:     tlsConfig(o.TLS),
+		TLSHandshakeTimeout: o.ConnectTimeout,
+		DisableCompression:  true,
+		DisableKeepAlives:   !o.ReuseConnections,
+		MaxIdleConnsPerHost: max(o.Width, 1),
+		IdleConnTimeout:     idleLimit,
+		Protocols:           protocols,
+	}
+	return t
+}
+
+func tlsConfig(c *tls.Config) *tls.Config {
+	if c == nil {
+		return nil
+	}
+	return c.Clone()
+}
+
+func requestHeader(extra map[string]string) (h http.Header, host string) {
+	h = http.Header{
+		"Content-Type": {"application/json"},
+		"Accept":       {"*/*"},
+		"User-Agent":   {"bench"},
+	}
+	for name, value := range extra {
+		if strings.EqualFold(name, "Host") {
+			host = value
+			continue
+		}
+		h.Set(name, value)
+	}
+	return h, host
+}
+
+// httpOutgoing is sent as it is waited for.
+type httpOutgoing struct {
+	t   *httpTransport
+	ctx context.Context //nolint:containedctx // of this one request
+	r   Request
+	to  Taker
+}
+
+func (t *httpTransport) Stage(ctx context.Context, r Request, to Taker) Outgoing {
+	return &httpOutgoing{t: t, ctx: ctx, r: r, to: to}
+}
+
+func (o *httpOutgoing) Write() {}
+
+func (o *httpOutgoing) Drop() {}
+
+func (o *httpOutgoing) Wait() error { return o.t.send(o.ctx, o.r, o.to) }
+
+// send leaves Request.GetBody unset: net/http repeats a request on a new
+// connection only if it can read its body again.
+func (t *httpTransport) send(ctx context.Context, r Request, to Taker) error {
+	failure := &SendError{}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { failure.Connected, failure.Reused = true, info.Reused },
+	})
+	header := t.header.Clone()
+	header.Set("X-Request-Id", r.ID)
+	req := (&http.Request{
+		Method:        http.MethodPost,
+		URL:           t.urls[r.Replica],
+		Host:          t.host,
+		Header:        header,
+		Body:          io.NopCloser(bytes.NewReader(r.Body)),
+		ContentLength: int64(len(r.Body)),
+	}).WithContext(ctx)
+	resp, err := t.rt.RoundTrip(req)
+	if err != nil {
+		failure.Err = err
+		return failure
+	}
+	defer resp.Body.Close()
+	to.Begin(&Reply{
+		Status:   resp.StatusCode,
+		Header:   resp.Header,
+		HeaderAt: t.clock.Now(),
+		Body:     &stampingBody{body: resp.Body, clock: t.clock},
+		Reused:   failure.Reused,
+	})
+	for !to.Step() {
+	}
+	return nil
+}
+
+// Prepare does nothing: net/http opens connections as requests come.
+func (t *httpTransport) Prepare(context.Context, int) {}
+
+func (t *httpTransport) Start(c Clock) { t.clock = c }
+
+func (t *httpTransport) Close(r *results.ClientReport) {
+	t.rt.CloseIdleConnections()
+	r.Transport, r.Stamps, r.ConnectionsNo = spec.TransportHTTP, "user", int(t.opened.Load())
+}
+
+// stampingBody stamps each read as soon as it returns.
+type stampingBody struct {
+	body  io.Reader
+	clock Clock
+}
+
+func (b *stampingBody) ReadStamped(p []byte) (int, time.Duration, error) {
+	n, err := b.body.Read(p)
+	return n, b.clock.Now(), err
+}
