@@ -8,13 +8,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/benchrig/bench/gpu/amd"
+	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/gpu/nvidia"
 )
 
 // samplerKind is a way to read the GPUs of a vendor.
 type samplerKind struct {
 	name   string
 	vendor string
-	open   func(Options, []Device) (Sampler, error)
+	open   func(device.Options, []device.Device) (device.Sampler, error)
 	advice string // what to do where it does not work
 }
 
@@ -22,20 +26,20 @@ type samplerKind struct {
 // cheapest to read comes first.
 func samplerKinds() []samplerKind {
 	return []samplerKind{
-		{"nvml", NVIDIA, openNVMLSampler, "it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo"},
-		{"nvidia-smi", NVIDIA, newNVIDIASMISampler, "it needs nvidia-smi in PATH and a driver that answers"},
-		{"sysfs", AMD, newSysfsSampler, "it needs the amdgpu driver and /sys"},
-		{"amd-smi", AMD, newAMDSMISampler, "it needs amd-smi of ROCm 6 or newer in PATH or in /opt/rocm/bin"},
-		{"rocm-smi", AMD, newROCmSMISampler, "it needs rocm-smi in PATH or in /opt/rocm/bin"},
+		{"nvml", device.NVIDIA, openNVMLSampler, "it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo"},
+		{"nvidia-smi", device.NVIDIA, nvidia.NewSMISampler, "it needs nvidia-smi in PATH and a driver that answers"},
+		{"sysfs", device.AMD, amd.NewSysfsSampler, "it needs the amdgpu driver and /sys"},
+		{"amd-smi", device.AMD, amd.NewSMISampler, "it needs amd-smi of ROCm 6 or newer in PATH or in /opt/rocm/bin"},
+		{"rocm-smi", device.AMD, amd.NewROCmSMISampler, "it needs rocm-smi in PATH or in /opt/rocm/bin"},
 	}
 }
 
 // openNVMLSampler opens NVML, which knows only this machine.
-func openNVMLSampler(options Options, devices []Device) (Sampler, error) {
+func openNVMLSampler(options device.Options, devices []device.Device) (device.Sampler, error) {
 	if options.Root != "" {
-		return nil, errNoNVML
+		return nil, nvidia.ErrNoNVML
 	}
-	return newNVMLSampler(options, devices)
+	return nvidia.NewNVMLSampler(options, devices)
 }
 
 // SamplerNames are the names by which a sampler can be forced.
@@ -45,6 +49,18 @@ func SamplerNames() []string {
 		names = append(names, kind.name)
 	}
 	return names
+}
+
+// SamplerVendor is the vendor whose GPUs the sampler of this name reads; "" if
+// no sampler has it.
+func SamplerVendor(name string) string {
+	for _, kind := range samplerKinds() {
+		if kind.name == name {
+			return kind.vendor
+		}
+	}
+
+	return ""
 }
 
 func kindsOf(vendor string) []samplerKind {
@@ -59,7 +75,7 @@ const trialLimit = 20 * time.Second
 // name. Each has given a reading. Notes say what was tried without success
 // and what a reading lacks. A forced sampler that does not work is an error;
 // a box without GPUs has no samplers and no error. The caller closes them.
-func Samplers(ctx context.Context, options Options, force string) ([]Sampler, []string, error) {
+func Samplers(ctx context.Context, options device.Options, force string) ([]device.Sampler, []string, error) {
 	box, err := Detect(ctx, options)
 	if err != nil {
 		return nil, nil, err
@@ -68,13 +84,13 @@ func Samplers(ctx context.Context, options Options, force string) ([]Sampler, []
 }
 
 // SamplersOf is Samplers for a box whose inventory is known.
-func SamplersOf(ctx context.Context, options Options, box Inventory, force string) ([]Sampler, []string, error) {
+func SamplersOf(ctx context.Context, options device.Options, box Inventory, force string) ([]device.Sampler, []string, error) {
 	if force != "" && force != "auto" {
 		return forced(ctx, options, box, force)
 	}
-	var samplers []Sampler
+	var samplers []device.Sampler
 	var notes []string
-	for _, vendor := range []string{NVIDIA, AMD} {
+	for _, vendor := range []string{device.NVIDIA, device.AMD} {
 		devices := box.Of(vendor)
 		if len(devices) == 0 {
 			continue
@@ -88,7 +104,7 @@ func SamplersOf(ctx context.Context, options Options, box Inventory, force strin
 	return samplers, notes, ctx.Err()
 }
 
-func forced(ctx context.Context, options Options, box Inventory, name string) ([]Sampler, []string, error) {
+func forced(ctx context.Context, options device.Options, box Inventory, name string) ([]device.Sampler, []string, error) {
 	kinds := samplerKinds()
 	at := slices.IndexFunc(kinds, func(kind samplerKind) bool { return kind.name == name })
 	if at < 0 {
@@ -99,12 +115,12 @@ func forced(ctx context.Context, options Options, box Inventory, name string) ([
 	if err != nil {
 		return nil, nil, fmt.Errorf("use sampler %s: %w; %s, or choose auto", name, err, kind.advice)
 	}
-	return []Sampler{sampler}, notes, nil
+	return []device.Sampler{sampler}, notes, nil
 }
 
 // firstThatWorks opens the first kind that gives a reading. What failed
 // before is noted, unless it is merely not installed.
-func firstThatWorks(ctx context.Context, options Options, kinds []samplerKind, devices []Device) (Sampler, []string) {
+func firstThatWorks(ctx context.Context, options device.Options, kinds []samplerKind, devices []device.Device) (device.Sampler, []string) {
 	var notes, absent []string
 	for _, kind := range kinds {
 		sampler, more, err := trial(ctx, options, kind, devices)
@@ -122,12 +138,12 @@ func firstThatWorks(ctx context.Context, options Options, kinds []samplerKind, d
 
 // notThere reports that a source is not installed, which is no news.
 func notThere(err error) bool {
-	return errors.Is(err, errNoNVML) || errors.Is(err, exec.ErrNotFound)
+	return errors.Is(err, nvidia.ErrNoNVML) || errors.Is(err, exec.ErrNotFound)
 }
 
 // trial opens a sampler and reads once. A sampler that knows neither memory
 // nor power of any GPU is no use.
-func trial(ctx context.Context, options Options, kind samplerKind, devices []Device) (Sampler, []string, error) {
+func trial(ctx context.Context, options device.Options, kind samplerKind, devices []device.Device) (device.Sampler, []string, error) {
 	sampler, err := kind.open(options, devices)
 	if err != nil {
 		return nil, nil, err
@@ -144,10 +160,35 @@ func trial(ctx context.Context, options Options, kind samplerKind, devices []Dev
 	return sampler, shortcomings(sampler, readings), nil
 }
 
+// ReadOnce opens the sampler of this name, takes one reading and closes it.
+// Notes are what the sampler found odd.
+func ReadOnce(ctx context.Context, options device.Options, name string, devices []device.Device) ([]device.Reading, []string, error) {
+	at := slices.IndexFunc(samplerKinds(), func(kind samplerKind) bool { return kind.name == name })
+	if at < 0 {
+		return nil, nil, fmt.Errorf("unknown sampler %q", name)
+	}
+	sampler, err := samplerKinds()[at].open(options, devices)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	bounded, cancel := context.WithTimeout(ctx, trialLimit)
+	defer cancel()
+	readings, err := readWithin(bounded, sampler)
+	err = errors.Join(err, sampler.Close())
+
+	var notes []string
+	if n, ok := sampler.(noter); ok {
+		notes = n.Notes()
+	}
+
+	return readings, notes, err
+}
+
 // readWithin reads until ctx ends, even if the sampler hangs.
-func readWithin(ctx context.Context, sampler Sampler) ([]Reading, error) {
+func readWithin(ctx context.Context, sampler device.Sampler) ([]device.Reading, error) {
 	type answer struct {
-		readings []Reading
+		readings []device.Reading
 		err      error
 	}
 	answers := make(chan answer, 1)
@@ -165,13 +206,13 @@ func readWithin(ctx context.Context, sampler Sampler) ([]Reading, error) {
 	}
 }
 
-func usable(r Reading) bool {
+func usable(r device.Reading) bool {
 	return r.VRAMUsedBytes != nil || r.GTTUsedBytes != nil || r.PowerW != nil
 }
 
 // shortcomings says what the readings of a sampler lack, and what else it
 // has to say.
-func shortcomings(sampler Sampler, readings []Reading) []string {
+func shortcomings(sampler device.Sampler, readings []device.Reading) []string {
 	var notes []string
 	if n, ok := sampler.(noter); ok {
 		notes = append(notes, n.Notes()...)

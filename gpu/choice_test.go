@@ -9,22 +9,25 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/gpu/nvidia"
+	"github.com/benchrig/bench/internal/fakegpu"
 	"github.com/benchrig/bench/results"
 )
 
-func kindSaying(name string, openErr error, readings []Reading, readErr error) samplerKind {
-	return samplerKind{name, NVIDIA, func(Options, []Device) (Sampler, error) {
+func kindSaying(name string, openErr error, readings []device.Reading, readErr error) samplerKind {
+	return samplerKind{name, device.NVIDIA, func(device.Options, []device.Device) (device.Sampler, error) {
 		if openErr != nil {
 			return nil, openErr
 		}
-		return fakeSampler{name, func(context.Context) ([]Reading, error) { return readings, readErr }}, nil
+		return fakeSampler{name, func(context.Context) ([]device.Reading, error) { return readings, readErr }}, nil
 	}, "do this"}
 }
 
 func TestFirstThatWorks(t *testing.T) {
-	good := []Reading{{GPUReading: results.GPUReading{Device: "a", VRAMUsedBytes: new(int64(1)), PowerW: new(50.0)}}}
-	noMemory := []Reading{{GPUReading: results.GPUReading{Device: "a", PowerW: new(11.0)}}}
-	nothing := []Reading{{GPUReading: results.GPUReading{Device: "a", EdgeC: new(50.0)}}}
+	good := []device.Reading{{GPUReading: results.GPUReading{Device: "a", VRAMUsedBytes: new(int64(1)), PowerW: new(50.0)}}}
+	noMemory := []device.Reading{{GPUReading: results.GPUReading{Device: "a", PowerW: new(11.0)}}}
+	nothing := []device.Reading{{GPUReading: results.GPUReading{Device: "a", EdgeC: new(50.0)}}}
 	tests := []struct {
 		name  string
 		kinds []samplerKind
@@ -32,7 +35,7 @@ func TestFirstThatWorks(t *testing.T) {
 		notes []string // parts, one for each note
 	}{
 		{"the first", []samplerKind{kindSaying("nvml", nil, good, nil), kindSaying("nvidia-smi", nil, good, nil)}, "nvml", nil},
-		{"the first is not installed", []samplerKind{kindSaying("nvml", errNoNVML, nil, nil), kindSaying("nvidia-smi", nil, good, nil)}, "nvidia-smi", nil},
+		{"the first is not installed", []samplerKind{kindSaying("nvml", nvidia.ErrNoNVML, nil, nil), kindSaying("nvidia-smi", nil, good, nil)}, "nvidia-smi", nil},
 		{
 			"the first fails",
 			[]samplerKind{kindSaying("nvml", nil, nil, errors.New("nvml: the GPU is lost")), kindSaying("nvidia-smi", nil, good, nil)},
@@ -46,10 +49,10 @@ func TestFirstThatWorks(t *testing.T) {
 			[]string{"neither memory nor power"},
 		},
 		{"unified memory", []samplerKind{kindSaying("nvml", nil, noMemory, nil)}, "nvml", []string{"memory of a is not told"}},
-		{"none", []samplerKind{kindSaying("nvml", errNoNVML, nil, nil)}, "", []string{"no sampler reads the GPUs of nvidia: nvml: no"}},
+		{"none", []samplerKind{kindSaying("nvml", nvidia.ErrNoNVML, nil, nil)}, "", []string{"no sampler reads the GPUs of nvidia: nvml: no"}},
 	}
 	for _, test := range tests {
-		sampler, notes := firstThatWorks(t.Context(), Options{}, test.kinds, nil)
+		sampler, notes := firstThatWorks(t.Context(), device.Options{}, test.kinds, nil)
 		name := ""
 		if sampler != nil {
 			name = sampler.Name()
@@ -70,11 +73,11 @@ func TestFirstThatWorks(t *testing.T) {
 func TestTrialOfHangingSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		kind := samplerKind{"nvml", NVIDIA, func(Options, []Device) (Sampler, error) {
-			return fakeSampler{"nvml", func(context.Context) ([]Reading, error) { <-release; return nil, nil }}, nil
+		kind := samplerKind{"nvml", device.NVIDIA, func(device.Options, []device.Device) (device.Sampler, error) {
+			return fakeSampler{"nvml", func(context.Context) ([]device.Reading, error) { <-release; return nil, nil }}, nil
 		}, ""}
 		began := time.Now()
-		_, _, err := trial(t.Context(), Options{}, kind, nil)
+		_, _, err := trial(t.Context(), device.Options{}, kind, nil)
 		if err == nil || !strings.Contains(err.Error(), "no answer") || time.Since(began) > trialLimit+2*killGrace {
 			t.Errorf("trial = %v after %v", err, time.Since(began))
 		}
@@ -86,17 +89,17 @@ func TestForcedSampler(t *testing.T) {
 	box := t.TempDir()
 	tests := []struct {
 		force string
-		run   toolRunner
+		run   device.ToolRunner
 		want  []string
 	}{
-		{"nvml", noTool, []string{`use sampler nvml: nvml: `, "choose auto"}},
-		{"nvidia-smi", noTool, []string{"use sampler nvidia-smi: nvidia-smi: ", "executable file not found", "it needs nvidia-smi in PATH"}},
-		{"nvidia-smi", toolSaying("NVIDIA-SMI has failed", errors.New("exit status 9")), []string{"exit status 9: NVIDIA-SMI has failed", "choose auto"}},
-		{"sysfs", noTool, []string{"use sampler sysfs: ", "amdgpu driver"}},
-		{"dcgm", noTool, []string{`use sampler "dcgm": there is none`, "nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, and auto"}},
+		{"nvml", fakegpu.NoTool, []string{`use sampler nvml: nvml: `, "choose auto"}},
+		{"nvidia-smi", fakegpu.NoTool, []string{"use sampler nvidia-smi: nvidia-smi: ", "executable file not found", "it needs nvidia-smi in PATH"}},
+		{"nvidia-smi", fakegpu.SMISaying("NVIDIA-SMI has failed", errors.New("exit status 9")), []string{"exit status 9: NVIDIA-SMI has failed", "choose auto"}},
+		{"sysfs", fakegpu.NoTool, []string{"use sampler sysfs: ", "amdgpu driver"}},
+		{"dcgm", fakegpu.NoTool, []string{`use sampler "dcgm": there is none`, "nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, and auto"}},
 	}
 	for _, test := range tests {
-		samplers, _, err := Samplers(t.Context(), Options{Root: box, RunTool: test.run}, test.force)
+		samplers, _, err := Samplers(t.Context(), device.Options{Root: box, RunTool: test.run}, test.force)
 		if err == nil || samplers != nil {
 			t.Errorf("Samplers(%q) = %v, %v, want an error", test.force, samplers, err)
 			continue
@@ -110,7 +113,7 @@ func TestForcedSampler(t *testing.T) {
 }
 
 func TestSamplersOfBoxes(t *testing.T) {
-	none, notes, err := Samplers(t.Context(), Options{Root: t.TempDir(), RunTool: noTool}, "auto")
+	none, notes, err := Samplers(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool}, "auto")
 	if err != nil || len(none) != 0 || len(notes) != 0 {
 		t.Errorf("Samplers of a box without GPUs = %v, %q, %v, want none", none, notes, err)
 	}
@@ -124,7 +127,7 @@ func TestSamplersOfBoxes(t *testing.T) {
 		}
 		return nil, errors.New("exit status 2")
 	}
-	samplers, notes, err := Samplers(t.Context(), Options{Root: t.TempDir(), RunTool: run}, "")
+	samplers, notes, err := Samplers(t.Context(), device.Options{Root: t.TempDir(), RunTool: run}, "")
 	if err != nil || len(samplers) != 1 || samplers[0].Name() != "nvidia-smi" {
 		t.Fatalf("Samplers = %v, %q, %v, want nvidia-smi", samplers, notes, err)
 	}

@@ -9,61 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 )
-
-// smiHolders asks nvidia-smi which processes compute on which GPU.
-func smiHolders(ctx context.Context, run toolRunner, devices []Device) ([]results.GPUHolder, error) {
-	if run == nil {
-		run = runTool
-	}
-	argv := []string{"nvidia-smi", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory", "--format=csv"}
-	out, err := run(ctx, argv)
-	if err != nil {
-		return nil, smiError(out, err)
-	}
-	return parseSMIHolders(out, devices)
-}
-
-// parseSMIHolders reads the table of processes; a header alone means that
-// there are none.
-func parseSMIHolders(out []byte, devices []Device) ([]results.GPUHolder, error) {
-	table, err := parseSMITable(out)
-	if err != nil {
-		return nil, err
-	}
-	holders := []results.GPUHolder{}
-	for _, row := range table.rows {
-		pid := row.number("pid")
-		if pid == nil || *pid < 1 || *pid > 1<<31 {
-			continue
-		}
-		name := row.text("process_name", "name")
-		holders = append(holders, results.GPUHolder{
-			PID: int(*pid), Name: name[strings.LastIndexAny(name, `/\`)+1:],
-			Device: smiHolderDevice(row, devices), Bytes: row.mebibytesOf("used_gpu_memory"),
-		})
-	}
-	return holders, nil
-}
-
-func smiHolderDevice(row smiRow, devices []Device) string {
-	uuid, pci := row.text("gpu_uuid"), normalPCI(row.text("gpu_bus_id", "pci.bus_id"))
-	for _, device := range devices {
-		if uuid != "" && device.UUID == uuid || uuid == "" && pci != "" && device.PCI == pci {
-			return device.ID()
-		}
-	}
-	return Device{Vendor: NVIDIA, UUID: uuid, PCI: pci}.idIfNamed()
-}
-
-// idIfNamed is ID, but "" for a device that only has a place in a list.
-func (d Device) idIfNamed() string {
-	if d.UUID == "" && d.PCI == "" {
-		return ""
-	}
-	return d.ID()
-}
 
 // deviceFiles lists processes that have a GPU's device file open, by files
 // under root: the last resort where no driver tells. It cannot say how much
@@ -84,7 +32,7 @@ func deviceFiles(ctx context.Context, root string) ([]results.GPUHolder, error) 
 			return nil, err
 		}
 		folder := filepath.Join(base, entry.Name())
-		name := readText(filepath.Join(folder, "comm"))
+		name := device.ReadText(filepath.Join(folder, "comm"))
 		if !isMonitor(name) && opensGPU(filepath.Join(folder, "fd")) {
 			holders = append(holders, results.GPUHolder{PID: pid, Name: name})
 		}
@@ -122,5 +70,5 @@ func isGPUFile(path string) bool {
 	if !ok {
 		number, ok = strings.CutPrefix(path, "/dev/dri/renderD")
 	}
-	return ok && digits(number)
+	return ok && device.Digits(number)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/shirou/gopsutil/v3/host"
 	"github.com/shirou/gopsutil/v3/load"
 	"github.com/shirou/gopsutil/v3/mem"
+
+	"github.com/benchrig/bench/gpu/device"
 )
 
 // HostFacts is what environment.json says of the machine besides its GPUs.
@@ -66,7 +68,7 @@ func (f *HostFacts) addSystem(ctx context.Context) {
 }
 
 func (f *HostFacts) addCPU(ctx context.Context) {
-	cpu := parseCPUInfo(readText("/proc/cpuinfo"))
+	cpu := parseCPUInfo(device.ReadText("/proc/cpuinfo"))
 	f.CPUModel, f.Cores = cpu.model, cpu.cores
 	threads := runtime.NumCPU()
 	f.Threads = &threads

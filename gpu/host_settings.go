@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/gpu/device"
 )
 
 // HostSettings are what the machine is set to as far as it changes what
@@ -36,13 +38,13 @@ func readHostSettings(root string) (HostSettings, []string) {
 	s := HostSettings{
 		Governors:     governors(root),
 		NUMANodes:     countNodes(root),
-		NUMABalancing: nonZero(readText(file("proc/sys/kernel/numa_balancing"))),
-		HugePages:     bracketed(readText(file("sys/kernel/mm/transparent_hugepage/enabled"))),
+		NUMABalancing: nonZero(device.ReadText(file("proc/sys/kernel/numa_balancing"))),
+		HugePages:     bracketed(device.ReadText(file("sys/kernel/mm/transparent_hugepage/enabled"))),
 		BIOS:          readBIOS(root),
-		BootOptions:   bootOptions(readText(file("proc/cmdline"))),
+		BootOptions:   bootOptions(device.ReadText(file("proc/cmdline"))),
 		Container:     containerKind(root),
 	}
-	s.SwapBytes, s.SwapUsedBytes = swap(readText(file("proc/meminfo")))
+	s.SwapBytes, s.SwapUsedBytes = swap(device.ReadText(file("proc/meminfo")))
 	var notes []string
 	for what, missing := range map[string]bool{
 		"CPU governor: no cpufreq in sysfs, as in most virtual machines": s.Governors == nil,
@@ -65,7 +67,7 @@ func governors(root string) []string {
 	files, _ := filepath.Glob(filepath.Join("/", root, "sys/devices/system/cpu/cpufreq/policy*/scaling_governor")) // the pattern is well formed
 	var names []string
 	for _, file := range files {
-		if name := readText(file); name != "" && !slices.Contains(names, name) {
+		if name := device.ReadText(file); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -77,7 +79,7 @@ func countNodes(root string) *int {
 	entries, err := os.ReadDir(filepath.Join("/", root, "sys/devices/system/node"))
 	n := 0
 	for _, entry := range entries {
-		if number, ok := strings.CutPrefix(entry.Name(), "node"); ok && digits(number) {
+		if number, ok := strings.CutPrefix(entry.Name(), "node"); ok && device.Digits(number) {
 			n++
 		}
 	}
@@ -106,7 +108,7 @@ func bracketed(text string) *string {
 }
 
 func readBIOS(root string) *BIOS {
-	id := func(name string) string { return readText(filepath.Join("/", root, "sys/class/dmi/id", name)) }
+	id := func(name string) string { return device.ReadText(filepath.Join("/", root, "sys/class/dmi/id", name)) }
 	bios := BIOS{Vendor: id("bios_vendor"), Version: id("bios_version"), Date: id("bios_date"), Board: id("board_name")}
 	if bios == (BIOS{}) {
 		return nil
@@ -136,8 +138,8 @@ func containerKind(root string) *string {
 		_, err := os.Stat(filepath.Join("/", root, name))
 		return err == nil
 	}
-	groups := readText(filepath.Join("/", root, "proc/1/cgroup")) + readText(filepath.Join("/", root, "proc/self/cgroup"))
-	first := readText(filepath.Join("/", root, "proc/1/comm"))
+	groups := device.ReadText(filepath.Join("/", root, "proc/1/cgroup")) + device.ReadText(filepath.Join("/", root, "proc/self/cgroup"))
+	first := device.ReadText(filepath.Join("/", root, "proc/1/comm"))
 	switch {
 	case strings.Contains(groups, "kubepods") || exists("var/run/secrets/kubernetes.io") || exists("run/secrets/kubernetes.io"):
 		return new("kubernetes")

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/internal/fakegpu"
 )
 
 func TestHostSettings(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := fakegpu.Tree(t, map[string]string{
 		"sys/devices/system/cpu/cpufreq/policy0/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpufreq/policy1/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpufreq/policy2/scaling_governor": "ondemand\n",
@@ -37,7 +39,7 @@ func TestHostSettings(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(notes) > 0 {
 		t.Errorf("settings differ, notes %q (-want +got):\n%s", notes, diff)
 	}
-	if text := jsonText(t, got); strings.Contains(text, "SECRET") || strings.Contains(text, "5eec1e") || strings.Contains(text, "10.0.0.7") {
+	if text := fakegpu.JSON(t, got); strings.Contains(text, "SECRET") || strings.Contains(text, "5eec1e") || strings.Contains(text, "10.0.0.7") {
 		t.Errorf("%s holds what is nobody's business", text)
 	}
 }
@@ -45,7 +47,7 @@ func TestHostSettings(t *testing.T) {
 func TestHostSettingsUnknown(t *testing.T) {
 	got, notes := readHostSettings(t.TempDir())
 	if want := (HostSettings{BootOptions: []string{}}); !cmp.Equal(want, got) || len(notes) != 7 {
-		t.Errorf("settings of nothing = %s, notes %q, want nulls and a note for each", jsonText(t, got), notes)
+		t.Errorf("settings of nothing = %s, notes %q, want nulls and a note for each", fakegpu.JSON(t, got), notes)
 	}
 }
 
@@ -64,7 +66,7 @@ func TestContainerKind(t *testing.T) {
 		{map[string]string{"proc/1/comm": "sleep\n", "proc/1/cgroup": "0::/\n"}, "null"},
 	}
 	for _, test := range tests {
-		if got := jsonText(t, containerKind(tree(t, test.files))); got != test.want {
+		if got := fakegpu.JSON(t, containerKind(fakegpu.Tree(t, test.files))); got != test.want {
 			t.Errorf("containerKind of %v = %s, want %s", test.files, got, test.want)
 		}
 	}
@@ -77,7 +79,7 @@ func FuzzHostText(f *testing.F) {
 			t.Errorf("bracketed(%q) = %q", pages, *choice)
 		}
 		if total, used := swap(memory); used != nil && (total == nil || *used < 0 || *used > *total) {
-			t.Errorf("swap(%q) = %s, %d", memory, jsonText(t, total), *used)
+			t.Errorf("swap(%q) = %s, %d", memory, fakegpu.JSON(t, total), *used)
 		}
 		for _, option := range bootOptions(line) {
 			if !strings.Contains(line, option) {

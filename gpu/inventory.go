@@ -1,68 +1,30 @@
-// Package gpu says which GPUs a box has, what they do, who holds their memory,
-// and what else of the box matters to a measurement.
+// Package gpu says which GPUs this machine has, what they do, who holds their
+// memory, and what else of the machine matters to a measurement.
 //
-// What goes in: the machine (NVML, the vendors' tools, sysfs), or a folder
-// that looks like its /sys and /proc. What comes out: an Inventory in the
-// order in which engines count devices, HostFacts, readings by Samplers and a
-// Recorder with the moment of each, and a Watcher of memory; what cannot be
-// learned is null with a note, a failed reading is a gap, never a guess. It
-// changes nothing on the box: no clock, no power limit, no process but its own
-// nvidia-smi, amd-smi and rocm-smi.
+// What goes in: the machine, through gpu/nvidia and gpu/amd, or a folder that
+// looks like its /sys and /proc. What comes out: an Inventory in the order in
+// which engines count devices, HostFacts, the samplers that work here, a
+// Recorder of readings with the moment of each, and a Watcher of memory. What
+// cannot be learned is null with a note; a failed reading is a gap, never a
+// guess. It changes nothing on the machine: no clock, no power limit, no
+// process but its own nvidia-smi, amd-smi and rocm-smi.
 package gpu
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/gpu/amd"
+	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/gpu/nvidia"
 )
-
-// The vendors of a Device.
-const (
-	NVIDIA = "nvidia"
-	AMD    = "amd"
-)
-
-// Device is one GPU, or one partition of a GPU that engines count as a device.
-type Device struct {
-	Index     int    `json:"index"` // as CUDA in PCI order or HIP counts; counted for each vendor from 0
-	Vendor    string `json:"vendor"`
-	Name      string `json:"name"`       // "" if unknown
-	UUID      string `json:"uuid"`       // as CUDA or ROCr spell it, "GPU-..."; "" if unknown
-	PCI       string `json:"pci"`        // domain:bus:device.function in lower case; "" if unknown
-	VRAMBytes *int64 `json:"vram_bytes"` // null where memory is shared with the CPU or unknown
-	GTTBytes  *int64 `json:"gtt_bytes"`  // host memory that an AMD GPU may use; all that counts on an APU
-
-	Unified        bool   `json:"unified_memory"`  // its memory is the CPU's: an APU, a superchip
-	Partition      string `json:"partition"`       // AMD: compute mode, "SPX", "CPX"; NVIDIA: MIG profile; "" if none or unknown
-	PartitionIndex *int   `json:"partition_index"` // which part of its GPU it is, from 0; null: it is the whole GPU
-	MemoryMode     string `json:"memory_mode"`     // AMD: "NPS1", "NPS4"; "" if none or unknown
-
-	Parts []Part `json:"parts,omitempty"` // MIG devices; its figures are those of the whole GPU
-	Facts *Facts `json:"facts,omitempty"` // what it is set to; null if nothing says
-}
-
-// Part is a MIG device of a GPU.
-type Part struct {
-	Index     int    `json:"index"`
-	Name      string `json:"name"` // profile, "3g.40gb"
-	UUID      string `json:"uuid"` // "MIG-..."
-	VRAMBytes *int64 `json:"vram_bytes"`
-}
-
-// ID names the device in results: its UUID where known, else its PCI address,
-// with the number of the partition if it is one, else vendor and index.
-func (d Device) ID() string {
-	address := d.PCI
-	if address != "" && d.PartitionIndex != nil {
-		address = fmt.Sprintf("%s/%d", address, *d.PartitionIndex)
-	}
-	return cmp.Or(d.UUID, address, fmt.Sprintf("%s:%d", d.Vendor, d.Index))
-}
 
 // Inventory is the GPUs of a box.
 type Inventory struct {
-	GPUs    []Device          `json:"gpus"`    // never null; by vendor, then index
+	GPUs    []device.Device   `json:"gpus"`    // never null; by vendor, then index
 	Drivers map[string]string `json:"drivers"` // vendor -> version of the kernel driver
 	Sources []string          `json:"sources"` // where the devices come from: "nvml", "nvidia-smi", "sysfs"
 	CUDA    *string           `json:"cuda"`    // newest version that the driver serves
@@ -81,7 +43,7 @@ func (v Inventory) Vendor() string {
 			memory[device.Vendor] += *device.VRAMBytes
 		}
 	}
-	for _, vendor := range []string{NVIDIA, AMD} {
+	for _, vendor := range []string{device.NVIDIA, device.AMD} {
 		if len(v.Of(vendor)) > 0 && (best == "" || memory[vendor] > memory[best]) {
 			best = vendor
 		}
@@ -90,8 +52,8 @@ func (v Inventory) Vendor() string {
 }
 
 // Of lists the devices of one vendor, by index.
-func (v Inventory) Of(vendor string) []Device {
-	var devices []Device
+func (v Inventory) Of(vendor string) []device.Device {
+	var devices []device.Device
 	for _, device := range v.GPUs {
 		if device.Vendor == vendor {
 			devices = append(devices, device)
@@ -103,23 +65,11 @@ func (v Inventory) Of(vendor string) []Device {
 // Count is the number of devices of Vendor.
 func (v Inventory) Count() int { return len(v.Of(v.Vendor())) }
 
-// Options say where to look. The zero value is this machine.
-type Options struct {
-	// Root stands before /sys and /proc. With a root other than "" NVML is not
-	// asked, because it knows only this machine.
-	Root string
-
-	// RunTool runs a program and returns its stdout; nil runs it for real, for
-	// at most ten seconds. An error that wraps exec.ErrNotFound says that the
-	// program is not there.
-	RunTool func(ctx context.Context, argv []string) ([]byte, error)
-}
-
 // Detect lists the GPUs. A box without any gives an empty inventory and no
 // error; the error is that of ctx.
-func Detect(ctx context.Context, options Options) (Inventory, error) {
+func Detect(ctx context.Context, options device.Options) (Inventory, error) {
 	box := Inventory{
-		GPUs:    []Device{},
+		GPUs:    []device.Device{},
 		Drivers: driverVersions(options.Root),
 		Sources: []string{},
 		Notes:   []string{},
@@ -134,9 +84,9 @@ func Detect(ctx context.Context, options Options) (Inventory, error) {
 	return box, nil
 }
 
-func byVendorAndIndex(a, b Device) int {
+func byVendorAndIndex(a, b device.Device) int {
 	if a.Vendor != b.Vendor {
-		if a.Vendor == NVIDIA {
+		if a.Vendor == device.NVIDIA {
 			return -1
 		}
 		return 1
@@ -146,11 +96,11 @@ func byVendorAndIndex(a, b Device) int {
 
 // addNVIDIA asks NVML, and nvidia-smi where NVML has no answer (a build
 // without cgo, a library of another version).
-func (v *Inventory) addNVIDIA(ctx context.Context, options Options) {
+func (v *Inventory) addNVIDIA(ctx context.Context, options device.Options) {
 	if options.Root == "" {
-		devices, err := nvmlDevices()
+		devices, err := nvidia.NVMLDevices()
 		if len(devices) > 0 {
-			v.CUDA = nvmlCUDA()
+			v.CUDA = nvidia.NVMLCUDA()
 			v.add("nvml", devices)
 			return
 		}
@@ -158,26 +108,67 @@ func (v *Inventory) addNVIDIA(ctx context.Context, options Options) {
 			v.Notes = append(v.Notes, err.Error())
 		}
 	}
-	devices, err := smiDevices(ctx, options.RunTool)
+	devices, err := nvidia.SMIDevices(ctx, options.RunTool)
 	if err != nil {
 		v.Notes = append(v.Notes, err.Error())
 	}
 	if len(devices) > 0 {
-		v.CUDA = smiFacts(ctx, options.RunTool, devices)
+		v.CUDA = nvidia.AddSMIFacts(ctx, options.RunTool, devices)
 	}
 	v.add("nvidia-smi", devices)
 }
 
 func (v *Inventory) addAMD(root string) {
-	devices, notes := amdDevices(root)
+	devices, notes := amd.Devices(root)
 	v.Notes = append(v.Notes, notes...)
 	v.add("sysfs", devices)
 }
 
-func (v *Inventory) add(source string, devices []Device) {
+func (v *Inventory) add(source string, devices []device.Device) {
 	if len(devices) == 0 {
 		return
 	}
 	v.GPUs = append(v.GPUs, devices...)
 	v.Sources = append(v.Sources, source)
+}
+
+// addFacts completes the inventory by what files say.
+func (v *Inventory) addFacts(root string) {
+	v.ROCm = device.FirstText(root, "opt/rocm/.info/version", "opt/rocm/.info/version-dev")
+	for i := range v.GPUs {
+		d := &v.GPUs[i]
+		if d.Vendor == device.AMD && d.Facts == nil && d.PCI != "" {
+			d.Facts = amd.ReadFacts(filepath.Join("/", root, "sys/bus/pci/devices", d.PCI))
+		}
+		if d.Facts == nil {
+			continue
+		}
+		if unknown := d.Facts.Unknown(d.Vendor); len(unknown) > 0 {
+			v.Notes = append(v.Notes, fmt.Sprintf("%s: not known: %s", d.ID(), strings.Join(unknown, ", ")))
+		}
+	}
+}
+
+// driverVersions reads the versions of the kernel drivers that are loaded.
+func driverVersions(root string) map[string]string {
+	versions := map[string]string{}
+	if version := device.ReadText(filepath.Join("/", root, "sys/module/amdgpu/version")); version != "" {
+		versions[device.AMD] = version
+	}
+	if version := nvidiaVersion(device.ReadText(filepath.Join("/", root, "proc/driver/nvidia/version"))); version != "" {
+		versions[device.NVIDIA] = version
+	}
+	return versions
+}
+
+// nvidiaVersion finds the version number in the driver's self-description,
+// whose wording differs between the open and the closed module.
+func nvidiaVersion(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	for word := range strings.FieldsSeq(line) {
+		if major, minor, ok := strings.Cut(word, "."); ok && device.Digits(major) && device.Digits(strings.ReplaceAll(minor, ".", "")) {
+			return word
+		}
+	}
+	return ""
 }

@@ -4,34 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/internal/fakegpu"
 )
 
-// noTool is a box without nvidia-smi.
-func noTool(context.Context, []string) ([]byte, error) {
-	return nil, &exec.Error{Name: "nvidia-smi", Err: exec.ErrNotFound}
-}
-
-func toolSaying(text string, err error) func(context.Context, []string) ([]byte, error) {
-	return func(_ context.Context, argv []string) ([]byte, error) {
-		if argv[0] != "nvidia-smi" {
-			return nil, fmt.Errorf("unexpected program %q", argv)
-		}
-		return []byte(text), err
-	}
-}
-
 func TestDetectWithoutGPUs(t *testing.T) {
-	got, err := Detect(t.Context(), Options{Root: t.TempDir(), RunTool: noTool})
+	got, err := Detect(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool})
 	if err != nil {
 		t.Fatalf("Detect: %v", err)
 	}
-	want := Inventory{GPUs: []Device{}, Drivers: map[string]string{}, Sources: []string{}, Notes: []string{}}
+	want := Inventory{GPUs: []device.Device{}, Drivers: map[string]string{}, Sources: []string{}, Notes: []string{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Detect of an empty box differs (-want +got):\n%s", diff)
 	}
@@ -49,7 +36,7 @@ func TestDetectWithoutGPUs(t *testing.T) {
 
 // Whatever this machine has, asking must neither fail nor end the process.
 func TestDetectThisMachine(t *testing.T) {
-	box, err := Detect(t.Context(), Options{})
+	box, err := Detect(t.Context(), device.Options{})
 	if err != nil {
 		t.Fatalf("Detect: %v", err)
 	}
@@ -63,26 +50,26 @@ func TestDetectThisMachine(t *testing.T) {
 func TestDetectCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Detect(ctx, Options{Root: t.TempDir(), RunTool: noTool}); !errors.Is(err, context.Canceled) {
+	if _, err := Detect(ctx, device.Options{Root: t.TempDir(), RunTool: fakegpu.NoTool}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Detect with a canceled context: error %v, want %v", err, context.Canceled)
 	}
 }
 
 func TestDetectNVIDIA(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := fakegpu.Tree(t, map[string]string{
 		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build\nGCC version: 12\n",
 	})
 	rows := "1, GPU-b, NVIDIA H100 80GB HBM3, 00000000:C1:00.0, 81559\n0, GPU-a, NVIDIA H100 80GB HBM3, 00000000:41:00.0, 81559\n"
-	got, err := Detect(t.Context(), Options{Root: root, RunTool: toolSaying(rows, nil)})
+	got, err := Detect(t.Context(), device.Options{Root: root, RunTool: fakegpu.SMISaying(rows, nil)})
 	if err != nil {
 		t.Fatalf("Detect: %v", err)
 	}
 	want := Inventory{
-		GPUs: []Device{
-			{Index: 0, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0", VRAMBytes: new(int64(81559 << 20))},
-			{Index: 1, Vendor: NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0", VRAMBytes: new(int64(81559 << 20))},
+		GPUs: []device.Device{
+			{Index: 0, Vendor: device.NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-a", PCI: "0000:41:00.0", VRAMBytes: new(int64(81559 << 20))},
+			{Index: 1, Vendor: device.NVIDIA, Name: "NVIDIA H100 80GB HBM3", UUID: "GPU-b", PCI: "0000:c1:00.0", VRAMBytes: new(int64(81559 << 20))},
 		},
-		Drivers: map[string]string{NVIDIA: "590.48.01"},
+		Drivers: map[string]string{device.NVIDIA: "590.48.01"},
 		Sources: []string{"nvidia-smi"},
 		Notes:   []string{},
 	}
@@ -105,7 +92,7 @@ func TestDetectBrokenDriver(t *testing.T) {
 		{"", context.DeadlineExceeded, "deadline exceeded"},
 	}
 	for _, test := range tests {
-		box, err := Detect(t.Context(), Options{Root: t.TempDir(), RunTool: toolSaying(test.out, test.err)})
+		box, err := Detect(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.SMISaying(test.out, test.err)})
 		if err != nil || len(box.GPUs) != 0 {
 			t.Errorf("Detect = %v, %v, want no device and no error", box.GPUs, err)
 		}
@@ -116,8 +103,8 @@ func TestDetectBrokenDriver(t *testing.T) {
 }
 
 func TestVendorOfMixedBoxes(t *testing.T) {
-	device := func(vendor string, vram int64) Device {
-		d := Device{Vendor: vendor}
+	d := func(vendor string, vram int64) device.Device {
+		d := device.Device{Vendor: vendor}
 		if vram > 0 {
 			d.VRAMBytes = &vram
 		}
@@ -125,14 +112,14 @@ func TestVendorOfMixedBoxes(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		devices []Device
+		devices []device.Device
 		want    string
 		count   int
 	}{
-		{"card beside a GPU in the CPU", []Device{device(NVIDIA, 24<<30), device(AMD, 512<<20)}, NVIDIA, 1},
-		{"small card beside big ones", []Device{device(NVIDIA, 8<<30), device(AMD, 192<<30), device(AMD, 192<<30)}, AMD, 2},
-		{"unified memory", []Device{device(NVIDIA, 0)}, NVIDIA, 1},
-		{"only AMD, memory unknown", []Device{device(AMD, 0)}, AMD, 1},
+		{"card beside a GPU in the CPU", []device.Device{d(device.NVIDIA, 24<<30), d(device.AMD, 512<<20)}, device.NVIDIA, 1},
+		{"small card beside big ones", []device.Device{d(device.NVIDIA, 8<<30), d(device.AMD, 192<<30), d(device.AMD, 192<<30)}, device.AMD, 2},
+		{"unified memory", []device.Device{d(device.NVIDIA, 0)}, device.NVIDIA, 1},
+		{"only AMD, memory unknown", []device.Device{d(device.AMD, 0)}, device.AMD, 1},
 	}
 	for _, test := range tests {
 		box := Inventory{GPUs: test.devices}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,7 +23,7 @@ type Sample struct {
 // goroutine and a thread of its own, so that a tool that is slow, or hangs,
 // holds up nothing but itself. A Recorder serves once; its samplers stay open.
 type Recorder struct {
-	Samplers []Sampler
+	Samplers []device.Sampler
 	Period   time.Duration // 0: DefaultPeriod of each sampler
 	Devices  []string      // ids of the devices to report; nil: all
 	Host     bool          // the host too, once a second
@@ -96,14 +97,14 @@ func (rec *recording) send(samples ...Sample) {
 
 // samplerSource makes a source of a sampler, for the devices that are asked
 // for.
-func (r *Recorder) samplerSource(sampler Sampler) source {
+func (r *Recorder) samplerSource(sampler device.Sampler) source {
 	period := periodOf(sampler.Name(), r.Period)
 	if p, ok := sampler.(paced); ok {
-		p.setPeriod(period)
+		p.SetPeriod(period)
 	}
 	s := source{name: sampler.Name(), period: period}
 	if m, ok := sampler.(metered); ok {
-		s.programs = m.programCPU
+		s.programs = m.ProgramCPU
 	}
 	missing := missingDevices{source: sampler.Name()}
 	s.read = func(ctx context.Context) ([]Sample, error) {

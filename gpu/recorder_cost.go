@@ -1,6 +1,10 @@
 package gpu
 
-import "time"
+import (
+	"time"
+
+	"github.com/benchrig/bench/gpu/device"
+)
 
 // Cost is what a recording took of the machine.
 type Cost struct {
@@ -34,29 +38,16 @@ func (rec *recording) cost() Cost {
 
 // paced is a sampler that sets the pace itself, by a program that goes on
 // writing readings.
-type paced interface{ setPeriod(period time.Duration) }
+type paced interface{ SetPeriod(period time.Duration) }
 
-// metered is a sampler that runs programs. programCPU is the CPU time that
+// metered is a sampler that runs programs. ProgramCPU is the CPU time that
 // they took so far.
-type metered interface{ programCPU() time.Duration }
-
-// DefaultPeriod is how often a sampler is read where nobody says: what costs
-// well under 1 % of a core, or what the program behind it can do.
-func DefaultPeriod(sampler string) time.Duration {
-	switch sampler {
-	case "nvml", "sysfs":
-		return 100 * time.Millisecond
-	case "nvidia-smi":
-		return 500 * time.Millisecond
-	default:
-		return time.Second
-	}
-}
+type metered interface{ ProgramCPU() time.Duration }
 
 // periodOf is the period for a sampler when asked is wanted; 0: its default.
 // Programs are not run more often than makes sense.
 func periodOf(sampler string, asked time.Duration) time.Duration {
-	usual := DefaultPeriod(sampler)
+	usual := device.DefaultPeriod(sampler)
 	switch {
 	case asked <= 0:
 		return usual

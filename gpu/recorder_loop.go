@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 )
 
@@ -160,7 +161,7 @@ func (l *loop) pass(a answer) {
 
 func (l *loop) gap(why string) {
 	l.stats.Gaps++
-	l.rec.send(Sample{At: time.Now(), Gap: &results.TelemetryGap{Source: l.name, Why: clip(why)}})
+	l.rec.send(Sample{At: time.Now(), Gap: &results.TelemetryGap{Source: l.name, Why: device.Clip(why)}})
 }
 
 func (l *loop) countPrograms() {

@@ -4,27 +4,31 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/gpu/nvidia"
+	"github.com/benchrig/bench/internal/fakegpu"
 	"github.com/benchrig/bench/results"
 )
 
 // fakeSampler reads what its function says.
 type fakeSampler struct {
 	name string
-	read func(context.Context) ([]Reading, error)
+	read func(context.Context) ([]device.Reading, error)
 }
 
-func (f fakeSampler) Name() string                                { return f.name }
-func (f fakeSampler) Read(ctx context.Context) ([]Reading, error) { return f.read(ctx) }
-func (f fakeSampler) Close() error                                { return nil }
+func (f fakeSampler) Name() string                                       { return f.name }
+func (f fakeSampler) Read(ctx context.Context) ([]device.Reading, error) { return f.read(ctx) }
+func (f fakeSampler) Close() error                                       { return nil }
 
-func oneReading(device string, watts float64) Reading {
-	return Reading{At: time.Now(), GPUReading: results.GPUReading{Device: device, PowerW: &watts}}
+func oneReading(d string, watts float64) device.Reading {
+	return device.Reading{At: time.Now(), GPUReading: results.GPUReading{Device: d, PowerW: &watts}}
 }
 
 // collector keeps samples.
@@ -65,20 +69,20 @@ func TestRecorderKeepsItsPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		running := 0
-		slow := fakeSampler{"rocm-smi", func(context.Context) ([]Reading, error) {
+		slow := fakeSampler{"rocm-smi", func(context.Context) ([]device.Reading, error) {
 			running++
 			if running > 1 {
 				t.Error("two reads of one sampler at a time")
 			}
 			time.Sleep(1500 * time.Millisecond)
 			running--
-			return []Reading{oneReading("slow", 1)}, nil
+			return []device.Reading{oneReading("slow", 1)}, nil
 		}}
-		quick := fakeSampler{"sysfs", func(context.Context) ([]Reading, error) {
-			return []Reading{oneReading("quick", 2), oneReading("other", 3)}, nil
+		quick := fakeSampler{"sysfs", func(context.Context) ([]device.Reading, error) {
+			return []device.Reading{oneReading("quick", 2), oneReading("other", 3)}, nil
 		}}
 		var got collector
-		r := Recorder{Samplers: []Sampler{slow, quick}, Devices: []string{"slow", "quick"}}
+		r := Recorder{Samplers: []device.Sampler{slow, quick}, Devices: []string{"slow", "quick"}}
 		r.Start(t.Context(), got.emit)
 		time.Sleep(5050 * time.Millisecond)
 		cost := r.Stop()
@@ -108,15 +112,15 @@ func TestRecorderKeepsItsPeriods(t *testing.T) {
 func TestRecorderWithHangingSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		hung := fakeSampler{"amd-smi", func(context.Context) ([]Reading, error) {
+		hung := fakeSampler{"amd-smi", func(context.Context) ([]device.Reading, error) {
 			<-release
-			return []Reading{oneReading("hung", 1)}, nil
+			return []device.Reading{oneReading("hung", 1)}, nil
 		}}
-		quick := fakeSampler{"sysfs", func(context.Context) ([]Reading, error) {
-			return []Reading{oneReading("quick", 2)}, nil
+		quick := fakeSampler{"sysfs", func(context.Context) ([]device.Reading, error) {
+			return []device.Reading{oneReading("quick", 2)}, nil
 		}}
 		var got collector
-		r := Recorder{Samplers: []Sampler{hung, quick}}
+		r := Recorder{Samplers: []device.Sampler{hung, quick}}
 		r.Start(t.Context(), got.emit)
 		time.Sleep(12050 * time.Millisecond)
 		began := time.Now()
@@ -146,18 +150,18 @@ func TestRecorderWithHangingSampler(t *testing.T) {
 func TestRecorderGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := 0
-		flaky := fakeSampler{"sysfs", func(context.Context) ([]Reading, error) {
+		flaky := fakeSampler{"sysfs", func(context.Context) ([]device.Reading, error) {
 			reads++
 			switch reads {
 			case 2:
 				return nil, errors.New("sysfs: read power1_average: input/output error")
 			case 3:
-				return []Reading{oneReading("a", 1)}, nil
+				return []device.Reading{oneReading("a", 1)}, nil
 			}
-			return []Reading{oneReading("a", 1), oneReading("b", 2)}, nil
+			return []device.Reading{oneReading("a", 1), oneReading("b", 2)}, nil
 		}}
 		var got collector
-		r := Recorder{Samplers: []Sampler{flaky}}
+		r := Recorder{Samplers: []device.Sampler{flaky}}
 		r.Start(t.Context(), got.emit)
 		time.Sleep(250 * time.Millisecond)
 		cost := r.Stop()
@@ -178,11 +182,11 @@ func TestRecorderEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var got collector
-		patient := fakeSampler{"nvidia-smi", func(ctx context.Context) ([]Reading, error) {
+		patient := fakeSampler{"nvidia-smi", func(ctx context.Context) ([]device.Reading, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
-		r := Recorder{Samplers: []Sampler{patient}, Host: true}
+		r := Recorder{Samplers: []device.Sampler{patient}, Host: true}
 		r.Start(ctx, got.emit)
 		time.Sleep(2500 * time.Millisecond)
 		cancel()
@@ -235,7 +239,7 @@ func TestCPUBusy(t *testing.T) {
 		{cpuSpent{10, 100}, cpuSpent{9, 120}, "0"},
 	}
 	for _, test := range tests {
-		if got := jsonText(t, test.now.busySince(test.before)); got != test.want {
+		if got := fakegpu.JSON(t, test.now.busySince(test.before)); got != test.want {
 			t.Errorf("%v.busySince(%v) = %s, want %s", test.now, test.before, got, test.want)
 		}
 	}
@@ -264,15 +268,15 @@ func TestPeriods(t *testing.T) {
 
 // The cost of a thread that works is its CPU time, not that of others.
 func TestRecorderCost(t *testing.T) {
-	busy := fakeSampler{"sysfs", func(context.Context) ([]Reading, error) {
+	busy := fakeSampler{"sysfs", func(context.Context) ([]device.Reading, error) {
 		words := 0
 		for began := threadCPU(); threadCPU()-began < 20*time.Millisecond; {
 			words += len(strings.Fields(strings.Repeat("a b ", 100)))
 		}
-		return []Reading{oneReading("a", float64(words))}, nil
+		return []device.Reading{oneReading("a", float64(words))}, nil
 	}}
 	var got collector
-	r := Recorder{Samplers: []Sampler{busy}, Period: time.Hour}
+	r := Recorder{Samplers: []device.Sampler{busy}, Period: time.Hour}
 	r.Start(t.Context(), got.emit)
 	cost := r.Stop() // the one at the start, and perhaps one at the stop
 	reads := cost.Sources[0].Reads
@@ -284,11 +288,11 @@ func TestRecorderCost(t *testing.T) {
 // Recording a server with eight GPUs ten times a second takes less than a
 // hundredth of a core; the bound leaves room for the race detector.
 func TestRecorderCostOfServer(t *testing.T) {
-	samplers, _, err := Samplers(t.Context(), Options{Root: fakeBox(t, 8).Root(), RunTool: noTool}, "sysfs")
+	samplers, _, err := Samplers(t.Context(), device.Options{Root: fakegpu.Server(t, 8).Root(), RunTool: fakegpu.NoTool}, "sysfs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closeAfter(t, samplers[0])
+	fakegpu.CloseAfter(t, samplers[0])
 	var got collector
 	r := Recorder{Samplers: samplers}
 	r.Start(t.Context(), got.emit)
@@ -316,7 +320,7 @@ func TestStopReadsOnceMore(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var last time.Time
-				r := Recorder{Period: 100 * time.Millisecond, Samplers: []Sampler{timedSampler{tt.takes}}}
+				r := Recorder{Period: 100 * time.Millisecond, Samplers: []device.Sampler{timedSampler{tt.takes}}}
 				r.Start(t.Context(), func(s Sample) { last = s.At })
 				time.Sleep(tt.stop)
 				ended := time.Now()
@@ -335,8 +339,49 @@ type timedSampler struct{ takes time.Duration }
 func (timedSampler) Name() string { return "sysfs" }
 func (timedSampler) Close() error { return nil }
 
-func (s timedSampler) Read(context.Context) ([]Reading, error) {
+func (s timedSampler) Read(context.Context) ([]device.Reading, error) {
 	at := time.Now()
 	time.Sleep(s.takes)
-	return []Reading{{At: at, GPUReading: results.GPUReading{Device: "a"}}}, nil
+	return []device.Reading{{At: at, GPUReading: results.GPUReading{Device: "a"}}}, nil
+}
+
+// Readings of a GPU whose power grows with time stand at the right moments:
+// the energy between the first and the last is right.
+func TestRecorderOfSMIStream(t *testing.T) {
+	fakegpu.Tools(t, map[string]string{"nvidia-smi": `
+case "$*" in *--help-query-gpu*) exit 2;; esac
+echo "index, count, uuid, power.draw.instant [W]"
+while :; do
+  ms=$(date +%s%3N)
+  echo "0, 1, GPU-a, $((100 + (ms - ` + strconv.FormatInt(time.Now().UnixMilli(), 10) + `) / 20)) W"
+  case "$*" in *-lms*) sleep 0.2;; *) exit 0;; esac
+done`})
+	began := time.Now()
+	watts := func(at time.Time) float64 { return 100 + at.Sub(began).Seconds()*50 }
+	sampler, err := nvidia.NewSMISampler(device.Options{}, []device.Device{{Vendor: device.NVIDIA, UUID: "GPU-a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fakegpu.CloseAfter(t, sampler)
+	var got collector
+	r := Recorder{Samplers: []device.Sampler{sampler}, Period: 200 * time.Millisecond}
+	r.Start(t.Context(), got.emit)
+	time.Sleep(2 * time.Second)
+	cost := r.Stop()
+	samples := got.of("GPU-a")
+	if len(samples) < 5 || len(got.gaps()) > 0 {
+		t.Fatalf("%d readings in 2 s, gaps %q", len(samples), got.gaps())
+	}
+	sum := 0.0
+	for i := 1; i < len(samples); i++ {
+		sum += (*samples[i].GPU.PowerW + *samples[i-1].GPU.PowerW) / 2 * samples[i].At.Sub(samples[i-1].At).Seconds()
+	}
+	first, last := samples[0].At, samples[len(samples)-1].At
+	truth := (watts(first) + watts(last)) / 2 * last.Sub(first).Seconds()
+	if off := sum/truth - 1; off > 0.05 || off < -0.05 {
+		t.Errorf("energy %.1f J, want %.1f J within 5 %%", sum, truth)
+	}
+	if cost.Sources[0].CPUS <= 0 {
+		t.Errorf("cost = %+v, want the tool's CPU time in it", cost)
+	}
 }

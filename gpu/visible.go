@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/gpu/device"
 )
 
 // The variables by which engines are told which GPUs to use.
@@ -25,12 +27,12 @@ func VisibilityVariables() []string {
 // the order in which it counts them, so that the same ones are sampled. None
 // of the tools that read GPUs follows these variables. Where the variables
 // alone cannot tell, notes say so, and the list holds all that may be meant.
-func VisibleTo(env map[string]string, inventory Inventory) ([]Device, []string) {
+func VisibleTo(env map[string]string, inventory Inventory) ([]device.Device, []string) {
 	v := visibility{env: env}
 	switch vendor := inventory.Vendor(); vendor {
-	case NVIDIA:
+	case device.NVIDIA:
 		return v.ofNVIDIA(inventory.Of(vendor)), v.notes
-	case AMD:
+	case device.AMD:
 		return v.ofAMD(inventory.Of(vendor)), v.notes
 	}
 	return nil, nil
@@ -46,7 +48,7 @@ func (v *visibility) note(format string, args ...any) {
 	v.notes = append(v.notes, fmt.Sprintf(format, args...))
 }
 
-func (v *visibility) ofNVIDIA(devices []Device) []Device {
+func (v *visibility) ofNVIDIA(devices []device.Device) []device.Device {
 	visible := devices
 	if list, ok := v.env[envCUDAVisible]; ok {
 		visible = v.pick(envCUDAVisible, list, devices)
@@ -57,7 +59,7 @@ func (v *visibility) ofNVIDIA(devices []Device) []Device {
 
 // noteOrder warns where an index may be another GPU for CUDA than for NVML:
 // CUDA puts the fastest first unless told to go by PCI address.
-func (v *visibility) noteOrder(list string, devices []Device) {
+func (v *visibility) noteOrder(list string, devices []device.Device) {
 	byIndex := false
 	for _, entry := range entriesOf(list) {
 		_, err := strconv.Atoi(entry)
@@ -66,7 +68,7 @@ func (v *visibility) noteOrder(list string, devices []Device) {
 	if !byIndex || len(devices) < 2 || v.env[envCUDAOrder] == "PCI_BUS_ID" {
 		return
 	}
-	same := !slices.ContainsFunc(devices, func(d Device) bool { return d.Name != devices[0].Name })
+	same := !slices.ContainsFunc(devices, func(d device.Device) bool { return d.Name != devices[0].Name })
 	if same {
 		return // equal cards: CUDA goes on to PCI order
 	}
@@ -76,7 +78,7 @@ func (v *visibility) noteOrder(list string, devices []Device) {
 
 // ofAMD applies ROCr's list, then HIP's inside of what is left. HIP reads
 // CUDA's variable where its own is not set.
-func (v *visibility) ofAMD(devices []Device) []Device {
+func (v *visibility) ofAMD(devices []device.Device) []device.Device {
 	visible := devices
 	inner := envHIPVisible
 	if _, ok := v.env[inner]; !ok {
@@ -97,7 +99,7 @@ func (v *visibility) ofAMD(devices []Device) []Device {
 
 // vulkan notes a list by Vulkan's own numbers, which only llama.cpp's Vulkan
 // build reads: their order is known to nobody else.
-func (v *visibility) vulkan(visible, all []Device) []Device {
+func (v *visibility) vulkan(visible, all []device.Device) []device.Device {
 	list, ok := v.env[envVulkan]
 	if !ok || len(all) < 2 {
 		return visible
@@ -108,34 +110,34 @@ func (v *visibility) vulkan(visible, all []Device) []Device {
 
 // pick chooses by a list of indices, UUIDs or beginnings of UUIDs. As in CUDA
 // and ROCr, what comes after an entry that names nothing is not seen.
-func (v *visibility) pick(variable, list string, from []Device) []Device {
-	picked := []Device{}
+func (v *visibility) pick(variable, list string, from []device.Device) []device.Device {
+	picked := []device.Device{}
 	for _, entry := range entriesOf(list) {
-		device, found := v.find(variable, entry, from)
+		d, found := v.find(variable, entry, from)
 		if !found {
 			if entry != "-1" && entry != "" && !strings.EqualFold(entry, "none") && !strings.EqualFold(entry, "NoDevFiles") {
 				v.note("%s=%s: %q names none of %d GPUs; it and what follows are not seen", variable, list, entry, len(from))
 			}
 			break
 		}
-		if slices.ContainsFunc(picked, func(d Device) bool { return d.ID() == device.ID() }) {
+		if slices.ContainsFunc(picked, func(other device.Device) bool { return other.ID() == d.ID() }) {
 			if !strings.HasPrefix(entry, "MIG-") {
 				v.note("%s=%s names a GPU twice; engines see none", variable, list)
-				return []Device{}
+				return []device.Device{}
 			}
 			continue
 		}
-		picked = append(picked, device)
+		picked = append(picked, d)
 	}
 	return picked
 }
 
 // find is the device that an entry names: by position among those that are
 // left, by UUID or the beginning of one, or as the GPU of a MIG device.
-func (v *visibility) find(variable, entry string, from []Device) (Device, bool) {
+func (v *visibility) find(variable, entry string, from []device.Device) (device.Device, bool) {
 	if n, err := strconv.Atoi(entry); err == nil {
 		if n < 0 || n >= len(from) {
-			return Device{}, false
+			return device.Device{}, false
 		}
 		if len(from[n].Parts) > 0 {
 			v.note("%s names GPU %d, which is divided (MIG); engines see its first part, figures are those of the whole GPU", variable, n)
@@ -143,7 +145,7 @@ func (v *visibility) find(variable, entry string, from []Device) (Device, bool) 
 		return from[n], true
 	}
 	if entry == "" {
-		return Device{}, false
+		return device.Device{}, false
 	}
 	for _, device := range from {
 		if strings.HasPrefix(device.UUID, "GPU-") && len(entry) > len("GPU-") && strings.HasPrefix(strings.ToLower(device.UUID), strings.ToLower(entry)) {
@@ -163,7 +165,7 @@ func (v *visibility) find(variable, entry string, from []Device) (Device, bool) 
 			}
 		}
 	}
-	return Device{}, false
+	return device.Device{}, false
 }
 
 func entriesOf(list string) []string {

@@ -4,22 +4,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/gpu/device"
 )
 
 func boxWith(vendor string, names ...string) Inventory {
 	var box Inventory
 	for i, name := range names {
-		box.GPUs = append(box.GPUs, Device{Index: i, Vendor: vendor, Name: name, UUID: "GPU-" + strings.Repeat(string(rune('a'+i)), 8) + "-1", VRAMBytes: new(int64(1 << 30))})
+		box.GPUs = append(box.GPUs, device.Device{Index: i, Vendor: vendor, Name: name, UUID: "GPU-" + strings.Repeat(string(rune('a'+i)), 8) + "-1", VRAMBytes: new(int64(1 << 30))})
 	}
 	return box
 }
 
 func TestVisibleTo(t *testing.T) {
-	nvidia := boxWith(NVIDIA, "H100", "H100", "H100", "H100")
-	mixed := boxWith(NVIDIA, "RTX 3090", "RTX 5090")
-	amd := boxWith(AMD, "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X")
-	mig := boxWith(NVIDIA, "H100", "H100")
-	mig.GPUs[1].Parts = []Part{{Name: "3g.40gb", UUID: "MIG-1"}, {Index: 1, Name: "2g.20gb", UUID: "MIG-2"}}
+	nvidia := boxWith(device.NVIDIA, "H100", "H100", "H100", "H100")
+	mixed := boxWith(device.NVIDIA, "RTX 3090", "RTX 5090")
+	amd := boxWith(device.AMD, "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X")
+	mig := boxWith(device.NVIDIA, "H100", "H100")
+	mig.GPUs[1].Parts = []device.Part{{Name: "3g.40gb", UUID: "MIG-1"}, {Index: 1, Name: "2g.20gb", UUID: "MIG-2"}}
 	tests := []struct {
 		name string
 		env  map[string]string
@@ -45,7 +47,7 @@ func TestVisibleTo(t *testing.T) {
 		{"index of a divided GPU", map[string]string{"CUDA_VISIBLE_DEVICES": "1"}, mig, []int{1}, "first part"},
 		{"HIP's on NVIDIA", map[string]string{"HIP_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, ""},
 		{"Vulkan", map[string]string{"GGML_VK_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, "counts as Vulkan does"},
-		{"Vulkan with one GPU", map[string]string{"GGML_VK_VISIBLE_DEVICES": "0"}, boxWith(AMD, "8060S"), []int{0}, ""},
+		{"Vulkan with one GPU", map[string]string{"GGML_VK_VISIBLE_DEVICES": "0"}, boxWith(device.AMD, "8060S"), []int{0}, ""},
 
 		{"HIP", map[string]string{"HIP_VISIBLE_DEVICES": "4,5"}, amd, []int{4, 5}, ""},
 		{"CUDA's on AMD", map[string]string{"CUDA_VISIBLE_DEVICES": "6"}, amd, []int{6}, ""},
@@ -77,16 +79,16 @@ func FuzzVisibleTo(f *testing.F) {
 	f.Add("MIG-GPU-bbbbbbbb-1/0/0,,", " 2 ", "")
 	f.Fuzz(func(t *testing.T, cuda, hip, rocr string) {
 		env := map[string]string{"CUDA_VISIBLE_DEVICES": cuda, "HIP_VISIBLE_DEVICES": hip, "ROCR_VISIBLE_DEVICES": rocr}
-		for _, vendor := range []string{NVIDIA, AMD} {
+		for _, vendor := range []string{device.NVIDIA, device.AMD} {
 			box := boxWith(vendor, "x", "y", "z")
 			devices, _ := VisibleTo(env, box)
 			seen := map[string]bool{}
-			for _, device := range devices {
-				known := slices.ContainsFunc(box.GPUs, func(d Device) bool { return d.ID() == device.ID() })
-				if !known || seen[device.ID()] {
-					t.Errorf("VisibleTo(%v) has %s, known %t, seen %t", env, device.ID(), known, seen[device.ID()])
+			for _, d := range devices {
+				known := slices.ContainsFunc(box.GPUs, func(other device.Device) bool { return other.ID() == d.ID() })
+				if !known || seen[d.ID()] {
+					t.Errorf("VisibleTo(%v) has %s, known %t, seen %t", env, d.ID(), known, seen[d.ID()])
 				}
-				seen[device.ID()] = true
+				seen[d.ID()] = true
 			}
 		}
 	})

@@ -10,23 +10,26 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/benchrig/bench/gpu/amd"
+	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/gpu/nvidia"
 	"github.com/benchrig/bench/results"
 )
 
 // Watcher tells how much memory of GPUs is in use and by whom: what a
 // launcher needs before a start and after a stop. Make one with NewWatcher.
 type Watcher struct {
-	options   Options
+	options   device.Options
 	inventory Inventory
 
 	mu       sync.Mutex // held while a source is read
-	samplers map[string]Sampler
+	samplers map[string]device.Sampler
 	notes    []string
 }
 
 // NewWatcher watches the devices of an inventory.
-func NewWatcher(options Options, inventory Inventory) *Watcher {
-	return &Watcher{options: options, inventory: inventory, samplers: map[string]Sampler{}}
+func NewWatcher(options device.Options, inventory Inventory) *Watcher {
+	return &Watcher{options: options, inventory: inventory, samplers: map[string]device.Sampler{}}
 }
 
 // Close closes what was opened to read.
@@ -62,7 +65,7 @@ func (w *Watcher) Used(ctx context.Context) (map[string]int64, error) {
 	defer w.mu.Unlock()
 	used := map[string]int64{}
 	var errs []error
-	for _, vendor := range []string{NVIDIA, AMD} {
+	for _, vendor := range []string{device.NVIDIA, device.AMD} {
 		devices := w.inventory.Of(vendor)
 		if len(devices) == 0 {
 			continue
@@ -82,12 +85,12 @@ func (w *Watcher) Used(ctx context.Context) (map[string]int64, error) {
 }
 
 // memoryOf is what a reading says of memory in use.
-func memoryOf(reading Reading, devices []Device) (int64, bool) {
+func memoryOf(reading device.Reading, devices []device.Device) (int64, bool) {
 	if reading.VRAMUsedBytes == nil {
 		return 0, false
 	}
 	n := *reading.VRAMUsedBytes
-	at := slices.IndexFunc(devices, func(d Device) bool { return d.ID() == reading.Device })
+	at := slices.IndexFunc(devices, func(d device.Device) bool { return d.ID() == reading.Device })
 	if at >= 0 && devices[at].Unified && reading.GTTUsedBytes != nil {
 		n += *reading.GTTUsedBytes
 	}
@@ -96,7 +99,7 @@ func memoryOf(reading Reading, devices []Device) (int64, bool) {
 
 // read takes a reading from the first source of a vendor that gives one, and
 // stays with it as long as it does.
-func (w *Watcher) read(ctx context.Context, vendor string, devices []Device) ([]Reading, error) {
+func (w *Watcher) read(ctx context.Context, vendor string, devices []device.Device) ([]device.Reading, error) {
 	if sampler, ok := w.samplers[vendor]; ok {
 		readings, err := sampler.Read(ctx)
 		if err == nil || ctx.Err() != nil {
@@ -112,8 +115,8 @@ func (w *Watcher) read(ctx context.Context, vendor string, devices []Device) ([]
 			errs = append(errs, err)
 			continue
 		}
-		if smi, ok := sampler.(*smiSampler); ok {
-			smi.oneShot = true // memory is asked for rarely
+		if stream, ok := sampler.(streaming); ok {
+			stream.StopStreaming() // memory is asked for rarely
 		}
 		readings, err := sampler.Read(ctx)
 		if err == nil {
@@ -133,7 +136,7 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 	defer w.mu.Unlock()
 	holders := []results.GPUHolder{}
 	var errs []error
-	for _, vendor := range []string{NVIDIA, AMD} {
+	for _, vendor := range []string{device.NVIDIA, device.AMD} {
 		devices := w.inventory.Of(vendor)
 		if len(devices) == 0 {
 			continue
@@ -155,22 +158,22 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 	}
 	for i := range holders {
 		if holders[i].Name == "" {
-			holders[i].Name = readText(w.proc(holders[i].PID, "comm"))
+			holders[i].Name = device.ReadText(w.proc(holders[i].PID, "comm"))
 		}
 	}
 	return holders, nil
 }
 
-func (w *Watcher) holdersOf(ctx context.Context, vendor string, devices []Device) ([]results.GPUHolder, error) {
-	if vendor == AMD {
-		return amdHoldersAnyway(ctx, w.options, devices)
+func (w *Watcher) holdersOf(ctx context.Context, vendor string, devices []device.Device) ([]results.GPUHolder, error) {
+	if vendor == device.AMD {
+		return amd.Holders(ctx, w.options, devices)
 	}
 	if w.options.Root == "" && w.options.RunTool == nil {
-		if holders, err := nvmlHolders(devices); err == nil {
+		if holders, err := nvidia.NVMLHolders(devices); err == nil {
 			return holders, nil
 		}
 	}
-	return smiHolders(ctx, w.options.RunTool, devices)
+	return nvidia.SMIHolders(ctx, w.options.RunTool, devices)
 }
 
 // elsewhere reports that the driver names processes that are not here: it
@@ -196,3 +199,6 @@ func absentFrom(known, more []results.GPUHolder) []results.GPUHolder {
 		return slices.ContainsFunc(known, func(k results.GPUHolder) bool { return k.PID == h.PID })
 	})
 }
+
+// streaming is a sampler that keeps a program running between readings.
+type streaming interface{ StopStreaming() }

@@ -10,13 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/internal/fakegpu"
 	"github.com/benchrig/bench/results"
 )
 
 const zeroUUID = "GPU-00000000-0000-0000-0000-000000000000"
 
 func TestWatcherNVIDIA(t *testing.T) {
-	root := tree(t, map[string]string{"proc/11327/comm": "memhog\n", "proc/11328/comm": "memhog\n", "proc/11345/comm": "gpu_burn\n"})
+	root := fakegpu.Tree(t, map[string]string{"proc/11327/comm": "memhog\n", "proc/11328/comm": "memhog\n", "proc/11345/comm": "gpu_burn\n"})
 	calls := 0
 	run := func(_ context.Context, argv []string) ([]byte, error) {
 		switch {
@@ -28,9 +30,9 @@ func TestWatcherNVIDIA(t *testing.T) {
 		}
 		return nil, errors.New("exit status 2")
 	}
-	box := Inventory{GPUs: []Device{{Vendor: NVIDIA, UUID: zeroUUID, PCI: "0000:00:09.0"}}}
-	w := NewWatcher(Options{Root: root, RunTool: run}, box)
-	closeAfter(t, w)
+	box := Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, UUID: zeroUUID, PCI: "0000:00:09.0"}}}
+	w := NewWatcher(device.Options{Root: root, RunTool: run}, box)
+	fakegpu.CloseAfter(t, w)
 	for range 2 {
 		used, err := w.Used(t.Context())
 		if want := map[string]int64{zeroUUID: 19818 << 20}; err != nil || !cmp.Equal(used, want) {
@@ -54,7 +56,7 @@ func TestWatcherNVIDIA(t *testing.T) {
 // In a container the driver's numbers of processes are the host's: they are
 // reported, with those that have a device open here, and a note.
 func TestWatcherInContainer(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := fakegpu.Tree(t, map[string]string{
 		"proc/7/comm": "VLLM::EngineCor\n", "proc/7/fd/3": "->/dev/nvidia-uvm", "proc/7/fd/0": "->/dev/null",
 		"proc/8/comm": "nvidia-smi\n", "proc/8/fd/3": "->/dev/nvidia0",
 		"proc/9/comm": "bash\n", "proc/9/fd/3": "->/dev/nvidiactl",
@@ -62,10 +64,10 @@ func TestWatcherInContainer(t *testing.T) {
 	run := func(context.Context, []string) ([]byte, error) {
 		return []byte(capture(t, "nvidia-smi-rtx4080super-595.71.05-compute-apps-load.csv")), nil
 	}
-	w := NewWatcher(Options{Root: root, RunTool: run}, Inventory{GPUs: []Device{{Vendor: NVIDIA, UUID: zeroUUID}}})
+	w := NewWatcher(device.Options{Root: root, RunTool: run}, Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, UUID: zeroUUID}}})
 	holders, err := w.Holders(t.Context())
 	if err != nil || len(holders) != 4 {
-		t.Fatalf("Holders = %s, %v, want three of the driver and one of ours", jsonText(t, holders), err)
+		t.Fatalf("Holders = %s, %v, want three of the driver and one of ours", fakegpu.JSON(t, holders), err)
 	}
 	if diff := cmp.Diff(results.GPUHolder{PID: 7, Name: "VLLM::EngineCor"}, holders[3]); diff != "" {
 		t.Errorf("holder differs (-want +got):\n%s", diff)
@@ -77,13 +79,13 @@ func TestWatcherInContainer(t *testing.T) {
 
 // Without an answer of the driver, open device files tell who is there.
 func TestWatcherLastResort(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := fakegpu.Tree(t, map[string]string{
 		"proc/7/comm": "llama-server\n", "proc/7/fd/9": "->/dev/dri/renderD128",
 		"proc/8/comm": "python3\n", "proc/8/fd/3": "->/dev/kfd",
 		"proc/9/comm": "Xorg\n", "proc/9/fd/3": "->/dev/dri/card0",
 		"proc/self/comm": "x\n",
 	})
-	w := NewWatcher(Options{Root: root, RunTool: noTool}, Inventory{GPUs: []Device{{Vendor: NVIDIA}}})
+	w := NewWatcher(device.Options{Root: root, RunTool: fakegpu.NoTool}, Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA}}})
 	holders, err := w.Holders(t.Context())
 	want := []results.GPUHolder{{PID: 7, Name: "llama-server"}, {PID: 8, Name: "python3"}}
 	if diff := cmp.Diff(want, holders); diff != "" || err != nil {
@@ -99,11 +101,11 @@ func TestWatcherLastResort(t *testing.T) {
 
 // An APU's model lies in memory that it shares with the CPU.
 func TestMemoryOf(t *testing.T) {
-	reading := func(vram, gtt *int64) Reading {
-		return Reading{GPUReading: results.GPUReading{Device: "a", VRAMUsedBytes: vram, GTTUsedBytes: gtt}}
+	reading := func(vram, gtt *int64) device.Reading {
+		return device.Reading{GPUReading: results.GPUReading{Device: "a", VRAMUsedBytes: vram, GTTUsedBytes: gtt}}
 	}
 	tests := []struct {
-		reading Reading
+		reading device.Reading
 		unified bool
 		want    int64
 		ok      bool
@@ -114,58 +116,11 @@ func TestMemoryOf(t *testing.T) {
 		{reading(nil, nil), false, 0, false},
 	}
 	for _, test := range tests {
-		got, ok := memoryOf(test.reading, []Device{{UUID: "a", Unified: test.unified}})
+		got, ok := memoryOf(test.reading, []device.Device{{UUID: "a", Unified: test.unified}})
 		if got != test.want || ok != test.ok {
-			t.Errorf("memoryOf(%s, unified %t) = %d, %t, want %d, %t", jsonText(t, test.reading), test.unified, got, ok, test.want, test.ok)
+			t.Errorf("memoryOf(%s, unified %t) = %d, %t, want %d, %t", fakegpu.JSON(t, test.reading), test.unified, got, ok, test.want, test.ok)
 		}
 	}
-}
-
-func TestParseSMIHolders(t *testing.T) {
-	tests := []struct {
-		file string
-		want []results.GPUHolder
-	}{
-		{"nvidia-smi-h100-590.48.01-compute-apps-none.csv", []results.GPUHolder{}},
-		{"nvidia-smi-rtx2080super-windows-wddm-610.62-compute-apps-load.csv", []results.GPUHolder{
-			{PID: 2140, Device: zeroUUID, Name: "dwm.exe"},
-			{PID: 13160, Device: zeroUUID, Name: "explorer.exe"},
-			{PID: 12940, Device: zeroUUID, Name: "ffmpeg.exe"},
-			{PID: 13820, Device: zeroUUID, Name: "ffmpeg.exe"},
-		}},
-		{"nvidia-smi-h100-mig-590.48.01-compute-apps-load.csv", []results.GPUHolder{
-			{PID: 21180, Device: zeroUUID, Name: "memhog", Bytes: new(int64(2296 << 20))},
-			{PID: 21181, Device: zeroUUID, Name: "memhog", Bytes: new(int64(1272 << 20))},
-			{PID: 21198, Device: zeroUUID, Name: "gpu_burn", Bytes: new(int64(7484 << 20))},
-		}},
-	}
-	for _, test := range tests {
-		got, err := parseSMIHolders([]byte(capture(t, test.file)), nil)
-		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-			t.Errorf("%s: error %v (-want +got):\n%s", test.file, err, diff)
-		}
-	}
-	commas := "gpu_uuid, pid, process_name, used_gpu_memory [MiB]\nGPU-1, 5, /opt/a, b/python, -c, 10 MiB\n"
-	got, err := parseSMIHolders([]byte(commas), nil)
-	if err != nil || len(got) != 1 || got[0].PID != 5 || got[0].Name != "python, -c" || *got[0].Bytes != 10<<20 {
-		t.Errorf("a name with commas: %s, %v", jsonText(t, got), err)
-	}
-}
-
-func FuzzSMIHolders(f *testing.F) {
-	f.Add([]byte("gpu_uuid, pid, process_name, used_gpu_memory [MiB]\nGPU-1, 5, a,b, 10 MiB\n"))
-	f.Add([]byte("pid, gpu_bus_id\n1e9, 00000000:00:00.0\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		holders, err := parseSMIHolders(text, nil)
-		if err != nil && holders != nil {
-			t.Errorf("holders beside the error %v", err)
-		}
-		for _, h := range holders {
-			if h.PID < 1 || h.Bytes != nil && *h.Bytes < 0 {
-				t.Errorf("holder %s", jsonText(t, h))
-			}
-		}
-	})
 }
 
 // The processes of this machine can be looked at.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -24,7 +24,7 @@ type Live struct {
 	Folder  *results.Folder
 	Version string
 	Node    string
-	Devices []gpu.Device
+	Devices []device.Device
 	Hide    func(string) string // takes secrets out of lines of logs; nil: there are none
 	Usual   map[string]float64  // seconds that launches of variants took before, by variant; nil: not known
 	Told    func(results.Live)  // nil: nobody but the file; never two at a time

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
@@ -316,7 +316,7 @@ func TestLlamaBenchIsWatched(t *testing.T) {
 		w.gpus.began = time.Now()
 		w.runner = func(r *Runner) {
 			r.Programs, r.Telemetry = p, w.gpus
-			r.Box.Devices = []gpu.Device{{Index: 0, Vendor: gpu.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: gpu.AMD, UUID: "GPU-b"}}
+			r.Box.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
 		}
 		run, _ := w.world.run(t.Context(), t, benchScenario(func(sc *scenarios.Scenario) { sc.Variants = sc.Variants[:1] }))
 		tel := run.Steps[0].Result.Telemetry

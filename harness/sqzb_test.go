@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -178,7 +178,7 @@ func TestTwoPassesAreWatched(t *testing.T) {
 		gpus := &fakeGPUs{began: time.Now(), period: 100 * time.Millisecond, say: calm}
 		w.runner = func(r *Runner) {
 			r.Launcher, r.Driver, r.Telemetry = w, w, gpus
-			r.Box.Devices = []gpu.Device{{Index: 0, Vendor: gpu.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: gpu.AMD, UUID: "GPU-b"}}
+			r.Box.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
 		}
 		run, _ := w.world.run(t.Context(), t, sqzbScenario(nil))
 		result := run.Steps[0].Result

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
@@ -212,7 +212,7 @@ func (r *Runner) watchers() []Observer {
 
 // usedDevices are the GPUs that servers were placed on, and where none was
 // placed those that they see. notes say what cannot be told of that.
-func (r *Runner) usedDevices(servers []Server, variant string) (devices []gpu.Device, notes []string) {
+func (r *Runner) usedDevices(servers []Server, variant string) (devices []device.Device, notes []string) {
 	var placed []int
 	for _, s := range servers {
 		placed = append(placed, s.Info().GPUs...)
@@ -226,7 +226,7 @@ func (r *Runner) usedDevices(servers []Server, variant string) (devices []gpu.De
 		}
 		return r.Box.Devices, nil
 	}
-	var used []gpu.Device
+	var used []device.Device
 	for _, d := range r.Box.Devices {
 		if slices.Contains(placed, d.Index) {
 			used = append(used, d)
@@ -235,7 +235,7 @@ func (r *Runner) usedDevices(servers []Server, variant string) (devices []gpu.De
 	return used, nil
 }
 
-func idsOf(devices []gpu.Device) []string {
+func idsOf(devices []device.Device) []string {
 	ids := make([]string, len(devices))
 	for i, d := range devices {
 		ids[i] = d.ID()
@@ -244,7 +244,7 @@ func idsOf(devices []gpu.Device) []string {
 }
 
 // watchedDevices are devices as the figures want them.
-func (r *Runner) watchedDevices(devices []gpu.Device, variant string) []metrics.WatchedDevice {
+func (r *Runner) watchedDevices(devices []device.Device, variant string) []metrics.WatchedDevice {
 	watched := make([]metrics.WatchedDevice, len(devices))
 	for i, d := range devices {
 		watched[i] = metrics.WatchedDevice{
@@ -260,7 +260,7 @@ func (r *Runner) watchedDevices(devices []gpu.Device, variant string) []metrics.
 
 // socketOf lists the devices of the box that share a package with d: those at
 // its PCI address, partitions of one GPU.
-func (r *Runner) socketOf(d gpu.Device) []string {
+func (r *Runner) socketOf(d device.Device) []string {
 	var ids []string
 	for _, other := range r.Box.Devices {
 		if d.PCI != "" && other.PCI == d.PCI {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -85,7 +85,7 @@ func (s *settleGate) look(w *watcher) (restless, silent []string) {
 }
 
 // warmth judges temperature and power.
-func (s *settleGate) warmth(d gpu.Device, g results.GPUReading) (restless, silent string) {
+func (s *settleGate) warmth(d device.Device, g results.GPUReading) (restless, silent string) {
 	hottest := hottestOf(g)
 	idle, idleKnown := s.known.idle[d.ID()]
 	switch {
@@ -102,7 +102,7 @@ func (s *settleGate) warmth(d gpu.Device, g results.GPUReading) (restless, silen
 }
 
 // clock judges the clock of the cores.
-func (s *settleGate) clock(d gpu.Device, g results.GPUReading) (restless, silent string) {
+func (s *settleGate) clock(d device.Device, g results.GPUReading) (restless, silent string) {
 	idle, idleKnown := s.known.idleHz[d.ID()]
 	switch {
 	case s.asked.Clock == "":

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 )
 
@@ -145,7 +145,7 @@ func (r *Runner) doubtStrangers(found []results.GPUHolder, result *results.Resul
 		if h.Bytes != nil {
 			text += fmt.Sprintf(" holds %.1f MiB", float64(*h.Bytes)/(1<<20))
 		}
-		if at := slices.IndexFunc(r.Box.Devices, func(d gpu.Device) bool { return d.ID() == h.Device }); at >= 0 {
+		if at := slices.IndexFunc(r.Box.Devices, func(d device.Device) bool { return d.ID() == h.Device }); at >= 0 {
 			text += fmt.Sprintf(" of GPU %d", r.Box.Devices[at].Index)
 		}
 		parts = append(parts, text)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -150,9 +150,9 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 	if change != nil {
 		change(sc)
 	}
-	box := plan.Box{Self: "/bench", Vendor: gpu.AMD, GPUs: 2, Devices: []gpu.Device{
-		{Index: 0, Vendor: gpu.AMD, Name: "MI300X", UUID: "GPU-a", PCI: "0000:05:00.0", VRAMBytes: new(int64(192 << 30))},
-		{Index: 1, Vendor: gpu.AMD, Name: "MI300X", UUID: "GPU-b", PCI: "0000:26:00.0", VRAMBytes: new(int64(192 << 30))},
+	box := plan.Box{Self: "/bench", Vendor: device.AMD, GPUs: 2, Devices: []device.Device{
+		{Index: 0, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-a", PCI: "0000:05:00.0", VRAMBytes: new(int64(192 << 30))},
+		{Index: 1, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-b", PCI: "0000:26:00.0", VRAMBytes: new(int64(192 << 30))},
 	}}
 	plan, err := plan.New(sc, box)
 	if err != nil {
@@ -492,7 +492,7 @@ func TestAPassThatNeverBegins(t *testing.T) {
 }
 
 func TestSocketOfPartitions(t *testing.T) {
-	r := &Runner{Box: plan.Box{Devices: []gpu.Device{
+	r := &Runner{Box: plan.Box{Devices: []device.Device{
 		{Index: 0, PCI: "0000:05:00.0", PartitionIndex: new(0)},
 		{Index: 1, PCI: "0000:05:00.0", PartitionIndex: new(1)},
 		{Index: 2, PCI: "0000:26:00.0"},

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -20,8 +20,8 @@ const keptBefore = 10 * time.Second
 // into its telemetry.jsonl, and makes figures and doubts of them.
 type watcher struct {
 	runner    *Runner
-	devices   []gpu.Device // that the step uses
-	dir       string       // of the step
+	devices   []device.Device // that the step uses
+	dir       string          // of the step
 	variant   string
 	notes     []string // of which GPUs the servers see
 	sampling  Sampling

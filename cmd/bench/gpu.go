@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/capture"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 )
 
@@ -99,14 +101,14 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-func closeAll(samplers []gpu.Sampler) {
+func closeAll(samplers []device.Sampler) {
 	for _, sampler := range samplers {
 		_ = sampler.Close() // nothing was written
 	}
 }
 
-func captureGPUs(ctx context.Context, e env, options gpu.Options, folder string) error {
-	captured, err := gpu.Capture(ctx, options, folder)
+func captureGPUs(ctx context.Context, e env, options device.Options, folder string) error {
+	captured, err := capture.Write(ctx, options, folder)
 	if err != nil {
 		return interrupted(ctx, err)
 	}

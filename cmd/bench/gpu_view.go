@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
@@ -30,14 +31,14 @@ type samplerView struct {
 	Readings []results.GPUReading `json:"readings"`
 }
 
-func (v *gpuView) read(ctx context.Context, samplers []gpu.Sampler) {
+func (v *gpuView) read(ctx context.Context, samplers []device.Sampler) {
 	for _, sampler := range samplers {
 		began := time.Now()
 		readings, err := sampler.Read(ctx)
 		if err != nil {
 			v.Notes = append(v.Notes, err.Error())
 		}
-		s := samplerView{Name: sampler.Name(), PeriodS: gpu.DefaultPeriod(sampler.Name()).Seconds(), TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
+		s := samplerView{Name: sampler.Name(), PeriodS: device.DefaultPeriod(sampler.Name()).Seconds(), TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
 		for _, reading := range readings {
 			s.Readings = append(s.Readings, reading.GPUReading)
 		}
@@ -45,7 +46,7 @@ func (v *gpuView) read(ctx context.Context, samplers []gpu.Sampler) {
 	}
 }
 
-func (v *gpuView) readHolders(ctx context.Context, options gpu.Options) {
+func (v *gpuView) readHolders(ctx context.Context, options device.Options) {
 	if len(v.Inventory.GPUs) == 0 {
 		return
 	}
@@ -101,7 +102,7 @@ func (v *gpuView) print(w io.Writer) error {
 
 func (v *gpuView) printDrivers(w io.Writer) {
 	var words []string
-	for _, vendor := range []string{gpu.NVIDIA, gpu.AMD} {
+	for _, vendor := range []string{device.NVIDIA, device.AMD} {
 		if version := v.Inventory.Drivers[vendor]; version != "" {
 			words = append(words, vendor+" driver "+version)
 		}
@@ -117,10 +118,10 @@ func (v *gpuView) printDrivers(w io.Writer) {
 	}
 }
 
-func placeOf(device gpu.Device) string { return fmt.Sprintf("%s %d", device.Vendor, device.Index) }
+func placeOf(device device.Device) string { return fmt.Sprintf("%s %d", device.Vendor, device.Index) }
 
 // nameOf is the name with what it is a part of.
-func nameOf(device gpu.Device) string {
+func nameOf(device device.Device) string {
 	name := device.Name
 	if device.PartitionIndex != nil {
 		name += fmt.Sprintf(" (part %d, %s/%s)", *device.PartitionIndex, text.OrDash(device.Partition), text.OrDash(device.MemoryMode))
@@ -149,7 +150,7 @@ func held(holder results.GPUHolder, box gpu.Inventory) string {
 
 // figures are a reading's columns: memory, power, busy, temperature, clocks,
 // throttling.
-func figures(device gpu.Device, r *results.GPUReading) []string {
+func figures(device device.Device, r *results.GPUReading) []string {
 	if r == nil {
 		return []string{"-/" + text.Gibibytes(device.VRAMBytes), "-", "-", "-", "-", "-"}
 	}

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
 // watchGPUs tells once a second until ctx ends. On a terminal it rewrites a
 // table; elsewhere it writes lines.
-func watchGPUs(ctx context.Context, e env, o gpuOptionsGiven, box gpu.Inventory, samplers []gpu.Sampler) error {
+func watchGPUs(ctx context.Context, e env, o gpuOptionsGiven, box gpu.Inventory, samplers []device.Sampler) error {
 	w := &gpuWatch{out: e.stdout, box: box, newest: map[string]gpu.Sample{}, rewrite: e.width > 0}
 	recorder := gpu.Recorder{Samplers: samplers, Period: watchPeriod, Host: true}
 	emit := w.keep

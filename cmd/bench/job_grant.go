@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -61,7 +62,7 @@ func (g grant) box(e env) func(gpu.Inventory, string) plan.Box {
 // no GPUs.
 func grantVars(e env, vendor string) map[string]string {
 	names := []string{"CUDA_VISIBLE_DEVICES"}
-	if vendor == gpu.AMD {
+	if vendor == device.AMD {
 		names = []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}
 	}
 	for _, name := range names {
@@ -75,8 +76,8 @@ func grantVars(e env, vendor string) map[string]string {
 // granted leaves out GPUs that the job was not given: they are not sampled, and
 // their memory is not ours to prove free.
 func granted(inventory gpu.Inventory, box plan.Box) gpu.Inventory {
-	inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d gpu.Device) bool {
-		return !slices.ContainsFunc(box.Devices, func(b gpu.Device) bool { return b.ID() == d.ID() })
+	inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d device.Device) bool {
+		return !slices.ContainsFunc(box.Devices, func(b device.Device) bool { return b.ID() == d.ID() })
 	})
 	return inventory
 }

@@ -6,14 +6,15 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/suite"
 )
 
 // suiteMemory reads the video memory of this machine's GPUs. Nil reads none.
 type suiteMemory struct {
 	e        env
-	devices  []gpu.Device
-	samplers []gpu.Sampler
+	devices  []device.Device
+	samplers []device.Sampler
 }
 
 // openMemory opens what reads GPUs, if the server is here and there are some.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 )
 
@@ -18,7 +19,7 @@ func ready() View {
 			HostSettings: gpu.HostSettings{Governors: []string{"performance"}, NUMABalancing: new(false), HugePages: new("madvise"), SwapUsedBytes: new(int64(0))},
 		},
 		GPUs: gpu.Inventory{
-			GPUs:    []gpu.Device{{Vendor: "amd", Name: "MI300X"}, {Index: 1, Vendor: "amd", Name: "MI300X"}},
+			GPUs:    []device.Device{{Vendor: "amd", Name: "MI300X"}, {Index: 1, Vendor: "amd", Name: "MI300X"}},
 			Drivers: map[string]string{"amd": "6.10"},
 		},
 		Samplers: []string{"sysfs"}, OpenFiles: 1 << 20, ShmFree: new(int64(64 << 30)),

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -26,7 +27,7 @@ func (p Process) GPUStates(inventory gpu.Inventory) hooks.GPUs {
 }
 
 type gpuStates struct {
-	options   gpu.Options
+	options   device.Options
 	inventory gpu.Inventory
 }
 
@@ -50,7 +51,7 @@ func (g gpuStates) States(ctx context.Context) ([]hooks.GPUState, error) {
 	return nil, err
 }
 
-func (g gpuStates) state(r gpu.Reading) hooks.GPUState {
+func (g gpuStates) state(r device.Reading) hooks.GPUState {
 	state := hooks.GPUState{Device: r.Device, PowerLimitW: r.PowerLimitW}
 	for _, d := range g.inventory.GPUs {
 		if d.ID() != r.Device {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/state"
 )
@@ -28,9 +29,9 @@ type Process struct {
 }
 
 // GPUOptions say where to look for GPUs.
-func (p Process) GPUOptions() gpu.Options {
+func (p Process) GPUOptions() device.Options {
 	root, _ := p.Lookup(sysfsRootVariable)
-	return gpu.Options{Root: root}
+	return device.Options{Root: root}
 }
 
 // Visibility are the variables of this process that say which GPUs a server

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -15,7 +16,7 @@ import (
 
 // Telemetry gives harness readings of GPUs and host by package gpu.
 type Telemetry struct {
-	samplers []gpu.Sampler
+	samplers []device.Sampler
 	period   time.Duration // 0: each sampler's own
 	watcher  *gpu.Watcher
 }
@@ -73,7 +74,7 @@ func (s sampling) Stop() harness.SamplingCost {
 	cost := s.recorder.Stop()
 	out := harness.SamplingCost{CPUShare: cost.CPU}
 	for _, source := range cost.Sources {
-		if slices.ContainsFunc(s.recorder.Samplers, func(sampler gpu.Sampler) bool { return sampler.Name() == source.Name }) {
+		if slices.ContainsFunc(s.recorder.Samplers, func(sampler device.Sampler) bool { return sampler.Name() == source.Name }) {
 			out.Samplers = append(out.Samplers, source.Name)
 			out.Period = max(out.Period, time.Duration(source.PeriodS*float64(time.Second)))
 		}

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
 
 func TestDevicesOf(t *testing.T) {
 	t.Parallel()
-	box := Box{Devices: []gpu.Device{{Index: 0, UUID: "GPU-a"}, {Index: 1, PCI: "0000:01:00.0"}, {Index: 2, Vendor: "amd"}}}
+	box := Box{Devices: []device.Device{{Index: 0, UUID: "GPU-a"}, {Index: 1, PCI: "0000:01:00.0"}, {Index: 2, Vendor: "amd"}}}
 	all := []string{"GPU-a", "0000:01:00.0", "amd:2"}
 	for _, c := range []struct {
 		name  string
@@ -39,9 +39,9 @@ func TestDevicesOf(t *testing.T) {
 // given leave of the box.
 func TestSeenBy(t *testing.T) {
 	t.Parallel()
-	var devices []gpu.Device
+	var devices []device.Device
 	for i := range 4 {
-		devices = append(devices, gpu.Device{Index: i, Vendor: gpu.AMD, UUID: fmt.Sprintf("GPU-%016x", i+1), VRAMBytes: new(int64(1 << 30))})
+		devices = append(devices, device.Device{Index: i, Vendor: device.AMD, UUID: fmt.Sprintf("GPU-%016x", i+1), VRAMBytes: new(int64(1 << 30))})
 	}
 	for _, c := range []struct {
 		name      string

@@ -11,7 +11,7 @@ package plan
 import (
 	"slices"
 
-	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -25,8 +25,8 @@ type Box struct {
 	Vendor string // "amd", "nvidia", "": no GPU seen
 	GPUs   int
 
-	Devices []gpu.Device // of Vendor, by index; nil: only their number is known
-	Granted []int        // indices of the GPUs that a scheduler has granted, GPUs of them; nil: all
+	Devices []device.Device // of Vendor, by index; nil: only their number is known
+	Granted []int           // indices of the GPUs that a scheduler has granted, GPUs of them; nil: all
 
 	Visibility map[string]string // variables of our environment by which servers know their GPUs that are not placed
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -11,7 +12,7 @@ import (
 // SeenBy are the GPUs that a server of a variant sees which is not placed on
 // some: those that the variables of its environment leave of the box. notes
 // say where the variables cannot tell.
-func (b Box) SeenBy(kind engines.Kind, v scenarios.Variant) (devices []gpu.Device, notes []string) {
+func (b Box) SeenBy(kind engines.Kind, v scenarios.Variant) (devices []device.Device, notes []string) {
 	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // nothing tells; a scheduler has said it all
 		return b.Devices, nil
 	}

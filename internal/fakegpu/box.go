@@ -188,12 +188,12 @@ func (b *Box) remove(name string) error {
 func (b *Box) Remove(gpu int, attribute string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.remove(filepath.Join(device(gpu), attribute))
+	return b.remove(filepath.Join(pciFolder(gpu), attribute))
 }
 
 // Write gives an attribute of a GPU other text than Set would.
 func (b *Box) Write(gpu int, attribute, text string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.write(filepath.Join(device(gpu), attribute), strings.TrimSuffix(text, "\n")+"\n")
+	return b.write(filepath.Join(pciFolder(gpu), attribute), strings.TrimSuffix(text, "\n")+"\n")
 }

@@ -97,7 +97,7 @@ func TestThrottleCountersGrow(t *testing.T) {
 	if err := box.Set(0, v); err != nil {
 		t.Fatal(err)
 	}
-	table, err := os.ReadFile(filepath.Join(box.Root(), device(0), "gpu_metrics"))
+	table, err := os.ReadFile(filepath.Join(box.Root(), pciFolder(0), "gpu_metrics"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ var buses = [...]int{0x0c, 0x22, 0x38, 0x5c, 0x9f, 0xaf, 0xbf, 0xdf}
 // processes is where the compute driver lists its clients.
 const processes = "sys/class/kfd/kfd/proc"
 
-func pci(gpu int) string    { return fmt.Sprintf("0000:%02x:00.0", buses[gpu]) }
-func device(gpu int) string { return "sys/devices/pci0000:00/" + pci(gpu) }
-func hwmon(gpu int) string  { return fmt.Sprintf("%s/hwmon/hwmon%d", device(gpu), gpu+3) }
+func pci(gpu int) string       { return fmt.Sprintf("0000:%02x:00.0", buses[gpu]) }
+func pciFolder(gpu int) string { return "sys/devices/pci0000:00/" + pci(gpu) }
+func hwmon(gpu int) string     { return fmt.Sprintf("%s/hwmon/hwmon%d", pciFolder(gpu), gpu+3) }
 
 // uniqueID and gpuID are what the drivers call a GPU.
 func uniqueID(gpu int) uint64 { return 0xfa4e_0000_0000_0001 + uint64(gpu) }
@@ -35,7 +35,7 @@ func (b *Box) build(gpu int) error {
 		"power/runtime_status":      "active\n",
 	}
 	for name, text := range constant {
-		if err := b.write(filepath.Join(device(gpu), name), text); err != nil {
+		if err := b.write(filepath.Join(pciFolder(gpu), name), text); err != nil {
 			return err
 		}
 	}

@@ -59,22 +59,22 @@ func (b *Box) Set(gpu int, v Values) error {
 	b.clocks[gpu].advance(v.Throttle)
 	sensors := hwmon(gpu)
 	files := map[string]float64{
-		device(gpu) + "/mem_info_gtt_used": float64(v.GTTUsed),
-		device(gpu) + "/gpu_busy_percent":  100 * v.Busy,
-		device(gpu) + "/mem_busy_percent":  100 * v.MemoryBusy,
-		sensors + "/power1_input":          1e6 * v.PowerW,
-		sensors + "/power1_cap":            1e6 * v.PowerLimitW,
-		sensors + "/temp2_input":           1e3 * v.HotspotC,
-		sensors + "/temp3_input":           1e3 * v.MemoryC,
-		sensors + "/freq1_input":           v.CoreHz,
-		sensors + "/freq2_input":           v.MemoryHz,
+		pciFolder(gpu) + "/mem_info_gtt_used": float64(v.GTTUsed),
+		pciFolder(gpu) + "/gpu_busy_percent":  100 * v.Busy,
+		pciFolder(gpu) + "/mem_busy_percent":  100 * v.MemoryBusy,
+		sensors + "/power1_input":             1e6 * v.PowerW,
+		sensors + "/power1_cap":               1e6 * v.PowerLimitW,
+		sensors + "/temp2_input":              1e3 * v.HotspotC,
+		sensors + "/temp3_input":              1e3 * v.MemoryC,
+		sensors + "/freq1_input":              v.CoreHz,
+		sensors + "/freq2_input":              v.MemoryHz,
 	}
 	for name, value := range files {
 		if err := b.write(name, fmt.Sprintf("%.0f\n", value)); err != nil {
 			return err
 		}
 	}
-	if err := b.write(filepath.Join(device(gpu), "gpu_metrics"), string(b.clocks[gpu].metrics(v))); err != nil {
+	if err := b.write(filepath.Join(pciFolder(gpu), "gpu_metrics"), string(b.clocks[gpu].metrics(v))); err != nil {
 		return err
 	}
 	return b.writeMemory(gpu)
@@ -88,7 +88,7 @@ func (b *Box) writeMemory(gpu int) error {
 			used += bytes
 		}
 	}
-	return b.write(filepath.Join(device(gpu), "mem_info_vram_used"), fmt.Sprintf("%d\n", used))
+	return b.write(filepath.Join(pciFolder(gpu), "mem_info_vram_used"), fmt.Sprintf("%d\n", used))
 }
 
 // Play sets the values of a GPU, as a function of the time since the call,
