@@ -51,11 +51,11 @@ var rules = map[string]rule{
 	"gpu/amd":                {ours: []string{"results", "gpu/device"}, never: append([]string{"net/http"}, noCLI...)},
 	"gpu/nvidia":             {ours: []string{"results", "gpu/device"}, never: append([]string{"net/http"}, noCLI...)},
 	"gpu/capture":            {ours: []string{"gpu", "gpu/device", "gpu/nvidia"}, never: append([]string{"net/http"}, noCLI...)},
-	"launchers":              {ours: []string{"results", "launchers/container", "launchers/process", "launchers/engines", "launchers/recipe", "internal/sleep", "internal/text"}, never: noCLI},
+	"launchers":              {ours: []string{"results", "launchers/container", "launchers/process", "launchers/engines", "launchers/recipe", "internal/sleep", "internal/text", "launchers/ports", "internal/proc"}, never: noCLI},
 	"launchers/engines":      {ours: []string{"results", "launchers/recipe"}, never: append([]string{"net/http", "os", "os/exec"}, noCLI...)},
 	"launchers/recipe":       {ours: []string{"results", "launchers/process", "launchers/container"}, never: append([]string{"net/http", "os", "os/exec"}, noCLI...)},
-	"launchers/container":    {ours: []string{"results", "launchers/process", "internal/sleep", "internal/text"}, never: append([]string{"net/http"}, noCLI...)},
-	"launchers/process":      {ours: []string{"results"}, never: append([]string{"net/http"}, noCLI...)},
+	"launchers/container":    {ours: []string{"results", "launchers/process", "internal/sleep", "internal/text", "internal/proc"}, never: append([]string{"net/http"}, noCLI...)},
+	"launchers/process":      {ours: []string{"results", "internal/proc"}, never: append([]string{"net/http"}, noCLI...)},
 	"load":                   {ours: []string{"load/spec", "load/dialect", "load/wire", "results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"load/spec":              {never: append([]string{"os"}, noSystem...)},
 	"load/dialect":           {ours: []string{"load/spec", "results"}, never: append([]string{"os", "time"}, noSystem...)},
@@ -66,7 +66,7 @@ var rules = map[string]rule{
 	"report/live/web":        {ours: []string{"report/live", "results"}, never: append([]string{"os", "os/exec"}, noCLI...)},
 	"harness/state":          {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/plan":           {ours: []string{"scenarios", "dataset", "launchers", "launchers/engines", "launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics", "gpu", "gpu/device"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness":                {ours: []string{"scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics", "gpu", "gpu/device"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness":                {ours: []string{"scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics", "gpu", "gpu/device", "launchers/ports"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"load/vllmcli":           {ours: []string{"dataset", "load", "load/dialect", "load/spec"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"harness/hooks":          {ours: []string{"results", "scenarios", "launchers/process"}, never: noCLI},
 	"harness/suite":          {ours: []string{"results", "scenarios", "profiles"}, never: append([]string{"os"}, noSystem...)},
@@ -83,6 +83,8 @@ var rules = map[string]rule{
 	"internal/loadtest":      {},
 	"internal/studies":       {},
 	"internal/sleep":         {never: append([]string{"os"}, noSystem...)},
+	"launchers/ports":        {ours: []string{"results", "internal/proc", "internal/sleep"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"internal/proc":          {never: noSystem},
 }
 
 // onlyUser names modules that exactly one package may import, so that moving

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -76,7 +76,7 @@ func choosePort(ctx context.Context, kind engines.Kind, spec *recipe.Spec, asked
 	if kind.External || asked != 0 {
 		return nil
 	}
-	port, err := launchers.FreePort(ctx, spec.Host, spec.Port, taken)
+	port, err := ports.Find(ctx, spec.Host, spec.Port, taken)
 	if err != nil {
 		return results.Failf(results.FailPortInUse, "%v", err)
 	}

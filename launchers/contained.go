@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
-	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -58,7 +59,7 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 		Cookie:  spec.Cookie,
 		Life:    spec.Life,
 		Replica: spec.Replica,
-		Address: reachable(spec.Host),
+		Address: ports.Reachable(spec.Host),
 		Port:    spec.Port,
 		GPUs:    spec.GPUs,
 		Vendor:  spec.Vendor,
@@ -132,7 +133,7 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 
 	s.info.Argv, s.info.Env = s.redact.Texts(recipe.Argv), s.redact.Values(job.Env)
 	plan := results.Process{
-		BootID: process.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Container: recipe.Info(),
+		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Container: recipe.Info(),
 	}
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
@@ -135,7 +136,7 @@ func TestContainerFaults(t *testing.T) {
 				t.Errorf("Stop() = %+v, %v, want a clean proof after %s", proof, err, c.signals)
 			}
 			if err := syscall.Kill(pid, 0); err == nil {
-				if start, seen := process.StartTime(pid); seen {
+				if start, seen := proc.System.StartTime(pid); seen {
 					t.Errorf("process %d (start %d) outlives the proof", pid, start)
 				}
 			}

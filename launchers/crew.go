@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -252,7 +253,7 @@ func meet(ctx context.Context, spec recipe.Spec) (recipe.Spec, error) {
 	if !spec.Span.Several() {
 		return spec, nil
 	}
-	port, err := FreePort(ctx, "", spec.Span.Port, []int{spec.Port})
+	port, err := ports.Find(ctx, "", spec.Span.Port, []int{spec.Port})
 	if err != nil {
 		return spec, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -25,7 +26,7 @@ type lifetime interface {
 
 // members are the processes of an execution, as this machine sees them.
 type members interface {
-	Tree() ([]process.Proc, error)
+	Tree() ([]proc.Process, error)
 	Usage() (process.Usage, error)
 }
 

@@ -23,8 +23,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -126,7 +128,7 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	}
 	spec.Port = cmp.Or(spec.Port, kind.DefaultPort)
 	spec.Host = cmp.Or(spec.Host, "127.0.0.1")
-	if failure := portFree(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
+	if failure := ports.Check(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
 		return nil, failure
 	}
 	crew, failure := l.muster(ctx, kind, spec)
@@ -151,7 +153,7 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")
 	base := ""
 	if spec.Port != 0 {
-		base = "http://" + net.JoinHostPort(reachable(spec.Host), strconv.Itoa(spec.Port))
+		base = "http://" + net.JoinHostPort(ports.Reachable(spec.Host), strconv.Itoa(spec.Port))
 	}
 	claim, failure := l.claimMemory(ctx, spec)
 	if failure != nil {
@@ -233,7 +235,7 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 	}
 	s.info.DroppedEnv = recipe.Dropped(environ, s.spec, command)
 	plan := results.Process{
-		BootID: process.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Cgroup: process.PlannedCgroup(s.spec.Cookie),
+		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Cgroup: process.PlannedCgroup(s.spec.Cookie),
 	}
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)

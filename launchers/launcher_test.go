@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -35,12 +37,12 @@ func freePort(t *testing.T) int {
 	defer portsTaken.Unlock()
 	from := 20000 + os.Getpid()%10000
 	for {
-		port, err := FreePort(t.Context(), "127.0.0.1", from, portsTaken.list)
+		port, err := ports.Find(t.Context(), "127.0.0.1", from, portsTaken.list)
 		if err != nil {
 			t.Fatal(err)
 		}
 		portsTaken.list = append(portsTaken.list, port)
-		if !lingering(port) { // a test may want to bind it in a way that servers do not
+		if !proc.System.Lingering(port) { // a test may want to bind it in a way that servers do not
 			return port
 		}
 	}
@@ -178,8 +180,8 @@ func (b *bench) nothingLeft(t *testing.T) {
 		t.Errorf("pid %d is left with the cookie %q", pid, b.spec.Cookie)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	if !awaitPortFree(context.Background(), b.spec.Host, b.spec.Port) {
-		t.Errorf("port %d after the test: %v", b.spec.Port, portFree(context.Background(), b.spec.Host, b.spec.Port))
+	if !ports.AwaitFree(context.Background(), b.spec.Host, b.spec.Port) {
+		t.Errorf("port %d after the test: %v", b.spec.Port, ports.Check(context.Background(), b.spec.Host, b.spec.Port))
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -64,7 +66,7 @@ func (c Cleaner) FindRun(cookie string) (*Leftover, error) {
 }
 
 // Processes are the living processes that are left.
-func (l *Leftover) Processes() []process.Proc { return l.remains.Procs() }
+func (l *Leftover) Processes() []proc.Process { return l.remains.Procs() }
 
 // Strangers are processes that look like the server's and are left alone.
 func (l *Leftover) Strangers() []process.Stranger { return l.remains.Strangers() }
@@ -76,7 +78,7 @@ func (l *Leftover) Empty() bool {
 
 // Rebooted reports whether the box was started anew since the life began.
 func (l *Leftover) Rebooted() bool {
-	return l.Process.BootID != "" && l.Process.BootID != process.BootID()
+	return l.Process.BootID != "" && l.Process.BootID != proc.System.BootID()
 }
 
 // End ends what was found, and nothing else, as a stop does: SIGTERM, grace,
@@ -93,7 +95,7 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 	if errs = append(errs, err); errors.Join(errs...) != nil {
 		proof.PIDsGone = false // nor the containers
 	}
-	proof.PortFree = l.Process.Port == 0 || awaitPortFree(base, "", l.Process.Port)
+	proof.PortFree = l.Process.Port == 0 || ports.AwaitFree(base, "", l.Process.Port)
 	if found && proof.PIDsGone && !l.Rebooted() {
 		var failure *results.Failure
 		if proof.VRAM, failure = c.proveMemory(ctx, l); failure != nil {
@@ -133,7 +135,7 @@ func (c Cleaner) olderHolders(ctx context.Context, claim *vramClaim, began uint6
 	}
 	var older []results.GPUHolder
 	for _, h := range all {
-		if start, seen := process.StartTime(h.PID); seen && start < began {
+		if start, seen := proc.System.StartTime(h.PID); seen && start < began {
 			older = append(older, h)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -136,7 +137,7 @@ func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
 	if open := OpenLives(append(b.journal.events, told)); len(open) != 0 {
 		t.Errorf("OpenLives() after it was told = %+v, want none", open)
 	}
-	if _, lives := process.StartTime(bystander.Process.Pid); !lives {
+	if _, lives := proc.System.StartTime(bystander.Process.Pid); !lives {
 		t.Error("the bystander was ended")
 	}
 	if run, err := cleaner.FindRun(b.spec.Cookie); err != nil || !run.Empty() {
@@ -148,7 +149,7 @@ func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
 // for.
 func TestCleanerAfterReboot(t *testing.T) {
 	t.Parallel()
-	self, _ := process.StartTime(os.Getpid())
+	self, _ := proc.System.StartTime(os.Getpid())
 	left, err := Cleaner{}.Find(t.Context(), OpenLife{Life: "a", Process: results.Process{
 		PID: os.Getpid(), StartTime: self, BootID: "an earlier one", Session: os.Getpid(), Cookie: rand.Text(),
 	}})

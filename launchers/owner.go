@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // Owner is the process of this machine that listens where a server is said to
@@ -36,11 +36,11 @@ func OwnerOf(ctx context.Context, baseURL string) (Owner, error) {
 	if err != nil {
 		return Owner{}, err
 	}
-	for _, l := range listeners(port) {
-		if !l.answers(ip) {
+	for _, l := range proc.System.Listeners(port) {
+		if !l.Answers(ip) {
 			continue
 		}
-		if pid, ok := eldest(l.inode); ok {
+		if pid, ok := eldest(l.Inode); ok {
 			argv, err := argvOf(pid)
 			return Owner{pid, argv}, err
 		}
@@ -91,48 +91,22 @@ func localAddress(ctx context.Context, host string) (string, error) {
 
 // eldest is the process that holds a socket and whose parent does not.
 func eldest(inode string) (int, bool) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return 0, false
-	}
-	var holders []int
-	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil && ownsSocket(pid, inode) {
-			holders = append(holders, pid)
-		}
-	}
-	slices.Sort(holders)
+	holders := proc.System.SocketHolders(inode)
 	for _, pid := range holders {
-		if !slices.Contains(holders, parentOf(pid)) {
+		if p, err := proc.System.Process(pid); err != nil || !slices.Contains(holders, p.PPID) {
 			return pid, true
 		}
 	}
 	return 0, false
 }
 
-// parentOf is 0 where it cannot be read. A program's name, in parentheses, may
-// hold anything.
-func parentOf(pid int) int {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	end := strings.LastIndexByte(string(text), ')')
-	if err != nil || end < 0 {
-		return 0
-	}
-	fields := strings.Fields(string(text)[end+1:])
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(fields[1])
-	return parent
-}
-
 // argvOf is the command line of a process without its secrets.
 func argvOf(pid int) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	if err != nil || len(text) == 0 {
-		return nil, fmt.Errorf("the command line of process %d cannot be read", pid)
+	argv, err := proc.System.Argv(pid)
+	if err != nil {
+		return nil, err
 	}
-	return withoutSecrets(strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")), nil
+	return withoutSecrets(argv), nil
 }
 
 // withoutSecrets hides the values of arguments that are named like secrets.

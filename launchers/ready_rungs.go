@@ -13,10 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
-	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/results"
 )
 
@@ -217,14 +218,14 @@ func (s *Server) tryOwner(ctx context.Context, strikes *int) step {
 	if err != nil {
 		return step{answer: err.Error()}
 	}
-	host := reachable(s.spec.Host)
+	host := ports.Reachable(s.spec.Host)
 	ours := 0
-	for _, l := range listeners(s.spec.Port) {
-		if !l.answers(host) {
+	for _, l := range proc.System.Listeners(s.spec.Port) {
+		if !l.Answers(host) {
 			continue
 		}
-		owned := slices.ContainsFunc(tree, func(p process.Proc) bool { return ownsSocket(p.PID, l.inode) })
-		if !owned && !likelyOurs(tree, l.inode) {
+		owned := slices.ContainsFunc(tree, func(p proc.Process) bool { return proc.System.OwnsSocket(p.PID, l.Inode) })
+		if !owned && !likelyOurs(tree, l.Inode) {
 			*strikes++ // it may have been forked after the look at the tree
 			return s.foreign(l, *strikes)
 		}
@@ -237,23 +238,23 @@ func (s *Server) tryOwner(ctx context.Context, strikes *int) step {
 // another user, as those of a container often do, so that their sockets cannot
 // be seen: the port was free before the start, and nobody who can be seen
 // holds the socket.
-func likelyOurs(tree []process.Proc, inode string) bool {
-	hidden := func(p process.Proc) bool { return !socketsVisible(p.PID) }
+func likelyOurs(tree []proc.Process, inode string) bool {
+	hidden := func(p proc.Process) bool { return !proc.System.SocketsVisible(p.PID) }
 	if !slices.ContainsFunc(tree, hidden) {
 		return false
 	}
-	_, seen := holder(inode)
-	return !seen
+	return len(proc.System.SocketHolders(inode)) == 0
 }
 
 // foreign is the failure of a listener outside of our process tree.
-func (s *Server) foreign(l listener, strikes int) step {
+func (s *Server) foreign(l proc.Listener, strikes int) step {
 	if strikes < maxStrikes {
 		return step{answer: fmt.Sprintf("port %d is answered by a process that is not known", s.spec.Port)}
 	}
 	who := "by a process that cannot be seen from here"
-	if pid, ok := holder(l.inode); ok {
-		who = fmt.Sprintf("by pid %d (%s)", pid, commandLine(pid))
+	if holders := proc.System.SocketHolders(l.Inode); len(holders) > 0 {
+		pid := holders[0]
+		who = fmt.Sprintf("by pid %d (%s)", pid, proc.System.Program(pid))
 	}
 	return step{final: results.Failf(results.FailForeign, "port %d is answered %s, which this server's process %d did not start: set another port:",
 		s.spec.Port, who, s.process.Info().PID)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -137,7 +138,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 func (s *Server) end(ctx context.Context) *results.Failure {
 	began, base := time.Now(), context.WithoutCancel(ctx)
 	proof, err := s.process.Stop(ctx, cmp.Or(s.spec.StopGrace, s.kind.StopGrace))
-	proof.PortFree = s.spec.Port == 0 || awaitPortFree(base, s.spec.Host, s.spec.Port)
+	proof.PortFree = s.spec.Port == 0 || ports.AwaitFree(base, s.spec.Host, s.spec.Port)
 	var memory, beside *results.Failure
 	proof.Nodes, beside = s.crew.stop(base, s.hurried) // processes of its here may hold the memory
 	if err == nil && beside == nil {
@@ -154,7 +155,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	case memory != nil:
 		return memory
 	case !proof.PortFree:
-		return results.Failf(results.FailNoProof, "port %d is still taken after the server is gone%s", s.spec.Port, describeHolder(s.spec.Port))
+		return results.Failf(results.FailNoProof, "port %d is still taken after the server is gone%s", s.spec.Port, ports.Holder(s.spec.Port))
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/hooks"
-	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/load/calibrate"
 	"github.com/benchrig/bench/scenarios"
@@ -57,7 +57,7 @@ func (l *look) view(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 	v.Clock = readClock()
 	for _, kind := range engines.All() {
 		if kind.DefaultPort != 0 && !kind.External {
-			free, err := launchers.FreePort(ctx, "127.0.0.1", kind.DefaultPort, nil)
+			free, err := ports.Find(ctx, "127.0.0.1", kind.DefaultPort, nil)
 			v.Ports = append(v.Ports, doctor.Port{Launcher: kind.Name, Port: kind.DefaultPort, Taken: err != nil || free != kind.DefaultPort})
 		}
 	}

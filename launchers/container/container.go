@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
@@ -72,7 +73,7 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 	c = &Container{
 		cli: cli, id: lines[len(lines)-1], logPath: job.LogPath, cookie: job.Cookie,
 		identity: results.Process{
-			BootID: process.BootID(), Cookie: job.Cookie, Argv: recipe.Argv, Container: recipe.Info(),
+			BootID: proc.System.BootID(), Cookie: job.Cookie, Argv: recipe.Argv, Container: recipe.Info(),
 		},
 		over: make(chan struct{}), done: make(chan struct{}), hurry: make(chan struct{}), known: make(map[int]uint64),
 	}
@@ -172,7 +173,7 @@ func (c *Container) look(ctx context.Context) error {
 	defer c.mu.Unlock()
 	c.state = state
 	if c.pid == 0 && state.PID > 0 {
-		if start, seen := process.StartTime(state.PID); seen {
+		if start, seen := proc.System.StartTime(state.PID); seen {
 			c.pid, c.startTime = state.PID, start
 		}
 	}
@@ -213,7 +214,7 @@ func (c *Container) Explain() (class results.FailureClass, reason string) {
 
 // Tree returns the container's processes; none where this machine cannot see
 // them.
-func (c *Container) Tree() ([]process.Proc, error) {
+func (c *Container) Tree() ([]proc.Process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pid == 0 {

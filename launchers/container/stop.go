@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/sleep"
-	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
@@ -101,7 +101,7 @@ func (c *Container) remaining() []int {
 	defer c.mu.Unlock()
 	var left []int
 	for pid, start := range c.known {
-		if now, seen := process.StartTime(pid); seen && now == start {
+		if now, seen := proc.System.StartTime(pid); seen && now == start {
 			left = append(left, pid)
 		}
 	}

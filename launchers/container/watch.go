@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/process"
@@ -86,7 +87,7 @@ func (c *Container) firstGone() bool {
 	if c.pid == 0 {
 		return false
 	}
-	start, seen := process.StartTime(c.pid)
+	start, seen := proc.System.StartTime(c.pid)
 	return !seen || start != c.startTime
 }
 

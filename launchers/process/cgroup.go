@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // hierarchy is a mounted tree of version 2 control groups.
@@ -33,8 +35,8 @@ type cgroup struct {
 
 // newCgroup makes a group of that name below our own group. The error says
 // why this box does not let us: it is no failure of anything.
-func newCgroup(proc procFS, name string) (*cgroup, error) {
-	parent, h, err := ownGroup(proc)
+func newCgroup(procfs proc.FS, name string) (*cgroup, error) {
+	parent, h, err := ownGroup(procfs)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func newCgroup(proc procFS, name string) (*cgroup, error) {
 // PlannedCgroup is the path of the group that Start would try to make for the
 // cookie; "" if it would not. It makes nothing.
 func PlannedCgroup(cookie string) string {
-	parent, h, err := ownGroup(systemProc)
+	parent, h, err := ownGroup(proc.System)
 	if err != nil || canHold(h.folder(parent)) != nil {
 		return ""
 	}
@@ -65,11 +67,11 @@ func PlannedCgroup(cookie string) string {
 }
 
 // openCgroup finds a group that an earlier program made.
-func openCgroup(proc procFS, path string) (*cgroup, bool) {
+func openCgroup(procfs proc.FS, path string) (*cgroup, bool) {
 	if path == "" || path == "/" || !strings.HasPrefix(filepath.Base(path), CgroupName("")) {
 		return nil, false
 	}
-	h, err := findHierarchy(proc)
+	h, err := findHierarchy(procfs)
 	if err != nil {
 		return nil, false
 	}
@@ -79,16 +81,15 @@ func openCgroup(proc procFS, path string) (*cgroup, bool) {
 }
 
 // ownGroup is the group that this program is in.
-func ownGroup(proc procFS) (path string, h hierarchy, err error) {
-	h, err = findHierarchy(proc)
+func ownGroup(procfs proc.FS) (path string, h hierarchy, err error) {
+	h, err = findHierarchy(procfs)
 	if err != nil {
 		return "", h, err
 	}
-	text, err := os.ReadFile(filepath.Join(string(proc), "self/cgroup"))
+	path, err = procfs.OwnCgroup()
 	if err != nil {
 		return "", h, err
 	}
-	path = unifiedPath(string(text))
 	if path == "" || !h.holds(path) {
 		return "", h, fmt.Errorf("our cgroup %q is not below the mounted one %q", path, h.root)
 	}
@@ -115,50 +116,32 @@ func canHold(folder string) error {
 }
 
 // findHierarchy finds the mount of cgroup version 2.
-func findHierarchy(proc procFS) (hierarchy, error) {
-	text, err := os.ReadFile(filepath.Join(string(proc), "self/mountinfo"))
+func findHierarchy(procfs proc.FS) (hierarchy, error) {
+	mounts, err := procfs.Mounts()
 	if err != nil {
 		return hierarchy{}, err
 	}
-	return parseMounts(string(text))
+
+	return writableHierarchy(mounts)
 }
 
-// parseMounts finds a writable cgroup2 file system in a table in the format of
-// /proc/self/mountinfo.
-func parseMounts(table string) (hierarchy, error) {
-	const rootField, mountField, optionField, fields = 3, 4, 5, 6
+// writableHierarchy finds a cgroup2 file system that can be written to.
+func writableHierarchy(mounts []proc.Mount) (hierarchy, error) {
 	readOnly := false
-	for line := range strings.Lines(table) {
-		before, after, found := strings.Cut(line, " - ")
-		mount, kind := strings.Fields(before), strings.Fields(after)
-		if !found || len(mount) < fields || len(kind) == 0 || kind[0] != "cgroup2" {
-			continue
-		}
-		if slices.Contains(strings.Split(mount[optionField], ","), "ro") {
+	for _, m := range mounts {
+		switch {
+		case m.Kind != "cgroup2":
+		case m.ReadOnly:
 			readOnly = true
-			continue
+		default:
+			return hierarchy{mount: m.Point, root: m.Root}, nil
 		}
-		return hierarchy{mount: unescape(mount[mountField]), root: unescape(mount[rootField])}, nil
 	}
+
 	if readOnly {
 		return hierarchy{}, errors.New("cgroup version 2 is mounted read-only")
 	}
 	return hierarchy{}, errors.New("cgroup version 2 is not mounted")
-}
-
-// unescape undoes the kernel's octal escapes of blanks in names.
-func unescape(text string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
-}
-
-// unifiedPath is the path of version 2 in the text of /proc/PID/cgroup.
-func unifiedPath(text string) string {
-	for line := range strings.Lines(text) {
-		if path, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::"); found {
-			return strings.TrimSuffix(path, " (deleted)")
-		}
-	}
-	return ""
 }
 
 func (h hierarchy) holds(path string) bool {

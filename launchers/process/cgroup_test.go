@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 )
 
-func TestParseMounts(t *testing.T) {
+func TestWritableHierarchy(t *testing.T) {
 	t.Parallel()
 	const v1 = "35 31 0:30 / /sys/fs/cgroup/cpu rw,nosuid - cgroup cgroup rw,cpu\n"
 	for _, c := range []struct {
@@ -29,50 +30,44 @@ func TestParseMounts(t *testing.T) {
 		{"version 1 only", v1, hierarchy{}, "not mounted"},
 		{"nonsense", "a b\n - cgroup2\n", hierarchy{}, "not mounted"},
 	} {
-		got, err := parseMounts(c.table)
+		got, err := writableHierarchy(mountsOf(t, c.table))
 		if got != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: parseMounts() = %+v, %v, want %+v, error with %q", c.name, got, err, c.want, c.says)
+			t.Errorf("%s: writableHierarchy() = %+v, %v, want %+v, error with %q", c.name, got, err, c.want, c.says)
 		}
 	}
 }
 
-func FuzzParseMounts(f *testing.F) {
-	f.Add("36 31 0:31 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
-	f.Fuzz(func(t *testing.T, table string) {
-		if h, err := parseMounts(table); err == nil && (h.mount == "" || h.root == "") {
-			t.Errorf("parseMounts(%q) = %+v without an error", table, h)
-		}
-	})
-}
-
-func TestUnifiedPath(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"0::/user.slice/a.scope\n":           "/user.slice/a.scope",
-		"9:name=systemd:/x\n1:cpu:/\n0::/\n": "/",
-		"1:cpu:/\n":                          "",
-		"0::/bench-x (deleted)\n":            "/bench-x",
-		"":                                   "",
-	} {
-		if got := unifiedPath(text); got != want {
-			t.Errorf("unifiedPath(%q) = %q, want %q", text, got, want)
-		}
+// mountsOf reads a mount table.
+func mountsOf(t *testing.T, table string) []proc.Mount {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "self"), 0o755); err != nil {
+		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(root, "self/mountinfo"), []byte(table), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	mounts, err := proc.FS(root).Mounts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mounts
 }
 
 // fakeBox is a folder with a /proc and a mounted hierarchy in which this
 // program is in the group /own.
 type fakeBox struct {
-	proc procFS
-	own  string // folder of that group
+	procfs proc.FS
+	own    string // folder of that group
 }
 
 func newFakeBox(t *testing.T) fakeBox {
 	t.Helper()
 	root := t.TempDir()
-	box := fakeBox{procFS(filepath.Join(root, "proc")), filepath.Join(root, "cgroup", "own")}
-	box.write(t, filepath.Join(string(box.proc), "self/mountinfo"), "36 31 0:31 / "+filepath.Dir(box.own)+" rw - cgroup2 cgroup2 rw\n")
-	box.write(t, filepath.Join(string(box.proc), "self/cgroup"), "0::/own\n")
+	box := fakeBox{proc.FS(filepath.Join(root, "proc")), filepath.Join(root, "cgroup", "own")}
+	box.write(t, filepath.Join(string(box.procfs), "self/mountinfo"), "36 31 0:31 / "+filepath.Dir(box.own)+" rw - cgroup2 cgroup2 rw\n")
+	box.write(t, filepath.Join(string(box.procfs), "self/cgroup"), "0::/own\n")
 	box.write(t, filepath.Join(box.own, "cgroup.type"), "domain\n")
 	box.write(t, filepath.Join(box.own, "cgroup.procs"), "")
 	return box
@@ -103,13 +98,13 @@ func TestNewCgroupRefusals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "delegated"},
-		{"version 1", func(t *testing.T, b fakeBox) { b.write(t, filepath.Join(string(b.proc), "self/mountinfo"), "") }, "not mounted"},
-		{"elsewhere", func(t *testing.T, b fakeBox) { b.write(t, filepath.Join(string(b.proc), "self/cgroup"), "1:cpu:/\n") }, "not below"},
+		{"version 1", func(t *testing.T, b fakeBox) { b.write(t, filepath.Join(string(b.procfs), "self/mountinfo"), "") }, "not mounted"},
+		{"elsewhere", func(t *testing.T, b fakeBox) { b.write(t, filepath.Join(string(b.procfs), "self/cgroup"), "1:cpu:/\n") }, "not below"},
 		{"no such thing", func(t *testing.T, b fakeBox) {}, "no cgroup"}, // the new folder stays empty: it is a plain one
 	} {
 		box := newFakeBox(t)
 		c.spoil(t, box)
-		group, err := newCgroup(box.proc, "bench-x")
+		group, err := newCgroup(box.procfs, "bench-x")
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: newCgroup() = %+v, %v, want an error with %q", c.name, group, err, c.says)
 		}
@@ -126,7 +121,7 @@ func TestCgroupReads(t *testing.T) {
 	box.write(t, filepath.Join(folder, "cgroup.procs"), "12\n0\n13\n")
 	box.write(t, filepath.Join(folder, "below", "cgroup.procs"), "14\n")
 	box.write(t, filepath.Join(folder, "cgroup.events"), "populated 1\nfrozen 0\n")
-	group, ok := openCgroup(box.proc, "/bench-x")
+	group, ok := openCgroup(box.procfs, "/bench-x")
 	if !ok {
 		t.Fatal("openCgroup() found nothing")
 	}
@@ -153,7 +148,7 @@ func TestCgroupReads(t *testing.T) {
 	}
 	// Only groups of ours are ever opened: killing one kills all within.
 	for _, path := range []string{"", "/", "/own", "/bench-none"} {
-		if group, ok := openCgroup(box.proc, path); ok {
+		if group, ok := openCgroup(box.procfs, path); ok {
 			t.Errorf("openCgroup(%q) = %+v, want none", path, group)
 		}
 	}
@@ -162,7 +157,7 @@ func TestCgroupReads(t *testing.T) {
 // needCgroups skips where this box lets us make no groups.
 func needCgroups(t *testing.T) {
 	t.Helper()
-	group, err := newCgroup(systemProc, CgroupName(rand.Text()))
+	group, err := newCgroup(proc.System, CgroupName(rand.Text()))
 	if err != nil {
 		t.Skipf("no control groups here: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // cgroups are the groups of one tree: none or one, or those of all servers of
@@ -13,8 +15,8 @@ type cgroups []*cgroup
 
 // runCgroups finds the groups of the trees of a run by its cookie, wherever the
 // program that made them was.
-func runCgroups(proc procFS, run cookie) cgroups {
-	h, err := findHierarchy(proc)
+func runCgroups(procfs proc.FS, run cookie) cgroups {
+	h, err := findHierarchy(procfs)
 	if err != nil || run.text == "" {
 		return nil
 	}

@@ -16,10 +16,10 @@ func TestRunCgroups(t *testing.T) {
 	for _, folder := range []string{"bench-run.1", "user/bench-run.2/inner", "bench-running.1", "bench-run", "run.3", "bench-other.1"} {
 		box.write(t, filepath.Join(mount, folder, "cgroup.procs"), "")
 	}
-	if got, want := runCgroups(box.proc, cookie{"run", true}).String(), "/bench-run, /bench-run.1, /user/bench-run.2"; got != want {
+	if got, want := runCgroups(box.procfs, cookie{"run", true}).String(), "/bench-run, /bench-run.1, /user/bench-run.2"; got != want {
 		t.Errorf("runCgroups(run) = %s, want %s", got, want)
 	}
-	if got := runCgroups(box.proc, cookie{"", true}); len(got) != 0 {
+	if got := runCgroups(box.procfs, cookie{"", true}); len(got) != 0 {
 		t.Errorf("runCgroups() without a cookie = %v, want none", got)
 	}
 }

@@ -1,18 +1,22 @@
 package process
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/benchrig/bench/internal/proc"
+)
 
 // Descendants returns the living process pid, which is known to have started
 // at startTime, and all that descend from it, the first one first. It returns
 // none if that process has ended. What was reparented away is not found: in a
 // container nothing is, because its first process adopts every orphan.
-func Descendants(pid int, startTime uint64) ([]Proc, error) {
-	procs, err := listProcs(startTime)
+func Descendants(pid int, startTime uint64) ([]proc.Process, error) {
+	procs, err := proc.System.Processes(startTime)
 	if err != nil {
 		return nil, err
 	}
-	children := make(map[int][]Proc)
-	var found []Proc
+	children := make(map[int][]proc.Process)
+	var found []proc.Process
 	for _, p := range procs {
 		switch {
 		case p.Zombie():
@@ -28,19 +32,12 @@ func Descendants(pid int, startTime uint64) ([]Proc, error) {
 	return found, nil
 }
 
-// StartTime is when the process with that pid started, in clock ticks since
-// boot; false if there is none that can be seen.
-func StartTime(pid int) (uint64, bool) {
-	p, err := readProc(pid)
-	return p.StartTime, err == nil && !p.Zombie()
-}
-
 // UsageOf is what those processes have consumed so far; see Usage.
-func UsageOf(procs []Proc) Usage {
+func UsageOf(procs []proc.Process) Usage {
 	var sum Usage
 	for _, p := range procs {
 		sum.CPU += p.CPU
-		sum.ReadBytes += readBytes(p.PID)
+		sum.ReadBytes += proc.System.ReadBytes(p.PID)
 	}
 	return sum
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -97,7 +98,7 @@ func (c Config) makeGroup() (*cgroup, error) {
 	if !c.Cgroup || c.Cookie == "" {
 		return nil, errors.New("not asked for")
 	}
-	return newCgroup(systemProc, CgroupName(c.Cookie))
+	return newCgroup(proc.System, CgroupName(c.Cookie))
 }
 
 // spawn starts the program in the group.
@@ -162,7 +163,7 @@ func startError(err error) error {
 // identify takes down who was just started.
 func (p *Process) identify(config Config, group *cgroup) error {
 	pid := p.cmd.Process.Pid
-	leader, err := readProc(pid)
+	leader, err := proc.System.Process(pid)
 	if err != nil {
 		_ = p.cmd.Process.Kill()
 		<-p.done
@@ -172,7 +173,7 @@ func (p *Process) identify(config Config, group *cgroup) error {
 	p.info = results.Process{
 		PID:       pid,
 		StartTime: leader.StartTime,
-		BootID:    BootID(),
+		BootID:    proc.System.BootID(),
 		Session:   pid, // setsid makes the leader's pid the session's number
 		Cookie:    config.Cookie,
 		Argv:      slices.Clone(config.Argv),
@@ -182,8 +183,8 @@ func (p *Process) identify(config Config, group *cgroup) error {
 	}
 	// Nothing that is older than the leader can descend from it.
 	p.tree = tree{
-		proc: systemProc, leader: leader.key(), waited: true, since: leader.StartTime, session: pid, cookie: cookie{text: config.Cookie}, uid: anyone,
-		seen: make(map[procKey]bool),
+		proc: proc.System, leader: leader.Key(), waited: true, since: leader.StartTime, session: pid, cookie: cookie{text: config.Cookie}, uid: anyone,
+		seen: make(map[proc.Key]bool),
 	}
 	if group != nil {
 		p.tree.groups = cgroups{group}
@@ -217,7 +218,7 @@ func (p *Process) Exit() (code int, ok bool) {
 // those of the leader's session and control group, those descending from a
 // member, those that carry the cookie, and those that were members when last
 // looked at. Dead ones that fell to this program are reaped.
-func (p *Process) Tree() ([]Proc, error) {
+func (p *Process) Tree() ([]proc.Process, error) {
 	select {
 	case <-p.gone:
 		// The leader is reaped: its session number may be another's now.
@@ -235,7 +236,7 @@ func (p *Process) Usage() (Usage, error) {
 	var sum Usage
 	for _, member := range live {
 		sum.CPU += member.CPU
-		sum.ReadBytes += readBytes(member.PID)
+		sum.ReadBytes += proc.System.ReadBytes(member.PID)
 	}
 	return sum, err
 }

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 )
 
 func TestMain(m *testing.M) {
@@ -93,14 +94,14 @@ func treeSize(t *testing.T, p *Process) int {
 }
 
 func carries(pid int, text string) bool {
-	found, _ := systemProc.carries(pid, cookie{text: text})
+	found, _ := cookie{text: text}.carriedBy(proc.System, pid)
 	return found
 }
 
 // carriers counts living processes that carry the tree's cookie.
 func carriers(t *testing.T, p *Process) int {
 	t.Helper()
-	procs, err := listProcs(0)
+	procs, err := proc.System.Processes(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +328,7 @@ func TestStartIdentity(t *testing.T) {
 	t.Parallel()
 	p := start(t, fakeengine.Config{})
 	info := p.Info()
-	now, err := readProc(info.PID)
+	now, err := proc.System.Process(info.PID)
 	if err != nil {
 		t.Fatal(err)
 	}

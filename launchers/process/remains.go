@@ -8,14 +8,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
 // Remains is what is left of a tree that an earlier program started and noted.
 type Remains struct {
 	tree      tree
-	leader    Proc // PID 0: it is gone, or was never noted
-	live      []Proc
+	leader    proc.Process // PID 0: it is gone, or was never noted
+	live      []proc.Process
 	strangers []Stranger
 }
 
@@ -34,36 +35,36 @@ type Stranger struct {
 // Nothing else is: not a pid that was given out again, not what cannot be
 // looked into.
 func Find(noted results.Process) (*Remains, error) {
-	return find(systemProc, os.Geteuid(), noted, false)
+	return find(proc.System, os.Geteuid(), noted, false)
 }
 
 // FindRun looks for processes that carry a run's cookie, or one that begins
 // with it and a point, as those of its servers do, and for those in control
 // groups that are named after such a cookie.
 func FindRun(cookie string) (*Remains, error) {
-	return find(systemProc, os.Geteuid(), results.Process{Cookie: cookie}, true)
+	return find(proc.System, os.Geteuid(), results.Process{Cookie: cookie}, true)
 }
 
-func find(proc procFS, uid int, noted results.Process, wholeRun bool) (*Remains, error) {
-	r := &Remains{tree: tree{proc: proc, cookie: cookie{noted.Cookie, wholeRun}, uid: uid, seen: make(map[procKey]bool)}}
-	if noted.BootID != "" && noted.BootID != proc.bootID() {
+func find(procfs proc.FS, uid int, noted results.Process, wholeRun bool) (*Remains, error) {
+	r := &Remains{tree: tree{proc: procfs, cookie: cookie{noted.Cookie, wholeRun}, uid: uid, seen: make(map[proc.Key]bool)}}
+	if noted.BootID != "" && noted.BootID != procfs.BootID() {
 		// Everything ended with that boot; pids and times mean others now. Only
 		// a cookie cannot be another's.
 		noted = results.Process{Cookie: noted.Cookie}
 	}
 	r.tree.session = noted.Session
 	if noted.PID != 0 && noted.StartTime != 0 {
-		r.tree.leader = procKey{noted.PID, noted.StartTime}
+		r.tree.leader = proc.Key{PID: noted.PID, StartTime: noted.StartTime}
 		r.tree.since = noted.StartTime
 	}
 	for _, m := range noted.Members {
-		r.tree.seen[procKey{m.PID, m.StartTime}] = true
+		r.tree.seen[proc.Key{PID: m.PID, StartTime: m.StartTime}] = true
 	}
-	if group, ok := openCgroup(proc, noted.Cgroup); ok {
+	if group, ok := openCgroup(procfs, noted.Cgroup); ok {
 		r.tree.groups = cgroups{group}
 	}
 	if wholeRun {
-		r.tree.groups = runCgroups(proc, r.tree.cookie)
+		r.tree.groups = runCgroups(procfs, r.tree.cookie)
 	}
 	return r, r.look(noted)
 }
@@ -78,11 +79,11 @@ func (r *Remains) look(noted results.Process) error {
 	ours := make(map[int]bool)
 	for _, p := range live {
 		ours[p.PID] = true
-		if p.key() == r.tree.leader {
+		if p.Key() == r.tree.leader {
 			r.leader = p
 		}
 	}
-	all, err := r.tree.proc.list(0)
+	all, err := r.tree.proc.Processes(0)
 	if err != nil {
 		return fmt.Errorf("list processes: %w", err)
 	}
@@ -97,12 +98,12 @@ func (r *Remains) look(noted results.Process) error {
 
 // strange says why a process that was not found to be ours looks like it; ""
 // if it does not.
-func (r *Remains) strange(p Proc, noted results.Process) string {
-	carries, readable := r.tree.proc.carries(p.PID, r.tree.cookie)
-	uid, known := r.tree.proc.owner(p.PID)
+func (r *Remains) strange(p proc.Process, noted results.Process) string {
+	carries, readable := r.tree.cookie.carriedBy(r.tree.proc, p.PID)
+	uid, known := r.tree.proc.Owner(p.PID)
 	mine := known && uid == r.tree.uid
 	switch {
-	case carries && !mine, p.key() == r.tree.leader && !mine:
+	case carries && !mine, p.Key() == r.tree.leader && !mine:
 		return fmt.Sprintf("it belongs to user %d", uid)
 	case p.PID == noted.PID:
 		return "its pid was ours and has been given out again"
@@ -115,7 +116,7 @@ func (r *Remains) strange(p Proc, noted results.Process) string {
 }
 
 // Procs are the living processes that are left, ordered by pid.
-func (r *Remains) Procs() []Proc { return r.live }
+func (r *Remains) Procs() []proc.Process { return r.live }
 
 // Strangers are processes that look like ours and are left alone.
 func (r *Remains) Strangers() []Stranger { return r.strangers }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -104,7 +105,7 @@ func endRemains(t *testing.T, noted results.Process) {
 }
 
 func alive(pid int) bool {
-	p, err := readProc(pid)
+	p, err := proc.System.Process(pid)
 	return err == nil && !p.Zombie()
 }
 
@@ -192,7 +193,7 @@ func TestFindTakesNoStranger(t *testing.T) {
 		t.Errorf("FindRun(a part of the cookie) has %v, %v, want none", part.Procs(), err)
 	}
 	// Of another user is not ours, whatever it carries.
-	r, err := find(systemProc, os.Geteuid()+1, noted, false)
+	r, err := find(proc.System, os.Geteuid()+1, noted, false)
 	if err != nil || len(r.Procs()) != 0 || len(r.Strangers()) != 2 || !strings.Contains(r.Strangers()[0].Why, "user") {
 		t.Errorf("find() for another user has %v, strangers %v, %v, want two strangers", r.Procs(), r.Strangers(), err)
 	}
@@ -203,7 +204,7 @@ func TestFindTakesNoStranger(t *testing.T) {
 
 // stoneProc is a /proc with one process that nothing ends, with a pid that
 // this machine cannot have.
-func stoneProc(t *testing.T, state string, threads int) (procFS, Proc) {
+func stoneProc(t *testing.T, state string, threads int) (proc.FS, proc.Process) {
 	t.Helper()
 	const pid = 1 << 23
 	root := t.TempDir()
@@ -215,11 +216,11 @@ func stoneProc(t *testing.T, state string, threads int) (procFS, Proc) {
 	if err := os.WriteFile(filepath.Join(folder, "stat"), []byte(stat), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := procFS(root).read(pid)
+	p, err := proc.FS(root).Process(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return procFS(root), p
+	return proc.FS(root), p
 }
 
 // A process in the kernel cannot be killed: the stop ends all the same, and
@@ -238,9 +239,9 @@ func TestUnkillable(t *testing.T) {
 		{"S", 1, false, 0, "still there"},
 		{"Z", 1, true, 0, ""},
 	} {
-		proc, p := stoneProc(t, c.state, c.threads)
+		procfs, p := stoneProc(t, c.state, c.threads)
 		synctest.Test(t, func(t *testing.T) {
-			remains, err := find(proc, os.Geteuid(), results.Process{PID: p.PID, StartTime: p.StartTime, Session: p.PID}, false)
+			remains, err := find(procfs, os.Geteuid(), results.Process{PID: p.PID, StartTime: p.StartTime, Session: p.PID}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

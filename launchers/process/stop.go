@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -32,7 +33,7 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof,
 	default:
 	}
 	s := newStopping(&p.tree, p.hurry)
-	s.leader, s.leaderDone = Proc{PID: p.info.PID, StartTime: p.info.StartTime}, p.done
+	s.leader, s.leaderDone = proc.Process{PID: p.info.PID, StartTime: p.info.StartTime}, p.done
 	err := s.run(grace)
 	if err == nil {
 		p.bury()
@@ -57,18 +58,18 @@ func (p *Process) bury() {
 // proven gone, and reports whether it does: one that the kernel hid from us,
 // known by a GPU that it holds. What cannot be shown to be ours is left alone.
 func (p *Process) EndStray(pid int) (bool, error) {
-	found, err := p.tree.proc.read(pid)
+	found, err := p.tree.proc.Process(pid)
 	if err != nil || found.Zombie() || found.StartTime < p.tree.since {
 		return false, nil //nolint:nilerr // there is no such process
 	}
 	p.tree.mu.Lock()
-	ours := p.tree.seen[found.key()]
+	ours := p.tree.seen[found.Key()]
 	p.tree.mu.Unlock()
 	if !ours {
-		ours, _ = p.tree.proc.carries(pid, p.tree.cookie)
+		ours, _ = p.tree.cookie.carriedBy(p.tree.proc, pid)
 	}
-	if !ours && !p.tree.groups.holds(p.tree.proc.cgroup(pid)) {
+	if !ours && !p.tree.groups.holds(p.tree.proc.Cgroup(pid)) {
 		return false, nil
 	}
-	return true, p.tree.proc.sendSignal(found, unix.SIGKILL)
+	return true, sendSignal(p.tree.proc, found, unix.SIGKILL)
 }

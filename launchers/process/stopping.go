@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -29,19 +30,21 @@ const (
 // stopping is one attempt to end a tree.
 type stopping struct {
 	tree       *tree
-	leader     Proc            // PID 0: there is none
+	leader     proc.Process    // PID 0: there is none
 	leaderDone <-chan struct{} // closed when it has ended; nil: it is no child of ours, look
 	hurry      <-chan struct{} // closed: go straight to SIGKILL
-	signal     func(Proc, unix.Signal) error
+	signal     func(proc.Process, unix.Signal) error
 
 	began   time.Time
 	signals []string
-	left    map[procKey]bool // members signalled after the leader had ended
-	stuck   []int            // pids that SIGKILL does not end
+	left    map[proc.Key]bool // members signalled after the leader had ended
+	stuck   []int             // pids that SIGKILL does not end
 }
 
 func newStopping(t *tree, hurry <-chan struct{}) *stopping {
-	return &stopping{tree: t, hurry: hurry, signal: t.proc.sendSignal, began: time.Now(), left: make(map[procKey]bool)}
+	send := func(p proc.Process, signal unix.Signal) error { return sendSignal(t.proc, p, signal) }
+
+	return &stopping{tree: t, hurry: hurry, signal: send, began: time.Now(), left: make(map[proc.Key]bool)}
 }
 
 func (s *stopping) run(grace time.Duration) error {
@@ -98,7 +101,7 @@ func (s *stopping) leaderEnded() bool {
 			return false
 		}
 	}
-	now, err := s.tree.proc.read(s.leader.PID)
+	now, err := s.tree.proc.Process(s.leader.PID)
 	return err != nil || now.StartTime != s.leader.StartTime || now.Zombie()
 }
 
@@ -111,7 +114,7 @@ func (s *stopping) askRest() bool {
 	}
 	asked := false
 	for _, member := range live {
-		if member.key() != s.leader.key() {
+		if member.Key() != s.leader.Key() {
 			s.send(member, unix.SIGTERM)
 			asked = true
 		}
@@ -190,13 +193,13 @@ func (s *stopping) empty(limit time.Duration) (bool, error) {
 	}
 }
 
-func (s *stopping) send(member Proc, signal unix.Signal) {
+func (s *stopping) send(member proc.Process, signal unix.Signal) {
 	name := strings.TrimPrefix(unix.SignalName(signal), "SIG")
 	if !slices.Contains(s.signals, name) {
 		s.signals = append(s.signals, name)
 	}
-	if member.key() != s.leader.key() && (s.leader.PID == 0 || s.leaderEnded()) {
-		s.left[member.key()] = true
+	if member.Key() != s.leader.Key() && (s.leader.PID == 0 || s.leaderEnded()) {
+		s.left[member.Key()] = true
 	}
 	// Whether it worked shows when the tree is looked at next.
 	_ = s.signal(member, signal)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"testing"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // A process that is ours makes its session ours, if that is the session that
@@ -21,14 +23,14 @@ func TestSessionOfTree(t *testing.T) {
 		{"none noted, in session 0", 0, 0, []int{500, 501}},
 		{"none noted", 0, 600, []int{500, 501}},
 	} {
-		procs := []Proc{
+		procs := []proc.Process{
 			{PID: ours, PPID: 1, Session: c.really, StartTime: 7},
 			{PID: 501, PPID: ours, Session: 501, StartTime: 8},
 			{PID: 502, PPID: 1, Session: c.really, StartTime: 9},
 		}
-		tree := tree{proc: systemProc, session: c.noted, uid: anyone, seen: map[procKey]bool{procs[0].key(): true}}
+		tree := tree{proc: proc.System, session: c.noted, uid: anyone, seen: map[proc.Key]bool{procs[0].Key(): true}}
 		picked := tree.pick(procs, nil)
-		slices.SortFunc(picked, func(a, b Proc) int { return cmp.Compare(a.PID, b.PID) })
+		slices.SortFunc(picked, func(a, b proc.Process) int { return cmp.Compare(a.PID, b.PID) })
 		var got []int
 		for _, p := range picked {
 			got = append(got, p.PID)

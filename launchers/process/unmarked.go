@@ -15,7 +15,7 @@ func (p *Process) Unmarked() []results.Member {
 	}
 	var unmarked []results.Member
 	for _, member := range live {
-		if carries, _ := p.tree.proc.carries(member.PID, p.tree.cookie); !carries && member.key() != p.tree.leader {
+		if carries, _ := p.tree.cookie.carriedBy(p.tree.proc, member.PID); !carries && member.Key() != p.tree.leader {
 			unmarked = append(unmarked, results.Member{PID: member.PID, StartTime: member.StartTime})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -18,7 +19,7 @@ func TestUnmarked(t *testing.T) {
 	if len(members) != 2 {
 		t.Fatalf("Unmarked() = %v, want the two without the cookie", members)
 	}
-	for boot, want := range map[string]int{BootID(): 2, "another": 0} {
+	for boot, want := range map[string]int{proc.System.BootID(): 2, "another": 0} {
 		r, err := Find(results.Process{BootID: boot, Members: members})
 		if err != nil || len(r.Procs()) != want {
 			t.Errorf("Find() in boot %q has %v, %v, want %d processes", boot, r.Procs(), err, want)
@@ -27,7 +28,7 @@ func TestUnmarked(t *testing.T) {
 	for i := range members {
 		members[i].StartTime--
 	}
-	if r, err := Find(results.Process{BootID: BootID(), Members: members}); err != nil || len(r.Procs()) != 0 {
+	if r, err := Find(results.Process{BootID: proc.System.BootID(), Members: members}); err != nil || len(r.Procs()) != 0 {
 		t.Errorf("Find() of pids that were given out again has %v, %v, want none", r.Procs(), err)
 	}
 	if grouped := start(t, fakeengine.Config{Children: []fakeengine.Child{{Session: true, ClearEnv: true}}}); grouped.CgroupError() == nil && len(grouped.Unmarked()) != 0 {

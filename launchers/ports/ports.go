@@ -1,4 +1,9 @@
-package launchers
+// Package ports says whether a TCP port of this machine is free, and who holds
+// it if not.
+//
+// What goes in: a host and a port. What comes out: nil, or the failure with what
+// to do. It keeps no port: what is free now may be taken in a moment.
+package ports
 
 import (
 	"cmp"
@@ -13,36 +18,38 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/results"
 )
 
 const (
 	dialTime = time.Second
-	maxPort  = 65535
+	// Max is the highest port.
+	Max = 65535
 )
 
-// portFree returns nil if nobody listens on the port, nobody answers, and it
+// Check returns nil if nobody listens on the port, nobody answers, and it
 // can be bound by us alone. All are needed: some servers bind long before they
 // listen, and some share a port with others (SO_REUSEPORT), where connecting
 // alone would see only one.
-func portFree(ctx context.Context, host string, port int) *results.Failure {
-	if port < 1 || port > maxPort {
-		return results.Failf(results.FailBadRecipe, "port %d is out of range: use 1 to %d", port, maxPort)
+func Check(ctx context.Context, host string, port int) *results.Failure {
+	if port < 1 || port > Max {
+		return results.Failf(results.FailBadRecipe, "port %d is out of range: use 1 to %d", port, Max)
 	}
 	if l, taken := conflict(host, port); taken {
 		return results.Failf(results.FailPortInUse, "port %d is listened on already, on %s%s: stop that server or set another port:",
-			port, l.addr.Addr(), describeHolder(port))
+			port, l.Addr.Addr(), Holder(port))
 	}
-	address := net.JoinHostPort(reachable(host), strconv.Itoa(port))
+	address := net.JoinHostPort(Reachable(host), strconv.Itoa(port))
 	dialer := net.Dialer{Timeout: dialTime}
 	if conn, err := dialer.DialContext(ctx, "tcp", address); err == nil {
 		_ = conn.Close()
 		return results.Failf(results.FailPortInUse, "port %d already answers on %s%s: stop that server or set another port:",
-			port, address, describeHolder(port))
+			port, address, Holder(port))
 	}
 	err := bind(ctx, host, port, false)
-	if errors.Is(err, unix.EADDRINUSE) && lingering(port) {
+	if errors.Is(err, unix.EADDRINUSE) && proc.System.Lingering(port) {
 		// Connections of a server that has ended, in TIME_WAIT for a minute.
 		// They are in nobody's way: servers bind as we do here.
 		err = bind(ctx, host, port, true)
@@ -52,7 +59,7 @@ func portFree(ctx context.Context, host string, port int) *results.Failure {
 		return nil
 	case errors.Is(err, unix.EADDRINUSE):
 		return results.Failf(results.FailPortInUse, "port %d is bound already%s: stop that server or set another port:",
-			port, describeHolder(port))
+			port, Holder(port))
 	case errors.Is(err, unix.EACCES):
 		return results.Failf(results.FailBadRecipe, "port %d needs privileges to bind: use one above 1023", port)
 	case errors.Is(err, unix.EADDRNOTAVAIL):
@@ -83,37 +90,40 @@ func bind(ctx context.Context, host string, port int, reuse bool) error {
 	return listener.Close()
 }
 
-// awaitPortFree gives the kernel a moment to let go of a stopped server's port.
-func awaitPortFree(ctx context.Context, host string, port int) bool {
+// AwaitFree gives the kernel a moment to let go of a stopped server's port.
+func AwaitFree(ctx context.Context, host string, port int) bool {
 	ctx, cancel := context.WithTimeout(ctx, portReleaseTime)
 	defer cancel()
-	for portFree(ctx, host, port) != nil {
-		if !sleep.For(ctx, minPoll) {
+	for Check(ctx, host, port) != nil {
+		if !sleep.For(ctx, pollPause) {
 			return false
 		}
 	}
 	return true
 }
 
-const portReleaseTime = 5 * time.Second
+const (
+	portReleaseTime = 5 * time.Second
+	pollPause       = 100 * time.Millisecond
+)
 
-// FreePort returns the first port at or above from that can be listened on
+// Find returns the first port at or above from that can be listened on
 // and is not in avoid.
-func FreePort(ctx context.Context, host string, from int, avoid []int) (int, error) {
-	for port := max(from, 1); port <= maxPort && ctx.Err() == nil; port++ {
-		if !slices.Contains(avoid, port) && portFree(ctx, host, port) == nil {
+func Find(ctx context.Context, host string, from int, avoid []int) (int, error) {
+	for port := max(from, 1); port <= Max && ctx.Err() == nil; port++ {
+		if !slices.Contains(avoid, port) && Check(ctx, host, port) == nil {
 			return port, nil
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}
-	return 0, fmt.Errorf("find a free port on %q: none from %d to %d", host, from, maxPort)
+	return 0, fmt.Errorf("find a free port on %q: none from %d to %d", host, from, Max)
 }
 
-// reachable is the host under which a server that listens on host is reached
+// Reachable is the host under which a server that listens on host is reached
 // from this machine.
-func reachable(host string) string {
+func Reachable(host string) string {
 	switch host {
 	case "", "0.0.0.0":
 		return "127.0.0.1"
@@ -121,4 +131,26 @@ func reachable(host string) string {
 		return "::1"
 	}
 	return host
+}
+
+// conflict finds a socket that listens where a server on host would.
+func conflict(host string, port int) (proc.Listener, bool) {
+	everywhere := Reachable(host) != host
+	for _, l := range proc.System.Listeners(port) {
+		if everywhere || l.Answers(host) {
+			return l, true
+		}
+	}
+	return proc.Listener{}, false
+}
+
+// Holder says who listens on the port, " (pid 42: llama-server ...)";
+// "" if that cannot be seen.
+func Holder(port int) string {
+	for _, l := range proc.System.Listeners(port) {
+		for _, pid := range proc.System.SocketHolders(l.Inode) {
+			return fmt.Sprintf(" (pid %d: %s)", pid, proc.System.Program(pid))
+		}
+	}
+	return ""
 }

@@ -1,10 +1,9 @@
-package launchers
+package proc
 
 import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -13,18 +12,18 @@ import (
 	"strings"
 )
 
-// listener is one listening TCP socket of this machine.
-type listener struct {
-	addr  netip.AddrPort
-	inode string
+// Listener is one listening TCP socket of this machine.
+type Listener struct {
+	Addr  netip.AddrPort
+	Inode string
 }
 
-// listeners returns the sockets that listen on port, of both IP versions.
-func listeners(port int) []listener {
-	var found []listener
-	for _, table := range socketTables() {
+// Listeners returns the sockets that listen on port, of both IP versions.
+func (fs FS) Listeners(port int) []Listener {
+	var found []Listener
+	for _, table := range fs.socketTables() {
 		for _, l := range parseListeners(onPort(table, port)) {
-			if int(l.addr.Port()) == port {
+			if int(l.Addr.Port()) == port {
 				found = append(found, l)
 			}
 		}
@@ -33,10 +32,10 @@ func listeners(port int) []listener {
 }
 
 // socketTables are the TCP sockets of this machine, a text for each IP version.
-func socketTables() []string {
+func (fs FS) socketTables() []string {
 	var tables []string
-	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		if text, err := os.ReadFile(file); err == nil { // else: no such IP version here
+	for _, file := range []string{"net/tcp", "net/tcp6"} {
+		if text, err := os.ReadFile(filepath.Join(string(fs), file)); err == nil { // else: no such IP version here
 			tables = append(tables, string(text))
 		}
 	}
@@ -56,23 +55,12 @@ func onPort(table string, port int) string {
 	return kept.String()
 }
 
-// conflict finds a socket that listens where a server on host would.
-func conflict(host string, port int) (listener, bool) {
-	everywhere := reachable(host) != host
-	for _, l := range listeners(port) {
-		if everywhere || l.answers(host) {
-			return l, true
-		}
-	}
-	return listener{}, false
-}
-
-// lingering reports whether connections of a server that has ended keep the
+// Lingering reports whether connections of a server that has ended keep the
 // port from being bound: those that no process holds any more.
-func lingering(port int) bool {
-	for _, table := range socketTables() {
+func (fs FS) Lingering(port int) bool {
+	for _, table := range fs.socketTables() {
 		for _, s := range parseSockets(onPort(table, port)) {
-			if int(s.addr.Port()) == port && slices.Contains(closing, s.state) {
+			if int(s.Addr.Port()) == port && slices.Contains(closing, s.state) {
 				return true
 			}
 		}
@@ -88,17 +76,17 @@ var closing = []string{"04", "05", "06", "09", "0B"}
 
 // socket is one line of a socket table.
 type socket struct {
-	listener
+	Listener
 	state string
 }
 
 // parseListeners reads the listening sockets of a table in the format of
 // /proc/net/tcp; lines that it cannot read are left out.
-func parseListeners(table string) []listener {
-	var found []listener
+func parseListeners(table string) []Listener {
+	var found []Listener
 	for _, s := range parseSockets(table) {
 		if s.state == listening {
-			found = append(found, s.listener)
+			found = append(found, s.Listener)
 		}
 	}
 	return found
@@ -113,7 +101,7 @@ func parseSockets(table string) []socket {
 			continue
 		}
 		if addr, ok := parseAddress(fields[localColumn]); ok {
-			found = append(found, socket{listener{addr, fields[inodeColumn]}, fields[stateColumn]})
+			found = append(found, socket{Listener{addr, fields[inodeColumn]}, fields[stateColumn]})
 		}
 	}
 	return found
@@ -138,9 +126,9 @@ func parseAddress(text string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(port)), ok
 }
 
-// answers reports whether a connection to host can end up at the socket.
-func (l listener) answers(host string) bool {
-	addr := l.addr.Addr()
+// Answers reports whether a connection to host can end up at the socket.
+func (l Listener) Answers(host string) bool {
+	addr := l.Addr.Addr()
 	if addr.IsUnspecified() {
 		return true
 	}
@@ -151,10 +139,10 @@ func (l listener) answers(host string) bool {
 	return addr == want.Unmap()
 }
 
-// ownsSocket reports whether the process holds the socket open; false if its
+// OwnsSocket reports whether the process holds the socket open; false if its
 // descriptors may not be seen.
-func ownsSocket(pid int, inode string) bool {
-	folder := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+func (fs FS) OwnsSocket(pid int, inode string) bool {
+	folder := fs.File(pid, "fd")
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return false
@@ -166,46 +154,22 @@ func ownsSocket(pid int, inode string) bool {
 	})
 }
 
-// socketsVisible reports whether the descriptors of a process may be seen, or
+// SocketsVisible reports whether the descriptors of a process may be seen, or
 // it has none because it has ended.
-func socketsVisible(pid int) bool {
-	_, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
-	return !errors.Is(err, fs.ErrPermission)
+func (fs FS) SocketsVisible(pid int) bool {
+	_, err := os.ReadDir(fs.File(pid, "fd"))
+	return !errors.Is(err, os.ErrPermission)
 }
 
-// holder finds a process that holds the socket; false if none can be seen.
-func holder(inode string) (pid int, ok bool) {
-	entries, err := os.ReadDir("/proc")
+// SocketHolders lists the processes that are seen to hold the socket, by pid.
+func (fs FS) SocketHolders(inode string) []int {
+	pids, err := fs.PIDs()
 	if err != nil {
-		return 0, false
+		return nil
 	}
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err == nil && ownsSocket(pid, inode) {
-			return pid, true
-		}
-	}
-	return 0, false
-}
 
-// describeHolder says who listens on the port, " (pid 42: llama-server ...)";
-// "" if that cannot be seen.
-func describeHolder(port int) string {
-	for _, l := range listeners(port) {
-		if pid, ok := holder(l.inode); ok {
-			return fmt.Sprintf(" (pid %d: %s)", pid, commandLine(pid))
-		}
-	}
-	return ""
-}
+	holders := slices.DeleteFunc(pids, func(pid int) bool { return !fs.OwnsSocket(pid, inode) })
+	slices.Sort(holders)
 
-// commandLine is the program of a process, for messages. Its arguments are
-// left out, because they may hold secrets that are not ours.
-func commandLine(pid int) string {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	program, _, _ := strings.Cut(string(text), "\x00")
-	if err != nil || program == "" {
-		return "unknown program"
-	}
-	return program
+	return holders
 }

@@ -1,4 +1,4 @@
-package process
+package proc
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 // architecture that Go supports on Linux.
 const clockTick = time.Second / 100
 
-// Proc is one process as /proc/PID/stat shows it.
-type Proc struct {
+// Process is one process as /proc/PID/stat shows it.
+type Process struct {
 	PID       int
 	PPID      int
 	Session   int
@@ -26,36 +26,37 @@ type Proc struct {
 // Zombie reports whether the process has ended and only waits to be reaped. A
 // process whose main thread ended before its other threads also shows state
 // Z, but it still runs.
-func (p Proc) Zombie() bool {
+func (p Process) Zombie() bool {
 	return p.State == 'X' || p.State == 'x' || p.State == 'Z' && p.Threads <= 1
 }
 
 // Unkillable reports whether not even SIGKILL ends the process now: it, or a
 // thread that outlived its main thread, waits in the kernel.
-func (p Proc) Unkillable() bool {
+func (p Process) Unkillable() bool {
 	return p.State == 'D' || p.State == 'Z' && p.Threads > 1
 }
 
-func (p Proc) key() procKey { return procKey{p.PID, p.StartTime} }
+// Key identifies the process.
+func (p Process) Key() Key { return Key{p.PID, p.StartTime} }
 
-// procKey tells two processes apart even if one got the other's pid.
-type procKey struct {
-	pid   int
-	start uint64
+// Key tells two processes apart even if one got the other's pid.
+type Key struct {
+	PID       int
+	StartTime uint64 // clock ticks since boot
 }
 
 // parseStat parses /proc/PID/stat. The command's name, in parentheses, may
 // itself hold spaces, newlines and parentheses.
-func parseStat(text []byte) (Proc, error) {
+func parseStat(text []byte) (Process, error) {
 	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
 	if open < 0 || end < open {
-		return Proc{}, fmt.Errorf("parse stat %q: no command name", text)
+		return Process{}, fmt.Errorf("parse stat %q: no command name", text)
 	}
 	// fields[0] is field 3 of proc(5), the state.
 	fields := strings.Fields(string(text[end+1:]))
 	const need = 20 // up to field 22, the start time
 	if len(fields) < need {
-		return Proc{}, fmt.Errorf("parse stat %q: %d fields after the name, want at least %d", text, len(fields), need)
+		return Process{}, fmt.Errorf("parse stat %q: %d fields after the name, want at least %d", text, len(fields), need)
 	}
 	var bad error
 	number := func(field int) uint64 {
@@ -67,9 +68,9 @@ func parseStat(text []byte) (Proc, error) {
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:open])))
 	if err != nil {
-		return Proc{}, fmt.Errorf("parse stat pid: %w", err)
+		return Process{}, fmt.Errorf("parse stat pid: %w", err)
 	}
-	p := Proc{
+	p := Process{
 		PID:       pid,
 		State:     fields[0][0],
 		PPID:      int(number(4)),
