@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -29,10 +30,10 @@ func againRun() *results.Run {
 }
 
 // bestRows are the first cells of the rows with a best cell.
-func bestRows(c Table) []string {
+func bestRows(c table.Table) []string {
 	var names []string
 	for _, r := range c.Rows {
-		if slices.ContainsFunc(r.Cells, func(e Cell) bool { return e.Best }) {
+		if slices.ContainsFunc(r.Cells, func(e table.Cell) bool { return e.Best }) {
 			names = append(names, r.Cells[0].Text)
 		}
 	}
@@ -42,7 +43,7 @@ func bestRows(c Table) []string {
 func TestNullTestIsNeverBest(t *testing.T) {
 	const legend = "a+again: the baseline once more, for the null test; never called best"
 	run := againRun()
-	tables := map[string]Table{"variants": compare(run), "costs": compareCosts(run), "a study": concurrencyParts(run)[0].Table}
+	tables := map[string]table.Table{"variants": compare(run), "costs": compareCosts(run), "a study": concurrencyParts(run)[0].Table}
 	for name, c := range tables {
 		if got := bestRows(c); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("best in the table of %s: %q, want b alone", name, got)
@@ -52,7 +53,7 @@ func TestNullTestIsNeverBest(t *testing.T) {
 		}
 	}
 	for _, row := range NewDocument(run).Figures.Rows {
-		if best := slices.ContainsFunc(row.Cells, func(c Cell) bool { return c.Best }); best != (row.Cells[0].Text == "b") {
+		if best := slices.ContainsFunc(row.Cells, func(c table.Cell) bool { return c.Best }); best != (row.Cells[0].Text == "b") {
 			t.Errorf("row %s of the page's table: best %t", row.Cells[0].Text, best)
 		}
 	}
@@ -73,11 +74,13 @@ func TestNullTestOfSearch(t *testing.T) {
 
 func TestSearchTable(t *testing.T) {
 	run := searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21)
-	table := func(form Form) string {
-		return string(print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{"search"}, form, Options{Width: 300}) }))
+	tab := func(form table.Format) string {
+		return string(print(t, func(out *bytes.Buffer) error {
+			return Tables(out, run, []string{"search"}, form, table.Options{Width: 300})
+		}))
 	}
-	for form, want := range map[Form]string{Terminal: "a, repeat 1: 11 steps", MarkdownForm: "## Search"} {
-		if got := table(form); !strings.Contains(got, want) || !strings.Contains(got, "The highest max-concurrency from 1 to 64") {
+	for form, want := range map[table.Format]string{table.ForTerminal: "a, repeat 1: 11 steps", table.ForMarkdown: "## Search"} {
+		if got := tab(form); !strings.Contains(got, want) || !strings.Contains(got, "The highest max-concurrency from 1 to 64") {
 			t.Errorf("%s: the table lacks %q:\n%s", form, want, got)
 		}
 	}

@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // printChanges prints what differed from the run's start when the step ran, and the
 // hooks that did not succeed.
-func printChanges(p *printer, r *results.Result) {
+func printChanges(p *table.Printer, r *results.Result) {
 	if len(r.Changes) > 0 {
-		p.section("Changed since the run began")
+		p.Section("Changed since the run began")
 		for _, change := range r.Changes {
-			p.wrapped("  ", text.Clean(change))
+			p.Wrapped("  ", text.Clean(change))
 		}
 	}
 	var failed []string
@@ -27,9 +28,9 @@ func printChanges(p *printer, r *results.Result) {
 	if len(failed) == 0 {
 		return
 	}
-	p.section("Hooks that failed")
+	p.Section("Hooks that failed")
 	for _, text := range failed {
-		p.wrapped("  ", text)
+		p.Wrapped("  ", text)
 	}
 }
 
@@ -38,12 +39,12 @@ func hookText(h results.HookRecord) string {
 }
 
 // printCache prints the state of the prefix cache.
-func printCache(p *printer, c *results.CacheState) {
+func printCache(p *table.Printer, c *results.CacheState) {
 	if c == nil {
 		return
 	}
-	p.section("Prefix cache")
-	p.wrapped("  ", cacheText(c))
+	p.Section("Prefix cache")
+	p.Wrapped("  ", cacheText(c))
 }
 
 func cacheText(c *results.CacheState) string {
@@ -70,7 +71,7 @@ func cacheText(c *results.CacheState) string {
 }
 
 // printStartup prints what a server said of its own start.
-func printStartup(p *printer, s *results.Startup) {
+func printStartup(p *table.Printer, s *results.Startup) {
 	if s == nil {
 		return
 	}
@@ -85,11 +86,11 @@ func printStartup(p *printer, s *results.Startup) {
 	}
 	add(s.ModelBytes != nil, "weights %s GiB", gibText(s.ModelBytes))
 	add(s.KVTokens != nil, "KV cache for %s tokens", exactInt(s.KVTokens))
-	add(s.MaxConcurrency != nil, "%s full-length requests fit it", formatNumber(s.MaxConcurrency, 2))
+	add(s.MaxConcurrency != nil, "%s full-length requests fit it", table.Number(s.MaxConcurrency, 2))
 	add(s.ContextLen != nil, "context %s tokens", exactInt(s.ContextLen))
 	add(s.Slots != nil, "%s slots", exactInt(s.Slots))
 	if len(parts) > 0 {
-		p.wrapped("     ", "start: "+strings.Join(parts, ", "))
+		p.Wrapped("     ", "start: "+strings.Join(parts, ", "))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,26 +26,26 @@ const (
 )
 
 // compare lays a run out as a table.
-func compare(run *results.Run) Table {
+func compare(run *results.Run) table.Table {
 	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	figures := columns(cells)
-	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"ok/asked", "requests", false}}}
+	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("ok/asked", "requests")}}
 	repeated := anyRepeats(cells)
 	if repeated {
-		c.Columns = append(c.Columns, Column{"n", "", false})
+		c.Columns = append(c.Columns, table.Numbers("n", ""))
 	}
 	for i, cell := range cells {
-		r := Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point}
-		r.Cells = append(r.Cells, Cell{Text: variantName(cell)}, Cell{Text: text.Clean(cell.Point)}, Cell{Text: requests(cell)})
+		r := table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point}
+		r.Cells = append(r.Cells, table.Cell{Text: variantName(cell)}, table.Cell{Text: text.Clean(cell.Point)}, table.Cell{Text: requests(cell)})
 		if repeated {
-			r.Cells = append(r.Cells, Cell{Text: repeats(cell)})
+			r.Cells = append(r.Cells, table.Cell{Text: repeats(cell)})
 		}
 		c.Rows = append(c.Rows, r)
 	}
 	var marks strings.Builder
 	anyBest, spread := false, false
 	for _, col := range figures {
-		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
+		c.Columns = append(c.Columns, table.Numbers(col.head, col.unit))
 		for i, e := range fill(col, cells) {
 			e.Text = e.Mark + e.Text
 			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
@@ -53,9 +54,9 @@ func compare(run *results.Run) Table {
 			spread = spread || strings.Contains(e.Text, "±")
 		}
 	}
-	c.Columns = append(c.Columns, Column{"verdict", "", true})
+	c.Columns = append(c.Columns, table.Words("verdict"))
 	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: verdictOf(run, cell, verdictName), Short: verdictOf(run, cell, shortVerdict)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: verdictOf(run, cell, verdictName), Short: verdictOf(run, cell, shortVerdict)})
 	}
 	if anyBest {
 		c.Best = bestLegend
@@ -178,7 +179,7 @@ func requests(c metrics.Cell) string {
 		}
 	}
 	if asked == 0 {
-		return missing
+		return table.Missing
 	}
 	return strconv.Itoa(completed) + "/" + strconv.Itoa(asked)
 }
@@ -238,7 +239,7 @@ func shortVerdict(s *results.Step) string {
 }
 
 // fill makes the entries of a column, one a cell.
-func fill(col column, cells []metrics.Cell) []Cell {
+func fill(col column, cells []metrics.Cell) []table.Cell {
 	values := make([]*float64, len(cells))
 	largest := 0.0
 	for i, cell := range cells {
@@ -248,10 +249,10 @@ func fill(col column, cells []metrics.Cell) []Cell {
 			largest = max(largest, shown)
 		}
 	}
-	digits := decimals(largest)
-	entries := make([]Cell, len(cells))
+	digits := table.Decimals(largest)
+	entries := make([]table.Cell, len(cells))
 	for i, cell := range cells {
-		entries[i].Text = formatNumber(values[i], digits)
+		entries[i].Text = table.Number(values[i], digits)
 		if values[i] != nil {
 			entries[i].Mark = col.mark(cell)
 		}
@@ -275,7 +276,7 @@ func fill(col column, cells []metrics.Cell) []Cell {
 // markBest marks the best of one point, by the printed digits: equal ones are
 // equally good. It takes two sound rows that differ to have a best; simulated
 // ones compete only where no real one does, the arm of a null test never.
-func markBest(col column, cells []metrics.Cell, values []*float64, entries []Cell) {
+func markBest(col column, cells []metrics.Cell, values []*float64, entries []table.Cell) {
 	var real, sim []int
 	for i, cell := range cells {
 		switch {

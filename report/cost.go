@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -41,16 +42,16 @@ func costColumn(cells []metrics.Cell) []column {
 
 // compareCosts is the table of costs, one row a cell; it has no rows where no
 // price is known.
-func compareCosts(run *results.Run) Table {
+func compareCosts(run *results.Run) table.Table {
 	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
 	if len(cells) == 0 {
-		return Table{}
+		return table.Table{}
 	}
-	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
+	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}}
 	for i, cell := range cells {
-		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []Cell{
+		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []table.Cell{
 			{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: paidGPUs(cell)},
 		}})
 	}
@@ -66,16 +67,16 @@ func compareCosts(run *results.Run) Table {
 		if !known(col, cells) {
 			continue
 		}
-		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
+		c.Columns = append(c.Columns, table.Numbers(col.head, col.unit))
 		for i, e := range fill(col, cells) {
 			e.Text = e.Mark + e.Text
 			marks += e.Mark
 			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
 		}
 	}
-	c.Columns = append(c.Columns, Column{"price", "", true})
+	c.Columns = append(c.Columns, table.Words("price"))
 	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: priceText(cell)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: priceText(cell)})
 	}
 	c.Legend = append(markLegend(marks), costLegend)
 	return c
@@ -89,10 +90,10 @@ const testCostLegend = "cost: GPUs x price of an hour / 3600 / (t/s) x 1,000,000
 func costsOfTests(all []tested) []string {
 	texts, any := make([]string, len(all)), false
 	for i, t := range all {
-		texts[i] = missing
+		texts[i] = table.Missing
 		for _, r := range t.cell.Counted {
 			if v := metrics.CostOfTest(r.Cost, t.mean); v != nil {
-				texts[i], any = formatNumber(v, digitsFor(*v)), true
+				texts[i], any = table.Number(v, table.DigitsOf(*v)), true
 				break
 			}
 		}
@@ -120,12 +121,12 @@ func costNotes(run *results.Run) []string {
 }
 
 // costParts draw the table of costs and what is missing in it.
-func costParts(run *results.Run) []Piece {
-	p := Piece{Title: "Cost", Table: compareCosts(run), Notes: costNotes(run)}
+func costParts(run *results.Run) []table.Piece {
+	p := table.Piece{Title: "Cost", Table: compareCosts(run), Notes: costNotes(run)}
 	if len(p.Table.Rows) == 0 && len(p.Notes) == 0 {
 		return nil
 	}
-	return []Piece{p}
+	return []table.Piece{p}
 }
 
 func paidGPUs(c metrics.Cell) string {
@@ -134,18 +135,18 @@ func paidGPUs(c metrics.Cell) string {
 			return strconv.Itoa(*r.Cost.GPUs)
 		}
 	}
-	return missing
+	return table.Missing
 }
 
 // printCost prints what a step cost.
-func printCost(p *printer, c *results.Cost) {
+func printCost(p *table.Printer, c *results.Cost) {
 	if c == nil {
 		return
 	}
-	p.section("Cost")
+	p.Section("Cost")
 	price := priceWords(c.Price)
 	if c.Reason != "" && c.Total == nil {
-		p.wrapped("  ", fmt.Sprintf("at %s: not known: %s", price, text.Clean(c.Reason)))
+		p.Wrapped("  ", fmt.Sprintf("at %s: not known: %s", price, text.Clean(c.Reason)))
 		return
 	}
 	var parts []string
@@ -155,14 +156,14 @@ func printCost(p *printer, c *results.Cost) {
 	if c.EnergyKWh != nil {
 		parts = append(parts, fmt.Sprintf("%s kWh by the GPUs, idle power included, host not", exactly(c.EnergyKWh)))
 	}
-	p.wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total), text.Clean(c.Price.Currency)))
-	p.wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request", exactly(c.PerMillionOutput), exactly(c.PerMillionTotal), exactly(c.PerRequest)))
+	p.Wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total), text.Clean(c.Price.Currency)))
+	p.Wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request", exactly(c.PerMillionOutput), exactly(c.PerMillionTotal), exactly(c.PerRequest)))
 }
 
 // exactly shows four digits that count.
 func exactly(v *float64) string {
 	if v == nil {
-		return missing
+		return table.Missing
 	}
 	return strconv.FormatFloat(*v, 'g', 4, 64)
 }

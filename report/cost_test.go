@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -32,8 +33,8 @@ func pricedRun(currency string, perHour float64) *results.Run {
 
 func TestCostGoldens(t *testing.T) {
 	run := pricedRun("USD", 1.99)
-	golden(t, "cost.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }))
-	golden(t, "cost-80.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{Width: 80}) }))
+	golden(t, "cost.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
+	golden(t, "cost-80.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: 80}) }))
 	golden(t, "cost.md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	text := printed(t, func(out *bytes.Buffer) error { return Step(out, run, run.Steps[0].Result.Step.ID) })
 	if !strings.Contains(text, "a million output tokens") || !strings.Contains(text, "4 GPUs for") {
@@ -54,7 +55,7 @@ func printed(t *testing.T, write func(*bytes.Buffer) error) string {
 func TestNoPriceNoCost(t *testing.T) {
 	run := runOf(step("tp8", 8, 1, 4), step("tp4", 8, 1, 4))
 	for name, text := range map[string]string{
-		"terminal": printed(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }),
+		"terminal": printed(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }),
 		"markdown": printed(t, func(out *bytes.Buffer) error { return Markdown(out, run) }),
 		"csv":      printed(t, func(out *bytes.Buffer) error { return CSV(out, run) }),
 	} {
@@ -128,7 +129,7 @@ func TestCompareCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return printed(t, func(out *bytes.Buffer) error { return c.Write(out, Terminal, nil, Options{}) })
+		return printed(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, nil, table.Options{}) })
 	}
 	if text := compared(pricedRun("USD", 3)); !strings.Contains(text, "+50.00 %") || !strings.Contains(text, "worse") || !strings.Contains(text, "prices differ: 3 USD a GPU-hour against 2 USD a GPU-hour") {
 		t.Errorf("half as dear again:\n%s", text)

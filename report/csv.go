@@ -172,3 +172,17 @@ func percentilesOf(run *results.Run) []float64 {
 	slices.SortFunc(all, cmp.Compare[float64])
 	return slices.Compact(all)
 }
+
+func exact(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+func exactInt(v *int64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatInt(*v, 10)
+}

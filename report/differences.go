@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -147,13 +148,13 @@ func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule m
 }
 
 // pairParts draws the comparisons of a run.
-func pairParts(run *results.Run) []Piece {
+func pairParts(run *results.Run) []table.Piece {
 	all := differencesBy(run, 1) // the bootstrap's intervals are not shown
 	if len(all) == 0 {
 		return nodeParts(run)
 	}
 	figures := metrics.FiguresFor(stepResults(run))
-	parts := []Piece{{Title: "Differences", Intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
+	parts := []table.Piece{{Title: "Differences", Intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
 	for _, s := range all {
 		parts = append(parts, s.part(figures, text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)))
 	}
@@ -162,12 +163,12 @@ func pairParts(run *results.Run) []Piece {
 
 func ruleText(rule metrics.Rule, baseline string) string {
 	return fmt.Sprintf("Against %s. n counts server lives: steps of one life are averaged first. Intervals of the change: %s %% (Welch). Verdicts: Holm's correction over the figures of a pair at a point; "+
-		"no difference: the interval lies within ±%s %%.", text.Clean(baseline), plainPercent(rule.Confidence), plainPercent(rule.Margin))
+		"no difference: the interval lies within ±%s %%.", text.Clean(baseline), table.Percent(rule.Confidence), table.Percent(rule.Margin))
 }
 
 // part draws one comparison. The names are those of the sides.
-func (s *set) part(figures []metrics.Figure, baseline, candidate string) Piece {
-	p := Piece{Title: text.Clean(s.Point) + ": " + candidate + " against " + baseline, Below: true}
+func (s *set) part(figures []metrics.Figure, baseline, candidate string) table.Piece {
+	p := table.Piece{Title: text.Clean(s.Point) + ": " + candidate + " against " + baseline, Below: true}
 	if s.never != "" {
 		p.Intro = append(p.Intro, "not comparable: "+s.never)
 	}
@@ -186,25 +187,25 @@ func (s *set) part(figures []metrics.Figure, baseline, candidate string) Piece {
 	return p
 }
 
-func (s *set) table(figures []metrics.Figure, baseline, candidate string) Table {
+func (s *set) table(figures []metrics.Figure, baseline, candidate string) table.Table {
 	if len(s.Differences) == 0 {
-		return Table{}
+		return table.Table{}
 	}
-	c := Table{Keys: []int{0, 6}, Columns: []Column{
-		{"figure", "", true},
-		{sideName(s.Baseline, baseline), "mean ± sd", false},
-		{sideName(s.Candidate, candidate), "mean ± sd", false},
-		{"n", "lives", false},
-		{"change", "", false},
-		{"interval", "", false},
-		{"verdict", "", true},
+	c := table.Table{Keys: []int{0, 6}, Columns: []table.Column{
+		table.Words("figure"),
+		table.Numbers(sideName(s.Baseline, baseline), "mean ± sd"),
+		table.Numbers(sideName(s.Candidate, candidate), "mean ± sd"),
+		table.Numbers("n", "lives"),
+		table.Numbers("change", ""),
+		table.Numbers("interval", ""),
+		table.Words("verdict"),
 	}}
 	var marks strings.Builder
 	for _, d := range s.Differences {
 		f := figureNamed(figures, d.Figure)
 		base, with := marksOf(f, s.Baseline), marksOf(f, s.Candidate)
 		marks.WriteString(base + with)
-		c.Rows = append(c.Rows, Row{Cells: []Cell{
+		c.Rows = append(c.Rows, table.Row{Cells: []table.Cell{
 			{Text: f.Title},
 			{Text: meanText(d.Baseline, f, base)},
 			{Text: meanText(d.Candidate, f, with)},
@@ -255,28 +256,28 @@ func marksOf(f metrics.Figure, c metrics.Cell) string {
 // needs.
 func meanText(s metrics.ArmSummary, f metrics.Figure, mark string) string {
 	if s.Mean == nil {
-		return missing
+		return table.Missing
 	}
 	mean := *s.Mean * f.Scale
-	digits := digitsFor(mean)
-	text := mark + formatNumber(&mean, digits)
+	digits := table.DigitsOf(mean)
+	text := mark + table.Number(&mean, digits)
 	if s.SD != nil {
 		sd := *s.SD * f.Scale
-		text += " ± " + formatNumber(&sd, digits)
+		text += " ± " + table.Number(&sd, digits)
 	}
 	return text
 }
 
 func changeText(share *float64) string {
 	if share == nil {
-		return missing
+		return table.Missing
 	}
 	return fmt.Sprintf("%+.2f %%", 100**share)
 }
 
 func intervalText(d metrics.Difference) string {
 	if d.Low == nil {
-		return missing
+		return table.Missing
 	}
 	return fmt.Sprintf("%+.2f to %+.2f %%", 100**d.Low, 100**d.High)
 }

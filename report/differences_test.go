@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -61,7 +62,9 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			run := repeated(tt.change)
-			got := string(print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{"differences"}, Terminal, Options{}) }))
+			got := string(print(t, func(out *bytes.Buffer) error {
+				return Tables(out, run, []string{"differences"}, table.ForTerminal, table.Options{})
+			}))
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("differences lack %q:\n%s", want, got)
@@ -83,7 +86,7 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 func TestBaselineAndSmallestDifference(t *testing.T) {
 	run := repeated(func(string, int, results.Step) {})
 	run.Manifest.Baseline, run.Manifest.SmallestDifference = "b", new(0.5)
-	got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }))
+	got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 	for _, want := range []string{"c8: a against b", "±50 %"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the report lacks %q:\n%s", want, got)
@@ -109,13 +112,13 @@ func TestDriftFollowsTheJournal(t *testing.T) {
 		steps = append(steps, step("a", 8, repeat, 4), step("b", 8, repeat, 4+[]float64{0, 0.4, 0.1, 0.5, 0.2, 0.3}[repeat-1]))
 	}
 	run := runOf(steps...)
-	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })); strings.Contains(got, "drift: ") {
+	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); strings.Contains(got, "drift: ") {
 		t.Errorf("the order of the plan is called a drift:\n%s", got)
 	}
 	for seq, repeat := range []int{1, 3, 5, 6, 2, 4} {
 		run.Events = append(run.Events, results.Event{Seq: seq + 1, Kind: results.StepStarted, Step: step("b", 8, repeat, 1).Result.Step.ID})
 	}
-	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })); !strings.Contains(got, "drift: b: req/s rises with the order of its 6 lives") {
+	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); !strings.Contains(got, "drift: b: req/s rises with the order of its 6 lives") {
 		t.Errorf("a drift in the order of the journal is not told:\n%s", got)
 	}
 }

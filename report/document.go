@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -23,11 +24,11 @@ type Document struct {
 	Standing                  Standing
 	Machine                   []Fact
 	Failures                  []FailureGroup
-	Figures                   Table
-	Differences               []Piece
-	Named                     []Piece // tables that the scenario asks for, and those of its method
-	GPUs                      Table
-	Steps                     Table // one row a step, in the order of the run; see Row.Step
+	Figures                   table.Table
+	Differences               []table.Piece
+	Named                     []table.Piece // tables that the scenario asks for, and those of its method
+	GPUs                      table.Table
+	Steps                     table.Table // one row a step, in the order of the run; see Row.Step
 	Notes                     []string
 	Doubts                    []DoubtGroup
 	Problems                  []string // damage of the folder
@@ -105,24 +106,24 @@ func StepText(run *results.Run, id string) (string, error) {
 
 // stepTable has the columns of the comparison and of the table of GPUs, for
 // each step by itself. Nothing is best in it: one step proves nothing.
-func stepTable(run *results.Run) Table {
+func stepTable(run *results.Run) table.Table {
 	cells := make([]metrics.Cell, len(run.Steps))
 	for i, s := range run.Steps {
 		cells[i] = metrics.Cells([]*results.Result{s.Result}, nil, nil)[0]
 	}
-	t := Table{Columns: []Column{
-		{"step", "", true}, {"variant", "", true}, {"point", "", true}, {"repeat", "", false}, {"verdict", "", true}, {"ok/asked", "requests", false},
+	t := table.Table{Columns: []table.Column{
+		table.Words("step"), table.Words("variant"), table.Words("point"), table.Numbers("repeat", ""), table.Words("verdict"), table.Numbers("ok/asked", "requests"),
 	}}
 	for i := range run.Steps {
 		r := run.Steps[i].Result
-		t.Rows = append(t.Rows, Row{Cells: []Cell{
-			{Text: text.Clean(r.Step.ID)},
-			{Text: variantName(cells[i])},
-			{Text: text.Clean(r.Step.Point)},
-			{Text: fmt.Sprint(r.Step.Repeat)},
-			{Text: verdictName(&run.Steps[i])},
-			{Text: requests(cells[i])},
-		}})
+		t.Rows = append(t.Rows, table.NewRow(
+			text.Clean(r.Step.ID),
+			variantName(cells[i]),
+			text.Clean(r.Step.Point),
+			fmt.Sprint(r.Step.Repeat),
+			verdictName(&run.Steps[i]),
+			requests(cells[i]),
+		))
 	}
 	var marks strings.Builder
 	cols := columns(cells)
@@ -132,10 +133,10 @@ func stepTable(run *results.Run) Table {
 		}
 	}
 	for _, col := range cols {
-		t.Columns = append(t.Columns, Column{col.head, col.unit, false})
+		t.Columns = append(t.Columns, table.Numbers(col.head, col.unit))
 		for i, e := range fill(col, cells) {
 			marks.WriteString(e.Mark)
-			t.Rows[i].Cells = append(t.Rows[i].Cells, Cell{Text: e.Mark + e.Text})
+			t.Rows[i].Cells = append(t.Rows[i].Cells, table.Cell{Text: e.Mark + e.Text})
 		}
 	}
 	t.Legend = markLegend(marks.String())

@@ -6,33 +6,34 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // printGPUs prints what each GPU of a step did, their sum, and how that was read.
-func printGPUs(p *printer, t *results.Telemetry) {
+func printGPUs(p *table.Printer, t *results.Telemetry) {
 	if t == nil {
 		return
 	}
-	p.section("GPUs and host")
+	p.Section("GPUs and host")
 	for i := range t.GPUs {
 		g := &t.GPUs[i]
-		p.wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, text.Clean(cmp.Or(g.Name, g.Device)), strings.Join(gpuParts(g), "; ")))
+		p.Wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, text.Clean(cmp.Or(g.Name, g.Device)), strings.Join(gpuParts(g), "; ")))
 	}
 	if t.Sum != nil && len(t.GPUs) > 1 {
-		p.wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
+		p.Wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
 	}
 	printEfficiency(p, "per work", t.Efficiency)
 	printEfficiency(p, "in the steady state", t.Steady)
 	if h := t.Host; h != nil {
-		p.wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
-			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), formatNumber(h.Load1Max, 2)))
+		p.Wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
+			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), table.Number(h.Load1Max, 2)))
 	}
 	if line := samplingText(t); line != "" {
-		p.wrapped("  ", line)
+		p.Wrapped("  ", line)
 	}
 	for _, note := range t.Notes {
-		p.wrapped("  ", "note: "+text.Clean(note))
+		p.Wrapped("  ", "note: "+text.Clean(note))
 	}
 }
 
@@ -50,27 +51,27 @@ func gpuParts(g *results.GPUFigures) []string {
 		total = " of " + gibText(g.VRAMBytes)
 	}
 	add(m.peak != nil, "memory before %s, loaded %s, peak %s%s GiB", gibText(m.baseline), gibText(m.loaded), gibText(m.peak), total)
-	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", formatNumber(w.PowerMeanW, 1), formatNumber(w.PowerMedianW, 1),
-		formatNumber(w.PowerMaxW, 1), formatNumber(g.IdleW, 1), formatNumber(g.PowerLimitW, 0))
-	add(w.EnergyJ != nil, "energy %s J, above idle %s J", formatNumber(w.EnergyJ, 1), formatNumber(w.AboveIdleJ, 1))
+	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", table.Number(w.PowerMeanW, 1), table.Number(w.PowerMedianW, 1),
+		table.Number(w.PowerMaxW, 1), table.Number(g.IdleW, 1), table.Number(g.PowerLimitW, 0))
+	add(w.EnergyJ != nil, "energy %s J, above idle %s J", table.Number(w.EnergyJ, 1), table.Number(w.AboveIdleJ, 1))
 	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", text.Clean(w.NoEnergy))
-	add(w.CounterJ != nil, "by its counter %s J", formatNumber(w.CounterJ, 1))
+	add(w.CounterJ != nil, "by its counter %s J", table.Number(w.CounterJ, 1))
 	add(w.BusyMean != nil, "busy %s %%", shareText(w.BusyMean))
 	add(w.CoreHzMean != nil, "core %s MHz (least %s)", megahertz(w.CoreHzMean), megahertz(w.CoreHzMin))
-	add(w.TempMaxC != nil, "%s C (hottest %s)", formatNumber(w.TempMeanC, 0), formatNumber(w.TempMaxC, 0))
-	add(w.MemTempMaxC != nil, "memory at most %s C", formatNumber(w.MemTempMaxC, 0))
+	add(w.TempMaxC != nil, "%s C (hottest %s)", table.Number(w.TempMeanC, 0), table.Number(w.TempMaxC, 0))
+	add(w.MemTempMaxC != nil, "memory at most %s C", table.Number(w.MemTempMaxC, 0))
 	if w.Throttle == nil {
 		return append(parts, "throttling not known")
 	}
 	return append(parts, "throttling "+cmp.Or(throttleText(w.Throttle), "none"))
 }
 
-func printEfficiency(p *printer, what string, e *results.Efficiency) {
+func printEfficiency(p *table.Printer, what string, e *results.Efficiency) {
 	if e == nil || e.JPerRequest == nil && e.JPerOutputToken == nil {
 		return
 	}
-	p.wrapped("  ", fmt.Sprintf("%s: %s J/output token, %s J/token, %s J/request, %s output tok/s per W", what,
-		formatNumber(e.JPerOutputToken, 3), formatNumber(e.JPerTotalToken, 3), formatNumber(e.JPerRequest, 2), formatNumber(e.TokensPerSPerW, 3)))
+	p.Wrapped("  ", fmt.Sprintf("%s: %s J/output token, %s J/token, %s J/request, %s output tok/s per W", what,
+		table.Number(e.JPerOutputToken, 3), table.Number(e.JPerTotalToken, 3), table.Number(e.JPerRequest, 2), table.Number(e.TokensPerSPerW, 3)))
 }
 
 // samplingText says how the figures were read, and what that took.
@@ -79,35 +80,35 @@ func samplingText(t *results.Telemetry) string {
 		return ""
 	}
 	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest time without one %s s",
-		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps, formatNumber(t.LongestGapS, 2))
+		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps, table.Number(t.LongestGapS, 2))
 	if t.PeriodS != nil {
-		text += fmt.Sprintf(", every %s s asked", formatNumber(t.PeriodS, 2))
+		text += fmt.Sprintf(", every %s s asked", table.Number(t.PeriodS, 2))
 	}
 	if t.CPUShare != nil {
-		text += fmt.Sprintf(", which took %s %% of a core", formatNumber(new(100**t.CPUShare), 2))
+		text += fmt.Sprintf(", which took %s %% of a core", table.Number(new(100**t.CPUShare), 2))
 	}
 	return text
 }
 
 func gibText(v *int64) string {
 	if v == nil {
-		return missing
+		return table.Missing
 	}
-	return formatNumber(new(float64(*v)/gib), 2)
+	return table.Number(new(float64(*v)/gib), 2)
 }
 
 func shareText(share *float64) string {
 	if share == nil {
-		return missing
+		return table.Missing
 	}
-	return formatNumber(new(100**share), 1)
+	return table.Number(new(100**share), 1)
 }
 
 func megahertz(hz *float64) string {
 	if hz == nil {
-		return missing
+		return table.Missing
 	}
-	return formatNumber(new(*hz/1e6), 0)
+	return table.Number(new(*hz/1e6), 0)
 }
 
 // memoryUsage is the video memory of a step's GPUs when its servers had been

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -61,8 +62,8 @@ func gpuRun() *results.Run {
 
 func TestGPUGoldens(t *testing.T) {
 	run := gpuRun()
-	golden(t, "gpus.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }))
-	golden(t, "gpus-100.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{Width: 100}) }))
+	golden(t, "gpus.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
+	golden(t, "gpus-100.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: 100}) }))
 	golden(t, "gpus.md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	golden(t, "gpus.csv", print(t, func(out *bytes.Buffer) error { return CSV(out, run) }))
 	golden(t, "step-gpus.txt", print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c8-r1") }))
@@ -99,7 +100,7 @@ func TestThrottledIsMarkedAndNotBest(t *testing.T) {
 func TestNoTelemetryNoColumns(t *testing.T) {
 	run := runs()["ok"]
 	for name, text := range map[string][]byte{
-		"terminal": print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }),
+		"terminal": print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }),
 		"markdown": print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }),
 		"csv":      print(t, func(out *bytes.Buffer) error { return CSV(out, run) }),
 		"step":     print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c8-r1") }),
@@ -163,5 +164,5 @@ func TestStepShowsWhatWasAround(t *testing.T) {
 		KVTokens: new(int64(1234567)), MaxConcurrency: new(37.67), ModelBytes: new(int64(15 << 30)), ContextLen: new(int64(32768)),
 	}
 	golden(t, "step-around.txt", print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c8-r1") }))
-	golden(t, "around.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }))
+	golden(t, "around.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 }

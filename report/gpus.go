@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -113,16 +114,16 @@ func throttleText(shares map[string]float64) string {
 
 // compareGPUs is the table of what the GPUs did, one row a cell; it has no
 // rows where no step has any.
-func compareGPUs(run *results.Run) Table {
+func compareGPUs(run *results.Run) table.Table {
 	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return sumOf(r) != nil })
 	})
 	if len(cells) == 0 {
-		return Table{}
+		return table.Table{}
 	}
-	c := Table{Columns: []Column{{"variant", "", true}, {"point", "", true}, {"GPUs", "", false}}}
+	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}}
 	for i, cell := range cells {
-		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []Cell{
+		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []table.Cell{
 			{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: strconv.Itoa(gpusOf(cell))},
 		}})
 	}
@@ -130,14 +131,14 @@ func compareGPUs(run *results.Run) Table {
 		if !known(col, cells) {
 			continue
 		}
-		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
+		c.Columns = append(c.Columns, table.Numbers(col.head, col.unit))
 		for i, e := range fill(col, cells) {
-			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: e.Mark + e.Text})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: e.Mark + e.Text})
 		}
 	}
-	c.Columns = append(c.Columns, Column{"throttling", "share of time", true})
+	c.Columns = append(c.Columns, table.Column{Head: "throttling", Unit: "share of time", Text: true})
 	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: throttlingOf(cell)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: throttlingOf(cell)})
 	}
 	return c
 }
@@ -190,16 +191,16 @@ func throttlingOf(c metrics.Cell) string {
 		}
 	}
 	if !told {
-		return missing
+		return table.Missing
 	}
 	return cmp.Or(throttleText(worst), "none")
 }
 
 // printGPUTable prints the table of GPUs.
-func printGPUTable(p *printer, c Table) {
+func printGPUTable(p *table.Printer, c table.Table) {
 	if len(c.Rows) == 0 {
 		return
 	}
-	p.section("GPUs")
-	p.comparison(c)
+	p.Section("GPUs")
+	p.Table(c)
 }

@@ -7,21 +7,22 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // printImported prints where the figures of an imported step come from, what is
 // known of load and server, and what the file says beyond that.
-func printImported(p *printer, r *results.Result) {
+func printImported(p *table.Printer, r *results.Result) {
 	o := r.Imported
-	p.section("Imported")
+	p.Section("Imported")
 	where := fmt.Sprintf("%s, line %d", text.Clean(o.File), o.Line)
 	if len(o.Also) > 0 {
 		where += fmt.Sprintf(", the same again at lines %s", strings.Trim(fmt.Sprint(o.Also), "[]"))
 	}
-	p.wrapped("  ", where+" ("+text.Clean(o.Format)+")")
+	p.Wrapped("  ", where+" ("+text.Clean(o.Format)+")")
 	if o.Reading != "" {
-		p.wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number of samples that the file does not tell", o.Reading))
+		p.Wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number of samples that the file does not tell", o.Reading))
 	}
 	var known []string
 	for _, setting := range loadSettings(r.Asked) {
@@ -33,7 +34,7 @@ func printImported(p *printer, r *results.Result) {
 		known = []string{"not told"}
 	}
 	if known != nil {
-		p.wrapped("  ", "load: "+strings.Join(known, ", "))
+		p.Wrapped("  ", "load: "+strings.Join(known, ", "))
 	}
 	for _, s := range r.Servers {
 		printImportedServer(p, s)
@@ -48,14 +49,14 @@ func printImported(p *printer, r *results.Result) {
 		}
 	}
 	if rest != nil {
-		p.wrapped("  ", "also stated: "+strings.Join(rest, "; "))
+		p.Wrapped("  ", "also stated: "+strings.Join(rest, "; "))
 	}
 }
 
-func printImportedServer(p *printer, s results.Server) {
+func printImportedServer(p *table.Printer, s results.Server) {
 	for _, fact := range []struct{ name, value string }{{"launcher", s.Launcher}, {"model", s.Model}, {"version", s.Version}} {
 		if fact.value != "" {
-			p.wrapped("  ", fact.name+": "+text.Clean(fact.value))
+			p.Wrapped("  ", fact.name+": "+text.Clean(fact.value))
 		}
 	}
 	if len(s.Argv) > 0 {
@@ -63,6 +64,6 @@ func printImportedServer(p *printer, s results.Server) {
 		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 			words = append(words, name+"="+s.Env[name])
 		}
-		p.wrapped("  ", "command: "+text.Clean(strings.Join(append(words, s.Argv...), " ")))
+		p.Wrapped("  ", "command: "+text.Clean(strings.Join(append(words, s.Argv...), " ")))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -57,7 +58,7 @@ func TestCompareWithImported(t *testing.T) {
 				t.Error("the step itself was changed")
 			}
 			var out bytes.Buffer
-			if err := c.Write(&out, Terminal, nil, Options{}); err != nil {
+			if err := c.Write(&out, table.ForTerminal, nil, table.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range []string{"server's command", "engine version", notKnown} {

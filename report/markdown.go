@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	tty "github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -18,31 +15,31 @@ import (
 func Markdown(w io.Writer, run *results.Run) error {
 	out := &bytes.Buffer{}
 	h := headlineOf(run)
-	fmt.Fprintf(out, "# %s\n", escape(h.title))
+	fmt.Fprintf(out, "# %s\n", table.Escape(h.title))
 	if h.simulated != "" {
-		fmt.Fprintf(out, "\n**%s**\n", escape(h.simulated))
+		fmt.Fprintf(out, "\n**%s**\n", table.Escape(h.simulated))
 	}
 	for _, line := range StandingOf(run).Lines {
-		fmt.Fprintf(out, "\n**%s**\n", escape(line))
+		fmt.Fprintf(out, "\n**%s**\n", table.Escape(line))
 	}
 	for _, line := range []string{h.counts, h.unfinished, h.about, h.description, h.sets} {
 		if line != "" {
-			fmt.Fprintf(out, "\n%s\n", escape(line))
+			fmt.Fprintf(out, "\n%s\n", table.Escape(line))
 		}
 	}
 	markdownFailures(out, collectFailures(run))
 	markdownWarnings(out, "Suspect", collectSuspicions(run))
 	markdownComparison(out, "Figures", compare(run))
-	markdownParts(out, differenceParts(run))
-	markdownParts(out, scenarioParts(run))
-	markdownParts(out, costParts(run))
+	table.MarkdownPieces(out, differenceParts(run))
+	table.MarkdownPieces(out, scenarioParts(run))
+	table.MarkdownPieces(out, costParts(run))
 	markdownComparison(out, "GPUs", compareGPUs(run))
 	markdownNotes(out, notes(run))
 	markdownWarnings(out, "Warnings", collectOther(run))
 	if len(run.Problems) > 0 {
 		out.WriteString("\n## Folder\n\n")
 		for _, problem := range run.Problems {
-			fmt.Fprintf(out, "- %s\n", escape(text.Clean(problem)))
+			fmt.Fprintf(out, "- %s\n", table.Escape(text.Clean(problem)))
 		}
 	}
 	_, err := w.Write(out.Bytes())
@@ -55,10 +52,10 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	}
 	out.WriteString("\n## Failures\n\n")
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), text.Count(len(g.steps), "step"), escape(text.Few(g.steps)))
-		fmt.Fprintf(out, "  - %s\n", escape(text.Clean(g.failure.Message)))
+		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), text.Count(len(g.steps), "step"), table.Escape(text.Few(g.steps)))
+		fmt.Fprintf(out, "  - %s\n", table.Escape(text.Clean(g.failure.Message)))
 		if g.log != "" {
-			fmt.Fprintf(out, "  - log: %s\n", escape(g.log))
+			fmt.Fprintf(out, "  - log: %s\n", table.Escape(g.log))
 		}
 		lines := text.Tail(g.failure.LogTail, tailLines)
 		if len(lines) == 0 {
@@ -72,50 +69,12 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	}
 }
 
-func markdownComparison(out *bytes.Buffer, title string, c Table) {
+func markdownComparison(out *bytes.Buffer, title string, c table.Table) {
 	if len(c.Rows) == 0 {
 		return
 	}
 	fmt.Fprintf(out, "\n## %s\n", title)
-	markdownTable(out, c)
-}
-
-func markdownTable(out *bytes.Buffer, c Table) {
-	if len(c.Rows) == 0 {
-		return
-	}
-	t := table.NewWriter()
-	head := make(table.Row, len(c.Columns))
-	configs := make([]table.ColumnConfig, len(c.Columns))
-	for i, h := range c.Columns {
-		head[i] = strings.TrimSpace(h.Head + " " + h.Unit)
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: tty.AlignRight}
-		if h.Text {
-			configs[i].Align = tty.AlignLeft
-		}
-	}
-	t.SetColumnConfigs(configs)
-	t.AppendHeader(head)
-	for _, r := range c.Rows {
-		fields := make(table.Row, len(r.Cells))
-		for i, e := range r.Cells {
-			fields[i] = escapeCell(e.Text)
-			if e.Best {
-				fields[i] = "**" + escapeCell(e.Text) + "**"
-			}
-		}
-		t.AppendRow(fields)
-	}
-	fmt.Fprintf(out, "\n%s\n", t.RenderMarkdown())
-	if c.Best != "" || len(c.Legend) > 0 {
-		out.WriteString("\n")
-	}
-	if c.Best != "" {
-		fmt.Fprintf(out, "- **bold**: %s\n", c.Best)
-	}
-	for _, line := range c.Legend {
-		fmt.Fprintf(out, "- %s\n", escape(line))
-	}
+	table.MarkdownTable(out, c)
 }
 
 func markdownNotes(out *bytes.Buffer, lines []string) {
@@ -124,7 +83,7 @@ func markdownNotes(out *bytes.Buffer, lines []string) {
 	}
 	out.WriteString("\n## Notes\n\n")
 	for _, line := range lines {
-		fmt.Fprintf(out, "- %s\n", escape(line))
+		fmt.Fprintf(out, "- %s\n", table.Escape(line))
 	}
 }
 
@@ -136,17 +95,7 @@ func markdownWarnings(out *bytes.Buffer, title string, groups []doubts) {
 	for _, g := range groups {
 		fmt.Fprintf(out, "- **%s**, %s\n", g.code, text.Count(g.steps, "step"))
 		for _, m := range g.messages {
-			fmt.Fprintf(out, "  - %s: %s\n", escape(text.Few(m.steps)), escape(text.Clean(m.text)))
+			fmt.Fprintf(out, "  - %s: %s\n", table.Escape(text.Few(m.steps)), table.Escape(text.Clean(m.text)))
 		}
 	}
 }
-
-var escaper = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "~", `\~`,
-)
-
-// escape keeps the text of others from being read as Markdown or HTML.
-func escape(s string) string { return escaper.Replace(s) }
-
-// escapeCell is escape for a field of a table, whose bars the library escapes.
-func escapeCell(s string) string { return strings.ReplaceAll(escape(s), `\|`, "|") }

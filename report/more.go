@@ -5,22 +5,23 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // printNotes prints the lines about other readings and answers.
-func printNotes(p *printer, lines []string) {
+func printNotes(p *table.Printer, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	p.section("Notes")
+	p.Section("Notes")
 	for _, line := range lines {
-		p.wrapped("  ", line)
+		p.Wrapped("  ", line)
 	}
 }
 
 // printMore prints the figures of a step that vLLM's block has no lines for.
-func printMore(p *printer, f *results.Figures) {
+func printMore(p *table.Printer, f *results.Figures) {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if l := f.Lengths; l != nil && l.Share != 1 {
@@ -45,9 +46,9 @@ func printMore(p *printer, f *results.Figures) {
 	if len(lines) == 0 {
 		return
 	}
-	p.section("More")
+	p.Section("More")
 	for _, line := range lines {
-		p.wrapped("  ", line)
+		p.Wrapped("  ", line)
 	}
 }
 

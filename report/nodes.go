@@ -9,11 +9,12 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // nodeParts tells what the machines of a run did, where there were several.
-func nodeParts(run *results.Run) []Piece {
+func nodeParts(run *results.Run) []table.Piece {
 	nodes := map[string]bool{}
 	for _, r := range stepResults(run) {
 		if r.Node != "" {
@@ -23,9 +24,9 @@ func nodeParts(run *results.Run) []Piece {
 	if len(nodes) < 2 {
 		return nil
 	}
-	p := Piece{Title: "Nodes", Notes: nodeFacts(run)}
+	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
 	cells := metrics.CellsOf(run.Manifest, stepResults(run))
-	c := Table{Columns: []Column{{"figure", "", true}, {"node", "", true}, {"n", "lives", false}, {"against its arms'", "means", false}, {"P of all", "nodes", false}}}
+	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "lives"), table.Numbers("against its arms'", "means"), table.Numbers("P of all", "nodes")}}
 	for _, f := range defaultFigures(stepResults(run)) {
 		effect, ok := metrics.NodeEffectOf(cells, f, 1)
 		if !ok {
@@ -36,7 +37,7 @@ func nodeParts(run *results.Run) []Piece {
 			if i == 0 {
 				title, chance = f.Title, fmt.Sprintf("%.3f", effect.P)
 			}
-			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: title}, {Text: text.Clean(n.Node)}, {Text: fmt.Sprint(n.Lives)}, {Text: changeText(&n.Deviation)}, {Text: chance}}})
+			c.Rows = append(c.Rows, table.NewRow(title, text.Clean(n.Node), fmt.Sprint(n.Lives), changeText(&n.Deviation), chance))
 		}
 	}
 	p.Table = c
@@ -46,7 +47,7 @@ func nodeParts(run *results.Run) []Piece {
 	} else {
 		p.Intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
 	}
-	return []Piece{p}
+	return []table.Piece{p}
 }
 
 // nodeFacts lists the facts of machines by which the nodes of a run differ.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -59,7 +60,7 @@ func TestReportFromDisk(t *testing.T) {
 		if err := WriteFiles(run); err != nil {
 			t.Fatal(err)
 		}
-		return print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })
+		return print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
 	}
 	first := read()
 	golden(t, "from-disk.txt", first)

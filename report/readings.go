@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -76,7 +77,7 @@ func (b beside) differs(f *results.Figures, c results.CompatReading) bool {
 	if ours == nil || theirs == nil {
 		return ours != nil && *ours != 0 || theirs != nil && *theirs != 0 // vLLM prints 0 for nothing
 	}
-	return formatNumber(ours, b.decimals) != formatNumber(theirs, b.decimals) && math.Abs(*ours-*theirs) > rounding*math.Abs(*ours)
+	return table.Number(ours, b.decimals) != table.Number(theirs, b.decimals) && math.Abs(*ours-*theirs) > rounding*math.Abs(*ours)
 }
 
 // readingDiffers reports whether a generation would have shown other figures.
@@ -95,7 +96,7 @@ func readingDiffers(r *results.Result, g results.Generation) bool {
 
 // printReadings prints the figures of vLLM's clients beside ours where they differ,
 // and why.
-func printReadings(p *printer, r *results.Result) {
+func printReadings(p *table.Printer, r *results.Result) {
 	var shown []results.Generation
 	for _, g := range shownGenerations() {
 		if readingDiffers(r, g) {
@@ -105,37 +106,37 @@ func printReadings(p *printer, r *results.Result) {
 	if len(shown) == 0 {
 		return
 	}
-	p.section("What vLLM's client would have shown")
+	p.Section("What vLLM's client would have shown")
 	heads := []string{"here"}
 	for _, g := range shown {
 		heads = append(heads, string(g))
 	}
 	printReadingRow(p, "", heads)
 	for _, b := range besides() {
-		values := []string{formatNumber(b.ours(r.Figures), b.decimals)}
+		values := []string{table.Number(b.ours(r.Figures), b.decimals)}
 		for _, g := range shown {
-			values = append(values, formatNumber(b.theirs(r.Compat[g]), b.decimals))
+			values = append(values, table.Number(b.theirs(r.Compat[g]), b.decimals))
 		}
 		printReadingRow(p, b.name, values)
 	}
 	for _, g := range shown {
 		for _, d := range r.Compat[g].Differences {
-			p.wrapped("  ", fmt.Sprintf("%s: %s, %s: %s", g, d.Code, text.Count(d.Count, "case"), text.Clean(d.Effect)))
+			p.Wrapped("  ", fmt.Sprintf("%s: %s, %s: %s", g, d.Code, text.Count(d.Count, "case"), text.Clean(d.Effect)))
 		}
 		for _, why := range r.Compat[g].Unknown {
-			p.wrapped("  ", fmt.Sprintf("%s: not known: %s", g, text.Clean(why)))
+			p.Wrapped("  ", fmt.Sprintf("%s: not known: %s", g, text.Clean(why)))
 		}
 	}
 }
 
 // printReadingRow prints a line of the table of readings.
-func printReadingRow(p *printer, name string, values []string) {
+func printReadingRow(p *table.Printer, name string, values []string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %-28s", name)
 	for _, v := range values {
 		fmt.Fprintf(&b, " %12s", v)
 	}
-	p.line(b.String())
+	p.Line(b.String())
 }
 
 // notes are the lines of a run's report about other readings, about answers

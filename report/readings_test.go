@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -130,7 +131,7 @@ func TestReadingsGolden(t *testing.T) {
 	}
 	id := run.Steps[0].Result.Step.ID
 	golden(t, "step-readings.txt", print(t, func(out *bytes.Buffer) error { return Step(out, run, id) }))
-	text := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }))
+	text := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 	want := "vllm bench serve would have shown other figures in 1 step (" + id + "): role-first-chunk. The step report shows both."
 	markdown := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	if !strings.Contains(text, want) || !strings.Contains(markdown, "## Notes") {

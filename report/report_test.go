@@ -16,21 +16,22 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 func TestReportsGolden(t *testing.T) {
 	for name, run := range runs() {
 		t.Run(name, func(t *testing.T) {
-			golden(t, name+".txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }))
+			golden(t, name+".txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 			golden(t, name+".md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 			golden(t, name+".csv", print(t, func(out *bytes.Buffer) error { return CSV(out, run) }))
 		})
 	}
 	matrix := runs()["matrix"]
-	golden(t, "matrix-80.txt", print(t, func(out *bytes.Buffer) error { return Write(out, matrix, Options{Width: 80}) }))
-	golden(t, "matrix-color.txt", print(t, func(out *bytes.Buffer) error { return Write(out, matrix, Options{Color: true}) }))
-	golden(t, "failures-60.txt", print(t, func(out *bytes.Buffer) error { return Write(out, runs()["failures"], Options{Width: 60}) }))
+	golden(t, "matrix-80.txt", print(t, func(out *bytes.Buffer) error { return Write(out, matrix, table.Options{Width: 80}) }))
+	golden(t, "matrix-color.txt", print(t, func(out *bytes.Buffer) error { return Write(out, matrix, table.Options{Color: true}) }))
+	golden(t, "failures-60.txt", print(t, func(out *bytes.Buffer) error { return Write(out, runs()["failures"], table.Options{Width: 60}) }))
 }
 
 func TestReportsAreTheSameEveryTime(t *testing.T) {
@@ -54,7 +55,7 @@ func TestReportsAreTheSameEveryTime(t *testing.T) {
 func TestWriteKeepsToTheWidth(t *testing.T) {
 	for name, run := range runs() {
 		for _, width := range []int{60, 80, 100, 132} {
-			out := print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{Width: width, Color: true}) })
+			out := print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: width, Color: true}) })
 			for line := range strings.SplitSeq(string(out), "\n") {
 				quoted := strings.Contains(line, " | ") || strings.Contains(line, "SIMULATED") || strings.HasPrefix(line, "  ")
 				if got := tty.StringWidthWithoutEscSequences(line); got > width && !quoted {
@@ -67,8 +68,8 @@ func TestWriteKeepsToTheWidth(t *testing.T) {
 
 func TestColorChangesNoText(t *testing.T) {
 	for name, run := range runs() {
-		plain := print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })
-		color := print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{Color: true}) })
+		plain := print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
+		color := print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Color: true}) })
 		words := func(b []byte) []string {
 			return strings.Fields(strings.NewReplacer("*", "", "bold:", "", "─", "").Replace(tty.StripEscape(string(b))))
 		}
@@ -85,7 +86,7 @@ func TestSimulatedIsSaidEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["terminal"] = print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })
+	files["terminal"] = print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
 	files["step"] = print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c1-r1") })
 	for name, content := range files {
 		if name == results.SummaryName {
@@ -106,7 +107,7 @@ func TestSimulatedIsSaidEverywhere(t *testing.T) {
 		}
 	}
 	for _, real := range []string{"ok", "matrix", "failures"} {
-		if out := print(t, func(out *bytes.Buffer) error { return Write(out, runs()[real], Options{}) }); bytes.Contains(out, []byte("SIMULATED")) {
+		if out := print(t, func(out *bytes.Buffer) error { return Write(out, runs()[real], table.Options{}) }); bytes.Contains(out, []byte("SIMULATED")) {
 			t.Errorf("the report of %s calls real figures simulated", real)
 		}
 	}

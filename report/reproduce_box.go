@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -207,7 +208,7 @@ func (b *BoxCheck) Counts() map[BoxState]int {
 }
 
 // Write prints the check for a terminal or as Markdown.
-func (b *BoxCheck) Write(w io.Writer, form Form, opts Options) error {
+func (b *BoxCheck) Write(w io.Writer, form table.Format, opts table.Options) error {
 	counts := b.Counts()
 	var words []string
 	for _, state := range []BoxState{BoxSame, BoxDiffers, BoxFixed, BoxMissing, BoxUnknown} {
@@ -215,12 +216,12 @@ func (b *BoxCheck) Write(w io.Writer, form Form, opts Options) error {
 			words = append(words, fmt.Sprintf("%d %s", counts[state], state))
 		}
 	}
-	p := Piece{Title: "This box beside that of " + text.Clean(b.Origin), Intro: []string{strings.Join(words, ", ")}}
-	p.Table = Table{Keys: []int{0, 3}, Columns: []Column{{"what", "", true}, {"origin", "", true}, {"here", "", true}, {"state", "", true}, {"shows in", "", true}}}
+	p := table.Piece{Title: "This box beside that of " + text.Clean(b.Origin), Intro: []string{strings.Join(words, ", ")}}
+	p.Table = table.Table{Keys: []int{0, 3}, Columns: []table.Column{table.Words("what"), table.Words("origin"), table.Words("here"), table.Words("state"), table.Words("shows in")}}
 	for _, f := range b.Facts {
-		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{
-			{Text: text.Clean(f.What)}, {Text: dash(text.Clean(f.Origin))}, {Text: dash(text.Clean(f.Here))}, {Text: string(f.State)}, {Text: dash(f.Touches)},
-		}})
+		p.Table.Rows = append(p.Table.Rows, table.NewRow(
+			text.Clean(f.What), table.OrMissing(text.Clean(f.Origin)), table.OrMissing(text.Clean(f.Here)), string(f.State), table.OrMissing(f.Touches),
+		))
 	}
 	for _, note := range b.Notes {
 		p.Notes = append(p.Notes, text.Clean(note))
@@ -228,7 +229,7 @@ func (b *BoxCheck) Write(w io.Writer, form Form, opts Options) error {
 	for _, problem := range b.Problems {
 		p.Notes = append(p.Notes, "CANNOT RUN HERE: "+text.Clean(problem))
 	}
-	return writeParts(w, []Piece{p}, form, opts)
+	return table.Print(w, []table.Piece{p}, form, opts)
 }
 
 // JSON prints the check for programs.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,33 +8,21 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // Write prints the reproduction for a terminal or as Markdown.
-func (r *Reproduction) Write(w io.Writer, form Form, opts Options) error {
-	return writeParts(w, r.parts(), form, opts)
+func (r *Reproduction) Write(w io.Writer, form table.Format, opts table.Options) error {
+	return table.Print(w, r.parts(), form, opts)
 }
 
-func writeParts(w io.Writer, parts []Piece, form Form, opts Options) error {
-	out := &bytes.Buffer{}
-	if form == MarkdownForm {
-		markdownParts(out, parts)
-	} else {
-		p := &printer{opts: opts}
-		p.parts(parts)
-		out = &p.out
-	}
-	_, err := w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
-	return err
-}
-
-func (r *Reproduction) parts() []Piece {
-	head := Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " + text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.notes}
+func (r *Reproduction) parts() []table.Piece {
+	head := table.Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " + text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.notes}
 	if anySimulated(r.Origin) || anySimulated(r.Here) {
 		head.Intro = append(head.Intro, simulatedLine+" (of the rows marked"+simulated+")")
 	}
-	parts := []Piece{head, r.versus.deltaPart("origin", "here"), {Title: "Figures", Intro: []string{r.ruleText()}}}
+	parts := []table.Piece{head, r.versus.deltaPart("origin", "here"), {Title: "Figures", Intro: []string{r.ruleText()}}}
 	for i := range r.cells {
 		parts = append(parts, r.cells[i].part(r.figures))
 	}
@@ -44,15 +31,15 @@ func (r *Reproduction) parts() []Piece {
 
 func (r *Reproduction) ruleText() string {
 	text := fmt.Sprintf("n counts server lives of the origin and here. Intervals of the change: %s %%. Agrees: the interval lies within ±%s %%. Differs: it lies outside, after Holm's correction over all figures.",
-		plainPercent(r.Rule.Confidence), plainPercent(r.Rule.Margin))
+		table.Percent(r.Rule.Confidence), table.Percent(r.Rule.Margin))
 	if r.Rule.Spread > 0 {
-		text += fmt.Sprintf(" Where neither side has repeats, lives are taken to deviate by %s %%, as stated.", plainPercent(r.Rule.Spread))
+		text += fmt.Sprintf(" Where neither side has repeats, lives are taken to deviate by %s %%, as stated.", table.Percent(r.Rule.Spread))
 	}
 	return text
 }
 
-func (c *repetition) part(figures []metrics.Figure) Piece {
-	p := Piece{Title: text.Clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), Below: true, Notes: c.notes}
+func (c *repetition) part(figures []metrics.Figure) table.Piece {
+	p := table.Piece{Title: text.Clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), Below: true, Notes: c.notes}
 	if c.never != "" {
 		p.Intro = []string{"not comparable: " + c.never}
 		if c.failed {
@@ -60,25 +47,25 @@ func (c *repetition) part(figures []metrics.Figure) Piece {
 		}
 		return p
 	}
-	p.Table = Table{Keys: []int{0, 6}, Columns: []Column{
-		{"figure", "", true},
-		{sideName(c.origin, "origin"), "mean ± sd", false},
-		{sideName(c.here, "here"), "mean ± sd", false},
-		{"n", "lives", false},
-		{"change", "", false},
-		{"interval", "", false},
-		{"verdict", "", true},
+	p.Table = table.Table{Keys: []int{0, 6}, Columns: []table.Column{
+		table.Words("figure"),
+		table.Numbers(sideName(c.origin, "origin"), "mean ± sd"),
+		table.Numbers(sideName(c.here, "here"), "mean ± sd"),
+		table.Numbers("n", "lives"),
+		table.Numbers("change", ""),
+		table.Numbers("interval", ""),
+		table.Words("verdict"),
 	}}
 	var marks strings.Builder
 	for i, a := range c.figures {
 		f := figureNamed(figures, a.Figure)
 		origin, here := marksOf(f, c.origin), marksOf(f, c.here)
 		marks.WriteString(origin + here)
-		interval := missing
+		interval := table.Missing
 		if a.Low != nil {
 			interval = fmt.Sprintf("%+.2f to %+.2f %%", 100**a.Low, 100**a.High)
 		}
-		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{
+		p.Table.Rows = append(p.Table.Rows, table.Row{Cells: []table.Cell{
 			{Text: f.Title},
 			{Text: meanText(a.Origin, f, origin)},
 			{Text: meanText(a.Here, f, here)},

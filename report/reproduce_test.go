@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -29,8 +30,8 @@ func TestReproduceGolden(t *testing.T) {
 		}
 	}
 	r := reproduced(t, origin, here, ReproduceOptions{})
-	golden(t, "reproduce.txt", print(t, func(out *bytes.Buffer) error { return r.Write(out, Terminal, Options{}) }))
-	golden(t, "reproduce.md", print(t, func(out *bytes.Buffer) error { return r.Write(out, MarkdownForm, Options{}) }))
+	golden(t, "reproduce.txt", print(t, func(out *bytes.Buffer) error { return r.Write(out, table.ForTerminal, table.Options{}) }))
+	golden(t, "reproduce.md", print(t, func(out *bytes.Buffer) error { return r.Write(out, table.ForMarkdown, table.Options{}) }))
 	golden(t, "reproduce.json", print(t, func(out *bytes.Buffer) error { return r.JSON(out) }))
 }
 
@@ -85,7 +86,7 @@ func TestBoxCheckGolden(t *testing.T) {
 		[]results.FileIdentity{{Path: "/there/m.gguf", Bytes: 5, Ends: "aa"}, {Path: "/there/n.gguf", Bytes: 5, Ends: "aa"}, {Path: "/there/o.gguf", Bytes: 5, Ends: "aa"}},
 		[]results.FileIdentity{{Path: "/here/m.gguf", Bytes: 5, Ends: "aa"}, {Path: "/here/n.gguf", Bytes: 6, Ends: "bb"}},
 	)...)
-	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error { return b.Write(out, Terminal, Options{}) }))
-	golden(t, "boxcheck.md", print(t, func(out *bytes.Buffer) error { return b.Write(out, MarkdownForm, Options{}) }))
+	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error { return b.Write(out, table.ForTerminal, table.Options{}) }))
+	golden(t, "boxcheck.md", print(t, func(out *bytes.Buffer) error { return b.Write(out, table.ForMarkdown, table.Options{}) }))
 	golden(t, "boxcheck.json", print(t, func(out *bytes.Buffer) error { return b.JSON(out) }))
 }

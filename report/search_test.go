@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -51,9 +52,9 @@ func TestSearchReport(t *testing.T) {
 			for _, line := range searchStanding(tt.run).Lines {
 				b.WriteString(line + "\n")
 			}
-			p := &printer{opts: Options{Width: 300}}
-			p.parts(differenceParts(tt.run))
-			text := b.String() + p.out.String()
+			p := table.NewPrinter(table.Options{Width: 300})
+			p.Pieces(differenceParts(tt.run))
+			text := b.String() + p.String()
 			for _, want := range tt.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("the report lacks %q:\n%s", want, text)
@@ -81,9 +82,9 @@ func nullRun(a, b []float64) *results.Run {
 
 func TestNullTestReport(t *testing.T) {
 	draw := func(run *results.Run) string {
-		p := &printer{opts: Options{Width: 300}}
-		p.parts(nullTestParts(run))
-		return p.out.String()
+		p := table.NewPrinter(table.Options{Width: 300})
+		p.Pieces(nullTestParts(run))
+		return p.String()
 	}
 	noise := draw(nullRun([]float64{100, 101, 99, 100}, []float64{100.5, 99, 101, 100}))
 	if !strings.Contains(noise, "output tok/s") || strings.Contains(noise, "WARNING") {

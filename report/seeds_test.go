@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -60,8 +61,8 @@ func switchRun() *results.Run {
 func TestEnvironmentSwitchGolden(t *testing.T) {
 	run := switchRun()
 	names := []string{"repeats", "differences"}
-	golden(t, "switch.txt", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, Terminal, Options{}) }))
-	golden(t, "switch.md", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, MarkdownForm, Options{}) }))
+	golden(t, "switch.txt", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, table.ForTerminal, table.Options{}) }))
+	golden(t, "switch.md", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, table.ForMarkdown, table.Options{}) }))
 	golden(t, "switch.csv", print(t, func(out *bytes.Buffer) error { return DifferencesCSV(out, run) }))
 	whole := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	for _, want := range []string{
@@ -141,7 +142,9 @@ func TestStudyTablesAreBoldAsTheDocument(t *testing.T) {
 			"| " + gptq + " | 3.7GB | c=16 | **85.72** | **0.75** | **148.92** | **356.67** | **787.02** | **90.31** |",
 		}},
 	} {
-		got := string(print(t, func(out *bytes.Buffer) error { return Tables(out, tt.run, []string{tt.table}, MarkdownForm, Options{}) }))
+		got := string(print(t, func(out *bytes.Buffer) error {
+			return Tables(out, tt.run, []string{tt.table}, table.ForMarkdown, table.Options{})
+		}))
 		for _, want := range tt.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("table %s lacks %q:\n%s", tt.table, want, got)
@@ -172,7 +175,9 @@ func backends(sound bool) *results.Run {
 
 func TestBackendsTable(t *testing.T) {
 	draw := func(run *results.Run) string {
-		return string(print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{"backends"}, MarkdownForm, Options{}) }))
+		return string(print(t, func(out *bytes.Buffer) error {
+			return Tables(out, run, []string{"backends"}, table.ForMarkdown, table.Options{})
+		}))
 	}
 	ranked := draw(backends(true))
 	for _, want := range []string{ // printed ties are both best
@@ -195,7 +200,7 @@ func TestBackendsTable(t *testing.T) {
 		t.Errorf("backends lack %q:\n%s", want, asTheyWere)
 	}
 	golden(t, "backends.txt", print(t, func(out *bytes.Buffer) error {
-		return Tables(out, backends(false), []string{"backends"}, Terminal, Options{})
+		return Tables(out, backends(false), []string{"backends"}, table.ForTerminal, table.Options{})
 	}))
 }
 
@@ -203,7 +208,7 @@ func TestTablesOfOtherDurationsAreNotRankedByThem(t *testing.T) {
 	run := runOf(step("a", 1, 1, 4), step("a", 16, 1, 4))
 	run.Steps[1].Result.Figures.Asked, run.Steps[1].Result.Figures.Completed = 4000, 4000
 	got := string(print(t, func(out *bytes.Buffer) error {
-		return Tables(out, run, []string{"concurrency"}, MarkdownForm, Options{})
+		return Tables(out, run, []string{"concurrency"}, table.ForMarkdown, table.Options{})
 	}))
 	for line := range strings.SplitSeq(got, "\n") {
 		if fields := strings.Split(line, "|"); len(fields) > 3 && strings.Contains(fields[3], "**") {
@@ -213,12 +218,12 @@ func TestTablesOfOtherDurationsAreNotRankedByThem(t *testing.T) {
 }
 
 func TestUnknownTable(t *testing.T) {
-	err := Tables(&bytes.Buffer{}, runOf(), []string{"nope"}, Terminal, Options{})
+	err := Tables(&bytes.Buffer{}, runOf(), []string{"nope"}, table.ForTerminal, table.Options{})
 	if err == nil || !strings.Contains(err.Error(), `"nope"`) || !strings.Contains(err.Error(), "speculation") {
 		t.Errorf("error = %v, want the name quoted and the tables named", err)
 	}
 	for _, name := range TableNames() {
-		if err := Tables(&bytes.Buffer{}, runOf(), []string{name}, Terminal, Options{}); err != nil {
+		if err := Tables(&bytes.Buffer{}, runOf(), []string{name}, table.ForTerminal, table.Options{}); err != nil {
 			t.Errorf("table %s of an empty run: %v", name, err)
 		}
 		if !strings.Contains(TableHelp(), "  "+name+" ") {
@@ -227,7 +232,7 @@ func TestUnknownTable(t *testing.T) {
 	}
 	run := runOf(step("a", 1, 1, 4))
 	run.Manifest.Tables = []string{"of-a-newer-bench"}
-	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })); !strings.Contains(got, "of-a-newer-bench") {
+	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); !strings.Contains(got, "of-a-newer-bench") {
 		t.Errorf("a table that is not known is passed over in silence:\n%s", got)
 	}
 }
@@ -246,18 +251,20 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["terminal"] = print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })
+	files["terminal"] = print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
 	files["step"] = print(t, func(out *bytes.Buffer) error { return Step(out, run, steps[1].Result.Step.ID) })
 	sides := []Side{{Name: "a", Run: run}, {Name: "b", Run: run}}
 	c, err := Compare(sides, CompareOptions{Rounds: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["compare"] = print(t, func(out *bytes.Buffer) error { return c.Write(out, Terminal, nil, Options{}) })
+	files["compare"] = print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, nil, table.Options{}) })
 	files["compare.json"] = print(t, func(out *bytes.Buffer) error { return c.JSON(out, nil) })
 	files["benchstat"] = print(t, func(out *bytes.Buffer) error { return Benchstat(out, sides) })
-	for _, table := range []string{"concurrency", "sizes", "backends", "repeats", "differences", "appendix"} {
-		files[table] = print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{table}, Terminal, Options{}) })
+	for _, tab := range []string{"concurrency", "sizes", "backends", "repeats", "differences", "appendix"} {
+		files[tab] = print(t, func(out *bytes.Buffer) error {
+			return Tables(out, run, []string{tab}, table.ForTerminal, table.Options{})
+		})
 	}
 	for name, content := range files {
 		if strings.HasPrefix(name, "steps/tp8") {
@@ -286,7 +293,9 @@ func TestExtrapolatedFigures(t *testing.T) {
 	f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput = new(3.58), new(671.54), new(1443.76) // as printed
 	s.Result.Extrapolated = results.Extrapolate(*f, 4, 32)
 	run := runOf(s)
-	concurrency := string(print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{"concurrency"}, Terminal, Options{}) }))
+	concurrency := string(print(t, func(out *bytes.Buffer) error {
+		return Tables(out, run, []string{"concurrency"}, table.ForTerminal, table.Options{})
+	}))
 	block := string(print(t, func(out *bytes.Buffer) error { return Block(out, s.Result) }))
 	for _, want := range []string{"71.52", "14.32", "2686.16", "5775.04"} {
 		if !strings.Contains(concurrency, "#"+want) {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // differenceParts are what a run says of its variants beside the baseline: how
 // large noise is, the differences, or in their place what a search found, and
 // what was not needed to know it.
-func differenceParts(run *results.Run) []Piece {
+func differenceParts(run *results.Run) []table.Piece {
 	if run.Manifest.Search != nil {
 		return slices.Concat(searchParts(run), sparedParts(run), nodeParts(run))
 	}
@@ -22,7 +23,7 @@ func differenceParts(run *results.Run) []Piece {
 
 // sparedParts say which planned steps were not needed, and why; none where all
 // were.
-func sparedParts(run *results.Run) []Piece {
+func sparedParts(run *results.Run) []table.Piece {
 	var order []string
 	of := map[string][]string{}
 	for i := range run.Spared {
@@ -34,11 +35,11 @@ func sparedParts(run *results.Run) []Piece {
 	if len(order) == 0 {
 		return nil
 	}
-	p := Piece{Title: "Left out", Intro: sparedIntro(run)}
+	p := table.Piece{Title: "Left out", Intro: sparedIntro(run)}
 	for _, line := range order {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, text.Count(len(of[line]), "step"), text.Few(of[line])))
 	}
-	return []Piece{p}
+	return []table.Piece{p}
 }
 
 func sparedIntro(run *results.Run) []string {
@@ -80,12 +81,12 @@ func sparedCount(run *results.Run) string {
 
 // nullTestParts say what two arms of one configuration differed by: whatever is
 // smaller is noise.
-func nullTestParts(run *results.Run) []Piece {
+func nullTestParts(run *results.Run) []table.Piece {
 	name := run.Manifest.NullTest
 	if name == "" {
 		return nil
 	}
-	p := Piece{
+	p := table.Piece{
 		Title: "Null test",
 		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the noise of this run: a change that is not larger says nothing.",
 			text.Clean(name), text.Clean(baselineOf(run)))},
@@ -98,7 +99,7 @@ func nullTestParts(run *results.Run) []Piece {
 	if len(p.Table.Rows) == 0 {
 		p.Notes = []string{"The two have no figures to compare."}
 	}
-	return []Piece{p}
+	return []table.Piece{p}
 }
 
 // falseAlarms is the warning that two identical arms were called different; "":
@@ -120,8 +121,8 @@ func falseAlarms(sets []set) string {
 }
 
 // noiseTable has a row for each figure: the largest change over the points.
-func noiseTable(sets []set) Table {
-	c := Table{Columns: []Column{{"figure", "", true}, {"largest change", "", false}, {"interval", "95 %", false}, {"at", "", true}, {"n", "lives", false}, {"verdict", "", true}}}
+func noiseTable(sets []set) table.Table {
+	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Numbers("largest change", ""), table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "lives"), table.Words("verdict")}}
 	var names []string
 	largest := map[string]metrics.Difference{}
 	at := map[string]string{}
@@ -138,11 +139,11 @@ func noiseTable(sets []set) Table {
 	}
 	for _, name := range names {
 		d := largest[name]
-		r := Row{}
+		r := table.Row{}
 		for _, text := range []string{
 			titleOf(name), changeText(d.Delta), intervalText(d), text.Clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), verdictText(d),
 		} {
-			r.Cells = append(r.Cells, Cell{Text: text})
+			r.Cells = append(r.Cells, table.Cell{Text: text})
 		}
 		c.Rows = append(c.Rows, r)
 	}

@@ -9,15 +9,16 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // Standing says in a sentence or two which variant did best, by how much, how
 // sure that is, and over how many server lives; and where that cannot be told.
 type Standing struct {
-	Lines []string // sentences, the most important first; none: there is nothing to compare
-	Told  bool     // at least one point has a winner
-	Table Table    // point by point
+	Lines []string    // sentences, the most important first; none: there is nothing to compare
+	Told  bool        // at least one point has a winner
+	Table table.Table // point by point
 }
 
 // contest is one point: the variant that is ahead, beside each of the others.
@@ -288,7 +289,7 @@ func aloneLines(contests []contest, figure metrics.Figure) []string {
 	p := peak(contests, figure)
 	value := p.mean * figure.Scale
 	return []string{fmt.Sprintf("Nothing to compare %s with: no point has two sound variants. Its best %s is %s, at %s, over %s.",
-		p.name(), figure.Title, formatNumber(&value, digitsFor(value)), text.Clean(p.point), text.Count(len(p.best.PerLife(figure.Of)), "server life"))}
+		p.name(), figure.Title, table.Number(&value, table.DigitsOf(value)), text.Clean(p.point), text.Count(len(p.best.PerLife(figure.Of)), "server life"))}
 }
 
 func namesOfPoints(contests []contest) string {
@@ -299,17 +300,17 @@ func namesOfPoints(contests []contest) string {
 	return text.Few(names)
 }
 
-func standingTable(contests []contest, figure metrics.Figure) Table {
-	t := Table{Columns: []Column{
-		{"point", "", true},
-		{"ahead", "", true},
-		{figure.Title, "mean", false},
-		{"next", "", true},
-		{figure.Title, "mean of next", false},
-		{"change", "", false},
-		{"interval", "95 %", false},
-		{"n", "lives", false},
-		{"verdict", "", true},
+func standingTable(contests []contest, figure metrics.Figure) table.Table {
+	t := table.Table{Columns: []table.Column{
+		table.Words("point"),
+		table.Words("ahead"),
+		table.Numbers(figure.Title, "mean"),
+		table.Words("next"),
+		table.Numbers(figure.Title, "mean of next"),
+		table.Numbers("change", ""),
+		table.Numbers("interval", "95 %"),
+		table.Numbers("n", "lives"),
+		table.Words("verdict"),
 	}}
 	for _, c := range contests {
 		if len(c.others) == 0 {
@@ -324,17 +325,17 @@ func standingTable(contests []contest, figure metrics.Figure) Table {
 				verdict = "better than the next, not than all"
 			}
 		}
-		row := Row{}
+		row := table.Row{}
 		for _, text := range []string{
-			text.Clean(c.point), c.name(), formatNumber(&mine, digitsFor(mine)), variantName(o.cell), formatNumber(&theirs, digitsFor(theirs)),
+			text.Clean(c.point), c.name(), table.Number(&mine, table.DigitsOf(mine)), variantName(o.cell), table.Number(&theirs, table.DigitsOf(theirs)),
 			changeText(o.diff.Delta), intervalText(o.diff), fmt.Sprintf("%d/%d", o.diff.Candidate.N, o.diff.Baseline.N), verdict,
 		} {
-			row.Cells = append(row.Cells, Cell{Text: text})
+			row.Cells = append(row.Cells, table.Cell{Text: text})
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	if len(t.Rows) == 0 {
-		return Table{}
+		return table.Table{}
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -17,23 +18,23 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	if s == nil {
 		return fmt.Errorf("report step %q: the run has no such step; it has %s", id, text.Few(stepIDs(run)))
 	}
-	p := &printer{}
+	p := table.NewPrinter(table.Options{})
 	r := s.Result
-	p.line(p.bold("step " + text.Clean(r.Step.ID)))
-	p.line(fmt.Sprintf("%s, run %s, variant %s, point %s, repeat %d, attempt %d",
+	p.Line(p.Bold("step " + text.Clean(r.Step.ID)))
+	p.Line(fmt.Sprintf("%s, run %s, variant %s, point %s, repeat %d, attempt %d",
 		text.Clean(r.Scenario), text.Clean(r.Run), text.Clean(r.Step.Variant), text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt))
 	if r.Simulated {
-		p.line(p.loud(simulatedLine))
+		p.Line(p.Loud(simulatedLine))
 	}
 	if text := extrapolatedLine(r); text != "" {
-		p.wrapped("", p.loud(text))
+		p.Wrapped("", p.Loud(text))
 	}
-	p.line("verdict: " + verdictName(s))
+	p.Line("verdict: " + verdictName(s))
 	printStepFailures(p, run, r)
 	if len(r.Warnings) > 0 {
-		p.section("Warnings")
+		p.Section("Warnings")
 		for _, warning := range r.Warnings {
-			p.wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
+			p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
 		}
 	}
 	printChanges(p, r)
@@ -45,8 +46,8 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	}
 	printCache(p, r.Cache)
 	if r.Figures != nil {
-		p.line("")
-		if err := Block(&p.out, r); err != nil {
+		p.Line("")
+		if err := Block(p, r); err != nil {
 			return err
 		}
 		printMore(p, r.Figures)
@@ -55,8 +56,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		printReplicas(p, r.Replicas)
 		printReadings(p, r)
 	}
-	_, err := w.Write(p.out.Bytes())
-	return err
+	return p.Flush(w)
 }
 
 func stepIDs(run *results.Run) []string {
@@ -67,30 +67,30 @@ func stepIDs(run *results.Run) []string {
 	return ids
 }
 
-func printStepFailures(p *printer, run *results.Run, r *results.Result) {
+func printStepFailures(p *table.Printer, run *results.Run, r *results.Result) {
 	if r.Failure != nil {
-		p.section("Failure")
-		p.wrapped("  ", string(r.Failure.Class)+": "+text.Clean(r.Failure.Message))
+		p.Section("Failure")
+		p.Wrapped("  ", string(r.Failure.Class)+": "+text.Clean(r.Failure.Message))
 		for _, line := range text.Tail(r.Failure.LogTail, len(r.Failure.LogTail)) {
-			p.line("  | " + line)
+			p.Line("  | " + line)
 		}
 		if log := logOf(run, r); log != "" {
-			p.line("  log: " + log)
+			p.Line("  log: " + log)
 		}
 	}
 	if len(r.Earlier) > 0 {
-		p.section("Earlier attempts")
+		p.Section("Earlier attempts")
 		for i, f := range r.Earlier {
-			p.wrapped("  ", fmt.Sprintf("%d: %s: %s", i+1, f.Class, text.Clean(f.Message)))
+			p.Wrapped("  ", fmt.Sprintf("%d: %s: %s", i+1, f.Class, text.Clean(f.Message)))
 		}
 	}
 }
 
-func printLoad(p *printer, a results.Asked) {
+func printLoad(p *table.Printer, a results.Asked) {
 	if a.API == "" {
 		return
 	}
-	p.section("Load")
+	p.Section("Load")
 	parts := []string{strconv.Itoa(a.NumPrompts) + " prompts", "data set " + text.Clean(a.Dataset)}
 	for _, part := range []struct {
 		name  string
@@ -104,14 +104,14 @@ func printLoad(p *printer, a results.Asked) {
 	if a.RequestRate != nil {
 		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
 	}
-	p.wrapped("  ", text.Clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
+	p.Wrapped("  ", text.Clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
 }
 
-func printServers(p *printer, servers []results.Server) {
+func printServers(p *table.Printer, servers []results.Server) {
 	if len(servers) == 0 {
 		return
 	}
-	p.section("Servers")
+	p.Section("Servers")
 	for _, s := range servers {
 		about := []string{text.Clean(s.Launcher), text.Clean(s.BaseURL), "model " + text.Clean(s.Model)}
 		if s.Version != "" {
@@ -120,31 +120,31 @@ func printServers(p *printer, servers []results.Server) {
 		if len(s.GPUs) > 0 {
 			about = append(about, fmt.Sprintf("GPUs %v", s.GPUs))
 		}
-		p.wrapped("  ", fmt.Sprintf("%d: %s", s.Replica, strings.Join(about, ", ")))
+		p.Wrapped("  ", fmt.Sprintf("%d: %s", s.Replica, strings.Join(about, ", ")))
 		if len(s.Argv) > 0 {
-			p.wrapped("     ", text.Clean(strings.Join(s.Argv, " ")))
+			p.Wrapped("     ", text.Clean(strings.Join(s.Argv, " ")))
 		}
 		printStartup(p, s.Startup)
 	}
 }
 
 // printReplicas prints how the load fell on the servers of a replicated variant.
-func printReplicas(p *printer, all []results.ReplicaFigures) {
+func printReplicas(p *table.Printer, all []results.ReplicaFigures) {
 	if len(all) < 2 {
 		return
 	}
-	p.section("Replicas")
+	p.Section("Replicas")
 	for _, r := range all {
 		f := r.Figures
-		p.line(fmt.Sprintf("  %d: %d of %d requests ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica, f.Completed, f.Asked,
-			formatNumber(f.RequestThroughput, 2), formatNumber(f.OutputThroughput, 1), formatMS(f.TTFT.Median)))
+		p.Line(fmt.Sprintf("  %d: %d of %d requests ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica, f.Completed, f.Asked,
+			table.Number(f.RequestThroughput, 2), table.Number(f.OutputThroughput, 1), formatMS(f.TTFT.Median)))
 	}
 }
 
 func formatMS(seconds *float64) string {
 	if seconds == nil {
-		return missing
+		return table.Missing
 	}
 	ms := *seconds * 1000
-	return formatNumber(&ms, 2)
+	return table.Number(&ms, 2)
 }

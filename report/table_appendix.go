@@ -7,20 +7,21 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
 // appendixParts show each step as the client of vLLM prints it: heading,
 // settings, phases, result block.
-func appendixParts(run *results.Run) []Piece {
-	var parts []Piece
+func appendixParts(run *results.Run) []table.Piece {
+	var parts []table.Piece
 	for _, s := range run.Steps {
-		parts = append(parts, Piece{Title: appendixTitle(s.Result), Below: true, Verbatim: appendixText(s.Result)})
+		parts = append(parts, table.Piece{Title: appendixTitle(s.Result), Below: true, Verbatim: appendixText(s.Result)})
 	}
 	if parts == nil {
 		return nil
 	}
-	return append([]Piece{{Title: "Appendix"}}, parts...)
+	return append([]table.Piece{{Title: "Appendix"}}, parts...)
 }
 
 func appendixTitle(r *results.Result) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -65,58 +66,58 @@ func (t *tested) summarize() {
 }
 
 func (t *tested) speed() string {
-	return formatNumber(&t.mean, studyDigits) + " ± " + formatNumber(&t.sd, studyDigits)
+	return table.Number(&t.mean, studyDigits) + " ± " + table.Number(&t.sd, studyDigits)
 }
 
-func llamaBenchParts(run *results.Run) []Piece {
+func llamaBenchParts(run *results.Run) []table.Piece {
 	all := testsOf(run)
 	if len(all) == 0 {
 		return nil
 	}
-	parts := []Piece{{Title: "llama-bench", Table: testTable(all), Notes: buildsOf(all)}}
+	parts := []table.Piece{{Title: "llama-bench", Table: testTable(all), Notes: buildsOf(all)}}
 	parts = append(parts, switchParts(run, all)...)
 	return append(parts, sweepParts(all)...)
 }
 
 // testTable has the columns of llama-bench's own table, the variant before and
 // memory and power behind them.
-func testTable(all []tested) Table {
-	c := Table{Keys: []int{0, 7}, Columns: []Column{
-		{"variant", "", true},
-		{"model", "", true},
-		{"size", "GiB", false},
-		{"params", "B", false},
-		{"backend", "", true},
-		{"ngl", "", false},
-		{"fa", "", false},
-		{"test", "", true},
-		{"t/s", "mean ± sd", false},
-		{"memory", "peak GiB", false},
-		{"power", "mean W", false},
+func testTable(all []tested) table.Table {
+	c := table.Table{Keys: []int{0, 7}, Columns: []table.Column{
+		table.Words("variant"),
+		table.Words("model"),
+		table.Numbers("size", "GiB"),
+		table.Numbers("params", "B"),
+		table.Words("backend"),
+		table.Numbers("ngl", ""),
+		table.Numbers("fa", ""),
+		table.Words("test"),
+		table.Numbers("t/s", "mean ± sd"),
+		table.Numbers("memory", "peak GiB"),
+		table.Numbers("power", "mean W"),
 	}}
 	costs := costsOfTests(all)
 	if costs != nil {
-		c.Columns = append(c.Columns, Column{"cost " + currencyOf(all[0].cell), "/1M tok", false})
+		c.Columns = append(c.Columns, table.Numbers("cost "+currencyOf(all[0].cell), "/1M tok"))
 		c.Legend = append(c.Legend, testCostLegend)
 	}
 	for i, t := range all {
 		memory := t.cell.MeanOf(ofSum(memoryPeak))
 		power := t.cell.MeanOf(ofSum(meanPower))
-		c.Rows = append(c.Rows, Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant, Cells: []Cell{
+		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant, Cells: []table.Cell{
 			{Text: variantName(t.cell)},
 			{Text: text.Clean(t.Model)},
 			{Text: scaled(t.SizeBytes, gib)},
 			{Text: scaled(t.Parameters, 1e9)},
 			{Text: text.Clean(t.Backend)},
-			{Text: cmp.Or(textOfInt(t.GPULayers), missing)},
-			{Text: cmp.Or(text.Clean(t.FlashAttn), missing)},
+			{Text: cmp.Or(textOfInt(t.GPULayers), table.Missing)},
+			{Text: cmp.Or(text.Clean(t.FlashAttn), table.Missing)},
 			{Text: text.Clean(t.Test)},
 			{Text: t.speed()},
 			{Text: scaledFloat(memory, gib)},
-			{Text: formatNumber(power, 1)},
+			{Text: table.Number(power, 1)},
 		}})
 		if costs != nil {
-			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: costs[i]})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: costs[i]})
 		}
 	}
 	if slices.ContainsFunc(all, func(t tested) bool { return isSimulated(t.cell) }) {
@@ -134,16 +135,16 @@ func textOfInt(n *int) string {
 
 func scaled(n int64, unit float64) string {
 	if n == 0 {
-		return missing
+		return table.Missing
 	}
-	return formatNumber(new(float64(n)/unit), studyDigits)
+	return table.Number(new(float64(n)/unit), studyDigits)
 }
 
 func scaledFloat(v *float64, unit float64) string {
 	if v == nil {
-		return missing
+		return table.Missing
 	}
-	return formatNumber(new(*v/unit), studyDigits)
+	return table.Number(new(*v/unit), studyDigits)
 }
 
 func buildsOf(all []tested) []string {
@@ -158,9 +159,9 @@ func buildsOf(all []tested) []string {
 
 // switchParts set variants that differ in one environment variable side by
 // side: unset against 1, with the gain.
-func switchParts(run *results.Run, all []tested) []Piece {
+func switchParts(run *results.Run, all []tested) []table.Piece {
 	var names []string // of the variables, in the order of the run
-	tables := make(map[string]*Table)
+	tables := make(map[string]*table.Table)
 	settings := settingsOf(all)
 	for _, with := range all {
 		for _, without := range all {
@@ -171,20 +172,20 @@ func switchParts(run *results.Run, all []tested) []Piece {
 			title := fmt.Sprintf("%s: %s and %s", name, from, to)
 			c := tables[title]
 			if c == nil {
-				c = &Table{Columns: []Column{{"model", "", true}, {"test", "", true}, {from, "t/s", false}, {to, "t/s", false}, {"gain", "", false}}, Keys: []int{0, 1}}
+				c = &table.Table{Columns: []table.Column{table.Words("model"), table.Words("test"), table.Numbers(from, "t/s"), table.Numbers(to, "t/s"), table.Numbers("gain", "")}, Keys: []int{0, 1}}
 				tables[title] = c
 				names = append(names, title)
 			}
-			gain := missing
+			gain := table.Missing
 			if without.mean != 0 {
 				gain = changeText(new(with.mean/without.mean - 1))
 			}
-			c.Rows = append(c.Rows, Row{Cells: []Cell{{Text: text.Clean(with.Model)}, {Text: testText(with, settings)}, {Text: without.speed()}, {Text: with.speed()}, {Text: gain}}})
+			c.Rows = append(c.Rows, table.NewRow(text.Clean(with.Model), testText(with, settings), without.speed(), with.speed(), gain))
 		}
 	}
-	var parts []Piece
+	var parts []table.Piece
 	for _, title := range names {
-		parts = append(parts, Piece{Title: title, Below: true, Table: *tables[title]})
+		parts = append(parts, table.Piece{Title: title, Below: true, Table: *tables[title]})
 	}
 	return parts
 }
@@ -213,8 +214,8 @@ func switched(run *results.Run, a, b tested) (name, from, to string) {
 
 // sweepParts are the speeds over the length of the prompt, and of the answer,
 // where several were run.
-func sweepParts(all []tested) []Piece {
-	var parts []Piece
+func sweepParts(all []tested) []table.Piece {
+	var parts []table.Piece
 	for _, kind := range []struct {
 		title string
 		of    func(results.LlamaBenchRow) int // 0: not of this kind
@@ -223,7 +224,7 @@ func sweepParts(all []tested) []Piece {
 		{"Generation (tg), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Generated, r.Prompt) }},
 	} {
 		if c := sweep(all, kind.of); len(c.Rows) > 1 {
-			parts = append(parts, Piece{Title: kind.title, Below: true, Table: c})
+			parts = append(parts, table.Piece{Title: kind.title, Below: true, Table: c})
 		}
 	}
 	return parts
@@ -256,7 +257,7 @@ func testText(t tested, settings func(results.LlamaBenchRow) string) string {
 	return txt
 }
 
-func sweep(all []tested, of func(results.LlamaBenchRow) int) Table {
+func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {
 	settings := settingsOf(all)
 	var lengths []int
 	var lines []string // a column each
@@ -269,20 +270,20 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) Table {
 		}
 	}
 	slices.Sort(lengths)
-	c := Table{Columns: []Column{{"tokens", "", false}}, Keys: []int{0}}
+	c := table.Table{Columns: []table.Column{table.Numbers("tokens", "")}, Keys: []int{0}}
 	for _, line := range lines {
-		c.Columns = append(c.Columns, Column{line, "", false})
+		c.Columns = append(c.Columns, table.Numbers(line, ""))
 	}
 	for _, n := range lengths {
-		r := Row{Cells: []Cell{{Text: strconv.Itoa(n)}}}
+		r := table.NewRow(strconv.Itoa(n))
 		for _, line := range lines {
-			text := missing
+			text := table.Missing
 			for _, t := range all {
 				if of(t.LlamaBenchRow) == n && t.Depth == 0 && sweepLine(t, settings) == line {
-					text = formatNumber(&t.mean, studyDigits)
+					text = table.Number(&t.mean, studyDigits)
 				}
 			}
-			r.Cells = append(r.Cells, Cell{Text: text})
+			r.Cells = append(r.Cells, table.Cell{Text: text})
 		}
 		c.Rows = append(c.Rows, r)
 	}

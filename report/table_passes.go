@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -45,21 +46,21 @@ func passColumns() []passColumn {
 
 // passParts has a row for each figure and a column for each variant and point:
 // the figures are many, and the pairs of passes few.
-func passParts(run *results.Run) []Piece {
+func passParts(run *results.Run) []table.Piece {
 	cells := slices.DeleteFunc(studyCells(run), func(c metrics.Cell) bool {
 		return !slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.SQZB != nil })
 	})
 	if len(cells) == 0 {
 		return nil
 	}
-	c := Table{Columns: []Column{{"figure", "", true}, {"unit", "", true}, {"from", "", true}}, Keys: []int{0, 1, 2}}
+	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("unit"), table.Words("from")}, Keys: []int{0, 1, 2}}
 	for _, cell := range cells {
-		c.Columns = append(c.Columns, Column{variantName(cell), text.Clean(cell.Point), false})
+		c.Columns = append(c.Columns, table.Numbers(variantName(cell), text.Clean(cell.Point)))
 	}
 	for _, col := range passColumns() {
-		r := Row{Cells: []Cell{{Text: col.head}, {Text: col.unit}, {Text: col.pass}}}
+		r := table.NewRow(col.head, col.unit, col.pass)
 		for _, cell := range cells {
-			text := missing
+			text := table.Missing
 			v := cell.MeanOf(func(r *results.Result) *float64 {
 				if r.SQZB == nil {
 					return nil
@@ -68,16 +69,16 @@ func passParts(run *results.Run) []Piece {
 			})
 			if v != nil {
 				shown := *v * col.scale
-				text = formatNumber(&shown, passDigits(col, shown))
+				text = table.Number(&shown, passDigits(col, shown))
 			}
-			r.Cells = append(r.Cells, Cell{Text: text})
+			r.Cells = append(r.Cells, table.Cell{Text: text})
 		}
 		c.Rows = append(c.Rows, r)
 	}
 	if slices.ContainsFunc(cells, isSimulated) {
 		c.Legend = []string{simLegend}
 	}
-	return []Piece{{Title: "Two passes", Table: c, Notes: passNotes(cells)}}
+	return []table.Piece{{Title: "Two passes", Table: c, Notes: passNotes(cells)}}
 }
 
 // passDigits shows counts whole.
@@ -85,7 +86,7 @@ func passDigits(col passColumn, v float64) int {
 	if col.unit == "tokens" || col.unit == "input tokens" {
 		return 0
 	}
-	return max(studyDigits, decimals(v))
+	return max(studyDigits, table.Decimals(v))
 }
 
 func passNotes(cells []metrics.Cell) []string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -37,18 +38,18 @@ func repeatColumns() []column {
 }
 
 // repeatParts are one table a variant and point, with one row a repeat.
-func repeatParts(run *results.Run) []Piece {
+func repeatParts(run *results.Run) []table.Piece {
 	cells := metrics.CellsOf(run.Manifest, stepResults(run))
 	if len(cells) == 0 {
 		return nil
 	}
-	parts := []Piece{{Title: "Repeats"}}
+	parts := []table.Piece{{Title: "Repeats"}}
 	for _, cell := range cells {
 		name := text.Clean(cell.Variant)
 		if isSimulated(cell) {
 			name += simulated
 		}
-		p := Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
+		p := table.Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
 		at := slices.IndexFunc(cells, func(c metrics.Cell) bool { return c.Point == cell.Point && c.Variant == baselineOf(run) })
 		switch {
 		case cell.Variant == baselineOf(run):
@@ -83,8 +84,8 @@ func unsoundRepeats(cell metrics.Cell) []string {
 	return words
 }
 
-func repeatTable(cell metrics.Cell) Table {
-	c := Table{Keys: []int{}}
+func repeatTable(cell metrics.Cell) table.Table {
+	c := table.Table{Keys: []int{}}
 	var steps []metrics.Cell // of one step each
 	for _, r := range cell.Steps {
 		if r.Figures != nil {
@@ -94,24 +95,24 @@ func repeatTable(cell metrics.Cell) Table {
 	if len(steps) == 0 {
 		return c
 	}
-	c.Rows = make([]Row, len(steps))
+	c.Rows = make([]table.Row, len(steps))
 	var marks strings.Builder
 	for _, col := range repeatColumns() {
-		c.Columns = append(c.Columns, Column{col.head, "", false})
+		c.Columns = append(c.Columns, table.Numbers(col.head, ""))
 		for i, one := range steps {
-			text, mark := missing, ""
+			text, mark := table.Missing, ""
 			if v := col.of(one); v != nil {
 				shown := *v * col.scale
-				text, mark = formatNumber(&shown, studyDigits), col.mark(one)
+				text, mark = table.Number(&shown, studyDigits), col.mark(one)
 			}
 			marks.WriteString(mark)
-			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: mark + text})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: mark + text})
 		}
 	}
 	if slices.ContainsFunc(steps, incomplete) {
-		c.Columns = append(c.Columns, Column{"completed", "", false})
+		c.Columns = append(c.Columns, table.Numbers("completed", ""))
 		for i, one := range steps {
-			c.Rows[i].Cells = append(c.Rows[i].Cells, Cell{Text: completedOf(one)})
+			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: completedOf(one)})
 		}
 	}
 	c.Legend = markLegend(marks.String())

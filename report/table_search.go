@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -34,13 +35,13 @@ func targetsText(all []results.Condition) string {
 
 // searchParts are what a search found, and its evidence: none where the run has
 // no search.
-func searchParts(run *results.Run) []Piece {
+func searchParts(run *results.Run) []table.Piece {
 	policy := run.Manifest.Search
 	searches := metrics.SearchesOf(run)
 	if len(searches) == 0 {
 		return nil
 	}
-	parts := []Piece{{
+	parts := []table.Piece{{
 		Title: "Search",
 		Intro: []string{
 			fmt.Sprintf("The highest %s from %g to %g %s at which %s.", policy.Metric, policy.From, policy.To, searchUnit(policy), targetsText(policy.Targets)),
@@ -58,16 +59,16 @@ func searchParts(run *results.Run) []Piece {
 
 // limitTable has a row a variant: its limits over the repeats, beside those of
 // the baseline.
-func limitTable(run *results.Run, searches []metrics.SearchRun) Table {
+func limitTable(run *results.Run, searches []metrics.SearchRun) table.Table {
 	unit := searchUnit(run.Manifest.Search)
-	c := Table{Columns: []Column{
-		{"variant", "", true},
-		{"met", unit, false},
-		{"missed", unit, false},
-		{"n", "searches", false},
-		{"change", "", false},
-		{"interval", "95 %", false},
-		{"verdict", "against " + text.Clean(baselineOf(run)), true},
+	c := table.Table{Columns: []table.Column{
+		table.Words("variant"),
+		table.Numbers("met", unit),
+		table.Numbers("missed", unit),
+		table.Numbers("n", "searches"),
+		table.Numbers("change", ""),
+		table.Numbers("interval", "95 %"),
+		table.Column{Head: "verdict", Unit: "against " + text.Clean(baselineOf(run)), Text: true},
 	}}
 	diffs := limitDifferences(run, searches)
 	for _, variant := range variantsOf(run) {
@@ -79,16 +80,16 @@ func limitTable(run *results.Run, searches []metrics.SearchRun) Table {
 		if ended < all {
 			count = fmt.Sprintf("%d of %d", ended, all)
 		}
-		change, interval, verdict := missing, missing, "baseline"
+		change, interval, verdict := table.Missing, table.Missing, "baseline"
 		if variant != baselineOf(run) {
-			verdict = missing
+			verdict = table.Missing
 			if d, ok := diffs[variant]; ok {
 				change, interval, verdict = changeText(d.Delta), intervalText(d), verdictText(d)
 			}
 		}
-		row := Row{}
+		row := table.Row{}
 		for _, text := range []string{text.Clean(variant), spreadText(met), spreadText(missed), count, change, interval, verdict} {
-			row.Cells = append(row.Cells, Cell{Text: text})
+			row.Cells = append(row.Cells, table.Cell{Text: text})
 		}
 		c.Rows = append(c.Rows, row)
 	}
@@ -139,12 +140,12 @@ func spreadText(values []float64) string {
 	s := metrics.Arm{Values: values}.Summarize(intervalConfidence)
 	switch {
 	case s.Mean == nil:
-		return missing
+		return table.Missing
 	case s.SD == nil:
 		return strconv.FormatFloat(values[0], 'g', -1, 64)
 	}
-	digits := digitsFor(*s.Mean)
-	return formatNumber(s.Mean, digits) + " ± " + formatNumber(s.SD, digits)
+	digits := table.DigitsOf(*s.Mean)
+	return table.Number(s.Mean, digits) + " ± " + table.Number(s.SD, digits)
 }
 
 const intervalConfidence = 0.95
@@ -193,21 +194,21 @@ func endText(policy *results.SearchPolicy, s metrics.SearchRun) string {
 }
 
 // evidencePart has a row for each step of a search.
-func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) Piece {
-	c := Table{Keys: []int{0, 1}, Columns: []Column{{"load", searchUnit(policy), false}, {"n", "requests", false}}}
+func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) table.Piece {
+	c := table.Table{Keys: []int{0, 1}, Columns: []table.Column{table.Numbers("load", searchUnit(policy)), table.Numbers("n", "requests")}}
 	for _, t := range policy.Targets {
-		c.Columns = append(c.Columns, Column{text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value), false})
+		c.Columns = append(c.Columns, table.Numbers(text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value)))
 	}
-	c.Columns = append(c.Columns, Column{"targets", "", true}, Column{"why this load", "", true})
+	c.Columns = append(c.Columns, table.Words("targets"), table.Words("why this load"))
 	for i, p := range s.Probes {
-		row := Row{Cells: []Cell{{Text: metrics.LoadText(p.Load)}, {Text: requestsOf(s.Steps[i])}}}
+		row := table.NewRow(metrics.LoadText(p.Load), requestsOf(s.Steps[i]))
 		for _, v := range p.Values {
-			row.Cells = append(row.Cells, Cell{Text: figureText(v)})
+			row.Cells = append(row.Cells, table.Cell{Text: figureText(v)})
 		}
-		row.Cells = append(row.Cells, Cell{Text: outcomeText(p)}, Cell{Text: text.Clean(s.Whys[i])})
+		row.Cells = append(row.Cells, table.Cell{Text: outcomeText(p)}, table.Cell{Text: text.Clean(s.Whys[i])})
 		c.Rows = append(c.Rows, row)
 	}
-	return Piece{
+	return table.Piece{
 		Title: fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, text.Count(len(s.Steps), "step")), Below: true, Table: c,
 		Notes: []string{endText(policy, s)},
 	}
@@ -215,7 +216,7 @@ func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) Piece {
 
 func requestsOf(r *results.Result) string {
 	if r.Figures == nil {
-		return missing
+		return table.Missing
 	}
 	return fmt.Sprintf("%d/%d", r.Figures.Completed, r.Figures.Asked)
 }
@@ -223,7 +224,7 @@ func requestsOf(r *results.Result) string {
 func figureText(v *float64) string {
 	const digits = 4
 	if v == nil {
-		return missing
+		return table.Missing
 	}
 	if math.Abs(*v) >= 1000 {
 		return strconv.FormatFloat(*v, 'f', 0, 64)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -82,7 +83,7 @@ func acceptanceOf(c metrics.Cell) *acceptance {
 	return a
 }
 
-func speculationParts(run *results.Run) []Piece {
+func speculationParts(run *results.Run) []table.Piece {
 	cells := studyCells(run)
 	found := make([]*acceptance, len(cells))
 	positions := 0
@@ -94,23 +95,23 @@ func speculationParts(run *results.Run) []Piece {
 	if !slices.ContainsFunc(found, func(a *acceptance) bool { return a != nil }) {
 		return nil
 	}
-	c := Table{Columns: []Column{
-		{"variant", "", true},
-		{"point", "", true},
-		{"draft", "", true},
-		{"k", "", false},
-		{"acceptance", "%", false},
-		{"length", "mean", false},
-		{"efficiency", "%", false},
-		{"output", "tok/s", false},
+	c := table.Table{Columns: []table.Column{
+		table.Words("variant"),
+		table.Words("point"),
+		table.Words("draft"),
+		table.Numbers("k", ""),
+		table.Numbers("acceptance", "%"),
+		table.Numbers("length", "mean"),
+		table.Numbers("efficiency", "%"),
+		table.Numbers("output", "tok/s"),
 	}, Keys: []int{0, 1}}
 	for i := range positions {
-		c.Columns = append(c.Columns, Column{"position", strconv.Itoa(i) + ", %", false})
+		c.Columns = append(c.Columns, table.Numbers("position", strconv.Itoa(i)+", %"))
 	}
-	c.Columns = append(c.Columns, Column{"source", "", true})
+	c.Columns = append(c.Columns, table.Words("source"))
 	var notes []string
 	for i, cell := range cells {
-		c.Rows = append(c.Rows, Row{Cells: acceptanceCells(cell, found[i], positions)})
+		c.Rows = append(c.Rows, table.Row{Cells: acceptanceCells(cell, found[i], positions)})
 		if found[i] != nil {
 			for _, line := range found[i].logLines {
 				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", text.Clean(cell.Variant), text.Clean(cell.Point), text.Clean(line)))
@@ -129,47 +130,47 @@ func speculationParts(run *results.Run) []Piece {
 	if slices.ContainsFunc(cells, isSimulated) {
 		c.Legend = append(c.Legend, simLegend)
 	}
-	return []Piece{{Title: "Speculative decoding", Table: c, Notes: notes}}
+	return []table.Piece{{Title: "Speculative decoding", Table: c, Notes: notes}}
 }
 
-func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []Cell {
-	cells := []Cell{{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}}
+func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []table.Cell {
+	cells := []table.Cell{{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}}
 	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
-	rate := formatNumber(output, 1)
+	rate := table.Number(output, 1)
 	if extrapolationOf(cell) != nil {
 		rate = extrapolatedMark + rate
 	}
 	if a == nil {
-		cells = append(cells, Cell{Text: "none"}, Cell{Text: missing}, Cell{Text: missing}, Cell{Text: missing}, Cell{Text: missing}, Cell{Text: rate})
+		cells = append(cells, table.Cell{Text: "none"}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: rate})
 		for range positions {
-			cells = append(cells, Cell{Text: missing})
+			cells = append(cells, table.Cell{Text: table.Missing})
 		}
-		return append(cells, Cell{Text: missing})
+		return append(cells, table.Cell{Text: table.Missing})
 	}
-	k := missing
+	k := table.Missing
 	if a.k > 0 {
 		k = strconv.Itoa(a.k)
 	}
 	cells = append(
-		cells, Cell{Text: cmp.Or(text.Clean(a.draft), missing)}, Cell{Text: k}, Cell{Text: share(a.rate)},
-		Cell{Text: formatNumber(a.length, studyDigits)}, Cell{Text: share(a.efficiency)}, Cell{Text: rate},
+		cells, table.Cell{Text: cmp.Or(text.Clean(a.draft), table.Missing)}, table.Cell{Text: k}, table.Cell{Text: share(a.rate)},
+		table.Cell{Text: table.Number(a.length, studyDigits)}, table.Cell{Text: share(a.efficiency)}, table.Cell{Text: rate},
 	)
 	for i := range positions {
-		text := missing
+		text := table.Missing
 		if i < len(a.perPosition) {
 			text = share(&a.perPosition[i])
 		}
-		cells = append(cells, Cell{Text: text})
+		cells = append(cells, table.Cell{Text: text})
 	}
-	return append(cells, Cell{Text: string(a.source)})
+	return append(cells, table.Cell{Text: string(a.source)})
 }
 
 // share is a part of one as a percentage without its sign.
 func share(v *float64) string {
 	if v == nil {
-		return missing
+		return table.Missing
 	}
-	return formatNumber(new(100**v), 1)
+	return table.Number(new(100**v), 1)
 }
 
 // randomPrompts reports whether a step's prompts are tokens drawn at random.

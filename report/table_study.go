@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -39,21 +40,21 @@ type key struct {
 	of   func(metrics.Cell) string
 }
 
-func concurrencyParts(run *results.Run) []Piece {
+func concurrencyParts(run *results.Run) []table.Piece {
 	model := modelNamer(run)
 	return studyPart("Concurrency", studyCells(run), key{"Model", model}, key{"Concurrency", concurrencyOf})
 }
 
-func sizeParts(run *results.Run) []Piece {
+func sizeParts(run *results.Run) []table.Piece {
 	model := modelNamer(run)
 	size := func(c metrics.Cell) string { return sizeOf(run, c) }
 	return studyPart("Sizes", studyCells(run), key{"Model", model}, key{"Size", size}, key{"Concurrency", concurrencyOf})
 }
 
 // backendParts is one table a point.
-func backendParts(run *results.Run) []Piece {
+func backendParts(run *results.Run) []table.Piece {
 	model := modelNamer(run)
-	parts := []Piece{}
+	parts := []table.Piece{}
 	cells := studyCells(run)
 	for start := 0; start < len(cells); {
 		end := start + 1
@@ -80,29 +81,29 @@ func studyCells(run *results.Run) []metrics.Cell {
 
 // studyPart draws a table of cells: keys, then the figures, and how many
 // requests were answered where it was not all of them.
-func studyPart(title string, cells []metrics.Cell, keys ...key) []Piece {
+func studyPart(title string, cells []metrics.Cell, keys ...key) []table.Piece {
 	if len(cells) == 0 {
 		return nil
 	}
-	c := Table{Rows: make([]Row, len(cells))}
+	c := table.Table{Rows: make([]table.Row, len(cells))}
 	for i, k := range keys {
-		c.Columns = append(c.Columns, Column{k.head, "", true})
+		c.Columns = append(c.Columns, table.Words(k.head))
 		c.Keys = append(c.Keys, i)
 		for at, cell := range cells {
-			c.Rows[at].Cells = append(c.Rows[at].Cells, Cell{Text: k.of(cell)})
+			c.Rows[at].Cells = append(c.Rows[at].Cells, table.Cell{Text: k.of(cell)})
 		}
 	}
 	if slices.ContainsFunc(cells, incomplete) {
 		c.Keys = append(c.Keys, len(c.Columns))
-		c.Columns = append(c.Columns, Column{"Completed", "", false})
+		c.Columns = append(c.Columns, table.Numbers("Completed", ""))
 		for at, cell := range cells {
-			c.Rows[at].Cells = append(c.Rows[at].Cells, Cell{Text: completedOf(cell)})
+			c.Rows[at].Cells = append(c.Rows[at].Cells, table.Cell{Text: completedOf(cell)})
 		}
 	}
 	var marks strings.Builder
 	anyBest := false
 	for _, col := range studyColumns() {
-		c.Columns = append(c.Columns, Column{col.head, col.unit, false})
+		c.Columns = append(c.Columns, table.Numbers(col.head, col.unit))
 		for at, e := range studyEntries(col, cells) {
 			marks.WriteString(e.Mark)
 			anyBest = anyBest || e.Best
@@ -117,22 +118,22 @@ func studyPart(title string, cells []metrics.Cell, keys ...key) []Piece {
 	if slices.ContainsFunc(cells, isSimulated) {
 		c.Legend = append(c.Legend, simLegend)
 	}
-	return []Piece{{Title: title, Table: c, Notes: studyNotes(cells)}}
+	return []table.Piece{{Title: title, Table: c, Notes: studyNotes(cells)}}
 }
 
 // studyEntries are a column's fields. The best are marked over all cells, by
 // what is printed.
-func studyEntries(col column, cells []metrics.Cell) []Cell {
-	entries := make([]Cell, len(cells))
+func studyEntries(col column, cells []metrics.Cell) []table.Cell {
+	entries := make([]table.Cell, len(cells))
 	printed := make([]*float64, len(cells))
 	for i, cell := range cells {
 		v := col.of(cell)
 		if v == nil {
-			entries[i].Text = missing
+			entries[i].Text = table.Missing
 			continue
 		}
 		shown := *v * col.scale
-		entries[i].Text, entries[i].Mark = formatNumber(&shown, studyDigits), col.mark(cell)
+		entries[i].Text, entries[i].Mark = table.Number(&shown, studyDigits), col.mark(cell)
 		if rounded, err := strconv.ParseFloat(entries[i].Text, 64); err == nil {
 			printed[i] = &rounded
 		}
@@ -170,7 +171,7 @@ func completedOf(c metrics.Cell) string {
 		}
 	}
 	if asked == 0 {
-		return missing
+		return table.Missing
 	}
 	return fmt.Sprintf("%d of %d", completed, asked)
 }
@@ -237,7 +238,7 @@ func sizeOf(run *results.Run, c metrics.Cell) string {
 		const gb = 1e9
 		return strconv.FormatFloat(float64(*r.Servers[0].Startup.ModelBytes)/gb, 'f', 1, 64) + "GB"
 	}
-	return missing
+	return table.Missing
 }
 
 // concurrencyOf is "c=16", or the point's label where nothing caps it.
@@ -254,7 +255,7 @@ func concurrencyOf(c metrics.Cell) string {
 func backendOf(c metrics.Cell) string {
 	r := withServers(c)
 	if r == nil {
-		return missing
+		return table.Missing
 	}
 	switch name := r.Servers[0].Launcher; name {
 	case "vllm":

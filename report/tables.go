@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -15,7 +16,7 @@ import (
 type namedTable struct {
 	name string
 	what string
-	draw func(*results.Run) []Piece
+	draw func(*results.Run) []table.Piece
 }
 
 func namedTables() []namedTable {
@@ -51,46 +52,36 @@ func TableHelp() string {
 	return b.String()
 }
 
-// Form says how tables are drawn.
-type Form string
-
-// The forms.
-const (
-	Terminal     Form = "terminal"
-	MarkdownForm Form = "markdown"
-)
-
 // Tables prints named tables of a run and nothing else but what must stand
 // above all figures.
-func Tables(w io.Writer, run *results.Run, names []string, form Form, opts Options) error {
+func Tables(w io.Writer, run *results.Run, names []string, form table.Format, opts table.Options) error {
 	parts, err := tablesOf(run, names)
 	if err != nil {
 		return err
 	}
 	if len(parts) == 0 {
-		parts = []Piece{{Intro: []string{"The run has nothing for " + strings.Join(names, ", ") + "."}}}
+		parts = []table.Piece{{Intro: []string{"The run has nothing for " + strings.Join(names, ", ") + "."}}}
 	}
 	loud := headlineOf(run).simulated
-	if form == MarkdownForm {
+	if form == table.ForMarkdown {
 		out := &bytes.Buffer{}
 		if loud != "" {
-			fmt.Fprintf(out, "**%s**\n", escape(loud))
+			fmt.Fprintf(out, "**%s**\n", table.Escape(loud))
 		}
-		markdownParts(out, parts)
+		table.MarkdownPieces(out, parts)
 		_, err = w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
 		return err
 	}
-	p := &printer{opts: opts}
+	p := table.NewPrinter(opts)
 	if loud != "" {
-		p.line(p.loud(loud))
+		p.Line(p.Loud(loud))
 	}
-	p.parts(parts)
-	_, err = w.Write(bytes.TrimLeft(p.out.Bytes(), "\n"))
-	return err
+	p.Pieces(parts)
+	return p.Flush(w)
 }
 
-func tablesOf(run *results.Run, names []string) ([]Piece, error) {
-	var parts []Piece
+func tablesOf(run *results.Run, names []string) ([]table.Piece, error) {
+	var parts []table.Piece
 	for _, name := range names {
 		at := slices.IndexFunc(namedTables(), func(t namedTable) bool { return t.name == name })
 		if at < 0 {
@@ -103,7 +94,7 @@ func tablesOf(run *results.Run, names []string) ([]Piece, error) {
 
 // scenarioParts are the tables that the scenario asks for, and those that its
 // method needs.
-func scenarioParts(run *results.Run) []Piece {
+func scenarioParts(run *results.Run) []table.Piece {
 	names := slices.Clone(run.Manifest.Tables)
 	switch run.Manifest.Method {
 	case results.MethodSQZB:
@@ -111,11 +102,11 @@ func scenarioParts(run *results.Run) []Piece {
 	case results.MethodLlamaBench:
 		names = text.AppendNew(names, "llama-bench")
 	}
-	var parts []Piece
+	var parts []table.Piece
 	for _, name := range names {
 		drawn, err := tablesOf(run, []string{name})
 		if err != nil {
-			drawn = []Piece{{Intro: []string{text.Clean(err.Error())}}}
+			drawn = []table.Piece{{Intro: []string{text.Clean(err.Error())}}}
 		}
 		if name != "differences" && name != "search" { // they stand in every report
 			parts = append(parts, drawn...)

@@ -5,14 +5,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
-func tableGoldens(t *testing.T, run *results.Run, table string) string {
+func tableGoldens(t *testing.T, run *results.Run, tab string) string {
 	t.Helper()
-	text := print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{table}, Terminal, Options{}) })
-	golden(t, table+".table.txt", text)
-	golden(t, table+".table.md", print(t, func(out *bytes.Buffer) error { return Tables(out, run, []string{table}, MarkdownForm, Options{}) }))
+	text := print(t, func(out *bytes.Buffer) error {
+		return Tables(out, run, []string{tab}, table.ForTerminal, table.Options{})
+	})
+	golden(t, tab+".table.txt", text)
+	golden(t, tab+".table.md", print(t, func(out *bytes.Buffer) error {
+		return Tables(out, run, []string{tab}, table.ForMarkdown, table.Options{})
+	}))
 	return string(text)
 }
 
@@ -45,7 +50,7 @@ func TestTwoPassTable(t *testing.T) {
 			t.Errorf("two-pass lacks %q:\n%s", want, text)
 		}
 	}
-	if whole := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) })); !strings.Contains(whole, "Two passes") {
+	if whole := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); !strings.Contains(whole, "Two passes") {
 		t.Errorf("the report of a two-pass run lacks its table:\n%s", whole)
 	}
 }
@@ -151,7 +156,7 @@ func TestLlamaBenchTable(t *testing.T) {
 	if strings.Contains(text, "Generation (tg)") {
 		t.Errorf("one length is called a sweep:\n%s", text)
 	}
-	golden(t, "llama-bench.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, Options{}) }))
+	golden(t, "llama-bench.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 }
 
 func TestAppendix(t *testing.T) {

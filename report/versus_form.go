@@ -1,41 +1,31 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 )
 
 // Write prints the comparison for a terminal or as Markdown, and what was
 // found of the conditions.
-func (c *Comparison) Write(w io.Writer, form Form, findings []Finding, opts Options) error {
-	parts := c.parts(findings)
-	if form == MarkdownForm {
-		out := &bytes.Buffer{}
-		markdownParts(out, parts)
-		_, err := w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
-		return err
-	}
-	p := &printer{opts: opts}
-	p.parts(parts)
-	_, err := w.Write(bytes.TrimLeft(p.out.Bytes(), "\n"))
-	return err
+func (c *Comparison) Write(w io.Writer, form table.Format, findings []Finding, opts table.Options) error {
+	return table.Print(w, c.parts(findings), form, opts)
 }
 
-func (c *Comparison) parts(findings []Finding) []Piece {
+func (c *Comparison) parts(findings []Finding) []table.Piece {
 	base := c.Sides[c.Baseline]
-	head := Piece{Title: "Comparison against " + base.Name, Intro: c.simulatedLines(), Table: c.sideTable()}
-	parts := []Piece{head}
+	head := table.Piece{Title: "Comparison against " + base.Name, Intro: c.simulatedLines(), Table: c.sideTable()}
+	parts := []table.Piece{head}
 	if len(findings) > 0 {
 		parts = append(parts, findingsPart(findings))
 	}
 	for _, v := range c.Versus {
 		name := c.Sides[v.Side].Name
 		parts = append(parts, v.deltaPart(base.Name, name))
-		body := Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)}, Notes: v.notes}
+		body := table.Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)}, Notes: v.notes}
 		parts = append(parts, body)
 		for i := range v.sets {
 			s := &v.sets[i]
@@ -58,8 +48,8 @@ func (c *Comparison) simulatedLines() []string {
 }
 
 // sideTable says what the sides are.
-func (c *Comparison) sideTable() Table {
-	t := Table{Keys: []int{0}, Columns: []Column{{"run", "", true}, {"scenario", "", true}, {"id", "", true}, {"started", "", true}, {"bench", "", true}, {"steps", "", true}}}
+func (c *Comparison) sideTable() table.Table {
+	t := table.Table{Keys: []int{0}, Columns: []table.Column{table.Words("run"), table.Words("scenario"), table.Words("id"), table.Words("started"), table.Words("bench"), table.Words("steps")}}
 	for i, s := range c.Sides {
 		name := s.Name
 		if anySimulated(s.Run) {
@@ -69,17 +59,17 @@ func (c *Comparison) sideTable() Table {
 			name += " (baseline)"
 		}
 		m := s.Run.Manifest
-		t.Rows = append(t.Rows, Row{Cells: []Cell{
-			{Text: name}, {Text: text.Clean(m.Scenario)}, {Text: text.Clean(m.Run)}, {Text: text.Clean(m.StartedAt)}, {Text: text.Clean(m.Bench)}, {Text: countSteps(s.Run)},
-		}})
+		t.Rows = append(t.Rows, table.NewRow(
+			name, text.Clean(m.Scenario), text.Clean(m.Run), text.Clean(m.StartedAt), text.Clean(m.Bench), countSteps(s.Run),
+		))
 	}
 	return t
 }
 
 // deltaPart is what differs in configuration, and the warning where that is
 // more than one thing.
-func (v *Versus) deltaPart(baseline, name string) Piece {
-	p := Piece{Title: "CONFIG DELTA of " + name}
+func (v *Versus) deltaPart(baseline, name string) table.Piece {
+	p := table.Piece{Title: "CONFIG DELTA of " + name}
 	switch v.Things {
 	case 0:
 		p.Intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, kernel, bench, client, load, prompts."}
@@ -94,13 +84,13 @@ func (v *Versus) deltaPart(baseline, name string) Piece {
 	if len(v.Delta) == 0 {
 		return p
 	}
-	p.Table = Table{Keys: []int{0}, Columns: []Column{{"what", "", true}, {baseline, "", true}, {name, "", true}, {"of", "", true}}}
+	p.Table = table.Table{Keys: []int{0}, Columns: []table.Column{table.Words("what"), table.Words(baseline), table.Words(name), table.Words("of")}}
 	for _, d := range v.Delta {
 		of := "the run"
 		if d.Variants != nil {
 			of = text.Few(d.Variants)
 		}
-		p.Table.Rows = append(p.Table.Rows, Row{Cells: []Cell{{Text: text.Clean(d.What)}, {Text: dash(text.Clean(d.From))}, {Text: dash(text.Clean(d.To))}, {Text: of}}})
+		p.Table.Rows = append(p.Table.Rows, table.NewRow(text.Clean(d.What), table.OrMissing(text.Clean(d.From)), table.OrMissing(text.Clean(d.To)), of))
 	}
 	return p
 }
@@ -125,8 +115,8 @@ func (c *Comparison) Strict() error {
 	return nil
 }
 
-func findingsPart(findings []Finding) Piece {
-	p := Piece{Title: "Conditions"}
+func findingsPart(findings []Finding) table.Piece {
+	p := table.Piece{Title: "Conditions"}
 	for _, f := range findings {
 		state := "holds"
 		if f.Uncertain {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -47,7 +48,7 @@ func compared(t *testing.T, a, b *results.Run) *Comparison {
 
 func terminal(t *testing.T, c *Comparison) string {
 	t.Helper()
-	return string(print(t, func(out *bytes.Buffer) error { return c.Write(out, Terminal, nil, Options{}) }))
+	return string(print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, nil, table.Options{}) }))
 }
 
 func TestCompareGolden(t *testing.T) {
@@ -70,8 +71,8 @@ func TestCompareGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "compare.txt", print(t, func(out *bytes.Buffer) error { return c.Write(out, Terminal, findings, Options{}) }))
-	golden(t, "compare.md", print(t, func(out *bytes.Buffer) error { return c.Write(out, MarkdownForm, findings, Options{}) }))
+	golden(t, "compare.txt", print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, findings, table.Options{}) }))
+	golden(t, "compare.md", print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForMarkdown, findings, table.Options{}) }))
 	golden(t, "compare.json", print(t, func(out *bytes.Buffer) error { return c.JSON(out, findings) }))
 	golden(t, "compare.benchstat.txt", print(t, func(out *bytes.Buffer) error { return Benchstat(out, c.Sides) }))
 	if len(findings) != 4 {

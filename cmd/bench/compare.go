@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/table"
 )
 
 const compareLong = `Compare runs: variants are matched by name, else by configuration, points by
@@ -106,9 +107,9 @@ func (o compareOptions) write(e env, c *report.Comparison, findings []report.Fin
 	case "json":
 		return c.JSON(e.stdout, findings)
 	case "markdown":
-		return c.Write(e.stdout, report.MarkdownForm, findings, report.Options{})
+		return c.Write(e.stdout, table.ForMarkdown, findings, table.Options{})
 	default:
-		return c.Write(e.stdout, report.Terminal, findings, report.Options{Width: e.width, Color: e.width > 0})
+		return c.Write(e.stdout, table.ForTerminal, findings, table.Options{Width: e.width, Color: e.width > 0})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -29,7 +30,7 @@ func printLoad(e env, f *vllmcli.Flags, r *results.Result) error {
 	if err != nil {
 		return err
 	}
-	return report.Remarks(e.stdout, r, report.Options{Width: e.width, Color: e.width > 0})
+	return report.Remarks(e.stdout, r, table.Options{Width: e.width, Color: e.width > 0})
 }
 
 // saveLoad writes the result as vLLM's client does.

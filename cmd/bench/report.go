@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/page"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -60,8 +61,8 @@ func printReport(e env, dir string, o reportOptions) error {
 	if o.html != "" {
 		return writePage(o, run)
 	}
-	form, known := map[string]report.Form{"": report.Terminal, "text": report.Terminal, "terminal": report.Terminal, "markdown": report.MarkdownForm}[o.format]
-	opts := report.Options{Width: e.width, Color: e.width > 0}
+	form, known := map[string]table.Format{"": table.ForTerminal, "text": table.ForTerminal, "terminal": table.ForTerminal, "markdown": table.ForMarkdown}[o.format]
+	opts := table.Options{Width: e.width, Color: e.width > 0}
 	switch {
 	case !known && o.format != "csv" && o.format != "html":
 		return usageError(fmt.Errorf("--format %q: want terminal, markdown, csv or html", o.format))
@@ -80,7 +81,7 @@ func printReport(e env, dir string, o reportOptions) error {
 		return nil
 	case o.format == "csv":
 		return report.CSV(e.stdout, run)
-	case form == report.MarkdownForm:
+	case form == table.ForMarkdown:
 		return report.Markdown(e.stdout, run)
 	}
 	return report.Write(e.stdout, run, opts)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -286,7 +287,7 @@ func (o reproduceOptions) keep(folder *results.Folder, from *origin, here *resul
 		return err
 	}
 	var page, data strings.Builder
-	return errors.Join(r.Write(&page, report.MarkdownForm, report.Options{}), r.JSON(&data),
+	return errors.Join(r.Write(&page, table.ForMarkdown, table.Options{}), r.JSON(&data),
 		folder.WriteFile("agreement.md", []byte(page.String())), folder.WriteFile("agreement.json", []byte(data.String())))
 }
 
@@ -301,9 +302,9 @@ func (o reproduceOptions) tell(e env, from *origin, here *results.Run, outcome *
 	case "json":
 		err = r.JSON(e.stdout)
 	case "markdown":
-		err = r.Write(e.stdout, report.MarkdownForm, report.Options{})
+		err = r.Write(e.stdout, table.ForMarkdown, table.Options{})
 	default:
-		err = r.Write(e.stdout, report.Terminal, report.Options{Width: e.width, Color: e.width > 0})
+		err = r.Write(e.stdout, table.ForTerminal, table.Options{Width: e.width, Color: e.width > 0})
 	}
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/table"
 )
 
 // check sets this box beside the origin's, prints it, and refuses where the run
@@ -31,9 +32,9 @@ func (a *again) check(ctx context.Context, o reproduceOptions) error {
 	case o.checkOnly && o.format == "json":
 		err = b.JSON(out)
 	case o.format == "markdown" && o.checkOnly:
-		err = b.Write(out, report.MarkdownForm, report.Options{})
+		err = b.Write(out, table.ForMarkdown, table.Options{})
 	default:
-		err = b.Write(out, report.Terminal, report.Options{Width: a.e.width})
+		err = b.Write(out, table.ForTerminal, table.Options{Width: a.e.width})
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -38,7 +39,7 @@ type view struct {
 	Client  []report.DoubtGroup // doubts about the client itself
 	Links   map[string]string   // step id -> fragment
 	Charts  overview
-	Columns []report.Column
+	Columns []table.Column
 	Rows    []stepRow
 	Choices choices
 	Details []*detail

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -14,7 +14,7 @@ import (
 type stepRow struct {
 	Link, Name       string
 	Variant, Verdict string // as the choices above the table name them
-	Cells            []report.Cell
+	Cells            []table.Cell
 }
 
 // The columns of the table of steps that are not simply shown.
@@ -23,7 +23,7 @@ const (
 	verdictColumn = 4
 )
 
-func stepRows(run *results.Run, t report.Table, links map[string]string) ([]report.Column, []stepRow) {
+func stepRows(run *results.Run, t table.Table, links map[string]string) ([]table.Column, []stepRow) {
 	rows := make([]stepRow, len(t.Rows))
 	for i, r := range t.Rows {
 		step := run.Steps[i]

@@ -1,4 +1,4 @@
-package report
+package table
 
 // Table is a table as text.
 type Table struct {
@@ -15,6 +15,12 @@ type Column struct {
 	Text       bool // left-aligned
 }
 
+// Words is a left-aligned column of text.
+func Words(head string) Column { return Column{Head: head, Text: true} }
+
+// Numbers is a right-aligned column in a unit; "": without one.
+func Numbers(head, unit string) Column { return Column{Head: head, Unit: unit} }
+
 // Row is one line of a table.
 type Row struct {
 	Cells    []Cell
@@ -28,6 +34,16 @@ type Cell struct {
 	Short string // for narrow terminals; "": as Text
 	Mark  string // marks that Text begins with; see markLegend
 	Best  bool   // the best of its load point among valid rows
+}
+
+// NewRow makes a row of plain fields.
+func NewRow(texts ...string) Row {
+	var r Row
+	for _, s := range texts {
+		r.Cells = append(r.Cells, Cell{Text: s})
+	}
+
+	return r
 }
 
 // Piece is a table with the text around it.

@@ -1,0 +1,51 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Decimals is how many a column needs for its largest value to show at least
+// three digits.
+func Decimals(largest float64) int {
+	const most = 6
+	switch {
+	case largest <= 0:
+		return 2
+	case largest < 1:
+		return min(most, 2-int(math.Floor(math.Log10(largest))))
+	case largest < 100:
+		return 2
+	case largest < 10_000:
+		return 1
+	}
+	return 0
+}
+
+func Number(v *float64, decimals int) string {
+	if v == nil || math.IsNaN(*v) {
+		return Missing
+	}
+	return strconv.FormatFloat(*v, 'f', decimals, 64)
+}
+
+// Missing stands where nothing was measured.
+const Missing = "-"
+
+func DigitsOf(v float64) int {
+	const small = 4
+	if digits := Decimals(math.Abs(v)); math.Abs(v) >= 1 || digits > small {
+		return digits
+	}
+	return small
+}
+
+func Percent(share float64) string { return fmt.Sprintf("%g", math.Round(share*1e6)/1e4) }
+
+func OrMissing(s string) string {
+	if s == "" {
+		return Missing
+	}
+	return s
+}
