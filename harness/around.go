@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -27,7 +28,7 @@ func (r *Runner) beforeRun(ctx context.Context) *results.Failure { return r.hook
 
 // afterRun ends what beforeRun began. It works after ctx has ended.
 func (r *Runner) afterRun(ctx context.Context) {
-	r.Live.enter(results.LiveEnding, 0, "")
+	r.Live.Enter(results.LiveEnding, 0, "")
 	r.hooksAfterRun(ctx)
 }
 
@@ -36,7 +37,7 @@ func (r *Runner) beforeLife(ctx context.Context, life plan.Life, id string) *res
 	if refused := r.hooksBeforeLife(ctx, life, id); refused != nil {
 		return refused
 	}
-	r.Live.enter(results.LiveIdle, 0, "")
+	r.Live.Enter(results.LiveIdle, 0, "")
 	r.restBefore(ctx, life)
 	return nil
 }
@@ -47,25 +48,25 @@ func (r *Runner) afterLife(ctx context.Context, life plan.Life, _ string) {
 }
 
 // beforeStep comes before the warm-up, on servers that are up.
-func (r *Runner) beforeStep(ctx context.Context, a attempt, servers []Server, result *results.Result) *results.Failure {
+func (r *Runner) beforeStep(ctx context.Context, a attempt, servers []step.Server, result *results.Result) *results.Failure {
 	if refused := r.hooksBeforeStep(ctx, a, servers, result); refused != nil {
 		return refused
 	}
-	r.Live.enter(results.LiveSettling, r.Scenario.Settle.Timeout, "GPUs are read")
+	r.Live.Enter(results.LiveSettling, r.Scenario.Settle.Timeout, "GPUs are read")
 	r.startWatch(ctx, a, servers, result)
 	return r.checkBefore(ctx, a, servers, result)
 }
 
 // afterStep comes when the step has its verdict. It works after ctx has ended.
-func (r *Runner) afterStep(ctx context.Context, _ attempt, servers []Server, result *results.Result) {
+func (r *Runner) afterStep(ctx context.Context, _ attempt, servers []step.Server, result *results.Result) {
 	r.checkAfter(ctx, servers, result)
 	r.endWatch()
 	r.hooksAfterStep(ctx, result)
 }
 
 // observers are what is watched beside the pass of a step.
-func (r *Runner) observers(servers []Server, a attempt) []Observer {
-	metrics := newServerMetrics(servers, r.dirOf(a))
-	metrics.live = r.Live
+func (r *Runner) observers(servers []step.Server, a attempt) []step.Observer {
+	metrics := step.NewServerMetrics(servers, r.dirOf(a))
+	metrics.Live = r.Live
 	return append(r.watchers(), metrics)
 }

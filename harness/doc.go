@@ -10,9 +10,9 @@ package harness
 import (
 	"context"
 
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
-	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
 
@@ -20,26 +20,7 @@ import (
 // or a *results.Failure that says why it has not. After a failure nothing of
 // the server is left.
 type Launcher interface {
-	Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Server, error)
-}
-
-// Server is a server that serves.
-type Server interface {
-	Info() results.Server
-	// Done is closed when the server ended without being asked, or when its
-	// log says that it cannot go on; Failure then says why.
-	Done() <-chan struct{}
-	Failure() *results.Failure
-	// Counters are the server's own counters under the names of package
-	// launchers; what it does not have is absent.
-	Counters(ctx context.Context) (map[string]float64, error)
-	// Tokenize asks the server for the token ids of a text; special: with the
-	// tokens that it puts around a prompt.
-	Tokenize(ctx context.Context, text string, special bool) ([]int, error)
-	// Detokenize asks the server for the text of token ids.
-	Detokenize(ctx context.Context, ids []int) (string, error)
-	// Stop ends the server and proves that it is gone.
-	Stop(ctx context.Context) (results.Proof, error)
+	Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (step.Server, error)
 }
 
 // Programs starts programs that run to their end.
@@ -60,9 +41,4 @@ type Program interface {
 	OwnPIDs() []int
 	// Stop ends what is left of it and proves that all of it is gone.
 	Stop(ctx context.Context) (results.Proof, error)
-}
-
-// Driver sends prompts and emits a record for each.
-type Driver interface {
-	Run(ctx context.Context, opts load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error)
 }

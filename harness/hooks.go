@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -73,7 +75,7 @@ func (r *Runner) hooksAfterLife(ctx context.Context, life plan.Life) {
 
 // hooksBeforeStep runs the hooks of a step. Its result gets what they said,
 // and what the hooks of its server life said.
-func (r *Runner) hooksBeforeStep(ctx context.Context, a attempt, servers []Server, result *results.Result) *results.Failure {
+func (r *Runner) hooksBeforeStep(ctx context.Context, a attempt, servers []step.Server, result *results.Result) *results.Failure {
 	life := servers[0].Info().Life
 	level := r.enterLevel(plan.LevelStep, results.Event{Step: a.ID, Attempt: a.Attempt, Life: life}, stepVars(a, life, servers))
 	failure := r.hooksBefore(ctx, level, r.Scenario.Hooks.Step.Before)
@@ -110,7 +112,7 @@ func (r *Runner) hooksOfLife(result *results.Result) {
 	}
 }
 
-func stepVars(a attempt, life string, servers []Server) map[string]string {
+func stepVars(a attempt, life string, servers []step.Server) map[string]string {
 	var urls []string
 	for _, s := range servers {
 		urls = append(urls, s.Info().BaseURL)
@@ -152,17 +154,17 @@ func (r *Runner) hooksBefore(ctx context.Context, level *hookLevel, hooks []scen
 // hookBefore runs one hook. Its undo is on disk before anything is changed.
 func (r *Runner) hookBefore(ctx context.Context, level *hookLevel, hook scenarios.Hook) *results.Failure {
 	if ctx.Err() != nil {
-		return causeOf(ctx)
+		return results.CauseOf(ctx)
 	}
 	if err := r.journalHook(level, results.HookStarted, results.HookRecord{Name: hook.Name, When: "before"}, hook); err != nil {
-		return asFailure(err, results.FailDisk)
+		return results.AsFailure(err, results.FailDisk)
 	}
 	if len(hook.Undo) > 0 {
 		level.open = append(level.open, hook)
 	}
 	record := r.runHook(ctx, level, hook, "before")
 	if err := r.journalHook(level, results.HookFinished, record, hook); err != nil {
-		return asFailure(err, results.FailDisk)
+		return results.AsFailure(err, results.FailDisk)
 	}
 	return r.judgeHook(ctx, level, record, hook.Refuse)
 }
@@ -191,7 +193,7 @@ func (r *Runner) hooksAfter(ctx context.Context, level *hookLevel, hooks []scena
 }
 
 func (r *Runner) runHook(ctx context.Context, level *hookLevel, hook scenarios.Hook, when string) results.HookRecord {
-	r.Live.enter(results.LiveHooks, hook.Timeout, when+" the "+level.name+": "+hook.Name)
+	r.Live.Enter(results.LiveHooks, hook.Timeout, when+" the "+level.name+": "+hook.Name)
 	record := r.Hooks.Run(ctx, hook, level.phase(when))
 	record.Level, record.When, record.Name = level.name, when, hook.Name
 	return record
@@ -225,7 +227,7 @@ func (r *Runner) journalHook(level *hookLevel, kind results.EventKind, record re
 // refuses and a warning of one that does not.
 func (r *Runner) judgeHook(ctx context.Context, level *hookLevel, record results.HookRecord, refuse bool) *results.Failure {
 	level.records = append(level.records, record)
-	r.observe(Update{Kind: HookRan, Index: r.done, Step: results.StepRef{ID: level.event.Step}, Life: level.event.Life, Hook: &record})
+	r.observe(status.Update{Kind: status.HookRan, Index: r.done, Step: results.StepRef{ID: level.event.Step}, Life: level.event.Life, Hook: &record})
 	if record.When == "check" {
 		_ = r.tell(results.Event{Kind: results.HookFinished, Hook: &record}) // the next event says so if the disk is full
 	}
@@ -233,7 +235,7 @@ func (r *Runner) judgeHook(ctx context.Context, level *hookLevel, record results
 	case record.OK:
 		return nil
 	case refuse && ctx.Err() != nil:
-		return causeOf(ctx)
+		return results.CauseOf(ctx)
 	case refuse:
 		return results.Failf(results.FailHook, "%s", hookText(record))
 	case level.name == plan.LevelRun:

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -18,13 +20,13 @@ import (
 // launch starts the servers of a life, one after the other: engines that
 // start at once race for internal ports and compile caches. If one does not
 // come up, those that did are stopped.
-func (r *Runner) launch(ctx context.Context, life plan.Life, id string, pending []attempt) ([]Server, *results.Failure) {
+func (r *Runner) launch(ctx context.Context, life plan.Life, id string, pending []attempt) ([]step.Server, *results.Failure) {
 	first := pending[0].StepRef
-	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass})
+	r.observe(status.Update{Kind: status.LifeLaunching, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass})
 	ctx, leave := r.enterLaunch(ctx, life, id, pending)
 	defer leave()
 	r.life.Store(id)
-	r.sent = newSentTo()
+	r.sent = step.NewSentTo()
 	v := r.Scenario.Variants[life.VariantIndex]
 	kind, specs, problem, err := plan.Recipes(r.Scenario, v, r.Box)
 	if err == nil && problem != "" {
@@ -33,15 +35,15 @@ func (r *Runner) launch(ctx context.Context, life plan.Life, id string, pending 
 	if err == nil {
 		err = r.writeCommands(id, life.Servers)
 	}
-	var servers []Server
+	var servers []step.Server
 	var taken []int // ports of the replicas before
 	for _, spec := range specs {
 		if err != nil {
 			break
 		}
-		spec.Life, spec.Cookie, spec.Told = id, r.Cookie, r.Live.stand
+		spec.Life, spec.Cookie, spec.Told = id, r.Cookie, r.Live.Stand
 		spec.LogPath = filepath.Join(r.Folder.LifeDir(id), fmt.Sprintf("server-%d.log", spec.Replica))
-		if spec.TLS, _, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+		if spec.TLS, _, err = step.TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			break
 		}
 		if pending[0].ports != nil {
@@ -50,23 +52,23 @@ func (r *Runner) launch(ctx context.Context, life plan.Life, id string, pending 
 			break
 		}
 		taken = append(taken, spec.Port)
-		var server Server
+		var server step.Server
 		if server, err = r.Launcher.Launch(ctx, kind, spec); err == nil {
 			servers = append(servers, server)
 		}
 	}
 	if err != nil {
-		failure := skippedOr(ctx, asFailure(err, results.FailBadRecipe))
+		failure := skippedOr(ctx, results.AsFailure(err, results.FailBadRecipe))
 		if failure.Class == results.FailNoProof {
 			r.halted = failure // the box is not clean
 		}
 		if r.stop(ctx, id, servers); len(servers) == 0 {
 			r.closeLife(id, !r.unclean())
 		}
-		r.observe(Update{Kind: LifeFailed, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass, Failure: failure})
+		r.observe(status.Update{Kind: status.LifeFailed, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass, Failure: failure})
 		return nil, failure
 	}
-	r.observe(Update{Kind: LifeReady, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass, Servers: infos(servers)})
+	r.observe(status.Update{Kind: status.LifeReady, Index: r.done + 1, Life: id, Step: first, Pass: pending[0].pass, Servers: step.Infos(servers)})
 	return servers, nil
 }
 
@@ -87,22 +89,22 @@ func choosePort(ctx context.Context, kind engines.Kind, spec *recipe.Spec, asked
 // stop ends servers at the same time and proves that they are gone. It works
 // after ctx has ended. A server that cannot be proven gone halts the run: the
 // next one would be measured beside it.
-func (r *Runner) stop(ctx context.Context, id string, servers []Server) {
+func (r *Runner) stop(ctx context.Context, id string, servers []step.Server) {
 	if len(servers) == 0 {
 		return
 	}
-	r.observe(Update{Kind: LifeStopping, Life: id, Index: r.done})
+	r.observe(status.Update{Kind: status.LifeStopping, Life: id, Index: r.done})
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, s := range servers {
 		wg.Go(func() { _, errs[i] = s.Stop(context.WithoutCancel(ctx)) })
 	}
 	wg.Wait()
-	ended := Update{Kind: LifeEnded, Life: id, Index: r.done}
+	ended := status.Update{Kind: status.LifeEnded, Life: id, Index: r.done}
 	err := errors.Join(errs...)
 	r.closeLife(id, err == nil && !r.unclean())
 	if err != nil {
-		r.halted = asFailure(err, results.FailNoProof)
+		r.halted = results.AsFailure(err, results.FailNoProof)
 		ended.Failure = r.halted
 	}
 	r.observe(ended)
@@ -127,22 +129,6 @@ func (r *Runner) closeLife(id string, gone bool) {
 
 // unclean reports whether a server could not be proven gone.
 func (r *Runner) unclean() bool { return r.halted != nil && r.halted.Class == results.FailNoProof }
-
-func infos(servers []Server) []results.Server {
-	out := make([]results.Server, len(servers))
-	for i, s := range servers {
-		out[i] = s.Info()
-	}
-	return out
-}
-
-// asFailure keeps a failure that err carries and otherwise gives it class.
-func asFailure(err error, class results.FailureClass) *results.Failure {
-	if failure, ok := errors.AsType[*results.Failure](err); ok {
-		return failure
-	}
-	return results.Failf(class, "%v", err)
-}
 
 // writeCommands leaves the command of each server in the life's folder, as
 // text to paste into a shell. It is for reading: nothing of ours runs it.

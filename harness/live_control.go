@@ -85,8 +85,8 @@ func (r *Runner) heedUser() {
 
 // enterLaunch tells of a launch and lets the user skip it.
 func (r *Runner) enterLaunch(ctx context.Context, life plan.Life, id string, pending []attempt) (_ context.Context, leave func()) {
-	r.Live.beginLife(pending[0].StepRef, pending[0].pass, id, len(pending))
-	r.Live.enter(results.LiveLaunching, r.Scenario.Variants[life.VariantIndex].Server.Ready.Timeout, "")
+	r.Live.BeginLife(pending[0].StepRef, pending[0].pass, id, len(pending))
+	r.Live.Enter(results.LiveLaunching, r.Scenario.Variants[life.VariantIndex].Server.Ready.Timeout, "")
 	endReading := r.watchLaunch(ctx)
 	ctx, free := r.Control.skippable(ctx, "the launch of "+life.Variant)
 	return ctx, func() {
@@ -101,7 +101,7 @@ func skippedOr(ctx context.Context, failure *results.Failure) *results.Failure {
 	if ctx.Err() == nil || failure.Class == results.FailNoProof {
 		return failure
 	}
-	if why := causeOf(ctx); why.Class == results.FailSkipped {
+	if why := results.CauseOf(ctx); why.Class == results.FailSkipped {
 		return why
 	}
 	return failure

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/metrics"
@@ -21,7 +23,7 @@ import (
 // benchProgram is the program of a step as hooks, telemetry and the stop see
 // it: a server that answers nothing.
 type benchProgram struct {
-	Server // nil: nothing asks it for tokens
+	step.Server // nil: nothing asks it for tokens
 
 	mu      sync.Mutex // guards what follows
 	info    results.Server
@@ -71,13 +73,13 @@ func (r *Runner) runProgram(ctx context.Context, life plan.Life, a attempt) ([]a
 	if refused := r.beforeLife(ctx, life, id); refused != nil {
 		return r.launchFailed(ctx, life, []attempt{a}, refused)
 	}
-	r.observe(Update{Kind: LifeLaunching, Index: r.done + 1, Life: id, Step: a.StepRef})
+	r.observe(status.Update{Kind: status.LifeLaunching, Index: r.done + 1, Life: id, Step: a.StepRef})
 	if err := r.tell(results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: id}); err != nil {
 		return nil, err
 	}
 	r.outlook(life, &a.Step, true)
-	r.Live.beginLife(a.StepRef, 0, id, 1)
-	r.Live.beginStep(a.StepRef, 0)
+	r.Live.BeginLife(a.StepRef, 0, id, 1)
+	r.Live.BeginStep(a.StepRef, 0)
 	result := r.newResult(a)
 	if err := r.benchmark(ctx, life, id, a, result); err != nil {
 		return nil, err
@@ -94,41 +96,41 @@ func (r *Runner) benchmark(ctx context.Context, life plan.Life, id string, a att
 	stepCtx, cancel := r.stepContext(skippable, nil, 0)
 	defer cancel(nil)
 	program := &benchProgram{info: results.Server{Life: id, Launcher: plan.LlamaBenchName, GPUs: life.Servers[0].GPUs, Simulated: result.Simulated}}
-	servers := []Server{program}
+	servers := []step.Server{program}
 	defer r.afterStep(ctx, a, servers, result)
 	failure := r.beforeStep(stepCtx, a, servers, result)
-	watched := pass{began: failure == nil}
-	job := LoadJob{Servers: servers, Watch: r.watchers()}
-	result.StartedAt = now()
+	watched := step.Pass{Began: failure == nil}
+	job := step.Job{Servers: servers, Watch: r.watchers()}
+	result.StartedAt = results.Now()
 	if failure == nil {
 		endTelling := r.followTests(stepCtx, a, id)
 		failure = r.runToEnd(stepCtx, life, id, program, job.Watch)
 		endTelling()
 	}
-	if err := job.endWatch(watched, result); err != nil && failure == nil {
-		failure = asFailure(err, results.FailDisk)
+	if err := job.EndWatch(watched, result); err != nil && failure == nil {
+		failure = results.AsFailure(err, results.FailDisk)
 	}
-	result.EndedAt = now()
+	result.EndedAt = results.Now()
 	var told error
 	if program.program != nil {
 		if told = r.readRows(a, id, program, result); failure == nil && len(result.LlamaBench) == 0 {
 			failure = results.Failf(results.FailProtocol, "llama-bench ended well and printed no result")
 		}
 		r.stop(ctx, id, servers)
-		result.Servers = infos(servers)
+		result.Servers = step.Infos(servers)
 	} else {
 		r.closeLife(id, !r.unclean())
 	}
 	changed, err := r.sameProgram(life, result, servers)
 	failure, told = cmp.Or(failure, changed), cmp.Or(told, err)
-	job.judge(result, watched)
-	warnOrigin(result)
+	job.Judge(result, watched)
+	step.WarnOrigin(result)
 	r.judgeProgram(result, failure)
 	return told
 }
 
 // runToEnd starts the program and waits until it has ended, or ctx has.
-func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *benchProgram, watch []Observer) *results.Failure {
+func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *benchProgram, watch []step.Observer) *results.Failure {
 	kind, specs, problem, err := plan.Recipes(r.Scenario, r.Scenario.Variants[life.VariantIndex], r.Box)
 	switch {
 	case err != nil:
@@ -137,21 +139,21 @@ func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *ben
 		return results.Failf(results.FailNoGPU, "%s", problem)
 	}
 	if err := r.writeCommands(id, life.Servers); err != nil {
-		return asFailure(err, results.FailDisk)
+		return results.AsFailure(err, results.FailDisk)
 	}
 	spec := specs[0]
 	spec.Life, spec.Cookie = id, r.Cookie
 	spec.LogPath = filepath.Join(r.Folder.LifeDir(id), results.ServerLogName(0))
 	spec.Ready = recipe.Ready{Stall: r.Scenario.Watchdog.Stall}
 	r.life.Store(id)
-	r.Live.enter(results.LiveMeasuring, 0, "the program runs to its end")
+	r.Live.Enter(results.LiveMeasuring, 0, "the program runs to its end")
 	zero := time.Now()
 	for _, o := range watch {
 		o.Begin(ctx, zero)
 	}
 	program, err := r.Programs.Start(ctx, kind, spec)
 	if err != nil {
-		failure := asFailure(err, results.FailBadRecipe)
+		failure := results.AsFailure(err, results.FailBadRecipe)
 		if failure.Class == results.FailNoProof {
 			r.halted = failure // the box is not clean
 		}
@@ -162,7 +164,7 @@ func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *ben
 	case <-program.Done():
 		return program.Failure()
 	case <-ctx.Done():
-		return causeOf(ctx)
+		return results.CauseOf(ctx)
 	}
 }
 
@@ -203,7 +205,7 @@ func benchRow(r llamabench.Row) results.LlamaBenchRow {
 }
 
 // sameProgram compares the build that ran with the variant's first one.
-func (r *Runner) sameProgram(life plan.Life, result *results.Result, servers []Server) (*results.Failure, error) {
+func (r *Runner) sameProgram(life plan.Life, result *results.Result, servers []step.Server) (*results.Failure, error) {
 	if len(result.LlamaBench) == 0 {
 		return nil, nil
 	}

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/internal/llamabench"
 )
 
 // TestEnded is a test that llama-bench has measured; Message says which, and
 // how fast.
-const TestEnded UpdateKind = "test-measured"
+const TestEnded status.UpdateKind = "test-measured"
 
 // testsPoll is how often the output of a program is looked at that runs.
 const testsPoll = time.Second
@@ -36,7 +37,7 @@ func (r *Runner) followTests(ctx context.Context, a attempt, id string) (stop fu
 			}
 			for _, row := range r.testsFrom(id, told) {
 				told++
-				r.observe(Update{Kind: TestEnded, Index: r.done + 1, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
+				r.observe(status.Update{Kind: TestEnded, Index: r.done + 1, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
 			}
 		}
 	}()

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -24,7 +25,7 @@ func (r *Runner) next(pending []attempt) ([]attempt, error) {
 			break
 		}
 		if spared == 0 {
-			r.observe(Update{Kind: StepSpared, Index: r.done + 1, Step: pending[0].StepRef, Failure: d.spared})
+			r.observe(status.Update{Kind: status.StepSpared, Index: r.done + 1, Step: pending[0].StepRef, Failure: d.spared})
 		}
 		if err := r.notRun(pending[:1], d.spared); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -52,6 +53,6 @@ func (r *Runner) notify(ctx context.Context, m hooks.Message) {
 		}
 		record := r.Notifier.Notify(ctx, n, m)
 		_ = r.tell(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record}) // a notification fails nothing
-		r.observe(Update{Kind: HookRan, Index: r.done, Hook: &record})
+		r.observe(status.Update{Kind: status.HookRan, Index: r.done, Hook: &record})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
@@ -21,7 +22,7 @@ type identified interface {
 // checkBefore asks the servers of a step who they are: a server that takes any
 // model name would answer for another as well. What is known of the recipe and
 // of the version that answers goes into the result.
-func (r *Runner) checkBefore(ctx context.Context, a attempt, servers []Server, result *results.Result) *results.Failure {
+func (r *Runner) checkBefore(ctx context.Context, a attempt, servers []step.Server, result *results.Result) *results.Failure {
 	if failure := r.sameServers(ctx, servers); failure != nil {
 		return failure
 	}
@@ -46,7 +47,7 @@ func (r *Runner) checkBefore(ctx context.Context, a attempt, servers []Server, r
 
 // checkAfter voids a step whose server, not ours to watch, is another one at
 // the end than at the start.
-func (r *Runner) checkAfter(ctx context.Context, servers []Server, result *results.Result) {
+func (r *Runner) checkAfter(ctx context.Context, servers []step.Server, result *results.Result) {
 	kind, _ := engines.Lookup(servers[0].Info().Launcher)
 	if !kind.External || result.Verdict == results.Failed || ctx.Err() != nil {
 		return
@@ -58,7 +59,7 @@ func (r *Runner) checkAfter(ctx context.Context, servers []Server, result *resul
 
 // sameServers compares who answers with who did when these servers were first
 // asked. What cannot be asked is no difference: the step will show it.
-func (r *Runner) sameServers(ctx context.Context, servers []Server) *results.Failure {
+func (r *Runner) sameServers(ctx context.Context, servers []step.Server) *results.Failure {
 	if r.identities == nil {
 		r.identities = map[string]launchers.Identity{}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/results"
 )
 
@@ -215,7 +216,7 @@ func (r *Runner) begin() error {
 // knowEngine compares who answers as a variant with who did at the first time.
 // Another engine is noted for every later result; where a resumed run must not
 // go on with it, that is the failure.
-func (r *Runner) knowEngine(variant string, servers []Server) (*results.Failure, error) {
+func (r *Runner) knowEngine(variant string, servers []step.Server) (*results.Failure, error) {
 	info := servers[0].Info()
 	now := results.Engine{Variant: variant, Launcher: info.Launcher, Model: info.Model, Version: info.Version}
 	if r.engines == nil {

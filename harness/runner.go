@@ -2,15 +2,15 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers"
-	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -24,23 +24,23 @@ type Runner struct {
 	Journal   *results.Journal
 	Launcher  Launcher
 	Programs  Programs // nil: the method must not be llama-bench
-	Driver    Driver
+	Driver    step.Driver
 	Hooks     HookRunner // nil: the scenario must have no hooks and checks
 	Notifier  Notifier   // nil: nobody is told
 	Telemetry Telemetry  // nil: GPUs and host are not sampled
 	Resume    *Resume    // nil: the run starts
 	// Free is the number of bytes free at a path; nil asks the file system.
 	Free    func(path string) (int64, error)
-	Observe func(Update) // nil: nobody watches
-	Live    *Live        // nil: nobody is told what goes on between updates; started by whoever made it
-	Control *Control     // nil: nobody ends parts of the run
-	Version string       // of this program, for result.json
+	Observe func(status.Update) // nil: nobody watches
+	Live    *status.Live        // nil: nobody is told what goes on between updates; started by whoever made it
+	Control *Control            // nil: nobody ends parts of the run
+	Version string              // of this program, for result.json
 	RunID   string
 	Node    string // name of this machine
 	Cookie  string // marks the processes of this run
 
-	sets       promptCache
-	tokenizers tokenizers
+	sets       step.PromptCache
+	tokenizers step.Tokenizers
 	frozen     map[string]bool          // sets that lie in the folder, by hash
 	skipped    map[int]*results.Failure // variants given up, with the reason
 	halted     *results.Failure         // why nothing more is run
@@ -50,7 +50,7 @@ type Runner struct {
 	hooks         hookState
 	watching      watching                      // what is known of GPUs
 	life          atomic.Value                  // string: folder of the servers that run; "": none
-	sent          *sentTo                       // what these servers got
+	sent          *step.SentTo                  // what these servers got
 	engines, seen map[string]results.Engine     // by variant: who answered first, and last
 	engineChanges map[string][]string           // by variant
 	identities    map[string]launchers.Identity // who answered first, by life and replica
@@ -70,48 +70,14 @@ type Outcome struct {
 	Ended *results.Failure // what ended the run before its plan did; nil: nothing
 }
 
-// Update tells a watcher what happens. Calls do not overlap.
-type Update struct {
-	Kind     UpdateKind
-	Index    int // of the step, from 1
-	Total    int
-	Step     results.StepRef
-	Pass     int // 2: the second of a step with two
-	Life     string
-	Servers  []results.Server    // LifeReady
-	Progress load.Progress       // StepProgress
-	Result   *results.Result     // StepEnded
-	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone, StepSpared
-	Hook     *results.HookRecord // HookRan
-	Message  string              // StepSettling: what is waited for; StepDoubt: what will go wrong
-}
-
-// UpdateKind names a moment of a run.
-type UpdateKind string
-
-// The moments a watcher is told of.
-const (
-	LifeLaunching UpdateKind = "launching"
-	LifeReady     UpdateKind = "ready"
-	LifeFailed    UpdateKind = "launch-failed"
-	LifeStopping  UpdateKind = "stopping"
-	LifeEnded     UpdateKind = "stopped"
-	StepBegun     UpdateKind = "step"
-	StepSettling  UpdateKind = "settling"
-	StepDoubt     UpdateKind = "doubt"
-	StepProgress  UpdateKind = "progress"
-	StepEnded     UpdateKind = "step-ended"
-	HookRan       UpdateKind = "hook"
-	StepSpared    UpdateKind = "not-needed" // with those behind it of which the same is true
-)
-
 // Run carries out the plan. It ends early only when ctx does or when the box
 // cannot be brought back; whatever is not run then is recorded as not run.
 // The error is about the record keeping itself.
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.skipped, r.settled, r.pace = map[int]*results.Failure{}, map[string]bool{}, newPace()
 	r.known = map[string]*results.Result{}
-	r.Telemetry = r.Live.reads(r.Telemetry)
+	r.tokenizers = step.Tokenizers{}
+	r.Telemetry = telling(r.Live, r.Telemetry)
 	if d := r.Scenario.RunDeadline; d > 0 {
 		var cancel context.CancelFunc
 		r.deadline = time.Now().Add(d)
@@ -193,7 +159,7 @@ func (r *Runner) runRound(ctx context.Context, life plan.Life, pending []attempt
 	began, busy := time.Now(), r.pace.busy
 	defer r.afterLife(ctx, life, id)
 	failure := r.beforeLife(ctx, life, id)
-	var servers []Server
+	var servers []step.Server
 	if failure == nil {
 		r.outlook(life, nil, false)
 		servers, failure = r.launch(ctx, life, id, pending)
@@ -230,7 +196,7 @@ func (r *Runner) freshLife(planned string) string {
 // blocked says why a variant's steps cannot be run any more; nil if they can.
 func (r *Runner) blocked(ctx context.Context, variant int) *results.Failure {
 	if ctx.Err() != nil {
-		return causeOf(ctx)
+		return results.CauseOf(ctx)
 	}
 	if r.halted != nil {
 		return r.halted
@@ -240,7 +206,7 @@ func (r *Runner) blocked(ctx context.Context, variant int) *results.Failure {
 
 // serve runs the pending steps on servers that are up and returns those still
 // to be run, on servers of their own: after a retryable failure or a death.
-func (r *Runner) serve(ctx context.Context, life plan.Life, servers []Server, pending []attempt) ([]attempt, error) {
+func (r *Runner) serve(ctx context.Context, life plan.Life, servers []step.Server, pending []attempt) ([]attempt, error) {
 	for first := true; len(pending) > 0; first = false {
 		if !first { // who asked during the launch meant the step that it is for
 			r.heedUser()
@@ -300,7 +266,7 @@ func (a attempt) again(why results.Failure) attempt {
 // them another attempt.
 func (r *Runner) launchFailed(ctx context.Context, life plan.Life, pending []attempt, failure *results.Failure) ([]attempt, error) {
 	if ctx.Err() != nil {
-		return nil, r.notRun(pending, causeOf(ctx))
+		return nil, r.notRun(pending, results.CauseOf(ctx))
 	}
 	if r.halted == nil && failure.Class.Retryable() && r.retriesLeft(pending[0], failure.Class) {
 		for i := range pending {
@@ -329,7 +295,7 @@ func (r *Runner) finish(life plan.Life, result *results.Result) error {
 	r.settled[result.Step.ID] = true
 	r.known[result.Step.ID] = result
 	r.outcome.count(result.Verdict)
-	r.observe(Update{Kind: StepEnded, Index: r.done, Step: result.Step, Result: result})
+	r.observe(status.Update{Kind: status.StepEnded, Index: r.done, Step: result.Step, Result: result})
 	r.notifyFailure(result)
 	if result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
 		return nil
@@ -403,8 +369,8 @@ func (o *Outcome) count(v results.Verdict) {
 	}
 }
 
-func (r *Runner) observe(u Update) {
-	r.Live.update(u)
+func (r *Runner) observe(u status.Update) {
+	r.Live.Update(u)
 	if r.Observe == nil {
 		return
 	}
@@ -412,17 +378,8 @@ func (r *Runner) observe(u Update) {
 	r.Observe(u)
 }
 
-// causeOf is why ctx ended, as a failure.
-func causeOf(ctx context.Context) *results.Failure {
-	var failure *results.Failure
-	if cause := context.Cause(ctx); !errors.As(cause, &failure) {
-		return results.Failf(results.FailInterrupted, "%v", cause)
-	}
-	return failure
-}
-
 // anyDead reports whether a server has ended or cannot go on.
-func anyDead(servers []Server) bool {
+func anyDead(servers []step.Server) bool {
 	for _, s := range servers {
 		select {
 		case <-s.Done():

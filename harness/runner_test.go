@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
@@ -102,7 +103,7 @@ func (w *world) log(format string, args ...any) {
 	w.story = append(w.story, fmt.Sprintf(format, args...))
 }
 
-func (w *world) Launch(_ context.Context, _ engines.Kind, spec recipe.Spec) (Server, error) {
+func (w *world) Launch(_ context.Context, _ engines.Kind, spec recipe.Spec) (step.Server, error) {
 	w.launches++
 	w.log("launch %s", spec.Life)
 	if w.folders {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/results"
 )
 
@@ -78,7 +79,7 @@ func (r *Runner) runPass(ctx context.Context, life plan.Life, a attempt, like []
 		return run, nil
 	}
 	defer r.stop(ctx, id, servers)
-	run.servers = infos(servers)
+	run.servers = step.Infos(servers)
 	if differ := passesDiffer(like, run.servers); like != nil && differ != "" {
 		run.launched = results.Failf(results.FailPasses, "the servers of the two passes are not of one configuration: %s", differ)
 		return run, nil

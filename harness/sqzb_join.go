@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -19,7 +20,7 @@ const cacheShift = 0.01
 func (r *Runner) joinPasses(a attempt, result *results.Result, second passRun, ended *results.Failure) {
 	one := second.result
 	if one == nil {
-		one = &results.Result{Verdict: results.Failed, Failure: second.launched, Servers: second.servers, EndedAt: now()}
+		one = &results.Result{Verdict: results.Failed, Failure: second.launched, Servers: second.servers, EndedAt: results.Now()}
 	}
 	failure := passFailure(result, one, ended)
 	result.SQZB = r.passFigures(a, result, one, failure)
@@ -87,8 +88,8 @@ func queueMean(servers []results.Server) *float64 {
 	for i, s := range servers {
 		all[i] = s.Counters
 	}
-	seconds, known := sum(all, engines.QueueSecondsTotal)
-	requests, counted := sum(all, engines.QueueRequestsTotal)
+	seconds, known := step.Sum(all, engines.QueueSecondsTotal)
+	requests, counted := step.Sum(all, engines.QueueRequestsTotal)
 	if !known || !counted || requests <= 0 || seconds < 0 {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
@@ -33,7 +34,7 @@ type passWorld struct {
 	asked  [][]load.Prompt
 }
 
-func (w *passWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Server, error) {
+func (w *passWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (step.Server, error) {
 	server, err := w.world.Launch(ctx, kind, spec)
 	if err != nil {
 		return nil, err

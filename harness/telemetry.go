@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
@@ -34,19 +35,6 @@ type SamplingCost struct {
 	Samplers []string      // of GPUs
 	Period   time.Duration // between readings of a GPU; the longest, where samplers differ
 	CPUShare float64       // CPU seconds per second
-}
-
-// judge is an Observer that has more to say once figures are known. Doubts that
-// it adds count for the verdict.
-type judge interface{ Judge(result *results.Result) }
-
-// judge asks the observers of a pass that began.
-func (j LoadJob) judge(result *results.Result, p pass) {
-	for _, o := range j.Watch {
-		if wise, ok := o.(judge); ok && p.began {
-			wise.Judge(result)
-		}
-	}
 }
 
 // pidTree is a Server that knows the processes that are its own, as the
@@ -132,7 +120,7 @@ func (r *Runner) readRest(ctx context.Context, ids []string, least time.Duration
 	w.sampling = r.Telemetry.Start(ctx, w.take)
 	w.await(ctx, r.patience())
 	r.watching.mute = !w.complete()
-	pause(ctx, least)
+	step.Pause(ctx, least)
 	w.sampling.Stop()
 	rest := map[string]atRest{}
 	for id, g := range w.latest() {
@@ -160,22 +148,9 @@ func (r *Runner) patience() time.Duration {
 	return firstReading
 }
 
-// pause waits, at most until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // startWatch begins to read before a step, waits until its GPUs are calm, and
 // until each has been read once, so that the pass lies between readings.
-func (r *Runner) startWatch(ctx context.Context, a attempt, servers []Server, result *results.Result) {
+func (r *Runner) startWatch(ctx context.Context, a attempt, servers []step.Server, result *results.Result) {
 	if !r.watches() {
 		return
 	}
@@ -203,16 +178,16 @@ func (r *Runner) endWatch() {
 }
 
 // watchers is the observer of the step, where there is one.
-func (r *Runner) watchers() []Observer {
+func (r *Runner) watchers() []step.Observer {
 	if r.watching.now == nil {
 		return nil
 	}
-	return []Observer{r.watching.now}
+	return []step.Observer{r.watching.now}
 }
 
 // usedDevices are the GPUs that servers were placed on, and where none was
 // placed those that they see. notes say what cannot be told of that.
-func (r *Runner) usedDevices(servers []Server, variant string) (devices []device.Device, notes []string) {
+func (r *Runner) usedDevices(servers []step.Server, variant string) (devices []device.Device, notes []string) {
 	var placed []int
 	for _, s := range servers {
 		placed = append(placed, s.Info().GPUs...)

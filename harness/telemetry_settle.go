@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -43,12 +45,12 @@ func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *resu
 		}
 		if time.Since(told) >= settleTell {
 			told = time.Now()
-			r.observe(Update{
-				Kind: StepSettling, Index: r.done + 1, Step: a.StepRef,
+			r.observe(status.Update{
+				Kind: status.StepSettling, Index: r.done + 1, Step: a.StepRef,
 				Message: fmt.Sprintf("%s (waited %.0f s of %s)", strings.Join(restless, "; "), waited.Seconds(), asked.Timeout),
 			})
 		}
-		pause(ctx, min(settlePoll, asked.Timeout-waited))
+		step.Pause(ctx, min(settlePoll, asked.Timeout-waited))
 	}
 }
 
@@ -86,7 +88,7 @@ func (s *settleGate) look(w *watcher) (restless, silent []string) {
 
 // warmth judges temperature and power.
 func (s *settleGate) warmth(d device.Device, g results.GPUReading) (restless, silent string) {
-	hottest := hottestOf(g)
+	hottest := status.HottestOf(g)
 	idle, idleKnown := s.known.idle[d.ID()]
 	switch {
 	case s.asked.MaxTemp > 0 && hottest != nil && *hottest > s.asked.MaxTemp:
@@ -130,15 +132,4 @@ func (s *settleGate) stable(device string, hz float64) bool {
 		low, high = min(low, c.hz), max(high, c.hz)
 	}
 	return now.Sub(seen[0].at) >= stableFor && high-low <= stableWithin*high
-}
-
-// hottestOf is the temperature of a GPU's hottest sensor.
-func hottestOf(g results.GPUReading) *float64 {
-	var hottest *float64
-	for _, c := range []*float64{g.EdgeC, g.HotspotC, g.MemoryC} {
-		if c != nil && (hottest == nil || *c > *hottest) {
-			hottest = c
-		}
-	}
-	return hottest
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,7 +23,7 @@ const (
 // of its servers.
 type strangers struct {
 	source  Telemetry
-	servers []Server
+	servers []step.Server
 	ids     []string // of the devices
 	stop    chan struct{}
 	done    chan struct{}
@@ -32,7 +33,7 @@ type strangers struct {
 }
 
 // watchStrangers begins to look: now, every now and then, and at the end.
-func watchStrangers(ctx context.Context, source Telemetry, servers []Server, ids []string) *strangers {
+func watchStrangers(ctx context.Context, source Telemetry, servers []step.Server, ids []string) *strangers {
 	s := &strangers{source: source, servers: servers, ids: ids, stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
@@ -93,7 +94,7 @@ func (s *strangers) found() []results.GPUHolder {
 
 // ownPIDs are the processes of servers, and bench itself. They are known only
 // if every server knows its own.
-func ownPIDs(servers []Server) (pids []int, known bool) {
+func ownPIDs(servers []step.Server) (pids []int, known bool) {
 	pids = []int{os.Getpid()}
 	for _, s := range servers {
 		tree, knows := s.(pidTree)
@@ -110,8 +111,8 @@ func ownPIDs(servers []Server) (pids []int, known bool) {
 }
 
 // placed reports whether servers were given GPUs of their own.
-func placed(servers []Server) bool {
-	return slices.ContainsFunc(servers, func(s Server) bool { return len(s.Info().GPUs) > 0 })
+func placed(servers []step.Server) bool {
+	return slices.ContainsFunc(servers, func(s step.Server) bool { return len(s.Info().GPUs) > 0 })
 }
 
 // foreign are the holders of the devices that are not among our processes.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
@@ -97,7 +99,7 @@ type gpuWorld struct {
 	gpus    *fakeGPUs
 	takes   time.Duration // a pass
 	placed  []int
-	updates []Update
+	updates []status.Update
 
 	// What GPUs may look at while the run goes on.
 	launched, driven atomic.Int64
@@ -111,7 +113,7 @@ type treeServer struct {
 
 func (s treeServer) OwnPIDs() []int { return s.pids }
 
-func (w *gpuWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (Server, error) {
+func (w *gpuWorld) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (step.Server, error) {
 	server, err := w.world.Launch(ctx, kind, spec)
 	if err != nil {
 		return nil, err
@@ -172,7 +174,7 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 	}
 	r := &Runner{
 		Scenario: sc, Plan: plan, Box: box, Folder: folder, Journal: journal, Launcher: w, Driver: w, RunID: "run", Telemetry: w.gpus,
-		Observe: func(u Update) { w.updates = append(w.updates, u) },
+		Observe: func(u status.Update) { w.updates = append(w.updates, u) },
 	}
 	if _, err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -431,7 +433,7 @@ func TestSettle(t *testing.T) {
 				if (at >= 0) != (tt.warns != "") || at >= 0 && !strings.Contains(r.Warnings[at].Message, tt.warns) {
 					t.Errorf("warnings %v, want %q", r.Warnings, tt.warns)
 				}
-				told := slices.ContainsFunc(w.updates, func(u Update) bool { return u.Kind == StepSettling && u.Message != "" })
+				told := slices.ContainsFunc(w.updates, func(u status.Update) bool { return u.Kind == status.StepSettling && u.Message != "" })
 				if told != (tt.waits > 0) {
 					t.Errorf("told of the wait: %v, want %v", told, tt.waits > 0)
 				}

@@ -1,6 +1,11 @@
 package results
 
-import "fmt"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Verdict is what the checks say of a step.
 type Verdict string
@@ -173,3 +178,23 @@ const (
 	WarnSpecPastEnd  WarningCode = "speculation-past-end" // answers were kept going past their natural end, where drafts are guessed otherwise
 	WarnSpecBaseline WarningCode = "speculation-alone"    // no variant of the run does without speculation
 )
+
+// AsFailure keeps a failure that err carries and otherwise gives it class.
+func AsFailure(err error, class FailureClass) *Failure {
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		return failure
+	}
+	return Failf(class, "%v", err)
+}
+
+// CauseOf is why ctx ended, as a failure.
+func CauseOf(ctx context.Context) *Failure {
+	var failure *Failure
+	if cause := context.Cause(ctx); !errors.As(cause, &failure) {
+		return Failf(FailInterrupted, "%v", cause)
+	}
+	return failure
+}
+
+// Now is this moment as results and events write it.
+func Now() string { return time.Now().Format(time.RFC3339Nano) }

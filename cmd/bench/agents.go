@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/load/agent"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
@@ -23,7 +23,7 @@ import (
 
 // loadDriverFor is the client that the flags ask for: this process, or agents,
 // which it starts.
-func loadDriverFor(ctx context.Context, e env, f *vllmcli.Flags) (harness.Driver, error) {
+func loadDriverFor(ctx context.Context, e env, f *vllmcli.Flags) (step.Driver, error) {
 	if len(f.Agents)+len(f.AgentCommands) == 0 {
 		if f.CopyBench {
 			return nil, usageError(errors.New("--copy-bench: it goes with --agent"))
@@ -58,13 +58,13 @@ func loadDriverFor(ctx context.Context, e env, f *vllmcli.Flags) (harness.Driver
 
 // clientOf is the load client of a scenario, connected. Its agents run until
 // endAgents. Authorities that cannot be read are refused before an agent starts.
-func clientOf(ctx context.Context, e env, sc *scenarios.Scenario) (harness.Driver, error) {
+func clientOf(ctx context.Context, e env, sc *scenarios.Scenario) (step.Driver, error) {
 	c := sc.Client
 	if !c.Elsewhere() {
 		return newLoadDriver(e), nil
 	}
 	for _, v := range sc.Variants {
-		if _, _, err := harness.TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+		if _, _, err := step.TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			return nil, usageError(fmt.Errorf("variant %s: %w", v.Name, err))
 		}
 	}
@@ -94,7 +94,7 @@ func loopback(base string) bool {
 }
 
 // endAgents ends the agents of a driver that has some.
-func endAgents(d harness.Driver) {
+func endAgents(d step.Driver) {
 	if agents, ok := d.(*agent.Driver); ok && agents != nil {
 		agents.Close()
 	}

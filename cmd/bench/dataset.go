@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/dataset"
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/metrics"
 )
@@ -57,7 +57,7 @@ func buildDataset(ctx context.Context, e env, f *vllmcli.DatasetFlags, out strin
 	if err != nil {
 		return usageError(err)
 	}
-	counter, err := harness.Counter(ctx, f.Tokenizer, nil)
+	counter, err := step.Counter(ctx, f.Tokenizer, nil)
 	if err != nil {
 		return usageError(err)
 	}

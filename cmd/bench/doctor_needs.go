@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
@@ -21,7 +21,7 @@ func (l *look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 	for _, problem := range sc.Problems() {
 		out = append(out, doctor.Need{What: problem.Error(), Advice: "put it there, or change the scenario"})
 	}
-	if err := harness.CheckDatasets(ctx, sc); err != nil {
+	if err := step.CheckDatasets(ctx, sc); err != nil {
 		out = append(out, doctor.Need{What: "datasets", Text: err.Error()})
 	} else {
 		out = append(out, doctor.Need{What: "datasets can be read", OK: true})

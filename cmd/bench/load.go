@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
@@ -73,7 +73,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	}
 	show := newLoadProgress(e, f.NoProgress)
 	job.Options.Progress = show.update
-	records := harness.Drive(ctx, job, result)
+	records := step.Drive(ctx, job, result)
 	show.end()
 	if result.Figures == nil {
 		return result.Failure
@@ -113,7 +113,7 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 }
 
 // readyCheck asks for the first prompt's answer until it comes.
-func readyCheck(ctx context.Context, e env, f *vllmcli.Flags, job harness.LoadJob) error {
+func readyCheck(ctx context.Context, e env, f *vllmcli.Flags, job step.Job) error {
 	return untilReady(ctx, e, f, func(ctx context.Context) error {
 		if failure := oneAnswer(ctx, job); failure != nil {
 			return tellKey(failure, requestKey(f))
@@ -148,7 +148,7 @@ func untilReady(ctx context.Context, e env, f *vllmcli.Flags, try func(context.C
 }
 
 // oneAnswer sends the first prompt, unmeasured, and says what went wrong.
-func oneAnswer(ctx context.Context, job harness.LoadJob) *results.Failure {
+func oneAnswer(ctx context.Context, job step.Job) *results.Failure {
 	opts := job.Options
 	opts.Arrivals, opts.Duration, opts.Repeat = nil, 0, false
 	var failure *results.Failure
@@ -163,7 +163,7 @@ func oneAnswer(ctx context.Context, job harness.LoadJob) *results.Failure {
 }
 
 // judging sets what the figures are judged by.
-func judging(f *vllmcli.Flags, job *harness.LoadJob) error {
+func judging(f *vllmcli.Flags, job *step.Job) error {
 	var err error
 	if job.Goodput, err = f.Goals(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/dataset"
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -21,8 +21,8 @@ import (
 
 // prepareLoad makes the job that the flags describe: the server's model, the
 // prompts, the send times.
-func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob, *results.Result, error) {
-	job := harness.LoadJob{KeepText: f.SaveDetailed}
+func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (step.Job, *results.Result, error) {
+	job := step.Job{KeepText: f.SaveDetailed}
 	if err := judging(f, &job); err != nil {
 		return job, nil, usageError(err)
 	}
@@ -34,7 +34,7 @@ func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob,
 	if err != nil {
 		return job, nil, err
 	}
-	job.Servers = []harness.Server{server}
+	job.Servers = []step.Server{server}
 	if job.Driver, err = loadDriverFor(ctx, e, f); err != nil {
 		return job, nil, err
 	}
@@ -48,12 +48,12 @@ func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (harness.LoadJob,
 	}
 	result := loadResult(f, set, job.Options)
 	result.Asked.Tokenizer = counter.Name
-	job.Prompts = harness.LoadPrompts(set)
+	job.Prompts = step.LoadPrompts(set)
 	job.Warmups = warmups(f.Warmups, job.Prompts)
 	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
 		return job, nil, usageError(err)
 	}
-	schedule := harness.Schedule{
+	schedule := step.Schedule{
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
 		Ramp: load.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
@@ -85,7 +85,7 @@ func tellKey(err error, from string) error {
 
 // attachLoad finds the server and the name of its model.
 func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (*launchers.Server, error) {
-	tls, ca, err := harness.TLSConfig(f.CACert, f.Insecure)
+	tls, ca, err := step.TLSConfig(f.CACert, f.Insecure)
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -165,12 +165,12 @@ func kindOf(backend string) engines.Kind {
 
 // loadPrompts makes the prompts, counted by a tokenizer's file, else by the
 // server where it does that, else by nobody.
-func loadPrompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*dataset.Set, harness.TokenCounter, error) {
+func loadPrompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*dataset.Set, step.TokenCounter, error) {
 	spec, err := f.Dataset.Spec()
 	if err != nil {
-		return nil, harness.TokenCounter{}, usageError(err)
+		return nil, step.TokenCounter{}, usageError(err)
 	}
-	counter, err := harness.Counter(ctx, f.Dataset.Tokenizer, server)
+	counter, err := step.Counter(ctx, f.Dataset.Tokenizer, server)
 	if err != nil {
 		return nil, counter, usageError(err)
 	}

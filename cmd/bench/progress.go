@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
 )
@@ -38,7 +39,7 @@ func newProgress(e env, log zerolog.Logger, dir string) *progress {
 	return &progress{e: e, log: log}
 }
 
-func (p *progress) observe(u harness.Update) {
+func (p *progress) observe(u status.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	head := fmt.Sprintf("[%d/%d]", u.Index, u.Total)
@@ -50,30 +51,30 @@ func (p *progress) observe(u harness.Update) {
 		life = fmt.Sprintf("%s, pass %d", life, u.Pass)
 	}
 	switch u.Kind {
-	case harness.LifeStopping, harness.StepBegun: // nothing that needs saying
-	case harness.LifeLaunching:
+	case status.LifeStopping, status.StepBegun: // nothing that needs saying
+	case status.LifeLaunching:
 		p.began = time.Now()
 		p.line(u, "%s: launching", life)
-	case harness.LifeReady:
+	case status.LifeReady:
 		p.line(u, "%s: ready after %.1f s at %s", life, time.Since(p.began).Seconds(), addresses(u.Servers))
-	case harness.LifeFailed:
+	case status.LifeFailed:
 		p.told = u.Failure
 		p.line(u, "%s: launch failed: %s", life, u.Failure.Error())
-	case harness.StepSettling:
+	case status.StepSettling:
 		p.line(u, "%s waiting: %s", step, u.Message)
 	case harness.TestEnded:
 		p.line(u, "%s %s", step, u.Message)
-	case harness.StepDoubt:
+	case status.StepDoubt:
 		p.line(u, "%s warning: %s", step, u.Message)
-	case harness.HookRan:
+	case status.HookRan:
 		p.hook(u)
-	case harness.StepSpared:
+	case status.StepSpared:
 		p.line(u, "%s %s: %s", step, u.Failure.Class, u.Failure.Message)
-	case harness.StepProgress:
+	case status.StepProgress:
 		p.running(step, u)
-	case harness.StepEnded:
+	case status.StepEnded:
 		p.line(u, "%s %s", step, p.summary(u.Result))
-	case harness.LifeEnded:
+	case status.LifeEnded:
 		if u.Failure != nil {
 			p.line(u, "%s could not be proven gone: %s", u.Life, u.Failure.Error())
 		}
@@ -97,7 +98,7 @@ func (p *progress) waiting(l results.Live) {
 	}
 }
 
-func (p *progress) line(u harness.Update, format string, args ...any) {
+func (p *progress) line(u status.Update, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.rewriting {
 		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
@@ -109,7 +110,7 @@ func (p *progress) line(u harness.Update, format string, args ...any) {
 	p.lastPlain = time.Now()
 }
 
-func (p *progress) running(step string, u harness.Update) {
+func (p *progress) running(step string, u status.Update) {
 	text := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed, u.Progress.Total, u.Progress.InFlight, u.Progress.Failed)
 	if p.hidden != nil && p.hidden() {
 		return
@@ -125,7 +126,7 @@ func (p *progress) running(step string, u harness.Update) {
 }
 
 // hook tells of a hook that did not do what it should, and notes the others.
-func (p *progress) hook(u harness.Update) {
+func (p *progress) hook(u status.Update) {
 	h := u.Hook
 	what := fmt.Sprintf("%s %s (%s)", h.When, h.Name, h.Level)
 	switch {

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -206,7 +207,7 @@ func sizes(sc *scenarios.Scenario) map[string]string {
 // launcherAdapter gives harness the interfaces it declares.
 type launcherAdapter struct{ *launchers.Launcher }
 
-func (a launcherAdapter) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (harness.Server, error) {
+func (a launcherAdapter) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (step.Server, error) {
 	server, err := a.Launcher.Launch(ctx, kind, spec)
 	if err != nil {
 		return nil, err

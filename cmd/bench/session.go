@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
@@ -69,7 +70,7 @@ func planSession(ctx context.Context, e env, sc *scenarios.Scenario, boxOf func(
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
-	if err := harness.CheckDatasets(ctx, sc); err != nil {
+	if err := step.CheckDatasets(ctx, sc); err != nil {
 		return nil, usageError(err)
 	}
 	s := &session{e: e, sc: sc, inventory: inventory, box: boxOf(inventory, e.Self)}

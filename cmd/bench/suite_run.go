@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/report"
@@ -114,9 +114,9 @@ func (s *suiteRun) one(ctx context.Context, round suite.Round) *results.Record {
 	return answer
 }
 
-func (s *suiteRun) job(ctx context.Context, round suite.Round) (harness.LoadJob, *results.Result, error) {
+func (s *suiteRun) job(ctx context.Context, round suite.Round) (step.Job, *results.Result, error) {
 	round.Load.KeepText = true // as vLLM's client saves it
-	return harness.Single{
+	return step.OneShot{
 		Driver: s.driver, Server: s.target.server, Counter: s.target.counter, Load: round.Load, Seed: round.Seed,
 		Headers: s.target.headers, Body: s.target.body, WarmupOutput: warmupOutput,
 	}.Job(ctx)
@@ -143,7 +143,7 @@ func (s *suiteRun) round(ctx context.Context, round suite.Round) suite.Row {
 	}
 	progress := newLoadProgress(s.e, s.o.quiet)
 	job.Options.Progress = func(u load.Progress) { progress.update(u) }
-	records := harness.Drive(ctx, job, result)
+	records := step.Drive(ctx, job, result)
 	progress.end()
 	result.Bench, result.Simulated = version, result.Simulated || s.target.Simulated
 	row.Result = result

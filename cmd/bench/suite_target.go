@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -25,7 +25,7 @@ type suiteTarget struct {
 	server      *launchers.Server
 	headers     map[string]string
 	body        map[string]any
-	counter     harness.TokenCounter
+	counter     step.TokenCounter
 	maxModelLen int    // 0: not known
 	lenFrom     string // what told it
 	params      []byte // text of engine_params.txt
@@ -63,7 +63,7 @@ func findTarget(ctx context.Context, e env, o suiteOptions) (*suiteTarget, error
 		return nil, fmt.Errorf("ask the server for its model: %w", err)
 	}
 	t.look(ctx, o.baseURL)
-	t.counter, err = harness.Counter(ctx, t.tokenizer(o.tokenizer), t.server)
+	t.counter, err = step.Counter(ctx, t.tokenizer(o.tokenizer), t.server)
 	if err != nil {
 		return nil, usageError(err)
 	}

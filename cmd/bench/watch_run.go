@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/report/live"
@@ -84,7 +85,7 @@ type runView struct {
 // watchRun shows the run of a folder, where there is a terminal for it. The
 // environment that it gives is to be used until close is called; both may be
 // called on a run that is not shown.
-func watchRun(ctx context.Context, e env, folder *results.Folder, l *harness.Live, control *harness.Control) (env, *runView) {
+func watchRun(ctx context.Context, e env, folder *results.Folder, l *status.Live, control *harness.Control) (env, *runView) {
 	v := &runView{e: e, gone: true}
 	if e.screen == nil {
 		return e, v
@@ -156,7 +157,7 @@ func (v *runView) close() {
 
 // runActions are the keys of a run that this process carries out.
 type runActions struct {
-	live    *harness.Live
+	live    *status.Live
 	control *harness.Control
 }
 
@@ -171,8 +172,8 @@ func (a runActions) StopAfterStep(yes bool) {
 func (runActions) Interrupt() { _ = unix.Kill(unix.Getpid(), unix.SIGINT) }
 
 // newLive is what a run tells of itself while it runs.
-func (s *session) newLive(folder *results.Folder) *harness.Live {
-	return &harness.Live{
+func (s *session) newLive(folder *results.Folder) *status.Live {
+	return &status.Live{
 		Folder: folder, Version: version, Node: s.node, Devices: s.box.Devices, Hide: recipe.Redactor(s.sc.Secrets),
 		Usual: s.earlierStarts(folder),
 	}

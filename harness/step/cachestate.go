@@ -1,0 +1,224 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// What was done for the state of the prefix cache.
+const (
+	CacheNewServer = "new-server"       // nothing measured went to it before
+	CacheDistinct  = "distinct-prompts" // no measured prompt went to it before in this run
+	CacheReset     = "reset"
+	CacheSalt      = "salt"
+	CachePromptOff = "cache-prompt-off"
+	CacheSentOnce  = "sent-before" // the measured prompts, for a warm cache
+)
+
+const (
+	coldShare      = 0.01 // of the prompt tokens may come from a cold cache, beside what prompts share
+	warmShare      = 0.5  // of the prompt tokens must come from a warm one: caches work in blocks
+	templateTokens = 64   // that a chat template may put before every prompt
+	specialTokens  = 2    // that a server may put before a plain prompt
+)
+
+// CacheResetter is a server that can forget what it has cached. how says what
+// was done; an error, that it was not or that it did not work.
+type CacheResetter interface {
+	ResetCache(ctx context.Context) (how string, err error)
+}
+
+// CacheWish is the state of the prefix cache that a pass was to find, and what
+// was done for it.
+type CacheWish struct {
+	Asked scenarios.PrefixCache // "": any
+	How   []string
+}
+
+// SentTo remembers which measured prompts the servers of a life have got.
+type SentTo struct {
+	seed  maphash.Seed
+	seen  map[uint64]bool
+	steps int // begun on these servers
+}
+
+func NewSentTo() *SentTo { return &SentTo{seed: maphash.MakeSeed(), seen: map[uint64]bool{}} }
+
+// Add notes the prompts of a step and reports whether the servers are new, and
+// whether all of the prompts are.
+func (s *SentTo) Add(prompts []load.Prompt) (first, distinct bool) {
+	first, distinct = s.steps == 0, true
+	s.steps++
+	var fresh []uint64
+	for _, p := range prompts {
+		key := maphash.String(s.seed, p.Text)
+		if p.TokenIDs != nil {
+			key = maphash.String(s.seed, fmt.Sprint(p.TokenIDs))
+		}
+		distinct = distinct && !s.seen[key]
+		fresh = append(fresh, key)
+	}
+	for _, key := range fresh {
+		s.seen[key] = true
+	}
+	return first, distinct
+}
+
+func FailureIfEnded(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return results.CauseOf(ctx)
+	}
+	return nil
+}
+
+// Once are prompts whose answers may be short: only their beginnings matter to
+// a cache. What a conversation goes on with is its answers.
+func Once(prompts []load.Prompt) []load.Prompt {
+	out := slices.Clone(prompts)
+	for i := range out {
+		if len(out[i].Turns) == 0 {
+			out[i].OutputTokens = 1
+		}
+	}
+	return out
+}
+
+// cacheState says in which state a pass found the prefix cache.
+func (j Job) cacheState(asked results.Asked, p Pass) *results.CacheState {
+	state := &results.CacheState{Asked: string(j.Cache.Asked), How: j.Cache.How}
+	if state.Asked == "" {
+		state.Asked = string(scenarios.CacheAny)
+	}
+	if state.How == nil {
+		state.How = []string{}
+	}
+	hits, queries, how := cacheFigures(p)
+	if how == "" {
+		return state
+	}
+	state.Hits, state.Queries = &hits, &queries
+	if queries > 0 {
+		state.HitShare = new(hits / queries)
+	}
+	var ok, known bool
+	switch j.Cache.Asked {
+	case scenarios.CacheCold:
+		ok, known = j.foundCold(asked, p, hits, queries)
+	case scenarios.CacheWarm:
+		ok, known = hits >= warmShare*queries, queries > 0
+	case scenarios.CacheAny:
+	}
+	if known {
+		state.Verified, state.VerifiedHow = &ok, how
+	}
+	return state
+}
+
+// foundCold judges the hits of a pass that was to find a cold cache. Prompts
+// that begin alike find each other's beginnings in any cache; of conversations,
+// and of prompts that were sent round and round, that cannot be told apart.
+func (j Job) foundCold(asked results.Asked, p Pass, hits, queries float64) (ok, known bool) {
+	shared, known := sharedShare(j.Prompts)
+	before := float64(specialTokens)
+	if asked.API == "chat" {
+		before = templateTokens
+	}
+	ok = hits <= (coldShare+shared)*queries+before*float64(len(p.records))
+	return ok, ok || known && len(p.records) <= len(j.Prompts)
+}
+
+// cacheFigures are the tokens that were found in the cache and those that were
+// looked up, by the servers' counters, else by what each answer said. how is ""
+// where nothing tells.
+func cacheFigures(p Pass) (hits, queries float64, how string) {
+	hits, knownHits := Sum(p.counters, engines.PrefixHits)
+	queries, known := Sum(p.counters, engines.PrefixQueries)
+	if !known {
+		queries, known = Sum(p.counters, engines.InputTokensTotal)
+	}
+	if knownHits && known && queries > 0 {
+		return hits, queries, "counters"
+	}
+	hits, queries = 0, 0
+	for _, rec := range p.records {
+		if rec.Failure != nil {
+			continue
+		}
+		if rec.CachedTokens == nil || rec.InputTokens == nil {
+			return 0, 0, ""
+		}
+		hits += float64(*rec.CachedTokens)
+		queries += float64(*rec.InputTokens)
+		how = "usage"
+	}
+	return hits, queries, how
+}
+
+// sharedShare is how much of the prompts an empty cache that forgets nothing
+// would find while they are sent: of each, the beginning that another one has
+// too. Not known for conversations.
+func sharedShare(prompts []load.Prompt) (share float64, known bool) {
+	var texts []string
+	var ids [][]int
+	for _, p := range prompts {
+		if len(p.Turns) > 0 {
+			return 0, false
+		}
+		if p.TokenIDs != nil {
+			ids = append(ids, p.TokenIDs)
+		} else {
+			texts = append(texts, p.Text)
+		}
+	}
+	// Sorted, each prompt stands beside one with which it shares most.
+	slices.Sort(texts)
+	slices.SortFunc(ids, slices.Compare)
+	shared, total := 0, 0
+	for i, text := range texts {
+		total += len(text)
+		if i > 0 {
+			shared += commonBytes(texts[i-1], text)
+		}
+	}
+	for i, list := range ids {
+		total += len(list)
+		if i > 0 {
+			shared += commonIDs(ids[i-1], list)
+		}
+	}
+	if total == 0 {
+		return 0, true
+	}
+	return float64(shared) / float64(total), true
+}
+
+func commonBytes(a, b string) int {
+	n := min(len(a), len(b))
+	if strings.HasPrefix(a, b[:n]) {
+		return n
+	}
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+func commonIDs(a, b []int) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}

@@ -1,0 +1,75 @@
+package step
+
+import (
+	"context"
+	"time"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/results"
+)
+
+// Counters of an engine may lag behind its last answer: they are read again
+// until they cover what we received, at most settleTries times.
+const (
+	settleTries = 5
+	settlePause = 200 * time.Millisecond
+)
+
+// counters reads the counters of every server; nil for one that has none.
+func counters(ctx context.Context, servers []Server) []map[string]float64 {
+	out := make([]map[string]float64, len(servers))
+	for i, s := range servers {
+		if values, err := s.Counters(ctx); err == nil {
+			out[i] = values
+		}
+	}
+	return out
+}
+
+func settledCounters(ctx context.Context, servers []Server, before []map[string]float64, records []results.Record) []map[string]float64 {
+	var received float64
+	for _, rec := range records {
+		if rec.OutputTokens != nil {
+			received += float64(*rec.OutputTokens)
+		}
+	}
+	for try := 1; ; try++ {
+		after := counters(ctx, servers)
+		total, known := Sum(changes(before, after), engines.OutputTokensTotal)
+		if !known || total >= received || try == settleTries {
+			return after
+		}
+		select {
+		case <-ctx.Done():
+			return after
+		case <-time.After(settlePause):
+		}
+	}
+}
+
+// changes are the differences of two readings of each server; a counter that
+// is missing from one of them is missing here.
+func changes(before, after []map[string]float64) []map[string]float64 {
+	out := make([]map[string]float64, len(after))
+	for i := range after {
+		out[i] = map[string]float64{}
+		for name, v := range after[i] {
+			if b, ok := before[i][name]; ok {
+				out[i][name] = v - b
+			}
+		}
+	}
+	return out
+}
+
+// Sum adds up one counter over the servers; unknown if any lacks it.
+func Sum(counters []map[string]float64, name string) (total float64, known bool) {
+	for _, c := range counters {
+		v, ok := c[name]
+		if !ok {
+			return 0, false
+		}
+		total += v
+	}
+	return total, len(counters) > 0
+}

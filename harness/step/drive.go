@@ -1,0 +1,242 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+)
+
+// Job is one measured pass of the client over servers that are up, with
+// what its figures are judged by. Runner makes one a step; bench load makes
+// its own.
+type Job struct {
+	Driver  Driver
+	Servers []Server // whose counters are read before and after
+	Options load.Options
+	Prompts []load.Prompt
+	Warmups []load.Prompt // sent before, never measured
+	Watch   []Observer    // what is watched beside the measured pass
+	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
+	Live    *status.Live  // is told what goes on; nil: nobody is
+	Cache   CacheWish     // what the pass was to find in the servers' prefix caches
+	Stall   time.Duration // no token of any request for so long while some are outstanding ends the job; 0: never
+
+	// CountText counts the tokens of every answer's text for its record, after
+	// the last request has ended. Nil: nobody counts.
+	CountText func(ctx context.Context, text string) (int, error)
+	KeepText  bool // else texts that CountText needed are dropped
+
+	Percentiles []float64
+	Goodput     map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
+	MinSuccess  float64                  // share of the requests that must succeed, 0 to 1
+}
+
+// Observer watches something beside the measured pass.
+type Observer interface {
+	// Begin is called with second 0 of the pass, before anything is sent.
+	Begin(ctx context.Context, zero time.Time)
+	// End is called once after Begin, when the last request has ended, and adds
+	// what was seen to the result: raw samples are on disk by then. An error is
+	// about the record keeping.
+	End(result *results.Result) error
+}
+
+// RecordWriter stores records.
+type RecordWriter interface {
+	Write(results.Record) error
+	Replace([]results.Record) error // all that were written, by better ones
+	Close() error
+}
+
+// Pass is one drive of the load client and all that it left.
+type Pass struct {
+	records  []results.Record
+	client   *results.ClientReport
+	counters []map[string]float64 // change of each server's counters
+	Failure  *results.Failure     // why it ended early; nil: it did not
+	Began    bool                 // observers were told
+	last     results.FailureClass // of the warm-up's last failed request, or the pass's; "": none failed
+}
+
+// Drive carries a job out and fills in its result: figures, doubts, verdict.
+// What was measured before ctx ended is kept, and the result says why it ended.
+func Drive(ctx context.Context, job Job, result *results.Result) []results.Record {
+	result.StartedAt = results.Now()
+	p := job.run(ctx, result)
+	job.Complete(result, p)
+	return p.records
+}
+
+// run drives the warm-up and the measured pass, the counters around it.
+func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
+	ctx, told, free := guardProgress(ctx, j.stall())
+	defer free()
+	j.Options.Progress = watched(told, j.Options.Progress)
+	var spoiled *results.Failure // the figures are of no server or of several
+	warm, err := j.warmUp(ctx, told)
+	out.last = warm
+	if err == nil {
+		before := counters(ctx, j.Servers)
+		j.Live.BeginPass(result.Asked)
+		out, err = j.drive(ctx)
+		j.Live.Enter(results.LiveFinishing, 0, "")
+		err = errors.Join(err, j.EndWatch(out, result))
+		after := settledCounters(ctx, j.Servers, before, out.records)
+		out.counters, spoiled = changes(before, after), backwards(j.Servers, before, after, result.ServerMetrics)
+		if other := intruder(ctx, j.Servers); other != nil {
+			spoiled = other
+		}
+	}
+	if j.Records != nil {
+		if closed := j.Records.Close(); closed != nil && err == nil {
+			err = results.Failf(results.FailDisk, "%v", closed)
+		}
+	}
+	awaitObituary(ctx, out.last)
+	if err != nil || ctx.Err() != nil {
+		out.Failure = FailureOf(ctx, err)
+	}
+	if spoiled != nil && ctx.Err() == nil {
+		out.Failure = spoiled
+	}
+	return out
+}
+
+// stall is the limit of the time without a token: none for whole answers, of
+// which nothing is seen before their end.
+func (j Job) stall() time.Duration {
+	if j.Options.NoStream {
+		return 0
+	}
+	return j.Stall
+}
+
+// EndWatch ends the observers of a pass that began.
+func (j Job) EndWatch(p Pass, result *results.Result) error {
+	var errs []error
+	if p.Began {
+		for _, o := range j.Watch {
+			errs = append(errs, onDisk(o.End(result)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// FailureOf is why ctx ended if it did, else err.
+func FailureOf(ctx context.Context, err error) *results.Failure {
+	if ctx.Err() != nil {
+		return results.CauseOf(ctx)
+	}
+	return results.AsFailure(err, results.FailInternal)
+}
+
+// drive runs the measured pass and stores each record as it comes.
+func (j Job) drive(ctx context.Context) (out Pass, err error) {
+	opts := j.Options
+	opts.KeepText = j.KeepText || j.CountText != nil
+	opts.Started = func(zero time.Time) {
+		out.Began = true
+		for _, o := range j.Watch {
+			o.Begin(ctx, zero)
+		}
+	}
+	client, err := j.Driver.Run(ctx, opts, j.Prompts, func(rec results.Record) error {
+		out.records = append(out.records, rec)
+		j.Live.Record(&rec)
+		if rec.Failure != nil {
+			out.last = rec.Failure.Class
+		}
+		if j.Records == nil {
+			return nil
+		}
+		return onDisk(j.Records.Write(rec))
+	})
+	out.client = &client
+	if j.CountText == nil {
+		return out, err
+	}
+	for i := range out.records {
+		j.countText(context.WithoutCancel(ctx), &out.records[i])
+	}
+	if j.Records != nil {
+		err = errors.Join(err, onDisk(j.Records.Replace(out.records)))
+	}
+	return out, err
+}
+
+// onDisk makes an error of writing a failure.
+func onDisk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return results.Failf(results.FailDisk, "%v", err)
+}
+
+// countText fills in the length of an answer's text; where it cannot be
+// counted, the length stays unknown.
+func (j Job) countText(ctx context.Context, rec *results.Record) {
+	if n, err := j.CountText(ctx, rec.Text); err == nil {
+		rec.TextTokens = &n
+	}
+	if !j.KeepText {
+		rec.Text = ""
+	}
+}
+
+// warmUp sends prompts that are not measured, and says how the last one failed
+// that did. It fails only if none succeeds.
+func (j Job) warmUp(ctx context.Context, told func(load.Progress)) (class results.FailureClass, err error) {
+	if len(j.Warmups) == 0 {
+		return "", nil
+	}
+	j.Live.WarmUp(len(j.Warmups), 0)
+	var last *results.Failure
+	succeeded, ended := 0, 0
+	opts := j.Options
+	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, told, 0, false
+	_, err = j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
+		ended++
+		j.Live.WarmUp(len(j.Warmups), ended)
+		if rec.Failure == nil {
+			succeeded++
+		} else {
+			last = rec.Failure
+			class = last.Class
+		}
+		return nil
+	})
+	if err == nil && succeeded == 0 && last != nil {
+		err = results.Failf(results.FailRequests, "warm-up: all %d requests failed, the last with %s: %s", len(j.Warmups), last.Class, last.Message)
+	}
+	return class, err
+}
+
+// judge is an Observer that has more to say once figures are known. Doubts that
+// it adds count for the verdict.
+type judge interface{ Judge(result *results.Result) }
+
+// Judge asks the observers of a pass that began.
+func (j Job) Judge(result *results.Result, p Pass) {
+	for _, o := range j.Watch {
+		if wise, ok := o.(judge); ok && p.Began {
+			wise.Judge(result)
+		}
+	}
+}
+
+// Pause waits, at most until ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

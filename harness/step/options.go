@@ -1,0 +1,78 @@
+package step
+
+import (
+	"maps"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// DriveOptions is the load point as the client takes it, without arrivals.
+func DriveOptions(l scenarios.Load, variants []scenarios.Variant, variant string, servers []Server) (load.Options, error) {
+	info := servers[0].Info()
+	kind, _ := engines.Lookup(info.Launcher)
+	body := maps.Clone(kind.Body)
+	if body == nil {
+		body = map[string]any{}
+	}
+	maps.Copy(body, l.Body)
+	opts := load.Options{
+		Target:         load.Target{Path: l.Endpoint, API: l.API, Model: info.Model, Body: body, Headers: map[string]string{}},
+		MaxConcurrency: l.MaxConcurrency, IgnoreEOS: l.IgnoreEOS, Sampling: sampling(l), KeepText: l.KeepText,
+		Bodies: l.Compat, NoStream: !l.Stream, ThinkTime: l.ThinkTime, ReuseConnections: l.ReuseConnections,
+		Timeouts: load.Timeouts{
+			Connect: l.Timeouts.Connect, FirstToken: l.Timeouts.FirstToken, Stall: l.Timeouts.Stall, Total: l.Timeouts.Total,
+		},
+		DrainLimit: l.Timeouts.Drain, Transport: l.Transport,
+	}
+	for _, s := range servers {
+		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
+	}
+	for _, v := range variants {
+		if v.Name != variant {
+			continue
+		}
+		if v.Server.APIKey.Value != "" {
+			opts.Target.Headers["Authorization"] = "Bearer " + v.Server.APIKey.Value
+		}
+		opts.Target.UnixSocket = v.Server.UnixSocket
+		var err error
+		if opts.Target.TLS, opts.Target.CA, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+			return opts, err
+		}
+	}
+	for name, value := range l.Headers {
+		opts.Target.Headers[name] = value.Value
+	}
+	return opts, nil
+}
+
+func sampling(l scenarios.Load) load.Sampling {
+	s := load.Sampling{
+		Temperature: l.Temperature, TopP: l.Sampling.TopP, TopK: l.Sampling.TopK, MinP: l.Sampling.MinP,
+		FrequencyPenalty: l.Sampling.FrequencyPenalty, PresencePenalty: l.Sampling.PresencePenalty, RepetitionPenalty: l.Sampling.RepetitionPenalty,
+	}
+	if l.Sampling.Seed != nil {
+		s.Seed = new(int64(*l.Sampling.Seed))
+	}
+	return s
+}
+
+// requestURL is where requests to a server go. The one in its description is
+// for readers: a password in it is hidden.
+func requestURL(s Server) string {
+	if addressed, ok := s.(interface{ BaseURL() string }); ok {
+		return addressed.BaseURL()
+	}
+	return s.Info().BaseURL
+}
+
+func Infos(servers []Server) []results.Server {
+	out := make([]results.Server, len(servers))
+	for i, s := range servers {
+		out[i] = s.Info()
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package step
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+)
+
+// room is what a server takes, as it says itself.
+type room struct {
+	context int // tokens of a prompt and its answer; 0: not known
+	slots   int // requests at once; 0: not known, or no limit
+	total   int // context of all slots, where the server's arguments say it; 0: not known
+	kind    string
+}
+
+// roomOf is the smallest room of a step's servers.
+func roomOf(servers []Server) room {
+	var least room
+	for i, s := range servers {
+		one := roomOfOne(s.Info())
+		if i == 0 || one.context > 0 && one.context < least.context {
+			one.slots = cmp.Or(min(one.slots, least.slots), one.slots, least.slots)
+			least = one
+		}
+	}
+	return least
+}
+
+func roomOfOne(info results.Server) room {
+	r := room{kind: info.Launcher, total: argument(info.Argv, "--ctx-size", "-c")}
+	if told := info.Startup; told != nil {
+		if told.ContextLen != nil {
+			r.context = int(*told.ContextLen)
+		}
+		if told.Slots != nil {
+			r.slots = int(*told.Slots)
+		}
+	}
+	if r.kind != "llamacpp" || r.slots < 2 {
+		r.total = 0
+	}
+	return r
+}
+
+// argument is the whole number behind one of the names; 0: there is none.
+func argument(argv []string, names ...string) int {
+	for i, word := range argv[:max(len(argv)-1, 0)] {
+		if n, err := strconv.Atoi(argv[i+1]); err == nil && n > 0 && slices.Contains(names, word) {
+			return n
+		}
+	}
+	return 0
+}
+
+// Preflight says which prompts do not fit the servers, before one is sent. It
+// refuses only where none fits. concurrency 0: all at once.
+func Preflight(servers []Server, prompts []load.Prompt, concurrency int, result *results.Result) error {
+	r := roomOf(servers)
+	needs := neededTokens(prompts)
+	tooLong, longest, shortest := 0, 0, 0
+	for i, n := range needs {
+		if n > r.context {
+			tooLong++
+		}
+		longest = max(longest, n)
+		if i == 0 || n < shortest {
+			shortest = n
+		}
+	}
+	if concurrency == 0 {
+		concurrency = len(prompts)
+	}
+	each := (concurrency + len(servers) - 1) / len(servers)
+	switch {
+	case r.context == 0 || len(needs) == 0:
+	case tooLong == len(prompts):
+		return results.Failf(results.FailContext, "none of the %d prompts fits: with its answer the shortest needs %d tokens, and there are %s; %s",
+			len(prompts), shortest, r.place(), r.advice(shortest))
+	case tooLong > 0:
+		warnContext(result, "%d of %d prompts need more than %s; %s", tooLong, len(prompts), r.place(), r.advice(longest))
+	default:
+		r.checkShared(needs, each, result)
+	}
+	if r.slots > 0 && each > r.slots {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnFewSlots, Message: fmt.Sprintf(
+			"%d requests at once are sent to a server that works on %d: the others wait in its queue, and their time to the first token is that wait", each, r.slots)})
+	}
+	return nil
+}
+
+func warnContext(result *results.Result, format string, values ...any) {
+	result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnContext, Message: fmt.Sprintf(format, values...)})
+}
+
+// neededTokens are those of each prompt with the answer asked for, at least
+// one; nil where the length of one is not known.
+func neededTokens(prompts []load.Prompt) []int {
+	var needs []int
+	for _, p := range prompts {
+		input := cmp.Or(p.InputTokens, len(p.TokenIDs))
+		if input == 0 {
+			return nil
+		}
+		needs = append(needs, input+max(p.OutputTokens, 1))
+	}
+	return needs
+}
+
+// split reports whether slots have a context of their own, as far as is known.
+func (r room) split() bool { return r.total == 0 || r.context < r.total }
+
+// place names the room: "the 256 tokens of a slot (4096 over 16 slots)".
+func (r room) place() string {
+	switch {
+	case r.kind != "llamacpp" || r.slots < 2:
+		return fmt.Sprintf("the %d tokens that the server takes for a request", r.context)
+	case !r.split():
+		return fmt.Sprintf("the %d tokens that all %d slots share", r.context, r.slots)
+	case r.total > 0:
+		return fmt.Sprintf("the %d tokens of a slot (%d over %d slots)", r.context, r.total, r.slots)
+	}
+	return fmt.Sprintf("the %d tokens of a slot", r.context)
+}
+
+// advice says what to raise so that need tokens fit a request.
+func (r room) advice(need int) string {
+	name := map[string]string{
+		"vllm": "max-model-len", "simulator": "max-model-len", "sglang": "context-length", "tgi": "max-total-tokens", "llamacpp": "ctx-size",
+	}[r.kind]
+	if r.kind == "llamacpp" && r.slots > 1 && r.split() {
+		need *= r.slots
+	}
+	if name == "" {
+		return fmt.Sprintf("start it with room for %d", need)
+	}
+	return fmt.Sprintf("raise %s to at least %d", name, need)
+}
+
+// checkShared looks at a context that all slots share: what fits it alone may
+// not fit it together.
+func (r room) checkShared(needs []int, atOnce int, result *results.Result) {
+	if r.total == 0 || r.split() {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(needs))
+	together := 0
+	for _, n := range sorted[max(0, len(sorted)-min(atOnce, r.slots)):] {
+		together += n
+	}
+	if together > r.context {
+		warnContext(result, "%d requests at once may need %d tokens, and share %d: where they run out, requests fail; raise ctx-size to at least %d",
+			min(atOnce, r.slots), together, r.context, together)
+	}
+}

@@ -1,0 +1,69 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// PromptCache keeps prompt sets of a run: variants of one model get the very
+// same prompts without making them again.
+type PromptCache map[string]*dataset.Set
+
+// CheckDatasets reads every dataset file and tokenizer of a scenario once, so
+// that a broken one is known before the first server is launched.
+func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
+	seen := map[string]bool{}
+	var errs []error
+	known := Tokenizers{}
+	for _, point := range sc.Points {
+		d := point.Dataset
+		tok, err := known.Load(d.Tokenizer)
+		if err != nil && !seen[d.Tokenizer] {
+			errs = append(errs, err)
+		}
+		seen[d.Tokenizer] = true
+		if d.Path == "" || seen[d.Path] || err != nil {
+			continue
+		}
+		seen[d.Path] = true
+		if _, err := dataset.Build(ctx, plan.PromptSpec(point, d.Seed, 1), tok.Tokenizer); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Without leaves out the prompts that stand in other too.
+func Without(set, other *dataset.Set) *dataset.Set {
+	seen := map[string]bool{}
+	for _, p := range other.Prompts {
+		seen[promptKey(p)] = true
+	}
+	out := &dataset.Set{SHA256: set.SHA256}
+	for _, p := range set.Prompts {
+		if !seen[promptKey(p)] {
+			out.Prompts = append(out.Prompts, p)
+		}
+	}
+	return out
+}
+
+func promptKey(p dataset.Prompt) string { return fmt.Sprint(p.Text, p.TokenIDs) }
+
+// LoadPrompts are the prompts of a set as the client takes them.
+func LoadPrompts(set *dataset.Set) []load.Prompt {
+	out := make([]load.Prompt, len(set.Prompts))
+	for i, p := range set.Prompts {
+		out[i] = load.Prompt{Text: p.Text, TokenIDs: p.TokenIDs, InputTokens: p.InputTokens, OutputTokens: p.OutputTokens, Images: p.Images}
+		for _, turn := range p.Turns {
+			out[i].Turns = append(out[i].Turns, load.Turn(turn))
+		}
+	}
+	return out
+}

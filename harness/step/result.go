@@ -1,0 +1,105 @@
+package step
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/results"
+)
+
+// Complete turns a pass into figures, doubts and a verdict.
+func (j Job) Complete(result *results.Result, p Pass) {
+	result.EndedAt = results.Now()
+	result.Client = p.client
+	for i, s := range j.Servers {
+		info := s.Info()
+		if i < len(p.counters) {
+			info.Counters = p.counters[i]
+		}
+		info.Speculation = drafted(info, p, result.ServerMetrics)
+		result.Simulated = result.Simulated || info.Simulated
+		result.Servers = append(result.Servers, info)
+	}
+	evidence := metrics.Evidence{Records: p.records, Asked: result.Asked, Client: p.client}
+	if p.client != nil {
+		result.Cache = j.cacheState(result.Asked, p)
+		evidence.Cache = result.Cache
+		evidence.Figures = j.figures(result, p)
+		result.Warnings = append(result.Warnings, metrics.Warnings(evidence)...)
+		result.Warnings = append(result.Warnings, counterWarnings(evidence.Figures, p.counters)...)
+		result.Warnings = append(result.Warnings, speculationWarnings(result.Asked, result.Servers)...)
+		j.Judge(result, p)
+	}
+	WarnOrigin(result)
+	if p.Failure != nil {
+		result.Verdict, result.Failure = results.Failed, p.Failure
+		return
+	}
+	result.Verdict, result.Failure = metrics.Verdict(evidence, result.Warnings, j.MinSuccess)
+}
+
+// WarnOrigin adds what is to be known of figures whatever they are.
+func WarnOrigin(result *results.Result) {
+	if result.Simulated {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSimulated, Message: "these figures come from the simulator, not from an inference engine"})
+	}
+	if len(result.Earlier) > 0 {
+		result.Warnings = append(result.Warnings, results.Warning{
+			Code: results.WarnRetried, Message: fmt.Sprintf("attempt %d: %d earlier attempts failed, the last with %s", result.Step.Attempt, len(result.Earlier), result.Earlier[len(result.Earlier)-1].Class),
+		})
+	}
+}
+
+func (j Job) figures(result *results.Result, p Pass) results.Figures {
+	params := metrics.Params{
+		DurationS: p.client.DurationS, Asked: j.asked(), Percentiles: j.Percentiles, Goals: goals(j.Goodput),
+		API: result.Asked.API, UsageAsked: result.Asked.UsageAsked(), MaxConcurrency: result.Asked.MaxConcurrency, Temperature: result.Asked.Temperature,
+	}
+	figures := metrics.Summarize(p.records, params)
+	result.Figures = &figures
+	result.Compat = metrics.CompatReadings(p.records, params)
+	if len(result.Servers) > 1 {
+		result.Replicas = metrics.PerReplica(p.records, len(result.Servers), params)
+	}
+	return figures
+}
+
+// asked is how many requests the job makes; 0 where its duration decides.
+func (j Job) asked() int {
+	if j.Options.Duration > 0 {
+		return 0
+	}
+	n := 0
+	for _, p := range j.Prompts {
+		n += 1 + len(p.Turns)
+	}
+	return n
+}
+
+func goals(asked map[string]time.Duration) metrics.Goals {
+	goal := func(name string) *float64 {
+		limit, ok := asked[name]
+		if !ok {
+			return nil
+		}
+		seconds := limit.Seconds()
+		return &seconds
+	}
+	return metrics.Goals{TTFT: goal("ttft"), TPOT: goal("tpot"), E2EL: goal("e2el")}
+}
+
+// counterWarnings compares our total of output tokens with the servers' own.
+// It can only speak where every request succeeded: of a failed one the server
+// may have counted tokens that never reached us.
+func counterWarnings(f results.Figures, counters []map[string]float64) []results.Warning {
+	theirs, known := Sum(counters, engines.OutputTokensTotal)
+	if !known || f.Failed > 0 || f.Unsent > 0 || f.TotalOutputTokens == nil || theirs == float64(*f.TotalOutputTokens) {
+		return nil
+	}
+	return []results.Warning{{
+		Code:    results.WarnCounters,
+		Message: fmt.Sprintf("the servers' own counters say %.0f output tokens, we counted %d", theirs, *f.TotalOutputTokens),
+	}}
+}

@@ -1,0 +1,78 @@
+package step
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Schedule says when requests leave.
+type Schedule struct {
+	Compat      string        // whose rules: dataset.CompatVLLM and so on
+	Rate        float64       // requests/s; +Inf: all at once, or at the times of a trace
+	Burstiness  float64       // see load.Arrivals
+	Ramp        load.Ramp     // without a strategy: none
+	Duration    time.Duration // nothing leaves from then on; 0: the number of prompts decides
+	ReplaySpeed float64       // of a trace; 0: as recorded
+}
+
+func ScheduleOf(l scenarios.Load) Schedule {
+	return Schedule{
+		Compat: l.Compat, Rate: l.RequestRate, Burstiness: l.Burstiness, Ramp: load.Ramp(l.Ramp),
+		Duration: l.Duration, ReplaySpeed: l.ReplaySpeed,
+	}
+}
+
+// Apply sets the send times of a set's prompts, drawn with the seed that was
+// asked for, and notes in asked what it comes to.
+func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set) error {
+	o.Duration = s.Duration
+	n, rng := len(set.Prompts), set.Arrivals(asked.Seed)
+	recorded := traceTimes(set)
+	var err error
+	switch {
+	case s.Ramp.Strategy != "":
+		var changes []load.RateChange
+		if o.Arrivals, changes, err = load.ArrivalsRamp(n, s.Ramp, s.Burstiness, rng); err == nil {
+			asked.Ramp = &results.Ramp{Strategy: s.Ramp.Strategy, StartRPS: s.Ramp.Start, EndRPS: s.Ramp.End}
+			for _, c := range changes {
+				asked.Ramp.Changes = append(asked.Ramp.Changes, results.RateChange(c))
+			}
+		}
+	case math.IsInf(s.Rate, 1) && recorded != nil:
+		o.Arrivals, err = load.Replay(recorded, cmp.Or(s.ReplaySpeed, 1))
+	case s.Duration > 0 && math.IsInf(s.Rate, 1):
+		o.Repeat = true
+	case s.Duration > 0:
+		o.Repeat = true
+		if o.Arrivals = load.ArrivalsUntil(s.Duration.Seconds(), s.Rate, s.Burstiness, rng); len(o.Arrivals) == 0 {
+			err = fmt.Errorf("plan arrivals: no request falls into %s at %g requests/s", s.Duration, s.Rate)
+		}
+	case s.Compat == dataset.CompatVLLM06:
+		o.Arrivals = load.ArrivalsV06(n, s.Rate, s.Burstiness, rng)
+	default:
+		o.Arrivals = load.Arrivals(n, s.Rate, s.Burstiness, rng)
+	}
+	if s.Duration > 0 {
+		asked.SendForS = new(s.Duration.Seconds())
+	}
+	return err
+}
+
+// traceTimes are the recorded times of a set; nil if it has none.
+func traceTimes(set *dataset.Set) []float64 {
+	times := make([]float64, 0, len(set.Prompts))
+	for _, p := range set.Prompts {
+		if p.At == nil {
+			return nil
+		}
+		times = append(times, *p.At)
+	}
+	return times
+}

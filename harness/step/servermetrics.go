@@ -1,0 +1,164 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/results"
+)
+
+const (
+	metricsPeriod = time.Second            // from one look to the next; longer where a server answers late
+	metricsPause  = 250 * time.Millisecond // from an answer to the next look, at least
+	metricsLimit  = 2 * time.Second        // of one look
+)
+
+// metricsServer is a server that tells its gauges and counters.
+type metricsServer interface {
+	Metrics(ctx context.Context) (map[string]float64, error)
+}
+
+// serverMetrics is the Observer of the servers' own metrics: it writes what
+// they say once a second into server-metrics.jsonl of a step, and sums it up.
+type serverMetrics struct {
+	servers []Server
+	dir     string       // of the step
+	Live    *status.Live // is told each sample; nil: nobody is
+
+	stop     chan struct{} // closed by End
+	watching sync.WaitGroup
+
+	mu   sync.Mutex // guards what follows
+	file *results.SampleWriter
+	err  error // of the record keeping
+	sums []metricSums
+}
+
+// metricSums are what is kept of one server.
+type metricSums struct {
+	seen    results.ServerMetrics
+	total   map[string]float64 // sums of gauges, for their means
+	readout map[string]int     // readings of each gauge
+	first   map[string]float64
+	last    map[string]float64
+}
+
+func NewServerMetrics(servers []Server, dir string) *serverMetrics {
+	return &serverMetrics{servers: servers, dir: dir, stop: make(chan struct{}), sums: make([]metricSums, len(servers))}
+}
+
+// Begin starts to look. It costs the pass no time.
+func (m *serverMetrics) Begin(ctx context.Context, zero time.Time) {
+	for i, s := range m.servers {
+		if server, ok := s.(metricsServer); ok {
+			m.watching.Go(func() { m.watch(ctx, i, server, zero) })
+		}
+	}
+}
+
+// watch looks at one server until the pass has ended, and once more then.
+func (m *serverMetrics) watch(ctx context.Context, i int, server metricsServer, zero time.Time) {
+	for began := time.Now(); m.look(ctx, i, server, zero); began = time.Now() {
+		timer := time.NewTimer(max(metricsPeriod-time.Since(began), metricsPause))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-m.stop:
+			timer.Stop()
+			m.look(ctx, i, server, zero)
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// look reads the metrics once and reports whether it is worth to do it again.
+func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, zero time.Time) bool {
+	limited, cancel := context.WithTimeout(ctx, metricsLimit)
+	defer cancel()
+	sample := results.ServerSample{AtS: time.Since(zero).Seconds(), Replica: m.servers[i].Info().Replica}
+	values, err := server.Metrics(limited)
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err == nil && len(values) == 0:
+		return false // it has none
+	case err != nil:
+		sample.Error = err.Error()
+	default:
+		sample.Values = values
+	}
+	m.Live.Metrics(sample)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sums[i].add(sample)
+	if m.file == nil && m.err == nil {
+		m.file, m.err = results.NewSampleWriter(m.dir, results.ServerMetricsName, 0)
+	}
+	if m.err == nil {
+		m.err = m.file.Write(sample)
+	}
+	return true
+}
+
+func (s *metricSums) add(sample results.ServerSample) {
+	s.seen.Replica = sample.Replica
+	if sample.Values == nil {
+		s.seen.Missed++
+		return
+	}
+	if s.first == nil {
+		s.first, s.total, s.readout = sample.Values, map[string]float64{}, map[string]int{}
+		s.seen.Gauges = map[string]results.GaugeFigures{}
+	}
+	s.seen.Samples++
+	s.seen.WentBack = append(s.seen.WentBack, engines.CountersWentBack(s.last, sample.Values)...)
+	slices.Sort(s.seen.WentBack)
+	s.seen.WentBack = slices.Compact(s.seen.WentBack)
+	s.last = sample.Values
+	for name, value := range sample.Values {
+		if !engines.IsGauge(name) {
+			continue
+		}
+		figures, known := s.seen.Gauges[name]
+		if !known {
+			figures = results.GaugeFigures{Min: value, Max: value}
+		}
+		figures.Min, figures.Max = min(figures.Min, value), max(figures.Max, value)
+		s.total[name] += value
+		s.readout[name]++
+		figures.Mean = s.total[name] / float64(s.readout[name])
+		s.seen.Gauges[name] = figures
+	}
+}
+
+// End stops looking and adds the sums of each server to the result.
+func (m *serverMetrics) End(result *results.Result) error {
+	close(m.stop)
+	m.watching.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.sums {
+		if s.seen.Samples+s.seen.Missed == 0 {
+			continue
+		}
+		figures := s.seen
+		figures.Gauges = maps.Clone(figures.Gauges)
+		if before, ok := s.first[engines.PreemptionsTotal]; ok {
+			after := s.last[engines.PreemptionsTotal] - before
+			figures.Preemptions = &after
+		}
+		result.ServerMetrics = append(result.ServerMetrics, figures)
+	}
+	if m.file != nil {
+		m.err = errors.Join(m.err, m.file.Close())
+	}
+	return m.err
+}

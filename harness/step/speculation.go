@@ -1,0 +1,98 @@
+package step
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/results"
+)
+
+// drafted is what a server did with drafted tokens over a pass, by the best
+// source that it has; nil: nothing was drafted, or nothing tells. info is its
+// own, with the change of its counters.
+func drafted(info results.Server, p Pass, seen []results.ServerMetrics) *results.Drafting {
+	d := results.DraftingBy(results.DraftsByCounters, info.Counters)
+	if d == nil {
+		d = draftedByAnswers(info.Replica, p.records)
+	}
+	if d == nil {
+		d = results.DraftingBy(results.DraftsByLog, info.Counters)
+	}
+	if d == nil {
+		d = draftedByGauges(info.Replica, seen)
+	}
+	if d == nil {
+		return nil
+	}
+	if told := info.Speculation; told != nil {
+		d.Tokens, d.LogLines = told.Tokens, told.LogLines
+	}
+	d.Derive()
+	return d
+}
+
+// draftedByAnswers adds up what the answers of one server say of themselves.
+// An answer that says nothing drafted nothing.
+func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
+	var tokens, accepted, drafts float64
+	counted := true // drafts, by every answer
+	for _, rec := range records {
+		if rec.Replica != replica || rec.DraftTokens == nil || rec.AcceptedTokens == nil {
+			continue
+		}
+		tokens += float64(*rec.DraftTokens)
+		accepted += float64(*rec.AcceptedTokens)
+		if counted = counted && rec.Drafts != nil; counted {
+			drafts += float64(*rec.Drafts)
+		}
+	}
+	if tokens == 0 {
+		return nil
+	}
+	d := &results.Drafting{Source: results.DraftsByAnswers, DraftTokens: &tokens, AcceptedTokens: &accepted}
+	if counted {
+		d.Drafts = &drafts
+	}
+	return d
+}
+
+// draftedByGauges takes means of what the engine says of its last moments.
+func draftedByGauges(replica int, seen []results.ServerMetrics) *results.Drafting {
+	for _, m := range seen {
+		length, known := m.Gauges[engines.DraftLength]
+		if m.Replica != replica || !known || length.Mean <= 0 {
+			continue
+		}
+		d := &results.Drafting{Source: results.DraftsByGauges, Length: new(length.Mean)}
+		if rate, known := m.Gauges[engines.DraftRate]; known {
+			d.Rate = new(rate.Mean)
+		}
+		return d
+	}
+	return nil
+}
+
+// speculationWarnings say when acceptance means little.
+func speculationWarnings(asked results.Asked, servers []results.Server) []results.Warning {
+	if !slices.ContainsFunc(servers, func(s results.Server) bool { return s.Speculation != nil }) {
+		return nil
+	}
+	var all []results.Warning
+	if madeOfRandomIDs(asked.Dataset) {
+		all = append(all, results.Warning{
+			Code: results.WarnSpecRandom, Message: "the prompts are random token ids, and what follows them is foreseen by a draft in another way than text is: acceptance says nothing of real use",
+		})
+	}
+	if asked.IgnoreEOS {
+		all = append(all, results.Warning{
+			Code: results.WarnSpecPastEnd, Message: "ignore_eos keeps answers going past their natural end, where drafts are guessed better or worse than in it: acceptance is of both",
+		})
+	}
+	return all
+}
+
+// madeOfRandomIDs reports whether a data set's prompts are drawn at random.
+func madeOfRandomIDs(kind string) bool {
+	return strings.HasPrefix(kind, "random") || kind == "prefix_repetition"
+}
