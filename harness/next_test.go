@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/load"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -265,7 +265,7 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 // are.
 func TestConditionsNameFigures(t *testing.T) {
 	for _, name := range scenarios.FigureNames() {
-		if _, err := metrics.FigureNamed(name); err != nil {
+		if _, err := catalog.Named(name); err != nil {
 			t.Errorf("FigureNamed(%q): %v", name, err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -46,7 +46,7 @@ func lost(policy results.PrunePolicy, r *results.Result) (why string, known bool
 		return "", false
 	}
 	for _, c := range policy.When {
-		if value, holds := metrics.Holds(c, r); holds {
+		if value, holds := catalog.Holds(c, r); holds {
 			return fmt.Sprintf("%s is %s, %s %g", c.Figure, strconv.FormatFloat(*value, 'g', 4, 64), c.Op, c.Value), true
 		}
 	}

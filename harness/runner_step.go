@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -301,7 +301,7 @@ func (r *Runner) newResult(a attempt) *results.Result {
 func (r *Runner) priced(result *results.Result) {
 	for _, v := range r.Scenario.Variants {
 		if v.Name == result.Step.Variant {
-			result.Cost = metrics.CostOf(result, plan.PriceOf(r.Scenario, v))
+			result.Cost = catalog.CostOf(result, plan.PriceOf(r.Scenario, v))
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/search"
 	"github.com/benchrig/bench/results"
 )
 
@@ -18,7 +18,7 @@ func (r *Runner) searched(s plan.Step) decision {
 	now := r.finished(func(o plan.Step) bool {
 		return o.Variant == s.Variant && o.Repeat == s.Repeat && o.PointIndex < s.PointIndex
 	})
-	next := metrics.NextOf(*policy, metrics.EstimateOf(*policy, before), metrics.ProbesOf(*policy, now))
+	next := search.NextOf(*policy, search.EstimateOf(*policy, before), search.ProbesOf(*policy, now))
 	if next.Done {
 		return decision{spared: results.Failf(results.FailNotNeeded, "the search of repeat %d of %s ended after %s: %s",
 			s.Repeat, s.Variant, steps(len(now)), next.Why)}

@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -53,7 +54,7 @@ type watching struct {
 
 // atRest is what a GPU says when nothing of ours runs on it.
 type atRest struct {
-	metrics.AtRest
+	telemetry.AtRest
 	powerW *float64
 	coreHz *float64
 }
@@ -124,7 +125,7 @@ func (r *Runner) readRest(ctx context.Context, ids []string, least time.Duration
 	w.sampling.Stop()
 	rest := map[string]atRest{}
 	for id, g := range w.latest() {
-		d := atRest{AtRest: metrics.AtRest{VRAMBytes: g.VRAMUsedBytes, GTTBytes: g.GTTUsedBytes}}
+		d := atRest{AtRest: telemetry.AtRest{VRAMBytes: g.VRAMUsedBytes, GTTBytes: g.GTTUsedBytes}}
 		d.powerW, d.coreHz = medianOf(powers[id]), medianOf(clocks[id])
 		rest[id] = d
 	}
@@ -219,10 +220,10 @@ func idsOf(devices []device.Device) []string {
 }
 
 // watchedDevices are devices as the figures want them.
-func (r *Runner) watchedDevices(devices []device.Device, variant string) []metrics.WatchedDevice {
-	watched := make([]metrics.WatchedDevice, len(devices))
+func (r *Runner) watchedDevices(devices []device.Device, variant string) []telemetry.WatchedDevice {
+	watched := make([]telemetry.WatchedDevice, len(devices))
 	for i, d := range devices {
-		watched[i] = metrics.WatchedDevice{
+		watched[i] = telemetry.WatchedDevice{
 			ID: d.ID(), Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified, Parts: len(d.Parts),
 			Socket: r.socketOf(d), Before: r.watching.before[variant][d.ID()].AtRest,
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -14,7 +14,7 @@ import (
 // scenario ignores are noted only.
 func (r *Runner) doubtTelemetry(result *results.Result) {
 	t := result.Telemetry
-	doubts := metrics.TelemetryWarnings(t)
+	doubts := telemetry.Warnings(t)
 	if other := r.otherLimits(t); other != "" {
 		doubts = append(doubts, results.Warning{Code: results.WarnPowerLimit, Message: other})
 	}
@@ -47,7 +47,7 @@ func (r *Runner) otherLimits(t *results.Telemetry) string {
 		case g.PowerLimitW == nil:
 		case !known:
 			r.watching.limits[g.Device] = *g.PowerLimitW
-		case metrics.OtherLimit(first, *g.PowerLimitW):
+		case telemetry.OtherLimit(first, *g.PowerLimitW):
 			all = append(all, fmt.Sprintf("GPU %d has a power limit of %.4g W, and had %.4g W in the run's first step", g.Index, *g.PowerLimitW, first))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu/device"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
 )
 
@@ -180,12 +180,12 @@ func (w *watcher) Judge(result *results.Result) {
 	if result.Client != nil {
 		to = result.Client.DurationS
 	}
-	in := metrics.Watched{
+	in := telemetry.Watched{
 		Devices: w.runner.watchedDevices(w.devices, w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
 		CPUShare: new(w.cost.CPUShare), ToS: to, Figures: result.Figures,
 		Elsewhere: elsewhere(result.Servers),
 	}
-	t := metrics.Telemetry(w.samples, in)
+	t := telemetry.Summarize(w.samples, in)
 	t.Notes = append(t.Notes, w.notes...)
 	result.Telemetry = t
 	if w.err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -15,7 +15,7 @@ func (r *Runner) repeatedEnough(s plan.Step) *results.Failure {
 	if policy == nil || s.Repeat <= policy.Min {
 		return nil
 	}
-	widest, ok := metrics.Widest(*policy, r.finished(func(o plan.Step) bool { return o.Repeat < s.Repeat }))
+	widest, ok := compare.Widest(*policy, r.finished(func(o plan.Step) bool { return o.Repeat < s.Repeat }))
 	switch {
 	case !ok:
 		return results.Failf(results.FailNotNeeded, "no variant has a result that a further repeat could make more certain")
@@ -26,6 +26,6 @@ func (r *Runner) repeatedEnough(s plan.Step) *results.Failure {
 }
 
 // widthText is the widest interval in words.
-func widthText(w metrics.Width) string {
+func widthText(w compare.Width) string {
 	return fmt.Sprintf("the widest is ±%.2f %%, of %s of %s at %s over %d server lives", 100**w.Relative, w.Figure, w.Variant, w.Point, w.Lives)
 }

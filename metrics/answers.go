@@ -19,17 +19,17 @@ const (
 
 // answersOf looks at the texts of the answers; null where no hash of one is
 // known. Requests that failed for want of a token are the empty ones.
-func answersOf(all []observation, asked int, temperature *float64) *results.Answers {
+func answersOf(all []Observation, asked int, temperature *float64) *results.Answers {
 	a := &results.Answers{}
 	same := make(map[string]int)
 	repetitive, texts := 0, 0
-	var good []observation
+	var good []Observation
 	for _, o := range all {
-		if !o.ok() && o.failure.Class == results.FailNoTokens {
+		if !o.OK() && o.Failure.Class == results.FailNoTokens {
 			a.Empty++
 			a.N++
 		}
-		if !o.ok() || o.TextSHA256 == "" {
+		if !o.OK() || o.TextSHA256 == "" {
 			continue
 		}
 		a.N++
@@ -61,7 +61,7 @@ func answersOf(all []observation, asked int, temperature *float64) *results.Answ
 
 // hashAnswers is over the answers in the order of the prompt list, which good
 // has, whatever order they came in.
-func hashAnswers(good []observation) (sum *string, marks string) {
+func hashAnswers(good []Observation) (sum *string, marks string) {
 	h := sha256.New()
 	var b strings.Builder
 	for _, o := range good {

@@ -42,7 +42,7 @@ func compat(records []results.Record, p Params, g results.Generation, d *describ
 
 // reading is a request as we see it and as vLLM's client does.
 type reading struct {
-	ours   observation
+	ours   Observation
 	theirs results.ClientOutput
 }
 

@@ -15,7 +15,7 @@ type edge struct {
 // peakConcurrent is the largest number of requests in flight, from sent to the
 // end of the stream or to the failure; exact. Failed requests count: the
 // server had them. A request that ends when another begins makes room for it.
-func peakConcurrent(all []observation) int {
+func peakConcurrent(all []Observation) int {
 	edges := edgesOf(all)
 	slices.SortFunc(edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.atS, b.atS), cmp.Compare(a.step, b.step))
@@ -28,7 +28,7 @@ func peakConcurrent(all []observation) int {
 	return peak
 }
 
-func edgesOf(all []observation) []edge {
+func edgesOf(all []Observation) []edge {
 	var edges []edge
 	for _, o := range all {
 		if o.SentS != nil {
@@ -41,7 +41,7 @@ func edgesOf(all []observation) []edge {
 // maxOutputTokensPerS is the fullest of the whole seconds counted from the
 // first send of a successful request. Each token chunk counts for the tokens
 // that chunks of its answer carry on average; null without any.
-func maxOutputTokensPerS(good []observation) *float64 {
+func maxOutputTokensPerS(good []Observation) *float64 {
 	start := math.Inf(1)
 	for _, o := range good {
 		if o.SentS != nil {
@@ -54,8 +54,8 @@ func maxOutputTokensPerS(good []observation) *float64 {
 		if o.SentS == nil {
 			continue
 		}
-		weight := o.chunkWeight()
-		for _, at := range o.tokenS {
+		weight := o.ChunkWeight()
+		for _, at := range o.TokenS {
 			second := int(at - start)
 			seconds[second] += weight
 			peak = max(peak, seconds[second])
@@ -68,12 +68,12 @@ func maxOutputTokensPerS(good []observation) *float64 {
 }
 
 // tokensPerChunk is over the answers whose length is known; null without any.
-func tokensPerChunk(good []observation) *float64 {
+func tokensPerChunk(good []Observation) *float64 {
 	tokens, chunks := 0, 0
 	for _, o := range good {
 		if o.OutputTokens != nil {
 			tokens += *o.OutputTokens
-			chunks += len(o.tokenS)
+			chunks += len(o.TokenS)
 		}
 	}
 	if chunks == 0 {

@@ -35,7 +35,7 @@ type cause struct {
 
 func causes(p reading, g results.Generation) []cause {
 	own, parsed := p.ours.VLLMReading[parserOf(g)]
-	switch ours, theirs := p.ours.ok(), p.theirs.Success; {
+	switch ours, theirs := p.ours.OK(), p.theirs.Success; {
 	case !ours && !theirs:
 		return nil
 	case ours && !theirs:
@@ -73,7 +73,7 @@ func whyTheirsFails(p reading, parsed bool, g results.Generation) results.Differ
 }
 
 func whyOursFails(p reading) results.DifferenceCode {
-	switch p.ours.failure.Class {
+	switch p.ours.Failure.Class {
 	case results.FailInBand:
 		return results.DiffInBandSuccess
 	case results.FailTruncated:
@@ -89,7 +89,7 @@ func whyOursFails(p reading) results.DifferenceCode {
 // differ.
 func latencyCauses(p reading, g results.Generation) []cause {
 	var all []cause
-	ttft, e2el := p.ours.ttft(), p.ours.e2el()
+	ttft, e2el := p.ours.TTFT(), p.ours.E2EL()
 	if ttft == nil || e2el == nil {
 		return nil
 	}
@@ -102,19 +102,19 @@ func latencyCauses(p reading, g results.Generation) []cause {
 		return all
 	}
 	first := slices.IndexFunc([]byte(kinds), func(k byte) bool { return !isOutside(k) })
-	if first >= 0 && !isToken(results.ChunkKind(kinds[first])) {
+	if first >= 0 && !IsToken(results.ChunkKind(kinds[first])) {
 		code := results.DiffEmptyFirst
 		if results.ChunkKind(kinds[first]) == results.ChunkRole {
 			code = results.DiffRoleFirst
 		}
 		all = append(all, cause{code, new(p.theirs.TTFTS - *ttft)})
 	}
-	if n := len(p.theirs.ITLS) + 1 - len(p.ours.tokenS); n > 0 {
+	if n := len(p.theirs.ITLS) + 1 - len(p.ours.TokenS); n > 0 {
 		all = append(all, cause{code: results.DiffEmptyGaps})
 	}
 	last := lastIndex(kinds, func(k byte) bool { return !isOutside(k) })
-	if last >= 0 && !isToken(results.ChunkKind(kinds[last])) {
-		all = append(all, cause{results.DiffLongerEnd, new(p.ours.ChunkS[last] - p.ours.tokenS[len(p.ours.tokenS)-1])})
+	if last >= 0 && !IsToken(results.ChunkKind(kinds[last])) {
+		all = append(all, cause{results.DiffLongerEnd, new(p.ours.ChunkS[last] - p.ours.TokenS[len(p.ours.TokenS)-1])})
 	}
 	if tail := p.theirs.LatencyS - p.theirs.TTFTS - sum(p.theirs.ITLS); g != results.VLLM && tail > 1e-9 {
 		all = append(all, cause{results.DiffUsageLatency, &tail})
@@ -173,10 +173,10 @@ func equalCounts(a, b *int) bool {
 
 // peakDifferences compares the two peaks of the pass.
 func peakDifferences(pairs []reading, f results.CompatFigures) []results.Difference {
-	var all, good []observation
+	var all, good []Observation
 	for _, p := range pairs {
 		all = append(all, p.ours)
-		if p.ours.ok() {
+		if p.ours.OK() {
 			good = append(good, p.ours)
 		}
 	}
@@ -245,5 +245,5 @@ func effect(code results.DifferenceCode, shifts []float64) string {
 	if len(shifts) == 0 {
 		return text
 	}
-	return fmt.Sprintf("%s: median %+.3f ms", text, 1000*Median(ascending(shifts)))
+	return fmt.Sprintf("%s: median %+.3f ms", text, 1000*Median(Ascending(shifts)))
 }

@@ -11,7 +11,7 @@ func Describe(sample, percentiles []float64) results.Dist {
 	if d.N == 0 {
 		return d
 	}
-	sorted := ascending(sample)
+	sorted := Ascending(sample)
 	d.Mean, d.Std = new(Mean(sample)), new(Std(sample))
 	d.Median = new(Median(sorted))
 	d.Min, d.Max = new(sorted[0]), new(sorted[d.N-1])

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/benchrig/bench/internal/numtest"
 	"github.com/benchrig/bench/results"
 )
 
@@ -101,7 +102,7 @@ func TestPublishedLatencies(t *testing.T) {
 	}
 	r := results.Record{SentS: new(0.0), EndS: duration, ChunkKinds: "tt", OutputTokens: new(2048), ChunkS: []float64{ttft, ttft + 2047*tpot}}
 	f := Summarize([]results.Record{r}, Params{DurationS: duration})
-	near(t, "TTFT", f.TTFT.Mean, ttft, 1e-12)
-	near(t, "TPOT", f.TPOT.Mean, tpot, 1e-12)
-	near(t, "p99 TTFT", At(f.TTFT, 99), ttft, 1e-12)
+	numtest.Near(t, "TTFT", f.TTFT.Mean, ttft, 1e-12)
+	numtest.Near(t, "TPOT", f.TPOT.Mean, tpot, 1e-12)
+	numtest.Near(t, "p99 TTFT", At(f.TTFT, 99), ttft, 1e-12)
 }

@@ -26,7 +26,7 @@ func warnClientLimit(e Evidence) *results.Warning {
 	if reasons == nil {
 		return nil
 	}
-	return warnf(results.WarnClientLimit, "the client was the limit: %s", strings.Join(reasons, ", and "))
+	return Warnf(results.WarnClientLimit, "the client was the limit: %s", strings.Join(reasons, ", and "))
 }
 
 // lagLimit is the lag that the figures can bear: with the kernel's stamps it
@@ -54,7 +54,7 @@ func warnBuffered(e Evidence) *results.Warning {
 	if share == nil || *share < burstShare || e.Figures.ICL.N < enoughForBursts {
 		return nil
 	}
-	return warnf(results.WarnBuffered, "%.1f %% of the gaps between chunks are below %.1f ms: chunks arrive in bursts, through a proxy that buffers or from a server that sends several at once; TTFT and ITL are those of the bursts",
+	return Warnf(results.WarnBuffered, "%.1f %% of the gaps between chunks are below %.1f ms: chunks arrive in bursts, through a proxy that buffers or from a server that sends several at once; TTFT and ITL are those of the bursts",
 		100**share, shortestGapS*1000)
 }
 
@@ -77,5 +77,5 @@ func warnAnswers(e Evidence) *results.Warning {
 	if found == nil {
 		return nil
 	}
-	return warnf(results.WarnAnswers, "of %d answers %s: check that the server talks sense", a.N, strings.Join(found, ", "))
+	return Warnf(results.WarnAnswers, "of %d answers %s: check that the server talks sense", a.N, strings.Join(found, ", "))
 }

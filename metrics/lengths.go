@@ -8,7 +8,7 @@ import (
 
 // outputLengths compares asked with received lengths; null without an answer
 // of which both are known.
-func outputLengths(good []observation) *results.OutputLengths {
+func outputLengths(good []Observation) *results.OutputLengths {
 	n, asked, received, early := 0, 0, 0, 0
 	for _, o := range good {
 		if o.AskedOutputTokens <= 0 || o.OutputTokens == nil {
@@ -32,11 +32,11 @@ func outputLengths(good []observation) *results.OutputLengths {
 
 // chunkSizes counts answers by their rounded tokens per chunk; null where no
 // length is known.
-func chunkSizes(good []observation) map[int]int {
+func chunkSizes(good []Observation) map[int]int {
 	var sizes map[int]int
 	for _, o := range good {
-		if o.OutputTokens != nil && len(o.tokenS) > 0 {
-			count(&sizes, int(math.Round(float64(*o.OutputTokens)/float64(len(o.tokenS)))))
+		if o.OutputTokens != nil && len(o.TokenS) > 0 {
+			count(&sizes, int(math.Round(float64(*o.OutputTokens)/float64(len(o.TokenS)))))
 		}
 	}
 	return sizes
@@ -62,8 +62,8 @@ func burstGaps(gaps []float64) *float64 {
 
 // promptBuckets groups requests by the lengths of their prompts, each class
 // twice as wide as the one before: 1, 2-3, 4-7, ... Null where all are of one.
-func promptBuckets(good []observation, percentiles []float64) []results.PromptBucket {
-	classes := make(map[int][]observation)
+func promptBuckets(good []Observation, percentiles []float64) []results.PromptBucket {
+	classes := make(map[int][]Observation)
 	last := 0
 	for _, o := range good {
 		if n := inputTokens(o.Record); n != nil && *n > 0 {
@@ -83,7 +83,7 @@ func promptBuckets(good []observation, percentiles []float64) []results.PromptBu
 		}
 		var ttft, tpot []float64
 		for _, o := range own {
-			ttft, tpot = appendKnown(ttft, o.ttft()), appendKnown(tpot, o.tpot())
+			ttft, tpot = AppendKnown(ttft, o.TTFT()), AppendKnown(tpot, o.TPOT())
 		}
 		buckets = append(buckets, results.PromptBucket{
 			From: 1 << class, To: 1<<(class+1) - 1, N: len(own), TTFT: Describe(ttft, percentiles), TPOT: Describe(tpot, percentiles),

@@ -12,11 +12,11 @@ const longestSeries = 86_400
 
 // seriesOf counts in whole seconds from the start of the pass; null where no
 // request succeeded.
-func seriesOf(good []observation) *results.Series {
+func seriesOf(good []Observation) *results.Series {
 	s := &results.Series{}
 	for _, o := range good {
-		weight := o.chunkWeight()
-		for i, at := range o.tokenS {
+		weight := o.ChunkWeight()
+		for i, at := range o.TokenS {
 			second := int(max(at, 0))
 			if second >= longestSeries {
 				continue
@@ -26,7 +26,7 @@ func seriesOf(good []observation) *results.Series {
 				s.OutputTokens = append(s.OutputTokens, make([]float64, grow)...)
 			}
 			s.OutputTokens[second] += weight
-			if i == len(o.tokenS)-1 {
+			if i == len(o.TokenS)-1 {
 				s.Requests[second]++
 			}
 		}

@@ -53,7 +53,7 @@ func tpotByTokens(records []results.Record) *float64 {
 	for _, o := range observeAll(records) {
 		first := o.first(o.SentS)
 		last := o.since(o.SentS, -1)
-		if o.ok() && first != nil && last != nil && o.OutputTokens != nil && *o.OutputTokens > 0 {
+		if o.OK() && first != nil && last != nil && o.OutputTokens != nil && *o.OutputTokens > 0 {
 			values = append(values, (*last-*first)/float64(*o.OutputTokens))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/internal/numtest"
 	"github.com/benchrig/bench/results"
 )
 
@@ -14,10 +15,10 @@ func pass(completed int, input, output int64, duration float64) results.Figures 
 func TestSQZB(t *testing.T) {
 	const million = 1 << 20
 	s := SQZB(pass(1024, million, million, 500), pass(1024, million, 1024, 100), nil)
-	near(t, "generation latency", s.GenerationLatencyS, 400, 1e-12)
-	near(t, "summarization throughput", s.SummarizationThroughput, 10485.76, 1e-9)
-	near(t, "end-to-end throughput", s.E2EThroughput, 2097.152, 1e-9)
-	near(t, "generation throughput", s.GenerationThroughput, 2621.44, 1e-9)
+	numtest.Near(t, "generation latency", s.GenerationLatencyS, 400, 1e-12)
+	numtest.Near(t, "summarization throughput", s.SummarizationThroughput, 10485.76, 1e-9)
+	numtest.Near(t, "end-to-end throughput", s.E2EThroughput, 2097.152, 1e-9)
+	numtest.Near(t, "generation throughput", s.GenerationThroughput, 2621.44, 1e-9)
 	if s.Undefined != "" || s.FirstTokens != 1024 {
 		t.Errorf("undefined %q, first tokens %d", s.Undefined, s.FirstTokens)
 	}
@@ -37,9 +38,9 @@ func TestSQZBUndefined(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := SQZB(pass(4, 100, 100, tt.full), pass(4, 100, 4, tt.one), nil)
 			if s.GenerationLatencyS != nil || s.GenerationThroughput != nil || !strings.Contains(s.Undefined, tt.want) {
-				t.Errorf("generation latency %v, throughput %v, undefined %q", deref(s.GenerationLatencyS), deref(s.GenerationThroughput), s.Undefined)
+				t.Errorf("generation latency %v, throughput %v, undefined %q", numtest.Deref(s.GenerationLatencyS), numtest.Deref(s.GenerationThroughput), s.Undefined)
 			}
-			near(t, "end-to-end throughput", s.E2EThroughput, 10, 1e-12)
+			numtest.Near(t, "end-to-end throughput", s.E2EThroughput, 10, 1e-12)
 		})
 	}
 }
@@ -47,7 +48,7 @@ func TestSQZBUndefined(t *testing.T) {
 func TestTPOTByTokens(t *testing.T) {
 	r := results.Record{SentS: new(1.0), EndS: 3, ChunkS: []float64{1.5, 2, 2.5}, ChunkKinds: "ttt", OutputTokens: new(4)}
 	s := SQZB(pass(1, 1, 4, 2), pass(1, 1, 1, 1), []results.Record{r, {SentS: new(0.0), Failure: results.Failf(results.FailHTTP, "500")}})
-	near(t, "TPOT over all tokens", s.TPOTByTokensS, 0.25, 1e-12)
+	numtest.Near(t, "TPOT over all tokens", s.TPOTByTokensS, 0.25, 1e-12)
 }
 
 func TestCompareInputs(t *testing.T) {

@@ -89,8 +89,8 @@ func sum(x []float64) float64 {
 	return total
 }
 
-// ascending is a sorted copy of x.
-func ascending(x []float64) []float64 {
+// Ascending is a sorted copy of x.
+func Ascending(x []float64) []float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)
 	return sorted

@@ -33,7 +33,7 @@ func TestStatisticsEqualNumpy(t *testing.T) {
 		t.Fatal("no vectors")
 	}
 	for _, c := range cases {
-		sorted := ascending(c.X)
+		sorted := Ascending(c.X)
 		for _, f := range []struct {
 			name      string
 			got, want float64
@@ -73,7 +73,7 @@ func TestPercentileProperties(t *testing.T) {
 		for i := range x {
 			x[i] = math.Exp(rng.NormFloat64() * 5)
 		}
-		x = ascending(x)
+		x = Ascending(x)
 		lo, hi := x[0], x[len(x)-1]
 		before := lo
 		for p := 0.0; p <= 100; p += 0.5 {
@@ -101,7 +101,7 @@ func FuzzPercentile(f *testing.F) {
 			}
 		}
 		p = math.Abs(math.Mod(p, 100))
-		x := ascending([]float64{a, b, c})
+		x := Ascending([]float64{a, b, c})
 		if got := Percentile(x, p); got < x[0] || got > x[2] {
 			t.Errorf("Percentile(%v, %v) = %v, want it within the sample", x, p, got)
 		}

@@ -16,7 +16,7 @@ const steadyShare = 0.95
 // begins when the first request ends, and lasts in a closed loop until fewer
 // than steadyShare of the cap are in flight for good, in an open one until
 // the last send. Null where no request was sent within.
-func steadyState(all []observation, p Params) *results.SteadyState {
+func steadyState(all []Observation, p Params) *results.SteadyState {
 	from, to := steadyWindow(all, p.MaxConcurrency)
 	if !(to > from) {
 		return nil
@@ -25,21 +25,21 @@ func steadyState(all []observation, p Params) *results.SteadyState {
 	var ttft, tpot, icl, e2el []float64
 	ended, tokens := 0, 0.0
 	for _, o := range all {
-		if !o.ok() || o.SentS == nil {
+		if !o.OK() || o.SentS == nil {
 			continue
 		}
-		weight := o.chunkWeight()
-		for _, at := range o.tokenS {
+		weight := o.ChunkWeight()
+		for _, at := range o.TokenS {
 			if at >= from && at < to {
 				tokens += weight
 			}
 		}
-		if end := o.tokenS[len(o.tokenS)-1]; end >= from && end < to {
+		if end := o.TokenS[len(o.TokenS)-1]; end >= from && end < to {
 			ended++
 		}
 		if *o.SentS >= from && *o.SentS < to {
 			s.N++
-			ttft, tpot, e2el = appendKnown(ttft, o.ttft()), appendKnown(tpot, o.tpot()), appendKnown(e2el, o.e2el())
+			ttft, tpot, e2el = AppendKnown(ttft, o.TTFT()), AppendKnown(tpot, o.TPOT()), AppendKnown(e2el, o.E2EL())
 			icl = append(icl, o.gaps()...)
 		}
 	}
@@ -53,14 +53,14 @@ func steadyState(all []observation, p Params) *results.SteadyState {
 	return s
 }
 
-func steadyWindow(all []observation, maxInFlight *int) (from, to float64) {
+func steadyWindow(all []Observation, maxInFlight *int) (from, to float64) {
 	from, to = math.Inf(1), math.Inf(-1)
 	for _, o := range all {
 		if o.SentS == nil {
 			continue
 		}
 		to = max(to, *o.SentS)
-		if o.ok() {
+		if o.OK() {
 			from = min(from, max(o.EndS, *o.SentS))
 		}
 	}

@@ -37,7 +37,7 @@ const maxFailureSamples = 5
 // and totals over successful requests, rates over the window p.DurationS.
 func Summarize(records []results.Record, p Params) results.Figures {
 	all := observeAll(records)
-	good := slices.DeleteFunc(slices.Clone(all), func(o observation) bool { return !o.ok() })
+	good := slices.DeleteFunc(slices.Clone(all), func(o Observation) bool { return !o.OK() })
 	f := results.Figures{
 		Asked:          max(p.Asked, len(all)),
 		Completed:      len(good),
@@ -54,11 +54,11 @@ func Summarize(records []results.Record, p Params) results.Figures {
 	return f
 }
 
-func countFailures(f *results.Figures, all []observation) {
+func countFailures(f *results.Figures, all []Observation) {
 	f.Unsent = f.Asked - len(all)
 	for _, o := range all {
 		switch {
-		case o.ok():
+		case o.OK():
 			continue
 		case o.unsent():
 			f.Unsent++
@@ -68,8 +68,8 @@ func countFailures(f *results.Figures, all []observation) {
 		if f.Failures == nil {
 			f.Failures = make(map[results.FailureClass]int)
 		}
-		f.Failures[o.failure.Class]++
-		text := o.failure.Error()
+		f.Failures[o.Failure.Class]++
+		text := o.Failure.Error()
 		if len(f.FailureSamples) < maxFailureSamples && !slices.Contains(f.FailureSamples, text) {
 			f.FailureSamples = append(f.FailureSamples, text)
 		}
@@ -77,9 +77,9 @@ func countFailures(f *results.Figures, all []observation) {
 }
 
 // addTotals adds token totals, and the counts of how answers ended.
-func addTotals(f *results.Figures, good []observation) {
-	f.TotalInputTokens = total(good, func(o observation) *int { return inputTokens(o.Record) })
-	f.TotalOutputTokens = total(good, func(o observation) *int { return o.OutputTokens })
+func addTotals(f *results.Figures, good []Observation) {
+	f.TotalInputTokens = total(good, func(o Observation) *int { return inputTokens(o.Record) })
+	f.TotalOutputTokens = total(good, func(o Observation) *int { return o.OutputTokens })
 	for _, o := range good {
 		if o.CachedTokens != nil {
 			if f.CachedTokens == nil {
@@ -105,7 +105,7 @@ func inputTokens(r *results.Record) *int {
 }
 
 // total adds up; it is null if the number of one request, or of all, is unknown.
-func total(good []observation, of func(observation) *int) *int64 {
+func total(good []Observation, of func(Observation) *int) *int64 {
 	if len(good) == 0 {
 		return nil
 	}
@@ -127,7 +127,7 @@ func count[K comparable](counts *map[K]int, key K) {
 	(*counts)[key]++
 }
 
-func addRates(f *results.Figures, good []observation, p Params) {
+func addRates(f *results.Figures, good []Observation, p Params) {
 	f.MaxOutputTokensPerS = maxOutputTokensPerS(good)
 	f.TokensPerChunk = tokensPerChunk(good)
 	if p.DurationS <= 0 {
@@ -154,23 +154,23 @@ func addRates(f *results.Figures, good []observation, p Params) {
 
 // keptBy says whether a request keeps every goal. An answer of one token has no
 // time per output token and keeps any goal for it, as in vLLM.
-func (g Goals) keptBy(o observation) bool {
+func (g Goals) keptBy(o Observation) bool {
 	oneToken := o.OutputTokens != nil && *o.OutputTokens <= 1
-	return kept(g.TTFT, o.ttft()) && kept(g.E2EL, o.e2el()) && (oneToken || kept(g.TPOT, o.tpot()))
+	return kept(g.TTFT, o.TTFT()) && kept(g.E2EL, o.E2EL()) && (oneToken || kept(g.TPOT, o.TPOT()))
 }
 
 func kept(goal, value *float64) bool {
 	return goal == nil || value != nil && *value <= *goal
 }
 
-func addLatencies(f *results.Figures, good []observation, percentiles []float64) {
+func addLatencies(f *results.Figures, good []Observation, percentiles []float64) {
 	var ttft, tpot, icl, e2el, ttftIntended, e2elIntended []float64
 	for _, o := range good {
-		ttft = appendKnown(ttft, o.ttft())
-		tpot = appendKnown(tpot, o.tpot())
-		e2el = appendKnown(e2el, o.e2el())
-		ttftIntended = appendKnown(ttftIntended, o.first(&o.IntendedS))
-		e2elIntended = appendKnown(e2elIntended, o.since(&o.IntendedS, -1))
+		ttft = AppendKnown(ttft, o.TTFT())
+		tpot = AppendKnown(tpot, o.TPOT())
+		e2el = AppendKnown(e2el, o.E2EL())
+		ttftIntended = AppendKnown(ttftIntended, o.first(&o.IntendedS))
+		e2elIntended = AppendKnown(e2elIntended, o.since(&o.IntendedS, -1))
 		icl = append(icl, o.gaps()...)
 	}
 	f.TTFT, f.TPOT = Describe(ttft, percentiles), Describe(tpot, percentiles)
@@ -184,7 +184,7 @@ func addLatencies(f *results.Figures, good []observation, percentiles []float64)
 	f.E2ELFromIntended = Describe(e2elIntended, percentiles)
 }
 
-func appendKnown(sample []float64, value *float64) []float64 {
+func AppendKnown(sample []float64, value *float64) []float64 {
 	if value == nil {
 		return sample
 	}

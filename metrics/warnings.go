@@ -55,7 +55,7 @@ func Warnings(e Evidence) []results.Warning {
 	return all
 }
 
-func warnf(code results.WarningCode, format string, args ...any) *results.Warning {
+func Warnf(code results.WarningCode, format string, args ...any) *results.Warning {
 	return &results.Warning{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -70,21 +70,21 @@ func warnInterrupted(e Evidence) *results.Warning {
 	if why == "" {
 		why = "no reason given"
 	}
-	return warnf(results.WarnInterrupted, "the pass ended early (%s); %d of %d requests were never sent", why, e.Figures.Unsent, e.Figures.Asked)
+	return Warnf(results.WarnInterrupted, "the pass ended early (%s); %d of %d requests were never sent", why, e.Figures.Unsent, e.Figures.Asked)
 }
 
 func warnFailures(e Evidence) *results.Warning {
 	if e.Figures.Failed == 0 {
 		return nil
 	}
-	return warnf(results.WarnFailures, "%d of %d requests failed and are in no latency and no token count: %s",
+	return Warnf(results.WarnFailures, "%d of %d requests failed and are in no latency and no token count: %s",
 		e.Figures.Failed, e.Figures.Asked, classCounts(e.Figures.Failures))
 }
 
 func warnShortOutput(e Evidence) *results.Warning {
 	asked, got := 0, 0
 	for _, o := range observeAll(e.Records) {
-		if o.ok() && o.AskedOutputTokens > 0 && o.OutputTokens != nil {
+		if o.OK() && o.AskedOutputTokens > 0 && o.OutputTokens != nil {
 			asked += o.AskedOutputTokens
 			got += *o.OutputTokens
 		}
@@ -96,7 +96,7 @@ func warnShortOutput(e Evidence) *results.Warning {
 	if e.Asked.IgnoreEOS {
 		hint = "the server did not honour ignore_eos, or its context is too small"
 	}
-	return warnf(results.WarnShortOutput, "answers have %s of the output tokens asked for (%d of %d); %s", percent(got, asked), got, asked, hint)
+	return Warnf(results.WarnShortOutput, "answers have %s of the output tokens asked for (%d of %d); %s", percent(got, asked), got, asked, hint)
 }
 
 func warnTokenSource(e Evidence) *results.Warning {
@@ -117,7 +117,7 @@ func warnTokenSource(e Evidence) *results.Warning {
 	if sources[results.CountNone] > 0 {
 		what = "the total is not known"
 	}
-	return warnf(results.WarnTokenSource, "output tokens of %d of %d answers are not from the server's usage (%s); %s",
+	return Warnf(results.WarnTokenSource, "output tokens of %d of %d answers are not from the server's usage (%s); %s",
 		other, e.Figures.Completed, sourceCounts(sources), what)
 }
 
@@ -129,7 +129,7 @@ func warnInputLength(e Evidence) *results.Warning {
 	}
 	local, server, n := 0, 0, 0
 	for _, o := range observeAll(e.Records) {
-		if o.ok() && o.LocalInputTokens != nil && o.InputTokens != nil {
+		if o.OK() && o.LocalInputTokens != nil && o.InputTokens != nil {
 			local += *o.LocalInputTokens
 			server += *o.InputTokens
 			n++
@@ -143,7 +143,7 @@ func warnInputLength(e Evidence) *results.Warning {
 	if n == 0 || float64(server) <= float64(local+n*added)+slack && float64(server) >= float64(local)-slack {
 		return nil
 	}
-	return warnf(results.WarnInputMismatch, "prompts have %.1f tokens on average by the server's count, %.1f by the data set's",
+	return Warnf(results.WarnInputMismatch, "prompts have %.1f tokens on average by the server's count, %.1f by the data set's",
 		float64(server)/float64(n), float64(local)/float64(n))
 }
 
@@ -159,20 +159,20 @@ func warnCached(e Evidence) *results.Warning {
 	if input := e.Figures.TotalInputTokens; input != nil && *input > 0 {
 		share = fmt.Sprintf(" (%s)", percent(int(*cached), int(*input)))
 	}
-	return warnf(results.WarnPrefixCache, "%d prompt tokens%s came from the server's prefix cache", *cached, share)
+	return Warnf(results.WarnPrefixCache, "%d prompt tokens%s came from the server's prefix cache", *cached, share)
 }
 
 // warnCacheState says how a cache differs from the one asked for.
 func warnCacheState(c results.CacheState) *results.Warning {
 	switch {
 	case c.Verified == nil:
-		return warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, but nothing could be done for it, and nothing tells what was found in it", c.Asked)
+		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, but nothing could be done for it, and nothing tells what was found in it", c.Asked)
 	case c.HitShare == nil:
-		return warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, and it was not (by %s)", c.Asked, c.VerifiedHow)
+		return Warnf(results.WarnPrefixCache, "a %s prefix cache was asked for, and it was not (by %s)", c.Asked, c.VerifiedHow)
 	case c.Asked == "warm":
-		return warnf(results.WarnPrefixCache, "a warm prefix cache was asked for, but only %.1f %% of the prompt tokens came from it (by %s)", 100**c.HitShare, c.VerifiedHow)
+		return Warnf(results.WarnPrefixCache, "a warm prefix cache was asked for, but only %.1f %% of the prompt tokens came from it (by %s)", 100**c.HitShare, c.VerifiedHow)
 	}
-	return warnf(results.WarnPrefixCache, "a cold prefix cache was asked for, but %.1f %% of the prompt tokens came from it (by %s), more than the prompts share",
+	return Warnf(results.WarnPrefixCache, "a cold prefix cache was asked for, but %.1f %% of the prompt tokens came from it (by %s), more than the prompts share",
 		100**c.HitShare, c.VerifiedHow)
 }
 
@@ -180,7 +180,7 @@ func warnClientLate(e Evidence) *results.Warning {
 	if e.Client == nil || e.Client.LateP99S == nil || *e.Client.LateP99S <= lateS {
 		return nil
 	}
-	return warnf(results.WarnClientLate, "requests were sent up to %.1f ms later than intended (p99; %.0f ms is the limit): %s was too slow",
+	return Warnf(results.WarnClientLate, "requests were sent up to %.1f ms later than intended (p99; %.0f ms is the limit): %s was too slow",
 		*e.Client.LateP99S*1000, lateS*1000, latest(e.Client))
 }
 
@@ -201,7 +201,7 @@ func warnRate(e Evidence) *results.Warning {
 	if n < enoughForRateTest || meant.length() <= 0 || meant.length() >= reachedRateShare*sent.length() {
 		return nil
 	}
-	return warnf(results.WarnRequestRate, "requests left at %.2f/s where the schedule meant %.2f/s: a cap on concurrency or the client held them back",
+	return Warnf(results.WarnRequestRate, "requests left at %.2f/s where the schedule meant %.2f/s: a cap on concurrency or the client held them back",
 		float64(n-1)/sent.length(), float64(n-1)/meant.length())
 }
 
@@ -225,7 +225,7 @@ func warnMultiToken(e Evidence) *results.Warning {
 	if per == nil || *per <= multiTokenChunk {
 		return nil
 	}
-	return warnf(results.WarnMultiToken, "a chunk carries %.2f tokens on average: ITL is the time between chunks, not between tokens", *per)
+	return Warnf(results.WarnMultiToken, "a chunk carries %.2f tokens on average: ITL is the time between chunks, not between tokens", *per)
 }
 
 // warnFewSamples names the percentiles that too few samples stand behind.
@@ -254,7 +254,7 @@ func warnFewSamples(e Evidence) *results.Warning {
 	for _, key := range order {
 		parts = append(parts, fmt.Sprintf("%s of %s (there are %s)", key.percentiles, strings.Join(names[key], ", "), key.samples))
 	}
-	return warnf(results.WarnFewSamples, "too few samples for %s", strings.Join(parts, "; "))
+	return Warnf(results.WarnFewSamples, "too few samples for %s", strings.Join(parts, "; "))
 }
 
 // thinPercentiles lists the percentiles of d with too few samples, and how many

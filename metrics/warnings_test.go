@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/internal/numtest"
 	"github.com/benchrig/bench/results"
 )
 
@@ -71,7 +72,7 @@ func TestWarnings(t *testing.T) {
 func sends(n int, meant, sent float64) []string {
 	lines := make([]string, n)
 	for i := range lines {
-		lines[i] = "intended=" + format(float64(i)*meant) + " sent=" + format(float64(i)*sent) + " t100 out=1"
+		lines[i] = "intended=" + numtest.Format(float64(i)*meant) + " sent=" + numtest.Format(float64(i)*sent) + " t100 out=1"
 	}
 	return lines
 }

@@ -10,7 +10,8 @@ import (
 	"unicode"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -36,7 +37,7 @@ func Benchstat(w io.Writer, sides []Side) error {
 	for _, side := range sides {
 		run := side.Run
 		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", word(side.Name), anySimulated(run)) // benchstat has a table for each value of all other keys
-		for _, cell := range metrics.CellsOf(run.Manifest, asTheyRan(run)) {
+		for _, cell := range compare.CellsOf(run.Manifest, asTheyRan(run)) {
 			benchLines(out, cell, run.Manifest.Scenario, all)
 		}
 	}
@@ -45,14 +46,14 @@ func Benchstat(w io.Writer, sides []Side) error {
 }
 
 // knownBy reports whether a step of the sides has a figure.
-func knownBy(sides []Side, f metrics.Figure) bool {
+func knownBy(sides []Side, f catalog.Figure) bool {
 	return slices.ContainsFunc(sides, func(s Side) bool {
 		return slices.ContainsFunc(s.Run.Steps, func(step results.Step) bool { return f.Of(step.Result) != nil })
 	})
 }
 
 // benchLines are the lives of a cell. What a life does not know it leaves out.
-func benchLines(out *bytes.Buffer, c metrics.Cell, scenario string, figures []metrics.Figure) {
+func benchLines(out *bytes.Buffer, c compare.Cell, scenario string, figures []catalog.Figure) {
 	if len(c.Counted) == 0 {
 		return
 	}
@@ -78,7 +79,7 @@ func benchLines(out *bytes.Buffer, c metrics.Cell, scenario string, figures []me
 }
 
 // benchUnit names a figure as a unit: "output-tok/s", "p99-ttft-ms".
-func benchUnit(f metrics.Figure) string {
+func benchUnit(f catalog.Figure) string {
 	switch stem, isTime := strings.CutSuffix(f.Name, "_s"); {
 	case isTime:
 		return strings.ReplaceAll(stem, "_", "-") + "-ms"

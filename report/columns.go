@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -35,7 +36,7 @@ type column struct {
 }
 
 // of is the column's value of a cell.
-func (c column) of(cell metrics.Cell) *float64 {
+func (c column) of(cell compare.Cell) *float64 {
 	if c.telemetry != nil {
 		return cell.MeanOf(c.telemetry)
 	}
@@ -43,7 +44,7 @@ func (c column) of(cell metrics.Cell) *float64 {
 }
 
 // perLife is the column's value of each server life of a cell.
-func (c column) perLife(cell metrics.Cell) []float64 {
+func (c column) perLife(cell compare.Cell) []float64 {
 	if c.telemetry != nil {
 		return cell.PerLife(c.telemetry)
 	}
@@ -58,12 +59,12 @@ func (c column) perLife(cell metrics.Cell) []float64 {
 // spread is half of the 95 % interval of a cell's mean over server lives, in
 // percent of it: " ±0.8%". It is empty where one life tells nothing, and in
 // columns that are not ranked.
-func (c column) spread(cell metrics.Cell) string {
+func (c column) spread(cell compare.Cell) string {
 	const confidence = 0.95
 	if c.unranked {
 		return ""
 	}
-	s := metrics.Arm{Values: c.perLife(cell)}.Summarize(confidence)
+	s := compare.Arm{Values: c.perLife(cell)}.Summarize(confidence)
 	if s.High == nil || *s.Mean == 0 {
 		return ""
 	}
@@ -79,7 +80,7 @@ func (c column) spread(cell metrics.Cell) string {
 
 // columns are the figures of the comparison table, in order: those of the GPUs
 // only where a step has them.
-func columns(cells []metrics.Cell) []column {
+func columns(cells []compare.Cell) []column {
 	if onlyLlamaBench(cells) {
 		return gpuColumns(cells)
 	}
@@ -88,7 +89,7 @@ func columns(cells []metrics.Cell) []column {
 
 // onlyLlamaBench reports whether no cell has figures of requests, and some have
 // tests of llama-bench, which stand in a table of their own.
-func onlyLlamaBench(cells []metrics.Cell) bool {
+func onlyLlamaBench(cells []compare.Cell) bool {
 	tests := false
 	for _, c := range cells {
 		for _, r := range c.Steps {
@@ -154,7 +155,7 @@ func gapsOf(c column) column {
 
 // mark is what a reader must know of a cell's value: thinMark, chunksMark,
 // throttleMark, extrapolatedMark, several or nothing. Marked values are never best.
-func (c column) mark(cell metrics.Cell) string {
+func (c column) mark(cell compare.Cell) string {
 	mark := ""
 	if c.thin(cell) {
 		mark = thinMark
@@ -177,7 +178,7 @@ func severalTokensAChunk(r *results.Result) bool {
 
 // thin reports whether a repeat of the cell has too few samples for the
 // column's percentile.
-func (c column) thin(cell metrics.Cell) bool {
+func (c column) thin(cell compare.Cell) bool {
 	if c.sample == nil {
 		return false
 	}

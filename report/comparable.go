@@ -8,12 +8,13 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
 // kindDiffers says why figures of two cells are never compared; "": they may
 // be.
-func kindDiffers(baseline, candidate metrics.Cell) string {
+func kindDiffers(baseline, candidate compare.Cell) string {
 	b, c := isSimulated(baseline), isSimulated(candidate)
 	switch {
 	case b != c:
@@ -39,7 +40,7 @@ func methodOf(r *results.Result) string {
 
 // promptsDiffer says how the prompts of two cells differ; "": not, as far as
 // their hashes tell.
-func promptsDiffer(baseline, candidate metrics.Cell) string {
+func promptsDiffer(baseline, candidate compare.Cell) string {
 	b, c := promptHashes(baseline), promptHashes(candidate)
 	if len(b) == 0 || len(c) == 0 || slices.ContainsFunc(c, func(hash string) bool { return slices.Contains(b, hash) }) {
 		return ""
@@ -49,7 +50,7 @@ func promptsDiffer(baseline, candidate metrics.Cell) string {
 
 // promptHashes are those of a cell's repeats, each of which may have prompts of
 // its own.
-func promptHashes(c metrics.Cell) []string {
+func promptHashes(c compare.Cell) []string {
 	var hashes []string
 	for _, r := range c.Counted {
 		if r.Asked.DatasetSHA256 != "" {
@@ -118,7 +119,7 @@ func textOf[T any](v *T) string {
 }
 
 // sideNotes say what weakens a comparison without forbidding it.
-func sideNotes(c metrics.Cell) []string {
+func sideNotes(c compare.Cell) []string {
 	var notes []string
 	name := text.Clean(c.Variant)
 	if len(c.Counted) == 0 {
@@ -149,7 +150,7 @@ const suspectMark = "? "
 
 // uncounted says why steps of a cell do not count, in their own words; of
 // several of one class it quotes the first.
-func uncounted(c metrics.Cell) []string {
+func uncounted(c compare.Cell) []string {
 	var words []string
 	var classes []string
 	for _, r := range c.Steps {
@@ -201,7 +202,7 @@ func telling(lines []string) string {
 	return last
 }
 
-func doubtCodes(c metrics.Cell) []string {
+func doubtCodes(c compare.Cell) []string {
 	var codes []string
 	for _, r := range c.Counted {
 		for _, w := range metrics.Doubts(r) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -25,9 +25,9 @@ const (
 	spreadLegend   = "± half of the 95 % interval of the mean (t over server lives), in percent of it"
 )
 
-// compare lays a run out as a table.
-func compare(run *results.Run) table.Table {
-	cells := metrics.CellsOf(run.Manifest, stepResults(run))
+// layOutRun lays a run out as a table.
+func layOutRun(run *results.Run) table.Table {
+	cells := compare.CellsOf(run.Manifest, stepResults(run))
 	figures := columns(cells)
 	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("ok/asked", "requests")}}
 	repeated := anyRepeats(cells)
@@ -71,7 +71,7 @@ func compare(run *results.Run) table.Table {
 	return c
 }
 
-func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []string {
+func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []string {
 	var lines []string
 	if anyBest {
 		lines = unrankedLegend(cells)
@@ -95,7 +95,7 @@ func legend(cells []metrics.Cell, anyBest bool, marks string, repeated bool) []s
 }
 
 // unrankedLegend names the rows that are never called best.
-func unrankedLegend(cells []metrics.Cell) []string {
+func unrankedLegend(cells []compare.Cell) []string {
 	var lines []string
 	for _, c := range cells {
 		if c.Again {
@@ -129,7 +129,7 @@ func stepResults(run *results.Run) []*results.Result {
 	return all
 }
 
-func anyRepeats(cells []metrics.Cell) bool {
+func anyRepeats(cells []compare.Cell) bool {
 	for _, c := range cells {
 		if len(c.Steps) > 1 {
 			return true
@@ -139,7 +139,7 @@ func anyRepeats(cells []metrics.Cell) bool {
 }
 
 // uneven reports whether rows with figures stand on different numbers of steps.
-func uneven(cells []metrics.Cell) bool {
+func uneven(cells []compare.Cell) bool {
 	n := 0
 	for _, c := range cells {
 		if len(c.Counted) == 0 {
@@ -153,7 +153,7 @@ func uneven(cells []metrics.Cell) bool {
 	return false
 }
 
-func isSimulated(c metrics.Cell) bool {
+func isSimulated(c compare.Cell) bool {
 	for _, r := range c.Steps {
 		if r.Simulated {
 			return true
@@ -162,7 +162,7 @@ func isSimulated(c metrics.Cell) bool {
 	return false
 }
 
-func variantName(c metrics.Cell) string {
+func variantName(c compare.Cell) string {
 	if isSimulated(c) {
 		return text.Clean(c.Variant) + simulated
 	}
@@ -170,7 +170,7 @@ func variantName(c metrics.Cell) string {
 }
 
 // requests counts over the steps of a cell, failed ones included.
-func requests(c metrics.Cell) string {
+func requests(c compare.Cell) string {
 	completed, asked := 0, 0
 	for _, r := range c.Steps {
 		if r.Figures != nil {
@@ -185,7 +185,7 @@ func requests(c metrics.Cell) string {
 }
 
 // repeats says how many steps a row stands on: "3", "2 of 3", "3, one life".
-func repeats(c metrics.Cell) string {
+func repeats(c compare.Cell) string {
 	n, lives := len(c.Counted), c.Lives()
 	text := strconv.Itoa(n)
 	if n < len(c.Steps) {
@@ -201,7 +201,7 @@ func repeats(c metrics.Cell) string {
 }
 
 // verdictOf is the verdict of a cell; of several, how many have which.
-func verdictOf(run *results.Run, c metrics.Cell, of func(*results.Step) string) string {
+func verdictOf(run *results.Run, c compare.Cell, of func(*results.Step) string) string {
 	var names []string
 	counts := make(map[string]int)
 	for _, r := range c.Steps {
@@ -239,7 +239,7 @@ func shortVerdict(s *results.Step) string {
 }
 
 // fill makes the entries of a column, one a cell.
-func fill(col column, cells []metrics.Cell) []table.Cell {
+func fill(col column, cells []compare.Cell) []table.Cell {
 	values := make([]*float64, len(cells))
 	largest := 0.0
 	for i, cell := range cells {
@@ -276,7 +276,7 @@ func fill(col column, cells []metrics.Cell) []table.Cell {
 // markBest marks the best of one point, by the printed digits: equal ones are
 // equally good. It takes two sound rows that differ to have a best; simulated
 // ones compete only where no real one does, the arm of a null test never.
-func markBest(col column, cells []metrics.Cell, values []*float64, entries []table.Cell) {
+func markBest(col column, cells []compare.Cell, values []*float64, entries []table.Cell) {
 	var real, sim []int
 	for i, cell := range cells {
 		switch {

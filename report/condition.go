@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 )
 
 // Condition is a change that must not be: "output_throughput<-3%".
@@ -51,7 +52,7 @@ type Finding struct {
 func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 	var all []Finding
 	for _, condition := range conditions {
-		if !slices.ContainsFunc(c.figures, func(f metrics.Figure) bool { return f.Name == condition.Figure }) {
+		if !slices.ContainsFunc(c.figures, func(f catalog.Figure) bool { return f.Name == condition.Figure }) {
 			return nil, fmt.Errorf("condition %q: there is no figure %q; want one of %s", condition.Text, condition.Figure, strings.Join(figureNames(c.figures), ", "))
 		}
 		checked := 0
@@ -81,16 +82,16 @@ func (c Condition) check(s *set) *Finding {
 	case len(s.Candidate.Counted) == 0:
 		return &Finding{Why: strings.Join(s.failed, "; ")}
 	}
-	at := slices.IndexFunc(s.Differences, func(d metrics.Difference) bool { return d.Figure == c.Figure })
+	at := slices.IndexFunc(s.Differences, func(d compare.Difference) bool { return d.Figure == c.Figure })
 	if at < 0 || s.Differences[at].Delta == nil {
 		return &Finding{Uncertain: true, Why: "the change is not known"}
 	}
 	d := s.Differences[at]
 	why := strings.TrimSuffix(fmt.Sprintf("%s, %s, %s", changeText(d.Delta), intervalText(d), verdictText(d)), ", ")
 	switch {
-	case c.beyond(*d.Delta) && (d.Verdict == metrics.Better || d.Verdict == metrics.Worse):
+	case c.beyond(*d.Delta) && (d.Verdict == compare.Better || d.Verdict == compare.Worse):
 		return &Finding{Why: why}
-	case d.Verdict == metrics.CannotTell && (d.Low == nil || c.beyond(*d.Low) || c.beyond(*d.High)):
+	case d.Verdict == compare.CannotTell && (d.Low == nil || c.beyond(*d.Low) || c.beyond(*d.High)):
 		return &Finding{Uncertain: true, Why: why}
 	}
 	return nil

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -30,7 +31,7 @@ func perRequest(c *results.Cost) *float64       { return c.PerRequest }
 
 // costColumn is the cost in the comparison of variants; none where no price is
 // known.
-func costColumn(cells []metrics.Cell) []column {
+func costColumn(cells []compare.Cell) []column {
 	currency := currencyOf(cells...)
 	if currency == "" {
 		return nil
@@ -43,7 +44,7 @@ func costColumn(cells []metrics.Cell) []column {
 // compareCosts is the table of costs, one row a cell; it has no rows where no
 // price is known.
 func compareCosts(run *results.Run) table.Table {
-	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, stepResults(run)), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
 	if len(cells) == 0 {
@@ -92,7 +93,7 @@ func costsOfTests(all []tested) []string {
 	for i, t := range all {
 		texts[i] = table.Missing
 		for _, r := range t.cell.Counted {
-			if v := metrics.CostOfTest(r.Cost, t.mean); v != nil {
+			if v := catalog.CostOfTest(r.Cost, t.mean); v != nil {
 				texts[i], any = table.Number(v, table.DigitsOf(*v)), true
 				break
 			}
@@ -129,7 +130,7 @@ func costParts(run *results.Run) []table.Piece {
 	return []table.Piece{p}
 }
 
-func paidGPUs(c metrics.Cell) string {
+func paidGPUs(c compare.Cell) string {
 	for _, r := range c.Counted {
 		if r.Cost != nil && r.Cost.GPUs != nil {
 			return strconv.Itoa(*r.Cost.GPUs)

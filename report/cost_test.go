@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -26,7 +26,7 @@ func pricedRun(currency string, perHour float64) *results.Run {
 	price := results.Price{PerGPUHour: &perHour, Currency: currency}
 	run.Manifest.Price = &price
 	for _, s := range run.Steps {
-		s.Result.Cost = metrics.CostOf(s.Result, price)
+		s.Result.Cost = catalog.CostOf(s.Result, price)
 	}
 	return run
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -58,7 +58,7 @@ func machineName(facts map[string]string) string {
 
 // cellChanges lists what differs between two cells: recipe, engine, client,
 // load, prompts.
-func cellChanges(base, with metrics.Cell) []change {
+func cellChanges(base, with compare.Cell) []change {
 	changes := recipeChanges(base, with)
 	if b, w := withServers(base), withServers(with); b != nil && w != nil {
 		changes = append(changes, mapChanges("", engineFacts(b), engineFacts(w))...)
@@ -75,7 +75,7 @@ func cellChanges(base, with metrics.Cell) []change {
 	return append(changes, mapChanges("", extrapolationFacts(base), extrapolationFacts(with))...)
 }
 
-func anyStep(c metrics.Cell) *results.Result {
+func anyStep(c compare.Cell) *results.Result {
 	for _, r := range slices.Concat(c.Counted, c.Steps) {
 		if r.Asked.API != "" || len(r.LlamaBench) > 0 || r.Imported != nil {
 			return r
@@ -114,7 +114,7 @@ func clientFacts(r *results.Result) map[string]string {
 	return map[string]string{"transport": r.Client.Transport, "stamps": r.Client.Stamps}
 }
 
-func extrapolationFacts(c metrics.Cell) map[string]string {
+func extrapolationFacts(c compare.Cell) map[string]string {
 	text := "measured"
 	if e := extrapolationOf(c); e != nil {
 		text = extrapolatedText(*e)

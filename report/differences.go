@@ -8,6 +8,8 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -15,7 +17,7 @@ import (
 // set is a candidate beside the baseline at one point, with what readers must
 // know of it.
 type set struct {
-	metrics.Pair
+	compare.Pair
 	never  string   // why the two are not compared; "": they are
 	failed []string // sides without figures, in their own words
 	notes  []string
@@ -23,8 +25,8 @@ type set struct {
 }
 
 // ruleOf is the rule of a run's scenario.
-func ruleOf(m results.Manifest) metrics.Rule {
-	rule := metrics.DefaultRule()
+func ruleOf(m results.Manifest) compare.Rule {
+	rule := compare.DefaultRule()
 	if m.SmallestDifference != nil && *m.SmallestDifference > 0 {
 		rule.Margin = *m.SmallestDifference
 	}
@@ -76,7 +78,7 @@ func differences(run *results.Run) []set { return differencesBy(run, 0) }
 // differencesBy is differences with so many rounds of the bootstrap; 0: the
 // usual number.
 func differencesBy(run *results.Run, rounds int) []set {
-	cells := metrics.CellsOf(run.Manifest, asTheyRan(run))
+	cells := compare.CellsOf(run.Manifest, asTheyRan(run))
 	if !anyRepeats(cells) {
 		return nil
 	}
@@ -87,7 +89,7 @@ func differencesBy(run *results.Run, rounds int) []set {
 		if candidate.Variant == baselineOf(run) {
 			continue
 		}
-		at := slices.IndexFunc(cells, func(c metrics.Cell) bool { return c.Point == candidate.Point && c.Variant == baselineOf(run) })
+		at := slices.IndexFunc(cells, func(c compare.Cell) bool { return c.Point == candidate.Point && c.Variant == baselineOf(run) })
 		if at < 0 {
 			continue
 		}
@@ -101,7 +103,7 @@ func differencesBy(run *results.Run, rounds int) []set {
 	return all
 }
 
-func recipeChanges(baseline, candidate metrics.Cell) []change {
+func recipeChanges(baseline, candidate compare.Cell) []change {
 	b, c := withServers(baseline), withServers(candidate)
 	if b == nil || c == nil {
 		return nil
@@ -113,7 +115,7 @@ func recipeChanges(baseline, candidate metrics.Cell) []change {
 }
 
 // withServers is a step of the cell that says how its server was started.
-func withServers(c metrics.Cell) *results.Result {
+func withServers(c compare.Cell) *results.Result {
 	for _, r := range slices.Concat(c.Counted, c.Steps) {
 		if len(r.Servers) > 0 {
 			return r
@@ -122,14 +124,14 @@ func withServers(c metrics.Cell) *results.Result {
 	return nil
 }
 
-func defaultFigures(steps []*results.Result) []metrics.Figure {
-	return slices.DeleteFunc(metrics.FiguresFor(steps), func(f metrics.Figure) bool { return f.Extra })
+func defaultFigures(steps []*results.Result) []catalog.Figure {
+	return slices.DeleteFunc(catalog.FiguresOf(steps), func(f catalog.Figure) bool { return f.Extra })
 }
 
 // contrast compares two cells, or says why not.
-func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule metrics.Rule) set {
-	s := set{never: kindDiffers(baseline, candidate), Pair: metrics.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}}
-	for _, c := range []metrics.Cell{baseline, candidate} {
+func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule compare.Rule) set {
+	s := set{never: kindDiffers(baseline, candidate), Pair: compare.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}}
+	for _, c := range []compare.Cell{baseline, candidate} {
 		if len(c.Counted) == 0 {
 			s.failed = append(s.failed, fmt.Sprintf("%s has no figures: %s", text.Clean(c.Variant), strings.Join(uncounted(c), "; ")))
 		}
@@ -137,12 +139,12 @@ func contrast(baseline, candidate metrics.Cell, figures []metrics.Figure, rule m
 	if s.never != "" || len(s.failed) > 0 {
 		return s
 	}
-	s.Pair = metrics.ComparePair(baseline, candidate, figures, rule)
+	s.Pair = compare.PairOf(baseline, candidate, figures, rule)
 	s.Remarks(figures, driftAlpha)
 	s.notes = append(sideNotes(baseline), sideNotes(candidate)...)
-	if metrics.OnOtherNodes(baseline, candidate) {
-		s.notes = append(s.notes, fmt.Sprintf("%s ran on %s and %s on %s: a difference may be that of the nodes", text.Clean(baseline.Variant), strings.Join(text.CleanAll(metrics.NodesOf(baseline)), ", "),
-			text.Clean(candidate.Variant), strings.Join(text.CleanAll(metrics.NodesOf(candidate)), ", ")))
+	if compare.OnOtherNodes(baseline, candidate) {
+		s.notes = append(s.notes, fmt.Sprintf("%s ran on %s and %s on %s: a difference may be that of the nodes", text.Clean(baseline.Variant), strings.Join(text.CleanAll(compare.NodesOf(baseline)), ", "),
+			text.Clean(candidate.Variant), strings.Join(text.CleanAll(compare.NodesOf(candidate)), ", ")))
 	}
 	return s
 }
@@ -153,7 +155,7 @@ func pairParts(run *results.Run) []table.Piece {
 	if len(all) == 0 {
 		return nodeParts(run)
 	}
-	figures := metrics.FiguresFor(stepResults(run))
+	figures := catalog.FiguresOf(stepResults(run))
 	parts := []table.Piece{{Title: "Differences", Intro: []string{ruleText(ruleOf(run.Manifest), baselineOf(run))}}}
 	for _, s := range all {
 		parts = append(parts, s.part(figures, text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)))
@@ -161,13 +163,13 @@ func pairParts(run *results.Run) []table.Piece {
 	return append(parts, nodeParts(run)...)
 }
 
-func ruleText(rule metrics.Rule, baseline string) string {
+func ruleText(rule compare.Rule, baseline string) string {
 	return fmt.Sprintf("Against %s. n counts server lives: steps of one life are averaged first. Intervals of the change: %s %% (Welch). Verdicts: Holm's correction over the figures of a pair at a point; "+
 		"no difference: the interval lies within ±%s %%.", text.Clean(baseline), table.Percent(rule.Confidence), table.Percent(rule.Margin))
 }
 
 // part draws one comparison. The names are those of the sides.
-func (s *set) part(figures []metrics.Figure, baseline, candidate string) table.Piece {
+func (s *set) part(figures []catalog.Figure, baseline, candidate string) table.Piece {
 	p := table.Piece{Title: text.Clean(s.Point) + ": " + candidate + " against " + baseline, Below: true}
 	if s.never != "" {
 		p.Intro = append(p.Intro, "not comparable: "+s.never)
@@ -187,7 +189,7 @@ func (s *set) part(figures []metrics.Figure, baseline, candidate string) table.P
 	return p
 }
 
-func (s *set) table(figures []metrics.Figure, baseline, candidate string) table.Table {
+func (s *set) table(figures []catalog.Figure, baseline, candidate string) table.Table {
 	if len(s.Differences) == 0 {
 		return table.Table{}
 	}
@@ -220,7 +222,7 @@ func (s *set) table(figures []metrics.Figure, baseline, candidate string) table.
 }
 
 // sideName marks what a side's figures are.
-func sideName(c metrics.Cell, name string) string {
+func sideName(c compare.Cell, name string) string {
 	if len(c.Counted) > 0 && c.Counted[0].Verdict == results.Suspect {
 		name = suspectMark + name
 	}
@@ -230,16 +232,16 @@ func sideName(c metrics.Cell, name string) string {
 	return name
 }
 
-func figureNamed(figures []metrics.Figure, name string) metrics.Figure {
-	at := slices.IndexFunc(figures, func(f metrics.Figure) bool { return f.Name == name })
+func figureNamed(figures []catalog.Figure, name string) catalog.Figure {
+	at := slices.IndexFunc(figures, func(f catalog.Figure) bool { return f.Name == name })
 	if at < 0 {
-		return metrics.Figure{Name: name, Title: name, Scale: 1}
+		return catalog.Figure{Name: name, Title: name, Scale: 1}
 	}
 	return figures[at]
 }
 
 // marksOf is what a reader must know of a side's figure.
-func marksOf(f metrics.Figure, c metrics.Cell) string {
+func marksOf(f catalog.Figure, c compare.Cell) string {
 	mark := ""
 	if f.P > 0 && slices.ContainsFunc(c.Counted, func(r *results.Result) bool {
 		return r.Figures != nil && f.Sample != nil && f.Sample(r.Figures).N < metrics.SamplesFor(f.P)
@@ -254,7 +256,7 @@ func marksOf(f metrics.Figure, c metrics.Cell) string {
 
 // meanText shows a mean and its sample deviation, with the digits that it
 // needs.
-func meanText(s metrics.ArmSummary, f metrics.Figure, mark string) string {
+func meanText(s compare.ArmSummary, f catalog.Figure, mark string) string {
 	if s.Mean == nil {
 		return table.Missing
 	}
@@ -275,7 +277,7 @@ func changeText(share *float64) string {
 	return fmt.Sprintf("%+.2f %%", 100**share)
 }
 
-func intervalText(d metrics.Difference) string {
+func intervalText(d compare.Difference) string {
 	if d.Low == nil {
 		return table.Missing
 	}
@@ -283,9 +285,9 @@ func intervalText(d metrics.Difference) string {
 }
 
 // verdictText is the verdict, and where there is none what would bring one.
-func verdictText(d metrics.Difference) string {
+func verdictText(d compare.Difference) string {
 	switch {
-	case d.Verdict != metrics.CannotTell:
+	case d.Verdict != compare.CannotTell:
 		return string(d.Verdict)
 	case d.Baseline.N == 0 || d.Candidate.N == 0:
 		return "cannot tell: one side does not know it in every repeat"
@@ -293,15 +295,15 @@ func verdictText(d metrics.Difference) string {
 		return "cannot tell: the baseline is 0"
 	case d.Low == nil:
 		return fmt.Sprintf("cannot tell: at least %s needed", text.Count(d.MoreRepeats, "more repeat"))
-	case d.MoreRepeats >= metrics.MaxRepeats:
+	case d.MoreRepeats >= compare.MaxRepeats:
 		return "cannot tell: the spread is too wide for any number of repeats"
 	}
 	return fmt.Sprintf("cannot tell: %s would tell", text.Count(d.MoreRepeats, "more repeat"))
 }
 
 // shortTell is verdictText for narrow terminals: "+4" are repeats.
-func shortTell(d metrics.Difference) string {
-	if d.Verdict == metrics.CannotTell && d.MoreRepeats > 0 && d.MoreRepeats < metrics.MaxRepeats {
+func shortTell(d compare.Difference) string {
+	if d.Verdict == compare.CannotTell && d.MoreRepeats > 0 && d.MoreRepeats < compare.MaxRepeats {
 		return fmt.Sprintf("%s, +%d", d.Verdict, d.MoreRepeats)
 	}
 	return string(d.Verdict)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -62,7 +62,7 @@ func (s *set) records() [][]string {
 	return rows
 }
 
-func differenceFields(d metrics.Difference) []string {
+func differenceFields(d compare.Difference) []string {
 	return []string{
 		d.Figure, strconv.FormatBool(d.Higher), strconv.Itoa(d.Baseline.N), exact(d.Baseline.Mean), exact(d.Baseline.SD),
 		strconv.Itoa(d.Candidate.N), exact(d.Candidate.Mean), exact(d.Candidate.SD), exact(d.Delta), exact(d.Low), exact(d.High),

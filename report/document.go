@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -66,7 +66,7 @@ func NewDocument(run *results.Run) *Document {
 	d := &Document{
 		Title: h.title, About: h.about, Description: h.description, Sets: h.sets, Simulated: h.simulated,
 		Counts: h.counts, Unfinished: h.unfinished, Standing: StandingOf(run),
-		Figures: compare(run), Differences: slices.Concat(differenceParts(run), costParts(run)), Named: scenarioParts(run),
+		Figures: layOutRun(run), Differences: slices.Concat(differenceParts(run), costParts(run)), Named: scenarioParts(run),
 		GPUs: compareGPUs(run), Steps: stepTable(run), Notes: notes(run),
 	}
 	facts := machineFacts(run)
@@ -107,9 +107,9 @@ func StepText(run *results.Run, id string) (string, error) {
 // stepTable has the columns of the comparison and of the table of GPUs, for
 // each step by itself. Nothing is best in it: one step proves nothing.
 func stepTable(run *results.Run) table.Table {
-	cells := make([]metrics.Cell, len(run.Steps))
+	cells := make([]compare.Cell, len(run.Steps))
 	for i, s := range run.Steps {
-		cells[i] = metrics.Cells([]*results.Result{s.Result}, nil, nil)[0]
+		cells[i] = compare.Cells([]*results.Result{s.Result}, nil, nil)[0]
 	}
 	t := table.Table{Columns: []table.Column{
 		table.Words("step"), table.Words("variant"), table.Words("point"), table.Numbers("repeat", ""), table.Words("verdict"), table.Numbers("ok/asked", "requests"),

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -16,7 +16,7 @@ const (
 )
 
 // extrapolationOf is that of a cell's counted steps; null: they are measured.
-func extrapolationOf(c metrics.Cell) *results.Extrapolation {
+func extrapolationOf(c compare.Cell) *results.Extrapolation {
 	for _, r := range c.Counted {
 		if r.Extrapolated != nil {
 			return r.Extrapolated

@@ -74,7 +74,7 @@ func TestGPUGoldens(t *testing.T) {
 func TestThrottledIsMarkedAndNotBest(t *testing.T) {
 	run := gpuRun()
 	run.Steps[1].Result.Telemetry.Efficiency.JPerOutputToken = new(0.001)
-	c := compare(run)
+	c := layOutRun(run)
 	at := -1
 	for i, h := range c.Columns {
 		if h.Unit == "J/output tok" {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -26,7 +26,7 @@ func sumOf(r *results.Result) *results.GPUFigures {
 
 // gpuColumns are the columns about GPUs of the comparison, of what at least
 // one cell knows.
-func gpuColumns(cells []metrics.Cell) []column {
+func gpuColumns(cells []compare.Cell) []column {
 	all := []column{
 		{head: "VRAM", unit: "peak GiB", scale: 1.0 / gib, unranked: true, telemetry: ofSum(memoryPeak)},
 		{head: "power", unit: "mean W", scale: 1, unranked: true, power: true, telemetry: ofSum(meanPower)},
@@ -35,8 +35,8 @@ func gpuColumns(cells []metrics.Cell) []column {
 	return slices.DeleteFunc(all, func(c column) bool { return !known(c, cells) })
 }
 
-func known(c column, cells []metrics.Cell) bool {
-	return slices.ContainsFunc(cells, func(cell metrics.Cell) bool { return c.of(cell) != nil })
+func known(c column, cells []compare.Cell) bool {
+	return slices.ContainsFunc(cells, func(cell compare.Cell) bool { return c.of(cell) != nil })
 }
 
 // ofSum reads a figure of the GPUs together.
@@ -115,7 +115,7 @@ func throttleText(shares map[string]float64) string {
 // compareGPUs is the table of what the GPUs did, one row a cell; it has no
 // rows where no step has any.
 func compareGPUs(run *results.Run) table.Table {
-	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, stepResults(run)), func(c metrics.Cell) bool {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, stepResults(run)), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return sumOf(r) != nil })
 	})
 	if len(cells) == 0 {
@@ -168,7 +168,7 @@ func gpuTableColumns() []column {
 	}
 }
 
-func gpusOf(c metrics.Cell) int {
+func gpusOf(c compare.Cell) int {
 	most := 0
 	for _, r := range c.Counted {
 		if r.Telemetry != nil {
@@ -179,7 +179,7 @@ func gpusOf(c metrics.Cell) int {
 }
 
 // throttlingOf is the worst of the cell's steps.
-func throttlingOf(c metrics.Cell) string {
+func throttlingOf(c compare.Cell) string {
 	worst := map[string]float64{}
 	told := false
 	for _, r := range c.Counted {

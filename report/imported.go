@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -14,7 +14,7 @@ import (
 func isForeign(r *results.Result) bool { return r.Imported != nil && !r.Imported.Ours() }
 
 // isImported says that the figures of a cell were read out of others' files.
-func isImported(c metrics.Cell) bool { return slices.ContainsFunc(c.Steps, isForeign) }
+func isImported(c compare.Cell) bool { return slices.ContainsFunc(c.Steps, isForeign) }
 
 // importedAbout says what stands in place of when a run began.
 func importedAbout(m results.Manifest) string {
@@ -27,7 +27,7 @@ func importedAbout(m results.Manifest) string {
 
 // readingOf is the generation of vLLM's client by whose definitions a cell's
 // figures were computed elsewhere; "": by ours, or it is not known.
-func readingOf(c metrics.Cell) results.Generation {
+func readingOf(c compare.Cell) results.Generation {
 	for _, r := range c.Counted {
 		if r.Imported != nil {
 			return r.Imported.Reading
@@ -39,7 +39,7 @@ func readingOf(c metrics.Cell) results.Generation {
 // sameReading gives two cells figures of one reading where one of them was
 // imported from vLLM's client and the other measured here: ours has that
 // client's figures too. The note says so, or why it could not be done.
-func sameReading(base, with metrics.Cell) (metrics.Cell, metrics.Cell, []string) {
+func sameReading(base, with compare.Cell) (compare.Cell, compare.Cell, []string) {
 	b, w := isImported(base), isImported(with)
 	if b == w {
 		return base, with, nil
@@ -62,7 +62,7 @@ func sameReading(base, with metrics.Cell) (metrics.Cell, metrics.Cell, []string)
 
 // asReadBy replaces the figures of a cell's steps by those of a generation of
 // vLLM's client; ok is false where a step has none.
-func asReadBy(c metrics.Cell, g results.Generation) (metrics.Cell, bool) {
+func asReadBy(c compare.Cell, g results.Generation) (compare.Cell, bool) {
 	read := func(steps []*results.Result) ([]*results.Result, bool) {
 		all := make([]*results.Result, len(steps))
 		for i, r := range steps {

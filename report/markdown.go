@@ -29,7 +29,7 @@ func Markdown(w io.Writer, run *results.Run) error {
 	}
 	markdownFailures(out, collectFailures(run))
 	markdownWarnings(out, "Suspect", collectSuspicions(run))
-	markdownComparison(out, "Figures", compare(run))
+	markdownComparison(out, "Figures", layOutRun(run))
 	table.MarkdownPieces(out, differenceParts(run))
 	table.MarkdownPieces(out, scenarioParts(run))
 	table.MarkdownPieces(out, costParts(run))

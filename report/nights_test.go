@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -82,19 +82,19 @@ func nightSteps(random *rand.Rand, run string, faster float64) []*results.Result
 
 // alarmed and found tell what a night says: that a figure got better or worse,
 // and that it got better and none worse.
-func alarmed(all []metrics.Difference) (alarm, found bool) {
+func alarmed(all []compare.Difference) (alarm, found bool) {
 	for _, d := range all {
-		alarm = alarm || d.Verdict == metrics.Better || d.Verdict == metrics.Worse
-		found = found || d.Verdict == metrics.Better
+		alarm = alarm || d.Verdict == compare.Better || d.Verdict == compare.Worse
+		found = found || d.Verdict == compare.Better
 	}
 	for _, d := range all {
-		found = found && d.Verdict != metrics.Worse
+		found = found && d.Verdict != compare.Worse
 	}
 	return alarm, found
 }
 
 // oneRun reads a night whose arms are variants of one run.
-func oneRun(t *testing.T, random *rand.Rand, faster float64) []metrics.Difference {
+func oneRun(t *testing.T, random *rand.Rand, faster float64) []compare.Difference {
 	t.Helper()
 	run, err := results.Read(nightFolder(t, "night", nightSteps(random, "night", faster)))
 	if err != nil {
@@ -108,7 +108,7 @@ func oneRun(t *testing.T, random *rand.Rand, faster float64) []metrics.Differenc
 }
 
 // twoRuns compares a night whose arms are two runs, as bench compare does.
-func twoRuns(t *testing.T, random *rand.Rand, faster float64) []metrics.Difference {
+func twoRuns(t *testing.T, random *rand.Rand, faster float64) []compare.Difference {
 	t.Helper()
 	var sides []Side
 	for _, side := range []struct {
@@ -134,7 +134,7 @@ func twoRuns(t *testing.T, random *rand.Rand, faster float64) []metrics.Differen
 // The whole way, from folders to verdicts: nights of two equal arms, and nights
 // with a true difference of 3 %.
 func TestNights(t *testing.T) {
-	for name, read := range map[string]func(*testing.T, *rand.Rand, float64) []metrics.Difference{"one run": oneRun, "two runs": twoRuns} {
+	for name, read := range map[string]func(*testing.T, *rand.Rand, float64) []compare.Difference{"one run": oneRun, "two runs": twoRuns} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, 2))

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -25,10 +25,10 @@ func nodeParts(run *results.Run) []table.Piece {
 		return nil
 	}
 	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
-	cells := metrics.CellsOf(run.Manifest, stepResults(run))
+	cells := compare.CellsOf(run.Manifest, stepResults(run))
 	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "lives"), table.Numbers("against its arms'", "means"), table.Numbers("P of all", "nodes")}}
 	for _, f := range defaultFigures(stepResults(run)) {
-		effect, ok := metrics.NodeEffectOf(cells, f, 1)
+		effect, ok := compare.NodeEffectOf(cells, f, 1)
 		if !ok {
 			continue
 		}

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -96,13 +97,13 @@ func (p Prices) Apply(run *results.Run) error {
 		if price.Currency == "" {
 			price.Currency = "USD"
 		}
-		s.Result.Cost = metrics.CostOf(s.Result, price)
+		s.Result.Cost = catalog.CostOf(s.Result, price)
 	}
 	return nil
 }
 
 // currencyOf is that of the first cost of a cell; "": none has one.
-func currencyOf(cells ...metrics.Cell) string {
+func currencyOf(cells ...compare.Cell) string {
 	for _, c := range cells {
 		for _, r := range c.Steps {
 			if r.Cost != nil {
@@ -115,7 +116,7 @@ func currencyOf(cells ...metrics.Cell) string {
 
 // pricesDiffer says how the prices of two cells differ, and whether in the
 // currency, so that their costs cannot be compared.
-func pricesDiffer(a, b metrics.Cell) (text string, currency bool) {
+func pricesDiffer(a, b compare.Cell) (text string, currency bool) {
 	pa, pb := priceText(a), priceText(b)
 	if pa == pb || pa == "" || pb == "" {
 		return "", false
@@ -124,7 +125,7 @@ func pricesDiffer(a, b metrics.Cell) (text string, currency bool) {
 }
 
 // priceText names the price of a cell; "" where it has none.
-func priceText(c metrics.Cell) string {
+func priceText(c compare.Cell) string {
 	for _, r := range c.Steps {
 		if r.Cost != nil {
 			return priceWords(r.Cost.Price)
@@ -146,15 +147,15 @@ func priceWords(p results.Price) string {
 
 // comparePrices notes prices that differ where costs are compared. Costs in
 // different currencies are not.
-func (s *set) comparePrices(judged []metrics.Figure) {
+func (s *set) comparePrices(judged []catalog.Figure) {
 	isCost := func(name string) bool { return strings.HasPrefix(name, "cost_per_") }
-	if !slices.ContainsFunc(judged, func(f metrics.Figure) bool { return isCost(f.Name) }) {
+	if !slices.ContainsFunc(judged, func(f catalog.Figure) bool { return isCost(f.Name) }) {
 		return
 	}
 	text, currency := pricesDiffer(s.Baseline, s.Candidate)
 	switch {
 	case currency:
-		s.Differences = slices.DeleteFunc(s.Differences, func(d metrics.Difference) bool { return isCost(d.Figure) })
+		s.Differences = slices.DeleteFunc(s.Differences, func(d compare.Difference) bool { return isCost(d.Figure) })
 		s.notes = append(s.notes, text+": costs in different currencies are not compared")
 	case text != "":
 		s.notes = append(s.notes, text)

@@ -123,7 +123,7 @@ func TestOnlySoundRowsAreBest(t *testing.T) {
 		"simulated": {"tp2x4 [sim]"},
 	} {
 		marked := map[string]bool{}
-		for _, row := range compare(runs()[run]).Rows {
+		for _, row := range layOutRun(runs()[run]).Rows {
 			for _, e := range row.Cells {
 				if e.Best {
 					marked[row.Cells[0].Text] = true

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -21,21 +22,21 @@ type ReproduceOptions struct {
 // Reproduction sets a run beside the one that it repeats.
 type Reproduction struct {
 	Origin, Here *results.Run
-	Rule         metrics.AgreeRule
+	Rule         compare.AgreeRule
 
 	cells   []repetition
-	figures []metrics.Figure
+	figures []catalog.Figure
 	versus  Versus // what differs in configuration
 	notes   []string
 }
 
 // repetition is a variant at a point, on both sides.
 type repetition struct {
-	origin, here metrics.Cell
+	origin, here compare.Cell
 	never        string   // why nothing of it is compared; "": it is
 	failed       bool     // here, and not at the origin
 	notes        []string // what readers must know
-	figures      []*metrics.Agreement
+	figures      []*compare.Agreement
 	reasons      []string // why a figure is not comparable, by its place; "": it is
 }
 
@@ -49,7 +50,7 @@ type Tally struct {
 // the unit, as everywhere.
 func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, error) {
 	base := ruleOf(origin.Manifest)
-	r := &Reproduction{Origin: origin, Here: here, Rule: metrics.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread}}
+	r := &Reproduction{Origin: origin, Here: here, Rule: compare.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread}}
 	if o.Margin > 0 {
 		r.Rule.Margin = o.Margin
 	}
@@ -60,7 +61,7 @@ func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, er
 	}
 	r.figures = all
 	if !samePrices(origin, here) {
-		judged = slices.DeleteFunc(judged, func(f metrics.Figure) bool { return strings.Contains(f.Name, "cost") })
+		judged = slices.DeleteFunc(judged, func(f catalog.Figure) bool { return strings.Contains(f.Name, "cost") })
 		r.notes = append(r.notes, "costs are not compared: the prices differ")
 	}
 	r.versus = Versus{Delta: runChanges(origin, here)}
@@ -71,11 +72,11 @@ func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, er
 		r.cells = append(r.cells, r.compare(m, judged))
 	}
 	r.versus.Things = things(r.versus.Delta)
-	var together []*metrics.Agreement
+	var together []*compare.Agreement
 	for _, c := range r.cells {
 		together = append(together, c.figures...)
 	}
-	metrics.JudgeAgreements(together, r.Rule)
+	compare.JudgeAgreements(together, r.Rule)
 	return r, nil
 }
 
@@ -91,7 +92,7 @@ func samePrices(a, b *results.Run) bool {
 }
 
 // wantedCells are the cells of a run, of some steps only if they are named.
-func wantedCells(run *results.Run, ids []string) []metrics.Cell {
+func wantedCells(run *results.Run, ids []string) []compare.Cell {
 	all := asTheyRan(run)
 	steps := all
 	if ids != nil {
@@ -101,11 +102,11 @@ func wantedCells(run *results.Run, ids []string) []metrics.Cell {
 			})
 		})
 	}
-	return metrics.CellsOf(run.Manifest, steps)
+	return compare.CellsOf(run.Manifest, steps)
 }
 
 // compare judges the figures of one cell, each by itself.
-func (r *Reproduction) compare(m matched, figures []metrics.Figure) repetition {
+func (r *Reproduction) compare(m matched, figures []catalog.Figure) repetition {
 	origin, here, notes := sameReading(m.base, m.with)
 	c := repetition{origin: m.base, here: m.with, notes: notes, never: kindDiffers(m.base, m.with)}
 	switch {
@@ -132,13 +133,13 @@ func (r *Reproduction) compare(m matched, figures []metrics.Figure) repetition {
 		if o == nil && h == nil {
 			continue
 		}
-		a := metrics.Agree(f.Name, metrics.Arm{Name: "origin", Values: o}, metrics.Arm{Name: "here", Values: h}, metrics.BoundOf(f), r.Rule)
+		a := compare.Agree(f.Name, compare.Arm{Name: "origin", Values: o}, compare.Arm{Name: "here", Values: h}, compare.BoundOf(f), r.Rule)
 		c.figures, c.reasons = append(c.figures, &a), append(c.reasons, unknownSide(o, h, a))
 	}
 	return c
 }
 
-func sideRemarks(side string, c metrics.Cell) []string {
+func sideRemarks(side string, c compare.Cell) []string {
 	var all []string
 	for _, note := range sideNotes(c) {
 		all = append(all, side+": "+note)
@@ -146,9 +147,9 @@ func sideRemarks(side string, c metrics.Cell) []string {
 	return all
 }
 
-func unknownSide(origin, here []float64, a metrics.Agreement) string {
+func unknownSide(origin, here []float64, a compare.Agreement) string {
 	switch {
-	case a.Verdict != metrics.NotComparable:
+	case a.Verdict != compare.NotComparable:
 		return ""
 	case origin == nil:
 		return "the origin does not know it in every repeat"
@@ -167,13 +168,13 @@ func (r *Reproduction) Tally() Tally {
 		}
 		for _, a := range c.figures {
 			switch a.Verdict {
-			case metrics.Agrees:
+			case compare.Agrees:
 				t.Agree++
-			case metrics.Differs:
+			case compare.Differs:
 				t.Differ++
-			case metrics.Undecided:
+			case compare.Undecided:
 				t.CannotTell++
-			case metrics.NotComparable:
+			case compare.NotComparable:
 				t.NotComparable++
 			}
 		}

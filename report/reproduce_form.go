@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -38,7 +39,7 @@ func (r *Reproduction) ruleText() string {
 	return text
 }
 
-func (c *repetition) part(figures []metrics.Figure) table.Piece {
+func (c *repetition) part(figures []catalog.Figure) table.Piece {
 	p := table.Piece{Title: text.Clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), Below: true, Notes: c.notes}
 	if c.never != "" {
 		p.Intro = []string{"not comparable: " + c.never}
@@ -81,10 +82,10 @@ func (c *repetition) part(figures []metrics.Figure) table.Piece {
 
 // bases says where intervals come from that no side's own lives give.
 func (c *repetition) bases() []string {
-	texts := map[metrics.Basis]string{
-		metrics.OnPooled:  "a side has two lives: the spread is that of both sides together, taken to be alike",
-		metrics.OnOneSide: "one side has one life: it is taken to spread as the other does",
-		metrics.OnBound:   "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 %, which can tell a difference and never an agreement",
+	texts := map[compare.Basis]string{
+		compare.OnPooled:  "a side has two lives: the spread is that of both sides together, taken to be alike",
+		compare.OnOneSide: "one side has one life: it is taken to spread as the other does",
+		compare.OnBound:   "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 %, which can tell a difference and never an agreement",
 	}
 	var lines []string
 	for _, a := range c.figures {
@@ -96,16 +97,16 @@ func (c *repetition) bases() []string {
 }
 
 // closenessText is a verdict with its reason.
-func closenessText(a *metrics.Agreement, reason string) string {
+func closenessText(a *compare.Agreement, reason string) string {
 	txt := string(a.Verdict)
 	switch {
 	case reason != "":
 		return txt + ": " + reason
-	case a.Verdict != metrics.Undecided:
+	case a.Verdict != compare.Undecided:
 		return txt
 	case a.Low == nil:
 		return txt + ": it is 0 on both sides"
-	case a.Basis == metrics.OnBound:
+	case a.Basis == compare.OnBound:
 		return txt + fmt.Sprintf(": %s here would show how lives spread", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreOrigin > 0:
 		return txt + fmt.Sprintf(": %s would, on both sides", text.Count(a.MoreHere, "more repeat"))
@@ -150,7 +151,7 @@ type reproducedPoint struct {
 }
 
 type reproducedFigure struct {
-	*metrics.Agreement
+	*compare.Agreement
 	Reason string `json:"reason"`
 }
 

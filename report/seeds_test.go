@@ -274,7 +274,7 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 			t.Errorf("%s does not say that figures are extrapolated:\n%s", name, content)
 		}
 	}
-	for _, row := range compare(run).Rows {
+	for _, row := range layOutRun(run).Rows {
 		for _, e := range row.Cells {
 			if e.Best && strings.HasPrefix(row.Cells[0].Text, "tp2x4") {
 				t.Errorf("an extrapolated figure is called best: %s", e.Text)

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -108,7 +109,7 @@ func falseAlarms(sets []set) string {
 	var found []string
 	for _, s := range sets {
 		for _, d := range s.Differences {
-			if d.Verdict == metrics.Better || d.Verdict == metrics.Worse {
+			if d.Verdict == compare.Better || d.Verdict == compare.Worse {
 				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, text.Clean(s.Point), changeText(d.Delta)))
 			}
 		}
@@ -124,7 +125,7 @@ func falseAlarms(sets []set) string {
 func noiseTable(sets []set) table.Table {
 	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Numbers("largest change", ""), table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "lives"), table.Words("verdict")}}
 	var names []string
-	largest := map[string]metrics.Difference{}
+	largest := map[string]compare.Difference{}
 	at := map[string]string{}
 	for _, s := range sets {
 		for _, d := range s.Differences {
@@ -154,7 +155,7 @@ func abs(x float64) float64 { return max(x, -x) }
 
 // titleOf is what people call a figure.
 func titleOf(name string) string {
-	for _, f := range metrics.HeadlineFigures() {
+	for _, f := range catalog.Headline() {
 		if f.Name == name {
 			return f.Title
 		}

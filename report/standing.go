@@ -9,6 +9,8 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -24,7 +26,7 @@ type Standing struct {
 // contest is one point: the variant that is ahead, beside each of the others.
 type contest struct {
 	point  string
-	best   metrics.Cell
+	best   compare.Cell
 	mean   float64
 	others []rival // the nearest first
 }
@@ -32,9 +34,9 @@ type contest struct {
 // rival is a variant behind the best. Its difference is that of the best
 // against it.
 type rival struct {
-	cell metrics.Cell
+	cell compare.Cell
 	mean float64
-	diff metrics.Difference
+	diff compare.Difference
 }
 
 // StandingOf compares the best variant of each point with all others there, by
@@ -56,7 +58,7 @@ func StandingOf(run *results.Run) Standing {
 	judge(contests, figure, ruleOf(run.Manifest))
 	s := Standing{Table: standingTable(contests, figure)}
 	for _, c := range contests {
-		s.Told = s.Told || c.verdict() == metrics.Better
+		s.Told = s.Told || c.verdict() == compare.Better
 	}
 	if !slices.ContainsFunc(contests, func(c contest) bool { return len(c.others) > 0 }) {
 		s.Lines = aloneLines(contests, figure)
@@ -67,15 +69,15 @@ func StandingOf(run *results.Run) Standing {
 }
 
 // standingFigure is the figure that decides; false: no step has it.
-func standingFigure(run *results.Run) (metrics.Figure, bool) {
+func standingFigure(run *results.Run) (catalog.Figure, bool) {
 	steps := stepResults(run)
-	figures := metrics.FiguresFor(steps)
+	figures := catalog.FiguresOf(steps)
 	want := []string{"output_throughput"}
 	if rated(steps) {
 		want = []string{"median_e2el_s", "output_throughput"}
 	}
 	for _, name := range want {
-		at := slices.IndexFunc(figures, func(f metrics.Figure) bool { return f.Name == name })
+		at := slices.IndexFunc(figures, func(f catalog.Figure) bool { return f.Name == name })
 		if at >= 0 && slices.ContainsFunc(steps, func(r *results.Result) bool { return figures[at].Of(r) != nil }) {
 			return figures[at], true
 		}
@@ -83,7 +85,7 @@ func standingFigure(run *results.Run) (metrics.Figure, bool) {
 	if slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
 		return figures[0], true
 	}
-	return metrics.Figure{}, false
+	return catalog.Figure{}, false
 }
 
 // rated reports whether every measured step was sent at a rate of its own: its
@@ -102,11 +104,11 @@ func rated(steps []*results.Result) bool {
 	return any
 }
 
-func contestsOf(run *results.Run, figure metrics.Figure) []contest {
-	cells := slices.DeleteFunc(metrics.CellsOf(run.Manifest, asTheyRan(run)), func(c metrics.Cell) bool {
+func contestsOf(run *results.Run, figure catalog.Figure) []contest {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, asTheyRan(run)), func(c compare.Cell) bool {
 		return len(c.Counted) == 0 || c.Again || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 || extrapolationOf(c) != nil
 	})
-	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return !isSimulated(c) }) {
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return !isSimulated(c) }) {
 		cells = slices.DeleteFunc(cells, isSimulated)
 	}
 	var all []contest
@@ -121,7 +123,7 @@ func contestsOf(run *results.Run, figure metrics.Figure) []contest {
 	return all
 }
 
-func contestOf(cells []metrics.Cell, figure metrics.Figure) contest {
+func contestOf(cells []compare.Cell, figure catalog.Figure) contest {
 	entries := make([]rival, len(cells))
 	for i, c := range cells {
 		entries[i] = rival{cell: c, mean: metrics.Mean(c.PerLife(figure.Of))}
@@ -137,16 +139,16 @@ func contestOf(cells []metrics.Cell, figure metrics.Figure) contest {
 
 // judge compares the best of each point with the others there. All of that is
 // one question, and is corrected as a whole.
-func judge(contests []contest, figure metrics.Figure, rule metrics.Rule) {
+func judge(contests []contest, figure catalog.Figure, rule compare.Rule) {
 	rule.Rounds = 1 // the bootstrap's intervals are not shown
-	var all []metrics.Difference
+	var all []compare.Difference
 	for _, c := range contests {
 		for _, o := range c.others {
-			all = append(all, metrics.Compare(figure.Name, figure.Higher,
-				metrics.Arm{Name: o.cell.Variant, Values: o.cell.PerLife(figure.Of)}, metrics.Arm{Name: c.best.Variant, Values: c.best.PerLife(figure.Of)}, rule))
+			all = append(all, compare.Compare(figure.Name, figure.Higher,
+				compare.Arm{Name: o.cell.Variant, Values: o.cell.PerLife(figure.Of)}, compare.Arm{Name: c.best.Variant, Values: c.best.PerLife(figure.Of)}, rule))
 		}
 	}
-	metrics.Judge(all, rule)
+	compare.Judge(all, rule)
 	at := 0
 	for i := range contests {
 		for k := range contests[i].others {
@@ -158,14 +160,14 @@ func judge(contests []contest, figure metrics.Figure, rule metrics.Rule) {
 
 // verdict is better if the best is established against every other variant,
 // cannot tell if it is not against one; "" without others.
-func (c contest) verdict() metrics.ArmVerdict {
-	verdict := metrics.ArmVerdict("")
+func (c contest) verdict() compare.ArmVerdict {
+	verdict := compare.ArmVerdict("")
 	for _, o := range c.others {
 		switch {
-		case o.diff.Verdict == metrics.CannotTell || verdict == metrics.CannotTell:
-			verdict = metrics.CannotTell
-		case o.diff.Verdict == metrics.NoDifference || verdict == metrics.NoDifference:
-			verdict = metrics.NoDifference
+		case o.diff.Verdict == compare.CannotTell || verdict == compare.CannotTell:
+			verdict = compare.CannotTell
+		case o.diff.Verdict == compare.NoDifference || verdict == compare.NoDifference:
+			verdict = compare.NoDifference
 		default:
 			verdict = o.diff.Verdict
 		}
@@ -176,7 +178,7 @@ func (c contest) verdict() metrics.ArmVerdict {
 func (c contest) name() string { return variantName(c.best) }
 
 // ahead says by how much: "12.30 % more output tok/s than tp8 (...)".
-func (c contest) ahead(figure metrics.Figure) string {
+func (c contest) ahead(figure catalog.Figure) string {
 	o := c.others[0]
 	more := "more"
 	if !figure.Higher {
@@ -195,7 +197,7 @@ func (c contest) ahead(figure metrics.Figure) string {
 
 // peak is the contest with the best figure of all, whose numbers stand for the
 // others.
-func peak(contests []contest, figure metrics.Figure) contest {
+func peak(contests []contest, figure catalog.Figure) contest {
 	return slices.MaxFunc(contests, func(a, b contest) int {
 		if figure.Higher {
 			return cmp.Compare(a.mean, b.mean)
@@ -205,7 +207,7 @@ func peak(contests []contest, figure metrics.Figure) contest {
 }
 
 // winLines name the winners, the one with the most points first.
-func winLines(contests []contest, figure metrics.Figure) []string {
+func winLines(contests []contest, figure catalog.Figure) []string {
 	won := map[string][]contest{}
 	var names []string
 	decidable := 0
@@ -214,7 +216,7 @@ func winLines(contests []contest, figure metrics.Figure) []string {
 			continue
 		}
 		decidable++
-		if c.verdict() == metrics.Better {
+		if c.verdict() == compare.Better {
 			won[c.name()] = append(won[c.name()], c)
 			names = text.AppendNew(names, c.name())
 		}
@@ -239,13 +241,13 @@ func winLines(contests []contest, figure metrics.Figure) []string {
 }
 
 // openLines say where there is no winner, and what would bring one.
-func openLines(contests []contest, figure metrics.Figure) []string {
+func openLines(contests []contest, figure catalog.Figure) []string {
 	var open, same []contest
 	for _, c := range contests {
 		switch c.verdict() {
-		case metrics.CannotTell:
+		case compare.CannotTell:
 			open = append(open, c)
-		case metrics.NoDifference:
+		case compare.NoDifference:
 			same = append(same, c)
 		default:
 		}
@@ -265,7 +267,7 @@ func openLines(contests []contest, figure metrics.Figure) []string {
 	}
 	line += fmt.Sprintf(": at %s %s has %s", text.Clean(p.point), p.name(), p.ahead(figure))
 	switch more := p.repeatsNeeded(); {
-	case more >= metrics.MaxRepeats:
+	case more >= compare.MaxRepeats:
 		line += "; no number of repeats would tell at this spread"
 	case more > 0:
 		line += fmt.Sprintf("; %s of each would tell", text.Count(more, "more repeat"))
@@ -277,7 +279,7 @@ func openLines(contests []contest, figure metrics.Figure) []string {
 func (c contest) repeatsNeeded() int {
 	most := 0
 	for _, o := range c.others {
-		if o.diff.Verdict == metrics.CannotTell {
+		if o.diff.Verdict == compare.CannotTell {
 			most = max(most, o.diff.MoreRepeats)
 		}
 	}
@@ -285,7 +287,7 @@ func (c contest) repeatsNeeded() int {
 }
 
 // aloneLines are for runs of one variant.
-func aloneLines(contests []contest, figure metrics.Figure) []string {
+func aloneLines(contests []contest, figure catalog.Figure) []string {
 	p := peak(contests, figure)
 	value := p.mean * figure.Scale
 	return []string{fmt.Sprintf("Nothing to compare %s with: no point has two sound variants. Its best %s is %s, at %s, over %s.",
@@ -300,7 +302,7 @@ func namesOfPoints(contests []contest) string {
 	return text.Few(names)
 }
 
-func standingTable(contests []contest, figure metrics.Figure) table.Table {
+func standingTable(contests []contest, figure catalog.Figure) table.Table {
 	t := table.Table{Columns: []table.Column{
 		table.Words("point"),
 		table.Words("ahead"),
@@ -319,9 +321,9 @@ func standingTable(contests []contest, figure metrics.Figure) table.Table {
 		o := c.others[0]
 		mine, theirs := c.mean*figure.Scale, o.mean*figure.Scale
 		verdict := string(c.verdict())
-		if c.verdict() == metrics.CannotTell {
+		if c.verdict() == compare.CannotTell {
 			verdict = verdictText(o.diff)
-			if o.diff.Verdict != metrics.CannotTell {
+			if o.diff.Verdict != compare.CannotTell {
 				verdict = "better than the next, not than all"
 			}
 		}

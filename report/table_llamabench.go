@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -16,7 +17,7 @@ import (
 // tested is one test of llama-bench on one variant: its rows over the repeats
 // together.
 type tested struct {
-	cell metrics.Cell
+	cell compare.Cell
 	results.LlamaBenchRow
 	mean float64
 	sd   float64 // over the repeats of the program, or of the test within one
@@ -25,7 +26,7 @@ type tested struct {
 // testsOf lists the tests of all variants, in the order of the run.
 func testsOf(run *results.Run) []tested {
 	var all []tested
-	for _, cell := range metrics.CellsOf(run.Manifest, stepResults(run)) {
+	for _, cell := range compare.CellsOf(run.Manifest, stepResults(run)) {
 		var found []tested
 		for _, r := range cell.Counted {
 			for _, line := range r.LlamaBench {
@@ -58,7 +59,7 @@ func (t *tested) summarize() {
 			}
 		}
 	}
-	s := metrics.Arm{Values: values}.Summarize(metrics.DefaultRule().Confidence)
+	s := compare.Arm{Values: values}.Summarize(compare.DefaultRule().Confidence)
 	t.mean, t.sd = *s.Mean, t.TokensPerSD
 	if s.SD != nil {
 		t.sd = *s.SD
@@ -245,7 +246,7 @@ func settingsOf(all []tested) func(results.LlamaBenchRow) string {
 			runs = append(runs, r.LlamaBench)
 		}
 	}
-	return metrics.TestSettings(runs...)
+	return catalog.TestSettings(runs...)
 }
 
 // testText is a test with what tells it from others of its name.

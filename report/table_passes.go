@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -47,7 +47,7 @@ func passColumns() []passColumn {
 // passParts has a row for each figure and a column for each variant and point:
 // the figures are many, and the pairs of passes few.
 func passParts(run *results.Run) []table.Piece {
-	cells := slices.DeleteFunc(studyCells(run), func(c metrics.Cell) bool {
+	cells := slices.DeleteFunc(studyCells(run), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.SQZB != nil })
 	})
 	if len(cells) == 0 {
@@ -89,7 +89,7 @@ func passDigits(col passColumn, v float64) int {
 	return max(studyDigits, table.Decimals(v))
 }
 
-func passNotes(cells []metrics.Cell) []string {
+func passNotes(cells []compare.Cell) []string {
 	notes := []string{
 		"Pass 1 asks for whole answers, pass 2 for one token each, on a server of its own with the same configuration. Their difference is an approximation: prefill and decode overlap in pass 1 and not in pass 2.",
 	}
@@ -115,7 +115,7 @@ func passNotes(cells []metrics.Cell) []string {
 	return notes
 }
 
-func firstSQZB(c metrics.Cell) *results.SQZB {
+func firstSQZB(c compare.Cell) *results.SQZB {
 	for _, r := range c.Counted {
 		if r.SQZB != nil {
 			return r.SQZB

@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -39,7 +40,7 @@ func repeatColumns() []column {
 
 // repeatParts are one table a variant and point, with one row a repeat.
 func repeatParts(run *results.Run) []table.Piece {
-	cells := metrics.CellsOf(run.Manifest, stepResults(run))
+	cells := compare.CellsOf(run.Manifest, stepResults(run))
 	if len(cells) == 0 {
 		return nil
 	}
@@ -50,7 +51,7 @@ func repeatParts(run *results.Run) []table.Piece {
 			name += simulated
 		}
 		p := table.Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
-		at := slices.IndexFunc(cells, func(c metrics.Cell) bool { return c.Point == cell.Point && c.Variant == baselineOf(run) })
+		at := slices.IndexFunc(cells, func(c compare.Cell) bool { return c.Point == cell.Point && c.Variant == baselineOf(run) })
 		switch {
 		case cell.Variant == baselineOf(run):
 			p.Title = "Baseline: " + p.Title
@@ -68,7 +69,7 @@ func repeatParts(run *results.Run) []table.Piece {
 
 // unsoundRepeats says of each repeat that is not ok why; those that end alike
 // are told together.
-func unsoundRepeats(cell metrics.Cell) []string {
+func unsoundRepeats(cell compare.Cell) []string {
 	var words []string
 	of := make(map[string][]*results.Result)
 	for _, r := range cell.Steps {
@@ -79,17 +80,17 @@ func unsoundRepeats(cell metrics.Cell) []string {
 		}
 	}
 	for i, text := range words {
-		words[i] = metrics.RepeatsOf(of[text]) + ": " + text
+		words[i] = compare.RepeatsOf(of[text]) + ": " + text
 	}
 	return words
 }
 
-func repeatTable(cell metrics.Cell) table.Table {
+func repeatTable(cell compare.Cell) table.Table {
 	c := table.Table{Keys: []int{}}
-	var steps []metrics.Cell // of one step each
+	var steps []compare.Cell // of one step each
 	for _, r := range cell.Steps {
 		if r.Figures != nil {
-			steps = append(steps, metrics.Cell{Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r}, Counted: []*results.Result{r}})
+			steps = append(steps, compare.Cell{Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r}, Counted: []*results.Result{r}})
 		}
 	}
 	if len(steps) == 0 {

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/search"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -37,7 +38,7 @@ func targetsText(all []results.Condition) string {
 // no search.
 func searchParts(run *results.Run) []table.Piece {
 	policy := run.Manifest.Search
-	searches := metrics.SearchesOf(run)
+	searches := search.Of(run)
 	if len(searches) == 0 {
 		return nil
 	}
@@ -59,7 +60,7 @@ func searchParts(run *results.Run) []table.Piece {
 
 // limitTable has a row a variant: its limits over the repeats, beside those of
 // the baseline.
-func limitTable(run *results.Run, searches []metrics.SearchRun) table.Table {
+func limitTable(run *results.Run, searches []search.Run) table.Table {
 	unit := searchUnit(run.Manifest.Search)
 	c := table.Table{Columns: []table.Column{
 		table.Words("variant"),
@@ -98,21 +99,21 @@ func limitTable(run *results.Run, searches []metrics.SearchRun) table.Table {
 
 // limitDifferences compares the limits of every variant with the baseline's, as
 // one question.
-func limitDifferences(run *results.Run, searches []metrics.SearchRun) map[string]metrics.Difference {
+func limitDifferences(run *results.Run, searches []search.Run) map[string]compare.Difference {
 	var names []string
-	var all []metrics.Difference
-	baseline := metrics.Limits(searches, baselineOf(run))
+	var all []compare.Difference
+	baseline := search.Limits(searches, baselineOf(run))
 	rule := ruleOf(run.Manifest)
 	for _, variant := range variantsOf(run) {
-		arm := metrics.Limits(searches, variant)
+		arm := search.Limits(searches, variant)
 		if variant == baselineOf(run) || len(arm.Values) == 0 || len(baseline.Values) == 0 {
 			continue
 		}
 		names = append(names, variant)
-		all = append(all, metrics.Compare(run.Manifest.Search.Metric, true, baseline, arm, rule))
+		all = append(all, compare.Compare(run.Manifest.Search.Metric, true, baseline, arm, rule))
 	}
-	metrics.Judge(all, rule)
-	out := map[string]metrics.Difference{}
+	compare.Judge(all, rule)
+	out := map[string]compare.Difference{}
 	for i, name := range names {
 		out[name] = all[i]
 	}
@@ -121,7 +122,7 @@ func limitDifferences(run *results.Run, searches []metrics.SearchRun) map[string
 
 // limitsOf are the ends of the brackets of a variant's searches that came within
 // the tolerance, how many those are, and of how many.
-func limitsOf(searches []metrics.SearchRun, variant string) (met, missed []float64, ended, all int) {
+func limitsOf(searches []search.Run, variant string) (met, missed []float64, ended, all int) {
 	for _, s := range searches {
 		if s.Variant != variant {
 			continue
@@ -137,7 +138,7 @@ func limitsOf(searches []metrics.SearchRun, variant string) (met, missed []float
 
 // spreadText is a mean with its deviation, where there is one.
 func spreadText(values []float64) string {
-	s := metrics.Arm{Values: values}.Summarize(intervalConfidence)
+	s := compare.Arm{Values: values}.Summarize(intervalConfidence)
 	switch {
 	case s.Mean == nil:
 		return table.Missing
@@ -152,7 +153,7 @@ const intervalConfidence = 0.95
 
 // limitNotes say in a sentence each what the searches found that have no number,
 // and what in them does not fit.
-func limitNotes(run *results.Run, searches []metrics.SearchRun) []string {
+func limitNotes(run *results.Run, searches []search.Run) []string {
 	var notes []string
 	for _, s := range searches {
 		if !s.End.Within {
@@ -162,8 +163,8 @@ func limitNotes(run *results.Run, searches []metrics.SearchRun) []string {
 			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, doubt))
 		}
 	}
-	if slices.ContainsFunc(searches, func(s metrics.SearchRun) bool {
-		return slices.ContainsFunc(s.Probes, func(p metrics.Probe) bool { return p.Suspect })
+	if slices.ContainsFunc(searches, func(s search.Run) bool {
+		return slices.ContainsFunc(s.Probes, func(p search.Probe) bool { return p.Suspect })
 	}) {
 		notes = append(notes, "some steps are suspect: their figures decided as those of the others did")
 	}
@@ -171,13 +172,13 @@ func limitNotes(run *results.Run, searches []metrics.SearchRun) []string {
 }
 
 // endText is what a search came to.
-func endText(policy *results.SearchPolicy, s metrics.SearchRun) string {
+func endText(policy *results.SearchPolicy, s search.Run) string {
 	unit := searchUnit(policy)
 	switch {
 	case len(s.Steps) == 0:
 		return "nothing was measured"
 	case s.End.Within:
-		return fmt.Sprintf("highest %s that met the targets: %s %s; %s missed them", policy.Metric, metrics.LoadText(*s.End.Met), unit, metrics.LoadText(*s.End.Missed))
+		return fmt.Sprintf("highest %s that met the targets: %s %s; %s missed them", policy.Metric, search.LoadText(*s.End.Met), unit, search.LoadText(*s.End.Missed))
 	case s.End.Met == nil && s.End.Done:
 		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	case s.End.Missed == nil && s.End.Done:
@@ -185,7 +186,7 @@ func endText(policy *results.SearchPolicy, s metrics.SearchRun) string {
 	}
 	txt := "not narrowed down"
 	if s.End.Met != nil && s.End.Missed != nil {
-		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", metrics.LoadText(*s.End.Met), unit, metrics.LoadText(*s.End.Missed))
+		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", search.LoadText(*s.End.Met), unit, search.LoadText(*s.End.Missed))
 	}
 	if !s.End.Done {
 		return txt + "; the run ended before the search did"
@@ -194,14 +195,14 @@ func endText(policy *results.SearchPolicy, s metrics.SearchRun) string {
 }
 
 // evidencePart has a row for each step of a search.
-func evidencePart(policy *results.SearchPolicy, s metrics.SearchRun) table.Piece {
+func evidencePart(policy *results.SearchPolicy, s search.Run) table.Piece {
 	c := table.Table{Keys: []int{0, 1}, Columns: []table.Column{table.Numbers("load", searchUnit(policy)), table.Numbers("n", "requests")}}
 	for _, t := range policy.Targets {
 		c.Columns = append(c.Columns, table.Numbers(text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value)))
 	}
 	c.Columns = append(c.Columns, table.Words("targets"), table.Words("why this load"))
 	for i, p := range s.Probes {
-		row := table.NewRow(metrics.LoadText(p.Load), requestsOf(s.Steps[i]))
+		row := table.NewRow(search.LoadText(p.Load), requestsOf(s.Steps[i]))
 		for _, v := range p.Values {
 			row.Cells = append(row.Cells, table.Cell{Text: figureText(v)})
 		}
@@ -232,9 +233,9 @@ func figureText(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', digits, 64)
 }
 
-func outcomeText(p metrics.Probe) string {
+func outcomeText(p search.Probe) string {
 	txt := string(p.Outcome)
-	if p.Outcome == metrics.ProbeUnknown || p.Outcome == metrics.ProbeMissed && strings.Contains(p.Why, ": ") {
+	if p.Outcome == search.ProbeUnknown || p.Outcome == search.ProbeMissed && strings.Contains(p.Why, ": ") {
 		txt += ": " + text.Clean(p.Why)
 	}
 	if p.Suspect {
@@ -245,7 +246,7 @@ func outcomeText(p metrics.Probe) string {
 
 // searchStanding says which variant bears the highest load; the arm of a null test is none.
 func searchStanding(run *results.Run) Standing {
-	searches := metrics.SearchesOf(run)
+	searches := search.Of(run)
 	diffs := limitDifferences(run, searches)
 	policy := run.Manifest.Search
 	s := Standing{Table: limitTable(run, searches)}
@@ -257,12 +258,12 @@ func searchStanding(run *results.Run) Standing {
 		txt := fmt.Sprintf("%s: no limit was found", text.Clean(variant))
 		if ended > 0 {
 			txt = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", text.Clean(variant), spreadText(met), searchUnit(policy), spreadText(missed), text.Count(ended, "search"))
-		} else if i := slices.IndexFunc(searches, func(o metrics.SearchRun) bool { return o.Variant == variant }); i >= 0 {
+		} else if i := slices.IndexFunc(searches, func(o search.Run) bool { return o.Variant == variant }); i >= 0 {
 			txt = fmt.Sprintf("%s: %s", text.Clean(variant), endText(policy, searches[i]))
 		}
 		if d, ok := diffs[variant]; ok {
 			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(baselineOf(run)), changeText(d.Delta), verdictText(d))
-			s.Told = s.Told || d.Verdict == metrics.Better || d.Verdict == metrics.Worse
+			s.Told = s.Told || d.Verdict == compare.Better || d.Verdict == compare.Worse
 		}
 		s.Lines = append(s.Lines, txt+".")
 	}

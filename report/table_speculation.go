@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -56,7 +56,7 @@ type acceptance struct {
 }
 
 // acceptanceOf is nil for a cell that drafted nothing.
-func acceptanceOf(c metrics.Cell) *acceptance {
+func acceptanceOf(c compare.Cell) *acceptance {
 	var servers []results.Server
 	for _, r := range c.Counted {
 		servers = append(servers, r.Servers...)
@@ -124,7 +124,7 @@ func speculationParts(run *results.Run) []table.Piece {
 	c.Legend = []string{
 		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + drafts; all over the measured pass",
 	}
-	if slices.ContainsFunc(cells, func(c metrics.Cell) bool { return extrapolationOf(c) != nil }) {
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return extrapolationOf(c) != nil }) {
 		c.Legend = append(c.Legend, extrapolatedLegend)
 	}
 	if slices.ContainsFunc(cells, isSimulated) {
@@ -133,7 +133,7 @@ func speculationParts(run *results.Run) []table.Piece {
 	return []table.Piece{{Title: "Speculative decoding", Table: c, Notes: notes}}
 }
 
-func acceptanceCells(cell metrics.Cell, a *acceptance, positions int) []table.Cell {
+func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Cell {
 	cells := []table.Cell{{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}}
 	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
 	rate := table.Number(output, 1)
@@ -174,7 +174,7 @@ func share(v *float64) string {
 }
 
 // randomPrompts reports whether a step's prompts are tokens drawn at random.
-func randomPrompts(c metrics.Cell) bool {
+func randomPrompts(c compare.Cell) bool {
 	return slices.ContainsFunc(c.Counted, func(r *results.Result) bool {
 		return strings.HasPrefix(r.Asked.Dataset, "random") || r.Asked.Dataset == "fixed"
 	})

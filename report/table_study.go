@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -37,7 +37,7 @@ func studyColumns() []column {
 // key is a leading column that says which row it is.
 type key struct {
 	head string
-	of   func(metrics.Cell) string
+	of   func(compare.Cell) string
 }
 
 func concurrencyParts(run *results.Run) []table.Piece {
@@ -47,7 +47,7 @@ func concurrencyParts(run *results.Run) []table.Piece {
 
 func sizeParts(run *results.Run) []table.Piece {
 	model := modelNamer(run)
-	size := func(c metrics.Cell) string { return sizeOf(run, c) }
+	size := func(c compare.Cell) string { return sizeOf(run, c) }
 	return studyPart("Sizes", studyCells(run), key{"Model", model}, key{"Size", size}, key{"Concurrency", concurrencyOf})
 }
 
@@ -69,8 +69,8 @@ func backendParts(run *results.Run) []table.Piece {
 
 // studyCells are the cells of a run. Where none of a cell's steps counts, those
 // that have figures are shown all the same; they are never ranked.
-func studyCells(run *results.Run) []metrics.Cell {
-	cells := metrics.CellsOf(run.Manifest, stepResults(run))
+func studyCells(run *results.Run) []compare.Cell {
+	cells := compare.CellsOf(run.Manifest, stepResults(run))
 	for i := range cells {
 		if len(cells[i].Counted) == 0 {
 			cells[i].Counted = slices.DeleteFunc(slices.Clone(cells[i].Steps), func(r *results.Result) bool { return r.Figures == nil })
@@ -81,7 +81,7 @@ func studyCells(run *results.Run) []metrics.Cell {
 
 // studyPart draws a table of cells: keys, then the figures, and how many
 // requests were answered where it was not all of them.
-func studyPart(title string, cells []metrics.Cell, keys ...key) []table.Piece {
+func studyPart(title string, cells []compare.Cell, keys ...key) []table.Piece {
 	if len(cells) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func studyPart(title string, cells []metrics.Cell, keys ...key) []table.Piece {
 
 // studyEntries are a column's fields. The best are marked over all cells, by
 // what is printed.
-func studyEntries(col column, cells []metrics.Cell) []table.Cell {
+func studyEntries(col column, cells []compare.Cell) []table.Cell {
 	entries := make([]table.Cell, len(cells))
 	printed := make([]*float64, len(cells))
 	for i, cell := range cells {
@@ -146,7 +146,7 @@ func studyEntries(col column, cells []metrics.Cell) []table.Cell {
 
 // sameWork reports whether all cells were asked for as many requests: only then
 // do their durations compare.
-func sameWork(cells []metrics.Cell) bool {
+func sameWork(cells []compare.Cell) bool {
 	asked := map[int]bool{}
 	for _, c := range cells {
 		for _, r := range c.Counted {
@@ -158,12 +158,12 @@ func sameWork(cells []metrics.Cell) bool {
 	return len(asked) == 1
 }
 
-func incomplete(c metrics.Cell) bool {
+func incomplete(c compare.Cell) bool {
 	return slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Figures != nil && r.Figures.Completed < r.Figures.Asked })
 }
 
 // completedOf counts over the steps that the row's figures are of.
-func completedOf(c metrics.Cell) string {
+func completedOf(c compare.Cell) string {
 	completed, asked := 0, 0
 	for _, r := range c.Counted {
 		if r.Figures != nil {
@@ -177,7 +177,7 @@ func completedOf(c metrics.Cell) string {
 }
 
 // studyNotes say why a row is not ranked, and what it stands on.
-func studyNotes(cells []metrics.Cell) []string {
+func studyNotes(cells []compare.Cell) []string {
 	var notes []string
 	for _, c := range cells {
 		name := text.Clean(c.Variant) + ", " + text.Clean(c.Point)
@@ -200,7 +200,7 @@ func studyNotes(cells []metrics.Cell) []string {
 
 // modelNamer names a cell's model as its server does, with the variant where
 // several variants serve one.
-func modelNamer(run *results.Run) func(metrics.Cell) string {
+func modelNamer(run *results.Run) func(compare.Cell) string {
 	of := make(map[string]map[string]bool) // model -> variants
 	for _, c := range studyCells(run) {
 		model := modelOf(c)
@@ -209,7 +209,7 @@ func modelNamer(run *results.Run) func(metrics.Cell) string {
 		}
 		of[model][c.Variant] = true
 	}
-	return func(c metrics.Cell) string {
+	return func(c compare.Cell) string {
 		name := modelOf(c)
 		if len(slices.Collect(maps.Keys(of[name]))) > 1 && name != text.Clean(c.Variant) {
 			name += " (" + text.Clean(c.Variant) + ")"
@@ -221,7 +221,7 @@ func modelNamer(run *results.Run) func(metrics.Cell) string {
 	}
 }
 
-func modelOf(c metrics.Cell) string {
+func modelOf(c compare.Cell) string {
 	if r := withServers(c); r != nil && r.Servers[0].Model != "" {
 		return text.Clean(r.Servers[0].Model)
 	}
@@ -230,7 +230,7 @@ func modelOf(c metrics.Cell) string {
 
 // sizeOf is the size of the model that the scenario gives, else that which the
 // server told.
-func sizeOf(run *results.Run, c metrics.Cell) string {
+func sizeOf(run *results.Run, c compare.Cell) string {
 	if txt := run.Manifest.Sizes[c.Variant]; txt != "" {
 		return text.Clean(txt)
 	}
@@ -242,7 +242,7 @@ func sizeOf(run *results.Run, c metrics.Cell) string {
 }
 
 // concurrencyOf is "c=16", or the point's label where nothing caps it.
-func concurrencyOf(c metrics.Cell) string {
+func concurrencyOf(c compare.Cell) string {
 	for _, r := range slices.Concat(c.Counted, c.Steps) {
 		if r.Asked.MaxConcurrency != nil {
 			return "c=" + strconv.Itoa(*r.Asked.MaxConcurrency)
@@ -252,7 +252,7 @@ func concurrencyOf(c metrics.Cell) string {
 }
 
 // backendOf is the engine as its makers spell it.
-func backendOf(c metrics.Cell) string {
+func backendOf(c compare.Cell) string {
 	r := withServers(c)
 	if r == nil {
 		return table.Missing

@@ -30,7 +30,7 @@ func Write(w io.Writer, run *results.Run, opts table.Options) error {
 	}
 	printFailures(p, collectFailures(run))
 	printWarnings(p, "Suspect", collectSuspicions(run))
-	p.Table(compare(run))
+	p.Table(layOutRun(run))
 	p.Pieces(differenceParts(run))
 	p.Pieces(scenarioParts(run))
 	p.Pieces(costParts(run))

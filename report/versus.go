@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
 )
 
@@ -23,11 +24,11 @@ type CompareOptions struct {
 type Comparison struct {
 	Sides    []Side
 	Baseline int // index of it
-	Rule     metrics.Rule
+	Rule     compare.Rule
 	Versus   []Versus // one a side but the baseline
 
-	figures []metrics.Figure // that anything is known of
-	judged  []metrics.Figure
+	figures []catalog.Figure // that anything is known of
+	judged  []catalog.Figure
 }
 
 // Versus is one side beside the baseline.
@@ -80,17 +81,17 @@ func sideNames(sides []Side) []string {
 }
 
 // figuresOf are all figures of the sides and those that are asked for.
-func figuresOf(sides []Side, names []string) (all, judged []metrics.Figure, err error) {
+func figuresOf(sides []Side, names []string) (all, judged []catalog.Figure, err error) {
 	var steps []*results.Result
 	for _, s := range sides {
 		steps = append(steps, stepResults(s.Run)...)
 	}
-	all = metrics.FiguresFor(steps)
+	all = catalog.FiguresOf(steps)
 	if names == nil {
 		return all, defaultFigures(steps), nil
 	}
 	for _, name := range names {
-		at := slices.IndexFunc(all, func(f metrics.Figure) bool { return f.Name == figureName(name) })
+		at := slices.IndexFunc(all, func(f catalog.Figure) bool { return f.Name == figureName(name) })
 		if at < 0 {
 			return nil, nil, fmt.Errorf("figure %q: want one of %s", name, strings.Join(figureNames(all), ", "))
 		}
@@ -107,7 +108,7 @@ func figureName(name string) string {
 	return name
 }
 
-func figureNames(figures []metrics.Figure) []string {
+func figureNames(figures []catalog.Figure) []string {
 	var names []string
 	for _, f := range figures {
 		names = append(names, f.Name)
@@ -119,8 +120,8 @@ func figureNames(figures []metrics.Figure) []string {
 func (c *Comparison) versus(at int) Versus {
 	base, with := c.Sides[c.Baseline].Run, c.Sides[at].Run
 	v := Versus{Side: at, Delta: runChanges(base, with)}
-	baseCells := metrics.CellsOf(base.Manifest, asTheyRan(base))
-	cells := metrics.CellsOf(with.Manifest, asTheyRan(with))
+	baseCells := compare.CellsOf(base.Manifest, asTheyRan(base))
+	cells := compare.CellsOf(with.Manifest, asTheyRan(with))
 	matches, notes := match(baseCells, cells)
 	v.notes = notes
 	for _, m := range matches {
@@ -149,7 +150,7 @@ func (c *Comparison) versus(at int) Versus {
 
 // settingsDiffer says why two cells of different runs measure different
 // things; "": they do not.
-func settingsDiffer(base, with metrics.Cell) string {
+func settingsDiffer(base, with compare.Cell) string {
 	b, w := anyStep(base), anyStep(with)
 	if b == nil || w == nil {
 		return ""
@@ -167,7 +168,7 @@ func settingsDiffer(base, with metrics.Cell) string {
 }
 
 // matched are two cells of two runs that stand for the same.
-type matched struct{ base, with metrics.Cell }
+type matched struct{ base, with compare.Cell }
 
 func pointName(m matched) string {
 	if m.base.Point == m.with.Point {
@@ -178,16 +179,16 @@ func pointName(m matched) string {
 
 // match pairs variants, and then their points by label. What has no partner is
 // told.
-func match(base, with []metrics.Cell) (pairs []matched, notes []string) {
+func match(base, with []compare.Cell) (pairs []matched, notes []string) {
 	partners, notes := partnersOf(base, with)
 	for _, w := range with {
 		partner, ok := partners[w.Variant]
 		if !ok {
 			continue
 		}
-		at := slices.IndexFunc(base, func(b metrics.Cell) bool { return b.Variant == partner && b.Point == w.Point })
+		at := slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner && b.Point == w.Point })
 		if at < 0 && pointsOf(base, partner) == 1 && pointsOf(with, w.Variant) == 1 {
-			at = slices.IndexFunc(base, func(b metrics.Cell) bool { return b.Variant == partner })
+			at = slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner })
 		}
 		if at < 0 {
 			notes = append(notes, fmt.Sprintf("point %s of %s: the baseline has none of that label", text.Clean(w.Point), text.Clean(w.Variant)))
@@ -203,7 +204,7 @@ func match(base, with []metrics.Cell) (pairs []matched, notes []string) {
 	return pairs, notes
 }
 
-func pointsOf(cells []metrics.Cell, variant string) int {
+func pointsOf(cells []compare.Cell, variant string) int {
 	n := 0
 	for _, c := range cells {
 		if c.Variant == variant {
@@ -215,7 +216,7 @@ func pointsOf(cells []metrics.Cell, variant string) int {
 
 // partnersOf pairs variants: by name, then by equal configuration, and then
 // the one that is left on either side.
-func partnersOf(base, with []metrics.Cell) (partners map[string]string, notes []string) {
+func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []string) {
 	partners = make(map[string]string)
 	baseNames, names := cellVariants(base), cellVariants(with)
 	taken := func(name string) bool {
@@ -248,7 +249,7 @@ func partnersOf(base, with []metrics.Cell) (partners map[string]string, notes []
 	return partners, notes
 }
 
-func cellVariants(cells []metrics.Cell) []string {
+func cellVariants(cells []compare.Cell) []string {
 	var names []string
 	for _, c := range cells {
 		names = text.AppendNew(names, c.Variant)
@@ -256,8 +257,8 @@ func cellVariants(cells []metrics.Cell) []string {
 	return names
 }
 
-func sameRecipe(base []metrics.Cell, baseName string, with []metrics.Cell, name string) bool {
-	b := slices.IndexFunc(base, func(c metrics.Cell) bool { return c.Variant == baseName && withServers(c) != nil })
-	w := slices.IndexFunc(with, func(c metrics.Cell) bool { return c.Variant == name && withServers(c) != nil })
+func sameRecipe(base []compare.Cell, baseName string, with []compare.Cell, name string) bool {
+	b := slices.IndexFunc(base, func(c compare.Cell) bool { return c.Variant == baseName && withServers(c) != nil })
+	w := slices.IndexFunc(with, func(c compare.Cell) bool { return c.Variant == name && withServers(c) != nil })
 	return b >= 0 && w >= 0 && len(recipeChanges(base[b], with[w])) == 0 && len(withServers(with[w]).Servers[0].Argv) > 0
 }

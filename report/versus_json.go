@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
 )
 
 // comparisonJSON is the comparison for programs; docs/compare.md has its
@@ -50,7 +50,7 @@ type pairJSON struct {
 	Drifts        []string             `json:"drifts"`
 	Simulated     bool                 `json:"simulated"`
 	Extrapolated  bool                 `json:"extrapolated"`
-	Differences   []metrics.Difference `json:"differences"`
+	Differences   []compare.Difference `json:"differences"`
 }
 
 // JSON prints the comparison for programs.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/load"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/results"
 )
 
@@ -70,7 +70,7 @@ type livePass struct {
 	tokens     int64      // output tokens of the same
 	output     int64      // output tokens of all ended requests that are known
 	unknown    bool       // one of them did not tell
-	ttft, tpot metrics.Sketch
+	ttft, tpot curves.Sketch
 }
 
 type chunksAt struct {

@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"math"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
 )
 
 // CDFSpec overlays cumulative distributions.
@@ -18,11 +18,11 @@ type CDFSpec struct {
 // CDFSeries is one distribution, given by one of Values and Vertices.
 type CDFSeries struct {
 	Name     string
-	Slot     int                 // 1 to 8: colour, dash and marker; 0: by position
-	Values   []float64           // ascending; reduced to at most metrics.MaxCDFVertices
-	Vertices []metrics.CDFVertex // of a distribution that was reduced before, rising
-	N        int                 // number of values behind Vertices
-	Ref                          // of its marks
+	Slot     int                // 1 to 8: colour, dash and marker; 0: by position
+	Values   []float64          // ascending; reduced to at most metrics.MaxCDFVertices
+	Vertices []curves.CDFVertex // of a distribution that was reduced before, rising
+	N        int                // number of values behind Vertices
+	Ref                         // of its marks
 }
 
 // cdfMarks are the shares that each curve has a marker at.
@@ -32,7 +32,7 @@ func cdfMarks() []float64 { return []float64{0.5, 0.9, 0.99} }
 // median, the 90th and the 99th percentile.
 func CDF(s CDFSpec) (template.HTML, error) {
 	xs := newSpan(s.X)
-	curves := make([][]metrics.CDFVertex, len(s.Series))
+	curves := make([][]curves.CDFVertex, len(s.Series))
 	for i, series := range s.Series {
 		curves[i] = series.curve(s.X.Log)
 		for _, v := range curves[i] {
@@ -72,7 +72,7 @@ func CDF(s CDFSpec) (template.HTML, error) {
 }
 
 // curve are the vertices that can be drawn.
-func (s CDFSeries) curve(log bool) []metrics.CDFVertex {
+func (s CDFSeries) curve(log bool) []curves.CDFVertex {
 	vertices := s.Vertices
 	if vertices == nil {
 		var numbers []float64
@@ -81,9 +81,9 @@ func (s CDFSeries) curve(log bool) []metrics.CDFVertex {
 				numbers = append(numbers, v)
 			}
 		}
-		vertices = metrics.CDFVertices(numbers)
+		vertices = curves.CDFVertices(numbers)
 	}
-	var out []metrics.CDFVertex
+	var out []curves.CDFVertex
 	for _, v := range vertices {
 		if finite(v.X) && finite(v.P) && !(log && v.X <= 0) {
 			out = append(out, v)
@@ -107,7 +107,7 @@ func (s CDFSpec) entries() []entry {
 	return out
 }
 
-func (s CDFSpec) drawCurve(f *frame, l look, series CDFSeries, curve []metrics.CDFVertex) {
+func (s CDFSpec) drawCurve(f *frame, l look, series CDFSeries, curve []curves.CDFVertex) {
 	points := make([]LinePoint, len(curve))
 	for i, v := range curve {
 		points[i] = LinePoint{X: v.X, Y: v.P}
@@ -115,7 +115,7 @@ func (s CDFSpec) drawCurve(f *frame, l look, series CDFSeries, curve []metrics.C
 	f.drawLine(l, LineSeries{Name: series.Name, Points: points}, true)
 }
 
-func (s CDFSpec) drawMarks(f *frame, l look, series CDFSeries, curve []metrics.CDFVertex) {
+func (s CDFSpec) drawMarks(f *frame, l look, series CDFSeries, curve []curves.CDFVertex) {
 	for _, p := range cdfMarks() {
 		x := atShare(curve, p)
 		if !f.shows(XY{x, p}) {
@@ -132,7 +132,7 @@ func (s CDFSpec) drawMarks(f *frame, l look, series CDFSeries, curve []metrics.C
 }
 
 // atShare is the value on the curve at a share; NaN where it has none.
-func atShare(curve []metrics.CDFVertex, p float64) float64 {
+func atShare(curve []curves.CDFVertex, p float64) float64 {
 	for i, v := range curve {
 		if v.P < p {
 			continue
@@ -146,7 +146,7 @@ func atShare(curve []metrics.CDFVertex, p float64) float64 {
 	return math.NaN()
 }
 
-func (s CDFSpec) curveWords(series CDFSeries, curve []metrics.CDFVertex) string {
+func (s CDFSpec) curveWords(series CDFSeries, curve []curves.CDFVertex) string {
 	name := orWord(series.Name, s.X.Label)
 	if len(curve) == 0 {
 		return name + ": nothing was measured."

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/report/chart"
 )
 
@@ -55,7 +55,7 @@ func scatterSpec() chart.ScatterSpec {
 		X:    chart.Axis{Label: "output speed for one user", Unit: "tok/s", Zero: true},
 		Y:    chart.Axis{Label: "output throughput of one GPU", Unit: "tok/s", Zero: true}, Better: "up and right",
 	}
-	var all []metrics.ParetoPoint
+	var all []curves.ParetoPoint
 	for v, name := range []string{"fp16", "fp8", "fp8 + spec", "int4-awq"} {
 		series := chart.PointSeries{Name: name}
 		for i := range 8 {
@@ -66,11 +66,11 @@ func scatterSpec() chart.ScatterSpec {
 				Doubt: v == 3 && i == 7, Ref: chart.Ref{Href: fmt.Sprintf("#step-%d-%d", v, i), Step: fmt.Sprintf("%s_c%d_r1", name, int(load)), Variant: name},
 			}
 			series.Points = append(series.Points, p)
-			all = append(all, metrics.ParetoPoint{X: p.X, Y: p.Y})
+			all = append(all, curves.ParetoPoint{X: p.X, Y: p.Y})
 		}
 		s.Series = append(s.Series, series)
 	}
-	for _, i := range metrics.ParetoFront(all) {
+	for _, i := range curves.ParetoFront(all) {
 		s.Front = append(s.Front, chart.XY{X: all[i].X, Y: all[i].Y})
 	}
 	return s
@@ -244,7 +244,7 @@ func requestsSpec(n int) chart.RequestsSpec {
 	s := chart.RequestsSpec{Head: head("requests", "Requests of fp8_c16_r1")}
 	for i := range n {
 		at := float64(i) * 0.11
-		row := metrics.RequestSpan{Index: i, IntendedS: at, InputTokens: new(512), OutputTokens: new(128)}
+		row := curves.RequestSpan{Index: i, IntendedS: at, InputTokens: new(512), OutputTokens: new(128)}
 		sent := at + max(0, r.NormFloat64()*0.4)
 		first := sent + 0.2 + 0.5*r.Float64()
 		last := first + 2 + r.Float64()
@@ -265,8 +265,8 @@ func inFlightSpec() chart.InFlightSpec {
 	for i := range 300 {
 		t := float64(i) / 5
 		n := math.Round(32*math.Tanh(t/4)*math.Min(1, (60-t)/6) + 1.5*math.Sin(t))
-		requests.Levels = append(requests.Levels, metrics.Level{AtS: t, Value: max(n, 0)})
-		tokens.Levels = append(tokens.Levels, metrics.Level{AtS: t, Value: max(n, 0) * (700 + 120*math.Sin(t/3))})
+		requests.Levels = append(requests.Levels, curves.Level{AtS: t, Value: max(n, 0)})
+		tokens.Levels = append(tokens.Levels, curves.Level{AtS: t, Value: max(n, 0) * (700 + 120*math.Sin(t/3))})
 	}
 	return chart.InFlightSpec{
 		Head: head("flight", "In flight"),

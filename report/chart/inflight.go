@@ -3,7 +3,7 @@ package chart
 import (
 	"html/template"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
 )
 
 // InFlightSpec shows how much a server had in hand, over the seconds of a pass.
@@ -22,7 +22,7 @@ type LevelPanel struct {
 type LevelSeries struct {
 	Name   string
 	Slot   int // 1 to 8: colour and dash; 0: by position
-	Levels []metrics.Level
+	Levels []curves.Level
 }
 
 // InFlight draws step lines over the seconds of a pass.
@@ -55,7 +55,7 @@ func InFlight(s InFlightSpec) (template.HTML, error) {
 }
 
 // steps are the corners of a line whose levels hold until the next.
-func steps(levels []metrics.Level) []LinePoint {
+func steps(levels []curves.Level) []LinePoint {
 	var out []LinePoint
 	for i, level := range levels {
 		if i > 0 {

@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
 )
 
 // RequestsSpec shows the requests of a pass over time.
 type RequestsSpec struct {
 	Head
-	Rows  []metrics.RequestSpan // drawn in the order given; reduced to metrics.MaxRequestRows
-	Total int                   // requests that Rows were chosen from; 0: Rows are all
+	Rows  []curves.RequestSpan // drawn in the order given; reduced to metrics.MaxRequestRows
+	Total int                  // requests that Rows were chosen from; 0: Rows are all
 }
 
 // toldRows is up to how many rows each has a tooltip; of more, the worst and
@@ -53,10 +53,10 @@ func Requests(s RequestsSpec) (template.HTML, error) {
 
 // reduce chooses rows where there are too many.
 func (s *RequestsSpec) reduce() {
-	if len(s.Rows) <= metrics.MaxRequestRows {
+	if len(s.Rows) <= curves.MaxRequestRows {
 		return
 	}
-	var w metrics.Waterfall
+	var w curves.Waterfall
 	for _, r := range s.Rows {
 		w.AddSpan(r)
 	}
@@ -126,7 +126,7 @@ func (s RequestsSpec) drawRows(f *frame, pitch vg.Length) {
 
 // phasesOf are begin and end of waiting, of the time until the first token, of
 // receiving, and of a failed request's rest; NaN where there was none.
-func phasesOf(r metrics.RequestSpan) [4][2]float64 {
+func phasesOf(r curves.RequestSpan) [4][2]float64 {
 	sent, first, last := known(r.SentS), known(r.FirstS), known(r.LastS)
 	none := known(nil)
 	out := [4][2]float64{{r.IntendedS, sent}, {sent, first}, {first, last}, {none, none}}
@@ -144,7 +144,7 @@ func phasesOf(r metrics.RequestSpan) [4][2]float64 {
 	return out
 }
 
-func requestWords(r metrics.RequestSpan) string {
+func requestWords(r curves.RequestSpan) string {
 	parts := []string{fmt.Sprintf("request %d", r.Index)}
 	sent, first := known(r.SentS), known(r.FirstS)
 	if finite(sent) {

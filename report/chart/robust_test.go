@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/report/chart"
 )
 
@@ -121,16 +121,16 @@ func kinds(values []float64, name string, log bool) []drawn {
 	var points []chart.Point
 	var line []chart.LinePoint
 	var bars []chart.Bar
-	var rows []metrics.RequestSpan
-	var levels []metrics.Level
+	var rows []curves.RequestSpan
+	var levels []curves.Level
 	lane := chart.Lane{Name: name}
 	for i, v := range values {
 		next := values[(i+1)%len(values)]
 		points = append(points, chart.Point{X: v, Y: next, Label: name, Ref: ref})
 		line = append(line, chart.LinePoint{X: v, Y: next, Low: &v, High: &next, Ref: ref})
 		bars = append(bars, chart.Bar{Label: name, Slot: i, Value: v, Low: &v, High: &next, Text: name, Ref: ref})
-		rows = append(rows, metrics.RequestSpan{Index: i, IntendedS: v, SentS: &next, FirstS: &v, EndS: next})
-		levels = append(levels, metrics.Level{AtS: v, Value: next})
+		rows = append(rows, curves.RequestSpan{Index: i, IntendedS: v, SentS: &next, FirstS: &v, EndS: next})
+		levels = append(levels, curves.Level{AtS: v, Value: next})
 		lane.Spans = append(lane.Spans, chart.Span{FromS: v, ToS: next, Class: chart.Class([]string{"ok", "failed", name}[i%3]), Label: name, Ref: ref})
 		lane.Marks = append(lane.Marks, chart.Mark{AtS: v, Label: name, Ref: ref})
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
+	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -14,7 +15,7 @@ import (
 // timeline draws the night: steps, server lives, hooks, failures, and beneath
 // what the GPUs did; nil where the journal tells of nothing.
 func (d *drawer) timeline() (*figure, error) {
-	t := metrics.TimelineOf(d.run)
+	t := curves.TimelineOf(d.run)
 	if len(t.Steps)+len(t.Lives) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
@@ -49,20 +50,20 @@ func (d *drawer) timeline() (*figure, error) {
 		"Curves: power of all GPUs that a step used together, and the hottest of them, while steps were measured."}, err
 }
 
-func (d *drawer) span(span metrics.TimelineSpan) chart.Span {
+func (d *drawer) span(span curves.TimelineSpan) chart.Span {
 	out := chart.Span{FromS: span.FromS, ToS: span.ToS, Open: span.Open, Label: text.Clean(span.Name)}
 	title := text.Clean(span.Name)
 	switch span.Phase {
-	case metrics.PhaseStep:
+	case curves.PhaseStep:
 		out.Class = stepClass(span)
 		title += ": " + string(span.Verdict)
-	case metrics.PhaseStarting:
+	case curves.PhaseStarting:
 		out.Class = chart.Starting
 		title += ": starting"
-	case metrics.PhaseServing:
+	case curves.PhaseServing:
 		out.Class = chart.Serving
 		title += ": serving"
-	case metrics.PhaseStopping:
+	case curves.PhaseStopping:
 		out.Class = chart.Stopping
 		title += ": stopping"
 	default:
@@ -79,7 +80,7 @@ func (d *drawer) span(span metrics.TimelineSpan) chart.Span {
 	return out
 }
 
-func stepClass(span metrics.TimelineSpan) chart.Class {
+func stepClass(span curves.TimelineSpan) chart.Class {
 	switch span.Verdict {
 	case results.OK:
 		return chart.Good
@@ -93,7 +94,7 @@ func stepClass(span metrics.TimelineSpan) chart.Class {
 	return chart.Busy
 }
 
-func (d *drawer) mark(m metrics.TimelineMark) chart.Mark {
+func (d *drawer) mark(m curves.TimelineMark) chart.Mark {
 	out := chart.Mark{AtS: m.AtS, Class: chart.Plain, Label: text.Clean(string(m.Kind))}
 	title := string(m.Kind)
 	if m.Step != "" {
@@ -127,7 +128,7 @@ func (d *drawer) nightCurves() []chart.Panel {
 		if p == nil || s.Result.Client == nil {
 			continue
 		}
-		start, ok := metrics.StartOf(d.run, s.Result.Client.StartTime)
+		start, ok := curves.StartOf(d.run, s.Result.Client.StartTime)
 		if !ok {
 			continue
 		}
@@ -146,11 +147,11 @@ func (d *drawer) nightCurves() []chart.Panel {
 }
 
 // ownPower leaves out the power of devices that is counted with another's.
-func ownPower(r *results.Result, devices []metrics.DeviceCurves) []metrics.DeviceCurves {
+func ownPower(r *results.Result, devices []telemetry.DeviceCurves) []telemetry.DeviceCurves {
 	if r.Telemetry == nil {
 		return devices
 	}
-	var own []metrics.DeviceCurves
+	var own []telemetry.DeviceCurves
 	for _, d := range devices {
 		at := slices.IndexFunc(r.Telemetry.GPUs, func(g results.GPUFigures) bool { return g.Device == d.Device })
 		if at >= 0 && r.Telemetry.GPUs[at].CountedWith == "" {
@@ -161,7 +162,7 @@ func ownPower(r *results.Result, devices []metrics.DeviceCurves) []metrics.Devic
 }
 
 // placed moves a curve of a pass to its place in the night, with a gap behind.
-func placed(points []metrics.CurvePoint, start float64) []chart.LinePoint {
+func placed(points []telemetry.CurvePoint, start float64) []chart.LinePoint {
 	var out []chart.LinePoint
 	for _, p := range points {
 		out = append(out, chart.LinePoint{X: start + p.AtS, Y: p.Value})
@@ -174,10 +175,10 @@ func placed(points []metrics.CurvePoint, start float64) []chart.LinePoint {
 
 // together sums the power of devices and takes the hottest, in so many
 // stretches of the pass. A stretch in which a device is silent has no sum.
-func together(devices []metrics.DeviceCurves, stretches int) (watts, degrees []metrics.CurvePoint) {
+func together(devices []telemetry.DeviceCurves, stretches int) (watts, degrees []telemetry.CurvePoint) {
 	from, to := math.Inf(1), math.Inf(-1)
 	for _, d := range devices {
-		for _, curve := range [][]metrics.CurvePoint{d.PowerW, d.CoreC} {
+		for _, curve := range [][]telemetry.CurvePoint{d.PowerW, d.CoreC} {
 			if n := len(curve); n > 0 {
 				from, to = min(from, curve[0].AtS), max(to, curve[n-1].AtS)
 			}
@@ -201,10 +202,10 @@ func together(devices []metrics.DeviceCurves, stretches int) (watts, degrees []m
 	for i := range stretches {
 		at := from + (float64(i)+0.5)*width
 		if !math.IsNaN(sum[i]) {
-			watts = append(watts, metrics.CurvePoint{AtS: at, Value: sum[i]})
+			watts = append(watts, telemetry.CurvePoint{AtS: at, Value: sum[i]})
 		}
 		if hot[i] > 0 {
-			degrees = append(degrees, metrics.CurvePoint{AtS: at, Value: hot[i]})
+			degrees = append(degrees, telemetry.CurvePoint{AtS: at, Value: hot[i]})
 		}
 	}
 	return watts, degrees
@@ -213,7 +214,7 @@ func together(devices []metrics.DeviceCurves, stretches int) (watts, degrees []m
 func binned(n int) []float64 { return make([]float64, n) }
 
 // meansIn are the means of a curve in each stretch; NaN where it has none.
-func meansIn(curve []metrics.CurvePoint, from, width float64, stretches int) []float64 {
+func meansIn(curve []telemetry.CurvePoint, from, width float64, stretches int) []float64 {
 	sums, counts := make([]float64, stretches), make([]int, stretches)
 	for _, p := range curve {
 		if math.IsNaN(p.Value) {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -53,7 +54,7 @@ type drawer struct {
 	run    *results.Run
 	passes *passes
 	links  map[string]string
-	cells  []metrics.Cell
+	cells  []compare.Cell
 	order  []string // of variants
 }
 
@@ -67,7 +68,7 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 			d.order = append(d.order, s.Result.Step.Variant)
 		}
 	}
-	d.cells = metrics.CellsOf(run.Manifest, steps)
+	d.cells = compare.CellsOf(run.Manifest, steps)
 	var o overview
 	var err error
 	if o.Tradeoff, o.Front, err = d.tradeoff(); err != nil {
@@ -92,7 +93,7 @@ func (d *drawer) slot(variant string) int { return slices.Index(d.order, variant
 func (d *drawer) href(step string) string { return "#" + d.links[step] }
 
 // ref makes a mark lead to the first step of a cell.
-func (d *drawer) ref(c metrics.Cell, title string) chart.Ref {
+func (d *drawer) ref(c compare.Cell, title string) chart.Ref {
 	step := c.Counted[0].Step.ID
 	return chart.Ref{Title: title, Href: d.href(step), Step: text.Clean(step), Variant: text.Clean(c.Variant)}
 }
@@ -124,7 +125,7 @@ func outputThroughput(r *results.Result) *float64 {
 
 func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	perGPU := true
-	var drawn []metrics.Cell
+	var drawn []compare.Cell
 	for _, c := range d.cells {
 		if c.MeanOf(perUser) == nil || c.MeanOf(outputThroughput) == nil {
 			continue
@@ -153,15 +154,15 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 		Y:      chart.Axis{Label: label, Unit: unit, Zero: true},
 		Better: "up and right",
 	}
-	var front []metrics.ParetoPoint
-	var sound []metrics.Cell
+	var front []curves.ParetoPoint
+	var sound []compare.Cell
 	for _, name := range d.order {
 		series := chart.PointSeries{Name: text.Clean(name), Slot: d.slot(name)}
 		for _, c := range drawn {
 			if c.Variant != name {
 				continue
 			}
-			at := metrics.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
+			at := curves.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
 			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point), short(at.X), short(at.Y), unit)
 			doubt := c.Counted[0].Verdict != results.OK
 			switch {
@@ -177,7 +178,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 		}
 	}
 	var rows []frontRow
-	for _, i := range metrics.ParetoFront(front) {
+	for _, i := range curves.ParetoFront(front) {
 		s.Front = append(s.Front, chart.XY(front[i]))
 		rows = append(rows, frontRow{
 			Variant: text.Clean(sound[i].Variant), Point: text.Clean(sound[i].Point), Link: d.links[sound[i].Counted[0].Step.ID],
@@ -212,12 +213,12 @@ func short(v float64) string {
 func (d *drawer) distributions() ([]cdfs, error) {
 	kinds := []struct {
 		name string
-		of   func(*pass) *metrics.Sketch
+		of   func(*pass) *curves.Sketch
 	}{
-		{"TTFT", func(p *pass) *metrics.Sketch { return &p.ttft }},
-		{"TPOT", func(p *pass) *metrics.Sketch { return &p.tpot }},
-		{gapsName, func(p *pass) *metrics.Sketch { return &p.icl }},
-		{"E2EL", func(p *pass) *metrics.Sketch { return &p.e2el }},
+		{"TTFT", func(p *pass) *curves.Sketch { return &p.ttft }},
+		{"TPOT", func(p *pass) *curves.Sketch { return &p.tpot }},
+		{gapsName, func(p *pass) *curves.Sketch { return &p.icl }},
+		{"E2EL", func(p *pass) *curves.Sketch { return &p.e2el }},
 	}
 	var all []cdfs
 	for start := 0; start < len(d.cells); {
@@ -244,14 +245,14 @@ func (d *drawer) distributions() ([]cdfs, error) {
 }
 
 // overlay draws one quantity of several cells; nil where none has it.
-func (d *drawer) overlay(name, point string, cells []metrics.Cell, of func(*pass) *metrics.Sketch) (*figure, error) {
+func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass) *curves.Sketch) (*figure, error) {
 	s := chart.CDFSpec{
 		Head: chart.Head{ID: "cdf-" + name + "-" + point, Title: name + " at " + point, Width: 480},
 		X:    chart.Axis{Label: name, Unit: chart.Seconds, Log: true},
 	}
 	steps := 0
 	for _, c := range cells {
-		var sum metrics.Sketch
+		var sum curves.Sketch
 		for _, r := range c.Counted {
 			if p := d.passes.of[r.Step.ID]; p != nil {
 				sum.Merge(of(p))
@@ -266,5 +267,5 @@ func (d *drawer) overlay(name, point string, cells []metrics.Cell, of func(*pass
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.CDF(s)
-	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, text.Count(steps, "counted step"), 100*metrics.SketchError)}, err
+	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, text.Count(steps, "counted step"), 100*curves.SketchError)}, err
 }

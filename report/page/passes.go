@@ -8,7 +8,8 @@ import (
 	"sync"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/curves"
+	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
 )
 
@@ -27,7 +28,7 @@ const manySteps = 150
 // budgetFor shares a few megabytes among the steps.
 func budgetFor(steps int) budget {
 	share := func(all, least, most int) int { return min(max(all/max(steps, 1), least), most) }
-	b := budget{requests: share(8000, 16, metrics.MaxRequestRows), moments: share(20_000, 40, 600), logLines: share(2000, 10, 40), text: steps <= manySteps}
+	b := budget{requests: share(8000, 16, curves.MaxRequestRows), moments: share(20_000, 40, 600), logLines: share(2000, 10, 40), text: steps <= manySteps}
 	if !b.text {
 		b.logLines = 0
 	}
@@ -36,11 +37,11 @@ func budgetFor(steps int) budget {
 
 // pass is what is drawn of a step's measured pass.
 type pass struct {
-	requests               []metrics.RequestSpan // chosen among all; empty: it left no records
-	total                  int                   // requests that they were chosen from
-	ttft, tpot, icl, e2el  metrics.Sketch
-	inFlight, tokensInHand []metrics.Level
-	devices                []metrics.DeviceCurves
+	requests               []curves.RequestSpan // chosen among all; empty: it left no records
+	total                  int                  // requests that they were chosen from
+	ttft, tpot, icl, e2el  curves.Sketch
+	inFlight, tokensInHand []curves.Level
+	devices                []telemetry.DeviceCurves
 	bad                    int // lines of its records that could not be read
 }
 
@@ -92,7 +93,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	} else if r.Figures != nil {
 		duration = r.Figures.DurationS
 	}
-	traces := metrics.NewTraces(duration)
+	traces := curves.NewTraces(duration)
 	var failed error
 	for record, err := range results.ReadMoments(dir) {
 		if err != nil {
@@ -106,7 +107,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 		traces.Add(record)
 	}
 	p.keep(traces, b)
-	var curves metrics.CurveSet
+	var curves telemetry.CurveSet
 	for sample, err := range results.ReadTelemetry(dir) {
 		if err == nil {
 			curves.Add(&sample)
@@ -123,7 +124,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 }
 
 // keep takes from the traces of a pass what is drawn.
-func (p *pass) keep(t *metrics.Traces, b budget) {
+func (p *pass) keep(t *curves.Traces, b budget) {
 	p.total = t.Requests.Total()
 	if p.total == 0 {
 		return
@@ -133,20 +134,20 @@ func (p *pass) keep(t *metrics.Traces, b budget) {
 	p.inFlight, p.tokensInHand = thinLevels(t.InFlight.Requests(), b.moments), thinLevels(t.InFlight.Tokens(), b.moments)
 }
 
-func thinDevice(d *metrics.DeviceCurves, most int) {
-	for _, curve := range []*[]metrics.CurvePoint{&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz, &d.PowerLimit} {
+func thinDevice(d *telemetry.DeviceCurves, most int) {
+	for _, curve := range []*[]telemetry.CurvePoint{&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz, &d.PowerLimit} {
 		*curve = thinCurve(*curve, most)
 	}
 }
 
 // thinCurve keeps of each stretch of a long curve its least and its largest
 // reading, in their order, and its gaps.
-func thinCurve(points []metrics.CurvePoint, most int) []metrics.CurvePoint {
+func thinCurve(points []telemetry.CurvePoint, most int) []telemetry.CurvePoint {
 	if len(points) <= most {
 		return slices.Clip(points)
 	}
 	per := max(2*len(points)/most, 2)
-	var kept []metrics.CurvePoint
+	var kept []telemetry.CurvePoint
 	for stretch := range slices.Chunk(points, per) {
 		low, high, gap := -1, -1, -1
 		for i, p := range stretch {
@@ -174,12 +175,12 @@ func thinCurve(points []metrics.CurvePoint, most int) []metrics.CurvePoint {
 }
 
 // thinLevels keeps the largest level of each stretch of a long line.
-func thinLevels(levels []metrics.Level, most int) []metrics.Level {
+func thinLevels(levels []curves.Level, most int) []curves.Level {
 	if len(levels) <= most {
 		return levels
 	}
 	per := (len(levels) + most - 1) / most
-	var kept []metrics.Level
+	var kept []curves.Level
 	for stretch := range slices.Chunk(levels, per) {
 		level := stretch[0]
 		for _, l := range stretch {
@@ -194,7 +195,7 @@ func thinLevels(levels []metrics.Level, most int) []metrics.Level {
 }
 
 // thinRequests keeps some of the worst, and of the others every so many.
-func thinRequests(rows []metrics.RequestSpan, most int) []metrics.RequestSpan {
+func thinRequests(rows []curves.RequestSpan, most int) []curves.RequestSpan {
 	if len(rows) <= most {
 		return rows
 	}
@@ -219,7 +220,7 @@ func thinRequests(rows []metrics.RequestSpan, most int) []metrics.RequestSpan {
 	picked := keep(worst, most/3)
 	picked = append(picked, keep(rest, most-len(picked))...)
 	slices.Sort(picked)
-	kept := make([]metrics.RequestSpan, len(picked))
+	kept := make([]curves.RequestSpan, len(picked))
 	for i, at := range picked {
 		kept[i] = rows[at]
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -59,11 +59,11 @@ func devicesChart(step string, p *pass) (*figure, error) {
 	s := chart.TimelineSpec{Head: chart.Head{ID: "gpus-" + step, Title: "GPUs during " + step}}
 	for _, kind := range []struct {
 		axis chart.Axis
-		of   func(metrics.DeviceCurves) []metrics.CurvePoint
+		of   func(telemetry.DeviceCurves) []telemetry.CurvePoint
 	}{
-		{chart.Axis{Label: "VRAM", Unit: chart.Bytes, Zero: true}, func(d metrics.DeviceCurves) []metrics.CurvePoint { return d.VRAMBytes }},
-		{chart.Axis{Label: "power", Unit: "W", Zero: true}, func(d metrics.DeviceCurves) []metrics.CurvePoint { return d.PowerW }},
-		{chart.Axis{Label: "temperature", Unit: "°C"}, func(d metrics.DeviceCurves) []metrics.CurvePoint { return d.CoreC }},
+		{chart.Axis{Label: "VRAM", Unit: chart.Bytes, Zero: true}, func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.VRAMBytes }},
+		{chart.Axis{Label: "power", Unit: "W", Zero: true}, func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.PowerW }},
+		{chart.Axis{Label: "temperature", Unit: "°C"}, func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.CoreC }},
 	} {
 		panel := chart.Panel{Y: kind.axis}
 		for i, d := range p.devices {

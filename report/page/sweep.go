@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -22,10 +23,10 @@ func (d *drawer) sweep() ([]*figure, error) {
 	for _, s := range d.run.Steps {
 		steps = append(steps, s.Result)
 	}
-	figures := metrics.FiguresFor(steps)
+	figures := catalog.FiguresOf(steps)
 	if !slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
-		figures = slices.DeleteFunc(figures, func(f metrics.Figure) bool { return !slices.Contains(sweepFigures(), f.Name) })
-		slices.SortStableFunc(figures, func(a, b metrics.Figure) int {
+		figures = slices.DeleteFunc(figures, func(f catalog.Figure) bool { return !slices.Contains(sweepFigures(), f.Name) })
+		slices.SortStableFunc(figures, func(a, b catalog.Figure) int {
 			return slices.Index(sweepFigures(), a.Name) - slices.Index(sweepFigures(), b.Name)
 		})
 	}
@@ -34,7 +35,7 @@ func (d *drawer) sweep() ([]*figure, error) {
 	for _, f := range figures {
 		draw := d.bars
 		if len(numbers) > 1 {
-			draw = func(f metrics.Figure) (*figure, error) { return d.lines(f, x, numbers) }
+			draw = func(f catalog.Figure) (*figure, error) { return d.lines(f, x, numbers) }
 		}
 		drawn, err := draw(f)
 		if err != nil {
@@ -100,7 +101,7 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 
 const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over server lives, where there are two or more; of what cannot be negative they are drawn from 0 on."
 
-func (d *drawer) lines(f metrics.Figure, x chart.Axis, numbers map[string]float64) (*figure, error) {
+func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float64) (*figure, error) {
 	s := chart.LinesSpec{
 		Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title + " over " + x.Label, Width: 480}, X: x, Y: axisOf(f),
 	}
@@ -144,7 +145,7 @@ func fromZero(low *float64) *float64 {
 	return low
 }
 
-func (d *drawer) bars(f metrics.Figure) (*figure, error) {
+func (d *drawer) bars(f catalog.Figure) (*figure, error) {
 	s := chart.BarsSpec{Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title, Width: 480}, Value: axisOf(f)}
 	s.Value.Zero = true
 	for _, c := range d.cells {
@@ -169,7 +170,7 @@ func (d *drawer) bars(f metrics.Figure) (*figure, error) {
 }
 
 // armOf describes a cell's figure in the unit of its axis.
-func (d *drawer) armOf(c metrics.Cell, f metrics.Figure) metrics.ArmSummary {
+func (d *drawer) armOf(c compare.Cell, f catalog.Figure) compare.ArmSummary {
 	values := slices.Clone(c.PerLife(f.Of))
 	if f.Unit != "ms" && f.Unit != "GiB" {
 		for i := range values {
@@ -177,11 +178,11 @@ func (d *drawer) armOf(c metrics.Cell, f metrics.Figure) metrics.ArmSummary {
 		}
 	}
 	const confidence = 0.95
-	return metrics.Arm{Name: c.Variant, Values: values}.Summarize(confidence)
+	return compare.Arm{Name: c.Variant, Values: values}.Summarize(confidence)
 }
 
 // axisOf is the axis of a figure: base units where the chart scales them.
-func axisOf(f metrics.Figure) chart.Axis {
+func axisOf(f catalog.Figure) chart.Axis {
 	unit := chart.Unit(f.Unit)
 	switch f.Unit {
 	case "ms":
@@ -193,7 +194,7 @@ func axisOf(f metrics.Figure) chart.Axis {
 }
 
 // labelOf is a figure's title without its unit.
-func labelOf(f metrics.Figure) string {
+func labelOf(f catalog.Figure) string {
 	for _, unit := range []string{" " + f.Unit, " t/s"} {
 		if n := len(f.Title) - len(unit); n > 0 && f.Title[n:] == unit {
 			return f.Title[:n]
@@ -202,14 +203,14 @@ func labelOf(f metrics.Figure) string {
 	return f.Title
 }
 
-func better(f metrics.Figure) string {
+func better(f catalog.Figure) string {
 	if f.Higher {
 		return "more is better."
 	}
 	return "less is better."
 }
 
-func (d *drawer) titleOf(c metrics.Cell, f metrics.Figure, arm metrics.ArmSummary) string {
+func (d *drawer) titleOf(c compare.Cell, f catalog.Figure, arm compare.ArmSummary) string {
 	scale := 1.0
 	if f.Unit == "ms" || f.Unit == "GiB" {
 		scale = f.Scale

@@ -1,0 +1,82 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/aclements/go-moremath/stats"
+
+	"github.com/benchrig/bench/metrics"
+)
+
+// Arm is one variant's values of a figure, one a server life, in the order in
+// which the lives ran. The life is the unit of replication: requests and steps
+// of one life share its luck.
+type Arm struct {
+	Name   string
+	Values []float64
+}
+
+// ArmSummary describes an arm by itself.
+type ArmSummary struct {
+	N        int      `json:"n"`
+	Mean     *float64 `json:"mean"`
+	SD       *float64 `json:"sd"`       // sample deviation, n-1; null for one value
+	Low      *float64 `json:"low"`      // t interval of the mean; null for one value
+	High     *float64 `json:"high"`     //
+	Outliers []int    `json:"outliers"` // indices of values far from the others; shown, never dropped
+}
+
+// Summarize describes the arm; confidence is 0.95 for a 95 % interval.
+func (a Arm) Summarize(confidence float64) ArmSummary {
+	s := ArmSummary{N: len(a.Values), Outliers: outliers(a.Values)}
+	if s.N == 0 {
+		return s
+	}
+	s.Mean = new(metrics.Mean(a.Values))
+	if s.N < 2 {
+		return s
+	}
+	sd := stats.StdDev(a.Values)
+	half := tQuantile(confidence, float64(s.N-1)) * sd / math.Sqrt(float64(s.N))
+	s.SD, s.Low, s.High = &sd, new(*s.Mean-half), new(*s.Mean+half)
+	return s
+}
+
+// tQuantile is the t above which (1-confidence)/2 of the distribution lies.
+func tQuantile(confidence, df float64) float64 {
+	return stats.InvCDF(stats.TDist{V: df})(1 - (1-confidence)/2)
+}
+
+const (
+	outlierScore = 3.5    // modified z score of Iglewicz and Hoaglin
+	madOfNormal  = 0.6745 // median absolute deviation of the standard normal distribution
+	enoughForMAD = 4      // with fewer, half of the values decide what the rest is measured by
+)
+
+// outliers finds values whose distance from the median is out of proportion to
+// that of the others.
+func outliers(values []float64) []int {
+	if len(values) < enoughForMAD {
+		return nil
+	}
+	middle := percentileOf(values, 50)
+	distances := make([]float64, len(values))
+	for i, v := range values {
+		distances[i] = math.Abs(v - middle)
+	}
+	mad := percentileOf(distances, 50)
+	var found []int
+	for i, d := range distances {
+		if mad > 0 && madOfNormal*d/mad > outlierScore {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func percentileOf(values []float64, p float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return metrics.Percentile(sorted, p)
+}

@@ -1,0 +1,250 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/aclements/go-moremath/stats"
+
+	"github.com/benchrig/bench/metrics"
+)
+
+// ArmVerdict is what the data says of a candidate beside a baseline.
+type ArmVerdict string
+
+// The verdicts. No difference is a finding of its own: the interval lies
+// within the smallest difference of interest. Cannot tell is the lack of one.
+const (
+	Better       ArmVerdict = "better"
+	Worse        ArmVerdict = "worse"
+	NoDifference ArmVerdict = "no difference"
+	CannotTell   ArmVerdict = "cannot tell"
+)
+
+// Rule says how differences are judged. The zero value is DefaultRule.
+type Rule struct {
+	Confidence float64 // of intervals, and 1 - the rate of false alarms over all figures together
+	Margin     float64 // smallest relative difference of interest
+	Power      float64 // chance to find a difference of Margin that MoreRepeats aims at
+	Seed       uint64  // of the bootstrap
+	Rounds     int     // of the bootstrap; 0: 10 000
+}
+
+// DefaultRule is 95 % confidence, 3 % margin, 80 % power.
+func DefaultRule() Rule { return Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8, Seed: 1} }
+
+// Difference compares one figure of two arms. Relative figures are of the
+// candidate's mean against the baseline's, 0.03 for 3 % more.
+type Difference struct {
+	Figure    string     `json:"figure"`
+	Higher    bool       `json:"higher_is_better"`
+	Baseline  ArmSummary `json:"baseline"`
+	Candidate ArmSummary `json:"candidate"`
+
+	Delta    *float64 `json:"delta"`     // relative; null without values or with a baseline of 0
+	Low      *float64 `json:"low"`       // Welch t interval of Delta; null with fewer than two values an arm
+	High     *float64 `json:"high"`      //
+	BootLow  *float64 `json:"boot_low"`  // percentile bootstrap interval of Delta, means resampled within arms
+	BootHigh *float64 `json:"boot_high"` //
+	PWelch   *float64 `json:"p_welch"`   // two-sided
+	PRank    *float64 `json:"p_rank"`    // two-sided Mann-Whitney U, exact for small samples
+	PHolm    *float64 `json:"p_holm"`    // PWelch after Holm's correction over all figures judged together
+	Effect   *float64 `json:"effect"`    // Hedges' g; null without spread
+
+	Verdict     ArmVerdict `json:"verdict"`
+	MoreRepeats int        `json:"more_repeats"` // further repeats of each arm that would tell; 0: it can be told
+}
+
+// MaxRepeats bounds Difference.MoreRepeats: that many would not tell either.
+const MaxRepeats = 1000
+
+// Compare sets a candidate's figure beside the baseline's. The verdict is
+// Judge's to give.
+func Compare(figure string, higher bool, baseline, candidate Arm, rule Rule) Difference {
+	d := Difference{
+		Figure: figure, Higher: higher, Verdict: CannotTell,
+		Baseline: baseline.Summarize(rule.Confidence), Candidate: candidate.Summarize(rule.Confidence),
+	}
+	if d.Baseline.N == 0 || d.Candidate.N == 0 || *d.Baseline.Mean == 0 {
+		return d
+	}
+	d.Delta = new(*d.Candidate.Mean / *d.Baseline.Mean - 1)
+	if d.Baseline.N < 2 || d.Candidate.N < 2 {
+		return d
+	}
+	d.interval(rule.Confidence)
+	d.bootstrap(baseline.Values, candidate.Values, rule)
+	d.test(baseline.Values, candidate.Values)
+	return d
+}
+
+// interval is Welch's, carried over to the ratio of the means by the delta
+// method: the baseline's own spread counts too.
+func (d *Difference) interval(confidence float64) {
+	b, c := *d.Baseline.Mean, *d.Candidate.Mean
+	vb := *d.Baseline.SD * *d.Baseline.SD / float64(d.Baseline.N) * c * c / (b * b * b * b)
+	vc := *d.Candidate.SD * *d.Candidate.SD / float64(d.Candidate.N) / (b * b)
+	half := 0.0
+	if vb+vc > 0 {
+		df := (vb + vc) * (vb + vc) / (vb*vb/float64(d.Baseline.N-1) + vc*vc/float64(d.Candidate.N-1))
+		half = tQuantile(confidence, df) * math.Sqrt(vb+vc)
+	}
+	d.Low, d.High = new(*d.Delta-half), new(*d.Delta+half)
+}
+
+func (d *Difference) bootstrap(baseline, candidate []float64, rule Rule) {
+	const usual = 10_000
+	rounds := cmp.Or(rule.Rounds, usual)
+	random := rand.New(rand.NewPCG(rule.Seed, uint64(len(baseline))<<32|uint64(len(candidate)))) //nolint:gosec // a reproducible resampling, no secret
+	deltas := make([]float64, 0, rounds)
+	for range rounds {
+		if b := resampled(baseline, random); b != 0 {
+			deltas = append(deltas, resampled(candidate, random)/b-1)
+		}
+	}
+	if len(deltas) == 0 {
+		return
+	}
+	slices.Sort(deltas)
+	tail := 100 * (1 - rule.Confidence) / 2
+	d.BootLow, d.BootHigh = new(metrics.Percentile(deltas, tail)), new(metrics.Percentile(deltas, 100-tail))
+}
+
+// resampled is the mean of as many values drawn with replacement.
+func resampled(values []float64, random *rand.Rand) float64 {
+	total := 0.0
+	for range values {
+		total += values[random.IntN(len(values))]
+	}
+	return total / float64(len(values))
+}
+
+func (d *Difference) test(baseline, candidate []float64) {
+	welch, err := stats.TwoSampleWelchTTest(stats.Sample{Xs: candidate}, stats.Sample{Xs: baseline}, stats.LocationDiffers)
+	switch {
+	case err == nil:
+		d.PWelch = new(welch.P)
+	case errors.Is(err, stats.ErrZeroVariance):
+		d.PWelch = new(0.0)
+		if *d.Delta == 0 {
+			d.PWelch = new(1.0)
+		}
+	}
+	if rank, err := stats.MannWhitneyUTest(candidate, baseline, stats.LocationDiffers); err == nil {
+		d.PRank = new(rank.P)
+	} else if errors.Is(err, stats.ErrSamplesEqual) {
+		d.PRank = new(1.0)
+	}
+	n := float64(d.Baseline.N + d.Candidate.N)
+	if pooled := d.pooledSD(); pooled > 0 {
+		const hedges = 9 // 1 - 3/(4n-9) takes the bias of small samples out of Cohen's d
+		d.Effect = new((*d.Candidate.Mean - *d.Baseline.Mean) / pooled * (1 - 3/(4*n-hedges)))
+	}
+}
+
+func (d *Difference) pooledSD() float64 {
+	nb, nc := float64(d.Baseline.N), float64(d.Candidate.N)
+	return math.Sqrt(((nb-1)**d.Baseline.SD**d.Baseline.SD + (nc-1)**d.Candidate.SD**d.Candidate.SD) / (nb + nc - 2))
+}
+
+// Judge gives each difference its verdict. They are corrected together: that
+// one of many figures differs by chance is likely.
+func Judge(all []Difference, rule Rule) {
+	holm(all)
+	for i := range all {
+		d := &all[i]
+		switch {
+		case d.PHolm == nil || d.Low == nil:
+			d.MoreRepeats = d.more(rule)
+		case *d.PHolm < 1-rule.Confidence && *d.Low**d.High > 0: // the ratio's interval is wider where the baseline's own spread is large
+			d.Verdict = Worse
+			if (*d.Delta > 0) == d.Higher {
+				d.Verdict = Better
+			}
+		case *d.Low > -rule.Margin && *d.High < rule.Margin:
+			d.Verdict = NoDifference
+		default:
+			d.MoreRepeats = d.more(rule)
+		}
+	}
+}
+
+// holm fills in PHolm. Figures that move together exactly, as requests and
+// tokens a second do where all answers have one length, are one question and
+// count once.
+func holm(all []Difference) {
+	var tested []*Difference
+	same := make(map[*Difference][]*Difference)
+	for i := range all {
+		d := &all[i]
+		if d.PWelch == nil {
+			continue
+		}
+		at := slices.IndexFunc(tested, func(t *Difference) bool { return t.sameAs(d) })
+		if at >= 0 {
+			same[tested[at]] = append(same[tested[at]], d)
+			continue
+		}
+		tested = append(tested, d)
+	}
+	slices.SortStableFunc(tested, func(a, b *Difference) int {
+		switch {
+		case *a.PWelch < *b.PWelch:
+			return -1
+		case *a.PWelch > *b.PWelch:
+			return 1
+		}
+		return 0
+	})
+	least := 0.0
+	for i, d := range tested {
+		least = max(least, min(1, float64(len(tested)-i)**d.PWelch))
+		d.PHolm = new(least)
+		for _, other := range same[d] {
+			other.PHolm = new(least)
+		}
+	}
+}
+
+// sameAs reports whether two figures of a pair are proportional in every life.
+func (d *Difference) sameAs(other *Difference) bool {
+	const rounding = 1e-9
+	near := func(a, b *float64) bool {
+		return a != nil && b != nil && math.Abs(*a-*b) <= rounding*max(math.Abs(*a), math.Abs(*b))
+	}
+	return d.Delta != nil && *d.Delta != 0 && near(d.Delta, other.Delta) && near(d.PWelch, other.PWelch) && near(d.Low, other.Low) && near(d.PRank, other.PRank)
+}
+
+// more is how many further repeats of each arm give rule.Power to find a
+// difference of rule.Margin, at the spread seen so far. Where the interval
+// leaves out 0, and only the correction over all figures withholds a verdict,
+// it is those that give it for a difference as large as the one seen.
+func (d *Difference) more(rule Rule) int {
+	const fewest = 3
+	have := min(d.Baseline.N, d.Candidate.N)
+	if d.PWelch == nil {
+		return max(1, fewest-have)
+	}
+	target, confidence := rule.Margin, rule.Confidence
+	if d.PHolm != nil && *d.PHolm > 0 && *d.Low**d.High > 0 {
+		target = max(target, math.Abs(*d.Delta))
+		confidence = 1 - (1-confidence)**d.PWelch / *d.PHolm
+	}
+	spread := d.pooledSD() / math.Abs(*d.Baseline.Mean)
+	least := max(fewest, have+1)
+	// The interval narrows with every repeat.
+	n := least + sort.Search(max(0, MaxRepeats-least), func(further int) bool {
+		n := least + further
+		df := float64(2*n - 2)
+		t := tQuantile(confidence, df) + stats.InvCDF(stats.TDist{V: df})(rule.Power)
+		return t*spread*math.Sqrt(2/float64(n)) <= target
+	})
+	if n >= MaxRepeats {
+		return MaxRepeats
+	}
+	return n - have
+}

@@ -1,0 +1,110 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/results"
+)
+
+// Pair is a candidate beside the baseline at one point of the load.
+type Pair struct {
+	Point               string
+	Baseline, Candidate Cell
+	Differences         []Difference // of the figures that at least one side knows, judged together
+	Outliers            []string     // in words, one a server life that is far off; they count all the same
+	Drifts              []string     // in words, one a figure that moved with the order of the lives
+}
+
+// PairOf sets every figure of two cells side by side. The steps of the
+// cells are in the order in which they ran.
+func PairOf(baseline, candidate Cell, figures []catalog.Figure, rule Rule) Pair {
+	pair := Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}
+	for _, f := range figures {
+		b, c := baseline.PerLife(f.Of), candidate.PerLife(f.Of)
+		if b != nil || c != nil {
+			pair.Differences = append(pair.Differences, Compare(f.Name, f.Higher, Arm{baseline.Variant, b}, Arm{candidate.Variant, c}, rule))
+		}
+	}
+	Judge(pair.Differences, rule)
+	return pair
+}
+
+// Remarks finds what readers must know of the sides' lives: outliers and
+// drift. Drift is tested at a rate of false alarms of alpha for the first
+// figure that there is, and of alpha in all for the others.
+func (p *Pair) Remarks(figures []catalog.Figure, alpha float64) {
+	for _, cell := range []Cell{p.Baseline, p.Candidate} {
+		p.Outliers = append(p.Outliers, outlierLines(cell, figures)...)
+		p.Drifts = append(p.Drifts, driftLines(cell, figures, alpha)...)
+	}
+}
+
+// worthTelling is the share of the median below which a value is no outlier,
+// however close together the others lie.
+const worthTelling = 0.01
+
+// outlierLines name each life that is far from the others, with its figures.
+func outlierLines(c Cell, figures []catalog.Figure) []string {
+	lives := c.ByLife()
+	of := make([][]string, len(lives))
+	for _, f := range figures {
+		values := c.PerLife(f.Of)
+		middle := 0.0
+		if len(values) > 0 {
+			middle = percentileOf(values, 50)
+		}
+		for _, i := range outliers(values) {
+			if math.Abs(values[i]-middle) < worthTelling*math.Abs(middle) {
+				continue
+			}
+			of[i] = append(of[i], f.Title+" "+strconv.FormatFloat(values[i]*f.Scale, 'f', 2, 64))
+		}
+	}
+	var lines []string
+	for i, found := range of {
+		if found != nil {
+			lines = append(lines, fmt.Sprintf("%s, %s: %s", c.Variant, RepeatsOf(lives[i]), strings.Join(found, ", ")))
+		}
+	}
+	return lines
+}
+
+// RepeatsOf names the repeats of steps: "repeat 1", "repeats 1, 2".
+func RepeatsOf(steps []*results.Result) string {
+	var numbers []string
+	for _, s := range steps {
+		if n := strconv.Itoa(s.Step.Repeat); !slices.Contains(numbers, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	if len(numbers) == 1 {
+		return "repeat " + numbers[0]
+	}
+	return "repeats " + strings.Join(numbers, ", ")
+}
+
+func driftLines(c Cell, figures []catalog.Figure, alpha float64) []string {
+	var lines []string
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f catalog.Figure) bool { return c.PerLife(f.Of) == nil })
+	for i, f := range figures {
+		limit := alpha
+		if i > 0 {
+			limit = alpha / float64(len(figures))
+		}
+		d := DriftOf(Arm{c.Variant, c.PerLife(f.Of)}, limit)
+		if !d.Drifted {
+			continue
+		}
+		way := "falls"
+		if *d.Tau > 0 {
+			way = "rises"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s %s with the order of its %d lives (tau %+.2f, p %.3f)", c.Variant, f.Title, way, d.N, *d.Tau, *d.P))
+	}
+	return lines
+}
