@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/serverlog"
 )
 
 // resetWait is how long the log's line may take after the answer.
@@ -32,8 +33,8 @@ func (s *Server) ResetCache(ctx context.Context) (how string, err error) {
 	if s.log == nil {
 		return reset.Path, resetAnswer(s.probe.ask(ctx, http.MethodPost, reset.Path, nil, probeTime), reset)
 	}
-	s.log.read() // earlier lines are about earlier resets
-	mark, unmark := s.log.mark(reset.Done, reset.Refused)
+	s.log.Read() // earlier lines are about earlier resets
+	mark, unmark := s.log.Mark(reset.Done, reset.Refused)
 	defer unmark()
 	if err := resetAnswer(s.probe.ask(ctx, http.MethodPost, reset.Path, nil, probeTime), reset); err != nil {
 		return "", err
@@ -42,14 +43,14 @@ func (s *Server) ResetCache(ctx context.Context) (how string, err error) {
 }
 
 // confirmed waits for the log to say what became of a reset.
-func (s *Server) confirmed(ctx context.Context, mark *logMark, reset *engines.Reset) error {
+func (s *Server) confirmed(ctx context.Context, mark *serverlog.Mark, reset *engines.Reset) error {
 	limited, cancel := context.WithTimeout(ctx, resetWait)
 	defer cancel()
 	for {
-		s.log.read()
+		s.log.Read()
 		select {
-		case line := <-mark.saw:
-			if !mark.ok {
+		case line := <-mark.Saw:
+			if !mark.Ok {
 				return fmt.Errorf("reset prefix cache: the server's log says %q: wait until no request is running", text.Shorten(line))
 			}
 			return nil

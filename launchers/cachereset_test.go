@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/serverlog"
 )
 
 // resettable is an attached server with a log of its own, whose reset path
@@ -43,11 +44,11 @@ func resettable(t *testing.T, name string, handle func(http.ResponseWriter, func
 	t.Cleanup(remote.Close)
 	kind, _ := engines.Lookup(name)
 	say("Successfully reset prefix cache of an earlier time")
-	log, err := openLog(path, kind, "")
+	log, err := serverlog.Open(path, kind, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(log.close)
+	t.Cleanup(log.Close)
 	server := Attach(kind, recipe.Spec{BaseURL: remote.URL})
 	server.log = log
 	return server

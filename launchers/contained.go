@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -148,13 +149,13 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 
 // runContainer runs the container and begins to watch it.
 func (s *Server) runContainer(ctx context.Context, cli container.CLI, job container.Job) *results.Failure {
-	log, err := openLog(s.spec.LogPath, s.kind, s.spec.Ready.Log)
+	log, err := serverlog.Open(s.spec.LogPath, s.kind, s.spec.Ready.Log)
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
 	c, began, failure := container.Start(ctx, cli, job, s.readyLimit())
 	if failure != nil {
-		log.close()
+		log.Close()
 		return failure
 	}
 

@@ -114,7 +114,7 @@ func (c *crew) start(ctx context.Context, kind engines.Kind, companion recipe.Co
 
 // logged waits for the text that the log must have.
 func (t *Tool) logged(ctx context.Context, spec recipe.Spec) *results.Failure {
-	for !t.server.log.wantedSeen() {
+	for !t.server.log.WantedSeen() {
 		select {
 		case <-t.over:
 			return t.gone()

@@ -29,6 +29,7 @@ import (
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -249,7 +250,7 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 
 // start runs the program and begins to watch it.
 func (s *Server) start(ctx context.Context, argv, env []string) *results.Failure {
-	log, err := openLog(s.spec.LogPath, s.kind, s.spec.Ready.Log)
+	log, err := serverlog.Open(s.spec.LogPath, s.kind, s.spec.Ready.Log)
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
@@ -257,7 +258,7 @@ func (s *Server) start(ctx context.Context, argv, env []string) *results.Failure
 	s.lastMov = s.began
 	s.process, err = s.execute(ctx, argv, env)
 	if err != nil {
-		log.close()
+		log.Close()
 		if errors.Is(err, process.ErrNotFound) {
 			return s.notFound(argv[0], err)
 		}
@@ -322,12 +323,12 @@ func (s *Server) spawned() error {
 
 // nowServing records the end of the start.
 func (s *Server) nowServing(ctx context.Context) *results.Failure {
-	var told startupLog
+	var told serverlog.Facts
 	if s.process != nil {
 		if err := s.lookAtTree(); err != nil {
 			return asFailure(err)
 		}
-		told = s.log.serve()
+		told = s.log.Serve()
 	}
 	startup, version := s.describe(ctx, told)
 	version = cmp.Or(s.probe.version(ctx, s.kind.VersionPath), version)

@@ -99,7 +99,7 @@ func dialAddress(base string) (string, error) {
 }
 
 func (s *Server) tryLog(context.Context) step {
-	return step{done: s.log.wantedSeen(), answer: "the log's last line is " + fmt.Sprintf("%q", text.Shorten(s.log.lastLine()))}
+	return step{done: s.log.WantedSeen(), answer: "the log's last line is " + fmt.Sprintf("%q", text.Shorten(s.log.LastLine()))}
 }
 
 func (s *Server) tryHealth(ctx context.Context) step {

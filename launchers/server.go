@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,10 +26,10 @@ type Server struct {
 	journal func(results.Event) error
 
 	limits  container.Limits
-	process execution  // nil: external, not ours to start or stop
-	release func()     // called when the server is proven gone
-	log     *serverLog // nil: external
-	began   time.Time  // the spawn
+	process execution      // nil: external, not ours to start or stop
+	release func()         // called when the server is proven gone
+	log     *serverlog.Log // nil: external
+	began   time.Time      // the spawn
 
 	crew *crew // what runs beside it, here and on other nodes; nil: nothing
 
@@ -128,7 +129,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 	if failure != nil {
 		return s.proof, failure
 	}
-	s.log.close()
+	s.log.Close()
 	s.release()
 	return s.proof, cmp.Or(told...)
 }
@@ -221,7 +222,7 @@ func (s *Server) clean(failure *results.Failure) *results.Failure {
 	f := *failure
 	f.Message = s.redact.Text(f.Message)
 	if s.log != nil && f.LogTail == nil {
-		f.LogTail = s.redact.Texts(s.log.excerpt())
+		f.LogTail = s.redact.Texts(s.log.Excerpt())
 	}
 	return &f
 }

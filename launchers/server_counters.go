@@ -16,7 +16,7 @@ func (s *Server) drafting() *results.Drafting {
 	d := &results.Drafting{}
 	if s.log != nil {
 		var told int
-		if d.LogLines, told = s.log.draftLines(); told > 0 {
+		if d.LogLines, told = s.log.DraftLines(); told > 0 {
 			tokens = told
 		}
 	}
@@ -35,7 +35,7 @@ func (s *Server) counted(counters map[string]float64) map[string]float64 {
 	if s.log == nil {
 		return counters
 	}
-	for name, value := range s.log.drafts() {
+	for name, value := range s.log.Drafts() {
 		if counters == nil {
 			counters = map[string]float64{}
 		}

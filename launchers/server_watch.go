@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/benchrig/bench/internal/text"
@@ -57,8 +56,8 @@ func (s *Server) watch(stalled func()) {
 			_ = s.lookAtTree() // whoever writes the journal next meets the same error
 			looked = time.Now()
 		}
-		moved := s.log.read()
-		if s.log.fatalLine() != nil {
+		moved := s.log.Read()
+		if s.log.FatalLine() != nil {
 			s.fail(s.fatalFailure())
 			return
 		}
@@ -128,14 +127,14 @@ func worked(before, now process.Usage, passed time.Duration) bool {
 // is one. Any exit that nobody asked for is a failure: an engine's death ends
 // some servers with code 0.
 func (s *Server) exitFailure() *results.Failure {
-	s.log.readLast()
+	s.log.ReadLast()
 	code, _ := s.process.Exit()
 	failure := results.Failf(results.FailExited, "server %s after %s%s%s",
-		describeExit(code), s.sinceSpawn(), s.stage(), quoted(s.log.lastLine()))
-	match, usage := s.log.fatalLine(), s.log.usageError()
+		describeExit(code), s.sinceSpawn(), s.stage(), quoted(s.log.LastLine()))
+	match, usage := s.log.FatalLine(), s.log.UsageError()
 	switch {
 	case match != nil:
-		failure = match.failure(s.log.cause())
+		failure = match.Failure(s.log.Cause())
 	case code == exitUsage && usage != "":
 		failure = results.Failf(results.FailBadFlag, "server log says %q: %s", text.Shorten(usage), engines.HintVersion)
 	default:
@@ -147,7 +146,7 @@ func (s *Server) exitFailure() *results.Failure {
 
 // explain adds what the execution itself knows of its end.
 func (s *Server) explain(failure *results.Failure) {
-	if cause := s.log.cause(); cause != "" {
+	if cause := s.log.Cause(); cause != "" {
 		failure.Message += fmt.Sprintf("; its first traceback ends with %q", text.Shorten(cause))
 	}
 	told, ok := s.process.(interface {
@@ -177,8 +176,8 @@ func (s *Server) fatalFailure() *results.Failure {
 	case <-s.quit:
 	case <-timer.C:
 	}
-	s.log.read()
-	return s.log.fatalLine().failure(s.log.cause())
+	s.log.Read()
+	return s.log.FatalLine().Failure(s.log.Cause())
 }
 
 // stage says what a starting server was waited for, "" once it serves.
@@ -189,18 +188,6 @@ func (s *Server) stage() string {
 		return ""
 	}
 	return ", waiting for " + s.rung
-}
-
-// failure quotes the line, and the first traceback's cause where the line says
-// only that something failed.
-func (m *fatalMatch) failure(cause string) *results.Failure {
-	hint := ""
-	if vague(m.kind.Class) && cause != "" && !strings.Contains(m.line, cause) {
-		hint = fmt.Sprintf("; its first traceback ends with %q", text.Shorten(cause))
-	} else if m.kind.Hint != "" {
-		hint = ": " + m.kind.Hint
-	}
-	return results.Failf(m.kind.Class, "server log says %q%s", text.Shorten(m.line), hint)
 }
 
 func describeExit(code int) string {
@@ -217,3 +204,7 @@ func quoted(line string) string {
 	}
 	return fmt.Sprintf("; its last line: %q", text.Shorten(line))
 }
+
+// exitUsage is the code with which argparse, click and clap end on a wrong
+// command line.
+const exitUsage = 2

@@ -11,14 +11,14 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
 // describe asks the server what it says of itself and adds it to what its log
 // told.
-func (s *Server) describe(ctx context.Context, log startupLog) (startup *results.Startup, version string) {
-	log.told.Arguments = maps.Clone(log.told.Arguments)
-	log.told.Phases = slices.Clone(log.told.Phases)
+func (s *Server) describe(ctx context.Context, fromLog serverlog.Facts) (startup *results.Startup, version string) {
+	facts := fromLog.Clone()
 	for _, d := range s.descriptions() {
 		a := s.probe.get(ctx, d.Path)
 		var told any
@@ -27,20 +27,21 @@ func (s *Server) describe(ctx context.Context, log startupLog) (startup *results
 		}
 		for _, place := range slices.Sorted(maps.Keys(d.Facts)) {
 			if text, ok := scalarText(at(told, place)); ok {
-				log.note(d.Facts[place], text)
+				facts.Note(d.Facts[place], text)
 			}
 		}
 		if d.Arguments != "" {
 			arguments := make(map[string]string)
 			flatten(at(told, strings.Trim(d.Arguments, ".")), "", arguments)
-			log.told.Arguments = mergeArguments(log.told.Arguments, arguments)
+			facts.AddArguments(arguments)
 		}
 	}
-	startup = log.startup()
+
+	startup = facts.Startup()
 	if startup != nil {
 		startup.Arguments = s.presentable(startup.Arguments)
 	}
-	return startup, log.version
+	return startup, facts.Version
 }
 
 // descriptions are those of the server's kind; for one that runs already, of
@@ -142,7 +143,7 @@ func flatten(value any, place string, into map[string]string) {
 }
 
 func keep(into map[string]string, place, text string) {
-	if place != "" && len(text) <= maxArgument && len(into) < maxArguments {
+	if place != "" && len(text) <= serverlog.MaxArgument && len(into) < serverlog.MaxArguments {
 		into[place] = text
 	}
 }

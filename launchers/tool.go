@@ -88,7 +88,7 @@ func (t *Tool) watch() {
 			return
 		case <-ticker.C:
 		}
-		moved := s.log.read()
+		moved := s.log.Read()
 		if time.Since(looked) < t.lookPeriod() {
 			t.moved(moved)
 			continue
@@ -142,7 +142,7 @@ func (t *Tool) stalled(moved bool) bool {
 // unless it ended well.
 func (t *Tool) ended() {
 	s := t.server
-	s.log.readLast()
+	s.log.ReadLast()
 	if code, _ := s.process.Exit(); code == 0 {
 		return
 	}

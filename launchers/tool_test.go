@@ -229,31 +229,3 @@ func TestToolMemoryIsProvenBack(t *testing.T) {
 		})
 	}
 }
-
-// Lines as builds of llama-bench write them when they cannot go on.
-func TestLlamaBenchFatalLines(t *testing.T) {
-	tests := []struct {
-		lines string
-		want  results.FailureClass
-	}{
-		{"error: invalid parameter for argument: -mmp\nusage: llama-bench [options]", results.FailBadFlag},
-		{"error: invalid range format\nerror: invalid parameter for argument: -p", results.FailBadFlag},
-		{"gguf_init_from_file: failed to open GGUF file 'nope.gguf' (No such file or directory)\nllama_bench: error: failed to load model 'nope.gguf'", results.FailModel},
-		{"llama_model_load: error loading model: tensor 'token_embd.weight' data is not within the file bounds, model is corrupted or incomplete", results.FailModel},
-		{"main: error: failed to load model '/m/a.gguf'", results.FailModel},
-		{"llama_model_load: error loading model: unable to allocate ROCm0 buffer", results.FailOutOfMemory},
-		{"llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", results.FailOutOfMemory},
-		{"main: error: failed to create context with model '/m/a.gguf'", results.FailOutOfMemory},
-		{"ROCm error: out of memory", results.FailOutOfMemory},
-		{"ROCm error: unspecified launch failure", results.FailGPU},
-	}
-	for _, tt := range tests {
-		log := &serverLog{kind: engines.LlamaBench([]string{"m"})}
-		for line := range strings.Lines(tt.lines) {
-			log.take(strings.TrimSpace(line), false)
-		}
-		if match := log.fatalLine(); match == nil || match.kind.Class != tt.want {
-			t.Errorf("%q is taken for %v, want %s", tt.lines, match, tt.want)
-		}
-	}
-}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -56,7 +56,7 @@ func newestLog(paths []string) string {
 // of the ladder.
 func (*Live) loading(lines []string, rung string) (message string, share *float64) {
 	for i, l := range slices.Backward(lines) {
-		if p, ok := launchers.ProgressOf(l); ok {
+		if p, ok := serverlog.ProgressOf(l); ok {
 			if p.Done == p.Total && i < len(lines)-1 {
 				break // that part is over
 			}

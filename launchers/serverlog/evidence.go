@@ -1,4 +1,4 @@
-package launchers
+package serverlog
 
 import (
 	"regexp"

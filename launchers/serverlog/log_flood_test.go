@@ -1,4 +1,4 @@
-package launchers
+package serverlog
 
 import (
 	"os"
@@ -23,11 +23,11 @@ func TestLogFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	log, err := openLog(path, vllm(t), "")
+	log, err := Open(path, vllmKind(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.close()
+	defer log.Close()
 	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) DEBUG 01-01 00:00:00 [x.py:1] something of no importance, again and again\n", 1000))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -41,10 +41,10 @@ func TestLogFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	log.readLast()
+	log.ReadLast()
 	took := time.Since(began)
 	runtime.ReadMemStats(&after)
-	if match := log.fatalLine(); match == nil || match.kind.Class != results.FailOutOfMemory {
+	if match := log.FatalLine(); match == nil || match.kind.Class != results.FailOutOfMemory {
 		t.Errorf("fatal line after the flood = %+v, want the last one", match)
 	}
 	if log.skipped < size-maxBehind || took > 10*time.Second {
@@ -53,23 +53,23 @@ func TestLogFlood(t *testing.T) {
 	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 64<<20 {
 		t.Errorf("%d bytes held after the flood", held)
 	}
-	if tail := log.excerpt(); len(tail) > tailLines+traceHead+traceTail+fatalLines+3 {
+	if tail := log.Excerpt(); len(tail) > tailLines+traceHead+traceTail+fatalLines+3 {
 		t.Errorf("excerpt() has %d lines", len(tail))
 	}
 }
 
 func TestLogSkipsWhatIsFarBehind(t *testing.T) {
 	t.Parallel()
-	log, write := follow(t, vllm(t), "")
+	log, write := follow(t, vllmKind(t), "")
 	write(strings.Repeat("x\n", maxBehind))
-	tail := strings.Join(log.excerpt(), "\n")
+	tail := strings.Join(log.Excerpt(), "\n")
 	if log.skipped != 2*maxBehind-readOnce {
 		t.Errorf("%d bytes skipped, want all but the last %d", log.skipped, readOnce)
 	}
 	if lines := log.lines; lines > readOnce/2+1 {
 		t.Errorf("%d lines read (%q), want at most %d", lines, tail, readOnce/2+1)
 	}
-	if log.read() {
+	if log.Read() {
 		t.Error("read() at the end = true, want false")
 	}
 }
@@ -77,13 +77,13 @@ func TestLogSkipsWhatIsFarBehind(t *testing.T) {
 // A log that was cut from outside is read from its new beginning.
 func TestLogThatWasCut(t *testing.T) {
 	t.Parallel()
-	log, write := follow(t, vllm(t), "")
+	log, write := follow(t, vllmKind(t), "")
 	write("a long line before the cut, with an unended rest")
 	if err := os.Truncate(log.file.Name(), 0); err != nil {
 		t.Fatal(err)
 	}
 	write("short\n")
-	if last := log.lastLine(); last != "short" {
+	if last := log.LastLine(); last != "short" {
 		t.Errorf("lastLine() = %q, want %q", last, "short")
 	}
 }
@@ -92,7 +92,7 @@ func BenchmarkLogFeed(b *testing.B) {
 	kind, _ := engines.Lookup("vllm")
 	block := []byte(strings.Repeat("(EngineCore_DP0 pid=1) INFO 01-01 00:00:00 [loggers.py:1] Engine 000: Avg prompt throughput: 1.0 tokens/s, Running: 8 reqs\n", 100))
 	b.SetBytes(int64(len(block)))
-	l := &serverLog{kind: kind, found: true, serving: true}
+	l := &Log{kind: kind, found: true, serving: true}
 	for b.Loop() {
 		l.feed(block)
 	}
@@ -120,7 +120,7 @@ func FuzzLineMatcher(f *testing.F) {
 	f.Add("torch.OutOfMemoryError: CUDA out of memory")
 	f.Add("[ERRNO 98] x Address Already In Use")
 	f.Add("build: 1 (2)")
-	f.Add(vllmV1Log)
+	f.Add(readCapture(f, "startup/vllm-v1.log"))
 	all := make(map[string]*matchers)
 	for _, kind := range engines.All() {
 		all[kind.Name] = newMatchers(kind)

@@ -1,4 +1,4 @@
-package launchers
+package serverlog
 
 import (
 	"maps"
@@ -147,24 +147,4 @@ func (l *draftLog) counters() map[string]float64 {
 		})
 	}
 	return sums
-}
-
-// drafts are the counts of drafts that the log tells, up to now.
-func (l *serverLog) drafts() map[string]float64 {
-	l.read()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.draft.counters()
-}
-
-// draftLines are the last lines that tell of drafts, and k.
-func (l *serverLog) draftLines() (lines []string, tokens int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, line := range []string{l.draft.line, l.draft.stageLine} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines, l.draft.tokens
 }

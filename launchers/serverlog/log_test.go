@@ -1,4 +1,4 @@
-package launchers
+package serverlog
 
 import (
 	"fmt"
@@ -16,17 +16,17 @@ import (
 
 // follow opens a log for the kind's fatal lines and gives a function that
 // writes to it and reads it back.
-func follow(t *testing.T, kind engines.Kind, wanted string) (*serverLog, func(string)) {
+func follow(t *testing.T, kind engines.Kind, wanted string) (*Log, func(string)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "server.log")
 	if err := os.WriteFile(path, []byte("torch.OutOfMemoryError of an earlier server\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	log, err := openLog(path, kind, wanted)
+	log, err := Open(path, kind, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(log.close)
+	t.Cleanup(log.Close)
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func follow(t *testing.T, kind engines.Kind, wanted string) (*serverLog, func(st
 		if _, err := file.WriteString(text); err != nil {
 			t.Fatal(err)
 		}
-		if !log.read() {
+		if !log.Read() {
 			t.Errorf("read() after writing %q = false, want true", text)
 		}
 	}
@@ -61,13 +61,13 @@ func TestLogFindsFatalLine(t *testing.T) {
 		{"vague line alone", []string{"EngineCore failed to start.\n"}, "EngineCore failed to start.", results.FailEngineDied},
 		{"unended line is waited for", []string{oom}, "", ""},
 	} {
-		log, write := follow(t, vllm(t), "")
+		log, write := follow(t, vllmKind(t), "")
 		for _, piece := range c.pieces {
 			write(piece)
 		}
-		match := log.fatalLine()
+		match := log.FatalLine()
 		if match == nil {
-			match = &fatalMatch{}
+			match = &FatalMatch{}
 		}
 		if match.line != c.want || match.kind.Class != c.class {
 			t.Errorf("%s: fatal line = %q (%s), want %q (%s)", c.name, match.line, match.kind.Class, c.want, c.class)
@@ -77,10 +77,10 @@ func TestLogFindsFatalLine(t *testing.T) {
 
 func TestLogLastLineCountsAtTheEnd(t *testing.T) {
 	t.Parallel()
-	log, write := follow(t, vllm(t), "")
+	log, write := follow(t, vllmKind(t), "")
 	write("error: unrecognized arguments: --num-scheduler-steps 8")
-	log.readLast()
-	if match := log.fatalLine(); match == nil || match.kind.Class != results.FailBadFlag {
+	log.ReadLast()
+	if match := log.FatalLine(); match == nil || match.kind.Class != results.FailBadFlag {
 		t.Errorf("fatal line = %v, want class %s", match, results.FailBadFlag)
 	}
 }
@@ -89,14 +89,14 @@ func TestLogLastLineCountsAtTheEnd(t *testing.T) {
 // question about an error message.
 func TestLogIgnoresPromptsWhileServing(t *testing.T) {
 	t.Parallel()
-	log, write := follow(t, vllm(t), "")
-	log.serve()
+	log, write := follow(t, vllmKind(t), "")
+	log.Serve()
 	write("INFO Received request cmpl-1: prompt: 'why torch.OutOfMemoryError: CUDA out of memory?', params\n")
-	if match := log.fatalLine(); match != nil {
+	if match := log.FatalLine(); match != nil {
 		t.Errorf("fatal line = %q, want none", match.line)
 	}
 	write("torch.OutOfMemoryError: CUDA out of memory\n")
-	if log.fatalLine() == nil {
+	if log.FatalLine() == nil {
 		t.Error("a real fatal line is not seen while serving")
 	}
 }
@@ -142,9 +142,9 @@ func TestLogExcerpt(t *testing.T) {
 		},
 		{"trouble that reaches the end", slices.Concat(trace, numbered(1, 48)), slices.Concat(trace, numbered(1, 48))},
 	} {
-		log, write := follow(t, vllm(t), "")
+		log, write := follow(t, vllmKind(t), "")
 		write(strings.Join(c.lines, "\n") + "\n")
-		if diff := cmp.Diff(c.want, log.excerpt()); diff != "" {
+		if diff := cmp.Diff(c.want, log.Excerpt()); diff != "" {
 			t.Errorf("%s: excerpt(): (-want +got)\n%s", c.name, diff)
 		}
 	}
@@ -152,10 +152,10 @@ func TestLogExcerpt(t *testing.T) {
 
 func TestLogKeepsLastStateOfProgressBar(t *testing.T) {
 	t.Parallel()
-	log, write := follow(t, vllm(t), "")
+	log, write := follow(t, vllmKind(t), "")
 	write("start\r\nloading 1%\rloading 50%\r")
 	write("loading 100%\ndone\n" + strings.Repeat("x", 3*maxLine) + "\nafter\n")
-	tail := log.excerpt()
+	tail := log.Excerpt()
 	want := []string{"start", "loading 100%", "done"}
 	if diff := cmp.Diff(want, tail[:min(3, len(tail))]); diff != "" {
 		t.Errorf("excerpt(): (-want +got)\n%s", diff)
@@ -167,13 +167,13 @@ func TestLogKeepsLastStateOfProgressBar(t *testing.T) {
 
 func TestLogWaitsForText(t *testing.T) {
 	t.Parallel()
-	log, write := follow(t, vllm(t), "fired up")
+	log, write := follow(t, vllmKind(t), "fired up")
 	write("The server is fi")
-	if log.wantedSeen() {
+	if log.WantedSeen() {
 		t.Error("wantedSeen() = true before the text is there")
 	}
 	write("red up and ready to roll!\n")
-	if !log.wantedSeen() {
+	if !log.WantedSeen() {
 		t.Error("wantedSeen() = false after the text was written")
 	}
 }
@@ -182,7 +182,7 @@ func FuzzLogFeed(f *testing.F) {
 	f.Add("a\nb\r\nc", 2)
 	f.Add("\x1b[31mred\x1b[0m\n\xff\r\r\n", 1)
 	f.Fuzz(func(t *testing.T, text string, piece int) {
-		whole, cut := &serverLog{}, &serverLog{}
+		whole, cut := &Log{}, &Log{}
 		whole.feed([]byte(text))
 		piece = max(1, piece%64)
 		for rest := text; rest != ""; {
@@ -190,11 +190,48 @@ func FuzzLogFeed(f *testing.F) {
 			cut.feed([]byte(rest[:n]))
 			rest = rest[n:]
 		}
-		if diff := cmp.Diff(whole.excerpt(), cut.excerpt()); diff != "" {
+		if diff := cmp.Diff(whole.Excerpt(), cut.Excerpt()); diff != "" {
 			t.Errorf("feed(%q) in pieces of %d: (-whole +pieces)\n%s", text, piece, diff)
 		}
 		if len(whole.tail) > tailLines {
 			t.Errorf("feed(%q) keeps %d lines, want at most %d", text, len(whole.tail), tailLines)
 		}
 	})
+}
+
+// Lines as builds of llama-bench write them when they cannot go on.
+func TestLlamaBenchFatalLines(t *testing.T) {
+	tests := []struct {
+		lines string
+		want  results.FailureClass
+	}{
+		{"error: invalid parameter for argument: -mmp\nusage: llama-bench [options]", results.FailBadFlag},
+		{"error: invalid range format\nerror: invalid parameter for argument: -p", results.FailBadFlag},
+		{"gguf_init_from_file: failed to open GGUF file 'nope.gguf' (No such file or directory)\nllama_bench: error: failed to load model 'nope.gguf'", results.FailModel},
+		{"llama_model_load: error loading model: tensor 'token_embd.weight' data is not within the file bounds, model is corrupted or incomplete", results.FailModel},
+		{"main: error: failed to load model '/m/a.gguf'", results.FailModel},
+		{"llama_model_load: error loading model: unable to allocate ROCm0 buffer", results.FailOutOfMemory},
+		{"llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", results.FailOutOfMemory},
+		{"main: error: failed to create context with model '/m/a.gguf'", results.FailOutOfMemory},
+		{"ROCm error: out of memory", results.FailOutOfMemory},
+		{"ROCm error: unspecified launch failure", results.FailGPU},
+	}
+	for _, tt := range tests {
+		log := &Log{kind: engines.LlamaBench([]string{"m"})}
+		for line := range strings.Lines(tt.lines) {
+			log.take(strings.TrimSpace(line), false)
+		}
+		if match := log.FatalLine(); match == nil || match.kind.Class != tt.want {
+			t.Errorf("%q is taken for %v, want %s", tt.lines, match, tt.want)
+		}
+	}
+}
+
+func vllmKind(t *testing.T) engines.Kind {
+	t.Helper()
+	kind, ok := engines.Lookup("vllm")
+	if !ok {
+		t.Fatal("no kind vllm")
+	}
+	return kind
 }

@@ -1,4 +1,4 @@
-package launchers
+package serverlog
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/benchrig/bench/launchers/engines"
-	"github.com/benchrig/bench/results"
 )
 
 const (
@@ -29,10 +28,10 @@ const (
 // ansi matches terminal control sequences, with which engines colour logs.
 var ansi = regexp.MustCompile(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\))`)
 
-// serverLog follows a server's log file as it grows, looks for lines that no
+// Log follows a server's log file as it grows, looks for lines that no
 // server survives and for milestones of its start, and keeps the lines worth
 // showing. What it keeps and what a look costs is bounded.
-type serverLog struct {
+type Log struct {
 	file   *os.File
 	kind   engines.Kind // whose lines are looked for
 	wanted string       // text whose appearance is waited for; "": none
@@ -46,12 +45,12 @@ type serverLog struct {
 	tail     []logLine
 	redraw   bool // the last line of tail ended in CR: the next one replaces it
 	evidence evidence
-	match    *fatalMatch
+	match    *FatalMatch
 	found    bool // wanted has appeared
 	serving  bool
-	startup  startupLog
+	startup  Facts
 	draft    draftLog
-	watched  []*logMark
+	watched  []*Mark
 }
 
 // logLine is a line with its number, from 1.
@@ -60,14 +59,8 @@ type logLine struct {
 	text   string
 }
 
-// fatalMatch is a fatal line that was seen.
-type fatalMatch struct {
-	line string
-	kind engines.FatalLine
-}
-
-// openLog follows the file from its present end on.
-func openLog(path string, kind engines.Kind, wanted string) (*serverLog, error) {
+// Open follows the file from its present end on.
+func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o644)
 	if err != nil {
 		return nil, err
@@ -77,14 +70,14 @@ func openLog(path string, kind engines.Kind, wanted string) (*serverLog, error) 
 		_ = file.Close()
 		return nil, err
 	}
-	return &serverLog{file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size()}, nil
+	return &Log{file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size()}, nil
 }
 
-func (l *serverLog) close() { _ = l.file.Close() }
+func (l *Log) Close() { _ = l.file.Close() }
 
-// read takes in what was written since the last call, up to readOnce of it,
+// Read takes in what was written since the last call, up to readOnce of it,
 // and reports whether there was anything.
-func (l *serverLog) read() (grown bool) {
+func (l *Log) Read() (grown bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.catchUp()
@@ -104,7 +97,7 @@ func (l *serverLog) read() (grown bool) {
 
 // catchUp leaves out what is too far behind the log's end, and begins again
 // with a log that was cut to less than what was read.
-func (l *serverLog) catchUp() {
+func (l *Log) catchUp() {
 	info, err := l.file.Stat()
 	if err != nil {
 		return
@@ -123,10 +116,10 @@ func (l *serverLog) catchUp() {
 	l.take(fmt.Sprintf("[%d bytes of log not looked at]", left), false)
 }
 
-// readLast is read for a log that will not grow any more: all of it, as far as
+// ReadLast is read for a log that will not grow any more: all of it, as far as
 // it is not too far behind, and its last line even if it is not ended.
-func (l *serverLog) readLast() {
-	for tries := 2 * maxBehind / readOnce; tries > 0 && l.read(); tries-- {
+func (l *Log) ReadLast() {
+	for tries := 2 * maxBehind / readOnce; tries > 0 && l.Read(); tries-- {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +129,7 @@ func (l *serverLog) readLast() {
 }
 
 // feed splits text into lines, at LF and at the CR of progress bars.
-func (l *serverLog) feed(text []byte) {
+func (l *Log) feed(text []byte) {
 	for len(text) > 0 {
 		end := bytes.IndexAny(text, "\r\n")
 		piece := text
@@ -156,7 +149,7 @@ func (l *serverLog) feed(text []byte) {
 }
 
 // take looks at one line; redraw says that the next will be drawn over it.
-func (l *serverLog) take(line string, redraw bool) {
+func (l *Log) take(line string, redraw bool) {
 	if strings.IndexByte(line, '\x1b') >= 0 {
 		line = ansi.ReplaceAllString(line, "")
 	}
@@ -196,7 +189,7 @@ func (l *serverLog) take(line string, redraw bool) {
 }
 
 // noteMilestones looks for what a line tells of the start.
-func (l *serverLog) noteMilestones(line, lower string) {
+func (l *Log) noteMilestones(line, lower string) {
 	for i, m := range l.matchers.milestones {
 		if m.may(lower) {
 			l.startup.take(l.kind.Milestones[i], line)
@@ -207,7 +200,7 @@ func (l *serverLog) noteMilestones(line, lower string) {
 // judge records the first fatal line. A line that only says that the engine is
 // gone gives way to one that says why: engines report the end first and print
 // the traceback, whose last line is the cause, after it.
-func (l *serverLog) judge(line, lower string) bool {
+func (l *Log) judge(line, lower string) bool {
 	if l.serving && quotesPrompt(line) {
 		return false
 	}
@@ -217,7 +210,7 @@ func (l *serverLog) judge(line, lower string) bool {
 		}
 		kind := l.kind.Fatal[i]
 		if l.match == nil || vague(l.match.kind.Class) && !vague(kind.Class) {
-			l.match = &fatalMatch{line, kind}
+			l.match = &FatalMatch{line, kind}
 		}
 		return true
 	}
@@ -230,33 +223,33 @@ func quotesPrompt(line string) bool {
 	return strings.Contains(line, "Received request ") || strings.Contains(line, "prompt: ")
 }
 
-// fatalLine is the first fatal line so far, nil if there was none.
-func (l *serverLog) fatalLine() *fatalMatch {
+// FatalLine is the first fatal line so far, nil if there was none.
+func (l *Log) FatalLine() *FatalMatch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.match
 }
 
-// wantedSeen reports whether the text that was waited for has appeared.
-func (l *serverLog) wantedSeen() bool {
+// WantedSeen reports whether the text that was waited for has appeared.
+func (l *Log) WantedSeen() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.found
 }
 
-// serve says that from now on the log may quote requests, and returns what it
+// Serve says that from now on the log may quote requests, and returns what it
 // told of the start.
-func (l *serverLog) serve() startupLog {
-	l.read()
+func (l *Log) Serve() Facts {
+	l.Read()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serving = true
 	return l.startup
 }
 
-// excerpt is the log's end, with the first traceback and the first fatal line
+// Excerpt is the log's end, with the first traceback and the first fatal line
 // before it where they lie further up.
-func (l *serverLog) excerpt() []string {
+func (l *Log) Excerpt() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var lines []string
@@ -282,15 +275,15 @@ func (l *serverLog) excerpt() []string {
 	return lines
 }
 
-// cause is the last line of the first traceback, "" if there is none.
-func (l *serverLog) cause() string {
+// Cause is the last line of the first traceback, "" if there is none.
+func (l *Log) Cause() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.evidence.cause
 }
 
-// lastLine is the last line so far, "" if there is none.
-func (l *serverLog) lastLine() string {
+// LastLine is the last line so far, "" if there is none.
+func (l *Log) LastLine() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.tail) == 0 {
@@ -299,9 +292,9 @@ func (l *serverLog) lastLine() string {
 	return l.tail[len(l.tail)-1].text
 }
 
-// usageError is the last line of the tail that names a wrong command line, ""
+// UsageError is the last line of the tail that names a wrong command line, ""
 // if there is none.
-func (l *serverLog) usageError() string {
+func (l *Log) UsageError() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range slices.Backward(l.tail) {
@@ -312,45 +305,51 @@ func (l *serverLog) usageError() string {
 	return ""
 }
 
-// logMark waits for one of two lines: a deed done, or refused.
-type logMark struct {
+// Mark waits for one of two lines: a deed done, or refused.
+type Mark struct {
 	done, refused *regexp.Regexp
-	saw           chan string // gets the first such line
-	ok            bool        // it was the one of done; valid once saw was read
+	Saw           chan string // gets the first such line
+	Ok            bool        // it was the one of done; valid once saw was read
 }
 
-// mark begins to look for a deed's line; unmark ends it.
-func (l *serverLog) mark(done, refused *regexp.Regexp) (mark *logMark, unmark func()) {
-	m := &logMark{done: done, refused: refused, saw: make(chan string, 1)}
+// Mark begins to look for a deed's line; unmark ends it.
+func (l *Log) Mark(done, refused *regexp.Regexp) (mark *Mark, unmark func()) {
+	m := &Mark{done: done, refused: refused, Saw: make(chan string, 1)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watched = append(l.watched, m)
 	return m, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.watched = slices.DeleteFunc(l.watched, func(other *logMark) bool { return other == m })
+		l.watched = slices.DeleteFunc(l.watched, func(other *Mark) bool { return other == m })
 	}
 }
 
-func (m *logMark) look(line string) {
+func (m *Mark) look(line string) {
 	done := m.done.MatchString(line)
-	if !done && !m.refused.MatchString(line) || len(m.saw) > 0 {
+	if !done && !m.refused.MatchString(line) || len(m.Saw) > 0 {
 		return
 	}
-	m.ok = done
-	m.saw <- line
+	m.Ok = done
+	m.Saw <- line
 }
 
-// vague reports whether a class only says that the engine is gone, so that a
-// later line may say why.
-func vague(class results.FailureClass) bool {
-	return class == results.FailFatalLine || class == results.FailEngineDied
+// Drafts are the counts of drafts that the log tells, up to now.
+func (l *Log) Drafts() map[string]float64 {
+	l.Read()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.draft.counters()
 }
 
-// usageError is how programs name a wrong command line before they end with
-// code 2, or 1 for some.
-var usageError = regexp.MustCompile(`(?i)^(\S.*: )?error: |^Error: No such option|^usage: .*error: `)
-
-// exitUsage is the code with which argparse, click and clap end on a wrong
-// command line.
-const exitUsage = 2
+// DraftLines are the last lines that tell of drafts, and k.
+func (l *Log) DraftLines() (lines []string, tokens int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range []string{l.draft.line, l.draft.stageLine} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines, l.draft.tokens
+}

@@ -1,4 +1,4 @@
-package launchers
+package serverlog
 
 import (
 	"maps"
@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	maxArguments = 256 // kept of what an engine says of its arguments
-	maxArgument  = 400 // bytes of one
+	MaxArguments = 256 // kept of what an engine says of its arguments
+	MaxArgument  = 400 // bytes of one
 )
 
 // parsePython reads name=value pairs as Python prints them: a dictionary, a
@@ -19,11 +19,11 @@ func parsePython(text string) map[string]string {
 	arguments := make(map[string]string)
 	for _, pair := range splitPairs(unwrap(text)) {
 		name, value, ok := cutPair(pair)
-		if !ok || value == "None" || len(arguments) == maxArguments {
+		if !ok || value == "None" || len(arguments) == MaxArguments {
 			continue
 		}
-		if len(value) > maxArgument {
-			value = strings.ToValidUTF8(value[:maxArgument], "") + " ..."
+		if len(value) > MaxArgument {
+			value = strings.ToValidUTF8(value[:MaxArgument], "") + " ..."
 		}
 		arguments[name] = value
 	}

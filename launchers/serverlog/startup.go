@@ -1,6 +1,7 @@
-package launchers
+package serverlog
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,34 +17,47 @@ const (
 	usualBlock = 16
 )
 
-// startupLog collects what the log of a start tells. Several workers of one
+// Facts collects what the log of a start tells. Several workers of one
 // server tell the same: the slowest one's seconds count, and the smallest
 // cache.
-type startupLog struct {
+type Facts struct {
 	told      results.Startup
-	version   string
+	Version   string
 	kvBlocks  int64
 	loadBegan float64 // seconds by the log's own clock
 }
 
+// Clone is a copy to which more can be added.
+func (l *Facts) Clone() Facts {
+	c := *l
+	c.told.Arguments = maps.Clone(l.told.Arguments)
+	c.told.Phases = slices.Clone(l.told.Phases)
+	return c
+}
+
+// AddArguments adds arguments that were told later; they win.
+func (l *Facts) AddArguments(arguments map[string]string) {
+	l.told.Arguments = mergeArguments(l.told.Arguments, arguments)
+}
+
 // take looks for one milestone in a line.
-func (l *startupLog) take(m engines.Milestone, line string) {
+func (l *Facts) take(m engines.Milestone, line string) {
 	groups := m.Pattern.FindStringSubmatch(line)
 	for i, fact := range m.Facts {
 		if i+1 < len(groups) && groups[i+1] != "" {
-			l.note(fact, groups[i+1])
+			l.Note(fact, groups[i+1])
 		}
 	}
 }
 
-// note takes in one fact; what is no number is skipped.
-func (l *startupLog) note(fact engines.Fact, text string) {
+// Note takes in one fact; what is no number is skipped.
+func (l *Facts) Note(fact engines.Fact, text string) {
 	switch fact {
 	case engines.FactVersion:
-		l.version = text
+		l.Version = text
 		return
 	case engines.FactArguments:
-		l.told.Arguments = mergeArguments(l.told.Arguments, parsePython(text))
+		l.AddArguments(parsePython(text))
 		return
 	case engines.FactLoadBegins, engines.FactLoadEnds:
 		l.noteLoad(fact, text)
@@ -84,7 +98,7 @@ func least[T int64 | float64](at **T, value T) {
 	}
 }
 
-func (l *startupLog) phase(name string, seconds float64) {
+func (l *Facts) phase(name string, seconds float64) {
 	i := slices.IndexFunc(l.told.Phases, func(p results.StartupPhase) bool { return p.Name == name })
 	if i < 0 {
 		l.told.Phases = append(l.told.Phases, results.StartupPhase{Name: name, Seconds: seconds})
@@ -95,7 +109,7 @@ func (l *startupLog) phase(name string, seconds float64) {
 
 // noteLoad measures the time from the first load to the last of llama-server's
 // lines by their own time stamps, minutes.seconds.milliseconds.microseconds.
-func (l *startupLog) noteLoad(fact engines.Fact, stamp string) {
+func (l *Facts) noteLoad(fact engines.Fact, stamp string) {
 	var seconds float64
 	for i, part := range strings.SplitN(stamp, ".", 4) {
 		n, err := strconv.ParseUint(part, 10, 32)
@@ -112,8 +126,8 @@ func (l *startupLog) noteLoad(fact engines.Fact, stamp string) {
 	}
 }
 
-// startup is what was told, nil if nothing was.
-func (l *startupLog) startup() *results.Startup {
+// Startup is what was told, nil if nothing was.
+func (l *Facts) Startup() *results.Startup {
 	told := l.told
 	if told.KVTokens == nil && l.kvBlocks > 0 {
 		block, err := strconv.ParseInt(told.Arguments["block_size"], 10, 32)

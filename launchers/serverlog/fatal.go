@@ -1,0 +1,39 @@
+package serverlog
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/results"
+)
+
+// FatalMatch is a fatal line that was seen.
+type FatalMatch struct {
+	line string
+	kind engines.FatalLine
+}
+
+// Failure quotes the line, and the first traceback's cause where the line says
+// only that something failed.
+func (m *FatalMatch) Failure(cause string) *results.Failure {
+	hint := ""
+	if vague(m.kind.Class) && cause != "" && !strings.Contains(m.line, cause) {
+		hint = fmt.Sprintf("; its first traceback ends with %q", text.Shorten(cause))
+	} else if m.kind.Hint != "" {
+		hint = ": " + m.kind.Hint
+	}
+	return results.Failf(m.kind.Class, "server log says %q%s", text.Shorten(m.line), hint)
+}
+
+// vague reports whether a class only says that the engine is gone, so that a
+// later line may say why.
+func vague(class results.FailureClass) bool {
+	return class == results.FailFatalLine || class == results.FailEngineDied
+}
+
+// usageError is how programs name a wrong command line before they end with
+// code 2, or 1 for some.
+var usageError = regexp.MustCompile(`(?i)^(\S.*: )?error: |^Error: No such option|^usage: .*error: `)
