@@ -31,7 +31,8 @@ var (
 
 var rules = map[string]rule{
 	"results":                {never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
-	"scenarios":              {never: noSystem},
+	"scenarios":              {ours: []string{"scenarios/schema"}, never: noSystem},
+	"scenarios/schema":       {never: append([]string{"os"}, noSystem...)},
 	"profiles":               {never: append([]string{"os"}, noSystem...)},
 	"dataset":                {ours: []string{"dataset/prng", "dataset/tokenizer", "dataset/pickle"}, never: noSystem},
 	"dataset/prng":           {never: pure},
@@ -73,7 +74,7 @@ var rules = map[string]rule{
 	"report/live":            {ours: []string{"results"}, never: noSystem},
 	"report/live/web":        {ours: []string{"report/live", "results"}, never: append([]string{"os", "os/exec"}, noCLI...)},
 	"harness/state":          {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness/plan":           {ours: []string{"scenarios", "dataset", "launchers", "launchers/engines", "launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness/plan":           {ours: []string{"scenarios", "dataset", "launchers", "launchers/engines", "launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device", "scenarios/schema"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness":                {ours: []string{"scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device", "launchers/ports", "harness/status", "harness/step"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"load/vllmcli":           {ours: []string{"dataset", "load", "load/dialect", "load/spec"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"harness/status":         {ours: []string{"launchers", "launchers/engines", "launchers/recipe", "load", "results", "metrics", "metrics/curves", "gpu", "gpu/device", "launchers/serverlog"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
@@ -100,7 +101,7 @@ var rules = map[string]rule{
 // onlyUser names modules that exactly one package may import, so that moving
 // on from one stays a local change.
 var onlyUser = map[string]string{
-	"gopkg.in/yaml.v3":                   "scenarios",
+	"gopkg.in/yaml.v3":                   "scenarios/schema",
 	"github.com/shirou/gopsutil/v3":      "gpu",
 	"github.com/NVIDIA/go-nvml":          "gpu/nvidia",
 	"github.com/spf13/cobra":             "cmd/bench",

@@ -3,15 +3,17 @@ package scenarios
 import (
 	"path/filepath"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // finishContainer checks container: and makes its paths absolute.
-func (p *parser) finishContainer(n *node, sv *Server, defaults map[string]string) {
+func (p *parser) finishContainer(n *schema.Node, sv *Server, defaults map[string]string) {
 	p.warnOfContainerClient(n, sv)
-	c := n.get("container")
+	c := n.Get("container")
 	if sv.Container.Image == "" {
-		if c != nil && c.kind == mapping && len(c.pairs) > 0 && !c.has("image") {
-			p.errs.add(c.pos, "container needs image, such as rocm/vllm:latest")
+		if c != nil && c.Kind == schema.Mapping && len(c.Pairs) > 0 && !c.Has("image") {
+			p.errs.Add(c.Pos, "container needs image, such as rocm/vllm:latest")
 		}
 		sv.Container = Container{}
 		for path := range defaults {
@@ -22,30 +24,30 @@ func (p *parser) finishContainer(n *node, sv *Server, defaults map[string]string
 		return
 	}
 	if sv.Launcher == "simulator" {
-		p.errs.add(n.keyAt("container"), "launcher simulator does not run in a container")
+		p.errs.Add(n.KeyAt("container"), "launcher simulator does not run in a container")
 	}
 	p.forbid(n, "the program lies in the image: use container.command", "binary")
 	if sv.Container.ShmSize != "" && sv.Container.IPC == "host" {
-		p.errs.add(c.at("shm-size"), "shm-size has no effect with ipc host: write ipc: private beside it")
+		p.errs.Add(c.At("shm-size"), "shm-size has no effect with ipc host: write ipc: private beside it")
 	}
 	for i, mount := range sv.Container.Mounts {
-		sv.Container.Mounts[i] = p.mount(c.get("mounts").items[i], mount)
+		sv.Container.Mounts[i] = p.mount(c.Get("mounts").Items[i], mount)
 	}
-	if devices := c.get("devices"); devices != nil && sv.Container.Devices == nil {
+	if devices := c.Get("devices"); devices != nil && sv.Container.Devices == nil {
 		sv.Container.Devices = []string{}
 	}
 }
 
 // mount makes the source of a mount absolute where it is a relative path; a
 // name without a slash in front is a volume.
-func (p *parser) mount(n *node, mount string) string {
+func (p *parser) mount(n *schema.Node, mount string) string {
 	source, rest, ok := strings.Cut(mount, ":")
 	if !ok || source == "" || !strings.HasPrefix(rest, "/") {
-		p.errs.add(n.pos, "mount is %s, expected SOURCE:/path/in/container, or with :ro behind it", n.shown())
+		p.errs.Add(n.Pos, "mount is %s, expected SOURCE:/path/in/container, or with :ro behind it", n.Shown())
 		return mount
 	}
 	if strings.HasPrefix(source, "~") {
-		p.errs.add(n.pos, "mount is %s, and ~ is not expanded: write ${env:HOME}/...", n.shown())
+		p.errs.Add(n.Pos, "mount is %s, and ~ is not expanded: write ${env:HOME}/...", n.Shown())
 	}
 	if source == "." || source == ".." || strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") {
 		return p.abs(source) + ":" + rest
@@ -55,10 +57,10 @@ func (p *parser) mount(n *node, mount string) string {
 
 // warnOfContainerClient: the process that docker run leaves is not the server,
 // and ending it does not end the container.
-func (p *parser) warnOfContainerClient(n *node, sv *Server) {
+func (p *parser) warnOfContainerClient(n *schema.Node, sv *Server) {
 	for key, argv := range map[string][]string{"command": sv.Command, "binary": sv.Binary} {
 		if client := containerClient(argv); client != "" {
-			p.warn(n.at(key), "%s starts %s, whose process is not the server: what it started may outlive it. "+
+			p.warn(n.At(key), "%s starts %s, whose process is not the server: what it started may outlive it. "+
 				"Write container: {image: ...} beside the engine's own launcher", key, client)
 		}
 	}

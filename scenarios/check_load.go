@@ -4,21 +4,23 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // finishLoad works out the defaults that depend on other keys, and checks what
 // one key means for another. sound says that every key by itself is right.
-func (p *parser) finishLoad(n *node, l *Load, defaults map[string]string, s *Scenario, sound bool) {
+func (p *parser) finishLoad(n *schema.Node, l *Load, defaults map[string]string, s *Scenario, sound bool) {
 	p.noteHeaders(l)
-	data := n.get("dataset")
-	if data == nil || data.kind != mapping {
-		data = emptyMapping(n.at("dataset"))
+	data := n.Get("dataset")
+	if data == nil || data.Kind != schema.Mapping {
+		data = schema.EmptyMapping(n.At("dataset"))
 	}
 	set := func(path, value string) { defaults[path] = value }
 	p.finishAPI(n, l, set)
 	finishDataset(data, l, defaults)
 	random := kindNamed(l.Dataset.Kind).random
-	if !n.has("ignore-eos") {
+	if !n.Has("ignore-eos") {
 		l.IgnoreEOS = random
 		set("ignore-eos", boolText(random))
 	}
@@ -46,7 +48,7 @@ func boolText(b bool) string {
 	return "false"
 }
 
-func (p *parser) finishAPI(n *node, l *Load, set func(path, value string)) {
+func (p *parser) finishAPI(n *schema.Node, l *Load, set func(path, value string)) {
 	implied, fixed := "completions", false
 	if strings.Contains(l.Endpoint, "chat") {
 		implied = "chat"
@@ -57,16 +59,16 @@ func (p *parser) finishAPI(n *node, l *Load, set func(path, value string)) {
 		}
 	}
 	switch {
-	case !n.has("api"):
+	case !n.Has("api"):
 		l.API = implied
 		set("api", implied)
 	case fixed && l.API != "" && l.API != implied:
-		p.errs.add(n.at("api"), "api is %q, but endpoint %s takes %s bodies", l.API, l.Endpoint, implied)
+		p.errs.Add(n.At("api"), "api is %q, but endpoint %s takes %s bodies", l.API, l.Endpoint, implied)
 	}
 }
 
 // checkCompat: a version of vLLM's client is followed in all or not at all.
-func (p *parser) checkCompat(n *node, l *Load) {
+func (p *parser) checkCompat(n *schema.Node, l *Load) {
 	if l.Compat == "" {
 		return
 	}
@@ -75,33 +77,33 @@ func (p *parser) checkCompat(n *node, l *Load) {
 		known = append(known, "tgi")
 	}
 	if !slices.Contains(known, l.API) {
-		p.errs.add(n.at("compat"), "compat %s: that client has no %s API", l.Compat, l.API)
+		p.errs.Add(n.At("compat"), "compat %s: that client has no %s API", l.Compat, l.API)
 	}
 	if !l.Stream {
-		p.errs.add(n.at("stream"), "compat %s: that client always streams", l.Compat)
+		p.errs.Add(n.At("stream"), "compat %s: that client always streams", l.Compat)
 	}
 	if l.Duration > 0 {
-		p.errs.add(n.at("duration"), "compat %s: that client sends each prompt once", l.Compat)
+		p.errs.Add(n.At("duration"), "compat %s: that client sends each prompt once", l.Compat)
 	}
 }
 
-func (p *parser) checkPacing(n *node, l *Load) {
+func (p *parser) checkPacing(n *schema.Node, l *Load) {
 	talks := l.Dataset.Turns > 1 || l.Dataset.Kind == "frozen"
-	if n.has("think-time") && !talks {
-		p.errs.add(n.keyAt("think-time"), "think-time needs a dataset with turns")
+	if n.Has("think-time") && !talks {
+		p.errs.Add(n.KeyAt("think-time"), "think-time needs a dataset with turns")
 	}
-	if n.has("replay-speed") && !replays(l) {
-		p.errs.add(n.keyAt("replay-speed"), "replay-speed is for the times of dataset trace or burstgpt, without request-rate")
+	if n.Has("replay-speed") && !replays(l) {
+		p.errs.Add(n.KeyAt("replay-speed"), "replay-speed is for the times of dataset trace or burstgpt, without request-rate")
 	}
-	if timeouts := n.get("timeouts"); timeouts != nil && timeouts.has("drain") && l.Duration == 0 {
-		p.errs.add(timeouts.keyAt("drain"), "drain needs duration: without one every request has its time")
+	if timeouts := n.Get("timeouts"); timeouts != nil && timeouts.Has("drain") && l.Duration == 0 {
+		p.errs.Add(timeouts.KeyAt("drain"), "drain needs duration: without one every request has its time")
 	}
-	if n.has("burstiness") && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == "" {
-		p.errs.add(n.keyAt("burstiness"), "burstiness needs a finite request-rate or a ramp")
+	if n.Has("burstiness") && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == "" {
+		p.errs.Add(n.KeyAt("burstiness"), "burstiness needs a finite request-rate or a ramp")
 	}
 	p.checkRamp(n, l)
 	if l.NumPrompts < l.MaxConcurrency {
-		p.warn(n.at("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency, l.NumPrompts)
+		p.warn(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency, l.NumPrompts)
 	}
 }
 
@@ -112,26 +114,26 @@ func replays(l *Load) bool {
 }
 
 // checkRamp: a ramp is whole, and the only word on the rate.
-func (p *parser) checkRamp(n *node, l *Load) {
-	ramp := n.get("ramp")
-	if ramp == nil || ramp.kind != mapping || len(ramp.pairs) == 0 {
+func (p *parser) checkRamp(n *schema.Node, l *Load) {
+	ramp := n.Get("ramp")
+	if ramp == nil || ramp.Kind != schema.Mapping || len(ramp.Pairs) == 0 {
 		return
 	}
 	for _, key := range []string{"strategy", "start", "end"} {
-		if !ramp.has(key) {
-			p.errs.add(ramp.pos, "ramp.%s is missing", key)
+		if !ramp.Has(key) {
+			p.errs.Add(ramp.Pos, "ramp.%s is missing", key)
 			return
 		}
 	}
 	switch r := l.Ramp; {
 	case l.Duration > 0:
-		p.errs.add(n.at("duration"), "a ramp ends with the last prompt: leave duration out")
+		p.errs.Add(n.At("duration"), "a ramp ends with the last prompt: leave duration out")
 	case !math.IsInf(l.RequestRate, 1):
-		p.errs.add(n.at("request-rate"), "the ramp sets the rate: leave request-rate out")
+		p.errs.Add(n.At("request-rate"), "the ramp sets the rate: leave request-rate out")
 	case r.End < r.Start:
-		p.errs.add(ramp.at("end"), "the ramp falls from %g to %g, expected one that rises", r.Start, r.End)
+		p.errs.Add(ramp.At("end"), "the ramp falls from %g to %g, expected one that rises", r.Start, r.End)
 	case r.Strategy == "exponential" && r.Start == 0:
-		p.errs.add(ramp.at("start"), "an exponential ramp cannot start at 0")
+		p.errs.Add(ramp.At("start"), "an exponential ramp cannot start at 0")
 	}
 }
 

@@ -3,28 +3,30 @@ package scenarios
 import (
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // finishLlamaBench makes the paths of llama-bench: absolute.
-func (p *parser) finishLlamaBench(n *node, s *Scenario) {
-	if n == nil || n.kind != mapping || s.Method != LlamaBench {
+func (p *parser) finishLlamaBench(n *schema.Node, s *Scenario) {
+	if n == nil || n.Kind != schema.Mapping || s.Method != LlamaBench {
 		return
 	}
 	run := &s.LlamaBench
 	p.noTilde(n, "binary")
 	if len(run.Binary) > 0 && strings.Contains(run.Binary[0], "/") {
 		run.Binary[0] = p.abs(run.Binary[0])
-		p.need(s, "llama-bench.binary", run.Binary[0], n.at("binary"))
+		p.need(s, "llama-bench.binary", run.Binary[0], n.At("binary"))
 	}
 	for i, model := range run.Models {
-		p.noTilde(n.get("models"), "")
+		p.noTilde(n.Get("models"), "")
 		run.Models[i] = p.abs(model)
-		p.need(s, "model", run.Models[i], n.at("models"))
+		p.need(s, "model", run.Models[i], n.At("models"))
 	}
 }
 
 // readPoints reads load:, which a method without a client has none of.
-func (p *parser) readPoints(root *node, s *Scenario) {
+func (p *parser) readPoints(root *schema.Node, s *Scenario) {
 	if s.Method != LlamaBench {
 		p.readLoad(root, s)
 		return
@@ -34,7 +36,7 @@ func (p *parser) readPoints(root *node, s *Scenario) {
 }
 
 // checkMethod checks what the method means for variants and points.
-func (p *parser) checkMethod(root *node, s *Scenario) {
+func (p *parser) checkMethod(root *schema.Node, s *Scenario) {
 	p.checkBaseline(root, s)
 	for i := range s.Variants {
 		p.checkExtrapolate(&s.Variants[i], s.Method)
@@ -50,13 +52,13 @@ func (p *parser) checkMethod(root *node, s *Scenario) {
 	}
 }
 
-func (p *parser) checkBaseline(root *node, s *Scenario) {
+func (p *parser) checkBaseline(root *schema.Node, s *Scenario) {
 	var names []string
 	for _, v := range s.Variants {
 		names = append(names, v.Name)
 	}
 	if s.Baseline != "" && !slices.Contains(names, s.Baseline) {
-		p.errs.add(root.at("baseline"), "baseline %q is no variant%s", s.Baseline, didYouMean(s.Baseline, names))
+		p.errs.Add(root.At("baseline"), "baseline %q is no variant%s", s.Baseline, schema.DidYouMean(s.Baseline, names))
 	}
 }
 
@@ -65,36 +67,36 @@ func (p *parser) checkExtrapolate(v *Variant, m Method) {
 	switch {
 	case v.Extrapolate <= 1:
 	case v.Server.Replicas > 1:
-		p.errs.add(v.Pos, "variant %s: extrapolate multiplies one replica, and there are %d: give one of the two", v.Name, v.Server.Replicas)
+		p.errs.Add(v.Pos, "variant %s: extrapolate multiplies one replica, and there are %d: give one of the two", v.Name, v.Server.Replicas)
 	case v.Server.Launcher == "external":
-		p.errs.add(v.Pos, "variant %s: extrapolate is for servers that bench starts: what runs beside an external one is not known", v.Name)
+		p.errs.Add(v.Pos, "variant %s: extrapolate is for servers that bench starts: what runs beside an external one is not known", v.Name)
 	case m != Serving:
-		p.errs.add(v.Pos, "variant %s: extrapolate is for method serving", v.Name)
+		p.errs.Add(v.Pos, "variant %s: extrapolate is for method serving", v.Name)
 	}
 }
 
 // checkSQZB: the two passes must see the very same prompts, and the first must
 // generate.
-func (p *parser) checkSQZB(root *node, s *Scenario) {
+func (p *parser) checkSQZB(root *schema.Node, s *Scenario) {
 	for _, v := range s.Variants {
 		if v.Server.Launcher == "external" {
-			p.errs.add(v.Pos, "variant %s: method sqzb needs two lives of the server, and an external one is not started by bench", v.Name)
+			p.errs.Add(v.Pos, "variant %s: method sqzb needs two lives of the server, and an external one is not started by bench", v.Name)
 		}
 	}
-	load := root.get("load")
+	load := root.Get("load")
 	if load == nil {
-		load = emptyMapping(root.pos)
+		load = schema.EmptyMapping(root.Pos)
 	}
 	for _, l := range s.Points {
 		switch {
 		case l.Dataset.Kind != "tok_inputs" && !l.Dataset.TokenIDs:
-			p.errs.add(load.at("dataset"), "method sqzb sends token ids: use dataset tok_inputs, or tokens: ids where the dataset has it")
+			p.errs.Add(load.At("dataset"), "method sqzb sends token ids: use dataset tok_inputs, or tokens: ids where the dataset has it")
 		case l.OutputLen == 1:
-			p.errs.add(load.at("output-len"), "method sqzb compares with answers of one token: output-len must be above 1")
+			p.errs.Add(load.At("output-len"), "method sqzb compares with answers of one token: output-len must be above 1")
 		case l.Duration > 0:
-			p.errs.add(load.at("duration"), "method sqzb sends the same prompts in both passes: use num-prompts, not duration")
+			p.errs.Add(load.At("duration"), "method sqzb sends the same prompts in both passes: use num-prompts, not duration")
 		case l.PrefixCache == CacheWarm:
-			p.errs.add(load.at("prefix-cache"), "method sqzb needs every prompt to be computed: prefix-cache must not be warm")
+			p.errs.Add(load.At("prefix-cache"), "method sqzb needs every prompt to be computed: prefix-cache must not be warm")
 		default:
 			continue
 		}
@@ -108,16 +110,16 @@ func (p *parser) checkLlamaBench(v *Variant, s *Scenario) {
 	switch {
 	case sv.Launcher == "":
 	case sv.Launcher != "llamacpp" && sv.Launcher != "simulator":
-		p.errs.add(v.Pos, "variant %s: method llama-bench is of launcher llamacpp", v.Name)
+		p.errs.Add(v.Pos, "variant %s: method llama-bench is of launcher llamacpp", v.Name)
 	case sv.Replicas > 1:
-		p.errs.add(v.Pos, "variant %s: method llama-bench starts no replicas", v.Name)
+		p.errs.Add(v.Pos, "variant %s: method llama-bench starts no replicas", v.Name)
 	case sv.Smoke.Path != "":
-		p.errs.add(v.Pos, "variant %s: smoke does not go here: method llama-bench starts no server", v.Name)
+		p.errs.Add(v.Pos, "variant %s: smoke does not go here: method llama-bench starts no server", v.Name)
 	case sv.Binary != nil:
-		p.errs.add(v.Pos, "variant %s: binary does not go here: the program of method llama-bench stands in llama-bench:", v.Name)
+		p.errs.Add(v.Pos, "variant %s: binary does not go here: the program of method llama-bench stands in llama-bench:", v.Name)
 	case sv.Model != "" && s.LlamaBench.Models != nil:
-		p.errs.add(v.Pos, "variant %s: model does not go here: llama-bench: lists models", v.Name)
+		p.errs.Add(v.Pos, "variant %s: model does not go here: llama-bench: lists models", v.Name)
 	case sv.Model == "" && s.LlamaBench.Models == nil:
-		p.errs.add(v.Pos, "variant %s: model is missing, and llama-bench: lists no models", v.Name)
+		p.errs.Add(v.Pos, "variant %s: model is missing, and llama-bench: lists no models", v.Name)
 	}
 }

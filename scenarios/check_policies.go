@@ -5,34 +5,36 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // finishPolicies checks what one key means for another, makes paths absolute
 // and notes secrets.
-func (p *parser) finishPolicies(n *node, s *Scenario) {
-	p.checkSettle(n.get("settle"), s)
+func (p *parser) finishPolicies(n *schema.Node, s *Scenario) {
+	p.checkSettle(n.Get("settle"), s)
 	p.checkReactions(n, s)
 	for _, key := range []string{"hooks", "checks", "notify"} {
-		p.noteSecretTexts(n.get(key))
+		p.noteSecretTexts(n.Get(key))
 	}
-	if hooks := n.get("hooks"); hooks != nil {
-		p.finishHooks(hooks.get("run"), "hooks.run", &s.Hooks.Run, p.defaults, s)
-		p.finishHooks(hooks.get("variant"), "hooks.variant", &s.Hooks.Variant, p.defaults, s)
-		p.finishHooks(hooks.get("step"), "hooks.step", &s.Hooks.Step, p.defaults, s)
+	if hooks := n.Get("hooks"); hooks != nil {
+		p.finishHooks(hooks.Get("run"), "hooks.run", &s.Hooks.Run, p.defaults, s)
+		p.finishHooks(hooks.Get("variant"), "hooks.variant", &s.Hooks.Variant, p.defaults, s)
+		p.finishHooks(hooks.Get("step"), "hooks.step", &s.Hooks.Step, p.defaults, s)
 	}
 	for i := range s.Checks {
-		p.finishCheck(entry(n.get("checks"), i), &s.Checks[i], s)
+		p.finishCheck(entry(n.Get("checks"), i), &s.Checks[i], s)
 	}
 	for i := range s.Notify {
-		p.finishNotify(entry(n.get("notify"), i), "notify."+strconv.Itoa(i), &s.Notify[i], s)
+		p.finishNotify(entry(n.Get("notify"), i), "notify."+strconv.Itoa(i), &s.Notify[i], s)
 	}
 }
 
 // entry is the i-th mapping of a list: what is none has been reported, and is
 // not among the values that were read.
-func entry(list *node, i int) *node {
-	for _, it := range list.items {
-		if it.kind != mapping {
+func entry(list *schema.Node, i int) *schema.Node {
+	for _, it := range list.Items {
+		if it.Kind != schema.Mapping {
 			continue
 		}
 		if i == 0 {
@@ -40,68 +42,68 @@ func entry(list *node, i int) *node {
 		}
 		i--
 	}
-	return emptyMapping(list.pos)
+	return schema.EmptyMapping(list.Pos)
 }
 
-func (p *parser) checkSettle(n *node, s *Scenario) {
+func (p *parser) checkSettle(n *schema.Node, s *Scenario) {
 	switch {
-	case n == nil || n.kind != mapping:
+	case n == nil || n.Kind != schema.Mapping:
 		return
 	case s.Settle.Timeout > 0 && !s.Settle.Asks():
-		p.errs.add(n.pos, "settle waits for nothing: give max-temperature, power or clock")
-	case s.Settle.Timeout == 0 && (n.has("max-temperature") || n.has("power") || n.has("clock")) && !n.has("timeout"):
-		p.errs.add(n.pos, "settle needs timeout, such as 10m")
+		p.errs.Add(n.Pos, "settle waits for nothing: give max-temperature, power or clock")
+	case s.Settle.Timeout == 0 && (n.Has("max-temperature") || n.Has("power") || n.Has("clock")) && !n.Has("timeout"):
+		p.errs.Add(n.Pos, "settle needs timeout, such as 10m")
 	case s.Settle.Timeout > 0 && s.Telemetry.Off:
-		p.errs.add(n.pos, "settle needs telemetry, which is off")
+		p.errs.Add(n.Pos, "settle needs telemetry, which is off")
 	}
 }
 
 // checkReactions finds a repetition that no retry allows.
-func (p *parser) checkReactions(n *node, s *Scenario) {
-	telemetry := n.get("telemetry")
-	if telemetry == nil || telemetry.kind != mapping || s.Retries > 0 {
+func (p *parser) checkReactions(n *schema.Node, s *Scenario) {
+	telemetry := n.Get("telemetry")
+	if telemetry == nil || telemetry.Kind != schema.Mapping || s.Retries > 0 {
 		return
 	}
 	for key, reaction := range map[string]Reaction{"on-throttle": s.Telemetry.OnThrottle, "on-foreign": s.Telemetry.OnForeign} {
 		if reaction == ReactRepeat {
-			p.warn(telemetry.at(key), "%s: repeat repeats nothing, for retries is 0", key)
+			p.warn(telemetry.At(key), "%s: repeat repeats nothing, for retries is 0", key)
 		}
 	}
 }
 
 // finishHooks works out what hooks leave to code. path is that of the level,
 // for its defaults.
-func (p *parser) finishHooks(n *node, path string, hooks *Hooks, defaults map[string]string, s *Scenario) {
+func (p *parser) finishHooks(n *schema.Node, path string, hooks *Hooks, defaults map[string]string, s *Scenario) {
 	for i := range hooks.Before {
 		at := path + ".before." + strconv.Itoa(i)
-		p.finishHook(entry(n.get("before"), i), at, &hooks.Before[i], defaults, s)
+		p.finishHook(entry(n.Get("before"), i), at, &hooks.Before[i], defaults, s)
 	}
 	for i := range hooks.After {
 		at := path + ".after." + strconv.Itoa(i)
-		h := entry(n.get("after"), i)
+		h := entry(n.Get("after"), i)
 		p.forbid(h, "nothing comes after it that it could be for: this is for before:", "undo", "on-failure")
 		p.finishHook(h, at, &hooks.After[i], defaults, s)
 	}
 }
 
-func (p *parser) finishHook(n *node, path string, h *Hook, defaults map[string]string, s *Scenario) {
+func (p *parser) finishHook(n *schema.Node, path string, h *Hook, defaults map[string]string, s *Scenario) {
 	given := 0
 	for _, key := range []string{"command", "http", "check"} {
-		if v := n.get(key); v != nil && v.kind != null {
+		if v := n.Get(key); v != nil && v.Kind != schema.Null {
 			given++
 		}
 	}
 	if given != 1 {
-		p.errs.add(n.pos, "a hook has %d of command, http and check, expected exactly one", given)
+		p.errs.Add(n.Pos, "a hook has %d of command, http and check, expected exactly one", given)
 		return
 	}
 	p.hookPaths(n, h, s)
-	if n.has("http") {
-		p.finishHTTP(n.get("http"), &h.HTTP)
+	if n.Has("http") {
+		p.finishHTTP(n.Get("http"), &h.HTTP)
 	}
-	if n.has("check") {
-		h.Check.Pos, h.Check.Refuse = n.at("check"), h.Refuse
-		p.finishCheck(n.get("check"), &h.Check, s)
+	if n.Has("check") {
+		h.Check.Pos, h.Check.Refuse = n.At("check"), h.Refuse
+		p.finishCheck(n.Get("check"), &h.Check, s)
 		p.forbid(n, "a check changes nothing", "undo")
 	}
 	if h.Name == "" {
@@ -148,23 +150,23 @@ func CheckName(c Check) string {
 }
 
 // hookPaths: a program with a slash lies relative to the scenario file.
-func (p *parser) hookPaths(n *node, h *Hook, s *Scenario) {
+func (p *parser) hookPaths(n *schema.Node, h *Hook, s *Scenario) {
 	for key, argv := range map[string][]string{"command": h.Command, "undo": h.Undo} {
 		p.programPath(n, key, "hook", argv, s)
 	}
 }
 
-func (p *parser) programPath(n *node, key, what string, argv []string, s *Scenario) {
+func (p *parser) programPath(n *schema.Node, key, what string, argv []string, s *Scenario) {
 	p.noTilde(n, key)
 	if len(argv) > 0 && strings.Contains(argv[0], "/") && !strings.HasPrefix(argv[0], "~") {
 		argv[0] = p.abs(argv[0])
-		p.need(s, what, argv[0], n.at(key))
+		p.need(s, what, argv[0], n.At(key))
 	}
 }
 
-func (p *parser) finishHTTP(n *node, h *HTTPCall) {
-	if !n.has("url") && n.kind == mapping {
-		p.errs.add(n.pos, "http.url is missing")
+func (p *parser) finishHTTP(n *schema.Node, h *HTTPCall) {
+	if !n.Has("url") && n.Kind == schema.Mapping {
+		p.errs.Add(n.Pos, "http.url is missing")
 	}
 	if h.Method == "" {
 		h.Method = "GET"
@@ -194,34 +196,34 @@ func (p *parser) secretURL(raw string) {
 }
 
 // noteSecretTexts lists every text that a secret variable was put into.
-func (p *parser) noteSecretTexts(n *node) {
+func (p *parser) noteSecretTexts(n *schema.Node) {
 	if n == nil {
 		return
 	}
-	if n.secret && n.scalar() {
-		p.secret(n.text)
+	if n.Secret && n.Scalar() {
+		p.secret(n.Text)
 	}
-	for _, it := range n.items {
+	for _, it := range n.Items {
 		p.noteSecretTexts(it)
 	}
-	for _, pr := range n.pairs {
-		p.noteSecretTexts(pr.value)
+	for _, pr := range n.Pairs {
+		p.noteSecretTexts(pr.Value)
 	}
 }
 
 // finishCheck: each kind of check has keys of its own.
-func (p *parser) finishCheck(n *node, c *Check, s *Scenario) {
-	if n.kind != mapping {
+func (p *parser) finishCheck(n *schema.Node, c *Check, s *Scenario) {
+	if n.Kind != schema.Mapping {
 		return
 	}
-	if !n.has("kind") {
-		p.errs.add(n.pos, "kind is missing, expected %s", enumOf(CheckKinds()...).words())
+	if !n.Has("kind") {
+		p.errs.Add(n.Pos, "kind is missing, expected %s", schema.EnumOf(CheckKinds()...).Words())
 		return
 	}
 	need := func(keys ...string) {
 		for _, key := range keys {
-			if !n.has(key) {
-				p.errs.add(n.pos, "a check of kind %s needs %s", c.Kind, key)
+			if !n.Has(key) {
+				p.errs.Add(n.Pos, "a check of kind %s needs %s", c.Kind, key)
 			}
 		}
 	}
@@ -257,20 +259,20 @@ func (p *parser) finishCheck(n *node, c *Check, s *Scenario) {
 	}
 }
 
-func (p *parser) checkWatts(n *node, c *Check) {
+func (p *parser) checkWatts(n *schema.Node, c *Check) {
 	watts, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(c.Want, "W")), 64)
-	if n.has("want") && (err != nil || watts <= 0 || watts > 1e5) {
-		p.errs.add(n.at("want"), "want is %s, expected watts such as 300", n.get("want").shown())
+	if n.Has("want") && (err != nil || watts <= 0 || watts > 1e5) {
+		p.errs.Add(n.At("want"), "want is %s, expected watts such as 300", n.Get("want").Shown())
 		return
 	}
-	if n.has("want") {
+	if n.Has("want") {
 		c.Want = strconv.FormatFloat(watts, 'g', -1, 64)
 	}
 }
 
-func (p *parser) checkSize(n *node, c *Check) {
-	if bytes, ok := parseSize(c.Want); n.has("want") && (!ok || bytes == 0) {
-		p.errs.add(n.at("want"), "want is %s, expected %s", n.get("want").shown(), simple(sizeShape).words())
+func (p *parser) checkSize(n *schema.Node, c *Check) {
+	if bytes, ok := schema.ParseSize(c.Want); n.Has("want") && (!ok || bytes == 0) {
+		p.errs.Add(n.At("want"), "want is %s, expected %s", n.Get("want").Shown(), schema.Simple(schema.SizeShape).Words())
 	}
 	if c.Kind == "free-vram" {
 		p.forbid(n, "a check of kind free-vram looks at every GPU", "name")
@@ -279,14 +281,14 @@ func (p *parser) checkSize(n *node, c *Check) {
 
 // Bytes is the size that a check of free memory or disk wants.
 func (c Check) Bytes() int64 {
-	bytes, _ := parseSize(c.Want)
+	bytes, _ := schema.ParseSize(c.Want)
 	return bytes
 }
 
-func (p *parser) finishNotify(n *node, path string, no *Notify, s *Scenario) {
-	hook, command := n.has("webhook"), n.has("command")
+func (p *parser) finishNotify(n *schema.Node, path string, no *Notify, s *Scenario) {
+	hook, command := n.Has("webhook"), n.Has("command")
 	if hook == command {
-		p.errs.add(n.pos, "a notification needs either webhook or command")
+		p.errs.Add(n.Pos, "a notification needs either webhook or command")
 		return
 	}
 	p.secret(no.Webhook.Value)

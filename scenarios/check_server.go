@@ -3,15 +3,17 @@ package scenarios
 import (
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // finishServer checks what one key means for another, makes paths absolute
 // and notes secrets.
-func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s *Scenario) {
+func (p *parser) finishServer(n *schema.Node, sv *Server, defaults map[string]string, s *Scenario) {
 	p.noteSecrets(n, sv)
 	if sv.Launcher == "" {
-		if !n.has("launcher") && !p.serverBroken {
-			p.errs.add(n.pos, "launcher is missing, expected %s, here or in server:", enumOf(Launchers()...).words())
+		if !n.Has("launcher") && !p.serverBroken {
+			p.errs.Add(n.Pos, "launcher is missing, expected %s, here or in server:", schema.EnumOf(Launchers()...).Words())
 		}
 		return
 	}
@@ -19,13 +21,13 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 	case "external":
 		p.checkExternal(n, defaults)
 	case "command":
-		if !n.has("command") {
-			p.errs.add(n.pos, "launcher command needs command: [program, argument, ...]")
+		if !n.Has("command") {
+			p.errs.Add(n.Pos, "launcher command needs command: [program, argument, ...]")
 		}
 		p.forbid(n, "launcher command has its argv in command:", "binary", "args")
 	}
 	if sv.Launcher == "command" || sv.Launcher == "external" {
-		if sv.API == "" && !n.has("api") {
+		if sv.API == "" && !n.Has("api") {
 			sv.API = "openai"
 			defaults["api"] = "openai"
 		}
@@ -34,7 +36,7 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 	}
 	if sv.Launcher != "command" {
 		p.forbid(n, "this is for launcher command", "command")
-		if ready := n.get("ready"); ready != nil {
+		if ready := n.Get("ready"); ready != nil {
 			p.forbid(ready, "this is for launcher command", "log")
 		}
 	}
@@ -43,15 +45,15 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 		delete(defaults, "tls.insecure")
 	}
 	p.finishContainer(n, sv, defaults)
-	p.noteSecretTexts(n.get("smoke"))
+	p.noteSecretTexts(n.Get("smoke"))
 	if s.Method != LlamaBench { // see checkMethod
 		p.checkModel(n, sv)
 	}
 	if len(sv.GPUs.List) > 0 && sv.Replicas > len(sv.GPUs.List) {
-		p.errs.add(n.at("gpus"), "gpus lists %d devices for %d replicas, which need one each", len(sv.GPUs.List), sv.Replicas)
+		p.errs.Add(n.At("gpus"), "gpus lists %d devices for %d replicas, which need one each", len(sv.GPUs.List), sv.Replicas)
 	}
 	if sv.Port > 0 && sv.Port+sv.Replicas-1 > 65535 {
-		p.errs.add(n.at("port"), "port %d leaves no room for %d replicas below 65536", sv.Port, sv.Replicas)
+		p.errs.Add(n.At("port"), "port %d leaves no room for %d replicas below 65536", sv.Port, sv.Replicas)
 	}
 	p.checkNodes(n, sv, s)
 	p.serverPaths(n, sv, s)
@@ -61,59 +63,59 @@ func (p *parser) finishServer(n *node, sv *Server, defaults map[string]string, s
 const meetingPort = 10
 
 // checkNodes reports what does not go with a server over several nodes.
-func (p *parser) checkNodes(n *node, sv *Server, s *Scenario) {
+func (p *parser) checkNodes(n *schema.Node, sv *Server, s *Scenario) {
 	if sv.Nodes < 2 {
 		return
 	}
-	at := n.keyAt("nodes")
+	at := n.KeyAt("nodes")
 	switch {
 	case sv.Launcher != "vllm" && sv.Launcher != "sglang":
-		p.errs.add(at, "nodes is for launchers vllm and sglang, not %s", sv.Launcher)
+		p.errs.Add(at, "nodes is for launchers vllm and sglang, not %s", sv.Launcher)
 	case s.Method == LlamaBench:
-		p.errs.add(at, "nodes does not go with method llama-bench")
+		p.errs.Add(at, "nodes does not go with method llama-bench")
 	case sv.Replicas > 1:
-		p.errs.add(at, "nodes does not go with replicas: %d: make each replica a run of its own", sv.Replicas)
+		p.errs.Add(at, "nodes does not go with replicas: %d: make each replica a run of its own", sv.Replicas)
 	case sv.Container.Image != "":
-		p.errs.add(at, "nodes does not go with container: start the engine without one")
+		p.errs.Add(at, "nodes does not go with container: start the engine without one")
 	case len(sv.GPUs.List) > 0:
-		p.errs.add(n.keyAt("gpus"), "gpus lists devices of one box: with nodes: %d give the number of each node's", sv.Nodes)
+		p.errs.Add(n.KeyAt("gpus"), "gpus lists devices of one box: with nodes: %d give the number of each node's", sv.Nodes)
 	case s.On != OnSlurm:
-		p.errs.add(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)", sv.Nodes)
+		p.errs.Add(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)", sv.Nodes)
 	case sv.Port+meetingPort > 65535:
-		p.errs.add(n.at("port"), "port %d leaves no room below 65536 for the one at which the nodes meet, %d above it", sv.Port, meetingPort)
+		p.errs.Add(n.At("port"), "port %d leaves no room below 65536 for the one at which the nodes meet, %d above it", sv.Port, meetingPort)
 	}
 }
 
 // forbid reports keys that make no sense beside others.
-func (p *parser) forbid(n *node, why string, keys ...string) {
+func (p *parser) forbid(n *schema.Node, why string, keys ...string) {
 	for _, key := range keys {
-		v := n.get(key)
-		if v == nil || v.kind == null || v.kind == broken {
+		v := n.Get(key)
+		if v == nil || v.Kind == schema.Null || v.Kind == schema.Broken {
 			continue
 		}
-		if v.kind != mapping || len(v.pairs) > 0 {
-			p.errs.add(n.keyAt(key), "%s does not go here: %s", key, why)
+		if v.Kind != schema.Mapping || len(v.Pairs) > 0 {
+			p.errs.Add(n.KeyAt(key), "%s does not go here: %s", key, why)
 		}
 	}
 }
 
-func (p *parser) checkExternal(n *node, defaults map[string]string) {
-	if !n.has("base-url") {
-		p.errs.add(n.pos, "launcher external needs base-url, such as http://127.0.0.1:8000")
+func (p *parser) checkExternal(n *schema.Node, defaults map[string]string) {
+	if !n.Has("base-url") {
+		p.errs.Add(n.Pos, "launcher external needs base-url, such as http://127.0.0.1:8000")
 	}
 	p.forbid(n, "an external server is already running and never started by bench",
 		"binary", "args", "env", "gpus", "replicas", "nodes", "host", "port", "work-dir", "stop", "container")
 	for _, key := range []string{"host", "replicas"} {
 		delete(defaults, key) // of no meaning here
 	}
-	if tls := n.get("tls"); tls != nil && tls.has("ca") && tls.has("insecure") {
-		p.errs.add(tls.at("insecure"), "ca and insecure exclude each other: insecure asks no authority")
+	if tls := n.Get("tls"); tls != nil && tls.Has("ca") && tls.Has("insecure") {
+		p.errs.Add(tls.At("insecure"), "ca and insecure exclude each other: insecure asks no authority")
 	}
 }
 
 // checkModel reports launchers that cannot do without a model.
-func (p *parser) checkModel(n *node, sv *Server) {
-	if n.has("model") || p.serverBroken {
+func (p *parser) checkModel(n *schema.Node, sv *Server) {
+	if n.Has("model") || p.serverBroken {
 		return
 	}
 	need := []string{"vllm", "sglang", "tgi", "ollama"}
@@ -122,36 +124,36 @@ func (p *parser) checkModel(n *node, sv *Server) {
 	}
 	switch {
 	case slices.Contains(need, sv.Launcher):
-		p.errs.add(n.pos, "model is missing, launcher %s needs it", sv.Launcher)
+		p.errs.Add(n.Pos, "model is missing, launcher %s needs it", sv.Launcher)
 	case sv.Launcher == "llamacpp" && !slices.ContainsFunc(sv.Args, elsewhere):
-		p.errs.add(n.pos, "model is missing, launcher llamacpp needs it, or args hf-repo or model-url")
-	case (sv.Launcher == "external" || sv.Launcher == "command") && !n.has("served-name"):
-		p.errs.add(n.pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name", sv.Launcher)
+		p.errs.Add(n.Pos, "model is missing, launcher llamacpp needs it, or args hf-repo or model-url")
+	case (sv.Launcher == "external" || sv.Launcher == "command") && !n.Has("served-name"):
+		p.errs.Add(n.Pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name", sv.Launcher)
 	}
 }
 
 // noteSecrets lists the secret values of a server, so that nothing shows them.
-func (p *parser) noteSecrets(n *node, sv *Server) {
+func (p *parser) noteSecrets(n *schema.Node, sv *Server) {
 	for _, v := range sv.Env {
 		if v.Secret {
 			p.secret(v.Value)
 		}
 	}
 	p.secret(sv.APIKey.Value)
-	if key := n.get("api-key"); key != nil && key.kind == text && !key.secret && len(key.text) >= minSecret {
-		p.warn(key.pos, "api-key stands in the file itself, which is kept with the results: write ${env:NAME}")
+	if key := n.Get("api-key"); key != nil && key.Kind == schema.Text && !key.Secret && len(key.Text) >= minSecret {
+		p.warn(key.Pos, "api-key stands in the file itself, which is kept with the results: write ${env:NAME}")
 	}
-	args := n.get("args")
+	args := n.Get("args")
 	if args == nil {
 		return
 	}
-	for _, pr := range args.pairs {
-		if secretArg(pr.key) && pr.value.scalar() {
-			p.secret(pr.value.text)
+	for _, pr := range args.Pairs {
+		if secretArg(pr.Key) && pr.Value.Scalar() {
+			p.secret(pr.Value.Text)
 		}
-		pr.value.flatten("", func(_ string, v *node) {
-			if v.secret && v.scalar() {
-				p.secret(v.text)
+		pr.Value.Flatten("", func(_ string, v *schema.Node) {
+			if v.Secret && v.Scalar() {
+				p.secret(v.Text)
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // testOptions are those that the golden files are made with: "# set: ..."
@@ -48,7 +50,7 @@ func TestBadFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := Parse(path, src, testOptions(string(src)))
-			if _, ok := errors.AsType[Errors](err); !ok {
+			if _, ok := errors.AsType[schema.Errors](err); !ok {
 				t.Fatalf("Parse(%s) = %v, %v, want Errors", path, s, err)
 			}
 			if strings.Contains(err.Error(), "hf_secret_value") {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 //go:embed *.yaml templates/*.yaml
@@ -27,7 +29,7 @@ func TemplateKinds() []string {
 func Template(kind string) ([]byte, error) {
 	if !slices.Contains(TemplateKinds(), kind) {
 		hint := ""
-		if near := suggest(kind, TemplateKinds()); near != "" {
+		if near := schema.Suggest(kind, TemplateKinds()); near != "" {
 			hint = fmt.Sprintf(", did you mean %q?", near)
 		}
 		return nil, fmt.Errorf("no template %q: there are %s%s", kind, strings.Join(TemplateKinds(), ", "), hint)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // An accepted scenario has a variant and a point, and unique names; a refused
@@ -29,7 +31,7 @@ func FuzzParse(f *testing.F) {
 		opts.Set = []string{set}
 		s, err := Parse("a.yaml", src, opts)
 		if err != nil {
-			var errs Errors
+			var errs schema.Errors
 			if !errors.As(err, &errs) || len(errs) == 0 || errs[0].Pos.File == "" || errs[0].Msg == "" {
 				t.Fatalf("Parse = %#v, want Errors with a place", err)
 			}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -46,7 +48,7 @@ func dumpValue(b *strings.Builder, v reflect.Value, indent string) {
 	case time.Duration:
 		fmt.Fprintf(b, "%v\n", x)
 		return
-	case Pos:
+	case schema.Pos:
 		fmt.Fprintf(b, "%d:%d\n", x.Line, x.Column)
 		return
 	case json.Number:

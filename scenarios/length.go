@@ -2,24 +2,22 @@ package scenarios
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
-)
 
-// lengthOfRest is a length that the server's longest context leaves.
-var lengthOfRest = regexp.MustCompile(`^max-model-len *- *([1-9][0-9]{0,8})$`)
+	"github.com/benchrig/bench/scenarios/schema"
+)
 
 // inputLenKey is a number of tokens, or what the server's longest context
 // leaves.
-func inputLenKey() field[Load] {
-	s := shape{kind: lengthShape, limits: between(1, maxCount)}
-	return freeKey("input-len", "Prompt tokens; required by dataset random, others have their own. max-model-len - N: what the longest context of the server that runs leaves.",
-		s, func(r *reader, n *node, l *Load) {
-			if m := lengthOfRest.FindStringSubmatch(n.text); n.kind == text && m != nil {
+func inputLenKey() schema.Field[Load] {
+	s := schema.Shape{Kind: schema.LengthShape, Limits: schema.Between(1, schema.MaxCount)}
+	return schema.FreeKey("input-len", "Prompt tokens; required by dataset random, others have their own. max-model-len - N: what the longest context of the server that runs leaves.",
+		s, func(r *schema.Reader, n *schema.Node, l *Load) {
+			if m := schema.LengthOfRest.FindStringSubmatch(n.Text); n.Kind == schema.Text && m != nil {
 				l.InputLenSpare, _ = strconv.Atoi(m[1]) // digits, see lengthOfRest
 				return
 			}
-			if v, ok := r.whole(n, s); ok {
+			if v, ok := r.Whole(n, s); ok {
 				l.InputLen = int(v)
 			}
 		})

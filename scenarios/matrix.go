@@ -3,31 +3,33 @@ package scenarios
 import (
 	"maps"
 	"slices"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // expandMatrix makes the combinations of a variant's matrix, less those that
 // exclude: names. Without a matrix it is the variant alone.
-func (p *parser) expandMatrix(v *node) []rawVariant {
+func (p *parser) expandMatrix(v *schema.Node) []rawVariant {
 	outside := &scope{p: p}
-	matrix := v.get("matrix")
-	if matrix == nil || matrix.kind == null {
-		if v.has("exclude") {
-			p.errs.add(v.keyAt("exclude"), "exclude needs a matrix")
+	matrix := v.Get("matrix")
+	if matrix == nil || matrix.Kind == schema.Null {
+		if v.Has("exclude") {
+			p.errs.Add(v.KeyAt("exclude"), "exclude needs a matrix")
 		}
 		return []rawVariant{{node: v}}
 	}
 	matrix = outside.expand(matrix)
-	if matrix.kind != mapping || len(matrix.pairs) == 0 {
-		p.reader(nil, "matrix").wrong(matrix, mapOf(listOf(simple(anyShape))))
+	if matrix.Kind != schema.Mapping || len(matrix.Pairs) == 0 {
+		p.reader(nil, "matrix").Wrong(matrix, schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape))))
 		return nil
 	}
-	combos := []map[string]*node{{}}
-	for _, axis := range matrix.pairs {
+	combos := []map[string]*schema.Node{{}}
+	for _, axis := range matrix.Pairs {
 		if !p.goodAxis(axis) {
 			return nil
 		}
-		if len(combos)*len(axis.value.items) > maxVariants {
-			p.errs.add(axis.pos, "matrix makes more than %d variants", maxVariants)
+		if len(combos)*len(axis.Value.Items) > maxVariants {
+			p.errs.Add(axis.Pos, "matrix makes more than %d variants", maxVariants)
 			return nil
 		}
 		combos = cross(combos, axis)
@@ -35,112 +37,112 @@ func (p *parser) expandMatrix(v *node) []rawVariant {
 	combos = p.exclude(v, matrix, combos)
 	out := make([]rawVariant, len(combos))
 	for i, c := range combos {
-		out[i] = rawVariant{node: v, params: c, order: matrix.keys()}
+		out[i] = rawVariant{node: v, params: c, order: matrix.Keys()}
 	}
 	return out
 }
 
-func cross(combos []map[string]*node, axis pair) []map[string]*node {
-	var out []map[string]*node
+func cross(combos []map[string]*schema.Node, axis schema.Pair) []map[string]*schema.Node {
+	var out []map[string]*schema.Node
 	for _, c := range combos {
-		for _, value := range axis.value.items {
+		for _, value := range axis.Value.Items {
 			one := maps.Clone(c)
-			one[axis.key] = value
+			one[axis.Key] = value
 			out = append(out, one)
 		}
 	}
 	return out
 }
 
-func (p *parser) goodAxis(axis pair) bool {
+func (p *parser) goodAxis(axis schema.Pair) bool {
 	switch {
-	case !varName.MatchString(axis.key):
-		p.errs.add(axis.pos, "%q is no name: use letters, digits, _ and -", axis.key)
+	case !varName.MatchString(axis.Key):
+		p.errs.Add(axis.Pos, "%q is no name: use letters, digits, _ and -", axis.Key)
 		return false
-	case axis.value.kind == broken:
+	case axis.Value.Kind == schema.Broken:
 		return false
-	case axis.value.kind != list || len(axis.value.items) == 0:
-		p.errs.add(axis.value.pos, "matrix.%s is %s, expected a list of values", axis.key, axis.value.shown())
+	case axis.Value.Kind != schema.List || len(axis.Value.Items) == 0:
+		p.errs.Add(axis.Value.Pos, "matrix.%s is %s, expected a list of values", axis.Key, axis.Value.Shown())
 		return false
 	}
 	ok := true
-	for _, it := range axis.value.items {
-		if it.kind == list || it.kind == null {
-			p.errs.add(it.pos, "a matrix value is %s, expected text, a number, true, false or a mapping", it.shown())
+	for _, it := range axis.Value.Items {
+		if it.Kind == schema.List || it.Kind == schema.Null {
+			p.errs.Add(it.Pos, "a matrix value is %s, expected text, a number, true, false or a mapping", it.Shown())
 			ok = false
 		}
-		ok = ok && it.kind != broken
+		ok = ok && it.Kind != schema.Broken
 	}
 	return ok
 }
 
 // exclude leaves out the combinations that an entry of exclude: matches.
-func (p *parser) exclude(v, matrix *node, combos []map[string]*node) []map[string]*node {
-	entries := v.get("exclude")
-	if entries == nil || entries.kind == null {
+func (p *parser) exclude(v, matrix *schema.Node, combos []map[string]*schema.Node) []map[string]*schema.Node {
+	entries := v.Get("exclude")
+	if entries == nil || entries.Kind == schema.Null {
 		return combos
 	}
 	entries = (&scope{p: p}).expand(entries)
-	if entries.kind != list {
-		p.reader(nil, "exclude").wrong(entries, listOf(mapOf(simple(anyShape))))
+	if entries.Kind != schema.List {
+		p.reader(nil, "exclude").Wrong(entries, schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))))
 		return combos
 	}
 	known := matrixPaths(matrix)
 	left := slices.Clone(combos)
-	for _, e := range entries.items {
+	for _, e := range entries.Items {
 		want, ok := p.excludeEntry(e, known)
 		if !ok {
 			continue
 		}
-		match := func(c map[string]*node) bool { return matches(c, want) }
+		match := func(c map[string]*schema.Node) bool { return matches(c, want) }
 		if !slices.ContainsFunc(combos, match) {
-			p.errs.add(e.pos, "this exclude matches no combination of the matrix")
+			p.errs.Add(e.Pos, "this exclude matches no combination of the matrix")
 		}
 		left = slices.DeleteFunc(left, match)
 	}
 	if len(left) == 0 {
-		p.errs.add(entries.pos, "exclude leaves no combination of the matrix")
+		p.errs.Add(entries.Pos, "exclude leaves no combination of the matrix")
 	}
 	return left
 }
 
 // matrixPaths are the dotted names of everything in a matrix.
-func matrixPaths(matrix *node) []string {
+func matrixPaths(matrix *schema.Node) []string {
 	seen := map[string]bool{}
-	for _, axis := range matrix.pairs {
-		for _, it := range axis.value.items {
-			it.flatten(axis.key, func(path string, _ *node) { seen[path] = true })
+	for _, axis := range matrix.Pairs {
+		for _, it := range axis.Value.Items {
+			it.Flatten(axis.Key, func(path string, _ *schema.Node) { seen[path] = true })
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
 }
 
 // excludeEntry reads one entry as dotted names with the text they must have.
-func (p *parser) excludeEntry(e *node, known []string) (map[string]string, bool) {
-	if e.kind != mapping || len(e.pairs) == 0 {
-		p.reader(nil, "an entry of exclude").wrong(e, mapOf(simple(scalarShape)))
+func (p *parser) excludeEntry(e *schema.Node, known []string) (map[string]string, bool) {
+	if e.Kind != schema.Mapping || len(e.Pairs) == 0 {
+		p.reader(nil, "an entry of exclude").Wrong(e, schema.MapOf(schema.Simple(schema.ScalarShape)))
 		return nil, false
 	}
 	want, ok := map[string]string{}, true
-	for _, pr := range e.pairs {
-		pr.value.flatten(pr.key, func(path string, n *node) {
+	for _, pr := range e.Pairs {
+		pr.Value.Flatten(pr.Key, func(path string, n *schema.Node) {
 			if !slices.Contains(known, path) {
-				p.errs.add(pr.pos, "matrix has no %q%s", path, didYouMean(path, known))
+				p.errs.Add(pr.Pos, "matrix has no %q%s", path, schema.DidYouMean(path, known))
 				ok = false
 			}
-			if n.kind == broken {
+			if n.Kind == schema.Broken {
 				ok = false
 			}
-			want[path] = n.plainText()
+			want[path] = n.PlainText()
 		})
 	}
 	return want, ok
 }
 
-func matches(combo map[string]*node, want map[string]string) bool {
+func matches(combo map[string]*schema.Node, want map[string]string) bool {
 	have := map[string]string{}
 	for name, n := range combo {
-		n.flatten(name, func(path string, n *node) { have[path] = n.plainText() })
+		n.Flatten(name, func(path string, n *schema.Node) { have[path] = n.PlainText() })
 	}
 	for path, value := range want {
 		if got, ok := have[path]; !ok || got != value {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // The types of this file say which planned steps may turn out not to be needed.
@@ -46,7 +48,7 @@ type Condition struct {
 	Figure string
 	Op     string // "<", "<=", ">", ">="
 	Value  float64
-	Pos    Pos
+	Pos    schema.Pos
 }
 
 var (

@@ -2,14 +2,16 @@ package scenarios
 
 import (
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // override is one --set.
 type override struct {
 	text string // as given
 	path []string
-	pos  Pos
-	node *node
+	pos  schema.Pos
+	node *schema.Node
 	used bool
 }
 
@@ -17,17 +19,17 @@ type override struct {
 func (p *parser) overrides() []*override {
 	var out []*override
 	for _, s := range p.opts.Set {
-		pos := Pos{File: "--set " + s}
+		pos := schema.Pos{File: "--set " + s}
 		path, value, ok := strings.Cut(s, "=")
 		path = strings.TrimSpace(path)
 		if !ok || path == "" || strings.Contains("."+path+".", "..") {
-			p.errs.add(pos, "write --set path.to.key=value")
+			p.errs.Add(pos, "write --set path.to.key=value")
 			continue
 		}
 		if secretName(path) {
 			pos.File = "--set " + path + "=" + hidden
 		}
-		n := readTree(&p.errs, pos.File, []byte(value), false)
+		n := schema.ReadTree(&p.errs, pos.File, []byte(value), false)
 		out = append(out, &override{text: s, path: strings.Split(path, "."), pos: pos, node: n})
 	}
 	return out
@@ -35,7 +37,7 @@ func (p *parser) overrides() []*override {
 
 // apply puts the overrides into the file's tree. Those of expanded variants
 // come back, to be applied when their variant is made.
-func (p *parser) apply(root *node, sets []*override) []*override {
+func (p *parser) apply(root *schema.Node, sets []*override) []*override {
 	var later []*override
 	for _, o := range sets {
 		switch {
@@ -44,7 +46,7 @@ func (p *parser) apply(root *node, sets []*override) []*override {
 				later = append(later, o)
 			}
 		default:
-			if o.path[0] == "vars" && len(o.path) == 2 && root.get("vars").get0(o.path[1]) == nil {
+			if o.path[0] == "vars" && len(o.path) == 2 && root.Get("vars").LookupKey(o.path[1]) == nil {
 				p.setVars[o.path[1]] = o.pos
 			}
 			o.put(&p.errs, root, o.path)
@@ -53,23 +55,15 @@ func (p *parser) apply(root *node, sets []*override) []*override {
 	return later
 }
 
-// get0 is get on a mapping that may be missing.
-func (n *node) get0(key string) *node {
-	if n == nil {
-		return nil
-	}
-	return n.get(key)
-}
-
 // applyToVariant applies an override to the variant of the file whose name, as
 // written, starts the path; names may contain dots.
-func (p *parser) applyToVariant(root *node, o *override) bool {
-	variants := root.get("variants")
+func (p *parser) applyToVariant(root *schema.Node, o *override) bool {
+	variants := root.Get("variants")
 	if variants == nil {
 		return false
 	}
-	for _, v := range variants.items {
-		if name := v.get("name"); name != nil && o.applyNamed(&p.errs, v, name.text) {
+	for _, v := range variants.Items {
+		if name := v.Get("name"); name != nil && o.applyNamed(&p.errs, v, name.Text) {
 			return true
 		}
 	}
@@ -77,7 +71,7 @@ func (p *parser) applyToVariant(root *node, o *override) bool {
 }
 
 // applyNamed applies the override to a variant if the path names it.
-func (o *override) applyNamed(errs *collector, variant *node, name string) bool {
+func (o *override) applyNamed(errs *schema.Collector, variant *schema.Node, name string) bool {
 	rest, ok := strings.CutPrefix(strings.Join(o.path[1:], "."), name+".")
 	if !ok || name == "" {
 		return false
@@ -88,33 +82,33 @@ func (o *override) applyNamed(errs *collector, variant *node, name string) bool 
 }
 
 // put sets the value at path beneath n and makes the mappings on the way.
-func (o *override) put(errs *collector, n *node, path []string) {
+func (o *override) put(errs *schema.Collector, n *schema.Node, path []string) {
 	for i, key := range path {
 		last := i == len(path)-1
-		at := n.index(key)
+		at := n.Index(key)
 		if i > 0 && path[i-1] == "args" {
 			at = argIndex(n, key)
 		}
 		if last {
 			if at >= 0 {
-				n.pairs[at].value = o.node
+				n.Pairs[at].Value = o.node
 			} else {
-				n.pairs = append(n.pairs, pair{key, o.pos, o.node})
+				n.Pairs = append(n.Pairs, schema.Pair{Key: key, Pos: o.pos, Value: o.node})
 			}
 			return
 		}
 		if at < 0 {
-			at = len(n.pairs)
-			n.pairs = append(n.pairs, pair{key, o.pos, emptyMapping(o.pos)})
+			at = len(n.Pairs)
+			n.Pairs = append(n.Pairs, schema.Pair{Key: key, Pos: o.pos, Value: schema.EmptyMapping(o.pos)})
 		}
-		sub := n.pairs[at].value
-		if sub.kind == null {
-			sub = emptyMapping(o.pos)
-			n.pairs[at].value = sub
+		sub := n.Pairs[at].Value
+		if sub.Kind == schema.Null {
+			sub = schema.EmptyMapping(o.pos)
+			n.Pairs[at].Value = sub
 		}
-		if sub.kind != mapping {
-			if sub.kind != broken {
-				errs.add(o.pos, "%s is %s, which has no keys: set it as a whole", strings.Join(path[:i+1], "."), sub.shown())
+		if sub.Kind != schema.Mapping {
+			if sub.Kind != schema.Broken {
+				errs.Add(o.pos, "%s is %s, which has no keys: set it as a whole", strings.Join(path[:i+1], "."), sub.Shown())
 			}
 			return
 		}
@@ -131,9 +125,9 @@ func (p *parser) reportUnused(later []*override, names []string) {
 		rest := strings.Join(o.path[1:], ".")
 		first, _, more := strings.Cut(rest, ".")
 		if !more {
-			p.errs.add(o.pos, "write --set variants.NAME.KEY=VALUE")
+			p.errs.Add(o.pos, "write --set variants.NAME.KEY=VALUE")
 			continue
 		}
-		p.errs.add(o.pos, "no variant is named %q%s", first, didYouMean(first, names))
+		p.errs.Add(o.pos, "no variant is named %q%s", first, schema.DidYouMean(first, names))
 	}
 }

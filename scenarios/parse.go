@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // Options are what a scenario file is read with. The zero value knows no
@@ -50,7 +52,7 @@ func Parse(path string, src []byte, opts Options) (*Scenario, error) {
 	p := newParser(path, filepath.Dir(abs), opts)
 	s := &Scenario{Path: path, Dir: p.dir, Source: src, Sets: slices.Clone(opts.Set)}
 	p.read(src, s)
-	if errs := p.errs.sorted(path); len(errs) > 0 {
+	if errs := p.errs.Sorted(path); len(errs) > 0 {
 		return nil, errs
 	}
 	return s, nil
@@ -60,18 +62,18 @@ func Parse(path string, src []byte, opts Options) (*Scenario, error) {
 type parser struct {
 	opts         Options
 	path, dir    string
-	errs         collector
+	errs         schema.Collector
 	vars         variables
-	setVars      map[string]Pos  // vars that only --set gives
-	matrixNames  map[string]bool // of all variants, for hints
+	setVars      map[string]schema.Pos // vars that only --set gives
+	matrixNames  map[string]bool       // of all variants, for hints
 	envUsed      map[string]EnvUse
 	secrets      map[string]bool
 	defaults     map[string]string
 	warnings     []string
 	simulating   bool
 	serverBroken bool // the shared block could not be read, so that what it lacks is no error
-	others       []*blockInfo
-	literals     map[string]*node
+	others       []*schema.BlockInfo
+	literals     map[string]*schema.Node
 }
 
 func newParser(path, dir string, opts Options) *parser {
@@ -80,27 +82,27 @@ func newParser(path, dir string, opts Options) *parser {
 	}
 	return &parser{
 		opts: opts, path: path, dir: dir,
-		setVars: map[string]Pos{}, matrixNames: map[string]bool{}, envUsed: map[string]EnvUse{},
-		secrets: map[string]bool{}, defaults: map[string]string{}, others: allBlocks(), literals: map[string]*node{},
+		setVars: map[string]schema.Pos{}, matrixNames: map[string]bool{}, envUsed: map[string]EnvUse{},
+		secrets: map[string]bool{}, defaults: map[string]string{}, others: allBlocks(), literals: map[string]*schema.Node{},
 	}
 }
 
 // allBlocks are the tables whose keys a misplaced key may have been meant for.
-func allBlocks() []*blockInfo {
-	return []*blockInfo{
-		fileBlock().info(), serverBlock().info(), readyBlock().info(), stopBlock().info(), loadBlock().info(),
-		datasetBlock().info(), timeoutsBlock().info(), goodputBlock().info(), deadlinesBlock().info(),
-		diskBlock().info(), telemetryBlock().info(), smokeBlock().info(), llamaBenchBlock().info(), simulateBlock().info(), slurmBlock().info(), clientBlock().info(),
-		untilBlock().info(), searchBlock().info(), pruneBlock().info(), priceBlock().info(),
+func allBlocks() []*schema.BlockInfo {
+	return []*schema.BlockInfo{
+		fileBlock().Info(), serverBlock().Info(), readyBlock().Info(), stopBlock().Info(), loadBlock().Info(),
+		datasetBlock().Info(), timeoutsBlock().Info(), goodputBlock().Info(), deadlinesBlock().Info(),
+		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), simulateBlock().Info(), slurmBlock().Info(), clientBlock().Info(),
+		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), priceBlock().Info(),
 	}
 }
 
-func (p *parser) reader(defaults map[string]string, path ...string) *reader {
-	return &reader{errs: &p.errs, path: path, defaults: defaults, others: p.others, literals: p.literals}
+func (p *parser) reader(defaults map[string]string, path ...string) *schema.Reader {
+	return &schema.Reader{Errs: &p.errs, Path: path, Defaults: defaults, Others: p.others, Literals: p.literals}
 }
 
-func (p *parser) warn(pos Pos, format string, args ...any) {
-	w := (&Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}).Error()
+func (p *parser) warn(pos schema.Pos, format string, args ...any) {
+	w := (&schema.Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}).Error()
 	if !slices.Contains(p.warnings, w) {
 		p.warnings = append(p.warnings, w)
 	}
@@ -108,10 +110,10 @@ func (p *parser) warn(pos Pos, format string, args ...any) {
 
 // read goes through the stages: tree, overrides, names, variants, points.
 func (p *parser) read(src []byte, s *Scenario) {
-	root := readTree(&p.errs, p.path, src, true)
-	if root.kind != mapping {
-		if root.kind != broken {
-			p.errs.add(root.pos, "a scenario is a mapping that starts with schema: 1, this is %s", root.shown())
+	root := schema.ReadTree(&p.errs, p.path, src, true)
+	if root.Kind != schema.Mapping {
+		if root.Kind != schema.Broken {
+			p.errs.Add(root.Pos, "a scenario is a mapping that starts with schema: 1, this is %s", root.Shown())
 		}
 		return
 	}
@@ -121,13 +123,13 @@ func (p *parser) read(src []byte, s *Scenario) {
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
 	p.addNullTest(root, s)
-	p.checkPrice(root.get("price"), s)
+	p.checkPrice(root.Get("price"), s)
 	p.readPoints(root, s)
 	p.checkMethod(root, s)
 	p.checkClient(root, s)
 	p.checkNext(root, s)
 	p.checkVarsUsed()
-	if p.simulating && len(p.errs.list) == 0 {
+	if p.simulating && len(p.errs.List) == 0 {
 		p.simulate(s)
 	}
 	s.Defaults = p.allDefaults()
@@ -137,41 +139,41 @@ func (p *parser) read(src []byte, s *Scenario) {
 	s.Warnings = p.warnings
 }
 
-func (p *parser) readVars(root *node) {
-	raw := root.get("vars")
-	if raw == nil || raw.kind == null {
-		raw = emptyMapping(root.pos)
+func (p *parser) readVars(root *schema.Node) {
+	raw := root.Get("vars")
+	if raw == nil || raw.Kind == schema.Null {
+		raw = schema.EmptyMapping(root.Pos)
 	}
-	if raw.kind != mapping {
-		p.reader(nil, "vars").wrong(raw, mapOf(simple(anyShape)))
-		raw = emptyMapping(root.pos)
+	if raw.Kind != schema.Mapping {
+		p.reader(nil, "vars").Wrong(raw, schema.MapOf(schema.Simple(schema.AnyShape)))
+		raw = schema.EmptyMapping(root.Pos)
 	}
-	for _, v := range raw.pairs {
-		if !varName.MatchString(v.key) {
-			p.errs.add(v.pos, "%q is no name: use letters, digits, _ and -", v.key)
+	for _, v := range raw.Pairs {
+		if !varName.MatchString(v.Key) {
+			p.errs.Add(v.Pos, "%q is no name: use letters, digits, _ and -", v.Key)
 		}
-		if v.value.kind == null && v.value.bare {
-			p.errs.add(v.value.pos, `vars.%s has no value: write "" or null`, v.key)
+		if v.Value.Kind == schema.Null && v.Value.Bare {
+			p.errs.Add(v.Value.Pos, `vars.%s has no value: write "" or null`, v.Key)
 		}
 	}
-	p.vars = variables{raw: raw, done: map[string]*node{}, used: map[string]bool{}}
+	p.vars = variables{raw: raw, done: map[string]*schema.Node{}, used: map[string]bool{}}
 }
 
 // readTop reads the keys that stand at the top level themselves.
-func (p *parser) readTop(root *node, s *Scenario) {
-	own := (&scope{p: p}).expand(root.without("vars", "server", "variants", "load"))
-	if own.kind != mapping {
+func (p *parser) readTop(root *schema.Node, s *Scenario) {
+	own := (&scope{p: p}).expand(root.Without("vars", "server", "variants", "load"))
+	if own.Kind != schema.Mapping {
 		return
 	}
-	decode(p.reader(p.defaults), fileBlock(), own, s)
+	schema.Decode(p.reader(p.defaults), fileBlock(), own, s)
 	p.finishPolicies(own, s)
-	p.finishLlamaBench(own.get("llama-bench"), s)
-	if !own.has("name") {
+	p.finishLlamaBench(own.Get("llama-bench"), s)
+	if !own.Has("name") {
 		s.Name = strings.TrimSuffix(filepath.Base(p.path), filepath.Ext(p.path))
 		p.defaults["name"] = s.Name
 	}
-	if !safeName.MatchString(s.Name) && (!own.has("name") || own.get("name").kind != broken) {
-		p.errs.add(own.at("name"), "%s", badName("name", s.Name))
+	if !safeName.MatchString(s.Name) && (!own.Has("name") || own.Get("name").Kind != schema.Broken) {
+		p.errs.Add(own.At("name"), "%s", badName("name", s.Name))
 	}
 }
 
@@ -181,17 +183,17 @@ func badName(what, name string) string {
 
 // checkVarsUsed finds names that nothing reads: probably misspelled ones.
 func (p *parser) checkVarsUsed() {
-	for _, v := range p.vars.raw.pairs {
-		if p.vars.used[v.key] {
+	for _, v := range p.vars.raw.Pairs {
+		if p.vars.used[v.Key] {
 			continue
 		}
-		known := slices.DeleteFunc(p.vars.raw.keys(), func(k string) bool { return k == v.key })
-		if pos, set := p.setVars[v.key]; set {
-			p.errs.add(pos, "no ${%s} in this scenario%s", v.key, didYouMean(v.key, known))
+		known := slices.DeleteFunc(p.vars.raw.Keys(), func(k string) bool { return k == v.Key })
+		if pos, set := p.setVars[v.Key]; set {
+			p.errs.Add(pos, "no ${%s} in this scenario%s", v.Key, schema.DidYouMean(v.Key, known))
 			continue
 		}
-		p.warn(v.pos, "vars.%s is read nowhere", v.key)
-		p.variable(v.key) // its errors count all the same
+		p.warn(v.Pos, "vars.%s is read nowhere", v.Key)
+		p.variable(v.Key) // its errors count all the same
 	}
 }
 

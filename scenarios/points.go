@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // axis is a load key that a sweep may vary.
@@ -38,26 +40,26 @@ func axisNames() []string {
 }
 
 // sweepShape is the shape of sweep:, made of the shapes of the swept keys.
-func sweepShape() shape {
+func sweepShape() schema.Shape {
 	grid, point := sweepBlocks()
-	return oneOf(blockOf(grid), listOf(blockOf(point)))
+	return schema.OneOf(schema.BlockOf(grid), schema.ListOf(schema.BlockOf(point)))
 }
 
 // sweepBlocks are the tables of a grid and of a listed point.
-func sweepBlocks() (grid, point *blockInfo) {
-	grid = &blockInfo{
-		name: "under sweep:", doc: "A mapping from load keys to lists of values: every combination is a point, the first key varying slowest.",
-		example: "max-concurrency: [1, 4, 16]\ninput-len: [128, 1024]\n",
+func sweepBlocks() (grid, point *schema.BlockInfo) {
+	grid = &schema.BlockInfo{
+		Name: "under sweep:", Doc: "A mapping from load keys to lists of values: every combination is a point, the first key varying slowest.",
+		Example: "max-concurrency: [1, 4, 16]\ninput-len: [128, 1024]\n",
 	}
-	point = &blockInfo{
-		name: "in a point of sweep:", doc: "In a list of points, each is a mapping of load keys.",
-		example: "label: short\ninput-len: 128\noutput-len: 64\nmax-concurrency: 8\n",
-		keys:    []info{{key: "label", doc: "Names the point in tables and step ids.", shape: simple(textShape), note: "made of what the sweep varies"}},
+	point = &schema.BlockInfo{
+		Name: "in a point of sweep:", Doc: "In a list of points, each is a mapping of load keys.",
+		Example: "label: short\ninput-len: 128\noutput-len: 64\nmax-concurrency: 8\n",
+		Keys:    []schema.Info{{Key: "label", Doc: "Names the point in tables and step ids.", Shape: schema.Simple(schema.TextShape), Note: "made of what the sweep varies"}},
 	}
 	for _, f := range trafficFieldsWithoutSweep() {
-		if slices.Contains(axisNames(), f.key) {
-			grid.keys = append(grid.keys, info{key: f.key, doc: f.doc, shape: listOf(f.shape)})
-			point.keys = append(point.keys, info{key: f.key, doc: f.doc, shape: f.shape})
+		if slices.Contains(axisNames(), f.Key) {
+			grid.Keys = append(grid.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: schema.ListOf(f.Shape)})
+			point.Keys = append(point.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: f.Shape})
 		}
 	}
 	return grid, point
@@ -65,55 +67,55 @@ func sweepBlocks() (grid, point *blockInfo) {
 
 // sweepPoint is what one point sets.
 type sweepPoint struct {
-	set   []pair
+	set   []schema.Pair
 	label string
-	pos   Pos
+	pos   schema.Pos
 }
 
 // expandSweep lists the points of sweep:, and the keys that it varies.
-func (p *parser) expandSweep(load *node) (points []sweepPoint, varies []string) {
-	sweep := load.get("sweep")
-	if sweep == nil || sweep.kind == null {
-		return []sweepPoint{{pos: load.pos}}, nil
+func (p *parser) expandSweep(load *schema.Node) (points []sweepPoint, varies []string) {
+	sweep := load.Get("sweep")
+	if sweep == nil || sweep.Kind == schema.Null {
+		return []sweepPoint{{pos: load.Pos}}, nil
 	}
 	switch {
-	case sweep.kind == mapping && len(sweep.pairs) > 0:
-		return p.gridSweep(load, sweep), sweep.keys()
-	case sweep.kind == list && len(sweep.items) > 0:
+	case sweep.Kind == schema.Mapping && len(sweep.Pairs) > 0:
+		return p.gridSweep(load, sweep), sweep.Keys()
+	case sweep.Kind == schema.List && len(sweep.Items) > 0:
 		return p.listSweep(sweep)
 	}
-	if sweep.kind != broken {
-		p.errs.add(sweep.pos, "sweep is %s, expected a mapping from load keys to lists, or a list of points", sweep.shown())
+	if sweep.Kind != schema.Broken {
+		p.errs.Add(sweep.Pos, "sweep is %s, expected a mapping from load keys to lists, or a list of points", sweep.Shown())
 	}
 	return nil, nil
 }
 
-func (p *parser) gridSweep(load, sweep *node) []sweepPoint {
+func (p *parser) gridSweep(load, sweep *schema.Node) []sweepPoint {
 	grid, _ := sweepBlocks()
-	points := []sweepPoint{{pos: sweep.pos}}
-	for _, ax := range sweep.pairs {
-		if !slices.Contains(grid.names(), ax.key) {
-			p.reader(nil).unknown(grid, ax)
+	points := []sweepPoint{{pos: sweep.Pos}}
+	for _, ax := range sweep.Pairs {
+		if !slices.Contains(grid.Names(), ax.Key) {
+			p.reader(nil).Unknown(grid, ax)
 			continue
 		}
-		if load.has(ax.key) {
-			p.errs.add(load.keyAt(ax.key), "%s is given here and in sweep: give it once", ax.key)
+		if load.Has(ax.Key) {
+			p.errs.Add(load.KeyAt(ax.Key), "%s is given here and in sweep: give it once", ax.Key)
 		}
-		if ax.value.kind != list || len(ax.value.items) == 0 {
-			if ax.value.kind != broken {
-				p.errs.add(ax.value.pos, "sweep.%s is %s, expected a list of values", ax.key, ax.value.shown())
+		if ax.Value.Kind != schema.List || len(ax.Value.Items) == 0 {
+			if ax.Value.Kind != schema.Broken {
+				p.errs.Add(ax.Value.Pos, "sweep.%s is %s, expected a list of values", ax.Key, ax.Value.Shown())
 			}
 			continue
 		}
-		if len(points)*len(ax.value.items) > maxPoints {
-			p.errs.add(ax.pos, "sweep makes more than %d points", maxPoints)
+		if len(points)*len(ax.Value.Items) > maxPoints {
+			p.errs.Add(ax.Pos, "sweep makes more than %d points", maxPoints)
 			return nil
 		}
 		var next []sweepPoint
 		for _, pt := range points {
-			for _, v := range ax.value.items {
-				set := append(slices.Clone(pt.set), pair{ax.key, ax.pos, v})
-				next = append(next, sweepPoint{set: set, pos: v.pos})
+			for _, v := range ax.Value.Items {
+				set := append(slices.Clone(pt.set), schema.Pair{Key: ax.Key, Pos: ax.Pos, Value: v})
+				next = append(next, sweepPoint{set: set, pos: v.Pos})
 			}
 		}
 		points = next
@@ -121,30 +123,30 @@ func (p *parser) gridSweep(load, sweep *node) []sweepPoint {
 	return points
 }
 
-func (p *parser) listSweep(sweep *node) (points []sweepPoint, varies []string) {
+func (p *parser) listSweep(sweep *schema.Node) (points []sweepPoint, varies []string) {
 	_, table := sweepBlocks()
-	if len(sweep.items) > maxPoints {
-		p.errs.add(sweep.pos, "sweep makes more than %d points", maxPoints)
+	if len(sweep.Items) > maxPoints {
+		p.errs.Add(sweep.Pos, "sweep makes more than %d points", maxPoints)
 		return nil, nil
 	}
-	for _, it := range sweep.items {
-		if it.kind != mapping {
-			p.reader(nil, "a point of sweep").wrong(it, simple(blockShape))
+	for _, it := range sweep.Items {
+		if it.Kind != schema.Mapping {
+			p.reader(nil, "a point of sweep").Wrong(it, schema.Simple(schema.BlockShape))
 			continue
 		}
-		pt := sweepPoint{pos: it.pos}
-		for _, pr := range it.pairs {
+		pt := sweepPoint{pos: it.Pos}
+		for _, pr := range it.Pairs {
 			switch {
-			case !slices.Contains(table.names(), pr.key):
-				p.reader(nil).unknown(table, pr)
-			case pr.key == "label":
-				pt.label, _ = p.reader(nil, "label").text(pr.value)
-				if pr.value.kind != broken && !safeName.MatchString(pt.label) {
-					p.errs.add(pr.value.pos, "%s", badName("label", pt.label))
+			case !slices.Contains(table.Names(), pr.Key):
+				p.reader(nil).Unknown(table, pr)
+			case pr.Key == "label":
+				pt.label, _ = p.reader(nil, "label").Text(pr.Value)
+				if pr.Value.Kind != schema.Broken && !safeName.MatchString(pt.label) {
+					p.errs.Add(pr.Value.Pos, "%s", badName("label", pt.label))
 				}
 			default:
 				pt.set = append(pt.set, pr)
-				varies = append(varies, pr.key)
+				varies = append(varies, pr.Key)
 			}
 		}
 		points = append(points, pt)
@@ -153,39 +155,39 @@ func (p *parser) listSweep(sweep *node) (points []sweepPoint, varies []string) {
 }
 
 // readLoad lays load: over its profile and decodes every point.
-func (p *parser) readLoad(root *node, s *Scenario) {
-	load := root.get("load")
-	if load == nil || load.kind == null {
-		load = emptyMapping(root.at("load"))
+func (p *parser) readLoad(root *schema.Node, s *Scenario) {
+	load := root.Get("load")
+	if load == nil || load.Kind == schema.Null {
+		load = schema.EmptyMapping(root.At("load"))
 	}
-	if load.kind != mapping {
-		p.reader(nil, "load").wrong(load, simple(blockShape))
+	if load.Kind != schema.Mapping {
+		p.reader(nil, "load").Wrong(load, schema.Simple(schema.BlockShape))
 		return
 	}
 	load = (&scope{p: p}).expand(load)
-	if load.kind != mapping {
+	if load.Kind != schema.Mapping {
 		return
 	}
 	load, found := p.underlayProfile(load, s)
 	load = p.searchedLoad(load, s)
 	points, varies := p.expandSweep(load)
-	base := load.without("sweep")
+	base := load.Without("sweep")
 	if len(points) == 0 || !found {
-		decode(p.reader(nil), loadBlock(), base, new(Load)) // for its errors
+		schema.Decode(p.reader(nil), loadBlock(), base, new(Load)) // for its errors
 		return
 	}
-	labels := map[string]Pos{}
+	labels := map[string]schema.Pos{}
 	defaults := map[string]string{}
 	table := loadBlock()
 	for _, pt := range points {
-		n := overlay(base, &node{kind: mapping, pos: load.pos, pairs: pt.set, size: 1}, nil)
+		n := overlay(base, &schema.Node{Kind: schema.Mapping, Pos: load.Pos, Pairs: pt.set, Size: 1}, nil)
 		l, sound := p.point(table, n, defaults, s)
 		l.Label = label(l, varies)
 		if pt.label != "" {
 			l.Label = pt.label
 		}
 		if was, twice := labels[l.Label]; twice && sound {
-			p.errs.add(pt.pos, "two points are named %q, the first in line %d", l.Label, was.Line)
+			p.errs.Add(pt.pos, "two points are named %q, the first in line %d", l.Label, was.Line)
 		}
 		if sound {
 			labels[l.Label] = pt.pos
@@ -199,10 +201,10 @@ func (p *parser) readLoad(root *node, s *Scenario) {
 }
 
 // point decodes and checks one point; sound tells that nothing was wrong.
-func (p *parser) point(table block[Load], n *node, defaults map[string]string, s *Scenario) (l Load, sound bool) {
+func (p *parser) point(table schema.Block[Load], n *schema.Node, defaults map[string]string, s *Scenario) (l Load, sound bool) {
 	r := p.reader(defaults)
-	decode(r, table, n, &l)
-	sound = !r.failed
+	schema.Decode(r, table, n, &l)
+	sound = !r.Failed
 	p.finishLoad(n, &l, defaults, s, sound)
 	return l, sound
 }
@@ -223,12 +225,12 @@ func label(l Load, varies []string) string {
 
 // underlayProfile lays the load: keys over those of the profile they name; ok
 // is false where the profile cannot be had.
-func (p *parser) underlayProfile(load *node, s *Scenario) (out *node, ok bool) {
-	name := load.get("profile")
-	if name == nil || name.kind == null {
+func (p *parser) underlayProfile(load *schema.Node, s *Scenario) (out *schema.Node, ok bool) {
+	name := load.Get("profile")
+	if name == nil || name.Kind == schema.Null {
 		return load, true
 	}
-	key, ok := p.reader(nil, "profile").text(name)
+	key, ok := p.reader(nil, "profile").Text(name)
 	if !ok {
 		return load, false
 	}
@@ -238,21 +240,21 @@ func (p *parser) underlayProfile(load *node, s *Scenario) (out *node, ok bool) {
 		src, found = p.opts.Profile(key)
 	}
 	if !found {
-		p.errs.add(name.pos, "no profile is named %q%s", key, didYouMean(key, p.opts.Profiles))
+		p.errs.Add(name.Pos, "no profile is named %q%s", key, schema.DidYouMean(key, p.opts.Profiles))
 		return load, false
 	}
 	s.Profile = key
 	file := "profile " + key
-	base := readTree(&p.errs, file, src, true)
-	if base.kind != mapping {
-		if base.kind != broken {
-			p.errs.add(base.pos, "a profile is a mapping of load: keys, this is %s", base.shown())
+	base := schema.ReadTree(&p.errs, file, src, true)
+	if base.Kind != schema.Mapping {
+		if base.Kind != schema.Broken {
+			p.errs.Add(base.Pos, "a profile is a mapping of load: keys, this is %s", base.Shown())
 		}
 		return load, false
 	}
-	if base.get("profile") != nil {
-		p.errs.add(base.keyAt("profile"), "a profile cannot name another profile")
+	if base.Get("profile") != nil {
+		p.errs.Add(base.KeyAt("profile"), "a profile cannot name another profile")
 	}
-	base = (&scope{p: p}).expand(base.without("profile"))
+	base = (&scope{p: p}).expand(base.Without("profile"))
 	return overlay(base, load, loadOverlay()), true
 }

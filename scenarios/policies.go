@@ -1,6 +1,10 @@
 package scenarios
 
-import "time"
+import (
+	"time"
+
+	"github.com/benchrig/bench/scenarios/schema"
+)
 
 // The types of this file say how a run looks after itself: what it watches,
 // when it waits, what it runs around the measuring, and whom it tells.
@@ -92,7 +96,7 @@ type Hook struct {
 	Timeout time.Duration // SIGKILL to the whole process tree after it
 	Undo    []string      // argv that puts back what the hook changed, after the matching level has ended or a crash
 	Refuse  bool          // a failure fails what it stands before; false: a warning
-	Pos     Pos
+	Pos     schema.Pos
 }
 
 // HTTPCall is a request whose answer must be 2xx.
@@ -110,7 +114,7 @@ type Check struct {
 	Want   string // what it must be, or at least be: "off", "performance", "750", "20GiB"
 	Argv   []string
 	Refuse bool // false: a warning
-	Pos    Pos
+	Pos    schema.Pos
 }
 
 // Notify tells somebody how a run goes.
@@ -119,7 +123,7 @@ type Notify struct {
 	Format  string   // of the webhook's body: "json", "ntfy", "slack"
 	Command []string // argv; gets the message on stdin and BENCH_* variables
 	On      []string // "end", "first-failure"
-	Pos     Pos
+	Pos     schema.Pos
 }
 
 // PrefixCache is the state of the server's prefix cache that a point asks for.

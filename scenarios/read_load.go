@@ -3,10 +3,12 @@ package scenarios
 import (
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
-func readEndpoint(r *reader, n *node, l *Load) {
-	s, ok := r.text(n)
+func readEndpoint(r *schema.Reader, n *schema.Node, l *Load) {
+	s, ok := r.Text(n)
 	known := apiNamed(s)
 	switch {
 	case !ok:
@@ -15,25 +17,25 @@ func readEndpoint(r *reader, n *node, l *Load) {
 	case strings.HasPrefix(s, "/") && !strings.ContainsAny(s, " \t\r\n\x00"):
 		l.Endpoint = s
 	default:
-		r.fail(n.pos, "endpoint is %s, expected one of %s, or a path that starts with /%s",
-			n.shown(), strings.Join(apiNames(), ", "), didYouMean(s, apiNames()))
+		r.Fail(n.Pos, "endpoint is %s, expected one of %s, or a path that starts with /%s",
+			n.Shown(), strings.Join(apiNames(), ", "), schema.DidYouMean(s, apiNames()))
 	}
 }
 
-func readBody(r *reader, n *node, l *Load) {
-	if n.kind != mapping {
-		r.wrong(n, mapOf(simple(anyShape)))
+func readBody(r *schema.Reader, n *schema.Node, l *Load) {
+	if n.Kind != schema.Mapping {
+		r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
 		return
 	}
-	for _, p := range n.pairs {
-		if slices.Contains([]string{"model", "prompt", "messages", "inputs", "text", "input_ids", "stream"}, p.key) {
-			r.fail(p.pos, "body.%s is set by bench", p.key)
+	for _, p := range n.Pairs {
+		if slices.Contains([]string{"model", "prompt", "messages", "inputs", "text", "input_ids", "stream"}, p.Key) {
+			r.Fail(p.Pos, "body.%s is set by bench", p.Key)
 		}
 	}
-	l.Body = n.value().(map[string]any)
+	l.Body = n.Value().(map[string]any)
 }
 
-func readHeaders(r *reader, n *node, l *Load) {
+func readHeaders(r *schema.Reader, n *schema.Node, l *Load) {
 	l.Headers = readHeaderMap(r, n)
 }
 
@@ -42,24 +44,24 @@ func notToken(c rune) bool {
 	return c <= ' ' || c >= 127 || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
 }
 
-func readGoodput(r *reader, n *node, l *Load) {
+func readGoodput(r *schema.Reader, n *schema.Node, l *Load) {
 	g := goals{}
-	decode(r, goodputBlock(), n, &g)
+	schema.Decode(r, goodputBlock(), n, &g)
 	if len(g) > 0 {
 		l.Goodput = g
 	}
 }
 
-func readPercentiles(r *reader, n *node, l *Load) {
-	s := numberIn(between(0, 100))
-	if n.kind != list || len(n.items) == 0 {
-		r.wrong(n, listOf(s))
+func readPercentiles(r *schema.Reader, n *schema.Node, l *Load) {
+	s := schema.NumberIn(schema.Between(0, 100))
+	if n.Kind != schema.List || len(n.Items) == 0 {
+		r.Wrong(n, schema.ListOf(s))
 		return
 	}
-	for _, it := range n.items {
-		v, ok := r.number(it, s)
+	for _, it := range n.Items {
+		v, ok := r.Number(it, s)
 		if ok && slices.Contains(l.Percentiles, v) {
-			r.fail(it.pos, "percentile %s is listed twice", it.text)
+			r.Fail(it.Pos, "percentile %s is listed twice", it.Text)
 		} else if ok {
 			l.Percentiles = append(l.Percentiles, v)
 		}

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"net/url"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // argName is the name under which all spellings of an engine argument meet.
@@ -16,118 +18,118 @@ func argName(name string) string {
 	return head
 }
 
-func readArgs(r *reader, n *node, s *Server) { s.Args = r.args(n) }
+func readArgs(r *schema.Reader, n *schema.Node, s *Server) { s.Args = readArgList(r, n) }
 
-// args reads arguments by name.
-func (r *reader) args(n *node) (out []Arg) {
-	if n.kind != mapping {
-		r.wrong(n, mapOf(simple(anyShape)))
+// readArgList reads arguments by name.
+func readArgList(r *schema.Reader, n *schema.Node) (out []Arg) {
+	if n.Kind != schema.Mapping {
+		r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
 		return nil
 	}
 	first := map[string]string{}
-	for _, p := range n.pairs {
-		name := argName(p.key)
+	for _, p := range n.Pairs {
+		name := argName(p.Key)
 		switch was, twice := first[name]; {
-		case name == "" || strings.ContainsAny(p.key, " \t\n="):
-			r.fail(p.pos, "%q is no argument name: give the bare name as key and the value beside it", p.key)
+		case name == "" || strings.ContainsAny(p.Key, " \t\n="):
+			r.Fail(p.Pos, "%q is no argument name: give the bare name as key and the value beside it", p.Key)
 			continue
-		case twice && was != p.key:
-			r.fail(p.pos, "%q and %q are the same argument", was, p.key)
-			continue
-		}
-		first[name] = p.key
-		if p.value.kind == null && p.value.bare {
-			r.fail(p.value.pos, "argument %s has no value: write true for a bare switch, null to leave it out", p.key)
-		}
-		if p.value.kind == null || p.value.kind == broken {
+		case twice && was != p.Key:
+			r.Fail(p.Pos, "%q and %q are the same argument", was, p.Key)
 			continue
 		}
-		out = append(out, Arg{Name: p.key, Value: p.value.value(), Pos: p.pos})
+		first[name] = p.Key
+		if p.Value.Kind == schema.Null && p.Value.Bare {
+			r.Fail(p.Value.Pos, "argument %s has no value: write true for a bare switch, null to leave it out", p.Key)
+		}
+		if p.Value.Kind == schema.Null || p.Value.Kind == schema.Broken {
+			continue
+		}
+		out = append(out, Arg{Name: p.Key, Value: p.Value.Value(), Pos: p.Pos})
 	}
 	return out
 }
 
-func readEnv(r *reader, n *node) map[string]EnvValue {
-	if n.kind != mapping {
-		r.wrong(n, mapOf(simple(scalarShape)))
+func readEnv(r *schema.Reader, n *schema.Node) map[string]EnvValue {
+	if n.Kind != schema.Mapping {
+		r.Wrong(n, schema.MapOf(schema.Simple(schema.ScalarShape)))
 		return nil
 	}
 	env := map[string]EnvValue{}
-	for _, p := range n.pairs {
-		if !envName.MatchString(p.key) {
-			r.fail(p.pos, "%q is no name of an environment variable", p.key)
+	for _, p := range n.Pairs {
+		if !envName.MatchString(p.Key) {
+			r.Fail(p.Pos, "%q is no name of an environment variable", p.Key)
 			continue
 		}
-		if p.value.kind == null {
-			if p.value.bare {
-				r.fail(p.value.pos, `%s has no value: write "" for an empty one, null to unset it`, p.key)
+		if p.Value.Kind == schema.Null {
+			if p.Value.Bare {
+				r.Fail(p.Value.Pos, `%s has no value: write "" for an empty one, null to unset it`, p.Key)
 			}
-			env[p.key] = EnvValue{Unset: true}
+			env[p.Key] = EnvValue{Unset: true}
 			continue
 		}
-		r.envValue(env, p)
+		readEnvValue(r, env, p)
 	}
 	return env
 }
 
-// envValue reads one named value that may be a secret.
-func (r *reader) envValue(into map[string]EnvValue, p pair) {
-	v := p.value
-	if !v.scalar() {
-		if v.kind != broken {
-			r.fail(v.pos, "%s is %s, expected %s", p.key, v.shown(), simple(scalarShape).words())
+// readEnvValue reads one named value that may be a secret.
+func readEnvValue(r *schema.Reader, into map[string]EnvValue, p schema.Pair) {
+	v := p.Value
+	if !v.Scalar() {
+		if v.Kind != schema.Broken {
+			r.Fail(v.Pos, "%s is %s, expected %s", p.Key, v.Shown(), schema.Simple(schema.ScalarShape).Words())
 		}
 		return
 	}
-	if strings.ContainsRune(v.text, 0) {
-		r.fail(v.pos, "%s holds a NUL byte", p.key)
+	if strings.ContainsRune(v.Text, 0) {
+		r.Fail(v.Pos, "%s holds a NUL byte", p.Key)
 		return
 	}
-	into[p.key] = EnvValue{Value: v.text, Secret: v.secret || secretName(p.key)}
+	into[p.Key] = EnvValue{Value: v.Text, Secret: v.Secret || secretName(p.Key)}
 }
 
-func readAPIKey(r *reader, n *node, s *Server) {
-	if v, ok := r.text(n); ok {
+func readAPIKey(r *schema.Reader, n *schema.Node, s *Server) {
+	if v, ok := r.Text(n); ok {
 		s.APIKey = EnvValue{Value: v, Secret: true}
 	}
 }
 
 // readBaseURL accepts http and https addresses without credentials; slashes at
 // the end are dropped.
-func readBaseURL(r *reader, n *node, s *Server) {
-	raw, ok := r.text(n)
+func readBaseURL(r *schema.Reader, n *schema.Node, s *Server) {
+	raw, ok := r.Text(n)
 	if !ok {
 		return
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		r.fail(n.pos, "base-url is %s, expected an address such as http://127.0.0.1:8000", n.shown())
+		r.Fail(n.Pos, "base-url is %s, expected an address such as http://127.0.0.1:8000", n.Shown())
 	case u.User != nil:
-		r.fail(n.pos, "base-url holds a user name: give credentials as api-key: ${env:NAME}")
+		r.Fail(n.Pos, "base-url holds a user name: give credentials as api-key: ${env:NAME}")
 	case u.RawQuery != "" || u.Fragment != "":
-		r.fail(n.pos, "base-url is %s, expected an address without ? and #", n.shown())
+		r.Fail(n.Pos, "base-url is %s, expected an address without ? and #", n.Shown())
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1"):
-		r.fail(n.pos, "base-url is %s: leave /v1 away, the endpoint adds it", n.shown())
+		r.Fail(n.Pos, "base-url is %s: leave /v1 away, the endpoint adds it", n.Shown())
 	default:
 		s.BaseURL = strings.TrimRight(raw, "/")
 	}
 }
 
-func readGPUs(r *reader, n *node, s *Server) {
+func readGPUs(r *schema.Reader, n *schema.Node, s *Server) {
 	switch {
-	case n.kind == number:
-		if v, ok := r.whole(n, wholeIn(between(1, 1024))); ok {
+	case n.Kind == schema.Number:
+		if v, ok := r.Whole(n, schema.WholeIn(schema.Between(1, 1024))); ok {
 			s.GPUs.Count = int(v)
 		}
-	case n.kind == text && n.text == "none":
+	case n.Kind == schema.Text && n.Text == "none":
 		s.GPUs.None = true
-	case n.kind == list && len(n.items) > 0:
+	case n.Kind == schema.List && len(n.Items) > 0:
 		seen := map[int]bool{}
-		for _, it := range n.items {
-			v, ok := r.whole(it, wholeIn(between(0, 1023)))
+		for _, it := range n.Items {
+			v, ok := r.Whole(it, schema.WholeIn(schema.Between(0, 1023)))
 			if ok && seen[int(v)] {
-				r.fail(it.pos, "GPU %d is listed twice", v)
+				r.Fail(it.Pos, "GPU %d is listed twice", v)
 			}
 			if ok {
 				seen[int(v)] = true
@@ -135,6 +137,6 @@ func readGPUs(r *reader, n *node, s *Server) {
 			}
 		}
 	default:
-		r.fail(n.pos, "gpus is %s, expected a number of GPUs, a list of device indices, or none", n.shown())
+		r.Fail(n.Pos, "gpus is %s, expected a number of GPUs, a list of device indices, or none", n.Shown())
 	}
 }

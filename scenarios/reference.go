@@ -2,12 +2,16 @@ package scenarios
 
 import (
 	_ "embed"
-	"fmt"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 //go:embed reference_rules.md
 var referenceRules string
+
+// Schema is the JSON Schema of scenario files, for editors.
+func Schema() []byte { return schema.JSONSchema(fileBlock().Info(), "bench scenario") }
 
 // Reference is the reference of scenario files in Markdown, made from the
 // tables that decode them.
@@ -17,88 +21,57 @@ func Reference() []byte {
 		"Unknown keys, wrong types and values out of range are errors with file, line and column; all of a file's errors are shown at once.\n\n" +
 		"This page is generated from the tables that read the files. `bench schema` prints a JSON Schema made from the same tables.\n")
 	for _, s := range sections() {
-		writeSection(&b, s)
+		schema.WriteSection(&b, s)
 	}
 	b.WriteString("\n" + referenceRules)
 	return []byte(b.String())
 }
 
-// section is one block of the reference.
-type section struct {
-	title string
-	info  *blockInfo
-	skip  map[string]bool // keys that stand in another section
-}
-
-func sections() []section {
+func sections() []schema.Section {
 	grid, point := sweepBlocks()
 	inherited := map[string]bool{}
-	for _, k := range serverBlock().info().names() {
+	for _, k := range serverBlock().Info().Names() {
 		inherited[k] = true
 	}
-	return []section{
-		{title: "Top level", info: fileBlock().info()},
-		{title: "repeats", info: untilBlock().info()},
-		{title: "search", info: searchBlock().info()},
-		{title: "prune", info: pruneBlock().info()},
-		{title: "llama-bench", info: llamaBenchBlock().info()},
-		{title: "simulate", info: simulateBlock().info()},
-		{title: "price", info: priceBlock().info()},
-		{title: "price of a variant", info: variantPriceBlock().info()},
-		{title: "slurm", info: slurmBlock().info()},
-		{title: "client", info: clientBlock().info()},
-		{title: "deadlines", info: deadlinesBlock().info()},
-		{title: "watchdog", info: watchdogBlock().info()},
-		{title: "disk", info: diskBlock().info()},
-		{title: "telemetry", info: telemetryBlock().info()},
-		{title: "settle", info: settleBlock().info()},
-		{title: "vram", info: vramBlock().info()},
-		{title: "hooks", info: levelsBlock().info()},
-		{title: "hooks of a level", info: hooksBlock().info()},
-		{title: "hooks: a hook", info: hookBlock().info()},
-		{title: "hooks: http", info: httpBlock().info()},
-		{title: "hooks: check", info: hookCheckBlock().info()},
-		{title: "checks", info: checkBlock().info()},
-		{title: "notify", info: notifyBlock().info()},
-		{title: "server", info: serverBlock().info()},
-		{title: "server.ready", info: readyBlock().info()},
-		{title: "server.smoke", info: smokeBlock().info()},
-		{title: "server.tls", info: tlsBlock().info()},
-		{title: "server.stop", info: stopBlock().info()},
-		{title: "server.container", info: containerBlock().info()},
-		{title: "variants", info: variantBlock().info(), skip: inherited},
-		{title: "load", info: loadBlock().info()},
-		{title: "load.dataset", info: datasetBlock().info()},
-		{title: "load.dataset.images", info: imagesBlock().info()},
-		{title: "load.ramp", info: rampBlock().info()},
-		{title: "load.sampling", info: samplingBlock().info()},
-		{title: "load.timeouts", info: timeoutsBlock().info()},
-		{title: "load.goodput", info: goodputBlock().info()},
-		{title: "load.sweep as a grid", info: grid},
-		{title: "load.sweep as a list of points", info: point},
+	return []schema.Section{
+		{Title: "Top level", Info: fileBlock().Info()},
+		{Title: "repeats", Info: untilBlock().Info()},
+		{Title: "search", Info: searchBlock().Info()},
+		{Title: "prune", Info: pruneBlock().Info()},
+		{Title: "llama-bench", Info: llamaBenchBlock().Info()},
+		{Title: "simulate", Info: simulateBlock().Info()},
+		{Title: "price", Info: priceBlock().Info()},
+		{Title: "price of a variant", Info: variantPriceBlock().Info()},
+		{Title: "slurm", Info: slurmBlock().Info()},
+		{Title: "client", Info: clientBlock().Info()},
+		{Title: "deadlines", Info: deadlinesBlock().Info()},
+		{Title: "watchdog", Info: watchdogBlock().Info()},
+		{Title: "disk", Info: diskBlock().Info()},
+		{Title: "telemetry", Info: telemetryBlock().Info()},
+		{Title: "settle", Info: settleBlock().Info()},
+		{Title: "vram", Info: vramBlock().Info()},
+		{Title: "hooks", Info: levelsBlock().Info()},
+		{Title: "hooks of a level", Info: hooksBlock().Info()},
+		{Title: "hooks: a hook", Info: hookBlock().Info()},
+		{Title: "hooks: http", Info: httpBlock().Info()},
+		{Title: "hooks: check", Info: hookCheckBlock().Info()},
+		{Title: "checks", Info: checkBlock().Info()},
+		{Title: "notify", Info: notifyBlock().Info()},
+		{Title: "server", Info: serverBlock().Info()},
+		{Title: "server.ready", Info: readyBlock().Info()},
+		{Title: "server.smoke", Info: smokeBlock().Info()},
+		{Title: "server.tls", Info: tlsBlock().Info()},
+		{Title: "server.stop", Info: stopBlock().Info()},
+		{Title: "server.container", Info: containerBlock().Info()},
+		{Title: "variants", Info: variantBlock().Info(), Skip: inherited},
+		{Title: "load", Info: loadBlock().Info()},
+		{Title: "load.dataset", Info: datasetBlock().Info()},
+		{Title: "load.dataset.images", Info: imagesBlock().Info()},
+		{Title: "load.ramp", Info: rampBlock().Info()},
+		{Title: "load.sampling", Info: samplingBlock().Info()},
+		{Title: "load.timeouts", Info: timeoutsBlock().Info()},
+		{Title: "load.goodput", Info: goodputBlock().Info()},
+		{Title: "load.sweep as a grid", Info: grid},
+		{Title: "load.sweep as a list of points", Info: point},
 	}
 }
-
-func writeSection(b *strings.Builder, s section) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", s.title, s.info.doc)
-	b.WriteString("| key | type | default | meaning |\n|---|---|---|---|\n")
-	for _, k := range s.info.keys {
-		if s.skip[k.key] {
-			continue
-		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.key, cell(k.shape.words()), cell(defaultText(k)), cell(k.doc))
-	}
-	fmt.Fprintf(b, "\n```yaml\n%s```\n", strings.TrimPrefix(s.info.example, "\n"))
-}
-
-func defaultText(k info) string {
-	switch {
-	case k.required:
-		return "required"
-	case k.def != "":
-		return "`" + k.def + "`"
-	}
-	return k.note
-}
-
-func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

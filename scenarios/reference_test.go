@@ -14,14 +14,14 @@ func TestReferenceIsCurrent(t *testing.T) {
 func TestReferenceExamples(t *testing.T) {
 	ref := string(Reference())
 	for _, s := range sections() {
-		for _, k := range s.info.keys {
-			if !strings.Contains(ref, "| `"+k.key+"` |") {
-				t.Errorf("reference lacks %s of %s", k.key, s.title)
+		for _, k := range s.Info.Keys {
+			if !strings.Contains(ref, "| `"+k.Key+"` |") {
+				t.Errorf("reference lacks %s of %s", k.Key, s.Title)
 			}
 		}
-		src := exampleFile(s.title, strings.TrimPrefix(s.info.example, "\n"))
+		src := exampleFile(s.Title, strings.TrimPrefix(s.Info.Example, "\n"))
 		if _, err := Parse("a.yaml", []byte(src), Options{}); err != nil {
-			t.Errorf("example of %s:\n%s%v", s.title, src, err)
+			t.Errorf("example of %s:\n%s%v", s.Title, src, err)
 		}
 	}
 }

@@ -7,7 +7,11 @@
 // at the clock, the network or a process.
 package scenarios
 
-import "time"
+import (
+	"time"
+
+	"github.com/benchrig/bench/scenarios/schema"
+)
 
 // Scenario is a checked and expanded scenario file.
 type Scenario struct {
@@ -106,7 +110,7 @@ type Variant struct {
 	Size   string            // of its model, as the author writes it: "3.80 GiB"
 	Price  Price             // of its hardware; see Scenario.PriceOf
 	Params map[string]string // matrix values as text; nil without a matrix
-	Pos    Pos
+	Pos    schema.Pos
 
 	// Extrapolate, where above 1: the one replica that runs gets its share of the load
 	// and stands for so many. The rates are multiplied and labelled so.
@@ -149,7 +153,7 @@ type Server struct {
 type Arg struct {
 	Name  string
 	Value any
-	Pos   Pos
+	Pos   schema.Pos
 }
 
 // EnvValue is a value that may be a secret. Unset asks for the variable to be
@@ -186,13 +190,6 @@ type TLS struct {
 type Stop struct {
 	Grace time.Duration // between SIGTERM and SIGKILL; 0: the launcher's own
 	Drain time.Duration // before SIGTERM, until no request is running; 0: no wait
-}
-
-// Pos is a place in a scenario file.
-type Pos struct {
-	File   string
-	Line   int // from 1
-	Column int // from 1
 }
 
 // Default is a value that the file did not give.

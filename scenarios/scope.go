@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // Limits against values that grow out of each other.
@@ -16,57 +18,57 @@ const (
 // from the environment.
 type scope struct {
 	p      *parser
-	params map[string]*node // matrix values of the variant; nil outside
-	keep   []string         // names that are left for the launcher to fill in
+	params map[string]*schema.Node // matrix values of the variant; nil outside
+	keep   []string                // names that are left for the launcher to fill in
 }
 
 // variables are the vars: block, each value expanded when it is first read.
 type variables struct {
-	raw  *node // mapping
-	done map[string]*node
+	raw  *schema.Node // mapping
+	done map[string]*schema.Node
 	busy []string
 	used map[string]bool
 }
 
 // expand gives n with every ${} filled in. Errors are reported, the values
 // concerned come back broken.
-func (s *scope) expand(n *node) *node {
+func (s *scope) expand(n *schema.Node) *schema.Node {
 	switch {
-	case n.kind == text && strings.Contains(n.text, "${"):
+	case n.Kind == schema.Text && strings.Contains(n.Text, "${"):
 		return s.text(n)
-	case n.kind != list && n.kind != mapping:
+	case n.Kind != schema.List && n.Kind != schema.Mapping:
 		return n
 	}
 	c := *n
-	c.items, c.pairs = nil, nil
-	for _, it := range n.items {
-		c.items = append(c.items, s.expand(it))
+	c.Items, c.Pairs = nil, nil
+	for _, it := range n.Items {
+		c.Items = append(c.Items, s.expand(it))
 	}
-	for _, p := range n.pairs {
-		c.pairs = append(c.pairs, pair{p.key, p.pos, s.expand(p.value)})
+	for _, p := range n.Pairs {
+		c.Pairs = append(c.Pairs, schema.Pair{Key: p.Key, Pos: p.Pos, Value: s.expand(p.Value)})
 	}
-	c.measure()
-	if c.size > maxNodes {
-		s.p.errs.add(n.pos, "this value grows to more than %d values", maxNodes)
-		return &node{pos: n.pos}
+	c.Measure()
+	if c.Size > maxNodes {
+		s.p.errs.Add(n.Pos, "this value grows to more than %d values", maxNodes)
+		return &schema.Node{Pos: n.Pos}
 	}
 	return &c
 }
 
 // text expands one text. A text that is exactly one ${name} takes the value as
 // it is, whatever its kind.
-func (s *scope) text(n *node) *node {
-	parts, err := pieces(n.text)
+func (s *scope) text(n *schema.Node) *schema.Node {
+	parts, err := pieces(n.Text)
 	if err != nil {
-		s.p.errs.add(n.pos, "%v", err)
-		return &node{pos: n.pos}
+		s.p.errs.Add(n.Pos, "%v", err)
+		return &schema.Node{Pos: n.Pos}
 	}
 	if len(parts) == 1 && parts[0].name && !slices.Contains(s.keep, parts[0].text) {
-		v := *s.lookup(parts[0].text, n.pos)
-		v.pos = n.pos
+		v := *s.lookup(parts[0].text, n.Pos)
+		v.Pos = n.Pos
 		return &v
 	}
-	out := &node{kind: text, pos: n.pos, size: 1, secret: n.secret}
+	out := &schema.Node{Kind: schema.Text, Pos: n.Pos, Size: 1, Secret: n.Secret}
 	var b strings.Builder
 	for _, part := range parts {
 		if !part.name {
@@ -77,35 +79,35 @@ func (s *scope) text(n *node) *node {
 			b.WriteString("${" + part.text + "}")
 			continue
 		}
-		v := s.lookup(part.text, n.pos)
-		if v.kind == broken || !s.insertable(v, part.text, n.pos) {
-			return &node{pos: n.pos}
+		v := s.lookup(part.text, n.Pos)
+		if v.Kind == schema.Broken || !s.insertable(v, part.text, n.Pos) {
+			return &schema.Node{Pos: n.Pos}
 		}
-		out.secret = out.secret || v.secret
-		b.WriteString(v.text)
+		out.Secret = out.Secret || v.Secret
+		b.WriteString(v.Text)
 	}
 	if b.Len() > maxText {
-		s.p.errs.add(n.pos, "this text grows to more than %d bytes", maxText)
-		return &node{pos: n.pos}
+		s.p.errs.Add(n.Pos, "this text grows to more than %d bytes", maxText)
+		return &schema.Node{Pos: n.Pos}
 	}
-	out.text = b.String()
+	out.Text = b.String()
 	return out
 }
 
-func (s *scope) insertable(v *node, name string, pos Pos) bool {
-	if v.scalar() {
+func (s *scope) insertable(v *schema.Node, name string, pos schema.Pos) bool {
+	if v.Scalar() {
 		return true
 	}
 	hint := ""
-	if v.kind == mapping && len(v.pairs) > 0 {
-		hint = ", write for example ${" + name + "." + v.pairs[0].key + "}"
+	if v.Kind == schema.Mapping && len(v.Pairs) > 0 {
+		hint = ", write for example ${" + name + "." + v.Pairs[0].Key + "}"
 	}
-	s.p.errs.add(pos, "${%s} is %s and cannot stand inside text%s", name, v.shown(), hint)
+	s.p.errs.Add(pos, "${%s} is %s and cannot stand inside text%s", name, v.Shown(), hint)
 	return false
 }
 
 // lookup finds the value of a name; broken, and reported, if there is none.
-func (s *scope) lookup(name string, pos Pos) *node {
+func (s *scope) lookup(name string, pos schema.Pos) *schema.Node {
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		return s.p.env(env, pos)
 	}
@@ -115,20 +117,20 @@ func (s *scope) lookup(name string, pos Pos) *node {
 		v, ok = s.p.variable(root)
 	}
 	if !ok {
-		s.p.errs.add(pos, "unknown name ${%s}%s", root, s.unknownHint(root))
-		return &node{pos: pos}
+		s.p.errs.Add(pos, "unknown name ${%s}%s", root, s.unknownHint(root))
+		return &schema.Node{Pos: pos}
 	}
-	for at := root; dotted && v.kind != broken; {
+	for at := root; dotted && v.Kind != schema.Broken; {
 		var key string
 		key, rest, dotted = strings.Cut(rest, ".")
-		sub := v.get(key)
+		sub := v.Get(key)
 		if sub == nil {
-			what := didYouMean(key, v.keys())
-			if v.kind != mapping {
-				what = ", it is " + v.shown()
+			what := schema.DidYouMean(key, v.Keys())
+			if v.Kind != schema.Mapping {
+				what = ", it is " + v.Shown()
 			}
-			s.p.errs.add(pos, "${%s} has no part %q%s", at, key, what)
-			return &node{pos: pos}
+			s.p.errs.Add(pos, "${%s} has no part %q%s", at, key, what)
+			return &schema.Node{Pos: pos}
 		}
 		v, at = sub, at+"."+key
 	}
@@ -136,20 +138,20 @@ func (s *scope) lookup(name string, pos Pos) *node {
 }
 
 func (s *scope) unknownHint(name string) string {
-	known := append(slices.Collect(maps.Keys(s.params)), s.p.vars.raw.keys()...)
+	known := append(slices.Collect(maps.Keys(s.params)), s.p.vars.raw.Keys()...)
 	slices.Sort(known)
 	switch {
 	case s.p.matrixNames[name]:
 		return ": it is a matrix name, known within its variant only"
-	case suggest(name, known) != "":
-		return didYouMean(name, known)
+	case schema.Suggest(name, known) != "":
+		return schema.DidYouMean(name, known)
 	}
 	return ": declare it under vars: or give --set vars." + name + "=VALUE"
 }
 
 // variable is the expanded value of a name under vars.
-func (p *parser) variable(name string) (*node, bool) {
-	raw := p.vars.raw.get(name)
+func (p *parser) variable(name string) (*schema.Node, bool) {
+	raw := p.vars.raw.Get(name)
 	if raw == nil {
 		return nil, false
 	}
@@ -159,8 +161,8 @@ func (p *parser) variable(name string) (*node, bool) {
 	}
 	if i := slices.Index(p.vars.busy, name); i >= 0 {
 		circle := append(slices.Clone(p.vars.busy[i:]), name)
-		p.errs.add(raw.pos, "vars.%s is made of itself: %s", name, strings.Join(circle, " -> "))
-		return &node{pos: raw.pos}, true
+		p.errs.Add(raw.Pos, "vars.%s is made of itself: %s", name, strings.Join(circle, " -> "))
+		return &schema.Node{Pos: raw.Pos}, true
 	}
 	p.vars.busy = append(p.vars.busy, name)
 	v := (&scope{p: p}).expand(raw)
@@ -170,7 +172,7 @@ func (p *parser) variable(name string) (*node, bool) {
 }
 
 // env reads one environment variable and records that it was read.
-func (p *parser) env(name string, pos Pos) *node {
+func (p *parser) env(name string, pos schema.Pos) *schema.Node {
 	value, ok := "", false
 	if p.opts.LookupEnv != nil {
 		value, ok = p.opts.LookupEnv(name)
@@ -179,15 +181,15 @@ func (p *parser) env(name string, pos Pos) *node {
 		value, ok = missingEnv, true
 	}
 	if !ok {
-		p.errs.add(pos, "environment variable %s is not set", name)
-		return &node{pos: pos}
+		p.errs.Add(pos, "environment variable %s is not set", name)
+		return &schema.Node{Pos: pos}
 	}
-	n := &node{kind: text, text: value, pos: pos, loose: true, size: 1, secret: secretName(name)}
-	if k := classify(value); k != null {
-		n.kind = k
+	n := &schema.Node{Kind: schema.Text, Text: value, Pos: pos, Loose: true, Size: 1, Secret: secretName(name)}
+	if k := schema.Classify(value); k != schema.Null {
+		n.Kind = k
 	}
-	use := EnvUse{Name: name, Value: value, Secret: n.secret}
-	if n.secret {
+	use := EnvUse{Name: name, Value: value, Secret: n.Secret}
+	if n.Secret {
 		p.secret(value)
 		use.Value = hidden
 	}

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // hidden stands where a secret was.
@@ -23,7 +25,7 @@ func secretName(name string) bool {
 // secretArg tells the same of an engine argument, where "tokens" are counted
 // and not hidden.
 func secretArg(name string) bool {
-	name = kebab(name)
+	name = schema.Kebab(name)
 	return slices.ContainsFunc([]string{"api-key", "token", "secret", "password"},
 		func(w string) bool { return name == w || strings.HasSuffix(name, "-"+w) })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // Simulation says how a scenario runs on the simulator in place of its
@@ -38,25 +40,25 @@ const (
 // SimDevices are the devices that the simulator knows.
 func SimDevices() []string { return []string{"mi300x", "h100", "strix-halo", "cpu"} }
 
-func simulateBlock() block[Simulation] {
-	return block[Simulation]{
-		name: "under simulate:", doc: "bench run --sim, and plan and validate, put the simulator in the place of every engine. No GPU is used, hooks, checks and " +
+func simulateBlock() schema.Block[Simulation] {
+	return schema.Block[Simulation]{
+		Name: "under simulate:", Doc: "bench run --sim, and plan and validate, put the simulator in the place of every engine. No GPU is used, hooks, checks and " +
 			"notifications are skipped, and all figures are marked as simulated. Arguments that the simulator has no use for are dropped, and plan names them.",
-		example: "\ndevice: mi300x\nspeed: 20\n",
-		fields: []field[Simulation]{
-			flagKey("on", "The flag --sim sets it.", func(s *Simulation) *bool { return &s.On }).elseNote("false"),
-			enumKey("device", "Whose speed and memory to assume. --sim-device sets it.", SimDevices(), func(s *Simulation) *string { return &s.Device }).
-				elseNote("by name, description and vars; else " + defaultSimDevice),
-			numberKey("speed", "How many times as fast as the engine played. Figures are those of this speed, but for llama-bench's own. --sim-speed sets it.", positive(false),
-				func(s *Simulation) *float64 { return &s.Speed }).elseNote(fmt.Sprint(defaultSimSpeed)),
+		Example: "\ndevice: mi300x\nspeed: 20\n",
+		Fields: []schema.Field[Simulation]{
+			schema.FlagKey("on", "The flag --sim sets it.", func(s *Simulation) *bool { return &s.On }).DefaultNote("false"),
+			schema.EnumKey("device", "Whose speed and memory to assume. --sim-device sets it.", SimDevices(), func(s *Simulation) *string { return &s.Device }).
+				DefaultNote("by name, description and vars; else " + defaultSimDevice),
+			schema.NumberKey("speed", "How many times as fast as the engine played. Figures are those of this speed, but for llama-bench's own. --sim-speed sets it.", schema.Positive(false),
+				func(s *Simulation) *float64 { return &s.Speed }).DefaultNote(fmt.Sprint(defaultSimSpeed)),
 		},
 	}
 }
 
 // simulating tells from the tree alone whether the scenario will be simulated.
-func simulating(root *node) bool {
-	n := root.get("simulate")
-	return n != nil && n.kind == mapping && n.get("on") != nil && n.get("on").kind == boolean && n.get("on").value().(bool)
+func simulating(root *schema.Node) bool {
+	n := root.Get("simulate")
+	return n != nil && n.Kind == schema.Mapping && n.Get("on") != nil && n.Get("on").Kind == schema.Boolean && n.Get("on").Value().(bool)
 }
 
 // simulate turns a checked scenario into one whose servers are all simulated.
@@ -89,8 +91,8 @@ func (s *Scenario) simNote(format string, args ...any) {
 // guessDevice looks for a device in what the author wrote.
 func (p *parser) guessDevice(s *Scenario) string {
 	said := []string{s.Name, s.Description}
-	for _, v := range p.vars.raw.pairs {
-		v.value.flatten("", func(_ string, n *node) { said = append(said, n.text) })
+	for _, v := range p.vars.raw.Pairs {
+		v.Value.Flatten("", func(_ string, n *schema.Node) { said = append(said, n.Text) })
 	}
 	all := strings.ToLower(strings.ReplaceAll(strings.Join(said, " "), " ", "-"))
 	for _, device := range SimDevices() {

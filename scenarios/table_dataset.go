@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // datasetKind says what one kind of dataset needs and knows.
@@ -78,82 +80,82 @@ func usersOf(key string) string {
 	return strings.Join(names, ", ")
 }
 
-func datasetBlock() block[Dataset] {
-	return block[Dataset]{
-		name: "under dataset:", doc: "Where prompts and their lengths come from.",
-		example: "\nkind: random\nseed: 0\ntokens: ids\nvocab-size: 32000\nrange-ratio: 0.1\n",
-		fields:  slices.Concat(sourceFields(), shapeFields()),
+func datasetBlock() schema.Block[Dataset] {
+	return schema.Block[Dataset]{
+		Name: "under dataset:", Doc: "Where prompts and their lengths come from.",
+		Example: "\nkind: random\nseed: 0\ntokens: ids\nvocab-size: 32000\nrange-ratio: 0.1\n",
+		Fields:  slices.Concat(sourceFields(), shapeFields()),
 	}
 }
 
 // sourceFields say where prompts come from.
-func sourceFields() []field[Dataset] {
-	return []field[Dataset]{
-		enumKey("kind", "Made up: random text or token ids; random_mm with images; prefix_repetition and shared_prefix: groups that begin alike; conversation: "+
+func sourceFields() []schema.Field[Dataset] {
+	return []schema.Field[Dataset]{
+		schema.EnumKey("kind", "Made up: random text or token ids; random_mm with images; prefix_repetition and shared_prefix: groups that begin alike; conversation: "+
 			"several turns. From a file: sharegpt, jsonl and custom (one prompt a line), tok_inputs (token ids as they stand), hf (parquet, JSON lines or JSON), sonnet, text cut to length, "+
 			"burstgpt and trace (lengths and times of recorded traffic), frozen (what bench dataset build wrote).",
-			datasetKindNames(), func(d *Dataset) *string { return &d.Kind }).or("random"),
-		textKey("path", "File of the kinds that read one, relative to the scenario file.", func(d *Dataset) *string { return &d.Path }),
-		textKey("tokenizer", "tokenizer.json, its folder, or a GGUF file, relative to the scenario file: counts and makes prompts, and counts the answers' text.",
-			func(d *Dataset) *string { return &d.Tokenizer }).elseNote("the server's own"),
-		wholeKey("seed", "Of lengths, contents and choice.", notNegative(), func(d *Dataset) *uint64 { return &d.Seed }).or("0"),
-		flagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache.",
-			func(d *Dataset) *bool { return &d.Vary }).or("true"),
+			datasetKindNames(), func(d *Dataset) *string { return &d.Kind }).Or("random"),
+		schema.TextKey("path", "File of the kinds that read one, relative to the scenario file.", func(d *Dataset) *string { return &d.Path }),
+		schema.TextKey("tokenizer", "tokenizer.json, its folder, or a GGUF file, relative to the scenario file: counts and makes prompts, and counts the answers' text.",
+			func(d *Dataset) *string { return &d.Tokenizer }).DefaultNote("the server's own"),
+		schema.WholeKey("seed", "Of lengths, contents and choice.", schema.NotNegative(), func(d *Dataset) *uint64 { return &d.Seed }).Or("0"),
+		schema.FlagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache.",
+			func(d *Dataset) *bool { return &d.Vary }).Or("true"),
 	}
 }
 
 // shapeFields are those that only some kinds know.
-func shapeFields() []field[Dataset] {
-	fields := []field[Dataset]{
-		freeKey("tokens", "Send prompts as text or as token ids.", enumOf("text", "ids"), readTokens).or("text"),
-		wholeKey("vocab-size", "With token ids: ids are below it.", between(1, maxCount), func(d *Dataset) *int { return &d.VocabSize }).elseNote("the tokenizer's"),
-		numberKey("range-ratio", "Lengths from l(1-r) to l(1+r).", limits{max: 1, below: true}, func(d *Dataset) *float64 { return &d.RangeRatio }).or("0"),
-		maybeNumber("output-range-ratio", "The same for the answers.", limits{max: 1, below: true}, func(d *Dataset) **float64 { return &d.OutputRangeRatio }).
-			elseNote("range-ratio"),
-		wholeKey("prefix-len", "Tokens that all prompts, or those of a group, share.", between(0, maxCount), func(d *Dataset) *int { return &d.PrefixLen }).
-			elseNote("0; prefix_repetition: 256, sonnet: 200"),
-		wholeKey("suffix-len", "Tokens after the prefix; conversation: of each further turn.", between(1, maxCount), func(d *Dataset) *int { return &d.SuffixLen }).elseNote("256; conversation: input-len"),
-		wholeKey("num-prefixes", "Different prefixes.", between(1, maxCount), func(d *Dataset) *int { return &d.NumPrefixes }).elseNote("10; shared_prefix: 1"),
-		flagKey("shuffle", "In an order made by seed; burstgpt: a sample by seed, without its times.", func(d *Dataset) *bool { return &d.Shuffle }).elseNote("true for sharegpt, custom and hf, else false"),
-		flagKey("oversample", "Take prompts again where the file has too few; else send fewer.", func(d *Dataset) *bool { return &d.Oversample }).or("true"),
-		wholeKey("turns", "Turns of the user in each conversation.", between(1, maxCount), func(d *Dataset) *int { return &d.Turns }).or("1"),
-		blockKey("images", "Images that go with each prompt.", imagesBlock(), func(d *Dataset) *Images { return &d.Images }),
-		textKey("subset", "hf: folder below path. burstgpt: model whose rows are used.", func(d *Dataset) *string { return &d.Subset }).elseNote("all; burstgpt: GPT-4"),
-		textKey("field", "Column to take prompts from.", func(d *Dataset) *string { return &d.Field }).elseNote("found by its name; tok_inputs: tok_inputs"),
-		wholeKey("template-tokens", "Tokens that the model's chat template adds.", between(0, maxCount), func(d *Dataset) *int { return &d.TemplateTokens }).or("0"),
-		wholeKey("block-len", "Tokens of a hashed block.", between(1, maxCount), func(d *Dataset) *int { return &d.BlockLen }).elseNote("found from the lengths"),
-		durationKey("time-unit", "Unit of the time stamps.", func(d *Dataset) *time.Duration { return &d.TimeUnit }).elseNote("found from the block length"),
+func shapeFields() []schema.Field[Dataset] {
+	fields := []schema.Field[Dataset]{
+		schema.FreeKey("tokens", "Send prompts as text or as token ids.", schema.EnumOf("text", "ids"), readTokens).Or("text"),
+		schema.WholeKey("vocab-size", "With token ids: ids are below it.", schema.Between(1, schema.MaxCount), func(d *Dataset) *int { return &d.VocabSize }).DefaultNote("the tokenizer's"),
+		schema.NumberKey("range-ratio", "Lengths from l(1-r) to l(1+r).", schema.Limits{Max: 1, Below: true}, func(d *Dataset) *float64 { return &d.RangeRatio }).Or("0"),
+		maybeNumber("output-range-ratio", "The same for the answers.", schema.Limits{Max: 1, Below: true}, func(d *Dataset) **float64 { return &d.OutputRangeRatio }).
+			DefaultNote("range-ratio"),
+		schema.WholeKey("prefix-len", "Tokens that all prompts, or those of a group, share.", schema.Between(0, schema.MaxCount), func(d *Dataset) *int { return &d.PrefixLen }).
+			DefaultNote("0; prefix_repetition: 256, sonnet: 200"),
+		schema.WholeKey("suffix-len", "Tokens after the prefix; conversation: of each further turn.", schema.Between(1, schema.MaxCount), func(d *Dataset) *int { return &d.SuffixLen }).DefaultNote("256; conversation: input-len"),
+		schema.WholeKey("num-prefixes", "Different prefixes.", schema.Between(1, schema.MaxCount), func(d *Dataset) *int { return &d.NumPrefixes }).DefaultNote("10; shared_prefix: 1"),
+		schema.FlagKey("shuffle", "In an order made by seed; burstgpt: a sample by seed, without its times.", func(d *Dataset) *bool { return &d.Shuffle }).DefaultNote("true for sharegpt, custom and hf, else false"),
+		schema.FlagKey("oversample", "Take prompts again where the file has too few; else send fewer.", func(d *Dataset) *bool { return &d.Oversample }).Or("true"),
+		schema.WholeKey("turns", "Turns of the user in each conversation.", schema.Between(1, schema.MaxCount), func(d *Dataset) *int { return &d.Turns }).Or("1"),
+		schema.BlockKey("images", "Images that go with each prompt.", imagesBlock(), func(d *Dataset) *Images { return &d.Images }),
+		schema.TextKey("subset", "hf: folder below path. burstgpt: model whose rows are used.", func(d *Dataset) *string { return &d.Subset }).DefaultNote("all; burstgpt: GPT-4"),
+		schema.TextKey("field", "Column to take prompts from.", func(d *Dataset) *string { return &d.Field }).DefaultNote("found by its name; tok_inputs: tok_inputs"),
+		schema.WholeKey("template-tokens", "Tokens that the model's chat template adds.", schema.Between(0, schema.MaxCount), func(d *Dataset) *int { return &d.TemplateTokens }).Or("0"),
+		schema.WholeKey("block-len", "Tokens of a hashed block.", schema.Between(1, schema.MaxCount), func(d *Dataset) *int { return &d.BlockLen }).DefaultNote("found from the lengths"),
+		schema.DurationKey("time-unit", "Unit of the time stamps.", func(d *Dataset) *time.Duration { return &d.TimeUnit }).DefaultNote("found from the block length"),
 	}
 	for i := range fields {
-		fields[i].doc = usersOf(fields[i].key) + ": " + strings.ToLower(fields[i].doc[:1]) + fields[i].doc[1:]
+		fields[i].Doc = usersOf(fields[i].Key) + ": " + strings.ToLower(fields[i].Doc[:1]) + fields[i].Doc[1:]
 	}
 	return fields
 }
 
-func imagesBlock() block[Images] {
-	return block[Images]{
-		name: "under images:", doc: "Random images, as data URLs.", example: "\nper-request: 2\nsizes: [512x512, 1280x720]\n",
-		fields: []field[Images]{
-			wholeKey("per-request", "Images a prompt.", between(1, 100), func(i *Images) *int { return &i.PerRequest }).or("1"),
-			freeKey("sizes", "Sizes to draw from, WIDTHxHEIGHT, all alike often.", listOf(simple(textShape)), readSizes).elseNote("256x256 and 1280x720"),
-			enumKey("format", "Format of the files.", []string{"jpeg", "png"}, func(i *Images) *string { return &i.Format }).or("jpeg"),
-			wholeKey("quality", "Of jpeg files.", between(1, 100), func(i *Images) *int { return &i.Quality }).or("75"),
+func imagesBlock() schema.Block[Images] {
+	return schema.Block[Images]{
+		Name: "under images:", Doc: "Random images, as data URLs.", Example: "\nper-request: 2\nsizes: [512x512, 1280x720]\n",
+		Fields: []schema.Field[Images]{
+			schema.WholeKey("per-request", "Images a prompt.", schema.Between(1, 100), func(i *Images) *int { return &i.PerRequest }).Or("1"),
+			schema.FreeKey("sizes", "Sizes to draw from, WIDTHxHEIGHT, all alike often.", schema.ListOf(schema.Simple(schema.TextShape)), readSizes).DefaultNote("256x256 and 1280x720"),
+			schema.EnumKey("format", "Format of the files.", []string{"jpeg", "png"}, func(i *Images) *string { return &i.Format }).Or("jpeg"),
+			schema.WholeKey("quality", "Of jpeg files.", schema.Between(1, 100), func(i *Images) *int { return &i.Quality }).Or("75"),
 		},
 	}
 }
 
 var imageSize = regexp.MustCompile(`^([1-9][0-9]{0,3})x([1-9][0-9]{0,3})$`)
 
-func readSizes(r *reader, n *node, i *Images) {
-	if n.kind != list || len(n.items) == 0 {
-		r.wrong(n, listOf(simple(textShape)))
+func readSizes(r *schema.Reader, n *schema.Node, i *Images) {
+	if n.Kind != schema.List || len(n.Items) == 0 {
+		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
 		return
 	}
-	for _, it := range n.items {
-		m := imageSize.FindStringSubmatch(it.text)
-		if m == nil || it.kind != text {
-			if it.kind != broken {
-				r.fail(it.pos, "size %s: expected WIDTHxHEIGHT in pixels, such as 512x512", it.shown())
+	for _, it := range n.Items {
+		m := imageSize.FindStringSubmatch(it.Text)
+		if m == nil || it.Kind != schema.Text {
+			if it.Kind != schema.Broken {
+				r.Fail(it.Pos, "size %s: expected WIDTHxHEIGHT in pixels, such as 512x512", it.Shown())
 			}
 			continue
 		}
@@ -163,8 +165,8 @@ func readSizes(r *reader, n *node, i *Images) {
 	}
 }
 
-func readTokens(r *reader, n *node, d *Dataset) {
-	if v, ok := r.enum(n, enumOf("text", "ids")); ok {
+func readTokens(r *schema.Reader, n *schema.Node, d *Dataset) {
+	if v, ok := r.Enum(n, schema.EnumOf("text", "ids")); ok {
 		d.TokenIDs = v == "ids"
 	}
 }

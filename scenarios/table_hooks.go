@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // The words of on-failure: in hooks and checks.
@@ -12,13 +14,13 @@ const (
 	warnWord   = "warn"
 )
 
-func levelsBlock() block[LevelHooks] {
-	level := func(key, doc string, at func(*LevelHooks) *Hooks) field[LevelHooks] {
-		return blockKey(key, doc, hooksBlock(), at)
+func levelsBlock() schema.Block[LevelHooks] {
+	level := func(key, doc string, at func(*LevelHooks) *Hooks) schema.Field[LevelHooks] {
+		return schema.BlockKey(key, doc, hooksBlock(), at)
 	}
-	return block[LevelHooks]{
-		name: "under hooks:", doc: "Hooks run in the order of the file, one after the other, in the scenario's folder, with BENCH_* variables that say where in the run they are.",
-		example: `
+	return schema.Block[LevelHooks]{
+		Name: "under hooks:", Doc: "Hooks run in the order of the file, one after the other, in the scenario's folder, with BENCH_* variables that say where in the run they are.",
+		Example: `
 run:
   before:
     - {name: high performance, command: [tuned-adm, profile, throughput-performance], undo: [tuned-adm, profile, balanced]}
@@ -26,7 +28,7 @@ step:
   after:
     - {command: [./note-room-temperature.sh], timeout: 10s}
 `,
-		fields: []field[LevelHooks]{
+		Fields: []schema.Field[LevelHooks]{
 			level("run", "Around the whole run.", func(l *LevelHooks) *Hooks { return &l.Run }),
 			level("variant", "Around every server life of every variant: before the start and after the proof of its end.", func(l *LevelHooks) *Hooks { return &l.Variant }),
 			level("step", "Around every step, on a server that is up.", func(l *LevelHooks) *Hooks { return &l.Step }),
@@ -34,80 +36,80 @@ step:
 	}
 }
 
-func hooksBlock() block[Hooks] {
-	return block[Hooks]{
-		name: "under hooks of a level:", doc: "The same two keys stand under hooks: of a variant, whose hooks run inside those of hooks.variant.",
-		example: "\nbefore:\n  - {command: [ryzenadj, --stapm-limit=120000], undo: [ryzenadj, --stapm-limit=85000]}\n",
-		fields: []field[Hooks]{
-			listKey("before", "Hooks before it.", hookBlock(), func(h *Hook, pos Pos) { h.Pos, h.Refuse = pos, true }, func(h *Hooks) *[]Hook { return &h.Before }),
-			listKey("after", "Hooks after it, also after a failure and Ctrl-C.", hookBlock(), func(h *Hook, pos Pos) { h.Pos = pos }, func(h *Hooks) *[]Hook { return &h.After }),
+func hooksBlock() schema.Block[Hooks] {
+	return schema.Block[Hooks]{
+		Name: "under hooks of a level:", Doc: "The same two keys stand under hooks: of a variant, whose hooks run inside those of hooks.variant.",
+		Example: "\nbefore:\n  - {command: [ryzenadj, --stapm-limit=120000], undo: [ryzenadj, --stapm-limit=85000]}\n",
+		Fields: []schema.Field[Hooks]{
+			schema.ListKey("before", "Hooks before it.", hookBlock(), func(h *Hook, pos schema.Pos) { h.Pos, h.Refuse = pos, true }, func(h *Hooks) *[]Hook { return &h.Before }),
+			schema.ListKey("after", "Hooks after it, also after a failure and Ctrl-C.", hookBlock(), func(h *Hook, pos schema.Pos) { h.Pos = pos }, func(h *Hooks) *[]Hook { return &h.After }),
 		},
 	}
 }
 
-func hookBlock() block[Hook] {
-	return block[Hook]{
-		name: "in a hook", doc: "Exactly one of command, http and check.",
-		example: "\nname: 300 W\ncommand: [nvidia-smi, -pl, \"300\"]\nundo: [nvidia-smi, -pl, \"700\"]\ntimeout: 30s\n",
-		fields: []field[Hook]{
-			textKey("name", "For messages and results.", func(h *Hook) *string { return &h.Name }).elseNote("what it runs"),
+func hookBlock() schema.Block[Hook] {
+	return schema.Block[Hook]{
+		Name: "in a hook", Doc: "Exactly one of command, http and check.",
+		Example: "\nname: 300 W\ncommand: [nvidia-smi, -pl, \"300\"]\nundo: [nvidia-smi, -pl, \"700\"]\ntimeout: 30s\n",
+		Fields: []schema.Field[Hook]{
+			schema.TextKey("name", "For messages and results.", func(h *Hook) *string { return &h.Name }).DefaultNote("what it runs"),
 			argvKey("command", "argv of a program; exit status 0 is success.", func(h *Hook) *[]string { return &h.Command }),
-			blockKey("http", "An HTTP call; a 2xx answer is success.", httpBlock(), func(h *Hook) *HTTPCall { return &h.HTTP }),
-			blockKey("check", "A condition of the box; that it holds is success.", hookCheckBlock(), func(h *Hook) *Check { return &h.Check }),
-			freeKey("timeout", "After it the command and whatever it started are killed.", simple(durationShape), readHookTimeout).or("1m"),
+			schema.BlockKey("http", "An HTTP call; a 2xx answer is success.", httpBlock(), func(h *Hook) *HTTPCall { return &h.HTTP }),
+			schema.BlockKey("check", "A condition of the box; that it holds is success.", hookCheckBlock(), func(h *Hook) *Check { return &h.Check }),
+			schema.FreeKey("timeout", "After it the command and whatever it started are killed.", schema.Simple(schema.DurationShape), readHookTimeout).Or("1m"),
 			argvKey("undo", "argv that puts back what the command changed, once the level has ended: also after a failure, Ctrl-C or a crash. In before: only.",
 				func(h *Hook) *[]string { return &h.Undo }),
-			freeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.", enumOf(refuseWord, warnWord),
-				func(r *reader, n *node, h *Hook) { readRefuse(r, n, &h.Refuse) }).elseNote("refuse in before:, warn in after:"),
+			schema.FreeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.", schema.EnumOf(refuseWord, warnWord),
+				func(r *schema.Reader, n *schema.Node, h *Hook) { readRefuse(r, n, &h.Refuse) }).DefaultNote("refuse in before:, warn in after:"),
 		},
 	}
 }
 
-func argvKey[T any](key, doc string, at func(*T) *[]string) field[T] {
-	return freeKey(key, doc, listOf(simple(textShape)), func(r *reader, n *node, into *T) {
-		if words, ok := r.argv(n); ok {
+func argvKey[T any](key, doc string, at func(*T) *[]string) schema.Field[T] {
+	return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node, into *T) {
+		if words, ok := r.Argv(n); ok {
 			*at(into) = words
 		}
 	})
 }
 
-func readRefuse(r *reader, n *node, refuse *bool) {
-	if v, ok := r.enum(n, enumOf(refuseWord, warnWord)); ok {
+func readRefuse(r *schema.Reader, n *schema.Node, refuse *bool) {
+	if v, ok := r.Enum(n, schema.EnumOf(refuseWord, warnWord)); ok {
 		*refuse = v == refuseWord
 	}
 }
 
-func readHookTimeout(r *reader, n *node, h *Hook) {
-	d, ok := r.duration(n)
+func readHookTimeout(r *schema.Reader, n *schema.Node, h *Hook) {
+	d, ok := r.Duration(n)
 	if ok && d == 0 {
-		r.fail(n.pos, "timeout is 0: a hook without a limit can hang the night")
+		r.Fail(n.Pos, "timeout is 0: a hook without a limit can hang the night")
 		return
 	}
 	h.Timeout = d
 }
 
-func httpBlock() block[HTTPCall] {
-	return block[HTTPCall]{
-		name: "under http:", doc: "No proxy is used.", example: "\nurl: http://127.0.0.1:9000/fans\nmethod: PUT\nbody: \"100\"\n",
-		fields: []field[HTTPCall]{
-			freeKey("url", "http or https address.", simple(textShape), func(r *reader, n *node, h *HTTPCall) { h.URL = readURL(r, n) }),
-			enumKey("method", "HTTP method.", []string{"GET", "POST", "PUT", "PATCH", "DELETE"}, func(h *HTTPCall) *string { return &h.Method }).
-				elseNote("POST with a body, else GET"),
-			freeKey("headers", "HTTP headers.", mapOf(simple(scalarShape)), func(r *reader, n *node, h *HTTPCall) { h.Headers = readHeaderMap(r, n) }),
-			textKey("body", "Body as it is sent.", func(h *HTTPCall) *string { return &h.Body }),
+func httpBlock() schema.Block[HTTPCall] {
+	return schema.Block[HTTPCall]{
+		Name: "under http:", Doc: "No proxy is used.", Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: PUT\nbody: \"100\"\n",
+		Fields: []schema.Field[HTTPCall]{
+			schema.FreeKey("url", "http or https address.", schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, h *HTTPCall) { h.URL = readURL(r, n) }),
+			schema.EnumKey("method", "HTTP method.", []string{"GET", "POST", "PUT", "PATCH", "DELETE"}, func(h *HTTPCall) *string { return &h.Method }).
+				DefaultNote("POST with a body, else GET"),
+			schema.FreeKey("headers", "HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)), func(r *schema.Reader, n *schema.Node, h *HTTPCall) { h.Headers = readHeaderMap(r, n) }),
+			schema.TextKey("body", "Body as it is sent.", func(h *HTTPCall) *string { return &h.Body }),
 		},
 	}
 }
 
 // readURL accepts http and https addresses; "" after a report.
-func readURL(r *reader, n *node) string {
-	raw, ok := r.text(n)
+func readURL(r *schema.Reader, n *schema.Node) string {
+	raw, ok := r.Text(n)
 	if !ok {
 		return ""
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		r.fail(n.pos, "%s is %s, expected an address such as https://ntfy.example.org/bench", r.key(), n.shown())
+		r.Fail(n.Pos, "%s is %s, expected an address such as https://ntfy.example.org/bench", r.Key(), n.Shown())
 		return ""
 	}
 	return raw
@@ -118,32 +120,32 @@ func CheckKinds() []string {
 	return []string{"kernel-parameter", "governor", "numa-balancing", "power-limit", "free-vram", "free-disk", "file", "command"}
 }
 
-func beginCheck(c *Check, pos Pos) { c.Pos, c.Refuse = pos, true }
+func beginCheck(c *Check, pos schema.Pos) { c.Pos, c.Refuse = pos, true }
 
-func checkBlock() block[Check] {
+func checkBlock() schema.Block[Check] {
 	b := hookCheckBlock()
-	b.fields = append(b.fields, freeKey("on-failure", "refuse: nothing is run and the report says why; warn: go on.", enumOf(refuseWord, warnWord),
-		func(r *reader, n *node, c *Check) { readRefuse(r, n, &c.Refuse) }).or(refuseWord))
-	b.name, b.example = "in a check", "\nkind: kernel-parameter\nname: amd_iommu\nwant: \"off\"\non-failure: warn\n"
+	b.Fields = append(b.Fields, schema.FreeKey("on-failure", "refuse: nothing is run and the report says why; warn: go on.", schema.EnumOf(refuseWord, warnWord),
+		func(r *schema.Reader, n *schema.Node, c *Check) { readRefuse(r, n, &c.Refuse) }).Or(refuseWord))
+	b.Name, b.Example = "in a check", "\nkind: kernel-parameter\nname: amd_iommu\nwant: \"off\"\non-failure: warn\n"
 	return b
 }
 
 // hookCheckBlock is a check without the word on what its failure means, which
 // a hook has itself.
-func hookCheckBlock() block[Check] {
-	return block[Check]{
-		name: "under check:", doc: "A condition of the box.", example: "\nkind: free-vram\nwant: 60GiB\n",
-		fields: []field[Check]{
-			freeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name is there). governor: of all CPUs. numa-balancing: of the kernel. "+
+func hookCheckBlock() schema.Block[Check] {
+	return schema.Block[Check]{
+		Name: "under check:", Doc: "A condition of the box.", Example: "\nkind: free-vram\nwant: 60GiB\n",
+		Fields: []schema.Field[Check]{
+			schema.FreeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name is there). governor: of all CPUs. numa-balancing: of the kernel. "+
 				"power-limit: watts, of all GPUs. free-vram: at least want on every GPU. free-disk: at least want where the results lie, or at name. "+
 				"file: name holds want. command: exits with 0.",
-				enumOf(CheckKinds()...), func(r *reader, n *node, c *Check) {
-					if v, ok := r.enum(n, enumOf(CheckKinds()...)); ok {
+				schema.EnumOf(CheckKinds()...), func(r *schema.Reader, n *schema.Node, c *Check) {
+					if v, ok := r.Enum(n, schema.EnumOf(CheckKinds()...)); ok {
 						c.Kind = v
 					}
 				}),
-			textKey("name", "Kernel parameter, or path.", func(c *Check) *string { return &c.Name }),
-			textKey("want", "What it must be, or at least be.", func(c *Check) *string { return &c.Want }).elseNote("governor: performance; numa-balancing: 0"),
+			schema.TextKey("name", "Kernel parameter, or path.", func(c *Check) *string { return &c.Name }),
+			schema.TextKey("want", "What it must be, or at least be.", func(c *Check) *string { return &c.Want }).DefaultNote("governor: performance; numa-balancing: 0"),
 			argvKey("command", "argv, for kind command.", func(c *Check) *[]string { return &c.Argv }),
 		},
 	}
@@ -152,30 +154,32 @@ func hookCheckBlock() block[Check] {
 // notifyMoments are what a notification may be about.
 func notifyMoments() []string { return []string{"end", "first-failure"} }
 
-func notifyBlock() block[Notify] {
-	return block[Notify]{
-		name: "in notify:", doc: "Exactly one of webhook and command. A notification that fails is noted in bench.log and never fails a run.",
-		example: "\nwebhook: https://ntfy.example.org/our-bench\nformat: ntfy\non: [first-failure, end]\n",
-		fields: []field[Notify]{
-			freeKey("webhook", "Address that gets a POST. It is a secret: write ${env:NAME}.", simple(textShape),
-				func(r *reader, n *node, no *Notify) { no.Webhook = EnvValue{Value: readURL(r, n), Secret: true} }),
-			enumKey("format", "Body of the webhook: json (fields as docs/operations.md lists them), ntfy (text with Title and Priority headers), slack ({\"text\": ...}).",
-				[]string{"json", "ntfy", "slack"}, func(n *Notify) *string { return &n.Format }).or("json"),
+func notifyBlock() schema.Block[Notify] {
+	return schema.Block[Notify]{
+		Name: "in notify:", Doc: "Exactly one of webhook and command. A notification that fails is noted in bench.log and never fails a run.",
+		Example: "\nwebhook: https://ntfy.example.org/our-bench\nformat: ntfy\non: [first-failure, end]\n",
+		Fields: []schema.Field[Notify]{
+			schema.FreeKey("webhook", "Address that gets a POST. It is a secret: write ${env:NAME}.", schema.Simple(schema.TextShape),
+				func(r *schema.Reader, n *schema.Node, no *Notify) {
+					no.Webhook = EnvValue{Value: readURL(r, n), Secret: true}
+				}),
+			schema.EnumKey("format", "Body of the webhook: json (fields as docs/operations.md lists them), ntfy (text with Title and Priority headers), slack ({\"text\": ...}).",
+				[]string{"json", "ntfy", "slack"}, func(n *Notify) *string { return &n.Format }).Or("json"),
 			argvKey("command", "argv of a program that gets the message on stdin and BENCH_* variables.", func(n *Notify) *[]string { return &n.Command }),
-			freeKey("on", "When.", listOf(enumOf(notifyMoments()...)), readOn).or("[end, first-failure]"),
+			schema.FreeKey("on", "When.", schema.ListOf(schema.EnumOf(notifyMoments()...)), readOn).Or("[end, first-failure]"),
 		},
 	}
 }
 
-func readOn(r *reader, n *node, no *Notify) {
-	if n.kind != list || len(n.items) == 0 {
-		r.wrong(n, listOf(enumOf(notifyMoments()...)))
+func readOn(r *schema.Reader, n *schema.Node, no *Notify) {
+	if n.Kind != schema.List || len(n.Items) == 0 {
+		r.Wrong(n, schema.ListOf(schema.EnumOf(notifyMoments()...)))
 		return
 	}
-	for _, it := range n.items {
-		v, ok := r.enum(it, enumOf(notifyMoments()...))
+	for _, it := range n.Items {
+		v, ok := r.Enum(it, schema.EnumOf(notifyMoments()...))
 		if ok && slices.Contains(no.On, v) {
-			r.fail(it.pos, "on lists %s twice", v)
+			r.Fail(it.Pos, "on lists %s twice", v)
 		} else if ok {
 			no.On = append(no.On, v)
 		}
@@ -183,18 +187,18 @@ func readOn(r *reader, n *node, no *Notify) {
 }
 
 // readHeaderMap reads HTTP headers, some of which may be secrets.
-func readHeaderMap(r *reader, n *node) map[string]EnvValue {
-	if n.kind != mapping {
-		r.wrong(n, mapOf(simple(scalarShape)))
+func readHeaderMap(r *schema.Reader, n *schema.Node) map[string]EnvValue {
+	if n.Kind != schema.Mapping {
+		r.Wrong(n, schema.MapOf(schema.Simple(schema.ScalarShape)))
 		return nil
 	}
 	headers := map[string]EnvValue{}
-	for _, p := range n.pairs {
-		if p.key == "" || strings.ContainsFunc(p.key, notToken) || strings.ContainsAny(p.value.text, "\r\n") {
-			r.fail(p.pos, "%q is no HTTP header", p.key)
+	for _, p := range n.Pairs {
+		if p.Key == "" || strings.ContainsFunc(p.Key, notToken) || strings.ContainsAny(p.Value.Text, "\r\n") {
+			r.Fail(p.Pos, "%q is no HTTP header", p.Key)
 			continue
 		}
-		r.envValue(headers, p)
+		readEnvValue(r, headers, p)
 	}
 	return headers
 }

@@ -1,38 +1,37 @@
 package scenarios
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // reportFields are the top-level keys that say how a run is to be read.
-func reportFields() []field[Scenario] {
-	return []field[Scenario]{
-		textKey("baseline", "Variant that the others are compared to.", func(s *Scenario) *string { return &s.Baseline }).elseNote("the first"),
-		freeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is none of this size.",
-			simple(percentShape), readSmallestDifference).elseNote("that of the report"),
-		blockKey("simulate", "How --sim plays the engines.", simulateBlock(), func(s *Scenario) *Simulation { return &s.Simulation }),
-		freeKey("tables", "Tables that the report shows beside the usual one.", listOf(enumOf(TableNames()...)), readTables).elseNote("none"),
+func reportFields() []schema.Field[Scenario] {
+	return []schema.Field[Scenario]{
+		schema.TextKey("baseline", "Variant that the others are compared to.", func(s *Scenario) *string { return &s.Baseline }).DefaultNote("the first"),
+		schema.FreeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is none of this size.",
+			schema.Simple(schema.PercentShape), readSmallestDifference).DefaultNote("that of the report"),
+		schema.BlockKey("simulate", "How --sim plays the engines.", simulateBlock(), func(s *Scenario) *Simulation { return &s.Simulation }),
+		schema.FreeKey("tables", "Tables that the report shows beside the usual one.", schema.ListOf(schema.EnumOf(TableNames()...)), readTables).DefaultNote("none"),
 	}
 }
 
-var percentText = regexp.MustCompile(`^([0-9]{1,2}(?:\.[0-9]+)?) ?%$`)
-
-func readSmallestDifference(r *reader, n *node, s *Scenario) {
-	s.SmallestDifference, _ = r.percent(n)
+func readSmallestDifference(r *schema.Reader, n *schema.Node, s *Scenario) {
+	s.SmallestDifference, _ = r.Percent(n)
 }
 
-func readTables(r *reader, n *node, s *Scenario) {
-	known := enumOf(TableNames()...)
-	if n.kind != list {
-		r.wrong(n, listOf(known))
+func readTables(r *schema.Reader, n *schema.Node, s *Scenario) {
+	known := schema.EnumOf(TableNames()...)
+	if n.Kind != schema.List {
+		r.Wrong(n, schema.ListOf(known))
 		return
 	}
-	for _, it := range n.items {
-		name, ok := r.enum(it, known)
+	for _, it := range n.Items {
+		name, ok := r.Enum(it, known)
 		if ok && slices.Contains(s.Tables, name) {
-			r.fail(it.pos, "tables lists %s twice", name)
+			r.Fail(it.Pos, "tables lists %s twice", name)
 		}
 		if ok {
 			s.Tables = append(s.Tables, name)
@@ -40,70 +39,70 @@ func readTables(r *reader, n *node, s *Scenario) {
 	}
 }
 
-func smokeBlock() block[Smoke] {
-	return block[Smoke]{
-		name: "under smoke:", doc: "A request that must succeed on every server that has become ready, before anything is measured on it. Its answer is kept. " +
+func smokeBlock() schema.Block[Smoke] {
+	return schema.Block[Smoke]{
+		Name: "under smoke:", Doc: "A request that must succeed on every server that has become ready, before anything is measured on it. Its answer is kept. " +
 			"Given in a variant, it replaces that of server: as a whole.",
-		example: "\npath: /v1/chat/completions\nbody: {messages: [{role: user, content: \"Hello!\"}], max_tokens: 100}\n",
-		fields: []field[Smoke]{
-			freeKey("path", "Of the request.", simple(textShape), func(r *reader, n *node, s *Smoke) {
-				path, ok := r.text(n)
+		Example: "\npath: /v1/chat/completions\nbody: {messages: [{role: user, content: \"Hello!\"}], max_tokens: 100}\n",
+		Fields: []schema.Field[Smoke]{
+			schema.FreeKey("path", "Of the request.", schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, s *Smoke) {
+				path, ok := r.Text(n)
 				if ok && !strings.HasPrefix(path, "/") {
-					r.fail(n.pos, "path is %s, expected one such as /v1/chat/completions", n.shown())
+					r.Fail(n.Pos, "path is %s, expected one such as /v1/chat/completions", n.Shown())
 				}
 				s.Path = path
-			}).or("/v1/chat/completions"),
-			freeKey("body", "Sent as JSON, as it stands: no model is added.", mapOf(simple(anyShape)), func(r *reader, n *node, s *Smoke) {
-				if n.kind != mapping {
-					r.wrong(n, mapOf(simple(anyShape)))
+			}).Or("/v1/chat/completions"),
+			schema.FreeKey("body", "Sent as JSON, as it stands: no model is added.", schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node, s *Smoke) {
+				if n.Kind != schema.Mapping {
+					r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
 					return
 				}
-				s.Body = n.value().(map[string]any)
-			}).must(),
+				s.Body = n.Value().(map[string]any)
+			}).Must(),
 		},
 	}
 }
 
 // smokeField is read where it is given only: without it there is no request.
-func smokeField() field[Server] {
-	return freeKey("smoke", "A request that must succeed before anything is measured.", blockOf(smokeBlock().info()),
-		func(r *reader, n *node, s *Server) { decode(r, smokeBlock(), n, &s.Smoke) })
+func smokeField() schema.Field[Server] {
+	return schema.FreeKey("smoke", "A request that must succeed before anything is measured.", schema.BlockOf(smokeBlock().Info()),
+		func(r *schema.Reader, n *schema.Node, s *Server) { schema.Decode(r, smokeBlock(), n, &s.Smoke) })
 }
 
-func llamaBenchBlock() block[LlamaBenchRun] {
-	return block[LlamaBenchRun]{
-		name: "under llama-bench:", doc: "The program runs once a variant and repeat, with the variant's env, and there is no load:. args of server: and of a variant " +
+func llamaBenchBlock() schema.Block[LlamaBenchRun] {
+	return schema.Block[LlamaBenchRun]{
+		Name: "under llama-bench:", Doc: "The program runs once a variant and repeat, with the variant's env, and there is no load:. args of server: and of a variant " +
 			"are those of the program too, and lie over the ones given here.",
-		example: "\nmodels: [models/llama-2-7b.Q4_K_M.gguf, models/llama-2-7b.Q8_0.gguf]\nargs: {n-prompt: [512], n-gen: [128], flash-attn: [0, 1], n-gpu-layers: 99}\nrepetitions: 5\n",
-		fields: []field[LlamaBenchRun]{
-			freeKey("binary", "Program, or a list of program and leading arguments. With a slash it is relative to the scenario file.",
-				oneOf(simple(textShape), listOf(simple(textShape))), func(r *reader, n *node, l *LlamaBenchRun) { l.Binary = r.program(n) }).or("llama-bench"),
-			freeKey("models", "Model files, relative to the scenario file.", listOf(simple(textShape)), func(r *reader, n *node, l *LlamaBenchRun) {
-				words, ok := r.texts(n)
+		Example: "\nmodels: [models/llama-2-7b.Q4_K_M.gguf, models/llama-2-7b.Q8_0.gguf]\nargs: {n-prompt: [512], n-gen: [128], flash-attn: [0, 1], n-gpu-layers: 99}\nrepetitions: 5\n",
+		Fields: []schema.Field[LlamaBenchRun]{
+			schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is relative to the scenario file.",
+				schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))), func(r *schema.Reader, n *schema.Node, l *LlamaBenchRun) { l.Binary = readProgram(r, n) }).Or("llama-bench"),
+			schema.FreeKey("models", "Model files, relative to the scenario file.", schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node, l *LlamaBenchRun) {
+				words, ok := r.Texts(n)
 				if ok && len(words) == 0 {
-					r.fail(n.pos, "models is an empty list")
+					r.Fail(n.Pos, "models is an empty list")
 				}
 				l.Models = words
-			}).elseNote("the variant's model"),
-			freeKey("args", "Options by their long names. A list of values is swept by the program itself.", mapOf(simple(anyShape)),
-				func(r *reader, n *node, l *LlamaBenchRun) { l.Args = r.args(n) }),
-			wholeKey("repetitions", "Of each test.", between(1, 10_000), func(l *LlamaBenchRun) *int { return &l.Repetitions }).or("5"),
+			}).DefaultNote("the variant's model"),
+			schema.FreeKey("args", "Options by their long names. A list of values is swept by the program itself.", schema.MapOf(schema.Simple(schema.AnyShape)),
+				func(r *schema.Reader, n *schema.Node, l *LlamaBenchRun) { l.Args = readArgList(r, n) }),
+			schema.WholeKey("repetitions", "Of each test.", schema.Between(1, 10_000), func(l *LlamaBenchRun) *int { return &l.Repetitions }).Or("5"),
 		},
 	}
 }
 
 // llamaBenchField is read where the method asks for it: its defaults are of no
 // meaning elsewhere.
-func llamaBenchField() field[Scenario] {
-	f := freeKey("llama-bench", "How method llama-bench runs its program.", blockOf(llamaBenchBlock().info()),
-		func(r *reader, n *node, s *Scenario) {
+func llamaBenchField() schema.Field[Scenario] {
+	f := schema.FreeKey("llama-bench", "How method llama-bench runs its program.", schema.BlockOf(llamaBenchBlock().Info()),
+		func(r *schema.Reader, n *schema.Node, s *Scenario) {
 			switch {
 			case s.Method == LlamaBench:
-				decode(r, llamaBenchBlock(), n, &s.LlamaBench)
-			case len(n.pairs) > 0 || n.kind != mapping:
-				r.fail(n.pos, "llama-bench does not go here: this is for method llama-bench")
+				schema.Decode(r, llamaBenchBlock(), n, &s.LlamaBench)
+			case len(n.Pairs) > 0 || n.Kind != schema.Mapping:
+				r.Fail(n.Pos, "llama-bench does not go here: this is for method llama-bench")
 			}
 		})
-	f.always = true
+	f.Always = true
 	return f
 }

@@ -1,45 +1,49 @@
 package scenarios
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/benchrig/bench/scenarios/schema"
+)
 
 const defaultCurrency = "USD"
 
 // priceField is read where it is given only: without it nothing has a cost.
-func priceField() field[Scenario] {
-	return freeKey("price", "What the hardware costs: figures get a cost per million tokens beside them.", blockOf(priceBlock().info()),
-		func(r *reader, n *node, s *Scenario) { decode(r, priceBlock(), n, &s.Price) })
+func priceField() schema.Field[Scenario] {
+	return schema.FreeKey("price", "What the hardware costs: figures get a cost per million tokens beside them.", schema.BlockOf(priceBlock().Info()),
+		func(r *schema.Reader, n *schema.Node, s *Scenario) { schema.Decode(r, priceBlock(), n, &s.Price) })
 }
 
 // variantPriceField is the same for one variant.
-func variantPriceField() field[Variant] {
-	return freeKey("price", "Of this variant's hardware, laid over that of the scenario.", blockOf(variantPriceBlock().info()),
-		func(r *reader, n *node, v *Variant) { decode(r, variantPriceBlock(), n, &v.Price) })
+func variantPriceField() schema.Field[Variant] {
+	return schema.FreeKey("price", "Of this variant's hardware, laid over that of the scenario.", schema.BlockOf(variantPriceBlock().Info()),
+		func(r *schema.Reader, n *schema.Node, v *Variant) { schema.Decode(r, variantPriceBlock(), n, &v.Price) })
 }
 
-func priceBlock() block[Price] {
-	return block[Price]{
-		name: "under price:", doc: "A price of GPU-hours, of energy, or both, which add up: a rented GPU-hour has its energy in it. Energy is that of the GPUs as measured, idle power included and without the host.",
-		example: "\ngpu-hour: 1.99\ncurrency: USD\n",
-		fields: append(variantPriceBlock().fields,
-			freeKey("currency", "Three letters, as ISO 4217 has them.", simple(textShape), readCurrency).or(defaultCurrency)),
+func priceBlock() schema.Block[Price] {
+	return schema.Block[Price]{
+		Name: "under price:", Doc: "A price of GPU-hours, of energy, or both, which add up: a rented GPU-hour has its energy in it. Energy is that of the GPUs as measured, idle power included and without the host.",
+		Example: "\ngpu-hour: 1.99\ncurrency: USD\n",
+		Fields: append(variantPriceBlock().Fields,
+			schema.FreeKey("currency", "Three letters, as ISO 4217 has them.", schema.Simple(schema.TextShape), readCurrency).Or(defaultCurrency)),
 	}
 }
 
-func variantPriceBlock() block[Price] {
-	return block[Price]{
-		name: "under price: of a variant", doc: "What is not given is the scenario's. The currency is one for the whole run.", example: "\ngpu-hour: 3.50\n",
-		fields: []field[Price]{
-			numberKey("gpu-hour", "Of one GPU for an hour.", positive(false), func(p *Price) *float64 { return &p.GPUHour }).elseNote("not asked"),
-			numberKey("kwh", "Of a kilowatt-hour.", positive(false), func(p *Price) *float64 { return &p.KWh }).elseNote("not asked"),
-			wholeKey("gpus", "That one replica takes, where bench cannot know it: a server of others, or one that is not placed.", between(1, 1024),
-				func(p *Price) *int { return &p.GPUs }).elseNote("those that it is placed on"),
+func variantPriceBlock() schema.Block[Price] {
+	return schema.Block[Price]{
+		Name: "under price: of a variant", Doc: "What is not given is the scenario's. The currency is one for the whole run.", Example: "\ngpu-hour: 3.50\n",
+		Fields: []schema.Field[Price]{
+			schema.NumberKey("gpu-hour", "Of one GPU for an hour.", schema.Positive(false), func(p *Price) *float64 { return &p.GPUHour }).DefaultNote("not asked"),
+			schema.NumberKey("kwh", "Of a kilowatt-hour.", schema.Positive(false), func(p *Price) *float64 { return &p.KWh }).DefaultNote("not asked"),
+			schema.WholeKey("gpus", "That one replica takes, where bench cannot know it: a server of others, or one that is not placed.", schema.Between(1, 1024),
+				func(p *Price) *int { return &p.GPUs }).DefaultNote("those that it is placed on"),
 		},
 	}
 }
 
 // checkPrice finds a price that prices nothing.
-func (p *parser) checkPrice(n *node, s *Scenario) {
-	if n == nil || n.kind != mapping || n.has("gpu-hour") || n.has("kwh") {
+func (p *parser) checkPrice(n *schema.Node, s *Scenario) {
+	if n == nil || n.Kind != schema.Mapping || n.Has("gpu-hour") || n.Has("kwh") {
 		return
 	}
 	for _, v := range s.Variants {
@@ -47,15 +51,15 @@ func (p *parser) checkPrice(n *node, s *Scenario) {
 			return
 		}
 	}
-	p.errs.add(n.pos, "price has no effect: give gpu-hour or kwh, here or in a variant")
+	p.errs.Add(n.Pos, "price has no effect: give gpu-hour or kwh, here or in a variant")
 }
 
 var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
-func readCurrency(r *reader, n *node, p *Price) {
-	code, ok := r.text(n)
+func readCurrency(r *schema.Reader, n *schema.Node, p *Price) {
+	code, ok := r.Text(n)
 	if ok && !currencyCode.MatchString(code) {
-		r.fail(n.pos, "currency is %s, expected three capital letters such as USD", n.shown())
+		r.Fail(n.Pos, "currency is %s, expected three capital letters such as USD", n.Shown())
 	}
 	p.Currency = code
 }

@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // clusterFields are the top-level keys that say on which machines a run runs.
-func clusterFields() []field[Scenario] {
-	return []field[Scenario]{
-		enumKey("on", "Where servers run: here, on this box, or on the nodes of a Slurm cluster, as slurm: says.", []Where{Here, OnSlurm},
-			func(s *Scenario) *Where { return &s.On }).or(string(Here)),
+func clusterFields() []schema.Field[Scenario] {
+	return []schema.Field[Scenario]{
+		schema.EnumKey("on", "Where servers run: here, on this box, or on the nodes of a Slurm cluster, as slurm: says.", []Where{Here, OnSlurm},
+			func(s *Scenario) *Where { return &s.On }).Or(string(Here)),
 		slurmField(),
 		clientField(),
 	}
@@ -18,47 +20,47 @@ func clusterFields() []field[Scenario] {
 
 // slurmField is read where it is given or needed: its defaults are of no
 // meaning elsewhere.
-func slurmField() field[Scenario] {
-	f := freeKey("slurm", "How jobs are submitted with on: slurm.", blockOf(slurmBlock().info()), func(r *reader, n *node, s *Scenario) {
-		if s.On == OnSlurm || n.kind != mapping || len(n.pairs) > 0 {
-			decode(r, slurmBlock(), n, &s.Slurm)
+func slurmField() schema.Field[Scenario] {
+	f := schema.FreeKey("slurm", "How jobs are submitted with on: slurm.", schema.BlockOf(slurmBlock().Info()), func(r *schema.Reader, n *schema.Node, s *Scenario) {
+		if s.On == OnSlurm || n.Kind != schema.Mapping || len(n.Pairs) > 0 {
+			schema.Decode(r, slurmBlock(), n, &s.Slurm)
 		}
 	})
-	f.always = true
+	f.Always = true
 	return f
 }
 
-func slurmBlock() block[Slurm] {
-	return block[Slurm]{
-		name: "under slurm:", doc: "A run becomes job arrays: one job for the servers of one variant and repeat, or of one variant. Each runs bench on its node.",
-		example: "\npartition: mi300x\naccount: llm\ngres: gpu:8\ntime: 4h\nnodes: spread\nsetup: [module load rocm/6.2]\noptions: [--exclusive]\n",
-		fields: []field[Slurm]{
+func slurmBlock() schema.Block[Slurm] {
+	return schema.Block[Slurm]{
+		Name: "under slurm:", Doc: "A run becomes job arrays: one job for the servers of one variant and repeat, or of one variant. Each runs bench on its node.",
+		Example: "\npartition: mi300x\naccount: llm\ngres: gpu:8\ntime: 4h\nnodes: spread\nsetup: [module load rocm/6.2]\noptions: [--exclusive]\n",
+		Fields: []schema.Field[Slurm]{
 			sbatchText("partition", "Of sbatch.", func(s *Slurm) *string { return &s.Partition }),
 			sbatchText("account", "Of sbatch.", func(s *Slurm) *string { return &s.Account }),
 			sbatchText("qos", "Of sbatch.", func(s *Slurm) *string { return &s.QOS }),
 			sbatchText("gres", "Of sbatch: what each job gets, such as gpu:8.", func(s *Slurm) *string { return &s.Gres }),
 			sbatchText("constraint", "Of sbatch: features that a node must have.", func(s *Slurm) *string { return &s.Constraint }),
-			durationKey("time", "Limit of one job; 0 is that of the partition.", func(s *Slurm) *time.Duration { return &s.Time }).or("0"),
-			durationKey("grace", "So long before its limit a job stops its servers and is queued again for the steps that are left; 0 is never.",
-				func(s *Slurm) *time.Duration { return &s.Grace }).or("2m"),
-			enumKey("nodes", "spread: every repeat is a job of its own, on whatever node there is room. same: one job a variant, so that its repeats share a node.",
-				[]Nodes{SpreadNodes, SameNode}, func(s *Slurm) *Nodes { return &s.Nodes }).or(string(SpreadNodes)),
-			wholeKey("at-once", "Jobs that may run at the same time; 0 is as many as there is room for.", between(0, 10_000), func(s *Slurm) *int { return &s.AtOnce }).or("0"),
-			freeKey("options", "Further options of sbatch, each as one word: --exclusive or --mem=64G.", listOf(simple(textShape)), readSbatchOptions).elseNote("none"),
-			freeKey("setup", "Lines of shell that run on the node before bench, such as module load.", listOf(simple(textShape)), readSetup).elseNote("none"),
+			schema.DurationKey("time", "Limit of one job; 0 is that of the partition.", func(s *Slurm) *time.Duration { return &s.Time }).Or("0"),
+			schema.DurationKey("grace", "So long before its limit a job stops its servers and is queued again for the steps that are left; 0 is never.",
+				func(s *Slurm) *time.Duration { return &s.Grace }).Or("2m"),
+			schema.EnumKey("nodes", "spread: every repeat is a job of its own, on whatever node there is room. same: one job a variant, so that its repeats share a node.",
+				[]Nodes{SpreadNodes, SameNode}, func(s *Slurm) *Nodes { return &s.Nodes }).Or(string(SpreadNodes)),
+			schema.WholeKey("at-once", "Jobs that may run at the same time; 0 is as many as there is room for.", schema.Between(0, 10_000), func(s *Slurm) *int { return &s.AtOnce }).Or("0"),
+			schema.FreeKey("options", "Further options of sbatch, each as one word: --exclusive or --mem=64G.", schema.ListOf(schema.Simple(schema.TextShape)), readSbatchOptions).DefaultNote("none"),
+			schema.FreeKey("setup", "Lines of shell that run on the node before bench, such as module load.", schema.ListOf(schema.Simple(schema.TextShape)), readSetup).DefaultNote("none"),
 		},
 	}
 }
 
-func sbatchText(key, doc string, at func(*Slurm) *string) field[Slurm] {
-	return freeKey(key, doc, simple(textShape), func(r *reader, n *node, s *Slurm) {
-		if v, ok := r.text(n); ok {
+func sbatchText(key, doc string, at func(*Slurm) *string) schema.Field[Slurm] {
+	return schema.FreeKey(key, doc, schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, s *Slurm) {
+		if v, ok := r.Text(n); ok {
 			if strings.ContainsFunc(v, isControl) {
-				r.fail(n.pos, "%s is %s, which is more than one line", r.key(), n.shown())
+				r.Fail(n.Pos, "%s is %s, which is more than one line", r.Key(), n.Shown())
 			}
 			*at(s) = v
 		}
-	}).elseNote("the cluster's")
+	}).DefaultNote("the cluster's")
 }
 
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
@@ -74,38 +76,38 @@ var ownOptions = map[string]string{
 	"--open-mode": "bench sets it", "--chdir": "jobs run in the run's folder", "--nodes": "a job has one node", "--ntasks": "a job has one task", "--wait": "bench waits itself",
 }
 
-func readSbatchOptions(r *reader, n *node, s *Slurm) {
-	if n.kind != list {
-		r.wrong(n, listOf(simple(textShape)))
+func readSbatchOptions(r *schema.Reader, n *schema.Node, s *Slurm) {
+	if n.Kind != schema.List {
+		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
 		return
 	}
-	for _, it := range n.items {
-		option, ok := r.text(it)
+	for _, it := range n.Items {
+		option, ok := r.Text(it)
 		if !ok {
 			continue
 		}
 		name, _, _ := strings.Cut(option, "=")
 		switch why := ownOptions[name]; {
 		case why != "":
-			r.fail(it.pos, "option %s does not go here: %s", it.shown(), why)
+			r.Fail(it.Pos, "option %s does not go here: %s", it.Shown(), why)
 		case !sbatchOption.MatchString(option):
-			r.fail(it.pos, "option is %s, expected one word such as --exclusive or --mem=64G", it.shown())
+			r.Fail(it.Pos, "option is %s, expected one word such as --exclusive or --mem=64G", it.Shown())
 		default:
 			s.Options = append(s.Options, option)
 		}
 	}
 }
 
-func readSetup(r *reader, n *node, s *Slurm) {
-	if n.kind != list {
-		r.wrong(n, listOf(simple(textShape)))
+func readSetup(r *schema.Reader, n *schema.Node, s *Slurm) {
+	if n.Kind != schema.List {
+		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
 		return
 	}
-	for _, it := range n.items {
-		line, ok := r.text(it)
+	for _, it := range n.Items {
+		line, ok := r.Text(it)
 		switch {
 		case ok && strings.ContainsAny(line, "\n\r\x00"):
-			r.fail(it.pos, "setup has %s, expected one line of shell each", it.shown())
+			r.Fail(it.Pos, "setup has %s, expected one line of shell each", it.Shown())
 		case ok:
 			s.Setup = append(s.Setup, line)
 		}

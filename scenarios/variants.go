@@ -3,12 +3,14 @@ package scenarios
 import (
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // rawVariant is one variant before its names are filled in.
 type rawVariant struct {
-	node   *node
-	params map[string]*node
+	node   *schema.Node
+	params map[string]*schema.Node
 	order  []string // of params
 }
 
@@ -16,24 +18,24 @@ type rawVariant struct {
 func launchNames() []string { return []string{"host", "port", "model"} }
 
 // readVariants expands the matrix blocks and decodes every variant.
-func (p *parser) readVariants(root *node, later []*override, s *Scenario) {
+func (p *parser) readVariants(root *schema.Node, later []*override, s *Scenario) {
 	shared := p.sharedServer(root)
 	list := p.variantList(root)
 	for _, v := range list {
-		if m := v.get("matrix"); m != nil {
-			for _, axis := range m.pairs {
-				p.matrixNames[axis.key] = true
+		if m := v.Get("matrix"); m != nil {
+			for _, axis := range m.Pairs {
+				p.matrixNames[axis.Key] = true
 			}
 		}
 	}
 	table := variantBlock()
 	all := map[string]map[string]string{} // defaults of each variant
-	places := map[string]Pos{}
+	places := map[string]schema.Pos{}
 	var names []string
 	for _, v := range list {
 		for _, raw := range p.expandMatrix(v) {
 			if len(s.Variants) >= maxVariants {
-				p.errs.add(v.pos, "more than %d variants", maxVariants)
+				p.errs.Add(v.Pos, "more than %d variants", maxVariants)
 				return
 			}
 			variant, defaults := p.variant(table, raw, shared, later, s)
@@ -44,62 +46,63 @@ func (p *parser) readVariants(root *node, later []*override, s *Scenario) {
 			if was, twice := places[variant.Name]; twice && variant.Name != "" {
 				p.duplicateName(variant, was, raw)
 			}
-			places[variant.Name] = v.pos
+			places[variant.Name] = v.Pos
 		}
 	}
 	p.reportUnused(later, names)
 	p.variantDefaults(all)
 }
 
-func (p *parser) duplicateName(v Variant, was Pos, raw rawVariant) {
+func (p *parser) duplicateName(v Variant, was schema.Pos, raw rawVariant) {
 	if was == v.Pos && len(raw.order) > 0 {
-		p.errs.add(raw.node.at("name"), "matrix makes several variants named %q: put ${%s} into the name", v.Name, raw.order[len(raw.order)-1])
+		p.errs.Add(raw.node.At("name"), "matrix makes several variants named %q: put ${%s} into the name", v.Name, raw.order[len(raw.order)-1])
 		return
 	}
-	p.errs.add(raw.node.at("name"), "variant name %q is used twice, first in line %d", v.Name, was.Line)
+	p.errs.Add(raw.node.At("name"), "variant name %q is used twice, first in line %d", v.Name, was.Line)
 }
 
-func (p *parser) sharedServer(root *node) *node {
-	shared := root.get("server")
-	if shared == nil || shared.kind == null {
-		return emptyMapping(root.at("server"))
+func (p *parser) sharedServer(root *schema.Node) *schema.Node {
+	shared := root.Get("server")
+	if shared == nil || shared.Kind == schema.Null {
+		return schema.EmptyMapping(root.At("server"))
 	}
-	if shared.kind != mapping {
-		p.reader(nil, "server").wrong(shared, simple(blockShape))
+	if shared.Kind != schema.Mapping {
+		p.reader(nil, "server").Wrong(shared, schema.Simple(schema.BlockShape))
 		p.serverBroken = true
-		return emptyMapping(shared.pos)
+		return schema.EmptyMapping(shared.Pos)
 	}
-	table := serverBlock().info()
+	table := serverBlock().Info()
 	var strange []string
-	for _, pr := range shared.pairs {
-		if !slices.Contains(table.names(), pr.key) {
-			p.reader(nil, "server").unknown(table, pr)
-			strange = append(strange, pr.key)
+	for _, pr := range shared.Pairs {
+		if !slices.Contains(table.Names(), pr.Key) {
+			p.reader(nil, "server").Unknown(table, pr)
+			strange = append(strange, pr.Key)
 		}
 	}
-	return shared.without(strange...)
+	return shared.Without(strange...)
 }
 
 // variantList gives the mappings under variants:, or the one that stands for
 // server: alone.
-func (p *parser) variantList(root *node) []*node {
-	v := root.get("variants")
-	if v == nil || v.kind == null {
+func (p *parser) variantList(root *schema.Node) []*schema.Node {
+	v := root.Get("variants")
+	if v == nil || v.Kind == schema.Null {
 		p.defaults["variants"] = "[{name: default}]"
-		one := emptyMapping(root.at("server"))
-		one.pairs = []pair{{"name", one.pos, &node{kind: text, text: "default", pos: one.pos, size: 1}}}
-		return []*node{one}
+		one := schema.EmptyMapping(root.At("server"))
+		name := &schema.Node{Kind: schema.Text, Text: "default", Pos: one.Pos, Size: 1}
+		one.Pairs = []schema.Pair{{Key: "name", Pos: one.Pos, Value: name}}
+		return []*schema.Node{one}
 	}
-	if v.kind != list || len(v.items) == 0 {
-		p.reader(nil, "variants").wrong(v, listOf(simple(blockShape)))
+	if v.Kind != schema.List || len(v.Items) == 0 {
+		p.reader(nil, "variants").Wrong(v, schema.ListOf(schema.Simple(schema.BlockShape)))
 		return nil
 	}
-	var out []*node
-	for _, it := range v.items {
-		if it.kind == mapping {
+	var out []*schema.Node
+	for _, it := range v.Items {
+		if it.Kind == schema.Mapping {
 			out = append(out, it)
 		} else {
-			p.reader(nil, "a variant").wrong(it, simple(blockShape))
+			p.reader(nil, "a variant").Wrong(it, schema.Simple(schema.BlockShape))
 		}
 	}
 	return out
@@ -107,64 +110,54 @@ func (p *parser) variantList(root *node) []*node {
 
 // variant fills in the names, lays the variant over the shared keys and
 // decodes it.
-func (p *parser) variant(table block[Variant], raw rawVariant, shared *node, later []*override, s *Scenario) (Variant, map[string]string) {
-	v := Variant{Pos: raw.node.pos}
+func (p *parser) variant(table schema.Block[Variant], raw rawVariant, shared *schema.Node, later []*override, s *Scenario) (Variant, map[string]string) {
+	v := Variant{Pos: raw.node.Pos}
 	sc := &scope{p: p, params: raw.params}
-	own := raw.node.without("matrix", "exclude")
-	if name := own.get("name"); name != nil && name.kind == text {
-		expanded := sc.expand(name).text
+	own := raw.node.Without("matrix", "exclude")
+	if name := own.Get("name"); name != nil && name.Kind == schema.Text {
+		expanded := sc.expand(name).Text
 		for _, o := range later {
 			own = p.lateOverride(o, own, expanded)
 		}
 	}
 	n := overlay(p.expandServer(sc, shared), p.expandServer(sc, own), serverOverlay())
-	if n.kind != mapping {
+	if n.Kind != schema.Mapping {
 		return v, nil
 	}
-	n.pos = raw.node.pos
+	n.Pos = raw.node.Pos
 	defaults := map[string]string{}
-	decode(p.reader(defaults), table, n, &v)
-	if name := n.get("name"); name != nil && name.kind == text && !safeName.MatchString(v.Name) {
-		p.errs.add(name.pos, "%s", badName("name", v.Name))
+	schema.Decode(p.reader(defaults), table, n, &v)
+	if name := n.Get("name"); name != nil && name.Kind == schema.Text && !safeName.MatchString(v.Name) {
+		p.errs.Add(name.Pos, "%s", badName("name", v.Name))
 	}
 	v.Params = p.params(raw)
 	p.finishServer(n, &v.Server, defaults, s)
-	p.noteSecretTexts(n.get("hooks"))
-	p.finishHooks(n.get("hooks"), "hooks", &v.Hooks, defaults, s)
+	p.noteSecretTexts(n.Get("hooks"))
+	p.finishHooks(n.Get("hooks"), "hooks", &v.Hooks, defaults, s)
 	return v, defaults
 }
 
 // lateOverride applies a --set that names an expanded variant.
-func (p *parser) lateOverride(o *override, own *node, name string) *node {
+func (p *parser) lateOverride(o *override, own *schema.Node, name string) *schema.Node {
 	if !strings.HasPrefix(strings.Join(o.path[1:], ".")+".", name+".") {
 		return own
 	}
-	own = own.clone()
+	own = own.Clone()
 	o.applyNamed(&p.errs, own, name)
 	return own
 }
 
-// clone copies all mappings in n, so that they may be changed.
-func (n *node) clone() *node {
-	c := *n
-	c.pairs = slices.Clone(n.pairs)
-	for i := range c.pairs {
-		c.pairs[i].value = c.pairs[i].value.clone()
-	}
-	return &c
-}
-
 // expandServer fills in names; those of the launch stay in command:.
-func (p *parser) expandServer(sc *scope, n *node) *node {
-	out := sc.expand(n.without("command"))
-	command := n.get("command")
-	if command == nil || out.kind != mapping {
+func (p *parser) expandServer(sc *scope, n *schema.Node) *schema.Node {
+	out := sc.expand(n.Without("command"))
+	command := n.Get("command")
+	if command == nil || out.Kind != schema.Mapping {
 		return out
 	}
 	keep := *sc
 	keep.keep = launchNames()
 	c := *out
-	c.pairs = append(slices.Clone(out.pairs), pair{"command", n.keyAt("command"), keep.expand(command)})
+	c.Pairs = append(slices.Clone(out.Pairs), schema.Pair{Key: "command", Pos: n.KeyAt("command"), Value: keep.expand(command)})
 	return &c
 }
 
@@ -174,9 +167,9 @@ func (p *parser) params(raw rawVariant) map[string]string {
 	}
 	out := map[string]string{}
 	for _, name := range raw.order {
-		raw.params[name].flatten(name, func(path string, n *node) {
-			out[path] = n.plainText()
-			if n.secret {
+		raw.params[name].Flatten(name, func(path string, n *schema.Node) {
+			out[path] = n.PlainText()
+			if n.Secret {
 				out[path] = hidden
 			}
 		})

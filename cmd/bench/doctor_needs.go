@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // needs looks at what a scenario asks of the box.
@@ -45,7 +46,7 @@ func (l *look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	}
 	var out []doctor.Need
 	for _, problem := range plan.Problems {
-		if !slices.ContainsFunc(sc.Problems(), func(e *scenarios.Error) bool { return e.Error() == problem }) {
+		if !slices.ContainsFunc(sc.Problems(), func(e *schema.Error) bool { return e.Error() == problem }) {
 			out = append(out, doctor.Need{What: problem, Advice: "bench plan --box VENDOR:GPUS plans for another box"})
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/benchrig/bench/load/calibrate"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 const runLong = `Run a scenario: launch each variant, wait until it has answered with a token,
@@ -259,7 +260,7 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-func join(problems []*scenarios.Error) error {
+func join(problems []*schema.Error) error {
 	errs := make([]error, len(problems))
 	for i, problem := range problems {
 		errs[i] = problem

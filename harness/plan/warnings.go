@@ -8,6 +8,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
 // RecipeWarnings lists what is known to be wrong with the recipes of a
@@ -17,7 +18,7 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 		return nil
 	}
 	var all []recipeWarning
-	add := func(pos scenarios.Pos, variant, text string) {
+	add := func(pos schema.Pos, variant, text string) {
 		at := slices.IndexFunc(all, func(w recipeWarning) bool { return w.text == text })
 		if at < 0 {
 			at = len(all)
@@ -56,7 +57,7 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 // recipeWarning is what is to be said of the recipes of some variants. Said
 // once: its place is that of the first.
 type recipeWarning struct {
-	pos      scenarios.Pos
+	pos      schema.Pos
 	variants []string
 	text     string
 }

@@ -1,4 +1,4 @@
-package scenarios
+package schema
 
 import (
 	"cmp"
@@ -37,14 +37,14 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// collector gathers errors. The same error at the same place counts once: a
+// Collector gathers errors. The same error at the same place counts once: a
 // shared block is read for each variant.
-type collector struct {
-	list []*Error
+type Collector struct {
+	List []*Error
 	seen map[Error]bool
 }
 
-func (c *collector) add(pos Pos, format string, args ...any) {
+func (c *Collector) Add(pos Pos, format string, args ...any) {
 	e := Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
 	if c.seen[e] {
 		return
@@ -53,18 +53,18 @@ func (c *collector) add(pos Pos, format string, args ...any) {
 		c.seen = map[Error]bool{}
 	}
 	c.seen[e] = true
-	c.list = append(c.list, &e)
+	c.List = append(c.List, &e)
 }
 
-// sorted gives the errors by position, those of file first.
-func (c *collector) sorted(file string) Errors {
+// Sorted gives the errors by position, those of file first.
+func (c *Collector) Sorted(file string) Errors {
 	rank := func(p Pos) int {
 		if p.File == file {
 			return 0
 		}
 		return 1
 	}
-	list := slices.Clone(c.list)
+	list := slices.Clone(c.List)
 	slices.SortStableFunc(list, func(a, b *Error) int {
 		return cmp.Or(
 			cmp.Compare(rank(a.Pos), rank(b.Pos)),
@@ -73,4 +73,11 @@ func (c *collector) sorted(file string) Errors {
 			cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
 	return list
+}
+
+// Pos is a place in a scenario file.
+type Pos struct {
+	File   string
+	Line   int // from 1
+	Column int // from 1
 }

@@ -1,4 +1,4 @@
-package scenarios
+package schema
 
 import "regexp"
 
@@ -7,17 +7,17 @@ import "regexp"
 // 1_000, 010, .5) stay text, so that an engine gets them as they were written.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// classify says what a plain scalar is, by YAML 1.2: yes, no, on and off are
+// Classify says what a plain scalar is, by YAML 1.2: yes, no, on and off are
 // text.
-func classify(s string) kind {
+func Classify(s string) kind {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
-		return null
+		return Null
 	case "true", "True", "TRUE", "false", "False", "FALSE":
-		return boolean
+		return Boolean
 	}
 	if jsonNumber.MatchString(s) {
-		return number
+		return Number
 	}
-	return text
+	return Text
 }

@@ -1,4 +1,4 @@
-package scenarios
+package schema
 
 import (
 	"fmt"
@@ -7,20 +7,20 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// suggest is the candidate that word most probably means, "" if none is near.
+// Suggest is the candidate that word most probably means, "" if none is near.
 // A word may also be near to the end of a candidate: "concurency" means
 // "max-concurrency".
-func suggest(word string, candidates []string) string {
-	word = kebab(word)
+func Suggest(word string, candidates []string) string {
+	word = Kebab(word)
 	if len(word) == 0 || len(word) > 100 {
 		return ""
 	}
 	best, bestScore := "", 1+2*((len(word)+1)/3)
 	for _, c := range candidates {
-		score := distance(word, kebab(c))
+		score := distance(word, Kebab(c))
 		for i := range len(word) - 1 { // two letters swapped are one slip
 			swapped := word[:i] + word[i+1:i+2] + word[i:i+1] + word[i+2:]
-			score = min(score, 2+distance(swapped, kebab(c)))
+			score = min(score, 2+distance(swapped, Kebab(c)))
 		}
 		if score < bestScore {
 			best, bestScore = c, score
@@ -45,11 +45,11 @@ func distance(word, candidate string) int {
 	}
 }
 
-func kebab(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+func Kebab(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
-// didYouMean is the end of an error message about an unknown word.
-func didYouMean(word string, candidates []string) string {
-	if s := suggest(word, candidates); s != "" {
+// DidYouMean is the end of an error message about an unknown word.
+func DidYouMean(word string, candidates []string) string {
+	if s := Suggest(word, candidates); s != "" {
 		return fmt.Sprintf(", did you mean %q?", s)
 	}
 	if len(candidates) == 1 {

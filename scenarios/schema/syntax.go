@@ -1,4 +1,4 @@
-package scenarios
+package schema
 
 import (
 	"bytes"
@@ -22,23 +22,23 @@ var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
 var errSecond = errors.New("a second document; a scenario is one document")
 
-// readTree reads YAML text into nodes. Positions are those of file; a zero
+// ReadTree reads YAML text into nodes. Positions are those of file; a zero
 // origin line is used for text that has no lines of its own (--set). The
 // answer is broken where nothing can be read.
-func readTree(errs *collector, file string, src []byte, lines bool) *node {
+func ReadTree(errs *Collector, file string, src []byte, lines bool) *Node {
 	t := &treeReader{errs: errs, file: file, lines: lines}
 	if len(src) > maxSource {
-		errs.add(Pos{File: file}, "file has %d bytes, more than the %d of any sensible scenario", len(src), maxSource)
-		return &node{pos: Pos{File: file}}
+		errs.Add(Pos{File: file}, "file has %d bytes, more than the %d of any sensible scenario", len(src), maxSource)
+		return &Node{Pos: Pos{File: file}}
 	}
 	doc, err := parseYAML(src)
 	if err != nil {
 		pos, msg := t.syntaxError(src, err)
-		errs.add(pos, "%s", msg)
-		return &node{pos: pos}
+		errs.Add(pos, "%s", msg)
+		return &Node{Pos: pos}
 	}
 	if doc == nil || len(doc.Content) == 0 {
-		return &node{kind: null, bare: true, pos: t.at(1, 1), size: 1}
+		return &Node{Kind: Null, Bare: true, Pos: t.at(1, 1), Size: 1}
 	}
 	return t.node(doc.Content[0])
 }
@@ -67,7 +67,7 @@ func parseYAML(src []byte) (doc *yaml.Node, err error) {
 }
 
 type treeReader struct {
-	errs  *collector
+	errs  *Collector
 	file  string
 	lines bool
 }
@@ -115,64 +115,64 @@ func badLine(rows []string) int {
 	return 1
 }
 
-func (t *treeReader) node(y *yaml.Node) *node {
+func (t *treeReader) node(y *yaml.Node) *Node {
 	pos := t.at(y.Line, y.Column)
-	n := &node{pos: pos, size: 1}
+	n := &Node{Pos: pos, Size: 1}
 	if y.Kind == yaml.AliasNode || y.Anchor != "" {
-		t.errs.add(pos, "YAML anchors and aliases are not read here: put the shared value under vars: and write ${name}")
+		t.errs.Add(pos, "YAML anchors and aliases are not read here: put the shared value under vars: and write ${name}")
 		return n
 	}
 	if y.Style&yaml.TaggedStyle != 0 {
-		t.errs.add(pos, "YAML tags such as %s are not read here", y.Tag)
+		t.errs.Add(pos, "YAML tags such as %s are not read here", y.Tag)
 		return n
 	}
 	switch y.Kind {
 	case yaml.ScalarNode:
 		t.scalar(n, y)
 	case yaml.SequenceNode:
-		n.kind = list
+		n.Kind = List
 		for _, c := range y.Content {
-			n.items = append(n.items, t.node(c))
+			n.Items = append(n.Items, t.node(c))
 		}
 	case yaml.MappingNode:
-		n.kind = mapping
+		n.Kind = Mapping
 		t.pairs(n, y)
 	default: // documents and aliases do not come here
 	}
-	n.measure()
+	n.Measure()
 	return n
 }
 
-func (t *treeReader) scalar(n *node, y *yaml.Node) {
-	n.kind, n.text = text, y.Value
+func (t *treeReader) scalar(n *Node, y *yaml.Node) {
+	n.Kind, n.Text = Text, y.Value
 	quoted := yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	if y.Style&quoted == 0 {
-		n.kind = classify(y.Value)
-		n.bare = y.Value == ""
+		n.Kind = Classify(y.Value)
+		n.Bare = y.Value == ""
 	}
 }
 
-func (t *treeReader) pairs(n *node, y *yaml.Node) {
+func (t *treeReader) pairs(n *Node, y *yaml.Node) {
 	first := map[string]Pos{}
 	for c := range slices.Chunk(y.Content, 2) {
 		pos := t.at(c[0].Line, c[0].Column)
 		key := c[0].Value
 		switch {
 		case c[0].Kind != yaml.ScalarNode || c[0].Anchor != "" || c[0].Style&yaml.TaggedStyle != 0:
-			t.errs.add(pos, "a key must be plain text")
+			t.errs.Add(pos, "a key must be plain text")
 			continue
 		case c[0].Tag == "!!merge":
-			t.errs.add(pos, "YAML merge keys are not read here: put what variants share into server:")
+			t.errs.Add(pos, "YAML merge keys are not read here: put what variants share into server:")
 			continue
 		case strings.Contains(key, "${"):
-			t.errs.add(pos, "key %q: ${} is filled in values only, not in keys", key)
+			t.errs.Add(pos, "key %q: ${} is filled in values only, not in keys", key)
 			continue
 		}
 		if was, twice := first[key]; twice {
-			t.errs.add(pos, "key %q is given twice, first in line %d", key, was.Line)
+			t.errs.Add(pos, "key %q is given twice, first in line %d", key, was.Line)
 			continue
 		}
 		first[key] = pos
-		n.pairs = append(n.pairs, pair{key: key, pos: pos, value: t.node(c[1])})
+		n.Pairs = append(n.Pairs, Pair{Key: key, Pos: pos, Value: t.node(c[1])})
 	}
 }

@@ -1,4 +1,4 @@
-package scenarios
+package schema
 
 import (
 	"bytes"
@@ -9,14 +9,14 @@ import (
 // object is one JSON Schema object.
 type object = map[string]any
 
-// Schema is the JSON Schema (draft 2020-12) of scenario files, for editors. It
-// is made from the tables that decode them. It cannot see what one key means
-// for another, nor what a ${name} stands for.
-func Schema() []byte {
+// JSONSchema is the JSON Schema (draft 2020-12) of files with this table, for
+// editors. It cannot see what one key means for another, nor what a ${name}
+// stands for.
+func JSONSchema(file *BlockInfo, title string) []byte {
 	b := &schemaBuilder{defs: object{}}
-	root := b.block(fileBlock().info())
+	root := b.block(file)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["title"] = "bench scenario"
+	root["title"] = title
 	root["$defs"] = b.defs
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -33,49 +33,49 @@ type schemaBuilder struct {
 }
 
 // block is the schema of a mapping: its keys and no others.
-func (b *schemaBuilder) block(info *blockInfo) object {
+func (b *schemaBuilder) block(info *BlockInfo) object {
 	props, required := object{}, []string{}
-	for _, k := range info.keys {
-		o := b.key(k.shape)
+	for _, k := range info.Keys {
+		o := b.key(k.Shape)
 		o["description"] = describe(k)
 		if k.def != "" {
-			o["default"] = literal(k.def).value()
+			o["default"] = literal(k.def).Value()
 		}
-		props[k.key] = o
+		props[k.Key] = o
 		if k.required {
-			required = append(required, k.key)
+			required = append(required, k.Key)
 		}
 	}
-	o := object{"type": "object", "description": info.doc, "properties": props, "additionalProperties": false}
+	o := object{"type": "object", "description": info.Doc, "properties": props, "additionalProperties": false}
 	if len(required) > 0 {
 		o["required"] = required
 	}
 	return o
 }
 
-func describe(k info) string {
+func describe(k Info) string {
 	switch {
 	case k.def != "":
-		return k.doc + " Default: " + k.def + "."
-	case k.note != "":
-		return k.doc + " Default: " + k.note + "."
+		return k.Doc + " Default: " + k.def + "."
+	case k.Note != "":
+		return k.Doc + " Default: " + k.Note + "."
 	}
-	return k.doc
+	return k.Doc
 }
 
 // key is a shape, or null, or a text with ${} in it.
-func (b *schemaBuilder) key(s shape) object {
+func (b *schemaBuilder) key(s Shape) object {
 	alts := []any{b.shape(s), object{"type": "null"}}
-	if s.kind != textShape && s.kind != anyShape && s.kind != scalarShape {
+	if s.Kind != TextShape && s.Kind != AnyShape && s.Kind != ScalarShape {
 		alts = append(alts, expression())
 	}
 	return object{"anyOf": alts}
 }
 
 // element is a shape, or a text with ${} in it.
-func (b *schemaBuilder) element(s shape) object {
-	switch s.kind {
-	case textShape, anyShape, scalarShape, nullShape:
+func (b *schemaBuilder) element(s Shape) object {
+	switch s.Kind {
+	case TextShape, AnyShape, ScalarShape, NullShape:
 		return b.shape(s)
 	default:
 		return object{"anyOf": []any{b.shape(s), expression()}}
@@ -84,41 +84,41 @@ func (b *schemaBuilder) element(s shape) object {
 
 func expression() object { return object{"type": "string", "pattern": `\$\{`} }
 
-func (b *schemaBuilder) shape(s shape) object {
-	switch s.kind {
-	case textShape:
+func (b *schemaBuilder) shape(s Shape) object {
+	switch s.Kind {
+	case TextShape:
 		return object{"type": []string{"string", "number"}}
 	case wholeShape:
-		return numeric("integer", s.limits)
+		return numeric("integer", s.Limits)
 	case numberShape:
-		if s.limits.inf {
-			return object{"anyOf": []any{numeric("number", s.limits), object{"const": "inf"}}}
+		if s.Limits.inf {
+			return object{"anyOf": []any{numeric("number", s.Limits), object{"const": "inf"}}}
 		}
-		return numeric("number", s.limits)
+		return numeric("number", s.Limits)
 	case flagShape:
 		return object{"type": "boolean"}
-	case durationShape:
+	case DurationShape:
 		return object{"anyOf": []any{
 			object{"const": 0},
 			object{"type": "string", "pattern": `^(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`},
 		}}
-	case lengthShape:
-		return object{"anyOf": []any{numeric("integer", s.limits), object{"type": "string", "pattern": lengthOfRest.String()}}}
-	case sizeShape:
+	case LengthShape:
+		return object{"anyOf": []any{numeric("integer", s.Limits), object{"type": "string", "pattern": LengthOfRest.String()}}}
+	case SizeShape:
 		return object{"anyOf": []any{object{"const": 0}, object{"type": "string", "pattern": sizeText.String()}}}
-	case percentShape:
-		return object{"type": "string", "pattern": percentText.String()}
+	case PercentShape:
+		return object{"type": "string", "pattern": PercentText.String()}
 	case enumShape:
 		return object{"enum": s.enum}
-	case scalarShape:
+	case ScalarShape:
 		return object{"type": []string{"string", "number", "boolean"}}
-	case nullShape:
+	case NullShape:
 		return object{"type": "null"}
 	case listShape:
 		return object{"type": "array", "items": b.element(*s.elem)}
 	case mapShape:
 		return object{"type": "object", "additionalProperties": b.element(*s.elem)}
-	case blockShape:
+	case BlockShape:
 		return b.ref(s.block)
 	case oneShape:
 		var alts []any
@@ -132,8 +132,8 @@ func (b *schemaBuilder) shape(s shape) object {
 }
 
 // ref puts a block among the definitions and points there.
-func (b *schemaBuilder) ref(info *blockInfo) object {
-	name := strings.NewReplacer(" ", "-", ":", "", ".", "").Replace(info.name)
+func (b *schemaBuilder) ref(info *BlockInfo) object {
+	name := strings.NewReplacer(" ", "-", ":", "", ".", "").Replace(info.Name)
 	if _, ok := b.defs[name]; !ok {
 		b.defs[name] = object{} // ends recursion
 		b.defs[name] = b.block(info)
@@ -141,9 +141,9 @@ func (b *schemaBuilder) ref(info *blockInfo) object {
 	return object{"$ref": "#/$defs/" + name}
 }
 
-func numeric(kind string, l limits) object {
+func numeric(kind string, l Limits) object {
 	o := object{"type": kind}
-	if l.above {
+	if l.Above {
 		o["exclusiveMinimum"] = l.min
 	} else {
 		o["minimum"] = l.min
@@ -151,10 +151,10 @@ func numeric(kind string, l limits) object {
 	if l.unboundMax {
 		return o
 	}
-	if l.below {
-		o["exclusiveMaximum"] = l.max
+	if l.Below {
+		o["exclusiveMaximum"] = l.Max
 	} else {
-		o["maximum"] = l.max
+		o["maximum"] = l.Max
 	}
 	return o
 }

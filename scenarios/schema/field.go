@@ -1,0 +1,251 @@
+// Package schema is the engine of table-driven YAML files: a table of keys, with
+// their types, limits, defaults and meaning, drives the strict decoding with
+// positions, the error messages, the JSON Schema and the reference, so that
+// these cannot drift apart.
+//
+// What goes in: YAML text and tables (Block, Field). What comes out: Nodes with
+// places, typed values, every Error of the file at once, a JSON Schema, and
+// Markdown. It knows no key of a scenario, no file system and no clock.
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Info is what the table of a block says of one key.
+type Info struct {
+	Key      string
+	Doc      string
+	Shape    Shape
+	def      string // default, as YAML
+	Note     string // default in words, where it depends on other keys
+	required bool
+}
+
+// BlockInfo is a table without its readers: for messages, reference, schema.
+type BlockInfo struct {
+	Name    string // "load.dataset"
+	Doc     string
+	Example string // YAML of the block's keys
+	Keys    []Info
+}
+
+func (b *BlockInfo) Names() []string {
+	names := make([]string, len(b.Keys))
+	for i, k := range b.Keys {
+		names[i] = k.Key
+	}
+	return names
+}
+
+// Field is a key of a block that is read into a T.
+type Field[T any] struct {
+	Info
+	read   func(r *Reader, n *Node, into *T)
+	Always bool // a nested block, read for its defaults even where it is not given
+}
+
+// Block is the table of one mapping of the file. It drives decoding, messages,
+// the reference and the JSON Schema, so that they cannot drift apart.
+type Block[T any] struct {
+	Name    string
+	Doc     string
+	Example string
+	Fields  []Field[T]
+}
+
+func (b Block[T]) Info() *BlockInfo {
+	out := &BlockInfo{Name: b.Name, Doc: b.Doc, Example: strings.TrimPrefix(b.Example, "\n")}
+	for _, f := range b.Fields {
+		out.Keys = append(out.Keys, f.Info)
+	}
+	return out
+}
+
+// Or gives a key a default; note says a default that code works out; must
+// makes it required.
+func (f Field[T]) Or(def string) Field[T]           { f.def = def; return f }
+func (f Field[T]) DefaultNote(note string) Field[T] { f.Note = note; return f }
+func (f Field[T]) Must() Field[T]                   { f.required = true; return f }
+
+// Lift makes the keys of a U the keys of a T that has one.
+func Lift[T, U any](fields []Field[U], at func(*T) *U) []Field[T] {
+	out := make([]Field[T], len(fields))
+	for i, f := range fields {
+		out[i] = Field[T]{
+			Info: f.Info, Always: f.Always,
+			read: func(r *Reader, n *Node, into *T) { f.read(r, n, at(into)) },
+		}
+	}
+	return out
+}
+
+func TextKey[T any, S ~string](key, doc string, at func(*T) *S) Field[T] {
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: Simple(TextShape)},
+		read: func(r *Reader, n *Node, into *T) {
+			if s, ok := r.Text(n); ok {
+				*at(into) = S(s)
+			}
+		},
+	}
+}
+
+func WholeKey[T any, I int | uint64](key, doc string, l Limits, at func(*T) *I) Field[T] {
+	s := WholeIn(l)
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: s},
+		read: func(r *Reader, n *Node, into *T) {
+			if v, ok := r.Whole(n, s); ok {
+				*at(into) = I(v)
+			}
+		},
+	}
+}
+
+func NumberKey[T any](key, doc string, l Limits, at func(*T) *float64) Field[T] {
+	s := NumberIn(l)
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: s},
+		read: func(r *Reader, n *Node, into *T) {
+			if v, ok := r.Number(n, s); ok {
+				*at(into) = v
+			}
+		},
+	}
+}
+
+func FlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: Simple(flagShape)},
+		read: func(r *Reader, n *Node, into *T) {
+			if v, ok := r.flag(n); ok {
+				*at(into) = v
+			}
+		},
+	}
+}
+
+func DurationKey[T any](key, doc string, at func(*T) *time.Duration) Field[T] {
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: Simple(DurationShape)},
+		read: func(r *Reader, n *Node, into *T) {
+			if v, ok := r.Duration(n); ok {
+				*at(into) = v
+			}
+		},
+	}
+}
+
+func EnumKey[T any, E ~string](key, doc string, values []E, at func(*T) *E) Field[T] {
+	var names []string
+	for _, v := range values {
+		names = append(names, string(v))
+	}
+	s := EnumOf(names...)
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: s},
+		read: func(r *Reader, n *Node, into *T) {
+			if v, ok := r.Enum(n, s); ok {
+				*at(into) = E(v)
+			}
+		},
+	}
+}
+
+func BlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[T] {
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: BlockOf(b.Info())}, Always: true,
+		read: func(r *Reader, n *Node, into *T) { Decode(r, b, n, at(into)) },
+	}
+}
+
+// ListKey is a list of blocks; begin sets what an entry has by itself.
+func ListKey[T, B any](key, doc string, b Block[B], begin func(*B, Pos), at func(*T) *[]B) Field[T] {
+	return FreeKey(key, doc, ListOf(BlockOf(b.Info())), func(r *Reader, n *Node, into *T) {
+		if n.Kind != List {
+			r.Wrong(n, ListOf(BlockOf(b.Info())))
+			return
+		}
+		for i, it := range n.Items {
+			if it.Kind != Mapping {
+				r.entryWrong(it)
+				continue
+			}
+			var one B
+			begin(&one, it.Pos)
+			r.Path = append(r.Path, strconv.Itoa(i))
+			Decode(r, b, it, &one)
+			r.Path = r.Path[:len(r.Path)-1]
+			*at(into) = append(*at(into), one)
+		}
+	})
+}
+
+// FreeKey is a key with a reader of its own.
+func FreeKey[T any](key, doc string, s Shape, read func(r *Reader, n *Node, into *T)) Field[T] {
+	return Field[T]{Info: Info{Key: key, Doc: doc, Shape: s}, read: read}
+}
+
+// Decode reads a mapping by its table: unknown keys, wrong types and missing
+// keys are reported, defaults applied and recorded.
+func Decode[T any](r *Reader, b Block[T], n *Node, into *T) {
+	if n.Kind == Null {
+		n = EmptyMapping(n.Pos)
+	}
+	if n.Kind != Mapping {
+		r.Wrong(n, Simple(BlockShape))
+		return
+	}
+	for _, p := range n.Pairs {
+		if !slices.ContainsFunc(b.Fields, func(f Field[T]) bool { return f.Key == p.Key }) {
+			r.Unknown(b.Info(), p)
+		}
+	}
+	for _, f := range b.Fields {
+		r.Path = append(r.Path, f.Key)
+		decodeField(r, f, n, into)
+		r.Path = r.Path[:len(r.Path)-1]
+	}
+}
+
+func decodeField[T any](r *Reader, f Field[T], n *Node, into *T) {
+	v := n.Get(f.Key)
+	if v != nil && v.Kind == Null && v.Bare && !structured(f.Shape) {
+		r.Fail(v.Pos, "%s has no value, expected %s (write null to leave it out)", f.Key, f.Shape.Words())
+		return
+	}
+	switch {
+	case v != nil && v.Kind == Broken:
+		r.Failed = true
+	case v != nil && v.Kind != Null:
+		f.read(r, v, into)
+	case f.Always:
+		f.read(r, EmptyMapping(n.Pos), into)
+	case f.def != "":
+		f.read(r, r.literal(f.def), into)
+		r.defaulted(f.def)
+	case f.required:
+		r.Fail(n.Pos, "%s is missing, expected %s", strings.Join(r.Path, "."), f.Shape.Words())
+	}
+}
+
+// structured tells whether an empty place means an empty mapping or list.
+func structured(s Shape) bool {
+	return s.Kind == BlockShape || s.Kind == mapShape || s.Kind == listShape ||
+		s.Kind == oneShape && slices.ContainsFunc(s.alts, structured)
+}
+
+// literal is the node of a default as the tables write it.
+func literal(def string) *Node {
+	var errs Collector
+	n := ReadTree(&errs, "default", []byte(def), true)
+	if len(errs.List) > 0 {
+		panic(fmt.Sprintf("bug: default %q: %v", def, errs.List[0]))
+	}
+	return n
+}
