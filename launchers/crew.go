@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/benchrig/bench/internal/sleep"
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -21,7 +22,7 @@ type crew struct {
 	launcher *Launcher
 	spec     recipe.Spec
 	members  []member
-	others   []NodeSweep // of all nodes but this one
+	others   []cleanup.NodeSweep // of all nodes but this one
 }
 
 // member is a companion that was started.
@@ -60,7 +61,7 @@ func (l *Launcher) muster(ctx context.Context, kind engines.Kind, spec recipe.Sp
 // look takes the baselines of the other nodes.
 func (c *crew) look(ctx context.Context) *results.Failure {
 	for _, node := range c.spec.Span.Nodes[1:] {
-		c.others = append(c.others, NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, VRAM: c.spec.VRAM})
+		c.others = append(c.others, cleanup.NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, VRAM: c.spec.VRAM})
 	}
 	proofs := c.sweep(ctx)
 	for i, proof := range proofs {

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
 
@@ -28,11 +30,11 @@ exec "$@"
 // localNodes are other nodes that are this machine.
 type localNodes struct {
 	fails    error
-	cleaner  Cleaner
-	sweeping func(*NodeSweep) // nil: nobody is told that a sweep begins
+	cleaner  cleanup.Cleaner
+	sweeping func(*cleanup.NodeSweep) // nil: nobody is told that a sweep begins
 }
 
-func (n *localNodes) Sweep(ctx context.Context, sweep NodeSweep) (results.NodeProof, error) {
+func (n *localNodes) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (results.NodeProof, error) {
 	if n.fails != nil {
 		return results.NodeProof{}, n.fails
 	}
@@ -93,7 +95,7 @@ func TestServerOverNodes(t *testing.T) {
 			if got := strings.Join(server.Info().Nodes, " "); got != "n1 n2" {
 				t.Errorf("Info().Nodes = %q, want n1 n2", got)
 			}
-			if n := len(OpenLives(b.journal.events)); n != test.lives {
+			if n := len(cleanup.OpenLives(b.journal.events)); n != test.lives {
 				t.Errorf("the journal tells of %d programs, want %d", n, test.lives)
 			}
 			select {
@@ -116,7 +118,7 @@ func TestServerOverNodes(t *testing.T) {
 					t.Errorf("the journal says that a program failed which was stopped: %+v", e.Failure)
 				}
 			}
-			if open := OpenLives(b.journal.events); len(open) != 0 {
+			if open := cleanup.OpenLives(b.journal.events); len(open) != 0 {
 				t.Errorf("OpenLives() after Stop = %+v, want none", open)
 			}
 			if again, err := server.Stop(t.Context()); err != nil || !again.Clean() {
@@ -131,13 +133,13 @@ func TestHurryReachesNodes(t *testing.T) {
 	t.Parallel()
 	const patience = 10 * time.Minute
 	b, nodes := overNodes(t, engines.SglangKind(), fakeengine.Span{})
-	nodes.cleaner = Cleaner{
-		GPUs: &fakeMemory{began: time.Now(), used: falling(0, 0, 3*giga)}, GPUBytes: map[string]int64{"gpu-0": 80 * giga},
-		VRAM: recipe.VRAMPolicy{Timeout: patience},
+	nodes.cleaner = cleanup.Cleaner{
+		GPUs: fakeMemory{used: func() int64 { return 3 * giga }}, GPUBytes: map[string]int64{"gpu-0": 80 * giga},
+		VRAM: vram.Policy{Timeout: patience},
 	}
 	server := b.launch(t)
 	var once sync.Once
-	nodes.sweeping = func(sweep *NodeSweep) {
+	nodes.sweeping = func(sweep *cleanup.NodeSweep) {
 		once.Do(func() {
 			sweep.Baseline = []results.VRAMProof{{Device: "gpu-0", BaselineBytes: giga}} // never reached
 			time.AfterFunc(300*time.Millisecond, b.Hurry)
@@ -208,7 +210,7 @@ func TestNodesDoNotComeUp(t *testing.T) {
 			if failure := b.refuse(t, test.class); !strings.Contains(failure.Message, test.want) {
 				t.Errorf("failure = %q, want %q in it", failure.Message, test.want)
 			}
-			if open := OpenLives(b.journal.events); len(open) != 0 {
+			if open := cleanup.OpenLives(b.journal.events); len(open) != 0 {
 				t.Errorf("OpenLives() = %+v, want none", open)
 			}
 		})
@@ -237,9 +239,9 @@ func TestNodeCannotBeProvenClean(t *testing.T) {
 
 func TestSweepMemory(t *testing.T) {
 	t.Parallel()
-	sweep := NodeSweep{Node: "n2", Cookie: "no process has this cookie"}
-	memory := &fakeMemory{began: time.Now(), used: falling(0, 0, 3*giga)}
-	cleaner := Cleaner{GPUs: memory, GPUBytes: map[string]int64{"gpu-0": 80 * giga}, VRAM: recipe.VRAMPolicy{Timeout: time.Millisecond}}
+	sweep := cleanup.NodeSweep{Node: "n2", Cookie: "no process has this cookie"}
+	memory := fakeMemory{used: func() int64 { return 3 * giga }}
+	cleaner := cleanup.Cleaner{GPUs: memory, GPUBytes: map[string]int64{"gpu-0": 80 * giga}, VRAM: vram.Policy{Timeout: time.Millisecond}}
 	before := cleaner.Sweep(t.Context(), sweep)
 	if !before.Clean() || len(before.VRAM) != 1 || before.VRAM[0].BaselineBytes != 3*giga {
 		t.Fatalf("Sweep() = %+v, want the baseline", before)

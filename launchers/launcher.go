@@ -24,12 +24,15 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/serverlog"
+	"github.com/benchrig/bench/launchers/shm"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
 
@@ -43,17 +46,17 @@ type Launcher struct {
 	Environ []string
 	// GPUs tells of video memory, for the proof that it is back after a stop;
 	// nil: it is not looked at.
-	GPUs GPUMemory
+	GPUs vram.Memory
 	// GPUBytes is the whole memory of devices by id, for what counts as back.
 	GPUBytes map[string]int64
 	// Nodes looks at the other nodes of a server over several; nil: there are
 	// none.
-	Nodes NodeSweeper
+	Nodes cleanup.NodeSweeper
 
 	limits *container.Limits // nil: the usual ones
 
-	vram vramLedger
-	shm  shmLedger
+	vram vram.Ledger
+	shm  shm.Ledger
 
 	mu      sync.Mutex           // guards all below
 	hurried bool                 // Hurry was called
@@ -165,8 +168,8 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 		server.limits = *l.limits
 	}
 	server.claim = claim
-	server.shmBefore, server.leaveShm = l.shm.enter()
-	server.release = func() { l.ended(server); claim.release() }
+	server.shmBefore, server.leaveShm = l.shm.Enter()
+	server.release = func() { l.ended(server); claim.Release() }
 	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
 		server.leaveShm()
 		server.release()
@@ -174,6 +177,13 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	}
 	l.started(server)
 	return server, nil
+}
+
+// claimMemory takes the baselines of the server's GPUs.
+func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vram.Claim, *results.Failure) {
+	setup := vram.Setup{Memory: l.GPUs, Sizes: l.GPUBytes, Policy: spec.VRAM, Vendor: spec.Vendor}
+
+	return l.vram.Claim(ctx, setup, spec.Devices, l.ownPIDs)
 }
 
 // attach waits for a server that runs already.

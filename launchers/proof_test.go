@@ -12,8 +12,20 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/shm"
 	"github.com/benchrig/bench/results"
 )
+
+const giga = 1 << 30
+
+// fakeMemory is the memory of one GPU that nobody is seen to hold.
+type fakeMemory struct{ used func() int64 }
+
+func (m fakeMemory) Used(context.Context) (map[string]int64, error) {
+	return map[string]int64{"gpu-0": m.used()}, nil
+}
+
+func (m fakeMemory) Holders(context.Context) ([]results.GPUHolder, error) { return nil, nil }
 
 // engineMemory is GPU memory that is taken while a server is there, and comes
 // back some time later or never.
@@ -87,7 +99,7 @@ func TestStopProvesMemory(t *testing.T) {
 func TestLaunchRefusesBesideOthers(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})
-	b.GPUs = &engineMemory{held: []results.GPUHolder{holding(os.Getpid(), "gpu-0", 30*giga)}}
+	b.GPUs = &engineMemory{held: []results.GPUHolder{{PID: os.Getpid(), Device: "gpu-0", Bytes: new(int64(30 * giga)), Name: "python"}}}
 	b.spec.Devices, b.spec.VRAM.Foreign = []string{"gpu-0"}, "refuse"
 	failure := b.refuse(t, results.FailForeignGPU)
 	if want := fmt.Sprintf("pid %d (python) holds 30.0 GiB of GPU gpu-0", os.Getpid()); !strings.Contains(failure.Message, want) {
@@ -108,11 +120,11 @@ func TestServerTellsOfItsSurroundings(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{Children: []fakeengine.Child{{Session: true}}})
 	b.Environ = append(b.Environ, "VLLM_ATTENTION_BACKEND=x", "RANK=3")
-	shared := sharedMemory{t.TempDir(), "/proc", os.Geteuid()}
-	b.shm.memory = &shared
-	put(t, shared, "psm_before")
+	shared := shm.Folder{Path: t.TempDir(), Proc: "/proc", UID: os.Geteuid()}
+	b.shm.Memory = &shared
+	put(t, filepath.Join(shared.Path, "psm_before"))
 	server := b.launch(t)
-	put(t, shared, "psm_left")
+	put(t, filepath.Join(shared.Path, "psm_left"))
 	if got := server.Info().DroppedEnv; !slices.Contains(got, "RANK") || !slices.Contains(got, "VLLM_ATTENTION_BACKEND") {
 		t.Errorf("dropped = %v, want RANK and VLLM_ATTENTION_BACKEND among them", got)
 	}
@@ -133,7 +145,7 @@ func TestServerTellsOfItsSurroundings(t *testing.T) {
 	if err != nil || !slices.Equal(proof.ShmRemoved, []string{"psm_left"}) {
 		t.Errorf("Stop() = %+v, %v, want psm_left removed", proof, err)
 	}
-	if _, err := os.Stat(filepath.Join(shared.folder, "psm_before")); err != nil {
+	if _, err := os.Stat(filepath.Join(shared.Path, "psm_before")); err != nil {
 		t.Errorf("what was there before is gone: %v", err)
 	}
 	if pids := server.OwnPIDs(); len(pids) != 0 {
@@ -157,5 +169,12 @@ func TestEndStray(t *testing.T) {
 	}
 	if _, err := server.Stop(t.Context()); err != nil {
 		t.Errorf("Stop() = %v", err)
+	}
+}
+
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("data"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

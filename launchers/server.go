@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/serverlog"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
 
@@ -33,7 +34,7 @@ type Server struct {
 
 	crew *crew // what runs beside it, here and on other nodes; nil: nothing
 
-	claim     *vramClaim      // nil: memory of GPUs is not looked at
+	claim     *vram.Claim     // nil: memory of GPUs is not looked at
 	shmBefore []string        // files of engines in shared memory before the start
 	leaveShm  func() []string // removes what the server left there, once
 
@@ -143,7 +144,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	var memory, beside *results.Failure
 	proof.Nodes, beside = s.crew.stop(base, s.hurried) // processes of its here may hold the memory
 	if err == nil && beside == nil {
-		proof.VRAM, memory = s.claim.prove(base, s.hurried, s.endStray)
+		proof.VRAM, memory = s.claim.Prove(base, s.hurried, s.endStray)
 		proof.ShmRemoved = s.leaveShm()
 		proof.StopS = time.Since(began).Seconds()
 	}
@@ -194,8 +195,8 @@ func (s *Server) OwnPIDs() []int {
 func (s *Server) write(event results.Event) error {
 	event.Life, event.Replica = s.spec.Life, s.spec.Replica
 	if event.Kind == results.LifeStarting && event.Process != nil {
-		event.Process.VRAM, event.Process.Shm = s.claim.baseline(), s.shmBefore
-		event.Message = s.claim.message()
+		event.Process.VRAM, event.Process.Shm = s.claim.Baseline(), s.shmBefore
+		event.Message = s.claim.Notes()
 	}
 	if s.journal == nil {
 		return nil

@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
 
@@ -64,7 +66,7 @@ func TestToolRunsToItsEnd(t *testing.T) {
 	if info := tool.Info(); info.Launcher != "llama-bench" || info.PID == 0 || info.BaseURL != "" {
 		t.Errorf("info = %+v", info)
 	}
-	if left := OpenLives(j.events); len(left) != 0 {
+	if left := cleanup.OpenLives(j.events); len(left) != 0 {
 		t.Errorf("the journal leaves %v open", left)
 	}
 }
@@ -181,7 +183,7 @@ func TestToolThatCannotStart(t *testing.T) {
 			t.Errorf("%s: Start = %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	if left := OpenLives(j.events); len(left) != 0 {
+	if left := cleanup.OpenLives(j.events); len(left) != 0 {
 		t.Errorf("the journal leaves %v open", left)
 	}
 }
@@ -201,15 +203,16 @@ func TestToolMemoryIsProvenBack(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b, j := toolBench(t, "sleep 0.5")
-			memory := &fakeMemory{began: time.Now(), used: func(at time.Duration) (map[string]int64, error) {
+			began := time.Now()
+			memory := fakeMemory{used: func() int64 {
 				used := int64(giga)
-				if at > 300*time.Millisecond && at < tt.back {
+				if at := time.Since(began); at > 300*time.Millisecond && at < tt.back {
 					used = 80 * giga
 				}
-				return map[string]int64{"gpu-0": used}, nil
+				return used
 			}}
 			b.GPUs = memory
-			b.spec.Devices, b.spec.VRAM = []string{"gpu-0"}, recipe.VRAMPolicy{Timeout: 3 * time.Second}
+			b.spec.Devices, b.spec.VRAM = []string{"gpu-0"}, vram.Policy{Timeout: 3 * time.Second}
 			tool, err := b.Start(t.Context(), b.kind, b.spec)
 			if err != nil {
 				t.Fatal(err)
@@ -223,7 +226,7 @@ func TestToolMemoryIsProvenBack(t *testing.T) {
 			if len(proof.VRAM) != 1 || proof.VRAM[0].Freed != (tt.want == "") || proof.VRAM[0].BaselineBytes != giga {
 				t.Errorf("proof of memory = %+v", proof.VRAM)
 			}
-			if open := len(OpenLives(j.events)); (open == 0) != (tt.want == "") {
+			if open := len(cleanup.OpenLives(j.events)); (open == 0) != (tt.want == "") {
 				t.Errorf("%d lives are open, want one only if its memory is not back", open)
 			}
 		})

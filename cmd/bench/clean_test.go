@@ -15,7 +15,7 @@ import (
 	"github.com/benchrig/bench/harness/leftovers"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/state"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -161,7 +161,7 @@ func TestCleanEndsKilledRun(t *testing.T) {
 				t.Error("the bystander was ended")
 			}
 			events, err := folder.Events()
-			if err != nil || len(launchers.OpenLives(events)) != 0 || events[len(events)-1].Kind != results.LifeStopped {
+			if err != nil || len(cleanup.OpenLives(events)) != 0 || events[len(events)-1].Kind != results.LifeStopped {
 				t.Errorf("journal ends with %+v, %v, want the server's end", events[len(events)-1], err)
 			}
 			if text := b.clean(t, cleanOptions{}, exitOK); !strings.Contains(text, "nothing to clean") {
@@ -175,7 +175,7 @@ func TestCleanEndsKilledRun(t *testing.T) {
 func (b *cleanBox) cleanHurried(t *testing.T) string {
 	t.Helper()
 	b.out.Reset()
-	c := &leftovers.Cleaner{Box: b.Box, With: launchers.Cleaner{Grace: time.Millisecond}}
+	c := &leftovers.Cleaner{Box: b.Box, With: cleanup.Cleaner{Grace: time.Millisecond}}
 	runs, err := c.Targets(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestEndLeftovers(t *testing.T) {
 	t.Parallel()
 	b := newCleanBox(t)
 	_, server := b.killedRun(t, results.LifeSpawned)
-	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, launchers.Cleaner{Grace: time.Millisecond}); err != nil {
+	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, cleanup.Cleaner{Grace: time.Millisecond}); err != nil {
 		t.Errorf("RemoveAll() = %v", err)
 	}
 	if n := size(t, server); n != 0 {
@@ -273,7 +273,7 @@ func TestEndLeftovers(t *testing.T) {
 		t.Errorf("RemoveAll() says %q", text)
 	}
 	b.err.Reset()
-	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, launchers.Cleaner{}); err != nil || b.err.Len() > 0 {
+	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, cleanup.Cleaner{}); err != nil || b.err.Len() > 0 {
 		t.Errorf("RemoveAll() again = %v, says %q, want nothing", err, b.err)
 	}
 }

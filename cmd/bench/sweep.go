@@ -20,8 +20,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/harness/slurm"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
 
@@ -66,7 +67,7 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	if len(o.cookie) < shortestCookie {
 		return usageError(fmt.Errorf("--cookie %q: want at least %d characters", o.cookie, shortestCookie))
 	}
-	sweep := launchers.NodeSweep{Cookie: o.cookie}
+	sweep := cleanup.NodeSweep{Cookie: o.cookie}
 	if o.baseline != "" {
 		if err := json.Unmarshal([]byte(o.baseline), &sweep.Baseline); err != nil {
 			return usageError(fmt.Errorf("--baseline: %w", err))
@@ -81,7 +82,7 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	sweep.Hurry = hurried.Done()
 	with, free := e.OpenCleaner(ctx, grantedTo(e))
 	defer free()
-	with.VRAM = recipe.VRAMPolicy{Timeout: o.wait, Tolerance: o.tolerance}
+	with.VRAM = vram.Policy{Timeout: o.wait, Tolerance: o.tolerance}
 	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
 }
 
@@ -94,8 +95,8 @@ const (
 	sweepStep = 2 * time.Minute  // for Slurm to start it and tell of its end, and for what is left to end
 )
 
-// Sweep implements launchers.NodeSweeper.
-func (n nodeSweeper) Sweep(ctx context.Context, sweep launchers.NodeSweep) (results.NodeProof, error) {
+// Sweep implements cleanup.NodeSweeper.
+func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (results.NodeProof, error) {
 	argv := []string{
 		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + sweep.Node, "--cpu-bind=none", "--export=ALL", n.e.Self,
 		"sweep", "--cookie", sweep.Cookie,

@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
@@ -18,7 +18,7 @@ import (
 // Cleaner removes what runs left behind, or only looks for it.
 type Cleaner struct {
 	Box    *state.Box
-	With   launchers.Cleaner
+	With   cleanup.Cleaner
 	Hooks  *hooks.Runner
 	DryRun bool // only look
 }
@@ -136,7 +136,7 @@ func (c *Cleaner) folder(ctx context.Context, out *Run, folder *results.Folder, 
 		return err
 	}
 	tell := func(results.Event) error { return nil }
-	lives, undos := launchers.OpenLives(events), hooks.OpenUndos(events)
+	lives, undos := cleanup.OpenLives(events), hooks.OpenUndos(events)
 	if !c.DryRun && len(lives)+len(undos) > 0 {
 		journal, err := folder.OpenJournal()
 		if err != nil {
@@ -160,7 +160,7 @@ func (c *Cleaner) folder(ctx context.Context, out *Run, folder *results.Folder, 
 }
 
 // life does one server.
-func (out *Run) life(ctx context.Context, c *Cleaner, life launchers.OpenLife, tell func(results.Event) error) error {
+func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, tell func(results.Event) error) error {
 	left, err := c.With.Find(ctx, life)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (out *Run) unlisted(pids []int) []int {
 	return rest
 }
 
-func describeLeftover(left *launchers.Leftover) Server {
+func describeLeftover(left *cleanup.Leftover) Server {
 	done := Server{
 		Life: left.Life, Replica: left.Replica, Processes: []int{}, Containers: []string{}, Strangers: left.Strangers(), Rebooted: left.Rebooted(),
 	}
@@ -254,7 +254,7 @@ func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, tell func
 // RemoveAll removes what earlier runs left on this machine, whose lock the
 // caller holds, and notes it on w. The error says what is still there: nothing
 // should be measured beside it.
-func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with launchers.Cleaner, dirs ...string) error {
+func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with cleanup.Cleaner, dirs ...string) error {
 	c := &Cleaner{Box: box, With: with, Hooks: &hooks.Runner{Environ: with.Environ}}
 	runs, err := c.Targets(dirs)
 	errs := []error{err}
@@ -277,7 +277,7 @@ func Close(box *state.Box, folder *results.Folder) error {
 	if err != nil {
 		return err
 	}
-	if len(launchers.OpenLives(events)) > 0 || len(hooks.OpenUndos(events)) > 0 {
+	if len(cleanup.OpenLives(events)) > 0 || len(hooks.OpenUndos(events)) > 0 {
 		return nil
 	}
 	return box.Forget(folder.Own(""))

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/benchrig/bench/harness/state"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/cleanup"
 )
 
 // EndedJob is a scheduler's job that no longer runs on this machine, and its
@@ -41,7 +41,7 @@ func EndedJobs(root string) ([]EndedJob, error) {
 }
 
 // RemoveJobs removes what ended jobs left on this machine, and their state.
-func RemoveJobs(ctx context.Context, w io.Writer, root string, with launchers.Cleaner) error {
+func RemoveJobs(ctx context.Context, w io.Writer, root string, with cleanup.Cleaner) error {
 	ended, err := EndedJobs(root)
 	errs := []error{err}
 	for _, job := range ended {

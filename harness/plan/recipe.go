@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -117,7 +118,7 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 		Smoke:     recipe.Smoke(s.Smoke),
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
 		Container: container.Options(s.Container),
-		VRAM:      recipe.VRAMPolicy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
+		VRAM:      vram.Policy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
 	}
 	if spec.Dir == "" {
 		spec.Dir = sc.Dir

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/vram"
 )
 
 // Spec is one server to launch: one replica of a variant, everything decided.
@@ -41,7 +42,7 @@ type Spec struct {
 	Smoke      Smoke         // zero: none
 	StopGrace  time.Duration // 0: the kind's own
 	Drain      time.Duration // before SIGTERM, until no request is running; 0: no wait
-	VRAM       VRAMPolicy
+	VRAM       vram.Policy
 	Container  container.Options // zero: a process of ours
 	Life       string            // id of the server life, for the journal
 	Replica    int
@@ -50,13 +51,6 @@ type Spec struct {
 	Span       Span   // zero: the server is on this machine alone
 
 	Told func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
-}
-
-// VRAMPolicy limits the wait for video memory, see scenarios.VRAM.
-type VRAMPolicy struct {
-	Timeout   time.Duration // 0: 2 minutes, AMD 15
-	Tolerance int64         // bytes; 0: the larger of 512 MiB and 1 %
-	Foreign   string        // "report", "wait", "refuse"
 }
 
 // Arg is one engine argument: Value is nil (flag left out), bool, json.Number,

@@ -1,4 +1,4 @@
-package launchers
+package cleanup
 
 import (
 	"cmp"
@@ -11,7 +11,8 @@ import (
 	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
-	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/shm"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
 
@@ -31,12 +32,12 @@ type Leftover struct {
 // Cleaner finds and ends what servers of an earlier run have left. The zero
 // value looks at no GPU.
 type Cleaner struct {
-	Environ  []string          // for the clients of container engines
-	GPUs     GPUMemory         // nil: memory is not looked at
-	GPUBytes map[string]int64  // the whole memory of devices by id
-	Vendor   string            // of the devices: decides how long to wait for memory
-	Grace    time.Duration     // from SIGTERM to SIGKILL; 0: 30 s
-	VRAM     recipe.VRAMPolicy // of the wait for memory
+	Environ  []string         // for the clients of container engines
+	GPUs     vram.Memory      // nil: memory is not looked at
+	GPUBytes map[string]int64 // the whole memory of devices by id
+	Vendor   string           // of the devices: decides how long to wait for memory
+	Grace    time.Duration    // from SIGTERM to SIGKILL; 0: 30 s
+	VRAM     vram.Policy      // of the wait for memory
 }
 
 const cleanGrace = 30 * time.Second
@@ -103,7 +104,7 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 		}
 	}
 	if proof.PIDsGone && !l.Rebooted() && !l.Began.IsZero() {
-		proof.ShmRemoved = sharedHere().clean(l.Process.Shm, l.Began)
+		proof.ShmRemoved = shm.Here().Clean(l.Process.Shm, l.Began)
 	}
 	proof.StopS = time.Since(began).Seconds()
 	return proof, errors.Join(errs...)
@@ -116,20 +117,21 @@ func (c Cleaner) proveMemory(ctx context.Context, l *Leftover) ([]results.VRAMPr
 		return nil, nil
 	}
 	base := context.WithoutCancel(ctx)
-	claim := &vramClaim{memory: c.GPUs, ledger: &vramLedger{}, policy: c.VRAM, vendor: c.Vendor, sizes: c.GPUBytes}
-	older := c.olderHolders(base, claim, l.Process.StartTime)
-	for _, before := range l.Process.VRAM {
-		claim.devices = append(claim.devices, before.Device)
-		claim.ledger.enter(before.Device, before.BaselineBytes, bytesOn(older, before.Device))
-	}
+	setup := c.setup()
+	claim := vram.Restore(setup, l.Process.VRAM, olderHolders(base, setup, l.Process.StartTime))
 	nobody := func(int) (bool, error) { return false, nil } // all that are ours have ended
-	return claim.prove(base, ctx.Done(), nobody)
+
+	return claim.Prove(base, ctx.Done(), nobody)
+}
+
+func (c Cleaner) setup() vram.Setup {
+	return vram.Setup{Memory: c.GPUs, Sizes: c.GPUBytes, Policy: c.VRAM, Vendor: c.Vendor}
 }
 
 // olderHolders are those that held memory before the server began: their part
 // is in the baseline.
-func (c Cleaner) olderHolders(ctx context.Context, claim *vramClaim, began uint64) []results.GPUHolder {
-	all, err := claim.holders(ctx)
+func olderHolders(ctx context.Context, setup vram.Setup, began uint64) []results.GPUHolder {
+	all, err := setup.Holders(ctx)
 	if err != nil {
 		return nil // the proof meets the same error
 	}

@@ -1,4 +1,4 @@
-package launchers
+package cleanup
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package launchers
+package vram
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
@@ -57,9 +56,9 @@ func holding(pid int, device string, bytes int64) results.GPUHolder {
 func notOurs(int) (bool, error) { return false, nil }
 
 // claimed is a claim on gpu-0 with a baseline of 1 GiB.
-func claimed(memory *fakeMemory, change func(*vramClaim)) *vramClaim {
+func claimed(memory *fakeMemory, change func(*Claim)) *Claim {
 	memory.began = time.Now()
-	c := &vramClaim{memory: memory, ledger: &vramLedger{}, devices: []string{"gpu-0"}}
+	c := &Claim{Setup: Setup{Memory: memory}, ledger: &Ledger{}, devices: []string{"gpu-0"}}
 	if change != nil {
 		change(c)
 	}
@@ -74,7 +73,7 @@ func TestProveMemory(t *testing.T) {
 		name  string
 		used  func(time.Duration) (map[string]int64, error)
 		held  func(time.Duration) []results.GPUHolder
-		with  func(*vramClaim)
+		with  func(*Claim)
 		freed bool
 		took  time.Duration // at least, and hardly more
 		says  []string      // of the failure
@@ -83,11 +82,11 @@ func TestProveMemory(t *testing.T) {
 		{"back within the tolerance", falling(0, 0, giga+512<<20), nil, nil, true, 0, nil},
 		{"back after a while", falling(90*time.Second, 80*giga, giga), nil, nil, true, 90 * time.Second, nil},
 		{"never", falling(time.Hour, 80*giga, giga), nil, nil, false, 2 * time.Minute, []string{"80.0 GiB in use, 1.0 GiB before", "no process that can be seen", "vram.timeout"}},
-		{"AMD takes longer", falling(10*time.Minute, 80*giga, giga), nil, func(c *vramClaim) { c.vendor = "amd" }, true, 10 * time.Minute, nil},
-		{"AMD, never", falling(time.Hour, 80*giga, giga), nil, func(c *vramClaim) { c.vendor = "amd" }, false, 15 * time.Minute, []string{"80.0 GiB"}},
-		{"a limit of the scenario", falling(time.Hour, 80*giga, giga), nil, func(c *vramClaim) { c.policy.Timeout = 10 * time.Second }, false, 10 * time.Second, []string{"80.0 GiB"}},
-		{"a percent of a large device", falling(0, 0, giga+1900<<20), nil, func(c *vramClaim) { c.sizes = map[string]int64{"gpu-0": 192 * giga} }, true, 0, nil},
-		{"more than the tolerance of the scenario", falling(time.Hour, giga+100<<20, giga), nil, func(c *vramClaim) { c.policy.Tolerance = 50 << 20 }, false, 2 * time.Minute, []string{"1.1 GiB"}},
+		{"AMD takes longer", falling(10*time.Minute, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, true, 10 * time.Minute, nil},
+		{"AMD, never", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) { c.Vendor = "amd" }, false, 15 * time.Minute, []string{"80.0 GiB"}},
+		{"a limit of the scenario", falling(time.Hour, 80*giga, giga), nil, func(c *Claim) { c.Policy.Timeout = 10 * time.Second }, false, 10 * time.Second, []string{"80.0 GiB"}},
+		{"a percent of a large device", falling(0, 0, giga+1900<<20), nil, func(c *Claim) { c.Sizes = map[string]int64{"gpu-0": 192 * giga} }, true, 0, nil},
+		{"more than the tolerance of the scenario", falling(time.Hour, giga+100<<20, giga), nil, func(c *Claim) { c.Policy.Tolerance = 50 << 20 }, false, 2 * time.Minute, []string{"1.1 GiB"}},
 		{"unreadable", unreadable, nil, nil, false, 2 * time.Minute, []string{"cannot be read", "GPU is lost"}},
 		{
 			"what others took is not ours to bring back", falling(time.Hour, 41*giga, giga),
@@ -112,12 +111,12 @@ func TestProveMemory(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				claim := claimed(&fakeMemory{used: c.used, held: c.held}, c.with)
-				proofs, failure := claim.prove(t.Context(), nil, notOurs)
-				if took := time.Since(claim.memory.(*fakeMemory).began); took < c.took || took > c.took+2*time.Second {
-					t.Errorf("prove() took %v, want %v", took, c.took)
+				proofs, failure := claim.Prove(t.Context(), nil, notOurs)
+				if took := time.Since(claim.Memory.(*fakeMemory).began); took < c.took || took > c.took+2*time.Second {
+					t.Errorf("Prove() took %v, want %v", took, c.took)
 				}
 				if len(proofs) != 1 || proofs[0].Freed != c.freed || (failure == nil) != c.freed {
-					t.Fatalf("prove() = %+v, %v, want freed %v", proofs, failure, c.freed)
+					t.Fatalf("Prove() = %+v, %v, want freed %v", proofs, failure, c.freed)
 				}
 				for _, part := range c.says {
 					if failure.Class != results.FailNoProof || !strings.Contains(failure.Message, part) {
@@ -149,7 +148,7 @@ func TestProveMemoryEndsOurStray(t *testing.T) {
 			return []results.GPUHolder{holding(42, "gpu-0", 80*giga), holding(7, "gpu-0", 1<<20)}
 		}
 		claim := claimed(memory, nil)
-		proofs, failure := claim.prove(t.Context(), nil, func(pid int) (bool, error) {
+		proofs, failure := claim.Prove(t.Context(), nil, func(pid int) (bool, error) {
 			if pid != 42 {
 				return false, nil
 			}
@@ -157,7 +156,7 @@ func TestProveMemoryEndsOurStray(t *testing.T) {
 			return true, nil
 		})
 		if failure != nil || !proofs[0].Freed || !slices.Equal(ended, []int{42}) {
-			t.Errorf("prove() = %+v, %v, ended %v, want 42 alone ended and memory back", proofs, failure, ended)
+			t.Errorf("Prove() = %+v, %v, ended %v, want 42 alone ended and memory back", proofs, failure, ended)
 		}
 	})
 }
@@ -169,9 +168,9 @@ func TestProveMemoryInAHurry(t *testing.T) {
 		hurry := make(chan struct{})
 		time.AfterFunc(10*time.Second, func() { close(hurry) })
 		began := time.Now()
-		_, failure := claim.prove(t.Context(), hurry, notOurs)
+		_, failure := claim.Prove(t.Context(), hurry, notOurs)
 		if took := time.Since(began); failure == nil || took < 15*time.Second || took > 17*time.Second {
-			t.Errorf("prove() = %v after %v, want a failure 5 s after the hurry at 10 s", failure, took)
+			t.Errorf("Prove() = %v after %v, want a failure 5 s after the hurry at 10 s", failure, took)
 		}
 	})
 }
@@ -185,9 +184,9 @@ func TestSharedDevice(t *testing.T) {
 		memory := &fakeMemory{used: func(time.Duration) (map[string]int64, error) {
 			return map[string]int64{"gpu-0": level, "gpu-1": 2 * giga}, nil
 		}}
-		l := &Launcher{GPUs: memory}
-		claim := func(devices ...string) *vramClaim {
-			c, failure := l.claimMemory(t.Context(), recipe.Spec{Devices: devices})
+		ledger := &Ledger{}
+		claim := func(devices ...string) *Claim {
+			c, failure := ledger.Claim(t.Context(), Setup{Memory: memory}, devices, func() []int { return nil })
 			if failure != nil {
 				t.Fatal(failure)
 			}
@@ -196,25 +195,25 @@ func TestSharedDevice(t *testing.T) {
 		first := claim("gpu-0")
 		level = 10 * giga
 		second := claim("gpu-0", "gpu-1", "gpu-9")
-		baselines := second.baseline()
+		baselines := second.Baseline()
 		if len(baselines) != 2 || baselines[0].BaselineBytes != giga || baselines[1].BaselineBytes != 2*giga {
 			t.Errorf("baselines = %+v, want that of before the first server, and no gpu-9", baselines)
 		}
-		if !strings.Contains(second.message(), "gpu-9") {
-			t.Errorf("message = %q, want it to name the device that cannot be read", second.message())
+		if !strings.Contains(second.Notes(), "gpu-9") {
+			t.Errorf("message = %q, want it to name the device that cannot be read", second.Notes())
 		}
-		if proofs, failure := first.prove(t.Context(), nil, notOurs); failure != nil || len(proofs) != 0 {
-			t.Errorf("prove() beside another server = %+v, %v, want nothing proven", proofs, failure)
+		if proofs, failure := first.Prove(t.Context(), nil, notOurs); failure != nil || len(proofs) != 0 {
+			t.Errorf("Prove() beside another server = %+v, %v, want nothing proven", proofs, failure)
 		}
-		first.release()
+		first.Release()
 		level = giga + 1
-		proofs, failure := second.prove(t.Context(), nil, notOurs)
+		proofs, failure := second.Prove(t.Context(), nil, notOurs)
 		if failure != nil || len(proofs) != 2 || proofs[0].BaselineBytes != giga || !proofs[0].Freed {
-			t.Errorf("prove() of the last server = %+v, %v, want both devices back", proofs, failure)
+			t.Errorf("Prove() of the last server = %+v, %v, want both devices back", proofs, failure)
 		}
-		second.release()
+		second.Release()
 		level = 3 * giga
-		if after := claim("gpu-0").baseline(); after[0].BaselineBytes != 3*giga {
+		if after := claim("gpu-0").Baseline(); after[0].BaselineBytes != 3*giga {
 			t.Errorf("baseline of the next server = %+v, want a new one", after)
 		}
 	})
@@ -253,7 +252,7 @@ func TestForeignHolders(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: c.held}
-				claim := &vramClaim{memory: memory, ledger: &vramLedger{}, policy: recipe.VRAMPolicy{Foreign: c.policy}}
+				claim := &Claim{ledger: &Ledger{}, Setup: Setup{Memory: memory, Policy: Policy{Foreign: c.policy}}}
 				_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return []int{100} })
 				if (failure != nil) != c.refused || failure != nil && failure.Class != results.FailForeignGPU {
 					t.Errorf("awaitOthers() = %v, want refused %v", failure, c.refused)
@@ -261,8 +260,8 @@ func TestForeignHolders(t *testing.T) {
 				if took := time.Since(memory.began); took < c.waits || took > c.waits+2*time.Second {
 					t.Errorf("awaitOthers() took %v, want %v", took, c.waits)
 				}
-				if !strings.Contains(claim.message(), c.note) || c.note == "" && claim.message() != "" {
-					t.Errorf("notes = %q, want %q", claim.message(), c.note)
+				if !strings.Contains(claim.Notes(), c.note) || c.note == "" && claim.Notes() != "" {
+					t.Errorf("notes = %q, want %q", claim.Notes(), c.note)
 				}
 			})
 		})
@@ -275,7 +274,7 @@ func TestWaitForOthersEndsWithContext(t *testing.T) {
 		memory := &fakeMemory{began: time.Now(), held: func(time.Duration) []results.GPUHolder {
 			return []results.GPUHolder{holding(7, "gpu-0", 50*giga)}
 		}}
-		claim := &vramClaim{memory: memory, ledger: &vramLedger{}, policy: recipe.VRAMPolicy{Foreign: "wait"}}
+		claim := &Claim{ledger: &Ledger{}, Setup: Setup{Memory: memory, Policy: Policy{Foreign: "wait"}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, failure := claim.awaitOthers(ctx, []string{"gpu-0"}, func() []int { return nil })

@@ -1,20 +1,16 @@
-package launchers
+package cleanup
 
 import (
 	"context"
 	"crypto/rand"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/internal/proc"
-	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
@@ -99,52 +95,6 @@ func TestOpenLifeKeepsWhatWasSeenBefore(t *testing.T) {
 	}
 }
 
-// What the journal of a launched server says is enough to find and end it,
-// its children included, and nothing that looks alike.
-func TestCleanerEndsWhatTheJournalTells(t *testing.T) {
-	t.Parallel()
-	b := prepare(t, vllm(t), fakeengine.Config{
-		IgnoreTerm: true, Children: []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}, {Session: true}},
-	})
-	server := b.launch(t)
-	bystander := exec.Command(os.Args[0], server.Info().Argv[1:]...)
-	bystander.Env = []string{fakeengine.Config{Silent: true}.Env(), process.CookieVariable + "=" + rand.Text()}
-	if err := bystander.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = bystander.Process.Kill(); _ = bystander.Wait() })
-	pids := server.OwnPIDs()
-	if len(pids) != 3 {
-		t.Errorf("OwnPIDs() = %v, want engine and two children", pids)
-	}
-	lives := OpenLives(b.journal.events)
-	if len(lives) != 1 || lives[0].Life != "life-1" || lives[0].Replica != 2 {
-		t.Fatalf("OpenLives() = %+v, want the server", lives)
-	}
-	cleaner := Cleaner{Grace: 200 * time.Millisecond}
-	left, err := cleaner.Find(t.Context(), lives[0])
-	if err != nil || len(left.Processes()) != 3 || left.Empty() || left.Rebooted() {
-		t.Fatalf("Find() = %v, %v, want 3 processes", left.Processes(), err)
-	}
-	proof, err := cleaner.End(t.Context(), left)
-	if err != nil || !proof.Clean() {
-		t.Errorf("End() = %+v, %v, want a clean proof", proof, err)
-	}
-	told := left.Stopped(proof, err)
-	if told.Kind != results.LifeStopped || told.Life != "life-1" || told.Replica != 2 || told.Failure != nil || !strings.Contains(told.Message, "3 processes") {
-		t.Errorf("Stopped() = %+v, want the life's end with 3 processes", told)
-	}
-	if open := OpenLives(append(b.journal.events, told)); len(open) != 0 {
-		t.Errorf("OpenLives() after it was told = %+v, want none", open)
-	}
-	if _, lives := proc.System.StartTime(bystander.Process.Pid); !lives {
-		t.Error("the bystander was ended")
-	}
-	if run, err := cleaner.FindRun(b.spec.Cookie); err != nil || !run.Empty() {
-		t.Errorf("FindRun() = %v, %v, want nothing", run.Processes(), err)
-	}
-}
-
 // After a reboot nothing is looked for but the cookie, and no memory waited
 // for.
 func TestCleanerAfterReboot(t *testing.T) {
@@ -175,9 +125,7 @@ func TestCleanerProvesMemory(t *testing.T) {
 		freed bool
 	}{{"back", 3 * giga, true}, {"not back", 40 * giga, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			memory := &fakeMemory{began: time.Now(), used: falling(0, 0, c.after), held: func(time.Duration) []results.GPUHolder {
-				return []results.GPUHolder{holding(1, "gpu-0", 2*giga)}
-			}}
+			memory := steadyMemory{used: c.after, holder: results.GPUHolder{PID: 1, Device: "gpu-0", Bytes: new(int64(2 * giga))}}
 			left := &Leftover{OpenLife: OpenLife{Process: results.Process{
 				StartTime: 1 << 62, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 3 * giga}},
 			}}}
@@ -187,4 +135,20 @@ func TestCleanerProvesMemory(t *testing.T) {
 			}
 		})
 	}
+}
+
+const giga = 1 << 30
+
+// steadyMemory is the memory of one GPU that does not change.
+type steadyMemory struct {
+	used   int64
+	holder results.GPUHolder
+}
+
+func (m steadyMemory) Used(context.Context) (map[string]int64, error) {
+	return map[string]int64{"gpu-0": m.used}, nil
+}
+
+func (m steadyMemory) Holders(context.Context) ([]results.GPUHolder, error) {
+	return []results.GPUHolder{m.holder}, nil
 }

@@ -1,4 +1,4 @@
-package launchers
+package cleanup
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/sleep"
-	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
 
@@ -24,7 +24,7 @@ type NodeSweep struct {
 	Cookie   string
 	Baseline []results.VRAMProof // nil: to be read
 	Hurry    <-chan struct{}     // closed: SIGKILL at once; nil: nobody is in a hurry
-	VRAM     recipe.VRAMPolicy
+	VRAM     vram.Policy
 }
 
 // Sweep is a node's part of NodeSweeper.Sweep.
@@ -66,8 +66,7 @@ func (c Cleaner) sweepMemory(ctx context.Context, left *Leftover, sweep NodeSwee
 		}
 		return append(all, proofs...), nil
 	}
-	claim := vramClaim{memory: c.GPUs}
-	used, err := claim.read(ctx)
+	used, err := c.setup().Used(ctx)
 	if err != nil {
 		return all, nil //nolint:nilerr // memory that cannot be read is not proven, as on this machine
 	}

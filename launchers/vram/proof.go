@@ -1,4 +1,4 @@
-package launchers
+package vram
 
 import (
 	"context"
@@ -7,37 +7,38 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
-// vramProving is the wait for memory after the processes of a server are gone.
-type vramProving struct {
-	claim  *vramClaim
+// proving is the wait for memory after the processes of a server are gone.
+type proving struct {
+	claim  *Claim
 	stray  func(pid int) (ours bool, err error) // ends a process of ours that was hidden
 	began  time.Time
 	proofs []results.VRAMProof
 	err    error // of the last reading
 }
 
-// prove waits until the memory of the server's devices is back at the baseline.
+// Prove waits until the memory of the server's devices is back at the baseline.
 // Holders that are ours are ended by stray, which reports whether they are;
 // those of others are left alone, and their memory is not counted against us.
 // Devices that other servers of ours still use are left out.
-func (c *vramClaim) prove(ctx context.Context, hurry <-chan struct{}, stray func(int) (bool, error)) ([]results.VRAMProof, *results.Failure) {
+func (c *Claim) Prove(ctx context.Context, hurry <-chan struct{}, stray func(int) (bool, error)) ([]results.VRAMProof, *results.Failure) {
 	if c == nil {
 		return nil, nil
 	}
 	c.leave()
-	p := &vramProving{claim: c, stray: stray, began: time.Now()}
+	p := &proving{claim: c, stray: stray, began: time.Now()}
 	for _, device := range c.devices {
-		if entry, ok := c.ledger.entry(device); ok && entry.alive == 0 {
+		if entry, ok := c.ledger.lookUp(device); ok && entry.alive == 0 {
 			p.proofs = append(p.proofs, results.VRAMProof{Device: device, BaselineBytes: entry.baseline})
 		}
 	}
 	return p.await(ctx, hurry)
 }
 
-func (p *vramProving) await(ctx context.Context, hurry <-chan struct{}) ([]results.VRAMProof, *results.Failure) {
+func (p *proving) await(ctx context.Context, hurry <-chan struct{}) ([]results.VRAMProof, *results.Failure) {
 	deadline := p.began.Add(p.claim.limit())
 	for look := 1; !p.look(ctx, look%holdersEvery == 0); look++ {
 		if !time.Now().Before(deadline) {
@@ -67,11 +68,11 @@ func earlier(a, b time.Time) time.Time {
 
 // look reads memory once, if need be with its holders, and reports whether all
 // of it is back.
-func (p *vramProving) look(ctx context.Context, withHolders bool) bool {
+func (p *proving) look(ctx context.Context, withHolders bool) bool {
 	if len(p.proofs) == 0 {
 		return true
 	}
-	used, err := p.claim.read(ctx)
+	used, err := p.claim.Used(ctx)
 	p.err = err
 	if p.judge(used, nil) {
 		return true
@@ -81,8 +82,8 @@ func (p *vramProving) look(ctx context.Context, withHolders bool) bool {
 
 // seeHolders lists who holds memory of the devices that are not free, and ends
 // those that are ours.
-func (p *vramProving) seeHolders(ctx context.Context) []results.GPUHolder {
-	all, err := p.claim.holders(ctx)
+func (p *proving) seeHolders(ctx context.Context) []results.GPUHolder {
+	all, err := p.claim.Holders(ctx)
 	if err != nil {
 		p.err = err
 		return nil
@@ -99,7 +100,7 @@ func (p *vramProving) seeHolders(ctx context.Context) []results.GPUHolder {
 	return holders
 }
 
-func (p *vramProving) waiting() []string {
+func (p *proving) waiting() []string {
 	var devices []string
 	for _, proof := range p.proofs {
 		if !proof.Freed {
@@ -112,7 +113,7 @@ func (p *vramProving) waiting() []string {
 // judge compares the memory in use with the baselines. What holders that are
 // not ours have taken since is not ours to bring back; they must be those of
 // the same moment.
-func (p *vramProving) judge(used map[string]int64, holders []results.GPUHolder) bool {
+func (p *proving) judge(used map[string]int64, holders []results.GPUHolder) bool {
 	all := true
 	for i := range p.proofs {
 		proof := &p.proofs[i]
@@ -125,7 +126,7 @@ func (p *vramProving) judge(used map[string]int64, holders []results.GPUHolder) 
 			proof.AfterBytes = &bytes
 		}
 		on, foreign := holdersOn(holders, proof.Device)
-		entry, _ := p.claim.ledger.entry(proof.Device)
+		entry, _ := p.claim.ledger.lookUp(proof.Device)
 		allowed := proof.BaselineBytes + p.claim.tolerance(proof.Device)
 		taken := max(0, foreign-entry.foreign)
 		proof.Freed = ok && bytes-taken <= allowed
@@ -152,24 +153,24 @@ func holdersOn(all []results.GPUHolder, device string) (on []results.GPUHolder, 
 }
 
 // failure says which memory is not back and who holds it.
-func (p *vramProving) failure() *results.Failure {
-	var texts []string
+func (p *proving) failure() *results.Failure {
+	var list []string
 	for _, proof := range p.proofs {
 		if proof.Freed {
 			continue
 		}
-		text := "GPU " + proof.Device
+		line := "GPU " + proof.Device
 		if proof.AfterBytes == nil {
-			text += " cannot be read"
+			line += " cannot be read"
 		} else {
-			text += fmt.Sprintf(" has %s in use, %s before the start", gibibytes(*proof.AfterBytes), gibibytes(proof.BaselineBytes))
+			line += fmt.Sprintf(" has %s GiB in use, %s GiB before the start", text.Gibibytes(proof.AfterBytes), text.Gibibytes(&proof.BaselineBytes))
 		}
 		if len(proof.Holders) > 0 {
-			text += ": " + describeHolders(proof.Holders)
+			line += ": " + describeHolders(proof.Holders)
 		} else {
-			text += ", held by no process that can be seen"
+			line += ", held by no process that can be seen"
 		}
-		texts = append(texts, text)
+		list = append(list, line)
 	}
 	why := ""
 	if p.err != nil {
@@ -177,5 +178,5 @@ func (p *vramProving) failure() *results.Failure {
 	}
 	took := time.Since(p.began).Round(time.Second)
 	return results.Failf(results.FailNoProof, "memory is not back %v after the server is gone: %s%s; the box needs a look, or vram.timeout: more time",
-		took, strings.Join(slices.Compact(texts), "; "), why)
+		took, strings.Join(slices.Compact(list), "; "), why)
 }

@@ -1,4 +1,4 @@
-package launchers
+package shm
 
 import (
 	"bytes"
@@ -12,52 +12,52 @@ import (
 	"time"
 )
 
-// sharedMemory is where engines keep the memory that their processes share. A
+// Folder is where engines keep the memory that their processes share. A
 // process that is killed leaves its files there, and when the place is full no
 // engine starts.
-type sharedMemory struct {
-	folder string
-	proc   string // for who uses a file
-	uid    int
+type Folder struct {
+	Path string
+	Proc string // for who uses a file
+	UID  int
 }
 
-// shmLedger knows what lay in shared memory before the first of the servers
+// Ledger knows what lay in shared memory before the first of the servers
 // that run: what one of them leaves is told from another's only by their all
 // being gone.
-type shmLedger struct {
-	mu      sync.Mutex    // guards all below
-	memory  *sharedMemory // nil: this machine's
+type Ledger struct {
+	mu      sync.Mutex // guards all below
+	Memory  *Folder    // nil: this machine's
 	servers int
 	before  []string
 	since   time.Time
 }
 
-// enter counts a server in. leave counts it out, once, and removes what it and
+// Enter counts a server in. leave counts it out, once, and removes what it and
 // those that ran beside it have left, if it was the last.
-func (l *shmLedger) enter() (before []string, leave func() (removed []string)) {
+func (l *Ledger) Enter() (before []string, leave func() (removed []string)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.memory == nil {
-		l.memory = new(sharedHere())
+	if l.Memory == nil {
+		l.Memory = new(Here())
 	}
 	if l.servers == 0 {
-		l.before, l.since = l.memory.files(), time.Now()
+		l.before, l.since = l.Memory.files(), time.Now()
 	}
 	l.servers++
 	return l.before, sync.OnceValue(l.leave)
 }
 
-func (l *shmLedger) leave() []string {
+func (l *Ledger) leave() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.servers--; l.servers > 0 {
 		return nil
 	}
-	return l.memory.clean(l.before, l.since)
+	return l.Memory.Clean(l.before, l.since)
 }
 
-// sharedHere is that of this machine and user.
-func sharedHere() sharedMemory { return sharedMemory{"/dev/shm", "/proc", os.Geteuid()} }
+// Here is that of this machine and user.
+func Here() Folder { return Folder{"/dev/shm", "/proc", os.Geteuid()} }
 
 // engineFile reports whether engines or the libraries below them make files of
 // that name.
@@ -71,8 +71,8 @@ func engineFile(name string) bool {
 }
 
 // files lists the files of engines that are there, by name.
-func (m sharedMemory) files() []string {
-	entries, err := os.ReadDir(m.folder)
+func (m Folder) files() []string {
+	entries, err := os.ReadDir(m.Path)
 	if err != nil {
 		return nil // no such place here
 	}
@@ -85,10 +85,10 @@ func (m sharedMemory) files() []string {
 	return names
 }
 
-// clean removes the files that a server of ours has left: of engines, ours by
+// Clean removes the files that a server of ours has left: of engines, ours by
 // user, not there before, made since then, and neither open nor mapped by any
 // process. It returns their names.
-func (m sharedMemory) clean(before []string, since time.Time) []string {
+func (m Folder) Clean(before []string, since time.Time) []string {
 	var candidates []string
 	for _, name := range m.files() {
 		if !slices.Contains(before, name) && m.ours(name, since) {
@@ -101,7 +101,7 @@ func (m sharedMemory) clean(before []string, since time.Time) []string {
 	used := m.used(candidates)
 	var removed []string
 	for _, name := range candidates {
-		if !used[name] && os.Remove(filepath.Join(m.folder, name)) == nil {
+		if !used[name] && os.Remove(filepath.Join(m.Path, name)) == nil {
 			removed = append(removed, name)
 		}
 	}
@@ -109,13 +109,13 @@ func (m sharedMemory) clean(before []string, since time.Time) []string {
 }
 
 // ours reports whether a file is our user's and was made or changed since then.
-func (m sharedMemory) ours(name string, since time.Time) bool {
-	info, err := os.Lstat(filepath.Join(m.folder, name))
+func (m Folder) ours(name string, since time.Time) bool {
+	info, err := os.Lstat(filepath.Join(m.Path, name))
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(stat.Uid) != m.uid {
+	if !ok || int(stat.Uid) != m.UID {
 		return false
 	}
 	changed := time.Unix(stat.Ctim.Unix())
@@ -124,9 +124,9 @@ func (m sharedMemory) ours(name string, since time.Time) bool {
 }
 
 // used are those of the files that a process has open or mapped.
-func (m sharedMemory) used(names []string) map[string]bool {
+func (m Folder) used(names []string) map[string]bool {
 	used := make(map[string]bool)
-	entries, err := os.ReadDir(m.proc)
+	entries, err := os.ReadDir(m.Proc)
 	if err != nil { // nothing can be shown to be unused
 		for _, name := range names {
 			used[name] = true
@@ -135,7 +135,7 @@ func (m sharedMemory) used(names []string) map[string]bool {
 	}
 	for _, entry := range entries {
 		if _, err := strconv.Atoi(entry.Name()); err == nil {
-			m.markUsed(filepath.Join(m.proc, entry.Name()), names, used)
+			m.markUsed(filepath.Join(m.Proc, entry.Name()), names, used)
 		}
 	}
 	return used
@@ -143,7 +143,7 @@ func (m sharedMemory) used(names []string) map[string]bool {
 
 // markUsed adds the files that one process uses. What may not be seen belongs
 // to another user; a file of ours is no business of it.
-func (m sharedMemory) markUsed(process string, names []string, used map[string]bool) {
+func (m Folder) markUsed(process string, names []string, used map[string]bool) {
 	maps, _ := os.ReadFile(filepath.Join(process, "maps"))
 	descriptors, _ := os.ReadDir(filepath.Join(process, "fd"))
 	var open []string
@@ -153,7 +153,7 @@ func (m sharedMemory) markUsed(process string, names []string, used map[string]b
 		}
 	}
 	for _, name := range names {
-		path := filepath.Join(m.folder, name)
+		path := filepath.Join(m.Path, name)
 		if bytes.Contains(maps, []byte(" "+path+"\n")) || slices.Contains(open, path) {
 			used[name] = true
 		}

@@ -1,4 +1,4 @@
-package launchers
+package vram
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/sleep"
-	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -26,51 +26,64 @@ const (
 	tolerancePart  = 100              // of the device's memory
 )
 
-// vramLedger knows the baselines of devices that servers use. Several servers
+// Ledger knows the baselines of devices that servers use. Several servers
 // on one device share the one taken before the first of them.
-type vramLedger struct {
+type Ledger struct {
 	mu      sync.Mutex
-	devices map[string]*vramEntry // guarded by mu
+	devices map[string]*entry // guarded by mu
 }
 
-type vramEntry struct {
+type entry struct {
 	baseline int64 // bytes in use
 	foreign  int64 // of these, bytes of others as far as they are known
 	alive    int   // servers whose processes are not proven gone
 	claims   int   // servers that still need the entry
 }
 
-// vramClaim is what one server's proof of stop needs to know of memory.
-type vramClaim struct {
-	memory  GPUMemory
-	ledger  *vramLedger
+// Claim is what one server's proof of stop needs to know of memory.
+type Claim struct {
+	Setup
+	ledger  *Ledger
 	devices []string // that could be read before the start
-	policy  recipe.VRAMPolicy
-	vendor  string
-	sizes   map[string]int64
 	notes   []string // for the journal: what could not be read, who else was there
 
 	left bool // its processes are gone
 }
 
-// claimMemory takes the baselines of the spec's devices, after others have
-// left them as far as the policy asks for that. The claim is nil where memory
+// Setup is what a claim needs of its server.
+type Setup struct {
+	Memory Memory           // nil: memory is not looked at
+	Sizes  map[string]int64 // the whole memory of devices by id, bytes
+	Policy Policy
+	Vendor string // of the devices: decides how long to wait for memory
+}
+
+// Policy limits the wait for video memory, see scenarios.VRAM.
+type Policy struct {
+	Timeout   time.Duration // 0: 2 minutes, AMD 15
+	Tolerance int64         // bytes; 0: the larger of 512 MiB and 1 %
+	Foreign   string        // "report", "wait", "refuse"
+}
+
+// Claim takes the baselines of devices, after others have left them as far as
+// the policy asks for that; own are our processes. The claim is nil where memory
 // is not looked at.
-func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vramClaim, *results.Failure) {
-	if l.GPUs == nil || len(spec.Devices) == 0 {
+func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own func() []int) (*Claim, *results.Failure) {
+	if setup.Memory == nil || len(devices) == 0 {
 		return nil, nil
 	}
-	c := &vramClaim{memory: l.GPUs, ledger: &l.vram, policy: spec.VRAM, vendor: spec.Vendor, sizes: l.GPUBytes}
-	foreign, failure := c.awaitOthers(ctx, spec.Devices, l.ownPIDs)
+
+	c := &Claim{Setup: setup, ledger: v}
+	foreign, failure := c.awaitOthers(ctx, devices, own)
 	if failure != nil {
 		return nil, failure
 	}
-	used, err := c.read(ctx)
+	used, err := c.Used(ctx)
 	if err != nil {
 		c.notes = append(c.notes, fmt.Sprintf("GPU memory cannot be read, so its return will not be proven: %v", err))
 		return c, nil
 	}
-	for _, device := range spec.Devices {
+	for _, device := range devices {
 		bytes, ok := used[device]
 		if !ok {
 			c.notes = append(c.notes, fmt.Sprintf("memory of GPU %s cannot be read, so its return will not be proven", device))
@@ -82,52 +95,52 @@ func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vramClai
 	return c, nil
 }
 
-func (v *vramLedger) enter(device string, used, foreign int64) {
+func (v *Ledger) enter(device string, used, foreign int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.devices == nil {
-		v.devices = make(map[string]*vramEntry)
+		v.devices = make(map[string]*entry)
 	}
 	if v.devices[device] == nil {
-		v.devices[device] = &vramEntry{baseline: used, foreign: foreign}
+		v.devices[device] = &entry{baseline: used, foreign: foreign}
 	}
 	v.devices[device].alive++
 	v.devices[device].claims++
 }
 
-// baseline is what the journal keeps of the claim.
-func (c *vramClaim) baseline() []results.VRAMProof {
+// Baseline is what the journal keeps of the claim.
+func (c *Claim) Baseline() []results.VRAMProof {
 	if c == nil {
 		return nil
 	}
 	var list []results.VRAMProof
 	for _, device := range c.devices {
-		entry, _ := c.ledger.entry(device)
+		entry, _ := c.ledger.lookUp(device)
 		list = append(list, results.VRAMProof{Device: device, BaselineBytes: entry.baseline})
 	}
 	return list
 }
 
-func (c *vramClaim) message() string {
+func (c *Claim) Notes() string {
 	if c == nil {
 		return ""
 	}
 	return strings.Join(c.notes, "; ")
 }
 
-func (v *vramLedger) entry(device string) (vramEntry, bool) {
+func (v *Ledger) lookUp(device string) (entry, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	entry, ok := v.devices[device]
+	found, ok := v.devices[device]
 	if !ok {
-		return vramEntry{}, false
+		return entry{}, false
 	}
-	return *entry, true
+	return *found, true
 }
 
 // leave notes that the server's processes are gone: the last server of a
 // device proves that its memory is back.
-func (c *vramClaim) leave() {
+func (c *Claim) leave() {
 	c.ledger.mu.Lock()
 	defer c.ledger.mu.Unlock()
 	if c.left {
@@ -139,8 +152,20 @@ func (c *vramClaim) leave() {
 	}
 }
 
-// release gives up the claim.
-func (c *vramClaim) release() {
+// Restore is the claim of a server that an earlier program started, on the
+// devices with these baselines; older are the holders from before that start.
+func Restore(setup Setup, baselines []results.VRAMProof, older []results.GPUHolder) *Claim {
+	c := &Claim{Setup: setup, ledger: &Ledger{}}
+	for _, b := range baselines {
+		c.devices = append(c.devices, b.Device)
+		c.ledger.enter(b.Device, b.BaselineBytes, bytesOn(older, b.Device))
+	}
+
+	return c
+}
+
+// Release gives up the claim.
+func (c *Claim) Release() {
 	if c == nil {
 		return
 	}
@@ -156,38 +181,39 @@ func (c *vramClaim) release() {
 	c.devices = nil
 }
 
-// read reads memory, within a limit: a stuck driver does not answer.
-func (c *vramClaim) read(ctx context.Context) (map[string]int64, error) {
+// Used reads the memory in use by device, within a limit: a stuck driver does not answer.
+func (s Setup) Used(ctx context.Context) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, vramReadTime)
 	defer cancel()
-	return c.memory.Used(ctx)
+	return s.Memory.Used(ctx)
 }
 
-func (c *vramClaim) holders(ctx context.Context) ([]results.GPUHolder, error) {
+// Holders lists who holds memory of GPUs, within the same limit.
+func (s Setup) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 	ctx, cancel := context.WithTimeout(ctx, vramReadTime)
 	defer cancel()
-	return c.memory.Holders(ctx)
+	return s.Memory.Holders(ctx)
 }
 
-func (c *vramClaim) limit() time.Duration {
+func (c *Claim) limit() time.Duration {
 	usual := vramTimeout
-	if c.vendor == "amd" {
+	if c.Vendor == "amd" {
 		usual = vramTimeoutAMD
 	}
-	return cmp.Or(c.policy.Timeout, usual)
+	return cmp.Or(c.Policy.Timeout, usual)
 }
 
 // tolerance is how much more than the baseline counts as back.
-func (c *vramClaim) tolerance(device string) int64 {
-	return cmp.Or(c.policy.Tolerance, max(minTolerance, c.sizes[device]/tolerancePart))
+func (c *Claim) tolerance(device string) int64 {
+	return cmp.Or(c.Policy.Tolerance, max(minTolerance, c.Sizes[device]/tolerancePart))
 }
 
 // awaitOthers looks for processes of others on the devices and does what the
 // policy says. It returns those that are there at the end.
-func (c *vramClaim) awaitOthers(ctx context.Context, devices []string, own func() []int) ([]results.GPUHolder, *results.Failure) {
+func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []int) ([]results.GPUHolder, *results.Failure) {
 	deadline := time.Now().Add(c.limit())
 	for {
-		all, err := c.holders(ctx)
+		all, err := c.Holders(ctx)
 		if err != nil {
 			c.notes = append(c.notes, fmt.Sprintf("who else uses the GPUs cannot be seen: %v", err))
 			return nil, nil
@@ -197,10 +223,10 @@ func (c *vramClaim) awaitOthers(ctx context.Context, devices []string, own func(
 		switch {
 		case len(heavy) == 0:
 			return foreign, nil
-		case c.policy.Foreign != "wait" && c.policy.Foreign != "refuse":
+		case c.Policy.Foreign != "wait" && c.Policy.Foreign != "refuse":
 			c.notes = append(c.notes, "others use the GPUs: "+describeHolders(heavy))
 			return foreign, nil
-		case c.policy.Foreign == "refuse" || time.Now().After(deadline):
+		case c.Policy.Foreign == "refuse" || time.Now().After(deadline):
 			return nil, results.Failf(results.FailForeignGPU, "others use the GPUs of this server: %s; end them, name other devices in gpus:, or say vram.foreign: report",
 				describeHolders(heavy))
 		case !sleep.For(ctx, vramPoll):
@@ -219,7 +245,7 @@ func others(all []results.GPUHolder, devices []string, own []int) []results.GPUH
 
 // heavy are the holders whose memory on a device is more than the tolerance
 // together, or not known: a desktop on a device is no contender.
-func (c *vramClaim) heavy(foreign []results.GPUHolder, devices []string) []results.GPUHolder {
+func (c *Claim) heavy(foreign []results.GPUHolder, devices []string) []results.GPUHolder {
 	var heavy []results.GPUHolder
 	for _, device := range append([]string{""}, devices...) {
 		on := slices.DeleteFunc(slices.Clone(foreign), func(h results.GPUHolder) bool { return h.Device != device })
@@ -242,21 +268,19 @@ func bytesOn(holders []results.GPUHolder, device string) int64 {
 }
 
 func describeHolders(holders []results.GPUHolder) string {
-	texts := make([]string, 0, len(holders))
+	list := make([]string, 0, len(holders))
 	for _, h := range holders {
-		text := fmt.Sprintf("pid %d (%s)", h.PID, cmp.Or(h.Name, "unknown program"))
+		line := fmt.Sprintf("pid %d (%s)", h.PID, cmp.Or(h.Name, "unknown program"))
 		if h.Bytes != nil {
-			text += " holds " + gibibytes(*h.Bytes)
+			line += " holds " + text.Gibibytes(h.Bytes) + " GiB"
 		}
 		if h.Device != "" {
-			text += " of GPU " + h.Device
+			line += " of GPU " + h.Device
 		}
 		if h.Ours {
-			text += ", ours"
+			line += ", ours"
 		}
-		texts = append(texts, text)
+		list = append(list, line)
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(list, ", ")
 }
-
-func gibibytes(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }

@@ -1,4 +1,4 @@
-package launchers
+package vram
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// GPUMemory is what a launcher needs to know of video memory: for the baseline
+// Memory is what the proof needs to know of video memory: for the baseline
 // before a start, and for the proof after a stop.
-type GPUMemory interface {
+type Memory interface {
 	// Used is the memory in use by device id, in bytes: video memory, or on
 	// machines where GPU and CPU share it what the driver counts as the GPU's.
 	// Devices that cannot be read are absent.
