@@ -38,7 +38,7 @@ func (r *Runner) beforeLife(ctx context.Context, life plan.Life, id string) *res
 		return refused
 	}
 	r.Live.Enter(results.LiveIdle, 0, "")
-	r.restBefore(ctx, life)
+	r.monitor.RestBefore(ctx, life)
 	return nil
 }
 
@@ -53,14 +53,14 @@ func (r *Runner) beforeStep(ctx context.Context, a attempt, servers []step.Serve
 		return refused
 	}
 	r.Live.Enter(results.LiveSettling, r.Scenario.Settle.Timeout, "GPUs are read")
-	r.startWatch(ctx, a, servers, result)
+	r.monitor.Begin(ctx, a.StepRef, r.dirOf(a), servers, result)
 	return r.checkBefore(ctx, a, servers, result)
 }
 
 // afterStep comes when the step has its verdict. It works after ctx has ended.
 func (r *Runner) afterStep(ctx context.Context, _ attempt, servers []step.Server, result *results.Result) {
 	r.checkAfter(ctx, servers, result)
-	r.endWatch()
+	r.monitor.End()
 	r.hooksAfterStep(ctx, result)
 }
 
@@ -68,5 +68,5 @@ func (r *Runner) afterStep(ctx context.Context, _ attempt, servers []step.Server
 func (r *Runner) observers(servers []step.Server, a attempt) []step.Observer {
 	metrics := step.NewServerMetrics(servers, r.dirOf(a))
 	metrics.Live = r.Live
-	return append(r.watchers(), metrics)
+	return append(r.monitor.Observers(), metrics)
 }

@@ -87,7 +87,7 @@ func (r *Runner) heedUser() {
 func (r *Runner) enterLaunch(ctx context.Context, life plan.Life, id string, pending []attempt) (_ context.Context, leave func()) {
 	r.Live.BeginLife(pending[0].StepRef, pending[0].pass, id, len(pending))
 	r.Live.Enter(results.LiveLaunching, r.Scenario.Variants[life.VariantIndex].Server.Ready.Timeout, "")
-	endReading := r.watchLaunch(ctx)
+	endReading := r.monitor.WatchLaunch(ctx)
 	ctx, free := r.Control.skippable(ctx, "the launch of "+life.Variant)
 	return ctx, func() {
 		free()

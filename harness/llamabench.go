@@ -100,7 +100,7 @@ func (r *Runner) benchmark(ctx context.Context, life plan.Life, id string, a att
 	defer r.afterStep(ctx, a, servers, result)
 	failure := r.beforeStep(stepCtx, a, servers, result)
 	watched := step.Pass{Began: failure == nil}
-	job := step.Job{Servers: servers, Watch: r.watchers()}
+	job := step.Job{Servers: servers, Watch: r.monitor.Observers()}
 	result.StartedAt = results.Now()
 	if failure == nil {
 		endTelling := r.followTests(stepCtx, a, id)

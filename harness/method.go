@@ -33,7 +33,7 @@ func (r *Runner) dirOf(a attempt) string {
 func (r *Runner) conclude(ctx context.Context, life plan.Life, a attempt, result *results.Result) ([]attempt, error) {
 	why := result.Failure
 	if result.Verdict != results.Failed {
-		why = r.mustRepeat(result)
+		why = r.monitor.MustRepeat(result)
 	}
 	if why != nil && why.Class.Retryable() && r.blocked(ctx, life.VariantIndex) == nil && r.retriesLeft(a, why.Class) {
 		a.pass, a.used = 0, 0

@@ -267,3 +267,24 @@ func (r *Runner) changesOf(variant string) []string {
 	}
 	return append(changes, r.engineChanges[variant]...)
 }
+
+// firstLimits are the power limits of GPUs, by device, that a run first knew.
+func firstLimits(folder string) map[string]float64 {
+	limits := map[string]float64{}
+	run, err := results.Read(folder)
+	if err != nil {
+		return limits // then the first step from here on is the first
+	}
+	slices.SortStableFunc(run.Steps, func(a, b results.Step) int { return strings.Compare(a.Result.StartedAt, b.Result.StartedAt) })
+	for _, step := range run.Steps {
+		if step.Result.Telemetry == nil {
+			continue
+		}
+		for _, g := range step.Result.Telemetry.GPUs {
+			if _, known := limits[g.Device]; !known && g.PowerLimitW != nil {
+				limits[g.Device] = *g.PowerLimitW
+			}
+		}
+	}
+	return limits
+}

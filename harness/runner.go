@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -25,10 +26,10 @@ type Runner struct {
 	Launcher  Launcher
 	Programs  Programs // nil: the method must not be llama-bench
 	Driver    step.Driver
-	Hooks     HookRunner // nil: the scenario must have no hooks and checks
-	Notifier  Notifier   // nil: nobody is told
-	Telemetry Telemetry  // nil: GPUs and host are not sampled
-	Resume    *Resume    // nil: the run starts
+	Hooks     HookRunner       // nil: the scenario must have no hooks and checks
+	Notifier  Notifier         // nil: nobody is told
+	Telemetry telemetry.Source // nil: GPUs and host are not sampled
+	Resume    *Resume          // nil: the run starts
 	// Free is the number of bytes free at a path; nil asks the file system.
 	Free    func(path string) (int64, error)
 	Observe func(status.Update) // nil: nobody watches
@@ -48,7 +49,7 @@ type Runner struct {
 	outcome    Outcome
 
 	hooks         hookState
-	watching      watching                      // what is known of GPUs
+	monitor       *telemetry.Monitor            // samples GPUs and host
 	life          atomic.Value                  // string: folder of the servers that run; "": none
 	sent          *step.SentTo                  // what these servers got
 	engines, seen map[string]results.Engine     // by variant: who answered first, and last
@@ -77,7 +78,7 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.skipped, r.settled, r.pace = map[int]*results.Failure{}, map[string]bool{}, newPace()
 	r.known = map[string]*results.Result{}
 	r.tokenizers = step.Tokenizers{}
-	r.Telemetry = telling(r.Live, r.Telemetry)
+	r.monitor = r.newMonitor()
 	if d := r.Scenario.RunDeadline; d > 0 {
 		var cancel context.CancelFunc
 		r.deadline = time.Now().Add(d)
@@ -237,7 +238,7 @@ func (r *Runner) serve(ctx context.Context, life plan.Life, servers []step.Serve
 			pending[0] = a.again(*result.Failure)
 			return pending, r.closeAttempt(result)
 		}
-		if why := r.mustRepeat(result); why != nil && r.blocked(ctx, life.VariantIndex) == nil && !anyDead(servers) && r.retriesLeft(a, why.Class) {
+		if why := r.monitor.MustRepeat(result); why != nil && r.blocked(ctx, life.VariantIndex) == nil && !anyDead(servers) && r.retriesLeft(a, why.Class) {
 			pending[0] = a.again(*why)
 			if err := r.closeAttempt(result); err != nil {
 				return nil, err

@@ -1,12 +1,9 @@
 package harness
 
 import (
-	"context"
-	"time"
-
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/harness/telemetry"
 )
 
 // outlook works out how long what runs now and the rest of the run will take,
@@ -40,36 +37,16 @@ func (r *Runner) outlook(current plan.Life, step *plan.Step, up bool) {
 	r.Live.Expects(expect, rest, r.pace.took > 0, r.Plan.LeastSteps > 0 && r.Plan.LeastSteps < len(r.Plan.Refs()))
 }
 
-// watchLaunch reads GPUs while nothing is measured and a server starts, for
-// whoever watches: that memory fills is a sign of life. The function that it
-// gives ends it.
-func (r *Runner) watchLaunch(ctx context.Context) (end func()) {
-	if r.Live == nil || !r.watches() || len(r.Box.Devices) == 0 {
-		return func() {}
+func (r *Runner) newMonitor() *telemetry.Monitor {
+	m := &telemetry.Monitor{Source: telemetry.Telling(r.Live, r.Telemetry), Scenario: r.Scenario, Box: r.Box, Live: r.Live, Observe: r.observeStep}
+	if r.Resume != nil {
+		m.FirstLimits = func() map[string]float64 { return firstLimits(r.Folder.Dir()) }
 	}
-	sampling := r.Telemetry.Start(ctx, func(time.Time, results.TelemetrySample) {}) // Live is told on the way
-	return func() { sampling.Stop() }
+	return m
 }
 
-// liveTelemetry also tells Live what is read.
-type liveTelemetry struct {
-	Telemetry
-	live *status.Live
-}
-
-// telling gives a Telemetry that also tells l; without l, t itself.
-func telling(l *status.Live, t Telemetry) Telemetry {
-	if l == nil || t == nil {
-		return t
-	}
-	return liveTelemetry{t, l}
-}
-
-func (t liveTelemetry) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) Sampling {
-	return t.Telemetry.Start(ctx, func(at time.Time, s results.TelemetrySample) {
-		if s.GPU != nil {
-			t.live.GPU(s.GPU)
-		}
-		emit(at, s)
-	})
+// observeStep tells of the step that runs, or is about to.
+func (r *Runner) observeStep(u status.Update) {
+	u.Index = r.done + 1
+	r.observe(u)
 }

@@ -13,12 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
@@ -48,7 +47,7 @@ type fakeSampling struct {
 	done chan struct{}
 }
 
-func (f *fakeGPUs) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) Sampling {
+func (f *fakeGPUs) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) telemetry.Sampling {
 	f.started++
 	s := fakeSampling{f, make(chan struct{}), make(chan struct{})}
 	read := func() {
@@ -79,10 +78,10 @@ func (f *fakeGPUs) Start(ctx context.Context, emit func(time.Time, results.Telem
 	return s
 }
 
-func (s fakeSampling) Stop() SamplingCost {
+func (s fakeSampling) Stop() telemetry.SamplingCost {
 	close(s.stop)
 	<-s.done
-	return SamplingCost{Samplers: []string{"fake"}, Period: s.gpus.period, CPUShare: 0.002}
+	return telemetry.SamplingCost{Samplers: []string{"fake"}, Period: s.gpus.period, CPUShare: 0.002}
 }
 
 // calm is a GPU at rest, with 1 GiB in use.
@@ -491,18 +490,4 @@ func TestAPassThatNeverBegins(t *testing.T) {
 			t.Errorf("files %v are left", left)
 		}
 	})
-}
-
-func TestSocketOfPartitions(t *testing.T) {
-	r := &Runner{Box: plan.Box{Devices: []device.Device{
-		{Index: 0, PCI: "0000:05:00.0", PartitionIndex: new(0)},
-		{Index: 1, PCI: "0000:05:00.0", PartitionIndex: new(1)},
-		{Index: 2, PCI: "0000:26:00.0"},
-		{Index: 3},
-	}}}
-	for i, want := range [][]string{{"0000:05:00.0/0", "0000:05:00.0/1"}, {"0000:05:00.0/0", "0000:05:00.0/1"}, nil, nil} {
-		if diff := cmp.Diff(want, r.socketOf(r.Box.Devices[i])); diff != "" {
-			t.Errorf("socketOf(%d) (-want +got):\n%s", i, diff)
-		}
-	}
 }

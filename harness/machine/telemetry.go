@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/device"
-	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -54,7 +54,7 @@ func (t *Telemetry) Close() error {
 }
 
 // Start begins to read GPUs and host.
-func (t *Telemetry) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) harness.Sampling {
+func (t *Telemetry) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) telemetry.Sampling {
 	s := sampling{&gpu.Recorder{Samplers: t.samplers, Period: t.period, Host: true}}
 	s.recorder.Start(ctx, func(sample gpu.Sample) {
 		emit(sample.At, results.TelemetrySample{GPU: sample.GPU, Host: sample.Host, Gap: sample.Gap})
@@ -70,9 +70,9 @@ func (t *Telemetry) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 // sampling is a recording that goes on.
 type sampling struct{ recorder *gpu.Recorder }
 
-func (s sampling) Stop() harness.SamplingCost {
+func (s sampling) Stop() telemetry.SamplingCost {
 	cost := s.recorder.Stop()
-	out := harness.SamplingCost{CPUShare: cost.CPU}
+	out := telemetry.SamplingCost{CPUShare: cost.CPU}
 	for _, source := range cost.Sources {
 		if slices.ContainsFunc(s.recorder.Samplers, func(sampler device.Sampler) bool { return sampler.Name() == source.Name }) {
 			out.Samplers = append(out.Samplers, source.Name)

@@ -1,4 +1,4 @@
-package harness
+package telemetry
 
 import (
 	"cmp"
@@ -24,14 +24,14 @@ const (
 // settle waits until the GPUs of a step are as calm as the scenario asks. When
 // its time is up the step runs, with a warning; for what a GPU does not tell
 // it does not wait.
-func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *results.Result) {
-	asked := r.Scenario.Settle
+func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, result *results.Result) {
+	asked := m.Scenario.Settle
 	if asked.Timeout <= 0 || len(w.devices) == 0 || !asked.Asks() {
 		return
 	}
 	began, told := time.Now(), time.Time{}
-	gate := settleGate{asked: asked, known: &r.watching, clocks: map[string][]clockAt{}}
-	w.await(ctx, min(asked.Timeout, r.patience()))
+	gate := settleGate{asked: asked, known: m, clocks: map[string][]clockAt{}}
+	w.await(ctx, min(asked.Timeout, m.patience()))
 	for {
 		restless, silent := gate.look(w)
 		waited := time.Since(began)
@@ -45,8 +45,8 @@ func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *resu
 		}
 		if time.Since(told) >= settleTell {
 			told = time.Now()
-			r.observe(status.Update{
-				Kind: status.StepSettling, Index: r.done + 1, Step: a.StepRef,
+			m.Observe(status.Update{
+				Kind: status.StepSettling, Step: ref,
 				Message: fmt.Sprintf("%s (waited %.0f s of %s)", strings.Join(restless, "; "), waited.Seconds(), asked.Timeout),
 			})
 		}
@@ -57,7 +57,7 @@ func (r *Runner) settle(ctx context.Context, a attempt, w *watcher, result *resu
 // settleGate judges readings of GPUs by what the scenario asks.
 type settleGate struct {
 	asked  scenarios.Settle
-	known  *watching
+	known  *Monitor
 	clocks map[string][]clockAt // by device, of the last stableFor and one before
 }
 

@@ -1,4 +1,4 @@
-package harness
+package telemetry
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const keptBefore = 10 * time.Second
 // watcher is the Observer of GPUs and host: it writes every sample of a step
 // into its telemetry.jsonl, and makes figures and doubts of them.
 type watcher struct {
-	runner    *Runner
+	monitor   *Monitor
 	devices   []device.Device // that the step uses
 	dir       string          // of the step
 	variant   string
@@ -181,7 +181,7 @@ func (w *watcher) Judge(result *results.Result) {
 		to = result.Client.DurationS
 	}
 	in := telemetry.Watched{
-		Devices: w.runner.watchedDevices(w.devices, w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
+		Devices: w.monitor.watchedDevices(w.devices, w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
 		CPUShare: new(w.cost.CPUShare), ToS: to, Figures: result.Figures,
 		Elsewhere: elsewhere(result.Servers),
 	}
@@ -191,9 +191,9 @@ func (w *watcher) Judge(result *results.Result) {
 	if w.err != nil {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnTelemetryGaps, Message: fmt.Sprintf("readings are missing: %v", w.err)})
 	}
-	w.runner.doubtTelemetry(result)
+	w.monitor.doubtTelemetry(result)
 	if w.strangers != nil {
-		w.runner.doubtStrangers(w.strangers.found(), result)
+		w.monitor.doubtStrangers(w.strangers.found(), result)
 	}
 }
 

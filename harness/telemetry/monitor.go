@@ -1,4 +1,10 @@
-package harness
+// Package telemetry samples GPUs and host beside the steps of a run.
+//
+// What goes in: a source of readings, the GPUs of the machine, what the scenario
+// asks for. What comes out: telemetry.jsonl of each step, its figures, warnings
+// about throttling, power limits and strangers, and the wait until GPUs are
+// calm. It never fails a step and keeps no reading in memory.
+package telemetry
 
 import (
 	"context"
@@ -8,6 +14,7 @@ import (
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
@@ -16,8 +23,8 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Telemetry reads GPUs and host beside a run.
-type Telemetry interface {
+// Source reads GPUs and host beside a run.
+type Source interface {
 	// Start begins to read. emit gets every sample and when it was read, never
 	// two at a time, and none after Stop. AtS of the samples is not set.
 	Start(ctx context.Context, emit func(at time.Time, sample results.TelemetrySample)) Sampling
@@ -42,8 +49,19 @@ type SamplingCost struct {
 // kernel numbers them here.
 type pidTree interface{ OwnPIDs() []int }
 
-// watching is what a runner knows of GPUs from one step to the next.
-type watching struct {
+// Monitor samples GPUs and host beside the steps of a run, and keeps what is
+// known of the GPUs from one step to the next.
+type Monitor struct {
+	Source   Source // nil: nothing is sampled
+	Scenario *scenarios.Scenario
+	Box      plan.Box
+	Live     *status.Live        // gets every reading; nil: nobody does
+	Observe  func(status.Update) // gets what is waited for
+
+	// FirstLimits are the power limits of the GPUs, by device, as the run that is
+	// resumed first knew them; nil: the run starts.
+	FirstLimits func() map[string]float64
+
 	idle   map[string]float64           // W by device, before the first server
 	idleHz map[string]float64           // clock of the cores by device, as idle
 	before map[string]map[string]atRest // by variant and device, before its first server
@@ -69,45 +87,45 @@ const (
 )
 
 // watches reports whether the run samples anything.
-func (r *Runner) watches() bool { return r.Telemetry != nil && !r.Scenario.Telemetry.Off }
+func (m *Monitor) watches() bool { return m.Source != nil && !m.Scenario.Telemetry.Off }
 
-// restBefore reads GPUs before the first server of a variant.
-func (r *Runner) restBefore(ctx context.Context, life plan.Life) {
-	if !r.watches() || len(r.Box.Devices) == 0 || r.watching.before[life.Variant] != nil {
+// RestBefore reads GPUs before the first server of a variant.
+func (m *Monitor) RestBefore(ctx context.Context, life plan.Life) {
+	if !m.watches() || len(m.Box.Devices) == 0 || m.before[life.Variant] != nil {
 		return
 	}
 	var ids []string
-	for _, d := range r.Box.Devices {
+	for _, d := range m.Box.Devices {
 		ids = append(ids, d.ID())
 	}
 	at := time.Duration(0)
-	if r.watching.idle == nil {
+	if m.idle == nil {
 		at = restTime
 	}
-	rest := r.readRest(ctx, ids, at)
-	if r.watching.idle == nil {
-		r.watching.idle, r.watching.idleHz = map[string]float64{}, map[string]float64{}
+	rest := m.readRest(ctx, ids, at)
+	if m.idle == nil {
+		m.idle, m.idleHz = map[string]float64{}, map[string]float64{}
 		for id, d := range rest {
 			if d.powerW != nil {
-				r.watching.idle[id] = *d.powerW
+				m.idle[id] = *d.powerW
 			}
 			if d.coreHz != nil {
-				r.watching.idleHz[id] = *d.coreHz
+				m.idleHz[id] = *d.coreHz
 			}
 		}
 	}
-	kind, _ := engines.Lookup(r.Scenario.Variants[life.VariantIndex].Server.Launcher)
+	kind, _ := engines.Lookup(m.Scenario.Variants[life.VariantIndex].Server.Launcher)
 	if kind.External { // it runs already: what is in use is its own
 		rest = map[string]atRest{}
 	}
-	if r.watching.before == nil {
-		r.watching.before = map[string]map[string]atRest{}
+	if m.before == nil {
+		m.before = map[string]map[string]atRest{}
 	}
-	r.watching.before[life.Variant] = rest
+	m.before[life.Variant] = rest
 }
 
 // readRest reads devices until each has answered, and at least for so long.
-func (r *Runner) readRest(ctx context.Context, ids []string, least time.Duration) map[string]atRest {
+func (m *Monitor) readRest(ctx context.Context, ids []string, least time.Duration) map[string]atRest {
 	w := newWatcher(ids)
 	powers, clocks := map[string][]float64{}, map[string][]float64{}
 	w.seen = func(g *results.GPUReading) {
@@ -118,9 +136,9 @@ func (r *Runner) readRest(ctx context.Context, ids []string, least time.Duration
 			clocks[g.Device] = append(clocks[g.Device], *g.CoreHz)
 		}
 	}
-	w.sampling = r.Telemetry.Start(ctx, w.take)
-	w.await(ctx, r.patience())
-	r.watching.mute = !w.complete()
+	w.sampling = m.Source.Start(ctx, w.take)
+	w.await(ctx, m.patience())
+	m.mute = !w.complete()
 	step.Pause(ctx, least)
 	w.sampling.Stop()
 	rest := map[string]atRest{}
@@ -142,68 +160,68 @@ func medianOf(values []float64) *float64 {
 }
 
 // patience is how long to wait for first readings.
-func (r *Runner) patience() time.Duration {
-	if r.watching.mute {
+func (m *Monitor) patience() time.Duration {
+	if m.mute {
 		return muteWait
 	}
 	return firstReading
 }
 
-// startWatch begins to read before a step, waits until its GPUs are calm, and
+// Begin begins to read before a step, waits until its GPUs are calm, and
 // until each has been read once, so that the pass lies between readings.
-func (r *Runner) startWatch(ctx context.Context, a attempt, servers []step.Server, result *results.Result) {
-	if !r.watches() {
+func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, servers []step.Server, result *results.Result) {
+	if !m.watches() {
 		return
 	}
-	used, notes := r.usedDevices(servers, a.Variant)
+	used, notes := m.usedDevices(servers, ref.Variant)
 	w := newWatcher(idsOf(used))
 	w.notes = notes
-	w.runner, w.devices, w.dir, w.variant = r, used, r.dirOf(a), a.Variant
-	w.sampling = r.Telemetry.Start(ctx, w.take)
-	r.watching.now = w
-	r.settle(ctx, a, w, result)
-	w.await(ctx, r.patience())
-	r.watching.mute = !w.complete()
-	if r.Scenario.Telemetry.OnForeign != scenarios.ReactIgnore && len(used) > 0 {
-		w.strangers = watchStrangers(ctx, r.Telemetry, servers, idsOf(used))
+	w.monitor, w.devices, w.dir, w.variant = m, used, dir, ref.Variant
+	w.sampling = m.Source.Start(ctx, w.take)
+	m.now = w
+	m.settle(ctx, ref, w, result)
+	w.await(ctx, m.patience())
+	m.mute = !w.complete()
+	if m.Scenario.Telemetry.OnForeign != scenarios.ReactIgnore && len(used) > 0 {
+		w.strangers = watchStrangers(ctx, m.Source, servers, idsOf(used))
 	}
 	w.open()
 }
 
-// endWatch ends what startWatch began, if the pass did not.
-func (r *Runner) endWatch() {
-	if r.watching.now != nil {
-		r.watching.now.abandon()
-		r.watching.now = nil
+// End ends what startWatch began, if the pass did not.
+func (m *Monitor) End() {
+	if m.now != nil {
+		m.now.abandon()
+		m.now = nil
 	}
 }
 
-// watchers is the observer of the step, where there is one.
-func (r *Runner) watchers() []step.Observer {
-	if r.watching.now == nil {
+// Observers is the observer of the step, where there is one.
+func (m *Monitor) Observers() []step.Observer {
+	if m.now == nil {
 		return nil
 	}
-	return []step.Observer{r.watching.now}
+	return []step.Observer{m.now}
 }
 
 // usedDevices are the GPUs that servers were placed on, and where none was
 // placed those that they see. notes say what cannot be told of that.
-func (r *Runner) usedDevices(servers []step.Server, variant string) (devices []device.Device, notes []string) {
+func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []device.Device, notes []string) {
 	var placed []int
 	for _, s := range servers {
 		placed = append(placed, s.Info().GPUs...)
 	}
 	if len(placed) == 0 {
-		for _, v := range r.Scenario.Variants {
+		for _, v := range m.Scenario.Variants {
 			if v.Name == variant {
 				kind, _ := engines.Lookup(v.Server.Launcher)
-				return r.Box.SeenBy(kind, v)
+				return m.Box.SeenBy(kind, v)
 			}
 		}
-		return r.Box.Devices, nil
+		return m.Box.Devices, nil
 	}
 	var used []device.Device
-	for _, d := range r.Box.Devices {
+	for _, d := range m.Box.Devices {
 		if slices.Contains(placed, d.Index) {
 			used = append(used, d)
 		}
@@ -220,14 +238,14 @@ func idsOf(devices []device.Device) []string {
 }
 
 // watchedDevices are devices as the figures want them.
-func (r *Runner) watchedDevices(devices []device.Device, variant string) []telemetry.WatchedDevice {
+func (m *Monitor) watchedDevices(devices []device.Device, variant string) []telemetry.WatchedDevice {
 	watched := make([]telemetry.WatchedDevice, len(devices))
 	for i, d := range devices {
 		watched[i] = telemetry.WatchedDevice{
 			ID: d.ID(), Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified, Parts: len(d.Parts),
-			Socket: r.socketOf(d), Before: r.watching.before[variant][d.ID()].AtRest,
+			Socket: m.socketOf(d), Before: m.before[variant][d.ID()].AtRest,
 		}
-		if idle, known := r.watching.idle[d.ID()]; known {
+		if idle, known := m.idle[d.ID()]; known {
 			watched[i].IdleW = &idle
 		}
 	}
@@ -236,9 +254,9 @@ func (r *Runner) watchedDevices(devices []device.Device, variant string) []telem
 
 // socketOf lists the devices of the box that share a package with d: those at
 // its PCI address, partitions of one GPU.
-func (r *Runner) socketOf(d device.Device) []string {
+func (m *Monitor) socketOf(d device.Device) []string {
 	var ids []string
-	for _, other := range r.Box.Devices {
+	for _, other := range m.Box.Devices {
 		if d.PCI != "" && other.PCI == d.PCI {
 			ids = append(ids, other.ID())
 		}
@@ -262,4 +280,38 @@ func elsewhere(servers []results.Server) string {
 		return ""
 	}
 	return "GPUs of the server's other nodes are not sampled: " + strings.Join(others, ", ")
+}
+
+// WatchLaunch reads GPUs while nothing is measured and a server starts, for
+// whoever watches: that memory fills is a sign of life. The function that it
+// gives ends it.
+func (m *Monitor) WatchLaunch(ctx context.Context) (end func()) {
+	if m.Live == nil || !m.watches() || len(m.Box.Devices) == 0 {
+		return func() {}
+	}
+	sampling := m.Source.Start(ctx, func(time.Time, results.TelemetrySample) {}) // Live is told on the way
+	return func() { sampling.Stop() }
+}
+
+// liveTelemetry also tells Live what is read.
+type liveTelemetry struct {
+	Source
+	live *status.Live
+}
+
+// Telling gives a Source that also tells l; without l, t itself.
+func Telling(l *status.Live, t Source) Source {
+	if l == nil || t == nil {
+		return t
+	}
+	return liveTelemetry{t, l}
+}
+
+func (t liveTelemetry) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) Sampling {
+	return t.Source.Start(ctx, func(at time.Time, s results.TelemetrySample) {
+		if s.GPU != nil {
+			t.live.GPU(s.GPU)
+		}
+		emit(at, s)
+	})
 }

@@ -1,4 +1,4 @@
-package harness
+package telemetry
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 // strangers looks, while a step runs, for processes on its GPUs that are not
 // of its servers.
 type strangers struct {
-	source  Telemetry
+	source  Source
 	servers []step.Server
 	ids     []string // of the devices
 	stop    chan struct{}
@@ -33,7 +33,7 @@ type strangers struct {
 }
 
 // watchStrangers begins to look: now, every now and then, and at the end.
-func watchStrangers(ctx context.Context, source Telemetry, servers []step.Server, ids []string) *strangers {
+func watchStrangers(ctx context.Context, source Source, servers []step.Server, ids []string) *strangers {
 	s := &strangers{source: source, servers: servers, ids: ids, stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
@@ -136,7 +136,7 @@ func foreign(holders []results.GPUHolder, own []int, ids []string, placed bool) 
 }
 
 // doubtStrangers adds the doubt that strangers give.
-func (r *Runner) doubtStrangers(found []results.GPUHolder, result *results.Result) {
+func (m *Monitor) doubtStrangers(found []results.GPUHolder, result *results.Result) {
 	if len(found) == 0 {
 		return
 	}
@@ -146,8 +146,8 @@ func (r *Runner) doubtStrangers(found []results.GPUHolder, result *results.Resul
 		if h.Bytes != nil {
 			text += fmt.Sprintf(" holds %.1f MiB", float64(*h.Bytes)/(1<<20))
 		}
-		if at := slices.IndexFunc(r.Box.Devices, func(d device.Device) bool { return d.ID() == h.Device }); at >= 0 {
-			text += fmt.Sprintf(" of GPU %d", r.Box.Devices[at].Index)
+		if at := slices.IndexFunc(m.Box.Devices, func(d device.Device) bool { return d.ID() == h.Device }); at >= 0 {
+			text += fmt.Sprintf(" of GPU %d", m.Box.Devices[at].Index)
 		}
 		parts = append(parts, text)
 	}
