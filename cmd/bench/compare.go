@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/table"
 )
@@ -132,12 +132,19 @@ func (o compareOptions) parse() ([]report.Condition, float64, error) {
 		return nil, 0, errors.New("--fail-if-uncertain: give a condition with --fail-if")
 	case conditions != nil && o.format == "benchstat":
 		return nil, 0, errors.New("--fail-if: --format benchstat leaves the verdicts to benchstat; use another format")
-	case o.difference == "":
-		return conditions, 0, nil
 	}
-	var percent float64
-	if _, err := fmt.Sscanf(strings.ReplaceAll(o.difference, " ", ""), "%g%%", &percent); err != nil || percent <= 0 {
-		return nil, 0, fmt.Errorf("--smallest-difference %q: want a percentage above 0, as 2%%", o.difference)
+	margin, err := percentOf("--smallest-difference", o.difference)
+	return conditions, margin, err
+}
+
+// percentOf reads the percentage of a flag as a share; 0 where it is not given.
+func percentOf(flag, given string) (float64, error) {
+	if given == "" {
+		return 0, nil
 	}
-	return conditions, percent / 100, nil
+	share, err := text.ParsePercent(given)
+	if err != nil {
+		return 0, fmt.Errorf("%s %w", flag, err)
+	}
+	return share, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/vllmcli"
@@ -61,7 +62,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	job, result, err := prepareLoad(ctx, e, f)
-	defer endAgents(job.Driver)
+	defer session.CloseClient(job.Driver)
 	if err == nil {
 		err = readyCheck(ctx, e, f, job)
 	}

@@ -12,15 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/load/agent"
+	"github.com/benchrig/bench/load/agent/remote"
 )
 
 const loadAgentLong = `Send load for a bench on another host: what 'bench load --agent HOST' starts
 there by ssh. It speaks with that bench over its standard input and output,
 opens no port, and ends when the input does.`
-
-// copiedName begins the name of a copy of bench that deletes itself.
-const copiedName = "bench-load-agent-"
 
 func newLoadAgentCommand(e env) *cobra.Command {
 	var once bool
@@ -45,7 +44,7 @@ func newLoadAgentCommand(e env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()}, newLoadDriver(e).Run)
+			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()}, session.NewClient(e.Stderr).Run)
 		},
 	}
 	cmd.Flags().BoolVar(&once, "delete-copy", false, "delete this program, which --copy-bench has put here")
@@ -62,7 +61,7 @@ func deleteSelf(once bool) error {
 	if err != nil {
 		return fmt.Errorf("find own file: %w", err)
 	}
-	if !strings.HasPrefix(filepath.Base(self), copiedName) {
+	if !strings.HasPrefix(filepath.Base(self), remote.CopyPrefix) {
 		return usageError(fmt.Errorf("--delete-copy: %s is no copy", self))
 	}
 	return os.Remove(self)

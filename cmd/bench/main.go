@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/process"
 )
 
@@ -104,6 +105,9 @@ func finish(e env, err error) int {
 	}
 	if code, ok := errors.AsType[codeError](err); ok {
 		return code.code
+	}
+	if usage.Is(err) {
+		return exitUsage
 	}
 	return exitError
 }

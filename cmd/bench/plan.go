@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -71,7 +73,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
-	printSimNotes(e.stdout, sc)
+	session.WarnSimulated(e.stdout, sc)
 	printPlan(e, sc, p)
 	printDropped(e, plan.DroppedEnv(sc, box, e.Environ))
 	if sc.On == scenarios.OnSlurm {
@@ -139,7 +141,7 @@ func printLife(w io.Writer, life plan.Life) {
 
 // printJobs shows the groups and the script that would be submitted.
 func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
-	groups := clusterGroups(sc, plan)
+	groups := cluster.Groups(sc, plan)
 	fmt.Fprintf(e.stdout, "\n%s of a Slurm cluster, which plan again on their nodes:\n", text.Count(len(groups), "job"))
 	for _, group := range groups {
 		on := ""
@@ -149,8 +151,8 @@ func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
 		fmt.Fprintf(e.stdout, "  %s  %s: %s%s\n", group.ID, strings.Join(group.Lives, ", "), text.Count(len(group.Steps), "step"), on)
 	}
 	fmt.Fprint(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
-	for _, array := range arrays(groups, len(groups)) {
-		script, err := jobScript(sc.Slurm, []string{e.Self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", array, "")
+	for _, array := range cluster.Arrays(groups, len(groups)) {
+		script, err := cluster.Script(sc, e.Self, array)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"github.com/benchrig/bench/harness"
+
+	"github.com/benchrig/bench/harness/status"
+
 	"fmt"
 	"strings"
 	"sync"
@@ -8,8 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/benchrig/bench/harness"
-	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
 )
@@ -73,7 +76,7 @@ func (p *progress) observe(u status.Update) {
 	case status.StepProgress:
 		p.running(step, u)
 	case status.StepEnded:
-		p.line(u, "%s %s", step, p.summary(u.Result))
+		p.line(u, "%s %s", step, report.Outcome(u.Result, p.told))
 	case status.LifeEnded:
 		if u.Failure != nil {
 			p.line(u, "%s could not be proven gone: %s", u.Life, u.Failure.Error())
@@ -145,43 +148,4 @@ func addresses(servers []results.Server) string {
 		urls[i] = s.BaseURL
 	}
 	return strings.Join(urls, ", ")
-}
-
-// summary is one step's outcome in a line.
-func (p *progress) summary(r *results.Result) string {
-	text := string(r.Verdict)
-	if f := r.Figures; f != nil {
-		text += fmt.Sprintf(", %d/%d requests in %.1f s", f.Completed, f.Asked, f.DurationS)
-		if f.OutputThroughput != nil {
-			text += fmt.Sprintf(", %.1f output tok/s", *f.OutputThroughput)
-		}
-		if e := r.Extrapolated; e != nil {
-			text += fmt.Sprintf(" of one replica, which stands for %d", e.Factor)
-		}
-	}
-	text += tests(r.LlamaBench)
-	if s := r.SQZB; s != nil && s.GenerationThroughput != nil {
-		text += fmt.Sprintf(", without the prefill %.1f", *s.GenerationThroughput)
-	}
-	switch r.Failure {
-	case nil:
-	case p.told:
-		text += ": " + string(r.Failure.Class)
-	default:
-		text += ": " + r.Failure.Error()
-	}
-	return text
-}
-
-// tests are the results of llama-bench, where they are few, else their number.
-func tests(rows []results.LlamaBenchRow) string {
-	const few = 4
-	if len(rows) > few {
-		return fmt.Sprintf(", %d tests", len(rows))
-	}
-	var text strings.Builder
-	for _, row := range rows {
-		fmt.Fprintf(&text, ", %s %.1f tok/s", row.Test, row.TokensPerS)
-	}
-	return text.String()
 }

@@ -5,17 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/reproduce"
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/scenarios"
 )
 
 const reproduceLong = `Repeat somebody's run on this box and say, figure by figure, whether it holds:
@@ -37,14 +35,13 @@ told), 2 it cannot be run here and nothing was started, 3 steps failed,
 4 a figure differs.`
 
 type reproduceOptions struct {
+	reproduce.Options
 	boxWait
-	set, steps                     []string
-	repeats                        int
-	out, against, dir, format, run string
-	difference, spread             string
-	checkOnly, allowMissing        bool
-	uncertain                      bool
-	margin, deviation              float64 // of difference and spread
+	format, run             string
+	difference, spread      string
+	checkOnly, allowMissing bool
+	uncertain               bool
+	margin, deviation       float64 // of difference and spread
 }
 
 func newReproduceCommand(e env) *cobra.Command {
@@ -57,13 +54,13 @@ func newReproduceCommand(e env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error { return runReproduce(cmd.Context(), e, o, given[0]) },
 	}
 	f := cmd.Flags()
-	o.addFlags(f)
-	f.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`, as the path of a model; may be repeated")
-	f.StringSliceVar(&o.steps, "steps", nil, "repeat only these steps, by their ids")
-	f.IntVar(&o.repeats, "repeats", 0, "repeats of each step, in place of the scenario's")
-	f.StringVar(&o.out, "out", "results", "folder that gets SCENARIO/RUN-ID/")
-	f.StringVar(&o.against, "against", "", "with a scenario: the `RUN` whose figures it is held to")
-	f.StringVar(&o.dir, "dir", "", "folder from which relative paths in the scenario start (default: that of the origin where it is there, else the current one)")
+	o.boxWait.addFlags(f)
+	f.StringArrayVar(&o.Set, "set", nil, "override a key of the scenario, `a.b=value`, as the path of a model; may be repeated")
+	f.StringSliceVar(&o.Steps, "steps", nil, "repeat only these steps, by their ids")
+	f.IntVar(&o.Repeats, "repeats", 0, "repeats of each step, in place of the scenario's")
+	f.StringVar(&o.Out, "out", "results", "folder that gets SCENARIO/RUN-ID/")
+	f.StringVar(&o.Against, "against", "", "with a scenario: the `RUN` whose figures it is held to")
+	f.StringVar(&o.Dir, "dir", "", "folder from which relative paths in the scenario start (default: that of the origin where it is there, else the current one)")
 	f.StringVar(&o.run, "run", "", "compare this run and run nothing")
 	f.StringVar(&o.format, "format", "table", "table, markdown or json")
 	f.StringVar(&o.difference, "smallest-difference", "", "relative difference that does not matter, as 2%; that of the origin's scenario without it")
@@ -87,8 +84,8 @@ func (o *reproduceOptions) parse() error {
 	default:
 		return fmt.Errorf("--format %q: want table, markdown or json", o.format)
 	}
-	if o.repeats < 0 {
-		return fmt.Errorf("--repeats %d: want 1 or more", o.repeats)
+	if o.Repeats < 0 {
+		return fmt.Errorf("--repeats %d: want 1 or more", o.Repeats)
 	}
 	if o.run != "" && o.checkOnly {
 		return errors.New("--run and --check-only: give one of them")
@@ -96,26 +93,15 @@ func (o *reproduceOptions) parse() error {
 	return nil
 }
 
-func percentOf(flag, text string) (float64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	var percent float64
-	if _, err := fmt.Sscanf(strings.ReplaceAll(text, " ", ""), "%g%%", &percent); err != nil || percent <= 0 {
-		return 0, fmt.Errorf("%s %q: want a percentage above 0, as 2%%", flag, text)
-	}
-	return percent / 100, nil
-}
-
 func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) error {
 	if err := o.parse(); err != nil {
 		return usageError(err)
 	}
-	from, err := openOrigin(ctx, o, path)
+	from, err := reproduce.Open(ctx, o.Options, path)
 	if err != nil {
 		return err
 	}
-	defer from.close()
+	defer from.Close()
 	if o.run != "" {
 		here, err := results.Read(o.run)
 		if err != nil {
@@ -123,110 +109,59 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 		}
 		return o.tell(e, from, here, nil)
 	}
-	sc, err := from.scenario(e, o)
+
+	sc, err := from.Scenario(e.Process, o.Options)
 	if err != nil {
 		return err
 	}
-	again, err := newAgain(ctx, e, o, from, sc)
+	again, err := reproduce.New(ctx, e.Process, o.Options, from, sc)
 	if err != nil {
 		return err
 	}
 	defer again.Close()
-	if err := again.check(ctx, o); err != nil || o.checkOnly {
+	again.Show = e.show
+	if err := o.check(ctx, e, again); err != nil || o.checkOnly {
 		return err
 	}
-	return again.carryOut(ctx, o, path)
+	return o.carryOut(ctx, e, again, path)
 }
 
-// again is a run about to be repeated on this box.
-type again struct {
-	*session
-	from *origin
-}
-
-// newAgain plans the steps to repeat, with the origin's prompts where it has
-// them all.
-func newAgain(ctx context.Context, e env, o reproduceOptions, from *origin, sc *scenarios.Scenario) (*again, error) {
-	frozen, err := plan.OpenFrozen(from.prompts)
+// check sets this box beside the origin's, prints it, and refuses where the run
+// cannot be repeated here.
+func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) error {
+	b, err := a.Check(ctx, o.Options)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	plan, err := plan.New(sc, plan.Box{Self: e.Self})
+	out := e.Stderr // the result of the command is the agreement
+	if o.checkOnly {
+		out = e.stdout
+	}
+	switch {
+	case o.checkOnly && o.format == "json":
+		err = b.JSON(out)
+	case o.format == "markdown" && o.checkOnly:
+		err = b.Write(out, table.ForMarkdown, table.Options{})
+	default:
+		err = b.Write(out, table.ForTerminal, table.Options{Width: e.width})
+	}
 	if err != nil {
-		return nil, usageError(err)
+		return err
 	}
-	if plan, err = o.only(plan, from); err != nil {
-		return nil, usageError(err)
+	if len(b.Problems) > 0 && !o.allowMissing {
+		return usageError(fmt.Errorf("it cannot be repeated on this box: %s (--set gives other paths; --allow-missing runs what can be run)", strings.Join(b.Problems, "; ")))
 	}
-	if len(plan.Unfrozen(sc, frozen, true)) == 0 {
-		sc.ForgetDatasets()
-	}
-	s, err := newSession(ctx, e, sc)
-	if err != nil {
-		return nil, err
-	}
-	a := &again{s, from}
-	if s.plan, err = o.only(s.plan, from); err != nil {
-		a.Close()
-		return nil, usageError(err)
-	}
-	s.plan.Freeze(frozen)
-	s.origin = &from.is
-	s.origin.Steps = o.steps
-	return a, nil
-}
-
-// only is the part of the plan that is asked for: the named steps, and with
-// more repeats those of the same variants and points.
-func (o reproduceOptions) only(plan *plan.Plan, from *origin) (*plan.Plan, error) {
-	if o.steps == nil {
-		return plan, nil
-	}
-	ids := o.steps
-	if o.repeats > 0 {
-		ids = nil
-		for _, id := range o.steps {
-			step := from.run.Step(id)
-			if step == nil {
-				return nil, fmt.Errorf("--steps: the origin has no step %q", id)
-			}
-			for _, ref := range plan.Refs() {
-				if ref.Variant == step.Result.Step.Variant && ref.Point == step.Result.Step.Point {
-					ids = append(ids, ref.ID)
-				}
-			}
-		}
-	}
-	return plan.Only(ids)
+	return nil
 }
 
 // carryOut runs the steps and compares them.
-func (a *again) carryOut(ctx context.Context, o reproduceOptions, path string) error {
-	if err := a.takeBox(ctx, "bench reproduce "+path, o.wait); err != nil {
-		return err
-	}
-	folder, err := prepare(ctx, o.out, a.session, nil)
+func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.Again, path string) error {
+	o.Wait = o.wait
+	folder, outcome, err := again.Measure(ctx, o.Options, path)
 	if err != nil {
 		return err
 	}
-	lock, err := folder.Lock()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Release() }() // the kernel would do it anyway
-	if err := copyPrompts(a.from.prompts, folder.Dir()); err != nil {
-		return err
-	}
-	frozen, err := plan.OpenFrozen(folder.Dir())
-	if err != nil {
-		return err
-	}
-	a.plan.Freeze(frozen)
-	outcome, err := a.measure(ctx, folder, nil)
-	if err != nil {
-		return err
-	}
-	quiet := a.e
+	quiet := e
 	quiet.stdout = io.Discard
 	if err := printReport(quiet, folder.Dir(), reportOptions{write: true}); err != nil {
 		return err
@@ -235,53 +170,16 @@ func (a *again) carryOut(ctx context.Context, o reproduceOptions, path string) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.e.Stderr, "results: %s\n", folder.Dir())
-	return errors.Join(o.keep(folder, a.from, here), o.tell(a.e, a.from, here, &outcome))
+	fmt.Fprintf(e.Stderr, "results: %s\n", folder.Dir())
+	return errors.Join(o.keep(folder, again.From, here), o.tell(e, again.From, here, &outcome))
 }
 
-// repeatOf gives the session of a repetition that goes on the steps and prompts
-// that its folder has.
-func (s *session) repeatOf(run *results.Run) error {
-	if run.Manifest.Reproduces == nil {
-		return nil
-	}
-	frozen, err := plan.OpenFrozen(run.Dir)
-	if err != nil {
-		return err
-	}
-	var ids []string
-	for _, ref := range run.Manifest.Planned {
-		ids = append(ids, ref.ID)
-	}
-	if s.plan, err = s.plan.Only(ids); err != nil {
-		return fmt.Errorf("not the experiment that the run began with: %w", err)
-	}
-	s.plan.Freeze(frozen)
-	return nil
-}
-
-// copyPrompts gives the run the prompts of the origin, so that it is complete
-// in itself and can be resumed.
-func copyPrompts(from, to string) error {
-	if from == "" {
-		return nil
-	}
-	source := filepath.Join(from, plan.PromptsName)
-	if _, err := os.Stat(source); err != nil {
-		return nil //nolint:nilerr // the origin keeps none
-	}
-	if err := os.CopyFS(filepath.Join(to, plan.PromptsName), os.DirFS(source)); err != nil {
-		return fmt.Errorf("copy prompts: %w", err)
-	}
-	return nil
-}
-
-func (o reproduceOptions) reproduction(from *origin, here *results.Run) (*report.Reproduction, error) {
-	return report.Reproduce(from.run, here, report.ReproduceOptions{Margin: o.margin, Spread: o.deviation, Steps: o.steps})
+func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*report.Reproduction, error) {
+	return report.Reproduce(from.Run, here, report.ReproduceOptions{Margin: o.margin, Spread: o.deviation, Steps: o.Steps})
 }
 
 // keep writes the agreement into the run folder.
-func (o reproduceOptions) keep(folder *results.Folder, from *origin, here *results.Run) error {
+func (o reproduceOptions) keep(folder *results.Folder, from *reproduce.Origin, here *results.Run) error {
 	r, err := o.reproduction(from, here)
 	if err != nil {
 		return err
@@ -293,7 +191,7 @@ func (o reproduceOptions) keep(folder *results.Folder, from *origin, here *resul
 
 // tell prints what came of it and gives the exit code. outcome is nil where
 // nothing was run.
-func (o reproduceOptions) tell(e env, from *origin, here *results.Run, outcome *ended) error {
+func (o reproduceOptions) tell(e env, from *reproduce.Origin, here *results.Run, outcome *session.Outcome) error {
 	r, err := o.reproduction(from, here)
 	if err != nil {
 		return err
@@ -310,7 +208,7 @@ func (o reproduceOptions) tell(e env, from *origin, here *results.Run, outcome *
 		return err
 	}
 	if outcome != nil {
-		if err := outcome.exit(); err != nil {
+		if err := exitOf(*outcome); err != nil {
 			return err
 		}
 	}

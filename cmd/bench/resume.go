@@ -2,22 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
-	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/launchers/recipe"
-	"github.com/benchrig/bench/profiles"
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -66,32 +56,33 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	stored, err := readStored(folder)
+	stored, err := session.ReadStored(folder)
 	if err != nil {
 		return err
 	}
-	if stored.finished(o) {
-		return nothingToDo(e, folder, stored.run)
+	if stored.Finished(o.retryFailed) {
+		return nothingToDo(e, folder, stored.Run)
 	}
-	if len(stored.run.Manifest.Groups) > 0 {
-		return resumeOnCluster(ctx, e, o, stored, folder)
-	}
-	sc, err := stored.scenario(e, o)
+	sc, err := o.scenarioOf(e, stored)
 	if err != nil {
 		return err
 	}
-	if stored.run.Manifest.Reproduces != nil {
+	if len(stored.Run.Manifest.Groups) > 0 {
+		return resumeOnCluster(ctx, e, o, stored, folder, sc)
+	}
+	if stored.Run.Manifest.Reproduces != nil {
 		sc.ForgetDatasets()
 	}
-	s, err := newSession(ctx, e, sc)
+
+	s, err := openSession(ctx, e, sc)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := s.repeatOf(stored.run); err != nil {
-		return usageError(err)
+	if err := s.RepeatOf(stored.Run); err != nil {
+		return err
 	}
-	if err := s.takeBox(ctx, "bench resume "+dir, o.wait, dir); err != nil {
+	if err := s.Take(ctx, "bench resume "+dir, o.wait, dir); err != nil {
 		return err
 	}
 	lock, err := folder.Lock()
@@ -99,79 +90,40 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 		return err
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
-	return s.goOn(ctx, o, folder)
+	return o.goOn(ctx, e, s, folder)
 }
 
 // goOn resumes the run of a folder that is locked.
-func (s *session) goOn(ctx context.Context, o resumeOptions, folder *results.Folder) error {
-	stored, err := readStored(folder) // again: nobody else writes now
+func (o resumeOptions) goOn(ctx context.Context, e env, s *session.Session, folder *results.Folder) error {
+	stored, err := session.ReadStored(folder) // again: nobody else writes now
 	if err != nil {
 		return err
 	}
-	if stored.finished(o) {
-		return nothingToDo(s.e, folder, stored.run)
+	if stored.Finished(o.retryFailed) {
+		return nothingToDo(e, folder, stored.Run)
 	}
-	changes, err := stored.compare(s, s.identity(gpu.Host(ctx)))
+	resume, err := s.Resume(ctx, folder, stored, o.allowChanged, o.retryFailed)
 	if err != nil {
-		return usageError(fmt.Errorf("not the experiment that the run began with: %w", err))
-	}
-	for _, change := range changes {
-		fmt.Fprintf(s.e.Stderr, "changed: %s\n", change)
-	}
-	if len(changes) > 0 && !o.allowChanged {
-		return usageError(errors.New("the box is not what the run began with; --allow-changed goes on and notes it on every later step"))
-	}
-	if err := s.closeLogs(folder); err != nil {
 		return err
 	}
-	resume := harness.NewResume(stored.run, o.retryFailed)
-	resume.Changes, resume.AllowChanged = changes, o.allowChanged
-	fmt.Fprintf(s.e.Stderr, "resuming: %d of %d steps are left\n", resume.Left(s.plan), len(s.plan.Refs()))
-	return s.carryOut(ctx, folder, resume)
+	return carryOut(ctx, e, s, folder, resume)
 }
 
-// closeLogs does for the server lives of a killed run what it did not come to.
-func (s *session) closeLogs(folder *results.Folder) error {
-	lives, err := folder.Lives()
-	for _, life := range lives {
-		err = errors.Join(err, harness.CloseLogs(folder, life, s.sc.Disk.MaxLog, s.sc.Secrets))
+// scenarioOf is the run's scenario, from its folder or from the file that
+// --scenario names.
+func (o resumeOptions) scenarioOf(e env, stored *session.Stored) (*scenarios.Scenario, error) {
+	if o.scenario == "" {
+		return stored.Scenario(e.Lookup)
 	}
-	return err
-}
-
-// stored is a run as its folder has it.
-type stored struct {
-	run      *results.Run
-	identity *results.Identity // nil: from a bench that noted none
-	source   []byte            // of the scenario, secrets hidden
-}
-
-func readStored(folder *results.Folder) (*stored, error) {
-	run, err := results.Read(folder.Dir())
+	given := scenarioOptions{set: o.set}
+	if given.set == nil {
+		given.set = stored.Run.Manifest.Sets
+	}
+	sc, err := given.load(e, o.scenario)
 	if err != nil {
 		return nil, err
 	}
-	s := &stored{run: run}
-	if s.source, err = os.ReadFile(folder.Scenario()); err != nil {
-		return nil, fmt.Errorf("read the run's scenario: %w", err)
-	}
-	text, err := os.ReadFile(filepath.Join(folder.Dir(), results.IdentityName))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return s, nil
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", results.IdentityName, err)
-	}
-	s.identity = &results.Identity{}
-	if err := json.Unmarshal(text, s.identity); err != nil {
-		return nil, fmt.Errorf("read %s: %w", results.IdentityName, err)
-	}
-	return s, nil
-}
-
-// finished reports whether no step is left to be run.
-func (s *stored) finished(o resumeOptions) bool {
-	return s.run.Finished && harness.NewResume(s.run, o.retryFailed).Done(s.run)
+	return sc, stored.Matches(sc)
 }
 
 func nothingToDo(e env, folder *results.Folder, run *results.Run) error {
@@ -179,62 +131,5 @@ func nothingToDo(e env, folder *results.Folder, run *results.Run) error {
 	if err := printReport(e, folder.Dir(), reportOptions{}); err != nil {
 		return err
 	}
-	return ended{Outcome: harness.NewResume(run, false).Kept()}.exit()
-}
-
-// scenario reads the run's scenario back, from the folder or from the file
-// that it was made of.
-func (s *stored) scenario(e env, o resumeOptions) (*scenarios.Scenario, error) {
-	for _, problem := range s.run.Problems {
-		if strings.HasPrefix(problem, results.ScenarioName) || strings.HasPrefix(problem, results.PlanName) {
-			return nil, usageError(fmt.Errorf("not the experiment that the run began with: %s", problem))
-		}
-	}
-	if o.scenario != "" {
-		return s.givenAgain(e, o)
-	}
-	if s.identity == nil || s.identity.SecretsInFile {
-		return nil, usageError(errors.New("the run's scenario had secrets in the clear, which its folder does not keep: give it again with --scenario FILE"))
-	}
-	sc, err := scenarios.Parse(s.identity.ScenarioPath, s.source, scenarios.Options{
-		Set: s.run.Manifest.Sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
-	})
-	if err != nil {
-		return nil, usageError(err)
-	}
-	return sc, nil
-}
-
-// givenAgain reads a file that must be the run's scenario but for secrets.
-func (s *stored) givenAgain(e env, o resumeOptions) (*scenarios.Scenario, error) {
-	given := scenarioOptions{set: o.set}
-	if given.set == nil {
-		given.set = s.run.Manifest.Sets
-	}
-	sc, err := given.load(e, o.scenario)
-	if err != nil {
-		return nil, err
-	}
-	hide := recipe.Redactor(sc.Secrets)
-	if hide(string(sc.Source)) != string(s.source) || !slices.Equal(hideAll(hide, sc.Sets), s.run.Manifest.Sets) {
-		return nil, usageError(fmt.Errorf("%s, with its overrides, is not the scenario of this run, secrets aside", o.scenario))
-	}
-	return sc, nil
-}
-
-// compare says what is not as it was when the run began. The error says that
-// it is another experiment.
-func (s *stored) compare(now *session, identity results.Identity) ([]string, error) {
-	changes, err := plan.PlanChanges(s.run.Plan, now.plan)
-	if err != nil {
-		return nil, err
-	}
-	if s.identity == nil {
-		return append(changes, "the folder does not say on what the run began"), nil
-	}
-	more, notes := plan.IdentityChanges(*s.identity, identity)
-	for _, note := range notes {
-		fmt.Fprintf(now.e.Stderr, "note: %s\n", note)
-	}
-	return append(changes, more...), nil
+	return exitOf(session.Outcome{Outcome: harness.NewResume(run, false).Kept()})
 }

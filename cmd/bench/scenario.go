@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,13 +67,6 @@ func (o *scenarioOptions) load(e env, path string) (*scenarios.Scenario, error) 
 		return nil, usageError(err)
 	}
 	return sc, nil
-}
-
-// printSimNotes tells what --sim changed.
-func printSimNotes(w io.Writer, sc *scenarios.Scenario) {
-	for _, note := range sc.SimNotes {
-		fmt.Fprintf(w, "simulated: %s\n", note)
-	}
 }
 
 // boxOptions say for which machine a plan is made.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -135,7 +136,7 @@ func runSuite(ctx context.Context, e env, o suiteOptions, wish suite.Wish) error
 	if err := os.MkdirAll(o.output, 0o755); err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
-	s := &suiteRun{e: e, o: o, target: target, driver: newLoadDriver(e)}
+	s := &suiteRun{e: e, o: o, target: target, driver: session.NewClient(e.Stderr)}
 	if err := s.write(suite.EngineParamsName, target.params); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/load"
@@ -20,7 +21,7 @@ type suiteRun struct {
 	e      env
 	o      suiteOptions
 	target *suiteTarget
-	driver loadDriver
+	driver session.Client
 	extra  *suite.Overhead // of a request without an image; nil: not known
 }
 

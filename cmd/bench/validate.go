@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/benchrig/bench/harness/session"
 )
 
 const validateLong = `Check scenario files: every error at once, each with file, line and column.
@@ -30,7 +32,7 @@ func runValidate(e env, o scenarioOptions, paths []string) error {
 			bad++
 			continue
 		}
-		warnOf(e, sc)
+		session.Warn(e.Stderr, sc)
 		fmt.Fprintf(e.stdout, "%s: ok, %d variants x %d points x %d repeats\n", path, len(sc.Variants), len(sc.Points), sc.Repeats)
 	}
 	if bad > 0 {

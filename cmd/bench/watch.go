@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
 )
@@ -125,7 +126,7 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 func tellRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
 	if run, err := results.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
-		return cluster{e: e, folder: follower.Folder(), run: run.Manifest.Run}.follow(ctx)
+		return followCluster(ctx, e, cluster.Cluster{Process: e.Process, Folder: follower.Folder(), Run: run.Manifest.Run})
 	}
 	plain := live.Plain{Out: e.stdout}
 	tick := time.NewTicker(time.Second)

@@ -3,10 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -15,9 +12,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
 )
@@ -80,6 +77,19 @@ type runView struct {
 	gone bool       // the terminal is as it was before
 	kept bytes.Buffer
 	last string // line that was not shown yet
+}
+
+// show shows a run of this process: its signals, its progress in lines, and on a
+// terminal the live view.
+func (e env) show(ctx context.Context, r session.Running) (context.Context, session.Shown) {
+	shown, view := watchRun(ctx, e, r.Folder, r.Live, r.Control)
+	ctx, stop := watchSignals(ctx, shown, r.Log, r.KillNow)
+	told := newProgress(shown, r.Log, r.Folder.Dir())
+	told.hidden = view.shown
+	return ctx, session.Shown{
+		Process: shown.Process, Observe: told.observe, Waiting: told.waiting,
+		Close: func() { stop(); view.close() },
+	}
 }
 
 // watchRun shows the run of a folder, where there is a terminal for it. The
@@ -170,35 +180,3 @@ func (a runActions) StopAfterStep(yes bool) {
 
 // Interrupt sends the signal that Ctrl-C sends where no view has the keyboard.
 func (runActions) Interrupt() { _ = unix.Kill(unix.Getpid(), unix.SIGINT) }
-
-// newLive is what a run tells of itself while it runs.
-func (s *session) newLive(folder *results.Folder) *status.Live {
-	return &status.Live{
-		Folder: folder, Version: version, Node: s.node, Devices: s.box.Devices, Hide: recipe.Redactor(s.sc.Secrets),
-		Usual: s.earlierStarts(folder),
-	}
-}
-
-// earlierStarts are the seconds that launches of the variants took the last
-// time, in this run or the one before it.
-func (s *session) earlierStarts(folder *results.Folder) map[string]float64 {
-	took := map[string]float64{}
-	runs, _ := filepath.Glob(filepath.Join(filepath.Dir(folder.Dir()), "*", results.JournalName)) // nothing where the name looks like a broken pattern
-	slices.Sort(runs)
-	own := slices.Index(runs, filepath.Join(folder.Dir(), results.JournalName))
-	if own < 0 {
-		own = len(runs)
-	}
-	for _, path := range runs[max(0, own-1):min(own+1, len(runs))] {
-		before, err := results.Open(filepath.Dir(path))
-		if err != nil {
-			continue
-		}
-		events, err := before.Events()
-		if err != nil {
-			continue
-		}
-		maps.Copy(took, s.plan.StartTimes(events))
-	}
-	return took
-}

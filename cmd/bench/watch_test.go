@@ -173,7 +173,7 @@ func liveFolder(t *testing.T) string {
 	return dir
 }
 
-func exitOf(t *testing.T, cmd *exec.Cmd) int {
+func exitCodeOf(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
 	err := cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -197,7 +197,7 @@ func TestKeysOfARun(t *testing.T) {
 	o.press("y")
 	o.await("the step after it", func() bool { l := o.live(); return l.Step != nil && l.Step.Point == "after" })
 	o.press("S")
-	if code := exitOf(t, o.cmd); code != exitInterrupted {
+	if code := exitCodeOf(t, o.cmd); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 	runs, err := filepath.Glob(filepath.Join(dir, "results", "keys", "*"))
@@ -237,7 +237,7 @@ func TestSignalsOfARun(t *testing.T) {
 	if err := o.cmd.Process.Signal(unix.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := exitOf(t, o.cmd); code != exitInterrupted {
+	if code := exitCodeOf(t, o.cmd); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 	o.await("the main screen", func() bool { return strings.Contains(o.screen(), "\x1b[?1049l") })
@@ -248,7 +248,7 @@ func TestSignalsOfARun(t *testing.T) {
 	o = startOnTerminal(t, liveFolder(t), "run", "--plain", "keys.yaml")
 	o.await("the long step", o.measures("long"))
 	o.press("\x03") // the terminal makes a signal of it
-	if code := exitOf(t, o.cmd); code != exitInterrupted {
+	if code := exitCodeOf(t, o.cmd); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 	if got := o.screen(); strings.Contains(got, "\x1b[?1049h") || !strings.Contains(got, "SIGINT: stopping cleanly") {

@@ -1,23 +1,23 @@
-package main
+package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/slurm"
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 )
 
 // follower tells how a run goes that others carry out.
 type follower struct {
-	cluster
+	Cluster
 
 	told  map[string]int    // attempts of steps whose end was told
 	where map[string]string // by group: state and node of its job, as told
@@ -35,28 +35,26 @@ const (
 	patience = 3
 )
 
-// follow tells of steps and jobs until no job is left, and prints the report.
-// When ctx ends, or on Ctrl-C, it lets the jobs go on.
-func (c cluster) follow(ctx context.Context) error {
-	ctx, stop := interruptible(ctx)
-	defer stop()
-	f := follower{cluster: c, told: map[string]int{}, where: map[string]string{}}
-	fmt.Fprintf(c.e.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench cancel' ends them\n", c.folder.Dir())
+// Follow writes lines about steps and jobs until no job is left, and returns the
+// run. When ctx ends, the jobs go on and no run is returned.
+func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
+	f := follower{Cluster: c, told: map[string]int{}, where: map[string]string{}}
+	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench cancel' ends them\n", c.Folder.Dir())
 	period, failed := firstLook, 0
 	for {
 		began := time.Now()
 		run, jobs, news, err := f.look(ctx)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintf(c.e.Stderr, "\nthe jobs go on: bench watch %s\n", c.folder.Dir())
-			return nil
+			fmt.Fprintf(c.Process.Stderr, "\nthe jobs go on: bench watch %s\n", c.Folder.Dir())
+			return nil, nil
 		case err != nil:
 			if failed++; failed >= patience {
-				return fmt.Errorf("%w (the jobs go on)", err)
+				return nil, fmt.Errorf("%w (the jobs go on)", err)
 			}
-			fmt.Fprintf(c.e.Stderr, "note: %v\n", err)
+			fmt.Fprintf(c.Process.Stderr, "note: %v\n", err)
 		case len(jobs) == 0:
-			return f.ended(run)
+			return run, nil
 		default:
 			failed = 0
 		}
@@ -72,10 +70,10 @@ func (c cluster) follow(ctx context.Context) error {
 // look reads the folder after the queue, so that what an ended job has left is
 // seen.
 func (f *follower) look(ctx context.Context) (run *results.Run, jobs map[string]slurm.Job, news bool, err error) {
-	if jobs, err = f.jobs(ctx); err != nil {
+	if jobs, err = f.Jobs(ctx); err != nil {
 		return nil, nil, false, err
 	}
-	if run, err = results.Read(f.folder.Dir()); err != nil {
+	if run, err = results.Read(f.Folder.Dir()); err != nil {
 		return nil, nil, false, err
 	}
 	news = f.tellJobs(run, jobs)
@@ -98,7 +96,7 @@ func (f *follower) tellJobs(run *results.Run, jobs map[string]slurm.Job) (news b
 		}
 		f.where[group.ID], news = state, true
 		if queued && job.State == "RUNNING" {
-			fmt.Fprintf(f.e.Stderr, "%s runs on %s as job %s: %s\n", group.ID, job.Node, job.ID, text.Count(len(group.Steps), "step"))
+			fmt.Fprintf(f.Process.Stderr, "%s runs on %s as job %s: %s\n", group.ID, job.Node, job.ID, text.Count(len(group.Steps), "step"))
 		}
 	}
 	f.tellWaiting(waiting)
@@ -113,7 +111,7 @@ func (f *follower) tellWaiting(jobs map[string]int) {
 	}
 	if text := lines.String(); text != f.waiting {
 		f.waiting = text
-		fmt.Fprint(f.e.Stderr, text)
+		fmt.Fprint(f.Process.Stderr, text)
 	}
 }
 
@@ -130,7 +128,7 @@ func (f *follower) tellSteps(run *results.Run) (news bool) {
 			continue
 		}
 		f.told[step.Result.Step.ID], news = max(1, step.Attempt), true
-		fmt.Fprintf(f.e.Stderr, "[%d/%d] %s: %s%s\n", done, len(run.Steps), step.Result.Step.ID, (&progress{}).summary(step.Result), onNode(step.Result))
+		fmt.Fprintf(f.Process.Stderr, "[%d/%d] %s: %s%s\n", done, len(run.Steps), step.Result.Step.ID, report.OneLine(step.Result), onNode(step.Result))
 	}
 	return news
 }
@@ -142,32 +140,6 @@ func onNode(r *results.Result) string {
 	return " (" + r.Node + ")"
 }
 
-// ended prints the report of a run without jobs.
-func (f *follower) ended(run *results.Run) error {
-	if err := printReport(f.e, f.folder.Dir(), reportOptions{write: true}); err != nil {
-		return err
-	}
-	resume := harness.NewResume(run, false)
-	if !resume.Done(run) {
-		open := 0
-		for i := range run.Steps {
-			if !resume.Keeps(run.Steps[i].Result.Step.ID) {
-				open++
-			}
-		}
-		fmt.Fprintf(f.e.Stderr, "bench: no job is left, and %s not done; to go on: bench resume %s\n", isAre(open, "step"), f.folder.Dir())
-		return codeError{code: exitStepsFailed}
-	}
-	return ended{Outcome: resume.Kept()}.exit()
-}
-
-func isAre(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " is"
-	}
-	return fmt.Sprintf("%d %ss are", n, what)
-}
-
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -177,4 +149,5 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-var errNoJobs = errors.New("this run has no jobs: it ran on one machine; Ctrl-C ends it")
+// ErrNoJobs is for commands on jobs of a run that has none.
+var ErrNoJobs = usage.Errorf("this run has no jobs: it ran on one machine; Ctrl-C ends it")

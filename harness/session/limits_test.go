@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func TestLimitsAreThoseOfThisProcess(t *testing.T) {
 	if !found || len(fields) < 2 {
 		t.Fatalf("no open files in %s", table)
 	}
-	got := limits()
+	got := limitsBy(syscall.Getrlimit)
 	for i, name := range []string{"open_files_soft", "open_files_hard"} {
 		if text := strconv.FormatUint(got[name], 10); text != fields[i] {
 			t.Errorf("%s = %s, want the kernel's %s", name, text, fields[i])

@@ -1,4 +1,9 @@
-package main
+// Package reproduce repeats a run of somebody else's on this machine.
+//
+// A bundle, a run folder or a single result goes in. It finds out what was run,
+// compares this machine with the one of then, and carries out the same steps
+// with the same prompts. Whether the figures agree is decided elsewhere.
+package reproduce
 
 import (
 	"bytes"
@@ -6,13 +11,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
@@ -20,9 +26,21 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// origin is the run to repeat.
-type origin struct {
-	run      *results.Run
+// Options say what of the run to repeat, and with what in place of it.
+type Options struct {
+	Set     []string // overrides of the scenario
+	Steps   []string // ids; nil: all
+	Repeats int      // in place of the scenario's; 0: those
+	Against string   // with a scenario: the run whose figures it is held to
+	Dir     string   // from which relative paths start; "": the origin's
+	Out     string   // folder of results
+	Wait    bool     // while another bench uses this machine
+}
+
+// Origin is the run to repeat.
+type Origin struct {
+	Run *results.Run
+
 	identity *results.Identity // nil: not known
 	source   []byte            // of the scenario; nil: not known
 	path     string            // where the scenario lies, or would lie
@@ -32,21 +50,22 @@ type origin struct {
 	lone     bool   // a result.json without its run
 }
 
-func (f *origin) close() {
+// Close removes what Open unpacked.
+func (f *Origin) Close() {
 	if f.temp != "" {
 		_ = os.RemoveAll(f.temp) // a copy
 	}
 }
 
-// openOrigin reads a bundle, a run folder, a result.json, or a scenario with
-// the run that it is held to.
-func openOrigin(ctx context.Context, o reproduceOptions, path string) (*origin, error) {
+// Open reads a bundle, a run folder, a result.json, or a scenario with the run
+// whose figures it is held to.
+func Open(ctx context.Context, o Options, path string) (*Origin, error) {
 	kind, err := originKindOf(path)
 	if err != nil {
 		return nil, err
 	}
-	if kind != aScenario && o.against != "" {
-		return nil, usageError(errors.New("--against is for a scenario: a run says itself what its figures are"))
+	if kind != aScenario && o.Against != "" {
+		return nil, usage.Errorf("--against is for a scenario: a run says itself what its figures are")
 	}
 	switch kind {
 	case aBundle:
@@ -57,12 +76,12 @@ func openOrigin(ctx context.Context, o reproduceOptions, path string) (*origin, 
 		return openResult(o, path)
 	case aScenario:
 	}
-	if o.against == "" {
-		return nil, usageError(fmt.Errorf("%s is a scenario: give the run that it is to be held to with --against", path))
+	if o.Against == "" {
+		return nil, usage.Errorf("%s is a scenario: give the run that it is to be held to with --against", path)
 	}
 	inner := o
-	inner.against = ""
-	f, err := openOrigin(ctx, inner, o.against)
+	inner.Against = ""
+	f, err := Open(ctx, inner, o.Against)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +89,7 @@ func openOrigin(ctx context.Context, o reproduceOptions, path string) (*origin, 
 	if f.source, err = os.ReadFile(path); err != nil {
 		return nil, err
 	}
-	f.run.Manifest.Sets = nil // of another scenario, it may be
+	f.Run.Manifest.Sets = nil // of another scenario, it may be
 	f.identity = nil
 	return f, nil
 }
@@ -88,7 +107,7 @@ const (
 func originKindOf(path string) (originKind, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, usageError(err)
+		return 0, usage.Mark(err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
@@ -112,7 +131,7 @@ func originKindOf(path string) (originKind, error) {
 }
 
 // openBundle unpacks what is needed of a bundle: no records, no logs.
-func openBundle(ctx context.Context, o reproduceOptions, path string) (*origin, error) {
+func openBundle(ctx context.Context, o Options, path string) (*Origin, error) {
 	r, err := bundle.Open(path)
 	if err != nil {
 		return nil, err
@@ -125,7 +144,7 @@ func openBundle(ctx context.Context, o reproduceOptions, path string) (*origin, 
 	wanted := func(name string) bool {
 		return !strings.HasSuffix(name, ".zst") && (strings.HasPrefix(name, "prompts/") || strings.HasPrefix(name, "jobs/") || filepath.Base(name) == results.ResultName || !strings.Contains(name, "/"))
 	}
-	f := &origin{temp: temp}
+	f := &Origin{temp: temp}
 	if err = r.Extract(ctx, temp, wanted); err == nil {
 		err = f.read(o, temp)
 	}
@@ -134,7 +153,7 @@ func openBundle(ctx context.Context, o reproduceOptions, path string) (*origin, 
 		f.is.SHA256, err = hashOf(path)
 	}
 	if err != nil {
-		f.close()
+		f.Close()
 		return nil, fmt.Errorf("reproduce %s: %w", path, err)
 	}
 	return f, nil
@@ -153,13 +172,13 @@ func hashOf(path string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-func openFolder(o reproduceOptions, path string) (*origin, error) {
+func openFolder(o Options, path string) (*Origin, error) {
 	if _, err := os.Stat(filepath.Join(path, results.ManifestName)); err != nil {
 		if _, err := os.Stat(filepath.Join(path, results.ResultName)); err == nil {
 			return openResult(o, filepath.Join(path, results.ResultName))
 		}
 	}
-	f := &origin{}
+	f := &Origin{}
 	if err := f.read(o, path); err != nil {
 		return nil, err
 	}
@@ -169,23 +188,23 @@ func openFolder(o reproduceOptions, path string) (*origin, error) {
 
 // openResult takes the figures of one step, and where it lies in its run's
 // folder also what was run.
-func openResult(o reproduceOptions, path string) (*origin, error) {
+func openResult(o Options, path string) (*Origin, error) {
 	sides, err := report.ReadSides([]string{path})
 	if err != nil {
 		return nil, err
 	}
-	f := &origin{run: sides[0].Run}
+	f := &Origin{Run: sides[0].Run}
 	if whole := sides[0].Run.Dir; whole != filepath.Dir(path) {
 		if err := f.read(o, whole); err != nil {
 			return nil, err
 		}
-		f.run = sides[0].Run
-		f.run.Manifest.Sets = nil
+		f.Run = sides[0].Run
+		f.Run.Manifest.Sets = nil
 		if all, err := results.Read(whole); err == nil {
-			f.run.Manifest.Sets, f.run.Manifest.Groups = all.Manifest.Sets, all.Manifest.Groups
+			f.Run.Manifest.Sets, f.Run.Manifest.Groups = all.Manifest.Sets, all.Manifest.Groups
 		}
 	}
-	m := f.run.Manifest
+	m := f.Run.Manifest
 	f.is = results.Reproduces{Source: filepath.Base(path), Bench: m.Bench, Scenario: m.Scenario, Run: m.Run}
 	f.lone = f.source == nil
 	f.path = filepath.Join(f.base(o), results.ScenarioName)
@@ -194,13 +213,13 @@ func openResult(o reproduceOptions, path string) (*origin, error) {
 }
 
 // read reads a run folder.
-func (f *origin) read(o reproduceOptions, dir string) error {
+func (f *Origin) read(o Options, dir string) error {
 	run, err := results.Read(dir)
 	if err != nil {
 		return err
 	}
 	m := run.Manifest
-	f.run, f.prompts = run, dir
+	f.Run, f.prompts = run, dir
 	f.is = results.Reproduces{Bench: m.Bench, Scenario: m.Scenario, Run: m.Run}
 	if text, err := os.ReadFile(filepath.Join(dir, results.IdentityName)); err == nil {
 		f.identity = &results.Identity{}
@@ -217,9 +236,9 @@ func (f *origin) read(o reproduceOptions, dir string) error {
 }
 
 // base is the folder that relative paths start from.
-func (f *origin) base(o reproduceOptions) string {
-	if o.dir != "" {
-		return o.dir
+func (f *Origin) base(o Options) string {
+	if o.Dir != "" {
+		return o.Dir
 	}
 	if f.temp == "" && f.identity != nil {
 		dir := filepath.Dir(f.identity.ScenarioPath)
@@ -230,38 +249,38 @@ func (f *origin) base(o reproduceOptions) string {
 	return "."
 }
 
-// scenario is the one to run.
-func (f *origin) scenario(e env, o reproduceOptions) (*scenarios.Scenario, error) {
+// Scenario is the one to run; w gets the text of one that was derived.
+func (f *Origin) Scenario(p machine.Process, o Options) (*scenarios.Scenario, error) {
 	if f.source == nil && f.lone {
-		text, err := bundle.Derive(f.run.Steps[0].Result)
+		text, err := bundle.Derive(f.Run.Steps[0].Result)
 		if err != nil {
-			return nil, usageError(err)
+			return nil, usage.Mark(err)
 		}
 		f.source, f.is.Derived = text, true
-		fmt.Fprintf(e.Stderr, "derived scenario:\n%s", text)
+		fmt.Fprintf(p.Stderr, "derived scenario:\n%s", text)
 	}
 	if f.source == nil {
-		return nil, usageError(errors.New("it does not say what was run: give the scenario, and this file with --against"))
+		return nil, usage.Errorf("it does not say what was run: give the scenario, and this file with --against")
 	}
-	sets := append([]string{}, f.run.Manifest.Sets...)
+	sets := append([]string{}, f.Run.Manifest.Sets...)
 	for _, set := range sets {
-		if strings.Contains(set, "***") && o.set == nil {
-			return nil, usageError(fmt.Errorf("the run was given the secret --set %s, which it does not keep: give it again", set))
+		if strings.Contains(set, "***") && o.Set == nil {
+			return nil, usage.Errorf("the run was given the secret --set %s, which it does not keep: give it again", set)
 		}
 	}
-	if (f.identity != nil && f.identity.SecretsInFile || f.identity != nil && bytes.Contains(f.source, []byte("***"))) && o.set == nil {
-		return nil, usageError(errors.New("the run's scenario had secrets in the clear, which are not kept: give them again, each with --set KEY=VALUE"))
+	if (f.identity != nil && f.identity.SecretsInFile || f.identity != nil && bytes.Contains(f.source, []byte("***"))) && o.Set == nil {
+		return nil, usage.Errorf("the run's scenario had secrets in the clear, which are not kept: give them again, each with --set KEY=VALUE")
 	}
-	if len(f.run.Manifest.Groups) > 0 {
+	if len(f.Run.Manifest.Groups) > 0 {
 		sets = append(sets, "on=here")
 	}
-	sets = append(sets, o.set...)
-	if o.repeats > 0 {
-		sets = append(sets, fmt.Sprintf("repeats=%d", o.repeats))
+	sets = append(sets, o.Set...)
+	if o.Repeats > 0 {
+		sets = append(sets, fmt.Sprintf("repeats=%d", o.Repeats))
 	}
-	sc, err := scenarios.Parse(f.path, f.source, scenarios.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+	sc, err := scenarios.Parse(f.path, f.source, scenarios.Options{Set: sets, LookupEnv: p.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
-		return nil, usageError(err)
+		return nil, usage.Mark(err)
 	}
 	return sc, nil
 }

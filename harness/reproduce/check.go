@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"context"
@@ -14,57 +14,30 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/report"
-	"github.com/benchrig/bench/report/table"
 )
 
-// check sets this box beside the origin's, prints it, and refuses where the run
-// cannot be repeated here.
-func (a *again) check(ctx context.Context, o reproduceOptions) error {
-	b, err := a.boxCheck(ctx, o)
-	if err != nil {
-		return err
-	}
-	out := a.e.Stderr // the result of the command is the agreement
-	if o.checkOnly {
-		out = a.e.stdout
-	}
-	switch {
-	case o.checkOnly && o.format == "json":
-		err = b.JSON(out)
-	case o.format == "markdown" && o.checkOnly:
-		err = b.Write(out, table.ForMarkdown, table.Options{})
-	default:
-		err = b.Write(out, table.ForTerminal, table.Options{Width: a.e.width})
-	}
-	if err != nil {
-		return err
-	}
-	if len(b.Problems) > 0 && !o.allowMissing {
-		return usageError(fmt.Errorf("it cannot be repeated on this box: %s (--set gives other paths; --allow-missing runs what can be run)", strings.Join(b.Problems, "; ")))
-	}
-	return nil
-}
-
-func (a *again) boxCheck(ctx context.Context, o reproduceOptions) (*report.BoxCheck, error) {
-	from := a.from.run
+// Check compares this machine with the origin's, and says what keeps the run
+// from being repeated here.
+func (a *Again) Check(ctx context.Context, o Options) (*report.BoxCheck, error) {
+	from := a.From.Run
 	b := &report.BoxCheck{Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []report.BoxFact{}, Problems: []string{}, Notes: []string{}}
 	host := gpu.Host(ctx)
-	environment, err := json.Marshal(a.environment(host))
+	environment, err := json.Marshal(a.Environment(host))
 	if err != nil {
 		return nil, err
 	}
-	b.Facts = append(b.Facts, report.CompareFact("bench", from.Manifest.Bench, version, false, "stamps of the client: all latencies"))
+	b.Facts = append(b.Facts, report.CompareFact("bench", from.Manifest.Bench, a.Process.Version, false, "stamps of the client: all latencies"))
 	b.Facts = append(b.Facts, report.MachineFacts(from.Environment, environment)...)
 	b.Facts = append(b.Facts, a.engines()...)
-	if a.from.identity != nil {
-		b.Facts = append(b.Facts, report.FileFacts(a.from.identity.Files, a.identity(host).Files)...)
+	if a.From.identity != nil {
+		b.Facts = append(b.Facts, report.FileFacts(a.From.identity.Files, a.Identity(host).Files)...)
 	}
 	prompts, err := a.promptFact()
 	if err != nil {
 		return nil, err
 	}
-	b.Facts = append(b.Facts, prompts, diskFact(o.out))
-	for _, problem := range a.sc.Problems() {
+	b.Facts = append(b.Facts, prompts, diskFact(o.Out))
+	for _, problem := range a.Scenario.Problems() {
 		b.Problems = append(b.Problems, problem.Error())
 	}
 	for _, f := range b.Facts {
@@ -72,8 +45,8 @@ func (a *again) boxCheck(ctx context.Context, o reproduceOptions) (*report.BoxCh
 			b.Problems = append(b.Problems, f.What+" is not there")
 		}
 	}
-	if a.from.identity != nil && a.from.temp != "" {
-		b.Notes = append(b.Notes, "relative paths in the scenario start from "+filepath.Dir(a.from.path))
+	if a.From.identity != nil && a.From.temp != "" {
+		b.Notes = append(b.Notes, "relative paths in the scenario start from "+filepath.Dir(a.From.path))
 	}
 	if len(from.Manifest.Groups) > 0 {
 		b.Notes = append(b.Notes, "the origin ran on a cluster; here all steps are run on this box")
@@ -83,20 +56,20 @@ func (a *again) boxCheck(ctx context.Context, o reproduceOptions) (*report.BoxCh
 
 // engines looks for the program of each variant. Its version is known when it
 // runs; the same file is the same version.
-func (a *again) engines() []report.BoxFact {
+func (a *Again) engines() []report.BoxFact {
 	var facts []report.BoxFact
 	seen := map[string]bool{}
-	for _, life := range a.plan.Lives {
+	for _, life := range a.Plan.Lives {
 		if seen[life.Variant] || len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
 			continue
 		}
 		seen[life.Variant] = true
 		server := life.Servers[0]
 		f := report.BoxFact{What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant), State: report.BoxUnknown, Touches: "all figures; its version is compared when it runs"}
-		path, err := process.LookPath(server.Argv[0], a.sc.Dir, a.e.Environ)
+		path, err := process.LookPath(server.Argv[0], a.Scenario.Dir, a.Process.Environ)
 		switch {
-		case server.Argv[0] == a.e.Self:
-			f.Here, f.State, f.Touches = "bench "+version, report.BoxSame, ""
+		case server.Argv[0] == a.Process.Self:
+			f.Here, f.State, f.Touches = "bench "+a.Process.Version, report.BoxSame, ""
 		case err != nil:
 			f.Here, f.State, f.Touches = server.Argv[0]+": "+err.Error(), report.BoxMissing, "all figures"
 		default:
@@ -107,8 +80,8 @@ func (a *again) engines() []report.BoxFact {
 	return facts
 }
 
-func (a *again) engineThere(variant string) string {
-	for _, s := range a.from.run.Steps {
+func (a *Again) engineThere(variant string) string {
+	for _, s := range a.From.Run.Steps {
 		if s.Result.Step.Variant == variant && len(s.Result.Servers) > 0 {
 			server := s.Result.Servers[0]
 			return strings.TrimSpace(server.Launcher + " " + server.Version)
@@ -118,18 +91,18 @@ func (a *again) engineThere(variant string) string {
 }
 
 // promptFact says where the prompts come from.
-func (a *again) promptFact() (report.BoxFact, error) {
-	frozen, err := plan.OpenFrozen(a.from.prompts)
+func (a *Again) promptFact() (report.BoxFact, error) {
+	frozen, err := plan.OpenFrozen(a.From.prompts)
 	if err != nil {
 		return report.BoxFact{}, err
 	}
-	lacking, all := len(a.plan.Unfrozen(a.sc, frozen, false)), len(a.plan.Refs())
+	lacking, all := len(a.Plan.Unfrozen(a.Scenario, frozen, false)), len(a.Plan.Refs())
 	f := report.BoxFact{What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own", State: report.BoxSame}
-	if a.from.prompts == "" || lacking > 0 {
+	if a.From.prompts == "" || lacking > 0 {
 		f.Here = fmt.Sprintf("made again for %d steps; compared by their hash", lacking)
 		f.State, f.Touches = report.BoxUnknown, "all figures, if the hash differs"
 	}
-	if a.sc.Method == "llama-bench" {
+	if a.Scenario.Method == "llama-bench" {
 		f = report.BoxFact{What: "prompts", Origin: "none", Here: "none", State: report.BoxSame}
 	}
 	return f, nil

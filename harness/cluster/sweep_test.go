@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"bufio"
@@ -25,9 +25,9 @@ func TestSweptBy(t *testing.T) {
 		{"nothing", "", false, true},
 		{"no JSON", "bench: not found\n", false, true},
 	} {
-		got, err := sweptBy(test.out)
+		got, err := parseSweep(test.out)
 		if (err != nil) != test.fails || got.Clean() != test.clean {
-			t.Errorf("%s: sweptBy(%q) = %+v, %v, want clean %v, error %v", test.name, test.out, got, err, test.clean, test.fails)
+			t.Errorf("%s: parseSweep(%q) = %+v, %v, want clean %v, error %v", test.name, test.out, got, err, test.clean, test.fails)
 		}
 	}
 }
@@ -45,12 +45,12 @@ func TestHurryIsTold(t *testing.T) {
 		close(hurry)
 	}()
 	began := time.Now()
-	_ = runHurriedBy(cmd, hurry)
+	_ = runAndForwardKill(cmd, hurry)
 	if code, took := cmd.ProcessState.ExitCode(), time.Since(began); code != 7 || took > 30*time.Second {
-		t.Errorf("runHurriedBy() ended with code %d after %v, want 7 by the second signal", code, took)
+		t.Errorf("runAndForwardKill() ended with code %d after %v, want 7 by the second signal", code, took)
 	}
-	if err := runHurriedBy(exec.CommandContext(t.Context(), "true"), nil); err != nil {
-		t.Errorf("runHurriedBy() without a hurry = %v", err)
+	if err := runAndForwardKill(exec.CommandContext(t.Context(), "true"), nil); err != nil {
+		t.Errorf("runAndForwardKill() without a hurry = %v", err)
 	}
 }
 

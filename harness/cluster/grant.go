@@ -1,9 +1,10 @@
-package main
+package cluster
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/recipe"
 )
 
@@ -20,13 +23,13 @@ type grant struct {
 	nodes []recipe.Node // this one first; nil: it is the only one
 }
 
-// grantOf reads it from the environment of a job.
-func grantOf(ctx context.Context, e env) (grant, error) {
-	job, _ := e.Lookup("SLURM_JOB_ID")
+// grantOf reads it from thp machine.Processironment of a job.
+func grantOf(ctx context.Context, p machine.Process) (grant, error) {
+	job, _ := p.Lookup("SLURM_JOB_ID")
 	if n, err := strconv.Atoi(job); err != nil || n < 1 {
-		return grant{}, usageError(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or bench resume"))
+		return grant{}, usage.Mark(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or bench resume"))
 	}
-	nodes, err := nodesOfJob(ctx, e)
+	nodes, err := nodesOfJob(ctx, p)
 	return grant{job: job, nodes: nodes}, err
 }
 
@@ -38,12 +41,12 @@ const (
 )
 
 // box is the part of this machine that the job was given: never more.
-func (g grant) box(e env) func(gpu.Inventory, string) plan.Box {
+func (g grant) box(p machine.Process) func(gpu.Inventory, string) plan.Box {
 	return func(inventory gpu.Inventory, self string) plan.Box {
 		box := machine.BoxOf(inventory, self)
-		visible, notes := gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
+		visible, notes := gpu.VisibleTo(grantVars(p, inventory.Vendor()), inventory)
 		for _, note := range notes {
-			fmt.Fprintf(e.Stderr, "note: %s\n", note)
+			fmt.Fprintf(p.Stderr, "note: %s\n", note)
 		}
 		box.Granted, box.Nodes = []int{}, g.nodes
 		for _, d := range visible {
@@ -60,13 +63,13 @@ func (g grant) box(e env) func(gpu.Inventory, string) plan.Box {
 // set those of several vendors, which would count within each other. Without
 // any, a job has all that it can open: clusters that give out whole nodes name
 // no GPUs.
-func grantVars(e env, vendor string) map[string]string {
+func grantVars(p machine.Process, vendor string) map[string]string {
 	names := []string{"CUDA_VISIBLE_DEVICES"}
 	if vendor == device.AMD {
 		names = []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}
 	}
 	for _, name := range names {
-		if list, ok := e.Lookup(name); ok {
+		if list, ok := p.Lookup(name); ok {
 			return map[string]string{name: list, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 		}
 	}
@@ -82,10 +85,42 @@ func granted(inventory gpu.Inventory, box plan.Box) gpu.Inventory {
 	return inventory
 }
 
-// grantedTo leaves the GPUs in an inventory that the job may use.
-func grantedTo(e env) func(gpu.Inventory) gpu.Inventory {
+// GrantedTo leaves the GPUs in an inventory that the job may use.
+func GrantedTo(p machine.Process) func(gpu.Inventory) gpu.Inventory {
 	return func(inventory gpu.Inventory) gpu.Inventory {
-		inventory.GPUs, _ = gpu.VisibleTo(grantVars(e, inventory.Vendor()), inventory)
+		inventory.GPUs, _ = gpu.VisibleTo(grantVars(p, inventory.Vendor()), inventory)
 		return inventory
 	}
+}
+
+// nodesOfJob are the nodes of this job, this one first, with the addresses by
+// which they reach each other; nil where it is alone.
+func nodesOfJob(ctx context.Context, p machine.Process) ([]recipe.Node, error) {
+	if n, _ := p.Lookup("SLURM_JOB_NUM_NODES"); n == "" || n == "1" {
+		return nil, nil
+	}
+	list, _ := p.Lookup("SLURM_JOB_NODELIST")
+	self, _ := p.Lookup("SLURMD_NODENAME")
+	told, err := slurm.Client{}.Nodes(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []recipe.Node
+	for _, n := range told {
+		nodes = append(nodes, recipe.Node{Name: n.Name, Address: addressOf(ctx, n.Address)})
+	}
+	at := slices.IndexFunc(nodes, func(n recipe.Node) bool { return n.Name == self })
+	if at < 0 {
+		return nil, fmt.Errorf("this node, %q by SLURMD_NODENAME, is none of the job's: %s", self, list)
+	}
+	nodes[0], nodes[at] = nodes[at], nodes[0]
+	return nodes, nil
+}
+
+// addressOf is a number where the name has one: engines tell nodes apart by it.
+func addressOf(ctx context.Context, name string) string {
+	if addresses, err := net.DefaultResolver.LookupHost(ctx, name); err == nil && len(addresses) > 0 {
+		return addresses[0]
+	}
+	return name
 }

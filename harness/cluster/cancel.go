@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/results"
+)
+
+// Cancel takes out of the queue what waits, and stops what runs: cleanly, or at
+// once if now. w gets the numbers of both.
+func (c Cluster) Cancel(ctx context.Context, w io.Writer, jobs map[string]slurm.Job, now bool) error {
+	journal, err := c.Folder.OpenJournal()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = journal.Close() }() // every event is on disk already
+	var running []slurm.Job
+	for _, group := range slices.Sorted(maps.Keys(jobs)) {
+		if job := jobs[group]; job.Running() {
+			running = append(running, job)
+		}
+	}
+	message := fmt.Sprintf("%d taken out of the queue, %d asked to stop", len(jobs)-len(running), len(running))
+	if now {
+		message = fmt.Sprintf("%d taken out of the queue, %d ended", len(jobs)-len(running), len(running))
+	}
+	if err := journal.Append(results.Event{Kind: results.JobsCanceled, Message: message}); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, message)
+	arrays, err := c.submissions()
+	if err != nil {
+		return err
+	}
+	name := slurm.JobName(c.Run)
+	if err := c.client.Cancel(ctx, name, slices.Sorted(maps.Keys(arrays)), now); err != nil || now {
+		return err
+	}
+	return c.client.Stop(ctx, name, running)
+}
+
+// Wait waits until no job of the run is left.
+func (c Cluster) Wait(ctx context.Context, w io.Writer) error {
+	period := time.Second
+	for {
+		jobs, err := c.Jobs(ctx)
+		switch {
+		case ctx.Err() != nil:
+			fmt.Fprintln(c.Process.Stderr, "the jobs that are left go on stopping")
+			return nil
+		case err != nil:
+			return err
+		case len(jobs) == 0:
+			fmt.Fprintf(w, "no job is left; to go on: bench resume %s\n", c.Folder.Dir())
+			return nil
+		}
+		pause(ctx, period)
+		period = min(lastLook, period+period/2)
+	}
+}

@@ -1,0 +1,218 @@
+// Package cluster runs plans as jobs of a Slurm cluster.
+//
+// Where a run is submitted, it splits the plan into groups, hands them in as job
+// arrays, follows them and cancels them. On a node, it reads what the job was
+// given and carries out one group. Jobs that are not the run's own, by name and
+// by the ids in its journal, are never touched.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Cluster is a run that jobs of a cluster carry out, seen from where they are
+// submitted.
+type Cluster struct {
+	Process     machine.Process
+	Folder      *results.Folder
+	Run         string              // its id, which is in the names of its jobs
+	Scenario    *scenarios.Scenario // nil: nothing is submitted
+	RetryFailed bool
+
+	client slurm.Client
+}
+
+// Plan plans for nodes of which nothing is known yet: each job plans again on
+// its own.
+func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*session.Session, error) {
+	s, err := session.New(ctx, p, sc, func(inventory gpu.Inventory, self string) plan.Box {
+		return plan.Box{Self: self, Vendor: inventory.Vendor()}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if session.SecretsInClear(sc) {
+		return nil, usage.Errorf("the scenario has secrets in the clear, which its jobs would have to read from the results folder: take them from the environment with ${env:NAME}")
+	}
+	s.Plan.Problems = []string{} // of this box, on which nothing will run
+	return s, nil
+}
+
+// Groups splits a plan for jobs. Where a step depends on what came of
+// others of its variant, all of the variant is one job's.
+func Groups(sc *scenarios.Scenario, p *plan.Plan) []results.Group {
+	return p.Groups(sc.Slurm.Nodes == scenarios.SameNode || plan.SearchPolicy(sc) != nil || plan.PrunePolicy(sc) != nil)
+}
+
+// Submit hands groups in, as few arrays as the cluster allows.
+func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
+	most, err := c.client.MaxTasks(ctx)
+	if err != nil {
+		return err
+	}
+	journal, err := c.Folder.OpenJournal()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = journal.Close() }() // every event is on disk already
+	if err := os.MkdirAll(filepath.Join(c.Folder.Dir(), results.JobsName), 0o755); err != nil {
+		return err
+	}
+	after := ""
+	for _, some := range arrays(groups, most) {
+		ids := some.ids()
+		array, err := c.array(some, after)
+		if err != nil {
+			return err
+		}
+		id, err := c.client.Submit(ctx, array)
+		if err != nil {
+			return fmt.Errorf("%w (jobs that were submitted before go on: 'bench watch %s' or 'bench cancel %s')", err, c.Folder.Dir(), c.Folder.Dir())
+		}
+		if c.Scenario.Slurm.AtOnce > 0 {
+			after = id
+		}
+		fmt.Fprintf(c.Process.Stderr, "submitted: job array %s, %s of %s\n", id, text.Count(len(ids), "job"), c.Folder.Dir())
+		err = errors.Join(
+			journal.Append(results.Event{Kind: results.JobsSubmitted, Jobs: &results.Submission{Array: id, Groups: ids}}),
+			c.Folder.WriteFile(fmt.Sprintf("%s/%s.sh", results.JobsName, id), []byte(array)),
+		)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupArray are the groups of one job array, whose jobs all have as many nodes.
+type groupArray []results.Group
+
+func (a groupArray) ids() []string {
+	var ids []string
+	for _, group := range a {
+		ids = append(ids, group.ID)
+	}
+	return ids
+}
+
+// arrays are as few as the cluster allows, in the order of their first groups.
+func arrays(groups []results.Group, most int) []groupArray {
+	var sizes []int
+	bySize := map[int][]results.Group{}
+	for _, group := range groups {
+		n := max(1, group.Nodes)
+		if bySize[n] == nil {
+			sizes = append(sizes, n)
+		}
+		bySize[n] = append(bySize[n], group)
+	}
+	var all []groupArray
+	for _, n := range sizes {
+		for some := range slices.Chunk(bySize[n], most) {
+			all = append(all, some)
+		}
+	}
+	return all
+}
+
+// array is the script of an array whose jobs carry out groups.
+func (c Cluster) array(groups groupArray, after string) (string, error) {
+	argv := []string{c.Process.Self, "job"}
+	if c.RetryFailed {
+		argv = append(argv, "--retry-failed")
+	}
+	return jobScript(c.Scenario.Slurm, argv, c.Run, c.Folder.Dir(), groups, after)
+}
+
+// Script is the script of an array as Submit would hand it in, for a run that
+// has no folder yet.
+func Script(sc *scenarios.Scenario, self string, groups []results.Group) (string, error) {
+	return jobScript(sc.Slurm, []string{self, "job"}, "RUN-ID", "/RESULTS/"+sc.Name+"/RUN-ID", groups, "")
+}
+
+// Arrays splits groups into as few arrays as a cluster allows that takes most
+// jobs in one, in the order of their first groups.
+func Arrays(groups []results.Group, most int) [][]results.Group {
+	var out [][]results.Group
+	for _, array := range arrays(groups, most) {
+		out = append(out, array)
+	}
+	return out
+}
+
+func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupArray, after string) (string, error) {
+	return slurm.Array{
+		Name: slurm.JobName(run), Tasks: len(groups), Nodes: groups[0].Nodes, AtOnce: s.AtOnce, After: after,
+		Dir: dir, Output: filepath.Join(strings.ReplaceAll(dir, "%", "%%"), results.JobsName, "%A_%a.out"),
+		Argv: slices.Concat(argv, []string{dir}, groups.ids()), Setup: s.Setup,
+		Partition: s.Partition, Account: s.Account, QOS: s.QOS, Gres: s.Gres, Constraint: s.Constraint,
+		Options: s.Options, Time: s.Time, Grace: s.Grace,
+	}.Script()
+}
+
+// submissions are the groups of the run's arrays, by the cluster's ids. They
+// stand in the run's own journal, so that those of its jobs need not be read.
+func (c Cluster) submissions() (map[string][]string, error) {
+	whole, err := results.Open(c.Folder.Dir()) // not that of one job
+	if err != nil {
+		return nil, err
+	}
+	events, err := whole.Events()
+	groups := map[string][]string{}
+	for _, e := range events {
+		if e.Kind == results.JobsSubmitted && e.Jobs != nil {
+			groups[e.Jobs.Array] = e.Jobs.Groups
+		}
+	}
+	return groups, err
+}
+
+// Jobs asks the cluster which jobs of the run are queued or running, by group.
+func (c Cluster) Jobs(ctx context.Context) (map[string]slurm.Job, error) {
+	groups, err := c.submissions()
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.client.Jobs(ctx, slurm.JobName(c.Run), slices.Sorted(maps.Keys(groups)))
+	if err != nil {
+		return nil, err
+	}
+	jobs := map[string]slurm.Job{}
+	for _, job := range list {
+		if of := groups[job.Array]; job.Task < len(of) {
+			jobs[of[job.Task]] = job
+		}
+	}
+	return jobs, nil
+}
+
+// Left are the groups with steps that a resumed run would run, without those
+// whose jobs are queued or running.
+func (c Cluster) Left(run *results.Run, resume *harness.Resume, jobs map[string]slurm.Job) []results.Group {
+	var left []results.Group
+	for _, group := range run.Manifest.Groups {
+		_, queued := jobs[group.ID]
+		if !queued && slices.ContainsFunc(group.Steps, func(step string) bool { return !resume.Keeps(step) }) {
+			left = append(left, group)
+		}
+	}
+	return left
+}

@@ -1,0 +1,152 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/harness/slurm"
+	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// groupOf picks the job's group among those of its array.
+func groupOf(p machine.Process, run *results.Run, ids []string) (results.Group, error) {
+	text, _ := p.Lookup("SLURM_ARRAY_TASK_ID")
+	task, err := strconv.Atoi(text)
+	if err != nil || task < 0 || task >= len(ids) {
+		return results.Group{}, usage.Mark(fmt.Errorf("SLURM_ARRAY_TASK_ID is %q, expected 0 to %d: one of the groups given", text, len(ids)-1))
+	}
+	at := slices.IndexFunc(run.Manifest.Groups, func(g results.Group) bool { return g.ID == ids[task] })
+	if at < 0 {
+		return results.Group{}, usage.Mark(fmt.Errorf("%s has no group %q", run.Dir, ids[task]))
+	}
+	return run.Manifest.Groups[at], nil
+}
+
+// Job carries out one group of a run, that at SLURM_ARRAY_TASK_ID among groups,
+// as a job of the cluster. Steps that have a verdict stay.
+func Job(ctx context.Context, p machine.Process, show session.Show, dir string, groups []string, retryFailed bool) (session.Outcome, error) {
+	g, err := grantOf(ctx, p)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+	folder, err := results.Open(dir)
+	if err != nil {
+		return session.Outcome{}, usage.Mark(err)
+	}
+	stored, err := session.ReadStored(folder)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+	group, err := groupOf(p, stored.Run, groups)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+	sc, err := stored.Scenario(p.Lookup)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+
+	s, err := jobSession(ctx, p, sc, g, group)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+	defer s.Close()
+	s.Show = show
+	resume := harness.NewResume(stored.Run, retryFailed).Within(s.Plan)
+	resume.AllowChanged = true // another node: what differs is noted on each step
+	if err := s.TakeJob(ctx, g.job, "bench job "+dir+" "+group.ID); err != nil {
+		return session.Outcome{}, err
+	}
+	part, err := folder.NewPart(group.ID)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+	return carryOut(ctx, s, part, resume, g)
+}
+
+// jobSession plans the group on this node.
+func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, g grant, group results.Group) (*session.Session, error) {
+	s, err := session.New(ctx, p, sc, g.box(p))
+	if err != nil {
+		return nil, err
+	}
+	if s.Plan, err = s.Plan.Of(group); err != nil {
+		return nil, usage.Mark(err)
+	}
+	s.Inventory, s.Nodes = granted(s.Inventory, s.Box), nodeSweeper{p.Self}
+	if node, ok := p.Lookup("SLURMD_NODENAME"); ok {
+		s.Node = node
+	}
+	return s, s.OpenTelemetry(ctx)
+}
+
+// carryOut runs the group, and has the job queued again where its time did not
+// suffice.
+func carryOut(ctx context.Context, s *session.Session, part *results.Folder, resume *harness.Resume, g grant) (session.Outcome, error) {
+	host := gpu.Host(ctx)
+	err := errors.Join(
+		part.WriteOwn(results.PlanName, s.Plan),
+		part.WriteOwn(results.EnvironmentName, s.Environment(host)),
+		part.WriteOwn(results.IdentityName, s.Identity(host)),
+	)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+
+	ctx, timeIsUp, stop := watchJob(ctx, s.Process.Stderr, part)
+	defer stop()
+	outcome, err := s.Measure(ctx, part, resume)
+	if err != nil {
+		return outcome, err
+	}
+	if timeIsUp() && outcome.Failed+outcome.NotRun > 0 {
+		fmt.Fprintln(s.Process.Stderr, "bench: the job's time is up; it is queued again for the steps that are left")
+		return session.Outcome{}, slurm.Client{}.Requeue(context.WithoutCancel(ctx), g.job)
+	}
+	return outcome, s.ForgetJob()
+}
+
+// watchJob ends the context it returns when the job's time is nearly up, or when
+// a later job carries out the same group: after a network failure Slurm may
+// have given this one up.
+func watchJob(ctx context.Context, w io.Writer, part *results.Folder) (_ context.Context, timeIsUp func() bool, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	near := results.Failf(results.FailInterrupted, "the job's time limit is near")
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGUSR1)
+	go func() {
+		const period = 10 * time.Second
+		ticker := time.NewTicker(period)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+				fmt.Fprintln(w, "bench: SIGUSR1: the job's time limit is near: stopping cleanly")
+				cancel(near)
+			case <-ticker.C:
+				if part.Superseded() {
+					cancel(results.Failf(results.FailInterrupted, "a later job carries out this group"))
+				}
+			}
+		}
+	}()
+	// The signal stays caught: it may come when all is done.
+	return ctx, func() bool { return errors.Is(context.Cause(ctx), near) }, func() { cancel(nil) }
+}

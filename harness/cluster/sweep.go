@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/launchers/cleanup"
+	"github.com/benchrig/bench/results"
+)
+
+// KillSignal has a sweep on another node kill at once. It is none of those by
+// which srun itself ends.
+const KillSignal = unix.SIGUSR1
+
+// nodeSweeper has the other nodes of a job look at themselves.
+type nodeSweeper struct{ self string }
+
+// Limits of a sweep.
+const (
+	sweepVRAM = 15 * time.Minute // the longest that a vendor's GPUs are waited for
+	sweepStep = 2 * time.Minute  // for Slurm to start it and tell of its end, and for what is left to end
+)
+
+// Sweep implements cleanup.NodeSweeper.
+func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (results.NodeProof, error) {
+	argv := []string{
+		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + sweep.Node, "--cpu-bind=none", "--export=ALL", n.self,
+		"sweep", "--cookie", sweep.Cookie,
+		"--vram-timeout", sweep.VRAM.Timeout.String(), "--vram-tolerance", strconv.FormatInt(sweep.VRAM.Tolerance, 10),
+	}
+	limit := sweepStep
+	if sweep.Baseline != nil {
+		text, err := json.Marshal(sweep.Baseline)
+		if err != nil {
+			return results.NodeProof{}, err
+		}
+		argv = append(argv, "--baseline", string(text))
+		limit += max(sweepVRAM, sweep.VRAM.Timeout)
+	}
+	killNow := sweep.Hurry
+	select {
+	case <-killNow: // it starts so: a signal might come before it can be told
+		argv, killNow = append(argv, "--hurry"), nil
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // srun by name, arguments ours
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}     // Ctrl-C is for bench
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := runAndForwardKill(cmd, killNow); err != nil {
+		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(stderr.String()))
+	}
+	return parseSweep(stdout.String())
+}
+
+// runAndForwardKill runs a sweep by srun, which passes the signal of a killNow on.
+func runAndForwardKill(cmd *exec.Cmd, killNow <-chan struct{}) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() { forwardKill(cmd.Process, killNow, ended) })
+	err := cmd.Wait()
+	close(ended)
+	telling.Wait()
+	return err
+}
+
+// killPeriod is how often a sweep is told: srun drops what comes before its
+// step runs.
+const killPeriod = time.Second
+
+func forwardKill(p *os.Process, killNow, ended <-chan struct{}) {
+	select {
+	case <-killNow:
+	case <-ended:
+		return
+	}
+	again := time.NewTicker(killPeriod)
+	defer again.Stop()
+	for {
+		_ = p.Signal(KillSignal) // it may just have ended
+		select {
+		case <-again.C:
+		case <-ended:
+			return
+		}
+	}
+}
+
+// parseSweep reads what a sweep prints: the last line, since sites print notes of
+// their own before.
+func parseSweep(out string) (results.NodeProof, error) {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var proof results.NodeProof
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &proof); err != nil {
+		return proof, fmt.Errorf("srun bench sweep printed %q: %w", out, err)
+	}
+	return proof, nil
+}

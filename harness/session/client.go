@@ -1,0 +1,81 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/agent"
+	"github.com/benchrig/bench/load/agent/remote"
+	"github.com/benchrig/bench/load/calibrate"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Client is the load client in this process. Its reports carry what is known of
+// its limits on this machine.
+type Client struct{ calibration *results.Calibration }
+
+// NewClient reads the stored calibration of this machine; w gets a warning where
+// that fails.
+func NewClient(w io.Writer) Client {
+	calibration, err := calibrate.Stored()
+	if err != nil {
+		fmt.Fprintf(w, "warning: %v\n", err)
+	}
+	return Client{calibration}
+}
+
+// Run implements step.Driver.
+func (d Client) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+	report, err := load.Run(ctx, o, prompts, emit)
+	report.Calibration = d.calibration
+	return report, err
+}
+
+// Agents are load agents, connected. The caller closes them.
+func Agents(ctx context.Context, p machine.Process, places []agent.Place) (step.Driver, error) {
+	d := &agent.Driver{Version: p.Version, Places: places}
+	if err := d.Connect(ctx); err != nil {
+		d.Close()
+		return nil, err
+	}
+	fmt.Fprintf(p.Stderr, "load agents: %s\n", strings.Join(d.Hosts(), ", "))
+	return d, nil
+}
+
+// CloseClient ends the agents of a client that has some.
+func CloseClient(d step.Driver) {
+	if agents, ok := d.(*agent.Driver); ok && agents != nil {
+		agents.Close()
+	}
+}
+
+// client is the load client of a scenario, connected; the caller closes it.
+// Authorities that cannot be read are refused before an agent starts.
+func client(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (step.Driver, error) {
+	c := sc.Client
+	if !c.Elsewhere() {
+		return NewClient(p.Stderr), nil
+	}
+	for _, v := range sc.Variants {
+		if _, _, err := step.TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
+			return nil, usage.Errorf("variant %s: %w", v.Name, err)
+		}
+	}
+
+	var places []agent.Place
+	for _, host := range c.Hosts {
+		place, err := remote.Host(host, c.Bench, c.Copy)
+		if err != nil {
+			return nil, usage.Mark(err)
+		}
+		places = append(places, place)
+	}
+	return Agents(ctx, p, places)
+}

@@ -1,0 +1,136 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/benchrig/bench/gpu"
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Prepare makes the results folder below out, with all that is known before the
+// start. The manifest comes last: a folder without it is no run. groups are what
+// each job of a cluster will carry out; nil: this process carries out all.
+func (s *Session) Prepare(ctx context.Context, out string, groups []results.Group) (*results.Folder, error) {
+	folder, err := results.Create(out, s.Scenario.Name, newRunID())
+	if err != nil {
+		return nil, err
+	}
+
+	redact := recipe.Redactor(s.Scenario.Secrets)
+	manifest := newManifest(s.Process.Version, s.Scenario, s.Plan, redact)
+	manifest.Run, manifest.Groups, manifest.Reproduces = filepath.Base(folder.Dir()), groups, s.Origin
+	host := gpu.Host(ctx)
+	identity := s.Identity(host)
+	identity.SecretsInFile = SecretsInClear(s.Scenario)
+
+	err = errors.Join(
+		folder.WriteFile(results.ScenarioName, []byte(redact(string(s.Scenario.Source)))),
+		folder.WriteJSON(results.PlanName, s.Plan),
+		folder.WriteJSON(results.IdentityName, identity),
+	)
+	if groups == nil {
+		err = errors.Join(err, folder.WriteJSON(results.EnvironmentName, s.Environment(host)))
+	}
+	return folder, errors.Join(err, folder.WriteManifest(manifest))
+}
+
+// newManifest says what a run of the plan sets out to do.
+func newManifest(version string, sc *scenarios.Scenario, p *plan.Plan, redact func(string) string) results.Manifest {
+	manifest := results.Manifest{
+		Bench: version, Scenario: sc.Name, Description: sc.Description, StartedAt: time.Now().Format(time.RFC3339),
+		Planned: p.Refs(), Simulated: simulated(sc), Sets: redactAll(redact, sc.Sets),
+		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables, Sizes: sizes(sc), Notes: map[string]string{},
+	}
+	manifest.Search, manifest.Repeats, manifest.Prune = plan.SearchPolicy(sc), plan.RepeatsPolicy(sc), plan.PrunePolicy(sc)
+	if sc.NullTest {
+		manifest.NullTest = sc.Variants[len(sc.Variants)-1].Name
+	}
+	if sc.SmallestDifference > 0 {
+		manifest.SmallestDifference = &sc.SmallestDifference
+	}
+	manifest.Price, manifest.Prices = plan.Prices(sc)
+
+	for _, v := range sc.Variants {
+		manifest.Variants = append(manifest.Variants, v.Name)
+		if v.Notes != "" {
+			manifest.Notes[v.Name] = redact(v.Notes)
+		}
+	}
+	for _, p := range sc.Points {
+		manifest.Points = append(manifest.Points, p.Label)
+	}
+	return manifest
+}
+
+// Environment describes this machine for environment.json.
+func (s *Session) Environment(host gpu.HostFacts) map[string]any {
+	return map[string]any{
+		"bench": s.Process.Version, "go": runtime.Version(), "node": s.Node, "host": host, "gpu": s.Inventory,
+		"env_used": s.Scenario.EnvUsed, "limits": limitsBy(syscall.Getrlimit),
+	}
+}
+
+// limitsBy are the limits of this process on connections, which its servers
+// inherit, as get reads them; nil where they cannot be read. The soft one is as
+// bench raised it.
+func limitsBy(get func(resource int, limit *syscall.Rlimit) error) map[string]uint64 {
+	var files syscall.Rlimit
+	if get(syscall.RLIMIT_NOFILE, &files) != nil {
+		return nil
+	}
+	return map[string]uint64{"open_files_soft": files.Cur, "open_files_hard": files.Max}
+}
+
+// SecretsInClear reports whether a scenario or its overrides hold secrets, which
+// a results folder does not keep.
+func SecretsInClear(sc *scenarios.Scenario) bool {
+	redact := recipe.Redactor(sc.Secrets)
+	return redact(string(sc.Source)) != string(sc.Source) || !slices.Equal(redactAll(redact, sc.Sets), sc.Sets)
+}
+
+func redactAll(redact func(string) string, words []string) []string {
+	var out []string
+	for _, word := range words {
+		out = append(out, redact(word))
+	}
+	return out
+}
+
+// sizes are those of the models by variant, as the scenario says, else those of
+// model files.
+func sizes(sc *scenarios.Scenario) map[string]string {
+	const gib = 1 << 30
+	all := map[string]string{}
+	for _, v := range sc.Variants {
+		all[v.Name] = v.Size
+		if info, err := os.Stat(v.Server.Model); v.Size == "" && filepath.IsAbs(v.Server.Model) && err == nil && info.Mode().IsRegular() {
+			all[v.Name] = fmt.Sprintf("%.2f GiB", float64(info.Size())/gib)
+		}
+		if all[v.Name] == "" {
+			delete(all, v.Name)
+		}
+	}
+	return all
+}
+
+// newRunID is a folder name that sorts by time and does not collide.
+func newRunID() string { return time.Now().UTC().Format("20060102-150405") + "-" + randomHex(2) }
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: see crypto/rand
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,97 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/benchrig/bench/harness/state"
+	"github.com/benchrig/bench/report/live"
+	"github.com/benchrig/bench/results"
+)
+
+// waitPeriod is how often a wait for another run is reported.
+const waitPeriod = 10 * time.Second
+
+// lock takes the machine for a command, and waits for it if asked to.
+func lock(ctx context.Context, w io.Writer, box *state.Box, what string, wait bool) (*state.Lock, error) {
+	if !wait {
+		return box.Lock(what)
+	}
+	waiting := &waiting{w: w, box: box}
+	defer waiting.report(ctx)()
+	return box.WaitLock(ctx, what, waiting.begin)
+}
+
+// waiting reports, while another bench uses the machine, how long it has been
+// waited for and when the other run is expected to end.
+type waiting struct {
+	w   io.Writer
+	box *state.Box
+
+	mu    sync.Mutex // guards what follows
+	owner state.Owner
+	since time.Time // zero: nobody is waited for
+}
+
+// begin notes who uses the machine.
+func (b *waiting) begin(o state.Owner) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.owner = o; b.since.IsZero() {
+		b.since = time.Now()
+	}
+	fmt.Fprintf(b.w, "bench: waiting for the box: %s\n", o)
+}
+
+// report repeats the line every waitPeriod, until end is called.
+func (b *waiting) report(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		tick := time.NewTicker(waitPeriod)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				b.again()
+			}
+		}
+	})
+
+	return func() {
+		cancel()
+		done.Wait()
+	}
+}
+
+func (b *waiting) again() {
+	b.mu.Lock()
+	owner, since := b.owner, b.since
+	b.mu.Unlock()
+	if !since.IsZero() {
+		fmt.Fprintf(b.w, "bench: waiting for the box: %s so far, for pid %d; %s\n", time.Since(since).Round(time.Second), owner.PID, b.left(owner))
+	}
+}
+
+// left is what the other run expects of its end.
+func (b *waiting) left(owner state.Owner) string {
+	runs, _ := b.box.Runs() // none: nothing is known
+	for _, run := range runs {
+		folder, err := results.Open(run.Dir)
+		if err != nil {
+			continue
+		}
+		lives, _ := folder.ReadLive() // likewise
+		for _, l := range lives {
+			if l.PID == owner.PID {
+				return "it is at " + live.Line(l) + live.LeftOf(l)
+			}
+		}
+	}
+	return "how long it will take is not known"
+}
