@@ -9,7 +9,7 @@ import (
 	"github.com/shirou/gopsutil/v3/load"
 	"github.com/shirou/gopsutil/v3/mem"
 
-	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // HostFacts is what environment.json says of the machine besides its GPUs.
@@ -68,8 +68,8 @@ func (f *HostFacts) addSystem(ctx context.Context) {
 }
 
 func (f *HostFacts) addCPU(ctx context.Context) {
-	cpu := parseCPUInfo(device.ReadText("/proc/cpuinfo"))
-	f.CPUModel, f.Cores = cpu.model, cpu.cores
+	cpu := proc.System.CPU()
+	f.CPUModel, f.Cores = cpu.Model, cpu.Cores
 	threads := runtime.NumCPU()
 	f.Threads = &threads
 	average, err := load.AvgWithContext(ctx)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // LiveName is the file in which the process that carries out a run says, about
@@ -195,22 +197,16 @@ func (f *Folder) Writer() (pid int, held, known bool) {
 	if !ok {
 		return 0, false, true // nobody ever wrote it
 	}
-	locks, err := os.ReadFile("/proc/locks")
+	locks, err := proc.System.Flocks()
 	if err != nil {
 		return 0, false, false
 	}
+
 	note, _ := os.ReadFile(path) // "": not noted
-	noted := strings.TrimSpace(string(note))
-	for line := range strings.Lines(string(locks)) {
-		// "1: FLOCK  ADVISORY  WRITE 4242 00:2f:1234 0 EOF"
-		words := strings.Fields(line)
-		const least = 6
-		if len(words) < least || words[1] != "FLOCK" || words[3] != "WRITE" || words[4] != noted {
-			continue
-		}
-		if at := strings.LastIndexByte(words[5], ':'); words[5][at+1:] == inode {
-			pid, _ = strconv.Atoi(words[4])
-			return pid, true, true
+	noted, _ := strconv.Atoi(strings.TrimSpace(string(note)))
+	for _, lock := range locks {
+		if lock.Exclusive && lock.PID == noted && lock.Inode == inode {
+			return lock.PID, true, true
 		}
 	}
 	return 0, false, true

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // smiSettle is for how long the readings of a new nvidia-smi are left out on
@@ -112,13 +113,11 @@ func (s *smiStream) cpu() time.Duration {
 
 // processCPU reads the CPU time of another process; 0 if it cannot.
 func processCPU(pid int) time.Duration {
-	_, rest, ok := strings.Cut(device.ReadText(fmt.Sprintf("/proc/%d/stat", pid)), ") ")
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 13 {
+	p, err := proc.System.Process(pid)
+	if err != nil {
 		return 0
 	}
-	const tick = 10 * time.Millisecond // USER_HZ is 100 everywhere
-	return time.Duration(max(atoi(fields[11]), 0)+max(atoi(fields[12]), 0)) * tick
+	return p.CPU
 }
 
 // smiRounds puts lines together to rounds of all GPUs.

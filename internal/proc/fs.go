@@ -187,3 +187,19 @@ func unifiedPath(text string) string {
 
 	return ""
 }
+
+// Resident is the memory that this program has in use, in bytes; 0 if the
+// kernel does not say.
+func (fs FS) Resident() int64 {
+	text, err := os.ReadFile(filepath.Join(string(fs), "self/statm"))
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 2 {
+		return 0
+	}
+
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}

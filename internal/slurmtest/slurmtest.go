@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/internal/proc"
 )
 
 // Cluster is a cluster of the nodes n1 and n2, each with two GPUs that are none.
@@ -172,15 +174,11 @@ func (c *Cluster) pid(file string) int {
 	return pid
 }
 
-// runs reports whether a process is there and no zombie, which nobody may reap
+// lives reports whether a process is there and no zombie, which nobody may reap
 // in a container.
-func runs(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
+func lives(pid int) bool {
+	_, ok := proc.System.StartTime(pid)
+	return ok
 }
 
 // Environ is an environment in which Slurm's programs find the cluster.
@@ -239,7 +237,7 @@ func (c *Cluster) stop() {
 			continue
 		}
 		_ = syscall.Kill(pid, syscall.SIGTERM)
-		c.Await(file+" gone", func() bool { return !runs(pid) })
+		c.Await(file+" gone", func() bool { return !lives(pid) })
 	}
 	if err := os.RemoveAll(c.Dir); err != nil {
 		c.t.Error(err)

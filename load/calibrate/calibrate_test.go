@@ -14,6 +14,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
@@ -69,7 +70,7 @@ func TestMeasureFails(t *testing.T) {
 func TestStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "calibration.json")
 	lag := 0.001
-	want := results.Calibration{MeasuredAt: "2026-01-02T03:04:05Z", CPU: cpuModel(), Cores: 2, RequestsPerS: 9, Drives: []results.CalibratedDrive{{Reader: "raw", Streams: 3}, {Reader: spec.TransportSockets, Streams: 3, LagP99S: &lag}}}
+	want := results.Calibration{MeasuredAt: "2026-01-02T03:04:05Z", CPU: proc.System.CPU().Model, Cores: 2, RequestsPerS: 9, Drives: []results.CalibratedDrive{{Reader: "raw", Streams: 3}, {Reader: spec.TransportSockets, Streams: 3, LagP99S: &lag}}}
 	if err := Save(path, want); err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,16 @@
 package calibrate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/dialect"
 	"github.com/benchrig/bench/load/spec"
@@ -161,13 +159,13 @@ func watchMemory(ctx context.Context) func() int64 {
 	go func() {
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
-		peak := resident()
+		peak := proc.System.Resident()
 		for {
 			select {
 			case <-tick.C:
-				peak = max(peak, resident())
+				peak = max(peak, proc.System.Resident())
 			case <-ctx.Done():
-				most <- max(peak, resident())
+				most <- max(peak, proc.System.Resident())
 				return
 			}
 		}
@@ -176,21 +174,4 @@ func watchMemory(ctx context.Context) func() int64 {
 		stop()
 		return <-most
 	}
-}
-
-// resident is the memory in use, 0 if the system does not say.
-func resident() int64 {
-	raw, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(raw)
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
 }

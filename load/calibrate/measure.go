@@ -1,20 +1,18 @@
 package calibrate
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
@@ -35,7 +33,7 @@ func Measure(ctx context.Context, o Options) (cal results.Calibration, err error
 	}
 	defer func() { err = errors.Join(err, feeder.stop()) }()
 	cal.MeasuredAt = time.Now().UTC().Format(time.RFC3339)
-	cal.CPU, cal.Cores = cpuModel(), runtime.NumCPU()
+	cal.CPU, cal.Cores = proc.System.CPU().Model, runtime.NumCPU()
 	if cal.RequestsPerS, err = requestRate(ctx, o, feeder.addr); err != nil {
 		return cal, err
 	}
@@ -147,22 +145,6 @@ func raiseFileLimit(streams int) error {
 		return fmt.Errorf("raise limit of open files to %d: %w", want, err)
 	}
 	return nil
-}
-
-// cpuModel is the processor's name, "" if the system does not say.
-func cpuModel() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		if strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
 }
 
 // Find returns the drive of a reader at a width.

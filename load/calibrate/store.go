@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -67,7 +68,7 @@ func Stored() (*results.Calibration, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case cal.CPU != cpuModel():
+	case cal.CPU != proc.System.CPU().Model:
 		return nil, nil
 	}
 	return cal, nil

@@ -1,17 +1,31 @@
-package gpu
+package proc
 
-import "strings"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
 
-// cpuFacts is what /proc/cpuinfo says of the processor.
-type cpuFacts struct {
-	model string // "" where the architecture does not write one (arm64)
-	cores *int   // physical; nil where it does not say
+// CPU is what /proc/cpuinfo says of the processor.
+type CPU struct {
+	Model string // "" where the architecture does not write one (arm64)
+	Cores *int   // physical; nil where it does not say
+}
+
+// CPU is the processor of this machine; zero where the kernel does not say.
+func (fs FS) CPU() CPU {
+	text, err := os.ReadFile(filepath.Join(string(fs), "cpuinfo"))
+	if err != nil {
+		return CPU{}
+	}
+
+	return parseCPUInfo(string(text))
 }
 
 // parseCPUInfo reads /proc/cpuinfo: paragraphs of "key : value", one for each
 // logical CPU. A physical core is a pair of package and core id.
-func parseCPUInfo(text string) cpuFacts {
-	var facts cpuFacts
+func parseCPUInfo(text string) CPU {
+	var facts CPU
 	type core struct{ socket, id string }
 	cores := map[core]bool{}
 	var current core
@@ -24,8 +38,8 @@ func parseCPUInfo(text string) cpuFacts {
 		value = strings.TrimSpace(value)
 		switch strings.TrimSpace(key) {
 		case "model name":
-			if facts.model == "" {
-				facts.model = value
+			if facts.Model == "" {
+				facts.Model = value
 			}
 		case "physical id":
 			current.socket = value
@@ -37,7 +51,7 @@ func parseCPUInfo(text string) cpuFacts {
 		}
 	}
 	if n := len(cores); n > 0 {
-		facts.cores = &n
+		facts.Cores = &n
 	}
 	return facts
 }
