@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/harness/doctor"
+	"github.com/benchrig/bench/harness/doctor/look"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -53,8 +54,8 @@ func runDoctor(ctx context.Context, e env, o doctorOptions, given []string) erro
 			return err
 		}
 	}
-	look := newLook(e, o)
-	findings := doctor.Judge(look.view(ctx, sc))
+	l := look.Look{Process: e.Process, Out: o.out, AskEngines: o.askHeavy}
+	findings := doctor.Judge(l.View(ctx, sc))
 	if o.asJSON {
 		enc := json.NewEncoder(e.stdout)
 		enc.SetIndent("", "  ")

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/harness/direct"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
-	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
 )
@@ -61,10 +60,10 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	job, result, err := prepareLoad(ctx, e, f)
+	job, result, err := direct.Prepare(ctx, e.Process, f)
 	defer session.CloseClient(job.Driver)
 	if err == nil {
-		err = readyCheck(ctx, e, f, job)
+		err = direct.WaitReady(ctx, e.Process, f, job)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -83,8 +82,12 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 		return err
 	}
 	tellAgents(e, result)
-	if err := saveLoad(e, f, result, records); err != nil {
+	path, err := direct.Save(f, result, records)
+	if err != nil {
 		return err
+	}
+	if path != "" {
+		fmt.Fprintf(e.Stderr, "result: %s\n", path)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -94,7 +97,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 			fmt.Fprintf(e.Stderr, "failed: %v\n", result.Failure)
 		}
 		if refused := result.Figures.Failures[results.FailAuth]; refused > 0 {
-			fmt.Fprintf(e.Stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused, requestKey(f))
+			fmt.Fprintf(e.Stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused, direct.RequestKey(f))
 		}
 		return codeError{code: exitStepsFailed}
 	}
@@ -111,79 +114,4 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 		stop() // the next one ends the program
 	})
 	return ctx, func() { unhook(); stop(); cancel(nil) }
-}
-
-// readyCheck asks for the first prompt's answer until it comes.
-func readyCheck(ctx context.Context, e env, f *vllmcli.Flags, job step.Job) error {
-	return untilReady(ctx, e, f, func(ctx context.Context) error {
-		if failure := oneAnswer(ctx, job); failure != nil {
-			return tellKey(failure, requestKey(f))
-		}
-		return nil
-	})
-}
-
-// untilReady tries something until it works or the time for that is over.
-// Without such a time it does not try at all.
-func untilReady(ctx context.Context, e env, f *vllmcli.Flags, try func(context.Context) error) error {
-	if f.ReadyTimeoutS <= 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(f.ReadyTimeoutS*float64(time.Second)))
-	defer cancel()
-	const pause = time.Second
-	for tries := 1; ; tries++ {
-		err := try(ctx)
-		if err == nil {
-			return nil
-		}
-		if tries == 1 {
-			fmt.Fprintf(e.Stderr, "waiting for the server: %v\n", err)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the server was not ready within %g s: %w", f.ReadyTimeoutS, err)
-		case <-time.After(pause):
-		}
-	}
-}
-
-// oneAnswer sends the first prompt, unmeasured, and says what went wrong.
-func oneAnswer(ctx context.Context, job step.Job) *results.Failure {
-	opts := job.Options
-	opts.Arrivals, opts.Duration, opts.Repeat = nil, 0, false
-	var failure *results.Failure
-	_, err := job.Driver.Run(ctx, opts, job.Prompts[:1], func(r results.Record) error {
-		failure = r.Failure
-		return nil
-	})
-	if err != nil {
-		return results.Failf(results.FailInternal, "%v", err)
-	}
-	return failure
-}
-
-// judging sets what the figures are judged by.
-func judging(f *vllmcli.Flags, job *step.Job) error {
-	var err error
-	if job.Goodput, err = f.Goals(); err != nil {
-		return err
-	}
-	if _, err = f.ShownMetrics(); err != nil {
-		return err
-	}
-	if _, err = f.MetadataPairs(); err != nil {
-		return err
-	}
-	job.Percentiles, err = f.ShownPercentiles()
-	return err
-}
-
-// warmups are copies of the first prompt, as vLLM's client sends them.
-func warmups(n int, prompts []load.Prompt) []load.Prompt {
-	var out []load.Prompt
-	for range n {
-		out = append(out, prompts[0])
-	}
-	return out
 }

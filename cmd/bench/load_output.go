@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/benchrig/bench/load"
@@ -33,58 +30,18 @@ func printLoad(e env, f *vllmcli.Flags, r *results.Result) error {
 	return report.Remarks(e.stdout, r, table.Options{Width: e.width, Color: e.width > 0})
 }
 
-// saveLoad writes the result as vLLM's client does.
-func saveLoad(e env, f *vllmcli.Flags, r *results.Result, records []results.Record) error {
-	if !f.SaveResult && !f.AppendResult {
-		return nil
+// tellAgents says what each agent did and how well its clock is known.
+func tellAgents(e env, result *results.Result) {
+	if result.Client == nil {
+		return
 	}
-	data, path, err := savedLoad(f, r, records)
-	if err != nil {
-		return err
-	}
-	if dir := filepath.Dir(path); dir != "." {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("write result: %w", err)
+	for _, a := range result.Client.Agents {
+		limit := ""
+		if a.MaxConcurrency > 0 {
+			limit = fmt.Sprintf(", at most %d at once", a.MaxConcurrency)
 		}
+		fmt.Fprintf(e.Stderr, "agent %s on %s: %d requests%s, clock known within %.3f ms\n", a.Name, a.Host, a.Requests, limit, a.OffsetBoundS*1000)
 	}
-	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	if f.AppendResult {
-		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	}
-	file, err := os.OpenFile(path, mode, 0o644)
-	if err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	if at, err := file.Seek(0, 2); err == nil && at > 0 {
-		data = append([]byte("\n"), data...) // objects of an appended file stand on lines of their own
-	}
-	_, err = file.Write(data)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	fmt.Fprintf(e.Stderr, "result: %s\n", path)
-	return nil
-}
-
-func savedLoad(f *vllmcli.Flags, r *results.Result, records []results.Record) (data []byte, path string, err error) {
-	o := results.VLLMOptions{Detailed: f.SaveDetailed, Generation: results.Generation(f.Dataset.Compat), Backend: f.Backend}
-	if f.Label != "" {
-		o.Label = &f.Label
-	}
-	if id := f.Dataset.Tokenizer; id != "none" {
-		if id == "" {
-			id = r.Servers[0].Model
-		}
-		o.TokenizerID = &id
-	}
-	if o.Metadata, err = f.MetadataPairs(); err != nil {
-		return nil, "", usageError(err)
-	}
-	if o.Metrics, err = f.ShownMetrics(); err != nil {
-		return nil, "", usageError(err)
-	}
-	data, err = results.VLLMJSONWith(r, records, o)
-	return data, f.ResultPath(r.Servers[0].Model, time.Now()), err
 }
 
 // loadProgress is the progress of bench load on stderr: one line that is

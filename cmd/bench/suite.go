@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/benchrig/bench/harness/suite/rounds"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -121,24 +122,33 @@ func (o *suiteOptions) wish(all []string) (suite.Wish, error) {
 func runSuite(ctx context.Context, e env, o suiteOptions, wish suite.Wish) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	target, err := findTarget(ctx, e, o)
+	target, err := rounds.Find(ctx, e.Process, rounds.Options{
+		BaseURL: o.baseURL, Model: o.model, Tokenizer: o.tokenizer, Output: o.output, APIKeyEnv: o.apiKeyEnv, ImageSize: o.imageSize,
+		Progress: func() rounds.Progress {
+			p := newLoadProgress(e, o.quiet)
+			return rounds.Progress{Update: p.update, End: p.end}
+		},
+	})
 	if err != nil {
 		return err
 	}
 	if wish.MaxModelLen == 0 {
-		wish.MaxModelLen = target.maxModelLen
+		wish.MaxModelLen = target.MaxLen()
 	}
-	rounds, err := suite.Plan(wish)
+	planned, err := suite.Plan(wish)
 	if err != nil {
 		return usageError(err)
 	}
-	target.tell(e, wish)
-	if err := os.MkdirAll(o.output, 0o755); err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
-	s := &suiteRun{e: e, o: o, target: target, driver: session.NewClient(e.Stderr)}
-	if err := s.write(suite.EngineParamsName, target.params); err != nil {
+	target.Describe(e.Stderr, wish)
+
+	rows, err := target.Run(ctx, e.stdout, planned)
+	switch {
+	case err != nil:
 		return err
+	case ctx.Err() != nil:
+		return codeError{code: exitInterrupted}
+	case slices.ContainsFunc(rows, func(r suite.Row) bool { return r.Problem != "" }):
+		return codeError{code: exitStepsFailed}
 	}
-	return s.run(ctx, rounds)
+	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package look
 
 import (
 	"os"
@@ -14,7 +14,7 @@ import (
 
 func TestDoctorSeesRunsOfTheBox(t *testing.T) {
 	root := t.TempDir()
-	e := env{Process: machine.Process{Lookup: func(name string) (string, bool) { return root, name == "BENCH_STATE_DIR" }}}
+	e := machine.Process{Lookup: func(name string) (string, bool) { return root, name == "BENCH_STATE_DIR" }}
 	box, err := e.OpenState()
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestDoctorSeesRunsOfTheBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	var v doctor.View
-	if err := newLook(e, doctorOptions{}).state(&v); err != nil {
+	if err := (&Look{Process: e}).state(&v); err != nil {
 		t.Fatal(err)
 	}
 	if v.Busy == "" {
@@ -43,7 +43,7 @@ func TestDoctorSeesRunsOfTheBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	v = doctor.View{}
-	if err := newLook(e, doctorOptions{}).state(&v); err != nil {
+	if err := (&Look{Process: e}).state(&v); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{left, running}, v.Leftovers); diff != "" || v.Busy != "" {

@@ -1,13 +1,19 @@
-package main
+// Package rounds carries out the rounds of a suite against a running server.
+//
+// Where the server is and the rounds go in; files, result blocks and a table
+// come out. The server is neither started nor stopped.
+package rounds
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
@@ -16,11 +22,39 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// suiteRun carries the rounds of a suite out.
-type suiteRun struct {
-	e      env
-	o      suiteOptions
-	target *suiteTarget
+// Options say where the server is and where files go.
+type Options struct {
+	BaseURL, Model, Tokenizer, Output string
+	APIKeyEnv                         string // variable that holds the server's key
+	ImageSize                         string // of vision, WIDTHxHEIGHT
+	Progress                          func() Progress
+}
+
+// Progress shows how far a round is.
+type Progress struct {
+	Update func(load.Progress)
+	End    func()
+}
+
+// Run carries out the rounds of a suite against a server. The server is found
+// with Find; w gets the blocks and the table.
+func (t *Target) Run(ctx context.Context, w io.Writer, rounds []suite.Round) ([]suite.Row, error) {
+	if err := os.MkdirAll(t.options.Output, 0o755); err != nil {
+		return nil, fmt.Errorf("write results: %w", err)
+	}
+	s := &runner{p: t.process, w: w, o: t.options, target: t, driver: session.NewClient(t.process.Stderr)}
+	if err := s.write(suite.EngineParamsName, t.params); err != nil {
+		return nil, err
+	}
+	return s.run(ctx, rounds)
+}
+
+// runner carries out the rounds of a suite.
+type runner struct {
+	p      machine.Process
+	w      io.Writer
+	o      Options
+	target *Target
 	driver session.Client
 	extra  *suite.Overhead // of a request without an image; nil: not known
 }
@@ -32,10 +66,10 @@ const warmupOutput = 16
 // warmupSeed moves the prompts of the first warm-up away from all others.
 const warmupSeed = 7_000_003
 
-func (s *suiteRun) run(ctx context.Context, rounds []suite.Round) error {
-	memory, err := openMemory(ctx, s.e, s.target.here)
+func (s *runner) run(ctx context.Context, rounds []suite.Round) ([]suite.Row, error) {
+	memory, err := openMemory(ctx, s.p, s.target.here)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer memory.close()
 	s.warmUp(ctx, rounds)
@@ -44,37 +78,25 @@ func (s *suiteRun) run(ctx context.Context, rounds []suite.Round) error {
 	for i, round := range rounds {
 		rows[i] = s.round(ctx, round)
 		if err := s.show(rows[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if before != nil {
 		after := memory.read(context.WithoutCancel(ctx))
 		if err := s.write(suite.MemoryUsageName, suite.MemoryUsage(before, after)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := suite.Table(s.e.stdout, rows); err != nil {
-		return err
+	if err := suite.Table(s.w, rows); err != nil {
+		return nil, err
 	}
-	fmt.Fprintf(s.e.Stderr, "files: %s\n", s.o.output)
-	return suiteExit(ctx, rows)
-}
-
-func suiteExit(ctx context.Context, rows []suite.Row) error {
-	if ctx.Err() != nil {
-		return codeError{code: exitInterrupted}
-	}
-	for _, row := range rows {
-		if row.Problem != "" {
-			return codeError{code: exitStepsFailed}
-		}
-	}
-	return nil
+	fmt.Fprintf(s.p.Stderr, "files: %s\n", s.o.Output)
+	return rows, nil
 }
 
 // warmUp sends one request as the first round that can be run has them, and
 // for images one without. What goes wrong is said; the rounds will tell.
-func (s *suiteRun) warmUp(ctx context.Context, rounds []suite.Round) {
+func (s *runner) warmUp(ctx context.Context, rounds []suite.Round) {
 	for _, round := range rounds {
 		if round.Problem != "" {
 			continue
@@ -92,12 +114,12 @@ func (s *suiteRun) warmUp(ctx context.Context, rounds []suite.Round) {
 }
 
 // one sends one request of a round, unmeasured; nil: it had no answer.
-func (s *suiteRun) one(ctx context.Context, round suite.Round) *results.Record {
+func (s *runner) one(ctx context.Context, round suite.Round) *results.Record {
 	round.Load.NumPrompts, round.Load.Warmups, round.Load.OutputLen = 1, 0, min(round.Load.OutputLen, warmupOutput)
 	round.Seed += warmupSeed
 	job, _, err := s.job(ctx, round)
 	if err != nil {
-		fmt.Fprintf(s.e.Stderr, "warm-up: %v\n", err)
+		fmt.Fprintf(s.p.Stderr, "warm-up: %v\n", err)
 		return nil
 	}
 	var answer *results.Record
@@ -109,13 +131,13 @@ func (s *suiteRun) one(ctx context.Context, round suite.Round) *results.Record {
 		err = answer.Failure
 	}
 	if err != nil {
-		fmt.Fprintf(s.e.Stderr, "warm-up: %v\n", err)
+		fmt.Fprintf(s.p.Stderr, "warm-up: %v\n", err)
 		return nil
 	}
 	return answer
 }
 
-func (s *suiteRun) job(ctx context.Context, round suite.Round) (step.Job, *results.Result, error) {
+func (s *runner) job(ctx context.Context, round suite.Round) (step.Job, *results.Result, error) {
 	round.Load.KeepText = true // as vLLM's client saves it
 	return step.OneShot{
 		Driver: s.driver, Server: s.target.server, Counter: s.target.counter, Load: round.Load, Seed: round.Seed,
@@ -125,10 +147,10 @@ func (s *suiteRun) job(ctx context.Context, round suite.Round) (step.Job, *resul
 
 // round measures one round and writes its file. A file of that name from
 // before goes first: it would pass for this round's if this one failed.
-func (s *suiteRun) round(ctx context.Context, round suite.Round) suite.Row {
+func (s *runner) round(ctx context.Context, round suite.Round) suite.Row {
 	row := suite.Row{Round: round, Problem: round.Problem}
 	name := round.FileName(s.target.Model)
-	if err := os.Remove(filepath.Join(s.o.output, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(s.o.Output, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		row.Problem = fmt.Sprintf("remove the result from before: %v", err)
 	}
 	if ctx.Err() != nil {
@@ -142,14 +164,14 @@ func (s *suiteRun) round(ctx context.Context, round suite.Round) suite.Row {
 		row.Problem = err.Error()
 		return row
 	}
-	progress := newLoadProgress(s.e, s.o.quiet)
-	job.Options.Progress = func(u load.Progress) { progress.update(u) }
+	progress := s.o.Progress()
+	job.Options.Progress = progress.Update
 	records := step.Drive(ctx, job, result)
-	progress.end()
-	result.Bench, result.Simulated = version, result.Simulated || s.target.Simulated
+	progress.End()
+	result.Bench, result.Simulated = s.p.Version, result.Simulated || s.target.Simulated
 	row.Result = result
 	if suite.IsVision(round.Profile) && s.extra != nil {
-		row.Images = suite.EstimateImages(s.o.imageSize, records, *s.extra)
+		row.Images = suite.EstimateImages(s.o.ImageSize, records, *s.extra)
 	}
 	if result.Failure != nil {
 		row.Problem = result.Failure.Error()
@@ -162,7 +184,7 @@ func (s *suiteRun) round(ctx context.Context, round suite.Round) suite.Row {
 	return row
 }
 
-func (s *suiteRun) save(name string, row suite.Row, records []results.Record) error {
+func (s *runner) save(name string, row suite.Row, records []results.Record) error {
 	vllm, err := results.VLLMJSONWith(row.Result, records, s.target.vllmOptions())
 	if err != nil {
 		return err
@@ -174,16 +196,16 @@ func (s *suiteRun) save(name string, row suite.Row, records []results.Record) er
 	return s.write(name, text)
 }
 
-func (s *suiteRun) write(name string, content []byte) error {
-	if err := os.WriteFile(filepath.Join(s.o.output, name), content, 0o644); err != nil {
+func (s *runner) write(name string, content []byte) error {
+	if err := os.WriteFile(filepath.Join(s.o.Output, name), content, 0o644); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
 	return nil
 }
 
 // show prints what one round came to.
-func (s *suiteRun) show(row suite.Row) error {
-	w, l := s.e.stdout, row.Round.Load
+func (s *runner) show(row suite.Row) error {
+	w, l := s.w, row.Round.Load
 	fmt.Fprintf(w, "%s: %d at once, %s in, %d out\n", row.Round.Profile, l.NumPrompts, suite.Tokens(l.InputLen), l.OutputLen)
 	if row.Result != nil && row.Result.Figures != nil {
 		if err := report.Block(w, row.Result, "ttft", "tpot", "itl"); err != nil {

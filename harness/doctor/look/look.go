@@ -1,4 +1,9 @@
-package main
+// Package look finds out about this machine for bench doctor: programs, GPUs,
+// limits, disk, clock, ports, leftovers, and what a scenario needs.
+//
+// It starts nothing but tools, to ask for their versions, and changes nothing.
+// What it found is judged by package doctor.
+package look
 
 import (
 	"context"
@@ -12,6 +17,7 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/doctor"
 	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
@@ -26,18 +32,18 @@ const (
 	heavyTime   = time.Minute
 )
 
-// look finds out about this box.
-type look struct {
-	e     env
-	o     doctorOptions
+// Look finds out about this machine.
+type Look struct {
+	Process    machine.Process
+	Out        string // folder that results will go to
+	AskEngines bool   // also start engines that load for long before they print their version
+
 	hooks *hooks.Runner
 }
 
-func newLook(e env, o doctorOptions) *look {
-	return &look{e: e, o: o, hooks: &hooks.Runner{Environ: e.Environ, DiskDir: o.out}}
-}
-
-func (l *look) view(ctx context.Context, sc *scenarios.Scenario) doctor.View {
+// View looks at the machine, and at what a scenario needs of it; nil: none.
+func (l *Look) View(ctx context.Context, sc *scenarios.Scenario) doctor.View {
+	l.hooks = &hooks.Runner{Environ: l.Process.Environ, DiskDir: l.Out}
 	v := doctor.View{Host: gpu.Host(ctx)}
 	broken := func(err error) {
 		if err != nil {
@@ -75,7 +81,7 @@ func (l *look) view(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 }
 
 // programs looks for everything that bench may start.
-func (l *look) programs(ctx context.Context) []doctor.Program {
+func (l *Look) programs(ctx context.Context) []doctor.Program {
 	var out []doctor.Program
 	for _, p := range []struct {
 		name  string
@@ -91,12 +97,12 @@ func (l *look) programs(ctx context.Context) []doctor.Program {
 		{"docker", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
 		{"podman", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
 	} {
-		path, err := process.LookPath(p.name, "", l.e.Environ)
+		path, err := process.LookPath(p.name, "", l.Process.Environ)
 		if err != nil {
 			continue
 		}
 		found := doctor.Program{Name: p.name, Kind: p.kind, Path: path}
-		if p.heavy != "" && !l.o.askHeavy {
+		if p.heavy != "" && !l.AskEngines {
 			found.Version = pythonVersion(path, p.heavy)
 			out = append(out, found)
 			continue
@@ -152,14 +158,14 @@ func pythonVersion(program, pkg string) string {
 }
 
 // graphics looks at GPUs, who reads them and who uses them.
-func (l *look) graphics(ctx context.Context, v *doctor.View) error {
-	options := l.e.GPUOptions()
+func (l *Look) graphics(ctx context.Context, v *doctor.View) error {
+	options := l.Process.GPUOptions()
 	inventory, err := gpu.Detect(ctx, options)
 	if err != nil {
 		return fmt.Errorf("look for GPUs: %w", err)
 	}
 	v.GPUs, v.Notes = inventory, inventory.Notes
-	l.hooks.GPUs = l.e.GPUStates(inventory)
+	l.hooks.GPUs = l.Process.GPUStates(inventory)
 	if len(inventory.GPUs) == 0 {
 		return nil
 	}
@@ -181,9 +187,9 @@ func (l *look) graphics(ctx context.Context, v *doctor.View) error {
 	return nil
 }
 
-func (l *look) disk() doctor.Disk {
-	d := doctor.Disk{Dir: l.o.out}
-	if abs, err := filepath.Abs(l.o.out); err == nil {
+func (l *Look) disk() doctor.Disk {
+	d := doctor.Disk{Dir: l.Out}
+	if abs, err := filepath.Abs(l.Out); err == nil {
 		d.Dir = abs
 	}
 	free, err := hooks.FreeDisk(d.Dir)
@@ -206,8 +212,8 @@ func readClock() doctor.Clock {
 }
 
 // state looks at what bench remembers of the box.
-func (l *look) state(v *doctor.View) error {
-	box, err := l.e.OpenState()
+func (l *Look) state(v *doctor.View) error {
+	box, err := l.Process.OpenState()
 	if err != nil {
 		return err
 	}

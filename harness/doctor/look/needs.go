@@ -1,4 +1,4 @@
-package main
+package look
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 )
 
 // needs looks at what a scenario asks of the box.
-func (l *look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View) []doctor.Need {
+func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	l.hooks.Dir, l.hooks.Redact = sc.Dir, recipe.Redactor(sc.Secrets)
 	var out []doctor.Need
 	for _, problem := range sc.Problems() {
@@ -37,9 +37,9 @@ func (l *look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 }
 
 // variants asks of every variant for its program and its GPUs.
-func (l *look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
+func (l *Look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	vendor := v.GPUs.Vendor()
-	box := plan.Box{Self: l.e.Self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
+	box := plan.Box{Self: l.Process.Self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
 	plan, err := plan.New(sc, box)
 	if err != nil {
 		return []doctor.Need{{What: "plan", Text: err.Error()}}
@@ -61,7 +61,7 @@ func (l *look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	return out
 }
 
-func (l *look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) doctor.Need {
+func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) doctor.Need {
 	n := doctor.Need{What: "variant " + life.Variant}
 	at := slices.IndexFunc(sc.Variants, func(v scenarios.Variant) bool { return v.Name == life.Variant })
 	server := sc.Variants[at].Server
@@ -72,7 +72,7 @@ func (l *look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) do
 		n.OK, n.Text = true, "a server that is running already"
 		return n
 	}
-	path, err := process.LookPath(life.Servers[0].Argv[0], sc.Dir, l.e.Environ)
+	path, err := process.LookPath(life.Servers[0].Argv[0], sc.Dir, l.Process.Environ)
 	if err != nil {
 		n.Text, n.Advice = err.Error(), "install it, or name it in binary:"
 		return n
@@ -114,7 +114,7 @@ func containerNeed(n doctor.Need, c scenarios.Container, v doctor.View) doctor.N
 
 // hookPrograms asks for the programs of hooks, undos and notifications. One
 // that is missing fails in the middle of the night.
-func (l *look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
+func (l *Look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
 	levels := []scenarios.Hooks{sc.Hooks.Run, sc.Hooks.Variant, sc.Hooks.Step}
 	for _, v := range sc.Variants {
 		levels = append(levels, v.Hooks)
@@ -126,7 +126,7 @@ func (l *look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
 			return
 		}
 		seen[argv[0]] = true
-		path, err := process.LookPath(argv[0], sc.Dir, l.e.Environ)
+		path, err := process.LookPath(argv[0], sc.Dir, l.Process.Environ)
 		n := doctor.Need{What: what + " " + argv[0], OK: err == nil, Only: only, Text: path}
 		if err != nil {
 			n.Text, n.Advice = err.Error(), "install it"

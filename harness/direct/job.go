@@ -1,4 +1,9 @@
-package main
+// Package direct drives a server that is already running, without a scenario:
+// what bench load does.
+//
+// Flags go in; a load pass comes out, ready to be sent, and its result before
+// anything is measured. It neither starts nor stops the server.
+package direct
 
 import (
 	"context"
@@ -10,7 +15,9 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -19,26 +26,26 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// prepareLoad makes the job that the flags describe: the server's model, the
+// Prepare makes the job that the flags describe: the server's model, the
 // prompts, the send times.
-func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (step.Job, *results.Result, error) {
+func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job, *results.Result, error) {
 	job := step.Job{KeepText: f.SaveDetailed}
 	if err := judging(f, &job); err != nil {
-		return job, nil, usageError(err)
+		return job, nil, usage.Mark(err)
 	}
 	var err error
 	if job.Options, err = f.Options(); err != nil {
-		return job, nil, usageError(err)
+		return job, nil, usage.Mark(err)
 	}
-	server, err := attachLoad(ctx, e, f, &job.Options)
+	server, err := attach(ctx, p, f, &job.Options)
 	if err != nil {
 		return job, nil, err
 	}
 	job.Servers = []step.Server{server}
-	if job.Driver, err = loadDriverFor(ctx, e, f); err != nil {
+	if job.Driver, err = driverFor(ctx, p, f); err != nil {
 		return job, nil, err
 	}
-	set, counter, err := loadPrompts(ctx, f, server)
+	set, counter, err := prompts(ctx, f, server)
 	if err != nil {
 		return job, nil, err
 	}
@@ -46,50 +53,50 @@ func prepareLoad(ctx context.Context, e env, f *vllmcli.Flags) (step.Job, *resul
 	if counter.Local {
 		job.CountText = counter.Count()
 	}
-	result := loadResult(f, set, job.Options)
+	result := newResult(p.Version, f, set, job.Options)
 	result.Asked.Tokenizer = counter.Name
 	job.Prompts = step.LoadPrompts(set)
 	job.Warmups = warmups(f.Warmups, job.Prompts)
 	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
-		return job, nil, usageError(err)
+		return job, nil, usage.Mark(err)
 	}
 	schedule := step.Schedule{
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
 		Ramp: load.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
 	if err := schedule.Apply(&job.Options, &result.Asked, set); err != nil {
-		return job, nil, usageError(err)
+		return job, nil, usage.Mark(err)
 	}
 	return job, result, nil
 }
 
-// loadKey is the variable that bench load takes the server's key from.
-const loadKey = "OPENAI_API_KEY"
+// KeyVariable is the variable that bench load takes the server's key from.
+const KeyVariable = "OPENAI_API_KEY"
 
-// requestKey names what the key of a request is taken from.
-func requestKey(f *vllmcli.Flags) string {
+// RequestKey names what the key of a request is taken from.
+func RequestKey(f *vllmcli.Flags) string {
 	if headers, err := f.Request.HeaderMap(); err == nil && headers["Authorization"] != "" {
 		return "--header Authorization"
 	}
-	return loadKey
+	return KeyVariable
 }
 
-// tellKey adds to the error of a server that refuses a key what the key was
+// NameKey adds to the error of a server that refuses a key what the key was
 // taken from; other errors stay as they are.
-func tellKey(err error, from string) error {
+func NameKey(err error, from string) error {
 	if failure, ok := errors.AsType[*results.Failure](err); ok && failure.Class == results.FailAuth {
 		return fmt.Errorf("%w (the key is taken from %s)", err, from)
 	}
 	return err
 }
 
-// attachLoad finds the server and the name of its model.
-func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (*launchers.Server, error) {
+// attach finds the server and the name of its model.
+func attach(ctx context.Context, p machine.Process, f *vllmcli.Flags, o *load.Options) (*launchers.Server, error) {
 	tls, ca, err := step.TLSConfig(f.CACert, f.Insecure)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, usage.Mark(err)
 	}
-	key, _ := e.Lookup(loadKey)
+	key, _ := p.Lookup(KeyVariable)
 	spec := recipe.Spec{
 		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
 		Model: f.Model, ServedName: f.ServedName,
@@ -100,8 +107,8 @@ func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (
 			o.Target.Headers["Authorization"] = "Bearer " + key
 		}
 	}
-	server := launchers.Attach(kindOf(f.Backend), spec)
-	if err := nameModel(ctx, e, f, server); err != nil {
+	server := launchers.Attach(KindOf(f.Backend), spec)
+	if err := nameModel(ctx, p, f, server); err != nil {
 		return nil, err
 	}
 	o.Target.BaseURLs, o.Target.UnixSocket, o.Target.TLS, o.Target.CA, o.Target.Model = []string{f.Base()}, f.UnixSocket, tls, ca, server.Model()
@@ -110,26 +117,26 @@ func attachLoad(ctx context.Context, e env, f *vllmcli.Flags, o *load.Options) (
 
 // nameModel asks the server for its models. That fails only where the flags
 // name none: not every server has a list.
-func nameModel(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.Server) error {
+func nameModel(ctx context.Context, p machine.Process, f *vllmcli.Flags, server *launchers.Server) error {
 	named := server.Model()
-	models, err := listModels(ctx, e, f, server)
+	models, err := listModels(ctx, p, f, server)
 	if err != nil && named == "" {
-		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", tellKey(err, loadKey))
+		return fmt.Errorf("ask the server for its model: %w (or name it with --model)", NameKey(err, KeyVariable))
 	}
 	switch {
 	case err != nil:
-		fmt.Fprintf(e.Stderr, "note: no model list: %v\n", tellKey(err, loadKey))
+		fmt.Fprintf(p.Stderr, "note: no model list: %v\n", NameKey(err, KeyVariable))
 	case named == "":
-		fmt.Fprintf(e.Stderr, "model: %s\n", server.Model())
+		fmt.Fprintf(p.Stderr, "model: %s\n", server.Model())
 	case !slices.Contains(models, server.Model()):
-		fmt.Fprintf(e.Stderr, "note: the server lists %s, not %s\n", strings.Join(models, ", "), named)
+		fmt.Fprintf(p.Stderr, "note: the server lists %s, not %s\n", strings.Join(models, ", "), named)
 	}
 	return nil
 }
 
 // listModels asks until the server answers, if there is time to wait: one that
 // loads its model refuses connections first, and then says 503.
-func listModels(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.Server) (models []string, err error) {
+func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server *launchers.Server) (models []string, err error) {
 	ask := func(ctx context.Context) error {
 		models, err = server.Models(ctx)
 		failure, ok := errors.AsType[*results.Failure](err)
@@ -142,14 +149,14 @@ func listModels(ctx context.Context, e env, f *vllmcli.Flags, server *launchers.
 		_ = ask(ctx) // err holds it
 		return models, err
 	}
-	if late := untilReady(ctx, e, f, ask); late != nil {
+	if late := untilReady(ctx, p, f, ask); late != nil {
 		return nil, late
 	}
 	return models, err
 }
 
-// kindOf is what a backend's server can be asked beside the load.
-func kindOf(backend string) engines.Kind {
+// KindOf is what a backend's server can be asked beside the load.
+func KindOf(backend string) engines.Kind {
 	name := map[string]string{"llama.cpp": "llamacpp", "sglang": "sglang", "tgi": "tgi", "ollama": "ollama"}[backend]
 	if name == "" {
 		name = "vllm"
@@ -163,26 +170,26 @@ func kindOf(backend string) engines.Kind {
 	return kind
 }
 
-// loadPrompts makes the prompts, counted by a tokenizer's file, else by the
+// prompts makes the prompts, counted by a tokenizer's file, else by the
 // server where it does that, else by nobody.
-func loadPrompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*dataset.Set, step.TokenCounter, error) {
+func prompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*dataset.Set, step.TokenCounter, error) {
 	spec, err := f.Dataset.Spec()
 	if err != nil {
-		return nil, step.TokenCounter{}, usageError(err)
+		return nil, step.TokenCounter{}, usage.Mark(err)
 	}
 	counter, err := step.Counter(ctx, f.Dataset.Tokenizer, server)
 	if err != nil {
-		return nil, counter, usageError(err)
+		return nil, counter, usage.Mark(err)
 	}
 	set, err := dataset.Build(ctx, spec, counter.Tokenizer)
 	if err != nil {
-		return nil, counter, usageError(err)
+		return nil, counter, usage.Mark(err)
 	}
 	return set, counter, nil
 }
 
-// loadResult is the result before anything is measured.
-func loadResult(f *vllmcli.Flags, set *dataset.Set, o load.Options) *results.Result {
+// newResult is the result before anything is measured.
+func newResult(version string, f *vllmcli.Flags, set *dataset.Set, o load.Options) *results.Result {
 	asked := results.Asked{
 		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name, DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
 		Seed: f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
@@ -199,4 +206,29 @@ func loadResult(f *vllmcli.Flags, set *dataset.Set, o load.Options) *results.Res
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
 	}
 	return result
+}
+
+// judging sets what the figures are judged by.
+func judging(f *vllmcli.Flags, job *step.Job) error {
+	var err error
+	if job.Goodput, err = f.Goals(); err != nil {
+		return err
+	}
+	if _, err = f.ShownMetrics(); err != nil {
+		return err
+	}
+	if _, err = f.MetadataPairs(); err != nil {
+		return err
+	}
+	job.Percentiles, err = f.ShownPercentiles()
+	return err
+}
+
+// warmups are copies of the first prompt, as vLLM's client sends them.
+func warmups(n int, prompts []load.Prompt) []load.Prompt {
+	var out []load.Prompt
+	for range n {
+		out = append(out, prompts[0])
+	}
+	return out
 }

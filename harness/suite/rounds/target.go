@@ -1,27 +1,33 @@
-package main
+package rounds
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/harness/direct"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
+	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
-// suiteTarget is the server of a suite and what is known of it.
-type suiteTarget struct {
+// Target is the server of a suite and what is known about it.
+type Target struct {
 	launchers.Discovery
 
+	process     machine.Process
+	options     Options
 	server      *launchers.Server
 	headers     map[string]string
 	body        map[string]any
@@ -33,46 +39,45 @@ type suiteTarget struct {
 	here        bool // it runs on this machine, as far as can be told
 }
 
-// findTarget asks the server, and looks at its process if it is on this
-// machine.
-func findTarget(ctx context.Context, e env, o suiteOptions) (*suiteTarget, error) {
-	key, given := e.Lookup(o.apiKeyEnv)
-	if !given && o.apiKeyEnv != "OPENAI_API_KEY" {
-		return nil, usageError(fmt.Errorf("--api-key-env %s: there is no such variable", o.apiKeyEnv))
+// Find asks the server, and looks at its process if it is on this machine.
+func Find(ctx context.Context, p machine.Process, o Options) (*Target, error) {
+	key, given := p.Lookup(o.APIKeyEnv)
+	if !given && o.APIKeyEnv != "OPENAI_API_KEY" {
+		return nil, usage.Errorf("--api-key-env %s: there is no such variable", o.APIKeyEnv)
 	}
-	spec := recipe.Spec{Launcher: "external", BaseURL: o.baseURL, APIKey: key, Life: "running"}
-	t := &suiteTarget{headers: map[string]string{}}
+	spec := recipe.Spec{Launcher: "external", BaseURL: o.BaseURL, APIKey: key, Life: "running"}
+	t := &Target{process: p, options: o, headers: map[string]string{}}
 	if key != "" {
 		spec.Secrets = []string{key}
 		t.headers["Authorization"] = "Bearer " + key
 	}
 	var err error
-	if t.Discovery, err = launchers.Discover(ctx, spec, o.model); err != nil {
-		return nil, fmt.Errorf("ask the server for its model: %w", tellKey(err, o.apiKeyEnv))
+	if t.Discovery, err = launchers.Discover(ctx, spec, o.Model); err != nil {
+		return nil, fmt.Errorf("ask the server for its model: %w", direct.NameKey(err, o.APIKeyEnv))
 	}
 	if !slices.Contains(t.Models, t.Model) {
-		fmt.Fprintf(e.Stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
+		fmt.Fprintf(p.Stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
 	}
-	kind := kindOf(map[string]string{"llamacpp": "llama.cpp"}[t.Kind])
+	kind := direct.KindOf(map[string]string{"llamacpp": "llama.cpp"}[t.Kind])
 	if t.Kind != "llamacpp" {
-		kind = kindOf(t.Kind)
+		kind = direct.KindOf(t.Kind)
 	}
 	spec.Model, t.body = t.Model, maps.Clone(kind.Body)
 	t.server = launchers.Attach(kind, spec)
 	if _, err := t.server.Models(ctx); err != nil { // for its vocabulary
 		return nil, fmt.Errorf("ask the server for its model: %w", err)
 	}
-	t.look(ctx, o.baseURL)
-	t.counter, err = step.Counter(ctx, t.tokenizer(o.tokenizer), t.server)
+	t.look(ctx, o.BaseURL)
+	t.counter, err = step.Counter(ctx, t.tokenizer(o.Tokenizer), t.server)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, usage.Mark(err)
 	}
 	return t, nil
 }
 
 // look takes the command line of the process that listens there, if it is to
 // be seen.
-func (t *suiteTarget) look(ctx context.Context, baseURL string) {
+func (t *Target) look(ctx context.Context, baseURL string) {
 	owner, err := launchers.OwnerOf(ctx, baseURL)
 	t.here = !errors.Is(err, launchers.ErrElsewhere)
 	lines := suite.Params(owner.Argv)
@@ -112,7 +117,7 @@ func isForwarder(program string) bool {
 
 // tokenizer is the path that was asked for, else the model's own folder or
 // file if it is on this machine.
-func (t *suiteTarget) tokenizer(asked string) string {
+func (t *Target) tokenizer(asked string) string {
 	if asked != "" || !t.here || !filepath.IsAbs(t.Root) {
 		return asked
 	}
@@ -122,8 +127,11 @@ func (t *suiteTarget) tokenizer(asked string) string {
 	return ""
 }
 
-// tell says on stderr what was found.
-func (t *suiteTarget) tell(e env, wish suite.Wish) {
+// MaxLen is the server's longest context in tokens; 0: not known.
+func (t *Target) MaxLen() int { return t.maxModelLen }
+
+// Describe writes what was found and what will be run.
+func (t *Target) Describe(w io.Writer, wish suite.Wish) {
 	maxModelLen := wish.MaxModelLen
 	length, from := "not known", "; --max-model-len sets it"
 	if maxModelLen > 0 {
@@ -132,8 +140,8 @@ func (t *suiteTarget) tell(e env, wish suite.Wish) {
 			from = " (" + t.lenFrom + ")"
 		}
 	}
-	fmt.Fprintf(e.Stderr, "model: %s\nmax-model-len: %s%s\n", t.Model, length, from)
-	fmt.Fprintf(e.Stderr, "tokenizer: %s\n", cmp.Or(t.Root, t.Model))
+	fmt.Fprintf(w, "model: %s\nmax-model-len: %s%s\n", t.Model, length, from)
+	fmt.Fprintf(w, "tokenizer: %s\n", cmp.Or(t.Root, t.Model))
 	counted := "nobody: lengths are in words"
 	switch {
 	case t.counter.Local:
@@ -141,11 +149,11 @@ func (t *suiteTarget) tell(e env, wish suite.Wish) {
 	case t.counter.Tokenizer != nil:
 		counted = "the server"
 	}
-	fmt.Fprintf(e.Stderr, "prompts counted by: %s\nengine parameters: %s\nseed: %d\n", counted, cmp.Or(t.paramsFrom, "not known"), wish.Seed)
+	fmt.Fprintf(w, "prompts counted by: %s\nengine parameters: %s\nseed: %d\n", counted, cmp.Or(t.paramsFrom, "not known"), wish.Seed)
 }
 
 // vllmOptions are those of the JSON files.
-func (t *suiteTarget) vllmOptions() results.VLLMOptions {
+func (t *Target) vllmOptions() results.VLLMOptions {
 	id := cmp.Or(t.Root, t.Model)
 	return results.VLLMOptions{Detailed: true, TokenizerID: &id}
 }

@@ -1,4 +1,4 @@
-package main
+package rounds
 
 import (
 	"cmp"
@@ -7,37 +7,38 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/suite"
 )
 
-// suiteMemory reads the video memory of this machine's GPUs. Nil reads none.
-type suiteMemory struct {
-	e        env
+// memory reads the video memory of this machine's GPUs. Nil reads none.
+type memory struct {
+	p        machine.Process
 	devices  []device.Device
 	samplers []device.Sampler
 }
 
 // openMemory opens what reads GPUs, if the server is here and there are some.
-func openMemory(ctx context.Context, e env, here bool) (*suiteMemory, error) {
+func openMemory(ctx context.Context, p machine.Process, here bool) (*memory, error) {
 	if !here {
-		fmt.Fprintf(e.Stderr, "note: the server is on another machine: no %s\n", suite.MemoryUsageName)
+		fmt.Fprintf(p.Stderr, "note: the server is on another machine: no %s\n", suite.MemoryUsageName)
 		return nil, nil
 	}
-	box, err := gpu.Detect(ctx, e.GPUOptions())
+	box, err := gpu.Detect(ctx, p.GPUOptions())
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
-	samplers, notes, err := gpu.SamplersOf(ctx, e.GPUOptions(), box, "")
+	samplers, notes, err := gpu.SamplersOf(ctx, p.GPUOptions(), box, "")
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
 	for _, note := range notes {
-		fmt.Fprintf(e.Stderr, "note: %s\n", note)
+		fmt.Fprintf(p.Stderr, "note: %s\n", note)
 	}
-	return &suiteMemory{e: e, devices: box.Of(box.Vendor()), samplers: samplers}, nil
+	return &memory{p: p, devices: box.Of(box.Vendor()), samplers: samplers}, nil
 }
 
-func (m *suiteMemory) close() {
+func (m *memory) close() {
 	if m == nil {
 		return
 	}
@@ -48,7 +49,7 @@ func (m *suiteMemory) close() {
 
 // read is the memory of each GPU; nil where there is none, or nothing reads
 // it.
-func (m *suiteMemory) read(ctx context.Context) []suite.Memory {
+func (m *memory) read(ctx context.Context) []suite.Memory {
 	if m == nil || len(m.devices) == 0 || len(m.samplers) == 0 {
 		return nil
 	}
@@ -56,7 +57,7 @@ func (m *suiteMemory) read(ctx context.Context) []suite.Memory {
 	for _, sampler := range m.samplers {
 		readings, err := sampler.Read(ctx)
 		if err != nil {
-			fmt.Fprintf(m.e.Stderr, "note: GPU memory: %v\n", err)
+			fmt.Fprintf(m.p.Stderr, "note: GPU memory: %v\n", err)
 			continue
 		}
 		for _, r := range readings {
