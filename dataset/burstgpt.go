@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // burstModel is the model whose rows vLLM's client uses.
@@ -29,7 +30,7 @@ type burstRow struct {
 func buildBurstGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
 	model := spec.Subset
@@ -39,7 +40,7 @@ func buildBurstGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 	sample := spec.Shuffle || spec.Compat != CompatNewest
 	most := spec.N
 	if sample {
-		most = maxRows
+		most = table.MaxRows
 	}
 	rows, err := readBurst(ctx, file, model, most)
 	if err != nil {
@@ -82,9 +83,6 @@ func sampleBurst(rows []burstRow, spec Spec) ([]burstRow, []string) {
 	}
 	return out, notes
 }
-
-// maxRows bounds what is kept of a trace.
-const maxRows = 1 << 24
 
 // readBurst returns up to most rows of a model that have an answer, at least one.
 func readBurst(ctx context.Context, r io.Reader, model string, most int) ([]burstRow, error) {
@@ -158,7 +156,7 @@ func csvError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("the file is empty")
 	}
-	return cause(err)
+	return table.Cause(err)
 }
 
 // burstPrompts are ids that count up from the row's number, as vLLM has them,

@@ -2,10 +2,7 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"reflect"
 
 	"github.com/benchrig/bench/dataset/prng"
 )
@@ -57,26 +54,4 @@ func countTokens(ctx context.Context, tok Tokenizer, text string) (int, error) {
 		return 0, fmt.Errorf("count tokens: %w", err)
 	}
 	return len(ids), nil
-}
-
-// cause drops the system call and the path from an error about a file.
-func cause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
-}
-
-// jsonName is what a JSON author calls a Go kind.
-func jsonName(k reflect.Kind) string {
-	switch k {
-	case reflect.String:
-		return "text"
-	case reflect.Int:
-		return "a whole number"
-	case reflect.Slice:
-		return "an array"
-	default:
-		return "an object"
-	}
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"unicode/utf8"
+
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // Meta says where a frozen set comes from.
@@ -105,7 +107,7 @@ func (p Prompt) writable() error {
 func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
 	set, err := readFrozen(ctx, file)
@@ -129,9 +131,9 @@ func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 
 // ReadFrozen reads the line about a frozen set.
 func ReadFrozen(r io.Reader) (Meta, error) {
-	line, err := readLine(bufio.NewReader(r), nil)
+	line, err := table.ReadLine(bufio.NewReader(r), nil)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Meta{}, cause(err)
+		return Meta{}, table.Cause(err)
 	}
 	h, err := parseHeader(bytes.TrimSpace(line))
 	return Meta{h.Spec, h.Tokenizer, h.TokenizerSHA256}, err
@@ -142,7 +144,7 @@ func parseHeader(line []byte) (h frozenHeader, err error) {
 		return h, errors.New("the file is empty")
 	}
 	if err := json.Unmarshal(line, &h); err != nil {
-		return h, fmt.Errorf("first line: %w", jsonError(err))
+		return h, fmt.Errorf("first line: %w", table.JSONError(err))
 	}
 	switch {
 	case h.Format != frozenFormat:
@@ -157,7 +159,7 @@ func parseHeader(line []byte) (h frozenHeader, err error) {
 func readFrozen(ctx context.Context, r io.Reader) (*Set, error) {
 	var h *frozenHeader
 	set := &Set{}
-	err := eachLine(ctx, r, func(number int, _ span64, line []byte) error {
+	err := table.EachLine(ctx, r, func(number int, _ table.Span, line []byte) error {
 		if h == nil {
 			read, err := parseHeader(line)
 			h = &read
@@ -190,7 +192,7 @@ func readFrozen(ctx context.Context, r io.Reader) (*Set, error) {
 func parseFrozen(line []byte) (Prompt, error) {
 	var l frozenPrompt
 	if err := json.Unmarshal(line, &l); err != nil {
-		return Prompt{}, jsonError(err)
+		return Prompt{}, table.JSONError(err)
 	}
 	if (l.Text == "") == (len(l.TokenIDs) == 0) {
 		return Prompt{}, errors.New(`want one of "text" and "token_ids"`)

@@ -3,27 +3,16 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // hfFields are the columns that prompts are looked for in, the best first.
 var hfFields = []string{"conversations", "conversation", "messages", "prompt", "instruction", "question", "text"}
-
-// chatTable is a file whose rows are conversations.
-type chatTable interface {
-	rows() int
-	columns() []string
-	// each calls use with what was said in the column field, for each of the
-	// rows picked, which ascend.
-	each(ctx context.Context, field string, picked []int, use func(row int, said []utterance) error) error
-	close() error
-}
 
 // buildHF samples a chat dataset as Hugging Face's hub has them, from local
 // files: one file, or all those of a folder in the order of their names. Which
@@ -31,24 +20,24 @@ type chatTable interface {
 // that of sharegpt; the order with Shuffle is our own, as that of the datasets
 // library depends on its version and its buffer.
 func buildHF(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
-	paths, err := hfFiles(filepath.Join(spec.Path, spec.Subset))
+	paths, err := table.Files(filepath.Join(spec.Path, spec.Subset))
 	if err != nil {
 		return nil, err
 	}
-	var tables []chatTable
+	var tables []table.Chats
 	defer func() {
 		for _, t := range tables {
-			_ = t.close() // nothing was written
+			_ = t.Close() // nothing was written
 		}
 	}()
 	for _, path := range paths {
-		t, err := openTable(ctx, path)
+		t, err := table.Open(ctx, path)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, cause(err))
+			return nil, fmt.Errorf("read %s: %w", path, table.Cause(err))
 		}
 		tables = append(tables, t)
 	}
-	field, err := hfField(spec.Field, tables[0].columns())
+	field, err := hfField(spec.Field, tables[0].Columns())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", paths[0], err)
 	}
@@ -62,50 +51,6 @@ func buildHF(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		set.Notes = append(set.Notes, estimateNote)
 	}
 	return set, nil
-}
-
-// hfFiles lists the files of a dataset.
-func hfFiles(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, cause(err))
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	var out []string
-	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && slices.Contains([]string{".parquet", ".jsonl", ".json"}, strings.ToLower(filepath.Ext(p))) {
-			out = append(out, p)
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", path, cause(err))
-	case len(out) == 0:
-		return nil, fmt.Errorf("%s: no .parquet, .jsonl or .json file in it", path)
-	}
-	return out, nil
-}
-
-// openTable opens a file by the end of its name.
-func openTable(ctx context.Context, path string) (chatTable, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	var t chatTable
-	if strings.EqualFold(filepath.Ext(path), ".parquet") {
-		t, err = openParquet(file)
-	} else {
-		t, err = openJSONTable(ctx, file)
-	}
-	if err != nil {
-		_ = file.Close() // nothing was written
-		return nil, err
-	}
-	return t, nil
 }
 
 func hfField(asked string, columns []string) (string, error) {
@@ -125,7 +70,7 @@ func hfField(asked string, columns []string) (string, error) {
 
 // sampler takes prompts from tables in an order of rows.
 type sampler struct {
-	tables []chatTable
+	tables []table.Chats
 	paths  []string
 	field  string
 	spec   Spec
@@ -137,7 +82,7 @@ type sampler struct {
 func (s sampler) sample(ctx context.Context) ([]Prompt, error) {
 	total := 0
 	for _, t := range s.tables {
-		total += t.rows()
+		total += t.Rows()
 	}
 	order := make([]int, total)
 	for i := range order {
@@ -175,28 +120,28 @@ func (s sampler) sample(ctx context.Context) ([]Prompt, error) {
 }
 
 // read returns the exchanges of the rows picked.
-func (s sampler) read(ctx context.Context, picked []int) (map[int][]exchange, error) {
+func (s sampler) read(ctx context.Context, picked []int) (map[int][]table.Exchange, error) {
 	sorted := slices.Sorted(slices.Values(picked))
-	out := map[int][]exchange{}
+	out := map[int][]table.Exchange{}
 	first := 0
 	for i, t := range s.tables {
 		var own []int
-		for len(sorted) > 0 && sorted[0] < first+t.rows() {
+		for len(sorted) > 0 && sorted[0] < first+t.Rows() {
 			own, sorted = append(own, sorted[0]-first), sorted[1:]
 		}
 		if len(own) == 0 {
-			first += t.rows()
+			first += t.Rows()
 			continue
 		}
-		err := t.each(ctx, s.field, own, func(row int, said []utterance) error {
-			pairs := exchanges(said)
+		err := t.Each(ctx, s.field, own, func(row int, said []table.Utterance) error {
+			pairs := table.Exchanges(said)
 			out[first+row] = pairs[:min(len(pairs), orElse(s.spec.Turns, 1))]
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", s.paths[i], cause(err))
+			return nil, fmt.Errorf("read %s: %w", s.paths[i], table.Cause(err))
 		}
-		first += t.rows()
+		first += t.Rows()
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // buildJSONL reads a file with one JSON object a line:
@@ -24,7 +25,7 @@ import (
 func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
 	places, err := indexJSONL(ctx, file, spec.Path)
@@ -65,10 +66,10 @@ func complete(ctx context.Context, prompts []Prompt, outputLen int, tok Tokenize
 
 // indexJSONL checks all lines and returns their places, at least one. Its errors
 // begin with the path and the line's number.
-func indexJSONL(ctx context.Context, r io.Reader, path string) ([]span64, error) {
-	var places []span64
+func indexJSONL(ctx context.Context, r io.Reader, path string) ([]table.Span, error) {
+	var places []table.Span
 	bad := false
-	err := eachLine(ctx, r, func(number int, at span64, line []byte) error {
+	err := table.EachLine(ctx, r, func(number int, at table.Span, line []byte) error {
 		places = append(places, at)
 		if _, err := parseLine(line); err != nil {
 			bad = true
@@ -88,12 +89,12 @@ func indexJSONL(ctx context.Context, r io.Reader, path string) ([]span64, error)
 }
 
 // readJSONL returns the prompts at places that were good before.
-func readJSONL(ctx context.Context, file io.ReaderAt, places []span64) ([]Prompt, error) {
+func readJSONL(ctx context.Context, file io.ReaderAt, places []table.Span) ([]Prompt, error) {
 	prompts := make([]Prompt, len(places))
 	for i, at := range places {
-		raw := make([]byte, at.end-at.start)
-		if _, err := file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
-			return nil, cause(err)
+		raw := make([]byte, at.End-at.Start)
+		if _, err := file.ReadAt(raw, at.Start); err != nil && !errors.Is(err, io.EOF) {
+			return nil, table.Cause(err)
 		}
 		line := bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\uFEFF")))
 		if len(line) == 0 {
@@ -126,7 +127,7 @@ func parseLine(line []byte) (Prompt, error) {
 	}
 	var l jsonLine
 	if err := json.Unmarshal(line, &l); err != nil {
-		return Prompt{}, jsonError(err)
+		return Prompt{}, table.JSONError(err)
 	}
 	p, err := l.prompt()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // Limits of vLLM's client on a ShareGPT conversation, in tokens.
@@ -37,7 +38,7 @@ func keepTurn(prompt, output int, fixedOutput bool) bool {
 func buildShareGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
 	places, err := indexShareGPT(ctx, file)
@@ -92,7 +93,7 @@ func (s shareGPT) prompt(ctx context.Context, at place, spec Spec, tok Tokenizer
 		if err != nil {
 			return Prompt{}, false, err
 		}
-		return turnsPrompt(ctx, exchanges(said), spec, tok)
+		return turnsPrompt(ctx, table.Exchanges(said), spec, tok)
 	}
 	outputLen := spec.OutputLen
 	question, answer, err := s.turns(at)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // place is where a conversation stands in its file.
@@ -36,7 +38,7 @@ func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("the file is empty")
 	case err != nil:
-		return nil, jsonError(err)
+		return nil, table.JSONError(err)
 	case opening != json.Delim('['):
 		return nil, errors.New("the file is not one JSON array of conversations; kind jsonl reads one object a line")
 	}
@@ -48,40 +50,28 @@ func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
 		start := decoder.InputOffset()
 		var c conversation
 		if err := decoder.Decode(&c); err != nil {
-			return nil, fmt.Errorf("conversation %d (from byte %d): %w", number, start, jsonError(err))
+			return nil, fmt.Errorf("conversation %d (from byte %d): %w", number, start, table.JSONError(err))
 		}
 		if len(c.Turns) >= 2 {
 			places = append(places, place{number, start, decoder.InputOffset()})
 		}
 	}
-	return places, endOfArray(decoder)
-}
-
-// endOfArray checks that the array is closed and that nothing follows it.
-func endOfArray(decoder *json.Decoder) error {
-	if _, err := decoder.Token(); err != nil {
-		return jsonError(err)
-	}
-	at := decoder.InputOffset()
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("more text after the array, which ends at byte %d", at)
-	}
-	return nil
+	return places, table.EndOfArray(decoder)
 }
 
 // said is all of a conversation.
-func (s shareGPT) said(at place) ([]utterance, error) {
+func (s shareGPT) said(at place) ([]table.Utterance, error) {
 	c, err := s.read(at)
 	if err != nil {
 		return nil, err
 	}
-	var out []utterance
+	var out []table.Utterance
 	for i, raw := range c.Turns {
-		var m jsonMessage
+		var m table.JSONMessage
 		if err := json.Unmarshal(raw, &m); err != nil {
-			return nil, fmt.Errorf("turn %d: %w", i+1, jsonError(err))
+			return nil, fmt.Errorf("turn %d: %w", i+1, table.JSONError(err))
 		}
-		out = append(out, m.utterance())
+		out = append(out, m.Utterance())
 	}
 	return out, nil
 }
@@ -94,7 +84,7 @@ func (s shareGPT) read(at place) (c conversation, err error) {
 	}
 	raw = bytes.TrimLeft(raw, ", \t\r\n")
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return c, jsonError(err)
+		return c, table.JSONError(err)
 	}
 	if len(c.Turns) < 2 {
 		return c, errors.New("the file changed while it was read")
@@ -115,23 +105,9 @@ func (s shareGPT) turns(at place) (question, answer string, err error) {
 			Value string `json:"value"`
 		}
 		if err := json.Unmarshal(c.Turns[i], &turn); err != nil {
-			return "", "", fmt.Errorf("turn %d: %w", i+1, jsonError(err))
+			return "", "", fmt.Errorf("turn %d: %w", i+1, table.JSONError(err))
 		}
 		texts[i] = turn.Value
 	}
 	return texts[0], texts[1], nil
-}
-
-// jsonError puts what encoding/json says into the words of a file's author.
-func jsonError(err error) error {
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &wrongType) && wrongType.Field != "":
-		return fmt.Errorf("%q is a JSON %s, want %s", wrongType.Field, wrongType.Value, jsonName(wrongType.Type.Kind()))
-	case errors.As(err, &wrongType):
-		return fmt.Errorf("a JSON %s where an object is wanted", wrongType.Value)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the file ends in the middle: it was cut off")
-	}
-	return cause(err)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // sonnetTask is what vLLM's client puts before the lines.
@@ -33,12 +34,12 @@ const maxPoem = 16 << 20
 func buildSonnet(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
 	lines, err := readLines(file)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	spec.InputLen, spec.OutputLen = orElse(spec.InputLen, sonnetInput), orElse(spec.OutputLen, sonnetOutput)
 	spec.PrefixLen = orElse(spec.PrefixLen, sonnetPrefix)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // bytesAToken is how much of a text is read for a token, at first.
@@ -28,12 +29,12 @@ func buildText(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	}
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	spec.Compat = CompatNewest // lengths are ours
 	set, err := cutText(ctx, file, info.Size(), spec, tok)
@@ -94,7 +95,7 @@ func (c *cutter) cut(ctx context.Context, start int64, want int) (Prompt, int64,
 		}
 		raw := make([]byte, min(length, max(0, c.size-start)))
 		if _, err := c.file.ReadAt(raw, start); err != nil && !errors.Is(err, io.EOF) {
-			return Prompt{}, 0, cause(err)
+			return Prompt{}, 0, table.Cause(err)
 		}
 		whole := start+int64(len(raw)) >= c.size
 		text, skipped, err := wordStart(raw, start > 0, whole)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // traceRow is one request of a timed trace.
@@ -39,7 +40,7 @@ var errEnough = errors.New("enough")
 func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	file, err := os.Open(spec.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", spec.Path, cause(err))
+		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
 	rows, err := readTrace(ctx, file, spec.N)
@@ -75,7 +76,7 @@ func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 // readTrace returns the first count rows in the order of their times.
 func readTrace(ctx context.Context, r io.Reader, count int) ([]traceRow, error) {
 	var rows []traceRow
-	err := eachLine(ctx, r, func(number int, _ span64, line []byte) error {
+	err := table.EachLine(ctx, r, func(number int, _ table.Span, line []byte) error {
 		row, err := parseTraceRow(line)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -111,7 +112,7 @@ func parseTraceRow(line []byte) (traceRow, error) {
 		Hashes []uint64 `json:"hash_ids"`
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
-		return traceRow{}, jsonError(err)
+		return traceRow{}, table.JSONError(err)
 	}
 	switch {
 	case l.At == nil || l.Input == nil || l.Output == nil:

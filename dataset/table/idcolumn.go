@@ -1,4 +1,4 @@
-package dataset
+package table
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type idColumn struct {
 	leaf int
 }
 
-func openIDColumn(file *os.File, field string) (idTable, error) {
+func openIDColumn(file *os.File, field string) (IDs, error) {
 	t, err := openParquet(file)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 		}
 	}
 	if leaves == 0 {
-		return c, fmt.Errorf("no column %q; it has %s", field, strings.Join(t.columns(), ", "))
+		return c, fmt.Errorf("no column %q; it has %s", field, strings.Join(t.Columns(), ", "))
 	}
 	column, ok := t.file.Schema().Lookup(t.file.Schema().Columns()[c.leaf]...)
 	if leaves > 1 || !ok || column.MaxRepetitionLevel != 1 || !isWhole(column.Node.Type()) {
@@ -48,27 +48,27 @@ func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 func isWhole(of parquet.Type) bool { return of.Kind() == parquet.Int32 || of.Kind() == parquet.Int64 }
 
 // ids implements idTable: one pass over the column.
-func (c idColumn) ids(ctx context.Context, picked []int) (out [][]int, err error) {
+func (c idColumn) IDs(ctx context.Context, picked []int) (out [][]int, err error) {
 	defer asCorrupt(&err)
 	out = make([][]int, 0, len(picked))
 	err = c.eachGroup(picked, []int{c.leaf}, func(group parquet.RowGroup, first int, own []int) error {
 		leaf := newLeafReader(group, c.leaf, nil)
 		for row := 0; len(own) > 0; row++ {
 			if err := ctx.Err(); err != nil {
-				return errors.Join(err, leaf.close())
+				return errors.Join(err, leaf.Close())
 			}
 			ids, holes, err := leaf.nextIDs()
 			if err == nil && own[0] == row && holes {
 				err = errors.New("a null among the token ids")
 			}
 			if err != nil {
-				return errors.Join(fmt.Errorf("row %d: %w", first+row+1, err), leaf.close())
+				return errors.Join(fmt.Errorf("row %d: %w", first+row+1, err), leaf.Close())
 			}
 			if own[0] == row {
 				out, own = append(out, ids), own[1:]
 			}
 		}
-		return leaf.close()
+		return leaf.Close()
 	})
 	return out, err
 }
@@ -77,7 +77,7 @@ func (c idColumn) ids(ctx context.Context, picked []int) (out [][]int, err error
 // among them. A list that is empty or missing has no numbers.
 func (l *leafReader) nextIDs() (ids []int, holes bool, err error) {
 	nulls := 0
-	err = l.nextRow(maxTokens, func(v parquet.Value) {
+	err = l.nextRow(maxIDs, func(v parquet.Value) {
 		switch {
 		case v.IsNull():
 			nulls++ // an empty list is one, too

@@ -1,4 +1,4 @@
-package dataset
+package table
 
 import (
 	"bytes"
@@ -17,11 +17,11 @@ import (
 type jsonTable struct {
 	file   io.ReaderAt
 	closer io.Closer
-	places []span64
+	places []Span
 	names  []string
 }
 
-func openJSONTable(ctx context.Context, file *os.File) (chatTable, error) {
+func openJSONTable(ctx context.Context, file *os.File) (Chats, error) {
 	t, err := indexJSON(ctx, file)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func indexJSON(ctx context.Context, file readerAtReader) (*jsonTable, error) {
 	if first[0] == '[' {
 		err = t.indexArray(ctx, file)
 	} else {
-		err = eachLine(ctx, file, func(_ int, at span64, _ []byte) error {
+		err = EachLine(ctx, file, func(_ int, at Span, _ []byte) error {
 			t.places = append(t.places, at)
 			return nil
 		})
@@ -66,7 +66,7 @@ func indexJSON(ctx context.Context, file readerAtReader) (*jsonTable, error) {
 func (t *jsonTable) indexArray(ctx context.Context, r io.Reader) error {
 	decoder := json.NewDecoder(r)
 	if _, err := decoder.Token(); err != nil {
-		return jsonError(err)
+		return JSONError(err)
 	}
 	for number := 1; decoder.More(); number++ {
 		if err := ctx.Err(); err != nil {
@@ -75,32 +75,32 @@ func (t *jsonTable) indexArray(ctx context.Context, r io.Reader) error {
 		start := decoder.InputOffset()
 		var skipped struct{}
 		if err := decoder.Decode(&skipped); err != nil {
-			return fmt.Errorf("row %d: %w", number, jsonError(err))
+			return fmt.Errorf("row %d: %w", number, JSONError(err))
 		}
-		t.places = append(t.places, span64{start, decoder.InputOffset()})
+		t.places = append(t.places, Span{start, decoder.InputOffset()})
 	}
-	return endOfArray(decoder)
+	return EndOfArray(decoder)
 }
 
-func (t *jsonTable) rows() int         { return len(t.places) }
-func (t *jsonTable) columns() []string { return t.names }
-func (t *jsonTable) close() error      { return t.closer.Close() }
+func (t *jsonTable) Rows() int         { return len(t.places) }
+func (t *jsonTable) Columns() []string { return t.names }
+func (t *jsonTable) Close() error      { return t.closer.Close() }
 
 func (t *jsonTable) row(number int) (map[string]json.RawMessage, error) {
 	at := t.places[number]
-	raw := make([]byte, at.end-at.start)
-	if _, err := t.file.ReadAt(raw, at.start); err != nil && !errors.Is(err, io.EOF) {
+	raw := make([]byte, at.End-at.Start)
+	if _, err := t.file.ReadAt(raw, at.Start); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	raw = bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\uFEFF")), ", \t\r\n")
 	var row map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &row); err != nil {
-		return nil, fmt.Errorf("row %d: %w", number+1, jsonError(err))
+		return nil, fmt.Errorf("row %d: %w", number+1, JSONError(err))
 	}
 	return row, nil
 }
 
-func (t *jsonTable) each(ctx context.Context, field string, picked []int, use func(int, []utterance) error) error {
+func (t *jsonTable) Each(ctx context.Context, field string, picked []int, use func(int, []Utterance) error) error {
 	for _, number := range picked {
 		if err := ctx.Err(); err != nil {
 			return err

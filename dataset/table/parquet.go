@@ -1,4 +1,4 @@
-package dataset
+package table
 
 import (
 	"context"
@@ -52,8 +52,8 @@ func newParquetTable(r io.ReaderAt, size int64) (t *parquetTable, err error) {
 // checkGroups refuses a file whose numbers of rows are not plausible.
 func checkGroups(file *parquet.File) error {
 	rows := file.NumRows()
-	if rows < 0 || rows > maxRows {
-		return fmt.Errorf("%d rows: want at most %d in one file", rows, maxRows)
+	if rows < 0 || rows > MaxRows {
+		return fmt.Errorf("%d rows: want at most %d in one file", rows, MaxRows)
 	}
 	for _, group := range file.RowGroups() {
 		n := group.NumRows()
@@ -75,10 +75,10 @@ func asCorrupt(err *error) {
 	}
 }
 
-func (t *parquetTable) rows() int    { return int(t.file.NumRows()) }
-func (t *parquetTable) close() error { return t.closer.Close() }
+func (t *parquetTable) Rows() int    { return int(t.file.NumRows()) }
+func (t *parquetTable) Close() error { return t.closer.Close() }
 
-func (t *parquetTable) columns() []string {
+func (t *parquetTable) Columns() []string {
 	var names []string
 	for _, f := range t.file.Schema().Fields() {
 		names = append(names, f.Name())
@@ -125,7 +125,7 @@ func (t *parquetTable) leaves(field string) (text, role int, err error) {
 }
 
 // each implements chatTable: one pass over the two parts of the column.
-func (t *parquetTable) each(ctx context.Context, field string, picked []int, use func(int, []utterance) error) (err error) {
+func (t *parquetTable) Each(ctx context.Context, field string, picked []int, use func(int, []Utterance) error) (err error) {
 	defer asCorrupt(&err)
 	text, role, err := t.leaves(field)
 	if err != nil {
@@ -134,8 +134,8 @@ func (t *parquetTable) each(ctx context.Context, field string, picked []int, use
 	left := int64(maxTextBytes)
 	return t.eachGroup(picked, []int{text, role}, func(group parquet.RowGroup, first int, own []int) error {
 		texts, roles := newLeafReader(group, text, &left), newLeafReader(group, role, &left)
-		return errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []utterance) error { return use(first+row, said) }),
-			texts.close(), roles.close())
+		return errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []Utterance) error { return use(first+row, said) }),
+			texts.Close(), roles.Close())
 	})
 }
 
@@ -184,7 +184,7 @@ func (t *parquetTable) checkLeaves(group int, leaves ...int) error {
 	return nil
 }
 
-func readPicked(ctx context.Context, texts, roles *leafReader, picked []int, use func(int, []utterance) error) error {
+func readPicked(ctx context.Context, texts, roles *leafReader, picked []int, use func(int, []Utterance) error) error {
 	for row := 0; len(picked) > 0; row++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -232,7 +232,7 @@ func newLeafReader(group parquet.RowGroup, leaf int, left *int64) *leafReader {
 	return &leafReader{pages: group.ColumnChunks()[leaf].Pages(), buffer: make([]parquet.Value, 256), left: left}
 }
 
-func (l *leafReader) close() error {
+func (l *leafReader) Close() error {
 	if l == nil {
 		return nil
 	}
@@ -311,3 +311,6 @@ func (l *leafReader) peek() (parquet.Value, error) {
 	}
 	return l.buffer[l.at], nil
 }
+
+// MaxRows bounds what is kept of a trace.
+const MaxRows = 1 << 24

@@ -1,4 +1,4 @@
-package dataset
+package table
 
 import (
 	"bytes"
@@ -18,12 +18,12 @@ type idLines struct {
 	file   io.ReaderAt
 	closer io.Closer
 	field  string
-	places []span64
+	places []Span
 }
 
-func openIDLines(ctx context.Context, file *os.File, field string) (idTable, error) {
+func openIDLines(ctx context.Context, file *os.File, field string) (IDs, error) {
 	t := &idLines{file: file, closer: file, field: field}
-	err := eachLine(ctx, file, func(_ int, at span64, _ []byte) error {
+	err := EachLine(ctx, file, func(_ int, at Span, _ []byte) error {
 		t.places = append(t.places, at)
 		return nil
 	})
@@ -33,18 +33,18 @@ func openIDLines(ctx context.Context, file *os.File, field string) (idTable, err
 	return t, nil
 }
 
-func (t *idLines) rows() int    { return len(t.places) }
-func (t *idLines) close() error { return t.closer.Close() }
+func (t *idLines) Rows() int    { return len(t.places) }
+func (t *idLines) Close() error { return t.closer.Close() }
 
-func (t *idLines) ids(ctx context.Context, picked []int) ([][]int, error) {
+func (t *idLines) IDs(ctx context.Context, picked []int) ([][]int, error) {
 	out := make([][]int, len(picked))
 	for i, row := range picked {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		at := t.places[row]
-		line := make([]byte, at.end-at.start)
-		if _, err := t.file.ReadAt(line, at.start); err != nil && !errors.Is(err, io.EOF) {
+		line := make([]byte, at.End-at.Start)
+		if _, err := t.file.ReadAt(line, at.Start); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		var err error
@@ -60,7 +60,7 @@ func parseIDs(line []byte, field string) ([]int, error) {
 	if !bytes.HasPrefix(line, []byte("[")) {
 		var row map[string]json.RawMessage
 		if err := json.Unmarshal(line, &row); err != nil {
-			return nil, jsonError(err)
+			return nil, JSONError(err)
 		}
 		list, ok := row[field]
 		if !ok {
@@ -70,7 +70,7 @@ func parseIDs(line []byte, field string) ([]int, error) {
 	}
 	var items []*int // a null in the list would read as 0
 	if err := json.Unmarshal(line, &items); err != nil {
-		return nil, jsonError(err)
+		return nil, JSONError(err)
 	}
 	ids := make([]int, len(items))
 	for i, item := range items {
