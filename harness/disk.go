@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const (
@@ -159,11 +160,11 @@ func capLog(path string, limit int64) error {
 
 // CloseLogs compresses the logs of a life whose servers are proven gone, bounds
 // them and takes the secrets out of them: engines print their arguments.
-func CloseLogs(folder *results.Folder, life string, limit int64, secrets []string) error {
+func CloseLogs(folder *store.Folder, life string, limit int64, secrets []string) error {
 	var errs []error
 	hide := recipe.Redactor(secrets)
 	for _, path := range folder.PlainServerLogs(life) {
-		errs = append(errs, results.CloseServerLog(path, limit, hide))
+		errs = append(errs, store.CloseServerLog(path, limit, hide))
 	}
 	return errors.Join(errs...)
 }

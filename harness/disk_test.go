@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -92,11 +93,11 @@ func TestFreeSpace(t *testing.T) {
 func TestCapLog(t *testing.T) {
 	const limit = 256 << 10
 	dir := t.TempDir()
-	folder, err := results.Create(dir, "s", "r")
+	folder, err := store.Create(dir, "s", "r")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(folder.LifeDir("01-a"), results.ServerLogName(0))
+	path := filepath.Join(folder.LifeDir("01-a"), store.ServerLogName(0))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}

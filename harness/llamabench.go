@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // benchProgram is the program of a step as hooks, telemetry and the stop see
@@ -143,7 +144,7 @@ func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *ben
 	}
 	spec := specs[0]
 	spec.Life, spec.Cookie = id, r.Cookie
-	spec.LogPath = filepath.Join(r.Folder.LifeDir(id), results.ServerLogName(0))
+	spec.LogPath = filepath.Join(r.Folder.LifeDir(id), store.ServerLogName(0))
 	spec.Ready = recipe.Ready{Stall: r.Scenario.Watchdog.Stall}
 	r.life.Store(id)
 	r.Live.Enter(results.LiveMeasuring, 0, "the program runs to its end")

@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Resume is what a run that goes on knows of its former life. Make it with
@@ -271,7 +272,7 @@ func (r *Runner) changesOf(variant string) []string {
 // firstLimits are the power limits of GPUs, by device, that a run first knew.
 func firstLimits(folder string) map[string]float64 {
 	limits := map[string]float64{}
-	run, err := results.Read(folder)
+	run, err := store.Read(folder)
 	if err != nil {
 		return limits // then the first step from here on is the first
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/harness/telemetry"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -21,8 +22,8 @@ type Runner struct {
 	Scenario  *scenarios.Scenario
 	Plan      *plan.Plan
 	Box       plan.Box
-	Folder    *results.Folder
-	Journal   *results.Journal
+	Folder    *store.Folder
+	Journal   *store.Journal
 	Launcher  Launcher
 	Programs  Programs // nil: the method must not be llama-bench
 	Driver    step.Driver

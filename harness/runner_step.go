@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -136,7 +137,7 @@ func (r *Runner) job(ctx context.Context, servers []step.Server, a attempt, resu
 	job.Options.Progress = func(p load.Progress) {
 		r.observe(status.Update{Kind: status.StepProgress, Index: r.done + 1, Step: a.StepRef, Pass: a.pass, Progress: p})
 	}
-	job.Records, err = results.NewRecordWriter(r.dirOf(a), 0)
+	job.Records, err = store.NewRecordWriter(r.dirOf(a), 0)
 	if err != nil {
 		return job, results.Failf(results.FailDisk, "%v", err)
 	}

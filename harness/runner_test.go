@@ -22,6 +22,7 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -166,7 +167,7 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, err := results.Create(t.TempDir(), sc.Name, "run")
+	folder, err := store.Create(t.TempDir(), sc.Name, "run")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (
 // resume goes on with a run in its folder.
 func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario, dir string, change func(*Resume)) (*results.Run, Outcome) {
 	t.Helper()
-	folder, err := results.Open(dir)
+	folder, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := results.Read(dir)
+	before, err := store.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario
 	return w.carryOut(ctx, t, sc, plan, folder, journal, going)
 }
 
-func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, p *plan.Plan, folder *results.Folder, journal *results.Journal, going *Resume) (*results.Run, Outcome) {
+func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, p *plan.Plan, folder *store.Folder, journal *store.Journal, going *Resume) (*results.Run, Outcome) {
 	t.Helper()
 	r := &Runner{
 		Scenario: sc, Plan: p, Box: plan.Box{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w, Driver: w, Resume: going, Free: w.free,
@@ -225,7 +226,7 @@ func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenar
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := results.Read(folder.Dir())
+	run, err := store.Read(folder.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // cacheShift is how far the shares of prompt tokens found in a prefix cache may
@@ -59,7 +60,7 @@ func passFailure(full, one *results.Result, ended *results.Failure) *results.Fai
 // step there are those of the first alone.
 func (r *Runner) passFigures(a attempt, full, one *results.Result, failure *results.Failure) *results.SQZB {
 	var records []results.Record
-	for record, err := range results.ReadRecords(r.Folder.StepDir(a.ID)) {
+	for record, err := range store.ReadRecords(r.Folder.StepDir(a.ID)) {
 		if err == nil { // else it is missing from one mean
 			records = append(records, record)
 		}

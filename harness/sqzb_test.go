@@ -20,6 +20,7 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -160,7 +161,7 @@ func TestTwoPasses(t *testing.T) {
 		}
 		for dir, tokens := range map[string]int{"": 4, results.SecondPassName: 1} {
 			n := 0
-			for rec, err := range results.ReadRecords(filepath.Join(run.Dir, "steps", "a_c1_r1", dir)) {
+			for rec, err := range store.ReadRecords(filepath.Join(run.Dir, "steps", "a_c1_r1", dir)) {
 				if err != nil || *rec.OutputTokens != tokens {
 					t.Errorf("record in %q: %v, %v, want %d tokens", dir, rec, err, tokens)
 				}
@@ -194,7 +195,7 @@ func TestTwoPassesAreWatched(t *testing.T) {
 				t.Errorf("energy of pass %q = %v J, want 140 W for %g s", pass, energy, c.lastedS)
 			}
 			readings := 0
-			for _, err := range results.ReadTelemetry(filepath.Join(run.Dir, "steps", "a_c1_r1", pass)) {
+			for _, err := range store.ReadTelemetry(filepath.Join(run.Dir, "steps", "a_c1_r1", pass)) {
 				if err != nil {
 					t.Fatal(err)
 				}

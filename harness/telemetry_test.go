@@ -22,6 +22,7 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -159,7 +160,7 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, err := results.Create(t.TempDir(), sc.Name, "run")
+	folder, err := store.Create(t.TempDir(), sc.Name, "run")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 	if _, err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	run, err := results.Read(folder.Dir())
+	run, err := store.Read(folder.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func TestTelemetryOfAStep(t *testing.T) {
 			}
 		}
 		before, after := 0, 0
-		for s, err := range results.ReadTelemetry(filepath.Join(run.Dir, "steps", result.Step.ID)) {
+		for s, err := range store.ReadTelemetry(filepath.Join(run.Dir, "steps", result.Step.ID)) {
 			if err != nil {
 				t.Fatal(err)
 			}

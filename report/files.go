@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Files makes the report files of a run, by their names relative to its folder
@@ -50,7 +51,7 @@ func Files(run *results.Run) (map[string][]byte, error) {
 
 // WriteFiles writes the report files of a run into its folder.
 func WriteFiles(run *results.Run) error {
-	folder, err := results.Open(run.Dir)
+	folder, err := store.Open(run.Dir)
 	if err != nil {
 		return err
 	}

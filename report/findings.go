@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // failures are steps that ended alike: same verdict, class and words.
@@ -72,7 +73,7 @@ func logOf(run *results.Run, r *results.Result) string {
 	if life == "" {
 		return ""
 	}
-	name := path.Join("lives", text.Clean(life), results.ServerLogName(replica))
+	name := path.Join("lives", text.Clean(life), store.ServerLogName(replica))
 	if _, err := os.Stat(filepath.Join(run.Dir, filepath.FromSlash(name)+".zst")); err == nil { // its life has ended
 		name += ".zst"
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // A night of the simulation: two arms of five repeats, each a server life.
@@ -96,7 +97,7 @@ func alarmed(all []compare.Difference) (alarm, found bool) {
 // oneRun reads a night whose arms are variants of one run.
 func oneRun(t *testing.T, random *rand.Rand, faster float64) []compare.Difference {
 	t.Helper()
-	run, err := results.Read(nightFolder(t, "night", nightSteps(random, "night", faster)))
+	run, err := store.Read(nightFolder(t, "night", nightSteps(random, "night", faster)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // TestReportFromDisk takes records to a folder and the folder to a report, as
 // a run does and as a reader does later, and asks for the same bytes.
 func TestReportFromDisk(t *testing.T) {
-	folder, err := results.Create(t.TempDir(), "quickstart", "r1")
+	folder, err := store.Create(t.TempDir(), "quickstart", "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestReportFromDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func() []byte {
-		run, err := results.Read(folder.Dir())
+		run, err := store.Read(folder.Dir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestReportFromDisk(t *testing.T) {
 }
 
 // measure writes the records of a step and makes its result from those on disk.
-func measure(t *testing.T, folder *results.Folder, ref results.StepRef, gap float64) *results.Result {
+func measure(t *testing.T, folder *store.Folder, ref results.StepRef, gap float64) *results.Result {
 	t.Helper()
 	w, err := folder.RecordWriter(ref.ID)
 	if err != nil {
@@ -94,7 +95,7 @@ func measure(t *testing.T, folder *results.Folder, ref results.StepRef, gap floa
 		t.Fatal(err)
 	}
 	var records []results.Record
-	for r, err := range results.ReadRecords(folder.StepDir(ref.ID)) {
+	for r, err := range store.ReadRecords(folder.StepDir(ref.ID)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 func TestReportsGolden(t *testing.T) {
@@ -234,7 +235,7 @@ func TestStepGolden(t *testing.T) {
 
 func TestWriteFiles(t *testing.T) {
 	run := runs()["failures"]
-	folder, err := results.Create(t.TempDir(), "quickstart", "r")
+	folder, err := store.Create(t.TempDir(), "quickstart", "r")
 	if err != nil {
 		t.Fatal(err)
 	}

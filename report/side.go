@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Side is one run of a comparison: a set of server lives.
@@ -59,7 +60,7 @@ func readSide(path string) (*results.Run, error) {
 			return readStepFile(inside)
 		}
 	}
-	return results.Read(path)
+	return store.Read(path)
 }
 
 func exists(path string) bool {
@@ -89,7 +90,7 @@ func readStepFile(path string) (*results.Run, error) {
 	}}
 	run.Steps = []results.Step{{State: results.StepDone, Attempt: r.Step.Attempt, Result: &r}}
 	folder := filepath.Dir(filepath.Dir(filepath.Dir(path))) // RUN/steps/STEP/result.json
-	if whole, err := results.Read(folder); err == nil && whole.Step(r.Step.ID) != nil {
+	if whole, err := store.Read(folder); err == nil && whole.Step(r.Step.ID) != nil {
 		run.Dir, run.Environment = folder, whole.Environment
 	}
 	return run, nil

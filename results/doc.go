@@ -1,11 +1,10 @@
-// Package results is the format on disk: the run folder, its append-only
-// journal, the records of single requests, the result of a step, and the
-// reader that turns a folder back into values.
+// Package results holds the values that lie in a run folder: the manifest,
+// journal events, records of single requests, results of steps, warning and
+// failure codes.
 //
-// What goes in: events and records as they happen. What comes out: files that
-// are complete or absent (written beside their place, synced, renamed), and a
-// journal that is the truth about what happened. It computes no figures, knows
-// no server and no scenario, and imports nothing of ours.
+// What goes in: nothing. What comes out: types, their JSON names and what
+// their values mean. It reads and writes no file (package store does), and
+// imports nothing of ours.
 package results
 
 // FormatVersion is the version of every file this package writes. A reader

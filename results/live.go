@@ -1,17 +1,7 @@
 package results
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/benchrig/bench/internal/proc"
 )
 
 // LiveName is the file in which the process that carries out a run says, about
@@ -127,87 +117,4 @@ type LiveGPU struct {
 	HottestC    *float64 `json:"hottest_c"`
 	Throttle    []string `json:"throttle"`
 	AgeS        float64  `json:"age_s"`
-}
-
-// WriteLive replaces live.json. It is not synced: after a power cut the file
-// has nothing to say.
-func (f *Folder) WriteLive(l *Live) error {
-	l.Format = FormatVersion
-	data, err := json.Marshal(l)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", LiveName, err)
-	}
-	path := f.Own(LiveName)
-	beside := filepath.Join(filepath.Dir(path), "."+LiveName+".tmp")
-	if err := os.WriteFile(beside, append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write %s: %w", LiveName, err)
-	}
-	if err := os.Rename(beside, path); err != nil {
-		return fmt.Errorf("write %s: %w", LiveName, err)
-	}
-	return nil
-}
-
-// RemoveLive says that nobody carries out the run any more.
-func (f *Folder) RemoveLive() error {
-	if err := os.Remove(f.Own(LiveName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", LiveName, err)
-	}
-	return nil
-}
-
-// ReadLive reads what the processes that carry out a run say, the one of the
-// run as a whole first, then those of jobs. None is no error.
-func (f *Folder) ReadLive() ([]Live, error) {
-	paths := []string{filepath.Join(f.dir, LiveName)}
-	if jobs, err := filepath.Glob(filepath.Join(f.dir, JobsName, "*", "*", LiveName)); err == nil { // else the folder's name looks like a broken pattern
-		paths = append(paths, jobs...)
-	}
-	var all []Live
-	for _, path := range paths {
-		var one Live
-		err := readVersioned(path, &one)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return nil, err
-		default:
-			all = append(all, one)
-		}
-	}
-	return all, nil
-}
-
-// ReadResult reads the result of a step that has ended.
-func (f *Folder) ReadResult(step string) (*Result, error) {
-	result := &Result{}
-	if err := readVersioned(filepath.Join(f.StepDir(step), ResultName), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// Writer is the process that holds the lock of the run folder, by the kernel's
-// list: nothing is taken, so that nobody who wants to write is turned away.
-// known is false where the list cannot be had; locks of other machines are not
-// in it.
-func (f *Folder) Writer() (pid int, held, known bool) {
-	path := filepath.Join(f.dir, lockName)
-	inode, ok := inodeOf(path)
-	if !ok {
-		return 0, false, true // nobody ever wrote it
-	}
-	locks, err := proc.System.Flocks()
-	if err != nil {
-		return 0, false, false
-	}
-
-	note, _ := os.ReadFile(path) // "": not noted
-	noted, _ := strconv.Atoi(strings.TrimSpace(string(note)))
-	for _, lock := range locks {
-		if lock.Exclusive && lock.PID == noted && lock.Inode == inode {
-			return lock.PID, true, true
-		}
-	}
-	return 0, false, true
 }

@@ -1,14 +1,5 @@
 package results
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-)
-
 // Manifest is manifest.json: what a run set out to do, written when it starts
 // and never changed.
 type Manifest struct {
@@ -43,32 +34,4 @@ type Manifest struct {
 	Search   *SearchPolicy  `json:"search,omitempty"`    // null: the points are those of the scenario
 	Repeats  *RepeatsPolicy `json:"repeats,omitempty"`   // null: every repeat is run
 	Prune    *PrunePolicy   `json:"prune,omitempty"`     // null: every point is run
-}
-
-// hashFile is the SHA-256 of a file, hex; "" where there is none.
-func hashFile(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// noteChange reports a file that is not as it was when the run started.
-func (r *Run) noteChange(name, path, want string) error {
-	got, err := hashFile(path)
-	switch {
-	case err != nil:
-		return fmt.Errorf("read run folder: %w", err)
-	case want == "" || got == want:
-	case got == "":
-		r.Problems = append(r.Problems, name+": missing")
-	default:
-		r.Problems = append(r.Problems, name+": changed since the run started")
-	}
-	return nil
 }

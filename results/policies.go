@@ -1,5 +1,10 @@
 package results
 
+import (
+	"math"
+	"strconv"
+)
+
 // Condition is what a figure of a step is held against.
 type Condition struct {
 	Figure string  `json:"figure"` // as in summary.csv; times also in ms: "p99_ttft_ms"
@@ -43,3 +48,26 @@ type PrunePolicy struct {
 // Spared reports whether a step was left out because it was not needed: that is
 // no failure, and nothing is missing.
 func (c FailureClass) Spared() bool { return c == FailNotNeeded || c == FailPruned }
+
+// Label is what a sweep would call the load of a step; "" where it is not known.
+func (p SearchPolicy) Label(r *Result) (load float64, label string) {
+	if load = p.LoadOf(r.Asked); load == 0 {
+		return 0, ""
+	}
+	prefix := "rate"
+	if p.Metric == SearchConcurrency {
+		prefix = "c"
+	}
+	return load, prefix + strconv.FormatFloat(load, 'g', -1, 64)
+}
+
+// LoadOf is the load of a step of the search; 0 where it is not known.
+func (p SearchPolicy) LoadOf(a Asked) float64 {
+	switch {
+	case p.Metric == SearchConcurrency && a.MaxConcurrency != nil:
+		return float64(*a.MaxConcurrency)
+	case p.Metric == SearchRate && a.RequestRate != nil && !math.IsInf(*a.RequestRate, 0):
+		return *a.RequestRate
+	}
+	return 0
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // hostile are records in which the readings differ: answers whose [DONE] came
@@ -50,7 +51,7 @@ func savedBy(t *testing.T, r *results.Result, records []results.Record) map[resu
 func throughDisk(t *testing.T, records []results.Record) []results.Record {
 	t.Helper()
 	dir := t.TempDir()
-	w, err := results.NewRecordWriter(dir, 0)
+	w, err := store.NewRecordWriter(dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func throughDisk(t *testing.T, records []results.Record) []results.Record {
 		t.Fatal(err)
 	}
 	var read []results.Record
-	for record, err := range results.ReadRecords(dir) {
+	for record, err := range store.ReadRecords(dir) {
 		if err != nil {
 			t.Fatal(err)
 		}

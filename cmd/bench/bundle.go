@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/bundle"
+	"github.com/benchrig/bench/results/store"
 )
 
 const bundleLong = `Pack a run folder, finished or not, into one zip file: scenario, plan,
@@ -63,7 +63,7 @@ func newBundleCommand(e env) *cobra.Command {
 // makeBundle writes beside the file's place and renames: a bundle is whole or
 // absent.
 func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
-	run, err := results.Read(dir)
+	run, err := store.Read(dir)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/harness/cluster"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const cancelLong = `Cancel the jobs of a run on a cluster: those that wait leave the queue, those
@@ -28,11 +28,11 @@ func newCancelCommand(e env) *cobra.Command {
 }
 
 func runCancel(ctx context.Context, e env, dir string, now bool) error {
-	folder, err := results.Open(dir)
+	folder, err := store.Open(dir)
 	if err != nil {
 		return usageError(err)
 	}
-	run, err := results.Read(folder.Dir())
+	run, err := store.Read(folder.Dir())
 	if err != nil {
 		return err
 	}

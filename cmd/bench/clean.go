@@ -13,7 +13,7 @@ import (
 	"github.com/benchrig/bench/harness/leftovers"
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const cleanLong = `End what runs have left behind that were killed: servers, their processes,
@@ -46,7 +46,7 @@ func newCleanCommand(e env) *cobra.Command {
 
 func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 	for _, dir := range dirs {
-		if _, err := results.Open(dir); err != nil {
+		if _, err := store.Open(dir); err != nil {
 			return usageError(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // cleanBox is a box of a test with commands that work on it.
@@ -47,9 +48,9 @@ func newCleanBox(t *testing.T) *cleanBox {
 
 // killedRun is the folder of a run whose bench is gone, with a server that is
 // not: it leaves out what the journal would tell after the event named last.
-func (b *cleanBox) killedRun(t *testing.T, last results.EventKind) (*results.Folder, *process.Process) {
+func (b *cleanBox) killedRun(t *testing.T, last results.EventKind) (*store.Folder, *process.Process) {
 	t.Helper()
-	folder, err := results.Create(b.root, "night", rand.Text())
+	folder, err := store.Create(b.root, "night", rand.Text())
 	if err != nil {
 		t.Fatal(err)
 	}

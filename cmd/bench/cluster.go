@@ -9,7 +9,7 @@ import (
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -38,12 +38,12 @@ func runOnCluster(ctx context.Context, e env, o runOptions, sc *scenarios.Scenar
 }
 
 // resumeOnCluster submits what is left of a run.
-func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *session.Stored, folder *results.Folder, sc *scenarios.Scenario) error {
+func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *session.Stored, folder *store.Folder, sc *scenarios.Scenario) error {
 	dir, err := filepath.Abs(folder.Dir()) // jobs start elsewhere
 	if err != nil {
 		return err
 	}
-	if folder, err = results.Open(dir); err != nil {
+	if folder, err = store.Open(dir); err != nil {
 		return err
 	}
 

@@ -16,6 +16,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const importLong = `Read results that other programs wrote or printed, and make a results folder of
@@ -131,7 +132,7 @@ func copies(read *importer.Imported, sources []importer.Source) {
 // without one is no run.
 func writeImported(e env, root string, run importer.Run, sources []importer.Source) error {
 	m := run.Manifest
-	folder, err := results.Create(root, m.Scenario, m.Run)
+	folder, err := store.Create(root, m.Scenario, m.Run)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func writeImported(e env, root string, run importer.Run, sources []importer.Sour
 	if err := folder.WriteManifest(m); err != nil {
 		return err
 	}
-	written, err := results.Read(folder.Dir())
+	written, err := store.Read(folder.Dir())
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func writeImported(e env, root string, run importer.Run, sources []importer.Sour
 }
 
 // writeSteps writes results and records, and a journal that tells of them.
-func writeSteps(folder *results.Folder, steps []importer.Step) error {
+func writeSteps(folder *store.Folder, steps []importer.Step) error {
 	journal, err := folder.OpenJournal()
 	if err != nil {
 		return err
@@ -186,7 +187,7 @@ func writeSteps(folder *results.Folder, steps []importer.Step) error {
 	return errors.Join(err, journal.Close())
 }
 
-func writeStep(folder *results.Folder, s importer.Step) error {
+func writeStep(folder *store.Folder, s importer.Step) error {
 	if err := folder.WriteResult(s.Result); err != nil || s.Records == nil {
 		return err
 	}

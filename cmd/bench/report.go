@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const reportLong = `Print the report of a results folder, finished or not. It is made from the
@@ -46,7 +47,7 @@ func newReportCommand(e env) *cobra.Command {
 }
 
 func printReport(e env, dir string, o reportOptions) error {
-	run, err := results.Read(dir)
+	run, err := store.Read(dir)
 	if err != nil {
 		return err
 	}

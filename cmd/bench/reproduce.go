@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const reproduceLong = `Repeat somebody's run on this box and say, figure by figure, whether it holds:
@@ -103,7 +104,7 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 	}
 	defer from.Close()
 	if o.run != "" {
-		here, err := results.Read(o.run)
+		here, err := store.Read(o.run)
 		if err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.
 	if err := printReport(quiet, folder.Dir(), reportOptions{write: true}); err != nil {
 		return err
 	}
-	here, err := results.Read(folder.Dir())
+	here, err := store.Read(folder.Dir())
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run
 }
 
 // keep writes the agreement into the run folder.
-func (o reproduceOptions) keep(folder *results.Folder, from *reproduce.Origin, here *results.Run) error {
+func (o reproduceOptions) keep(folder *store.Folder, from *reproduce.Origin, here *results.Run) error {
 	r, err := o.reproduction(from, here)
 	if err != nil {
 		return err

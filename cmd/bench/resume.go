@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -52,7 +53,7 @@ func newResumeCommand(e env) *cobra.Command {
 }
 
 func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
-	folder, err := results.Open(dir)
+	folder, err := store.Open(dir)
 	if err != nil {
 		return usageError(err)
 	}
@@ -94,7 +95,7 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 }
 
 // goOn resumes the run of a folder that is locked.
-func (o resumeOptions) goOn(ctx context.Context, e env, s *session.Session, folder *results.Folder) error {
+func (o resumeOptions) goOn(ctx context.Context, e env, s *session.Session, folder *store.Folder) error {
 	stored, err := session.ReadStored(folder) // again: nobody else writes now
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (o resumeOptions) scenarioOf(e env, stored *session.Stored) (*scenarios.Sce
 	return sc, stored.Matches(sc)
 }
 
-func nothingToDo(e env, folder *results.Folder, run *results.Run) error {
+func nothingToDo(e env, folder *store.Folder, run *results.Run) error {
 	fmt.Fprintf(e.Stderr, "bench: nothing to do: all steps of %s have a verdict\n", folder.Dir())
 	if err := printReport(e, folder.Dir(), reportOptions{}); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/session"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -91,7 +91,7 @@ func openSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session.S
 
 // carryOut runs what is to be run in a folder that is locked, and prints the
 // report. resume is nil for a run that starts.
-func carryOut(ctx context.Context, e env, s *session.Session, folder *results.Folder, resume *harness.Resume) error {
+func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Folder, resume *harness.Resume) error {
 	outcome, err := s.Measure(ctx, folder, resume)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrig/bench/internal/fakegpu"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // playedGPUs are fake GPUs whose power and memory follow curves that are known
@@ -140,7 +141,7 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 			if err != nil || len(folders) != 1 {
 				t.Fatalf("run folders %v (%v), want one", folders, err)
 			}
-			run, err := results.Read(folders[0])
+			run, err := store.Read(folders[0])
 			if err != nil {
 				t.Fatal(err)
 			}

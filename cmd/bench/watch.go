@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const watchLong = `Look at a run from another terminal while it is carried out, or at how it
@@ -88,7 +89,7 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 // newestRun is dir if that is a run, else the newest run below it, by the names
 // of the folders.
 func newestRun(dir string) (string, error) {
-	if _, err := results.Open(dir); err == nil {
+	if _, err := store.Open(dir); err == nil {
 		return dir, nil
 	}
 	var runs []string
@@ -100,7 +101,7 @@ func newestRun(dir string) (string, error) {
 		runs = append(runs, found...)
 	}
 	if len(runs) == 0 {
-		_, err := results.Open(dir)
+		_, err := store.Open(dir)
 		return "", err
 	}
 	return filepath.Dir(slices.MaxFunc(runs, func(a, b string) int {
@@ -125,7 +126,7 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 // tellRun tells of a run in lines until it ends.
 func tellRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
-	if run, err := results.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
+	if run, err := store.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
 		return followCluster(ctx, e, cluster.Cluster{Process: e.Process, Folder: follower.Folder(), Run: run.Manifest.Run})
 	}
 	plain := live.Plain{Out: e.stdout}

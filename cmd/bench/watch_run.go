@@ -16,7 +16,7 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/live"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // screen is a terminal that a live view can have for itself.
@@ -95,7 +95,7 @@ func (e env) show(ctx context.Context, r session.Running) (context.Context, sess
 // watchRun shows the run of a folder, where there is a terminal for it. The
 // environment that it gives is to be used until close is called; both may be
 // called on a run that is not shown.
-func watchRun(ctx context.Context, e env, folder *results.Folder, l *status.Live, control *harness.Control) (env, *runView) {
+func watchRun(ctx context.Context, e env, folder *store.Folder, l *status.Live, control *harness.Control) (env, *runView) {
 	v := &runView{e: e, gone: true}
 	if e.screen == nil {
 		return e, v

@@ -21,6 +21,7 @@ import (
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // liveScenario has three steps of which the second would take minutes.
@@ -140,7 +141,7 @@ func (o *onTerminal) live() results.Live {
 	if len(runs) == 0 {
 		return results.Live{}
 	}
-	folder, err := results.Open(runs[0])
+	folder, err := store.Open(runs[0])
 	if err != nil {
 		return results.Live{}
 	}
@@ -204,7 +205,7 @@ func TestKeysOfARun(t *testing.T) {
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("runs %q, %v", runs, err)
 	}
-	run, err := results.Read(runs[0])
+	run, err := store.Read(runs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +301,7 @@ func (s *syncBuffer) String() string {
 
 // The page is served at the printed address until its user ends it.
 func TestServeRun(t *testing.T) {
-	folder, err := results.Create(t.TempDir(), "s", "r")
+	folder, err := store.Create(t.TempDir(), "s", "r")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -32,7 +33,7 @@ import (
 // submitted.
 type Cluster struct {
 	Process     machine.Process
-	Folder      *results.Folder
+	Folder      *store.Folder
 	Run         string              // its id, which is in the names of its jobs
 	Scenario    *scenarios.Scenario // nil: nothing is submitted
 	RetryFailed bool
@@ -171,7 +172,7 @@ func jobScript(s scenarios.Slurm, argv []string, run, dir string, groups groupAr
 // submissions are the groups of the run's arrays, by the cluster's ids. They
 // stand in the run's own journal, so that those of its jobs need not be read.
 func (c Cluster) submissions() (map[string][]string, error) {
-	whole, err := results.Open(c.Folder.Dir()) // not that of one job
+	whole, err := store.Open(c.Folder.Dir()) // not that of one job
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // follower tells how a run goes that others carry out.
@@ -73,7 +74,7 @@ func (f *follower) look(ctx context.Context) (run *results.Run, jobs map[string]
 	if jobs, err = f.Jobs(ctx); err != nil {
 		return nil, nil, false, err
 	}
-	if run, err = results.Read(f.Folder.Dir()); err != nil {
+	if run, err = store.Read(f.Folder.Dir()); err != nil {
 		return nil, nil, false, err
 	}
 	news = f.tellJobs(run, jobs)

@@ -20,6 +20,7 @@ import (
 	"github.com/benchrig/bench/harness/slurm"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -44,7 +45,7 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 	if err != nil {
 		return session.Outcome{}, err
 	}
-	folder, err := results.Open(dir)
+	folder, err := store.Open(dir)
 	if err != nil {
 		return session.Outcome{}, usage.Mark(err)
 	}
@@ -97,7 +98,7 @@ func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, 
 
 // carryOut runs the group, and has the job queued again where its time did not
 // suffice.
-func carryOut(ctx context.Context, s *session.Session, part *results.Folder, resume *harness.Resume, g grant) (session.Outcome, error) {
+func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resume *harness.Resume, g grant) (session.Outcome, error) {
 	host := gpu.Host(ctx)
 	err := errors.Join(
 		part.WriteOwn(results.PlanName, s.Plan),
@@ -124,7 +125,7 @@ func carryOut(ctx context.Context, s *session.Session, part *results.Folder, res
 // watchJob ends the context it returns when the job's time is nearly up, or when
 // a later job carries out the same group: after a network failure Slurm may
 // have given this one up.
-func watchJob(ctx context.Context, w io.Writer, part *results.Folder) (_ context.Context, timeIsUp func() bool, stop func()) {
+func watchJob(ctx context.Context, w io.Writer, part *store.Folder) (_ context.Context, timeIsUp func() bool, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	near := results.Failf(results.FailInterrupted, "the job's time limit is near")
 	signals := make(chan os.Signal, 1)

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Cleaner removes what runs left behind, or only looks for it.
@@ -98,14 +99,14 @@ func sameFolder(a, b string) bool {
 // out of the register when nothing is left.
 func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
 	out := Run{Dir: target.Dir, Lives: []Server{}, Undos: []Undo{}}
-	folder, err := results.Open(target.Dir)
+	folder, err := store.Open(target.Dir)
 	if err != nil { // the folder was removed, or the run was killed while it made it
 		out.sweep(ctx, c, target.Cookie)
 		c.forget(&out)
 		return out
 	}
 	lock, err := folder.Lock()
-	if errors.Is(err, results.ErrLocked) {
+	if errors.Is(err, store.ErrLocked) {
 		out.Skipped = "it is running"
 		return out
 	}
@@ -130,7 +131,7 @@ func (c *Cleaner) forget(out *Run) {
 }
 
 // folder does a run whose folder is there.
-func (c *Cleaner) folder(ctx context.Context, out *Run, folder *results.Folder, cookie string) error {
+func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, cookie string) error {
 	events, err := folder.Events()
 	if err != nil {
 		return err
@@ -272,7 +273,7 @@ func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with cleanup.Cl
 
 // Close takes a run out of the register of which nothing is left to remove or to
 // undo; a run that may have left something stays in it.
-func Close(box *state.Box, folder *results.Folder) error {
+func Close(box *state.Box, folder *store.Folder) error {
 	events, err := folder.Events()
 	if err != nil {
 		return err

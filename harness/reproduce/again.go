@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/internal/usage"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -79,7 +79,7 @@ func (o Options) only(plan *plan.Plan, from *Origin) (*plan.Plan, error) {
 
 // Measure runs the steps into a results folder of their own. path names the
 // origin for others who wait for this machine.
-func (a *Again) Measure(ctx context.Context, o Options, path string) (*results.Folder, session.Outcome, error) {
+func (a *Again) Measure(ctx context.Context, o Options, path string) (*store.Folder, session.Outcome, error) {
 	if err := a.Take(ctx, "bench reproduce "+path, o.Wait); err != nil {
 		return nil, session.Outcome{}, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/bundle"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -200,7 +201,7 @@ func openResult(o Options, path string) (*Origin, error) {
 		}
 		f.Run = sides[0].Run
 		f.Run.Manifest.Sets = nil
-		if all, err := results.Read(whole); err == nil {
+		if all, err := store.Read(whole); err == nil {
 			f.Run.Manifest.Sets, f.Run.Manifest.Groups = all.Manifest.Sets, all.Manifest.Groups
 		}
 	}
@@ -214,7 +215,7 @@ func openResult(o Options, path string) (*Origin, error) {
 
 // read reads a run folder.
 func (f *Origin) read(o Options, dir string) error {
-	run, err := results.Read(dir)
+	run, err := store.Read(dir)
 	if err != nil {
 		return err
 	}

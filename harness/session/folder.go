@@ -17,14 +17,15 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
 // Prepare makes the results folder below out, with all that is known before the
 // start. The manifest comes last: a folder without it is no run. groups are what
 // each job of a cluster will carry out; nil: this process carries out all.
-func (s *Session) Prepare(ctx context.Context, out string, groups []results.Group) (*results.Folder, error) {
-	folder, err := results.Create(out, s.Scenario.Name, newRunID())
+func (s *Session) Prepare(ctx context.Context, out string, groups []results.Group) (*store.Folder, error) {
+	folder, err := store.Create(out, s.Scenario.Name, newRunID())
 	if err != nil {
 		return nil, err
 	}

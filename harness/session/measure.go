@@ -23,6 +23,7 @@ import (
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Show begins to show a run. The context that it returns ends when the user
@@ -32,7 +33,7 @@ type Show func(ctx context.Context, r Running) (context.Context, Shown)
 // Running is a run about to begin.
 type Running struct {
 	Process machine.Process
-	Folder  *results.Folder
+	Folder  *store.Folder
 	Log     zerolog.Logger // bench.log
 	Live    *status.Live
 	Control *harness.Control
@@ -57,7 +58,7 @@ type Outcome struct {
 // Measure carries out the plan in a folder that the caller has locked. The run
 // is in the machine's register until nothing of it is left. resume is nil for a
 // run that starts.
-func (s *Session) Measure(ctx context.Context, folder *results.Folder, resume *harness.Resume) (Outcome, error) {
+func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *harness.Resume) (Outcome, error) {
 	cookie := randomHex(16)
 	if err := s.state.Register(state.Run{Dir: folder.Own(""), Cookie: cookie}); err != nil {
 		return Outcome{}, err
@@ -70,7 +71,7 @@ func (s *Session) Measure(ctx context.Context, folder *results.Folder, resume *h
 	return outcome, nil
 }
 
-func (s *Session) execute(ctx context.Context, folder *results.Folder, resume *harness.Resume, cookie string) (Outcome, error) {
+func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *harness.Resume, cookie string) (Outcome, error) {
 	journal, err := folder.OpenJournal()
 	if err != nil {
 		return Outcome{}, err
@@ -121,7 +122,7 @@ func (s *Session) show(ctx context.Context, r Running) (context.Context, Shown) 
 	return ctx, Shown{Process: s.Process, Observe: func(status.Update) {}, Close: func() {}}
 }
 
-func (s *Session) launcher(journal *results.Journal) *launchers.Launcher {
+func (s *Session) launcher(journal *store.Journal) *launchers.Launcher {
 	l := &launchers.Launcher{
 		Journal: journal.Append, Environ: s.Process.Environ,
 		GPUs: s.telemetry.Watcher(), GPUBytes: machine.GPUBytes(s.Inventory),
@@ -154,7 +155,7 @@ func (a launcherAdapter) Start(ctx context.Context, kind engines.Kind, spec reci
 }
 
 // live is what a run writes about itself while it runs.
-func (s *Session) live(folder *results.Folder) *status.Live {
+func (s *Session) live(folder *store.Folder) *status.Live {
 	return &status.Live{
 		Folder: folder, Version: s.Process.Version, Node: s.Node, Devices: s.Box.Devices,
 		Hide: recipe.Redactor(s.Scenario.Secrets), Usual: s.earlierStarts(folder),
@@ -163,7 +164,7 @@ func (s *Session) live(folder *results.Folder) *status.Live {
 
 // earlierStarts are the seconds that launches of the variants took the last
 // time, in this run or the one before it.
-func (s *Session) earlierStarts(folder *results.Folder) map[string]float64 {
+func (s *Session) earlierStarts(folder *store.Folder) map[string]float64 {
 	took := map[string]float64{}
 	parent := filepath.Dir(folder.Dir())
 	entries, _ := os.ReadDir(parent) // without them: nothing is known
@@ -179,7 +180,7 @@ func (s *Session) earlierStarts(folder *results.Folder) map[string]float64 {
 		own = len(runs)
 	}
 	for _, dir := range runs[max(0, own-1):min(own+1, len(runs))] {
-		before, err := results.Open(dir)
+		before, err := store.Open(dir)
 		if err != nil {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -30,8 +31,8 @@ type Stored struct {
 }
 
 // ReadStored reads a run that is to be continued.
-func ReadStored(folder *results.Folder) (*Stored, error) {
-	run, err := results.Read(folder.Dir())
+func ReadStored(folder *store.Folder) (*Stored, error) {
+	run, err := store.Read(folder.Dir())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (s *Stored) check() error {
 // Resume makes ready what is left of the run: changes of the machine since it
 // began are written to Stderr and refused unless allowed, and logs of killed
 // servers are closed. The caller has locked the folder.
-func (s *Session) Resume(ctx context.Context, folder *results.Folder, stored *Stored, allowChanged, retryFailed bool) (*harness.Resume, error) {
+func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stored, allowChanged, retryFailed bool) (*harness.Resume, error) {
 	changes, err := s.changes(stored, s.Identity(gpu.Host(ctx)))
 	if err != nil {
 		return nil, usage.Errorf("not the experiment that the run began with: %w", err)
@@ -142,7 +143,7 @@ func (s *Session) changes(stored *Stored, identity results.Identity) ([]string, 
 }
 
 // closeLogs compresses and redacts the logs of servers that a killed run left.
-func (s *Session) closeLogs(folder *results.Folder) error {
+func (s *Session) closeLogs(folder *store.Folder) error {
 	lives, err := folder.Lives()
 	for _, life := range lives {
 		err = errors.Join(err, harness.CloseLogs(folder, life, s.Scenario.Disk.MaxLog, s.Scenario.Secrets))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/report/live"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // waitPeriod is how often a wait for another run is reported.
@@ -82,7 +82,7 @@ func (b *waiting) again() {
 func (b *waiting) left(owner state.Owner) string {
 	runs, _ := b.box.Runs() // none: nothing is known
 	for _, run := range runs {
-		folder, err := results.Open(run.Dir)
+		folder, err := store.Open(run.Dir)
 		if err != nil {
 			continue
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // livePeriod is the time between two looks at what a run is doing.
@@ -27,7 +28,7 @@ const livePeriod = time.Second
 // some hundred nanoseconds a request, and nothing a token. All methods work on
 // nil, and do nothing.
 type Live struct {
-	Folder  *results.Folder
+	Folder  *store.Folder
 	Version string
 	Node    string
 	Devices []device.Device

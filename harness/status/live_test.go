@@ -8,6 +8,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // streamed is a record of an answer of n tokens, one a chunk.
@@ -21,7 +22,7 @@ func streamed(sent, first, gap float64, n int) results.Record {
 
 // begun is a Live that was started and is told by nobody.
 func begun(t *testing.T) *Live {
-	folder, err := results.Create(t.TempDir(), "s", "r")
+	folder, err := store.Create(t.TempDir(), "s", "r")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestLiveRate(t *testing.T) {
 
 // A run's file is there while it runs, and gone afterwards.
 func TestLiveFile(t *testing.T) {
-	folder, err := results.Create(t.TempDir(), "s", "r")
+	folder, err := store.Create(t.TempDir(), "s", "r")
 	if err != nil {
 		t.Fatal(err)
 	}

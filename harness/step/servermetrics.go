@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 const (
@@ -35,7 +36,7 @@ type serverMetrics struct {
 	watching sync.WaitGroup
 
 	mu   sync.Mutex // guards what follows
-	file *results.SampleWriter
+	file *store.SampleWriter
 	err  error // of the record keeping
 	sums []metricSums
 }
@@ -100,7 +101,7 @@ func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, z
 	defer m.mu.Unlock()
 	m.sums[i].add(sample)
 	if m.file == nil && m.err == nil {
-		m.file, m.err = results.NewSampleWriter(m.dir, results.ServerMetricsName, 0)
+		m.file, m.err = store.NewSampleWriter(m.dir, results.ServerMetricsName, 0)
 	}
 	if m.err == nil {
 		m.err = m.file.Write(sample)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // tellingServer tells prepared metrics, one map a look, the last for ever.
@@ -72,7 +73,7 @@ func TestServerMetrics(t *testing.T) {
 		t.Errorf("server metrics (-want +got):\n%s", diff)
 	}
 	var at []float64
-	for sample, err := range results.ReadSamples[results.ServerSample](dir, results.ServerMetricsName) {
+	for sample, err := range store.ReadSamples[results.ServerSample](dir, results.ServerMetricsName) {
 		if err != nil || (sample.Values == nil) != (sample.Error != "") {
 			t.Errorf("sample %+v, %v, want values or an error", sample, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // keptBefore is how far back samples are kept that were read before second 0.
@@ -36,7 +37,7 @@ type watcher struct {
 	last    map[string]results.GPUReading
 	early   []timedSample // before second 0 is known
 	zero    time.Time
-	file    *results.SampleWriter
+	file    *store.SampleWriter
 	err     error // of the record keeping
 	ended   bool
 }
@@ -122,7 +123,7 @@ func (w *watcher) latest() map[string]results.GPUReading {
 
 // open makes the file of the step.
 func (w *watcher) open() {
-	file, err := results.NewSampleWriter(w.dir, results.TelemetryName, 0)
+	file, err := store.NewSampleWriter(w.dir, results.TelemetryName, 0)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.file, w.err = file, err
@@ -200,7 +201,7 @@ func (w *watcher) Judge(result *results.Result) {
 // samples reads the file back: while the pass ran, nothing was kept in memory
 // that the client would have felt.
 func (w *watcher) samples(yield func(results.TelemetrySample) bool) {
-	for s, err := range results.ReadTelemetry(w.dir) {
+	for s, err := range store.ReadTelemetry(w.dir) {
 		if err != nil {
 			w.err = err
 			continue

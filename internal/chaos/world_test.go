@@ -20,6 +20,7 @@ import (
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // world is one bench run apart from all others: a folder, a port, a state
@@ -233,7 +234,7 @@ func (w *world) read() *results.Run {
 
 func (w *world) readFolder(dir string) *results.Run {
 	w.t.Helper()
-	run, err := results.Read(dir)
+	run, err := store.Read(dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -249,7 +250,7 @@ func (w *world) events() []results.Event {
 		if err != nil {
 			continue
 		}
-		for line, err := range results.ReadJournal(file) {
+		for line, err := range store.ReadJournal(file) {
 			if err == nil && line.Bad == "" {
 				events = append(events, line.Event)
 			}

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Follower reads a run folder again and again, and each time only what is new.
 // It is safe for concurrent use.
 type Follower struct {
-	folder *results.Folder
+	folder *store.Folder
 	// Live gives what the process that carries out the run says, where that is
 	// this one; nil: live.json does.
 	Live func() results.Live
@@ -31,7 +32,7 @@ type Follower struct {
 
 // Follow reads a run folder for the first time.
 func Follow(dir string) (*Follower, error) {
-	folder, err := results.Open(dir)
+	folder, err := store.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func Follow(dir string) (*Follower, error) {
 	for path := range f.read {
 		f.read[path] = lastLine(path, f.read[path])
 	}
-	run, err := results.Read(folder.Dir())
+	run, err := store.Read(folder.Dir())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func lastLine(path string, size int64) int64 {
 }
 
 // Folder is the run folder.
-func (f *Follower) Folder() *results.Folder { return f.folder }
+func (f *Follower) Folder() *store.Folder { return f.folder }
 
 // View reads what is new and puts the run into words.
 func (f *Follower) View() (View, error) {
@@ -155,5 +156,5 @@ func (f *Follower) newEvents(path string) ([]results.Event, error) {
 	}
 	end := bytes.LastIndexByte(text, '\n') + 1
 	f.read[path] += int64(end)
-	return results.ReadEvents(bytes.NewReader(text[:end]))
+	return store.ReadEvents(bytes.NewReader(text[:end]))
 }

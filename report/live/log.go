@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // What is shown of a server's log.
@@ -21,13 +21,13 @@ const (
 // ServerLog is the end of the log of a life's first server that has one, and
 // its place: a running one's by its last bytes, that of an ended one by reading
 // all of it. hide takes out secrets; nil: there are none.
-func ServerLog(folder *results.Folder, life string, hide func(string) string) (lines []string, path string, err error) {
+func ServerLog(folder *store.Folder, life string, hide func(string) string) (lines []string, path string, err error) {
 	plain := folder.PlainServerLogs(life)
 	if len(plain) > 0 {
 		path = plain[len(plain)-1]
 		lines, err = lastBytes(path)
 	} else {
-		path = filepath.Join(folder.LifeDir(life), results.ServerLogName(0)+".zst")
+		path = filepath.Join(folder.LifeDir(life), store.ServerLogName(0)+".zst")
 		lines, err = lastOf(folder, life)
 	}
 	for i := range lines {
@@ -57,7 +57,7 @@ func lastBytes(path string) ([]string, error) {
 	return lines, err
 }
 
-func lastOf(folder *results.Folder, life string) ([]string, error) {
+func lastOf(folder *store.Folder, life string) ([]string, error) {
 	log, err := folder.OpenServerLog(life, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("there is no log: its server is not ours, or wrote nothing yet")

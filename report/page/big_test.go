@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 var keepNight = flag.String("night", "", "make the folder of the long night here, or use the one that is there, instead of a temporary one")
@@ -35,7 +35,7 @@ func BenchmarkNight(b *testing.B) {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // forgets the peak; where it cannot, the figure is too large
 	for b.Loop() {
 		began := time.Now()
-		run, err := results.Read(dir)
+		run, err := store.Read(dir)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // bigFolder describes a folder of a long night: variants x points x repeats
@@ -30,7 +31,7 @@ var bigStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // leaves: records, telemetry, logs, journal.
 func (b bigFolder) write(t testing.TB, dir string) {
 	t.Helper()
-	folder, err := results.Create(filepath.Dir(filepath.Dir(dir)), filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
+	folder, err := store.Create(filepath.Dir(filepath.Dir(dir)), filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func (b bigFolder) write(t testing.TB, dir string) {
 type bigWriter struct {
 	b      bigFolder
 	t      testing.TB
-	folder *results.Folder
+	folder *store.Folder
 	at     time.Time
 	seq    int
 	lines  []byte
@@ -107,9 +108,9 @@ func (w *bigWriter) life(id string) {
 	for i := range 200 {
 		log += fmt.Sprintf("INFO 01-02 03:%02d:%02d engine.py:%d] Avg prompt throughput: %d.0 tokens/s, Running: %d reqs, GPU KV cache usage: %d.1%%\n", i/60, i%60, i, 100+i, i%64, i%100)
 	}
-	path := filepath.Join(w.folder.LifeDir(id), results.ServerLogName(0))
+	path := filepath.Join(w.folder.LifeDir(id), store.ServerLogName(0))
 	w.check(os.WriteFile(path, []byte(log), 0o644))
-	w.check(results.CloseServerLog(path, 0, func(s string) string { return s }))
+	w.check(store.CloseServerLog(path, 0, func(s string) string { return s }))
 }
 
 func (w *bigWriter) step(ref results.StepRef, life string, variant, point int) {
@@ -178,7 +179,7 @@ func (w *bigWriter) records(ref results.StepRef, concurrency int, speed float64,
 }
 
 func (w *bigWriter) telemetry(ref results.StepRef, durationS float64, random *rand.Rand) {
-	out, err := results.NewSampleWriter(w.folder.StepDir(ref.ID), results.TelemetryName, time.Minute)
+	out, err := store.NewSampleWriter(w.folder.StepDir(ref.ID), results.TelemetryName, time.Minute)
 	w.check(err)
 	for at := -0.5; at < durationS+0.5; at += 0.5 {
 		w.check(out.Write(results.TelemetrySample{AtS: at, GPU: &results.GPUReading{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // night is a small run as it lies on disk, with everything in it that can go
@@ -36,7 +37,7 @@ func night(t testing.TB) *results.Run {
 
 func reread(t testing.TB, dir string) *results.Run {
 	t.Helper()
-	run, err := results.Read(dir)
+	run, err := store.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // longestLine is how much of a line of a log is kept, in bytes.
@@ -19,14 +20,14 @@ const doubtfulLines = 15
 
 // logs reads the ends of the logs of servers, each once.
 type logs struct {
-	folder *results.Folder // nil: the run lies nowhere
+	folder *store.Folder // nil: the run lies nowhere
 	lines  int
 	read   map[string]string
 }
 
 func newLogs(run *results.Run, lines int) *logs {
 	l := &logs{lines: lines, read: map[string]string{}}
-	if folder, err := results.Open(run.Dir); err == nil {
+	if folder, err := store.Open(run.Dir); err == nil {
 		l.folder = folder
 	}
 	return l
@@ -46,7 +47,7 @@ func (l *logs) of(r *results.Result) (name, txt string) {
 		return "", ""
 	}
 	life, replica := r.Servers[0].Life, r.Servers[0].Replica
-	name = path.Join("lives", life, results.ServerLogName(replica))
+	name = path.Join("lives", life, store.ServerLogName(replica))
 	txt, known := l.read[name]
 	if !known {
 		txt = l.tail(life, replica, lines)

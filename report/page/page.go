@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Name is the file of a run folder that holds the page.
@@ -87,7 +88,7 @@ func WriteFiles(run *results.Run) error {
 	if err := report.WriteFiles(run); err != nil {
 		return err
 	}
-	folder, err := results.Open(run.Dir)
+	folder, err := store.Open(run.Dir)
 	if err != nil {
 		return err
 	}

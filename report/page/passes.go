@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/metrics/curves"
 	"github.com/benchrig/bench/metrics/telemetry"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // budget is how much of a step the page may show, so that a page of many steps
@@ -57,7 +58,7 @@ type passes struct {
 // requests.
 func readPasses(run *results.Run, b budget) *passes {
 	all := &passes{of: make(map[string]*pass, len(run.Steps)), budget: b}
-	folder, err := results.Open(run.Dir)
+	folder, err := store.Open(run.Dir)
 	if err != nil { // a run that lies in no folder has no records either
 		return all
 	}
@@ -95,7 +96,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	}
 	traces := curves.NewTraces(duration)
 	var failed error
-	for record, err := range results.ReadMoments(dir) {
+	for record, err := range store.ReadMoments(dir) {
 		if err != nil {
 			p.bad++
 			failed = err
@@ -108,7 +109,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	}
 	p.keep(traces, b)
 	var curves telemetry.CurveSet
-	for sample, err := range results.ReadTelemetry(dir) {
+	for sample, err := range store.ReadTelemetry(dir) {
 		if err == nil {
 			curves.Add(&sample)
 		}

@@ -9,13 +9,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // runFolder makes a run folder with one finished step and, beside what every
 // run has, the files given.
 func runFolder(t *testing.T, finished bool, files map[string]string) string {
 	t.Helper()
-	folder, err := results.Create(t.TempDir(), "night", "20260101-000000-abcd")
+	folder, err := store.Create(t.TempDir(), "night", "20260101-000000-abcd")
 	if err != nil {
 		t.Fatal(err)
 	}

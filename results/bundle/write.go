@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // Write packs the run folder dir. The archive is a zip file whose members are
@@ -27,7 +28,7 @@ import (
 // and the options only. Secrets are found in a first reading of all files, and
 // taken out in a second.
 func Write(ctx context.Context, w io.Writer, dir string, o Options) (*Index, error) {
-	run, err := results.Read(dir)
+	run, err := store.Read(dir)
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", dir, err)
 	}

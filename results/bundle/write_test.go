@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 func TestWriteIsDeterministic(t *testing.T) {
@@ -111,7 +111,7 @@ func TestWriteTakesSecretsOut(t *testing.T) {
 	if err := r.Extract(t.Context(), out, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
-	run, err := results.Read(out)
+	run, err := store.Read(out)
 	if err != nil || len(run.Problems) != 0 {
 		t.Errorf("Read of an unpacked bundle: %v, problems %q", err, run.Problems)
 	}

@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/benchrig/bench/results"
 )
 
 func readLines(t *testing.T, path string) []JournalLine {
@@ -35,7 +37,7 @@ func TestJournalNumbersConcurrentEvents(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
-			if err := j.Append(Event{Kind: StepStarted, Step: fmt.Sprintf("s%d", i)}); err != nil {
+			if err := j.Append(results.Event{Kind: results.StepStarted, Step: fmt.Sprintf("s%d", i)}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -53,7 +55,7 @@ func TestJournalNumbersConcurrentEvents(t *testing.T) {
 			t.Errorf("line %d = %+v, want event %d with a time", i+1, line, i+1)
 		}
 	}
-	if err := j.Append(Event{Kind: RunFinished}); err == nil {
+	if err := j.Append(results.Event{Kind: results.RunFinished}); err == nil {
 		t.Error("Append after Close gave no error")
 	}
 }
@@ -77,7 +79,7 @@ func TestJournalGoesOnAfterACutLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if err := j.Append(Event{Kind: StepStarted}); err != nil {
+				if err := j.Append(results.Event{Kind: results.StepStarted}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -95,7 +97,7 @@ func TestJournalGoesOnAfterACutLine(t *testing.T) {
 			if j, err = OpenJournal(path); err != nil {
 				t.Fatal(err)
 			}
-			if err := j.Append(Event{Kind: RunFinished}); err != nil {
+			if err := j.Append(results.Event{Kind: results.RunFinished}); err != nil {
 				t.Fatal(err)
 			}
 			if err := j.Close(); err != nil {
@@ -113,7 +115,7 @@ func TestJournalGoesOnAfterACutLine(t *testing.T) {
 				}
 			}
 			last := lines[len(lines)-1].Event
-			if bad != tt.bad || last.Kind != RunFinished || last.Seq != tt.wantNextSeq {
+			if bad != tt.bad || last.Kind != results.RunFinished || last.Seq != tt.wantNextSeq {
 				t.Errorf("%d bad lines and last event %+v, want %d and run-finished with seq %d", bad, last, tt.bad, tt.wantNextSeq)
 			}
 		})
@@ -130,14 +132,14 @@ func TestJournalFailedAppendLeavesNoPart(t *testing.T) {
 	if j.f, err = os.Open(path); err != nil { // read only: writing fails
 		t.Fatal(err)
 	}
-	if err := j.Append(Event{Kind: RunStarted}); err == nil {
+	if err := j.Append(results.Event{Kind: results.RunStarted}); err == nil {
 		t.Error("Append to a read-only file gave no error")
 	}
 	if err := j.f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	j.f = good
-	if err := j.Append(Event{Kind: RunStarted}); err != nil {
+	if err := j.Append(results.Event{Kind: results.RunStarted}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"bytes"
@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/results"
 )
 
 // whatMomentsTell leaves of a record what ReadMoments promises.
-func whatMomentsTell(r Record) Record {
-	return Record{
+func whatMomentsTell(r results.Record) results.Record {
+	return results.Record{
 		Index: r.Index, Replica: r.Replica, IntendedS: r.IntendedS, SentS: r.SentS, HeaderS: r.HeaderS, DoneS: r.DoneS, EndS: r.EndS,
 		ChunkS: append([]float64(nil), r.ChunkS...), ChunkKinds: r.ChunkKinds, AskedOutputTokens: r.AskedOutputTokens,
 		LocalInputTokens: r.LocalInputTokens, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CachedTokens: r.CachedTokens, Failure: r.Failure,
@@ -22,14 +24,14 @@ func whatMomentsTell(r Record) Record {
 // momentsOf reads lines as ReadMoments does; errors are text.
 func momentsOf(lines string) []string {
 	var all []string
-	decodeMoments(strings.NewReader(lines), func(r *Record, err error) bool {
+	decodeMoments(strings.NewReader(lines), func(r *results.Record, err error) bool {
 		all = append(all, told(r, err))
 		return true
 	})
 	return all
 }
 
-func told(r *Record, err error) string {
+func told(r *results.Record, err error) string {
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), ": in") // json's own words differ by type
 		return strings.Join(strings.SplitN(line, ":", 3)[:2], ":")
@@ -40,7 +42,7 @@ func told(r *Record, err error) string {
 
 func recordsOf(lines string) []string {
 	var all []string
-	decodeLines(strings.NewReader(lines), "records", func(r Record, err error) bool {
+	decodeLines(strings.NewReader(lines), "records", func(r results.Record, err error) bool {
 		all = append(all, told(&r, err))
 		return true
 	})
@@ -48,15 +50,15 @@ func recordsOf(lines string) []string {
 }
 
 func TestMomentsAreThoseOfTheRecords(t *testing.T) {
-	full, err := json.Marshal(Record{
+	full, err := json.Marshal(results.Record{
 		Index: 3, RequestID: "bench-3", Replica: 1, IntendedS: 0.25, SentS: new(0.250000001), HeaderS: new(0.3), DoneS: new(2.5), EndS: 2.5,
 		ChunkS: []float64{0.5, 1e-7, 123456.123456789, 1234567.1234567891, 2.5}, ChunkKinds: "rtttu", AskedOutputTokens: 3, LocalInputTokens: new(7), InputTokens: new(8),
-		OutputTokens: new(3), OutputTokensSource: CountUsage, FinishReason: "length", Text: "naïve \"text\"", TextSHA256: "00",
+		OutputTokens: new(3), OutputTokensSource: results.CountUsage, FinishReason: "length", Text: "naïve \"text\"", TextSHA256: "00",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed, err := json.Marshal(Record{Index: 4, Failure: Failf(FailConnect, "refused"), VLLMReading: map[Generation]ClientReading{VLLM: {}}})
+	failed, err := json.Marshal(results.Record{Index: 4, Failure: results.Failf(results.FailConnect, "refused"), VLLMReading: map[results.Generation]results.ClientReading{results.VLLM: {}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func FuzzMoments(f *testing.F) {
 		f.Add([]byte(fmt.Sprintf(`{"index":1,"end_s":%s,"chunk_s":[%s,2],"chunk_kinds":"tt","output_tokens":2,"failure":null}`, chunk, chunk)))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var want Record
+		var want results.Record
 		if bytes.ContainsAny(line, "\n") || json.Unmarshal(line, &want) != nil {
 			return // what is damaged may be read either way
 		}

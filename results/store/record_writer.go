@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/benchrig/bench/results"
 )
 
 // RecordWriter writes the records of a step to requests.jsonl while it runs,
@@ -17,7 +19,7 @@ type RecordWriter struct{ *lineWriter }
 // if need be. Records that an earlier attempt left are moved aside to
 // requests.earlier-N.jsonl[.zst]. A flush period of 0 is one second.
 func NewRecordWriter(dir string, flush time.Duration) (*RecordWriter, error) {
-	lines, err := newLineWriter(dir, RequestsName, "records", flush)
+	lines, err := newLineWriter(dir, results.RequestsName, "records", flush)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +27,7 @@ func NewRecordWriter(dir string, flush time.Duration) (*RecordWriter, error) {
 }
 
 // Write appends one record.
-func (w *RecordWriter) Write(r Record) error { return w.write(r) }
+func (w *RecordWriter) Write(r results.Record) error { return w.write(r) }
 
 // Count is the number of records written.
 func (w *RecordWriter) Count() int {
@@ -41,7 +43,7 @@ func (w *RecordWriter) Close() error { return w.close() }
 // Replace puts records in the place of all that were written: what was learned
 // after the pass then stands in them. A process that is killed meanwhile
 // leaves the records as they were.
-func (w *RecordWriter) Replace(records []Record) error {
+func (w *RecordWriter) Replace(records []results.Record) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.f == nil {

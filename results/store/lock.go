@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/results"
 )
 
 // ErrLocked says that another process writes the run folder.
@@ -20,7 +22,7 @@ type Lock struct{ f *os.File }
 
 // Lock takes the run folder for writing, or says who has it.
 func (f *Folder) Lock() (*Lock, error) {
-	file, err := os.OpenFile(filepath.Join(f.dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(filepath.Join(f.dir, results.LockName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}

@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"bytes"
@@ -9,19 +9,21 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/results"
 )
 
-func samples() []TelemetrySample {
-	return []TelemetrySample{
-		{AtS: -0.1, GPU: &GPUReading{Device: "GPU-1", VRAMUsedBytes: new(int64(298647552)), PowerW: new(140.5), PowerKind: "instant", Throttle: []string{}}},
-		{AtS: 0, Gap: &TelemetryGap{Source: "amd-smi", Why: "no answer <within> 5 s"}},
-		{AtS: 0.1, Host: &HostReading{CPUBusy: new(0.5), MemoryUsedBytes: new(int64(1 << 33))}},
+func samples() []results.TelemetrySample {
+	return []results.TelemetrySample{
+		{AtS: -0.1, GPU: &results.GPUReading{Device: "GPU-1", VRAMUsedBytes: new(int64(298647552)), PowerW: new(140.5), PowerKind: "instant", Throttle: []string{}}},
+		{AtS: 0, Gap: &results.TelemetryGap{Source: "amd-smi", Why: "no answer <within> 5 s"}},
+		{AtS: 0.1, Host: &results.HostReading{CPUBusy: new(0.5), MemoryUsedBytes: new(int64(1 << 33))}},
 	}
 }
 
-func readAll(t *testing.T, dir string) []TelemetrySample {
+func readAll(t *testing.T, dir string) []results.TelemetrySample {
 	t.Helper()
-	var got []TelemetrySample
+	var got []results.TelemetrySample
 	for s, err := range ReadTelemetry(dir) {
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +36,7 @@ func readAll(t *testing.T, dir string) []TelemetrySample {
 func TestTelemetryRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "steps", "s")
 	for attempt := range 3 {
-		w, err := NewSampleWriter(dir, TelemetryName, 0)
+		w, err := NewSampleWriter(dir, results.TelemetryName, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +63,7 @@ func TestTelemetryRoundTrip(t *testing.T) {
 			t.Errorf("no %s: %v", name, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, TelemetryName)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, results.TelemetryName)); err == nil {
 		t.Error("the plain file is still there")
 	}
 }
@@ -69,7 +71,7 @@ func TestTelemetryRoundTrip(t *testing.T) {
 // A process that is killed leaves the plain file with a cut last line.
 func TestTelemetryOfAKilledRun(t *testing.T) {
 	dir := t.TempDir()
-	w, err := NewSampleWriter(dir, TelemetryName, time.Millisecond)
+	w, err := NewSampleWriter(dir, results.TelemetryName, time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestTelemetryOfAKilledRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plain := filepath.Join(dir, TelemetryName)
+	plain := filepath.Join(dir, results.TelemetryName)
 	var data []byte
 	for deadline := time.Now().Add(5 * time.Second); bytes.Count(data, []byte("\n")) < 3; {
 		if time.Now().After(deadline) {
@@ -92,10 +94,10 @@ func TestTelemetryOfAKilledRun(t *testing.T) {
 	killed := t.TempDir()
 	cut := append(bytes.Clone(data), []byte("not json\n")...)
 	cut = append(cut, data[:20]...)
-	if err := os.WriteFile(filepath.Join(killed, TelemetryName), cut, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(killed, results.TelemetryName), cut, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var got []TelemetrySample
+	var got []results.TelemetrySample
 	bad := 0
 	for s, err := range ReadTelemetry(killed) {
 		if err != nil {
@@ -117,7 +119,7 @@ func TestTelemetryOfAStepWithout(t *testing.T) {
 
 func TestSampleWriterKeepsLinesWhole(t *testing.T) {
 	dir := t.TempDir()
-	w, err := NewSampleWriter(dir, ServerMetricsName, time.Millisecond)
+	w, err := NewSampleWriter(dir, results.ServerMetricsName, time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,7 @@ func TestSampleWriterKeepsLinesWhole(t *testing.T) {
 	for i := range 4 {
 		writers.Go(func() {
 			for range 250 {
-				if err := w.Write(ServerSample{Replica: i, Values: map[string]float64{"running": 1}}); err != nil {
+				if err := w.Write(results.ServerSample{Replica: i, Values: map[string]float64{"running": 1}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -136,7 +138,7 @@ func TestSampleWriterKeepsLinesWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for s, err := range ReadSamples[ServerSample](dir, ServerMetricsName) {
+	for s, err := range ReadSamples[results.ServerSample](dir, results.ServerMetricsName) {
 		if err != nil || s.Values["running"] != 1 {
 			t.Fatalf("line %d: %v, %v", n+1, s, err)
 		}
@@ -153,7 +155,7 @@ func FuzzReadTelemetry(f *testing.F) {
 	f.Add([]byte("\n\n{}\nnull\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lines, yielded := bytes.Count(data, []byte("\n"))+1, 0
-		decodeLines(bytes.NewReader(data), "samples", func(TelemetrySample, error) bool {
+		decodeLines(bytes.NewReader(data), "samples", func(results.TelemetrySample, error) bool {
 			yielded++
 			return true
 		})
@@ -165,7 +167,7 @@ func FuzzReadTelemetry(f *testing.F) {
 
 func TestDiscard(t *testing.T) {
 	dir := t.TempDir()
-	w, err := NewSampleWriter(dir, TelemetryName, time.Millisecond)
+	w, err := NewSampleWriter(dir, results.TelemetryName, time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

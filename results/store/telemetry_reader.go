@@ -1,11 +1,15 @@
-package results
+package store
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/benchrig/bench/results"
+)
 
 // ReadTelemetry yields what GPUs and host said beside the pass of the step in
 // folder dir, in the order it was written; see ReadSamples.
-func ReadTelemetry(dir string) iter.Seq2[TelemetrySample, error] {
-	return ReadSamples[TelemetrySample](dir, TelemetryName)
+func ReadTelemetry(dir string) iter.Seq2[results.TelemetrySample, error] {
+	return ReadSamples[results.TelemetrySample](dir, results.TelemetryName)
 }
 
 // ReadSamples yields the lines of the file name in folder dir, compressed or

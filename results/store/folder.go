@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"encoding/json"
@@ -9,25 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-)
 
-// Names of files and folders inside a run folder.
-const (
-	ManifestName    = "manifest.json"
-	ScenarioName    = "scenario.yaml"
-	PlanName        = "plan.json"
-	EnvironmentName = "environment.json"
-	JournalName     = "journal.jsonl"
-	ResultName      = "result.json"
-	RequestsName    = "requests.jsonl" // ".zst" is added when the step has ended
-	CommandName     = "command.txt"
-	BlockName       = "block.txt"
-	SecondPassName  = "pass-2" // folder of a step, for what its second pass leaves
-	ReportName      = "report.md"
-	SummaryName     = "summary.csv"
-	stepsName       = "steps"
-	livesName       = "lives"
-	lockName        = ".lock"
+	"github.com/benchrig/bench/results"
 )
 
 // Folder is the folder of one run. Its methods that return paths touch
@@ -55,7 +38,7 @@ func Create(root, scenario, runID string) (*Folder, error) {
 		}
 		return nil, fmt.Errorf("create run folder: %w", err)
 	}
-	for _, sub := range []string{stepsName, livesName} {
+	for _, sub := range []string{results.StepsName, results.LivesName} {
 		if err := os.Mkdir(filepath.Join(f.dir, sub), 0o755); err != nil {
 			return nil, fmt.Errorf("create run folder: %w", err)
 		}
@@ -80,7 +63,7 @@ func Open(dir string) (*Folder, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("open run folder: %s is a file; give the folder it lies in", dir)
 	}
-	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, results.ManifestName)); err == nil {
 		return &Folder{dir: dir}, nil
 	}
 	if run, ok := runOfPart(dir); ok {
@@ -90,12 +73,12 @@ func Open(dir string) (*Folder, error) {
 		return nil, fmt.Errorf("open run folder: %s holds %d runs and is none itself; give one of them, such as %s",
 			dir, len(runs), runs[len(runs)-1])
 	}
-	return nil, fmt.Errorf("open run folder: %s is not the folder of a run: it has no %s", dir, ManifestName)
+	return nil, fmt.Errorf("open run folder: %s is not the folder of a run: it has no %s", dir, results.ManifestName)
 }
 
 // runsBelow lists run folders directly in dir, in the order of their names.
 func runsBelow(dir string) []string {
-	found, err := filepath.Glob(filepath.Join(dir, "*", ManifestName))
+	found, err := filepath.Glob(filepath.Join(dir, "*", results.ManifestName))
 	if err != nil { // dir itself looks like a broken pattern
 		return nil
 	}
@@ -109,25 +92,25 @@ func runsBelow(dir string) []string {
 func (f *Folder) Dir() string { return f.dir }
 
 // Manifest is the path of what the run set out to do.
-func (f *Folder) Manifest() string { return filepath.Join(f.dir, ManifestName) }
+func (f *Folder) Manifest() string { return filepath.Join(f.dir, results.ManifestName) }
 
 // Scenario is the path of the scenario file as run, byte for byte.
-func (f *Folder) Scenario() string { return filepath.Join(f.dir, ScenarioName) }
+func (f *Folder) Scenario() string { return filepath.Join(f.dir, results.ScenarioName) }
 
 // Plan is the path of the resolved plan.
-func (f *Folder) Plan() string { return filepath.Join(f.dir, PlanName) }
+func (f *Folder) Plan() string { return filepath.Join(f.dir, results.PlanName) }
 
 // Environment is the path of the description of the machine.
-func (f *Folder) Environment() string { return f.Own(EnvironmentName) }
+func (f *Folder) Environment() string { return f.Own(results.EnvironmentName) }
 
 // Journal is the path of the journal.
-func (f *Folder) Journal() string { return f.Own(JournalName) }
+func (f *Folder) Journal() string { return f.Own(results.JournalName) }
 
 // StepDir is the folder of the step with that id.
-func (f *Folder) StepDir(id string) string { return filepath.Join(f.dir, stepsName, id) }
+func (f *Folder) StepDir(id string) string { return filepath.Join(f.dir, results.StepsName, id) }
 
 // LifeDir is the folder of a server life: its log and its command.
-func (f *Folder) LifeDir(life string) string { return filepath.Join(f.dir, livesName, life) }
+func (f *Folder) LifeDir(life string) string { return filepath.Join(f.dir, results.LivesName, life) }
 
 // WriteFile writes a file of the run folder, whole or not at all. The name is
 // relative to the folder and uses slashes: "steps/ID/command.txt".
@@ -152,25 +135,25 @@ func (f *Folder) WriteJSON(name string, value any) error {
 
 // WriteManifest writes manifest.json; a folder without it is no run. It notes
 // the hashes of the scenario and the plan as they lie in the folder by then.
-func (f *Folder) WriteManifest(m Manifest) error {
-	m.Format = FormatVersion
+func (f *Folder) WriteManifest(m results.Manifest) error {
+	m.Format = results.FormatVersion
 	for path, hash := range map[string]*string{f.Scenario(): &m.ScenarioSHA256, f.Plan(): &m.PlanSHA256} {
 		var err error
 		if *hash, err = hashFile(path); err != nil {
-			return fmt.Errorf("write %s: %w", ManifestName, err)
+			return fmt.Errorf("write %s: %w", results.ManifestName, err)
 		}
 	}
-	return f.WriteJSON(ManifestName, m)
+	return f.WriteJSON(results.ManifestName, m)
 }
 
 // WriteResult writes result.json of the step that it names.
-func (f *Folder) WriteResult(r *Result) error {
+func (f *Folder) WriteResult(r *results.Result) error {
 	if err := checkName(r.Step.ID); err != nil {
 		return fmt.Errorf("write result: step id: %w", err)
 	}
 	whole := *r
-	whole.Format = FormatVersion
-	return f.WriteJSON(stepsName+"/"+r.Step.ID+"/"+ResultName, &whole)
+	whole.Format = results.FormatVersion
+	return f.WriteJSON(results.StepsName+"/"+r.Step.ID+"/"+results.ResultName, &whole)
 }
 
 // OpenJournal opens the run's journal for appending; see OpenJournal.

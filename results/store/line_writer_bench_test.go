@@ -1,8 +1,10 @@
-package results
+package store
 
 import (
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/results"
 )
 
 func BenchmarkRecordWriter(b *testing.B) {
@@ -24,7 +26,7 @@ func BenchmarkRecordWriter(b *testing.B) {
 }
 
 func BenchmarkSampleWriter(b *testing.B) {
-	w, err := NewSampleWriter(b.TempDir(), TelemetryName, time.Hour)
+	w, err := NewSampleWriter(b.TempDir(), results.TelemetryName, time.Hour)
 	if err != nil {
 		b.Fatal(err)
 	}

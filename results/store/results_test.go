@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/benchrig/bench/results"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -75,7 +77,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	if _, err := Open(f.Dir()); err == nil || !strings.Contains(err.Error(), "it has no manifest.json") {
 		t.Errorf("Open(folder without manifest) error = %v, want it to name manifest.json", err)
 	}
-	if err := f.WriteManifest(Manifest{Run: "r"}); err != nil {
+	if err := f.WriteManifest(results.Manifest{Run: "r"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(f.Dir()); err != nil {
@@ -131,25 +133,25 @@ func TestWriteFileLeavesTheOldOneOnError(t *testing.T) {
 
 func TestWriteResultAndManifestSetTheFormat(t *testing.T) {
 	f := mustFolder(t)
-	m := Manifest{Run: "r", Planned: []StepRef{{ID: "a"}}}
+	m := results.Manifest{Run: "r", Planned: []results.StepRef{{ID: "a"}}}
 	if err := f.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.WriteResult(&Result{Step: StepRef{ID: "a"}, Verdict: OK}); err != nil {
+	if err := f.WriteResult(&results.Result{Step: results.StepRef{ID: "a"}, Verdict: results.OK}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.WriteResult(&Result{Step: StepRef{ID: "../a"}}); err == nil {
+	if err := f.WriteResult(&results.Result{Step: results.StepRef{ID: "../a"}}); err == nil {
 		t.Error("WriteResult with a step id outside the folder gave no error")
 	}
 	run, err := Read(f.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Format = FormatVersion
+	m.Format = results.FormatVersion
 	if diff := cmp.Diff(m, run.Manifest); diff != "" {
 		t.Errorf("manifest (-want +got):\n%s", diff)
 	}
-	if got := run.Steps[0].Result; got.Format != FormatVersion || got.Verdict != OK {
-		t.Errorf("result = %+v, want format %d and verdict ok", got, FormatVersion)
+	if got := run.Steps[0].Result; got.Format != results.FormatVersion || got.Verdict != results.OK {
+		t.Errorf("result = %+v, want format %d and verdict ok", got, results.FormatVersion)
 	}
 }

@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"bufio"
@@ -10,15 +10,17 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+
+	"github.com/benchrig/bench/results"
 )
 
 // ReadMoments is ReadRecords for those who draw millions of requests: of each
 // record it reads the position, the times, the chunks, the token counts and the
 // failure, and leaves the rest at its zero value. The record itself and ChunkS
 // are good until the sequence goes on; what its pointers lead to is not reused.
-func ReadMoments(dir string) iter.Seq2[*Record, error] {
-	return func(yield func(*Record, error) bool) {
-		in, err := openLines(filepath.Join(dir, RequestsName))
+func ReadMoments(dir string) iter.Seq2[*results.Record, error] {
+	return func(yield func(*results.Record, error) bool) {
+		in, err := openLines(filepath.Join(dir, results.RequestsName))
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}
@@ -31,7 +33,7 @@ func ReadMoments(dir string) iter.Seq2[*Record, error] {
 	}
 }
 
-func decodeMoments(r io.Reader, yield func(*Record, error) bool) {
+func decodeMoments(r io.Reader, yield func(*results.Record, error) bool) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	m := &moments{}
 	for line := 1; ; line++ {
@@ -61,7 +63,7 @@ func decodeMoments(r io.Reader, yield func(*Record, error) bool) {
 // moments decodes one record after the other into the same memory.
 type moments struct {
 	long   []byte // a line that is longer than the reader's buffer
-	record Record
+	record results.Record
 	chunks []float64
 	kinds  string // of the record before: most have the same
 	*known
@@ -90,13 +92,13 @@ func (m *moments) readLine(in *bufio.Reader) ([]byte, error) {
 
 // decode reads a line as our writer makes it, and leaves any other to package
 // json.
-func (m *moments) decode(raw []byte) (*Record, error) {
-	m.record, m.known = Record{}, &known{}
+func (m *moments) decode(raw []byte) (*results.Record, error) {
+	m.record, m.known = results.Record{}, &known{}
 	s := scan{rest: bytes.TrimRight(raw, "\r\n")}
 	if m.fields(&s) {
 		return &m.record, nil
 	}
-	m.record = Record{}
+	m.record = results.Record{}
 	if err := json.Unmarshal(raw, &m.record); err != nil {
 		return nil, err
 	}

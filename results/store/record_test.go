@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"errors"
@@ -13,17 +13,19 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/results"
 )
 
-func someRecord(i int) Record {
-	return Record{
+func someRecord(i int) results.Record {
+	return results.Record{
 		Index: i, RequestID: fmt.Sprintf("bench-%d", i), IntendedS: float64(i) / 10, SentS: new(float64(i)/10 + 0.001),
 		ChunkS: []float64{0.1, 0.2, 0.30000000000000004}, ChunkKinds: "ttf", EndS: 0.4, OutputTokens: new(2),
-		OutputTokensSource: CountUsage, FinishReason: "length <&>",
+		OutputTokensSource: results.CountUsage, FinishReason: "length <&>",
 	}
 }
 
-func collect(dir string) (records []Record, errs []string) {
+func collect(dir string) (records []results.Record, errs []string) {
 	for r, err := range ReadRecords(dir) {
 		if err != nil {
 			errs = append(errs, err.Error())
@@ -40,7 +42,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []Record
+	var want []results.Record
 	for i := range 50 {
 		want = append(want, someRecord(i))
 		if err := w.Write(want[i]); err != nil {
@@ -56,7 +58,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Errorf("second Close error = %v, want none", err)
 	}
-	if err := w.Write(Record{}); err == nil {
+	if err := w.Write(results.Record{}); err == nil {
 		t.Error("Write after Close gave no error")
 	}
 	got, errs := collect(dir)
@@ -107,7 +109,7 @@ func TestRecordWriterKeepsEarlierAttempts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, RequestsName), []byte("{}\n"), 0o644); err != nil { // of a killed attempt
+	if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte("{}\n"), 0o644); err != nil { // of a killed attempt
 		t.Fatal(err)
 	}
 	w, err := NewRecordWriter(dir, 0)
@@ -141,7 +143,7 @@ func TestRecordWriterReportsTheFirstError(t *testing.T) {
 	if err := w.f.Close(); err != nil { // what a full disk does: every write fails
 		t.Fatal(err)
 	}
-	big := Record{Text: strings.Repeat("x", 128<<10)}
+	big := results.Record{Text: strings.Repeat("x", 128<<10)}
 	if err := w.Write(big); err == nil {
 		t.Error("Write to a broken file gave no error")
 	}
@@ -169,7 +171,7 @@ func TestReadRecordsReadsAround(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			if tt.content != "-" {
-				if err := os.WriteFile(filepath.Join(dir, RequestsName), []byte(tt.content), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte(tt.content), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -195,7 +197,7 @@ func TestReadRecordsOfACutCompressedFile(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, RequestsName+".zst")
+	path := filepath.Join(dir, results.RequestsName+".zst")
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +212,7 @@ func TestReadRecordsOfACutCompressedFile(t *testing.T) {
 
 func TestReadRecordsStopsWhenAsked(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, RequestsName), []byte("{}\n{}\n{}\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, results.RequestsName), []byte("{}\n{}\n{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -234,7 +236,7 @@ func FuzzReadRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		mu.Lock()
 		defer mu.Unlock()
-		if err := os.WriteFile(filepath.Join(dir, RequestsName), data, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, results.RequestsName), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		records, errs := collect(dir)
@@ -251,15 +253,15 @@ func TestRecordWriterReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if err := w.Write(Record{Index: i}); err != nil {
+		if err := w.Write(results.Record{Index: i}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	n := 7
-	if err := w.Replace([]Record{{Index: 0, TextTokens: &n}, {Index: 1, TextTokens: &n}}); err != nil {
+	if err := w.Replace([]results.Record{{Index: 0, TextTokens: &n}, {Index: 1, TextTokens: &n}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.Write(Record{Index: 9}), w.Close()); err != nil {
+	if err := errors.Join(w.Write(results.Record{Index: 9}), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var got []int

@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"bufio"
@@ -9,12 +9,14 @@ import (
 	"io"
 	"iter"
 	"os"
+
+	"github.com/benchrig/bench/results"
 )
 
 // JournalLine is one line of a journal: an event, or what is there instead.
 type JournalLine struct {
 	Number int // from 1
-	Event  Event
+	Event  results.Event
 	Bad    string // why the line is no event; "": it is one
 	Raw    string // the text of a bad line
 }
@@ -42,8 +44,8 @@ func ReadJournal(r io.Reader) iter.Seq2[JournalLine, error] {
 }
 
 // ReadEvents reads the events of a journal; lines that are none are left out.
-func ReadEvents(r io.Reader) ([]Event, error) {
-	var events []Event
+func ReadEvents(r io.Reader) ([]results.Event, error) {
+	var events []results.Event
 	for line, err := range ReadJournal(r) {
 		if err != nil {
 			return nil, err
@@ -68,14 +70,14 @@ func parseJournalLine(number int, raw []byte) JournalLine {
 		line.Bad = "not an event: it has no number or no kind"
 	}
 	if line.Bad != "" {
-		line.Event, line.Raw = Event{}, string(text)
+		line.Event, line.Raw = results.Event{}, string(text)
 	}
 	return line
 }
 
 // Events reads the journal of a run, or of one of its jobs: none where there is
 // no journal yet. Lines that are no events are left out.
-func (f *Folder) Events() ([]Event, error) {
+func (f *Folder) Events() ([]results.Event, error) {
 	file, err := os.Open(f.Journal())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil

@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/results"
 )
 
 // jobsRun makes the folder of a run with two groups of one step each.
@@ -16,18 +18,18 @@ func jobsRun(t *testing.T) *Folder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Manifest{
-		Planned: []StepRef{{ID: "a_c1_r1", Variant: "a"}, {ID: "b_c1_r1", Variant: "b"}},
-		Groups:  []Group{{ID: "g001", Lives: []string{"01-a"}, Steps: []string{"a_c1_r1"}}, {ID: "g002", Lives: []string{"02-b"}, Steps: []string{"b_c1_r1"}}},
+	m := results.Manifest{
+		Planned: []results.StepRef{{ID: "a_c1_r1", Variant: "a"}, {ID: "b_c1_r1", Variant: "b"}},
+		Groups:  []results.Group{{ID: "g001", Lives: []string{"01-a"}, Steps: []string{"a_c1_r1"}}, {ID: "g002", Lives: []string{"02-b"}, Steps: []string{"b_c1_r1"}}},
 	}
 	if err := folder.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
-	tell(t, folder, Event{Kind: RunStarted})
+	tell(t, folder, results.Event{Kind: results.RunStarted})
 	return folder
 }
 
-func tell(t *testing.T, folder *Folder, events ...Event) {
+func tell(t *testing.T, folder *Folder, events ...results.Event) {
 	t.Helper()
 	journal, err := folder.OpenJournal()
 	if err != nil {
@@ -47,13 +49,13 @@ func part(t *testing.T, folder *Folder, group string) *Folder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.WriteOwn(EnvironmentName, map[string]string{"host": group}); err != nil {
+	if err := p.WriteOwn(results.EnvironmentName, map[string]string{"host": group}); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func read(t *testing.T, folder *Folder) *Run {
+func read(t *testing.T, folder *Folder) *results.Run {
 	t.Helper()
 	run, err := Read(folder.Dir())
 	if err != nil {
@@ -62,7 +64,7 @@ func read(t *testing.T, folder *Folder) *Run {
 	return run
 }
 
-func kinds(events []Event) string {
+func kinds(events []results.Event) string {
 	var words []string
 	for _, e := range events {
 		words = append(words, string(e.Kind)+":"+e.Step)
@@ -72,20 +74,20 @@ func kinds(events []Event) string {
 
 func TestPartsAreMerged(t *testing.T) {
 	folder := jobsRun(t)
-	if run := read(t, folder); run.Finished || len(run.Problems) > 0 || run.Steps[0].State != StepPending {
+	if run := read(t, folder); run.Finished || len(run.Problems) > 0 || run.Steps[0].State != results.StepPending {
 		t.Errorf("before any job: finished %v, problems %q, step %q; want none of it", run.Finished, run.Problems, run.Steps[0].State)
 	}
 	start := time.Now().Add(time.Minute)
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	a, b := part(t, folder, "g001"), part(t, folder, "g002")
-	tell(t, a, Event{Time: at(0), Kind: RunStarted}, Event{Time: at(2), Kind: StepStarted, Step: "a_c1_r1", Attempt: 1}) // and is killed
-	tell(t, b, Event{Time: at(1), Kind: RunStarted}, Event{Time: at(3), Kind: StepStarted, Step: "b_c1_r1", Attempt: 1},
-		Event{Time: at(4), Kind: StepFinished, Step: "b_c1_r1", Attempt: 1, Verdict: OK}, Event{Time: at(5), Kind: RunFinished})
-	if err := b.WriteResult(&Result{Step: StepRef{ID: "b_c1_r1", Attempt: 1}, Verdict: OK}); err != nil {
+	tell(t, a, results.Event{Time: at(0), Kind: results.RunStarted}, results.Event{Time: at(2), Kind: results.StepStarted, Step: "a_c1_r1", Attempt: 1}) // and is killed
+	tell(t, b, results.Event{Time: at(1), Kind: results.RunStarted}, results.Event{Time: at(3), Kind: results.StepStarted, Step: "b_c1_r1", Attempt: 1},
+		results.Event{Time: at(4), Kind: results.StepFinished, Step: "b_c1_r1", Attempt: 1, Verdict: results.OK}, results.Event{Time: at(5), Kind: results.RunFinished})
+	if err := b.WriteResult(&results.Result{Step: results.StepRef{ID: "b_c1_r1", Attempt: 1}, Verdict: results.OK}); err != nil {
 		t.Fatal(err)
 	}
 	run := read(t, folder)
-	if run.Finished || run.Steps[0].State != StepInterrupted || run.Steps[1].State != StepDone || run.Steps[1].Result.Verdict != OK {
+	if run.Finished || run.Steps[0].State != results.StepInterrupted || run.Steps[1].State != results.StepDone || run.Steps[1].Result.Verdict != results.OK {
 		t.Errorf("one job killed: finished %v, states %q %q; want the first interrupted", run.Finished, run.Steps[0].State, run.Steps[1].State)
 	}
 	want := "run-started: run-started: run-started: step-started:a_c1_r1 step-started:b_c1_r1 step-finished:b_c1_r1 run-finished:"
@@ -93,10 +95,10 @@ func TestPartsAreMerged(t *testing.T) {
 		t.Errorf("events = %s, want %s", got, want)
 	}
 	again := part(t, folder, "g001") // on a node whose clock is behind
-	tell(t, again, Event{Time: at(-50), Kind: RunResumed}, Event{Time: at(-49), Kind: StepStarted, Step: "a_c1_r1", Attempt: 2},
-		Event{Time: at(-48), Kind: StepFinished, Step: "a_c1_r1", Attempt: 2, Verdict: Failed, Failure: Failf(FailStall, "x")}, Event{Time: at(-47), Kind: RunFinished})
+	tell(t, again, results.Event{Time: at(-50), Kind: results.RunResumed}, results.Event{Time: at(-49), Kind: results.StepStarted, Step: "a_c1_r1", Attempt: 2},
+		results.Event{Time: at(-48), Kind: results.StepFinished, Step: "a_c1_r1", Attempt: 2, Verdict: results.Failed, Failure: results.Failf(results.FailStall, "x")}, results.Event{Time: at(-47), Kind: results.RunFinished})
 	run = read(t, folder)
-	if !run.Finished || run.Steps[0].State != StepDone || run.Steps[0].Result.Verdict != Failed || len(run.Problems) > 0 {
+	if !run.Finished || run.Steps[0].State != results.StepDone || run.Steps[0].Result.Verdict != results.Failed || len(run.Problems) > 0 {
 		t.Errorf("after the second job: finished %v, step %q %q, problems %q; want failed without problems",
 			run.Finished, run.Steps[0].State, run.Steps[0].Result.Verdict, run.Problems)
 	}
@@ -125,7 +127,7 @@ func TestPartsOfOneGroupDoNotMeet(t *testing.T) {
 	if err != nil || opened.Dir() != folder.Dir() || opened.Journal() != second.Journal() {
 		t.Errorf("Open(part) = %v, %v, want the second job's view of the run", opened, err)
 	}
-	names, err := os.ReadDir(filepath.Join(folder.Dir(), JobsName, "g001"))
+	names, err := os.ReadDir(filepath.Join(folder.Dir(), results.JobsName, "g001"))
 	if err != nil || !slices.Equal([]string{names[0].Name(), names[1].Name()}, []string{"1", "2"}) {
 		t.Errorf("folders %v, %v, want 1 and 2", names, err)
 	}

@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/benchrig/bench/results"
 )
 
 // Journal appends events to journal.jsonl. An event is on disk when Append
@@ -67,7 +69,7 @@ func (j *Journal) recover() error {
 // Append gives e the next number, stamps it if it has no time, writes it as
 // one line and waits until it is on disk. After an error the journal is as
 // before and may be tried again.
-func (j *Journal) Append(e Event) error {
+func (j *Journal) Append(e results.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.f == nil {

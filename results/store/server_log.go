@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/benchrig/bench/results"
 )
 
 // ServerLogName is the name of a replica's log in the folder of its life;
@@ -32,7 +34,7 @@ func (f *Folder) PlainServerLogs(life string) []string {
 
 // Lives lists the server lives that have a folder, in the order of their names.
 func (f *Folder) Lives() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(f.dir, livesName))
+	entries, err := os.ReadDir(filepath.Join(f.dir, results.LivesName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -1,13 +1,15 @@
-package results
+package store
 
 import (
 	"errors"
 	"testing"
+
+	"github.com/benchrig/bench/results"
 )
 
 func TestLockRefusesASecondWriter(t *testing.T) {
 	f := mustFolder(t)
-	if err := f.WriteManifest(Manifest{}); err != nil {
+	if err := f.WriteManifest(results.Manifest{}); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := f.Lock()

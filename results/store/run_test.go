@@ -1,4 +1,4 @@
-package results
+package store
 
 import (
 	"os"
@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/results"
 )
 
 // writeRun makes a run of steps a, b, c with these journal events and results.
-func writeRun(t *testing.T, events []Event, done ...*Result) *Folder {
+func writeRun(t *testing.T, events []results.Event, done ...*results.Result) *Folder {
 	t.Helper()
 	f := mustFolder(t)
-	m := Manifest{Bench: "v1", Scenario: "quickstart", Run: "r", Planned: []StepRef{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
+	m := results.Manifest{Bench: "v1", Scenario: "quickstart", Run: "r", Planned: []results.StepRef{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
 	if err := f.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +40,12 @@ func writeRun(t *testing.T, events []Event, done ...*Result) *Folder {
 }
 
 func TestReadDerivesWhatAKillLeftOut(t *testing.T) {
-	f := writeRun(t, []Event{
-		{Kind: RunStarted},
-		{Kind: StepStarted, Step: "a", Attempt: 1},
-		{Kind: StepFinished, Step: "a", Attempt: 1, Verdict: OK},
-		{Kind: StepStarted, Step: "b", Attempt: 2},
-	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: OK})
+	f := writeRun(t, []results.Event{
+		{Kind: results.RunStarted},
+		{Kind: results.StepStarted, Step: "a", Attempt: 1},
+		{Kind: results.StepFinished, Step: "a", Attempt: 1, Verdict: results.OK},
+		{Kind: results.StepStarted, Step: "b", Attempt: 2},
+	}, &results.Result{Step: results.StepRef{ID: "a", Attempt: 1}, Verdict: results.OK})
 	w, err := NewRecordWriter(f.StepDir("b"), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +64,9 @@ func TestReadDerivesWhatAKillLeftOut(t *testing.T) {
 	}
 	type row struct {
 		ID      string
-		State   StepState
-		Verdict Verdict
-		Class   FailureClass
+		State   results.StepState
+		Verdict results.Verdict
+		Class   results.FailureClass
 		Records int
 		Attempt int
 	}
@@ -77,9 +79,9 @@ func TestReadDerivesWhatAKillLeftOut(t *testing.T) {
 		got = append(got, r)
 	}
 	want := []row{
-		{"a", StepDone, OK, "", 0, 1},
-		{"b", StepInterrupted, NotRun, FailInterrupted, 3, 2},
-		{"c", StepPending, NotRun, FailInterrupted, 0, 1},
+		{"a", results.StepDone, results.OK, "", 0, 1},
+		{"b", results.StepInterrupted, results.NotRun, results.FailInterrupted, 3, 2},
+		{"c", results.StepPending, results.NotRun, results.FailInterrupted, 0, 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
@@ -93,14 +95,14 @@ func TestReadDerivesWhatAKillLeftOut(t *testing.T) {
 }
 
 func TestReadTakesVerdictsFromTheJournal(t *testing.T) {
-	reason := Failf(FailEarlier, "on-failure: stop")
-	f := writeRun(t, []Event{
-		{Kind: RunStarted},
-		{Kind: StepFinished, Step: "a", Verdict: NotRun, Failure: reason},
-		{Kind: StepStarted, Step: "b"},
-		{Kind: StepFinished, Step: "b", Verdict: OK},
-		{Kind: StepFinished, Step: "c", Verdict: Failed},
-		{Kind: RunFinished},
+	reason := results.Failf(results.FailEarlier, "on-failure: stop")
+	f := writeRun(t, []results.Event{
+		{Kind: results.RunStarted},
+		{Kind: results.StepFinished, Step: "a", Verdict: results.NotRun, Failure: reason},
+		{Kind: results.StepStarted, Step: "b"},
+		{Kind: results.StepFinished, Step: "b", Verdict: results.OK},
+		{Kind: results.StepFinished, Step: "c", Verdict: results.Failed},
+		{Kind: results.RunFinished},
 	})
 	run, err := Read(f.Dir())
 	if err != nil {
@@ -109,26 +111,26 @@ func TestReadTakesVerdictsFromTheJournal(t *testing.T) {
 	if !run.Finished {
 		t.Error("Finished = false, want true")
 	}
-	if a := run.Steps[0]; a.State != StepDone || a.Result.Verdict != NotRun || a.Result.Failure.Message != reason.Message {
+	if a := run.Steps[0]; a.State != results.StepDone || a.Result.Verdict != results.NotRun || a.Result.Failure.Message != reason.Message {
 		t.Errorf("step a = %+v, want the journal's verdict and reason", a.Result)
 	}
-	if b := run.Steps[1].Result; b.Verdict != Failed || b.Failure.Class != FailDisk {
+	if b := run.Steps[1].Result; b.Verdict != results.Failed || b.Failure.Class != results.FailDisk {
 		t.Errorf("step b without its result.json = %v %v, want failed and disk", b.Verdict, b.Failure)
 	}
-	if c := run.Steps[2].Result; c.Verdict != Failed || c.Failure == nil {
+	if c := run.Steps[2].Result; c.Verdict != results.Failed || c.Failure == nil {
 		t.Errorf("step c without a reason = %v %v, want failed with some failure", c.Verdict, c.Failure)
 	}
 }
 
 func TestReadTellsOfAnUnfinishedSecondAttempt(t *testing.T) {
-	f := writeRun(t, []Event{
-		{Kind: RunStarted},
-		{Kind: StepStarted, Step: "a", Attempt: 1},
-		{Kind: StepFinished, Step: "a", Attempt: 1, Verdict: Failed},
-		{Kind: RunFinished},
-		{Kind: RunStarted},
-		{Kind: StepStarted, Step: "a", Attempt: 2},
-	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: Failed})
+	f := writeRun(t, []results.Event{
+		{Kind: results.RunStarted},
+		{Kind: results.StepStarted, Step: "a", Attempt: 1},
+		{Kind: results.StepFinished, Step: "a", Attempt: 1, Verdict: results.Failed},
+		{Kind: results.RunFinished},
+		{Kind: results.RunStarted},
+		{Kind: results.StepStarted, Step: "a", Attempt: 2},
+	}, &results.Result{Step: results.StepRef{ID: "a", Attempt: 1}, Verdict: results.Failed})
 	run, err := Read(f.Dir())
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +156,7 @@ garbage
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(run.Events) != 2 || run.Steps[0].State != StepInterrupted {
+	if len(run.Events) != 2 || run.Steps[0].State != results.StepInterrupted {
 		t.Errorf("%d events, step a %s; want 2 and interrupted", len(run.Events), run.Steps[0].State)
 	}
 	if len(run.Problems) != 3 {
@@ -164,12 +166,12 @@ garbage
 
 func TestReadRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, file, content, want string }{
-		{"newer manifest", ManifestName, `{"format_version":99}`, "format version 99 is newer than 1"},
-		{"manifest without version", ManifestName, `{"run_id":"x"}`, "no format_version"},
-		{"broken manifest", ManifestName, `{"format_version":`, "unexpected end"},
+		{"newer manifest", results.ManifestName, `{"format_version":99}`, "format version 99 is newer than 1"},
+		{"manifest without version", results.ManifestName, `{"run_id":"x"}`, "no format_version"},
+		{"broken manifest", results.ManifestName, `{"format_version":`, "unexpected end"},
 		{"newer result", "steps/a/result.json", `{"format_version":2}`, "use a newer bench"},
-		{"broken plan", PlanName, `{`, "not JSON"},
-		{"broken environment", EnvironmentName, `{`, "not JSON"},
+		{"broken plan", results.PlanName, `{`, "not JSON"},
+		{"broken environment", results.EnvironmentName, `{`, "not JSON"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := writeRun(t, nil)
@@ -200,12 +202,12 @@ func TestReadWithoutAJournal(t *testing.T) {
 
 func TestReadTellsOfChangedFiles(t *testing.T) {
 	f := mustFolder(t)
-	for _, name := range []string{ScenarioName, PlanName} {
+	for _, name := range []string{results.ScenarioName, results.PlanName} {
 		if err := f.WriteFile(name, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := f.WriteManifest(Manifest{}); err != nil {
+	if err := f.WriteManifest(results.Manifest{}); err != nil {
 		t.Fatal(err)
 	}
 	problems := func() string {
@@ -219,7 +221,7 @@ func TestReadTellsOfChangedFiles(t *testing.T) {
 	if got, want := problems(), "journal.jsonl: missing"; got != want {
 		t.Errorf("Problems = %q, want %q", got, want)
 	}
-	if err := f.WriteFile(PlanName, []byte("{ }")); err != nil {
+	if err := f.WriteFile(results.PlanName, []byte("{ }")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(f.Scenario()); err != nil {
@@ -234,27 +236,27 @@ func TestReadTellsOfChangedFiles(t *testing.T) {
 // A step that was to be run again, and was refused because the engine is another
 // than at the start, does not show what its earlier attempt measured.
 func TestARefusalHidesTheEarlierAttempt(t *testing.T) {
-	changed := Failf(FailChanged, "engine version: 0.11, at the start 0.10")
-	f := writeRun(t, []Event{
-		{Kind: RunStarted},
-		{Kind: StepStarted, Step: "a", Attempt: 1},
-		{Kind: StepFinished, Step: "a", Attempt: 1, Verdict: Failed, Failure: Failf(FailRequests, "none of 8 succeeded")},
-		{Kind: StepStarted, Step: "b", Attempt: 1},
-		{Kind: StepFinished, Step: "b", Attempt: 1, Verdict: Suspect},
-		{Kind: RunResumed},
-		{Kind: StepFinished, Step: "a", Attempt: 2, Verdict: NotRun, Failure: changed},
-		{Kind: StepFinished, Step: "b", Attempt: 2, Verdict: NotRun, Failure: Failf(FailEarlier, "stopped")},
-	}, &Result{Step: StepRef{ID: "a", Attempt: 1}, Verdict: Failed, Failure: Failf(FailRequests, "none of 8 succeeded"), Figures: &Figures{Asked: 8}},
-		&Result{Step: StepRef{ID: "b", Attempt: 1}, Verdict: Suspect, Figures: &Figures{Asked: 8, Completed: 7}})
+	changed := results.Failf(results.FailChanged, "engine version: 0.11, at the start 0.10")
+	f := writeRun(t, []results.Event{
+		{Kind: results.RunStarted},
+		{Kind: results.StepStarted, Step: "a", Attempt: 1},
+		{Kind: results.StepFinished, Step: "a", Attempt: 1, Verdict: results.Failed, Failure: results.Failf(results.FailRequests, "none of 8 succeeded")},
+		{Kind: results.StepStarted, Step: "b", Attempt: 1},
+		{Kind: results.StepFinished, Step: "b", Attempt: 1, Verdict: results.Suspect},
+		{Kind: results.RunResumed},
+		{Kind: results.StepFinished, Step: "a", Attempt: 2, Verdict: results.NotRun, Failure: changed},
+		{Kind: results.StepFinished, Step: "b", Attempt: 2, Verdict: results.NotRun, Failure: results.Failf(results.FailEarlier, "stopped")},
+	}, &results.Result{Step: results.StepRef{ID: "a", Attempt: 1}, Verdict: results.Failed, Failure: results.Failf(results.FailRequests, "none of 8 succeeded"), Figures: &results.Figures{Asked: 8}},
+		&results.Result{Step: results.StepRef{ID: "b", Attempt: 1}, Verdict: results.Suspect, Figures: &results.Figures{Asked: 8, Completed: 7}})
 	run, err := Read(f.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := run.Step("a").Result
-	if a.Verdict != NotRun || a.Figures != nil || a.Failure.Class != FailChanged || a.Failure.Message != changed.Message || len(a.Earlier) != 1 || a.Earlier[0].Class != FailRequests {
+	if a.Verdict != results.NotRun || a.Figures != nil || a.Failure.Class != results.FailChanged || a.Failure.Message != changed.Message || len(a.Earlier) != 1 || a.Earlier[0].Class != results.FailRequests {
 		t.Errorf("the refused step reads %+v", a)
 	}
-	if b := run.Step("b").Result; b.Verdict != Suspect || b.Figures == nil {
+	if b := run.Step("b").Result; b.Verdict != results.Suspect || b.Figures == nil {
 		t.Errorf("a step that was left out for another reason reads %+v", b)
 	}
 }

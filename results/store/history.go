@@ -1,0 +1,93 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/benchrig/bench/results"
+)
+
+// history is what the journal tells of one step: its last start and end.
+type history struct {
+	started, finished bool
+	attempt           int
+	verdict           results.Verdict
+	failure           *results.Failure
+}
+
+// historiesOf follows every step through the journal.
+func historiesOf(events []results.Event) map[string]history {
+	all := make(map[string]history)
+	for _, e := range events {
+		h := all[e.Step]
+		switch e.Kind {
+		case results.StepStarted:
+			h = history{started: true, attempt: max(e.Attempt, 1)}
+		case results.StepFinished:
+			h.finished, h.verdict, h.failure = true, e.Verdict, e.Failure
+		default:
+			continue
+		}
+		all[e.Step] = h
+	}
+	return all
+}
+
+// refusedStep reports whether the step was to be run again, and was not, because it
+// would have been another experiment than that which the run began with.
+func (h history) refused() bool {
+	return h.finished && h.verdict == results.NotRun && h.failure != nil && h.failure.Class == results.FailChanged
+}
+
+// refusedStep describes such a step: what an earlier attempt measured is not what
+// was asked for last.
+func refusedStep(r *results.Run, ref results.StepRef, h history, before *results.Result) results.Step {
+	step := withoutResult(r, "", ref, h)
+	step.Attempt = max(h.attempt, before.Step.Attempt)
+	step.Result.Step.Attempt = step.Attempt
+	why := before.Failure
+	if why == nil {
+		why = results.Failf(results.FailChanged, "attempt %d was measured (%s); its %s is still there", before.Step.Attempt, before.Verdict, results.ResultName)
+	}
+	step.Result.Earlier = append(slices.Clone(before.Earlier), *why)
+	return step
+}
+
+// withoutResult describes a step that has no result.json.
+func withoutResult(r *results.Run, dir string, ref results.StepRef, h history) results.Step {
+	ref.Attempt = max(ref.Attempt, h.attempt, 1)
+	step := results.Step{State: results.StepPending, Attempt: h.attempt, Result: &results.Result{
+		Format: results.FormatVersion, Bench: r.Manifest.Bench, Scenario: r.Manifest.Scenario, Run: r.Manifest.Run, Step: ref,
+		Verdict: results.NotRun, Failure: results.Failf(results.FailInterrupted, "the run ended before this step"),
+	}}
+	switch {
+	case h.finished:
+		step.State = results.StepDone
+		step.Result.Verdict, step.Result.Failure = h.verdict, h.failure
+		if h.verdict == results.OK || h.verdict == results.Suspect || h.verdict == "" {
+			step.Result.Verdict = results.Failed
+			step.Result.Failure = results.Failf(results.FailDisk, "the journal says %q, but there is no %s", h.verdict, results.ResultName)
+		}
+	case h.started:
+		step.State, step.Open = results.StepInterrupted, h.attempt
+		step.Records = countRecords(dir)
+		step.Result.Failure = results.Failf(results.FailInterrupted, "the run ended during this step; %d of its requests are on disk", step.Records)
+	case !r.Finished:
+		step.Result.Failure.Message = "the run ended, or has not come to this step yet"
+	}
+	if step.Result.Failure == nil {
+		step.Result.Failure = &results.Failure{Class: results.FailInternal, Message: fmt.Sprintf("the journal says %q and no reason", h.verdict)}
+	}
+	return step
+}
+
+// countRecords counts the records that can be read.
+func countRecords(dir string) int {
+	n := 0
+	for _, err := range ReadRecords(dir) {
+		if err == nil {
+			n++
+		}
+	}
+	return n
+}

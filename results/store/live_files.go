@@ -1,0 +1,98 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/results"
+)
+
+// WriteLive replaces live.json. It is not synced: after a power cut the file
+// has nothing to say.
+func (f *Folder) WriteLive(l *results.Live) error {
+	l.Format = results.FormatVersion
+	data, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", results.LiveName, err)
+	}
+	path := f.Own(results.LiveName)
+	beside := filepath.Join(filepath.Dir(path), "."+results.LiveName+".tmp")
+	if err := os.WriteFile(beside, append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", results.LiveName, err)
+	}
+	if err := os.Rename(beside, path); err != nil {
+		return fmt.Errorf("write %s: %w", results.LiveName, err)
+	}
+	return nil
+}
+
+// RemoveLive says that nobody carries out the run any more.
+func (f *Folder) RemoveLive() error {
+	if err := os.Remove(f.Own(results.LiveName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", results.LiveName, err)
+	}
+	return nil
+}
+
+// ReadLive reads what the processes that carry out a run say, the one of the
+// run as a whole first, then those of jobs. None is no error.
+func (f *Folder) ReadLive() ([]results.Live, error) {
+	paths := []string{filepath.Join(f.dir, results.LiveName)}
+	if jobs, err := filepath.Glob(filepath.Join(f.dir, results.JobsName, "*", "*", results.LiveName)); err == nil { // else the folder's name looks like a broken pattern
+		paths = append(paths, jobs...)
+	}
+	var all []results.Live
+	for _, path := range paths {
+		var one results.Live
+		err := readVersioned(path, &one)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+// ReadResult reads the result of a step that has ended.
+func (f *Folder) ReadResult(step string) (*results.Result, error) {
+	result := &results.Result{}
+	if err := readVersioned(filepath.Join(f.StepDir(step), results.ResultName), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Writer is the process that holds the lock of the run folder, by the kernel's
+// list: nothing is taken, so that nobody who wants to write is turned away.
+// known is false where the list cannot be had; locks of other machines are not
+// in it.
+func (f *Folder) Writer() (pid int, held, known bool) {
+	path := filepath.Join(f.dir, results.LockName)
+	inode, ok := inodeOf(path)
+	if !ok {
+		return 0, false, true // nobody ever wrote it
+	}
+	locks, err := proc.System.Flocks()
+	if err != nil {
+		return 0, false, false
+	}
+
+	note, _ := os.ReadFile(path) // "": not noted
+	noted, _ := strconv.Atoi(strings.TrimSpace(string(note)))
+	for _, lock := range locks {
+		if lock.Exclusive && lock.PID == noted && lock.Inode == inode {
+			return lock.PID, true, true
+		}
+	}
+	return 0, false, true
+}

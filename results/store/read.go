@@ -1,0 +1,165 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/benchrig/bench/results"
+)
+
+// Read reads the run folder dir. Runs that were killed read like others;
+// folders of a newer format, and folders that are no runs, are errors.
+func Read(dir string) (*results.Run, error) {
+	folder, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	run := &results.Run{Dir: dir}
+	if err := readVersioned(folder.Manifest(), &run.Manifest); err != nil {
+		return nil, err
+	}
+	if run.Environment, err = readRaw(folder.Environment()); err != nil {
+		return nil, err
+	}
+	if run.Plan, err = readRaw(folder.Plan()); err != nil {
+		return nil, err
+	}
+	err = errors.Join(
+		noteChange(run, results.ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256),
+		noteChange(run, results.PlanName, folder.Plan(), run.Manifest.PlanSHA256),
+		readJournals(run, folder.Journal()),
+	)
+	if err != nil {
+		return nil, err
+	}
+	histories := historiesOf(run.Events)
+	for _, ref := range run.Manifest.Planned {
+		step, err := readStep(run, folder, ref, histories[ref.ID])
+		if err != nil {
+			return nil, err
+		}
+		run.Steps = append(run.Steps, step)
+	}
+	setAsideSpared(run)
+	nameSearched(run)
+	return run, nil
+}
+
+// readVersioned decodes a JSON file after a look at its format version.
+func readVersioned(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read run folder: %w", err)
+	}
+	var version struct {
+		Format int `json:"format_version"`
+	}
+	if err := json.Unmarshal(data, &version); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	switch {
+	case version.Format > results.FormatVersion:
+		return fmt.Errorf("read %s: format version %d is newer than %d, the newest this bench knows; use a newer bench",
+			path, version.Format, results.FormatVersion)
+	case version.Format < 1:
+		return fmt.Errorf("read %s: it has no format_version; it was not written by bench", path)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// readRaw reads a JSON file of the run; nil where there is none.
+func readRaw(path string) (json.RawMessage, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read run folder: %w", err)
+	}
+	if !json.Valid(data) {
+		return nil, fmt.Errorf("read %s: not JSON", path)
+	}
+	return data, nil
+}
+
+// readJournals reads the run's own journal and those of its jobs.
+func readJournals(r *results.Run, own string) error {
+	var err error
+	if r.Events, r.Finished, err = readJournal(r, own, results.JournalName); err != nil {
+		return err
+	}
+	return readParts(r)
+}
+
+// readJournal reads the events of one journal, and whether it ends a run.
+func readJournal(r *results.Run, path, name string) (events []results.Event, finished bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.Problems = append(r.Problems, name+": missing")
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read run folder: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	for line, err := range ReadJournal(f) {
+		if err != nil {
+			return nil, false, err
+		}
+		if line.Bad != "" {
+			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %s", name, line.Number, line.Bad))
+			continue
+		}
+		if last := lastSeq(events); line.Event.Seq != last+1 { // some were lost
+			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: event %d follows event %d", name, line.Number, line.Event.Seq, last))
+		}
+		events = append(events, line.Event)
+		switch line.Event.Kind {
+		case results.RunStarted, results.RunResumed:
+			finished = false
+		case results.RunFinished:
+			finished = true
+		default: // says nothing of the run as a whole
+		}
+	}
+	return events, finished, nil
+}
+
+// lastSeq is the number of the last event; 0: there is none.
+func lastSeq(events []results.Event) int {
+	if len(events) == 0 {
+		return 0
+	}
+	return events[len(events)-1].Seq
+}
+
+// readStep joins a planned step with its result, or with what the journal says.
+func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (results.Step, error) {
+	path := filepath.Join(folder.StepDir(ref.ID), results.ResultName)
+	result := &results.Result{}
+	err := readVersioned(path, result)
+	switch {
+	case err == nil && h.refused():
+		return refusedStep(r, ref, h, result), nil
+	case err == nil:
+		if h.started && !h.finished && h.attempt > result.Step.Attempt {
+			r.Problems = append(r.Problems, fmt.Sprintf("step %s: attempt %d has no end; its result is that of attempt %d",
+				ref.ID, h.attempt, result.Step.Attempt))
+		}
+		step := results.Step{State: results.StepDone, Attempt: max(h.attempt, result.Step.Attempt), Result: result}
+		if h.started && !h.finished && h.attempt > result.Step.Attempt {
+			step.Open = h.attempt
+		}
+		return step, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return results.Step{}, err
+	}
+	return withoutResult(r, folder.StepDir(ref.ID), ref, h), nil
+}
