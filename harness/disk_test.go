@@ -1,10 +1,8 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -88,76 +83,13 @@ func TestFreeSpace(t *testing.T) {
 	}
 }
 
-// A server goes on writing to a log whose middle is taken away: head and end
-// stay, and the disk that it takes is bounded.
-func TestCapLog(t *testing.T) {
-	const limit = 256 << 10
-	dir := t.TempDir()
-	folder, err := store.Create(dir, "s", "r")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(folder.LifeDir("01-a"), store.ServerLogName(0))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = log.Close() }()
-	write := func(text string) {
-		if _, err := log.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("first words\n")
-	for i := range 40 {
-		write(strings.Repeat("a line of the middle, written by a flood\n", 2000))
-		if err := capLog(path, limit); errors.Is(err, unix.EOPNOTSUPP) {
-			t.Skip("the file system has no holes")
-		} else if err != nil {
-			t.Fatalf("capLog, round %d: %v", i, err)
-		}
-	}
-	write("last words\n")
-	var stat unix.Stat_t
-	if err := unix.Stat(path, &stat); err != nil {
-		t.Fatal(err)
-	}
-	if taken := stat.Blocks * 512; taken > 2*limit {
-		t.Errorf("the log takes %d bytes of %d, want about %d", taken, stat.Size, limit)
-	}
-	if err := CloseLogs(folder, "01-a", limit, nil); err != nil {
-		t.Fatal(err)
-	}
-	in, err := folder.OpenServerLog("01-a", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = in.Close() }()
-	text, err := io.ReadAll(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.HasPrefix(text, []byte("first words\n")) || !bytes.HasSuffix(text, []byte("flood\nlast words\n")) {
-		t.Errorf("the closed log has lost its head or end: %.40q ... %.40q", text, text[max(0, len(text)-40):])
-	}
-	if bytes.IndexByte(text, 0) >= 0 {
-		t.Error("the closed log has a hole in it")
-	}
-	if !bytes.Contains(text, []byte("bytes of this log are left out here")) {
-		t.Error("the closed log does not say that something is left out")
-	}
-}
-
 func TestWatchDiskEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := &Runner{Scenario: &scenarios.Scenario{}}
+		d := &disk{each: func() {}}
 		ended := make(chan struct{})
 		go func() {
-			r.watchDisk(ctx, nil, func(error) { t.Error("ended without a limit") })
+			d.watch(ctx, nil, func(error) { t.Error("ended without a limit") })
 			close(ended)
 		}()
 		time.Sleep(time.Minute)

@@ -10,18 +10,10 @@ package harness
 import (
 	"context"
 
-	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
-
-// Launcher starts one server and returns when it has answered with a token,
-// or a *results.Failure that says why it has not. After a failure nothing of
-// the server is left.
-type Launcher interface {
-	Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (step.Server, error)
-}
 
 // Programs starts programs that run to their end.
 type Programs interface {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 )
 
@@ -78,31 +77,7 @@ func (c *Control) skippable(ctx context.Context, what string) (_ context.Context
 
 // heedUser halts the run before its next step, where the user asked for that.
 func (r *Runner) heedUser() {
-	if why := r.Control.Stopping(); why != nil && r.halted == nil {
-		r.halted = why
+	if why := r.Control.Stopping(); why != nil {
+		r.halt(why)
 	}
-}
-
-// enterLaunch tells of a launch and lets the user skip it.
-func (r *Runner) enterLaunch(ctx context.Context, life plan.Life, id string, pending []attempt) (_ context.Context, leave func()) {
-	r.Live.BeginLife(pending[0].StepRef, pending[0].pass, id, len(pending))
-	r.Live.Enter(results.LiveLaunching, r.Scenario.Variants[life.VariantIndex].Server.Ready.Timeout, "")
-	endReading := r.monitor.WatchLaunch(ctx)
-	ctx, free := r.Control.skippable(ctx, "the launch of "+life.Variant)
-	return ctx, func() {
-		free()
-		endReading()
-	}
-}
-
-// skippedOr is the user's skip where that ended ctx, else failure; a server
-// that could not be proven gone is told in any case.
-func skippedOr(ctx context.Context, failure *results.Failure) *results.Failure {
-	if ctx.Err() == nil || failure.Class == results.FailNoProof {
-		return failure
-	}
-	if why := results.CauseOf(ctx); why.Class == results.FailSkipped {
-		return why
-	}
-	return failure
 }

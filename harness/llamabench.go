@@ -117,10 +117,10 @@ func (r *Runner) benchmark(ctx context.Context, life plan.Life, id string, a att
 		if told = r.readRows(a, id, program, result); failure == nil && len(result.LlamaBench) == 0 {
 			failure = results.Failf(results.FailProtocol, "llama-bench ended well and printed no result")
 		}
-		r.stop(ctx, id, servers)
+		r.starter.Stop(ctx, id, servers)
 		result.Servers = step.Infos(servers)
 	} else {
-		r.closeLife(id, !r.unclean())
+		r.starter.Close(id, failure == nil || failure.Class != results.FailNoProof)
 	}
 	changed, err := r.sameProgram(life, result, servers)
 	failure, told = cmp.Or(failure, changed), cmp.Or(told, err)
@@ -139,14 +139,13 @@ func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *ben
 	case problem != "":
 		return results.Failf(results.FailNoGPU, "%s", problem)
 	}
-	if err := r.writeCommands(id, life.Servers); err != nil {
+	if err := r.starter.Prepare(id, life.Servers); err != nil {
 		return results.AsFailure(err, results.FailDisk)
 	}
 	spec := specs[0]
 	spec.Life, spec.Cookie = id, r.Cookie
 	spec.LogPath = filepath.Join(r.Folder.LifeDir(id), store.ServerLogName(0))
 	spec.Ready = recipe.Ready{Stall: r.Scenario.Watchdog.Stall}
-	r.life.Store(id)
 	r.Live.Enter(results.LiveMeasuring, 0, "the program runs to its end")
 	zero := time.Now()
 	for _, o := range watch {
@@ -156,7 +155,7 @@ func (r *Runner) runToEnd(ctx context.Context, life plan.Life, id string, b *ben
 	if err != nil {
 		failure := results.AsFailure(err, results.FailBadRecipe)
 		if failure.Class == results.FailNoProof {
-			r.halted = failure // the box is not clean
+			r.halt(failure) // the box is not clean
 		}
 		return failure
 	}
@@ -227,7 +226,7 @@ func (r *Runner) judgeProgram(result *results.Result, failure *results.Failure) 
 	if failure != nil {
 		result.Verdict, result.Failure = results.Failed, failure
 		if failure.Class == results.FailDisk {
-			r.halted = failure
+			r.halt(failure)
 		}
 		return
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"time"
 
+	"github.com/benchrig/bench/harness/life"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
@@ -24,7 +24,7 @@ type Runner struct {
 	Box       plan.Box
 	Folder    *store.Folder
 	Journal   *store.Journal
-	Launcher  Launcher
+	Launcher  life.Launcher
 	Programs  Programs // nil: the method must not be llama-bench
 	Driver    step.Driver
 	Hooks     HookRunner       // nil: the scenario must have no hooks and checks
@@ -45,13 +45,14 @@ type Runner struct {
 	tokenizers step.Tokenizers
 	frozen     map[string]bool          // sets that lie in the folder, by hash
 	skipped    map[int]*results.Failure // variants given up, with the reason
-	halted     *results.Failure         // why nothing more is run
+	halted     halt                     // why nothing more is run
 	done       int
 	outcome    Outcome
 
 	hooks         hookState
-	monitor       *telemetry.Monitor            // samples GPUs and host
-	life          atomic.Value                  // string: folder of the servers that run; "": none
+	monitor       *telemetry.Monitor // samples GPUs and host
+	disk          *disk
+	starter       *life.Starter                 // starts and stops servers
 	sent          *step.SentTo                  // what these servers got
 	engines, seen map[string]results.Engine     // by variant: who answered first, and last
 	engineChanges map[string][]string           // by variant
@@ -80,6 +81,8 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.known = map[string]*results.Result{}
 	r.tokenizers = step.Tokenizers{}
 	r.monitor = r.newMonitor()
+	r.starter = r.newStarter()
+	r.disk = r.newDisk()
 	if d := r.Scenario.RunDeadline; d > 0 {
 		var cancel context.CancelFunc
 		r.deadline = time.Now().Add(d)
@@ -89,10 +92,10 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	if err := r.begin(); err != nil {
 		return r.outcome, err
 	}
-	ctx, free := r.guardDisk(ctx)
+	ctx, free := r.disk.guard(ctx)
 	defer free()
 	if refused := r.beforeRun(ctx); refused != nil {
-		r.halted = refused
+		r.halt(refused)
 	}
 	defer r.afterRun(ctx)
 	r.outlook(plan.Life{}, nil, false)
@@ -123,8 +126,8 @@ type attempt struct {
 func (r *Runner) runLife(ctx context.Context, life plan.Life) error {
 	pending := r.carryOn(life.Steps)
 	for len(pending) > 0 {
-		if low := r.diskLow(); low != nil {
-			r.halted = low
+		if low := r.disk.low(); low != nil {
+			r.halt(low)
 		}
 		r.heedUser()
 		if why := r.blocked(ctx, life.VariantIndex); why != nil {
@@ -178,7 +181,7 @@ func (r *Runner) runRound(ctx context.Context, life plan.Life, pending []attempt
 	default:
 		pending, err = r.serve(ctx, life, servers, pending)
 	}
-	r.stop(ctx, id, servers)
+	r.starter.Stop(ctx, id, servers)
 	r.pace.started(life.Variant, time.Since(began)-time.Duration((r.pace.busy-busy)*float64(time.Second)))
 	return pending, err
 }
@@ -200,8 +203,8 @@ func (r *Runner) blocked(ctx context.Context, variant int) *results.Failure {
 	if ctx.Err() != nil {
 		return results.CauseOf(ctx)
 	}
-	if r.halted != nil {
-		return r.halted
+	if r.halted.why != nil {
+		return r.halted.why
 	}
 	return r.skipped[variant]
 }
@@ -235,7 +238,7 @@ func (r *Runner) serve(ctx context.Context, life plan.Life, servers []step.Serve
 			return nil, err
 		}
 		r.pace.step(a.Step, time.Since(began), result.Verdict != results.Failed)
-		if result.Verdict == results.Failed && ctx.Err() == nil && r.halted == nil && r.retriesLeft(a, result.Failure.Class) {
+		if result.Verdict == results.Failed && ctx.Err() == nil && r.halted.why == nil && r.retriesLeft(a, result.Failure.Class) {
 			pending[0] = a.again(*result.Failure)
 			return pending, r.closeAttempt(result)
 		}
@@ -270,7 +273,7 @@ func (r *Runner) launchFailed(ctx context.Context, life plan.Life, pending []att
 	if ctx.Err() != nil {
 		return nil, r.notRun(pending, results.CauseOf(ctx))
 	}
-	if r.halted == nil && failure.Class.Retryable() && r.retriesLeft(pending[0], failure.Class) {
+	if r.halted.why == nil && failure.Class.Retryable() && r.retriesLeft(pending[0], failure.Class) {
 		for i := range pending {
 			pending[i] = pending[i].again(*failure)
 		}
@@ -308,7 +311,7 @@ func (r *Runner) finish(life plan.Life, result *results.Result) error {
 	case scenarios.SkipVariant:
 		r.skipped[life.VariantIndex] = why
 	case scenarios.StopRun:
-		r.halted = why
+		r.halt(why)
 	}
 	return nil
 }

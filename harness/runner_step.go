@@ -55,7 +55,7 @@ func (r *Runner) runStep(ctx context.Context, life plan.Life, servers []step.Ser
 	job.Watch, job.Live = r.observers(servers, a), r.Live
 	step.Drive(stepCtx, job, result)
 	if result.Failure != nil && result.Failure.Class == results.FailDisk {
-		r.halted = result.Failure
+		r.halt(result.Failure)
 	}
 	r.extrapolate(result)
 	return result, nil

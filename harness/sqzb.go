@@ -58,8 +58,8 @@ func (r *Runner) secondPass(ctx context.Context, life plan.Life, a attempt, firs
 
 // keptFrom says why no further server of a life may be started; nil: one may.
 func (r *Runner) keptFrom(ctx context.Context, life plan.Life) *results.Failure {
-	if r.halted == nil {
-		r.halted = r.diskLow()
+	if low := r.disk.low(); low != nil {
+		r.halt(low)
 	}
 	return r.blocked(ctx, life.VariantIndex)
 }
@@ -78,7 +78,7 @@ func (r *Runner) runPass(ctx context.Context, life plan.Life, a attempt, like []
 		run.launched = failure
 		return run, nil
 	}
-	defer r.stop(ctx, id, servers)
+	defer r.starter.Stop(ctx, id, servers)
 	run.servers = step.Infos(servers)
 	if differ := passesDiffer(like, run.servers); like != nil && differ != "" {
 		run.launched = results.Failf(results.FailPasses, "the servers of the two passes are not of one configuration: %s", differ)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/life"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -145,8 +146,8 @@ func (s *Session) changes(stored *Stored, identity results.Identity) ([]string, 
 // closeLogs compresses and redacts the logs of servers that a killed run left.
 func (s *Session) closeLogs(folder *store.Folder) error {
 	lives, err := folder.Lives()
-	for _, life := range lives {
-		err = errors.Join(err, harness.CloseLogs(folder, life, s.Scenario.Disk.MaxLog, s.Scenario.Secrets))
+	for _, id := range lives {
+		err = errors.Join(err, life.CloseLogs(folder, id, s.Scenario.Disk.MaxLog, s.Scenario.Secrets))
 	}
 	return err
 }

@@ -1,0 +1,124 @@
+package life
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results/store"
+)
+
+const (
+	logBlock = 4096 // holes begin and end at multiples of it
+	logSlack = 8    // a log is cut when it is over its limit by this part of it
+)
+
+// CapLogs bounds the logs of the servers that run.
+func (s *Starter) CapLogs() {
+	limit := s.Scenario.Disk.MaxLog
+	life, ok := s.running.Load().(string)
+	if limit <= 0 || !ok || life == "" {
+		return
+	}
+	for _, path := range s.Folder.PlainServerLogs(life) {
+		_ = capLog(path, limit) // the limit of free disk still holds
+	}
+}
+
+// capLog gives back the disk that the middle of a log takes once it has more
+// than limit bytes. The server writes straight into the file and goes on doing
+// so: the file keeps its length, and its head and end stay where they are, so
+// that no last word can be lost between two files. File systems without holes
+// say so by an error.
+func capLog(path string, limit int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+		return err
+	}
+	const statBlock = 512
+	if stat.Size <= limit || stat.Blocks*statBlock <= limit+limit/logSlack {
+		return nil
+	}
+	from := (limit - limit/2 + logBlock - 1) / logBlock * logBlock
+	to := (stat.Size - limit/2) / logBlock * logBlock
+	if to <= from {
+		return nil
+	}
+	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
+}
+
+// CloseLogs compresses the logs of a life whose servers are proven gone, bounds
+// them and takes the secrets out of them: engines print their arguments.
+func CloseLogs(folder *store.Folder, life string, limit int64, secrets []string) error {
+	var errs []error
+	hide := recipe.Redactor(secrets)
+	for _, path := range folder.PlainServerLogs(life) {
+		errs = append(errs, store.CloseServerLog(path, limit, hide))
+	}
+	return errors.Join(errs...)
+}
+
+// redactLogs takes the secrets out of the logs of a life that has ended:
+// engines print their arguments. It is for folders that are passed on; while
+// the server runs its log holds what it wrote.
+func redactLogs(dir string, secrets []string) error {
+	if len(secrets) == 0 {
+		return nil
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "server-*.log"))
+	for _, log := range logs {
+		err = errors.Join(err, redactFile(log, recipe.Redactor(secrets)))
+	}
+	return err
+}
+
+func redactFile(path string, hide func(string) string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("redact %s: %w", path, err)
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(filepath.Dir(path), ".redact-*")
+	if err != nil {
+		return fmt.Errorf("redact %s: %w", path, err)
+	}
+	defer func() { _ = os.Remove(out.Name()) }() // gone already once renamed
+	changed, err := copyLines(out, in, hide)
+	if err := errors.Join(err, out.Chmod(0o644), out.Close()); err != nil {
+		return fmt.Errorf("redact %s: %w", path, err)
+	}
+	if !changed {
+		return nil
+	}
+	return os.Rename(out.Name(), path)
+}
+
+// copyLines copies line by line through hide and says whether a line changed.
+func copyLines(w io.Writer, r io.Reader, hide func(string) string) (changed bool, err error) {
+	in, out := bufio.NewReader(r), bufio.NewWriter(w)
+	for {
+		line, readErr := in.ReadString('\n')
+		hidden := hide(line)
+		changed = changed || hidden != line
+		if _, err := out.WriteString(hidden); err != nil {
+			return changed, err
+		}
+		if errors.Is(readErr, io.EOF) {
+			return changed, out.Flush()
+		}
+		if readErr != nil {
+			return changed, readErr
+		}
+	}
+}

@@ -1,0 +1,207 @@
+// Package life starts the servers of a planned life, stops them with proof, and
+// keeps their logs within bounds.
+//
+// What goes in: a planned life, the machine's facts, a launcher. What comes out:
+// servers that have answered with a token, or a failure after which nothing of
+// them is left; logs that are bounded, without secrets, and compressed once
+// nothing writes to them. It sends no load and decides nothing about what runs
+// next.
+package life
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ports"
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Launcher starts one server and returns when it has answered with a token,
+// or a *results.Failure that says why it has not. After a failure nothing of
+// the server is left.
+type Launcher interface {
+	Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (step.Server, error)
+}
+
+// Starter starts and stops the servers of a run.
+type Starter struct {
+	Scenario *scenarios.Scenario
+	Box      plan.Box
+	Folder   *store.Folder
+	Launcher Launcher
+	Cookie   string              // marks the processes of the run
+	Live     *status.Live        // gets each step of a server's readiness; nil: nobody does
+	Observe  func(status.Update) // gets what happens to the servers
+
+	// Halt ends the run: a server could not be proven gone, or its log could not
+	// be rewritten.
+	Halt func(why *results.Failure)
+
+	running atomic.Value // string: the life whose servers write logs; "": none
+}
+
+// Order asks for the servers of one planned life.
+type Order struct {
+	Life  plan.Life
+	ID    string          // of the life's folder
+	Step  results.StepRef // the first step that waits for the servers
+	Pass  int             // 2: the second of a step with two
+	Ports []int           // to take, one a replica; nil: the first free ones
+}
+
+// Launch starts the servers one after the other: engines that start at once
+// race for internal ports and compile caches. If one does not come up, those
+// that did are stopped.
+func (s *Starter) Launch(ctx context.Context, o Order) ([]step.Server, *results.Failure) {
+	update := status.Update{Kind: status.LifeLaunching, Life: o.ID, Step: o.Step, Pass: o.Pass}
+	s.Observe(update)
+
+	servers, err := s.launchAll(ctx, o)
+	if err == nil {
+		update.Kind, update.Servers = status.LifeReady, step.Infos(servers)
+		s.Observe(update)
+		return servers, nil
+	}
+
+	failure := skippedOr(ctx, results.AsFailure(err, results.FailBadRecipe))
+	clean := failure.Class != results.FailNoProof
+	if !clean {
+		s.Halt(failure)
+	}
+	if len(servers) > 0 {
+		s.stop(ctx, o.ID, servers, clean)
+	} else {
+		s.Close(o.ID, clean)
+	}
+
+	update.Kind, update.Failure = status.LifeFailed, failure
+	s.Observe(update)
+	return nil, failure
+}
+
+// launchAll launches one replica after the other, up to the first that fails.
+func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server, err error) {
+	v := s.Scenario.Variants[o.Life.VariantIndex]
+	kind, specs, problem, err := plan.Recipes(s.Scenario, v, s.Box)
+	switch {
+	case err != nil:
+		return nil, err
+	case problem != "":
+		return nil, results.Failf(results.FailNoGPU, "%s", problem)
+	}
+
+	if err := s.Prepare(o.ID, o.Life.Servers); err != nil {
+		return nil, err
+	}
+	tls, _, err := step.TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure)
+	if err != nil {
+		return nil, err
+	}
+
+	var taken []int // ports of the replicas before
+	for _, spec := range specs {
+		spec.Life, spec.Cookie, spec.Told, spec.TLS = o.ID, s.Cookie, s.Live.Stand, tls
+		spec.LogPath = filepath.Join(s.Folder.LifeDir(o.ID), store.ServerLogName(spec.Replica))
+		if o.Ports != nil {
+			spec.Port = o.Ports[spec.Replica]
+		} else if err := choosePort(ctx, kind, &spec, v.Server.Port, taken); err != nil {
+			return servers, err
+		}
+		taken = append(taken, spec.Port)
+
+		server, err := s.Launcher.Launch(ctx, kind, spec)
+		if err != nil {
+			return servers, err
+		}
+		servers = append(servers, server)
+	}
+	return servers, nil
+}
+
+// Prepare writes the commands of a life's servers into its folder. From now on
+// their logs are kept within bounds, until Close.
+func (s *Starter) Prepare(id string, servers []plan.PlannedServer) error {
+	s.running.Store(id)
+	return s.writeCommands(id, servers)
+}
+
+// Stop stops servers at the same time and proves that they are gone. It works
+// after ctx has ended. A server that cannot be proven gone halts the run: the
+// next one would be measured beside it.
+func (s *Starter) Stop(ctx context.Context, id string, servers []step.Server) {
+	if len(servers) > 0 {
+		s.stop(ctx, id, servers, true)
+	}
+}
+
+// stop is Stop. clean is false where another server of the life is known to be
+// left, which may still write to its log.
+func (s *Starter) stop(ctx context.Context, id string, servers []step.Server, clean bool) {
+	s.Observe(status.Update{Kind: status.LifeStopping, Life: id})
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, server := range servers {
+		wg.Go(func() { _, errs[i] = server.Stop(context.WithoutCancel(ctx)) })
+	}
+	wg.Wait()
+
+	stopped := status.Update{Kind: status.LifeEnded, Life: id}
+	err := errors.Join(errs...)
+	s.Close(id, err == nil && clean)
+	if err != nil {
+		stopped.Failure = results.AsFailure(err, results.FailNoProof)
+		s.Halt(stopped.Failure)
+	}
+	s.Observe(stopped)
+}
+
+// Close takes secrets out of the logs of a life that has ended and compresses
+// them, unless a server may still write to them (gone is false).
+func (s *Starter) Close(id string, gone bool) {
+	s.running.Store("")
+	var err error
+	if gone {
+		err = CloseLogs(s.Folder, id, s.Scenario.Disk.MaxLog, s.Scenario.Secrets)
+	} else {
+		err = redactLogs(s.Folder.LifeDir(id), s.Scenario.Secrets)
+	}
+	if err != nil {
+		s.Halt(results.Failf(results.FailDisk, "%v", err))
+	}
+}
+
+// choosePort keeps a port that the scenario names and otherwise takes the
+// first free one from the launcher's default on.
+func choosePort(ctx context.Context, kind engines.Kind, spec *recipe.Spec, asked int, taken []int) error {
+	if kind.External || asked != 0 {
+		return nil
+	}
+	port, err := ports.Find(ctx, spec.Host, spec.Port, taken)
+	if err != nil {
+		return results.Failf(results.FailPortInUse, "%v", err)
+	}
+	spec.Port = port
+	return nil
+}
+
+// skippedOr is the user's skip where that ended ctx, else failure; a server
+// that could not be proven gone is told in any case.
+func skippedOr(ctx context.Context, failure *results.Failure) *results.Failure {
+	if ctx.Err() == nil || failure.Class == results.FailNoProof {
+		return failure
+	}
+	if why := results.CauseOf(ctx); why.Class == results.FailSkipped {
+		return why
+	}
+	return failure
+}
