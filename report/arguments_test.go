@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -26,14 +27,14 @@ func TestRecipeChanges(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := recipeOf(a).changes(recipeOf(tt.b))
+			got := versus.RecipeOf(a).Changes(versus.RecipeOf(tt.b))
 			if tt.want == "" {
 				if len(got) > 0 {
 					t.Errorf("changes = %v, want none", got)
 				}
 				return
 			}
-			if text := against(got); text != tt.want {
+			if text := versus.ChangesText(got); text != tt.want {
 				t.Errorf("changes = %q, want %q", text, tt.want)
 			}
 		})
@@ -47,11 +48,11 @@ func FuzzArguments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line, word string) {
 		argv := append([]string{"p"}, strings.Split(line, "\x00")...)
 		r := &results.Result{Run: word, Servers: []results.Server{{BaseURL: "http://h:" + word, Argv: argv, Life: word}}}
-		if changes := recipeOf(r).changes(recipeOf(r)); len(changes) > 0 {
+		if changes := versus.RecipeOf(r).Changes(versus.RecipeOf(r)); len(changes) > 0 {
 			t.Errorf("%q differs from itself: %v", argv, changes)
 		}
 		other := &results.Result{Run: word, Servers: []results.Server{{BaseURL: r.Servers[0].BaseURL, Argv: append(slices.Clip(argv), "--a-flag-of-its-own"), Life: word}}}
-		if !strings.Contains(line, "--a-flag-of-its-own") && len(recipeOf(r).changes(recipeOf(other))) == 0 {
+		if !strings.Contains(line, "--a-flag-of-its-own") && len(versus.RecipeOf(r).Changes(versus.RecipeOf(other))) == 0 {
 			t.Errorf("%q and one more flag are called the same", argv)
 		}
 	})

@@ -12,15 +12,16 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
 // Benchstat prints sides in the format of Go's benchmarks, for benchstat: one
 // line a server life of each variant at each point. The key "run" tells the
 // sides apart (benchstat -col run), the parts of the name the rest.
-func Benchstat(w io.Writer, sides []Side) error {
+func Benchstat(w io.Writer, sides []versus.Side) error {
 	out := &bytes.Buffer{}
-	all, _, err := figuresOf(sides, nil)
+	all, _, err := versus.FiguresOf(sides, nil)
 	if err != nil {
 		return err
 	}
@@ -36,8 +37,8 @@ func Benchstat(w io.Writer, sides []Side) error {
 	}
 	for _, side := range sides {
 		run := side.Run
-		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", word(side.Name), anySimulated(run)) // benchstat has a table for each value of all other keys
-		for _, cell := range compare.CellsOf(run.Manifest, asTheyRan(run)) {
+		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", word(side.Name), versus.AnySimulated(run)) // benchstat has a table for each value of all other keys
+		for _, cell := range compare.CellsOf(run.Manifest, versus.InOrder(run)) {
 			benchLines(out, cell, run.Manifest.Scenario, all)
 		}
 	}
@@ -46,8 +47,8 @@ func Benchstat(w io.Writer, sides []Side) error {
 }
 
 // knownBy reports whether a step of the sides has a figure.
-func knownBy(sides []Side, f catalog.Figure) bool {
-	return slices.ContainsFunc(sides, func(s Side) bool {
+func knownBy(sides []versus.Side, f catalog.Figure) bool {
+	return slices.ContainsFunc(sides, func(s versus.Side) bool {
 		return slices.ContainsFunc(s.Run.Steps, func(step results.Step) bool { return f.Of(step.Result) != nil })
 	})
 }
@@ -59,10 +60,10 @@ func benchLines(out *bytes.Buffer, c compare.Cell, scenario string, figures []ca
 	}
 	const digits = 10
 	name := fmt.Sprintf("Benchmark%s/variant=%s/point=%s", capital(word(scenario)), namePart(c.Variant), namePart(c.Point))
-	if extrapolationOf(c) != nil {
+	if versus.ExtrapolationOf(c) != nil {
 		name += "/extrapolated"
 	}
-	if isSimulated(c) {
+	if versus.IsSimulated(c) {
 		name += "/simulated"
 	}
 	for i := range c.ByLife() {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -29,7 +30,7 @@ func Block(w io.Writer, r *results.Result, latencies ...string) error {
 		itl = f.ITL
 	}
 	peak := &f.PeakConcurrent
-	if isForeign(r) && *peak == 0 {
+	if versus.IsForeign(r) && *peak == 0 {
 		peak = nil // not told
 	}
 	return printBlock(w, r, results.VLLM, results.CompatFigures{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -166,7 +167,7 @@ func (c column) mark(cell compare.Cell) string {
 	if c.power && slices.ContainsFunc(cell.Counted, throttled) {
 		mark += throttleMark
 	}
-	if extrapolationOf(cell) != nil {
+	if versus.ExtrapolationOf(cell) != nil {
 		mark += extrapolatedMark
 	}
 	return mark

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -27,10 +28,10 @@ const (
 
 // layOutRun lays a run out as a table.
 func layOutRun(run *results.Run) table.Table {
-	cells := compare.CellsOf(run.Manifest, stepResults(run))
+	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	figures := columns(cells)
 	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("ok/asked", "requests")}}
-	repeated := anyRepeats(cells)
+	repeated := versus.AnyRepeats(cells)
 	if repeated {
 		c.Columns = append(c.Columns, table.Numbers("n", ""))
 	}
@@ -83,12 +84,12 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 	if uneven(cells) {
 		lines = append(lines, "n differs between rows: some repeats failed, are doubtful or were not run; their figures are left out")
 	}
-	if slices.ContainsFunc(cells, isSimulated) {
+	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		lines = append(lines, simLegend)
 	}
 	for _, c := range cells {
-		if e := extrapolationOf(c); e != nil {
-			lines = text.AppendNew(lines, text.Clean(c.Variant)+": "+extrapolatedText(*e))
+		if e := versus.ExtrapolationOf(c); e != nil {
+			lines = text.AppendNew(lines, text.Clean(c.Variant)+": "+versus.ExtrapolatedText(*e))
 		}
 	}
 	return lines
@@ -121,23 +122,6 @@ func markLegend(marks string) []string {
 // bestLegend says what the mark of the best cells means.
 const bestLegend = "best mean of its point among sound rows, by the digits shown; intervals and differences tell how sure that is"
 
-func stepResults(run *results.Run) []*results.Result {
-	all := make([]*results.Result, len(run.Steps))
-	for i, s := range run.Steps {
-		all[i] = s.Result
-	}
-	return all
-}
-
-func anyRepeats(cells []compare.Cell) bool {
-	for _, c := range cells {
-		if len(c.Steps) > 1 {
-			return true
-		}
-	}
-	return false
-}
-
 // uneven reports whether rows with figures stand on different numbers of steps.
 func uneven(cells []compare.Cell) bool {
 	n := 0
@@ -153,17 +137,8 @@ func uneven(cells []compare.Cell) bool {
 	return false
 }
 
-func isSimulated(c compare.Cell) bool {
-	for _, r := range c.Steps {
-		if r.Simulated {
-			return true
-		}
-	}
-	return false
-}
-
 func variantName(c compare.Cell) string {
-	if isSimulated(c) {
+	if versus.IsSimulated(c) {
 		return text.Clean(c.Variant) + simulated
 	}
 	return text.Clean(c.Variant)
@@ -281,7 +256,7 @@ func markBest(col column, cells []compare.Cell, values []*float64, entries []tab
 	for i, cell := range cells {
 		switch {
 		case col.unranked || values[i] == nil || !cell.Sound() || cell.Again || entries[i].Mark != "":
-		case isSimulated(cell):
+		case versus.IsSimulated(cell):
 			sim = append(sim, i)
 		default:
 			real = append(real, i)

@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -32,7 +33,7 @@ func perRequest(c *results.Cost) *float64       { return c.PerRequest }
 // costColumn is the cost in the comparison of variants; none where no price is
 // known.
 func costColumn(cells []compare.Cell) []column {
-	currency := currencyOf(cells...)
+	currency := versus.CurrencyOf(cells...)
 	if currency == "" {
 		return nil
 	}
@@ -44,7 +45,7 @@ func costColumn(cells []compare.Cell) []column {
 // compareCosts is the table of costs, one row a cell; it has no rows where no
 // price is known.
 func compareCosts(run *results.Run) table.Table {
-	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, stepResults(run)), func(c compare.Cell) bool {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, versus.StepResults(run)), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
 	if len(cells) == 0 {
@@ -56,7 +57,7 @@ func compareCosts(run *results.Run) table.Table {
 			{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: paidGPUs(cell)},
 		}})
 	}
-	currency, marks := currencyOf(cells...), ""
+	currency, marks := versus.CurrencyOf(cells...), ""
 	for _, col := range []column{
 		{head: "GPU-hours", scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours })},
 		{head: "energy", unit: "kWh", scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh })},
@@ -77,7 +78,7 @@ func compareCosts(run *results.Run) table.Table {
 	}
 	c.Columns = append(c.Columns, table.Words("price"))
 	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: priceText(cell)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: versus.PriceText(cell)})
 	}
 	c.Legend = append(markLegend(marks), costLegend)
 	return c
@@ -145,7 +146,7 @@ func printCost(p *table.Printer, c *results.Cost) {
 		return
 	}
 	p.Section("Cost")
-	price := priceWords(c.Price)
+	price := versus.PriceWords(c.Price)
 	if c.Reason != "" && c.Total == nil {
 		p.Wrapped("  ", fmt.Sprintf("at %s: not known: %s", price, text.Clean(c.Reason)))
 		return

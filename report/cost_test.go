@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -75,11 +76,11 @@ func TestParsePrices(t *testing.T) {
 		{"currency=dollar", "want three capital letters"},
 		{"hour=3", `there is no "hour"`},
 	} {
-		if _, err := ParsePrices([]string{tt.text}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := versus.ParsePrices([]string{tt.text}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("ParsePrices(%q) = %v, want %q", tt.text, err, tt.want)
 		}
 	}
-	got, err := ParsePrices([]string{"gpu-hour=2.5,currency=EUR", "v1.5.gpu-hour=3", "v1.5.gpus=2"})
+	got, err := versus.ParsePrices([]string{"gpu-hour=2.5,currency=EUR", "v1.5.gpu-hour=3", "v1.5.gpus=2"})
 	if err != nil || *got[""].PerGPUHour != 2.5 || got[""].Currency != "EUR" || *got["v1.5"].PerGPUHour != 3 || *got["v1.5"].GPUs != 2 {
 		t.Errorf("ParsePrices = %+v, %v", got, err)
 	}
@@ -98,7 +99,7 @@ func TestPricesAtReportTime(t *testing.T) {
 		{"another currency", []string{"gpu-hour=3,currency=EUR"}, 3, 3, "EUR"},
 	} {
 		run := pricedRun("USD", 2)
-		prices, err := ParsePrices(tt.prices)
+		prices, err := versus.ParsePrices(tt.prices)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,24 +113,24 @@ func TestPricesAtReportTime(t *testing.T) {
 			}
 		}
 	}
-	if err := (Prices{"tp16": {}}).Apply(pricedRun("USD", 2)); err == nil {
+	if err := (versus.Prices{"tp16": {}}).Apply(pricedRun("USD", 2)); err == nil {
 		t.Error("a price of a variant that the run does not have is taken")
 	}
 	// A currency alone does not turn dollars into euros.
 	run := pricedRun("USD", 2)
-	if err := (Prices{"": {Currency: "EUR"}}).Apply(run); err != nil || run.Steps[0].Result.Cost != nil {
+	if err := (versus.Prices{"": {Currency: "EUR"}}).Apply(run); err != nil || run.Steps[0].Result.Cost != nil {
 		t.Errorf("dollars became euros: %+v, %v", run.Steps[0].Result.Cost, err)
 	}
 }
 
 func TestCompareCosts(t *testing.T) {
-	figures := CompareOptions{Figures: []string{"cost_per_million_output_tokens"}}
+	figures := versus.CompareOptions{Figures: []string{"cost_per_million_output_tokens"}}
 	compared := func(b *results.Run) string {
-		c, err := Compare([]Side{{Name: "a", Path: "a", Run: pricedRun("USD", 2)}, {Name: "b", Path: "b", Run: b}}, figures)
+		c, err := versus.Compare([]versus.Side{{Name: "a", Path: "a", Run: pricedRun("USD", 2)}, {Name: "b", Path: "b", Run: b}}, figures)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return printed(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, nil, table.Options{}) })
+		return printed(t, func(out *bytes.Buffer) error { return WriteComparison(out, c, table.ForTerminal, nil, table.Options{}) })
 	}
 	if text := compared(pricedRun("USD", 3)); !strings.Contains(text, "+50.00 %") || !strings.Contains(text, "worse") || !strings.Contains(text, "prices differ: 3 USD a GPU-hour against 2 USD a GPU-hour") {
 		t.Errorf("half as dear again:\n%s", text)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -26,8 +27,8 @@ func DifferencesCSV(w io.Writer, run *results.Run) error {
 	}); err != nil {
 		return err
 	}
-	for _, s := range differences(run) {
-		for _, record := range s.records() {
+	for _, s := range versus.Differences(run) {
+		for _, record := range csvRecords(&s) {
 			if err := out.Write(record); err != nil {
 				return err
 			}
@@ -37,18 +38,18 @@ func DifferencesCSV(w io.Writer, run *results.Run) error {
 	return out.Error()
 }
 
-// records are the rows of one comparison. One without figures has a row that
+// csvRecords are the rows of one comparison. One without figures has a row that
 // says why.
-func (s *set) records() [][]string {
+func csvRecords(s *versus.Pair) [][]string {
 	names := []string{text.Clean(s.Point), text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)}
 	marks := []string{
-		strconv.FormatBool(isSimulated(s.Baseline) || isSimulated(s.Candidate)),
-		strconv.FormatBool(extrapolationOf(s.Baseline) != nil || extrapolationOf(s.Candidate) != nil),
-		s.remarks(),
+		strconv.FormatBool(versus.IsSimulated(s.Baseline) || versus.IsSimulated(s.Candidate)),
+		strconv.FormatBool(versus.ExtrapolationOf(s.Baseline) != nil || versus.ExtrapolationOf(s.Candidate) != nil),
+		remarksOf(s),
 	}
 	if len(s.Differences) == 0 {
 		verdict := "no figures"
-		if s.never != "" {
+		if s.Never != "" {
 			verdict = "not comparable"
 		}
 		const between = 17 // fields from figure to effect
@@ -70,13 +71,13 @@ func differenceFields(d compare.Difference) []string {
 	}
 }
 
-// remarks are all that readers must know of a comparison.
-func (s *set) remarks() string {
-	all := append([]string{}, s.failed...)
-	if s.never != "" {
-		all = append(all, s.never)
+// remarksOf are all that readers must know of a comparison.
+func remarksOf(s *versus.Pair) string {
+	all := append([]string{}, s.Failed...)
+	if s.Never != "" {
+		all = append(all, s.Never)
 	}
-	all = append(all, s.notes...)
+	all = append(all, s.Notes...)
 	for _, line := range s.Outliers {
 		all = append(all, "outlier: "+text.Clean(line))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -93,13 +94,13 @@ func TestBaselineAndSmallestDifference(t *testing.T) {
 		}
 	}
 	run.Manifest.Baseline = "of another scenario"
-	if got := baselineOf(run); got != "a" {
+	if got := versus.BaselineOf(run); got != "a" {
 		t.Errorf("baseline = %q, want the first variant", got)
 	}
-	if all := differences(runOf(step("a", 8, 1, 4), step("b", 8, 1, 4))); all != nil {
+	if all := versus.Differences(runOf(step("a", 8, 1, 4), step("b", 8, 1, 4))); all != nil {
 		t.Errorf("a run without repeats is compared: %v", all)
 	}
-	if all := differences(runOf(step("a", 8, 1, 4), step("a", 8, 2, 4))); all != nil {
+	if all := versus.Differences(runOf(step("a", 8, 1, 4), step("a", 8, 2, 4))); all != nil {
 		t.Errorf("a run of one variant is compared: %v", all)
 	}
 }

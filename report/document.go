@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -69,7 +70,7 @@ func NewDocument(run *results.Run) *Document {
 		Figures: layOutRun(run), Differences: slices.Concat(differenceParts(run), costParts(run)), Named: scenarioParts(run),
 		GPUs: compareGPUs(run), Steps: stepTable(run), Notes: notes(run),
 	}
-	facts := machineFacts(run)
+	facts := versus.RunFacts(run)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if value := text.Clean(facts[name]); value != "" {
 			d.Machine = append(d.Machine, Fact{text.Clean(name), value})

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -15,30 +15,12 @@ const (
 	extrapolatedLegend = extrapolatedMark + " extrapolated: one replica ran with its share of the load, and its rates are multiplied; never called best"
 )
 
-// extrapolationOf is that of a cell's counted steps; null: they are measured.
-func extrapolationOf(c compare.Cell) *results.Extrapolation {
-	for _, r := range c.Counted {
-		if r.Extrapolated != nil {
-			return r.Extrapolated
-		}
-	}
-	return nil
-}
-
-func extrapolatedText(e results.Extrapolation) string {
-	share := "without a cap on concurrency"
-	if e.Share > 0 {
-		share = "with a max concurrency of " + strconv.Itoa(e.Share)
-	}
-	return fmt.Sprintf("extrapolated x%d: one of %d replicas ran, %s; durations are divided and rates multiplied by %d, latencies are that replica's", e.Factor, e.Factor, share, e.Factor)
-}
-
 // extrapolatedLine stands above the figures of a step that are extrapolated.
 func extrapolatedLine(r *results.Result) string {
 	if r.Extrapolated == nil {
 		return ""
 	}
-	return "EXTRAPOLATED, not measured on all replicas: " + extrapolatedText(*r.Extrapolated)
+	return "EXTRAPOLATED, not measured on all replicas: " + versus.ExtrapolatedText(*r.Extrapolated)
 }
 
 // extrapolated adds to the block of the replica that ran what all would have.

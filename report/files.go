@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -26,7 +27,7 @@ func Files(run *results.Run) (map[string][]byte, error) {
 		return nil, fmt.Errorf("make %s: %w", results.SummaryName, err)
 	}
 	files[results.SummaryName] = bytes.Clone(out.Bytes())
-	if len(differencesBy(run, 1)) > 0 {
+	if len(versus.DifferencesBy(run, 1)) > 0 {
 		out.Reset()
 		if err := DifferencesCSV(&out, run); err != nil {
 			return nil, fmt.Errorf("make %s: %w", DifferencesName, err)

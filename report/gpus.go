@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -115,7 +116,7 @@ func throttleText(shares map[string]float64) string {
 // compareGPUs is the table of what the GPUs did, one row a cell; it has no
 // rows where no step has any.
 func compareGPUs(run *results.Run) table.Table {
-	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, stepResults(run)), func(c compare.Cell) bool {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, versus.StepResults(run)), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return sumOf(r) != nil })
 	})
 	if len(cells) == 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -31,9 +32,9 @@ func headlineOf(run *results.Run) headline {
 	if len(m.Sets) > 0 {
 		h.sets = "with --set " + text.Clean(strings.Join(m.Sets, " --set "))
 	}
-	if m.Simulated || anySimulated(run) {
+	if m.Simulated || versus.AnySimulated(run) {
 		h.simulated = simulatedLine
-		if !allSimulated(run) {
+		if !versus.AllSimulated(run) {
 			h.simulated += " (the rows marked" + simulated + ")"
 		}
 	}
@@ -41,39 +42,4 @@ func headlineOf(run *results.Run) headline {
 		h.unfinished = "The run is not finished: its journal has no end. What was measured is below."
 	}
 	return h
-}
-
-// countSteps counts by verdict; every verdict is named, so that no silence has
-// to be interpreted.
-func countSteps(run *results.Run) string {
-	counts := make(map[string]int)
-	for i := range run.Steps {
-		counts[shortVerdict(&run.Steps[i])]++
-	}
-	var parts []string
-	for _, name := range []string{string(results.OK), string(results.Suspect), string(results.Failed), interrupted, string(results.NotRun)} {
-		if name != interrupted || counts[name] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[name], name))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-func anySimulated(run *results.Run) bool {
-	for _, s := range run.Steps {
-		if s.Result.Simulated {
-			return true
-		}
-	}
-	return false
-}
-
-// allSimulated says that no step with figures is real.
-func allSimulated(run *results.Run) bool {
-	for _, s := range run.Steps {
-		if s.Result.Figures != nil && !s.Result.Simulated {
-			return false
-		}
-	}
-	return true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -25,9 +26,9 @@ func printImported(p *table.Printer, r *results.Result) {
 		p.Wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number of samples that the file does not tell", o.Reading))
 	}
 	var known []string
-	for _, setting := range loadSettings(r.Asked) {
-		if r.IsTold(setting.told) && len(r.LlamaBench) == 0 {
-			known = append(known, setting.name+" "+text.Clean(setting.value))
+	for _, setting := range versus.LoadSettings(r.Asked) {
+		if r.IsTold(setting.Told) && len(r.LlamaBench) == 0 {
+			known = append(known, setting.Name+" "+text.Clean(setting.Value))
 		}
 	}
 	if known == nil && len(r.LlamaBench) == 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -38,16 +39,16 @@ func TestCompareWithImported(t *testing.T) {
 		{"nobody knows", "", *r.Figures.OutputThroughput, "does not say by whose definitions"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := Compare([]Side{{Name: "theirs", Run: theirs(tt.reading)}, {Name: "ours", Run: ours}}, CompareOptions{Rounds: 10})
+			c, err := versus.Compare([]versus.Side{{Name: "theirs", Run: theirs(tt.reading)}, {Name: "ours", Run: ours}}, versus.CompareOptions{Rounds: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.Versus[0].sets[0]
-			if s.never != "" {
-				t.Fatalf("not comparable: %s", s.never)
+			s := c.Others[0].Sets[0]
+			if s.Never != "" {
+				t.Fatalf("not comparable: %s", s.Never)
 			}
-			if !strings.Contains(strings.Join(s.notes, "\n"), tt.note) {
-				t.Errorf("notes %q lack %q", s.notes, tt.note)
+			if !strings.Contains(strings.Join(s.Notes, "\n"), tt.note) {
+				t.Errorf("notes %q lack %q", s.Notes, tt.note)
 			}
 			for _, d := range s.Differences {
 				if d.Figure == "output_throughput" && *d.Candidate.Mean != tt.figure {
@@ -58,10 +59,10 @@ func TestCompareWithImported(t *testing.T) {
 				t.Error("the step itself was changed")
 			}
 			var out bytes.Buffer
-			if err := c.Write(&out, table.ForTerminal, nil, table.Options{}); err != nil {
+			if err := WriteComparison(&out, c, table.ForTerminal, nil, table.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"server's command", "engine version", notKnown} {
+			for _, want := range []string{"server's command", "engine version", versus.NotKnown} {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("CONFIG DELTA lacks %q:\n%s", want, out.String())
 				}
@@ -72,15 +73,15 @@ func TestCompareWithImported(t *testing.T) {
 
 // What two imports do not tell is listed, and is no difference.
 func TestUnknownIsNotEqual(t *testing.T) {
-	c, err := Compare([]Side{{Name: "a", Run: theirs(results.VLLM)}, {Name: "b", Run: theirs(results.VLLM)}}, CompareOptions{Rounds: 10})
+	c, err := versus.Compare([]versus.Side{{Name: "a", Run: theirs(results.VLLM)}, {Name: "b", Run: theirs(results.VLLM)}}, versus.CompareOptions{Rounds: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := c.Versus[0]
+	v := c.Others[0]
 	if v.Things != 0 {
 		t.Errorf("%d things differ: %v", v.Things, v.Delta)
 	}
-	got := strings.Join(v.unknown, ", ")
+	got := strings.Join(v.Unknown, ", ")
 	for _, want := range []string{"machine", "server's command", "engine version", "load dataset", "load num-prompts", "whether the prompts are the same"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("unknown %q lacks %q", got, want)
@@ -90,7 +91,7 @@ func TestUnknownIsNotEqual(t *testing.T) {
 		t.Errorf("unknown %q names what both tell", got)
 	}
 	var out bytes.Buffer
-	if err := c.JSON(&out, nil); err != nil || !strings.Contains(out.String(), `"not_known"`) || !strings.Contains(out.String(), `"imported": true`) {
+	if err := ComparisonJSON(&out, c, nil); err != nil || !strings.Contains(out.String(), `"not_known"`) || !strings.Contains(out.String(), `"imported": true`) {
 		t.Errorf("JSON: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -101,7 +102,7 @@ func oneRun(t *testing.T, random *rand.Rand, faster float64) []compare.Differenc
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := differencesBy(run, 50)
+	sets := versus.DifferencesBy(run, 50)
 	if len(sets) != 1 {
 		t.Fatalf("a night has %d comparisons, want 1", len(sets))
 	}
@@ -111,7 +112,7 @@ func oneRun(t *testing.T, random *rand.Rand, faster float64) []compare.Differenc
 // twoRuns compares a night whose arms are two runs, as bench compare does.
 func twoRuns(t *testing.T, random *rand.Rand, faster float64) []compare.Difference {
 	t.Helper()
-	var sides []Side
+	var sides []versus.Side
 	for _, side := range []struct {
 		name   string
 		faster float64
@@ -120,16 +121,16 @@ func twoRuns(t *testing.T, random *rand.Rand, faster float64) []compare.Differen
 		for repeat := 1; repeat <= nightRepeats; repeat++ {
 			steps = append(steps, results.Step{Result: nightStep(random, side.name, "a", repeat, side.faster)})
 		}
-		sides = append(sides, Side{Name: side.name, Run: runOf(steps...)})
+		sides = append(sides, versus.Side{Name: side.name, Run: runOf(steps...)})
 	}
-	c, err := Compare(sides, CompareOptions{Rounds: 50})
+	c, err := versus.Compare(sides, versus.CompareOptions{Rounds: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Versus) != 1 || len(c.Versus[0].sets) != 1 || c.Versus[0].sets[0].never != "" {
-		t.Fatalf("comparison = %+v", c.Versus)
+	if len(c.Others) != 1 || len(c.Others[0].Sets) != 1 || c.Others[0].Sets[0].Never != "" {
+		t.Fatalf("comparison = %+v", c.Others)
 	}
-	return c.Versus[0].sets[0].Differences
+	return c.Others[0].Sets[0].Differences
 }
 
 // The whole way, from folders to verdicts: nights of two equal arms, and nights

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -16,7 +17,7 @@ import (
 // nodeParts tells what the machines of a run did, where there were several.
 func nodeParts(run *results.Run) []table.Piece {
 	nodes := map[string]bool{}
-	for _, r := range stepResults(run) {
+	for _, r := range versus.StepResults(run) {
 		if r.Node != "" {
 			nodes[r.Node] = true
 		}
@@ -25,9 +26,9 @@ func nodeParts(run *results.Run) []table.Piece {
 		return nil
 	}
 	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
-	cells := compare.CellsOf(run.Manifest, stepResults(run))
+	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "lives"), table.Numbers("against its arms'", "means"), table.Numbers("P of all", "nodes")}}
-	for _, f := range defaultFigures(stepResults(run)) {
+	for _, f := range versus.DefaultFigures(versus.StepResults(run)) {
 		effect, ok := compare.NodeEffectOf(cells, f, 1)
 		if !ok {
 			continue
@@ -37,7 +38,7 @@ func nodeParts(run *results.Run) []table.Piece {
 			if i == 0 {
 				title, chance = f.Title, fmt.Sprintf("%.3f", effect.P)
 			}
-			c.Rows = append(c.Rows, table.NewRow(title, text.Clean(n.Node), fmt.Sprint(n.Lives), changeText(&n.Deviation), chance))
+			c.Rows = append(c.Rows, table.NewRow(title, text.Clean(n.Node), fmt.Sprint(n.Lives), versus.ChangeText(&n.Deviation), chance))
 		}
 	}
 	p.Table = c
@@ -54,11 +55,11 @@ func nodeParts(run *results.Run) []table.Piece {
 func nodeFacts(run *results.Run) []string {
 	values := map[string]map[string][]string{} // fact -> value -> nodes
 	for _, p := range run.Parts {
-		m, ok := machineOf(p.Environment)
+		m, ok := versus.MachineOf(p.Environment)
 		if !ok {
 			continue
 		}
-		host, facts := cmp.Or(m.Node, m.Host.Name), m.facts()
+		host, facts := cmp.Or(m.Node, m.Host.Name), m.Facts()
 		delete(facts, "host")
 		for name, value := range facts {
 			if values[name] == nil {
@@ -74,7 +75,7 @@ func nodeFacts(run *results.Run) []string {
 		}
 		var parts []string
 		for _, value := range slices.Sorted(maps.Keys(values[name])) {
-			parts = append(parts, fmt.Sprintf("%s on %s", cmp.Or(text.Clean(value), notKnown), strings.Join(text.CleanAll(values[name][value]), ", ")))
+			parts = append(parts, fmt.Sprintf("%s on %s", cmp.Or(text.Clean(value), versus.NotKnown), strings.Join(text.CleanAll(values[name][value]), ", ")))
 		}
 		lines = append(lines, "nodes differ in "+text.Clean(name)+": "+strings.Join(parts, "; "))
 	}

@@ -9,28 +9,29 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
-// Write prints the reproduction for a terminal or as Markdown.
-func (r *Reproduction) Write(w io.Writer, form table.Format, opts table.Options) error {
-	return table.Print(w, r.parts(), form, opts)
+// WriteReproduction prints the reproduction for a terminal or as Markdown.
+func WriteReproduction(w io.Writer, r *versus.Reproduction, form table.Format, opts table.Options) error {
+	return table.Print(w, reproductionParts(r), form, opts)
 }
 
-func (r *Reproduction) parts() []table.Piece {
-	head := table.Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " + text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.notes}
-	if anySimulated(r.Origin) || anySimulated(r.Here) {
+func reproductionParts(r *versus.Reproduction) []table.Piece {
+	head := table.Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " + text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.Notes}
+	if versus.AnySimulated(r.Origin) || versus.AnySimulated(r.Here) {
 		head.Intro = append(head.Intro, simulatedLine+" (of the rows marked"+simulated+")")
 	}
-	parts := []table.Piece{head, r.versus.deltaPart("origin", "here"), {Title: "Figures", Intro: []string{r.ruleText()}}}
-	for i := range r.cells {
-		parts = append(parts, r.cells[i].part(r.figures))
+	parts := []table.Piece{head, deltaPart(&r.Configs, "origin", "here"), {Title: "Figures", Intro: []string{agreeRuleText(r)}}}
+	for i := range r.Cells {
+		parts = append(parts, repetitionPart(&r.Cells[i], r.Figures))
 	}
 	return parts
 }
 
-func (r *Reproduction) ruleText() string {
+func agreeRuleText(r *versus.Reproduction) string {
 	text := fmt.Sprintf("n counts server lives of the origin and here. Intervals of the change: %s %%. Agrees: the interval lies within ±%s %%. Differs: it lies outside, after Holm's correction over all figures.",
 		table.Percent(r.Rule.Confidence), table.Percent(r.Rule.Margin))
 	if r.Rule.Spread > 0 {
@@ -39,28 +40,28 @@ func (r *Reproduction) ruleText() string {
 	return text
 }
 
-func (c *repetition) part(figures []catalog.Figure) table.Piece {
-	p := table.Piece{Title: text.Clean(c.here.Variant) + ", " + pointName(matched{c.origin, c.here}), Below: true, Notes: c.notes}
-	if c.never != "" {
-		p.Intro = []string{"not comparable: " + c.never}
-		if c.failed {
-			p.Intro = []string{"FAILED: " + c.never}
+func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece {
+	p := table.Piece{Title: text.Clean(c.Here.Variant) + ", " + versus.PointName(c.Origin, c.Here), Below: true, Notes: c.Notes}
+	if c.Never != "" {
+		p.Intro = []string{"not comparable: " + c.Never}
+		if c.Failed {
+			p.Intro = []string{"FAILED: " + c.Never}
 		}
 		return p
 	}
 	p.Table = table.Table{Keys: []int{0, 6}, Columns: []table.Column{
 		table.Words("figure"),
-		table.Numbers(sideName(c.origin, "origin"), "mean ± sd"),
-		table.Numbers(sideName(c.here, "here"), "mean ± sd"),
+		table.Numbers(sideName(c.Origin, "origin"), "mean ± sd"),
+		table.Numbers(sideName(c.Here, "here"), "mean ± sd"),
 		table.Numbers("n", "lives"),
 		table.Numbers("change", ""),
 		table.Numbers("interval", ""),
 		table.Words("verdict"),
 	}}
 	var marks strings.Builder
-	for i, a := range c.figures {
-		f := figureNamed(figures, a.Figure)
-		origin, here := marksOf(f, c.origin), marksOf(f, c.here)
+	for i, a := range c.Figures {
+		f := versus.FigureNamed(figures, a.Figure)
+		origin, here := marksOf(f, c.Origin), marksOf(f, c.Here)
 		marks.WriteString(origin + here)
 		interval := table.Missing
 		if a.Low != nil {
@@ -71,24 +72,24 @@ func (c *repetition) part(figures []catalog.Figure) table.Piece {
 			{Text: meanText(a.Origin, f, origin)},
 			{Text: meanText(a.Here, f, here)},
 			{Text: fmt.Sprintf("%d/%d", a.Origin.N, a.Here.N)},
-			{Text: changeText(a.Delta)},
+			{Text: versus.ChangeText(a.Delta)},
 			{Text: interval},
-			{Text: closenessText(a, c.reasons[i]), Short: string(a.Verdict)},
+			{Text: closenessText(a, c.Reasons[i]), Short: string(a.Verdict)},
 		}})
 	}
-	p.Table.Legend = append(markLegend(marks.String()), c.bases()...)
+	p.Table.Legend = append(markLegend(marks.String()), basesOf(c)...)
 	return p
 }
 
-// bases says where intervals come from that no side's own lives give.
-func (c *repetition) bases() []string {
+// basesOf says where intervals come from that no side's own lives give.
+func basesOf(c *versus.Reproduced) []string {
 	texts := map[compare.Basis]string{
 		compare.OnPooled:  "a side has two lives: the spread is that of both sides together, taken to be alike",
 		compare.OnOneSide: "one side has one life: it is taken to spread as the other does",
 		compare.OnBound:   "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 %, which can tell a difference and never an agreement",
 	}
 	var lines []string
-	for _, a := range c.figures {
+	for _, a := range c.Figures {
 		if txt := texts[a.Basis]; txt != "" {
 			lines = text.AppendNew(lines, txt)
 		}
@@ -129,7 +130,7 @@ type reproductionJSON struct {
 	CannotTell int               `json:"cannot_tell"`
 	NotCompare int               `json:"not_comparable"`
 	Failed     int               `json:"failed"`
-	Delta      []delta           `json:"config_delta"`
+	Delta      []versus.Delta    `json:"config_delta"`
 	Notes      []string          `json:"notes"`
 	Points     []reproducedPoint `json:"points"`
 }
@@ -155,23 +156,23 @@ type reproducedFigure struct {
 	Reason string `json:"reason"`
 }
 
-// JSON prints the reproduction for programs.
-func (r *Reproduction) JSON(w io.Writer) error {
+// ReproductionJSON prints the reproduction for programs.
+func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 	const format = 1
 	of := func(run *results.Run) runJSON {
 		m := run.Manifest
-		return runJSON{m.Scenario, m.Run, m.Bench, m.Simulated || anySimulated(run)}
+		return runJSON{m.Scenario, m.Run, m.Bench, m.Simulated || versus.AnySimulated(run)}
 	}
 	t := r.Tally()
 	out := reproductionJSON{
 		Format: format, Headline: r.Headline(), Origin: of(r.Origin), Here: of(r.Here), Confidence: r.Rule.Confidence, Margin: r.Rule.Margin, Spread: r.Rule.Spread,
 		Agree: t.Agree, Differ: t.Differ, CannotTell: t.CannotTell, NotCompare: t.NotComparable, Failed: t.Failed,
-		Delta: notNil(r.versus.Delta), Notes: notNil(r.notes), Points: []reproducedPoint{},
+		Delta: notNil(r.Configs.Delta), Notes: notNil(r.Notes), Points: []reproducedPoint{},
 	}
-	for _, c := range r.cells {
-		point := reproducedPoint{Variant: c.here.Variant, Point: c.here.Point, Never: c.never, Failed: c.failed, Notes: notNil(c.notes), Figures: []reproducedFigure{}}
-		for i, a := range c.figures {
-			point.Figures = append(point.Figures, reproducedFigure{a, closenessText(a, c.reasons[i])})
+	for _, c := range r.Cells {
+		point := reproducedPoint{Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed, Notes: notNil(c.Notes), Figures: []reproducedFigure{}}
+		for i, a := range c.Figures {
+			point.Figures = append(point.Figures, reproducedFigure{a, closenessText(a, c.Reasons[i])})
 		}
 		out.Points = append(out.Points, point)
 	}

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
-func reproduced(t *testing.T, origin, here *results.Run, o ReproduceOptions) *Reproduction {
+func reproduced(t *testing.T, origin, here *results.Run, o versus.ReproduceOptions) *versus.Reproduction {
 	t.Helper()
-	r, err := Reproduce(origin, here, o)
+	r, err := versus.Reproduce(origin, here, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,10 +30,10 @@ func TestReproduceGolden(t *testing.T) {
 			s.Asked.DatasetSHA256 = "beef"
 		}
 	}
-	r := reproduced(t, origin, here, ReproduceOptions{})
-	golden(t, "reproduce.txt", print(t, func(out *bytes.Buffer) error { return r.Write(out, table.ForTerminal, table.Options{}) }))
-	golden(t, "reproduce.md", print(t, func(out *bytes.Buffer) error { return r.Write(out, table.ForMarkdown, table.Options{}) }))
-	golden(t, "reproduce.json", print(t, func(out *bytes.Buffer) error { return r.JSON(out) }))
+	r := reproduced(t, origin, here, versus.ReproduceOptions{})
+	golden(t, "reproduce.txt", print(t, func(out *bytes.Buffer) error { return WriteReproduction(out, r, table.ForTerminal, table.Options{}) }))
+	golden(t, "reproduce.md", print(t, func(out *bytes.Buffer) error { return WriteReproduction(out, r, table.ForMarkdown, table.Options{}) }))
+	golden(t, "reproduce.json", print(t, func(out *bytes.Buffer) error { return ReproductionJSON(out, r) }))
 }
 
 func TestReproduceTally(t *testing.T) {
@@ -52,17 +53,17 @@ func TestReproduceTally(t *testing.T) {
 	tests := []struct {
 		name         string
 		origin, here *results.Run
-		o            ReproduceOptions
+		o            versus.ReproduceOptions
 		want         string // beginning of the headline
 	}{
-		{"the same", week("monday", 1), week("again", 1), ReproduceOptions{}, "AGREES: "},
-		{"half as fast", week("monday", 1), week("again", 0.5), ReproduceOptions{}, "DIFFERS: "},
-		{"within what does not matter", week("monday", 1), week("again", 0.95), ReproduceOptions{Margin: 0.2}, "AGREES: "},
-		{"one life each", single(1), single(1.02), ReproduceOptions{}, "CANNOT TELL: 0 agree"},
-		{"one life each, spread stated", single(1), single(1), ReproduceOptions{Spread: 0.002}, "AGREES: "},
-		{"simulated against real", week("monday", 1), simulatedRun, ReproduceOptions{}, "CANNOT TELL: 0 agree, 0 differ, 0 cannot be told, 0 not comparable; 4 points not compared"},
-		{"failed here", week("monday", 1), nothing, ReproduceOptions{}, "NOT REPRODUCED: 0 agree, 0 differ, 0 cannot be told, 0 not comparable; 4 points failed here"},
-		{"failed there too", nothing, nothing, ReproduceOptions{}, "CANNOT TELL: 0 agree, 0 differ, 0 cannot be told, 0 not comparable; 4 points not compared"},
+		{"the same", week("monday", 1), week("again", 1), versus.ReproduceOptions{}, "AGREES: "},
+		{"half as fast", week("monday", 1), week("again", 0.5), versus.ReproduceOptions{}, "DIFFERS: "},
+		{"within what does not matter", week("monday", 1), week("again", 0.95), versus.ReproduceOptions{Margin: 0.2}, "AGREES: "},
+		{"one life each", single(1), single(1.02), versus.ReproduceOptions{}, "CANNOT TELL: 0 agree"},
+		{"one life each, spread stated", single(1), single(1), versus.ReproduceOptions{Spread: 0.002}, "AGREES: "},
+		{"simulated against real", week("monday", 1), simulatedRun, versus.ReproduceOptions{}, "CANNOT TELL: 0 agree, 0 differ, 0 cannot be told, 0 not comparable; 4 points not compared"},
+		{"failed here", week("monday", 1), nothing, versus.ReproduceOptions{}, "NOT REPRODUCED: 0 agree, 0 differ, 0 cannot be told, 0 not comparable; 4 points failed here"},
+		{"failed there too", nothing, nothing, versus.ReproduceOptions{}, "CANNOT TELL: 0 agree, 0 differ, 0 cannot be told, 0 not comparable; 4 points not compared"},
 	}
 	for _, test := range tests {
 		if got := reproduced(t, test.origin, test.here, test.o).Headline(); !strings.HasPrefix(got, test.want) {
@@ -72,21 +73,21 @@ func TestReproduceTally(t *testing.T) {
 }
 
 func TestReproduceStepsOnly(t *testing.T) {
-	r := reproduced(t, week("monday", 1), week("again", 1), ReproduceOptions{Steps: []string{week("monday", 1).Steps[0].Result.Step.ID}})
-	if len(r.cells) != 1 || r.cells[0].here.Variant != "tp8" || r.cells[0].here.Point != "c4" {
-		t.Errorf("%d cells, want tp8 at c4 alone", len(r.cells))
+	r := reproduced(t, week("monday", 1), week("again", 1), versus.ReproduceOptions{Steps: []string{week("monday", 1).Steps[0].Result.Step.ID}})
+	if len(r.Cells) != 1 || r.Cells[0].Here.Variant != "tp8" || r.Cells[0].Here.Point != "c4" {
+		t.Errorf("%d cells, want tp8 at c4 alone", len(r.Cells))
 	}
 }
 
 func TestBoxCheckGolden(t *testing.T) {
-	b := &BoxCheck{Origin: "night id", Problems: []string{"model \"/x\x1b[31m\" is not there"}, Notes: []string{"paths start from ."}}
-	b.Facts = append(b.Facts, CompareFact("bench", "1.0", "1.1", false, "latencies"), CompareFact("ROCm", "", "7", false, allFigures))
-	b.Facts = append(b.Facts, MachineFacts(environment("6.8", "6.12", 8), environment("6.8", "6.14", 4))...)
-	b.Facts = append(b.Facts, FileFacts(
+	b := &versus.BoxCheck{Origin: "night id", Problems: []string{"model \"/x\x1b[31m\" is not there"}, Notes: []string{"paths start from ."}}
+	b.Facts = append(b.Facts, versus.CompareFact("bench", "1.0", "1.1", false, "latencies"), versus.CompareFact("ROCm", "", "7", false, versus.AllFigures))
+	b.Facts = append(b.Facts, versus.MachineFacts(environment("6.8", "6.12", 8), environment("6.8", "6.14", 4))...)
+	b.Facts = append(b.Facts, versus.FileFacts(
 		[]results.FileIdentity{{Path: "/there/m.gguf", Bytes: 5, Ends: "aa"}, {Path: "/there/n.gguf", Bytes: 5, Ends: "aa"}, {Path: "/there/o.gguf", Bytes: 5, Ends: "aa"}},
 		[]results.FileIdentity{{Path: "/here/m.gguf", Bytes: 5, Ends: "aa"}, {Path: "/here/n.gguf", Bytes: 6, Ends: "bb"}},
 	)...)
-	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error { return b.Write(out, table.ForTerminal, table.Options{}) }))
-	golden(t, "boxcheck.md", print(t, func(out *bytes.Buffer) error { return b.Write(out, table.ForMarkdown, table.Options{}) }))
-	golden(t, "boxcheck.json", print(t, func(out *bytes.Buffer) error { return b.JSON(out) }))
+	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error { return WriteBoxCheck(out, b, table.ForTerminal, table.Options{}) }))
+	golden(t, "boxcheck.md", print(t, func(out *bytes.Buffer) error { return WriteBoxCheck(out, b, table.ForMarkdown, table.Options{}) }))
+	golden(t, "boxcheck.json", print(t, func(out *bytes.Buffer) error { return BoxCheckJSON(out, b) }))
 }

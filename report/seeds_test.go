@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -253,13 +254,13 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 	}
 	files["terminal"] = print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
 	files["step"] = print(t, func(out *bytes.Buffer) error { return Step(out, run, steps[1].Result.Step.ID) })
-	sides := []Side{{Name: "a", Run: run}, {Name: "b", Run: run}}
-	c, err := Compare(sides, CompareOptions{Rounds: 10})
+	sides := []versus.Side{{Name: "a", Run: run}, {Name: "b", Run: run}}
+	c, err := versus.Compare(sides, versus.CompareOptions{Rounds: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["compare"] = print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, nil, table.Options{}) })
-	files["compare.json"] = print(t, func(out *bytes.Buffer) error { return c.JSON(out, nil) })
+	files["compare"] = print(t, func(out *bytes.Buffer) error { return WriteComparison(out, c, table.ForTerminal, nil, table.Options{}) })
+	files["compare.json"] = print(t, func(out *bytes.Buffer) error { return ComparisonJSON(out, c, nil) })
 	files["benchstat"] = print(t, func(out *bytes.Buffer) error { return Benchstat(out, sides) })
 	for _, tab := range []string{"concurrency", "sizes", "backends", "repeats", "differences", "appendix"} {
 		files[tab] = print(t, func(out *bytes.Buffer) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -90,9 +91,9 @@ func nullTestParts(run *results.Run) []table.Piece {
 	p := table.Piece{
 		Title: "Null test",
 		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the noise of this run: a change that is not larger says nothing.",
-			text.Clean(name), text.Clean(baselineOf(run)))},
+			text.Clean(name), text.Clean(versus.BaselineOf(run)))},
 	}
-	sets := slices.DeleteFunc(differencesBy(run, 1), func(s set) bool { return s.Candidate.Variant != name })
+	sets := slices.DeleteFunc(versus.DifferencesBy(run, 1), func(s versus.Pair) bool { return s.Candidate.Variant != name })
 	if loud := falseAlarms(sets); loud != "" {
 		p.Intro = append([]string{loud}, p.Intro...)
 	}
@@ -105,12 +106,12 @@ func nullTestParts(run *results.Run) []table.Piece {
 
 // falseAlarms is the warning that two identical arms were called different; "":
 // they were not.
-func falseAlarms(sets []set) string {
+func falseAlarms(sets []versus.Pair) string {
 	var found []string
 	for _, s := range sets {
 		for _, d := range s.Differences {
 			if d.Verdict == compare.Better || d.Verdict == compare.Worse {
-				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, text.Clean(s.Point), changeText(d.Delta)))
+				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, text.Clean(s.Point), versus.ChangeText(d.Delta)))
 			}
 		}
 	}
@@ -122,7 +123,7 @@ func falseAlarms(sets []set) string {
 }
 
 // noiseTable has a row for each figure: the largest change over the points.
-func noiseTable(sets []set) table.Table {
+func noiseTable(sets []versus.Pair) table.Table {
 	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Numbers("largest change", ""), table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "lives"), table.Words("verdict")}}
 	var names []string
 	largest := map[string]compare.Difference{}
@@ -142,7 +143,7 @@ func noiseTable(sets []set) table.Table {
 		d := largest[name]
 		r := table.Row{}
 		for _, text := range []string{
-			titleOf(name), changeText(d.Delta), intervalText(d), text.Clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), verdictText(d),
+			titleOf(name), versus.ChangeText(d.Delta), versus.IntervalText(d), text.Clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), versus.VerdictText(d),
 		} {
 			r.Cells = append(r.Cells, table.Cell{Text: text})
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -38,7 +39,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		}
 	}
 	printChanges(p, r)
-	if isForeign(r) {
+	if versus.IsForeign(r) {
 		printImported(p, r)
 	} else {
 		printLoad(p, r.Asked)

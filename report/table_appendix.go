@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -44,14 +45,14 @@ func appendixText(r *results.Result) string {
 		phases(out, r.Asked)
 	}
 	if r.Figures == nil {
-		out.WriteString(verbatim(r) + "\n")
+		out.WriteString(versus.Verbatim(r) + "\n")
 		return out.String()
 	}
 	if f := r.Figures; f.Completed < f.Asked {
 		fmt.Fprintf(out, "Completed: %d of %d requests\n", f.Completed, f.Asked)
 	}
 	if r.Verdict != results.OK {
-		out.WriteString("Verdict: " + verbatim(r) + "\n")
+		out.WriteString("Verdict: " + versus.Verbatim(r) + "\n")
 	}
 	_ = Block(out, r) // fails only without figures
 	return out.String()
@@ -89,7 +90,7 @@ func phases(out *bytes.Buffer, a results.Asked) {
 // settings are the arguments of the load, as name=value.
 func settings(r *results.Result) string {
 	a := r.Asked
-	list := []string{"method=" + methodOf(r), "bench=" + text.Clean(r.Bench), "seed=" + strconv.FormatUint(a.Seed, 10)}
+	list := []string{"method=" + r.Method(), "bench=" + text.Clean(r.Bench), "seed=" + strconv.FormatUint(a.Seed, 10)}
 	add := func(name, value string) { list = append(list, name+"="+value) }
 	if len(r.Servers) > 0 {
 		add("backend", text.Clean(r.Servers[0].Launcher))
@@ -103,14 +104,14 @@ func settings(r *results.Result) string {
 	add("endpoint", text.Clean(a.Endpoint))
 	add("dataset_name", text.Clean(a.Dataset))
 	add("dataset_path", text.Clean(a.DatasetPath))
-	add("dataset_sha256", short(a.DatasetSHA256))
+	add("dataset_sha256", versus.Short(a.DatasetSHA256))
 	add("num_prompts", strconv.Itoa(a.NumPrompts))
 	add("input_len", pythonInt(a.InputLen))
 	add("output_len", pythonInt(a.OutputLen))
 	add("ignore_eos", strconv.FormatBool(a.IgnoreEOS))
-	add("temperature", textOf(a.Temperature))
+	add("temperature", versus.TextOf(a.Temperature))
 	add("max_concurrency", pythonInt(a.MaxConcurrency))
-	add("request_rate", strings.ReplaceAll(textOf(a.RequestRate), "none", "inf"))
+	add("request_rate", strings.ReplaceAll(versus.TextOf(a.RequestRate), "none", "inf"))
 	add("warmups", strconv.Itoa(a.Warmups))
 	add("tokenizer", text.Clean(a.Tokenizer))
 	if r.Client != nil {

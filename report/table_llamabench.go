@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -26,7 +27,7 @@ type tested struct {
 // testsOf lists the tests of all variants, in the order of the run.
 func testsOf(run *results.Run) []tested {
 	var all []tested
-	for _, cell := range compare.CellsOf(run.Manifest, stepResults(run)) {
+	for _, cell := range compare.CellsOf(run.Manifest, versus.StepResults(run)) {
 		var found []tested
 		for _, r := range cell.Counted {
 			for _, line := range r.LlamaBench {
@@ -98,7 +99,7 @@ func testTable(all []tested) table.Table {
 	}}
 	costs := costsOfTests(all)
 	if costs != nil {
-		c.Columns = append(c.Columns, table.Numbers("cost "+currencyOf(all[0].cell), "/1M tok"))
+		c.Columns = append(c.Columns, table.Numbers("cost "+versus.CurrencyOf(all[0].cell), "/1M tok"))
 		c.Legend = append(c.Legend, testCostLegend)
 	}
 	for i, t := range all {
@@ -121,7 +122,7 @@ func testTable(all []tested) table.Table {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: costs[i]})
 		}
 	}
-	if slices.ContainsFunc(all, func(t tested) bool { return isSimulated(t.cell) }) {
+	if slices.ContainsFunc(all, func(t tested) bool { return versus.IsSimulated(t.cell) }) {
 		c.Legend = append(c.Legend, simLegend)
 	}
 	return c
@@ -179,7 +180,7 @@ func switchParts(run *results.Run, all []tested) []table.Piece {
 			}
 			gain := table.Missing
 			if without.mean != 0 {
-				gain = changeText(new(with.mean/without.mean - 1))
+				gain = versus.ChangeText(new(with.mean/without.mean - 1))
 			}
 			c.Rows = append(c.Rows, table.NewRow(text.Clean(with.Model), testText(with, settings), without.speed(), with.speed(), gain))
 		}
@@ -197,16 +198,16 @@ func switched(run *results.Run, a, b tested) (name, from, to string) {
 	if a.cell.Variant == b.cell.Variant || a.cell.Point != b.cell.Point {
 		return "", "", ""
 	}
-	changes := slices.DeleteFunc(recipeChanges(a.cell, b.cell), func(c change) bool {
+	changes := slices.DeleteFunc(versus.RecipeChanges(a.cell, b.cell), func(c versus.Change) bool {
 		return strings.HasPrefix(c.What, "argument --sim-") // what the simulator assumes of the variable
 	})
 	if len(changes) != 1 {
 		return "", "", ""
 	}
 	variable, isEnv := strings.CutPrefix(changes[0].What, "environment ")
-	variants := variantsOf(run)
+	variants := versus.VariantsOf(run)
 	later := slices.Index(variants, a.cell.Variant) < slices.Index(variants, b.cell.Variant)
-	forward := changes[0].From == unset || changes[0].To != unset && later
+	forward := changes[0].From == versus.Unset || changes[0].To != versus.Unset && later
 	if !isEnv || !forward {
 		return "", "", ""
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -75,7 +76,7 @@ func passParts(run *results.Run) []table.Piece {
 		}
 		c.Rows = append(c.Rows, r)
 	}
-	if slices.ContainsFunc(cells, isSimulated) {
+	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		c.Legend = []string{simLegend}
 	}
 	return []table.Piece{{Title: "Two passes", Table: c, Notes: passNotes(cells)}}
@@ -98,11 +99,11 @@ func passNotes(cells []compare.Cell) []string {
 		for _, r := range cell.Steps {
 			switch {
 			case r.SQZB == nil:
-				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, verbatim(r)))
+				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, versus.Verbatim(r)))
 			case r.SQZB.Undefined != "":
 				notes = append(notes, fmt.Sprintf("%s, repeat %d: the generation is not defined: %s", name, r.Step.Repeat, text.Clean(r.SQZB.Undefined)))
 			case r.Verdict != results.OK:
-				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, verbatim(r)))
+				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, versus.Verbatim(r)))
 			}
 		}
 		if s := firstSQZB(cell); s != nil {

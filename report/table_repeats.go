@@ -7,6 +7,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -40,23 +41,23 @@ func repeatColumns() []column {
 
 // repeatParts are one table a variant and point, with one row a repeat.
 func repeatParts(run *results.Run) []table.Piece {
-	cells := compare.CellsOf(run.Manifest, stepResults(run))
+	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	if len(cells) == 0 {
 		return nil
 	}
 	parts := []table.Piece{{Title: "Repeats"}}
 	for _, cell := range cells {
 		name := text.Clean(cell.Variant)
-		if isSimulated(cell) {
+		if versus.IsSimulated(cell) {
 			name += simulated
 		}
 		p := table.Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
-		at := slices.IndexFunc(cells, func(c compare.Cell) bool { return c.Point == cell.Point && c.Variant == baselineOf(run) })
+		at := slices.IndexFunc(cells, func(c compare.Cell) bool { return c.Point == cell.Point && c.Variant == versus.BaselineOf(run) })
 		switch {
-		case cell.Variant == baselineOf(run):
+		case cell.Variant == versus.BaselineOf(run):
 			p.Title = "Baseline: " + p.Title
-		case at >= 0 && withServers(cells[at]) != nil && withServers(cell) != nil:
-			p.Title += ": " + against(recipeChanges(cells[at], cell))
+		case at >= 0 && versus.WithServers(cells[at]) != nil && versus.WithServers(cell) != nil:
+			p.Title += ": " + versus.ChangesText(versus.RecipeChanges(cells[at], cell))
 		}
 		p.Notes = unsoundRepeats(cell)
 		if note := run.Manifest.Notes[cell.Variant]; note != "" {
@@ -74,7 +75,7 @@ func unsoundRepeats(cell compare.Cell) []string {
 	of := make(map[string][]*results.Result)
 	for _, r := range cell.Steps {
 		if r.Verdict != results.OK {
-			txt := verbatim(r)
+			txt := versus.Verbatim(r)
 			words = text.AppendNew(words, txt)
 			of[txt] = append(of[txt], r)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/search"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -69,11 +70,11 @@ func limitTable(run *results.Run, searches []search.Run) table.Table {
 		table.Numbers("n", "searches"),
 		table.Numbers("change", ""),
 		table.Numbers("interval", "95 %"),
-		table.Column{Head: "verdict", Unit: "against " + text.Clean(baselineOf(run)), Text: true},
+		table.Column{Head: "verdict", Unit: "against " + text.Clean(versus.BaselineOf(run)), Text: true},
 	}}
-	diffs := limitDifferences(run, searches)
-	for _, variant := range variantsOf(run) {
-		met, missed, ended, all := limitsOf(searches, variant)
+	diffs := versus.LimitDifferences(run, searches)
+	for _, variant := range versus.VariantsOf(run) {
+		met, missed, ended, all := versus.LimitsOf(searches, variant)
 		if all == 0 {
 			continue
 		}
@@ -82,10 +83,10 @@ func limitTable(run *results.Run, searches []search.Run) table.Table {
 			count = fmt.Sprintf("%d of %d", ended, all)
 		}
 		change, interval, verdict := table.Missing, table.Missing, "baseline"
-		if variant != baselineOf(run) {
+		if variant != versus.BaselineOf(run) {
 			verdict = table.Missing
 			if d, ok := diffs[variant]; ok {
-				change, interval, verdict = changeText(d.Delta), intervalText(d), verdictText(d)
+				change, interval, verdict = versus.ChangeText(d.Delta), versus.IntervalText(d), versus.VerdictText(d)
 			}
 		}
 		row := table.Row{}
@@ -95,45 +96,6 @@ func limitTable(run *results.Run, searches []search.Run) table.Table {
 		c.Rows = append(c.Rows, row)
 	}
 	return c
-}
-
-// limitDifferences compares the limits of every variant with the baseline's, as
-// one question.
-func limitDifferences(run *results.Run, searches []search.Run) map[string]compare.Difference {
-	var names []string
-	var all []compare.Difference
-	baseline := search.Limits(searches, baselineOf(run))
-	rule := ruleOf(run.Manifest)
-	for _, variant := range variantsOf(run) {
-		arm := search.Limits(searches, variant)
-		if variant == baselineOf(run) || len(arm.Values) == 0 || len(baseline.Values) == 0 {
-			continue
-		}
-		names = append(names, variant)
-		all = append(all, compare.Compare(run.Manifest.Search.Metric, true, baseline, arm, rule))
-	}
-	compare.Judge(all, rule)
-	out := map[string]compare.Difference{}
-	for i, name := range names {
-		out[name] = all[i]
-	}
-	return out
-}
-
-// limitsOf are the ends of the brackets of a variant's searches that came within
-// the tolerance, how many those are, and of how many.
-func limitsOf(searches []search.Run, variant string) (met, missed []float64, ended, all int) {
-	for _, s := range searches {
-		if s.Variant != variant {
-			continue
-		}
-		all++
-		if s.End.Within {
-			ended++
-			met, missed = append(met, *s.End.Met), append(missed, *s.End.Missed)
-		}
-	}
-	return met, missed, ended, all
 }
 
 // spreadText is a mean with its deviation, where there is one.
@@ -247,11 +209,11 @@ func outcomeText(p search.Probe) string {
 // searchStanding says which variant bears the highest load; the arm of a null test is none.
 func searchStanding(run *results.Run) Standing {
 	searches := search.Of(run)
-	diffs := limitDifferences(run, searches)
+	diffs := versus.LimitDifferences(run, searches)
 	policy := run.Manifest.Search
 	s := Standing{Table: limitTable(run, searches)}
-	for _, variant := range variantsOf(run) {
-		met, missed, ended, all := limitsOf(searches, variant)
+	for _, variant := range versus.VariantsOf(run) {
+		met, missed, ended, all := versus.LimitsOf(searches, variant)
 		if all == 0 || variant == run.Manifest.NullTest {
 			continue
 		}
@@ -262,7 +224,7 @@ func searchStanding(run *results.Run) Standing {
 			txt = fmt.Sprintf("%s: %s", text.Clean(variant), endText(policy, searches[i]))
 		}
 		if d, ok := diffs[variant]; ok {
-			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(baselineOf(run)), changeText(d.Delta), verdictText(d))
+			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta), versus.VerdictText(d))
 			s.Told = s.Told || d.Verdict == compare.Better || d.Verdict == compare.Worse
 		}
 		s.Lines = append(s.Lines, txt+".")

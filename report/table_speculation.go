@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -22,7 +23,7 @@ type drafting struct {
 
 // draftingOf reads it from the arguments of the engines.
 func draftingOf(s results.Server) drafting {
-	args := argumentsOf(s.Argv, func(text string) string { return text })
+	args := versus.ArgumentsOf(s.Argv, func(text string) string { return text })
 	var d drafting
 	var config struct {
 		Tokens int    `json:"num_speculative_tokens"`
@@ -124,10 +125,10 @@ func speculationParts(run *results.Run) []table.Piece {
 	c.Legend = []string{
 		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + drafts; all over the measured pass",
 	}
-	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return extrapolationOf(c) != nil }) {
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return versus.ExtrapolationOf(c) != nil }) {
 		c.Legend = append(c.Legend, extrapolatedLegend)
 	}
-	if slices.ContainsFunc(cells, isSimulated) {
+	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		c.Legend = append(c.Legend, simLegend)
 	}
 	return []table.Piece{{Title: "Speculative decoding", Table: c, Notes: notes}}
@@ -137,7 +138,7 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 	cells := []table.Cell{{Text: variantName(cell)}, {Text: text.Clean(cell.Point)}}
 	output := cell.Mean(func(f *results.Figures) *float64 { return f.OutputThroughput })
 	rate := table.Number(output, 1)
-	if extrapolationOf(cell) != nil {
+	if versus.ExtrapolationOf(cell) != nil {
 		rate = extrapolatedMark + rate
 	}
 	if a == nil {

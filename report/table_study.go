@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -70,7 +71,7 @@ func backendParts(run *results.Run) []table.Piece {
 // studyCells are the cells of a run. Where none of a cell's steps counts, those
 // that have figures are shown all the same; they are never ranked.
 func studyCells(run *results.Run) []compare.Cell {
-	cells := compare.CellsOf(run.Manifest, stepResults(run))
+	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	for i := range cells {
 		if len(cells[i].Counted) == 0 {
 			cells[i].Counted = slices.DeleteFunc(slices.Clone(cells[i].Steps), func(r *results.Result) bool { return r.Figures == nil })
@@ -115,7 +116,7 @@ func studyPart(title string, cells []compare.Cell, keys ...key) []table.Piece {
 		c.Best, c.Legend = columnLegend, unrankedLegend(cells)
 	}
 	c.Legend = append(c.Legend, markLegend(marks.String())...)
-	if slices.ContainsFunc(cells, isSimulated) {
+	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		c.Legend = append(c.Legend, simLegend)
 	}
 	return []table.Piece{{Title: title, Table: c, Notes: studyNotes(cells)}}
@@ -183,16 +184,16 @@ func studyNotes(cells []compare.Cell) []string {
 		name := text.Clean(c.Variant) + ", " + text.Clean(c.Point)
 		switch {
 		case len(c.Counted) == 0:
-			for _, words := range uncounted(c) {
+			for _, words := range versus.Uncounted(c) {
 				notes = append(notes, name+": "+words)
 			}
 		case c.Counted[0].Verdict != results.OK:
-			notes = append(notes, name+": not ranked: "+verbatim(c.Counted[0]))
+			notes = append(notes, name+": not ranked: "+versus.Verbatim(c.Counted[0]))
 		case len(c.Counted) > 1:
 			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name, text.Count(len(c.Counted), "repeat"), c.Lives()))
 		}
-		if e := extrapolationOf(c); e != nil {
-			notes = append(notes, name+": "+extrapolatedText(*e))
+		if e := versus.ExtrapolationOf(c); e != nil {
+			notes = append(notes, name+": "+versus.ExtrapolatedText(*e))
 		}
 	}
 	return notes
@@ -214,7 +215,7 @@ func modelNamer(run *results.Run) func(compare.Cell) string {
 		if len(slices.Collect(maps.Keys(of[name]))) > 1 && name != text.Clean(c.Variant) {
 			name += " (" + text.Clean(c.Variant) + ")"
 		}
-		if isSimulated(c) {
+		if versus.IsSimulated(c) {
 			name += simulated
 		}
 		return name
@@ -222,7 +223,7 @@ func modelNamer(run *results.Run) func(compare.Cell) string {
 }
 
 func modelOf(c compare.Cell) string {
-	if r := withServers(c); r != nil && r.Servers[0].Model != "" {
+	if r := versus.WithServers(c); r != nil && r.Servers[0].Model != "" {
 		return text.Clean(r.Servers[0].Model)
 	}
 	return text.Clean(c.Variant)
@@ -234,7 +235,7 @@ func sizeOf(run *results.Run, c compare.Cell) string {
 	if txt := run.Manifest.Sizes[c.Variant]; txt != "" {
 		return text.Clean(txt)
 	}
-	if r := withServers(c); r != nil && r.Servers[0].Startup != nil && r.Servers[0].Startup.ModelBytes != nil {
+	if r := versus.WithServers(c); r != nil && r.Servers[0].Startup != nil && r.Servers[0].Startup.ModelBytes != nil {
 		const gb = 1e9
 		return strconv.FormatFloat(float64(*r.Servers[0].Startup.ModelBytes)/gb, 'f', 1, 64) + "GB"
 	}
@@ -253,7 +254,7 @@ func concurrencyOf(c compare.Cell) string {
 
 // backendOf is the engine as its makers spell it.
 func backendOf(c compare.Cell) string {
-	r := withServers(c)
+	r := versus.WithServers(c)
 	if r == nil {
 		return table.Missing
 	}

@@ -6,31 +6,32 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 )
 
-// Write prints the comparison for a terminal or as Markdown, and what was
+// WriteComparison prints the comparison for a terminal or as Markdown, and what was
 // found of the conditions.
-func (c *Comparison) Write(w io.Writer, form table.Format, findings []Finding, opts table.Options) error {
-	return table.Print(w, c.parts(findings), form, opts)
+func WriteComparison(w io.Writer, c *versus.Comparison, form table.Format, findings []versus.Finding, opts table.Options) error {
+	return table.Print(w, comparisonParts(c, findings), form, opts)
 }
 
-func (c *Comparison) parts(findings []Finding) []table.Piece {
+func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Piece {
 	base := c.Sides[c.Baseline]
-	head := table.Piece{Title: "Comparison against " + base.Name, Intro: c.simulatedLines(), Table: c.sideTable()}
+	head := table.Piece{Title: "Comparison against " + base.Name, Intro: simulatedLines(c), Table: sideTable(c)}
 	parts := []table.Piece{head}
 	if len(findings) > 0 {
 		parts = append(parts, findingsPart(findings))
 	}
-	for _, v := range c.Versus {
+	for _, v := range c.Others {
 		name := c.Sides[v.Side].Name
-		parts = append(parts, v.deltaPart(base.Name, name))
-		body := table.Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)}, Notes: v.notes}
+		parts = append(parts, deltaPart(&v, base.Name, name))
+		body := table.Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)}, Notes: v.Notes}
 		parts = append(parts, body)
-		for i := range v.sets {
-			s := &v.sets[i]
-			s.differ = nil // the configuration stands above, once for all
-			piece := s.part(c.figures, base.Name, name)
+		for i := range v.Sets {
+			s := &v.Sets[i]
+			s.Differ = nil // the configuration stands above, once for all
+			piece := pairPart(s, c.Figures, base.Name, name)
 			piece.Title = text.Clean(s.Candidate.Variant) + ", " + text.Clean(s.Point)
 			parts = append(parts, piece)
 		}
@@ -38,9 +39,9 @@ func (c *Comparison) parts(findings []Finding) []table.Piece {
 	return parts
 }
 
-func (c *Comparison) simulatedLines() []string {
+func simulatedLines(c *versus.Comparison) []string {
 	for _, s := range c.Sides {
-		if s.Run.Manifest.Simulated || anySimulated(s.Run) {
+		if s.Run.Manifest.Simulated || versus.AnySimulated(s.Run) {
 			return []string{simulatedLine + " (of the sides or rows marked" + simulated + ")"}
 		}
 	}
@@ -48,11 +49,11 @@ func (c *Comparison) simulatedLines() []string {
 }
 
 // sideTable says what the sides are.
-func (c *Comparison) sideTable() table.Table {
+func sideTable(c *versus.Comparison) table.Table {
 	t := table.Table{Keys: []int{0}, Columns: []table.Column{table.Words("run"), table.Words("scenario"), table.Words("id"), table.Words("started"), table.Words("bench"), table.Words("steps")}}
 	for i, s := range c.Sides {
 		name := s.Name
-		if anySimulated(s.Run) {
+		if versus.AnySimulated(s.Run) {
 			name += simulated
 		}
 		if i == c.Baseline {
@@ -68,7 +69,7 @@ func (c *Comparison) sideTable() table.Table {
 
 // deltaPart is what differs in configuration, and the warning where that is
 // more than one thing.
-func (v *Versus) deltaPart(baseline, name string) table.Piece {
+func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 	p := table.Piece{Title: "CONFIG DELTA of " + name}
 	switch v.Things {
 	case 0:
@@ -76,10 +77,10 @@ func (v *Versus) deltaPart(baseline, name string) table.Piece {
 	case 1:
 		p.Intro = []string{"One thing differs."}
 	default:
-		p.Intro = []string{"WARNING: " + v.manyThings()}
+		p.Intro = []string{"WARNING: " + v.ManyThings()}
 	}
-	if len(v.unknown) > 0 {
-		p.Intro = append(p.Intro, "Not known of either side, which does not make it equal: "+strings.Join(v.unknown, ", ")+".")
+	if len(v.Unknown) > 0 {
+		p.Intro = append(p.Intro, "Not known of either side, which does not make it equal: "+strings.Join(v.Unknown, ", ")+".")
 	}
 	if len(v.Delta) == 0 {
 		return p
@@ -95,27 +96,7 @@ func (v *Versus) deltaPart(baseline, name string) table.Piece {
 	return p
 }
 
-// manyThings warns that a difference has more than one possible cause.
-func (v *Versus) manyThings() string {
-	var names []string
-	for _, d := range v.Delta {
-		names = text.AppendNew(names, text.Clean(d.What))
-	}
-	return fmt.Sprintf("%d things differ (%s): what follows cannot be put down to one of them.", v.Things, strings.Join(names, ", "))
-}
-
-// Strict is an error if more than one thing differs between a side and the
-// baseline.
-func (c *Comparison) Strict() error {
-	for _, v := range c.Versus {
-		if v.Things > 1 {
-			return fmt.Errorf("compare %s with %s: %s", c.Sides[v.Side].Name, c.Sides[c.Baseline].Name, v.manyThings())
-		}
-	}
-	return nil
-}
-
-func findingsPart(findings []Finding) table.Piece {
+func findingsPart(findings []versus.Finding) table.Piece {
 	p := table.Piece{Title: "Conditions"}
 	for _, f := range findings {
 		state := "holds"

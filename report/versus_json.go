@@ -5,18 +5,19 @@ import (
 	"io"
 
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 )
 
 // comparisonJSON is the comparison for programs; docs/compare.md has its
 // fields.
 type comparisonJSON struct {
-	Format     int          `json:"format_version"`
-	Baseline   string       `json:"baseline"`
-	Confidence float64      `json:"confidence"`
-	Margin     float64      `json:"smallest_difference"`
-	Sides      []sideJSON   `json:"sides"`
-	Versus     []versusJSON `json:"comparisons"`
-	Findings   []Finding    `json:"conditions"`
+	Format     int              `json:"format_version"`
+	Baseline   string           `json:"baseline"`
+	Confidence float64          `json:"confidence"`
+	Margin     float64          `json:"smallest_difference"`
+	Sides      []sideJSON       `json:"sides"`
+	Versus     []versusJSON     `json:"comparisons"`
+	Findings   []versus.Finding `json:"conditions"`
 }
 
 type sideJSON struct {
@@ -30,11 +31,11 @@ type sideJSON struct {
 }
 
 type versusJSON struct {
-	Side   string     `json:"side"`
-	Things int        `json:"things_that_differ"`
-	Delta  []delta    `json:"config_delta"`
-	Notes  []string   `json:"notes"`
-	Pairs  []pairJSON `json:"pairs"`
+	Side   string         `json:"side"`
+	Things int            `json:"things_that_differ"`
+	Delta  []versus.Delta `json:"config_delta"`
+	Notes  []string       `json:"notes"`
+	Pairs  []pairJSON     `json:"pairs"`
 
 	Unknown []string `json:"not_known,omitempty"` // of either side
 }
@@ -53,20 +54,20 @@ type pairJSON struct {
 	Differences   []compare.Difference `json:"differences"`
 }
 
-// JSON prints the comparison for programs.
-func (c *Comparison) JSON(w io.Writer, findings []Finding) error {
+// ComparisonJSON prints the comparison for programs.
+func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding) error {
 	const format = 1
 	out := comparisonJSON{
 		Format: format, Baseline: c.Sides[c.Baseline].Name, Confidence: c.Rule.Confidence, Margin: c.Rule.Margin, Findings: notNil(findings),
 	}
 	for _, s := range c.Sides {
 		m := s.Run.Manifest
-		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated || anySimulated(s.Run), m.Imported != nil})
+		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated || versus.AnySimulated(s.Run), m.Imported != nil})
 	}
-	for _, v := range c.Versus {
-		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.notes), Pairs: []pairJSON{}, Unknown: v.unknown}
-		for i := range v.sets {
-			one.Pairs = append(one.Pairs, v.sets[i].json())
+	for _, v := range c.Others {
+		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.Notes), Pairs: []pairJSON{}, Unknown: v.Unknown}
+		for i := range v.Sets {
+			one.Pairs = append(one.Pairs, jsonOfPair(&v.Sets[i]))
 		}
 		out.Versus = append(out.Versus, one)
 	}
@@ -76,12 +77,12 @@ func (c *Comparison) JSON(w io.Writer, findings []Finding) error {
 	return encoder.Encode(out)
 }
 
-func (s *set) json() pairJSON {
+func jsonOfPair(s *versus.Pair) pairJSON {
 	return pairJSON{
-		Variant: s.Candidate.Variant, Baseline: s.Baseline.Variant, Point: s.Point, NotComparable: s.never,
-		Failed: notNil(s.failed), Notes: notNil(s.notes), Outliers: notNil(s.Outliers), Drifts: notNil(s.Drifts), Differences: notNil(s.Differences),
-		Simulated:    isSimulated(s.Baseline) || isSimulated(s.Candidate),
-		Extrapolated: extrapolationOf(s.Baseline) != nil || extrapolationOf(s.Candidate) != nil,
+		Variant: s.Candidate.Variant, Baseline: s.Baseline.Variant, Point: s.Point, NotComparable: s.Never,
+		Failed: notNil(s.Failed), Notes: notNil(s.Notes), Outliers: notNil(s.Outliers), Drifts: notNil(s.Drifts), Differences: notNil(s.Differences),
+		Simulated:    versus.IsSimulated(s.Baseline) || versus.IsSimulated(s.Candidate),
+		Extrapolated: versus.ExtrapolationOf(s.Baseline) != nil || versus.ExtrapolationOf(s.Candidate) != nil,
 	}
 }
 

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // environment is environment.json of a box.
@@ -37,18 +39,18 @@ func week(run string, faster float64) *results.Run {
 	return out
 }
 
-func compared(t *testing.T, a, b *results.Run) *Comparison {
+func compared(t *testing.T, a, b *results.Run) *versus.Comparison {
 	t.Helper()
-	c, err := Compare([]Side{{Name: "monday", Path: "x/monday", Run: a}, {Name: "tuesday", Path: "x/tuesday", Run: b}}, CompareOptions{Rounds: 50})
+	c, err := versus.Compare([]versus.Side{{Name: "monday", Path: "x/monday", Run: a}, {Name: "tuesday", Path: "x/tuesday", Run: b}}, versus.CompareOptions{Rounds: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func terminal(t *testing.T, c *Comparison) string {
+func terminal(t *testing.T, c *versus.Comparison) string {
 	t.Helper()
-	return string(print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, nil, table.Options{}) }))
+	return string(print(t, func(out *bytes.Buffer) error { return WriteComparison(out, c, table.ForTerminal, nil, table.Options{}) }))
 }
 
 func TestCompareGolden(t *testing.T) {
@@ -59,9 +61,9 @@ func TestCompareGolden(t *testing.T) {
 	b.Environment = environment("6.9", "6.12", 8)
 	fail(b.Steps[2], results.Failed, results.Failf(results.FailExited, "the server ended"))
 	c := compared(t, a, b)
-	conditions := []Condition{}
+	conditions := []versus.Condition{}
 	for _, text := range []string{"output_throughput<-3%", "p99_ttft_ms > 10%"} {
-		condition, err := ParseCondition(text)
+		condition, err := versus.ParseCondition(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,9 +73,13 @@ func TestCompareGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "compare.txt", print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForTerminal, findings, table.Options{}) }))
-	golden(t, "compare.md", print(t, func(out *bytes.Buffer) error { return c.Write(out, table.ForMarkdown, findings, table.Options{}) }))
-	golden(t, "compare.json", print(t, func(out *bytes.Buffer) error { return c.JSON(out, findings) }))
+	golden(t, "compare.txt", print(t, func(out *bytes.Buffer) error {
+		return WriteComparison(out, c, table.ForTerminal, findings, table.Options{})
+	}))
+	golden(t, "compare.md", print(t, func(out *bytes.Buffer) error {
+		return WriteComparison(out, c, table.ForMarkdown, findings, table.Options{})
+	}))
+	golden(t, "compare.json", print(t, func(out *bytes.Buffer) error { return ComparisonJSON(out, c, findings) }))
 	golden(t, "compare.benchstat.txt", print(t, func(out *bytes.Buffer) error { return Benchstat(out, c.Sides) }))
 	if len(findings) != 4 {
 		t.Errorf("%d findings, want one of the throughput for each variant and point: %v", len(findings), findings)
@@ -125,8 +131,8 @@ func TestConfigDelta(t *testing.T) {
 					t.Errorf("the comparison lacks %q:\n%s", want, text)
 				}
 			}
-			if c.Versus[0].Things != tt.things {
-				t.Errorf("%d things differ, want %d: %v", c.Versus[0].Things, tt.things, c.Versus[0].Delta)
+			if c.Others[0].Things != tt.things {
+				t.Errorf("%d things differ, want %d: %v", c.Others[0].Things, tt.things, c.Others[0].Delta)
 			}
 			if err := c.Strict(); (err != nil) != (tt.things > 1) {
 				t.Errorf("Strict = %v with %d things", err, tt.things)
@@ -157,11 +163,11 @@ func TestNotComparable(t *testing.T) {
 			if strings.Count(text, "not comparable: "+tt.want) != 4 || strings.Contains(text, "interval  verdict") {
 				t.Errorf("want every pair not comparable: %s; got:\n%s", tt.want, text)
 			}
-			condition, err := ParseCondition("output_throughput<-3%")
+			condition, err := versus.ParseCondition("output_throughput<-3%")
 			if err != nil {
 				t.Fatal(err)
 			}
-			findings, err := c.Check([]Condition{condition})
+			findings, err := c.Check([]versus.Condition{condition})
 			if err != nil || len(findings) != 4 || !findings[0].Uncertain {
 				t.Errorf("findings = %v, %v; want four that cannot be told", findings, err)
 			}
@@ -211,11 +217,11 @@ func TestConditionsOfFailedCandidates(t *testing.T) {
 			fail(b.Steps[i], results.Failed, results.Failf(results.FailOutOfMemory, "HIP out of memory"))
 		}
 	}
-	condition, err := ParseCondition("output_throughput<-3%")
+	condition, err := versus.ParseCondition("output_throughput<-3%")
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings, err := compared(t, week("monday", 1), b).Check([]Condition{condition})
+	findings, err := compared(t, week("monday", 1), b).Check([]versus.Condition{condition})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,24 +229,24 @@ func TestConditionsOfFailedCandidates(t *testing.T) {
 		t.Errorf("findings = %+v, want the failed variant at both points", findings)
 	}
 	condition.Figure = "speed"
-	if _, err := compared(t, week("monday", 1), b).Check([]Condition{condition}); err == nil || !strings.Contains(err.Error(), `"speed"`) {
+	if _, err := compared(t, week("monday", 1), b).Check([]versus.Condition{condition}); err == nil || !strings.Contains(err.Error(), `"speed"`) {
 		t.Errorf("a condition on an unknown figure gives %v", err)
 	}
 }
 
 func TestParseCondition(t *testing.T) {
-	for text, want := range map[string]Condition{
+	for text, want := range map[string]versus.Condition{
 		"output_throughput<-3%":   {Figure: "output_throughput", Below: true, Limit: -0.03},
 		" p99_ttft_ms > +10.5 % ": {Figure: "p99_ttft_s", Limit: 0.105},
 		"pp512<-1%":               {Figure: "pp512", Below: true, Limit: -0.01},
 	} {
 		want.Text = strings.TrimSpace(text)
-		if got, err := ParseCondition(text); err != nil || got != want {
+		if got, err := versus.ParseCondition(text); err != nil || got != want {
 			t.Errorf("ParseCondition(%q) = %+v, %v, want %+v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "output_throughput", "output_throughput<3", "<3%", "x=3%", "x<three%", "x<1e5%"} {
-		if got, err := ParseCondition(text); err == nil || !strings.Contains(err.Error(), "FIGURE<-N%") {
+		if got, err := versus.ParseCondition(text); err == nil || !strings.Contains(err.Error(), "FIGURE<-N%") {
 			t.Errorf("ParseCondition(%q) = %+v, %v, want an error with the form", text, got, err)
 		}
 	}
@@ -250,11 +256,11 @@ func FuzzParseCondition(f *testing.F) {
 	f.Add("output_throughput<-3%")
 	f.Add("a b > 0.0001 %")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := ParseCondition(text)
+		c, err := versus.ParseCondition(text)
 		if err != nil {
 			return
 		}
-		again, err := ParseCondition(c.Text)
+		again, err := versus.ParseCondition(c.Text)
 		if err != nil || again != c || c.Figure == "" {
 			t.Errorf("ParseCondition(%q) = %+v, and of its own text %+v, %v", text, c, again, err)
 		}
@@ -263,19 +269,19 @@ func FuzzParseCondition(f *testing.F) {
 
 func TestCompareRefuses(t *testing.T) {
 	run := week("monday", 1)
-	one := []Side{{Name: "monday", Run: run}}
-	if _, err := Compare(one, CompareOptions{}); err == nil || !strings.Contains(err.Error(), "two runs") {
+	one := []versus.Side{{Name: "monday", Run: run}}
+	if _, err := versus.Compare(one, versus.CompareOptions{}); err == nil || !strings.Contains(err.Error(), "two runs") {
 		t.Errorf("one side gives %v", err)
 	}
-	two := append(one, Side{Name: "tuesday", Run: run})
-	if _, err := Compare(two, CompareOptions{Baseline: "sunday"}); err == nil || !strings.Contains(err.Error(), `"sunday"`) {
+	two := append(one, versus.Side{Name: "tuesday", Run: run})
+	if _, err := versus.Compare(two, versus.CompareOptions{Baseline: "sunday"}); err == nil || !strings.Contains(err.Error(), `"sunday"`) {
 		t.Errorf("an unknown baseline gives %v", err)
 	}
-	if _, err := Compare(two, CompareOptions{Figures: []string{"speed"}}); err == nil || !strings.Contains(err.Error(), "output_throughput") {
+	if _, err := versus.Compare(two, versus.CompareOptions{Figures: []string{"speed"}}); err == nil || !strings.Contains(err.Error(), "output_throughput") {
 		t.Errorf("an unknown figure gives %v", err)
 	}
-	c, err := Compare(two, CompareOptions{Baseline: "tuesday", Figures: []string{"p99_e2el_ms"}, Rounds: 10, Margin: 0.02})
-	if err != nil || c.Baseline != 1 || c.Rule.Margin != 0.02 || len(c.Versus[0].sets[0].Differences) != 1 {
+	c, err := versus.Compare(two, versus.CompareOptions{Baseline: "tuesday", Figures: []string{"p99_e2el_ms"}, Rounds: 10, Margin: 0.02})
+	if err != nil || c.Baseline != 1 || c.Rule.Margin != 0.02 || len(c.Others[0].Sets[0].Differences) != 1 {
 		t.Errorf("Compare = %+v, %v; want the second side as baseline and one figure", c, err)
 	}
 }
@@ -296,7 +302,7 @@ func TestReadSides(t *testing.T) {
 	if err := os.WriteFile(alone, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	sides, err := ReadSides([]string{dir, filepath.Dir(file), file, alone})
+	sides, err := versus.ReadSides([]string{dir, filepath.Dir(file), file, alone}, store.ReadAny)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,18 +315,18 @@ func TestReadSides(t *testing.T) {
 		}
 	}
 	if sides[0].Name != "monday" || sides[3].Name != "colleague.json" || sides[2].Name != text.Clean(file) {
-		t.Errorf("names = %q", sideNames(sides))
+		t.Errorf("names = %q", versus.SideNames(sides))
 	}
 	for name, content := range map[string]string{"newer.json": `{"format_version": 99}`, "other.json": `{"a": 1}`, "text.json": "no"} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadSides([]string{path}); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := versus.ReadSides([]string{path}, store.ReadAny); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s gives %v, want an error that names it", name, err)
 		}
 	}
-	if _, err := ReadSides([]string{"nowhere"}); err == nil {
+	if _, err := versus.ReadSides([]string{"nowhere"}, store.ReadAny); err == nil {
 		t.Error("a folder that is not there gives no error")
 	}
 }

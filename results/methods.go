@@ -83,3 +83,15 @@ type SmokeAnswer struct {
 	Body   string  `json:"body"`   // its beginning
 	TookS  float64 `json:"took_s"`
 }
+
+// Method is the method that measured a step.
+func (r *Result) Method() string {
+	switch {
+	case r.SQZB != nil:
+		return MethodSQZB
+	case len(r.LlamaBench) > 0:
+		return MethodLlamaBench
+	}
+
+	return MethodServing
+}

@@ -7,8 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results/store"
 )
 
 const compareLong = `Compare runs: variants are matched by name, else by configuration, points by
@@ -60,7 +62,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	if err != nil {
 		return usageError(err)
 	}
-	sides, err := report.ReadSides(paths)
+	sides, err := versus.ReadSides(paths, store.ReadAny)
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 			figures = append(figures, c.Figure)
 		}
 	}
-	comparison, err := report.Compare(sides, report.CompareOptions{Baseline: o.baseline, Figures: figures, Margin: margin})
+	comparison, err := versus.Compare(sides, versus.CompareOptions{Baseline: o.baseline, Figures: figures, Margin: margin})
 	if err != nil {
 		return usageError(err)
 	}
@@ -102,26 +104,26 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	return nil
 }
 
-func (o compareOptions) write(e env, c *report.Comparison, findings []report.Finding) error {
+func (o compareOptions) write(e env, c *versus.Comparison, findings []versus.Finding) error {
 	switch o.format {
 	case "json":
-		return c.JSON(e.stdout, findings)
+		return report.ComparisonJSON(e.stdout, c, findings)
 	case "markdown":
-		return c.Write(e.stdout, table.ForMarkdown, findings, table.Options{})
+		return report.WriteComparison(e.stdout, c, table.ForMarkdown, findings, table.Options{})
 	default:
-		return c.Write(e.stdout, table.ForTerminal, findings, table.Options{Width: e.width, Color: e.width > 0})
+		return report.WriteComparison(e.stdout, c, table.ForTerminal, findings, table.Options{Width: e.width, Color: e.width > 0})
 	}
 }
 
-func (o compareOptions) parse() ([]report.Condition, float64, error) {
+func (o compareOptions) parse() ([]versus.Condition, float64, error) {
 	switch o.format {
 	case "table", "markdown", "json", "benchstat":
 	default:
 		return nil, 0, fmt.Errorf("--format %q: want table, markdown, json or benchstat", o.format)
 	}
-	var conditions []report.Condition
+	var conditions []versus.Condition
 	for _, text := range o.failIf {
-		c, err := report.ParseCondition(text)
+		c, err := versus.ParseCondition(text)
 		if err != nil {
 			return nil, 0, fmt.Errorf("--fail-if: %w", err)
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
@@ -16,7 +16,7 @@ func addPriceFlag(cmd *cobra.Command, prices *[]string) {
 
 // applyPrices computes the costs of a run anew.
 func applyPrices(texts []string, run *results.Run) error {
-	prices, err := report.ParsePrices(texts)
+	prices, err := versus.ParsePrices(texts)
 	if err == nil {
 		err = prices.Apply(run)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/harness/reproduce"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
@@ -140,11 +141,11 @@ func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) 
 	}
 	switch {
 	case o.checkOnly && o.format == "json":
-		err = b.JSON(out)
+		err = report.BoxCheckJSON(out, b)
 	case o.format == "markdown" && o.checkOnly:
-		err = b.Write(out, table.ForMarkdown, table.Options{})
+		err = report.WriteBoxCheck(out, b, table.ForMarkdown, table.Options{})
 	default:
-		err = b.Write(out, table.ForTerminal, table.Options{Width: e.width})
+		err = report.WriteBoxCheck(out, b, table.ForTerminal, table.Options{Width: e.width})
 	}
 	if err != nil {
 		return err
@@ -175,8 +176,8 @@ func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.
 	return errors.Join(o.keep(folder, again.From, here), o.tell(e, again.From, here, &outcome))
 }
 
-func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*report.Reproduction, error) {
-	return report.Reproduce(from.Run, here, report.ReproduceOptions{Margin: o.margin, Spread: o.deviation, Steps: o.Steps})
+func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*versus.Reproduction, error) {
+	return versus.Reproduce(from.Run, here, versus.ReproduceOptions{Margin: o.margin, Spread: o.deviation, Steps: o.Steps})
 }
 
 // keep writes the agreement into the run folder.
@@ -186,7 +187,7 @@ func (o reproduceOptions) keep(folder *store.Folder, from *reproduce.Origin, her
 		return err
 	}
 	var page, data strings.Builder
-	return errors.Join(r.Write(&page, table.ForMarkdown, table.Options{}), r.JSON(&data),
+	return errors.Join(report.WriteReproduction(&page, r, table.ForMarkdown, table.Options{}), report.ReproductionJSON(&data, r),
 		folder.WriteFile("agreement.md", []byte(page.String())), folder.WriteFile("agreement.json", []byte(data.String())))
 }
 
@@ -199,11 +200,11 @@ func (o reproduceOptions) tell(e env, from *reproduce.Origin, here *results.Run,
 	}
 	switch o.format {
 	case "json":
-		err = r.JSON(e.stdout)
+		err = report.ReproductionJSON(e.stdout, r)
 	case "markdown":
-		err = r.Write(e.stdout, table.ForMarkdown, table.Options{})
+		err = report.WriteReproduction(e.stdout, r, table.ForMarkdown, table.Options{})
 	default:
-		err = r.Write(e.stdout, table.ForTerminal, table.Options{Width: e.width, Color: e.width > 0})
+		err = report.WriteReproduction(e.stdout, r, table.ForTerminal, table.Options{Width: e.width, Color: e.width > 0})
 	}
 	if err != nil {
 		return err

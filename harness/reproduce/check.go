@@ -13,24 +13,24 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/process"
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/metrics/versus"
 )
 
 // Check compares this machine with the origin's, and says what keeps the run
 // from being repeated here.
-func (a *Again) Check(ctx context.Context, o Options) (*report.BoxCheck, error) {
+func (a *Again) Check(ctx context.Context, o Options) (*versus.BoxCheck, error) {
 	from := a.From.Run
-	b := &report.BoxCheck{Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []report.BoxFact{}, Problems: []string{}, Notes: []string{}}
+	b := &versus.BoxCheck{Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []versus.BoxFact{}, Problems: []string{}, Notes: []string{}}
 	host := gpu.Host(ctx)
 	environment, err := json.Marshal(a.Environment(host))
 	if err != nil {
 		return nil, err
 	}
-	b.Facts = append(b.Facts, report.CompareFact("bench", from.Manifest.Bench, a.Process.Version, false, "stamps of the client: all latencies"))
-	b.Facts = append(b.Facts, report.MachineFacts(from.Environment, environment)...)
+	b.Facts = append(b.Facts, versus.CompareFact("bench", from.Manifest.Bench, a.Process.Version, false, "stamps of the client: all latencies"))
+	b.Facts = append(b.Facts, versus.MachineFacts(from.Environment, environment)...)
 	b.Facts = append(b.Facts, a.engines()...)
 	if a.From.identity != nil {
-		b.Facts = append(b.Facts, report.FileFacts(a.From.identity.Files, a.Identity(host).Files)...)
+		b.Facts = append(b.Facts, versus.FileFacts(a.From.identity.Files, a.Identity(host).Files)...)
 	}
 	prompts, err := a.promptFact()
 	if err != nil {
@@ -41,7 +41,7 @@ func (a *Again) Check(ctx context.Context, o Options) (*report.BoxCheck, error) 
 		b.Problems = append(b.Problems, problem.Error())
 	}
 	for _, f := range b.Facts {
-		if f.State == report.BoxMissing {
+		if f.State == versus.BoxMissing {
 			b.Problems = append(b.Problems, f.What+" is not there")
 		}
 	}
@@ -56,8 +56,8 @@ func (a *Again) Check(ctx context.Context, o Options) (*report.BoxCheck, error) 
 
 // engines looks for the program of each variant. Its version is known when it
 // runs; the same file is the same version.
-func (a *Again) engines() []report.BoxFact {
-	var facts []report.BoxFact
+func (a *Again) engines() []versus.BoxFact {
+	var facts []versus.BoxFact
 	seen := map[string]bool{}
 	for _, life := range a.Plan.Lives {
 		if seen[life.Variant] || len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
@@ -65,13 +65,13 @@ func (a *Again) engines() []report.BoxFact {
 		}
 		seen[life.Variant] = true
 		server := life.Servers[0]
-		f := report.BoxFact{What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant), State: report.BoxUnknown, Touches: "all figures; its version is compared when it runs"}
+		f := versus.BoxFact{What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant), State: versus.BoxUnknown, Touches: "all figures; its version is compared when it runs"}
 		path, err := process.LookPath(server.Argv[0], a.Scenario.Dir, a.Process.Environ)
 		switch {
 		case server.Argv[0] == a.Process.Self:
-			f.Here, f.State, f.Touches = "bench "+a.Process.Version, report.BoxSame, ""
+			f.Here, f.State, f.Touches = "bench "+a.Process.Version, versus.BoxSame, ""
 		case err != nil:
-			f.Here, f.State, f.Touches = server.Argv[0]+": "+err.Error(), report.BoxMissing, "all figures"
+			f.Here, f.State, f.Touches = server.Argv[0]+": "+err.Error(), versus.BoxMissing, "all figures"
 		default:
 			f.Here = path
 		}
@@ -91,36 +91,36 @@ func (a *Again) engineThere(variant string) string {
 }
 
 // promptFact says where the prompts come from.
-func (a *Again) promptFact() (report.BoxFact, error) {
+func (a *Again) promptFact() (versus.BoxFact, error) {
 	frozen, err := plan.OpenFrozen(a.From.prompts)
 	if err != nil {
-		return report.BoxFact{}, err
+		return versus.BoxFact{}, err
 	}
 	lacking, all := len(a.Plan.Unfrozen(a.Scenario, frozen, false)), len(a.Plan.Refs())
-	f := report.BoxFact{What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own", State: report.BoxSame}
+	f := versus.BoxFact{What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own", State: versus.BoxSame}
 	if a.From.prompts == "" || lacking > 0 {
 		f.Here = fmt.Sprintf("made again for %d steps; compared by their hash", lacking)
-		f.State, f.Touches = report.BoxUnknown, "all figures, if the hash differs"
+		f.State, f.Touches = versus.BoxUnknown, "all figures, if the hash differs"
 	}
 	if a.Scenario.Method == "llama-bench" {
-		f = report.BoxFact{What: "prompts", Origin: "none", Here: "none", State: report.BoxSame}
+		f = versus.BoxFact{What: "prompts", Origin: "none", Here: "none", State: versus.BoxSame}
 	}
 	return f, nil
 }
 
 // diskFact says whether there is room for a results folder.
-func diskFact(dir string) report.BoxFact {
+func diskFact(dir string) versus.BoxFact {
 	const little = 1 << 30
-	f := report.BoxFact{What: "free disk", State: report.BoxUnknown}
+	f := versus.BoxFact{What: "free disk", State: versus.BoxUnknown}
 	for {
 		var fs unix.Statfs_t
 		err := unix.Statfs(dir, &fs)
 		switch parent := filepath.Dir(dir); {
 		case err == nil:
 			free := int64(fs.Bavail) * fs.Bsize
-			f.Here, f.State = fmt.Sprintf("%.1f GiB", float64(free)/little), report.BoxSame
+			f.Here, f.State = fmt.Sprintf("%.1f GiB", float64(free)/little), versus.BoxSame
 			if free < little {
-				f.State = report.BoxDiffers
+				f.State = versus.BoxDiffers
 			}
 			return f
 		case !errors.Is(err, unix.ENOENT) || parent == dir:

@@ -19,8 +19,8 @@ import (
 
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/profiles"
-	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/bundle"
 	"github.com/benchrig/bench/results/store"
@@ -190,7 +190,7 @@ func openFolder(o Options, path string) (*Origin, error) {
 // openResult takes the figures of one step, and where it lies in its run's
 // folder also what was run.
 func openResult(o Options, path string) (*Origin, error) {
-	sides, err := report.ReadSides([]string{path})
+	sides, err := versus.ReadSides([]string{path}, store.ReadAny)
 	if err != nil {
 		return nil, err
 	}

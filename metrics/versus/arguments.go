@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"maps"
@@ -12,16 +12,16 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// change is one thing that differs between two configurations.
-type change struct {
+// Change is one thing that differs between two configurations.
+type Change struct {
 	What string `json:"what"` // "argument --max-num-seqs", "environment X"
 	From string `json:"from"` // the baseline's; "" or unset: it has none
 	To   string `json:"to"`
 }
 
-const unset = "unset"
+const Unset = "unset"
 
-func (c change) String() string {
+func (c Change) String() string {
 	return text.Clean(c.What) + ": " + text.Clean(c.From) + " against " + text.Clean(c.To)
 }
 
@@ -34,14 +34,14 @@ type recipe struct {
 	replicas          int
 }
 
-// recipeOf is that of a step's first server.
-func recipeOf(r *results.Result) recipe {
+// RecipeOf is that of a step's first server.
+func RecipeOf(r *results.Result) recipe {
 	if len(r.Servers) == 0 {
 		return recipe{}
 	}
 	s := r.Servers[0]
 	plain := neutral(s, r.Run)
-	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: argumentsOf(s.Argv, plain), env: map[string]string{}}
+	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Argv, plain), env: map[string]string{}}
 	if len(s.Argv) > 0 {
 		out.program = plain(s.Argv[0])
 		if s.Simulated {
@@ -88,10 +88,10 @@ func withoutFolder(text, run string) string {
 	return text[:start] + "RESULTS" + withoutFolder(text[end+1+len(run):], run)
 }
 
-// argumentsOf reads a command line: flags with their values, in one form
+// ArgumentsOf reads a command line: flags with their values, in one form
 // however they are spelled (--a_b=1, --a-b 1), and the others by position. A
 // flag that is there without a value is "set".
-func argumentsOf(argv []string, plain func(string) string) map[string]string {
+func ArgumentsOf(argv []string, plain func(string) string) map[string]string {
 	args := make(map[string]string)
 	position := 0
 	for i := 1; i < len(argv); i++ {
@@ -131,12 +131,12 @@ func isFlag(arg string) bool {
 	return err != nil
 }
 
-// changes lists what differs, in a fixed order.
-func (a recipe) changes(b recipe) []change {
-	var all []change
+// Changes lists what differs, in a fixed order.
+func (a recipe) Changes(b recipe) []Change {
+	var all []Change
 	add := func(what, from, to string) {
 		if from != to {
-			all = append(all, change{what, from, to})
+			all = append(all, Change{what, from, to})
 		}
 	}
 	add("launcher", a.launcher, b.launcher)
@@ -147,30 +147,30 @@ func (a recipe) changes(b recipe) []change {
 }
 
 // mapChanges compares what two maps hold.
-func mapChanges(what string, a, b map[string]string) []change {
+func mapChanges(what string, a, b map[string]string) []Change {
 	names := slices.Sorted(maps.Keys(a))
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		names = text.AppendNew(names, name)
 	}
-	var all []change
+	var all []Change
 	for _, name := range names {
 		from, inA := a[name]
 		to, inB := b[name]
 		if !inA {
-			from = unset
+			from = Unset
 		}
 		if !inB {
-			to = unset
+			to = Unset
 		}
 		if from != to || inA != inB {
-			all = append(all, change{what + name, from, to})
+			all = append(all, Change{what + name, from, to})
 		}
 	}
 	return all
 }
 
-// against says in words how a configuration differs from the baseline's.
-func against(changes []change) string {
+// ChangesText says in words how a configuration differs from the baseline's.
+func ChangesText(changes []Change) string {
 	if len(changes) == 0 {
 		return "the same arguments and environment"
 	}

@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"errors"
@@ -25,21 +25,21 @@ type Comparison struct {
 	Sides    []Side
 	Baseline int // index of it
 	Rule     compare.Rule
-	Versus   []Versus // one a side but the baseline
+	Others   []Against // one a side but the baseline
 
-	figures []catalog.Figure // that anything is known of
+	Figures []catalog.Figure // that anything is known of
 	judged  []catalog.Figure
 }
 
-// Versus is one side beside the baseline.
-type Versus struct {
+// Against is one side beside the baseline.
+type Against struct {
 	Side   int
-	Delta  []delta // what differs in configuration
+	Delta  []Delta // what differs in configuration
 	Things int     // how many things that is
-	sets   []set
-	notes  []string // about matching
+	Sets   []Pair
+	Notes  []string // about matching
 
-	unknown []string // what neither side tells
+	Unknown []string // what neither side tells
 }
 
 // Compare matches the variants and points of runs and compares every figure.
@@ -52,27 +52,27 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 	if o.Baseline != "" {
 		c.Baseline = slices.IndexFunc(sides, func(s Side) bool { return o.Baseline == s.Name || o.Baseline == s.Path })
 		if c.Baseline < 0 {
-			return nil, fmt.Errorf("compare: baseline %q is none of the runs: %s", o.Baseline, strings.Join(sideNames(sides), ", "))
+			return nil, fmt.Errorf("compare: baseline %q is none of the runs: %s", o.Baseline, strings.Join(SideNames(sides), ", "))
 		}
 	}
-	c.Rule = ruleOf(sides[c.Baseline].Run.Manifest)
+	c.Rule = RuleOf(sides[c.Baseline].Run.Manifest)
 	c.Rule.Rounds = o.Rounds
 	if o.Margin > 0 {
 		c.Rule.Margin = o.Margin
 	}
 	var err error
-	if c.figures, c.judged, err = figuresOf(sides, o.Figures); err != nil {
+	if c.Figures, c.judged, err = FiguresOf(sides, o.Figures); err != nil {
 		return nil, err
 	}
 	for i := range sides {
 		if i != c.Baseline {
-			c.Versus = append(c.Versus, c.versus(i))
+			c.Others = append(c.Others, c.versus(i))
 		}
 	}
 	return c, nil
 }
 
-func sideNames(sides []Side) []string {
+func SideNames(sides []Side) []string {
 	var names []string
 	for _, s := range sides {
 		names = append(names, s.Name)
@@ -80,15 +80,15 @@ func sideNames(sides []Side) []string {
 	return names
 }
 
-// figuresOf are all figures of the sides and those that are asked for.
-func figuresOf(sides []Side, names []string) (all, judged []catalog.Figure, err error) {
+// FiguresOf are all figures of the sides and those that are asked for.
+func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err error) {
 	var steps []*results.Result
 	for _, s := range sides {
-		steps = append(steps, stepResults(s.Run)...)
+		steps = append(steps, StepResults(s.Run)...)
 	}
 	all = catalog.FiguresOf(steps)
 	if names == nil {
-		return all, defaultFigures(steps), nil
+		return all, DefaultFigures(steps), nil
 	}
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(f catalog.Figure) bool { return f.Name == figureName(name) })
@@ -117,32 +117,32 @@ func figureNames(figures []catalog.Figure) []string {
 }
 
 // versus compares one side with the baseline.
-func (c *Comparison) versus(at int) Versus {
+func (c *Comparison) versus(at int) Against {
 	base, with := c.Sides[c.Baseline].Run, c.Sides[at].Run
-	v := Versus{Side: at, Delta: runChanges(base, with)}
-	baseCells := compare.CellsOf(base.Manifest, asTheyRan(base))
-	cells := compare.CellsOf(with.Manifest, asTheyRan(with))
-	matches, notes := match(baseCells, cells)
-	v.notes = notes
+	v := Against{Side: at, Delta: runChanges(base, with)}
+	baseCells := compare.CellsOf(base.Manifest, InOrder(base))
+	cells := compare.CellsOf(with.Manifest, InOrder(with))
+	matches, notes := matchCells(baseCells, cells)
+	v.Notes = notes
 	for _, m := range matches {
 		changes := cellChanges(m.base, m.with)
 		v.Delta = gather(v.Delta, m.with.Variant, changes)
 		for _, name := range unknownOnBoth(base, with, anyStep(m.base), anyStep(m.with)) {
-			v.unknown = text.AppendNew(v.unknown, name)
+			v.Unknown = text.AppendNew(v.Unknown, name)
 		}
 		ours, theirs, readings := sameReading(m.base, m.with)
 		s := contrast(ours, theirs, c.judged, c.Rule)
-		s.notes = append(s.notes, readings...)
-		s.Point = pointName(m)
-		s.differ = changes
-		if s.never == "" {
-			s.never = settingsDiffer(m.base, m.with)
+		s.Notes = append(s.Notes, readings...)
+		s.Point = PointName(m.base, m.with)
+		s.Differ = changes
+		if s.Never == "" {
+			s.Never = settingsDiffer(m.base, m.with)
 		}
-		if s.never != "" {
+		if s.Never != "" {
 			s.Differences, s.Outliers, s.Drifts = nil, nil, nil
 		}
 		s.comparePrices(c.judged)
-		v.sets = append(v.sets, s)
+		v.Sets = append(v.Sets, s)
 	}
 	v.Things = things(v.Delta)
 	return v
@@ -157,7 +157,7 @@ func settingsDiffer(base, with compare.Cell) string {
 	}
 	var reasons []string
 	for _, c := range loadChanges(b, w) {
-		if c.What != "load warmups" && c.What != "load endpoint" && c.From != notKnown && c.To != notKnown {
+		if c.What != "load warmups" && c.What != "load endpoint" && c.From != NotKnown && c.To != NotKnown {
 			reasons = append(reasons, c.String())
 		}
 	}
@@ -170,16 +170,18 @@ func settingsDiffer(base, with compare.Cell) string {
 // matched are two cells of two runs that stand for the same.
 type matched struct{ base, with compare.Cell }
 
-func pointName(m matched) string {
-	if m.base.Point == m.with.Point {
-		return m.with.Point
+// PointName is the load point of two cells, or both where they differ.
+func PointName(base, with compare.Cell) string {
+	if base.Point == with.Point {
+		return with.Point
 	}
-	return m.base.Point + " and " + m.with.Point
+
+	return base.Point + " and " + with.Point
 }
 
-// match pairs variants, and then their points by label. What has no partner is
+// matchCells pairs variants, and then their points by label. What has no partner is
 // told.
-func match(base, with []compare.Cell) (pairs []matched, notes []string) {
+func matchCells(base, with []compare.Cell) (pairs []matched, notes []string) {
 	partners, notes := partnersOf(base, with)
 	for _, w := range with {
 		partner, ok := partners[w.Variant]
@@ -258,7 +260,27 @@ func cellVariants(cells []compare.Cell) []string {
 }
 
 func sameRecipe(base []compare.Cell, baseName string, with []compare.Cell, name string) bool {
-	b := slices.IndexFunc(base, func(c compare.Cell) bool { return c.Variant == baseName && withServers(c) != nil })
-	w := slices.IndexFunc(with, func(c compare.Cell) bool { return c.Variant == name && withServers(c) != nil })
-	return b >= 0 && w >= 0 && len(recipeChanges(base[b], with[w])) == 0 && len(withServers(with[w]).Servers[0].Argv) > 0
+	b := slices.IndexFunc(base, func(c compare.Cell) bool { return c.Variant == baseName && WithServers(c) != nil })
+	w := slices.IndexFunc(with, func(c compare.Cell) bool { return c.Variant == name && WithServers(c) != nil })
+	return b >= 0 && w >= 0 && len(RecipeChanges(base[b], with[w])) == 0 && len(WithServers(with[w]).Servers[0].Argv) > 0
+}
+
+// ManyThings warns that a difference has more than one possible cause.
+func (v *Against) ManyThings() string {
+	var names []string
+	for _, d := range v.Delta {
+		names = text.AppendNew(names, text.Clean(d.What))
+	}
+	return fmt.Sprintf("%d things differ (%s): what follows cannot be put down to one of them.", v.Things, strings.Join(names, ", "))
+}
+
+// Strict is an error if more than one thing differs between a side and the
+// baseline.
+func (c *Comparison) Strict() error {
+	for _, v := range c.Others {
+		if v.Things > 1 {
+			return fmt.Errorf("compare %s with %s: %s", c.Sides[v.Side].Name, c.Sides[c.Baseline].Name, v.ManyThings())
+		}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"encoding/json"
@@ -24,20 +24,20 @@ type Reproduction struct {
 	Origin, Here *results.Run
 	Rule         compare.AgreeRule
 
-	cells   []repetition
-	figures []catalog.Figure
-	versus  Versus // what differs in configuration
-	notes   []string
+	Cells   []Reproduced
+	Figures []catalog.Figure
+	Configs Against // what differs in configuration
+	Notes   []string
 }
 
-// repetition is a variant at a point, on both sides.
-type repetition struct {
-	origin, here compare.Cell
-	never        string   // why nothing of it is compared; "": it is
-	failed       bool     // here, and not at the origin
-	notes        []string // what readers must know
-	figures      []*compare.Agreement
-	reasons      []string // why a figure is not comparable, by its place; "": it is
+// Reproduced is a variant at a point, on both sides.
+type Reproduced struct {
+	Origin, Here compare.Cell
+	Never        string   // why nothing of it is compared; "": it is
+	Failed       bool     // here, and not at the origin
+	Notes        []string // what readers must know
+	Figures      []*compare.Agreement
+	Reasons      []string // why a figure is not comparable, by its place; "": it is
 }
 
 // Tally counts what became of a reproduction's figures. Failed counts variants
@@ -49,32 +49,32 @@ type Tally struct {
 // Reproduce compares a run with the one that it repeats. The server life is
 // the unit, as everywhere.
 func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, error) {
-	base := ruleOf(origin.Manifest)
+	base := RuleOf(origin.Manifest)
 	r := &Reproduction{Origin: origin, Here: here, Rule: compare.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread}}
 	if o.Margin > 0 {
 		r.Rule.Margin = o.Margin
 	}
 	sides := []Side{{Name: "origin", Run: origin}, {Name: "here", Run: here}}
-	all, judged, err := figuresOf(sides, nil)
+	all, judged, err := FiguresOf(sides, nil)
 	if err != nil {
 		return nil, err
 	}
-	r.figures = all
+	r.Figures = all
 	if !samePrices(origin, here) {
 		judged = slices.DeleteFunc(judged, func(f catalog.Figure) bool { return strings.Contains(f.Name, "cost") })
-		r.notes = append(r.notes, "costs are not compared: the prices differ")
+		r.Notes = append(r.Notes, "costs are not compared: the prices differ")
 	}
-	r.versus = Versus{Delta: runChanges(origin, here)}
-	matches, notes := match(wantedCells(origin, o.Steps), wantedCells(here, o.Steps))
-	r.notes = append(r.notes, notes...)
+	r.Configs = Against{Delta: runChanges(origin, here)}
+	matches, notes := matchCells(wantedCells(origin, o.Steps), wantedCells(here, o.Steps))
+	r.Notes = append(r.Notes, notes...)
 	for _, m := range matches {
-		r.versus.Delta = gather(r.versus.Delta, m.with.Variant, cellChanges(m.base, m.with))
-		r.cells = append(r.cells, r.compare(m, judged))
+		r.Configs.Delta = gather(r.Configs.Delta, m.with.Variant, cellChanges(m.base, m.with))
+		r.Cells = append(r.Cells, r.compare(m, judged))
 	}
-	r.versus.Things = things(r.versus.Delta)
+	r.Configs.Things = things(r.Configs.Delta)
 	var together []*compare.Agreement
-	for _, c := range r.cells {
-		together = append(together, c.figures...)
+	for _, c := range r.Cells {
+		together = append(together, c.Figures...)
 	}
 	compare.JudgeAgreements(together, r.Rule)
 	return r, nil
@@ -93,7 +93,7 @@ func samePrices(a, b *results.Run) bool {
 
 // wantedCells are the cells of a run, of some steps only if they are named.
 func wantedCells(run *results.Run, ids []string) []compare.Cell {
-	all := asTheyRan(run)
+	all := InOrder(run)
 	steps := all
 	if ids != nil {
 		steps = slices.DeleteFunc(slices.Clone(all), func(s *results.Result) bool {
@@ -106,35 +106,35 @@ func wantedCells(run *results.Run, ids []string) []compare.Cell {
 }
 
 // compare judges the figures of one cell, each by itself.
-func (r *Reproduction) compare(m matched, figures []catalog.Figure) repetition {
+func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 	origin, here, notes := sameReading(m.base, m.with)
-	c := repetition{origin: m.base, here: m.with, notes: notes, never: kindDiffers(m.base, m.with)}
+	c := Reproduced{Origin: m.base, Here: m.with, Notes: notes, Never: kindDiffers(m.base, m.with)}
 	switch {
-	case c.never != "":
+	case c.Never != "":
 		return c
 	case len(here.Counted) == 0 && len(origin.Counted) == 0:
-		c.never = fmt.Sprintf("it has no figures on either side: origin %s; here %s", strings.Join(uncounted(origin), "; "), strings.Join(uncounted(here), "; "))
+		c.Never = fmt.Sprintf("it has no figures on either side: origin %s; here %s", strings.Join(Uncounted(origin), "; "), strings.Join(Uncounted(here), "; "))
 		return c
 	case len(here.Counted) == 0:
-		c.failed = true
-		c.never = "it has no figures here: " + strings.Join(uncounted(here), "; ")
+		c.Failed = true
+		c.Never = "it has no figures here: " + strings.Join(Uncounted(here), "; ")
 		return c
 	case len(origin.Counted) == 0:
-		c.never = "the origin has no figures: " + strings.Join(uncounted(origin), "; ")
+		c.Never = "the origin has no figures: " + strings.Join(Uncounted(origin), "; ")
 		return c
 	}
-	if c.never = settingsDiffer(m.base, m.with); c.never != "" {
+	if c.Never = settingsDiffer(m.base, m.with); c.Never != "" {
 		return c
 	}
-	c.notes = append(c.notes, sideRemarks("origin", m.base)...)
-	c.notes = append(c.notes, sideRemarks("here", m.with)...)
+	c.Notes = append(c.Notes, sideRemarks("origin", m.base)...)
+	c.Notes = append(c.Notes, sideRemarks("here", m.with)...)
 	for _, f := range figures {
 		o, h := origin.PerLife(f.Of), here.PerLife(f.Of)
 		if o == nil && h == nil {
 			continue
 		}
 		a := compare.Agree(f.Name, compare.Arm{Name: "origin", Values: o}, compare.Arm{Name: "here", Values: h}, compare.BoundOf(f), r.Rule)
-		c.figures, c.reasons = append(c.figures, &a), append(c.reasons, unknownSide(o, h, a))
+		c.Figures, c.Reasons = append(c.Figures, &a), append(c.Reasons, unknownSide(o, h, a))
 	}
 	return c
 }
@@ -162,11 +162,11 @@ func unknownSide(origin, here []float64, a compare.Agreement) string {
 // Tally counts the verdicts.
 func (r *Reproduction) Tally() Tally {
 	var t Tally
-	for _, c := range r.cells {
-		if c.failed {
+	for _, c := range r.Cells {
+		if c.Failed {
 			t.Failed++
 		}
-		for _, a := range c.figures {
+		for _, a := range c.Figures {
 			switch a.Verdict {
 			case compare.Agrees:
 				t.Agree++
@@ -187,8 +187,8 @@ func (r *Reproduction) Headline() string {
 	t := r.Tally()
 	counts := fmt.Sprintf("%d agree, %d differ, %d cannot be told, %d not comparable", t.Agree, t.Differ, t.CannotTell, t.NotComparable)
 	never := 0
-	for _, c := range r.cells {
-		if c.never != "" && !c.failed {
+	for _, c := range r.Cells {
+		if c.Never != "" && !c.Failed {
 			never++
 		}
 	}

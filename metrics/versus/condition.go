@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"fmt"
@@ -52,15 +52,15 @@ type Finding struct {
 func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 	var all []Finding
 	for _, condition := range conditions {
-		if !slices.ContainsFunc(c.figures, func(f catalog.Figure) bool { return f.Name == condition.Figure }) {
-			return nil, fmt.Errorf("condition %q: there is no figure %q; want one of %s", condition.Text, condition.Figure, strings.Join(figureNames(c.figures), ", "))
+		if !slices.ContainsFunc(c.Figures, func(f catalog.Figure) bool { return f.Name == condition.Figure }) {
+			return nil, fmt.Errorf("condition %q: there is no figure %q; want one of %s", condition.Text, condition.Figure, strings.Join(figureNames(c.Figures), ", "))
 		}
 		checked := 0
-		for _, v := range c.Versus {
-			for i := range v.sets {
+		for _, v := range c.Others {
+			for i := range v.Sets {
 				checked++
-				if f := condition.check(&v.sets[i]); f != nil {
-					f.Condition, f.Where = condition.Text, text.Clean(c.Sides[v.Side].Name+", "+v.sets[i].Candidate.Variant+", "+v.sets[i].Point)
+				if f := condition.check(&v.Sets[i]); f != nil {
+					f.Condition, f.Where = condition.Text, text.Clean(c.Sides[v.Side].Name+", "+v.Sets[i].Candidate.Variant+", "+v.Sets[i].Point)
 					all = append(all, *f)
 				}
 			}
@@ -73,21 +73,21 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 }
 
 // check is nil where the condition surely does not hold.
-func (c Condition) check(s *set) *Finding {
+func (c Condition) check(s *Pair) *Finding {
 	switch {
-	case s.never != "":
-		return &Finding{Uncertain: true, Why: "not comparable: " + s.never}
+	case s.Never != "":
+		return &Finding{Uncertain: true, Why: "not comparable: " + s.Never}
 	case len(s.Baseline.Counted) == 0:
 		return &Finding{Uncertain: true, Why: "the baseline has no figures"}
 	case len(s.Candidate.Counted) == 0:
-		return &Finding{Why: strings.Join(s.failed, "; ")}
+		return &Finding{Why: strings.Join(s.Failed, "; ")}
 	}
 	at := slices.IndexFunc(s.Differences, func(d compare.Difference) bool { return d.Figure == c.Figure })
 	if at < 0 || s.Differences[at].Delta == nil {
 		return &Finding{Uncertain: true, Why: "the change is not known"}
 	}
 	d := s.Differences[at]
-	why := strings.TrimSuffix(fmt.Sprintf("%s, %s, %s", changeText(d.Delta), intervalText(d), verdictText(d)), ", ")
+	why := strings.TrimSuffix(fmt.Sprintf("%s, %s, %s", ChangeText(d.Delta), IntervalText(d), VerdictText(d)), ", ")
 	switch {
 	case c.beyond(*d.Delta) && (d.Verdict == compare.Better || d.Verdict == compare.Worse):
 		return &Finding{Why: why}

@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"encoding/json"
@@ -36,25 +36,25 @@ type machine struct {
 	} `json:"host"`
 }
 
-// machineFacts are facts of a run's box by what they are called; nil where it
+// RunFacts are facts of a run's box by what they are called; nil where it
 // is not known.
-func machineFacts(run *results.Run) map[string]string { return factsOf(run.Environment) }
+func RunFacts(run *results.Run) map[string]string { return factsOf(run.Environment) }
 
 // factsOf are the facts that an environment.json tells.
 func factsOf(environment json.RawMessage) map[string]string {
-	m, ok := machineOf(environment)
+	m, ok := MachineOf(environment)
 	if !ok {
 		return nil
 	}
-	return m.facts()
+	return m.Facts()
 }
 
-func machineOf(environment json.RawMessage) (m machine, ok bool) {
+func MachineOf(environment json.RawMessage) (m machine, ok bool) {
 	ok = len(environment) > 0 && json.Unmarshal(environment, &m) == nil
 	return m, ok
 }
 
-func (m machine) facts() map[string]string {
+func (m machine) Facts() map[string]string {
 	facts := map[string]string{
 		"host": m.Host.Name, "kernel": m.Host.Kernel, "CPU": m.Host.CPU, "CPU governors": strings.Join(m.Host.Governors, " "), "GPUs": gpuNames(m),
 		"CUDA": textOr(m.GPU.CUDA), "ROCm": textOr(m.GPU.ROCm), "boot options": strings.Join(m.Host.Boot, " "),

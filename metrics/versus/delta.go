@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"slices"
@@ -9,17 +9,17 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// delta is a change between a side and the baseline, and where it holds.
-type delta struct {
-	change
+// Delta is a change between a side and the baseline, and where it holds.
+type Delta struct {
+	Change
 	Variants []string `json:"variants"` // that it is about; null: the whole run
 }
 
-// notKnown stands for what a side does not tell.
-const notKnown = "not known"
+// NotKnown stands for what a side does not tell.
+const NotKnown = "not known"
 
 // runChanges lists what differs between two runs as wholes.
-func runChanges(base, with *results.Run) []delta {
+func runChanges(base, with *results.Run) []Delta {
 	facts := func(run *results.Run) map[string]string {
 		version := run.Manifest.Bench
 		if run.Manifest.Imported != nil {
@@ -28,19 +28,19 @@ func runChanges(base, with *results.Run) []delta {
 		return map[string]string{"bench version": version, "method": methodName(run.Manifest.Method)}
 	}
 	changes := mapChanges("", facts(base), facts(with))
-	b, w := machineFacts(base), machineFacts(with)
+	b, w := RunFacts(base), RunFacts(with)
 	switch {
 	case b == nil && w == nil:
 	case b == nil:
-		changes = append(changes, change{"machine", notKnown, machineName(w)})
+		changes = append(changes, Change{"machine", NotKnown, machineName(w)})
 	case w == nil:
-		changes = append(changes, change{"machine", machineName(b), notKnown})
+		changes = append(changes, Change{"machine", machineName(b), NotKnown})
 	default:
 		changes = append(changes, mapChanges("", unknownOf(base.Manifest.Imported != nil, b), unknownOf(with.Manifest.Imported != nil, w))...)
 	}
-	var all []delta
+	var all []Delta
 	for _, c := range changes {
-		all = append(all, delta{change: c})
+		all = append(all, Delta{Change: c})
 	}
 	return all
 }
@@ -58,9 +58,9 @@ func machineName(facts map[string]string) string {
 
 // cellChanges lists what differs between two cells: recipe, engine, client,
 // load, prompts.
-func cellChanges(base, with compare.Cell) []change {
-	changes := recipeChanges(base, with)
-	if b, w := withServers(base), withServers(with); b != nil && w != nil {
+func cellChanges(base, with compare.Cell) []Change {
+	changes := RecipeChanges(base, with)
+	if b, w := WithServers(base), WithServers(with); b != nil && w != nil {
 		changes = append(changes, mapChanges("", engineFacts(b), engineFacts(w))...)
 	}
 	b, w := anyStep(base), anyStep(with)
@@ -70,7 +70,7 @@ func cellChanges(base, with compare.Cell) []change {
 	changes = append(changes, clientChanges(b, w)...)
 	changes = append(changes, loadChanges(b, w)...)
 	if promptsDiffer(base, with) != "" {
-		changes = append(changes, change{"prompts, SHA-256", short(promptHashes(base)[0]), short(promptHashes(with)[0])})
+		changes = append(changes, Change{"prompts, SHA-256", Short(promptHashes(base)[0]), Short(promptHashes(with)[0])})
 	}
 	return append(changes, mapChanges("", extrapolationFacts(base), extrapolationFacts(with))...)
 }
@@ -89,8 +89,8 @@ func engineFacts(r *results.Result) map[string]string {
 	return unknownOf(r.Imported != nil, map[string]string{"engine version": s.Version, "model": s.Model})
 }
 
-func clientChanges(b, w *results.Result) []change {
-	if !isForeign(b) && !isForeign(w) {
+func clientChanges(b, w *results.Result) []Change {
+	if !IsForeign(b) && !IsForeign(w) {
 		return mapChanges("client ", clientFacts(b), clientFacts(w))
 	}
 	return mapChanges("", map[string]string{"client": clientName(b)}, map[string]string{"client": clientName(w)})
@@ -99,10 +99,10 @@ func clientChanges(b, w *results.Result) []change {
 // clientName says which program drove the load.
 func clientName(r *results.Result) string {
 	switch {
-	case !isForeign(r):
+	case !IsForeign(r):
 		return "bench"
 	case r.Imported.Reading == "":
-		return notKnown
+		return NotKnown
 	}
 	return "vLLM's, of " + string(r.Imported.Reading)
 }
@@ -116,20 +116,20 @@ func clientFacts(r *results.Result) map[string]string {
 
 func extrapolationFacts(c compare.Cell) map[string]string {
 	text := "measured"
-	if e := extrapolationOf(c); e != nil {
-		text = extrapolatedText(*e)
+	if e := ExtrapolationOf(c); e != nil {
+		text = ExtrapolatedText(*e)
 	}
 	return map[string]string{"extrapolation": text}
 }
 
 // gather adds the changes of a variant to those known: what holds for several
 // variants is one thing.
-func gather(all []delta, variant string, changes []change) []delta {
+func gather(all []Delta, variant string, changes []Change) []Delta {
 	for _, c := range changes {
-		at := slices.IndexFunc(all, func(d delta) bool { return d.change == c && d.Variants != nil })
+		at := slices.IndexFunc(all, func(d Delta) bool { return d.Change == c && d.Variants != nil })
 		if at < 0 {
 			at = len(all)
-			all = append(all, delta{change: c, Variants: []string{}})
+			all = append(all, Delta{Change: c, Variants: []string{}})
 		}
 		all[at].Variants = text.AppendNew(all[at].Variants, variant)
 	}
@@ -138,7 +138,7 @@ func gather(all []delta, variant string, changes []change) []delta {
 
 // things counts what differs: the same argument, variable or fact is one thing,
 // whatever its values.
-func things(all []delta) int {
+func things(all []Delta) int {
 	var names []string
 	for _, d := range all {
 		names = text.AppendNew(names, d.What)

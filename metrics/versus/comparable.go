@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"fmt"
@@ -15,27 +15,17 @@ import (
 // kindDiffers says why figures of two cells are never compared; "": they may
 // be.
 func kindDiffers(baseline, candidate compare.Cell) string {
-	b, c := isSimulated(baseline), isSimulated(candidate)
+	b, c := IsSimulated(baseline), IsSimulated(candidate)
 	switch {
 	case b != c:
 		return "one side is simulated and the other is real"
 	case len(baseline.Counted) == 0 || len(candidate.Counted) == 0:
 		return ""
 	}
-	if x, y := methodOf(baseline.Counted[0]), methodOf(candidate.Counted[0]); x != y {
+	if x, y := baseline.Counted[0].Method(), candidate.Counted[0].Method(); x != y {
 		return "the methods differ: " + x + " and " + y
 	}
 	return ""
-}
-
-func methodOf(r *results.Result) string {
-	switch {
-	case r.SQZB != nil:
-		return results.MethodSQZB
-	case len(r.LlamaBench) > 0:
-		return results.MethodLlamaBench
-	}
-	return results.MethodServing
 }
 
 // promptsDiffer says how the prompts of two cells differ; "": not, as far as
@@ -45,7 +35,7 @@ func promptsDiffer(baseline, candidate compare.Cell) string {
 	if len(b) == 0 || len(c) == 0 || slices.ContainsFunc(c, func(hash string) bool { return slices.Contains(b, hash) }) {
 		return ""
 	}
-	return fmt.Sprintf("the prompts differ (SHA-256 %s and %s)", short(b[0]), short(c[0]))
+	return fmt.Sprintf("the prompts differ (SHA-256 %s and %s)", Short(b[0]), Short(c[0]))
 }
 
 // promptHashes are those of a cell's repeats, each of which may have prompts of
@@ -60,58 +50,58 @@ func promptHashes(c compare.Cell) []string {
 	return hashes
 }
 
-func short(hash string) string { return text.Clean(hash[:min(12, len(hash))]) }
+func Short(hash string) string { return text.Clean(hash[:min(12, len(hash))]) }
 
 // loadSetting is a setting of the load: how a comparison calls it, its key in
 // results.Origin.Told, and its value.
-type loadSetting struct{ name, told, value string }
+type loadSetting struct{ Name, Told, Value string }
 
-func loadSettings(a results.Asked) []loadSetting {
+func LoadSettings(a results.Asked) []loadSetting {
 	ramp := ""
 	if a.Ramp != nil {
 		ramp = fmt.Sprintf("%s %g to %g/s", a.Ramp.Strategy, a.Ramp.StartRPS, a.Ramp.EndRPS)
 	}
 	return []loadSetting{
 		{"api", "api", a.API},
-		{"burstiness", "burstiness", textOf(a.Burstiness)},
+		{"burstiness", "burstiness", TextOf(a.Burstiness)},
 		{"compat", "compat", a.Compat},
 		{"dataset", "dataset", a.Dataset},
 		{"endpoint", "endpoint", a.Endpoint},
 		{"ignore-eos", "ignore_eos", strconv.FormatBool(a.IgnoreEOS)},
-		{"input-len", "input_len", textOf(a.InputLen)},
-		{"max-concurrency", "max_concurrency", textOf(a.MaxConcurrency)},
+		{"input-len", "input_len", TextOf(a.InputLen)},
+		{"max-concurrency", "max_concurrency", TextOf(a.MaxConcurrency)},
 		{"num-prompts", "num_prompts", strconv.Itoa(a.NumPrompts)},
-		{"output-len", "output_len", textOf(a.OutputLen)},
+		{"output-len", "output_len", TextOf(a.OutputLen)},
 		{"ramp", "ramp", ramp},
-		{"request-rate", "request_rate", textOf(a.RequestRate)},
-		{"send-for", "send_for", textOf(a.SendForS)},
-		{"temperature", "temperature", textOf(a.Temperature)},
+		{"request-rate", "request_rate", TextOf(a.RequestRate)},
+		{"send-for", "send_for", TextOf(a.SendForS)},
+		{"temperature", "temperature", TextOf(a.Temperature)},
 		{"warmups", "warmups", strconv.Itoa(a.Warmups)},
 	}
 }
 
 // loadChanges lists the settings of the load that differ between two steps, and
 // those that only one of them tells.
-func loadChanges(b, c *results.Result) []change {
-	var all []change
-	others := loadSettings(c.Asked)
-	for i, setting := range loadSettings(b.Asked) {
-		from, to := setting.value, others[i].value
-		if !b.IsTold(setting.told) {
-			from = notKnown
+func loadChanges(b, c *results.Result) []Change {
+	var all []Change
+	others := LoadSettings(c.Asked)
+	for i, setting := range LoadSettings(b.Asked) {
+		from, to := setting.Value, others[i].Value
+		if !b.IsTold(setting.Told) {
+			from = NotKnown
 		}
-		if !c.IsTold(setting.told) {
-			to = notKnown
+		if !c.IsTold(setting.Told) {
+			to = NotKnown
 		}
 		if from != to {
-			all = append(all, change{"load " + setting.name, from, to})
+			all = append(all, Change{"load " + setting.Name, from, to})
 		}
 	}
 	return all
 }
 
-// textOf is a value, or "none".
-func textOf[T any](v *T) string {
+// TextOf is a value, or "none".
+func TextOf[T any](v *T) string {
 	if v == nil {
 		return "none"
 	}
@@ -126,10 +116,10 @@ func sideNotes(c compare.Cell) []string {
 		return nil
 	}
 	if left := len(c.Steps) - len(c.Counted); left > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, text.Count(len(c.Steps), "repeat"), strings.Join(uncounted(c), "; ")))
+		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, text.Count(len(c.Steps), "repeat"), strings.Join(Uncounted(c), "; ")))
 	}
 	if c.Counted[0].Verdict == results.Suspect {
-		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)", suspectMark, name, strings.Join(doubtCodes(c), ", ")))
+		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)", SuspectMark, name, strings.Join(doubtCodes(c), ", ")))
 	}
 	if c.Lives() == 1 && len(c.Counted) > 1 {
 		notes = append(notes, fmt.Sprintf("%s: all %d repeats share one server life, which counts once: only restarts show how a start varies", name, len(c.Counted)))
@@ -140,17 +130,17 @@ func sideNotes(c compare.Cell) []string {
 	if isImported(c) && len(c.Counted) > 1 {
 		notes = append(notes, name+": imported: whether its repeats are restarts of the server is not known")
 	}
-	if e := extrapolationOf(c); e != nil {
-		notes = append(notes, name+": "+extrapolatedText(*e))
+	if e := ExtrapolationOf(c); e != nil {
+		notes = append(notes, name+": "+ExtrapolatedText(*e))
 	}
 	return notes
 }
 
-const suspectMark = "? "
+const SuspectMark = "? "
 
-// uncounted says why steps of a cell do not count, in their own words; of
+// Uncounted says why steps of a cell do not count, in their own words; of
 // several of one class it quotes the first.
-func uncounted(c compare.Cell) []string {
+func Uncounted(c compare.Cell) []string {
 	var words []string
 	var classes []string
 	for _, r := range c.Steps {
@@ -164,14 +154,14 @@ func uncounted(c compare.Cell) []string {
 		if slices.Contains(c.Counted, r) || slices.Contains(classes, class) {
 			continue
 		}
-		classes, words = append(classes, class), append(words, verbatim(r))
+		classes, words = append(classes, class), append(words, Verbatim(r))
 	}
 	return words
 }
 
-// verbatim says how a step ended: its verdict, the class and words of its
+// Verbatim says how a step ended: its verdict, the class and words of its
 // failure, and the line of the server's log that looks like the cause.
-func verbatim(r *results.Result) string {
+func Verbatim(r *results.Result) string {
 	txt := string(r.Verdict)
 	if r.Failure == nil {
 		if doubts := metrics.Doubts(r); len(doubts) > 0 {

@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ func setPrice(p *results.Price, key, value string) error {
 // of GPUs.
 func (p Prices) Apply(run *results.Run) error {
 	for variant := range p {
-		if names := variantsOf(run); variant != "" && !slices.Contains(names, variant) {
+		if names := VariantsOf(run); variant != "" && !slices.Contains(names, variant) {
 			return fmt.Errorf("price of %q: the run has no such variant; it has %s", variant, text.Few(names))
 		}
 	}
@@ -102,8 +102,8 @@ func (p Prices) Apply(run *results.Run) error {
 	return nil
 }
 
-// currencyOf is that of the first cost of a cell; "": none has one.
-func currencyOf(cells ...compare.Cell) string {
+// CurrencyOf is that of the first cost of a cell; "": none has one.
+func CurrencyOf(cells ...compare.Cell) string {
 	for _, c := range cells {
 		for _, r := range c.Steps {
 			if r.Cost != nil {
@@ -117,24 +117,24 @@ func currencyOf(cells ...compare.Cell) string {
 // pricesDiffer says how the prices of two cells differ, and whether in the
 // currency, so that their costs cannot be compared.
 func pricesDiffer(a, b compare.Cell) (text string, currency bool) {
-	pa, pb := priceText(a), priceText(b)
+	pa, pb := PriceText(a), PriceText(b)
 	if pa == pb || pa == "" || pb == "" {
 		return "", false
 	}
-	return fmt.Sprintf("prices differ: %s against %s", pb, pa), currencyOf(a) != currencyOf(b)
+	return fmt.Sprintf("prices differ: %s against %s", pb, pa), CurrencyOf(a) != CurrencyOf(b)
 }
 
-// priceText names the price of a cell; "" where it has none.
-func priceText(c compare.Cell) string {
+// PriceText names the price of a cell; "" where it has none.
+func PriceText(c compare.Cell) string {
 	for _, r := range c.Steps {
 		if r.Cost != nil {
-			return priceWords(r.Cost.Price)
+			return PriceWords(r.Cost.Price)
 		}
 	}
 	return ""
 }
 
-func priceWords(p results.Price) string {
+func PriceWords(p results.Price) string {
 	var parts []string
 	if p.PerGPUHour != nil {
 		parts = append(parts, fmt.Sprintf("%g %s a GPU-hour", *p.PerGPUHour, text.Clean(p.Currency)))
@@ -147,7 +147,7 @@ func priceWords(p results.Price) string {
 
 // comparePrices notes prices that differ where costs are compared. Costs in
 // different currencies are not.
-func (s *set) comparePrices(judged []catalog.Figure) {
+func (s *Pair) comparePrices(judged []catalog.Figure) {
 	isCost := func(name string) bool { return strings.HasPrefix(name, "cost_per_") }
 	if !slices.ContainsFunc(judged, func(f catalog.Figure) bool { return isCost(f.Name) }) {
 		return
@@ -156,10 +156,10 @@ func (s *set) comparePrices(judged []catalog.Figure) {
 	switch {
 	case currency:
 		s.Differences = slices.DeleteFunc(s.Differences, func(d compare.Difference) bool { return isCost(d.Figure) })
-		s.notes = append(s.notes, text+": costs in different currencies are not compared")
+		s.Notes = append(s.Notes, text+": costs in different currencies are not compared")
 	case text != "":
-		s.notes = append(s.notes, text)
-	case priceText(s.Baseline) == "" || priceText(s.Candidate) == "":
-		s.notes = append(s.notes, "a side has no price: give --price gpu-hour=N, or price: in the scenario")
+		s.Notes = append(s.Notes, text)
+	case PriceText(s.Baseline) == "" || PriceText(s.Candidate) == "":
+		s.Notes = append(s.Notes, "a side has no price: give --price gpu-hour=N, or price: in the scenario")
 	}
 }

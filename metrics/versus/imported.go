@@ -1,4 +1,4 @@
-package report
+package versus
 
 import (
 	"fmt"
@@ -10,20 +10,11 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// isForeign says that another program than bench measured a step.
-func isForeign(r *results.Result) bool { return r.Imported != nil && !r.Imported.Ours() }
+// IsForeign says that another program than bench measured a step.
+func IsForeign(r *results.Result) bool { return r.Imported != nil && !r.Imported.Ours() }
 
 // isImported says that the figures of a cell were read out of others' files.
-func isImported(c compare.Cell) bool { return slices.ContainsFunc(c.Steps, isForeign) }
-
-// importedAbout says what stands in place of when a run began.
-func importedAbout(m results.Manifest) string {
-	var files []string
-	for _, f := range m.Imported.Files {
-		files = append(files, fmt.Sprintf("%s (%s)", text.Clean(f.Name), text.Clean(f.Format)))
-	}
-	return fmt.Sprintf("IMPORTED by bench %s, %s, from %s: nothing was measured here", text.Clean(m.Bench), text.Clean(m.StartedAt), text.Few(files))
-}
+func isImported(c compare.Cell) bool { return slices.ContainsFunc(c.Steps, IsForeign) }
 
 // readingOf is the generation of vLLM's client by whose definitions a cell's
 // figures were computed elsewhere; "": by ours, or it is not known.
@@ -108,7 +99,7 @@ func unknownOf(imported bool, facts map[string]string) map[string]string {
 	}
 	for name, value := range facts {
 		if value == "" {
-			facts[name] = notKnown
+			facts[name] = NotKnown
 		}
 	}
 	return facts
@@ -121,7 +112,7 @@ func recipeUnknown(r *results.Result) bool {
 
 // unknownRecipe is what differs between recipes of which one is not known; ok
 // is false where both are.
-func unknownRecipe(base, with *results.Result) (changes []change, ok bool) {
+func unknownRecipe(base, with *results.Result) (changes []Change, ok bool) {
 	b, w := recipeUnknown(base), recipeUnknown(with)
 	switch {
 	case !b && !w:
@@ -131,11 +122,11 @@ func unknownRecipe(base, with *results.Result) (changes []change, ok bool) {
 	}
 	text := func(r *results.Result, unknown bool) string {
 		if unknown || r == nil || len(r.Servers) == 0 {
-			return notKnown
+			return NotKnown
 		}
 		return strings.Join(r.Servers[0].Argv, " ")
 	}
-	return []change{{"server's command", short80(text(base, b)), short80(text(with, w))}}, true
+	return []Change{{"server's command", short80(text(base, b)), short80(text(with, w))}}, true
 }
 
 func short80(text string) string {
@@ -149,11 +140,11 @@ func short80(text string) string {
 // unknownOnBoth lists what neither side tells, so that nobody takes it for
 // equal.
 func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
-	if b == nil || w == nil || !isForeign(b) && !isForeign(w) {
+	if b == nil || w == nil || !IsForeign(b) && !IsForeign(w) {
 		return nil
 	}
 	var names []string
-	if machineFacts(base) == nil && machineFacts(with) == nil {
+	if RunFacts(base) == nil && RunFacts(with) == nil {
 		names = append(names, "machine")
 	}
 	if recipeUnknown(b) && recipeUnknown(w) {
@@ -162,9 +153,9 @@ func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
 	if versionOf(b) == "" && versionOf(w) == "" {
 		names = append(names, "engine version")
 	}
-	for _, setting := range loadSettings(b.Asked) {
-		if !b.IsTold(setting.told) && !w.IsTold(setting.told) {
-			names = append(names, "load "+setting.name)
+	for _, setting := range LoadSettings(b.Asked) {
+		if !b.IsTold(setting.Told) && !w.IsTold(setting.Told) {
+			names = append(names, "load "+setting.Name)
 		}
 	}
 	if b.Asked.DatasetSHA256 == "" || w.Asked.DatasetSHA256 == "" {

@@ -1,16 +1,14 @@
-package report
+package versus
 
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
 
@@ -53,26 +51,26 @@ func CompareFact(what, origin, here string, fixed bool, touches string) BoxFact 
 }
 
 const (
-	allFigures  = "all figures"
+	AllFigures  = "all figures"
 	hostFigures = "TTFT, ITL and the client's own lag"
 )
 
 // MachineFacts compares what two environment.json say of their boxes.
 func MachineFacts(origin, here json.RawMessage) []BoxFact {
-	a, b := machineFacts(&results.Run{Environment: origin}), machineFacts(&results.Run{Environment: here})
+	a, b := RunFacts(&results.Run{Environment: origin}), RunFacts(&results.Run{Environment: here})
 	known := []struct {
 		name    string
 		fixed   bool
 		touches string
 	}{
-		{"GPUs", true, allFigures},
+		{"GPUs", true, AllFigures},
 		{"CPU", true, hostFigures},
 		{"CPU threads", true, hostFigures},
 		{"kernel", false, hostFigures},
 		{"CPU governors", false, hostFigures},
 		{"boot options", false, hostFigures},
-		{"CUDA", false, allFigures},
-		{"ROCm", false, allFigures},
+		{"CUDA", false, AllFigures},
+		{"ROCm", false, AllFigures},
 	}
 	var facts []BoxFact
 	for _, k := range known {
@@ -87,7 +85,7 @@ func MachineFacts(origin, here json.RawMessage) []BoxFact {
 		facts = append(facts, CompareFact("VRAM", v, w, true, "KV cache, so figures at high load; VRAM peak"))
 	}
 	if v, w := powerLimits(origin), powerLimits(here); v != "" || w != "" {
-		facts = append(facts, CompareFact("GPU power limits", v, w, false, allFigures))
+		facts = append(facts, CompareFact("GPU power limits", v, w, false, AllFigures))
 	}
 	if v, w := platformOf(origin), platformOf(here); v != "" || w != "" {
 		facts = append(facts, CompareFact("OS", v, w, false, ""))
@@ -98,7 +96,7 @@ func MachineFacts(origin, here json.RawMessage) []BoxFact {
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, "driver ") && (a[name] != "" || b[name] != "") {
-			facts = append(facts, CompareFact(name, a[name], b[name], false, allFigures))
+			facts = append(facts, CompareFact(name, a[name], b[name], false, AllFigures))
 		}
 	}
 	return facts
@@ -170,7 +168,7 @@ func FileFacts(origin, here []results.FileIdentity) []BoxFact {
 	var facts []BoxFact
 	for _, o := range origin {
 		name := path.Base(o.Path)
-		f := BoxFact{What: "file " + name, Origin: identityText(o), State: BoxUnknown, Touches: allFigures}
+		f := BoxFact{What: "file " + name, Origin: identityText(o), State: BoxUnknown, Touches: AllFigures}
 		for _, h := range here {
 			if path.Base(h.Path) != name {
 				continue
@@ -187,7 +185,7 @@ func FileFacts(origin, here []results.FileIdentity) []BoxFact {
 }
 
 func identityText(f results.FileIdentity) string {
-	return fmt.Sprintf("%d bytes, %s", f.Bytes, short(f.Ends))
+	return fmt.Sprintf("%d bytes, %s", f.Bytes, Short(f.Ends))
 }
 
 // BoxCheck is this box beside the one of a run.
@@ -205,37 +203,4 @@ func (b *BoxCheck) Counts() map[BoxState]int {
 		counts[f.State]++
 	}
 	return counts
-}
-
-// Write prints the check for a terminal or as Markdown.
-func (b *BoxCheck) Write(w io.Writer, form table.Format, opts table.Options) error {
-	counts := b.Counts()
-	var words []string
-	for _, state := range []BoxState{BoxSame, BoxDiffers, BoxFixed, BoxMissing, BoxUnknown} {
-		if counts[state] > 0 {
-			words = append(words, fmt.Sprintf("%d %s", counts[state], state))
-		}
-	}
-	p := table.Piece{Title: "This box beside that of " + text.Clean(b.Origin), Intro: []string{strings.Join(words, ", ")}}
-	p.Table = table.Table{Keys: []int{0, 3}, Columns: []table.Column{table.Words("what"), table.Words("origin"), table.Words("here"), table.Words("state"), table.Words("shows in")}}
-	for _, f := range b.Facts {
-		p.Table.Rows = append(p.Table.Rows, table.NewRow(
-			text.Clean(f.What), table.OrMissing(text.Clean(f.Origin)), table.OrMissing(text.Clean(f.Here)), string(f.State), table.OrMissing(f.Touches),
-		))
-	}
-	for _, note := range b.Notes {
-		p.Notes = append(p.Notes, text.Clean(note))
-	}
-	for _, problem := range b.Problems {
-		p.Notes = append(p.Notes, "CANNOT RUN HERE: "+text.Clean(problem))
-	}
-	return table.Print(w, []table.Piece{p}, form, opts)
-}
-
-// JSON prints the check for programs.
-func (b *BoxCheck) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(b)
 }

@@ -1,0 +1,157 @@
+package versus
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/results"
+)
+
+// Contest is one point: the variant that is ahead, beside each of the others.
+type Contest struct {
+	Point  string
+	Best   compare.Cell
+	Mean   float64
+	Others []Rival // the nearest first
+}
+
+// Rival is a variant behind the best. Its difference is that of the best
+// against it.
+type Rival struct {
+	Cell compare.Cell
+	Mean float64
+	Diff compare.Difference
+}
+
+// StandingFigure is the figure that decides; false: no step has it.
+func StandingFigure(run *results.Run) (catalog.Figure, bool) {
+	steps := StepResults(run)
+	figures := catalog.FiguresOf(steps)
+	want := []string{"output_throughput"}
+	if rated(steps) {
+		want = []string{"median_e2el_s", "output_throughput"}
+	}
+	for _, name := range want {
+		at := slices.IndexFunc(figures, func(f catalog.Figure) bool { return f.Name == name })
+		if at >= 0 && slices.ContainsFunc(steps, func(r *results.Result) bool { return figures[at].Of(r) != nil }) {
+			return figures[at], true
+		}
+	}
+	if slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
+		return figures[0], true
+	}
+	return catalog.Figure{}, false
+}
+
+// rated reports whether every measured step was sent at a rate of its own: its
+// throughput is then that rate, whatever the server.
+func rated(steps []*results.Result) bool {
+	any := false
+	for _, r := range steps {
+		if r.Figures == nil {
+			continue
+		}
+		if r.Asked.RequestRate == nil || math.IsInf(*r.Asked.RequestRate, 0) {
+			return false
+		}
+		any = true
+	}
+	return any
+}
+
+func Contests(run *results.Run, figure catalog.Figure) []Contest {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, InOrder(run)), func(c compare.Cell) bool {
+		return len(c.Counted) == 0 || c.Again || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 || ExtrapolationOf(c) != nil
+	})
+	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return !IsSimulated(c) }) {
+		cells = slices.DeleteFunc(cells, IsSimulated)
+	}
+	var all []Contest
+	for start := 0; start < len(cells); {
+		end := start + 1
+		for end < len(cells) && cells[end].Point == cells[start].Point {
+			end++
+		}
+		all = append(all, contestOf(cells[start:end], figure))
+		start = end
+	}
+	return all
+}
+
+func contestOf(cells []compare.Cell, figure catalog.Figure) Contest {
+	entries := make([]Rival, len(cells))
+	for i, c := range cells {
+		entries[i] = Rival{Cell: c, Mean: metrics.Mean(c.PerLife(figure.Of))}
+	}
+	slices.SortStableFunc(entries, func(a, b Rival) int {
+		if figure.Higher {
+			return cmp.Compare(b.Mean, a.Mean)
+		}
+		return cmp.Compare(a.Mean, b.Mean)
+	})
+	return Contest{Point: cells[0].Point, Best: entries[0].Cell, Mean: entries[0].Mean, Others: entries[1:]}
+}
+
+// Judge compares the best of each point with the others there. All of that is
+// one question, and is corrected as a whole.
+func Judge(contests []Contest, figure catalog.Figure, rule compare.Rule) {
+	rule.Rounds = 1 // the bootstrap's intervals are not shown
+	var all []compare.Difference
+	for _, c := range contests {
+		for _, o := range c.Others {
+			all = append(all, compare.Compare(figure.Name, figure.Higher,
+				compare.Arm{Name: o.Cell.Variant, Values: o.Cell.PerLife(figure.Of)}, compare.Arm{Name: c.Best.Variant, Values: c.Best.PerLife(figure.Of)}, rule))
+		}
+	}
+	compare.Judge(all, rule)
+	at := 0
+	for i := range contests {
+		for k := range contests[i].Others {
+			contests[i].Others[k].Diff = all[at]
+			at++
+		}
+	}
+}
+
+// Verdict is better if the best is established against every other variant,
+// cannot tell if it is not against one; "" without others.
+func (c Contest) Verdict() compare.ArmVerdict {
+	verdict := compare.ArmVerdict("")
+	for _, o := range c.Others {
+		switch {
+		case o.Diff.Verdict == compare.CannotTell || verdict == compare.CannotTell:
+			verdict = compare.CannotTell
+		case o.Diff.Verdict == compare.NoDifference || verdict == compare.NoDifference:
+			verdict = compare.NoDifference
+		default:
+			verdict = o.Diff.Verdict
+		}
+	}
+	return verdict
+}
+
+// Peak is the contest with the best figure of all, whose numbers stand for the
+// others.
+func Peak(contests []Contest, figure catalog.Figure) Contest {
+	return slices.MaxFunc(contests, func(a, b Contest) int {
+		if figure.Higher {
+			return cmp.Compare(a.Mean, b.Mean)
+		}
+		return cmp.Compare(b.Mean, a.Mean)
+	})
+}
+
+// RepeatsNeeded is the most that one of the open questions needs.
+func (c Contest) RepeatsNeeded() int {
+	most := 0
+	for _, o := range c.Others {
+		if o.Diff.Verdict == compare.CannotTell {
+			most = max(most, o.Diff.MoreRepeats)
+		}
+	}
+	return most
+}

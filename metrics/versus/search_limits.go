@@ -1,0 +1,46 @@
+package versus
+
+import (
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/search"
+	"github.com/benchrig/bench/results"
+)
+
+// LimitDifferences compares the limits of every variant with the baseline's, as
+// one question.
+func LimitDifferences(run *results.Run, searches []search.Run) map[string]compare.Difference {
+	var names []string
+	var all []compare.Difference
+	baseline := search.Limits(searches, BaselineOf(run))
+	rule := RuleOf(run.Manifest)
+	for _, variant := range VariantsOf(run) {
+		arm := search.Limits(searches, variant)
+		if variant == BaselineOf(run) || len(arm.Values) == 0 || len(baseline.Values) == 0 {
+			continue
+		}
+		names = append(names, variant)
+		all = append(all, compare.Compare(run.Manifest.Search.Metric, true, baseline, arm, rule))
+	}
+	compare.Judge(all, rule)
+	out := map[string]compare.Difference{}
+	for i, name := range names {
+		out[name] = all[i]
+	}
+	return out
+}
+
+// LimitsOf are the ends of the brackets of a variant's searches that came within
+// the tolerance, how many those are, and of how many.
+func LimitsOf(searches []search.Run, variant string) (met, missed []float64, ended, all int) {
+	for _, s := range searches {
+		if s.Variant != variant {
+			continue
+		}
+		all++
+		if s.End.Within {
+			ended++
+			met, missed = append(met, *s.End.Met), append(missed, *s.End.Missed)
+		}
+	}
+	return met, missed, ended, all
+}

@@ -1,0 +1,51 @@
+package versus
+
+import (
+	"fmt"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/compare"
+)
+
+// unknown stands for a figure that is not known.
+const unknown = "-"
+
+// ChangeText is a relative change in percent.
+func ChangeText(share *float64) string {
+	if share == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%+.2f %%", 100**share)
+}
+
+func IntervalText(d compare.Difference) string {
+	if d.Low == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%+.2f to %+.2f %%", 100**d.Low, 100**d.High)
+}
+
+// VerdictText is the verdict, and where there is none what would bring one.
+func VerdictText(d compare.Difference) string {
+	switch {
+	case d.Verdict != compare.CannotTell:
+		return string(d.Verdict)
+	case d.Baseline.N == 0 || d.Candidate.N == 0:
+		return "cannot tell: one side does not know it in every repeat"
+	case d.Delta == nil:
+		return "cannot tell: the baseline is 0"
+	case d.Low == nil:
+		return fmt.Sprintf("cannot tell: at least %s needed", text.Count(d.MoreRepeats, "more repeat"))
+	case d.MoreRepeats >= compare.MaxRepeats:
+		return "cannot tell: the spread is too wide for any number of repeats"
+	}
+	return fmt.Sprintf("cannot tell: %s would tell", text.Count(d.MoreRepeats, "more repeat"))
+}
+
+// ShortTell is verdictText for narrow terminals: "+4" are repeats.
+func ShortTell(d compare.Difference) string {
+	if d.Verdict == compare.CannotTell && d.MoreRepeats > 0 && d.MoreRepeats < compare.MaxRepeats {
+		return fmt.Sprintf("%s, +%d", d.Verdict, d.MoreRepeats)
+	}
+	return string(d.Verdict)
+}
