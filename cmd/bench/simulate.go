@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/launchers/simserver"
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 const simulateLong = `Serve HTTP as an inference server would: continuous batching, prefill and
@@ -18,7 +19,7 @@ it is for trying scenarios and for tests. Engine flags are spelled as vLLM
 spells them; flags of the simulator's own begin with sim-.`
 
 func newSimulateCommand(e env) *cobra.Command {
-	var cfg simserver.Config
+	var cfg simengine.Config
 	cmd := &cobra.Command{
 		Use: "simulate", Short: "Serve as a simulated inference engine", Long: simulateLong,
 		Example: "  bench simulate --port 8000 --model meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 8\n" +
@@ -30,7 +31,7 @@ func newSimulateCommand(e env) *cobra.Command {
 	return cmd
 }
 
-func runSimulate(ctx context.Context, e env, cfg simserver.Config) error {
+func runSimulate(ctx context.Context, e env, cfg simengine.Config) error {
 	cfg.Exit = e.exit
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
 	defer stop()

@@ -3,6 +3,8 @@ package simserver
 import (
 	"net/http"
 	"strconv"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // routeLlamaCpp adds the endpoints that only llama-server has.
@@ -20,10 +22,10 @@ func (s *server) routeLlamaCpp(mux *http.ServeMux) {
 
 func (s *server) llamaModels(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]any{"object": "list", "data": []any{map[string]any{
-		"id": s.cfg.servedName(), "object": "model", "created": s.created, "owned_by": Owner,
+		"id": s.cfg.ServedName(), "object": "model", "created": s.created, "owned_by": Owner,
 		"meta": map[string]any{
-			"n_vocab": tokenizerSize, "n_ctx": s.cfg.MaxModelLen, "n_embd": s.cfg.model.hidden,
-			"n_params": int64(s.cfg.model.billions * 1e9), "size": int64(s.cfg.model.weightBytes(s.cfg.Quantization)),
+			"n_vocab": simengine.TokenizerSize, "n_ctx": s.cfg.MaxModelLen, "n_embd": s.cfg.Network.Hidden,
+			"n_params": int64(s.cfg.Network.Billions * 1e9), "size": int64(s.cfg.Network.WeightBytes(s.cfg.Quantization)),
 		},
 	}}})
 }
@@ -31,22 +33,22 @@ func (s *server) llamaModels(w http.ResponseWriter, _ *http.Request) {
 func (s *server) props(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]any{
 		"default_generation_settings": map[string]any{"n_ctx": s.cfg.MaxModelLen},
-		"total_slots":                 s.cfg.MaxNumSeqs, "model_alias": s.cfg.servedName(), "model_path": s.cfg.Model,
+		"total_slots":                 s.cfg.MaxNumSeqs, "model_alias": s.cfg.ServedName(), "model_path": s.cfg.Model,
 		"endpoint_slots": true, "endpoint_props": true, "endpoint_metrics": true,
 		"build_info": Version, "chat_template": "", "bos_token": "<s>", "eos_token": "</s>",
 	})
 }
 
 func (s *server) slots(w http.ResponseWriter, r *http.Request) {
-	g := s.engine.gauges()
-	if r.URL.Query().Get("fail_on_no_slot") != "" && g.running >= s.cfg.MaxNumSeqs {
+	g := s.engine.Gauges()
+	if r.URL.Query().Get("fail_on_no_slot") != "" && g.Running >= s.cfg.MaxNumSeqs {
 		s.writeError(w, newError(http.StatusServiceUnavailable, "unavailable_error", "no slot available"))
 		return
 	}
 	list := []any{}
 	for i := range s.cfg.MaxNumSeqs {
 		list = append(list, map[string]any{
-			"id": i, "n_ctx": s.cfg.MaxModelLen, "speculative": s.cfg.Speculation.Tokens > 0, "is_processing": i < g.running,
+			"id": i, "n_ctx": s.cfg.MaxModelLen, "speculative": s.cfg.Speculation.Tokens > 0, "is_processing": i < g.Running,
 		})
 	}
 	writeJSON(w, list)
@@ -66,7 +68,7 @@ type timings struct {
 }
 
 func (s *server) timings(a *answer) timings {
-	t := timings{CacheN: a.seq.out.cachedTokens(), PredictedN: a.produced}
+	t := timings{CacheN: a.seq.Out.CachedTokens(), PredictedN: a.produced}
 	t.PromptN = len(a.prompt) - t.CacheN
 	t.PromptMs = a.first.Sub(a.started).Seconds() * 1e3
 	t.PredictedMs = a.last.Sub(a.first).Seconds() * 1e3
@@ -112,12 +114,12 @@ func llamaEnd(s *server, a *answer) []byte {
 	b = append(b, `,"id":`...)
 	b = append(b, mustJSON(a.id)...)
 	b = append(b, `,"model":`...)
-	b = append(b, mustJSON(s.cfg.servedName())...)
+	b = append(b, mustJSON(s.cfg.ServedName())...)
 	return append(b, `,"system_fingerprint":"`+Version+`","object":"`+object+"\"}\n\n"...)
 }
 
-func (c *llamaChunks) write(out *eventWriter, e event) bool {
-	if e.finish == finishError {
+func (c *llamaChunks) write(out *eventWriter, e simengine.Event) bool {
+	if e.Finish == simengine.FinishError {
 		// llama-server ends the stream behind an error without [DONE].
 		return out.sendData(c.server.errorBody(midStreamError()))
 	}
@@ -128,15 +130,15 @@ func (c *llamaChunks) write(out *eventWriter, e event) bool {
 		}
 	}
 	c.first = false
-	for i := range e.n {
+	for i := range e.N {
 		out.buf = append(out.buf, c.head...)
-		out.buf = append(out.buf, c.server.tok.piece(c.answer.seq.outputToken(e.from+i))...)
+		out.buf = append(out.buf, c.server.tok.Piece(c.answer.seq.OutputToken(e.From+i))...)
 		out.buf = append(out.buf, c.tail...)
 		if !out.send() {
 			return false
 		}
 	}
-	return e.finish == finishNone || c.finish(out, e.finish)
+	return e.Finish == simengine.FinishNone || c.finish(out, e.Finish)
 }
 
 // object appends one chunk with the given choices and further fields.
@@ -153,7 +155,7 @@ func (c *llamaChunks) object(out *eventWriter, choices string, more map[string]a
 
 // finish sends the finish chunk. Completions carry usage in it; chat answers
 // have it in a chunk without choices, if asked for.
-func (c *llamaChunks) finish(out *eventWriter, f finish) bool {
+func (c *llamaChunks) finish(out *eventWriter, f simengine.Finish) bool {
 	a := c.answer
 	both := map[string]any{"usage": c.server.usage(a), "timings": c.server.timings(a)}
 	switch {

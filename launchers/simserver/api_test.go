@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 func TestCompletionStream(t *testing.T) {
@@ -230,7 +232,7 @@ func metric(t *testing.T, text, name string) float64 {
 func TestMetricsAgreeWithUsage(t *testing.T) {
 	t.Parallel()
 	cfg := fast()
-	cfg.Speculation = Speculation{Model: "Llama-1B", Tokens: 3, Acceptance: []float64{0.8}}
+	cfg.Speculation = simengine.Speculation{Model: "Llama-1B", Tokens: 3, Acceptance: []float64{0.8}}
 	l := launch(t, cfg)
 	var in, out, cached int
 	prompt := `"` + strings.Repeat("hello world ", 40) + `"`

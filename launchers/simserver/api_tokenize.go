@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // tokenizeBody covers both personas: vLLM's prompt or messages, llama-server's
@@ -48,7 +50,7 @@ func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
 	if b.ReturnTokenStrs {
 		texts := make([]string, len(ids))
 		for i, id := range ids {
-			texts[i] = s.tok.decode([]int32{id})
+			texts[i] = s.tok.Decode([]int32{id})
 		}
 		o["token_strs"] = texts
 	}
@@ -60,14 +62,14 @@ func (s *server) tokensOf(b tokenizeBody) ([]int32, *apiError) {
 	switch {
 	case b.Content != nil:
 		if b.AddSpecial {
-			ids = append(ids, tokenBOS)
+			ids = append(ids, simengine.TokenBOS)
 		}
-		return s.tok.encode(ids, *b.Content), nil
+		return s.tok.Encode(ids, *b.Content), nil
 	case b.Prompt != nil:
 		if b.AddSpecialTokens == nil || *b.AddSpecialTokens {
-			ids = append(ids, tokenBOS)
+			ids = append(ids, simengine.TokenBOS)
 		}
-		return s.tok.encode(ids, *b.Prompt), nil
+		return s.tok.Encode(ids, *b.Prompt), nil
 	case len(b.Messages) > 0:
 		return s.parser.chatPrompt(b.Messages)
 	}
@@ -89,5 +91,5 @@ func (s *server) detokenize(w http.ResponseWriter, r *http.Request) {
 	if s.llamaCpp() {
 		name = "content"
 	}
-	writeJSON(w, map[string]string{name: s.tok.decode(b.Tokens)})
+	writeJSON(w, map[string]string{name: s.tok.Decode(b.Tokens)})
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // routeVLLM adds the endpoints that only vLLM has.
@@ -12,8 +14,8 @@ func (s *server) routeVLLM(mux *http.ServeMux) {
 	mux.HandleFunc("GET /health", empty)
 	mux.HandleFunc("/ping", empty)
 	mux.HandleFunc("GET /load", func(w http.ResponseWriter, _ *http.Request) {
-		g := s.engine.gauges()
-		writeJSON(w, map[string]int{"server_load": g.running + g.waiting})
+		g := s.engine.Gauges()
+		writeJSON(w, map[string]int{"server_load": g.Running + g.Waiting})
 	})
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]string{"version": Version})
@@ -21,7 +23,7 @@ func (s *server) routeVLLM(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("POST /reset_prefix_cache", func(w http.ResponseWriter, _ *http.Request) {
 		// 200 in either case, as vLLM answers: only the log tells them apart.
-		if s.engine.resetPrefixCache() {
+		if s.engine.ResetPrefixCache() {
 			s.log.info("Successfully reset prefix cache")
 		} else {
 			s.log.warn("Failed to reset prefix cache because some blocks are not freed yet")
@@ -59,7 +61,7 @@ func (s *server) usage(a *answer) usage {
 		TotalTokens: len(a.prompt) + a.produced,
 	}
 	if !s.cfg.HidePromptDetails {
-		u.Details = &promptDetails{a.seq.out.cachedTokens()}
+		u.Details = &promptDetails{a.seq.Out.CachedTokens()}
 	}
 	return u
 }
@@ -75,7 +77,7 @@ func (s *server) answerObject(a *answer, text string) map[string]any {
 		choice["text"] = text
 	}
 	o := map[string]any{
-		"id": a.id, "object": object, "created": a.created, "model": s.cfg.servedName(),
+		"id": a.id, "object": object, "created": a.created, "model": s.cfg.ServedName(),
 		"choices": []any{choice}, "usage": s.usage(a),
 	}
 	if s.llamaCpp() {
@@ -94,7 +96,7 @@ func (s *server) answerObject(a *answer, text string) map[string]any {
 func (a *answer) outputIDs(from, n int) []int32 {
 	ids := make([]int32, n)
 	for i := range ids {
-		ids[i] = a.seq.outputToken(from + i)
+		ids[i] = a.seq.OutputToken(from + i)
 	}
 	return ids
 }
@@ -120,7 +122,7 @@ func newVLLMChunks(s *server, a *answer) *vllmChunks {
 	begin = append(begin, `,"object":"`+object+`","created":`...)
 	begin = strconv.AppendInt(begin, a.created, 10)
 	begin = append(begin, `,"model":`...)
-	begin = append(begin, mustJSON(s.cfg.servedName())...)
+	begin = append(begin, mustJSON(s.cfg.ServedName())...)
 	begin = append(begin, `,"choices":[`...)
 	return &vllmChunks{
 		server: s, answer: a, begin: begin, first: true,
@@ -128,8 +130,8 @@ func newVLLMChunks(s *server, a *answer) *vllmChunks {
 	}
 }
 
-func (c *vllmChunks) write(out *eventWriter, e event) bool {
-	if e.finish == finishError {
+func (c *vllmChunks) write(out *eventWriter, e simengine.Event) bool {
+	if e.Finish == simengine.FinishError {
 		return out.sendData(c.server.errorBody(midStreamError())) && out.done()
 	}
 	if c.first && !c.role(out) {
@@ -139,11 +141,11 @@ func (c *vllmChunks) write(out *eventWriter, e event) bool {
 	out.buf = append(out.buf, c.head...)
 	out.buf = c.server.appendText(out.buf, c.answer, e)
 	out.buf = append(out.buf, c.tail...)
-	if e.finish == finishNone {
+	if e.Finish == simengine.FinishNone {
 		out.buf = append(out.buf, "null"...)
 	} else {
 		out.buf = append(out.buf, '"')
-		out.buf = append(out.buf, e.finish...)
+		out.buf = append(out.buf, e.Finish...)
 		out.buf = append(out.buf, '"')
 	}
 	out.buf = append(out.buf, `,"stop_reason":null`...)
@@ -156,7 +158,7 @@ func (c *vllmChunks) write(out *eventWriter, e event) bool {
 	if !out.send() {
 		return false
 	}
-	return e.finish == finishNone || c.finish(out)
+	return e.Finish == simengine.FinishNone || c.finish(out)
 }
 
 // role sends the chunk that opens a chat answer.
@@ -194,22 +196,22 @@ func (c *vllmChunks) appendUsage(buf []byte) []byte {
 	buf = strconv.AppendInt(buf, produced, 10)
 	if !c.server.cfg.HidePromptDetails {
 		buf = append(buf, `,"prompt_tokens_details":{"cached_tokens":`...)
-		buf = strconv.AppendInt(buf, int64(c.answer.seq.out.cachedTokens()), 10)
+		buf = strconv.AppendInt(buf, int64(c.answer.seq.Out.CachedTokens()), 10)
 		buf = append(buf, '}')
 	}
 	return append(buf, '}')
 }
 
-func (c *vllmChunks) appendIDs(buf []byte, e event) []byte {
+func (c *vllmChunks) appendIDs(buf []byte, e simengine.Event) []byte {
 	if !c.answer.tokenIDs {
 		return buf
 	}
 	buf = append(buf, `,"token_ids":[`...)
-	for i := range e.n {
+	for i := range e.N {
 		if i > 0 {
 			buf = append(buf, ',')
 		}
-		buf = strconv.AppendInt(buf, int64(c.answer.seq.outputToken(e.from+i)), 10)
+		buf = strconv.AppendInt(buf, int64(c.answer.seq.OutputToken(e.From+i)), 10)
 	}
 	return append(buf, ']')
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // sink is a client that swallows everything.
@@ -22,21 +24,21 @@ func (sink) WriteHeader(int)                 {}
 func (sink) Flush()                          {}
 func (sink) Write(p []byte) (n int, _ error) { return len(p), nil }
 
-func benchServer(b *testing.B, cfg Config) *server {
+func benchServer(b *testing.B, cfg simengine.Config) *server {
 	b.Helper()
-	return newServer(mustResolve(b, cfg), &logger{w: io.Discard}, func(FaultKind) {})
+	return newServer(mustResolve(b, cfg), &logger{w: io.Discard}, func(simengine.FaultKind) {})
 }
 
 // Rendering a chunk allocates nothing.
 func BenchmarkChunk(b *testing.B) {
 	for _, chat := range []bool{false, true} {
 		b.Run(fmt.Sprintf("chat=%v", chat), func(b *testing.B) {
-			s := benchServer(b, Config{})
-			a := s.newAnswer(generation{chat: chat, prompt: []int32{1, 300}, limit: 1 << 30, ignoreEOS: true, continuousUsage: true}, "", 1, Fault{})
+			s := benchServer(b, simengine.Config{})
+			a := s.newAnswer(generation{chat: chat, prompt: []int32{1, 300}, limit: 1 << 30, ignoreEOS: true, continuousUsage: true}, "", 1, simengine.Fault{})
 			c, out, i := newVLLMChunks(s, a), newEventWriter(sink{http.Header{}}), 0
 			b.ReportAllocs()
 			for b.Loop() {
-				c.write(out, event{from: i, n: 1})
+				c.write(out, simengine.Event{From: i, N: 1})
 				i++
 			}
 		})
@@ -45,30 +47,30 @@ func BenchmarkChunk(b *testing.B) {
 
 // A full step of 256 decoding sequences.
 func BenchmarkSchedulerStep(b *testing.B) {
-	core := newScheduler(mustResolve(b, Config{}))
+	core := simengine.NewScheduler(mustResolve(b, simengine.Config{}))
 	for i := range 256 {
-		core.submit(newTestSequence(i, 200, 20000))
+		core.Submit(newTestSequence(i, 200, 20000))
 	}
 	now, n := epoch, 0
 	b.ReportAllocs()
 	for b.Loop() {
-		batch, seconds := core.plan()
+		batch, seconds := core.Plan()
 		start := now
 		now = now.Add(time.Duration(seconds * 1e9))
-		core.commit(batch, start, now)
+		core.Commit(batch, start, now)
 		if n++; n%100 == 0 {
-			for _, it := range batch.items {
-				it.seq.out.take(nil)
+			for _, it := range batch.Items {
+				it.Seq.Out.Take(nil)
 			}
 		}
 	}
 }
 
 func TestChunkDoesNotAllocate(t *testing.T) {
-	s := newServer(mustResolve(t, Config{}), &logger{w: io.Discard}, func(FaultKind) {})
-	a := s.newAnswer(generation{prompt: []int32{1, 300}, limit: 1 << 20, ignoreEOS: true, continuousUsage: true, tokenIDs: true}, "", 1, Fault{})
+	s := newServer(mustResolve(t, simengine.Config{}), &logger{w: io.Discard}, func(simengine.FaultKind) {})
+	a := s.newAnswer(generation{prompt: []int32{1, 300}, limit: 1 << 20, ignoreEOS: true, continuousUsage: true, tokenIDs: true}, "", 1, simengine.Fault{})
 	c, out, i := newVLLMChunks(s, a), newEventWriter(sink{http.Header{}}), 0
-	if n := testing.AllocsPerRun(1000, func() { c.write(out, event{from: i, n: 1}); i++ }); n > 0 {
+	if n := testing.AllocsPerRun(1000, func() { c.write(out, simengine.Event{From: i, N: 1}); i++ }); n > 0 {
 		t.Errorf("a chunk makes %v allocations, want none", n)
 	}
 }
@@ -80,9 +82,9 @@ func BenchmarkStreams(b *testing.B) {
 	l := &live{log: &safeBuffer{}, ended: make(chan struct{})}
 	addr := make(chan string, 1)
 	// One device step of about 20 ms: slowed down to that by the speed.
-	cfg := Config{AnyPort: true, Model: "Llama-8B", MaxNumSeqs: streams, MaxNumBatchedTokens: 1 << 16, Speed: 1, OnListen: func(a string) { addr <- a }}
-	w := work{tokens: streams, seqs: streams, context: streams * 100, attention: streams * 100}
-	cfg.Speed = newCosts(mustResolve(b, cfg)).step(w) / 0.020
+	cfg := simengine.Config{AnyPort: true, Model: "Llama-8B", MaxNumSeqs: streams, MaxNumBatchedTokens: 1 << 16, Speed: 1, OnListen: func(a string) { addr <- a }}
+	w := simengine.Work{Tokens: streams, Seqs: streams, Context: streams * 100, Attention: streams * 100}
+	cfg.Speed = simengine.NewCosts(mustResolve(b, cfg)).Step(w) / 0.020
 	go func() { defer close(l.ended); l.err = Run(b.Context(), cfg, l.log) }()
 	l.url = <-addr
 	for b.Loop() {

@@ -1,7 +1,5 @@
-// Package simserver simulates an inference server: a real HTTP server whose
-// engine batches continuously, keeps KV blocks, caches prefixes, preempts and
-// speculates as an inference engine does, but computes nothing. Times come
-// from a cost model (speed.go), texts from a seeded generator.
+// Package simserver simulates an inference server: a real HTTP server in front
+// of a modelled engine (package simengine), which computes nothing.
 //
 // What goes in: a Config, usually from flags spelled like vLLM's. What comes
 // out: the OpenAI dialect as vLLM (or llama-server) speaks it, metrics, log

@@ -5,22 +5,24 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // newTestSequence asks for n tokens.
-func newTestSequence(i, prompt, n int) *sequence {
-	return &sequence{key: uint64(i), prompt: promptTokens(i, prompt), spoken: []int32{400}, answer: n, target: n, out: newStream()}
+func newTestSequence(i, prompt, n int) *simengine.Sequence {
+	return &simengine.Sequence{Key: uint64(i), Prompt: promptTokens(i, prompt), Spoken: []int32{400}, Answer: n, Target: n, Out: simengine.NewStream()}
 }
 
 // collect reads a sequence's events until the last one.
-func collect(s *sequence) (events []event, at []time.Time) {
+func collect(s *simengine.Sequence) (events []simengine.Event, at []time.Time) {
 	for {
-		<-s.out.ready
-		events = s.out.take(events)
+		<-s.Out.Ready
+		events = s.Out.Take(events)
 		for len(at) < len(events) {
 			at = append(at, time.Now())
 		}
-		if n := len(events); n > 0 && events[n-1].finish != finishNone {
+		if n := len(events); n > 0 && events[n-1].Finish != simengine.FinishNone {
 			return events, at
 		}
 	}
@@ -31,28 +33,28 @@ func collect(s *sequence) (events []event, at []time.Time) {
 func TestEngineKeepsSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, speed := range []float64{1, 10} {
-			cfg := mustResolve(t, Config{Model: "Llama-70B", TensorParallelSize: 8, Speed: speed})
+			cfg := mustResolve(t, simengine.Config{Model: "Llama-70B", TensorParallelSize: 8, Speed: speed})
 			ctx, cancel := context.WithCancel(t.Context())
-			e := newEngine(cfg, func(FaultKind) {})
+			e := simengine.NewEngine(cfg, func(simengine.FaultKind) {})
 			done := make(chan struct{})
-			go func() { defer close(done); e.run(ctx) }()
+			go func() { defer close(done); e.Run(ctx) }()
 			s := newTestSequence(1, 100, 200)
 			begin := time.Now()
-			e.submit(s)
+			e.Submit(s)
 			events, at := collect(s)
 			want, context := 0.0, 100.0
 			for i, ev := range events {
-				w := work{tokens: 1, seqs: 1, context: context, attention: context}
+				w := simengine.Work{Tokens: 1, Seqs: 1, Context: context, Attention: context}
 				if i == 0 {
-					w.tokens, w.attention = 100, context*context
+					w.Tokens, w.Attention = 100, context*context
 				}
-				want += newCosts(cfg).step(w) / speed
+				want += simengine.NewCosts(cfg).Step(w) / speed
 				context++
-				if got := at[i].Sub(begin).Seconds(); !near(got, want) || !at[i].Equal(ev.at) {
+				if got := at[i].Sub(begin).Seconds(); !near(got, want) || !at[i].Equal(ev.At) {
 					t.Fatalf("speed %v: token %d at %.9f s, want %.9f", speed, i, got, want)
 				}
 			}
-			if g := e.gauges(); g.slippedS != 0 || g.outputTokens != 200 {
+			if g := e.Gauges(); g.SlippedS != 0 || g.OutputTokens != 200 {
 				t.Errorf("gauges = %+v, want 200 tokens and no slip", g)
 			}
 			cancel()
@@ -67,35 +69,35 @@ func near(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
 // answer; one that is aborted gets no more.
 func TestEngineArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := mustResolve(t, Config{Model: "Llama-8B"})
+		cfg := mustResolve(t, simengine.Config{Model: "Llama-8B"})
 		ctx, cancel := context.WithCancel(t.Context())
-		e := newEngine(cfg, func(FaultKind) {})
+		e := simengine.NewEngine(cfg, func(simengine.FaultKind) {})
 		done := make(chan struct{})
-		go func() { defer close(done); e.run(ctx) }()
+		go func() { defer close(done); e.Run(ctx) }()
 		wait := func(d time.Duration) { <-time.After(d) }
 
-		var all []*sequence
+		var all []*simengine.Sequence
 		for i := range 5 {
 			s := newTestSequence(i, 50, 30)
-			e.submit(s)
+			e.Submit(s)
 			all = append(all, s)
 			wait(time.Duration(i) * 100 * time.Millisecond)
 		}
 		left := newTestSequence(9, 50, 1000)
-		e.submit(left)
+		e.Submit(left)
 		wait(50 * time.Millisecond)
-		e.abort(left)
+		e.Abort(left)
 		for i, s := range all {
 			if events, _ := collect(s); len(events) != 30 {
 				t.Errorf("request %d has %d events, want 30", i, len(events))
 			}
 		}
-		before := len(left.out.take(nil))
+		before := len(left.Out.Take(nil))
 		wait(time.Second)
-		if after := len(left.out.take(nil)); before == 0 || after != 0 {
+		if after := len(left.Out.Take(nil)); before == 0 || after != 0 {
 			t.Errorf("aborted request has %d events before and %d after, want some and none", before, after)
 		}
-		if g := e.gauges(); g.running != 0 || g.kvUsage != 0 || g.finished[finishAbort] != 1 {
+		if g := e.Gauges(); g.Running != 0 || g.KVUsage != 0 || g.Finished[simengine.FinishAbort] != 1 {
 			t.Errorf("gauges = %+v, want nothing running and one abort", g)
 		}
 		cancel()
@@ -106,22 +108,22 @@ func TestEngineArrivals(t *testing.T) {
 // Hours of load pass in no time, and the schedule has not drifted.
 func TestEngineForHours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := mustResolve(t, Config{Model: "Llama-405B", Device: "mi300x", TensorParallelSize: 8, Noise: 0.02, MaxModelLen: 32768})
+		cfg := mustResolve(t, simengine.Config{Model: "Llama-405B", Device: "mi300x", TensorParallelSize: 8, Noise: 0.02, MaxModelLen: 32768})
 		ctx, cancel := context.WithCancel(t.Context())
-		e := newEngine(cfg, func(FaultKind) {})
+		e := simengine.NewEngine(cfg, func(simengine.FaultKind) {})
 		done := make(chan struct{})
-		go func() { defer close(done); e.run(ctx) }()
+		go func() { defer close(done); e.Run(ctx) }()
 		begin := time.Now()
 		for i := range 20 {
 			s := newTestSequence(i, 1000, 5000)
-			e.submit(s)
+			e.Submit(s)
 			collect(s)
 		}
 		if hours := time.Since(begin).Hours(); hours < 0.75 || hours > 3 {
 			t.Errorf("20 answers of 5,000 tokens took %.1f h, want 0.75 to 3", hours)
 		}
-		if g := e.gauges(); g.slippedS != 0 {
-			t.Errorf("schedule slipped by %v s in virtual time", g.slippedS)
+		if g := e.Gauges(); g.SlippedS != 0 {
+			t.Errorf("schedule slipped by %v s in virtual time", g.SlippedS)
 		}
 		cancel()
 		<-done

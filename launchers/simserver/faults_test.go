@@ -9,14 +9,16 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 const streamBody = `{"prompt":"x","max_tokens":20,"ignore_eos":true,"stream":true}`
 
-func withFaults(t testing.TB, cfg Config, faults ...string) Config {
+func withFaults(t testing.TB, cfg simengine.Config, faults ...string) simengine.Config {
 	t.Helper()
 	for _, text := range faults {
-		f, err := ParseFault(text)
+		f, err := simengine.ParseFault(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,7 @@ func TestCrashFaults(t *testing.T) {
 			t.Errorf("%s: request 2 = %q, want a broken connection", c.fault, r.body)
 		}
 		<-l.ended
-		var crash *CrashError
+		var crash *simengine.CrashError
 		if !errors.As(l.err, &crash) || crash.Code != c.code || code.Load() != int64(c.code) {
 			t.Errorf("%s: Run() = %v, exit code %d, want a crash with code %d", c.fault, l.err, code.Load(), c.code)
 		}
@@ -60,7 +62,7 @@ func TestCrashFaults(t *testing.T) {
 
 func TestStreamFaults(t *testing.T) {
 	t.Parallel()
-	for _, persona := range []string{PersonaVLLM, PersonaLlamaCpp} {
+	for _, persona := range []string{simengine.PersonaVLLM, simengine.PersonaLlamaCpp} {
 		cfg := withFaults(t, fast(), "error@1", "truncate@2", "refuse@3", "refuse@4:429")
 		cfg.Persona = persona
 		l := launch(t, cfg)
@@ -68,7 +70,7 @@ func TestStreamFaults(t *testing.T) {
 
 		r := l.post(t, "/v1/completions", streamBody)
 		list, done := chunks(t, r.body)
-		if last := list[len(list)-1]; r.status != 200 || len(list) < 3 || len(last.Error) == 0 || done != (persona == PersonaVLLM) {
+		if last := list[len(list)-1]; r.status != 200 || len(list) < 3 || len(last.Error) == 0 || done != (persona == simengine.PersonaVLLM) {
 			t.Errorf("%s: error@1 = %d %q, want an error object last, [DONE] behind it only from vLLM", persona, r.status, r.body)
 		}
 		r = l.post(t, "/v1/completions", streamBody)
@@ -145,21 +147,21 @@ func TestFailedStarts(t *testing.T) {
 	busy.AnyPort, busy.Port = false, taken.Addr().(*net.TCPAddr).Port
 	for _, c := range []struct {
 		name string
-		cfg  Config
+		cfg  simengine.Config
 		err  string
 		log  string
 	}{
 		{"oom fault", withFaults(t, fast(), "oom"), "simulated fault oom", "torch.OutOfMemoryError: HIP out of memory."},
-		{"model too big", Config{AnyPort: true, Model: "Llama-70B", Device: "strix-halo"}, "raise --tensor-parallel-size", "torch.OutOfMemoryError"},
-		{"model too big for CUDA", Config{AnyPort: true, Model: "Llama-405B", Device: "h100"}, "raise --tensor-parallel-size", "CUDA out of memory"},
-		{"context too long", Config{AnyPort: true, Model: "Llama-8B", KVBlocks: 10, MaxModelLen: 8192}, "lower --max-model-len", "To serve at least one request"},
+		{"model too big", simengine.Config{AnyPort: true, Model: "Llama-70B", Device: "strix-halo"}, "raise --tensor-parallel-size", "torch.OutOfMemoryError"},
+		{"model too big for CUDA", simengine.Config{AnyPort: true, Model: "Llama-405B", Device: "h100"}, "raise --tensor-parallel-size", "CUDA out of memory"},
+		{"context too long", simengine.Config{AnyPort: true, Model: "Llama-8B", KVBlocks: 10, MaxModelLen: 8192}, "lower --max-model-len", "To serve at least one request"},
 		{"port taken", busy, "address already in use", "[Errno 98] error while attempting to bind"},
-		{"unknown device", Config{Device: "abacus"}, `find device "abacus"`, ""},
-		{"unknown shape", Config{ModelPreset: "elephant"}, `find model "elephant"`, ""},
-		{"draft without length", Config{Speculation: Speculation{Model: "Llama-1B"}}, "--num-speculative-tokens must be given", ""},
-		{"negative tp", Config{TensorParallelSize: -1}, "tensor-parallel-size", ""},
-		{"persona", Config{Persona: "hal"}, `"hal"`, ""},
-		{"noise", Config{Noise: 2}, "sim-noise", ""},
+		{"unknown device", simengine.Config{Device: "abacus"}, `find device "abacus"`, ""},
+		{"unknown shape", simengine.Config{ModelPreset: "elephant"}, `find model "elephant"`, ""},
+		{"draft without length", simengine.Config{Speculation: simengine.Speculation{Model: "Llama-1B"}}, "--num-speculative-tokens must be given", ""},
+		{"negative tp", simengine.Config{TensorParallelSize: -1}, "tensor-parallel-size", ""},
+		{"persona", simengine.Config{Persona: "hal"}, `"hal"`, ""},
+		{"noise", simengine.Config{Noise: 2}, "sim-noise", ""},
 	} {
 		log := &safeBuffer{}
 		err := Run(t.Context(), c.cfg, log)
@@ -184,22 +186,22 @@ func TestParseFault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		in   string
-		want Fault
+		want simengine.Fault
 	}{
-		{"crash@3", Fault{Kind: FaultCrash, Request: 3}},
-		{"exit0@1", Fault{Kind: FaultExit0, Request: 1}},
-		{"refuse@2", Fault{Kind: FaultRefuse, Request: 2, Status: 503}},
-		{"refuse@2:429", Fault{Kind: FaultRefuse, Request: 2, Status: 429}},
-		{"slow-start@1m30s", Fault{Kind: FaultSlowStart, Delay: 90 * time.Second}},
-		{"oom", Fault{Kind: FaultOOM}},
+		{"crash@3", simengine.Fault{Kind: simengine.FaultCrash, Request: 3}},
+		{"exit0@1", simengine.Fault{Kind: simengine.FaultExit0, Request: 1}},
+		{"refuse@2", simengine.Fault{Kind: simengine.FaultRefuse, Request: 2, Status: 503}},
+		{"refuse@2:429", simengine.Fault{Kind: simengine.FaultRefuse, Request: 2, Status: 429}},
+		{"slow-start@1m30s", simengine.Fault{Kind: simengine.FaultSlowStart, Delay: 90 * time.Second}},
+		{"oom", simengine.Fault{Kind: simengine.FaultOOM}},
 	} {
-		got, err := ParseFault(c.in)
+		got, err := simengine.ParseFault(c.in)
 		if err != nil || got != c.want {
 			t.Errorf("ParseFault(%q) = %+v, %v, want %+v", c.in, got, err, c.want)
 		}
 	}
 	for _, in := range []string{"", "crash", "crash@0", "crash@x", "oom@1", "slow-start@5", "slow-start@-1s", "refuse@1:200", "melt@1"} {
-		if got, err := ParseFault(in); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", in)) {
+		if got, err := simengine.ParseFault(in); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", in)) {
 			t.Errorf("ParseFault(%q) = %+v, %v, want an error that quotes it", in, got, err)
 		}
 	}
@@ -210,11 +212,11 @@ func FuzzParseFault(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		fault, err := ParseFault(s)
+		fault, err := simengine.ParseFault(s)
 		if err != nil {
 			return
 		}
-		if again, err := ParseFault(fault.String()); err != nil || again != fault {
+		if again, err := simengine.ParseFault(fault.String()); err != nil || again != fault {
 			t.Errorf("ParseFault(%q) = %+v, %v, want %+v as from %q", fault.String(), again, err, fault, s)
 		}
 	})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // Defaults that only the command line has; a zero Config has none of these.
@@ -19,7 +21,7 @@ const (
 // Flags registers all settings, engine flags spelled as vLLM spells them and
 // the simulator's own with the prefix sim-. Underscores in names are taken for
 // dashes. Parsing writes to c, which gets the command line's defaults now.
-func Flags(fs *pflag.FlagSet, c *Config) {
+func Flags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 	})
@@ -31,20 +33,20 @@ func Flags(fs *pflag.FlagSet, c *Config) {
 	ignoredFlags(fs)
 }
 
-func serverFlags(fs *pflag.FlagSet, c *Config) {
-	fs.StringVar(&c.Host, "host", DefaultHost, "address to listen on")
-	fs.IntVar(&c.Port, "port", DefaultPort, "port to listen on; 0 takes any free one")
-	fs.StringVar(&c.Model, "model", DefaultModel, "name of the model to simulate; its size is read from the name")
+func serverFlags(fs *pflag.FlagSet, c *simengine.Config) {
+	fs.StringVar(&c.Host, "host", simengine.DefaultHost, "address to listen on")
+	fs.IntVar(&c.Port, "port", simengine.DefaultPort, "port to listen on; 0 takes any free one")
+	fs.StringVar(&c.Model, "model", simengine.DefaultModel, "name of the model to simulate; its size is read from the name")
 	fs.Var((*nameList)(&c.ServedModelNames), "served-model-name", "name in answers and in the model list (repeatable)")
 	fs.StringVar(&c.APIKey, "api-key", "", "key that requests must carry")
 	fs.Var(seconds{&c.ShutdownTimeout}, "shutdown-timeout", "limit for requests in flight after SIGTERM, seconds or a duration")
-	fs.Lookup("shutdown-timeout").DefValue = defaultShutdownTimeout.String()
+	fs.Lookup("shutdown-timeout").DefValue = simengine.DefaultShutdownTimeout.String()
 	fs.BoolVar(&c.DisableLogStats, "disable-log-stats", false, "no statistics lines in the log")
 	fs.StringVar(&c.RootPath, "root-path", "", "path beneath which the same is served as well, as behind a proxy")
 	toggle(fs, "prompt-tokens-details", &c.HidePromptDetails, "cached tokens in usage")
 }
 
-func engineFlags(fs *pflag.FlagSet, c *Config) {
+func engineFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.IntVar(&c.TensorParallelSize, "tensor-parallel-size", 1, "devices that share each layer")
 	fs.IntVar(&c.PipelineParallelSize, "pipeline-parallel-size", 1, "pipeline stages")
 	fs.IntVar(&c.MaxModelLen, "max-model-len", 0, "context length in tokens (default 32768, or what the KV cache holds)")
@@ -52,9 +54,9 @@ func engineFlags(fs *pflag.FlagSet, c *Config) {
 	fs.IntVar(&c.MaxNumSeqs, "parallel", 0, "with --sim-persona llamacpp: slots, the same as --max-num-seqs")
 	fs.IntVar(&c.CtxSize, "ctx-size", 0, "with --sim-persona llamacpp: context that the slots share, in equal parts without --kv-unified")
 	fs.BoolVar(&c.KVUnified, "kv-unified", false, "with --sim-persona llamacpp: one slot may use all of --ctx-size")
-	fs.IntVar(&c.MaxNumBatchedTokens, "max-num-batched-tokens", defaultBatchedTokens, "tokens in a step")
-	fs.IntVar(&c.BlockSize, "block-size", defaultBlockSize, "tokens in a KV block")
-	fs.Float64Var(&c.GPUMemoryUtilization, "gpu-memory-utilization", defaultUtilization, "share of device memory to use")
+	fs.IntVar(&c.MaxNumBatchedTokens, "max-num-batched-tokens", simengine.DefaultBatchedTokens, "tokens in a step")
+	fs.IntVar(&c.BlockSize, "block-size", simengine.DefaultBlockSize, "tokens in a KV block")
+	fs.Float64Var(&c.GPUMemoryUtilization, "gpu-memory-utilization", simengine.DefaultUtilization, "share of device memory to use")
 	fs.StringVar(&c.Quantization, "quantization", "", "fp8, awq, gptq, w8a8, q4_k_m, ...: smaller weights (default by the model's name)")
 	fs.StringVar(&c.KVCacheDtype, "kv-cache-dtype", "auto", "fp8: half the KV cache a token")
 	fs.IntVar(&c.NumSchedulerSteps, "num-scheduler-steps", 1, "steps that share one scheduling overhead")
@@ -64,7 +66,7 @@ func engineFlags(fs *pflag.FlagSet, c *Config) {
 	toggle(fs, "chunked-prefill", &c.DisableChunkedPrefill, "long prompts in several steps, beside decoding")
 }
 
-func speculationFlags(fs *pflag.FlagSet, c *Config) {
+func speculationFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	s := &c.Speculation
 	fs.Var(specConfig{s}, "speculative-config", "speculative decoding as JSON: model, method, num_speculative_tokens")
 	fs.Var(specModel{s}, "speculative-model", "draft model, or [ngram]; as engines before V1 had it, with their log lines")
@@ -74,10 +76,10 @@ func speculationFlags(fs *pflag.FlagSet, c *Config) {
 		"acceptance by position, given that all before were accepted; the last value repeats (default by the models' sizes)")
 }
 
-func simulatorFlags(fs *pflag.FlagSet, c *Config) {
-	fs.StringVar(&c.Persona, "sim-persona", PersonaVLLM, "whose dialect to speak: vllm or llamacpp")
-	fs.StringVar(&c.Device, "sim-device", DefaultDevice, "device to simulate: "+strings.Join(Devices(), ", "))
-	fs.StringVar(&c.ModelPreset, "sim-model", "", "shape of the model: "+strings.Join(ModelPresets(), ", ")+" (default by the model's name)")
+func simulatorFlags(fs *pflag.FlagSet, c *simengine.Config) {
+	fs.StringVar(&c.Persona, "sim-persona", simengine.PersonaVLLM, "whose dialect to speak: vllm or llamacpp")
+	fs.StringVar(&c.Device, "sim-device", simengine.DefaultDevice, "device to simulate: "+strings.Join(simengine.Devices(), ", "))
+	fs.StringVar(&c.ModelPreset, "sim-model", "", "shape of the model: "+strings.Join(simengine.ModelPresets(), ", ")+" (default by the model's name)")
 	fs.IntVar(&c.KVBlocks, "sim-kv-blocks", 0, "KV blocks in all (default: what device memory leaves)")
 	fs.Float64Var(&c.Speed, "sim-speed", 1, "how many times faster than the modelled engine")
 	fs.Float64Var(&c.Noise, "sim-noise", flagNoise, "relative standard deviation of a step's time")
@@ -85,8 +87,8 @@ func simulatorFlags(fs *pflag.FlagSet, c *Config) {
 	fs.Float64Var(&c.Decode, "sim-decode", 1, "how many times as fast as the model says all but the arithmetic of prefill is")
 	fs.Float64Var(&c.Prefill, "sim-prefill", 1, "the same of the arithmetic of prefill")
 	fs.DurationVar(&c.LoadTime, "sim-load-time", flagLoadTime, "time to load, before --sim-speed")
-	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", defaultStatsInterval, "interval of the statistics lines")
-	fs.IntVar(&c.VocabSize, "sim-vocab-size", defaultVocabSize, "token ids in prompts must be below")
+	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", simengine.DefaultStatsInterval, "interval of the statistics lines")
+	fs.IntVar(&c.VocabSize, "sim-vocab-size", simengine.DefaultVocabSize, "token ids in prompts must be below")
 	fs.IntVar(&c.Truth, "sim-truth", flagTruth, "requests kept for GET /sim/truth")
 	fs.StringVar(&c.FaultText, "sim-fault-text", "", "what the log says where a crash fault strikes")
 	fs.Var((*faultList)(&c.Faults), "sim-fault", "what goes wrong (repeatable): crash@n, exit0@n, hang@n, stall@n, error@n, truncate@n, "+
@@ -116,20 +118,20 @@ func ignoredFlags(fs *pflag.FlagSet) {
 
 // ParseFlags parses a command line: the flags of Flags, vLLM's short forms -tp
 // and -pp, and the model as a word without a flag.
-func ParseFlags(args []string) (Config, error) {
-	var c Config
+func ParseFlags(args []string) (simengine.Config, error) {
+	var c simengine.Config
 	fs := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
 	fs.Usage = func() {}
 	Flags(fs, &c)
 	if err := fs.Parse(NormalizeArgs(args)); err != nil {
-		return Config{}, fmt.Errorf("parse arguments: %w", err)
+		return simengine.Config{}, fmt.Errorf("parse arguments: %w", err)
 	}
 	switch fs.NArg() {
 	case 0:
 	case 1:
 		c.Model = fs.Arg(0)
 	default:
-		return Config{}, fmt.Errorf("parse arguments: unrecognized arguments: %s", strings.Join(fs.Args()[1:], " "))
+		return simengine.Config{}, fmt.Errorf("parse arguments: unrecognized arguments: %s", strings.Join(fs.Args()[1:], " "))
 	}
 	return c, nil
 }
@@ -192,7 +194,7 @@ func (n *nameList) Set(s string) error {
 }
 
 // faultList collects faults.
-type faultList []Fault
+type faultList []simengine.Fault
 
 func (l *faultList) Type() string { return "fault" }
 func (l *faultList) String() string {
@@ -204,7 +206,7 @@ func (l *faultList) String() string {
 }
 
 func (l *faultList) Set(s string) error {
-	f, err := ParseFault(s)
+	f, err := simengine.ParseFault(s)
 	if err == nil {
 		*l = append(*l, f)
 	}
@@ -212,7 +214,7 @@ func (l *faultList) Set(s string) error {
 }
 
 // specModel reads --speculative-model, the flag of vLLM before V1.
-type specModel struct{ to *Speculation }
+type specModel struct{ to *simengine.Speculation }
 
 func (s specModel) Type() string   { return "string" }
 func (s specModel) String() string { return "" }
@@ -222,12 +224,12 @@ func (s specModel) Set(text string) error {
 }
 
 // specConfig reads --speculative-config.
-type specConfig struct{ to *Speculation }
+type specConfig struct{ to *simengine.Speculation }
 
 func (s specConfig) Type() string   { return "json" }
 func (s specConfig) String() string { return "" }
 func (s specConfig) Set(text string) error {
-	c, err := parseSpeculativeConfig(text)
+	c, err := simengine.ParseSpeculativeConfig(text)
 	if err == nil {
 		c.Acceptance = s.to.Acceptance
 		*s.to = c

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 func TestParseFlags(t *testing.T) {
 	t.Parallel()
-	base := func(change func(*Config)) Config {
-		c := Config{
-			Host: DefaultHost, Port: DefaultPort, AnyPort: true, Model: DefaultModel, TensorParallelSize: 1, PipelineParallelSize: 1,
-			MaxNumBatchedTokens: defaultBatchedTokens, BlockSize: 16, GPUMemoryUtilization: 0.9, KVCacheDtype: "auto", NumSchedulerSteps: 1,
-			Persona: PersonaVLLM, Device: DefaultDevice, Speed: 1, Decode: 1, Prefill: 1, Noise: flagNoise, LoadTime: flagLoadTime,
-			StatsInterval: defaultStatsInterval, VocabSize: defaultVocabSize, Truth: flagTruth,
+	base := func(change func(*simengine.Config)) simengine.Config {
+		c := simengine.Config{
+			Host: simengine.DefaultHost, Port: simengine.DefaultPort, AnyPort: true, Model: simengine.DefaultModel, TensorParallelSize: 1, PipelineParallelSize: 1,
+			MaxNumBatchedTokens: simengine.DefaultBatchedTokens, BlockSize: 16, GPUMemoryUtilization: 0.9, KVCacheDtype: "auto", NumSchedulerSteps: 1,
+			Persona: simengine.PersonaVLLM, Device: simengine.DefaultDevice, Speed: 1, Decode: 1, Prefill: 1, Noise: flagNoise, LoadTime: flagLoadTime,
+			StatsInterval: simengine.DefaultStatsInterval, VocabSize: simengine.DefaultVocabSize, Truth: flagTruth,
 		}
 		change(&c)
 		return c
@@ -23,48 +25,52 @@ func TestParseFlags(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args string
-		want Config
+		want simengine.Config
 	}{
-		{"nothing", "", base(func(*Config) {})},
+		{"nothing", "", base(func(*simengine.Config) {})},
 		{
 			"a recipe", "meta-llama/Llama-3.1-70B-Instruct -tp 8 -pp=2 --gpu_memory_utilization=0.96 --max-num-seqs 2048 --num-scheduler-steps 12 --swap-space 4 --trust-remote-code",
-			base(func(c *Config) {
+			base(func(c *simengine.Config) {
 				c.Model, c.TensorParallelSize, c.PipelineParallelSize = "meta-llama/Llama-3.1-70B-Instruct", 8, 2
 				c.GPUMemoryUtilization, c.MaxNumSeqs, c.NumSchedulerSteps = 0.96, 2048, 12
 			}),
 		},
 		{
 			"old speculation", "--speculative_model draft-1B --num_speculative_tokens 5 --sim-acceptance 0.9,0.8",
-			base(func(c *Config) {
-				c.Speculation = Speculation{Model: "draft-1B", BeforeV1: true, Tokens: 5, Acceptance: []float64{0.9, 0.8}}
+			base(func(c *simengine.Config) {
+				c.Speculation = simengine.Speculation{Model: "draft-1B", BeforeV1: true, Tokens: 5, Acceptance: []float64{0.9, 0.8}}
 			}),
 		},
 		{
 			"new speculation", `--sim-acceptance 0.7 --speculative-config {"method":"ngram","num_speculative_tokens":4}`,
-			base(func(c *Config) {
-				c.Speculation = Speculation{Method: "ngram", Tokens: 4, Acceptance: []float64{0.7}}
+			base(func(c *simengine.Config) {
+				c.Speculation = simengine.Speculation{Method: "ngram", Tokens: 4, Acceptance: []float64{0.7}}
 			}),
 		},
 		{
 			"switches", "--no-enable-prefix-caching --enable-chunked-prefill=false --enable-prompt-tokens-details --enforce-eager",
-			base(func(c *Config) { c.DisablePrefixCaching, c.DisableChunkedPrefill, c.EnforceEager = true, true, true }),
+			base(func(c *simengine.Config) {
+				c.DisablePrefixCaching, c.DisableChunkedPrefill, c.EnforceEager = true, true, true
+			}),
 		},
 		{
 			"slots", "--sim-persona llamacpp --ctx-size 4096 --parallel 16 --kv-unified=false --root-path /team",
-			base(func(c *Config) { c.Persona, c.CtxSize, c.MaxNumSeqs, c.RootPath = PersonaLlamaCpp, 4096, 16, "/team" }),
+			base(func(c *simengine.Config) {
+				c.Persona, c.CtxSize, c.MaxNumSeqs, c.RootPath = simengine.PersonaLlamaCpp, 4096, 16, "/team"
+			}),
 		},
-		{"switch and back", "--no-enable-prefix-caching --enable-prefix-caching", base(func(*Config) {})},
+		{"switch and back", "--no-enable-prefix-caching --enable-prefix-caching", base(func(*simengine.Config) {})},
 		{
 			"server", "--host 0.0.0.0 --port 0 --served-model-name a --served-model-name b --api-key k --shutdown-timeout 3 --disable-log-stats",
-			base(func(c *Config) {
+			base(func(c *simengine.Config) {
 				c.Host, c.Port, c.ServedModelNames, c.APIKey = "0.0.0.0", 0, []string{"a", "b"}, "k"
 				c.ShutdownTimeout, c.DisableLogStats = 3*time.Second, true
 			}),
 		},
 		{
 			"simulation", "--sim-fault crash@3 --sim-fault ignore-term --sim-device h100 --sim-model llama-8b --sim-speed 10 --sim-load-time 5s --sim-kv-blocks 7 --sim-noise 0",
-			base(func(c *Config) {
-				c.Faults = []Fault{{Kind: FaultCrash, Request: 3}, {Kind: FaultIgnoreTerm}}
+			base(func(c *simengine.Config) {
+				c.Faults = []simengine.Fault{{Kind: simengine.FaultCrash, Request: 3}, {Kind: simengine.FaultIgnoreTerm}}
 				c.Device, c.ModelPreset, c.Speed, c.LoadTime, c.KVBlocks, c.Noise = "h100", "llama-8b", 10, 5*time.Second, 7, 0
 			}),
 		},
@@ -93,7 +99,7 @@ func TestParseFlags(t *testing.T) {
 func TestIgnoresTerm(t *testing.T) {
 	t.Parallel()
 	c, err := ParseFlags([]string{"--sim-fault", "ignore-term"})
-	if err != nil || !c.IgnoresTerm() || (Config{}).IgnoresTerm() {
+	if err != nil || !c.IgnoresTerm() || (simengine.Config{}).IgnoresTerm() {
 		t.Errorf("IgnoresTerm() = %v, %v, want true with the fault only", c.IgnoresTerm(), err)
 	}
 }
@@ -112,8 +118,8 @@ func TestModelFromName(t *testing.T) {
 		{"demo", "llama-8b"},
 		{"mistral-7b-v0.3", "llama-8b"},
 	} {
-		if m, err := findModel("", c.name); err != nil || m.name != c.want {
-			t.Errorf("findModel(%q) = %s, %v, want %s", c.name, m.name, err, c.want)
+		if m, err := simengine.FindModel("", c.name); err != nil || m.Name != c.want {
+			t.Errorf("findModel(%q) = %s, %v, want %s", c.name, m.Name, err, c.want)
 		}
 	}
 }

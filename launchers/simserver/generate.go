@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // maxBody limits a request body; longer than any context the presets have.
@@ -16,14 +18,14 @@ type answer struct {
 	generation
 	id       string // with the endpoint's prefix
 	created  int64
-	seq      *sequence
-	fault    Fault
+	seq      *simengine.Sequence
+	fault    simengine.Fault
 	record   *truthRecord // nil: not kept
 	produced int          // output tokens received from the engine
 	started  time.Time
 	first    time.Time // engine time of the first token
 	last     time.Time
-	end      finish
+	end      simengine.Finish
 }
 
 // generate answers both completion endpoints.
@@ -39,14 +41,14 @@ func (s *server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 		return
 	}
 	n := int(s.requests.Add(1))
-	fault, _ := s.cfg.faultOf(n)
-	if fault.Kind == FaultRefuse {
+	fault, _ := s.cfg.FaultOf(n)
+	if fault.Kind == simengine.FaultRefuse {
 		s.writeError(w, newError(fault.Status, "ServiceUnavailableError", "simulated fault: request refused"))
 		return
 	}
 	a := s.newAnswer(g, r.Header.Get("X-Request-Id"), n, fault)
-	s.engine.submit(a.seq)
-	defer s.engine.abort(a.seq)
+	s.engine.Submit(a.seq)
+	defer s.engine.Abort(a.seq)
 	defer s.truth.finish(a)
 	if g.stream {
 		s.streamAnswer(w, r, a)
@@ -55,8 +57,8 @@ func (s *server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	}
 }
 
-func (s *server) newAnswer(g generation, requestID string, n int, fault Fault) *answer {
-	key := mix(hashTokens(mix(uint64(s.cfg.Seed), g.seed), g.prompt), 7)
+func (s *server) newAnswer(g generation, requestID string, n int, fault simengine.Fault) *answer {
+	key := simengine.Mix(simengine.HashTokens(simengine.Mix(uint64(s.cfg.Seed), g.seed), g.prompt), 7)
 	if requestID == "" {
 		requestID = "sim-" + strconv.Itoa(n)
 	}
@@ -64,16 +66,16 @@ func (s *server) newAnswer(g generation, requestID string, n int, fault Fault) *
 	if g.chat || s.llamaCpp() {
 		prefix = "chatcmpl-"
 	}
-	salt := hashString(0, g.salt)
+	salt := simengine.HashString(0, g.salt)
 	if g.noCache {
-		salt = mix(salt, uint64(n)) // shares with nobody
+		salt = simengine.Mix(salt, uint64(n)) // shares with nobody
 	}
-	length, stops := answerLength(key, g.limit, g.least, g.ignoreEOS)
+	length, stops := simengine.AnswerLength(key, g.limit, g.least, g.ignoreEOS)
 	now := time.Now()
 	a := &answer{generation: g, id: prefix + requestID, created: now.Unix(), started: now, fault: fault}
-	a.seq = &sequence{
-		key: key, salt: salt, prompt: g.prompt, spoken: s.tok.spoken,
-		answer: length, stops: stops, target: length, fault: fault.Kind, out: newStream(),
+	a.seq = &simengine.Sequence{
+		Key: key, Salt: salt, Prompt: g.prompt, Spoken: s.tok.Spoken,
+		Answer: length, Stops: stops, Target: length, Fault: fault.Kind, Out: simengine.NewStream(),
 	}
 	a.record = s.truth.start(a, requestID, now)
 	return a
@@ -81,32 +83,32 @@ func (s *server) newAnswer(g generation, requestID string, n int, fault Fault) *
 
 // next waits for the engine and appends its events; false when the client has
 // left.
-func (a *answer) next(ctx context.Context, into []event) ([]event, bool) {
+func (a *answer) next(ctx context.Context, into []simengine.Event) ([]simengine.Event, bool) {
 	select {
 	case <-ctx.Done():
 		return into, false
-	case <-a.seq.out.ready:
-		return a.seq.out.take(into), true
+	case <-a.seq.Out.Ready:
+		return a.seq.Out.Take(into), true
 	}
 }
 
 // note follows an event: counts, times, truth. It is called right before the
 // event's bytes are written.
-func (a *answer) note(e event) {
+func (a *answer) note(e simengine.Event) {
 	if a.produced == 0 {
-		a.first = e.at
+		a.first = e.At
 	}
-	a.produced += e.n
-	a.last = e.at
-	a.end = e.finish
+	a.produced += e.N
+	a.last = e.At
+	a.end = e.Finish
 	a.record.add(e)
 }
 
 // appendText appends the text of an event's tokens. Answers are made of plain
 // letters and spaces, so that nothing has to be escaped in JSON.
-func (s *server) appendText(buf []byte, a *answer, e event) []byte {
-	for i := e.from; i < e.from+e.n; i++ {
-		buf = append(buf, s.tok.piece(a.seq.outputToken(i))...)
+func (s *server) appendText(buf []byte, a *answer, e simengine.Event) []byte {
+	for i := e.From; i < e.From+e.N; i++ {
+		buf = append(buf, s.tok.Piece(a.seq.OutputToken(i))...)
 	}
 	return buf
 }
@@ -120,7 +122,7 @@ func (s *server) streamAnswer(w http.ResponseWriter, r *http.Request, a *answer)
 	} else {
 		out.start() // vLLM's headers go out before the first token, llama-server's with it
 	}
-	var events []event
+	var events []simengine.Event
 	for {
 		var ok bool
 		if events, ok = a.next(r.Context(), events[:0]); !ok {
@@ -128,10 +130,10 @@ func (s *server) streamAnswer(w http.ResponseWriter, r *http.Request, a *answer)
 		}
 		for _, e := range events {
 			a.note(e)
-			if e.finish == finishTruncate {
+			if e.Finish == simengine.FinishTruncate {
 				panic(http.ErrAbortHandler) // net/http's way to cut the connection
 			}
-			if !chunks.write(out, e) || e.finish != finishNone {
+			if !chunks.write(out, e) || e.Finish != simengine.FinishNone {
 				return
 			}
 		}
@@ -141,8 +143,8 @@ func (s *server) streamAnswer(w http.ResponseWriter, r *http.Request, a *answer)
 // wholeAnswer sends one JSON body when the answer is complete.
 func (s *server) wholeAnswer(w http.ResponseWriter, r *http.Request, a *answer) {
 	var text []byte
-	var events []event
-	for a.end == finishNone {
+	var events []simengine.Event
+	for a.end == simengine.FinishNone {
 		var ok bool
 		if events, ok = a.next(r.Context(), events[:0]); !ok {
 			return
@@ -153,9 +155,9 @@ func (s *server) wholeAnswer(w http.ResponseWriter, r *http.Request, a *answer) 
 		}
 	}
 	switch a.end {
-	case finishTruncate:
+	case simengine.FinishTruncate:
 		panic(http.ErrAbortHandler)
-	case finishError:
+	case simengine.FinishError:
 		s.writeError(w, midStreamError())
 	default:
 		writeJSON(w, s.answerObject(a, string(text)))

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -41,7 +43,7 @@ func TestGoldenWire(t *testing.T) {
 	unstable := regexp.MustCompile(`"(created|prompt_ms|prompt_per_token_ms|prompt_per_second|predicted_ms|predicted_per_token_ms|predicted_per_second)":[0-9.e+-]+`)
 	const completion = `{"prompt":"tell me a story","max_tokens":4,"seed":3`
 	const chat = `{"messages":[{"role":"user","content":"tell me a story"}],"max_tokens":4,"seed":3`
-	for _, persona := range []string{PersonaVLLM, PersonaLlamaCpp} {
+	for _, persona := range []string{simengine.PersonaVLLM, simengine.PersonaLlamaCpp} {
 		cfg := fast()
 		cfg.Persona = persona
 		l := launch(t, cfg)
@@ -75,11 +77,11 @@ func TestGoldenTimes(t *testing.T) {
 	var b strings.Builder
 	for i, s := range all {
 		var counts []int
-		for _, e := range s.out.take(nil) {
-			counts = append(counts, e.n)
+		for _, e := range s.Out.Take(nil) {
+			counts = append(counts, e.N)
 		}
-		fmt.Fprintf(&b, "%2d in %3d out %3d first %9.3f ms last %10.3f ms chunks %d %v\n", i, len(s.prompt), s.output,
-			s.first.Sub(epoch).Seconds()*1e3, s.last.Sub(epoch).Seconds()*1e3, len(counts), counts[:min(len(counts), 8)])
+		fmt.Fprintf(&b, "%2d in %3d out %3d first %9.3f ms last %10.3f ms chunks %d %v\n", i, len(s.Prompt), s.Output,
+			s.First.Sub(epoch).Seconds()*1e3, s.Last.Sub(epoch).Seconds()*1e3, len(counts), counts[:min(len(counts), 8)])
 	}
 	golden(t, "times.golden", b.String())
 }
@@ -87,10 +89,10 @@ func TestGoldenTimes(t *testing.T) {
 // The names, types and labels of all metrics.
 func TestGoldenMetrics(t *testing.T) {
 	t.Parallel()
-	for _, persona := range []string{PersonaVLLM, PersonaLlamaCpp} {
+	for _, persona := range []string{simengine.PersonaVLLM, simengine.PersonaLlamaCpp} {
 		cfg := fast()
 		cfg.Persona = persona
-		cfg.Speculation = Speculation{Model: "Llama-1B", Tokens: 2, Acceptance: []float64{1}}
+		cfg.Speculation = simengine.Speculation{Model: "Llama-1B", Tokens: 2, Acceptance: []float64{1}}
 		l := launch(t, cfg)
 		eventually(t, "ready", func() bool { return l.get(t, "/health").status == 200 })
 		golden(t, "metrics-"+persona+".golden", l.get(t, "/metrics").body)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // live is a simulator that serves on a loopback port during a test.
@@ -42,12 +44,12 @@ func (s *safeBuffer) String() string {
 }
 
 // fast is a config whose tests do not take long.
-func fast() Config {
-	return Config{AnyPort: true, Model: "test/Llama-1B", Speed: 50, MaxModelLen: 4096, Truth: 64}
+func fast() simengine.Config {
+	return simengine.Config{AnyPort: true, Model: "test/Llama-1B", Speed: 50, MaxModelLen: 4096, Truth: 64}
 }
 
 // launch serves cfg until the test ends and waits until it accepts requests.
-func launch(t *testing.T, cfg Config) *live {
+func launch(t *testing.T, cfg simengine.Config) *live {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	transport := &http.Transport{}

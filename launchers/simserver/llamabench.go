@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // LlamaBench are the settings of a simulated llama-bench: every combination of
@@ -50,7 +52,7 @@ func LlamaBenchFlags(fs *pflag.FlagSet, b *LlamaBench) {
 	fs.IntVarP(&b.Threads, "threads", "t", 1, "threads; no effect")
 	fs.IntVarP(&b.Repetitions, "repetitions", "r", 5, "of each test")
 	fs.StringVarP(&b.Output, "output", "o", "md", "md, json or jsonl")
-	fs.StringVar(&b.Device, "sim-device", DefaultDevice, "device to simulate: "+strings.Join(Devices(), ", "))
+	fs.StringVar(&b.Device, "sim-device", simengine.DefaultDevice, "device to simulate: "+strings.Join(simengine.Devices(), ", "))
 	fs.Float64Var(&b.Speed, "sim-speed", 1, "how many times faster than the modelled program it runs; its figures stay the same")
 	fs.Float64Var(&b.Prefill, "sim-prefill", 1, "how many times as fast as the model says prefill is")
 	fs.Float64Var(&b.LifeNoise, "sim-life-noise", 0.006, "relative standard deviation between runs of the program")
@@ -85,7 +87,7 @@ func (b LlamaBench) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	life := noiseFactor(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), b.LifeNoise)
+	life := simengine.NoiseFactor(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), b.LifeNoise)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	printed := llamaPrinter{form: b.Output, out: out}
@@ -97,8 +99,8 @@ func (b LlamaBench) Run(ctx context.Context, out io.Writer) error {
 		row := llamaRow(t, b, cfg)
 		noise := rand.New(rand.NewPCG(rand.Uint64(), 3))
 		for range b.Repetitions {
-			took := seconds / life * noiseFactor(noise, 0.004)
-			if !waitUntil(ctx, timer, time.Now().Add(time.Duration(took/b.Speed*float64(time.Second)))) {
+			took := seconds / life * simengine.NoiseFactor(noise, 0.004)
+			if !simengine.WaitUntil(ctx, timer, time.Now().Add(time.Duration(took/b.Speed*float64(time.Second)))) {
 				return ctx.Err()
 			}
 			row.add(took, t.prompt+t.gen)
@@ -160,25 +162,25 @@ func (b LlamaBench) sizes() (sizes [][2]int, err error) {
 }
 
 // seconds is the time of one test by the cost model of a server with one slot.
-func (b LlamaBench) seconds(t llamaTest) (float64, settings, error) {
-	cfg, err := Config{
-		Persona: PersonaLlamaCpp, Model: t.model, Device: b.Device, MaxNumSeqs: 1, Prefill: b.Prefill,
-		MaxModelLen: t.depth + t.prompt + t.gen + 1, MaxNumBatchedTokens: max(1, b.Batch), KVBlocks: (t.depth+t.prompt+t.gen)/defaultBlockSize + 2,
-	}.resolve()
+func (b LlamaBench) seconds(t llamaTest) (float64, simengine.Settings, error) {
+	cfg, err := simengine.Config{
+		Persona: simengine.PersonaLlamaCpp, Model: t.model, Device: b.Device, MaxNumSeqs: 1, Prefill: b.Prefill,
+		MaxModelLen: t.depth + t.prompt + t.gen + 1, MaxNumBatchedTokens: max(1, b.Batch), KVBlocks: (t.depth+t.prompt+t.gen)/simengine.DefaultBlockSize + 2,
+	}.Resolve()
 	if err != nil {
 		return 0, cfg, err
 	}
-	costs := newCosts(cfg)
+	costs := simengine.NewCosts(cfg)
 	seconds, done := 0.0, t.depth
 	for left := t.prompt; left > 0; {
 		n := min(left, cfg.MaxNumBatchedTokens)
 		done += n
 		left -= n
-		seconds += costs.step(work{tokens: n, seqs: 1, context: float64(done), attention: float64(done) * float64(n)})
+		seconds += costs.Step(simengine.Work{Tokens: n, Seqs: 1, Context: float64(done), Attention: float64(done) * float64(n)})
 	}
 	for range t.gen {
 		done++
-		seconds += costs.step(work{tokens: 1, seqs: 1, context: float64(done), attention: float64(done)})
+		seconds += costs.Step(simengine.Work{Tokens: 1, Seqs: 1, Context: float64(done), Attention: float64(done)})
 	}
 	return seconds, cfg, nil
 }
@@ -211,15 +213,15 @@ type llamaResult struct {
 	SamplesTS  []float64 `json:"samples_ts"`
 }
 
-func llamaRow(t llamaTest, b LlamaBench, cfg settings) *llamaResult {
-	form := formatNamed(quantizationOf("", path.Base(t.model))).name
-	if form == sixteenBit {
+func llamaRow(t llamaTest, b LlamaBench, cfg simengine.Settings) *llamaResult {
+	form := simengine.FormatNamed(simengine.QuantizationOf("", path.Base(t.model))).Name
+	if form == simengine.SixteenBit {
 		form = "f16"
 	}
 	return &llamaResult{
-		Commit: "simulator", Number: 1, CPU: "simulated", GPU: "simulated " + cfg.device.name, Backends: "simulated",
-		File: t.model, Type: strings.ReplaceAll(cfg.model.name, "-", " ") + " " + strings.ToUpper(form), Size: int64(cfg.model.weightBytes(cfg.Quantization)),
-		Parameters: int64(cfg.model.billions * 1e9), Batch: b.Batch, MicroBatch: 512, Threads: b.Threads, GPULayers: t.gpuLayers, FlashAttn: t.flashAttn > 0,
+		Commit: "simulator", Number: 1, CPU: "simulated", GPU: "simulated " + cfg.Hardware.Name, Backends: "simulated",
+		File: t.model, Type: strings.ReplaceAll(cfg.Network.Name, "-", " ") + " " + strings.ToUpper(form), Size: int64(cfg.Network.WeightBytes(cfg.Quantization)),
+		Parameters: int64(cfg.Network.Billions * 1e9), Batch: b.Batch, MicroBatch: 512, Threads: b.Threads, GPULayers: t.gpuLayers, FlashAttn: t.flashAttn > 0,
 		Prompt: t.prompt, Generated: t.gen, Depth: t.depth, TestTime: time.Now().UTC().Format(time.RFC3339),
 	}
 }
@@ -290,7 +292,7 @@ func (p *llamaPrinter) markdown(r *llamaResult) error {
 		flash = 1
 	}
 	_, err := fmt.Fprintf(p.out, "| %s | %.2f GiB | %.2f B | %s | %d | %d | %s | %.2f ± %.2f |\n",
-		r.Type, float64(r.Size)/gib, float64(r.Parameters)/1e9, r.Backends, r.GPULayers, flash, test, r.Rate, r.RateDev)
+		r.Type, float64(r.Size)/simengine.Gib, float64(r.Parameters)/1e9, r.Backends, r.GPULayers, flash, test, r.Rate, r.RateDev)
 	return err
 }
 

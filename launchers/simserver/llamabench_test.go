@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 func llamaBenchOf(t *testing.T, args ...string) LlamaBench {
@@ -44,7 +46,7 @@ func TestLlamaBench(t *testing.T) {
 		if err := json.Unmarshal([]byte(lines[i]), &r); err != nil {
 			t.Fatal(err)
 		}
-		size := float64(r.Size) / gib
+		size := float64(r.Size) / simengine.Gib
 		if r.Prompt != w.prompt || r.Generated != w.gen || size < w.size-0.01 || size > w.size+0.01 || r.Rate < 0.9*w.rate || r.Rate > 1.1*w.rate || len(r.SamplesNS) != 3 {
 			t.Errorf("result %d: p %d n %d, %.2f GiB, %.2f t/s of %d samples, want p %d n %d, %.2f GiB, about %.1f t/s of 3",
 				i, r.Prompt, r.Generated, size, r.Rate, len(r.SamplesNS), w.prompt, w.gen, w.size, w.rate)

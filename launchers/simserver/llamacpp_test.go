@@ -4,11 +4,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
-func llama(t *testing.T, cfg Config) *live {
+func llama(t *testing.T, cfg simengine.Config) *live {
 	t.Helper()
-	cfg.Persona = PersonaLlamaCpp
+	cfg.Persona = simengine.PersonaLlamaCpp
 	l := launch(t, cfg)
 	eventually(t, "ready", func() bool { return l.get(t, "/health").status == 200 })
 	return l
@@ -17,7 +19,7 @@ func llama(t *testing.T, cfg Config) *live {
 func TestLlamaLoading(t *testing.T) {
 	t.Parallel()
 	cfg := withFaults(t, fast(), "slow-start@200ms")
-	cfg.Persona = PersonaLlamaCpp
+	cfg.Persona = simengine.PersonaLlamaCpp
 	l := launch(t, cfg)
 	for _, path := range []string{"/health", "/v1/models", "/metrics"} {
 		if r := l.get(t, path); r.status != 503 || !strings.Contains(r.body, `"message":"Loading model"`) || !strings.Contains(r.body, "unavailable_error") {
@@ -33,7 +35,7 @@ func TestLlamaLoading(t *testing.T) {
 func TestLlamaStreams(t *testing.T) {
 	t.Parallel()
 	cfg := fast()
-	cfg.Speculation = Speculation{Model: "Llama-1B", Tokens: 4, Acceptance: []float64{0.9}}
+	cfg.Speculation = simengine.Speculation{Model: "Llama-1B", Tokens: 4, Acceptance: []float64{0.9}}
 	l := llama(t, cfg)
 	list, done := chunks(t, l.post(t, "/v1/completions", `{"model":"whatever","prompt":"hello","n_predict":10,"ignore_eos":true,"stream":true}`).body)
 	if !done || len(list) != 11 {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // disclaimer is the first line of every log.
@@ -58,13 +60,13 @@ func (s *server) milestones(total time.Duration) []milestone {
 		}
 	}
 	seconds := total.Seconds()
-	weights := s.cfg.model.weightBytes(s.cfg.Quantization) / gib
-	tokens := s.cfg.blocks * s.cfg.BlockSize
+	weights := s.cfg.Network.WeightBytes(s.cfg.Quantization) / simengine.Gib
+	tokens := s.cfg.Blocks * s.cfg.BlockSize
 	list := []milestone{
 		{0, "vLLM API server version " + Version},
 		{0, "non-default args: " + s.nonDefaultArgs()},
-		{0, fmt.Sprintf("Simulating %s as %s on %d x %s", s.cfg.Model, s.cfg.model.name,
-			s.cfg.TensorParallelSize*s.cfg.PipelineParallelSize, s.cfg.device.name)},
+		{0, fmt.Sprintf("Simulating %s as %s on %d x %s", s.cfg.Model, s.cfg.Network.Name,
+			s.cfg.TensorParallelSize*s.cfg.PipelineParallelSize, s.cfg.Hardware.Name)},
 		{0.4, fmt.Sprintf("Loading weights took %.2f seconds", 0.4*seconds)},
 		{0.4, fmt.Sprintf("Model loading took %.2f GiB and %.2f seconds", weights, 0.4*seconds)},
 	}
@@ -72,7 +74,7 @@ func (s *server) milestones(total time.Duration) []milestone {
 		list = append(list, milestone{0.7, fmt.Sprintf("torch.compile takes %.2f s in total", 0.3*seconds)})
 	}
 	list = append(list,
-		milestone{0.8, fmt.Sprintf("Available KV cache memory: %.2f GiB", float64(tokens)*s.cfg.model.kvBytes(s.cfg.KVCacheDtype)/gib)},
+		milestone{0.8, fmt.Sprintf("Available KV cache memory: %.2f GiB", float64(tokens)*s.cfg.Network.KvBytes(s.cfg.KVCacheDtype)/simengine.Gib)},
 		milestone{0.8, "GPU KV cache size: " + thousands(tokens) + " tokens"},
 		milestone{0.8, fmt.Sprintf("Maximum concurrency for %s tokens per request: %.2fx",
 			thousands(s.cfg.MaxModelLen), float64(tokens)/float64(s.cfg.MaxModelLen))})
@@ -108,12 +110,12 @@ func (s *server) nonDefaultArgs() string {
 	add("host", pythonString(c.Host), false)
 	add("port", fmt.Sprint(c.Port), false)
 	add("max_model_len", fmt.Sprint(c.MaxModelLen), false)
-	add("served_model_name", pythonString(c.servedName()), c.servedName() == c.Model)
+	add("served_model_name", pythonString(c.ServedName()), c.ServedName() == c.Model)
 	add("tensor_parallel_size", fmt.Sprint(c.TensorParallelSize), c.TensorParallelSize == 1)
 	add("pipeline_parallel_size", fmt.Sprint(c.PipelineParallelSize), c.PipelineParallelSize == 1)
-	add("gpu_memory_utilization", fmt.Sprint(c.GPUMemoryUtilization), c.GPUMemoryUtilization == defaultUtilization)
-	add("max_num_seqs", fmt.Sprint(c.MaxNumSeqs), c.MaxNumSeqs == defaultMaxNumSeqs)
-	add("max_num_batched_tokens", fmt.Sprint(c.MaxNumBatchedTokens), c.MaxNumBatchedTokens == defaultBatchedTokens)
+	add("gpu_memory_utilization", fmt.Sprint(c.GPUMemoryUtilization), c.GPUMemoryUtilization == simengine.DefaultUtilization)
+	add("max_num_seqs", fmt.Sprint(c.MaxNumSeqs), c.MaxNumSeqs == simengine.DefaultMaxNumSeqs)
+	add("max_num_batched_tokens", fmt.Sprint(c.MaxNumBatchedTokens), c.MaxNumBatchedTokens == simengine.DefaultBatchedTokens)
 	add("quantization", pythonString(c.Quantization), c.Quantization == "")
 	add("enable_prefix_caching", "False", !c.DisablePrefixCaching)
 	add("enforce_eager", "True", !c.EnforceEager)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // generation is a request for an answer, checked and tokenized.
@@ -57,7 +59,7 @@ type chatMessage struct {
 
 // parser turns bodies into generations under one server's limits.
 type parser struct {
-	tok      *tokenizer
+	tok      *simengine.Tokenizer
 	llamaCpp bool
 	model    []string // names accepted
 	maxLen   int      // prompt and output, tokens
@@ -114,21 +116,21 @@ func (p *parser) chatPrompt(messages []chatMessage) ([]int32, *apiError) {
 	if len(messages) == 0 {
 		return nil, badRequest("messages must hold at least one message")
 	}
-	ids := []int32{tokenBOS}
+	ids := []int32{simengine.TokenBOS}
 	for i, m := range messages {
 		parts, err := contentParts(m.Content)
 		if err != nil {
 			return nil, badRequest("messages[%d].content: %v", i, err)
 		}
-		ids = append(ids, tokenStart)
+		ids = append(ids, simengine.TokenStart)
 		var e *apiError
 		if ids, e = p.appendParts(ids, m.Role+"\n", parts); e != nil {
 			return nil, e
 		}
-		ids = append(ids, tokenEnd)
+		ids = append(ids, simengine.TokenEnd)
 	}
-	ids = append(ids, tokenStart)
-	return p.tok.encode(ids, "assistant\n"), nil
+	ids = append(ids, simengine.TokenStart)
+	return p.tok.Encode(ids, "assistant\n"), nil
 }
 
 // contentPart is a piece of a message.
@@ -168,7 +170,7 @@ func (p *parser) appendParts(ids []int32, text string, parts []contentPart) ([]i
 			if e != nil {
 				return nil, e
 			}
-			ids = append(p.tok.encode(ids, text), image...)
+			ids = append(p.tok.Encode(ids, text), image...)
 			text = ""
 		default:
 			return nil, badRequest("this simulated model takes text and image_url parts only, got %q", part.Type)
@@ -177,7 +179,7 @@ func (p *parser) appendParts(ids []int32, text string, parts []contentPart) ([]i
 			break // it will be refused, whatever follows
 		}
 	}
-	return p.tok.encode(ids, text), nil
+	return p.tok.Encode(ids, text), nil
 }
 
 // completionPrompt reads a prompt: text, token ids, or a list with one of these.
@@ -193,9 +195,9 @@ func (p *parser) completionPrompt(raw json.RawMessage, special bool) ([]int32, *
 	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
 		var ids []int32
 		if special {
-			ids = append(ids, tokenBOS)
+			ids = append(ids, simengine.TokenBOS)
 		}
-		ids = p.tok.encode(ids, text)
+		ids = p.tok.Encode(ids, text)
 		if len(ids) == 0 {
 			return nil, badRequest("The prompt is empty.")
 		}

@@ -1,9 +1,13 @@
 package simserver
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
+)
 
 func testParser(llamaCpp bool) *parser {
-	return &parser{tok: newTokenizer(), llamaCpp: llamaCpp, model: []string{"m"}, maxLen: 512, vocab: 1000}
+	return &parser{tok: simengine.NewTokenizer(), llamaCpp: llamaCpp, model: []string{"m"}, maxLen: 512, vocab: 1000}
 }
 
 func FuzzParseRequest(f *testing.F) {
@@ -28,11 +32,11 @@ func FuzzParseRequest(f *testing.F) {
 			if len(g.prompt) == 0 || g.limit < 1 || len(g.prompt)+g.limit > p.maxLen || g.least > g.limit {
 				t.Errorf("parse(%q) = %d prompt tokens, limit %d, least %d; want all within %d", body, len(g.prompt), g.limit, g.least, p.maxLen)
 			}
-			if n, _ := answerLength(1, g.limit, g.least, g.ignoreEOS); n < 1 || n > g.limit || n < g.least {
+			if n, _ := simengine.AnswerLength(1, g.limit, g.least, g.ignoreEOS); n < 1 || n > g.limit || n < g.least {
 				t.Errorf("answerLength of %q = %d, want within %d and %d", body, n, g.least, g.limit)
 			}
 			for _, id := range g.prompt {
-				if id < 0 || id >= tokenizerSize {
+				if id < 0 || id >= simengine.TokenizerSize {
 					t.Errorf("parse(%q) has token %d", body, id)
 				}
 			}
@@ -45,11 +49,11 @@ func FuzzSpeculativeConfig(f *testing.F) {
 	f.Add(`{"method":"ngram"}`)
 	f.Add(`[`)
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := parseSpeculativeConfig(text)
-		if err != nil || s.check() != nil {
+		s, err := simengine.ParseSpeculativeConfig(text)
+		if err != nil || s.Check() != nil {
 			return
 		}
-		rates := s.rates(models()[0], models()[3])
+		rates := s.Rates(simengine.Models()[0], simengine.Models()[3])
 		if len(rates) != s.Tokens {
 			t.Errorf("rates of %q = %v, want %d", text, rates, s.Tokens)
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // keepAlive is how long an idle connection stays open; uvicorn and llama-server
@@ -24,10 +26,10 @@ const keepAlive = 5 * time.Second
 // the simulated memory does not hold the model, and a *CrashError where a crash
 // fault struck and Config.Exit did not end the process. log gets the lines that
 // an engine would write; its first one says that this is a simulator.
-func Run(ctx context.Context, cfg Config, log io.Writer) error {
-	l := &logger{w: log, plain: cfg.Persona == PersonaLlamaCpp}
+func Run(ctx context.Context, cfg simengine.Config, log io.Writer) error {
+	l := &logger{w: log, plain: cfg.Persona == simengine.PersonaLlamaCpp}
 	l.raw(disclaimer)
-	s, err := cfg.resolve()
+	s, err := cfg.Resolve()
 	if err != nil {
 		return logStartError(l, err)
 	}
@@ -38,7 +40,7 @@ func Run(ctx context.Context, cfg Config, log io.Writer) error {
 
 // logStartError writes the fatal lines that an engine would.
 func logStartError(l *logger, err error) error {
-	var memory *MemoryError
+	var memory *simengine.MemoryError
 	if !errors.As(err, &memory) {
 		return err
 	}
@@ -59,21 +61,21 @@ type runner struct {
 	log    *logger
 
 	once    sync.Once
-	crashed chan struct{} // closed when a crash fault struck
-	failure *CrashError   // set before crashed is closed
+	crashed chan struct{}         // closed when a crash fault struck
+	failure *simengine.CrashError // set before crashed is closed
 }
 
 // crash ends the server at once, as far as Exit lets it.
-func (r *runner) crash(kind FaultKind) {
+func (r *runner) crash(kind simengine.FaultKind) {
 	r.once.Do(func() {
-		r.failure = &CrashError{Fault: kind, Code: 1}
+		r.failure = &simengine.CrashError{Fault: kind, Code: 1}
 		switch kind {
-		case FaultExit0:
+		case simengine.FaultExit0:
 			r.failure.Code = 0
 			r.log.error("EngineCore encountered a fatal error.")
 			r.log.error("AsyncLLM output_handler failed: EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.")
-		case FaultOOM:
-			_ = logStartError(r.log, &MemoryError{LogLine: outOfMemoryLine(r.server.cfg.device) + " Tried to allocate 2.00 GiB (simulated fault)."})
+		case simengine.FaultOOM:
+			_ = logStartError(r.log, &simengine.MemoryError{LogLine: simengine.OutOfMemoryLine(r.server.cfg.Hardware) + " Tried to allocate 2.00 GiB (simulated fault)."})
 		default:
 			r.log.error("EngineCore encountered a fatal error. (simulated fault)")
 			if r.server.cfg.FaultText != "" {
@@ -124,16 +126,16 @@ func ignoreCancel(err error) error {
 // load writes the milestones of a start, each when it is due.
 func (r *runner) load(ctx context.Context) error {
 	cfg := r.server.cfg
-	total := time.Duration(float64(cfg.LoadTime)/cfg.Speed) + cfg.startDelay()
+	total := time.Duration(float64(cfg.LoadTime)/cfg.Speed) + cfg.StartDelay()
 	begin := time.Now()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for _, m := range r.server.milestones(total) {
-		if !waitUntil(ctx, timer, begin.Add(time.Duration(m.at*float64(total)))) {
+		if !simengine.WaitUntil(ctx, timer, begin.Add(time.Duration(m.at*float64(total)))) {
 			return ctx.Err()
 		}
-		if m.at > 0 && cfg.hasFault(FaultOOM) {
-			r.crash(FaultOOM)
+		if m.at > 0 && cfg.HasFault(simengine.FaultOOM) {
+			r.crash(simengine.FaultOOM)
 			return r.failure
 		}
 		r.log.info("%s", m.text)
@@ -154,7 +156,7 @@ func (r *runner) serve(ctx context.Context, l net.Listener, addr string) error {
 	}
 	served := make(chan error, 1)
 	work.Go(func() { served <- web.Serve(l) })
-	work.Go(func() { r.server.engine.run(background) })
+	work.Go(func() { r.server.engine.Run(background) })
 	work.Go(func() { r.server.logStats(background) })
 
 	err := r.becomeReady(ctx, addr)

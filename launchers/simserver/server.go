@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // Version is what GET /version and the log say.
@@ -21,10 +23,10 @@ const wrongModel = "another-model"
 
 // server answers HTTP requests from an engine.
 type server struct {
-	cfg      settings
-	tok      *tokenizer
+	cfg      simengine.Settings
+	tok      *simengine.Tokenizer
 	parser   parser
-	engine   *engine
+	engine   *simengine.Engine
 	log      *logger
 	truth    *truth
 	created  int64 // unix seconds, as the model list tells it
@@ -33,16 +35,16 @@ type server struct {
 	gate     sync.RWMutex // held for reading by each handler, for writing once the server has ended
 }
 
-func newServer(cfg settings, log *logger, crash func(FaultKind)) *server {
+func newServer(cfg simengine.Settings, log *logger, crash func(simengine.FaultKind)) *server {
 	s := &server{
 		cfg:     cfg,
-		tok:     newTokenizer(),
-		engine:  newEngine(cfg, crash),
+		tok:     simengine.NewTokenizer(),
+		engine:  simengine.NewEngine(cfg, crash),
 		log:     log,
 		truth:   newTruth(cfg.Truth),
 		created: time.Now().Unix(),
 	}
-	if cfg.hasFault(FaultWrongModel) {
+	if cfg.HasFault(simengine.FaultWrongModel) {
 		s.cfg.ServedModelNames = []string{wrongModel}
 	}
 	s.parser = parser{
@@ -52,7 +54,7 @@ func newServer(cfg settings, log *logger, crash func(FaultKind)) *server {
 	return s
 }
 
-func (s *server) llamaCpp() bool { return s.cfg.Persona == PersonaLlamaCpp }
+func (s *server) llamaCpp() bool { return s.cfg.Persona == simengine.PersonaLlamaCpp }
 
 // handler routes all requests.
 func (s *server) handler() http.Handler {

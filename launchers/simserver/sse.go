@@ -1,11 +1,15 @@
 package simserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
+)
 
 // chunkWriter renders one step's event of one request; false when the client
 // has left.
 type chunkWriter interface {
-	write(out *eventWriter, e event) bool
+	write(out *eventWriter, e simengine.Event) bool
 }
 
 // eventWriter writes server-sent events, each with one write.

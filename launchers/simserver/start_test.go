@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 func TestStartLog(t *testing.T) {
@@ -137,7 +139,7 @@ func TestStatsLines(t *testing.T) {
 	t.Parallel()
 	cfg := fast()
 	cfg.StatsInterval = 20 * time.Millisecond
-	cfg.Speculation = Speculation{Model: "Llama-1B", Tokens: 2, Acceptance: []float64{0.8}}
+	cfg.Speculation = simengine.Speculation{Model: "Llama-1B", Tokens: 2, Acceptance: []float64{0.8}}
 	l := launch(t, cfg)
 	l.post(t, "/v1/completions", `{"prompt":"x","max_tokens":400,"ignore_eos":true}`)
 	eventually(t, "statistics are logged", func() bool {
@@ -148,10 +150,10 @@ func TestStatsLines(t *testing.T) {
 
 func TestStatsLineFormat(t *testing.T) {
 	t.Parallel()
-	before := gauges{counters: newCounters(2)}
-	now := gauges{counters: newCounters(2), running: 3, waiting: 1, kvUsage: 0.125}
-	now.promptTokens, now.outputTokens, now.prefixQueries, now.prefixHits = 100, 50, 100, 25
-	now.drafts, now.draftTokens, now.accepted, now.acceptedAt = 10, 20, 12, []int64{8, 4}
+	before := simengine.Gauges{Counters: simengine.NewCounters(2)}
+	now := simengine.Gauges{Counters: simengine.NewCounters(2), Running: 3, Waiting: 1, KVUsage: 0.125}
+	now.PromptTokens, now.OutputTokens, now.PrefixQueries, now.PrefixHits = 100, 50, 100, 25
+	now.Drafts, now.DraftTokens, now.Accepted, now.AcceptedAt = 10, 20, 12, []int64{8, 4}
 	want := "Engine 000: Avg prompt throughput: 10.0 tokens/s, Avg generation throughput: 5.0 tokens/s, Running: 3 reqs, Waiting: 1 reqs, " +
 		"GPU KV cache usage: 12.5%, Prefix cache hit rate: 25.0%"
 	if got := statsLine(before, now, 10*time.Second); got != want {
@@ -166,9 +168,9 @@ func TestStatsLineFormat(t *testing.T) {
 
 func TestStopWhileLoading(t *testing.T) {
 	t.Parallel()
-	for _, persona := range []string{PersonaVLLM, PersonaLlamaCpp} {
+	for _, persona := range []string{simengine.PersonaVLLM, simengine.PersonaLlamaCpp} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-		cfg := Config{AnyPort: true, Persona: persona, LoadTime: time.Hour}
+		cfg := simengine.Config{AnyPort: true, Persona: persona, LoadTime: time.Hour}
 		if err := Run(ctx, cfg, &safeBuffer{}); err != nil {
 			t.Errorf("%s: Run() = %v, want nil", persona, err)
 		}

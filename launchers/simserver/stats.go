@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // logStats writes the statistics lines of vLLM V1 until ctx ends. An interval
@@ -15,17 +17,17 @@ func (s *server) logStats(ctx context.Context) {
 	}
 	tick := time.NewTicker(s.cfg.StatsInterval)
 	defer tick.Stop()
-	before := s.engine.gauges()
+	before := s.engine.Gauges()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		now := s.engine.gauges()
+		now := s.engine.Gauges()
 		if busy(before, now) {
 			s.log.info("%s", statsLine(before, now, s.cfg.StatsInterval))
-			if now.drafts > before.drafts {
+			if now.Drafts > before.Drafts {
 				s.log.info("%s", s.specLine(before, now))
 			}
 		}
@@ -33,19 +35,19 @@ func (s *server) logStats(ctx context.Context) {
 	}
 }
 
-func busy(before, now gauges) bool {
-	return now.running+now.waiting > 0 || now.outputTokens > before.outputTokens
+func busy(before, now simengine.Gauges) bool {
+	return now.Running+now.Waiting > 0 || now.OutputTokens > before.OutputTokens
 }
 
-func statsLine(before, now gauges, interval time.Duration) string {
+func statsLine(before, now simengine.Gauges, interval time.Duration) string {
 	s := interval.Seconds()
 	return fmt.Sprintf("Engine 000: Avg prompt throughput: %.1f tokens/s, Avg generation throughput: %.1f tokens/s, "+
 		"Running: %d reqs, Waiting: %d reqs, GPU KV cache usage: %.1f%%, Prefix cache hit rate: %.1f%%",
-		float64(now.promptTokens-before.promptTokens)/s, float64(now.outputTokens-before.outputTokens)/s,
-		now.running, now.waiting, 100*now.kvUsage, 100*ratio(float64(now.prefixHits), float64(now.prefixQueries)))
+		float64(now.PromptTokens-before.PromptTokens)/s, float64(now.OutputTokens-before.OutputTokens)/s,
+		now.Running, now.Waiting, 100*now.KVUsage, 100*ratio(float64(now.PrefixHits), float64(now.PrefixQueries)))
 }
 
-func (s *server) specLine(before, now gauges) string {
+func (s *server) specLine(before, now simengine.Gauges) string {
 	if s.cfg.Speculation.BeforeV1 {
 		return specTotals(now, s.cfg.Speculation.Tokens)
 	}
@@ -54,20 +56,20 @@ func (s *server) specLine(before, now gauges) string {
 
 // specTotals is the line of engines before V1: totals since the start. The
 // efficiency is relative to an emission of all drafts and one more.
-func specTotals(now gauges, k int) string {
-	most := float64(now.draftTokens) / float64(k) * float64(k+1)
+func specTotals(now simengine.Gauges, k int) string {
+	most := float64(now.DraftTokens) / float64(k) * float64(k+1)
 	return fmt.Sprintf("Speculative metrics: Draft acceptance rate: %.3f, System efficiency: %.3f, Number of speculative tokens: %d, "+
 		"Number of accepted tokens: %d, Number of draft tokens: %d, Number of emitted tokens: %d.",
-		ratio(float64(now.accepted), float64(now.draftTokens)), ratio(float64(now.emitted), most), k, now.accepted, now.draftTokens, now.emitted)
+		ratio(float64(now.Accepted), float64(now.DraftTokens)), ratio(float64(now.Emitted), most), k, now.Accepted, now.DraftTokens, now.Emitted)
 }
 
-func specLine(before, now gauges, interval time.Duration) string {
+func specLine(before, now simengine.Gauges, interval time.Duration) string {
 	s := interval.Seconds()
-	drafts := float64(now.drafts - before.drafts)
-	accepted, drafted := now.accepted-before.accepted, now.draftTokens-before.draftTokens
+	drafts := float64(now.Drafts - before.Drafts)
+	accepted, drafted := now.Accepted-before.Accepted, now.DraftTokens-before.DraftTokens
 	var rates []string
-	for i := range now.acceptedAt {
-		rates = append(rates, fmt.Sprintf("%.3f", float64(now.acceptedAt[i]-before.acceptedAt[i])/drafts))
+	for i := range now.AcceptedAt {
+		rates = append(rates, fmt.Sprintf("%.3f", float64(now.AcceptedAt[i]-before.AcceptedAt[i])/drafts))
 	}
 	return fmt.Sprintf("SpecDecoding metrics: Mean acceptance length: %.2f, Accepted throughput: %.2f tokens/s, "+
 		"Drafted throughput: %.2f tokens/s, Accepted: %d tokens, Drafted: %d tokens, "+

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // truth keeps what really happened to the last requests, for checks of a
@@ -37,20 +39,20 @@ func (t *truth) start(a *answer, requestID string, now time.Time) *truthRecord {
 	if len(t.ring) == 0 {
 		return nil
 	}
-	n := min(a.seq.answer, 4096)
+	n := min(a.seq.Answer, 4096)
 	return &truthRecord{
 		ID: a.id, RequestID: requestID, ArrivalUnixS: float64(now.UnixNano()) / 1e9, InputTokens: len(a.prompt),
 		StepS: make([]float64, 0, n), WriteS: make([]float64, 0, n), Tokens: make([]int, 0, n), arrival: now,
 	}
 }
 
-func (r *truthRecord) add(e event) {
+func (r *truthRecord) add(e simengine.Event) {
 	if r == nil {
 		return
 	}
-	r.StepS = append(r.StepS, e.at.Sub(r.arrival).Seconds())
+	r.StepS = append(r.StepS, e.At.Sub(r.arrival).Seconds())
 	r.WriteS = append(r.WriteS, time.Since(r.arrival).Seconds())
-	r.Tokens = append(r.Tokens, e.n)
+	r.Tokens = append(r.Tokens, e.N)
 }
 
 // finish stores a request's record.
@@ -58,10 +60,10 @@ func (t *truth) finish(a *answer) {
 	if a.record == nil {
 		return
 	}
-	a.record.CachedTokens = a.seq.out.cachedTokens()
+	a.record.CachedTokens = a.seq.Out.CachedTokens()
 	a.record.FinishReason = string(a.end)
-	if a.end == finishNone {
-		a.record.FinishReason = string(finishAbort)
+	if a.end == simengine.FinishNone {
+		a.record.FinishReason = string(simengine.FinishAbort)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -5,11 +5,13 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
 // trial is one closed-loop run of a scheduler in virtual time.
 type trial struct {
-	cfg         Config
+	cfg         simengine.Config
 	concurrency int
 	requests    int
 	prompt      int // tokens
@@ -28,9 +30,9 @@ type figures struct {
 // epoch is where virtual time begins.
 var epoch = time.Unix(1e9, 0)
 
-func mustResolve(t testing.TB, c Config) settings {
+func mustResolve(t testing.TB, c simengine.Config) simengine.Settings {
 	t.Helper()
-	s, err := c.resolve()
+	s, err := c.Resolve()
 	if err != nil {
 		t.Fatalf("resolve(%+v): %v", c, err)
 	}
@@ -39,56 +41,56 @@ func mustResolve(t testing.TB, c Config) settings {
 
 // vary spreads lengths as chat logs do, around a mean.
 func vary(mean, i int) int {
-	return max(1, int(float64(mean)*(0.25+1.5*float64(mix(uint64(i), 99)%1000)/1000)))
+	return max(1, int(float64(mean)*(0.25+1.5*float64(simengine.Mix(uint64(i), 99)%1000)/1000)))
 }
 
 // promptTokens makes prompt i.
 func promptTokens(i, n int) []int32 {
 	p := make([]int32, n)
 	for j := range p {
-		p[j] = int32(300 + mix(uint64(i), uint64(j))%30000)
+		p[j] = int32(300 + simengine.Mix(uint64(i), uint64(j))%30000)
 	}
 	return p
 }
 
-func (tr trial) sequence(i int) *sequence {
+func (tr trial) sequence(i int) *simengine.Sequence {
 	which := i
 	if tr.samePrompt {
 		which = 0
 	}
 	n := vary(tr.output, i)
-	return &sequence{
-		key: mix(5, uint64(i)), prompt: promptTokens(which, vary(tr.prompt, which)),
-		spoken: []int32{400, 401, 402, 403}, answer: n, target: n, out: newStream(),
+	return &simengine.Sequence{
+		Key: simengine.Mix(5, uint64(i)), Prompt: promptTokens(which, vary(tr.prompt, which)),
+		Spoken: []int32{400, 401, 402, 403}, Answer: n, Target: n, Out: simengine.NewStream(),
 	}
 }
 
 // run drives a scheduler with a fixed number of requests in flight.
-func (tr trial) run(t testing.TB) (figures, []*sequence) {
+func (tr trial) run(t testing.TB) (figures, []*simengine.Sequence) {
 	t.Helper()
-	core := newScheduler(mustResolve(t, tr.cfg))
+	core := simengine.NewScheduler(mustResolve(t, tr.cfg))
 	now := epoch
-	var all []*sequence
+	var all []*simengine.Sequence
 	send := func() {
 		if len(all) < tr.requests {
 			s := tr.sequence(len(all))
-			s.arrival = now
+			s.Arrival = now
 			all = append(all, s)
-			core.submit(s)
+			core.Submit(s)
 		}
 	}
 	for range tr.concurrency {
 		send()
 	}
 	for finished := 0; finished < tr.requests; {
-		b, seconds := core.plan()
-		if len(b.items) == 0 {
+		b, seconds := core.Plan()
+		if len(b.Items) == 0 {
 			t.Fatalf("plan() is empty with %d of %d requests finished", finished, tr.requests)
 		}
 		start := now
 		now = now.Add(time.Duration(seconds * 1e9))
-		core.commit(b, start, now)
-		done := int(core.stats.finished[finishLength])
+		core.Commit(b, start, now)
+		done := int(core.Stats.Finished[simengine.FinishLength])
 		for ; finished < done; finished++ {
 			send()
 		}
@@ -96,34 +98,34 @@ func (tr trial) run(t testing.TB) (figures, []*sequence) {
 	return tr.figures(core, all, now), all
 }
 
-func (tr trial) figures(core *scheduler, all []*sequence, now time.Time) figures {
+func (tr trial) figures(core *simengine.Scheduler, all []*simengine.Sequence, now time.Time) figures {
 	var f figures
 	tokens, paced := 0, 0
 	for _, s := range all {
-		tokens += s.output
-		f.ttft += s.first.Sub(s.arrival).Seconds() / float64(len(all))
-		if s.output > 1 {
+		tokens += s.Output
+		f.ttft += s.First.Sub(s.Arrival).Seconds() / float64(len(all))
+		if s.Output > 1 {
 			paced++
-			f.tpot += s.last.Sub(s.first).Seconds() / float64(s.output-1)
+			f.tpot += s.Last.Sub(s.First).Seconds() / float64(s.Output-1)
 		}
 	}
 	f.tpot /= float64(paced)
 	f.outputTPS = float64(tokens) / now.Sub(epoch).Seconds()
-	f.preemptions = core.stats.preemptions
-	f.acceptLen = 1 + ratio(float64(core.stats.accepted), float64(core.stats.drafts))
+	f.preemptions = core.Stats.Preemptions
+	f.acceptLen = 1 + ratio(float64(core.Stats.Accepted), float64(core.Stats.Drafts))
 	return f
 }
 
-func llama70(tp, pp int) Config {
-	return Config{Model: "meta-llama/Llama-3.1-70B-Instruct", TensorParallelSize: tp, PipelineParallelSize: pp, GPUMemoryUtilization: 0.96}
+func llama70(tp, pp int) simengine.Config {
+	return simengine.Config{Model: "meta-llama/Llama-3.1-70B-Instruct", TensorParallelSize: tp, PipelineParallelSize: pp, GPUMemoryUtilization: 0.96}
 }
 
-func withDraft(c Config, draft string, k int, acceptance ...float64) Config {
-	c.Speculation = Speculation{Model: draft, Tokens: k, Acceptance: acceptance}
+func withDraft(c simengine.Config, draft string, k int, acceptance ...float64) simengine.Config {
+	c.Speculation = simengine.Speculation{Model: draft, Tokens: k, Acceptance: acceptance}
 	return c
 }
 
-func shareGPT(c Config, concurrency int) trial {
+func shareGPT(c simengine.Config, concurrency int) trial {
 	return trial{cfg: c, concurrency: concurrency, requests: concurrency*3/2 + 16, prompt: 216, output: 187}
 }
 
@@ -187,7 +189,7 @@ func TestConcurrencySaturates(t *testing.T) {
 
 func TestSpeculationHelpsAlone(t *testing.T) {
 	t.Parallel()
-	gain := func(c Config, concurrency int) float64 {
+	gain := func(c simengine.Config, concurrency int) float64 {
 		base := measure(t, shareGPT(llama70(8, 1), concurrency))
 		return base.tpot / measure(t, shareGPT(c, concurrency)).tpot
 	}
@@ -234,8 +236,8 @@ func TestPreemption(t *testing.T) {
 		t.Errorf("preemptions = 0 with %d blocks for %d sequences, want some", cfg.KVBlocks, tr.concurrency)
 	}
 	for i, s := range all {
-		if want := vary(tr.output, i); s.output != want {
-			t.Errorf("output of request %d = %d tokens, want %d in spite of preemption", i, s.output, want)
+		if want := vary(tr.output, i); s.Output != want {
+			t.Errorf("output of request %d = %d tokens, want %d in spite of preemption", i, s.Output, want)
 		}
 	}
 }
@@ -243,21 +245,21 @@ func TestPreemption(t *testing.T) {
 func TestPromptsInPieces(t *testing.T) {
 	t.Parallel()
 	for _, whole := range []bool{false, true} {
-		cfg := Config{MaxNumBatchedTokens: 512, MaxModelLen: 8192, DisableChunkedPrefill: whole}
+		cfg := simengine.Config{MaxNumBatchedTokens: 512, MaxModelLen: 8192, DisableChunkedPrefill: whole}
 		tr := trial{cfg: cfg, concurrency: 8, requests: 32, prompt: 3000, output: 50}
 		f, all := tr.run(t)
-		var events []event
+		var events []simengine.Event
 		for _, s := range all {
-			events = s.out.take(events[:0])
+			events = s.Out.Take(events[:0])
 			n := 0
 			for _, e := range events {
-				if e.from != n {
-					t.Fatalf("event begins at token %d, want %d", e.from, n)
+				if e.From != n {
+					t.Fatalf("event begins at token %d, want %d", e.From, n)
 				}
-				n += e.n
+				n += e.N
 			}
-			if n != s.answer || events[len(events)-1].finish != finishLength {
-				t.Fatalf("events give %d tokens and end with %q, want %d and length", n, events[len(events)-1].finish, s.answer)
+			if n != s.Answer || events[len(events)-1].Finish != simengine.FinishLength {
+				t.Fatalf("events give %d tokens and end with %q, want %d and length", n, events[len(events)-1].Finish, s.Answer)
 			}
 		}
 		if f.ttft <= 0 || f.tpot <= 0 {
@@ -274,7 +276,7 @@ func TestSameSeedSameTimes(t *testing.T) {
 		_, all := tr.run(t)
 		var list []time.Duration
 		for _, s := range all {
-			list = append(list, s.first.Sub(epoch), s.last.Sub(epoch))
+			list = append(list, s.First.Sub(epoch), s.Last.Sub(epoch))
 		}
 		return list
 	}

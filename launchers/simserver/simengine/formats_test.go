@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"math"
@@ -20,15 +20,15 @@ func TestFormats(t *testing.T) {
 		{"fp8", "m-8B", "fp8", 1},
 		{"auto", "m-w8a8", "w8a8", 1},
 	} {
-		got := quantizationOf(c.asked, c.model)
+		got := QuantizationOf(c.asked, c.model)
 		if bytes := bytesPerWeight(got); got != c.want || bytes != c.bytes {
 			t.Errorf("quantizationOf(%q, %q) = %q with %v bytes, want %q with %v", c.asked, c.model, got, bytes, c.want, c.bytes)
 		}
 	}
 	for i, f := range formats() {
 		for _, later := range formats()[i+1:] {
-			if strings.Contains(later.name, f.name) {
-				t.Errorf("format %s hides %s", f.name, later.name)
+			if strings.Contains(later.Name, f.Name) {
+				t.Errorf("format %s hides %s", f.Name, later.Name)
 			}
 		}
 	}
@@ -37,11 +37,11 @@ func TestFormats(t *testing.T) {
 // stepOf is the time of a decoding step of 8 sequences.
 func stepOf(t *testing.T, c Config) float64 {
 	t.Helper()
-	s, err := c.resolve()
+	s, err := c.Resolve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newCosts(s).step(work{tokens: 8, seqs: 8, context: 800, attention: 800})
+	return NewCosts(s).Step(Work{Tokens: 8, Seqs: 8, Context: 800, Attention: 800})
 }
 
 func TestSwitchesOfSpeed(t *testing.T) {
@@ -76,7 +76,7 @@ func TestSlotContext(t *testing.T) {
 		{Config{Persona: PersonaLlamaCpp, CtxSize: 4096}, 1024},
 		{Config{Persona: PersonaLlamaCpp, CtxSize: 4096, MaxModelLen: 100}, 100},
 	} {
-		s, err := c.cfg.resolve()
+		s, err := c.cfg.Resolve()
 		if err != nil || s.MaxModelLen != c.want {
 			t.Errorf("context of a slot with ctx-size %d, parallel %d, unified %v = %d, %v, want %d",
 				c.cfg.CtxSize, c.cfg.MaxNumSeqs, c.cfg.KVUnified, s.MaxModelLen, err, c.want)
@@ -86,20 +86,8 @@ func TestSlotContext(t *testing.T) {
 
 func TestMaverick(t *testing.T) {
 	t.Parallel()
-	m, err := findModel("", "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8")
-	if err != nil || m.name != "maverick" {
-		t.Errorf("findModel(Maverick) = %s, %v", m.name, err)
-	}
-}
-
-// The line is that of engines before V1: totals, and an efficiency relative to
-// the emission of all drafts and one more.
-func TestSpecTotals(t *testing.T) {
-	t.Parallel()
-	got := specTotals(gauges{counters: counters{accepted: 197711, draftTokens: 248165, emitted: 190541}}, 5)
-	want := "Speculative metrics: Draft acceptance rate: 0.797, System efficiency: 0.640, Number of speculative tokens: 5, " +
-		"Number of accepted tokens: 197711, Number of draft tokens: 248165, Number of emitted tokens: 190541."
-	if got != want {
-		t.Errorf("specTotals = %q, want %q", got, want)
+	m, err := FindModel("", "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8")
+	if err != nil || m.Name != "maverick" {
+		t.Errorf("findModel(Maverick) = %s, %v", m.Name, err)
 	}
 }

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"math"
@@ -12,8 +12,8 @@ const (
 	answerSigma  = 0.85
 )
 
-// mix is one step of a 64 bit hash (the finalizer of splitmix64).
-func mix(h, v uint64) uint64 {
+// Mix is one step of a 64 bit hash (the finalizer of splitmix64).
+func Mix(h, v uint64) uint64 {
 	h ^= v + 0x9e3779b97f4a7c15 + h<<6 + h>>2
 	h ^= h >> 30
 	h *= 0xbf58476d1ce4e5b9
@@ -22,25 +22,25 @@ func mix(h, v uint64) uint64 {
 	return h ^ h>>31
 }
 
-// hashTokens continues a hash over tokens; never 0.
-func hashTokens(h uint64, tokens []int32) uint64 {
+// HashTokens continues a hash over tokens; never 0.
+func HashTokens(h uint64, tokens []int32) uint64 {
 	for _, t := range tokens {
-		h = mix(h, uint64(t)+1)
+		h = Mix(h, uint64(t)+1)
 	}
 	return max(h, 1)
 }
 
-func hashString(h uint64, s string) uint64 {
+func HashString(h uint64, s string) uint64 {
 	for i := range len(s) {
-		h = mix(h, uint64(s[i])+1)
+		h = Mix(h, uint64(s[i])+1)
 	}
 	return h
 }
 
-// answerLength draws the output length of a request by its key, so that the
+// AnswerLength draws the output length of a request by its key, so that the
 // same prompt has the same answer in any order of arrival. stops is true when
 // the answer ends by itself and not at the limit.
-func answerLength(key uint64, limit, least int, ignoreEOS bool) (n int, stops bool) {
+func AnswerLength(key uint64, limit, least int, ignoreEOS bool) (n int, stops bool) {
 	if ignoreEOS {
 		return limit, false
 	}
@@ -53,8 +53,8 @@ func answerLength(key uint64, limit, least int, ignoreEOS bool) (n int, stops bo
 	return drawn, true
 }
 
-// noiseFactor scatters a step's time; never below a half.
-func noiseFactor(r *rand.Rand, sigma float64) float64 {
+// NoiseFactor scatters a step's time; never below a half.
+func NoiseFactor(r *rand.Rand, sigma float64) float64 {
 	if sigma == 0 {
 		return 1
 	}

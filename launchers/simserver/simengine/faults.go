@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"fmt"
@@ -116,8 +116,8 @@ func (f Fault) String() string {
 	return string(f.Kind)
 }
 
-// faultOf returns the fault of the n-th request.
-func (c Config) faultOf(n int) (Fault, bool) {
+// FaultOf returns the fault of the n-th request.
+func (c Config) FaultOf(n int) (Fault, bool) {
 	i := slices.IndexFunc(c.Faults, func(f Fault) bool { return f.Request == n && n > 0 })
 	if i < 0 {
 		return Fault{}, false
@@ -125,8 +125,8 @@ func (c Config) faultOf(n int) (Fault, bool) {
 	return c.Faults[i], true
 }
 
-// startDelay is what slow-start faults add to the load time.
-func (c Config) startDelay() time.Duration {
+// StartDelay is what slow-start faults add to the load time.
+func (c Config) StartDelay() time.Duration {
 	var d time.Duration
 	for _, f := range c.Faults {
 		d += f.Delay

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"encoding/json"
@@ -21,8 +21,8 @@ type Speculation struct {
 
 const ngramMethod = "ngram"
 
-// parseSpeculativeConfig reads the JSON of --speculative-config.
-func parseSpeculativeConfig(text string) (Speculation, error) {
+// ParseSpeculativeConfig reads the JSON of --speculative-config.
+func ParseSpeculativeConfig(text string) (Speculation, error) {
 	var c struct {
 		Model   string `json:"model"`
 		Method  string `json:"method"`
@@ -38,7 +38,7 @@ func parseSpeculativeConfig(text string) (Speculation, error) {
 	return Speculation{Model: c.Model, Method: c.Method, Tokens: c.Tokens, DraftTP: c.DraftTP}, nil
 }
 
-func (s *Speculation) check() error {
+func (s *Speculation) Check() error {
 	if s.Model == "[ngram]" {
 		s.Model, s.Method = "", ngramMethod
 	}
@@ -60,8 +60,8 @@ func (s *Speculation) check() error {
 	return nil
 }
 
-// rates returns one acceptance a position.
-func (s Speculation) rates(draft, target model) []float64 {
+// Rates returns one acceptance a position.
+func (s Speculation) Rates(draft, target model) []float64 {
 	given := s.Acceptance
 	if len(given) == 0 {
 		given = []float64{defaultAcceptance(s, draft, target)}
@@ -79,9 +79,9 @@ func defaultAcceptance(s Speculation, draft, target model) float64 {
 	switch {
 	case s.Method == ngramMethod:
 		return 0.35
-	case draft.billions == 0:
+	case draft.Billions == 0:
 		return 0.75
-	case draft.billions >= target.billions/12:
+	case draft.Billions >= target.Billions/12:
 		return 0.87
 	}
 	return 0.8

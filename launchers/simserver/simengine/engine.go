@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"context"
@@ -11,30 +11,30 @@ import (
 // up the arrears. Below, late steps are made up for, so that rates stay true.
 const maxSlip = 100 * time.Millisecond
 
-// engine runs a scheduler in real time. One goroutine (run) makes the steps;
+// Engine runs a scheduler in real time. One goroutine (run) makes the steps;
 // submit and abort may be called from any.
-type engine struct {
+type Engine struct {
 	speed float64
 	wake  chan struct{} // holds at most one signal
 	crash func(FaultKind)
 
 	mu      sync.Mutex // guards the fields below
-	core    *scheduler
+	core    *Scheduler
 	slipped time.Duration // schedule given up because the machine was too slow
 }
 
-func newEngine(s settings, crash func(FaultKind)) *engine {
+func NewEngine(s Settings, crash func(FaultKind)) *Engine {
 	speed := s.Speed
 	if s.LifeNoise > 0 { // not from the seed: no two lives are alike
-		speed *= noiseFactor(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), s.LifeNoise)
+		speed *= NoiseFactor(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), s.LifeNoise)
 	}
-	return &engine{speed: speed, wake: make(chan struct{}, 1), crash: crash, core: newScheduler(s)}
+	return &Engine{speed: speed, wake: make(chan struct{}, 1), crash: crash, core: NewScheduler(s)}
 }
 
-func (e *engine) submit(s *sequence) {
+func (e *Engine) Submit(s *Sequence) {
 	e.mu.Lock()
-	s.arrival = time.Now()
-	e.core.submit(s)
+	s.Arrival = time.Now()
+	e.core.Submit(s)
 	e.mu.Unlock()
 	select {
 	case e.wake <- struct{}{}:
@@ -42,7 +42,7 @@ func (e *engine) submit(s *sequence) {
 	}
 }
 
-func (e *engine) abort(s *sequence) {
+func (e *Engine) Abort(s *Sequence) {
 	e.mu.Lock()
 	done := s.done
 	e.core.abort(s)
@@ -56,17 +56,17 @@ func (e *engine) abort(s *sequence) {
 	}
 }
 
-// run makes steps until ctx ends.
-func (e *engine) run(ctx context.Context) {
+// Run makes steps until ctx ends.
+func (e *Engine) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	var end time.Time // of the last step
 	idle := true
 	for {
 		e.mu.Lock()
-		b, seconds := e.core.plan()
+		b, seconds := e.core.Plan()
 		e.mu.Unlock()
-		if len(b.items) == 0 {
+		if len(b.Items) == 0 {
 			idle = true
 			select {
 			case <-ctx.Done():
@@ -78,7 +78,7 @@ func (e *engine) run(ctx context.Context) {
 		start := e.stepStart(end, idle)
 		idle = false
 		end = start.Add(time.Duration(seconds / e.speed * float64(time.Second)))
-		if !waitUntil(ctx, timer, end) {
+		if !WaitUntil(ctx, timer, end) {
 			return
 		}
 		if !e.finishStep(b, start, end) {
@@ -89,7 +89,7 @@ func (e *engine) run(ctx context.Context) {
 
 // stepStart: a step begins where the last one ended, so that late timers do
 // not add up, unless the engine was idle or is hopelessly late.
-func (e *engine) stepStart(end time.Time, idle bool) time.Time {
+func (e *Engine) stepStart(end time.Time, idle bool) time.Time {
 	now := time.Now()
 	if idle {
 		return now
@@ -104,11 +104,11 @@ func (e *engine) stepStart(end time.Time, idle bool) time.Time {
 }
 
 // finishStep commits a step; false when it ended the server.
-func (e *engine) finishStep(b *batch, start, end time.Time) bool {
+func (e *Engine) finishStep(b *batch, start, end time.Time) bool {
 	e.mu.Lock()
-	e.core.commit(b, start, end)
-	e.core.stats.steps++
-	e.core.stats.stepSeqs += int64(len(b.items))
+	e.core.Commit(b, start, end)
+	e.core.Stats.Steps++
+	e.core.Stats.StepSeqs += int64(len(b.Items))
 	crashed := e.core.crashed
 	e.mu.Unlock()
 	if crashed != "" {
@@ -118,7 +118,7 @@ func (e *engine) finishStep(b *batch, start, end time.Time) bool {
 	return true
 }
 
-func waitUntil(ctx context.Context, timer *time.Timer, t time.Time) bool {
+func WaitUntil(ctx context.Context, timer *time.Timer, t time.Time) bool {
 	d := time.Until(t)
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -132,29 +132,29 @@ func waitUntil(ctx context.Context, timer *time.Timer, t time.Time) bool {
 	}
 }
 
-// gauges are the engine's state at one instant.
-type gauges struct {
-	counters
-	running  int
-	waiting  int
-	kvUsage  float64
-	slippedS float64
+// Gauges are the engine's state at one instant.
+type Gauges struct {
+	Counters
+	Running  int
+	Waiting  int
+	KVUsage  float64
+	SlippedS float64
 }
 
-func (e *engine) gauges() gauges {
+func (e *Engine) Gauges() Gauges {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return gauges{
-		counters: e.core.stats.snapshot(),
-		running:  len(e.core.running),
-		waiting:  len(e.core.waiting),
-		kvUsage:  e.core.pool.usage(),
-		slippedS: e.slipped.Seconds(),
+	return Gauges{
+		Counters: e.core.Stats.snapshot(),
+		Running:  len(e.core.running),
+		Waiting:  len(e.core.waiting),
+		KVUsage:  e.core.pool.usage(),
+		SlippedS: e.slipped.Seconds(),
 	}
 }
 
-// resetPrefixCache forgets all cached content; false while blocks are in use.
-func (e *engine) resetPrefixCache() bool {
+// ResetPrefixCache forgets all cached content; false while blocks are in use.
+func (e *Engine) ResetPrefixCache() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.core.pool.reset()

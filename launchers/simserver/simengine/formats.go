@@ -1,16 +1,16 @@
-package simserver
+package simengine
 
 import "strings"
 
 // format is how weights are stored.
 type format struct {
-	name  string  // found anywhere in a quantization's or a model's name, in lower case
+	Name  string  // found anywhere in a quantization's or a model's name, in lower case
 	bytes float64 // a weight
 	slow  float64 // factor of reading them on devices that lack the format; 0: none does
 	on    string  // those devices
 }
 
-const sixteenBit = "16 bit"
+const SixteenBit = "16 bit"
 
 // formats in the order in which names are searched: longer ones before those
 // that they contain. The slowdowns are what an APU without the formats was
@@ -44,15 +44,15 @@ func formats() []format {
 	}
 }
 
-// formatNamed finds the format that a name speaks of; without one it is 16 bit.
-func formatNamed(name string) format {
+// FormatNamed finds the format that a name speaks of; without one it is 16 bit.
+func FormatNamed(name string) format {
 	name = strings.ToLower(name)
 	for _, f := range formats() {
-		if strings.Contains(name, f.name) {
+		if strings.Contains(name, f.Name) {
 			return f
 		}
 	}
-	return format{name: sixteenBit, bytes: 2}
+	return format{Name: SixteenBit, bytes: 2}
 }
 
 func (f format) slowdown(device string) float64 {
@@ -62,14 +62,14 @@ func (f format) slowdown(device string) float64 {
 	return 1
 }
 
-// quantizationOf is the quantization that was asked for, or the one that the
+// QuantizationOf is the quantization that was asked for, or the one that the
 // model's name speaks of.
-func quantizationOf(asked, model string) string {
+func QuantizationOf(asked, model string) string {
 	if asked != "" && asked != "auto" && asked != "none" {
 		return asked
 	}
-	if f := formatNamed(model); f.name != sixteenBit {
-		return f.name
+	if f := FormatNamed(model); f.Name != SixteenBit {
+		return f.Name
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"cmp"
@@ -10,12 +10,12 @@ import (
 // tp2+pp4 runs lie far from perfect.
 const pipelineSerial = 0.6
 
-// work is what one engine step has to do.
-type work struct {
-	tokens    int     // prefill, decode and draft tokens that the target scores
-	seqs      int     // sequences in the step
-	context   float64 // tokens whose KV is read
-	attention float64 // sum over sequences of new tokens x context
+// Work is what one engine step has to do.
+type Work struct {
+	Tokens    int     // prefill, decode and draft tokens that the target scores
+	Seqs      int     // sequences in the step
+	Context   float64 // tokens whose KV is read
+	Attention float64 // sum over sequences of new tokens x context
 	drafts    int     // tokens drafted a sequence
 	drafting  int     // sequences that draft
 }
@@ -41,13 +41,13 @@ type costs struct {
 	draft     *costs  // nil: no draft model
 }
 
-func newCosts(s settings) *costs {
-	c := costsOf(s, s.model, s.Quantization, s.TensorParallelSize, s.PipelineParallelSize)
+func NewCosts(s Settings) *costs {
+	c := costsOf(s, s.Network, s.Quantization, s.TensorParallelSize, s.PipelineParallelSize)
 	if s.Speculation.Tokens > 0 && s.Speculation.Method != ngramMethod {
 		shape := s.draft
 		if shape.layers == 0 { // a head such as eagle: one layer of the target
-			shape = s.model
-			shape.billions /= float64(shape.layers)
+			shape = s.Network
+			shape.Billions /= float64(shape.layers)
 			shape.layers = 1
 		}
 		tp := s.TensorParallelSize
@@ -55,23 +55,23 @@ func newCosts(s settings) *costs {
 			tp = s.Speculation.DraftTP
 		}
 		c.draft = costsOf(s, shape, "", tp, 1)
-		c.draft.overhead = s.device.overhead / 2
-		c.draft.perSeq = s.device.perSeq / 2
+		c.draft.overhead = s.Hardware.overhead / 2
+		c.draft.perSeq = s.Hardware.perSeq / 2
 	}
 	return c
 }
 
-func costsOf(s settings, m model, quantization string, tp, pp int) *costs {
-	d := s.device
+func costsOf(s Settings, m model, quantization string, tp, pp int) *costs {
+	d := s.Hardware
 	c := &costs{
 		tp: float64(tp), pp: float64(pp),
 		bandwidth: d.bandwidth * d.bandwidthEf,
 		flops:     d.flops * d.flopsEf,
-		weights:   m.weightBytes(quantization) * cmp.Or(m.read, 1),
-		params:    cmp.Or(m.active, m.billions) * 1e9,
+		weights:   m.WeightBytes(quantization) * cmp.Or(m.read, 1),
+		params:    cmp.Or(m.active, m.Billions) * 1e9,
 		layers:    float64(m.layers),
-		hidden:    float64(m.hidden),
-		kvBytes:   m.kvBytes(s.KVCacheDtype),
+		hidden:    float64(m.Hidden),
+		kvBytes:   m.KvBytes(s.KVCacheDtype),
 		overhead:  d.overhead,
 		perSeq:    d.perSeq,
 		allReduce: d.allReduce * math.Log2(float64(tp)),
@@ -83,20 +83,20 @@ func costsOf(s settings, m model, quantization string, tp, pp int) *costs {
 	}
 	c.overhead *= 0.4 + 0.6/float64(s.NumSchedulerSteps)
 	c.decode, c.prefill = s.Decode, s.Prefill
-	slow := formatNamed(quantization).slowdown(d.name)
+	slow := FormatNamed(quantization).slowdown(d.Name)
 	c.bandwidth /= slow
 	c.flops /= max(1, slow/2) // unpacking weighs less on large products
 	return c
 }
 
-// step is the time one step takes.
-func (c *costs) step(w work) float64 {
-	if w.seqs == 0 {
+// Step is the time one step takes.
+func (c *costs) Step(w Work) float64 {
+	if w.Seqs == 0 {
 		return 0
 	}
 	t := c.round(w)
 	if c.draft != nil && w.drafting > 0 {
-		one := work{tokens: w.drafting, seqs: w.drafting, context: w.context, attention: w.context}
+		one := Work{Tokens: w.drafting, Seqs: w.drafting, Context: w.Context, Attention: w.Context}
 		t += float64(w.drafts) * c.draft.round(one)
 	}
 	return t
@@ -104,9 +104,9 @@ func (c *costs) step(w work) float64 {
 
 // round is one forward pass of all sequences through all pipeline stages,
 // split into as many micro-batches as there are stages.
-func (c *costs) round(w work) float64 {
-	micro := min(c.pp, float64(w.seqs))
-	pass := c.pass(float64(w.tokens)/micro, float64(w.seqs)/micro, w.context/micro, w.attention/micro)
+func (c *costs) round(w Work) float64 {
+	micro := min(c.pp, float64(w.Seqs))
+	pass := c.pass(float64(w.Tokens)/micro, float64(w.Seqs)/micro, w.Context/micro, w.Attention/micro)
 	pass += c.hop * (c.pp - 1)
 	return pass * (1 + pipelineSerial*(micro-1))
 }

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"fmt"
@@ -20,13 +20,13 @@ const (
 	DefaultModel           = "simulated/Llama-3.1-8B-Instruct"
 	DefaultDevice          = "mi300x"
 	defaultMaxModelLen     = 32768
-	defaultMaxNumSeqs      = 256
+	DefaultMaxNumSeqs      = 256
 	defaultSlots           = 4 // llama-server's -np
-	defaultBatchedTokens   = 8192
-	defaultBlockSize       = 16
-	defaultUtilization     = 0.9
-	defaultStatsInterval   = 10 * time.Second
-	defaultShutdownTimeout = 5 * time.Second
+	DefaultBatchedTokens   = 8192
+	DefaultBlockSize       = 16
+	DefaultUtilization     = 0.9
+	DefaultStatsInterval   = 10 * time.Second
+	DefaultShutdownTimeout = 5 * time.Second
 )
 
 // Config holds all settings of a simulated server. The zero value serves an
@@ -88,47 +88,47 @@ type Config struct {
 
 // IgnoresTerm says that the fault ignore-term was asked for: the caller, who
 // owns signals, then ignores SIGTERM.
-func (c Config) IgnoresTerm() bool { return c.hasFault(FaultIgnoreTerm) }
+func (c Config) IgnoresTerm() bool { return c.HasFault(FaultIgnoreTerm) }
 
-func (c Config) hasFault(k FaultKind) bool {
+func (c Config) HasFault(k FaultKind) bool {
 	return slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Kind == k })
 }
 
-// servedName is the model name in answers and in the model list.
-func (c Config) servedName() string { return c.ServedModelNames[0] }
+// ServedName is the model name in answers and in the model list.
+func (c Config) ServedName() string { return c.ServedModelNames[0] }
 
-// settings is a Config with defaults applied and presets resolved.
-type settings struct {
+// Settings is a Config with defaults applied and presets resolved.
+type Settings struct {
 	Config
-	device device
-	model  model
-	draft  model // of a draft model; zero: none
-	blocks int   // KV blocks in all
+	Hardware device
+	Network  model
+	draft    model // of a draft model; zero: none
+	Blocks   int   // KV blocks in all
 }
 
-// resolve applies defaults and checks everything that can be checked before
+// Resolve applies defaults and checks everything that can be checked before
 // any time passes.
-func (c Config) resolve() (settings, error) {
+func (c Config) Resolve() (Settings, error) {
 	c.applyDefaults()
 	if err := c.check(); err != nil {
-		return settings{}, err
+		return Settings{}, err
 	}
-	s := settings{Config: c}
+	s := Settings{Config: c}
 	var err error
-	if s.device, err = findDevice(c.Device); err != nil {
-		return settings{}, err
+	if s.Hardware, err = findDevice(c.Device); err != nil {
+		return Settings{}, err
 	}
-	if s.model, err = findModel(c.ModelPreset, c.Model); err != nil {
-		return settings{}, err
+	if s.Network, err = FindModel(c.ModelPreset, c.Model); err != nil {
+		return Settings{}, err
 	}
-	s.Quantization = quantizationOf(c.Quantization, c.Model)
+	s.Quantization = QuantizationOf(c.Quantization, c.Model)
 	if c.Speculation.Model != "" {
-		if s.draft, err = findModel("", c.Speculation.Model); err != nil {
-			return settings{}, err
+		if s.draft, err = FindModel("", c.Speculation.Model); err != nil {
+			return Settings{}, err
 		}
 	}
 	if c.Speculation.Tokens > 0 {
-		s.Speculation.Acceptance = c.Speculation.rates(s.draft, s.model)
+		s.Speculation.Acceptance = c.Speculation.Rates(s.draft, s.Network)
 	}
 	return s, s.fitMemory()
 }
@@ -146,14 +146,14 @@ func (c *Config) applyDefaults() {
 	setDefault(&c.Device, DefaultDevice)
 	setDefault(&c.TensorParallelSize, 1)
 	setDefault(&c.PipelineParallelSize, 1)
-	seqs := defaultMaxNumSeqs
+	seqs := DefaultMaxNumSeqs
 	if c.Persona == PersonaLlamaCpp {
 		seqs = defaultSlots
 	}
 	setDefault(&c.MaxNumSeqs, seqs)
-	setDefault(&c.MaxNumBatchedTokens, defaultBatchedTokens)
-	setDefault(&c.BlockSize, defaultBlockSize)
-	setDefault(&c.GPUMemoryUtilization, defaultUtilization)
+	setDefault(&c.MaxNumBatchedTokens, DefaultBatchedTokens)
+	setDefault(&c.BlockSize, DefaultBlockSize)
+	setDefault(&c.GPUMemoryUtilization, DefaultUtilization)
 	setDefault(&c.NumSchedulerSteps, 1)
 	setDefault(&c.Speed, 1)
 	setDefault(&c.Decode, 1)
@@ -161,9 +161,9 @@ func (c *Config) applyDefaults() {
 	if c.CtxSize > 0 && c.MaxModelLen == 0 {
 		c.MaxModelLen = c.slotContext()
 	}
-	setDefault(&c.StatsInterval, defaultStatsInterval)
-	setDefault(&c.ShutdownTimeout, defaultShutdownTimeout)
-	setDefault(&c.VocabSize, defaultVocabSize)
+	setDefault(&c.StatsInterval, DefaultStatsInterval)
+	setDefault(&c.ShutdownTimeout, DefaultShutdownTimeout)
+	setDefault(&c.VocabSize, DefaultVocabSize)
 }
 
 // slotContext is what one slot of llama-server may hold.
@@ -224,5 +224,5 @@ func (c *Config) check() error {
 	case c.Persona != PersonaVLLM && c.Persona != PersonaLlamaCpp:
 		return fmt.Errorf("check --sim-persona: %q is neither %q nor %q", c.Persona, PersonaVLLM, PersonaLlamaCpp)
 	}
-	return c.Speculation.check()
+	return c.Speculation.Check()
 }

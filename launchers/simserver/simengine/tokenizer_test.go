@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"strings"
@@ -8,24 +8,24 @@ import (
 
 func TestTokenizerSize(t *testing.T) {
 	t.Parallel()
-	tok := newTokenizer()
-	if len(tok.pieces) != tokenizerSize || len(tok.spoken) < 1000 {
-		t.Errorf("pieces %d, spoken %d, want %d and at least 1000", len(tok.pieces), len(tok.spoken), tokenizerSize)
+	tok := NewTokenizer()
+	if len(tok.pieces) != TokenizerSize || len(tok.Spoken) < 1000 {
+		t.Errorf("pieces %d, spoken %d, want %d and at least 1000", len(tok.pieces), len(tok.Spoken), TokenizerSize)
 	}
-	for _, id := range tok.spoken {
-		piece := tok.piece(id)
+	for _, id := range tok.Spoken {
+		piece := tok.Piece(id)
 		if strings.Trim(piece, " abcdefghijklmnopqrstuvwxyz") != "" || piece[0] != ' ' {
 			t.Fatalf("spoken piece %q needs escaping or lacks its space", piece)
 		}
 	}
-	if a, b := tok.piece(firstPiece), tok.piece(tokenizerSize); a != b || a == "" {
+	if a, b := tok.Piece(firstPiece), tok.Piece(TokenizerSize); a != b || a == "" {
 		t.Errorf("piece above the vocabulary = %q, want %q over again", b, a)
 	}
 }
 
 func TestEncode(t *testing.T) {
 	t.Parallel()
-	tok := newTokenizer()
+	tok := NewTokenizer()
 	for _, c := range []struct {
 		text string
 		most int // tokens
@@ -39,10 +39,10 @@ func TestEncode(t *testing.T) {
 		{"a\n\tb \x00\xff", 9},
 		{strings.Repeat("word ", 100), 101},
 	} {
-		ids := tok.encode(nil, c.text)
+		ids := tok.Encode(nil, c.text)
 		var back strings.Builder
 		for _, id := range ids {
-			back.WriteString(tok.piece(id))
+			back.WriteString(tok.Piece(id))
 		}
 		if len(ids) > c.most || back.String() != c.text {
 			t.Errorf("encode(%q) = %d tokens that spell %q, want at most %d that spell the text", c.text, len(ids), back.String(), c.most)
@@ -53,13 +53,13 @@ func TestEncode(t *testing.T) {
 // What an answer says is counted the same when a client tokenizes it again.
 func TestAnswersTokenizeBack(t *testing.T) {
 	t.Parallel()
-	tok := newTokenizer()
-	s := &sequence{key: 77, spoken: tok.spoken, answer: 500}
+	tok := NewTokenizer()
+	s := &Sequence{Key: 77, Spoken: tok.Spoken, Answer: 500}
 	var ids []int32
-	for i := range s.answer {
-		ids = append(ids, s.outputToken(i))
+	for i := range s.Answer {
+		ids = append(ids, s.OutputToken(i))
 	}
-	again := tok.encode(nil, tok.decode(ids))
+	again := tok.Encode(nil, tok.Decode(ids))
 	if len(again) != len(ids) {
 		t.Fatalf("answer of %d tokens is tokenized to %d", len(ids), len(again))
 	}
@@ -74,9 +74,9 @@ func FuzzTokenizer(f *testing.F) {
 	for _, s := range []string{"", "hello world", " the\nof", "日本", "\xff\x00", "<s>"} {
 		f.Add(s)
 	}
-	tok := newTokenizer()
+	tok := NewTokenizer()
 	f.Fuzz(func(t *testing.T, s string) {
-		got := tok.decode(tok.encode(nil, s))
+		got := tok.Decode(tok.Encode(nil, s))
 		if utf8.ValidString(s) && got != s {
 			t.Errorf("decode(encode(%q)) = %q, want the same", s, got)
 		}

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"math/rand/v2"
@@ -6,81 +6,81 @@ import (
 	"time"
 )
 
-// scheduler is the engine without a clock: plan decides what the next step
+// Scheduler is the engine without a clock: plan decides what the next step
 // computes and how long that takes, commit applies its outcome. It is not safe
 // for concurrent use.
-type scheduler struct {
-	cfg     settings
+type Scheduler struct {
+	cfg     Settings
 	costs   *costs
 	pool    *blockPool
 	noise   *rand.Rand
 	draws   *rand.Rand
-	waiting []*sequence
-	running []*sequence
+	waiting []*Sequence
+	running []*Sequence
 	batch   batch
-	stats   counters
+	Stats   Counters
 	hung    bool
 	crashed FaultKind // set when a crash fault was reached
 }
 
 // batch is one step.
 type batch struct {
-	items []item
-	work  work
+	Items []item
+	work  Work
 }
 
 // item is one sequence's share of a step.
 type item struct {
-	seq    *sequence
+	Seq    *Sequence
 	tokens int // computed by the target, drafts included
 	drafts int
 }
 
-func newScheduler(s settings) *scheduler {
+func NewScheduler(s Settings) *Scheduler {
 	seed := uint64(s.Seed)
-	return &scheduler{
+	return &Scheduler{
 		cfg:   s,
-		costs: newCosts(s),
-		pool:  newBlockPool(s.blocks, s.BlockSize, !s.DisablePrefixCaching),
+		costs: NewCosts(s),
+		pool:  newBlockPool(s.Blocks, s.BlockSize, !s.DisablePrefixCaching),
 		noise: rand.New(rand.NewPCG(seed, 2)),
 		draws: rand.New(rand.NewPCG(seed, 3)),
-		hung:  s.hasFault(FaultNoTokens),
-		stats: newCounters(s.Speculation.Tokens),
+		hung:  s.HasFault(FaultNoTokens),
+		Stats: NewCounters(s.Speculation.Tokens),
 	}
 }
 
-// submit queues a request.
-func (c *scheduler) submit(s *sequence) { c.waiting = append(c.waiting, s) }
+// Submit queues a request.
+func (c *Scheduler) Submit(s *Sequence) { c.waiting = append(c.waiting, s) }
 
 // abort ends a request whose client has left.
-func (c *scheduler) abort(s *sequence) {
+func (c *Scheduler) abort(s *Sequence) {
 	if s.done {
 		return
 	}
 	c.end(s)
-	c.stats.finished[finishAbort]++
-	gone := func(q *sequence) bool { return q == s }
+	c.Stats.Finished[FinishAbort]++
+	gone := func(q *Sequence) bool { return q == s }
 	c.waiting = slices.DeleteFunc(c.waiting, gone)
 	c.running = slices.DeleteFunc(c.running, gone)
 }
 
 // end frees what a request holds.
-func (c *scheduler) end(s *sequence) {
+func (c *Scheduler) end(s *Sequence) {
 	s.done = true
 	c.dropBlocks(s)
 }
 
-func (c *scheduler) dropBlocks(s *sequence) {
+func (c *Scheduler) dropBlocks(s *Sequence) {
 	c.pool.release(s.blocks)
 	s.blocks, s.computed, s.shared = nil, 0, 0
 }
 
-// plan returns the next step and its duration in seconds of the modelled
+// Plan returns the next step and its duration in seconds of the modelled
 // engine; an empty batch when there is nothing to do.
-func (c *scheduler) plan() (*batch, float64) {
+func (c *Scheduler) Plan() (*batch, float64) {
 	b := &c.batch
-	b.items = b.items[:0]
-	b.work = work{}
+	b.Items = b.Items[:0]
+	b.work = Work{}
 	if c.hung {
 		return b, 0
 	}
@@ -88,18 +88,18 @@ func (c *scheduler) plan() (*batch, float64) {
 	if c.cfg.DisableChunkedPrefill {
 		// Whole prompts first, and alone in their step.
 		c.admit(b, &budget)
-		if len(b.items) == 0 {
+		if len(b.Items) == 0 {
 			c.continueRunning(b, &budget)
 		}
-	} else if preempted := c.continueRunning(b, &budget); !preempted || len(b.items) == 0 {
+	} else if preempted := c.continueRunning(b, &budget); !preempted || len(b.Items) == 0 {
 		c.admit(b, &budget)
 	}
-	return b, c.costs.step(b.work) * noiseFactor(c.noise, c.cfg.Noise)
+	return b, c.costs.Step(b.work) * NoiseFactor(c.noise, c.cfg.Noise)
 }
 
 // continueRunning gives each running sequence its next tokens, oldest first.
 // Where blocks run out the youngest are preempted.
-func (c *scheduler) continueRunning(b *batch, budget *int) (preempted bool) {
+func (c *Scheduler) continueRunning(b *batch, budget *int) (preempted bool) {
 	for i := 0; i < len(c.running) && *budget > 0; i++ {
 		s := c.running[i]
 		if s.stalled {
@@ -119,7 +119,7 @@ func (c *scheduler) continueRunning(b *batch, budget *int) (preempted bool) {
 
 // admit moves waiting requests into the batch as far as budget, sequences and
 // blocks allow, in order of arrival.
-func (c *scheduler) admit(b *batch, budget *int) {
+func (c *Scheduler) admit(b *batch, budget *int) {
 	for len(c.waiting) > 0 && len(c.running) < c.cfg.MaxNumSeqs && *budget > 0 {
 		s := c.waiting[0]
 		c.attachCached(s)
@@ -138,7 +138,7 @@ func (c *scheduler) admit(b *batch, budget *int) {
 
 // attachCached lets a request start behind the blocks that are known already.
 // The last token is always computed, for without it there is no next one.
-func (c *scheduler) attachCached(s *sequence) {
+func (c *Scheduler) attachCached(s *Sequence) {
 	known := c.pool.match(s.blockHashes((s.total()-1)/c.pool.size, c.pool.size))
 	for _, b := range known {
 		c.pool.share(b)
@@ -149,34 +149,34 @@ func (c *scheduler) attachCached(s *sequence) {
 }
 
 // noteAdmission counts the prefix cache, once a request.
-func (c *scheduler) noteAdmission(s *sequence) {
+func (c *Scheduler) noteAdmission(s *Sequence) {
 	if s.admitted {
 		return
 	}
 	s.admitted = true
 	s.cached = s.computed
-	s.out.setCached(s.cached)
+	s.Out.setCached(s.cached)
 	if !c.cfg.DisablePrefixCaching {
-		c.stats.prefixQueries += int64(len(s.prompt))
-		c.stats.prefixHits += int64(s.cached)
+		c.Stats.PrefixQueries += int64(len(s.Prompt))
+		c.Stats.PrefixHits += int64(s.cached)
 	}
 }
 
 // need says how many tokens a sequence has to compute next, within the budget,
 // and how many of them are drafts.
-func (c *scheduler) need(s *sequence, budget int) (tokens, drafts int) {
+func (c *Scheduler) need(s *Sequence, budget int) (tokens, drafts int) {
 	missing := s.total() - s.computed
 	if missing > budget {
 		return budget, 0
 	}
-	if missing == 1 && s.output > 0 {
-		drafts = min(c.cfg.Speculation.Tokens, s.target-s.output-1, budget-1)
+	if missing == 1 && s.Output > 0 {
+		drafts = min(c.cfg.Speculation.Tokens, s.Target-s.Output-1, budget-1)
 	}
 	return missing + drafts, drafts
 }
 
 // reserve makes room for the KV of a sequence's first n tokens.
-func (c *scheduler) reserve(s *sequence, n int) bool {
+func (c *Scheduler) reserve(s *Sequence, n int) bool {
 	want := (n+c.pool.size-1)/c.pool.size - len(s.blocks)
 	if want > c.pool.free() {
 		return false
@@ -189,50 +189,50 @@ func (c *scheduler) reserve(s *sequence, n int) bool {
 
 // preemptYoungest sends the last admitted sequence back to the head of the
 // queue; its KV is computed again later.
-func (c *scheduler) preemptYoungest() *sequence {
+func (c *Scheduler) preemptYoungest() *Sequence {
 	last := len(c.running) - 1
 	s := c.running[last]
 	c.running = c.running[:last]
 	c.dropBlocks(s)
 	c.waiting = slices.Insert(c.waiting, 0, s)
-	c.stats.preemptions++
+	c.Stats.Preemptions++
 	return s
 }
 
-func (c *scheduler) add(b *batch, s *sequence, tokens, drafts int, budget *int) {
+func (c *Scheduler) add(b *batch, s *Sequence, tokens, drafts int, budget *int) {
 	*budget -= tokens
-	b.items = append(b.items, item{seq: s, tokens: tokens, drafts: drafts})
+	b.Items = append(b.Items, item{Seq: s, tokens: tokens, drafts: drafts})
 	context := float64(s.computed + tokens)
-	b.work.tokens += tokens
-	b.work.seqs++
-	b.work.context += context
-	b.work.attention += context * float64(tokens)
+	b.work.Tokens += tokens
+	b.work.Seqs++
+	b.work.Context += context
+	b.work.Attention += context * float64(tokens)
 	if drafts > 0 {
 		b.work.drafting++
 		b.work.drafts = max(b.work.drafts, drafts)
 	}
 }
 
-// commit applies a step that began at start and ended at now.
-func (c *scheduler) commit(b *batch, start, now time.Time) {
-	for _, it := range b.items {
-		if it.seq.done {
+// Commit applies a step that began at start and ended at now.
+func (c *Scheduler) Commit(b *batch, start, now time.Time) {
+	for _, it := range b.Items {
+		if it.Seq.done {
 			continue
 		}
-		if it.seq.started.IsZero() {
-			it.seq.started = start
+		if it.Seq.started.IsZero() {
+			it.Seq.started = start
 		}
 		c.commitItem(it, now)
 	}
-	c.running = slices.DeleteFunc(c.running, func(s *sequence) bool { return s.done })
+	c.running = slices.DeleteFunc(c.running, func(s *Sequence) bool { return s.done })
 }
 
-func (c *scheduler) commitItem(it item, now time.Time) {
-	s := it.seq
+func (c *Scheduler) commitItem(it item, now time.Time) {
+	s := it.Seq
 	known := s.total()
 	prefill := it.tokens - it.drafts
-	if s.output == 0 {
-		c.stats.promptComputed += int64(prefill)
+	if s.Output == 0 {
+		c.Stats.PromptComputed += int64(prefill)
 	}
 	if s.computed+prefill < known {
 		s.computed += prefill
@@ -245,71 +245,71 @@ func (c *scheduler) commitItem(it item, now time.Time) {
 	}
 	s.computed = known + accepted
 	if it.drafts > 0 {
-		c.stats.emitted += int64(min(1+accepted, s.target-s.output))
+		c.Stats.Emitted += int64(min(1+accepted, s.Target-s.Output))
 	}
 	c.produce(s, 1+accepted, now)
 }
 
 // verify draws how many of k drafted tokens are kept, and counts them as the
 // version does.
-func (c *scheduler) verify(k int) int {
+func (c *Scheduler) verify(k int) int {
 	rates := c.cfg.Speculation.Acceptance
 	if !c.cfg.Speculation.BeforeV1 {
 		kept := accept(c.draws, rates, k)
-		c.stats.drafted(k, kept, kept)
+		c.Stats.drafted(k, kept, kept)
 		return kept
 	}
 	kept, agreed := acceptAll(c.draws, rates, k)
-	c.stats.drafted(k, kept, agreed)
+	c.Stats.drafted(k, kept, agreed)
 	return kept
 }
 
 // produce gives n new tokens to a request, and ends it where it is due.
-func (c *scheduler) produce(s *sequence, n int, now time.Time) {
-	n = min(n, s.target-s.output)
-	e := event{from: s.output, n: n, at: now}
-	s.output += n
-	c.stats.produced(s, n, now)
-	if s.fault != "" && s.output >= min(faultAfterTokens, s.target) {
+func (c *Scheduler) produce(s *Sequence, n int, now time.Time) {
+	n = min(n, s.Target-s.Output)
+	e := Event{From: s.Output, N: n, At: now}
+	s.Output += n
+	c.Stats.produced(s, n, now)
+	if s.Fault != "" && s.Output >= min(faultAfterTokens, s.Target) {
 		c.strike(s, &e)
 	}
-	if e.finish == finishNone && s.output == s.target {
-		e.finish = finishLength
-		if s.stops {
-			e.finish = finishStop
+	if e.Finish == FinishNone && s.Output == s.Target {
+		e.Finish = FinishLength
+		if s.Stops {
+			e.Finish = finishStop
 		}
 	}
 	c.publish(s)
-	if e.finish != finishNone {
+	if e.Finish != FinishNone {
 		c.end(s)
-		c.stats.finish(s, e.finish, now)
+		c.Stats.finish(s, e.Finish, now)
 	}
-	s.out.push(e)
+	s.Out.push(e)
 }
 
 // strike lets a request's fault happen.
-func (c *scheduler) strike(s *sequence, e *event) {
-	switch s.fault {
+func (c *Scheduler) strike(s *Sequence, e *Event) {
+	switch s.Fault {
 	case FaultError:
-		e.finish = finishError
+		e.Finish = FinishError
 	case FaultTruncate:
-		e.finish = finishTruncate
+		e.Finish = FinishTruncate
 	case FaultStall:
 		s.stalled = true
-		s.target++ // never reached
+		s.Target++ // never reached
 	case FaultHang:
 		c.hung = true
-		s.target++
+		s.Target++
 	case FaultCrash, FaultExit0:
-		c.crashed = s.fault
+		c.crashed = s.Fault
 	default: // the others strike elsewhere
 	}
-	s.fault = ""
+	s.Fault = ""
 }
 
 // publish offers the full blocks of a sequence to others. A block is full when
 // all its tokens are computed and known.
-func (c *scheduler) publish(s *sequence) {
+func (c *Scheduler) publish(s *Sequence) {
 	full := min(s.computed, s.total()) / c.pool.size
 	hashes := s.blockHashes(full, c.pool.size)
 	for ; s.shared < full; s.shared++ {

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"strings"
@@ -9,13 +9,13 @@ import (
 // to defaultVocabSize, that of Llama 3; ids above the tokenizer's own stand
 // for its pieces over again.
 const (
-	tokenizerSize    = 32000
-	defaultVocabSize = 128256
+	TokenizerSize    = 32000
+	DefaultVocabSize = 128256
 
-	tokenBOS   int32 = 1
+	TokenBOS   int32 = 1
 	tokenEOS   int32 = 2
-	tokenStart int32 = 3 // begins a chat message
-	tokenEnd   int32 = 4 // ends a chat message
+	TokenStart int32 = 3 // begins a chat message
+	TokenEnd   int32 = 4 // ends a chat message
 	firstByte  int32 = 5
 	firstPiece int32 = firstByte + 256
 )
@@ -38,17 +38,17 @@ move face door cut done group true half red fish plants living black eat short r
 table remember tree course front space inside ago sad early learned code model data server system file function value list
 string type error test user please write explain question language program computer request response time use case message`
 
-// tokenizer splits text greedily into the longest known pieces; unknown bytes
+// Tokenizer splits text greedily into the longest known pieces; unknown bytes
 // are tokens of their own. Detokenizing gives back the very bytes.
-type tokenizer struct {
+type Tokenizer struct {
 	pieces  []string
 	ids     map[string]int32
 	longest int
-	spoken  []int32 // pieces that answers are made of: a space and a word
+	Spoken  []int32 // pieces that answers are made of: a space and a word
 }
 
-func newTokenizer() *tokenizer {
-	t := &tokenizer{ids: make(map[string]int32, tokenizerSize)}
+func NewTokenizer() *Tokenizer {
+	t := &Tokenizer{ids: make(map[string]int32, TokenizerSize)}
 	for range firstPiece {
 		t.pieces = append(t.pieces, "")
 	}
@@ -59,25 +59,25 @@ func newTokenizer() *tokenizer {
 		t.addWord(w)
 	}
 	for _, w := range pieceList() {
-		if len(t.pieces)+2 > tokenizerSize {
+		if len(t.pieces)+2 > TokenizerSize {
 			break
 		}
 		t.addWord(w)
 	}
-	for len(t.pieces) < tokenizerSize {
+	for len(t.pieces) < TokenizerSize {
 		t.pieces = append(t.pieces, " ")
 	}
 	return t
 }
 
-func (t *tokenizer) define(id int32, piece string) {
+func (t *Tokenizer) define(id int32, piece string) {
 	t.pieces[id] = piece
 	t.ids[piece] = id
 	t.longest = max(t.longest, len(piece))
 }
 
 // addWord makes tokens of a word with a leading space and of it alone.
-func (t *tokenizer) addWord(w string) {
+func (t *Tokenizer) addWord(w string) {
 	for _, piece := range []string{" " + w, w} {
 		if _, known := t.ids[piece]; known {
 			continue
@@ -86,7 +86,7 @@ func (t *tokenizer) addWord(w string) {
 		id := int32(len(t.pieces) - 1)
 		t.define(id, piece)
 		if piece[0] == ' ' && len(piece) > 3 {
-			t.spoken = append(t.spoken, id)
+			t.Spoken = append(t.Spoken, id)
 		}
 	}
 }
@@ -123,8 +123,8 @@ func pieceList() []string {
 	return list
 }
 
-// encode appends the tokens of text.
-func (t *tokenizer) encode(into []int32, text string) []int32 {
+// Encode appends the tokens of text.
+func (t *Tokenizer) Encode(into []int32, text string) []int32 {
 	for len(text) > 0 {
 		n := min(t.longest, len(text))
 		for n > 1 {
@@ -139,23 +139,23 @@ func (t *tokenizer) encode(into []int32, text string) []int32 {
 	return into
 }
 
-// piece is the text of one token; special tokens have none.
-func (t *tokenizer) piece(id int32) string {
+// Piece is the text of one token; special tokens have none.
+func (t *Tokenizer) Piece(id int32) string {
 	if id < 0 {
 		return ""
 	}
-	if id >= tokenizerSize {
-		id = firstPiece + (id-tokenizerSize)%(tokenizerSize-firstPiece)
+	if id >= TokenizerSize {
+		id = firstPiece + (id-TokenizerSize)%(TokenizerSize-firstPiece)
 	}
 	return t.pieces[id]
 }
 
-// decode joins tokens to text; bytes that are not UTF-8 become U+FFFD, as in
+// Decode joins tokens to text; bytes that are not UTF-8 become U+FFFD, as in
 // any JSON answer.
-func (t *tokenizer) decode(ids []int32) string {
+func (t *Tokenizer) Decode(ids []int32) string {
 	var b strings.Builder
 	for _, id := range ids {
-		b.WriteString(t.piece(id))
+		b.WriteString(t.Piece(id))
 	}
 	if s := b.String(); utf8.ValidString(s) {
 		return s

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import "fmt"
 
@@ -13,9 +13,9 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("fit model into simulated memory: %s; %s", e.LogLine, e.Hint)
 }
 
-// outOfMemoryLine begins the fatal line of an engine on a device.
-func outOfMemoryLine(d device) string {
-	switch d.name {
+// OutOfMemoryLine begins the fatal line of an engine on a device.
+func OutOfMemoryLine(d device) string {
+	switch d.Name {
 	case "h100":
 		return "torch.OutOfMemoryError: CUDA out of memory."
 	case "cpu":
@@ -25,22 +25,22 @@ func outOfMemoryLine(d device) string {
 }
 
 // activationBytes is what a device needs beside weights and KV cache.
-const activationBytes = 2 * gib
+const activationBytes = 2 * Gib
 
 // fitMemory derives the number of KV blocks and the context length.
-func (s *settings) fitMemory() error {
-	s.blocks = s.KVBlocks
-	if s.blocks == 0 {
+func (s *Settings) fitMemory() error {
+	s.Blocks = s.KVBlocks
+	if s.Blocks == 0 {
 		if err := s.blocksFromMemory(); err != nil {
 			return err
 		}
 	}
-	tokens := s.blocks * s.BlockSize
+	tokens := s.Blocks * s.BlockSize
 	if s.MaxModelLen == 0 {
 		s.MaxModelLen = min(defaultMaxModelLen, tokens)
 	}
 	if tokens < s.MaxModelLen {
-		perToken := s.model.kvBytes(s.KVCacheDtype) / gib
+		perToken := s.Network.KvBytes(s.KVCacheDtype) / Gib
 		return &MemoryError{
 			LogLine: fmt.Sprintf("To serve at least one request with the model's max seq len (%d), %.2f GiB KV cache is needed, "+
 				"which is larger than the available KV cache memory (%.2f GiB).",
@@ -54,23 +54,23 @@ func (s *settings) fitMemory() error {
 	return nil
 }
 
-func (s *settings) blocksFromMemory() error {
+func (s *Settings) blocksFromMemory() error {
 	world := float64(s.TensorParallelSize * s.PipelineParallelSize)
-	weights := s.model.weightBytes(s.Quantization) + s.draft.weightBytes("")
-	left := (s.device.memory*s.GPUMemoryUtilization-activationBytes)*world - weights
+	weights := s.Network.WeightBytes(s.Quantization) + s.draft.WeightBytes("")
+	left := (s.Hardware.memory*s.GPUMemoryUtilization-activationBytes)*world - weights
 	if left <= 0 {
 		return &MemoryError{
 			LogLine: fmt.Sprintf("%s Tried to load %.2f GiB of weights into %.2f GiB.",
-				outOfMemoryLine(s.device), weights/gib, s.device.memory*world/gib),
+				OutOfMemoryLine(s.Hardware), weights/Gib, s.Hardware.memory*world/Gib),
 			Hint: "raise --tensor-parallel-size, quantize, or name another --sim-device",
 		}
 	}
-	perToken := s.model.kvBytes(s.KVCacheDtype)
+	perToken := s.Network.KvBytes(s.KVCacheDtype)
 	if s.draft.layers > 0 {
-		perToken += s.draft.kvBytes(s.KVCacheDtype)
+		perToken += s.draft.KvBytes(s.KVCacheDtype)
 	}
-	s.blocks = int(left / perToken / float64(s.BlockSize))
-	if s.blocks == 0 {
+	s.Blocks = int(left / perToken / float64(s.BlockSize))
+	if s.Blocks == 0 {
 		return &MemoryError{
 			LogLine: "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
 			Hint:    "raise --tensor-parallel-size or --gpu-memory-utilization",

@@ -1,4 +1,4 @@
-package simserver
+package simengine
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // sheet's figure an engine reaches; they and the overheads were chosen so that
 // a 70B model on MI300X behaves like published runs of late 2024.
 type device struct {
-	name        string
+	Name        string
 	memory      float64 // bytes
 	bandwidth   float64 // bytes/s
 	bandwidthEf float64
@@ -26,14 +26,14 @@ type device struct {
 	hop         float64 // s to hand activations to the next pipeline stage
 }
 
-const gib = 1 << 30
+const Gib = 1 << 30
 
 func devices() []device {
 	return []device{
-		{"mi300x", 192 * gib, 5.3e12, 0.60, 1307e12, 0.30, 6e-3, 40e-6, 8e-6, 200e9, 2e-3},
-		{"h100", 80 * gib, 3.35e12, 0.75, 989e12, 0.45, 3e-3, 20e-6, 5e-6, 350e9, 1e-3},
-		{"strix-halo", 96 * gib, 256e9, 0.75, 59e12, 0.24, 1.5e-3, 50e-6, 50e-6, 5e9, 2e-3},
-		{"cpu", 32 * gib, 60e9, 0.70, 1.5e12, 0.50, 0.5e-3, 20e-6, 100e-6, 2e9, 1e-3},
+		{"mi300x", 192 * Gib, 5.3e12, 0.60, 1307e12, 0.30, 6e-3, 40e-6, 8e-6, 200e9, 2e-3},
+		{"h100", 80 * Gib, 3.35e12, 0.75, 989e12, 0.45, 3e-3, 20e-6, 5e-6, 350e9, 1e-3},
+		{"strix-halo", 96 * Gib, 256e9, 0.75, 59e12, 0.24, 1.5e-3, 50e-6, 50e-6, 5e9, 2e-3},
+		{"cpu", 32 * Gib, 60e9, 0.70, 1.5e12, 0.50, 0.5e-3, 20e-6, 100e-6, 2e9, 1e-3},
 	}
 }
 
@@ -41,14 +41,14 @@ func devices() []device {
 func Devices() []string {
 	var names []string
 	for _, d := range devices() {
-		names = append(names, d.name)
+		names = append(names, d.Name)
 	}
 	return names
 }
 
 func findDevice(name string) (device, error) {
 	all := devices()
-	i := slices.IndexFunc(all, func(d device) bool { return d.name == strings.ToLower(name) })
+	i := slices.IndexFunc(all, func(d device) bool { return d.Name == strings.ToLower(name) })
 	if i < 0 {
 		return device{}, fmt.Errorf("find device %q: --sim-device is one of %s", name, strings.Join(Devices(), ", "))
 	}
@@ -57,10 +57,10 @@ func findDevice(name string) (device, error) {
 
 // model describes the shape of a transformer.
 type model struct {
-	name     string
-	billions float64 // parameters, 1e9
+	Name     string
+	Billions float64 // parameters, 1e9
 	layers   int
-	hidden   int
+	Hidden   int
 	kvHeads  int
 	headDim  int
 
@@ -69,7 +69,7 @@ type model struct {
 	byName bool    // taken for models that have its name in theirs only, never by size
 }
 
-func models() []model {
+func Models() []model {
 	return []model{
 		{"llama-1b", 1.24, 16, 2048, 8, 64, 0, 0, false},
 		{"llama-3b", 3.21, 28, 3072, 8, 128, 0, 0, false},
@@ -84,33 +84,33 @@ func models() []model {
 // ModelPresets lists the names of the simulated model shapes.
 func ModelPresets() []string {
 	var names []string
-	for _, m := range models() {
-		names = append(names, m.name)
+	for _, m := range Models() {
+		names = append(names, m.Name)
 	}
 	return names
 }
 
-// findModel returns the named preset, or without one the preset nearest in
+// FindModel returns the named preset, or without one the preset nearest in
 // size to what the model's name says; a name without a size is taken for 8B.
-func findModel(preset, modelName string) (model, error) {
-	all := models()
+func FindModel(preset, modelName string) (model, error) {
+	all := Models()
 	if preset != "" {
-		i := slices.IndexFunc(all, func(m model) bool { return m.name == strings.ToLower(preset) })
+		i := slices.IndexFunc(all, func(m model) bool { return m.Name == strings.ToLower(preset) })
 		if i < 0 {
 			return model{}, fmt.Errorf("find model %q: --sim-model is one of %s", preset, strings.Join(ModelPresets(), ", "))
 		}
 		return all[i], nil
 	}
 	for _, m := range all {
-		if m.byName && strings.Contains(strings.ToLower(modelName), m.name) {
+		if m.byName && strings.Contains(strings.ToLower(modelName), m.Name) {
 			return m, nil
 		}
 	}
 	all = slices.DeleteFunc(all, func(m model) bool { return m.byName })
 	billions := sizeInName(modelName)
 	return slices.MinFunc(all, func(a, b model) int {
-		da := math.Abs(math.Log(a.billions / billions))
-		db := math.Abs(math.Log(b.billions / billions))
+		da := math.Abs(math.Log(a.Billions / billions))
+		db := math.Abs(math.Log(b.Billions / billions))
 		return int(math.Copysign(1, da-db))
 	}), nil
 }
@@ -132,15 +132,15 @@ func sizeInName(name string) float64 {
 	return n
 }
 
-// weightBytes is the size of the weights under a quantization.
-func (m model) weightBytes(quantization string) float64 {
-	return m.billions * 1e9 * bytesPerWeight(quantization)
+// WeightBytes is the size of the weights under a quantization.
+func (m model) WeightBytes(quantization string) float64 {
+	return m.Billions * 1e9 * bytesPerWeight(quantization)
 }
 
-func bytesPerWeight(quantization string) float64 { return formatNamed(quantization).bytes }
+func bytesPerWeight(quantization string) float64 { return FormatNamed(quantization).bytes }
 
-// kvBytes is the KV cache a token takes.
-func (m model) kvBytes(dtype string) float64 {
+// KvBytes is the KV cache a token takes.
+func (m model) KvBytes(dtype string) float64 {
 	n := 2.0 * float64(m.layers*m.kvHeads*m.headDim)
 	if strings.HasPrefix(strings.ToLower(dtype), "fp8") {
 		return n
