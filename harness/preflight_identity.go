@@ -7,7 +7,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/step"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
@@ -15,8 +15,8 @@ import (
 
 // identified is a server that says who it is.
 type identified interface {
-	Identity(ctx context.Context) (launchers.Identity, error)
-	WrongModel(id launchers.Identity) *results.Failure
+	Identity(ctx context.Context) (endpoint.Identity, error)
+	WrongModel(id endpoint.Identity) *results.Failure
 }
 
 // checkBefore asks the servers of a step who they are: a server that takes any
@@ -61,7 +61,7 @@ func (r *Runner) checkAfter(ctx context.Context, servers []step.Server, result *
 // asked. What cannot be asked is no difference: the step will show it.
 func (r *Runner) sameServers(ctx context.Context, servers []step.Server) *results.Failure {
 	if r.identities == nil {
-		r.identities = map[string]launchers.Identity{}
+		r.identities = map[string]endpoint.Identity{}
 	}
 	for _, s := range servers {
 		asked, ok := s.(identified)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/harness/step"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -18,7 +18,7 @@ import (
 // named is a launcher whose servers say who they are, one answer an asking.
 type named struct {
 	*world
-	told []launchers.Identity
+	told []endpoint.Identity
 }
 
 type namedServer struct {
@@ -34,7 +34,7 @@ func (n *named) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec)
 	return namedServer{s.(*fakeServer), n}, nil
 }
 
-func (s namedServer) Identity(context.Context) (launchers.Identity, error) {
+func (s namedServer) Identity(context.Context) (endpoint.Identity, error) {
 	id := s.of.told[0]
 	if len(s.of.told) > 1 {
 		s.of.told = s.of.told[1:]
@@ -42,7 +42,7 @@ func (s namedServer) Identity(context.Context) (launchers.Identity, error) {
 	return id, nil
 }
 
-func (s namedServer) WrongModel(id launchers.Identity) *results.Failure {
+func (s namedServer) WrongModel(id endpoint.Identity) *results.Failure {
 	if !id.Listed {
 		return results.Failf(results.FailWrongModel, "serves %s", id.Others)
 	}
@@ -50,23 +50,23 @@ func (s namedServer) WrongModel(id launchers.Identity) *results.Failure {
 }
 
 func TestWhoAnswers(t *testing.T) {
-	q8 := launchers.Identity{Version: "1", Model: "m", Listed: true, Root: "q8.gguf"}
-	q4, newer, other := q8, q8, launchers.Identity{Model: "m", Others: `"x"`}
+	q8 := endpoint.Identity{Version: "1", Model: "m", Listed: true, Root: "q8.gguf"}
+	q4, newer, other := q8, q8, endpoint.Identity{Model: "m", Others: `"x"`}
 	q4.Root, newer.Version = "q4.gguf", "2"
 	for _, c := range []struct {
 		name     string
 		launcher string
-		told     []launchers.Identity
+		told     []endpoint.Identity
 		want     []string
 		drives   int
 	}{
-		{"the same", "simulator", []launchers.Identity{q8}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
-		{"another file before the second step", "simulator", []launchers.Identity{q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 failed wrong-model"}, 1},
-		{"another name in the list", "simulator", []launchers.Identity{other}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 0},
-		{"a server of ours is not asked after a step", "simulator", []launchers.Identity{q8, q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
-		{"one of others is", "external", []launchers.Identity{q8, q4, q8}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 ok"}, 2},
-		{"a newer version after the step", "external", []launchers.Identity{q8, newer}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 1},
-		{"what is not told is no change", "external", []launchers.Identity{q8, {Model: "m", Listed: true}}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
+		{"the same", "simulator", []endpoint.Identity{q8}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
+		{"another file before the second step", "simulator", []endpoint.Identity{q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 failed wrong-model"}, 1},
+		{"another name in the list", "simulator", []endpoint.Identity{other}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 0},
+		{"a server of ours is not asked after a step", "simulator", []endpoint.Identity{q8, q8, q4}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
+		{"one of others is", "external", []endpoint.Identity{q8, q4, q8}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 ok"}, 2},
+		{"a newer version after the step", "external", []endpoint.Identity{q8, newer}, []string{"a_c1_r1 failed wrong-model", "a_c2_r1 failed wrong-model"}, 1},
+		{"what is not told is no change", "external", []endpoint.Identity{q8, {Model: "m", Listed: true}}, []string{"a_c1_r1 ok", "a_c2_r1 ok"}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

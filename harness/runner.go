@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/telemetry"
-	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
@@ -52,13 +52,13 @@ type Runner struct {
 	hooks         hookState
 	monitor       *telemetry.Monitor // samples GPUs and host
 	disk          *disk
-	starter       *life.Starter                 // starts and stops servers
-	sent          *step.SentTo                  // what these servers got
-	engines, seen map[string]results.Engine     // by variant: who answered first, and last
-	engineChanges map[string][]string           // by variant
-	identities    map[string]launchers.Identity // who answered first, by life and replica
-	settled       map[string]bool               // steps with a verdict, or left out
-	known         map[string]*results.Result    // of steps with one, by id: what later steps are decided by
+	starter       *life.Starter                // starts and stops servers
+	sent          *step.SentTo                 // what these servers got
+	engines, seen map[string]results.Engine    // by variant: who answered first, and last
+	engineChanges map[string][]string          // by variant
+	identities    map[string]endpoint.Identity // who answered first, by life and replica
+	settled       map[string]bool              // steps with a verdict, or left out
+	known         map[string]*results.Result   // of steps with one, by id: what later steps are decided by
 	pace          *pace
 	deadline      time.Time // of the run; zero: none
 	dropFrom      int       // repeats from this one on are left out; 0: none

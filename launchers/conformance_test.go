@@ -2,6 +2,7 @@ package launchers
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -248,8 +250,7 @@ func TestConformanceDeathWhileServing(t *testing.T) {
 
 // request sends one completion and does not care about its end.
 func request(s *Server) {
-	client := newProber(s.BaseURL(), recipe.Spec{})
-	client.ask(context.Background(), "POST", completionsPath, map[string]any{"prompt": "x"}, time.Second)
+	s.Ask(context.Background(), "POST", endpoint.CompletionsPath, map[string]any{"prompt": "x"}, time.Second)
 }
 
 func kill(s *Server) { _ = syscall.Kill(s.Info().PID, syscall.SIGKILL) }
@@ -314,4 +315,43 @@ func TestExternal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the log of a start says comes with the server's info, for every kind
+// that has milestones.
+func TestConformanceStartup(t *testing.T) {
+	t.Parallel()
+	logs := map[string]string{
+		"vllm": captured(t, "startup/vllm-v1.log"), "simulator": captured(t, "startup/vllm-v0.log"), "sglang": captured(t, "startup/sglang.log"), "llamacpp": captured(t, "llama-server/serving-b10587.stderr"),
+		"tgi": "INFO text_generation_launcher: Shard ready in 12.5s rank=0", "ollama": `msg="llama runner started in 1.52 seconds"`,
+	}
+	for _, kind := range launched() {
+		if len(kind.Milestones) == 0 {
+			continue
+		}
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			b := prepare(t, kind, fakeengine.Config{Lines: strings.Split(logs[kind.Name], "\n")})
+			info := b.launch(t).Info()
+			if info.Startup == nil || len(info.Startup.Phases) == 0 {
+				t.Fatalf("Info().Startup = %+v, want phases", info.Startup)
+			}
+			if text := fmt.Sprint(info.Startup.Arguments); strings.Contains(text, "k-secret") || info.Startup.Arguments == nil {
+				t.Errorf("arguments = %v, want some without the key", info.Startup.Arguments)
+			}
+			if info.Version == "" {
+				t.Error("no version")
+			}
+		})
+	}
+}
+
+// captured is a file that an engine wrote.
+func captured(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("engines/testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

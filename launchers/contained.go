@@ -153,13 +153,14 @@ func (s *Server) runContainer(ctx context.Context, cli container.CLI, job contai
 	if err != nil {
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
-	c, began, failure := container.Start(ctx, cli, job, s.readyLimit())
+	c, began, failure := container.Start(ctx, cli, job, s.spec.Ready.Limit())
 	if failure != nil {
 		log.Close()
 		return failure
 	}
 
 	s.log, s.process, s.began = log, c, began // an image may have taken long to come
+	s.Follow(log)
 	s.lastMov, s.info.PID = s.began, c.PID()
 	return nil
 }

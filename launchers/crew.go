@@ -12,6 +12,7 @@ import (
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
+	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
@@ -47,8 +48,7 @@ func (l *Launcher) muster(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	if failure := c.look(ctx); failure != nil {
 		return nil, failure
 	}
-	limit := Server{spec: spec}
-	ctx, free := context.WithTimeoutCause(ctx, limit.readyLimit(), errTooLate)
+	ctx, free := context.WithTimeoutCause(ctx, spec.Ready.Limit(), ready.ErrTooLate)
 	defer free()
 	for i, companion := range companions {
 		if failure := c.start(ctx, kind, companion, i+1); failure != nil {
@@ -124,9 +124,8 @@ func (t *Tool) logged(ctx context.Context, spec recipe.Spec) *results.Failure {
 		if sleep.For(ctx, watchStart) {
 			continue
 		}
-		if errors.Is(context.Cause(ctx), errTooLate) {
-			limit := Server{spec: spec}
-			return t.server.clean(results.Failf(results.FailReadyTimeout, "%s has not said %q within ready.timeout %v", t.server.kind.Name, t.server.spec.Ready.Log, limit.readyLimit()))
+		if errors.Is(context.Cause(ctx), ready.ErrTooLate) {
+			return t.server.clean(results.Failf(results.FailReadyTimeout, "%s has not said %q within ready.timeout %v", t.server.kind.Name, t.server.spec.Ready.Log, spec.Ready.Limit()))
 		}
 		return results.Interrupted(ctx, "waiting for "+t.server.kind.Name)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/sleep"
-	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/ready"
 )
 
 // drain waits until the server works on no request, for Spec.Drain at most, and
@@ -28,7 +28,7 @@ func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
 	}()
 	began, last := time.Now(), 0
 	for {
-		running, known := s.outstanding(limited)
+		running, known := s.Outstanding(limited)
 		switch {
 		case limited.Err() != nil && last > 0:
 			return fmt.Sprintf("%d requests still running after a wait of %.1f s", last, time.Since(began).Seconds())
@@ -36,27 +36,6 @@ func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
 			return ""
 		}
 		last = running
-		sleep.For(limited, maxPoll/4)
+		sleep.For(limited, ready.MaxPoll/4)
 	}
-}
-
-// outstanding is the number of requests that the server works on or has
-// queued; false if it does not tell.
-func (s *Server) outstanding(ctx context.Context) (int, bool) {
-	if metrics, err := s.Metrics(ctx); err == nil {
-		if running, ok := metrics[engines.Running]; ok {
-			return int(running + metrics[engines.Waiting]), true
-		}
-	}
-	if s.kind.Reset == nil || s.kind.Reset.Path != "" {
-		return 0, false
-	}
-	slots, err := s.slots(ctx)
-	busy := 0
-	for _, slot := range slots {
-		if slot.Busy {
-			busy++
-		}
-	}
-	return busy, err == nil
 }

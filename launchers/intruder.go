@@ -3,6 +3,7 @@ package launchers
 import (
 	"context"
 
+	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/results"
 )
 
@@ -13,10 +14,10 @@ func (s *Server) Intruder(ctx context.Context) *results.Failure {
 	if s.process == nil {
 		return nil
 	}
-	for strikes := 0; strikes < maxStrikes; {
+	for strikes := 0; strikes < ready.MaxStrikes; {
 		before := strikes
-		if found := s.tryOwner(ctx, &strikes); found.final != nil && found.final.Class == results.FailForeign {
-			return found.final
+		if found := s.tryOwner(ctx, &strikes); found.Final != nil && found.Final.Class == results.FailForeign {
+			return found.Final
 		}
 		if strikes == before {
 			return nil

@@ -26,9 +26,11 @@ import (
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/launchers/shm"
@@ -155,15 +157,14 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	// The cookies of one run's servers must differ: whoever carries a server's
 	// is ended with it.
 	spec.Cookie = strings.TrimPrefix(spec.Cookie+"."+rand.Text(), ".")
-	base := ""
 	if spec.Port != 0 {
-		base = "http://" + net.JoinHostPort(ports.Reachable(spec.Host), strconv.Itoa(spec.Port))
+		spec.BaseURL = "http://" + net.JoinHostPort(ports.Reachable(spec.Host), strconv.Itoa(spec.Port))
 	}
 	claim, failure := l.claimMemory(ctx, spec)
 	if failure != nil {
 		return nil, failure
 	}
-	server := newServer(kind, spec, base, l.Journal)
+	server := newServer(kind, spec, l.Journal)
 	if l.limits != nil {
 		server.limits = *l.limits
 	}
@@ -188,7 +189,7 @@ func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vram.Cla
 
 // attach waits for a server that runs already.
 func (l *Launcher) attach(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*Server, *results.Failure) {
-	server := newServer(kind, spec, joinable(spec.BaseURL), l.Journal)
+	server := newServer(kind, spec, l.Journal)
 	server.began = time.Now()
 	if failure := server.becomeReady(ctx); failure != nil {
 		return nil, failure
@@ -196,31 +197,32 @@ func (l *Launcher) attach(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	return server, nil
 }
 
-func newServer(kind engines.Kind, spec recipe.Spec, base string, journal func(results.Event) error) *Server {
+// Attach gives a server that runs already, without asking it anything: the
+// caller vouches for it. It is for questions beside a run, such as Models.
+func Attach(kind engines.Kind, spec recipe.Spec) *Server {
+	s := newServer(kind, spec, nil)
+	s.began = time.Now()
+	return s
+}
+
+func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) error) *Server {
 	s := &Server{
-		kind:    kind,
-		spec:    spec,
-		base:    base,
-		probe:   newProber(base+spec.PathPrefix, spec),
-		redact:  recipe.NewRedaction(spec),
-		journal: journal,
-		limits:  container.DefaultLimits(),
-		hurried: make(chan struct{}),
-		quit:    make(chan struct{}),
-		failed:  make(chan struct{}),
-	}
-	model := cmp.Or(spec.ServedName, spec.Model)
-	if kind.ServedName != nil {
-		model = kind.ServedName(spec)
+		Endpoint: endpoint.New(kind, spec),
+		kind:     kind,
+		spec:     spec,
+		redact:   recipe.NewRedaction(spec),
+		journal:  journal,
+		limits:   container.DefaultLimits(),
+		hurried:  make(chan struct{}),
+		quit:     make(chan struct{}),
+		failed:   make(chan struct{}),
 	}
 	s.info = results.Server{
-		Replica:   spec.Replica,
-		Life:      spec.Life,
-		Launcher:  kind.Name,
-		BaseURL:   s.redact.Text(withoutPassword(base)),
-		GPUs:      spec.GPUs,
-		Model:     model,
-		Simulated: kind.Simulated,
+		Replica:  spec.Replica,
+		Life:     spec.Life,
+		Launcher: kind.Name,
+		BaseURL:  s.redact.Text(endpoint.WithoutPassword(s.BaseURL())),
+		GPUs:     spec.GPUs,
 	}
 	if spec.Span.Several() {
 		s.info.Nodes = spec.Span.Names()
@@ -265,6 +267,7 @@ func (s *Server) start(ctx context.Context, argv, env []string) *results.Failure
 		return results.Failf(results.FailDisk, "open server log: %v", err)
 	}
 	s.log, s.began = log, time.Now()
+	s.Follow(log)
 	s.lastMov = s.began
 	s.process, err = s.execute(ctx, argv, env)
 	if err != nil {
@@ -295,7 +298,8 @@ func (s *Server) checkFolder() *results.Failure {
 
 // becomeReady watches the server and climbs the ladder.
 func (s *Server) becomeReady(ctx context.Context) *results.Failure {
-	limited, free := context.WithTimeoutCause(ctx, s.readyLimit(), errTooLate)
+	s.readiness = ready.NewProgress(s.spec.Ready, s.began, s.spec.Told)
+	limited, free := context.WithTimeoutCause(ctx, s.spec.Ready.Limit(), ready.ErrTooLate)
 	defer free()
 	waiting, cancel := context.WithCancelCause(limited)
 	defer cancel(nil)
@@ -303,7 +307,7 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 		if err := s.spawned(); err != nil {
 			return asFailure(err)
 		}
-		s.watching.Go(func() { s.watch(func() { cancel(errStalled) }) })
+		s.watching.Go(func() { s.watch(func() { cancel(ready.ErrStalled) }) })
 		s.watching.Go(func() {
 			select {
 			case <-s.failed:
@@ -312,12 +316,21 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 			}
 		})
 	}
-	if failure := s.climb(waiting, s.ladder()); failure != nil {
+	if failure := s.readiness.Climb(waiting, s.ladder()); failure != nil {
 		return s.clean(failure)
 	}
-	if failure := s.smoke(waiting); failure != nil {
+
+	answer, failure := s.readiness.Smoke(waiting, s.Endpoint, s.spec.Smoke)
+	if answer != nil {
+		answer.Body = s.redact.Text(answer.Body)
+	}
+	s.mu.Lock()
+	s.info.Smoke = answer
+	s.mu.Unlock()
+	if failure != nil {
 		return s.clean(failure)
 	}
+
 	return s.nowServing(ctx)
 }
 
@@ -340,8 +353,8 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 		}
 		told = s.log.Serve()
 	}
-	startup, version := s.describe(ctx, told)
-	version = cmp.Or(s.probe.version(ctx, s.kind.VersionPath), version)
+	startup, version := s.Describe(ctx, told)
+	version = cmp.Or(s.Endpoint.Version(ctx), version)
 	s.mu.Lock()
 	s.info.Version, s.info.Startup, s.ready = version, startup, true
 	s.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/tinygguf"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
@@ -75,7 +76,7 @@ func TestRealLlamaServer(t *testing.T) {
 	if err != nil || after[engines.OutputTokensTotal] <= before[engines.OutputTokensTotal] || after[engines.Running] != 0 || engines.CountersWentBack(before, after) != nil {
 		t.Errorf("metrics %v, then %v, %v, want more tokens and nothing running", before, after, err)
 	}
-	if slots, err := server.slots(t.Context()); err != nil || len(slots) != 2 {
+	if slots, err := server.Slots(t.Context()); err != nil || len(slots) != 2 {
 		t.Errorf("slots() = %v, %v, want 2", slots, err)
 	}
 	if how, err := server.ResetCache(t.Context()); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "slot-save-path") {
@@ -103,12 +104,12 @@ func TestRealLlamaServerDrains(t *testing.T) {
 	server := b.launch(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	done := make(chan answer, 1)
+	done := make(chan endpoint.Answer, 1)
 	go func() {
-		done <- newProber(server.BaseURL(), recipe.Spec{}).ask(ctx, "POST", completionsPath, map[string]any{"prompt": "a", "max_tokens": 400, "ignore_eos": true}, time.Minute)
+		done <- server.Ask(ctx, "POST", endpoint.CompletionsPath, map[string]any{"prompt": "a", "max_tokens": 400, "ignore_eos": true}, time.Minute)
 	}()
 	for range 200 {
-		if n, _ := server.outstanding(t.Context()); n > 0 || len(done) > 0 {
+		if n, _ := server.Outstanding(t.Context()); n > 0 || len(done) > 0 {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -116,7 +117,7 @@ func TestRealLlamaServerDrains(t *testing.T) {
 	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
 		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
 	}
-	if a := <-done; !a.ok() {
+	if a := <-done; !a.OK() {
 		t.Errorf("the request ended with %v, want its answer: the stop waits for it", a)
 	}
 	if message := b.journal.last(results.LifeStopping).Message; message != "" {
@@ -148,7 +149,7 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 		prompts[i] = load.Prompt{TokenIDs: []int{300 + i, 400 + i, 500, 600}, InputTokens: 4, OutputTokens: 40}
 	}
 	opts := load.Options{
-		Target:         load.Target{BaseURLs: []string{server.BaseURL()}, API: "completions", Path: completionsPath, Model: server.Model(), Body: map[string]any{"cache_prompt": false}},
+		Target:         load.Target{BaseURLs: []string{server.BaseURL()}, API: "completions", Path: endpoint.CompletionsPath, Model: server.Model(), Body: map[string]any{"cache_prompt": false}},
 		MaxConcurrency: 2, IgnoreEOS: true, Sampling: load.Sampling{Temperature: new(0.)},
 	}
 	_, err = load.Run(t.Context(), opts, prompts, func(rec results.Record) error {

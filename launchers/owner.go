@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/launchers/endpoint"
 )
 
 // Owner is the process of this machine that listens where a server is said to
@@ -60,7 +61,7 @@ func addressOf(baseURL string) (host string, port int, err error) {
 	}
 	port, err = strconv.Atoi(text)
 	if err != nil || u.Hostname() == "" {
-		return "", 0, fmt.Errorf("%q is no http://HOST:PORT", withoutPassword(baseURL))
+		return "", 0, fmt.Errorf("%q is no http://HOST:PORT", endpoint.WithoutPassword(baseURL))
 	}
 	return u.Hostname(), port, nil
 }
@@ -114,7 +115,7 @@ func withoutSecrets(argv []string) []string {
 	argv = slices.Clone(argv)
 	for i, word := range argv {
 		name, _, joined := strings.Cut(word, "=")
-		if !strings.HasPrefix(word, "-") || !secretName.MatchString(strings.TrimLeft(name, "-")) {
+		if !strings.HasPrefix(word, "-") || !endpoint.SecretName.MatchString(strings.TrimLeft(name, "-")) {
 			continue
 		}
 		switch {

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/launchers/container"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/ports"
 	"github.com/benchrig/bench/launchers/process"
+	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/launchers/vram"
@@ -19,10 +21,10 @@ import (
 
 // Server is one server that has answered with a token, until Stop.
 type Server struct {
+	*endpoint.Endpoint
+
 	kind    engines.Kind
 	spec    recipe.Spec
-	base    string // of requests, without trailing slash
-	probe   *prober
 	redact  recipe.Redaction
 	journal func(results.Event) error
 
@@ -31,6 +33,8 @@ type Server struct {
 	release func()         // called when the server is proven gone
 	log     *serverlog.Log // nil: external
 	began   time.Time      // the spawn
+
+	readiness *ready.Progress // nil before the spawn, and of a program that never serves
 
 	crew *crew // what runs beside it, here and on other nodes; nil: nothing
 
@@ -48,16 +52,10 @@ type Server struct {
 	mu      sync.Mutex // guards all below
 	info    results.Server
 	failure *results.Failure
-	rung    string // of the readiness ladder
 	ready   bool
 	lastUse process.Usage
 	lastMov time.Time // of the last sign of life
 	noted   []results.Member
-	vocab   int // tokens of the vocabulary; 0: the model list does not tell
-	dialect tokenizeDialect
-
-	engine      string // that the model list gives away; "": it does not
-	listedFirst bool   // the model is the first of the list
 
 	stopMu  sync.Mutex // held while Stop works
 	stopped bool       // guarded by stopMu
@@ -67,22 +65,15 @@ type Server struct {
 // Info says which server this is and how it became ready. Counters are the
 // caller's to fill in.
 func (s *Server) Info() results.Server {
-	drafting := s.drafting()
+	drafting := s.Drafting()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := s.info
-	info.Speculation = drafting
+	info.Speculation, info.Model, info.Simulated = drafting, s.Model(), s.Simulated()
+	if s.readiness != nil {
+		info.ReadyPhases = s.readiness.Passed()
+	}
 	return info
-}
-
-// BaseURL is where requests go: paths that begin with / are appended.
-func (s *Server) BaseURL() string { return s.base }
-
-// Model is the name that requests give.
-func (s *Server) Model() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.info.Model
 }
 
 // Done is closed when the server ends unasked or logs a line that no server
@@ -94,14 +85,6 @@ func (s *Server) Failure() *results.Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failure
-}
-
-// VocabSize is the number of tokens of the model's vocabulary, where the model
-// list tells.
-func (s *Server) VocabSize(context.Context) (int, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.vocab, s.vocab > 0
 }
 
 // Stop ends the server with all its processes and proves that they are gone
@@ -226,13 +209,6 @@ func (s *Server) clean(failure *results.Failure) *results.Failure {
 		f.LogTail = s.redact.Texts(s.log.Excerpt())
 	}
 	return &f
-}
-
-// standing is the rung of the ladder that is being tried.
-func (s *Server) standing() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.rung
 }
 
 // sinceSpawn formats the server's age for messages.

@@ -2,7 +2,6 @@ package launchers
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -28,9 +27,6 @@ const (
 	idleCPU   = 30 * time.Millisecond
 	idleShare = 0.01
 )
-
-// errStalled is the cause of a start given up for lack of any sign of life.
-var errStalled = errors.New("no sign of life")
 
 // watch follows process and log until the server fails or quit is closed.
 // stalled is called, once, when a starting server shows no sign of life for
@@ -184,10 +180,10 @@ func (s *Server) fatalFailure() *results.Failure {
 func (s *Server) stage() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ready || s.rung == "" {
+	if s.ready || s.readiness == nil || s.readiness.Standing() == "" {
 		return ""
 	}
-	return ", waiting for " + s.rung
+	return ", waiting for " + s.readiness.Standing()
 }
 
 func describeExit(code int) string {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
@@ -124,7 +125,7 @@ func TestSmokeKillsTheEngine(t *testing.T) {
 			t.Parallel()
 			kind, _ := engines.Lookup("vllm")
 			b := prepare(t, kind, c.engine)
-			b.spec.Smoke = recipe.Smoke{Path: chatPath, Body: map[string]any{"messages": []any{}}}
+			b.spec.Smoke = recipe.Smoke{Path: endpoint.ChatPath, Body: map[string]any{"messages": []any{}}}
 			_, err := b.Launch(t.Context(), b.kind, b.spec)
 			failure, ok := errors.AsType[*results.Failure](err)
 			if !ok || failure.Class != c.class || !strings.Contains(failure.Message, c.says) || !strings.Contains(failure.Message, "at the smoke request: POST ") {

@@ -7,6 +7,7 @@
 package recipe
 
 import (
+	"cmp"
 	"crypto/tls"
 	"time"
 
@@ -67,6 +68,13 @@ type Ready struct {
 	Path    string        // health path; "": the kind's own
 	Log     string        // text that must appear in the log first; "": none
 }
+
+// readyTimeout applies where the recipe gives none: a large model's cold start
+// with compilation takes longer than people expect.
+const readyTimeout = 30 * time.Minute
+
+// Limit is how long a start may take, from the spawn to the first token.
+func (r Ready) Limit() time.Duration { return cmp.Or(r.Timeout, readyTimeout) }
 
 // Command is what a recipe becomes.
 type Command struct {

@@ -18,13 +18,14 @@ import (
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/endpoint"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 )
 
 // Target is the server of a suite and what is known about it.
 type Target struct {
-	launchers.Discovery
+	endpoint.Discovery
 
 	process     machine.Process
 	options     Options
@@ -52,7 +53,7 @@ func Find(ctx context.Context, p machine.Process, o Options) (*Target, error) {
 		t.headers["Authorization"] = "Bearer " + key
 	}
 	var err error
-	if t.Discovery, err = launchers.Discover(ctx, spec, o.Model); err != nil {
+	if t.Discovery, err = endpoint.Discover(ctx, spec, o.Model); err != nil {
 		return nil, fmt.Errorf("ask the server for its model: %w", direct.NameKey(err, o.APIKeyEnv))
 	}
 	if !slices.Contains(t.Models, t.Model) {

@@ -1,7 +1,6 @@
-package launchers
+package endpoint
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -19,7 +17,7 @@ import (
 
 // resettable is an attached server with a log of its own, whose reset path
 // answers as handle says.
-func resettable(t *testing.T, name string, handle func(http.ResponseWriter, func(string))) *Server {
+func resettable(t *testing.T, name string, handle func(http.ResponseWriter, func(string))) *Endpoint {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "server.log")
 	say := func(line string) {
@@ -49,8 +47,8 @@ func resettable(t *testing.T, name string, handle func(http.ResponseWriter, func
 		t.Fatal(err)
 	}
 	t.Cleanup(log.Close)
-	server := Attach(kind, recipe.Spec{BaseURL: remote.URL})
-	server.log = log
+	server := New(kind, recipe.Spec{BaseURL: remote.URL})
+	server.Follow(log)
 	return server
 }
 
@@ -100,56 +98,9 @@ func TestResetCache(t *testing.T) {
 func TestResetCacheOfExternal(t *testing.T) {
 	t.Parallel()
 	server := resettable(t, "vllm", func(http.ResponseWriter, func(string)) {})
-	server.log = nil
+	server.Follow(nil)
 	if _, err := server.ResetCache(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("ResetCache() without a log = %v, want ErrUnsupported", err)
-	}
-}
-
-func TestDrain(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		running []int // answers, the last for ever; -1: no metrics
-		limit   time.Duration
-		hurry   bool
-		says    string
-		least   int // answers that were asked for
-	}{
-		{"no limit", []int{3}, 0, false, "", 0},
-		{"idle", []int{0}, time.Minute, false, "", 1},
-		{"becomes idle", []int{2, 1, 0}, time.Minute, false, "", 3},
-		{"stays busy", []int{2}, 2 * time.Second, false, "2 requests still running", 2},
-		{"hurried", []int{2}, time.Minute, true, "2 requests still running", 1},
-		{"no metrics", []int{-1}, time.Minute, false, "", 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			asked := 0
-			remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				n := c.running[min(asked, len(c.running)-1)]
-				asked++
-				if n < 0 {
-					http.NotFound(w, r)
-					return
-				}
-				fmt.Fprintf(w, "vllm:num_requests_running %d\nvllm:num_requests_waiting 0\n", n)
-			}))
-			defer remote.Close()
-			server := Attach(vllm(t), recipe.Spec{BaseURL: remote.URL, Drain: c.limit})
-			hurried := make(chan struct{})
-			if c.hurry {
-				time.AfterFunc(300*time.Millisecond, func() { close(hurried) })
-			}
-			began := time.Now()
-			message := server.drain(context.Background(), hurried)
-			if (message == "") != (c.says == "") || !strings.Contains(message, c.says) || asked < c.least {
-				t.Errorf("drain() = %q after %d looks, want %q after %d at least", message, asked, c.says, c.least)
-			}
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("drain() took %v", took)
-			}
-		})
 	}
 }
 
@@ -157,7 +108,7 @@ func TestDrain(t *testing.T) {
 func TestDrainBySlots(t *testing.T) {
 	t.Parallel()
 	server := resettable(t, "llamacpp", nil)
-	if n, known := server.outstanding(t.Context()); n != 1 || !known {
+	if n, known := server.Outstanding(t.Context()); n != 1 || !known {
 		t.Errorf("outstanding() = %d, %v, want the one busy slot", n, known)
 	}
 }

@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/serverlog"
@@ -61,8 +60,8 @@ func TestDescribe(t *testing.T) {
 			fmt.Fprint(w, body)
 		}))
 		defer remote.Close()
-		server := Attach(kind, recipe.Spec{Launcher: c.kind, BaseURL: remote.URL})
-		got, version := server.describe(t.Context(), serverlog.Facts{})
+		server := New(kind, recipe.Spec{Launcher: c.kind, BaseURL: remote.URL})
+		got, version := server.Describe(t.Context(), serverlog.Facts{})
 		if c.want == nil && got == nil {
 			continue
 		}
@@ -84,35 +83,6 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// What the log of a start says comes with the server's info, for every kind
-// that has milestones.
-func TestConformanceStartup(t *testing.T) {
-	t.Parallel()
-	logs := map[string]string{
-		"vllm": captured(t, "startup/vllm-v1.log"), "simulator": captured(t, "startup/vllm-v0.log"), "sglang": captured(t, "startup/sglang.log"), "llamacpp": captured(t, "llama-server/serving-b10587.stderr"),
-		"tgi": "INFO text_generation_launcher: Shard ready in 12.5s rank=0", "ollama": `msg="llama runner started in 1.52 seconds"`,
-	}
-	for _, kind := range launched() {
-		if len(kind.Milestones) == 0 {
-			continue
-		}
-		t.Run(kind.Name, func(t *testing.T) {
-			t.Parallel()
-			b := prepare(t, kind, fakeengine.Config{Lines: strings.Split(logs[kind.Name], "\n")})
-			info := b.launch(t).Info()
-			if info.Startup == nil || len(info.Startup.Phases) == 0 {
-				t.Fatalf("Info().Startup = %+v, want phases", info.Startup)
-			}
-			if text := fmt.Sprint(info.Startup.Arguments); strings.Contains(text, "k-secret") || info.Startup.Arguments == nil {
-				t.Errorf("arguments = %v, want some without the key", info.Startup.Arguments)
-			}
-			if info.Version == "" {
-				t.Error("no version")
-			}
-		})
-	}
-}
-
 // llama-server takes any name that it is told: the file counts.
 func TestOtherModelFile(t *testing.T) {
 	t.Parallel()
@@ -122,18 +92,18 @@ func TestOtherModelFile(t *testing.T) {
 	defer remote.Close()
 	kind, _ := engines.Lookup("llamacpp")
 	for model, want := range map[string]bool{"/data/tiny.gguf": true, "/data/other.gguf": false, "org/repo": false, "https://x/tiny.gguf": false} {
-		strikes := 0
-		got := Attach(kind, recipe.Spec{BaseURL: remote.URL, Model: model, ServedName: "tiny"}).tryModel(t.Context(), &strikes)
-		if wrong := got.final != nil && got.final.Class == results.FailWrongModel; wrong != want || got.done == want {
-			t.Errorf("tryModel() of %q = %+v, want a wrong model: %v", model, got, want)
+		server := New(kind, recipe.Spec{BaseURL: remote.URL, Model: model, ServedName: "tiny"})
+		found, _, failure := server.ExpectModel(t.Context())
+		if wrong := failure != nil && failure.Class == results.FailWrongModel; wrong != want || found == want {
+			t.Errorf("expectModel() of %q = %v, %v, want a wrong model: %v", model, found, failure, want)
 		}
 	}
 }
 
-// captured is a file that an engine wrote.
+// Captured is a file that an engine wrote.
 func captured(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("engines/testdata/" + name)
+	text, err := os.ReadFile("../engines/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

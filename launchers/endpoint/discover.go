@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"context"
@@ -45,10 +45,10 @@ func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, e
 	}
 	const path = "/v1/models"
 	a := probe.get(ctx, path)
-	if !a.ok() {
-		return Discovery{}, a.failure()
+	if !a.OK() {
+		return Discovery{}, a.Failure()
 	}
-	if json.Unmarshal(a.body, &list) != nil || len(list.Data) == 0 {
+	if json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
 		return Discovery{}, results.Failf(results.FailProtocol, "%s: no model in the list", a)
 	}
 	d := Discovery{Model: model}
@@ -91,11 +91,11 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec) {
 	if !known {
 		return
 	}
-	hide := &Server{redact: recipe.NewRedaction(spec)}
+	hide := &Endpoint{redact: recipe.NewRedaction(spec)}
 	for _, place := range kind.Describe {
 		a := probe.get(ctx, place.Path)
 		var told any
-		if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+		if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
 			continue
 		}
 		d.takeLength(told, place)

@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// describe asks the server what it says of itself and adds it to what its log
+// Describe asks the server what it says of itself and adds it to what its log
 // told.
-func (s *Server) describe(ctx context.Context, fromLog serverlog.Facts) (startup *results.Startup, version string) {
+func (e *Endpoint) Describe(ctx context.Context, fromLog serverlog.Facts) (startup *results.Startup, version string) {
 	facts := fromLog.Clone()
-	for _, d := range s.descriptions() {
-		a := s.probe.get(ctx, d.Path)
+	for _, d := range e.descriptions() {
+		a := e.probe.get(ctx, d.Path)
 		var told any
-		if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+		if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
 			continue
 		}
 		for _, place := range slices.Sorted(maps.Keys(d.Facts)) {
@@ -39,36 +39,36 @@ func (s *Server) describe(ctx context.Context, fromLog serverlog.Facts) (startup
 
 	startup = facts.Startup()
 	if startup != nil {
-		startup.Arguments = s.presentable(startup.Arguments)
+		startup.Arguments = e.presentable(startup.Arguments)
 	}
 	return startup, facts.Version
 }
 
 // descriptions are those of the server's kind; for one that runs already, of
 // the engine that its model list gives away.
-func (s *Server) descriptions() []engines.Description {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.kind.External {
-		return s.kind.Describe
+func (e *Endpoint) descriptions() []engines.Description {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.kind.External {
+		return e.kind.Describe
 	}
-	all := s.kind.Describe
-	if engine, known := engines.Lookup(s.engine); known {
+	all := e.kind.Describe
+	if engine, known := engines.Lookup(e.engine); known {
 		all = engine.Describe
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(d engines.Description) bool {
-		return d.Path == "/v1/models" && !s.listedFirst // its facts are about the first one
+		return d.Path == "/v1/models" && !e.listedFirst // its facts are about the first one
 	})
 }
 
-var secretName = regexp.MustCompile(`(?i)api[-_]key|(hf|auth|access)[-_]token|password|secret|^token$`)
+var SecretName = regexp.MustCompile(`(?i)api[-_]key|(hf|auth|access)[-_]token|password|secret|^token$`)
 
 // presentable hides secrets in arguments: those that are known, and whatever
 // is named like one.
-func (s *Server) presentable(arguments map[string]string) map[string]string {
-	clean := s.redact.Values(arguments)
+func (e *Endpoint) presentable(arguments map[string]string) map[string]string {
+	clean := e.redact.Values(arguments)
 	for name, value := range clean {
-		if value != "" && value != "[]" && secretName.MatchString(name) {
+		if value != "" && value != "[]" && SecretName.MatchString(name) {
 			clean[name] = "***"
 		}
 	}

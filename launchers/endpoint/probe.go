@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"bytes"
@@ -21,12 +21,12 @@ import (
 
 const (
 	probeTime = 5 * time.Second
-	// healthTime is longer because SGLang's health check generates a token and
+	// HealthTime is longer because SGLang's health check generates a token and
 	// takes up to 20 s for it.
-	healthTime = 20 * time.Second
-	// tokenTime is what the first token may take: a compilation, or the model's
+	HealthTime = 20 * time.Second
+	// TokenTime is what the first token may take: a compilation, or the model's
 	// load where an engine loads with the first request.
-	tokenTime = 5 * time.Minute
+	TokenTime = 5 * time.Minute
 
 	maxBody = 16 << 20
 )
@@ -44,7 +44,7 @@ type prober struct {
 func newProber(base string, spec recipe.Spec) *prober {
 	return &prober{
 		base:   base,
-		shown:  withoutPassword(base),
+		shown:  WithoutPassword(base),
 		key:    spec.APIKey,
 		redact: recipe.NewRedaction(spec),
 		client: &http.Client{Transport: &http.Transport{
@@ -68,79 +68,79 @@ func dialTo(socket string) func(ctx context.Context, network, address string) (n
 	}
 }
 
-// answer is what came of a probe: either err or a status with a body.
-type answer struct {
+// Answer is what came of a probe: either err or a status with a body.
+type Answer struct {
 	what   string // "GET http://host/path"
-	status int
-	body   []byte
-	err    error
+	Status int
+	Body   []byte
+	Err    error
 }
 
-func (a answer) ok() bool { return a.err == nil && a.status/100 == 2 }
+func (a Answer) OK() bool { return a.Err == nil && a.Status/100 == 2 }
 
 // String is the answer in a few words, for "the last answer was".
-func (a answer) String() string {
-	if a.err != nil {
-		return fmt.Sprintf("%s: %v", a.what, a.err)
+func (a Answer) String() string {
+	if a.Err != nil {
+		return fmt.Sprintf("%s: %v", a.what, a.Err)
 	}
-	body := strings.TrimSpace(string(a.body))
+	body := strings.TrimSpace(string(a.Body))
 	if body == "" {
-		return fmt.Sprintf("%s: status %d", a.what, a.status)
+		return fmt.Sprintf("%s: status %d", a.what, a.Status)
 	}
-	return fmt.Sprintf("%s: status %d, %s", a.what, a.status, text.Shorten(body))
+	return fmt.Sprintf("%s: status %d, %s", a.what, a.Status, text.Shorten(body))
 }
 
-// failure is the answer as a failure of its kind.
-func (a answer) failure() *results.Failure {
+// Failure is the answer as a failure of its kind.
+func (a Answer) Failure() *results.Failure {
 	switch {
-	case a.err != nil:
+	case a.Err != nil:
 		return results.Failf(results.FailConnect, "%s", a)
-	case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden:
+	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		f := results.Failf(results.FailAuth, "%s: set api-key: to a key that the server accepts", a)
-		f.HTTPStatus = a.status
+		f.HTTPStatus = a.Status
 		return f
 	}
 	f := results.Failf(results.FailHTTP, "%s", a)
-	f.HTTPStatus = a.status
+	f.HTTPStatus = a.Status
 	return f
 }
 
-// final returns the failure of an answer after which asking again is in vain,
+// Final returns the failure of an answer after which asking again is in vain,
 // else nil.
-func (a answer) final() *results.Failure {
+func (a Answer) Final() *results.Failure {
 	var authority x509.UnknownAuthorityError
 	var hostname x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
-	case a.err == nil && (a.status == http.StatusUnauthorized || a.status == http.StatusForbidden):
-		return a.failure()
-	case errors.As(a.err, &authority), errors.As(a.err, &hostname), errors.As(a.err, &invalid):
-		return a.failure()
+	case a.Err == nil && (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden):
+		return a.Failure()
+	case errors.As(a.Err, &authority), errors.As(a.Err, &hostname), errors.As(a.Err, &invalid):
+		return a.Failure()
 	}
 	return nil
 }
 
-func (p *prober) get(ctx context.Context, path string) answer {
+func (p *prober) get(ctx context.Context, path string) Answer {
 	return p.ask(ctx, http.MethodGet, path, nil, probeTime)
 }
 
-func (p *prober) post(ctx context.Context, path string, body any) answer {
+func (p *prober) post(ctx context.Context, path string, body any) Answer {
 	return p.ask(ctx, http.MethodPost, path, body, probeTime)
 }
 
 // ask makes one request and reads the whole answer within limit.
-func (p *prober) ask(ctx context.Context, method, path string, body any, limit time.Duration) answer {
+func (p *prober) ask(ctx context.Context, method, path string, body any, limit time.Duration) Answer {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	result := answer{what: method + " " + p.redact.Text(p.shown+path)}
+	result := Answer{what: method + " " + p.redact.Text(p.shown+path)}
 	response, err := p.send(ctx, method, path, body)
 	if err != nil {
-		result.err = err
+		result.Err = err
 		return result
 	}
 	defer response.Body.Close()
-	result.status = response.StatusCode
-	result.body, result.err = io.ReadAll(io.LimitReader(response.Body, maxBody))
+	result.Status = response.StatusCode
+	result.Body, result.Err = io.ReadAll(io.LimitReader(response.Body, maxBody))
 	return result
 }
 
@@ -186,7 +186,7 @@ func joinable(base string) string {
 	return strings.TrimRight(strings.TrimSuffix(base, "/v1"), "/")
 }
 
-func withoutPassword(base string) string {
+func WithoutPassword(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
 		return "base-url"

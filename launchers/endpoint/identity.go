@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"context"
@@ -24,22 +24,22 @@ type Identity struct {
 
 // Identity asks the server who it is. An error says that it could not be
 // asked.
-func (s *Server) Identity(ctx context.Context) (Identity, error) {
-	id := Identity{Model: s.Model(), Listed: true}
-	if s.kind.ModelsPath != "" {
-		if err := s.listed(ctx, &id); err != nil {
+func (e *Endpoint) Identity(ctx context.Context) (Identity, error) {
+	id := Identity{Model: e.Model(), Listed: true}
+	if e.kind.ModelsPath != "" {
+		if err := e.listed(ctx, &id); err != nil {
 			return id, err
 		}
 	}
-	for _, place := range s.identityPaths() {
-		a := s.probe.get(ctx, place)
+	for _, place := range e.identityPaths() {
+		a := e.probe.get(ctx, place)
 		var told struct {
 			Version string `json:"version"`
 			Build   string `json:"build_info"` // llama-server
 			Path    string `json:"model_path"` // llama-server, SGLang
 			ID      string `json:"model_id"`   // TGI
 		}
-		if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+		if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
 			continue
 		}
 		for _, fact := range []struct {
@@ -56,12 +56,12 @@ func (s *Server) Identity(ctx context.Context) (Identity, error) {
 
 // identityPaths are where servers tell versions and what they have loaded. Of
 // one that runs already it is not known which of them it has.
-func (s *Server) identityPaths() []string {
-	if s.kind.External {
+func (e *Endpoint) identityPaths() []string {
+	if e.kind.External {
 		return []string{"/version", "/props", "/info", "/get_server_info"}
 	}
 	places := []string{}
-	for _, place := range []string{s.kind.VersionPath, s.kind.ModelFile} {
+	for _, place := range []string{e.kind.VersionPath, e.kind.ModelFile} {
 		if place != "" && (len(places) == 0 || places[0] != place) {
 			places = append(places, place)
 		}
@@ -70,16 +70,16 @@ func (s *Server) identityPaths() []string {
 }
 
 // listed looks for the model in the list.
-func (s *Server) listed(ctx context.Context, id *Identity) error {
-	a := s.probe.get(ctx, s.kind.ModelsPath)
-	if a.err == nil && a.status == http.StatusNotFound {
+func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
+	a := e.probe.get(ctx, e.kind.ModelsPath)
+	if a.Err == nil && a.Status == http.StatusNotFound {
 		return nil // it has no list
 	}
 	var list struct {
 		Data []discovered `json:"data"`
 	}
-	if !a.ok() || json.Unmarshal(a.body, &list) != nil || len(list.Data) == 0 {
-		return a.failure()
+	if !a.OK() || json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
+		return a.Failure()
 	}
 	var names []string
 	for _, model := range list.Data {
@@ -112,13 +112,13 @@ func (i Identity) Changed(before Identity) string {
 
 // WrongModel says why an identity is not that of a recipe's server; nil: it
 // may be.
-func (s *Server) WrongModel(id Identity) *results.Failure {
+func (e *Endpoint) WrongModel(id Identity) *results.Failure {
 	if !id.Listed {
-		return results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:", s.probe.shown, id.Others, id.Model)
+		return results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:", e.probe.shown, id.Others, id.Model)
 	}
-	file := engines.IsGGUF(s.spec.Model) && engines.LlamaModelFlag(s.spec.Model) == "-m"
-	if s.kind.ModelFile != "" && file && id.Root != "" && path.Base(id.Root) != path.Base(s.spec.Model) {
-		return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", s.probe.shown, id.Root, s.spec.Model)
+	file := engines.IsGGUF(e.spec.Model) && engines.LlamaModelFlag(e.spec.Model) == "-m"
+	if e.kind.ModelFile != "" && file && id.Root != "" && path.Base(id.Root) != path.Base(e.spec.Model) {
+		return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", e.probe.shown, id.Root, e.spec.Model)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func TestDetokenize(t *testing.T) {
 			}
 			fmt.Fprint(w, answer)
 		}))
-		server := newServer(engines.Kind{Name: "command", TokenizePath: "/base/tokenize"}, recipe.Spec{}, remote.URL, nil)
+		server := New(engines.Kind{Name: "command", TokenizePath: "/base/tokenize"}, recipe.Spec{BaseURL: remote.URL})
 		if got, err := server.Detokenize(t.Context(), []int{5, 6}); err != nil || got != want {
 			t.Errorf("Detokenize() of %s = %q, %v, want %q", answer, got, err, want)
 		}
@@ -40,13 +40,13 @@ func TestDetokenizeErrors(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{`{"tokens":[]}`, `[]`, `hello`} {
 		remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
-		server := newServer(engines.Kind{Name: "command", TokenizePath: "/tokenize"}, recipe.Spec{}, remote.URL, nil)
+		server := New(engines.Kind{Name: "command", TokenizePath: "/tokenize"}, recipe.Spec{BaseURL: remote.URL})
 		if got, err := server.Detokenize(t.Context(), nil); err == nil {
 			t.Errorf("Detokenize() of %s = %q, want an error", answer, got)
 		}
 		remote.Close()
 	}
-	if _, err := newServer(engines.Kind{Name: "ollama"}, recipe.Spec{}, "http://127.0.0.1:1", nil).Detokenize(t.Context(), nil); err == nil {
+	if _, err := New(engines.Kind{Name: "ollama"}, recipe.Spec{BaseURL: "http://127.0.0.1:1"}).Detokenize(t.Context(), nil); err == nil {
 		t.Error("Detokenize() without an endpoint = nil error")
 	}
 }
@@ -66,7 +66,7 @@ func TestTokenizeSpecial(t *testing.T) {
 				fmt.Fprint(w, `{"tokens":[7]}`)
 			}
 		}))
-		server := newServer(engines.Kind{Name: name, TokenizePath: "/tokenize"}, recipe.Spec{}, remote.URL, nil)
+		server := New(engines.Kind{Name: name, TokenizePath: "/tokenize"}, recipe.Spec{BaseURL: remote.URL})
 		for special, want := range map[bool]int{true: 2, false: 1} {
 			if ids, err := server.Tokenize(t.Context(), "x", special); err != nil || len(ids) != want {
 				t.Errorf("%s: Tokenize(special %t) = %v, %v, want %d ids", name, special, ids, err, want)

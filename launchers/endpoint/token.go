@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"bufio"
@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -18,74 +17,31 @@ import (
 )
 
 const (
-	completionsPath = "/v1/completions"
-	chatPath        = "/v1/chat/completions"
-	tokenPrompt     = "Hello"
+	CompletionsPath = "/v1/completions"
+	ChatPath        = "/v1/chat/completions"
+	TokenPrompt     = "Hello"
 )
-
-// tokenRung asks for one streamed token, by the chat path where the server has
-// no other. Health checks of hung engines go on answering 200; only a token
-// shows that the engine works.
-type tokenRung struct {
-	server  *Server
-	path    string
-	strikes int // refusals in sequence that look final
-}
-
-func (t *tokenRung) try(ctx context.Context) step {
-	a, came := t.server.probe.token(ctx, t.path, t.body())
-	if came {
-		return step{done: true}
-	}
-	if failure := a.final(); failure != nil {
-		return step{final: failure}
-	}
-	refused := a.err == nil && a.status/100 == 4 && a.status != http.StatusTooManyRequests && a.status != http.StatusRequestTimeout
-	if !refused {
-		t.strikes = 0
-		return step{answer: a.String()}
-	}
-	if t.path == completionsPath && (a.status == http.StatusNotFound || a.status == http.StatusMethodNotAllowed) {
-		t.path = chatPath
-		return step{answer: a.String()}
-	}
-	if t.strikes++; t.strikes >= maxStrikes {
-		return step{final: a.failure()}
-	}
-	return step{answer: a.String()}
-}
-
-func (t *tokenRung) body() map[string]any {
-	body := map[string]any{"model": t.server.Model(), "max_tokens": 1, "stream": true}
-	if t.path == chatPath {
-		body["messages"] = []any{map[string]any{"role": "user", "content": tokenPrompt}}
-	} else {
-		body["prompt"] = tokenPrompt
-	}
-	maps.Copy(body, t.server.kind.Body)
-	return body
-}
 
 // token makes a streamed request and reports whether a token came. If none
 // did, answer says what came instead.
-func (p *prober) token(ctx context.Context, path string, body any) (answer, bool) {
-	ctx, cancel := context.WithTimeout(ctx, tokenTime)
+func (p *prober) token(ctx context.Context, path string, body any) (Answer, bool) {
+	ctx, cancel := context.WithTimeout(ctx, TokenTime)
 	defer cancel()
-	result := answer{what: "POST " + p.redact.Text(p.shown+path)}
+	result := Answer{what: "POST " + p.redact.Text(p.shown+path)}
 	response, err := p.send(ctx, http.MethodPost, path, body)
 	if err != nil {
-		result.err = err
+		result.Err = err
 		return result, false
 	}
 	defer response.Body.Close()
-	result.status = response.StatusCode
-	if !result.ok() {
-		result.body, result.err = io.ReadAll(io.LimitReader(response.Body, maxBody))
+	result.Status = response.StatusCode
+	if !result.OK() {
+		result.Body, result.Err = io.ReadAll(io.LimitReader(response.Body, maxBody))
 		return result, false
 	}
 	came, err := readToken(io.LimitReader(response.Body, maxBody))
 	if err != nil {
-		result.err = fmt.Errorf("status %d, then %w", result.status, err)
+		result.Err = fmt.Errorf("status %d, then %w", result.Status, err)
 		return result, false
 	}
 	if came {
@@ -95,7 +51,7 @@ func (p *prober) token(ctx context.Context, path string, body any) (answer, bool
 		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody))
 		return result, true
 	}
-	result.err = fmt.Errorf("status %d, then a stream without any token", result.status)
+	result.Err = fmt.Errorf("status %d, then a stream without any token", result.Status)
 	return result, false
 }
 
@@ -182,7 +138,7 @@ func (p *prober) version(ctx context.Context, path string) string {
 		Version   string `json:"version"`
 		BuildInfo string `json:"build_info"` // llama-server
 	}
-	if !a.ok() || json.Unmarshal(a.body, &told) != nil {
+	if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
 		return ""
 	}
 	if told.Version == "" {
@@ -192,6 +148,6 @@ func (p *prober) version(ctx context.Context, path string) string {
 }
 
 // unusable is the failure of an answer that is none of the dialects known.
-func unusable(a answer) *results.Failure {
+func unusable(a Answer) *results.Failure {
 	return results.Failf(results.FailProtocol, "%s: not understood", a)
 }

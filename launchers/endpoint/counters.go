@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// drafting is what recipe and log tell of speculative decoding; nil: nothing.
-func (s *Server) drafting() *results.Drafting {
-	drafts, tokens, _ := engines.Drafts(s.kind, s.spec.Args)
+// Drafting is what recipe and log tell of speculative decoding; nil: nothing.
+func (e *Endpoint) Drafting() *results.Drafting {
+	drafts, tokens, _ := engines.Drafts(e.kind, e.spec.Args)
 	d := &results.Drafting{}
-	if s.log != nil {
+	if e.log != nil {
 		var told int
-		if d.LogLines, told = s.log.DraftLines(); told > 0 {
+		if d.LogLines, told = e.log.DraftLines(); told > 0 {
 			tokens = told
 		}
 	}
@@ -26,16 +26,16 @@ func (s *Server) drafting() *results.Drafting {
 	if tokens > 0 {
 		d.Tokens = &tokens
 	}
-	d.LogLines = s.redact.Texts(d.LogLines)
+	d.LogLines = e.redact.Texts(d.LogLines)
 	return d
 }
 
 // counted adds what the log counts to counters.
-func (s *Server) counted(counters map[string]float64) map[string]float64 {
-	if s.log == nil {
+func (e *Endpoint) counted(counters map[string]float64) map[string]float64 {
+	if e.log == nil {
 		return counters
 	}
-	for name, value := range s.log.Drafts() {
+	for name, value := range e.log.Drafts() {
 		if counters == nil {
 			counters = map[string]float64{}
 		}
@@ -53,8 +53,8 @@ func switchedOff(err error) bool {
 
 // Metrics reads the server's gauges and counters, under our names. What the
 // engine does not show is absent; all is where the server has no metrics.
-func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
-	counters, gauges, err := s.readMetrics(ctx)
+func (e *Endpoint) Metrics(ctx context.Context) (map[string]float64, error) {
+	counters, gauges, err := e.readMetrics(ctx)
 	switch {
 	case switchedOff(err):
 		return map[string]float64{}, nil
@@ -66,23 +66,23 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 }
 
 // readMetrics reads the metrics page once.
-func (s *Server) readMetrics(ctx context.Context) (counters, gauges map[string]float64, err error) {
-	if s.kind.MetricsPath == "" || len(s.kind.Counters)+len(s.kind.Gauges) == 0 {
+func (e *Endpoint) readMetrics(ctx context.Context) (counters, gauges map[string]float64, err error) {
+	if e.kind.MetricsPath == "" || len(e.kind.Counters)+len(e.kind.Gauges) == 0 {
 		return map[string]float64{}, map[string]float64{}, nil
 	}
-	answer := s.probe.get(ctx, s.kind.MetricsPath)
-	if answer.err != nil || answer.status != http.StatusOK {
-		return nil, nil, answer.failure()
+	answer := e.probe.get(ctx, e.kind.MetricsPath)
+	if answer.Err != nil || answer.Status != http.StatusOK {
+		return nil, nil, answer.Failure()
 	}
-	counters, gauges = s.kind.Translate(string(answer.body))
+	counters, gauges = e.kind.Translate(string(answer.Body))
 	return counters, gauges, nil
 }
 
 // Counters reads the server's own counters, under our names, and what its log
 // counts (see logCounted). It is empty for a kind that has none.
-func (s *Server) Counters(ctx context.Context) (map[string]float64, error) {
-	counters, _, err := s.readMetrics(ctx)
-	counters = s.counted(counters)
+func (e *Endpoint) Counters(ctx context.Context) (map[string]float64, error) {
+	counters, _, err := e.readMetrics(ctx)
+	counters = e.counted(counters)
 	if err != nil && (len(counters) == 0 || !switchedOff(err)) {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package launchers
+package endpoint
 
 import (
 	"net/http"

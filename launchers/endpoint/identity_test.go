@@ -1,6 +1,10 @@
-package launchers
+package endpoint
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -44,9 +48,9 @@ func TestIdentity(t *testing.T) {
 		},
 		{"an error", map[string]string{"GET /v1/models": "500 no"}, Identity{Model: "m", Listed: true}, true},
 	} {
-		s, _ := running(t, c.answers)
+		s := answering(t, c.answers)
 		kind, _ := engines.Lookup("external")
-		server := Attach(kind, recipe.Spec{Launcher: "external", BaseURL: s.URL, Model: "m"})
+		server := New(kind, recipe.Spec{Launcher: "external", BaseURL: s.URL, Model: "m"})
 		if got, err := server.Identity(t.Context()); got != c.want || (err != nil) != c.fails {
 			t.Errorf("%s: Identity() = %+v, %v, want %+v", c.name, got, err, c.want)
 		}
@@ -86,7 +90,7 @@ func TestWrongModel(t *testing.T) {
 		{"vllm", "org/m", Identity{Model: "org/m", Others: `"x"`}, `serves "x", not "org/m"`},
 	} {
 		kind, _ := engines.Lookup(c.kind)
-		server := Attach(kind, recipe.Spec{Launcher: c.kind, BaseURL: "http://127.0.0.1:1", Model: c.model})
+		server := New(kind, recipe.Spec{Launcher: c.kind, BaseURL: "http://127.0.0.1:1", Model: c.model})
 		failure := server.WrongModel(c.id)
 		if c.wrong == "" && failure == nil {
 			continue
@@ -95,4 +99,25 @@ func TestWrongModel(t *testing.T) {
 			t.Errorf("%s: WrongModel(%+v) = %v, want %q", c.kind, c.id, failure, c.wrong)
 		}
 	}
+}
+
+// answering is a server with one answer for each "METHOD PATH"; it answers 404
+// to all else.
+func answering(t *testing.T, answers map[string]string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, known := answers[r.Method+" "+r.URL.Path]
+		status := http.StatusOK
+		switch {
+		case !known:
+			status, text = http.StatusNotFound, "not found"
+		case strings.HasPrefix(text, "5") || strings.HasPrefix(text, "4"):
+			_, _ = fmt.Sscanf(text, "%d", &status)
+			_, text, _ = strings.Cut(text, " ")
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(s.Close)
+	return s
 }

@@ -1,0 +1,146 @@
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/results"
+)
+
+// modelList is the part of an OpenAI model list that is used.
+type modelList struct {
+	Data []listedModel `json:"data"`
+}
+
+type listedModel struct {
+	ID    string `json:"id"`
+	Owner string `json:"owned_by"`
+	Meta  struct {
+		Vocab int `json:"n_vocab"` // llama-server
+	} `json:"meta"`
+}
+
+// served notes which model of the list it is, and whether it is the first.
+func (e *Endpoint) served(model listedModel, first bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.engine, e.listedFirst = engineOf(discovered{Owner: model.Owner}), first
+	if model.Meta.Vocab > 0 {
+		e.engine = "llamacpp"
+	}
+	e.model, e.vocab = model.ID, model.Meta.Vocab
+	e.simulated = e.simulated || model.Owner == engines.SimulatorOwner
+}
+
+// sameModel compares names; a missing tag is ":latest", as ollama has it.
+func sameModel(listed, expected string) bool {
+	return listed == expected || strings.TrimSuffix(listed, ":latest") == strings.TrimSuffix(expected, ":latest")
+}
+
+// quoteAll quotes names for a message, the first few of them.
+func quoteAll(names []string) string {
+	const most = 5
+	var quoted []string
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	if len(names) > most {
+		quoted = append(quoted, fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// dialAddress is host and port of a base URL.
+func dialAddress(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("base-url: %w", err)
+	}
+	port := u.Port()
+	switch {
+	case u.Hostname() == "":
+		return "", fmt.Errorf("base-url: %q has no host: write it as http://host:8000", base)
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	case u.Scheme == "http":
+		port = "80"
+	default:
+		return "", fmt.Errorf("base-url: %q: scheme %q is not http or https", base, u.Scheme)
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// otherFile is the failure of a server that has loaded another file than the
+// recipe's under its name: some take any name that they are told.
+func (e *Endpoint) otherFile(ctx context.Context) *results.Failure {
+	if e.kind.ModelFile == "" || !engines.IsGGUF(e.spec.Model) || engines.LlamaModelFlag(e.spec.Model) != "-m" {
+		return nil
+	}
+	a := e.probe.get(ctx, e.kind.ModelFile)
+	var told struct {
+		Path string `json:"model_path"`
+	}
+	known := a.OK() && json.Unmarshal(a.Body, &told) == nil && told.Path != "" // older builds do not tell
+	if !known || filepath.Base(told.Path) == filepath.Base(e.spec.Model) {
+		return nil
+	}
+	return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", e.probe.shown, told.Path, e.spec.Model)
+}
+
+// Models asks the server which models it serves. The first becomes its model
+// if none was named.
+func (e *Endpoint) Models(ctx context.Context) ([]string, error) {
+	a := e.probe.get(ctx, e.kind.ModelsPath)
+	if !a.OK() {
+		return nil, a.Failure()
+	}
+	var list modelList
+	if json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
+		return nil, results.Failf(results.FailProtocol, "%s: no model in the list", a)
+	}
+	names := make([]string, len(list.Data))
+	for i, model := range list.Data {
+		names[i] = model.ID
+		if e.Model() == "" || sameModel(model.ID, e.Model()) {
+			e.served(model, i == 0)
+		}
+	}
+	return names, nil
+}
+
+// ExpectModel looks for the expected model in the list; without an
+// expectation the first one listed is taken. A failure says that the server
+// serves another one. Not found without a failure means that there is no list
+// yet, or none at all: see the answer.
+func (e *Endpoint) ExpectModel(ctx context.Context) (found bool, a Answer, failure *results.Failure) {
+	a = e.probe.get(ctx, e.kind.ModelsPath)
+	if failure := a.Final(); failure != nil {
+		return false, a, failure
+	}
+	var list modelList
+	if !a.OK() || json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
+		return false, a, nil
+	}
+
+	var names []string
+	for i, model := range list.Data {
+		if e.Model() == "" || sameModel(model.ID, e.Model()) {
+			if wrong := e.otherFile(ctx); wrong != nil {
+				return false, a, wrong
+			}
+			e.served(model, i == 0)
+			return true, a, nil
+		}
+		names = append(names, model.ID)
+	}
+
+	return false, a, results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:",
+		e.probe.shown, quoteAll(names), e.Model())
+}

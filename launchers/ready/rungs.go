@@ -1,0 +1,123 @@
+package ready
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/endpoint"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/serverlog"
+	"github.com/benchrig/bench/results"
+)
+
+// ExternalPatience is how long a server that is said to run already may refuse
+// connections: long enough for one that is being restarted by its keeper.
+const ExternalPatience = 15 * time.Second
+
+// TCP waits for a connection. A server that runs already must take one
+// within a short while of began.
+func TCP(e *endpoint.Endpoint, external bool, began time.Time) Rung {
+	return Rung{"tcp", "a TCP connection", func(ctx context.Context) Step {
+		err := e.Dial(ctx)
+		if failure, ok := errors.AsType[*results.Failure](err); ok {
+			return Step{Final: failure}
+		}
+		switch {
+		case err == nil:
+			return Step{Done: true}
+		case external && time.Since(began) > ExternalPatience:
+			return Step{Final: results.Failf(results.FailReadyTimeout,
+				"nothing answers at %s (%v): an external server must be running; start it, or check the key base-url", e.Shown(), err)}
+		}
+		return Step{Answer: err.Error()}
+	}}
+}
+
+// Log waits for a text in the server's log.
+func Log(log *serverlog.Log, wanted string) Rung {
+	return Rung{"log", fmt.Sprintf("the log to say %q", wanted), func(context.Context) Step {
+		return Step{Done: log.WantedSeen(), Answer: fmt.Sprintf("the log's last line is %q", text.Shorten(log.LastLine()))}
+	}}
+}
+
+// Health waits for a health check to succeed.
+func Health(e *endpoint.Endpoint, path string) Rung {
+	return Rung{"health", "health (" + path + ")", func(ctx context.Context) Step {
+		a := e.Ask(ctx, http.MethodGet, path, nil, endpoint.HealthTime)
+		return Step{Done: a.OK(), Final: a.Final(), Answer: a.String()}
+	}}
+}
+
+// Model waits until the expected model is in the model list.
+func Model(e *endpoint.Endpoint, kind engines.Kind) Rung {
+	strikes := 0
+	return Rung{"model", "the model list (" + kind.ModelsPath + ")", func(ctx context.Context) Step {
+		found, a, failure := e.ExpectModel(ctx)
+		if found || failure != nil {
+			return Step{Done: found, Final: failure}
+		}
+		if a.Err != nil || a.Status != http.StatusNotFound {
+			return Step{Answer: a.String()}
+		}
+		switch strikes++; {
+		case kind.ModelsMaybe:
+			return Step{Done: true}
+		case strikes < MaxStrikes:
+			return Step{Answer: a.String()}
+		}
+		return Step{Final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, kind.Name)}
+	}}
+}
+
+// Token waits for one streamed token. Health checks of hung engines go on
+// answering 200; only a token shows that the engine works.
+func Token(e *endpoint.Endpoint) Rung {
+	t := tokenRung{endpoint: e, path: endpoint.CompletionsPath}
+	return Rung{"token", "a token", t.try}
+}
+
+// tokenRung asks for one streamed token, by the chat path where the server has
+// no other. Health checks of hung engines go on answering 200; only a token
+// shows that the engine works.
+type tokenRung struct {
+	endpoint *endpoint.Endpoint
+	path     string
+	strikes  int // refusals in sequence that look final
+}
+
+func (t *tokenRung) try(ctx context.Context) Step {
+	a, came := t.endpoint.Token(ctx, t.path, t.body())
+	if came {
+		return Step{Done: true}
+	}
+	if failure := a.Final(); failure != nil {
+		return Step{Final: failure}
+	}
+	refused := a.Err == nil && a.Status/100 == 4 && a.Status != http.StatusTooManyRequests && a.Status != http.StatusRequestTimeout
+	if !refused {
+		t.strikes = 0
+		return Step{Answer: a.String()}
+	}
+	if t.path == endpoint.CompletionsPath && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) {
+		t.path = endpoint.ChatPath
+		return Step{Answer: a.String()}
+	}
+	if t.strikes++; t.strikes >= MaxStrikes {
+		return Step{Final: a.Failure()}
+	}
+	return Step{Answer: a.String()}
+}
+
+func (t *tokenRung) body() map[string]any {
+	body := map[string]any{"model": t.endpoint.Model(), "max_tokens": 1, "stream": true}
+	if t.path == endpoint.ChatPath {
+		body["messages"] = []any{map[string]any{"role": "user", "content": endpoint.TokenPrompt}}
+	} else {
+		body["prompt"] = endpoint.TokenPrompt
+	}
+	return body
+}
