@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -17,6 +16,7 @@ import (
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/capture"
 	"github.com/benchrig/bench/gpu/device"
+	"github.com/benchrig/bench/gpu/show"
 	"github.com/benchrig/bench/results"
 )
 
@@ -27,9 +27,6 @@ With --capture it writes a folder to attach to a report of an error: what the
 vendors' tools print, the files that are read, and what bench made of them.
 Serial numbers, unique ids and names of users are replaced; capture.json lists
 what was.`
-
-// watchPeriod is how often --watch tells.
-const watchPeriod = time.Second
 
 type gpuOptionsGiven struct {
 	sampler string
@@ -77,11 +74,11 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 	}
 	defer closeAll(samplers)
 	if o.watch {
-		return watchGPUs(ctx, e, o, box, samplers)
+		return show.Watch(ctx, e.stdout, e.width > 0, o.asJSON, box, samplers)
 	}
-	view := gpuView{Inventory: box, Samplers: []samplerView{}, Holders: []results.GPUHolder{}, Notes: slices.Concat([]string{}, box.Notes, notes)}
-	view.read(ctx, samplers)
-	view.readHolders(ctx, options)
+	view := show.View{Inventory: box, Samplers: []show.Sampler{}, Holders: []results.GPUHolder{}, Notes: slices.Concat([]string{}, box.Notes, notes)}
+	view.Read(ctx, samplers)
+	view.ReadHolders(ctx, options)
 	if ctx.Err() != nil {
 		return interrupted(ctx, ctx.Err())
 	}
@@ -90,7 +87,7 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(view)
 	}
-	return view.print(e.stdout)
+	return view.Print(e.stdout)
 }
 
 // interrupted gives Ctrl-C its exit code.

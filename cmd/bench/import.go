@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -80,14 +79,23 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 	}
 	name := o.name
 	if name == "" {
-		name = folderName(sources[0].Name)
+		name = importer.FolderName(sources[0].Name)
 	}
-	copies(read, sources)
+	read.KeepCopies(sources)
 	runs := read.Runs(importer.Naming{Name: name, Bench: version, At: time.Now().UTC().Format(time.RFC3339)}, options)
 	for _, run := range runs {
-		if err := writeImported(e, o.output, run, sources); err != nil {
+		folder, err := run.Write(o.output, sources)
+		if err != nil {
 			return err
 		}
+		written, err := store.Read(folder.Dir())
+		if err != nil {
+			return err
+		}
+		if err := page.WriteFiles(written); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), text.Count(len(run.Steps), "step"), run.Manifest.Method)
 	}
 	tellImported(e, read)
 	return nil
@@ -103,104 +111,6 @@ func readSource(stdin io.Reader, path string) (importer.Source, error) {
 		return importer.Source{}, fmt.Errorf("import: %w", err)
 	}
 	return importer.Source{Name: filepath.Base(path), Data: data}, nil
-}
-
-var notInFolderNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-
-// folderName makes the name of a run of that of a file.
-func folderName(file string) string {
-	name := strings.Trim(notInFolderNames.ReplaceAllString(strings.TrimSuffix(file, filepath.Ext(file)), "-"), "-.")
-	if name == "" {
-		return "imported"
-	}
-	return name
-}
-
-// largestCopy is the largest file of which the results folder keeps a copy.
-const largestCopy = 64 << 20
-
-// copies says which files are kept, and under which name.
-func copies(read *importer.Imported, sources []importer.Source) {
-	for i, s := range sources {
-		if len(s.Data) <= largestCopy {
-			read.Files[i].Copy = fmt.Sprintf("%s/%02d-%s", results.SourcesName, i+1, notInFolderNames.ReplaceAllString(s.Name, "-"))
-		}
-	}
-}
-
-// writeImported makes a results folder. Its manifest comes last: a folder
-// without one is no run.
-func writeImported(e env, root string, run importer.Run, sources []importer.Source) error {
-	m := run.Manifest
-	folder, err := store.Create(root, m.Scenario, m.Run)
-	if err != nil {
-		return err
-	}
-	for i, f := range m.Imported.Files {
-		if f.Copy != "" {
-			if err := folder.WriteFile(f.Copy, sources[i].Data); err != nil {
-				return err
-			}
-		}
-	}
-	if run.Environment != nil {
-		if err := folder.WriteJSON(results.EnvironmentName, run.Environment); err != nil {
-			return err
-		}
-	}
-	if err := writeSteps(folder, run.Steps); err != nil {
-		return err
-	}
-	if err := folder.WriteManifest(m); err != nil {
-		return err
-	}
-	written, err := store.Read(folder.Dir())
-	if err != nil {
-		return err
-	}
-	if err := page.WriteFiles(written); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), text.Count(len(run.Steps), "step"), m.Method)
-	return nil
-}
-
-// writeSteps writes results and records, and a journal that tells of them.
-func writeSteps(folder *store.Folder, steps []importer.Step) error {
-	journal, err := folder.OpenJournal()
-	if err != nil {
-		return err
-	}
-	tell := func(event results.Event) {
-		if err == nil {
-			err = journal.Append(event)
-		}
-	}
-	tell(results.Event{Kind: results.RunStarted, Message: "imported: nothing was run"})
-	for _, s := range steps {
-		if err == nil {
-			err = writeStep(folder, s)
-		}
-		tell(results.Event{Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict, Failure: s.Result.Failure})
-	}
-	tell(results.Event{Kind: results.RunFinished})
-	return errors.Join(err, journal.Close())
-}
-
-func writeStep(folder *store.Folder, s importer.Step) error {
-	if err := folder.WriteResult(s.Result); err != nil || s.Records == nil {
-		return err
-	}
-	w, err := folder.RecordWriter(s.Result.Step.ID)
-	if err != nil {
-		return err
-	}
-	for _, record := range s.Records {
-		if err := w.Write(record); err != nil {
-			return errors.Join(err, w.Close())
-		}
-	}
-	return w.Close()
 }
 
 // tellImported says what was kept as text, and what is doubtful.

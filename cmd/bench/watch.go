@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +13,7 @@ import (
 
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/report/live"
-	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/report/live/web"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -60,7 +57,7 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 	case o.once && o.http != "":
 		return usageError(errors.New("--once and --http exclude each other"))
 	}
-	dir, err := newestRun(dir)
+	dir, err := store.Newest(dir)
 	if err != nil {
 		return usageError(err)
 	}
@@ -79,34 +76,11 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 		live.Snapshot(e.stdout, view, hasUnicode(e.Lookup))
 		return nil
 	case o.http != "":
-		return serveRun(ctx, e, o, follower)
+		return web.Serve(ctx, e.Stderr, o.http, o.token, follower)
 	case e.screen != nil:
 		return showRun(ctx, e, follower)
 	}
 	return tellRun(ctx, e, follower)
-}
-
-// newestRun is dir if that is a run, else the newest run below it, by the names
-// of the folders.
-func newestRun(dir string) (string, error) {
-	if _, err := store.Open(dir); err == nil {
-		return dir, nil
-	}
-	var runs []string
-	for _, pattern := range []string{"*", filepath.Join("*", "*")} {
-		found, err := filepath.Glob(filepath.Join(dir, pattern, results.ManifestName))
-		if err != nil {
-			return "", fmt.Errorf("look for runs in %q: %w", dir, err)
-		}
-		runs = append(runs, found...)
-	}
-	if len(runs) == 0 {
-		_, err := store.Open(dir)
-		return "", err
-	}
-	return filepath.Dir(slices.MaxFunc(runs, func(a, b string) int {
-		return cmp.Compare(filepath.Base(filepath.Dir(a)), filepath.Base(filepath.Dir(b)))
-	})), nil
 }
 
 // showRun looks at a run on a terminal, until the user leaves.

@@ -1,18 +1,19 @@
-package main
+package web
 
 import (
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/report/live"
-	"github.com/benchrig/bench/report/live/web"
 )
 
 // Limits of the page's server.
@@ -27,30 +28,30 @@ const (
 // newToken asks for a token that is made.
 const newToken = "new"
 
-// serveRun serves the view of a run until ctx ends.
-func serveRun(ctx context.Context, e env, o watchOptions, follower *live.Follower) error {
-	host, _, err := net.SplitHostPort(o.http)
+// Serve serves the view of a run at an address until ctx ends, and writes its
+// URL on w. token is the access token; "new" makes one.
+func Serve(ctx context.Context, w io.Writer, address, token string, follower *live.Follower) error {
+	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return usageError(fmt.Errorf("--http %q: want ADDRESS:PORT, such as 127.0.0.1:8090: %w", o.http, err))
+		return usage.Errorf("--http %q: want ADDRESS:PORT, such as 127.0.0.1:8090: %w", address, err)
 	}
-	token, err := tokenFor(host, o.token)
-	if err != nil {
-		return usageError(err)
+	if token, err = tokenFor(host, token); err != nil {
+		return usage.Mark(err)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.http)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("serve the view: %w", err)
 	}
 	server := &http.Server{
-		Handler:           web.NewHandler(web.Options{View: follower.View, Token: token, Hosts: hostsOf(host)}),
+		Handler:           NewHandler(Options{View: follower.View, Token: token, Hosts: hostsOf(host)}),
 		ReadHeaderTimeout: headerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit, IdleTimeout: idleLimit, MaxHeaderBytes: headerBytes,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	address := "http://" + listener.Addr().String() + "/"
+	url := "http://" + listener.Addr().String() + "/"
 	if token != "" {
-		address += "?token=" + token
+		url += "?token=" + token
 	}
-	fmt.Fprintf(e.Stderr, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n", follower.Folder().Dir(), address)
+	fmt.Fprintf(w, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n", follower.Folder().Dir(), url)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {

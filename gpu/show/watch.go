@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"context"
@@ -16,33 +16,36 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// watchGPUs tells once a second until ctx ends. On a terminal it rewrites a
-// table; elsewhere it writes lines.
-func watchGPUs(ctx context.Context, e env, o gpuOptionsGiven, box gpu.Inventory, samplers []device.Sampler) error {
-	w := &gpuWatch{out: e.stdout, box: box, newest: map[string]gpu.Sample{}, rewrite: e.width > 0}
-	recorder := gpu.Recorder{Samplers: samplers, Period: watchPeriod, Host: true}
+// period is how often Watch writes.
+const period = time.Second
+
+// Watch writes a table once a second until ctx ends, over the one before where
+// rewrite says so; or, asJSON, a line for each reading.
+func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, box gpu.Inventory, samplers []device.Sampler) error {
+	w := &watch{out: out, box: box, newest: map[string]gpu.Sample{}, rewrite: rewrite}
+	recorder := gpu.Recorder{Samplers: samplers, Period: period, Host: true}
 	emit := w.keep
-	if o.asJSON {
+	if asJSON {
 		emit = w.writeJSON
 	}
 	recorder.Start(ctx, emit)
 	defer recorder.Stop()
-	ticker := time.NewTicker(watchPeriod)
+	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil // the only way to end it
 		case now := <-ticker.C:
-			if !o.asJSON {
+			if !asJSON {
 				w.tell(now)
 			}
 		}
 	}
 }
 
-// gpuWatch keeps the newest samples.
-type gpuWatch struct {
+// watch keeps the newest samples.
+type watch struct {
 	out     io.Writer
 	box     gpu.Inventory
 	rewrite bool
@@ -54,7 +57,7 @@ type gpuWatch struct {
 	gaps   []string              // since the last time
 }
 
-func (w *gpuWatch) keep(sample gpu.Sample) {
+func (w *watch) keep(sample gpu.Sample) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -68,7 +71,7 @@ func (w *gpuWatch) keep(sample gpu.Sample) {
 }
 
 // writeJSON writes a line for each sample, with the moment of the reading.
-func (w *gpuWatch) writeJSON(sample gpu.Sample) {
+func (w *watch) writeJSON(sample gpu.Sample) {
 	line := struct {
 		Time string                `json:"time"`
 		GPU  *results.GPUReading   `json:"gpu,omitempty"`
@@ -80,7 +83,7 @@ func (w *gpuWatch) writeJSON(sample gpu.Sample) {
 
 // tell writes what is newest. A reading older than three periods is not told:
 // it would pass for the present.
-func (w *gpuWatch) tell(now time.Time) {
+func (w *watch) tell(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out strings.Builder
@@ -92,7 +95,7 @@ func (w *gpuWatch) tell(now time.Time) {
 	}
 	for _, device := range w.box.GPUs {
 		reading := w.newest[device.ID()]
-		if now.Sub(reading.At) > 3*watchPeriod {
+		if now.Sub(reading.At) > 3*period {
 			reading.GPU = nil
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", stamp, placeOf(device), strings.Join(figures(device, reading.GPU), "\t"))
@@ -110,7 +113,7 @@ func (w *gpuWatch) tell(now time.Time) {
 
 // write puts a table in the place of the one before, or, off a terminal, its
 // lines after those before.
-func (w *gpuWatch) write(text string) {
+func (w *watch) write(text string) {
 	if w.rewrite {
 		if w.lines > 0 {
 			fmt.Fprintf(w.out, "\x1b[%dA\x1b[J", w.lines)

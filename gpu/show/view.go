@@ -1,4 +1,8 @@
-package main
+// Package show prints the GPUs of this machine: once, or every second.
+//
+// An inventory and readings go in; a table, lines or JSON come out. It decides
+// nothing about what it shows.
+package show
 
 import (
 	"context"
@@ -15,30 +19,31 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// gpuView is what bench gpu tells, as JSON with --json.
-type gpuView struct {
+// View is one look at the GPUs of this machine.
+type View struct {
 	Inventory gpu.Inventory       `json:"inventory"`
-	Samplers  []samplerView       `json:"samplers"`
+	Samplers  []Sampler           `json:"samplers"`
 	Holders   []results.GPUHolder `json:"holders"`
 	Notes     []string            `json:"notes"`
 }
 
-// samplerView is one sampler and one reading of each GPU by it.
-type samplerView struct {
+// Sampler is one sampler and one reading of each GPU by it.
+type Sampler struct {
 	Name     string               `json:"name"`
 	PeriodS  float64              `json:"period_s"` // how often it is read during a run, unless the scenario says otherwise
 	TookS    float64              `json:"took_s"`   // this reading
 	Readings []results.GPUReading `json:"readings"`
 }
 
-func (v *gpuView) read(ctx context.Context, samplers []device.Sampler) {
+// Read takes one reading of each GPU by each sampler.
+func (v *View) Read(ctx context.Context, samplers []device.Sampler) {
 	for _, sampler := range samplers {
 		began := time.Now()
 		readings, err := sampler.Read(ctx)
 		if err != nil {
 			v.Notes = append(v.Notes, err.Error())
 		}
-		s := samplerView{Name: sampler.Name(), PeriodS: device.DefaultPeriod(sampler.Name()).Seconds(), TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
+		s := Sampler{Name: sampler.Name(), PeriodS: device.DefaultPeriod(sampler.Name()).Seconds(), TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
 		for _, reading := range readings {
 			s.Readings = append(s.Readings, reading.GPUReading)
 		}
@@ -46,7 +51,8 @@ func (v *gpuView) read(ctx context.Context, samplers []device.Sampler) {
 	}
 }
 
-func (v *gpuView) readHolders(ctx context.Context, options device.Options) {
+// ReadHolders finds the processes that hold memory of the GPUs.
+func (v *View) ReadHolders(ctx context.Context, options device.Options) {
 	if len(v.Inventory.GPUs) == 0 {
 		return
 	}
@@ -61,7 +67,7 @@ func (v *gpuView) readHolders(ctx context.Context, options device.Options) {
 }
 
 // reading is what a sampler said of a device, and which; nil if none did.
-func (v *gpuView) reading(device string) (*results.GPUReading, string) {
+func (v *View) reading(device string) (*results.GPUReading, string) {
 	for _, s := range v.Samplers {
 		at := slices.IndexFunc(s.Readings, func(r results.GPUReading) bool { return r.Device == device })
 		if at >= 0 {
@@ -71,10 +77,11 @@ func (v *gpuView) reading(device string) (*results.GPUReading, string) {
 	return nil, ""
 }
 
-func (v *gpuView) print(w io.Writer) error {
+// Print writes the view as a table.
+func (v *View) Print(w io.Writer) error {
 	if len(v.Inventory.GPUs) == 0 {
 		fmt.Fprintln(w, "no GPU")
-		writeList(w, "note", v.Notes)
+		writeNotes(w, v.Notes)
 		return nil
 	}
 	v.printDrivers(w)
@@ -96,11 +103,11 @@ func (v *gpuView) print(w io.Writer) error {
 	for _, holder := range v.Holders {
 		fmt.Fprintf(w, "held by pid %d (%s): %s\n", holder.PID, text.OrDash(holder.Name), held(holder, v.Inventory))
 	}
-	writeList(w, "note", v.Notes)
+	writeNotes(w, v.Notes)
 	return nil
 }
 
-func (v *gpuView) printDrivers(w io.Writer) {
+func (v *View) printDrivers(w io.Writer) {
 	var words []string
 	for _, vendor := range []string{device.NVIDIA, device.AMD} {
 		if version := v.Inventory.Drivers[vendor]; version != "" {
@@ -182,4 +189,10 @@ func throttling(reasons []string) string {
 func joined(words ...string) string {
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "-" })
 	return text.OrDash(strings.Join(words, "/"))
+}
+
+func writeNotes(w io.Writer, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
 }

@@ -1,0 +1,98 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
+)
+
+var notInFolderNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// FolderName makes the name of a run of that of a file.
+func FolderName(file string) string {
+	name := strings.Trim(notInFolderNames.ReplaceAllString(strings.TrimSuffix(file, filepath.Ext(file)), "-"), "-.")
+	if name == "" {
+		return "imported"
+	}
+	return name
+}
+
+// largestCopy is the largest file of which the results folder keeps a copy.
+const largestCopy = 64 << 20
+
+// KeepCopies decides which files are kept, and under which name.
+func (i *Imported) KeepCopies(sources []Source) {
+	for at, s := range sources {
+		if len(s.Data) <= largestCopy {
+			i.Files[at].Copy = fmt.Sprintf("%s/%02d-%s", results.SourcesName, at+1, notInFolderNames.ReplaceAllString(s.Name, "-"))
+		}
+	}
+}
+
+// Write makes a results folder of the run below root. Its manifest comes last: a
+// folder without one is no run.
+func (r Run) Write(root string, sources []Source) (*store.Folder, error) {
+	folder, err := store.Create(root, r.Manifest.Scenario, r.Manifest.Run)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range r.Manifest.Imported.Files {
+		if f.Copy != "" {
+			if err := folder.WriteFile(f.Copy, sources[i].Data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r.Environment != nil {
+		if err := folder.WriteJSON(results.EnvironmentName, r.Environment); err != nil {
+			return nil, err
+		}
+	}
+	if err := writeSteps(folder, r.Steps); err != nil {
+		return nil, err
+	}
+	return folder, folder.WriteManifest(r.Manifest)
+}
+
+// writeSteps writes results and records, and a journal that tells of them.
+func writeSteps(folder *store.Folder, steps []Step) error {
+	journal, err := folder.OpenJournal()
+	if err != nil {
+		return err
+	}
+	tell := func(event results.Event) {
+		if err == nil {
+			err = journal.Append(event)
+		}
+	}
+	tell(results.Event{Kind: results.RunStarted, Message: "imported: nothing was run"})
+	for _, s := range steps {
+		if err == nil {
+			err = writeStep(folder, s)
+		}
+		tell(results.Event{Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict, Failure: s.Result.Failure})
+	}
+	tell(results.Event{Kind: results.RunFinished})
+	return errors.Join(err, journal.Close())
+}
+
+func writeStep(folder *store.Folder, s Step) error {
+	if err := folder.WriteResult(s.Result); err != nil || s.Records == nil {
+		return err
+	}
+	w, err := folder.RecordWriter(s.Result.Step.ID)
+	if err != nil {
+		return err
+	}
+	for _, record := range s.Records {
+		if err := w.Write(record); err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
+}
