@@ -9,12 +9,7 @@ import (
 // extrapolate adds to a measured step what it would be for all the replicas
 // that the one stands for. What was measured stays as it is.
 func (r *Runner) extrapolate(result *results.Result) {
-	n := 0
-	for _, v := range r.Scenario.Variants {
-		if v.Name == result.Step.Variant {
-			n = v.Extrapolate
-		}
-	}
+	n := r.variant(result.Step.Variant).Extrapolate
 	if n <= 1 || result.Figures == nil {
 		return
 	}

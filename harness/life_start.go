@@ -48,6 +48,6 @@ func (r *Runner) launch(ctx context.Context, planned plan.Life, id string, pendi
 	ctx, leave := r.Control.skippable(ctx, "the launch of "+planned.Variant)
 	defer leave()
 
-	r.sent = step.NewSentTo()
+	r.preparer.NewServers()
 	return r.starter.Launch(ctx, life.Order{Life: planned, ID: id, Step: first.StepRef, Pass: first.pass, Ports: first.ports})
 }

@@ -11,12 +11,8 @@ import (
 
 // pointOf is the load of a step's attempt.
 func (r *Runner) pointOf(a attempt) scenarios.Load {
-	for _, v := range r.Scenario.Variants {
-		if v.Name == a.Variant {
-			return plan.At(r.Scenario.Search.Metric, plan.ShareOf(v, r.Scenario.Points[a.PointIndex]), a.load)
-		}
-	}
-	return plan.At(r.Scenario.Search.Metric, r.Scenario.Points[a.PointIndex], a.load)
+	planned := plan.ShareOf(r.variant(a.Variant), r.Scenario.Points[a.PointIndex])
+	return plan.At(r.Scenario.Search.Metric, planned, a.load)
 }
 
 // dirOf is the folder of what an attempt's pass leaves.

@@ -41,19 +41,16 @@ type Runner struct {
 	Node    string // name of this machine
 	Cookie  string // marks the processes of this run
 
-	sets       step.PromptCache
-	tokenizers step.Tokenizers
-	frozen     map[string]bool          // sets that lie in the folder, by hash
-	skipped    map[int]*results.Failure // variants given up, with the reason
-	halted     halt                     // why nothing more is run
-	done       int
-	outcome    Outcome
+	skipped map[int]*results.Failure // variants given up, with the reason
+	halted  halt                     // why nothing more is run
+	done    int
+	outcome Outcome
 
 	hooks         hookState
 	monitor       *telemetry.Monitor // samples GPUs and host
 	disk          *disk
 	starter       *life.Starter                // starts and stops servers
-	sent          *step.SentTo                 // what these servers got
+	preparer      *step.Preparer               // makes the jobs of steps
 	engines, seen map[string]results.Engine    // by variant: who answered first, and last
 	engineChanges map[string][]string          // by variant
 	identities    map[string]endpoint.Identity // who answered first, by life and replica
@@ -79,7 +76,7 @@ type Outcome struct {
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.skipped, r.settled, r.pace = map[int]*results.Failure{}, map[string]bool{}, newPace()
 	r.known = map[string]*results.Result{}
-	r.tokenizers = step.Tokenizers{}
+	r.preparer = r.newPreparer()
 	r.monitor = r.newMonitor()
 	r.starter = r.newStarter()
 	r.disk = r.newDisk()

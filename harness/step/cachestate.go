@@ -15,12 +15,12 @@ import (
 
 // What was done for the state of the prefix cache.
 const (
-	CacheNewServer = "new-server"       // nothing measured went to it before
-	CacheDistinct  = "distinct-prompts" // no measured prompt went to it before in this run
-	CacheReset     = "reset"
-	CacheSalt      = "salt"
-	CachePromptOff = "cache-prompt-off"
-	CacheSentOnce  = "sent-before" // the measured prompts, for a warm cache
+	cacheNewServer = "new-server"       // nothing measured went to it before
+	cacheDistinct  = "distinct-prompts" // no measured prompt went to it before in this run
+	cacheReset     = "reset"
+	cacheSalt      = "salt"
+	cachePromptOff = "cache-prompt-off"
+	cacheSentOnce  = "sent-before" // the measured prompts, for a warm cache
 )
 
 const (
@@ -30,9 +30,9 @@ const (
 	specialTokens  = 2    // that a server may put before a plain prompt
 )
 
-// CacheResetter is a server that can forget what it has cached. how says what
+// cacheResetter is a server that can forget what it has cached. how says what
 // was done; an error, that it was not or that it did not work.
-type CacheResetter interface {
+type cacheResetter interface {
 	ResetCache(ctx context.Context) (how string, err error)
 }
 
@@ -43,18 +43,18 @@ type CacheWish struct {
 	How   []string
 }
 
-// SentTo remembers which measured prompts the servers of a life have got.
-type SentTo struct {
+// sentTo remembers which measured prompts the servers of a life have got.
+type sentTo struct {
 	seed  maphash.Seed
 	seen  map[uint64]bool
 	steps int // begun on these servers
 }
 
-func NewSentTo() *SentTo { return &SentTo{seed: maphash.MakeSeed(), seen: map[uint64]bool{}} }
+func newSentTo() *sentTo { return &sentTo{seed: maphash.MakeSeed(), seen: map[uint64]bool{}} }
 
-// Add notes the prompts of a step and reports whether the servers are new, and
+// add notes the prompts of a step and reports whether the servers are new, and
 // whether all of the prompts are.
-func (s *SentTo) Add(prompts []load.Prompt) (first, distinct bool) {
+func (s *sentTo) add(prompts []load.Prompt) (first, distinct bool) {
 	first, distinct = s.steps == 0, true
 	s.steps++
 	var fresh []uint64
@@ -72,16 +72,16 @@ func (s *SentTo) Add(prompts []load.Prompt) (first, distinct bool) {
 	return first, distinct
 }
 
-func FailureIfEnded(ctx context.Context) error {
+func failureIfEnded(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return results.CauseOf(ctx)
 	}
 	return nil
 }
 
-// Once are prompts whose answers may be short: only their beginnings matter to
+// once are prompts whose answers may be short: only their beginnings matter to
 // a cache. What a conversation goes on with is its answers.
-func Once(prompts []load.Prompt) []load.Prompt {
+func once(prompts []load.Prompt) []load.Prompt {
 	out := slices.Clone(prompts)
 	for i := range out {
 		if len(out[i].Turns) == 0 {
@@ -221,4 +221,62 @@ func commonIDs(a, b []int) int {
 		}
 	}
 	return n
+}
+
+// askCache brings the servers' prefix caches into the state that a point asks
+// for, by what their kind has, and says what it did.
+func (p *Preparer) askCache(ctx context.Context, point scenarios.Load, r Request, job *Job) error {
+	if p.sent == nil {
+		p.sent = newSentTo()
+	}
+	first, distinct := p.sent.add(job.Prompts)
+	kind, _ := engines.Lookup(r.Servers[0].Info().Launcher)
+	body := job.Options.Target.Body
+	wish := CacheWish{Asked: point.PrefixCache, How: []string{}}
+	if _, own := point.Body["cache_prompt"]; !own && (wish.Asked == scenarios.CacheWarm || wish.Asked == scenarios.CacheAny) {
+		delete(body, "cache_prompt") // the engine's own way
+	}
+	switch wish.Asked {
+	case scenarios.CacheWarm:
+		job.Warmups = slices.Concat(job.Warmups, once(job.Prompts))
+		wish.How = append(wish.How, cacheSentOnce)
+	case scenarios.CacheCold:
+		if first && !kind.External {
+			wish.How = append(wish.How, cacheNewServer)
+		}
+		if distinct {
+			wish.How = append(wish.How, cacheDistinct)
+		}
+		if off, ok := body["cache_prompt"].(bool); ok && !off {
+			wish.How = append(wish.How, cachePromptOff)
+		}
+		if len(wish.How) == 0 {
+			wish.How = p.forget(ctx, kind, r, body)
+		}
+	case scenarios.CacheAny:
+	}
+	job.Cache = wish
+	return failureIfEnded(ctx)
+}
+
+// forget keeps what the servers have cached from being found: by a salt that
+// only this step's requests carry, else by a reset. Nil: neither worked.
+func (p *Preparer) forget(ctx context.Context, kind engines.Kind, r Request, body map[string]any) []string {
+	if kind.CacheSalt {
+		body["cache_salt"] = fmt.Sprintf("%s/%s/%d", p.RunID, r.Step.ID, r.Step.Attempt)
+		return []string{cacheSalt}
+	}
+	if kind.External {
+		return []string{} // not ours to reset
+	}
+	for _, s := range r.Servers {
+		resetter, ok := s.(cacheResetter)
+		if !ok {
+			return []string{}
+		}
+		if _, err := resetter.ResetCache(ctx); err != nil {
+			return []string{}
+		}
+	}
+	return []string{cacheReset}
 }

@@ -30,34 +30,22 @@ type OneShot struct {
 // Job makes the prompts and says how to send them. The result is as it stands
 // before anything was measured; Drive completes it.
 func (s OneShot) Job(ctx context.Context) (Job, *results.Result, error) {
-	l := s.Load
-	job := Job{
-		Driver: s.Driver, Servers: []Server{s.Server}, Percentiles: l.Percentiles, Goodput: l.Goodput,
-		MinSuccess: l.MinSuccess, KeepText: l.KeepText,
-	}
+	job := newJob(s.Driver, []Server{s.Server}, s.Load)
 	result := &results.Result{
-		Format: results.FormatVersion, Asked: plan.AskedOf(l, s.Seed),
-		Step: results.StepRef{ID: l.Label, Variant: s.Server.Info().Model, Point: l.Label, Repeat: 1, Attempt: 1},
+		Format: results.FormatVersion, Asked: plan.AskedOf(s.Load, s.Seed),
+		Step: results.StepRef{ID: s.Load.Label, Variant: s.Server.Info().Model, Point: s.Load.Label, Repeat: 1, Attempt: 1},
 	}
+
 	measured, warm, err := s.prompts(ctx)
 	if err != nil {
 		return job, result, err
 	}
-	job.Prompts, job.Warmups = LoadPrompts(measured), LoadPrompts(warm)
-	result.Asked.DatasetSHA256, result.Asked.Tokenizer = measured.SHA256, s.Counter.Name
-	for _, note := range measured.Notes {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
-	}
+	job.setPrompts(measured, warm, "", result)
+
 	if job.Options, err = s.options(); err != nil {
 		return job, result, err
 	}
-	if s.Counter.Local {
-		job.CountText = s.Counter.Count()
-	}
-	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
-		return job, result, err
-	}
-	return job, result, ScheduleOf(l).Apply(&job.Options, &result.Asked, measured)
+	return job, result, job.setSending(s.Load, measured, s.Counter, result)
 }
 
 func (s OneShot) prompts(ctx context.Context) (measured, warm *dataset.Set, err error) {
@@ -71,7 +59,7 @@ func (s OneShot) prompts(ctx context.Context) (measured, warm *dataset.Set, err 
 	if warm, err = dataset.Build(ctx, plan.PromptSpec(l, s.Seed+plan.WarmupSeed, l.Warmups), s.Counter.Tokenizer); err != nil {
 		return nil, nil, results.Failf(results.FailDataset, "%v", err)
 	}
-	warm = Without(warm, measured)
+	warm = without(warm, measured)
 	for i := range warm.Prompts {
 		if p := &warm.Prompts[i]; s.WarmupOutput > 0 && (p.OutputTokens == 0 || p.OutputTokens > s.WarmupOutput) {
 			p.OutputTokens = s.WarmupOutput
@@ -81,7 +69,7 @@ func (s OneShot) prompts(ctx context.Context) (measured, warm *dataset.Set, err 
 }
 
 func (s OneShot) options() (load.Options, error) {
-	opts, err := DriveOptions(s.Load, nil, "", []Server{s.Server})
+	opts, err := driveOptions(s.Load, scenarios.Server{}, []Server{s.Server})
 	if err != nil {
 		return opts, err
 	}
@@ -92,6 +80,5 @@ func (s OneShot) options() (load.Options, error) {
 	maps.Copy(body, opts.Target.Body)
 	opts.Target.Body = body
 	maps.Copy(opts.Target.Headers, s.Headers)
-	opts.CountTokens = s.Counter.Count()
 	return opts, nil
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// DriveOptions is the load point as the client takes it, without arrivals.
-func DriveOptions(l scenarios.Load, variants []scenarios.Variant, variant string, servers []Server) (load.Options, error) {
+// driveOptions is the load point as the client takes it, without arrivals.
+// server says how the servers let requests in.
+func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (load.Options, error) {
 	info := servers[0].Info()
 	kind, _ := engines.Lookup(info.Launcher)
 	body := maps.Clone(kind.Body)
@@ -30,18 +31,13 @@ func DriveOptions(l scenarios.Load, variants []scenarios.Variant, variant string
 	for _, s := range servers {
 		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
 	}
-	for _, v := range variants {
-		if v.Name != variant {
-			continue
-		}
-		if v.Server.APIKey.Value != "" {
-			opts.Target.Headers["Authorization"] = "Bearer " + v.Server.APIKey.Value
-		}
-		opts.Target.UnixSocket = v.Server.UnixSocket
-		var err error
-		if opts.Target.TLS, opts.Target.CA, err = TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
-			return opts, err
-		}
+	if server.APIKey.Value != "" {
+		opts.Target.Headers["Authorization"] = "Bearer " + server.APIKey.Value
+	}
+	opts.Target.UnixSocket = server.UnixSocket
+	var err error
+	if opts.Target.TLS, opts.Target.CA, err = TLSConfig(server.TLS.CA, server.TLS.Insecure); err != nil {
+		return opts, err
 	}
 	for name, value := range l.Headers {
 		opts.Target.Headers[name] = value.Value
@@ -69,6 +65,7 @@ func requestURL(s Server) string {
 	return s.Info().BaseURL
 }
 
+// Infos describes servers.
 func Infos(servers []Server) []results.Server {
 	out := make([]results.Server, len(servers))
 	for i, s := range servers {

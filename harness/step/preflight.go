@@ -57,9 +57,9 @@ func argument(argv []string, names ...string) int {
 	return 0
 }
 
-// Preflight says which prompts do not fit the servers, before one is sent. It
+// preflight says which prompts do not fit the servers, before one is sent. It
 // refuses only where none fits. concurrency 0: all at once.
-func Preflight(servers []Server, prompts []load.Prompt, concurrency int, result *results.Result) error {
+func preflight(servers []Server, prompts []load.Prompt, concurrency int, result *results.Result) error {
 	r := roomOf(servers)
 	needs := neededTokens(prompts)
 	tooLong, longest, shortest := 0, 0, 0

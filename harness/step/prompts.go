@@ -11,10 +11,6 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// PromptCache keeps prompt sets of a run: variants of one model get the very
-// same prompts without making them again.
-type PromptCache map[string]*dataset.Set
-
 // CheckDatasets reads every dataset file and tokenizer of a scenario once, so
 // that a broken one is known before the first server is launched.
 func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
@@ -39,8 +35,8 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
 	return errors.Join(errs...)
 }
 
-// Without leaves out the prompts that stand in other too.
-func Without(set, other *dataset.Set) *dataset.Set {
+// without leaves out the prompts that stand in other too.
+func without(set, other *dataset.Set) *dataset.Set {
 	seen := map[string]bool{}
 	for _, p := range other.Prompts {
 		seen[promptKey(p)] = true

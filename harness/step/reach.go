@@ -8,9 +8,9 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Reachable are the addresses of servers as the load client has them: where it
+// reachable are the addresses of servers as the load client has them: where it
 // runs on other hosts, by a name of this box in place of its loopback.
-func Reachable(client scenarios.Client, urls []string) []string {
+func reachable(client scenarios.Client, urls []string) []string {
 	if !client.Elsewhere() {
 		return urls
 	}

@@ -113,7 +113,7 @@ func TestPreflight(t *testing.T) {
 			servers = append(servers, infoServer{info: info})
 		}
 		var result results.Result
-		err := Preflight(servers, c.prompts, c.concurrency, &result)
+		err := preflight(servers, c.prompts, c.concurrency, &result)
 		var got []string
 		for _, w := range result.Warnings {
 			got = append(got, string(w.Code)+": "+w.Message)

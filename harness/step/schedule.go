@@ -22,7 +22,7 @@ type Schedule struct {
 	ReplaySpeed float64       // of a trace; 0: as recorded
 }
 
-func ScheduleOf(l scenarios.Load) Schedule {
+func scheduleOf(l scenarios.Load) Schedule {
 	return Schedule{
 		Compat: l.Compat, Rate: l.RequestRate, Burstiness: l.Burstiness, Ramp: load.Ramp(l.Ramp),
 		Duration: l.Duration, ReplaySpeed: l.ReplaySpeed,

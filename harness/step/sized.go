@@ -6,9 +6,9 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Sized is a load point on a server, whose longest context may decide how long
+// sized is a load point on a server, whose longest context may decide how long
 // prompts are; the result notes the length.
-func Sized(point scenarios.Load, server Server, result *results.Result) (scenarios.Load, error) {
+func sized(point scenarios.Load, server Server, result *results.Result) (scenarios.Load, error) {
 	longest := 0
 	if startup := server.Info().Startup; startup != nil && startup.ContextLen != nil {
 		longest = int(*startup.ContextLen)

@@ -35,7 +35,7 @@ func TestSized(t *testing.T) {
 		{"not told", scenarios.Load{InputLenSpare: 2048}, lengthTeller{}, 0, "does not say its max-model-len"},
 	} {
 		var result results.Result
-		l, err := Sized(c.point, c.server, &result)
+		l, err := sized(c.point, c.server, &result)
 		if c.problem != "" {
 			failure := results.AsFailure(err, results.FailInternal)
 			if err == nil || failure.Class != results.FailDataset || !strings.Contains(failure.Message, c.problem) {

@@ -1,0 +1,156 @@
+package step
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Preparer makes the jobs of a run's steps. It keeps what several steps share:
+// prompts, tokenizers, and which prompts the servers have got.
+type Preparer struct {
+	Driver Driver
+	Client scenarios.Client // where the load client runs
+	Stall  time.Duration    // see Job
+	RunID  string
+	Folder *store.Folder // gets the prompts that are sent
+	Frozen *plan.Frozen  // prompts to send in place of new ones; nil: none
+	Live   *status.Live
+	// Observe gets the progress of the pass, and what will go wrong in it.
+	Observe func(status.Update)
+
+	source promptSource
+	sent   *sentTo
+}
+
+// Request asks for the job of one pass of a step.
+type Request struct {
+	Load    scenarios.Load
+	Server  scenarios.Server // of the variant: its key, socket and certificates
+	Servers []Server         // that are up
+	Step    results.StepRef
+	Pass    int    // 2: the second of a step with two
+	Dir     string // gets the records
+}
+
+// NewServers says that the next jobs are for servers that were started since
+// the last one.
+func (p *Preparer) NewServers() { p.sent = newSentTo() }
+
+// Job makes the prompts of a step and says how to send them; what that comes to
+// is noted in the result. Without an error the job's record file is open; Drive
+// closes it.
+func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (Job, error) {
+	point, err := sized(r.Load, r.Servers[0], result)
+	if err != nil {
+		return Job{Servers: r.Servers}, err
+	}
+	job := newJob(p.Driver, r.Servers, point)
+	job.Stall, job.Live = p.Stall, p.Live
+
+	p.Live.Enter(results.LivePrompts, 0, "")
+	measured, warm, counter, err := p.promptsOf(ctx, point, result.Asked.Seed, r.Servers[0])
+	if err != nil {
+		return job, err
+	}
+	job.setPrompts(measured, warm, point.Note, result)
+	if r.Pass > 1 {
+		job.Prompts = once(job.Prompts)
+	}
+	if err := p.lookAhead(r, job.Prompts, point.MaxConcurrency, result); err != nil {
+		return job, err
+	}
+
+	if job.Options, err = driveOptions(point, r.Server, r.Servers); err != nil {
+		return job, err
+	}
+	job.Options.Target.BaseURLs = reachable(p.Client, job.Options.Target.BaseURLs)
+	job.Options.Progress = func(progress load.Progress) {
+		p.Observe(status.Update{Kind: status.StepProgress, Step: r.Step, Pass: r.Pass, Progress: progress})
+	}
+	if err := p.askCache(ctx, point, r, &job); err != nil {
+		return job, err
+	}
+	if err := job.setSending(point, measured, counter, result); err != nil {
+		return job, err
+	}
+
+	job.Records, err = store.NewRecordWriter(r.Dir, 0)
+	if err != nil {
+		return job, results.Failf(results.FailDisk, "%v", err)
+	}
+	return job, nil
+}
+
+// lookAhead is preflight, whose warnings are shown before the step runs.
+func (p *Preparer) lookAhead(r Request, prompts []load.Prompt, concurrency int, result *results.Result) error {
+	before := len(result.Warnings)
+	err := preflight(r.Servers, prompts, concurrency, result)
+	for _, w := range result.Warnings[before:] {
+		p.Observe(status.Update{Kind: status.StepDoubt, Step: r.Step, Pass: r.Pass, Message: w.Message})
+	}
+	return err
+}
+
+// promptsOf makes the measured prompts and the warm-ups of a load, counted by
+// its tokenizer or the server's.
+func (p *Preparer) promptsOf(ctx context.Context, l scenarios.Load, seed uint64, server Server) (measured, warm *dataset.Set, counter TokenCounter, err error) {
+	if p.source.sets == nil {
+		p.source = newPromptSource(p.Folder, p.Frozen)
+	}
+	if counter, err = p.source.tokenizers.For(l.Dataset.Tokenizer, server); err != nil {
+		return nil, nil, counter, err
+	}
+	measured, warm, err = p.source.prompts(ctx, l, seed, counter)
+	return measured, warm, counter, err
+}
+
+// newJob is a job for a load, before it has prompts.
+func newJob(driver Driver, servers []Server, l scenarios.Load) Job {
+	return Job{
+		Driver: driver, Servers: servers, Percentiles: l.Percentiles, Goodput: l.Goodput,
+		MinSuccess: l.MinSuccess, KeepText: l.KeepText,
+	}
+}
+
+// setPrompts gives the job its prompts. What is to be known of them goes into
+// the result.
+func (j *Job) setPrompts(measured, warm *dataset.Set, note string, result *results.Result) {
+	j.Prompts, j.Warmups = LoadPrompts(measured), LoadPrompts(warm)
+	result.Asked.DatasetSHA256 = measured.SHA256
+
+	notes := measured.Notes
+	if note != "" {
+		notes = append(slices.Clone(notes), note)
+	}
+	for _, text := range notes {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: text})
+	}
+}
+
+// setSending completes the options of a job that has prompts: what counts their
+// tokens, and when they leave. An example of a request body goes into the result.
+func (j *Job) setSending(l scenarios.Load, set *dataset.Set, counter TokenCounter, result *results.Result) error {
+	j.Options.CountTokens = counter.Count()
+	if counter.Local {
+		j.CountText = counter.Count()
+	}
+	result.Asked.Tokenizer = counter.Name
+
+	var err error
+	if result.Asked.Body, err = load.ExampleBody(j.Options, j.Prompts[0]); err != nil {
+		return err
+	}
+	if err := scheduleOf(l).Apply(&j.Options, &result.Asked, set); err != nil {
+		return results.Failf(results.FailDataset, "%v", err)
+	}
+	return nil
+}

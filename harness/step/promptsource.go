@@ -1,0 +1,93 @@
+package step
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// promptSource makes the prompts of a run's steps, each set once: variants of
+// one model get the very same prompts. Every set that is used is kept in the
+// run's folder, from where dataset kind frozen reads it back.
+type promptSource struct {
+	folder     *store.Folder
+	frozen     *plan.Frozen            // prompts to send in place of new ones; nil: none
+	sets       map[string]*dataset.Set // by spec and tokenizer
+	kept       map[string]bool         // sets that lie in the folder, by hash
+	tokenizers Tokenizers
+}
+
+func newPromptSource(folder *store.Folder, frozen *plan.Frozen) promptSource {
+	return promptSource{
+		folder: folder, frozen: frozen,
+		sets: map[string]*dataset.Set{}, kept: map[string]bool{}, tokenizers: Tokenizers{},
+	}
+}
+
+// prompts makes the measured prompts and the warm-ups of a load. Warm-up
+// prompts are never measured ones: those would be warm in a prefix cache.
+func (p *promptSource) prompts(ctx context.Context, l scenarios.Load, seed uint64, c TokenCounter) (measured, warm *dataset.Set, err error) {
+	spec := plan.PromptSpec(l, seed, l.NumPrompts)
+	if measured, err = p.set(ctx, spec, c); err != nil {
+		return nil, nil, err
+	}
+	if err := p.keep(plan.PromptsName, measured, spec, c); err != nil || l.Warmups == 0 {
+		return measured, &dataset.Set{}, err
+	}
+
+	spec = plan.PromptSpec(l, seed+plan.WarmupSeed, plan.WarmupCount(l))
+	if warm, err = p.set(ctx, spec, c); err != nil {
+		return nil, nil, err
+	}
+	if err := p.keep(plan.WarmupsName, warm, spec, c); err != nil {
+		return nil, nil, err
+	}
+
+	warm = without(warm, measured)
+	warm.Prompts = warm.Prompts[:min(len(warm.Prompts), l.Warmups)]
+	return measured, warm, nil
+}
+
+func (p *promptSource) set(ctx context.Context, spec dataset.Spec, c TokenCounter) (*dataset.Set, error) {
+	key, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("make prompts: %w", err)
+	}
+	name := string(key) + " " + c.Name + " " + c.SHA256
+	if set, ok := p.sets[name]; ok {
+		return set, nil
+	}
+
+	from, _ := p.frozen.Find(spec, c.Name)
+	set, err := dataset.Build(ctx, from, c.Tokenizer)
+	if err != nil {
+		return nil, results.Failf(results.FailDataset, "%v", err)
+	}
+	p.sets[name] = set
+	return set, nil
+}
+
+// keep stores a set in a folder of the run, once.
+func (p *promptSource) keep(folder string, set *dataset.Set, spec dataset.Spec, c TokenCounter) error {
+	if p.kept[set.SHA256] {
+		return nil
+	}
+
+	var file bytes.Buffer
+	meta := dataset.Meta{Spec: spec, Tokenizer: c.Name, TokenizerSHA256: c.SHA256}
+	if err := dataset.Write(&file, set, meta); err != nil {
+		return results.Failf(results.FailDataset, "%v", err)
+	}
+	if err := p.folder.WriteFile(folder+"/"+set.SHA256+".jsonl", file.Bytes()); err != nil {
+		return results.Failf(results.FailDisk, "%v", err)
+	}
+	p.kept[set.SHA256] = true
+	return nil
+}
