@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers/endpoint"
 )
 
@@ -115,7 +116,7 @@ func withoutSecrets(argv []string) []string {
 	argv = slices.Clone(argv)
 	for i, word := range argv {
 		name, _, joined := strings.Cut(word, "=")
-		if !strings.HasPrefix(word, "-") || !endpoint.SecretName.MatchString(strings.TrimLeft(name, "-")) {
+		if !strings.HasPrefix(word, "-") || !secrets.IsName(name) {
 			continue
 		}
 		switch {

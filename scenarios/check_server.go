@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -148,7 +149,7 @@ func (p *parser) noteSecrets(n *schema.Node, sv *Server) {
 		return
 	}
 	for _, pr := range args.Pairs {
-		if secretArg(pr.Key) && pr.Value.Scalar() {
+		if secrets.IsName(pr.Key) && pr.Value.Scalar() {
 			p.secret(pr.Value.Text)
 		}
 		pr.Value.Flatten("", func(_ string, v *schema.Node) {

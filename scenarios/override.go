@@ -3,6 +3,7 @@ package scenarios
 import (
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -26,7 +27,7 @@ func (p *parser) overrides() []*override {
 			p.errs.Add(pos, "write --set path.to.key=value")
 			continue
 		}
-		if secretName(path) {
+		if secrets.IsName(path) {
 			pos.File = "--set " + path + "=" + hidden
 		}
 		n := schema.ReadTree(&p.errs, pos.File, []byte(value), false)

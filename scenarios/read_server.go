@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -85,7 +86,7 @@ func readEnvValue(r *schema.Reader, into map[string]EnvValue, p schema.Pair) {
 		r.Fail(v.Pos, "%s holds a NUL byte", p.Key)
 		return
 	}
-	into[p.Key] = EnvValue{Value: v.Text, Secret: v.Secret || secretName(p.Key)}
+	into[p.Key] = EnvValue{Value: v.Text, Secret: v.Secret || secrets.IsName(p.Key)}
 }
 
 func readAPIKey(r *schema.Reader, n *schema.Node, s *Server) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -184,7 +185,7 @@ func (p *parser) env(name string, pos schema.Pos) *schema.Node {
 		p.errs.Add(pos, "environment variable %s is not set", name)
 		return &schema.Node{Pos: pos}
 	}
-	n := &schema.Node{Kind: schema.Text, Text: value, Pos: pos, Loose: true, Size: 1, Secret: secretName(name)}
+	n := &schema.Node{Kind: schema.Text, Text: value, Pos: pos, Loose: true, Size: 1, Secret: secrets.IsName(name)}
 	if k := schema.Classify(value); k != schema.Null {
 		n.Kind = k
 	}

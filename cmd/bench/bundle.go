@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results/bundle"
 	"github.com/benchrig/bench/results/store"
@@ -110,14 +111,14 @@ func putAt(from, to string, force bool) error {
 // secretsOf are the values of variables whose names say that they are secrets.
 func secretsOf(environ []string) []string {
 	const shortest = 8 // the value of a shorter one may be a word of any text
-	var secrets []string
+	var values []string
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if bundle.SecretName(name) && len(value) >= shortest {
-			secrets = append(secrets, value)
+		if secrets.IsName(name) && len(value) >= shortest {
+			values = append(values, value)
 		}
 	}
-	return secrets
+	return values
 }
 
 func tellBundle(e env, path string, index *bundle.Index) error {

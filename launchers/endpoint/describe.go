@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
@@ -61,14 +61,12 @@ func (e *Endpoint) descriptions() []engines.Description {
 	})
 }
 
-var SecretName = regexp.MustCompile(`(?i)api[-_]key|(hf|auth|access)[-_]token|password|secret|^token$`)
-
 // presentable hides secrets in arguments: those that are known, and whatever
 // is named like one.
 func (e *Endpoint) presentable(arguments map[string]string) map[string]string {
 	clean := e.redact.Values(arguments)
 	for name, value := range clean {
-		if value != "" && value != "[]" && SecretName.MatchString(name) {
+		if value != "" && value != "[]" && secrets.IsName(name) {
 			clean[name] = "***"
 		}
 	}

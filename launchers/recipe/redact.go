@@ -3,7 +3,8 @@ package recipe
 import (
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/benchrig/bench/internal/secrets"
 )
 
 // Redaction hides secret values in whatever is written or shown.
@@ -13,23 +14,13 @@ type Redaction struct{ replace func(string) string }
 const minSecret = 4
 
 func NewRedaction(spec Spec) Redaction {
-	secrets := slices.Concat(spec.Secrets, []string{spec.APIKey})
-	return Redaction{Redactor(slices.DeleteFunc(secrets, TooShort))}
+	values := slices.Concat(spec.Secrets, []string{spec.APIKey})
+	return Redaction{Redactor(slices.DeleteFunc(values, TooShort))}
 }
 
-// Redactor gives a function that replaces every secret in a text by "***". An
-// empty secret is none.
-func Redactor(secrets []string) func(string) string {
-	// The longest first, in case one is the beginning of another.
-	sorted := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, secret := range sorted {
-		if secret != "" {
-			pairs = append(pairs, secret, "***")
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace
-}
+// Redactor gives a function that replaces every secret in a text by "***", in
+// whatever form it stands there. An empty secret is none.
+func Redactor(values []string) func(string) string { return secrets.NewRedactor(values).Text }
 
 func (r Redaction) Text(s string) string { return r.replace(s) }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+
+	"github.com/benchrig/bench/internal/secrets"
 )
 
 // pattern finds one kind of secret by its form.
@@ -63,7 +65,7 @@ func patterns() []pattern {
 	}
 }
 
-const hidden = "***"
+const hidden = secrets.Hidden
 
 // meant is false for values that are no secrets: references, and what is
 // hidden already.
@@ -86,21 +88,4 @@ func random(value []byte) bool {
 // word or a number.
 func worded(value []byte) bool {
 	return meant(value) && len(bytes.Trim(value, "0123456789.eE+-")) > 0 && bytes.ContainsAny(value, "0123456789-_+/=ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-}
-
-// SecretName tells whether the value under a name is a secret: of a variable,
-// a header, an argument. Tokens that are counted are none.
-func SecretName(name string) bool {
-	name = strings.ToLower(strings.TrimLeft(name, "-"))
-	name = strings.ReplaceAll(strings.ReplaceAll(name, "-", "_"), ".", "_")
-	switch name {
-	case "key", "token", "secret", "password", "passwd", "authorization", "api_key", "apikey":
-		return true
-	}
-	for _, end := range []string{"_key", "_token", "_secret", "password", "passwd", "_apikey"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
 }

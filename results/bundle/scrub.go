@@ -3,11 +3,11 @@ package bundle
 import (
 	"bytes"
 	"encoding/json"
-	"html"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/internal/secrets"
 )
 
 // scrubber takes secrets out of text, line by line: those that it was told,
@@ -50,8 +50,7 @@ func (s *scrubber) learn(value, what string) {
 	if len(value) < shortest || !meant([]byte(value)) {
 		return
 	}
-	quoted, _ := json.Marshal(value) // a string can always be written
-	for _, form := range []string{value, string(quoted[1 : len(quoted)-1]), html.EscapeString(value), url.QueryEscape(value), url.PathEscape(value)} {
+	for _, form := range secrets.Forms(value) {
 		if _, known := s.values[form]; !known {
 			s.values[form] = what
 			s.sorted = nil
@@ -72,7 +71,7 @@ func (s *scrubber) walk(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if text, ok := v[name].(string); ok && SecretName(name) && worthy(name, text) {
+			if text, ok := v[name].(string); ok && secrets.IsName(name) && worthy(name, text) {
 				s.learn(text, "value of "+name)
 			}
 			s.walk(v[name])
@@ -87,7 +86,7 @@ func (s *scrubber) walk(value any) {
 					next, _ = v[i+1].(string)
 				}
 				switch {
-				case !SecretName(name):
+				case !secrets.IsName(name):
 				case joined:
 					s.learn(given, "value of "+name)
 				case !strings.HasPrefix(next, "-"):

@@ -1,0 +1,97 @@
+package secrets
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Hidden stands where a secret was.
+const Hidden = "***"
+
+// Redactor hides values in text. The zero Redactor and a nil one hide nothing.
+type Redactor struct{ replacer *strings.Replacer }
+
+// NewRedactor hides the values given, each in every form that Forms lists. An
+// empty value is ignored; the caller leaves out values that are too short to
+// be told from words.
+func NewRedactor(values []string) *Redactor {
+	forms := map[string]bool{}
+	for _, value := range values {
+		for _, form := range Forms(value) {
+			forms[form] = true
+		}
+	}
+	if len(forms) == 0 {
+		return &Redactor{}
+	}
+
+	sorted := make([]string, 0, len(forms))
+	for form := range forms {
+		sorted = append(sorted, form)
+	}
+	// The longest first: one value may be the beginning of another.
+	slices.SortFunc(sorted, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+
+	pairs := make([]string, 0, 2*len(sorted))
+	for _, form := range sorted {
+		pairs = append(pairs, form, Hidden)
+	}
+	return &Redactor{strings.NewReplacer(pairs...)}
+}
+
+// Empty reports whether the redactor hides nothing.
+func (r *Redactor) Empty() bool { return r == nil || r.replacer == nil }
+
+// Text is the text without secrets.
+func (r *Redactor) Text(text string) string {
+	if r.Empty() {
+		return text
+	}
+	return r.replacer.Replace(text)
+}
+
+// JSON is a JSON text, or several, without secrets: they are looked for within
+// strings only, so that a number with the digits of a secret stays a number.
+func (r *Redactor) JSON(text []byte) []byte {
+	if r.Empty() {
+		return text
+	}
+
+	var out []byte // nil: nothing has changed so far
+	copied := 0
+	for at := 0; at < len(text); {
+		start := bytes.IndexByte(text[at:], '"')
+		if start < 0 {
+			break
+		}
+		start += at + 1
+		end := endOfString(text, start)
+		within := string(text[start:end])
+		if hidden := r.replacer.Replace(within); hidden != within {
+			out = append(append(out, text[copied:start]...), hidden...)
+			copied = end
+		}
+		at = end + 1
+	}
+
+	if copied == 0 {
+		return text
+	}
+	return append(out, text[copied:]...)
+}
+
+// endOfString is the index of the quote that ends the JSON string that begins
+// at start, or the end of the text.
+func endOfString(text []byte, start int) int {
+	for i := start; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,125 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestIsName(t *testing.T) {
+	tests := []struct {
+		secret bool
+		names  []string
+	}{
+		{true, []string{
+			"HF_TOKEN", "MY_API_KEY", "api-key", "--api-key", "apiKey", "X-Api-Key", "key", "token", "OPENAI_API_KEYS", "AWS_ACCESS_KEY_ID",
+			"AWS_SECRET_ACCESS_KEY", "PGPASS", "PGPASSWORD", "DB_PASSWORD", "password", "REGISTRY_AUTH", "DOCKER_CREDS", "DATABASE_URL", "SENTRY_DSN",
+			"SESSION_COOKIE", "Set-Cookie", "Cookie", "GITHUB_PAT", "SSH_PRIVATE_KEY", "PRIVATE_THING", "Authorization", "Proxy-Authorization",
+			"hf-token", "auth_token", "TOKEN_2", "client.secret", "REDIS_URL", "SMTP_PASS", "GOOGLE_CREDENTIALS", "MYPASSWORD", "WEBHOOK_URL",
+		}},
+		{false, []string{
+			"", "max-num-batched-tokens", "TOKENIZERS_PARALLELISM", "tokenizer", "skip-tokenizer-init", "HF_TOKEN_PATH", "PGPASSFILE",
+			"eos-token", "max_tokens", "keyboard", "MONKEY", "path", "PATTERN", "COMPAT", "SSH_AUTH_SOCK", "public_key", "time-per-output-token", "author",
+			"BASE_URL", "MODEL_URL", "num-prompts", "passes", "---", "pass-2",
+		}},
+	}
+	for _, tt := range tests {
+		for _, name := range tt.names {
+			if got := IsName(name); got != tt.secret {
+				t.Errorf("IsName(%q) = %v, want %v", name, got, tt.secret)
+			}
+		}
+	}
+}
+
+// formsOf writes a value as programs do, by other means than Forms has.
+func formsOf(value string) map[string]string {
+	marshalled, _ := json.Marshal(value)
+	twice, _ := json.Marshal(string(marshalled))
+	return map[string]string{
+		"plain":         value,
+		"header":        "Authorization: Bearer " + value,
+		"JSON":          string(marshalled),
+		"JSON in JSON":  string(twice),
+		"ASCII JSON":    fmt.Sprintf("%+q", value),
+		"Go quoted":     fmt.Sprintf("%q", value),
+		"HTML":          html.EscapeString(value),
+		"query":         "?key=" + url.QueryEscape(value),
+		"path":          "/" + url.PathEscape(value),
+		"small percent": strings.ToLower(url.QueryEscape(value)),
+		"shell":         "'" + strings.ReplaceAll(value, "'", `'\''`) + "'",
+		"base64":        base64.StdEncoding.EncodeToString([]byte(value)),
+		"raw base64":    base64.RawURLEncoding.EncodeToString([]byte(value)),
+		"basic":         base64.StdEncoding.EncodeToString([]byte("user:" + value)),
+		"basic, 1":      base64.StdEncoding.EncodeToString([]byte("users:" + value)),
+		"basic, 2":      base64.StdEncoding.EncodeToString([]byte("other12:" + value + "@host")),
+		"hex":           hex.EncodeToString([]byte(value)),
+		"HEX":           strings.ToUpper(hex.EncodeToString([]byte(value))),
+	}
+}
+
+func TestRedactorHidesEveryForm(t *testing.T) {
+	for _, value := range []string{"sk-planted-0123456789abcdef", `p"l'a\n t$e&d/secret+é`, "passwört-with-ümlaut", "two words and more"} {
+		r := NewRedactor([]string{value})
+		for form, text := range formsOf(value) {
+			if form == "small percent" && strings.ToLower(value) != value {
+				continue
+			}
+			got := r.Text("before " + text + " after")
+			if !strings.Contains(got, Hidden) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+				t.Errorf("%s of %q: %q is shown as %q", form, value, text, got)
+			}
+			if strings.Contains(got, value) {
+				t.Errorf("%s of %q: the value is left in %q", form, value, got)
+			}
+		}
+	}
+}
+
+func TestRedactor(t *testing.T) {
+	tests := []struct {
+		name    string
+		secrets []string
+		in      string
+		want    string
+	}{
+		{"one is the beginning of another", []string{"hunter2", "hunter22x"}, "hunter22x hunter2", "*** ***"},
+		{"an empty value is none", []string{""}, "abc", "abc"},
+		{"of a header the token is hidden alone", []string{"Bearer tok-123456"}, "got tok-123456", "got ***"},
+		{"nothing to hide", nil, "abc", "abc"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := NewRedactor(tt.secrets).Text(tt.in); got != tt.want {
+				t.Errorf("Text(%q) = %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+	var none *Redactor
+	if got := none.Text("abc"); got != "abc" {
+		t.Errorf("a nil redactor makes %q", got)
+	}
+}
+
+func TestJSONKeepsNumbers(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"a number with the digits of a secret", `{"a": 1234567.5, "b": "x 123456"}`, `{"a": 1234567.5, "b": "x ***"}`},
+		{"escaped quotes", `{"a": "\"123456\"", "b": 123456}`, `{"a": "\"***\"", "b": 123456}`},
+		{"a string that does not end", `{"a": "123456`, `{"a": "***`},
+		{"nothing", `[1, 2]`, `[1, 2]`},
+		{"several lines", "{\"a\":\"123456\"}\n{\"a\":123456}\n", "{\"a\":\"***\"}\n{\"a\":123456}\n"},
+	}
+	r := NewRedactor([]string{"123456"})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := string(r.JSON([]byte(tt.in))); got != tt.want {
+				t.Errorf("JSON(%s) = %s, want %s", tt.in, got, tt.want)
+			}
+		})
+	}
+}
