@@ -54,7 +54,7 @@ var rules = map[string]rule{
 	"internal/numtest":              {},
 	"internal/secrets":              {never: pure},
 	"metrics/versus":                {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/search", "results"}, never: pure},
-	"report":                        {ours: []string{"internal/text", "metrics/versus", "report/table", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/search", "results/store"}, never: noSystem},
+	"report":                        {ours: []string{"internal/text", "metrics/versus", "report/table", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/search", "results/store", "report/detail", "report/differences", "report/export", "report/grid", "report/studies"}, never: noSystem},
 	"report/table":                  {never: pure},
 	"report/page":                   {ours: []string{"internal/text", "report", "report/table", "report/chart", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/telemetry", "results", "results/store"}, never: append([]string{"os"}, noSystem...)},
 	"report/chart":                  {ours: []string{"metrics/curves"}, never: append([]string{"os"}, noSystem...)},
@@ -91,7 +91,7 @@ var rules = map[string]rule{
 	"harness/doctor":                {ours: []string{"gpu", "results"}, never: noCLI},
 	"harness/machine":               {ours: []string{"gpu", "gpu/device", "harness/hooks", "harness/plan", "harness/state", "harness/telemetry", "launchers/cleanup", "launchers/recipe", "results", "scenarios"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/direct":                {ours: []string{"dataset", "harness/machine", "harness/session", "harness/step", "internal/usage", "launchers", "launchers/engines", "launchers/recipe", "load", "load/agent", "load/agent/remote", "load/vllmcli", "results"}, never: append([]string{"os/exec"}, noCLI...)},
-	"harness/suite/rounds":          {ours: []string{"gpu", "gpu/device", "harness/direct", "harness/machine", "harness/session", "harness/step", "harness/suite", "internal/usage", "launchers", "launchers/endpoint", "launchers/recipe", "load", "report", "results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness/suite/rounds":          {ours: []string{"gpu", "gpu/device", "harness/direct", "harness/machine", "harness/session", "harness/step", "harness/suite", "internal/usage", "launchers", "launchers/endpoint", "launchers/recipe", "load", "report", "results", "report/detail"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/doctor/look":           {ours: []string{"gpu", "harness/doctor", "harness/hooks", "harness/machine", "harness/plan", "harness/step", "launchers/engines", "launchers/ports", "launchers/process", "launchers/recipe", "load/calibrate", "scenarios", "scenarios/schema"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/leftovers":             {ours: []string{"harness/hooks", "harness/state", "internal/text", "launchers/cleanup", "launchers/process", "results", "results/store"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/session":               {ours: []string{"gpu", "harness", "harness/leftovers", "harness/life", "harness/machine", "harness/plan", "harness/state", "harness/status", "harness/step", "internal/usage", "launchers", "launchers/cleanup", "launchers/engines", "launchers/process", "launchers/recipe", "load", "load/agent", "load/agent/remote", "load/calibrate", "profiles", "report/live", "results", "results/store", "scenarios", "scenarios/schema"}, never: []string{"net/http", "os/exec", "github.com/spf13/cobra"}},
@@ -117,6 +117,11 @@ var rules = map[string]rule{
 	"launchers/endpoint":            {ours: []string{"results", "launchers/engines", "launchers/recipe", "launchers/serverlog", "internal/sleep", "internal/text", "internal/secrets"}, never: append([]string{"os", "os/exec"}, noCLI...)},
 	"launchers/ready":               {ours: []string{"results", "launchers/endpoint", "launchers/engines", "launchers/recipe", "launchers/serverlog", "internal/sleep", "internal/text"}, never: append([]string{"os", "os/exec"}, noCLI...)},
 	"gpu/show":                      {ours: []string{"gpu", "gpu/device", "internal/text", "results"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
+	"report/grid":                   {ours: []string{"internal/text", "metrics", "metrics/compare", "metrics/versus", "report/table", "results"}, never: pure},
+	"report/detail":                 {ours: []string{"internal/text", "metrics", "metrics/versus", "report/grid", "report/table", "results", "results/store"}, never: noSystem},
+	"report/studies":                {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/search", "metrics/versus", "report/detail", "report/grid", "report/table", "results"}, never: pure},
+	"report/differences":            {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/versus", "report/grid", "report/table", "results"}, never: pure},
+	"report/export":                 {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/versus", "report/grid", "report/table", "results"}, never: pure},
 }
 
 // onlyUser names modules that one package may import, or the few listed, so

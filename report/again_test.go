@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/report/studies"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -43,7 +45,7 @@ func bestRows(c table.Table) []string {
 func TestNullTestIsNeverBest(t *testing.T) {
 	const legend = "a+again: the baseline once more, for the null test; never called best"
 	run := againRun()
-	tables := map[string]table.Table{"variants": layOutRun(run), "costs": compareCosts(run), "a study": concurrencyParts(run)[0].Table}
+	tables := map[string]table.Table{"variants": grid.LayOutRun(run), "costs": grid.CompareCosts(run), "a study": studies.ConcurrencyParts(run)[0].Table}
 	for name, c := range tables {
 		if got := bestRows(c); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("best in the table of %s: %q, want b alone", name, got)
@@ -58,7 +60,7 @@ func TestNullTestIsNeverBest(t *testing.T) {
 		}
 	}
 	// Of two arms alike there is no best.
-	if got := bestRows(layOutRun(nullRun([]float64{100, 101}, []float64{300, 301}))); got != nil {
+	if got := bestRows(grid.LayOutRun(nullRun([]float64{100, 101}, []float64{300, 301}))); got != nil {
 		t.Errorf("best of one configuration: %q", got)
 	}
 }

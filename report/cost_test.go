@@ -8,6 +8,10 @@ import (
 
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/differences"
+	"github.com/benchrig/bench/report/export"
+	"github.com/benchrig/bench/report/studies"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -37,11 +41,11 @@ func TestCostGoldens(t *testing.T) {
 	golden(t, "cost.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 	golden(t, "cost-80.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: 80}) }))
 	golden(t, "cost.md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
-	text := printed(t, func(out *bytes.Buffer) error { return Step(out, run, run.Steps[0].Result.Step.ID) })
+	text := printed(t, func(out *bytes.Buffer) error { return detail.Step(out, run, run.Steps[0].Result.Step.ID) })
 	if !strings.Contains(text, "a million output tokens") || !strings.Contains(text, "4 GPUs for") {
 		t.Errorf("the step's report has no cost:\n%s", text)
 	}
-	csv := printed(t, func(out *bytes.Buffer) error { return CSV(out, run) })
+	csv := printed(t, func(out *bytes.Buffer) error { return export.CSV(out, run) })
 	if head, _, _ := strings.Cut(csv, "\n"); !strings.Contains(head, "cost_currency,price_per_gpu_hour,price_per_kwh,cost_gpus,gpu_hours,energy_kwh,cost_total,cost_per_million_output_tokens,") {
 		t.Errorf("head of summary.csv = %s", head)
 	}
@@ -58,7 +62,7 @@ func TestNoPriceNoCost(t *testing.T) {
 	for name, text := range map[string]string{
 		"terminal": printed(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }),
 		"markdown": printed(t, func(out *bytes.Buffer) error { return Markdown(out, run) }),
-		"csv":      printed(t, func(out *bytes.Buffer) error { return CSV(out, run) }),
+		"csv":      printed(t, func(out *bytes.Buffer) error { return export.CSV(out, run) }),
 	} {
 		if strings.Contains(strings.ToLower(text), "cost") {
 			t.Errorf("%s speaks of costs:\n%s", name, text)
@@ -130,7 +134,9 @@ func TestCompareCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return printed(t, func(out *bytes.Buffer) error { return WriteComparison(out, c, table.ForTerminal, nil, table.Options{}) })
+		return printed(t, func(out *bytes.Buffer) error {
+			return differences.WriteComparison(out, c, table.ForTerminal, nil, table.Options{})
+		})
 	}
 	if text := compared(pricedRun("USD", 3)); !strings.Contains(text, "+50.00 %") || !strings.Contains(text, "worse") || !strings.Contains(text, "prices differ: 3 USD a GPU-hour against 2 USD a GPU-hour") {
 		t.Errorf("half as dear again:\n%s", text)
@@ -167,7 +173,7 @@ func TestGainOfSweptSettings(t *testing.T) {
 	run := runOf(steps...)
 	run.Manifest.Method = results.MethodLlamaBench
 	var rows []string
-	for _, p := range llamaBenchParts(run) {
+	for _, p := range studies.LlamaBenchParts(run) {
 		if strings.HasPrefix(p.Title, "ROCBLAS_USE_HIPBLASLT") {
 			for _, r := range p.Table.Rows {
 				rows = append(rows, r.Cells[1].Text+" "+r.Cells[4].Text)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/export"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -76,7 +77,7 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 					t.Errorf("differences have %q:\n%s", never, got)
 				}
 			}
-			csv := string(print(t, func(out *bytes.Buffer) error { return DifferencesCSV(out, run) }))
+			csv := string(print(t, func(out *bytes.Buffer) error { return export.DifferencesCSV(out, run) }))
 			if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) < 2 {
 				t.Errorf("differences.csv has no row:\n%s", csv)
 			}

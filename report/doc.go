@@ -6,6 +6,3 @@
 // computes no figures, hides no failure, and never ranks a failed or doubtful
 // step beside sound ones.
 package report
-
-// simulatedLine stands above all figures that no engine produced.
-const simulatedLine = "SIMULATED: these figures come from bench's simulator, not from an inference engine"

@@ -2,14 +2,13 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -67,8 +66,8 @@ func NewDocument(run *results.Run) *Document {
 	d := &Document{
 		Title: h.title, About: h.about, Description: h.description, Sets: h.sets, Simulated: h.simulated,
 		Counts: h.counts, Unfinished: h.unfinished, Standing: StandingOf(run),
-		Figures: layOutRun(run), Differences: slices.Concat(differenceParts(run), costParts(run)), Named: scenarioParts(run),
-		GPUs: compareGPUs(run), Steps: stepTable(run), Notes: notes(run),
+		Figures: grid.LayOutRun(run), Differences: slices.Concat(differenceParts(run), grid.CostParts(run)), Named: scenarioParts(run),
+		GPUs: grid.CompareGPUs(run), Steps: grid.StepTable(run), Notes: notes(run),
 	}
 	facts := versus.RunFacts(run)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
@@ -101,48 +100,6 @@ func NewDocument(run *results.Run) *Document {
 // StepText is the report of one step, as Step prints it.
 func StepText(run *results.Run, id string) (string, error) {
 	var out bytes.Buffer
-	err := Step(&out, run, id)
+	err := detail.Step(&out, run, id)
 	return out.String(), err
-}
-
-// stepTable has the columns of the comparison and of the table of GPUs, for
-// each step by itself. Nothing is best in it: one step proves nothing.
-func stepTable(run *results.Run) table.Table {
-	cells := make([]compare.Cell, len(run.Steps))
-	for i, s := range run.Steps {
-		cells[i] = compare.Cells([]*results.Result{s.Result}, nil, nil)[0]
-	}
-	t := table.Table{Columns: []table.Column{
-		table.Words("step"), table.Words("variant"), table.Words("point"), table.Numbers("repeat", ""), table.Words("verdict"), table.Numbers("ok/asked", "requests"),
-	}}
-	for i := range run.Steps {
-		r := run.Steps[i].Result
-		t.Rows = append(t.Rows, table.NewRow(
-			text.Clean(r.Step.ID),
-			variantName(cells[i]),
-			text.Clean(r.Step.Point),
-			fmt.Sprint(r.Step.Repeat),
-			verdictName(&run.Steps[i]),
-			requests(cells[i]),
-		))
-	}
-	var marks strings.Builder
-	cols := columns(cells)
-	for _, col := range gpuTableColumns() {
-		if !slices.ContainsFunc(cols, func(c column) bool { return c.head == col.head && c.unit == col.unit }) && known(col, cells) {
-			cols = append(cols, col)
-		}
-	}
-	for _, col := range cols {
-		t.Columns = append(t.Columns, table.Numbers(col.head, col.unit))
-		for i, e := range fill(col, cells) {
-			marks.WriteString(e.Mark)
-			t.Rows[i].Cells = append(t.Rows[i].Cells, table.Cell{Text: e.Mark + e.Text})
-		}
-	}
-	t.Legend = markLegend(marks.String())
-	for i := range t.Rows {
-		t.Rows[i].Step = run.Steps[i].Result.Step.ID
-	}
-	return t
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/export"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -23,26 +25,26 @@ func Files(run *results.Run) (map[string][]byte, error) {
 	}
 	files[results.ReportName] = bytes.Clone(out.Bytes())
 	out.Reset()
-	if err := CSV(&out, run); err != nil {
+	if err := export.CSV(&out, run); err != nil {
 		return nil, fmt.Errorf("make %s: %w", results.SummaryName, err)
 	}
 	files[results.SummaryName] = bytes.Clone(out.Bytes())
 	if len(versus.DifferencesBy(run, 1)) > 0 {
 		out.Reset()
-		if err := DifferencesCSV(&out, run); err != nil {
-			return nil, fmt.Errorf("make %s: %w", DifferencesName, err)
+		if err := export.DifferencesCSV(&out, run); err != nil {
+			return nil, fmt.Errorf("make %s: %w", export.DifferencesName, err)
 		}
-		files[DifferencesName] = bytes.Clone(out.Bytes())
+		files[export.DifferencesName] = bytes.Clone(out.Bytes())
 	}
 	for _, s := range run.Steps {
-		if text := memoryUsage(s.Result); text != nil {
+		if text := detail.MemoryUsage(s.Result); text != nil {
 			files[path.Join("steps", s.Result.Step.ID, results.MemoryUsageName)] = text
 		}
 		if s.Result.Figures == nil {
 			continue
 		}
 		out.Reset()
-		if err := Block(&out, s.Result); err != nil {
+		if err := detail.Block(&out, s.Result); err != nil {
 			return nil, err
 		}
 		files[path.Join("steps", s.Result.Step.ID, results.BlockName)] = bytes.Clone(out.Bytes())

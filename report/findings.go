@@ -2,15 +2,12 @@ package report
 
 import (
 	"cmp"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 
-	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/results/store"
 )
 
 // failures are steps that ended alike: same verdict, class and words.
@@ -41,43 +38,21 @@ func collectFailures(run *results.Run) []failures {
 		if s.Result.Failure != nil {
 			f = *s.Result.Failure
 		}
-		verdict := shortVerdict(s)
+		verdict := grid.ShortVerdict(s)
 		at := slices.IndexFunc(groups, func(g failures) bool {
 			return g.verdict == verdict && g.failure.Class == f.Class && g.failure.Message == f.Message
 		})
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, failures{verdict: verdict, failure: f, log: logOf(run, s.Result)})
+			groups = append(groups, failures{verdict: verdict, failure: f, log: detail.LogOf(run, s.Result)})
 		}
 		groups[at].steps = append(groups[at].steps, s.Result.Step.ID)
 	}
-	order := []string{string(results.Failed), interrupted, string(results.NotRun)}
+	order := []string{string(results.Failed), grid.Interrupted, string(results.NotRun)}
 	slices.SortStableFunc(groups, func(a, b failures) int {
 		return cmp.Compare(slices.Index(order, a.verdict), slices.Index(order, b.verdict))
 	})
 	return groups
-}
-
-// logOf finds the log of the server that a step used last, relative to the run
-// folder; "" if none is known.
-func logOf(run *results.Run, r *results.Result) string {
-	life, replica := "", 0
-	for _, e := range run.Events {
-		if e.Step == r.Step.ID && e.Life != "" {
-			life, replica = e.Life, e.Replica
-		}
-	}
-	if life == "" && len(r.Servers) > 0 {
-		life, replica = r.Servers[0].Life, r.Servers[0].Replica
-	}
-	if life == "" {
-		return ""
-	}
-	name := path.Join("lives", text.Clean(life), store.ServerLogName(replica))
-	if _, err := os.Stat(filepath.Join(run.Dir, filepath.FromSlash(name)+".zst")); err == nil { // its life has ended
-		name += ".zst"
-	}
-	return name
 }
 
 // doubts are warnings of one code.

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/export"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -65,16 +68,16 @@ func TestGPUGoldens(t *testing.T) {
 	golden(t, "gpus.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 	golden(t, "gpus-100.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: 100}) }))
 	golden(t, "gpus.md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
-	golden(t, "gpus.csv", print(t, func(out *bytes.Buffer) error { return CSV(out, run) }))
-	golden(t, "step-gpus.txt", print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c8-r1") }))
-	golden(t, "step-gpus-unknown.txt", print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp2x4-c8-r1") }))
+	golden(t, "gpus.csv", print(t, func(out *bytes.Buffer) error { return export.CSV(out, run) }))
+	golden(t, "step-gpus.txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, "tp8-c8-r1") }))
+	golden(t, "step-gpus-unknown.txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, "tp2x4-c8-r1") }))
 }
 
 // A throttled GPU's joules are marked and are never the best.
 func TestThrottledIsMarkedAndNotBest(t *testing.T) {
 	run := gpuRun()
 	run.Steps[1].Result.Telemetry.Efficiency.JPerOutputToken = new(0.001)
-	c := layOutRun(run)
+	c := grid.LayOutRun(run)
 	at := -1
 	for i, h := range c.Columns {
 		if h.Unit == "J/output tok" {
@@ -86,7 +89,7 @@ func TestThrottledIsMarkedAndNotBest(t *testing.T) {
 	}
 	for _, r := range c.Rows {
 		e := r.Cells[at]
-		if marked := strings.Contains(e.Text, throttleMark); marked != (r.Cells[0].Text == "tp2-pp4") {
+		if marked := strings.Contains(e.Text, grid.ThrottleMark); marked != (r.Cells[0].Text == "tp2-pp4") {
 			t.Errorf("%s: energy %q, marked %v", r.Cells[0].Text, e.Text, marked)
 		}
 		if e.Best && r.Cells[0].Text == "tp2-pp4" {
@@ -102,8 +105,8 @@ func TestNoTelemetryNoColumns(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"terminal": print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }),
 		"markdown": print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }),
-		"csv":      print(t, func(out *bytes.Buffer) error { return CSV(out, run) }),
-		"step":     print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c8-r1") }),
+		"csv":      print(t, func(out *bytes.Buffer) error { return export.CSV(out, run) }),
+		"step":     print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, "tp8-c8-r1") }),
 	} {
 		for _, word := range []string{"VRAM", "vram", "J/output", "j_per", "throttl"} {
 			if bytes.Contains(text, []byte(word)) {
@@ -111,7 +114,7 @@ func TestNoTelemetryNoColumns(t *testing.T) {
 			}
 		}
 	}
-	rows, err := csv.NewReader(bytes.NewReader(print(t, func(out *bytes.Buffer) error { return CSV(out, gpuRun()) }))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(print(t, func(out *bytes.Buffer) error { return export.CSV(out, gpuRun()) }))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,13 +141,13 @@ func TestMemoryUsage(t *testing.T) {
 	}
 	r := run.Steps[0].Result
 	r.Telemetry.GPUs[1].VRAMLoaded = nil
-	if got := string(memoryUsage(r)); !strings.Contains(got, "N/A 196592MiB") {
+	if got := string(detail.MemoryUsage(r)); !strings.Contains(got, "N/A 196592MiB") {
 		t.Errorf("mem_usage.txt = %q, want N/A for what is not known", got)
 	}
 	for i := range r.Telemetry.GPUs {
 		r.Telemetry.GPUs[i].VRAMLoaded, r.Telemetry.GPUs[i].VRAMEnd = nil, nil
 	}
-	if got := memoryUsage(r); got != nil {
+	if got := detail.MemoryUsage(r); got != nil {
 		t.Errorf("mem_usage.txt = %q where nothing is known, want none", got)
 	}
 }
@@ -163,6 +166,6 @@ func TestStepShowsWhatWasAround(t *testing.T) {
 		Phases:   []results.StartupPhase{{Name: "weights", Seconds: 12.5}, {Name: "graph-capture", Seconds: 20}},
 		KVTokens: new(int64(1234567)), MaxConcurrency: new(37.67), ModelBytes: new(int64(15 << 30)), ContextLen: new(int64(32768)),
 	}
-	golden(t, "step-around.txt", print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c8-r1") }))
+	golden(t, "step-around.txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, "tp8-c8-r1") }))
 	golden(t, "around.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 }

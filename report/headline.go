@@ -6,6 +6,8 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/differences"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/results"
 )
 
@@ -24,7 +26,7 @@ func headlineOf(run *results.Run) headline {
 		title:       fmt.Sprintf("%s, run %s", text.Clean(m.Scenario), text.Clean(m.Run)),
 		about:       fmt.Sprintf("bench %s, started %s", text.Clean(m.Bench), text.Clean(m.StartedAt)),
 		description: text.Clean(m.Description),
-		counts:      text.Count(len(run.Steps), "step") + ": " + countSteps(run) + sparedCount(run),
+		counts:      text.Count(len(run.Steps), "step") + ": " + differences.CountSteps(run) + sparedCount(run),
 	}
 	if m.Imported != nil {
 		h.about = importedAbout(m)
@@ -33,9 +35,9 @@ func headlineOf(run *results.Run) headline {
 		h.sets = "with --set " + text.Clean(strings.Join(m.Sets, " --set "))
 	}
 	if m.Simulated || versus.AnySimulated(run) {
-		h.simulated = simulatedLine
+		h.simulated = grid.SimulatedLine
 		if !versus.AllSimulated(run) {
-			h.simulated += " (the rows marked" + simulated + ")"
+			h.simulated += " (the rows marked" + grid.Simulated + ")"
 		}
 	}
 	if !run.Finished {

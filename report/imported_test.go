@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/differences"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -59,7 +60,7 @@ func TestCompareWithImported(t *testing.T) {
 				t.Error("the step itself was changed")
 			}
 			var out bytes.Buffer
-			if err := WriteComparison(&out, c, table.ForTerminal, nil, table.Options{}); err != nil {
+			if err := differences.WriteComparison(&out, c, table.ForTerminal, nil, table.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range []string{"server's command", "engine version", versus.NotKnown} {
@@ -91,7 +92,7 @@ func TestUnknownIsNotEqual(t *testing.T) {
 		t.Errorf("unknown %q names what both tell", got)
 	}
 	var out bytes.Buffer
-	if err := ComparisonJSON(&out, c, nil); err != nil || !strings.Contains(out.String(), `"not_known"`) || !strings.Contains(out.String(), `"imported": true`) {
+	if err := differences.ComparisonJSON(&out, c, nil); err != nil || !strings.Contains(out.String(), `"not_known"`) || !strings.Contains(out.String(), `"imported": true`) {
 		t.Errorf("JSON: %v", err)
 	}
 }

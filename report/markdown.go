@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -29,11 +30,11 @@ func Markdown(w io.Writer, run *results.Run) error {
 	}
 	markdownFailures(out, collectFailures(run))
 	markdownWarnings(out, "Suspect", collectSuspicions(run))
-	markdownComparison(out, "Figures", layOutRun(run))
+	markdownComparison(out, "Figures", grid.LayOutRun(run))
 	table.MarkdownPieces(out, differenceParts(run))
 	table.MarkdownPieces(out, scenarioParts(run))
-	table.MarkdownPieces(out, costParts(run))
-	markdownComparison(out, "GPUs", compareGPUs(run))
+	table.MarkdownPieces(out, grid.CostParts(run))
+	markdownComparison(out, "GPUs", grid.CompareGPUs(run))
 	markdownNotes(out, notes(run))
 	markdownWarnings(out, "Warnings", collectOther(run))
 	if len(run.Problems) > 0 {

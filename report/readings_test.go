@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -73,7 +74,7 @@ func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := print(t, func(out *bytes.Buffer) error { return CompatBlock(out, r, g) })
+			got := print(t, func(out *bytes.Buffer) error { return detail.CompatBlock(out, r, g) })
 			if g == results.VLLM010 { // the run was of before its two lines of July 2025
 				got = []byte(strings.Replace(string(got), "Maximum request concurrency:             4         \n", "", 1))
 			}
@@ -82,7 +83,7 @@ func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 			}
 		})
 	}
-	if err := BlockV06(&bytes.Buffer{}, &results.Result{}); err == nil {
+	if err := detail.BlockV06(&bytes.Buffer{}, &results.Result{}); err == nil {
 		t.Error("BlockV06 of a step without that reading gave no error")
 	}
 }
@@ -130,7 +131,7 @@ func TestReadingsGolden(t *testing.T) {
 		r.Servers[0].Counters = map[string]float64{"draft_tokens_total": 1000, "accepted_tokens_total": 700, "drafts_total": 200, "accepted_tokens_total_at_0": 180}
 	}
 	id := run.Steps[0].Result.Step.ID
-	golden(t, "step-readings.txt", print(t, func(out *bytes.Buffer) error { return Step(out, run, id) }))
+	golden(t, "step-readings.txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, id) }))
 	text := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 	want := "vllm bench serve would have shown other figures in 1 step (" + id + "): role-first-chunk. The step report shows both."
 	markdown := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
@@ -155,12 +156,12 @@ func TestDiffersByMoreThanRounding(t *testing.T) {
 		c := compatOf(f)
 		tt.change(&c)
 		r := &results.Result{Figures: f, Compat: results.Compat{results.VLLM: c}}
-		if got := readingDiffers(r, results.VLLM); got != tt.want {
+		if got := detail.ReadingDiffers(r, results.VLLM); got != tt.want {
 			t.Errorf("%s: readingDiffers = %v, want %v", tt.name, got, tt.want)
 		}
 	}
 	empty := &results.Result{Figures: &results.Figures{}, Compat: results.Compat{results.VLLM: {CompatFigures: results.CompatFigures{RequestThroughput: new(0.0), TTFT: results.Dist{Median: new(0.0)}}}}}
-	if readingDiffers(empty, results.VLLM) {
+	if detail.ReadingDiffers(empty, results.VLLM) {
 		t.Error("vLLM's 0 for nothing differs from our null, want not")
 	}
 }

@@ -16,6 +16,9 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/export"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -26,7 +29,7 @@ func TestReportsGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden(t, name+".txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 			golden(t, name+".md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
-			golden(t, name+".csv", print(t, func(out *bytes.Buffer) error { return CSV(out, run) }))
+			golden(t, name+".csv", print(t, func(out *bytes.Buffer) error { return export.CSV(out, run) }))
 		})
 	}
 	matrix := runs()["matrix"]
@@ -88,12 +91,12 @@ func TestSimulatedIsSaidEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	files["terminal"] = print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
-	files["step"] = print(t, func(out *bytes.Buffer) error { return Step(out, run, "tp8-c1-r1") })
+	files["step"] = print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, "tp8-c1-r1") })
 	for name, content := range files {
 		if name == results.SummaryName {
 			continue
 		}
-		if !strings.Contains(string(content), simulatedLine) {
+		if !strings.Contains(string(content), grid.SimulatedLine) {
 			t.Errorf("%s does not say that its figures are simulated:\n%s", name, content)
 		}
 	}
@@ -124,7 +127,7 @@ func TestOnlySoundRowsAreBest(t *testing.T) {
 		"simulated": {"tp2x4 [sim]"},
 	} {
 		marked := map[string]bool{}
-		for _, row := range layOutRun(runs()[run]).Rows {
+		for _, row := range grid.LayOutRun(runs()[run]).Rows {
 			for _, e := range row.Cells {
 				if e.Best {
 					marked[row.Cells[0].Text] = true
@@ -140,7 +143,7 @@ func TestOnlySoundRowsAreBest(t *testing.T) {
 
 func TestCSVHasEveryFigure(t *testing.T) {
 	run := runs()["matrix"]
-	rows, err := csv.NewReader(bytes.NewReader(print(t, func(out *bytes.Buffer) error { return CSV(out, run) }))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(print(t, func(out *bytes.Buffer) error { return export.CSV(out, run) }))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +203,7 @@ func TestBlockEqualsVLLM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := print(t, func(out *bytes.Buffer) error { return Block(out, vllmFigures(t)) })
+	got := print(t, func(out *bytes.Buffer) error { return detail.Block(out, vllmFigures(t)) })
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("block (-vLLM +ours):\n%s", diff)
 	}
@@ -211,10 +214,10 @@ func TestBlockGolden(t *testing.T) {
 	rated.Asked.MaxConcurrency, rated.Asked.RequestRate = nil, new(4.5)
 	rated.Figures.RequestGoodput = new(3.25)
 	rated.Figures.TTFT.Percentiles = append(rated.Figures.TTFT.Percentiles, results.PercentileFigure{P: 99.9, Value: new(1.0)})
-	golden(t, "block-rated.txt", print(t, func(out *bytes.Buffer) error { return Block(out, rated) }))
+	golden(t, "block-rated.txt", print(t, func(out *bytes.Buffer) error { return detail.Block(out, rated) }))
 	unknown := &results.Result{Simulated: true, Figures: &results.Figures{TTFT: results.Dist{Percentiles: []results.PercentileFigure{{P: 99}}}}}
-	golden(t, "block-unknown.txt", print(t, func(out *bytes.Buffer) error { return Block(out, unknown) }))
-	if err := Block(&bytes.Buffer{}, &results.Result{}); err == nil {
+	golden(t, "block-unknown.txt", print(t, func(out *bytes.Buffer) error { return detail.Block(out, unknown) }))
+	if err := detail.Block(&bytes.Buffer{}, &results.Result{}); err == nil {
 		t.Error("Block of a step without figures gave no error")
 	}
 }
@@ -225,9 +228,9 @@ func TestStepGolden(t *testing.T) {
 		if run == "ok" {
 			r.Steps[0].Result.Replicas = []results.ReplicaFigures{{Replica: 0, Figures: *figures(1200, 4, 4)}, {Replica: 1, Figures: results.Figures{Asked: 800}}}
 		}
-		golden(t, "step-"+run+".txt", print(t, func(out *bytes.Buffer) error { return Step(out, r, id) }))
+		golden(t, "step-"+run+".txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, r, id) }))
 	}
-	err := Step(&bytes.Buffer{}, runs()["ok"], "nope")
+	err := detail.Step(&bytes.Buffer{}, runs()["ok"], "nope")
 	if err == nil || !strings.Contains(err.Error(), `"nope"`) || !strings.Contains(err.Error(), "tp8-c8-r1") {
 		t.Errorf("Step of an unknown step error = %v, want it quoted and the steps named", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/differences"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -31,9 +32,13 @@ func TestReproduceGolden(t *testing.T) {
 		}
 	}
 	r := reproduced(t, origin, here, versus.ReproduceOptions{})
-	golden(t, "reproduce.txt", print(t, func(out *bytes.Buffer) error { return WriteReproduction(out, r, table.ForTerminal, table.Options{}) }))
-	golden(t, "reproduce.md", print(t, func(out *bytes.Buffer) error { return WriteReproduction(out, r, table.ForMarkdown, table.Options{}) }))
-	golden(t, "reproduce.json", print(t, func(out *bytes.Buffer) error { return ReproductionJSON(out, r) }))
+	golden(t, "reproduce.txt", print(t, func(out *bytes.Buffer) error {
+		return differences.WriteReproduction(out, r, table.ForTerminal, table.Options{})
+	}))
+	golden(t, "reproduce.md", print(t, func(out *bytes.Buffer) error {
+		return differences.WriteReproduction(out, r, table.ForMarkdown, table.Options{})
+	}))
+	golden(t, "reproduce.json", print(t, func(out *bytes.Buffer) error { return differences.ReproductionJSON(out, r) }))
 }
 
 func TestReproduceTally(t *testing.T) {
@@ -87,7 +92,11 @@ func TestBoxCheckGolden(t *testing.T) {
 		[]results.FileIdentity{{Path: "/there/m.gguf", Bytes: 5, Ends: "aa"}, {Path: "/there/n.gguf", Bytes: 5, Ends: "aa"}, {Path: "/there/o.gguf", Bytes: 5, Ends: "aa"}},
 		[]results.FileIdentity{{Path: "/here/m.gguf", Bytes: 5, Ends: "aa"}, {Path: "/here/n.gguf", Bytes: 6, Ends: "bb"}},
 	)...)
-	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error { return WriteBoxCheck(out, b, table.ForTerminal, table.Options{}) }))
-	golden(t, "boxcheck.md", print(t, func(out *bytes.Buffer) error { return WriteBoxCheck(out, b, table.ForMarkdown, table.Options{}) }))
-	golden(t, "boxcheck.json", print(t, func(out *bytes.Buffer) error { return BoxCheckJSON(out, b) }))
+	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error {
+		return differences.WriteBoxCheck(out, b, table.ForTerminal, table.Options{})
+	}))
+	golden(t, "boxcheck.md", print(t, func(out *bytes.Buffer) error {
+		return differences.WriteBoxCheck(out, b, table.ForMarkdown, table.Options{})
+	}))
+	golden(t, "boxcheck.json", print(t, func(out *bytes.Buffer) error { return differences.BoxCheckJSON(out, b) }))
 }

@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/differences"
+	"github.com/benchrig/bench/report/export"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -64,7 +68,7 @@ func TestEnvironmentSwitchGolden(t *testing.T) {
 	names := []string{"repeats", "differences"}
 	golden(t, "switch.txt", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, table.ForTerminal, table.Options{}) }))
 	golden(t, "switch.md", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, table.ForMarkdown, table.Options{}) }))
-	golden(t, "switch.csv", print(t, func(out *bytes.Buffer) error { return DifferencesCSV(out, run) }))
+	golden(t, "switch.csv", print(t, func(out *bytes.Buffer) error { return export.DifferencesCSV(out, run) }))
 	whole := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	for _, want := range []string{
 		"| qps | mean TTFT (ms) | Median TTFT (ms) | p99 TTFT (ms) | mean TPOT (ms) | Median TPOT (ms) | P99 TPOT (ms) | mean ITL (ms) | Median ITL (ms) | p99 ITL (ms) |",
@@ -253,15 +257,17 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	files["terminal"] = print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
-	files["step"] = print(t, func(out *bytes.Buffer) error { return Step(out, run, steps[1].Result.Step.ID) })
+	files["step"] = print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, steps[1].Result.Step.ID) })
 	sides := []versus.Side{{Name: "a", Run: run}, {Name: "b", Run: run}}
 	c, err := versus.Compare(sides, versus.CompareOptions{Rounds: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["compare"] = print(t, func(out *bytes.Buffer) error { return WriteComparison(out, c, table.ForTerminal, nil, table.Options{}) })
-	files["compare.json"] = print(t, func(out *bytes.Buffer) error { return ComparisonJSON(out, c, nil) })
-	files["benchstat"] = print(t, func(out *bytes.Buffer) error { return Benchstat(out, sides) })
+	files["compare"] = print(t, func(out *bytes.Buffer) error {
+		return differences.WriteComparison(out, c, table.ForTerminal, nil, table.Options{})
+	})
+	files["compare.json"] = print(t, func(out *bytes.Buffer) error { return differences.ComparisonJSON(out, c, nil) })
+	files["benchstat"] = print(t, func(out *bytes.Buffer) error { return export.Benchstat(out, sides) })
 	for _, tab := range []string{"concurrency", "sizes", "backends", "repeats", "differences", "appendix"} {
 		files[tab] = print(t, func(out *bytes.Buffer) error {
 			return Tables(out, run, []string{tab}, table.ForTerminal, table.Options{})
@@ -275,7 +281,7 @@ func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 			t.Errorf("%s does not say that figures are extrapolated:\n%s", name, content)
 		}
 	}
-	for _, row := range layOutRun(run).Rows {
+	for _, row := range grid.LayOutRun(run).Rows {
 		for _, e := range row.Cells {
 			if e.Best && strings.HasPrefix(row.Cells[0].Text, "tp2x4") {
 				t.Errorf("an extrapolated figure is called best: %s", e.Text)
@@ -297,7 +303,7 @@ func TestExtrapolatedFigures(t *testing.T) {
 	concurrency := string(print(t, func(out *bytes.Buffer) error {
 		return Tables(out, run, []string{"concurrency"}, table.ForTerminal, table.Options{})
 	}))
-	block := string(print(t, func(out *bytes.Buffer) error { return Block(out, s.Result) }))
+	block := string(print(t, func(out *bytes.Buffer) error { return detail.Block(out, s.Result) }))
 	for _, want := range []string{"71.52", "14.32", "2686.16", "5775.04"} {
 		if !strings.Contains(concurrency, "#"+want) {
 			t.Errorf("the table lacks #%s:\n%s", want, concurrency)

@@ -9,6 +9,8 @@ import (
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/differences"
+	"github.com/benchrig/bench/report/studies"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -18,9 +20,9 @@ import (
 // what was not needed to know it.
 func differenceParts(run *results.Run) []table.Piece {
 	if run.Manifest.Search != nil {
-		return slices.Concat(searchParts(run), sparedParts(run), nodeParts(run))
+		return slices.Concat(studies.SearchParts(run), sparedParts(run), differences.NodeParts(run))
 	}
-	return slices.Concat(nullTestParts(run), pairParts(run), sparedParts(run))
+	return slices.Concat(nullTestParts(run), differences.PairParts(run), sparedParts(run))
 }
 
 // sparedParts say which planned steps were not needed, and why; none where all
@@ -59,7 +61,7 @@ func sparedIntro(run *results.Run) []string {
 func anyOf(all []results.Condition) string {
 	texts := make([]string, len(all))
 	for i, c := range all {
-		texts[i] = conditionText(c)
+		texts[i] = studies.ConditionText(c)
 	}
 	return strings.Join(texts, " or ")
 }

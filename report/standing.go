@@ -10,7 +10,10 @@ import (
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/search"
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/report/studies"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -52,7 +55,7 @@ func StandingOf(run *results.Run) Standing {
 	return s
 }
 
-func nameOf(c versus.Contest) string { return variantName(c.Best) }
+func nameOf(c versus.Contest) string { return grid.VariantName(c.Best) }
 
 // aheadText says by how much: "12.30 % more output tok/s than tp8 (...)".
 func aheadText(c versus.Contest, figure catalog.Figure) string {
@@ -62,9 +65,9 @@ func aheadText(c versus.Contest, figure catalog.Figure) string {
 		more = "less"
 	}
 	if o.Diff.Delta == nil {
-		return "ahead of " + variantName(o.Cell)
+		return "ahead of " + grid.VariantName(o.Cell)
 	}
-	text := fmt.Sprintf("%.2f %% %s %s than %s", 100*math.Abs(*o.Diff.Delta), more, figure.Title, variantName(o.Cell))
+	text := fmt.Sprintf("%.2f %% %s %s than %s", 100*math.Abs(*o.Diff.Delta), more, figure.Title, grid.VariantName(o.Cell))
 	lives := fmt.Sprintf("%d and %d server lives", o.Diff.Candidate.N, o.Diff.Baseline.N)
 	if o.Diff.Low == nil {
 		return text + " (" + lives + ", no interval)"
@@ -184,7 +187,7 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 		}
 		row := table.Row{}
 		for _, text := range []string{
-			text.Clean(c.Point), nameOf(c), table.Number(&mine, table.DigitsOf(mine)), variantName(o.Cell), table.Number(&theirs, table.DigitsOf(theirs)),
+			text.Clean(c.Point), nameOf(c), table.Number(&mine, table.DigitsOf(mine)), grid.VariantName(o.Cell), table.Number(&theirs, table.DigitsOf(theirs)),
 			versus.ChangeText(o.Diff.Delta), versus.IntervalText(o.Diff), fmt.Sprintf("%d/%d", o.Diff.Candidate.N, o.Diff.Baseline.N), verdict,
 		} {
 			row.Cells = append(row.Cells, table.Cell{Text: text})
@@ -195,4 +198,30 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 		return table.Table{}
 	}
 	return t
+}
+
+// searchStanding says which variant bears the highest load; the arm of a null test is none.
+func searchStanding(run *results.Run) Standing {
+	searches := search.Of(run)
+	diffs := versus.LimitDifferences(run, searches)
+	policy := run.Manifest.Search
+	s := Standing{Table: studies.LimitTable(run, searches)}
+	for _, variant := range versus.VariantsOf(run) {
+		met, missed, ended, all := versus.LimitsOf(searches, variant)
+		if all == 0 || variant == run.Manifest.NullTest {
+			continue
+		}
+		txt := fmt.Sprintf("%s: no limit was found", text.Clean(variant))
+		if ended > 0 {
+			txt = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", text.Clean(variant), studies.SpreadText(met), studies.SearchUnit(policy), studies.SpreadText(missed), text.Count(ended, "search"))
+		} else if i := slices.IndexFunc(searches, func(o search.Run) bool { return o.Variant == variant }); i >= 0 {
+			txt = fmt.Sprintf("%s: %s", text.Clean(variant), studies.EndText(policy, searches[i]))
+		}
+		if d, ok := diffs[variant]; ok {
+			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta), versus.VerdictText(d))
+			s.Told = s.Told || d.Verdict == compare.Better || d.Verdict == compare.Worse
+		}
+		s.Lines = append(s.Lines, txt+".")
+	}
+	return s
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/studies"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -22,15 +23,15 @@ type namedTable struct {
 func namedTables() []namedTable {
 	return []namedTable{
 		{"differences", "every variant beside the baseline: change, interval, verdict", differenceParts},
-		{"search", "what searches found, and each of their steps", searchParts},
-		{"repeats", "one table a variant, one row a repeat", repeatParts},
-		{"concurrency", "model by concurrency", concurrencyParts},
-		{"sizes", "the same with the sizes of the models", sizeParts},
-		{"backends", "engines and quantizations side by side, one table a point", backendParts},
-		{"two-pass", "the figures of method sqzb and the pass that each comes from", passParts},
-		{"speculation", "speculative decoding: acceptance and system efficiency", speculationParts},
-		{"llama-bench", "tests of llama-bench, sweeps, environment switches", llamaBenchParts},
-		{"appendix", "each step as vLLM's client prints it", appendixParts},
+		{"search", "what searches found, and each of their steps", studies.SearchParts},
+		{"repeats", "one table a variant, one row a repeat", studies.RepeatParts},
+		{"concurrency", "model by concurrency", studies.ConcurrencyParts},
+		{"sizes", "the same with the sizes of the models", studies.SizeParts},
+		{"backends", "engines and quantizations side by side, one table a point", studies.BackendParts},
+		{"two-pass", "the figures of method sqzb and the pass that each comes from", studies.PassParts},
+		{"speculation", "speculative decoding: acceptance and system efficiency", studies.SpeculationParts},
+		{"llama-bench", "tests of llama-bench, sweeps, environment switches", studies.LlamaBenchParts},
+		{"appendix", "each step as vLLM's client prints it", studies.AppendixParts},
 	}
 }
 

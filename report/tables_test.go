@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/report/studies"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -61,7 +62,7 @@ func speculating(variant string, argv []string, counters map[string]float64) res
 	s.Result.Asked.Dataset = "sharegpt"
 	s.Result.Servers[0].Argv, s.Result.Servers[0].Counters = argv, counters
 	if d := results.DraftingBy(results.DraftsByCounters, counters); d != nil {
-		if k := draftingOf(s.Result.Servers[0]).k; k > 0 {
+		if k := studies.DraftingOf(s.Result.Servers[0]).K; k > 0 {
 			d.Tokens = &k
 		}
 		d.Derive()
@@ -104,7 +105,7 @@ func TestSpeculationTable(t *testing.T) {
 	if strings.Contains(text, "WARNING: sd1b") {
 		t.Errorf("prompts of a dataset are called random:\n%s", text)
 	}
-	if parts := speculationParts(runOf(step("tp8", 8, 1, 4))); parts != nil {
+	if parts := studies.SpeculationParts(runOf(step("tp8", 8, 1, 4))); parts != nil {
 		t.Errorf("a run without drafts has a table of them: %v", parts)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -30,11 +31,11 @@ func Write(w io.Writer, run *results.Run, opts table.Options) error {
 	}
 	printFailures(p, collectFailures(run))
 	printWarnings(p, "Suspect", collectSuspicions(run))
-	p.Table(layOutRun(run))
+	p.Table(grid.LayOutRun(run))
 	p.Pieces(differenceParts(run))
 	p.Pieces(scenarioParts(run))
-	p.Pieces(costParts(run))
-	printGPUTable(p, compareGPUs(run))
+	p.Pieces(grid.CostParts(run))
+	printGPUTable(p, grid.CompareGPUs(run))
 	printNotes(p, notes(run))
 	printWarnings(p, "Warnings", collectOther(run))
 	if len(run.Problems) > 0 {
@@ -80,5 +81,25 @@ func printWarnings(p *table.Printer, title string, groups []doubts) {
 		if more := len(g.messages) - shown; more > 0 {
 			p.Line("    and " + text.Count(more, "other message") + " (see the steps' own reports)")
 		}
+	}
+}
+
+// printGPUTable prints the table of GPUs.
+func printGPUTable(p *table.Printer, c table.Table) {
+	if len(c.Rows) == 0 {
+		return
+	}
+	p.Section("GPUs")
+	p.Table(c)
+}
+
+// printNotes prints the lines about other readings and answers.
+func printNotes(p *table.Printer, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.Section("Notes")
+	for _, line := range lines {
+		p.Wrapped("  ", line)
 	}
 }

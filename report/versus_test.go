@@ -10,6 +10,8 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/differences"
+	"github.com/benchrig/bench/report/export"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -50,7 +52,9 @@ func compared(t *testing.T, a, b *results.Run) *versus.Comparison {
 
 func terminal(t *testing.T, c *versus.Comparison) string {
 	t.Helper()
-	return string(print(t, func(out *bytes.Buffer) error { return WriteComparison(out, c, table.ForTerminal, nil, table.Options{}) }))
+	return string(print(t, func(out *bytes.Buffer) error {
+		return differences.WriteComparison(out, c, table.ForTerminal, nil, table.Options{})
+	}))
 }
 
 func TestCompareGolden(t *testing.T) {
@@ -74,13 +78,13 @@ func TestCompareGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "compare.txt", print(t, func(out *bytes.Buffer) error {
-		return WriteComparison(out, c, table.ForTerminal, findings, table.Options{})
+		return differences.WriteComparison(out, c, table.ForTerminal, findings, table.Options{})
 	}))
 	golden(t, "compare.md", print(t, func(out *bytes.Buffer) error {
-		return WriteComparison(out, c, table.ForMarkdown, findings, table.Options{})
+		return differences.WriteComparison(out, c, table.ForMarkdown, findings, table.Options{})
 	}))
-	golden(t, "compare.json", print(t, func(out *bytes.Buffer) error { return ComparisonJSON(out, c, findings) }))
-	golden(t, "compare.benchstat.txt", print(t, func(out *bytes.Buffer) error { return Benchstat(out, c.Sides) }))
+	golden(t, "compare.json", print(t, func(out *bytes.Buffer) error { return differences.ComparisonJSON(out, c, findings) }))
+	golden(t, "compare.benchstat.txt", print(t, func(out *bytes.Buffer) error { return export.Benchstat(out, c.Sides) }))
 	if len(findings) != 4 {
 		t.Errorf("%d findings, want one of the throughput for each variant and point: %v", len(findings), findings)
 	}
@@ -333,7 +337,7 @@ func TestReadSides(t *testing.T) {
 
 func TestBenchstatNames(t *testing.T) {
 	for in, want := range map[string]string{"quick start": "Quick_start", "a/b": "A_b", "": "None", "ünder": "Ünder"} {
-		if got := capital(word(in)); got != want {
+		if got := export.Capital(export.Word(in)); got != want {
 			t.Errorf("capital(word(%q)) = %q, want %q", in, got, want)
 		}
 	}

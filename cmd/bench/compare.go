@@ -8,7 +8,8 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/versus"
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/differences"
+	"github.com/benchrig/bench/report/export"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results/store"
 )
@@ -72,7 +73,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		}
 	}
 	if o.format == "benchstat" {
-		return report.Benchstat(e.stdout, sides)
+		return export.Benchstat(e.stdout, sides)
 	}
 	figures := o.figures
 	if figures != nil {
@@ -107,11 +108,11 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 func (o compareOptions) write(e env, c *versus.Comparison, findings []versus.Finding) error {
 	switch o.format {
 	case "json":
-		return report.ComparisonJSON(e.stdout, c, findings)
+		return differences.ComparisonJSON(e.stdout, c, findings)
 	case "markdown":
-		return report.WriteComparison(e.stdout, c, table.ForMarkdown, findings, table.Options{})
+		return differences.WriteComparison(e.stdout, c, table.ForMarkdown, findings, table.Options{})
 	default:
-		return report.WriteComparison(e.stdout, c, table.ForTerminal, findings, table.Options{Width: e.width, Color: e.width > 0})
+		return differences.WriteComparison(e.stdout, c, table.ForTerminal, findings, table.Options{Width: e.width, Color: e.width > 0})
 	}
 }
 

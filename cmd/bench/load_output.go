@@ -6,7 +6,7 @@ import (
 
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/vllmcli"
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -20,14 +20,14 @@ func printLoad(e env, f *vllmcli.Flags, r *results.Result) error {
 	}
 	compat := results.Generation(f.Dataset.Compat)
 	if compat == "" {
-		err = report.Block(e.stdout, r, shown...)
+		err = detail.Block(e.stdout, r, shown...)
 	} else {
-		err = report.CompatBlock(e.stdout, r, compat, shown...)
+		err = detail.CompatBlock(e.stdout, r, compat, shown...)
 	}
 	if err != nil {
 		return err
 	}
-	return report.Remarks(e.stdout, r, table.Options{Width: e.width, Color: e.width > 0})
+	return detail.Remarks(e.stdout, r, table.Options{Width: e.width, Color: e.width > 0})
 }
 
 // tellAgents says what each agent did and how well its clock is known.

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/detail"
+	"github.com/benchrig/bench/report/export"
 	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
@@ -74,14 +76,14 @@ func printReport(e env, dir string, o reportOptions) error {
 	case o.format == "html":
 		return drawPage(e.stdout, o, run)
 	case o.step != "":
-		return report.Step(e.stdout, run, o.step)
+		return detail.Step(e.stdout, run, o.step)
 	case o.tables != nil:
 		if err := report.Tables(e.stdout, run, o.tables, form, opts); err != nil {
 			return usageError(err)
 		}
 		return nil
 	case o.format == "csv":
-		return report.CSV(e.stdout, run)
+		return export.CSV(e.stdout, run)
 	case form == table.ForMarkdown:
 		return report.Markdown(e.stdout, run)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/benchrig/bench/harness/reproduce"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/metrics/versus"
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/differences"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -141,11 +141,11 @@ func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) 
 	}
 	switch {
 	case o.checkOnly && o.format == "json":
-		err = report.BoxCheckJSON(out, b)
+		err = differences.BoxCheckJSON(out, b)
 	case o.format == "markdown" && o.checkOnly:
-		err = report.WriteBoxCheck(out, b, table.ForMarkdown, table.Options{})
+		err = differences.WriteBoxCheck(out, b, table.ForMarkdown, table.Options{})
 	default:
-		err = report.WriteBoxCheck(out, b, table.ForTerminal, table.Options{Width: e.width})
+		err = differences.WriteBoxCheck(out, b, table.ForTerminal, table.Options{Width: e.width})
 	}
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (o reproduceOptions) keep(folder *store.Folder, from *reproduce.Origin, her
 		return err
 	}
 	var page, data strings.Builder
-	return errors.Join(report.WriteReproduction(&page, r, table.ForMarkdown, table.Options{}), report.ReproductionJSON(&data, r),
+	return errors.Join(differences.WriteReproduction(&page, r, table.ForMarkdown, table.Options{}), differences.ReproductionJSON(&data, r),
 		folder.WriteFile("agreement.md", []byte(page.String())), folder.WriteFile("agreement.json", []byte(data.String())))
 }
 
@@ -200,11 +200,11 @@ func (o reproduceOptions) tell(e env, from *reproduce.Origin, here *results.Run,
 	}
 	switch o.format {
 	case "json":
-		err = report.ReproductionJSON(e.stdout, r)
+		err = differences.ReproductionJSON(e.stdout, r)
 	case "markdown":
-		err = report.WriteReproduction(e.stdout, r, table.ForMarkdown, table.Options{})
+		err = differences.WriteReproduction(e.stdout, r, table.ForMarkdown, table.Options{})
 	default:
-		err = report.WriteReproduction(e.stdout, r, table.ForTerminal, table.Options{Width: e.width, Color: e.width > 0})
+		err = differences.WriteReproduction(e.stdout, r, table.ForTerminal, table.Options{Width: e.width, Color: e.width > 0})
 	}
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
 	"github.com/benchrig/bench/load"
-	"github.com/benchrig/bench/report"
+	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/results"
 )
 
@@ -208,7 +208,7 @@ func (s *runner) show(row suite.Row) error {
 	w, l := s.w, row.Round.Load
 	fmt.Fprintf(w, "%s: %d at once, %s in, %d out\n", row.Round.Profile, l.NumPrompts, suite.Tokens(l.InputLen), l.OutputLen)
 	if row.Result != nil && row.Result.Figures != nil {
-		if err := report.Block(w, row.Result, "ttft", "tpot", "itl"); err != nil {
+		if err := detail.Block(w, row.Result, "ttft", "tpot", "itl"); err != nil {
 			return err
 		}
 		for _, warning := range row.Result.Warnings {

@@ -1,0 +1,142 @@
+package detail
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results"
+)
+
+// printGPUs prints what each GPU of a step did, their sum, and how that was read.
+func printGPUs(p *table.Printer, t *results.Telemetry) {
+	if t == nil {
+		return
+	}
+	p.Section("GPUs and host")
+	for i := range t.GPUs {
+		g := &t.GPUs[i]
+		p.Wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, text.Clean(cmp.Or(g.Name, g.Device)), strings.Join(gpuParts(g), "; ")))
+	}
+	if t.Sum != nil && len(t.GPUs) > 1 {
+		p.Wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
+	}
+	printEfficiency(p, "per work", t.Efficiency)
+	printEfficiency(p, "in the steady state", t.Steady)
+	if h := t.Host; h != nil {
+		p.Wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
+			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), table.Number(h.Load1Max, 2)))
+	}
+	if line := samplingText(t); line != "" {
+		p.Wrapped("  ", line)
+	}
+	for _, note := range t.Notes {
+		p.Wrapped("  ", "note: "+text.Clean(note))
+	}
+}
+
+// gpuParts are the figures of a GPU that are known.
+func gpuParts(g *results.GPUFigures) []string {
+	var parts []string
+	add := func(known bool, format string, args ...any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	m, w := grid.MemoryOf(g), g.Pass
+	total := ""
+	if g.VRAMBytes != nil && !g.Unified {
+		total = " of " + gibText(g.VRAMBytes)
+	}
+	add(m.Peak != nil, "memory before %s, loaded %s, peak %s%s GiB", gibText(m.Baseline), gibText(m.Loaded), gibText(m.Peak), total)
+	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", table.Number(w.PowerMeanW, 1), table.Number(w.PowerMedianW, 1),
+		table.Number(w.PowerMaxW, 1), table.Number(g.IdleW, 1), table.Number(g.PowerLimitW, 0))
+	add(w.EnergyJ != nil, "energy %s J, above idle %s J", table.Number(w.EnergyJ, 1), table.Number(w.AboveIdleJ, 1))
+	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", text.Clean(w.NoEnergy))
+	add(w.CounterJ != nil, "by its counter %s J", table.Number(w.CounterJ, 1))
+	add(w.BusyMean != nil, "busy %s %%", shareText(w.BusyMean))
+	add(w.CoreHzMean != nil, "core %s MHz (least %s)", megahertz(w.CoreHzMean), megahertz(w.CoreHzMin))
+	add(w.TempMaxC != nil, "%s C (hottest %s)", table.Number(w.TempMeanC, 0), table.Number(w.TempMaxC, 0))
+	add(w.MemTempMaxC != nil, "memory at most %s C", table.Number(w.MemTempMaxC, 0))
+	if w.Throttle == nil {
+		return append(parts, "throttling not known")
+	}
+	return append(parts, "throttling "+cmp.Or(grid.ThrottleText(w.Throttle), "none"))
+}
+
+func printEfficiency(p *table.Printer, what string, e *results.Efficiency) {
+	if e == nil || e.JPerRequest == nil && e.JPerOutputToken == nil {
+		return
+	}
+	p.Wrapped("  ", fmt.Sprintf("%s: %s J/output token, %s J/token, %s J/request, %s output tok/s per W", what,
+		table.Number(e.JPerOutputToken, 3), table.Number(e.JPerTotalToken, 3), table.Number(e.JPerRequest, 2), table.Number(e.TokensPerSPerW, 3)))
+}
+
+// samplingText says how the figures were read, and what that took.
+func samplingText(t *results.Telemetry) string {
+	if len(t.GPUs) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest time without one %s s",
+		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps, table.Number(t.LongestGapS, 2))
+	if t.PeriodS != nil {
+		text += fmt.Sprintf(", every %s s asked", table.Number(t.PeriodS, 2))
+	}
+	if t.CPUShare != nil {
+		text += fmt.Sprintf(", which took %s %% of a core", table.Number(new(100**t.CPUShare), 2))
+	}
+	return text
+}
+
+func gibText(v *int64) string {
+	if v == nil {
+		return table.Missing
+	}
+	return table.Number(new(float64(*v)/grid.Gib), 2)
+}
+
+func shareText(share *float64) string {
+	if share == nil {
+		return table.Missing
+	}
+	return table.Number(new(100**share), 1)
+}
+
+func megahertz(hz *float64) string {
+	if hz == nil {
+		return table.Missing
+	}
+	return table.Number(new(*hz/1e6), 0)
+}
+
+// MemoryUsage is the video memory of a step's GPUs when its servers had been
+// loaded and warmed up, and when its pass had ended: one line a GPU, as in the
+// table of nvidia-smi. It is nil where no GPU said anything.
+func MemoryUsage(r *results.Result) []byte {
+	if grid.SumOf(r) == nil {
+		return nil
+	}
+	var names []string
+	var before, after strings.Builder
+	told := false
+	for _, g := range r.Telemetry.GPUs {
+		names = text.AppendNew(names, text.Clean(cmp.Or(g.Name, g.Device)))
+		told = told || g.VRAMLoaded != nil || g.VRAMEnd != nil
+		fmt.Fprintf(&before, "%s %s\n", mib(g.VRAMLoaded), mib(g.VRAMBytes))
+		fmt.Fprintf(&after, "%s %s\n", mib(g.VRAMEnd), mib(g.VRAMBytes))
+	}
+	if !told {
+		return nil
+	}
+	return []byte("GPU Name: " + strings.Join(names, ", ") + "\nWarm up status:\n" + before.String() + "After Benchmark status:\n" + after.String())
+}
+
+func mib(v *int64) string {
+	if v == nil {
+		return "N/A"
+	}
+	return fmt.Sprintf("%dMiB", *v/(1<<20))
+}

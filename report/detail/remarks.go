@@ -1,0 +1,29 @@
+package detail
+
+import (
+	"io"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results"
+)
+
+// Remarks prints what a reader of a step's result block must know: why it
+// failed, doubts about its figures, and what vLLM's client would have shown.
+func Remarks(w io.Writer, r *results.Result, opts table.Options) error {
+	p := table.NewPrinter(opts)
+	if r.Failure != nil {
+		p.Section("Failure")
+		p.Wrapped("  ", text.Clean(r.Failure.Error()))
+	}
+	if len(r.Warnings) > 0 {
+		p.Section("Warnings")
+		for _, warning := range r.Warnings {
+			p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
+		}
+	}
+	if r.Figures != nil {
+		printReadings(p, r)
+	}
+	return p.Flush(w)
+}

@@ -1,0 +1,178 @@
+package detail
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
+)
+
+// Step prints all that is known of one step: verdict, failure with the whole of
+// the kept log, warnings, load, servers, and its result block.
+func Step(w io.Writer, run *results.Run, id string) error {
+	s := run.Step(id)
+	if s == nil {
+		return fmt.Errorf("report step %q: the run has no such step; it has %s", id, text.Few(stepIDs(run)))
+	}
+	p := table.NewPrinter(table.Options{})
+	r := s.Result
+	p.Line(p.Bold("step " + text.Clean(r.Step.ID)))
+	p.Line(fmt.Sprintf("%s, run %s, variant %s, point %s, repeat %d, attempt %d",
+		text.Clean(r.Scenario), text.Clean(r.Run), text.Clean(r.Step.Variant), text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt))
+	if r.Simulated {
+		p.Line(p.Loud(grid.SimulatedLine))
+	}
+	if text := extrapolatedLine(r); text != "" {
+		p.Wrapped("", p.Loud(text))
+	}
+	p.Line("verdict: " + grid.VerdictName(s))
+	printStepFailures(p, run, r)
+	if len(r.Warnings) > 0 {
+		p.Section("Warnings")
+		for _, warning := range r.Warnings {
+			p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
+		}
+	}
+	printChanges(p, r)
+	if versus.IsForeign(r) {
+		printImported(p, r)
+	} else {
+		printLoad(p, r.Asked)
+		printServers(p, r.Servers)
+	}
+	printCache(p, r.Cache)
+	if r.Figures != nil {
+		p.Line("")
+		if err := Block(p, r); err != nil {
+			return err
+		}
+		printMore(p, r.Figures)
+		printGPUs(p, r.Telemetry)
+		printCost(p, r.Cost)
+		printReplicas(p, r.Replicas)
+		printReadings(p, r)
+	}
+	return p.Flush(w)
+}
+
+func stepIDs(run *results.Run) []string {
+	ids := make([]string, len(run.Steps))
+	for i, s := range run.Steps {
+		ids[i] = s.Result.Step.ID
+	}
+	return ids
+}
+
+func printStepFailures(p *table.Printer, run *results.Run, r *results.Result) {
+	if r.Failure != nil {
+		p.Section("Failure")
+		p.Wrapped("  ", string(r.Failure.Class)+": "+text.Clean(r.Failure.Message))
+		for _, line := range text.Tail(r.Failure.LogTail, len(r.Failure.LogTail)) {
+			p.Line("  | " + line)
+		}
+		if log := LogOf(run, r); log != "" {
+			p.Line("  log: " + log)
+		}
+	}
+	if len(r.Earlier) > 0 {
+		p.Section("Earlier attempts")
+		for i, f := range r.Earlier {
+			p.Wrapped("  ", fmt.Sprintf("%d: %s: %s", i+1, f.Class, text.Clean(f.Message)))
+		}
+	}
+}
+
+func printLoad(p *table.Printer, a results.Asked) {
+	if a.API == "" {
+		return
+	}
+	p.Section("Load")
+	parts := []string{strconv.Itoa(a.NumPrompts) + " prompts", "data set " + text.Clean(a.Dataset)}
+	for _, part := range []struct {
+		name  string
+		value *int
+	}{{"input tokens", a.InputLen}, {"output tokens", a.OutputLen}, {"max concurrency", a.MaxConcurrency}} {
+		if part.value != nil {
+			parts = append(parts, part.name+" "+strconv.Itoa(*part.value))
+		}
+	}
+	rate := "all at once"
+	if a.RequestRate != nil {
+		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
+	}
+	p.Wrapped("  ", text.Clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
+}
+
+func printServers(p *table.Printer, servers []results.Server) {
+	if len(servers) == 0 {
+		return
+	}
+	p.Section("Servers")
+	for _, s := range servers {
+		about := []string{text.Clean(s.Launcher), text.Clean(s.BaseURL), "model " + text.Clean(s.Model)}
+		if s.Version != "" {
+			about = append(about, "version "+text.Clean(s.Version))
+		}
+		if len(s.GPUs) > 0 {
+			about = append(about, fmt.Sprintf("GPUs %v", s.GPUs))
+		}
+		p.Wrapped("  ", fmt.Sprintf("%d: %s", s.Replica, strings.Join(about, ", ")))
+		if len(s.Argv) > 0 {
+			p.Wrapped("     ", text.Clean(strings.Join(s.Argv, " ")))
+		}
+		printStartup(p, s.Startup)
+	}
+}
+
+// printReplicas prints how the load fell on the servers of a replicated variant.
+func printReplicas(p *table.Printer, all []results.ReplicaFigures) {
+	if len(all) < 2 {
+		return
+	}
+	p.Section("Replicas")
+	for _, r := range all {
+		f := r.Figures
+		p.Line(fmt.Sprintf("  %d: %d of %d requests ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica, f.Completed, f.Asked,
+			table.Number(f.RequestThroughput, 2), table.Number(f.OutputThroughput, 1), formatMS(f.TTFT.Median)))
+	}
+}
+
+func formatMS(seconds *float64) string {
+	if seconds == nil {
+		return table.Missing
+	}
+	ms := *seconds * 1000
+	return table.Number(&ms, 2)
+}
+
+// LogOf finds the log of the server that a step used last, relative to the run
+// folder; "" if none is known.
+func LogOf(run *results.Run, r *results.Result) string {
+	life, replica := "", 0
+	for _, e := range run.Events {
+		if e.Step == r.Step.ID && e.Life != "" {
+			life, replica = e.Life, e.Replica
+		}
+	}
+	if life == "" && len(r.Servers) > 0 {
+		life, replica = r.Servers[0].Life, r.Servers[0].Replica
+	}
+	if life == "" {
+		return ""
+	}
+	name := path.Join("lives", text.Clean(life), store.ServerLogName(replica))
+	if _, err := os.Stat(filepath.Join(run.Dir, filepath.FromSlash(name)+".zst")); err == nil { // its life has ended
+		name += ".zst"
+	}
+	return name
+}

@@ -1,0 +1,184 @@
+package differences
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results"
+)
+
+// WriteReproduction prints the reproduction for a terminal or as Markdown.
+func WriteReproduction(w io.Writer, r *versus.Reproduction, form table.Format, opts table.Options) error {
+	return table.Print(w, reproductionParts(r), form, opts)
+}
+
+func reproductionParts(r *versus.Reproduction) []table.Piece {
+	head := table.Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " + text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.Notes}
+	if versus.AnySimulated(r.Origin) || versus.AnySimulated(r.Here) {
+		head.Intro = append(head.Intro, grid.SimulatedLine+" (of the rows marked"+grid.Simulated+")")
+	}
+	parts := []table.Piece{head, deltaPart(&r.Configs, "origin", "here"), {Title: "Figures", Intro: []string{agreeRuleText(r)}}}
+	for i := range r.Cells {
+		parts = append(parts, repetitionPart(&r.Cells[i], r.Figures))
+	}
+	return parts
+}
+
+func agreeRuleText(r *versus.Reproduction) string {
+	text := fmt.Sprintf("n counts server lives of the origin and here. Intervals of the change: %s %%. Agrees: the interval lies within ±%s %%. Differs: it lies outside, after Holm's correction over all figures.",
+		table.Percent(r.Rule.Confidence), table.Percent(r.Rule.Margin))
+	if r.Rule.Spread > 0 {
+		text += fmt.Sprintf(" Where neither side has repeats, lives are taken to deviate by %s %%, as stated.", table.Percent(r.Rule.Spread))
+	}
+	return text
+}
+
+func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece {
+	p := table.Piece{Title: text.Clean(c.Here.Variant) + ", " + versus.PointName(c.Origin, c.Here), Below: true, Notes: c.Notes}
+	if c.Never != "" {
+		p.Intro = []string{"not comparable: " + c.Never}
+		if c.Failed {
+			p.Intro = []string{"FAILED: " + c.Never}
+		}
+		return p
+	}
+	p.Table = table.Table{Keys: []int{0, 6}, Columns: []table.Column{
+		table.Words("figure"),
+		table.Numbers(sideName(c.Origin, "origin"), "mean ± sd"),
+		table.Numbers(sideName(c.Here, "here"), "mean ± sd"),
+		table.Numbers("n", "lives"),
+		table.Numbers("change", ""),
+		table.Numbers("interval", ""),
+		table.Words("verdict"),
+	}}
+	var marks strings.Builder
+	for i, a := range c.Figures {
+		f := versus.FigureNamed(figures, a.Figure)
+		origin, here := marksOf(f, c.Origin), marksOf(f, c.Here)
+		marks.WriteString(origin + here)
+		interval := table.Missing
+		if a.Low != nil {
+			interval = fmt.Sprintf("%+.2f to %+.2f %%", 100**a.Low, 100**a.High)
+		}
+		p.Table.Rows = append(p.Table.Rows, table.Row{Cells: []table.Cell{
+			{Text: f.Title},
+			{Text: meanText(a.Origin, f, origin)},
+			{Text: meanText(a.Here, f, here)},
+			{Text: fmt.Sprintf("%d/%d", a.Origin.N, a.Here.N)},
+			{Text: versus.ChangeText(a.Delta)},
+			{Text: interval},
+			{Text: closenessText(a, c.Reasons[i]), Short: string(a.Verdict)},
+		}})
+	}
+	p.Table.Legend = append(grid.MarkLegend(marks.String()), basesOf(c)...)
+	return p
+}
+
+// basesOf says where intervals come from that no side's own lives give.
+func basesOf(c *versus.Reproduced) []string {
+	texts := map[compare.Basis]string{
+		compare.OnPooled:  "a side has two lives: the spread is that of both sides together, taken to be alike",
+		compare.OnOneSide: "one side has one life: it is taken to spread as the other does",
+		compare.OnBound:   "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 %, which can tell a difference and never an agreement",
+	}
+	var lines []string
+	for _, a := range c.Figures {
+		if txt := texts[a.Basis]; txt != "" {
+			lines = text.AppendNew(lines, txt)
+		}
+	}
+	return lines
+}
+
+// closenessText is a verdict with its reason.
+func closenessText(a *compare.Agreement, reason string) string {
+	txt := string(a.Verdict)
+	switch {
+	case reason != "":
+		return txt + ": " + reason
+	case a.Verdict != compare.Undecided:
+		return txt
+	case a.Low == nil:
+		return txt + ": it is 0 on both sides"
+	case a.Basis == compare.OnBound:
+		return txt + fmt.Sprintf(": %s here would show how lives spread", text.Count(a.MoreHere, "more repeat"))
+	case a.MoreOrigin > 0:
+		return txt + fmt.Sprintf(": %s would, on both sides", text.Count(a.MoreHere, "more repeat"))
+	case a.MoreHere > 0:
+		return txt + fmt.Sprintf(": %s here would", text.Count(a.MoreHere, "more repeat"))
+	}
+	return txt + ": too near the margin for any number of repeats"
+}
+
+type reproductionJSON struct {
+	Format     int               `json:"format_version"`
+	Headline   string            `json:"headline"`
+	Origin     runJSON           `json:"origin"`
+	Here       runJSON           `json:"here"`
+	Confidence float64           `json:"confidence"`
+	Margin     float64           `json:"smallest_difference"`
+	Spread     float64           `json:"stated_spread"`
+	Agree      int               `json:"agree"`
+	Differ     int               `json:"differ"`
+	CannotTell int               `json:"cannot_tell"`
+	NotCompare int               `json:"not_comparable"`
+	Failed     int               `json:"failed"`
+	Delta      []versus.Delta    `json:"config_delta"`
+	Notes      []string          `json:"notes"`
+	Points     []reproducedPoint `json:"points"`
+}
+
+type runJSON struct {
+	Scenario  string `json:"scenario"`
+	Run       string `json:"run_id"`
+	Bench     string `json:"bench_version"`
+	Simulated bool   `json:"simulated"`
+}
+
+type reproducedPoint struct {
+	Variant string             `json:"variant"`
+	Point   string             `json:"point"`
+	Never   string             `json:"not_comparable"`
+	Failed  bool               `json:"failed"`
+	Notes   []string           `json:"notes"`
+	Figures []reproducedFigure `json:"figures"`
+}
+
+type reproducedFigure struct {
+	*compare.Agreement
+	Reason string `json:"reason"`
+}
+
+// ReproductionJSON prints the reproduction for programs.
+func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
+	const format = 1
+	of := func(run *results.Run) runJSON {
+		m := run.Manifest
+		return runJSON{m.Scenario, m.Run, m.Bench, m.Simulated || versus.AnySimulated(run)}
+	}
+	t := r.Tally()
+	out := reproductionJSON{
+		Format: format, Headline: r.Headline(), Origin: of(r.Origin), Here: of(r.Here), Confidence: r.Rule.Confidence, Margin: r.Rule.Margin, Spread: r.Rule.Spread,
+		Agree: t.Agree, Differ: t.Differ, CannotTell: t.CannotTell, NotCompare: t.NotComparable, Failed: t.Failed,
+		Delta: notNil(r.Configs.Delta), Notes: notNil(r.Notes), Points: []reproducedPoint{},
+	}
+	for _, c := range r.Cells {
+		point := reproducedPoint{Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed, Notes: notNil(c.Notes), Figures: []reproducedFigure{}}
+		for i, a := range c.Figures {
+			point.Figures = append(point.Figures, reproducedFigure{a, closenessText(a, c.Reasons[i])})
+		}
+		out.Points = append(out.Points, point)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}

@@ -1,0 +1,120 @@
+package grid
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results"
+)
+
+// costLegend stands beside every table with a cost in it.
+const costLegend = "cost: GPUs x hours of the measured window x price, or energy of the GPUs x price (idle power included, host and cooling not), / tokens of the successful requests"
+
+func costOf(of func(*results.Cost) *float64) func(*results.Result) *float64 {
+	return func(r *results.Result) *float64 {
+		if r.Cost == nil {
+			return nil
+		}
+		return of(r.Cost)
+	}
+}
+
+func PerMillionOutput(c *results.Cost) *float64 { return c.PerMillionOutput }
+func PerMillionTotal(c *results.Cost) *float64  { return c.PerMillionTotal }
+func PerRequest(c *results.Cost) *float64       { return c.PerRequest }
+
+// costColumn is the cost in the comparison of variants; none where no price is
+// known.
+func costColumn(cells []compare.Cell) []Column {
+	currency := versus.CurrencyOf(cells...)
+	if currency == "" {
+		return nil
+	}
+	return []Column{{
+		Head: "cost " + currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionOutput), money: true,
+	}}
+}
+
+// CompareCosts is the table of costs, one row a cell; it has no rows where no
+// price is known.
+func CompareCosts(run *results.Run) table.Table {
+	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, versus.StepResults(run)), func(c compare.Cell) bool {
+		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
+	})
+	if len(cells) == 0 {
+		return table.Table{}
+	}
+	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}}
+	for i, cell := range cells {
+		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []table.Cell{
+			{Text: VariantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: paidGPUs(cell)},
+		}})
+	}
+	currency, marks := versus.CurrencyOf(cells...), ""
+	for _, col := range []Column{
+		{Head: "GPU-hours", Scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours })},
+		{Head: "energy", Unit: "kWh", Scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh })},
+		{Head: currency, Unit: "of the pass", Scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.Total })},
+		{Head: currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionOutput)},
+		{Head: currency, Unit: "/1M tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionTotal)},
+		{Head: currency, Unit: "/request", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerRequest)},
+	} {
+		if !known(col, cells) {
+			continue
+		}
+		c.Columns = append(c.Columns, table.Numbers(col.Head, col.Unit))
+		for i, e := range fill(col, cells) {
+			e.Text = e.Mark + e.Text
+			marks += e.Mark
+			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
+		}
+	}
+	c.Columns = append(c.Columns, table.Words("price"))
+	for i, cell := range cells {
+		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: versus.PriceText(cell)})
+	}
+	c.Legend = append(MarkLegend(marks), costLegend)
+	return c
+}
+
+// TestCostLegend stands beside the costs of llama-bench's tests.
+const TestCostLegend = "cost: GPUs x price of an hour / 3600 / (t/s) x 1,000,000; the energy of a single test is not known"
+
+// CostParts draw the table of costs and what is missing in it.
+func CostParts(run *results.Run) []table.Piece {
+	p := table.Piece{Title: "Cost", Table: CompareCosts(run), Notes: costNotes(run)}
+	if len(p.Table.Rows) == 0 && len(p.Notes) == 0 {
+		return nil
+	}
+	return []table.Piece{p}
+}
+
+func paidGPUs(c compare.Cell) string {
+	for _, r := range c.Counted {
+		if r.Cost != nil && r.Cost.GPUs != nil {
+			return strconv.Itoa(*r.Cost.GPUs)
+		}
+	}
+	return table.Missing
+}
+
+// costNotes say why costs are not known.
+func costNotes(run *results.Run) []string {
+	var lines []string
+	of := make(map[string][]string)
+	for _, s := range run.Steps {
+		if r := s.Result; r.Cost != nil && r.Cost.Reason != "" && (r.Figures != nil || len(r.LlamaBench) > 0) {
+			lines = text.AppendNew(lines, r.Cost.Reason)
+			of[r.Cost.Reason] = append(of[r.Cost.Reason], r.Step.ID)
+		}
+	}
+	for i, why := range lines {
+		lines[i] = fmt.Sprintf("no cost of %s: %s", text.Few(of[why]), text.Clean(why))
+	}
+	return lines
+}

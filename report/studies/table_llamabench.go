@@ -1,0 +1,322 @@
+package studies
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results"
+)
+
+// tested is one test of llama-bench on one variant: its rows over the repeats
+// together.
+type tested struct {
+	cell compare.Cell
+	results.LlamaBenchRow
+	mean float64
+	sd   float64 // over the repeats of the program, or of the test within one
+}
+
+// testsOf lists the tests of all variants, in the order of the run.
+func testsOf(run *results.Run) []tested {
+	var all []tested
+	for _, cell := range compare.CellsOf(run.Manifest, versus.StepResults(run)) {
+		var found []tested
+		for _, r := range cell.Counted {
+			for _, line := range r.LlamaBench {
+				if !slices.ContainsFunc(found, func(t tested) bool { return t.sameTest(line) }) {
+					found = append(found, tested{cell: cell, LlamaBenchRow: line})
+				}
+			}
+		}
+		for i := range found {
+			found[i].summarize()
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+func (t *tested) sameTest(line results.LlamaBenchRow) bool {
+	return t.Test == line.Test && t.File == line.File && t.Model == line.Model && t.FlashAttn == line.FlashAttn && t.Batch == line.Batch && t.MicroBatch == line.MicroBatch &&
+		t.Threads == line.Threads && equalInts(t.GPULayers, line.GPULayers)
+}
+
+func equalInts(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+
+func (t *tested) summarize() {
+	var values []float64
+	for _, r := range t.cell.Counted {
+		for _, line := range r.LlamaBench {
+			if t.sameTest(line) {
+				values = append(values, line.TokensPerS)
+			}
+		}
+	}
+	s := compare.Arm{Values: values}.Summarize(compare.DefaultRule().Confidence)
+	t.mean, t.sd = *s.Mean, t.TokensPerSD
+	if s.SD != nil {
+		t.sd = *s.SD
+	}
+}
+
+func (t *tested) speed() string {
+	return table.Number(&t.mean, studyDigits) + " ± " + table.Number(&t.sd, studyDigits)
+}
+
+func LlamaBenchParts(run *results.Run) []table.Piece {
+	all := testsOf(run)
+	if len(all) == 0 {
+		return nil
+	}
+	parts := []table.Piece{{Title: "llama-bench", Table: testTable(all), Notes: buildsOf(all)}}
+	parts = append(parts, switchParts(run, all)...)
+	return append(parts, sweepParts(all)...)
+}
+
+// testTable has the columns of llama-bench's own table, the variant before and
+// memory and power behind them.
+func testTable(all []tested) table.Table {
+	c := table.Table{Keys: []int{0, 7}, Columns: []table.Column{
+		table.Words("variant"),
+		table.Words("model"),
+		table.Numbers("size", "GiB"),
+		table.Numbers("params", "B"),
+		table.Words("backend"),
+		table.Numbers("ngl", ""),
+		table.Numbers("fa", ""),
+		table.Words("test"),
+		table.Numbers("t/s", "mean ± sd"),
+		table.Numbers("memory", "peak GiB"),
+		table.Numbers("power", "mean W"),
+	}}
+	costs := costsOfTests(all)
+	if costs != nil {
+		c.Columns = append(c.Columns, table.Numbers("cost "+versus.CurrencyOf(all[0].cell), "/1M tok"))
+		c.Legend = append(c.Legend, grid.TestCostLegend)
+	}
+	for i, t := range all {
+		memory := t.cell.MeanOf(grid.OfSum(grid.MemoryPeak))
+		power := t.cell.MeanOf(grid.OfSum(grid.MeanPower))
+		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant, Cells: []table.Cell{
+			{Text: grid.VariantName(t.cell)},
+			{Text: text.Clean(t.Model)},
+			{Text: scaled(t.SizeBytes, grid.Gib)},
+			{Text: scaled(t.Parameters, 1e9)},
+			{Text: text.Clean(t.Backend)},
+			{Text: cmp.Or(textOfInt(t.GPULayers), table.Missing)},
+			{Text: cmp.Or(text.Clean(t.FlashAttn), table.Missing)},
+			{Text: text.Clean(t.Test)},
+			{Text: t.speed()},
+			{Text: scaledFloat(memory, grid.Gib)},
+			{Text: table.Number(power, 1)},
+		}})
+		if costs != nil {
+			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: costs[i]})
+		}
+	}
+	if slices.ContainsFunc(all, func(t tested) bool { return versus.IsSimulated(t.cell) }) {
+		c.Legend = append(c.Legend, grid.SimLegend)
+	}
+	return c
+}
+
+func textOfInt(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+func scaled(n int64, unit float64) string {
+	if n == 0 {
+		return table.Missing
+	}
+	return table.Number(new(float64(n)/unit), studyDigits)
+}
+
+func scaledFloat(v *float64, unit float64) string {
+	if v == nil {
+		return table.Missing
+	}
+	return table.Number(new(*v/unit), studyDigits)
+}
+
+func buildsOf(all []tested) []string {
+	var builds []string
+	for _, t := range all {
+		if t.Build != "" {
+			builds = text.AppendNew(builds, "build "+text.Clean(t.Build))
+		}
+	}
+	return builds
+}
+
+// switchParts set variants that differ in one environment variable side by
+// side: unset against 1, with the gain.
+func switchParts(run *results.Run, all []tested) []table.Piece {
+	var names []string // of the variables, in the order of the run
+	tables := make(map[string]*table.Table)
+	settings := settingsOf(all)
+	for _, with := range all {
+		for _, without := range all {
+			name, from, to := switched(run, without, with)
+			if name == "" || !without.sameTest(with.LlamaBenchRow) {
+				continue
+			}
+			title := fmt.Sprintf("%s: %s and %s", name, from, to)
+			c := tables[title]
+			if c == nil {
+				c = &table.Table{Columns: []table.Column{table.Words("model"), table.Words("test"), table.Numbers(from, "t/s"), table.Numbers(to, "t/s"), table.Numbers("gain", "")}, Keys: []int{0, 1}}
+				tables[title] = c
+				names = append(names, title)
+			}
+			gain := table.Missing
+			if without.mean != 0 {
+				gain = versus.ChangeText(new(with.mean/without.mean - 1))
+			}
+			c.Rows = append(c.Rows, table.NewRow(text.Clean(with.Model), testText(with, settings), without.speed(), with.speed(), gain))
+		}
+	}
+	var parts []table.Piece
+	for _, title := range names {
+		parts = append(parts, table.Piece{Title: title, Below: true, Table: *tables[title]})
+	}
+	return parts
+}
+
+// switched names the one environment variable in which two variants differ,
+// the first of them the one without it, or first in the run; "" otherwise.
+func switched(run *results.Run, a, b tested) (name, from, to string) {
+	if a.cell.Variant == b.cell.Variant || a.cell.Point != b.cell.Point {
+		return "", "", ""
+	}
+	changes := slices.DeleteFunc(versus.RecipeChanges(a.cell, b.cell), func(c versus.Change) bool {
+		return strings.HasPrefix(c.What, "argument --sim-") // what the simulator assumes of the variable
+	})
+	if len(changes) != 1 {
+		return "", "", ""
+	}
+	variable, isEnv := strings.CutPrefix(changes[0].What, "environment ")
+	variants := versus.VariantsOf(run)
+	later := slices.Index(variants, a.cell.Variant) < slices.Index(variants, b.cell.Variant)
+	forward := changes[0].From == versus.Unset || changes[0].To != versus.Unset && later
+	if !isEnv || !forward {
+		return "", "", ""
+	}
+	return text.Clean(variable), text.Clean(changes[0].From), text.Clean(changes[0].To)
+}
+
+// sweepParts are the speeds over the length of the prompt, and of the answer,
+// where several were run.
+func sweepParts(all []tested) []table.Piece {
+	var parts []table.Piece
+	for _, kind := range []struct {
+		title string
+		of    func(results.LlamaBenchRow) int // 0: not of this kind
+	}{
+		{"Prompt processing (pp), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Prompt, r.Generated) }},
+		{"Generation (tg), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Generated, r.Prompt) }},
+	} {
+		if c := sweep(all, kind.of); len(c.Rows) > 1 {
+			parts = append(parts, table.Piece{Title: kind.title, Below: true, Table: c})
+		}
+	}
+	return parts
+}
+
+func onlyOne(n, other int) int {
+	if other != 0 {
+		return 0
+	}
+	return n
+}
+
+// settingsOf names the settings in which tests differ beside test and model.
+func settingsOf(all []tested) func(results.LlamaBenchRow) string {
+	var runs [][]results.LlamaBenchRow
+	for _, t := range all {
+		for _, r := range t.cell.Counted {
+			runs = append(runs, r.LlamaBench)
+		}
+	}
+	return catalog.TestSettings(runs...)
+}
+
+// testText is a test with what tells it from others of its name.
+func testText(t tested, settings func(results.LlamaBenchRow) string) string {
+	txt := text.Clean(t.Test)
+	if s := settings(t.LlamaBenchRow); s != "" {
+		txt += ", " + text.Clean(s)
+	}
+	return txt
+}
+
+func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {
+	settings := settingsOf(all)
+	var lengths []int
+	var lines []string // a column each
+	for _, t := range all {
+		if n := of(t.LlamaBenchRow); n > 0 && t.Depth == 0 {
+			if !slices.Contains(lengths, n) {
+				lengths = append(lengths, n)
+			}
+			lines = text.AppendNew(lines, sweepLine(t, settings))
+		}
+	}
+	slices.Sort(lengths)
+	c := table.Table{Columns: []table.Column{table.Numbers("tokens", "")}, Keys: []int{0}}
+	for _, line := range lines {
+		c.Columns = append(c.Columns, table.Numbers(line, ""))
+	}
+	for _, n := range lengths {
+		r := table.NewRow(strconv.Itoa(n))
+		for _, line := range lines {
+			text := table.Missing
+			for _, t := range all {
+				if of(t.LlamaBenchRow) == n && t.Depth == 0 && sweepLine(t, settings) == line {
+					text = table.Number(&t.mean, studyDigits)
+				}
+			}
+			r.Cells = append(r.Cells, table.Cell{Text: text})
+		}
+		c.Rows = append(c.Rows, r)
+	}
+	return c
+}
+
+// sweepLine names a line of a sweep.
+func sweepLine(t tested, settings func(results.LlamaBenchRow) string) string {
+	name := text.Clean(t.cell.Variant) + ": " + text.Clean(t.Model)
+	if s := settings(t.LlamaBenchRow); s != "" {
+		name += ", " + text.Clean(s)
+	}
+	return name
+}
+
+// costsOfTests are the costs of a million tokens of each test, in the order
+// given; null where none is known.
+func costsOfTests(all []tested) []string {
+	texts, any := make([]string, len(all)), false
+	for i, t := range all {
+		texts[i] = table.Missing
+		for _, r := range t.cell.Counted {
+			if v := catalog.CostOfTest(r.Cost, t.mean); v != nil {
+				texts[i], any = table.Number(v, table.DigitsOf(*v)), true
+				break
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return texts
+}

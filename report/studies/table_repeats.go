@@ -1,0 +1,123 @@
+package studies
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
+	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/report/table"
+	"github.com/benchrig/bench/results"
+)
+
+// repeatColumns are the ten columns of the table of repeats, in their order and
+// spelling.
+func repeatColumns() []grid.Column {
+	all := []grid.Column{grid.Rate("qps", "", func(f *results.Figures) *float64 { return f.RequestThroughput })}
+	for _, l := range []struct {
+		mean, median, p99 string
+		sample            func(*results.Figures) results.Dist
+		gaps              bool
+	}{
+		{"mean TTFT (ms)", "Median TTFT (ms)", "p99 TTFT (ms)", grid.Ttft, false},
+		{"mean TPOT (ms)", "Median TPOT (ms)", "P99 TPOT (ms)", grid.Tpot, false},
+		{"mean ITL (ms)", "Median ITL (ms)", "p99 ITL (ms)", grid.Itl, true},
+	} {
+		const p, ms = 99, 1000
+		of := func(figure func(results.Dist) *float64) func(*results.Figures) *float64 {
+			return func(f *results.Figures) *float64 { return figure(l.sample(f)) }
+		}
+		all = append(
+			all,
+			grid.Column{Head: l.mean, Scale: ms, Gaps: l.gaps, Figure: of(func(d results.Dist) *float64 { return d.Mean })},
+			grid.Column{Head: l.median, Scale: ms, Gaps: l.gaps, Figure: of(func(d results.Dist) *float64 { return d.Median })},
+			grid.Column{Head: l.p99, Scale: ms, Gaps: l.gaps, P: p, Sample: l.sample, Figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) })},
+		)
+	}
+	return all
+}
+
+// RepeatParts are one table a variant and point, with one row a repeat.
+func RepeatParts(run *results.Run) []table.Piece {
+	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
+	if len(cells) == 0 {
+		return nil
+	}
+	parts := []table.Piece{{Title: "Repeats"}}
+	for _, cell := range cells {
+		name := text.Clean(cell.Variant)
+		if versus.IsSimulated(cell) {
+			name += grid.Simulated
+		}
+		p := table.Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
+		at := slices.IndexFunc(cells, func(c compare.Cell) bool { return c.Point == cell.Point && c.Variant == versus.BaselineOf(run) })
+		switch {
+		case cell.Variant == versus.BaselineOf(run):
+			p.Title = "Baseline: " + p.Title
+		case at >= 0 && versus.WithServers(cells[at]) != nil && versus.WithServers(cell) != nil:
+			p.Title += ": " + versus.ChangesText(versus.RecipeChanges(cells[at], cell))
+		}
+		p.Notes = unsoundRepeats(cell)
+		if note := run.Manifest.Notes[cell.Variant]; note != "" {
+			p.Notes = append(p.Notes, text.Clean(note))
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// unsoundRepeats says of each repeat that is not ok why; those that end alike
+// are told together.
+func unsoundRepeats(cell compare.Cell) []string {
+	var words []string
+	of := make(map[string][]*results.Result)
+	for _, r := range cell.Steps {
+		if r.Verdict != results.OK {
+			txt := versus.Verbatim(r)
+			words = text.AppendNew(words, txt)
+			of[txt] = append(of[txt], r)
+		}
+	}
+	for i, text := range words {
+		words[i] = compare.RepeatsOf(of[text]) + ": " + text
+	}
+	return words
+}
+
+func repeatTable(cell compare.Cell) table.Table {
+	c := table.Table{Keys: []int{}}
+	var steps []compare.Cell // of one step each
+	for _, r := range cell.Steps {
+		if r.Figures != nil {
+			steps = append(steps, compare.Cell{Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r}, Counted: []*results.Result{r}})
+		}
+	}
+	if len(steps) == 0 {
+		return c
+	}
+	c.Rows = make([]table.Row, len(steps))
+	var marks strings.Builder
+	for _, col := range repeatColumns() {
+		c.Columns = append(c.Columns, table.Numbers(col.Head, ""))
+		for i, one := range steps {
+			text, mark := table.Missing, ""
+			if v := col.Of(one); v != nil {
+				shown := *v * col.Scale
+				text, mark = table.Number(&shown, studyDigits), col.Mark(one)
+			}
+			marks.WriteString(mark)
+			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: mark + text})
+		}
+	}
+	if slices.ContainsFunc(steps, incomplete) {
+		c.Columns = append(c.Columns, table.Numbers("completed", ""))
+		for i, one := range steps {
+			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: completedOf(one)})
+		}
+	}
+	c.Legend = grid.MarkLegend(marks.String())
+	return c
+}
