@@ -20,16 +20,16 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const bundleLong = `Pack a run folder, finished or not, into one zip file: scenario, plan,
-environment, journal, results, records, telemetry, server logs, prompts and
-reports, with an index of hashes. The same folder gives the same bytes.
+const bundleLong = `Export a run, finished or not, as one zip file: scenario, plan, environment,
+journal, results, records, telemetry, server logs, prompts and reports, with an
+index of hashes. The same folder gives the same bytes.
 
-Secrets are taken out and counted by kind: values of variables, headers and
-arguments whose names say so, tokens known by their form, private keys,
+Secrets are removed and counted by kind: values of variables, headers and
+arguments whose names mark them as secret, tokens of known form, private keys,
 passwords in URLs, and the values of this shell's own secret variables. Prompts
-with such text are left out: a prompt that is changed is another prompt.
+that contain a secret are left out, because a changed prompt is another prompt.
 
---check reads a bundle, from whomever, and compares every member with the index.`
+--check reads a bundle from any source and compares every member with the index.`
 
 type bundleOptions struct {
 	bundle.Options
@@ -41,7 +41,7 @@ type bundleOptions struct {
 func newBundleCommand(e env) *cobra.Command {
 	var o bundleOptions
 	cmd := &cobra.Command{
-		Use: "bundle DIR", Short: "Pack a run into one file that can be passed on, without its secrets", Long: bundleLong,
+		Use: "bundle DIR", Short: "Export a run as one file, without its secrets", Long: bundleLong,
 		Example: "  bench bundle results/night/20260131-220000-ab12\n  bench bundle DIR --output night.zip --without-records --anonymize\n  bench bundle --check night.zip",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -52,12 +52,12 @@ func newBundleCommand(e env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "`FILE` to write; without it SCENARIO-RUN.zip in the current folder")
+	f.StringVarP(&o.output, "output", "o", "", "`FILE` to write (default: SCENARIO-RUN.zip in the current folder)")
 	f.BoolVar(&o.WithoutLogs, "without-logs", false, "leave out server logs and bench.log")
-	f.BoolVar(&o.WithoutRecords, "without-records", false, "leave out records of requests, telemetry and server metrics; figures stay")
-	f.BoolVar(&o.Anonymize, "anonymize", false, "replace names of users in paths, and names of machines")
+	f.BoolVar(&o.WithoutRecords, "without-records", false, "leave out records of requests, telemetry and server metrics; keep figures")
+	f.BoolVar(&o.Anonymize, "anonymize", false, "replace user names in paths, and machine names")
 	f.BoolVar(&o.force, "force", false, "overwrite FILE")
-	f.BoolVar(&o.check, "check", false, "read the bundle DIR instead and check it")
+	f.BoolVar(&o.check, "check", false, "check a bundle instead of making one")
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 		o.output = run.Manifest.Scenario + "-" + run.Manifest.Run + ".zip"
 	}
 	if _, err := os.Lstat(o.output); err == nil && !o.force {
-		return usageError(fmt.Errorf("%s is there already; --force overwrites it", o.output))
+		return usageError(fmt.Errorf("%s exists already; --force overwrites it", o.output))
 	}
 	o.Bench, o.Secrets = version, secretsOf(e.Environ)
 	file, err := os.CreateTemp(filepath.Dir(o.output), ".bundle.tmp-*")
@@ -100,7 +100,7 @@ func putAt(from, to string, force bool) error {
 	}
 	err := os.Link(from, to)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError(fmt.Errorf("%s is there already; --force overwrites it", to))
+		return usageError(fmt.Errorf("%s exists already; --force overwrites it", to))
 	}
 	if err != nil { // a file system without links
 		return os.Rename(from, to)

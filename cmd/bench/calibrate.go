@@ -14,13 +14,12 @@ import (
 	"github.com/benchrig/bench/load/calibrate"
 )
 
-const calibrateLong = `Measure on loopback what the load client costs on this machine and how far its
-time stamps are from the truth, beside the least that any reader of sockets
-does. Keep the machine otherwise idle. It takes about a minute, with --full
-four.
+const calibrateLong = `Measure on loopback what the load client costs on this machine and how accurate
+its time stamps are, compared with the least that any reader of sockets needs.
+Leave the machine idle meanwhile. It takes about a minute, with --full four.
 
-The result is stored for later runs to carry; docs/performance.md tells how to
-read it.`
+The result is stored, and later runs include it. docs/performance.md explains how
+to read it.`
 
 type calibrateOptions struct {
 	widths []int
@@ -39,11 +38,11 @@ func newCalibrateCommand(e env) *cobra.Command {
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd.Context(), e, o) },
 	}
-	cmd.Flags().IntSliceVar(&o.widths, "streams", []int{64, 512, 2048}, "numbers of streams at once")
-	cmd.Flags().IntVar(&o.tokens, "tokens", 50, "tokens of a stream, 20 ms apart")
-	cmd.Flags().IntVar(&o.rounds, "rounds", 3, "repetitions whose medians count")
-	cmd.Flags().BoolVar(&o.full, "full", false, "8192 streams too, and Go's own HTTP client beside")
-	cmd.Flags().StringVar(&o.output, "output", "", "file to write (default: calibration.json in the user's cache folder)")
+	cmd.Flags().IntSliceVar(&o.widths, "streams", []int{64, 512, 2048}, "numbers of concurrent streams")
+	cmd.Flags().IntVar(&o.tokens, "tokens", 50, "tokens in each stream, 20 ms apart")
+	cmd.Flags().IntVar(&o.rounds, "rounds", 3, "repetitions; their medians are reported")
+	cmd.Flags().BoolVar(&o.full, "full", false, "also 8192 streams, and Go's own HTTP client for comparison")
+	cmd.Flags().StringVar(&o.output, "output", "", "`file` to write (default: calibration.json in the user's cache folder)")
 	cmd.Flags().BoolVar(&o.feeder, "feeder", false, "serve the measured streams")
 	_ = cmd.Flags().MarkHidden("feeder") // it exists
 	return cmd

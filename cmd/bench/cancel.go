@@ -10,10 +10,10 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const cancelLong = `Cancel the jobs of a run on a cluster: those that wait leave the queue, those
-that run stop as on Ctrl-C: servers are stopped and proven gone, and what was
-measured is kept. Only jobs are touched that the run's journal names and that
-carry its name. 'bench resume' goes on later.`
+const cancelLong = `Cancel the jobs of a run on a cluster. Waiting jobs leave the queue. Running jobs
+stop as on Ctrl-C: servers are stopped and proven gone, and what was measured is
+kept. Only jobs that the run's journal lists and that carry its name are touched.
+'bench resume' continues the run later.`
 
 func newCancelCommand(e env) *cobra.Command {
 	now := false
@@ -23,7 +23,7 @@ func newCancelCommand(e env) *cobra.Command {
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, given []string) error { return runCancel(cmd.Context(), e, given[0], now) },
 	}
-	cmd.Flags().BoolVar(&now, "now", false, "have the cluster end running jobs at once; their steps are repeated by a resume")
+	cmd.Flags().BoolVar(&now, "now", false, "kill running jobs at once; bench resume repeats their steps")
 	return cmd
 }
 

@@ -16,30 +16,29 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const cleanLong = `End what runs have left behind that were killed: servers, their processes,
-their containers, their files in /dev/shm; and put back what their hooks
-changed. Nothing else is touched: a process is ended only if its pid and start
-time, its session or its control group are those that the run noted, or if it
-carries the run's cookie in its environment. Pids that were given out again,
-processes of other users and whatever cannot be looked into are left alone and
-listed.
+const cleanLong = `Remove what killed runs left behind: servers, their processes, containers and
+files in /dev/shm; and undo what their hooks changed. Nothing else is touched: a
+process is stopped only if its pid and start time, its session or its control
+group are those that the run recorded, or if its environment carries the run's
+cookie. Reused pids, processes of other users and whatever cannot be inspected
+are left alone and listed.
 
-Without a folder all runs are done that this box remembers; 'bench run' does
-that, too, before it begins. While a run is going on, only --dry-run works.
+Without a folder all runs that this machine remembers are cleaned; 'bench run'
+does the same before it begins. While a run goes on, only --dry-run works.
 
-Exit code 0 says that nothing is left; 1 that something is, or that a run is
-going on; with --dry-run, 3 that there is something to end.`
+The exit code is 0 if nothing is left, and 1 if something is or a run goes on;
+with --dry-run it is 3 if there is something to remove.`
 
 type cleanOptions struct{ dryRun, asJSON bool }
 
 func newCleanCommand(e env) *cobra.Command {
 	var o cleanOptions
 	cmd := &cobra.Command{
-		Use: "clean [RUN-DIR...]", Short: "End what killed runs have left on this box", Long: cleanLong,
+		Use: "clean [RUN-DIR...]", Short: "Remove what killed runs left on this machine", Long: cleanLong,
 		Example: "  bench clean --dry-run\n  bench clean\n  bench clean results/quickstart/20260131-220000-ab12",
 		RunE:    func(cmd *cobra.Command, dirs []string) error { return runClean(cmd.Context(), e, o, dirs) },
 	}
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "list only")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "list what would be removed, remove nothing")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -90,7 +89,7 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 // refusal says why clean does not begin.
 func refusal(err error) error {
 	if busy, ok := errors.AsType[*state.BusyError](err); ok {
-		return fmt.Errorf("a bench works on this box (%s): what it started is no leftover; end it first, or list with --dry-run", busy.Owner)
+		return fmt.Errorf("another bench uses this machine (%s), and its servers are in use: stop it first, or list leftovers with --dry-run", busy.Owner)
 	}
 	return err
 }
@@ -125,7 +124,7 @@ func tell(e env, o cleanOptions, done []leftovers.Run) error {
 
 func printCleaned(e env, done []leftovers.Run) {
 	if len(done) == 0 {
-		fmt.Fprintln(e.stdout, "nothing to clean: no run is noted that may have left something")
+		fmt.Fprintln(e.stdout, "nothing to clean: no run is known to have left anything")
 	}
 	for _, run := range done {
 		fmt.Fprintf(e.stdout, "%s\n%s", run.Dir, text.Indent(run.Lines()))

@@ -14,18 +14,18 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const compareLong = `Compare runs: variants are matched by name, else by configuration, points by
-label. For every figure it prints the change with its interval and a verdict:
-better, worse, no difference, or cannot tell and how many repeats would.
-CONFIG DELTA lists what differs between the runs besides.
+const compareLong = `Compare runs. Variants are matched by name, else by configuration; load points by
+label. For every figure the change is printed with its interval and a verdict:
+better, worse, no difference, or cannot tell, and how many repeats would tell.
+CONFIG DELTA lists what else differs between the runs.
 
-A run is its folder, the folder of one step, or a result.json.
+A run is a run folder, the folder of one step, or a result.json.
 
---fail-if takes a figure by its name in summary.csv and a limit of its change
-against the baseline. It ends with exit code 4 where the change is beyond the
-limit and its verdict says better or worse; a candidate without figures where
-the baseline has some counts as beyond. --fail-if-uncertain also fails where
-the limit may be passed, but nobody can tell.`
+--fail-if takes a figure, by its name in summary.csv, and a limit for its change
+against the baseline. If the change is beyond the limit and its verdict is better
+or worse, the exit code is 4. A missing figure counts as beyond the limit where
+the baseline has it. --fail-if-uncertain also fails if the limit may be exceeded
+but the figures cannot tell.`
 
 type compareOptions struct {
 	baseline   string
@@ -41,20 +41,20 @@ type compareOptions struct {
 func newCompareCommand(e env) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use: "compare RUN RUN...", Short: "Compare runs: changes with intervals and verdicts, and what differs besides", Long: compareLong,
+		Use: "compare RUN RUN...", Short: "Compare runs: changes with intervals and verdicts", Long: compareLong,
 		Example: "  bench compare results/ab/monday results/ab/tuesday\n  bench compare A B --fail-if 'output_throughput<-3%' --fail-if 'p99_ttft_ms>10%'\n  bench compare A B --format benchstat > ab.txt && benchstat -col run ab.txt",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE:    func(_ *cobra.Command, given []string) error { return compareRuns(e, given, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.baseline, "baseline", "", "the run that others are compared to, as given; the first without it")
+	f.StringVar(&o.baseline, "baseline", "", "`run` that the others are compared with, as given (default: the first)")
 	f.StringVar(&o.format, "format", "table", "table, markdown, json or benchstat")
-	f.BoolVar(&o.strict, "strict", false, "refuse where more than one thing differs")
-	f.StringArrayVar(&o.failIf, "fail-if", nil, "condition that makes the exit code 4, as 'output_throughput<-3%'; may be given again")
-	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "the same where it cannot be told whether a condition holds")
+	f.BoolVar(&o.strict, "strict", false, "refuse to compare if more than one thing differs")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "`condition` for exit code 4, such as 'output_throughput<-3%'; repeatable")
+	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if it is uncertain whether a condition holds")
 	f.StringSliceVar(&o.figures, "figures", nil, "figures to compare, by their names in summary.csv; fewer figures need fewer repeats")
 	addPriceFlag(cmd, &o.prices)
-	f.StringVar(&o.difference, "smallest-difference", "", "relative difference of interest, as 2%; that of the baseline's scenario without it")
+	f.StringVar(&o.difference, "smallest-difference", "", "smallest relative difference of interest, such as 2% (default: that of the baseline's scenario)")
 	return cmd
 }
 

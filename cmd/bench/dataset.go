@@ -18,12 +18,12 @@ import (
 	"github.com/benchrig/bench/metrics"
 )
 
-const datasetLong = `Make prompt sets without a server, freeze them in a file, and look at them.
-A frozen set is sent as it is, by bench load with --dataset-name frozen
---dataset-path FILE and by a scenario with dataset: {kind: frozen, path: FILE}.`
+const datasetLong = `Make prompt sets without a server, freeze them in a file, and describe them. A
+frozen set is sent unchanged by 'bench load --dataset-name frozen --dataset-path
+FILE', and by a scenario with dataset: {kind: frozen, path: FILE}.`
 
 func newDatasetCommand(e env) *cobra.Command {
-	cmd := &cobra.Command{Use: "dataset", Short: "Freeze prompt sets and look at them", Long: datasetLong}
+	cmd := &cobra.Command{Use: "dataset", Short: "Freeze prompt sets and describe them", Long: datasetLong}
 	cmd.AddCommand(newDatasetBuildCommand(e), newDatasetShowCommand(e))
 	return cmd
 }
@@ -31,7 +31,7 @@ func newDatasetCommand(e env) *cobra.Command {
 func newDatasetBuildCommand(e env) *cobra.Command {
 	return &cobra.Command{
 		Use: "build [flags] -o FILE", Short: "Make prompts and freeze them in a file",
-		Long:               "Make the prompts that bench load would send with the same flags, and write\nthem to a file with their hash.",
+		Long:               "Make the prompts that bench load would send with the same flags, and write them\nto a file with their hash.",
 		Example:            "  bench dataset build --dataset-name sharegpt --dataset-path ShareGPT.json --tokenizer tokenizer.json --num-prompts 500 -o prompts.jsonl",
 		DisableFlagParsing: true, // see bench load
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -45,7 +45,7 @@ func newDatasetBuildCommand(e env) *cobra.Command {
 			case err != nil:
 				return usageError(fmt.Errorf("%w (see 'bench dataset build --help')", err))
 			case *out == "":
-				return usageError(errors.New("say where the prompts go: -o FILE"))
+				return usageError(errors.New("--output is missing: name the file to write, or - for stdout"))
 			}
 			return buildDataset(cmd.Context(), e, &f, *out)
 		},
@@ -82,7 +82,7 @@ func buildDataset(ctx context.Context, e env, f *vllmcli.DatasetFlags, out strin
 func newDatasetShowCommand(e env) *cobra.Command {
 	return &cobra.Command{
 		Use: "show FILE", Short: "Describe a frozen prompt set",
-		Long: "Print how many prompts a frozen set holds, their lengths, and its hash. The\nfile is checked against that hash.",
+		Long: "Print the number of prompts in a frozen set, their lengths, and the hash, which\nis checked.",
 		Args: args(cobra.ExactArgs(1)), Example: "  bench dataset show prompts.jsonl",
 		RunE: func(cmd *cobra.Command, given []string) error { return showDataset(cmd.Context(), e, given[0]) },
 	}

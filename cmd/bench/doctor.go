@@ -13,17 +13,17 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const doctorLong = `Say on one page whether this box is ready for a night: engines, GPUs and who
-reads and uses them, limits, disk, memory, CPU settings, clock, ports, what is
-left of earlier runs; each line ok, note or problem, with what to do about it.
-With a scenario also what that one needs: programs, models, datasets, GPUs, its
+const doctorLong = `Check that this machine is ready for an unattended run, on one page: engines,
+GPUs and their users, limits, disk, memory, CPU settings, clock, ports, leftovers
+of earlier runs. Each line is ok, note or problem, with what to do about it. With
+a scenario, also what that one needs: programs, models, datasets, GPUs, its
 checks, the programs of its hooks.
 
-It starts nothing but the tools themselves, to ask for their versions, each for
-five seconds at most. vLLM and SGLang load for long before they tell their
-version: it is read from their installation instead, unless --ask-engines.
+Nothing is started but the tools themselves, to ask for their versions, for at
+most five seconds each. vLLM and SGLang load for long before they print their
+version, which is read from their installation instead, unless --ask-engines.
 
-Exit code 0 says that there is no problem, 3 that there is one.`
+The exit code is 0 if there is no problem and 3 if there is one.`
 
 type doctorOptions struct {
 	scenarioOptions
@@ -34,15 +34,15 @@ type doctorOptions struct {
 func newDoctorCommand(e env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
-		Use: "doctor [SCENARIO]", Short: "Say whether this box is ready for a night", Long: doctorLong,
+		Use: "doctor [SCENARIO]", Short: "Check that this machine is ready for an unattended run", Long: doctorLong,
 		Example: "  bench doctor\n  bench doctor my.yaml\n  bench doctor --json",
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE:    func(cmd *cobra.Command, given []string) error { return runDoctor(cmd.Context(), e, o, given) },
 	}
 	o.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.out, "out", "results", "folder that results will go to")
+	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` that results will be written to")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.askHeavy, "ask-engines", false, "start vllm and sglang for their versions, too, for a minute each")
+	cmd.Flags().BoolVar(&o.askHeavy, "ask-engines", false, "also start vllm and sglang to ask for their versions, up to a minute each")
 	return cmd
 }
 

@@ -20,13 +20,13 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-const gpuLong = `List the GPUs of this box: what reads them, one reading of each, and who holds
-their memory. It needs no GPU and changes nothing.
+const gpuLong = `List the GPUs of this machine: what reads them, one reading of each, and which
+processes hold their memory. It needs no GPU and changes nothing.
 
-With --capture it writes a folder to attach to a report of an error: what the
-vendors' tools print, the files that are read, and what bench made of them.
-Serial numbers, unique ids and names of users are replaced; capture.json lists
-what was.`
+With --capture it writes a folder to attach to a bug report: the output of the
+vendors' tools, the files that were read, and what bench made of them. Serial
+numbers, unique ids and user names are replaced; capture.json lists the
+replacements.`
 
 type gpuOptionsGiven struct {
 	sampler string
@@ -38,16 +38,16 @@ type gpuOptionsGiven struct {
 func newGPUCommand(e env) *cobra.Command {
 	var o gpuOptionsGiven
 	cmd := &cobra.Command{
-		Use: "gpu", Short: "List GPUs, what reads them, and who holds them", Long: gpuLong,
+		Use: "gpu", Short: "List GPUs, their readings, and which processes hold their memory", Long: gpuLong,
 		Example: "  bench gpu\n  bench gpu --watch\n  bench gpu --sampler nvidia-smi --json\n  bench gpu --capture my-box",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runGPU(cmd.Context(), e, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.sampler, "sampler", "auto", "what reads the GPUs: auto, "+strings.Join(gpu.SamplerNames(), ", "))
-	flags.BoolVar(&o.watch, "watch", false, "tell once a second until Ctrl-C")
+	flags.StringVar(&o.sampler, "sampler", "auto", "sampler that reads the GPUs: auto, "+strings.Join(gpu.SamplerNames(), ", "))
+	flags.BoolVar(&o.watch, "watch", false, "print the readings once a second until Ctrl-C")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON; with --watch a line for each reading")
-	flags.StringVar(&o.capture, "capture", "", "new folder to write for a report of an error")
+	flags.StringVar(&o.capture, "capture", "", "new `folder` to write for a bug report")
 	return cmd
 }
 
@@ -57,7 +57,7 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 	options := e.GPUOptions()
 	if o.capture != "" {
 		if o.watch || o.asJSON {
-			return usageError(errors.New("--capture goes with neither --watch nor --json"))
+			return usageError(errors.New("--capture cannot be combined with --watch or --json"))
 		}
 		return captureGPUs(ctx, e, options, o.capture)
 	}

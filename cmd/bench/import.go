@@ -18,16 +18,16 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const importLong = `Read results that other programs wrote or printed, and make a results folder of
-them that report, compare and reproduce accept: vLLM's --save-result files (old
-and new, with and without --save-detailed, --append-result), SGLang's, printed
-result blocks and Markdown tables in logs and READMEs, llama-bench as json,
-jsonl, md, csv or sql, and our own result.json and summary.csv.
+const importLong = `Read results that other programs wrote or printed, and make a results folder that
+report, compare and reproduce accept: vLLM's --save-result files (old and new,
+with and without --save-detailed, --append-result), SGLang's, result blocks and
+Markdown tables in logs and READMEs, llama-bench as json, jsonl, md, csv or sql,
+and bench's own result.json and summary.csv.
 
-A file's format is found by its content. Variants are named by --variant or
---variant-pattern, else by labels, headings, table columns and models; several
-results of one variant and load are repeats. What a file does not say is not
-known, and --set says it. What is not understood is listed with its line.`
+The format of a file is found from its content. Variants are named by --variant
+or --variant-pattern, else by labels, headings, table columns and models. Several
+results of one variant and load are repeats. What a file does not contain stays
+unknown unless --set gives it. Text that was not understood is listed by line.`
 
 type importOptions struct {
 	output, name, variant, pattern, format string
@@ -37,19 +37,19 @@ type importOptions struct {
 func newImportCommand(e env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use: "import FILE...", Short: "Make a results folder of others' results: saved files, logs, tables", Long: importLong,
+		Use: "import FILE...", Short: "Import results of other programs: saved files, logs, tables", Long: importLong,
 		Example: "  bench import results/*.json --name a100 --set gpus='8 x A100' --set engine_version=0.10.1\n  bench import README.md --name published\n" +
 			"  bench import tp*_c*.json --variant-pattern '^(?P<variant>tp\\d+)_(?P<point>c\\d+)'\n  kubectl logs bench | bench import - --name pod",
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error { return importFiles(e, cmd.InOrStdin(), given, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.output, "output", "results", "folder for results")
-	f.StringVar(&o.name, "name", "", "name of the run's scenario; that of the first file without it")
-	f.StringVar(&o.variant, "variant", "", "variant of every result")
-	f.StringVar(&o.pattern, "variant-pattern", "", "regular expression over file names; the group (?P<variant>...), or the first, names the variant, (?P<point>...) the load")
-	f.StringVar(&o.format, "format", "", "do not look at the content: "+strings.Join(importer.Formats(), ", "))
-	f.StringArrayVar(&o.sets, "set", nil, "key=value that the files do not say: model, engine_version, gpus, driver, host, max_concurrency, num_prompts and others")
+	f.StringVar(&o.output, "output", "results", "`folder` for results")
+	f.StringVar(&o.name, "name", "", "`name` of the run's scenario (default: that of the first file)")
+	f.StringVar(&o.variant, "variant", "", "`name` of the variant of every result")
+	f.StringVar(&o.pattern, "variant-pattern", "", "regular `expression` for file names; its group (?P<variant>...), or the first, names the variant, (?P<point>...) the load point")
+	f.StringVar(&o.format, "format", "", "format of all files, in place of detection: "+strings.Join(importer.Formats(), ", "))
+	f.StringArrayVar(&o.sets, "set", nil, "`key=value` that the files do not contain: model, engine_version, gpus, driver, host, max_concurrency, num_prompts and others")
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 		options.Sets = append(options.Sets, importer.Setting{Key: key, Value: value})
 	}
 	if o.variant != "" && o.pattern != "" {
-		return usageError(errors.New("--variant and --variant-pattern: give one of them"))
+		return usageError(errors.New("--variant and --variant-pattern cannot be combined"))
 	}
 	var sources []importer.Source
 	for _, path := range paths {

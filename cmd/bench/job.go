@@ -6,17 +6,17 @@ import (
 	"github.com/benchrig/bench/harness/cluster"
 )
 
-const jobLong = `Carry out one group of a run's steps, as a job of a Slurm cluster. 'bench run
---on slurm' submits such jobs; by hand it is of no use.
+const jobLong = `Carry out one group of a run's steps as a job of a Slurm cluster. 'bench run --on
+slurm' submits such jobs; the command is of no use by hand.
 
-The group is the one at SLURM_ARRAY_TASK_ID among those given. Steps of it that
-have a verdict stay. SIGUSR1 says that the job's time is nearly up: servers are
-stopped, and the job is queued again for the steps that are left.`
+The group is the one at SLURM_ARRAY_TASK_ID among those given. Steps with a
+verdict are kept. On SIGUSR1, which announces the time limit, servers are stopped
+and the job is queued again for the remaining steps.`
 
 func newJobCommand(e env) *cobra.Command {
 	retryFailed := false
 	cmd := &cobra.Command{
-		Use: "job DIR GROUP...", Short: "Carry out a part of a run, as a job of a cluster", Long: jobLong, Hidden: true,
+		Use: "job DIR GROUP...", Short: "Carry out a part of a run as a job of a cluster", Long: jobLong, Hidden: true,
 		Example: "  bench job /shared/results/night/20260131-220000-ab12 g001 g002",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -27,6 +27,6 @@ func newJobCommand(e env) *cobra.Command {
 			return exitOf(outcome)
 		},
 	}
-	cmd.Flags().BoolVar(&retryFailed, "retry-failed", false, "also run failed steps again")
+	cmd.Flags().BoolVar(&retryFailed, "retry-failed", false, "also repeat failed steps")
 	return cmd
 }

@@ -17,17 +17,17 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-const loadLong = `Drive a server that is already there, without a scenario: the load client
-alone, with the flags of 'vllm bench serve'. It prints the result block that
-vLLM's client prints, then what one should know about the figures, and with
---save-result writes the JSON that scripts made for vLLM's client read.
+const loadLong = `Send load to a server that is already running, without a scenario, with the flags
+of 'vllm bench serve'. It prints the result block that vLLM's client prints,
+followed by warnings about the figures. With --save-result it writes the JSON
+file that scripts made for vLLM's client read.
 
-The key for the server is taken from OPENAI_API_KEY. Flags that this client
-cannot follow are refused. Ctrl-C ends the run; what was measured is shown.`
+The server's key is taken from OPENAI_API_KEY. Flags that this client cannot
+honour are refused. Ctrl-C stops the run; what was measured is printed.`
 
 func newLoadCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "load [flags]", Short: "Drive a running server, with the flags of vllm bench serve", Long: loadLong,
+		Use: "load [flags]", Short: "Send load to a running server, with the flags of vllm bench serve", Long: loadLong,
 		Example: "  bench load --model llama --random-input-len 512 --random-output-len 64 --max-concurrency 16\n" +
 			"  bench load --backend openai-chat --base-url http://host:8000 --dataset-name sharegpt \\\n" +
 			"    --dataset-path ShareGPT_V3_unfiltered_cleaned_split.json --num-prompts 500 --request-rate 4 --save-result",

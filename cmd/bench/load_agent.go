@@ -17,14 +17,14 @@ import (
 	"github.com/benchrig/bench/load/agent/remote"
 )
 
-const loadAgentLong = `Send load for a bench on another host: what 'bench load --agent HOST' starts
-there by ssh. It speaks with that bench over its standard input and output,
-opens no port, and ends when the input does.`
+const loadAgentLong = `Send load on behalf of a bench on another host: the program that 'bench load
+--agent HOST' starts there through ssh. It talks to that bench over its standard
+input and output, opens no port, and exits when its input ends.`
 
 func newLoadAgentCommand(e env) *cobra.Command {
 	var once bool
 	cmd := &cobra.Command{
-		Use: "load-agent", Short: "Send load for a bench on another host", Long: loadAgentLong,
+		Use: "load-agent", Short: "Send load on behalf of a bench on another host", Long: loadAgentLong,
 		Example: "  bench load --agent client1 --agent client2 --base-url http://server:8000",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,7 @@ func newLoadAgentCommand(e env) *cobra.Command {
 			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()}, session.NewClient(e.Stderr).Run)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "delete-copy", false, "delete this program, which --copy-bench has put here")
+	cmd.Flags().BoolVar(&once, "delete-copy", false, "delete this program, which --copy-bench put here")
 	_ = cmd.Flags().MarkHidden("delete-copy") // it was just defined
 	return cmd
 }
@@ -62,7 +62,7 @@ func deleteSelf(once bool) error {
 		return fmt.Errorf("find own file: %w", err)
 	}
 	if !strings.HasPrefix(filepath.Base(self), remote.CopyPrefix) {
-		return usageError(fmt.Errorf("--delete-copy: %s is no copy", self))
+		return usageError(fmt.Errorf("--delete-copy: %s is not a copy that --copy-bench made", self))
 	}
 	return os.Remove(self)
 }

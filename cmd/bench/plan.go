@@ -20,10 +20,11 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const planLong = `Show every step of a scenario in the order it would run: the exact command
-line, what differs in the environment, GPUs, prompts and an estimate of time;
-and every hook, check and notification.
-It touches nothing: no server is started, no request sent, no file written.`
+const planLong = `Show every step of a scenario in the order in which it would run: the exact
+command line, the environment that differs, GPUs, prompts, and an estimate of the
+time; and every hook, check and notification.
+
+Nothing is touched: no server is started, no request is sent, no file is written.`
 
 type planOptions struct {
 	scenarioOptions
@@ -42,7 +43,7 @@ func newPlanCommand(e env) *cobra.Command {
 	o.scenarioOptions.addFlags(cmd.Flags())
 	o.boxOptions.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the plan as JSON, as plan.json holds it")
-	cmd.Flags().BoolVar(&o.explain, "explain", false, "also list every default that was applied and every variable that was read")
+	cmd.Flags().BoolVar(&o.explain, "explain", false, "also list the defaults that were applied and the variables that were read")
 	return cmd
 }
 

@@ -19,8 +19,9 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const reportLong = `Print the report of a results folder, finished or not. It is made from the
-files alone: the same folder gives the same report, on any machine, years later.`
+const reportLong = `Print the report of a results folder, whether the run has finished or not. The
+report is made from the files alone: the same folder gives the same report on any
+machine, years later.`
 
 type reportOptions struct {
 	step   string
@@ -39,12 +40,12 @@ func newReportCommand(e env) *cobra.Command {
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(_ *cobra.Command, given []string) error { return printReport(e, given[0], o) },
 	}
-	cmd.Flags().StringVar(&o.step, "step", "", "show one step: result block, warnings, failure, log tail")
-	cmd.Flags().StringSliceVar(&o.tables, "table", nil, "show these tables only: "+strings.Join(report.TableNames(), ", "))
+	cmd.Flags().StringVar(&o.step, "step", "", "show one `step`: result block, warnings, failure, end of the log")
+	cmd.Flags().StringSliceVar(&o.tables, "table", nil, "print only these tables: "+strings.Join(report.TableNames(), ", "))
 	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown, csv or html")
-	cmd.Flags().StringVar(&o.html, "html", "", "write the report as one HTML page that needs no network to this file, and print nothing")
+	cmd.Flags().StringVar(&o.html, "html", "", "write the report to this `file` as one HTML page that needs no network, and print nothing")
 	addPriceFlag(cmd, &o.prices)
-	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, report.html, summary.csv, differences.csv and the result blocks into the folder")
+	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, report.html, summary.csv, differences.csv and the result blocks to the folder")
 	return cmd
 }
 

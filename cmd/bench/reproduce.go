@@ -18,23 +18,23 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const reproduceLong = `Repeat somebody's run on this box and say, figure by figure, whether it holds:
-agrees, differs, cannot tell, not comparable, each with its interval.
+const reproduceLong = `Repeat a run from elsewhere on this machine and decide for each figure whether it
+holds: agrees, differs, cannot tell, not comparable, with its interval.
 
-FILE is a bundle, a run folder, a step's result.json in a run folder, or a
-scenario together with --against, the run whose figures it is held to.
+FILE is a bundle, a run folder, a step's result.json, or a scenario together with
+--against, the run whose figures are expected.
 
-First this box is set beside the origin's: GPUs, driver, kernel, CPU, bench,
-engines, models, prompts, disk, and what cannot be the same. Then the same steps
-are run, with the very prompts that the origin sent, into a results folder
-of its own, which keeps agreement.md and agreement.json.
+First this machine is compared with the original one: GPUs, driver, kernel, CPU,
+bench, engines, models, prompts, disk, and what cannot be the same. Then the same
+steps are run with the same prompts into a new results folder, which also gets
+agreement.md and agreement.json.
 
---check-only stops after the first part. --run DIR compares a run that is there
-already and runs nothing.
+--check-only stops after the comparison of machines. --run DIR compares a run
+that exists already, and runs nothing.
 
-Exit codes here: 0 nothing differs (which is no agreement where it cannot be
-told), 2 it cannot be run here and nothing was started, 3 steps failed,
-4 a figure differs.`
+Exit codes: 0 nothing differs (which is not agreement where it cannot be told),
+2 the run cannot be repeated here and nothing was started, 3 steps failed, 4 a
+figure differs.`
 
 type reproduceOptions struct {
 	reproduce.Options
@@ -49,7 +49,7 @@ type reproduceOptions struct {
 func newReproduceCommand(e env) *cobra.Command {
 	var o reproduceOptions
 	cmd := &cobra.Command{
-		Use: "reproduce FILE", Short: "Repeat a run on this box and say whether its figures hold", Long: reproduceLong,
+		Use: "reproduce FILE", Short: "Repeat a run on this machine and check whether its figures hold", Long: reproduceLong,
 		Example: "  bench reproduce night.zip --check-only\n  bench reproduce night.zip --set server.model=/models/llama.gguf\n" +
 			"  bench reproduce my.yaml --against colleague/result.json\n  bench reproduce night.zip --run results/night/20260201-080000-cd34",
 		Args: args(cobra.ExactArgs(1)),
@@ -57,19 +57,19 @@ func newReproduceCommand(e env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.boxWait.addFlags(f)
-	f.StringArrayVar(&o.Set, "set", nil, "override a key of the scenario, `a.b=value`, as the path of a model; may be repeated")
-	f.StringSliceVar(&o.Steps, "steps", nil, "repeat only these steps, by their ids")
-	f.IntVar(&o.Repeats, "repeats", 0, "repeats of each step, in place of the scenario's")
-	f.StringVar(&o.Out, "out", "results", "folder that gets SCENARIO/RUN-ID/")
-	f.StringVar(&o.Against, "against", "", "with a scenario: the `RUN` whose figures it is held to")
-	f.StringVar(&o.Dir, "dir", "", "folder from which relative paths in the scenario start (default: that of the origin where it is there, else the current one)")
-	f.StringVar(&o.run, "run", "", "compare this run and run nothing")
+	f.StringArrayVar(&o.Set, "set", nil, "override a key of the scenario, `a.b=value`, such as the path of a model; repeatable")
+	f.StringSliceVar(&o.Steps, "steps", nil, "repeat only the steps with these ids")
+	f.IntVar(&o.Repeats, "repeats", 0, "`number` of repeats of each step, in place of the scenario's")
+	f.StringVar(&o.Out, "out", "results", "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
+	f.StringVar(&o.Against, "against", "", "with a scenario: the `RUN` whose figures are expected")
+	f.StringVar(&o.Dir, "dir", "", "`folder` for relative paths in the scenario (default: the original one if it exists here, else the current one)")
+	f.StringVar(&o.run, "run", "", "compare this `run` and run nothing")
 	f.StringVar(&o.format, "format", "table", "table, markdown or json")
-	f.StringVar(&o.difference, "smallest-difference", "", "relative difference that does not matter, as 2%; that of the origin's scenario without it")
-	f.StringVar(&o.spread, "spread", "", "relative deviation between server lives, as 1%, where neither side has repeats")
-	f.BoolVar(&o.checkOnly, "check-only", false, "only set this box beside the origin's")
-	f.BoolVar(&o.allowMissing, "allow-missing", false, "run although models or programs are missing; their steps will fail")
-	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also where it cannot be told or compared")
+	f.StringVar(&o.difference, "smallest-difference", "", "relative difference that does not matter, such as 2% (default: that of the original scenario)")
+	f.StringVar(&o.spread, "spread", "", "relative standard deviation of server speed per start, such as 1%, if neither side has repeats")
+	f.BoolVar(&o.checkOnly, "check-only", false, "only compare this machine with the original one")
+	f.BoolVar(&o.allowMissing, "allow-missing", false, "run although models or programs are missing; their steps fail")
+	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if a figure cannot be told or compared")
 	return cmd
 }
 
@@ -90,7 +90,7 @@ func (o *reproduceOptions) parse() error {
 		return fmt.Errorf("--repeats %d: want 1 or more", o.Repeats)
 	}
 	if o.run != "" && o.checkOnly {
-		return errors.New("--run and --check-only: give one of them")
+		return errors.New("--run and --check-only cannot be combined")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) 
 		return err
 	}
 	if len(b.Problems) > 0 && !o.allowMissing {
-		return usageError(fmt.Errorf("it cannot be repeated on this box: %s (--set gives other paths; --allow-missing runs what can be run)", strings.Join(b.Problems, "; ")))
+		return usageError(fmt.Errorf("the run cannot be repeated on this machine: %s (--set gives other paths; --allow-missing runs the rest)", strings.Join(b.Problems, "; ")))
 	}
 	return nil
 }

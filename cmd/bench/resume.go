@@ -13,19 +13,18 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const resumeLong = `Go on with a run that was ended before its plan: by Ctrl-C, SIGKILL, a reboot,
-a deadline, a full disk. What the run has left running is ended first. Steps
-that have a verdict stay; those that were interrupted or not run are run, in
-the order of the plan, with the same prompts.
+const resumeLong = `Continue a run that ended before its plan did: by Ctrl-C, SIGKILL, a reboot, a
+deadline, a full disk. Servers that the run left are removed first. Steps with a
+verdict are kept; the others are run in the order of the plan, with the same
+prompts.
 
-It is checked that it is the same experiment: scenario, commands, programs and
-model files, GPUs, drivers, kernel, bench, and the version of each engine once
-it runs. What differs is printed, and the run goes on only with
---allow-changed; every later step then carries what differs.
+bench checks that it is the same experiment: scenario, command lines, programs,
+model files, GPUs, drivers, kernel, bench, and each engine's version once it
+runs. Differences are printed, and the run continues only with --allow-changed;
+every later step then lists them.
 
-The folder has no secrets. Those that the scenario takes from the environment
-are taken from there again; a scenario that has them in the clear must be given
-again with --scenario.`
+The folder holds no secrets. Those that the scenario takes from the environment
+are read again; for one that contains secrets in clear text, give --scenario.`
 
 type resumeOptions struct {
 	boxWait
@@ -38,17 +37,17 @@ type resumeOptions struct {
 func newResumeCommand(e env) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
-		Use: "resume DIR", Short: "Go on with a run that was ended early", Long: resumeLong,
+		Use: "resume DIR", Short: "Continue a run that ended early", Long: resumeLong,
 		Example: "  bench resume results/night/20260131-220000-ab12\n  bench resume DIR --retry-failed",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, given []string) error { return runResume(cmd.Context(), o.of(e), o, given[0]) },
 	}
 	o.boxWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.scenario, "scenario", "", "the run's scenario `FILE`, where it has secrets in the clear")
-	cmd.Flags().StringArrayVar(&o.set, "set", nil, "with --scenario: the overrides of the run, where they have secrets")
-	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false, "go on although the box or an engine is not what the run began with")
-	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "also run failed steps again")
+	cmd.Flags().StringVar(&o.scenario, "scenario", "", "the run's scenario `FILE`, where that contains secrets in clear text")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil, "with --scenario: the overrides of the run, where they contain secrets")
+	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false, "continue although the machine or an engine differs from the start of the run")
+	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "also repeat failed steps")
 	return cmd
 }
 

@@ -6,19 +6,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const rootLong = `bench measures inference servers. A scenario file says which server variants
-to launch and what traffic to send; bench launches each, waits until it truly
-serves, drives it, stops it, proves that it is gone, and goes on with the next.
+const rootLong = `bench measures LLM inference servers. A scenario file names the servers to
+compare and the load to send. bench starts each server, waits until it answers
+with a token, measures it, stops it, proves that it is gone, and starts the next.
 
-Everything lands in a results folder, from which the report can be made again.`
+Everything is written to a results folder. The report is made from that folder
+alone, then or years later.
 
-const exitCodes = `
-Exit codes:
+Begin with 'bench init', 'bench validate' and 'bench plan'. Exit codes are
+listed by 'bench help exit-codes', warning and failure codes by 'bench explain'.`
+
+const exitCodes = `bench ends with one of these exit codes:
+
   0    done
-  1    could not do it (I/O, folder not found, internal error)
+  1    failed: an input or output error, a missing folder, an internal error
   2    the command line or the scenario is wrong; nothing was started
-  3    the run ended, but steps failed or were not run
-  4    a condition of compare --fail-if holds; reproduce: a figure differs
+  3    the run ended, but steps failed or were not run; doctor and clean
+       --dry-run: something was found
+  4    compare: a condition of --fail-if holds; reproduce: a figure differs
   130  interrupted; what was measured is in the results folder`
 
 func newRootCommand(e env) *cobra.Command {
@@ -60,11 +65,8 @@ func newRootCommand(e env) *cobra.Command {
 		newDoctorCommand(e),
 		newCleanCommand(e),
 		newVersionCommand(e),
+		&cobra.Command{Use: "exit-codes", Short: "The exit codes of all commands", Long: exitCodes},
 	)
-	root.Long += "\n" + exitCodes
-	for _, cmd := range root.Commands() {
-		cmd.Long += "\n" + exitCodes
-	}
 	return root
 }
 

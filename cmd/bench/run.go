@@ -13,13 +13,15 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const runLong = `Run a scenario: launch each variant, wait until it has answered with a token,
-drive it with the scenario's load, stop it, prove that it is gone, go on.
+const runLong = `Run a scenario: start each server, wait until it has answered with a token,
+send the load, stop the server, prove that it is gone, start the next.
 
-On a terminal the run is shown while it goes on: ? tells the keys. Elsewhere, or
-with --plain, progress goes to stderr in lines. The report, the same that 'bench
-report' prints later, goes to stdout. Ctrl-C once stops cleanly and keeps what
-was measured; twice hurries. A closed terminal does not end the run.`
+On a terminal the run is shown live; press ? for the keys. Elsewhere, or with
+--plain, progress is written to stderr, a line for each event. The report goes to
+stdout; 'bench report' prints the same one later.
+
+Press Ctrl-C once to stop cleanly and keep what was measured, twice to kill the
+servers immediately. A closed terminal does not stop the run.`
 
 type runOptions struct {
 	scenarioOptions
@@ -29,11 +31,11 @@ type runOptions struct {
 	detach bool
 }
 
-// boxWait says what to do when another bench uses this machine.
+// boxWait decides what happens while another bench uses this machine.
 type boxWait struct{ wait bool }
 
 func (o *boxWait) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.wait, "wait-for-box", false, "wait while another bench works on this box, instead of refusing")
+	fs.BoolVar(&o.wait, "wait-for-box", false, "wait while another bench uses this machine, instead of refusing")
 }
 
 func newRunCommand(e env) *cobra.Command {
@@ -47,8 +49,8 @@ func newRunCommand(e env) *cobra.Command {
 	o.scenarioOptions.addFlags(cmd.Flags())
 	o.boxWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.out, "out", "results", "folder that gets SCENARIO/RUN-ID/")
-	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit and return")
+	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
+	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit the jobs and return")
 	return cmd
 }
 

@@ -27,11 +27,11 @@ type scenarioOptions struct {
 }
 
 func (o *scenarioOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`; may be repeated")
-	fs.BoolVar(&o.sim, "sim", false, "put the simulator in the place of every engine; no GPU is used, and all figures are marked as simulated")
-	fs.Float64Var(&o.simSpeed, "sim-speed", 0, "with --sim: how many times as fast as the engines played (default simulate.speed, else 10)")
+	fs.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`; repeatable")
+	fs.BoolVar(&o.sim, "sim", false, "replace every engine by the simulator; no GPU is used, and all figures are marked as simulated")
+	fs.Float64Var(&o.simSpeed, "sim-speed", 0, "with --sim: speed relative to the simulated engines (default: simulate.speed, else 10)")
 	fs.StringVar(&o.on, "on", "", "where servers run: here or slurm, in place of the scenario's on:")
-	fs.StringVar(&o.simDevice, "sim-device", "", "with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default simulate.device, else guessed)")
+	fs.StringVar(&o.simDevice, "sim-device", "", "with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default: simulate.device, else guessed)")
 }
 
 // sets are the overrides as given, and those that the flags of --sim stand
@@ -75,7 +75,7 @@ type boxOptions struct {
 }
 
 func (o *boxOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.as, "box", "", "plan for another box, `VENDOR:GPUS` such as amd:8")
+	fs.StringVar(&o.as, "box", "", "plan for another machine, `VENDOR:GPUS` such as amd:8")
 }
 
 func (o *boxOptions) box(ctx context.Context, e env) (plan.Box, error) {
@@ -89,7 +89,7 @@ func (o *boxOptions) box(ctx context.Context, e env) (plan.Box, error) {
 	vendor, count, ok := strings.Cut(o.as, ":")
 	n, err := strconv.Atoi(count)
 	if !ok || err != nil || n < 0 || (vendor != "amd" && vendor != "nvidia") {
-		return plan.Box{}, usageError(fmt.Errorf("--box %q: want amd:N or nvidia:N", o.as))
+		return plan.Box{}, usageError(fmt.Errorf("--box %q: expected amd:N or nvidia:N, such as amd:8", o.as))
 	}
 	return plan.Box{Self: e.Self, Vendor: vendor, GPUs: n}, nil
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/benchrig/bench/launchers/simserver/simengine"
 )
 
-const simulateLong = `Serve HTTP as an inference server would: continuous batching, prefill and
-decode costs, KV blocks, prefix cache, speculative decoding, faults on demand.
+const simulateLong = `Serve HTTP as an inference server does: continuous batching, prefill and decode
+costs, KV blocks, prefix cache, speculative decoding, faults on demand.
 
-It simulates. No model is loaded and its figures say nothing about an engine;
-it is for trying scenarios and for tests. Engine flags are spelled as vLLM
-spells them; flags of the simulator's own begin with sim-.`
+This is a simulation. No model is loaded, and its figures say nothing about any
+engine; it serves to try scenarios and to test. Engine flags have vLLM's names;
+flags of the simulator itself begin with sim-.`
 
 func newSimulateCommand(e env) *cobra.Command {
 	var cfg simengine.Config

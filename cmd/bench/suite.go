@@ -18,14 +18,14 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-const suiteLong = `Run a fixed set of rounds against a server that is already there: so many
-requests at once, and nothing else. It asks the server for its model and its
+const suiteLong = `Run a fixed set of rounds against a server that is already running. Each round
+sends a number of requests at once. bench asks the server for its model and its
 longest context, prints the result block of each round and a table at the end,
-and fills a folder: engine_params.txt, mem_usage.txt where the server's GPUs are
-here, and one MODEL_IN-OUT_N.json a round.
+and fills a folder: engine_params.txt, mem_usage.txt if the server's GPUs are in
+this machine, and one MODEL_IN-OUT_N.json for each round.
 
-A round that fails is a row that says why; the others go on. Files of the same
-names from before are replaced. The server is neither started nor stopped.`
+A failed round is a row with the reason; the others are run. Files of earlier
+runs with the same names are replaced. The server is neither started nor stopped.`
 
 // suiteOptions are the flags of both suites.
 type suiteOptions struct {
@@ -44,7 +44,7 @@ func newSuiteCommand(e env) *cobra.Command {
 		newOneSuiteCommand(e, "vision", "An image with each request: profiles vision-a and vision-b", suite.Vision()),
 	)
 	for _, sub := range cmd.Commands() {
-		sub.Long = sub.Short + ".\n\n" + suiteLong + "\n" + exitCodes
+		sub.Long = sub.Short + ".\n\n" + suiteLong
 	}
 	return cmd
 }
@@ -73,15 +73,15 @@ func newOneSuiteCommand(e env, name, short string, all []string) *cobra.Command 
 func (o *suiteOptions) addFlags(fs *pflag.FlagSet, all []string) {
 	fs.SortFlags = false
 	fs.StringVar(&o.baseURL, "base-url", "", "`URL` of the server")
-	fs.StringVar(&o.model, "model", "", "`name` in requests (default: the first that the server lists)")
+	fs.StringVar(&o.model, "model", "", "`name` of the model in requests (default: the first that the server lists)")
 	fs.StringVar(&o.output, "output-dir", "output", "`folder` for the files")
-	fs.IntVar(&o.maxModelLen, "max-model-len", 0, "longest context of the server in `tokens` (default: what it says)")
-	fs.StringSliceVar(&o.profiles, "profiles", all, "which to run, in this order")
+	fs.IntVar(&o.maxModelLen, "max-model-len", 0, "longest context of the server in `tokens` (default: as the server reports)")
+	fs.StringSliceVar(&o.profiles, "profiles", all, "profiles to run, in this order")
 	if suite.IsVision(all[0]) {
 		fs.StringVar(&o.imageSize, "image-size", "512x512", "`WIDTHxHEIGHT` of the images, in pixels")
 	}
-	fs.Uint64Var(&o.seed, "seed", 0, "of the prompts (default: another one each time, so that no prefix cache has seen them)")
-	fs.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer.json, its folder, or a GGUF `file` (default: the model's, else the server's own /tokenize); none: count nothing")
+	fs.Uint64Var(&o.seed, "seed", 0, "seed of the prompts (default: a new one each time, so that no prefix cache holds them)")
+	fs.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer.json, its folder, or a GGUF `file` (default: the model's, else the server's /tokenize); none: do not count")
 	fs.StringVar(&o.apiKeyEnv, "api-key-env", "OPENAI_API_KEY", "`variable` that holds the server's key")
 	fs.BoolVar(&o.quiet, "no-progress", false, "show no progress")
 }
@@ -93,15 +93,15 @@ func (o *suiteOptions) wish(all []string) (suite.Wish, error) {
 	w := suite.Wish{Profiles: o.profiles, MaxModelLen: o.maxModelLen, Seed: o.seed}
 	switch {
 	case o.baseURL == "":
-		return w, errors.New("say where the server is: --base-url http://HOST:PORT")
+		return w, errors.New("--base-url is missing: give the server's address, such as http://127.0.0.1:8000")
 	case o.maxModelLen < 0:
 		return w, fmt.Errorf("--max-model-len %d: want at least 1", o.maxModelLen)
 	case len(o.profiles) == 0:
-		return w, errors.New("--profiles names none")
+		return w, errors.New("--profiles is empty: name at least one")
 	}
 	for _, name := range o.profiles {
 		if suite.IsVision(name) != suite.IsVision(all[0]) {
-			return w, fmt.Errorf("--profiles %s: this suite has %v", name, all)
+			return w, fmt.Errorf("--profiles %s: unknown in this suite, which has %v", name, all)
 		}
 	}
 	if o.imageSize != "" {

@@ -14,12 +14,10 @@ import (
 	"github.com/benchrig/bench/launchers/vram"
 )
 
-const sweepLong = `End what a server over several nodes has left on this one, and say in a line of
-JSON what was found: the processes that carry the cookie, and the memory of the
-GPUs that the job may use. 'bench job' starts it by srun on the other nodes of
-its job, before a server to read how much memory is in use, and after it to wait
-until no more is; by hand it is of no use. SIGUSR1 says that somebody is in a
-hurry: what is left gets SIGKILL at once.`
+const sweepLong = `Remove what a server over several nodes left on this one, and print a line of
+JSON about it: the processes that carry the cookie, and the memory in use on the
+GPUs that the job was given. 'bench job' runs it through srun on the other nodes
+of its job; it is of no use by hand. On SIGUSR1 what is left is killed at once.`
 
 type sweepOptions struct {
 	cookie, baseline string
@@ -31,17 +29,17 @@ type sweepOptions struct {
 func newSweepCommand(e env) *cobra.Command {
 	var o sweepOptions
 	cmd := &cobra.Command{
-		Use: "sweep", Short: "End what a server has left on a node, as a step of a job", Long: sweepLong, Hidden: true,
+		Use: "sweep", Short: "Remove what a server left on a node, as a step of a job", Long: sweepLong, Hidden: true,
 		Example: "  bench sweep --cookie 0123456789abcdef",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runSweep(cmd.Context(), e, o) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.cookie, "cookie", "", "value of BENCH_COOKIE of the processes to end")
-	fs.StringVar(&o.baseline, "baseline", "", "JSON of the memory in use before; without it that is read")
-	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait for memory; 0 is the vendor's usual")
-	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as back; 0 is the usual")
-	fs.BoolVar(&o.hurry, "hurry", false, "SIGKILL at once, as after SIGUSR1")
+	fs.StringVar(&o.cookie, "cookie", "", "BENCH_COOKIE of the processes to remove")
+	fs.StringVar(&o.baseline, "baseline", "", "memory in use before the server, as JSON; without it, print that")
+	fs.DurationVar(&o.wait, "vram-timeout", 0, "longest wait until memory is free; 0: the vendor's default")
+	fs.Int64Var(&o.tolerance, "vram-tolerance", 0, "bytes above the baseline that count as free; 0: the default")
+	fs.BoolVar(&o.hurry, "hurry", false, "kill at once, as on SIGUSR1")
 	return cmd
 }
 

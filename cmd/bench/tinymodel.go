@@ -11,9 +11,9 @@ import (
 	"github.com/benchrig/bench/internal/tinygguf"
 )
 
-const tinyModelLong = `Write a llama-architecture GGUF model with random weights: a real model for a
-real llama-server, made in milliseconds, that talks nonsense. For tests and for
-scenarios/llamacpp-cpu.yaml; speeds of it say nothing about useful models.`
+const tinyModelLong = `Write a llama-architecture GGUF model with random weights: a real model for a real
+llama-server, made in milliseconds, whose answers are meaningless. It is for tests
+and for scenarios/llamacpp-cpu.yaml; its speed says nothing about useful models.`
 
 type tinyModelOptions struct {
 	size, weights, output string
@@ -30,10 +30,10 @@ func newTinyModelCommand(e env) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return runTinyModel(e, o) },
 	}
 	cmd.Flags().StringVar(&o.size, "size", "tiny", "tiny (0.6 M parameters) or small (35 M)")
-	cmd.Flags().StringVar(&o.weights, "type", "f16", "type of the weights: f32, f16, q8_0 or q4_0")
-	cmd.Flags().StringVar(&o.output, "output", "", "file to write (required)")
+	cmd.Flags().StringVar(&o.weights, "type", "f16", "`type` of the weights: f32, f16, q8_0 or q4_0")
+	cmd.Flags().StringVar(&o.output, "output", "", "`file` to write (required)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the weights")
-	cmd.Flags().BoolVar(&o.stops, "natural-stops", false, "answers end by themselves after a few dozen tokens")
+	cmd.Flags().BoolVar(&o.stops, "natural-stops", false, "end answers after a few dozen tokens")
 	return cmd
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/benchrig/bench/harness/session"
 )
 
-const validateLong = `Check scenario files: every error at once, each with file, line and column.
-What only this box lacks (a dataset, a model file) is a warning, not an error.`
+const validateLong = `Check scenario files. All mistakes are listed, each with file, line and column.
+What this machine lacks, such as a dataset or a model file, is a warning.`
 
 func newValidateCommand(e env) *cobra.Command {
 	var o scenarioOptions

@@ -17,16 +17,16 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-const watchLong = `Look at a run from another terminal while it is carried out, or at how it
-ended: the matrix of its steps, what is done just now, GPUs, the server's log.
-DIR is a run folder, or a folder of runs: then the newest of them is taken.
+const watchLong = `Show a run from another terminal while it goes on, or how it ended: all steps,
+the current one, the GPUs, the server's log. DIR is a run folder or a folder
+above runs; then the newest run is shown.
 
-It only looks, and may be ended and begun again at any time. Off a terminal it
-tells in lines until the run ends, and its exit code is that of the run.
+watch only reads, and can be stopped and started at any time. Off a terminal it
+prints a line for each event until the run ends, and returns the exit code of the
+run.
 
-With --http it serves the same as a web page, and /metrics for Prometheus. An
-address that others can reach wants a token: one that you give, or one that is
-made and printed.`
+With --http it serves the same view as a web page, and metrics for Prometheus
+under /metrics. Any address but loopback requires an access token.`
 
 type watchOptions struct {
 	plainFlags
@@ -38,24 +38,24 @@ type watchOptions struct {
 func newWatchCommand(e env) *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
-		Use: "watch DIR", Short: "Look at a run while it is carried out", Long: watchLong,
+		Use: "watch DIR", Short: "Show a run while it goes on", Long: watchLong,
 		Example: "  bench watch results\n  bench watch results/night/20260131-220000-ab12 --once\n  bench watch results --http 127.0.0.1:8090",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, given []string) error { return runWatch(cmd.Context(), o.of(e), o, given[0]) },
 	}
 	o.addFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&o.once, "once", false, "print how it stands, and end")
-	cmd.Flags().StringVar(&o.http, "http", "", "serve a page and /metrics at this `ADDRESS:PORT`")
-	cmd.Flags().StringVar(&o.token, "token", "", "with --http: who does not give this is not let in; \"new\" makes one; needed for other addresses than loopback")
+	cmd.Flags().BoolVar(&o.once, "once", false, "print the current state and exit")
+	cmd.Flags().StringVar(&o.http, "http", "", "serve a web page and /metrics at this `ADDRESS:PORT`")
+	cmd.Flags().StringVar(&o.token, "token", "", "with --http: the access `token` that requests must carry; \"new\" makes one; required unless the address is loopback")
 	return cmd
 }
 
 func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 	switch {
 	case o.token != "" && o.http == "":
-		return usageError(errors.New("--token is for --http"))
+		return usageError(errors.New("--token needs --http"))
 	case o.once && o.http != "":
-		return usageError(errors.New("--once and --http exclude each other"))
+		return usageError(errors.New("--once and --http cannot be combined"))
 	}
 	dir, err := store.Newest(dir)
 	if err != nil {

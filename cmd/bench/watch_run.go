@@ -51,11 +51,11 @@ func hasUnicode(lookup func(string) (string, bool)) bool {
 	return false
 }
 
-// plainFlags say that a run is told in lines also on a terminal.
+// plainFlags ask for plain line output also on a terminal.
 type plainFlags struct{ plain bool }
 
 func (o *plainFlags) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.plain, "plain", false, "tell of the run in lines, also on a terminal")
+	fs.BoolVar(&o.plain, "plain", false, "plain line output, also on a terminal")
 }
 
 // of is the environment of a command with these flags.

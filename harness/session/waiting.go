@@ -43,7 +43,7 @@ func (b *waiting) begin(o state.Owner) {
 	if b.owner = o; b.since.IsZero() {
 		b.since = time.Now()
 	}
-	fmt.Fprintf(b.w, "bench: waiting for the box: %s\n", o)
+	fmt.Fprintf(b.w, "bench: waiting for this machine: %s\n", o)
 }
 
 // report repeats the line every waitPeriod, until end is called.
@@ -74,7 +74,7 @@ func (b *waiting) again() {
 	owner, since := b.owner, b.since
 	b.mu.Unlock()
 	if !since.IsZero() {
-		fmt.Fprintf(b.w, "bench: waiting for the box: %s so far, for pid %d; %s\n", time.Since(since).Round(time.Second), owner.PID, b.left(owner))
+		fmt.Fprintf(b.w, "bench: waiting for this machine: %s so far, for pid %d; %s\n", time.Since(since).Round(time.Second), owner.PID, b.left(owner))
 	}
 }
 

@@ -40,7 +40,7 @@ func contentions() []ordeal {
 			done := make(chan outcome, 1)
 			beside(w, func() { go func() { done <- w.bench("run", "--wait-for-box", w.path("night.yaml")) }() })
 			got := <-done
-			if folders := w.folders(); got.code != 0 || len(folders) != 2 || verdicts(w.readFolder(folders[1])) != "ok, ok" || !strings.Contains(got.stderr, "waiting for the box: pid ") {
+			if folders := w.folders(); got.code != 0 || len(folders) != 2 || verdicts(w.readFolder(folders[1])) != "ok, ok" || !strings.Contains(got.stderr, "waiting for this machine: pid ") {
 				w.t.Errorf("exit code %d, %d runs, want 0 and two\n%s", got.code, len(w.folders()), got.stderr)
 			}
 		}},
