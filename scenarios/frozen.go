@@ -8,5 +8,5 @@ func (s *Scenario) ForgetDatasets() {
 	for i := range s.Points {
 		s.Points[i].Dataset.Path = ""
 	}
-	s.locals = slices.DeleteFunc(s.locals, func(l localPath) bool { return l.what == datasetPath })
+	s.locals = slices.DeleteFunc(s.locals, func(l localPath) bool { return l.what == DatasetFile })
 }

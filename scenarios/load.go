@@ -1,6 +1,11 @@
 package scenarios
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
 
 // Load is one point of the sweep, resolved.
 type Load struct {
@@ -98,4 +103,43 @@ type Timeouts struct {
 	Stall      time.Duration // no byte between two reads
 	Total      time.Duration
 	Drain      time.Duration // after the load's duration, for what is in flight
+}
+
+// For is the point on a server that takes so many tokens a request, prompt and
+// answer together; 0: it is not known. The error says why input-len cannot be
+// told.
+func (l Load) For(maxModelLen int) (Load, error) {
+	if l.InputLenSpare == 0 {
+		return l, nil
+	}
+	switch {
+	case maxModelLen <= 0:
+		return l, fmt.Errorf("input-len is max-model-len - %d, and the server does not say its max-model-len", l.InputLenSpare)
+	case maxModelLen <= l.InputLenSpare:
+		return l, fmt.Errorf("input-len is max-model-len - %d, and the server's max-model-len is %d", l.InputLenSpare, maxModelLen)
+	}
+	l.InputLen, l.InputLenSpare = maxModelLen-l.InputLenSpare, 0
+	return l, nil
+}
+
+// InputLenLabel is the part of a label that tells input-len.
+func InputLenLabel(l Load) string {
+	if l.InputLenSpare > 0 {
+		return "max-" + strconv.Itoa(l.InputLenSpare)
+	}
+	return strconv.Itoa(l.InputLen)
+}
+
+// Above reports whether a point asks for at least as much of request-rate and
+// max-concurrency as another, for more of one, and for the same lengths.
+func (l Load) Above(o Load) bool {
+	cap := func(n int) float64 {
+		if n == 0 {
+			return math.Inf(1)
+		}
+		return float64(n)
+	}
+	same := l.InputLen == o.InputLen && l.InputLenSpare == o.InputLenSpare && l.OutputLen == o.OutputLen
+	noLess := l.RequestRate >= o.RequestRate && cap(l.MaxConcurrency) >= cap(o.MaxConcurrency)
+	return same && noLess && (l.RequestRate > o.RequestRate || cap(l.MaxConcurrency) > cap(o.MaxConcurrency))
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,18 +54,18 @@ type Condition struct {
 
 var (
 	timeFigure    = regexp.MustCompile(`^(?:mean|median|std|min|max|p([0-9]+(?:\.[0-9]+)?))_(?:ttft|tpot|itl|icl|e2el|ttft_from_intended|e2el_from_intended)_(?:s|ms)$`)
-	conditionText = regexp.MustCompile(`^\s*([a-z0-9_.]+)\s*(<=|>=|<|>)\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
+	ConditionText = regexp.MustCompile(`^\s*([a-z0-9_.]+)\s*(<=|>=|<|>)\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
 )
 
-// higherFigures are figures that are better where they are higher.
-func higherFigures() []string {
+// HigherFigures are figures that are better where they are higher.
+func HigherFigures() []string {
 	return []string{"request_throughput", "request_goodput", "output_throughput", "total_token_throughput", "success_share", "goodput_share"}
 }
 
 // FigureNames are names of figures that conditions may use, those of percentiles
 // by example: package metrics has the figures.
 func FigureNames() []string {
-	names := append(higherFigures(), "j_per_output_token")
+	names := append(HigherFigures(), "j_per_output_token")
 	for _, kind := range []string{"mean", "median", "p50", "p90", "p95", "p99"} {
 		for _, sample := range []string{"ttft", "tpot", "itl", "icl", "e2el", "ttft_from_intended", "e2el_from_intended"} {
 			names = append(names, kind+"_"+sample+"_ms", kind+"_"+sample+"_s")
@@ -73,13 +74,13 @@ func FigureNames() []string {
 	return names
 }
 
-// isFigure tells whether a name is that of a figure.
-func isFigure(name string) bool {
+// IsFigure tells whether a name is that of a figure.
+func IsFigure(name string) bool {
 	return timeFigure.MatchString(name) || slices.Contains(FigureNames(), name)
 }
 
-// percentileOf is the percentile that a figure is; ok is false where it is none.
-func percentileOf(figure string) (p float64, ok bool) {
+// PercentileOf is the percentile that a figure is; ok is false where it is none.
+func PercentileOf(figure string) (p float64, ok bool) {
 	parts := timeFigure.FindStringSubmatch(figure)
 	if parts == nil || parts[1] == "" {
 		return 0, false
@@ -91,3 +92,12 @@ func percentileOf(figure string) (p float64, ok bool) {
 // NullTestSuffix is what the name of a null test's arm has behind that of the
 // baseline.
 const NullTestSuffix = "+again"
+
+// Typical is a load in the middle of the range, for estimates.
+func (s Search) Typical() float64 {
+	middle := math.Sqrt(max(s.From, 1e-9) * max(s.To, 1e-9))
+	if s.Metric == SearchConcurrency {
+		return max(1, math.Round(middle))
+	}
+	return middle
+}

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/benchrig/bench/scenarios/schema"
@@ -150,4 +152,61 @@ type Container struct {
 	Command []string // in place of the launcher's program within the image; nil: the image's entry point gets the arguments
 	Args    []string // further arguments of run, before the image
 	MaxLog  string   // --log-opt max-size
+}
+
+// CheckName says what a check looks at and wants.
+func CheckName(c Check) string {
+	parts := []string{c.Kind}
+	switch {
+	case c.Kind == "command" && len(c.Argv) > 0:
+		parts = append(parts, filepath.Base(c.Argv[0]))
+	case c.Kind == "kernel-parameter" && c.Want != "":
+		parts = append(parts, c.Name+"="+c.Want)
+	default:
+		for _, word := range []string{c.Name, c.Want} {
+			if word != "" {
+				parts = append(parts, word)
+			}
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Bytes is the size that a check of free memory or disk wants.
+func (c Check) Bytes() int64 {
+	bytes, _ := schema.ParseSize(c.Want)
+	return bytes
+}
+
+// CheckKinds are the conditions that a check can look at.
+func CheckKinds() []string {
+	return []string{"kernel-parameter", "governor", "numa-balancing", "power-limit", "free-vram", "free-disk", "file", "command"}
+}
+
+// Samplers are the names of package gpu's samplers.
+func Samplers() []string {
+	return []string{"auto", "nvml", "nvidia-smi", "sysfs", "amd-smi", "rocm-smi"}
+}
+
+// FailureClasses are the classes that retries: may name: those of package
+// results, which this package does not import.
+func FailureClasses() []string {
+	return []string{
+		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "compile-cache", "connect", "container-engine",
+		"container-image", "context-too-small", "dataset", "deadline", "disk", "disturbed", "download-failed", "earlier-failure",
+		"engine-died", "fatal-log-line", "first-token-timeout", "foreign-gpu-holder", "foreign-listener", "gated-model", "gpu-error",
+		"hook-failed", "http-status", "in-band-error", "internal", "interrupted", "kv-cache-too-small", "load-agent",
+		"model-not-loadable", "no-progress", "no-tokens", "node", "not-enough-gpus", "not-needed", "not-stopped", "out-of-memory",
+		"passes-differ", "port-in-use", "previous-server-freeing", "protocol", "pruned", "ready-stall", "ready-timeout",
+		"requests-failed", "server-exited", "server-restarted", "shm-full", "skipped-by-user", "smoke-failed", "stall-timeout",
+		"total-timeout", "transport", "truncated", "unclassified", "unsupported-flag", "wrong-model",
+	}
+}
+
+// RetriesOf is how many further attempts a failure of a class gives a step.
+func (s *Scenario) RetriesOf(class string) int {
+	if n, ok := s.RetriesFor[class]; ok {
+		return n
+	}
+	return s.Retries
 }

@@ -22,10 +22,12 @@ func (s *Scenario) PriceOf(v Variant) Price {
 		p.GPUs = s.Price.GPUs
 	}
 	if p.Currency = s.Price.Currency; p.Currency == "" {
-		p.Currency = defaultCurrency
+		p.Currency = DefaultCurrency
 	}
 	if p.GPUHour == 0 && p.KWh == 0 {
 		return Price{}
 	}
 	return p
 }
+
+const DefaultCurrency = "USD"

@@ -1,13 +1,14 @@
-// Package scenarios reads scenario files: strict YAML with positions, ${}
-// expressions, variant matrices and load sweeps, all defaults made visible.
+// Package scenarios says what a scenario is: variants of servers, points of
+// load, and policies, checked and fully expanded; and holds the scenario files
+// that come with bench.
 //
-// What goes in: a file, --set overrides, an environment look-up and named
-// profiles. What comes out: a Scenario that is checked and fully expanded, or
-// every error of the file at once, each with file:line:column. It never looks
-// at the clock, the network or a process.
+// What goes in: nothing; scenarios/parse makes a Scenario of a file. What comes
+// out: values for planning and running. It reads no file of the user's but to
+// say which of those that a scenario needs are missing.
 package scenarios
 
 import (
+	"strings"
 	"time"
 
 	"github.com/benchrig/bench/scenarios/schema"
@@ -64,8 +65,7 @@ type Scenario struct {
 	Secrets  []string  // values of secret ${env:NAME} and of other secrets, in the clear: never to be shown or written
 	Warnings []string  // what stops nothing but may not be meant, each with its position
 
-	variantHooks int         // hooks of all variants
-	locals       []localPath // files and folders of this box that a run needs
+	locals []localPath // files and folders of this box that a run needs
 }
 
 // Order says in which order steps run.
@@ -203,4 +203,20 @@ type EnvUse struct {
 	Name   string
 	Value  string // "***" where Secret
 	Secret bool
+}
+
+// ArgName is the name under which all spellings of an engine argument meet.
+// What follows a dot, a path into a JSON option, is kept.
+func ArgName(name string) string {
+	head, path, dotted := strings.Cut(strings.TrimLeft(name, "-"), ".")
+	head = strings.ReplaceAll(head, "_", "-")
+	if dotted {
+		return head + "." + path
+	}
+	return head
+}
+
+// Launchers are the kinds of server a scenario may name.
+func Launchers() []string {
+	return []string{"vllm", "llamacpp", "sglang", "tgi", "ollama", "command", "external", "simulator"}
 }

@@ -1,8 +1,8 @@
 package scenarios
 
-// hidden stands where a secret was.
-const hidden = "***"
+// Hidden stands where a secret was.
+const Hidden = "***"
 
-// minSecret is the length from which a secret value is listed for redaction:
+// MinSecret is the length from which a secret value is listed for redaction:
 // replacing shorter ones would garble every log.
-const minSecret = 6
+const MinSecret = 6

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 // scenarioOptions are shared by the commands that read a scenario.
@@ -62,7 +63,7 @@ func (o *scenarioOptions) load(e env, path string) (*scenarios.Scenario, error) 
 	if err != nil {
 		return nil, usageError(err)
 	}
-	sc, err := scenarios.LoadFile(path, scenarios.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+	sc, err := parse.File(path, parse.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, usageError(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 func newSchemaCommand(e env) *cobra.Command {
@@ -16,7 +17,7 @@ func newSchemaCommand(e env) *cobra.Command {
 		Example: "  bench schema > bench.schema.json\n  # first line of a scenario:\n  # yaml-language-server: $schema=bench.schema.json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := e.stdout.Write(scenarios.Schema())
+			_, err := e.stdout.Write(parse.Schema())
 			return err
 		},
 	}

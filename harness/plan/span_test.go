@@ -6,7 +6,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/launchers/recipe"
-	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 // overNodes is a scenario on two nodes, of which one variant needs both.
@@ -19,7 +19,7 @@ load: {dataset: {kind: random, tokens: ids, vocab-size: 100}, input-len: 8, outp
 `
 
 func TestPlanOverNodes(t *testing.T) {
-	sc, err := scenarios.Parse("s.yaml", []byte(overNodes), scenarios.Options{})
+	sc, err := parse.Source("s.yaml", []byte(overNodes), parse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestPlanOverNodesRefuses(t *testing.T) {
 		{"server.args.tp=3", "cannot be spread evenly over 4 nodes"},
 		{"server.args.nnodes=2", "nnodes is set by bench: use the key nodes:"},
 	} {
-		sc, err := scenarios.Parse("s.yaml", []byte(overNodes), scenarios.Options{Set: []string{"server.nodes=4", "server.args.pp=1", test.set}})
+		sc, err := parse.Source("s.yaml", []byte(overNodes), parse.Options{Set: []string{"server.nodes=4", "server.args.pp=1", test.set}})
 		if err != nil {
 			t.Fatal(err)
 		}

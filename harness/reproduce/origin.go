@@ -25,6 +25,7 @@ import (
 	"github.com/benchrig/bench/results/bundle"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 // Options say what of the run to repeat, and with what in place of it.
@@ -279,7 +280,7 @@ func (f *Origin) Scenario(p machine.Process, o Options) (*scenarios.Scenario, er
 	if o.Repeats > 0 {
 		sets = append(sets, fmt.Sprintf("repeats=%d", o.Repeats))
 	}
-	sc, err := scenarios.Parse(f.path, f.source, scenarios.Options{Set: sets, LookupEnv: p.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+	sc, err := parse.Source(f.path, f.source, parse.Options{Set: sets, LookupEnv: p.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, usage.Mark(err)
 	}

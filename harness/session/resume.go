@@ -21,6 +21,7 @@ import (
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 // Stored is a run as its folder has it.
@@ -69,7 +70,7 @@ func (s *Stored) Scenario(lookup func(string) (string, bool)) (*scenarios.Scenar
 	if s.identity == nil || s.identity.SecretsInFile {
 		return nil, usage.Errorf("the run's scenario had secrets in the clear, which its folder does not keep: give it again with --scenario FILE")
 	}
-	sc, err := scenarios.Parse(s.identity.ScenarioPath, s.source, scenarios.Options{
+	sc, err := parse.Source(s.identity.ScenarioPath, s.source, parse.Options{
 		Set: s.Run.Manifest.Sets, LookupEnv: lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
-	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 func TestScheduleApply(t *testing.T) {
@@ -81,7 +81,7 @@ func TestScheduleRefuses(t *testing.T) {
 func TestScenarioKnowsAllDatasetsAndAPIs(t *testing.T) {
 	complaint := func(key, value string) string {
 		src := "schema: 1\nname: a\nserver: {launcher: simulator, model: m}\nload: {" + key + ": " + value + "}\n"
-		_, err := scenarios.Parse("a.yaml", []byte(src), scenarios.Options{})
+		_, err := parse.Source("a.yaml", []byte(src), parse.Options{})
 		if err != nil && strings.Contains(err.Error(), "expected one of") {
 			return err.Error()
 		}
@@ -97,7 +97,7 @@ func TestScenarioKnowsAllDatasetsAndAPIs(t *testing.T) {
 			t.Errorf("endpoint %s: %s", api.Name, text)
 		}
 		src := "schema: 1\nname: a\nserver: {launcher: simulator, model: m}\nload: {endpoint: " + api.Name + ", input-len: 1, output-len: 1}\n"
-		sc, err := scenarios.Parse("a.yaml", []byte(src), scenarios.Options{})
+		sc, err := parse.Source("a.yaml", []byte(src), parse.Options{})
 		if err != nil || sc.Points[0].Endpoint != api.DefaultPath || sc.Points[0].API != api.Name {
 			t.Errorf("endpoint %s: %v, want path %s", api.Name, err, api.DefaultPath)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/parse"
 )
 
 // Round is one load: so many requests at once. Problem says why it cannot be
@@ -61,7 +62,7 @@ func points(profile string) ([]scenarios.Load, error) {
 		return nil, fmt.Errorf("profile %q: want one of %s", profile, strings.Join(all, ", "))
 	}
 	const around = "schema: 1\nserver: {launcher: external, base-url: \"http://localhost\", model: any}\nload: {profile: %s}\n"
-	scenario, err := scenarios.Parse("suite", fmt.Appendf(nil, around, profile), scenarios.Options{Profile: profiles.Lookup, Profiles: profiles.Names()})
+	scenario, err := parse.Source("suite", fmt.Appendf(nil, around, profile), parse.Options{Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, fmt.Errorf("read profile %s: %w", profile, err)
 	}

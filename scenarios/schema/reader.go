@@ -38,6 +38,11 @@ func (r *Reader) Wrong(n *Node, want Shape) {
 	}
 }
 
+// Wrong reports that the value of a key is of another kind than expected.
+func Wrong(errs *Collector, key string, n *Node, want Shape) {
+	(&Reader{Errs: errs, Path: []string{key}}).Wrong(n, want)
+}
+
 // entryWrong reports an entry of a list that is no mapping.
 func (r *Reader) entryWrong(n *Node) {
 	r.Failed = true

@@ -1,0 +1,113 @@
+package parse
+
+import (
+	"slices"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+// finishDataset works out the defaults that depend on a dataset's kind, and
+// drops those of keys that it does not know.
+func finishDataset(data *schema.Node, l *scenarios.Load, defaults map[string]string) {
+	kind := kindNamed(l.Dataset.Kind)
+	for _, f := range shapeFields() {
+		if slices.Contains(kind.keys, f.Key) {
+			continue
+		}
+		for _, path := range append([]string{f.Key}, imageKeys(f.Key)...) {
+			delete(defaults, "dataset."+path)
+		}
+	}
+	d := &l.Dataset
+	if slices.Contains(kind.keys, "shuffle") && !data.Has("shuffle") {
+		d.Shuffle = kind.shuffled
+		defaults["dataset.shuffle"] = boolText(kind.shuffled)
+	}
+	if !slices.Contains(kind.keys, "oversample") {
+		d.Oversample = false
+	}
+	if !slices.Contains(kind.keys, "images") {
+		d.Images = scenarios.Images{}
+	}
+	if !slices.Contains(kind.keys, "turns") {
+		d.Turns = 0
+	}
+}
+
+func imageKeys(key string) []string {
+	if key != "images" {
+		return nil
+	}
+	var out []string
+	for _, name := range imagesBlock().Info().Names() {
+		out = append(out, "images."+name)
+	}
+	return out
+}
+
+// checkDataset checks the dataset's keys, and the load's, against its kind.
+func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
+	kind := kindNamed(l.Dataset.Kind)
+	p.checkLength(n, "input-len", kind.input, kind.name)
+	p.checkLength(n, "output-len", kind.output, kind.name)
+	if kind.name == "shared_prefix" && l.Dataset.PrefixLen == 0 {
+		p.errs.Add(data.Pos, "load.dataset.prefix-len is missing: dataset shared_prefix needs it")
+	}
+	for _, f := range shapeFields() {
+		if !slices.Contains(kind.keys, f.Key) {
+			p.forbid(data, "this is for dataset "+usersOf(f.Key), f.Key)
+		}
+	}
+	p.checkDatasetPaths(data, l, s)
+	p.checkTokens(data, l)
+	if l.Compat != "" && !slices.Contains([]string{"random", "random_mm", "sharegpt", "custom", "sonnet", "prefix_repetition", "burstgpt", "hf", "frozen"}, l.Dataset.Kind) {
+		p.errs.Add(n.At("compat"), "compat %s: that client has no dataset %s", l.Compat, l.Dataset.Kind)
+	}
+	if l.Dataset.Kind == "tok_inputs" && !scenarios.APINamed(l.API).Ids {
+		p.errs.Add(data.At("kind"), "token ids do not go through the %s API: its prompts are text", l.API)
+	}
+	if l.Dataset.Kind == "random_mm" && !scenarios.APINamed(l.API).Images {
+		p.errs.Add(data.At("kind"), "dataset random_mm needs an API that takes images, such as endpoint chat")
+	}
+}
+
+func (p *parser) checkLength(n *schema.Node, key string, of use, kind string) {
+	switch {
+	case of == must && !n.Has(key):
+		p.errs.Add(n.Pos, "load.%s is missing: dataset %s needs it", key, kind)
+	case of == never:
+		p.forbid(n, "dataset "+kind+" has lengths of its own", key)
+	}
+}
+
+func (p *parser) checkDatasetPaths(data *schema.Node, l *scenarios.Load, s *scenarios.Scenario) {
+	kind := kindNamed(l.Dataset.Kind)
+	switch {
+	case !kind.path:
+		p.forbid(data, "dataset "+kind.name+" makes its prompts up", "path")
+	case !data.Has("path"):
+		p.errs.Add(data.Pos, "load.dataset.path is missing: dataset %s needs it", kind.name)
+	default:
+		p.noTilde(data, "path")
+		l.Dataset.Path = p.abs(l.Dataset.Path)
+		s.NeedFile(scenarios.DatasetFile, l.Dataset.Path, data.At("path"))
+	}
+	if data.Has("tokenizer") {
+		p.noTilde(data, "tokenizer")
+		l.Dataset.Tokenizer = p.abs(l.Dataset.Tokenizer)
+		s.NeedFile(scenarios.TokenizerFile, l.Dataset.Tokenizer, data.At("tokenizer"))
+	}
+}
+
+// checkTokens: ids need an API that takes them and a vocabulary to draw from.
+func (p *parser) checkTokens(data *schema.Node, l *scenarios.Load) {
+	switch {
+	case l.Dataset.TokenIDs && !scenarios.APINamed(l.API).Ids:
+		p.errs.Add(data.At("tokens"), "token ids do not go through the %s API: its prompts are text", l.API)
+	case l.Dataset.TokenIDs && !data.Has("vocab-size") && !data.Has("tokenizer"):
+		p.errs.Add(data.At("tokens"), "token ids need vocab-size, or a tokenizer that knows it: ids are drawn below it")
+	case !l.Dataset.TokenIDs && data.Has("vocab-size"):
+		p.errs.Add(data.KeyAt("vocab-size"), "vocab-size is for tokens: ids")
+	}
+}

@@ -1,0 +1,149 @@
+package parse
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+// finishLoad works out the defaults that depend on other keys, and checks what
+// one key means for another. sound says that every key by itself is right.
+func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[string]string, s *scenarios.Scenario, sound bool) {
+	p.noteHeaders(l)
+	data := n.Get("dataset")
+	if data == nil || data.Kind != schema.Mapping {
+		data = schema.EmptyMapping(n.At("dataset"))
+	}
+	set := func(path, value string) { defaults[path] = value }
+	p.finishAPI(n, l, set)
+	finishDataset(data, l, defaults)
+	random := kindNamed(l.Dataset.Kind).random
+	if !n.Has("ignore-eos") {
+		l.IgnoreEOS = random
+		set("ignore-eos", boolText(random))
+	}
+	if l.Duration == 0 {
+		delete(defaults, "timeouts.drain")
+	}
+	if l.Dataset.Turns <= 1 {
+		delete(defaults, "think-time")
+	}
+	if !replays(l) {
+		delete(defaults, "replay-speed")
+	}
+	if !sound {
+		return
+	}
+	p.checkDataset(n, data, l, s)
+	p.checkPacing(n, l)
+	p.checkCompat(n, l)
+}
+
+func boolText(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+func (p *parser) finishAPI(n *schema.Node, l *scenarios.Load, set func(path, value string)) {
+	implied, fixed := "completions", false
+	if strings.Contains(l.Endpoint, "chat") {
+		implied = "chat"
+	}
+	for _, a := range scenarios.Apis() {
+		if l.Endpoint == a.Path {
+			implied, fixed = a.Name, true
+		}
+	}
+	switch {
+	case !n.Has("api"):
+		l.API = implied
+		set("api", implied)
+	case fixed && l.API != "" && l.API != implied:
+		p.errs.Add(n.At("api"), "api is %q, but endpoint %s takes %s bodies", l.API, l.Endpoint, implied)
+	}
+}
+
+// checkCompat: a version of vLLM's client is followed in all or not at all.
+func (p *parser) checkCompat(n *schema.Node, l *scenarios.Load) {
+	if l.Compat == "" {
+		return
+	}
+	known := []string{"completions", "chat"}
+	if l.Compat != "vllm" {
+		known = append(known, "tgi")
+	}
+	if !slices.Contains(known, l.API) {
+		p.errs.Add(n.At("compat"), "compat %s: that client has no %s API", l.Compat, l.API)
+	}
+	if !l.Stream {
+		p.errs.Add(n.At("stream"), "compat %s: that client always streams", l.Compat)
+	}
+	if l.Duration > 0 {
+		p.errs.Add(n.At("duration"), "compat %s: that client sends each prompt once", l.Compat)
+	}
+}
+
+func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
+	talks := l.Dataset.Turns > 1 || l.Dataset.Kind == "frozen"
+	if n.Has("think-time") && !talks {
+		p.errs.Add(n.KeyAt("think-time"), "think-time needs a dataset with turns")
+	}
+	if n.Has("replay-speed") && !replays(l) {
+		p.errs.Add(n.KeyAt("replay-speed"), "replay-speed is for the times of dataset trace or burstgpt, without request-rate")
+	}
+	if timeouts := n.Get("timeouts"); timeouts != nil && timeouts.Has("drain") && l.Duration == 0 {
+		p.errs.Add(timeouts.KeyAt("drain"), "drain needs duration: without one every request has its time")
+	}
+	if n.Has("burstiness") && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == "" {
+		p.errs.Add(n.KeyAt("burstiness"), "burstiness needs a finite request-rate or a ramp")
+	}
+	p.checkRamp(n, l)
+	if l.NumPrompts < l.MaxConcurrency {
+		p.warn(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency, l.NumPrompts)
+	}
+}
+
+// replays tells whether requests leave at the times of a recorded trace.
+func replays(l *scenarios.Load) bool {
+	timed := slices.Contains([]string{"trace", "burstgpt", "frozen"}, l.Dataset.Kind) && !l.Dataset.Shuffle
+	return timed && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == ""
+}
+
+// checkRamp: a ramp is whole, and the only word on the rate.
+func (p *parser) checkRamp(n *schema.Node, l *scenarios.Load) {
+	ramp := n.Get("ramp")
+	if ramp == nil || ramp.Kind != schema.Mapping || len(ramp.Pairs) == 0 {
+		return
+	}
+	for _, key := range []string{"strategy", "start", "end"} {
+		if !ramp.Has(key) {
+			p.errs.Add(ramp.Pos, "ramp.%s is missing", key)
+			return
+		}
+	}
+	switch r := l.Ramp; {
+	case l.Duration > 0:
+		p.errs.Add(n.At("duration"), "a ramp ends with the last prompt: leave duration out")
+	case !math.IsInf(l.RequestRate, 1):
+		p.errs.Add(n.At("request-rate"), "the ramp sets the rate: leave request-rate out")
+	case r.End < r.Start:
+		p.errs.Add(ramp.At("end"), "the ramp falls from %g to %g, expected one that rises", r.Start, r.End)
+	case r.Strategy == "exponential" && r.Start == 0:
+		p.errs.Add(ramp.At("start"), "an exponential ramp cannot start at 0")
+	}
+}
+
+// noteHeaders lists secret headers, so that nothing shows them.
+func (p *parser) noteHeaders(l *scenarios.Load) {
+	for _, v := range l.Headers {
+		if v.Secret {
+			p.names.NoteSecret(v.Value)
+			p.names.NoteSecret(strings.TrimPrefix(v.Value, "Bearer "))
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/internal/secrets"
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+// finishServer checks what one key means for another, makes paths absolute
+// and notes secrets.
+func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map[string]string, s *scenarios.Scenario) {
+	p.noteSecrets(n, sv)
+	if sv.Launcher == "" {
+		if !n.Has("launcher") && !p.serverBroken {
+			p.errs.Add(n.Pos, "launcher is missing, expected %s, here or in server:", schema.EnumOf(scenarios.Launchers()...).Words())
+		}
+		return
+	}
+	switch sv.Launcher {
+	case "external":
+		p.checkExternal(n, defaults)
+	case "command":
+		if !n.Has("command") {
+			p.errs.Add(n.Pos, "launcher command needs command: [program, argument, ...]")
+		}
+		p.forbid(n, "launcher command has its argv in command:", "binary", "args")
+	}
+	if sv.Launcher == "command" || sv.Launcher == "external" {
+		if sv.API == "" && !n.Has("api") {
+			sv.API = "openai"
+			defaults["api"] = "openai"
+		}
+	} else {
+		p.forbid(n, "launcher "+sv.Launcher+" knows its server's dialect; this is for launchers command and external", "api")
+	}
+	if sv.Launcher != "command" {
+		p.forbid(n, "this is for launcher command", "command")
+		if ready := n.Get("ready"); ready != nil {
+			p.forbid(ready, "this is for launcher command", "log")
+		}
+	}
+	if sv.Launcher != "external" {
+		p.forbid(n, "this is for launcher external", "base-url", "unix-socket", "tls")
+		delete(defaults, "tls.insecure")
+	}
+	p.finishContainer(n, sv, defaults)
+	p.noteSecretTexts(n.Get("smoke"))
+	if s.Method != scenarios.LlamaBench { // see checkMethod
+		p.checkModel(n, sv)
+	}
+	if len(sv.GPUs.List) > 0 && sv.Replicas > len(sv.GPUs.List) {
+		p.errs.Add(n.At("gpus"), "gpus lists %d devices for %d replicas, which need one each", len(sv.GPUs.List), sv.Replicas)
+	}
+	if sv.Port > 0 && sv.Port+sv.Replicas-1 > 65535 {
+		p.errs.Add(n.At("port"), "port %d leaves no room for %d replicas below 65536", sv.Port, sv.Replicas)
+	}
+	p.checkNodes(n, sv, s)
+	p.serverPaths(n, sv, s)
+}
+
+// meetingPort is how far above the API's port the nodes of a server meet.
+const meetingPort = 10
+
+// checkNodes reports what does not go with a server over several nodes.
+func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.Scenario) {
+	if sv.Nodes < 2 {
+		return
+	}
+	at := n.KeyAt("nodes")
+	switch {
+	case sv.Launcher != "vllm" && sv.Launcher != "sglang":
+		p.errs.Add(at, "nodes is for launchers vllm and sglang, not %s", sv.Launcher)
+	case s.Method == scenarios.LlamaBench:
+		p.errs.Add(at, "nodes does not go with method llama-bench")
+	case sv.Replicas > 1:
+		p.errs.Add(at, "nodes does not go with replicas: %d: make each replica a run of its own", sv.Replicas)
+	case sv.Container.Image != "":
+		p.errs.Add(at, "nodes does not go with container: start the engine without one")
+	case len(sv.GPUs.List) > 0:
+		p.errs.Add(n.KeyAt("gpus"), "gpus lists devices of one box: with nodes: %d give the number of each node's", sv.Nodes)
+	case s.On != scenarios.OnSlurm:
+		p.errs.Add(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)", sv.Nodes)
+	case sv.Port+meetingPort > 65535:
+		p.errs.Add(n.At("port"), "port %d leaves no room below 65536 for the one at which the nodes meet, %d above it", sv.Port, meetingPort)
+	}
+}
+
+// forbid reports keys that make no sense beside others.
+func (p *parser) forbid(n *schema.Node, why string, keys ...string) {
+	for _, key := range keys {
+		v := n.Get(key)
+		if v == nil || v.Kind == schema.Null || v.Kind == schema.Broken {
+			continue
+		}
+		if v.Kind != schema.Mapping || len(v.Pairs) > 0 {
+			p.errs.Add(n.KeyAt(key), "%s does not go here: %s", key, why)
+		}
+	}
+}
+
+func (p *parser) checkExternal(n *schema.Node, defaults map[string]string) {
+	if !n.Has("base-url") {
+		p.errs.Add(n.Pos, "launcher external needs base-url, such as http://127.0.0.1:8000")
+	}
+	p.forbid(n, "an external server is already running and never started by bench",
+		"binary", "args", "env", "gpus", "replicas", "nodes", "host", "port", "work-dir", "stop", "container")
+	for _, key := range []string{"host", "replicas"} {
+		delete(defaults, key) // of no meaning here
+	}
+	if tls := n.Get("tls"); tls != nil && tls.Has("ca") && tls.Has("insecure") {
+		p.errs.Add(tls.At("insecure"), "ca and insecure exclude each other: insecure asks no authority")
+	}
+}
+
+// checkModel reports launchers that cannot do without a model.
+func (p *parser) checkModel(n *schema.Node, sv *scenarios.Server) {
+	if n.Has("model") || p.serverBroken {
+		return
+	}
+	need := []string{"vllm", "sglang", "tgi", "ollama"}
+	elsewhere := func(a scenarios.Arg) bool {
+		return slices.Contains([]string{"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m", "models-dir"}, scenarios.ArgName(a.Name))
+	}
+	switch {
+	case slices.Contains(need, sv.Launcher):
+		p.errs.Add(n.Pos, "model is missing, launcher %s needs it", sv.Launcher)
+	case sv.Launcher == "llamacpp" && !slices.ContainsFunc(sv.Args, elsewhere):
+		p.errs.Add(n.Pos, "model is missing, launcher llamacpp needs it, or args hf-repo or model-url")
+	case (sv.Launcher == "external" || sv.Launcher == "command") && !n.Has("served-name"):
+		p.errs.Add(n.Pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name", sv.Launcher)
+	}
+}
+
+// noteSecrets lists the secret values of a server, so that nothing shows them.
+func (p *parser) noteSecrets(n *schema.Node, sv *scenarios.Server) {
+	for _, v := range sv.Env {
+		if v.Secret {
+			p.names.NoteSecret(v.Value)
+		}
+	}
+	p.names.NoteSecret(sv.APIKey.Value)
+	if key := n.Get("api-key"); key != nil && key.Kind == schema.Text && !key.Secret && len(key.Text) >= scenarios.MinSecret {
+		p.warn(key.Pos, "api-key stands in the file itself, which is kept with the results: write ${env:NAME}")
+	}
+	args := n.Get("args")
+	if args == nil {
+		return
+	}
+	for _, pr := range args.Pairs {
+		if secrets.IsName(pr.Key) && pr.Value.Scalar() {
+			p.names.NoteSecret(pr.Value.Text)
+		}
+		pr.Value.Flatten("", func(_ string, v *schema.Node) {
+			if v.Secret && v.Scalar() {
+				p.names.NoteSecret(v.Text)
+			}
+		})
+	}
+}
+
+// localModel tells whether a model names a file or folder of this box, and
+// where it is.
+func (p *parser) localModel(launcher, model string) (path string, local bool) {
+	switch {
+	case model == "" || slices.Contains([]string{"ollama", "external", "simulator"}, launcher):
+		return model, false
+	case strings.HasSuffix(model, ".gguf") || strings.HasPrefix(model, "/") ||
+		strings.HasPrefix(model, "./") || strings.HasPrefix(model, "../"):
+		return p.abs(model), true
+	case p.opts.Exists(p.abs(model)):
+		return p.abs(model), true
+	}
+	return model, false
+}

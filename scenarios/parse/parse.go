@@ -1,0 +1,187 @@
+// Package parse reads scenario files: strict YAML with positions, ${}
+// expressions, variant matrices and load sweeps, with every default visible.
+//
+// What goes in: a file, --set overrides, an environment look-up and named
+// profiles. What comes out: a Scenario that is checked and fully expanded, or
+// every error of the file at once, each with file:line:column. It never looks
+// at the clock, the network or a process.
+//
+// The stages are: schema reads the text into a tree; expand applies --set,
+// fills in ${} and multiplies matrices; the table_*.go decode the tree; the
+// check_*.go check what one key means for another; simulate puts the simulator
+// in the place of the engines where --sim asks for it.
+package parse
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/schema"
+	"github.com/benchrig/bench/scenarios/simulate"
+)
+
+// Options are what a scenario file is read with. The zero value knows no
+// environment variable and no profile.
+type Options struct {
+	Set       []string                              // overrides, "load.num-prompts=8"; a later one wins
+	LookupEnv func(name string) (string, bool)      // for ${env:NAME}
+	Profile   func(name string) (y []byte, ok bool) // YAML whose keys are load: keys
+	Profiles  []string                              // names that Profile knows, for "did you mean"
+	Exists    func(path string) bool                // of a file or folder; nil: ask this box
+}
+
+// missingEnv is the value of a variable that is not set where it does not
+// matter: a simulated server accepts any key.
+const missingEnv = "not-set-under-sim"
+
+// maxPoints bounds what a sweep may make.
+const maxPoints = 5000
+
+// safeName is what may name a variant, a point or a scenario: such names
+// become folders and step ids.
+var safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+=-]{0,99}$`)
+
+// File reads a scenario file. The error is an Errors where the file was read
+// and is wrong.
+func File(path string, opts Options) (*scenarios.Scenario, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read scenario: %w", err)
+	}
+	return Source(path, src, opts)
+}
+
+// Source reads the text of a scenario file that lies, or would lie, at path.
+// The error is an Errors where the text is wrong.
+func Source(path string, src []byte, opts Options) (*scenarios.Scenario, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of %q: %w", path, err)
+	}
+	p := newParser(path, filepath.Dir(abs), opts)
+	s := &scenarios.Scenario{Path: path, Dir: p.dir, Source: src, Sets: slices.Clone(opts.Set)}
+	p.read(src, s)
+	if errs := p.errs.Sorted(path); len(errs) > 0 {
+		return nil, errs
+	}
+	return s, nil
+}
+
+// parser is the state of reading one file.
+type parser struct {
+	opts         Options
+	path, dir    string
+	errs         schema.Collector
+	names        *expand.Names
+	defaults     map[string]string
+	warnings     []string
+	simulating   bool
+	serverBroken bool // the shared block could not be read, so that what it lacks is no error
+	others       []*schema.BlockInfo
+	literals     map[string]*schema.Node
+}
+
+func newParser(path, dir string, opts Options) *parser {
+	if opts.Exists == nil {
+		opts.Exists = func(path string) bool { _, err := os.Stat(path); return err == nil }
+	}
+	p := &parser{
+		opts: opts, path: path, dir: dir,
+		defaults: map[string]string{}, others: allBlocks(), literals: map[string]*schema.Node{},
+	}
+	p.names = expand.New(&p.errs, opts.LookupEnv)
+
+	return p
+}
+
+// allBlocks are the tables whose keys a misplaced key may have been meant for.
+func allBlocks() []*schema.BlockInfo {
+	return []*schema.BlockInfo{
+		fileBlock().Info(), serverBlock().Info(), readyBlock().Info(), stopBlock().Info(), loadBlock().Info(),
+		datasetBlock().Info(), timeoutsBlock().Info(), goodputBlock().Info(), deadlinesBlock().Info(),
+		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), simulateBlock().Info(), slurmBlock().Info(), clientBlock().Info(),
+		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), priceBlock().Info(),
+	}
+}
+
+func (p *parser) reader(defaults map[string]string, path ...string) *schema.Reader {
+	return &schema.Reader{Errs: &p.errs, Path: path, Defaults: defaults, Others: p.others, Literals: p.literals}
+}
+
+func (p *parser) warn(pos schema.Pos, format string, args ...any) {
+	w := (&schema.Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}).Error()
+	if !slices.Contains(p.warnings, w) {
+		p.warnings = append(p.warnings, w)
+	}
+}
+
+// read goes through the stages: tree, overrides, names, variants, points.
+func (p *parser) read(src []byte, s *scenarios.Scenario) {
+	root := schema.ReadTree(&p.errs, p.path, src, true)
+	if root.Kind != schema.Mapping {
+		if root.Kind != schema.Broken {
+			p.errs.Add(root.Pos, "a scenario is a mapping that starts with schema: 1, this is %s", root.Shown())
+		}
+		return
+	}
+	later := p.names.Apply(root, expand.ReadOverrides(&p.errs, p.opts.Set))
+	if p.simulating = simulating(root); p.simulating {
+		p.names.UnsetEnv = missingEnv
+	}
+	p.names.ReadVars(root)
+	p.readTop(root, s)
+	p.readVariants(root, later, s)
+	p.addNullTest(root, s)
+	p.checkPrice(root.Get("price"), s)
+	p.readPoints(root, s)
+	p.checkMethod(root, s)
+	p.checkClient(root, s)
+	p.checkNext(root, s)
+	for _, v := range p.names.Unread() {
+		p.warn(v.Pos, "vars.%s is read nowhere", v.Key)
+	}
+	if p.simulating && len(p.errs.List) == 0 {
+		simulate.Apply(s, p.names.Texts(), p.opts.Exists)
+	}
+	s.Defaults = p.allDefaults()
+	s.EnvUsed = p.names.Uses()
+	s.Secrets = p.names.SecretValues()
+	s.Warnings = p.warnings
+}
+
+// readTop reads the keys that stand at the top level themselves.
+func (p *parser) readTop(root *schema.Node, s *scenarios.Scenario) {
+	own := p.names.Outside().Expand(root.Without("vars", "server", "variants", "load"))
+	if own.Kind != schema.Mapping {
+		return
+	}
+	schema.Decode(p.reader(p.defaults), fileBlock(), own, s)
+	p.finishPolicies(own, s)
+	p.finishLlamaBench(own.Get("llama-bench"), s)
+	if !own.Has("name") {
+		s.Name = strings.TrimSuffix(filepath.Base(p.path), filepath.Ext(p.path))
+		p.defaults["name"] = s.Name
+	}
+	if !safeName.MatchString(s.Name) && (!own.Has("name") || own.Get("name").Kind != schema.Broken) {
+		p.errs.Add(own.At("name"), "%s", badName("name", s.Name))
+	}
+}
+
+func badName(what, name string) string {
+	return fmt.Sprintf("%s is %q, expected letters, digits and . _ + = - (it becomes a folder), at most 100, a letter or digit first", what, name)
+}
+
+func (p *parser) allDefaults() []scenarios.Default {
+	var out []scenarios.Default
+	for _, path := range slices.Sorted(maps.Keys(p.defaults)) {
+		out = append(out, scenarios.Default{Path: path, Value: p.defaults[path]})
+	}
+	return out
+}

@@ -1,0 +1,262 @@
+package parse
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+// axis is a load key that a sweep may vary.
+type axis struct {
+	key   string
+	short string // its part of a label
+	value func(scenarios.Load) string
+}
+
+// axes in the order of a label's parts.
+func axes() []axis {
+	whole := func(at func(scenarios.Load) int) func(scenarios.Load) string {
+		return func(l scenarios.Load) string { return strconv.Itoa(at(l)) }
+	}
+	return []axis{
+		{"input-len", "in", scenarios.InputLenLabel},
+		{"output-len", "out", whole(func(l scenarios.Load) int { return l.OutputLen })},
+		{"request-rate", "rate", func(l scenarios.Load) string {
+			return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(l.RequestRate, 'g', -1, 64), "+"))
+		}},
+		{"max-concurrency", "c", whole(func(l scenarios.Load) int { return l.MaxConcurrency })},
+		{"num-prompts", "n", whole(func(l scenarios.Load) int { return l.NumPrompts })},
+	}
+}
+
+func axisNames() []string {
+	var names []string
+	for _, a := range axes() {
+		names = append(names, a.key)
+	}
+	return names
+}
+
+// sweepShape is the shape of sweep:, made of the shapes of the swept keys.
+func sweepShape() schema.Shape {
+	grid, point := sweepBlocks()
+	return schema.OneOf(schema.BlockOf(grid), schema.ListOf(schema.BlockOf(point)))
+}
+
+// sweepBlocks are the tables of a grid and of a listed point.
+func sweepBlocks() (grid, point *schema.BlockInfo) {
+	grid = &schema.BlockInfo{
+		Name: "under sweep:", Doc: "A mapping from load keys to lists of values: every combination is a point, the first key varying slowest.",
+		Example: "max-concurrency: [1, 4, 16]\ninput-len: [128, 1024]\n",
+	}
+	point = &schema.BlockInfo{
+		Name: "in a point of sweep:", Doc: "In a list of points, each is a mapping of load keys.",
+		Example: "label: short\ninput-len: 128\noutput-len: 64\nmax-concurrency: 8\n",
+		Keys:    []schema.Info{{Key: "label", Doc: "Names the point in tables and step ids.", Shape: schema.Simple(schema.TextShape), Note: "made of what the sweep varies"}},
+	}
+	for _, f := range trafficFieldsWithoutSweep() {
+		if slices.Contains(axisNames(), f.Key) {
+			grid.Keys = append(grid.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: schema.ListOf(f.Shape)})
+			point.Keys = append(point.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: f.Shape})
+		}
+	}
+	return grid, point
+}
+
+// sweepPoint is what one point sets.
+type sweepPoint struct {
+	set   []schema.Pair
+	label string
+	pos   schema.Pos
+}
+
+// expandSweep lists the points of sweep:, and the keys that it varies.
+func (p *parser) expandSweep(load *schema.Node) (points []sweepPoint, varies []string) {
+	sweep := load.Get("sweep")
+	if sweep == nil || sweep.Kind == schema.Null {
+		return []sweepPoint{{pos: load.Pos}}, nil
+	}
+	switch {
+	case sweep.Kind == schema.Mapping && len(sweep.Pairs) > 0:
+		return p.gridSweep(load, sweep), sweep.Keys()
+	case sweep.Kind == schema.List && len(sweep.Items) > 0:
+		return p.listSweep(sweep)
+	}
+	if sweep.Kind != schema.Broken {
+		p.errs.Add(sweep.Pos, "sweep is %s, expected a mapping from load keys to lists, or a list of points", sweep.Shown())
+	}
+	return nil, nil
+}
+
+func (p *parser) gridSweep(load, sweep *schema.Node) []sweepPoint {
+	grid, _ := sweepBlocks()
+	points := []sweepPoint{{pos: sweep.Pos}}
+	for _, ax := range sweep.Pairs {
+		if !slices.Contains(grid.Names(), ax.Key) {
+			p.reader(nil).Unknown(grid, ax)
+			continue
+		}
+		if load.Has(ax.Key) {
+			p.errs.Add(load.KeyAt(ax.Key), "%s is given here and in sweep: give it once", ax.Key)
+		}
+		if ax.Value.Kind != schema.List || len(ax.Value.Items) == 0 {
+			if ax.Value.Kind != schema.Broken {
+				p.errs.Add(ax.Value.Pos, "sweep.%s is %s, expected a list of values", ax.Key, ax.Value.Shown())
+			}
+			continue
+		}
+		if len(points)*len(ax.Value.Items) > maxPoints {
+			p.errs.Add(ax.Pos, "sweep makes more than %d points", maxPoints)
+			return nil
+		}
+		var next []sweepPoint
+		for _, pt := range points {
+			for _, v := range ax.Value.Items {
+				set := append(slices.Clone(pt.set), schema.Pair{Key: ax.Key, Pos: ax.Pos, Value: v})
+				next = append(next, sweepPoint{set: set, pos: v.Pos})
+			}
+		}
+		points = next
+	}
+	return points
+}
+
+func (p *parser) listSweep(sweep *schema.Node) (points []sweepPoint, varies []string) {
+	_, table := sweepBlocks()
+	if len(sweep.Items) > maxPoints {
+		p.errs.Add(sweep.Pos, "sweep makes more than %d points", maxPoints)
+		return nil, nil
+	}
+	for _, it := range sweep.Items {
+		if it.Kind != schema.Mapping {
+			p.reader(nil, "a point of sweep").Wrong(it, schema.Simple(schema.BlockShape))
+			continue
+		}
+		pt := sweepPoint{pos: it.Pos}
+		for _, pr := range it.Pairs {
+			switch {
+			case !slices.Contains(table.Names(), pr.Key):
+				p.reader(nil).Unknown(table, pr)
+			case pr.Key == "label":
+				pt.label, _ = p.reader(nil, "label").Text(pr.Value)
+				if pr.Value.Kind != schema.Broken && !safeName.MatchString(pt.label) {
+					p.errs.Add(pr.Value.Pos, "%s", badName("label", pt.label))
+				}
+			default:
+				pt.set = append(pt.set, pr)
+				varies = append(varies, pr.Key)
+			}
+		}
+		points = append(points, pt)
+	}
+	return points, varies
+}
+
+// readLoad lays load: over its profile and decodes every point.
+func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
+	load := root.Get("load")
+	if load == nil || load.Kind == schema.Null {
+		load = schema.EmptyMapping(root.At("load"))
+	}
+	if load.Kind != schema.Mapping {
+		p.reader(nil, "load").Wrong(load, schema.Simple(schema.BlockShape))
+		return
+	}
+	load = p.names.Outside().Expand(load)
+	if load.Kind != schema.Mapping {
+		return
+	}
+	load, found := p.underlayProfile(load, s)
+	load = p.searchedLoad(load, s)
+	points, varies := p.expandSweep(load)
+	base := load.Without("sweep")
+	if len(points) == 0 || !found {
+		schema.Decode(p.reader(nil), loadBlock(), base, new(scenarios.Load)) // for its errors
+		return
+	}
+	labels := map[string]schema.Pos{}
+	defaults := map[string]string{}
+	table := loadBlock()
+	for _, pt := range points {
+		n := expand.Overlay(base, &schema.Node{Kind: schema.Mapping, Pos: load.Pos, Pairs: pt.set, Size: 1}, nil)
+		l, sound := p.point(table, n, defaults, s)
+		l.Label = label(l, varies)
+		if pt.label != "" {
+			l.Label = pt.label
+		}
+		if was, twice := labels[l.Label]; twice && sound {
+			p.errs.Add(pt.pos, "two points are named %q, the first in line %d", l.Label, was.Line)
+		}
+		if sound {
+			labels[l.Label] = pt.pos
+		}
+		s.Points = append(s.Points, l)
+	}
+	expandSearch(s)
+	for path, value := range defaults {
+		p.defaults["load."+path] = value
+	}
+}
+
+// point decodes and checks one point; sound tells that nothing was wrong.
+func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string, s *scenarios.Scenario) (l scenarios.Load, sound bool) {
+	r := p.reader(defaults)
+	schema.Decode(r, table, n, &l)
+	sound = !r.Failed
+	p.finishLoad(n, &l, defaults, s, sound)
+	return l, sound
+}
+
+// label is made of what the sweep varies.
+func label(l scenarios.Load, varies []string) string {
+	var parts []string
+	for _, a := range axes() {
+		if slices.Contains(varies, a.key) {
+			parts = append(parts, a.short+a.value(l))
+		}
+	}
+	if len(parts) == 0 {
+		return "all"
+	}
+	return strings.Join(parts, "-")
+}
+
+// underlayProfile lays the load: keys over those of the profile they name; ok
+// is false where the profile cannot be had.
+func (p *parser) underlayProfile(load *schema.Node, s *scenarios.Scenario) (out *schema.Node, ok bool) {
+	name := load.Get("profile")
+	if name == nil || name.Kind == schema.Null {
+		return load, true
+	}
+	key, ok := p.reader(nil, "profile").Text(name)
+	if !ok {
+		return load, false
+	}
+	var src []byte
+	found := false
+	if p.opts.Profile != nil {
+		src, found = p.opts.Profile(key)
+	}
+	if !found {
+		p.errs.Add(name.Pos, "no profile is named %q%s", key, schema.DidYouMean(key, p.opts.Profiles))
+		return load, false
+	}
+	s.Profile = key
+	file := "profile " + key
+	base := schema.ReadTree(&p.errs, file, src, true)
+	if base.Kind != schema.Mapping {
+		if base.Kind != schema.Broken {
+			p.errs.Add(base.Pos, "a profile is a mapping of load: keys, this is %s", base.Shown())
+		}
+		return load, false
+	}
+	if base.Get("profile") != nil {
+		p.errs.Add(base.KeyAt("profile"), "a profile cannot name another profile")
+	}
+	base = p.names.Outside().Expand(base.Without("profile"))
+	return expand.Overlay(base, load, expand.LoadOverlay()), true
+}

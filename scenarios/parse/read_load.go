@@ -1,0 +1,71 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+func readEndpoint(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
+	s, ok := r.Text(n)
+	known := scenarios.APINamed(s)
+	switch {
+	case !ok:
+	case known.Name != "":
+		l.Endpoint = known.Path
+	case strings.HasPrefix(s, "/") && !strings.ContainsAny(s, " \t\r\n\x00"):
+		l.Endpoint = s
+	default:
+		r.Fail(n.Pos, "endpoint is %s, expected one of %s, or a path that starts with /%s",
+			n.Shown(), strings.Join(scenarios.APINames(), ", "), schema.DidYouMean(s, scenarios.APINames()))
+	}
+}
+
+func readBody(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
+	if n.Kind != schema.Mapping {
+		r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
+		return
+	}
+	for _, p := range n.Pairs {
+		if slices.Contains([]string{"model", "prompt", "messages", "inputs", "text", "input_ids", "stream"}, p.Key) {
+			r.Fail(p.Pos, "body.%s is set by bench", p.Key)
+		}
+	}
+	l.Body = n.Value().(map[string]any)
+}
+
+func readHeaders(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
+	l.Headers = readHeaderMap(r, n)
+}
+
+// notToken tells whether a rune cannot stand in the name of an HTTP header.
+func notToken(c rune) bool {
+	return c <= ' ' || c >= 127 || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
+}
+
+func readGoodput(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
+	g := goals{}
+	schema.Decode(r, goodputBlock(), n, &g)
+	if len(g) > 0 {
+		l.Goodput = g
+	}
+}
+
+func readPercentiles(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
+	s := schema.NumberIn(schema.Between(0, 100))
+	if n.Kind != schema.List || len(n.Items) == 0 {
+		r.Wrong(n, schema.ListOf(s))
+		return
+	}
+	for _, it := range n.Items {
+		v, ok := r.Number(it, s)
+		if ok && slices.Contains(l.Percentiles, v) {
+			r.Fail(it.Pos, "percentile %s is listed twice", it.Text)
+		} else if ok {
+			l.Percentiles = append(l.Percentiles, v)
+		}
+	}
+	slices.Sort(l.Percentiles)
+}

@@ -1,0 +1,84 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReferenceIsCurrent(t *testing.T) {
+	golden(t, "../../docs/scenario-reference.md", string(Reference()))
+}
+
+// Every key of every table is in the reference, and every block's example is
+// read without an error.
+func TestReferenceExamples(t *testing.T) {
+	ref := string(Reference())
+	for _, s := range sections() {
+		for _, k := range s.Info.Keys {
+			if !strings.Contains(ref, "| `"+k.Key+"` |") {
+				t.Errorf("reference lacks %s of %s", k.Key, s.Title)
+			}
+		}
+		src := exampleFile(s.Title, strings.TrimPrefix(s.Info.Example, "\n"))
+		if _, err := Source("a.yaml", []byte(src), Options{}); err != nil {
+			t.Errorf("example of %s:\n%s%v", s.Title, src, err)
+		}
+	}
+}
+
+// wrappers are the lines above the example of a block that stands deep.
+func wrappers() map[string]string {
+	return map[string]string{
+		"hooks of a level": "hooks:\n  run:\n",
+		"hooks: a hook":    "hooks:\n  run:\n    before:\n      -\n",
+		"hooks: http":      "hooks:\n  run:\n    before:\n    - http:\n",
+		"hooks: check":     "hooks:\n  run:\n    before:\n    - check:\n",
+		"checks":           "checks:\n  -\n",
+		"notify":           "notify:\n  -\n",
+	}
+}
+
+// exampleFile makes a whole file of a block's example.
+func exampleFile(title, example string) string {
+	parts := map[string]string{
+		"schema": "schema: 1\n", "server": "server: {launcher: vllm, model: m}\n", "load": "load: {input-len: 8, output-len: 8}\n",
+	}
+	indent := func(s, by string) string { return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by) + "\n" }
+	if before, wrapped := wrappers()[title]; wrapped {
+		parts["deadlines"] = before + indent(example, "        ")
+		title = "deadlines of another block"
+	}
+	if title == "llama-bench" {
+		return "schema: 1\nmethod: llama-bench\nserver: {launcher: llamacpp}\nllama-bench:\n" + indent(example, "  ")
+	}
+	top, rest, _ := strings.Cut(title, ".")
+	switch key, _, _ := strings.Cut(rest, " "); {
+	case title == "deadlines of another block":
+	case title == "Top level":
+		parts["schema"] = example
+	case title == "variants":
+		parts[top] = "variants:\n  -\n" + indent(example, "    ")
+	case strings.HasSuffix(title, "list of points"):
+		parts[top] = "load:\n  sweep:\n    -\n" + indent(example, "      ")
+	case key == "":
+		parts[top] = top + ":\n" + indent(example, "  ")
+	case key == "tls":
+		parts[top] = "server:\n  launcher: external\n  base-url: https://host:8000\n  model: m\n  tls:\n" + indent(example, "    ")
+	case key == "dataset.images":
+		parts[top] = "load:\n  endpoint: chat\n  input-len: 8\n  output-len: 8\n  dataset:\n    kind: random_mm\n    images:\n" + indent(example, "      ")
+	case top == "server":
+		parts[top] = "server:\n  launcher: vllm\n  model: m\n  " + key + ":\n" + indent(example, "    ")
+	default:
+		lens := map[string]string{
+			"dataset": "  input-len: 8\n  output-len: 8\n", "timeouts": "  input-len: 8\n  output-len: 8\n",
+			"ramp": "  input-len: 8\n  output-len: 8\n", "sampling": "  input-len: 8\n  output-len: 8\n",
+			"goodput": "  input-len: 8\n  output-len: 8\n", "sweep": "  output-len: 8\n",
+		}
+		parts[top] = "load:\n" + lens[key] + "  " + key + ":\n" + indent(example, "    ")
+	}
+	var b strings.Builder
+	for _, name := range []string{"schema", "simulate", "deadlines", "watchdog", "disk", "telemetry", "settle", "vram", "hooks", "server", "variants", "load"} {
+		b.WriteString(parts[name])
+	}
+	return b.String()
+}

@@ -1,0 +1,73 @@
+package parse
+
+import (
+	"slices"
+	"time"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+// fileBlock is the table of a scenario file's top level. vars, server,
+// variants and load are read by stages of their own.
+func fileBlock() schema.Block[scenarios.Scenario] {
+	later := func(*schema.Reader, *schema.Node, *scenarios.Scenario) {}
+	server, variant, load := serverBlock().Info(), variantBlock().Info(), loadBlock().Info()
+	return schema.Block[scenarios.Scenario]{
+		Name: "at the top level",
+		Doc:  "A scenario file is one YAML mapping: server variants x load sweep x repeats, with policies.",
+		Example: `
+schema: 1
+name: two-layouts
+repeats: 3
+order: interleaved
+restart: variant
+on-failure: continue
+retries: {server-exited: 2, other: 0}
+deadlines: {step: 30m, run: 12h}
+`,
+		Fields: append([]schema.Field[scenarios.Scenario]{
+			schema.FreeKey("schema", "Version of this format.", schema.WholeIn(schema.Between(1, 1)), readSchema).Must(),
+			schema.TextKey("name", "Names the results folder. Letters, digits and . _ + = -", func(s *scenarios.Scenario) *string { return &s.Name }).
+				DefaultNote("the file's name without its ending"),
+			schema.TextKey("description", "What the scenario is for, shown in reports.", func(s *scenarios.Scenario) *string { return &s.Description }),
+			schema.FreeKey("vars", "Names for use as ${name} in values anywhere in the file.", schema.MapOf(schema.Simple(schema.AnyShape)), later),
+			schema.FreeKey("server", "How to launch the server, shared by all variants.", schema.BlockOf(server), later),
+			schema.FreeKey("variants", "Ways to launch the server, each with the shared keys overridden key by key.",
+				schema.ListOf(schema.BlockOf(variant)), later).DefaultNote(`one variant "default" made of server:`),
+			schema.FreeKey("load", "What traffic to send.", schema.BlockOf(load), later),
+			schema.EnumKey("method", "How points become figures. serving: one pass of the load client a step. sqzb: two passes with the same token ids, "+
+				"each on a server of its own, the second with answers of one token. llama-bench: llama.cpp's own program in place of server and client.",
+				[]scenarios.Method{scenarios.Serving, scenarios.SQZB, scenarios.LlamaBench}, func(s *scenarios.Scenario) *scenarios.Method { return &s.Method }).Or(string(scenarios.Serving)),
+			llamaBenchField(),
+			schema.EnumKey("order", "interleaved: variants take turns, so that drift does not look like a difference. "+
+				"grouped: all repeats of a variant, then the next. shuffled: the variants of each repeat in an order drawn by seed.",
+				[]scenarios.Order{scenarios.Interleaved, scenarios.Grouped, scenarios.Shuffled}, func(s *scenarios.Scenario) *scenarios.Order { return &s.Order }).Or(string(scenarios.Interleaved)),
+			schema.WholeKey("seed", "Of a shuffled order.", schema.NotNegative(), func(s *scenarios.Scenario) *uint64 { return &s.Seed }).Or("0"),
+			schema.EnumKey("restart", "When a server is started anew: never (one life for steps of a variant that follow each other), "+
+				"variant (one life a variant and repeat), point, step.",
+				[]scenarios.Restart{scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint, scenarios.RestartStep},
+				func(s *scenarios.Scenario) *scenarios.Restart { return &s.Restart }).Or(string(scenarios.RestartVariant)),
+			schema.EnumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, or stop the run.",
+				[]scenarios.OnFailure{scenarios.Continue, scenarios.SkipVariant, scenarios.StopRun}, func(s *scenarios.Scenario) *scenarios.OnFailure { return &s.OnFailure }).Or(string(scenarios.Continue)),
+		}, slices.Concat(nextFields(), reportFields(), []schema.Field[scenarios.Scenario]{priceField()}, policyFields(), clusterFields())...),
+	}
+}
+
+func deadlinesBlock() schema.Block[scenarios.Scenario] {
+	return schema.Block[scenarios.Scenario]{
+		Name:    "under deadlines:",
+		Doc:     "What takes longer is ended and recorded as failed.",
+		Example: "\nstep: 30m\nrun: 12h\n",
+		Fields: []schema.Field[scenarios.Scenario]{
+			schema.DurationKey("step", "Of one step, its server start included.", func(s *scenarios.Scenario) *time.Duration { return &s.StepDeadline }).Or("0"),
+			schema.DurationKey("run", "Of the whole run.", func(s *scenarios.Scenario) *time.Duration { return &s.RunDeadline }).Or("0"),
+		},
+	}
+}
+
+func readSchema(r *schema.Reader, n *schema.Node, _ *scenarios.Scenario) {
+	if n.Kind != schema.Number || n.Text != "1" {
+		r.Fail(n.Pos, "schema is %s, this bench reads schema 1", n.Shown())
+	}
+}

@@ -1,0 +1,221 @@
+package parse
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+// nextFields are the top-level keys that decide while a run runs which steps are
+// needed, and the repeats that they may end.
+func nextFields() []schema.Field[scenarios.Scenario] {
+	return []schema.Field[scenarios.Scenario]{
+		schema.FreeKey("repeats", "How often every variant meets every point. Differences need at least 3, better 5. As a mapping: until the results are "+
+			"known well enough.", schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)), schema.BlockOf(untilBlock().Info())), readRepeats).Or("1"),
+		schema.FlagKey("null-test", "Run the baseline a second time, as a variant named after it with "+scenarios.NullTestSuffix+" behind. What differs between the two is noise.",
+			func(s *scenarios.Scenario) *bool { return &s.NullTest }).Or("false"),
+		schema.FreeKey("search", "Look for the highest load that meets targets, in place of a sweep.", schema.BlockOf(searchBlock().Info()),
+			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
+				schema.Decode(r, searchBlock(), n, &s.Search)
+			}),
+		schema.FreeKey("prune", "Leave out the points of a sweep above one that is lost.", schema.BlockOf(pruneBlock().Info()),
+			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
+				schema.Decode(r, pruneBlock(), n, &s.Prune)
+			}),
+	}
+}
+
+const mostRepeats = 10_000
+
+// repeats collects the repeats: block.
+type repeats struct {
+	max int
+	scenarios.Until
+}
+
+func readRepeats(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
+	if n.Kind == schema.Mapping {
+		all := repeats{}
+		schema.Decode(r, untilBlock(), n, &all)
+		s.Repeats, s.Until = all.max, all.Until
+		return
+	}
+	if n.Kind != schema.Number {
+		r.Wrong(n, schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)), schema.BlockOf(untilBlock().Info())))
+		return
+	}
+	if v, ok := r.Whole(n, schema.WholeIn(schema.Between(1, mostRepeats))); ok {
+		s.Repeats = int(v)
+	}
+}
+
+func untilBlock() schema.Block[repeats] {
+	return schema.Block[repeats]{
+		Name: "under repeats:", Doc: "After min repeats, a further one of every variant and point is run only while an interval is wider than until: " +
+			"half of the 95 % interval of a figure's mean over server lives, as a share of the mean. Whether variants differ is never looked at. " +
+			"Such an interval is a little too narrow, for a lucky streak of repeats that agree ends the run: see docs/search.md.",
+		Example: "\nmin: 3\nmax: 10\nuntil: 2%\nfigures: [output_throughput, p99_ttft_ms]\n",
+		Fields: []schema.Field[repeats]{
+			schema.WholeKey("min", "Repeats before the first look.", schema.Between(2, mostRepeats), func(u *repeats) *int { return &u.Min }).Or("3"),
+			schema.WholeKey("max", "Repeats at most.", schema.Between(2, mostRepeats), func(u *repeats) *int { return &u.max }).Must(),
+			schema.FreeKey("until", "Width that is narrow enough.", schema.Simple(schema.PercentShape), func(r *schema.Reader, n *schema.Node, u *repeats) { u.Width, _ = r.Percent(n) }).Must(),
+			schema.FreeKey("figures", "Whose intervals count; all must be narrow.", schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node, u *repeats) { u.Figures = readFigures(r, n) }).
+				DefaultNote("output_throughput; at a request rate, which sets that, median_e2el_s; of llama-bench every test"),
+		},
+	}
+}
+
+const (
+	fewestSteps = 3
+	mostSteps   = 100
+)
+
+func searchBlock() schema.Block[scenarios.Search] {
+	shape := schema.Simple(schema.PercentShape)
+	return schema.Block[scenarios.Search]{
+		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, for each variant and repeat by itself. A load that comes " +
+			"out near a target is measured again before it is believed. load: has neither sweep nor the metric.",
+		Example: "\nmetric: request-rate\nfrom: 1\nto: 64\nslo: {p99_ttft_ms: 500, p99_tpot_ms: 50, goodput_share: 99%}\nsteps: 15\ntolerance: 5%\n",
+		Fields: []schema.Field[scenarios.Search]{
+			schema.EnumKey("metric", "Load key that is searched.", []scenarios.SearchMetric{scenarios.SearchRate, scenarios.SearchConcurrency}, func(s *scenarios.Search) *scenarios.SearchMetric { return &s.Metric }).Or(string(scenarios.SearchRate)),
+			schema.NumberKey("from", "Lowest load.", schema.Positive(false), func(s *scenarios.Search) *float64 { return &s.From }).Must(),
+			schema.NumberKey("to", "Highest load.", schema.Positive(false), func(s *scenarios.Search) *float64 { return &s.To }).Must(),
+			schema.NumberKey("start", "First load that is measured: an estimate of the result.", schema.Positive(false), func(s *scenarios.Search) *float64 { return &s.Start }).
+				DefaultNote("from; of later repeats what an earlier one found"),
+			schema.FreeKey("slo", "Targets by figure, as named in summary.csv, times also in ms. Of a throughput or a share the value is the least, of others the most. "+
+				"success_share and goodput_share are of all requests that were to be sent.", schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)), readSLO).Must(),
+			schema.WholeKey("steps", "Steps at most, of each variant and repeat.", schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
+			schema.FreeKey("tolerance", "How close the highest load that met the targets and the lowest that missed them must come, at least 1%.", shape, func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
+				const least = 0.01
+				v, ok := r.Percent(n)
+				if ok && v < least {
+					r.Fail(n.Pos, "tolerance is %s, expected at least 1%%: loads nearer to each other cannot be told apart", n.Shown())
+				}
+				s.Tolerance = v
+			}).Or("5%"),
+		},
+	}
+}
+
+func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
+	if n.Kind != schema.Mapping || len(n.Pairs) == 0 {
+		r.Wrong(n, schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), schema.Simple(schema.PercentShape))))
+		return
+	}
+	for _, p := range n.Pairs {
+		if !readFigure(r, p.Key, p.Pos) {
+			continue
+		}
+		c := scenarios.Condition{Figure: p.Key, Op: "<=", Pos: p.Pos}
+		if slices.Contains(scenarios.HigherFigures(), p.Key) {
+			c.Op = ">="
+		}
+		r.Path = append(r.Path, p.Key)
+		v, ok := readTarget(r, p.Value)
+		r.Path = r.Path[:len(r.Path)-1]
+		if c.Value = v; ok && checkShare(r, c, p.Value.Pos) {
+			s.SLO = append(s.SLO, c)
+		}
+	}
+}
+
+func pruneBlock() schema.Block[scenarios.Prune] {
+	return schema.Block[scenarios.Prune]{
+		Name: "under prune:", Doc: "A point is lost when one of its steps meets a condition, or failed because its requests did. Points above it, with as much of request-rate " +
+			"and max-concurrency, more of one, and the same lengths, are then left out for that variant, in this repeat and in all later ones: " +
+			"the first repeat that a point was tried in decides.",
+		Example: "\nwhen: [p99_ttft_ms > 2000, goodput_share < 50%]\n",
+		Fields: []schema.Field[scenarios.Prune]{
+			schema.FreeKey("when", "A figure, one of < <= > >=, and a number; or a list of them, of which any suffices.",
+				schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))), readWhen).Must(),
+		},
+	}
+}
+
+func readWhen(r *schema.Reader, n *schema.Node, p *scenarios.Prune) {
+	items := []*schema.Node{n}
+	if n.Kind == schema.List {
+		items = n.Items
+	}
+	if len(items) == 0 {
+		r.Wrong(n, schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))))
+	}
+	for _, it := range items {
+		if c, ok := readCondition(r, it); ok {
+			p.When = append(p.When, c)
+		}
+	}
+}
+
+// readCondition reads "p99_ttft_ms > 2000".
+func readCondition(r *schema.Reader, n *schema.Node) (scenarios.Condition, bool) {
+	if n.Kind != schema.Text {
+		r.Wrong(n, schema.Simple(schema.TextShape))
+		return scenarios.Condition{}, false
+	}
+	m := scenarios.ConditionText.FindStringSubmatch(n.Text)
+	if m == nil {
+		r.Fail(n.Pos, `%s is %s, expected a figure, one of < <= > >=, and a number, such as "p99_ttft_ms > 2000"`, r.Key(), n.Shown())
+		return scenarios.Condition{}, false
+	}
+	c := scenarios.Condition{Figure: m[1], Op: m[2], Pos: n.Pos}
+	c.Value, _ = strconv.ParseFloat(m[3], 64) // digits, see conditionText
+	if m[4] != "" {
+		c.Value /= 100
+	}
+	return c, readFigure(r, c.Figure, n.Pos) && checkShare(r, c, n.Pos)
+}
+
+// checkShare: a share above 1 was meant as a percentage.
+func checkShare(r *schema.Reader, c scenarios.Condition, pos schema.Pos) bool {
+	if !strings.HasSuffix(c.Figure, "_share") || c.Value <= 1 {
+		return true
+	}
+	r.Fail(pos, "%s is a share from 0 to 1, or a percentage such as 99%%", c.Figure)
+	return false
+}
+
+// readFigure reports a name that no figure has.
+func readFigure(r *schema.Reader, name string, pos schema.Pos) bool {
+	if scenarios.IsFigure(name) {
+		return true
+	}
+	hint := schema.DidYouMean(name, scenarios.FigureNames())
+	if name == "goodput" {
+		hint = `, did you mean "goodput_share" or "request_goodput"?`
+	}
+	if hint == "" {
+		hint = ", expected one of summary.csv such as p99_ttft_ms"
+	}
+	r.Fail(pos, "no figure is named %q%s", name, hint)
+	return false
+}
+
+// readFigures reads a list of names of figures.
+func readFigures(r *schema.Reader, n *schema.Node) []string {
+	words, ok := r.Texts(n)
+	if ok && len(words) == 0 {
+		r.Fail(n.Pos, "%s is an empty list", r.Key())
+	}
+	for i, word := range words {
+		if readFigure(r, word, n.Items[i].Pos) && slices.Contains(words[:i], word) {
+			r.Fail(n.Items[i].Pos, "%s lists %s twice", r.Key(), word)
+		}
+	}
+	return words
+}
+
+// readTarget reads a number, or a percentage as a share.
+func readTarget(r *schema.Reader, n *schema.Node) (float64, bool) {
+	if n.Kind == schema.Text && schema.PercentText.MatchString(n.Text) {
+		return r.Percent(n)
+	}
+	if n.Kind != schema.Number {
+		r.Wrong(n, schema.OneOf(schema.NumberIn(schema.NotNegative()), schema.Simple(schema.PercentShape)))
+		return 0, false
+	}
+	return r.Number(n, schema.NumberIn(schema.NotNegative()))
+}

@@ -1,0 +1,131 @@
+package parse
+
+import (
+	"slices"
+
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/expand"
+	"github.com/benchrig/bench/scenarios/schema"
+)
+
+// readVariants expands the matrix blocks and decodes every variant.
+func (p *parser) readVariants(root *schema.Node, later []*expand.Override, s *scenarios.Scenario) {
+	shared := p.sharedServer(root)
+	table := variantBlock()
+	defaults := map[string]map[string]string{} // of each variant
+	places := map[string]schema.Pos{}
+	var variants []string
+
+	for _, ev := range p.names.ExpandVariants(p.variantList(root), shared, later) {
+		v, own := p.variant(table, ev, s)
+		variants = append(variants, v.Name)
+		s.Variants = append(s.Variants, v)
+		defaults[v.Name] = own
+
+		if was, twice := places[v.Name]; twice && v.Name != "" {
+			p.duplicateName(v, was, ev)
+		}
+		places[v.Name] = ev.Pos
+	}
+
+	expand.ReportUnused(&p.errs, later, variants)
+	p.variantDefaults(defaults)
+}
+
+func (p *parser) duplicateName(v scenarios.Variant, was schema.Pos, ev expand.ExpandedVariant) {
+	if was == v.Pos && ev.LastKey != "" {
+		p.errs.Add(ev.NamePos, "matrix makes several variants named %q: put ${%s} into the name", v.Name, ev.LastKey)
+		return
+	}
+	p.errs.Add(ev.NamePos, "variant name %q is used twice, first in line %d", v.Name, was.Line)
+}
+
+func (p *parser) sharedServer(root *schema.Node) *schema.Node {
+	shared := root.Get("server")
+	if shared == nil || shared.Kind == schema.Null {
+		return schema.EmptyMapping(root.At("server"))
+	}
+	if shared.Kind != schema.Mapping {
+		p.reader(nil, "server").Wrong(shared, schema.Simple(schema.BlockShape))
+		p.serverBroken = true
+		return schema.EmptyMapping(shared.Pos)
+	}
+	table := serverBlock().Info()
+	var strange []string
+	for _, pr := range shared.Pairs {
+		if !slices.Contains(table.Names(), pr.Key) {
+			p.reader(nil, "server").Unknown(table, pr)
+			strange = append(strange, pr.Key)
+		}
+	}
+	return shared.Without(strange...)
+}
+
+// variantList gives the mappings under variants:, or the one that stands for
+// server: alone.
+func (p *parser) variantList(root *schema.Node) []*schema.Node {
+	v := root.Get("variants")
+	if v == nil || v.Kind == schema.Null {
+		p.defaults["variants"] = "[{name: default}]"
+		one := schema.EmptyMapping(root.At("server"))
+		name := &schema.Node{Kind: schema.Text, Text: "default", Pos: one.Pos, Size: 1}
+		one.Pairs = []schema.Pair{{Key: "name", Pos: one.Pos, Value: name}}
+		return []*schema.Node{one}
+	}
+	if v.Kind != schema.List || len(v.Items) == 0 {
+		p.reader(nil, "variants").Wrong(v, schema.ListOf(schema.Simple(schema.BlockShape)))
+		return nil
+	}
+	var out []*schema.Node
+	for _, it := range v.Items {
+		if it.Kind == schema.Mapping {
+			out = append(out, it)
+		} else {
+			p.reader(nil, "a variant").Wrong(it, schema.Simple(schema.BlockShape))
+		}
+	}
+	return out
+}
+
+// variant decodes one variant and checks it. Beside it come its defaults.
+func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.ExpandedVariant, s *scenarios.Scenario) (scenarios.Variant, map[string]string) {
+	v := scenarios.Variant{Pos: ev.Pos}
+	n := ev.Node
+	if n == nil {
+		return v, nil
+	}
+
+	defaults := map[string]string{}
+	schema.Decode(p.reader(defaults), table, n, &v)
+	if name := n.Get("name"); name != nil && name.Kind == schema.Text && !safeName.MatchString(v.Name) {
+		p.errs.Add(name.Pos, "%s", badName("name", v.Name))
+	}
+
+	v.Params = ev.Params
+	p.finishServer(n, &v.Server, defaults, s)
+	p.noteSecretTexts(n.Get("hooks"))
+	p.finishHooks(n.Get("hooks"), "hooks", &v.Hooks, defaults, s)
+
+	return v, defaults
+}
+
+// variantDefaults records the defaults of the variants: once as server.KEY
+// where every variant has it, else one by one.
+func (p *parser) variantDefaults(all map[string]map[string]string) {
+	type entry struct{ path, value string }
+	count := map[entry]int{}
+	for _, defaults := range all {
+		for path, value := range defaults {
+			count[entry{path, value}]++
+		}
+	}
+	for name, defaults := range all {
+		for path, value := range defaults {
+			if count[entry{path, value}] == len(all) {
+				p.defaults["server."+path] = value
+			} else {
+				p.defaults["variants."+name+"."+path] = value
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/benchrig/bench/scenarios"
+)
+
+// standIn are the lengths of random prompts that take the place of a dataset
+// that this box does not have, in tokens.
+type standIn struct {
+	input, output int
+	ratio         float64 // of both: lengths from l(1-r) to l(1+r)
+}
+
+// standIns are mean lengths of the datasets' usual files.
+func standIns() map[string]standIn {
+	return map[string]standIn{
+		"sharegpt":   {216, 187, 0.9}, // 220,902 and 191,000 tokens in 1,024 prompts
+		"tok_inputs": {512, 0, 0.5},   // of a set whose longest prompts have 1,024
+		"sonnet":     {550, 150, 0},
+		"burstgpt":   {512, 256, 0.8},
+		"trace":      {1024, 256, 0.8},
+	}
+}
+
+// simulateLoad replaces what this box lacks or a simulated server does not
+// speak.
+func simulateLoad(s *scenarios.Scenario, exists func(path string) bool) {
+	for i := range s.Points {
+		l := &s.Points[i]
+		if !slices.Contains([]string{"completions", "chat", ""}, l.API) {
+			simNote(s, "requests go to /v1/completions in place of %s, which the simulator does not have", l.Endpoint)
+			l.API, l.Endpoint = "completions", "/v1/completions"
+		}
+		if l.Dataset.Tokenizer != "" {
+			simNote(s, "tokens are counted by the simulator, not by %s", l.Dataset.Tokenizer)
+			l.Dataset.Tokenizer = ""
+		}
+		if l.Dataset.Path != "" && !exists(l.Dataset.Path) {
+			replaceDataset(s, l)
+		}
+	}
+}
+
+// replaceDataset puts random prompts of like lengths in the place of a file
+// that is not there.
+func replaceDataset(s *scenarios.Scenario, l *scenarios.Load) {
+	was := l.Dataset
+	like, ok := standIns()[was.Kind]
+	if !ok {
+		like = standIn{256, 128, 0.5}
+	}
+	if l.InputLen > 0 {
+		like.input = l.InputLen
+	}
+	if l.OutputLen > 0 {
+		like.output = l.OutputLen
+	}
+	l.Dataset = scenarios.Dataset{Kind: "random", Seed: was.Seed, Vary: was.Vary, RangeRatio: like.ratio}
+	if l.OutputLen > 0 {
+		l.Dataset.OutputRangeRatio = new(float64)
+	}
+	if was.Kind == "tok_inputs" {
+		l.Dataset.TokenIDs, l.Dataset.VocabSize = true, 128000
+	} else {
+		l.IgnoreEOS = true
+	}
+	l.InputLen, l.OutputLen = like.input, like.output
+	l.Note = fmt.Sprintf("dataset %s is not on this box: random prompts of %d tokens and answers of %d on average stand in for it", was.Kind, like.input, like.output)
+	simNote(s, "%s (%s)", l.Note, was.Path)
+}

@@ -1,0 +1,28 @@
+package scenarios
+
+// Simulation says how a scenario runs on the simulator in place of its
+// engines.
+type Simulation struct {
+	On     bool
+	Device string  // a name in SimDevices; "": guessed from what the scenario says of itself
+	Speed  float64 // how many times as fast as the engines played; 0: DefaultSimSpeed
+}
+
+// Launchers of simulated servers. The second is no launcher that a file may
+// name: llama-server becomes it.
+const (
+	SimLauncher      = "simulator"
+	SimLlamaLauncher = "simulator-llamacpp"
+)
+
+// BenchProgram stands in argvs of simulated programs for bench itself.
+const BenchProgram = "${bench}"
+
+// SimDevices are the devices that the simulator knows.
+func SimDevices() []string { return []string{"mi300x", "h100", "strix-halo", "cpu"} }
+
+// What is simulated where a scenario does not say.
+const (
+	DefaultSimSpeed  = 10
+	DefaultSimDevice = "mi300x"
+)
