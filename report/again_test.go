@@ -26,7 +26,8 @@ func againRun() *results.Run {
 		run.Steps = append(run.Steps, s)
 	}
 	for _, s := range run.Steps {
-		s.Result.Cost = &results.Cost{Price: results.Price{Currency: "USD"}, PerMillionOutput: new(1000 / *s.Result.Figures.OutputThroughput)}
+		s.Result.Cost = &results.Cost{Price: results.Price{Currency: "USD"},
+			PerMillionOutput: new(1000 / *s.Result.Figures.OutputThroughput)}
 	}
 	return run
 }
@@ -45,7 +46,8 @@ func bestRows(c table.Table) []string {
 func TestNullTestIsNeverBest(t *testing.T) {
 	const legend = "a+again: the baseline once more, for the null test; never called best"
 	run := againRun()
-	tables := map[string]table.Table{"variants": grid.LayOutRun(run), "costs": grid.CompareCosts(run), "a study": studies.ConcurrencyParts(run)[0].Table}
+	tables := map[string]table.Table{"variants": grid.LayOutRun(run), "costs": grid.CompareCosts(run),
+		"a study": studies.ConcurrencyParts(run)[0].Table}
 	for name, c := range tables {
 		if got := bestRows(c); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("best in the table of %s: %q, want b alone", name, got)
@@ -55,7 +57,8 @@ func TestNullTestIsNeverBest(t *testing.T) {
 		}
 	}
 	for _, row := range NewDocument(run).Figures.Rows {
-		if best := slices.ContainsFunc(row.Cells, func(c table.Cell) bool { return c.Best }); best != (row.Cells[0].Text == "b") {
+		if best := slices.ContainsFunc(row.Cells,
+			func(c table.Cell) bool { return c.Best }); best != (row.Cells[0].Text == "b") {
 			t.Errorf("row %s of the page's table: best %t", row.Cells[0].Text, best)
 		}
 	}
@@ -81,8 +84,10 @@ func TestSearchTable(t *testing.T) {
 			return Tables(out, run, []string{"search"}, form, table.Options{Width: 300})
 		}))
 	}
-	for form, want := range map[table.Format]string{table.ForTerminal: "a, repeat 1: 11 steps", table.ForMarkdown: "## Search"} {
-		if got := tab(form); !strings.Contains(got, want) || !strings.Contains(got, "The highest max-concurrency from 1 to 64") {
+	for form, want := range map[table.Format]string{table.ForTerminal: "a, repeat 1: 11 steps",
+		table.ForMarkdown: "## Search"} {
+		if got := tab(form); !strings.Contains(got, want) ||
+			!strings.Contains(got, "The highest max-concurrency from 1 to 64") {
 			t.Errorf("%s: the table lacks %q:\n%s", form, want, got)
 		}
 	}

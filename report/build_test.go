@@ -66,8 +66,9 @@ func step(variant string, concurrency, repeat int, speed float64) results.Step {
 		Step:      results.StepRef{ID: id, Variant: variant, Point: point, Repeat: repeat, Attempt: 1},
 		StartedAt: "2026-01-02T03:04:05Z", EndedAt: "2026-01-02T03:05:05Z",
 		Asked: results.Asked{
-			Endpoint: "/v1/completions", API: "completions", Dataset: "random", NumPrompts: 2000, MaxConcurrency: &concurrency,
-			InputLen: new(128), OutputLen: new(32), IgnoreEOS: true,
+			Endpoint: "/v1/completions", API: "completions", Dataset: "random", NumPrompts: 2000,
+			MaxConcurrency: &concurrency,
+			InputLen:       new(128), OutputLen: new(32), IgnoreEOS: true,
 		},
 		Servers: []results.Server{{
 			Life: fmt.Sprintf("%s-%d", variant, repeat), Launcher: "vllm", BaseURL: "http://127.0.0.1:8000", Model: "m",
@@ -118,7 +119,8 @@ func simulateAll(steps []results.Step) []results.Step {
 	for i, s := range steps {
 		s.Result.Simulated = true
 		s.Result.Servers[0].Launcher = "simulator"
-		s.Result.Warnings = append(s.Result.Warnings, results.Warning{Code: results.WarnSimulated, Message: "simulated"})
+		s.Result.Warnings = append(s.Result.Warnings,
+			results.Warning{Code: results.WarnSimulated, Message: "simulated"})
 		f := *figures(64, *s.Result.Asked.MaxConcurrency, []float64{5, 4, 5.5}[i%3])
 		s.Result.Figures = &f
 		doubt(s, results.WarnFewSamples, "too few samples for p99 TTFT (64 of 1000), p99 E2EL (64 of 1000)")
@@ -144,20 +146,27 @@ func runs() map[string]*results.Run {
 func failuresRun() *results.Run {
 	oom := results.Failf(results.FailOutOfMemory, "the server ended while loading: exit code 1")
 	oom.ExitCode = new(1)
-	oom.LogTail = []string{"INFO loading weights", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate \x1b[31m2.00 GiB\x1b[0m", "Engine core | initialization failed", "exit"}
-	requests := results.Failf(results.FailRequests, "3 of 2000 requests succeeded (at least 95 %% must); failures: connect 1997; first: connect: refused")
+	oom.LogTail = []string{"INFO loading weights",
+		"torch.OutOfMemoryError: HIP out of memory. Tried to allocate \x1b[31m2.00 GiB\x1b[0m",
+		"Engine core | initialization failed", "exit"}
+	requests := results.Failf(results.FailRequests,
+		"3 of 2000 requests succeeded (at least 95 %% must); failures: connect 1997; first: connect: refused")
 	mostly := step("tp2-pp4", 1, 1, 9)
 	mostly.Result.Verdict, mostly.Result.Failure = results.Failed, requests
 	mostly.Result.Figures.Completed, mostly.Result.Figures.Failed = 3, 1997
 	suspect := step("tp2x4", 1, 1, 90)
 	suspect.Result.Verdict = results.Suspect
-	doubt(suspect, results.WarnClientLate, "requests were sent up to 50.0 ms later than intended (p99; 10 ms is the limit): the client was too slow")
-	doubt(suspect, results.WarnFailures, "1 of 2000 requests failed and are in no latency and no token count: in-band-error 1")
+	doubt(suspect, results.WarnClientLate,
+		"requests were sent up to 50.0 ms later than intended (p99; 10 ms is the limit): the client was too slow")
+	doubt(suspect, results.WarnFailures,
+		"1 of 2000 requests failed and are in no latency and no token count: in-band-error 1")
 	run := runOf(
 		step("tp8", 1, 1, 4), mostly, suspect,
 		fail(step("tp8", 8, 1, 4), results.Failed, oom), fail(step("tp2-pp4", 8, 1, 4), results.Failed, oom),
-		fail(step("tp2x4", 8, 1, 4), results.NotRun, results.Failf(results.FailEarlier, "on-failure: skip-variant after tp2x4-c1-r1")),
-		doubt(step("tp1_*odd*|name", 8, 1, 4), results.WarnPrefixCache, "12 prompt tokens (0.1 %%) came from the server's prefix cache"),
+		fail(step("tp2x4", 8, 1, 4), results.NotRun,
+			results.Failf(results.FailEarlier, "on-failure: skip-variant after tp2x4-c1-r1")),
+		doubt(step("tp1_*odd*|name", 8, 1, 4), results.WarnPrefixCache,
+			"12 prompt tokens (0.1 %%) came from the server's prefix cache"),
 	)
 	run.Events = []results.Event{{Seq: 1, Kind: results.LifeFailed, Step: "tp8-c8-r1", Life: "tp8-2", Failure: oom}}
 	run.Problems = []string{"journal.jsonl:7: cut short"}
@@ -167,20 +176,25 @@ func failuresRun() *results.Run {
 func repeatsRun() *results.Run {
 	var steps []results.Step
 	for repeat := 1; repeat <= 3; repeat++ {
-		steps = append(steps, step("tp8", 8, repeat, 4+float64(repeat)/10), step("tp2x4", 8, repeat, 4.1), step("tp2-pp4", 8, repeat, 3+float64(repeat)/10))
+		steps = append(steps, step("tp8", 8, repeat, 4+float64(repeat)/10), step("tp2x4", 8, repeat, 4.1),
+			step("tp2-pp4", 8, repeat, 3+float64(repeat)/10))
 	}
 	for _, at := range []int{1, 4, 7} { // one life for all repeats
 		steps[at].Result.Servers[0].Life = "tp2x4-1"
 	}
-	fail(steps[5], results.Failed, results.Failf(results.FailExited, "the server ended during the step: killed by signal 9"))
+	fail(steps[5], results.Failed,
+		results.Failf(results.FailExited, "the server ended during the step: killed by signal 9"))
 	steps[5].Result.Earlier = []results.Failure{{Class: results.FailPortInUse, Message: "port 8000: address in use"}}
 	return runOf(steps...)
 }
 
 func killedRun() *results.Run {
-	run := runOf(step("tp8", 1, 1, 4), fail(step("tp8", 8, 1, 4), results.NotRun, results.Failf(results.FailInterrupted, "the run ended during this step; 17 of its requests are on disk")),
-		fail(step("tp2", 1, 1, 4), results.NotRun, results.Failf(results.FailInterrupted, "the run ended, or has not come to this step yet")),
-		fail(step("tp2", 8, 1, 4), results.NotRun, results.Failf(results.FailInterrupted, "the run ended, or has not come to this step yet")))
+	run := runOf(step("tp8", 1, 1, 4), fail(step("tp8", 8, 1, 4), results.NotRun,
+		results.Failf(results.FailInterrupted, "the run ended during this step; 17 of its requests are on disk")),
+		fail(step("tp2", 1, 1, 4), results.NotRun,
+			results.Failf(results.FailInterrupted, "the run ended, or has not come to this step yet")),
+		fail(step("tp2", 8, 1, 4), results.NotRun,
+			results.Failf(results.FailInterrupted, "the run ended, or has not come to this step yet")))
 	run.Steps[1].State, run.Steps[1].Records = results.StepInterrupted, 17
 	run.Steps[2].State, run.Steps[3].State = results.StepPending, results.StepPending
 	run.Finished = false
@@ -194,7 +208,8 @@ func mixedRun() *results.Run {
 	steps = append(steps, simulateAll([]results.Step{step("sim", 8, 1, 50)})...)
 	steps[0].Result.Figures.TotalOutputTokens, steps[0].Result.Figures.OutputThroughput = nil, nil
 	steps[0].Result.Figures.TPOT = results.Dist{}
-	doubt(steps[1], results.WarnMultiToken, "a chunk carries 2.50 tokens on average: ITL is the time between chunks, not between tokens")
+	doubt(steps[1], results.WarnMultiToken,
+		"a chunk carries 2.50 tokens on average: ITL is the time between chunks, not between tokens")
 	run := runOf(steps...)
 	run.Manifest.Sets = []string{"num-prompts=2000", "vars.k=5"}
 	return run

@@ -39,14 +39,16 @@ func pricedRun(currency string, perHour float64) *results.Run {
 func TestCostGoldens(t *testing.T) {
 	run := pricedRun("USD", 1.99)
 	golden(t, "cost.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
-	golden(t, "cost-80.txt", print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: 80}) }))
+	golden(t, "cost-80.txt", print(t,
+		func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: 80}) }))
 	golden(t, "cost.md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	text := printed(t, func(out *bytes.Buffer) error { return detail.Step(out, run, run.Steps[0].Result.Step.ID) })
 	if !strings.Contains(text, "a million output tokens") || !strings.Contains(text, "4 GPUs for") {
 		t.Errorf("the step's report has no cost:\n%s", text)
 	}
 	csv := printed(t, func(out *bytes.Buffer) error { return export.CSV(out, run) })
-	if head, _, _ := strings.Cut(csv, "\n"); !strings.Contains(head, "cost_currency,price_per_gpu_hour,price_per_kwh,cost_gpus,gpu_hours,energy_kwh,cost_total,cost_per_million_output_tokens,") {
+	if head, _, _ := strings.Cut(csv, "\n"); !strings.Contains(head,
+		"cost_currency,price_per_gpu_hour,price_per_kwh,cost_gpus,gpu_hours,energy_kwh,cost_total,cost_per_million_output_tokens,") {
 		t.Errorf("head of summary.csv = %s", head)
 	}
 }
@@ -85,7 +87,8 @@ func TestParsePrices(t *testing.T) {
 		}
 	}
 	got, err := versus.ParsePrices([]string{"gpu-hour=2.5,currency=EUR", "v1.5.gpu-hour=3", "v1.5.gpus=2"})
-	if err != nil || *got[""].PerGPUHour != 2.5 || got[""].Currency != "EUR" || *got["v1.5"].PerGPUHour != 3 || *got["v1.5"].GPUs != 2 {
+	if err != nil || *got[""].PerGPUHour != 2.5 || got[""].Currency != "EUR" || *got["v1.5"].PerGPUHour != 3 ||
+		*got["v1.5"].GPUs != 2 {
 		t.Errorf("ParsePrices = %+v, %v", got, err)
 	}
 }
@@ -112,8 +115,10 @@ func TestPricesAtReportTime(t *testing.T) {
 		}
 		for _, s := range run.Steps {
 			want := map[string]float64{"tp8": tt.tp8, "tp4": tt.tp4}[s.Result.Step.Variant]
-			if c := s.Result.Cost; *c.Price.PerGPUHour != want || c.Price.Currency != tt.currency || c.PerMillionOutput == nil {
-				t.Errorf("%s: price of %s = %+v, want %v %s", tt.name, s.Result.Step.Variant, c.Price, want, tt.currency)
+			if c := s.Result.Cost; *c.Price.PerGPUHour != want || c.Price.Currency != tt.currency ||
+				c.PerMillionOutput == nil {
+				t.Errorf("%s: price of %s = %+v, want %v %s", tt.name, s.Result.Step.Variant, c.Price, want,
+					tt.currency)
 			}
 		}
 	}
@@ -130,7 +135,8 @@ func TestPricesAtReportTime(t *testing.T) {
 func TestCompareCosts(t *testing.T) {
 	figures := versus.CompareOptions{Figures: []string{"cost_per_million_output_tokens"}}
 	compared := func(b *results.Run) string {
-		c, err := versus.Compare([]versus.Side{{Name: "a", Path: "a", Run: pricedRun("USD", 2)}, {Name: "b", Path: "b", Run: b}}, figures)
+		c, err := versus.Compare([]versus.Side{{Name: "a", Path: "a", Run: pricedRun("USD", 2)},
+			{Name: "b", Path: "b", Run: b}}, figures)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,10 +144,12 @@ func TestCompareCosts(t *testing.T) {
 			return differences.WriteComparison(out, c, table.ForTerminal, nil, table.Options{})
 		})
 	}
-	if text := compared(pricedRun("USD", 3)); !strings.Contains(text, "+50.00 %") || !strings.Contains(text, "worse") || !strings.Contains(text, "prices differ: 3 USD a GPU-hour against 2 USD a GPU-hour") {
+	if text := compared(pricedRun("USD", 3)); !strings.Contains(text, "+50.00 %") || !strings.Contains(text, "worse") ||
+		!strings.Contains(text, "prices differ: 3 USD a GPU-hour against 2 USD a GPU-hour") {
 		t.Errorf("half as dear again:\n%s", text)
 	}
-	if text := compared(pricedRun("EUR", 3)); strings.Contains(text, "+50.00 %") || !strings.Contains(text, "different currencies") {
+	if text := compared(pricedRun("EUR", 3)); strings.Contains(text, "+50.00 %") ||
+		!strings.Contains(text, "different currencies") {
 		t.Errorf("dollars and euros are compared:\n%s", text)
 	}
 	free := pricedRun("USD", 2)
@@ -160,7 +168,8 @@ func TestGainOfSweptSettings(t *testing.T) {
 		s := step(variant, 1, 1, 1)
 		s.Result.Servers = []results.Server{{Life: variant, Launcher: "llama-bench", Argv: []string{"llama-bench"}}}
 		s.Result.Figures, s.Result.Asked = nil, results.Asked{}
-		plain, flash := benchRows("llama 7B", 1<<30, 800+float64(80*i), 40), benchRows("llama 7B", 1<<30, 900+float64(9*i), 44)
+		plain, flash := benchRows("llama 7B", 1<<30, 800+float64(80*i), 40),
+			benchRows("llama 7B", 1<<30, 900+float64(9*i), 44)
 		for k := range plain {
 			plain[k].FlashAttn = "0"
 		}
@@ -180,7 +189,8 @@ func TestGainOfSweptSettings(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"pp512, fa 0 +10.00 %", "tg128, fa 0 +0.00 %", "pp512, fa 1 +1.00 %", "tg128, fa 1 +0.00 %"}; !slices.Equal(rows, want) {
+	if want := []string{"pp512, fa 0 +10.00 %", "tg128, fa 0 +0.00 %", "pp512, fa 1 +1.00 %",
+		"tg128, fa 1 +0.00 %"}; !slices.Equal(rows, want) {
 		t.Errorf("gains = %q, want %q", rows, want)
 	}
 }

@@ -33,7 +33,8 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 		want   []string
 		never  []string
 	}{
-		{"sound", func(string, int, results.Step) {}, []string{"c8: b against a", "req/s", "better"}, []string{"? ", "left out", "no figures"}},
+		{"sound", func(string, int, results.Step) {}, []string{"c8: b against a", "req/s", "better"},
+			[]string{"? ", "left out", "no figures"}},
 		{"one suspect", func(v string, repeat int, s results.Step) {
 			if v == "b" && repeat == 2 {
 				s.Result.Verdict = results.Suspect
@@ -46,20 +47,25 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 				s.Result.Verdict = results.Suspect
 				doubt(s, results.WarnThrottled, "hot")
 			}
-		}, []string{"? b", "3/3", "b has no sound repeat: its figures are those of suspect ones (throttled)"}, []string{"left out"}},
+		}, []string{"? b", "3/3", "b has no sound repeat: its figures are those of suspect ones (throttled)"},
+			[]string{"left out"}},
 		{"failed", func(v string, _ int, s results.Step) {
 			if v == "b" {
 				fail(s, results.Failed, oom)
 			}
-		}, []string{"b has no figures: failed: out-of-memory: the server ended while loading: exit code 1 | torch.OutOfMemoryError: HIP out of memory"}, []string{"req/s  "}},
+		}, []string{"b has no figures: failed: out-of-memory: the server ended while loading: exit code 1 | " +
+			"torch.OutOfMemoryError: HIP out of memory"}, []string{"req/s  "}},
 		{"baseline failed", func(v string, _ int, s results.Step) {
 			if v == "a" {
 				fail(s, results.Failed, oom)
 			}
 		}, []string{"a has no figures: failed"}, nil},
-		{"external", func(_ string, _ int, s results.Step) { s.Result.Servers[0].Launcher = "external" }, []string{"a: a server that ran already", "b: a server that ran already"}, nil},
-		{"simulated", func(v string, _ int, s results.Step) { s.Result.Simulated = v == "b" }, []string{"not comparable: one side is simulated"}, []string{"better"}},
-		{"prompts", func(v string, _ int, s results.Step) { s.Result.Asked.DatasetSHA256 = "prompts-of-" + v }, []string{"the prompts differ (SHA-256 prompts-of-a and prompts-of-b)", "better"}, nil},
+		{"external", func(_ string, _ int, s results.Step) { s.Result.Servers[0].Launcher = "external" },
+			[]string{"a: a server that ran already", "b: a server that ran already"}, nil},
+		{"simulated", func(v string, _ int, s results.Step) { s.Result.Simulated = v == "b" },
+			[]string{"not comparable: one side is simulated"}, []string{"better"}},
+		{"prompts", func(v string, _ int, s results.Step) { s.Result.Asked.DatasetSHA256 = "prompts-of-" + v },
+			[]string{"the prompts differ (SHA-256 prompts-of-a and prompts-of-b)", "better"}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,16 +117,24 @@ func TestBaselineAndSmallestDifference(t *testing.T) {
 func TestDriftFollowsTheJournal(t *testing.T) {
 	var steps []results.Step
 	for repeat := 1; repeat <= 6; repeat++ {
-		steps = append(steps, step("a", 8, repeat, 4), step("b", 8, repeat, 4+[]float64{0, 0.4, 0.1, 0.5, 0.2, 0.3}[repeat-1]))
+		steps = append(steps, step("a", 8, repeat, 4),
+			step("b", 8, repeat, 4+[]float64{0, 0.4, 0.1, 0.5, 0.2, 0.3}[repeat-1]))
 	}
 	run := runOf(steps...)
-	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); strings.Contains(got, "drift: ") {
+	if got := string(print(t, func(out *bytes.Buffer) error {
+		return Write(out, run,
+			table.Options{})
+	})); strings.Contains(got, "drift: ") {
 		t.Errorf("the order of the plan is called a drift:\n%s", got)
 	}
 	for seq, repeat := range []int{1, 3, 5, 6, 2, 4} {
-		run.Events = append(run.Events, results.Event{Seq: seq + 1, Kind: results.StepStarted, Step: step("b", 8, repeat, 1).Result.Step.ID})
+		run.Events = append(run.Events, results.Event{Seq: seq + 1, Kind: results.StepStarted,
+			Step: step("b", 8, repeat, 1).Result.Step.ID})
 	}
-	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); !strings.Contains(got, "drift: b: req/s rises with the order of its 6 lives") {
+	if got := string(print(t, func(out *bytes.Buffer) error {
+		return Write(out, run,
+			table.Options{})
+	})); !strings.Contains(got, "drift: b: req/s rises with the order of its 6 lives") {
 		t.Errorf("a drift in the order of the journal is not told:\n%s", got)
 	}
 }

@@ -66,8 +66,9 @@ func NewDocument(run *results.Run) *Document {
 	d := &Document{
 		Title: h.title, About: h.about, Description: h.description, Sets: h.sets, Simulated: h.simulated,
 		Counts: h.counts, Unfinished: h.unfinished, Standing: StandingOf(run),
-		Figures: grid.LayOutRun(run), Differences: slices.Concat(differenceParts(run), grid.CostParts(run)), Named: scenarioParts(run),
-		GPUs: grid.CompareGPUs(run), Steps: grid.StepTable(run), Notes: notes(run),
+		Figures: grid.LayOutRun(run), Differences: slices.Concat(differenceParts(run), grid.CostParts(run)),
+		Named: scenarioParts(run),
+		GPUs:  grid.CompareGPUs(run), Steps: grid.StepTable(run), Notes: notes(run),
 	}
 	facts := versus.RunFacts(run)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
@@ -77,7 +78,8 @@ func NewDocument(run *results.Run) *Document {
 	}
 	for _, g := range collectFailures(run) {
 		group := FailureGroup{
-			Verdict: g.verdict, Message: text.Clean(g.failure.Message), Steps: g.steps, Log: g.log, Tail: text.Tail(g.failure.LogTail, tailLines),
+			Verdict: g.verdict, Message: text.Clean(g.failure.Message), Steps: g.steps, Log: g.log,
+			Tail: text.Tail(g.failure.LogTail, tailLines),
 		}
 		if g.classText() != "" {
 			group.Class = string(g.failure.Class)

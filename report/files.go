@@ -15,7 +15,8 @@ import (
 )
 
 // Files makes the report files of a run, by their names relative to its folder
-// and with slashes: report.md, summary.csv, differences.csv where variants were repeated, the block of every step that has
+// and with slashes: report.md, summary.csv, differences.csv where variants were
+// repeated, the block of every step that has
 // figures, and the video memory of every step that used GPUs.
 func Files(run *results.Run) (map[string][]byte, error) {
 	files := make(map[string][]byte)

@@ -13,5 +13,6 @@ func importedAbout(m results.Manifest) string {
 	for _, f := range m.Imported.Files {
 		files = append(files, fmt.Sprintf("%s (%s)", text.Clean(f.Name), text.Clean(f.Format)))
 	}
-	return fmt.Sprintf("IMPORTED by bench %s, %s, from %s: nothing was measured here", text.Clean(m.Bench), text.Clean(m.StartedAt), text.Few(files))
+	return fmt.Sprintf("IMPORTED by bench %s, %s, from %s: nothing was measured here", text.Clean(m.Bench),
+		text.Clean(m.StartedAt), text.Few(files))
 }

@@ -37,8 +37,9 @@ func nightStep(random *rand.Rand, run, variant string, repeat int, faster float6
 	r := step(variant, 16, repeat, 1).Result
 	r.Run, r.Asked.DatasetSHA256 = run, fmt.Sprintf("%064d", repeat)
 	r.Figures = &results.Figures{
-		Asked: n, Completed: n, DurationS: n / rate, RequestThroughput: &rate, OutputThroughput: new(32 * rate), TotalTokenThroughput: new(160 * rate),
-		TTFT: latency(60, n), TPOT: latency(12, n), ITL: latency(12, 31*n), E2EL: latency(440, n),
+		Asked: n, Completed: n, DurationS: n / rate, RequestThroughput: &rate, OutputThroughput: new(32 * rate),
+		TotalTokenThroughput: new(160 * rate),
+		TTFT:                 latency(60, n), TPOT: latency(12, n), ITL: latency(12, 31*n), E2EL: latency(440, n),
 	}
 	return r
 }
@@ -61,7 +62,8 @@ func nightFolder(t *testing.T, name string, steps []*results.Result) string {
 			t.Fatal(err)
 		}
 	}
-	m := results.Manifest{Format: results.FormatVersion, Bench: "v1", Scenario: "night", Run: name, StartedAt: "2026-01-02T03:04:05Z"}
+	m := results.Manifest{Format: results.FormatVersion, Bench: "v1", Scenario: "night", Run: name,
+		StartedAt: "2026-01-02T03:04:05Z"}
 	for _, r := range steps {
 		m.Planned = append(m.Planned, r.Step)
 		write(filepath.Join("steps", r.Step.ID, results.ResultName), r)
@@ -136,7 +138,8 @@ func twoRuns(t *testing.T, random *rand.Rand, faster float64) []compare.Differen
 // The whole way, from folders to verdicts: nights of two equal arms, and nights
 // with a true difference of 3 %.
 func TestNights(t *testing.T) {
-	for name, read := range map[string]func(*testing.T, *rand.Rand, float64) []compare.Difference{"one run": oneRun, "two runs": twoRuns} {
+	for name, read := range map[string]func(*testing.T, *rand.Rand, float64) []compare.Difference{"one run": oneRun,
+		"two runs": twoRuns} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, 2))
@@ -150,7 +153,8 @@ func TestNights(t *testing.T) {
 				}
 			}
 			if quiet < 95 {
-				t.Errorf("%d of %d nights with two equal arms end without a verdict of better or worse, want at least 95", quiet, nightCount)
+				t.Errorf("%d of %d nights with two equal arms end without a verdict of better or worse, want at least "+
+					"95", quiet, nightCount)
 			}
 			if found < 80 {
 				t.Errorf("a true difference of 3 %% is found in %d of %d nights, want at least 80", found, nightCount)

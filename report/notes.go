@@ -38,7 +38,8 @@ func readingNotes(run *results.Run) []string {
 	if len(codes) > 0 {
 		why = ": " + strings.Join(codes, ", ")
 	}
-	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows both.", text.Count(len(steps), "step"), text.Few(steps), why)}
+	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows "+
+		"both.", text.Count(len(steps), "step"), text.Few(steps), why)}
 }
 
 // answerNotes compares the answers of variants to the same prompts at
@@ -67,8 +68,10 @@ func answerNotes(run *results.Run) []string {
 		if !comparable || differ == 0 || base.Step.Variant == r.Step.Variant {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("Answers of %s differ from those of %s at %s of %d prompts (point %s, temperature 0).",
-			text.Clean(r.Step.Variant), text.Clean(base.Step.Variant), strconv.Itoa(differ), n, text.Clean(r.Step.Point)))
+		lines = append(lines, fmt.Sprintf("Answers of %s differ from those of %s at %s of %d prompts (point %s, "+
+			"temperature 0).",
+			text.Clean(r.Step.Variant), text.Clean(base.Step.Variant), strconv.Itoa(differ), n,
+			text.Clean(r.Step.Point)))
 	}
 	return lines
 }

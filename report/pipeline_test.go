@@ -26,7 +26,8 @@ func TestReportFromDisk(t *testing.T) {
 		{ID: "b-c2-r1", Variant: "b", Point: "c2", Repeat: 1, Attempt: 1},
 		{ID: "c-c2-r1", Variant: "c", Point: "c2", Repeat: 1, Attempt: 1},
 	}
-	manifest := results.Manifest{Bench: "v1", Scenario: "quickstart", Run: "r1", StartedAt: "2026-01-02T03:04:05Z", Planned: refs}
+	manifest := results.Manifest{Bench: "v1", Scenario: "quickstart", Run: "r1", StartedAt: "2026-01-02T03:04:05Z",
+		Planned: refs}
 	if err := folder.WriteManifest(manifest); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,8 @@ func measure(t *testing.T, folder *store.Folder, ref results.StepRef, gap float6
 		sent := float64(i/2) * 10 * gap
 		r := results.Record{
 			Index: i, RequestID: fmt.Sprint(i), IntendedS: sent, SentS: &sent, ChunkKinds: strings.Repeat("t", 8),
-			InputTokens: new(16), OutputTokens: new(8), AskedOutputTokens: 8, OutputTokensSource: results.CountUsage, FinishReason: "length",
+			InputTokens: new(16), OutputTokens: new(8), AskedOutputTokens: 8, OutputTokensSource: results.CountUsage,
+			FinishReason: "length",
 		}
 		for k := range 8 {
 			r.ChunkS = append(r.ChunkS, sent+gap*float64(k+2))
@@ -101,8 +103,10 @@ func measure(t *testing.T, folder *store.Folder, ref results.StepRef, gap float6
 		}
 		records = append(records, r)
 	}
-	e := metrics.Evidence{Records: records, Figures: metrics.Summarize(records, metrics.Params{DurationS: 100 * gap, Asked: 20})}
-	r := &results.Result{Scenario: "quickstart", Run: "r1", Step: ref, Warnings: metrics.Warnings(e), Figures: &e.Figures}
+	e := metrics.Evidence{Records: records,
+		Figures: metrics.Summarize(records, metrics.Params{DurationS: 100 * gap, Asked: 20})}
+	r := &results.Result{Scenario: "quickstart", Run: "r1", Step: ref, Warnings: metrics.Warnings(e),
+		Figures: &e.Figures}
 	r.Verdict, r.Failure = metrics.Verdict(e, r.Warnings, 1)
 	return r
 }

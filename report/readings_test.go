@@ -54,7 +54,8 @@ func (v vllmArrays) records() []results.Record {
 // The block of each generation is computed anew from the requests that it
 // saved, and must be what it printed.
 func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
-	for name, g := range map[string]results.Generation{"newest": results.VLLM, "v010": results.VLLM010, "v06": results.VLLM06} {
+	for name, g := range map[string]results.Generation{"newest": results.VLLM, "v010": results.VLLM010,
+		"v06": results.VLLM06} {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile("../metrics/testdata/vllm-run-" + name + ".json")
 			if err != nil {
@@ -65,18 +66,21 @@ func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 			if json.Unmarshal(data, &run) != nil || json.Unmarshal(data, &saved) != nil {
 				t.Fatal("the saved run is no JSON")
 			}
-			figures, _ := metrics.Compat(run.records(), metrics.Params{DurationS: run.Duration, Percentiles: []float64{50, 90, 99}, API: "completions"}, g)
+			figures, _ := metrics.Compat(run.records(),
+				metrics.Params{DurationS: run.Duration, Percentiles: []float64{50, 90, 99}, API: "completions"}, g)
 			if g == results.VLLM06 { // it did not save when [DONE] came
 				figures.TPOT, figures.E2EL = savedDist(saved, "tpot"), savedDist(saved, "e2el")
 			}
-			r := &results.Result{Asked: results.Asked{MaxConcurrency: new(4)}, Compat: results.Compat{g: {CompatFigures: figures}}}
+			r := &results.Result{Asked: results.Asked{MaxConcurrency: new(4)},
+				Compat: results.Compat{g: {CompatFigures: figures}}}
 			want, err := os.ReadFile("testdata/vllm-block-" + name + ".txt")
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := print(t, func(out *bytes.Buffer) error { return detail.CompatBlock(out, r, g) })
 			if g == results.VLLM010 { // the run was of before its two lines of July 2025
-				got = []byte(strings.Replace(string(got), "Maximum request concurrency:             4         \n", "", 1))
+				got = []byte(strings.Replace(string(got), "Maximum request concurrency:             4         \n", "",
+					1))
 			}
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("CompatBlock (-printed +ours):\n%s", diff)
@@ -100,9 +104,11 @@ func savedDist(saved map[string]any, name string) results.Dist {
 // compatOf is the headline of a step as a reading, to be changed.
 func compatOf(f *results.Figures) results.CompatReading {
 	return results.CompatReading{CompatFigures: results.CompatFigures{
-		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS, TotalInputTokens: f.TotalInputTokens, TotalOutputTokens: f.TotalOutputTokens,
-		RequestThroughput: f.RequestThroughput, OutputThroughput: f.OutputThroughput, TotalTokenThroughput: f.TotalTokenThroughput,
-		TTFT: f.TTFT, TPOT: f.TPOT, ITL: f.ITL, E2EL: f.E2EL,
+		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS, TotalInputTokens: f.TotalInputTokens,
+		TotalOutputTokens: f.TotalOutputTokens,
+		RequestThroughput: f.RequestThroughput, OutputThroughput: f.OutputThroughput,
+		TotalTokenThroughput: f.TotalTokenThroughput,
+		TTFT:                 f.TTFT, TPOT: f.TPOT, ITL: f.ITL, E2EL: f.E2EL,
 	}}
 }
 
@@ -117,23 +123,29 @@ func TestReadingsGolden(t *testing.T) {
 		}
 		other := compatOf(r.Figures)
 		other.TTFT = dist(2000, *r.Figures.TTFT.Mean/10)
-		other.Differences = []results.Difference{{Code: results.DiffRoleFirst, Count: 2000, Effect: "a role-only chunk is taken as the first token: median -80.000 ms"}}
+		other.Differences = []results.Difference{{Code: results.DiffRoleFirst, Count: 2000,
+			Effect: "a role-only chunk is taken as the first token: median -80.000 ms"}}
 		old := compatOf(r.Figures)
 		old.TotalOutputTokens, old.OutputThroughput = nil, nil
 		old.Unknown = []string{"the lengths of some answers"}
 		r.Compat = results.Compat{results.VLLM: other, results.VLLM06: old}
 		r.Figures.Lengths = &results.OutputLengths{N: 2000, AskedMean: 64, ReceivedMean: 32, Share: 0.5, EarlyEOS: 0.25}
-		r.Figures.Steady = &results.SteadyState{FromS: 0.5, ToS: 10, N: 1900, RequestThroughput: 4, OutputThroughput: 128, TTFT: dist(1900, 0.02), TPOT: dist(1900, 0.01), E2EL: dist(1900, 0.3)}
+		r.Figures.Steady = &results.SteadyState{FromS: 0.5, ToS: 10, N: 1900, RequestThroughput: 4,
+			OutputThroughput: 128, TTFT: dist(1900, 0.02), TPOT: dist(1900, 0.01), E2EL: dist(1900, 0.3)}
 		r.Figures.Series = &results.Series{PeakRequests: 6, PeakOutputTokens: 180}
-		r.Figures.Prompts = []results.PromptBucket{{From: 64, To: 127, N: 12, TTFT: dist(12, 0.02), TPOT: dist(12, 0.01)}, {From: 128, To: 255, N: 1988}}
+		r.Figures.Prompts = []results.PromptBucket{{From: 64, To: 127, N: 12, TTFT: dist(12, 0.02),
+			TPOT: dist(12, 0.01)}, {From: 128, To: 255, N: 1988}}
 		r.Figures.TokensPerChunk = new(1.02)
-		r.Figures.Answers = &results.Answers{N: 2000, Identical: 4, Repetitive: new(3), SHA256: new("0123456789abcdef"), Marks: "0123"}
-		r.Servers[0].Counters = map[string]float64{"draft_tokens_total": 1000, "accepted_tokens_total": 700, "drafts_total": 200, "accepted_tokens_total_at_0": 180}
+		r.Figures.Answers = &results.Answers{N: 2000, Identical: 4, Repetitive: new(3), SHA256: new("0123456789abcdef"),
+			Marks: "0123"}
+		r.Servers[0].Counters = map[string]float64{"draft_tokens_total": 1000, "accepted_tokens_total": 700,
+			"drafts_total": 200, "accepted_tokens_total_at_0": 180}
 	}
 	id := run.Steps[0].Result.Step.ID
 	golden(t, "step-readings.txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, id) }))
 	text := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
-	want := "vllm bench serve would have shown other figures in 1 step (" + id + "): role-first-chunk. The step report shows both."
+	want := "vllm bench serve would have shown other figures in 1 step (" + id +
+		"): role-first-chunk. The step report shows both."
 	markdown := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	if !strings.Contains(text, want) || !strings.Contains(markdown, "## Notes") {
 		t.Errorf("the report does not say %q:\n%s", want, text)
@@ -160,7 +172,9 @@ func TestDiffersByMoreThanRounding(t *testing.T) {
 			t.Errorf("%s: readingDiffers = %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	empty := &results.Result{Figures: &results.Figures{}, Compat: results.Compat{results.VLLM: {CompatFigures: results.CompatFigures{RequestThroughput: new(0.0), TTFT: results.Dist{Median: new(0.0)}}}}}
+	empty := &results.Result{Figures: &results.Figures{},
+		Compat: results.Compat{results.VLLM: {CompatFigures: results.CompatFigures{RequestThroughput: new(0.0),
+			TTFT: results.Dist{Median: new(0.0)}}}}}
 	if detail.ReadingDiffers(empty, results.VLLM) {
 		t.Error("vLLM's 0 for nothing differs from our null, want not")
 	}
@@ -176,7 +190,8 @@ func TestAnswerNotes(t *testing.T) {
 	sampled := answered("sampled", 1, 1, "p", "")
 	sampled.Result.Figures.Answers.SHA256 = nil
 	got := notes(runOf(
-		sampled, answered("a", 1, 1, "p", "11112222"), answered("b", 1, 1, "p", "11112222"), answered("c", 1, 1, "p", "11113333"),
+		sampled, answered("a", 1, 1, "p", "11112222"), answered("b", 1, 1, "p", "11112222"),
+		answered("c", 1, 1, "p", "11113333"),
 		answered("c", 1, 2, "q", "44445555"), answered("d", 4, 1, "p", "99998888"),
 	))
 	want := []string{"Answers of c differ from those of a at 1 of 2 prompts (point c1, temperature 0)."}

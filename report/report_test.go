@@ -33,9 +33,12 @@ func TestReportsGolden(t *testing.T) {
 		})
 	}
 	matrix := runs()["matrix"]
-	golden(t, "matrix-80.txt", print(t, func(out *bytes.Buffer) error { return Write(out, matrix, table.Options{Width: 80}) }))
-	golden(t, "matrix-color.txt", print(t, func(out *bytes.Buffer) error { return Write(out, matrix, table.Options{Color: true}) }))
-	golden(t, "failures-60.txt", print(t, func(out *bytes.Buffer) error { return Write(out, runs()["failures"], table.Options{Width: 60}) }))
+	golden(t, "matrix-80.txt", print(t,
+		func(out *bytes.Buffer) error { return Write(out, matrix, table.Options{Width: 80}) }))
+	golden(t, "matrix-color.txt", print(t,
+		func(out *bytes.Buffer) error { return Write(out, matrix, table.Options{Color: true}) }))
+	golden(t, "failures-60.txt", print(t,
+		func(out *bytes.Buffer) error { return Write(out, runs()["failures"], table.Options{Width: 60}) }))
 }
 
 func TestReportsAreTheSameEveryTime(t *testing.T) {
@@ -59,9 +62,13 @@ func TestReportsAreTheSameEveryTime(t *testing.T) {
 func TestWriteKeepsToTheWidth(t *testing.T) {
 	for name, run := range runs() {
 		for _, width := range []int{60, 80, 100, 132} {
-			out := print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: width, Color: true}) })
+			out := print(t, func(out *bytes.Buffer) error {
+				return Write(out, run,
+					table.Options{Width: width, Color: true})
+			})
 			for line := range strings.SplitSeq(string(out), "\n") {
-				quoted := strings.Contains(line, " | ") || strings.Contains(line, "SIMULATED") || strings.HasPrefix(line, "  ")
+				quoted := strings.Contains(line, " | ") || strings.Contains(line, "SIMULATED") ||
+					strings.HasPrefix(line, "  ")
 				if got := tty.StringWidthWithoutEscSequences(line); got > width && !quoted {
 					t.Errorf("%s at width %d has a line of %d: %q", name, width, got, line)
 				}
@@ -75,7 +82,8 @@ func TestColorChangesNoText(t *testing.T) {
 		plain := print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })
 		color := print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{Color: true}) })
 		words := func(b []byte) []string {
-			return strings.Fields(strings.NewReplacer("*", "", "bold:", "", "─", "").Replace(tty.StripEscape(string(b))))
+			return strings.Fields(strings.NewReplacer("*", "", "bold:", "", "─",
+				"").Replace(tty.StripEscape(string(b))))
 		}
 		if diff := cmp.Diff(words(plain), words(color)); diff != "" {
 			t.Errorf("%s: words (-plain +color):\n%s", name, diff)
@@ -111,7 +119,10 @@ func TestSimulatedIsSaidEverywhere(t *testing.T) {
 		}
 	}
 	for _, real := range []string{"ok", "matrix", "failures"} {
-		if out := print(t, func(out *bytes.Buffer) error { return Write(out, runs()[real], table.Options{}) }); bytes.Contains(out, []byte("SIMULATED")) {
+		if out := print(t, func(out *bytes.Buffer) error {
+			return Write(out, runs()[real],
+				table.Options{})
+		}); bytes.Contains(out, []byte("SIMULATED")) {
 			t.Errorf("the report of %s calls real figures simulated", real)
 		}
 	}
@@ -143,7 +154,8 @@ func TestOnlySoundRowsAreBest(t *testing.T) {
 
 func TestCSVHasEveryFigure(t *testing.T) {
 	run := runs()["matrix"]
-	rows, err := csv.NewReader(bytes.NewReader(print(t, func(out *bytes.Buffer) error { return export.CSV(out, run) }))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(print(t,
+		func(out *bytes.Buffer) error { return export.CSV(out, run) }))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +165,8 @@ func TestCSVHasEveryFigure(t *testing.T) {
 	for i, s := range run.Steps {
 		for name, want := range map[string]*float64{
 			"request_throughput": s.Result.Figures.RequestThroughput, "p99_itl_s": metrics.At(s.Result.Figures.ITL, 99),
-			"median_ttft_s": s.Result.Figures.TTFT.Median, "mean_e2el_from_intended_s": s.Result.Figures.E2ELFromIntended.Mean,
+			"median_ttft_s":             s.Result.Figures.TTFT.Median,
+			"mean_e2el_from_intended_s": s.Result.Figures.E2ELFromIntended.Mean,
 		} {
 			got, err := strconv.ParseFloat(rows[i+1][slices.Index(rows[0], name)], 64)
 			if err != nil || got != *want {
@@ -180,7 +193,8 @@ func vllmFigures(t *testing.T) *results.Result {
 		seconds := func(p string) *float64 { return new(*number(p + "_" + name + "_ms") / 1000) }
 		d := results.Dist{Mean: seconds("mean"), Median: seconds("median")}
 		for _, p := range []float64{50, 90, 99} {
-			d.Percentiles = append(d.Percentiles, results.PercentileFigure{P: p, Value: seconds(metrics.PercentileName(p))})
+			d.Percentiles = append(d.Percentiles,
+				results.PercentileFigure{P: p, Value: seconds(metrics.PercentileName(p))})
 		}
 		return d
 	}
@@ -190,9 +204,10 @@ func vllmFigures(t *testing.T) *results.Result {
 			Completed: int(*integer("completed")), Failed: int(*integer("failed")), DurationS: *number("duration"),
 			TotalInputTokens: integer("total_input_tokens"), TotalOutputTokens: integer("total_output_tokens"),
 			RequestThroughput: number("request_throughput"), OutputThroughput: number("output_throughput"),
-			TotalTokenThroughput: number("total_token_throughput"), MaxOutputTokensPerS: number("max_output_tokens_per_s"),
-			PeakConcurrent: int(*integer("max_concurrent_requests")),
-			TTFT:           latency("ttft"), TPOT: latency("tpot"), ITL: latency("itl"), E2EL: latency("e2el"),
+			TotalTokenThroughput: number("total_token_throughput"),
+			MaxOutputTokensPerS:  number("max_output_tokens_per_s"),
+			PeakConcurrent:       int(*integer("max_concurrent_requests")),
+			TTFT:                 latency("ttft"), TPOT: latency("tpot"), ITL: latency("itl"), E2EL: latency("e2el"),
 		},
 	}
 }
@@ -213,9 +228,11 @@ func TestBlockGolden(t *testing.T) {
 	rated := step("tp8", 8, 1, 4).Result
 	rated.Asked.MaxConcurrency, rated.Asked.RequestRate = nil, new(4.5)
 	rated.Figures.RequestGoodput = new(3.25)
-	rated.Figures.TTFT.Percentiles = append(rated.Figures.TTFT.Percentiles, results.PercentileFigure{P: 99.9, Value: new(1.0)})
+	rated.Figures.TTFT.Percentiles = append(rated.Figures.TTFT.Percentiles,
+		results.PercentileFigure{P: 99.9, Value: new(1.0)})
 	golden(t, "block-rated.txt", print(t, func(out *bytes.Buffer) error { return detail.Block(out, rated) }))
-	unknown := &results.Result{Simulated: true, Figures: &results.Figures{TTFT: results.Dist{Percentiles: []results.PercentileFigure{{P: 99}}}}}
+	unknown := &results.Result{Simulated: true,
+		Figures: &results.Figures{TTFT: results.Dist{Percentiles: []results.PercentileFigure{{P: 99}}}}}
 	golden(t, "block-unknown.txt", print(t, func(out *bytes.Buffer) error { return detail.Block(out, unknown) }))
 	if err := detail.Block(&bytes.Buffer{}, &results.Result{}); err == nil {
 		t.Error("Block of a step without figures gave no error")
@@ -223,10 +240,12 @@ func TestBlockGolden(t *testing.T) {
 }
 
 func TestStepGolden(t *testing.T) {
-	for run, id := range map[string]string{"failures": "tp8-c8-r1", "repeats": "tp2-pp4-c8-r2", "killed": "tp8-c8-r1", "ok": "tp8-c8-r1"} {
+	for run, id := range map[string]string{"failures": "tp8-c8-r1", "repeats": "tp2-pp4-c8-r2", "killed": "tp8-c8-r1",
+		"ok": "tp8-c8-r1"} {
 		r := runs()[run]
 		if run == "ok" {
-			r.Steps[0].Result.Replicas = []results.ReplicaFigures{{Replica: 0, Figures: *figures(1200, 4, 4)}, {Replica: 1, Figures: results.Figures{Asked: 800}}}
+			r.Steps[0].Result.Replicas = []results.ReplicaFigures{{Replica: 0, Figures: *figures(1200, 4, 4)},
+				{Replica: 1, Figures: results.Figures{Asked: 800}}}
 		}
 		golden(t, "step-"+run+".txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, r, id) }))
 	}

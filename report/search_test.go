@@ -22,7 +22,8 @@ func searchRun(limit float64, loads ...int) *results.Run {
 		},
 	}
 	for i, c := range loads {
-		ref := results.StepRef{ID: fmt.Sprintf("a_search-%d_r1", i+1), Variant: "a", Point: fmt.Sprintf("search-%d", i+1), Repeat: 1, Attempt: 1}
+		ref := results.StepRef{ID: fmt.Sprintf("a_search-%d_r1", i+1), Variant: "a",
+			Point: fmt.Sprintf("search-%d", i+1), Repeat: 1, Attempt: 1}
 		f := &results.Figures{Asked: 20, Completed: 20, DurationS: 1}
 		f.TTFT.Percentiles = []results.PercentileFigure{{P: 99, Value: new(0.01 * float64(c))}}
 		run.Manifest.Planned = append(run.Manifest.Planned, ref)
@@ -42,9 +43,11 @@ func TestSearchReport(t *testing.T) {
 		{"found", searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21), []string{
 			"a meets the targets up to 20 requests in flight (missed at 21; 1 search).",
 			"The highest max-concurrency from 1 to 64 requests in flight at which p99_ttft_ms <= 205.",
-			"a, repeat 1: 11 steps", "once more before it is believed", "highest max-concurrency that met the targets: 20 requests in flight; 21 missed them",
+			"a, repeat 1: 11 steps", "once more before it is believed",
+			"highest max-concurrency that met the targets: 20 requests in flight; 21 missed them",
 		}},
-		{"nothing meets them", searchRun(1, 1), []string{"a: not within 1 to 64: the lowest load, 1, missed the targets."}},
+		{"nothing meets them", searchRun(1, 1),
+			[]string{"a: not within 1 to 64: the lowest load, 1, missed the targets."}},
 		{"cut off", searchRun(205, 1, 4), []string{"a: not narrowed down; the run ended before the search did."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,12 +70,14 @@ func TestSearchReport(t *testing.T) {
 // nullRun has two arms of one configuration whose throughputs are given.
 func nullRun(a, b []float64) *results.Run {
 	run := &results.Run{Finished: true}
-	run.Manifest = results.Manifest{Scenario: "s", Run: "r", Variants: []string{"a", "a+again"}, Points: []string{"c1"}, NullTest: "a+again"}
+	run.Manifest = results.Manifest{Scenario: "s", Run: "r", Variants: []string{"a", "a+again"}, Points: []string{"c1"},
+		NullTest: "a+again"}
 	for k, values := range [][]float64{a, b} {
 		name := run.Manifest.Variants[k]
 		for i, v := range values {
 			run.Steps = append(run.Steps, results.Step{State: results.StepDone, Attempt: 1, Result: &results.Result{
-				Step: results.StepRef{ID: fmt.Sprintf("%s_c1_r%d", name, i+1), Variant: name, Point: "c1", Repeat: i + 1, Attempt: 1}, Verdict: results.OK,
+				Step: results.StepRef{ID: fmt.Sprintf("%s_c1_r%d", name, i+1), Variant: name, Point: "c1", Repeat: i +
+					1, Attempt: 1}, Verdict: results.OK,
 				Figures: &results.Figures{Asked: 8, Completed: 8, DurationS: 1, OutputThroughput: new(v)},
 			}})
 		}

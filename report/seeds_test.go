@@ -19,7 +19,8 @@ import (
 // printedLatency makes a sample of three printed figures in milliseconds.
 func printedLatency(mean, median, p99 float64, n int) results.Dist {
 	const ms = 1000
-	return results.Dist{N: n, Mean: new(mean / ms), Median: new(median / ms), Percentiles: []results.PercentileFigure{{P: 99, Value: new(p99 / ms)}}}
+	return results.Dist{N: n, Mean: new(mean / ms), Median: new(median / ms),
+		Percentiles: []results.PercentileFigure{{P: 99, Value: new(p99 / ms)}}}
 }
 
 // switchRun are the seven rows that the document of the environment-switch A/B
@@ -53,7 +54,8 @@ func switchRun() *results.Run {
 			}
 			s.Result.Figures = &results.Figures{
 				Asked: requests, Completed: requests, DurationS: requests / v[0], RequestThroughput: new(v[0]),
-				TTFT: printedLatency(v[1], v[2], v[3], requests), TPOT: printedLatency(v[4], v[5], v[6], requests), ITL: printedLatency(v[7], v[8], v[9], requests*(answer-1)),
+				TTFT: printedLatency(v[1], v[2], v[3], requests), TPOT: printedLatency(v[4], v[5], v[6], requests),
+				ITL: printedLatency(v[7], v[8], v[9], requests*(answer-1)),
 			}
 			steps = append(steps, s)
 		}
@@ -66,12 +68,19 @@ func switchRun() *results.Run {
 func TestEnvironmentSwitchGolden(t *testing.T) {
 	run := switchRun()
 	names := []string{"repeats", "differences"}
-	golden(t, "switch.txt", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, table.ForTerminal, table.Options{}) }))
-	golden(t, "switch.md", print(t, func(out *bytes.Buffer) error { return Tables(out, run, names, table.ForMarkdown, table.Options{}) }))
+	golden(t, "switch.txt", print(t, func(out *bytes.Buffer) error {
+		return Tables(out, run, names, table.ForTerminal,
+			table.Options{})
+	}))
+	golden(t, "switch.md", print(t, func(out *bytes.Buffer) error {
+		return Tables(out, run, names, table.ForMarkdown,
+			table.Options{})
+	}))
 	golden(t, "switch.csv", print(t, func(out *bytes.Buffer) error { return export.DifferencesCSV(out, run) }))
 	whole := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	for _, want := range []string{
-		"| qps | mean TTFT (ms) | Median TTFT (ms) | p99 TTFT (ms) | mean TPOT (ms) | Median TPOT (ms) | P99 TPOT (ms) | mean ITL (ms) | Median ITL (ms) | p99 ITL (ms) |",
+		"| qps | mean TTFT (ms) | Median TTFT (ms) | p99 TTFT (ms) | mean TPOT (ms) | Median TPOT (ms) | P99 TPOT " +
+			"(ms) | mean ITL (ms) | Median ITL (ms) | p99 ITL (ms) |",
 		`| 1.49 | 2403.47 | 743.52 | \~17902.17 | 40.31 | 41.10 | \~41.79 | 41.00 | 29.04 | 191.56 |`,
 		`| 1.56 | 3227.89 | 754.47 | \~11802.83 | 37.20 | 40.89 | \~41.93 | 40.62 | 28.70 | 192.76 |`,
 		`environment VLLM\_SWIZZLE\_TENSOR: unset against 1`,
@@ -83,9 +92,11 @@ func TestEnvironmentSwitchGolden(t *testing.T) {
 			t.Errorf("the report lacks %q:\n%s", want, whole)
 		}
 	}
-	for figure, want := range map[string]string{"req/s": "cannot tell", "mean TTFT": "cannot tell", "p99 TTFT": "cannot tell", "mean TPOT": "cannot tell", "median ITL": "better"} {
+	for figure, want := range map[string]string{"req/s": "cannot tell", "mean TTFT": "cannot tell",
+		"p99 TTFT": "cannot tell", "mean TPOT": "cannot tell", "median ITL": "better"} {
 		if !slices.ContainsFunc(strings.Split(whole, "\n"), func(line string) bool {
-			return strings.HasPrefix(line, "| "+figure) && strings.Contains(line, "3/4") && strings.Contains(line, "| "+want)
+			return strings.HasPrefix(line, "| "+figure) && strings.Contains(line, "3/4") &&
+				strings.Contains(line, "| "+want)
 		}) {
 			t.Errorf("%s is not called %q", figure, want)
 		}
@@ -93,18 +104,22 @@ func TestEnvironmentSwitchGolden(t *testing.T) {
 }
 
 // blockStep makes a step of printed figures.
-func blockStep(launcher, model string, concurrency int, duration float64, completed int, input, output int64, ttft, tpot float64) results.Step {
+func blockStep(launcher, model string, concurrency int, duration float64, completed int, input, output int64, ttft,
+	tpot float64) results.Step {
 	const asked = 64
 	s := step(strings.ToLower(launcher)+"-"+model, concurrency, 1, 1)
 	s.Result.Servers[0].Launcher, s.Result.Servers[0].Model = launcher, model
 	s.Result.Figures = &results.Figures{
-		Asked: asked, Completed: completed, Failed: asked - completed, DurationS: duration, TotalInputTokens: &input, TotalOutputTokens: &output,
-		RequestThroughput: new(float64(completed) / duration), OutputThroughput: new(float64(output) / duration), TotalTokenThroughput: new(float64(input+output) / duration),
-		TTFT: printedLatency(ttft, ttft, ttft, completed), TPOT: printedLatency(tpot, tpot, tpot, completed),
+		Asked: asked, Completed: completed, Failed: asked - completed, DurationS: duration, TotalInputTokens: &input,
+		TotalOutputTokens: &output,
+		RequestThroughput: new(float64(completed) / duration), OutputThroughput: new(float64(output) / duration),
+		TotalTokenThroughput: new(float64(input+output) / duration),
+		TTFT:                 printedLatency(ttft, ttft, ttft, completed), TPOT: printedLatency(tpot, tpot, tpot, completed),
 	}
 	if completed < asked {
 		s.Result.Verdict = results.Failed
-		s.Result.Failure = results.Failf(results.FailRequests, "%d of 64 requests succeeded (at least 95 %% must)", completed)
+		s.Result.Failure = results.Failf(results.FailRequests, "%d of 64 requests succeeded (at least 95 %% must)",
+			completed)
 	}
 	return s
 }
@@ -135,7 +150,8 @@ func TestStudyTablesAreBoldAsTheDocument(t *testing.T) {
 		want  []string
 	}{
 		{"concurrency", concurrency, []string{
-			"| Model | Concurrency | Duration (s) | Req/s | Output Tok/s | Total Tok/s | Mean TTFT (ms) | Mean TPOT (ms) |",
+			"| Model | Concurrency | Duration (s) | Req/s | Output Tok/s | Total Tok/s | Mean TTFT (ms) | Mean TPOT " +
+				"(ms) |",
 			"| c=1 | 1295.40 | 0.05 | 8.61 | 22.36 | **121.23** | **115.88** |",
 			"| c=8 | 225.80 | 0.28 | 49.41 | 128.28 | 536.74 | 135.23 |",
 			"| c=16 | **155.97** | **0.41** | **72.17** | **186.35** | 871.62 | 162.64 |",
@@ -186,7 +202,8 @@ func TestBackendsTable(t *testing.T) {
 	}
 	ranked := draw(backends(true))
 	for _, want := range []string{ // printed ties are both best
-		"| Backend | Model/Quant | Completed | Duration (s) | Req/s | Output Tok/s | Total Tok/s | Mean TTFT (ms) | Mean TPOT (ms) |",
+		"| Backend | Model/Quant | Completed | Duration (s) | Req/s | Output Tok/s | Total Tok/s | Mean TTFT (ms) | " +
+			"Mean TPOT (ms) |",
 		"| vLLM | " + fp16 + " | 64 of 64 | 1295.40 | 0.05 | 8.61 | 22.36 | **121.23** | 115.88 |",
 		`| llama.cpp | llama-2-7b.Q8\_0.gguf | 36 of 64 | 237.27 | **0.15** | 24.74 | 30.38 | 146.13 | 39.16 |`,
 		`| llama.cpp | llama-2-7b.Q4\_K\_M.gguf | 36 of 64 | **237.19** | **0.15** | **24.75** | **30.39** | 145.18 | **39.09** |`,
@@ -237,7 +254,10 @@ func TestUnknownTable(t *testing.T) {
 	}
 	run := runOf(step("a", 1, 1, 4))
 	run.Manifest.Tables = []string{"of-a-newer-bench"}
-	if got := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); !strings.Contains(got, "of-a-newer-bench") {
+	if got := string(print(t, func(out *bytes.Buffer) error {
+		return Write(out, run,
+			table.Options{})
+	})); !strings.Contains(got, "of-a-newer-bench") {
 		t.Errorf("a table that is not known is passed over in silence:\n%s", got)
 	}
 }
@@ -246,7 +266,8 @@ func TestUnknownTable(t *testing.T) {
 func TestExtrapolatedIsSaidEverywhere(t *testing.T) {
 	var steps []results.Step
 	for repeat := 1; repeat <= 3; repeat++ {
-		steps = append(steps, step("tp8", 128, repeat, 4+float64(repeat)/100), step("tp2x4", 128, repeat, 5+float64(repeat)/100))
+		steps = append(steps, step("tp8", 128, repeat, 4+float64(repeat)/100),
+			step("tp2x4", 128, repeat, 5+float64(repeat)/100))
 		r := steps[len(steps)-1].Result
 		r.Extrapolated = results.Extrapolate(*r.Figures, 4, 32)
 	}

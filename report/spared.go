@@ -41,7 +41,8 @@ func sparedParts(run *results.Run) []table.Piece {
 	}
 	p := table.Piece{Title: "Left out", Intro: sparedIntro(run)}
 	for _, line := range order {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, text.Count(len(of[line]), "step"), text.Few(of[line])))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, text.Count(len(of[line]), "step"),
+			text.Few(of[line])))
 	}
 	return []table.Piece{p}
 }
@@ -49,11 +50,13 @@ func sparedParts(run *results.Run) []table.Piece {
 func sparedIntro(run *results.Run) []string {
 	var lines []string
 	if m := run.Manifest.Repeats; m != nil {
-		lines = append(lines, fmt.Sprintf("Repeats: %d to %d, until half of every 95 %% interval is at most %.4g %% of its mean. Intervals that ended repeats are a little too narrow.",
+		lines = append(lines, fmt.Sprintf("Repeats: %d to %d, until half of every 95 %% interval is at most %.4g %% "+
+			"of its mean. Intervals that ended repeats are a little too narrow.",
 			m.Min, m.Max, 100*m.Until))
 	}
 	if m := run.Manifest.Prune; m != nil {
-		lines = append(lines, fmt.Sprintf("Points above one at which %s, or whose requests failed, were left out, in that repeat and all later ones.", anyOf(m.When)))
+		lines = append(lines, fmt.Sprintf("Points above one at which %s, or whose requests failed, were left out, in "+
+			"that repeat and all later ones.", anyOf(m.When)))
 	}
 	return lines
 }
@@ -92,10 +95,12 @@ func nullTestParts(run *results.Run) []table.Piece {
 	}
 	p := table.Piece{
 		Title: "Null test",
-		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the noise of this run: a change that is not larger says nothing.",
+		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the "+
+			"noise of this run: a change that is not larger says nothing.",
 			text.Clean(name), text.Clean(versus.BaselineOf(run)))},
 	}
-	sets := slices.DeleteFunc(versus.DifferencesBy(run, 1), func(s versus.Pair) bool { return s.Candidate.Variant != name })
+	sets := slices.DeleteFunc(versus.DifferencesBy(run, 1),
+		func(s versus.Pair) bool { return s.Candidate.Variant != name })
 	if loud := falseAlarms(sets); loud != "" {
 		p.Intro = append([]string{loud}, p.Intro...)
 	}
@@ -113,20 +118,23 @@ func falseAlarms(sets []versus.Pair) string {
 	for _, s := range sets {
 		for _, d := range s.Differences {
 			if d.Verdict == compare.Better || d.Verdict == compare.Worse {
-				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, text.Clean(s.Point), versus.ChangeText(d.Delta)))
+				found = append(found, fmt.Sprintf("%s at %s %s", d.Figure, text.Clean(s.Point),
+					versus.ChangeText(d.Delta)))
 			}
 		}
 	}
 	if found == nil {
 		return ""
 	}
-	return fmt.Sprintf("WARNING: two arms of one configuration differ: %s. Something beside the variants changed while this run went on (or this is the rare false alarm): do not trust differences of this size.",
+	return fmt.Sprintf("WARNING: two arms of one configuration differ: %s. Something beside the variants changed "+
+		"while this run went on (or this is the rare false alarm): do not trust differences of this size.",
 		text.Few(found))
 }
 
 // noiseTable has a row for each figure: the largest change over the points.
 func noiseTable(sets []versus.Pair) table.Table {
-	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Numbers("largest change", ""), table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "lives"), table.Words("verdict")}}
+	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Numbers("largest change", ""),
+		table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "lives"), table.Words("verdict")}}
 	var names []string
 	largest := map[string]compare.Difference{}
 	at := map[string]string{}
@@ -145,7 +153,8 @@ func noiseTable(sets []versus.Pair) table.Table {
 		d := largest[name]
 		r := table.Row{}
 		for _, text := range []string{
-			titleOf(name), versus.ChangeText(d.Delta), versus.IntervalText(d), text.Clean(at[name]), fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), versus.VerdictText(d),
+			titleOf(name), versus.ChangeText(d.Delta), versus.IntervalText(d), text.Clean(at[name]),
+			fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N), versus.VerdictText(d),
 		} {
 			r.Cells = append(r.Cells, table.Cell{Text: text})
 		}

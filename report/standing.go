@@ -67,7 +67,8 @@ func aheadText(c versus.Contest, figure catalog.Figure) string {
 	if o.Diff.Delta == nil {
 		return "ahead of " + grid.VariantName(o.Cell)
 	}
-	text := fmt.Sprintf("%.2f %% %s %s than %s", 100*math.Abs(*o.Diff.Delta), more, figure.Title, grid.VariantName(o.Cell))
+	text := fmt.Sprintf("%.2f %% %s %s than %s", 100*math.Abs(*o.Diff.Delta), more, figure.Title,
+		grid.VariantName(o.Cell))
 	lives := fmt.Sprintf("%d and %d server lives", o.Diff.Candidate.N, o.Diff.Baseline.N)
 	if o.Diff.Low == nil {
 		return text + " (" + lives + ", no interval)"
@@ -124,7 +125,8 @@ func openLines(contests []versus.Contest, figure catalog.Figure) []string {
 	var lines []string
 	if len(same) > 0 {
 		p := versus.Peak(same, figure)
-		lines = append(lines, fmt.Sprintf("No difference that matters at %s: at %s %s has %s.", namesOfPoints(same), text.Clean(p.Point), nameOf(p), aheadText(p, figure)))
+		lines = append(lines, fmt.Sprintf("No difference that matters at %s: at %s %s has %s.", namesOfPoints(same),
+			text.Clean(p.Point), nameOf(p), aheadText(p, figure)))
 	}
 	if len(open) == 0 {
 		return lines
@@ -148,8 +150,10 @@ func openLines(contests []versus.Contest, figure catalog.Figure) []string {
 func aloneLines(contests []versus.Contest, figure catalog.Figure) []string {
 	p := versus.Peak(contests, figure)
 	value := p.Mean * figure.Scale
-	return []string{fmt.Sprintf("Nothing to compare %s with: no point has two sound variants. Its best %s is %s, at %s, over %s.",
-		nameOf(p), figure.Title, table.Number(&value, table.DigitsOf(value)), text.Clean(p.Point), text.Count(len(p.Best.PerLife(figure.Of)), "server life"))}
+	return []string{fmt.Sprintf("Nothing to compare %s with: no point has two sound variants. Its best %s is %s, at "+
+		"%s, over %s.",
+		nameOf(p), figure.Title, table.Number(&value, table.DigitsOf(value)), text.Clean(p.Point),
+		text.Count(len(p.Best.PerLife(figure.Of)), "server life"))}
 }
 
 func namesOfPoints(contests []versus.Contest) string {
@@ -187,8 +191,10 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 		}
 		row := table.Row{}
 		for _, text := range []string{
-			text.Clean(c.Point), nameOf(c), table.Number(&mine, table.DigitsOf(mine)), grid.VariantName(o.Cell), table.Number(&theirs, table.DigitsOf(theirs)),
-			versus.ChangeText(o.Diff.Delta), versus.IntervalText(o.Diff), fmt.Sprintf("%d/%d", o.Diff.Candidate.N, o.Diff.Baseline.N), verdict,
+			text.Clean(c.Point), nameOf(c), table.Number(&mine, table.DigitsOf(mine)), grid.VariantName(o.Cell),
+			table.Number(&theirs, table.DigitsOf(theirs)),
+			versus.ChangeText(o.Diff.Delta), versus.IntervalText(o.Diff),
+			fmt.Sprintf("%d/%d", o.Diff.Candidate.N, o.Diff.Baseline.N), verdict,
 		} {
 			row.Cells = append(row.Cells, table.Cell{Text: text})
 		}
@@ -213,12 +219,15 @@ func searchStanding(run *results.Run) Standing {
 		}
 		txt := fmt.Sprintf("%s: no limit was found", text.Clean(variant))
 		if ended > 0 {
-			txt = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", text.Clean(variant), studies.SpreadText(met), studies.SearchUnit(policy), studies.SpreadText(missed), text.Count(ended, "search"))
+			txt = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", text.Clean(variant),
+				studies.SpreadText(met), studies.SearchUnit(policy), studies.SpreadText(missed),
+				text.Count(ended, "search"))
 		} else if i := slices.IndexFunc(searches, func(o search.Run) bool { return o.Variant == variant }); i >= 0 {
 			txt = fmt.Sprintf("%s: %s", text.Clean(variant), studies.EndText(policy, searches[i]))
 		}
 		if d, ok := diffs[variant]; ok {
-			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta), versus.VerdictText(d))
+			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta),
+				versus.VerdictText(d))
 			s.Told = s.Told || d.Verdict == compare.Better || d.Verdict == compare.Worse
 		}
 		s.Lines = append(s.Lines, txt+".")

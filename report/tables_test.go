@@ -25,8 +25,10 @@ func tableGoldens(t *testing.T, run *results.Run, tab string) string {
 func sqzbOf(e2e, one float64) *results.SQZB {
 	const million = 1 << 20
 	s := &results.SQZB{
-		InputTokens: new(int64(million)), OutputTokens: new(int64(million)), E2ELatencyS: &e2e, SummarizationLatencyS: &one,
-		SummarizationThroughput: new(million / one), E2EThroughput: new(million / e2e), TTFTMeanS: new(2.5), TPOTMeanS: new(0.04), TPOTByTokensS: new(0.0399),
+		InputTokens: new(int64(million)), OutputTokens: new(int64(million)), E2ELatencyS: &e2e,
+		SummarizationLatencyS:   &one,
+		SummarizationThroughput: new(million / one), E2EThroughput: new(million / e2e), TTFTMeanS: new(2.5),
+		TPOTMeanS: new(0.04), TPOTByTokensS: new(0.0399),
 		FirstTokens: 1024, CachedInPass1: new(0.0), CachedTokens: new(0.0),
 	}
 	if e2e > one {
@@ -46,12 +48,16 @@ func TestTwoPassTable(t *testing.T) {
 	run := runOf(steps...)
 	run.Manifest.Method = results.MethodSQZB
 	text := tableGoldens(t, run, "two-pass")
-	for _, want := range []string{"2621.44", "10485.76", "2097.15", "400.00", "pass 1 - 2", "generation is not defined", "no TTFT without it"} {
+	for _, want := range []string{"2621.44", "10485.76", "2097.15", "400.00", "pass 1 - 2", "generation is not defined",
+		"no TTFT without it"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("two-pass lacks %q:\n%s", want, text)
 		}
 	}
-	if whole := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) })); !strings.Contains(whole, "Two passes") {
+	if whole := string(print(t, func(out *bytes.Buffer) error {
+		return Write(out, run,
+			table.Options{})
+	})); !strings.Contains(whole, "Two passes") {
 		t.Errorf("the report of a two-pass run lacks its table:\n%s", whole)
 	}
 }
@@ -79,24 +85,33 @@ func TestSpeculationTable(t *testing.T) {
 		counters["emitted_tokens_total"] = emitted
 		return counters
 	}
-	random := speculating("random", []string{"vllm", "serve", "m", "--speculative-config", `{"model": "d", "num_speculative_tokens": 2}`}, map[string]float64{
-		"draft_tokens_total": 200, "accepted_tokens_total": 100, "drafts_total": 100, "accepted_tokens_total_at_0": 70, "accepted_tokens_total_at_1": 30,
+	random := speculating("random", []string{"vllm", "serve", "m", "--speculative-config",
+		`{"model": "d", "num_speculative_tokens": 2}`}, map[string]float64{
+		"draft_tokens_total": 200, "accepted_tokens_total": 100, "drafts_total": 100, "accepted_tokens_total_at_0": 70,
+		"accepted_tokens_total_at_1": 30,
 	})
 	random.Result.Asked.Dataset = "random"
-	llama := speculating("llama", []string{"llama-server", "-m", "m.gguf", "-md", "d.gguf", "--draft-max", "8"}, draft(80, 40))
+	llama := speculating("llama", []string{"llama-server", "-m", "m.gguf", "-md", "d.gguf", "--draft-max", "8"},
+		draft(80, 40))
 	llama.Result.Servers[0].Launcher = "llamacpp"
 	llama.Result.Servers[0].Speculation.Source = results.DraftsByAnswers
-	sglang := speculating("sglang", []string{"sglang", "--speculative-algorithm", "EAGLE", "--speculative-num-draft-tokens", "4"}, nil)
-	sglang.Result.Servers[0].Speculation = &results.Drafting{Source: results.DraftsByGauges, Rate: new(0.6), Length: new(2.8), LogLines: []string{"accept len: 2.80"}}
+	sglang := speculating("sglang", []string{"sglang", "--speculative-algorithm", "EAGLE",
+		"--speculative-num-draft-tokens", "4"}, nil)
+	sglang.Result.Servers[0].Speculation = &results.Drafting{Source: results.DraftsByGauges, Rate: new(0.6),
+		Length: new(2.8), LogLines: []string{"accept len: 2.80"}}
 	run := runOf(
 		step("tp8", 8, 1, 4),
-		speculating("sd1b-k5", []string{"vllm", "serve", "m", "--speculative_model", "1b", "--num_speculative_tokens=5"}, emitting(draft(248165, 197711), 190541)),
-		speculating("sd1b-k10", []string{"vllm", "serve", "m", "--speculative_model", "1b", "--num_speculative_tokens", "10"}, emitting(draft(396390, 311498), 193355)),
+		speculating("sd1b-k5", []string{"vllm", "serve", "m", "--speculative_model", "1b",
+			"--num_speculative_tokens=5"}, emitting(draft(248165, 197711), 190541)),
+		speculating("sd1b-k10", []string{"vllm", "serve", "m", "--speculative_model", "1b", "--num_speculative_tokens",
+			"10"}, emitting(draft(396390, 311498), 193355)),
 		random, llama, sglang,
 	)
 	text := tableGoldens(t, run, "speculation")
-	for _, want := range []string{ // acceptance and system efficiency as the document prints them: 0.797 and 0.640, 0.786 and 0.443
-		"79.7    4.98        64.0", "78.6    8.86        44.3", "WARNING: random, c8: prompts are random token ids", "answers", "gauges", "sglang, c8, log: accept len: 2.80",
+	// acceptance and system efficiency as the document prints them: 0.797 and 0.640, 0.786 and 0.443
+	for _, want := range []string{
+		"79.7    4.98        64.0", "78.6    8.86        44.3", "WARNING: random, c8: prompts are random token ids",
+		"answers", "gauges", "sglang, c8, log: accept len: 2.80",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("speculation lacks %q:\n%s", want, text)
@@ -113,7 +128,8 @@ func TestSpeculationTable(t *testing.T) {
 func benchRows(model string, size int64, pp, tg float64) []results.LlamaBenchRow {
 	row := func(test string, prompt, generated int, speed float64) results.LlamaBenchRow {
 		return results.LlamaBenchRow{
-			Test: test, Build: "b6e9d2a (6319)", Backend: "ROCm", Model: model, SizeBytes: size, Parameters: 6_738_415_616, GPULayers: new(99), FlashAttn: "1",
+			Test: test, Build: "b6e9d2a (6319)", Backend: "ROCm", Model: model, SizeBytes: size,
+			Parameters: 6_738_415_616, GPULayers: new(99), FlashAttn: "1",
 			Prompt: prompt, Generated: generated, TokensPerS: speed, TokensPerSD: speed / 100,
 		}
 	}
@@ -134,13 +150,16 @@ func TestLlamaBenchTable(t *testing.T) {
 	} {
 		for _, with := range []bool{false, true} {
 			s := step(m.variant, 1, 1, 1)
-			s.Result.Servers = []results.Server{{Life: m.variant, Launcher: "llama-bench", Argv: []string{"llama-bench", "-m", m.variant}}}
-			s.Result.Figures, s.Result.Asked, s.Result.LlamaBench = nil, results.Asked{}, benchRows(m.model, m.size, m.pp, m.tg)
+			s.Result.Servers = []results.Server{{Life: m.variant, Launcher: "llama-bench",
+				Argv: []string{"llama-bench", "-m", m.variant}}}
+			s.Result.Figures, s.Result.Asked, s.Result.LlamaBench = nil, results.Asked{},
+				benchRows(m.model, m.size, m.pp, m.tg)
 			if with {
 				s.Result.Step.Variant += "-hipblaslt"
 				s.Result.Step.ID += "-hipblaslt"
 				s.Result.Servers[0].Env = map[string]string{"ROCBLAS_USE_HIPBLASLT": "1"}
-				s.Result.LlamaBench = append(benchRows(m.model, m.size, m.ppWith, m.tgWith), benchRows(m.model, m.size, m.ppWith/2, m.tgWith)[0])
+				s.Result.LlamaBench = append(benchRows(m.model, m.size, m.ppWith, m.tgWith),
+					benchRows(m.model, m.size, m.ppWith/2, m.tgWith)[0])
 				s.Result.LlamaBench[2].Test, s.Result.LlamaBench[2].Prompt = "pp1024", 1024
 			}
 			steps = append(steps, s)
@@ -149,7 +168,8 @@ func TestLlamaBenchTable(t *testing.T) {
 	run := runOf(steps...)
 	run.Manifest.Method = results.MethodLlamaBench
 	text := tableGoldens(t, run, "llama-bench")
-	for _, want := range []string{"ROCBLAS_USE_HIPBLASLT: unset and 1", "+10.75 %", "+12.51 %", "878.31 ± 8.78", "3.56", "12.55", "Prompt processing (pp), t/s by tokens"} {
+	for _, want := range []string{"ROCBLAS_USE_HIPBLASLT: unset and 1", "+10.75 %", "+12.51 %", "878.31 ± 8.78", "3.56",
+		"12.55", "Prompt processing (pp), t/s by tokens"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("llama-bench lacks %q:\n%s", want, text)
 		}
@@ -164,15 +184,19 @@ func TestAppendix(t *testing.T) {
 	rated := step("tp8", 4, 2, 4)
 	rated.Result.Asked.RequestRate, rated.Result.Asked.MaxConcurrency, rated.Result.Asked.Warmups = new(4.0), nil, 3
 	run := runOf(
-		blockStep("vllm", fp16, 16, 155.97, 64, 17809, 11256, 871.62, 162.64), blockStep("llamacpp", "m.gguf", 16, 32.85, 36, 1339, 5870, 381.53, 64.94), rated,
+		blockStep("vllm", fp16, 16, 155.97, 64, 17809, 11256, 871.62, 162.64),
+		blockStep("llamacpp", "m.gguf", 16, 32.85, 36, 1339, 5870, 381.53, 64.94), rated,
 		fail(step("tp2", 4, 1, 4), results.Failed, results.Failf(results.FailOutOfMemory, "HIP out of memory")),
 	)
 	run.Steps[0].Result.Asked.Warmups = 1
 	text := tableGoldens(t, run, "appendix")
 	for _, want := range []string{
-		"Starting initial single prompt test run...\n", "Initial test run completed. Starting main benchmark run...\n", "Traffic request rate: inf\n",
-		"Burstiness factor: 1.0 (Poisson process)\n", "Maximum request concurrency: 16\n", "Maximum request concurrency:             16 ", "Completed: 36 of 64 requests",
-		"Traffic request rate: 4.0\n", "Burstiness factor: inf (constant gaps)\n", "Maximum request concurrency: None\n", "HIP out of memory",
+		"Starting initial single prompt test run...\n", "Initial test run completed. Starting main benchmark run...\n",
+		"Traffic request rate: inf\n",
+		"Burstiness factor: 1.0 (Poisson process)\n", "Maximum request concurrency: 16\n",
+		"Maximum request concurrency:             16 ", "Completed: 36 of 64 requests",
+		"Traffic request rate: 4.0\n", "Burstiness factor: inf (constant gaps)\n",
+		"Maximum request concurrency: None\n", "HIP out of memory",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the appendix lacks %q:\n%s", want, text)

@@ -53,7 +53,8 @@ func printFailures(p *table.Printer, groups []failures) {
 	}
 	p.Section("Failures")
 	for _, g := range groups {
-		p.Line("  " + p.Bad(g.verdict) + g.classText() + ", " + text.Count(len(g.steps), "step") + ": " + text.Few(g.steps))
+		p.Line("  " + p.Bad(g.verdict) + g.classText() + ", " + text.Count(len(g.steps), "step") + ": " +
+			text.Few(g.steps))
 		p.Wrapped("    ", text.Clean(g.failure.Message))
 		for _, line := range text.Tail(g.failure.LogTail, tailLines) {
 			p.Line("    | " + line)

@@ -20,7 +20,8 @@ import (
 // environment is environment.json of a box.
 func environment(kernel, driver string, gpus int) json.RawMessage {
 	list := strings.TrimSuffix(strings.Repeat(`{"index": 0, "name": "AMD Instinct MI300X", "partition": "SPX", "memory_mode": "NPS1"},`, gpus), ",")
-	return json.RawMessage(`{"gpu": {"gpus": [` + list + `], "drivers": {"amd": "` + driver + `"}}, "host": {"hostname": "box", "kernel": "` + kernel + `", "threads": 96}}`)
+	return json.RawMessage(`{"gpu": {"gpus": [` + list + `], "drivers": {"amd": "` + driver +
+		`"}}, "host": {"hostname": "box", "kernel": "` + kernel + `", "threads": 96}}`)
 }
 
 // week is a run of two variants at two points, all servers faster by a factor.
@@ -43,7 +44,8 @@ func week(run string, faster float64) *results.Run {
 
 func compared(t *testing.T, a, b *results.Run) *versus.Comparison {
 	t.Helper()
-	c, err := versus.Compare([]versus.Side{{Name: "monday", Path: "x/monday", Run: a}, {Name: "tuesday", Path: "x/tuesday", Run: b}}, versus.CompareOptions{Rounds: 50})
+	c, err := versus.Compare([]versus.Side{{Name: "monday", Path: "x/monday", Run: a},
+		{Name: "tuesday", Path: "x/tuesday", Run: b}}, versus.CompareOptions{Rounds: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +85,10 @@ func TestCompareGolden(t *testing.T) {
 	golden(t, "compare.md", print(t, func(out *bytes.Buffer) error {
 		return differences.WriteComparison(out, c, table.ForMarkdown, findings, table.Options{})
 	}))
-	golden(t, "compare.json", print(t, func(out *bytes.Buffer) error { return differences.ComparisonJSON(out, c, findings) }))
-	golden(t, "compare.benchstat.txt", print(t, func(out *bytes.Buffer) error { return export.Benchstat(out, c.Sides) }))
+	golden(t, "compare.json", print(t,
+		func(out *bytes.Buffer) error { return differences.ComparisonJSON(out, c, findings) }))
+	golden(t, "compare.benchstat.txt",
+		print(t, func(out *bytes.Buffer) error { return export.Benchstat(out, c.Sides) }))
 	if len(findings) != 4 {
 		t.Errorf("%d findings, want one of the throughput for each variant and point: %v", len(findings), findings)
 	}
@@ -114,14 +118,20 @@ func TestConfigDelta(t *testing.T) {
 			s := &r.Servers[0]
 			s.BaseURL, s.Life, s.Argv = "http://127.0.0.1:9000", "life-"+s.Life, append(s.Argv, "--port", "9000")
 		}), []string{"argument --port"}, 1}, // the baseline gives none
-		{"argument", each(func(r *results.Result) { r.Servers[0].Argv = append(r.Servers[0].Argv, "--enforce-eager") }), []string{"argument --enforce-eager", "unset", "tp8, tp4"}, 1},
-		{"environment", each(func(r *results.Result) { r.Servers[0].Env = map[string]string{"X": "1"} }), []string{"environment X"}, 1},
-		{"engine", each(func(r *results.Result) { r.Servers[0].Version = "0.12.0" }), []string{"engine version", "0.11.0", "0.12.0"}, 1},
+		{"argument", each(func(r *results.Result) { r.Servers[0].Argv = append(r.Servers[0].Argv, "--enforce-eager") }),
+			[]string{"argument --enforce-eager", "unset", "tp8, tp4"}, 1},
+		{"environment", each(func(r *results.Result) { r.Servers[0].Env = map[string]string{"X": "1"} }),
+			[]string{"environment X"}, 1},
+		{"engine", each(func(r *results.Result) { r.Servers[0].Version = "0.12.0" }),
+			[]string{"engine version", "0.11.0", "0.12.0"}, 1},
 		{"model", each(func(r *results.Result) { r.Servers[0].Model = "n" }), []string{"model"}, 1},
-		{"transport", each(func(r *results.Result) { r.Client = &results.ClientReport{Transport: "net/http"} }), []string{"client transport", "net/http"}, 1},
+		{"transport", each(func(r *results.Result) { r.Client = &results.ClientReport{Transport: "net/http"} }),
+			[]string{"client transport", "net/http"}, 1},
 		{"bench", func(run *results.Run) { run.Manifest.Bench = "v2" }, []string{"bench version", "v2"}, 1},
-		{"kernel and driver", func(run *results.Run) { run.Environment = environment("6.9", "6.13", 8) }, []string{"kernel", "driver amd", "WARNING: 2 things differ"}, 2},
-		{"GPUs", func(run *results.Run) { run.Environment = environment("6.8", "6.12", 4) }, []string{"8 x AMD Instinct MI300X (SPX, NPS1)", "4 x AMD"}, 1},
+		{"kernel and driver", func(run *results.Run) { run.Environment = environment("6.9", "6.13", 8) },
+			[]string{"kernel", "driver amd", "WARNING: 2 things differ"}, 2},
+		{"GPUs", func(run *results.Run) { run.Environment = environment("6.8", "6.12", 4) },
+			[]string{"8 x AMD Instinct MI300X (SPX, NPS1)", "4 x AMD"}, 1},
 		{"no environment", func(run *results.Run) { run.Environment = nil }, []string{"machine", "not known"}, 1},
 	}
 	for _, tt := range tests {
@@ -152,7 +162,8 @@ func TestNotComparable(t *testing.T) {
 		want   string
 	}{
 		{"simulated", func(r *results.Result) { r.Simulated = true }, "one side is simulated"},
-		{"prompts", func(r *results.Result) { r.Asked.DatasetSHA256 = "0ther" }, "the prompts differ (SHA-256 5eed and 0ther)"},
+		{"prompts", func(r *results.Result) { r.Asked.DatasetSHA256 = "0ther" },
+			"the prompts differ (SHA-256 5eed and 0ther)"},
 		{"load", func(r *results.Result) { r.Asked.OutputLen = new(64) }, "load output-len: 32 against 64"},
 		{"rate", func(r *results.Result) { r.Asked.RequestRate = new(2.5) }, "load request-rate: none against 2.5"},
 	}
@@ -202,13 +213,15 @@ func TestMatching(t *testing.T) {
 	rename(b, "tp8", "eight")
 	rename(b, "tp4", "four")
 	text := terminal(t, compared(t, a, b))
-	for _, want := range []string{"four is matched with the baseline's tp4: they have one configuration", "eight is matched with the baseline's tp8: they have one configuration", "Nothing that is known differs"} {
+	for _, want := range []string{"four is matched with the baseline's tp4: they have one configuration",
+		"eight is matched with the baseline's tp8: they have one configuration", "Nothing that is known differs"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("matching lacks %q:\n%s", want, text)
 		}
 	}
 	b.Steps = b.Steps[:3] // eight at c4 and c16, four at c4
-	if text := terminal(t, compared(t, a, b)); !strings.Contains(text, "tp4 at c16 of the baseline has no counterpart") {
+	if text := terminal(t, compared(t, a, b)); !strings.Contains(text,
+		"tp4 at c16 of the baseline has no counterpart") {
 		t.Errorf("what has no counterpart is passed over:\n%s", text)
 	}
 }
@@ -233,7 +246,8 @@ func TestConditionsOfFailedCandidates(t *testing.T) {
 		t.Errorf("findings = %+v, want the failed variant at both points", findings)
 	}
 	condition.Figure = "speed"
-	if _, err := compared(t, week("monday", 1), b).Check([]versus.Condition{condition}); err == nil || !strings.Contains(err.Error(), `"speed"`) {
+	if _, err := compared(t, week("monday", 1), b).Check([]versus.Condition{condition}); err == nil ||
+		!strings.Contains(err.Error(), `"speed"`) {
 		t.Errorf("a condition on an unknown figure gives %v", err)
 	}
 }
@@ -274,17 +288,21 @@ func FuzzParseCondition(f *testing.F) {
 func TestCompareRefuses(t *testing.T) {
 	run := week("monday", 1)
 	one := []versus.Side{{Name: "monday", Run: run}}
-	if _, err := versus.Compare(one, versus.CompareOptions{}); err == nil || !strings.Contains(err.Error(), "two runs") {
+	if _, err := versus.Compare(one, versus.CompareOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "two runs") {
 		t.Errorf("one side gives %v", err)
 	}
 	two := append(one, versus.Side{Name: "tuesday", Run: run})
-	if _, err := versus.Compare(two, versus.CompareOptions{Baseline: "sunday"}); err == nil || !strings.Contains(err.Error(), `"sunday"`) {
+	if _, err := versus.Compare(two, versus.CompareOptions{Baseline: "sunday"}); err == nil ||
+		!strings.Contains(err.Error(), `"sunday"`) {
 		t.Errorf("an unknown baseline gives %v", err)
 	}
-	if _, err := versus.Compare(two, versus.CompareOptions{Figures: []string{"speed"}}); err == nil || !strings.Contains(err.Error(), "output_throughput") {
+	if _, err := versus.Compare(two, versus.CompareOptions{Figures: []string{"speed"}}); err == nil ||
+		!strings.Contains(err.Error(), "output_throughput") {
 		t.Errorf("an unknown figure gives %v", err)
 	}
-	c, err := versus.Compare(two, versus.CompareOptions{Baseline: "tuesday", Figures: []string{"p99_e2el_ms"}, Rounds: 10, Margin: 0.02})
+	c, err := versus.Compare(two, versus.CompareOptions{Baseline: "tuesday", Figures: []string{"p99_e2el_ms"},
+		Rounds: 10, Margin: 0.02})
 	if err != nil || c.Baseline != 1 || c.Rule.Margin != 0.02 || len(c.Others[0].Sets[0].Differences) != 1 {
 		t.Errorf("Compare = %+v, %v; want the second side as baseline and one figure", c, err)
 	}
@@ -294,7 +312,8 @@ func TestCompareRefuses(t *testing.T) {
 func TestReadSides(t *testing.T) {
 	r := week("monday", 1).Steps[0].Result
 	dir := nightFolder(t, "monday", []*results.Result{r})
-	if err := os.WriteFile(filepath.Join(dir, results.EnvironmentName), environment("6.8", "6.12", 8), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, results.EnvironmentName), environment("6.8", "6.12", 8),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "steps", r.Step.ID, results.ResultName)
@@ -321,12 +340,14 @@ func TestReadSides(t *testing.T) {
 	if sides[0].Name != "monday" || sides[3].Name != "colleague.json" || sides[2].Name != text.Clean(file) {
 		t.Errorf("names = %q", versus.SideNames(sides))
 	}
-	for name, content := range map[string]string{"newer.json": `{"format_version": 99}`, "other.json": `{"a": 1}`, "text.json": "no"} {
+	for name, content := range map[string]string{"newer.json": `{"format_version": 99}`, "other.json": `{"a": 1}`,
+		"text.json": "no"} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := versus.ReadSides([]string{path}, store.ReadAny); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := versus.ReadSides([]string{path}, store.ReadAny); err == nil ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s gives %v, want an error that names it", name, err)
 		}
 	}

@@ -41,7 +41,8 @@ func RecipeOf(r *results.Result) recipe {
 	}
 	s := r.Servers[0]
 	plain := neutral(s, r.Run)
-	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Argv, plain), env: map[string]string{}}
+	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Argv, plain),
+		env: map[string]string{}}
 	if len(s.Argv) > 0 {
 		out.program = plain(s.Argv[0])
 		if s.Simulated {

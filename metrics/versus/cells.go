@@ -68,5 +68,6 @@ func ExtrapolatedText(e results.Extrapolation) string {
 	if e.Share > 0 {
 		share = "with a max concurrency of " + strconv.Itoa(e.Share)
 	}
-	return fmt.Sprintf("extrapolated x%d: one of %d replicas ran, %s; durations are divided and rates multiplied by %d, latencies are that replica's", e.Factor, e.Factor, share, e.Factor)
+	return fmt.Sprintf("extrapolated x%d: one of %d replicas ran, %s; durations are divided and rates multiplied by "+
+		"%d, latencies are that replica's", e.Factor, e.Factor, share, e.Factor)
 }

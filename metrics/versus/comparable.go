@@ -32,7 +32,8 @@ func kindDiffers(baseline, candidate compare.Cell) string {
 // their hashes tell.
 func promptsDiffer(baseline, candidate compare.Cell) string {
 	b, c := promptHashes(baseline), promptHashes(candidate)
-	if len(b) == 0 || len(c) == 0 || slices.ContainsFunc(c, func(hash string) bool { return slices.Contains(b, hash) }) {
+	if len(b) == 0 || len(c) == 0 ||
+		slices.ContainsFunc(c, func(hash string) bool { return slices.Contains(b, hash) }) {
 		return ""
 	}
 	return fmt.Sprintf("the prompts differ (SHA-256 %s and %s)", Short(b[0]), Short(c[0]))
@@ -116,16 +117,20 @@ func sideNotes(c compare.Cell) []string {
 		return nil
 	}
 	if left := len(c.Steps) - len(c.Counted); left > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, text.Count(len(c.Steps), "repeat"), strings.Join(Uncounted(c), "; ")))
+		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, text.Count(len(c.Steps), "repeat"),
+			strings.Join(Uncounted(c), "; ")))
 	}
 	if c.Counted[0].Verdict == results.Suspect {
-		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)", SuspectMark, name, strings.Join(doubtCodes(c), ", ")))
+		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)",
+			SuspectMark, name, strings.Join(doubtCodes(c), ", ")))
 	}
 	if c.Lives() == 1 && len(c.Counted) > 1 {
-		notes = append(notes, fmt.Sprintf("%s: all %d repeats share one server life, which counts once: only restarts show how a start varies", name, len(c.Counted)))
+		notes = append(notes, fmt.Sprintf("%s: all %d repeats share one server life, which counts once: only restarts "+
+			"show how a start varies", name, len(c.Counted)))
 	}
 	if len(c.Counted[0].Servers) > 0 && c.Counted[0].Servers[0].Launcher == "external" {
-		notes = append(notes, name+": a server that ran already; its repeats are no restarts, and the intervals leave out how a start varies")
+		notes = append(notes, name+": a server that ran already; its repeats are no restarts, and the intervals leave "+
+			"out how a start varies")
 	}
 	if isImported(c) && len(c.Counted) > 1 {
 		notes = append(notes, name+": imported: whether its repeats are restarts of the server is not known")

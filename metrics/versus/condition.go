@@ -28,13 +28,15 @@ var conditionPattern = regexp.MustCompile(`^\s*([\w.@ +-]*\w)\s*([<>])\s*([+-]?\
 func ParseCondition(text string) (Condition, error) {
 	found := conditionPattern.FindStringSubmatch(text)
 	if found == nil {
-		return Condition{}, fmt.Errorf("condition %q: want FIGURE<-N%% or FIGURE>N%%, as in output_throughput<-3%%", text)
+		return Condition{}, fmt.Errorf("condition %q: want FIGURE<-N%% or FIGURE>N%%, as in output_throughput<-3%%",
+			text)
 	}
 	percent, err := strconv.ParseFloat(found[3], 64)
 	if err != nil || math.IsInf(percent, 0) {
 		return Condition{}, fmt.Errorf("condition %q: %q is not a number of percent", text, found[3])
 	}
-	return Condition{Text: strings.TrimSpace(text), Figure: figureName(found[1]), Below: found[2] == "<", Limit: percent / 100}, nil
+	return Condition{Text: strings.TrimSpace(text), Figure: figureName(found[1]), Below: found[2] == "<",
+		Limit: percent / 100}, nil
 }
 
 // Finding is a condition that holds, or cannot be told, somewhere.
@@ -53,20 +55,23 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 	var all []Finding
 	for _, condition := range conditions {
 		if !slices.ContainsFunc(c.Figures, func(f catalog.Figure) bool { return f.Name == condition.Figure }) {
-			return nil, fmt.Errorf("condition %q: there is no figure %q; want one of %s", condition.Text, condition.Figure, strings.Join(figureNames(c.Figures), ", "))
+			return nil, fmt.Errorf("condition %q: there is no figure %q; want one of %s", condition.Text,
+				condition.Figure, strings.Join(figureNames(c.Figures), ", "))
 		}
 		checked := 0
 		for _, v := range c.Others {
 			for i := range v.Sets {
 				checked++
 				if f := condition.check(&v.Sets[i]); f != nil {
-					f.Condition, f.Where = condition.Text, text.Clean(c.Sides[v.Side].Name+", "+v.Sets[i].Candidate.Variant+", "+v.Sets[i].Point)
+					f.Condition, f.Where = condition.Text,
+						text.Clean(c.Sides[v.Side].Name+", "+v.Sets[i].Candidate.Variant+", "+v.Sets[i].Point)
 					all = append(all, *f)
 				}
 			}
 		}
 		if checked == 0 {
-			all = append(all, Finding{Condition: condition.Text, Where: "everywhere", Uncertain: true, Why: "no variant and point of the runs can be matched"})
+			all = append(all, Finding{Condition: condition.Text, Where: "everywhere", Uncertain: true,
+				Why: "no variant and point of the runs can be matched"})
 		}
 	}
 	return all, nil

@@ -65,7 +65,8 @@ func rated(steps []*results.Result) bool {
 
 func Contests(run *results.Run, figure catalog.Figure) []Contest {
 	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, InOrder(run)), func(c compare.Cell) bool {
-		return len(c.Counted) == 0 || c.Again || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 || ExtrapolationOf(c) != nil
+		return len(c.Counted) == 0 || c.Again || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 ||
+			ExtrapolationOf(c) != nil
 	})
 	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return !IsSimulated(c) }) {
 		cells = slices.DeleteFunc(cells, IsSimulated)
@@ -104,7 +105,8 @@ func Judge(contests []Contest, figure catalog.Figure, rule compare.Rule) {
 	for _, c := range contests {
 		for _, o := range c.Others {
 			all = append(all, compare.Compare(figure.Name, figure.Higher,
-				compare.Arm{Name: o.Cell.Variant, Values: o.Cell.PerLife(figure.Of)}, compare.Arm{Name: c.Best.Variant, Values: c.Best.PerLife(figure.Of)}, rule))
+				compare.Arm{Name: o.Cell.Variant, Values: o.Cell.PerLife(figure.Of)},
+				compare.Arm{Name: c.Best.Variant, Values: c.Best.PerLife(figure.Of)}, rule))
 		}
 	}
 	compare.Judge(all, rule)

@@ -36,7 +36,8 @@ func runChanges(base, with *results.Run) []Delta {
 	case w == nil:
 		changes = append(changes, Change{"machine", machineName(b), NotKnown})
 	default:
-		changes = append(changes, mapChanges("", unknownOf(base.Manifest.Imported != nil, b), unknownOf(with.Manifest.Imported != nil, w))...)
+		changes = append(changes, mapChanges("", unknownOf(base.Manifest.Imported != nil, b),
+			unknownOf(with.Manifest.Imported != nil, w))...)
 	}
 	var all []Delta
 	for _, c := range changes {
@@ -70,7 +71,8 @@ func cellChanges(base, with compare.Cell) []Change {
 	changes = append(changes, clientChanges(b, w)...)
 	changes = append(changes, loadChanges(b, w)...)
 	if promptsDiffer(base, with) != "" {
-		changes = append(changes, Change{"prompts, SHA-256", Short(promptHashes(base)[0]), Short(promptHashes(with)[0])})
+		changes = append(changes, Change{"prompts, SHA-256", Short(promptHashes(base)[0]),
+			Short(promptHashes(with)[0])})
 	}
 	return append(changes, mapChanges("", extrapolationFacts(base), extrapolationFacts(with))...)
 }

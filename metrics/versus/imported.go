@@ -41,14 +41,17 @@ func sameReading(base, with compare.Cell) (compare.Cell, compare.Cell, []string)
 	}
 	g := readingOf(*theirs)
 	if g == "" {
-		return base, with, []string{fmt.Sprintf("%s was imported and does not say by whose definitions; %s is measured by ours", text.Clean(theirs.Variant), text.Clean(ours.Variant))}
+		return base, with, []string{fmt.Sprintf("%s was imported and does not say by whose definitions; %s is "+
+			"measured by ours", text.Clean(theirs.Variant), text.Clean(ours.Variant))}
 	}
 	read, ok := asReadBy(*ours, g)
 	if !ok {
-		return base, with, []string{fmt.Sprintf("%s is the reading of %s, of which %s has none: ours stands beside it", text.Clean(theirs.Variant), g, text.Clean(ours.Variant))}
+		return base, with, []string{fmt.Sprintf("%s is the reading of %s, of which %s has none: ours stands beside it",
+			text.Clean(theirs.Variant), g, text.Clean(ours.Variant))}
 	}
 	*ours = read
-	return base, with, []string{fmt.Sprintf("%s was imported from vLLM's client; the figures of %s are those that this client (%s) would have shown, not ours", text.Clean(theirs.Variant), text.Clean(ours.Variant), g)}
+	return base, with, []string{fmt.Sprintf("%s was imported from vLLM's client; the figures of %s are those that "+
+		"this client (%s) would have shown, not ours", text.Clean(theirs.Variant), text.Clean(ours.Variant), g)}
 }
 
 // asReadBy replaces the figures of a cell's steps by those of a generation of
@@ -84,7 +87,8 @@ func readBy(r *results.Result, reading results.CompatReading) *results.Result {
 	f.Completed, f.Failed, f.DurationS = reading.Completed, reading.Failed, reading.DurationS
 	f.TotalInputTokens, f.TotalOutputTokens = reading.TotalInputTokens, reading.TotalOutputTokens
 	f.RequestThroughput, f.RequestGoodput = reading.RequestThroughput, reading.RequestGoodput
-	f.OutputThroughput, f.TotalTokenThroughput, f.MaxOutputTokensPerS = reading.OutputThroughput, reading.TotalTokenThroughput, reading.MaxOutputTokensPerS
+	f.OutputThroughput, f.TotalTokenThroughput, f.MaxOutputTokensPerS = reading.OutputThroughput,
+		reading.TotalTokenThroughput, reading.MaxOutputTokensPerS
 	f.TTFT, f.TPOT, f.ITL, f.E2EL = reading.TTFT, reading.TPOT, reading.ITL, reading.E2EL
 	f.ICL = f.ITL
 	out.Figures = &f

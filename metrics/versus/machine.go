@@ -56,7 +56,8 @@ func MachineOf(environment json.RawMessage) (m machine, ok bool) {
 
 func (m machine) Facts() map[string]string {
 	facts := map[string]string{
-		"host": m.Host.Name, "kernel": m.Host.Kernel, "CPU": m.Host.CPU, "CPU governors": strings.Join(m.Host.Governors, " "), "GPUs": gpuNames(m),
+		"host": m.Host.Name, "kernel": m.Host.Kernel, "CPU": m.Host.CPU,
+		"CPU governors": strings.Join(m.Host.Governors, " "), "GPUs": gpuNames(m),
 		"CUDA": textOr(m.GPU.CUDA), "ROCm": textOr(m.GPU.ROCm), "boot options": strings.Join(m.Host.Boot, " "),
 	}
 	if m.Host.Threads > 0 {

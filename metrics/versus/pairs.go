@@ -62,7 +62,10 @@ func InOrder(run *results.Run) []*results.Result {
 		}
 	}
 	steps := StepResults(run)
-	slices.SortStableFunc(steps, func(a, b *results.Result) int { return cmp.Compare(began[a.Step.ID], began[b.Step.ID]) })
+	slices.SortStableFunc(steps, func(a,
+		b *results.Result) int {
+		return cmp.Compare(began[a.Step.ID], began[b.Step.ID])
+	})
 	return steps
 }
 
@@ -87,7 +90,10 @@ func DifferencesBy(run *results.Run, rounds int) []Pair {
 		if candidate.Variant == BaselineOf(run) {
 			continue
 		}
-		at := slices.IndexFunc(cells, func(c compare.Cell) bool { return c.Point == candidate.Point && c.Variant == BaselineOf(run) })
+		at := slices.IndexFunc(cells, func(c compare.Cell) bool {
+			return c.Point == candidate.Point &&
+				c.Variant == BaselineOf(run)
+		})
 		if at < 0 {
 			continue
 		}
@@ -128,10 +134,12 @@ func DefaultFigures(steps []*results.Result) []catalog.Figure {
 
 // contrast compares two cells, or says why not.
 func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule compare.Rule) Pair {
-	s := Pair{Never: kindDiffers(baseline, candidate), Pair: compare.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}}
+	s := Pair{Never: kindDiffers(baseline, candidate),
+		Pair: compare.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}}
 	for _, c := range []compare.Cell{baseline, candidate} {
 		if len(c.Counted) == 0 {
-			s.Failed = append(s.Failed, fmt.Sprintf("%s has no figures: %s", text.Clean(c.Variant), strings.Join(Uncounted(c), "; ")))
+			s.Failed = append(s.Failed, fmt.Sprintf("%s has no figures: %s", text.Clean(c.Variant),
+				strings.Join(Uncounted(c), "; ")))
 		}
 	}
 	if s.Never != "" || len(s.Failed) > 0 {
@@ -141,7 +149,8 @@ func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule c
 	s.Remarks(figures, driftAlpha)
 	s.Notes = append(sideNotes(baseline), sideNotes(candidate)...)
 	if compare.OnOtherNodes(baseline, candidate) {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s ran on %s and %s on %s: a difference may be that of the nodes", text.Clean(baseline.Variant), strings.Join(text.CleanAll(compare.NodesOf(baseline)), ", "),
+		s.Notes = append(s.Notes, fmt.Sprintf("%s ran on %s and %s on %s: a difference may be that of the nodes",
+			text.Clean(baseline.Variant), strings.Join(text.CleanAll(compare.NodesOf(baseline)), ", "),
 			text.Clean(candidate.Variant), strings.Join(text.CleanAll(compare.NodesOf(candidate)), ", ")))
 	}
 	return s

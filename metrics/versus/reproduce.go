@@ -50,7 +50,8 @@ type Tally struct {
 // the unit, as everywhere.
 func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, error) {
 	base := RuleOf(origin.Manifest)
-	r := &Reproduction{Origin: origin, Here: here, Rule: compare.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread}}
+	r := &Reproduction{Origin: origin, Here: here,
+		Rule: compare.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread}}
 	if o.Margin > 0 {
 		r.Rule.Margin = o.Margin
 	}
@@ -98,7 +99,8 @@ func wantedCells(run *results.Run, ids []string) []compare.Cell {
 	if ids != nil {
 		steps = slices.DeleteFunc(slices.Clone(all), func(s *results.Result) bool {
 			return !slices.ContainsFunc(all, func(w *results.Result) bool {
-				return slices.Contains(ids, w.Step.ID) && w.Step.Variant == s.Step.Variant && w.Step.Point == s.Step.Point
+				return slices.Contains(ids, w.Step.ID) && w.Step.Variant == s.Step.Variant &&
+					w.Step.Point == s.Step.Point
 			})
 		})
 	}
@@ -113,7 +115,8 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 	case c.Never != "":
 		return c
 	case len(here.Counted) == 0 && len(origin.Counted) == 0:
-		c.Never = fmt.Sprintf("it has no figures on either side: origin %s; here %s", strings.Join(Uncounted(origin), "; "), strings.Join(Uncounted(here), "; "))
+		c.Never = fmt.Sprintf("it has no figures on either side: origin %s; here %s",
+			strings.Join(Uncounted(origin), "; "), strings.Join(Uncounted(here), "; "))
 		return c
 	case len(here.Counted) == 0:
 		c.Failed = true
@@ -133,7 +136,8 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 		if o == nil && h == nil {
 			continue
 		}
-		a := compare.Agree(f.Name, compare.Arm{Name: "origin", Values: o}, compare.Arm{Name: "here", Values: h}, compare.BoundOf(f), r.Rule)
+		a := compare.Agree(f.Name, compare.Arm{Name: "origin", Values: o}, compare.Arm{Name: "here", Values: h},
+			compare.BoundOf(f), r.Rule)
 		c.Figures, c.Reasons = append(c.Figures, &a), append(c.Reasons, unknownSide(o, h, a))
 	}
 	return c
@@ -185,7 +189,8 @@ func (r *Reproduction) Tally() Tally {
 // Headline says in one line what came of it.
 func (r *Reproduction) Headline() string {
 	t := r.Tally()
-	counts := fmt.Sprintf("%d agree, %d differ, %d cannot be told, %d not comparable", t.Agree, t.Differ, t.CannotTell, t.NotComparable)
+	counts := fmt.Sprintf("%d agree, %d differ, %d cannot be told, %d not comparable", t.Agree, t.Differ, t.CannotTell,
+		t.NotComparable)
 	never := 0
 	for _, c := range r.Cells {
 		if c.Never != "" && !c.Failed {

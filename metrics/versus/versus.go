@@ -52,7 +52,8 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 	if o.Baseline != "" {
 		c.Baseline = slices.IndexFunc(sides, func(s Side) bool { return o.Baseline == s.Name || o.Baseline == s.Path })
 		if c.Baseline < 0 {
-			return nil, fmt.Errorf("compare: baseline %q is none of the runs: %s", o.Baseline, strings.Join(SideNames(sides), ", "))
+			return nil, fmt.Errorf("compare: baseline %q is none of the runs: %s", o.Baseline,
+				strings.Join(SideNames(sides), ", "))
 		}
 	}
 	c.Rule = RuleOf(sides[c.Baseline].Run.Manifest)
@@ -193,14 +194,17 @@ func matchCells(base, with []compare.Cell) (pairs []matched, notes []string) {
 			at = slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner })
 		}
 		if at < 0 {
-			notes = append(notes, fmt.Sprintf("point %s of %s: the baseline has none of that label", text.Clean(w.Point), text.Clean(w.Variant)))
+			notes = append(notes, fmt.Sprintf("point %s of %s: the baseline has none of that label",
+				text.Clean(w.Point), text.Clean(w.Variant)))
 			continue
 		}
 		pairs = append(pairs, matched{base[at], w})
 	}
 	for _, b := range base {
-		if !slices.ContainsFunc(pairs, func(m matched) bool { return m.base.Variant == b.Variant && m.base.Point == b.Point }) {
-			notes = append(notes, fmt.Sprintf("%s at %s of the baseline has no counterpart", text.Clean(b.Variant), text.Clean(b.Point)))
+		if !slices.ContainsFunc(pairs,
+			func(m matched) bool { return m.base.Variant == b.Variant && m.base.Point == b.Point }) {
+			notes = append(notes, fmt.Sprintf("%s at %s of the baseline has no counterpart", text.Clean(b.Variant),
+				text.Clean(b.Point)))
 		}
 	}
 	return pairs, notes
@@ -233,7 +237,8 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 		for _, other := range baseNames {
 			if partners[name] == "" && !taken(other) && sameRecipe(base, other, with, name) {
 				partners[name] = other
-				notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: they have one configuration", text.Clean(name), text.Clean(other)))
+				notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: they have one configuration",
+					text.Clean(name), text.Clean(other)))
 			}
 		}
 	}
@@ -242,7 +247,8 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 	switch {
 	case len(left) == 1 && len(baseLeft) == 1:
 		partners[left[0]] = baseLeft[0]
-		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: no other is left", text.Clean(left[0]), text.Clean(baseLeft[0])))
+		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: no other is left", text.Clean(left[0]),
+			text.Clean(baseLeft[0])))
 	default:
 		for _, name := range left {
 			notes = append(notes, text.Clean(name)+" has no counterpart in the baseline")
@@ -262,7 +268,8 @@ func cellVariants(cells []compare.Cell) []string {
 func sameRecipe(base []compare.Cell, baseName string, with []compare.Cell, name string) bool {
 	b := slices.IndexFunc(base, func(c compare.Cell) bool { return c.Variant == baseName && WithServers(c) != nil })
 	w := slices.IndexFunc(with, func(c compare.Cell) bool { return c.Variant == name && WithServers(c) != nil })
-	return b >= 0 && w >= 0 && len(RecipeChanges(base[b], with[w])) == 0 && len(WithServers(with[w]).Servers[0].Argv) > 0
+	return b >= 0 && w >= 0 && len(RecipeChanges(base[b], with[w])) == 0 &&
+		len(WithServers(with[w]).Servers[0].Argv) > 0
 }
 
 // ManyThings warns that a difference has more than one possible cause.
@@ -271,7 +278,8 @@ func (v *Against) ManyThings() string {
 	for _, d := range v.Delta {
 		names = text.AppendNew(names, text.Clean(d.What))
 	}
-	return fmt.Sprintf("%d things differ (%s): what follows cannot be put down to one of them.", v.Things, strings.Join(names, ", "))
+	return fmt.Sprintf("%d things differ (%s): what follows cannot be put down to one of them.", v.Things,
+		strings.Join(names, ", "))
 }
 
 // Strict is an error if more than one thing differs between a side and the

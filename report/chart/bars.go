@@ -80,7 +80,8 @@ func (s BarsSpec) drawGrid(f *frame) {
 	}
 	f.strokeAll(draw.LineStyle{Color: paint("grid"), Width: 1}, lines)
 	zero := f.area.X(f.x.norm(0))
-	f.strokeAll(draw.LineStyle{Color: paint("axis"), Width: 1}, [][]vg.Point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
+	f.strokeAll(draw.LineStyle{Color: paint("axis"), Width: 1},
+		[][]vg.Point{{{X: zero, Y: f.area.Min.Y}, {X: zero, Y: f.area.Max.Y}}})
 }
 
 func (s BarsSpec) drawBar(f *frame, b Bar, y vg.Length) {
@@ -120,7 +121,8 @@ func (s BarsSpec) drawReference(f *frame) {
 		return
 	}
 	x := f.area.X(f.x.norm(v))
-	f.strokeAll(draw.LineStyle{Color: paint("fg"), Width: 1.2, Dashes: []vg.Length{4, 3}}, [][]vg.Point{{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}}})
+	f.strokeAll(draw.LineStyle{Color: paint("fg"), Width: 1.2, Dashes: []vg.Length{4, 3}},
+		[][]vg.Point{{{X: x, Y: f.area.Min.Y}, {X: x, Y: f.area.Max.Y}}})
 	f.c.SetLineDash(nil, 0)
 }
 

@@ -39,7 +39,8 @@ func CDF(s CDFSpec) (template.HTML, error) {
 			xs.add(v.X)
 		}
 	}
-	share := Axis{Label: "share of values at or below", Unit: Share, Min: new(0.0), Max: new(1.0), Ticks: []float64{0, 0.25, 0.5, 0.75, 0.9, 1}}
+	share := Axis{Label: "share of values at or below", Unit: Share, Min: new(0.0), Max: new(1.0),
+		Ticks: []float64{0, 0.25, 0.5, 0.75, 0.9, 1}}
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(share, &span{lo: 0, hi: 1}, 5, tight)
 	legend := newLegend(s.entries(), s.width()-20)
 	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
@@ -151,9 +152,11 @@ func (s CDFSpec) curveWords(series CDFSeries, curve []curves.CDFVertex) string {
 	if len(curve) == 0 {
 		return name + ": nothing was measured."
 	}
-	words := fmt.Sprintf("%s: %s, median %s", name, count(series.n(), "value", "values"), s.X.Unit.words(atShare(curve, 0.5)))
+	words := fmt.Sprintf("%s: %s, median %s", name, count(series.n(), "value", "values"),
+		s.X.Unit.words(atShare(curve, 0.5)))
 	return words + fmt.Sprintf(", p90 %s, p99 %s, largest %s.",
-		s.X.Unit.words(atShare(curve, 0.9)), s.X.Unit.words(atShare(curve, 0.99)), s.X.Unit.words(curve[len(curve)-1].X))
+		s.X.Unit.words(atShare(curve, 0.9)), s.X.Unit.words(atShare(curve, 0.99)),
+		s.X.Unit.words(curve[len(curve)-1].X))
 }
 
 // orWord is the first word that is not empty.

@@ -36,7 +36,8 @@ func (c *canvas) drawing(h Head, kind string, says []string) (template.HTML, err
 	root.leaf("desc", strings.Join(append(sentences(h.Note), says...), " "), "id", id+"-d")
 	root.out.WriteString(c.out.String())
 	root.close("svg")
-	return template.HTML(root.out.String()), nil //nolint:gosec // every text went through escape, every address through safeHref
+	// every text went through escape, every address through safeHref
+	return template.HTML(root.out.String()), nil //nolint:gosec
 }
 
 // sentences is the note as a sentence, if there is one.

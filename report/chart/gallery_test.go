@@ -37,7 +37,8 @@ func gallery() []drawn {
 		{"sparkline", func() (template.HTML, error) {
 			return chart.Sparkline(chart.SparklineSpec{
 				Head: chart.Head{ID: "spark", Title: "Output throughput by repeat"}, Unit: "tok/s",
-				Values: []float64{812, 820, 817, math.NaN(), 640, 815, 822}, Low: []float64{800, 810, 805, 0, 630, 806, 811}, High: []float64{824, 830, 829, 0, 650, 824, 833},
+				Values: []float64{812, 820, 817, math.NaN(), 640, 815, 822},
+				Low:    []float64{800, 810, 805, 0, 630, 806, 811}, High: []float64{824, 830, 829, 0, 650, 824, 833},
 			})
 		}},
 	}
@@ -63,7 +64,8 @@ func scatterSpec() chart.ScatterSpec {
 			rate := (300 + 90*float64(v)) * load / (1 + load/(28+6*float64(v)))
 			p := chart.Point{
 				X: rate / load / (1 + 0.02*float64(v)), Y: rate / 4, Label: fmt.Sprintf("%s c%d", name, int(load)),
-				Doubt: v == 3 && i == 7, Ref: chart.Ref{Href: fmt.Sprintf("#step-%d-%d", v, i), Step: fmt.Sprintf("%s_c%d_r1", name, int(load)), Variant: name},
+				Doubt: v == 3 && i == 7, Ref: chart.Ref{Href: fmt.Sprintf("#step-%d-%d", v, i),
+					Step: fmt.Sprintf("%s_c%d_r1", name, int(load)), Variant: name},
 			}
 			series.Points = append(series.Points, p)
 			all = append(all, curves.ParetoPoint{X: p.X, Y: p.Y})
@@ -80,13 +82,15 @@ func crowdedSpec() chart.ScatterSpec {
 	r := dice()
 	s := chart.ScatterSpec{
 		Head: head("crowd", "Throughput against the tail of TTFT"),
-		X:    chart.Axis{Label: "p99 TTFT", Unit: chart.Seconds, Log: true}, Y: chart.Axis{Label: "output throughput", Unit: "tok/s"},
+		X:    chart.Axis{Label: "p99 TTFT", Unit: chart.Seconds, Log: true},
+		Y:    chart.Axis{Label: "output throughput", Unit: "tok/s"},
 	}
 	for v := range 3 {
 		series := chart.PointSeries{Name: fmt.Sprintf("a variant with a rather long name, number %d", v+1)}
 		for i := range 60 {
 			series.Points = append(series.Points, chart.Point{
-				X: 0.02 * math.Exp(r.Float64()*6), Y: 1000 + 9000*r.Float64(), Label: fmt.Sprintf("step %d of %d", i, v),
+				X: 0.02 * math.Exp(r.Float64()*6), Y: 1000 + 9000*r.Float64(),
+				Label: fmt.Sprintf("step %d of %d", i, v),
 			})
 		}
 		s.Series = append(s.Series, series)
@@ -97,14 +101,16 @@ func crowdedSpec() chart.ScatterSpec {
 func sweepSpec() chart.LinesSpec {
 	s := chart.LinesSpec{
 		Head: head("sweep", "Output throughput over concurrency"),
-		X:    chart.Axis{Label: "requests at a time", Log: true}, Y: chart.Axis{Label: "output throughput", Unit: "tok/s", Zero: true},
+		X:    chart.Axis{Label: "requests at a time", Log: true},
+		Y:    chart.Axis{Label: "output throughput", Unit: "tok/s", Zero: true},
 	}
 	for v, name := range []string{"vllm 0.11", "sglang 0.5", "llama.cpp b6700"} {
 		series := chart.LineSeries{Name: name}
 		for i := range 9 {
 			load := math.Pow(2, float64(i))
 			y := (110 - 22*float64(v)) * load / (1 + load/(40-9*float64(v)))
-			p := chart.LinePoint{X: load, Y: y, Low: new(y * 0.94), High: new(y * 1.05), Ref: chart.Ref{Href: fmt.Sprintf("#s%d%d", v, i), Step: fmt.Sprintf("s%d-c%d", v, i), Variant: name}}
+			p := chart.LinePoint{X: load, Y: y, Low: new(y * 0.94), High: new(y * 1.05),
+				Ref: chart.Ref{Href: fmt.Sprintf("#s%d%d", v, i), Step: fmt.Sprintf("s%d-c%d", v, i), Variant: name}}
 			if v == 1 && i == 6 {
 				p = chart.LinePoint{X: load, Y: math.NaN()}
 			}
@@ -136,11 +142,13 @@ func telemetrySpec() chart.LinesSpec {
 }
 
 func eightSpec() chart.LinesSpec {
-	s := chart.LinesSpec{Head: head("eight", "Eight variants"), X: chart.Axis{Label: "requests per second"}, Y: chart.Axis{Label: "median TPOT", Unit: chart.Seconds}}
+	s := chart.LinesSpec{Head: head("eight", "Eight variants"), X: chart.Axis{Label: "requests per second"},
+		Y: chart.Axis{Label: "median TPOT", Unit: chart.Seconds}}
 	for v := range 8 {
 		series := chart.LineSeries{Name: fmt.Sprintf("variant %d", v+1)}
 		for i := range 6 {
-			series.Points = append(series.Points, chart.LinePoint{X: float64(i + 1), Y: 0.012 + 0.003*float64(v) + 0.0004*float64(i*i)})
+			series.Points = append(series.Points,
+				chart.LinePoint{X: float64(i + 1), Y: 0.012 + 0.003*float64(v) + 0.0004*float64(i*i)})
 		}
 		s.Series = append(s.Series, series)
 	}
@@ -149,7 +157,8 @@ func eightSpec() chart.LinesSpec {
 
 func cdfSpec() chart.CDFSpec {
 	r := dice()
-	s := chart.CDFSpec{Head: head("ttft", "Time to first token"), X: chart.Axis{Label: "TTFT", Unit: chart.Seconds, Log: true}}
+	s := chart.CDFSpec{Head: head("ttft", "Time to first token"),
+		X: chart.Axis{Label: "TTFT", Unit: chart.Seconds, Log: true}}
 	for v, name := range []string{"vllm 0.11", "sglang 0.5", "llama.cpp b6700"} {
 		values := make([]float64, 5000)
 		if v == 2 {
@@ -165,19 +174,23 @@ func cdfSpec() chart.CDFSpec {
 }
 
 func barsSpec() chart.BarsSpec {
-	s := chart.BarsSpec{Head: head("bars", "Output throughput at c32"), Value: chart.Axis{Label: "output throughput", Unit: "tok/s"}, Reference: new(1840.0)}
+	s := chart.BarsSpec{Head: head("bars", "Output throughput at c32"),
+		Value: chart.Axis{Label: "output throughput", Unit: "tok/s"}, Reference: new(1840.0)}
 	for i, name := range []string{"fp16", "fp8", "fp8 with speculative decoding and a very long name", "int4-awq"} {
 		v := 1840 + 410*float64(i)
-		s.Bars = append(s.Bars, chart.Bar{Label: name, Slot: i + 1, Value: v, Low: new(v * 0.95), High: new(v * 1.06), Doubt: i == 3, Ref: chart.Ref{Href: "#v" + fmt.Sprint(i), Variant: name}})
+		s.Bars = append(s.Bars, chart.Bar{Label: name, Slot: i + 1, Value: v, Low: new(v * 0.95), High: new(v * 1.06),
+			Doubt: i == 3, Ref: chart.Ref{Href: "#v" + fmt.Sprint(i), Variant: name}})
 	}
 	s.Bars = append(s.Bars, chart.Bar{Label: "broken", Value: math.NaN()})
 	return s
 }
 
 func deltasSpec() chart.BarsSpec {
-	s := chart.BarsSpec{Head: head("deltas", "Change against the baseline"), Value: chart.Axis{Label: "change of output throughput", Unit: chart.Share}}
+	s := chart.BarsSpec{Head: head("deltas", "Change against the baseline"),
+		Value: chart.Axis{Label: "change of output throughput", Unit: chart.Share}}
 	for i, v := range []float64{0.12, 0.034, -0.002, -0.081} {
-		s.Bars = append(s.Bars, chart.Bar{Label: fmt.Sprintf("variant %d", i+1), Value: v, Low: new(v - 0.02), High: new(v + 0.03)})
+		s.Bars = append(s.Bars, chart.Bar{Label: fmt.Sprintf("variant %d", i+1), Value: v, Low: new(v - 0.02),
+			High: new(v + 0.03)})
 	}
 	return s
 }
@@ -194,7 +207,8 @@ func nightSpec(servers, steps int) chart.TimelineSpec {
 	power := []chart.LineSeries{{Name: "gpu0"}, {Name: "gpu1"}}
 	at := 0.0
 	span := func(lane int, from, to float64, class chart.Class, label string, ref chart.Ref) {
-		s.Lanes[lane].Spans = append(s.Lanes[lane].Spans, chart.Span{FromS: from, ToS: to, Class: class, Label: label, Ref: ref})
+		s.Lanes[lane].Spans = append(s.Lanes[lane].Spans,
+			chart.Span{FromS: from, ToS: to, Class: class, Label: label, Ref: ref})
 	}
 	for life := range servers {
 		name := fmt.Sprintf("%02d-variant-%d", life+1, life%4)
@@ -214,11 +228,15 @@ func nightSpec(servers, steps int) chart.TimelineSpec {
 			case r.Float64() < 0.1:
 				class = chart.Doubtful
 			}
-			span(1, at, at+length, class, fmt.Sprintf("c%d", 1<<step), chart.Ref{Href: fmt.Sprintf("#l%ds%d", life, step), Step: fmt.Sprintf("l%ds%d", life, step), Variant: name})
+			span(1, at, at+length, class, fmt.Sprintf("c%d", 1<<step),
+				chart.Ref{Href: fmt.Sprintf("#l%ds%d", life, step), Step: fmt.Sprintf("l%ds%d", life, step),
+					Variant: name})
 			for t := 0.0; t < length; t += 20 {
-				temperature.Points = append(temperature.Points, chart.LinePoint{X: at + t, Y: 55 + 20*math.Tanh(t/120) + r.Float64()})
+				temperature.Points = append(temperature.Points,
+					chart.LinePoint{X: at + t, Y: 55 + 20*math.Tanh(t/120) + r.Float64()})
 				for g := range power {
-					power[g].Points = append(power[g].Points, chart.LinePoint{X: at + t, Y: 480 + 150*r.Float64() - 60*float64(g)})
+					power[g].Points = append(power[g].Points,
+						chart.LinePoint{X: at + t, Y: 480 + 150*r.Float64() - 60*float64(g)})
 				}
 			}
 			at += length
@@ -231,7 +249,8 @@ func nightSpec(servers, steps int) chart.TimelineSpec {
 		}
 		temperature.Points = append(temperature.Points, chart.LinePoint{X: at, Y: math.NaN()})
 	}
-	s.Lanes[0].Marks = append(s.Lanes[0].Marks, chart.Mark{AtS: at / 3, Class: chart.Bad, Label: "server exited"}, chart.Mark{AtS: at / 2, Label: "run resumed"})
+	s.Lanes[0].Marks = append(s.Lanes[0].Marks, chart.Mark{AtS: at / 3, Class: chart.Bad, Label: "server exited"},
+		chart.Mark{AtS: at / 2, Label: "run resumed"})
 	s.Curves = []chart.Panel{
 		{Y: chart.Axis{Label: "hottest core", Unit: "°C"}, Series: []chart.LineSeries{temperature}},
 		{Y: chart.Axis{Label: "power", Unit: "W", Zero: true}, Series: power},

@@ -34,7 +34,8 @@ func InFlight(s InFlightSpec) (template.HTML, error) {
 		panel := Panel{Y: p.Y}
 		panel.Y.Zero = true
 		for _, series := range p.Series {
-			panel.Series = append(panel.Series, LineSeries{Name: series.Name, Slot: series.Slot, Points: steps(series.Levels)})
+			panel.Series = append(panel.Series,
+				LineSeries{Name: series.Name, Slot: series.Slot, Points: steps(series.Levels)})
 			for _, level := range series.Levels {
 				xs.add(level.AtS)
 			}

@@ -26,7 +26,8 @@ func packLanes(lanes []Lane, x scale) []packed {
 		for j := range order {
 			order[j] = j
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lane.Spans[a].FromS, lane.Spans[b].FromS) })
+		slices.SortStableFunc(order,
+			func(a, b int) int { return cmp.Compare(lane.Spans[a].FromS, lane.Spans[b].FromS) })
 		slack := (x.max - x.min) * 1e-9
 		var ends []float64
 		for _, j := range order {
@@ -89,7 +90,8 @@ func (c *canvas) defs(id string, lanes []packed) {
 		if !used[pattern.class] {
 			continue
 		}
-		c.open("pattern", "id", id+"-"+string(pattern.class), "width", "6", "height", "6", "patternUnits", "userSpaceOnUse")
+		c.open("pattern", "id", id+"-"+string(pattern.class), "width", "6", "height", "6", "patternUnits",
+			"userSpaceOnUse")
 		c.inside()
 		c.open("path", "class", "l bg", "d", pattern.d)
 		c.end()
@@ -102,7 +104,8 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 	top := f.area.Max.Y
 	for _, p := range lanes {
 		rows := top - p.markRoom()
-		f.c.text(vg.Point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "", cut(p.Name, textSize, f.area.Min.X-12))
+		f.c.text(vg.Point{X: f.area.Min.X - 8, Y: rows - laneRow/2 - 4}, "end", "",
+			cut(p.Name, textSize, f.area.Min.X-12))
 		for rank := range 3 {
 			for j, sp := range p.Spans {
 				if sp.drawable() && sp.Class.rank() == rank {
@@ -162,7 +165,8 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 			f.c.patterned(string(sp.Class), shape)
 		}
 		if sp.Open {
-			f.area.StrokeLine2(draw.LineStyle{Color: paint("fg"), Width: 2, Dashes: []vg.Length{2, 2}}, x1, y-laneBar/2, x1, y+laneBar/2)
+			f.area.StrokeLine2(draw.LineStyle{Color: paint("fg"), Width: 2, Dashes: []vg.Length{2, 2}}, x1, y-laneBar/2,
+				x1, y+laneBar/2)
 			f.c.SetLineDash(nil, 0)
 		}
 		if sp.Class == Bad {
@@ -227,7 +231,8 @@ func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height vg.Length) {
 			f.c.cross("bad", vg.Point{X: x, Y: rows + 6}, 3.5)
 			return
 		}
-		f.strokeAll(draw.LineStyle{Color: paint("muted"), Width: 1}, [][]vg.Point{{{X: x, Y: rows + 3}, {X: x, Y: rows - height}}})
+		f.strokeAll(draw.LineStyle{Color: paint("muted"), Width: 1},
+			[][]vg.Point{{{X: x, Y: rows + 3}, {X: x, Y: rows - height}}})
 		f.c.marker(look{paint: "muted", shape: 4}, vg.Point{X: x, Y: rows + 6}, 3.5, false)
 	}, "data-x", raw(m.AtS))
 }

@@ -17,7 +17,8 @@ func linesWords(x, y Axis, all []LineSeries, left int) []string {
 		out = append(out, seriesWords(x, y, series))
 	}
 	if left > 0 {
-		out = append(out, count(left, "value that is not positive is", "values that are not positive are")+" left out of the logarithmic axis.")
+		out = append(out, count(left, "value that is not positive is",
+			"values that are not positive are")+" left out of the logarithmic axis.")
 	}
 	return out
 }

@@ -61,7 +61,8 @@ func runs(href string) bool {
 }
 
 // allowed are the elements that charts are made of.
-var allowed = map[string]bool{"svg": true, "title": true, "desc": true, "g": true, "a": true, "path": true, "text": true, "pattern": true}
+var allowed = map[string]bool{"svg": true, "title": true, "desc": true, "g": true, "a": true, "path": true,
+	"text": true, "pattern": true}
 
 // sound checks what holds for every drawing.
 func sound(t testing.TB, svg string) []element {
@@ -98,10 +99,12 @@ func sound(t testing.TB, svg string) []element {
 	if root.attr["viewBox"] == "" || root.attr["width"] != "" {
 		t.Errorf("svg is not free in its size: %v", root.attr)
 	}
-	if all[1].name != "title" || strings.TrimSpace(all[1].text) == "" || all[1].attr["id"] != root.attr["aria-labelledby"] {
+	if all[1].name != "title" || strings.TrimSpace(all[1].text) == "" ||
+		all[1].attr["id"] != root.attr["aria-labelledby"] {
 		t.Errorf("title %+v, labelled by %q", all[1], root.attr["aria-labelledby"])
 	}
-	if all[2].name != "desc" || strings.TrimSpace(all[2].text) == "" || all[2].attr["id"] != root.attr["aria-describedby"] {
+	if all[2].name != "desc" || strings.TrimSpace(all[2].text) == "" ||
+		all[2].attr["id"] != root.attr["aria-describedby"] {
 		t.Errorf("desc %+v, described by %q", all[2], root.attr["aria-describedby"])
 	}
 	return all
@@ -131,7 +134,8 @@ func kinds(values []float64, name string, log bool) []drawn {
 		bars = append(bars, chart.Bar{Label: name, Slot: i, Value: v, Low: &v, High: &next, Text: name, Ref: ref})
 		rows = append(rows, curves.RequestSpan{Index: i, IntendedS: v, SentS: &next, FirstS: &v, EndS: next})
 		levels = append(levels, curves.Level{AtS: v, Value: next})
-		lane.Spans = append(lane.Spans, chart.Span{FromS: v, ToS: next, Class: chart.Class([]string{"ok", "failed", name}[i%3]), Label: name, Ref: ref})
+		lane.Spans = append(lane.Spans, chart.Span{FromS: v, ToS: next,
+			Class: chart.Class([]string{"ok", "failed", name}[i%3]), Label: name, Ref: ref})
 		lane.Marks = append(lane.Marks, chart.Mark{AtS: v, Label: name, Ref: ref})
 	}
 	series := []chart.LineSeries{{Name: name, Points: line}}
@@ -144,7 +148,8 @@ func kinds(values []float64, name string, log bool) []drawn {
 	}
 	return []drawn{
 		{"scatter", func() (template.HTML, error) {
-			return chart.Scatter(chart.ScatterSpec{Head: h, X: a, Y: a, Series: []chart.PointSeries{{Name: name, Points: points}}, Front: front, Better: name})
+			return chart.Scatter(chart.ScatterSpec{Head: h, X: a, Y: a,
+				Series: []chart.PointSeries{{Name: name, Points: points}}, Front: front, Better: name})
 		}},
 		{"lines", func() (template.HTML, error) {
 			return chart.Lines(chart.LinesSpec{Head: h, X: a, Y: a, Series: series})
@@ -159,9 +164,13 @@ func kinds(values []float64, name string, log bool) []drawn {
 		{"clock", func() (template.HTML, error) { return chart.Timeline(clock) }},
 		{"requests", func() (template.HTML, error) { return chart.Requests(chart.RequestsSpec{Head: h, Rows: rows}) }},
 		{"in-flight", func() (template.HTML, error) {
-			return chart.InFlight(chart.InFlightSpec{Head: h, Panels: []chart.LevelPanel{{Y: a, Series: []chart.LevelSeries{{Name: name, Levels: levels}}}}})
+			return chart.InFlight(chart.InFlightSpec{Head: h,
+				Panels: []chart.LevelPanel{{Y: a, Series: []chart.LevelSeries{{Name: name, Levels: levels}}}}})
 		}},
-		{"sparkline", func() (template.HTML, error) { return chart.Sparkline(chart.SparklineSpec{Head: h, Values: values}) }},
+		{"sparkline", func() (template.HTML,
+			error) {
+			return chart.Sparkline(chart.SparklineSpec{Head: h, Values: values})
+		}},
 	}
 }
 
@@ -172,9 +181,11 @@ func TestHardCases(t *testing.T) {
 	}
 	inf, nan := math.Inf(1), math.NaN()
 	for name, values := range map[string][]float64{
-		"none": nil, "one": {3}, "one zero": {0}, "equal": {5, 5, 5, 5}, "nothing known": {nan, nan}, "infinite": {inf, -inf, inf},
+		"none": nil, "one": {3}, "one zero": {0}, "equal": {5, 5, 5, 5}, "nothing known": {nan, nan},
+		"infinite":   {inf, -inf, inf},
 		"some known": {1, nan, 3, inf, 2}, "negative": {-3, -2, -9}, "huge": {-math.MaxFloat64, math.MaxFloat64, 0, 1},
-		"tiny": {math.SmallestNonzeroFloat64, 0, 1e-300}, "many": many, "decades": {1e-9, 1e9, 1e15}, "close": {1e9, 1e9 + 1e-4, 1e9 + 2e-4},
+		"tiny": {math.SmallestNonzeroFloat64, 0, 1e-300}, "many": many, "decades": {1e-9, 1e9, 1e15},
+		"close": {1e9, 1e9 + 1e-4, 1e9 + 2e-4},
 	} {
 		for _, log := range []bool{false, true} {
 			if log && len(values) > 1000 {
@@ -195,8 +206,10 @@ func TestHardCases(t *testing.T) {
 
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{
-		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onclick='x`, "a&b", "\x00\x01\x1b[31m\x7f\u0085", "\xff\xfe", "]]>",
-		"javascript:alert(1)", " JavaScript:alert(1)", "data:text/html,x", "\u202eright", "\ufffe", "名前とても長い名前", strings.Repeat("x", 5000), "日本\nnew\tline",
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onclick='x`, "a&b",
+		"\x00\x01\x1b[31m\x7f\u0085", "\xff\xfe", "]]>",
+		"javascript:alert(1)", " JavaScript:alert(1)", "data:text/html,x", "\u202eright", "\ufffe", "名前とても長い名前",
+		strings.Repeat("x", 5000), "日本\nnew\tline",
 	} {
 		for _, d := range kinds([]float64{1, 2, 3, 4}, name, false) {
 			t.Run(fmt.Sprintf("%.20q/%s", name, d.name), func(t *testing.T) { sound(t, draw(t, d)) })

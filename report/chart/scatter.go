@@ -190,7 +190,8 @@ func (s ScatterSpec) says() []string {
 	if left > 0 {
 		out = append(out, count(left, "point without both figures is", "points without both figures are")+" left out.")
 	}
-	out = append(out, "Most "+s.X.Label+": "+s.pointWords("", *right)+".", "Most "+s.Y.Label+": "+s.pointWords("", *top)+".")
+	out = append(out, "Most "+s.X.Label+": "+s.pointWords("", *right)+".",
+		"Most "+s.Y.Label+": "+s.pointWords("", *top)+".")
 	return append(out, s.frontWords()...)
 }
 

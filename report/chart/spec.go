@@ -12,7 +12,8 @@ type Head struct {
 	Title string // what is shown, in one line: the accessible name; must not be empty
 	Note  string // said before the figures in the description, for example how many repeats there were
 
-	Width float64 // of the view box, 240 to 2000; 0: 900. Text is 12 units high, so narrow charts that are shown narrow keep its size
+	// of the view box, 240 to 2000; 0: 900. Text is 12 units high, so narrow charts that are shown narrow keep its size
+	Width float64
 }
 
 // width is that of the canvas.

@@ -76,10 +76,13 @@ func TestContrast(t *testing.T) {
 // kinds of dichromacy as Machado, Oliveira and Fernandes model them (2009).
 func sight() map[string][3][3]float64 {
 	return map[string][3][3]float64{
-		"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-		"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
-		"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
-		"tritanopia":   {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
+		"normal": {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+		"protanopia": {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216},
+			{-0.003882, -0.048116, 1.051998}},
+		"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413},
+			{-0.011820, 0.042940, 0.968881}},
+		"tritanopia": {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602},
+			{0.004733, 0.691367, 0.303900}},
 	}
 }
 
@@ -119,7 +122,8 @@ func TestColoursAreToldApart(t *testing.T) {
 						least = 13
 					}
 					if apart < least {
-						t.Errorf("%s, %s: --c%d and --c%d are %.1f apart, want at least %g", name, eye, j+1, i+1, apart, least)
+						t.Errorf("%s, %s: --c%d and --c%d are %.1f apart, want at least %g", name, eye, j+1, i+1, apart,
+							least)
 					}
 				}
 			}

@@ -34,7 +34,8 @@ func printChanges(p *table.Printer, r *results.Result) {
 }
 
 func hookText(h results.HookRecord) string {
-	return fmt.Sprintf("%s %s, %s: %s (after %.1f s)", text.Clean(h.When), text.Clean(h.Level), text.Clean(h.Name), text.Clean(h.Message), h.TookS)
+	return fmt.Sprintf("%s %s, %s: %s (after %.1f s)", text.Clean(h.When), text.Clean(h.Level), text.Clean(h.Name),
+		text.Clean(h.Message), h.TookS)
 }
 
 // printCache prints the state of the prefix cache.

@@ -19,7 +19,8 @@ func printGPUs(p *table.Printer, t *results.Telemetry) {
 	p.Section("GPUs and host")
 	for i := range t.GPUs {
 		g := &t.GPUs[i]
-		p.Wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, text.Clean(cmp.Or(g.Name, g.Device)), strings.Join(gpuParts(g), "; ")))
+		p.Wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, text.Clean(cmp.Or(g.Name, g.Device)),
+			strings.Join(gpuParts(g), "; ")))
 	}
 	if t.Sum != nil && len(t.GPUs) > 1 {
 		p.Wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
@@ -51,8 +52,10 @@ func gpuParts(g *results.GPUFigures) []string {
 	if g.VRAMBytes != nil && !g.Unified {
 		total = " of " + gibText(g.VRAMBytes)
 	}
-	add(m.Peak != nil, "memory before %s, loaded %s, peak %s%s GiB", gibText(m.Baseline), gibText(m.Loaded), gibText(m.Peak), total)
-	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", table.Number(w.PowerMeanW, 1), table.Number(w.PowerMedianW, 1),
+	add(m.Peak != nil, "memory before %s, loaded %s, peak %s%s GiB", gibText(m.Baseline), gibText(m.Loaded),
+		gibText(m.Peak), total)
+	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", table.Number(w.PowerMeanW, 1),
+		table.Number(w.PowerMedianW, 1),
 		table.Number(w.PowerMaxW, 1), table.Number(g.IdleW, 1), table.Number(g.PowerLimitW, 0))
 	add(w.EnergyJ != nil, "energy %s J, above idle %s J", table.Number(w.EnergyJ, 1), table.Number(w.AboveIdleJ, 1))
 	add(w.EnergyJ == nil && w.NoEnergy != "", "no energy: %s", text.Clean(w.NoEnergy))
@@ -72,7 +75,8 @@ func printEfficiency(p *table.Printer, what string, e *results.Efficiency) {
 		return
 	}
 	p.Wrapped("  ", fmt.Sprintf("%s: %s J/output token, %s J/token, %s J/request, %s output tok/s per W", what,
-		table.Number(e.JPerOutputToken, 3), table.Number(e.JPerTotalToken, 3), table.Number(e.JPerRequest, 2), table.Number(e.TokensPerSPerW, 3)))
+		table.Number(e.JPerOutputToken, 3), table.Number(e.JPerTotalToken, 3), table.Number(e.JPerRequest, 2),
+		table.Number(e.TokensPerSPerW, 3)))
 }
 
 // samplingText says how the figures were read, and what that took.
@@ -81,7 +85,8 @@ func samplingText(t *results.Telemetry) string {
 		return ""
 	}
 	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest time without one %s s",
-		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps, table.Number(t.LongestGapS, 2))
+		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps,
+		table.Number(t.LongestGapS, 2))
 	if t.PeriodS != nil {
 		text += fmt.Sprintf(", every %s s asked", table.Number(t.PeriodS, 2))
 	}
@@ -131,7 +136,8 @@ func MemoryUsage(r *results.Result) []byte {
 	if !told {
 		return nil
 	}
-	return []byte("GPU Name: " + strings.Join(names, ", ") + "\nWarm up status:\n" + before.String() + "After Benchmark status:\n" + after.String())
+	return []byte("GPU Name: " + strings.Join(names, ", ") + "\nWarm up status:\n" + before.String() +
+		"After Benchmark status:\n" + after.String())
 }
 
 func mib(v *int64) string {

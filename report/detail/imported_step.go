@@ -23,7 +23,8 @@ func printImported(p *table.Printer, r *results.Result) {
 	}
 	p.Wrapped("  ", where+" ("+text.Clean(o.Format)+")")
 	if o.Reading != "" {
-		p.Wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number of samples that the file does not tell", o.Reading))
+		p.Wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number "+
+			"of samples that the file does not tell", o.Reading))
 	}
 	var known []string
 	for _, setting := range versus.LoadSettings(r.Asked) {
@@ -55,7 +56,8 @@ func printImported(p *table.Printer, r *results.Result) {
 }
 
 func printImportedServer(p *table.Printer, s results.Server) {
-	for _, fact := range []struct{ name, value string }{{"launcher", s.Launcher}, {"model", s.Model}, {"version", s.Version}} {
+	for _, fact := range []struct{ name, value string }{{"launcher", s.Launcher}, {"model", s.Model},
+		{"version", s.Version}} {
 		if fact.value != "" {
 			p.Wrapped("  ", fact.name+": "+text.Clean(fact.value))
 		}

@@ -29,10 +29,14 @@ type beside struct {
 func besides() []beside {
 	float := func(n int) *float64 { return new(float64(n)) }
 	all := []beside{
-		{"successful requests", 0, func(f *results.Figures) *float64 { return float(f.Completed) }, func(c results.CompatReading) *float64 { return float(c.Completed) }},
-		{"output tokens", 0, func(f *results.Figures) *float64 { return OfInt(f.TotalOutputTokens) }, func(c results.CompatReading) *float64 { return OfInt(c.TotalOutputTokens) }},
-		{"request throughput (req/s)", 2, func(f *results.Figures) *float64 { return f.RequestThroughput }, func(c results.CompatReading) *float64 { return c.RequestThroughput }},
-		{"output throughput (tok/s)", 2, func(f *results.Figures) *float64 { return f.OutputThroughput }, func(c results.CompatReading) *float64 { return c.OutputThroughput }},
+		{"successful requests", 0, func(f *results.Figures) *float64 { return float(f.Completed) },
+			func(c results.CompatReading) *float64 { return float(c.Completed) }},
+		{"output tokens", 0, func(f *results.Figures) *float64 { return OfInt(f.TotalOutputTokens) },
+			func(c results.CompatReading) *float64 { return OfInt(c.TotalOutputTokens) }},
+		{"request throughput (req/s)", 2, func(f *results.Figures) *float64 { return f.RequestThroughput },
+			func(c results.CompatReading) *float64 { return c.RequestThroughput }},
+		{"output throughput (tok/s)", 2, func(f *results.Figures) *float64 { return f.OutputThroughput },
+			func(c results.CompatReading) *float64 { return c.OutputThroughput }},
 	}
 	for _, m := range []struct {
 		name   string
@@ -45,8 +49,12 @@ func besides() []beside {
 		{"E2EL", grid.E2el, func(c results.CompatReading) results.Dist { return c.E2EL }},
 	} {
 		all = append(all,
-			beside{"median " + m.name + " (ms)", 2, func(f *results.Figures) *float64 { return inMS(m.ours(f).Median) }, func(c results.CompatReading) *float64 { return inMS(m.theirs(c).Median) }},
-			beside{"p99 " + m.name + " (ms)", 2, func(f *results.Figures) *float64 { return inMS(metrics.At(m.ours(f), 99)) }, func(c results.CompatReading) *float64 { return inMS(metrics.At(m.theirs(c), 99)) }},
+			beside{"median " + m.name + " (ms)", 2, func(f *results.Figures) *float64 { return inMS(m.ours(f).Median) },
+				func(c results.CompatReading) *float64 { return inMS(m.theirs(c).Median) }},
+			beside{"p99 " + m.name + " (ms)", 2, func(f *results.Figures) *float64 {
+				return inMS(metrics.At(m.ours(f),
+					99))
+			}, func(c results.CompatReading) *float64 { return inMS(metrics.At(m.theirs(c), 99)) }},
 		)
 	}
 	return all
@@ -76,7 +84,8 @@ func (b beside) differs(f *results.Figures, c results.CompatReading) bool {
 	if ours == nil || theirs == nil {
 		return ours != nil && *ours != 0 || theirs != nil && *theirs != 0 // vLLM prints 0 for nothing
 	}
-	return table.Number(ours, b.decimals) != table.Number(theirs, b.decimals) && math.Abs(*ours-*theirs) > rounding*math.Abs(*ours)
+	return table.Number(ours, b.decimals) != table.Number(theirs, b.decimals) &&
+		math.Abs(*ours-*theirs) > rounding*math.Abs(*ours)
 }
 
 // ReadingDiffers reports whether a generation would have shown other figures.

@@ -28,7 +28,8 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	r := s.Result
 	p.Line(p.Bold("step " + text.Clean(r.Step.ID)))
 	p.Line(fmt.Sprintf("%s, run %s, variant %s, point %s, repeat %d, attempt %d",
-		text.Clean(r.Scenario), text.Clean(r.Run), text.Clean(r.Step.Variant), text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt))
+		text.Clean(r.Scenario), text.Clean(r.Run), text.Clean(r.Step.Variant), text.Clean(r.Step.Point), r.Step.Repeat,
+		r.Step.Attempt))
 	if r.Simulated {
 		p.Line(p.Loud(grid.SimulatedLine))
 	}
@@ -142,7 +143,8 @@ func printReplicas(p *table.Printer, all []results.ReplicaFigures) {
 	p.Section("Replicas")
 	for _, r := range all {
 		f := r.Figures
-		p.Line(fmt.Sprintf("  %d: %d of %d requests ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica, f.Completed, f.Asked,
+		p.Line(fmt.Sprintf("  %d: %d of %d requests ok, %s req/s, %s output tok/s, median TTFT %s ms", r.Replica,
+			f.Completed, f.Asked,
 			table.Number(f.RequestThroughput, 2), table.Number(f.OutputThroughput, 1), formatMS(f.TTFT.Median)))
 	}
 }

@@ -24,13 +24,16 @@ func printCost(p *table.Printer, c *results.Cost) {
 	}
 	var parts []string
 	if c.GPUHours != nil {
-		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", text.Count(*c.GPUs, "GPU"), exactly(c.GPUHours), text.Clean(c.GPUsFrom)))
+		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", text.Count(*c.GPUs, "GPU"),
+			exactly(c.GPUHours), text.Clean(c.GPUsFrom)))
 	}
 	if c.EnergyKWh != nil {
 		parts = append(parts, fmt.Sprintf("%s kWh by the GPUs, idle power included, host not", exactly(c.EnergyKWh)))
 	}
-	p.Wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total), text.Clean(c.Price.Currency)))
-	p.Wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request", exactly(c.PerMillionOutput), exactly(c.PerMillionTotal), exactly(c.PerRequest)))
+	p.Wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total),
+		text.Clean(c.Price.Currency)))
+	p.Wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request",
+		exactly(c.PerMillionOutput), exactly(c.PerMillionTotal), exactly(c.PerRequest)))
 }
 
 // exactly shows four digits that count.

@@ -22,7 +22,8 @@ func PairParts(run *results.Run) []table.Piece {
 		return NodeParts(run)
 	}
 	figures := catalog.FiguresOf(versus.StepResults(run))
-	parts := []table.Piece{{Title: "Differences", Intro: []string{ruleText(versus.RuleOf(run.Manifest), versus.BaselineOf(run))}}}
+	parts := []table.Piece{{Title: "Differences",
+		Intro: []string{ruleText(versus.RuleOf(run.Manifest), versus.BaselineOf(run))}}}
 	for _, s := range all {
 		parts = append(parts, pairPart(&s, figures, text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)))
 	}
@@ -30,8 +31,10 @@ func PairParts(run *results.Run) []table.Piece {
 }
 
 func ruleText(rule compare.Rule, baseline string) string {
-	return fmt.Sprintf("Against %s. n counts server lives: steps of one life are averaged first. Intervals of the change: %s %% (Welch). Verdicts: Holm's correction over the figures of a pair at a point; "+
-		"no difference: the interval lies within ±%s %%.", text.Clean(baseline), table.Percent(rule.Confidence), table.Percent(rule.Margin))
+	return fmt.Sprintf("Against %s. n counts server lives: steps of one life are averaged first. Intervals of the "+
+		"change: %s %% (Welch). Verdicts: Holm's correction over the figures of a pair at a point; "+
+		"no difference: the interval lies within ±%s %%.", text.Clean(baseline), table.Percent(rule.Confidence),
+		table.Percent(rule.Margin))
 }
 
 // pairPart draws one comparison. The names are those of the sides.

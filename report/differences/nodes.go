@@ -27,7 +27,8 @@ func NodeParts(run *results.Run) []table.Piece {
 	}
 	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
-	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "lives"), table.Numbers("against its arms'", "means"), table.Numbers("P of all", "nodes")}}
+	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "lives"),
+		table.Numbers("against its arms'", "means"), table.Numbers("P of all", "nodes")}}
 	for _, f := range versus.DefaultFigures(versus.StepResults(run)) {
 		effect, ok := compare.NodeEffectOf(cells, f, 1)
 		if !ok {
@@ -38,15 +39,18 @@ func NodeParts(run *results.Run) []table.Piece {
 			if i == 0 {
 				title, chance = f.Title, fmt.Sprintf("%.3f", effect.P)
 			}
-			c.Rows = append(c.Rows, table.NewRow(title, text.Clean(n.Node), fmt.Sprint(n.Lives), versus.ChangeText(&n.Deviation), chance))
+			c.Rows = append(c.Rows, table.NewRow(title, text.Clean(n.Node), fmt.Sprint(n.Lives),
+				versus.ChangeText(&n.Deviation), chance))
 		}
 	}
 	p.Table = c
 	p.Intro = []string{"Steps ran on " + strings.Join(text.CleanAll(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
 	if len(c.Rows) == 0 {
-		p.Intro[0] += "No variant ran on two of them at one point, so that a node cannot be told from a variant: use slurm.nodes: spread and more repeats."
+		p.Intro[0] += "No variant ran on two of them at one point, so that a node cannot be told from a variant: use " +
+			"slurm.nodes: spread and more repeats."
 	} else {
-		p.Intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
+		p.Intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its " +
+			"nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
 	}
 	return []table.Piece{p}
 }
@@ -75,7 +79,8 @@ func nodeFacts(run *results.Run) []string {
 		}
 		var parts []string
 		for _, value := range slices.Sorted(maps.Keys(values[name])) {
-			parts = append(parts, fmt.Sprintf("%s on %s", cmp.Or(text.Clean(value), versus.NotKnown), strings.Join(text.CleanAll(values[name][value]), ", ")))
+			parts = append(parts, fmt.Sprintf("%s on %s", cmp.Or(text.Clean(value), versus.NotKnown),
+				strings.Join(text.CleanAll(values[name][value]), ", ")))
 		}
 		lines = append(lines, "nodes differ in "+text.Clean(name)+": "+strings.Join(parts, "; "))
 	}

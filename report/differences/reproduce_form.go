@@ -21,11 +21,13 @@ func WriteReproduction(w io.Writer, r *versus.Reproduction, form table.Format, o
 }
 
 func reproductionParts(r *versus.Reproduction) []table.Piece {
-	head := table.Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " + text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.Notes}
+	head := table.Piece{Title: "Reproduction of " + text.Clean(r.Origin.Manifest.Scenario) + " " +
+		text.Clean(r.Origin.Manifest.Run), Intro: []string{r.Headline()}, Notes: r.Notes}
 	if versus.AnySimulated(r.Origin) || versus.AnySimulated(r.Here) {
 		head.Intro = append(head.Intro, grid.SimulatedLine+" (of the rows marked"+grid.Simulated+")")
 	}
-	parts := []table.Piece{head, deltaPart(&r.Configs, "origin", "here"), {Title: "Figures", Intro: []string{agreeRuleText(r)}}}
+	parts := []table.Piece{head, deltaPart(&r.Configs, "origin", "here"),
+		{Title: "Figures", Intro: []string{agreeRuleText(r)}}}
 	for i := range r.Cells {
 		parts = append(parts, repetitionPart(&r.Cells[i], r.Figures))
 	}
@@ -33,16 +35,19 @@ func reproductionParts(r *versus.Reproduction) []table.Piece {
 }
 
 func agreeRuleText(r *versus.Reproduction) string {
-	text := fmt.Sprintf("n counts server lives of the origin and here. Intervals of the change: %s %%. Agrees: the interval lies within ±%s %%. Differs: it lies outside, after Holm's correction over all figures.",
+	text := fmt.Sprintf("n counts server lives of the origin and here. Intervals of the change: %s %%. Agrees: the "+
+		"interval lies within ±%s %%. Differs: it lies outside, after Holm's correction over all figures.",
 		table.Percent(r.Rule.Confidence), table.Percent(r.Rule.Margin))
 	if r.Rule.Spread > 0 {
-		text += fmt.Sprintf(" Where neither side has repeats, lives are taken to deviate by %s %%, as stated.", table.Percent(r.Rule.Spread))
+		text += fmt.Sprintf(" Where neither side has repeats, lives are taken to deviate by %s %%, as stated.",
+			table.Percent(r.Rule.Spread))
 	}
 	return text
 }
 
 func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece {
-	p := table.Piece{Title: text.Clean(c.Here.Variant) + ", " + versus.PointName(c.Origin, c.Here), Below: true, Notes: c.Notes}
+	p := table.Piece{Title: text.Clean(c.Here.Variant) + ", " + versus.PointName(c.Origin, c.Here), Below: true,
+		Notes: c.Notes}
 	if c.Never != "" {
 		p.Intro = []string{"not comparable: " + c.Never}
 		if c.Failed {
@@ -87,7 +92,8 @@ func basesOf(c *versus.Reproduced) []string {
 	texts := map[compare.Basis]string{
 		compare.OnPooled:  "a side has two lives: the spread is that of both sides together, taken to be alike",
 		compare.OnOneSide: "one side has one life: it is taken to spread as the other does",
-		compare.OnBound:   "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 %, which can tell a difference and never an agreement",
+		compare.OnBound: "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 " +
+			"%, which can tell a difference and never an agreement",
 	}
 	var lines []string
 	for _, a := range c.Figures {
@@ -166,12 +172,14 @@ func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 	}
 	t := r.Tally()
 	out := reproductionJSON{
-		Format: format, Headline: r.Headline(), Origin: of(r.Origin), Here: of(r.Here), Confidence: r.Rule.Confidence, Margin: r.Rule.Margin, Spread: r.Rule.Spread,
+		Format: format, Headline: r.Headline(), Origin: of(r.Origin), Here: of(r.Here), Confidence: r.Rule.Confidence,
+		Margin: r.Rule.Margin, Spread: r.Rule.Spread,
 		Agree: t.Agree, Differ: t.Differ, CannotTell: t.CannotTell, NotCompare: t.NotComparable, Failed: t.Failed,
 		Delta: notNil(r.Configs.Delta), Notes: notNil(r.Notes), Points: []reproducedPoint{},
 	}
 	for _, c := range r.Cells {
-		point := reproducedPoint{Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed, Notes: notNil(c.Notes), Figures: []reproducedFigure{}}
+		point := reproducedPoint{Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed,
+			Notes: notNil(c.Notes), Figures: []reproducedFigure{}}
 		for i, a := range c.Figures {
 			point.Figures = append(point.Figures, reproducedFigure{a, closenessText(a, c.Reasons[i])})
 		}

@@ -13,7 +13,8 @@ import (
 
 // WriteComparison prints the comparison for a terminal or as Markdown, and what was
 // found of the conditions.
-func WriteComparison(w io.Writer, c *versus.Comparison, form table.Format, findings []versus.Finding, opts table.Options) error {
+func WriteComparison(w io.Writer, c *versus.Comparison, form table.Format, findings []versus.Finding,
+	opts table.Options) error {
 	return table.Print(w, comparisonParts(c, findings), form, opts)
 }
 
@@ -27,7 +28,8 @@ func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Pi
 	for _, v := range c.Others {
 		name := c.Sides[v.Side].Name
 		parts = append(parts, deltaPart(&v, base.Name, name))
-		body := table.Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)}, Notes: v.Notes}
+		body := table.Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)},
+			Notes: v.Notes}
 		parts = append(parts, body)
 		for i := range v.Sets {
 			s := &v.Sets[i]
@@ -51,7 +53,8 @@ func simulatedLines(c *versus.Comparison) []string {
 
 // sideTable says what the sides are.
 func sideTable(c *versus.Comparison) table.Table {
-	t := table.Table{Keys: []int{0}, Columns: []table.Column{table.Words("run"), table.Words("scenario"), table.Words("id"), table.Words("started"), table.Words("bench"), table.Words("steps")}}
+	t := table.Table{Keys: []int{0}, Columns: []table.Column{table.Words("run"), table.Words("scenario"),
+		table.Words("id"), table.Words("started"), table.Words("bench"), table.Words("steps")}}
 	for i, s := range c.Sides {
 		name := s.Name
 		if versus.AnySimulated(s.Run) {
@@ -62,7 +65,8 @@ func sideTable(c *versus.Comparison) table.Table {
 		}
 		m := s.Run.Manifest
 		t.Rows = append(t.Rows, table.NewRow(
-			name, text.Clean(m.Scenario), text.Clean(m.Run), text.Clean(m.StartedAt), text.Clean(m.Bench), CountSteps(s.Run),
+			name, text.Clean(m.Scenario), text.Clean(m.Run), text.Clean(m.StartedAt), text.Clean(m.Bench),
+			CountSteps(s.Run),
 		))
 	}
 	return t
@@ -74,25 +78,29 @@ func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 	p := table.Piece{Title: "CONFIG DELTA of " + name}
 	switch v.Things {
 	case 0:
-		p.Intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, kernel, bench, client, load, prompts."}
+		p.Intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, " +
+			"kernel, bench, client, load, prompts."}
 	case 1:
 		p.Intro = []string{"One thing differs."}
 	default:
 		p.Intro = []string{"WARNING: " + v.ManyThings()}
 	}
 	if len(v.Unknown) > 0 {
-		p.Intro = append(p.Intro, "Not known of either side, which does not make it equal: "+strings.Join(v.Unknown, ", ")+".")
+		p.Intro = append(p.Intro, "Not known of either side, which does not make it equal: "+strings.Join(v.Unknown,
+			", ")+".")
 	}
 	if len(v.Delta) == 0 {
 		return p
 	}
-	p.Table = table.Table{Keys: []int{0}, Columns: []table.Column{table.Words("what"), table.Words(baseline), table.Words(name), table.Words("of")}}
+	p.Table = table.Table{Keys: []int{0},
+		Columns: []table.Column{table.Words("what"), table.Words(baseline), table.Words(name), table.Words("of")}}
 	for _, d := range v.Delta {
 		of := "the run"
 		if d.Variants != nil {
 			of = text.Few(d.Variants)
 		}
-		p.Table.Rows = append(p.Table.Rows, table.NewRow(text.Clean(d.What), table.OrMissing(text.Clean(d.From)), table.OrMissing(text.Clean(d.To)), of))
+		p.Table.Rows = append(p.Table.Rows, table.NewRow(text.Clean(d.What), table.OrMissing(text.Clean(d.From)),
+			table.OrMissing(text.Clean(d.To)), of))
 	}
 	return p
 }

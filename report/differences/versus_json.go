@@ -58,14 +58,17 @@ type pairJSON struct {
 func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding) error {
 	const format = 1
 	out := comparisonJSON{
-		Format: format, Baseline: c.Sides[c.Baseline].Name, Confidence: c.Rule.Confidence, Margin: c.Rule.Margin, Findings: notNil(findings),
+		Format: format, Baseline: c.Sides[c.Baseline].Name, Confidence: c.Rule.Confidence, Margin: c.Rule.Margin,
+		Findings: notNil(findings),
 	}
 	for _, s := range c.Sides {
 		m := s.Run.Manifest
-		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated || versus.AnySimulated(s.Run), m.Imported != nil})
+		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated ||
+			versus.AnySimulated(s.Run), m.Imported != nil})
 	}
 	for _, v := range c.Others {
-		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.Notes), Pairs: []pairJSON{}, Unknown: v.Unknown}
+		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.Notes),
+			Pairs: []pairJSON{}, Unknown: v.Unknown}
 		for i := range v.Sets {
 			one.Pairs = append(one.Pairs, jsonOfPair(&v.Sets[i]))
 		}
@@ -80,7 +83,8 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 func jsonOfPair(s *versus.Pair) pairJSON {
 	return pairJSON{
 		Variant: s.Candidate.Variant, Baseline: s.Baseline.Variant, Point: s.Point, NotComparable: s.Never,
-		Failed: notNil(s.Failed), Notes: notNil(s.Notes), Outliers: notNil(s.Outliers), Drifts: notNil(s.Drifts), Differences: notNil(s.Differences),
+		Failed: notNil(s.Failed), Notes: notNil(s.Notes), Outliers: notNil(s.Outliers), Drifts: notNil(s.Drifts),
+		Differences:  notNil(s.Differences),
 		Simulated:    versus.IsSimulated(s.Baseline) || versus.IsSimulated(s.Candidate),
 		Extrapolated: versus.ExtrapolationOf(s.Baseline) != nil || versus.ExtrapolationOf(s.Candidate) != nil,
 	}

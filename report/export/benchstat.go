@@ -37,7 +37,8 @@ func Benchstat(w io.Writer, sides []versus.Side) error {
 	}
 	for _, side := range sides {
 		run := side.Run
-		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", Word(side.Name), versus.AnySimulated(run)) // benchstat has a table for each value of all other keys
+		// benchstat has a table for each value of all other keys
+		fmt.Fprintf(out, "\nrun: %s\nsimulated: %t\n", Word(side.Name), versus.AnySimulated(run))
 		for _, cell := range compare.CellsOf(run.Manifest, versus.InOrder(run)) {
 			benchLines(out, cell, run.Manifest.Scenario, all)
 		}
@@ -59,7 +60,8 @@ func benchLines(out *bytes.Buffer, c compare.Cell, scenario string, figures []ca
 		return
 	}
 	const digits = 10
-	name := fmt.Sprintf("Benchmark%s/variant=%s/point=%s", Capital(Word(scenario)), namePart(c.Variant), namePart(c.Point))
+	name := fmt.Sprintf("Benchmark%s/variant=%s/point=%s", Capital(Word(scenario)), namePart(c.Variant),
+		namePart(c.Point))
 	if versus.ExtrapolationOf(c) != nil {
 		name += "/extrapolated"
 	}

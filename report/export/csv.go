@@ -62,7 +62,8 @@ func csvFields(run *results.Run) []csvField {
 	}
 	fields = append(fields, extrapolationFields(run)...)
 	for _, name := range paramNames(run) {
-		fields = append(fields, ofStep("param."+name, func(r *results.Result) string { return text.Clean(r.Params[name]) }))
+		fields = append(fields, ofStep("param."+name,
+			func(r *results.Result) string { return text.Clean(r.Params[name]) }))
 	}
 	fields = append(fields,
 		ofFigures("asked", func(f *results.Figures) string { return strconv.Itoa(f.Asked) }),
@@ -71,14 +72,18 @@ func csvFields(run *results.Run) []csvField {
 		ofFigures("unsent", func(f *results.Figures) string { return strconv.Itoa(f.Unsent) }),
 		ofFigures("duration_s", func(f *results.Figures) string { return table.Exact(&f.DurationS) }),
 		ofFigures("total_input_tokens", func(f *results.Figures) string { return table.ExactInt(f.TotalInputTokens) }),
-		ofFigures("total_output_tokens", func(f *results.Figures) string { return table.ExactInt(f.TotalOutputTokens) }),
+		ofFigures("total_output_tokens",
+			func(f *results.Figures) string { return table.ExactInt(f.TotalOutputTokens) }),
 		ofFigures("cached_tokens", func(f *results.Figures) string { return table.ExactInt(f.CachedTokens) }),
 		ofFigures("request_throughput", func(f *results.Figures) string { return table.Exact(f.RequestThroughput) }),
 		ofFigures("request_goodput", func(f *results.Figures) string { return table.Exact(f.RequestGoodput) }),
 		ofFigures("output_throughput", func(f *results.Figures) string { return table.Exact(f.OutputThroughput) }),
-		ofFigures("total_token_throughput", func(f *results.Figures) string { return table.Exact(f.TotalTokenThroughput) }),
-		ofFigures("max_output_tokens_per_s", func(f *results.Figures) string { return table.Exact(f.MaxOutputTokensPerS) }),
-		ofFigures("peak_concurrent_requests", func(f *results.Figures) string { return strconv.Itoa(f.PeakConcurrent) }),
+		ofFigures("total_token_throughput",
+			func(f *results.Figures) string { return table.Exact(f.TotalTokenThroughput) }),
+		ofFigures("max_output_tokens_per_s",
+			func(f *results.Figures) string { return table.Exact(f.MaxOutputTokensPerS) }),
+		ofFigures("peak_concurrent_requests",
+			func(f *results.Figures) string { return strconv.Itoa(f.PeakConcurrent) }),
 		ofFigures("tokens_per_chunk", func(f *results.Figures) string { return table.Exact(f.TokensPerChunk) }),
 	)
 	fields = append(fields, gpuFields(run)...)
@@ -111,7 +116,8 @@ func distFields(name string, dist func(*results.Figures) results.Dist, percentil
 		ofFigures("max_"+name, func(f *results.Figures) string { return table.Exact(dist(f).Max) }),
 	}
 	for _, p := range percentiles {
-		fields = append(fields, ofFigures(metrics.PercentileName(p)+"_"+name, func(f *results.Figures) string { return table.Exact(metrics.At(dist(f), p)) }))
+		fields = append(fields, ofFigures(metrics.PercentileName(p)+"_"+name,
+			func(f *results.Figures) string { return table.Exact(metrics.At(dist(f), p)) }))
 	}
 	return fields
 }

@@ -19,8 +19,10 @@ import (
 func DifferencesCSV(w io.Writer, run *results.Run) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{
-		"point", "baseline", "candidate", "figure", "higher_is_better", "baseline_n", "baseline_mean", "baseline_sd", "candidate_n", "candidate_mean", "candidate_sd",
-		"delta", "low", "high", "boot_low", "boot_high", "p_welch", "p_rank", "p_holm", "effect", "verdict", "more_repeats", "simulated", "extrapolated", "notes",
+		"point", "baseline", "candidate", "figure", "higher_is_better", "baseline_n", "baseline_mean", "baseline_sd",
+		"candidate_n", "candidate_mean", "candidate_sd",
+		"delta", "low", "high", "boot_low", "boot_high", "p_welch", "p_rank", "p_holm", "effect", "verdict",
+		"more_repeats", "simulated", "extrapolated", "notes",
 	}); err != nil {
 		return err
 	}
@@ -62,9 +64,12 @@ func csvRecords(s *versus.Pair) [][]string {
 
 func differenceFields(d compare.Difference) []string {
 	return []string{
-		d.Figure, strconv.FormatBool(d.Higher), strconv.Itoa(d.Baseline.N), table.Exact(d.Baseline.Mean), table.Exact(d.Baseline.SD),
-		strconv.Itoa(d.Candidate.N), table.Exact(d.Candidate.Mean), table.Exact(d.Candidate.SD), table.Exact(d.Delta), table.Exact(d.Low), table.Exact(d.High),
-		table.Exact(d.BootLow), table.Exact(d.BootHigh), table.Exact(d.PWelch), table.Exact(d.PRank), table.Exact(d.PHolm), table.Exact(d.Effect), string(d.Verdict), strconv.Itoa(d.MoreRepeats),
+		d.Figure, strconv.FormatBool(d.Higher), strconv.Itoa(d.Baseline.N), table.Exact(d.Baseline.Mean),
+		table.Exact(d.Baseline.SD),
+		strconv.Itoa(d.Candidate.N), table.Exact(d.Candidate.Mean), table.Exact(d.Candidate.SD), table.Exact(d.Delta),
+		table.Exact(d.Low), table.Exact(d.High),
+		table.Exact(d.BootLow), table.Exact(d.BootHigh), table.Exact(d.PWelch), table.Exact(d.PRank),
+		table.Exact(d.PHolm), table.Exact(d.Effect), string(d.Verdict), strconv.Itoa(d.MoreRepeats),
 	}
 }
 

@@ -17,7 +17,8 @@ func gpuFields(run *results.Run) []csvField {
 	if !slices.ContainsFunc(run.Steps, func(s results.Step) bool { return grid.SumOf(s.Result) != nil }) {
 		return nil
 	}
-	fields := []csvField{ofGPUs("gpus", func(r *results.Result, _ *results.GPUFigures) string { return strconv.Itoa(len(r.Telemetry.GPUs)) })}
+	fields := []csvField{ofGPUs("gpus",
+		func(r *results.Result, _ *results.GPUFigures) string { return strconv.Itoa(len(r.Telemetry.GPUs)) })}
 	for _, f := range []struct {
 		name  string
 		value func(*results.GPUFigures) *int64
@@ -27,7 +28,8 @@ func gpuFields(run *results.Run) []csvField {
 		{"vram_peak_bytes", func(g *results.GPUFigures) *int64 { return g.VRAMPeak }},
 		{"memory_peak_bytes", func(g *results.GPUFigures) *int64 { return g.MemoryPeak }},
 	} {
-		fields = append(fields, ofGPUs(f.name, func(_ *results.Result, g *results.GPUFigures) string { return table.ExactInt(f.value(g)) }))
+		fields = append(fields, ofGPUs(f.name,
+			func(_ *results.Result, g *results.GPUFigures) string { return table.ExactInt(f.value(g)) }))
 	}
 	for _, f := range []struct {
 		name  string
@@ -45,7 +47,8 @@ func gpuFields(run *results.Run) []csvField {
 		{"core_hz_mean", func(g *results.GPUFigures) *float64 { return g.Pass.CoreHzMean }},
 		{"temperature_max_c", func(g *results.GPUFigures) *float64 { return g.Pass.TempMaxC }},
 	} {
-		fields = append(fields, ofGPUs(f.name, func(_ *results.Result, g *results.GPUFigures) string { return table.Exact(f.value(g)) }))
+		fields = append(fields, ofGPUs(f.name,
+			func(_ *results.Result, g *results.GPUFigures) string { return table.Exact(f.value(g)) }))
 	}
 	for _, f := range []struct {
 		name  string
@@ -56,9 +59,11 @@ func gpuFields(run *results.Run) []csvField {
 		{"j_per_request", func(e *results.Efficiency) *float64 { return e.JPerRequest }},
 		{"output_tokens_per_s_per_w", func(e *results.Efficiency) *float64 { return e.TokensPerSPerW }},
 	} {
-		fields = append(fields, ofGPUs(f.name, func(r *results.Result, _ *results.GPUFigures) string { return table.Exact(grid.Efficiency(r, f.value)) }))
+		fields = append(fields, ofGPUs(f.name,
+			func(r *results.Result, _ *results.GPUFigures) string { return table.Exact(grid.Efficiency(r, f.value)) }))
 	}
-	return append(fields, ofGPUs("throttle", func(_ *results.Result, g *results.GPUFigures) string { return throttleCodes(g.Pass.Throttle) }))
+	return append(fields, ofGPUs("throttle",
+		func(_ *results.Result, g *results.GPUFigures) string { return throttleCodes(g.Pass.Throttle) }))
 }
 
 // ofGPUs is empty for steps without GPUs.

@@ -30,14 +30,16 @@ const (
 func LayOutRun(run *results.Run) table.Table {
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	figures := columns(cells)
-	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("ok/asked", "requests")}}
+	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"),
+		table.Numbers("ok/asked", "requests")}}
 	repeated := versus.AnyRepeats(cells)
 	if repeated {
 		c.Columns = append(c.Columns, table.Numbers("n", ""))
 	}
 	for i, cell := range cells {
 		r := table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point}
-		r.Cells = append(r.Cells, table.Cell{Text: VariantName(cell)}, table.Cell{Text: text.Clean(cell.Point)}, table.Cell{Text: requests(cell)})
+		r.Cells = append(r.Cells, table.Cell{Text: VariantName(cell)}, table.Cell{Text: text.Clean(cell.Point)},
+			table.Cell{Text: requests(cell)})
 		if repeated {
 			r.Cells = append(r.Cells, table.Cell{Text: repeats(cell)})
 		}
@@ -57,7 +59,8 @@ func LayOutRun(run *results.Run) table.Table {
 	}
 	c.Columns = append(c.Columns, table.Words("verdict"))
 	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)})
+		c.Rows[i].Cells = append(c.Rows[i].Cells,
+			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)})
 	}
 	if anyBest {
 		c.Best = bestLegend
@@ -82,7 +85,8 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 		lines = append(lines, meansLegend)
 	}
 	if uneven(cells) {
-		lines = append(lines, "n differs between rows: some repeats failed, are doubtful or were not run; their figures are left out")
+		lines = append(lines, "n differs between rows: some repeats failed, are doubtful or were not run; their "+
+			"figures are left out")
 	}
 	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		lines = append(lines, SimLegend)
@@ -100,7 +104,8 @@ func UnrankedLegend(cells []compare.Cell) []string {
 	var lines []string
 	for _, c := range cells {
 		if c.Again {
-			lines = text.AppendNew(lines, text.Clean(c.Variant)+": the baseline once more, for the null test; never called best")
+			lines = text.AppendNew(lines,
+				text.Clean(c.Variant)+": the baseline once more, for the null test; never called best")
 		}
 	}
 	return lines
@@ -110,7 +115,8 @@ func UnrankedLegend(cells []compare.Cell) []string {
 func MarkLegend(marks string) []string {
 	var lines []string
 	for _, m := range []struct{ mark, text string }{
-		{ThinMark, thinLegend}, {chunksMark, gapsLegend}, {ThrottleMark, throttleLegend}, {ExtrapolatedMark, ExtrapolatedLegend},
+		{ThinMark, thinLegend}, {chunksMark, gapsLegend}, {ThrottleMark, throttleLegend},
+		{ExtrapolatedMark, ExtrapolatedLegend},
 	} {
 		if strings.Contains(marks, m.mark) {
 			lines = append(lines, m.text)
@@ -120,7 +126,8 @@ func MarkLegend(marks string) []string {
 }
 
 // bestLegend says what the mark of the best cells means.
-const bestLegend = "best mean of its point among sound rows, by the digits shown; intervals and differences tell how sure that is"
+const bestLegend = "best mean of its point among sound rows, by the digits shown; intervals and differences tell how " +
+	"sure that is"
 
 // uneven reports whether rows with figures stand on different numbers of steps.
 func uneven(cells []compare.Cell) bool {
@@ -272,7 +279,8 @@ func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []tab
 	best, differ := candidates[0], false
 	for _, i := range candidates[1:] {
 		differ = differ || entries[i].Text != entries[best].Text
-		if better := *values[i] > *values[best]; better != (col.Better == LowerIsBetter) && *values[i] != *values[best] {
+		if better := *values[i] > *values[best]; better != (col.Better == LowerIsBetter) &&
+			*values[i] != *values[best] {
 			best = i
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // costLegend stands beside every table with a cost in it.
-const costLegend = "cost: GPUs x hours of the measured window x price, or energy of the GPUs x price (idle power included, host and cooling not), / tokens of the successful requests"
+const costLegend = "cost: GPUs x hours of the measured window x price, or energy of the GPUs x price (idle power " +
+	"included, host and cooling not), / tokens of the successful requests"
 
 func costOf(of func(*results.Cost) *float64) func(*results.Result) *float64 {
 	return func(r *results.Result) *float64 {
@@ -36,7 +37,8 @@ func costColumn(cells []compare.Cell) []Column {
 		return nil
 	}
 	return []Column{{
-		Head: "cost " + currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionOutput), money: true,
+		Head: "cost " + currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter,
+		telemetry: costOf(PerMillionOutput), money: true,
 	}}
 }
 
@@ -44,7 +46,8 @@ func costColumn(cells []compare.Cell) []Column {
 // price is known.
 func CompareCosts(run *results.Run) table.Table {
 	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, versus.StepResults(run)), func(c compare.Cell) bool {
-		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
+		return !slices.ContainsFunc(c.Counted,
+			func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
 	if len(cells) == 0 {
 		return table.Table{}
@@ -57,9 +60,12 @@ func CompareCosts(run *results.Run) table.Table {
 	}
 	currency, marks := versus.CurrencyOf(cells...), ""
 	for _, col := range []Column{
-		{Head: "GPU-hours", Scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours })},
-		{Head: "energy", Unit: "kWh", Scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh })},
-		{Head: currency, Unit: "of the pass", Scale: 1, unranked: true, telemetry: costOf(func(c *results.Cost) *float64 { return c.Total })},
+		{Head: "GPU-hours", Scale: 1, unranked: true,
+			telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours })},
+		{Head: "energy", Unit: "kWh", Scale: 1, unranked: true,
+			telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh })},
+		{Head: currency, Unit: "of the pass", Scale: 1, unranked: true,
+			telemetry: costOf(func(c *results.Cost) *float64 { return c.Total })},
 		{Head: currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionOutput)},
 		{Head: currency, Unit: "/1M tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionTotal)},
 		{Head: currency, Unit: "/request", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerRequest)},
@@ -83,7 +89,8 @@ func CompareCosts(run *results.Run) table.Table {
 }
 
 // TestCostLegend stands beside the costs of llama-bench's tests.
-const TestCostLegend = "cost: GPUs x price of an hour / 3600 / (t/s) x 1,000,000; the energy of a single test is not known"
+const TestCostLegend = "cost: GPUs x price of an hour / 3600 / (t/s) x 1,000,000; the energy of a single test is not " +
+	"known"
 
 // CostParts draw the table of costs and what is missing in it.
 func CostParts(run *results.Run) []table.Piece {

@@ -2,5 +2,6 @@ package grid
 
 const (
 	ExtrapolatedMark   = "#"
-	ExtrapolatedLegend = ExtrapolatedMark + " extrapolated: one replica ran with its share of the load, and its rates are multiplied; never called best"
+	ExtrapolatedLegend = ExtrapolatedMark +
+		" extrapolated: one replica ran with its share of the load, and its rates are multiplied; never called best"
 )

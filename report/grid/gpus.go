@@ -107,7 +107,8 @@ func ThrottleText(shares map[string]float64) string {
 	var parts []string
 	for _, reason := range reasons {
 		if shares[reason] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s %%", text.Clean(reason), strconv.FormatFloat(100*shares[reason], 'f', 1, 64)))
+			parts = append(parts, fmt.Sprintf("%s %s %%", text.Clean(reason),
+				strconv.FormatFloat(100*shares[reason], 'f', 1, 64)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -151,7 +152,8 @@ func gpuTableColumns() []Column {
 		return Column{Head: head, Unit: unit, Scale: scale, unranked: true, telemetry: OfSum(of)}
 	}
 	work := func(head, unit string, of func(*results.Efficiency) *float64) Column {
-		return Column{Head: head, Unit: unit, Scale: 1, unranked: true, telemetry: func(r *results.Result) *float64 { return Efficiency(r, of) }}
+		return Column{Head: head, Unit: unit, Scale: 1, unranked: true,
+			telemetry: func(r *results.Result) *float64 { return Efficiency(r, of) }}
 	}
 	return []Column{
 		figure("VRAM GiB", "before", 1.0/Gib, memoryBaseline),

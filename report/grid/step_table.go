@@ -19,7 +19,8 @@ func StepTable(run *results.Run) table.Table {
 		cells[i] = compare.Cells([]*results.Result{s.Result}, nil, nil)[0]
 	}
 	t := table.Table{Columns: []table.Column{
-		table.Words("step"), table.Words("variant"), table.Words("point"), table.Numbers("repeat", ""), table.Words("verdict"), table.Numbers("ok/asked", "requests"),
+		table.Words("step"), table.Words("variant"), table.Words("point"), table.Numbers("repeat", ""),
+		table.Words("verdict"), table.Numbers("ok/asked", "requests"),
 	}}
 	for i := range run.Steps {
 		r := run.Steps[i].Result
@@ -35,7 +36,8 @@ func StepTable(run *results.Run) table.Table {
 	var marks strings.Builder
 	cols := columns(cells)
 	for _, col := range gpuTableColumns() {
-		if !slices.ContainsFunc(cols, func(c Column) bool { return c.Head == col.Head && c.Unit == col.Unit }) && known(col, cells) {
+		if !slices.ContainsFunc(cols, func(c Column) bool { return c.Head == col.Head && c.Unit == col.Unit }) &&
+			known(col, cells) {
 			cols = append(cols, col)
 		}
 	}

@@ -179,7 +179,8 @@ func (b *Board) axes() (variants, points []string) {
 			points = append(points, s.Point)
 		}
 	}
-	ordered := slices.DeleteFunc(slices.Clone(b.Manifest.Points), func(p string) bool { return !slices.Contains(points, p) })
+	ordered := slices.DeleteFunc(slices.Clone(b.Manifest.Points),
+		func(p string) bool { return !slices.Contains(points, p) })
 	if len(ordered) == len(points) {
 		points = ordered
 	}

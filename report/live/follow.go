@@ -129,7 +129,8 @@ func (f *Follower) catchUp() error {
 // journals are the run's own and those of its jobs.
 func (f *Follower) journals() []string {
 	all := []string{filepath.Join(f.folder.Dir(), results.JournalName)}
-	jobs, _ := filepath.Glob(filepath.Join(f.folder.Dir(), results.JobsName, "*", "*", results.JournalName)) // nothing where the name looks like a broken pattern
+	// nothing where the name looks like a broken pattern
+	jobs, _ := filepath.Glob(filepath.Join(f.folder.Dir(), results.JobsName, "*", "*", results.JournalName))
 	return append(all, jobs...)
 }
 

@@ -29,14 +29,16 @@ func nowOf(l results.Live) *Now {
 	}
 	n.Time = timeWords(l)
 	if r := l.Requests; r != nil {
-		n.Requests = fmt.Sprintf("%d%s requests, %d in flight, %d failed", r.Done, ofTotal(r.Total), r.InFlight, r.Failed)
+		n.Requests = fmt.Sprintf("%d%s requests, %d in flight, %d failed", r.Done, ofTotal(r.Total), r.InFlight,
+			r.Failed)
 	}
 	if t := l.Tokens; t != nil {
 		n.Tokens = fmt.Sprintf("%s tok/s over the last %d s", number(t.PerS), results.LiveWindowS)
 		n.Latency = "TTFT " + latency(t.TTFT) + "   TPOT " + latency(t.TPOT)
 	}
 	if s := l.Server; s != nil {
-		n.Server = fmt.Sprintf("KV cache %s   running %s   queue %s", percent(s.KVUse), whole(s.Running), whole(s.Waiting))
+		n.Server = fmt.Sprintf("KV cache %s   running %s   queue %s", percent(s.KVUse), whole(s.Running),
+			whole(s.Waiting))
 		if s.AgeS > silence.Seconds() {
 			n.Server += fmt.Sprintf("   (%s old)", lasting(s.AgeS))
 		}

@@ -346,7 +346,8 @@ func (s Screen) asks() string {
 	case skipIt:
 		n := s.view.Now
 		if n != nil && n.Steps > 0 {
-			return fmt.Sprintf("skip the launch of %s and its %s?", variantOf(s.view.Live.Step), counted(n.Steps, "step"))
+			return fmt.Sprintf("skip the launch of %s and its %s?", variantOf(s.view.Live.Step),
+				counted(n.Steps, "step"))
 		}
 		if n != nil {
 			return "skip " + n.Step + "?"
@@ -391,7 +392,8 @@ func (s Screen) page(title string, rows []string) []line {
 func help(control, unicode bool) []string {
 	m := marksOf(unicode)
 	lines := []string{
-		fmt.Sprintf("%s done   %s suspect   %s failed   %s running   %s pending", m[Done], m[Suspect], m[Failed], m[Running], m[Pending]),
+		fmt.Sprintf("%s done   %s suspect   %s failed   %s running   %s pending", m[Done], m[Suspect], m[Failed],
+			m[Running], m[Pending]),
 		fmt.Sprintf("%s not run, or cut off   %s turned out not to be needed", m[NotRun], m[Spared]),
 		"",
 		"arrows     choose a step; the line below the matrix tells of it",
@@ -407,7 +409,8 @@ func help(control, unicode bool) []string {
 	} else {
 		lines = append(lines, "q          leave; the run goes on")
 	}
-	return append(lines, "", "A dash is a value that is not known. TTFT and TPOT are of the requests", "that have ended so far; the report may differ.")
+	return append(lines, "", "A dash is a value that is not known. TTFT and TPOT are of the requests",
+		"that have ended so far; the report may differ.")
 }
 
 var _ Source = (*FolderSource)(nil)

@@ -23,7 +23,8 @@ type Terminal struct {
 // can do.
 func Show(ctx context.Context, screen Screen, in io.Reader, out io.Writer, environ []string) *Terminal {
 	t := &Terminal{done: make(chan struct{})}
-	t.program = tea.NewProgram(screen, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
+	t.program = tea.NewProgram(screen, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
+		tea.WithEnvironment(environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
 	go func() {
 		defer close(t.done)

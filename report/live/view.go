@@ -173,7 +173,8 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 	case p.Held && len(fresh) == 0:
 		return RunGoesOn, "running"
 	case p.Held:
-		return RunSilent, "its process lives and has said nothing for " + lasting(p.Now.Sub(fresh[0].UpdatedAt).Seconds())
+		return RunSilent, "its process lives and has said nothing for " +
+			lasting(p.Now.Sub(fresh[0].UpdatedAt).Seconds())
 	case len(b.Manifest.Groups) > 0:
 		return RunWaits, "no job of it runs now; last sign " + ago
 	case !p.Known:

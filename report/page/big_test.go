@@ -14,7 +14,8 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-var keepNight = flag.String("night", "", "make the folder of the long night here, or use the one that is there, instead of a temporary one")
+var keepNight = flag.String("night", "",
+	"make the folder of the long night here, or use the one that is there, instead of a temporary one")
 
 // longNight is 500 steps of 4000 requests.
 func longNight() bigFolder {
@@ -32,7 +33,8 @@ func BenchmarkNight(b *testing.B) {
 		longNight().write(b, dir)
 	}
 	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // forgets the peak; where it cannot, the figure is too large
+	// forgets the peak; where it cannot, the figure is too large
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 	for b.Loop() {
 		began := time.Now()
 		run, err := store.Read(dir)

@@ -39,7 +39,8 @@ func browser(t *testing.T) context.Context {
 		t.Skip("no Chromium here; install the package chromium to try the page in a browser")
 	}
 	ctx, cancel := chromedp.NewContext(t.Context(), chromedp.WithAllocatorOptions(
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-dev-shm-usage", true),
 	))
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx); cancel() })
 	if err := chromedp.Do(ctx); err != nil {
@@ -74,7 +75,8 @@ func show(parent context.Context, t *testing.T, content []byte, before ...chrome
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
-	b.do(told(log.Enable, cdp.Empty{}), told(network.Enable, network.EnableParams{}), chromedp.EmulateViewport(1280, 900))
+	b.do(told(log.Enable, cdp.Empty{}), told(network.Enable, network.EnableParams{}),
+		chromedp.EmulateViewport(1280, 900))
 	b.do(append(before, chromedp.Navigate("file://"+path))...)
 	return b
 }
@@ -89,7 +91,9 @@ func told[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 
 // scheme is what the reader's system asks for.
 func scheme(name string) chromedp.Action[chromedp.Void] {
-	return told(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	return told(emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: name}}})
 }
 
 func (b *tab) listen(event any) {
@@ -209,10 +213,13 @@ func TestBrowser(t *testing.T) {
 		b.do(chromedp.SendKeys(chromedp.CSS("#find"), "C2 variant-02"))
 		b.want(shownRows, "variant-02_c2_r1 variant-02_c2_r2 variant-02_c2_r3")
 		b.want(`document.getElementById("shown").textContent`, "3 of 12 steps")
-		b.do(chromedp.SetValue(chromedp.CSS("#verdict-is"), "failed"), chromedp.Evaluate[chromedp.Void](`document.getElementById("verdict-is").dispatchEvent(new Event("input", {bubbles: true}))`))
+		b.do(chromedp.SetValue(chromedp.CSS("#verdict-is"), "failed"),
+			chromedp.Evaluate[chromedp.Void](`document.getElementById("verdict-is").dispatchEvent(new Event("input", {bubbles: true}))`))
 		b.want(shownRows, "variant-02_c2_r2")
-		b.do(chromedp.Click(chromedp.CSS(".filter button[type=reset]")), chromedp.Poll[chromedp.Void](`document.getElementById("shown").textContent === "12 steps"`))
-		b.do(chromedp.SetValue(chromedp.CSS("#variant"), "variant-01"), chromedp.Evaluate[chromedp.Void](`document.getElementById("variant").dispatchEvent(new Event("input", {bubbles: true}))`))
+		b.do(chromedp.Click(chromedp.CSS(".filter button[type=reset]")),
+			chromedp.Poll[chromedp.Void](`document.getElementById("shown").textContent === "12 steps"`))
+		b.do(chromedp.SetValue(chromedp.CSS("#variant"), "variant-01"),
+			chromedp.Evaluate[chromedp.Void](`document.getElementById("variant").dispatchEvent(new Event("input", {bubbles: true}))`))
 		b.want(`document.getElementById("shown").textContent`, "6 of 12 steps")
 		b.quiet()
 	})
@@ -224,7 +231,8 @@ func TestBrowser(t *testing.T) {
 			chromedp.Poll[chromedp.Void](`document.querySelectorAll("details.step[open]").length === 1`))
 		b.want(`"#" + document.querySelector("details.step[open]").id === `+link+`.getAttribute("href")`, "true")
 		b.want(`document.activeElement.matches("details.step[open] > summary")`, "true")
-		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#steps-table tbody a").focus()`), chromedp.KeyEvent(kb.Enter),
+		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#steps-table tbody a").focus()`),
+			chromedp.KeyEvent(kb.Enter),
 			chromedp.Poll[chromedp.Void](`document.querySelectorAll("details.step[open]").length === 2 || location.hash === document.querySelector("#steps-table tbody a").hash`))
 		b.quiet()
 	})
@@ -240,7 +248,8 @@ func TestBrowser(t *testing.T) {
 	t.Run("dark, light and print", func(t *testing.T) { inDarkAndPrint(parent, t, content) })
 	t.Run("copies a command", func(t *testing.T) {
 		b := show(parent, t, content)
-		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("details.step").open = true`), chromedp.Click(chromedp.CSS("details.step .copy button")),
+		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("details.step").open = true`),
+			chromedp.Click(chromedp.CSS("details.step .copy button")),
 			chromedp.Poll[chromedp.Void](`document.querySelector("details.step .copy button").textContent !== "Copy"`))
 		b.quiet()
 	})
@@ -252,7 +261,8 @@ func TestBrowser(t *testing.T) {
 		b.quiet()
 	})
 	t.Run("without script", func(t *testing.T) {
-		b := show(parent, t, content, told(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+		b := show(parent, t, content, told(emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: true}))
 		text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS("body")))
 		if err != nil {
 			t.Fatal(err)
@@ -296,7 +306,8 @@ func inDarkAndPrint(parent context.Context, t *testing.T, content []byte) {
 	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.clear(); delete document.documentElement.dataset.theme`),
 		scheme("dark"))
 	b.want(background, dark)
-	b.do(told(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
+	b.do(told(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
 	b.want(background, light) // paper is white
 	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {

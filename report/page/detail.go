@@ -70,14 +70,18 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 	class := verdictClass(s)
 	d := &detail{
 		Name: text.Clean(r.Step.ID), Verdict: class, Class: strings.ReplaceAll(class, " ", "-"), Simulated: r.Simulated,
-		About:    fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", text.Clean(r.Step.Variant), text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
-		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: commandsOf(r), Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
+		About: fmt.Sprintf("variant %s, point %s, repeat %d, attempt %d", text.Clean(r.Step.Variant),
+			text.Clean(r.Step.Point), r.Step.Repeat, r.Step.Attempt),
+		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: commandsOf(r),
+		Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
 	}
 	if r.Failure != nil {
 		d.Failure = text.Clean(r.Failure.Error())
 	}
 	for _, row := range r.LlamaBench {
-		d.Tests = append(d.Tests, report.Fact{Name: text.Clean(row.Test + ", " + row.Model), Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD, text.Count(len(row.SamplesS), "repetition"))})
+		d.Tests = append(d.Tests, report.Fact{Name: text.Clean(row.Test + ", " + row.Model),
+			Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD,
+				text.Count(len(row.SamplesS), "repetition"))})
 	}
 	for i, f := range r.Earlier {
 		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, text.Clean(f.Error())))
@@ -163,7 +167,8 @@ func latenciesOf(r *results.Result) []latency {
 		}
 		const p = 99
 		rows = append(rows, latency{
-			Name: q.name, N: q.dist.N, Mean: milliseconds(q.dist.Mean), Median: milliseconds(q.dist.Median), P99: milliseconds(metrics.At(q.dist, p)),
+			Name: q.name, N: q.dist.N, Mean: milliseconds(q.dist.Mean), Median: milliseconds(q.dist.Median),
+			P99: milliseconds(metrics.At(q.dist, p)),
 			Max: milliseconds(q.dist.Max), Thin: q.dist.N < metrics.SamplesFor(p),
 		})
 	}
@@ -182,11 +187,13 @@ func startsOf(r *results.Result) []serverStart {
 	for _, s := range r.Servers {
 		start := serverStart{Server: fmt.Sprintf("Server %d, %s", s.Replica, text.Clean(cmp.Or(s.Life, s.Launcher)))}
 		for _, phase := range s.ReadyPhases {
-			start.Rungs = append(start.Rungs, report.Fact{Name: text.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.AtS)})
+			start.Rungs = append(start.Rungs,
+				report.Fact{Name: text.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.AtS)})
 		}
 		if s.Startup != nil {
 			for _, phase := range s.Startup.Phases {
-				start.Phases = append(start.Phases, report.Fact{Name: text.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.Seconds)})
+				start.Phases = append(start.Phases,
+					report.Fact{Name: text.Clean(phase.Name), Value: fmt.Sprintf("%.1f s", phase.Seconds)})
 			}
 		}
 		if start.Rungs != nil || start.Phases != nil {

@@ -46,7 +46,8 @@ func (d *drawer) timeline() (*figure, error) {
 	s.Lanes = append(s.Lanes, events)
 	s.Curves = d.nightCurves()
 	svg, err := chart.Timeline(s)
-	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: all figures are measured on the monotonic clock. Steps lead to their details. " +
+	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: all figures are measured on the monotonic " +
+		"clock. Steps lead to their details. " +
 		"Curves: power of all GPUs that a step used together, and the hottest of them, while steps were measured."}, err
 }
 
@@ -138,10 +139,12 @@ func (d *drawer) nightCurves() []chart.Panel {
 	}
 	var panels []chart.Panel
 	if len(power.Points) > 0 {
-		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "power", Unit: "W", Zero: true}, Series: []chart.LineSeries{power}})
+		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "power", Unit: "W", Zero: true},
+			Series: []chart.LineSeries{power}})
 	}
 	if len(heat.Points) > 0 {
-		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "temperature", Unit: "°C"}, Series: []chart.LineSeries{heat}})
+		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "temperature", Unit: "°C"},
+			Series: []chart.LineSeries{heat}})
 	}
 	return panels
 }

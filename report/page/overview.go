@@ -163,7 +163,8 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 				continue
 			}
 			at := curves.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
-			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point), short(at.X), short(at.Y), unit)
+			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point),
+				short(at.X), short(at.Y), unit)
 			doubt := c.Counted[0].Verdict != results.OK
 			switch {
 			case doubt:
@@ -171,7 +172,8 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			case !c.Again:
 				front, sound = append(front, at), append(sound, c)
 			}
-			series.Points = append(series.Points, chart.Point{X: at.X, Y: at.Y, Label: text.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
+			series.Points = append(series.Points,
+				chart.Point{X: at.X, Y: at.Y, Label: text.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
 		}
 		if series.Points != nil {
 			s.Series = append(s.Series, series)
@@ -181,8 +183,9 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	for _, i := range curves.ParetoFront(front) {
 		s.Front = append(s.Front, chart.XY(front[i]))
 		rows = append(rows, frontRow{
-			Variant: text.Clean(sound[i].Variant), Point: text.Clean(sound[i].Point), Link: d.links[sound[i].Counted[0].Step.ID],
-			X: short(front[i].X), Y: short(front[i].Y) + " " + string(unit),
+			Variant: text.Clean(sound[i].Variant), Point: text.Clean(sound[i].Point),
+			Link: d.links[sound[i].Counted[0].Step.ID],
+			X:    short(front[i].X), Y: short(front[i].Y) + " " + string(unit),
 		})
 	}
 	svg, err := chart.Scatter(s)
@@ -190,8 +193,10 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 }
 
 func (d *drawer) tradeoffCaption() string {
-	caption := "Each point is a variant at a point of the load, linked to its step; means over server lives. Per user: the inverse of the median time per output token. " +
-		"The line joins the Pareto front: no other sound point is better in both. Hollow points are suspect and on no front."
+	caption := "Each point is a variant at a point of the load, linked to its step; means over server lives. Per " +
+		"user: the inverse of the median time per output token. " +
+		"The line joins the Pareto front: no other sound point is better in both. Hollow points are suspect and on no " +
+		"front."
 	if again := d.run.Manifest.NullTest; again != "" {
 		caption += " " + text.Clean(again) + " is the baseline once more, for the null test, and on no front."
 	}
@@ -260,12 +265,15 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 			}
 		}
 		if sum.N() > 0 {
-			s.Series = append(s.Series, chart.CDFSeries{Name: text.Clean(c.Variant), Slot: d.slot(c.Variant), Vertices: sum.Vertices(), N: sum.N()})
+			s.Series = append(s.Series, chart.CDFSeries{Name: text.Clean(c.Variant), Slot: d.slot(c.Variant),
+				Vertices: sum.Vertices(), N: sum.N()})
 		}
 	}
 	if s.Series == nil {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.CDF(s)
-	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all requests of %s pooled, values to %.2g %%.", name, point, text.Count(steps, "counted step"), 100*curves.SketchError)}, err
+	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all "+
+		"requests of %s pooled, values to %.2g %%.", name, point, text.Count(steps, "counted step"),
+		100*curves.SketchError)}, err
 }

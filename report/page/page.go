@@ -101,7 +101,9 @@ func WriteFiles(run *results.Run) error {
 
 func newView(run *results.Run) (*view, error) {
 	v := &view{Document: report.NewDocument(run), Links: linksOf(run)}
-	v.Style, v.Script = template.CSS(string(chart.Colors)+string(chart.Style)+pageCSS), template.JS(pageJS) //nolint:gosec // our own files
+	// our own files
+	v.Style, v.Script = template.CSS(string(chart.Colors)+string(chart.Style)+pageCSS),
+		template.JS(pageJS) //nolint:gosec
 	v.Policy = policy(string(v.Style), string(v.Script))
 	v.Facts = factsOf(run, v.Document)
 	for _, d := range v.Doubts {
@@ -114,7 +116,9 @@ func newView(run *results.Run) (*view, error) {
 	passes := readPasses(run, budgetFor(len(run.Steps)))
 	v.Left = passes.left
 	if len(run.Steps) > manySteps {
-		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench report DIR --step ID --html FILE makes a page of one step, with all of it", text.Count(len(run.Steps), "step")))
+		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench "+
+			"report DIR --step ID --html FILE makes a page of one step, with all of it",
+			text.Count(len(run.Steps), "step")))
 	}
 	var err error
 	if v.Charts, err = overviewOf(run, passes, v.Links); err != nil {
@@ -134,7 +138,8 @@ func policy(style, script string) string {
 		sum := sha256.Sum256([]byte(s))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
+		"; base-uri 'none'; form-action 'none'"
 }
 
 // moreThanShown says how many steps a list of links leaves out.

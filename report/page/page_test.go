@@ -134,7 +134,9 @@ func TestNothingHostileGetsThrough(t *testing.T) {
 
 func TestSimulatedIsSaid(t *testing.T) {
 	page := string(draw(t, simulatedRun()))
-	if !strings.Contains(page, `<p class="simulated"`) || strings.Count(page, `<span class="sim">simulated</span>`) != 2 || !strings.Contains(page, "(simulated)</title>") {
+	if !strings.Contains(page, `<p class="simulated"`) ||
+		strings.Count(page, `<span class="sim">simulated</span>`) != 2 ||
+		!strings.Contains(page, "(simulated)</title>") {
 		t.Error("a page of simulated figures does not say so in its title, above everything and at each step")
 	}
 }
@@ -153,12 +155,18 @@ func TestStandingSentences(t *testing.T) {
 		want []string // beginnings of the lines
 		told bool
 	}{
-		{"one wins", repeated([]float64{100, 101, 102}, []float64{120, 121, 122}), []string{"b wins at c8: 19.80 % more output tok/s than a (95 % interval of the change +"}, true},
-		{"too close", repeated([]float64{100, 101, 102}, []float64{100.1, 101, 102.1}), []string{"No difference that matters at c8: at c8 b has 0.07 % more"}, false},
-		{"too wide", repeated([]float64{100, 130, 90}, []float64{120, 100, 150}), []string{"Cannot tell which is best at c8: at c8 b has 15.62 % more"}, false},
-		{"not repeated", simulatedRun(), []string{"Cannot tell which is best at c8: at c8 b [sim] has 20.00 % more output tok/s than a [sim] (1 and 1 server lives, no interval); 2 more repeats of each would tell."}, false},
+		{"one wins", repeated([]float64{100, 101, 102}, []float64{120, 121, 122}),
+			[]string{"b wins at c8: 19.80 % more output tok/s than a (95 % interval of the change +"}, true},
+		{"too close", repeated([]float64{100, 101, 102}, []float64{100.1, 101, 102.1}),
+			[]string{"No difference that matters at c8: at c8 b has 0.07 % more"}, false},
+		{"too wide", repeated([]float64{100, 130, 90}, []float64{120, 100, 150}),
+			[]string{"Cannot tell which is best at c8: at c8 b has 15.62 % more"}, false},
+		{"not repeated", simulatedRun(), []string{"Cannot tell which is best at c8: at c8 b [sim] has 20.00 % more " +
+			"output tok/s than a [sim] (1 and 1 server lives, no interval); 2 more repeats of each would tell."},
+			false},
 		{"by latency", rated(), []string{"fast wins at c8: 49.50 % less median E2EL ms than slow"}, true},
-		{"one variant", alone(measured("a", 1, 100)), []string{"Nothing to compare a with: no point has two sound variants. Its best output tok/s is 100.0, at c8, over 1 server life."}, false},
+		{"one variant", alone(measured("a", 1, 100)), []string{"Nothing to compare a with: no point has two sound " +
+			"variants. Its best output tok/s is 100.0, at c8, over 1 server life."}, false},
 		{"nothing", alone(), nil, false},
 	} {
 		s := report.StandingOf(c.run)
@@ -173,7 +181,8 @@ func TestStandingSentences(t *testing.T) {
 }
 
 func TestCommandsGoThroughAShell(t *testing.T) {
-	words := []string{"plain", "", "a b", "it's", `back\slash`, "$HOME `id` \"x\"", "line\nend\n", "tab\t\x1b[31m", "naïve", "100%", "{\"a\": 1}"}
+	words := []string{"plain", "", "a b", "it's", `back\slash`, "$HOME `id` \"x\"", "line\nend\n", "tab\t\x1b[31m",
+		"naïve", "100%", "{\"a\": 1}"}
 	var quoted []string
 	for _, w := range words {
 		quoted = append(quoted, quote(w))

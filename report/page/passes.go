@@ -29,7 +29,8 @@ const manySteps = 150
 // budgetFor shares a few megabytes among the steps.
 func budgetFor(steps int) budget {
 	share := func(all, least, most int) int { return min(max(all/max(steps, 1), least), most) }
-	b := budget{requests: share(8000, 16, curves.MaxRequestRows), moments: share(20_000, 40, 600), logLines: share(2000, 10, 40), text: steps <= manySteps}
+	b := budget{requests: share(8000, 16, curves.MaxRequestRows), moments: share(20_000, 40, 600),
+		logLines: share(2000, 10, 40), text: steps <= manySteps}
 	if !b.text {
 		b.logLines = 0
 	}
@@ -80,7 +81,8 @@ func readPasses(run *results.Run, b budget) *passes {
 		}
 		all.of[s.Result.Step.ID] = read[i]
 		if read[i].bad > 0 {
-			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID, text.Count(read[i].bad, "line")))
+			all.left = append(all.left, fmt.Sprintf("%s: %s of its records cannot be read", s.Result.Step.ID,
+				text.Count(read[i].bad, "line")))
 		}
 	}
 	return all
@@ -132,11 +134,13 @@ func (p *pass) keep(t *curves.Traces, b budget) {
 	}
 	p.ttft, p.tpot, p.icl, p.e2el = t.TTFT, t.TPOT, t.ICL, t.E2EL
 	p.requests = slices.Clip(thinRequests(t.Requests.Rows(), b.requests))
-	p.inFlight, p.tokensInHand = thinLevels(t.InFlight.Requests(), b.moments), thinLevels(t.InFlight.Tokens(), b.moments)
+	p.inFlight, p.tokensInHand = thinLevels(t.InFlight.Requests(), b.moments),
+		thinLevels(t.InFlight.Tokens(), b.moments)
 }
 
 func thinDevice(d *telemetry.DeviceCurves, most int) {
-	for _, curve := range []*[]telemetry.CurvePoint{&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz, &d.PowerLimit} {
+	for _, curve := range []*[]telemetry.CurvePoint{&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz,
+		&d.PowerLimit} {
 		*curve = thinCurve(*curve, most)
 	}
 }

@@ -37,7 +37,8 @@ func requestsChart(step string, p *pass) (*figure, error) {
 	})
 	caption := fmt.Sprintf("All %d requests, in the order in which they were to be sent.", p.total)
 	if n := len(p.requests); n < p.total {
-		caption = fmt.Sprintf("%d of %d requests, in the order in which they were to be sent: some of the slowest and of the failed ones, and of the others every so many. The rest is left out.", n, p.total)
+		caption = fmt.Sprintf("%d of %d requests, in the order in which they were to be sent: some of the slowest and "+
+			"of the failed ones, and of the others every so many. The rest is left out.", n, p.total)
 	}
 	return &figure{SVG: svg, Caption: caption}, err
 }
@@ -46,12 +47,16 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 	if len(p.inFlight) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
-	s := chart.InFlightSpec{Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step}, Panels: []chart.LevelPanel{
-		{Y: chart.Axis{Label: "requests in flight", Zero: true}, Series: []chart.LevelSeries{{Name: "requests", Slot: 1, Levels: p.inFlight}}},
-		{Y: chart.Axis{Label: "tokens in flight", Zero: true}, Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
-	}}
+	s := chart.InFlightSpec{Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step},
+		Panels: []chart.LevelPanel{
+			{Y: chart.Axis{Label: "requests in flight", Zero: true},
+				Series: []chart.LevelSeries{{Name: "requests", Slot: 1, Levels: p.inFlight}}},
+			{Y: chart.Axis{Label: "tokens in flight", Zero: true},
+				Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
+		}}
 	svg, err := chart.InFlight(s)
-	return &figure{SVG: svg, Caption: "Requests and tokens that the server had in hand. Tokens: prompts and answers so far of the requests in flight, a lower bound of what the KV cache holds."}, err
+	return &figure{SVG: svg, Caption: "Requests and tokens that the server had in hand. Tokens: prompts and answers " +
+		"so far of the requests in flight, a lower bound of what the KV cache holds."}, err
 }
 
 // devicesChart draws video memory, power and temperature of each GPU.
@@ -61,9 +66,12 @@ func devicesChart(step string, p *pass) (*figure, error) {
 		axis chart.Axis
 		of   func(telemetry.DeviceCurves) []telemetry.CurvePoint
 	}{
-		{chart.Axis{Label: "VRAM", Unit: chart.Bytes, Zero: true}, func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.VRAMBytes }},
-		{chart.Axis{Label: "power", Unit: "W", Zero: true}, func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.PowerW }},
-		{chart.Axis{Label: "temperature", Unit: "°C"}, func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.CoreC }},
+		{chart.Axis{Label: "VRAM", Unit: chart.Bytes, Zero: true},
+			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.VRAMBytes }},
+		{chart.Axis{Label: "power", Unit: "W", Zero: true},
+			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.PowerW }},
+		{chart.Axis{Label: "temperature", Unit: "°C"},
+			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.CoreC }},
 	} {
 		panel := chart.Panel{Y: kind.axis}
 		for i, d := range p.devices {
@@ -83,5 +91,6 @@ func devicesChart(step string, p *pass) (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 	svg, err := chart.Timeline(s)
-	return &figure{SVG: svg, Wide: true, Caption: "What each GPU said of itself; seconds since the pass began. Of long curves the least and the largest reading of each stretch."}, err
+	return &figure{SVG: svg, Wide: true, Caption: "What each GPU said of itself; seconds since the pass began. Of " +
+		"long curves the least and the largest reading of each stretch."}, err
 }

@@ -13,7 +13,8 @@ import (
 
 // sweepFigures are those drawn over the points of the load, in this order.
 func sweepFigures() []string {
-	return []string{"output_throughput", "median_ttft_s", "p99_ttft_s", "median_tpot_s", "p99_itl_s", "median_e2el_s", "j_per_output_token"}
+	return []string{"output_throughput", "median_ttft_s", "p99_ttft_s", "median_tpot_s", "p99_itl_s", "median_e2el_s",
+		"j_per_output_token"}
 }
 
 // sweep draws figures over the points of the load, or where there is one point
@@ -25,7 +26,8 @@ func (d *drawer) sweep() ([]*figure, error) {
 	}
 	figures := catalog.FiguresOf(steps)
 	if !slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
-		figures = slices.DeleteFunc(figures, func(f catalog.Figure) bool { return !slices.Contains(sweepFigures(), f.Name) })
+		figures = slices.DeleteFunc(figures,
+			func(f catalog.Figure) bool { return !slices.Contains(sweepFigures(), f.Name) })
 		slices.SortStableFunc(figures, func(a, b catalog.Figure) int {
 			return slices.Index(sweepFigures(), a.Name) - slices.Index(sweepFigures(), b.Name)
 		})
@@ -61,7 +63,8 @@ func (d *drawer) load() (chart.Axis, map[string]float64) {
 			}
 			return new(float64(*a.MaxConcurrency))
 		}},
-		{chart.Axis{Label: "asked request rate", Unit: "requests/s"}, func(a results.Asked) *float64 { return a.RequestRate }},
+		{chart.Axis{Label: "asked request rate", Unit: "requests/s"},
+			func(a results.Asked) *float64 { return a.RequestRate }},
 		{chart.Axis{Label: "asked prompt length", Unit: "tokens", Log: true}, func(a results.Asked) *float64 {
 			if a.InputLen == nil {
 				return nil
@@ -99,7 +102,8 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 	return numbers
 }
 
-const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over server lives, where there are two or more; of what cannot be negative they are drawn from 0 on."
+const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over server lives, where there are two or " +
+	"more; of what cannot be negative they are drawn from 0 on."
 
 func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float64) (*figure, error) {
 	s := chart.LinesSpec{

@@ -18,7 +18,8 @@ import (
 func AppendixParts(run *results.Run) []table.Piece {
 	var parts []table.Piece
 	for _, s := range run.Steps {
-		parts = append(parts, table.Piece{Title: appendixTitle(s.Result), Below: true, Verbatim: appendixText(s.Result)})
+		parts = append(parts, table.Piece{Title: appendixTitle(s.Result), Below: true,
+			Verbatim: appendixText(s.Result)})
 	}
 	if parts == nil {
 		return nil
@@ -73,7 +74,8 @@ func phases(out *bytes.Buffer, a results.Asked) {
 		rate = python(*a.RequestRate)
 	}
 	if a.Ramp != nil {
-		fmt.Fprintf(out, "Traffic ramp-up strategy: %s, from %s to %s requests/s\n", text.Clean(a.Ramp.Strategy), python(a.Ramp.StartRPS), python(a.Ramp.EndRPS))
+		fmt.Fprintf(out, "Traffic ramp-up strategy: %s, from %s to %s requests/s\n", text.Clean(a.Ramp.Strategy),
+			python(a.Ramp.StartRPS), python(a.Ramp.EndRPS))
 	} else {
 		out.WriteString("Traffic request rate: " + rate + "\n")
 	}

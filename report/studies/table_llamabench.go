@@ -46,7 +46,8 @@ func testsOf(run *results.Run) []tested {
 }
 
 func (t *tested) sameTest(line results.LlamaBenchRow) bool {
-	return t.Test == line.Test && t.File == line.File && t.Model == line.Model && t.FlashAttn == line.FlashAttn && t.Batch == line.Batch && t.MicroBatch == line.MicroBatch &&
+	return t.Test == line.Test && t.File == line.File && t.Model == line.Model && t.FlashAttn == line.FlashAttn &&
+		t.Batch == line.Batch && t.MicroBatch == line.MicroBatch &&
 		t.Threads == line.Threads && equalInts(t.GPULayers, line.GPULayers)
 }
 
@@ -106,19 +107,20 @@ func testTable(all []tested) table.Table {
 	for i, t := range all {
 		memory := t.cell.MeanOf(grid.OfSum(grid.MemoryPeak))
 		power := t.cell.MeanOf(grid.OfSum(grid.MeanPower))
-		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant, Cells: []table.Cell{
-			{Text: grid.VariantName(t.cell)},
-			{Text: text.Clean(t.Model)},
-			{Text: scaled(t.SizeBytes, grid.Gib)},
-			{Text: scaled(t.Parameters, 1e9)},
-			{Text: text.Clean(t.Backend)},
-			{Text: cmp.Or(textOfInt(t.GPULayers), table.Missing)},
-			{Text: cmp.Or(text.Clean(t.FlashAttn), table.Missing)},
-			{Text: text.Clean(t.Test)},
-			{Text: t.speed()},
-			{Text: scaledFloat(memory, grid.Gib)},
-			{Text: table.Number(power, 1)},
-		}})
+		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant,
+			Cells: []table.Cell{
+				{Text: grid.VariantName(t.cell)},
+				{Text: text.Clean(t.Model)},
+				{Text: scaled(t.SizeBytes, grid.Gib)},
+				{Text: scaled(t.Parameters, 1e9)},
+				{Text: text.Clean(t.Backend)},
+				{Text: cmp.Or(textOfInt(t.GPULayers), table.Missing)},
+				{Text: cmp.Or(text.Clean(t.FlashAttn), table.Missing)},
+				{Text: text.Clean(t.Test)},
+				{Text: t.speed()},
+				{Text: scaledFloat(memory, grid.Gib)},
+				{Text: table.Number(power, 1)},
+			}})
 		if costs != nil {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: costs[i]})
 		}
@@ -175,7 +177,8 @@ func switchParts(run *results.Run, all []tested) []table.Piece {
 			title := fmt.Sprintf("%s: %s and %s", name, from, to)
 			c := tables[title]
 			if c == nil {
-				c = &table.Table{Columns: []table.Column{table.Words("model"), table.Words("test"), table.Numbers(from, "t/s"), table.Numbers(to, "t/s"), table.Numbers("gain", "")}, Keys: []int{0, 1}}
+				c = &table.Table{Columns: []table.Column{table.Words("model"), table.Words("test"),
+					table.Numbers(from, "t/s"), table.Numbers(to, "t/s"), table.Numbers("gain", "")}, Keys: []int{0, 1}}
 				tables[title] = c
 				names = append(names, title)
 			}
@@ -183,7 +186,8 @@ func switchParts(run *results.Run, all []tested) []table.Piece {
 			if without.mean != 0 {
 				gain = versus.ChangeText(new(with.mean/without.mean - 1))
 			}
-			c.Rows = append(c.Rows, table.NewRow(text.Clean(with.Model), testText(with, settings), without.speed(), with.speed(), gain))
+			c.Rows = append(c.Rows, table.NewRow(text.Clean(with.Model), testText(with, settings), without.speed(),
+				with.speed(), gain))
 		}
 	}
 	var parts []table.Piece
@@ -223,7 +227,8 @@ func sweepParts(all []tested) []table.Piece {
 		title string
 		of    func(results.LlamaBenchRow) int // 0: not of this kind
 	}{
-		{"Prompt processing (pp), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Prompt, r.Generated) }},
+		{"Prompt processing (pp), t/s by tokens",
+			func(r results.LlamaBenchRow) int { return onlyOne(r.Prompt, r.Generated) }},
 		{"Generation (tg), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Generated, r.Prompt) }},
 	} {
 		if c := sweep(all, kind.of); len(c.Rows) > 1 {

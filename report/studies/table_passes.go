@@ -33,11 +33,14 @@ func passColumns() []passColumn {
 		{"input", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return detail.OfInt(s.InputTokens) }},
 		{"generated", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return detail.OfInt(s.OutputTokens) }},
 		{"E2E latency", "s", firstPass, 1, func(s *results.SQZB) *float64 { return s.E2ELatencyS }},
-		{"summarization latency", "s", secondPass, 1, func(s *results.SQZB) *float64 { return s.SummarizationLatencyS }},
+		{"summarization latency", "s", secondPass, 1,
+			func(s *results.SQZB) *float64 { return s.SummarizationLatencyS }},
 		{"generation latency", "s", bothPasses, 1, func(s *results.SQZB) *float64 { return s.GenerationLatencyS }},
-		{"summarization throughput", "input tok/s", secondPass, 1, func(s *results.SQZB) *float64 { return s.SummarizationThroughput }},
+		{"summarization throughput", "input tok/s", secondPass, 1,
+			func(s *results.SQZB) *float64 { return s.SummarizationThroughput }},
 		{"E2E throughput", "generated tok/s", firstPass, 1, func(s *results.SQZB) *float64 { return s.E2EThroughput }},
-		{"generation throughput", "generated tok/s", bothPasses, 1, func(s *results.SQZB) *float64 { return s.GenerationThroughput }},
+		{"generation throughput", "generated tok/s", bothPasses, 1,
+			func(s *results.SQZB) *float64 { return s.GenerationThroughput }},
 		{"mean TTFT, with queueing", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TTFTMeanS }},
 		{"mean TTFT, without queueing", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TTFTUnqueuedS }},
 		{"mean TPOT, over n - 1 tokens", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TPOTMeanS }},
@@ -56,7 +59,8 @@ func PassParts(run *results.Run) []table.Piece {
 	if len(cells) == 0 {
 		return nil
 	}
-	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("unit"), table.Words("from")}, Keys: []int{0, 1, 2}}
+	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("unit"), table.Words("from")},
+		Keys: []int{0, 1, 2}}
 	for _, cell := range cells {
 		c.Columns = append(c.Columns, table.Numbers(grid.VariantName(cell), text.Clean(cell.Point)))
 	}
@@ -94,7 +98,9 @@ func passDigits(col passColumn, v float64) int {
 
 func passNotes(cells []compare.Cell) []string {
 	notes := []string{
-		"Pass 1 asks for whole answers, pass 2 for one token each, on a server of its own with the same configuration. Their difference is an approximation: prefill and decode overlap in pass 1 and not in pass 2.",
+		"Pass 1 asks for whole answers, pass 2 for one token each, on a server of its own with the same " +
+			"configuration. Their difference is an approximation: prefill and decode overlap in pass 1 and not in " +
+			"pass 2.",
 	}
 	for _, cell := range cells {
 		name := text.Clean(cell.Variant) + ", " + text.Clean(cell.Point)
@@ -103,16 +109,19 @@ func passNotes(cells []compare.Cell) []string {
 			case r.SQZB == nil:
 				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, versus.Verbatim(r)))
 			case r.SQZB.Undefined != "":
-				notes = append(notes, fmt.Sprintf("%s, repeat %d: the generation is not defined: %s", name, r.Step.Repeat, text.Clean(r.SQZB.Undefined)))
+				notes = append(notes, fmt.Sprintf("%s, repeat %d: the generation is not defined: %s", name,
+					r.Step.Repeat, text.Clean(r.SQZB.Undefined)))
 			case r.Verdict != results.OK:
 				notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", name, r.Step.Repeat, versus.Verbatim(r)))
 			}
 		}
 		if s := firstSQZB(cell); s != nil {
 			if s.QueueMeanS == nil {
-				notes = append(notes, name+": the server does not count the time in its queue: there is no TTFT without it")
+				notes = append(notes, name+": the server does not count the time in its queue: there is no TTFT "+
+					"without it")
 			}
-			notes = append(notes, fmt.Sprintf("%s: the first token of each of %s is made by the prefill, and counted in the generation throughput", name, text.Count(s.FirstTokens, "answer")))
+			notes = append(notes, fmt.Sprintf("%s: the first token of each of %s is made by the prefill, and counted "+
+				"in the generation throughput", name, text.Count(s.FirstTokens, "answer")))
 		}
 	}
 	return notes

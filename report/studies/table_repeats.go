@@ -32,9 +32,12 @@ func repeatColumns() []grid.Column {
 		}
 		all = append(
 			all,
-			grid.Column{Head: l.mean, Scale: ms, Gaps: l.gaps, Figure: of(func(d results.Dist) *float64 { return d.Mean })},
-			grid.Column{Head: l.median, Scale: ms, Gaps: l.gaps, Figure: of(func(d results.Dist) *float64 { return d.Median })},
-			grid.Column{Head: l.p99, Scale: ms, Gaps: l.gaps, P: p, Sample: l.sample, Figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) })},
+			grid.Column{Head: l.mean, Scale: ms, Gaps: l.gaps,
+				Figure: of(func(d results.Dist) *float64 { return d.Mean })},
+			grid.Column{Head: l.median, Scale: ms, Gaps: l.gaps,
+				Figure: of(func(d results.Dist) *float64 { return d.Median })},
+			grid.Column{Head: l.p99, Scale: ms, Gaps: l.gaps, P: p, Sample: l.sample,
+				Figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) })},
 		)
 	}
 	return all
@@ -53,7 +56,10 @@ func RepeatParts(run *results.Run) []table.Piece {
 			name += grid.Simulated
 		}
 		p := table.Piece{Title: name + ", " + text.Clean(cell.Point), Below: true, Table: repeatTable(cell)}
-		at := slices.IndexFunc(cells, func(c compare.Cell) bool { return c.Point == cell.Point && c.Variant == versus.BaselineOf(run) })
+		at := slices.IndexFunc(cells, func(c compare.Cell) bool {
+			return c.Point == cell.Point &&
+				c.Variant == versus.BaselineOf(run)
+		})
 		switch {
 		case cell.Variant == versus.BaselineOf(run):
 			p.Title = "Baseline: " + p.Title
@@ -92,7 +98,8 @@ func repeatTable(cell compare.Cell) table.Table {
 	var steps []compare.Cell // of one step each
 	for _, r := range cell.Steps {
 		if r.Figures != nil {
-			steps = append(steps, compare.Cell{Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r}, Counted: []*results.Result{r}})
+			steps = append(steps, compare.Cell{Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r},
+				Counted: []*results.Result{r}})
 		}
 	}
 	if len(steps) == 0 {

@@ -46,8 +46,10 @@ func SearchParts(run *results.Run) []table.Piece {
 	parts := []table.Piece{{
 		Title: "Search",
 		Intro: []string{
-			fmt.Sprintf("The highest %s from %g to %g %s at which %s.", policy.Metric, policy.From, policy.To, SearchUnit(policy), targetsText(policy.Targets)),
-			fmt.Sprintf("Each repeat is a search of its own. It ends when the lowest load that missed the targets is no more than %.4g %% above the highest that met them; "+
+			fmt.Sprintf("The highest %s from %g to %g %s at which %s.", policy.Metric, policy.From, policy.To,
+				SearchUnit(policy), targetsText(policy.Targets)),
+			fmt.Sprintf("Each repeat is a search of its own. It ends when the lowest load that missed the targets is "+
+				"no more than %.4g %% above the highest that met them; "+
 				"a load that came out near a target was measured again.", 100*policy.Tolerance),
 		},
 		Table: LimitTable(run, searches),
@@ -90,7 +92,8 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 			}
 		}
 		row := table.Row{}
-		for _, text := range []string{text.Clean(variant), SpreadText(met), SpreadText(missed), count, change, interval, verdict} {
+		for _, text := range []string{text.Clean(variant), SpreadText(met), SpreadText(missed), count, change, interval,
+			verdict} {
 			row.Cells = append(row.Cells, table.Cell{Text: text})
 		}
 		c.Rows = append(c.Rows, row)
@@ -119,7 +122,8 @@ func limitNotes(run *results.Run, searches []search.Run) []string {
 	var notes []string
 	for _, s := range searches {
 		if !s.End.Within {
-			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, EndText(run.Manifest.Search, s)))
+			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat,
+				EndText(run.Manifest.Search, s)))
 		}
 		for _, doubt := range s.End.Doubts {
 			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, doubt))
@@ -140,7 +144,8 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 	case len(s.Steps) == 0:
 		return "nothing was measured"
 	case s.End.Within:
-		return fmt.Sprintf("highest %s that met the targets: %s %s; %s missed them", policy.Metric, search.LoadText(*s.End.Met), unit, search.LoadText(*s.End.Missed))
+		return fmt.Sprintf("highest %s that met the targets: %s %s; %s missed them", policy.Metric,
+			search.LoadText(*s.End.Met), unit, search.LoadText(*s.End.Missed))
 	case s.End.Met == nil && s.End.Done:
 		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	case s.End.Missed == nil && s.End.Done:
@@ -148,7 +153,8 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 	}
 	txt := "not narrowed down"
 	if s.End.Met != nil && s.End.Missed != nil {
-		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", search.LoadText(*s.End.Met), unit, search.LoadText(*s.End.Missed))
+		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", search.LoadText(*s.End.Met), unit,
+			search.LoadText(*s.End.Missed))
 	}
 	if !s.End.Done {
 		return txt + "; the run ended before the search did"
@@ -158,9 +164,11 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 
 // evidencePart has a row for each step of a search.
 func evidencePart(policy *results.SearchPolicy, s search.Run) table.Piece {
-	c := table.Table{Keys: []int{0, 1}, Columns: []table.Column{table.Numbers("load", SearchUnit(policy)), table.Numbers("n", "requests")}}
+	c := table.Table{Keys: []int{0, 1},
+		Columns: []table.Column{table.Numbers("load", SearchUnit(policy)), table.Numbers("n", "requests")}}
 	for _, t := range policy.Targets {
-		c.Columns = append(c.Columns, table.Numbers(text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value)))
+		c.Columns = append(c.Columns,
+			table.Numbers(text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value)))
 	}
 	c.Columns = append(c.Columns, table.Words("targets"), table.Words("why this load"))
 	for i, p := range s.Probes {
@@ -172,7 +180,8 @@ func evidencePart(policy *results.SearchPolicy, s search.Run) table.Piece {
 		c.Rows = append(c.Rows, row)
 	}
 	return table.Piece{
-		Title: fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, text.Count(len(s.Steps), "step")), Below: true, Table: c,
+		Title: fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, text.Count(len(s.Steps), "step")),
+		Below: true, Table: c,
 		Notes: []string{EndText(policy, s)},
 	}
 }

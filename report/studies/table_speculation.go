@@ -34,12 +34,14 @@ func DraftingOf(s results.Server) drafting {
 	if json.Unmarshal([]byte(args["--speculative-config"]), &config) == nil {
 		d = drafting{config.Tokens, cmp.Or(config.Model, config.Method)}
 	}
-	for _, name := range []string{"--num-speculative-tokens", "--draft-max", "--draft", "--draft-n", "--speculative-num-draft-tokens", "--speculate", "--sim-spec-tokens"} {
+	for _, name := range []string{"--num-speculative-tokens", "--draft-max", "--draft", "--draft-n",
+		"--speculative-num-draft-tokens", "--speculate", "--sim-spec-tokens"} {
 		if n, err := strconv.Atoi(args[name]); err == nil && d.K == 0 {
 			d.K = n
 		}
 	}
-	for _, name := range []string{"--speculative-model", "--model-draft", "-md", "--speculative-draft-model-path", "--speculative-draft-model", "--speculative-algorithm"} {
+	for _, name := range []string{"--speculative-model", "--model-draft", "-md", "--speculative-draft-model-path",
+		"--speculative-draft-model", "--speculative-algorithm"} {
 		d.draft = cmp.Or(d.draft, args[name])
 	}
 	return d
@@ -63,7 +65,8 @@ func acceptanceOf(c compare.Cell) *acceptance {
 	for _, r := range c.Counted {
 		servers = append(servers, r.Servers...)
 	}
-	at := slices.IndexFunc(servers, func(s results.Server) bool { return s.Speculation != nil && s.Speculation.Rate != nil })
+	at := slices.IndexFunc(servers,
+		func(s results.Server) bool { return s.Speculation != nil && s.Speculation.Rate != nil })
 	spec := results.SpeculationOf(servers)
 	if spec == nil && at < 0 {
 		return nil
@@ -71,13 +74,15 @@ func acceptanceOf(c compare.Cell) *acceptance {
 	a := &acceptance{drafting: DraftingOf(servers[0])}
 	if at >= 0 {
 		told := servers[at].Speculation
-		a.source, a.rate, a.length, a.efficiency, a.perPosition, a.logLines = told.Source, told.Rate, told.Length, told.Efficiency, told.AtPosition, told.LogLines
+		a.source, a.rate, a.length, a.efficiency, a.perPosition, a.logLines = told.Source, told.Rate, told.Length,
+			told.Efficiency, told.AtPosition, told.LogLines
 		if told.Tokens != nil {
 			a.K = *told.Tokens
 		}
 	}
 	if spec != nil { // counts, over all servers and repeats
-		a.source, a.rate, a.efficiency, a.perPosition = spec.Source, &spec.AcceptanceRate, spec.SystemEfficiency, spec.PerPosition
+		a.source, a.rate, a.efficiency, a.perPosition = spec.Source, &spec.AcceptanceRate, spec.SystemEfficiency,
+			spec.PerPosition
 		if spec.Drafts > 0 {
 			a.length = &spec.AcceptanceLength
 		}
@@ -116,15 +121,20 @@ func SpeculationParts(run *results.Run) []table.Piece {
 		c.Rows = append(c.Rows, table.Row{Cells: acceptanceCells(cell, found[i], positions)})
 		if found[i] != nil {
 			for _, line := range found[i].logLines {
-				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", text.Clean(cell.Variant), text.Clean(cell.Point), text.Clean(line)))
+				notes = append(notes, fmt.Sprintf("%s, %s, log: %s", text.Clean(cell.Variant), text.Clean(cell.Point),
+					text.Clean(line)))
 			}
 		}
 		if found[i] != nil && randomPrompts(cell) {
-			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model foresees as it does text: acceptance says nothing of real use", text.Clean(cell.Variant), text.Clean(cell.Point)))
+			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model "+
+				"foresees as it does text: acceptance says nothing of real use", text.Clean(cell.Variant),
+				text.Clean(cell.Point)))
 		}
 	}
 	c.Legend = []string{
-		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + drafts; all over the measured pass",
+		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; " +
+			"efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + " +
+			"drafts; all over the measured pass",
 	}
 	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return versus.ExtrapolationOf(c) != nil }) {
 		c.Legend = append(c.Legend, grid.ExtrapolatedLegend)
@@ -143,7 +153,9 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 		rate = grid.ExtrapolatedMark + rate
 	}
 	if a == nil {
-		cells = append(cells, table.Cell{Text: "none"}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: rate})
+		cells = append(cells, table.Cell{Text: "none"}, table.Cell{Text: table.Missing},
+			table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing},
+			table.Cell{Text: rate})
 		for range positions {
 			cells = append(cells, table.Cell{Text: table.Missing})
 		}
@@ -154,8 +166,10 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 		k = strconv.Itoa(a.K)
 	}
 	cells = append(
-		cells, table.Cell{Text: cmp.Or(text.Clean(a.draft), table.Missing)}, table.Cell{Text: k}, table.Cell{Text: share(a.rate)},
-		table.Cell{Text: table.Number(a.length, studyDigits)}, table.Cell{Text: share(a.efficiency)}, table.Cell{Text: rate},
+		cells, table.Cell{Text: cmp.Or(text.Clean(a.draft), table.Missing)}, table.Cell{Text: k},
+		table.Cell{Text: share(a.rate)},
+		table.Cell{Text: table.Number(a.length, studyDigits)}, table.Cell{Text: share(a.efficiency)},
+		table.Cell{Text: rate},
 	)
 	for i := range positions {
 		text := table.Missing

@@ -22,10 +22,12 @@ const studyDigits = 2
 // spelling.
 func studyColumns() []grid.Column {
 	mean := func(head string, sample func(*results.Figures) results.Dist) grid.Column {
-		return grid.Column{Head: head, Scale: 1000, Better: grid.LowerIsBetter, Figure: func(f *results.Figures) *float64 { return sample(f).Mean }}
+		return grid.Column{Head: head, Scale: 1000, Better: grid.LowerIsBetter,
+			Figure: func(f *results.Figures) *float64 { return sample(f).Mean }}
 	}
 	return []grid.Column{
-		{Head: "Duration (s)", Scale: 1, Better: grid.LowerIsBetter, Figure: func(f *results.Figures) *float64 { return &f.DurationS }},
+		{Head: "Duration (s)", Scale: 1, Better: grid.LowerIsBetter,
+			Figure: func(f *results.Figures) *float64 { return &f.DurationS }},
 		grid.Rate("Req/s", "", func(f *results.Figures) *float64 { return f.RequestThroughput }),
 		grid.Rate("Output Tok/s", "", func(f *results.Figures) *float64 { return f.OutputThroughput }),
 		grid.Rate("Total Tok/s", "", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
@@ -47,7 +49,8 @@ func ConcurrencyParts(run *results.Run) []table.Piece {
 func SizeParts(run *results.Run) []table.Piece {
 	model := modelNamer(run)
 	size := func(c compare.Cell) string { return sizeOf(run, c) }
-	return studyPart("Sizes", studyCells(run), key{"Model", model}, key{"Size", size}, key{"Concurrency", concurrencyOf})
+	return studyPart("Sizes", studyCells(run), key{"Model", model}, key{"Size", size},
+		key{"Concurrency", concurrencyOf})
 }
 
 // BackendParts is one table a point.
@@ -60,7 +63,8 @@ func BackendParts(run *results.Run) []table.Piece {
 		for end < len(cells) && cells[end].Point == cells[start].Point {
 			end++
 		}
-		parts = append(parts, studyPart("Backends, "+concurrencyOf(cells[start]), cells[start:end], key{"Backend", backendOf}, key{"Model/Quant", model})...)
+		parts = append(parts, studyPart("Backends, "+concurrencyOf(cells[start]), cells[start:end],
+			key{"Backend", backendOf}, key{"Model/Quant", model})...)
 		start = end
 	}
 	return parts
@@ -72,7 +76,8 @@ func studyCells(run *results.Run) []compare.Cell {
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	for i := range cells {
 		if len(cells[i].Counted) == 0 {
-			cells[i].Counted = slices.DeleteFunc(slices.Clone(cells[i].Steps), func(r *results.Result) bool { return r.Figures == nil })
+			cells[i].Counted = slices.DeleteFunc(slices.Clone(cells[i].Steps),
+				func(r *results.Result) bool { return r.Figures == nil })
 		}
 	}
 	return cells
@@ -158,7 +163,8 @@ func sameWork(cells []compare.Cell) bool {
 }
 
 func incomplete(c compare.Cell) bool {
-	return slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return r.Figures != nil && r.Figures.Completed < r.Figures.Asked })
+	return slices.ContainsFunc(c.Counted,
+		func(r *results.Result) bool { return r.Figures != nil && r.Figures.Completed < r.Figures.Asked })
 }
 
 // completedOf counts over the steps that the row's figures are of.
@@ -188,7 +194,8 @@ func studyNotes(cells []compare.Cell) []string {
 		case c.Counted[0].Verdict != results.OK:
 			notes = append(notes, name+": not ranked: "+versus.Verbatim(c.Counted[0]))
 		case len(c.Counted) > 1:
-			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name, text.Count(len(c.Counted), "repeat"), c.Lives()))
+			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name,
+				text.Count(len(c.Counted), "repeat"), c.Lives()))
 		}
 		if e := versus.ExtrapolationOf(c); e != nil {
 			notes = append(notes, name+": "+versus.ExtrapolatedText(*e))

@@ -77,7 +77,8 @@ func MarkdownTable(out *bytes.Buffer, c Table) {
 }
 
 var escaper = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "~", `\~`,
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#",
+	`\#`, "|", `\|`, "~", `\~`,
 )
 
 // Escape keeps the text of others from being read as Markdown or HTML.

@@ -70,13 +70,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
 	switch {
 	case !h.knows(r.Host):
-		http.Error(w, "this server is not called that; use the address that bench watch printed", http.StatusMisdirectedRequest)
+		http.Error(w, "this server is not called that; use the address that bench watch printed",
+			http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "this view only looks", http.StatusMethodNotAllowed)
 	case !h.admits(r):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="bench"`)
-		http.Error(w, "give the token that bench watch printed: ?token=..., or as a bearer token", http.StatusUnauthorized)
+		http.Error(w, "give the token that bench watch printed: ?token=..., or as a bearer token",
+			http.StatusUnauthorized)
 	case r.URL.Query().Has("token"):
 		h.keepToken(w, r)
 	case r.URL.Path == "/":
@@ -93,9 +95,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // secure sets what every answer carries.
 func secure(header http.Header) {
 	for name, value := range map[string]string{
-		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
-		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin",
-		"Cross-Origin-Opener-Policy": "same-origin",
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"X-Frame-Options":              "DENY",
+		"Content-Security-Policy":      "default-src 'none'; frame-ancestors 'none'",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin",
 	} {
 		header.Set(name, value)
 	}
@@ -132,7 +136,8 @@ func (h *Handler) admits(r *http.Request) bool {
 // stored, into a cookie.
 func (h *Handler) keepToken(w http.ResponseWriter, r *http.Request) {
 	if h.o.Token != "" {
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: h.o.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: h.o.Token, Path: "/", HttpOnly: true,
+			SameSite: http.SameSiteStrictMode})
 	}
 	path := "/"
 	if slices.Contains([]string{"/events", "/metrics"}, r.URL.Path) {
@@ -154,7 +159,8 @@ func (h *Handler) page(w http.ResponseWriter) {
 		return
 	}
 	w.Header().Set("Content-Security-Policy", fmt.Sprintf(
-		"default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", nonce, nonce))
+		"default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src 'self'; base-uri 'none'; "+
+			"form-action 'none'; frame-ancestors 'none'", nonce, nonce))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write(out.Bytes()) // the reader has gone
 }

@@ -93,9 +93,11 @@ func expositionOf(v live.View) *exposition {
 		goes = 1
 	}
 	e.begin(gauge, "bench_run_running", "1 while the run goes on, else 0.").add(number(&goes), run)
-	e.begin(gauge, "bench_run_state", "1 for the state that the run is in, which its label names.").add(new(1.0), run.and("state", string(v.State)))
+	e.begin(gauge, "bench_run_state", "1 for the state that the run is in, which its label names.").add(new(1.0),
+		run.and("state", string(v.State)))
 	steps := e.begin(gauge, "bench_steps", "Steps of the run by state.")
-	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun, live.Spared} {
+	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
+		live.Spared} {
 		steps.add(new(float64(v.Counts[s])), run.and("state", string(s)))
 	}
 	if v.Live != nil {
@@ -116,9 +118,11 @@ func stepLabels(run labels, s *results.StepRef) labels {
 func (e *exposition) ofRun(run labels, l *results.Live) {
 	e.begin(gauge, "bench_run_seconds", "Seconds since this process of bench took up the run.").add(&l.RunForS, run)
 	e.begin(gauge, "bench_run_left_seconds", "Seconds that the run is expected to need further.").add(l.RunS, run)
-	e.begin(gauge, "bench_live_updated_timestamp_seconds", "Unix time in seconds at which the run last told how it stands.").
+	e.begin(gauge, "bench_live_updated_timestamp_seconds",
+		"Unix time in seconds at which the run last told how it stands.").
 		add(new(float64(l.UpdatedAt.UnixMilli())/1e3), run)
-	e.begin(gauge, "bench_phase", "1 for what the run is doing, which the label names.").add(new(1.0), run.and("phase", string(l.Phase)))
+	e.begin(gauge, "bench_phase", "1 for what the run is doing, which the label names.").add(new(1.0),
+		run.and("phase", string(l.Phase)))
 	e.begin(gauge, "bench_phase_seconds", "Seconds since the phase began.").add(&l.PhaseS, run)
 }
 
@@ -126,21 +130,31 @@ func (e *exposition) ofStep(step labels, l *results.Live) {
 	e.begin(gauge, "bench_step_seconds", "Seconds since the step began.").add(l.StepS, step)
 	e.begin(gauge, "bench_step_left_seconds", "Seconds that the step is expected to need further.").add(l.LeftS, step)
 	if r := l.Requests; r != nil {
-		e.begin(counter, "bench_requests_done", "Requests of the pass that have ended, with success or not; warm-ups apart.").add(number(&r.Done), step)
+		e.begin(counter, "bench_requests_done",
+			"Requests of the pass that have ended, with success or not; warm-ups apart.").add(number(&r.Done), step)
 		e.begin(counter, "bench_requests_failed", "Requests of the pass that have failed.").add(number(&r.Failed), step)
-		e.begin(gauge, "bench_requests_in_flight", "Requests that were sent and have not ended.").add(number(&r.InFlight), step)
-		e.begin(gauge, "bench_requests_planned", "Requests that the pass will send; absent where its duration decides.").add(number(r.Total), step)
+		e.begin(gauge, "bench_requests_in_flight",
+			"Requests that were sent and have not ended.").add(number(&r.InFlight), step)
+		e.begin(gauge, "bench_requests_planned",
+			"Requests that the pass will send; absent where its duration decides.").add(number(r.Total), step)
 	}
 	if t := l.Tokens; t != nil {
-		e.begin(gauge, "bench_output_tokens_per_second", fmt.Sprintf("Output tokens a second, over the last %d seconds.", results.LiveWindowS)).add(t.PerS, step)
-		e.begin(counter, "bench_output_tokens", "Output tokens of the pass's requests that have ended.").add(number(t.Output), step)
-		e.quantiles("bench_ttft_seconds", "Seconds from sending a request to its first token, of the pass's requests that have ended.", t.TTFT, step)
-		e.quantiles("bench_tpot_seconds", "Seconds per output token after the first, of the pass's requests that have ended.", t.TPOT, step)
+		e.begin(gauge, "bench_output_tokens_per_second",
+			fmt.Sprintf("Output tokens a second, over the last %d seconds.", results.LiveWindowS)).add(t.PerS, step)
+		e.begin(counter, "bench_output_tokens",
+			"Output tokens of the pass's requests that have ended.").add(number(t.Output), step)
+		e.quantiles("bench_ttft_seconds", "Seconds from sending a request to its first token, of the pass's requests "+
+			"that have ended.", t.TTFT, step)
+		e.quantiles("bench_tpot_seconds",
+			"Seconds per output token after the first, of the pass's requests that have ended.", t.TPOT, step)
 	}
 	if s := l.Server; s != nil {
-		e.begin(gauge, "bench_server_kv_cache_use_ratio", "Used share of the fullest server's KV cache, 0 to 1.").add(s.KVUse, step)
-		e.begin(gauge, "bench_server_requests_running", "Requests that the servers say they work on.").add(s.Running, step)
-		e.begin(gauge, "bench_server_requests_waiting", "Requests that the servers say wait for their turn.").add(s.Waiting, step)
+		e.begin(gauge, "bench_server_kv_cache_use_ratio",
+			"Used share of the fullest server's KV cache, 0 to 1.").add(s.KVUse, step)
+		e.begin(gauge, "bench_server_requests_running", "Requests that the servers say they work on.").add(s.Running,
+			step)
+		e.begin(gauge, "bench_server_requests_waiting",
+			"Requests that the servers say wait for their turn.").add(s.Waiting, step)
 	}
 }
 
@@ -155,12 +169,18 @@ func (e *exposition) ofGPUs(run labels, all []results.LiveGPU) {
 		name, help string
 		of         func(results.LiveGPU) *float64
 	}{
-		{"bench_gpu_vram_used_bytes", "Video memory in use, in bytes.", func(g results.LiveGPU) *float64 { return number(g.VRAMUsed) }},
-		{"bench_gpu_vram_total_bytes", "Video memory of the GPU, in bytes.", func(g results.LiveGPU) *float64 { return number(g.VRAMTotal) }},
-		{"bench_gpu_power_watts", "Power that the GPU draws, in watts.", func(g results.LiveGPU) *float64 { return g.PowerW }},
-		{"bench_gpu_power_limit_watts", "Power that the GPU may draw, in watts.", func(g results.LiveGPU) *float64 { return g.PowerLimitW }},
-		{"bench_gpu_temperature_celsius", "Temperature of the GPU's hottest sensor, in degrees Celsius.", func(g results.LiveGPU) *float64 { return g.HottestC }},
-		{"bench_gpu_busy_ratio", "Share of time in which the GPU was busy, 0 to 1.", func(g results.LiveGPU) *float64 { return g.Busy }},
+		{"bench_gpu_vram_used_bytes", "Video memory in use, in bytes.",
+			func(g results.LiveGPU) *float64 { return number(g.VRAMUsed) }},
+		{"bench_gpu_vram_total_bytes", "Video memory of the GPU, in bytes.",
+			func(g results.LiveGPU) *float64 { return number(g.VRAMTotal) }},
+		{"bench_gpu_power_watts", "Power that the GPU draws, in watts.",
+			func(g results.LiveGPU) *float64 { return g.PowerW }},
+		{"bench_gpu_power_limit_watts", "Power that the GPU may draw, in watts.",
+			func(g results.LiveGPU) *float64 { return g.PowerLimitW }},
+		{"bench_gpu_temperature_celsius", "Temperature of the GPU's hottest sensor, in degrees Celsius.",
+			func(g results.LiveGPU) *float64 { return g.HottestC }},
+		{"bench_gpu_busy_ratio", "Share of time in which the GPU was busy, 0 to 1.",
+			func(g results.LiveGPU) *float64 { return g.Busy }},
 	} {
 		f := e.begin(gauge, m.name, m.help)
 		for _, g := range all {

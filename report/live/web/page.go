@@ -40,7 +40,8 @@ type pageStep struct{ Mark, Class, Title string }
 // markOf is a state's symbol; see also the legend.
 func markOf(s live.StepState) string {
 	return map[live.StepState]string{
-		live.Done: "✓", live.Suspect: "?", live.Failed: "✗", live.Running: "▶", live.Pending: "·", live.NotRun: "–", live.Spared: "○",
+		live.Done: "✓", live.Suspect: "?", live.Failed: "✗", live.Running: "▶", live.Pending: "·", live.NotRun: "–",
+		live.Spared: "○",
 	}[s]
 }
 
@@ -48,7 +49,8 @@ func classOf(s live.StepState) string { return strings.ReplaceAll(string(s), " "
 
 func pageOf(v live.View, nonce string) pageData {
 	d := pageData{View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n")}
-	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun, live.Spared} {
+	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
+		live.Spared} {
 		if n := v.Counts[s]; n > 0 {
 			d.Legend = append(d.Legend, legend{markOf(s), string(s), n})
 		}

@@ -44,14 +44,16 @@ func Serve(ctx context.Context, w io.Writer, address, token string, follower *li
 	}
 	server := &http.Server{
 		Handler:           NewHandler(Options{View: follower.View, Token: token, Hosts: hostsOf(host)}),
-		ReadHeaderTimeout: headerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit, IdleTimeout: idleLimit, MaxHeaderBytes: headerBytes,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: headerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit, IdleTimeout: idleLimit,
+		MaxHeaderBytes: headerBytes,
+		BaseContext:    func(net.Listener) context.Context { return ctx },
 	}
 	url := "http://" + listener.Addr().String() + "/"
 	if token != "" {
 		url += "?token=" + token
 	}
-	fmt.Fprintf(w, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n", follower.Folder().Dir(), url)
+	fmt.Fprintf(w, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n",
+		follower.Folder().Dir(), url)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -78,12 +80,14 @@ func tokenFor(host, given string) (string, error) {
 		return rand.Text(), nil
 	case given != "" && len(given) < leastToken:
 		return "", fmt.Errorf("--token: %d characters are too few, use %d or more, or \"new\"", len(given), leastToken)
-	case given != "" && strings.ContainsFunc(given, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`%&+#;,"\`, r) }):
+	case given != "" && strings.ContainsFunc(given,
+		func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`%&+#;,"\`, r) }):
 		return "", errors.New("--token: use letters, digits, - and _")
 	case given != "" || isLoopback(host):
 		return given, nil
 	}
-	return "", fmt.Errorf("others can reach %q, and would see the run: add --token new, or --token with one of your own", host)
+	return "", fmt.Errorf("others can reach %q, and would see the run: add --token new, or --token with one of your "+
+		"own", host)
 }
 
 func isLoopback(host string) bool {

@@ -34,7 +34,8 @@ func TestTokenFor(t *testing.T) {
 	} {
 		token, err := tokenFor(test.host, test.given)
 		if (err == nil) != test.ok || (token != "") != test.token {
-			t.Errorf("tokenFor(%q, %q) = %q, %v, want ok %t, a token %t", test.host, test.given, token, err, test.ok, test.token)
+			t.Errorf("tokenFor(%q, %q) = %q, %v, want ok %t, a token %t", test.host, test.given, token, err, test.ok,
+				test.token)
 		}
 	}
 }

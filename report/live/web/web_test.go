@@ -29,23 +29,29 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func hostile(state live.RunState) live.View {
 	evil := `<script>alert(1)</script>"'\`
 	l := results.Live{
-		UpdatedAt: time.Unix(1000, 0), RunForS: 60, Phase: results.LiveMeasuring, PhaseS: 5, LeftS: new(10.0), RunS: new(100.0),
+		UpdatedAt: time.Unix(1000, 0), RunForS: 60, Phase: results.LiveMeasuring, PhaseS: 5, LeftS: new(10.0),
+		RunS:     new(100.0),
 		Step:     &results.StepRef{ID: "a_c1_r1", Variant: evil, Point: "c1\nc2", Repeat: 1},
 		Requests: &results.LiveRequests{Done: 3, Total: new(10), InFlight: 2, Failed: 1},
-		Tokens:   &results.LiveTokens{PerS: new(12.5), Output: new(int64(300)), TTFT: results.LiveTimes{N: 3, P50: new(0.25)}},
-		Server:   &results.LiveServer{KVUse: new(0.5), Running: new(2.0)},
-		GPUs:     []results.LiveGPU{{Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), PowerW: new(600.0)}},
+		Tokens: &results.LiveTokens{PerS: new(12.5), Output: new(int64(300)),
+			TTFT: results.LiveTimes{N: 3, P50: new(0.25)}},
+		Server: &results.LiveServer{KVUse: new(0.5), Running: new(2.0)},
+		GPUs:   []results.LiveGPU{{Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), PowerW: new(600.0)}},
 	}
 	step := live.Step{StepRef: *l.Step, State: live.Failed, Why: "requests-failed: " + evil}
 	return live.View{
-		Name: evil, RunID: "r", State: state, StateText: "running for 60 s", Counts: map[live.StepState]int{live.Failed: 1}, Total: 1, Repeats: 1,
-		Columns: []string{"c1"}, Rows: []live.Row{{Variant: evil, Cells: [][]live.Step{{step}}}}, Steps: []live.Step{step},
-		Now: &live.Now{Step: "a c1 r1", Phase: "measuring", Share: new(0.3)}, Live: &l, LogOf: "lives/a/server-0.log", Log: []string{evil},
+		Name: evil, RunID: "r", State: state, StateText: "running for 60 s",
+		Counts: map[live.StepState]int{live.Failed: 1}, Total: 1, Repeats: 1,
+		Columns: []string{"c1"}, Rows: []live.Row{{Variant: evil, Cells: [][]live.Step{{step}}}},
+		Steps: []live.Step{step},
+		Now:   &live.Now{Step: "a c1 r1", Phase: "measuring", Share: new(0.3)}, Live: &l, LogOf: "lives/a/server-0.log",
+		Log: []string{evil},
 	}
 }
 
 func handler(view live.View, token string) *Handler {
-	return NewHandler(Options{View: func() (live.View, error) { return view, nil }, Token: token, Hosts: []string{"127.0.0.1", "localhost", "::1"}})
+	return NewHandler(Options{View: func() (live.View, error) { return view, nil }, Token: token,
+		Hosts: []string{"127.0.0.1", "localhost", "::1"}})
 }
 
 func get(h http.Handler, change func(*http.Request)) *http.Response {
@@ -86,19 +92,26 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"a part of it", token, func(r *http.Request) { r.URL.RawQuery = "token=0123456789abcde" }, 401},
 		{"in the address", token, func(r *http.Request) { r.URL.RawQuery = "token=" + token }, 303},
 		{"as a bearer", token, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }, 200},
-		{"as a cookie", token, func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: token}) }, 200},
+		{"as a cookie", token, func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: token}) },
+			200},
 		{"metrics without", token, func(r *http.Request) { r.URL.Path = "/metrics" }, 401},
-		{"metrics with", token, func(r *http.Request) { r.URL.Path = "/metrics"; r.Header.Set("Authorization", "Bearer "+token) }, 200},
+		{"metrics with", token, func(r *http.Request) {
+			r.URL.Path = "/metrics"
+			r.Header.Set("Authorization",
+				"Bearer "+token)
+		}, 200},
 	}
 	for _, test := range tests {
 		r := get(handler(hostile(live.RunGoesOn), test.token), test.change)
 		if r.StatusCode != test.want {
 			t.Errorf("%s: status %d, want %d", test.name, r.StatusCode, test.want)
 		}
-		if csp := r.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if csp := r.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") ||
+			r.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: headers %v", test.name, r.Header)
 		}
-		if test.want == 303 && (r.Header.Get("Location") != "/" || !strings.Contains(r.Header.Get("Set-Cookie"), "HttpOnly")) {
+		if test.want == 303 && (r.Header.Get("Location") != "/" ||
+			!strings.Contains(r.Header.Get("Set-Cookie"), "HttpOnly")) {
 			t.Errorf("%s: headers %v", test.name, r.Header)
 		}
 	}
@@ -110,7 +123,8 @@ func TestPage(t *testing.T) {
 	if n := strings.Count(page, "<script"); n != 1 {
 		t.Errorf("%d scripts, want 1: names and logs are texts", n)
 	}
-	for _, want := range []string{"running for 60 s", "1 failed", "a c1 r1", `<progress max="1000" value="300">`, "&lt;script&gt;alert(1)", "<noscript><meta http-equiv=\"refresh\"", "prefers-color-scheme: dark"} {
+	for _, want := range []string{"running for 60 s", "1 failed", "a c1 r1", `<progress max="1000" value="300">`,
+		"&lt;script&gt;alert(1)", "<noscript><meta http-equiv=\"refresh\"", "prefers-color-scheme: dark"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -133,7 +147,8 @@ func everything() live.View {
 	v.Live.Tokens.TPOT = results.LiveTimes{N: 3, P50: new(0.01), P99: new(0.02)}
 	v.Live.Server.Waiting = new(0.0)
 	v.Live.GPUs = []results.LiveGPU{
-		{Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), VRAMTotal: new(int64(192 << 30)), PowerW: new(600.0), PowerLimitW: new(750.0), HottestC: new(70.0), Busy: new(0.9)},
+		{Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), VRAMTotal: new(int64(192 << 30)), PowerW: new(600.0),
+			PowerLimitW: new(750.0), HottestC: new(70.0), Busy: new(0.9)},
 		{Index: 1, Name: "MI300X", PowerW: new(140.0)},
 	}
 	return v
@@ -276,7 +291,8 @@ func TestEvents(t *testing.T) {
 // However many ask, the folder is read once a period, and readers are bounded.
 func TestLoad(t *testing.T) {
 	looks := 0
-	h := NewHandler(Options{Hosts: []string{"127.0.0.1"}, View: func() (live.View, error) { looks++; return hostile(live.RunGoesOn), nil }})
+	h := NewHandler(Options{Hosts: []string{"127.0.0.1"},
+		View: func() (live.View, error) { looks++; return hostile(live.RunGoesOn), nil }})
 	for range 50 {
 		get(h, func(*http.Request) {})
 	}
@@ -292,9 +308,11 @@ func TestLoad(t *testing.T) {
 }
 
 func TestFolderCannotBeRead(t *testing.T) {
-	h := NewHandler(Options{Hosts: []string{"127.0.0.1"}, View: func() (live.View, error) { return live.View{}, errors.New("read run: gone") }})
+	h := NewHandler(Options{Hosts: []string{"127.0.0.1"},
+		View: func() (live.View, error) { return live.View{}, errors.New("read run: gone") }})
 	for _, path := range []string{"/", "/metrics"} {
-		if r := get(h, func(r *http.Request) { r.URL.Path = path }); r.StatusCode != http.StatusInternalServerError || !strings.Contains(text(t, r), "gone") {
+		if r := get(h, func(r *http.Request) { r.URL.Path = path }); r.StatusCode != http.StatusInternalServerError ||
+			!strings.Contains(text(t, r), "gone") {
 			t.Errorf("%s: status %d, want 500 with the reason", path, r.StatusCode)
 		}
 	}
