@@ -70,12 +70,14 @@ func NewDocument(run *results.Run) *Document {
 		Named: scenarioParts(run),
 		GPUs:  grid.CompareGPUs(run), Steps: grid.StepTable(run), Notes: notes(run),
 	}
+
 	facts := versus.RunFacts(run)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if value := text.Clean(facts[name]); value != "" {
 			d.Machine = append(d.Machine, Fact{text.Clean(name), value})
 		}
 	}
+
 	for _, g := range collectFailures(run) {
 		group := FailureGroup{
 			Verdict: g.verdict, Message: text.Clean(g.failure.Message), Steps: g.steps, Log: g.log,
@@ -86,6 +88,7 @@ func NewDocument(run *results.Run) *Document {
 		}
 		d.Failures = append(d.Failures, group)
 	}
+
 	for _, g := range collectWarnings(run) {
 		group := DoubtGroup{Code: string(g.code), Count: g.steps}
 		for _, m := range g.messages {
@@ -93,9 +96,11 @@ func NewDocument(run *results.Run) *Document {
 		}
 		d.Doubts = append(d.Doubts, group)
 	}
+
 	for _, problem := range run.Problems {
 		d.Problems = append(d.Problems, text.Clean(problem))
 	}
+
 	return d
 }
 

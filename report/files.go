@@ -24,11 +24,13 @@ func Files(run *results.Run) (map[string][]byte, error) {
 	if err := Markdown(&out, run); err != nil {
 		return nil, fmt.Errorf("make %s: %w", results.ReportName, err)
 	}
+
 	files[results.ReportName] = bytes.Clone(out.Bytes())
 	out.Reset()
 	if err := export.CSV(&out, run); err != nil {
 		return nil, fmt.Errorf("make %s: %w", results.SummaryName, err)
 	}
+
 	files[results.SummaryName] = bytes.Clone(out.Bytes())
 	if len(versus.DifferencesBy(run, 1)) > 0 {
 		out.Reset()
@@ -37,6 +39,7 @@ func Files(run *results.Run) (map[string][]byte, error) {
 		}
 		files[export.DifferencesName] = bytes.Clone(out.Bytes())
 	}
+
 	for _, s := range run.Steps {
 		if text := detail.MemoryUsage(s.Result); text != nil {
 			files[path.Join("steps", s.Result.Step.ID, results.MemoryUsageName)] = text
@@ -50,6 +53,7 @@ func Files(run *results.Run) (map[string][]byte, error) {
 		}
 		files[path.Join("steps", s.Result.Step.ID, results.BlockName)] = bytes.Clone(out.Bytes())
 	}
+
 	return files, nil
 }
 

@@ -48,6 +48,7 @@ func collectFailures(run *results.Run) []failures {
 		}
 		groups[at].steps = append(groups[at].steps, s.Result.Step.ID)
 	}
+
 	order := []string{string(results.Failed), grid.Interrupted, string(results.NotRun)}
 	slices.SortStableFunc(groups, func(a, b failures) int {
 		return cmp.Compare(slices.Index(order, a.verdict), slices.Index(order, b.verdict))
@@ -115,6 +116,7 @@ func collectDoubts(run *results.Run, pick func(*results.Result, results.Warning)
 			groups[at].add(w.Message, s.Result.Step.ID)
 		}
 	}
+
 	return groups
 }
 

@@ -28,20 +28,25 @@ func headlineOf(run *results.Run) headline {
 		description: text.Clean(m.Description),
 		counts:      text.Count(len(run.Steps), "step") + ": " + differences.CountSteps(run) + sparedCount(run),
 	}
+
 	if m.Imported != nil {
 		h.about = importedAbout(m)
 	}
+
 	if len(m.Sets) > 0 {
 		h.sets = "with --set " + text.Clean(strings.Join(m.Sets, " --set "))
 	}
+
 	if m.Simulated || versus.AnySimulated(run) {
 		h.simulated = grid.SimulatedLine
 		if !versus.AllSimulated(run) {
 			h.simulated += " (the rows marked" + grid.Simulated + ")"
 		}
 	}
+
 	if !run.Finished {
 		h.unfinished = "The run is not finished: its journal has no end. What was measured is below."
 	}
+
 	return h
 }

@@ -20,14 +20,17 @@ func Markdown(w io.Writer, run *results.Run) error {
 	if h.simulated != "" {
 		fmt.Fprintf(out, "\n**%s**\n", table.Escape(h.simulated))
 	}
+
 	for _, line := range StandingOf(run).Lines {
 		fmt.Fprintf(out, "\n**%s**\n", table.Escape(line))
 	}
+
 	for _, line := range []string{h.counts, h.unfinished, h.about, h.description, h.sets} {
 		if line != "" {
 			fmt.Fprintf(out, "\n%s\n", table.Escape(line))
 		}
 	}
+
 	markdownFailures(out, collectFailures(run))
 	markdownWarnings(out, "Suspect", collectSuspicions(run))
 	markdownComparison(out, "Figures", grid.LayOutRun(run))
@@ -43,7 +46,9 @@ func Markdown(w io.Writer, run *results.Run) error {
 			fmt.Fprintf(out, "- %s\n", table.Escape(text.Clean(problem)))
 		}
 	}
+
 	_, err := w.Write(out.Bytes())
+
 	return err
 }
 
@@ -51,6 +56,7 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	if len(groups) == 0 {
 		return
 	}
+
 	out.WriteString("\n## Failures\n\n")
 	for _, g := range groups {
 		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), text.Count(len(g.steps), "step"),

@@ -31,13 +31,16 @@ func readingNotes(run *results.Run) []string {
 			codes = text.AppendNew(codes, string(d.Code))
 		}
 	}
+
 	if len(steps) == 0 {
 		return nil
 	}
+
 	why := ""
 	if len(codes) > 0 {
 		why = ": " + strings.Join(codes, ", ")
 	}
+
 	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows "+
 		"both.", text.Count(len(steps), "step"), text.Few(steps), why)}
 }
@@ -73,6 +76,7 @@ func answerNotes(run *results.Run) []string {
 			text.Clean(r.Step.Variant), text.Clean(base.Step.Variant), strconv.Itoa(differ), n,
 			text.Clean(r.Step.Point)))
 	}
+
 	return lines
 }
 

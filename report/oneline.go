@@ -23,10 +23,12 @@ func Outcome(r *results.Result, known *results.Failure) string {
 			line += fmt.Sprintf(" of one replica, which stands for %d", e.Factor)
 		}
 	}
+
 	line += llamaBenchTests(r.LlamaBench)
 	if s := r.SQZB; s != nil && s.GenerationThroughput != nil {
 		line += fmt.Sprintf(", without the prefill %.1f", *s.GenerationThroughput)
 	}
+
 	switch r.Failure {
 	case nil:
 	case known:
@@ -34,6 +36,7 @@ func Outcome(r *results.Result, known *results.Failure) string {
 	default:
 		line += ": " + r.Failure.Error()
 	}
+
 	return line
 }
 

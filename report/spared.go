@@ -93,21 +93,25 @@ func nullTestParts(run *results.Run) []table.Piece {
 	if name == "" {
 		return nil
 	}
+
 	p := table.Piece{
 		Title: "Null test",
 		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the "+
 			"noise of this run: a change that is not larger says nothing.",
 			text.Clean(name), text.Clean(versus.BaselineOf(run)))},
 	}
+
 	sets := slices.DeleteFunc(versus.DifferencesBy(run, 1),
 		func(s versus.Pair) bool { return s.Candidate.Variant != name })
 	if loud := falseAlarms(sets); loud != "" {
 		p.Intro = append([]string{loud}, p.Intro...)
 	}
+
 	p.Table = noiseTable(sets)
 	if len(p.Table.Rows) == 0 {
 		p.Notes = []string{"The two have no figures to compare."}
 	}
+
 	return []table.Piece{p}
 }
 
@@ -149,6 +153,7 @@ func noiseTable(sets []versus.Pair) table.Table {
 			}
 		}
 	}
+
 	for _, name := range names {
 		d := largest[name]
 		r := table.Row{}
@@ -160,6 +165,7 @@ func noiseTable(sets []versus.Pair) table.Table {
 		}
 		c.Rows = append(c.Rows, r)
 	}
+
 	return c
 }
 

@@ -34,24 +34,30 @@ func StandingOf(run *results.Run) Standing {
 	if run.Manifest.Search != nil {
 		return searchStanding(run)
 	}
+
 	figure, ok := versus.StandingFigure(run)
 	if !ok {
 		return Standing{}
 	}
+
 	contests := versus.Contests(run, figure)
 	if len(contests) == 0 {
 		return Standing{}
 	}
+
 	versus.Judge(contests, figure, versus.RuleOf(run.Manifest))
 	s := Standing{Table: standingTable(contests, figure)}
 	for _, c := range contests {
 		s.Told = s.Told || c.Verdict() == compare.Better
 	}
+
 	if !slices.ContainsFunc(contests, func(c versus.Contest) bool { return len(c.Others) > 0 }) {
 		s.Lines = aloneLines(contests, figure)
 		return s
 	}
+
 	s.Lines = append(winLines(contests, figure), openLines(contests, figure)...)
+
 	return s
 }
 
@@ -91,9 +97,11 @@ func winLines(contests []versus.Contest, figure catalog.Figure) []string {
 			names = text.AppendNew(names, nameOf(c))
 		}
 	}
+
 	if len(names) == 0 {
 		return nil
 	}
+
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(len(won[b]), len(won[a])) })
 	var parts []string
 	for _, name := range names {
@@ -107,6 +115,7 @@ func winLines(contests []versus.Contest, figure catalog.Figure) []string {
 		}
 		parts = append(parts, fmt.Sprintf("%s wins %s: %s", name, where, aheadText(p, figure)))
 	}
+
 	return []string{strings.Join(parts, ". ") + "."}
 }
 
@@ -122,20 +131,24 @@ func openLines(contests []versus.Contest, figure catalog.Figure) []string {
 		default:
 		}
 	}
+
 	var lines []string
 	if len(same) > 0 {
 		p := versus.Peak(same, figure)
 		lines = append(lines, fmt.Sprintf("No difference that matters at %s: at %s %s has %s.", namesOfPoints(same),
 			text.Clean(p.Point), nameOf(p), aheadText(p, figure)))
 	}
+
 	if len(open) == 0 {
 		return lines
 	}
+
 	p := versus.Peak(open, figure)
 	line := fmt.Sprintf("Cannot tell which is best at %s", namesOfPoints(open))
 	if len(open) == len(contests) && len(open) > 1 {
 		line = fmt.Sprintf("Cannot tell which is best at any of %d points", len(open))
 	}
+
 	line += fmt.Sprintf(": at %s %s has %s", text.Clean(p.Point), nameOf(p), aheadText(p, figure))
 	switch more := p.RepeatsNeeded(); {
 	case more >= compare.MaxRepeats:
@@ -143,6 +156,7 @@ func openLines(contests []versus.Contest, figure catalog.Figure) []string {
 	case more > 0:
 		line += fmt.Sprintf("; %s of each would tell", text.Count(more, "more repeat"))
 	}
+
 	return append(lines, line+".")
 }
 
@@ -176,6 +190,7 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 		table.Numbers("n", "lives"),
 		table.Words("verdict"),
 	}}
+
 	for _, c := range contests {
 		if len(c.Others) == 0 {
 			continue
@@ -200,9 +215,11 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 		}
 		t.Rows = append(t.Rows, row)
 	}
+
 	if len(t.Rows) == 0 {
 		return table.Table{}
 	}
+
 	return t
 }
 
@@ -232,5 +249,6 @@ func searchStanding(run *results.Run) Standing {
 		}
 		s.Lines = append(s.Lines, txt+".")
 	}
+
 	return s
 }

@@ -60,9 +60,11 @@ func Tables(w io.Writer, run *results.Run, names []string, form table.Format, op
 	if err != nil {
 		return err
 	}
+
 	if len(parts) == 0 {
 		parts = []table.Piece{{Intro: []string{"The run has nothing for " + strings.Join(names, ", ") + "."}}}
 	}
+
 	loud := headlineOf(run).simulated
 	if form == table.ForMarkdown {
 		out := &bytes.Buffer{}
@@ -73,11 +75,14 @@ func Tables(w io.Writer, run *results.Run, names []string, form table.Format, op
 		_, err = w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
 		return err
 	}
+
 	p := table.NewPrinter(opts)
 	if loud != "" {
 		p.Line(p.Loud(loud))
 	}
+
 	p.Pieces(parts)
+
 	return p.Flush(w)
 }
 

@@ -21,14 +21,17 @@ func Write(w io.Writer, run *results.Run, opts table.Options) error {
 	if h.simulated != "" {
 		p.Line(p.Loud(h.simulated))
 	}
+
 	for _, text := range StandingOf(run).Lines {
 		p.Wrapped("", p.Bold(text))
 	}
+
 	for _, text := range []string{h.counts, h.unfinished, h.about, h.description, h.sets} {
 		if text != "" {
 			p.Wrapped("", text)
 		}
 	}
+
 	printFailures(p, collectFailures(run))
 	printWarnings(p, "Suspect", collectSuspicions(run))
 	p.Table(grid.LayOutRun(run))
@@ -44,6 +47,7 @@ func Write(w io.Writer, run *results.Run, opts table.Options) error {
 			p.Wrapped("  ", text.Clean(problem))
 		}
 	}
+
 	return p.Flush(w)
 }
 

@@ -39,6 +39,7 @@ func RecipeOf(r *results.Result) recipe {
 	if len(r.Servers) == 0 {
 		return recipe{}
 	}
+
 	s := r.Servers[0]
 	plain := neutral(s, r.Run)
 	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Argv, plain),
@@ -49,11 +50,13 @@ func RecipeOf(r *results.Result) recipe {
 			out.program = "bench" // wherever it lies
 		}
 	}
+
 	for name, value := range s.Env {
 		if !strings.HasPrefix(name, "BENCH_") {
 			out.env[name] = plain(value)
 		}
 	}
+
 	return out
 }
 
@@ -120,6 +123,7 @@ func ArgumentsOf(argv []string, plain func(string) string) map[string]string {
 		}
 		args[name] = value
 	}
+
 	return args
 }
 
@@ -153,6 +157,7 @@ func mapChanges(what string, a, b map[string]string) []Change {
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		names = text.AppendNew(names, name)
 	}
+
 	var all []Change
 	for _, name := range names {
 		from, inA := a[name]
@@ -167,6 +172,7 @@ func mapChanges(what string, a, b map[string]string) []Change {
 			all = append(all, Change{what + name, from, to})
 		}
 	}
+
 	return all
 }
 

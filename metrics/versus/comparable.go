@@ -62,6 +62,7 @@ func LoadSettings(a results.Asked) []loadSetting {
 	if a.Ramp != nil {
 		ramp = fmt.Sprintf("%s %g to %g/s", a.Ramp.Strategy, a.Ramp.StartRPS, a.Ramp.EndRPS)
 	}
+
 	return []loadSetting{
 		{"api", "api", a.API},
 		{"burstiness", "burstiness", TextOf(a.Burstiness)},
@@ -116,28 +117,35 @@ func sideNotes(c compare.Cell) []string {
 	if len(c.Counted) == 0 {
 		return nil
 	}
+
 	if left := len(c.Steps) - len(c.Counted); left > 0 {
 		notes = append(notes, fmt.Sprintf("%s: %d of %s left out (%s)", name, left, text.Count(len(c.Steps), "repeat"),
 			strings.Join(Uncounted(c), "; ")))
 	}
+
 	if c.Counted[0].Verdict == results.Suspect {
 		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)",
 			SuspectMark, name, strings.Join(doubtCodes(c), ", ")))
 	}
+
 	if c.Lives() == 1 && len(c.Counted) > 1 {
 		notes = append(notes, fmt.Sprintf("%s: all %d repeats share one server life, which counts once: only restarts "+
 			"show how a start varies", name, len(c.Counted)))
 	}
+
 	if len(c.Counted[0].Servers) > 0 && c.Counted[0].Servers[0].Launcher == "external" {
 		notes = append(notes, name+": a server that ran already; its repeats are no restarts, and the intervals leave "+
 			"out how a start varies")
 	}
+
 	if isImported(c) && len(c.Counted) > 1 {
 		notes = append(notes, name+": imported: whether its repeats are restarts of the server is not known")
 	}
+
 	if e := ExtrapolationOf(c); e != nil {
 		notes = append(notes, name+": "+ExtrapolatedText(*e))
 	}
+
 	return notes
 }
 

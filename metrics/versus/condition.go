@@ -74,6 +74,7 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 				Why: "no variant and point of the runs can be matched"})
 		}
 	}
+
 	return all, nil
 }
 
@@ -87,10 +88,12 @@ func (c Condition) check(s *Pair) *Finding {
 	case len(s.Candidate.Counted) == 0:
 		return &Finding{Why: strings.Join(s.Failed, "; ")}
 	}
+
 	at := slices.IndexFunc(s.Differences, func(d compare.Difference) bool { return d.Figure == c.Figure })
 	if at < 0 || s.Differences[at].Delta == nil {
 		return &Finding{Uncertain: true, Why: "the change is not known"}
 	}
+
 	d := s.Differences[at]
 	why := strings.TrimSuffix(fmt.Sprintf("%s, %s, %s", ChangeText(d.Delta), IntervalText(d), VerdictText(d)), ", ")
 	switch {
@@ -99,6 +102,7 @@ func (c Condition) check(s *Pair) *Finding {
 	case d.Verdict == compare.CannotTell && (d.Low == nil || c.beyond(*d.Low) || c.beyond(*d.High)):
 		return &Finding{Uncertain: true, Why: why}
 	}
+
 	return nil
 }
 

@@ -27,6 +27,7 @@ func runChanges(base, with *results.Run) []Delta {
 		}
 		return map[string]string{"bench version": version, "method": methodName(run.Manifest.Method)}
 	}
+
 	changes := mapChanges("", facts(base), facts(with))
 	b, w := RunFacts(base), RunFacts(with)
 	switch {
@@ -39,10 +40,12 @@ func runChanges(base, with *results.Run) []Delta {
 		changes = append(changes, mapChanges("", unknownOf(base.Manifest.Imported != nil, b),
 			unknownOf(with.Manifest.Imported != nil, w))...)
 	}
+
 	var all []Delta
 	for _, c := range changes {
 		all = append(all, Delta{Change: c})
 	}
+
 	return all
 }
 

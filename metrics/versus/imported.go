@@ -35,21 +35,26 @@ func sameReading(base, with compare.Cell) (compare.Cell, compare.Cell, []string)
 	if b == w {
 		return base, with, nil
 	}
+
 	theirs, ours := &base, &with
 	if w {
 		theirs, ours = &with, &base
 	}
+
 	g := readingOf(*theirs)
 	if g == "" {
 		return base, with, []string{fmt.Sprintf("%s was imported and does not say by whose definitions; %s is "+
 			"measured by ours", text.Clean(theirs.Variant), text.Clean(ours.Variant))}
 	}
+
 	read, ok := asReadBy(*ours, g)
 	if !ok {
 		return base, with, []string{fmt.Sprintf("%s is the reading of %s, of which %s has none: ours stands beside it",
 			text.Clean(theirs.Variant), g, text.Clean(ours.Variant))}
 	}
+
 	*ours = read
+
 	return base, with, []string{fmt.Sprintf("%s was imported from vLLM's client; the figures of %s are those that "+
 		"this client (%s) would have shown, not ours", text.Clean(theirs.Variant), text.Clean(ours.Variant), g)}
 }
@@ -68,17 +73,21 @@ func asReadBy(c compare.Cell, g results.Generation) (compare.Cell, bool) {
 		}
 		return all, true
 	}
+
 	counted, ok := read(c.Counted)
 	if !ok {
 		return c, false
 	}
+
 	for i, r := range c.Steps {
 		if at := slices.Index(c.Counted, r); at >= 0 {
 			c.Steps = slices.Clone(c.Steps)
 			c.Steps[i] = counted[at]
 		}
 	}
+
 	c.Counted = counted
+
 	return c, true
 }
 
@@ -147,24 +156,30 @@ func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
 	if b == nil || w == nil || !IsForeign(b) && !IsForeign(w) {
 		return nil
 	}
+
 	var names []string
 	if RunFacts(base) == nil && RunFacts(with) == nil {
 		names = append(names, "machine")
 	}
+
 	if recipeUnknown(b) && recipeUnknown(w) {
 		names = append(names, "server's command")
 	}
+
 	if versionOf(b) == "" && versionOf(w) == "" {
 		names = append(names, "engine version")
 	}
+
 	for _, setting := range LoadSettings(b.Asked) {
 		if !b.IsTold(setting.Told) && !w.IsTold(setting.Told) {
 			names = append(names, "load "+setting.Name)
 		}
 	}
+
 	if b.Asked.DatasetSHA256 == "" || w.Asked.DatasetSHA256 == "" {
 		names = append(names, "whether the prompts are the same")
 	}
+
 	return names
 }
 

@@ -40,6 +40,7 @@ func ParsePrices(texts []string) (Prices, error) {
 			prices[variant] = p
 		}
 	}
+
 	return prices, nil
 }
 
@@ -69,6 +70,7 @@ func setPrice(p *results.Price, key, value string) error {
 	default:
 		return fmt.Errorf("there is no %q; want gpu-hour, kwh, currency or gpus", key)
 	}
+
 	return nil
 }
 
@@ -81,9 +83,11 @@ func (p Prices) Apply(run *results.Run) error {
 			return fmt.Errorf("price of %q: the run has no such variant; it has %s", variant, text.Few(names))
 		}
 	}
+
 	if len(p) == 0 {
 		return nil
 	}
+
 	for _, s := range run.Steps {
 		was := run.Manifest.PriceOf(s.Result.Step.Variant)
 		if s.Result.Cost != nil {
@@ -99,6 +103,7 @@ func (p Prices) Apply(run *results.Run) error {
 		}
 		s.Result.Cost = catalog.CostOf(s.Result, price)
 	}
+
 	return nil
 }
 

@@ -83,6 +83,7 @@ func DifferencesBy(run *results.Run, rounds int) []Pair {
 	if !AnyRepeats(cells) {
 		return nil
 	}
+
 	figures, rule := DefaultFigures(StepResults(run)), RuleOf(run.Manifest)
 	rule.Rounds = rounds
 	var all []Pair
@@ -104,6 +105,7 @@ func DifferencesBy(run *results.Run, rounds int) []Pair {
 		}
 		all = append(all, s)
 	}
+
 	return all
 }
 
@@ -142,9 +144,11 @@ func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule c
 				strings.Join(Uncounted(c), "; ")))
 		}
 	}
+
 	if s.Never != "" || len(s.Failed) > 0 {
 		return s
 	}
+
 	s.Pair = compare.PairOf(baseline, candidate, figures, rule)
 	s.Remarks(figures, driftAlpha)
 	s.Notes = append(sideNotes(baseline), sideNotes(candidate)...)
@@ -153,6 +157,7 @@ func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule c
 			text.Clean(baseline.Variant), strings.Join(text.CleanAll(compare.NodesOf(baseline)), ", "),
 			text.Clean(candidate.Variant), strings.Join(text.CleanAll(compare.NodesOf(candidate)), ", ")))
 	}
+
 	return s
 }
 

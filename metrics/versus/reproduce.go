@@ -55,16 +55,19 @@ func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, er
 	if o.Margin > 0 {
 		r.Rule.Margin = o.Margin
 	}
+
 	sides := []Side{{Name: "origin", Run: origin}, {Name: "here", Run: here}}
 	all, judged, err := FiguresOf(sides, nil)
 	if err != nil {
 		return nil, err
 	}
+
 	r.Figures = all
 	if !samePrices(origin, here) {
 		judged = slices.DeleteFunc(judged, func(f catalog.Figure) bool { return strings.Contains(f.Name, "cost") })
 		r.Notes = append(r.Notes, "costs are not compared: the prices differ")
 	}
+
 	r.Configs = Against{Delta: runChanges(origin, here)}
 	matches, notes := matchCells(wantedCells(origin, o.Steps), wantedCells(here, o.Steps))
 	r.Notes = append(r.Notes, notes...)
@@ -72,12 +75,15 @@ func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, er
 		r.Configs.Delta = gather(r.Configs.Delta, m.with.Variant, cellChanges(m.base, m.with))
 		r.Cells = append(r.Cells, r.compare(m, judged))
 	}
+
 	r.Configs.Things = things(r.Configs.Delta)
 	var together []*compare.Agreement
 	for _, c := range r.Cells {
 		together = append(together, c.Figures...)
 	}
+
 	compare.JudgeAgreements(together, r.Rule)
+
 	return r, nil
 }
 
@@ -126,9 +132,11 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 		c.Never = "the origin has no figures: " + strings.Join(Uncounted(origin), "; ")
 		return c
 	}
+
 	if c.Never = settingsDiffer(m.base, m.with); c.Never != "" {
 		return c
 	}
+
 	c.Notes = append(c.Notes, sideRemarks("origin", m.base)...)
 	c.Notes = append(c.Notes, sideRemarks("here", m.with)...)
 	for _, f := range figures {
@@ -140,6 +148,7 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 			compare.BoundOf(f), r.Rule)
 		c.Figures, c.Reasons = append(c.Figures, &a), append(c.Reasons, unknownSide(o, h, a))
 	}
+
 	return c
 }
 
@@ -183,6 +192,7 @@ func (r *Reproduction) Tally() Tally {
 			}
 		}
 	}
+
 	return t
 }
 
@@ -197,12 +207,15 @@ func (r *Reproduction) Headline() string {
 			never++
 		}
 	}
+
 	if t.Failed > 0 {
 		counts += fmt.Sprintf("; %s failed here", text.Count(t.Failed, "point"))
 	}
+
 	if never > 0 {
 		counts += fmt.Sprintf("; %s not compared", text.Count(never, "point"))
 	}
+
 	switch {
 	case t.Differ > 0:
 		return "DIFFERS: " + counts
@@ -213,5 +226,6 @@ func (r *Reproduction) Headline() string {
 	case t.CannotTell+t.NotComparable+never > 0:
 		return "NOTHING DIFFERS, NOT ALL IS KNOWN: " + counts
 	}
+
 	return "AGREES: " + counts
 }

@@ -72,33 +72,41 @@ func MachineFacts(origin, here json.RawMessage) []BoxFact {
 		{"CUDA", false, AllFigures},
 		{"ROCm", false, AllFigures},
 	}
+
 	var facts []BoxFact
 	for _, k := range known {
 		if a[k.name] != "" || b[k.name] != "" {
 			facts = append(facts, CompareFact(k.name, a[k.name], b[k.name], k.fixed, k.touches))
 		}
 	}
+
 	if a["GPUs"] == "" && b["GPUs"] == "" && a != nil && b != nil {
 		facts = slices.Insert(facts, 0, BoxFact{What: "GPUs", Origin: "none", Here: "none", State: BoxSame})
 	}
+
 	if v, w := vramOf(origin), vramOf(here); v != "" || w != "" {
 		facts = append(facts, CompareFact("VRAM", v, w, true, "KV cache, so figures at high load; VRAM peak"))
 	}
+
 	if v, w := powerLimits(origin), powerLimits(here); v != "" || w != "" {
 		facts = append(facts, CompareFact("GPU power limits", v, w, false, AllFigures))
 	}
+
 	if v, w := platformOf(origin), platformOf(here); v != "" || w != "" {
 		facts = append(facts, CompareFact("OS", v, w, false, ""))
 	}
+
 	names := slices.Sorted(maps.Keys(a))
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		names = text.AppendNew(names, name)
 	}
+
 	for _, name := range names {
 		if strings.HasPrefix(name, "driver ") && (a[name] != "" || b[name] != "") {
 			facts = append(facts, CompareFact(name, a[name], b[name], false, AllFigures))
 		}
 	}
+
 	return facts
 }
 

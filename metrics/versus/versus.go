@@ -48,6 +48,7 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 	if len(sides) < 2 {
 		return nil, errors.New("compare: give at least two runs")
 	}
+
 	c := &Comparison{Sides: sides}
 	if o.Baseline != "" {
 		c.Baseline = slices.IndexFunc(sides, func(s Side) bool { return o.Baseline == s.Name || o.Baseline == s.Path })
@@ -56,20 +57,24 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 				strings.Join(SideNames(sides), ", "))
 		}
 	}
+
 	c.Rule = RuleOf(sides[c.Baseline].Run.Manifest)
 	c.Rule.Rounds = o.Rounds
 	if o.Margin > 0 {
 		c.Rule.Margin = o.Margin
 	}
+
 	var err error
 	if c.Figures, c.judged, err = FiguresOf(sides, o.Figures); err != nil {
 		return nil, err
 	}
+
 	for i := range sides {
 		if i != c.Baseline {
 			c.Others = append(c.Others, c.versus(i))
 		}
 	}
+
 	return c, nil
 }
 
@@ -145,7 +150,9 @@ func (c *Comparison) versus(at int) Against {
 		s.comparePrices(c.judged)
 		v.Sets = append(v.Sets, s)
 	}
+
 	v.Things = things(v.Delta)
+
 	return v
 }
 
@@ -200,6 +207,7 @@ func matchCells(base, with []compare.Cell) (pairs []matched, notes []string) {
 		}
 		pairs = append(pairs, matched{base[at], w})
 	}
+
 	for _, b := range base {
 		if !slices.ContainsFunc(pairs,
 			func(m matched) bool { return m.base.Variant == b.Variant && m.base.Point == b.Point }) {
@@ -207,6 +215,7 @@ func matchCells(base, with []compare.Cell) (pairs []matched, notes []string) {
 				text.Clean(b.Point)))
 		}
 	}
+
 	return pairs, notes
 }
 
@@ -233,6 +242,7 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 			partners[name] = name
 		}
 	}
+
 	for _, name := range names {
 		for _, other := range baseNames {
 			if partners[name] == "" && !taken(other) && sameRecipe(base, other, with, name) {
@@ -242,6 +252,7 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 			}
 		}
 	}
+
 	left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return partners[n] != "" })
 	baseLeft := slices.DeleteFunc(slices.Clone(baseNames), taken)
 	switch {
@@ -254,6 +265,7 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 			notes = append(notes, text.Clean(name)+" has no counterpart in the baseline")
 		}
 	}
+
 	return partners, notes
 }
 

@@ -44,6 +44,7 @@ func Bars(s BarsSpec) (template.HTML, error) {
 		left = max(left, min(textWidth(b.Label, textSize), s.width()*0.32)+14)
 		right = max(right, min(textWidth(s.text(b), tickSize), 160)+14)
 	}
+
 	values.add(known(s.Reference))
 	c := newCanvas(s.width(), barRow*vg.Length(max(len(s.Bars), 1))+tickRoom+rowSize+12)
 	x := newScale(s.Value, values, max(s.ticks()*2/3, 2), loose)
@@ -54,10 +55,13 @@ func Bars(s BarsSpec) (template.HTML, error) {
 		f.nothing("nothing was measured")
 		return c.drawing(s.Head, "bars", []string{"Nothing was measured."})
 	}
+
 	for i, b := range s.Bars {
 		s.drawBar(f, b, f.area.Max.Y-barRow*(vg.Length(i)+0.5)-2)
 	}
+
 	s.drawReference(f)
+
 	return c.drawing(s.Head, "bars", s.says())
 }
 
@@ -90,6 +94,7 @@ func (s BarsSpec) drawBar(f *frame, b Bar, y vg.Length) {
 	if ref.Title == "" {
 		ref.Title = s.barWords(b)
 	}
+
 	place := func(v float64) vg.Length { return f.area.X(min(max(f.x.norm(v), 0), 1)) }
 	f.c.text(vg.Point{X: f.area.Min.X - 8, Y: y - 4}, "end", "", cut(b.Label, textSize, f.area.Min.X-12))
 	end := place(0)
@@ -104,6 +109,7 @@ func (s BarsSpec) drawBar(f *frame, b Bar, y vg.Length) {
 		}, "data-x", raw(b.Value))
 		end = max(end, place(b.Value))
 	}
+
 	if lo, hi := known(b.Low), known(b.High); finite(lo) && finite(hi) {
 		whisker := [][]vg.Point{{{X: place(lo), Y: y}, {X: place(hi), Y: y}}}
 		for _, v := range []float64{lo, hi} {
@@ -112,6 +118,7 @@ func (s BarsSpec) drawBar(f *frame, b Bar, y vg.Length) {
 		f.strokeAll(draw.LineStyle{Color: paint("fg"), Width: 1.3}, whisker)
 		end = max(end, place(hi))
 	}
+
 	f.c.text(vg.Point{X: end + 7, Y: y - 4}, "start", "t", cut(s.text(b), tickSize, 160))
 }
 

@@ -39,6 +39,7 @@ func CDF(s CDFSpec) (template.HTML, error) {
 			xs.add(v.X)
 		}
 	}
+
 	share := Axis{Label: "share of values at or below", Unit: Share, Min: new(0.0), Max: new(1.0),
 		Ticks: []float64{0, 0.25, 0.5, 0.75, 0.9, 1}}
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(share, &span{lo: 0, hi: 1}, 5, tight)
@@ -53,6 +54,7 @@ func CDF(s CDFSpec) (template.HTML, error) {
 	if xs.empty() {
 		f.nothing("nothing was measured")
 	}
+
 	var says []string
 	for i, series := range s.Series {
 		s.drawCurve(f, lookOf(series.Slot, i), series, curves[i])
@@ -60,15 +62,19 @@ func CDF(s CDFSpec) (template.HTML, error) {
 			says = append(says, s.curveWords(series, curves[i]))
 		}
 	}
+
 	for i, series := range s.Series {
 		s.drawMarks(f, lookOf(series.Slot, i), series, curves[i])
 	}
+
 	if len(s.Series) > describedSeries {
 		says = append(says, fmt.Sprintf("%d more distributions.", len(s.Series)-describedSeries))
 	}
+
 	if len(s.Series) == 0 {
 		says = []string{"Nothing was measured."}
 	}
+
 	return c.drawing(s.Head, "cdf", says)
 }
 

@@ -15,6 +15,7 @@ func newClassKeys(lanes []Lane, width vg.Length) classKeys {
 			used[s.Class] = s.Class != Plain
 		}
 	}
+
 	var k classKeys
 	at := width
 	for _, class := range []Class{Good, Doubtful, Bad, Skipped, Busy, Starting, Serving, Stopping, Hook} {
@@ -27,6 +28,7 @@ func newClassKeys(lanes []Lane, width vg.Length) classKeys {
 		k.rows[len(k.rows)-1] = append(k.rows[len(k.rows)-1], class)
 		at += class.keyWidth()
 	}
+
 	return k
 }
 

@@ -16,10 +16,12 @@ func (c *canvas) drawing(h Head, kind string, says []string) (template.HTML, err
 	if strings.TrimSpace(h.Title) == "" {
 		return "", errors.New("draw " + kind + ": it has no title")
 	}
+
 	id := h.ID
 	if id == "" {
 		id = h.Title
 	}
+
 	id = idOf(id)
 	root := &canvas{w: c.w, h: c.h}
 	root.open("svg", "xmlns", "http://www.w3.org/2000/svg", "id", id, "class", "chart "+kind,
@@ -29,6 +31,7 @@ func (c *canvas) drawing(h Head, kind string, says []string) (template.HTML, err
 		root.open("svg", "xmlns", "http://www.w3.org/2000/svg", "id", id, "class", "chart "+kind,
 			"viewBox", "0 0 "+tenths(c.w)+" "+tenths(c.h), "role", "group", "aria-roledescription", "chart")
 	}
+
 	root.attr("aria-labelledby", id+"-t")
 	root.attr("aria-describedby", id+"-d")
 	root.inside()
@@ -36,6 +39,7 @@ func (c *canvas) drawing(h Head, kind string, says []string) (template.HTML, err
 	root.leaf("desc", strings.Join(append(sentences(h.Note), says...), " "), "id", id+"-d")
 	root.out.WriteString(c.out.String())
 	root.close("svg")
+
 	// every text went through escape, every address through safeHref
 	return template.HTML(root.out.String()), nil //nolint:gosec
 }

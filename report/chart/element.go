@@ -104,6 +104,7 @@ func escape(s string) string {
 	if plain(s) {
 		return s
 	}
+
 	var b strings.Builder
 	for _, r := range clean(s) {
 		switch r {
@@ -121,6 +122,7 @@ func escape(s string) string {
 			b.WriteRune(r)
 		}
 	}
+
 	return b.String()
 }
 

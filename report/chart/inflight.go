@@ -42,6 +42,7 @@ func InFlight(s InFlightSpec) (template.HTML, error) {
 		}
 		panels = append(panels, panel)
 	}
+
 	x := newScale(time, xs, s.ticks(), tight)
 	stack := newStack(x, panels, s.width())
 	c := newCanvas(s.width(), stack.height()+tickRoom+rowSize+4)
@@ -52,6 +53,7 @@ func InFlight(s InFlightSpec) (template.HTML, error) {
 		f.nothing("nothing was in flight")
 		says = []string{"Nothing was in flight."}
 	}
+
 	return c.drawing(s.Head, "in-flight", says)
 }
 

@@ -25,6 +25,7 @@ func (l *labels) write(at vg.Point, name string) {
 	if name == "" || l.written == namedPoints {
 		return
 	}
+
 	name = cut(name, tickSize, labelMost)
 	w, h := textWidth(name, tickSize), tickSize+1
 	for _, try := range []struct {

@@ -49,6 +49,7 @@ func packLanes(lanes []Lane, x scale) []packed {
 		p.rows = max(len(ends), 1)
 		out[i] = p
 	}
+
 	return out
 }
 
@@ -78,6 +79,7 @@ func (c *canvas) defs(id string, lanes []packed) {
 			used[s.Class] = true
 		}
 	}
+
 	c.patterns = id
 	for _, pattern := range []struct {
 		class Class
@@ -113,11 +115,13 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 				}
 			}
 		}
+
 		for _, m := range p.Marks {
 			if finite(m.AtS) && f.x.holds(m.AtS) {
 				s.drawMark(f, m, rows, laneRow*vg.Length(p.rows))
 			}
 		}
+
 		top -= p.height()
 	}
 }
@@ -151,11 +155,13 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 	if x1-x0 > 4 {
 		x1 -= 0.6 // neighbours stay apart
 	}
+
 	x1 = max(x1, x0+sp.Class.leastWidth())
 	ref := sp.Ref
 	if ref.Title == "" {
 		ref.Title = sp.words()
 	}
+
 	shape := box(x0, y-laneBar/2, x1, y+laneBar/2)
 	fill, pattern := sp.fill()
 	f.c.mark(ref, func() {
@@ -173,6 +179,7 @@ func (s TimelineSpec) drawSpan(f *frame, sp Span, y, rows vg.Length) {
 			f.c.cross("bad", vg.Point{X: (x0 + x1) / 2, Y: rows + 6}, 3.5)
 		}
 	}, "data-x", raw(sp.FromS), "data-y", raw(sp.ToS))
+
 	label := cut(sp.Label, tickSize, x1-x0-8)
 	if label != "" && (label == sp.Label || utf8.RuneCountInString(label) > 6) {
 		class := "s"

@@ -32,11 +32,13 @@ func newLegend(entries []entry, width vg.Length) legend {
 			named = append(named, e)
 		}
 	}
+
 	l := legend{entries: named}
 	if len(named) < 2 && len(entries) < 2 {
 		l.entries = nil
 		return l
 	}
+
 	at := width
 	for _, e := range l.entries {
 		w := e.width()
@@ -47,6 +49,7 @@ func newLegend(entries []entry, width vg.Length) legend {
 		l.rows[len(l.rows)-1] = append(l.rows[len(l.rows)-1], e)
 		at += w
 	}
+
 	return l
 }
 

@@ -44,11 +44,13 @@ func Lines(s LinesSpec) (template.HTML, error) {
 	if plot == 0 {
 		plot = 260
 	}
+
 	xs, ys := newSpan(s.X), newSpan(s.Y)
 	points := 0
 	for _, series := range s.Series {
 		points += addSeries(series, xs, ys)
 	}
+
 	s.X.Ticks = ownTicks(s.X, s.Series)
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(s.Y, ys, 5, loose)
 	legend := newLegend(s.entries(points), s.width()-20)
@@ -63,7 +65,9 @@ func Lines(s LinesSpec) (template.HTML, error) {
 		f.nothing("nothing was measured")
 		return c.drawing(s.Head, "lines", []string{"Nothing was measured."})
 	}
+
 	f.drawLines(s.X, s.Y, s.Series, points <= markedPoints)
+
 	return c.drawing(s.Head, "lines", linesWords(s.X, s.Y, s.Series, xs.left+ys.left))
 }
 
@@ -189,6 +193,7 @@ func (f *frame) drawBands(l look, series LineSeries) {
 		}
 		low, high = nil, nil
 	}
+
 	for _, p := range series.Points {
 		lo, hi := known(p.Low), known(p.High)
 		if !p.xy().drawable() || !finite(lo) || !finite(hi) || !finite(f.x.norm(p.X)) || !finite(f.y.norm(hi)) {
@@ -200,6 +205,7 @@ func (f *frame) drawBands(l look, series LineSeries) {
 		}
 		low, high = append(low, f.at(XY{p.X, lo})), append(high, f.at(XY{p.X, hi}))
 	}
+
 	flush()
 }
 

@@ -28,6 +28,7 @@ func seriesWords(x, y Axis, series LineSeries) string {
 	if name == "" {
 		name = y.Label
 	}
+
 	var drawn []LinePoint
 	gaps := 0
 	for i, p := range series.Points {
@@ -38,9 +39,11 @@ func seriesWords(x, y Axis, series LineSeries) string {
 			gaps++
 		}
 	}
+
 	if len(drawn) == 0 {
 		return name + ": nothing was measured."
 	}
+
 	first, last, low, high := drawn[0], drawn[len(drawn)-1], drawn[0], drawn[0]
 	for _, p := range drawn {
 		if p.Y < low.Y {
@@ -50,21 +53,26 @@ func seriesWords(x, y Axis, series LineSeries) string {
 			high = p
 		}
 	}
+
 	at := func(p LinePoint) string {
 		return y.Unit.words(p.Y) + y.interval(p.Low, p.High) + " at " + x.Unit.words(p.X)
 	}
 	if len(drawn) == 1 {
 		return name + ": " + at(first) + "."
 	}
+
 	words := fmt.Sprintf("%s: %s, from %s to %s", name, count(len(drawn), "point", "points"), at(first), at(last))
 	if low.Y < min(first.Y, last.Y) {
 		words += ", lowest " + at(low)
 	}
+
 	if high.Y > max(first.Y, last.Y) {
 		words += ", highest " + at(high)
 	}
+
 	if gaps > 0 {
 		words += ", with " + count(gaps, "gap", "gaps")
 	}
+
 	return words + "."
 }

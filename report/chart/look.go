@@ -61,6 +61,7 @@ func corners(shape int) []vg.Point {
 		}
 		return points
 	}
+
 	switch shape {
 	case 1:
 		return turned(4, math.Pi/4, 1.25) // square

@@ -49,6 +49,7 @@ func cut(s string, size, width vg.Length) string {
 	if textWidth(s, size) <= width {
 		return s
 	}
+
 	width -= textWidth("…", size)
 	runes := []rune(s)
 	from, to := 0, len(runes)
@@ -67,5 +68,6 @@ func cut(s string, size, width vg.Length) string {
 		}
 		from++
 	}
+
 	return strings.TrimSpace(string(runes[:from])) + "…" + strings.TrimSpace(string(runes[to:]))
 }

@@ -34,6 +34,7 @@ func Requests(s RequestsSpec) (template.HTML, error) {
 			xs.add(v)
 		}
 	}
+
 	x := newScale(axis, xs, s.ticks(), tight)
 	pitch := min(max(600/vg.Length(max(len(s.Rows), 1)), 1.8), 12)
 	legend := newLegend(requestEntries(), s.width()-20)
@@ -47,7 +48,9 @@ func Requests(s RequestsSpec) (template.HTML, error) {
 		f.nothing("no request was made")
 		return c.drawing(s.Head, "requests", []string{"No request was made."})
 	}
+
 	s.drawRows(f, pitch)
+
 	return c.drawing(s.Head, "requests", s.says())
 }
 
@@ -108,9 +111,11 @@ func (s RequestsSpec) drawRows(f *frame, pitch vg.Length) {
 			}
 		}
 	}
+
 	for phase, l := range requestLooks() {
 		f.strokeAll(draw.LineStyle{Color: l.paint, Width: pitch * 0.8}, phases[phase])
 	}
+
 	for i, r := range s.Rows {
 		y := f.area.Max.Y - pitch*(vg.Length(i)+0.5)
 		if r.Failure != "" && finite(r.EndS) && f.x.holds(r.EndS) {

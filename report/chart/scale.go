@@ -57,12 +57,14 @@ func newScale(a Axis, s *span, want int, grows bool) scale {
 		sc.setTicks(a.Ticks)
 		return sc
 	}
+
 	if a.Log && lo > 0 {
 		sc.setTicks(logTicks(lo, hi, want))
 		if len(sc.ticks) >= 2 {
 			return sc
 		}
 	}
+
 	step := niceStep((hi/2-lo/2)/sc.show.per*2, want, sc.show.unit) * sc.show.per
 	if grows && !a.Log {
 		if a.Min == nil && !(a.Zero && lo == 0) {
@@ -72,7 +74,9 @@ func newScale(a Axis, s *span, want int, grows bool) scale {
 			sc.max = bounded(math.Ceil(hi/step-1e-9)*step, hi)
 		}
 	}
+
 	sc.evenTicks(step)
+
 	return sc
 }
 
@@ -93,15 +97,19 @@ func limits(a Axis, s *span) (lo, hi float64) {
 			lo = 0.1
 		}
 	}
+
 	if a.Zero && !a.Log {
 		lo, hi = min(lo, 0), max(hi, 0)
 	}
+
 	if m := known(a.Min); finite(m) && !(a.Log && m <= 0) {
 		lo = m
 	}
+
 	if m := known(a.Max); finite(m) && m > lo {
 		hi = m
 	}
+
 	switch {
 	case lo < hi:
 	case a.Log:
@@ -112,6 +120,7 @@ func limits(a Axis, s *span) (lo, hi float64) {
 		around := max(math.Abs(lo)*0.1, math.SmallestNonzeroFloat64*8)
 		lo, hi = lo-around, lo+around
 	}
+
 	return max(lo, -math.MaxFloat64), min(hi, math.MaxFloat64)
 }
 
@@ -188,11 +197,13 @@ func logTicks(lo, hi float64, want int) []float64 {
 		}
 		return out
 	}
+
 	for _, factors := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
 		if ticks := at(factors, 1); len(ticks) <= want+2 {
 			return ticks
 		}
 	}
+
 	return at([]float64{1}, max((to-from+want-1)/max(want, 1), 2))
 }
 
@@ -204,12 +215,14 @@ func (s *scale) setTicks(at []float64) {
 			s.ticks = append(s.ticks, tick{at: v})
 		}
 	}
+
 	if places := s.decimals(at); places >= 0 {
 		for i, t := range s.ticks {
 			s.ticks[i].label = decimals(t.at/s.show.per, places)
 		}
 		return
 	}
+
 	for digits := 3; digits <= 15; digits++ {
 		seen := map[string]bool{}
 		for i, t := range s.ticks {

@@ -49,6 +49,7 @@ func Scatter(s ScatterSpec) (template.HTML, error) {
 			}
 		}
 	}
+
 	x, y := newScale(s.X, xs, s.ticks()-1, loose), newScale(s.Y, ys, 6, loose)
 	legend := newLegend(s.entries(), c.w-20)
 	f := newFrame(c, x, y, leftRoom(y), edge+16, tickRoom+rowSize+2, legend.height()+rowSize+8)
@@ -59,12 +60,15 @@ func Scatter(s ScatterSpec) (template.HTML, error) {
 	if s.Better != "" {
 		c.text(vg.Point{X: f.area.Max.X, Y: f.area.Max.Y + 9}, "end", "a", "better: "+s.Better)
 	}
+
 	if xs.empty() {
 		f.nothing("no point has both figures")
 		return c.drawing(s.Head, "scatter", []string{"No point has both figures."})
 	}
+
 	s.drawFront(f)
 	s.drawPoints(f)
+
 	return c.drawing(s.Head, "scatter", s.says())
 }
 
@@ -108,6 +112,7 @@ func (s ScatterSpec) drawPoints(f *frame) {
 			}
 		}
 	}
+
 	for i, series := range s.Series {
 		l := lookOf(series.Slot, i)
 		for _, p := range series.Points {
@@ -116,6 +121,7 @@ func (s ScatterSpec) drawPoints(f *frame) {
 			}
 		}
 	}
+
 	// Names of points on the front come first: they are what is looked for.
 	// Of many points only these have one: the others would be a thicket.
 	for _, onFront := range []bool{true, false} {
@@ -186,12 +192,15 @@ func (s ScatterSpec) says() []string {
 			}
 		}
 	}
+
 	out = append(out, count(points, "point", "points")+".")
 	if left > 0 {
 		out = append(out, count(left, "point without both figures is", "points without both figures are")+" left out.")
 	}
+
 	out = append(out, "Most "+s.X.Label+": "+s.pointWords("", *right)+".",
 		"Most "+s.Y.Label+": "+s.pointWords("", *top)+".")
+
 	return append(out, s.frontWords()...)
 }
 

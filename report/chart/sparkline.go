@@ -29,11 +29,13 @@ func Sparkline(s SparklineSpec) (template.HTML, error) {
 		}
 		series.Points = append(series.Points, p)
 	}
+
 	drawn := addSeries(series, xs, ys)
 	if drawn == 0 {
 		c.text(vg.Point{X: 60, Y: 8}, "middle", "t", "no data")
 		return c.drawing(s.Head, "sparkline", []string{"Nothing was measured."})
 	}
+
 	lo, hi := limits(Axis{}, ys)
 	f := newFrame(c, scale{min: 0, max: math.Max(float64(len(s.Values)-1), 1)}, scale{min: lo, max: hi}, 4, 5, 4, 4)
 	l := lookOf(max(s.Slot, 1), 0)
@@ -46,6 +48,7 @@ func Sparkline(s SparklineSpec) (template.HTML, error) {
 			break
 		}
 	}
+
 	return c.drawing(s.Head, "sparkline", s.says())
 }
 

@@ -76,6 +76,7 @@ func Timeline(s TimelineSpec) (template.HTML, error) {
 	if !s.Start.IsZero() {
 		x.ticks, title = clockTicks(s.Start, x.min, x.max, s.ticks())
 	}
+
 	lanes := packLanes(s.Lanes, x)
 	stack := newStack(x, s.Curves, s.width())
 	stack.left = max(stack.left, lanesRoom(s.Lanes))
@@ -84,6 +85,7 @@ func Timeline(s TimelineSpec) (template.HTML, error) {
 	if len(s.Curves) > 0 {
 		curves = stack.height() + 6
 	}
+
 	keys := newClassKeys(s.Lanes, s.width()-stack.left)
 	c := newCanvas(s.width(), height+curves+keys.height()+tickRoom+rowSize+8)
 	f := newFrame(c, x, scale{max: 1}, stack.left, edge+8, tickRoom+rowSize+4+curves, keys.height()+4)
@@ -94,10 +96,12 @@ func Timeline(s TimelineSpec) (template.HTML, error) {
 	if len(s.Curves) > 0 {
 		f = stack.draw(c, f.area.Min.Y-6)
 	}
+
 	f.bottomAxis(title)
 	if xs.empty() {
 		f.nothing("nothing happened")
 	}
+
 	return c.drawing(s.Head, "timeline", s.says(axis, xs))
 }
 
@@ -115,6 +119,7 @@ func (s TimelineSpec) span(axis Axis) *span {
 			xs.add(m.AtS)
 		}
 	}
+
 	for _, p := range s.Curves {
 		for _, series := range p.Series {
 			for _, point := range series.Points {
@@ -124,6 +129,7 @@ func (s TimelineSpec) span(axis Axis) *span {
 			}
 		}
 	}
+
 	return xs
 }
 
@@ -154,15 +160,18 @@ func clockTicks(start time.Time, lo, hi float64, want int) (ticks []tick, title 
 	if hi-lo > 400*86400 || math.Abs(lo) > 1e9 || math.Abs(hi) > 1e9 {
 		return nil, title
 	}
+
 	step := clockStep((hi - lo) / (float64(want) * 1.25))
 	layout := "15:04"
 	if step < 60 {
 		layout = "15:04:05"
 	}
+
 	if step < 1 {
 		return newScale(Axis{Unit: Seconds}, &span{lo: lo, hi: hi}, want, tight).ticks,
 			"seconds since " + start.Format("2006-01-02 15:04:05 ") + zone
 	}
+
 	begin := time.Duration(lo * float64(time.Second))
 	_, offset := start.Zone()
 	first := start.Add(begin).Add(time.Duration(offset) * time.Second).Truncate(time.Duration(step) * time.Second).Add(-time.Duration(offset) * time.Second)
@@ -182,6 +191,7 @@ func clockTicks(start time.Time, lo, hi float64, want int) (ticks []tick, title 
 		day = at.YearDay()
 		ticks = append(ticks, tick{s, label})
 	}
+
 	return ticks, title
 }
 

@@ -11,6 +11,7 @@ func (s TimelineSpec) says(axis Axis, xs *span) []string {
 	if xs.empty() {
 		return []string{"Nothing happened."}
 	}
+
 	out := []string{"From the first to the last: " + Seconds.words(xs.hi-xs.lo) + "."}
 	var failures []string
 	for _, lane := range s.Lanes {
@@ -26,9 +27,11 @@ func (s TimelineSpec) says(axis Axis, xs *span) []string {
 			}
 		}
 	}
+
 	if len(failures) > 0 {
 		out = append(out, "Failures: "+list(failures, 12)+".")
 	}
+
 	return append(out, panelsWords(axis, s.Curves)...)
 }
 
@@ -46,18 +49,22 @@ func (l Lane) words() string {
 		}
 		counts[sp.Class]++
 	}
+
 	var parts []string
 	for _, class := range order {
 		if class != Plain {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[class], class))
 		}
 	}
+
 	words := orWord(l.Name, "Lane") + ": " + count(len(l.Spans), "span", "spans")
 	if len(parts) > 0 {
 		words += " (" + strings.Join(parts, ", ") + ")"
 	}
+
 	if len(l.Marks) > 0 {
 		words += ", " + count(len(l.Marks), "mark", "marks")
 	}
+
 	return words + "."
 }

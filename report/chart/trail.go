@@ -71,6 +71,7 @@ func (t *trail) lineTo(x, y int) {
 		t.command('l')
 		t.numbers(dx, dy)
 	}
+
 	t.x, t.y = x, y
 }
 

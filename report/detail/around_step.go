@@ -18,15 +18,18 @@ func printChanges(p *table.Printer, r *results.Result) {
 			p.Wrapped("  ", text.Clean(change))
 		}
 	}
+
 	var failed []string
 	for _, h := range r.Hooks {
 		if !h.OK {
 			failed = append(failed, hookText(h))
 		}
 	}
+
 	if len(failed) == 0 {
 		return
 	}
+
 	p.Section("Hooks that failed")
 	for _, text := range failed {
 		p.Wrapped("  ", text)
@@ -52,6 +55,7 @@ func cacheText(c *results.CacheState) string {
 	if len(c.How) > 0 {
 		parts = append(parts, "by "+text.Clean(strings.Join(c.How, ", ")))
 	}
+
 	if c.Hits != nil && c.Queries != nil {
 		hits := fmt.Sprintf("%.0f of %.0f tokens found", *c.Hits, *c.Queries)
 		if c.HitShare != nil {
@@ -59,6 +63,7 @@ func cacheText(c *results.CacheState) string {
 		}
 		parts = append(parts, hits)
 	}
+
 	switch {
 	case c.Verified == nil:
 		parts = append(parts, "cannot be verified")
@@ -67,6 +72,7 @@ func cacheText(c *results.CacheState) string {
 	default:
 		parts = append(parts, "NOT as asked, by "+text.Clean(c.VerifiedHow))
 	}
+
 	return strings.Join(parts, ", ")
 }
 
@@ -75,15 +81,18 @@ func printStartup(p *table.Printer, s *results.Startup) {
 	if s == nil {
 		return
 	}
+
 	var parts []string
 	for _, phase := range s.Phases {
 		parts = append(parts, fmt.Sprintf("%s %.1f s", text.Clean(phase.Name), phase.Seconds))
 	}
+
 	add := func(known bool, format string, args ...any) {
 		if known {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
+
 	add(s.ModelBytes != nil, "weights %s GiB", gibText(s.ModelBytes))
 	add(s.KVTokens != nil, "KV cache for %s tokens", table.ExactInt(s.KVTokens))
 	add(s.MaxConcurrency != nil, "%s full-length requests fit it", table.Number(s.MaxConcurrency, 2))

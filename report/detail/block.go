@@ -26,14 +26,17 @@ func Block(w io.Writer, r *results.Result, latencies ...string) error {
 	if f == nil {
 		return fmt.Errorf("print block of step %s: it has no figures", r.Step.ID)
 	}
+
 	itl := f.ICL
 	if itl.N == 0 {
 		itl = f.ITL
 	}
+
 	peak := &f.PeakConcurrent
 	if versus.IsForeign(r) && *peak == 0 {
 		peak = nil // not told
 	}
+
 	return printBlock(w, r, results.VLLM, results.CompatFigures{
 		Completed: f.Completed, Failed: f.Failed, DurationS: f.DurationS,
 		TotalInputTokens: f.TotalInputTokens, TotalOutputTokens: f.TotalOutputTokens,
@@ -64,17 +67,21 @@ func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.
 	if r.Simulated {
 		b.out.WriteString(grid.SimulatedLine + "\n")
 	}
+
 	if text := extrapolatedLine(r); text != "" {
 		b.out.WriteString(text + "\n")
 	}
+
 	b.title(" Serving Benchmark Result ", '=')
 	b.text("Successful requests:", strconv.Itoa(f.Completed))
 	if newest {
 		b.text("Failed requests:", strconv.Itoa(f.Failed))
 	}
+
 	if g != results.VLLM06 {
 		b.asked(r.Asked)
 	}
+
 	b.number("Benchmark duration (s):", &f.DurationS)
 	b.count("Total input tokens:", f.TotalInputTokens)
 	b.count("Total generated tokens:", f.TotalOutputTokens)
@@ -82,20 +89,24 @@ func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.
 	if f.RequestGoodput != nil {
 		b.number("Request goodput (req/s):", f.RequestGoodput)
 	}
+
 	b.number("Output token throughput (tok/s):", f.OutputThroughput)
 	total := "Total Token throughput (tok/s):"
 	if newest {
 		b.peaks(f)
 		total = "Total token throughput (tok/s):"
 	}
+
 	b.number(total, f.TotalTokenThroughput)
 	b.latencies(f, latencies)
 	if newest {
 		b.speculation(results.SpeculationOf(r.Servers))
 	}
+
 	b.out.WriteString(strings.Repeat("=", blockWidth) + "\n")
 	b.extrapolated(r.Extrapolated)
 	_, err := w.Write(b.out.Bytes())
+
 	return err
 }
 

@@ -16,24 +16,29 @@ func printGPUs(p *table.Printer, t *results.Telemetry) {
 	if t == nil {
 		return
 	}
+
 	p.Section("GPUs and host")
 	for i := range t.GPUs {
 		g := &t.GPUs[i]
 		p.Wrapped("  ", fmt.Sprintf("GPU %d %s: %s", g.Index, text.Clean(cmp.Or(g.Name, g.Device)),
 			strings.Join(gpuParts(g), "; ")))
 	}
+
 	if t.Sum != nil && len(t.GPUs) > 1 {
 		p.Wrapped("  ", "together: "+strings.Join(gpuParts(t.Sum), "; "))
 	}
+
 	printEfficiency(p, "per work", t.Efficiency)
 	printEfficiency(p, "in the steady state", t.Steady)
 	if h := t.Host; h != nil {
 		p.Wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
 			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), table.Number(h.Load1Max, 2)))
 	}
+
 	if line := samplingText(t); line != "" {
 		p.Wrapped("  ", line)
 	}
+
 	for _, note := range t.Notes {
 		p.Wrapped("  ", "note: "+text.Clean(note))
 	}
@@ -47,11 +52,13 @@ func gpuParts(g *results.GPUFigures) []string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
+
 	m, w := grid.MemoryOf(g), g.Pass
 	total := ""
 	if g.VRAMBytes != nil && !g.Unified {
 		total = " of " + gibText(g.VRAMBytes)
 	}
+
 	add(m.Peak != nil, "memory before %s, loaded %s, peak %s%s GiB", gibText(m.Baseline), gibText(m.Loaded),
 		gibText(m.Peak), total)
 	add(w.PowerMaxW != nil, "power mean %s, median %s, max %s, idle %s, limit %s W", table.Number(w.PowerMeanW, 1),
@@ -67,6 +74,7 @@ func gpuParts(g *results.GPUFigures) []string {
 	if w.Throttle == nil {
 		return append(parts, "throttling not known")
 	}
+
 	return append(parts, "throttling "+cmp.Or(grid.ThrottleText(w.Throttle), "none"))
 }
 

@@ -21,35 +21,43 @@ func printImported(p *table.Printer, r *results.Result) {
 	if len(o.Also) > 0 {
 		where += fmt.Sprintf(", the same again at lines %s", strings.Trim(fmt.Sprint(o.Also), "[]"))
 	}
+
 	p.Wrapped("  ", where+" ("+text.Clean(o.Format)+")")
 	if o.Reading != "" {
 		p.Wrapped("  ", fmt.Sprintf("by the definitions of vLLM's client (%s); an n of 0 in summary.csv is a number "+
 			"of samples that the file does not tell", o.Reading))
 	}
+
 	var known []string
 	for _, setting := range versus.LoadSettings(r.Asked) {
 		if r.IsTold(setting.Told) && len(r.LlamaBench) == 0 {
 			known = append(known, setting.Name+" "+text.Clean(setting.Value))
 		}
 	}
+
 	if known == nil && len(r.LlamaBench) == 0 {
 		known = []string{"not told"}
 	}
+
 	if known != nil {
 		p.Wrapped("  ", "load: "+strings.Join(known, ", "))
 	}
+
 	for _, s := range r.Servers {
 		printImportedServer(p, s)
 	}
+
 	var rest []string
 	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
 		rest = append(rest, text.Clean(name)+" "+text.Clean(r.Params[name]))
 	}
+
 	for _, v := range o.Stated {
 		if v.As == "" && v.Text != "null" {
 			rest = append(rest, text.Clean(v.Label)+" "+text.Clean(v.Text))
 		}
 	}
+
 	if rest != nil {
 		p.Wrapped("  ", "also stated: "+strings.Join(rest, "; "))
 	}

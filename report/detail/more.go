@@ -17,29 +17,36 @@ func printMore(p *table.Printer, f *results.Figures) {
 		add("answers have %.1f of %.1f output tokens asked for on average (%.1f %%); %.1f %% ended early by themselves",
 			l.ReceivedMean, l.AskedMean, 100*l.Share, 100*l.EarlyEOS)
 	}
+
 	if per := f.TokensPerChunk; per != nil && *per > 1 {
 		add("%.2f tokens a chunk; time between chunks: median %s ms", *per, formatMS(f.ICL.Median))
 	}
+
 	if s := f.Steady; s != nil {
 		add("steady state from %.2f s to %.2f s (n %d): %.2f req/s, %.1f output tok/s, median TTFT %s ms, TPOT %s ms, "+
 			"E2EL %s ms",
 			s.FromS, s.ToS, s.N, s.RequestThroughput, s.OutputThroughput, formatMS(s.TTFT.Median),
 			formatMS(s.TPOT.Median), formatMS(s.E2EL.Median))
 	}
+
 	if s := f.Series; s != nil {
 		add("fullest second: %s answered, %.0f output tokens", text.Count(s.PeakRequests, "request"),
 			s.PeakOutputTokens)
 	}
+
 	for _, b := range f.Prompts {
 		add("prompts of %d to %d tokens (n %d): median TTFT %s ms, TPOT %s ms", b.From, b.To, b.N,
 			formatMS(b.TTFT.Median), formatMS(b.TPOT.Median))
 	}
+
 	if a := f.Answers; a != nil {
 		add("%s", strings.Join(answerParts(a), ", "))
 	}
+
 	if len(lines) == 0 {
 		return
 	}
+
 	p.Section("More")
 	for _, line := range lines {
 		p.Wrapped("  ", line)

@@ -38,6 +38,7 @@ func besides() []beside {
 		{"output throughput (tok/s)", 2, func(f *results.Figures) *float64 { return f.OutputThroughput },
 			func(c results.CompatReading) *float64 { return c.OutputThroughput }},
 	}
+
 	for _, m := range []struct {
 		name   string
 		ours   func(*results.Figures) results.Dist
@@ -57,6 +58,7 @@ func besides() []beside {
 			}, func(c results.CompatReading) *float64 { return inMS(metrics.At(m.theirs(c), 99)) }},
 		)
 	}
+
 	return all
 }
 
@@ -111,14 +113,17 @@ func printReadings(p *table.Printer, r *results.Result) {
 			shown = append(shown, g)
 		}
 	}
+
 	if len(shown) == 0 {
 		return
 	}
+
 	p.Section("What vLLM's client would have shown")
 	heads := []string{"here"}
 	for _, g := range shown {
 		heads = append(heads, string(g))
 	}
+
 	printReadingRow(p, "", heads)
 	for _, b := range besides() {
 		values := []string{table.Number(b.ours(r.Figures), b.decimals)}
@@ -127,6 +132,7 @@ func printReadings(p *table.Printer, r *results.Result) {
 		}
 		printReadingRow(p, b.name, values)
 	}
+
 	for _, g := range shown {
 		for _, d := range r.Compat[g].Differences {
 			p.Wrapped("  ", fmt.Sprintf("%s: %s, %s: %s", g, d.Code, text.Count(d.Count, "case"), text.Clean(d.Effect)))

@@ -24,6 +24,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	if s == nil {
 		return fmt.Errorf("report step %q: the run has no such step; it has %s", id, text.Few(stepIDs(run)))
 	}
+
 	p := table.NewPrinter(table.Options{})
 	r := s.Result
 	p.Line(p.Bold("step " + text.Clean(r.Step.ID)))
@@ -33,9 +34,11 @@ func Step(w io.Writer, run *results.Run, id string) error {
 	if r.Simulated {
 		p.Line(p.Loud(grid.SimulatedLine))
 	}
+
 	if text := extrapolatedLine(r); text != "" {
 		p.Wrapped("", p.Loud(text))
 	}
+
 	p.Line("verdict: " + grid.VerdictName(s))
 	printStepFailures(p, run, r)
 	if len(r.Warnings) > 0 {
@@ -44,6 +47,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 			p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
 		}
 	}
+
 	printChanges(p, r)
 	if versus.IsForeign(r) {
 		printImported(p, r)
@@ -51,6 +55,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		printLoad(p, r.Asked)
 		printServers(p, r.Servers)
 	}
+
 	printCache(p, r.Cache)
 	if r.Figures != nil {
 		p.Line("")
@@ -63,6 +68,7 @@ func Step(w io.Writer, run *results.Run, id string) error {
 		printReplicas(p, r.Replicas)
 		printReadings(p, r)
 	}
+
 	return p.Flush(w)
 }
 

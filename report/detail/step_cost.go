@@ -16,20 +16,24 @@ func printCost(p *table.Printer, c *results.Cost) {
 	if c == nil {
 		return
 	}
+
 	p.Section("Cost")
 	price := versus.PriceWords(c.Price)
 	if c.Reason != "" && c.Total == nil {
 		p.Wrapped("  ", fmt.Sprintf("at %s: not known: %s", price, text.Clean(c.Reason)))
 		return
 	}
+
 	var parts []string
 	if c.GPUHours != nil {
 		parts = append(parts, fmt.Sprintf("%s for %s GPU-hours (known from %s)", text.Count(*c.GPUs, "GPU"),
 			exactly(c.GPUHours), text.Clean(c.GPUsFrom)))
 	}
+
 	if c.EnergyKWh != nil {
 		parts = append(parts, fmt.Sprintf("%s kWh by the GPUs, idle power included, host not", exactly(c.EnergyKWh)))
 	}
+
 	p.Wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total),
 		text.Clean(c.Price.Currency)))
 	p.Wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request",

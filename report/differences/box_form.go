@@ -21,6 +21,7 @@ func WriteBoxCheck(w io.Writer, b *versus.BoxCheck, form table.Format, opts tabl
 			words = append(words, fmt.Sprintf("%d %s", counts[state], state))
 		}
 	}
+
 	p := table.Piece{Title: "This box beside that of " + text.Clean(b.Origin),
 		Intro: []string{strings.Join(words, ", ")}}
 	p.Table = table.Table{Keys: []int{0, 3}, Columns: []table.Column{table.Words("what"), table.Words("origin"),
@@ -31,12 +32,15 @@ func WriteBoxCheck(w io.Writer, b *versus.BoxCheck, form table.Format, opts tabl
 			string(f.State), table.OrMissing(f.Touches),
 		))
 	}
+
 	for _, note := range b.Notes {
 		p.Notes = append(p.Notes, text.Clean(note))
 	}
+
 	for _, problem := range b.Problems {
 		p.Notes = append(p.Notes, "CANNOT RUN HERE: "+text.Clean(problem))
 	}
+
 	return table.Print(w, []table.Piece{p}, form, opts)
 }
 

@@ -62,6 +62,7 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 	if len(s.Differences) == 0 {
 		return table.Table{}
 	}
+
 	c := table.Table{Keys: []int{0, 6}, Columns: []table.Column{
 		table.Words("figure"),
 		table.Numbers(sideName(s.Baseline, baseline), "mean ± sd"),
@@ -71,6 +72,7 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 		table.Numbers("interval", ""),
 		table.Words("verdict"),
 	}}
+
 	var marks strings.Builder
 	for _, d := range s.Differences {
 		f := versus.FigureNamed(figures, d.Figure)
@@ -86,7 +88,9 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 			{Text: versus.VerdictText(d), Short: versus.ShortTell(d)},
 		}})
 	}
+
 	c.Legend = grid.MarkLegend(marks.String())
+
 	return c
 }
 

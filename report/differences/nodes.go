@@ -22,9 +22,11 @@ func NodeParts(run *results.Run) []table.Piece {
 			nodes[r.Node] = true
 		}
 	}
+
 	if len(nodes) < 2 {
 		return nil
 	}
+
 	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "lives"),
@@ -43,6 +45,7 @@ func NodeParts(run *results.Run) []table.Piece {
 				versus.ChangeText(&n.Deviation), chance))
 		}
 	}
+
 	p.Table = c
 	p.Intro = []string{"Steps ran on " + strings.Join(text.CleanAll(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
 	if len(c.Rows) == 0 {
@@ -52,6 +55,7 @@ func NodeParts(run *results.Run) []table.Piece {
 		p.Intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its " +
 			"nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
 	}
+
 	return []table.Piece{p}
 }
 
@@ -72,6 +76,7 @@ func nodeFacts(run *results.Run) []string {
 			values[name][value] = text.AppendNew(values[name][value], host)
 		}
 	}
+
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if len(values[name]) < 2 {
@@ -84,5 +89,6 @@ func nodeFacts(run *results.Run) []string {
 		}
 		lines = append(lines, "nodes differ in "+text.Clean(name)+": "+strings.Join(parts, "; "))
 	}
+
 	return lines
 }

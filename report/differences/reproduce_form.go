@@ -55,6 +55,7 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 		}
 		return p
 	}
+
 	p.Table = table.Table{Keys: []int{0, 6}, Columns: []table.Column{
 		table.Words("figure"),
 		table.Numbers(sideName(c.Origin, "origin"), "mean ± sd"),
@@ -64,6 +65,7 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 		table.Numbers("interval", ""),
 		table.Words("verdict"),
 	}}
+
 	var marks strings.Builder
 	for i, a := range c.Figures {
 		f := versus.FigureNamed(figures, a.Figure)
@@ -83,7 +85,9 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 			{Text: closenessText(a, c.Reasons[i]), Short: string(a.Verdict)},
 		}})
 	}
+
 	p.Table.Legend = append(grid.MarkLegend(marks.String()), basesOf(c)...)
+
 	return p
 }
 
@@ -177,6 +181,7 @@ func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 		Agree: t.Agree, Differ: t.Differ, CannotTell: t.CannotTell, NotCompare: t.NotComparable, Failed: t.Failed,
 		Delta: notNil(r.Configs.Delta), Notes: notNil(r.Notes), Points: []reproducedPoint{},
 	}
+
 	for _, c := range r.Cells {
 		point := reproducedPoint{Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed,
 			Notes: notNil(c.Notes), Figures: []reproducedFigure{}}
@@ -185,8 +190,10 @@ func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 		}
 		out.Points = append(out.Points, point)
 	}
+
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
+
 	return encoder.Encode(out)
 }

@@ -25,6 +25,7 @@ func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Pi
 	if len(findings) > 0 {
 		parts = append(parts, findingsPart(findings))
 	}
+
 	for _, v := range c.Others {
 		name := c.Sides[v.Side].Name
 		parts = append(parts, deltaPart(&v, base.Name, name))
@@ -39,6 +40,7 @@ func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Pi
 			parts = append(parts, piece)
 		}
 	}
+
 	return parts
 }
 
@@ -85,13 +87,16 @@ func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 	default:
 		p.Intro = []string{"WARNING: " + v.ManyThings()}
 	}
+
 	if len(v.Unknown) > 0 {
 		p.Intro = append(p.Intro, "Not known of either side, which does not make it equal: "+strings.Join(v.Unknown,
 			", ")+".")
 	}
+
 	if len(v.Delta) == 0 {
 		return p
 	}
+
 	p.Table = table.Table{Keys: []int{0},
 		Columns: []table.Column{table.Words("what"), table.Words(baseline), table.Words(name), table.Words("of")}}
 	for _, d := range v.Delta {
@@ -102,6 +107,7 @@ func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 		p.Table.Rows = append(p.Table.Rows, table.NewRow(text.Clean(d.What), table.OrMissing(text.Clean(d.From)),
 			table.OrMissing(text.Clean(d.To)), of))
 	}
+
 	return p
 }
 

@@ -66,6 +66,7 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated ||
 			versus.AnySimulated(s.Run), m.Imported != nil})
 	}
+
 	for _, v := range c.Others {
 		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.Notes),
 			Pairs: []pairJSON{}, Unknown: v.Unknown}
@@ -74,9 +75,11 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 		}
 		out.Versus = append(out.Versus, one)
 	}
+
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
+
 	return encoder.Encode(out)
 }
 

@@ -25,6 +25,7 @@ func Benchstat(w io.Writer, sides []versus.Side) error {
 	if err != nil {
 		return err
 	}
+
 	for _, f := range all {
 		if !knownBy(sides, f) {
 			continue
@@ -35,6 +36,7 @@ func Benchstat(w io.Writer, sides []versus.Side) error {
 		}
 		fmt.Fprintf(out, "Unit %s better=%s\n", benchUnit(f), better)
 	}
+
 	for _, side := range sides {
 		run := side.Run
 		// benchstat has a table for each value of all other keys
@@ -43,7 +45,9 @@ func Benchstat(w io.Writer, sides []versus.Side) error {
 			benchLines(out, cell, run.Manifest.Scenario, all)
 		}
 	}
+
 	_, err = w.Write(out.Bytes())
+
 	return err
 }
 
@@ -59,15 +63,18 @@ func benchLines(out *bytes.Buffer, c compare.Cell, scenario string, figures []ca
 	if len(c.Counted) == 0 {
 		return
 	}
+
 	const digits = 10
 	name := fmt.Sprintf("Benchmark%s/variant=%s/point=%s", Capital(Word(scenario)), namePart(c.Variant),
 		namePart(c.Point))
 	if versus.ExtrapolationOf(c) != nil {
 		name += "/extrapolated"
 	}
+
 	if versus.IsSimulated(c) {
 		name += "/simulated"
 	}
+
 	for i := range c.ByLife() {
 		var fields []string
 		for _, f := range figures {

@@ -24,9 +24,11 @@ func CSV(w io.Writer, run *results.Run) error {
 	for i, f := range fields {
 		record[i] = f.name
 	}
+
 	if err := out.Write(record); err != nil {
 		return err
 	}
+
 	for i := range run.Steps {
 		for k, f := range fields {
 			record[k] = f.value(&run.Steps[i])
@@ -35,7 +37,9 @@ func CSV(w io.Writer, run *results.Run) error {
 			return err
 		}
 	}
+
 	out.Flush()
+
 	return out.Error()
 }
 
@@ -60,11 +64,13 @@ func csvFields(run *results.Run) []csvField {
 		ofStep("warnings", warningCodes),
 		ofStep("simulated", func(r *results.Result) string { return strconv.FormatBool(r.Simulated) }),
 	}
+
 	fields = append(fields, extrapolationFields(run)...)
 	for _, name := range paramNames(run) {
 		fields = append(fields, ofStep("param."+name,
 			func(r *results.Result) string { return text.Clean(r.Params[name]) }))
 	}
+
 	fields = append(fields,
 		ofFigures("asked", func(f *results.Figures) string { return strconv.Itoa(f.Asked) }),
 		ofFigures("completed", func(f *results.Figures) string { return strconv.Itoa(f.Completed) }),
@@ -86,6 +92,7 @@ func csvFields(run *results.Run) []csvField {
 			func(f *results.Figures) string { return strconv.Itoa(f.PeakConcurrent) }),
 		ofFigures("tokens_per_chunk", func(f *results.Figures) string { return table.Exact(f.TokensPerChunk) }),
 	)
+
 	fields = append(fields, gpuFields(run)...)
 	fields = append(fields, costFields(run)...)
 	percentiles := percentilesOf(run)
@@ -103,6 +110,7 @@ func csvFields(run *results.Run) []csvField {
 	} {
 		fields = append(fields, distFields(d.name, d.dist, percentiles)...)
 	}
+
 	return fields
 }
 
@@ -186,6 +194,7 @@ func costFields(run *results.Run) []csvField {
 	if !slices.ContainsFunc(run.Steps, func(s results.Step) bool { return s.Result.Cost != nil }) {
 		return nil
 	}
+
 	field := func(name string, of func(*results.Cost) string) csvField {
 		return ofPart(name, func(r *results.Result) *results.Cost { return r.Cost }, of)
 	}

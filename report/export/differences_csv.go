@@ -46,6 +46,7 @@ func csvRecords(s *versus.Pair) [][]string {
 		strconv.FormatBool(versus.ExtrapolationOf(s.Baseline) != nil || versus.ExtrapolationOf(s.Candidate) != nil),
 		remarksOf(s),
 	}
+
 	if len(s.Differences) == 0 {
 		verdict := "no figures"
 		if s.Never != "" {
@@ -55,10 +56,12 @@ func csvRecords(s *versus.Pair) [][]string {
 		record := append(names, make([]string, between)...)
 		return [][]string{append(append(record, verdict, ""), marks...)}
 	}
+
 	var rows [][]string
 	for _, d := range s.Differences {
 		rows = append(rows, append(append(append([]string{}, names...), differenceFields(d)...), marks...))
 	}
+
 	return rows
 }
 

@@ -17,6 +17,7 @@ func gpuFields(run *results.Run) []csvField {
 	if !slices.ContainsFunc(run.Steps, func(s results.Step) bool { return grid.SumOf(s.Result) != nil }) {
 		return nil
 	}
+
 	fields := []csvField{ofGPUs("gpus",
 		func(r *results.Result, _ *results.GPUFigures) string { return strconv.Itoa(len(r.Telemetry.GPUs)) })}
 	for _, f := range []struct {
@@ -31,6 +32,7 @@ func gpuFields(run *results.Run) []csvField {
 		fields = append(fields, ofGPUs(f.name,
 			func(_ *results.Result, g *results.GPUFigures) string { return table.ExactInt(f.value(g)) }))
 	}
+
 	for _, f := range []struct {
 		name  string
 		value func(*results.GPUFigures) *float64
@@ -50,6 +52,7 @@ func gpuFields(run *results.Run) []csvField {
 		fields = append(fields, ofGPUs(f.name,
 			func(_ *results.Result, g *results.GPUFigures) string { return table.Exact(f.value(g)) }))
 	}
+
 	for _, f := range []struct {
 		name  string
 		value func(*results.Efficiency) *float64
@@ -62,6 +65,7 @@ func gpuFields(run *results.Run) []csvField {
 		fields = append(fields, ofGPUs(f.name,
 			func(r *results.Result, _ *results.GPUFigures) string { return table.Exact(grid.Efficiency(r, f.value)) }))
 	}
+
 	return append(fields, ofGPUs("throttle",
 		func(_ *results.Result, g *results.GPUFigures) string { return throttleCodes(g.Pass.Throttle) }))
 }

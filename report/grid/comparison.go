@@ -36,6 +36,7 @@ func LayOutRun(run *results.Run) table.Table {
 	if repeated {
 		c.Columns = append(c.Columns, table.Numbers("n", ""))
 	}
+
 	for i, cell := range cells {
 		r := table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point}
 		r.Cells = append(r.Cells, table.Cell{Text: VariantName(cell)}, table.Cell{Text: text.Clean(cell.Point)},
@@ -45,6 +46,7 @@ func LayOutRun(run *results.Run) table.Table {
 		}
 		c.Rows = append(c.Rows, r)
 	}
+
 	var marks strings.Builder
 	anyBest, spread := false, false
 	for _, col := range figures {
@@ -57,21 +59,26 @@ func LayOutRun(run *results.Run) table.Table {
 			spread = spread || strings.Contains(e.Text, "±")
 		}
 	}
+
 	c.Columns = append(c.Columns, table.Words("verdict"))
 	for i, cell := range cells {
 		c.Rows[i].Cells = append(c.Rows[i].Cells,
 			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)})
 	}
+
 	if anyBest {
 		c.Best = bestLegend
 	}
+
 	c.Legend = legend(cells, anyBest, marks.String(), repeated)
 	if spread {
 		c.Legend = append(c.Legend, spreadLegend)
 	}
+
 	if slices.ContainsFunc(figures, func(col Column) bool { return col.money }) {
 		c.Legend = append(c.Legend, costLegend)
 	}
+
 	return c
 }
 
@@ -80,22 +87,27 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 	if anyBest {
 		lines = UnrankedLegend(cells)
 	}
+
 	lines = append(lines, MarkLegend(marks)...)
 	if repeated {
 		lines = append(lines, meansLegend)
 	}
+
 	if uneven(cells) {
 		lines = append(lines, "n differs between rows: some repeats failed, are doubtful or were not run; their "+
 			"figures are left out")
 	}
+
 	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		lines = append(lines, SimLegend)
 	}
+
 	for _, c := range cells {
 		if e := versus.ExtrapolationOf(c); e != nil {
 			lines = text.AppendNew(lines, text.Clean(c.Variant)+": "+versus.ExtrapolatedText(*e))
 		}
 	}
+
 	return lines
 }
 
@@ -231,6 +243,7 @@ func fill(col Column, cells []compare.Cell) []table.Cell {
 			largest = max(largest, shown)
 		}
 	}
+
 	digits := table.Decimals(largest)
 	entries := make([]table.Cell, len(cells))
 	for i, cell := range cells {
@@ -239,6 +252,7 @@ func fill(col Column, cells []compare.Cell) []table.Cell {
 			entries[i].Mark = col.Mark(cell)
 		}
 	}
+
 	for start := 0; start < len(cells); {
 		end := start + 1
 		for end < len(cells) && cells[end].Point == cells[start].Point {
@@ -247,11 +261,13 @@ func fill(col Column, cells []compare.Cell) []table.Cell {
 		MarkBest(col, cells[start:end], values[start:end], entries[start:end])
 		start = end
 	}
+
 	for i, cell := range cells {
 		if values[i] != nil {
 			entries[i].Text += col.spread(cell)
 		}
 	}
+
 	return entries
 }
 
@@ -269,13 +285,16 @@ func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []tab
 			real = append(real, i)
 		}
 	}
+
 	candidates := real
 	if len(real) == 0 {
 		candidates = sim
 	}
+
 	if len(candidates) < 2 {
 		return
 	}
+
 	best, differ := candidates[0], false
 	for _, i := range candidates[1:] {
 		differ = differ || entries[i].Text != entries[best].Text
@@ -284,6 +303,7 @@ func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []tab
 			best = i
 		}
 	}
+
 	for _, i := range candidates {
 		entries[i].Best = differ && entries[i].Text == entries[best].Text
 	}

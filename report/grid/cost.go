@@ -52,12 +52,14 @@ func CompareCosts(run *results.Run) table.Table {
 	if len(cells) == 0 {
 		return table.Table{}
 	}
+
 	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}}
 	for i, cell := range cells {
 		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []table.Cell{
 			{Text: VariantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: paidGPUs(cell)},
 		}})
 	}
+
 	currency, marks := versus.CurrencyOf(cells...), ""
 	for _, col := range []Column{
 		{Head: "GPU-hours", Scale: 1, unranked: true,
@@ -80,11 +82,14 @@ func CompareCosts(run *results.Run) table.Table {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, e)
 		}
 	}
+
 	c.Columns = append(c.Columns, table.Words("price"))
 	for i, cell := range cells {
 		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: versus.PriceText(cell)})
 	}
+
 	c.Legend = append(MarkLegend(marks), costLegend)
+
 	return c
 }
 

@@ -123,12 +123,14 @@ func CompareGPUs(run *results.Run) table.Table {
 	if len(cells) == 0 {
 		return table.Table{}
 	}
+
 	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"), table.Numbers("GPUs", "")}}
 	for i, cell := range cells {
 		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point, Cells: []table.Cell{
 			{Text: VariantName(cell)}, {Text: text.Clean(cell.Point)}, {Text: strconv.Itoa(gpusOf(cell))},
 		}})
 	}
+
 	for _, col := range gpuTableColumns() {
 		if !known(col, cells) {
 			continue
@@ -138,10 +140,12 @@ func CompareGPUs(run *results.Run) table.Table {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: e.Mark + e.Text})
 		}
 	}
+
 	c.Columns = append(c.Columns, table.Column{Head: "throttling", Unit: "share of time", Text: true})
 	for i, cell := range cells {
 		c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: throttlingOf(cell)})
 	}
+
 	return c
 }
 

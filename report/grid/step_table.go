@@ -18,6 +18,7 @@ func StepTable(run *results.Run) table.Table {
 	for i, s := range run.Steps {
 		cells[i] = compare.Cells([]*results.Result{s.Result}, nil, nil)[0]
 	}
+
 	t := table.Table{Columns: []table.Column{
 		table.Words("step"), table.Words("variant"), table.Words("point"), table.Numbers("repeat", ""),
 		table.Words("verdict"), table.Numbers("ok/asked", "requests"),
@@ -33,6 +34,7 @@ func StepTable(run *results.Run) table.Table {
 			requests(cells[i]),
 		))
 	}
+
 	var marks strings.Builder
 	cols := columns(cells)
 	for _, col := range gpuTableColumns() {
@@ -41,6 +43,7 @@ func StepTable(run *results.Run) table.Table {
 			cols = append(cols, col)
 		}
 	}
+
 	for _, col := range cols {
 		t.Columns = append(t.Columns, table.Numbers(col.Head, col.Unit))
 		for i, e := range fill(col, cells) {
@@ -48,9 +51,11 @@ func StepTable(run *results.Run) table.Table {
 			t.Rows[i].Cells = append(t.Rows[i].Cells, table.Cell{Text: e.Mark + e.Text})
 		}
 	}
+
 	t.Legend = MarkLegend(marks.String())
 	for i := range t.Rows {
 		t.Rows[i].Step = run.Steps[i].Result.Step.ID
 	}
+
 	return t
 }

@@ -103,6 +103,7 @@ func (b *Board) Event(e results.Event) (ended string) {
 		}
 	default: // tells nothing of a step
 	}
+
 	return ""
 }
 

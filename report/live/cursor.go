@@ -57,8 +57,10 @@ func (c cursor) moved(key string, v View) (cursor, bool) {
 	default:
 		return c, false
 	}
+
 	if c.column < 0 {
 		c.column, c.repeat = 0, 0
 	}
+
 	return c.within(v), true
 }

@@ -36,20 +36,25 @@ func Follow(dir string) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	f := &Follower{folder: folder, read: map[string]int64{}}
 	for _, path := range f.journals() {
 		if info, err := os.Stat(path); err == nil {
 			f.read[path] = info.Size() // before it is read: an event may be taken in twice, which does not hurt
 		}
 	}
+
 	for path := range f.read {
 		f.read[path] = lastLine(path, f.read[path])
 	}
+
 	run, err := store.Read(folder.Dir())
 	if err != nil {
 		return nil, err
 	}
+
 	f.board = NewBoard(run)
+
 	return f, nil
 }
 
@@ -91,9 +96,11 @@ func (f *Follower) View() (View, error) {
 			return View{}, err
 		}
 	}
+
 	if err := f.catchUp(); err != nil {
 		return View{}, err
 	}
+
 	return Make(f.board, f.folder.Dir(), lives, presence), nil
 }
 
@@ -112,6 +119,7 @@ func (f *Follower) catchUp() error {
 			}
 		}
 	}
+
 	for _, step := range ended {
 		result, err := f.folder.ReadResult(step)
 		switch {
@@ -123,6 +131,7 @@ func (f *Follower) catchUp() error {
 			f.board.Result(result)
 		}
 	}
+
 	return nil
 }
 
@@ -143,6 +152,7 @@ func (f *Follower) newEvents(path string) ([]results.Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow run: %w", err)
 	}
+
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
@@ -151,11 +161,14 @@ func (f *Follower) newEvents(path string) ([]results.Event, error) {
 	if info.Size() <= f.read[path] {
 		return nil, nil
 	}
+
 	text, err := io.ReadAll(io.NewSectionReader(file, f.read[path], info.Size()-f.read[path]))
 	if err != nil {
 		return nil, fmt.Errorf("follow run: %w", err)
 	}
+
 	end := bytes.LastIndexByte(text, '\n') + 1
 	f.read[path] += int64(end)
+
 	return store.ReadEvents(bytes.NewReader(text[:end]))
 }

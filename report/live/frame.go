@@ -82,12 +82,14 @@ func (f *frame) head() []line {
 	if v.Simulated {
 		name += " (simulated)"
 	}
+
 	state := span{v.StateText, strong}
 	switch v.State {
 	case RunDead, RunSilent, RunStopped:
 		state.role = bad
 	case RunGoesOn, RunEnded, RunWaits:
 	}
+
 	lines := []line{{{"bench ", faint}, {name, strong}, {"  " + v.RunID + "  ", faint}, state}}
 	left := line{{"   " + v.Left, strong}}
 	for _, words := range []bool{true, false} {
@@ -96,9 +98,11 @@ func (f *frame) head() []line {
 			return append(lines, whole)
 		}
 	}
+
 	if v.Left == "" {
 		return append(lines, f.counts(false))
 	}
+
 	return append(lines, f.counts(false), line{{v.Left, strong}})
 }
 
@@ -127,16 +131,19 @@ func (f *frame) matrix(height int) []line {
 	if height < 3 || len(v.Rows) == 0 {
 		return nil
 	}
+
 	name := 0
 	for _, r := range v.Rows {
 		name = max(name, lipgloss.Width(r.Variant))
 	}
+
 	name = min(name, max(6, f.width/3))
 	shown := f.columnsFrom(name)
 	head := line{{pad("", name+columnGap), plain}}
 	for i := f.cursor.left; i < f.cursor.left+shown; i++ {
 		head = append(head, span{pad(v.Columns[i], f.columnWidth(i)), strong})
 	}
+
 	rows := height - 2
 	head = append(head, f.beyond(rows, shown)...)
 	lines := []line{head}
@@ -144,9 +151,11 @@ func (f *frame) matrix(height int) []line {
 	for r := f.cursor.top; r < min(len(v.Rows), f.cursor.top+rows); r++ {
 		lines = append(lines, f.row(r, name, shown))
 	}
+
 	for len(lines) < height-1 {
 		lines = append(lines, line{})
 	}
+
 	return append(lines, f.chosen())
 }
 
@@ -186,11 +195,13 @@ func (f *frame) columnsFrom(name int) int {
 		f.cursor.left = 0
 		return n
 	}
+
 	room -= moreNote
 	f.cursor.left = min(f.cursor.left, f.cursor.column)
 	for f.cursor.left < f.cursor.column && f.cursor.column >= f.cursor.left+fitting(f.cursor.left, room) {
 		f.cursor.left++
 	}
+
 	return min(max(1, fitting(f.cursor.left, room)), len(f.view.Columns)-f.cursor.left)
 }
 
@@ -248,6 +259,7 @@ func (f *frame) now() []line {
 	if n == nil {
 		return []line{f.rule(""), f.afterwards()}
 	}
+
 	title := n.Step
 	if n.Steps > 0 {
 		title = fmt.Sprintf("%s, for %d steps", variantOf(f.view.Live.Step), n.Steps)
@@ -255,9 +267,11 @@ func (f *frame) now() []line {
 			title = n.Step
 		}
 	}
+
 	if n.EndSoon {
 		title += " (the run ends after it)"
 	}
+
 	lines := []line{f.rule(title), {{n.Phase, busy}, {"  " + n.Time, plain}}}
 	if n.Share != nil || n.Message != "" || n.Requests != "" {
 		l := line{}
@@ -270,18 +284,23 @@ func (f *frame) now() []line {
 		}
 		lines = append(lines, append(l, span{words, plain}))
 	}
+
 	if n.Tokens != "" {
 		lines = append(lines, text(n.Tokens), text(n.Latency))
 	}
+
 	if n.Server != "" {
 		lines = append(lines, text(n.Server))
 	}
+
 	if f.view.State == RunDead {
 		lines = append(lines, f.afterwards())
 	}
+
 	for _, other := range f.view.Also {
 		lines = append(lines, line{{other, faint}})
 	}
+
 	return lines
 }
 

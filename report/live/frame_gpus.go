@@ -34,6 +34,7 @@ func (f *frame) gpus(height int) []line {
 	case height < f.gpuRows():
 		return []line{text(gpuRange(all))}
 	}
+
 	across := f.gpusAcross()
 	var lines []line
 	for i := 0; i < len(all); i += across {
@@ -51,6 +52,7 @@ func (f *frame) gpus(height int) []line {
 		}
 		lines = append(lines, l)
 	}
+
 	return lines
 }
 

@@ -24,18 +24,22 @@ func nowOf(l results.Live) *Now {
 			n.Step += fmt.Sprintf(", pass %d", l.Pass)
 		}
 	}
+
 	if l.Phase == results.LiveLaunching {
 		n.Steps = l.Steps
 	}
+
 	n.Time = timeWords(l)
 	if r := l.Requests; r != nil {
 		n.Requests = fmt.Sprintf("%d%s requests, %d in flight, %d failed", r.Done, ofTotal(r.Total), r.InFlight,
 			r.Failed)
 	}
+
 	if t := l.Tokens; t != nil {
 		n.Tokens = fmt.Sprintf("%s tok/s over the last %d s", number(t.PerS), results.LiveWindowS)
 		n.Latency = "TTFT " + latency(t.TTFT) + "   TPOT " + latency(t.TPOT)
 	}
+
 	if s := l.Server; s != nil {
 		n.Server = fmt.Sprintf("KV cache %s   running %s   queue %s", percent(s.KVUse), whole(s.Running),
 			whole(s.Waiting))
@@ -43,6 +47,7 @@ func nowOf(l results.Live) *Now {
 			n.Server += fmt.Sprintf("   (%s old)", lasting(s.AgeS))
 		}
 	}
+
 	return n
 }
 
@@ -90,6 +95,7 @@ func phaseWords(l results.Live) string {
 	case results.LiveEnding:
 		return "ending the run"
 	}
+
 	return string(l.Phase)
 }
 
@@ -132,6 +138,7 @@ func gpusOf(l results.Live) []GPU {
 		}
 		all = append(all, one)
 	}
+
 	return all
 }
 
@@ -141,21 +148,27 @@ func (s Step) Brief() string {
 	if s.Attempt > 1 {
 		text += fmt.Sprintf(" (attempt %d)", s.Attempt)
 	}
+
 	if s.Asked > 0 {
 		text += fmt.Sprintf(", %d/%d requests", s.Completed, s.Asked)
 	}
+
 	if s.TokensPerS != nil {
 		text += ", " + number(s.TokensPerS) + " tok/s"
 	}
+
 	if s.TTFTS != nil {
 		text += ", TTFT p50 " + milli(s.TTFTS)
 	}
+
 	if s.TPOTS != nil {
 		text += ", TPOT p50 " + milli(s.TPOTS)
 	}
+
 	if s.Why != "" {
 		text += "; " + printable(s.Why)
 	}
+
 	return text
 }
 

@@ -26,12 +26,14 @@ func (p *Plain) Tell(v View, now time.Time, all bool) {
 	if first {
 		p.told = map[string]StepState{}
 	}
+
 	done := 0
 	for _, s := range v.Steps {
 		if ended(s.State) {
 			done++
 		}
 	}
+
 	for _, s := range v.Steps {
 		if before, known := p.told[s.ID]; known && before == s.State {
 			continue
@@ -42,6 +44,7 @@ func (p *Plain) Tell(v View, now time.Time, all bool) {
 			p.last = now
 		}
 	}
+
 	p.goesOn(v, now)
 }
 
@@ -93,14 +96,17 @@ func Snapshot(out io.Writer, v View, unicode bool) {
 	} else {
 		lines = append(lines, f.afterwards())
 	}
+
 	for _, g := range v.GPUs {
 		lines = append(lines, text(gpuLine(g)))
 	}
+
 	for _, s := range v.Steps {
 		if s.Why != "" {
 			lines = append(lines, text(s.Brief()))
 		}
 	}
+
 	for _, l := range lines {
 		fmt.Fprintln(out, l.bare())
 	}

@@ -131,20 +131,24 @@ func (s Screen) seen(msg viewMsg) (tea.Model, tea.Cmd) {
 	if msg.err == nil {
 		s.view = msg.view
 	}
+
 	const shownFor = 5 // looks
 	if s.noted++; msg.note != "" {
 		s.note, s.noted = msg.note, 0
 	} else if s.noted > shownFor {
 		s.note = ""
 	}
+
 	if !s.moved {
 		s.cursor = s.cursor.at(s.view)
 	}
+
 	s.cursor = s.cursor.within(s.view)
 	next := tea.Tick(refresh, func(time.Time) tea.Msg { return tickMsg{} })
 	if s.mode == logView && s.view.State == RunGoesOn {
 		return s, tea.Batch(next, s.readLog(s.logLife))
 	}
+
 	return s, next
 }
 
@@ -174,6 +178,7 @@ func (s Screen) key(key string) (tea.Model, tea.Cmd) {
 	if s.mode != overview {
 		return s.keyElsewhere(key)
 	}
+
 	switch key {
 	case "?", "f1":
 		s.mode = helpView
@@ -194,6 +199,7 @@ func (s Screen) key(key string) (tea.Model, tea.Cmd) {
 			s.moved, s.cursor = false, s.cursor.at(s.view)
 		}
 	}
+
 	return s, nil
 }
 
@@ -265,6 +271,7 @@ func (s Screen) keyElsewhere(key string) (tea.Model, tea.Cmd) {
 	case "end", "G":
 		s.logTop = len(s.log)
 	}
+
 	s.clampLog()
 	return s, nil
 }
@@ -283,19 +290,24 @@ func (s Screen) openLog() (tea.Model, tea.Cmd) {
 	if step := f.step(); step != nil && s.moved {
 		life = step.Life
 	}
+
 	if life == "" && s.view.Now != nil && !s.moved {
 		life = s.view.Now.Life
 	}
+
 	if life == "" {
 		if step := f.step(); step != nil {
 			life = step.Life
 		}
 	}
+
 	if life == "" {
 		s.note = "this step has no server log yet"
 		return s, nil
 	}
+
 	s.mode, s.logLife, s.log, s.logPath, s.logEnd = logView, life, nil, "", true
+
 	return s, s.readLog(life)
 }
 
@@ -328,6 +340,7 @@ func (s Screen) Lines() []line {
 	case s.view.Name == "" && s.err == nil:
 		return s.page("reading", nil)
 	}
+
 	f := frame{
 		view: s.view, width: s.width, height: s.height, unicode: s.unicode, cursor: s.cursor, note: s.note,
 		asked: s.asks(), control: s.actions != nil,
@@ -335,6 +348,7 @@ func (s Screen) Lines() []line {
 	if s.err != nil {
 		f.note = "the run folder cannot be read: " + s.err.Error()
 	}
+
 	return f.lines()
 }
 
@@ -374,17 +388,21 @@ func (s Screen) page(title string, rows []string) []line {
 		}
 		lines = append(lines, text(row))
 	}
+
 	for len(lines) < s.height-1 {
 		lines = append(lines, line{})
 	}
+
 	hint := "q back  arrows, pgup, pgdn, home, end scroll"
 	if s.mode == overview {
 		hint = ""
 	}
+
 	lines = append(lines, line{{hint, faint}})
 	for i := range lines {
 		lines[i] = lines[i].fit(s.width)
 	}
+
 	return lines
 }
 
@@ -400,6 +418,7 @@ func help(control, unicode bool) []string {
 		"f          choose the step that runs, and follow it",
 		"l, enter   log of the chosen step's server, and back",
 	}
+
 	if control {
 		lines = append(lines,
 			"s          skip what runs now: a step, or a launch with its steps",
@@ -409,6 +428,7 @@ func help(control, unicode bool) []string {
 	} else {
 		lines = append(lines, "q          leave; the run goes on")
 	}
+
 	return append(lines, "", "A dash is a value that is not known. TTFT and TPOT are of the requests",
 		"that have ended so far; the report may differ.")
 }

@@ -99,27 +99,33 @@ func Make(b *Board, dir string, lives []results.Live, p Presence) View {
 		}
 		v.Counts[s.State]++
 	}
+
 	v.Total = len(v.Steps) - v.Counts[Spared]
 	v.matrix(b)
 	if len(fresh) == 0 || v.State == RunEnded || v.State == RunStopped {
 		return v
 	}
+
 	v.Live = &fresh[0]
 	v.Now, v.GPUs = nowOf(fresh[0]), gpusOf(fresh[0])
 	if v.State != RunGoesOn {
 		v.Now.Phase, v.Now.Time, v.GPUs = "was "+v.Now.Phase, "when it was last heard of", nil
 	}
+
 	v.LogOf = fresh[0].LogOf
 	for _, line := range fresh[0].LogTail {
 		v.Log = append(v.Log, printable(line))
 	}
+
 	if fresh[0].RunS != nil && len(m.Groups) == 0 && v.State == RunGoesOn {
 		v.Left = leftWords(fresh[0], p.Now)
 	}
+
 	for _, other := range fresh[1:] {
 		n := nowOf(other)
 		v.Also = append(v.Also, strings.TrimSpace(fmt.Sprintf("%s: %s %s", other.Node, n.Step, n.Phase)))
 	}
+
 	return v
 }
 
@@ -159,10 +165,12 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 	if len(fresh) > 0 && fresh[0].UpdatedAt.After(last) {
 		last = fresh[0].UpdatedAt
 	}
+
 	ago := "never"
 	if !last.IsZero() {
 		ago = lasting(p.Now.Sub(last).Seconds()) + " ago"
 	}
+
 	switch {
 	case b.Finished && b.Ended != nil && !speaks:
 		return RunStopped, "ended early: " + b.Ended.Error()
@@ -180,6 +188,7 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 	case !p.Known:
 		return RunDead, "no sign of life; the last one " + ago
 	}
+
 	return RunDead, "dead: nobody carries it out; last sign " + ago
 }
 

@@ -107,6 +107,7 @@ func printable(line string) string {
 			out.WriteRune(r)
 		}
 	}
+
 	return out.String()
 }
 
@@ -115,6 +116,7 @@ func escapeLen(text string) int {
 	if len(text) < 2 {
 		return len(text)
 	}
+
 	switch text[1] {
 	case '[': // up to a letter
 		for i := 2; i < len(text); i++ {
@@ -134,5 +136,6 @@ func escapeLen(text string) int {
 		}
 		return len(text)
 	}
+
 	return 2
 }

@@ -24,6 +24,7 @@ func commandsOf(r *results.Result) []command {
 	if r.SQZB != nil {
 		servers = append(slices.Clone(servers), r.SQZB.OneTokenServer...)
 	}
+
 	var all []command
 	for i, s := range servers {
 		if len(s.Argv) == 0 {
@@ -40,6 +41,7 @@ func commandsOf(r *results.Result) []command {
 			all = append(all, c)
 		}
 	}
+
 	return all
 }
 
@@ -74,6 +76,7 @@ func quote(word string) string {
 	case utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
+
 	var b strings.Builder
 	for i := range len(word) {
 		switch c := word[i]; {
@@ -87,5 +90,6 @@ func quote(word string) string {
 			b.WriteByte(c)
 		}
 	}
+
 	return "$'" + b.String() + "'"
 }

@@ -75,23 +75,29 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 		Headline: headlineOf(r), Latencies: latenciesOf(r), Startup: startsOf(r), Commands: commandsOf(r),
 		Asked: askedOf(r.Asked), Body: cleanLines(r.Asked.Body),
 	}
+
 	if r.Failure != nil {
 		d.Failure = text.Clean(r.Failure.Error())
 	}
+
 	for _, row := range r.LlamaBench {
 		d.Tests = append(d.Tests, report.Fact{Name: text.Clean(row.Test + ", " + row.Model),
 			Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD,
 				text.Count(len(row.SamplesS), "repetition"))})
 	}
+
 	for i, f := range r.Earlier {
 		d.Earlier = append(d.Earlier, fmt.Sprintf("attempt %d: %s", i+1, text.Clean(f.Error())))
 	}
+
 	for _, w := range r.Warnings {
 		d.Warnings = append(d.Warnings, report.Fact{Name: text.Clean(string(w.Code)), Value: text.Clean(w.Message)})
 	}
+
 	for _, c := range r.Changes {
 		d.Changes = append(d.Changes, text.Clean(c))
 	}
+
 	for _, h := range r.Hooks {
 		outcome := "ok"
 		if !h.OK {
@@ -102,15 +108,18 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 			Value: text.Clean(fmt.Sprintf("%s, %.1f s %s", outcome, h.TookS, h.Message)),
 		})
 	}
+
 	d.LogName, d.Log = logs.of(r)
 	var err error
 	if d.Charts, err = chartsOf(r, p.of[r.Step.ID]); err != nil {
 		return nil, err
 	}
+
 	if p.text || class != string(results.OK) {
 		d.Text, err = report.StepText(run, r.Step.ID)
 		d.Text = cleanLines(d.Text)
 	}
+
 	return d, err
 }
 
@@ -127,16 +136,20 @@ func headlineOf(r *results.Result) string {
 		}
 		return ""
 	}
+
 	parts := []string{fmt.Sprintf("%d of %d requests in %s s", f.Completed, f.Asked, short(f.DurationS))}
 	if f.OutputThroughput != nil {
 		parts = append(parts, short(*f.OutputThroughput)+" output tok/s")
 	}
+
 	if f.TTFT.Median != nil {
 		parts = append(parts, "median TTFT "+short(1000**f.TTFT.Median)+" ms")
 	}
+
 	if f.TPOT.Median != nil {
 		parts = append(parts, "median TPOT "+short(1000**f.TPOT.Median)+" ms")
 	}
+
 	return strings.Join(parts, ", ")
 }
 
@@ -148,6 +161,7 @@ func latenciesOf(r *results.Result) []latency {
 	if f == nil {
 		return nil
 	}
+
 	var rows []latency
 	for _, q := range []struct {
 		name string
@@ -172,6 +186,7 @@ func latenciesOf(r *results.Result) []latency {
 			Max: milliseconds(q.dist.Max), Thin: q.dist.N < metrics.SamplesFor(p),
 		})
 	}
+
 	return rows
 }
 
@@ -208,24 +223,28 @@ func askedOf(a results.Asked) []report.Fact {
 	if a.API == "" {
 		return nil
 	}
+
 	var facts []report.Fact
 	add := func(name, value string) {
 		if value = text.Clean(value); value != "" {
 			facts = append(facts, report.Fact{Name: name, Value: value})
 		}
 	}
+
 	number := func(v *int) string {
 		if v == nil {
 			return ""
 		}
 		return strconv.Itoa(*v)
 	}
+
 	real := func(v *float64, unit string) string {
 		if v == nil {
 			return ""
 		}
 		return strings.TrimSpace(strconv.FormatFloat(*v, 'g', -1, 64) + " " + unit)
 	}
+
 	add("Endpoint", a.Endpoint+" ("+a.API+")")
 	add("Data set", strings.TrimSpace(a.Dataset+" "+a.DatasetPath))
 	add("Prompts", strconv.Itoa(a.NumPrompts)+", seed "+strconv.FormatUint(a.Seed, 10))
@@ -241,6 +260,7 @@ func askedOf(a results.Asked) []report.Fact {
 	add("Warm-up requests", strconv.Itoa(a.Warmups))
 	add("Tokenizer", a.Tokenizer)
 	add("As sent by", a.Compat)
+
 	return facts
 }
 

@@ -20,6 +20,7 @@ func factsOf(run *results.Run, d *report.Document) []report.Fact {
 			facts = append(facts, report.Fact{Name: name, Value: value})
 		}
 	}
+
 	add("Scenario", m.Scenario)
 	add("Run", m.Run)
 	add("Started", m.StartedAt)
@@ -28,18 +29,22 @@ func factsOf(run *results.Run, d *report.Document) []report.Fact {
 	if m.Method != "" && m.Method != results.MethodServing {
 		add("Method", m.Method)
 	}
+
 	add("Baseline", m.Baseline)
 	add("Overrides", strings.TrimPrefix(d.Sets, "with "))
 	for _, engine := range enginesOf(run) {
 		add("Server", engine)
 	}
+
 	for _, model := range modelsOf(run) {
 		add("Model", model)
 	}
+
 	add("Scenario file", hashText(m.ScenarioSHA256))
 	for _, f := range d.Machine {
 		add(strings.ToUpper(f.Name[:1])+f.Name[1:], f.Value)
 	}
+
 	return facts
 }
 
@@ -77,11 +82,13 @@ func enginesOf(run *results.Run) []string {
 			}
 		}
 	}
+
 	for i, name := range order {
 		if len(order) > 1 {
 			order[i] = name + ": " + shortList(of[name])
 		}
 	}
+
 	return order
 }
 

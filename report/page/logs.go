@@ -39,13 +39,16 @@ func (l *logs) of(r *results.Result) (name, txt string) {
 	if r.Failure != nil && len(r.Failure.LogTail) > 0 {
 		return "", joinTail(r.Failure.LogTail, len(r.Failure.LogTail))
 	}
+
 	lines := l.lines
 	if lines == 0 && r.Verdict != results.OK {
 		lines = doubtfulLines
 	}
+
 	if lines == 0 || len(r.Servers) == 0 || r.Servers[0].Life == "" || l.folder == nil {
 		return "", ""
 	}
+
 	life, replica := r.Servers[0].Life, r.Servers[0].Replica
 	name = path.Join("lives", life, store.ServerLogName(replica))
 	txt, known := l.read[name]
@@ -53,9 +56,11 @@ func (l *logs) of(r *results.Result) (name, txt string) {
 		txt = l.tail(life, replica, lines)
 		l.read[name] = txt
 	}
+
 	if txt == "" {
 		return "", ""
 	}
+
 	return text.Clean(name), txt
 }
 

@@ -19,18 +19,22 @@ func (d *drawer) timeline() (*figure, error) {
 	if len(t.Steps)+len(t.Lives) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
+
 	s := chart.TimelineSpec{Head: chart.Head{ID: "night", Title: "Timeline of the run"}}
 	if len(d.run.Events) > 0 {
 		s.Start = d.run.Events[0].Time
 	}
+
 	steps := chart.Lane{Name: "steps"}
 	for _, span := range t.Steps {
 		steps.Spans = append(steps.Spans, d.span(span))
 	}
+
 	servers := chart.Lane{Name: "servers"}
 	for _, span := range t.Lives {
 		servers.Spans = append(servers.Spans, d.span(span))
 	}
+
 	s.Lanes = append(s.Lanes, steps, servers)
 	if len(t.Hooks) > 0 {
 		hooks := chart.Lane{Name: "hooks"}
@@ -39,13 +43,16 @@ func (d *drawer) timeline() (*figure, error) {
 		}
 		s.Lanes = append(s.Lanes, hooks)
 	}
+
 	events := chart.Lane{Name: "events"}
 	for _, m := range t.Marks {
 		events.Marks = append(events.Marks, d.mark(m))
 	}
+
 	s.Lanes = append(s.Lanes, events)
 	s.Curves = d.nightCurves()
 	svg, err := chart.Timeline(s)
+
 	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: all figures are measured on the monotonic " +
 		"clock. Steps lead to their details. " +
 		"Curves: power of all GPUs that a step used together, and the hottest of them, while steps were measured."}, err
@@ -70,14 +77,17 @@ func (d *drawer) span(span curves.TimelineSpan) chart.Span {
 	default:
 		out.Class = chart.Hook
 	}
+
 	if span.Failure != nil {
 		title += ", " + text.Clean(span.Failure.Error())
 	}
+
 	title += fmt.Sprintf(", %.1f s", span.ToS-span.FromS)
 	out.Ref = chart.Ref{Title: title, Step: text.Clean(span.Step), Variant: text.Clean(span.Variant)}
 	if link := d.links[span.Step]; link != "" {
 		out.Href = "#" + link
 	}
+
 	return out
 }
 
@@ -103,6 +113,7 @@ func (d *drawer) mark(m curves.TimelineMark) chart.Mark {
 	} else if m.Life != "" {
 		title += " " + m.Life
 	}
+
 	switch {
 	case m.Failure != nil:
 		out.Class, out.Label = chart.Bad, text.Clean(string(m.Failure.Class))
@@ -110,10 +121,12 @@ func (d *drawer) mark(m curves.TimelineMark) chart.Mark {
 	case m.Message != "":
 		title += ": " + m.Message
 	}
+
 	out.Ref = chart.Ref{Title: text.Clean(title), Step: text.Clean(m.Step)}
 	if link := d.links[m.Step]; link != "" {
 		out.Href = "#" + link
 	}
+
 	return out
 }
 
@@ -137,15 +150,18 @@ func (d *drawer) nightCurves() []chart.Panel {
 		power.Points = append(power.Points, placed(watts, start)...)
 		heat.Points = append(heat.Points, placed(degrees, start)...)
 	}
+
 	var panels []chart.Panel
 	if len(power.Points) > 0 {
 		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "power", Unit: "W", Zero: true},
 			Series: []chart.LineSeries{power}})
 	}
+
 	if len(heat.Points) > 0 {
 		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "temperature", Unit: "°C"},
 			Series: []chart.LineSeries{heat}})
 	}
+
 	return panels
 }
 
@@ -187,9 +203,11 @@ func together(devices []telemetry.DeviceCurves, stretches int) (watts, degrees [
 			}
 		}
 	}
+
 	if !(from <= to) {
 		return nil, nil
 	}
+
 	width := max((to-from)/float64(stretches), 1e-9)
 	sum, hot := binned(stretches), binned(stretches)
 	for _, d := range devices {
@@ -202,6 +220,7 @@ func together(devices []telemetry.DeviceCurves, stretches int) (watts, degrees [
 			}
 		}
 	}
+
 	for i := range stretches {
 		at := from + (float64(i)+0.5)*width
 		if !math.IsNaN(sum[i]) {
@@ -211,6 +230,7 @@ func together(devices []telemetry.DeviceCurves, stretches int) (watts, degrees [
 			degrees = append(degrees, telemetry.CurvePoint{AtS: at, Value: hot[i]})
 		}
 	}
+
 	return watts, degrees
 }
 

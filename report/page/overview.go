@@ -68,6 +68,7 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 			d.order = append(d.order, s.Result.Step.Variant)
 		}
 	}
+
 	d.cells = compare.CellsOf(run.Manifest, steps)
 	var o overview
 	var err error
@@ -80,10 +81,13 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 	if o.CDFs, err = d.distributions(); err != nil {
 		return o, err
 	}
+
 	for _, name := range d.order {
 		o.Legend = append(o.Legend, legendEntry{text.Clean(name), d.slot(name)})
 	}
+
 	o.Timeline, err = d.timeline()
+
 	return o, err
 }
 
@@ -133,9 +137,11 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 		drawn = append(drawn, c)
 		perGPU = perGPU && !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return gpusOf(r) == 0 })
 	}
+
 	if len(drawn) == 0 {
 		return nil, nil, nil
 	}
+
 	y := outputThroughput
 	label, unit := "all output", chart.Unit("tok/s")
 	if perGPU {
@@ -148,12 +154,14 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			return new(*v / float64(gpusOf(r)))
 		}
 	}
+
 	s := chart.ScatterSpec{
 		Head:   chart.Head{ID: "tradeoff", Title: "Throughput against speed per user"},
 		X:      chart.Axis{Label: "output per user, while it streams", Unit: "tok/s"},
 		Y:      chart.Axis{Label: label, Unit: unit, Zero: true},
 		Better: "up and right",
 	}
+
 	var front []curves.ParetoPoint
 	var sound []compare.Cell
 	for _, name := range d.order {
@@ -179,6 +187,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			s.Series = append(s.Series, series)
 		}
 	}
+
 	var rows []frontRow
 	for _, i := range curves.ParetoFront(front) {
 		s.Front = append(s.Front, chart.XY(front[i]))
@@ -188,7 +197,9 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			X:    short(front[i].X), Y: short(front[i].Y) + " " + string(unit),
 		})
 	}
+
 	svg, err := chart.Scatter(s)
+
 	return &figure{SVG: svg, Caption: d.tradeoffCaption()}, rows, err
 }
 
@@ -225,6 +236,7 @@ func (d *drawer) distributions() ([]cdfs, error) {
 		{gapsName, func(p *pass) *curves.Sketch { return &p.icl }},
 		{"E2EL", func(p *pass) *curves.Sketch { return &p.e2el }},
 	}
+
 	var all []cdfs
 	for start := 0; start < len(d.cells); {
 		end := start + 1
@@ -246,6 +258,7 @@ func (d *drawer) distributions() ([]cdfs, error) {
 		}
 		start = end
 	}
+
 	return all, nil
 }
 
@@ -269,10 +282,13 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 				Vertices: sum.Vertices(), N: sum.N()})
 		}
 	}
+
 	if s.Series == nil {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
+
 	svg, err := chart.CDF(s)
+
 	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all "+
 		"requests of %s pooled, values to %.2g %%.", name, point, text.Count(steps, "counted step"),
 		100*curves.SketchError)}, err

@@ -111,6 +111,7 @@ func newView(run *results.Run) (*view, error) {
 			v.Client = append(v.Client, d)
 		}
 	}
+
 	v.Columns, v.Rows = stepRows(run, v.Steps, v.Links)
 	v.Choices = choicesOf(v.Rows)
 	passes := readPasses(run, budgetFor(len(run.Steps)))
@@ -120,11 +121,14 @@ func newView(run *results.Run) (*view, error) {
 			"report DIR --step ID --html FILE makes a page of one step, with all of it",
 			text.Count(len(run.Steps), "step")))
 	}
+
 	var err error
 	if v.Charts, err = overviewOf(run, passes, v.Links); err != nil {
 		return nil, err
 	}
+
 	v.Details, err = detailsOf(run, passes, v.Links)
+
 	return v, err
 }
 

@@ -63,6 +63,7 @@ func readPasses(run *results.Run, b budget) *passes {
 	if err != nil { // a run that lies in no folder has no records either
 		return all
 	}
+
 	read := make([]*pass, len(run.Steps))
 	failed := make([]error, len(run.Steps))
 	var wait sync.WaitGroup
@@ -74,6 +75,7 @@ func readPasses(run *results.Run, b budget) *passes {
 			read[i], failed[i] = readPass(folder.StepDir(s.Result.Step.ID), s.Result, b)
 		})
 	}
+
 	wait.Wait()
 	for i, s := range run.Steps {
 		if failed[i] != nil { // one damaged file does not cost the page
@@ -85,6 +87,7 @@ func readPasses(run *results.Run, b budget) *passes {
 				text.Count(read[i].bad, "line")))
 		}
 	}
+
 	return all
 }
 
@@ -96,6 +99,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 	} else if r.Figures != nil {
 		duration = r.Figures.DurationS
 	}
+
 	traces := curves.NewTraces(duration)
 	var failed error
 	for record, err := range store.ReadMoments(dir) {
@@ -109,6 +113,7 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 		}
 		traces.Add(record)
 	}
+
 	p.keep(traces, b)
 	var curves telemetry.CurveSet
 	for sample, err := range store.ReadTelemetry(dir) {
@@ -116,13 +121,16 @@ func readPass(dir string, r *results.Result, b budget) (*pass, error) {
 			curves.Add(&sample)
 		}
 	}
+
 	p.devices = curves.Devices()
 	for i := range p.devices {
 		thinDevice(&p.devices[i], b.moments)
 	}
+
 	if p.total == 0 {
 		return p, failed
 	}
+
 	return p, nil
 }
 
@@ -151,6 +159,7 @@ func thinCurve(points []telemetry.CurvePoint, most int) []telemetry.CurvePoint {
 	if len(points) <= most {
 		return slices.Clip(points)
 	}
+
 	per := max(2*len(points)/most, 2)
 	var kept []telemetry.CurvePoint
 	for stretch := range slices.Chunk(points, per) {
@@ -176,6 +185,7 @@ func thinCurve(points []telemetry.CurvePoint, most int) []telemetry.CurvePoint {
 			}
 		}
 	}
+
 	return kept
 }
 
@@ -204,6 +214,7 @@ func thinRequests(rows []curves.RequestSpan, most int) []curves.RequestSpan {
 	if len(rows) <= most {
 		return rows
 	}
+
 	var worst, rest []int
 	for i, r := range rows {
 		if r.Worst || r.Failure != "" {
@@ -212,6 +223,7 @@ func thinRequests(rows []curves.RequestSpan, most int) []curves.RequestSpan {
 			rest = append(rest, i)
 		}
 	}
+
 	keep := func(from []int, n int) []int {
 		if len(from) <= n {
 			return from
@@ -222,6 +234,7 @@ func thinRequests(rows []curves.RequestSpan, most int) []curves.RequestSpan {
 		}
 		return picked
 	}
+
 	picked := keep(worst, most/3)
 	picked = append(picked, keep(rest, most-len(picked))...)
 	slices.Sort(picked)
@@ -229,5 +242,6 @@ func thinRequests(rows []curves.RequestSpan, most int) []curves.RequestSpan {
 	for i, at := range picked {
 		kept[i] = rows[at]
 	}
+
 	return kept
 }

@@ -87,9 +87,11 @@ func devicesChart(step string, p *pass) (*figure, error) {
 			s.Curves = append(s.Curves, panel)
 		}
 	}
+
 	if s.Curves == nil {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
+
 	svg, err := chart.Timeline(s)
 	return &figure{SVG: svg, Wide: true, Caption: "What each GPU said of itself; seconds since the pass began. Of " +
 		"long curves the least and the largest reading of each stretch."}, err

@@ -24,6 +24,7 @@ func (d *drawer) sweep() ([]*figure, error) {
 	for _, s := range d.run.Steps {
 		steps = append(steps, s.Result)
 	}
+
 	figures := catalog.FiguresOf(steps)
 	if !slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
 		figures = slices.DeleteFunc(figures,
@@ -32,6 +33,7 @@ func (d *drawer) sweep() ([]*figure, error) {
 			return slices.Index(sweepFigures(), a.Name) - slices.Index(sweepFigures(), b.Name)
 		})
 	}
+
 	x, numbers := d.load()
 	var all []*figure
 	for _, f := range figures {
@@ -47,6 +49,7 @@ func (d *drawer) sweep() ([]*figure, error) {
 			all = append(all, drawn)
 		}
 	}
+
 	return all, nil
 }
 
@@ -76,6 +79,7 @@ func (d *drawer) load() (chart.Axis, map[string]float64) {
 			return way.axis, numbers
 		}
 	}
+
 	return chart.Axis{}, nil
 }
 
@@ -96,9 +100,11 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 			numbers[c.Point], points[*v] = *v, c.Point
 		}
 	}
+
 	if len(numbers) < 2 {
 		return nil
 	}
+
 	return numbers
 }
 
@@ -133,9 +139,11 @@ func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float6
 			s.Series = append(s.Series, series)
 		}
 	}
+
 	if s.Series == nil {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
+
 	svg, err := chart.Lines(s)
 	return &figure{SVG: svg, Caption: f.Title + " over " + x.Label + "; " + better(f) + " " + intervalNote}, err
 }
@@ -166,10 +174,13 @@ func (d *drawer) bars(f catalog.Figure) (*figure, error) {
 			Doubt: c.Counted[0].Verdict != results.OK, Ref: d.ref(c, d.titleOf(c, f, arm)),
 		})
 	}
+
 	if s.Bars == nil {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
+
 	svg, err := chart.Bars(s)
+
 	return &figure{SVG: svg, Caption: f.Title + "; " + better(f) + " " + intervalNote}, err
 }
 

@@ -69,16 +69,19 @@ func phases(out *bytes.Buffer, a results.Asked) {
 		}
 		out.WriteString("Initial test run completed. Starting main benchmark run...\n")
 	}
+
 	rate := "inf"
 	if a.RequestRate != nil {
 		rate = python(*a.RequestRate)
 	}
+
 	if a.Ramp != nil {
 		fmt.Fprintf(out, "Traffic ramp-up strategy: %s, from %s to %s requests/s\n", text.Clean(a.Ramp.Strategy),
 			python(a.Ramp.StartRPS), python(a.Ramp.EndRPS))
 	} else {
 		out.WriteString("Traffic request rate: " + rate + "\n")
 	}
+
 	switch {
 	case a.RequestRate == nil || a.Burstiness != nil && *a.Burstiness == 1:
 		out.WriteString("Burstiness factor: 1.0 (Poisson process)\n")
@@ -87,6 +90,7 @@ func phases(out *bytes.Buffer, a results.Asked) {
 	default:
 		fmt.Fprintf(out, "Burstiness factor: %s (Gamma distribution)\n", python(*a.Burstiness))
 	}
+
 	fmt.Fprintf(out, "Maximum request concurrency: %s\n", pythonInt(a.MaxConcurrency))
 }
 
@@ -101,9 +105,11 @@ func settings(r *results.Result) string {
 		add("base_url", text.Clean(r.Servers[0].BaseURL))
 		add("model", text.Clean(r.Servers[0].Model))
 	}
+
 	if a.API == "" {
 		return strings.Join(list, ", ")
 	}
+
 	add("endpoint", text.Clean(a.Endpoint))
 	add("dataset_name", text.Clean(a.Dataset))
 	add("dataset_path", text.Clean(a.DatasetPath))
@@ -120,6 +126,7 @@ func settings(r *results.Result) string {
 	if r.Client != nil {
 		add("transport", text.Clean(r.Client.Transport))
 	}
+
 	return strings.Join(list, ", ")
 }
 

@@ -99,11 +99,13 @@ func testTable(all []tested) table.Table {
 		table.Numbers("memory", "peak GiB"),
 		table.Numbers("power", "mean W"),
 	}}
+
 	costs := costsOfTests(all)
 	if costs != nil {
 		c.Columns = append(c.Columns, table.Numbers("cost "+versus.CurrencyOf(all[0].cell), "/1M tok"))
 		c.Legend = append(c.Legend, grid.TestCostLegend)
 	}
+
 	for i, t := range all {
 		memory := t.cell.MeanOf(grid.OfSum(grid.MemoryPeak))
 		power := t.cell.MeanOf(grid.OfSum(grid.MeanPower))
@@ -125,9 +127,11 @@ func testTable(all []tested) table.Table {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: costs[i]})
 		}
 	}
+
 	if slices.ContainsFunc(all, func(t tested) bool { return versus.IsSimulated(t.cell) }) {
 		c.Legend = append(c.Legend, grid.SimLegend)
 	}
+
 	return c
 }
 
@@ -190,10 +194,12 @@ func switchParts(run *results.Run, all []tested) []table.Piece {
 				with.speed(), gain))
 		}
 	}
+
 	var parts []table.Piece
 	for _, title := range names {
 		parts = append(parts, table.Piece{Title: title, Below: true, Table: *tables[title]})
 	}
+
 	return parts
 }
 
@@ -277,11 +283,13 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {
 			lines = text.AppendNew(lines, sweepLine(t, settings))
 		}
 	}
+
 	slices.Sort(lengths)
 	c := table.Table{Columns: []table.Column{table.Numbers("tokens", "")}, Keys: []int{0}}
 	for _, line := range lines {
 		c.Columns = append(c.Columns, table.Numbers(line, ""))
 	}
+
 	for _, n := range lengths {
 		r := table.NewRow(strconv.Itoa(n))
 		for _, line := range lines {
@@ -295,6 +303,7 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {
 		}
 		c.Rows = append(c.Rows, r)
 	}
+
 	return c
 }
 

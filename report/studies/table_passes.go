@@ -59,11 +59,13 @@ func PassParts(run *results.Run) []table.Piece {
 	if len(cells) == 0 {
 		return nil
 	}
+
 	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("unit"), table.Words("from")},
 		Keys: []int{0, 1, 2}}
 	for _, cell := range cells {
 		c.Columns = append(c.Columns, table.Numbers(grid.VariantName(cell), text.Clean(cell.Point)))
 	}
+
 	for _, col := range passColumns() {
 		r := table.NewRow(col.head, col.unit, col.pass)
 		for _, cell := range cells {
@@ -82,9 +84,11 @@ func PassParts(run *results.Run) []table.Piece {
 		}
 		c.Rows = append(c.Rows, r)
 	}
+
 	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		c.Legend = []string{grid.SimLegend}
 	}
+
 	return []table.Piece{{Title: "Two passes", Table: c, Notes: passNotes(cells)}}
 }
 
@@ -102,6 +106,7 @@ func passNotes(cells []compare.Cell) []string {
 			"configuration. Their difference is an approximation: prefill and decode overlap in pass 1 and not in " +
 			"pass 2.",
 	}
+
 	for _, cell := range cells {
 		name := text.Clean(cell.Variant) + ", " + text.Clean(cell.Point)
 		for _, r := range cell.Steps {
@@ -124,6 +129,7 @@ func passNotes(cells []compare.Cell) []string {
 				"in the generation throughput", name, text.Count(s.FirstTokens, "answer")))
 		}
 	}
+
 	return notes
 }
 

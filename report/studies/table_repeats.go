@@ -40,6 +40,7 @@ func repeatColumns() []grid.Column {
 				Figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) })},
 		)
 	}
+
 	return all
 }
 
@@ -49,6 +50,7 @@ func RepeatParts(run *results.Run) []table.Piece {
 	if len(cells) == 0 {
 		return nil
 	}
+
 	parts := []table.Piece{{Title: "Repeats"}}
 	for _, cell := range cells {
 		name := text.Clean(cell.Variant)
@@ -72,6 +74,7 @@ func RepeatParts(run *results.Run) []table.Piece {
 		}
 		parts = append(parts, p)
 	}
+
 	return parts
 }
 
@@ -102,9 +105,11 @@ func repeatTable(cell compare.Cell) table.Table {
 				Counted: []*results.Result{r}})
 		}
 	}
+
 	if len(steps) == 0 {
 		return c
 	}
+
 	c.Rows = make([]table.Row, len(steps))
 	var marks strings.Builder
 	for _, col := range repeatColumns() {
@@ -119,12 +124,15 @@ func repeatTable(cell compare.Cell) table.Table {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: mark + text})
 		}
 	}
+
 	if slices.ContainsFunc(steps, incomplete) {
 		c.Columns = append(c.Columns, table.Numbers("completed", ""))
 		for i, one := range steps {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: completedOf(one)})
 		}
 	}
+
 	c.Legend = grid.MarkLegend(marks.String())
+
 	return c
 }

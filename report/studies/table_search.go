@@ -43,6 +43,7 @@ func SearchParts(run *results.Run) []table.Piece {
 	if len(searches) == 0 {
 		return nil
 	}
+
 	parts := []table.Piece{{
 		Title: "Search",
 		Intro: []string{
@@ -55,9 +56,11 @@ func SearchParts(run *results.Run) []table.Piece {
 		Table: LimitTable(run, searches),
 		Notes: limitNotes(run, searches),
 	}}
+
 	for _, s := range searches {
 		parts = append(parts, evidencePart(policy, s))
 	}
+
 	return parts
 }
 
@@ -74,6 +77,7 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 		table.Numbers("interval", "95 %"),
 		table.Column{Head: "verdict", Unit: "against " + text.Clean(versus.BaselineOf(run)), Text: true},
 	}}
+
 	diffs := versus.LimitDifferences(run, searches)
 	for _, variant := range versus.VariantsOf(run) {
 		met, missed, ended, all := versus.LimitsOf(searches, variant)
@@ -98,6 +102,7 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 		}
 		c.Rows = append(c.Rows, row)
 	}
+
 	return c
 }
 
@@ -151,14 +156,17 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 	case s.End.Missed == nil && s.End.Done:
 		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	}
+
 	txt := "not narrowed down"
 	if s.End.Met != nil && s.End.Missed != nil {
 		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", search.LoadText(*s.End.Met), unit,
 			search.LoadText(*s.End.Missed))
 	}
+
 	if !s.End.Done {
 		return txt + "; the run ended before the search did"
 	}
+
 	return txt + "; " + text.Clean(s.End.Why)
 }
 
@@ -170,6 +178,7 @@ func evidencePart(policy *results.SearchPolicy, s search.Run) table.Piece {
 		c.Columns = append(c.Columns,
 			table.Numbers(text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value)))
 	}
+
 	c.Columns = append(c.Columns, table.Words("targets"), table.Words("why this load"))
 	for i, p := range s.Probes {
 		row := table.NewRow(search.LoadText(p.Load), requestsOf(s.Steps[i]))
@@ -179,6 +188,7 @@ func evidencePart(policy *results.SearchPolicy, s search.Run) table.Piece {
 		row.Cells = append(row.Cells, table.Cell{Text: outcomeText(p)}, table.Cell{Text: text.Clean(s.Whys[i])})
 		c.Rows = append(c.Rows, row)
 	}
+
 	return table.Piece{
 		Title: fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, text.Count(len(s.Steps), "step")),
 		Below: true, Table: c,

@@ -31,19 +31,23 @@ func DraftingOf(s results.Server) drafting {
 		Model  string `json:"model"`
 		Method string `json:"method"`
 	}
+
 	if json.Unmarshal([]byte(args["--speculative-config"]), &config) == nil {
 		d = drafting{config.Tokens, cmp.Or(config.Model, config.Method)}
 	}
+
 	for _, name := range []string{"--num-speculative-tokens", "--draft-max", "--draft", "--draft-n",
 		"--speculative-num-draft-tokens", "--speculate", "--sim-spec-tokens"} {
 		if n, err := strconv.Atoi(args[name]); err == nil && d.K == 0 {
 			d.K = n
 		}
 	}
+
 	for _, name := range []string{"--speculative-model", "--model-draft", "-md", "--speculative-draft-model-path",
 		"--speculative-draft-model", "--speculative-algorithm"} {
 		d.draft = cmp.Or(d.draft, args[name])
 	}
+
 	return d
 }
 
@@ -65,12 +69,14 @@ func acceptanceOf(c compare.Cell) *acceptance {
 	for _, r := range c.Counted {
 		servers = append(servers, r.Servers...)
 	}
+
 	at := slices.IndexFunc(servers,
 		func(s results.Server) bool { return s.Speculation != nil && s.Speculation.Rate != nil })
 	spec := results.SpeculationOf(servers)
 	if spec == nil && at < 0 {
 		return nil
 	}
+
 	a := &acceptance{drafting: DraftingOf(servers[0])}
 	if at >= 0 {
 		told := servers[at].Speculation
@@ -80,6 +86,7 @@ func acceptanceOf(c compare.Cell) *acceptance {
 			a.K = *told.Tokens
 		}
 	}
+
 	if spec != nil { // counts, over all servers and repeats
 		a.source, a.rate, a.efficiency, a.perPosition = spec.Source, &spec.AcceptanceRate, spec.SystemEfficiency,
 			spec.PerPosition
@@ -87,6 +94,7 @@ func acceptanceOf(c compare.Cell) *acceptance {
 			a.length = &spec.AcceptanceLength
 		}
 	}
+
 	return a
 }
 
@@ -99,9 +107,11 @@ func SpeculationParts(run *results.Run) []table.Piece {
 			positions = max(positions, len(found[i].perPosition))
 		}
 	}
+
 	if !slices.ContainsFunc(found, func(a *acceptance) bool { return a != nil }) {
 		return nil
 	}
+
 	c := table.Table{Columns: []table.Column{
 		table.Words("variant"),
 		table.Words("point"),
@@ -112,9 +122,11 @@ func SpeculationParts(run *results.Run) []table.Piece {
 		table.Numbers("efficiency", "%"),
 		table.Numbers("output", "tok/s"),
 	}, Keys: []int{0, 1}}
+
 	for i := range positions {
 		c.Columns = append(c.Columns, table.Numbers("position", strconv.Itoa(i)+", %"))
 	}
+
 	c.Columns = append(c.Columns, table.Words("source"))
 	var notes []string
 	for i, cell := range cells {
@@ -131,17 +143,21 @@ func SpeculationParts(run *results.Run) []table.Piece {
 				text.Clean(cell.Point)))
 		}
 	}
+
 	c.Legend = []string{
 		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; " +
 			"efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + " +
 			"drafts; all over the measured pass",
 	}
+
 	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return versus.ExtrapolationOf(c) != nil }) {
 		c.Legend = append(c.Legend, grid.ExtrapolatedLegend)
 	}
+
 	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		c.Legend = append(c.Legend, grid.SimLegend)
 	}
+
 	return []table.Piece{{Title: "Speculative decoding", Table: c, Notes: notes}}
 }
 
@@ -152,6 +168,7 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 	if versus.ExtrapolationOf(cell) != nil {
 		rate = grid.ExtrapolatedMark + rate
 	}
+
 	if a == nil {
 		cells = append(cells, table.Cell{Text: "none"}, table.Cell{Text: table.Missing},
 			table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing}, table.Cell{Text: table.Missing},
@@ -161,16 +178,19 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 		}
 		return append(cells, table.Cell{Text: table.Missing})
 	}
+
 	k := table.Missing
 	if a.K > 0 {
 		k = strconv.Itoa(a.K)
 	}
+
 	cells = append(
 		cells, table.Cell{Text: cmp.Or(text.Clean(a.draft), table.Missing)}, table.Cell{Text: k},
 		table.Cell{Text: share(a.rate)},
 		table.Cell{Text: table.Number(a.length, studyDigits)}, table.Cell{Text: share(a.efficiency)},
 		table.Cell{Text: rate},
 	)
+
 	for i := range positions {
 		text := table.Missing
 		if i < len(a.perPosition) {
@@ -178,6 +198,7 @@ func acceptanceCells(cell compare.Cell, a *acceptance, positions int) []table.Ce
 		}
 		cells = append(cells, table.Cell{Text: text})
 	}
+
 	return append(cells, table.Cell{Text: string(a.source)})
 }
 

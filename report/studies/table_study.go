@@ -89,6 +89,7 @@ func studyPart(title string, cells []compare.Cell, keys ...key) []table.Piece {
 	if len(cells) == 0 {
 		return nil
 	}
+
 	c := table.Table{Rows: make([]table.Row, len(cells))}
 	for i, k := range keys {
 		c.Columns = append(c.Columns, table.Words(k.head))
@@ -97,6 +98,7 @@ func studyPart(title string, cells []compare.Cell, keys ...key) []table.Piece {
 			c.Rows[at].Cells = append(c.Rows[at].Cells, table.Cell{Text: k.of(cell)})
 		}
 	}
+
 	if slices.ContainsFunc(cells, incomplete) {
 		c.Keys = append(c.Keys, len(c.Columns))
 		c.Columns = append(c.Columns, table.Numbers("Completed", ""))
@@ -104,6 +106,7 @@ func studyPart(title string, cells []compare.Cell, keys ...key) []table.Piece {
 			c.Rows[at].Cells = append(c.Rows[at].Cells, table.Cell{Text: completedOf(cell)})
 		}
 	}
+
 	var marks strings.Builder
 	anyBest := false
 	for _, col := range studyColumns() {
@@ -115,13 +118,16 @@ func studyPart(title string, cells []compare.Cell, keys ...key) []table.Piece {
 			c.Rows[at].Cells = append(c.Rows[at].Cells, e)
 		}
 	}
+
 	if anyBest {
 		c.Best, c.Legend = grid.ColumnLegend, grid.UnrankedLegend(cells)
 	}
+
 	c.Legend = append(c.Legend, grid.MarkLegend(marks.String())...)
 	if slices.ContainsFunc(cells, versus.IsSimulated) {
 		c.Legend = append(c.Legend, grid.SimLegend)
 	}
+
 	return []table.Piece{{Title: title, Table: c, Notes: studyNotes(cells)}}
 }
 
@@ -201,6 +207,7 @@ func studyNotes(cells []compare.Cell) []string {
 			notes = append(notes, name+": "+versus.ExtrapolatedText(*e))
 		}
 	}
+
 	return notes
 }
 

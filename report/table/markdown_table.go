@@ -18,16 +18,20 @@ func MarkdownPieces(out *bytes.Buffer, parts []Piece) {
 			}
 			fmt.Fprintf(out, "\n%s %s\n", level, Escape(piece.Title))
 		}
+
 		for _, line := range piece.Intro {
 			fmt.Fprintf(out, "\n%s\n", Escape(line))
 		}
+
 		MarkdownTable(out, piece.Table)
 		if len(piece.Notes) > 0 {
 			out.WriteString("\n")
 		}
+
 		for _, line := range piece.Notes {
 			fmt.Fprintf(out, "- %s\n", Escape(line))
 		}
+
 		if piece.Verbatim != "" {
 			fence := strings.Repeat("`", 3)
 			for strings.Contains(piece.Verbatim, fence) {
@@ -42,6 +46,7 @@ func MarkdownTable(out *bytes.Buffer, c Table) {
 	if len(c.Rows) == 0 {
 		return
 	}
+
 	t := table.NewWriter()
 	head := make(table.Row, len(c.Columns))
 	configs := make([]table.ColumnConfig, len(c.Columns))
@@ -52,6 +57,7 @@ func MarkdownTable(out *bytes.Buffer, c Table) {
 			configs[i].Align = tty.AlignLeft
 		}
 	}
+
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(head)
 	for _, r := range c.Rows {
@@ -64,13 +70,16 @@ func MarkdownTable(out *bytes.Buffer, c Table) {
 		}
 		t.AppendRow(fields)
 	}
+
 	fmt.Fprintf(out, "\n%s\n", t.RenderMarkdown())
 	if c.Best != "" || len(c.Legend) > 0 {
 		out.WriteString("\n")
 	}
+
 	if c.Best != "" {
 		fmt.Fprintf(out, "- **bold**: %s\n", c.Best)
 	}
+
 	for _, line := range c.Legend {
 		fmt.Fprintf(out, "- %s\n", Escape(line))
 	}

@@ -19,13 +19,16 @@ func (p *Printer) Pieces(parts []Piece) {
 		default:
 			p.Section(piece.Title)
 		}
+
 		for _, line := range piece.Intro {
 			p.Wrapped("  ", line)
 		}
+
 		p.Table(piece.Table)
 		for _, line := range piece.Notes {
 			p.Wrapped("  ", line)
 		}
+
 		if piece.Verbatim != "" {
 			p.Line("")
 			p.out.WriteString(piece.Verbatim)
@@ -78,10 +81,12 @@ func (p *Printer) split(c Table) []string {
 	if p.opts.Width <= 0 || widest(whole) <= p.opts.Width {
 		return []string{whole}
 	}
+
 	keys := c.Keys
 	if keys == nil {
 		keys = []int{0, 1, len(c.Columns) - 1}
 	}
+
 	rest := slices.DeleteFunc(all, func(i int) bool { return slices.Contains(keys, i) })
 	var parts []string
 	for len(rest) > 0 {
@@ -94,6 +99,7 @@ func (p *Printer) split(c Table) []string {
 		parts = append(parts, part)
 		rest = rest[n:]
 	}
+
 	return parts
 }
 
@@ -119,6 +125,7 @@ func (p *Printer) render(c Table, pick []int, narrow bool) string {
 			configs[i].Align, configs[i].AlignHeader = tty.AlignLeft, tty.AlignLeft
 		}
 	}
+
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(head)
 	for _, r := range c.Rows {
@@ -139,6 +146,7 @@ func (p *Printer) render(c Table, pick []int, narrow bool) string {
 		}
 		t.AppendRow(fields)
 	}
+
 	return t.Render()
 }
 

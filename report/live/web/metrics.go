@@ -92,6 +92,7 @@ func expositionOf(v live.View) *exposition {
 	if v.State == live.RunGoesOn {
 		goes = 1
 	}
+
 	e.begin(gauge, "bench_run_running", "1 while the run goes on, else 0.").add(number(&goes), run)
 	e.begin(gauge, "bench_run_state", "1 for the state that the run is in, which its label names.").add(new(1.0),
 		run.and("state", string(v.State)))
@@ -100,11 +101,13 @@ func expositionOf(v live.View) *exposition {
 		live.Spared} {
 		steps.add(new(float64(v.Counts[s])), run.and("state", string(s)))
 	}
+
 	if v.Live != nil {
 		e.ofRun(run, v.Live)
 		e.ofStep(stepLabels(run, v.Live.Step), v.Live)
 		e.ofGPUs(run, v.Live.GPUs)
 	}
+
 	return e
 }
 
@@ -138,6 +141,7 @@ func (e *exposition) ofStep(step labels, l *results.Live) {
 		e.begin(gauge, "bench_requests_planned",
 			"Requests that the pass will send; absent where its duration decides.").add(number(r.Total), step)
 	}
+
 	if t := l.Tokens; t != nil {
 		e.begin(gauge, "bench_output_tokens_per_second",
 			fmt.Sprintf("Output tokens a second, over the last %d seconds.", results.LiveWindowS)).add(t.PerS, step)
@@ -148,6 +152,7 @@ func (e *exposition) ofStep(step labels, l *results.Live) {
 		e.quantiles("bench_tpot_seconds",
 			"Seconds per output token after the first, of the pass's requests that have ended.", t.TPOT, step)
 	}
+
 	if s := l.Server; s != nil {
 		e.begin(gauge, "bench_server_kv_cache_use_ratio",
 			"Used share of the fullest server's KV cache, 0 to 1.").add(s.KVUse, step)

@@ -55,6 +55,7 @@ func pageOf(v live.View, nonce string) pageData {
 			d.Legend = append(d.Legend, legend{markOf(s), string(s), n})
 		}
 	}
+
 	for _, row := range v.Rows {
 		r := pageRow{Variant: row.Variant, Cells: make([][]pageStep, len(row.Cells))}
 		for i, cell := range row.Cells {
@@ -64,15 +65,18 @@ func pageOf(v live.View, nonce string) pageData {
 		}
 		d.Rows = append(d.Rows, r)
 	}
+
 	const most = 50
 	for _, s := range v.Steps {
 		if s.Why != "" && s.State != live.Spared && len(d.Doubts) < most {
 			d.Doubts = append(d.Doubts, s.Brief())
 		}
 	}
+
 	if v.Now != nil && v.Now.Share != nil {
 		d.Share = new(int(*v.Now.Share * 1000))
 	}
+
 	return d
 }
 

@@ -38,20 +38,24 @@ func Serve(ctx context.Context, w io.Writer, address, token string, follower *li
 	if token, err = tokenFor(host, token); err != nil {
 		return usage.Mark(err)
 	}
+
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("serve the view: %w", err)
 	}
+
 	server := &http.Server{
 		Handler:           NewHandler(Options{View: follower.View, Token: token, Hosts: hostsOf(host)}),
 		ReadHeaderTimeout: headerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit, IdleTimeout: idleLimit,
 		MaxHeaderBytes: headerBytes,
 		BaseContext:    func(net.Listener) context.Context { return ctx },
 	}
+
 	url := "http://" + listener.Addr().String() + "/"
 	if token != "" {
 		url += "?token=" + token
 	}
+
 	fmt.Fprintf(w, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n",
 		follower.Folder().Dir(), url)
 	failed := make(chan error, 1)
@@ -61,6 +65,7 @@ func Serve(ctx context.Context, w io.Writer, address, token string, follower *li
 		return fmt.Errorf("serve the view: %w", err)
 	case <-ctx.Done():
 	}
+
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), headerLimit)
 	defer cancel()
 	if err := server.Shutdown(ending); err != nil {
@@ -70,6 +75,7 @@ func Serve(ctx context.Context, w io.Writer, address, token string, follower *li
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the view: %w", err)
 	}
+
 	return nil
 }
 
