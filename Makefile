@@ -1,4 +1,4 @@
-# Targets: build demo studies test chaos lint bench fuzz clean. Tools are pinned here.
+# make help lists the targets. Tools are pinned here.
 GO            ?= go
 TOOLS         := $(CURDIR)/.cache/tools
 GOLANGCI      := $(TOOLS)/golangci-lint
@@ -12,6 +12,10 @@ FUZZTIME      ?= 10s
 # NVIDIA marks old calls of its own header as deprecated; we use none of them.
 export CGO_CFLAGS ?= -O2 -g -Wno-deprecated-declarations
 
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
 .PHONY: build
 build: bin/bench ## build bin/bench
 
@@ -20,25 +24,25 @@ bin/bench:
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./cmd/bench
 
 .PHONY: demo
-demo: build ## run the quickstart scenario on the embedded simulator
+demo: build ## run the quickstart scenario on the embedded simulator: a chart in a minute
 	./bin/bench run scenarios/quickstart.yaml
 
 .PHONY: test
-test: ## all tests; with the race detector where a C compiler is at hand, but for the commands, which mostly wait
+test: ## all tests, with the race detector where a C compiler is installed (cmd/bench without it)
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then race=-race; fi; set -x; \
 	  $(GO) test $$race $$($(GO) list ./... | grep -v '/cmd/bench$$') && $(GO) test -timeout 15m ./cmd/bench
 	CGO_ENABLED=0 $(GO) vet ./...
 	$(GO) vet -tags gpu ./gpu
 
 .PHONY: chaos
-chaos: ## every fault and 50 kills of bench itself, and those of a cluster; prints the table of faults and outcomes (8 minutes)
-	@mkdir -p .cache; echo 'every word goes to .cache/chaos.log'; \
+chaos: ## every fault, 50 kills of bench itself, and those of a cluster; prints the table of outcomes (8 minutes)
+	@mkdir -p .cache; echo 'full output: .cache/chaos.log'; \
 	  { BENCH_CHAOS=full $(GO) test ./internal/chaos -count=1 -timeout 20m -v && \
 	    BENCH_CHAOS=full $(GO) test ./cmd/bench -run TestClusterFaults -count=1 -timeout 20m; } > .cache/chaos.log 2>&1; status=$$?; \
 	  grep -v '^=== ' .cache/chaos.log; exit $$status
 
 .PHONY: gpu-test
-gpu-test: ## on a machine with GPUs: all that reads them must agree (NVML with nvidia-smi, sysfs with AMD's tools)
+gpu-test: ## on a machine with GPUs: all samplers must agree (NVML with nvidia-smi, sysfs with AMD's tools)
 	$(GO) test -tags gpu -count=1 -run Hardware -v ./gpu
 
 .PHONY: lint
@@ -49,19 +53,19 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
 .PHONY: bench
-bench: build ## the client's own cost: Go benchmarks, then its drives beside a raw reader (4 minutes)
+bench: build ## the load client's own cost: Go benchmarks, then bench calibrate --full (4 minutes)
 	$(GO) test -run '^$$' -bench . -benchtime 500ms -benchmem ./load
 	./bin/bench calibrate --full
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME
+fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@for pkg in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; \
 	  done; done
 
 .PHONY: golden
-golden: ## rewrite golden files; read the diff
+golden: ## rewrite the golden files; read the diff
 	$(GO) test $$(grep -rl --include=*_test.go 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: models
@@ -78,11 +82,11 @@ llama: ## fetch a real llama-server from Debian's archive into .cache/llama
 STUDIES_LLAMA = $(or $(if $(BENCH_LLAMA_SERVER),$(dir $(BENCH_LLAMA_SERVER))),$(wildcard $(LLAMA)/bin/))
 
 .PHONY: studies
-studies: build ## run the studies of docs/studies and put fresh tables into the pages (10 minutes)
+studies: build ## run the studies of docs/studies and update the tables in their pages (10 minutes)
 	$(GO) run ./internal/studies -llama "$(abspath $(STUDIES_LLAMA))"
 
 .PHONY: studies-check
-studies-check: build ## run them, and say whether the pages are what a run gives, figures aside
+studies-check: build ## run the studies and compare the pages with the output, figures aside
 	$(GO) run ./internal/studies -llama "$(abspath $(STUDIES_LLAMA))" -check
 
 .PHONY: tokenizers
@@ -92,5 +96,5 @@ tokenizers: ## fetch real tokenizers and other implementations; then BENCH_TOKEN
 	npm install --prefix $(TOKENIZERS) --no-audit --no-fund
 
 .PHONY: clean
-clean: ## remove what was built and fetched; results stay
+clean: ## remove what was built and fetched, but no results
 	rm -rf bin .cache

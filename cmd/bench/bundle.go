@@ -42,8 +42,10 @@ func newBundleCommand(e env) *cobra.Command {
 	var o bundleOptions
 	cmd := &cobra.Command{
 		Use: "bundle DIR", Short: "Export a run as one file, without its secrets", Long: bundleLong,
-		Example: "  bench bundle results/night/20260131-220000-ab12\n  bench bundle DIR --output night.zip --without-records --anonymize\n  bench bundle --check night.zip",
-		Args:    args(cobra.ExactArgs(1)),
+		Example: "  bench bundle results/night/20260131-220000-ab12\n" +
+			"  bench bundle DIR --output night.zip --without-records --anonymize\n" +
+			"  bench bundle --check night.zip",
+		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if o.check {
 				return checkBundle(cmd.Context(), e, given[0])
@@ -51,10 +53,12 @@ func newBundleCommand(e env) *cobra.Command {
 			return makeBundle(cmd.Context(), e, o, given[0])
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "`FILE` to write (default: SCENARIO-RUN.zip in the current folder)")
 	f.BoolVar(&o.WithoutLogs, "without-logs", false, "leave out server logs and bench.log")
-	f.BoolVar(&o.WithoutRecords, "without-records", false, "leave out records of requests, telemetry and server metrics; keep figures")
+	f.BoolVar(&o.WithoutRecords, "without-records", false,
+		"leave out records of requests, telemetry and server metrics; keep figures")
 	f.BoolVar(&o.Anonymize, "anonymize", false, "replace user names in paths, and machine names")
 	f.BoolVar(&o.force, "force", false, "overwrite FILE")
 	f.BoolVar(&o.check, "check", false, "check a bundle instead of making one")
@@ -74,12 +78,14 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	if _, err := os.Lstat(o.output); err == nil && !o.force {
 		return usageError(fmt.Errorf("%s exists already; --force overwrites it", o.output))
 	}
+
 	o.Bench, o.Secrets = version, secretsOf(e.Environ)
 	file, err := os.CreateTemp(filepath.Dir(o.output), ".bundle.tmp-*")
 	if err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
 	defer func() { _ = os.Remove(file.Name()) }() // gone already once renamed
+
 	index, err := bundle.Write(ctx, file, dir, o.Options)
 	if err == nil {
 		err = errors.Join(file.Chmod(0o644), file.Sync())
@@ -90,6 +96,7 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	if err := putAt(file.Name(), o.output, o.force); err != nil {
 		return err
 	}
+
 	return tellBundle(e, o.output, index)
 }
 
@@ -158,13 +165,16 @@ func checkBundle(ctx context.Context, e env, path string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read
+
 	if err := r.Check(ctx); err != nil {
 		return fmt.Errorf("check %s: %w", path, err)
 	}
+
 	state := "finished"
 	if !r.Index.Finished {
 		state = "not finished"
 	}
+
 	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all as the index says\n",
 		path, text.Clean(r.Index.Scenario), text.Clean(r.Index.Run), state, text.Count(len(r.Index.Members), "file"))
 	tellIndex(e.stdout, &r.Index)

@@ -34,15 +34,19 @@ func newCalibrateCommand(e env) *cobra.Command {
 	var o calibrateOptions
 	cmd := &cobra.Command{
 		Use: "calibrate", Short: "Measure the load client's own limits on this machine", Long: calibrateLong,
-		Example: "  bench calibrate\n  bench calibrate --full\n  bench calibrate --streams 64,512 --output calibration.json",
-		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd.Context(), e, o) },
+		Example: "  bench calibrate\n" +
+			"  bench calibrate --full\n" +
+			"  bench calibrate --streams 64,512 --output calibration.json",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd.Context(), e, o) },
 	}
+
 	cmd.Flags().IntSliceVar(&o.widths, "streams", []int{64, 512, 2048}, "numbers of concurrent streams")
 	cmd.Flags().IntVar(&o.tokens, "tokens", 50, "tokens in each stream, 20 ms apart")
 	cmd.Flags().IntVar(&o.rounds, "rounds", 3, "repetitions; their medians are reported")
 	cmd.Flags().BoolVar(&o.full, "full", false, "also 8192 streams, and Go's own HTTP client for comparison")
-	cmd.Flags().StringVar(&o.output, "output", "", "`file` to write (default: calibration.json in the user's cache folder)")
+	cmd.Flags().StringVar(&o.output, "output", "",
+		"`file` to write (default: calibration.json in the user's cache folder)")
 	cmd.Flags().BoolVar(&o.feeder, "feeder", false, "serve the measured streams")
 	_ = cmd.Flags().MarkHidden("feeder") // it exists
 	return cmd
@@ -52,25 +56,33 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 	if o.feeder {
 		return calibrate.Serve(ctx, os.Stdin, e.stdout)
 	}
+
 	for _, n := range o.widths {
 		if n < 1 || n > 20000 {
 			return usageError(fmt.Errorf("--streams %d: want 1 to 20000", n))
 		}
 	}
+
 	if o.tokens < 1 || o.rounds < 1 {
 		return usageError(fmt.Errorf("--tokens %d, --rounds %d: want 1 or more", o.tokens, o.rounds))
 	}
+
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
 	defer stop()
+
 	options := calibrate.Options{
 		Widths: o.widths, Tokens: o.tokens, Rounds: o.rounds,
-		Feeder: func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, e.Self, "calibrate", "--feeder") },
-		Said:   func(words string) { fmt.Fprintln(e.Stderr, words) },
+		Feeder: func(ctx context.Context) *exec.Cmd {
+			return exec.CommandContext(ctx, e.Self, "calibrate", "--feeder")
+		},
+		Said: func(words string) { fmt.Fprintln(e.Stderr, words) },
 	}
+
 	if o.full {
 		options.Widths = append(options.Widths, 8192)
 		options.Readers = []string{calibrate.ReaderRaw, load.TransportSockets, load.TransportHTTP}
 	}
+
 	path := o.output
 	if path == "" {
 		var err error
@@ -78,6 +90,7 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 			return fmt.Errorf("%w; name a file with --output", err)
 		}
 	}
+
 	cal, err := calibrate.Measure(ctx, options)
 	if ctx.Err() != nil {
 		return codeError{code: exitInterrupted, err: err}
@@ -91,6 +104,7 @@ func runCalibrate(ctx context.Context, e env, o calibrateOptions) error {
 	if err := calibrate.Save(path, cal); err != nil {
 		return err
 	}
+
 	fmt.Fprintf(e.stdout, "\nstored in %s\n", path)
 	return nil
 }

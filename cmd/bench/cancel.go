@@ -32,6 +32,7 @@ func runCancel(ctx context.Context, e env, dir string, now bool) error {
 	if err != nil {
 		return usageError(err)
 	}
+
 	run, err := store.Read(folder.Dir())
 	if err != nil {
 		return err
@@ -52,7 +53,9 @@ func runCancel(ctx context.Context, e env, dir string, now bool) error {
 	if err := c.Cancel(ctx, e.stdout, jobs, now); err != nil {
 		return err
 	}
+
 	ctx, stop := interruptible(ctx)
 	defer stop()
+
 	return c.Wait(ctx, e.stdout)
 }

@@ -49,10 +49,12 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 			return usageError(err)
 		}
 	}
+
 	box, err := e.OpenState()
 	if err != nil {
 		return err
 	}
+
 	lock, err := box.Lock("bench clean")
 	switch {
 	case err == nil:
@@ -60,22 +62,26 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 	case !o.dryRun:
 		return refusal(err)
 	}
+
 	c := &leftovers.Cleaner{Box: box, DryRun: o.dryRun, Hooks: &hooks.Runner{Environ: e.Environ}}
 	runs, damaged := c.Targets(dirs)
 	root, err := e.JobStateRoot()
 	if err != nil {
 		return err
 	}
+
 	jobs, damagedJobs := leftovers.EndedJobs(root)
 	if len(runs) > 0 || slices.ContainsFunc(jobs, func(job leftovers.EndedJob) bool { return len(job.Runs) > 0 }) {
 		with, free := e.OpenCleaner(ctx, nil)
 		defer free()
 		c.With = with
 	}
+
 	done := []leftovers.Run{}
 	for _, target := range runs {
 		done = append(done, c.Clean(ctx, target))
 	}
+
 	for _, job := range jobs {
 		c.Box = job.Box
 		for _, target := range job.Runs {
@@ -83,13 +89,15 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 		}
 		_ = job.Lock.Release() // the kernel would do it anyway
 	}
+
 	return errors.Join(tell(e, o, done), damaged, damagedJobs)
 }
 
 // refusal says why clean does not begin.
 func refusal(err error) error {
 	if busy, ok := errors.AsType[*state.BusyError](err); ok {
-		return fmt.Errorf("another bench uses this machine (%s), and its servers are in use: stop it first, or list leftovers with --dry-run", busy.Owner)
+		return fmt.Errorf("another bench uses this machine (%s), and its servers are in use: stop it first, or list "+
+			"leftovers with --dry-run", busy.Owner)
 	}
 	return err
 }
@@ -105,20 +113,24 @@ func tell(e env, o cleanOptions, done []leftovers.Run) error {
 	} else {
 		printCleaned(e, done)
 	}
+
 	code := exitOK
 	for _, run := range done {
 		if o.dryRun && run.Found() {
 			code = exitStepsFailed
 		}
 	}
+
 	for _, run := range done {
 		if run.Failed() {
 			code = exitError
 		}
 	}
+
 	if code == exitOK {
 		return nil
 	}
+
 	return codeError{code: code}
 }
 

@@ -20,10 +20,12 @@ func runOnCluster(ctx context.Context, e env, o runOptions, sc *scenarios.Scenar
 	if err != nil {
 		return err
 	}
+
 	out, err := filepath.Abs(o.out)
 	if err != nil {
 		return err
 	}
+
 	groups := cluster.Groups(sc, s.Plan)
 	folder, err := s.Prepare(ctx, out, groups)
 	if err != nil {
@@ -34,11 +36,14 @@ func runOnCluster(ctx context.Context, e env, o runOptions, sc *scenarios.Scenar
 	if err := c.Submit(ctx, groups); err != nil || o.detach {
 		return err
 	}
+
 	return followCluster(ctx, e, c)
 }
 
 // resumeOnCluster submits what is left of a run.
-func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *session.Stored, folder *store.Folder, sc *scenarios.Scenario) error {
+func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *session.Stored, folder *store.Folder,
+	sc *scenarios.Scenario) error {
+
 	dir, err := filepath.Abs(folder.Dir()) // jobs start elsewhere
 	if err != nil {
 		return err
@@ -47,11 +52,13 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *sessio
 		return err
 	}
 
-	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: stored.Run.Manifest.Run, Scenario: sc, RetryFailed: o.retryFailed}
+	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: stored.Run.Manifest.Run, Scenario: sc,
+		RetryFailed: o.retryFailed}
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
 		return err
 	}
+
 	left := c.Left(stored.Run, harness.NewResume(stored.Run, o.retryFailed), jobs)
 	if len(left) == 0 && len(jobs) == 0 {
 		return nothingToDo(e, folder, stored.Run)
@@ -61,6 +68,7 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *sessio
 			return err
 		}
 	}
+
 	return followCluster(ctx, e, c)
 }
 
@@ -69,6 +77,7 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *sessio
 func followCluster(ctx context.Context, e env, c cluster.Cluster) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
+
 	run, err := c.Follow(ctx)
 	if err != nil || run == nil {
 		return err
@@ -81,16 +90,20 @@ func followCluster(ctx context.Context, e env, c cluster.Cluster) error {
 	if resume.Done(run) {
 		return exitOf(session.Outcome{Outcome: resume.Kept()})
 	}
+
 	open := 0
 	for i := range run.Steps {
 		if !resume.Keeps(run.Steps[i].Result.Step.ID) {
 			open++
 		}
 	}
+
 	verb := "are"
 	if open == 1 {
 		verb = "is"
 	}
-	fmt.Fprintf(e.Stderr, "bench: no job is left, and %s %s not done; to go on: bench resume %s\n", text.Count(open, "step"), verb, c.Folder.Dir())
+
+	fmt.Fprintf(e.Stderr, "bench: no job is left, and %s %s not done; to go on: bench resume %s\n",
+		text.Count(open, "step"), verb, c.Folder.Dir())
 	return codeError{code: exitStepsFailed}
 }

@@ -42,19 +42,25 @@ func newCompareCommand(e env) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
 		Use: "compare RUN RUN...", Short: "Compare runs: changes with intervals and verdicts", Long: compareLong,
-		Example: "  bench compare results/ab/monday results/ab/tuesday\n  bench compare A B --fail-if 'output_throughput<-3%' --fail-if 'p99_ttft_ms>10%'\n  bench compare A B --format benchstat > ab.txt && benchstat -col run ab.txt",
-		Args:    args(cobra.MinimumNArgs(1)),
-		RunE:    func(_ *cobra.Command, given []string) error { return compareRuns(e, given, o) },
+		Example: "  bench compare results/ab/monday results/ab/tuesday\n" +
+			"  bench compare A B --fail-if 'output_throughput<-3%' --fail-if 'p99_ttft_ms>10%'\n" +
+			"  bench compare A B --format benchstat > ab.txt && benchstat -col run ab.txt",
+		Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, given []string) error { return compareRuns(e, given, o) },
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.baseline, "baseline", "", "`run` that the others are compared with, as given (default: the first)")
 	f.StringVar(&o.format, "format", "table", "table, markdown, json or benchstat")
 	f.BoolVar(&o.strict, "strict", false, "refuse to compare if more than one thing differs")
-	f.StringArrayVar(&o.failIf, "fail-if", nil, "`condition` for exit code 4, such as 'output_throughput<-3%'; repeatable")
+	f.StringArrayVar(&o.failIf, "fail-if", nil,
+		"`condition` for exit code 4, such as 'output_throughput<-3%'; repeatable")
 	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if it is uncertain whether a condition holds")
-	f.StringSliceVar(&o.figures, "figures", nil, "figures to compare, by their names in summary.csv; fewer figures need fewer repeats")
+	f.StringSliceVar(&o.figures, "figures", nil,
+		"figures to compare, by their names in summary.csv; fewer figures need fewer repeats")
 	addPriceFlag(cmd, &o.prices)
-	f.StringVar(&o.difference, "smallest-difference", "", "smallest relative difference of interest, such as 2% (default: that of the baseline's scenario)")
+	f.StringVar(&o.difference, "smallest-difference", "",
+		"smallest relative difference of interest, such as 2% (default: that of the baseline's scenario)")
 	return cmd
 }
 
@@ -63,28 +69,35 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	if err != nil {
 		return usageError(err)
 	}
+
 	sides, err := versus.ReadSides(paths, store.ReadAny)
 	if err != nil {
 		return err
 	}
+
 	for _, side := range sides {
 		if err := applyPrices(o.prices, side.Run); err != nil {
 			return usageError(err)
 		}
 	}
+
 	if o.format == "benchstat" {
 		return export.Benchstat(e.stdout, sides)
 	}
+
 	figures := o.figures
 	if figures != nil {
 		for _, c := range conditions {
 			figures = append(figures, c.Figure)
 		}
 	}
-	comparison, err := versus.Compare(sides, versus.CompareOptions{Baseline: o.baseline, Figures: figures, Margin: margin})
+
+	comparison, err := versus.Compare(sides, versus.CompareOptions{Baseline: o.baseline, Figures: figures,
+		Margin: margin})
 	if err != nil {
 		return usageError(err)
 	}
+
 	findings, err := comparison.Check(conditions)
 	if err != nil {
 		return usageError(err)
@@ -97,11 +110,13 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 	if err := o.write(e, comparison, findings); err != nil {
 		return err
 	}
+
 	for _, f := range findings {
 		if !f.Uncertain || o.uncertain {
 			return codeError{exitChanged, nil}
 		}
 	}
+
 	return nil
 }
 
@@ -112,7 +127,8 @@ func (o compareOptions) write(e env, c *versus.Comparison, findings []versus.Fin
 	case "markdown":
 		return differences.WriteComparison(e.stdout, c, table.ForMarkdown, findings, table.Options{})
 	default:
-		return differences.WriteComparison(e.stdout, c, table.ForTerminal, findings, table.Options{Width: e.width, Color: e.width > 0})
+		return differences.WriteComparison(e.stdout, c, table.ForTerminal, findings,
+			table.Options{Width: e.width, Color: e.width > 0})
 	}
 }
 
@@ -122,6 +138,7 @@ func (o compareOptions) parse() ([]versus.Condition, float64, error) {
 	default:
 		return nil, 0, fmt.Errorf("--format %q: want table, markdown, json or benchstat", o.format)
 	}
+
 	var conditions []versus.Condition
 	for _, text := range o.failIf {
 		c, err := versus.ParseCondition(text)
@@ -130,12 +147,14 @@ func (o compareOptions) parse() ([]versus.Condition, float64, error) {
 		}
 		conditions = append(conditions, c)
 	}
+
 	switch {
 	case o.uncertain && conditions == nil:
 		return nil, 0, errors.New("--fail-if-uncertain: give a condition with --fail-if")
 	case conditions != nil && o.format == "benchstat":
 		return nil, 0, errors.New("--fail-if: --format benchstat leaves the verdicts to benchstat; use another format")
 	}
+
 	margin, err := percentOf("--smallest-difference", o.difference)
 	return conditions, margin, err
 }

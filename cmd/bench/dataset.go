@@ -31,7 +31,8 @@ func newDatasetCommand(e env) *cobra.Command {
 func newDatasetBuildCommand(e env) *cobra.Command {
 	return &cobra.Command{
 		Use: "build [flags] -o FILE", Short: "Make prompts and freeze them in a file",
-		Long:               "Make the prompts that bench load would send with the same flags, and write them\nto a file with their hash.",
+		Long: "Make the prompts that bench load would send with the same flags, and write them\nto a " +
+			"file with their hash.",
 		Example:            "  bench dataset build --dataset-name sharegpt --dataset-path ShareGPT.json --tokenizer tokenizer.json --num-prompts 500 -o prompts.jsonl",
 		DisableFlagParsing: true, // see bench load
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -57,18 +58,22 @@ func buildDataset(ctx context.Context, e env, f *vllmcli.DatasetFlags, out strin
 	if err != nil {
 		return usageError(err)
 	}
+
 	counter, err := step.Counter(ctx, f.Tokenizer, nil)
 	if err != nil {
 		return usageError(err)
 	}
+
 	set, err := dataset.Build(ctx, spec, counter.Tokenizer)
 	if err != nil {
 		return usageError(err)
 	}
+
 	meta := dataset.Meta{Spec: spec, Tokenizer: counter.Name, TokenizerSHA256: counter.SHA256}
 	if out == "-" {
 		return dataset.Write(e.stdout, set, meta)
 	}
+
 	file, err := os.Create(out)
 	if err != nil {
 		return fmt.Errorf("write prompts: %w", err)
@@ -76,6 +81,7 @@ func buildDataset(ctx context.Context, e env, f *vllmcli.DatasetFlags, out strin
 	if err := errors.Join(dataset.Write(file, set, meta), file.Close()); err != nil {
 		return errors.Join(err, os.Remove(out))
 	}
+
 	return describeSet(e.Stderr, out, set)
 }
 
@@ -94,25 +100,31 @@ func showDataset(ctx context.Context, e env, path string) error {
 		return err
 	}
 	defer file.Close()
+
 	meta, err := dataset.ReadFrozen(file)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
+
 	lines, err := countLines(file)
 	if err != nil {
 		return err
 	}
-	set, err := dataset.Build(ctx, dataset.Spec{Kind: "frozen", Path: path, N: max(1, lines-1), NoOversample: true}, nil)
+
+	set, err := dataset.Build(ctx, dataset.Spec{Kind: "frozen", Path: path, N: max(1, lines-1), NoOversample: true},
+		nil)
 	if err != nil {
 		return err
 	}
 	if err := describeSet(e.stdout, path, set); err != nil {
 		return err
 	}
+
 	fmt.Fprintf(e.stdout, "made from      %s %s, seed %d\n", meta.Spec.Kind, meta.Spec.Path, meta.Spec.Seed)
 	if meta.Tokenizer != "" {
 		fmt.Fprintf(e.stdout, "tokenizer      %s %s\n", meta.Tokenizer, meta.TokenizerSHA256)
 	}
+
 	return nil
 }
 
@@ -150,8 +162,10 @@ func describeSet(w io.Writer, path string, set *dataset.Set) error {
 			timed++
 		}
 	}
+
 	fmt.Fprintf(w, "%s\nprompts        %d\nsha256         %s\n", path, len(set.Prompts), set.SHA256)
-	fmt.Fprintf(w, "prompt tokens  %s\nanswer tokens  %s\n", lengths(in, len(set.Prompts)), lengths(out, len(set.Prompts)))
+	fmt.Fprintf(w, "prompt tokens  %s\nanswer tokens  %s\n", lengths(in, len(set.Prompts)),
+		lengths(out, len(set.Prompts)))
 	for _, count := range []struct {
 		what string
 		n    int
@@ -160,9 +174,11 @@ func describeSet(w io.Writer, path string, set *dataset.Set) error {
 			fmt.Fprintf(w, "%-14s %d\n", count.what, count.n)
 		}
 	}
+
 	for _, note := range set.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
+
 	return nil
 }
 

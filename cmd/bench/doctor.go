@@ -42,7 +42,8 @@ func newDoctorCommand(e env) *cobra.Command {
 	o.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` that results will be written to")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.askHeavy, "ask-engines", false, "also start vllm and sglang to ask for their versions, up to a minute each")
+	cmd.Flags().BoolVar(&o.askHeavy, "ask-engines", false,
+		"also start vllm and sglang to ask for their versions, up to a minute each")
 	return cmd
 }
 
@@ -54,6 +55,7 @@ func runDoctor(ctx context.Context, e env, o doctorOptions, given []string) erro
 			return err
 		}
 	}
+
 	l := look.Look{Process: e.Process, Out: o.out, AskEngines: o.askHeavy}
 	findings := doctor.Judge(l.View(ctx, sc))
 	if o.asJSON {
@@ -65,9 +67,11 @@ func runDoctor(ctx context.Context, e env, o doctorOptions, given []string) erro
 	} else {
 		printFindings(e, findings)
 	}
+
 	if !doctor.Ready(findings) {
 		return codeError{code: exitStepsFailed}
 	}
+
 	return nil
 }
 
@@ -85,9 +89,12 @@ func printFindings(e env, findings []doctor.Finding) {
 			fmt.Fprintf(e.stdout, "           -> %s\n", f.Advice)
 		}
 	}
+
 	verdict := "ready"
 	if counts[doctor.Problem] > 0 {
 		verdict = "not ready"
 	}
-	fmt.Fprintf(e.stdout, "\n%s: %s, %s\n", verdict, text.Count(counts[doctor.Problem], "problem"), text.Count(counts[doctor.Note], "note"))
+
+	fmt.Fprintf(e.stdout, "\n%s: %s, %s\n", verdict, text.Count(counts[doctor.Problem], "problem"),
+		text.Count(counts[doctor.Note], "note"))
 }

@@ -39,12 +39,17 @@ func newGPUCommand(e env) *cobra.Command {
 	var o gpuOptionsGiven
 	cmd := &cobra.Command{
 		Use: "gpu", Short: "List GPUs, their readings, and which processes hold their memory", Long: gpuLong,
-		Example: "  bench gpu\n  bench gpu --watch\n  bench gpu --sampler nvidia-smi --json\n  bench gpu --capture my-box",
-		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runGPU(cmd.Context(), e, o) },
+		Example: "  bench gpu\n" +
+			"  bench gpu --watch\n" +
+			"  bench gpu --sampler nvidia-smi --json\n" +
+			"  bench gpu --capture my-box",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGPU(cmd.Context(), e, o) },
 	}
+
 	flags := cmd.Flags()
-	flags.StringVar(&o.sampler, "sampler", "auto", "sampler that reads the GPUs: auto, "+strings.Join(gpu.SamplerNames(), ", "))
+	flags.StringVar(&o.sampler, "sampler", "auto",
+		"sampler that reads the GPUs: auto, "+strings.Join(gpu.SamplerNames(), ", "))
 	flags.BoolVar(&o.watch, "watch", false, "print the readings once a second until Ctrl-C")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON; with --watch a line for each reading")
 	flags.StringVar(&o.capture, "capture", "", "new `folder` to write for a bug report")
@@ -54,6 +59,7 @@ func newGPUCommand(e env) *cobra.Command {
 func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
 	defer stop()
+
 	options := e.GPUOptions()
 	if o.capture != "" {
 		if o.watch || o.asJSON {
@@ -61,22 +67,28 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 		}
 		return captureGPUs(ctx, e, options, o.capture)
 	}
+
 	if o.sampler != "auto" && !slices.Contains(gpu.SamplerNames(), o.sampler) {
 		return usageError(fmt.Errorf("--sampler %s: want auto, %s", o.sampler, strings.Join(gpu.SamplerNames(), ", ")))
 	}
+
 	box, err := gpu.Detect(ctx, options)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
+
 	samplers, notes, err := gpu.SamplersOf(ctx, options, box, o.sampler)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	defer closeAll(samplers)
+
 	if o.watch {
 		return show.Watch(ctx, e.stdout, e.width > 0, o.asJSON, box, samplers)
 	}
-	view := show.View{Inventory: box, Samplers: []show.Sampler{}, Holders: []results.GPUHolder{}, Notes: slices.Concat([]string{}, box.Notes, notes)}
+
+	view := show.View{Inventory: box, Samplers: []show.Sampler{}, Holders: []results.GPUHolder{},
+		Notes: slices.Concat([]string{}, box.Notes, notes)}
 	view.Read(ctx, samplers)
 	view.ReadHolders(ctx, options)
 	if ctx.Err() != nil {
@@ -87,6 +99,7 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(view)
 	}
+
 	return view.Print(e.stdout)
 }
 
@@ -109,7 +122,8 @@ func captureGPUs(ctx context.Context, e env, options device.Options, folder stri
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	fmt.Fprintf(e.stdout, "%s: %d outputs of tools, %d files, %d readings\n", folder, len(captured.Commands), len(captured.Files), len(captured.Readings))
+	fmt.Fprintf(e.stdout, "%s: %d outputs of tools, %d files, %d readings\n", folder, len(captured.Commands),
+		len(captured.Files), len(captured.Readings))
 	writeList(e.stdout, "not there", captured.Missing)
 	writeList(e.stdout, "replaced", captured.Removed)
 	fmt.Fprintln(e.stdout, "Look through it before you send it.")

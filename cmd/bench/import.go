@@ -38,18 +38,25 @@ func newImportCommand(e env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use: "import FILE...", Short: "Import results of other programs: saved files, logs, tables", Long: importLong,
-		Example: "  bench import results/*.json --name a100 --set gpus='8 x A100' --set engine_version=0.10.1\n  bench import README.md --name published\n" +
-			"  bench import tp*_c*.json --variant-pattern '^(?P<variant>tp\\d+)_(?P<point>c\\d+)'\n  kubectl logs bench | bench import - --name pod",
+		Example: "  bench import results/*.json --name a100 --set gpus='8 x A100' --set engine_version=0.10.1\n" +
+			"  bench import README.md --name published\n" +
+			"  bench import tp*_c*.json --variant-pattern '^(?P<variant>tp\\d+)_(?P<point>c\\d+)'\n" +
+			"  kubectl logs bench | bench import - --name pod",
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error { return importFiles(e, cmd.InOrStdin(), given, o) },
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.output, "output", "results", "`folder` for results")
 	f.StringVar(&o.name, "name", "", "`name` of the run's scenario (default: that of the first file)")
 	f.StringVar(&o.variant, "variant", "", "`name` of the variant of every result")
-	f.StringVar(&o.pattern, "variant-pattern", "", "regular `expression` for file names; its group (?P<variant>...), or the first, names the variant, (?P<point>...) the load point")
-	f.StringVar(&o.format, "format", "", "format of all files, in place of detection: "+strings.Join(importer.Formats(), ", "))
-	f.StringArrayVar(&o.sets, "set", nil, "`key=value` that the files do not contain: model, engine_version, gpus, driver, host, max_concurrency, num_prompts and others")
+	f.StringVar(&o.pattern, "variant-pattern", "",
+		"regular `expression` for file names; its group (?P<variant>...), or the first, names the variant, "+
+			"(?P<point>...) the load point")
+	f.StringVar(&o.format, "format", "", "format of all files, in place of detection: "+strings.Join(importer.Formats(),
+		", "))
+	f.StringArrayVar(&o.sets, "set", nil, "`key=value` that the files do not contain: model, engine_version, gpus, "+
+		"driver, host, max_concurrency, num_prompts and others")
 	return cmd
 }
 
@@ -62,9 +69,11 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 		}
 		options.Sets = append(options.Sets, importer.Setting{Key: key, Value: value})
 	}
+
 	if o.variant != "" && o.pattern != "" {
 		return usageError(errors.New("--variant and --variant-pattern cannot be combined"))
 	}
+
 	var sources []importer.Source
 	for _, path := range paths {
 		source, err := readSource(stdin, path)
@@ -73,14 +82,17 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 		}
 		sources = append(sources, source)
 	}
+
 	read, err := importer.Import(sources, options)
 	if err != nil {
 		return err
 	}
+
 	name := o.name
 	if name == "" {
 		name = importer.FolderName(sources[0].Name)
 	}
+
 	read.KeepCopies(sources)
 	runs := read.Runs(importer.Naming{Name: name, Bench: version, At: time.Now().UTC().Format(time.RFC3339)}, options)
 	for _, run := range runs {
@@ -95,8 +107,10 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 		if err := page.WriteFiles(written); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), text.Count(len(run.Steps), "step"), run.Manifest.Method)
+		fmt.Fprintf(e.stdout, "results: %s (%s, method %s)\n", folder.Dir(), text.Count(len(run.Steps), "step"),
+			run.Manifest.Method)
 	}
+
 	tellImported(e, read)
 	return nil
 }
@@ -122,6 +136,7 @@ func tellImported(e env, read *importer.Imported) {
 			}
 		}
 	}
+
 	const most = 20
 	for _, f := range read.Files {
 		unread := 0
@@ -134,7 +149,8 @@ func tellImported(e env, read *importer.Imported) {
 			}
 		}
 		if unread > most {
-			fmt.Fprintf(e.Stderr, "not understood: %s: %s more, in manifest.json\n", f.Name, text.Count(unread-most, "line"))
+			fmt.Fprintf(e.Stderr, "not understood: %s: %s more, in manifest.json\n", f.Name,
+				text.Count(unread-most, "line"))
 		}
 		fmt.Fprintf(e.stdout, "%s: %s, %s", f.Name, f.Format, text.Count(f.Results, "result"))
 		if n := len(f.Lines); n > 0 {

@@ -27,6 +27,7 @@ func newJobCommand(e env) *cobra.Command {
 			return exitOf(outcome)
 		},
 	}
+
 	cmd.Flags().BoolVar(&retryFailed, "retry-failed", false, "also repeat failed steps")
 	return cmd
 }

@@ -45,12 +45,14 @@ func newLoadCommand(e env) *cobra.Command {
 			return runLoad(cmd.Context(), e, &f)
 		},
 	}
+
 	return cmd
 }
 
 // help prints a command whose flags cobra does not know.
 func help(e env, cmd *cobra.Command, fs *pflag.FlagSet) error {
-	_, err := fmt.Fprintf(e.stdout, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n\nFlags:\n%s", cmd.Long, cmd.UseLine(), cmd.Example, fs.FlagUsages())
+	_, err := fmt.Fprintf(e.stdout, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n\nFlags:\n%s", cmd.Long, cmd.UseLine(),
+		cmd.Example, fs.FlagUsages())
 	return err
 }
 
@@ -58,19 +60,24 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	for _, note := range f.Notes {
 		fmt.Fprintf(e.Stderr, "note: %s\n", note)
 	}
+
 	ctx, stop := interruptible(ctx)
 	defer stop()
+
 	job, result, err := direct.Prepare(ctx, e.Process, f)
 	defer session.CloseClient(job.Driver)
+
 	if err == nil {
 		err = direct.WaitReady(ctx, e.Process, f, job)
 	}
+
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return codeError{exitInterrupted, err}
 	case err != nil:
 		return err
 	}
+
 	show := newLoadProgress(e, f.NoProgress)
 	job.Options.Progress = show.update
 	records := step.Drive(ctx, job, result)
@@ -81,6 +88,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	if err := printLoad(e, f, result); err != nil {
 		return err
 	}
+
 	tellAgents(e, result)
 	path, err := direct.Save(f, result, records)
 	if err != nil {
@@ -89,6 +97,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	if path != "" {
 		fmt.Fprintf(e.Stderr, "result: %s\n", path)
 	}
+
 	switch {
 	case ctx.Err() != nil:
 		return codeError{code: exitInterrupted}
@@ -97,10 +106,12 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 			fmt.Fprintf(e.Stderr, "failed: %v\n", result.Failure)
 		}
 		if refused := result.Figures.Failures[results.FailAuth]; refused > 0 {
-			fmt.Fprintf(e.Stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused, direct.RequestKey(f))
+			fmt.Fprintf(e.Stderr, "401 or 403 for %d requests: their key is taken from %s\n", refused,
+				direct.RequestKey(f))
 		}
 		return codeError{code: exitStepsFailed}
 	}
+
 	return nil
 }
 

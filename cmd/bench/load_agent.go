@@ -44,9 +44,11 @@ func newLoadAgentCommand(e env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()}, session.NewClient(e.Stderr).Run)
+			return agent.Serve(ctx, stream, agent.Identity{Version: version, Host: host, PID: os.Getpid()},
+				session.NewClient(e.Stderr).Run)
 		},
 	}
+
 	cmd.Flags().BoolVar(&once, "delete-copy", false, "delete this program, which --copy-bench put here")
 	_ = cmd.Flags().MarkHidden("delete-copy") // it was just defined
 	return cmd

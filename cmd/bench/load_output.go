@@ -40,7 +40,8 @@ func tellAgents(e env, result *results.Result) {
 		if a.MaxConcurrency > 0 {
 			limit = fmt.Sprintf(", at most %d at once", a.MaxConcurrency)
 		}
-		fmt.Fprintf(e.Stderr, "agent %s on %s: %d requests%s, clock known within %.3f ms\n", a.Name, a.Host, a.Requests, limit, a.OffsetBoundS*1000)
+		fmt.Fprintf(e.Stderr, "agent %s on %s: %d requests%s, clock known within %.3f ms\n", a.Name, a.Host, a.Requests,
+			limit, a.OffsetBoundS*1000)
 	}
 }
 

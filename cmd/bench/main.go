@@ -43,15 +43,19 @@ func realMain() int {
 	if err != nil {
 		self = os.Args[0]
 	}
+
 	e := env{
-		Process: machine.Process{Stderr: os.Stderr, Lookup: os.LookupEnv, Environ: os.Environ(), Self: self, Version: version},
-		stdout:  os.Stdout, exit: os.Exit,
+		Process: machine.Process{Stderr: os.Stderr, Lookup: os.LookupEnv, Environ: os.Environ(), Self: self,
+			Version: version},
+		stdout: os.Stdout, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
 	}
+
 	e.screen = stdScreen(e.Lookup)
 	if e.fileLimit, err = process.RaiseFileLimit(); err != nil {
 		fmt.Fprintf(e.Stderr, "warning: %v\n", err)
 	}
+
 	root := newRootCommand(e)
 	root.SetArgs(os.Args[1:])
 	return finish(e, root.ExecuteContext(context.Background()))

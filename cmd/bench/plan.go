@@ -36,14 +36,17 @@ func newPlanCommand(e env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use: "plan SCENARIO", Short: "Show what a run would do", Long: planLong,
-		Example: "  bench plan scenarios/mi300x-70b.yaml --box amd:8\n  bench plan my.yaml --explain\n  bench plan my.yaml --json",
-		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runPlan(cmd.Context(), e, o, given[0]) },
+		Example: "  bench plan scenarios/mi300x-70b.yaml --box amd:8\n" +
+			"  bench plan my.yaml --explain\n" +
+			"  bench plan my.yaml --json",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error { return runPlan(cmd.Context(), e, o, given[0]) },
 	}
 	o.scenarioOptions.addFlags(cmd.Flags())
 	o.boxOptions.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the plan as JSON, as plan.json holds it")
-	cmd.Flags().BoolVar(&o.explain, "explain", false, "also list the defaults that were applied and the variables that were read")
+	cmd.Flags().BoolVar(&o.explain, "explain", false,
+		"also list the defaults that were applied and the variables that were read")
 	return cmd
 }
 
@@ -52,6 +55,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	if err != nil {
 		return err
 	}
+
 	box, err := o.box(ctx, e)
 	if err != nil {
 		return err
@@ -59,6 +63,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	if sc.On == scenarios.OnSlurm && o.as == "" {
 		box.GPUs, box.Devices = 0, nil // those of this box are of no meaning
 	}
+
 	p, err := plan.New(sc, box)
 	if err != nil {
 		return usageError(err)
@@ -71,9 +76,11 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(p)
 	}
+
 	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
+
 	session.WarnSimulated(e.stdout, sc)
 	printPlan(e, sc, p)
 	printDropped(e, plan.DroppedEnv(sc, box, e.Environ))
@@ -82,9 +89,11 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 			return usageError(err)
 		}
 	}
+
 	if o.explain {
 		explain(e, sc)
 	}
+
 	return nil
 }
 
@@ -94,12 +103,15 @@ func printPlan(e env, sc *scenarios.Scenario, p *plan.Plan) {
 	if sc.Method == scenarios.LlamaBench {
 		programs = "runs of llama-bench"
 	}
-	fmt.Fprintf(w, "%s: %s%d steps in %d %s, %sabout %s%s\n", sc.Name, upTo(p), len(p.Refs()), p.Starts(), programs, upTo(p), clock(p.EstimateS), atLeast(p))
+
+	fmt.Fprintf(w, "%s: %s%d steps in %d %s, %sabout %s%s\n", sc.Name, upTo(p), len(p.Refs()), p.Starts(), programs,
+		upTo(p), clock(p.EstimateS), atLeast(p))
 	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
 	fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())
 	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "problem on this box: %s\n", problem)
 	}
+
 	printAround(e, p.Around)
 	for _, life := range p.Lives {
 		printLife(w, life)
@@ -149,8 +161,10 @@ func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
 		if group.Nodes > 1 {
 			on = fmt.Sprintf(" on %d nodes", group.Nodes)
 		}
-		fmt.Fprintf(e.stdout, "  %s  %s: %s%s\n", group.ID, strings.Join(group.Lives, ", "), text.Count(len(group.Steps), "step"), on)
+		fmt.Fprintf(e.stdout, "  %s  %s: %s%s\n", group.ID, strings.Join(group.Lives, ", "),
+			text.Count(len(group.Steps), "step"), on)
 	}
+
 	fmt.Fprint(e.stdout, "\nsubmitted with sbatch, as several arrays where the cluster allows fewer jobs in one:\n")
 	for _, array := range cluster.Arrays(groups, len(groups)) {
 		script, err := cluster.Script(sc, e.Self, array)
@@ -159,6 +173,7 @@ func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
 		}
 		fmt.Fprintf(e.stdout, "\n%s", text.Indent(strings.Split(strings.TrimSpace(script), "\n")))
 	}
+
 	return nil
 }
 
@@ -190,6 +205,7 @@ func printAround(e env, around []plan.PlannedHook) {
 		}
 		return map[string]string{"run": "around the run", "step": "around every step"}[h.Level]
 	}
+
 	var places []string
 	lines := map[string][]string{}
 	for _, h := range around {
@@ -199,6 +215,7 @@ func printAround(e env, around []plan.PlannedHook) {
 		}
 		lines[at] = append(lines[at], h.String())
 	}
+
 	for _, at := range places {
 		fmt.Fprintf(e.stdout, "\n%s\n", at)
 		for _, line := range lines[at] {
@@ -253,7 +270,8 @@ func describe(a results.Asked) string {
 		parts = append(parts, fmt.Sprintf("%g requests/s", *a.RequestRate))
 	}
 	if a.Ramp != nil {
-		parts = append(parts, fmt.Sprintf("%s ramp from %g to %g requests/s", a.Ramp.Strategy, a.Ramp.StartRPS, a.Ramp.EndRPS))
+		parts = append(parts, fmt.Sprintf("%s ramp from %g to %g requests/s", a.Ramp.Strategy, a.Ramp.StartRPS,
+			a.Ramp.EndRPS))
 	}
 	if a.SendForS != nil {
 		parts = append(parts, fmt.Sprintf("for %s", time.Duration(*a.SendForS*float64(time.Second))))
@@ -261,6 +279,7 @@ func describe(a results.Asked) string {
 	if a.Compat != "" {
 		parts = append(parts, "as "+a.Compat)
 	}
+
 	return strings.Join(append(parts, "POST "+a.Endpoint), ", ")
 }
 

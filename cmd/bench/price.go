@@ -11,7 +11,9 @@ import (
 
 // addPriceFlag adds the flag of prices that a report is made with.
 func addPriceFlag(cmd *cobra.Command, prices *[]string) {
-	cmd.Flags().StringSliceVar(prices, "price", nil, "price of the hardware, in place of the scenario's: gpu-hour=2.5, kwh=0.30, currency=EUR, gpus=8 (of a replica); VARIANT.gpu-hour=2.5 for one variant")
+	cmd.Flags().StringSliceVar(prices, "price", nil,
+		"price of the hardware, in place of the scenario's: gpu-hour=2.5, kwh=0.30, currency=EUR, gpus=8 (of a "+
+			"replica); VARIANT.gpu-hour=2.5 for one variant")
 }
 
 // applyPrices computes the costs of a run anew.

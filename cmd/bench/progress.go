@@ -45,6 +45,7 @@ func newProgress(e env, log zerolog.Logger, dir string) *progress {
 func (p *progress) observe(u status.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	head := fmt.Sprintf("[%d/%d]", u.Index, u.Total)
 	p.head = head
 	step := fmt.Sprintf("%s %s %s r%d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat)
@@ -53,6 +54,7 @@ func (p *progress) observe(u status.Update) {
 		step = fmt.Sprintf("%s %s %s r%d, pass %d:", head, u.Step.Variant, u.Step.Point, u.Step.Repeat, u.Pass)
 		life = fmt.Sprintf("%s, pass %d", life, u.Pass)
 	}
+
 	switch u.Kind {
 	case status.LifeStopping, status.StepBegun: // nothing that needs saying
 	case status.LifeLaunching:
@@ -114,7 +116,8 @@ func (p *progress) line(u status.Update, format string, args ...any) {
 }
 
 func (p *progress) running(step string, u status.Update) {
-	text := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed, u.Progress.Total, u.Progress.InFlight, u.Progress.Failed)
+	text := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed,
+		u.Progress.Total, u.Progress.InFlight, u.Progress.Failed)
 	if p.hidden != nil && p.hidden() {
 		return
 	}
@@ -134,7 +137,8 @@ func (p *progress) hook(u status.Update) {
 	what := fmt.Sprintf("%s %s (%s)", h.When, h.Name, h.Level)
 	switch {
 	case h.OK:
-		p.log.Info().Str("event", string(u.Kind)).Str("life", u.Life).Str("step", u.Step.ID).Float64("took_s", h.TookS).Msg(what + ": " + h.Message)
+		p.log.Info().Str("event", string(u.Kind)).Str("life", u.Life).Str("step", u.Step.ID).Float64("took_s",
+			h.TookS).Msg(what + ": " + h.Message)
 	case h.When == "notify":
 		p.log.Warn().Str("event", string(u.Kind)).Msg(what + ": " + h.Message)
 	default:

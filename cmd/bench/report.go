@@ -35,17 +35,26 @@ type reportOptions struct {
 func newReportCommand(e env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
-		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong + "\n\nTables for --table:\n" + strings.TrimRight(report.TableHelp(), "\n"),
-		Example: "  bench report results/quickstart/20261127-210000-1a2b\n  bench report DIR --format markdown\n  bench report DIR --html night.html\n  bench report DIR --step tp4_c16_r1\n  bench report DIR --table repeats,differences --format markdown",
-		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(_ *cobra.Command, given []string) error { return printReport(e, given[0], o) },
+		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong +
+			"\n\nTables for --table:\n" + strings.TrimRight(report.TableHelp(), "\n"),
+		Example: "  bench report results/quickstart/20261127-210000-1a2b\n" +
+			"  bench report DIR --format markdown\n" +
+			"  bench report DIR --html night.html\n" +
+			"  bench report DIR --step tp4_c16_r1\n" +
+			"  bench report DIR --table repeats,differences --format markdown",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, given []string) error { return printReport(e, given[0], o) },
 	}
+
 	cmd.Flags().StringVar(&o.step, "step", "", "show one `step`: result block, warnings, failure, end of the log")
-	cmd.Flags().StringSliceVar(&o.tables, "table", nil, "print only these tables: "+strings.Join(report.TableNames(), ", "))
+	cmd.Flags().StringSliceVar(&o.tables, "table", nil,
+		"print only these tables: "+strings.Join(report.TableNames(), ", "))
 	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown, csv or html")
-	cmd.Flags().StringVar(&o.html, "html", "", "write the report to this `file` as one HTML page that needs no network, and print nothing")
+	cmd.Flags().StringVar(&o.html, "html", "",
+		"write the report to this `file` as one HTML page that needs no network, and print nothing")
 	addPriceFlag(cmd, &o.prices)
-	cmd.Flags().BoolVar(&o.write, "write", false, "also write report.md, report.html, summary.csv, differences.csv and the result blocks to the folder")
+	cmd.Flags().BoolVar(&o.write, "write", false,
+		"also write report.md, report.html, summary.csv, differences.csv and the result blocks to the folder")
 	return cmd
 }
 
@@ -62,16 +71,20 @@ func printReport(e env, dir string, o reportOptions) error {
 			return err
 		}
 	}
+
 	if o.html != "" {
 		return writePage(o, run)
 	}
-	form, known := map[string]table.Format{"": table.ForTerminal, "text": table.ForTerminal, "terminal": table.ForTerminal, "markdown": table.ForMarkdown}[o.format]
+
+	form, known := map[string]table.Format{"": table.ForTerminal, "text": table.ForTerminal,
+		"terminal": table.ForTerminal, "markdown": table.ForMarkdown}[o.format]
 	opts := table.Options{Width: e.width, Color: e.width > 0}
 	switch {
 	case !known && o.format != "csv" && o.format != "html":
 		return usageError(fmt.Errorf("--format %q: want terminal, markdown, csv or html", o.format))
 	case o.tables != nil && o.format == "csv":
-		return usageError(errors.New("--table: tables have no csv form; summary.csv and differences.csv hold their figures"))
+		return usageError(errors.New("--table: tables have no csv form; summary.csv and differences.csv hold their " +
+			"figures"))
 	case o.format == "html" && o.tables != nil:
 		return usageError(errors.New("--table: the page holds all tables; leave it out"))
 	case o.format == "html":
@@ -88,6 +101,7 @@ func printReport(e env, dir string, o reportOptions) error {
 	case form == table.ForMarkdown:
 		return report.Markdown(e.stdout, run)
 	}
+
 	return report.Write(e.stdout, run, opts)
 }
 

@@ -49,24 +49,32 @@ type reproduceOptions struct {
 func newReproduceCommand(e env) *cobra.Command {
 	var o reproduceOptions
 	cmd := &cobra.Command{
-		Use: "reproduce FILE", Short: "Repeat a run on this machine and check whether its figures hold", Long: reproduceLong,
-		Example: "  bench reproduce night.zip --check-only\n  bench reproduce night.zip --set server.model=/models/llama.gguf\n" +
-			"  bench reproduce my.yaml --against colleague/result.json\n  bench reproduce night.zip --run results/night/20260201-080000-cd34",
+		Use: "reproduce FILE", Short: "Repeat a run on this machine and check whether its figures hold",
+		Long: reproduceLong,
+		Example: "  bench reproduce night.zip --check-only\n" +
+			"  bench reproduce night.zip --set server.model=/models/llama.gguf\n" +
+			"  bench reproduce my.yaml --against colleague/result.json\n" +
+			"  bench reproduce night.zip --run results/night/20260201-080000-cd34",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error { return runReproduce(cmd.Context(), e, o, given[0]) },
 	}
+
 	f := cmd.Flags()
 	o.boxWait.addFlags(f)
-	f.StringArrayVar(&o.Set, "set", nil, "override a key of the scenario, `a.b=value`, such as the path of a model; repeatable")
+	f.StringArrayVar(&o.Set, "set", nil, "override a key of the scenario, `a.b=value`, such as the path of a model; "+
+		"repeatable")
 	f.StringSliceVar(&o.Steps, "steps", nil, "repeat only the steps with these ids")
 	f.IntVar(&o.Repeats, "repeats", 0, "`number` of repeats of each step, in place of the scenario's")
 	f.StringVar(&o.Out, "out", "results", "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
 	f.StringVar(&o.Against, "against", "", "with a scenario: the `RUN` whose figures are expected")
-	f.StringVar(&o.Dir, "dir", "", "`folder` for relative paths in the scenario (default: the original one if it exists here, else the current one)")
+	f.StringVar(&o.Dir, "dir", "", "`folder` for relative paths in the scenario (default: the original one if it "+
+		"exists here, else the current one)")
 	f.StringVar(&o.run, "run", "", "compare this `run` and run nothing")
 	f.StringVar(&o.format, "format", "table", "table, markdown or json")
-	f.StringVar(&o.difference, "smallest-difference", "", "relative difference that does not matter, such as 2% (default: that of the original scenario)")
-	f.StringVar(&o.spread, "spread", "", "relative standard deviation of server speed per start, such as 1%, if neither side has repeats")
+	f.StringVar(&o.difference, "smallest-difference", "",
+		"relative difference that does not matter, such as 2% (default: that of the original scenario)")
+	f.StringVar(&o.spread, "spread", "", "relative standard deviation of server speed per start, such as 1%, if "+
+		"neither side has repeats")
 	f.BoolVar(&o.checkOnly, "check-only", false, "only compare this machine with the original one")
 	f.BoolVar(&o.allowMissing, "allow-missing", false, "run although models or programs are missing; their steps fail")
 	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if a figure cannot be told or compared")
@@ -81,17 +89,20 @@ func (o *reproduceOptions) parse() error {
 	if o.deviation, err = percentOf("--spread", o.spread); err != nil {
 		return err
 	}
+
 	switch o.format {
 	case "table", "markdown", "json":
 	default:
 		return fmt.Errorf("--format %q: want table, markdown or json", o.format)
 	}
+
 	if o.Repeats < 0 {
 		return fmt.Errorf("--repeats %d: want 1 or more", o.Repeats)
 	}
 	if o.run != "" && o.checkOnly {
 		return errors.New("--run and --check-only cannot be combined")
 	}
+
 	return nil
 }
 
@@ -99,11 +110,13 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 	if err := o.parse(); err != nil {
 		return usageError(err)
 	}
+
 	from, err := reproduce.Open(ctx, o.Options, path)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
+
 	if o.run != "" {
 		here, err := store.Read(o.run)
 		if err != nil {
@@ -116,15 +129,18 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 	if err != nil {
 		return err
 	}
+
 	again, err := reproduce.New(ctx, e.Process, o.Options, from, sc)
 	if err != nil {
 		return err
 	}
 	defer again.Close()
+
 	again.Show = e.show
 	if err := o.check(ctx, e, again); err != nil || o.checkOnly {
 		return err
 	}
+
 	return o.carryOut(ctx, e, again, path)
 }
 
@@ -135,10 +151,12 @@ func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) 
 	if err != nil {
 		return err
 	}
+
 	out := e.Stderr // the result of the command is the agreement
 	if o.checkOnly {
 		out = e.stdout
 	}
+
 	switch {
 	case o.checkOnly && o.format == "json":
 		err = differences.BoxCheckJSON(out, b)
@@ -147,12 +165,15 @@ func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) 
 	default:
 		err = differences.WriteBoxCheck(out, b, table.ForTerminal, table.Options{Width: e.width})
 	}
+
 	if err != nil {
 		return err
 	}
 	if len(b.Problems) > 0 && !o.allowMissing {
-		return usageError(fmt.Errorf("the run cannot be repeated on this machine: %s (--set gives other paths; --allow-missing runs the rest)", strings.Join(b.Problems, "; ")))
+		return usageError(fmt.Errorf("the run cannot be repeated on this machine: %s (--set gives other paths; "+
+			"--allow-missing runs the rest)", strings.Join(b.Problems, "; ")))
 	}
+
 	return nil
 }
 
@@ -163,21 +184,25 @@ func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.
 	if err != nil {
 		return err
 	}
+
 	quiet := e
 	quiet.stdout = io.Discard
 	if err := printReport(quiet, folder.Dir(), reportOptions{write: true}); err != nil {
 		return err
 	}
+
 	here, err := store.Read(folder.Dir())
 	if err != nil {
 		return err
 	}
+
 	fmt.Fprintf(e.Stderr, "results: %s\n", folder.Dir())
 	return errors.Join(o.keep(folder, again.From, here), o.tell(e, again.From, here, &outcome))
 }
 
 func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*versus.Reproduction, error) {
-	return versus.Reproduce(from.Run, here, versus.ReproduceOptions{Margin: o.margin, Spread: o.deviation, Steps: o.Steps})
+	return versus.Reproduce(from.Run, here, versus.ReproduceOptions{Margin: o.margin, Spread: o.deviation,
+		Steps: o.Steps})
 }
 
 // keep writes the agreement into the run folder.
@@ -187,8 +212,10 @@ func (o reproduceOptions) keep(folder *store.Folder, from *reproduce.Origin, her
 		return err
 	}
 	var page, data strings.Builder
-	return errors.Join(differences.WriteReproduction(&page, r, table.ForMarkdown, table.Options{}), differences.ReproductionJSON(&data, r),
-		folder.WriteFile("agreement.md", []byte(page.String())), folder.WriteFile("agreement.json", []byte(data.String())))
+	return errors.Join(differences.WriteReproduction(&page, r, table.ForMarkdown, table.Options{}),
+		differences.ReproductionJSON(&data, r),
+		folder.WriteFile("agreement.md", []byte(page.String())), folder.WriteFile("agreement.json",
+			[]byte(data.String())))
 }
 
 // tell prints what came of it and gives the exit code. outcome is nil where
@@ -198,14 +225,17 @@ func (o reproduceOptions) tell(e env, from *reproduce.Origin, here *results.Run,
 	if err != nil {
 		return err
 	}
+
 	switch o.format {
 	case "json":
 		err = differences.ReproductionJSON(e.stdout, r)
 	case "markdown":
 		err = differences.WriteReproduction(e.stdout, r, table.ForMarkdown, table.Options{})
 	default:
-		err = differences.WriteReproduction(e.stdout, r, table.ForTerminal, table.Options{Width: e.width, Color: e.width > 0})
+		err = differences.WriteReproduction(e.stdout, r, table.ForTerminal,
+			table.Options{Width: e.width, Color: e.width > 0})
 	}
+
 	if err != nil {
 		return err
 	}
@@ -214,6 +244,7 @@ func (o reproduceOptions) tell(e env, from *reproduce.Origin, here *results.Run,
 			return err
 		}
 	}
+
 	t := r.Tally()
 	switch {
 	case t.Failed > 0:
@@ -221,5 +252,6 @@ func (o reproduceOptions) tell(e env, from *reproduce.Origin, here *results.Run,
 	case t.Differ > 0, o.uncertain && (t.CannotTell+t.NotComparable > 0 || t.Agree == 0):
 		return codeError{code: exitChanged}
 	}
+
 	return nil
 }

@@ -40,13 +40,20 @@ func newResumeCommand(e env) *cobra.Command {
 		Use: "resume DIR", Short: "Continue a run that ended early", Long: resumeLong,
 		Example: "  bench resume results/night/20260131-220000-ab12\n  bench resume DIR --retry-failed",
 		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runResume(cmd.Context(), o.of(e), o, given[0]) },
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return runResume(cmd.Context(), o.of(e), o,
+				given[0])
+		},
 	}
+
 	o.boxWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.scenario, "scenario", "", "the run's scenario `FILE`, where that contains secrets in clear text")
-	cmd.Flags().StringArrayVar(&o.set, "set", nil, "with --scenario: the overrides of the run, where they contain secrets")
-	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false, "continue although the machine or an engine differs from the start of the run")
+	cmd.Flags().StringVar(&o.scenario, "scenario", "",
+		"the run's scenario `FILE`, where that contains secrets in clear text")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil,
+		"with --scenario: the overrides of the run, where they contain secrets")
+	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false,
+		"continue although the machine or an engine differs from the start of the run")
 	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "also repeat failed steps")
 	return cmd
 }
@@ -56,6 +63,7 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	if err != nil {
 		return usageError(err)
 	}
+
 	stored, err := session.ReadStored(folder)
 	if err != nil {
 		return err
@@ -63,6 +71,7 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	if stored.Finished(o.retryFailed) {
 		return nothingToDo(e, folder, stored.Run)
 	}
+
 	sc, err := o.scenarioOf(e, stored)
 	if err != nil {
 		return err
@@ -79,17 +88,20 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 		return err
 	}
 	defer s.Close()
+
 	if err := s.RepeatOf(stored.Run); err != nil {
 		return err
 	}
 	if err := s.Take(ctx, "bench resume "+dir, o.wait, dir); err != nil {
 		return err
 	}
+
 	lock, err := folder.Lock()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
+
 	return o.goOn(ctx, e, s, folder)
 }
 

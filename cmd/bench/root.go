@@ -32,11 +32,13 @@ func newRootCommand(e env) *cobra.Command {
 		Example:      "  bench init llamacpp > my.yaml\n  bench plan my.yaml\n  bench run my.yaml",
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 	}
+
 	root.SetOut(e.stdout)
 	root.SetErr(e.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w (see '%s --help')", err, cmd.CommandPath()))
 	})
+
 	root.AddCommand(
 		newRunCommand(e),
 		newResumeCommand(e),
@@ -67,6 +69,7 @@ func newRootCommand(e env) *cobra.Command {
 		newVersionCommand(e),
 		&cobra.Command{Use: "exit-codes", Short: "The exit codes of all commands", Long: exitCodes},
 	)
+
 	return root
 }
 

@@ -42,9 +42,11 @@ func newRunCommand(e env) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use: "run SCENARIO", Short: "Run a scenario", Long: runLong,
-		Example: "  bench run scenarios/quickstart.yaml\n  bench run my.yaml --set load.num-prompts=16 --out /data/results\n  bench run my.yaml --on slurm",
-		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runRun(cmd.Context(), o.of(e), o, given[0]) },
+		Example: "  bench run scenarios/quickstart.yaml\n" +
+			"  bench run my.yaml --set load.num-prompts=16 --out /data/results\n" +
+			"  bench run my.yaml --on slurm",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error { return runRun(cmd.Context(), o.of(e), o, given[0]) },
 	}
 	o.scenarioOptions.addFlags(cmd.Flags())
 	o.boxWait.addFlags(cmd.Flags())
@@ -62,23 +64,28 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	if sc.On == scenarios.OnSlurm {
 		return runOnCluster(ctx, e, o, sc)
 	}
+
 	s, err := openSession(ctx, e, sc)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+
 	if err := s.Take(ctx, "bench run "+path, o.wait); err != nil {
 		return err
 	}
+
 	folder, err := s.Prepare(ctx, o.out, nil)
 	if err != nil {
 		return err
 	}
+
 	lock, err := folder.Lock()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
+
 	return carryOut(ctx, e, s, folder, nil)
 }
 
@@ -102,7 +109,8 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 		return err
 	}
 	if outcome.Ended != nil {
-		fmt.Fprintf(e.Stderr, "bench: the run was ended early: %s\nbench: to go on: bench resume %s\n", outcome.Ended.Error(), folder.Dir())
+		fmt.Fprintf(e.Stderr, "bench: the run was ended early: %s\nbench: to go on: bench resume %s\n",
+			outcome.Ended.Error(), folder.Dir())
 	}
 	return exitOf(outcome)
 }

@@ -29,10 +29,13 @@ type scenarioOptions struct {
 
 func (o *scenarioOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`; repeatable")
-	fs.BoolVar(&o.sim, "sim", false, "replace every engine by the simulator; no GPU is used, and all figures are marked as simulated")
-	fs.Float64Var(&o.simSpeed, "sim-speed", 0, "with --sim: speed relative to the simulated engines (default: simulate.speed, else 10)")
+	fs.BoolVar(&o.sim, "sim", false, "replace every engine by the simulator; no GPU is used, and all figures are "+
+		"marked as simulated")
+	fs.Float64Var(&o.simSpeed, "sim-speed", 0,
+		"with --sim: speed relative to the simulated engines (default: simulate.speed, else 10)")
 	fs.StringVar(&o.on, "on", "", "where servers run: here or slurm, in place of the scenario's on:")
-	fs.StringVar(&o.simDevice, "sim-device", "", "with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default: simulate.device, else guessed)")
+	fs.StringVar(&o.simDevice, "sim-device", "",
+		"with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default: simulate.device, else guessed)")
 }
 
 // sets are the overrides as given, and those that the flags of --sim stand
@@ -48,6 +51,7 @@ func (o *scenarioOptions) sets() ([]string, error) {
 		}
 		return sets, nil
 	}
+
 	sets = append(sets, "simulate.on=true")
 	if o.simSpeed != 0 {
 		sets = append(sets, fmt.Sprintf("simulate.speed=%g", o.simSpeed))
@@ -55,6 +59,7 @@ func (o *scenarioOptions) sets() ([]string, error) {
 	if o.simDevice != "" {
 		sets = append(sets, "simulate.device="+o.simDevice)
 	}
+
 	return sets, nil
 }
 
@@ -63,7 +68,8 @@ func (o *scenarioOptions) load(e env, path string) (*scenarios.Scenario, error) 
 	if err != nil {
 		return nil, usageError(err)
 	}
-	sc, err := parse.File(path, parse.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+	sc, err := parse.File(path, parse.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup,
+		Profiles: profiles.Names()})
 	if err != nil {
 		return nil, usageError(err)
 	}

@@ -13,9 +13,11 @@ import (
 func newSchemaCommand(e env) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of scenario files",
-		Long:    "Print the JSON Schema of scenario files, for editors: completion, descriptions, checks.",
-		Example: "  bench schema > bench.schema.json\n  # first line of a scenario:\n  # yaml-language-server: $schema=bench.schema.json",
-		Args:    args(cobra.NoArgs),
+		Long: "Print the JSON Schema of scenario files, for editors: completion, descriptions, checks.",
+		Example: "  bench schema > bench.schema.json\n" +
+			"  # first line of a scenario:\n" +
+			"  # yaml-language-server: $schema=bench.schema.json",
+		Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := e.stdout.Write(parse.Schema())
 			return err
@@ -44,7 +46,8 @@ func newInitCommand(e env) *cobra.Command {
 
 func newVersionCommand(e env) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Long: "Print the version.", Example: "  bench version", Args: args(cobra.NoArgs),
+		Use: "version", Short: "Print the version", Long: "Print the version.",
+		Example: "  bench version", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(e.stdout, version)
 			return err

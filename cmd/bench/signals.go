@@ -36,7 +36,8 @@ func watchSignals(ctx context.Context, e env, log zerolog.Logger, hurry func()) 
 				asked++
 				log.Warn().Str("signal", name).Int("times", asked).Msg("asked to stop")
 				if asked == 1 {
-					fmt.Fprintf(e.Stderr, "\nbench: %s: stopping cleanly; once more to kill the servers immediately\n", name)
+					fmt.Fprintf(e.Stderr, "\nbench: %s: stopping cleanly; once more to kill the servers immediately\n",
+						name)
 					cancel(results.Failf(results.FailInterrupted, "stopped by %s", name))
 					continue
 				}

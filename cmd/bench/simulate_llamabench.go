@@ -15,7 +15,8 @@ import (
 // under --sim.
 func newSimulateLlamaBenchCommand(e env) *cobra.Command {
 	return &cobra.Command{
-		Use: "simulate-llama-bench", Short: "Print what llama-bench might print", Hidden: true, DisableFlagParsing: true,
+		Use: "simulate-llama-bench", Short: "Print what llama-bench might print",
+		Hidden: true, DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			var b simserver.LlamaBench
 			fs := pflag.NewFlagSet("simulate-llama-bench", pflag.ContinueOnError)

@@ -38,7 +38,8 @@ type suiteOptions struct {
 }
 
 func newSuiteCommand(e env) *cobra.Command {
-	cmd := &cobra.Command{Use: "suite", Short: "Run a fixed set of load profiles against a running server", Long: suiteLong}
+	cmd := &cobra.Command{Use: "suite", Short: "Run a fixed set of load profiles against a running server",
+		Long: suiteLong}
 	cmd.AddCommand(
 		newOneSuiteCommand(e, "text", "Text only: profiles high, mid and low", suite.Text()),
 		newOneSuiteCommand(e, "vision", "An image with each request: profiles vision-a and vision-b", suite.Vision()),
@@ -66,6 +67,7 @@ func newOneSuiteCommand(e env, name, short string, all []string) *cobra.Command 
 			return runSuite(cmd.Context(), e, o, wish)
 		},
 	}
+
 	o.addFlags(cmd.Flags(), all)
 	return cmd
 }
@@ -75,13 +77,18 @@ func (o *suiteOptions) addFlags(fs *pflag.FlagSet, all []string) {
 	fs.StringVar(&o.baseURL, "base-url", "", "`URL` of the server")
 	fs.StringVar(&o.model, "model", "", "`name` of the model in requests (default: the first that the server lists)")
 	fs.StringVar(&o.output, "output-dir", "output", "`folder` for the files")
-	fs.IntVar(&o.maxModelLen, "max-model-len", 0, "longest context of the server in `tokens` (default: as the server reports)")
+	fs.IntVar(&o.maxModelLen, "max-model-len", 0,
+		"longest context of the server in `tokens` (default: as the server reports)")
 	fs.StringSliceVar(&o.profiles, "profiles", all, "profiles to run, in this order")
 	if suite.IsVision(all[0]) {
 		fs.StringVar(&o.imageSize, "image-size", "512x512", "`WIDTHxHEIGHT` of the images, in pixels")
 	}
-	fs.Uint64Var(&o.seed, "seed", 0, "seed of the prompts (default: a new one each time, so that no prefix cache holds them)")
-	fs.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer.json, its folder, or a GGUF `file` (default: the model's, else the server's /tokenize); none: do not count")
+
+	fs.Uint64Var(&o.seed, "seed", 0, "seed of the prompts (default: a new one each time, so that no prefix cache "+
+		"holds them)")
+	fs.StringVar(&o.tokenizer, "tokenizer", "",
+		"tokenizer.json, its folder, or a GGUF `file` (default: the model's, else the server's /tokenize); none: do "+
+			"not count")
 	fs.StringVar(&o.apiKeyEnv, "api-key-env", "OPENAI_API_KEY", "`variable` that holds the server's key")
 	fs.BoolVar(&o.quiet, "no-progress", false, "show no progress")
 }
@@ -99,11 +106,13 @@ func (o *suiteOptions) wish(all []string) (suite.Wish, error) {
 	case len(o.profiles) == 0:
 		return w, errors.New("--profiles is empty: name at least one")
 	}
+
 	for _, name := range o.profiles {
 		if suite.IsVision(name) != suite.IsVision(all[0]) {
 			return w, fmt.Errorf("--profiles %s: unknown in this suite, which has %v", name, all)
 		}
 	}
+
 	if o.imageSize != "" {
 		m := imageSizeText.FindStringSubmatch(o.imageSize)
 		if m == nil {
@@ -116,29 +125,35 @@ func (o *suiteOptions) wish(all []string) (suite.Wish, error) {
 	if _, err := suite.Plan(w); err != nil {
 		return w, fmt.Errorf("--profiles: %w", err)
 	}
+
 	return w, nil
 }
 
 func runSuite(ctx context.Context, e env, o suiteOptions, wish suite.Wish) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
+
 	target, err := rounds.Find(ctx, e.Process, rounds.Options{
-		BaseURL: o.baseURL, Model: o.model, Tokenizer: o.tokenizer, Output: o.output, APIKeyEnv: o.apiKeyEnv, ImageSize: o.imageSize,
+		BaseURL: o.baseURL, Model: o.model, Tokenizer: o.tokenizer, Output: o.output,
+		APIKeyEnv: o.apiKeyEnv, ImageSize: o.imageSize,
 		Progress: func() rounds.Progress {
 			p := newLoadProgress(e, o.quiet)
 			return rounds.Progress{Update: p.update, End: p.end}
 		},
 	})
+
 	if err != nil {
 		return err
 	}
 	if wish.MaxModelLen == 0 {
 		wish.MaxModelLen = target.MaxLen()
 	}
+
 	planned, err := suite.Plan(wish)
 	if err != nil {
 		return usageError(err)
 	}
+
 	target.Describe(e.Stderr, wish)
 
 	rows, err := target.Run(ctx, e.stdout, planned)
@@ -150,5 +165,6 @@ func runSuite(ctx context.Context, e env, o suiteOptions, wish suite.Wish) error
 	case slices.ContainsFunc(rows, func(r suite.Row) bool { return r.Problem != "" }):
 		return codeError{code: exitStepsFailed}
 	}
+
 	return nil
 }

@@ -50,21 +50,26 @@ func runSweep(ctx context.Context, e env, o sweepOptions) error {
 	if len(o.cookie) < shortestCookie {
 		return usageError(fmt.Errorf("--cookie %q: want at least %d characters", o.cookie, shortestCookie))
 	}
+
 	sweep := cleanup.NodeSweep{Cookie: o.cookie}
 	if o.baseline != "" {
 		if err := json.Unmarshal([]byte(o.baseline), &sweep.Baseline); err != nil {
 			return usageError(fmt.Errorf("--baseline: %w", err))
 		}
 	}
+
 	sweep.Node, _ = e.Lookup("SLURMD_NODENAME")
 	hurried, hurry := signal.NotifyContext(ctx, cluster.KillSignal)
 	defer hurry()
+
 	if o.hurry {
 		hurry()
 	}
+
 	sweep.Hurry = hurried.Done()
 	with, free := e.OpenCleaner(ctx, cluster.GrantedTo(e.Process))
 	defer free()
+
 	with.VRAM = vram.Policy{Timeout: o.wait, Tolerance: o.tolerance}
 	return json.NewEncoder(e.stdout).Encode(with.Sweep(ctx, sweep))
 }

@@ -25,9 +25,10 @@ func newTinyModelCommand(e env) *cobra.Command {
 	var o tinyModelOptions
 	cmd := &cobra.Command{
 		Use: "tiny-model", Short: "Write a small random GGUF model", Long: tinyModelLong,
-		Example: "  bench tiny-model --output tiny.gguf\n  bench tiny-model --size small --type q8_0 --output small-q8_0.gguf",
-		Args:    args(cobra.NoArgs),
-		RunE:    func(*cobra.Command, []string) error { return runTinyModel(e, o) },
+		Example: "  bench tiny-model --output tiny.gguf\n" +
+			"  bench tiny-model --size small --type q8_0 --output small-q8_0.gguf",
+		Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error { return runTinyModel(e, o) },
 	}
 	cmd.Flags().StringVar(&o.size, "size", "tiny", "tiny (0.6 M parameters) or small (35 M)")
 	cmd.Flags().StringVar(&o.weights, "type", "f16", "`type` of the weights: f32, f16, q8_0 or q4_0")

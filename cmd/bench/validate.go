@@ -33,10 +33,13 @@ func runValidate(e env, o scenarioOptions, paths []string) error {
 			continue
 		}
 		session.Warn(e.Stderr, sc)
-		fmt.Fprintf(e.stdout, "%s: ok, %d variants x %d points x %d repeats\n", path, len(sc.Variants), len(sc.Points), sc.Repeats)
+		fmt.Fprintf(e.stdout, "%s: ok, %d variants x %d points x %d repeats\n", path, len(sc.Variants), len(sc.Points),
+			sc.Repeats)
 	}
+
 	if bad > 0 {
 		return usageError(fmt.Errorf("%d of %d scenarios cannot be used", bad, len(paths)))
 	}
+
 	return nil
 }

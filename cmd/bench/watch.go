@@ -39,14 +39,22 @@ func newWatchCommand(e env) *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
 		Use: "watch DIR", Short: "Show a run while it goes on", Long: watchLong,
-		Example: "  bench watch results\n  bench watch results/night/20260131-220000-ab12 --once\n  bench watch results --http 127.0.0.1:8090",
-		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runWatch(cmd.Context(), o.of(e), o, given[0]) },
+		Example: "  bench watch results\n" +
+			"  bench watch results/night/20260131-220000-ab12 --once\n" +
+			"  bench watch results --http 127.0.0.1:8090",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return runWatch(cmd.Context(), o.of(e), o,
+				given[0])
+		},
 	}
+
 	o.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.once, "once", false, "print the current state and exit")
 	cmd.Flags().StringVar(&o.http, "http", "", "serve a web page and /metrics at this `ADDRESS:PORT`")
-	cmd.Flags().StringVar(&o.token, "token", "", "with --http: the access `token` that requests must carry; \"new\" makes one; required unless the address is loopback")
+	cmd.Flags().StringVar(&o.token, "token", "",
+		"with --http: the access `token` that requests must carry; \"new\" makes one; required unless the address is "+
+			"loopback")
 	return cmd
 }
 
@@ -57,16 +65,20 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 	case o.once && o.http != "":
 		return usageError(errors.New("--once and --http cannot be combined"))
 	}
+
 	dir, err := store.Newest(dir)
 	if err != nil {
 		return usageError(err)
 	}
+
 	follower, err := live.Follow(dir)
 	if err != nil {
 		return usageError(err)
 	}
+
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
+
 	switch {
 	case o.once:
 		view, err := follower.View()
@@ -80,6 +92,7 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 	case e.screen != nil:
 		return showRun(ctx, e, follower)
 	}
+
 	return tellRun(ctx, e, follower)
 }
 
@@ -101,11 +114,14 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 func tellRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
 	if run, err := store.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
-		return followCluster(ctx, e, cluster.Cluster{Process: e.Process, Folder: follower.Folder(), Run: run.Manifest.Run})
+		return followCluster(ctx, e, cluster.Cluster{Process: e.Process, Folder: follower.Folder(),
+			Run: run.Manifest.Run})
 	}
+
 	plain := live.Plain{Out: e.stdout}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+
 	for {
 		view, err := follower.View()
 		if err != nil {

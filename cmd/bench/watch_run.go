@@ -95,15 +95,19 @@ func (e env) show(ctx context.Context, r session.Running) (context.Context, sess
 // watchRun shows the run of a folder, where there is a terminal for it. The
 // environment that it gives is to be used until close is called; both may be
 // called on a run that is not shown.
-func watchRun(ctx context.Context, e env, folder *store.Folder, l *status.Live, control *harness.Control) (env, *runView) {
+func watchRun(ctx context.Context, e env, folder *store.Folder, l *status.Live, control *harness.Control) (env,
+	*runView) {
+
 	v := &runView{e: e, gone: true}
 	if e.screen == nil {
 		return e, v
 	}
+
 	follower, err := live.Follow(folder.Dir())
 	if err != nil {
 		return e, v // the run itself will tell
 	}
+
 	follower.Live = l.Snapshot
 	source := &live.FolderSource{Follower: follower, Hide: l.Hide, Notes: v.note}
 	v.gone = false

@@ -29,9 +29,10 @@ type View struct {
 
 // Sampler is one sampler and one reading of each GPU by it.
 type Sampler struct {
-	Name     string               `json:"name"`
-	PeriodS  float64              `json:"period_s"` // how often it is read during a run, unless the scenario says otherwise
-	TookS    float64              `json:"took_s"`   // this reading
+	Name string `json:"name"`
+	// how often it is read during a run, unless the scenario says otherwise
+	PeriodS  float64              `json:"period_s"`
+	TookS    float64              `json:"took_s"` // this reading
 	Readings []results.GPUReading `json:"readings"`
 }
 
@@ -43,7 +44,8 @@ func (v *View) Read(ctx context.Context, samplers []device.Sampler) {
 		if err != nil {
 			v.Notes = append(v.Notes, err.Error())
 		}
-		s := Sampler{Name: sampler.Name(), PeriodS: device.DefaultPeriod(sampler.Name()).Seconds(), TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
+		s := Sampler{Name: sampler.Name(), PeriodS: device.DefaultPeriod(sampler.Name()).Seconds(),
+			TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
 		for _, reading := range readings {
 			s.Readings = append(s.Readings, reading.GPUReading)
 		}
@@ -84,25 +86,31 @@ func (v *View) Print(w io.Writer) error {
 		writeNotes(w, v.Notes)
 		return nil
 	}
+
 	v.printDrivers(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "GPU\tREAD BY\tNAME\tPCI\tVRAM GiB\tPOWER W\tBUSY\tTEMP C\tCLOCKS MHz\tTHROTTLE")
 	for _, device := range v.Inventory.GPUs {
 		reading, by := v.reading(device.ID())
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", placeOf(device), text.OrDash(by), text.OrDash(nameOf(device)), text.OrDash(device.PCI), strings.Join(figures(device, reading), "\t"))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", placeOf(device), text.OrDash(by), text.OrDash(nameOf(device)),
+			text.OrDash(device.PCI), strings.Join(figures(device, reading), "\t"))
 	}
+
 	if err := table.Flush(); err != nil {
 		return err
 	}
+
 	for _, device := range v.Inventory.GPUs {
 		fmt.Fprintf(w, "%s is %s\n", placeOf(device), device.ID())
 		for _, part := range device.Parts {
 			fmt.Fprintf(w, "  MIG %s is %s\n", part.Name, part.UUID)
 		}
 	}
+
 	for _, holder := range v.Holders {
 		fmt.Fprintf(w, "held by pid %d (%s): %s\n", holder.PID, text.OrDash(holder.Name), held(holder, v.Inventory))
 	}
+
 	writeNotes(w, v.Notes)
 	return nil
 }
@@ -114,6 +122,7 @@ func (v *View) printDrivers(w io.Writer) {
 			words = append(words, vendor+" driver "+version)
 		}
 	}
+
 	if v.Inventory.CUDA != nil {
 		words = append(words, "CUDA "+*v.Inventory.CUDA)
 	}
@@ -131,7 +140,8 @@ func placeOf(device device.Device) string { return fmt.Sprintf("%s %d", device.V
 func nameOf(device device.Device) string {
 	name := device.Name
 	if device.PartitionIndex != nil {
-		name += fmt.Sprintf(" (part %d, %s/%s)", *device.PartitionIndex, text.OrDash(device.Partition), text.OrDash(device.MemoryMode))
+		name += fmt.Sprintf(" (part %d, %s/%s)", *device.PartitionIndex, text.OrDash(device.Partition),
+			text.OrDash(device.MemoryMode))
 	}
 	if len(device.Parts) > 0 {
 		name += " (MIG, figures of the whole GPU)"
@@ -161,10 +171,12 @@ func figures(device device.Device, r *results.GPUReading) []string {
 	if r == nil {
 		return []string{"-/" + text.Gibibytes(device.VRAMBytes), "-", "-", "-", "-", "-"}
 	}
+
 	memory := text.Gibibytes(r.VRAMUsedBytes) + "/" + text.Gibibytes(device.VRAMBytes)
 	if r.GTTUsedBytes != nil && device.Unified {
 		memory += " + " + text.Gibibytes(r.GTTUsedBytes) + " of the CPU's"
 	}
+
 	return []string{
 		memory,
 		text.Number(r.PowerW, 1, 1) + "/" + text.Number(r.PowerLimitW, 1, 0),

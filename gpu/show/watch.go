@@ -21,17 +21,22 @@ const period = time.Second
 
 // Watch writes a table once a second until ctx ends, over the one before where
 // rewrite says so; or, asJSON, a line for each reading.
-func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, box gpu.Inventory, samplers []device.Sampler) error {
+func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, box gpu.Inventory,
+	samplers []device.Sampler) error {
+
 	w := &watch{out: out, box: box, newest: map[string]gpu.Sample{}, rewrite: rewrite}
 	recorder := gpu.Recorder{Samplers: samplers, Period: period, Host: true}
 	emit := w.keep
 	if asJSON {
 		emit = w.writeJSON
 	}
+
 	recorder.Start(ctx, emit)
 	defer recorder.Stop()
+
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -86,6 +91,7 @@ func (w *watch) writeJSON(sample gpu.Sample) {
 func (w *watch) tell(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	stamp := now.Format("15:04:05")
@@ -93,6 +99,7 @@ func (w *watch) tell(now time.Time) {
 		fmt.Fprintln(table, "TIME\tGPU\tVRAM GiB\tPOWER W\tBUSY\tTEMP C\tCLOCKS MHz\tTHROTTLE")
 		w.begun = true
 	}
+
 	for _, device := range w.box.GPUs {
 		reading := w.newest[device.ID()]
 		if now.Sub(reading.At) > 3*period {
@@ -100,13 +107,17 @@ func (w *watch) tell(now time.Time) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", stamp, placeOf(device), strings.Join(figures(device, reading.GPU), "\t"))
 	}
+
 	if host := w.newest[""].Host; host != nil {
-		fmt.Fprintf(table, "%s\thost\t%s\t\t%s\t\t\tload %s\n", stamp, text.Gibibytes(host.MemoryUsedBytes), text.Percent(host.CPUBusy), text.Number(host.Load1, 1, 2))
+		fmt.Fprintf(table, "%s\thost\t%s\t\t%s\t\t\tload %s\n", stamp, text.Gibibytes(host.MemoryUsedBytes),
+			text.Percent(host.CPUBusy), text.Number(host.Load1, 1, 2))
 	}
+
 	_ = table.Flush() // into memory
 	for _, gap := range w.gaps {
 		fmt.Fprintf(&out, "%s no reading: %s\n", stamp, gap)
 	}
+
 	w.gaps = nil
 	w.write(out.String())
 }

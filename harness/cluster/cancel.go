@@ -20,12 +20,14 @@ func (c Cluster) Cancel(ctx context.Context, w io.Writer, jobs map[string]slurm.
 		return err
 	}
 	defer func() { _ = journal.Close() }() // every event is on disk already
+
 	var running []slurm.Job
 	for _, group := range slices.Sorted(maps.Keys(jobs)) {
 		if job := jobs[group]; job.Running() {
 			running = append(running, job)
 		}
 	}
+
 	message := fmt.Sprintf("%d taken out of the queue, %d asked to stop", len(jobs)-len(running), len(running))
 	if now {
 		message = fmt.Sprintf("%d taken out of the queue, %d ended", len(jobs)-len(running), len(running))
@@ -33,15 +35,18 @@ func (c Cluster) Cancel(ctx context.Context, w io.Writer, jobs map[string]slurm.
 	if err := journal.Append(results.Event{Kind: results.JobsCanceled, Message: message}); err != nil {
 		return err
 	}
+
 	fmt.Fprintln(w, message)
 	arrays, err := c.submissions()
 	if err != nil {
 		return err
 	}
+
 	name := slurm.JobName(c.Run)
 	if err := c.client.Cancel(ctx, name, slices.Sorted(maps.Keys(arrays)), now); err != nil || now {
 		return err
 	}
+
 	return c.client.Stop(ctx, name, running)
 }
 

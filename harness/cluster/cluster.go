@@ -51,7 +51,8 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 		return nil, err
 	}
 	if session.SecretsInClear(sc) {
-		return nil, usage.Errorf("the scenario has secrets in the clear, which its jobs would have to read from the results folder: take them from the environment with ${env:NAME}")
+		return nil, usage.Errorf("the scenario has secrets in the clear, which its jobs would have to read from the " +
+			"results folder: take them from the environment with ${env:NAME}")
 	}
 	s.Plan.Problems = []string{} // of this box, on which nothing will run
 	return s, nil
@@ -69,14 +70,17 @@ func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
 	if err != nil {
 		return err
 	}
+
 	journal, err := c.Folder.OpenJournal()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = journal.Close() }() // every event is on disk already
+
 	if err := os.MkdirAll(filepath.Join(c.Folder.Dir(), results.JobsName), 0o755); err != nil {
 		return err
 	}
+
 	after := ""
 	for _, some := range arrays(groups, most) {
 		ids := some.ids()
@@ -86,20 +90,24 @@ func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
 		}
 		id, err := c.client.Submit(ctx, array)
 		if err != nil {
-			return fmt.Errorf("%w (jobs that were submitted before go on: 'bench watch %s' or 'bench cancel %s')", err, c.Folder.Dir(), c.Folder.Dir())
+			return fmt.Errorf("%w (jobs that were submitted before go on: 'bench watch %s' or 'bench cancel %s')", err,
+				c.Folder.Dir(), c.Folder.Dir())
 		}
 		if c.Scenario.Slurm.AtOnce > 0 {
 			after = id
 		}
-		fmt.Fprintf(c.Process.Stderr, "submitted: job array %s, %s of %s\n", id, text.Count(len(ids), "job"), c.Folder.Dir())
+		fmt.Fprintf(c.Process.Stderr, "submitted: job array %s, %s of %s\n", id, text.Count(len(ids), "job"),
+			c.Folder.Dir())
 		err = errors.Join(
-			journal.Append(results.Event{Kind: results.JobsSubmitted, Jobs: &results.Submission{Array: id, Groups: ids}}),
+			journal.Append(results.Event{Kind: results.JobsSubmitted,
+				Jobs: &results.Submission{Array: id, Groups: ids}}),
 			c.Folder.WriteFile(fmt.Sprintf("%s/%s.sh", results.JobsName, id), []byte(array)),
 		)
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -125,12 +133,14 @@ func arrays(groups []results.Group, most int) []groupArray {
 		}
 		bySize[n] = append(bySize[n], group)
 	}
+
 	var all []groupArray
 	for _, n := range sizes {
 		for some := range slices.Chunk(bySize[n], most) {
 			all = append(all, some)
 		}
 	}
+
 	return all
 }
 
@@ -192,16 +202,19 @@ func (c Cluster) Jobs(ctx context.Context) (map[string]slurm.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	list, err := c.client.Jobs(ctx, slurm.JobName(c.Run), slices.Sorted(maps.Keys(groups)))
 	if err != nil {
 		return nil, err
 	}
+
 	jobs := map[string]slurm.Job{}
 	for _, job := range list {
 		if of := groups[job.Array]; job.Task < len(of) {
 			jobs[of[job.Task]] = job
 		}
 	}
+
 	return jobs, nil
 }
 

@@ -40,7 +40,8 @@ const (
 // run. When ctx ends, the jobs go on and no run is returned.
 func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 	f := follower{Cluster: c, told: map[string]int{}, where: map[string]string{}}
-	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench cancel' ends them\n", c.Folder.Dir())
+	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench "+
+		"cancel' ends them\n", c.Folder.Dir())
 	period, failed := firstLook, 0
 	for {
 		began := time.Now()
@@ -97,9 +98,11 @@ func (f *follower) tellJobs(run *results.Run, jobs map[string]slurm.Job) (news b
 		}
 		f.where[group.ID], news = state, true
 		if queued && job.State == "RUNNING" {
-			fmt.Fprintf(f.Process.Stderr, "%s runs on %s as job %s: %s\n", group.ID, job.Node, job.ID, text.Count(len(group.Steps), "step"))
+			fmt.Fprintf(f.Process.Stderr, "%s runs on %s as job %s: %s\n", group.ID, job.Node, job.ID,
+				text.Count(len(group.Steps), "step"))
 		}
 	}
+
 	f.tellWaiting(waiting)
 	return news
 }
@@ -123,14 +126,17 @@ func (f *follower) tellSteps(run *results.Run) (news bool) {
 			done++
 		}
 	}
+
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		if step.State != results.StepDone || f.told[step.Result.Step.ID] >= max(1, step.Attempt) {
 			continue
 		}
 		f.told[step.Result.Step.ID], news = max(1, step.Attempt), true
-		fmt.Fprintf(f.Process.Stderr, "[%d/%d] %s: %s%s\n", done, len(run.Steps), step.Result.Step.ID, report.OneLine(step.Result), onNode(step.Result))
+		fmt.Fprintf(f.Process.Stderr, "[%d/%d] %s: %s%s\n", done, len(run.Steps), step.Result.Step.ID,
+			report.OneLine(step.Result), onNode(step.Result))
 	}
+
 	return news
 }
 

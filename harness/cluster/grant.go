@@ -27,7 +27,8 @@ type grant struct {
 func grantOf(ctx context.Context, p machine.Process) (grant, error) {
 	job, _ := p.Lookup("SLURM_JOB_ID")
 	if n, err := strconv.Atoi(job); err != nil || n < 1 {
-		return grant{}, usage.Mark(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or bench resume"))
+		return grant{}, usage.Mark(errors.New("SLURM_JOB_ID is not set: this is no job of Slurm; use bench run or " +
+			"bench resume"))
 	}
 	nodes, err := nodesOfJob(ctx, p)
 	return grant{job: job, nodes: nodes}, err
@@ -99,20 +100,24 @@ func nodesOfJob(ctx context.Context, p machine.Process) ([]recipe.Node, error) {
 	if n, _ := p.Lookup("SLURM_JOB_NUM_NODES"); n == "" || n == "1" {
 		return nil, nil
 	}
+
 	list, _ := p.Lookup("SLURM_JOB_NODELIST")
 	self, _ := p.Lookup("SLURMD_NODENAME")
 	told, err := slurm.Client{}.Nodes(ctx, list)
 	if err != nil {
 		return nil, err
 	}
+
 	var nodes []recipe.Node
 	for _, n := range told {
 		nodes = append(nodes, recipe.Node{Name: n.Name, Address: addressOf(ctx, n.Address)})
 	}
+
 	at := slices.IndexFunc(nodes, func(n recipe.Node) bool { return n.Name == self })
 	if at < 0 {
 		return nil, fmt.Errorf("this node, %q by SLURMD_NODENAME, is none of the job's: %s", self, list)
 	}
+
 	nodes[0], nodes[at] = nodes[at], nodes[0]
 	return nodes, nil
 }

@@ -29,7 +29,8 @@ func groupOf(p machine.Process, run *results.Run, ids []string) (results.Group, 
 	text, _ := p.Lookup("SLURM_ARRAY_TASK_ID")
 	task, err := strconv.Atoi(text)
 	if err != nil || task < 0 || task >= len(ids) {
-		return results.Group{}, usage.Mark(fmt.Errorf("SLURM_ARRAY_TASK_ID is %q, expected 0 to %d: one of the groups given", text, len(ids)-1))
+		return results.Group{}, usage.Mark(fmt.Errorf("SLURM_ARRAY_TASK_ID is %q, expected 0 to %d: one of the "+
+			"groups given", text, len(ids)-1))
 	}
 	at := slices.IndexFunc(run.Manifest.Groups, func(g results.Group) bool { return g.ID == ids[task] })
 	if at < 0 {
@@ -40,23 +41,29 @@ func groupOf(p machine.Process, run *results.Run, ids []string) (results.Group, 
 
 // Job carries out one group of a run, that at SLURM_ARRAY_TASK_ID among groups,
 // as a job of the cluster. Steps that have a verdict stay.
-func Job(ctx context.Context, p machine.Process, show session.Show, dir string, groups []string, retryFailed bool) (session.Outcome, error) {
+func Job(ctx context.Context, p machine.Process, show session.Show, dir string, groups []string,
+	retryFailed bool) (session.Outcome, error) {
+
 	g, err := grantOf(ctx, p)
 	if err != nil {
 		return session.Outcome{}, err
 	}
+
 	folder, err := store.Open(dir)
 	if err != nil {
 		return session.Outcome{}, usage.Mark(err)
 	}
+
 	stored, err := session.ReadStored(folder)
 	if err != nil {
 		return session.Outcome{}, err
 	}
+
 	group, err := groupOf(p, stored.Run, groups)
 	if err != nil {
 		return session.Outcome{}, err
 	}
+
 	sc, err := stored.Scenario(p.Lookup)
 	if err != nil {
 		return session.Outcome{}, err
@@ -67,21 +74,26 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 		return session.Outcome{}, err
 	}
 	defer s.Close()
+
 	s.Show = show
 	resume := harness.NewResume(stored.Run, retryFailed).Within(s.Plan)
 	resume.AllowChanged = true // another node: what differs is noted on each step
 	if err := s.TakeJob(ctx, g.job, "bench job "+dir+" "+group.ID); err != nil {
 		return session.Outcome{}, err
 	}
+
 	part, err := folder.NewPart(group.ID)
 	if err != nil {
 		return session.Outcome{}, err
 	}
+
 	return carryOut(ctx, s, part, resume, g)
 }
 
 // jobSession plans the group on this node.
-func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, g grant, group results.Group) (*session.Session, error) {
+func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, g grant,
+	group results.Group) (*session.Session, error) {
+
 	s, err := session.New(ctx, p, sc, g.box(p))
 	if err != nil {
 		return nil, err
@@ -98,19 +110,23 @@ func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, 
 
 // carryOut runs the group, and has the job queued again where its time did not
 // suffice.
-func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resume *harness.Resume, g grant) (session.Outcome, error) {
+func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resume *harness.Resume,
+	g grant) (session.Outcome, error) {
+
 	host := gpu.Host(ctx)
 	err := errors.Join(
 		part.WriteOwn(results.PlanName, s.Plan),
 		part.WriteOwn(results.EnvironmentName, s.Environment(host)),
 		part.WriteOwn(results.IdentityName, s.Identity(host)),
 	)
+
 	if err != nil {
 		return session.Outcome{}, err
 	}
 
 	ctx, timeIsUp, stop := watchJob(ctx, s.Process.Stderr, part)
 	defer stop()
+
 	outcome, err := s.Measure(ctx, part, resume)
 	if err != nil {
 		return outcome, err
@@ -119,13 +135,16 @@ func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resum
 		fmt.Fprintln(s.Process.Stderr, "bench: the job's time is up; it is queued again for the steps that are left")
 		return session.Outcome{}, slurm.Client{}.Requeue(context.WithoutCancel(ctx), g.job)
 	}
+
 	return outcome, s.ForgetJob()
 }
 
 // watchJob ends the context it returns when the job's time is nearly up, or when
 // a later job carries out the same group: after a network failure Slurm may
 // have given this one up.
-func watchJob(ctx context.Context, w io.Writer, part *store.Folder) (_ context.Context, timeIsUp func() bool, stop func()) {
+func watchJob(ctx context.Context, w io.Writer, part *store.Folder) (_ context.Context, timeIsUp func() bool,
+	stop func()) {
+
 	ctx, cancel := context.WithCancelCause(ctx)
 	near := results.Failf(results.FailInterrupted, "the job's time limit is near")
 	signals := make(chan os.Signal, 1)

@@ -35,10 +35,12 @@ const (
 // Sweep implements cleanup.NodeSweeper.
 func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (results.NodeProof, error) {
 	argv := []string{
-		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + sweep.Node, "--cpu-bind=none", "--export=ALL", n.self,
+		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" +
+			sweep.Node, "--cpu-bind=none", "--export=ALL", n.self,
 		"sweep", "--cookie", sweep.Cookie,
 		"--vram-timeout", sweep.VRAM.Timeout.String(), "--vram-tolerance", strconv.FormatInt(sweep.VRAM.Tolerance, 10),
 	}
+
 	limit := sweepStep
 	if sweep.Baseline != nil {
 		text, err := json.Marshal(sweep.Baseline)
@@ -48,22 +50,27 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 		argv = append(argv, "--baseline", string(text))
 		limit += max(sweepVRAM, sweep.VRAM.Timeout)
 	}
+
 	killNow := sweep.Hurry
 	select {
 	case <-killNow: // it starts so: a signal might come before it can be told
 		argv, killNow = append(argv, "--hurry"), nil
 	default:
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // srun by name, arguments ours
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}     // Ctrl-C is for bench
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := runAndForwardKill(cmd, killNow); err != nil {
-		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(stderr.String()))
+		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()),
+			strings.TrimSpace(stderr.String()))
 	}
+
 	return parseSweep(stdout.String())
 }
 
@@ -91,8 +98,10 @@ func forwardKill(p *os.Process, killNow, ended <-chan struct{}) {
 	case <-ended:
 		return
 	}
+
 	again := time.NewTicker(killPeriod)
 	defer again.Stop()
+
 	for {
 		_ = p.Signal(KillSignal) // it may just have ended
 		select {

@@ -24,6 +24,7 @@ func driverFor(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.D
 		}
 		return session.NewClient(p.Stderr), nil
 	}
+
 	var places []agent.Place
 	for _, host := range f.Agents {
 		place, err := remote.Host(host, f.AgentBench, f.CopyBench)
@@ -32,6 +33,7 @@ func driverFor(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.D
 		}
 		places = append(places, place)
 	}
+
 	for i, line := range f.AgentCommands {
 		argv := strings.Fields(line)
 		if len(argv) == 0 {
@@ -39,6 +41,7 @@ func driverFor(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.D
 		}
 		places = append(places, remote.Command(fmt.Sprintf("command-%d", i+1), argv))
 	}
+
 	d, err := session.Agents(ctx, p, places)
 	if err != nil {
 		return nil, err
@@ -46,6 +49,7 @@ func driverFor(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.D
 	if len(f.Agents) > 0 && loopback(f.Base()) {
 		fmt.Fprintf(p.Stderr, "note: %s is each agent's own host; --base-url names another\n", f.Base())
 	}
+
 	return d, nil
 }
 

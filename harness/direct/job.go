@@ -33,26 +33,32 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 	if err := judging(f, &job); err != nil {
 		return job, nil, usage.Mark(err)
 	}
+
 	var err error
 	if job.Options, err = f.Options(); err != nil {
 		return job, nil, usage.Mark(err)
 	}
+
 	server, err := attach(ctx, p, f, &job.Options)
 	if err != nil {
 		return job, nil, err
 	}
+
 	job.Servers = []step.Server{server}
 	if job.Driver, err = driverFor(ctx, p, f); err != nil {
 		return job, nil, err
 	}
+
 	set, counter, err := prompts(ctx, f, server)
 	if err != nil {
 		return job, nil, err
 	}
+
 	job.Options.CountTokens = counter.Count()
 	if counter.Local {
 		job.CountText = counter.Count()
 	}
+
 	result := newResult(p.Version, f, set, job.Options)
 	result.Asked.Tokenizer = counter.Name
 	job.Prompts = step.LoadPrompts(set)
@@ -60,13 +66,16 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 	if result.Asked.Body, err = load.ExampleBody(job.Options, job.Prompts[0]); err != nil {
 		return job, nil, usage.Mark(err)
 	}
+
 	schedule := step.Schedule{
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
 		Ramp: load.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
+
 	if err := schedule.Apply(&job.Options, &result.Asked, set); err != nil {
 		return job, nil, usage.Mark(err)
 	}
+
 	return job, result, nil
 }
 
@@ -96,22 +105,27 @@ func attach(ctx context.Context, p machine.Process, f *vllmcli.Flags, o *load.Op
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
+
 	key, _ := p.Lookup(KeyVariable)
 	spec := recipe.Spec{
 		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
 		Model: f.Model, ServedName: f.ServedName,
 	}
+
 	if key != "" {
 		spec.Secrets = []string{key}
 		if _, given := o.Target.Headers["Authorization"]; !given {
 			o.Target.Headers["Authorization"] = "Bearer " + key
 		}
 	}
+
 	server := launchers.Attach(KindOf(f.Backend), spec)
 	if err := nameModel(ctx, p, f, server); err != nil {
 		return nil, err
 	}
-	o.Target.BaseURLs, o.Target.UnixSocket, o.Target.TLS, o.Target.CA, o.Target.Model = []string{f.Base()}, f.UnixSocket, tls, ca, server.Model()
+
+	o.Target.BaseURLs, o.Target.UnixSocket, o.Target.Model = []string{f.Base()}, f.UnixSocket, server.Model()
+	o.Target.TLS, o.Target.CA = tls, ca
 	return server, nil
 }
 
@@ -136,7 +150,9 @@ func nameModel(ctx context.Context, p machine.Process, f *vllmcli.Flags, server 
 
 // listModels asks until the server answers, if there is time to wait: one that
 // loads its model refuses connections first, and then says 503.
-func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server *launchers.Server) (models []string, err error) {
+func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server *launchers.Server) (models []string,
+	err error) {
+
 	ask := func(ctx context.Context) error {
 		models, err = server.Models(ctx)
 		failure, ok := errors.AsType[*results.Failure](err)
@@ -145,6 +161,7 @@ func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server
 		}
 		return nil
 	}
+
 	if f.ReadyTimeoutS <= 0 {
 		_ = ask(ctx) // err holds it
 		return models, err
@@ -152,6 +169,7 @@ func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server
 	if late := untilReady(ctx, p, f, ask); late != nil {
 		return nil, late
 	}
+
 	return models, err
 }
 
@@ -191,20 +209,25 @@ func prompts(ctx context.Context, f *vllmcli.Flags, server *launchers.Server) (*
 // newResult is the result before anything is measured.
 func newResult(version string, f *vllmcli.Flags, set *dataset.Set, o load.Options) *results.Result {
 	asked := results.Asked{
-		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name, DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
+		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name,
+		DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
 		Seed: f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
 		Temperature: o.Sampling.Temperature, Warmups: f.Warmups, Compat: f.Dataset.Compat,
 	}
+
 	if f.MaxConcurrency > 0 {
 		asked.MaxConcurrency = &f.MaxConcurrency
 	}
 	if !math.IsInf(f.Burstiness, 1) {
 		asked.Burstiness = &f.Burstiness
 	}
-	result := &results.Result{Format: results.FormatVersion, Bench: version, Step: results.StepRef{ID: "load", Variant: "load", Point: "all", Repeat: 1, Attempt: 1}, Asked: asked}
+
+	result := &results.Result{Format: results.FormatVersion, Bench: version,
+		Step: results.StepRef{ID: "load", Variant: "load", Point: "all", Repeat: 1, Attempt: 1}, Asked: asked}
 	for _, note := range set.Notes {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
 	}
+
 	return result
 }
 

@@ -27,8 +27,10 @@ func untilReady(ctx context.Context, p machine.Process, f *vllmcli.Flags, try fu
 	if f.ReadyTimeoutS <= 0 {
 		return nil
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(f.ReadyTimeoutS*float64(time.Second)))
 	defer cancel()
+
 	const pause = time.Second
 	for tries := 1; ; tries++ {
 		err := try(ctx)

@@ -18,6 +18,7 @@ func Save(f *vllmcli.Flags, r *results.Result, records []results.Record) (string
 	if !f.SaveResult && !f.AppendResult {
 		return "", nil
 	}
+
 	data, path, err := encode(f, r, records)
 	if err != nil {
 		return "", err
@@ -27,10 +28,12 @@ func Save(f *vllmcli.Flags, r *results.Result, records []results.Record) (string
 			return "", fmt.Errorf("write result: %w", err)
 		}
 	}
+
 	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 	if f.AppendResult {
 		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
+
 	file, err := os.OpenFile(path, mode, 0o644)
 	if err != nil {
 		return "", fmt.Errorf("write result: %w", err)
@@ -38,15 +41,18 @@ func Save(f *vllmcli.Flags, r *results.Result, records []results.Record) (string
 	if at, err := file.Seek(0, 2); err == nil && at > 0 {
 		data = append([]byte("\n"), data...) // objects of an appended file stand on lines of their own
 	}
+
 	_, err = file.Write(data)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return "", fmt.Errorf("write result: %w", err)
 	}
+
 	return path, nil
 }
 
 func encode(f *vllmcli.Flags, r *results.Result, records []results.Record) (data []byte, path string, err error) {
-	o := results.VLLMOptions{Detailed: f.SaveDetailed, Generation: results.Generation(f.Dataset.Compat), Backend: f.Backend}
+	o := results.VLLMOptions{Detailed: f.SaveDetailed, Generation: results.Generation(f.Dataset.Compat),
+		Backend: f.Backend}
 	if f.Label != "" {
 		o.Label = &f.Label
 	}
@@ -62,6 +68,7 @@ func encode(f *vllmcli.Flags, r *results.Result, records []results.Record) (data
 	if o.Metrics, err = f.ShownMetrics(); err != nil {
 		return nil, "", usage.Mark(err)
 	}
+
 	data, err = results.VLLMJSONWith(r, records, o)
 	return data, f.ResultPath(r.Servers[0].Model, time.Now()), err
 }

@@ -18,14 +18,17 @@ const (
 )
 
 func clients(v View) []Finding {
-	const advice = "raise the hard limit: LimitNOFILE= of the systemd unit, nofile in /etc/security/limits.conf, --ulimit nofile= of a container"
+	const advice = "raise the hard limit: LimitNOFILE= of the systemd unit, nofile in /etc/security/limits.conf, " +
+		"--ulimit nofile= of a container"
 	switch {
 	case v.OpenFiles == 0:
 		return nil // the caller says why, among what is broken
 	case v.OpenFiles < fewFiles:
-		return []Finding{finding("limits", Problem, advice, "only %d open files: each stream takes one here and one in the server", v.OpenFiles)}
+		return []Finding{finding("limits", Problem, advice,
+			"only %d open files: each stream takes one here and one in the server", v.OpenFiles)}
 	case v.OpenFiles < someFiles:
-		return []Finding{finding("limits", Note, advice, "%d open files are enough for about %d streams", v.OpenFiles, v.OpenFiles/2)}
+		return []Finding{finding("limits", Note, advice, "%d open files are enough for about %d streams", v.OpenFiles,
+			v.OpenFiles/2)}
 	}
 	return []Finding{finding("limits", OK, "", "%d open files", v.OpenFiles)}
 }
@@ -36,23 +39,29 @@ func files(v View) []Finding {
 	case d.Free == nil:
 		out = append(out, finding("disk", Note, "", "how much is free at %s could not be learned: %s", d.Dir, d.Error))
 	case *d.Free < littleDisk:
-		out = append(out, finding("disk", Problem, "make room, or send results elsewhere with --out", "%s free at %s", size(*d.Free), d.Dir))
+		out = append(out, finding("disk", Problem, "make room, or send results elsewhere with --out", "%s free at %s",
+			size(*d.Free), d.Dir))
 	case *d.Free < someDisk:
-		out = append(out, finding("disk", Note, "a night of many requests takes gigabytes", "%s free at %s", size(*d.Free), d.Dir))
+		out = append(out, finding("disk", Note, "a night of many requests takes gigabytes", "%s free at %s",
+			size(*d.Free), d.Dir))
 	default:
 		out = append(out, finding("disk", OK, "", "%s free at %s", size(*d.Free), d.Dir))
 	}
+
 	if v.ShmFree == nil {
 		return append(out, finding("disk", Note, "", "/dev/shm is not there: engines with several GPUs need it"))
 	}
 	if *v.ShmFree >= littleShm {
 		return append(out, finding("disk", OK, "", "%s free in /dev/shm", size(*v.ShmFree)))
 	}
+
 	status := Note
 	if len(v.GPUs.GPUs) > 1 {
 		status = Problem
 	}
-	return append(out, finding("disk", status, "remove what is left there, mount it larger, or give the container --shm-size or --ipc host",
+
+	return append(out, finding("disk", status,
+		"remove what is left there, mount it larger, or give the container --shm-size or --ipc host",
 		"only %s free in /dev/shm: tensor parallel engines need more", size(*v.ShmFree)))
 }
 
@@ -68,14 +77,19 @@ func memory(v View) []Finding {
 	h := v.Host
 	if h.MemoryBytes != nil && h.FreeBytes != nil {
 		if *h.FreeBytes < *h.MemoryBytes/10 {
-			out = append(out, finding("memory", Problem, "find out who has it", "only %s of %s are available", size(*h.FreeBytes), size(*h.MemoryBytes)))
+			out = append(out, finding("memory", Problem, "find out who has it", "only %s of %s are available",
+				size(*h.FreeBytes), size(*h.MemoryBytes)))
 		} else {
-			out = append(out, finding("memory", OK, "", "%s of %s are available", size(*h.FreeBytes), size(*h.MemoryBytes)))
+			out = append(out, finding("memory", OK, "", "%s of %s are available", size(*h.FreeBytes),
+				size(*h.MemoryBytes)))
 		}
 	}
+
 	if h.SwapUsedBytes != nil && *h.SwapUsedBytes > 0 {
-		out = append(out, finding("memory", Note, "swapoff -a && swapon -a brings it back", "%s are swapped out: what is swapped is slow when it is needed", size(*h.SwapUsedBytes)))
+		out = append(out, finding("memory", Note, "swapoff -a && swapon -a brings it back",
+			"%s are swapped out: what is swapped is slow when it is needed", size(*h.SwapUsedBytes)))
 	}
+
 	return out
 }
 
@@ -83,13 +97,16 @@ func processor(v View) []Finding {
 	var out []Finding
 	h := v.Host
 	if others := without(h.Governors, "performance"); len(others) > 0 {
-		out = append(out, finding("CPU", Note, "cpupower frequency-set -g performance, or as a hook: [tuned-adm, profile, throughput-performance]",
+		out = append(out, finding("CPU", Note,
+			"cpupower frequency-set -g performance, or as a hook: [tuned-adm, profile, throughput-performance]",
 			"frequency governor %s: clocks follow the load, and figures with them", strings.Join(others, ", ")))
 	} else if len(h.Governors) > 0 {
 		out = append(out, finding("CPU", OK, "", "frequency governor performance"))
 	}
+
 	if h.NUMABalancing != nil && *h.NUMABalancing {
-		out = append(out, finding("CPU", Note, "sysctl kernel.numa_balancing=0", "NUMA balancing moves pages while engines run"))
+		out = append(out, finding("CPU", Note, "sysctl kernel.numa_balancing=0",
+			"NUMA balancing moves pages while engines run"))
 	}
 	if h.HugePages != nil {
 		out = append(out, finding("CPU", OK, "", "transparent huge pages: %s", *h.HugePages))
@@ -97,14 +114,18 @@ func processor(v View) []Finding {
 	if h.Load1 == nil || h.Threads == nil || *h.Threads == 0 {
 		return out
 	}
+
 	switch share := *h.Load1 / float64(*h.Threads); {
 	case share >= busyShare:
-		out = append(out, finding("CPU", Problem, "find out with top who it is", "load %.1f on %d CPUs: something else works here", *h.Load1, *h.Threads))
+		out = append(out, finding("CPU", Problem, "find out with top who it is",
+			"load %.1f on %d CPUs: something else works here", *h.Load1, *h.Threads))
 	case share >= activeShare:
-		out = append(out, finding("CPU", Note, "find out with top who it is", "load %.1f on %d CPUs", *h.Load1, *h.Threads))
+		out = append(out, finding("CPU", Note, "find out with top who it is", "load %.1f on %d CPUs", *h.Load1,
+			*h.Threads))
 	default:
 		out = append(out, finding("CPU", OK, "", "load %.1f on %d CPUs", *h.Load1, *h.Threads))
 	}
+
 	return out
 }
 
@@ -123,16 +144,21 @@ func clock(v View) []Finding {
 	case c.Synchronised == nil:
 		return []Finding{finding("clock", Note, "", "whether the clock is synchronised could not be learned")}
 	case !*c.Synchronised:
-		return []Finding{finding("clock", Note, "timedatectl set-ntp true, or start chronyd", "the clock is not synchronised: times in results may not fit those of other machines; durations are right all the same")}
+		return []Finding{finding("clock", Note, "timedatectl set-ntp true, or start chronyd",
+			"the clock is not synchronised: times in results may not fit those of other machines; durations are "+
+				"right all the same")}
 	}
-	return []Finding{finding("clock", OK, "", "the clock is synchronised, within %s", time.Duration(v.Clock.ErrorS*float64(time.Second)).Round(time.Millisecond))}
+	return []Finding{finding("clock", OK, "", "the clock is synchronised, within %s",
+		time.Duration(v.Clock.ErrorS*float64(time.Second)).Round(time.Millisecond))}
 }
 
 func ports(v View) []Finding {
 	var out []Finding
 	for _, p := range v.Ports {
 		if p.Taken {
-			out = append(out, finding("ports", Note, "servers without port: take the next free one; see who it is with ss -ltnp", "port %d of launcher %s is taken", p.Port, p.Launcher))
+			out = append(out, finding("ports", Note,
+				"servers without port: take the next free one; see who it is with ss -ltnp", "port %d of launcher %s "+
+					"is taken", p.Port, p.Launcher))
 		}
 	}
 	if len(out) == 0 && len(v.Ports) > 0 {
@@ -145,36 +171,48 @@ func ports(v View) []Finding {
 func order(v View) []Finding {
 	var out []Finding
 	if v.Busy != "" {
-		out = append(out, finding("bench", Problem, "wait for it, or end it", "another bench works on this box: %s", v.Busy))
+		out = append(out, finding("bench", Problem, "wait for it, or end it", "another bench works on this box: %s",
+			v.Busy))
 	}
+
 	for _, dir := range v.Leftovers {
-		out = append(out, finding("bench", Problem, "bench clean", "the run in %s did not end as it should: servers or settings of it may be left", dir))
+		out = append(out, finding("bench", Problem, "bench clean",
+			"the run in %s did not end as it should: servers or settings of it may be left", dir))
 	}
+
 	if v.Busy == "" && len(v.Leftovers) == 0 {
 		out = append(out, finding("bench", OK, "", "nothing is left of earlier runs"))
 	}
 	if v.Subreaper != "" {
-		out = append(out, finding("bench", Problem, "run bench outside of this sandbox", "orphans of servers cannot be adopted: %s", v.Subreaper))
+		out = append(out, finding("bench", Problem, "run bench outside of this sandbox",
+			"orphans of servers cannot be adopted: %s", v.Subreaper))
 	}
 	if v.Cgroups {
 		out = append(out, finding("bench", OK, "", "each server gets a control group of its own"))
 	} else {
-		out = append(out, finding("bench", Note, "systemd-run --user --scope -p Delegate=yes bench run ...", "no control groups of our own: servers are kept track of by session, parent and a mark in their environment alone"))
+		out = append(out, finding("bench", Note, "systemd-run --user --scope -p Delegate=yes bench run ...",
+			"no control groups of our own: servers are kept track of by session, parent and a mark in their "+
+				"environment alone"))
 	}
+
 	for _, broken := range v.Broken {
 		out = append(out, finding("bench", Problem, "", "%s", broken))
 	}
+
 	return out
 }
 
 func calibration(v View) []Finding {
 	switch {
 	case v.Calibration == nil:
-		return []Finding{finding("client", Note, "bench calibrate, once for each machine", "what the client costs here was never measured")}
+		return []Finding{finding("client", Note, "bench calibrate, once for each machine",
+			"what the client costs here was never measured")}
 	case v.Host.CPUModel != "" && v.Calibration.CPU != "" && v.Calibration.CPU != v.Host.CPUModel:
-		return []Finding{finding("client", Note, "bench calibrate", "the client was measured on another CPU: %s", v.Calibration.CPU)}
+		return []Finding{finding("client", Note, "bench calibrate", "the client was measured on another CPU: %s",
+			v.Calibration.CPU)}
 	}
-	return []Finding{finding("client", OK, "", "measured %s: %.0f requests/s", v.Calibration.MeasuredAt, v.Calibration.RequestsPerS)}
+	return []Finding{finding("client", OK, "", "measured %s: %.0f requests/s", v.Calibration.MeasuredAt,
+		v.Calibration.RequestsPerS)}
 }
 
 func needs(v View) []Finding {
@@ -194,5 +232,6 @@ func needs(v View) []Finding {
 		}
 		out = append(out, finding("scenario", status, n.Advice, "%s", text))
 	}
+
 	return out
 }

@@ -28,7 +28,8 @@ type Finding struct {
 func Judge(v View) []Finding {
 	var all []Finding
 	for _, look := range []func(View) []Finding{
-		engines, containers, graphics, strangers, clients, files, memory, processor, clock, ports, order, calibration, needs,
+		engines, containers, graphics, strangers, clients, files, memory,
+		processor, clock, ports, order, calibration, needs,
 	} {
 		all = append(all, look(v)...)
 	}
@@ -57,7 +58,8 @@ func engines(v View) []Finding {
 		}
 	}
 	if len(out) == 0 {
-		return []Finding{finding("engines", Note, "install one, name it in a scenario's binary:, or use container:", "no inference engine on PATH")}
+		return []Finding{finding("engines", Note, "install one, name it in a scenario's binary:, or use container:",
+			"no inference engine on PATH")}
 	}
 	return out
 }
@@ -77,13 +79,15 @@ func containers(v View) []Finding {
 	for _, p := range v.Programs {
 		switch {
 		case p.Kind == ContainerEngine && p.Path != "" && p.Trouble != "":
-			out = append(out, finding("containers", Note, "start its service, or join its group, before using container:", "%s at %s does not answer: %s", p.Name, p.Path, p.Trouble))
+			out = append(out, finding("containers", Note, "start its service, or join its group, before using container:",
+				"%s at %s does not answer: %s", p.Name, p.Path, p.Trouble))
 		case p.Kind == ContainerEngine && p.Path != "":
 			out = append(out, program("containers", p))
 		}
 	}
 	if len(out) == 0 {
-		return []Finding{finding("containers", Note, "", "no docker and no podman: scenarios with container: cannot run here")}
+		return []Finding{finding("containers", Note, "",
+			"no docker and no podman: scenarios with container: cannot run here")}
 	}
 	return out
 }
@@ -98,27 +102,36 @@ func graphics(v View) []Finding {
 			names = append(names, name)
 		}
 	}
+
 	for _, name := range names {
 		out = append(out, finding("GPUs", OK, "", "%d x %s", counts[name], name))
 	}
+
 	for _, vendor := range []string{"nvidia", "amd"} {
 		if version := v.GPUs.Drivers[vendor]; version != "" && len(v.GPUs.Of(vendor)) > 0 {
 			out = append(out, finding("GPUs", OK, "", "%s driver %s", vendor, version))
 		}
 	}
+
 	switch {
 	case len(v.GPUs.GPUs) == 0:
-		out = append(out, finding("GPUs", Note, "where there should be some: look at the notes, at nvidia-smi or rocm-smi, and at the groups render and video", "no GPU is seen"))
+		out = append(out, finding("GPUs", Note,
+			"where there should be some: look at the notes, at nvidia-smi or rocm-smi, and at the groups render and "+
+				"video", "no GPU is seen"))
 	case len(v.Samplers) == 0:
-		out = append(out, finding("GPUs", Problem, "install nvidia-smi, amd-smi or rocm-smi, or build bench with cgo for NVML", "nothing reads their power and memory: no telemetry and no proof that memory is free"))
+		out = append(out, finding("GPUs", Problem,
+			"install nvidia-smi, amd-smi or rocm-smi, or build bench with cgo for NVML", "nothing reads their power "+
+				"and memory: no telemetry and no proof that memory is free"))
 	default:
 		for _, s := range v.Samplers {
 			out = append(out, finding("GPUs", OK, "", "read by %s", s))
 		}
 	}
+
 	for _, note := range v.Notes {
 		out = append(out, finding("GPUs", Note, "", "%s", note))
 	}
+
 	return out
 }
 
@@ -130,6 +143,7 @@ func strangers(v View) []Finding {
 	if len(v.GPUs.GPUs) == 0 {
 		return nil
 	}
+
 	var out []Finding
 	for _, h := range v.Holders {
 		status, amount := Note, "an unknown amount"
@@ -139,14 +153,17 @@ func strangers(v View) []Finding {
 				status = Problem
 			}
 		}
-		out = append(out, finding("GPU users", status, "end it, or choose other GPUs with gpus:; bench never ends what it did not start", "pid %d %s holds %s%s", h.PID, h.Name, amount, on(h.Device)))
+		out = append(out, finding("GPU users", status, "end it, or choose other GPUs with gpus:; bench never ends what it did not start",
+			"pid %d %s holds %s%s", h.PID, h.Name, amount, on(h.Device)))
 	}
+
 	if v.Unseen != "" {
 		out = append(out, finding("GPU users", Note, "", "who holds memory could not be learned: %s", v.Unseen))
 	}
 	if len(out) == 0 {
 		out = append(out, finding("GPU users", OK, "", "nobody holds memory of a GPU"))
 	}
+
 	return out
 }
 

@@ -105,6 +105,7 @@ func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
 		c.forget(&out)
 		return out
 	}
+
 	lock, err := folder.Lock()
 	if errors.Is(err, store.ErrLocked) {
 		out.Skipped = "it is running"
@@ -117,6 +118,7 @@ func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
 	if err != nil {
 		out.Error = err.Error()
 	}
+
 	c.forget(&out)
 	return out
 }
@@ -136,6 +138,7 @@ func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, co
 	if err != nil {
 		return err
 	}
+
 	tell := func(results.Event) error { return nil }
 	lives, undos := cleanup.OpenLives(events), hooks.OpenUndos(events)
 	if !c.DryRun && len(lives)+len(undos) > 0 {
@@ -146,6 +149,7 @@ func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, co
 		defer func() { _ = journal.Close() }() // every event is on disk already
 		tell = journal.Append
 	}
+
 	var errs []error
 	for _, life := range lives {
 		if cookie == "" {
@@ -153,10 +157,12 @@ func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, co
 		}
 		errs = append(errs, out.life(ctx, c, life, tell))
 	}
+
 	out.sweep(ctx, c, cookie)
 	for _, undo := range undos {
 		errs = append(errs, out.undo(ctx, c, undo, tell))
 	}
+
 	return errors.Join(errs...)
 }
 
@@ -166,16 +172,19 @@ func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, tel
 	if err != nil {
 		return err
 	}
+
 	done := describeLeftover(left)
 	if c.DryRun {
 		out.Lives = append(out.Lives, done)
 		return nil
 	}
+
 	proof, err := c.With.End(ctx, left)
 	done.Proof = &proof
 	if err != nil {
 		done.Error = err.Error()
 	}
+
 	out.Lives = append(out.Lives, done)
 	return tell(left.Stopped(proof, err))
 }
@@ -186,11 +195,13 @@ func (out *Run) sweep(ctx context.Context, c *Cleaner, cookie string) {
 	if cookie == "" {
 		return
 	}
+
 	left, err := c.With.FindRun(cookie)
 	if err != nil {
 		out.Error = err.Error()
 		return
 	}
+
 	done := describeLeftover(left)
 	done.Processes = out.unlisted(done.Processes)
 	if len(done.Processes)+len(done.Strangers) == 0 {
@@ -203,6 +214,7 @@ func (out *Run) sweep(ctx context.Context, c *Cleaner, cookie string) {
 			done.Error = err.Error()
 		}
 	}
+
 	out.Lives = append(out.Lives, done)
 }
 
@@ -225,7 +237,8 @@ func (out *Run) unlisted(pids []int) []int {
 
 func describeLeftover(left *cleanup.Leftover) Server {
 	done := Server{
-		Life: left.Life, Replica: left.Replica, Processes: []int{}, Containers: []string{}, Strangers: left.Strangers(), Rebooted: left.Rebooted(),
+		Life: left.Life, Replica: left.Replica, Processes: []int{}, Containers: []string{},
+		Strangers: left.Strangers(), Rebooted: left.Rebooted(),
 	}
 	for _, p := range left.Processes() {
 		done.Processes = append(done.Processes, p.PID)
@@ -265,7 +278,8 @@ func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with cleanup.Cl
 			fmt.Fprintf(w, "bench: an earlier run left something behind: %s\n%s", done.Dir, text.Indent(done.Lines()))
 		}
 		if done.Failed() {
-			errs = append(errs, fmt.Errorf("an earlier run is not cleaned up: %s; see 'bench clean --dry-run'", done.Dir))
+			errs = append(errs, fmt.Errorf("an earlier run is not cleaned up: %s; see 'bench clean --dry-run'",
+				done.Dir))
 		}
 	}
 	return errors.Join(errs...)

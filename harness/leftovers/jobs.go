@@ -37,6 +37,7 @@ func EndedJobs(root string) ([]EndedJob, error) {
 		errs = append(errs, err)
 		ended = append(ended, EndedJob{box, lock, runs})
 	}
+
 	return ended, errors.Join(errs...)
 }
 

@@ -11,9 +11,11 @@ func (out Run) Lines() []string {
 	if out.Skipped != "" {
 		lines = append(lines, "left alone: "+out.Skipped)
 	}
+
 	for _, l := range out.Lives {
 		lines = append(lines, l.lines()...)
 	}
+
 	for _, u := range out.Undos {
 		line := fmt.Sprintf("hook %s: %s", u.Hook, strings.Join(u.Argv, " "))
 		if u.Message != "" {
@@ -21,12 +23,14 @@ func (out Run) Lines() []string {
 		}
 		lines = append(lines, line)
 	}
+
 	if out.Error != "" {
 		lines = append(lines, "error: "+out.Error)
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "nothing is left")
 	}
+
 	return lines
 }
 
@@ -35,6 +39,7 @@ func (l Server) lines() []string {
 	if l.Life != "" {
 		name = fmt.Sprintf("server %s replica %d", l.Life, l.Replica)
 	}
+
 	what := "nothing is left"
 	var parts []string
 	if len(l.Processes) > 0 {
@@ -48,16 +53,19 @@ func (l Server) lines() []string {
 	} else if l.Rebooted {
 		what += ": the box was started anew since"
 	}
+
 	lines := []string{name + ": " + what}
 	for _, s := range l.Strangers {
 		lines = append(lines, fmt.Sprintf("  left alone: pid %d: %s", s.PID, s.Why))
 	}
+
 	if l.Proof != nil && len(l.Proof.ShmRemoved) > 0 {
 		lines = append(lines, fmt.Sprintf("  removed from /dev/shm: %s", strings.Join(l.Proof.ShmRemoved, " ")))
 	}
 	if l.Error != "" {
 		lines = append(lines, "  error: "+l.Error)
 	}
+
 	return lines
 }
 

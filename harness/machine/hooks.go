@@ -37,6 +37,7 @@ func (g gpuStates) States(ctx context.Context) ([]hooks.GPUState, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var out []hooks.GPUState
 	for _, s := range samplers {
 		readings, readErr := s.Read(ctx)
@@ -45,9 +46,11 @@ func (g gpuStates) States(ctx context.Context) ([]hooks.GPUState, error) {
 			out = append(out, g.state(r))
 		}
 	}
+
 	if len(out) > 0 {
 		return out, nil // what could not be read is missing from the states
 	}
+
 	return nil, err
 }
 

@@ -74,7 +74,8 @@ func (s sampling) Stop() telemetry.SamplingCost {
 	cost := s.recorder.Stop()
 	out := telemetry.SamplingCost{CPUShare: cost.CPU}
 	for _, source := range cost.Sources {
-		if slices.ContainsFunc(s.recorder.Samplers, func(sampler device.Sampler) bool { return sampler.Name() == source.Name }) {
+		if slices.ContainsFunc(s.recorder.Samplers,
+			func(sampler device.Sampler) bool { return sampler.Name() == source.Name }) {
 			out.Samplers = append(out.Samplers, source.Name)
 			out.Period = max(out.Period, time.Duration(source.PeriodS*float64(time.Second)))
 		}

@@ -23,11 +23,14 @@ type Again struct {
 
 // New plans the steps to repeat, with the origin's prompts where it has them all.
 // The caller closes the session.
-func New(ctx context.Context, process machine.Process, o Options, from *Origin, sc *scenarios.Scenario) (*Again, error) {
+func New(ctx context.Context, process machine.Process, o Options, from *Origin, sc *scenarios.Scenario) (*Again,
+	error) {
+
 	frozen, err := plan.OpenFrozen(from.prompts)
 	if err != nil {
 		return nil, err
 	}
+
 	plan, err := plan.New(sc, plan.Box{Self: process.Self})
 	if err != nil {
 		return nil, usage.Mark(err)
@@ -38,15 +41,18 @@ func New(ctx context.Context, process machine.Process, o Options, from *Origin, 
 	if len(plan.Unfrozen(sc, frozen, true)) == 0 {
 		sc.ForgetDatasets()
 	}
+
 	s, err := session.Open(ctx, process, sc)
 	if err != nil {
 		return nil, err
 	}
+
 	a := &Again{s, from}
 	if s.Plan, err = o.only(s.Plan, from); err != nil {
 		a.Close()
 		return nil, usage.Mark(err)
 	}
+
 	s.Plan.Freeze(frozen)
 	s.Origin = &from.is
 	s.Origin.Steps = o.Steps
@@ -59,6 +65,7 @@ func (o Options) only(plan *plan.Plan, from *Origin) (*plan.Plan, error) {
 	if o.Steps == nil {
 		return plan, nil
 	}
+
 	ids := o.Steps
 	if o.Repeats > 0 {
 		ids = nil
@@ -74,6 +81,7 @@ func (o Options) only(plan *plan.Plan, from *Origin) (*plan.Plan, error) {
 			}
 		}
 	}
+
 	return plan.Only(ids)
 }
 
@@ -83,10 +91,12 @@ func (a *Again) Measure(ctx context.Context, o Options, path string) (*store.Fol
 	if err := a.Take(ctx, "bench reproduce "+path, o.Wait); err != nil {
 		return nil, session.Outcome{}, err
 	}
+
 	folder, err := a.Prepare(ctx, o.Out, nil)
 	if err != nil {
 		return nil, session.Outcome{}, err
 	}
+
 	lock, err := folder.Lock()
 	if err != nil {
 		return nil, session.Outcome{}, err
@@ -96,10 +106,12 @@ func (a *Again) Measure(ctx context.Context, o Options, path string) (*store.Fol
 	if err := copyPrompts(a.From.prompts, folder.Dir()); err != nil {
 		return nil, session.Outcome{}, err
 	}
+
 	frozen, err := plan.OpenFrozen(folder.Dir())
 	if err != nil {
 		return nil, session.Outcome{}, err
 	}
+
 	a.Plan.Freeze(frozen)
 
 	outcome, err := a.Session.Measure(ctx, folder, nil)

@@ -20,37 +20,45 @@ import (
 // from being repeated here.
 func (a *Again) Check(ctx context.Context, o Options) (*versus.BoxCheck, error) {
 	from := a.From.Run
-	b := &versus.BoxCheck{Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []versus.BoxFact{}, Problems: []string{}, Notes: []string{}}
+	b := &versus.BoxCheck{Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []versus.BoxFact{},
+		Problems: []string{}, Notes: []string{}}
 	host := gpu.Host(ctx)
 	environment, err := json.Marshal(a.Environment(host))
 	if err != nil {
 		return nil, err
 	}
-	b.Facts = append(b.Facts, versus.CompareFact("bench", from.Manifest.Bench, a.Process.Version, false, "stamps of the client: all latencies"))
+
+	b.Facts = append(b.Facts, versus.CompareFact("bench", from.Manifest.Bench, a.Process.Version, false,
+		"stamps of the client: all latencies"))
 	b.Facts = append(b.Facts, versus.MachineFacts(from.Environment, environment)...)
 	b.Facts = append(b.Facts, a.engines()...)
 	if a.From.identity != nil {
 		b.Facts = append(b.Facts, versus.FileFacts(a.From.identity.Files, a.Identity(host).Files)...)
 	}
+
 	prompts, err := a.promptFact()
 	if err != nil {
 		return nil, err
 	}
+
 	b.Facts = append(b.Facts, prompts, diskFact(o.Out))
 	for _, problem := range a.Scenario.Problems() {
 		b.Problems = append(b.Problems, problem.Error())
 	}
+
 	for _, f := range b.Facts {
 		if f.State == versus.BoxMissing {
 			b.Problems = append(b.Problems, f.What+" is not there")
 		}
 	}
+
 	if a.From.identity != nil && a.From.temp != "" {
 		b.Notes = append(b.Notes, "relative paths in the scenario start from "+filepath.Dir(a.From.path))
 	}
 	if len(from.Manifest.Groups) > 0 {
 		b.Notes = append(b.Notes, "the origin ran on a cluster; here all steps are run on this box")
 	}
+
 	return b, nil
 }
 
@@ -65,7 +73,8 @@ func (a *Again) engines() []versus.BoxFact {
 		}
 		seen[life.Variant] = true
 		server := life.Servers[0]
-		f := versus.BoxFact{What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant), State: versus.BoxUnknown, Touches: "all figures; its version is compared when it runs"}
+		f := versus.BoxFact{What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant),
+			State: versus.BoxUnknown, Touches: "all figures; its version is compared when it runs"}
 		path, err := process.LookPath(server.Argv[0], a.Scenario.Dir, a.Process.Environ)
 		switch {
 		case server.Argv[0] == a.Process.Self:
@@ -77,6 +86,7 @@ func (a *Again) engines() []versus.BoxFact {
 		}
 		facts = append(facts, f)
 	}
+
 	return facts
 }
 
@@ -96,8 +106,10 @@ func (a *Again) promptFact() (versus.BoxFact, error) {
 	if err != nil {
 		return versus.BoxFact{}, err
 	}
+
 	lacking, all := len(a.Plan.Unfrozen(a.Scenario, frozen, false)), len(a.Plan.Refs())
-	f := versus.BoxFact{What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own", State: versus.BoxSame}
+	f := versus.BoxFact{What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own",
+		State: versus.BoxSame}
 	if a.From.prompts == "" || lacking > 0 {
 		f.Here = fmt.Sprintf("made again for %d steps; compared by their hash", lacking)
 		f.State, f.Touches = versus.BoxUnknown, "all figures, if the hash differs"
@@ -105,6 +117,7 @@ func (a *Again) promptFact() (versus.BoxFact, error) {
 	if a.Scenario.Method == "llama-bench" {
 		f = versus.BoxFact{What: "prompts", Origin: "none", Here: "none", State: versus.BoxSame}
 	}
+
 	return f, nil
 }
 

@@ -69,6 +69,7 @@ func Open(ctx context.Context, o Options, path string) (*Origin, error) {
 	if kind != aScenario && o.Against != "" {
 		return nil, usage.Errorf("--against is for a scenario: a run says itself what its figures are")
 	}
+
 	switch kind {
 	case aBundle:
 		return openBundle(ctx, o, path)
@@ -78,19 +79,23 @@ func Open(ctx context.Context, o Options, path string) (*Origin, error) {
 		return openResult(o, path)
 	case aScenario:
 	}
+
 	if o.Against == "" {
 		return nil, usage.Errorf("%s is a scenario: give the run that it is to be held to with --against", path)
 	}
+
 	inner := o
 	inner.Against = ""
 	f, err := Open(ctx, inner, o.Against)
 	if err != nil {
 		return nil, err
 	}
+
 	f.path = path
 	if f.source, err = os.ReadFile(path); err != nil {
 		return nil, err
 	}
+
 	f.Run.Manifest.Sets = nil // of another scenario, it may be
 	f.identity = nil
 	return f, nil
@@ -112,6 +117,7 @@ func originKindOf(path string) (originKind, error) {
 		return 0, usage.Mark(err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
+
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -119,6 +125,7 @@ func originKindOf(path string) (originKind, error) {
 	if info.IsDir() {
 		return aFolder, nil
 	}
+
 	const look = 512
 	start, err := io.ReadAll(io.LimitReader(f, look))
 	switch {
@@ -129,6 +136,7 @@ func originKindOf(path string) (originKind, error) {
 	case bytes.HasPrefix(bytes.TrimSpace(start), []byte("{")):
 		return aResult, nil
 	}
+
 	return aScenario, nil
 }
 
@@ -139,13 +147,18 @@ func openBundle(ctx context.Context, o Options, path string) (*Origin, error) {
 		return nil, err
 	}
 	defer func() { _ = r.Close() }() // it was only read
+
 	temp, err := os.MkdirTemp("", "bench-reproduce-")
 	if err != nil {
 		return nil, err
 	}
+
 	wanted := func(name string) bool {
-		return !strings.HasSuffix(name, ".zst") && (strings.HasPrefix(name, "prompts/") || strings.HasPrefix(name, "jobs/") || filepath.Base(name) == results.ResultName || !strings.Contains(name, "/"))
+		return !strings.HasSuffix(name, ".zst") &&
+			(strings.HasPrefix(name, "prompts/") || strings.HasPrefix(name, "jobs/") ||
+				filepath.Base(name) == results.ResultName || !strings.Contains(name, "/"))
 	}
+
 	f := &Origin{temp: temp}
 	if err = r.Extract(ctx, temp, wanted); err == nil {
 		err = f.read(o, temp)
@@ -158,6 +171,7 @@ func openBundle(ctx context.Context, o Options, path string) (*Origin, error) {
 		f.Close()
 		return nil, fmt.Errorf("reproduce %s: %w", path, err)
 	}
+
 	return f, nil
 }
 
@@ -195,6 +209,7 @@ func openResult(o Options, path string) (*Origin, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	f := &Origin{Run: sides[0].Run}
 	if whole := sides[0].Run.Dir; whole != filepath.Dir(path) {
 		if err := f.read(o, whole); err != nil {
@@ -206,6 +221,7 @@ func openResult(o Options, path string) (*Origin, error) {
 			f.Run.Manifest.Sets, f.Run.Manifest.Groups = all.Manifest.Sets, all.Manifest.Groups
 		}
 	}
+
 	m := f.Run.Manifest
 	f.is = results.Reproduces{Source: filepath.Base(path), Bench: m.Bench, Scenario: m.Scenario, Run: m.Run}
 	f.lone = f.source == nil
@@ -220,6 +236,7 @@ func (f *Origin) read(o Options, dir string) error {
 	if err != nil {
 		return err
 	}
+
 	m := run.Manifest
 	f.Run, f.prompts = run, dir
 	f.is = results.Reproduces{Bench: m.Bench, Scenario: m.Scenario, Run: m.Run}
@@ -229,10 +246,12 @@ func (f *Origin) read(o Options, dir string) error {
 			return fmt.Errorf("read %s: %w", results.IdentityName, err)
 		}
 	}
+
 	text, err := os.ReadFile(filepath.Join(dir, results.ScenarioName))
 	if err == nil {
 		f.source = text
 	}
+
 	f.path = filepath.Join(f.base(o), results.ScenarioName)
 	return nil
 }
@@ -261,28 +280,39 @@ func (f *Origin) Scenario(p machine.Process, o Options) (*scenarios.Scenario, er
 		f.source, f.is.Derived = text, true
 		fmt.Fprintf(p.Stderr, "derived scenario:\n%s", text)
 	}
+
 	if f.source == nil {
 		return nil, usage.Errorf("it does not say what was run: give the scenario, and this file with --against")
 	}
+
 	sets := append([]string{}, f.Run.Manifest.Sets...)
 	for _, set := range sets {
 		if strings.Contains(set, "***") && o.Set == nil {
-			return nil, usage.Errorf("the run was given the secret --set %s, which it does not keep: give it again", set)
+			return nil, usage.Errorf("the run was given the secret --set %s, which it does not keep: give it again",
+				set)
 		}
 	}
-	if (f.identity != nil && f.identity.SecretsInFile || f.identity != nil && bytes.Contains(f.source, []byte("***"))) && o.Set == nil {
-		return nil, usage.Errorf("the run's scenario had secrets in the clear, which are not kept: give them again, each with --set KEY=VALUE")
+
+	if (f.identity != nil && f.identity.SecretsInFile || f.identity != nil &&
+		bytes.Contains(f.source, []byte("***"))) && o.Set == nil {
+		return nil, usage.Errorf("the run's scenario had secrets in the clear, which are not kept: give them again, " +
+			"each with --set KEY=VALUE")
 	}
+
 	if len(f.Run.Manifest.Groups) > 0 {
 		sets = append(sets, "on=here")
 	}
+
 	sets = append(sets, o.Set...)
 	if o.Repeats > 0 {
 		sets = append(sets, fmt.Sprintf("repeats=%d", o.Repeats))
 	}
-	sc, err := parse.Source(f.path, f.source, parse.Options{Set: sets, LookupEnv: p.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
+
+	sc, err := parse.Source(f.path, f.source,
+		parse.Options{Set: sets, LookupEnv: p.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
+
 	return sc, nil
 }

@@ -32,7 +32,9 @@ func NewClient(w io.Writer) Client {
 }
 
 // Run implements step.Driver.
-func (d Client) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d Client) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport,
+	error) {
+
 	report, err := load.Run(ctx, o, prompts, emit)
 	report.Calibration = d.calibration
 	return report, err
@@ -63,6 +65,7 @@ func client(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (ste
 	if !c.Elsewhere() {
 		return NewClient(p.Stderr), nil
 	}
+
 	for _, v := range sc.Variants {
 		if _, _, err := step.TLSConfig(v.Server.TLS.CA, v.Server.TLS.Insecure); err != nil {
 			return nil, usage.Errorf("variant %s: %w", v.Name, err)
@@ -77,5 +80,6 @@ func client(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (ste
 		}
 		places = append(places, place)
 	}
+
 	return Agents(ctx, p, places)
 }

@@ -42,9 +42,11 @@ func (s *Session) Prepare(ctx context.Context, out string, groups []results.Grou
 		folder.WriteJSON(results.PlanName, s.Plan),
 		folder.WriteJSON(results.IdentityName, identity),
 	)
+
 	if groups == nil {
 		err = errors.Join(err, folder.WriteJSON(results.EnvironmentName, s.Environment(host)))
 	}
+
 	return folder, errors.Join(err, folder.WriteManifest(manifest))
 }
 
@@ -53,15 +55,19 @@ func newManifest(version string, sc *scenarios.Scenario, p *plan.Plan, redact fu
 	manifest := results.Manifest{
 		Bench: version, Scenario: sc.Name, Description: sc.Description, StartedAt: time.Now().Format(time.RFC3339),
 		Planned: p.Refs(), Simulated: simulated(sc), Sets: redactAll(redact, sc.Sets),
-		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables, Sizes: sizes(sc), Notes: map[string]string{},
+		Method: string(sc.Method), Baseline: sc.Baseline, Tables: sc.Tables,
+		Sizes: sizes(sc), Notes: map[string]string{},
 	}
-	manifest.Search, manifest.Repeats, manifest.Prune = plan.SearchPolicy(sc), plan.RepeatsPolicy(sc), plan.PrunePolicy(sc)
+
+	manifest.Search, manifest.Prune = plan.SearchPolicy(sc), plan.PrunePolicy(sc)
+	manifest.Repeats = plan.RepeatsPolicy(sc)
 	if sc.NullTest {
 		manifest.NullTest = sc.Variants[len(sc.Variants)-1].Name
 	}
 	if sc.SmallestDifference > 0 {
 		manifest.SmallestDifference = &sc.SmallestDifference
 	}
+
 	manifest.Price, manifest.Prices = plan.Prices(sc)
 
 	for _, v := range sc.Variants {
@@ -70,9 +76,11 @@ func newManifest(version string, sc *scenarios.Scenario, p *plan.Plan, redact fu
 			manifest.Notes[v.Name] = redact(v.Notes)
 		}
 	}
+
 	for _, p := range sc.Points {
 		manifest.Points = append(manifest.Points, p.Label)
 	}
+
 	return manifest
 }
 
@@ -117,7 +125,8 @@ func sizes(sc *scenarios.Scenario) map[string]string {
 	all := map[string]string{}
 	for _, v := range sc.Variants {
 		all[v.Name] = v.Size
-		if info, err := os.Stat(v.Server.Model); v.Size == "" && filepath.IsAbs(v.Server.Model) && err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(v.Server.Model); v.Size == "" && filepath.IsAbs(v.Server.Model) && err == nil &&
+			info.Mode().IsRegular() {
 			all[v.Name] = fmt.Sprintf("%.2f GiB", float64(info.Size())/gib)
 		}
 		if all[v.Name] == "" {

@@ -71,17 +71,21 @@ func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *har
 	return outcome, nil
 }
 
-func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *harness.Resume, cookie string) (Outcome, error) {
+func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *harness.Resume, cookie string) (Outcome,
+	error) {
+
 	journal, err := folder.OpenJournal()
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer func() { _ = journal.Close() }() // every event is on disk already
+
 	logFile, err := os.OpenFile(folder.Own("bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer logFile.Close()
+
 	log := zerolog.New(logFile).With().Timestamp().Logger()
 	if err := process.BecomeSubreaper(); err != nil {
 		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
@@ -91,6 +95,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	live, control := s.live(folder), &harness.Control{}
 	ctx, shown := s.show(ctx, Running{s.Process, folder, log, live, control, launcher.Hurry})
 	defer shown.Close()
+
 	live.Told = shown.Waiting
 	defer live.Start(ctx)()
 
@@ -99,6 +104,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 		return Outcome{}, err
 	}
 	defer CloseClient(driver)
+
 	around := shown.Process.Hooks(s.Scenario, s.Box, folder.Dir())
 	around.Cookie = cookie
 	runner := &harness.Runner{
@@ -179,6 +185,7 @@ func (s *Session) earlierStarts(folder *store.Folder) map[string]float64 {
 	if own < 0 {
 		own = len(runs)
 	}
+
 	for _, dir := range runs[max(0, own-1):min(own+1, len(runs))] {
 		before, err := store.Open(dir)
 		if err != nil {
@@ -188,5 +195,6 @@ func (s *Session) earlierStarts(folder *store.Folder) map[string]float64 {
 			maps.Copy(took, s.Plan.StartTimes(events))
 		}
 	}
+
 	return took
 }

@@ -38,6 +38,7 @@ func ReadStored(folder *store.Folder) (*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Stored{Run: run}
 	if s.source, err = os.ReadFile(folder.Scenario()); err != nil {
 		return nil, fmt.Errorf("read the run's scenario: %w", err)
@@ -50,10 +51,12 @@ func ReadStored(folder *store.Folder) (*Stored, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", results.IdentityName, err)
 	}
+
 	s.identity = &results.Identity{}
 	if err := json.Unmarshal(text, s.identity); err != nil {
 		return nil, fmt.Errorf("read %s: %w", results.IdentityName, err)
 	}
+
 	return s, nil
 }
 
@@ -68,7 +71,8 @@ func (s *Stored) Scenario(lookup func(string) (string, bool)) (*scenarios.Scenar
 		return nil, err
 	}
 	if s.identity == nil || s.identity.SecretsInFile {
-		return nil, usage.Errorf("the run's scenario had secrets in the clear, which its folder does not keep: give it again with --scenario FILE")
+		return nil, usage.Errorf("the run's scenario had secrets in the clear, which its folder does not keep: give " +
+			"it again with --scenario FILE")
 	}
 	sc, err := parse.Source(s.identity.ScenarioPath, s.source, parse.Options{
 		Set: s.Run.Manifest.Sets, LookupEnv: lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
@@ -105,16 +109,21 @@ func (s *Stored) check() error {
 // Resume makes ready what is left of the run: changes of the machine since it
 // began are written to Stderr and refused unless allowed, and logs of killed
 // servers are closed. The caller has locked the folder.
-func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stored, allowChanged, retryFailed bool) (*harness.Resume, error) {
+func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stored, allowChanged,
+	retryFailed bool) (*harness.Resume, error) {
+
 	changes, err := s.changes(stored, s.Identity(gpu.Host(ctx)))
 	if err != nil {
 		return nil, usage.Errorf("not the experiment that the run began with: %w", err)
 	}
+
 	for _, change := range changes {
 		fmt.Fprintf(s.Process.Stderr, "changed: %s\n", change)
 	}
+
 	if len(changes) > 0 && !allowChanged {
-		return nil, usage.Errorf("the box is not what the run began with; --allow-changed goes on and notes it on every later step")
+		return nil, usage.Errorf("the box is not what the run began with; --allow-changed goes on and notes it on " +
+			"every later step")
 	}
 	if err := s.closeLogs(folder); err != nil {
 		return nil, err

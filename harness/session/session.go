@@ -51,10 +51,13 @@ func Open(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*Sess
 }
 
 // New looks at the machine and plans for what boxOf makes of it.
-func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario, boxOf func(gpu.Inventory, string) plan.Box) (*Session, error) {
+func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario,
+	boxOf func(gpu.Inventory, string) plan.Box) (*Session, error) {
+
 	if blockers := sc.Blockers(); len(blockers) > 0 {
 		return nil, usage.Mark(join(blockers))
 	}
+
 	Warn(p.Stderr, sc)
 
 	inventory, err := gpu.Detect(ctx, p.GPUOptions())
@@ -71,6 +74,7 @@ func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario, boxOf f
 	if s.Plan, err = plan.New(sc, s.Box); err != nil {
 		return nil, usage.Mark(err)
 	}
+
 	return s, nil
 }
 
@@ -131,6 +135,7 @@ func (s *Session) TakeJob(ctx context.Context, job, what string) error {
 
 	waiting, free := context.WithTimeoutCause(ctx, jobLockTime, errors.New("another bench has its state on this node"))
 	defer free()
+
 	if s.state, s.lock, err = state.LockJob(waiting, root, job, what); err != nil {
 		return err
 	}
@@ -169,6 +174,7 @@ func (s *Session) RepeatOf(run *results.Run) error {
 	if run.Manifest.Reproduces == nil {
 		return nil
 	}
+
 	frozen, err := plan.OpenFrozen(run.Dir)
 	if err != nil {
 		return err
@@ -178,9 +184,11 @@ func (s *Session) RepeatOf(run *results.Run) error {
 	for _, ref := range run.Manifest.Planned {
 		ids = append(ids, ref.ID)
 	}
+
 	if s.Plan, err = s.Plan.Only(ids); err != nil {
 		return usage.Errorf("not the experiment that the run began with: %w", err)
 	}
+
 	s.Plan.Freeze(frozen)
 	return nil
 }

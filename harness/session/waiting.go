@@ -74,7 +74,8 @@ func (b *waiting) again() {
 	owner, since := b.owner, b.since
 	b.mu.Unlock()
 	if !since.IsZero() {
-		fmt.Fprintf(b.w, "bench: waiting for this machine: %s so far, for pid %d; %s\n", time.Since(since).Round(time.Second), owner.PID, b.left(owner))
+		fmt.Fprintf(b.w, "bench: waiting for this machine: %s so far, for pid %d; %s\n",
+			time.Since(since).Round(time.Second), owner.PID, b.left(owner))
 	}
 }
 

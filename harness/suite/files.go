@@ -99,6 +99,7 @@ func MemoryUsage(before, after []Memory) []byte {
 			names = append(names, g.Name)
 		}
 	}
+
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "GPU Name: %s\n", strings.Join(names, ", "))
 	for _, part := range []struct {
@@ -110,6 +111,7 @@ func MemoryUsage(before, after []Memory) []byte {
 			fmt.Fprintf(&out, "%s %s\n", mib(g.Used), mib(g.Total))
 		}
 	}
+
 	return out.Bytes()
 }
 
@@ -133,6 +135,7 @@ func (r Round) JSON(vllm []byte, images *Images) ([]byte, error) {
 		TPOT       *float64 `json:"mean_tpot_ms"`
 		ITL        *float64 `json:"mean_itl_ms"`
 	}
+
 	vllm = bytes.TrimSpace(vllm)
 	if err := json.Unmarshal(vllm, &theirs); err != nil {
 		return nil, fmt.Errorf("write result of round: %w", err)
@@ -140,6 +143,7 @@ func (r Round) JSON(vllm []byte, images *Images) ([]byte, error) {
 	if !bytes.HasPrefix(vllm, []byte("{")) || theirs.NumPrompts == nil {
 		return nil, errors.New("write result of round: vLLM's names are missing")
 	}
+
 	fields := []namedValue{
 		{"input_length", r.Load.InputLen},
 		{"output_length", r.Load.OutputLen},
@@ -152,6 +156,7 @@ func (r Round) JSON(vllm []byte, images *Images) ([]byte, error) {
 		{"profile", r.Profile},
 		{"seed", r.Seed},
 	}
+
 	if images != nil {
 		fields = append(fields,
 			namedValue{"image_size", images.Size},
@@ -160,6 +165,7 @@ func (r Round) JSON(vllm []byte, images *Images) ([]byte, error) {
 			namedValue{"estimated_template_tokens", images.Template},
 		)
 	}
+
 	return splice(fields, vllm[1:])
 }
 

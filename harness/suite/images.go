@@ -43,8 +43,10 @@ func EstimateImages(size string, records []results.Record, o Overhead) *Images {
 		images.Template += int64(template)
 		images.Tokens += int64(*r.InputTokens - text - template)
 	}
+
 	if images.Requests == 0 {
 		return nil
 	}
+
 	return &images
 }

@@ -47,11 +47,13 @@ func Plan(w Wish) ([]Round, error) {
 			if round.Load, err = load.For(w.MaxModelLen); err != nil {
 				round.Problem = err.Error()
 			} else if need := round.Load.InputLen + round.Load.OutputLen; w.MaxModelLen > 0 && need > w.MaxModelLen {
-				round.Problem = fmt.Sprintf("it needs %d tokens a request, and the server's max-model-len is %d", need, w.MaxModelLen)
+				round.Problem = fmt.Sprintf("it needs %d tokens a request, and the server's max-model-len is %d", need,
+					w.MaxModelLen)
 			}
 			rounds = append(rounds, round)
 		}
 	}
+
 	return rounds, nil
 }
 
@@ -61,8 +63,10 @@ func points(profile string) ([]scenarios.Load, error) {
 	if !slices.Contains(all, profile) {
 		return nil, fmt.Errorf("profile %q: want one of %s", profile, strings.Join(all, ", "))
 	}
-	const around = "schema: 1\nserver: {launcher: external, base-url: \"http://localhost\", model: any}\nload: {profile: %s}\n"
-	scenario, err := parse.Source("suite", fmt.Appendf(nil, around, profile), parse.Options{Profile: profiles.Lookup, Profiles: profiles.Names()})
+	const around = "schema: 1\nserver: {launcher: external, base-url: \"http://localhost\", model: any}\nload: " +
+		"{profile: %s}\n"
+	scenario, err := parse.Source("suite", fmt.Appendf(nil, around, profile),
+		parse.Options{Profile: profiles.Lookup, Profiles: profiles.Names()})
 	if err != nil {
 		return nil, fmt.Errorf("read profile %s: %w", profile, err)
 	}

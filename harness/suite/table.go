@@ -31,16 +31,19 @@ func Table(w io.Writer, rows []Row) error {
 	for _, row := range rows {
 		vision = vision || IsVision(row.Round.Profile)
 	}
+
 	for _, row := range rows {
 		if row.Result != nil && row.Result.Simulated {
 			fmt.Fprintln(&out, Simulated)
 			break
 		}
 	}
+
 	lines := [][]string{head(vision)}
 	for _, row := range rows {
 		lines = append(lines, row.cells(vision))
 	}
+
 	align(&out, lines)
 	for _, row := range rows {
 		if row.Problem != "" {
@@ -48,15 +51,19 @@ func Table(w io.Writer, rows []Row) error {
 			fmt.Fprintf(&out, "%s, %d at once: %s\n", r.Profile, r.Load.NumPrompts, row.Problem)
 		}
 	}
+
 	if vision {
-		fmt.Fprintln(&out, "img tok/req is an estimate: the server's count of a prompt without its text and the chat template")
+		fmt.Fprintln(&out, "img tok/req is an estimate: the server's count of a prompt without its text and the chat "+
+			"template")
 	}
+
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
 func head(vision bool) []string {
-	names := []string{"profile", "in", "out", "n", "ok", "time s", "req/s", "out tok/s", "all tok/s", "TTFT ms", "TPOT ms", "ITL ms"}
+	names := []string{"profile", "in", "out", "n", "ok", "time s", "req/s", "out tok/s", "all tok/s", "TTFT ms",
+		"TPOT ms", "ITL ms"}
 	if vision {
 		names = append(names, "img tok/req")
 	}
@@ -65,7 +72,8 @@ func head(vision bool) []string {
 
 func (r Row) cells(vision bool) []string {
 	load := r.Round.Load
-	cells := []string{r.Round.Profile, Tokens(load.InputLen), strconv.Itoa(load.OutputLen), strconv.Itoa(load.NumPrompts)}
+	cells := []string{r.Round.Profile, Tokens(load.InputLen), strconv.Itoa(load.OutputLen),
+		strconv.Itoa(load.NumPrompts)}
 	cells = append(cells, figures(r.Result)...)
 	if vision {
 		image := missing
@@ -104,18 +112,22 @@ func figures(r *results.Result) []string {
 		}
 		return cells
 	}
+
 	f := r.Figures
 	itl := f.ICL // the gaps that a result block shows
 	if itl.N == 0 {
 		itl = f.ITL
 	}
+
 	cells[0] = fmt.Sprintf("%d/%d", f.Completed, f.Asked)
-	for i, v := range []*float64{&f.DurationS, f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput, ms(f.TTFT), ms(f.TPOT), ms(itl)} {
+	for i, v := range []*float64{&f.DurationS, f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput,
+		ms(f.TTFT), ms(f.TPOT), ms(itl)} {
 		cells[i+1] = missing
 		if v != nil {
 			cells[i+1] = strconv.FormatFloat(*v, 'f', 2, 64)
 		}
 	}
+
 	return cells
 }
 
@@ -135,6 +147,7 @@ func align(out *strings.Builder, lines [][]string) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+
 	for _, cells := range lines {
 		var line strings.Builder
 		for i, cell := range cells {

@@ -50,6 +50,7 @@ func (l *Look) View(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 			v.Broken = append(v.Broken, err.Error())
 		}
 	}
+
 	v.Programs = l.programs(ctx)
 	broken(l.graphics(ctx, &v))
 	limit, err := process.RaiseFileLimit()
@@ -59,17 +60,21 @@ func (l *Look) View(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 	if unix.Statfs("/dev/shm", &shm) == nil {
 		v.ShmFree = new(int64(shm.Bavail) * shm.Bsize)
 	}
+
 	v.Disk = l.disk()
 	v.Clock = readClock()
 	for _, kind := range engines.All() {
 		if kind.DefaultPort != 0 && !kind.External {
 			free, err := ports.Find(ctx, "127.0.0.1", kind.DefaultPort, nil)
-			v.Ports = append(v.Ports, doctor.Port{Launcher: kind.Name, Port: kind.DefaultPort, Taken: err != nil || free != kind.DefaultPort})
+			v.Ports = append(v.Ports, doctor.Port{Launcher: kind.Name, Port: kind.DefaultPort, Taken: err != nil ||
+				free != kind.DefaultPort})
 		}
 	}
+
 	if err := process.BecomeSubreaper(); err != nil {
 		v.Subreaper = err.Error()
 	}
+
 	v.Cgroups = process.PlannedCgroup("doctor") != ""
 	v.Calibration, err = calibrate.Stored()
 	broken(err)
@@ -77,6 +82,7 @@ func (l *Look) View(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 	if sc != nil {
 		v.Needs = l.needs(ctx, sc, v)
 	}
+
 	return v
 }
 
@@ -111,7 +117,8 @@ func (l *Look) programs(ctx context.Context) []doctor.Program {
 		if p.heavy != "" {
 			limit = heavyTime
 		}
-		record := l.hooks.Run(ctx, scenarios.Hook{Name: p.name, Command: append([]string{path}, p.argv...), Timeout: limit}, nil)
+		record := l.hooks.Run(ctx, scenarios.Hook{Name: p.name, Command: append([]string{path}, p.argv...),
+			Timeout: limit}, nil)
 		if record.OK {
 			found.Version = versionOf(record.Message)
 		} else {
@@ -119,6 +126,7 @@ func (l *Look) programs(ctx context.Context) []doctor.Program {
 		}
 		out = append(out, found)
 	}
+
 	return out
 }
 
@@ -164,26 +172,32 @@ func (l *Look) graphics(ctx context.Context, v *doctor.View) error {
 	if err != nil {
 		return fmt.Errorf("look for GPUs: %w", err)
 	}
+
 	v.GPUs, v.Notes = inventory, inventory.Notes
 	l.hooks.GPUs = l.Process.GPUStates(inventory)
 	if len(inventory.GPUs) == 0 {
 		return nil
 	}
+
 	samplers, notes, err := gpu.SamplersOf(ctx, options, inventory, "auto")
 	v.Notes = append(v.Notes, notes...)
 	if err != nil {
 		v.Notes = append(v.Notes, err.Error())
 	}
+
 	for _, s := range samplers {
 		v.Samplers = append(v.Samplers, s.Name())
 		_ = s.Close() // it only read
 	}
+
 	watcher := gpu.NewWatcher(options, inventory)
 	defer func() { _ = watcher.Close() }() // it only read
+
 	v.Holders, err = watcher.Holders(ctx)
 	if err != nil {
 		v.Unseen = err.Error()
 	}
+
 	return nil
 }
 

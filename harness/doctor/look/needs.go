@@ -22,17 +22,21 @@ func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 	for _, problem := range sc.Problems() {
 		out = append(out, doctor.Need{What: problem.Error(), Advice: "put it there, or change the scenario"})
 	}
+
 	if err := step.CheckDatasets(ctx, sc); err != nil {
 		out = append(out, doctor.Need{What: "datasets", Text: err.Error()})
 	} else {
 		out = append(out, doctor.Need{What: "datasets can be read", OK: true})
 	}
+
 	out = append(out, l.variants(sc, v)...)
 	out = append(out, l.hookPrograms(sc)...)
 	for _, check := range sc.Checks {
 		record := l.hooks.Check(ctx, check)
-		out = append(out, doctor.Need{What: "check " + record.Name, OK: record.OK, Only: !check.Refuse, Text: record.Message})
+		out = append(out, doctor.Need{What: "check " + record.Name, OK: record.OK, Only: !check.Refuse,
+			Text: record.Message})
 	}
+
 	return out
 }
 
@@ -44,12 +48,14 @@ func (l *Look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	if err != nil {
 		return []doctor.Need{{What: "plan", Text: err.Error()}}
 	}
+
 	var out []doctor.Need
 	for _, problem := range plan.Problems {
 		if !slices.ContainsFunc(sc.Problems(), func(e *schema.Error) bool { return e.Error() == problem }) {
 			out = append(out, doctor.Need{What: problem, Advice: "bench plan --box VENDOR:GPUS plans for another box"})
 		}
 	}
+
 	seen := map[string]bool{}
 	for _, life := range plan.Lives {
 		if seen[life.Variant] {
@@ -58,6 +64,7 @@ func (l *Look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 		seen[life.Variant] = true
 		out = append(out, l.variant(sc, life, v))
 	}
+
 	return out
 }
 
@@ -72,15 +79,18 @@ func (l *Look) variant(sc *scenarios.Scenario, life plan.Life, v doctor.View) do
 		n.OK, n.Text = true, "a server that is running already"
 		return n
 	}
+
 	path, err := process.LookPath(life.Servers[0].Argv[0], sc.Dir, l.Process.Environ)
 	if err != nil {
 		n.Text, n.Advice = err.Error(), "install it, or name it in binary:"
 		return n
 	}
+
 	n.OK, n.Text = true, path
 	if count := gpusOf(life); count > 0 {
 		n.Text += fmt.Sprintf(", %d GPUs", count)
 	}
+
 	return n
 }
 
@@ -104,10 +114,12 @@ func containerNeed(n doctor.Need, c scenarios.Container, v doctor.View) doctor.N
 		}
 		whys = append(whys, p.Name+": "+p.Trouble)
 	}
+
 	n.Text = "no container engine answers"
 	if len(whys) > 0 {
 		n.Text += ": " + strings.Join(whys, "; ")
 	}
+
 	n.Advice = "install docker or podman and start it"
 	return n
 }
@@ -119,6 +131,7 @@ func (l *Look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
 	for _, v := range sc.Variants {
 		levels = append(levels, v.Hooks)
 	}
+
 	var out []doctor.Need
 	seen := map[string]bool{}
 	ask := func(what string, argv []string, only bool) {
@@ -133,14 +146,17 @@ func (l *Look) hookPrograms(sc *scenarios.Scenario) []doctor.Need {
 		}
 		out = append(out, n)
 	}
+
 	for _, level := range levels {
 		for _, h := range slices.Concat(level.Before, level.After) {
 			ask("hook program", h.Command, !h.Refuse)
 			ask("undo program", h.Undo, false)
 		}
 	}
+
 	for _, n := range sc.Notify {
 		ask("notification program", n.Command, true)
 	}
+
 	return out
 }

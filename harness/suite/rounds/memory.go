@@ -24,17 +24,21 @@ func openMemory(ctx context.Context, p machine.Process, here bool) (*memory, err
 		fmt.Fprintf(p.Stderr, "note: the server is on another machine: no %s\n", suite.MemoryUsageName)
 		return nil, nil
 	}
+
 	box, err := gpu.Detect(ctx, p.GPUOptions())
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
+
 	samplers, notes, err := gpu.SamplersOf(ctx, p.GPUOptions(), box, "")
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
+
 	for _, note := range notes {
 		fmt.Fprintf(p.Stderr, "note: %s\n", note)
 	}
+
 	return &memory{p: p, devices: box.Of(box.Vendor()), samplers: samplers}, nil
 }
 
@@ -53,6 +57,7 @@ func (m *memory) read(ctx context.Context) []suite.Memory {
 	if m == nil || len(m.devices) == 0 || len(m.samplers) == 0 {
 		return nil
 	}
+
 	used := map[string]*int64{}
 	for _, sampler := range m.samplers {
 		readings, err := sampler.Read(ctx)
@@ -64,9 +69,11 @@ func (m *memory) read(ctx context.Context) []suite.Memory {
 			used[r.Device] = r.VRAMUsedBytes
 		}
 	}
+
 	var all []suite.Memory
 	for _, d := range m.devices {
 		all = append(all, suite.Memory{Name: cmp.Or(d.Name, d.ID()), Used: used[d.ID()], Total: d.VRAMBytes})
 	}
+
 	return all
 }

@@ -72,6 +72,7 @@ func (s *runner) run(ctx context.Context, rounds []suite.Round) ([]suite.Row, er
 		return nil, err
 	}
 	defer memory.close()
+
 	s.warmUp(ctx, rounds)
 	before := memory.read(ctx)
 	rows := make([]suite.Row, len(rounds))
@@ -81,6 +82,7 @@ func (s *runner) run(ctx context.Context, rounds []suite.Round) ([]suite.Row, er
 			return nil, err
 		}
 	}
+
 	if before != nil {
 		after := memory.read(context.WithoutCancel(ctx))
 		if err := s.write(suite.MemoryUsageName, suite.MemoryUsage(before, after)); err != nil {
@@ -90,6 +92,7 @@ func (s *runner) run(ctx context.Context, rounds []suite.Round) ([]suite.Row, er
 	if err := suite.Table(s.w, rows); err != nil {
 		return nil, err
 	}
+
 	fmt.Fprintf(s.p.Stderr, "files: %s\n", s.o.Output)
 	return rows, nil
 }
@@ -122,11 +125,13 @@ func (s *runner) one(ctx context.Context, round suite.Round) *results.Record {
 		fmt.Fprintf(s.p.Stderr, "warm-up: %v\n", err)
 		return nil
 	}
+
 	var answer *results.Record
 	_, err = s.driver.Run(ctx, job.Options, job.Prompts, func(r results.Record) error {
 		answer = &r
 		return nil
 	})
+
 	if err == nil && answer != nil && answer.Failure != nil {
 		err = answer.Failure
 	}
@@ -134,6 +139,7 @@ func (s *runner) one(ctx context.Context, round suite.Round) *results.Record {
 		fmt.Fprintf(s.p.Stderr, "warm-up: %v\n", err)
 		return nil
 	}
+
 	return answer
 }
 
@@ -159,11 +165,13 @@ func (s *runner) round(ctx context.Context, round suite.Round) suite.Row {
 	if row.Problem != "" {
 		return row
 	}
+
 	job, result, err := s.job(ctx, round)
 	if err != nil {
 		row.Problem = err.Error()
 		return row
 	}
+
 	progress := s.o.Progress()
 	job.Options.Progress = progress.Update
 	records := step.Drive(ctx, job, result)
@@ -181,6 +189,7 @@ func (s *runner) round(ctx context.Context, round suite.Round) suite.Row {
 			row.Problem = err.Error()
 		}
 	}
+
 	return row
 }
 
@@ -206,7 +215,8 @@ func (s *runner) write(name string, content []byte) error {
 // show prints what one round came to.
 func (s *runner) show(row suite.Row) error {
 	w, l := s.w, row.Round.Load
-	fmt.Fprintf(w, "%s: %d at once, %s in, %d out\n", row.Round.Profile, l.NumPrompts, suite.Tokens(l.InputLen), l.OutputLen)
+	fmt.Fprintf(w, "%s: %d at once, %s in, %d out\n", row.Round.Profile, l.NumPrompts, suite.Tokens(l.InputLen),
+		l.OutputLen)
 	if row.Result != nil && row.Result.Figures != nil {
 		if err := detail.Block(w, row.Result, "ttft", "tpot", "itl"); err != nil {
 			return err
@@ -217,12 +227,15 @@ func (s *runner) show(row suite.Row) error {
 			}
 		}
 	}
+
 	if i := row.Images; i != nil {
-		fmt.Fprintf(w, "image tokens, estimated: %d, %.1f a request of %s (and %d of the chat template)\n", i.Tokens, i.PerPrompt(), i.Size, i.Template)
+		fmt.Fprintf(w, "image tokens, estimated: %d, %.1f a request of %s (and %d of the chat template)\n", i.Tokens,
+			i.PerPrompt(), i.Size, i.Template)
 	}
 	if row.Problem != "" {
 		fmt.Fprintf(w, "failed: %s\n", row.Problem)
 	}
+
 	_, err := fmt.Fprintln(w)
 	return err
 }

@@ -46,12 +46,14 @@ func Find(ctx context.Context, p machine.Process, o Options) (*Target, error) {
 	if !given && o.APIKeyEnv != "OPENAI_API_KEY" {
 		return nil, usage.Errorf("--api-key-env %s: there is no such variable", o.APIKeyEnv)
 	}
+
 	spec := recipe.Spec{Launcher: "external", BaseURL: o.BaseURL, APIKey: key, Life: "running"}
 	t := &Target{process: p, options: o, headers: map[string]string{}}
 	if key != "" {
 		spec.Secrets = []string{key}
 		t.headers["Authorization"] = "Bearer " + key
 	}
+
 	var err error
 	if t.Discovery, err = endpoint.Discover(ctx, spec, o.Model); err != nil {
 		return nil, fmt.Errorf("ask the server for its model: %w", direct.NameKey(err, o.APIKeyEnv))
@@ -59,20 +61,24 @@ func Find(ctx context.Context, p machine.Process, o Options) (*Target, error) {
 	if !slices.Contains(t.Models, t.Model) {
 		fmt.Fprintf(p.Stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
 	}
+
 	kind := direct.KindOf(map[string]string{"llamacpp": "llama.cpp"}[t.Kind])
 	if t.Kind != "llamacpp" {
 		kind = direct.KindOf(t.Kind)
 	}
+
 	spec.Model, t.body = t.Model, maps.Clone(kind.Body)
 	t.server = launchers.Attach(kind, spec)
 	if _, err := t.server.Models(ctx); err != nil { // for its vocabulary
 		return nil, fmt.Errorf("ask the server for its model: %w", err)
 	}
+
 	t.look(ctx, o.BaseURL)
 	t.counter, err = step.Counter(ctx, t.tokenizer(o.Tokenizer), t.server)
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
+
 	return t, nil
 }
 
@@ -88,7 +94,8 @@ func (t *Target) look(ctx context.Context, baseURL string) {
 		lines = suite.Told(t.Arguments, t.ArgsFrom)
 		t.paramsFrom = t.ArgsFrom
 	case isForwarder(owner.Argv[0]):
-		err = fmt.Errorf("%s listens there and passes requests on, to a server that cannot be seen", filepath.Base(owner.Argv[0]))
+		err = fmt.Errorf("%s listens there and passes requests on, to a server that cannot be seen",
+			filepath.Base(owner.Argv[0]))
 		lines = suite.Told(t.Arguments, t.ArgsFrom)
 		t.paramsFrom = t.ArgsFrom
 	default:
@@ -100,10 +107,12 @@ func (t *Target) look(ctx context.Context, baseURL string) {
 			err = fmt.Errorf("process %d (%s) was started without flags", owner.PID, filepath.Base(owner.Argv[0]))
 		}
 	}
+
 	why := ""
 	if err != nil {
 		why = err.Error()
 	}
+
 	t.params = suite.EngineParams(lines, cmp.Or(why, "not told"))
 	if len(lines) == 0 {
 		t.paramsFrom = ""
@@ -113,7 +122,8 @@ func (t *Target) look(ctx context.Context, baseURL string) {
 // isForwarder tells programs that listen in place of a server in a container
 // or on another machine: their flags are not the server's.
 func isForwarder(program string) bool {
-	return slices.Contains([]string{"docker-proxy", "rootlessport", "slirp4netns", "pasta", "ssh", "kubectl", "socat", "nginx", "haproxy", "envoy"}, filepath.Base(program))
+	return slices.Contains([]string{"docker-proxy", "rootlessport", "slirp4netns", "pasta", "ssh", "kubectl", "socat",
+		"nginx", "haproxy", "envoy"}, filepath.Base(program))
 }
 
 // tokenizer is the path that was asked for, else the model's own folder or
@@ -141,6 +151,7 @@ func (t *Target) Describe(w io.Writer, wish suite.Wish) {
 			from = " (" + t.lenFrom + ")"
 		}
 	}
+
 	fmt.Fprintf(w, "model: %s\nmax-model-len: %s%s\n", t.Model, length, from)
 	fmt.Fprintf(w, "tokenizer: %s\n", cmp.Or(t.Root, t.Model))
 	counted := "nobody: lengths are in words"
@@ -150,7 +161,9 @@ func (t *Target) Describe(w io.Writer, wish suite.Wish) {
 	case t.counter.Tokenizer != nil:
 		counted = "the server"
 	}
-	fmt.Fprintf(w, "prompts counted by: %s\nengine parameters: %s\nseed: %d\n", counted, cmp.Or(t.paramsFrom, "not known"), wish.Seed)
+
+	fmt.Fprintf(w, "prompts counted by: %s\nengine parameters: %s\nseed: %d\n", counted,
+		cmp.Or(t.paramsFrom, "not known"), wish.Seed)
 }
 
 // vllmOptions are those of the JSON files.

@@ -31,10 +31,12 @@ func start(ctx context.Context, argv []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	out, theirOut, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(err, theirIn.Close(), in.Close())
 	}
+
 	p := &process{program: argv[0], in: in, out: out, errors: &tail{}, ended: make(chan struct{})}
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirIn, theirOut, p.errors
@@ -46,6 +48,7 @@ func start(ctx context.Context, argv []string) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
+
 	go func() {
 		defer close(p.ended)
 		_ = p.cmd.Wait() // ProcessState tells
