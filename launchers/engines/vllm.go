@@ -144,6 +144,7 @@ func vllmSpelling() recipe.Spelling {
 		Canonical: vllmCanonical,
 		Falsehood: vllmFalse,
 		JoinDash:  true,
+		JSONParts: true,
 		Owned: map[string]string{
 			"host": "host", "port": "port", "model": "model", "model-tag": "model",
 			"served-model-name": "served-name", "api-key": "api-key",

@@ -39,6 +39,10 @@ type Spelling struct {
 	// the engine would take it for the next option.
 	JoinDash bool
 
+	// JSONParts: an option with dots in its name is a part of a JSON option, and
+	// its value is one word of JSON.
+	JSONParts bool
+
 	Underscores bool // names keep theirs: the program is not known to take dashes as well
 
 	Owned map[string]string // canonical name -> the recipe's key that sets it
@@ -138,6 +142,14 @@ func (s Spelling) Flag(name string) string {
 
 func (s Spelling) option(arg Arg) ([]string, error) {
 	flag := s.Flag(arg.Name)
+	if s.JSONParts && strings.Contains(arg.Name, ".") {
+		text, err := jsonPart(arg.Value)
+		if err != nil {
+			return nil, err
+		}
+		return s.Pair(flag, text), nil
+	}
+
 	switch value := arg.Value.(type) {
 	case bool:
 		return s.boolean(arg.Name, flag, value), nil
@@ -208,6 +220,21 @@ func (s Spelling) Pair(flag, text string) []string {
 		return []string{flag + "=" + text}
 	}
 	return []string{flag, text}
+}
+
+// jsonPart is a value as an engine reads it that tries JSON first and takes
+// anything else as text: text that looks like another JSON value is quoted.
+func jsonPart(value any) (string, error) {
+	switch v := value.(type) {
+	case bool, []any:
+		return CompactJSON(v)
+	case string:
+		if json.Valid([]byte(v)) {
+			return CompactJSON(v)
+		}
+	}
+
+	return Scalar(value)
 }
 
 // Scalar is the text of one value.

@@ -2,7 +2,6 @@ package expand
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -83,7 +82,7 @@ func (ns *Names) expandVariant(raw rawVariant, shared *schema.Node, later []*Ove
 
 // late applies an override that names an expanded variant.
 func (o *Override) late(errs *schema.Collector, own *schema.Node, name string) *schema.Node {
-	if !strings.HasPrefix(strings.Join(o.path[1:], ".")+".", name+".") {
+	if _, ok := o.keysOf(name); !ok {
 		return own
 	}
 	own = own.Clone()

@@ -131,7 +131,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 		}
 		return
 	}
-	later := p.names.Apply(root, expand.ReadOverrides(&p.errs, p.opts.Set))
+	later := p.names.Apply(root, expand.ReadOverrides(&p.errs, p.opts.Set), variantBlock().Info().Names())
 	if p.simulating = simulating(root); p.simulating {
 		p.names.UnsetEnv = missingEnv
 	}

@@ -37,7 +37,27 @@ func readArgList(r *schema.Reader, n *schema.Node) (out []scenarios.Arg) {
 		}
 		out = append(out, scenarios.Arg{Name: p.Key, Value: p.Value.Value(), Pos: p.Pos})
 	}
+	reportWholeAndParts(r, out)
+
 	return out
+}
+
+// reportWholeAndParts reports an argument that is given as a whole and, with
+// dots in its name, in parts: an engine would take one of the two.
+func reportWholeAndParts(r *schema.Reader, args []scenarios.Arg) {
+	whole := map[string]string{}
+	for _, a := range args {
+		if name := scenarios.ArgName(a.Name); !strings.Contains(name, ".") {
+			whole[name] = a.Name
+		}
+	}
+
+	for _, a := range args {
+		head, _, dotted := strings.Cut(scenarios.ArgName(a.Name), ".")
+		if key, both := whole[head]; dotted && both {
+			r.Fail(a.Pos, "%q is a part of %q, which is given as a whole: write one of the two, or %s: null beside the parts", a.Name, key, key)
+		}
+	}
 }
 
 func readEnv(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvValue {

@@ -60,6 +60,10 @@ func (n *Node) Has(key string) bool {
 	return v != nil && v.Kind != Null
 }
 
+// Empty tells whether nothing stands behind the colon, as with "args:" above
+// lines that are all comments.
+func (n *Node) Empty() bool { return n.Kind == Null && n.Bare }
+
 // At is the place of a key's value, or of the mapping without it.
 func (n *Node) At(key string) Pos {
 	if v := n.Get(key); v != nil {

@@ -99,7 +99,7 @@ func (s Shape) Words() string {
 	case TextShape:
 		return "text"
 	case wholeShape:
-		if s.Limits.min == s.Limits.Max {
+		if s.Limits.min == s.Limits.Max && !s.Limits.unboundMax {
 			return "the number " + s.Limits.format(s.Limits.min)
 		}
 		return "a whole number" + s.Limits.words()
