@@ -114,7 +114,7 @@ var rules = map[string]rule{
 	"launchers/ports":               {ours: []string{"results", "internal/proc", "internal/sleep"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"internal/proc":                 {never: noSystem},
 	"launchers/vram":                {ours: []string{"results", "internal/sleep", "internal/text"}, never: append([]string{"os"}, noSystem...)},
-	"launchers/shm":                 {never: noSystem},
+	"launchers/shm":                 {ours: []string{"results", "internal/proc"}, never: noSystem},
 	"launchers/cleanup":             {ours: []string{"results", "launchers/container", "launchers/process", "launchers/ports", "launchers/shm", "launchers/vram", "internal/proc", "internal/sleep"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"launchers/simserver/simengine": {never: append([]string{"os"}, noSystem...)},
 	"launchers/endpoint":            {ours: []string{"results", "launchers/engines", "launchers/recipe", "launchers/serverlog", "internal/sleep", "internal/text", "internal/secrets"}, never: append([]string{"os", "os/exec"}, noCLI...)},

@@ -169,10 +169,10 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 		server.limits = *l.limits
 	}
 	server.claim = claim
-	server.shmBefore, server.leaveShm = l.shm.Enter()
+	server.shm = l.shm.Enter()
 	server.release = func() { l.ended(server); claim.Release() }
 	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
-		server.leaveShm()
+		server.shm.Leave()
 		server.release()
 		return nil, failure
 	}
@@ -348,7 +348,7 @@ func (s *Server) spawned() error {
 func (s *Server) nowServing(ctx context.Context) *results.Failure {
 	var told serverlog.Facts
 	if s.process != nil {
-		if err := s.lookAtTree(); err != nil {
+		if err := s.lookAtTree(true); err != nil {
 			return asFailure(err)
 		}
 		told = s.log.Serve()

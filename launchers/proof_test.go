@@ -2,6 +2,7 @@ package launchers
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
-	"github.com/benchrig/bench/launchers/shm"
+	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
 
@@ -120,17 +121,13 @@ func TestServerTellsOfItsSurroundings(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{Children: []fakeengine.Child{{Session: true}}})
 	b.Environ = append(b.Environ, "VLLM_ATTENTION_BACKEND=x", "RANK=3")
-	shared := shm.Folder{Path: t.TempDir(), Proc: "/proc", UID: os.Geteuid()}
-	b.shm.Memory = &shared
-	put(t, filepath.Join(shared.Path, "psm_before"))
 	server := b.launch(t)
-	put(t, filepath.Join(shared.Path, "psm_left"))
 	if got := server.Info().DroppedEnv; !slices.Contains(got, "RANK") || !slices.Contains(got, "VLLM_ATTENTION_BACKEND") {
 		t.Errorf("dropped = %v, want RANK and VLLM_ATTENTION_BACKEND among them", got)
 	}
 	before, after := b.journal.last(results.LifeStarting), b.journal.last(results.LifeSpawned)
-	if before.Process.BootID == "" || !slices.Equal(before.Process.Shm, []string{"psm_before"}) {
-		t.Errorf("journal before the spawn = %+v, want boot and shared memory", before.Process)
+	if before.Process.BootID == "" {
+		t.Errorf("journal before the spawn = %+v, want the boot", before.Process)
 	}
 	switch {
 	case after.Process.Cgroup == "" && !strings.Contains(after.Message, "without a control group"):
@@ -141,12 +138,8 @@ func TestServerTellsOfItsSurroundings(t *testing.T) {
 	if pids := server.OwnPIDs(); len(pids) != 2 || !slices.Contains(pids, server.Info().PID) {
 		t.Errorf("OwnPIDs() = %v, want the engine and its child", pids)
 	}
-	proof, err := server.Stop(t.Context())
-	if err != nil || !slices.Equal(proof.ShmRemoved, []string{"psm_left"}) {
-		t.Errorf("Stop() = %+v, %v, want psm_left removed", proof, err)
-	}
-	if _, err := os.Stat(filepath.Join(shared.Path, "psm_before")); err != nil {
-		t.Errorf("what was there before is gone: %v", err)
+	if _, err := server.Stop(t.Context()); err != nil {
+		t.Errorf("Stop() = %v", err)
 	}
 	if pids := server.OwnPIDs(); len(pids) != 0 {
 		t.Errorf("OwnPIDs() after Stop = %v, want none", pids)
@@ -172,9 +165,31 @@ func TestEndStray(t *testing.T) {
 	}
 }
 
-func put(t *testing.T, path string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte("data"), 0o600); err != nil {
+// What a server leaves in shared memory is removed; what a stranger made there
+// meanwhile is not, not even where nobody uses it just now.
+func TestStopRemovesTheServersSharedMemory(t *testing.T) {
+	t.Parallel()
+	if err := proc.System.Complete(); err != nil {
+		t.Skip(err)
+	}
+	ours, theirs := "psm_bench_test_"+rand.Text(), "sem.mp-bench_test_"+rand.Text()
+	b := prepare(t, vllm(t), fakeengine.Config{ShmFile: ours})
+	server := b.launch(t)
+	stranger := filepath.Join("/dev/shm", theirs)
+	if err := os.WriteFile(stranger, []byte("data"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(stranger); _ = os.Remove(filepath.Join("/dev/shm", ours)) })
+
+	grown := b.journal.last(results.LifeGrown).Process
+	if grown == nil || len(grown.ShmFiles) != 1 {
+		t.Errorf("journal notes %+v, want the server's file in shared memory", grown)
+	}
+	proof, err := server.Stop(t.Context())
+	if err != nil || !slices.Equal(proof.ShmRemoved, []string{ours}) || proof.ShmLeft != nil {
+		t.Errorf("Stop() = %+v, %v, want %s removed", proof, err, ours)
+	}
+	if _, err := os.Stat(stranger); err != nil {
+		t.Errorf("the stranger's file is gone: %v", err)
 	}
 }

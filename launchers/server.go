@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/launchers/ready"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/launchers/serverlog"
+	"github.com/benchrig/bench/launchers/shm"
 	"github.com/benchrig/bench/launchers/vram"
 	"github.com/benchrig/bench/results"
 )
@@ -38,9 +39,8 @@ type Server struct {
 
 	crew *crew // what runs beside it, here and on other nodes; nil: nothing
 
-	claim     *vram.Claim     // nil: memory of GPUs is not looked at
-	shmBefore []string        // files of engines in shared memory before the start
-	leaveShm  func() []string // removes what the server left there, once
+	claim *vram.Claim // nil: memory of GPUs is not looked at
+	shm   *shm.Use    // its files in shared memory
 
 	hurried   chan struct{} // closed by hurry
 	hurryOnce sync.Once
@@ -102,6 +102,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 		return s.proof, nil
 	}
 	s.endWatch()
+	_ = s.lookAtTree(true) // whoever writes the journal next meets the same error
 	s.crew.expectEnd()
 	var told []error
 	if failure := s.Failure(); failure != nil {
@@ -109,7 +110,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 	}
 	told = append(told, s.write(results.Event{Kind: results.LifeStopping, Message: s.drain(ctx, s.hurried)}))
 	failure := s.end(ctx)
-	told = append(told, s.write(results.Event{Kind: results.LifeStopped, Proof: &s.proof, Failure: failure}))
+	told = append(told, s.write(results.Event{Kind: results.LifeStopped, Proof: &s.proof, Failure: failure, Message: shm.Describe(s.proof.ShmLeft)}))
 	if failure != nil {
 		return s.proof, failure
 	}
@@ -128,7 +129,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	proof.Nodes, beside = s.crew.stop(base, s.hurried) // processes of its here may hold the memory
 	if err == nil && beside == nil {
 		proof.VRAM, memory = s.claim.Prove(base, s.hurried, s.endStray)
-		proof.ShmRemoved = s.leaveShm()
+		proof.ShmRemoved, proof.ShmLeft = s.shm.Leave()
 		proof.StopS = time.Since(began).Seconds()
 	}
 	s.proof, s.stopped = proof, proof.Clean() && beside == nil
@@ -178,7 +179,7 @@ func (s *Server) OwnPIDs() []int {
 func (s *Server) write(event results.Event) error {
 	event.Life, event.Replica = s.spec.Life, s.spec.Replica
 	if event.Kind == results.LifeStarting && event.Process != nil {
-		event.Process.VRAM, event.Process.Shm = s.claim.Baseline(), s.shmBefore
+		event.Process.VRAM = s.claim.Baseline()
 		event.Message = s.claim.Notes()
 	}
 	if s.journal == nil {

@@ -16,6 +16,7 @@ const (
 	watchStart = 50 * time.Millisecond  // between looks at the log while starting
 	watchServe = 250 * time.Millisecond // while serving
 	usagePoll  = time.Second            // between looks at CPU time while starting
+	filesEvery = 6                      // looks at the process tree to one at its files while serving
 	treeEvery  = 20                     // of the looks at the log to one at the process tree
 
 	// lastWords is how long a server gets to end after a fatal line, so that
@@ -33,6 +34,7 @@ const (
 // Ready.Stall.
 func (s *Server) watch(stalled func()) {
 	var looked time.Time
+	looks := 0 // at the tree
 	for {
 		timer := time.NewTimer(s.watchPause())
 		select {
@@ -49,8 +51,9 @@ func (s *Server) watch(stalled func()) {
 		case <-timer.C:
 		}
 		if time.Since(looked) > s.watchPause()*treeEvery {
-			_ = s.lookAtTree() // whoever writes the journal next meets the same error
+			_ = s.lookAtTree(looks%s.filesEvery() == 0) // whoever writes the journal next meets the same error
 			looked = time.Now()
+			looks++
 		}
 		moved := s.log.Read()
 		if s.log.FatalLine() != nil {
@@ -71,6 +74,19 @@ func (s *Server) watchPause() time.Duration {
 		return watchServe
 	}
 	return watchStart
+}
+
+// filesEvery is how many looks at the tree there are to one at its files. That
+// one holds up the page faults of the process for a moment, so a server that
+// serves has fewer of them.
+func (s *Server) filesEvery() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.ready {
+		return filesEvery
+	}
+	return 1
 }
 
 // endWatch ends the watching goroutine and waits for it.

@@ -74,7 +74,8 @@ type Process struct {
 	Cgroup    string         `json:"cgroup,omitempty"`    // path as in /proc/PID/cgroup; "": none of its own
 	Container *ContainerInfo `json:"container,omitempty"` // where the server is one
 	VRAM      []VRAMProof    `json:"vram,omitempty"`      // baseline of the GPUs it uses
-	Shm       []string       `json:"shm,omitempty"`       // files of engines in /dev/shm that were there before
+	Shm       []string       `json:"shm,omitempty"`       // older journals: names in /dev/shm from before the start
+	ShmFiles  []SharedFile   `json:"shm_files,omitempty"` // what its processes were seen to have open or mapped in /dev/shm
 	Members   []Member       `json:"members,omitempty"`   // of its tree, without cookie and control group
 }
 
@@ -82,6 +83,17 @@ type Process struct {
 type Member struct {
 	PID       int    `json:"pid"`
 	StartTime uint64 `json:"start_time"`
+}
+
+// SharedFile is a file in shared memory (/dev/shm) that a server used. It is
+// known by device and inode, which a removed file's name does not share.
+type SharedFile struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+
+	Path  string `json:"path,omitempty"` // of one that is left
+	Bytes int64  `json:"bytes,omitempty"`
+	Why   string `json:"why,omitempty"` // it could not be removed
 }
 
 // ContainerInfo identifies a container beyond reuse of its name.
@@ -101,9 +113,10 @@ type Proof struct {
 	PortFree   bool     `json:"port_free"`
 	StopS      float64  `json:"stop_s"` // from the first signal to the proof
 
-	Unkillable []int       `json:"unkillable,omitempty"`  // pids in an uninterruptible system call that SIGKILL does not end
-	VRAM       []VRAMProof `json:"vram"`                  // one a GPU used; empty: memory was not looked at
-	ShmRemoved []string    `json:"shm_removed,omitempty"` // files in /dev/shm that the server left and nobody used
+	Unkillable []int        `json:"unkillable,omitempty"`  // pids in an uninterruptible system call that SIGKILL does not end
+	VRAM       []VRAMProof  `json:"vram"`                  // one a GPU used; empty: memory was not looked at
+	ShmRemoved []string     `json:"shm_removed,omitempty"` // names of the server's files in /dev/shm that it left and nobody used
+	ShmLeft    []SharedFile `json:"shm_left,omitempty"`    // the server's files in /dev/shm that could not be removed
 
 	Nodes []NodeProof `json:"nodes,omitempty"` // the other nodes of a server over several
 }

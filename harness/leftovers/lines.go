@@ -62,6 +62,11 @@ func (l Server) lines() []string {
 	if l.Proof != nil && len(l.Proof.ShmRemoved) > 0 {
 		lines = append(lines, fmt.Sprintf("  removed from /dev/shm: %s", strings.Join(l.Proof.ShmRemoved, " ")))
 	}
+	if l.Proof != nil {
+		for _, left := range l.Proof.ShmLeft {
+			lines = append(lines, fmt.Sprintf("  left in shared memory: %s (%s); remove it with: rm %s", left.Path, left.Why, left.Path))
+		}
+	}
 	if l.Error != "" {
 		lines = append(lines, "  error: "+l.Error)
 	}

@@ -116,8 +116,10 @@ func resourceFaults() []fault {
 	return []fault{
 		{stage: stop, kind: "leak", name: "a file in /dev/shm", engine: func(c *engine) { c.ShmFile = "psm_chaos_ID" }},
 		{
-			stage: stop, kind: "leak", name: "a file in /dev/shm that is no engine's", engine: func(c *engine) { c.ShmFile = "chaos_ID" },
-			after: func(w *world, _ conclusion) { w.kept("chaos_") },
+			stage: stop, kind: "leak", name: "a stranger's semaphore in /dev/shm, made while a server runs",
+			engine: func(c *engine) { c.ShmFile = "chaos_ID" }, prepare: func(w *world) {
+				w.once(func() bool { return answers(w.port) }, func() { w.shm("sem.mp-") })
+			}, after: func(w *world, _ conclusion) { w.kept("sem.mp-") },
 		},
 		{
 			stage: stop, kind: "leak", name: "another user's file in /dev/shm", needs: root, prepare: func(w *world) {

@@ -57,7 +57,7 @@ type Config struct {
 	Flood       int           // bytes of log written at the start, as fast as they are taken
 	FloodAt     int           // writes Flood when request number FloodAt comes instead; 0: at the start
 	Chunk       time.Duration // between two tokens of a stream
-	ShmFile     string        // a file of that name is made in /dev/shm and left there
+	ShmFile     string        // a file of that name is made in /dev/shm, mapped, and left there
 	TermFlood   int           // bytes of log written at SIGTERM
 	TermSpawns  bool          // SIGTERM makes it start one more child, which ignores SIGTERM
 	KeepsPort   bool          // a child inherits the listening socket and lives on

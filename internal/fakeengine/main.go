@@ -59,7 +59,7 @@ func engineMain(config Config) int {
 		flood(config.Flood)
 	}
 	if config.ShmFile != "" {
-		if err := os.WriteFile(filepath.Join("/dev/shm", config.ShmFile), []byte("left behind"), 0o600); err != nil {
+		if err := shareMemory(config.ShmFile); err != nil {
 			fmt.Fprintln(os.Stderr, "fake engine:", err)
 		}
 	}
@@ -203,4 +203,22 @@ func forkAgain(child Child) int {
 		return 95
 	}
 	return 0
+}
+
+// shareMemory makes a block of shared memory in the way of Python's
+// multiprocessing, and maps it for as long as this program runs.
+func shareMemory(name string) error {
+	const size = 4096
+
+	file, err := os.OpenFile(filepath.Join("/dev/shm", name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := file.Truncate(size); err != nil {
+		return err
+	}
+	_, err = syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+
+	return err
 }

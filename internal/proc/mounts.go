@@ -13,6 +13,7 @@ type Mount struct {
 	Point    string // where
 	Kind     string // "cgroup2", "tmpfs", ...
 	ReadOnly bool
+	Options  []string // of the file system, "hidepid=invisible" among them
 }
 
 // Mounts lists what is mounted in this program's mount namespace, in the order
@@ -30,6 +31,7 @@ func (fs FS) Mounts() ([]Mount, error) {
 // cannot read are left out.
 func parseMounts(table string) []Mount {
 	const rootField, pointField, optionField, fields = 3, 4, 5, 6
+	const superField = 2 // after the dash
 
 	var mounts []Mount
 	for line := range strings.Lines(table) {
@@ -38,12 +40,16 @@ func parseMounts(table string) []Mount {
 		if !found || len(mount) < fields || len(kind) == 0 {
 			continue
 		}
-		mounts = append(mounts, Mount{
+		m := Mount{
 			Root:     unescape(mount[rootField]),
 			Point:    unescape(mount[pointField]),
 			Kind:     kind[0],
 			ReadOnly: slices.Contains(strings.Split(mount[optionField], ","), "ro"),
-		})
+		}
+		if len(kind) > superField {
+			m.Options = strings.Split(kind[superField], ",")
+		}
+		mounts = append(mounts, m)
 	}
 
 	return mounts

@@ -103,8 +103,8 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 			errs = append(errs, failure)
 		}
 	}
-	if proof.PIDsGone && !l.Rebooted() && !l.Began.IsZero() {
-		proof.ShmRemoved = shm.Here().Clean(l.Process.Shm, l.Began)
+	if proof.PIDsGone && l.Process.BootID != "" && !l.Rebooted() {
+		proof.ShmRemoved, proof.ShmLeft = shm.Here().Remove(l.Process.ShmFiles)
 	}
 	proof.StopS = time.Since(began).Seconds()
 	return proof, errors.Join(errs...)

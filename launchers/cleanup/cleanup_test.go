@@ -76,16 +76,17 @@ func TestOpenLifeKeepsWhatWasSeenBefore(t *testing.T) {
 	t.Parallel()
 	lives := OpenLives([]results.Event{
 		{Kind: results.LifeStarting, Life: "a", Process: &results.Process{
-			Cookie: "run.x", VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}}, Shm: []string{"psm_1"},
+			Cookie: "run.x", VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}},
 			Container: &results.ContainerInfo{Name: "n"},
 		}},
 		{Kind: results.LifeSpawned, Life: "a", Process: &results.Process{Cookie: "run.x", PID: 7}},
-		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{PID: 8, StartTime: 1}}}},
+		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{PID: 8, StartTime: 1}}, ShmFiles: []results.SharedFile{{Device: 27, Inode: 5}}}},
 		{Kind: results.LifeGrown, Life: "a", Process: &results.Process{Members: []results.Member{{PID: 9, StartTime: 2}}}},
 	})
 	want := results.Process{
-		Cookie: "run.x", PID: 7, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}}, Shm: []string{"psm_1"},
+		Cookie: "run.x", PID: 7, VRAM: []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 5}},
 		Container: &results.ContainerInfo{Name: "n"}, Members: []results.Member{{PID: 8, StartTime: 1}, {PID: 9, StartTime: 2}},
+		ShmFiles: []results.SharedFile{{Device: 27, Inode: 5}},
 	}
 	if diff := cmp.Diff(want, lives[0].Process); diff != "" {
 		t.Errorf("OpenLives(): (-want +got)\n%s", diff)

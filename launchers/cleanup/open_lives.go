@@ -32,6 +32,7 @@ func OpenLives(events []results.Event) []OpenLife {
 			open[i].note(e.Process)
 		case e.Kind == results.LifeGrown && e.Process != nil:
 			open[i].Process.Members = append(open[i].Process.Members, e.Process.Members...)
+			open[i].Process.ShmFiles = append(open[i].Process.ShmFiles, e.Process.ShmFiles...)
 		case ends(e, open[i]):
 			open = slices.Delete(open, i, i+1)
 		}
@@ -77,9 +78,6 @@ func (l *OpenLife) note(p *results.Process) {
 	l.Process = *p
 	if p.VRAM == nil {
 		l.Process.VRAM = before.VRAM
-	}
-	if p.Shm == nil {
-		l.Process.Shm = before.Shm
 	}
 	if p.Container == nil {
 		l.Process.Container = before.Container

@@ -1,161 +1,218 @@
 package shm
 
 import (
-	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
+
+	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/results"
 )
 
-// Folder is where engines keep the memory that their processes share. A
+// Folder is where programs keep the memory that their processes share. A
 // process that is killed leaves its files there, and when the place is full no
 // engine starts.
 type Folder struct {
 	Path string
-	Proc string // for who uses a file
-	UID  int
-}
-
-// Ledger knows what lay in shared memory before the first of the servers
-// that run: what one of them leaves is told from another's only by their all
-// being gone.
-type Ledger struct {
-	mu      sync.Mutex // guards all below
-	Memory  *Folder    // nil: this machine's
-	servers int
-	before  []string
-	since   time.Time
-}
-
-// Enter counts a server in. leave counts it out, once, and removes what it and
-// those that ran beside it have left, if it was the last.
-func (l *Ledger) Enter() (before []string, leave func() (removed []string)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.Memory == nil {
-		l.Memory = new(Here())
-	}
-	if l.servers == 0 {
-		l.before, l.since = l.Memory.files(), time.Now()
-	}
-	l.servers++
-	return l.before, sync.OnceValue(l.leave)
-}
-
-func (l *Ledger) leave() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.servers--; l.servers > 0 {
-		return nil
-	}
-	return l.Memory.Clean(l.before, l.since)
+	Proc proc.FS // shows who uses a file
+	UID  int     // whose files may be removed
 }
 
 // Here is that of this machine and user.
-func Here() Folder { return Folder{"/dev/shm", "/proc", os.Geteuid()} }
+func Here() Folder { return Folder{"/dev/shm", proc.System, os.Geteuid()} }
 
-// engineFile reports whether engines or the libraries below them make files of
-// that name.
-func engineFile(name string) bool {
-	for _, beginning := range []string{"nccl-", "psm_", "sem.", "vllm_offload_", "torch_", "sglang"} {
-		if strings.HasPrefix(name, beginning) {
-			return true
-		}
-	}
-	return false
+// Ledger knows which files in shared memory the processes of our servers have
+// had open or mapped.
+type Ledger struct {
+	Folder *Folder // nil: this machine's
+
+	mu    sync.Mutex // guards all below
+	files map[proc.FileID]*file
 }
 
-// files lists the files of engines that are there, by name.
-func (m Folder) files() []string {
-	entries, err := os.ReadDir(m.Path)
-	if err != nil {
-		return nil // no such place here
-	}
-	var names []string
-	for _, entry := range entries {
-		if engineFile(entry.Name()) && entry.Type().IsRegular() {
-			names = append(names, entry.Name())
-		}
-	}
-	return names
+// file is one that a server of ours used.
+type file struct {
+	users  map[*Use]bool // servers that are not proven gone
+	shared bool          // somebody else used it, too
 }
 
-// Clean removes the files that a server of ours has left: of engines, ours by
-// user, not there before, made since then, and neither open nor mapped by any
-// process. It returns their names.
-func (m Folder) Clean(before []string, since time.Time) []string {
-	var candidates []string
-	for _, name := range m.files() {
-		if !slices.Contains(before, name) && m.ours(name, since) {
-			candidates = append(candidates, name)
-		}
+// Use is one server's part of the ledger.
+type Use struct {
+	ledger *Ledger
+	folder Folder
+	device uint64               // 0: there is no such folder
+	before map[proc.FileID]bool // what lay there before the server: not its own
+	once   sync.Once
+
+	removed []string
+	left    []results.SharedFile
+}
+
+// Enter counts a server in, before its start.
+func (l *Ledger) Enter() *Use {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Folder == nil {
+		l.Folder = new(Here())
 	}
-	if len(candidates) == 0 {
+
+	u := &Use{ledger: l, folder: *l.Folder, before: map[proc.FileID]bool{}}
+	u.device = u.folder.device()
+	for _, e := range u.folder.entries() {
+		u.before[e.id] = l.files[e.id] == nil // that of another server of ours may be shared
+	}
+
+	return u
+}
+
+// Note takes down which files the server's processes have open or mapped now.
+// It returns those that are new, for the journal: a later program knows the
+// server's files by nothing else.
+func (u *Use) Note(pids []int) []results.SharedFile {
+	if u.device == 0 {
 		return nil
 	}
-	used := m.used(candidates)
-	var removed []string
-	for _, name := range candidates {
-		if !used[name] && os.Remove(filepath.Join(m.Path, name)) == nil {
-			removed = append(removed, name)
+	u.ledger.mu.Lock()
+	defer u.ledger.mu.Unlock()
+
+	used := map[proc.FileID]bool{}
+	for _, pid := range pids {
+		files, _ := u.folder.Proc.FilesOn(pid, u.device)
+		for _, id := range files {
+			used[id] = true
 		}
 	}
-	return removed
+
+	var fresh []proc.FileID
+	for _, e := range u.folder.entries() {
+		switch known := u.ledger.files[e.id]; {
+		case !used[e.id]:
+		case known != nil:
+			known.users[u] = true
+		case !u.before[e.id]:
+			fresh = append(fresh, e.id)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+
+	return u.add(fresh, pids)
 }
 
-// ours reports whether a file is our user's and was made or changed since then.
-func (m Folder) ours(name string, since time.Time) bool {
-	info, err := os.Lstat(filepath.Join(m.Path, name))
-	if err != nil || !info.Mode().IsRegular() {
+// add takes files into the ledger. One that a process besides the server's uses
+// as well may be a stranger's that the server only opened. The caller holds the
+// ledger's mu.
+func (u *Use) add(fresh []proc.FileID, pids []int) []results.SharedFile {
+	if u.ledger.files == nil {
+		u.ledger.files = map[proc.FileID]*file{}
+	}
+	others, err := u.folder.look(func(pid int) bool { return !slices.Contains(pids, pid) })
+
+	var added []results.SharedFile
+	for _, id := range fresh {
+		shared := err != nil || others.used[id]
+		u.ledger.files[id] = &file{users: map[*Use]bool{u: true}, shared: shared}
+		if !shared {
+			added = append(added, results.SharedFile{Device: id.Device, Inode: id.Inode})
+		}
+	}
+
+	return added
+}
+
+// Leave counts the server out, whose processes are gone, and removes the files
+// that no server of ours uses any more. It may be called again.
+func (u *Use) Leave() (removed []string, left []results.SharedFile) {
+	u.once.Do(func() { u.removed, u.left = u.leave() })
+
+	return u.removed, u.left
+}
+
+func (u *Use) leave() (removed []string, left []results.SharedFile) {
+	u.ledger.mu.Lock()
+	defer u.ledger.mu.Unlock()
+
+	ours := map[proc.FileID]bool{}
+	for id, f := range u.ledger.files {
+		delete(f.users, u)
+		if len(f.users) > 0 {
+			continue
+		}
+		delete(u.ledger.files, id)
+		ours[id] = !f.shared
+	}
+
+	return u.folder.remove(ours)
+}
+
+// Remove removes files that were noted of a server which an earlier program
+// started in this boot, and whose processes are gone.
+func (f Folder) Remove(noted []results.SharedFile) (removed []string, left []results.SharedFile) {
+	ours := map[proc.FileID]bool{}
+	for _, n := range noted {
+		ours[proc.FileID{Device: n.Device, Inode: n.Inode}] = true
+	}
+
+	return f.remove(ours)
+}
+
+// remove removes the files of ours that nobody uses. It removes none unless
+// everybody who could use one can be seen.
+func (f Folder) remove(ours map[proc.FileID]bool) (removed []string, left []results.SharedFile) {
+	candidates := slices.DeleteFunc(f.entries(), func(e entry) bool { return !ours[e.id] || e.uid != f.UID })
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+
+	err := f.Proc.Complete()
+	var now view
+	if err == nil {
+		now, err = f.look(nil)
+	}
+	for _, e := range candidates {
+		why := now.inTheWay(e)
+		if err != nil {
+			why = err.Error()
+		}
+		if why == "" && !f.unlink(e) {
+			why = "it could not be removed"
+		}
+		if why == "" {
+			removed = append(removed, e.name)
+			continue
+		}
+		left = append(left, results.SharedFile{
+			Device: e.id.Device, Inode: e.id.Inode, Path: filepath.Join(f.Path, e.name), Bytes: e.bytes, Why: why,
+		})
+	}
+
+	return removed, left
+}
+
+// unlink removes a file, if its name still leads to it.
+func (f Folder) unlink(e entry) bool {
+	path := filepath.Join(f.Path, e.name)
+	info, err := os.Lstat(path)
+	if err != nil {
 		return false
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(stat.Uid) != m.UID {
+	if id, ok := proc.IDOf(info); !ok || id != e.id {
 		return false
 	}
-	changed := time.Unix(stat.Ctim.Unix())
-	const coarse = 20 * time.Millisecond // steps of the clock that files are stamped with
-	return !changed.Before(since.Add(-coarse))
+
+	return os.Remove(path) == nil
 }
 
-// used are those of the files that a process has open or mapped.
-func (m Folder) used(names []string) map[string]bool {
-	used := make(map[string]bool)
-	entries, err := os.ReadDir(m.Proc)
-	if err != nil { // nothing can be shown to be unused
-		for _, name := range names {
-			used[name] = true
-		}
-		return used
+// Describe says which files are left, why, and how to remove them; "" for none.
+func Describe(left []results.SharedFile) string {
+	var texts []string
+	for _, l := range left {
+		texts = append(texts, fmt.Sprintf("%s is left in shared memory (%s); remove it with: rm %s", l.Path, l.Why, l.Path))
 	}
-	for _, entry := range entries {
-		if _, err := strconv.Atoi(entry.Name()); err == nil {
-			m.markUsed(filepath.Join(m.Proc, entry.Name()), names, used)
-		}
-	}
-	return used
-}
 
-// markUsed adds the files that one process uses. What may not be seen belongs
-// to another user; a file of ours is no business of it.
-func (m Folder) markUsed(process string, names []string, used map[string]bool) {
-	maps, _ := os.ReadFile(filepath.Join(process, "maps"))
-	descriptors, _ := os.ReadDir(filepath.Join(process, "fd"))
-	var open []string
-	for _, fd := range descriptors {
-		if target, err := os.Readlink(filepath.Join(process, "fd", fd.Name())); err == nil {
-			open = append(open, target)
-		}
-	}
-	for _, name := range names {
-		path := filepath.Join(m.Path, name)
-		if bytes.Contains(maps, []byte(" "+path+"\n")) || slices.Contains(open, path) {
-			used[name] = true
-		}
-	}
+	return strings.Join(texts, "; ")
 }
