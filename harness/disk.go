@@ -37,8 +37,8 @@ type disk struct {
 	each    func()                      // called at every look, to bound logs
 }
 
-func (r *Runner) newDisk() *disk {
-	d := &disk{folder: r.Folder, minFree: r.Scenario.Disk.MinFree, look: r.Free, each: r.starter.CapLogs}
+func newDisk(r *Runner, each func()) *disk {
+	d := &disk{folder: r.Folder, minFree: r.Scenario.Disk.MinFree, look: r.Free, each: each}
 	if d.look == nil {
 		d.look = freeSpace
 	}
@@ -119,17 +119,6 @@ func reserve(path string) {
 	}
 	defer func() { _ = f.Close() }()
 	_ = unix.Fallocate(int(f.Fd()), 0, 0, reserveBytes) // without it there is no reserve, and nothing else changes
-}
-
-// onFullDisk does a write that must not be lost. If it fails, the reserve makes
-// room for a second try, and nothing more is run.
-func (r *Runner) onFullDisk(write func() error) error {
-	err := write()
-	if err == nil {
-		return nil
-	}
-	r.halt(results.Failf(results.FailDisk, "%v", err))
-	return write()
 }
 
 // size writes a number of bytes as people do.

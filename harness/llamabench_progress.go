@@ -22,7 +22,7 @@ const testsPoll = time.Second
 
 // followTests tells of each test of a program that runs, as soon as it prints
 // it. stop ends that and waits.
-func (r *Runner) followTests(ctx context.Context, a attempt, id string) (stop func()) {
+func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -35,9 +35,9 @@ func (r *Runner) followTests(ctx context.Context, a attempt, id string) (stop fu
 				return
 			case <-ticker.C:
 			}
-			for _, row := range r.testsFrom(id, told) {
+			for _, row := range m.testsFrom(id, told) {
 				told++
-				r.observe(status.Update{Kind: TestEnded, Index: r.done + 1, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
+				m.observeStep(status.Update{Kind: TestEnded, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
 			}
 		}
 	}()
@@ -46,8 +46,8 @@ func (r *Runner) followTests(ctx context.Context, a attempt, id string) (stop fu
 
 // testsFrom are the tests that the program of a life has printed so far, but for
 // the first few.
-func (r *Runner) testsFrom(id string, first int) []llamabench.Row {
-	log, err := r.Folder.OpenServerLog(id, 0)
+func (m benchProgram) testsFrom(id string, first int) []llamabench.Row {
+	log, err := m.Folder.OpenServerLog(id, 0)
 	if err != nil {
 		return nil // it has not printed anything
 	}

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -18,41 +19,55 @@ type Notifier interface {
 	Notify(ctx context.Context, n scenarios.Notify, m hooks.Message) results.HookRecord
 }
 
-// notifyFailure tells of the first step that failed for good.
-func (r *Runner) notifyFailure(result *results.Result) {
-	if r.hooks.told || result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
+// notifications tells whom the scenario names of a run's first failure and of
+// its end.
+type notifications struct {
+	run    *run
+	began  time.Time
+	failed bool // the first failure was told
+}
+
+// failure tells of the first step that failed for good.
+func (n *notifications) failure(result *results.Result) {
+	if n.failed || result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
 		return
 	}
-	r.hooks.told = true
-	m := r.message(hooks.NotifyFirstFailure)
+	n.failed = true
+	m := n.message(hooks.NotifyFirstFailure)
 	m.Step, m.Reason = result.Step.ID, result.Failure.Error()
-	r.notify(context.Background(), m)
+	n.send(context.Background(), m)
 }
 
-func (r *Runner) notifyEnd(ctx context.Context) {
-	m := r.message(hooks.NotifyEnd)
-	if why := r.outcome.Ended; why != nil {
+// end tells that the run has ended, and why if before its plan did.
+func (n *notifications) end(ctx context.Context) {
+	m := n.message(hooks.NotifyEnd)
+	if why := n.run.ledger.outcome.Ended; why != nil {
 		m.Reason = why.Error()
 	}
-	r.notify(ctx, m)
+	n.send(ctx, m)
 }
 
-func (r *Runner) message(event string) hooks.Message {
+func (n *notifications) message(event string) hooks.Message {
 	host, _ := os.Hostname() // "" where the system does not know
-	o := r.outcome
+	dir := n.run.Folder.Dir()
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	o := n.run.ledger.outcome
 	return hooks.Message{
-		Event: event, Scenario: r.Scenario.Name, Run: r.RunID, Host: host, Folder: r.absDir(),
-		OK: o.OK, Suspect: o.Suspect, Failed: o.Failed, NotRun: o.NotRun, Planned: len(r.Plan.Refs()) - o.Spared, TookS: time.Since(r.hooks.began).Seconds(),
+		Event: event, Scenario: n.run.Scenario.Name, Run: n.run.RunID, Host: host, Folder: dir,
+		OK: o.OK, Suspect: o.Suspect, Failed: o.Failed, NotRun: o.NotRun,
+		Planned: len(n.run.Plan.Refs()) - o.Spared, TookS: time.Since(n.began).Seconds(),
 	}
 }
 
-func (r *Runner) notify(ctx context.Context, m hooks.Message) {
-	for _, n := range r.Scenario.Notify {
-		if r.Notifier == nil || !slices.Contains(n.On, m.Event) {
+func (n *notifications) send(ctx context.Context, m hooks.Message) {
+	for _, to := range n.run.Scenario.Notify {
+		if n.run.Notifier == nil || !slices.Contains(to.On, m.Event) {
 			continue
 		}
-		record := r.Notifier.Notify(ctx, n, m)
-		_ = r.tell(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record}) // a notification fails nothing
-		r.observe(status.Update{Kind: status.HookRan, Index: r.done, Hook: &record})
+		record := n.run.Notifier.Notify(ctx, to, m)
+		_ = n.run.record.tell(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record}) // a notification fails nothing
+		n.run.observeHook(status.Update{Kind: status.HookRan, Hook: &record})
 	}
 }

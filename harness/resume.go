@@ -1,13 +1,11 @@
 package harness
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/harness/plan"
-	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -55,7 +53,7 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 	}
 	if len(r.kept) == len(run.Steps) {
 		for _, step := range run.Spared {
-			r.kept[step.Result.Step.ID] = spared
+			r.kept[step.Result.Step.ID] = notNeeded
 		}
 	}
 	return r
@@ -173,100 +171,22 @@ func (r *Resume) Kept() Outcome {
 	return out
 }
 
-// carryOn puts steps that stay aside and gives the others their next attempt.
-func (r *Runner) carryOn(steps []plan.Step) []attempt {
+// resumePending puts steps that stay aside and gives the others their next attempt.
+func (n *run) resumePending(steps []plan.Step) []attempt {
 	var pending []attempt
 	for _, step := range steps {
-		if r.Resume == nil {
+		if n.Resume == nil {
 			pending = append(pending, attempt{Step: step})
 			continue
 		}
-		if _, kept := r.Resume.kept[step.ID]; kept {
+		if _, kept := n.Resume.kept[step.ID]; kept {
 			continue
 		}
-		earlier := slices.Clone(r.Resume.earlier[step.ID])
-		step.Attempt = r.Resume.begun[step.ID] + 1
+		earlier := slices.Clone(n.Resume.earlier[step.ID])
+		step.Attempt = n.Resume.begun[step.ID] + 1
 		pending = append(pending, attempt{Step: step, earlier: earlier, before: len(earlier)})
 	}
 	return pending
-}
-
-// begin tells the journal that the run starts, or goes on.
-func (r *Runner) begin() error {
-	if r.Resume == nil {
-		return r.tell(results.Event{Kind: results.RunStarted, Message: r.Plan.Scenario})
-	}
-	r.outcome = r.Resume.Kept()
-	r.done = len(r.Resume.kept)
-	for id := range r.Resume.kept {
-		r.settled[id] = true
-	}
-	for _, result := range r.Resume.results {
-		r.known[result.Step.ID] = result
-	}
-	message := fmt.Sprintf("%d of %d steps stay", len(r.Resume.kept), len(r.Plan.Refs()))
-	err := r.tell(results.Event{Kind: results.RunResumed, Message: message, Changes: r.Resume.Changes})
-	for _, result := range r.Resume.untold {
-		if err == nil {
-			err = r.tellEnd(result)
-		}
-	}
-	return err
-}
-
-// knowEngine compares who answers as a variant with who did at the first time.
-// Another engine is noted for every later result; where a resumed run must not
-// go on with it, that is the failure.
-func (r *Runner) knowEngine(variant string, servers []step.Server) (*results.Failure, error) {
-	info := servers[0].Info()
-	now := results.Engine{Variant: variant, Launcher: info.Launcher, Model: info.Model, Version: info.Version}
-	if r.engines == nil {
-		r.engines, r.seen = map[string]results.Engine{}, map[string]results.Engine{}
-		if r.Resume != nil {
-			maps.Copy(r.engines, r.Resume.engines)
-		}
-	}
-	first, known := r.engines[variant]
-	if !known {
-		first, r.engines[variant] = now, now
-	}
-	if !known || r.seen[variant] != now {
-		if r.seen[variant] = now; !known || now != first {
-			if err := r.tell(results.Event{Kind: results.EngineSeen, Life: info.Life, Engine: &now}); err != nil {
-				return nil, err
-			}
-		}
-	}
-	changes := engineChanges(first, now)
-	if r.engineChanges == nil {
-		r.engineChanges = map[string][]string{}
-	}
-	r.engineChanges[variant] = changes
-	if len(changes) > 0 && r.Resume != nil && !r.Resume.AllowChanged {
-		return results.Failf(results.FailChanged, "%s; 'bench resume --allow-changed' goes on with it", strings.Join(changes, "; ")), nil
-	}
-	return nil, nil
-}
-
-func engineChanges(first, now results.Engine) []string {
-	var changes []string
-	for _, c := range []struct{ what, before, after string }{
-		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model}, {"launcher", first.Launcher, now.Launcher},
-	} {
-		if c.before != c.after {
-			changes = append(changes, fmt.Sprintf("%s of variant %s: %q, at the start %q", c.what, now.Variant, c.after, c.before))
-		}
-	}
-	return changes
-}
-
-// changesOf are the changes since the start that concern a variant.
-func (r *Runner) changesOf(variant string) []string {
-	var changes []string
-	if r.Resume != nil {
-		changes = append(changes, r.Resume.Changes...)
-	}
-	return append(changes, r.engineChanges[variant]...)
 }
 
 // firstLimits are the power limits of GPUs, by device, that a run first knew.

@@ -4,24 +4,25 @@ import (
 	"slices"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // retriesLeft says whether a step that failed for why gets a further attempt:
 // so many as its class has, else so many as there are for all other classes.
-func (r *Runner) retriesLeft(a attempt, why results.FailureClass) bool {
+func retriesLeft(sc *scenarios.Scenario, a attempt, why results.FailureClass) bool {
 	if why == results.FailSkipped {
 		return false
 	}
-	limit, own := r.Scenario.RetriesFor[string(why)]
+	limit, own := sc.RetriesFor[string(why)]
 	used := 0
 	for _, earlier := range a.earlier[a.before:] {
-		_, ownToo := r.Scenario.RetriesFor[string(earlier.Class)]
+		_, ownToo := sc.RetriesFor[string(earlier.Class)]
 		if earlier.Class == why || !own && !ownToo {
 			used++
 		}
 	}
 	if !own {
-		limit = r.Scenario.Retries
+		limit = sc.Retries
 	}
 	return used < limit
 }

@@ -17,83 +17,86 @@ type passRun struct {
 	took     time.Duration    // on servers that were up
 }
 
-// twoPasses runs a step of method sqzb: two passes with the same prompts, each
-// on servers that were started for it, the second with answers of one token. A
+// twoPasses is the method sqzb: two passes with the same prompts, each on
+// servers that were started for it, the second with answers of one token. A
 // first pass that fails leaves out the second.
-func (r *Runner) twoPasses(ctx context.Context, life plan.Life, a attempt) ([]attempt, error) {
-	began := time.Now()
-	first, err := r.runPass(ctx, life, a, nil)
+type twoPasses struct{ *run }
+
+func (m twoPasses) round(ctx context.Context, planned plan.Life, pending []attempt) ([]attempt, error) {
+	a, began := pending[0], time.Now()
+	first, err := m.pass(ctx, planned, a, nil)
 	switch {
 	case err != nil:
 		return nil, err
 	case first.launched != nil:
-		return r.launchFailed(ctx, life, []attempt{a}, first.launched)
+		m.budget.pace.startFailed(planned.Variant, time.Since(began))
+		return m.launchFailed(ctx, planned, []attempt{a}, first.launched)
 	case first.result == nil:
-		return nil, r.notRun([]attempt{a}, r.skipped[life.VariantIndex])
+		return nil, m.leaveOut([]attempt{a}, m.skipped[planned.VariantIndex])
 	}
+
 	result, took := first.result, first.took
 	if result.Verdict != results.Failed {
-		second, err := r.secondPass(ctx, life, a, first)
+		second, err := m.second(ctx, planned, a, first)
 		if err != nil {
 			return nil, err
 		}
 		took += second.took
-		r.joinPasses(a, result, second, r.blocked(ctx, -1))
+		joinPasses(m.Folder.StepDir(a.ID), result, second, m.blocked(ctx, -1))
 	}
-	r.pace.step(a.Step, took, result.Verdict != results.Failed)
-	r.pace.started(life.Variant, time.Since(began)-took)
-	return r.conclude(ctx, life, a, result)
+
+	m.budget.pace.step(a.Step, took, result.Verdict != results.Failed)
+	m.budget.pace.started(planned.Variant, time.Since(began)-took)
+	return m.conclude(ctx, planned, a, result)
 }
 
-// secondPass runs the second pass, unless something keeps the run from it.
-func (r *Runner) secondPass(ctx context.Context, life plan.Life, a attempt, first passRun) (passRun, error) {
-	if kept := (passRun{launched: r.keptFrom(ctx, life)}); kept.launched != nil {
-		return kept, nil //nolint:nilerr // it is what keeps the pass from running
+// second runs the second pass, unless something keeps the run from it.
+func (m twoPasses) second(ctx context.Context, planned plan.Life, a attempt, first passRun) (passRun, error) {
+	if low := m.disk.low(); low != nil {
+		m.halt(low)
 	}
-	a.pass, a.used = 2, first.took
+	if why := m.blocked(ctx, planned.VariantIndex); why != nil {
+		return passRun{launched: why}, nil
+	}
+
+	a.pass, a.used, a.ports = 2, first.took, portsOf(first.servers)
 	a.Asked.OutputLen = new(1)
-	a.ports = portsOf(first.servers)
-	return r.runPass(ctx, *life.SecondPass, a, first.servers)
+	return m.pass(ctx, *planned.SecondPass, a, first.servers)
 }
 
-// keptFrom says why no further server of a life may be started; nil: one may.
-func (r *Runner) keptFrom(ctx context.Context, life plan.Life) *results.Failure {
-	if low := r.disk.low(); low != nil {
-		r.halt(low)
+// pass is one server life with one pass. Its servers must be like those of the
+// pass before; nil: there was none.
+func (m twoPasses) pass(ctx context.Context, planned plan.Life, a attempt, like []results.Server) (p passRun, err error) {
+	id := m.freshLife(planned.ID)
+	defer m.hooks.AfterLife(ctx, planned)
+	if p.launched = m.beforeLife(ctx, planned, id); p.launched != nil {
+		return p, nil
 	}
-	return r.blocked(ctx, life.VariantIndex)
-}
 
-// runPass is one server life with one pass. Its servers must be like those of
-// the pass before; nil: there was none.
-func (r *Runner) runPass(ctx context.Context, life plan.Life, a attempt, like []results.Server) (run passRun, err error) {
-	id := r.freshLife(life.ID)
-	defer r.afterLife(ctx, life, id)
-	if run.launched = r.beforeLife(ctx, life, id); run.launched != nil {
-		return run, nil
-	}
-	r.outlook(life, nil, false)
-	servers, failure := r.launch(ctx, life, id, []attempt{a})
+	m.outlook(planned, nil, false)
+	servers, failure := m.launch(ctx, planned, id, []attempt{a})
 	if failure != nil {
-		run.launched = failure
-		return run, nil
+		p.launched = failure
+		return p, nil
 	}
-	defer r.starter.Stop(ctx, id, servers)
-	run.servers = step.Infos(servers)
-	if differ := passesDiffer(like, run.servers); like != nil && differ != "" {
-		run.launched = results.Failf(results.FailPasses, "the servers of the two passes are not of one configuration: %s", differ)
-		return run, nil
+	defer m.starter.Stop(ctx, id, servers)
+	p.servers = step.Infos(servers)
+	if differ := passesDiffer(like, p.servers); like != nil && differ != "" {
+		p.launched = results.Failf(results.FailPasses, "the servers of the two passes are not of one configuration: %s", differ)
+		return p, nil
 	}
-	changed, err := r.knowEngine(life.Variant, servers)
+
+	changed, err := m.engines.compare(planned.Variant, servers)
 	if changed != nil {
-		r.skipped[life.VariantIndex] = changed
+		m.skipped[planned.VariantIndex] = changed
 	}
 	if err != nil || changed != nil {
-		return run, err
+		return p, err
 	}
-	r.outlook(life, &a.Step, true)
+
+	m.outlook(planned, &a.Step, true)
 	began := time.Now()
-	run.result, err = r.runStep(ctx, life, servers, a)
-	run.took = time.Since(began)
-	return run, err
+	p.result, err = m.steps.run(ctx, planned, servers, a)
+	p.took = time.Since(began)
+	return p, err
 }

@@ -17,14 +17,14 @@ import (
 const cacheShift = 0.01
 
 // joinPasses makes one result of two passes: the first one's, with what the
-// second gave beside it. ended is what has ended the run; nil: nothing.
-func (r *Runner) joinPasses(a attempt, result *results.Result, second passRun, ended *results.Failure) {
+// second gave beside it. dir is the step's folder. ended is what has ended the run; nil: nothing.
+func joinPasses(dir string, result *results.Result, second passRun, ended *results.Failure) {
 	one := second.result
 	if one == nil {
 		one = &results.Result{Verdict: results.Failed, Failure: second.launched, Servers: second.servers, EndedAt: results.Now()}
 	}
 	failure := passFailure(result, one, ended)
-	result.SQZB = r.passFigures(a, result, one, failure)
+	result.SQZB = passFigures(dir, result, one, failure)
 	result.EndedAt = one.EndedAt
 	result.Hooks = append(result.Hooks, one.Hooks...)
 	result.Warnings = append(result.Warnings, secondWarnings(result, one)...)
@@ -58,9 +58,9 @@ func passFailure(full, one *results.Result, ended *results.Failure) *results.Fai
 
 // passFigures are the figures of the method. Where the passes do not make a
 // step there are those of the first alone.
-func (r *Runner) passFigures(a attempt, full, one *results.Result, failure *results.Failure) *results.SQZB {
+func passFigures(dir string, full, one *results.Result, failure *results.Failure) *results.SQZB {
 	var records []results.Record
-	for record, err := range store.ReadRecords(r.Folder.StepDir(a.ID)) {
+	for record, err := range store.ReadRecords(dir) {
 		if err == nil { // else it is missing from one mean
 			records = append(records, record)
 		}

@@ -127,8 +127,8 @@ func TestRetriesLeft(t *testing.T) {
 		{"attempts before a resume do not count", 1, nil, f(results.FailExited), 1, results.FailExited, true},
 	}
 	for _, tt := range tests {
-		r := &Runner{Scenario: &scenarios.Scenario{Retries: tt.retries, RetriesFor: tt.by}}
-		if got := r.retriesLeft(attempt{earlier: tt.earlier, before: tt.before}, tt.why); got != tt.want {
+		sc := &scenarios.Scenario{Retries: tt.retries, RetriesFor: tt.by}
+		if got := retriesLeft(sc, attempt{earlier: tt.earlier, before: tt.before}, tt.why); got != tt.want {
 			t.Errorf("%s: retriesLeft = %t, want %t", tt.name, got, tt.want)
 		}
 	}

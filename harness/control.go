@@ -74,10 +74,3 @@ func (c *Control) skippable(ctx context.Context, what string) (_ context.Context
 		cancel(nil)
 	}
 }
-
-// heedUser halts the run before its next step, where the user asked for that.
-func (r *Runner) heedUser() {
-	if why := r.Control.Stopping(); why != nil {
-		r.halt(why)
-	}
-}

@@ -1,0 +1,106 @@
+package harness
+
+import (
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/results"
+)
+
+// Outcome counts the verdicts of a run.
+type Outcome struct {
+	OK, Suspect, Failed, NotRun int
+	Spared                      int // steps that were not needed
+
+	Ended *results.Failure // what ended the run before its plan did; nil: nothing
+}
+
+// notNeeded stands for the verdict of steps that were not needed.
+const notNeeded results.Verdict = "spared"
+
+func (o *Outcome) count(v results.Verdict) {
+	switch v {
+	case results.OK:
+		o.OK++
+	case results.Suspect:
+		o.Suspect++
+	case results.Failed:
+		o.Failed++
+	case results.NotRun:
+		o.NotRun++
+	case notNeeded:
+		o.Spared++
+	}
+}
+
+// ledger is what is known of the planned steps so far.
+type ledger struct {
+	plan    *plan.Plan
+	steps   []plan.Step                // of the plan, in order
+	of      map[string][]plan.Step     // the same by variant
+	results map[string]*results.Result // of steps that have one, by id
+	decided map[string]bool            // steps with a verdict, or left out
+	outcome Outcome
+	done    int // steps that are decided
+}
+
+// newLedger begins with what stays of a run that is resumed; nil: nothing does.
+func newLedger(p *plan.Plan, from *Resume) *ledger {
+	l := &ledger{plan: p, of: map[string][]plan.Step{}, results: map[string]*results.Result{}, decided: map[string]bool{}}
+	for _, life := range p.Lives {
+		for _, step := range life.Steps {
+			l.steps = append(l.steps, step)
+			l.of[step.Variant] = append(l.of[step.Variant], step)
+		}
+	}
+	if from == nil {
+		return l
+	}
+
+	l.outcome, l.done = from.Kept(), len(from.kept)
+	for id := range from.kept {
+		l.decided[id] = true
+	}
+	for _, result := range from.results {
+		l.results[result.Step.ID] = result
+	}
+	return l
+}
+
+// finish takes in the final result of a step.
+func (l *ledger) finish(result *results.Result) {
+	l.done++
+	l.decided[result.Step.ID] = true
+	l.results[result.Step.ID] = result
+	l.outcome.count(result.Verdict)
+}
+
+// leaveOut takes in that a step is not run.
+func (l *ledger) leaveOut(step string, why *results.Failure) {
+	l.done++
+	l.decided[step] = true
+	if why.Class.Spared() {
+		l.outcome.count(notNeeded)
+	} else {
+		l.outcome.count(results.NotRun)
+	}
+}
+
+// finished lists the results so far of planned steps that are asked for, in the
+// order of the plan.
+func (l *ledger) finished(wanted func(plan.Step) bool) []*results.Result {
+	return l.resultsOf(l.steps, wanted)
+}
+
+// finishedOf is finished for the steps of one variant.
+func (l *ledger) finishedOf(variant string, wanted func(plan.Step) bool) []*results.Result {
+	return l.resultsOf(l.of[variant], wanted)
+}
+
+func (l *ledger) resultsOf(steps []plan.Step, wanted func(plan.Step) bool) []*results.Result {
+	var all []*results.Result
+	for _, step := range steps {
+		if result := l.results[step.ID]; result != nil && wanted(step) {
+			all = append(all, result)
+		}
+	}
+	return all
+}

@@ -1,0 +1,60 @@
+package harness
+
+import (
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
+)
+
+// recorder writes what happens to a run into its folder. A write that fails is
+// tried once more on the space that was kept aside, and halts the run.
+type recorder struct {
+	folder  *store.Folder
+	journal *store.Journal
+	halt    func(why *results.Failure)
+}
+
+// tell writes an event into the journal.
+func (r *recorder) tell(e results.Event) error {
+	return r.write(func() error { return r.journal.Append(e) })
+}
+
+// result writes a step's result.json and tells the journal how its attempt ended.
+func (r *recorder) result(result *results.Result) error {
+	if err := r.write(func() error { return r.folder.WriteResult(result) }); err != nil {
+		return err
+	}
+	return r.ended(result)
+}
+
+// ended tells the journal how an attempt ended.
+func (r *recorder) ended(result *results.Result) error {
+	return r.tell(results.Event{
+		Kind: results.StepFinished, Step: result.Step.ID, Attempt: result.Step.Attempt,
+		Verdict: result.Verdict, Failure: withoutLog(result.Failure),
+	})
+}
+
+// leftOut tells the journal that a step is not run.
+func (r *recorder) leftOut(a attempt, why *results.Failure) error {
+	return r.tell(results.Event{
+		Kind: results.StepFinished, Step: a.ID, Attempt: a.Attempt, Verdict: results.NotRun, Failure: withoutLog(why),
+	})
+}
+
+func (r *recorder) write(do func() error) error {
+	err := do()
+	if err == nil {
+		return nil
+	}
+	r.halt(results.Failf(results.FailDisk, "%v", err))
+	return do()
+}
+
+func withoutLog(f *results.Failure) *results.Failure {
+	if f == nil {
+		return nil
+	}
+	short := *f
+	short.LogTail = nil
+	return &short
+}

@@ -1,0 +1,393 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/benchrig/bench/harness/hooks"
+	"github.com/benchrig/bench/harness/life"
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/harness/telemetry"
+	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// run schedules the lives and steps of a plan. What it schedules has owners of
+// its own: servers, steps, records, hooks, telemetry.
+type run struct {
+	*Runner
+
+	halted  halt
+	skipped map[int]*results.Failure // variants given up, with the reason
+	ledger  *ledger
+	decider *decider
+	budget  *budget
+	record  *recorder
+	disk    *disk
+	hooks   *hooks.Around
+	notify  *notifications
+	engines *engineBook
+	monitor *telemetry.Monitor
+	starter *life.Starter
+	steps   *stepRunner
+	method  method
+}
+
+// method carries out the first pending steps of a life and returns those that
+// need another start of its servers. Each round finishes a step or uses up an
+// attempt. The error is about the record keeping.
+type method interface {
+	round(ctx context.Context, planned plan.Life, pending []attempt) ([]attempt, error)
+}
+
+func newRun(r *Runner) *run {
+	n := &run{Runner: r, skipped: map[int]*results.Failure{}, ledger: newLedger(r.Plan, r.Resume)}
+	n.decider = &decider{scenario: r.Scenario, ledger: n.ledger}
+	n.budget = &budget{plan: r.Plan, ledger: n.ledger, decider: n.decider, pace: newPace()}
+	n.record = &recorder{folder: r.Folder, journal: r.Journal, halt: n.halt}
+	n.hooks = &hooks.Around{
+		Scenario: r.Scenario, Program: r.Hooks, RunID: r.RunID, Dir: r.Folder.Dir(), Live: r.Live,
+		Tell: n.record.tell, Observe: n.observeHook,
+	}
+	n.notify = &notifications{run: n, began: time.Now()}
+	n.engines = newEngineBook(n.record.tell, r.Resume)
+	n.monitor = &telemetry.Monitor{
+		Source: telemetry.Telling(r.Live, r.Telemetry), Scenario: r.Scenario, Box: r.Box, Live: r.Live, Observe: n.observeStep,
+	}
+	if r.Resume != nil {
+		n.monitor.FirstLimits = func() map[string]float64 { return firstLimits(r.Folder.Dir()) }
+	}
+	n.starter = &life.Starter{
+		Scenario: r.Scenario, Box: r.Box, Folder: r.Folder, Launcher: r.Launcher, Cookie: r.Cookie, Live: r.Live,
+		Observe: n.observeLife, Halt: n.halt,
+	}
+	n.disk = newDisk(r, n.starter.CapLogs)
+	n.steps = n.newStepRunner()
+	n.method = n.newMethod()
+	return n
+}
+
+func (n *run) newStepRunner() *stepRunner {
+	return &stepRunner{
+		scenario: n.Scenario, box: n.Box, folder: n.Folder, live: n.Live, control: n.Control,
+		blank: results.Result{
+			Format: results.FormatVersion, Bench: n.Version, Scenario: n.Scenario.Name, Run: n.RunID, Node: n.Node,
+		},
+		tell: n.record.tell, observe: n.observeStep, halt: n.halt,
+		hooks: n.hooks, monitor: n.monitor, engines: n.engines,
+		preparer: &step.Preparer{
+			Driver: n.Driver, Client: n.Scenario.Client, Stall: n.Scenario.Watchdog.Stall, RunID: n.RunID, Folder: n.Folder,
+			Frozen: n.Plan.FrozenPrompts, Live: n.Live, Observe: n.observeStep,
+		},
+	}
+}
+
+// newMethod is the scenario's way to measure a step.
+func (n *run) newMethod() method {
+	switch n.Scenario.Method {
+	case scenarios.SQZB:
+		return twoPasses{n}
+	case scenarios.LlamaBench:
+		return benchProgram{n}
+	default:
+		return serving{n}
+	}
+}
+
+// all carries out the plan.
+func (n *run) all(ctx context.Context) (Outcome, error) {
+	if d := n.Scenario.RunDeadline; d > 0 {
+		n.budget.deadline, n.budget.limit = time.Now().Add(d), fmt.Sprintf("the run's deadline of %s", d)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "the run's deadline of %s passed", d))
+		defer cancel()
+	}
+	if err := n.begin(); err != nil {
+		return n.ledger.outcome, err
+	}
+	ctx, free := n.disk.guard(ctx)
+	defer free()
+
+	if refused := n.hooks.BeforeRun(ctx); refused != nil {
+		n.halt(refused)
+	}
+	defer n.end(ctx)
+
+	n.outlook(plan.Life{}, nil, false)
+	for _, planned := range n.Plan.Lives {
+		if err := n.life(ctx, planned); err != nil {
+			return n.ledger.outcome, err
+		}
+	}
+	n.ledger.outcome.Ended = n.blocked(ctx, -1)
+	return n.ledger.outcome, n.record.tell(results.Event{Kind: results.RunFinished, Failure: n.ledger.outcome.Ended})
+}
+
+// begin tells the journal that the run starts, or goes on.
+func (n *run) begin() error {
+	if n.Resume == nil {
+		return n.record.tell(results.Event{Kind: results.RunStarted, Message: n.Plan.Scenario})
+	}
+
+	message := fmt.Sprintf("%d of %d steps stay", len(n.Resume.kept), len(n.Plan.Refs()))
+	err := n.record.tell(results.Event{Kind: results.RunResumed, Message: message, Changes: n.Resume.Changes})
+	for _, result := range n.Resume.untold {
+		if err == nil {
+			err = n.record.ended(result)
+		}
+	}
+	return err
+}
+
+// end runs what comes after the run and notifies whom the scenario names. It
+// works after ctx has ended.
+func (n *run) end(ctx context.Context) {
+	n.Live.Enter(results.LiveEnding, 0, "")
+	n.hooks.AfterRun(ctx)
+	n.notify.end(context.WithoutCancel(ctx))
+}
+
+// life runs the steps of one planned life. A server that died is started again
+// for the steps that are left.
+func (n *run) life(ctx context.Context, planned plan.Life) error {
+	pending := n.resumePending(planned.Steps)
+	for len(pending) > 0 {
+		if low := n.disk.low(); low != nil {
+			n.halt(low)
+		}
+		n.applyUserStop()
+
+		var err error
+		if pending, err = n.startable(ctx, planned, pending, false); err != nil || len(pending) == 0 {
+			return err
+		}
+		if pending, err = n.method.round(ctx, planned, pending); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startable is what is left of pending now that its first step is to be started:
+// without steps that cannot be run any more, are not needed, or for which there
+// is no time. up says that the servers of the life are up.
+func (n *run) startable(ctx context.Context, planned plan.Life, pending []attempt, up bool) ([]attempt, error) {
+	if why := n.blocked(ctx, planned.VariantIndex); why != nil {
+		return nil, n.leaveOut(pending, why)
+	}
+	pending, err := n.needed(pending)
+	if err != nil {
+		return nil, err
+	}
+	left, dropped, why := n.budget.fit(pending, planned, up)
+	return left, n.leaveOut(dropped, why)
+}
+
+// needed takes steps that are not needed off the front of pending, and gives the
+// first that is needed its load.
+func (n *run) needed(pending []attempt) ([]attempt, error) {
+	for skipped := 0; len(pending) > 0; skipped++ {
+		d := n.decider.decide(pending[0].Step)
+		if d.notNeeded == nil {
+			pending[0] = n.decider.withLoad(pending[0], d.load)
+			break
+		}
+		if skipped == 0 {
+			n.observeStep(status.Update{Kind: status.StepSpared, Step: pending[0].StepRef, Failure: d.notNeeded})
+		}
+		if err := n.leaveOut(pending[:1], d.notNeeded); err != nil {
+			return nil, err
+		}
+		pending = pending[1:]
+	}
+	return pending, nil
+}
+
+// blocked says why a variant's steps cannot be run any more; nil if they can.
+func (n *run) blocked(ctx context.Context, variant int) *results.Failure {
+	if ctx.Err() != nil {
+		return results.CauseOf(ctx)
+	}
+	if n.halted.why != nil {
+		return n.halted.why
+	}
+	return n.skipped[variant]
+}
+
+// halt ends the run after what is under way. Where the disk is full, what was
+// kept aside makes room for the last results.
+func (n *run) halt(why *results.Failure) {
+	if why.Class == results.FailDisk {
+		n.disk.useReserve()
+	}
+	n.halted.set(why)
+}
+
+// applyUserStop halts the run before its next step, where the user asked for
+// that.
+func (n *run) applyUserStop() {
+	if why := n.Control.Stopping(); why != nil {
+		n.halt(why)
+	}
+}
+
+// beforeLife comes before the first spawn of a life's servers; id names its
+// folder.
+func (n *run) beforeLife(ctx context.Context, planned plan.Life, id string) *results.Failure {
+	if refused := n.hooks.BeforeLife(ctx, planned, id); refused != nil {
+		return refused
+	}
+	n.Live.Enter(results.LiveIdle, 0, "")
+	n.monitor.RestBefore(ctx, planned)
+	return nil
+}
+
+// launch starts the servers of a life for the pending steps. The user may skip
+// the launch.
+func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending []attempt) ([]step.Server, *results.Failure) {
+	first := pending[0]
+	n.Live.BeginLife(first.StepRef, first.pass, id, len(pending))
+	n.Live.Enter(results.LiveLaunching, n.Scenario.Variants[planned.VariantIndex].Server.Ready.Timeout, "")
+	endReading := n.monitor.WatchLaunch(ctx)
+	defer endReading()
+	ctx, leave := n.Control.skippable(ctx, "the launch of "+planned.Variant)
+	defer leave()
+
+	n.steps.preparer.NewServers()
+	return n.starter.Launch(ctx, life.Order{Life: planned, ID: id, Step: first.StepRef, Pass: first.pass, Ports: first.ports})
+}
+
+// freshLife names a server life: as planned, or with a number where there was
+// one of that name before.
+func (n *run) freshLife(planned string) string {
+	id := planned
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(n.Folder.LifeDir(id)); err != nil {
+			return id
+		}
+		id = fmt.Sprintf("%s.%d", planned, i)
+	}
+}
+
+// launchFailed ends the pending steps with the launch's failure, or gives them
+// another attempt.
+func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []attempt, failure *results.Failure) ([]attempt, error) {
+	if ctx.Err() != nil {
+		return nil, n.leaveOut(pending, results.CauseOf(ctx))
+	}
+	if n.halted.why == nil && failure.Class.Retryable() && retriesLeft(n.Scenario, pending[0], failure.Class) {
+		for i := range pending {
+			pending[i] = pending[i].again(*failure)
+		}
+		return pending, nil
+	}
+
+	for _, a := range pending {
+		result := n.steps.newResult(a)
+		result.Verdict, result.Failure = results.Failed, failure
+		result.EndedAt = result.StartedAt
+		n.hooks.OfLife(result)
+		if err := n.finish(planned, result); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// finish writes a step's result for good and applies the failure policy.
+func (n *run) finish(planned plan.Life, result *results.Result) error {
+	if err := n.closeAttempt(result); err != nil {
+		return err
+	}
+	n.ledger.finish(result)
+	n.observe(status.Update{Kind: status.StepEnded, Index: n.ledger.done, Step: result.Step, Result: result})
+	n.notify.failure(result)
+
+	if result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
+		return nil
+	}
+	why := results.Failf(results.FailEarlier, "step %s failed: %s", result.Step.ID, result.Failure.Message)
+	switch n.Scenario.OnFailure {
+	case scenarios.Continue:
+	case scenarios.SkipVariant:
+		n.skipped[planned.VariantIndex] = why
+	case scenarios.StopRun:
+		n.halt(why)
+	}
+	return nil
+}
+
+// closeAttempt writes the result of an attempt and tells the journal.
+func (n *run) closeAttempt(result *results.Result) error {
+	n.steps.price(result)
+	return n.record.result(result)
+}
+
+// conclude ends an attempt of a step that had its programs for itself: with
+// another attempt, or for good.
+func (n *run) conclude(ctx context.Context, planned plan.Life, a attempt, result *results.Result) ([]attempt, error) {
+	why := result.Failure
+	if result.Verdict != results.Failed {
+		why = n.monitor.MustRepeat(result)
+	}
+	if why != nil && why.Class.Retryable() && n.blocked(ctx, planned.VariantIndex) == nil && retriesLeft(n.Scenario, a, why.Class) {
+		return []attempt{a.again(*why)}, n.closeAttempt(result)
+	}
+	return nil, n.finish(planned, result)
+}
+
+// leaveOut records steps that are not run, with the reason.
+func (n *run) leaveOut(pending []attempt, why *results.Failure) error {
+	for _, a := range pending {
+		n.ledger.leaveOut(a.ID, why)
+		if err := n.record.leftOut(a, why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outlook works out how long what runs now and the rest of the run will take,
+// and tells it.
+func (n *run) outlook(current plan.Life, now *plan.Step, up bool) {
+	if n.Live == nil {
+		return
+	}
+	expected, rest := n.budget.outlook(current, now, up)
+	atMost := n.Plan.LeastSteps > 0 && n.Plan.LeastSteps < len(n.Plan.Refs())
+	n.Live.Expects(expected, rest, n.budget.pace.took > 0, atMost)
+}
+
+func (n *run) observe(u status.Update) {
+	n.Live.Update(u)
+	if n.Observe == nil {
+		return
+	}
+	u.Total = len(n.Plan.Refs())
+	n.Observe(u)
+}
+
+// observeStep tells of the step that runs, or is about to.
+func (n *run) observeStep(u status.Update) {
+	u.Index = n.ledger.done + 1
+	n.observe(u)
+}
+
+// observeLife tells of servers: of those that stop as part of what is done, of
+// others as part of the step to come.
+func (n *run) observeLife(u status.Update) {
+	u.Index = n.ledger.done + 1
+	if u.Kind == status.LifeStopping || u.Kind == status.LifeEnded {
+		u.Index = n.ledger.done
+	}
+	n.observe(u)
+}
+
+func (n *run) observeHook(u status.Update) {
+	u.Index = n.ledger.done
+	n.observe(u)
+}
