@@ -323,7 +323,7 @@ func TestConformanceStartup(t *testing.T) {
 	t.Parallel()
 	logs := map[string]string{
 		"vllm": captured(t, "startup/vllm-v1.log"), "simulator": captured(t, "startup/vllm-v0.log"), "sglang": captured(t, "startup/sglang.log"), "llamacpp": captured(t, "llama-server/serving-b10587.stderr"),
-		"tgi": "INFO text_generation_launcher: Shard ready in 12.5s rank=0", "ollama": `msg="llama runner started in 1.52 seconds"`,
+		"trtllm": "[TensorRT-LLM] TensorRT-LLM version: 1.0.0\nModel init total -- 5.06s", "tgi": "INFO text_generation_launcher: Shard ready in 12.5s rank=0", "ollama": `msg="llama runner started in 1.52 seconds"`,
 	}
 	for _, kind := range launched() {
 		if len(kind.Milestones) == 0 {

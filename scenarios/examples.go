@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-//go:embed *.yaml templates/*.yaml
+//go:embed *.yaml
 var files embed.FS
 
 // Examples are the scenarios that come with bench, "quickstart.yaml" and
@@ -34,5 +35,6 @@ func Template(kind string) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("no template %q: there are %s%s", kind, strings.Join(TemplateKinds(), ", "), hint)
 	}
-	return files.ReadFile("templates/" + kind + ".yaml")
+	known, _ := engines.Lookup(kind)
+	return []byte(known.Template), nil
 }

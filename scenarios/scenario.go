@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
@@ -122,7 +123,7 @@ type Variant struct {
 
 // Server is the recipe of a variant, the shared server: block merged in.
 type Server struct {
-	Launcher   string   // "vllm", "llamacpp", "sglang", "tgi", "ollama", "command", "external", "simulator"
+	Launcher   string   // "vllm", "llamacpp", "sglang", "tgi", "trtllm", "ollama", "command", "external", "simulator"
 	Model      string   // what the engine loads; for a local file an absolute path
 	ServedName string   // name in requests and /v1/models; "": the launcher decides
 	Binary     []string // program and leading arguments; nil: the launcher's own
@@ -217,6 +218,4 @@ func ArgName(name string) string {
 }
 
 // Launchers are the kinds of server a scenario may name.
-func Launchers() []string {
-	return []string{"vllm", "llamacpp", "sglang", "tgi", "ollama", "command", "external", "simulator"}
-}
+func Launchers() []string { return engines.Names() }

@@ -24,7 +24,7 @@ func startEstimate(kind engines.Kind) float64 {
 	switch {
 	case kind.External:
 		return 0
-	case kind.Simulated, kind.Name == "llamacpp", kind.Name == LlamaBenchName:
+	case kind.Simulated, kind.QuickStart, kind.Name == LlamaBenchName:
 		return assumedLightStart
 	}
 	return assumedStart

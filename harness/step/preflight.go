@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
 )
@@ -15,7 +16,7 @@ type room struct {
 	context int // tokens of a prompt and its answer; 0: not known
 	slots   int // requests at once; 0: not known, or no limit
 	total   int // context of all slots, where the server's arguments say it; 0: not known
-	kind    string
+	kind    engines.Kind
 }
 
 // roomOf is the smallest room of a step's servers.
@@ -32,7 +33,8 @@ func roomOf(servers []Server) room {
 }
 
 func roomOfOne(info results.Server) room {
-	r := room{kind: info.Launcher, total: argument(info.Argv, "--ctx-size", "-c")}
+	kind, _ := engines.Lookup(info.Launcher)
+	r := room{kind: kind, total: argument(info.Argv, "--ctx-size", "-c")}
 	if told := info.Startup; told != nil {
 		if told.ContextLen != nil {
 			r.context = int(*told.ContextLen)
@@ -41,7 +43,7 @@ func roomOfOne(info results.Server) room {
 			r.slots = int(*told.Slots)
 		}
 	}
-	if r.kind != "llamacpp" || r.slots < 2 {
+	if !r.kind.SlotsSplit || r.slots < 2 {
 		r.total = 0
 	}
 	return r
@@ -117,7 +119,7 @@ func (r room) split() bool { return r.total == 0 || r.context < r.total }
 // place names the room: "the 256 tokens of a slot (4096 over 16 slots)".
 func (r room) place() string {
 	switch {
-	case r.kind != "llamacpp" || r.slots < 2:
+	case !r.kind.SlotsSplit || r.slots < 2:
 		return fmt.Sprintf("the %d tokens that the server takes for a request", r.context)
 	case !r.split():
 		return fmt.Sprintf("the %d tokens that all %d slots share", r.context, r.slots)
@@ -129,10 +131,8 @@ func (r room) place() string {
 
 // advice says what to raise so that need tokens fit a request.
 func (r room) advice(need int) string {
-	name := map[string]string{
-		"vllm": "max-model-len", "simulator": "max-model-len", "sglang": "context-length", "tgi": "max-total-tokens", "llamacpp": "ctx-size",
-	}[r.kind]
-	if r.kind == "llamacpp" && r.slots > 1 && r.split() {
+	name := r.kind.LengthArg
+	if r.kind.SlotsSplit && r.slots > 1 && r.split() {
 		need *= r.slots
 	}
 	if name == "" {

@@ -72,15 +72,16 @@ func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, e
 
 // engineOf is the kind of server behind an entry of a model list.
 func engineOf(m discovered) string {
-	switch owner := strings.ToLower(m.Owner); {
-	case strings.HasPrefix(owner, "llamacpp") || m.Meta != nil:
+	owner := strings.ToLower(m.Owner)
+	for _, kind := range engines.All() {
+		for _, beginning := range kind.Owners {
+			if strings.HasPrefix(owner, beginning) {
+				return kind.Name
+			}
+		}
+	}
+	if m.Meta != nil { // only llama-server has it
 		return "llamacpp"
-	case owner == "vllm" || owner == engines.SimulatorOwner:
-		return "vllm"
-	case owner == "sglang":
-		return "sglang"
-	case owner == "library":
-		return "ollama"
 	}
 	return ""
 }

@@ -26,8 +26,8 @@ type Endpoint struct {
 	mu        sync.Mutex // guards all below
 	model     string
 	simulated bool
-	vocab     int // tokens of the vocabulary; 0: the model list does not tell
-	dialect   tokenizeDialect
+	vocab     int                     // tokens of the vocabulary; 0: the model list does not tell
+	dialect   engines.TokenizeDialect // that it answered before; "": not known yet
 
 	engine      string // that the model list gives away; "": it does not
 	listedFirst bool   // the model is the first of the list

@@ -4,19 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
-)
-
-// tokenizeDialect is how a server wants to be asked for tokens.
-type tokenizeDialect int
-
-const (
-	dialectUnknown tokenizeDialect = iota
-	dialectVLLM
-	dialectLlama
-	dialectTGI
 )
 
 // Tokenize returns the token ids of text as the server counts them. With
@@ -48,29 +40,34 @@ func (e *Endpoint) Tokenize(ctx context.Context, text string, special bool) ([]i
 
 // dialects are those to try: the one that worked before, else all, the
 // likeliest first.
-func (e *Endpoint) dialects() []tokenizeDialect {
+func (e *Endpoint) dialects() []engines.TokenizeDialect {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch {
-	case e.dialect != dialectUnknown:
-		return []tokenizeDialect{e.dialect}
-	case e.kind.Name == "llamacpp", e.spec.API == "llamacpp":
-		return []tokenizeDialect{dialectLlama, dialectVLLM, dialectTGI}
+	if e.dialect != "" {
+		return []engines.TokenizeDialect{e.dialect}
 	}
-	return []tokenizeDialect{dialectVLLM, dialectLlama, dialectTGI}
+	likely := e.kind.Tokenize
+	if e.spec.API == "llamacpp" {
+		likely = engines.TokenizeLlama
+	}
+	all := []engines.TokenizeDialect{engines.TokenizeVLLM, engines.TokenizeLlama, engines.TokenizeTGI}
+	if likely == "" {
+		return all
+	}
+	return append([]engines.TokenizeDialect{likely}, slices.DeleteFunc(all, func(d engines.TokenizeDialect) bool { return d == likely })...)
 }
 
-func (e *Endpoint) speaks(dialect tokenizeDialect) {
+func (e *Endpoint) speaks(dialect engines.TokenizeDialect) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.dialect = dialect
 }
 
-func (e *Endpoint) tokenizeBody(dialect tokenizeDialect, text string, special bool) map[string]any {
+func (e *Endpoint) tokenizeBody(dialect engines.TokenizeDialect, text string, special bool) map[string]any {
 	switch dialect {
-	case dialectLlama:
+	case engines.TokenizeLlama:
 		return map[string]any{"content": text, "add_special": special}
-	case dialectTGI:
+	case engines.TokenizeTGI:
 		return map[string]any{"inputs": text, "add_special_tokens": special}
 	default:
 		return map[string]any{"model": e.Model(), "prompt": text, "add_special_tokens": special}

@@ -66,7 +66,8 @@ func TestTokenizeSpecial(t *testing.T) {
 				fmt.Fprint(w, `{"tokens":[7]}`)
 			}
 		}))
-		server := New(engines.Kind{Name: name, TokenizePath: "/tokenize"}, recipe.Spec{BaseURL: remote.URL})
+		kind, _ := engines.Lookup(name)
+		server := New(kind, recipe.Spec{BaseURL: remote.URL})
 		for special, want := range map[bool]int{true: 2, false: 1} {
 			if ids, err := server.Tokenize(t.Context(), "x", special); err != nil || len(ids) != want {
 				t.Errorf("%s: Tokenize(special %t) = %v, %v, want %d ids", name, special, ids, err, want)

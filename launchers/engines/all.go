@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,39 +13,45 @@ import (
 )
 
 // All lists every kind of server, in the order in which help shows them.
-func All() []Kind {
+func All() []Kind { return slices.Clone(all()) }
+
+// all makes the kinds once: their patterns take longer to compile than a step
+// of a small scenario to set up. Nobody changes them.
+var all = sync.OnceValue(func() []Kind {
 	return []Kind{
 		VllmKind(),
 		llamacppKind(),
 		SglangKind(),
 		tgiKind(),
+		trtllmKind(),
 		ollamaKind(),
 		commandKind(),
 		externalKind(),
 		simulatorKind(),
 	}
-}
+})
 
 // Names lists the names of All.
 func Names() []string {
 	var names []string
-	for _, kind := range All() {
+	for _, kind := range all() {
 		names = append(names, kind.Name)
 	}
 	return names
 }
 
-// known are the kinds that Lookup finds, made once: their patterns take longer
-// to compile than a step of a small scenario to set up. Nobody changes them.
-var known = sync.OnceValue(func() []Kind { return append(All(), simulatedLlamaKind()) })
+var simulatedLlama = sync.OnceValue(simulatedLlamaKind)
 
 // Lookup finds a kind by the name that scenarios use, or that a simulated one
 // has in its place.
 func Lookup(name string) (Kind, bool) {
-	for _, kind := range known() {
+	for _, kind := range all() {
 		if kind.Name == name {
 			return kind, true
 		}
+	}
+	if kind := simulatedLlama(); kind.Name == name {
+		return kind, true
 	}
 	return Kind{}, false
 }

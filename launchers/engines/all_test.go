@@ -23,7 +23,7 @@ var updateGolden = flag.Bool("update", false, "write golden files anew")
 func number(text string) json.Number { return json.Number(text) }
 
 func TestAllKindsAreComplete(t *testing.T) {
-	want := []string{"vllm", "llamacpp", "sglang", "tgi", "ollama", "command", "external", "simulator"}
+	want := []string{"vllm", "llamacpp", "sglang", "tgi", "trtllm", "ollama", "command", "external", "simulator"}
 	if diff := cmp.Diff(want, Names()); diff != "" {
 		t.Errorf("Names() differs (-want +got):\n%s", diff)
 	}

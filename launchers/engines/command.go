@@ -2,8 +2,10 @@ package engines
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/benchrig/bench/launchers/recipe"
@@ -12,6 +14,9 @@ import (
 func commandKind() Kind {
 	return Kind{
 		Name:         "command",
+		Conflicts:    func(spec recipe.Spec, _ Version) []Conflict { return bareFlashAttention(spec.Command) },
+		LocalModel:   true,
+		Template:     commandTemplate,
 		DefaultPort:  8000,
 		StopGrace:    30 * time.Second,
 		Command:      commandCommand,
@@ -109,3 +114,58 @@ func plainSpelling(program string) recipe.Spelling {
 		Underscores: true,
 	}
 }
+
+// bareFlashAttention finds -fa without a value, which builds since the end of
+// August 2025 take from the word behind it.
+func bareFlashAttention(argv []string) []Conflict {
+	if len(argv) == 0 || !slices.ContainsFunc(argv, func(word string) bool { return path.Base(word) == "llama-server" }) {
+		return nil
+	}
+	for i, word := range argv {
+		bare := i+1 == len(argv) || strings.HasPrefix(argv[i+1], "-")
+		if (word == "-fa" || word == "--flash-attn") && bare {
+			return []Conflict{{Message: word + ": if llama-server is of September 2025 or later, it takes a value (on, off, auto), and the word behind it for one: write " + word + " on"}}
+		}
+	}
+	return nil
+}
+
+// commandTemplate is the starter scenario.
+const commandTemplate = `# A starter scenario for any server with an OpenAI-style API. Adapt it, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-command
+description: What this compares, in one line
+
+server:                            # shared by all variants
+  launcher: command
+  model: my-model                  # the name that requests ask for
+  api: openai                      # or llamacpp
+  command:                         # the argv, one entry each; no shell reads it
+    - ./my-server                  # with a slash: relative to this file
+    - --listen=${host}:${port}     # host, port and model are filled in at launch
+    - --model=${model}
+    - --threads=${threads}
+  ready: {timeout: 10m, stall: 5m, path: /health}
+  stop: {grace: 30s}
+
+variants:
+  - name: threads${threads}
+    matrix: {threads: [4, 8]}
+
+load:
+  endpoint: completions            # or chat
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 64
+  input-len: 512
+  output-len: 128
+  sweep: {max-concurrency: [1, 4, 8]}
+
+repeats: 3                         # differences need repeats
+order: interleaved
+restart: variant
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

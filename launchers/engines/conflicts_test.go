@@ -90,8 +90,8 @@ func TestOlder(t *testing.T) {
 		{"b10587-3f545becc", "0.8.3", false},
 		{"", "0.8.3", false},
 	} {
-		if got := older(c.a, c.b); got != c.want {
-			t.Errorf("older(%q, %q) = %v, want %v", c.a, c.b, got, c.want)
+		if got := Version(c.a).olderThan(c.b); got != c.want {
+			t.Errorf("Version(%q).olderThan(%q) = %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -6,25 +6,10 @@ import "github.com/benchrig/bench/launchers/recipe"
 // many tokens it drafts at once; 0: that is not said. known is false where the
 // recipe cannot tell: the server runs already, or is of no kind that we know.
 func Drafts(kind Kind, args []recipe.Arg) (drafts bool, tokens int, known bool) {
-	switch kind.Name {
-	case "vllm", "simulator":
-		drafts, tokens = vllmDrafts(args)
-	case "llamacpp":
-		s := llamaSpelling()
-		kinds, _ := s.Find(args, "spec-type")
-		asked, named := kinds.(string)
-		drafts = llamaDrafts(s, args) && asked != "none" || named && asked != "none"
-		tokens = wholeOption(s, args, "spec-draft-n-max")
-	case "sglang":
-		algorithm, _ := sglangSpelling().Find(args, "speculative-algorithm")
-		drafts = algorithm != nil && algorithm != false
-		tokens = wholeOption(sglangSpelling(), args, "speculative-num-steps")
-	case "tgi":
-		tokens = wholeOption(tgiSpelling(), args, "speculate")
-		drafts = tokens > 0
-	default:
+	if kind.Drafts == nil {
 		return false, 0, false
 	}
+	drafts, tokens = kind.Drafts(args)
 	if !drafts {
 		tokens = 0
 	}

@@ -10,6 +10,7 @@ import (
 func externalKind() Kind {
 	return Kind{
 		Name:        "external",
+		Template:    externalTemplate,
 		External:    true,
 		Command:     ExternalCommand,
 		WorldSize:   unknownSize,
@@ -71,3 +72,32 @@ func anyGauges() map[string]Gauge {
 	}
 	return all
 }
+
+// externalTemplate is the starter scenario.
+const externalTemplate = `# A starter scenario for a server that is already running. Adapt it, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-external
+description: What this compares, in one line
+
+server:
+  launcher: external               # never started, stopped or reset by bench
+  base-url: http://127.0.0.1:8000  # without /v1
+  model: my-model                  # the name that requests ask for, as in /v1/models
+  # api-key: ${env:SERVER_API_KEY}   # from your shell, never written to the results
+
+load:
+  endpoint: completions            # or chat
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 64
+  input-len: 512
+  output-len: 128
+  sweep: {max-concurrency: [1, 4, 8]}
+
+repeats: 3                         # differences need repeats
+restart: never                     # the server is not ours
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

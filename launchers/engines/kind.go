@@ -19,6 +19,8 @@ import (
 // a registry: a new kind is one file and one line in All.
 type Kind struct {
 	Name        string
+	Title       string // as its makers spell it
+	Program     Program
 	DefaultPort int
 	StopGrace   time.Duration
 	External    bool // already running: never started, stopped or reset
@@ -43,13 +45,38 @@ type Kind struct {
 	// parallelism arguments; 0 if it cannot tell.
 	WorldSize func([]recipe.Arg) int
 
+	// Drafts says whether the arguments make the engine decode speculatively,
+	// and how many tokens it drafts at once, 0 if they do not say; nil: the
+	// arguments cannot tell.
+	Drafts func([]recipe.Arg) (drafts bool, tokens int)
+
+	// Retired are settings that the engine had once. Conflicts finds further
+	// ones that do not go together; nil: none are known.
+	Retired   []Retirement
+	Conflicts func(recipe.Spec, Version) []Conflict
+
+	// NeedsModel: a recipe without a model is refused, unless an argument of
+	// ModelArgs names one. LocalModel: the model may be a path of this machine.
+	NeedsModel bool
+	ModelArgs  []string
+	LocalModel bool
+
+	LengthArg  string // the argument for the longest request, in tokens; "": none
+	SlotsSplit bool   // that argument is the context of all slots together, which it may split over them
+	QuickStart bool   // a start takes seconds, not minutes
+
+	SimArgs  map[string]string // arguments that the simulator acts on, with their names there; "": the same
+	Template string            // starter scenario, YAML
+
 	// ServedName is the model name in requests and in the model list.
 	ServedName func(recipe.Spec) string
 
 	HealthPath   string              // "" if there is none
 	ModelsPath   string              // OpenAI model list; "" if there is none
+	Owners       []string            // beginnings of owned_by in its model list, in lower case, by which it is recognised
 	ModelsMaybe  bool                // a missing model list (404) says nothing against the server
 	TokenizePath string              // "" if there is none
+	Tokenize     TokenizeDialect     // how TokenizePath is asked; "": as vLLM
 	VersionPath  string              // "" if there is none
 	MetricsPath  string              // Prometheus text; "" if there is none
 	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins; "a+b" is their sum
@@ -93,3 +120,20 @@ type Description struct {
 	Facts     map[string]Fact
 	Arguments string // place of an object whose scalars are the arguments in force; ".": the answer; "": none
 }
+
+// Program is an engine's program on this machine, for those who look for it.
+type Program struct {
+	Name        string   // "": there is none of its own
+	VersionArgs []string // make it print its version
+	Package     string   // Python package of the same version, where printing it takes long; "": none
+}
+
+// TokenizeDialect is the form in which a server wants to be asked for tokens.
+type TokenizeDialect string
+
+// The dialects.
+const (
+	TokenizeVLLM  TokenizeDialect = "vllm"
+	TokenizeLlama TokenizeDialect = "llamacpp"
+	TokenizeTGI   TokenizeDialect = "tgi"
+)

@@ -16,6 +16,8 @@ import (
 func llamacppKind() Kind {
 	return Kind{
 		Name:        "llamacpp",
+		Title:       "llama.cpp",
+		Program:     Program{Name: "llama-server", VersionArgs: []string{"--version"}},
 		DefaultPort: 8080,
 		// With a stream open a server stops at its next keep-alive ping, which
 		// comes every 30 s.
@@ -23,6 +25,19 @@ func llamacppKind() Kind {
 		Command:      llamaCommand,
 		Entry:        []string{"llama-server"},
 		WorldSize:    unknownSize, // it spreads over all GPUs that it sees
+		Drafts:       llamaSpeculates,
+		Retired:      llamaRetired(),
+		Conflicts:    splitContext,
+		NeedsModel:   true,
+		ModelArgs:    []string{"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m", "models-dir"},
+		LocalModel:   true,
+		LengthArg:    "ctx-size",
+		SlotsSplit:   true,
+		QuickStart:   true,
+		SimArgs:      llamaSimArgs(),
+		Template:     llamaTemplate,
+		Owners:       []string{"llamacpp"},
+		Tokenize:     TokenizeLlama,
 		ServedName:   llamaServedName,
 		HealthPath:   "/health",
 		ModelsPath:   "/v1/models",
@@ -206,3 +221,94 @@ func llamaFatal() []FatalLine {
 		fatal(results.FailFatalLine, "", `exiting due to HTTP server error`, `GGML_ASSERT\(`),
 	}
 }
+
+// llamaSpeculates reports whether the arguments ask for speculative decoding.
+func llamaSpeculates(args []recipe.Arg) (drafts bool, tokens int) {
+	s := llamaSpelling()
+	kinds, _ := s.Find(args, "spec-type")
+	asked, named := kinds.(string)
+	drafts = llamaDrafts(s, args) && asked != "none" || named && asked != "none"
+	return drafts, wholeOption(s, args, "spec-draft-n-max")
+}
+
+// llamaRetired are options that llama-server no longer takes as they stand.
+func llamaRetired() []Retirement {
+	written := func(arg, instead string) Retirement {
+		return Retirement{Arg: arg, Written: true, When: "April 2026", Instead: "write it without dashes, or " + instead}
+	}
+	return []Retirement{
+		written("draft-max", "--spec-draft-n-max"), written("draft-min", "--spec-draft-n-min"), written("draft", "--spec-draft-n-max"),
+	}
+}
+
+// tightSlot is the context, in tokens, below which a slot takes few prompts of
+// the usual data sets.
+const tightSlot = 2048
+
+// splitContext warns of a context that llama-server splits over its slots.
+func splitContext(spec recipe.Spec, _ Version) []Conflict {
+	s, args := llamaSpelling(), spec.Args
+	size, slots := wholeOption(s, args, "ctx-size"), wholeOption(s, args, "parallel")
+	unified, _ := s.Find(args, "kv-unified")
+	if size == 0 || slots < 2 || size/slots >= tightSlot || unified == true {
+		return nil
+	}
+	given := "ctx-size"
+	for _, arg := range args {
+		if s.Key(arg.Name) == given {
+			given = arg.Name
+		}
+	}
+	return []Conflict{{Arg: given, Message: fmt.Sprintf(
+		"%s: %d tokens are split over %d slots: a prompt and its answer must fit %d tokens, or the request fails: raise it, or set kv-unified: true", given, size, slots, size/slots)}}
+}
+
+// llamaSimArgs are the arguments that the simulator acts on.
+func llamaSimArgs() map[string]string {
+	return map[string]string{
+		"ctx-size": "", "c": "ctx-size", "parallel": "", "np": "parallel", "kv-unified": "", "kvu": "kv-unified",
+		"model-draft": "speculative-model", "md": "speculative-model", "spec-draft-model": "speculative-model",
+		"draft-max": "num-speculative-tokens", "draft": "num-speculative-tokens", "draft-n": "num-speculative-tokens",
+		"spec-draft-n-max": "num-speculative-tokens", "seed": "", "s": "seed", "alias": "served-model-name", "a": "served-model-name",
+	}
+}
+
+// llamaTemplate is the starter scenario.
+const llamaTemplate = `# A starter scenario for llama.cpp's llama-server. Adapt it, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-llamacpp
+description: What this compares, in one line
+
+server:                            # shared by all variants
+  launcher: llamacpp
+  # binary: /opt/llama.cpp/llama-server   # default: llama-server in PATH
+  args:                            # flags of llama-server without the dashes
+    ctx-size: 16384                # shared by the slots
+    parallel: 8                    # slots, requests served at once
+    n-gpu-layers: 99               # 0 on a box without GPU
+    metrics: true                  # its counters are compared with what the client saw
+  ready: {timeout: 10m, stall: 2m}
+
+variants:                          # two quantizations of one model, files beside this one
+  - name: q4_k_m
+    model: model-Q4_K_M.gguf
+  - name: q8_0
+    model: model-Q8_0.gguf
+
+load:
+  endpoint: completions            # or chat
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 64
+  input-len: 512
+  output-len: 128
+  sweep: {max-concurrency: [1, 4, 8]}
+
+repeats: 3                         # differences need repeats
+order: interleaved
+restart: variant
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

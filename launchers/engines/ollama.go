@@ -14,11 +14,16 @@ import (
 func ollamaKind() Kind {
 	return Kind{
 		Name:        "ollama",
+		Title:       "Ollama",
+		Program:     Program{Name: "ollama", VersionArgs: []string{"--version"}},
 		DefaultPort: 11434,
 		StopGrace:   20 * time.Second,
 		Command:     ollamaCommand,
 		Entry:       []string{"ollama"},
 		WorldSize:   unknownSize,
+		NeedsModel:  true,
+		Template:    ollamaTemplate,
+		Owners:      []string{"library"},
 		ServedName:  func(s recipe.Spec) string { return ollamaModel(s.Model) },
 		HealthPath:  "/", // says "Ollama is running"; the model loads with the first request
 		ModelsPath:  "/v1/models",
@@ -150,3 +155,39 @@ func ollamaFatal() []FatalLine {
 		fatal(results.FailEngineDied, "", `llama runner process has terminated`),
 	}
 }
+
+// ollamaTemplate is the starter scenario.
+const ollamaTemplate = `# A starter scenario for Ollama. Adapt it, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-ollama
+description: What this compares, in one line
+
+server:                            # shared by all variants
+  launcher: ollama
+  model: llama3.1:8b               # pull it first: ollama pull llama3.1:8b
+  env:                             # ollama is set up by environment variables
+    OLLAMA_KEEP_ALIVE: "-1"
+  ready: {timeout: 10m, stall: 5m}
+
+variants:
+  - name: parallel${n}
+    matrix: {n: [1, 4]}
+    env: {OLLAMA_NUM_PARALLEL: "${n}"}
+
+load:
+  endpoint: chat                   # or completions
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 64
+  input-len: 512
+  output-len: 128
+  sweep: {max-concurrency: [1, 4, 8]}
+
+repeats: 3                         # differences need repeats
+order: interleaved
+restart: variant
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

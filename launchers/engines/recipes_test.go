@@ -15,6 +15,7 @@ func recipesOf(kind string) []example {
 		"llamacpp":  llamaRecipes(),
 		"sglang":    sglangRecipes(),
 		"tgi":       tgiRecipes(),
+		"trtllm":    trtllmRecipes(),
 		"ollama":    ollamaRecipes(),
 		"command":   commandRecipes(),
 		"external":  {{"running", recipe.Spec{BaseURL: "http://gpu-box:8000", Model: "m"}}, {"GPUs to watch", recipe.Spec{BaseURL: "http://gpu-box:8000"}}},
@@ -219,5 +220,18 @@ func simulatorRecipes() []example {
 				{Name: "enforce-eager", Value: true},
 			},
 		}},
+	}
+}
+
+func trtllmRecipes() []example {
+	return []example{
+		{"on two GPUs", recipe.Spec{
+			Model: llama70b, ServedName: "big", GPUs: []int{0, 1}, Vendor: "nvidia",
+			Args: []recipe.Arg{
+				{Name: "tp-size", Value: number("2")}, {Name: "max_seq_len", Value: number("8192")}, {Name: "trust_remote_code", Value: true},
+				{Name: "enable-chunked-prefill", Value: false},
+			},
+		}},
+		{"a folder", recipe.Spec{Model: "/models/llama-8b", Binary: []string{"/opt/trt/bin/trtllm-serve", "serve"}}},
 	}
 }

@@ -13,6 +13,8 @@ import (
 func SglangKind() Kind {
 	return Kind{
 		Name:         "sglang",
+		Title:        "SGLang",
+		Program:      Program{Name: "sglang", VersionArgs: []string{"version"}, Package: "sglang"},
 		DefaultPort:  30000,
 		StopGrace:    30 * time.Second,
 		Command:      sglangCommand,
@@ -20,6 +22,13 @@ func SglangKind() Kind {
 		Entry:        []string{"sglang"},
 		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
 		WorldSize:    sglangWorldSize,
+		Drafts:       sglangDrafts,
+		NeedsModel:   true,
+		LocalModel:   true,
+		LengthArg:    "context-length",
+		SimArgs:      sglangSimArgs(),
+		Template:     sglangTemplate,
+		Owners:       []string{"sglang"},
 		ServedName:   servedOrModel,
 		HealthPath:   "/health", // generates a token and takes up to 20 s
 		ModelsPath:   "/v1/models",
@@ -180,3 +189,58 @@ func sglangFatal() []FatalLine {
 				`Scheduler hit an exception`, `Received sigquit from a child process`, `Rank \d+ scheduler is dead`),
 		})
 }
+
+func sglangDrafts(args []recipe.Arg) (drafts bool, tokens int) {
+	algorithm, _ := sglangSpelling().Find(args, "speculative-algorithm")
+	return algorithm != nil && algorithm != false, wholeOption(sglangSpelling(), args, "speculative-num-steps")
+}
+
+// sglangSimArgs are the arguments that the simulator acts on.
+func sglangSimArgs() map[string]string {
+	return map[string]string{
+		"tp": "tensor-parallel-size", "tp-size": "tensor-parallel-size", "tensor-parallel-size": "",
+		"pp": "pipeline-parallel-size", "pp-size": "pipeline-parallel-size", "pipeline-parallel-size": "",
+		"context-length": "max-model-len", "max-running-requests": "max-num-seqs", "mem-fraction-static": "gpu-memory-utilization",
+		"quantization": "", "kv-cache-dtype": "", "chunked-prefill-size": "max-num-batched-tokens", "disable-radix-cache": "no-enable-prefix-caching",
+		"speculative-draft-model-path": "speculative-model", "speculative-num-draft-tokens": "num-speculative-tokens",
+	}
+}
+
+// sglangTemplate is the starter scenario.
+const sglangTemplate = `# A starter scenario for SGLang. Adapt it, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-sglang
+description: What this compares, in one line
+
+server:                            # shared by all variants
+  launcher: sglang
+  model: meta-llama/Llama-3.1-8B-Instruct
+  args:                            # flags of sglang.launch_server without the dashes
+    mem-fraction-static: 0.88
+    context-length: 8192
+  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
+  ready: {timeout: 30m, stall: 5m}
+
+variants:
+  - name: tp1
+    args: {tp-size: 1}
+  - name: tp2
+    args: {tp-size: 2}
+
+load:
+  endpoint: completions            # or chat
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 256
+  input-len: 1024
+  output-len: 128
+  sweep: {max-concurrency: [1, 8, 32, 128]}
+
+repeats: 3                         # differences need repeats
+order: interleaved
+restart: variant
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

@@ -14,6 +14,7 @@ import (
 func simulatorKind() Kind {
 	kind := vllmProtocol()
 	kind.Name = "simulator"
+	kind.QuickStart, kind.Template = true, simulatorTemplate
 	kind.DefaultPort = 8000
 	kind.StopGrace = 10 * time.Second
 	kind.Simulated = true
@@ -31,6 +32,7 @@ func simulatedLlamaKind() Kind {
 	kind.StopGrace = 10 * time.Second
 	kind.Simulated = true
 	kind.ServedName = servedOrModel
+	kind.Owners, kind.Program, kind.Drafts, kind.Retired, kind.Conflicts = nil, Program{}, nil, nil, nil
 	kind.Command = func(s recipe.Spec) (recipe.Command, error) {
 		s.Args = append([]recipe.Arg{{Name: "sim-persona", Value: "llamacpp"}}, s.Args...)
 		return simulatorCommand(s)
@@ -81,3 +83,44 @@ func simulatorSpelling() recipe.Spelling {
 
 // SimulatorOwner is whom bench simulate lists as the owner of its models.
 const SimulatorOwner = "bench-simulator"
+
+// simulatorTemplate is the starter scenario.
+const simulatorTemplate = `# A starter scenario for the embedded simulator: no GPU needed, and no real figures. Adapt it, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-simulator
+description: What this compares, in one line
+
+server:                            # shared by all variants
+  launcher: simulator
+  model: simulated/Llama-3.1-8B-Instruct
+  args:                            # vLLM's spelling, and sim-* for the simulation itself
+    sim-model: llama-8b            # whose size it assumes
+    sim-device: mi300x
+    sim-speed: 10                  # ten times faster than the engine it plays
+    sim-load-time: 5s
+    max-num-seqs: 256
+  ready: {timeout: 1m, stall: 30s}
+
+variants:
+  - name: tp1
+    args: {tensor-parallel-size: 1}
+  - name: tp2
+    args: {tensor-parallel-size: 2}
+
+load:
+  endpoint: completions            # or chat
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 32
+  input-len: 256
+  output-len: 32
+  sweep: {max-concurrency: [1, 4, 16]}
+
+repeats: 1                         # differences need repeats
+order: interleaved
+restart: variant
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

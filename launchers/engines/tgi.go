@@ -12,11 +12,20 @@ import (
 func tgiKind() Kind {
 	return Kind{
 		Name:        "tgi",
+		Title:       "TGI",
+		Program:     Program{Name: "text-generation-launcher", VersionArgs: []string{"--version"}},
 		DefaultPort: 3000,
 		StopGrace:   90 * time.Second, // it gives each of its processes that long
 		Command:     tgiCommand,
 		Entry:       []string{"text-generation-launcher"},
 		WorldSize:   tgiWorldSize,
+		Drafts:      tgiDrafts,
+		NeedsModel:  true,
+		LocalModel:  true,
+		LengthArg:   "max-total-tokens",
+		SimArgs:     tgiSimArgs(),
+		Template:    tgiTemplate,
+		Tokenize:    TokenizeTGI,
 		ServedName:  servedOrModel,
 		HealthPath:  "/health",
 		VersionPath: "/info",
@@ -143,3 +152,55 @@ func tgiFatal() []FatalLine {
 			fatal(results.FailEngineDied, hintTrace, `ShardCannotStart`, `Shard \d+ (failed to start|crashed)`, `Webserver Crashed`, `WebserverFailed`),
 		})
 }
+
+func tgiDrafts(args []recipe.Arg) (drafts bool, tokens int) {
+	tokens = wholeOption(tgiSpelling(), args, "speculate")
+	return tokens > 0, tokens
+}
+
+// tgiSimArgs are the arguments that the simulator acts on.
+func tgiSimArgs() map[string]string {
+	return map[string]string{
+		"num-shard": "tensor-parallel-size", "quantize": "quantization", "max-total-tokens": "max-model-len",
+		"max-batch-prefill-tokens": "max-num-batched-tokens", "max-batch-size": "max-num-seqs",
+	}
+}
+
+// tgiTemplate is the starter scenario.
+const tgiTemplate = `# A starter scenario for Text Generation Inference. Adapt it, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-tgi
+description: What this compares, in one line
+
+server:                            # shared by all variants
+  launcher: tgi
+  model: meta-llama/Llama-3.1-8B-Instruct
+  args:                            # flags of text-generation-launcher without the dashes
+    max-input-tokens: 4096
+    max-total-tokens: 8192
+  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
+  ready: {timeout: 30m, stall: 5m}
+
+variants:
+  - name: shard1
+    args: {num-shard: 1}
+  - name: shard2
+    args: {num-shard: 2}
+
+load:
+  endpoint: chat                   # or completions
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 256
+  input-len: 1024
+  output-len: 128
+  sweep: {max-concurrency: [1, 8, 32, 128]}
+
+repeats: 3                         # differences need repeats
+order: interleaved
+restart: variant
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

@@ -27,12 +27,17 @@ const (
 
 func VllmKind() Kind {
 	kind := vllmProtocol()
-	kind.Name = "vllm"
+	kind.Name, kind.Title = "vllm", "vLLM"
+	kind.Program = Program{Name: "vllm", VersionArgs: []string{"--version"}, Package: "vllm"}
 	kind.DefaultPort = 8000
 	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
 	kind.Companions = vllmCompanions
+	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
+	kind.NeedsModel, kind.LocalModel = true, true
+	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
+	kind.Owners = []string{"vllm", SimulatorOwner}
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
 	return kind
 }
@@ -42,6 +47,8 @@ func VllmKind() Kind {
 func vllmProtocol() Kind {
 	return Kind{
 		ServedName:   servedOrModel,
+		Drafts:       vllmDrafts,
+		LengthArg:    "max-model-len",
 		HealthPath:   "/health",
 		ModelsPath:   "/v1/models",
 		TokenizePath: "/tokenize",
@@ -307,3 +314,139 @@ func vllmDrafts(args []recipe.Arg) (drafts bool, tokens int) {
 	}
 	return drafts, tokens
 }
+
+// vllmRetired are settings of well-known recipes that vLLM no longer has.
+func vllmRetired() []Retirement {
+	const config = "give speculative-config: {model: ..., num_speculative_tokens: ...}"
+	return []Retirement{
+		{Arg: "speculative-model", Since: "0.8.3", Instead: config},
+		{Arg: "num-speculative-tokens", Since: "0.8.3", Instead: config},
+		{Arg: "speculative-draft-tensor-parallel-size", Since: "0.8.3", Instead: "give speculative-config: {draft_tensor_parallel_size: ...}"},
+		{Arg: "speculative-disable-by-batch-size", Since: "0.8.3", Instead: "give speculative-config: {disable_by_batch_size: ...}"},
+		{Arg: "speculative-max-model-len", Since: "0.8.3", Instead: "give speculative-config: {max_model_len: ...}"},
+		{Arg: "ngram-prompt-lookup-max", Since: "0.8.3", Instead: "give speculative-config: {method: ngram, prompt_lookup_max: ...}"},
+		{Arg: "ngram-prompt-lookup-min", Since: "0.8.3", Instead: "give speculative-config: {method: ngram, prompt_lookup_min: ...}"},
+		{Arg: "spec-decoding-acceptance-method", Since: "0.8.3", Instead: config},
+		{Arg: "use-v2-block-manager", Since: "0.10.1", Instead: "leave it out"},
+		{Arg: "guided-decoding-backend", Since: "0.10.1", Instead: "leave it out, or see the version's structured outputs"},
+		{Arg: "num-scheduler-steps", Since: "0.10.1", Instead: "leave it out, or see async-scheduling"},
+		{Arg: "max-seq-len-to-capture", Since: "0.11.0", Instead: "leave it out"},
+		{
+			Arg: "disable-log-requests", Since: "0.10.1", Ignored: true,
+			Instead: "leave it out: requests are no longer logged unless enable-log-requests says so. Versions of March 2026 and later refuse it",
+		},
+		{Arg: "swap-space", When: "March 2026", Instead: "leave it out"},
+		{Env: "VLLM_USE_V1", Since: "0.12.0", Ignored: true, Instead: "remove it: there is only the V1 engine"},
+		{
+			Env: "VLLM_USE_TRITON_FLASH_ATTN", Since: "0.12.0", Ignored: true,
+			Instead: "choose the attention backend by VLLM_ATTENTION_BACKEND, or by attention-backend from 0.15 on",
+		},
+		{Env: "VLLM_ATTENTION_BACKEND", Since: "0.15.0", Ignored: true, Instead: "give the argument attention-backend"},
+		{Env: "VLLM_SWIZZLE_TENSOR", When: "never", Ignored: true},
+	}
+}
+
+// vllmConflicts finds settings of vLLM that do not go together.
+func vllmConflicts(spec recipe.Spec, version Version) []Conflict {
+	found := multiStep(spec.Args, version)
+	hip, hasHIP := spec.Env["HIP_VISIBLE_DEVICES"]
+	cuda, hasCUDA := spec.Env["CUDA_VISIBLE_DEVICES"]
+	if hasHIP && hasCUDA && hip != cuda {
+		found = append(found, Conflict{
+			Env:     "HIP_VISIBLE_DEVICES",
+			Message: "HIP_VISIBLE_DEVICES: vllm refuses a CUDA_VISIBLE_DEVICES that says otherwise: set one of them",
+		})
+	}
+	return found
+}
+
+// multiStep finds what several scheduler steps at once do not go together with.
+func multiStep(args []recipe.Arg, version Version) []Conflict {
+	s := vllmSpelling()
+	const name = "num-scheduler-steps"
+	if wholeOption(s, args, name) <= 1 {
+		return nil
+	}
+	given := name
+	for _, arg := range args {
+		if s.Key(arg.Name) == name {
+			given = arg.Name
+		}
+	}
+	add := func(found []Conflict, text string) []Conflict {
+		return append(found, Conflict{Arg: given, Message: given + ": " + text})
+	}
+	var found []Conflict
+	if drafts, _ := vllmDrafts(args); drafts {
+		found = add(found, "more than one scheduler step is not supported with speculative decoding: leave it out for this variant")
+	}
+	chunked, _ := s.Find(args, "enable-chunked-prefill")
+	if chunked == true && wholeOption(s, args, "pipeline-parallel-size") > 1 {
+		found = add(found, "more than one scheduler step with chunked prefill is not supported with pipeline-parallel-size above 1: leave one of the three out")
+	}
+	if version == "" || !version.olderThan("0.8.0") && version.olderThan("0.10.1") {
+		found = add(found, "from vllm 0.8 on the V1 engine has no such steps, and the server goes back to the older engine: compare only variants of one engine")
+	}
+	return found
+}
+
+// vllmSimArgs are the arguments that the simulator acts on.
+func vllmSimArgs() map[string]string {
+	names := map[string]string{"tp": "tensor-parallel-size", "pp": "pipeline-parallel-size", "q": "quantization", "sc": "speculative-config"}
+	for _, name := range []string{
+		"tensor-parallel-size", "pipeline-parallel-size", "max-model-len", "max-num-seqs", "max-num-batched-tokens", "block-size",
+		"gpu-memory-utilization", "quantization", "kv-cache-dtype", "num-scheduler-steps", "enforce-eager", "seed",
+		"enable-prefix-caching", "no-enable-prefix-caching", "enable-chunked-prefill", "no-enable-chunked-prefill",
+		"speculative-config", "speculative-model", "num-speculative-tokens", "speculative-draft-tensor-parallel-size",
+		"disable-log-stats", "served-model-name", "shutdown-timeout",
+	} {
+		names[name] = ""
+	}
+	return names
+}
+
+// vllmTemplate is the starter scenario.
+const vllmTemplate = `# A starter scenario for vLLM. Adapt model, variants and load, then:
+#   bench validate FILE      checks it
+#   bench plan FILE          shows every command, touches nothing
+#   bench run FILE
+schema: 1
+name: my-vllm
+description: What this compares, in one line
+
+vars:
+  model: meta-llama/Llama-3.1-8B-Instruct
+
+server:                            # shared by all variants
+  launcher: vllm
+  model: ${model}                  # a name on the hub, or a folder beside this file
+  # binary: /opt/vllm/bin/vllm     # default: vllm in PATH
+  args:                            # flags of "vllm serve" without the dashes
+    gpu-memory-utilization: 0.90
+    max-model-len: 8192
+  # env: {HF_TOKEN: "${env:HF_TOKEN}"}   # from your shell, never written to the results
+  ready: {timeout: 30m, stall: 5m} # loading a large model takes long
+
+variants:
+  - name: tp1
+    args: {tensor-parallel-size: 1}
+  - name: tp2
+    args: {tensor-parallel-size: 2}
+  # - name: tp1-seqs${seqs}        # one variant for each value
+  #   matrix: {seqs: [64, 256]}
+  #   args: {tensor-parallel-size: 1, max-num-seqs: "${seqs}"}
+
+load:
+  endpoint: completions            # or chat
+  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
+  num-prompts: 256
+  input-len: 1024
+  output-len: 128
+  sweep: {max-concurrency: [1, 8, 32, 128]}
+
+repeats: 3                         # differences need repeats
+order: interleaved
+restart: variant
+on-failure: continue
+deadlines: {step: 30m, run: 12h}
+`

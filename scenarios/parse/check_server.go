@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/secrets"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -64,6 +65,16 @@ func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map
 // meetingPort is how far above the API's port the nodes of a server meet.
 const meetingPort = 10
 
+// spanning are the launchers whose servers can lie over several nodes.
+func spanning() []string {
+	return slices.DeleteFunc(scenarios.Launchers(), func(name string) bool { return !spansNodes(name) })
+}
+
+func spansNodes(launcher string) bool {
+	kind, _ := engines.Lookup(launcher)
+	return kind.Companions != nil
+}
+
 // checkNodes reports what does not go with a server over several nodes.
 func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.Scenario) {
 	if sv.Nodes < 2 {
@@ -71,8 +82,8 @@ func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.S
 	}
 	at := n.KeyAt("nodes")
 	switch {
-	case sv.Launcher != "vllm" && sv.Launcher != "sglang":
-		p.errs.Add(at, "nodes is for launchers vllm and sglang, not %s", sv.Launcher)
+	case !spansNodes(sv.Launcher):
+		p.errs.Add(at, "nodes is for launchers %s, not %s", strings.Join(spanning(), " and "), sv.Launcher)
 	case s.Method == scenarios.LlamaBench:
 		p.errs.Add(at, "nodes does not go with method llama-bench")
 	case sv.Replicas > 1:
@@ -120,15 +131,13 @@ func (p *parser) checkModel(n *schema.Node, sv *scenarios.Server) {
 	if n.Has("model") || p.serverBroken {
 		return
 	}
-	need := []string{"vllm", "sglang", "tgi", "ollama"}
-	elsewhere := func(a scenarios.Arg) bool {
-		return slices.Contains([]string{"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m", "models-dir"}, scenarios.ArgName(a.Name))
-	}
+	kind, _ := engines.Lookup(sv.Launcher)
+	names := func(a scenarios.Arg) bool { return slices.Contains(kind.ModelArgs, scenarios.ArgName(a.Name)) }
 	switch {
-	case slices.Contains(need, sv.Launcher):
+	case kind.NeedsModel && len(kind.ModelArgs) == 0:
 		p.errs.Add(n.Pos, "model is missing, launcher %s needs it", sv.Launcher)
-	case sv.Launcher == "llamacpp" && !slices.ContainsFunc(sv.Args, elsewhere):
-		p.errs.Add(n.Pos, "model is missing, launcher llamacpp needs it, or args hf-repo or model-url")
+	case kind.NeedsModel && !slices.ContainsFunc(sv.Args, names):
+		p.errs.Add(n.Pos, "model is missing, launcher %s needs it, or args %s", sv.Launcher, "hf-repo or model-url")
 	case (sv.Launcher == "external" || sv.Launcher == "command") && !n.Has("served-name"):
 		p.errs.Add(n.Pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name", sv.Launcher)
 	}
@@ -164,8 +173,9 @@ func (p *parser) noteSecrets(n *schema.Node, sv *scenarios.Server) {
 // localModel tells whether a model names a file or folder of this box, and
 // where it is.
 func (p *parser) localModel(launcher, model string) (path string, local bool) {
+	kind, _ := engines.Lookup(launcher)
 	switch {
-	case model == "" || slices.Contains([]string{"ollama", "external", "simulator"}, launcher):
+	case model == "" || !kind.LocalModel:
 		return model, false
 	case strings.HasSuffix(model, ".gguf") || strings.HasPrefix(model, "/") ||
 		strings.HasPrefix(model, "./") || strings.HasPrefix(model, "../"):

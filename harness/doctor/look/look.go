@@ -51,7 +51,7 @@ func (l *Look) View(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 		}
 	}
 
-	v.Programs = l.programs(ctx)
+	v.Programs = l.installed(ctx)
 	broken(l.graphics(ctx, &v))
 	limit, err := process.RaiseFileLimit()
 	v.OpenFiles = limit
@@ -86,29 +86,38 @@ func (l *Look) View(ctx context.Context, sc *scenarios.Scenario) doctor.View {
 	return v
 }
 
-// programs looks for everything that bench may start.
-func (l *Look) programs(ctx context.Context) []doctor.Program {
+// program is one that bench may start.
+type program struct {
+	name  string
+	kind  doctor.ProgramKind
+	heavy string // Python package whose version stands for the program's
+	argv  []string
+}
+
+// programs are the engines' own, and the container engines.
+func programs() []program {
+	var all []program
+	for _, kind := range engines.All() {
+		if p := kind.Program; p.Name != "" {
+			all = append(all, program{p.Name, doctor.Engine, p.Package, p.VersionArgs})
+		}
+	}
+	for _, name := range []string{"docker", "podman"} {
+		all = append(all, program{name, doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}})
+	}
+	return all
+}
+
+// installed looks for everything that bench may start.
+func (l *Look) installed(ctx context.Context) []doctor.Program {
 	var out []doctor.Program
-	for _, p := range []struct {
-		name  string
-		kind  doctor.ProgramKind
-		heavy string // Python package whose version stands for the program's
-		argv  []string
-	}{
-		{"vllm", doctor.Engine, "vllm", []string{"--version"}},
-		{"sglang", doctor.Engine, "sglang", []string{"version"}},
-		{"text-generation-launcher", doctor.Engine, "", []string{"--version"}},
-		{"llama-server", doctor.Engine, "", []string{"--version"}},
-		{"ollama", doctor.Engine, "", []string{"--version"}},
-		{"docker", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
-		{"podman", doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}},
-	} {
+	for _, p := range programs() {
 		path, err := process.LookPath(p.name, "", l.Process.Environ)
 		if err != nil {
 			continue
 		}
 		found := doctor.Program{Name: p.name, Kind: p.kind, Path: path}
-		if p.heavy != "" && !l.AskEngines {
+		if p.heavy != "" && (!l.AskEngines || p.argv == nil) {
 			found.Version = pythonVersion(path, p.heavy)
 			out = append(out, found)
 			continue
