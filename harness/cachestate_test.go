@@ -80,7 +80,7 @@ func TestCacheStateOfSteps(t *testing.T) {
 				if resets != tt.resets {
 					t.Errorf("%d resets, want %d", resets, tt.resets)
 				}
-				salted := slices.ContainsFunc(w.options, func(o load.Options) bool { return o.Target.Body["cache_salt"] != nil })
+				salted := slices.ContainsFunc(w.options, func(o load.Options) bool { return o.Body["cache_salt"] != nil })
 				if salted != tt.salted {
 					t.Errorf("salted = %t, want %t", salted, tt.salted)
 				}

@@ -1,6 +1,9 @@
 package harness
 
-import "github.com/benchrig/bench/scenarios"
+import (
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/scenarios"
+)
 
 // testScenario has variants a, b and points c1, c2 with two repeats.
 func testScenario(order scenarios.Order, restart scenarios.Restart) *scenarios.Scenario {
@@ -18,7 +21,7 @@ func testVariant(name string) scenarios.Variant {
 
 func testPoint(label string, concurrency int) scenarios.Load {
 	return scenarios.Load{
-		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, MaxConcurrency: concurrency,
+		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, Settings: spec.Settings{MaxConcurrency: concurrency},
 		RequestRate: inf, Burstiness: 1, InputLen: 8, OutputLen: 4, MinSuccess: 1, Percentiles: []float64{50, 99},
 		Dataset: scenarios.Dataset{Kind: "random", Vary: true},
 	}

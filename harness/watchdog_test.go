@@ -64,7 +64,7 @@ func TestNoProgress(t *testing.T) {
 				sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
 				sc.Repeats, sc.StepDeadline, sc.Watchdog.Stall = 1, time.Hour, time.Minute
 				for i := range sc.Points {
-					sc.Points[i].Warmups, sc.Points[i].Stream = tt.warmups, true
+					sc.Points[i].Warmups = tt.warmups
 				}
 				w := &world{}
 				w.drive = w.hang(1, tt.told)
@@ -88,9 +88,6 @@ func TestNoProgressIsTriedAgainByItsClass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
 		sc.Repeats, sc.Watchdog.Stall, sc.RetriesFor = 1, time.Minute, map[string]int{"no-progress": 1}
-		for i := range sc.Points {
-			sc.Points[i].Stream = true
-		}
 		w := &world{}
 		w.drive = w.hang(1, load.Progress{InFlight: 1})
 		run, _ := w.run(t.Context(), t, sc)

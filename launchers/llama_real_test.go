@@ -16,6 +16,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -149,8 +150,8 @@ func TestRealLlamaServerSpeculates(t *testing.T) {
 		prompts[i] = load.Prompt{TokenIDs: []int{300 + i, 400 + i, 500, 600}, InputTokens: 4, OutputTokens: 40}
 	}
 	opts := load.Options{
-		Target:         load.Target{BaseURLs: []string{server.BaseURL()}, API: "completions", Path: endpoint.CompletionsPath, Model: server.Model(), Body: map[string]any{"cache_prompt": false}},
-		MaxConcurrency: 2, IgnoreEOS: true, Sampling: load.Sampling{Temperature: new(0.)},
+		Target:   load.Target{BaseURLs: []string{server.BaseURL()}, API: "completions", Path: endpoint.CompletionsPath, Model: server.Model()},
+		Settings: spec.Settings{Body: map[string]any{"cache_prompt": false}, MaxConcurrency: 2, IgnoreEOS: true, Sampling: spec.Sampling{Temperature: new(0.)}},
 	}
 	_, err = load.Run(t.Context(), opts, prompts, func(rec results.Record) error {
 		if rec.Failure != nil || rec.DraftTokens == nil || rec.AcceptedTokens == nil {

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/results"
 )
 
 // Gamma draws from a gamma distribution. Reproducing the arrival times of
@@ -77,41 +80,22 @@ func ArrivalsUntil(duration, rate, burstiness float64, rng Gamma) []float64 {
 	return at
 }
 
-// Ramp is a request rate that grows or falls from the first request to the
-// last, by their number, not by time.
-type Ramp struct {
-	Strategy   string  // RampLinear or RampExponential
-	Start, End float64 // requests/s
-}
-
-// The strategies of a Ramp.
-const (
-	RampLinear      = "linear"
-	RampExponential = "exponential"
-)
-
-// RateChange is the moment at which a ramp reaches a whole rate.
-type RateChange struct {
-	RPS int     `json:"rps"`
-	AtS float64 `json:"at_s"` // seconds from the start
-}
-
-// rate is the rate for request i of n.
-func (r Ramp) rate(i, n int) float64 {
+// rampRate is the rate for request i of n.
+func rampRate(r spec.Ramp, i, n int) float64 {
 	progress := float64(i) / float64(max(n-1, 1))
-	if r.Strategy == RampExponential {
+	if r.Strategy == spec.RampExponential {
 		return r.Start * math.Pow(r.End/r.Start, progress)
 	}
 	return r.Start + (r.End-r.Start)*progress
 }
 
-func (r Ramp) check() error {
+func checkRamp(r spec.Ramp) error {
 	switch {
-	case r.Strategy != RampLinear && r.Strategy != RampExponential:
-		return fmt.Errorf("plan ramp: strategy is %q, want %s or %s", r.Strategy, RampLinear, RampExponential)
+	case r.Strategy != spec.RampLinear && r.Strategy != spec.RampExponential:
+		return fmt.Errorf("plan ramp: strategy is %q, want %s or %s", r.Strategy, spec.RampLinear, spec.RampExponential)
 	case !(r.Start >= 0) || !(r.End >= 0) || math.IsInf(r.Start+r.End, 1):
 		return fmt.Errorf("plan ramp: from %v to %v requests/s, want finite rates from 0", r.Start, r.End)
-	case r.Start == 0 && r.Strategy == RampExponential:
+	case r.Start == 0 && r.Strategy == spec.RampExponential:
 		return errors.New("plan ramp: an exponential ramp must start above 0 requests/s")
 	}
 	return nil
@@ -121,23 +105,23 @@ func (r Ramp) check() error {
 // client plans them (the gaps' sums, not stretched), and the times at which
 // the rate reaches each whole number above that of the start. A request whose
 // rate is 0 has no gap: it leaves with the one before it, the first at 0.
-func ArrivalsRamp(n int, ramp Ramp, burstiness float64, rng Gamma) ([]float64, []RateChange, error) {
-	if err := ramp.check(); err != nil {
+func ArrivalsRamp(n int, ramp spec.Ramp, burstiness float64, rng Gamma) ([]float64, []results.RateChange, error) {
+	if err := checkRamp(ramp); err != nil {
 		return nil, nil, err
 	}
 	at := make([]float64, max(n, 0))
 	reached := int(ramp.Start)
-	changes := []RateChange{{RPS: reached}}
+	changes := []results.RateChange{{RPS: reached}}
 	sum := 0.0
 	for i := range at {
-		rate := ramp.rate(i, n)
+		rate := rampRate(ramp, i, n)
 		if rate > 0 {
 			sum += gap(rate, burstiness, rng)
 		}
 		at[i] = sum
 		for reached < int(rate) {
 			reached++
-			changes = append(changes, RateChange{RPS: reached, AtS: sum})
+			changes = append(changes, results.RateChange{RPS: reached, AtS: sum})
 		}
 	}
 	return at, changes, nil

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/benchrig/bench/dataset/prng"
+	"github.com/benchrig/bench/load/spec"
+	"github.com/benchrig/bench/results"
 )
 
 // maybeInf is a number that the reference client writes as "inf" at times.
@@ -71,7 +73,7 @@ func TestArrivalsReference(t *testing.T) {
 			sameTimes(t, name, Arrivals(c.N, float64(c.Rate), float64(c.Burstiness), rng), c.At)
 			continue
 		}
-		got, _, err := ArrivalsRamp(c.N, Ramp{c.Strategy, c.Start, c.End}, float64(c.Burstiness), rng)
+		got, _, err := ArrivalsRamp(c.N, spec.Ramp{Strategy: c.Strategy, Start: c.Start, End: c.End}, float64(c.Burstiness), rng)
 		if err != nil {
 			t.Error(err)
 		}
@@ -102,14 +104,14 @@ func TestRampReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range file.Cases {
-		ramp := Ramp{c.Strategy, c.Start, c.End}
+		ramp := spec.Ramp{Strategy: c.Strategy, Start: c.Start, End: c.End}
 		got, _, err := ArrivalsRamp(len(c.Cum), ramp, float64(c.Burstiness), prng.NewNumpy(c.Seed))
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameTimes(t, c.Strategy, got, c.Cum)
 		for i, want := range c.Rates {
-			if rate := ramp.rate(i, len(c.Rates)); math.Abs(rate-want) > 1e-12*want {
+			if rate := rampRate(ramp, i, len(c.Rates)); math.Abs(rate-want) > 1e-12*want {
 				t.Errorf("%s: rate(%d) = %v, want %v", c.Strategy, i, rate, want)
 			}
 		}
@@ -121,16 +123,16 @@ func TestRampChanges(t *testing.T) {
 	tests := []struct {
 		name    string
 		n       int
-		ramp    Ramp
+		ramp    spec.Ramp
 		at      []float64
-		changes []RateChange
+		changes []results.RateChange
 	}{
-		{"linear", 3, Ramp{RampLinear, 1, 4}, []float64{1, 1.4, 1.65}, []RateChange{{1, 0}, {2, 1.4}, {3, 1.65}, {4, 1.65}}},
-		{"falling", 2, Ramp{RampLinear, 2, 1}, []float64{0.5, 1.5}, []RateChange{{2, 0}}},
-		{"from nothing", 3, Ramp{RampLinear, 0, 2}, []float64{0, 1, 1.5}, []RateChange{{0, 0}, {1, 1}, {2, 1.5}}},
-		{"exponential", 3, Ramp{RampExponential, 1, 4}, []float64{1, 1.5, 1.75}, []RateChange{{1, 0}, {2, 1.5}, {3, 1.75}, {4, 1.75}}},
-		{"one request", 1, Ramp{RampLinear, 2, 8}, []float64{0.5}, []RateChange{{2, 0}}},
-		{"none", 0, Ramp{RampLinear, 2, 8}, []float64{}, []RateChange{{2, 0}}},
+		{"linear", 3, spec.Ramp{Strategy: spec.RampLinear, Start: 1, End: 4}, []float64{1, 1.4, 1.65}, []results.RateChange{{RPS: 1, AtS: 0}, {RPS: 2, AtS: 1.4}, {RPS: 3, AtS: 1.65}, {RPS: 4, AtS: 1.65}}},
+		{"falling", 2, spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 1}, []float64{0.5, 1.5}, []results.RateChange{{RPS: 2, AtS: 0}}},
+		{"from nothing", 3, spec.Ramp{Strategy: spec.RampLinear, Start: 0, End: 2}, []float64{0, 1, 1.5}, []results.RateChange{{RPS: 0, AtS: 0}, {RPS: 1, AtS: 1}, {RPS: 2, AtS: 1.5}}},
+		{"exponential", 3, spec.Ramp{Strategy: spec.RampExponential, Start: 1, End: 4}, []float64{1, 1.5, 1.75}, []results.RateChange{{RPS: 1, AtS: 0}, {RPS: 2, AtS: 1.5}, {RPS: 3, AtS: 1.75}, {RPS: 4, AtS: 1.75}}},
+		{"one request", 1, spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 8}, []float64{0.5}, []results.RateChange{{RPS: 2, AtS: 0}}},
+		{"none", 0, spec.Ramp{Strategy: spec.RampLinear, Start: 2, End: 8}, []float64{}, []results.RateChange{{RPS: 2, AtS: 0}}},
 	}
 	for _, tt := range tests {
 		at, changes, err := ArrivalsRamp(tt.n, tt.ramp, inf, nil)
@@ -138,7 +140,7 @@ func TestRampChanges(t *testing.T) {
 			t.Errorf("%s: ArrivalsRamp = %v, %v, %v, want %v, %v", tt.name, at, changes, err, tt.at, tt.changes)
 		}
 	}
-	for _, bad := range []Ramp{{"", 1, 2}, {RampExponential, 0, 2}, {RampLinear, -1, 2}, {RampLinear, 1, inf}, {RampLinear, math.NaN(), 1}} {
+	for _, bad := range []spec.Ramp{{Strategy: "", Start: 1, End: 2}, {Strategy: spec.RampExponential, Start: 0, End: 2}, {Strategy: spec.RampLinear, Start: -1, End: 2}, {Strategy: spec.RampLinear, Start: 1, End: inf}, {Strategy: spec.RampLinear, Start: math.NaN(), End: 1}} {
 		if _, _, err := ArrivalsRamp(2, bad, inf, nil); err == nil {
 			t.Errorf("ArrivalsRamp(%+v) gave no error", bad)
 		}

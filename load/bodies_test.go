@@ -16,13 +16,13 @@ import (
 func everything() spec.Sampling {
 	return spec.Sampling{
 		Temperature: new(0.5), TopP: new(0.9), TopK: new(4), MinP: new(0.1), FrequencyPenalty: new(0.2),
-		PresencePenalty: new(0.3), RepetitionPenalty: new(1.0), Seed: new(int64(7)),
+		PresencePenalty: new(0.3), RepetitionPenalty: new(1.0), Seed: new(7),
 	}
 }
 
 func TestNativeBodies(t *testing.T) {
 	short := dialect.Prompt{Text: "a é", OutputTokens: 7}
-	some := spec.Sampling{Temperature: new(0.5), TopK: new(4), RepetitionPenalty: new(1.5), Seed: new(int64(7))}
+	some := spec.Sampling{Temperature: new(0.5), TopK: new(4), RepetitionPenalty: new(1.5), Seed: new(7)}
 	picture := dialect.Prompt{Text: "a", Images: []string{"data:image/png;base64,QUJD", "https://host/b.jpg"}, OutputTokens: 7}
 	tests := []struct {
 		name  string
@@ -33,19 +33,13 @@ func TestNativeBodies(t *testing.T) {
 	}{
 		{
 			"completions, all parameters",
-			Options{Target: Target{API: "completions", Model: "m"}, Sampling: everything(), IgnoreEOS: true},
+			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{Sampling: everything(), IgnoreEOS: true}},
 			short,
 			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"top_p":0.9,"top_k":4,"min_p":0.1,"temperature":0.5,"frequency_penalty":0.2,"presence_penalty":0.3,"repetition_penalty":1,"seed":7,"ignore_eos":true}`, 7,
 		},
 		{
-			"the sampling temperature goes before",
-			Options{Target: Target{API: "completions", Model: "m"}, Sampling: some, Temperature: new(0.0)},
-			dialect.Prompt{Text: "a"},
-			`{"model":"m","prompt":"a","stream":true,"stream_options":{"include_usage":true},"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7}`, 0,
-		},
-		{
 			"not streamed",
-			Options{Target: Target{API: "completions", Model: "m"}, NoStream: true},
+			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{NoStream: true}},
 			short,
 			`{"model":"m","prompt":"a é","max_tokens":7,"stream":false}`, 7,
 		},
@@ -57,35 +51,35 @@ func TestNativeBodies(t *testing.T) {
 		},
 		{
 			"objects in the body are merged",
-			Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}}},
+			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{Body: map[string]any{"stream_options": map[string]any{"continuous_usage_stats": true}}}},
 			short,
 			`{"model":"m","prompt":"a é","max_tokens":7,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`, 7,
 		},
 		{
 			"llamacpp",
-			Options{Target: Target{API: "llamacpp", Body: map[string]any{"cache_prompt": false}}, Sampling: some, IgnoreEOS: true},
+			Options{Target: Target{API: "llamacpp"}, Settings: spec.Settings{Body: map[string]any{"cache_prompt": false}, Sampling: some, IgnoreEOS: true}},
 			short,
 			`{"prompt":"a é","n_predict":7,"stream":true,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"ignore_eos":true,"cache_prompt":false}`, 7,
 		},
 		{"llamacpp ids", Options{Target: Target{API: "llamacpp"}}, dialect.Prompt{TokenIDs: []int{1, 2}}, `{"prompt":[1,2],"stream":true}`, 0},
 		{
 			"tgi",
-			Options{Target: Target{API: "tgi", Body: map[string]any{"parameters": map[string]any{"truncate": 5}}}, Sampling: some, IgnoreEOS: true},
+			Options{Target: Target{API: "tgi"}, Settings: spec.Settings{Body: map[string]any{"parameters": map[string]any{"truncate": 5}}, Sampling: some, IgnoreEOS: true}},
 			short,
 			`{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":true,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"seed":7,"truncate":5}}`, 7,
 		},
-		{"tgi greedy", Options{Target: Target{API: "tgi"}, Temperature: new(0.0)}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":false}}`, 7},
-		{"tgi not streamed", Options{Target: Target{API: "tgi"}, NoStream: true}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"details":true}}`, 7},
+		{"tgi greedy", Options{Target: Target{API: "tgi"}, Settings: spec.Settings{Sampling: spec.Sampling{Temperature: new(0.0)}}}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"do_sample":false}}`, 7},
+		{"tgi not streamed", Options{Target: Target{API: "tgi"}, Settings: spec.Settings{NoStream: true}}, short, `{"inputs":"a é","parameters":{"max_new_tokens":7,"details":true}}`, 7},
 		{
 			"sglang",
-			Options{Target: Target{API: "sglang"}, Sampling: some, IgnoreEOS: true},
+			Options{Target: Target{API: "sglang"}, Settings: spec.Settings{Sampling: some, IgnoreEOS: true}},
 			short,
 			`{"text":"a é","sampling_params":{"max_new_tokens":7,"top_k":4,"temperature":0.5,"repetition_penalty":1.5,"sampling_seed":7,"ignore_eos":true},"stream":true}`, 7,
 		},
 		{"sglang ids", Options{Target: Target{API: "sglang"}}, dialect.Prompt{TokenIDs: []int{1, 2}}, `{"input_ids":[1,2],"sampling_params":{},"stream":true}`, 0},
 		{
 			"ollama",
-			Options{Target: Target{API: "ollama", Model: "m", Body: map[string]any{"options": map[string]any{"num_ctx": 4096, "num_predict": 9}}}, Sampling: some},
+			Options{Target: Target{API: "ollama", Model: "m"}, Settings: spec.Settings{Body: map[string]any{"options": map[string]any{"num_ctx": 4096, "num_predict": 9}}, Sampling: some}},
 			short,
 			`{"model":"m","prompt":"a é","raw":true,"stream":true,"options":{"num_predict":9,"top_k":4,"temperature":0.5,"repeat_penalty":1.5,"seed":7,"num_ctx":4096}}`, 9,
 		},
@@ -97,7 +91,7 @@ func TestNativeBodies(t *testing.T) {
 		},
 		{
 			"ollama-chat",
-			Options{Target: Target{API: "ollama-chat", Model: "m"}, NoStream: true},
+			Options{Target: Target{API: "ollama-chat", Model: "m"}, Settings: spec.Settings{NoStream: true}},
 			picture,
 			`{"model":"m","messages":[{"role":"user","content":"a","images":["QUJD","https://host/b.jpg"]}],"stream":false,"options":{"num_predict":7}}`, 7,
 		},
@@ -130,7 +124,7 @@ func TestTurnBodies(t *testing.T) {
 		{"no limit", "completions", "", plain, third, `{"model":"m","prompt":"one uno\ntwo dos\nthree","stream":true,"stream_options":{"include_usage":true}}`},
 		{"chat", "chat", "", plain, second, `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
 		{"chat with images", "chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},{"role":"assistant","content":" uno"},{"role":"user","content":[{"type":"text","text":"two"}]}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
-		{"vLLM's chat", "chat", spec.BodiesVLLM, plain, second, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"vLLM's chat", "chat", spec.CompatVLLM, plain, second, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`},
 		{"llamacpp", "llamacpp", "", plain, second, `{"prompt":"one uno\ntwo","n_predict":6,"stream":true}`},
 		{"tgi", "tgi", "", plain, second, `{"inputs":"one uno\ntwo","parameters":{"max_new_tokens":6}}`},
 		{"sglang", "sglang", "", plain, second, `{"text":"one uno\ntwo","sampling_params":{"max_new_tokens":6},"stream":true}`},
@@ -142,7 +136,7 @@ func TestTurnBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Target: Target{API: tt.api, Model: "m"}, Bodies: tt.bodies}
+		o := Options{Target: Target{API: tt.api, Model: "m"}, Settings: spec.Settings{Compat: tt.bodies}}
 		got, err := api.Encode(o.common(), dialect.Ask{Prompt: tt.p, Answers: tt.answers})
 		if err != nil || string(got.Body) != tt.want {
 			t.Errorf("%s: encode = %s, %v\nwant %s", tt.name, got.Body, err, tt.want)
@@ -163,41 +157,41 @@ func TestVLLMBodies(t *testing.T) {
 		p                 dialect.Prompt
 		want              string
 	}{
-		{"newest", "completions", spec.BodiesVLLM, nil, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"newest", "completions", spec.CompatVLLM, nil, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
 		{
-			"newest, ids", "completions", spec.BodiesVLLM, func(o *Options) { o.IgnoreEOS = true },
+			"newest, ids", "completions", spec.CompatVLLM, func(o *Options) { o.IgnoreEOS = true },
 			dialect.Prompt{TokenIDs: []int{3, 14}, OutputTokens: 16},
 			`{"model": "m", "prompt": [3, 14], "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`,
 		},
-		{"newest, parameters", "completions", spec.BodiesVLLM, func(o *Options) {
+		{"newest, parameters", "completions", spec.CompatVLLM, func(o *Options) {
 			o.IgnoreEOS, o.Sampling = true, everything()
 			o.Sampling.Seed, o.Sampling.RepetitionPenalty = nil, new(1.1)
-			o.Target.Body = map[string]any{"a": 1e-5, "b": map[string]any{"c": []any{1.0, json.Number("2"), json.Number("2.50"), "é"}}, "logprobs": 3, "stream_options": map[string]any{}}
+			o.Body = map[string]any{"a": 1e-5, "b": map[string]any{"c": []any{1.0, json.Number("2"), json.Number("2.50"), "é"}}, "logprobs": 3, "stream_options": map[string]any{}}
 		}, p, `{"model": "m", "prompt": ` + text + `, "repetition_penalty": 1.1, "max_tokens": 16, "logprobs": 3, "stream": true, "stream_options": {}, "ignore_eos": true, ` +
 			`"top_p": 0.9, "top_k": 4, "min_p": 0.1, "temperature": 0.5, "frequency_penalty": 0.2, "presence_penalty": 0.3, "a": 1e-05, "b": {"c": [1.0, 2, 2.5, "\u00e9"]}}`},
 		{
-			"newest, chat", "chat", spec.BodiesVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
+			"newest, chat", "chat", spec.CompatVLLM, func(o *Options) { o.IgnoreEOS = true }, p,
 			`{"model": "m", "messages": ` + said + `, "max_completion_tokens": 16, "stream": true, ` + usage + `, "ignore_eos": true}`,
 		},
 		{
-			"newest, images", "chat", spec.BodiesVLLM, func(o *Options) { o.Temperature = new(0.0) },
+			"newest, images", "chat", spec.CompatVLLM, func(o *Options) { o.Sampling.Temperature = new(0.0) },
 			dialect.Prompt{Text: "a", OutputTokens: 1, Images: []string{"data:image/jpeg;base64,QQ=="}},
 			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QQ=="}}]}], "max_completion_tokens": 1, "stream": true, ` + usage + `, "temperature": 0.0}`,
 		},
-		{"0.10", "completions", spec.BodiesVLLM010, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
+		{"0.10", "completions", spec.CompatVLLM010, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "repetition_penalty": 1.0, "max_tokens": 16, "logprobs": null, "stream": true, ` + usage + `}`},
 		{
-			"0.10, temperature", "completions", spec.BodiesVLLM010, func(o *Options) { o.Temperature, o.IgnoreEOS = new(1.0), true },
+			"0.10, temperature", "completions", spec.CompatVLLM010, func(o *Options) { o.Sampling.Temperature, o.IgnoreEOS = new(1.0), true },
 			dialect.Prompt{Text: "a", OutputTokens: 2},
 			`{"model": "m", "prompt": "a", "temperature": 1.0, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, "stream": true, ` + usage + `, "ignore_eos": true}`,
 		},
-		{"0.10, chat", "chat", spec.BodiesVLLM010, nil, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
-		{"0.10, tgi", "tgi", spec.BodiesVLLM010, nil, p, `{"inputs": ` + text + `, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
-		{"0.6", "completions", spec.BodiesVLLM06, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},
-		{"0.6, chat", "chat", spec.BodiesVLLM06, func(o *Options) { o.IgnoreEOS = true }, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, "ignore_eos": true}`},
-		{"0.6, tgi", "tgi", spec.BodiesVLLM06, nil, p, `{"inputs": ` + text + `, "parameters": {"best_of": 1, "max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12}}`},
+		{"0.10, chat", "chat", spec.CompatVLLM010, nil, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, ` + usage + `}`},
+		{"0.10, tgi", "tgi", spec.CompatVLLM010, nil, p, `{"inputs": ` + text + `, "parameters": {"max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12, "ignore_eos_token": false}}`},
+		{"0.6", "completions", spec.CompatVLLM06, nil, p, `{"model": "m", "prompt": ` + text + `, "temperature": 0.0, "best_of": 1, "max_tokens": 16, "logprobs": null, "stream": true, "ignore_eos": false}`},
+		{"0.6, chat", "chat", spec.CompatVLLM06, func(o *Options) { o.IgnoreEOS = true }, p, `{"model": "m", "messages": ` + said + `, "temperature": 0.0, "max_completion_tokens": 16, "stream": true, "ignore_eos": true}`},
+		{"0.6, tgi", "tgi", spec.CompatVLLM06, nil, p, `{"inputs": ` + text + `, "parameters": {"best_of": 1, "max_new_tokens": 16, "do_sample": true, "temperature": 0.01, "top_p": 0.99, "truncate": 12}}`},
 	}
 	for _, tt := range tests {
-		o := Options{Target: Target{API: tt.api, Model: "m"}, Bodies: tt.bodies}
+		o := Options{Target: Target{API: tt.api, Model: "m"}, Settings: spec.Settings{Compat: tt.bodies}}
 		if tt.edit != nil {
 			tt.edit(&o)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -27,7 +28,7 @@ func TestBodies(t *testing.T) {
 		},
 		{
 			"token ids and all options",
-			Options{Target: Target{API: "completions", Model: "m"}, Temperature: &zero, IgnoreEOS: true},
+			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{IgnoreEOS: true, Sampling: spec.Sampling{Temperature: &zero}}},
 			dialect.Prompt{TokenIDs: []int{1, 5}, OutputTokens: 7},
 			`{"model":"m","prompt":[1,5],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"temperature":0,"ignore_eos":true}`, 7,
 		},
@@ -51,7 +52,7 @@ func TestBodies(t *testing.T) {
 		},
 		{
 			"body merged last",
-			Options{Target: Target{API: "completions", Model: "m", Body: map[string]any{"z": nil, "model": "other", "cache_prompt": false, "max_tokens": 3}}},
+			Options{Target: Target{API: "completions", Model: "m"}, Settings: spec.Settings{Body: map[string]any{"z": nil, "model": "other", "cache_prompt": false, "max_tokens": 3}}},
 			dialect.Prompt{Text: "a", OutputTokens: 7},
 			`{"model":"other","prompt":"a","max_tokens":3,"stream":true,"stream_options":{"include_usage":true},"cache_prompt":false,"z":null}`, 3,
 		},
@@ -106,7 +107,7 @@ func TestRunRefuses(t *testing.T) {
 		{"no prompt", func(*Options) {}, dialect.Prompt{}, "prompt 0: encode prompt: want either"},
 		{"two prompts", func(*Options) {}, dialect.Prompt{Text: "a", TokenIDs: []int{1}}, "want either"},
 		{"ids for chat", func(o *Options) { o.Target.API = "chat" }, dialect.Prompt{TokenIDs: []int{1}}, "use the completions API"},
-		{"body that is no JSON", func(o *Options) { o.Target.Body = map[string]any{"x": func() {}} }, dialect.Prompt{Text: "a"}, `encode request field "x"`},
+		{"body that is no JSON", func(o *Options) { o.Body = map[string]any{"x": func() {}} }, dialect.Prompt{Text: "a"}, `encode request field "x"`},
 	}
 	for _, tt := range tests {
 		o := good()

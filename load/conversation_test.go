@@ -17,6 +17,7 @@ import (
 
 	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -114,12 +115,12 @@ func TestConversations(t *testing.T) {
 			asked: []string{"[user]p", "[user]p[assistant] re[user]q"},
 		},
 		{
-			name: "a conversation keeps its place", o: Options{MaxConcurrency: 1, ThinkTime: 2 * time.Second}, prompts: []dialect.Prompt{pair, single}, peak: 1,
+			name: "a conversation keeps its place", o: Options{Settings: spec.Settings{MaxConcurrency: 1, ThinkTime: 2 * time.Second}}, prompts: []dialect.Prompt{pair, single}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 3, 3, 4, true}, {2, 0, 0, 0, 4, 5, true}},
 			asked: []string{"p", "p re\nq", "x"},
 		},
 		{
-			name: "thinking is not in flight", o: Options{Arrivals: []float64{0, 1.5}, ThinkTime: 3 * time.Second}, prompts: []dialect.Prompt{pair, pair}, peak: 1,
+			name: "thinking is not in flight", o: Options{Arrivals: []float64{0, 1.5}, Settings: spec.Settings{ThinkTime: 3 * time.Second}}, prompts: []dialect.Prompt{pair, pair}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 4, 4, 5, true}, {2, 2, 1, 1.5, 1.5, 2.5, true}, {3, 2, 2, 5.5, 5.5, 6.5, true}},
 			asked: []string{"p", "p", "p re\nq", "p re\nq"},
 		},
@@ -129,7 +130,7 @@ func TestConversations(t *testing.T) {
 			asked: []string{"a", "a re\nb", "p", "p re\nq"},
 		},
 		{
-			name: "no turn after the duration", o: Options{Duration: 2500 * time.Millisecond, ThinkTime: time.Second}, prompts: []dialect.Prompt{long}, peak: 1,
+			name: "no turn after the duration", o: Options{Settings: spec.Settings{Duration: 2500 * time.Millisecond, ThinkTime: time.Second}}, prompts: []dialect.Prompt{long}, peak: 1,
 			want:  []spoken{{0, 1, 1, 0, 0, 1, true}, {1, 1, 2, 2, 2, 3, true}},
 			asked: []string{"a", "a re\nb"},
 		},
@@ -164,7 +165,7 @@ func TestConversations(t *testing.T) {
 func TestConversationLengths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := dialect.Prompt{Text: "a", InputTokens: 3, OutputTokens: 4, Turns: []dialect.Turn{{Text: "b", OutputTokens: 5}, {Text: "c", OutputTokens: 0}}}
-		records, _ := talk(t.Context(), t, &talker{}, Options{KeepText: true}, []dialect.Prompt{p})
+		records, _ := talk(t.Context(), t, &talker{}, Options{Settings: spec.Settings{KeepText: true}}, []dialect.Prompt{p})
 		var asked []int
 		for _, r := range records {
 			asked = append(asked, r.AskedOutputTokens)
@@ -185,7 +186,7 @@ func TestCanceledConversation(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(1500*time.Millisecond, func() { cancel(errors.New("server died")) })
 		p := dialect.Prompt{Text: "a", Turns: []dialect.Turn{{Text: "b", OutputTokens: 0}}}
-		records, report := talk(ctx, t, &talker{}, Options{ThinkTime: time.Second}, []dialect.Prompt{p})
+		records, report := talk(ctx, t, &talker{}, Options{Settings: spec.Settings{ThinkTime: time.Second}}, []dialect.Prompt{p})
 		if len(records) != 1 || records[0].Failure != nil || report.Interrupted != "server died" {
 			t.Errorf("%d records, interrupted %q, want 1 and server died", len(records), report.Interrupted)
 		}

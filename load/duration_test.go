@@ -26,15 +26,15 @@ func TestDuration(t *testing.T) {
 		canceled int
 		total    int // of the progress reported
 	}{
-		{"closed loop, repeated", Options{Duration: 2500 * time.Millisecond, MaxConcurrency: 2, Repeat: true}, 1, []float64{0, 0, 1, 1, 2, 2}, 3, 0, 0},
-		{"none starts at its very end", Options{Duration: 2 * time.Second, MaxConcurrency: 1, Repeat: true}, 3, []float64{0, 1}, 2, 0, 0},
-		{"prompts run out first", Options{Duration: time.Hour, MaxConcurrency: 1}, 2, []float64{0, 1}, 2, 0, 2},
-		{"arrivals after it are not awaited", Options{Duration: 2 * time.Second, Arrivals: []float64{0.5, 1.5, 2, 100}}, 4, []float64{0.5, 1.5}, 2.5, 0, 4},
+		{"closed loop, repeated", Options{Settings: spec.Settings{Duration: 2500 * time.Millisecond, MaxConcurrency: 2}, Repeat: true}, 1, []float64{0, 0, 1, 1, 2, 2}, 3, 0, 0},
+		{"none starts at its very end", Options{Settings: spec.Settings{Duration: 2 * time.Second, MaxConcurrency: 1}, Repeat: true}, 3, []float64{0, 1}, 2, 0, 0},
+		{"prompts run out first", Options{Settings: spec.Settings{Duration: time.Hour, MaxConcurrency: 1}}, 2, []float64{0, 1}, 2, 0, 2},
+		{"arrivals after it are not awaited", Options{Settings: spec.Settings{Duration: 2 * time.Second}, Arrivals: []float64{0.5, 1.5, 2, 100}}, 4, []float64{0.5, 1.5}, 2.5, 0, 4},
 		{"arrivals decide how often prompts are repeated", Options{Arrivals: []float64{0, 0.25, 3}, Repeat: true}, 2, []float64{0, 0.25, 3}, 4, 0, 3},
-		{"a queue at the cap is left", Options{Duration: 1500 * time.Millisecond, Arrivals: []float64{0, 0, 0, 0}, MaxConcurrency: 1}, 4, []float64{0, 1}, 2, 0, 4},
-		{"drained in time", Options{Duration: 1500 * time.Millisecond, DrainLimit: 600 * time.Millisecond, MaxConcurrency: 1, Repeat: true}, 1, []float64{0, 1}, 2, 0, 0},
-		{"drain limit", Options{Duration: 1500 * time.Millisecond, DrainLimit: 250 * time.Millisecond, MaxConcurrency: 1, Repeat: true}, 1, []float64{0, 1}, 1.75, 1, 0},
-		{"no prompts", Options{Duration: time.Second}, 0, nil, 0, 0, 0},
+		{"a queue at the cap is left", Options{Settings: spec.Settings{Duration: 1500 * time.Millisecond, MaxConcurrency: 1}, Arrivals: []float64{0, 0, 0, 0}}, 4, []float64{0, 1}, 2, 0, 4},
+		{"drained in time", Options{Settings: spec.Settings{Duration: 1500 * time.Millisecond, Timeouts: spec.Timeouts{Drain: 600 * time.Millisecond}, MaxConcurrency: 1}, Repeat: true}, 1, []float64{0, 1}, 2, 0, 0},
+		{"drain limit", Options{Settings: spec.Settings{Duration: 1500 * time.Millisecond, Timeouts: spec.Timeouts{Drain: 250 * time.Millisecond}, MaxConcurrency: 1}, Repeat: true}, 1, []float64{0, 1}, 1.75, 1, 0},
+		{"no prompts", Options{Settings: spec.Settings{Duration: time.Second}}, 0, nil, 0, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestDurationInterrupted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
 		s := &pipeServer{answer: steady(400*time.Millisecond, 600*time.Millisecond)}
-		records, report, err := runPipe(ctx, s, Options{Duration: time.Minute, DrainLimit: time.Minute, MaxConcurrency: 1, Repeat: true}, 1)
+		records, report, err := runPipe(ctx, s, Options{Settings: spec.Settings{Duration: time.Minute, Timeouts: spec.Timeouts{Drain: time.Minute}, MaxConcurrency: 1}, Repeat: true}, 1)
 		if err != nil || len(records) != 2 || report.Interrupted == "" || records[1].Failure == nil {
 			t.Errorf("%d records, %v, interrupted %q", len(records), err, report.Interrupted)
 		}
@@ -91,16 +91,16 @@ func TestScheduleRefuses(t *testing.T) {
 		n     int
 		words string
 	}{
-		{"no end", Options{Repeat: true, MaxConcurrency: 1}, 1, "repeated without end"},
-		{"no cap", Options{Repeat: true, Duration: time.Second}, 1, "repeated without end"},
-		{"nothing to repeat", Options{Repeat: true, Duration: time.Second, MaxConcurrency: 1}, 0, "no prompts"},
+		{"no end", Options{Repeat: true, Settings: spec.Settings{MaxConcurrency: 1}}, 1, "repeated without end"},
+		{"no cap", Options{Repeat: true, Settings: spec.Settings{Duration: time.Second}}, 1, "repeated without end"},
+		{"nothing to repeat", Options{Repeat: true, Settings: spec.Settings{Duration: time.Second, MaxConcurrency: 1}}, 0, "no prompts"},
 		{"bad times", Options{Repeat: true, Arrivals: []float64{1, 0}}, 1, "time 1 is 0"},
 		{"not a number", Options{Repeat: true, Arrivals: []float64{math.NaN()}}, 3, "time 0 is NaN"},
 		{"too few times", Options{Arrivals: []float64{1}}, 2, "1 times for 2 prompts"},
-		{"bodies unknown", Options{Bodies: "vllm-9"}, 1, `choose bodies: got "vllm-9"`},
-		{"bodies not streamed", Options{Bodies: spec.BodiesVLLM, NoStream: true}, 1, "always streams"},
-		{"bodies of another API", Options{Bodies: spec.BodiesVLLM, Target: Target{API: "tgi"}}, 1, "no tgi API"},
-		{"parameter unknown", Options{Sampling: spec.Sampling{MinP: new(0.1)}, Target: Target{API: "tgi"}}, 1, "has no min_p"},
+		{"bodies unknown", Options{Settings: spec.Settings{Compat: "vllm-9"}}, 1, `choose bodies: got "vllm-9"`},
+		{"bodies not streamed", Options{Settings: spec.Settings{Compat: spec.CompatVLLM, NoStream: true}}, 1, "always streams"},
+		{"bodies of another API", Options{Settings: spec.Settings{Compat: spec.CompatVLLM}, Target: Target{API: "tgi"}}, 1, "no tgi API"},
+		{"parameter unknown", Options{Settings: spec.Settings{Sampling: spec.Sampling{MinP: new(0.1)}}, Target: Target{API: "tgi"}}, 1, "has no min_p"},
 	}
 	for _, tt := range tests {
 		tt.o.Target.BaseURLs = []string{"http://127.0.0.1:1"}
@@ -123,7 +123,7 @@ func TestWholeAnswerTimes(t *testing.T) {
 		s := &pipeServer{answer: func(w io.Writer, _ *http.Request, _ int) bool {
 			return script{{3 * time.Second, head + half}, {2 * time.Second, rest}}.play(w)
 		}}
-		o := Options{NoStream: true, KeepText: true, Timeouts: spec.Timeouts{FirstToken: time.Second, Stall: time.Second, Total: time.Minute}}
+		o := Options{Settings: spec.Settings{NoStream: true, KeepText: true, Timeouts: spec.Timeouts{FirstToken: time.Second, Stall: time.Second, Total: time.Minute}}}
 		records, _, err := runPipe(t.Context(), s, o, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func TestLimits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &pipeServer{answer: func(w io.Writer, _ *http.Request, _ int) bool { return tt.answer.play(w) && false }}
-				records, _, err := runPipe(t.Context(), s, Options{Timeouts: limits}, 1)
+				records, _, err := runPipe(t.Context(), s, Options{Settings: spec.Settings{Timeouts: limits}}, 1)
 				if err != nil || len(records) != 1 {
 					t.Fatalf("%d records, %v", len(records), err)
 				}

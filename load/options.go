@@ -26,7 +26,6 @@ type Target struct {
 	API      string   // body dialect, one of APIs: "completions", "chat", "ollama" and so on
 	Model    string
 	Headers  map[string]string // Authorization included
-	Body     map[string]any    // further fields, merged last, into nested objects too
 	TLS      *tls.Config       // for https; nil: the system's roots
 	// CA is the PEM of the authorities in TLS.RootCAs, which do not tell: whoever
 	// sends from another host makes them of it again. Empty: the system's.
@@ -42,36 +41,15 @@ type Target struct {
 
 // Options say how to drive the target. The zero value of a limit is no limit.
 type Options struct {
-	Target         Target
-	Arrivals       []float64 // intended send time of each prompt, seconds from the start, ascending (see Arrivals)
-	MaxConcurrency int       // requests in flight over all replicas; 0: no cap. A conversation keeps its place to its end
-	IgnoreEOS      bool      // answers go on to their full length; not sent where the API has no such field (see APIs)
-	Temperature    *float64  // Sampling.Temperature, which goes before
-	Sampling       spec.Sampling
-	Bodies         string        // whose request bodies to send: BodiesOwn, or to the byte those of a version of vLLM's client
-	NoStream       bool          // ask for whole answers: each is one chunk, and no first-token or stall limit applies
-	ThinkTime      time.Duration // from the end of an answer to the next turn of its conversation
-	Timeouts       spec.Timeouts
-	// Duration ends the sending: from then on no request starts, and turns of
-	// conversations that were still to come are not sent. What is in flight
-	// goes on and is recorded like the rest, and the pass ends with the last of
-	// it; 0: the prompts' number decides alone.
-	Duration time.Duration
-	// DrainLimit ends what is still in flight so long after Duration. Those
-	// requests fail as canceled; the pass does not count as interrupted.
-	DrainLimit time.Duration
+	spec.Settings
+
+	Target   Target
+	Arrivals []float64 // intended send time of each prompt, seconds from the start, ascending (see Arrivals)
 	// Repeat takes the prompts round and round: as many as Arrivals has times,
 	// or without Arrivals until Duration ends. Records are numbered on.
-	Repeat bool
-	// ReuseConnections sends a request on a connection that carried another one
-	// before. By default each has its own: llama-server closes used connections
-	// under load, and a request that meets the close is lost, since nothing is
-	// ever sent twice. The connect is part of the latency then.
-	ReuseConnections bool
-	Transport        string             // TransportSockets or TransportHTTP; "": sockets for http, net/http for https
-	KeepText         bool               // keep the answers' text, reasoning and content as they came, in the records
-	RequestID        func(i int) string // nil: RequestIDPrefix and i
-	RequestIDPrefix  string             // "": "bench-"
+	Repeat          bool
+	RequestID       func(i int) string // nil: RequestIDPrefix and i
+	RequestIDPrefix string             // "": "bench-"
 	// Start, if there is one, is called when the first wave is ready and decides
 	// when second 0 is, which may be to come. Its error ends the pass before
 	// anything is sent. Nil: second 0 is at once.
@@ -109,14 +87,7 @@ func ExampleBody(o Options, p dialect.Prompt) (string, error) {
 
 // common is what the requests of the pass have in common.
 func (o *Options) common() *dialect.Common {
-	c := &dialect.Common{
-		Model: o.Target.Model, MaxTokensField: o.Target.MaxTokensField, IgnoreEOS: o.IgnoreEOS, NoStream: o.NoStream,
-		Sampling: o.Sampling, Bodies: o.Bodies, Body: o.Target.Body,
-	}
-	if c.Sampling.Temperature == nil {
-		c.Sampling.Temperature = o.Temperature
-	}
-	return c
+	return &dialect.Common{Settings: &o.Settings, Model: o.Target.Model, MaxTokensField: o.Target.MaxTokensField}
 }
 
 // wire says how to reach the servers at urls, width requests at once.

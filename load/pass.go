@@ -155,10 +155,10 @@ func (p *pass) sendSpan(ctx context.Context) (sendCtx context.Context, stop func
 
 // limitDrain has abort called if requests are still in flight at the drain limit.
 func (p *pass) limitDrain(abort context.CancelCauseFunc) (stop func()) {
-	if p.opts.Duration <= 0 || p.opts.DrainLimit <= 0 {
+	if p.opts.Duration <= 0 || p.opts.Timeouts.Drain <= 0 {
 		return func() {}
 	}
-	timer := time.AfterFunc(p.opts.Duration+p.opts.DrainLimit, func() { abort(errDrain) })
+	timer := time.AfterFunc(p.opts.Duration+p.opts.Timeouts.Drain, func() { abort(errDrain) })
 	return func() { timer.Stop() }
 }
 

@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/benchrig/bench/internal/loadtest"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -51,7 +52,7 @@ func TestSchedules(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &pipeServer{answer: steady(400*time.Millisecond, 600*time.Millisecond)}
-				records, report, err := runPipe(t.Context(), s, Options{Arrivals: tt.arrivals, MaxConcurrency: tt.cap, ReuseConnections: true}, tt.n)
+				records, report, err := runPipe(t.Context(), s, Options{Arrivals: tt.arrivals, Settings: spec.Settings{MaxConcurrency: tt.cap, ReuseConnections: true}}, tt.n)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -89,7 +90,7 @@ func TestSchedules(t *testing.T) {
 func TestIdleConnectionsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &pipeServer{answer: steady(0, 0)}
-		_, report, err := runPipe(t.Context(), s, Options{Arrivals: []float64{0, 2, 5.5}, ReuseConnections: true}, 3)
+		_, report, err := runPipe(t.Context(), s, Options{Arrivals: []float64{0, 2, 5.5}, Settings: spec.Settings{ReuseConnections: true}}, 3)
 		if err != nil || report.ConnectionsNo != 2 {
 			t.Errorf("%d connections, error %v, want 2: the pause of 3.5 s is too long for one", report.ConnectionsNo, err)
 		}
@@ -101,7 +102,7 @@ func TestIdleConnectionsAreDropped(t *testing.T) {
 func TestConnectionsAreFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &pipeServer{answer: steady(0, 0)}
-		_, report, err := runPipe(t.Context(), s, Options{MaxConcurrency: 1}, 3)
+		_, report, err := runPipe(t.Context(), s, Options{Settings: spec.Settings{MaxConcurrency: 1}}, 3)
 		if err != nil || report.ConnectionsNo != 3 {
 			t.Errorf("%d connections for 3 requests, error %v, want 3", report.ConnectionsNo, err)
 		}
@@ -138,7 +139,7 @@ func TestCancel(t *testing.T) {
 		s := &pipeServer{answer: steady(400*time.Millisecond, 600*time.Millisecond)}
 		defer s.wg.Wait()
 		start := time.Now()
-		records, report, err := runPipe(ctx, s, Options{MaxConcurrency: 2}, 9)
+		records, report, err := runPipe(ctx, s, Options{Settings: spec.Settings{MaxConcurrency: 2}}, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func TestEmitErrorEndsPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("disk full")
 		calls := 0
-		o := Options{Target: Target{BaseURLs: []string{"http://one"}, API: "completions"}, MaxConcurrency: 2}
+		o := Options{Target: Target{BaseURLs: []string{"http://one"}, API: "completions"}, Settings: spec.Settings{MaxConcurrency: 2}}
 		s := &pipeServer{answer: steady(time.Second, 0)}
 		defer s.wg.Wait()
 		start := time.Now()
@@ -206,7 +207,7 @@ func TestEmitErrorEndsPass(t *testing.T) {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []Progress
-		o := Options{MaxConcurrency: 1, ProgressPeriod: 1500 * time.Millisecond, Progress: func(p Progress) { seen = append(seen, p) }}
+		o := Options{Settings: spec.Settings{MaxConcurrency: 1}, ProgressPeriod: 1500 * time.Millisecond, Progress: func(p Progress) { seen = append(seen, p) }}
 		if _, _, err := runPipe(t.Context(), &pipeServer{answer: steady(500*time.Millisecond, 500*time.Millisecond)}, o, 2); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +231,7 @@ func TestCountTokens(t *testing.T) {
 			return bare.play(w)
 		}}
 		ended := 0
-		o := Options{MaxConcurrency: 1, Progress: func(p Progress) { ended = p.Completed }}
+		o := Options{Settings: spec.Settings{MaxConcurrency: 1}, Progress: func(p Progress) { ended = p.Completed }}
 		first := true
 		o.CountTokens = func(_ context.Context, text string) (int, error) {
 			if ended != 3 || text != " a a" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -105,7 +106,7 @@ func options(url, api string) Options {
 	if api == "chat" {
 		path = "/v1/chat/completions"
 	}
-	return Options{Target: Target{BaseURLs: []string{url}, Path: path, API: api, Model: "m"}, KeepText: true, Transport: loadtest.Transport()}
+	return Options{Target: Target{BaseURLs: []string{url}, Path: path, API: api, Model: "m"}, Settings: spec.Settings{KeepText: true, Transport: loadtest.Transport()}}
 }
 
 // runAll runs and returns the records by index.

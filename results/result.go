@@ -1,6 +1,10 @@
 package results
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/benchrig/bench/load/spec"
+)
 
 // StepRef names a step: one variant at one point of the load sweep, repeated.
 type StepRef struct {
@@ -33,6 +37,8 @@ type Asked struct {
 	Temperature    *float64 `json:"temperature"`
 	Warmups        int      `json:"warmups"`
 	Body           string   `json:"body"` // one request body as sent, with the prompt cut short
+
+	Settings *spec.Settings `json:"settings,omitempty"` // how the load was sent, in full; null: by a version that did not say
 }
 
 // Ramp is a request rate that rises from the first request to the last.

@@ -5,59 +5,33 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/benchrig/bench/load/spec"
 )
 
 // Load is one point of the sweep, resolved.
 type Load struct {
-	Label            string // unique among the points; made of what the sweep varies: "c8", "in128-out64-c8", "all"
-	Compat           string // whose prompts, bodies and arrival times to send: "" (ours), "vllm", "vllm-0.10", "vllm-0.6"
-	Endpoint         string // request path, "/v1/chat/completions"
-	API              string // name of an API, "chat"
-	Dataset          Dataset
-	NumPrompts       int
-	Duration         time.Duration // nothing is sent from then on, and prompts are repeated until then; 0: num-prompts decides
-	MaxConcurrency   int           // 0: no cap
-	RequestRate      float64       // requests/s; +Inf: all at once
-	Burstiness       float64       // 1: Poisson; below: burstier; +Inf: constant gaps
-	Ramp             Ramp
-	ReplaySpeed      float64       // of a trace's own times, where no rate is given
-	ThinkTime        time.Duration // between the turns of a conversation
-	InputLen         int           // tokens; 0: the dataset's own
-	InputLenSpare    int           // input-len is the server's max-model-len without so many tokens, see For; 0: InputLen says it
-	OutputLen        int           // tokens; 0: the dataset's own
-	IgnoreEOS        bool
-	Stream           bool
-	Temperature      *float64
-	Sampling         Sampling
-	Body             map[string]any // further body fields, merged last
-	Headers          map[string]EnvValue
-	Warmups          int // requests before the measured ones, with prompts of their own
-	Timeouts         Timeouts
-	Transport        string // "": the client decides; "sockets", "net/http"
-	ReuseConnections bool
-	Goodput          map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
-	Percentiles      []float64                // 0 to 100, ascending
-	MinSuccess       float64                  // share of requests that must succeed, 0 to 1
-	KeepText         bool                     // keep the answers' text in the records
-	PrefixCache      PrefixCache
-	Note             string // what is to be known of the prompts, for every step's warnings; "": nothing
-}
+	spec.Settings
 
-// Ramp raises the request rate from the first request to the last.
-type Ramp struct {
-	Strategy   string  // "linear", "exponential"; "": none
-	Start, End float64 // requests/s
-}
-
-// Sampling are further sampling parameters; nil is not sent.
-type Sampling struct {
-	TopP              *float64
-	TopK              *int
-	MinP              *float64
-	FrequencyPenalty  *float64
-	PresencePenalty   *float64
-	RepetitionPenalty *float64
-	Seed              *int
+	Label         string // unique among the points; made of what the sweep varies: "c8", "in128-out64-c8", "all"
+	Endpoint      string // request path, "/v1/chat/completions"
+	API           string // name of an API, "chat"
+	Dataset       Dataset
+	NumPrompts    int
+	RequestRate   float64 // requests/s; +Inf: all at once
+	Burstiness    float64 // 1: Poisson; below: burstier; +Inf: constant gaps
+	Ramp          spec.Ramp
+	ReplaySpeed   float64 // of a trace's own times, where no rate is given
+	InputLen      int     // tokens; 0: the dataset's own
+	InputLenSpare int     // input-len is the server's max-model-len without so many tokens, see For; 0: InputLen says it
+	OutputLen     int     // tokens; 0: the dataset's own
+	Headers       map[string]EnvValue
+	Warmups       int                      // requests before the measured ones, with prompts of their own
+	Goodput       map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
+	Percentiles   []float64                // 0 to 100, ascending
+	MinSuccess    float64                  // share of requests that must succeed, 0 to 1
+	PrefixCache   PrefixCache
+	Note          string // what is to be known of the prompts, for every step's warnings; "": nothing
 }
 
 // Dataset says where prompts come from.
@@ -95,15 +69,6 @@ type Images struct {
 
 // ImageSize is a size in pixels.
 type ImageSize struct{ Width, Height int }
-
-// Timeouts of one request; 0 is no limit.
-type Timeouts struct {
-	Connect    time.Duration
-	FirstToken time.Duration // sent to first data event
-	Stall      time.Duration // no byte between two reads
-	Total      time.Duration
-	Drain      time.Duration // after the load's duration, for what is in flight
-}
 
 // For is the point on a server that takes so many tokens a request, prompt and
 // answer together; 0: it is not known. The error says why input-len cannot be

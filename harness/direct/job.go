@@ -22,6 +22,7 @@ import (
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/load"
+	loadspec "github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
 )
@@ -69,7 +70,7 @@ func Prepare(ctx context.Context, p machine.Process, f *vllmcli.Flags) (step.Job
 
 	schedule := step.Schedule{
 		Compat: f.Dataset.Compat, Rate: f.RequestRate, Burstiness: f.Burstiness, Duration: f.Duration,
-		Ramp: load.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
+		Ramp: loadspec.Ramp{Strategy: f.Ramp, Start: float64(f.RampStart), End: float64(f.RampEnd)},
 	}
 
 	if err := schedule.Apply(&job.Options, &result.Asked, set); err != nil {
@@ -212,7 +213,7 @@ func newResult(version string, f *vllmcli.Flags, set *dataset.Set, o load.Option
 		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name,
 		DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
 		Seed: f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
-		Temperature: o.Sampling.Temperature, Warmups: f.Warmups, Compat: f.Dataset.Compat,
+		Temperature: o.Sampling.Temperature, Settings: &o.Settings, Warmups: f.Warmups, Compat: f.Dataset.Compat,
 	}
 
 	if f.MaxConcurrency > 0 {

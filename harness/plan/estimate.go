@@ -66,7 +66,7 @@ func stepEstimate(l scenarios.Load) float64 {
 func AskedOf(l scenarios.Load, seed uint64) results.Asked {
 	a := results.Asked{
 		Endpoint: l.Endpoint, API: l.API, Dataset: l.Dataset.Kind, DatasetPath: l.Dataset.Path, Seed: seed,
-		NumPrompts: l.NumPrompts, IgnoreEOS: l.IgnoreEOS, Temperature: l.Temperature, Warmups: l.Warmups,
+		NumPrompts: l.NumPrompts, IgnoreEOS: l.IgnoreEOS, Temperature: l.Sampling.Temperature, Settings: &l.Settings, Warmups: l.Warmups,
 		MaxConcurrency: Positive(l.MaxConcurrency), InputLen: Positive(l.InputLen), OutputLen: Positive(l.OutputLen),
 		Compat: l.Compat, Tokenizer: l.Dataset.Tokenizer,
 	}

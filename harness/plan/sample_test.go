@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -22,7 +23,7 @@ func sampleVariant(name string) scenarios.Variant {
 
 func samplePoint(label string, concurrency int) scenarios.Load {
 	return scenarios.Load{
-		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, MaxConcurrency: concurrency,
+		Label: label, Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, Settings: spec.Settings{MaxConcurrency: concurrency},
 		RequestRate: math.Inf(1), Burstiness: 1, InputLen: 8, OutputLen: 4, MinSuccess: 1, Percentiles: []float64{50, 99},
 		Dataset: scenarios.Dataset{Kind: "random", Vary: true},
 	}

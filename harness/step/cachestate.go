@@ -231,7 +231,7 @@ func (p *Preparer) askCache(ctx context.Context, point scenarios.Load, r Request
 	}
 	first, distinct := p.sent.add(job.Prompts)
 	kind, _ := engines.Lookup(r.Servers[0].Info().Launcher)
-	body := job.Options.Target.Body
+	body := job.Options.Body
 	wish := CacheWish{Asked: point.PrefixCache, How: []string{}}
 	if _, own := point.Body["cache_prompt"]; !own && (wish.Asked == scenarios.CacheWarm || wish.Asked == scenarios.CacheAny) {
 		delete(body, "cache_prompt") // the engine's own way

@@ -77,8 +77,8 @@ func (s OneShot) options() (load.Options, error) {
 	if body == nil {
 		body = map[string]any{}
 	}
-	maps.Copy(body, opts.Target.Body)
-	opts.Target.Body = body
+	maps.Copy(body, opts.Body)
+	opts.Body = body
 	maps.Copy(opts.Target.Headers, s.Headers)
 	return opts, nil
 }

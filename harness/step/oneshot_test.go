@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -13,8 +14,8 @@ import (
 // the answer, and carries what the server's kind and the caller want.
 func TestSingle(t *testing.T) {
 	point := scenarios.Load{
-		Label: "n4", Endpoint: "/v1/completions", API: "completions", Stream: true, NumPrompts: 4, InputLen: 20, OutputLen: 300, Warmups: 2,
-		RequestRate: math.Inf(1), Burstiness: 1, Dataset: scenarios.Dataset{Kind: "random"}, Body: map[string]any{"own": 1},
+		Label: "n4", Endpoint: "/v1/completions", API: "completions", NumPrompts: 4, InputLen: 20, OutputLen: 300, Warmups: 2,
+		RequestRate: math.Inf(1), Burstiness: 1, Dataset: scenarios.Dataset{Kind: "random"}, Settings: spec.Settings{Body: map[string]any{"own": 1}},
 	}
 	s := OneShot{
 		Server: lengthTeller{info: results.Server{Model: "m", BaseURL: "http://host"}}, Load: point, Seed: 9, WarmupOutput: 16,
@@ -38,7 +39,7 @@ func TestSingle(t *testing.T) {
 		}
 	}
 	o := job.Options
-	if o.Target.Body["cache_prompt"] != false || o.Target.Body["own"] != 1 || o.Target.Headers["Authorization"] != "Bearer k" || o.Target.Model != "m" {
+	if o.Body["cache_prompt"] != false || o.Body["own"] != 1 || o.Target.Headers["Authorization"] != "Bearer k" || o.Target.Model != "m" {
 		t.Errorf("target = %+v, want the kind's field beneath the load's, the header, the model", o.Target)
 	}
 	if result.Asked.Seed != 9 || *result.Asked.InputLen != 20 || result.Asked.DatasetSHA256 == "" || !strings.Contains(result.Asked.Body, `"max_tokens":300`) {

@@ -20,14 +20,10 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	}
 	maps.Copy(body, l.Body)
 	opts := load.Options{
-		Target:         load.Target{Path: l.Endpoint, API: l.API, Model: info.Model, Body: body, Headers: map[string]string{}},
-		MaxConcurrency: l.MaxConcurrency, IgnoreEOS: l.IgnoreEOS, Sampling: sampling(l), KeepText: l.KeepText,
-		Bodies: l.Compat, NoStream: !l.Stream, ThinkTime: l.ThinkTime, ReuseConnections: l.ReuseConnections,
-		Timeouts: load.Timeouts{
-			Connect: l.Timeouts.Connect, FirstToken: l.Timeouts.FirstToken, Stall: l.Timeouts.Stall, Total: l.Timeouts.Total,
-		},
-		DrainLimit: l.Timeouts.Drain, Transport: l.Transport,
+		Settings: l.Settings,
+		Target:   load.Target{Path: l.Endpoint, API: l.API, Model: info.Model, Headers: map[string]string{}},
 	}
+	opts.Body = body
 	for _, s := range servers {
 		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
 	}
@@ -43,17 +39,6 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 		opts.Target.Headers[name] = value.Value
 	}
 	return opts, nil
-}
-
-func sampling(l scenarios.Load) load.Sampling {
-	s := load.Sampling{
-		Temperature: l.Temperature, TopP: l.Sampling.TopP, TopK: l.Sampling.TopK, MinP: l.Sampling.MinP,
-		FrequencyPenalty: l.Sampling.FrequencyPenalty, PresencePenalty: l.Sampling.PresencePenalty, RepetitionPenalty: l.Sampling.RepetitionPenalty,
-	}
-	if l.Sampling.Seed != nil {
-		s.Seed = new(int64(*l.Sampling.Seed))
-	}
-	return s
 }
 
 // requestURL is where requests to a server go. The one in its description is

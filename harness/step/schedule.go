@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -17,14 +18,14 @@ type Schedule struct {
 	Compat      string        // whose rules: dataset.CompatVLLM and so on
 	Rate        float64       // requests/s; +Inf: all at once, or at the times of a trace
 	Burstiness  float64       // see load.Arrivals
-	Ramp        load.Ramp     // without a strategy: none
+	Ramp        spec.Ramp     // without a strategy: none
 	Duration    time.Duration // nothing leaves from then on; 0: the number of prompts decides
 	ReplaySpeed float64       // of a trace; 0: as recorded
 }
 
 func scheduleOf(l scenarios.Load) Schedule {
 	return Schedule{
-		Compat: l.Compat, Rate: l.RequestRate, Burstiness: l.Burstiness, Ramp: load.Ramp(l.Ramp),
+		Compat: l.Compat, Rate: l.RequestRate, Burstiness: l.Burstiness, Ramp: l.Ramp,
 		Duration: l.Duration, ReplaySpeed: l.ReplaySpeed,
 	}
 }
@@ -38,7 +39,7 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 	var err error
 	switch {
 	case s.Ramp.Strategy != "":
-		var changes []load.RateChange
+		var changes []results.RateChange
 		if o.Arrivals, changes, err = load.ArrivalsRamp(n, s.Ramp, s.Burstiness, rng); err == nil {
 			asked.Ramp = &results.Ramp{Strategy: s.Ramp.Strategy, StartRPS: s.Ramp.Start, EndRPS: s.Ramp.End}
 			for _, c := range changes {

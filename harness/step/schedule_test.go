@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios/parse"
 )
@@ -45,7 +46,7 @@ func TestScheduleApply(t *testing.T) {
 		{"a rate goes before a trace", Schedule{Rate: 1, Burstiness: constant}, at(3, 4), []float64{1, 2}, false},
 		{"a time without a rate", Schedule{Rate: math.Inf(1), Burstiness: 1, Duration: time.Second}, untimed, nil, true},
 		{"a time with a rate", Schedule{Rate: 4, Burstiness: constant, Duration: 900 * time.Millisecond}, untimed, []float64{0.25, 0.5, 0.75}, true},
-		{"a ramp", Schedule{Rate: math.Inf(1), Burstiness: constant, Ramp: load.Ramp{Strategy: load.RampLinear, Start: 1, End: 4}}, untimed, []float64{1, 1.5, 1.5 + 1.0/3, 1.75 + 1.0/3}, false},
+		{"a ramp", Schedule{Rate: math.Inf(1), Burstiness: constant, Ramp: spec.Ramp{Strategy: spec.RampLinear, Start: 1, End: 4}}, untimed, []float64{1, 1.5, 1.5 + 1.0/3, 1.75 + 1.0/3}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +69,7 @@ func TestScheduleRefuses(t *testing.T) {
 	set := &dataset.Set{Prompts: make([]dataset.Prompt, 2)}
 	for name, s := range map[string]Schedule{
 		"no request in the time": {Rate: 1, Burstiness: math.Inf(1), Duration: time.Millisecond},
-		"a ramp of no kind":      {Rate: math.Inf(1), Burstiness: 1, Ramp: load.Ramp{Strategy: "steep", Start: 1, End: 2}},
+		"a ramp of no kind":      {Rate: math.Inf(1), Burstiness: 1, Ramp: spec.Ramp{Strategy: "steep", Start: 1, End: 2}},
 	} {
 		if err := s.Apply(&load.Options{}, &results.Asked{}, set); err == nil {
 			t.Errorf("%s: Apply gave no error", name)

@@ -33,7 +33,7 @@ func TestFileNames(t *testing.T) {
 		var names []string
 		seeds := map[uint64]bool{}
 		for _, r := range mustPlan(t, Wish{Profiles: c.profiles, MaxModelLen: 16384, Image: scenarios.ImageSize{Width: 512, Height: 512}}) {
-			if r.Problem != "" || r.Load.MaxConcurrency != 0 || !r.Load.IgnoreEOS || *r.Load.Temperature != 0 || r.Load.Warmups == 0 {
+			if r.Problem != "" || r.Load.MaxConcurrency != 0 || !r.Load.IgnoreEOS || *r.Load.Sampling.Temperature != 0 || r.Load.Warmups == 0 {
 				t.Errorf("%s: %+v, want all at once, to their full length, at temperature 0, after a warm-up", r.Profile, r)
 			}
 			seeds[r.Seed] = true

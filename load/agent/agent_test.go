@@ -26,6 +26,7 @@ import (
 
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/load/dialect"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
@@ -81,7 +82,7 @@ func serveEngine(t *testing.T, gap time.Duration) (*engine, load.Target) {
 	e := &engine{gap: gap}
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	return e, load.Target{BaseURLs: []string{server.URL}, Path: "/v1/completions", API: "completions", Model: "m", Body: map[string]any{"seed": 12345678901234567}}
+	return e, load.Target{BaseURLs: []string{server.URL}, Path: "/v1/completions", API: "completions", Model: "m"}
 }
 
 // places run agents in this process, each at the end of a pipe. Closing what
@@ -157,14 +158,14 @@ func TestSameAsOneClient(t *testing.T) {
 	}{
 		{"open loop", load.Options{Arrivals: arrivals(31)}, somePrompts(31, 0)},
 		{"all at once", load.Options{}, somePrompts(17, 0)},
-		{"capped", load.Options{MaxConcurrency: 4}, somePrompts(12, 0)},
+		{"capped", load.Options{Settings: spec.Settings{MaxConcurrency: 4}}, somePrompts(12, 0)},
 		{"conversations", load.Options{Arrivals: arrivals(9)}, somePrompts(9, 2)},
 		{"repeats", load.Options{Arrivals: arrivals(23), Repeat: true, RequestIDPrefix: "own-"}, somePrompts(5, 1)},
 		{"fewer requests than agents", load.Options{}, somePrompts(2, 0)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, target := serveEngine(t, 20*time.Millisecond)
-			c.opts.Target = target
+			c.opts.Target, c.opts.Body, c.opts.Sampling.Stop = target, map[string]any{"seed": 12345678901234567}, []string{"###"}
 			alone, aloneReport, err := drive(t.Context(), t, load.Run, c.opts, c.prompts)
 			if err != nil {
 				t.Fatal(err)
@@ -249,7 +250,7 @@ func TestAgentDies(t *testing.T) {
 	all, kill := places(t, 3, "v1")
 	d := &Driver{Places: all, Version: "v1"}
 	defer d.Close()
-	opts := load.Options{Target: target, MaxConcurrency: 6, ProgressPeriod: 30 * time.Millisecond}
+	opts := load.Options{Target: target, Settings: spec.Settings{MaxConcurrency: 6}, ProgressPeriod: 30 * time.Millisecond}
 	var once sync.Once
 	opts.Progress = func(p load.Progress) {
 		if p.Completed > 10 {
@@ -284,7 +285,7 @@ func TestCancel(t *testing.T) {
 	defer d.Close()
 	for range 3 {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		opts := load.Options{Target: target, MaxConcurrency: 4, Started: func(time.Time) { time.AfterFunc(150*time.Millisecond, func() { cancel(errors.New("enough")) }) }}
+		opts := load.Options{Target: target, Settings: spec.Settings{MaxConcurrency: 4}, Started: func(time.Time) { time.AfterFunc(150*time.Millisecond, func() { cancel(errors.New("enough")) }) }}
 		got, report, err := drive(ctx, t, d.Run, opts, somePrompts(500, 0))
 		canceled := 0
 		for _, r := range got {

@@ -109,7 +109,7 @@ func notNil(a, b *float64) *float64 {
 // describe is what is known of one agent.
 func (p *part) describe() results.AgentReport {
 	out := results.AgentReport{
-		Name: p.peer.name, Host: p.peer.hello.Host, Requests: p.requests, MaxConcurrency: p.job.Concurrency,
+		Name: p.peer.name, Host: p.peer.hello.Host, Requests: p.requests, MaxConcurrency: p.job.MaxConcurrency,
 		OffsetS: p.before.offset.Seconds(), OffsetBoundS: p.before.bound.Seconds(),
 	}
 	if p.after.known {

@@ -70,13 +70,10 @@ type field struct {
 
 // Common is what all requests of a pass have in common.
 type Common struct {
+	*spec.Settings
+
 	Model          string
 	MaxTokensField string // see load.Target
-	IgnoreEOS      bool
-	NoStream       bool
-	Sampling       spec.Sampling
-	Bodies         string         // whose bodies: BodiesOwn and so on
-	Body           map[string]any // further fields, merged last
 }
 
 // Encoded is a request body, ready to be sent.
@@ -95,8 +92,8 @@ func (a API) Encode(o *Common, q Ask) (Encoded, error) {
 	if err != nil {
 		return Encoded{}, err
 	}
-	fields = merge(fields, o.Body, o.Bodies == spec.BodiesOwn)
-	body, err := encodeFields(fields, o.Bodies != spec.BodiesOwn)
+	fields = merge(fields, o.Body, o.Compat == spec.CompatNone)
+	body, err := encodeFields(fields, o.Compat != spec.CompatNone)
 	if err != nil {
 		return Encoded{}, err
 	}
@@ -104,7 +101,7 @@ func (a API) Encode(o *Common, q Ask) (Encoded, error) {
 }
 
 func bodyFields(api API, o *Common, a Ask) ([]field, error) {
-	if o.Bodies != spec.BodiesOwn {
+	if o.Compat != spec.CompatNone {
 		return vllmFields(api, o, a)
 	}
 	return api.codec.fields(o, a)

@@ -20,6 +20,7 @@ func samplingFields(s spec.Sampling, names aliases) ([]field, error) {
 		{"presence_penalty", deref(s.PresencePenalty)},
 		{"repetition_penalty", deref(s.RepetitionPenalty)},
 		{"seed", deref(s.Seed)},
+		{"stop", list(s.Stop)},
 	}
 	var set []field
 	for _, f := range all {
@@ -35,6 +36,14 @@ func samplingFields(s spec.Sampling, names aliases) ([]field, error) {
 		set = append(set, f)
 	}
 	return set, nil
+}
+
+// list is texts as a request has them, nil without any.
+func list(texts []string) any {
+	if len(texts) == 0 {
+		return nil
+	}
+	return texts
 }
 
 // deref is the value that p points to, nil without one.

@@ -14,23 +14,23 @@ import (
 
 // vllmFields lists the body that a version of vLLM's client sends.
 func vllmFields(api API, o *Common, a Ask) ([]field, error) {
-	switch o.Bodies {
-	case spec.BodiesVLLM, spec.BodiesVLLM010, spec.BodiesVLLM06:
+	switch o.Compat {
+	case spec.CompatVLLM, spec.CompatVLLM010, spec.CompatVLLM06:
 	default:
-		return nil, fmt.Errorf("choose bodies: got %q, want %s, %s or %s", o.Bodies, spec.BodiesVLLM, spec.BodiesVLLM010, spec.BodiesVLLM06)
+		return nil, fmt.Errorf("choose bodies: got %q, want %s, %s or %s", o.Compat, spec.CompatVLLM, spec.CompatVLLM010, spec.CompatVLLM06)
 	}
 	var f []field
 	switch {
 	case o.NoStream:
-		return nil, fmt.Errorf("choose bodies: vLLM's client always streams; leave bodies %q out", o.Bodies)
+		return nil, fmt.Errorf("choose bodies: vLLM's client always streams; leave bodies %q out", o.Compat)
 	case api.Name == "completions":
 		f = vllmCompletions(o, a)
 	case api.Name == "chat":
 		f = vllmChat(o, a)
-	case api.Name == "tgi" && o.Bodies != spec.BodiesVLLM:
+	case api.Name == "tgi" && o.Compat != spec.CompatVLLM:
 		return vllmTGI(o, a), nil
 	default:
-		return nil, fmt.Errorf("choose bodies: vLLM's client of version %q has no %s API", o.Bodies, api.Name)
+		return nil, fmt.Errorf("choose bodies: vLLM's client of version %q has no %s API", o.Compat, api.Name)
 	}
 	sampling, err := samplingFields(o.Sampling, nil)
 	for _, s := range sampling {
@@ -41,10 +41,10 @@ func vllmFields(api API, o *Common, a Ask) ([]field, error) {
 
 func vllmCompletions(o *Common, a Ask) []field {
 	f := []field{{"model", o.Model}, {"prompt", a.textOrIDs()}}
-	switch o.Bodies {
-	case spec.BodiesVLLM06:
+	switch o.Compat {
+	case spec.CompatVLLM06:
 		f = append(f, field{"temperature", 0.0}, field{"best_of", 1})
-	case spec.BodiesVLLM010:
+	case spec.CompatVLLM010:
 		f = append(f, field{"temperature", 0.0}, field{"repetition_penalty", 1.0})
 	default:
 		f = append(f, field{"repetition_penalty", 1.0})
@@ -55,7 +55,7 @@ func vllmCompletions(o *Common, a Ask) []field {
 
 func vllmChat(o *Common, a Ask) []field {
 	f := []field{{"model", o.Model}, {"messages", a.messages(true)}}
-	if o.Bodies != spec.BodiesVLLM {
+	if o.Compat != spec.CompatVLLM {
 		f = append(f, field{"temperature", 0.0})
 	}
 	return vllmTail(o, limitField(f, "max_completion_tokens", a))
@@ -63,7 +63,7 @@ func vllmChat(o *Common, a Ask) []field {
 
 func vllmTail(o *Common, f []field) []field {
 	f = append(f, field{"stream", true})
-	if o.Bodies == spec.BodiesVLLM06 {
+	if o.Compat == spec.CompatVLLM06 {
 		return append(f, field{"ignore_eos", o.IgnoreEOS})
 	}
 	f = append(f, field{"stream_options", []field{{"include_usage", true}}})
@@ -76,7 +76,7 @@ func vllmTail(o *Common, f []field) []field {
 // vllmTGI takes no sampling parameters: that client fixed them.
 func vllmTGI(o *Common, a Ask) []field {
 	var f []field
-	if o.Bodies == spec.BodiesVLLM06 {
+	if o.Compat == spec.CompatVLLM06 {
 		f = append(f, field{"best_of", 1})
 	}
 	f = limitField(f, "max_new_tokens", a)
@@ -84,7 +84,7 @@ func vllmTGI(o *Common, a Ask) []field {
 	if a.InputTokens > 0 {
 		f = append(f, field{"truncate", a.InputTokens})
 	}
-	if o.Bodies == spec.BodiesVLLM010 {
+	if o.Compat == spec.CompatVLLM010 {
 		f = append(f, field{"ignore_eos_token", o.IgnoreEOS})
 	}
 	return []field{{"inputs", a.joined()}, {"parameters", f}}

@@ -1,45 +1,78 @@
 // Package spec has the settings of a load that mean the same wherever they
-// are: in a scenario, in the client, in what an agent is sent and in a result.
-// It imports nothing of ours and decides nothing.
+// are: in a scenario, in the load client, in what a load agent is sent and in a
+// result. A setting that is added here travels all the way.
+//
+// It imports nothing of ours, computes nothing and decides nothing.
 package spec
 
 import "time"
+
+// Settings say how a load is sent. The zero value of a limit is no limit.
+type Settings struct {
+	Compat           string         `json:"compat"`            // whose request bodies: CompatNone or a version of vLLM's client
+	MaxConcurrency   int            `json:"max_concurrency"`   // requests in flight over all replicas; 0: no cap. A conversation keeps its place to its end
+	Duration         time.Duration  `json:"duration_ns"`       // from then on no request starts; 0: the number of prompts decides alone
+	ThinkTime        time.Duration  `json:"think_time_ns"`     // from the end of an answer to the next turn of its conversation
+	IgnoreEOS        bool           `json:"ignore_eos"`        // answers go on to their full length, where the API has a field for that
+	NoStream         bool           `json:"no_stream"`         // ask for whole answers: each is one chunk, without first-token and stall limit
+	Sampling         Sampling       `json:"sampling"`          // how the server chooses tokens, and where it ends
+	Body             map[string]any `json:"body"`              // further fields of the request body, merged last, into nested objects too
+	Timeouts         Timeouts       `json:"timeouts"`          // of one request
+	Transport        string         `json:"transport"`         // TransportSockets or TransportHTTP; "": sockets for http, net/http for https
+	ReuseConnections bool           `json:"reuse_connections"` // send a request on a connection that carried another one before
+	KeepText         bool           `json:"keep_text"`         // keep the answers' text, reasoning and content as they came, in the records
+}
 
 // Sampling are the parameters by which a server chooses tokens. What is nil is
 // not sent: the server's defaults decide. Each API has its own names for them,
 // and one that an API does not know is refused. llama-server's and Ollama's
 // OpenAI routes do not read RepetitionPenalty.
 type Sampling struct {
-	Temperature       *float64
-	TopP              *float64
-	TopK              *int
-	MinP              *float64
-	FrequencyPenalty  *float64
-	PresencePenalty   *float64
-	RepetitionPenalty *float64
-	Seed              *int64
+	Temperature       *float64 `json:"temperature"`
+	TopP              *float64 `json:"top_p"`
+	TopK              *int     `json:"top_k"`
+	MinP              *float64 `json:"min_p"`
+	FrequencyPenalty  *float64 `json:"frequency_penalty"`
+	PresencePenalty   *float64 `json:"presence_penalty"`
+	RepetitionPenalty *float64 `json:"repetition_penalty"`
+	Seed              *int     `json:"seed"`
+	Stop              []string `json:"stop"` // texts that end an answer
 }
 
 // Timeouts of one request; 0 is no limit.
 type Timeouts struct {
-	Connect    time.Duration // for TCP, and again for the TLS handshake
-	FirstToken time.Duration // sent to first data event
-	Stall      time.Duration // no byte, comments included, once the first data event came
-	Total      time.Duration // sent to end
+	Connect    time.Duration `json:"connect_ns"`     // for TCP, and again for the TLS handshake
+	FirstToken time.Duration `json:"first_token_ns"` // sent to first data event
+	Stall      time.Duration `json:"stall_ns"`       // no byte, comments included, once the first data event came
+	Total      time.Duration `json:"total_ns"`       // sent to end
+	Drain      time.Duration `json:"drain_ns"`       // after Settings.Duration, for requests in flight: they fail as canceled
 }
 
-// The values of Options.Transport.
+// Ramp is a request rate that grows or falls from the first request to the
+// last, by their number, not by time.
+type Ramp struct {
+	Strategy   string  // RampLinear or RampExponential; "": no ramp
+	Start, End float64 // requests/s
+}
+
+// The strategies of a Ramp.
+const (
+	RampLinear      = "linear"
+	RampExponential = "exponential"
+)
+
+// The values of Settings.Transport.
 const (
 	TransportSockets = "sockets"  // HTTP/1.1 on sockets of our own, stamped by the kernel; http only
 	TransportHTTP    = "net/http" // Go's client, stamped as each read returns
 )
 
-// Whose request bodies to send. Those of vLLM's client are equal to the byte,
+// The values of Settings.Compat. Bodies of vLLM's client are equal to the byte,
 // Python's spacing and escapes included, for the APIs that it has: completions,
 // chat, and in the older versions tgi.
 const (
-	BodiesOwn     = ""
-	BodiesVLLM    = "vllm"      // autumn 2026
-	BodiesVLLM010 = "vllm-0.10" // August 2025
-	BodiesVLLM06  = "vllm-0.6"  // December 2024
+	CompatNone    = ""
+	CompatVLLM    = "vllm"      // autumn 2026
+	CompatVLLM010 = "vllm-0.10" // August 2025
+	CompatVLLM06  = "vllm-0.6"  // December 2024
 )

@@ -202,8 +202,8 @@ func TestOptions(t *testing.T) {
 	if *o.Sampling.Temperature != 0 || *o.Sampling.TopK != 5 || o.Sampling.TopP != nil || o.MaxConcurrency != 3 || !o.IgnoreEOS || o.RequestIDPrefix != "q-" {
 		t.Errorf("Options = %+v", o)
 	}
-	if text := o.Target.Body["k"]; text == nil || !strings.Contains(strings.TrimSpace(toText(text)), "1.50") {
-		t.Errorf("Body = %v, want k spelled 1.50", o.Target.Body)
+	if text := o.Body["k"]; text == nil || !strings.Contains(strings.TrimSpace(toText(text)), "1.50") {
+		t.Errorf("Body = %v, want k spelled 1.50", o.Body)
 	}
 	if o, _ := mustParse(t, "--compat vllm-0.6").Options(); o.IgnoreEOS {
 		t.Errorf("IgnoreEOS is on by itself with compat vllm-0.6, whose client left it off")

@@ -25,12 +25,14 @@ func (f *Flags) Options() (load.Options, error) {
 	if err != nil {
 		return load.Options{}, err
 	}
-	o := load.Options{
-		Target:         load.Target{Path: path, API: api, Headers: headers, Body: body},
-		MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(), Sampling: f.sampling(), Bodies: f.Dataset.Compat,
-		RequestIDPrefix: f.Request.IDPrefix, Transport: f.Transport, KeepText: f.SaveDetailed,
-	}
-	return o, nil
+	return load.Options{
+		Settings: spec.Settings{
+			Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(), Sampling: f.sampling(), Body: body,
+			Transport: f.Transport, KeepText: f.SaveDetailed,
+		},
+		Target:          load.Target{Path: path, API: api, Headers: headers},
+		RequestIDPrefix: f.Request.IDPrefix,
+	}, nil
 }
 
 // ignoreEOS is forced for random prompts by the newest client: a model may end

@@ -80,7 +80,7 @@ func (p *parser) checkCompat(n *schema.Node, l *scenarios.Load) {
 	if !slices.Contains(known, l.API) {
 		p.errs.Add(n.At("compat"), "compat %s: that client has no %s API", l.Compat, l.API)
 	}
-	if !l.Stream {
+	if l.NoStream {
 		p.errs.Add(n.At("stream"), "compat %s: that client always streams", l.Compat)
 	}
 	if l.Duration > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -57,7 +58,7 @@ func trafficFieldsWithoutSweep() []schema.Field[scenarios.Load] {
 		schema.NumberKey("burstiness", "Shape of the arrivals: 1 is Poisson, below 1 burstier, inf constant gaps. Needs a finite request-rate.", schema.Positive(true),
 			func(l *scenarios.Load) *float64 { return &l.Burstiness }).Or("1"),
 		schema.BlockKey("ramp", "Raise the request rate from the first request to the last, in place of request-rate.", rampBlock(),
-			func(l *scenarios.Load) *scenarios.Ramp { return &l.Ramp }),
+			func(l *scenarios.Load) *spec.Ramp { return &l.Ramp }),
 		schema.NumberKey("replay-speed", "Datasets trace and burstgpt, without request-rate: how many times as fast as recorded.", schema.Positive(false),
 			func(l *scenarios.Load) *float64 { return &l.ReplaySpeed }).Or("1"),
 		schema.DurationKey("think-time", "From the end of an answer to the next turn of its conversation.",
@@ -73,10 +74,11 @@ func requestFields() []schema.Field[scenarios.Load] {
 	return []schema.Field[scenarios.Load]{
 		schema.FlagKey("ignore-eos", "Let answers run to output-len.", func(l *scenarios.Load) *bool { return &l.IgnoreEOS }).
 			DefaultNote("true for dataset random, else false"),
-		schema.FlagKey("stream", "Ask for streamed answers. Without, there is no time to first token and no latency between tokens.",
-			func(l *scenarios.Load) *bool { return &l.Stream }).Or("true"),
-		maybeNumber("temperature", "Sampling temperature.", schema.NotNegative(), func(l *scenarios.Load) **float64 { return &l.Temperature }).DefaultNote("the server's own"),
-		schema.BlockKey("sampling", "Further sampling parameters, under each API's own names.", samplingBlock(), func(l *scenarios.Load) *scenarios.Sampling { return &l.Sampling }),
+		schema.NotFlagKey("stream", "Ask for streamed answers. Without, there is no time to first token and no latency between tokens.",
+			func(l *scenarios.Load) *bool { return &l.NoStream }).Or("true"),
+		maybeNumber("temperature", "Sampling temperature.", schema.NotNegative(), func(l *scenarios.Load) **float64 { return &l.Sampling.Temperature }).DefaultNote("the server's own"),
+		schema.TextsKey("stop", "Texts that end an answer, under each API's own name.", func(l *scenarios.Load) *[]string { return &l.Sampling.Stop }),
+		schema.BlockKey("sampling", "Further sampling parameters, under each API's own names.", samplingBlock(), func(l *scenarios.Load) *spec.Sampling { return &l.Sampling }),
 		schema.FreeKey("body", "Further fields of the request body, merged last; model, prompt, messages and stream are set by bench.",
 			schema.MapOf(schema.Simple(schema.AnyShape)), readBody),
 		schema.FreeKey("headers", "Further HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)), readHeaders),
@@ -85,7 +87,7 @@ func requestFields() []schema.Field[scenarios.Load] {
 		schema.EnumKey("prefix-cache", "State of the server's prefix cache when the point begins: cold, by whatever the engine has for it, and checked; "+
 			"warm, the measured prompts are sent once before; any, taken as it comes.", []scenarios.PrefixCache{scenarios.CacheCold, scenarios.CacheWarm, scenarios.CacheAny},
 			func(l *scenarios.Load) *scenarios.PrefixCache { return &l.PrefixCache }).Or(string(scenarios.CacheCold)),
-		schema.BlockKey("timeouts", "Limits of one request.", timeoutsBlock(), func(l *scenarios.Load) *scenarios.Timeouts { return &l.Timeouts }),
+		schema.BlockKey("timeouts", "Limits of one request.", timeoutsBlock(), func(l *scenarios.Load) *spec.Timeouts { return &l.Timeouts }),
 		schema.EnumKey("transport", "How bytes are read: sockets, with arrival times from the kernel, or net/http.", []string{"sockets", "net/http"},
 			func(l *scenarios.Load) *string { return &l.Transport }).DefaultNote("sockets where they can be"),
 		schema.FlagKey("reuse-connections", "Send a request on a connection that carried another one before, as vLLM's client does; else each has its own.",
@@ -98,15 +100,15 @@ func requestFields() []schema.Field[scenarios.Load] {
 	}
 }
 
-func timeoutsBlock() schema.Block[scenarios.Timeouts] {
-	return schema.Block[scenarios.Timeouts]{
+func timeoutsBlock() schema.Block[spec.Timeouts] {
+	return schema.Block[spec.Timeouts]{
 		Name: "under timeouts:", Doc: "Limits of one request; 0 is none.", Example: "\nfirst-token: 2m\nstall: 30s\n",
-		Fields: []schema.Field[scenarios.Timeouts]{
-			schema.DurationKey("connect", "Until the connection stands.", func(t *scenarios.Timeouts) *time.Duration { return &t.Connect }).Or("10s"),
-			schema.DurationKey("first-token", "From sending to the first event with data.", func(t *scenarios.Timeouts) *time.Duration { return &t.FirstToken }).Or("10m"),
-			schema.DurationKey("stall", "Without a byte after that.", func(t *scenarios.Timeouts) *time.Duration { return &t.Stall }).Or("5m"),
-			schema.DurationKey("total", "The whole request.", func(t *scenarios.Timeouts) *time.Duration { return &t.Total }).Or("0"),
-			schema.DurationKey("drain", "After the load's duration, for requests in flight.", func(t *scenarios.Timeouts) *time.Duration { return &t.Drain }).Or("0"),
+		Fields: []schema.Field[spec.Timeouts]{
+			schema.DurationKey("connect", "Until the connection stands.", func(t *spec.Timeouts) *time.Duration { return &t.Connect }).Or("10s"),
+			schema.DurationKey("first-token", "From sending to the first event with data.", func(t *spec.Timeouts) *time.Duration { return &t.FirstToken }).Or("10m"),
+			schema.DurationKey("stall", "Without a byte after that.", func(t *spec.Timeouts) *time.Duration { return &t.Stall }).Or("5m"),
+			schema.DurationKey("total", "The whole request.", func(t *spec.Timeouts) *time.Duration { return &t.Total }).Or("0"),
+			schema.DurationKey("drain", "After the load's duration, for requests in flight.", func(t *spec.Timeouts) *time.Duration { return &t.Drain }).Or("0"),
 		},
 	}
 }

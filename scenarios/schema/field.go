@@ -130,6 +130,29 @@ func FlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
 	}
 }
 
+// NotFlagKey is FlagKey for a field that holds the opposite.
+func NotFlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
+	f := FlagKey(key, doc, at)
+	read := f.read
+	f.read = func(r *Reader, n *Node, into *T) {
+		read(r, n, into)
+		*at(into) = !*at(into)
+	}
+	return f
+}
+
+// TextsKey is a list of texts, each as it is written.
+func TextsKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
+	return Field[T]{
+		Info: Info{Key: key, Doc: doc, Shape: ListOf(Simple(TextShape))},
+		read: func(r *Reader, n *Node, into *T) {
+			if v, ok := r.Texts(n); ok {
+				*at(into) = v
+			}
+		},
+	}
+}
+
 func DurationKey[T any](key, doc string, at func(*T) *time.Duration) Field[T] {
 	return Field[T]{
 		Info: Info{Key: key, Doc: doc, Shape: Simple(DurationShape)},
