@@ -8,7 +8,7 @@ import (
 // Outcome counts the verdicts of a run.
 type Outcome struct {
 	OK, Suspect, Failed, NotRun int
-	Spared                      int // steps that were not needed
+	NotNeeded                   int // steps that were not needed
 
 	Ended *results.Failure // what ended the run before its plan did; nil: nothing
 }
@@ -27,7 +27,7 @@ func (o *Outcome) count(v results.Verdict) {
 	case results.NotRun:
 		o.NotRun++
 	case notNeeded:
-		o.Spared++
+		o.NotNeeded++
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/benchrig/bench/internal/llamabench"
 )
 
-// TestEnded is a test that llama-bench has measured; Message says which, and
+// TestMeasured is a test that llama-bench has measured; Message says which, and
 // how fast.
-const TestEnded status.UpdateKind = "test-measured"
+const TestMeasured status.UpdateKind = "test-measured"
 
 // testsPoll is how often the output of a program is looked at that runs.
 const testsPoll = time.Second
@@ -37,7 +37,7 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 			}
 			for _, row := range m.testsFrom(id, told) {
 				told++
-				m.observeStep(status.Update{Kind: TestEnded, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
+				m.observeStep(status.Update{Kind: TestMeasured, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
 			}
 		}
 	}()

@@ -136,7 +136,7 @@ func TestNext(t *testing.T) {
 			if got := strings.Trim(fmt.Sprint(d.loads), "[]"); got != strings.Join(want, " ") {
 				t.Errorf("loads = %s, want %s", got, tt.loads)
 			}
-			if outcome.Spared != tt.spared || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+outcome.Failed > 0 || len(run.Spared) != tt.spared || len(run.Steps) != len(want) {
+			if outcome.NotNeeded != tt.spared || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+outcome.Failed > 0 || len(run.Spared) != tt.spared || len(run.Steps) != len(want) {
 				t.Errorf("outcome = %+v, %d steps and %d spared in the folder, want %d and %d", outcome, len(run.Steps), len(run.Spared), len(want), tt.spared)
 			}
 			if !NewResume(run, false).Done(run) || !NewResume(run, true).Done(run) {
@@ -164,7 +164,7 @@ func TestUntil(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &curveDriver{ttft: func(int) float64 { return 0.1 }, takes: tt.takes}
 			run, outcome := d.world().run(d.ctx(t), t, untilScenario())
-			if d.passes != 4*tt.rounds || outcome.Spared != 4*(6-tt.rounds) || outcome.NotRun > 0 {
+			if d.passes != 4*tt.rounds || outcome.NotNeeded != 4*(6-tt.rounds) || outcome.NotRun > 0 {
 				t.Errorf("%d passes, outcome %+v, want %d rounds of 4", d.passes, outcome, tt.rounds)
 			}
 			if why := ""; len(run.Spared) > 0 {
@@ -195,7 +195,7 @@ func TestResumeDecidesAlike(t *testing.T) {
 				if loads := slices.Concat(first.loads, second.loads); !slices.Equal(loads, whole.loads) {
 					t.Errorf("cut at pass %d: loads %v, want %v", cut, loads, whole.loads)
 				}
-				if got.Spared != want.Spared || len(run.Steps) != len(once.Steps) || !NewResume(run, false).Done(run) {
+				if got.NotNeeded != want.NotNeeded || len(run.Steps) != len(once.Steps) || !NewResume(run, false).Done(run) {
 					t.Errorf("cut at pass %d: outcome %+v, want %+v", cut, got, want)
 				}
 			}
@@ -230,7 +230,7 @@ func TestPruneByFirstRepeat(t *testing.T) {
 		return 0.001 * float64(c)
 	}
 	_, outcome := d.world().run(d.ctx(t), t, pruneScenario())
-	if outcome.Spared > 0 || outcome.OK != 16 {
+	if outcome.NotNeeded > 0 || outcome.OK != 16 {
 		t.Errorf("outcome = %+v, want 16 ok", outcome)
 	}
 }

@@ -57,7 +57,7 @@ func (n *notifications) message(event string) hooks.Message {
 	return hooks.Message{
 		Event: event, Scenario: n.run.Scenario.Name, Run: n.run.RunID, Host: host, Folder: dir,
 		OK: o.OK, Suspect: o.Suspect, Failed: o.Failed, NotRun: o.NotRun,
-		Planned: len(n.run.Plan.Refs()) - o.Spared, TookS: time.Since(n.began).Seconds(),
+		Planned: len(n.run.Plan.Refs()) - o.NotNeeded, TookS: time.Since(n.began).Seconds(),
 	}
 }
 

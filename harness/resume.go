@@ -38,12 +38,12 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		result := step.Result
-		again := step.State != results.StepDone || step.Open > 0 || result.Verdict == results.NotRun || cutShort(result, ended) ||
+		again := step.State != results.StepDone || step.Open > 0 || result.Verdict == results.NotRun || endedByRun(result, ended) ||
 			result.Verdict == results.Failed && retryFailed
 		if !again {
 			r.kept[result.Step.ID] = result.Verdict
 			r.results = append(r.results, result)
-			if !told(run.Events, result.Step) {
+			if !isJournaled(run.Events, result.Step) {
 				r.untold = append(r.untold, result)
 			}
 			continue
@@ -86,9 +86,9 @@ func earlierOf(events []results.Event, step string) []results.Failure {
 	return all
 }
 
-// cutShort reports whether a step failed by what ended the run: Ctrl-C, the
+// endedByRun reports whether a step failed by what ended the run: Ctrl-C, the
 // run's deadline, a full disk.
-func cutShort(result *results.Result, ended []results.Failure) bool {
+func endedByRun(result *results.Result, ended []results.Failure) bool {
 	if result.Verdict != results.Failed || result.Failure == nil {
 		return false
 	}
@@ -108,8 +108,8 @@ func endings(events []results.Event) []results.Failure {
 	return all
 }
 
-// told reports whether the journal has the end of a step's attempt.
-func told(events []results.Event, ref results.StepRef) bool {
+// isJournaled reports whether the journal has the end of a step's attempt.
+func isJournaled(events []results.Event, ref results.StepRef) bool {
 	return slices.ContainsFunc(events, func(e results.Event) bool {
 		return e.Kind == results.StepFinished && e.Step == ref.ID && e.Attempt == ref.Attempt
 	})

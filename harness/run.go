@@ -56,7 +56,7 @@ func newRun(r *Runner) *run {
 	n.notify = &notifications{run: n, began: time.Now()}
 	n.engines = newEngineBook(n.record.tell, r.Resume)
 	n.monitor = &telemetry.Monitor{
-		Source: telemetry.Telling(r.Live, r.Telemetry), Scenario: r.Scenario, Box: r.Box, Live: r.Live, Observe: n.observeStep,
+		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Box: r.Box, Live: r.Live, Observe: n.observeStep,
 	}
 	if r.Resume != nil {
 		n.monitor.FirstLimits = func() map[string]float64 { return firstLimits(r.Folder.Dir()) }
@@ -197,7 +197,7 @@ func (n *run) needed(pending []attempt) ([]attempt, error) {
 			break
 		}
 		if skipped == 0 {
-			n.observeStep(status.Update{Kind: status.StepSpared, Step: pending[0].StepRef, Failure: d.notNeeded})
+			n.observeStep(status.Update{Kind: status.StepNotNeeded, Step: pending[0].StepRef, Failure: d.notNeeded})
 		}
 		if err := n.leaveOut(pending[:1], d.notNeeded); err != nil {
 			return nil, err
@@ -242,7 +242,7 @@ func (n *run) beforeLife(ctx context.Context, planned plan.Life, id string) *res
 		return refused
 	}
 	n.Live.Enter(results.LiveIdle, 0, "")
-	n.monitor.RestBefore(ctx, planned)
+	n.monitor.ReadAtRest(ctx, planned)
 	return nil
 }
 
@@ -359,7 +359,7 @@ func (n *run) outlook(current plan.Life, now *plan.Step, up bool) {
 	}
 	expected, rest := n.budget.outlook(current, now, up)
 	atMost := n.Plan.LeastSteps > 0 && n.Plan.LeastSteps < len(n.Plan.Refs())
-	n.Live.Expects(expected, rest, n.budget.pace.took > 0, atMost)
+	n.Live.SetOutlook(expected, rest, n.budget.pace.took > 0, atMost)
 }
 
 func (n *run) observe(u status.Update) {

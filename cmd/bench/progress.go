@@ -1,10 +1,6 @@
 package main
 
 import (
-	"github.com/benchrig/bench/harness"
-
-	"github.com/benchrig/bench/harness/status"
-
 	"fmt"
 	"strings"
 	"sync"
@@ -12,6 +8,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/benchrig/bench/harness"
+	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
@@ -67,13 +65,13 @@ func (p *progress) observe(u status.Update) {
 		p.line(u, "%s: launch failed: %s", life, u.Failure.Error())
 	case status.StepSettling:
 		p.line(u, "%s waiting: %s", step, u.Message)
-	case harness.TestEnded:
+	case harness.TestMeasured:
 		p.line(u, "%s %s", step, u.Message)
-	case status.StepDoubt:
+	case status.StepWarning:
 		p.line(u, "%s warning: %s", step, u.Message)
 	case status.HookRan:
 		p.hook(u)
-	case status.StepSpared:
+	case status.StepNotNeeded:
 		p.line(u, "%s %s: %s", step, u.Failure.Class, u.Failure.Message)
 	case status.StepProgress:
 		p.running(step, u)

@@ -110,7 +110,7 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 
 	var taken []int // ports of the replicas before
 	for _, spec := range specs {
-		spec.Life, spec.Cookie, spec.Told, spec.TLS = o.ID, s.Cookie, s.Live.Stand, tls
+		spec.Life, spec.Cookie, spec.Told, spec.TLS = o.ID, s.Cookie, s.Live.SetRung, tls
 		spec.LogPath = filepath.Join(s.Folder.LifeDir(o.ID), store.ServerLogName(spec.Replica))
 		if o.Ports != nil {
 			spec.Port = o.Ports[spec.Replica]

@@ -68,7 +68,7 @@ func TestSeenBy(t *testing.T) {
 		if c.change != nil {
 			c.change(&box, &kind, &v)
 		}
-		seen, _ := box.SeenBy(kind, v)
+		seen, _ := box.VisibleTo(kind, v)
 		var got []int
 		for _, d := range seen {
 			got = append(got, d.Index)

@@ -11,7 +11,7 @@ func PriceOf(sc *scenarios.Scenario, v scenarios.Variant) results.Price {
 	p := sc.PriceOf(v)
 	price := results.Price{PerGPUHour: given(p.GPUHour), PerKWh: given(p.KWh), Currency: p.Currency}
 	if p.GPUs == 0 {
-		p.GPUs = playedGPUs(v)
+		p.GPUs = originalGPUs(v)
 	}
 	if p.GPUs > 0 && price.Known() {
 		price.GPUs = &p.GPUs
@@ -19,9 +19,9 @@ func PriceOf(sc *scenarios.Scenario, v scenarios.Variant) results.Price {
 	return price
 }
 
-// playedGPUs is how many GPUs one server takes in whose place the simulator
+// originalGPUs is how many GPUs one server takes in whose place the simulator
 // stands; 0: nothing tells.
-func playedGPUs(v scenarios.Variant) int {
+func originalGPUs(v scenarios.Variant) int {
 	if v.Played == nil {
 		return 0
 	}

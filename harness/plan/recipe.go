@@ -53,7 +53,7 @@ func devicesOf(kind engines.Kind, v scenarios.Variant, box Box, given []int) []s
 	}
 	devices := box.Devices
 	if given == nil {
-		devices, _ = box.SeenBy(kind, v)
+		devices, _ = box.VisibleTo(kind, v)
 	}
 	var ids []string
 	for _, d := range devices {

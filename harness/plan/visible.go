@@ -9,10 +9,10 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// SeenBy are the GPUs that a server of a variant sees which is not placed on
+// VisibleTo are the GPUs that a server of a variant sees which is not placed on
 // some: those that the variables of its environment leave of the box. notes
 // say where the variables cannot tell.
-func (b Box) SeenBy(kind engines.Kind, v scenarios.Variant) (devices []device.Device, notes []string) {
+func (b Box) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device.Device, notes []string) {
 	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // nothing tells; a scheduler has said it all
 		return b.Devices, nil
 	}

@@ -96,7 +96,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	ctx, shown := s.show(ctx, Running{s.Process, folder, log, live, control, launcher.Hurry})
 	defer shown.Close()
 
-	live.Told = shown.Waiting
+	live.OnChange = shown.Waiting
 	defer live.Start(ctx)()
 
 	driver, err := client(ctx, s.Process, s.Scenario)
@@ -164,7 +164,7 @@ func (a launcherAdapter) Start(ctx context.Context, kind engines.Kind, spec reci
 func (s *Session) live(folder *store.Folder) *status.Live {
 	return &status.Live{
 		Folder: folder, Version: s.Process.Version, Node: s.Node, Devices: s.Box.Devices,
-		Hide: recipe.Redactor(s.Scenario.Secrets), Usual: s.earlierStarts(folder),
+		Hide: recipe.Redactor(s.Scenario.Secrets), UsualStartS: s.earlierStarts(folder),
 	}
 }
 

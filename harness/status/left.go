@@ -6,8 +6,8 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Expects takes in an outlook.
-func (l *Live) Expects(step, rest float64, measured, atMost bool) {
+// SetOutlook takes in an outlook.
+func (l *Live) SetOutlook(step, rest float64, measured, atMost bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.expect, l.rest, l.now.LeftBy, l.now.AtMost = step, rest, results.LeftByPlan, atMost

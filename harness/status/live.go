@@ -28,13 +28,13 @@ const livePeriod = time.Second
 // some hundred nanoseconds a request, and nothing a token. All methods work on
 // nil, and do nothing.
 type Live struct {
-	Folder  *store.Folder
-	Version string
-	Node    string
-	Devices []device.Device
-	Hide    func(string) string // takes secrets out of lines of logs; nil: there are none
-	Usual   map[string]float64  // seconds that launches of variants took before, by variant; nil: not known
-	Told    func(results.Live)  // nil: nobody but the file; never two at a time
+	Folder      *store.Folder
+	Version     string
+	Node        string
+	Devices     []device.Device
+	Hide        func(string) string // takes secrets out of lines of logs; nil: there are none
+	UsualStartS map[string]float64  // seconds that launches of variants took before, by variant; nil: not known
+	OnChange    func(results.Live)  // nil: nobody but the file; never two at a time
 
 	mu      sync.Mutex // guards what follows
 	began   time.Time
@@ -90,7 +90,7 @@ func (l *Live) Start(ctx context.Context) (end func()) {
 	l.since = l.began
 	l.usual, l.gpus, l.servers = map[string]float64{}, map[string]gpuAt{}, map[int]map[string]float64{}
 	l.kick = make(chan struct{}, 1)
-	for variant, took := range l.Usual {
+	for variant, took := range l.UsualStartS {
 		l.usual[key(results.LiveLaunching, variant)] = took
 	}
 	l.now = results.Live{Bench: l.Version, Node: l.Node, PID: os.Getpid(), BeganAt: l.began, Phase: results.LiveStarting, LeftBy: results.LeftByPlan}
@@ -125,8 +125,8 @@ func (l *Live) run(ctx context.Context) {
 func (l *Live) tell() {
 	now := l.Snapshot()
 	_ = l.Folder.WriteLive(&now)
-	if l.Told != nil {
-		l.Told(now)
+	if l.OnChange != nil {
+		l.OnChange(now)
 	}
 }
 
@@ -141,7 +141,7 @@ func (l *Live) Snapshot() results.Live {
 	now := l.now
 	now.UpdatedAt, now.RunForS, now.PhaseS = at, at.Sub(l.began).Seconds(), at.Sub(l.since).Seconds()
 	now.Message = cmp.Or(l.note, now.Message)
-	if took, known := l.usual[l.key()]; known && alike(now.Phase) {
+	if took, known := l.usual[l.key()]; known && takesSimilarTime(now.Phase) {
 		now.UsualS = &took
 	}
 	l.fillPass(&now, at)
@@ -192,8 +192,8 @@ func (l *Live) wait(message string) {
 	l.note = message
 }
 
-// Stand takes the rung of the readiness ladder that a server stands on.
-func (l *Live) Stand(rung string) {
+// SetRung takes the rung of the readiness ladder that a server stands on.
+func (l *Live) SetRung(rung string) {
 	if l == nil {
 		return
 	}
@@ -211,9 +211,9 @@ func (l *Live) key() string {
 	return key(l.now.Phase, variant)
 }
 
-// alike reports whether a phase takes about the same time for all steps of a
+// takesSimilarTime reports whether a phase takes about the same time for all steps of a
 // variant.
-func alike(phase results.LivePhase) bool {
+func takesSimilarTime(phase results.LivePhase) bool {
 	return phase == results.LiveLaunching || phase == results.LiveStopping || phase == results.LiveIdle
 }
 
@@ -235,7 +235,7 @@ func (l *Live) Update(u Update) {
 		l.Enter(results.LiveStopping, 0, "")
 	case LifeEnded, LifeFailed:
 		l.endLife()
-	case StepEnded, StepSpared:
+	case StepEnded, StepNotNeeded:
 		l.endStep()
 	default: // tells nothing that is not told otherwise
 	}

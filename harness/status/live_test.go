@@ -80,7 +80,7 @@ func TestLiveFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := make(chan results.Live, 100)
-	l := &Live{Folder: folder, Told: func(l results.Live) { told <- l }}
+	l := &Live{Folder: folder, OnChange: func(l results.Live) { told <- l }}
 	end := l.Start(t.Context())
 	<-told
 	l.Enter(results.LiveHooks, time.Minute, "before the run: fans")

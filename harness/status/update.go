@@ -33,9 +33,9 @@ const (
 	LifeEnded     UpdateKind = "stopped"
 	StepBegun     UpdateKind = "step"
 	StepSettling  UpdateKind = "settling"
-	StepDoubt     UpdateKind = "doubt"
+	StepWarning   UpdateKind = "doubt"
 	StepProgress  UpdateKind = "progress"
 	StepEnded     UpdateKind = "step-ended"
 	HookRan       UpdateKind = "hook"
-	StepSpared    UpdateKind = "not-needed" // with those behind it of which the same is true
+	StepNotNeeded UpdateKind = "not-needed" // with those behind it of which the same is true
 )

@@ -36,9 +36,9 @@ type cacheResetter interface {
 	ResetCache(ctx context.Context) (how string, err error)
 }
 
-// CacheWish is the state of the prefix cache that a pass was to find, and what
+// CacheRequest is the state of the prefix cache that a pass was to find, and what
 // was done for it.
-type CacheWish struct {
+type CacheRequest struct {
 	Asked scenarios.PrefixCache // "": any
 	How   []string
 }
@@ -232,7 +232,7 @@ func (p *Preparer) askCache(ctx context.Context, point scenarios.Load, r Request
 	first, distinct := p.sent.add(job.Prompts)
 	kind, _ := engines.Lookup(r.Servers[0].Info().Launcher)
 	body := job.Options.Body
-	wish := CacheWish{Asked: point.PrefixCache, How: []string{}}
+	wish := CacheRequest{Asked: point.PrefixCache, How: []string{}}
 	if _, own := point.Body["cache_prompt"]; !own && (wish.Asked == scenarios.CacheWarm || wish.Asked == scenarios.CacheAny) {
 		delete(body, "cache_prompt") // the engine's own way
 	}

@@ -22,7 +22,7 @@ type Job struct {
 	Watch   []Observer    // what is watched beside the measured pass
 	Records RecordWriter  // gets each record as it comes, and is closed at the end; nil: nobody does
 	Live    *status.Live  // is told what goes on; nil: nobody is
-	Cache   CacheWish     // what the pass was to find in the servers' prefix caches
+	Cache   CacheRequest  // what the pass was to find in the servers' prefix caches
 	Stall   time.Duration // no token of any request for so long while some are outstanding ends the job; 0: never
 
 	// CountText counts the tokens of every answer's text for its record, after
@@ -73,11 +73,11 @@ func Drive(ctx context.Context, job Job, result *results.Result) []results.Recor
 
 // run drives the warm-up and the measured pass, the counters around it.
 func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
-	ctx, told, free := guardProgress(ctx, j.stall())
+	ctx, observe, free := guardProgress(ctx, j.stall())
 	defer free()
-	j.Options.Progress = watched(told, j.Options.Progress)
+	j.Options.Progress = notifyBoth(observe, j.Options.Progress)
 	var spoiled *results.Failure // the figures are of no server or of several
-	warm, err := j.warmUp(ctx, told)
+	warm, err := j.warmUp(ctx, observe)
 	out.last = warm
 	if err == nil {
 		before := counters(ctx, j.Servers)
@@ -86,8 +86,8 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 		j.Live.Enter(results.LiveFinishing, 0, "")
 		err = errors.Join(err, j.EndWatch(out, result))
 		after := settledCounters(ctx, j.Servers, before, out.records)
-		out.counters, spoiled = changes(before, after), backwards(j.Servers, before, after, result.ServerMetrics)
-		if other := intruder(ctx, j.Servers); other != nil {
+		out.counters, spoiled = changes(before, after), countersWentBack(j.Servers, before, after, result.ServerMetrics)
+		if other := answeredByOthers(ctx, j.Servers); other != nil {
 			spoiled = other
 		}
 	}
@@ -96,7 +96,7 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 			err = results.Failf(results.FailDisk, "%v", closed)
 		}
 	}
-	awaitObituary(ctx, out.last)
+	waitForExitNotice(ctx, out.last)
 	if err != nil || ctx.Err() != nil {
 		out.Failure = FailureOf(ctx, err)
 	}

@@ -95,7 +95,7 @@ func (p *Preparer) lookAhead(r Request, prompts []load.Prompt, concurrency int, 
 	before := len(result.Warnings)
 	err := preflight(r.Servers, prompts, concurrency, result)
 	for _, w := range result.Warnings[before:] {
-		p.Observe(status.Update{Kind: status.StepDoubt, Step: r.Step, Pass: r.Pass, Message: w.Message})
+		p.Observe(status.Update{Kind: status.StepWarning, Step: r.Step, Pass: r.Pass, Message: w.Message})
 	}
 	return err
 }

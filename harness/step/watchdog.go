@@ -13,8 +13,8 @@ import (
 // watchdog ends a pass in which requests are outstanding and none gets a token
 // for the limit. What a server says of its health does not count.
 type watchdog struct {
-	limit time.Duration
-	bite  context.CancelCauseFunc
+	limit   time.Duration
+	endPass context.CancelCauseFunc
 
 	mu     sync.Mutex // guards what follows
 	since  time.Time  // of the last sign of progress
@@ -22,48 +22,51 @@ type watchdog struct {
 	ended  int // requests that have ended
 }
 
-// guardProgress gives a context that ends when nothing moves for limit, and
-// what must be told of the pass's progress. A limit of 0 guards nothing.
-func guardProgress(ctx context.Context, limit time.Duration) (guarded context.Context, told func(load.Progress), free func()) {
-	guarded, bite := context.WithCancelCause(ctx)
-	w := &watchdog{limit: limit, bite: bite, since: time.Now()}
-	return guarded, w.see, func() { bite(nil) }
+// guardProgress returns a context that ends when nothing moves for limit, and
+// the function that must get every snapshot of the pass's progress. A limit of 0
+// never ends it.
+func guardProgress(ctx context.Context, limit time.Duration) (guarded context.Context, observe func(load.Progress), free func()) {
+	guarded, endPass := context.WithCancelCause(ctx)
+	w := &watchdog{limit: limit, endPass: endPass, since: time.Now()}
+	return guarded, w.observe, func() { endPass(nil) }
 }
 
-// see takes in a snapshot. A request that ends moves the pass as a token does:
+// observe takes in a snapshot. A request that ends moves the pass as a token does:
 // the client's own limits ended it, or the server.
-func (w *watchdog) see(p load.Progress) {
+func (w *watchdog) observe(p load.Progress) {
 	if w.limit <= 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	ended := p.Completed + p.Failed
 	if p.OutputChunks != w.chunks || ended != w.ended || p.InFlight == 0 {
 		w.chunks, w.ended, w.since = p.OutputChunks, ended, time.Now()
 		return
 	}
+
 	if idle := time.Since(w.since); idle >= w.limit {
-		w.bite(results.Failf(results.FailNoProgress, "no token of any request for %s while %d were outstanding (watchdog.stall is %s)",
+		w.endPass(results.Failf(results.FailNoProgress, "no token of any request for %s while %d were outstanding (watchdog.stall is %s)",
 			idle.Round(time.Second), p.InFlight, w.limit))
 	}
 }
 
-// watched is what sees the progress of a pass: the watchdog, and whoever else
-// wants to.
-func watched(told, other func(load.Progress)) func(load.Progress) {
+// notifyBoth passes the progress of a pass to the watchdog and to another
+// observer; nil: there is none.
+func notifyBoth(watchdog, other func(load.Progress)) func(load.Progress) {
 	return func(p load.Progress) {
-		told(p)
+		watchdog(p)
 		if other != nil {
 			other(p)
 		}
 	}
 }
 
-// backwards says that a counter of a server is less than it was: the server is
-// not the one that the pass began with, and the figures are of neither.
-// What was seen in between counts as well.
-func backwards(servers []Server, before, after []map[string]float64, between []results.ServerMetrics) *results.Failure {
+// countersWentBack returns a failure if a counter of a server is less than it was,
+// also if only for a while: the server is not the one that the pass began with,
+// and the figures belong to neither.
+func countersWentBack(servers []Server, before, after []map[string]float64, between []results.ServerMetrics) *results.Failure {
 	for i, s := range servers {
 		fell := engines.CountersWentBack(before[i], after[i])
 		for _, m := range between {

@@ -45,9 +45,9 @@ type SamplingCost struct {
 	CPUShare float64       // CPU seconds per second
 }
 
-// pidTree is a Server that knows the processes that are its own, as the
+// ownsProcesses is a Server that knows the processes that are its own, as the
 // kernel numbers them here.
-type pidTree interface{ OwnPIDs() []int }
+type ownsProcesses interface{ OwnPIDs() []int }
 
 // Monitor samples GPUs and host beside the steps of a run, and keeps what is
 // known of the GPUs from one step to the next.
@@ -66,7 +66,7 @@ type Monitor struct {
 	idleHz map[string]float64           // clock of the cores by device, as idle
 	before map[string]map[string]atRest // by variant and device, before its first server
 	limits map[string]float64           // power limit by device in the first step that knew it
-	mute   bool                         // a device gave no reading when it was waited for
+	isSlow bool                         // a device gave no reading when it was waited for
 	now    *watcher                     // of the step that runs
 }
 
@@ -86,12 +86,12 @@ const (
 	settleTell   = 5 * time.Second
 )
 
-// watches reports whether the run samples anything.
-func (m *Monitor) watches() bool { return m.Source != nil && !m.Scenario.Telemetry.Off }
+// samples reports whether the run samples anything.
+func (m *Monitor) samples() bool { return m.Source != nil && !m.Scenario.Telemetry.Off }
 
-// RestBefore reads GPUs before the first server of a variant.
-func (m *Monitor) RestBefore(ctx context.Context, life plan.Life) {
-	if !m.watches() || len(m.Box.Devices) == 0 || m.before[life.Variant] != nil {
+// ReadAtRest reads GPUs before the first server of a variant.
+func (m *Monitor) ReadAtRest(ctx context.Context, life plan.Life) {
+	if !m.samples() || len(m.Box.Devices) == 0 || m.before[life.Variant] != nil {
 		return
 	}
 	var ids []string
@@ -138,7 +138,7 @@ func (m *Monitor) readRest(ctx context.Context, ids []string, least time.Duratio
 	}
 	w.sampling = m.Source.Start(ctx, w.take)
 	w.await(ctx, m.patience())
-	m.mute = !w.complete()
+	m.isSlow = !w.complete()
 	step.Pause(ctx, least)
 	w.sampling.Stop()
 	rest := map[string]atRest{}
@@ -161,7 +161,7 @@ func medianOf(values []float64) *float64 {
 
 // patience is how long to wait for first readings.
 func (m *Monitor) patience() time.Duration {
-	if m.mute {
+	if m.isSlow {
 		return muteWait
 	}
 	return firstReading
@@ -170,7 +170,7 @@ func (m *Monitor) patience() time.Duration {
 // Begin begins to read before a step, waits until its GPUs are calm, and
 // until each has been read once, so that the pass lies between readings.
 func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, servers []step.Server, result *results.Result) {
-	if !m.watches() {
+	if !m.samples() {
 		return
 	}
 	used, notes := m.usedDevices(servers, ref.Variant)
@@ -181,7 +181,7 @@ func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, se
 	m.now = w
 	m.settle(ctx, ref, w, result)
 	w.await(ctx, m.patience())
-	m.mute = !w.complete()
+	m.isSlow = !w.complete()
 	if m.Scenario.Telemetry.OnForeign != scenarios.ReactIgnore && len(used) > 0 {
 		w.strangers = watchStrangers(ctx, m.Source, servers, idsOf(used))
 	}
@@ -215,7 +215,7 @@ func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []
 		for _, v := range m.Scenario.Variants {
 			if v.Name == variant {
 				kind, _ := engines.Lookup(v.Server.Launcher)
-				return m.Box.SeenBy(kind, v)
+				return m.Box.VisibleTo(kind, v)
 			}
 		}
 		return m.Box.Devices, nil
@@ -286,28 +286,28 @@ func elsewhere(servers []results.Server) string {
 // whoever watches: that memory fills is a sign of life. The function that it
 // gives ends it.
 func (m *Monitor) WatchLaunch(ctx context.Context) (end func()) {
-	if m.Live == nil || !m.watches() || len(m.Box.Devices) == 0 {
+	if m.Live == nil || !m.samples() || len(m.Box.Devices) == 0 {
 		return func() {}
 	}
 	sampling := m.Source.Start(ctx, func(time.Time, results.TelemetrySample) {}) // Live is told on the way
 	return func() { sampling.Stop() }
 }
 
-// liveTelemetry also tells Live what is read.
-type liveTelemetry struct {
+// forwardingSource also tells Live what is read.
+type forwardingSource struct {
 	Source
 	live *status.Live
 }
 
-// Telling gives a Source that also tells l; without l, t itself.
-func Telling(l *status.Live, t Source) Source {
+// AlsoTo gives a Source that also tells l; without l, t itself.
+func AlsoTo(l *status.Live, t Source) Source {
 	if l == nil || t == nil {
 		return t
 	}
-	return liveTelemetry{t, l}
+	return forwardingSource{t, l}
 }
 
-func (t liveTelemetry) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) Sampling {
+func (t forwardingSource) Start(ctx context.Context, emit func(time.Time, results.TelemetrySample)) Sampling {
 	return t.Source.Start(ctx, func(at time.Time, s results.TelemetrySample) {
 		if s.GPU != nil {
 			t.live.GPU(s.GPU)

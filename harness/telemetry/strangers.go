@@ -97,7 +97,7 @@ func (s *strangers) found() []results.GPUHolder {
 func ownPIDs(servers []step.Server) (pids []int, known bool) {
 	pids = []int{os.Getpid()}
 	for _, s := range servers {
-		tree, knows := s.(pidTree)
+		tree, knows := s.(ownsProcesses)
 		if !knows {
 			return nil, false
 		}
