@@ -75,6 +75,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 		return err
 	}
 
+	printLimits(e.Stderr, sc, s.Plan, s.Box)
 	folder, err := s.Prepare(ctx, o.out, nil)
 	if err != nil {
 		return err

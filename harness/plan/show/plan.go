@@ -1,0 +1,188 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/scenarios"
+)
+
+// Plan prints what a plan will do. In full every server start and step is shown
+// in its order; in short the repeats of a variant are shown once.
+func Plan(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, full bool) {
+	programs := "server start"
+	if sc.Method == scenarios.LlamaBench {
+		programs = "run of llama-bench"
+	}
+	fmt.Fprintf(w, "%s: %s%d steps in %s, %sabout %s%s\n",
+		sc.Name, upTo(p), len(p.Refs()), starts(p.Starts(), programs), upTo(p), clock(p.EstimateS), atLeast(p))
+	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
+	if full {
+		fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())
+	}
+	for _, problem := range p.Problems {
+		fmt.Fprintf(w, "problem on this machine: %s\n", problem)
+	}
+	around(w, p.Around)
+
+	if full {
+		for _, life := range p.Lives {
+			fullStart(w, sc, life)
+		}
+		return
+	}
+	printed := map[string]string{} // by load points: the variant that they were printed for
+	for _, v := range byVariant(p.Lives) {
+		v.print(w, sc, programs, printed)
+	}
+}
+
+func starts(n int, programs string) string {
+	if n != 1 && strings.HasPrefix(programs, "run ") {
+		return fmt.Sprintf("%d runs%s", n, strings.TrimPrefix(programs, "run"))
+	}
+	return text.Count(n, programs)
+}
+
+// upTo stands before what a plan comes to if every step is needed.
+func upTo(p *plan.Plan) string {
+	if p.LeastSteps == len(p.Refs()) {
+		return ""
+	}
+	return "up to "
+}
+
+// atLeast is what a plan comes to without the steps that are decided on later.
+func atLeast(p *plan.Plan) string {
+	if p.LeastSteps == len(p.Refs()) {
+		return ""
+	}
+	return fmt.Sprintf("; at least %d steps, about %s", p.LeastSteps, clock(p.LeastS))
+}
+
+func clock(seconds float64) string {
+	return (time.Duration(seconds) * time.Second).String()
+}
+
+// fullStart is one server start and its steps.
+func fullStart(w io.Writer, sc *scenarios.Scenario, life plan.Life) {
+	fmt.Fprintf(w, "\n%s\n", life.ID)
+	commands(w, life)
+	smoke(w, sc, life.Variant)
+	for _, step := range life.Steps {
+		fmt.Fprintf(w, "    %-32s %s\n", step.ID, describeStep(sc, step, true))
+	}
+
+	if second := life.SecondPass; second != nil {
+		fmt.Fprintf(w, "\n%s\n", second.ID)
+		commands(w, *second)
+		fmt.Fprintf(w, "    %-32s %s\n", life.Steps[0].ID, "second pass: the same prompts, answers of one token")
+	}
+}
+
+func commands(w io.Writer, life plan.Life) {
+	for _, server := range life.Servers {
+		for _, program := range server.Beside {
+			fmt.Fprintf(w, "  %s   # %s\n", program.CommandLine(), program.Note())
+		}
+		fmt.Fprintf(w, "  %s%s%s\n", plan.CommandLine(server), gpuNote(server.GPUs), nodesNote(server.Nodes))
+	}
+}
+
+// smoke is the request that must succeed on a server of a variant before
+// anything is measured; nothing where there is none.
+func smoke(w io.Writer, sc *scenarios.Scenario, variant string) {
+	for _, v := range sc.Variants {
+		if v.Name != variant || v.Server.Smoke.Path == "" {
+			continue
+		}
+		body, err := json.Marshal(v.Server.Smoke.Body)
+		if err != nil {
+			body = []byte("a body that is not JSON")
+		}
+		fmt.Fprintf(w, "  smoke: POST %s %s\n", v.Server.Smoke.Path, recipe.Redactor(sc.Secrets)(string(body)))
+	}
+}
+
+// around shows everything that is run beside the servers: a scenario is data
+// from somebody else.
+func around(w io.Writer, hooks []plan.PlannedHook) {
+	place := func(h plan.PlannedHook) string {
+		switch {
+		case h.Level == "variant" && h.Variant != "":
+			return "around every server start of " + h.Variant
+		case h.Level == "variant":
+			return "around every server start"
+		}
+		return map[string]string{"run": "around the run", "step": "around every step"}[h.Level]
+	}
+
+	var places []string
+	lines := map[string][]string{}
+	for _, h := range hooks {
+		at := place(h)
+		if lines[at] == nil {
+			places = append(places, at)
+		}
+		lines[at] = append(lines[at], h.String())
+	}
+
+	for _, at := range places {
+		fmt.Fprintf(w, "\n%s\n%s", at, text.Indent(lines[at]))
+	}
+}
+
+// Dropped lists the variables of this environment that servers do not inherit,
+// by variant.
+func Dropped(w io.Writer, dropped map[string][]string) {
+	if len(dropped) == 0 {
+		return
+	}
+
+	fmt.Fprintln(w, "\nset here, and not inherited by servers unless the scenario sets it:")
+	variants := map[string][]string{} // by what they drop
+	for _, variant := range slices.Sorted(maps.Keys(dropped)) {
+		names := strings.Join(dropped[variant], " ")
+		variants[names] = append(variants[names], variant)
+	}
+	for _, names := range slices.Sorted(maps.Keys(variants)) {
+		fmt.Fprintf(w, "  %s (%s)\n", names, strings.Join(variants[names], ", "))
+	}
+}
+
+// Explain lists the defaults that were applied and the variables that were read.
+func Explain(w io.Writer, sc *scenarios.Scenario) {
+	fmt.Fprintln(w, "\ndefaults applied:")
+	for _, d := range sc.Defaults {
+		fmt.Fprintf(w, "  %-40s %s\n", d.Path, d.Value)
+	}
+
+	if len(sc.EnvUsed) > 0 {
+		fmt.Fprintln(w, "\nenvironment read:")
+	}
+	for _, use := range sc.EnvUsed {
+		fmt.Fprintf(w, "  %-40s %s\n", use.Name, use.Value)
+	}
+}
+
+func nodesNote(nodes []string) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("   # on node %s, over %d", nodes[0], len(nodes))
+}
+
+func gpuNote(gpus []int) string {
+	if gpus == nil {
+		return ""
+	}
+	return "   # GPUs " + strings.Trim(strings.ReplaceAll(fmt.Sprint(gpus), " ", ","), "[]")
+}

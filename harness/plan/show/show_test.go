@@ -1,0 +1,82 @@
+package show
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/profiles"
+	"github.com/benchrig/bench/scenarios/parse"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const searchText = `schema: 1
+name: shown
+server: {launcher: simulator, model: simulated/Llama-3.2-1B-Instruct, args: {sim-load-time: 0s}}
+variants: [{name: a}, {name: b, args: {enforce-eager: true}}]
+load:
+  dataset: {kind: random}
+  input-len: 16
+  output-len: 8
+  num-prompts: 24
+  sweep: {max-concurrency: [1, 4]}
+`
+
+func TestPlan(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		sets []string
+		full bool
+	}{
+		{"short", nil, false},
+		{"repeats", []string{"repeats=3"}, false},
+		{"full", []string{"repeats=2"}, true},
+		{"two-passes", []string{"method=sqzb", "load.dataset={kind: random, tokens: ids}", "load.sweep={max-concurrency: [4]}"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			options := parse.Options{
+				Set: tt.sets, LookupEnv: func(string) (string, bool) { return "", false },
+				Profile: profiles.Lookup, Profiles: profiles.Names(),
+			}
+			sc, err := parse.Source("shown.yaml", []byte(searchText), options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			box := plan.Box{Self: "/usr/bin/bench"}
+			p, err := plan.New(sc, box)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			var out strings.Builder
+			Plan(&out, sc, p, tt.full)
+			for _, line := range Limits(sc, p, box) {
+				out.WriteString(line + "\n")
+			}
+			golden(t, tt.name+".txt", out.String())
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
