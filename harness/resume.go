@@ -1,9 +1,10 @@
 package harness
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
@@ -189,6 +190,23 @@ func (n *run) resumePending(steps []plan.Step) []attempt {
 	return pending
 }
 
+// byStart orders steps by the moment at which they began: their texts may be of
+// different zones, as after a change to winter time. Steps that never began
+// come last.
+func byStart(a, b results.Step) int {
+	moment := func(s results.Step) (time.Time, int) {
+		at, err := time.Parse(time.RFC3339Nano, s.Result.StartedAt)
+		if err != nil {
+			return at, 1
+		}
+		return at, 0
+	}
+	atA, unknownA := moment(a)
+	atB, unknownB := moment(b)
+
+	return cmp.Or(cmp.Compare(unknownA, unknownB), atA.Compare(atB))
+}
+
 // firstLimits are the power limits of GPUs, by device, that a run first knew.
 func firstLimits(folder string) map[string]float64 {
 	limits := map[string]float64{}
@@ -196,7 +214,7 @@ func firstLimits(folder string) map[string]float64 {
 	if err != nil {
 		return limits // then the first step from here on is the first
 	}
-	slices.SortStableFunc(run.Steps, func(a, b results.Step) int { return strings.Compare(a.Result.StartedAt, b.Result.StartedAt) })
+	slices.SortStableFunc(run.Steps, byStart)
 	for _, step := range run.Steps {
 		if step.Result.Telemetry == nil {
 			continue

@@ -241,3 +241,21 @@ func TestResumeWithAnotherEngine(t *testing.T) {
 		})
 	}
 }
+
+// Times are compared as moments: their texts differ by zone, and across the
+// hour that winter time repeats.
+func TestByStart(t *testing.T) {
+	order := []string{
+		"2026-10-25T00:30:00Z", "2026-10-25T02:45:00+02:00", "2026-10-25T02:15:00+01:00", "2026-10-24T21:00:00-05:00", "",
+	}
+	var steps []results.Step
+	for _, at := range []int{4, 3, 2, 1, 0} {
+		steps = append(steps, results.Step{Result: &results.Result{StartedAt: order[at]}})
+	}
+	slices.SortStableFunc(steps, byStart)
+	for i, want := range order {
+		if got := steps[i].Result.StartedAt; got != want {
+			t.Errorf("place %d: started at %q, want %q", i, got, want)
+		}
+	}
+}

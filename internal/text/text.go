@@ -46,8 +46,8 @@ func Percent(share *float64) string {
 
 // ParsePercent reads a percentage above 0, as "2%" or "2 %", as a share.
 func ParsePercent(s string) (share float64, err error) {
-	digits, found := strings.CutSuffix(strings.ReplaceAll(s, " ", ""), "%")
-	percent, err := strconv.ParseFloat(digits, 64)
+	digits, found := strings.CutSuffix(strings.TrimSpace(s), "%")
+	percent, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	if !found || err != nil || !(percent > 0) || percent > 1e9 {
 		return 0, fmt.Errorf("%q: want a percentage above 0, such as 2%%", s)
 	}
