@@ -4,32 +4,62 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
 
 // simArgs are a server's arguments as the simulator takes them, and the names
-// of those that it has no use for.
+// of those that it has no use for, some with a value that the simulator, as the
+// engine, decides by itself.
 func simArgs(sv scenarios.Server) (kept []scenarios.Arg, dropped []string) {
 	kind, _ := engines.Lookup(sv.Launcher)
-	for _, a := range sv.Args {
+	for _, a := range joinParts(sv.Args) {
 		name := scenarios.ArgName(a.Name)
 		to, known := kind.SimArgs[name]
-		switch {
-		case !known:
+		if !known {
 			dropped = append(dropped, name)
 			continue
-		case to == "":
+		}
+		if to == "" {
 			to = name
 		}
-		kept = append(kept, scenarios.Arg{Name: to, Value: a.Value, Pos: a.Pos})
+		value, ok := simValue(to, a.Value)
+		if !ok {
+			dropped = append(dropped, name+" "+textOf(a.Value))
+			continue
+		}
+		kept = append(kept, scenarios.Arg{Name: to, Value: value, Pos: a.Pos})
 	}
 	if sv.Container.Image != "" {
 		dropped = append(dropped, "container")
 	}
 	slices.Sort(dropped)
+
 	return kept, slices.Compact(dropped)
+}
+
+// joinParts makes one argument of the parts of speculative-config that are
+// given behind dots.
+func joinParts(args []scenarios.Arg) []scenarios.Arg {
+	const whole = "speculative-config"
+	var out []scenarios.Arg
+	at := -1
+	for _, a := range args {
+		part, ok := strings.CutPrefix(scenarios.ArgName(a.Name), whole+".")
+		if !ok {
+			out = append(out, a)
+			continue
+		}
+		if at < 0 {
+			at = len(out)
+			out = append(out, scenarios.Arg{Name: whole, Value: map[string]any{}, Pos: a.Pos})
+		}
+		out[at].Value.(map[string]any)[part] = a.Value
+	}
+
+	return out
 }
 
 // envEffects are the switches of the environment whose effect on an engine's

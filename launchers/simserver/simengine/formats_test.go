@@ -84,6 +84,23 @@ func TestSlotContext(t *testing.T) {
 	}
 }
 
+// llama-server allocates its context once: with slots that share it, what all
+// hold together is bounded by it too.
+func TestSharedContextBoundsMemory(t *testing.T) {
+	t.Parallel()
+	for _, unified := range []bool{false, true} {
+		c := Config{Persona: PersonaLlamaCpp, CtxSize: 4096, MaxNumSeqs: 16, KVUnified: unified}
+		s, err := c.Resolve()
+		if err != nil || s.Blocks*s.BlockSize != 4096 {
+			t.Errorf("unified %v: room for %d tokens, %v, want the 4096 of ctx-size", unified, s.Blocks*s.BlockSize, err)
+		}
+	}
+	c := Config{Persona: PersonaLlamaCpp}
+	if s, err := c.Resolve(); err != nil || s.Blocks*s.BlockSize <= 4096 {
+		t.Errorf("without ctx-size: room for %d tokens, %v, want what device memory leaves", s.Blocks*s.BlockSize, err)
+	}
+}
+
 func TestMaverick(t *testing.T) {
 	t.Parallel()
 	m, err := FindModel("", "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8")

@@ -35,6 +35,9 @@ func (s *Settings) fitMemory() error {
 			return err
 		}
 	}
+	if s.Persona == PersonaLlamaCpp && s.CtxSize > 0 { // llama.cpp makes room for no more, shared or not
+		s.Blocks = min(s.Blocks, max(1, (s.CtxSize+s.BlockSize-1)/s.BlockSize))
+	}
 	tokens := s.Blocks * s.BlockSize
 	if s.MaxModelLen == 0 {
 		s.MaxModelLen = min(defaultMaxModelLen, tokens)
