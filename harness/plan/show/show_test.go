@@ -37,7 +37,7 @@ func TestPlan(t *testing.T) {
 		{"short", nil, false},
 		{"repeats", []string{"repeats=3"}, false},
 		{"full", []string{"repeats=2"}, true},
-		{"two-passes", []string{"method=sqzb", "load.dataset={kind: random, tokens: ids}", "load.sweep={max-concurrency: [4]}"}, false},
+		{"two-passes", []string{"method=sqzb", "load.dataset={kind: random, tokens: ids, vocab-size: 1000}", "load.sweep={max-concurrency: [4]}"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			options := parse.Options{
