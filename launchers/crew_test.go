@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
@@ -58,7 +59,7 @@ func overNodes(t *testing.T, kind engines.Kind, faults fakeengine.Span, args ...
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(bin, "srun"), []byte(fakeSrun), 0o755); err != nil {
+	if err := executable.Write(filepath.Join(bin, "srun"), fakeSrun); err != nil {
 		t.Fatal(err)
 	}
 	nodes := &localNodes{}

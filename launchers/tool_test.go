@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -21,7 +22,7 @@ func toolBench(t *testing.T, script string) (*bench, *journal) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := executable.Write(path, "#!/bin/sh\n"+script); err != nil {
 		t.Fatal(err)
 	}
 	j := &journal{}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakegpu"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -94,7 +95,7 @@ func runBench(t *testing.T, dir string, env []string, args ...string) {
 		t.Fatal(err)
 	}
 	bench := filepath.Join(dir, "bench") // a copy: bench starts itself by its resolved name
-	if err := os.WriteFile(bench, program, 0o755); err != nil {
+	if err := executable.Write(bench, string(program)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

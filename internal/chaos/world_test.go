@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
@@ -327,7 +328,7 @@ func (w *world) writeFile(name, text string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+	if err := executable.Write(path, text); err != nil {
 		w.t.Fatal(err)
 	}
 	return path

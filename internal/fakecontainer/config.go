@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/benchrig/bench/internal/executable"
 )
 
 // Variable names the environment variable that turns a test binary into the
@@ -44,5 +46,5 @@ func Install(folder, name string, config Config) error {
 		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\n%s='%s' exec '%s' \"$@\"\n", Variable, text, program)
-	return os.WriteFile(filepath.Join(folder, name), []byte(script), 0o755)
+	return executable.Write(filepath.Join(folder, name), script)
 }

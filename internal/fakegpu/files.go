@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/internal/executable"
 )
 
 // Tree writes files under a new folder and returns the folder. A value that
@@ -75,7 +77,7 @@ func Tools(t *testing.T, scripts map[string]string) {
 	folder := t.TempDir()
 
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		if err := executable.Write(filepath.Join(folder, name), "#!/bin/sh\n"+script+"\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
