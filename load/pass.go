@@ -158,7 +158,8 @@ func (p *pass) limitDrain(abort context.CancelCauseFunc) (stop func()) {
 	if p.opts.Duration <= 0 || p.opts.Timeouts.Drain <= 0 {
 		return func() {}
 	}
-	timer := time.AfterFunc(p.opts.Duration+p.opts.Timeouts.Drain, func() { abort(errDrain) })
+	limit := p.opts.Duration + p.opts.Timeouts.Drain - p.clock.Now() // second 0 may be to come
+	timer := time.AfterFunc(limit, func() { abort(errDrain) })
 	return func() { timer.Stop() }
 }
 

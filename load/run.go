@@ -25,6 +25,8 @@ func Run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit)
 
 // run is Run with connections opened by dial, nil for the network.
 func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit, dial wire.DialFunc) (results.ClientReport, error) {
+	ctx, release := withoutDeadline(ctx)
+	defer release()
 	p, err := newPass(&opts, prompts)
 	if err != nil {
 		return results.ClientReport{}, err
@@ -53,6 +55,18 @@ func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit,
 	report.Interrupted = p.interruption(ctx, c)
 	c.countTokens(ctx)
 	return report, c.err
+}
+
+// withoutDeadline is a context that ends when ctx does and for the same cause,
+// but does not say when that will be. Dialers stop at a deadline that they can
+// see, with an error that looks like a server which does not answer.
+func withoutDeadline(ctx context.Context) (inner context.Context, release func()) {
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	return inner, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // collect makes the first wave ready, starts the clock and drives the pass to

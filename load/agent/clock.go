@@ -41,19 +41,34 @@ func (p *peer) compareClocks(ctx context.Context) (reading, error) {
 		if err := p.frames.send(message{Kind: kindPing, Number: p.pings}); err != nil {
 			return best, p.lost(err)
 		}
-		select {
-		case got := <-p.pongs:
-			if got.Number != p.pings {
-				return best, fmt.Errorf("agent %s answers ping %d with %d", p.name, p.pings, got.Number)
-			}
-			if r := compare(sent, got.until, got.At, got.Since); round == 0 || r.bound < best.bound {
-				best = r
-			}
-		case <-p.ended:
-			return best, p.lost(nil)
-		case <-ctx.Done():
-			return best, context.Cause(ctx)
+		got, err := p.awaitPong(ctx, p.pings)
+		if err != nil {
+			return best, err
+		}
+		if r := compare(sent, got.until, got.At, got.Since); round == 0 || r.bound < best.bound {
+			best = r
 		}
 	}
+
 	return best, nil
+}
+
+// awaitPong waits for the answer to a ping. Answers to earlier ones, whose
+// comparison was given up while they were under way, are passed over.
+func (p *peer) awaitPong(ctx context.Context, number int) (pong, error) {
+	for {
+		select {
+		case got := <-p.pongs:
+			switch {
+			case got.Number == number:
+				return got, nil
+			case got.Number > number:
+				return got, fmt.Errorf("agent %s answers ping %d with %d", p.name, number, got.Number)
+			}
+		case <-p.ended:
+			return pong{}, p.lost(nil)
+		case <-ctx.Done():
+			return pong{}, context.Cause(ctx)
+		}
+	}
 }

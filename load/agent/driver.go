@@ -252,6 +252,15 @@ func (r *spread) start(ctx context.Context) (time.Time, error) {
 	return zero, nil
 }
 
+// complete reports whether the agent has sent a record of each of its requests.
+// Where prompts are repeated their number is not known here.
+func (p *part) complete() bool {
+	if p.job.Repeat || p.job.Duration > 0 {
+		return false
+	}
+	return p.requests == requestsOf(p.prompts)
+}
+
 // agentFailure gives an error its class, unless it has one.
 func agentFailure(err error) error {
 	if _, ok := errors.AsType[*results.Failure](err); ok {
@@ -266,7 +275,9 @@ func (r *spread) follow(ctx context.Context, p *part, started bool) {
 	for {
 		m, err := p.peer.next(late)
 		if err != nil {
-			r.fail(agentFailure(err))
+			if !p.complete() {
+				r.fail(agentFailure(err))
+			}
 			return
 		}
 		switch m.Kind {

@@ -73,10 +73,21 @@ func (r *spread) report(ctx context.Context, zero time.Time) results.ClientRepor
 	switch {
 	case r.err != nil:
 		out.Interrupted = r.err.Error()
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && r.cutShort():
 		out.Interrupted = context.Cause(ctx).Error()
 	}
 	return out
+}
+
+// cutShort reports whether an agent did not make all its requests, or has not
+// said that it did.
+func (r *spread) cutShort() bool {
+	return slices.ContainsFunc(r.parts, func(p *part) bool {
+		if p.report == nil {
+			return !p.complete()
+		}
+		return p.report.Interrupted != ""
+	})
 }
 
 // alike joins the different ones of words.

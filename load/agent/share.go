@@ -25,6 +25,9 @@ func cycleOf(prompts []dialect.Prompt) []int {
 	return cycle
 }
 
+// requestsOf is how many requests the prompts make where none fails.
+func requestsOf(prompts []load.Prompt) int { return cycleOf(prompts)[len(prompts)] }
+
 // deal picks an agent's prompts and their times. With repeats, its list is as
 // long as it takes until it begins anew.
 func (s share) deal(opts load.Options, prompts []dialect.Prompt) ([]dialect.Prompt, []float64) {
