@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/benchrig/bench/dataset/table"
@@ -115,6 +116,8 @@ func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
 	all := len(set.Prompts)
+	timed := slices.ContainsFunc(set.Prompts, func(p Prompt) bool { return p.At != nil })
+	spec.NoOversample = spec.NoOversample || timed // as with the trace itself: a repeat has no time of its own
 	out := oversample(set.Prompts[:min(spec.N, all)], spec)
 	out.Notes = append(set.Notes, out.Notes...)
 	out.NumpyDrawn = set.NumpyDrawn

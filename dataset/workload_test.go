@@ -229,6 +229,23 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
+// A frozen trace that is shorter than asked is sent once, as the trace itself
+// would be: a repeat would have the time of its original.
+func TestFrozenTraceIsNotRepeated(t *testing.T) {
+	trace := build(t, Spec{Kind: "trace", Path: writeFile(t, mooncake), N: 3, TokenIDs: true, VocabSize: 5000}, nil)
+	var out bytes.Buffer
+	if err := Write(&out, trace, Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	set, err := Build(t.Context(), Spec{Kind: "frozen", Path: writeFile(t, out.String()), N: 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Prompts) != 3 || !strings.Contains(strings.Join(set.Notes, "\n"), "no more are sent") {
+		t.Errorf("%d prompts, notes %q, want the 3 of the trace and a note", len(set.Prompts), set.Notes)
+	}
+}
+
 func TestFrozenIsChecked(t *testing.T) {
 	var file bytes.Buffer
 	set := &Set{Prompts: []Prompt{{Text: "one <b>", OutputTokens: 5}, {TokenIDs: []int{1, 2}}, {Text: "three"}}}

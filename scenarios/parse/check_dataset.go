@@ -54,6 +54,7 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 	if kind.name == "shared_prefix" && l.Dataset.PrefixLen == 0 {
 		p.errs.Add(data.Pos, "load.dataset.prefix-len is missing: dataset shared_prefix needs it")
 	}
+	p.checkPrefixes(data, l)
 	for _, f := range shapeFields() {
 		if !slices.Contains(kind.keys, f.Key) {
 			p.forbid(data, "this is for dataset "+usersOf(f.Key), f.Key)
@@ -71,6 +72,24 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 		p.errs.Add(data.At("kind"), "dataset random_mm needs an API that takes images, such as endpoint chat")
 	}
 }
+
+// checkPrefixes: each prefix needs a prompt that begins with it.
+func (p *parser) checkPrefixes(data *schema.Node, l *scenarios.Load) {
+	prefixes := l.Dataset.NumPrefixes
+	switch {
+	case l.Dataset.Kind == "prefix_repetition" && prefixes == 0:
+		prefixes = defaultPrefixes
+	case l.Dataset.Kind != "prefix_repetition" && l.Dataset.Kind != "shared_prefix":
+		return
+	}
+	if prefixes > l.NumPrompts {
+		p.errs.Add(data.At("num-prefixes"), "%d prefixes need at least as many prompts, and num-prompts is %d: lower num-prefixes or raise num-prompts",
+			prefixes, l.NumPrompts)
+	}
+}
+
+// defaultPrefixes are those of dataset prefix_repetition.
+const defaultPrefixes = 10
 
 func (p *parser) checkLength(n *schema.Node, key string, of use, kind string) {
 	switch {

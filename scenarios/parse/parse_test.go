@@ -289,3 +289,19 @@ func TestValuesCannotExplode(t *testing.T) {
 		t.Errorf("Parse(values that double 40 times) = %v, want two errors", err)
 	}
 }
+
+// What run refuses, validate refuses: each prefix needs a prompt.
+func TestMorePrefixesThanPrompts(t *testing.T) {
+	const head = "schema: 1\nserver: {launcher: simulator}\nload: {num-prompts: 4, output-len: 8, "
+	for load, want := range map[string]string{
+		"input-len: 32, dataset: {kind: shared_prefix, prefix-len: 10, num-prefixes: 10}}": "10 prefixes need at least as many prompts",
+		"dataset: {kind: prefix_repetition}}":                                              "10 prefixes need at least as many prompts",
+		"dataset: {kind: prefix_repetition, num-prefixes: 4}}":                             "",
+		"input-len: 32, dataset: {kind: shared_prefix, prefix-len: 10}}":                   "",
+	} {
+		_, err := Source("a.yaml", []byte(head+load+"\n"), Options{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error %v, want %q", load, err, want)
+		}
+	}
+}
