@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -105,9 +104,7 @@ func refusal(err error) error {
 // tell prints what was done and gives the exit code.
 func tell(e env, o cleanOptions, done []leftovers.Run) error {
 	if o.asJSON {
-		encoder := json.NewEncoder(e.stdout)
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(map[string]any{"runs": done, "dry_run": o.dryRun}); err != nil {
+		if err := printJSON(e, map[string]any{"runs": done, "dry_run": o.dryRun}); err != nil {
 			return err
 		}
 	} else {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -59,9 +58,7 @@ func runDoctor(ctx context.Context, e env, o doctorOptions, given []string) erro
 	l := look.Look{Process: e.Process, Out: o.out, AskEngines: o.askHeavy}
 	findings := doctor.Judge(l.View(ctx, sc))
 	if o.asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(map[string]any{"ready": doctor.Ready(findings), "findings": findings}); err != nil {
+		if err := printJSON(e, map[string]any{"ready": doctor.Ready(findings), "findings": findings}); err != nil {
 			return err
 		}
 	} else {

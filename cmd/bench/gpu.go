@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,9 +94,7 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 		return interrupted(ctx, ctx.Err())
 	}
 	if o.asJSON {
-		encoder := json.NewEncoder(e.stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(view)
+		return printJSON(e, view)
 	}
 
 	return view.Print(e.stdout)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -72,9 +71,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		p.Problems = []string{}
 	}
 	if o.json {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(p)
+		return printJSON(e, p)
 	}
 
 	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {

@@ -66,6 +66,7 @@ func newRootCommand(e env) *cobra.Command {
 		newGPUCommand(e),
 		newDoctorCommand(e),
 		newCleanCommand(e),
+		newExplainCommand(e),
 		newVersionCommand(e),
 		&cobra.Command{Use: "exit-codes", Short: "The exit codes of all commands", Long: exitCodes},
 	)
