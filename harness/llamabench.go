@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -191,28 +190,23 @@ func (m benchProgram) readRows(a attempt, id string, b *asServer, result *result
 	if err != nil {
 		return nil //nolint:nilerr // there are no rows, which is told
 	}
-	rows, err := llamabench.Parse(text)
+	out, err := llamabench.Parse(text)
 	if err != nil {
 		return nil //nolint:nilerr // likewise
 	}
-	for _, row := range rows {
-		result.LlamaBench = append(result.LlamaBench, benchRow(row))
+
+	if len(out.Notes) > 0 {
+		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnProgramOutput, Message: strings.Join(out.Notes, "; ")})
+	}
+	for _, row := range out.Rows {
+		result.LlamaBench = append(result.LlamaBench, row)
 		b.is(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Build)
-		message := fmt.Sprintf("%s of %s: %.2f tokens/s, sd %.2f", row.Test(), cmp.Or(row.File, row.Model), row.TokensPerS, row.TokensPerSD)
+		message := fmt.Sprintf("%s of %s: %s tokens/s", row.Test, cmp.Or(row.File, row.Model), llamabench.SpeedText(row))
 		if err := m.record.tell(results.Event{Kind: results.TestMeasured, Step: a.ID, Attempt: a.Attempt, Life: id, Message: message}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func benchRow(r llamabench.Row) results.LlamaBenchRow {
-	return results.LlamaBenchRow{
-		Test: r.Test(), Build: r.Build, CPU: r.CPU, GPU: r.GPU, Backend: r.Backend, File: r.File, Model: r.Model, SizeBytes: r.SizeBytes,
-		Parameters: r.Parameters, Threads: r.Threads, GPULayers: r.GPULayers, Batch: r.Batch, MicroBatch: r.MicroBatch, FlashAttn: r.FlashAttn,
-		Prompt: r.Prompt, Generated: r.Generated, Depth: r.Depth, TokensPerS: r.TokensPerS, TokensPerSD: r.TokensPerSD, SamplesS: r.SamplesS,
-		Rest: maps.Clone(r.Rest),
-	}
 }
 
 // sameProgram compares the build that ran with the variant's first one.

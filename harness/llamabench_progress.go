@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/internal/llamabench"
+	"github.com/benchrig/bench/results"
 )
 
 // TestMeasured is a test that llama-bench has measured; Message says which, and
@@ -46,7 +47,7 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 
 // testsFrom are the tests that the program of a life has printed so far, but for
 // the first few.
-func (m benchProgram) testsFrom(id string, first int) []llamabench.Row {
+func (m benchProgram) testsFrom(id string, first int) []results.LlamaBenchRow {
 	log, err := m.Folder.OpenServerLog(id, 0)
 	if err != nil {
 		return nil // it has not printed anything
@@ -59,13 +60,13 @@ func (m benchProgram) testsFrom(id string, first int) []llamabench.Row {
 	if end := strings.LastIndexByte(string(text), '\n'); end >= 0 {
 		text = text[:end+1] // the rest is a line that is being written
 	}
-	rows, err := llamabench.Parse(text)
-	if err != nil || len(rows) <= first {
+	out, err := llamabench.Parse(text)
+	if err != nil || len(out.Rows) <= first {
 		return nil
 	}
-	return rows[first:]
+	return out.Rows[first:]
 }
 
-func testLine(row llamabench.Row) string {
-	return fmt.Sprintf("%s of %s: %.2f tokens/s", row.Test(), cmp.Or(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Model), row.TokensPerS)
+func testLine(row results.LlamaBenchRow) string {
+	return fmt.Sprintf("%s of %s: %.2f tokens/s", row.Test, cmp.Or(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Model), row.TokensPerS)
 }

@@ -136,7 +136,7 @@ func TestLlamaBench(t *testing.T) {
 		result := run.Steps[0].Result
 		var rows []string
 		for _, row := range result.LlamaBench {
-			rows = append(rows, fmt.Sprintf("%s %s %g sd %g of %v, fa %s, %d B, %s", row.Test, row.Build, row.TokensPerS, row.TokensPerSD, row.SamplesS, row.FlashAttn, row.SizeBytes, row.Model))
+			rows = append(rows, fmt.Sprintf("%s %s %g sd %g of %v, fa %s, %d B, %s", row.Test, row.Build, row.TokensPerS, *row.TokensPerSD, row.SamplesS, row.FlashAttn, row.SizeBytes, row.Model))
 		}
 		want := []string{"pp512 abc (1) 900 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0", "tg128 abc (1) 40 sd 1.5 of [1 2], fa 1, 7000 B, llama 7B Q8_0"}
 		if !slices.Equal(rows, want) {

@@ -130,7 +130,7 @@ func benchRows(model string, size int64, pp, tg float64) []results.LlamaBenchRow
 		return results.LlamaBenchRow{
 			Test: test, Build: "b6e9d2a (6319)", Backend: "ROCm", Model: model, SizeBytes: size,
 			Parameters: 6_738_415_616, GPULayers: new(99), FlashAttn: "1",
-			Prompt: prompt, Generated: generated, TokensPerS: speed, TokensPerSD: speed / 100,
+			Prompt: prompt, Generated: generated, TokensPerS: speed, TokensPerSD: new(speed / 100),
 		}
 	}
 	return []results.LlamaBenchRow{row("pp512", 512, 0, pp), row("tg128", 0, 128, tg)}

@@ -50,31 +50,6 @@ func (r *Result) Headline() *Figures {
 	return &f
 }
 
-// LlamaBenchRow is one test of llama.cpp's benchmark program.
-type LlamaBenchRow struct {
-	Test        string            `json:"test"`  // "pp512", "tg128", "pp512+tg128 @ d1024"
-	Build       string            `json:"build"` // commit, with its number in brackets where known
-	CPU         string            `json:"cpu"`
-	GPU         string            `json:"gpu"`
-	Backend     string            `json:"backend"`
-	File        string            `json:"file"`  // of the model; "": not told
-	Model       string            `json:"model"` // kind and quantization: "llama 7B Q4_K - Medium"
-	SizeBytes   int64             `json:"size_bytes"`
-	Parameters  int64             `json:"parameters"`
-	Threads     int               `json:"threads"`
-	GPULayers   *int              `json:"gpu_layers"`
-	Batch       int               `json:"batch"`
-	MicroBatch  int               `json:"micro_batch"`
-	FlashAttn   string            `json:"flash_attn"` // "0", "1", "-1" for auto, "": not told
-	Prompt      int               `json:"prompt"`     // tokens processed
-	Generated   int               `json:"generated"`  // tokens generated
-	Depth       int               `json:"depth"`      // tokens in the context before
-	TokensPerS  float64           `json:"tokens_per_s"`
-	TokensPerSD float64           `json:"tokens_per_s_sd"` // sample deviation over the repetitions
-	SamplesS    []float64         `json:"samples_s"`       // seconds of each repetition
-	Rest        map[string]string `json:"rest"`            // all other settings that it tells
-}
-
 // SmokeAnswer is a server's answer to the request that had to succeed before
 // anything was measured.
 type SmokeAnswer struct {

@@ -261,7 +261,7 @@ func (e *entry) serverOf(sets []Setting) results.Server {
 		s.Launcher = launcherOf(e.argv)
 	}
 	if len(e.rows) > 0 {
-		s.Launcher, s.Version = "llama-bench", e.rows[0].Build
+		s.Launcher, s.Version = "llama-bench", e.buildOfRows()
 	}
 	for _, set := range sets {
 		if set.Key == "engine_version" && s.Version == "" {
@@ -269,6 +269,15 @@ func (e *entry) serverOf(sets []Setting) results.Server {
 		}
 	}
 	return s
+}
+
+// buildOfRows is the build that measured all rows; "" where there were several.
+func (e *entry) buildOfRows() string {
+	build := e.rows[0].Build
+	if slices.ContainsFunc(e.rows, func(r results.LlamaBenchRow) bool { return r.Build != build }) {
+		return ""
+	}
+	return build
 }
 
 // reading is the result as the reading of the client that it is by.

@@ -29,6 +29,7 @@ type Options struct {
 	Variant        string // name for every result; "": by headings, labels and models
 	VariantPattern string // regular expression over file names; its groups "variant" and "point", or the first group, name them
 	Sets           []Setting
+	Renames        []Rename // of variants, after they have their names
 }
 
 // Setting is what the user knows and the files do not tell.

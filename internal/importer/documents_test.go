@@ -105,7 +105,7 @@ func summary(got *Imported) string {
 		o := r.Imported
 		fmt.Fprintf(&b, "%s: %s, %s, %s; %s line %d %v, reading %q\n", r.Step.ID, r.Step.Variant, r.Step.Point, r.Verdict, o.Format, o.Line, o.Also, o.Reading)
 		for _, row := range r.LlamaBench {
-			fmt.Fprintf(&b, "  %s %s %.2f ± %.2f %s\n", row.Model, row.Test, row.TokensPerS, row.TokensPerSD, row.Build)
+			fmt.Fprintf(&b, "  %s %s %.2f ± %.2f %s\n", row.Model, row.Test, row.TokensPerS, deref(row.TokensPerSD), row.Build)
 		}
 		if f := r.Figures; f != nil {
 			fmt.Fprintf(&b, "  %d/%d in %.2f s; %s %s %s", f.Completed, f.Asked, f.DurationS, num(f.RequestThroughput, 1), num(f.OutputThroughput, 1), num(f.TotalTokenThroughput, 1))
@@ -216,4 +216,11 @@ func TestPublishedFigures(t *testing.T) {
 	}
 	pp := func(i int) float64 { return halo.Steps[i].Result.LlamaBench[0].TokensPerS }
 	near("gain of hipBLASLt, F16, in %", 100*(pp(18)/pp(17)-1), 12.51, 0.005)
+}
+
+func deref(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
 }

@@ -13,15 +13,16 @@ import (
 
 // entry is one result of a file while it is read.
 type entry struct {
-	origin  results.Origin
-	figures results.Figures
-	asked   results.Asked
-	peak    *int   // concurrent requests by vLLM's buckets
-	model   string // as the file names it
-	backend string
-	date    string
-	found   int // figures
-	table   int // line where the table begins that it is a row of; 0: none
+	origin       results.Origin
+	figures      results.Figures
+	asked        results.Asked
+	peak         *int   // concurrent requests by vLLM's buckets
+	model        string // as the file names it
+	backend      string
+	endpointType string // of a client that has both
+	date         string
+	found        int // figures
+	table        int // line where the table begins that it is a row of; 0: none
 
 	variant, point string // as told by headings or columns; "": not
 	repeat         int

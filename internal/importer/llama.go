@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -14,26 +13,13 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// fromTests makes results of llama-bench's JSON objects: tests of one model and
-// one set of settings are one run of the program.
+// fromTests makes results of llama-bench's JSON objects: the tests of one model
+// in a file are one result, whose rows keep all their settings.
 func fromTests(name string, objects []object) []*entry {
 	var all []*entry
 	groups := map[string]*entry{}
 	for _, o := range objects {
-		var line bytes.Buffer
-		line.WriteByte('{')
-		for i, key := range o.keys {
-			if i > 0 {
-				line.WriteByte(',')
-			}
-			fmt.Fprintf(&line, "%s:%s", quoted(key), o.values[key])
-		}
-		line.WriteByte('}')
-		rows, err := llamabench.Parse(line.Bytes())
-		if err != nil {
-			rows = nil
-		}
-		key := fmt.Sprintf("%s %s %s %s", o.text("model_filename"), brief(o.values["flash_attn"]), brief(o.values["n_ubatch"]), brief(o.values["n_gpu_layers"]))
+		key := o.text("model_filename") + "\x00" + o.text("model_type") + "\x00" + o.text("model")
 		e := groups[key]
 		if e == nil {
 			e = newEntry(name, formatLlamaJSON, o.line)
@@ -41,24 +27,49 @@ func fromTests(name string, objects []object) []*entry {
 			groups[key] = e
 			all = append(all, e)
 		}
-		for _, again := range o.twice {
-			e.warn(results.WarnImportedUnusable, "a key stands twice, and the last counts: %s", shown(again))
-		}
-		for _, row := range rows {
-			benched := benchRow(row)
-			for _, key := range []string{"test_time", "avg_ns", "stddev_ns", "samples_ts"} { // what a row has no field for
-				if raw, ok := o.values[key]; ok {
-					benched.Rest[key] = brief(raw)
-				}
-			}
-			e.rows = append(e.rows, benched)
-			e.model = modelOfRow(benched)
-		}
-		if len(rows) == 0 {
-			e.warn(results.WarnImportedUnusable, "line %d: a test that cannot be read: %s", o.line, shown(brief(line.Bytes())))
-		}
+		e.addTest(o)
 	}
 	return slices.DeleteFunc(all, func(e *entry) bool { return e.rows == nil && len(e.warnings) == 0 })
+}
+
+// addTest reads one object's row.
+func (e *entry) addTest(o object) {
+	for _, again := range o.twice {
+		e.warn(results.WarnImportedUnusable, "a key stands twice, and the last counts: %s", shown(again))
+	}
+
+	line := o.json()
+	out, err := llamabench.Parse(line)
+	if err != nil {
+		e.warn(results.WarnImportedUnusable, "line %d: a test that cannot be read: %s", o.line, shown(brief(line)))
+		return
+	}
+	for _, note := range out.Notes {
+		e.warn(results.WarnImportedUnusable, "line %d: %s", o.line, note)
+	}
+	for _, row := range out.Rows {
+		for _, key := range []string{"test_time", "avg_ns", "stddev_ns", "samples_ts"} { // what a row has no field for
+			if raw, ok := o.values[key]; ok {
+				row.Rest[key] = brief(raw)
+			}
+		}
+		e.rows = append(e.rows, row)
+		e.model = modelOfRow(row)
+	}
+}
+
+// json writes the object again.
+func (o *object) json() []byte {
+	var line bytes.Buffer
+	line.WriteByte('{')
+	for i, key := range o.keys {
+		if i > 0 {
+			line.WriteByte(',')
+		}
+		fmt.Fprintf(&line, "%s:%s", quoted(key), o.values[key])
+	}
+	line.WriteByte('}')
+	return line.Bytes()
 }
 
 func modelOfRow(r results.LlamaBenchRow) string {
@@ -68,16 +79,19 @@ func modelOfRow(r results.LlamaBenchRow) string {
 	return strings.TrimSuffix(path.Base(r.File), ".gguf")
 }
 
-func benchRow(r llamabench.Row) results.LlamaBenchRow {
-	rest := maps.Clone(r.Rest)
-	if rest == nil {
-		rest = map[string]string{}
+// commonSettings are the settings that all rows of a result share, for telling
+// results of one model apart.
+func (e *entry) commonSettings() []results.RowSetting {
+	if len(e.rows) == 0 {
+		return nil
 	}
-	return results.LlamaBenchRow{
-		Test: r.Test(), Build: r.Build, CPU: r.CPU, GPU: r.GPU, Backend: r.Backend, File: r.File, Model: r.Model, SizeBytes: r.SizeBytes,
-		Parameters: r.Parameters, Threads: r.Threads, GPULayers: r.GPULayers, Batch: r.Batch, MicroBatch: r.MicroBatch, FlashAttn: r.FlashAttn,
-		Prompt: r.Prompt, Generated: r.Generated, Depth: r.Depth, TokensPerS: r.TokensPerS, TokensPerSD: r.TokensPerSD, SamplesS: r.SamplesS, Rest: rest,
+
+	common := e.rows[0].Settings()
+	for _, row := range e.rows[1:] {
+		others := row.Settings()
+		common = slices.DeleteFunc(common, func(s results.RowSetting) bool { return !slices.Contains(others, s) })
 	}
+	return common
 }
 
 // objectOfCells makes an object of a row of a CSV file or an INSERT, whose

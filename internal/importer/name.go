@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,8 +30,9 @@ func newNamer(o Options) (*namer, error) {
 	return n, nil
 }
 
-// name names all results. Those of one variant and point are repeats, unless
-// their parameters differ: then these are part of the variant's name.
+// name names all results. Those of one variant and point are repeats; what
+// differs between them otherwise becomes part of the name of the variant, or of
+// the point where it is a setting of the load.
 func (n *namer) name(all []*entry) {
 	for _, e := range all {
 		for _, s := range n.o.Sets {
@@ -42,12 +42,26 @@ func (n *namer) name(all []*entry) {
 		e.ref.Variant, e.ref.Point = n.variant(e), n.point(e)
 	}
 	n.tellApart(all)
+	n.rename(all)
+
 	counts := map[[2]string]int{}
 	for _, e := range all {
 		key := [2]string{e.ref.Variant, e.ref.Point}
 		counts[key]++
 		e.ref.Repeat, e.ref.Attempt = counts[key], 1
 		e.ref.ID = n.id(fmt.Sprintf("%s_%s_r%d", slug(e.ref.Variant), slug(e.ref.Point), e.ref.Repeat))
+	}
+}
+
+// rename gives variants the names that the user wants.
+func (n *namer) rename(all []*entry) {
+	for _, e := range all {
+		for _, r := range n.o.Renames {
+			if e.ref.Variant == r.From {
+				e.ref.Variant = r.To
+				break
+			}
+		}
 	}
 }
 
@@ -89,58 +103,30 @@ func (n *namer) point(e *entry) string {
 		return tidy(e.point)
 	}
 	var parts []string
+	if r := e.asked.RequestRate; r != nil {
+		parts = append(parts, "rate"+strconv.FormatFloat(*r, 'g', -1, 64))
+	}
 	if c := e.asked.MaxConcurrency; c != nil {
 		parts = append(parts, "c"+strconv.Itoa(*c))
 	}
-	if r := e.asked.RequestRate; r != nil {
-		parts = append(parts, "r"+strconv.FormatFloat(*r, 'g', -1, 64))
-	}
-	if e.asked.InputLen != nil && e.asked.OutputLen != nil && parts == nil {
-		parts = append(parts, fmt.Sprintf("%d-%d", *e.asked.InputLen, *e.asked.OutputLen))
+	if parts == nil {
+		parts = e.lengths()
 	}
 	if parts == nil {
-		return "all"
+		return everything
 	}
 	return strings.Join(parts, "-")
 }
 
-// tellApart adds parameters, environment and model to the names of variants
-// whose results differ in them.
-func (n *namer) tellApart(all []*entry) {
-	if n.o.Variant != "" || n.pattern != nil {
-		return
-	}
-	for _, of := range []func(*entry) string{
-		func(e *entry) string { return paramsText(e.params) },
-		func(e *entry) string { return envText(e) },
-		func(e *entry) string { return path.Base(e.model) },
-	} {
-		first := map[[2]string]string{}
-		differ := map[string]bool{}
-		for _, e := range all {
-			key, text := [2]string{e.ref.Variant, e.ref.Point}, of(e)
-			if before, known := first[key]; known && before != text {
-				differ[e.ref.Variant] = true
-			}
-			if _, known := first[key]; !known {
-				first[key] = text
-			}
-		}
-		for _, e := range all {
-			if text := of(e); differ[e.ref.Variant] && text != "" && e.own == nil {
-				e.ref.Variant = tidy(e.ref.Variant + " " + text)
-			}
-		}
-	}
-}
+// everything is the point of a result whose load is not told.
+const everything = "all"
 
-func envText(e *entry) string {
-	var parts []string
-	for name, value := range e.env {
-		parts = append(parts, name+"="+value)
+// lengths are the parts of a point's label that tell of prompts and answers.
+func (e *entry) lengths() []string {
+	if e.asked.InputLen == nil || e.asked.OutputLen == nil {
+		return nil
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, " ")
+	return []string{"in" + strconv.Itoa(*e.asked.InputLen), "out" + strconv.Itoa(*e.asked.OutputLen)}
 }
 
 var (
@@ -163,9 +149,10 @@ func slug(text string) string {
 
 // id is a name that no other step has.
 func (n *namer) id(name string) string {
-	for i := 2; n.ids[strings.ToLower(name)]; i++ {
-		name = fmt.Sprintf("%s-%d", strings.TrimRight(strings.TrimRight(name, "0123456789"), "-"), i)
+	unique := name
+	for i := 2; n.ids[strings.ToLower(unique)]; i++ {
+		unique = fmt.Sprintf("%s-%d", name, i)
 	}
-	n.ids[strings.ToLower(name)] = true
-	return name
+	n.ids[strings.ToLower(unique)] = true
+	return unique
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/benchrig/bench/results"
@@ -48,7 +49,8 @@ func kindOf(o object) string {
 		return formatLlamaJSON
 	case o.has("mean_e2e_latency_ms"), o.has("total_output_tokens_retokenized"):
 		return formatSGLang
-	case o.has("duration", "completed"), o.has("mean_ttft_ms", "output_throughput"):
+	case o.has("duration", "completed"), o.has("mean_ttft_ms", "output_throughput"),
+		o.has("mean_ttft_ms", "num_prompts"), o.has("mean_ttft_ms", "model_id"):
 		return formatVLLM
 	}
 	return ""
@@ -87,19 +89,53 @@ func fromSaved(name, format string, o object) *entry {
 		}
 		e.put(t, ok, key, text, o.line)
 	}
-	e.server(o)
+	e.endpointType = o.text("endpoint_type")
+	e.metadata(o)
 	e.detail(o)
 	return e
 }
 
-// server takes the settings that SGLang's result repeats of the server.
-func (e *entry) server(o object) {
-	for key, param := range map[string]string{"tag": "tag", "sharegpt_output_len": "sharegpt_output_len", "random_range_ratio": "random_range_ratio"} {
-		if raw, ok := o.values[key]; ok && string(raw) != "null" {
-			e.params[param] = brief(raw)
+// metadata takes what a client wrote of --metadata, and the settings that
+// SGLang's result repeats of the server: single values under names that no
+// client has of its own.
+func (e *entry) metadata(o object) {
+	for _, key := range o.keys {
+		var value any
+		if !o.into(key, &value) || isClientKey(key) {
+			continue
+		}
+		if _, understood := labelled(key, true); understood {
+			continue
+		}
+		switch value.(type) {
+		case string, float64, bool:
+			e.params[key] = brief(o.values[key])
 		}
 	}
+	if o.text("simulated") == "true" || string(o.values["simulated"]) == "true" {
+		e.simulated = true
+	}
 }
+
+// isClientKey says that a key is one of a client's own, and tells nothing of
+// the server or the load.
+func isClientKey(key string) bool {
+	switch key {
+	case "endpoint_type", "best_of", "rtfx", "simulated", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps",
+		"total_output_tokens_retokenized", "output_throughput_retokenized", "total_throughput_retokenized", "total_throughput",
+		"input_throughput", "concurrency", "accept_length", "max_concurrent_requests", "peak_output_throughput",
+		"steady_state_duration", "warmup_requests", "output_file", "sharegpt_context_len":
+		return true
+	}
+	for _, beginning := range []string{"spec_decode_", "mean_", "median_", "std_", "min_", "max_", "total_"} {
+		if strings.HasPrefix(key, beginning) {
+			return true
+		}
+	}
+	return percentileKey.MatchString(key)
+}
+
+var percentileKey = regexp.MustCompile(`^p\d+(\.\d+)?_`)
 
 // fromOwn reads a result.json of bench.
 func fromOwn(name string, o object) (*entry, error) {

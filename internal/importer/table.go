@@ -167,9 +167,7 @@ func (s *scanner) llamaTable(rows []textLine) {
 			s.keep(r, results.LineNotFigures)
 			continue
 		}
-		for _, row := range parsed {
-			e.rows = append(e.rows, benchRow(row))
-		}
+		e.rows = append(e.rows, parsed.Rows...)
 		for i, head := range heads {
 			e.state(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.no, "llama_bench")
 		}

@@ -3,21 +3,27 @@ package llamabench
 import (
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/benchrig/bench/results"
 )
 
-func read(t *testing.T, name string) []Row {
+func read(t *testing.T, name string) []results.LlamaBenchRow {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Parse(data)
+	out, err := Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rows
+	if len(out.Notes) > 0 {
+		t.Errorf("%s: notes %q, want none", name, out.Notes)
+	}
+	return out.Rows
 }
 
 // One program printed the three files in turn: everything but the speeds
@@ -29,8 +35,8 @@ func TestForms(t *testing.T) {
 	}
 	for i := range lines {
 		a, b, c := lines[i], whole[i], table[i]
-		if a.Test() != b.Test() || a.Test() != c.Test() || a.Model != b.Model || a.Model != c.Model || a.Build != b.Build || a.Build != c.Build {
-			t.Errorf("row %d: %s %s %q, %s %s %q, %s %s %q", i, a.Model, a.Test(), a.Build, b.Model, b.Test(), b.Build, c.Model, c.Test(), c.Build)
+		if a.Test != b.Test || a.Test != c.Test || a.Model != b.Model || a.Model != c.Model || a.Build != b.Build || a.Build != c.Build {
+			t.Errorf("row %d: %s %s %q, %s %s %q, %s %s %q", i, a.Model, a.Test, a.Build, b.Model, b.Test, b.Build, c.Model, c.Test, c.Build)
 		}
 		if a.SizeBytes != b.SizeBytes || math.Abs(float64(a.SizeBytes-c.SizeBytes)) > 0.01*float64(1<<20) {
 			t.Errorf("row %d: size %d, %d, %d", i, a.SizeBytes, b.SizeBytes, c.SizeBytes)
@@ -42,7 +48,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("row %d: %d samples, %v and %v tokens/s", i, len(a.SamplesS), a.TokensPerS, c.TokensPerS)
 		}
 	}
-	if got := lines[0].Test() + " " + lines[5].Test(); got != "pp16 pp16+tg8 @ d32" {
+	if got := lines[0].Test + " " + lines[5].Test; got != "pp16 pp16+tg8 @ d32" {
 		t.Errorf("tests %q", got)
 	}
 }
@@ -54,7 +60,7 @@ func TestPublished(t *testing.T) {
 		t.Fatalf("%d rows, want 4", len(rows))
 	}
 	r := rows[2]
-	if r.Model != "llama 7B F16" || r.Prompt != 512 || r.TokensPerS != 1189.21 || r.TokensPerSD != 4.65 || *r.GPULayers != 99 || r.Build != "4d74393bc (6327)" {
+	if r.Model != "llama 7B F16" || r.Prompt != 512 || r.TokensPerS != 1189.21 || *r.TokensPerSD != 4.65 || *r.GPULayers != 99 || r.Build != "4d74393bc (6327)" {
 		t.Errorf("row = %+v", r)
 	}
 	if gain := rows[2].TokensPerS/1056.97 - 1; math.Abs(gain-0.1251) > 5e-5 {
@@ -73,13 +79,15 @@ func TestParseErrors(t *testing.T) {
 		{"short row", "| test | t/s |\n|---|---|\n| pp512 |\n", "a row of 1 cells under 2 heads"},
 		{"odd test", "| test | t/s |\n|---|---|\n| xx5 | 1 |\n", `column "test": "xx5" is no test`},
 		{"odd speed", "| test | t/s |\n|---|---|\n| pp5 | fast |\n", `column "t/s": "fast" is no speed`},
+		{"a speed that is no number", "| test | t/s |\n|---|---|\n| pp5 | nan ± nan |\n", `column "t/s": "nan ± nan" is no speed`},
+		{"cut off", `[{"build_commit": "a", "n_prompt": 5, "avg_`, "line 1: a test that is not complete"},
 		{"odd size", "| size | test | t/s |\n|---|---|---|\n| 5 | pp5 | 1 |\n", `"5" is no amount`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			rows, err := Parse([]byte(tt.in))
+			out, err := Parse([]byte(tt.in))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Parse = %v, %v; want an error with %q", rows, err, tt.want)
+				t.Errorf("Parse = %v, %v; want an error with %q", out, err, tt.want)
 			}
 		})
 	}
@@ -94,9 +102,61 @@ func FuzzParse(f *testing.F) {
 		f.Add(data[:min(len(data), 4000)])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, err := Parse(data)
-		if (err == nil) == (len(rows) == 0) {
-			t.Errorf("%d rows and error %v", len(rows), err)
+		out, err := Parse(data)
+		if (err == nil) == (len(out.Rows) == 0) {
+			t.Errorf("%d rows and error %v", len(out.Rows), err)
 		}
 	})
+}
+
+func row(more string) string {
+	return `{"build_commit":"abc","build_number":1,"model_filename":"m.gguf","n_batch":2048,"n_prompt":64,"n_gen":0,"avg_ts":20.0` + more + `}`
+}
+
+// Rows are kept whatever stands around them and whatever is wrong with their
+// deviation; what is left out is noted.
+func TestParseDamaged(t *testing.T) {
+	five := `,"samples_ts":[10.5435,10.399,10.4702,10.5307,10.7475]`
+	tests := []struct {
+		name, in string
+		rows     int
+		sd       string // of the first row
+		note     string // "": none
+	}{
+		{"a deviation that is nan", row(`,"stddev_ts":nan` + five), 1, "0.1303", "stddev_ts is not a number"},
+		{"signed and in capitals", row(`,"stddev_ts": -NaN` + five), 1, "0.1303", "stddev_ts is not a number"},
+		{"infinite", row(`,"stddev_ts":inf` + five), 1, "0.1303", "stddev_ts is not a number"},
+		{"nan of one sample", row(`,"stddev_ts":nan,"samples_ts":[20.0]`), 1, "null", "one sample has no deviation"},
+		{"absurd", row(`,"stddev_ts":3.229` + five), 1, "0.1303", "stddev_ts is 3.229"},
+		{"as the samples say", row(`,"stddev_ts":0.1303` + five), 1, "0.1303", ""},
+		{"below zero", row(`,"stddev_ts":-1`), 1, "null", "cannot be"},
+		{"no samples", row(`,"stddev_ts":0.5`), 1, "0.5", ""},
+		{"nan among texts", "nan, \"x: nan\"\n" + row(`,"stddev_ts":0.5,"gpu_info":"nan: nan"`), 1, "0.5", ""},
+		{"an array after noise", "ggml_vulkan: Found 1 devices:\nggml: 0 = \"X\" | {uma: 0} [a]\n[\n" + row("") + ",\n" + row("") + "\n]\n[1]  11372 segmentation fault\n", 2, "null", ""},
+		{"an array that was cut off", "[\n" + row("") + ",\n" + row("")[:60], 1, "null", "line 3: a test that is not complete"},
+		{"within another program's row", `{"mode":"pp","build":"hip","hipblaslt":1,"bench_raw":` + row(`,"stddev_ts":0.5`) + `}`, 1, "0.5", ""},
+		{"a list within another program's row", `{"bench_raw":[` + row("") + `]}`, 1, "null", ""},
+		{"a field of another kind", row("") + "\n" + row(`,"n_batch":"many"`), 1, "null", "it is left out"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := Parse([]byte(tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(out.Rows) != tt.rows {
+				t.Fatalf("%d rows, want %d; notes %q", len(out.Rows), tt.rows, out.Notes)
+			}
+			sd := "null"
+			if v := out.Rows[0].TokensPerSD; v != nil {
+				sd = strconv.FormatFloat(*v, 'g', 4, 64)
+			}
+			if sd != tt.sd {
+				t.Errorf("deviation %s, want %s", sd, tt.sd)
+			}
+			if notes := strings.Join(out.Notes, "; "); tt.note == "" && notes != "" || !strings.Contains(notes, tt.note) {
+				t.Errorf("notes %q, want %q", notes, tt.note)
+			}
+		})
+	}
 }

@@ -2,14 +2,17 @@ package llamabench
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/results"
 )
 
 // parseMarkdown reads tables; a line "build: COMMIT (NUMBER)" belongs to the
 // rows before it.
-func parseMarkdown(text string) ([]Row, error) {
-	var rows []Row
+func parseMarkdown(text string) ([]results.LlamaBenchRow, error) {
+	var rows []results.LlamaBenchRow
 	var heads []string
 	unbuilt := 0
 	for line := range strings.Lines(text) {
@@ -53,20 +56,21 @@ func isHead(cells []string) bool {
 	return test && speed
 }
 
-func fromCells(heads, cells []string) (Row, error) {
+func fromCells(heads, cells []string) (results.LlamaBenchRow, error) {
 	if len(cells) != len(heads) {
-		return Row{}, fmt.Errorf("a row of %d cells under %d heads: %q", len(cells), len(heads), strings.Join(cells, " | "))
+		return results.LlamaBenchRow{}, fmt.Errorf("a row of %d cells under %d heads: %q", len(cells), len(heads), strings.Join(cells, " | "))
 	}
-	row := Row{Rest: map[string]string{}}
+	row := results.LlamaBenchRow{Rest: map[string]string{}}
 	for i, head := range heads {
-		if err := row.set(head, cells[i]); err != nil {
-			return Row{}, fmt.Errorf("column %q: %w", head, err)
+		if err := set(&row, head, cells[i]); err != nil {
+			return results.LlamaBenchRow{}, fmt.Errorf("column %q: %w", head, err)
 		}
 	}
+	row.Test = results.TestName(row.Prompt, row.Generated, row.Depth)
 	return row, nil
 }
 
-func (r *Row) set(head, cell string) (err error) {
+func set(r *results.LlamaBenchRow, head, cell string) (err error) {
 	switch head {
 	case "model":
 		r.Model = cell
@@ -89,9 +93,9 @@ func (r *Row) set(head, cell string) (err error) {
 	case "fa":
 		r.FlashAttn = cell
 	case "test":
-		err = r.setTest(cell)
+		err = setTest(r, cell)
 	case "t/s":
-		err = r.setSpeed(cell)
+		err = setSpeed(r, cell)
 	default:
 		r.Rest[head] = cell
 	}
@@ -110,7 +114,7 @@ func amount(cell string, units map[string]float64) (int64, error) {
 }
 
 // setTest reads "pp512", "tg128", "pp512+tg128", each perhaps with "@ d1024".
-func (r *Row) setTest(cell string) error {
+func setTest(r *results.LlamaBenchRow, cell string) error {
 	test, depth, deep := strings.Cut(cell, " @ d")
 	if deep {
 		n, err := strconv.Atoi(depth)
@@ -136,18 +140,23 @@ func (r *Row) setTest(cell string) error {
 }
 
 // setSpeed reads "878.31 ± 4.11", whatever became of the sign in between.
-func (r *Row) setSpeed(cell string) error {
+func setSpeed(r *results.LlamaBenchRow, cell string) error {
 	fields := strings.Fields(cell)
 	if len(fields) == 0 {
 		return fmt.Errorf("%q is no speed", cell)
 	}
 	var err error
-	if r.TokensPerS, err = strconv.ParseFloat(fields[0], 64); err != nil {
+	r.TokensPerS, err = strconv.ParseFloat(fields[0], 64)
+	if err != nil || !(r.TokensPerS >= 0) || math.IsInf(r.TokensPerS, 0) {
 		return fmt.Errorf("%q is no speed", cell)
 	}
 	if len(fields) > 1 {
-		if r.TokensPerSD, err = strconv.ParseFloat(fields[len(fields)-1], 64); err != nil {
+		sd, err := strconv.ParseFloat(fields[len(fields)-1], 64)
+		if err != nil {
 			return fmt.Errorf("%q is no speed", cell)
+		}
+		if !math.IsNaN(sd) && !math.IsInf(sd, 0) && sd >= 0 {
+			r.TokensPerSD = &sd
 		}
 	}
 	return nil

@@ -1,52 +1,73 @@
 // Package llamabench reads what llama.cpp's llama-bench prints.
 //
 // What goes in: its output as JSON, JSON lines or Markdown, with whatever
-// stands around it in a log. What comes out: rows in base units. It runs
-// nothing and computes nothing that llama-bench did not.
+// stands around it in a log. What comes out: rows in base units, and what is
+// doubtful about them. It runs nothing, and computes only the deviation that
+// llama-bench printed wrongly.
 package llamabench
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/results"
 )
 
-// Row is one test of one model. What the output does not say is zero or nil.
-type Row struct {
-	Build       string // commit, with its number in brackets where known: "b6e9d2a (6319)"
-	CPU         string
-	GPU         string
-	Backend     string // "ROCm", "CPU"
-	File        string // model file; only JSON has it
-	Model       string // "llama 7B Q4_K - Medium"
-	SizeBytes   int64  // of the weights; Markdown rounds it
-	Parameters  int64  // Markdown rounds it
-	Threads     int
-	GPULayers   *int
-	Batch       int
-	MicroBatch  int
-	FlashAttn   string // as printed: "0", "1", "-1" for auto
-	Prompt      int    // tokens of the prompt; 0: no prompt is processed
-	Generated   int    // tokens generated
-	Depth       int    // tokens in the context before
-	TokensPerS  float64
-	TokensPerSD float64   // sample deviation over the repetitions
-	SamplesS    []float64 // seconds of each repetition; nil in Markdown
-	Rest        map[string]string
+// Output is what was read.
+type Output struct {
+	Rows  []results.LlamaBenchRow
+	Notes []string // what could not be read, or had to be mended, in words
 }
 
-// Test names what was run, as llama-bench's own table does: "pp512", "tg128",
-// "pp512+tg128 @ d1024".
-func (r Row) Test() string {
-	var parts []string
-	if r.Prompt > 0 {
-		parts = append(parts, fmt.Sprintf("pp%d", r.Prompt))
+// Parse reads rows in any of the three forms. Lines that belong to none are
+// skipped; what looks like a row and cannot be read is noted. An output without
+// a row is an error.
+func Parse(output []byte) (Output, error) {
+	out := parseJSON(output)
+	if len(out.Rows) == 0 {
+		table, err := parseMarkdown(string(output))
+		if err != nil {
+			return Output{}, fmt.Errorf("read llama-bench output: %w", err)
+		}
+		out.Rows = table
 	}
-	if r.Generated > 0 {
-		parts = append(parts, fmt.Sprintf("tg%d", r.Generated))
+	if len(out.Rows) > 0 {
+		return out, nil
 	}
-	name := strings.Join(parts, "+")
-	if r.Depth > 0 {
-		name += fmt.Sprintf(" @ d%d", r.Depth)
+
+	if len(out.Notes) > 0 {
+		return Output{}, fmt.Errorf("read llama-bench output: %s", strings.Join(out.Notes, "; "))
 	}
-	return name
+	return Output{}, errors.New("read llama-bench output: it has no result: neither JSON objects nor a table with columns test and t/s")
+}
+
+// SpeedText is a speed with its deviation: "878.31 ± 4.11".
+func SpeedText(row results.LlamaBenchRow) string {
+	const digits = 2
+	speed := strconv.FormatFloat(row.TokensPerS, 'f', digits, 64)
+	if row.TokensPerSD == nil {
+		return speed
+	}
+	return speed + " ± " + strconv.FormatFloat(*row.TokensPerSD, 'f', digits, 64)
+}
+
+// deviation is the sample deviation; nil for fewer than two values.
+func deviation(samples []float64) *float64 {
+	if len(samples) < 2 {
+		return nil
+	}
+
+	mean := 0.0
+	for _, v := range samples {
+		mean += v / float64(len(samples))
+	}
+	squares := 0.0
+	for _, v := range samples {
+		squares += (v - mean) * (v - mean)
+	}
+	sd := math.Sqrt(squares / float64(len(samples)-1))
+	return &sd
 }

@@ -107,12 +107,7 @@ func vramPeak(r *results.Result) *float64 {
 // FiguresOf are the figures by which steps can be compared: those of
 // HeadlineFigures, or where they are of llama.cpp's own benchmark, its tests.
 func FiguresOf(steps []*results.Result) []Figure {
-	var runs [][]results.LlamaBenchRow
-	for _, r := range steps {
-		if len(r.LlamaBench) > 0 {
-			runs = append(runs, r.LlamaBench)
-		}
-	}
+	runs := testRuns(steps)
 	if runs == nil {
 		return inCurrency(append(passFigures(steps), Headline()...), steps)
 	}

@@ -3,7 +3,6 @@ package catalog
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchrig/bench/metrics"
@@ -20,7 +19,7 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 	var figures []Figure
 	for _, row := range rows {
 		name, title := row.Test, row.Test+" t/s"
-		if s := settings(row); s != "" {
+		if s := SettingsText(settings(row)); s != "" {
 			name, title = name+" "+strings.NewReplacer(" ", "", ",", " ").Replace(s), title+", "+s
 		}
 		if several {
@@ -31,57 +30,82 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 		}
 		names = append(names, name)
 		same := func(other results.LlamaBenchRow) bool {
-			return other.Test == row.Test && modelOfTest(other) == modelOfTest(row) && settings(other) == settings(row)
+			return other.Test == row.Test && modelOfTest(other) == modelOfTest(row) && slices.Equal(settings(other), settings(row))
 		}
 		figures = append(figures, Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 { return meanOfTests(r, same) }})
 	}
 	return figures
 }
 
-// TestSettings gives of each row the settings that one run of the program swept
-// beside test and model: "fa 1, ub 512"; "" where there are none. What only
-// differs between runs is not told: it may be what they are compared for.
-func TestSettings(runs ...[]results.LlamaBenchRow) func(results.LlamaBenchRow) string {
-	all := []func(results.LlamaBenchRow) string{
-		func(r results.LlamaBenchRow) string { return named("fa", r.FlashAttn) },
-		func(r results.LlamaBenchRow) string { return named("b", countText(r.Batch)) },
-		func(r results.LlamaBenchRow) string { return named("ub", countText(r.MicroBatch)) },
-		func(r results.LlamaBenchRow) string { return named("t", countText(r.Threads)) },
-		func(r results.LlamaBenchRow) string {
-			if r.GPULayers == nil {
-				return ""
-			}
-			return named("ngl", strconv.Itoa(*r.GPULayers))
-		},
+// testRuns are the rows of steps, those of one variant at one load point of a
+// run together: what differs among them is told.
+func testRuns(steps []*results.Result) [][]results.LlamaBenchRow {
+	var runs [][]results.LlamaBenchRow
+	index := map[string]int{}
+	for _, r := range steps {
+		if len(r.LlamaBench) == 0 {
+			continue
+		}
+		key := strings.Join([]string{r.Scenario, r.Run, r.Step.Variant, r.Step.Point}, "\x00")
+		at, known := index[key]
+		if !known {
+			at = len(runs)
+			index[key] = at
+			runs = append(runs, nil)
+		}
+		runs[at] = append(runs[at], r.LlamaBench...)
 	}
-	vary := slices.DeleteFunc(all, func(of func(results.LlamaBenchRow) string) bool {
-		return !slices.ContainsFunc(runs, func(rows []results.LlamaBenchRow) bool {
-			return slices.ContainsFunc(rows, func(r results.LlamaBenchRow) bool { return of(r) != of(rows[0]) })
-		})
-	})
-	return func(r results.LlamaBenchRow) string {
-		var parts []string
-		for _, of := range vary {
-			if text := of(r); text != "" {
-				parts = append(parts, text)
+	return runs
+}
+
+// TestSettings gives of each row the settings in which the rows of one run of
+// the program differ beside test and model. What only differs between runs is
+// not told: it may be what they are compared for.
+func TestSettings(runs ...[]results.LlamaBenchRow) func(results.LlamaBenchRow) []results.RowSetting {
+	vary := map[string]bool{}
+	for _, rows := range runs {
+		addVarying(vary, rows)
+	}
+
+	return func(r results.LlamaBenchRow) []results.RowSetting {
+		return slices.DeleteFunc(r.Settings(), func(s results.RowSetting) bool { return !vary[s.Name] || s.Value == "" })
+	}
+}
+
+// SettingsText is "fa 1, type_k q8_0"; "" where there are none.
+func SettingsText(settings []results.RowSetting) string {
+	var parts []string
+	for _, s := range settings {
+		parts = append(parts, s.Name+" "+s.Value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// addVarying notes the settings that are not the same in all rows.
+func addVarying(vary map[string]bool, rows []results.LlamaBenchRow) {
+	if len(rows) == 0 {
+		return
+	}
+
+	valuesOf := func(r results.LlamaBenchRow) map[string]string {
+		values := map[string]string{}
+		for _, s := range r.Settings() {
+			values[s.Name] = s.Value
+		}
+		return values
+	}
+	first := valuesOf(rows[0])
+	for _, row := range rows[1:] {
+		values := valuesOf(row)
+		for name, value := range values {
+			vary[name] = vary[name] || value != first[name]
+		}
+		for name := range first {
+			if _, known := values[name]; !known {
+				vary[name] = true
 			}
 		}
-		return strings.Join(parts, ", ")
 	}
-}
-
-func named(name, value string) string {
-	if value == "" {
-		return ""
-	}
-	return name + " " + value
-}
-
-func countText(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }
 
 // modelOfTest names the model of a test: its file without folder and ending,

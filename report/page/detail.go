@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/llamabench"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report"
@@ -82,8 +83,7 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 
 	for _, row := range r.LlamaBench {
 		d.Tests = append(d.Tests, report.Fact{Name: text.Clean(row.Test + ", " + row.Model),
-			Value: fmt.Sprintf("%.2f ± %.2f tok/s over %s", row.TokensPerS, row.TokensPerSD,
-				text.Count(len(row.SamplesS), "repetition"))})
+			Value: fmt.Sprintf("%s tok/s over %s", llamabench.SpeedText(row), text.Count(len(row.SamplesS), "repetition"))})
 	}
 
 	for i, f := range r.Earlier {

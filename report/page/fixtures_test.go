@@ -111,7 +111,7 @@ func llamaBench() *results.Run {
 			Step: results.StepRef{ID: variant + "_r1", Variant: variant, Point: "bench", Repeat: 1, Attempt: 1}}
 		for _, test := range []string{"pp512", "tg128"} {
 			r.LlamaBench = append(r.LlamaBench, results.LlamaBenchRow{Test: test, Build: "b1", Model: "llama 1B Q4_0",
-				TokensPerS: speed, TokensPerSD: 0.5, SamplesS: []float64{1, 1.1}})
+				TokensPerS: speed, TokensPerSD: new(0.5), SamplesS: []float64{1, 1.1}})
 		}
 		return r
 	}

@@ -22,7 +22,7 @@ type tested struct {
 	cell compare.Cell
 	results.LlamaBenchRow
 	mean float64
-	sd   float64 // over the repeats of the program, or of the test within one
+	sd   *float64 // over the repeats of the program, or of the test within one; nil: not known
 }
 
 // testsOf lists the tests of all variants, in the order of the run.
@@ -32,7 +32,7 @@ func testsOf(run *results.Run) []tested {
 		var found []tested
 		for _, r := range cell.Counted {
 			for _, line := range r.LlamaBench {
-				if !slices.ContainsFunc(found, func(t tested) bool { return t.sameTest(line) }) {
+				if !slices.ContainsFunc(found, func(t tested) bool { return t.SameTest(line) }) {
 					found = append(found, tested{cell: cell, LlamaBenchRow: line})
 				}
 			}
@@ -45,19 +45,11 @@ func testsOf(run *results.Run) []tested {
 	return all
 }
 
-func (t *tested) sameTest(line results.LlamaBenchRow) bool {
-	return t.Test == line.Test && t.File == line.File && t.Model == line.Model && t.FlashAttn == line.FlashAttn &&
-		t.Batch == line.Batch && t.MicroBatch == line.MicroBatch &&
-		t.Threads == line.Threads && equalInts(t.GPULayers, line.GPULayers)
-}
-
-func equalInts(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
-
 func (t *tested) summarize() {
 	var values []float64
 	for _, r := range t.cell.Counted {
 		for _, line := range r.LlamaBench {
-			if t.sameTest(line) {
+			if t.SameTest(line) {
 				values = append(values, line.TokensPerS)
 			}
 		}
@@ -65,14 +57,18 @@ func (t *tested) summarize() {
 	s := compare.Arm{Values: values}.Summarize(compare.DefaultRule().Confidence)
 	t.mean, t.sd = *s.Mean, t.TokensPerSD
 	if s.SD != nil {
-		t.sd = *s.SD
+		t.sd = s.SD
 	}
 }
 
 func (t *tested) speed() string {
-	return table.Number(&t.mean, studyDigits) + " ± " + table.Number(&t.sd, studyDigits)
+	if t.sd == nil {
+		return table.Number(&t.mean, studyDigits)
+	}
+	return table.Number(&t.mean, studyDigits) + " ± " + table.Number(t.sd, studyDigits)
 }
 
+// LlamaBenchParts are the tables of a run of llama-bench; none without a test.
 func LlamaBenchParts(run *results.Run) []table.Piece {
 	all := testsOf(run)
 	if len(all) == 0 {
@@ -100,6 +96,7 @@ func testTable(all []tested) table.Table {
 		table.Numbers("power", "mean W"),
 	}}
 
+	settings := settingsOf(all)
 	costs := costsOfTests(all)
 	if costs != nil {
 		c.Columns = append(c.Columns, table.Numbers("cost "+versus.CurrencyOf(all[0].cell), "/1M tok"))
@@ -118,7 +115,7 @@ func testTable(all []tested) table.Table {
 				{Text: text.Clean(t.Backend)},
 				{Text: cmp.Or(textOfInt(t.GPULayers), table.Missing)},
 				{Text: cmp.Or(text.Clean(t.FlashAttn), table.Missing)},
-				{Text: text.Clean(t.Test)},
+				{Text: testText(t, withoutColumns(settings))},
 				{Text: t.speed()},
 				{Text: scaledFloat(memory, grid.Gib)},
 				{Text: table.Number(power, 1)},
@@ -175,7 +172,7 @@ func switchParts(run *results.Run, all []tested) []table.Piece {
 	for _, with := range all {
 		for _, without := range all {
 			name, from, to := switched(run, without, with)
-			if name == "" || !without.sameTest(with.LlamaBenchRow) {
+			if name == "" || !sameTitle(without, with, settings) {
 				continue
 			}
 			title := fmt.Sprintf("%s: %s and %s", name, from, to)
@@ -251,21 +248,41 @@ func onlyOne(n, other int) int {
 	return n
 }
 
-// settingsOf names the settings in which tests differ beside test and model.
-func settingsOf(all []tested) func(results.LlamaBenchRow) string {
-	var runs [][]results.LlamaBenchRow
-	for _, t := range all {
-		for _, r := range t.cell.Counted {
-			runs = append(runs, r.LlamaBench)
+// settingsOf names the settings in which the tests of one variant differ beside
+// test and model.
+func settingsOf(all []tested) func(results.LlamaBenchRow) []results.RowSetting {
+	var cells [][]results.LlamaBenchRow
+	for i, t := range all {
+		if i > 0 && t.cell.Variant == all[i-1].cell.Variant && t.cell.Point == all[i-1].cell.Point {
+			continue // the same cell
 		}
+		var rows []results.LlamaBenchRow
+		for _, r := range t.cell.Counted {
+			rows = append(rows, r.LlamaBench...)
+		}
+		cells = append(cells, rows)
 	}
-	return catalog.TestSettings(runs...)
+	return catalog.TestSettings(cells...)
+}
+
+// withoutColumns leaves out the settings that have a column of their own.
+func withoutColumns(settings func(results.LlamaBenchRow) []results.RowSetting) func(results.LlamaBenchRow) []results.RowSetting {
+	return func(row results.LlamaBenchRow) []results.RowSetting {
+		return slices.DeleteFunc(settings(row), func(s results.RowSetting) bool {
+			return s.Name == "backend" || s.Name == "ngl" || s.Name == "fa"
+		})
+	}
+}
+
+// sameTitle reports whether two tests of different variants are the same one.
+func sameTitle(a, b tested, settings func(results.LlamaBenchRow) []results.RowSetting) bool {
+	return a.Test == b.Test && a.File == b.File && a.Model == b.Model && slices.Equal(settings(a.LlamaBenchRow), settings(b.LlamaBenchRow))
 }
 
 // testText is a test with what tells it from others of its name.
-func testText(t tested, settings func(results.LlamaBenchRow) string) string {
+func testText(t tested, settings func(results.LlamaBenchRow) []results.RowSetting) string {
 	txt := text.Clean(t.Test)
-	if s := settings(t.LlamaBenchRow); s != "" {
+	if s := catalog.SettingsText(settings(t.LlamaBenchRow)); s != "" {
 		txt += ", " + text.Clean(s)
 	}
 	return txt
@@ -308,9 +325,9 @@ func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {
 }
 
 // sweepLine names a line of a sweep.
-func sweepLine(t tested, settings func(results.LlamaBenchRow) string) string {
+func sweepLine(t tested, settings func(results.LlamaBenchRow) []results.RowSetting) string {
 	name := text.Clean(t.cell.Variant) + ": " + text.Clean(t.Model)
-	if s := settings(t.LlamaBenchRow); s != "" {
+	if s := catalog.SettingsText(settings(t.LlamaBenchRow)); s != "" {
 		name += ", " + text.Clean(s)
 	}
 	return name
