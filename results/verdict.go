@@ -165,7 +165,7 @@ const (
 	WarnNotSettled     WarningCode = "not-settled"         // GPUs were not calm when the step began
 	WarnHook           WarningCode = "hook-failed"         // a hook, check or undo did not do what it should
 	WarnExtrapolated   WarningCode = "extrapolated"        // one replica ran with its share of the load and stands for several
-	WarnProgramOutput  WarningCode = "program-output" // llama-bench printed rows that could not be read, or had to be mended
+	WarnProgramOutput  WarningCode = "program-output"      // llama-bench printed rows that could not be read, or had to be mended
 	WarnChanged        WarningCode = "changed-since-start" // the box or the engine is not what the run began with: see changes
 
 	WarnImported         WarningCode = "imported"           // the figures were read out of a file that others wrote
