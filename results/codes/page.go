@@ -1,0 +1,42 @@
+package codes
+
+import (
+	"fmt"
+	"io"
+)
+
+// Markdown writes docs/codes.md: every code under an anchor of its name.
+func Markdown(w io.Writer) error {
+	const head = `# Codes of warnings and failures
+
+Reports name a doubt or a failure by a code. ` + "`bench explain CODE`" + ` prints the entry of one, ` + "`bench explain`" +
+		` lists all.
+
+- **fails**: there are no figures, or the step is not ranked.
+- **disqualifies**: the figures are shown as suspect and never ranked.
+- **limits**: some figures say less than they seem to.
+- **informs**: good to know.
+
+This page is made from the program: ` + "`go test ./results/codes -update`" + ` writes it.
+`
+	if _, err := io.WriteString(w, head); err != nil {
+		return err
+	}
+
+	for _, part := range []struct {
+		title   string
+		entries []Entry
+	}{{"Warnings", Warnings()}, {"Failures", Failures()}} {
+		fmt.Fprintf(w, "\n## %s\n", part.title)
+		for _, e := range part.entries {
+			fmt.Fprintf(w, "\n### %s\n\n%s: %s %s\n\nWhat to do: %s\n", e.Code, e.Severity, e.Meaning, e.Why, e.Do)
+		}
+	}
+	return nil
+}
+
+// Write writes one entry for a terminal.
+func (e Entry) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s (%s)\n  meaning     %s\n  why         %s\n  what to do  %s\n", e.Code, e.Severity, e.Meaning,
+		e.Why, e.Do)
+}
