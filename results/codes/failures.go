@@ -24,7 +24,7 @@ func failuresOfRequests() []Entry {
 		failure(results.FailInBand, "An error came inside a stream that had begun with status 200.",
 			"The request failed while it was answered.", "Read the server's log."),
 		failure(results.FailTruncated, "The stream ended without a finish reason or [DONE].",
-			"The answer is incomplete; the server or a proxy dropped it.", "Look for timeouts of proxies and for " +
+			"The answer is incomplete; the server or a proxy dropped it.", "Look for timeouts of proxies and for "+
 				"crashes."),
 		failure(results.FailNoTokens, "A complete stream carried no token.",
 			"There is nothing to measure.", "Check the chat template, stop settings and the endpoint."),
@@ -92,7 +92,7 @@ func failuresOfStart() []Entry {
 		failure(results.FailCompileCache, "The engine's compile cache is damaged or cannot be written.",
 			"The server did not start.", "Remove the cache folder that the message names."),
 		failure(results.FailSharedMemory, "There is no room in /dev/shm.",
-			"Processes of the engine cannot exchange data.", "Make /dev/shm larger (containers: shm-size), or bench " +
+			"Processes of the engine cannot exchange data.", "Make /dev/shm larger (containers: shm-size), or bench "+
 				"clean."),
 		failure(results.FailSmoke, "The server runs, but the request under smoke: failed.",
 			"Measuring it would measure failures.", "Read the server's words; correct the recipe."),
@@ -112,7 +112,7 @@ func failuresOfServer() []Entry {
 			"The next one would be measured beside it, so the run ended.",
 			"Inspect the machine (bench clean --dry-run), or raise vram.timeout; then bench resume."),
 		failure(results.FailNoProgress, "No request got a token for watchdog.stall.",
-			"The server hangs, whatever its health check says.", "Look at its log; it was started anew for the next " +
+			"The server hangs, whatever its health check says.", "Look at its log; it was started anew for the next "+
 				"steps."),
 		failure(results.FailRestarted, "The server's counters went backwards during the pass.",
 			"It restarted; its figures mix two servers.", "Look for what restarts it: a supervisor, or a crash."),
@@ -120,7 +120,7 @@ func failuresOfServer() []Entry {
 			"Part of the load is missing.", "Check ssh and the version of bench on that host."),
 		failure(results.FailPasses, "The two passes of method sqzb differ in configuration or prompts.",
 			"Their difference means nothing.", "Read what differs, and correct the recipe."),
-		failure(results.FailDisturbed, "The step was repeated because of throttling, another power limit or foreign " +
+		failure(results.FailDisturbed, "The step was repeated because of throttling, another power limit or foreign "+
 			"GPU users.",
 			"The disturbed attempt is not ranked.", "Look for the cause in the warnings of the attempt."),
 		failure(results.FailContext, "No prompt fits what the server takes.",

@@ -26,7 +26,7 @@ func warningsOfRequests() []Entry {
 			"Shorter answers make requests cheaper, so throughput and latency are not those of the intended load.",
 			"Check max-model-len and stop settings; use ignore-eos for answers of equal length."),
 		warning(results.WarnTokenSource, Limits,
-			"Output tokens of some answers were not counted by the server. If chunks were counted instead, the step " +
+			"Output tokens of some answers were not counted by the server. If chunks were counted instead, the step "+
 				"is suspect.",
 			"A chunk may hold several tokens, so token rates may be wrong.",
 			"Use a server that reports usage, or name a tokenizer for the dataset."),
@@ -35,7 +35,7 @@ func warningsOfRequests() []Entry {
 			"Chat templates, special tokens or another tokenizer change how much work a prompt is.",
 			"Name the model's own tokenizer, or compare only runs with the same difference."),
 		warning(results.WarnPrefixCache, Limits,
-			"Part of the prompts came from the server's prefix cache. If the cache was not in the state that the " +
+			"Part of the prompts came from the server's prefix cache. If the cache was not in the state that the "+
 				"scenario "+
 				"asks for, the step is suspect.",
 			"Cached prompt tokens cost almost nothing: TTFT and throughput are better than with new prompts.",
@@ -66,7 +66,7 @@ func warningsOfRequests() []Entry {
 			"Turn response buffering off in the proxy, or go around it."),
 		warning(results.WarnAnswers, Limits,
 			"Answers are empty, repetitive or nearly all alike.",
-			"A model that talks nonsense may be broken or not loaded as meant; drafts are then accepted more often, " +
+			"A model that talks nonsense may be broken or not loaded as meant; drafts are then accepted more often, "+
 				"too.",
 			"Read some answers (keep-text: true), and check model, quantization and chat template."),
 		warning(results.WarnFewSamples, Limits,
