@@ -16,44 +16,44 @@ import (
 )
 
 const (
-	wordsKept   = 2 << 10 // bytes of a server's words in a failure
-	presetMax   = 4096    // chunks for which room is made in advance
-	presetAsked = 256     // the same where the answer's length is not known
-	pooledMax   = 1 << 20 // bytes; larger buffers are not used again
-	saidAtOnce  = 16      // chunks told to the progress together: all cores share its counter
+	wordsKept     = 2 << 10 // bytes of a server's words in a failure
+	presetMax     = 4096    // chunks for which room is made in advance
+	presetAsked   = 256     // the same where the answer's length is not known
+	pooledMax     = 1 << 20 // bytes; larger buffers are not used again
+	progressBatch = 16      // chunks told to the progress together: all cores share its counter
 
-	saidWithin = time.Second // or fewer, so that a slow stream is seen to go on
+	progressPeriod = time.Second // or fewer, so that a slow stream is seen to go on
 )
 
 // answer collects what one stream carries.
 type answer struct {
-	events wire.EventReader
-	compat compatReader
-	chunk  *dialect.Chunk // of the lent scratch, or own
-	own    dialect.Chunk
-	kinds  []byte
-	text   []byte // reasoning and content in order of arrival
-	said   []byte // content alone, for the turns to come
-	talks  bool   // keep said
-	whole  bool   // the answer was not streamed: its one chunk says nothing of tokens
-	pieces bool   // events that should repeat the text so far hold new text only
+	events      wire.EventReader
+	compat      compatReader
+	chunk       *dialect.Chunk // of the lent scratch, or own
+	own         dialect.Chunk
+	kinds       []byte
+	text        []byte // reasoning and content in order of arrival
+	content     []byte // content alone, for the turns to come
+	keepContent bool   // keep said
+	whole       bool   // the answer was not streamed: its one chunk says nothing of tokens
+	pieces      bool   // events that should repeat the text so far hold new text only
 
 	tokenAt time.Duration // of the latest token chunk; below 0: none yet
 	shared  int64         // token chunks with the arrival of one before
 
-	chunkS  []float64 // belongs to the record; never used again
-	finish  string
-	usage   dialect.TokenCounts
-	timings dialect.TokenCounts
-	drafts  dialect.DraftCounts
-	begun   bool          // an event came
-	unsaid  int64         // chunks not yet told to the progress
-	saidAt  time.Duration // when chunks were last told
-	done    bool          // the end mark came
-	doneAt  time.Duration // of [DONE]; 0: none came
-	fault   *results.Failure
-	garbage error         // the first event that could not be understood
-	end     time.Duration // end mark, error event, or the last read
+	chunkS     []float64 // belongs to the record; never used again
+	finish     string
+	usage      dialect.TokenCounts
+	timings    dialect.TokenCounts
+	drafts     dialect.DraftCounts
+	begun      bool          // an event came
+	unreported int64         // chunks not yet told to the progress
+	reportedAt time.Duration // when chunks were last told
+	done       bool          // the end mark came
+	doneAt     time.Duration // of [DONE]; 0: none came
+	fault      *results.Failure
+	garbage    error         // the first event that could not be understood
+	end        time.Duration // end mark, error event, or the last read
 }
 
 // answerPool keeps the buffers of answers that have been read.
@@ -71,7 +71,7 @@ func (p *answerPool) get(asked int) *answer {
 		room = min(asked+4, presetMax)
 	}
 	*a = answer{
-		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], said: a.said[:0],
+		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], content: a.content[:0],
 		chunkS: make([]float64, 0, room), usage: dialect.NoCounts, timings: dialect.NoCounts, tokenAt: -1,
 	}
 	a.chunk = &a.own
@@ -80,7 +80,7 @@ func (p *answerPool) get(asked int) *answer {
 
 // put takes the buffers back. Nothing of a may be used afterwards.
 func (p *answerPool) put(a *answer) {
-	if a.events.Footprint()+cap(a.text)+cap(a.said) > pooledMax {
+	if a.events.Footprint()+cap(a.text)+cap(a.content) > pooledMax {
 		return
 	}
 	a.events.Reset(nil)
@@ -94,7 +94,7 @@ func (a *answer) begin(body wire.StampedReader, api dialect.API, w *watch, lent 
 	a.events.Lines = api.Lines
 	a.events.Reset(a.compat.tap(body, a, api))
 	a.events.Watch = w
-	if a.events.Lent = lent; lent != nil {
+	if a.events.Scratch = lent; lent != nil {
 		a.chunk = sharedChunk(lent)
 	}
 }
@@ -120,7 +120,7 @@ func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 			return err
 		}
 		if err != nil {
-			progress.Add(a.unsaid)
+			progress.Add(a.unreported)
 			if !a.done && a.fault == nil {
 				a.end = at
 			}
@@ -135,9 +135,9 @@ func (a *answer) read(api dialect.API, w *watch, progress *atomic.Int64) error {
 			continue
 		}
 		if a.take(data, at, parse) {
-			if a.unsaid++; a.unsaid >= saidAtOnce || at-a.saidAt >= saidWithin {
-				progress.Add(a.unsaid)
-				a.unsaid, a.saidAt = 0, at
+			if a.unreported++; a.unreported >= progressBatch || at-a.reportedAt >= progressPeriod {
+				progress.Add(a.unreported)
+				a.unreported, a.reportedAt = 0, at
 			}
 			continue
 		}
@@ -174,7 +174,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 		a.tokenAt = at
 	}
 	if c.Fault != nil {
-		a.fault = results.Failf(results.FailInBand, "%s", dialect.FaultWords(c.Fault, wordsKept))
+		a.fault = results.Failf(results.FailInBand, "%s", dialect.FaultMessage(c.Fault, wordsKept))
 		return false
 	}
 	a.keep(c)
@@ -194,12 +194,12 @@ func (a *answer) kind(c *dialect.Chunk) results.ChunkKind {
 // keep stores what the chunk says.
 func (a *answer) keep(c *dialect.Chunk) {
 	a.text = append(append(a.text, c.Reasoning...), c.Content...)
-	if a.talks {
-		a.said = append(a.said, c.Content...)
+	if a.keepContent {
+		a.content = append(a.content, c.Content...)
 	}
 	if c.Whole != nil {
 		a.text = append(a.text[:0], c.Whole...)
-		a.said = append(a.said[:0], c.Whole...)
+		a.content = append(a.content[:0], c.Whole...)
 	}
 	if len(c.Finish) > 0 {
 		a.finish = string(c.Finish)
@@ -224,7 +224,7 @@ func (a *answer) fresh(sofar []byte, last bool) []byte {
 		return sofar[len(a.text):]
 	case last && bytes.HasPrefix(a.text, sofar):
 		a.text = a.text[:len(sofar)]
-		a.said = append(a.said[:0], a.text...)
+		a.content = append(a.content[:0], a.text...)
 		return nil
 	}
 	a.pieces = true
@@ -257,18 +257,18 @@ func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 
 // incomplete describes a stream that ended in order but too early.
 func (a *answer) incomplete() *results.Failure {
-	odd := a.events.Odd
+	odd := a.events.InvalidLine
 	switch {
 	case a.garbage != nil:
 		return results.Failf(results.FailProtocol, "read stream: %v", a.garbage)
 	case bytes.HasPrefix(odd, []byte("error:")):
-		return results.Failf(results.FailInBand, "%s", dialect.BodyWords(odd[len("error:"):], wordsKept))
+		return results.Failf(results.FailInBand, "%s", dialect.BodyMessage(odd[len("error:"):], wordsKept))
 	case dialect.FaultValue(dialect.Object(odd)["error"]) != nil:
-		return results.Failf(results.FailInBand, "%s", dialect.BodyWords(odd, wordsKept))
+		return results.Failf(results.FailInBand, "%s", dialect.BodyMessage(odd, wordsKept))
 	case a.events.Total == 0:
 		return results.Failf(results.FailTruncated, "the stream ended without a byte")
-	case a.events.OddLines > 0:
-		return results.Failf(results.FailProtocol, "not an event stream: %q", dialect.Cut(string(odd), wire.OddKept))
+	case a.events.InvalidLines > 0:
+		return results.Failf(results.FailProtocol, "not an event stream: %q", dialect.Cut(string(odd), wire.MaxInvalidLine))
 	case bytes.Contains(a.kinds, []byte{byte(results.ChunkOther)}) && !a.hadChoices():
 		return results.Failf(results.FailProtocol, "none of the %d events of the stream is of the API asked for; check the request path", len(a.kinds))
 	case a.events.Partial() != "":

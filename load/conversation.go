@@ -37,7 +37,7 @@ func (p *pass) converse(ctx, sendCtx context.Context, k, replica int, staged *se
 	q, talk := p.opening(k, replica)
 	for {
 		if staged == nil && ctx.Err() != nil {
-			p.keptBack.Store(true)
+			p.withheld.Store(true)
 			return finished{}, false
 		}
 		if staged == nil {
@@ -48,10 +48,10 @@ func (p *pass) converse(ctx, sendCtx context.Context, k, replica int, staged *se
 		staged = nil
 		f.held = held
 		p.tally(f.record.Failure)
-		if f.record.Failure != nil || !q.talks {
+		if f.record.Failure != nil || !q.moreTurns {
 			return f, true
 		}
-		talk.Answers = append(talk.Answers, f.said)
+		talk.Answers = append(talk.Answers, f.content)
 		if !p.nextTurn(sendCtx, &q, talk, f.record.EndS) {
 			p.noteEnd(ctx)
 			return f, true
@@ -69,7 +69,7 @@ func (p *pass) opening(k, replica int) (request, dialect.Ask) {
 		intended: p.intended(k), inputTokens: prompt.InputTokens,
 	}
 	if len(prompt.Turns) > 0 {
-		q.conversation, q.turn, q.talks = k+1, 1, true
+		q.conversation, q.turn, q.moreTurns = k+1, 1, true
 	}
 	return q, dialect.Ask{Prompt: prompt}
 }
@@ -79,7 +79,7 @@ func (p *pass) opening(k, replica int) (request, dialect.Ask) {
 func (p *pass) nextTurn(sendCtx context.Context, q *request, talk dialect.Ask, end float64) bool {
 	q.index++
 	q.turn++
-	q.talks = q.turn <= len(talk.Turns)
+	q.moreTurns = q.turn <= len(talk.Turns)
 	q.inputTokens = 0
 	q.intended = time.Duration(end*float64(time.Second)) + p.opts.ThinkTime
 	if p.over(q.intended) {

@@ -149,7 +149,7 @@ func badStatus(rep *wire.Reply, body []byte) *results.Failure {
 	if to := rep.Header.Get("Location"); to != "" {
 		words += " to " + to + " (redirects are not followed)"
 	}
-	if said := dialect.BodyWords(body, wordsKept); said != "" {
+	if said := dialect.BodyMessage(body, wordsKept); said != "" {
 		words += ": " + said
 	}
 	return &results.Failure{Class: class, Message: words, HTTPStatus: rep.Status}
@@ -158,7 +158,7 @@ func badStatus(rep *wire.Reply, body []byte) *results.Failure {
 // notStreamed describes a plain JSON answer with status 200.
 func notStreamed(rep *wire.Reply, body []byte) *results.Failure {
 	if fault := dialect.FaultValue(dialect.Object(body)["error"]); fault != nil {
-		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)", dialect.FaultWords(fault, wordsKept), rep.Status)
+		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)", dialect.FaultMessage(fault, wordsKept), rep.Status)
 	}
 	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; it sent JSON beginning %q", dialect.Cut(string(body), 200))
 }

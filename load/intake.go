@@ -18,10 +18,10 @@ type intake struct {
 	answer *answer
 	watch  *watch
 
-	reply *wire.Reply
-	body  []byte // of an answer that was not accepted
-	odd   bool   // it was not
-	err   error  // what ended the reading
+	reply    *wire.Reply
+	body     []byte // of an answer that was not accepted
+	rejected bool   // it was not
+	err      error  // what ended the reading
 }
 
 // Begin looks at the header. The rest of an answer that is not of the form
@@ -31,12 +31,12 @@ func (x *intake) Begin(rep *wire.Reply) {
 	x.record.HeaderS = new(rep.HeaderAt.Seconds())
 	switch {
 	case !accepts(rep, x.pass.form()):
-		x.odd = true
+		x.rejected = true
 		x.watch.draining()
 	case compressed(rep) != nil:
 		x.record.Failure = compressed(rep)
 	default:
-		x.answer.begin(rep.Body, x.pass.api, x.watch, rep.Lent)
+		x.answer.begin(rep.Body, x.pass.api, x.watch, rep.Scratch)
 	}
 }
 
@@ -46,8 +46,8 @@ func (x *intake) Step() bool {
 	switch {
 	case x.record.Failure != nil:
 		return true
-	case x.odd:
-		return x.readOdd()
+	case x.rejected:
+		return x.readRejected()
 	case p.opts.NoStream:
 		x.err = x.answer.readWhole(p.api, &p.count.chunks)
 	default:
@@ -56,7 +56,7 @@ func (x *intake) Step() bool {
 	return x.err != wire.ErrWouldBlock //nolint:errorlint // never wrapped, and asked for each event
 }
 
-func (x *intake) readOdd() bool {
+func (x *intake) readRejected() bool {
 	for len(x.body) < refusedKept {
 		if len(x.body) == cap(x.body) {
 			x.body = append(x.body, make([]byte, 1024)...)[:len(x.body)]
@@ -74,7 +74,7 @@ func (x *intake) readOdd() bool {
 // it.
 func (x *intake) finish(cause error) {
 	r := x.record
-	if x.odd {
+	if x.rejected {
 		r.Failure = refused(x.reply, x.body, x.pass.form())
 	}
 	if r.Failure != nil {

@@ -27,7 +27,7 @@ type pass struct {
 	count   counters
 	answers answerPool
 
-	keptBack atomic.Bool // the end of the pass kept a request from being sent
+	withheld atomic.Bool // the end of the pass kept a request from being sent
 }
 
 // counters feed the progress display and the report.
@@ -166,7 +166,7 @@ func (p *pass) limitDrain(abort context.CancelCauseFunc) (stop func()) {
 // noteEnd notes that a request was not sent, if that was because ctx ended.
 func (p *pass) noteEnd(ctx context.Context) {
 	if ctx.Err() != nil {
-		p.keptBack.Store(true)
+		p.withheld.Store(true)
 	}
 }
 

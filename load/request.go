@@ -21,15 +21,15 @@ type request struct {
 	turn         int // from 1; 0: no conversation
 	intended     time.Duration
 	inputTokens  int  // as the dataset knows them; 0: unknown
-	talks        bool // more turns may follow
+	moreTurns    bool // more turns may follow
 }
 
 // finished is a request that has ended.
 type finished struct {
-	record results.Record
-	held   bool   // the cap kept it back: its lateness is not the client's
-	text   string // the whole answer, where tokens are still to be counted
-	said   string // the answer without reasoning, where more turns may follow
+	record  results.Record
+	held    bool   // the cap kept it back: its lateness is not the client's
+	text    string // the whole answer, where tokens are still to be counted
+	content string // the answer without reasoning, where more turns may follow
 }
 
 // limits are the timeouts as they apply to the answers asked for.

@@ -83,7 +83,7 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 		var err error
 		if p.clock.Start, err = p.opts.Start(ctx); err != nil {
 			p.clock = wire.StartClock()
-			p.keptBack.Store(true)
+			p.withheld.Store(true)
 			abort(err)
 		}
 	}
@@ -118,7 +118,7 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 	switch {
 	case c.err != nil:
 		return c.err.Error()
-	case ctx.Err() != nil && (c.canceled > 0 || p.keptBack.Load()):
+	case ctx.Err() != nil && (c.canceled > 0 || p.withheld.Load()):
 		return context.Cause(ctx).Error()
 	}
 	return ""

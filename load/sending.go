@@ -26,7 +26,7 @@ type sending struct {
 // the moment of sending. ctx ends the request at any time.
 func (p *pass) stage(ctx context.Context, q request) *sending {
 	s := &sending{pass: p, replica: q.replica, record: p.newRecord(q), answer: p.answers.get(q.Asked)}
-	s.answer.talks = q.talks
+	s.answer.keepContent = q.moreTurns
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.watch.cancel, s.watch.limits = s.cancel, p.limits()
 	s.intake = intake{pass: p, record: &s.record, answer: s.answer, watch: &s.watch}
@@ -61,7 +61,7 @@ func (s *sending) Wait() finished {
 	} else {
 		s.intake.finish(cause)
 		p.count.shared.Add(s.answer.shared)
-		f.said = string(s.answer.said)
+		f.content = string(s.answer.content)
 		if p.countsLater(r) {
 			f.text = string(s.answer.text)
 		}
@@ -76,5 +76,5 @@ func (s *sending) Drop() {
 	s.out.Drop()
 	s.cancel(nil)
 	s.pass.answers.put(s.answer)
-	s.pass.keptBack.Store(true)
+	s.pass.withheld.Store(true)
 }

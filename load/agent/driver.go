@@ -94,8 +94,8 @@ func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.P
 	if err := d.Connect(ctx); err != nil {
 		return results.ClientReport{}, err
 	}
-	n := busy(len(d.peers), &opts, len(prompts))
-	r := &spread{opts: &opts, emit: emit, clock: d.clock, parts: make([]*part, n)}
+	n := activeAgents(len(d.peers), &opts, len(prompts))
+	r := &distributedRun{opts: &opts, emit: emit, clock: d.clock, parts: make([]*part, n)}
 	cycle := cycleOf(prompts)
 	for i := range r.parts {
 		s := share{Agents: n, Agent: i, Cycle: cycle}
@@ -118,18 +118,18 @@ func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.P
 	return report, err
 }
 
-// spread is one pass over agents.
-type spread struct {
+// distributedRun is one pass over agents.
+type distributedRun struct {
 	opts  *load.Options
 	emit  load.Emit
 	clock clock
 	parts []*part
 
-	mu      sync.Mutex // guards what follows, and calls of the callbacks
-	records spans
-	err     error // the first that ended the pass
-	deaf    bool  // emit gave an error and is not called any more
-	abort   context.CancelCauseFunc
+	mu         sync.Mutex // guards what follows, and calls of the callbacks
+	records    spans
+	err        error // the first that ended the pass
+	emitFailed bool  // emit gave an error and is not called any more
+	abort      context.CancelCauseFunc
 
 	counting sync.Mutex // one text at a time
 }
@@ -154,7 +154,7 @@ const lead = 20 * time.Millisecond
 // cancelTime is how long agents get to report after they were canceled.
 const cancelTime = 10 * time.Second
 
-func (r *spread) run(ctx context.Context) (results.ClientReport, error) {
+func (r *distributedRun) run(ctx context.Context) (results.ClientReport, error) {
 	inner, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	r.abort = abort
@@ -179,7 +179,7 @@ func (r *spread) run(ctx context.Context) (results.ClientReport, error) {
 }
 
 // fail notes the first error, and ends the pass.
-func (r *spread) fail(err error) {
+func (r *distributedRun) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
@@ -190,7 +190,7 @@ func (r *spread) fail(err error) {
 
 // cancelWhenDone has the agents end their jobs when ctx ends, and hangs up on
 // those that do not report in time.
-func (r *spread) cancelWhenDone(ctx context.Context) (stop func()) {
+func (r *distributedRun) cancelWhenDone(ctx context.Context) (stop func()) {
 	var hangUp *time.Timer
 	over := make(chan struct{})
 	var waiting sync.WaitGroup
@@ -220,13 +220,13 @@ func (r *spread) cancelWhenDone(ctx context.Context) (stop func()) {
 }
 
 // start gives the jobs, waits until all are ready and tells them the moment.
-func (r *spread) start(ctx context.Context) (time.Time, error) {
+func (r *distributedRun) start(ctx context.Context) (time.Time, error) {
 	errs := make([]error, len(r.parts))
 	var giving sync.WaitGroup
 	for i := range r.parts {
 		p := r.parts[i]
 		giving.Go(func() {
-			if errs[i] = p.peer.give(p.job, p.prompts); errs[i] == nil {
+			if errs[i] = p.peer.sendJob(p.job, p.prompts); errs[i] == nil {
 				p.before, p.done, errs[i] = p.peer.arm(ctx)
 			}
 			if errs[i] != nil && ctx.Err() == nil {
@@ -270,7 +270,7 @@ func agentFailure(err error) error {
 }
 
 // follow takes in what an agent says until it has done its job or is lost.
-func (r *spread) follow(ctx context.Context, p *part, started bool) {
+func (r *distributedRun) follow(ctx context.Context, p *part, started bool) {
 	late := context.WithoutCancel(ctx) // a canceled agent still reports
 	for {
 		m, err := p.peer.next(late)
@@ -309,7 +309,7 @@ func (r *spread) follow(ctx context.Context, p *part, started bool) {
 }
 
 // take passes a record on.
-func (r *spread) take(p *part, record *results.Record) {
+func (r *distributedRun) take(p *part, record *results.Record) {
 	if record == nil {
 		return
 	}
@@ -318,9 +318,9 @@ func (r *spread) take(p *part, record *results.Record) {
 	p.requests++
 	r.records.add(record)
 	var err error
-	if !r.deaf {
+	if !r.emitFailed {
 		err = r.emit(*record)
-		r.deaf = err != nil
+		r.emitFailed = err != nil
 	}
 	r.mu.Unlock()
 	if err != nil {
@@ -329,7 +329,7 @@ func (r *spread) take(p *part, record *results.Record) {
 }
 
 // show passes the sum of all agents' progress on.
-func (r *spread) show(p *part, progress *load.Progress) {
+func (r *distributedRun) show(p *part, progress *load.Progress) {
 	if progress == nil || r.opts.Progress == nil {
 		return
 	}
@@ -341,7 +341,7 @@ func (r *spread) show(p *part, progress *load.Progress) {
 
 // progress is that of all agents together; the caller holds the mutex, or all
 // have ended.
-func (r *spread) progress() load.Progress {
+func (r *distributedRun) progress() load.Progress {
 	var sum load.Progress
 	for i := range r.parts {
 		p := r.parts[i].progress
@@ -357,7 +357,7 @@ func (r *spread) progress() load.Progress {
 }
 
 // count answers an agent that asks for the tokens of a text.
-func (r *spread) count(ctx context.Context, p *part, text string) error {
+func (r *distributedRun) count(ctx context.Context, p *part, text string) error {
 	answer := message{Kind: kindCounted, Number: p.peer.number}
 	r.counting.Lock()
 	n, err := r.opts.CountTokens(ctx, text)

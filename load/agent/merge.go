@@ -48,7 +48,7 @@ func (s *spans) peak() int {
 
 // report is the report of all agents as of one client: sums of what adds up,
 // and of latenesses the worst, for they cannot be put together.
-func (r *spread) report(ctx context.Context, zero time.Time) results.ClientReport {
+func (r *distributedRun) report(ctx context.Context, zero time.Time) results.ClientReport {
 	out := results.ClientReport{
 		StartTime: zero.Format(time.RFC3339Nano), DurationS: r.records.last, PeakInFlight: r.records.peak(),
 	}
@@ -81,7 +81,7 @@ func (r *spread) report(ctx context.Context, zero time.Time) results.ClientRepor
 
 // cutShort reports whether an agent did not make all its requests, or has not
 // said that it did.
-func (r *spread) cutShort() bool {
+func (r *distributedRun) cutShort() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool {
 		if p.report == nil {
 			return !p.complete()

@@ -99,8 +99,8 @@ func (p *peer) read() {
 // stuck is how long a message may wait to be taken.
 const stuck = time.Minute
 
-// lastWords is how long an agent that cannot be written to has to say why.
-const lastWords = 5 * time.Second
+// exitMessageWait is how long an agent that cannot be written to has to say why.
+const exitMessageWait = 5 * time.Second
 
 // lost says that the agent is gone, and why: the end of what it says tells more
 // than that it does not listen.
@@ -108,7 +108,7 @@ func (p *peer) lost(err error) error {
 	select {
 	case <-p.ended:
 		err = p.why
-	case <-time.After(lastWords):
+	case <-time.After(exitMessageWait):
 	}
 	if errors.Is(err, io.EOF) || err == nil {
 		err = errors.New("its stream ended")
@@ -149,8 +149,8 @@ func (p *peer) close() {
 // promptsAtOnce bounds one message of prompts, in bytes of text.
 const promptsAtOnce = 4 << 20
 
-// give sends a job and its prompts.
-func (p *peer) give(j *job, prompts []dialect.Prompt) error {
+// sendJob sends a job and its prompts.
+func (p *peer) sendJob(j *job, prompts []dialect.Prompt) error {
 	err := p.frames.send(message{Kind: kindJob, Number: p.number, Job: j})
 	for len(prompts) > 0 && err == nil {
 		n, size := 0, 0

@@ -86,9 +86,9 @@ func (s share) concurrency(limit int) int {
 	return part
 }
 
-// busy is how many of the agents get something to do: one without a place under
+// activeAgents is how many of the agents get something to do: one without a place under
 // the cap, or without a request, would do nothing or know no cap.
-func busy(agents int, opts *load.Options, prompts int) int {
+func activeAgents(agents int, opts *load.Options, prompts int) int {
 	if opts.MaxConcurrency > 0 {
 		agents = min(agents, opts.MaxConcurrency)
 	}

@@ -182,7 +182,7 @@ func FuzzChunk(f *testing.F) {
 		if (err == nil) != (json.Valid(data) || done) {
 			t.Errorf("parse(%q) = %v, but json.Valid says %v", data, err, json.Valid(data))
 		}
-		if c.Fault != nil && FaultWords(c.Fault, 100) == "" {
+		if c.Fault != nil && FaultMessage(c.Fault, 100) == "" {
 			t.Errorf("error %q has no words", c.Fault)
 		}
 	})
@@ -200,7 +200,7 @@ func TestFaultWords(t *testing.T) {
 		{`{"message":"` + strings.Repeat("é", 100) + `"}`, strings.Repeat("é", 49) + "..."},
 	}
 	for _, tt := range tests {
-		if got := FaultWords([]byte(tt.raw), 99); got != tt.want {
+		if got := FaultMessage([]byte(tt.raw), 99); got != tt.want {
 			t.Errorf("faultWords(%s) = %q, want %q", tt.raw, got, tt.want)
 		}
 	}
@@ -219,7 +219,7 @@ func TestBodyWords(t *testing.T) {
 		{"\xff", "\ufffd"},
 	}
 	for _, tt := range tests {
-		if got := BodyWords([]byte(tt.body), 100); got != tt.want {
+		if got := BodyMessage([]byte(tt.body), 100); got != tt.want {
 			t.Errorf("bodyWords(%q) = %q, want %q", tt.body, got, tt.want)
 		}
 	}

@@ -90,9 +90,9 @@ func number(raw json.RawMessage) int {
 	return int(*v)
 }
 
-// FaultWords puts an error value into words: its message with type and code
+// FaultMessage puts an error value into words: its message with type and code
 // where it has them, else the value as it stands, cut to limit bytes.
-func FaultWords(raw []byte, limit int) string {
+func FaultMessage(raw []byte, limit int) string {
 	if s := text(raw); s != "" {
 		return Cut(s, limit)
 	}
@@ -117,14 +117,14 @@ func FaultWords(raw []byte, limit int) string {
 	return message
 }
 
-// BodyWords finds the server's words in the body of an answer that is no
+// BodyMessage finds the server's words in the body of an answer that is no
 // stream: the message of a JSON error, else the body itself, cut to limit.
-func BodyWords(body []byte, limit int) string {
+func BodyMessage(body []byte, limit int) string {
 	fields := Object(body)
 	for _, name := range []string{"error", "message", "detail", "errors"} {
 		if v := FaultValue(fields[name]); v != nil {
 			if s := text(v); s != "" || name == "error" {
-				return FaultWords(v, limit)
+				return FaultMessage(v, limit)
 			}
 			return Cut(string(v), limit)
 		}

@@ -46,7 +46,7 @@ type memberSet uint16
 // first marks member bit and reports whether it is its first occurrence.
 func (m *memberSet) first(s *scanner, bit memberSet) bool {
 	if *m&bit != 0 {
-		s.odd = true
+		s.failed = true
 		return false
 	}
 	*m |= bit
@@ -96,7 +96,7 @@ func parseFast(data []byte, c *Chunk) bool {
 	if c.Fault == nil && isError {
 		c.Fault = message
 	}
-	return !s.odd && s.atEnd()
+	return !s.failed && s.atEnd()
 }
 
 // scanRaw returns the text of the next value.
@@ -104,7 +104,7 @@ func scanRaw(s *scanner) []byte {
 	s.space()
 	start := s.i
 	s.skip(1)
-	if s.odd {
+	if s.failed {
 		return nil
 	}
 	return s.b[start:s.i]
@@ -152,7 +152,7 @@ func scanChoice(s *scanner, c *Chunk) {
 		case "finish_reason":
 			if seen.first(s, 4) {
 				if finish := scanText(s); len(finish.raw) > 0 {
-					s.odd = s.odd || finish.escaped
+					s.failed = s.failed || finish.escaped
 					c.Finish = finish.raw
 				}
 			}

@@ -15,9 +15,9 @@ const maxDepth = 200
 // encoding/json accepts. Trouble of any sort sets odd and is final; the caller
 // then lets encoding/json decide.
 type scanner struct {
-	b   []byte
-	i   int
-	odd bool
+	b      []byte
+	i      int
+	failed bool
 }
 
 // space moves over white space and returns the byte after it, 0 at the end.
@@ -35,7 +35,7 @@ func (s *scanner) space() byte {
 
 // enter consumes the opening byte of an object or array, if it comes next.
 func (s *scanner) enter(open byte) bool {
-	if s.odd || s.space() != open {
+	if s.failed || s.space() != open {
 		return false
 	}
 	s.i++
@@ -45,7 +45,7 @@ func (s *scanner) enter(open byte) bool {
 // more moves to the next element; n counts them. It consumes the closing byte
 // and returns false when there is none.
 func (s *scanner) more(n *int, closing byte) bool {
-	if s.odd {
+	if s.failed {
 		return false
 	}
 	c := s.space()
@@ -58,7 +58,7 @@ func (s *scanner) more(n *int, closing byte) bool {
 		s.i++
 		s.space()
 	default:
-		s.odd = true
+		s.failed = true
 		return false
 	}
 	*n++
@@ -69,7 +69,7 @@ func (s *scanner) more(n *int, closing byte) bool {
 func (s *scanner) key() []byte {
 	name, escaped := s.str()
 	if escaped || s.space() != ':' {
-		s.odd = true
+		s.failed = true
 		return nil
 	}
 	s.i++
@@ -78,8 +78,8 @@ func (s *scanner) key() []byte {
 
 // str reads a string and returns what is between the quotes.
 func (s *scanner) str() (raw []byte, escaped bool) {
-	if s.odd || s.space() != '"' {
-		s.odd = true
+	if s.failed || s.space() != '"' {
+		s.failed = true
 		return nil, false
 	}
 	start := s.i + 1
@@ -95,7 +95,7 @@ func (s *scanner) str() (raw []byte, escaped bool) {
 		escaped = true
 		i += n
 	}
-	s.odd = true
+	s.failed = true
 	return nil, false
 }
 
@@ -212,7 +212,7 @@ func (s *scanner) count() int {
 		after = s.b[s.i]
 	}
 	if digits == 0 || digits > 15 || (digits > 1 && c == '0') || after == '.' || after == 'e' || after == 'E' {
-		s.odd = true
+		s.failed = true
 		return -1
 	}
 	return v
@@ -221,19 +221,19 @@ func (s *scanner) count() int {
 // skip moves over one value of any kind, checking its syntax.
 func (s *scanner) skip(depth int) {
 	if depth > maxDepth {
-		s.odd = true
+		s.failed = true
 	}
 	n := 0
 	switch c := s.space(); {
-	case s.odd:
+	case s.failed:
 	case c == '"':
 		s.str()
 	case c == '{':
 		s.i++
 		for s.more(&n, '}') {
 			s.str()
-			if s.odd || s.space() != ':' {
-				s.odd = true
+			if s.failed || s.space() != ':' {
+				s.failed = true
 				return
 			}
 			s.i++
@@ -257,7 +257,7 @@ func (s *scanner) skip(depth int) {
 
 func (s *scanner) literal(word string) {
 	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
-		s.odd = true
+		s.failed = true
 		return
 	}
 	s.i += len(word)
@@ -267,17 +267,17 @@ func (s *scanner) literal(word string) {
 func (s *scanner) number() {
 	s.accept('-', '-')
 	if !s.accept('0', '0') && s.digits() == 0 {
-		s.odd = true
+		s.failed = true
 		return
 	}
 	if s.accept('.', '.') && s.digits() == 0 {
-		s.odd = true
+		s.failed = true
 		return
 	}
 	if s.accept('e', 'E') {
 		s.accept('+', '-')
 		if s.digits() == 0 {
-			s.odd = true
+			s.failed = true
 		}
 	}
 }

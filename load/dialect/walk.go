@@ -14,7 +14,7 @@ import (
 func walk(data []byte, visit func(name, value []byte)) error {
 	check := scanner{b: data}
 	check.skip(0)
-	if check.odd || !check.atEnd() {
+	if check.failed || !check.atEnd() {
 		return walkSlow(data, visit)
 	}
 	s := scanner{b: data}
@@ -60,7 +60,7 @@ func appendText(dst, value []byte) []byte {
 // countOf is number without allocation for plain integers.
 func countOf(value []byte) int {
 	s := scanner{b: value}
-	if n := s.count(); !s.odd {
+	if n := s.count(); !s.failed {
 		return n
 	}
 	return number(value)

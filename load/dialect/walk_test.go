@@ -56,7 +56,7 @@ func FuzzNative(f *testing.F) {
 			if want := json.Valid(data) || (isDone(data) && !api.Lines); (err == nil) != want {
 				t.Fatalf("%s: parse(%q) = %v, want success: %v", api.Name, data, err, want)
 			}
-			if c.Fault != nil && FaultWords(c.Fault, 100) == "" {
+			if c.Fault != nil && FaultMessage(c.Fault, 100) == "" {
 				t.Errorf("%s: error %q has no words", api.Name, c.Fault)
 			}
 			_ = api.WholeParser()(data, again)

@@ -33,7 +33,7 @@ const (
 // one system call.
 type socketTransport struct {
 	dial    DialFunc
-	sites   []site
+	servers []server
 	reuse   bool
 	clock   Clock
 	stamps  *stamper
@@ -45,8 +45,8 @@ type socketTransport struct {
 	Idle [][]*socketConn // by replica: ready for a request, the latest used last
 }
 
-// site is one server.
-type site struct {
+// server is one server.
+type server struct {
 	network, address string
 	constant         []byte // head of every request, up to what changes
 }
@@ -65,7 +65,7 @@ func NewSocketTransport(o Options) (*socketTransport, error) {
 	header, host := requestHeader(o.Headers)
 	header.Del("X-Request-Id")
 	for _, u := range o.URLs {
-		s := site{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
+		s := server{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
 		if o.UnixSocket != "" {
 			s.network, s.address = "unix", o.UnixSocket
 		}
@@ -73,7 +73,7 @@ func NewSocketTransport(o Options) (*socketTransport, error) {
 		if s.constant, err = requestHead(u.RequestURI(), hostOf(u, host), withUser(header, u), t.reuse); err != nil {
 			return nil, err
 		}
-		t.sites = append(t.sites, s)
+		t.servers = append(t.servers, s)
 	}
 	return t, nil
 }
@@ -117,7 +117,7 @@ func (t *socketTransport) Prepare(ctx context.Context, n int) {
 	for range min(n, preparingWidth) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				replica := i % len(t.sites)
+				replica := i % len(t.servers)
 				conn, err := t.open(ctx, replica)
 				if err != nil {
 					return
@@ -130,7 +130,7 @@ func (t *socketTransport) Prepare(ctx context.Context, n int) {
 }
 
 func (t *socketTransport) open(ctx context.Context, replica int) (*socketConn, error) {
-	conn, err := t.dial(ctx, t.sites[replica].network, t.sites[replica].address)
+	conn, err := t.dial(ctx, t.servers[replica].network, t.servers[replica].address)
 	if err != nil {
 		return nil, err
 	}

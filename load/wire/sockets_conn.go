@@ -98,7 +98,7 @@ func (c *socketConn) cancel() {
 		_ = c.conn.SetDeadline(longAgo)
 		return
 	}
-	c.loop.kick(c)
+	c.loop.schedule(c)
 }
 
 // watchContext ends the waits when ctx does. The function it returns undoes

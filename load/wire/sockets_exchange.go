@@ -17,7 +17,7 @@ type exchange struct {
 	t       *socketTransport
 	ctx     context.Context //nolint:containedctx // of this one request
 	r       Request
-	to      Taker
+	to      AnswerReader
 	c       *socketConn // nil: none is open yet
 	stop    func() bool // ends the watch over ctx
 	buffers *requestBuffers
@@ -35,14 +35,14 @@ type exchange struct {
 }
 
 // Stage takes a connection if one is open, and makes the request's bytes.
-func (t *socketTransport) Stage(ctx context.Context, r Request, to Taker) Outgoing {
+func (t *socketTransport) Stage(ctx context.Context, r Request, to AnswerReader) Outgoing {
 	x := &exchange{t: t, ctx: ctx, r: r, to: to, buffers: t.buffers.Get().(*requestBuffers)}
 	if strings.ContainsAny(r.ID, "\r\n\x00") {
 		x.invalid = fmt.Errorf("write request: id %q holds control characters", r.ID)
 		return x
 	}
 	b := x.buffers
-	b.out = appendRequest(b.out[:0], t.sites[r.Replica].constant, r.ID, len(r.Body))
+	b.out = appendRequest(b.out[:0], t.servers[r.Replica].constant, r.ID, len(r.Body))
 	x.parts = [2][]byte{b.out, r.Body}
 	x.out = x.parts[:]
 	x.use(t.Take(r.Replica))
@@ -133,7 +133,7 @@ func (x *exchange) step() bool {
 		}
 		x.begun = true
 		x.c.body = x.head.body
-		x.to.Begin(&Reply{Status: x.head.status, Header: x.head.header, HeaderAt: at, Body: x.c, Reused: x.c.reused, Lent: x.c.scratch()})
+		x.to.Begin(&Reply{Status: x.head.status, Header: x.head.header, HeaderAt: at, Body: x.c, Reused: x.c.reused, Scratch: x.c.scratch()})
 	}
 	return x.to.Step()
 }

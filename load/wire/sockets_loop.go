@@ -31,7 +31,8 @@ type worker interface{ step() bool }
 // loops wait for the sockets of a pass and do their work: few goroutines read
 // many streams, so that no switch between goroutines is paid for an event.
 type loops struct {
-	streams int // how many are expected at once
+	streams int                   // how many are expected at once
+	open    func() (*loop, error) // nil: newLoop
 
 	mu   sync.Mutex
 	all  []*loop
@@ -54,14 +55,22 @@ func (ls *loops) join(c *socketConn) error {
 
 func (ls *loops) start() error {
 	n := min(runtime.GOMAXPROCS(0)-1, (ls.streams+loopStreams-1)/loopStreams, loopMax)
+	open := ls.open
+	if open == nil {
+		open = newLoop
+	}
 	for range max(n, 1) {
-		l, err := newLoop()
-		if err != nil {
+		l, err := open()
+		if err != nil && len(ls.all) == 0 {
 			return err
+		}
+		if err != nil {
+			break // out of descriptors: those that there are serve all streams
 		}
 		ls.all = append(ls.all, l)
 	}
-	lendProcessors(len(ls.all))
+
+	raiseGOMAXPROCS(len(ls.all))
 	for _, l := range ls.all {
 		l.over.Go(l.run)
 	}
@@ -73,19 +82,21 @@ func (ls *loops) close() {
 	defer ls.mu.Unlock()
 	for _, l := range ls.all {
 		l.ending.Store(true)
-		l.ring()
+		l.mu.Lock()
+		l.wake()
+		l.mu.Unlock()
 		l.over.Wait()
-		_, _ = unix.Close(l.bell), unix.Close(l.ep)
+		l.close()
 	}
-	lendProcessors(-len(ls.all))
+	raiseGOMAXPROCS(-len(ls.all))
 	ls.all = nil
 }
 
 var processors sync.Mutex
 
-// lendProcessors raises GOMAXPROCS by n: a loop keeps a processor of the scheduler while it
+// raiseGOMAXPROCS raises GOMAXPROCS by n: a loop keeps a processor of the scheduler while it
 // waits.
-func lendProcessors(n int) {
+func raiseGOMAXPROCS(n int) {
 	if n == 0 {
 		return
 	}
@@ -97,14 +108,15 @@ func lendProcessors(n int) {
 // loop waits for the sockets given to it.
 type loop struct {
 	ep     int
-	bell   int // an eventfd that ends a wait
+	wakeup int // an eventfd that ends a wait
 	ending atomic.Bool
 	over   sync.WaitGroup
 
-	mu    sync.Mutex
-	conns []*socketConn // by descriptor
-	todo  []*socketConn // whose work is due without an event
-	rung  bool
+	mu     sync.Mutex
+	conns  []*socketConn // by descriptor
+	todo   []*socketConn // whose work is due without an event
+	woken  bool          // a wait was ended on purpose, or is about to be
+	closed bool          // the descriptors are closed
 
 	round   int
 	events  [loopBatch]unix.EpollEvent
@@ -121,14 +133,14 @@ func newLoop() (*loop, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create1", err)
 	}
-	bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	wakeup, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		_ = unix.Close(ep)
 		return nil, os.NewSyscallError("eventfd", err)
 	}
-	l := &loop{ep: ep, bell: bell}
-	if err := l.watch(bell); err != nil {
-		_, _ = unix.Close(bell), unix.Close(ep)
+	l := &loop{ep: ep, wakeup: wakeup}
+	if err := l.watch(wakeup); err != nil {
+		_, _ = unix.Close(wakeup), unix.Close(ep)
 		return nil, err
 	}
 	return l, nil
@@ -145,7 +157,12 @@ func (l *loop) join(c *socketConn) error {
 	}
 	l.conns[c.fd], c.loop = c, l
 	l.mu.Unlock()
-	return l.watch(c.fd)
+
+	err := l.watch(c.fd)
+	if err != nil {
+		l.leave(c)
+	}
+	return err
 }
 
 // leave forgets c before its descriptor is closed.
@@ -163,25 +180,37 @@ func (l *loop) drive(c *socketConn, w worker) {
 	due := c.awake
 	l.mu.Unlock()
 	if due {
-		l.kick(c)
+		l.schedule(c)
 	}
 }
 
-// kick has the work of c looked at without an event.
-func (l *loop) kick(c *socketConn) {
+// schedule has the work of c looked at without an event.
+func (l *loop) schedule(c *socketConn) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.todo = append(l.todo, c)
-	ring := !l.rung
-	l.rung = true
-	l.mu.Unlock()
-	if ring {
-		l.ring()
+	if !l.woken {
+		l.woken = true
+		l.wake()
 	}
 }
 
-func (l *loop) ring() {
+// wake ends the loop's wait. The lock is held: once the loop is closed, its
+// descriptor's number may be that of another file.
+func (l *loop) wake() {
+	if l.closed {
+		return
+	}
 	one := [8]byte{1}
-	_, _ = unix.Write(l.bell, one[:])
+	_, _ = unix.Write(l.wakeup, one[:])
+}
+
+// close closes the descriptors of a loop that has ended.
+func (l *loop) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	_, _ = unix.Close(l.wakeup), unix.Close(l.ep)
 }
 
 func (l *loop) run() {
@@ -231,11 +260,11 @@ func (l *loop) collect(n int) {
 			c.empty = false // else its first step looks in any case
 		}
 	}
-	if l.rung {
+	if l.woken {
 		for _, c := range l.todo {
 			l.add(c)
 		}
-		l.todo, l.rung = l.todo[:0], false
+		l.todo, l.woken = l.todo[:0], false
 	}
 	for _, c := range l.again {
 		l.add(c)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/loadtest"
+	"golang.org/x/sys/unix"
 )
 
 // stepFunc is a worker.
@@ -113,7 +114,7 @@ func TestKicksAreHarmless(t *testing.T) {
 	go func() {
 		defer close(over)
 		for range 20000 {
-			c.loop.kick(c)
+			c.loop.schedule(c)
 			runtime.Gosched()
 		}
 	}()
@@ -205,5 +206,85 @@ func TestEventBeforeWork(t *testing.T) {
 	c.finished()
 	if want := len("data: " + loadtest.Token + "\n\n"); bytes != want {
 		t.Errorf("%d bytes, want %d", bytes, want)
+	}
+}
+
+// TestHalfStartedLoops: where descriptors run out while loops are started, those
+// that there are serve all streams.
+func TestHalfStartedLoops(t *testing.T) {
+	loadtest.OnSockets(t)
+	made := 0
+	ls := &loops{streams: loopStreams * loopMax, open: func() (*loop, error) {
+		if made++; made > 1 {
+			return nil, unix.EMFILE
+		}
+		return newLoop()
+	}}
+	defer ls.close()
+
+	for range 3 {
+		client, server := tcpPair(t)
+		c, err := newSocketConn(client, ls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.stamps = newStamper(StartClock())
+		stepped := make(chan struct{}, 1)
+		c.drive(stepFunc(func() bool {
+			n, _, err := c.read(make([]byte, 8))
+			if n > 0 || err != nil && !errors.Is(err, ErrWouldBlock) {
+				stepped <- struct{}{}
+				return true
+			}
+			return false
+		}))
+		if _, err := server.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		<-stepped // for ever, were the loop not running
+		c.finished()
+		c.Close()
+	}
+
+	broken := &loops{streams: 1, open: func() (*loop, error) { return nil, unix.EMFILE }}
+	client, _ := tcpPair(t)
+	if _, err := newSocketConn(client, broken); !errors.Is(err, unix.EMFILE) {
+		t.Errorf("without any loop: %v, want %v", err, unix.EMFILE)
+	}
+}
+
+// TestLateWakeup: a cancellation that comes after the loops have ended writes
+// nothing: the descriptor's number may be that of another file by then.
+func TestLateWakeup(t *testing.T) {
+	loadtest.OnSockets(t)
+	ls := &loops{streams: 1}
+	client, _ := tcpPair(t)
+	c, err := newSocketConn(client, ls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := c.loop.wakeup
+	c.Close()
+	ls.close()
+
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pipe[0])
+	defer unix.Close(pipe[1])
+	if pipe[0] != number && pipe[1] != number {
+		if err := unix.Dup3(pipe[1], number, unix.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(number)
+	}
+	if pipe[0] == number {
+		t.Skip("the reading end has the number")
+	}
+
+	c.cancel()
+	if n, err := unix.Read(pipe[0], make([]byte, 16)); !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("%d bytes were written to a descriptor that is not ours (%v)", n, err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	firstBuffer = 4 << 10  // bytes; what one event of one token needs is far below
-	largestRead = 64 << 10 // bytes asked of the transport at once
-	maxEvent    = 64 << 20 // bytes of a line, and of an event's data
-	OddKept     = 256      // bytes kept of the first line that is no SSE field
+	firstBuffer    = 4 << 10  // bytes; what one event of one token needs is far below
+	largestRead    = 64 << 10 // bytes asked of the transport at once
+	maxEvent       = 64 << 20 // bytes of a line, and of an event's data
+	MaxInvalidLine = 256      // bytes kept of the first line that is no SSE field
 )
 
 var ErrEventTooLong = errors.New("event too long")
@@ -34,12 +34,12 @@ type StampedReader interface {
 type EventReader struct {
 	src       StampedReader
 	Watch     ReadWatcher   // told of every read; nil: none is
-	Lent      *Scratch      // nil: none
+	Scratch   *Scratch      // nil: none
 	Lines     bool          // the stream is JSON lines
 	Limit     int           // bytes; 0: maxEvent
 	buf       []byte        // own, or that of lent
 	own       []byte        // kept while buf is lent
-	borrowing bool          // buf is lent
+	onScratch bool          // buf is lent
 	r, w      int           // buf[r:w] is read but not yet cut into lines
 	seen      int           // bytes from r on that hold no line end
 	At        time.Duration // stamp of the latest read
@@ -54,10 +54,10 @@ type EventReader struct {
 	hasData    bool
 	dispatched bool // data was returned; the next call starts anew
 
-	ErrorEvent bool   // the event is of type "error"
-	Odd        []byte // start of the first line that is no SSE field
-	OddLines   int
-	Total      int64 // bytes read
+	ErrorEvent   bool   // the event is of type "error"
+	InvalidLine  []byte // start of the first line that is no SSE field
+	InvalidLines int
+	Total        int64 // bytes read
 }
 
 // ReadWatcher is told when bytes were read.
@@ -72,7 +72,7 @@ type Scratch struct {
 
 // Reset prepares the reader for another stream; buffers are kept.
 func (e *EventReader) Reset(src StampedReader) {
-	*e = EventReader{src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined, Odd: e.Odd[:0]}
+	*e = EventReader{src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined, InvalidLine: e.InvalidLine[:0]}
 	if e.Limit == 0 {
 		e.Limit = maxEvent
 	}
@@ -164,10 +164,10 @@ func (e *EventReader) field(line []byte) error {
 		e.ErrorEvent = string(value) == "error"
 	case "", "id", "retry":
 	default:
-		if e.OddLines == 0 {
-			e.Odd = append(e.Odd[:0], line[:min(len(line), OddKept)]...)
+		if e.InvalidLines == 0 {
+			e.InvalidLine = append(e.InvalidLine[:0], line[:min(len(line), MaxInvalidLine)]...)
 		}
-		e.OddLines++
+		e.InvalidLines++
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (e *EventReader) Fill() error {
 	for range 100 {
 		n, at, err := e.src.ReadStamped(e.buf[e.w:min(len(e.buf), e.w+largestRead)])
 		if err == ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
-			e.giveBack()
+			e.releaseScratch()
 			return err // not the end: the next call looks again
 		}
 		e.At, e.err = at, err
@@ -226,27 +226,27 @@ func (e *EventReader) Fill() error {
 			return nil
 		}
 		if err != nil {
-			e.giveBack()
+			e.releaseScratch()
 			return err
 		}
 	}
 	return io.ErrNoProgress
 }
 
-// giveBack leaves the lent buffer and keeps what is not cut into lines yet.
-func (e *EventReader) giveBack() {
-	if e.borrowing {
+// releaseScratch leaves the lent buffer and keeps what is not cut into lines yet.
+func (e *EventReader) releaseScratch() {
+	if e.onScratch {
 		e.own = append(e.own[:0], e.buf[e.r:e.w]...)
-		e.buf, e.r, e.w, e.borrowing = e.own[:cap(e.own)], 0, len(e.own), false
+		e.buf, e.r, e.w, e.onScratch = e.own[:cap(e.own)], 0, len(e.own), false
 	}
 }
 
-// borrow goes over to the lent buffer, unless it would be filled half with
+// useScratch goes over to the lent buffer, unless it would be filled half with
 // what is kept.
-func (e *EventReader) borrow() {
-	if e.Lent != nil && !e.borrowing && e.w-e.r < len(e.Lent.buf)/2 {
-		e.r, e.w = 0, copy(e.Lent.buf[:], e.buf[e.r:e.w])
-		e.buf, e.borrowing = e.Lent.buf[:], true
+func (e *EventReader) useScratch() {
+	if e.Scratch != nil && !e.onScratch && e.w-e.r < len(e.Scratch.buf)/2 {
+		e.r, e.w = 0, copy(e.Scratch.buf[:], e.buf[e.r:e.w])
+		e.buf, e.onScratch = e.Scratch.buf[:], true
 	}
 }
 
@@ -254,7 +254,7 @@ func (e *EventReader) makeRoom() error {
 	if e.r == e.w {
 		e.r, e.w = 0, 0
 	}
-	e.borrow()
+	e.useScratch()
 	if e.w < len(e.buf) {
 		return nil
 	}
@@ -268,7 +268,7 @@ func (e *EventReader) makeRoom() error {
 	}
 	grown := make([]byte, min(max(2*len(e.buf), firstBuffer), e.Limit))
 	e.w = copy(grown, e.buf[:e.w])
-	e.buf, e.own, e.borrowing = grown, grown, false
+	e.buf, e.own, e.onScratch = grown, grown, false
 	return nil
 }
 
@@ -276,9 +276,9 @@ func (e *EventReader) makeRoom() error {
 func (e *EventReader) Partial() string {
 	switch {
 	case e.hasData && !e.dispatched:
-		return string(e.data[:min(len(e.data), OddKept)])
+		return string(e.data[:min(len(e.data), MaxInvalidLine)])
 	case e.w > e.r:
-		return string(e.buf[e.r:min(e.w, e.r+OddKept)])
+		return string(e.buf[e.r:min(e.w, e.r+MaxInvalidLine)])
 	}
 	return ""
 }

@@ -68,12 +68,12 @@ func (w *waits) ReadStamped(b []byte) (int, time.Duration, error) {
 // is nothing to read.
 func readLent(e *EventReader, pieces [][]byte) (events []string, err error) {
 	e.Reset(&waits{parts: parts{pieces: pieces}})
-	e.Lent = new(Scratch)
-	spoil := bytes.Repeat([]byte("data: not ours\n\n"), len(e.Lent.buf)/16)
+	e.Scratch = new(Scratch)
+	spoil := bytes.Repeat([]byte("data: not ours\n\n"), len(e.Scratch.buf)/16)
 	for {
 		data, _, err := e.Next()
 		if errors.Is(err, ErrWouldBlock) {
-			copy(e.Lent.buf[:], spoil)
+			copy(e.Scratch.buf[:], spoil)
 			continue
 		}
 		if err != nil {
@@ -193,8 +193,8 @@ func TestEventReaderErrors(t *testing.T) {
 	if _, _, err = e.Next(); !errors.Is(err, broken) {
 		t.Errorf("next() error = %v, want %v", err, broken)
 	}
-	if e.OddLines != 1 || string(e.Odd) != "foo: bar" {
-		t.Errorf("odd lines: %d, first %q, want 1, foo: bar", e.OddLines, e.Odd)
+	if e.InvalidLines != 1 || string(e.InvalidLine) != "foo: bar" {
+		t.Errorf("odd lines: %d, first %q, want 1, foo: bar", e.InvalidLines, e.InvalidLine)
 	}
 	if got := e.Partial(); got != "data: half" {
 		t.Errorf("partial() = %q, want data: half", got)

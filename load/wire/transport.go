@@ -34,7 +34,7 @@ const idleLimit = 3 * time.Second
 // Transport carries requests to the servers. It never sends one twice.
 type Transport interface {
 	// Stage makes one request ready to be sent, whose answer to will take.
-	Stage(ctx context.Context, r Request, to Taker) Outgoing
+	Stage(ctx context.Context, r Request, to AnswerReader) Outgoing
 	// Prepare opens connections for n requests that are to be sent at once. It
 	// comes before start.
 	Prepare(ctx context.Context, n int)
@@ -70,13 +70,13 @@ type Reply struct {
 	HeaderAt time.Duration
 	Body     StampedReader
 	Reused   bool     // the connection had carried a request before
-	Lent     *Scratch // for use within step; nil: none
+	Scratch  *Scratch // for use within step; nil: none
 }
 
-// Taker reads one answer. Begin is called once its header is in, then Step
+// AnswerReader reads one answer. Begin is called once its header is in, then Step
 // until it returns true: each time bytes have come, or again and again where
 // reads wait for them.
-type Taker interface {
+type AnswerReader interface {
 	Begin(rep *Reply)
 	Step() bool
 }
@@ -197,10 +197,10 @@ type httpOutgoing struct {
 	t   *httpTransport
 	ctx context.Context //nolint:containedctx // of this one request
 	r   Request
-	to  Taker
+	to  AnswerReader
 }
 
-func (t *httpTransport) Stage(ctx context.Context, r Request, to Taker) Outgoing {
+func (t *httpTransport) Stage(ctx context.Context, r Request, to AnswerReader) Outgoing {
 	return &httpOutgoing{t: t, ctx: ctx, r: r, to: to}
 }
 
@@ -212,7 +212,7 @@ func (o *httpOutgoing) Wait() error { return o.t.send(o.ctx, o.r, o.to) }
 
 // send leaves Request.GetBody unset: net/http repeats a request on a new
 // connection only if it can read its body again.
-func (t *httpTransport) send(ctx context.Context, r Request, to Taker) error {
+func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) error {
 	failure := &SendError{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { failure.Connected, failure.Reused = true, info.Reused },
