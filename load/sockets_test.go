@@ -26,7 +26,11 @@ func TestOverNetHTTP(t *testing.T) {
 	if loadtest.Transport() != "" || testing.Short() {
 		t.Skip("within itself")
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.short", "-test.timeout=2m")
+	limit := time.Duration(0) // none
+	if end, ok := t.Deadline(); ok {
+		limit = time.Until(end)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.short", "-test.timeout="+limit.String())
 	cmd.Env = append(os.Environ(), loadtest.TransportEnv+"="+spec.TransportHTTP)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -156,13 +160,9 @@ func TestReset(t *testing.T) {
 			_ = w.(*net.TCPConn).SetLinger(0)
 			return false
 		})
-		start := time.Now()
-		r := one(t, options(s.url, "completions"))
+		r := one(t, options(s.url, "completions")) // for ever, if it is not noticed
 		if r.Failure == nil || r.Failure.Class != results.FailTransport {
 			t.Fatalf("failure %v, want transport", r.Failure)
-		}
-		if took := time.Since(start); took > 4*time.Second {
-			t.Errorf("the reset was seen after %v", took)
 		}
 	}
 }
