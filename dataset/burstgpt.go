@@ -68,7 +68,7 @@ func buildBurstGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 
 // sampleBurst is the sample that pandas draws with the seed.
 func sampleBurst(rows []burstRow, spec Spec) ([]burstRow, []string) {
-	rng := prng.NewNumpy(uint32(spec.Seed))
+	rng := prng.NewNumpy(spec.Seed)
 	var picked []int
 	var notes []string
 	if spec.N <= len(rows) {
@@ -172,19 +172,52 @@ func burstPrompts(ctx context.Context, rows []burstRow, spec Spec, tok Tokenizer
 	ids.allowed = nil // all of them
 	ids.fill(nil)
 	set := &Set{Prompts: make([]Prompt, len(rows))}
+	if !spec.TokenIDs {
+		return set, burstTexts(ctx, set, rows, ids, spec, tok)
+	}
 	for i, row := range rows {
 		run := ids.run(i, max(1, row.input))
-		p := Prompt{TokenIDs: run, InputTokens: len(run), OutputTokens: row.output}
-		if !spec.TokenIDs {
-			text, err := coder{dec: tok.(Decoder)}.decode(ctx, run)
-			if err != nil {
-				return nil, err
+		set.Prompts[i] = Prompt{TokenIDs: run, InputTokens: len(run), OutputTokens: row.output}
+	}
+
+	return set, ctx.Err()
+}
+
+// burstTexts writes the ids of each row as text. vLLM's client takes their
+// number for the length of the text, whatever it reads as; under our own rules
+// the text is brought to its length.
+func burstTexts(ctx context.Context, set *Set, rows []burstRow, ids pool, spec Spec, tok Tokenizer) error {
+	rng := prng.NewPCG64(spec.Seed)
+	c, err := newCoder(tok, ids.size, rng.Integers)
+	if err != nil {
+		return err
+	}
+
+	off := lengthErrors{}
+	for i, row := range rows {
+		asked := max(1, row.input)
+		p := Prompt{InputTokens: asked, OutputTokens: row.output}
+		var counted int
+		if spec.Compat == CompatNewest {
+			var read []int
+			want := max(1, asked-ids.added)
+			if p.Text, read, err = c.fit(ctx, ids.run(i, want), want); err == nil {
+				counted = len(read) + ids.added
+				p.InputTokens = counted
 			}
-			p.Text, p.TokenIDs = text, nil
+		} else if p.Text, err = c.decode(ctx, ids.run(i, asked)); err == nil {
+			counted, err = c.length(ctx, p.Text)
 		}
+		if err != nil {
+			return fmt.Errorf("prompt %d: %w", i+1, err)
+		}
+		off.add(counted, asked)
 		set.Prompts[i] = p
 	}
-	return set, ctx.Err()
+	set.Notes = append(set.Notes, off.notes()...)
+	set.noteSame()
+
+	return nil
 }
 
 // traceWords makes a text of each row's length.

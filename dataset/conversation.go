@@ -31,6 +31,9 @@ func buildConversation(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 	if err != nil {
 		return nil, err
 	}
+	if next.words != nil {
+		next.words.inner = true
+	}
 	set, err := converse(ctx, spec, turns, first, next)
 	if err != nil {
 		return nil, err

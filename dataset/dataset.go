@@ -96,7 +96,7 @@ type Set struct {
 
 // Arrivals is the generator that send times are drawn from with a seed: where
 // these prompts have left it. Each call returns a new one.
-func (s *Set) Arrivals(seed uint64) *prng.Numpy { return prng.NewNumpyAt(uint32(seed), s.NumpyDrawn) }
+func (s *Set) Arrivals(seed uint64) *prng.Numpy { return prng.NewNumpyAt(seed, s.NumpyDrawn) }
 
 // Tokenizer counts tokens as a server does. It may be backed by the server
 // itself; nil where there is none.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/benchrig/bench/dataset/prng"
@@ -12,6 +13,7 @@ type plan struct {
 	inputs, outputs []int // tokens of each prompt beside the prefix, and of its answer
 	offsets         []int // of each prompt in the vocabulary
 	shortest        bool  // an input was drawn as 0 and set to 1
+	around          int   // above 0: tokens that the model puts around each prompt, which leave no room in the length asked
 
 	draw  func(low, high, count int) []int // goes on with the same stream
 	numpy *prng.Numpy                      // that stream, if it is the global one
@@ -65,8 +67,11 @@ func drawPlan(spec Spec, ids pool) plan {
 		added = 0 // nobody adds any to ids
 	}
 	input, output := spec.spans(added)
+	if spec.Compat == CompatNewest && added > 0 && spec.InputLen <= added {
+		p.around = added
+	}
 	if spec.legacy() {
-		p.numpy = prng.NewNumpy(uint32(spec.Seed))
+		p.numpy = prng.NewNumpy(spec.Seed)
 		p.draw = p.numpy.RandInt
 	} else {
 		p.pcg = prng.NewPCG64(spec.Seed)
@@ -111,8 +116,13 @@ func (p plan) numpyDrawn() uint64 {
 
 // notes tells what was changed about the draws.
 func (p plan) notes() []string {
-	if !p.shortest {
-		return nil
+	var notes []string
+	if p.around > 0 {
+		notes = append(notes, fmt.Sprintf("prompts are longer than asked: the model puts %d tokens around each, and one more is the least", p.around))
 	}
-	return []string{"lengths of 0 were drawn and set to 1: servers refuse empty prompts and answers"}
+	if !p.shortest {
+		return notes
+	}
+
+	return append(notes, "lengths of 0 were drawn and set to 1: servers refuse empty prompts and answers")
 }

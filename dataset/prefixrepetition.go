@@ -49,13 +49,18 @@ func repetitionIDs(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 	if err != nil {
 		return nil, err
 	}
-	rng := prng.NewNumpy(uint32(spec.Seed))
+	rng := prng.NewNumpy(spec.Seed)
 	c := coder{size: ids.size, draw: rng.RandInt}
 	if !spec.TokenIDs {
 		if c, err = newCoder(tok, ids.size, rng.RandInt); err != nil {
 			return nil, err
 		}
 	}
+	asked := spec.PrefixLen + spec.SuffixLen
+	if !spec.TokenIDs && spec.Compat == CompatNewest { // vLLM's client forgets what the model puts around a prompt
+		spec.SuffixLen = max(1, spec.SuffixLen-ids.added)
+	}
+	off := lengthErrors{}
 	set := &Set{}
 	for group := range spec.NumPrefixes {
 		prefix, err := c.exact(ctx, spec.PrefixLen)
@@ -73,13 +78,23 @@ func repetitionIDs(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 				if p.Text, err = c.decode(ctx, all); err != nil {
 					return nil, err
 				}
+				read, err := c.length(ctx, p.Text)
+				if err != nil {
+					return nil, err
+				}
 				p.TokenIDs = nil
+				off.add(read+ids.added, asked)
+				if spec.Compat == CompatNewest {
+					p.InputTokens = read + ids.added
+				}
 			}
 			set.Prompts = append(set.Prompts, p)
 		}
 	}
 	set.shuffle(spec.Seed)
 	set.NumpyDrawn = rng.Drawn()
+	set.Notes = append(set.Notes, off.notes()...)
+
 	return set, nil
 }
 

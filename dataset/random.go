@@ -77,4 +77,16 @@ func (s *Set) noteAlike(distinct int) {
 	}
 }
 
+// noteSame warns of prompts that are another one over again.
+func (s *Set) noteSame() {
+	seen := map[string]bool{}
+	for _, p := range s.Prompts {
+		seen[p.Text] = true
+	}
+	if same := len(s.Prompts) - len(seen); same > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d prompts are the same as another one: a prefix cache serves them",
+			same, len(s.Prompts)))
+	}
+}
+
 var errNoDecoder = errors.New("the tokenizer cannot write token ids as text: name a tokenizer file, or send token ids")

@@ -115,11 +115,11 @@ func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Pr
 	for i := range set.Prompts {
 		want := spec.PrefixLen + p.inputs[i]
 		all := append(append(make([]int, 0, want), p.prefix...), ids.run(p.offsets[i]+i, p.inputs[i])...)
-		text, counted, err := c.write(ctx, spec, all, want)
+		text, counted, read, err := c.write(ctx, spec, all, want)
 		if err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i+1, err)
 		}
-		off.add(counted, want)
+		off.add(read, want)
 		if spec.Compat == CompatNewest {
 			counted += ids.added
 		}
@@ -131,22 +131,41 @@ func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Pr
 		}
 	}
 	set.Notes = append(set.Notes, off.notes()...)
+	set.noteSame()
+
 	return set, nil
 }
 
-// write makes the text of one prompt and the count that vLLM has of it. That
-// of 2024 never read its text again: it takes the number of ids.
-func (c coder) write(ctx context.Context, spec Spec, ids []int, want int) (string, int, error) {
-	way := c.converge
+// write makes the text of one prompt, the count that vLLM has of it, and the
+// number of tokens that the text reads as. vLLM of 2024 never read its text
+// again: it takes the number of ids; that of 2025 took the number before the
+// last cut was written.
+func (c coder) write(ctx context.Context, spec Spec, ids []int, want int) (text string, counted, read int, err error) {
 	switch spec.Compat {
-	case CompatNewest:
-		way = c.fit
 	case CompatVLLM06:
-		text, err := c.decode(ctx, ids)
-		return text, len(ids), err
+		text, err = c.decode(ctx, ids)
+		counted = len(ids)
 	case CompatVLLM010:
-		way = c.cutOnce
+		text, ids, err = c.cutOnce(ctx, ids, want)
+		counted = len(ids)
+	case CompatNewest:
+		text, ids, err = c.fit(ctx, ids, want)
+		return text, len(ids), len(ids), err
+	default:
+		text, ids, err = c.converge(ctx, ids, want)
+		return text, len(ids), len(ids), err
 	}
-	text, read, err := way(ctx, ids, want)
-	return text, len(read), err
+	if err != nil {
+		return "", 0, 0, err
+	}
+	read, err = c.length(ctx, text)
+
+	return text, counted, read, err
+}
+
+// length is the number of tokens that a text reads as.
+func (c coder) length(ctx context.Context, text string) (int, error) {
+	ids, err := c.encode(ctx, text)
+
+	return len(ids), err
 }

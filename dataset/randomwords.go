@@ -82,6 +82,7 @@ type writer struct {
 	tok   Tokenizer
 	words []string // in the seed's order
 	short []string // those of them that are surest to be one token
+	inner bool     // texts stand within a conversation: the model puts nothing around them
 }
 
 func newWriter(rng *prng.PCG64, tok Tokenizer) *writer {
@@ -152,7 +153,7 @@ func (w *writer) compose(ctx context.Context, prefix, start []string, want int) 
 }
 
 func (w *writer) count(ctx context.Context, words []string) (int, error) {
-	ids, err := w.tok.Encode(ctx, strings.Join(words, " "), true)
+	ids, err := w.tok.Encode(ctx, strings.Join(words, " "), !w.inner)
 	if err != nil {
 		return 0, fmt.Errorf("count tokens: %w", err)
 	}

@@ -68,7 +68,7 @@ func sameTimes(t *testing.T, name string, got, want []float64) {
 // vLLM's own client planned.
 func TestArrivalsReference(t *testing.T) {
 	for _, c := range arrivalCases(t, "testdata/arrivals-newest.json") {
-		name, rng := fmt.Sprintf("newest %+v", c.N), prng.NewNumpy(c.Seed)
+		name, rng := fmt.Sprintf("newest %+v", c.N), prng.NewNumpy(uint64(c.Seed))
 		if c.Strategy == "" {
 			sameTimes(t, name, Arrivals(c.N, float64(c.Rate), float64(c.Burstiness), rng), c.At)
 			continue
@@ -80,7 +80,7 @@ func TestArrivalsReference(t *testing.T) {
 		sameTimes(t, name+c.Strategy, got, c.At)
 	}
 	for _, c := range arrivalCases(t, "testdata/arrivals-v06.json") {
-		got := ArrivalsV06(c.N, float64(c.Rate), float64(c.Burstiness), prng.NewNumpy(c.Seed))
+		got := ArrivalsV06(c.N, float64(c.Rate), float64(c.Burstiness), prng.NewNumpy(uint64(c.Seed)))
 		sameTimes(t, fmt.Sprintf("v06 %d", c.N), got, c.At)
 	}
 }
@@ -105,7 +105,7 @@ func TestRampReference(t *testing.T) {
 	}
 	for _, c := range file.Cases {
 		ramp := spec.Ramp{Strategy: c.Strategy, Start: c.Start, End: c.End}
-		got, _, err := ArrivalsRamp(len(c.Cum), ramp, float64(c.Burstiness), prng.NewNumpy(c.Seed))
+		got, _, err := ArrivalsRamp(len(c.Cum), ramp, float64(c.Burstiness), prng.NewNumpy(uint64(c.Seed)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,16 +16,24 @@ type Numpy struct {
 }
 
 // NewNumpy is np.random.seed(seed).
-func NewNumpy(seed uint32) *Numpy {
+//
+// A seed of more than 32 bits, which numpy takes only as a list of words, is
+// np.random.seed([low, high]).
+func NewNumpy(seed uint64) *Numpy {
 	n := &Numpy{}
-	n.mt.seedWord(seed)
+	if seed>>32 == 0 {
+		n.mt.seedWord(uint32(seed))
+	} else {
+		n.mt.seedKey(seedWords(seed))
+	}
+
 	return n
 }
 
 // NewNumpyAt is the generator of seed after it has drawn that many words, so
 // that one program can go on with the stream that another has begun. A normal
 // deviate kept for later is not part of it.
-func NewNumpyAt(seed uint32, drawn uint64) *Numpy {
+func NewNumpyAt(seed uint64, drawn uint64) *Numpy {
 	n := NewNumpy(seed)
 	for range drawn {
 		n.mt.uint32()

@@ -208,7 +208,7 @@ func TestNumpyLegacyRandomDataset(t *testing.T) {
 	for _, c := range loadStreams(t).RandomV06 {
 		ratio := c.RangeRatio.(float64)
 		low := func(length int) int { return int(float64(length) * ratio) }
-		n := prng.NewNumpy(uint32(c.Seed))
+		n := prng.NewNumpy(uint64(c.Seed))
 		checkInts(t, "prefix", n.RandInt(0, c.Vocab, c.PrefixLen), c.Prefix)
 		checkInts(t, "input lengths", n.RandInt(low(c.InputLen), c.InputLen+1, c.N), c.InputLens)
 		checkInts(t, "output lengths", n.RandInt(low(c.OutputLen), c.OutputLen+1, c.N), c.OutputLens)
@@ -221,7 +221,7 @@ func TestNumpyLegacyRandomDataset(t *testing.T) {
 			low, high := float64(length)*(1-ratio), float64(length)*(1+ratio)
 			return n.RandInt(int(low), int(high)+1, c.N)
 		}
-		n := prng.NewNumpy(uint32(c.Seed))
+		n := prng.NewNumpy(uint64(c.Seed))
 		checkInts(t, "prefix", n.RandInt(0, c.Vocab, c.PrefixLen), c.Prefix)
 		checkInts(t, "input lengths", draw(n, c.InputLen), c.InputLens)
 		checkInts(t, "output lengths", draw(n, c.OutputLen), c.OutputLens)
@@ -240,7 +240,7 @@ func gammas(n *prng.Numpy, shape, scale float64, count int) []float64 {
 
 func TestGamma(t *testing.T) {
 	for _, c := range loadStreams(t).Arrivals {
-		n := prng.NewNumpy(c.Seed)
+		n := prng.NewNumpy(uint64(c.Seed))
 		checkFloats(t, "Gamma", gammas(n, c.Burstiness, 1/(c.Rate*c.Burstiness), len(c.Raw)), c.Raw)
 	}
 	if got := prng.NewNumpy(0).Gamma(0, 3); got != 0 {
@@ -269,7 +269,7 @@ func TestArrivals(t *testing.T) {
 		if !random || (!finite && c.Ramp == "") {
 			continue // nothing is drawn
 		}
-		n, sum, got := prng.NewNumpy(c.Seed), 0.0, []float64{}
+		n, sum, got := prng.NewNumpy(uint64(c.Seed)), 0.0, []float64{}
 		for _, r := range c.Rates {
 			sum += n.Gamma(shape, 1/(r.(float64)*shape))
 			got = append(got, sum)
@@ -325,7 +325,7 @@ func TestNumpyLegacy(t *testing.T) {
 			0.4898871547605784,
 		},
 	} {
-		n := prng.NewNumpy(c.seed)
+		n := prng.NewNumpy(uint64(c.seed))
 		checkFloats(t, "Normal", []float64{n.Normal(1.5, 2), n.Normal(1.5, 2), n.Normal(1.5, 2), n.Normal(1.5, 2)}, c.normals)
 		checkFloats(t, "Exponential", []float64{n.Exponential(3)}, []float64{c.exponential})
 		checkInts(t, "RandInt(-5, 1<<32-5)", n.RandInt(-5, 1<<32-5, 3), c.full)
@@ -340,11 +340,11 @@ func TestNumpyLegacy(t *testing.T) {
 
 func TestPermutation(t *testing.T) {
 	for _, c := range loadStreams(t).BurstGPT {
-		checkInts(t, "Permutation", prng.NewNumpy(c.Seed).Permutation(c.Total)[:c.Few], c.NoReplace)
-		checkInts(t, "RandInt", prng.NewNumpy(c.Seed).RandInt(0, c.Total, len(c.Replace)), c.Replace)
+		checkInts(t, "Permutation", prng.NewNumpy(uint64(c.Seed)).Permutation(c.Total)[:c.Few], c.NoReplace)
+		checkInts(t, "RandInt", prng.NewNumpy(uint64(c.Seed)).RandInt(0, c.Total, len(c.Replace)), c.Replace)
 	}
 	for _, c := range loadStreams(t).Repetition {
-		n := prng.NewNumpy(uint32(c.Seed))
+		n := prng.NewNumpy(uint64(c.Seed))
 		for _, want := range c.Draws {
 			checkInts(t, "RandInt", n.RandInt(0, c.Vocab, len(want)), want)
 		}
