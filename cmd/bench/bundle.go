@@ -45,7 +45,8 @@ func newBundleCommand(e env) *cobra.Command {
 		Example: "  bench bundle results/night/20260131-220000-ab12\n" +
 			"  bench bundle DIR --output night.zip --without-records --anonymize\n" +
 			"  bench bundle --check night.zip",
-		Args: args(cobra.ExactArgs(1)),
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if o.check {
 				return checkBundle(cmd.Context(), e, given[0])
@@ -68,6 +69,10 @@ func newBundleCommand(e env) *cobra.Command {
 // makeBundle writes beside the file's place and renames: a bundle is whole or
 // absent.
 func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
+	dir, err := runFolder(e, dir)
+	if err != nil {
+		return err
+	}
 	run, err := store.Read(dir)
 	if err != nil {
 		return err

@@ -19,15 +19,23 @@ func newCancelCommand(e env) *cobra.Command {
 	now := false
 	cmd := &cobra.Command{
 		Use: "cancel DIR", Short: "Cancel the jobs of a run on a cluster", Long: cancelLong,
-		Example: "  bench cancel results/night/20260131-220000-ab12",
-		Args:    args(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runCancel(cmd.Context(), e, given[0], now) },
+		Example:           "  bench cancel results/night/20260131-220000-ab12",
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command,
+			given []string) error {
+			return runCancel(cmd.Context(), e, given[0], now)
+		},
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "kill running jobs at once; bench resume repeats their steps")
 	return cmd
 }
 
 func runCancel(ctx context.Context, e env, dir string, now bool) error {
+	dir, err := runFolder(e, dir)
+	if err != nil {
+		return usageError(err)
+	}
 	folder, err := store.Open(dir)
 	if err != nil {
 		return usageError(err)

@@ -32,12 +32,13 @@ type cleanBox struct {
 func newCleanBox(t *testing.T) *cleanBox {
 	t.Helper()
 	b := &cleanBox{out: &bytes.Buffer{}, err: &bytes.Buffer{}, root: t.TempDir()}
-	b.env = env{stdout: b.out, Process: machine.Process{Stderr: b.err, Environ: os.Environ(), Lookup: func(name string) (string, bool) {
-		if name == "BENCH_STATE_DIR" {
-			return filepath.Join(b.root, "state"), true
-		}
-		return "", false
-	}}}
+	b.env = env{stdout: b.out, Process: machine.Process{Stderr: b.err, Environ: os.Environ(),
+		Lookup: func(name string) (string, bool) {
+			if name == "BENCH_STATE_DIR" {
+				return filepath.Join(b.root, "state"), true
+			}
+			return "", false
+		}}}
 	box, err := b.OpenState()
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +143,8 @@ func TestCleanEndsKilledRun(t *testing.T) {
 			b := newCleanBox(t)
 			bystander := stubborn(t, rand.Text())
 			folder, server := b.killedRun(t, last)
-			if text := b.clean(t, cleanOptions{dryRun: true}, exitStepsFailed); !strings.Contains(text, "01-a") || !strings.Contains(text, "still there") {
+			if text := b.clean(t, cleanOptions{dryRun: true}, exitStepsFailed); !strings.Contains(text, "01-a") ||
+				!strings.Contains(text, "still there") {
 				t.Errorf("bench clean --dry-run says %q", text)
 			}
 			if size(t, server) == 0 {
@@ -152,7 +154,8 @@ func TestCleanEndsKilledRun(t *testing.T) {
 			if err := json.Unmarshal([]byte(b.cleanHurried(t)), &told); err != nil {
 				t.Fatal(err)
 			}
-			if len(told.Runs) != 1 || len(told.Runs[0].Lives) != 1 || len(told.Runs[0].Lives[0].Processes) == 0 || !told.Runs[0].Lives[0].Proof.PIDsGone {
+			if len(told.Runs) != 1 || len(told.Runs[0].Lives) != 1 || len(told.Runs[0].Lives[0].Processes) == 0 ||
+				!told.Runs[0].Lives[0].Proof.PIDsGone {
 				t.Errorf("bench clean --json says %+v, want one server ended", told.Runs)
 			}
 			if n := size(t, server); n != 0 {
@@ -215,7 +218,8 @@ func TestCleanLeavesARunningRunAlone(t *testing.T) {
 	b := newCleanBox(t)
 	folder, server := b.killedRun(t, results.LifeReady)
 	// Locks are the process's: another one must hold it.
-	holder := exec.CommandContext(t.Context(), "flock", "-x", filepath.Join(folder.Dir(), ".lock"), "sh", "-c", "echo held; sleep 60")
+	holder := exec.CommandContext(t.Context(), "flock", "-x", filepath.Join(folder.Dir(), ".lock"), "sh", "-c",
+		"echo held; sleep 60")
 	holder.WaitDelay = time.Second
 	out, err := holder.StdoutPipe()
 	if err != nil {
@@ -270,7 +274,8 @@ func TestEndLeftovers(t *testing.T) {
 	if n := size(t, server); n != 0 {
 		t.Errorf("%d processes of the server are left", n)
 	}
-	if text := b.err.String(); !strings.Contains(text, "an earlier run left something behind") || !strings.Contains(text, "01-a") {
+	if text := b.err.String(); !strings.Contains(text, "an earlier run left something behind") ||
+		!strings.Contains(text, "01-a") {
 		t.Errorf("RemoveAll() says %q", text)
 	}
 	b.err.Reset()
@@ -293,7 +298,8 @@ func TestCloseRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := journal.Append(results.Event{Kind: results.LifeStopped, Life: "01-a", Proof: &results.Proof{PIDsGone: true, PortFree: true}}); err != nil {
+	if err := journal.Append(results.Event{Kind: results.LifeStopped, Life: "01-a",
+		Proof: &results.Proof{PIDsGone: true, PortFree: true}}); err != nil {
 		t.Fatal(err)
 	}
 	_ = journal.Close()

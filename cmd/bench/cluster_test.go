@@ -41,7 +41,8 @@ func runOnTestCluster(t *testing.T, dir string) {
 			// losenode FILE takes away the node on which the jobs of the run run that
 			// is named in FILE.
 			"losenode": func(ts *testscript.TestScript, _ bool, args []string) {
-				out, err := cluster.Output("squeue", "--noheader", "--name=bench-"+strings.TrimSpace(ts.ReadFile(args[0])), "--format=%N")
+				out, err := cluster.Output("squeue", "--noheader",
+					"--name=bench-"+strings.TrimSpace(ts.ReadFile(args[0])), "--format=%N")
 				ts.Check(err)
 				lost = strings.TrimSpace(out)
 				cluster.KillNode(lost)

@@ -45,8 +45,9 @@ func newCompareCommand(e env) *cobra.Command {
 		Example: "  bench compare results/ab/monday results/ab/tuesday\n" +
 			"  bench compare A B --fail-if 'output_throughput<-3%' --fail-if 'p99_ttft_ms>10%'\n" +
 			"  bench compare A B --format benchstat > ab.txt && benchstat -col run ab.txt",
-		Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, given []string) error { return compareRuns(e, given, o) },
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.MinimumNArgs(1)),
+		RunE:              func(_ *cobra.Command, given []string) error { return compareRuns(e, given, o) },
 	}
 
 	f := cmd.Flags()
@@ -58,6 +59,13 @@ func newCompareCommand(e env) *cobra.Command {
 	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if it is uncertain whether a condition holds")
 	f.StringSliceVar(&o.figures, "figures", nil,
 		"figures to compare, by their names in summary.csv; fewer figures need fewer repeats")
+	asJSON := f.Bool("json", false, "the same as --format json")
+	cmd.PreRun = func(*cobra.Command, []string) {
+		if *asJSON {
+			o.format = "json"
+		}
+	}
+	completeValues(cmd, "format", "table", "markdown", "json", "benchstat")
 	addPriceFlag(cmd, &o.prices)
 	f.StringVar(&o.difference, "smallest-difference", "",
 		"smallest relative difference of interest, such as 2% (default: that of the baseline's scenario)")
@@ -70,6 +78,11 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		return usageError(err)
 	}
 
+	for i, path := range paths {
+		if newest, err := store.Newest(path); err == nil {
+			paths[i] = newest
+		}
+	}
 	sides, err := versus.ReadSides(paths, store.ReadAny)
 	if err != nil {
 		return err

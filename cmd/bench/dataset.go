@@ -33,7 +33,8 @@ func newDatasetBuildCommand(e env) *cobra.Command {
 		Use: "build [flags] -o FILE", Short: "Make prompts and freeze them in a file",
 		Long: "Make the prompts that bench load would send with the same flags, and write them\nto a " +
 			"file with their hash.",
-		Example:            "  bench dataset build --dataset-name sharegpt --dataset-path ShareGPT.json --tokenizer tokenizer.json --num-prompts 500 -o prompts.jsonl",
+		Example: "  bench dataset build --dataset-name sharegpt --dataset-path ShareGPT.json --tokenizer " +
+			"tokenizer.json --num-prompts 500 -o prompts.jsonl",
 		DisableFlagParsing: true, // see bench load
 		RunE: func(cmd *cobra.Command, given []string) error {
 			var f vllmcli.DatasetFlags

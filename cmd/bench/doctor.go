@@ -34,11 +34,15 @@ func newDoctorCommand(e env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use: "doctor [SCENARIO]", Short: "Check that this machine is ready for an unattended run", Long: doctorLong,
-		Example: "  bench doctor\n  bench doctor my.yaml\n  bench doctor --json",
-		Args:    args(cobra.MaximumNArgs(1)),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runDoctor(cmd.Context(), e, o, given) },
+		Example:           "  bench doctor\n  bench doctor my.yaml\n  bench doctor --json",
+		ValidArgsFunction: scenarioFiles,
+		Args:              args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command,
+			given []string) error {
+			return runDoctor(cmd.Context(), e, o, given)
+		},
 	}
-	o.addFlags(cmd.Flags())
+	o.addFlags(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` that results will be written to")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.askHeavy, "ask-engines", false,

@@ -52,6 +52,7 @@ func newGPUCommand(e env) *cobra.Command {
 	flags.BoolVar(&o.watch, "watch", false, "print the readings once a second until Ctrl-C")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON; with --watch a line for each reading")
 	flags.StringVar(&o.capture, "capture", "", "new `folder` to write for a bug report")
+	completeValues(cmd, "sampler", append(gpu.SamplerNames(), "auto")...)
 	return cmd
 }
 

@@ -35,7 +35,8 @@ func webhook(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		defer file.Close()
-		fmt.Fprintf(file, "%s %s title=%q priority=%q\n", req.Method, req.URL.Path, req.Header.Get("Title"), req.Header.Get("Priority"))
+		fmt.Fprintf(file, "%s %s title=%q priority=%q\n", req.Method, req.URL.Path, req.Header.Get("Title"),
+			req.Header.Get("Priority"))
 		_, _ = io.Copy(file, req.Body)
 		fmt.Fprintln(file)
 		w.WriteHeader(http.StatusNoContent)

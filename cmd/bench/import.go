@@ -55,6 +55,7 @@ func newImportCommand(e env) *cobra.Command {
 			"(?P<point>...) the load point")
 	f.StringVar(&o.format, "format", "", "format of all files, in place of detection: "+strings.Join(importer.Formats(),
 		", "))
+	completeValues(cmd, "format", importer.Formats()...)
 	f.StringArrayVar(&o.sets, "set", nil, "`key=value` that the files do not contain: model, engine_version, gpus, "+
 		"driver, host, max_concurrency, num_prompts and others")
 	return cmd

@@ -30,7 +30,9 @@ func newLoadCommand(e env) *cobra.Command {
 		Use: "load [flags]", Short: "Send load to a running server, with the flags of vllm bench serve", Long: loadLong,
 		Example: "  bench load --model llama --random-input-len 512 --random-output-len 64 --max-concurrency 16\n" +
 			"  bench load --backend openai-chat --base-url http://host:8000 --dataset-name sharegpt \\\n" +
-			"    --dataset-path ShareGPT_V3_unfiltered_cleaned_split.json --num-prompts 500 --request-rate 4 --save-result",
+			"    --dataset-path ShareGPT_V3_unfiltered_cleaned_split.json --num-prompts 500 --request-rate 4 " +
+			"--save-result",
+		ValidArgsFunction:  loadFlags,
 		DisableFlagParsing: true, // argparse's ways are not pflag's: see vllmcli
 		RunE: func(cmd *cobra.Command, given []string) error {
 			var f vllmcli.Flags

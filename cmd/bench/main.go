@@ -26,6 +26,7 @@ var version = "devel"
 type env struct {
 	machine.Process
 
+	stdin     io.Reader
 	stdout    io.Writer
 	exit      func(int)
 	width     int // columns of the terminal on stdout; 0: not a terminal
@@ -47,7 +48,7 @@ func realMain() int {
 	e := env{
 		Process: machine.Process{Stderr: os.Stderr, Lookup: os.LookupEnv, Environ: os.Environ(), Self: self,
 			Version: version},
-		stdout: os.Stdout, exit: os.Exit,
+		stdin: os.Stdin, stdout: os.Stdout, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 

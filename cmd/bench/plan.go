@@ -37,10 +37,14 @@ func newPlanCommand(e env) *cobra.Command {
 		Example: "  bench plan scenarios/mi300x-70b.yaml --box amd:8\n" +
 			"  bench plan my.yaml --explain\n" +
 			"  bench plan my.yaml --json",
-		Args: args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, given []string) error { return runPlan(cmd.Context(), e, o, given[0]) },
+		ValidArgsFunction: scenarioFiles,
+		Args:              args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command,
+			given []string) error {
+			return runPlan(cmd.Context(), e, o, given[0])
+		},
 	}
-	o.scenarioOptions.addFlags(cmd.Flags())
+	o.scenarioOptions.addFlags(cmd)
 	o.boxOptions.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the plan as JSON, as plan.json holds it")
 	cmd.Flags().BoolVar(&o.full, "full", false, "list every step and server start, with seeds, in the order of the run")

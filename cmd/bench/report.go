@@ -29,7 +29,8 @@ type reportOptions struct {
 	prices []string
 	format string
 	html   string // file to write the page to; "": none
-	write  bool   // write report.md, report.html, summary.csv and the result blocks
+	asJSON bool
+	write  bool // write report.md, report.html, summary.csv and the result blocks
 }
 
 func newReportCommand(e env) *cobra.Command {
@@ -37,13 +38,20 @@ func newReportCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong +
 			"\n\nTables for --table:\n" + strings.TrimRight(report.TableHelp(), "\n"),
-		Example: "  bench report results/quickstart/20261127-210000-1a2b\n" +
+		Example: "  bench report results\n" +
 			"  bench report DIR --format markdown\n" +
 			"  bench report DIR --html night.html\n" +
 			"  bench report DIR --step tp4_c16_r1\n" +
 			"  bench report DIR --table repeats,differences --format markdown",
-		Args: args(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, given []string) error { return printReport(e, given[0], o) },
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, given []string) error {
+			dir, err := runFolder(e, given[0])
+			if err != nil {
+				return err
+			}
+			return printReport(e, dir, o)
+		},
 	}
 
 	cmd.Flags().StringVar(&o.step, "step", "", "show one `step`: result block, warnings, failure, end of the log")
@@ -52,6 +60,10 @@ func newReportCommand(e env) *cobra.Command {
 	cmd.Flags().StringVar(&o.format, "format", "terminal", "terminal (or text), markdown, csv or html")
 	cmd.Flags().StringVar(&o.html, "html", "",
 		"write the report to this `file` as one HTML page that needs no network, and print nothing")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON: manifest, steps with their results, problems")
+	completeSteps(cmd, "step")
+	completeValues(cmd, "table", report.TableNames()...)
+	completeValues(cmd, "format", "terminal", "text", "markdown", "csv", "html")
 	addPriceFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.write, "write", false,
 		"also write report.md, report.html, summary.csv, differences.csv and the result blocks to the folder")
@@ -87,6 +99,8 @@ func printReport(e env, dir string, o reportOptions) error {
 			"figures"))
 	case o.format == "html" && o.tables != nil:
 		return usageError(errors.New("--table: the page holds all tables; leave it out"))
+	case o.asJSON:
+		return printJSON(e, newRunJSON(run))
 	case o.format == "html":
 		return drawPage(e.stdout, o, run)
 	case o.step != "":
@@ -103,6 +117,45 @@ func printReport(e env, dir string, o reportOptions) error {
 	}
 
 	return report.Write(e.stdout, run, opts)
+}
+
+// runJSON is a run as JSON.
+type runJSON struct {
+	Folder   string           `json:"folder"`
+	Manifest results.Manifest `json:"manifest"`
+	Finished bool             `json:"finished"`
+	Steps    []stepJSON       `json:"steps"`
+	Problems []string         `json:"problems"`
+}
+
+// stepJSON is a step as JSON.
+type stepJSON struct {
+	State  results.StepState `json:"state"`
+	Result *results.Result   `json:"result"`
+}
+
+func newRunJSON(run *results.Run) runJSON {
+	v := runJSON{
+		Folder: run.Dir, Manifest: run.Manifest, Finished: run.Finished,
+		Steps: []stepJSON{}, Problems: append([]string{}, run.Problems...),
+	}
+	for i := range run.Steps {
+		v.Steps = append(v.Steps, stepJSON{run.Steps[i].State, run.Steps[i].Result})
+	}
+	return v
+}
+
+// runFolder is the folder of a run, or the newest run in a folder above runs,
+// which is said.
+func runFolder(e env, dir string) (string, error) {
+	newest, err := store.Newest(dir)
+	if err != nil {
+		return "", err
+	}
+	if newest != dir {
+		fmt.Fprintf(e.Stderr, "run: %s\n", newest)
+	}
+	return newest, nil
 }
 
 // writePage writes the page of a run, or of one of its steps, to a file.

@@ -75,6 +75,7 @@ func newReproduceCommand(e env) *cobra.Command {
 		"relative difference that does not matter, such as 2% (default: that of the original scenario)")
 	f.StringVar(&o.spread, "spread", "", "relative standard deviation of server speed per start, such as 1%, if "+
 		"neither side has repeats")
+	completeValues(cmd, "format", "table", "markdown", "json")
 	f.BoolVar(&o.checkOnly, "check-only", false, "only compare this machine with the original one")
 	f.BoolVar(&o.allowMissing, "allow-missing", false, "run although models or programs are missing; their steps fail")
 	f.BoolVar(&o.uncertain, "fail-if-uncertain", false, "exit code 4 also if a figure cannot be told or compared")
@@ -118,7 +119,11 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 	defer from.Close()
 
 	if o.run != "" {
-		here, err := store.Read(o.run)
+		dir, err := runFolder(e, o.run)
+		if err != nil {
+			return err
+		}
+		here, err := store.Read(dir)
 		if err != nil {
 			return err
 		}

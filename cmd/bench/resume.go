@@ -32,14 +32,16 @@ type resumeOptions struct {
 	scenarioOptions
 	scenario                  string
 	allowChanged, retryFailed bool
+	asJSON                    bool
 }
 
 func newResumeCommand(e env) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
 		Use: "resume DIR", Short: "Continue a run that ended early", Long: resumeLong,
-		Example: "  bench resume results/night/20260131-220000-ab12\n  bench resume DIR --retry-failed",
-		Args:    args(cobra.ExactArgs(1)),
+		Example:           "  bench resume results/night/20260131-220000-ab12\n  bench resume DIR --retry-failed",
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			return runResume(cmd.Context(), o.of(e), o,
 				given[0])
@@ -55,10 +57,15 @@ func newResumeCommand(e env) *cobra.Command {
 	cmd.Flags().BoolVar(&o.allowChanged, "allow-changed", false,
 		"continue although the machine or an engine differs from the start of the run")
 	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "also repeat failed steps")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON in place of the report")
 	return cmd
 }
 
 func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
+	dir, err := runFolder(e, dir)
+	if err != nil {
+		return usageError(err)
+	}
 	folder, err := store.Open(dir)
 	if err != nil {
 		return usageError(err)
@@ -118,7 +125,7 @@ func (o resumeOptions) goOn(ctx context.Context, e env, s *session.Session, fold
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, e, s, folder, resume)
+	return carryOut(ctx, e, s, folder, resume, o.asJSON)
 }
 
 // scenarioOf is the run's scenario, from its folder or from the file that

@@ -29,6 +29,7 @@ type runOptions struct {
 	plainFlags
 	out    string
 	detach bool
+	asJSON bool
 }
 
 // boxWait decides what happens while another bench uses this machine.
@@ -45,14 +46,19 @@ func newRunCommand(e env) *cobra.Command {
 		Example: "  bench run scenarios/quickstart.yaml\n" +
 			"  bench run my.yaml --set load.num-prompts=16 --out /data/results\n" +
 			"  bench run my.yaml --on slurm",
-		Args: args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, given []string) error { return runRun(cmd.Context(), o.of(e), o, given[0]) },
+		ValidArgsFunction: scenarioFiles,
+		Args:              args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command,
+			given []string) error {
+			return runRun(cmd.Context(), o.of(e), o, given[0])
+		},
 	}
-	o.scenarioOptions.addFlags(cmd.Flags())
+	o.scenarioOptions.addFlags(cmd)
 	o.boxWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit the jobs and return")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON in place of the report")
 	return cmd
 }
 
@@ -87,7 +93,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	}
 	defer func() { _ = lock.Release() }() // the kernel would do it anyway
 
-	return carryOut(ctx, e, s, folder, nil)
+	return carryOut(ctx, e, s, folder, nil, o.asJSON)
 }
 
 // openSession is a session whose run is shown on this terminal.
@@ -100,13 +106,15 @@ func openSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session.S
 }
 
 // carryOut runs what is to be run in a folder that is locked, and prints the
-// report. resume is nil for a run that starts.
-func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Folder, resume *harness.Resume) error {
+// report, or the run as JSON. resume is nil for a run that starts.
+func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Folder, resume *harness.Resume,
+	asJSON bool) error {
+
 	outcome, err := s.Measure(ctx, folder, resume)
 	if err != nil {
 		return err
 	}
-	if err := printReport(e, folder.Dir(), reportOptions{write: true}); err != nil {
+	if err := printReport(e, folder.Dir(), reportOptions{write: true, asJSON: asJSON}); err != nil {
 		return err
 	}
 	if outcome.Ended != nil {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/gpu"
@@ -27,7 +29,8 @@ type scenarioOptions struct {
 	on        string
 }
 
-func (o *scenarioOptions) addFlags(fs *pflag.FlagSet) {
+func (o *scenarioOptions) addFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
 	fs.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, `a.b=value`; repeatable")
 	fs.BoolVar(&o.sim, "sim", false, "replace every engine by the simulator; no GPU is used, and all figures are "+
 		"marked as simulated")
@@ -36,6 +39,8 @@ func (o *scenarioOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.on, "on", "", "where servers run: here or slurm, in place of the scenario's on:")
 	fs.StringVar(&o.simDevice, "sim-device", "",
 		"with --sim: "+strings.Join(scenarios.SimDevices(), ", ")+" (default: simulate.device, else guessed)")
+	completeValues(cmd, "on", "here", "slurm")
+	completeValues(cmd, "sim-device", scenarios.SimDevices()...)
 }
 
 // sets are the overrides as given, and those that the flags of --sim stand
@@ -68,12 +73,25 @@ func (o *scenarioOptions) load(e env, path string) (*scenarios.Scenario, error) 
 	if err != nil {
 		return nil, usageError(err)
 	}
-	sc, err := parse.File(path, parse.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup,
-		Profiles: profiles.Names()})
+	options := parse.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()}
+	sc, err := readScenario(e, path, options)
 	if err != nil {
 		return nil, usageError(err)
 	}
 	return sc, nil
+}
+
+// readScenario reads a file; - is standard input, whose relative paths start
+// from the current folder.
+func readScenario(e env, path string, options parse.Options) (*scenarios.Scenario, error) {
+	if path != "-" {
+		return parse.File(path, options)
+	}
+	source, err := io.ReadAll(e.stdin)
+	if err != nil {
+		return nil, fmt.Errorf("read standard input: %w", err)
+	}
+	return parse.Source("stdin", source, options)
 }
 
 // boxOptions say for which machine a plan is made.

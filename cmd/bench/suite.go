@@ -69,6 +69,7 @@ func newOneSuiteCommand(e env, name, short string, all []string) *cobra.Command 
 	}
 
 	o.addFlags(cmd.Flags(), all)
+	completeValues(cmd, "profiles", all...)
 	return cmd
 }
 

@@ -137,7 +137,8 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 			if err := os.WriteFile(scenario, fmt.Appendf(nil, gpuScenario, freePort(t), tt.period), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			runBench(t, dir, []string{"BENCH_SYSFS_ROOT=" + gpus.box.Root(), "BENCH_STATE_DIR=" + filepath.Join(dir, "state")}, "run", scenario)
+			runBench(t, dir, []string{"BENCH_SYSFS_ROOT=" + gpus.box.Root(), "BENCH_STATE_DIR=" +
+				filepath.Join(dir, "state")}, "run", scenario)
 			folders, err := filepath.Glob(filepath.Join(dir, "results", "gpus", "*"))
 			if err != nil || len(folders) != 1 {
 				t.Fatalf("run folders %v (%v), want one", folders, err)
@@ -171,7 +172,8 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 			if err != nil || !strings.Contains(string(usage), "After Benchmark status:\n") {
 				t.Errorf("%s = %q (%v)", results.MemoryUsageName, usage, err)
 			}
-			t.Logf("%s: energy off by %+.3f %%, sampling took %.2f %% of a core", tt.period, 100*(*r.Telemetry.Sum.Pass.EnergyJ/total-1), 100**r.Telemetry.CPUShare)
+			t.Logf("%s: energy off by %+.3f %%, sampling took %.2f %% of a core", tt.period,
+				100*(*r.Telemetry.Sum.Pass.EnergyJ/total-1), 100**r.Telemetry.CPUShare)
 		})
 	}
 }

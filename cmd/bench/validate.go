@@ -1,45 +1,127 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/scenarios"
+	"github.com/benchrig/bench/scenarios/schema"
 )
 
-const validateLong = `Check scenario files. All mistakes are listed, each with file, line and column.
-What this machine lacks, such as a dataset or a model file, is a warning.`
+const validateLong = `Check scenario files; - reads one from standard input. All mistakes are listed,
+each with file, line and column. What this machine lacks, such as a dataset or a
+model file, is a warning.`
+
+type validateOptions struct {
+	scenarioOptions
+	asJSON bool
+}
 
 func newValidateCommand(e env) *cobra.Command {
-	var o scenarioOptions
+	var o validateOptions
 	cmd := &cobra.Command{
 		Use: "validate SCENARIO...", Short: "Check scenario files", Long: validateLong,
-		Example: "  bench validate scenarios/*.yaml",
-		Args:    args(cobra.MinimumNArgs(1)),
-		RunE:    func(_ *cobra.Command, given []string) error { return runValidate(e, o, given) },
+		Example: "  bench validate scenarios/*.yaml\n" +
+			"  bench init vllm | bench validate -\n" +
+			"  bench validate my.yaml --json",
+		Args:              args(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: scenarioFiles,
+		RunE: func(cmd *cobra.Command, given []string) error {
+			e.stdin = cmd.InOrStdin()
+			return runValidate(e, o, given)
+		},
 	}
-	o.addFlags(cmd.Flags())
+	o.addFlags(cmd)
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func runValidate(e env, o scenarioOptions, paths []string) error {
+// checked is what was found about one file.
+type checked struct {
+	File     string    `json:"file"`
+	OK       bool      `json:"ok"`
+	Variants int       `json:"variants"`
+	Points   int       `json:"points"`
+	Repeats  int       `json:"repeats"`
+	Mistakes []mistake `json:"mistakes"`
+	Warnings []string  `json:"warnings"`
+
+	err error
+	sc  *scenarios.Scenario
+}
+
+type mistake struct {
+	Line    int    `json:"line"`   // from 1; 0: not of a line
+	Column  int    `json:"column"` // likewise
+	Message string `json:"message"`
+}
+
+func runValidate(e env, o validateOptions, paths []string) error {
 	bad := 0
+	all := []checked{}
 	for _, path := range paths {
-		sc, err := o.load(e, path)
-		if err != nil {
-			fmt.Fprintln(e.Stderr, err)
+		c := o.check(e, path)
+		if !c.OK {
 			bad++
-			continue
 		}
-		session.Warn(e.Stderr, sc)
-		fmt.Fprintf(e.stdout, "%s: ok, %d variants x %d points x %d repeats\n", path, len(sc.Variants), len(sc.Points),
-			sc.Repeats)
+		all = append(all, c)
+		if !o.asJSON {
+			c.print(e)
+		}
 	}
 
+	if o.asJSON {
+		if err := printJSON(e, all); err != nil {
+			return err
+		}
+		if bad > 0 {
+			return codeError{code: exitUsage}
+		}
+		return nil
+	}
 	if bad > 0 {
 		return usageError(fmt.Errorf("%d of %d scenarios cannot be used", bad, len(paths)))
 	}
-
 	return nil
+}
+
+// check reads one file and plans it, as run does before it starts anything.
+func (o validateOptions) check(e env, path string) checked {
+	c := checked{File: path, Mistakes: []mistake{}, Warnings: []string{}}
+	if c.sc, c.err = o.load(e, path); c.err == nil {
+		_, c.err = plan.New(c.sc, plan.Box{Self: e.Self})
+	}
+	if c.err != nil {
+		c.Mistakes = mistakesOf(c.err)
+		return c
+	}
+
+	c.OK, c.Variants, c.Points, c.Repeats = true, len(c.sc.Variants), len(c.sc.Points), c.sc.Repeats
+	c.Warnings = session.Warnings(c.sc)
+	return c
+}
+
+func mistakesOf(err error) []mistake {
+	listed, ok := errors.AsType[schema.Errors](err)
+	if !ok {
+		return []mistake{{Message: err.Error()}}
+	}
+	var out []mistake
+	for _, m := range listed {
+		out = append(out, mistake{m.Pos.Line, m.Pos.Column, m.Msg})
+	}
+	return out
+}
+
+func (c checked) print(e env) {
+	if !c.OK {
+		fmt.Fprintln(e.Stderr, c.err)
+		return
+	}
+	session.Warn(e.Stderr, c.sc)
+	fmt.Fprintf(e.stdout, "%s: ok, %d variants x %d points x %d repeats\n", c.File, c.Variants, c.Points, c.Repeats)
 }

@@ -42,7 +42,8 @@ func newWatchCommand(e env) *cobra.Command {
 		Example: "  bench watch results\n" +
 			"  bench watch results/night/20260131-220000-ab12 --once\n" +
 			"  bench watch results --http 127.0.0.1:8090",
-		Args: args(cobra.ExactArgs(1)),
+		ValidArgsFunction: runFolders,
+		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			return runWatch(cmd.Context(), o.of(e), o,
 				given[0])

@@ -91,7 +91,8 @@ func startOnTerminal(t *testing.T, dir string, args ...string) *onTerminal {
 	}
 	o.cmd = exec.Command(link, args...)
 	o.cmd.Dir, o.cmd.Stdin, o.cmd.Stderr, o.cmd.Stdout = dir, slave, slave, nil
-	o.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "BENCH_STATE_DIR="+filepath.Join(dir, ".state"))
+	o.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8",
+		"BENCH_STATE_DIR="+filepath.Join(dir, ".state"))
 	o.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := o.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -151,7 +152,8 @@ func (o *onTerminal) live() results.Live {
 func (o *onTerminal) measures(point string) func() bool {
 	return func() bool {
 		l := o.live()
-		return l.Step != nil && l.Step.Point == point && l.Phase == results.LiveMeasuring && l.Requests != nil && l.Requests.Done > 0
+		return l.Step != nil && l.Step.Point == point && l.Phase == results.LiveMeasuring && l.Requests != nil &&
+			l.Requests.Done > 0
 	}
 }
 
@@ -164,7 +166,8 @@ func (o *onTerminal) press(keys string) {
 
 func liveFolder(t *testing.T) string {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "keys.yaml"), fmt.Appendf(nil, liveScenario, freePort(t)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "keys.yaml"), fmt.Appendf(nil, liveScenario, freePort(t)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -206,8 +209,10 @@ func TestKeysOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second, third := run.Steps[0].Result, run.Steps[1].Result, run.Steps[2].Result
-	if first.Verdict != results.Failed || first.Failure.Class != results.FailSkipped || first.Figures == nil || first.Figures.Completed == 0 {
-		t.Errorf("the skipped step is %s, %v, want failed, skipped-by-user, with what was measured", first.Verdict, first.Failure)
+	if first.Verdict != results.Failed || first.Failure.Class != results.FailSkipped || first.Figures == nil ||
+		first.Figures.Completed == 0 {
+		t.Errorf("the skipped step is %s, %v, want failed, skipped-by-user, with what was measured", first.Verdict,
+			first.Failure)
 	}
 	if second.Verdict != results.OK && second.Verdict != results.Suspect {
 		t.Errorf("the last step is %s, %v, want one with figures", second.Verdict, second.Failure)
@@ -219,7 +224,8 @@ func TestKeysOfARun(t *testing.T) {
 		t.Error("live.json outlived the run")
 	}
 	o.await("the main screen", func() bool { return strings.Contains(o.screen(), "\x1b[?1049l") })
-	if state, err := unix.IoctlGetTermios(int(o.master.Fd()), unix.TCGETS); err != nil || state.Lflag&unix.ICANON == 0 || state.Lflag&unix.ECHO == 0 {
+	if state, err := unix.IoctlGetTermios(int(o.master.Fd()), unix.TCGETS); err != nil ||
+		state.Lflag&unix.ICANON == 0 || state.Lflag&unix.ECHO == 0 {
 		t.Errorf("the terminal is left raw: %v, %v", state, err)
 	}
 }

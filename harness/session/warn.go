@@ -9,16 +9,25 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Warn writes what may keep steps of a scenario from running, and what is
+// Warnings are what may keep steps of a scenario from running, and what is
 // perhaps not meant.
-func Warn(w io.Writer, sc *scenarios.Scenario) {
+func Warnings(sc *scenarios.Scenario) []string {
+	warnings := []string{}
 	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
+		warnings = append(warnings, fmt.Sprint(warning))
+	}
+	for _, problem := range sc.Problems() {
+		warnings = append(warnings, problem.Error())
+	}
+	return warnings
+}
+
+// Warn writes Warnings, and what --sim changed.
+func Warn(w io.Writer, sc *scenarios.Scenario) {
+	for _, warning := range Warnings(sc) {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	WarnSimulated(w, sc)
-	for _, problem := range sc.Problems() {
-		fmt.Fprintf(w, "warning: %s\n", problem)
-	}
 }
 
 // WarnSimulated writes what --sim changed in a scenario.
