@@ -44,7 +44,7 @@ func bestRows(c table.Table) []string {
 }
 
 func TestNullTestIsNeverBest(t *testing.T) {
-	const legend = "a+again: the baseline once more, for the null test; never called best"
+	const legend = "a+again: the baseline again, as a null test; never ranked"
 	run := againRun()
 	tables := map[string]table.Table{"variants": grid.LayOutRun(run), "costs": grid.CompareCosts(run),
 		"a study": studies.ConcurrencyParts(run)[0].Table}
@@ -105,8 +105,8 @@ func TestPlural(t *testing.T) {
 		{0, "step", "0 steps"},
 		{1, "step", "1 step"},
 		{2, "step", "2 steps"},
-		{1, "server life", "1 server life"},
-		{3, "server life", "3 server lives"},
+		{1, "server start", "1 server start"},
+		{3, "server start", "3 server starts"},
 		{1, "search", "1 search"},
 		{2, "search", "2 searches"},
 	} {

@@ -43,7 +43,7 @@ func TestCostGoldens(t *testing.T) {
 		func(out *bytes.Buffer) error { return Write(out, run, table.Options{Width: 80}) }))
 	golden(t, "cost.md", print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	text := printed(t, func(out *bytes.Buffer) error { return detail.Step(out, run, run.Steps[0].Result.Step.ID) })
-	if !strings.Contains(text, "a million output tokens") || !strings.Contains(text, "4 GPUs for") {
+	if !strings.Contains(text, "per million output tokens") || !strings.Contains(text, "4 GPUs for") {
 		t.Errorf("the step's report has no cost:\n%s", text)
 	}
 	csv := printed(t, func(out *bytes.Buffer) error { return export.CSV(out, run) })

@@ -47,7 +47,7 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 				s.Result.Verdict = results.Suspect
 				doubt(s, results.WarnThrottled, "hot")
 			}
-		}, []string{"? b", "3/3", "b has no sound repeat: its figures are those of suspect ones (throttled)"},
+		}, []string{"? b", "3/3", "b has no valid repeat: its figures come from suspect repeats (throttled)"},
 			[]string{"left out"}},
 		{"failed", func(v string, _ int, s results.Step) {
 			if v == "b" {
@@ -61,7 +61,7 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 			}
 		}, []string{"a has no figures: failed"}, nil},
 		{"external", func(_ string, _ int, s results.Step) { s.Result.Servers[0].Launcher = "external" },
-			[]string{"a: a server that ran already", "b: a server that ran already"}, nil},
+			[]string{"a: the server was already running", "b: the server was already running"}, nil},
 		{"simulated", func(v string, _ int, s results.Step) { s.Result.Simulated = v == "b" },
 			[]string{"not comparable: one side is simulated"}, []string{"better"}},
 		{"prompts", func(v string, _ int, s results.Step) { s.Result.Asked.DatasetSHA256 = "prompts-of-" + v },

@@ -71,7 +71,7 @@ type message struct {
 
 // fewSamples stands for all warnings of that kind: the table marks the
 // percentiles that they are about.
-const fewSamples = "some percentiles have too few samples: marked ~ in the table, named in the steps' own reports"
+const fewSamples = "some percentiles have too few samples: marked ~ in the table, listed in the step reports"
 
 // collectWarnings groups the warnings of all steps by code and words. That
 // figures are simulated is said louder elsewhere. Failed steps have no figures

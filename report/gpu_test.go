@@ -25,7 +25,8 @@ func withGPUs(s results.Step, meanW float64, throttle map[string]float64) result
 		Pass: results.GPUWindow{
 			ToS: length, Readings: 1000, LongestGapS: new(0.21), PowerMeanW: new(meanW), PowerMedianW: new(meanW + 5),
 			PowerMaxW: new(meanW + 90),
-			EnergyJ:   new(meanW * length), AboveIdleJ: new((meanW - 140) * length), CounterJ: new(meanW * length * 1.01),
+			EnergyJ:   new(meanW * length), AboveIdleJ: new((meanW - 140) * length),
+			CounterJ:     new(meanW * length * 1.01),
 			Disagreement: new(0.01),
 			BusyMean:     new(0.97), CoreHzMean: new(1.9e9), CoreHzMin: new(1.4e9), TempMeanC: new(70.0),
 			TempMaxC: new(81.0), MemTempMaxC: new(66.0),

@@ -45,7 +45,7 @@ func headlineOf(run *results.Run) headline {
 	}
 
 	if !run.Finished {
-		h.unfinished = "The run is not finished: its journal has no end. What was measured is below."
+		h.unfinished = "The run is not finished: its journal has no end. Results so far are below."
 	}
 
 	return h

@@ -38,10 +38,10 @@ func TestCompareWithImported(t *testing.T) {
 		note    string
 	}{
 		{"its client", results.VLLM, theirThroughput,
-			"the figures of tp8 are those that this client (vllm) would have shown, not ours"},
+			"the figures of tp8 are those that this client (vllm) would have shown, not bench's"},
 		{"another client", results.VLLM06, *r.Figures.OutputThroughput,
-			"tp8 is the reading of vllm-0.6, of which tp8 has none"},
-		{"nobody knows", "", *r.Figures.OutputThroughput, "does not say by whose definitions"},
+			"tp8 follows the definitions of vllm-0.6, which tp8 was not evaluated by"},
+		{"nobody knows", "", *r.Figures.OutputThroughput, "does not say which definitions its figures follow"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := versus.Compare([]versus.Side{{Name: "theirs", Run: theirs(tt.reading)},

@@ -41,7 +41,7 @@ func readingNotes(run *results.Run) []string {
 		why = ": " + strings.Join(codes, ", ")
 	}
 
-	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step report shows "+
+	return []string{fmt.Sprintf("vllm bench serve would have shown other figures in %s (%s)%s. The step reports show "+
 		"both.", text.Count(len(steps), "step"), text.Few(steps), why)}
 }
 

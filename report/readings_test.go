@@ -87,8 +87,8 @@ func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 			}
 		})
 	}
-	if err := detail.BlockV06(&bytes.Buffer{}, &results.Result{}); err == nil {
-		t.Error("BlockV06 of a step without that reading gave no error")
+	if err := detail.CompatBlock(&bytes.Buffer{}, &results.Result{}, results.VLLM06); err == nil {
+		t.Error("CompatBlock of a step without that reading gave no error")
 	}
 }
 
@@ -145,7 +145,7 @@ func TestReadingsGolden(t *testing.T) {
 	golden(t, "step-readings.txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, id) }))
 	text := string(print(t, func(out *bytes.Buffer) error { return Write(out, run, table.Options{}) }))
 	want := "vllm bench serve would have shown other figures in 1 step (" + id +
-		"): role-first-chunk. The step report shows both."
+		"): role-first-chunk. The step reports show both."
 	markdown := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
 	if !strings.Contains(text, want) || !strings.Contains(markdown, "## Notes") {
 		t.Errorf("the report does not say %q:\n%s", want, text)

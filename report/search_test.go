@@ -34,6 +34,20 @@ func searchRun(limit float64, loads ...int) *results.Run {
 	return run
 }
 
+// A client that was the limit hides what the server can bear.
+func TestLimitIsALowerBoundWhereTheClientWasTheLimit(t *testing.T) {
+	run := searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21)
+	for i := range run.Steps[:10] {
+		run.Steps[i] = doubt(run.Steps[i], results.WarnClientLimit, "the client was the limit")
+	}
+
+	const want = "a meets the targets up to at least (the client was the limit in 10 of 11 steps, so the server may bear " +
+		"more) 20 requests in flight"
+	if got := strings.Join(searchStanding(run).Lines, "\n"); !strings.Contains(got, want) {
+		t.Errorf("verdict %q lacks %q", got, want)
+	}
+}
+
 func TestSearchReport(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -48,7 +62,7 @@ func TestSearchReport(t *testing.T) {
 		}},
 		{"nothing meets them", searchRun(1, 1),
 			[]string{"a: not within 1 to 64: the lowest load, 1, missed the targets."}},
-		{"cut off", searchRun(205, 1, 4), []string{"a: not narrowed down; the run ended before the search did."}},
+		{"cut off", searchRun(205, 1, 4), []string{"a: no limit found; the run ended before the search did."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -96,7 +110,7 @@ func TestNullTestReport(t *testing.T) {
 		t.Errorf("two arms alike: %s", noise)
 	}
 	alarm := draw(nullRun([]float64{100, 101, 99, 100}, []float64{80, 81, 79, 80}))
-	if !strings.Contains(alarm, "WARNING: two arms of one configuration differ: output_throughput at c1 -20.00 %") {
+	if !strings.Contains(alarm, "WARNING: two variants of one configuration differ: output_throughput at c1 -20.00 %") {
 		t.Errorf("two arms that differ: %s", alarm)
 	}
 	if draw(&results.Run{}) != "" {

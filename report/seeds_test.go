@@ -86,7 +86,7 @@ func TestEnvironmentSwitchGolden(t *testing.T) {
 		`environment VLLM\_SWIZZLE\_TENSOR: unset against 1`,
 		"| mean TPOT ms | 40.10 ± 0.25 | 39.11 ± 1.27 | 3/4 | -2.48 % |",
 		"| median ITL ms | 29.03 ± 0.04 | 28.70 ± 0.03 | 3/4 | -1.13 % |",
-		"outlier, counted all the same: swizzle, repeat 1: ",
+		"outlier (counted): swizzle, repeat 1: ",
 	} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("the report lacks %q:\n%s", want, whole)
@@ -114,7 +114,8 @@ func blockStep(launcher, model string, concurrency int, duration float64, comple
 		TotalOutputTokens: &output,
 		RequestThroughput: new(float64(completed) / duration), OutputThroughput: new(float64(output) / duration),
 		TotalTokenThroughput: new(float64(input+output) / duration),
-		TTFT:                 printedLatency(ttft, ttft, ttft, completed), TPOT: printedLatency(tpot, tpot, tpot, completed),
+		TTFT:                 printedLatency(ttft, ttft, ttft, completed),
+		TPOT:                 printedLatency(tpot, tpot, tpot, completed),
 	}
 	if completed < asked {
 		s.Result.Verdict = results.Failed

@@ -50,13 +50,13 @@ func sparedParts(run *results.Run) []table.Piece {
 func sparedIntro(run *results.Run) []string {
 	var lines []string
 	if m := run.Manifest.Repeats; m != nil {
-		lines = append(lines, fmt.Sprintf("Repeats: %d to %d, until half of every 95 %% interval is at most %.4g %% "+
-			"of its mean. Intervals that ended repeats are a little too narrow.",
+		lines = append(lines, fmt.Sprintf("Repeats: %d to %d, until every 95 %% interval is at most ±%.4g %% of its "+
+			"mean. Intervals that stopped the repeats are slightly too narrow.",
 			m.Min, m.Max, 100*m.Until))
 	}
 	if m := run.Manifest.Prune; m != nil {
-		lines = append(lines, fmt.Sprintf("Points above one at which %s, or whose requests failed, were left out, in "+
-			"that repeat and all later ones.", anyOf(m.When)))
+		lines = append(lines, fmt.Sprintf("Load points above one at which %s, or at which requests failed, were "+
+			"skipped in that repeat and all later ones.", anyOf(m.When)))
 	}
 	return lines
 }
@@ -96,8 +96,8 @@ func nullTestParts(run *results.Run) []table.Piece {
 
 	p := table.Piece{
 		Title: "Null test",
-		Intro: []string{fmt.Sprintf("%s is %s once more, in the same order of turns. What the two differ by is the "+
-			"noise of this run: a change that is not larger says nothing.",
+		Intro: []string{fmt.Sprintf("%s is %s again, run in the same order. The difference between the two is the "+
+			"noise of this run: a change that is not larger means nothing.",
 			text.Clean(name), text.Clean(versus.BaselineOf(run)))},
 	}
 
@@ -109,7 +109,7 @@ func nullTestParts(run *results.Run) []table.Piece {
 
 	p.Table = noiseTable(sets)
 	if len(p.Table.Rows) == 0 {
-		p.Notes = []string{"The two have no figures to compare."}
+		p.Notes = []string{"The two variants have no figures to compare."}
 	}
 
 	return []table.Piece{p}
@@ -130,15 +130,15 @@ func falseAlarms(sets []versus.Pair) string {
 	if found == nil {
 		return ""
 	}
-	return fmt.Sprintf("WARNING: two arms of one configuration differ: %s. Something beside the variants changed "+
-		"while this run went on (or this is the rare false alarm): do not trust differences of this size.",
+	return fmt.Sprintf("WARNING: two variants of one configuration differ: %s. Something other than the variants "+
+		"changed during this run (or this is a rare false alarm): do not trust differences of this size.",
 		text.Few(found))
 }
 
 // noiseTable has a row for each figure: the largest change over the points.
 func noiseTable(sets []versus.Pair) table.Table {
 	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Numbers("largest change", ""),
-		table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "lives"), table.Words("verdict")}}
+		table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "starts"), table.Words("verdict")}}
 	var names []string
 	largest := map[string]compare.Difference{}
 	at := map[string]string{}

@@ -19,7 +19,7 @@ import (
 )
 
 // Standing says in a sentence or two which variant did best, by how much, how
-// sure that is, and over how many server lives; and where that cannot be told.
+// sure that is, and over how many server starts; and where that cannot be told.
 type Standing struct {
 	Lines []string    // sentences, the most important first; none: there is nothing to compare
 	Told  bool        // at least one point has a winner
@@ -75,11 +75,15 @@ func aheadText(c versus.Contest, figure catalog.Figure) string {
 	}
 	text := fmt.Sprintf("%.2f %% %s %s than %s", 100*math.Abs(*o.Diff.Delta), more, figure.Title,
 		grid.VariantName(o.Cell))
-	lives := fmt.Sprintf("%d and %d server lives", o.Diff.Candidate.N, o.Diff.Baseline.N)
-	if o.Diff.Low == nil {
-		return text + " (" + lives + ", no interval)"
+	starts := fmt.Sprintf("%d and %d server starts", o.Diff.Candidate.N, o.Diff.Baseline.N)
+	switch {
+	case o.Diff.Candidate.N == 1 && o.Diff.Baseline.N == 1:
+		return text + " (one server start each, so no interval)"
+	case o.Diff.Low == nil:
+		return text + " (" + starts + ", no interval)"
 	}
-	return text + fmt.Sprintf(" (95 %% interval of the change %s, %s)", versus.IntervalText(o.Diff), lives)
+
+	return text + fmt.Sprintf(" (95 %% interval of the change %s, %s)", versus.IntervalText(o.Diff), starts)
 }
 
 // winLines name the winners, the one with the most points first.
@@ -105,15 +109,15 @@ func winLines(contests []versus.Contest, figure catalog.Figure) []string {
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(len(won[b]), len(won[a])) })
 	var parts []string
 	for _, name := range names {
-		where := "at " + namesOfPoints(won[name])
+		where := atPoints(won[name])
 		if len(won[name]) == decidable && decidable > 1 {
-			where = fmt.Sprintf("at all %d points", decidable)
+			where = fmt.Sprintf(" at all %d load points", decidable)
 		}
 		p := versus.Peak(won[name], figure)
 		if len(won[name]) > 1 {
-			where += fmt.Sprintf("; at %s", text.Clean(p.Point))
+			where += ";" + atPoints([]versus.Contest{p})
 		}
-		parts = append(parts, fmt.Sprintf("%s wins %s: %s", name, where, aheadText(p, figure)))
+		parts = append(parts, fmt.Sprintf("%s wins%s: %s", name, where, aheadText(p, figure)))
 	}
 
 	return []string{strings.Join(parts, ". ") + "."}
@@ -121,22 +125,23 @@ func winLines(contests []versus.Contest, figure catalog.Figure) []string {
 
 // openLines say where there is no winner, and what would bring one.
 func openLines(contests []versus.Contest, figure catalog.Figure) []string {
-	var open, same []versus.Contest
+	var open, same, led []versus.Contest
 	for _, c := range contests {
-		switch c.Verdict() {
-		case compare.CannotTell:
+		switch verdict := c.Verdict(); {
+		case c.Unranked != nil:
+			led = append(led, c)
+		case verdict == compare.CannotTell:
 			open = append(open, c)
-		case compare.NoDifference:
+		case verdict == compare.NoDifference:
 			same = append(same, c)
-		default:
 		}
 	}
 
-	var lines []string
+	lines := ledLines(led, figure)
 	if len(same) > 0 {
 		p := versus.Peak(same, figure)
-		lines = append(lines, fmt.Sprintf("No difference that matters at %s: at %s %s has %s.", namesOfPoints(same),
-			text.Clean(p.Point), nameOf(p), aheadText(p, figure)))
+		lines = append(lines, fmt.Sprintf("No relevant difference%s: %s%s has %s.", atPoints(same), which(p, same),
+			nameOf(p), aheadText(p, figure)))
 	}
 
 	if len(open) == 0 {
@@ -144,38 +149,71 @@ func openLines(contests []versus.Contest, figure catalog.Figure) []string {
 	}
 
 	p := versus.Peak(open, figure)
-	line := fmt.Sprintf("Cannot tell which is best at %s", namesOfPoints(open))
+	line := "Cannot tell which is best" + atPoints(open)
 	if len(open) == len(contests) && len(open) > 1 {
-		line = fmt.Sprintf("Cannot tell which is best at any of %d points", len(open))
+		line = fmt.Sprintf("Cannot tell which is best at any of %d load points", len(open))
 	}
 
-	line += fmt.Sprintf(": at %s %s has %s", text.Clean(p.Point), nameOf(p), aheadText(p, figure))
+	line += fmt.Sprintf(": %s%s has %s", which(p, open), nameOf(p), aheadText(p, figure))
 	switch more := p.RepeatsNeeded(); {
 	case more >= compare.MaxRepeats:
-		line += "; no number of repeats would tell at this spread"
+		line += "; more repeats would not decide it at this spread"
 	case more > 0:
-		line += fmt.Sprintf("; %s of each would tell", text.Count(more, "more repeat"))
+		line += fmt.Sprintf("; %s of each would decide it", text.Count(more, "more repeat"))
 	}
 
 	return append(lines, line+".")
+}
+
+// ledLines say where a variant that is not ranked has the best figure, and why
+// it is not ranked.
+func ledLines(contests []versus.Contest, figure catalog.Figure) []string {
+	var lines []string
+	for _, c := range contests {
+		theirs, mine := c.Unranked.Mean*figure.Scale, c.Mean*figure.Scale
+		lines = append(lines, fmt.Sprintf("No winner%s: %s has the best %s (%s; %s has %s) and is not ranked: %s.",
+			atPoints([]versus.Contest{c}), grid.VariantName(c.Unranked.Cell), figure.Title,
+			table.Number(&theirs, table.DigitsOf(theirs)), nameOf(c), table.Number(&mine, table.DigitsOf(mine)),
+			strings.Join(versus.DoubtCodes(c.Unranked.Cell), ", ")))
+	}
+
+	return lines
 }
 
 // aloneLines are for runs of one variant.
 func aloneLines(contests []versus.Contest, figure catalog.Figure) []string {
 	p := versus.Peak(contests, figure)
 	value := p.Mean * figure.Scale
-	return []string{fmt.Sprintf("Nothing to compare %s with: no point has two sound variants. Its best %s is %s, at "+
-		"%s, over %s.",
-		nameOf(p), figure.Title, table.Number(&value, table.DigitsOf(value)), text.Clean(p.Point),
-		text.Count(len(p.Best.PerLife(figure.Of)), "server life"))}
+
+	return []string{fmt.Sprintf("Nothing to compare %s with: no load point has two variants with valid figures. "+
+		"Best %s: %s%s, over %s.",
+		nameOf(p), figure.Title, table.Number(&value, table.DigitsOf(value)), atPoints([]versus.Contest{p}),
+		text.Count(len(p.Best.PerLife(figure.Of)), "server start"))}
 }
 
-func namesOfPoints(contests []versus.Contest) string {
-	names := make([]string, len(contests))
-	for i, c := range contests {
-		names[i] = c.Point
+// atPoints is " at c8, c16"; "" for the one load point of a run without a sweep.
+func atPoints(contests []versus.Contest) string {
+	var names []string
+	for _, c := range contests {
+		names = append(names, c.Point)
 	}
-	return text.Few(names)
+	if len(names) == 1 && names[0] == onlyPoint {
+		return ""
+	}
+
+	return " at " + text.Few(names)
+}
+
+// onlyPoint is the name of the load point of a run without a sweep.
+const onlyPoint = "all"
+
+// which is "at c8, " where the sentence so far names several load points.
+func which(p versus.Contest, of []versus.Contest) string {
+	if len(of) == 1 {
+		return ""
+	}
+
+	return strings.TrimPrefix(atPoints([]versus.Contest{p}), " ") + ", "
 }
 
 func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table {
@@ -187,7 +225,7 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 		table.Numbers(figure.Title, "mean of next"),
 		table.Numbers("change", ""),
 		table.Numbers("interval", "95 %"),
-		table.Numbers("n", "lives"),
+		table.Numbers("n", "starts"),
 		table.Words("verdict"),
 	}}
 
@@ -198,7 +236,10 @@ func standingTable(contests []versus.Contest, figure catalog.Figure) table.Table
 		o := c.Others[0]
 		mine, theirs := c.Mean*figure.Scale, o.Mean*figure.Scale
 		verdict := string(c.Verdict())
-		if c.Verdict() == compare.CannotTell {
+		switch {
+		case c.Unranked != nil:
+			verdict = fmt.Sprintf("no winner: %s is better and not ranked", grid.VariantName(c.Unranked.Cell))
+		case c.Verdict() == compare.CannotTell:
 			verdict = versus.VerdictText(o.Diff)
 			if o.Diff.Verdict != compare.CannotTell {
 				verdict = "better than the next, not than all"
@@ -234,9 +275,14 @@ func searchStanding(run *results.Run) Standing {
 		if all == 0 || variant == run.Manifest.NullTest {
 			continue
 		}
-		txt := fmt.Sprintf("%s: no limit was found", text.Clean(variant))
+		txt := fmt.Sprintf("%s: no limit found", text.Clean(variant))
 		if ended > 0 {
-			txt = fmt.Sprintf("%s meets the targets up to %s %s (missed at %s; %s)", text.Clean(variant),
+			bound := ""
+			if limited, steps := versus.ClientLimited(searches, variant); limited > 0 {
+				bound = fmt.Sprintf("at least (the client was the limit in %d of %s, so the server may bear more) ",
+					limited, text.Count(steps, "step"))
+			}
+			txt = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s)", text.Clean(variant), bound,
 				studies.SpreadText(met), studies.SearchUnit(policy), studies.SpreadText(missed),
 				text.Count(ended, "search"))
 		} else if i := slices.IndexFunc(searches, func(o search.Run) bool { return o.Variant == variant }); i >= 0 {

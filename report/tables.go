@@ -22,13 +22,13 @@ type namedTable struct {
 
 func namedTables() []namedTable {
 	return []namedTable{
-		{"differences", "every variant beside the baseline: change, interval, verdict", differenceParts},
-		{"search", "what searches found, and each of their steps", studies.SearchParts},
-		{"repeats", "one table a variant, one row a repeat", studies.RepeatParts},
+		{"differences", "every variant compared with the baseline: change, interval, verdict", differenceParts},
+		{"search", "limits that searches found, and each search step", studies.SearchParts},
+		{"repeats", "one table per variant, one row per repeat", studies.RepeatParts},
 		{"concurrency", "model by concurrency", studies.ConcurrencyParts},
-		{"sizes", "the same with the sizes of the models", studies.SizeParts},
-		{"backends", "engines and quantizations side by side, one table a point", studies.BackendParts},
-		{"two-pass", "the figures of method sqzb and the pass that each comes from", studies.PassParts},
+		{"sizes", "concurrency, with the sizes of the models", studies.SizeParts},
+		{"backends", "engines and quantizations side by side, one table per load point", studies.BackendParts},
+		{"two-pass", "figures of method sqzb, with the pass that each comes from", studies.PassParts},
 		{"speculation", "speculative decoding: acceptance and system efficiency", studies.SpeculationParts},
 		{"llama-bench", "tests of llama-bench, sweeps, environment switches", studies.LlamaBenchParts},
 		{"appendix", "each step as vLLM's client prints it", studies.AppendixParts},
@@ -62,7 +62,7 @@ func Tables(w io.Writer, run *results.Run, names []string, form table.Format, op
 	}
 
 	if len(parts) == 0 {
-		parts = []table.Piece{{Intro: []string{"The run has nothing for " + strings.Join(names, ", ") + "."}}}
+		parts = []table.Piece{{Intro: []string{"The run has no data for " + strings.Join(names, ", ") + "."}}}
 	}
 
 	loud := headlineOf(run).simulated

@@ -113,7 +113,7 @@ func TestConfigDelta(t *testing.T) {
 		want   []string
 		things int
 	}{
-		{"nothing", func(*results.Run) {}, []string{"Nothing that is known differs"}, 0},
+		{"nothing", func(*results.Run) {}, []string{"No known difference"}, 0},
 		{"port, path, life", each(func(r *results.Result) {
 			s := &r.Servers[0]
 			s.BaseURL, s.Life, s.Argv = "http://127.0.0.1:9000", "life-"+s.Life, append(s.Argv, "--port", "9000")
@@ -129,7 +129,7 @@ func TestConfigDelta(t *testing.T) {
 			[]string{"client transport", "net/http"}, 1},
 		{"bench", func(run *results.Run) { run.Manifest.Bench = "v2" }, []string{"bench version", "v2"}, 1},
 		{"kernel and driver", func(run *results.Run) { run.Environment = environment("6.9", "6.13", 8) },
-			[]string{"kernel", "driver amd", "WARNING: 2 things differ"}, 2},
+			[]string{"kernel", "driver amd", "WARNING: 2 differences"}, 2},
 		{"GPUs", func(run *results.Run) { run.Environment = environment("6.8", "6.12", 4) },
 			[]string{"8 x AMD Instinct MI300X (SPX, NPS1)", "4 x AMD"}, 1},
 		{"no environment", func(run *results.Run) { run.Environment = nil }, []string{"machine", "not known"}, 1},
@@ -184,7 +184,7 @@ func TestNotComparable(t *testing.T) {
 			}
 			findings, err := c.Check([]versus.Condition{condition})
 			if err != nil || len(findings) != 4 || !findings[0].Uncertain {
-				t.Errorf("findings = %v, %v; want four that cannot be told", findings, err)
+				t.Errorf("findings = %v, %v; want four that cannot tell", findings, err)
 			}
 		})
 	}
@@ -213,8 +213,8 @@ func TestMatching(t *testing.T) {
 	rename(b, "tp8", "eight")
 	rename(b, "tp4", "four")
 	text := terminal(t, compared(t, a, b))
-	for _, want := range []string{"four is matched with the baseline's tp4: they have one configuration",
-		"eight is matched with the baseline's tp8: they have one configuration", "Nothing that is known differs"} {
+	for _, want := range []string{"four is matched with the baseline's tp4: same configuration",
+		"eight is matched with the baseline's tp8: same configuration", "No known difference"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("matching lacks %q:\n%s", want, text)
 		}

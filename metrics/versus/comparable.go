@@ -124,18 +124,18 @@ func sideNotes(c compare.Cell) []string {
 	}
 
 	if c.Counted[0].Verdict == results.Suspect {
-		notes = append(notes, fmt.Sprintf("%s%s has no sound repeat: its figures are those of suspect ones (%s)",
-			SuspectMark, name, strings.Join(doubtCodes(c), ", ")))
+		notes = append(notes, fmt.Sprintf("%s%s has no valid repeat: its figures come from suspect repeats (%s)",
+			SuspectMark, name, strings.Join(DoubtCodes(c), ", ")))
 	}
 
 	if c.Lives() == 1 && len(c.Counted) > 1 {
-		notes = append(notes, fmt.Sprintf("%s: all %d repeats share one server life, which counts once: only restarts "+
-			"show how a start varies", name, len(c.Counted)))
+		notes = append(notes, fmt.Sprintf("%s: all %d repeats share one server start, which counts once: only "+
+			"restarts show how starts vary", name, len(c.Counted)))
 	}
 
 	if len(c.Counted[0].Servers) > 0 && c.Counted[0].Servers[0].Launcher == "external" {
-		notes = append(notes, name+": a server that ran already; its repeats are no restarts, and the intervals leave "+
-			"out how a start varies")
+		notes = append(notes, name+": the server was already running; its repeats are not restarts, and the intervals "+
+			"do not include how starts vary")
 	}
 
 	if isImported(c) && len(c.Counted) > 1 {
@@ -205,7 +205,7 @@ func telling(lines []string) string {
 	return last
 }
 
-func doubtCodes(c compare.Cell) []string {
+func DoubtCodes(c compare.Cell) []string {
 	var codes []string
 	for _, r := range c.Counted {
 		for _, w := range metrics.Doubts(r) {

@@ -55,7 +55,7 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 	var all []Finding
 	for _, condition := range conditions {
 		if !slices.ContainsFunc(c.Figures, func(f catalog.Figure) bool { return f.Name == condition.Figure }) {
-			return nil, fmt.Errorf("condition %q: there is no figure %q; want one of %s", condition.Text,
+			return nil, fmt.Errorf("condition %q: unknown figure %q; want one of %s", condition.Text,
 				condition.Figure, strings.Join(figureNames(c.Figures), ", "))
 		}
 		checked := 0
@@ -71,7 +71,7 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 		}
 		if checked == 0 {
 			all = append(all, Finding{Condition: condition.Text, Where: "everywhere", Uncertain: true,
-				Why: "no variant and point of the runs can be matched"})
+				Why: "no variant and load point of the two runs match"})
 		}
 	}
 

@@ -17,6 +17,10 @@ type Contest struct {
 	Best   compare.Cell
 	Mean   float64
 	Others []Rival // the nearest first
+
+	// Unranked is the variant with the best mean here where that is none of the
+	// above: its repeats are suspect. It keeps the point without a winner.
+	Unranked *Rival
 }
 
 // Rival is a variant behind the best. Its difference is that of the best
@@ -63,14 +67,51 @@ func rated(steps []*results.Result) bool {
 	return any
 }
 
+// Contests are the load points of a run at which a variant has valid figures.
 func Contests(run *results.Run, figure catalog.Figure) []Contest {
+	all := contestable(run, figure)
+	suspect := func(c compare.Cell) bool { return c.Counted[0].Verdict != results.OK }
+	contests := contestsOf(slices.DeleteFunc(slices.Clone(all), suspect), figure)
+
+	for _, c := range all {
+		if !suspect(c) {
+			continue
+		}
+		at := slices.IndexFunc(contests, func(k Contest) bool { return k.Point == c.Point })
+		if at >= 0 {
+			contests[at].lead(Rival{Cell: c, Mean: metrics.Mean(c.PerLife(figure.Of))}, figure)
+		}
+	}
+
+	return contests
+}
+
+// lead notes a variant that is not ranked if its mean is the best here.
+func (c *Contest) lead(r Rival, figure catalog.Figure) {
+	best := c.Mean
+	if c.Unranked != nil {
+		best = c.Unranked.Mean
+	}
+	if r.Mean != best && (r.Mean > best) == figure.Higher {
+		c.Unranked = &r
+	}
+}
+
+// contestable are the cells that have the figure, measured as it stands; only
+// simulated ones where none is real.
+func contestable(run *results.Run, figure catalog.Figure) []compare.Cell {
 	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, InOrder(run)), func(c compare.Cell) bool {
-		return len(c.Counted) == 0 || c.Again || c.Counted[0].Verdict != results.OK || len(c.PerLife(figure.Of)) == 0 ||
-			ExtrapolationOf(c) != nil
+		return len(c.Counted) == 0 || c.Again || len(c.PerLife(figure.Of)) == 0 || ExtrapolationOf(c) != nil
 	})
 	if slices.ContainsFunc(cells, func(c compare.Cell) bool { return !IsSimulated(c) }) {
 		cells = slices.DeleteFunc(cells, IsSimulated)
 	}
+
+	return cells
+}
+
+// contestsOf groups cells by load point.
+func contestsOf(cells []compare.Cell, figure catalog.Figure) []Contest {
 	var all []Contest
 	for start := 0; start < len(cells); {
 		end := start + 1
@@ -120,8 +161,13 @@ func Judge(contests []Contest, figure catalog.Figure, rule compare.Rule) {
 }
 
 // Verdict is better if the best is established against every other variant,
-// cannot tell if it is not against one; "" without others.
+// cannot tell if it is not against one, or if a variant that is not ranked has
+// a better mean; "" without others.
 func (c Contest) Verdict() compare.ArmVerdict {
+	if c.Unranked != nil && len(c.Others) > 0 {
+		return compare.CannotTell
+	}
+
 	verdict := compare.ArmVerdict("")
 	for _, o := range c.Others {
 		switch {

@@ -43,20 +43,21 @@ func sameReading(base, with compare.Cell) (compare.Cell, compare.Cell, []string)
 
 	g := readingOf(*theirs)
 	if g == "" {
-		return base, with, []string{fmt.Sprintf("%s was imported and does not say by whose definitions; %s is "+
-			"measured by ours", text.Clean(theirs.Variant), text.Clean(ours.Variant))}
+		return base, with, []string{fmt.Sprintf("%s was imported and does not say which definitions its figures "+
+			"follow; %s follows bench's", text.Clean(theirs.Variant), text.Clean(ours.Variant))}
 	}
 
 	read, ok := asReadBy(*ours, g)
 	if !ok {
-		return base, with, []string{fmt.Sprintf("%s is the reading of %s, of which %s has none: ours stands beside it",
+		return base, with, []string{fmt.Sprintf("%s follows the definitions of %s, which %s was not evaluated by: "+
+			"bench's figures are shown beside it",
 			text.Clean(theirs.Variant), g, text.Clean(ours.Variant))}
 	}
 
 	*ours = read
 
 	return base, with, []string{fmt.Sprintf("%s was imported from vLLM's client; the figures of %s are those that "+
-		"this client (%s) would have shown, not ours", text.Clean(theirs.Variant), text.Clean(ours.Variant), g)}
+		"this client (%s) would have shown, not bench's", text.Clean(theirs.Variant), text.Clean(ours.Variant), g)}
 }
 
 // asReadBy replaces the figures of a cell's steps by those of a generation of

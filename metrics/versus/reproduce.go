@@ -15,7 +15,7 @@ import (
 // ReproduceOptions say how a reproduction is judged.
 type ReproduceOptions struct {
 	Margin float64  // smallest relative difference of interest; 0: that of the origin's scenario
-	Spread float64  // relative deviation between server lives, where neither run shows it; 0: not stated
+	Spread float64  // relative deviation between server starts, where neither run shows it; 0: not stated
 	Steps  []string // ids that were to be repeated; nil: all
 }
 
@@ -121,12 +121,12 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 	case c.Never != "":
 		return c
 	case len(here.Counted) == 0 && len(origin.Counted) == 0:
-		c.Never = fmt.Sprintf("it has no figures on either side: origin %s; here %s",
+		c.Never = fmt.Sprintf("no figures on either side: origin %s; here %s",
 			strings.Join(Uncounted(origin), "; "), strings.Join(Uncounted(here), "; "))
 		return c
 	case len(here.Counted) == 0:
 		c.Failed = true
-		c.Never = "it has no figures here: " + strings.Join(Uncounted(here), "; ")
+		c.Never = "no figures here: " + strings.Join(Uncounted(here), "; ")
 		return c
 	case len(origin.Counted) == 0:
 		c.Never = "the origin has no figures: " + strings.Join(Uncounted(origin), "; ")
@@ -165,11 +165,11 @@ func unknownSide(origin, here []float64, a compare.Agreement) string {
 	case a.Verdict != compare.NotComparable:
 		return ""
 	case origin == nil:
-		return "the origin does not know it in every repeat"
+		return "a repeat of the origin does not have it"
 	case here == nil:
-		return "it is not known here in every repeat"
+		return "a repeat here does not have it"
 	}
-	return "it is 0 at the origin"
+	return "0 at the origin"
 }
 
 // Tally counts the verdicts.
@@ -199,7 +199,7 @@ func (r *Reproduction) Tally() Tally {
 // Headline says in one line what came of it.
 func (r *Reproduction) Headline() string {
 	t := r.Tally()
-	counts := fmt.Sprintf("%d agree, %d differ, %d cannot be told, %d not comparable", t.Agree, t.Differ, t.CannotTell,
+	counts := fmt.Sprintf("%d agree, %d differ, %d cannot tell, %d not comparable", t.Agree, t.Differ, t.CannotTell,
 		t.NotComparable)
 	never := 0
 	for _, c := range r.Cells {

@@ -1,6 +1,8 @@
 package versus
 
 import (
+	"slices"
+
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/search"
 	"github.com/benchrig/bench/results"
@@ -27,6 +29,25 @@ func LimitDifferences(run *results.Run, searches []search.Run) map[string]compar
 		out[name] = all[i]
 	}
 	return out
+}
+
+// ClientLimited counts the steps of a variant's searches in which the client
+// was the limit, and all of them. Where there are any, the server may bear more
+// than the limit that was found.
+func ClientLimited(searches []search.Run, variant string) (limited, all int) {
+	for _, s := range searches {
+		if s.Variant != variant {
+			continue
+		}
+		all += len(s.Steps)
+		for _, r := range s.Steps {
+			if slices.ContainsFunc(r.Warnings, func(w results.Warning) bool { return w.Code == results.WarnClientLimit }) {
+				limited++
+			}
+		}
+	}
+
+	return limited, all
 }
 
 // LimitsOf are the ends of the brackets of a variant's searches that came within

@@ -8,7 +8,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Side is one run of a comparison: a set of server lives.
+// Side is one run of a comparison: a set of server starts.
 type Side struct {
 	Name string // as shown: short, and different for each side
 	Path string // as given

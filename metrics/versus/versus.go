@@ -53,7 +53,7 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 	if o.Baseline != "" {
 		c.Baseline = slices.IndexFunc(sides, func(s Side) bool { return o.Baseline == s.Name || o.Baseline == s.Path })
 		if c.Baseline < 0 {
-			return nil, fmt.Errorf("compare: baseline %q is none of the runs: %s", o.Baseline,
+			return nil, fmt.Errorf("compare: baseline %q: want one of the runs %s", o.Baseline,
 				strings.Join(SideNames(sides), ", "))
 		}
 	}
@@ -201,7 +201,7 @@ func matchCells(base, with []compare.Cell) (pairs []matched, notes []string) {
 			at = slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner })
 		}
 		if at < 0 {
-			notes = append(notes, fmt.Sprintf("point %s of %s: the baseline has none of that label",
+			notes = append(notes, fmt.Sprintf("load point %s of %s: the baseline has no such load point",
 				text.Clean(w.Point), text.Clean(w.Variant)))
 			continue
 		}
@@ -247,7 +247,7 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 		for _, other := range baseNames {
 			if partners[name] == "" && !taken(other) && sameRecipe(base, other, with, name) {
 				partners[name] = other
-				notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: they have one configuration",
+				notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: same configuration",
 					text.Clean(name), text.Clean(other)))
 			}
 		}
@@ -258,7 +258,8 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 	switch {
 	case len(left) == 1 && len(baseLeft) == 1:
 		partners[left[0]] = baseLeft[0]
-		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: no other is left", text.Clean(left[0]),
+		notes = append(notes, fmt.Sprintf("%s is matched with the baseline's %s: the only ones left",
+			text.Clean(left[0]),
 			text.Clean(baseLeft[0])))
 	default:
 		for _, name := range left {
@@ -290,7 +291,7 @@ func (v *Against) ManyThings() string {
 	for _, d := range v.Delta {
 		names = text.AppendNew(names, text.Clean(d.What))
 	}
-	return fmt.Sprintf("%d things differ (%s): what follows cannot be put down to one of them.", v.Things,
+	return fmt.Sprintf("%d differences (%s): no change below can be attributed to one of them.", v.Things,
 		strings.Join(names, ", "))
 }
 

@@ -31,15 +31,15 @@ func VerdictText(d compare.Difference) string {
 	case d.Verdict != compare.CannotTell:
 		return string(d.Verdict)
 	case d.Baseline.N == 0 || d.Candidate.N == 0:
-		return "cannot tell: one side does not know it in every repeat"
+		return "cannot tell: a repeat of one side does not have it"
 	case d.Delta == nil:
 		return "cannot tell: the baseline is 0"
 	case d.Low == nil:
 		return fmt.Sprintf("cannot tell: at least %s needed", text.Count(d.MoreRepeats, "more repeat"))
 	case d.MoreRepeats >= compare.MaxRepeats:
-		return "cannot tell: the spread is too wide for any number of repeats"
+		return "cannot tell: the spread is too wide; more repeats would not decide it"
 	}
-	return fmt.Sprintf("cannot tell: %s would tell", text.Count(d.MoreRepeats, "more repeat"))
+	return fmt.Sprintf("cannot tell: %s would decide it", text.Count(d.MoreRepeats, "more repeat"))
 }
 
 // ShortTell is verdictText for narrow terminals: "+4" are repeats.

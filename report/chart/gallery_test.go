@@ -34,13 +34,6 @@ func gallery() []drawn {
 		{"requests", func() (template.HTML, error) { return chart.Requests(requestsSpec(64)) }},
 		{"requests-many", func() (template.HTML, error) { return chart.Requests(requestsSpec(3000)) }},
 		{"in-flight", func() (template.HTML, error) { return chart.InFlight(inFlightSpec()) }},
-		{"sparkline", func() (template.HTML, error) {
-			return chart.Sparkline(chart.SparklineSpec{
-				Head: chart.Head{ID: "spark", Title: "Output throughput by repeat"}, Unit: "tok/s",
-				Values: []float64{812, 820, 817, math.NaN(), 640, 815, 822},
-				Low:    []float64{800, 810, 805, 0, 630, 806, 811}, High: []float64{824, 830, 829, 0, 650, 824, 833},
-			})
-		}},
 	}
 }
 

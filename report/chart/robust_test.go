@@ -167,10 +167,6 @@ func kinds(values []float64, name string, log bool) []drawn {
 			return chart.InFlight(chart.InFlightSpec{Head: h,
 				Panels: []chart.LevelPanel{{Y: a, Series: []chart.LevelSeries{{Name: name, Levels: levels}}}}})
 		}},
-		{"sparkline", func() (template.HTML,
-			error) {
-			return chart.Sparkline(chart.SparklineSpec{Head: h, Values: values})
-		}},
 	}
 }
 
@@ -221,7 +217,7 @@ func TestNoTitle(t *testing.T) {
 	for _, d := range []func() (template.HTML, error){
 		func() (template.HTML, error) { return chart.Scatter(chart.ScatterSpec{}) },
 		func() (template.HTML, error) {
-			return chart.Sparkline(chart.SparklineSpec{Head: chart.Head{Title: "  "}})
+			return chart.Bars(chart.BarsSpec{Head: chart.Head{Title: "  "}})
 		},
 	} {
 		if _, err := d(); err == nil || !strings.Contains(err.Error(), "no title") {

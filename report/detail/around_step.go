@@ -95,7 +95,7 @@ func printStartup(p *table.Printer, s *results.Startup) {
 
 	add(s.ModelBytes != nil, "weights %s GiB", gibText(s.ModelBytes))
 	add(s.KVTokens != nil, "KV cache for %s tokens", table.ExactInt(s.KVTokens))
-	add(s.MaxConcurrency != nil, "%s full-length requests fit it", table.Number(s.MaxConcurrency, 2))
+	add(s.MaxConcurrency != nil, "room for %s full-length requests", table.Number(s.MaxConcurrency, 2))
 	add(s.ContextLen != nil, "context %s tokens", table.ExactInt(s.ContextLen))
 	add(s.Slots != nil, "%s slots", table.ExactInt(s.Slots))
 	if len(parts) > 0 {

@@ -47,9 +47,6 @@ func Block(w io.Writer, r *results.Result, latencies ...string) error {
 	}, latencies)
 }
 
-// BlockV06 prints what vLLM's client of December 2024 would have printed.
-func BlockV06(w io.Writer, r *results.Result) error { return CompatBlock(w, r, results.VLLM06) }
-
 // CompatBlock prints what the client of generation g would have printed: its
 // figures in its layout. latencies are as in Block.
 func CompatBlock(w io.Writer, r *results.Result, g results.Generation, latencies ...string) error {

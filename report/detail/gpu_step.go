@@ -31,7 +31,7 @@ func printGPUs(p *table.Printer, t *results.Telemetry) {
 	printEfficiency(p, "per work", t.Efficiency)
 	printEfficiency(p, "in the steady state", t.Steady)
 	if h := t.Host; h != nil {
-		p.Wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (most %s %%), memory in use at most %s GiB, load at most %s",
+		p.Wrapped("  ", fmt.Sprintf("host: CPUs busy %s %% (peak %s %%), peak memory %s GiB, peak load %s",
 			shareText(h.CPUBusyMean), shareText(h.CPUBusyMax), gibText(h.MemoryUsedPeak), table.Number(h.Load1Max, 2)))
 	}
 
@@ -72,7 +72,7 @@ func gpuParts(g *results.GPUFigures) []string {
 	add(w.TempMaxC != nil, "%s C (hottest %s)", table.Number(w.TempMeanC, 0), table.Number(w.TempMaxC, 0))
 	add(w.MemTempMaxC != nil, "memory at most %s C", table.Number(w.MemTempMaxC, 0))
 	if w.Throttle == nil {
-		return append(parts, "throttling not known")
+		return append(parts, "throttling unknown")
 	}
 
 	return append(parts, "throttling "+cmp.Or(grid.ThrottleText(w.Throttle), "none"))
@@ -92,11 +92,11 @@ func samplingText(t *results.Telemetry) string {
 	if len(t.GPUs) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest time without one %s s",
+	text := fmt.Sprintf("read by %s: %d readings, %d failed, longest gap %s s",
 		cmp.Or(text.Clean(strings.Join(t.Samplers, ", ")), "nobody"), t.Readings, t.Gaps,
 		table.Number(t.LongestGapS, 2))
 	if t.PeriodS != nil {
-		text += fmt.Sprintf(", every %s s asked", table.Number(t.PeriodS, 2))
+		text += fmt.Sprintf(", requested every %s s", table.Number(t.PeriodS, 2))
 	}
 	if t.CPUShare != nil {
 		text += fmt.Sprintf(", which took %s %% of a core", table.Number(new(100**t.CPUShare), 2))

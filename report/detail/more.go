@@ -14,12 +14,13 @@ func printMore(p *table.Printer, f *results.Figures) {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if l := f.Lengths; l != nil && l.Share != 1 {
-		add("answers have %.1f of %.1f output tokens asked for on average (%.1f %%); %.1f %% ended early by themselves",
+		add("answers have %.1f of the requested %.1f output tokens on average (%.1f %%); %.1f %% stopped early by "+
+			"themselves",
 			l.ReceivedMean, l.AskedMean, 100*l.Share, 100*l.EarlyEOS)
 	}
 
 	if per := f.TokensPerChunk; per != nil && *per > 1 {
-		add("%.2f tokens a chunk; time between chunks: median %s ms", *per, formatMS(f.ICL.Median))
+		add("%.2f tokens per chunk; time between chunks: median %s ms", *per, formatMS(f.ICL.Median))
 	}
 
 	if s := f.Steady; s != nil {
@@ -30,7 +31,7 @@ func printMore(p *table.Printer, f *results.Figures) {
 	}
 
 	if s := f.Series; s != nil {
-		add("fullest second: %s answered, %.0f output tokens", text.Count(s.PeakRequests, "request"),
+		add("busiest second: %s answered, %.0f output tokens", text.Count(s.PeakRequests, "request"),
 			s.PeakOutputTokens)
 	}
 
@@ -58,7 +59,7 @@ func answerParts(a *results.Answers) []string {
 	for _, count := range []struct {
 		n    int
 		what string
-	}{{a.Empty, "empty"}, {valueOr(a.Repetitive), "repetitive"}, {a.Identical, "that equal another one"}} {
+	}{{a.Empty, "empty"}, {valueOr(a.Repetitive), "repetitive"}, {a.Identical, "identical to another"}} {
 		if count.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count.n, count.what))
 		}

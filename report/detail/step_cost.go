@@ -31,12 +31,13 @@ func printCost(p *table.Printer, c *results.Cost) {
 	}
 
 	if c.EnergyKWh != nil {
-		parts = append(parts, fmt.Sprintf("%s kWh by the GPUs, idle power included, host not", exactly(c.EnergyKWh)))
+		parts = append(parts, fmt.Sprintf("%s kWh used by the GPUs, including idle power, without the host",
+			exactly(c.EnergyKWh)))
 	}
 
 	p.Wrapped("  ", fmt.Sprintf("%s at %s: %s %s", strings.Join(parts, "; "), price, exactly(c.Total),
 		text.Clean(c.Price.Currency)))
-	p.Wrapped("  ", fmt.Sprintf("%s a million output tokens, %s a million tokens, %s a request",
+	p.Wrapped("  ", fmt.Sprintf("%s per million output tokens, %s per million tokens, %s per request",
 		exactly(c.PerMillionOutput), exactly(c.PerMillionTotal), exactly(c.PerRequest)))
 }
 

@@ -22,7 +22,7 @@ func WriteBoxCheck(w io.Writer, b *versus.BoxCheck, form table.Format, opts tabl
 		}
 	}
 
-	p := table.Piece{Title: "This box beside that of " + text.Clean(b.Origin),
+	p := table.Piece{Title: "This machine compared with that of " + text.Clean(b.Origin),
 		Intro: []string{strings.Join(words, ", ")}}
 	p.Table = table.Table{Keys: []int{0, 3}, Columns: []table.Column{table.Words("what"), table.Words("origin"),
 		table.Words("here"), table.Words("state"), table.Words("shows in")}}
@@ -38,7 +38,7 @@ func WriteBoxCheck(w io.Writer, b *versus.BoxCheck, form table.Format, opts tabl
 	}
 
 	for _, problem := range b.Problems {
-		p.Notes = append(p.Notes, "CANNOT RUN HERE: "+text.Clean(problem))
+		p.Notes = append(p.Notes, "cannot run here: "+text.Clean(problem))
 	}
 
 	return table.Print(w, []table.Piece{p}, form, opts)

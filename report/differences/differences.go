@@ -31,9 +31,10 @@ func PairParts(run *results.Run) []table.Piece {
 }
 
 func ruleText(rule compare.Rule, baseline string) string {
-	return fmt.Sprintf("Against %s. n counts server lives: steps of one life are averaged first. Intervals of the "+
-		"change: %s %% (Welch). Verdicts: Holm's correction over the figures of a pair at a point; "+
-		"no difference: the interval lies within ±%s %%.", text.Clean(baseline), table.Percent(rule.Confidence),
+	return fmt.Sprintf("Compared with %s. n: server starts (the steps of one start are averaged first). Intervals of "+
+		"the change: %s %% (Welch). Verdicts use Holm's correction over the figures of a pair at a load point; \"no "+
+		"difference\" means that the interval lies within ±%s %%.", text.Clean(baseline),
+		table.Percent(rule.Confidence),
 		table.Percent(rule.Margin))
 }
 
@@ -49,7 +50,7 @@ func pairPart(s *versus.Pair, figures []catalog.Figure, baseline, candidate stri
 	}
 	p.Notes = slices.Clone(s.Notes)
 	for _, line := range s.Outliers {
-		p.Notes = append(p.Notes, "outlier, counted all the same: "+text.Clean(line))
+		p.Notes = append(p.Notes, "outlier (counted): "+text.Clean(line))
 	}
 	for _, line := range s.Drifts {
 		p.Notes = append(p.Notes, "drift: "+text.Clean(line))
@@ -67,7 +68,7 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 		table.Words("figure"),
 		table.Numbers(sideName(s.Baseline, baseline), "mean ± sd"),
 		table.Numbers(sideName(s.Candidate, candidate), "mean ± sd"),
-		table.Numbers("n", "lives"),
+		table.Numbers("n", "starts"),
 		table.Numbers("change", ""),
 		table.Numbers("interval", ""),
 		table.Words("verdict"),

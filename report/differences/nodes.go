@@ -29,8 +29,8 @@ func NodeParts(run *results.Run) []table.Piece {
 
 	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
-	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "lives"),
-		table.Numbers("against its arms'", "means"), table.Numbers("P of all", "nodes")}}
+	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "starts"),
+		table.Numbers("against other nodes", "means"), table.Numbers("P of all", "nodes")}}
 	for _, f := range versus.DefaultFigures(versus.StepResults(run)) {
 		effect, ok := compare.NodeEffectOf(cells, f, 1)
 		if !ok {
@@ -49,11 +49,11 @@ func NodeParts(run *results.Run) []table.Piece {
 	p.Table = c
 	p.Intro = []string{"Steps ran on " + strings.Join(text.CleanAll(slices.Sorted(maps.Keys(nodes))), ", ") + ". "}
 	if len(c.Rows) == 0 {
-		p.Intro[0] += "No variant ran on two of them at one point, so that a node cannot be told from a variant: use " +
+		p.Intro[0] += "No variant ran on two nodes at one load point, so nodes and variants cannot be separated: use " +
 			"slurm.nodes: spread and more repeats."
 	} else {
-		p.Intro[0] += "P: the chance of nodes that differ as much if the lives of each variant had been dealt to its " +
-			"nodes at random; below 0.05 the nodes, not only the variants, made figures differ."
+		p.Intro[0] += "P: the probability of differences this large if the server starts of each variant were " +
+			"assigned to its nodes at random; below 0.05 the nodes themselves make a difference."
 	}
 
 	return []table.Piece{p}

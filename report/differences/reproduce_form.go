@@ -35,11 +35,12 @@ func reproductionParts(r *versus.Reproduction) []table.Piece {
 }
 
 func agreeRuleText(r *versus.Reproduction) string {
-	text := fmt.Sprintf("n counts server lives of the origin and here. Intervals of the change: %s %%. Agrees: the "+
+	text := fmt.Sprintf("n: server starts of the origin and here. Intervals of the change: %s %%. Agrees: the "+
 		"interval lies within ±%s %%. Differs: it lies outside, after Holm's correction over all figures.",
 		table.Percent(r.Rule.Confidence), table.Percent(r.Rule.Margin))
 	if r.Rule.Spread > 0 {
-		text += fmt.Sprintf(" Where neither side has repeats, lives are taken to deviate by %s %%, as stated.",
+		text += fmt.Sprintf(" Where neither side has repeats, server starts are assumed to deviate by %s %%, as "+
+			"stated.",
 			table.Percent(r.Rule.Spread))
 	}
 	return text
@@ -60,7 +61,7 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 		table.Words("figure"),
 		table.Numbers(sideName(c.Origin, "origin"), "mean ± sd"),
 		table.Numbers(sideName(c.Here, "here"), "mean ± sd"),
-		table.Numbers("n", "lives"),
+		table.Numbers("n", "starts"),
 		table.Numbers("change", ""),
 		table.Numbers("interval", ""),
 		table.Words("verdict"),
@@ -94,10 +95,11 @@ func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece 
 // basesOf says where intervals come from that no side's own lives give.
 func basesOf(c *versus.Reproduced) []string {
 	texts := map[compare.Basis]string{
-		compare.OnPooled:  "a side has two lives: the spread is that of both sides together, taken to be alike",
-		compare.OnOneSide: "one side has one life: it is taken to spread as the other does",
-		compare.OnBound: "one life each: intervals assume that lives deviate by 10 %, percentiles from p90 on by 30 " +
-			"%, which can tell a difference and never an agreement",
+		compare.OnPooled: "a side has two server starts: both sides are assumed to have the same spread, estimated " +
+			"from both together",
+		compare.OnOneSide: "one side has one server start: it is assumed to spread as the other side does",
+		compare.OnBound: "one server start each: intervals assume that starts deviate by 10 %, percentiles from p90 " +
+			"on by 30 %; this can show a difference, never an agreement",
 	}
 	var lines []string
 	for _, a := range c.Figures {
@@ -117,15 +119,15 @@ func closenessText(a *compare.Agreement, reason string) string {
 	case a.Verdict != compare.Undecided:
 		return txt
 	case a.Low == nil:
-		return txt + ": it is 0 on both sides"
+		return txt + ": 0 on both sides"
 	case a.Basis == compare.OnBound:
-		return txt + fmt.Sprintf(": %s here would show how lives spread", text.Count(a.MoreHere, "more repeat"))
+		return txt + fmt.Sprintf(": %s here would show how server starts vary", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreOrigin > 0:
-		return txt + fmt.Sprintf(": %s would, on both sides", text.Count(a.MoreHere, "more repeat"))
+		return txt + fmt.Sprintf(": %s on both sides would decide it", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreHere > 0:
-		return txt + fmt.Sprintf(": %s here would", text.Count(a.MoreHere, "more repeat"))
+		return txt + fmt.Sprintf(": %s here would decide it", text.Count(a.MoreHere, "more repeat"))
 	}
-	return txt + ": too near the margin for any number of repeats"
+	return txt + ": too close to the margin; more repeats would not decide it"
 }
 
 type reproductionJSON struct {

@@ -80,16 +80,16 @@ func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 	p := table.Piece{Title: "CONFIG DELTA of " + name}
 	switch v.Things {
 	case 0:
-		p.Intro = []string{"Nothing that is known differs: arguments, environment, engine, model, GPUs, drivers, " +
+		p.Intro = []string{"No known difference: arguments, environment, engine, model, GPUs, drivers, " +
 			"kernel, bench, client, load, prompts."}
 	case 1:
-		p.Intro = []string{"One thing differs."}
+		p.Intro = []string{"One difference."}
 	default:
 		p.Intro = []string{"WARNING: " + v.ManyThings()}
 	}
 
 	if len(v.Unknown) > 0 {
-		p.Intro = append(p.Intro, "Not known of either side, which does not make it equal: "+strings.Join(v.Unknown,
+		p.Intro = append(p.Intro, "Unknown on both sides, so not known to be equal: "+strings.Join(v.Unknown,
 			", ")+".")
 	}
 
@@ -116,7 +116,7 @@ func findingsPart(findings []versus.Finding) table.Piece {
 	for _, f := range findings {
 		state := "holds"
 		if f.Uncertain {
-			state = "cannot be told"
+			state = "cannot tell"
 		}
 		p.Notes = append(p.Notes, fmt.Sprintf("%s %s: %s: %s", f.Condition, state, f.Where, f.Why))
 	}

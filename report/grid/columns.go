@@ -57,7 +57,7 @@ func (c Column) perLife(cell compare.Cell) []float64 {
 	})
 }
 
-// spread is half of the 95 % interval of a cell's mean over server lives, in
+// spread is half of the 95 % interval of a cell's mean over server starts, in
 // percent of it: " ±0.8%". It is empty where one life tells nothing, and in
 // columns that are not ranked.
 func (c Column) spread(cell compare.Cell) string {

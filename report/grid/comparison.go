@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
@@ -14,24 +15,27 @@ import (
 )
 
 const (
-	ThinMark       = "~"
-	chunksMark     = "^"
-	ThrottleMark   = "!"
-	Simulated      = " [sim]"
-	thinLegend     = ThinMark + " fewer samples than the percentile needs (1000 for p99); never called best"
-	gapsLegend     = chunksMark + " time between chunks of several tokens, not between tokens; never called best"
-	throttleLegend = ThrottleMark + " a GPU was throttled by heat or hardware; never called best"
+	ThinMark     = "~"
+	chunksMark   = "^"
+	ThrottleMark = "!"
+	LeadMark     = "?" // better than the ranked rows of its load point, and not ranked
+	Simulated    = " [sim]"
+	thinLegend   = ThinMark + " too few samples for the percentile (p99 needs 1000); never ranked"
+	gapsLegend   = chunksMark + " time between chunks of several tokens, not between tokens; never ranked"
+	leadLegend   = LeadMark + " better than every ranked row of its load point, but not ranked (see verdict and " +
+		"marks): nothing is best there"
+	throttleLegend = ThrottleMark + " a GPU was throttled by heat or hardware; never ranked"
 	SimLegend      = "[sim] simulated; ranked only among simulated ones"
-	meansLegend    = "n > 1: means over server lives"
-	spreadLegend   = "± half of the 95 % interval of the mean (t over server lives), in percent of it"
+	meansLegend    = "n > 1: mean over server starts"
+	spreadLegend   = "± half of the 95 % interval of the mean (t over server starts), in percent of the mean"
 )
 
 // LayOutRun lays a run out as a table.
 func LayOutRun(run *results.Run) table.Table {
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	figures := columns(cells)
-	c := table.Table{Columns: []table.Column{table.Words("variant"), table.Words("point"),
-		table.Numbers("ok/asked", "requests")}}
+	c := table.Table{Keys: []int{0, 1, 2}, Columns: []table.Column{table.Words("variant"), table.Words("point"),
+		table.Words("verdict"), table.Numbers("ok/asked", "requests")}}
 	repeated := versus.AnyRepeats(cells)
 	if repeated {
 		c.Columns = append(c.Columns, table.Numbers("n", ""))
@@ -40,6 +44,7 @@ func LayOutRun(run *results.Run) table.Table {
 	for i, cell := range cells {
 		r := table.Row{NewGroup: i > 0 && cell.Point != cells[i-1].Point}
 		r.Cells = append(r.Cells, table.Cell{Text: VariantName(cell)}, table.Cell{Text: text.Clean(cell.Point)},
+			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)},
 			table.Cell{Text: requests(cell)})
 		if repeated {
 			r.Cells = append(r.Cells, table.Cell{Text: repeats(cell)})
@@ -58,12 +63,6 @@ func LayOutRun(run *results.Run) table.Table {
 			marks.WriteString(e.Mark)
 			spread = spread || strings.Contains(e.Text, "±")
 		}
-	}
-
-	c.Columns = append(c.Columns, table.Words("verdict"))
-	for i, cell := range cells {
-		c.Rows[i].Cells = append(c.Rows[i].Cells,
-			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)})
 	}
 
 	if anyBest {
@@ -94,8 +93,8 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 	}
 
 	if uneven(cells) {
-		lines = append(lines, "n differs between rows: some repeats failed, are doubtful or were not run; their "+
-			"figures are left out")
+		lines = append(lines, "n differs between rows: repeats that failed, are suspect or were not run are left out "+
+			"of the figures")
 	}
 
 	if slices.ContainsFunc(cells, versus.IsSimulated) {
@@ -111,13 +110,13 @@ func legend(cells []compare.Cell, anyBest bool, marks string, repeated bool) []s
 	return lines
 }
 
-// UnrankedLegend names the rows that are never called best.
+// UnrankedLegend names the rows that are never ranked.
 func UnrankedLegend(cells []compare.Cell) []string {
 	var lines []string
 	for _, c := range cells {
 		if c.Again {
 			lines = text.AppendNew(lines,
-				text.Clean(c.Variant)+": the baseline once more, for the null test; never called best")
+				text.Clean(c.Variant)+": the baseline again, as a null test; never ranked")
 		}
 	}
 	return lines
@@ -127,7 +126,7 @@ func UnrankedLegend(cells []compare.Cell) []string {
 func MarkLegend(marks string) []string {
 	var lines []string
 	for _, m := range []struct{ mark, text string }{
-		{ThinMark, thinLegend}, {chunksMark, gapsLegend}, {ThrottleMark, throttleLegend},
+		{LeadMark, leadLegend}, {ThinMark, thinLegend}, {chunksMark, gapsLegend}, {ThrottleMark, throttleLegend},
 		{ExtrapolatedMark, ExtrapolatedLegend},
 	} {
 		if strings.Contains(marks, m.mark) {
@@ -138,8 +137,8 @@ func MarkLegend(marks string) []string {
 }
 
 // bestLegend says what the mark of the best cells means.
-const bestLegend = "best mean of its point among sound rows, by the digits shown; intervals and differences tell how " +
-	"sure that is"
+const bestLegend = "best at this load point among valid rows, by the digits shown; intervals and differences say how " +
+	"certain that is"
 
 // uneven reports whether rows with figures stand on different numbers of steps.
 func uneven(cells []compare.Cell) bool {
@@ -178,7 +177,7 @@ func requests(c compare.Cell) string {
 	return strconv.Itoa(completed) + "/" + strconv.Itoa(asked)
 }
 
-// repeats says how many steps a row stands on: "3", "2 of 3", "3, one life".
+// repeats says how many steps a row stands on: "3", "2 of 3", "3, one start".
 func repeats(c compare.Cell) string {
 	n, lives := len(c.Counted), c.Lives()
 	text := strconv.Itoa(n)
@@ -189,9 +188,9 @@ func repeats(c compare.Cell) string {
 	case n <= 1 || lives == n:
 		return text
 	case lives == 1:
-		return text + ", one life"
+		return text + ", one start"
 	}
-	return fmt.Sprintf("%s, %d lives", text, lives)
+	return fmt.Sprintf("%s, %d starts", text, lives)
 }
 
 // verdictOf is the verdict of a cell; of several, how many have which.
@@ -217,11 +216,19 @@ func verdictOf(run *results.Run, c compare.Cell, of func(*results.Step) string) 
 // Interrupted stands for the verdict of a step that a kill cut short.
 const Interrupted = "interrupted"
 
-// VerdictName is the verdict of a step, with the class of its failure.
+// VerdictName is the verdict of a step, with the class of its failure or the
+// code of the warning that makes it suspect.
 func VerdictName(s *results.Step) string {
-	if s.Result.Verdict == results.Failed && s.Result.Failure != nil {
-		return ShortVerdict(s) + ": " + string(s.Result.Failure.Class)
+	switch r := s.Result; {
+	case s.State == results.StepInterrupted:
+	case r.Verdict == results.Failed && r.Failure != nil:
+		return ShortVerdict(s) + ": " + string(r.Failure.Class)
+	case r.Verdict == results.Suspect:
+		if doubts := metrics.Doubts(r); len(doubts) > 0 {
+			return ShortVerdict(s) + ": " + string(doubts[0].Code)
+		}
 	}
+
 	return ShortVerdict(s)
 }
 
@@ -271,46 +278,71 @@ func fill(col Column, cells []compare.Cell) []table.Cell {
 	return entries
 }
 
-// MarkBest marks the best of one point, by the printed digits: equal ones are
-// equally good. It takes two sound rows that differ to have a best; simulated
-// ones compete only where no real one does, the arm of a null test never.
+// MarkBest marks the best of one load point, by the printed digits: equal ones
+// are equally good. It takes two valid rows that differ to have a best.
+// Simulated rows compete only where no real one does. Where a row that is not
+// ranked has a better value, it gets LeadMark and nothing is best.
 func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []table.Cell) {
-	var real, sim []int
-	for i, cell := range cells {
-		switch {
-		case col.unranked || values[i] == nil || !cell.Sound() || cell.Again || entries[i].Mark != "":
-		case versus.IsSimulated(cell):
-			sim = append(sim, i)
-		default:
-			real = append(real, i)
-		}
-	}
-
-	candidates := real
-	if len(real) == 0 {
-		candidates = sim
-	}
-
-	if len(candidates) < 2 {
+	ranked, others := candidates(col, cells, values, entries)
+	if len(ranked) < 2 {
 		return
 	}
 
-	best, differ := candidates[0], false
-	for _, i := range candidates[1:] {
+	better := func(a, b int) bool {
+		if *values[a] == *values[b] || entries[a].Text == entries[b].Text {
+			return false
+		}
+		return (*values[a] > *values[b]) == (col.Better != LowerIsBetter)
+	}
+
+	best, differ := ranked[0], false
+	for _, i := range ranked[1:] {
 		differ = differ || entries[i].Text != entries[best].Text
-		if better := *values[i] > *values[best]; better != (col.Better == LowerIsBetter) &&
-			*values[i] != *values[best] {
+		if better(i, best) {
 			best = i
 		}
 	}
 
-	for _, i := range candidates {
-		entries[i].Best = differ && entries[i].Text == entries[best].Text
+	leads := false
+	for _, i := range others {
+		if better(i, best) {
+			entries[i].Mark, leads = LeadMark+entries[i].Mark, true
+		}
 	}
+	for _, i := range ranked {
+		entries[i].Best = differ && !leads && entries[i].Text == entries[best].Text
+	}
+}
+
+// candidates are the rows of one load point that may be best, and those that
+// have a value of the same kind and may not. A null test is the baseline again,
+// and neither.
+func candidates(col Column, cells []compare.Cell, values []*float64, entries []table.Cell) (ranked, others []int) {
+	real, simulated := [2][]int{}, [2][]int{}
+	for i, cell := range cells {
+		if col.unranked || values[i] == nil || cell.Again {
+			continue
+		}
+		class := 0
+		if !cell.Sound() || entries[i].Mark != "" {
+			class = 1
+		}
+		if versus.IsSimulated(cell) {
+			simulated[class] = append(simulated[class], i)
+		} else {
+			real[class] = append(real[class], i)
+		}
+	}
+
+	if len(real[0])+len(real[1]) > 0 {
+		return real[0], real[1]
+	}
+
+	return simulated[0], simulated[1]
 }
 
 // SimulatedLine stands above all figures that no engine produced.
 const SimulatedLine = "SIMULATED: these figures come from bench's simulator, not from an inference engine"
 
 // ColumnLegend is bestLegend of tables whose columns are ranked as a whole.
-const ColumnLegend = "best of its column among sound rows; equal printed digits are equally good"
+const ColumnLegend = "best of its column among valid rows; equal printed digits rank equally"

@@ -3,5 +3,5 @@ package grid
 const (
 	ExtrapolatedMark   = "#"
 	ExtrapolatedLegend = ExtrapolatedMark +
-		" extrapolated: one replica ran with its share of the load, and its rates are multiplied; never called best"
+		" extrapolated: one replica ran with its share of the load, and its rates are multiplied; never ranked"
 )

@@ -269,7 +269,7 @@ func (f *frame) now() []line {
 	}
 
 	if n.EndSoon {
-		title += " (the run ends after it)"
+		title += " (the run stops after it)"
 	}
 
 	lines := []line{f.rule(title), {{n.Phase, busy}, {"  " + n.Time, plain}}}
@@ -308,12 +308,12 @@ func (f *frame) now() []line {
 func (f *frame) afterwards() line {
 	switch f.view.State {
 	case RunDead, RunStopped:
-		return text("to go on: bench resume " + f.view.Dir)
+		return text("to continue: bench resume " + f.view.Dir)
 	case RunEnded:
 		return text("bench report " + f.view.Dir)
 	case RunGoesOn, RunWaits, RunSilent:
 	}
-	return text("what it does is not known")
+	return text("current activity unknown")
 }
 
 // rule is a line across the terminal, with a title.

@@ -60,7 +60,7 @@ func lastBytes(path string) ([]string, error) {
 func lastOf(folder *store.Folder, life string) ([]string, error) {
 	log, err := folder.OpenServerLog(life, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("there is no log: its server is not ours, or wrote nothing yet")
+		return nil, errors.New("no log: bench did not start the server, or the server has written nothing yet")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read server log: %w", err)

@@ -73,7 +73,7 @@ func latency(t results.LiveTimes) string {
 func phaseWords(l results.Live) string {
 	switch l.Phase {
 	case results.LiveStarting:
-		return "checking the box"
+		return "checking the machine"
 	case results.LiveHooks:
 		return "running a hook"
 	case results.LiveIdle:
@@ -83,17 +83,17 @@ func phaseWords(l results.Live) string {
 	case results.LivePrompts:
 		return "preparing prompts"
 	case results.LiveSettling:
-		return "waiting for calm GPUs"
+		return "waiting for idle GPUs"
 	case results.LiveWarmUp:
 		return "warming up"
 	case results.LiveMeasuring:
 		return "measuring"
 	case results.LiveFinishing:
-		return "working out figures"
+		return "computing figures"
 	case results.LiveStopping:
-		return "stopping servers, proving that they are gone"
+		return "stopping servers and verifying that they are gone"
 	case results.LiveEnding:
-		return "ending the run"
+		return "finishing the run"
 	}
 
 	return string(l.Phase)
@@ -106,14 +106,14 @@ func timeWords(l results.Live) string {
 	case l.Phase == results.LiveMeasuring && l.LeftS != nil:
 		parts = append(parts, about(*l.LeftS)+" left")
 	case l.Phase == results.LiveMeasuring:
-		parts = append(parts, "what is left is not known yet")
+		parts = append(parts, "time left unknown")
 	case l.UsualS != nil:
 		parts = append(parts, "last time "+lasting(*l.UsualS))
 	case l.Phase == results.LiveLaunching:
-		parts = append(parts, "no earlier launch to go by")
+		parts = append(parts, "no earlier launch to estimate from")
 	}
 	if l.LimitS != nil && l.Phase != results.LiveMeasuring {
-		parts = append(parts, "given up after "+lasting(*l.LimitS))
+		parts = append(parts, "times out after "+lasting(*l.LimitS))
 	}
 	return strings.Join(parts, ", ")
 }

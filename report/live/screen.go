@@ -207,7 +207,7 @@ func (s Screen) key(key string) (tea.Model, tea.Cmd) {
 func (s Screen) change(key string) (tea.Model, tea.Cmd) {
 	switch {
 	case s.actions == nil:
-		s.note = "this view only looks: the keys work where the run was started"
+		s.note = "view only: the keys work where the run was started"
 	case key == "s":
 		if s.view.Now == nil || s.view.Now.Step == "" {
 			s.note = "no step runs now"
@@ -217,9 +217,9 @@ func (s Screen) change(key string) (tea.Model, tea.Cmd) {
 	default:
 		s.soon = !s.soon
 		s.actions.StopAfterStep(s.soon)
-		s.note = "the run goes on after this step"
+		s.note = "the run continues after this step"
 		if s.soon {
-			s.note = "the run ends after this step; the rest can be resumed (x again: it goes on)"
+			s.note = "the run stops after this step; the rest can be resumed (press x again to continue)"
 		}
 	}
 	return s, nil
@@ -236,9 +236,9 @@ func (s Screen) answer(key string) (tea.Model, tea.Cmd) {
 	if asked == quitIt {
 		return s.interrupt()
 	}
-	s.note = "skipped: what was measured is kept"
+	s.note = "skipped; measurements are kept"
 	if !s.actions.Skip() {
-		s.note = "there is nothing to skip at this moment"
+		s.note = "nothing to skip now"
 	}
 	return s, nil
 }
@@ -356,7 +356,7 @@ func (s Screen) Lines() []line {
 func (s Screen) asks() string {
 	switch s.question {
 	case quitIt:
-		return "end the run now, as Ctrl-C does?"
+		return "stop the run now, as Ctrl-C does?"
 	case skipIt:
 		n := s.view.Now
 		if n != nil && n.Steps > 0 {
@@ -412,9 +412,9 @@ func help(control, unicode bool) []string {
 	lines := []string{
 		fmt.Sprintf("%s done   %s suspect   %s failed   %s running   %s pending", m[Done], m[Suspect], m[Failed],
 			m[Running], m[Pending]),
-		fmt.Sprintf("%s not run, or cut off   %s turned out not to be needed", m[NotRun], m[Spared]),
+		fmt.Sprintf("%s not run or interrupted   %s not needed", m[NotRun], m[Spared]),
 		"",
-		"arrows     choose a step; the line below the matrix tells of it",
+		"arrows     choose a step; its details are below the matrix",
 		"f          choose the step that runs, and follow it",
 		"l, enter   log of the chosen step's server, and back",
 	}
@@ -422,15 +422,15 @@ func help(control, unicode bool) []string {
 	if control {
 		lines = append(lines,
 			"s          skip what runs now: a step, or a launch with its steps",
-			"x, S       end the run after this step, cleanly; again: go on",
-			"ctrl+c     end the run now, cleanly; once more: hurry",
+			"x, S       stop the run after this step; again: continue",
+			"ctrl+c     stop the run now, cleanly; again: kill immediately",
 			"q          the same as ctrl+c, after a question")
 	} else {
-		lines = append(lines, "q          leave; the run goes on")
+		lines = append(lines, "q          leave; the run continues")
 	}
 
-	return append(lines, "", "A dash is a value that is not known. TTFT and TPOT are of the requests",
-		"that have ended so far; the report may differ.")
+	return append(lines, "", "A dash is an unknown value. TTFT and TPOT cover the requests",
+		"completed so far; the report may differ.")
 }
 
 var _ Source = (*FolderSource)(nil)

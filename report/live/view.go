@@ -109,7 +109,7 @@ func Make(b *Board, dir string, lives []results.Live, p Presence) View {
 	v.Live = &fresh[0]
 	v.Now, v.GPUs = nowOf(fresh[0]), gpusOf(fresh[0])
 	if v.State != RunGoesOn {
-		v.Now.Phase, v.Now.Time, v.GPUs = "was "+v.Now.Phase, "when it was last heard of", nil
+		v.Now.Phase, v.Now.Time, v.GPUs = "was "+v.Now.Phase, "at the last sign of life", nil
 	}
 
 	v.LogOf = fresh[0].LogOf
@@ -181,15 +181,15 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 	case p.Held && len(fresh) == 0:
 		return RunGoesOn, "running"
 	case p.Held:
-		return RunSilent, "its process lives and has said nothing for " +
+		return RunSilent, "the process is alive but silent for " +
 			lasting(p.Now.Sub(fresh[0].UpdatedAt).Seconds())
 	case len(b.Manifest.Groups) > 0:
-		return RunWaits, "no job of it runs now; last sign " + ago
+		return RunWaits, "no job is running; last sign " + ago
 	case !p.Known:
-		return RunDead, "no sign of life; the last one " + ago
+		return RunDead, "no sign of life; last sign " + ago
 	}
 
-	return RunDead, "dead: nobody carries it out; last sign " + ago
+	return RunDead, "dead: no process runs it; last sign " + ago
 }
 
 func leftWords(l results.Live, now time.Time) string {

@@ -35,7 +35,7 @@ func commandsOf(r *results.Result) []command {
 			c.Title += " of the second pass"
 		}
 		if strings.Contains(c.Text, "***") {
-			c.Note = "Secrets are not kept: put your own in place of ***."
+			c.Note = "Secrets are not stored: replace *** with your own."
 		}
 		if !slices.ContainsFunc(all, func(other command) bool { return other.Text == c.Text }) {
 			all = append(all, c)

@@ -12,7 +12,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// timeline draws the night: steps, server lives, hooks, failures, and beneath
+// timeline draws the night: steps, server starts, hooks, failures, and beneath
 // what the GPUs did; nil where the journal tells of nothing.
 func (d *drawer) timeline() (*figure, error) {
 	t := curves.TimelineOf(d.run)
@@ -53,9 +53,9 @@ func (d *drawer) timeline() (*figure, error) {
 	s.Curves = d.nightCurves()
 	svg, err := chart.Timeline(s)
 
-	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: all figures are measured on the monotonic " +
-		"clock. Steps lead to their details. " +
-		"Curves: power of all GPUs that a step used together, and the hottest of them, while steps were measured."}, err
+	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: figures are measured on the monotonic clock. " +
+		"Each step links to its details. Curves: total power of the GPUs in use and the hottest of them, while steps " +
+		"were measured."}, err
 }
 
 func (d *drawer) span(span curves.TimelineSpan) chart.Span {

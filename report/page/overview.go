@@ -173,10 +173,10 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			at := curves.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
 			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point),
 				short(at.X), short(at.Y), unit)
-			doubt := c.Counted[0].Verdict != results.OK
+			doubt := !c.Sound()
 			switch {
 			case doubt:
-				title += " (suspect)"
+				title += " (suspect or incomplete: not ranked)"
 			case !c.Again:
 				front, sound = append(front, at), append(sound, c)
 			}
@@ -204,12 +204,11 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 }
 
 func (d *drawer) tradeoffCaption() string {
-	caption := "Each point is a variant at a point of the load, linked to its step; means over server lives. Per " +
-		"user: the inverse of the median time per output token. " +
-		"The line joins the Pareto front: no other sound point is better in both. Hollow points are suspect and on no " +
-		"front."
+	caption := "Each point is a variant at one load point, linked to its step; mean over server starts. Per user: 1 / " +
+		"median time per output token. The line is the Pareto front: no other valid point is better in both. Hollow " +
+		"points are suspect or incomplete and not on the front."
 	if again := d.run.Manifest.NullTest; again != "" {
-		caption += " " + text.Clean(again) + " is the baseline once more, for the null test, and on no front."
+		caption += " " + text.Clean(again) + " is the baseline again, as a null test, and not on the front."
 	}
 	return caption
 }
@@ -289,7 +288,7 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 
 	svg, err := chart.CDF(s)
 
-	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s, share of successful requests at or below each value; all "+
-		"requests of %s pooled, values to %.2g %%.", name, point, text.Count(steps, "counted step"),
+	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s: share of successful requests at or below each value; all "+
+		"requests of %s pooled; values exact to %.2g %%.", name, point, text.Count(steps, "counted step"),
 		100*curves.SketchError)}, err
 }

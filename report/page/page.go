@@ -117,8 +117,8 @@ func newView(run *results.Run) (*view, error) {
 	passes := readPasses(run, budgetFor(len(run.Steps)))
 	v.Left = passes.left
 	if len(run.Steps) > manySteps {
-		v.Left = append(v.Left, fmt.Sprintf("%s: sound ones are shown without their log and their result block. bench "+
-			"report DIR --step ID --html FILE makes a page of one step, with all of it",
+		v.Left = append(v.Left, fmt.Sprintf("%s: valid steps are shown without their log and result block. bench "+
+			"report DIR --step ID --html FILE makes a page of one step with all of it",
 			text.Count(len(run.Steps), "step")))
 	}
 

@@ -158,15 +158,14 @@ func TestStandingSentences(t *testing.T) {
 		{"one wins", repeated([]float64{100, 101, 102}, []float64{120, 121, 122}),
 			[]string{"b wins at c8: 19.80 % more output tok/s than a (95 % interval of the change +"}, true},
 		{"too close", repeated([]float64{100, 101, 102}, []float64{100.1, 101, 102.1}),
-			[]string{"No difference that matters at c8: at c8 b has 0.07 % more"}, false},
+			[]string{"No relevant difference at c8: b has 0.07 % more"}, false},
 		{"too wide", repeated([]float64{100, 130, 90}, []float64{120, 100, 150}),
-			[]string{"Cannot tell which is best at c8: at c8 b has 15.62 % more"}, false},
-		{"not repeated", simulatedRun(), []string{"Cannot tell which is best at c8: at c8 b [sim] has 20.00 % more " +
-			"output tok/s than a [sim] (1 and 1 server lives, no interval); 2 more repeats of each would tell."},
+			[]string{"Cannot tell which is best at c8: b has 15.62 % more"}, false},
+		{"not repeated", simulatedRun(), []string{"Cannot tell which is best at c8: b [sim] has 20.00 % more " +
+			"output tok/s than a [sim] (one server start each, so no interval); 2 more repeats of each would decide it."},
 			false},
 		{"by latency", rated(), []string{"fast wins at c8: 49.50 % less median E2EL ms than slow"}, true},
-		{"one variant", alone(measured("a", 1, 100)), []string{"Nothing to compare a with: no point has two sound " +
-			"variants. Its best output tok/s is 100.0, at c8, over 1 server life."}, false},
+		{"one variant", alone(measured("a", 1, 100)), []string{"Nothing to compare a with: no load point has two variants with valid figures. Best output tok/s: 100.0 at c8, over 1 server start."}, false},
 		{"nothing", alone(), nil, false},
 	} {
 		s := report.StandingOf(c.run)

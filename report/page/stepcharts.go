@@ -35,10 +35,10 @@ func requestsChart(step string, p *pass) (*figure, error) {
 	svg, err := chart.Requests(chart.RequestsSpec{
 		Head: chart.Head{ID: "requests-" + step, Title: "Requests of " + step}, Rows: p.requests, Total: p.total,
 	})
-	caption := fmt.Sprintf("All %d requests, in the order in which they were to be sent.", p.total)
+	caption := fmt.Sprintf("All %d requests, in the order of their planned send times.", p.total)
 	if n := len(p.requests); n < p.total {
-		caption = fmt.Sprintf("%d of %d requests, in the order in which they were to be sent: some of the slowest and "+
-			"of the failed ones, and of the others every so many. The rest is left out.", n, p.total)
+		caption = fmt.Sprintf("%d of %d requests, in the order of their planned send times: the slowest and failed "+
+			"ones, and an even sample of the others.", n, p.total)
 	}
 	return &figure{SVG: svg, Caption: caption}, err
 }
@@ -55,8 +55,8 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 				Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
 		}}
 	svg, err := chart.InFlight(s)
-	return &figure{SVG: svg, Caption: "Requests and tokens that the server had in hand. Tokens: prompts and answers " +
-		"so far of the requests in flight, a lower bound of what the KV cache holds."}, err
+	return &figure{SVG: svg, Caption: "Requests and tokens in flight. Tokens: prompts plus answers received so far, a " +
+		"lower bound of what the KV cache holds."}, err
 }
 
 // devicesChart draws video memory, power and temperature of each GPU.
@@ -93,6 +93,6 @@ func devicesChart(step string, p *pass) (*figure, error) {
 	}
 
 	svg, err := chart.Timeline(s)
-	return &figure{SVG: svg, Wide: true, Caption: "What each GPU said of itself; seconds since the pass began. Of " +
-		"long curves the least and the largest reading of each stretch."}, err
+	return &figure{SVG: svg, Wide: true, Caption: "Readings of each GPU; seconds since the pass began. Long curves " +
+		"show the lowest and highest reading of each interval."}, err
 }

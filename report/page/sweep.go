@@ -66,9 +66,9 @@ func (d *drawer) load() (chart.Axis, map[string]float64) {
 			}
 			return new(float64(*a.MaxConcurrency))
 		}},
-		{chart.Axis{Label: "asked request rate", Unit: "requests/s"},
+		{chart.Axis{Label: "requested rate", Unit: "requests/s"},
 			func(a results.Asked) *float64 { return a.RequestRate }},
-		{chart.Axis{Label: "asked prompt length", Unit: "tokens", Log: true}, func(a results.Asked) *float64 {
+		{chart.Axis{Label: "prompt length", Unit: "tokens", Log: true}, func(a results.Asked) *float64 {
 			if a.InputLen == nil {
 				return nil
 			}
@@ -108,8 +108,7 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 	return numbers
 }
 
-const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over server lives, where there are two or " +
-	"more; of what cannot be negative they are drawn from 0 on."
+const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over two or more server starts, cut off at 0."
 
 func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float64) (*figure, error) {
 	s := chart.LinesSpec{
@@ -220,9 +219,9 @@ func labelOf(f catalog.Figure) string {
 
 func better(f catalog.Figure) string {
 	if f.Higher {
-		return "more is better."
+		return "higher is better."
 	}
-	return "less is better."
+	return "lower is better."
 }
 
 func (d *drawer) titleOf(c compare.Cell, f catalog.Figure, arm compare.ArmSummary) string {
@@ -234,5 +233,5 @@ func (d *drawer) titleOf(c compare.Cell, f catalog.Figure, arm compare.ArmSummar
 	if arm.Low != nil {
 		txt += fmt.Sprintf(" (%s to %s)", short(*arm.Low*scale), short(*arm.High*scale))
 	}
-	return txt + ", " + text.Count(arm.N, "server life")
+	return txt + ", " + text.Count(arm.N, "server start")
 }

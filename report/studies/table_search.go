@@ -137,7 +137,7 @@ func limitNotes(run *results.Run, searches []search.Run) []string {
 	if slices.ContainsFunc(searches, func(s search.Run) bool {
 		return slices.ContainsFunc(s.Probes, func(p search.Probe) bool { return p.Suspect })
 	}) {
-		notes = append(notes, "some steps are suspect: their figures decided as those of the others did")
+		notes = append(notes, "suspect steps were used")
 	}
 	return notes
 }
@@ -157,7 +157,7 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	}
 
-	txt := "not narrowed down"
+	txt := "no limit found"
 	if s.End.Met != nil && s.End.Missed != nil {
 		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", search.LoadText(*s.End.Met), unit,
 			search.LoadText(*s.End.Missed))

@@ -138,14 +138,14 @@ func SpeculationParts(run *results.Run) []table.Piece {
 			}
 		}
 		if found[i] != nil && randomPrompts(cell) {
-			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: prompts are random token ids, which no draft model "+
-				"foresees as it does text: acceptance says nothing of real use", text.Clean(cell.Variant),
+			notes = append(notes, fmt.Sprintf("WARNING: %s, %s: drafts are accepted differently on random tokens than "+
+				"on text: acceptance does not predict real use", text.Clean(cell.Variant),
 				text.Clean(cell.Point)))
 		}
 	}
 
 	c.Legend = []string{
-		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts, the tokens a step of the large model; " +
+		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts = tokens per step of the large model; " +
 			"efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + " +
 			"drafts; all over the measured pass",
 	}

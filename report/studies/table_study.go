@@ -200,7 +200,7 @@ func studyNotes(cells []compare.Cell) []string {
 		case c.Counted[0].Verdict != results.OK:
 			notes = append(notes, name+": not ranked: "+versus.Verbatim(c.Counted[0]))
 		case len(c.Counted) > 1:
-			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server lives", name,
+			notes = append(notes, fmt.Sprintf("%s: mean of %s on %d server starts", name,
 				text.Count(len(c.Counted), "repeat"), c.Lives()))
 		}
 		if e := versus.ExtrapolationOf(c); e != nil {

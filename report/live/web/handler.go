@@ -70,11 +70,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
 	switch {
 	case !h.knows(r.Host):
-		http.Error(w, "this server is not called that; use the address that bench watch printed",
+		http.Error(w, "unknown host name; use the address that bench watch printed",
 			http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "this view only looks", http.StatusMethodNotAllowed)
+		http.Error(w, "view only", http.StatusMethodNotAllowed)
 	case !h.admits(r):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="bench"`)
 		http.Error(w, "give the token that bench watch printed: ?token=..., or as a bearer token",

@@ -93,7 +93,7 @@ func expositionOf(v live.View) *exposition {
 		goes = 1
 	}
 
-	e.begin(gauge, "bench_run_running", "1 while the run goes on, else 0.").add(number(&goes), run)
+	e.begin(gauge, "bench_run_running", "1 while the run is active, else 0.").add(number(&goes), run)
 	e.begin(gauge, "bench_run_state", "1 for the state that the run is in, which its label names.").add(new(1.0),
 		run.and("state", string(v.State)))
 	steps := e.begin(gauge, "bench_steps", "Steps of the run by state.")

@@ -56,7 +56,7 @@ func Serve(ctx context.Context, w io.Writer, address, token string, follower *li
 		url += "?token=" + token
 	}
 
-	fmt.Fprintf(w, "watching %s at %s (metrics: /metrics); Ctrl-C ends the page, not the run\n",
+	fmt.Fprintf(w, "watching %s at %s (metrics: /metrics); Ctrl-C stops the page, not the run\n",
 		follower.Folder().Dir(), url)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -92,7 +92,8 @@ func tokenFor(host, given string) (string, error) {
 	case given != "" || isLoopback(host):
 		return given, nil
 	}
-	return "", fmt.Errorf("others can reach %q, and would see the run: add --token new, or --token with one of your "+
+	return "", fmt.Errorf("%q can be reached from other machines, which could see the run: add --token new, or "+
+		"--token with one of your "+
 		"own", host)
 }
 
