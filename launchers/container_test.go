@@ -319,3 +319,19 @@ func TestContainerLeftovers(t *testing.T) {
 		t.Errorf("Leftovers() without a client = %v, want ErrNotFound", err)
 	}
 }
+
+// The pid that an engine of another machine or namespace tells is a stranger's
+// here.
+func TestContainerPIDOfAStranger(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{})
+	contain(t, b, "docker", fakecontainer.Config{WrongPID: os.Getpid()})
+	b.spec.Container.Network = "bridge" // its listener is not looked for here
+	server := b.launch(t)
+	if pids := server.OwnPIDs(); len(pids) != 0 || server.Info().PID != 0 {
+		t.Errorf("OwnPIDs() = %v, pid %d, want none: it is this test's", pids, server.Info().PID)
+	}
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+	}
+}

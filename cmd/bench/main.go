@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"golang.org/x/term"
 
@@ -35,8 +36,11 @@ type env struct {
 	fileLimit uint64  // open files that this program and what it starts may have
 }
 
+// The main thread is process.Main's: nothing else runs there.
+func init() { runtime.LockOSThread() }
+
 func main() {
-	os.Exit(realMain())
+	os.Exit(process.Main(realMain))
 }
 
 func realMain() int {
@@ -46,7 +50,7 @@ func realMain() int {
 	}
 
 	e := env{
-		Process: machine.Process{Stderr: os.Stderr, Lookup: os.LookupEnv, Environ: os.Environ(), Self: self,
+		Process: machine.Process{Stderr: os.Stderr, Lookup: os.LookupEnv, Environ: process.Environ(), Self: self,
 			Version: version},
 		stdin: os.Stdin, stdout: os.Stdout, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),

@@ -41,7 +41,7 @@ func stopFaults() []fault {
 			stage: stop, kind: "leak", name: "worker without environment, in its own session",
 			engine: children(fakeengine.Child{Session: true, ClearEnv: true, IgnoreTerm: true}), bad: hasted, after: proofSays("TERM KILL", 1),
 		},
-		{stage: stop, kind: "leak", name: "starts a child when told to end", engine: func(c *engine) { c.TermSpawns = true }, bad: hasted},
+		{stage: stop, kind: "leak", name: "starts a child when told to end", engine: func(c *engine) { c.TermChild = &fakeengine.Child{Session: true, IgnoreTerm: true} }, bad: hasted},
 		{stage: stop, kind: "leak", name: "a child keeps the port", engine: func(c *engine) { c.KeepsPort = true }, bad: hasted},
 	}
 }
@@ -88,6 +88,16 @@ func treeFaults() []fault {
 			fault{stage: stop, kind: "leak", name: "tree of vLLM" + suffix, engine: children(vllmTree), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 3)},
 			fault{stage: stop, kind: "leak", name: "tree of SGLang" + suffix, launcher: "sglang", engine: children(sglangTree...), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 2)},
 			fault{stage: stop, kind: "leak", name: "tree of TGI" + suffix, launcher: "tgi", engine: children(tgiTree...), bad: hasted, prepare: prepare, after: proofSays("TERM KILL", 3)},
+			fault{
+				stage: stop, kind: "leak", name: "a daemon without session and environment" + suffix, bad: hasted, prepare: prepare,
+				engine: children(fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true}), after: proofSays("TERM KILL", 1),
+			},
+			fault{
+				stage: stop, kind: "leak", name: "a daemon that is started in the stop" + suffix, bad: hasted, prepare: prepare,
+				engine: func(c *engine) {
+					c.TermChild = &fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true}
+				}, after: proofSays("TERM KILL", 1),
+			},
 			fault{
 				stage: serve, kind: "leak", name: "vLLM's front end is killed, its tree lives" + suffix, prepare: prepare, bad: hasted, engine: func(c *engine) {
 					children(vllmTree)(c)

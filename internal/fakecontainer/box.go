@@ -124,8 +124,11 @@ func (c Config) find(which string) (box, error) {
 	return box{}, errNone
 }
 
-func (b box) show(format string) {
+func (c Config) show(b box, format string) {
 	if strings.Contains(format, ".State") {
+		if b.State.Pid > 0 && c.WrongPID > 0 {
+			b.State.Pid = c.WrongPID
+		}
 		text, _ := json.Marshal(b.State)
 		fmt.Println(string(text))
 		return

@@ -87,7 +87,7 @@ func (c Config) one(name string, args []string, which string) int {
 	}
 	switch name {
 	case "inspect":
-		found.show(value(args, "--format"))
+		c.show(found, value(args, "--format"))
 	case "wait":
 		found.await(lifetime)
 		state, _ := c.load(found.ID)

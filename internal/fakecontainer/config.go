@@ -32,6 +32,7 @@ type Config struct {
 	RemoveFails int               // the first so many calls of rm fail
 	Missing     bool              // the image is not there before it is pulled
 	OOMKilled   bool              // every container's end looks like that
+	WrongPID    int               // inspect gives it as that of the first process, as an engine of another machine does
 }
 
 // Install writes an executable called name ("docker", "podman") into folder

@@ -59,7 +59,7 @@ type Config struct {
 	Chunk       time.Duration // between two tokens of a stream
 	ShmFile     string        // a file of that name is made in /dev/shm, mapped, and left there
 	TermFlood   int           // bytes of log written at SIGTERM
-	TermSpawns  bool          // SIGTERM makes it start one more child, which ignores SIGTERM
+	TermChild   *Child        // SIGTERM makes it start this child
 	KeepsPort   bool          // a child inherits the listening socket and lives on
 
 	IgnoreTerm bool          // SIGTERM does nothing

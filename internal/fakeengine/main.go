@@ -83,8 +83,8 @@ func engineMain(config Config) int {
 	}
 	select {
 	case <-stop:
-		if config.TermSpawns {
-			if err := startChild(Child{Session: true, IgnoreTerm: true}); err != nil {
+		if config.TermChild != nil {
+			if err := startChild(*config.TermChild); err != nil {
 				fmt.Fprintln(os.Stderr, "fake engine: start child:", err)
 			}
 		}

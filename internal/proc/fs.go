@@ -203,3 +203,29 @@ func (fs FS) Resident() int64 {
 	}
 	return pages * int64(os.Getpagesize())
 }
+
+// CgroupText is the text of /proc/PID/cgroup, of all hierarchies; "self" is this
+// program.
+func (fs FS) CgroupText(pid string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(string(fs), pid, "cgroup"))
+
+	return string(text), err
+}
+
+// ChildrenOfMainThread lists the children that this program's main thread has
+// forked, or that the kernel has given to this program.
+func (fs FS) ChildrenOfMainThread() ([]int, error) {
+	text, err := os.ReadFile(filepath.Join(string(fs), "self/task", strconv.Itoa(os.Getpid()), "children"))
+	if err != nil {
+		return nil, err
+	}
+
+	var pids []int
+	for word := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(word); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+
+	return pids, nil
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -60,6 +61,7 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 		return nil, began, failure
 	}
 
+	process.IgnoreOrphans() // engines leave daemons of their own behind
 	began = time.Now()
 	output, err := cli.call(ctx, cli.Limits.Run, recipe.Argv[1:]...)
 	if err != nil {
@@ -173,11 +175,28 @@ func (c *Container) look(ctx context.Context) error {
 	defer c.mu.Unlock()
 	c.state = state
 	if c.pid == 0 && state.PID > 0 {
-		if start, seen := proc.System.StartTime(state.PID); seen {
+		if start, seen := proc.System.StartTime(state.PID); seen && c.holds(state.PID) {
 			c.pid, c.startTime = state.PID, start
 		}
 	}
+
 	return nil
+}
+
+// holds reports whether a process of this machine is the container's: the pid
+// that an engine tells may be one of another machine or pid namespace, where it
+// names a stranger here. The kernel names the container in the process's control
+// group, or shows the cookie that the container was given in its environment.
+func (c *Container) holds(pid int) bool {
+	if !proc.System.Own() {
+		return false
+	}
+	if group, err := proc.System.CgroupText(strconv.Itoa(pid)); err == nil && strings.Contains(group, c.id) {
+		return true
+	}
+	cookies, _ := proc.System.Variable(pid, process.CookieVariable)
+
+	return slices.Contains(cookies, c.cookie)
 }
 
 // Info identifies the container. It names no pid: none of its processes is a

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
 )
 
@@ -124,6 +125,9 @@ func (job Job) Recipe() (Recipe, error) {
 			entry = name // its value comes from the client's environment, which others cannot read
 		}
 		r.Argv = append(r.Argv, "-e", entry)
+	}
+	if job.Cookie != "" {
+		r.Argv = append(r.Argv, "-e", process.CookieVariable+"="+job.Cookie)
 	}
 	r.Argv = slices.Concat(r.Argv, job.Options.Args, []string{r.image}, arguments)
 	return r, nil

@@ -70,6 +70,9 @@ func Start(config Config) (*Process, error) {
 	if len(config.Argv) == 0 {
 		return nil, errors.New("start process: empty argv")
 	}
+	if err := checkProc(); err != nil {
+		return nil, fmt.Errorf("start process: %w", err)
+	}
 	program, err := LookPath(config.Argv[0], config.Dir, config.Env)
 	if err != nil {
 		return nil, fmt.Errorf("start process: %w", err)
@@ -189,6 +192,8 @@ func (p *Process) identify(config Config, group *cgroup) error {
 	if group != nil {
 		p.tree.groups = cgroups{group}
 	}
+	p.tree.register()
+
 	return nil
 }
 

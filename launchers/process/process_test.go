@@ -23,6 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	fakeengine.Main()
 	harnessMain()
+	stopperMain()
 	if err := BecomeSubreaper(); err != nil {
 		panic(err)
 	}

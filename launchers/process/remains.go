@@ -46,6 +46,11 @@ func FindRun(cookie string) (*Remains, error) {
 }
 
 func find(procfs proc.FS, uid int, noted results.Process, wholeRun bool) (*Remains, error) {
+	if procfs == proc.System {
+		if err := checkProc(); err != nil {
+			return nil, err
+		}
+	}
 	r := &Remains{tree: tree{proc: procfs, cookie: cookie{noted.Cookie, wholeRun}, uid: uid, seen: make(map[proc.Key]bool)}}
 	if noted.BootID != "" && noted.BootID != procfs.BootID() {
 		// Everything ended with that boot; pids and times mean others now. Only

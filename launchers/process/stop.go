@@ -51,6 +51,7 @@ func (p *Process) bury() {
 	<-p.done
 	_ = p.cmd.Wait()           // the exit code is known already
 	_ = p.tree.groups.remove() // an empty folder does no harm
+	p.tree.unregister()
 	close(p.gone)
 }
 

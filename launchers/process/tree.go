@@ -42,13 +42,14 @@ func (t *tree) members() (live, dead []proc.Process, err error) {
 	// Those in a group are asked for first: whoever is in it later was forked
 	// by one of them.
 	inGroup := t.groups.pids()
+	orphans := t.orphans()
 	procs, err := t.proc.Processes(t.since)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list processes: %w", err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range t.pick(procs, inGroup) {
+	for _, p := range t.pick(procs, inGroup, orphans) {
 		t.seen[p.Key()] = true
 		if p.Zombie() {
 			dead = append(dead, p)
@@ -63,7 +64,7 @@ func (t *tree) members() (live, dead []proc.Process, err error) {
 }
 
 // pick selects the tree's processes. The caller holds mu.
-func (t *tree) pick(procs []proc.Process, inGroup map[int]bool) []proc.Process {
+func (t *tree) pick(procs []proc.Process, inGroup, orphans map[int]bool) []proc.Process {
 	ours := make(map[int]proc.Process)
 	add := func(p proc.Process, belongs bool) bool {
 		_, already := ours[p.PID]
@@ -75,7 +76,7 @@ func (t *tree) pick(procs []proc.Process, inGroup map[int]bool) []proc.Process {
 	}
 	pinned := false // the session is ours: a process that is ours for another reason is in it
 	for _, p := range procs {
-		if add(p, t.belongs(p, inGroup)) && t.inSession(p) {
+		if add(p, t.belongs(p, inGroup) || orphans[p.PID] && t.alone(p)) && t.inSession(p) {
 			pinned = true
 		}
 	}

@@ -29,7 +29,7 @@ func TestSessionOfTree(t *testing.T) {
 			{PID: 502, PPID: 1, Session: c.really, StartTime: 9},
 		}
 		tree := tree{proc: proc.System, session: c.noted, uid: anyone, seen: map[proc.Key]bool{procs[0].Key(): true}}
-		picked := tree.pick(procs, nil)
+		picked := tree.pick(procs, nil, nil)
 		slices.SortFunc(picked, func(a, b proc.Process) int { return cmp.Compare(a.PID, b.PID) })
 		var got []int
 		for _, p := range picked {
