@@ -2,10 +2,14 @@ package launchers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -217,7 +221,7 @@ func TestConformanceDeathWhileServing(t *testing.T) {
 		}{
 			{"exits", fakeengine.Config{DieAt: 2, Children: []fakeengine.Child{{Session: true}}}, request, results.FailExited, new(0)},
 			{"is killed", fakeengine.Config{Children: []fakeengine.Child{{}}}, kill, results.FailExited, new(137)},
-			{"logs a fatal line", fakeengine.Config{FatalAt: 2, FatalLine: line}, request, class, nil},
+			{"exits after a fatal line", fakeengine.Config{FatalAt: 2, FatalLine: line, DieAt: 3}, requests, class, new(0)},
 		} {
 			if c.want == "" {
 				continue // the kind knows no fatal line
@@ -246,6 +250,137 @@ func TestConformanceDeathWhileServing(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A fatal line alone is no end: engines log errors that they survive, and
+// quote them.
+func TestFatalLineWhileServing(t *testing.T) {
+	t.Parallel()
+	kind := vllm(t)
+	b := prepare(t, kind, fakeengine.Config{FatalAt: 2, FatalLine: "torch.OutOfMemoryError: CUDA out of memory."})
+	server := b.launch(t)
+	request(server)
+	for deadline := time.Now().Add(20 * time.Second); server.log.FatalLine() == nil && time.Now().Before(deadline); {
+		time.Sleep(watchServe)
+	}
+	select {
+	case <-server.Done():
+		t.Errorf("Done() is closed: %v, want a server that is left alone", server.Failure())
+	case <-time.After(3 * watchServe):
+	}
+	if server.log.FatalLine() == nil {
+		t.Error("the log has no fatal line")
+	}
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+	}
+	b.story(t, storyGood)
+}
+
+// A start goes on beside a fatal line while there are signs of life.
+func TestFatalLineOfAStartThatGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, engine := range map[string]fakeengine.Config{
+		"and serves":     {},
+		"loads for long": {Loading: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			engine.Lines = []string{"huggingface_hub.errors.LocalEntryNotFoundError: outgoing traffic has been disabled"}
+			b := prepare(t, vllm(t), engine)
+			b.ownEnd = time.Minute
+			server := b.launch(t)
+			if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+				t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+			}
+			b.story(t, storyGood)
+		})
+	}
+}
+
+// An engine that fails is given the time to end by itself: a signal in the
+// meantime would hang it, and hide its exit code.
+func TestFailedStartEndsByItself(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{
+		Lines:  []string{"ValueError: No available memory for the cache blocks."},
+		Silent: true, ExitAfter: time.Second, ExitCode: 1, IgnoreTerm: true,
+	})
+	b.ownEnd = time.Minute
+	failure := b.refuse(t, results.FailKVCache)
+	if failure.ExitCode == nil || *failure.ExitCode != 1 {
+		t.Errorf("exit code = %v, want the engine's own 1", failure.ExitCode)
+	}
+	if proof := b.journal.last(results.LifeStopped).Proof; proof == nil || len(proof.Signals) != 0 {
+		t.Errorf("proof = %+v, want no signal", proof)
+	}
+}
+
+// A stop in the middle of such a start waits for the engine's own end, too.
+func TestStopAfterFatalLine(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{
+		Lines:  []string{"ValueError: No available memory for the cache blocks."},
+		Silent: true, ExitAfter: 2 * time.Second, ExitCode: 1, IgnoreTerm: true,
+	})
+	b.ownEnd = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Second, cancel)
+	_, err := b.Launch(ctx, b.kind, b.spec)
+	if err == nil {
+		t.Fatal("Launch() = nil")
+	}
+	if proof := b.journal.last(results.LifeStopped).Proof; proof == nil || len(proof.Signals) != 0 || proof.ExitCode == nil || *proof.ExitCode != 1 {
+		t.Errorf("proof = %+v, want no signal and the engine's own exit code", proof)
+	}
+}
+
+// vLLM loses a SIGTERM while its engine starts: it is sent again.
+func TestLostTermIsSentAgain(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{
+		Lines: []string{"INFO Initializing a V1 LLM engine (v0.22.1) with config: x"}, Loading: time.Minute, LosesTerm: 2 * time.Second, TermCode: 7,
+	})
+	b.spec.StopGrace = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Second, cancel)
+	if _, err := b.Launch(ctx, b.kind, b.spec); err == nil {
+		t.Fatal("Launch() = nil")
+	}
+	proof := b.journal.last(results.LifeStopped).Proof
+	if proof == nil || proof.ExitCode == nil || *proof.ExitCode != 7 || slices.Contains(proof.Signals, "KILL") {
+		t.Errorf("proof = %+v, want an end by SIGTERM, exit code 7", proof)
+	}
+}
+
+// Sockets that vLLM leaves behind lie in a folder that goes with the server.
+func TestSocketsFolderGoes(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{})
+	server := b.launch(t)
+	folder := server.sockets
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() || len(folder) > 40 {
+		t.Errorf("sockets folder %q: %v, want a short one that is there", folder, err)
+	}
+	environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(server.Info().PID), "environ"))
+	if err != nil || !strings.Contains(string(environ), "VLLM_RPC_BASE_PATH="+folder) {
+		t.Errorf("the server's environment: %v, want VLLM_RPC_BASE_PATH", err)
+	}
+	if _, err := os.Create(filepath.Join(folder, "left")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Stop(t.Context()); err != nil {
+		t.Errorf("Stop() = %v", err)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("sockets folder after the stop: %v, want it gone", err)
+	}
+}
+
+// requests sends completions without caring about their end.
+func requests(s *Server) {
+	request(s)
+	request(s)
 }
 
 // request sends one completion and does not care about its end.

@@ -56,6 +56,7 @@ type Launcher struct {
 	Nodes cleanup.NodeSweeper
 
 	limits *container.Limits // nil: the usual ones
+	ownEnd time.Duration     // see Server.patience; 0: the usual
 
 	vram vram.Ledger
 	shm  shm.Ledger
@@ -168,9 +169,10 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	if l.limits != nil {
 		server.limits = *l.limits
 	}
+	server.ownEnd = l.ownEnd
 	server.claim = claim
 	server.shm = l.shm.Enter()
-	server.release = func() { l.ended(server); claim.Release() }
+	server.release = func() { l.ended(server); claim.Release(); _ = os.RemoveAll(server.sockets) }
 	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
 		server.shm.Leave()
 		server.release()
@@ -253,11 +255,30 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)
 	}
+	env, err := s.withSockets(env)
+	if err != nil {
+		return results.Failf(results.FailDisk, "%v", err)
+	}
 	if failure := s.start(ctx, command.Argv, env); failure != nil {
 		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
 		return failure
 	}
 	return nil
+}
+
+// withSockets gives an engine that leaves sockets behind a folder for them,
+// which goes with the server. Its name is short: that of a socket is limited.
+func (s *Server) withSockets(env []string) ([]string, error) {
+	name := s.kind.SocketsAt
+	if _, byHand := s.spec.Env[name]; name == "" || byHand || s.spec.Span.Several() {
+		return env, nil
+	}
+	folder, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for sockets: %w", err)
+	}
+	s.sockets = folder
+	return append(env, name+"="+folder), nil
 }
 
 // start runs the program and begins to watch it.
@@ -317,7 +338,7 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 		})
 	}
 	if failure := s.readiness.Climb(waiting, s.ladder()); failure != nil {
-		return s.clean(failure)
+		return s.clean(s.withEvidence(failure))
 	}
 
 	answer, failure := s.readiness.Smoke(waiting, s.Endpoint, s.spec.Smoke)
@@ -328,7 +349,7 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 	s.info.Smoke = answer
 	s.mu.Unlock()
 	if failure != nil {
-		return s.clean(failure)
+		return s.clean(s.withEvidence(failure))
 	}
 
 	return s.nowServing(ctx)

@@ -129,12 +129,12 @@ func prepare(t *testing.T, kind engines.Kind, engine fakeengine.Config) *bench {
 	}
 	engine.Counters = map[string]string{}
 	for ours, theirs := range kind.Counters {
-		engine.Counters[ours] = theirs[0]
+		engine.Counters[ours], _, _ = strings.Cut(theirs[0], "?")
 	}
 	spec.Env[fakeengine.Variable] = engine.Value()
 	spec.Env["GORACE"] = fakeengine.PromptExit
 	story := &journal{}
-	b := &bench{Launcher: &Launcher{Journal: story.write, Environ: os.Environ()}, journal: story, kind: kind, spec: spec}
+	b := &bench{Launcher: &Launcher{Journal: story.write, Environ: os.Environ(), ownEnd: time.Second}, journal: story, kind: kind, spec: spec}
 	t.Cleanup(func() { b.nothingLeft(t) })
 	return b
 }

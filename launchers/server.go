@@ -34,6 +34,8 @@ type Server struct {
 	release func()         // called when the server is proven gone
 	log     *serverlog.Log // nil: external
 	began   time.Time      // the spawn
+	ownEnd  time.Duration  // see patience; 0: the usual
+	sockets string         // folder of its sockets; "": it has none
 
 	readiness *ready.Progress // nil before the spawn, and of a program that never serves
 
@@ -53,6 +55,7 @@ type Server struct {
 	info    results.Server
 	failure *results.Failure
 	ready   bool
+	fatalAt time.Time // when a fatal line of the start was seen
 	lastUse process.Usage
 	lastMov time.Time // of the last sign of life
 	noted   []results.Member
@@ -123,7 +126,10 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 // stopMu.
 func (s *Server) end(ctx context.Context) *results.Failure {
 	began, base := time.Now(), context.WithoutCancel(ctx)
+	s.awaitOwnEnd()
+	quit := s.askAgain()
 	proof, err := s.process.Stop(ctx, cmp.Or(s.spec.StopGrace, s.kind.StopGrace))
+	quit()
 	proof.PortFree = s.spec.Port == 0 || ports.AwaitFree(base, s.spec.Host, s.spec.Port)
 	var memory, beside *results.Failure
 	proof.Nodes, beside = s.crew.stop(base, s.hurried) // processes of its here may hold the memory
@@ -216,3 +222,39 @@ func (s *Server) clean(failure *results.Failure) *results.Failure {
 func (s *Server) sinceSpawn() string {
 	return fmt.Sprintf("%.1f s", time.Since(s.began).Seconds())
 }
+
+// askAgain sends SIGTERM once more, during a stop, to a server that may have
+// lost the first one in its start. quit ends that.
+func (s *Server) askAgain() (quit func()) {
+	tree, ok := s.process.(*process.Process)
+	if !ok || s.kind.HeedsTerm == nil || s.serves() || s.log == nil {
+		return func() {}
+	}
+	mark, unmark := s.log.Mark(s.kind.HeedsTerm, nil)
+	done := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		defer unmark()
+		ticker := time.NewTicker(watchStart)
+		defer ticker.Stop()
+		heeds, again := false, time.Time{}
+		for {
+			select {
+			case <-done:
+				return
+			case <-mark.Saw:
+				heeds = true
+			case <-ticker.C:
+				s.log.Read()
+			}
+			if heeds && time.Since(again) >= askAgainTime {
+				tree.Terminate()
+				again = time.Now()
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(done); asking.Wait() })
+}
+
+// askAgainTime is the time between two such signals.
+const askAgainTime = 5 * time.Second

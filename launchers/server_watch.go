@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/results"
@@ -19,9 +18,12 @@ const (
 	filesEvery = 6                      // looks at the process tree to one at its files while serving
 	treeEvery  = 20                     // of the looks at the log to one at the process tree
 
-	// lastWords is how long a server gets to end after a fatal line, so that
-	// its traceback and exit code belong to the evidence.
-	lastWords = 500 * time.Millisecond
+	// ownEndTime is how long a start goes on after a fatal line without any
+	// sign of life: an engine that fails ends by itself, within 8 s where a
+	// signal in the meantime would hang it. quietTime is the same for one that
+	// computes but logs nothing.
+	ownEndTime = 15 * time.Second
+	quietTime  = 2 * time.Minute
 
 	// A server that only answers our probes uses a little CPU time. More than
 	// idleCPU, and more than idleShare of the time passed, is work.
@@ -35,6 +37,7 @@ const (
 func (s *Server) watch(stalled func()) {
 	var looked time.Time
 	looks := 0 // at the tree
+	doom := doomed{server: s}
 	for {
 		timer := time.NewTimer(s.watchPause())
 		select {
@@ -56,8 +59,8 @@ func (s *Server) watch(stalled func()) {
 			looks++
 		}
 		moved := s.log.Read()
-		if s.log.FatalLine() != nil {
-			s.fail(s.fatalFailure())
+		if doom.now() {
+			s.fail(s.log.FatalLine().Failure(s.log.Cause()))
 			return
 		}
 		if s.spec.Ready.Stall > 0 && s.stalledNow(moved) {
@@ -174,22 +177,90 @@ func (s *Server) explain(failure *results.Failure) {
 	}
 }
 
-// fatalFailure waits for a server's last words after a fatal line.
-func (s *Server) fatalFailure() *results.Failure {
-	patience := lastWords
-	if boxed, ok := s.process.(*container.Container); ok {
-		patience = boxed.LastWords()
+// doomed decides when a start whose log holds a fatal line is given up: once
+// the server shows no sign of life any more. One that serves is judged by its
+// answers.
+type doomed struct {
+	server   *Server
+	lines    int // of progress in the log
+	lastLine time.Time
+	lastWork time.Time // CPU time, or something read from storage
+	looked   time.Time // at the tree's use
+	use      process.Usage
+}
+
+// now reports whether the start is given up.
+func (d *doomed) now() bool {
+	s := d.server
+	if s.log.FatalLine() == nil || s.serves() {
+		return false
 	}
-	timer := time.NewTimer(patience)
+
+	s.mu.Lock()
+	if s.fatalAt.IsZero() {
+		s.fatalAt = time.Now()
+	}
+	s.mu.Unlock()
+	if lines := s.log.Progress(); lines != d.lines || d.lastLine.IsZero() {
+		d.lines, d.lastLine = lines, time.Now()
+	}
+	if passed := time.Since(d.looked); passed >= usagePoll {
+		use, err := s.process.Usage()
+		if err == nil && worked(d.use, use, min(passed, usagePoll)) {
+			d.lastWork = time.Now()
+		}
+		d.use, d.looked = use, time.Now()
+	}
+
+	quiet, idle := time.Since(d.lastLine), time.Since(d.lastWork)
+	return quiet >= s.patience() && idle >= s.patience() || quiet >= quietTime
+}
+
+// serves reports whether the server has answered with a token.
+func (s *Server) serves() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+// patience is how long a server gets to end by itself after a fatal line.
+func (s *Server) patience() time.Duration { return cmp.Or(s.ownEnd, ownEndTime) }
+
+// awaitOwnEnd lets a start that has logged a fatal line end by itself, so that
+// its exit code is its own: a signal at that time hangs some engines.
+func (s *Server) awaitOwnEnd() {
+	s.mu.Lock()
+	serves, seen := s.ready, s.fatalAt
+	s.mu.Unlock()
+	if serves || seen.IsZero() {
+		return
+	}
+
+	timer := time.NewTimer(s.patience() - time.Since(seen))
 	defer timer.Stop()
 	select {
 	case <-s.process.Done():
-		return s.exitFailure()
-	case <-s.quit:
+	case <-s.hurried:
 	case <-timer.C:
 	}
-	s.log.Read()
-	return s.log.FatalLine().Failure(s.log.Cause())
+}
+
+// withEvidence is a failure of a start as its log explains it, if it does.
+func (s *Server) withEvidence(failure *results.Failure) *results.Failure {
+	if s.log == nil || s.log.FatalLine() == nil {
+		return failure
+	}
+	told := s.log.FatalLine().Failure(s.log.Cause())
+	switch failure.Class {
+	case results.FailSmoke:
+		told.Message += "; at the smoke request: " + failure.Message
+	case results.FailReadyTimeout, results.FailReadyStall:
+		told.Message += "; " + failure.Message
+	default:
+		return failure
+	}
+	told.HTTPStatus = failure.HTTPStatus
+	return told
 }
 
 // stage says what a starting server was waited for, "" once it serves.

@@ -69,7 +69,7 @@ func serveFaults() []fault {
 		{stage: serve, kind: "lie", name: "exits with 0", engine: request(fakeengine.FaultExit), verdict: failed, class: results.FailExited, says: "code 0"},
 		{stage: serve, kind: "hang", name: "fatal line, then no answer", engine: func(c *engine) {
 			c.FatalAt, c.FatalLine = 5, "EngineCore encountered a fatal error."
-		}, verdict: failed, class: results.FailEngineDied},
+		}, scenario: block{"watchdog": block{"stall": "1s"}}, verdict: failed, class: results.FailNoProgress},
 		{stage: serve, kind: "leak", name: "dies, its worker lives", engine: func(c *engine) {
 			c.Children = []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}}
 			request(fakeengine.FaultKill)(c)

@@ -24,6 +24,9 @@ const PromptExit = "atexit_sleep_ms=0"
 // childArgument is the first argument of a fake engine's child processes.
 const childArgument = "fake-engine-child"
 
+// HeedsTerm is logged once SIGTERM has an effect, see Config.LosesTerm.
+const HeedsTerm = "INFO:     Application startup complete."
+
 // Config says what the engine does. The zero value serves at once, under the
 // paths that vLLM uses, a model without a name.
 type Config struct {
@@ -45,7 +48,8 @@ type Config struct {
 	Refuses  []string      // exits with code 3 if its environment has one of these variables
 
 	ExitAtOnce *int          // exits with this code after Lines
-	ExitAfter  time.Duration // exits with code 0 after so long, whatever it does; 0: never
+	ExitAfter  time.Duration // exits with ExitCode after so long, whatever it does; 0: never
+	ExitCode   int           // of ExitAfter
 	DieAt      int           // exits with code 0 when request number DieAt comes; 0: never
 	FatalAt    int           // logs FatalLine and hangs when request number FatalAt comes; 0: never
 	FatalLine  string
@@ -63,6 +67,7 @@ type Config struct {
 	KeepsPort   bool          // a child inherits the listening socket and lives on
 
 	IgnoreTerm bool          // SIGTERM does nothing
+	LosesTerm  time.Duration // SIGTERM does nothing for so long; then it logs HeedsTerm
 	Drain      time.Duration // from SIGTERM to the exit
 	TermCode   int           // exit code after SIGTERM
 	Children   []Child       // started before anything else; they outlive the engine

@@ -40,6 +40,9 @@ func Main() {
 
 func engineMain(config Config) int {
 	stop := termSignal(config.IgnoreTerm)
+	if config.LosesTerm > 0 {
+		stop = lateTerm(config.LosesTerm)
+	}
 	for _, child := range config.Children {
 		if err := startChild(child); err != nil {
 			fmt.Fprintln(os.Stderr, "fake engine: start child:", err)
@@ -94,8 +97,28 @@ func engineMain(config Config) int {
 	case code := <-exit:
 		return code
 	case <-end:
-		return 0
+		return config.ExitCode
 	}
+}
+
+// lateTerm delivers SIGTERM, but for those that come too early.
+func lateTerm(after time.Duration) <-chan os.Signal {
+	early, heard := termSignal(false), make(chan os.Signal, 1)
+	heeds := time.After(after)
+	go func() {
+		for ready := false; ; {
+			select {
+			case <-heeds:
+				fmt.Fprintln(os.Stderr, HeedsTerm)
+				ready = true
+			case s := <-early:
+				if ready {
+					heard <- s
+				}
+			}
+		}
+	}()
+	return heard
 }
 
 func chatter() {

@@ -16,6 +16,7 @@ func commandKind() Kind {
 		Name:         "command",
 		Conflicts:    func(spec recipe.Spec, _ Version) []Conflict { return bareFlashAttention(spec.Command) },
 		LocalModel:   true,
+		RequestLog:   torchRequests, // a wrapper around an engine, most often
 		Template:     commandTemplate,
 		DefaultPort:  8000,
 		StopGrace:    30 * time.Second,

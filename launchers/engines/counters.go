@@ -128,8 +128,13 @@ func pickCounters(metrics map[string]float64, names map[string][]string) map[str
 	return picked
 }
 
-// total is the sum of metrics joined by "+"; unknown if one is missing.
+// total is the sum of metrics joined by "+"; unknown if one is missing, or the
+// one behind "?".
 func total(metrics map[string]float64, names string) (sum float64, known bool) {
+	names, needed, _ := strings.Cut(names, "?")
+	if _, shown := metrics[needed]; needed != "" && !shown {
+		return 0, false
+	}
 	for name := range strings.SplitSeq(names, "+") {
 		value, ok := metrics[name]
 		if !ok {

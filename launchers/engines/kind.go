@@ -62,6 +62,7 @@ type Kind struct {
 	LocalModel bool
 
 	LengthArg  string // the argument for the longest request, in tokens; "": none
+	SlotsArg   string // the argument for requests at once, as the engine's log names it; "": none
 	SlotsSplit bool   // that argument is the context of all slots together, which it may split over them
 	QuickStart bool   // a start takes seconds, not minutes
 
@@ -79,20 +80,25 @@ type Kind struct {
 	Tokenize     TokenizeDialect     // how TokenizePath is asked; "": as vLLM
 	VersionPath  string              // "" if there is none
 	MetricsPath  string              // Prometheus text; "" if there is none
-	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins; "a+b" is their sum
+	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins; "a+b" is their sum, "a?b" is a where b is shown too
 	Gauges       map[string]Gauge    // our name ("running") -> where it comes from
 	AcceptedAt   []string            // metrics of accepted draft tokens by the label "position", newest first
 	Fatal        []FatalLine
+	RequestLog   *regexp.Regexp // lines that quote requests and answers, and so may quote anything; nil: there are none
+	Waiting      *regexp.Regexp // lines of a start that tell of waiting, not of progress; nil: none are known
+	HeedsTerm    *regexp.Regexp // a SIGTERM before this line of a start may be lost, and is sent again at it; nil: none is lost
 	Milestones   []Milestone    // of the log of a start
 	Describe     []Description  // asked once it serves
 	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart
 	CacheSalt    bool           // requests take a cache_salt, whose value keeps prefix caches apart
 	ModelFile    string         // path that tells model_path, the file that is loaded; "": none
+	SocketsAt    string         // variable for the folder in which it leaves sockets: each start gets one of its own; "": none
 	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
 	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
 }
 
-// FatalLine is a log line after which no server of a kind recovers.
+// FatalLine is a log line that says why a server cannot go on. It is evidence,
+// not proof: engines also log errors that they survive.
 type FatalLine struct {
 	Pattern *regexp.Regexp
 	Class   results.FailureClass

@@ -50,6 +50,7 @@ func llamacppKind() Kind {
 		ModelFile:    "/props",
 		Reset:        llamaReset(),
 		Fatal:        llamaFatal(),
+		RequestLog:   regexp.MustCompile(`log_server_r: +(request|response): |\bprompt: |Parsing (chat message|input)|Parsed message: `),
 		Milestones:   llamaMilestones(),
 		Describe: []Description{
 			{Path: "/props", Arguments: ".", Facts: map[string]Fact{

@@ -3,6 +3,7 @@ package engines
 import (
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ func ollamaKind() Kind {
 		ModelsPath:  "/v1/models",
 		VersionPath: "/api/version",
 		Fatal:       ollamaFatal(),
+		RequestLog:  regexp.MustCompile(`msg="(completion|chat) request"|\bprompt=`),
 		Milestones:  ollamaMilestones(),
 		Describe: []Description{
 			{Path: "/api/version", Facts: map[string]Fact{"version": FactVersion}},

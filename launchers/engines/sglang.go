@@ -38,6 +38,7 @@ func SglangKind() Kind {
 		Gauges:       sglangGauges(),
 		Reset:        sglangReset(),
 		Fatal:        sglangFatal(),
+		RequestLog:   torchRequests,
 		Milestones:   sglangMilestones(),
 		Describe: []Description{
 			{Path: "/get_server_info", Arguments: ".", Facts: map[string]Fact{

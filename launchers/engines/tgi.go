@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -33,6 +34,7 @@ func tgiKind() Kind {
 		Counters:    tgiCounters(),
 		Gauges:      tgiGauges(),
 		Fatal:       tgiFatal(),
+		RequestLog:  regexp.MustCompile(`\b(generate|chat_completions|completions)(_stream)?\{`),
 		Milestones:  tgiMilestones(),
 		Describe: []Description{
 			{Path: "/info", Arguments: ".", Facts: map[string]Fact{

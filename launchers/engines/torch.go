@@ -23,6 +23,9 @@ func fatal(class results.FailureClass, hint string, patterns ...string) FatalLin
 	}
 }
 
+// torchRequests are the lines in which Python engines log requests and answers.
+var torchRequests = regexp.MustCompile(`Received request |Generated (streaming )?response |\bprompt: |(Receive|Finish): obj=`)
+
 const (
 	HintVersion = "the recipe may be written for another version of the engine"
 	hintTrace   = "the cause is usually the first traceback of the log"
@@ -64,12 +67,12 @@ func torchFatal() []FatalLine {
 func hubFatal() []FatalLine {
 	return []FatalLine{
 		fatal(results.FailGated, "accept the model's terms on its page and set HF_TOKEN",
-			`GatedRepoError`, `Cannot access gated repo`, `(401|403) Client Error`),
+			`GatedRepoError:`, `Cannot access gated repo`, `(401|403) Client Error`),
 		fatal(results.FailDownload, "check the network, or fetch the model before the run",
-			`LocalEntryNotFoundError`, `We couldn't connect to 'https://huggingface\.co'`, `Consistency check failed: file should be of size`,
+			`LocalEntryNotFoundError:`, `We couldn't connect to 'https://huggingface\.co'`, `Consistency check failed: file should be of size`,
 			`(MaxRetryError|ReadTimeout(Error)?|ConnectionError).*huggingface\.co`),
 		fatal(results.FailModel, "",
-			`RepositoryNotFoundError`, `does not appear to have a file named config\.json`, `is not a local folder and is not a valid model identifier`,
-			`are not supported for now`, `SafetensorError`),
+			`RepositoryNotFoundError:`, `does not appear to have a file named config\.json`, `is not a local folder and is not a valid model identifier`,
+			`are not supported for now`, `SafetensorError:`, `Invalid repository ID or local directory specified`),
 	}
 }

@@ -41,6 +41,7 @@ func trtllmKind() Kind {
 		VersionPath: "/version",
 		Owners:      []string{"tensorrt_llm"},
 		Fatal:       trtllmFatal(),
+		RequestLog:  torchRequests,
 		Milestones: []Milestone{
 			milestone(`TensorRT-LLM version: (\S+)`, FactVersion),
 			milestone(`Model init total -- ([\d.]+)s`, PhaseWeights),

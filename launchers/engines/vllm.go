@@ -36,6 +36,7 @@ func VllmKind() Kind {
 	kind.Companions = vllmCompanions
 	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
 	kind.NeedsModel, kind.LocalModel = true, true
+	kind.SocketsAt = "VLLM_RPC_BASE_PATH"
 	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
 	kind.Owners = []string{"vllm", SimulatorOwner}
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
@@ -49,6 +50,7 @@ func vllmProtocol() Kind {
 		ServedName:   servedOrModel,
 		Drafts:       vllmDrafts,
 		LengthArg:    "max-model-len",
+		SlotsArg:     "max_num_seqs",
 		HealthPath:   "/health",
 		ModelsPath:   "/v1/models",
 		TokenizePath: "/tokenize",
@@ -60,6 +62,9 @@ func vllmProtocol() Kind {
 		Reset:        vllmReset(),
 		CacheSalt:    true, // since 0.9; older versions ignore it
 		Fatal:        vllmFatal(),
+		RequestLog:   torchRequests,
+		Waiting:      regexp.MustCompile(`Waiting for \d+ local, \d+ remote core engine proc|No available shared memory broadcast block found`),
+		HeedsTerm:    regexp.MustCompile(`Application startup complete`), // V1 catches and loses it while its engine starts
 		Milestones:   vllmMilestones(),
 		Describe: []Description{
 			{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
@@ -202,12 +207,13 @@ func vllmShort(name string) string {
 
 func vllmCounters() map[string][]string {
 	return map[string][]string{
-		InputTokensTotal:   {"vllm:prompt_tokens_total"},
-		OutputTokensTotal:  {"vllm:generation_tokens_total"},
-		RequestsTotal:      {"vllm:request_success_total"},
-		PreemptionsTotal:   {"vllm:num_preemptions_total"},
-		PrefixQueries:      {"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries"},
-		PrefixHits:         {"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits"},
+		InputTokensTotal:  {"vllm:prompt_tokens_total"},
+		OutputTokensTotal: {"vllm:generation_tokens_total"},
+		RequestsTotal:     {"vllm:request_success_total"},
+		PreemptionsTotal:  {"vllm:num_preemptions_total"},
+		// A preempted request asks the cache again, and again: prompt tokens are the truth where both are shown.
+		PrefixQueries:      {"vllm:prompt_tokens_total?vllm:prompt_tokens_cached_total", "vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries"},
+		PrefixHits:         {"vllm:prompt_tokens_cached_total", "vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits"},
 		CachedTokensTotal:  {"vllm:prompt_tokens_cached_total"},
 		DraftsTotal:        {"vllm:spec_decode_num_drafts_total"},
 		DraftTokensTotal:   {"vllm:spec_decode_num_draft_tokens_total"},
@@ -242,6 +248,7 @@ func vllmReset() *Reset {
 func vllmMilestones() []Milestone {
 	return []Milestone{
 		milestone(`vLLM API server version (\S+)`, FactVersion),
+		milestone(`[█▀▄] +version (\S+)`, FactVersion), // beside the logo, since 0.11
 		milestone(`Initializing an? (?:V1 )?LLM engine \(v([^)\s]+)\) with config: (.*)`, FactVersion, FactArguments),
 		milestone(`\bargs: (Namespace\(.*\)|\{.*\})`, FactArguments), // V0, and "non-default args" since
 		milestone(`Loading (?:model )?weights took ([\d.]+) seconds`, PhaseWeights),
@@ -261,6 +268,8 @@ func vllmFatal() []FatalLine {
 	memory := []FatalLine{
 		fatal(results.FailStillHeld, hintHeld,
 			`Free memory on device .* on startup is less than desired GPU memory utilization`, `Error in memory profiling`),
+		fatal(results.FailOutOfMemory, "lower gpu-memory-utilization, which on CPU is the share of main memory",
+			`Available memory on node .* is less than desired CPU memory utilization`),
 		fatal(results.FailKVCache, hintContext,
 			`No available memory for the cache blocks`,
 			`To serve at least one request with the model's max seq len`,
@@ -269,6 +278,11 @@ func vllmFatal() []FatalLine {
 	engine := []FatalLine{
 		fatal(results.FailBadRecipe, "set only one of HIP_, CUDA_ and ROCR_VISIBLE_DEVICES",
 			`Inconsistent GPU visibility env vars`),
+		fatal(results.FailBadRecipe, "lower max-model-len, or leave it out",
+			`User-specified max_model_len .* is greater than the derived max_model_len`),
+		fatal(results.FailBadRecipe, "choose a tensor-parallel-size that divides it",
+			`Total number of attention heads .* must be divisible by tensor parallel size`),
+		fatal(results.FailBadRecipe, "", `^ *Value error, `),
 		fatal(results.FailEngineDied, hintTrace,
 			`Engine core initialization failed`, `EngineCore failed to start`, `WorkerProc failed to start`,
 			`Worker proc .* died unexpectedly`, `EngineCore encountered (a fatal error|an issue)`, `EngineDeadError`,

@@ -45,6 +45,13 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof,
 	return p.proof, err
 }
 
+// Terminate sends SIGTERM to the leader, for one that may have lost it during a
+// Stop.
+func (p *Process) Terminate() {
+	leader := proc.Process{PID: p.info.PID, StartTime: p.info.StartTime}
+	_ = sendSignal(p.tree.proc, leader, unix.SIGTERM) // whether it worked shows by its end
+}
+
 // bury reaps the leader of a tree that is gone. From here on its pid and
 // session may be given to others.
 func (p *Process) bury() {

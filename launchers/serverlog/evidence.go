@@ -16,7 +16,8 @@ const (
 // above the log's end: the root cause is usually the first traceback.
 type evidence struct {
 	head, end []logLine // of the first traceback
-	cause     string    // its last line
+	cause     string    // its last line, with the reason below it
+	summary   string    // the last line, while its reason is still to come
 	open      bool      // it has not ended
 	fatal     []logLine // the first fatal line and what follows
 }
@@ -24,6 +25,9 @@ type evidence struct {
 // logPrefix is what engines put before each line of a message: the process,
 // and level, time and place in the code.
 var logPrefix = regexp.MustCompile(`^(\[\d{4}-[^\]]*\] |\([A-Za-z][^()]*\) ?|(ERROR|CRITICAL|WARNING|INFO|DEBUG) [\d-]+ [\d:.,]+ (\[[^\]]*\]|\S+\]) ?)*`)
+
+// validationError is the last line of a traceback whose reason stands below it.
+var validationError = regexp.MustCompile(`\d+ validation errors? for \w+$`)
 
 const traceStart = "Traceback (most recent call last)"
 
@@ -51,8 +55,16 @@ func (e *evidence) follow(line logLine) {
 		e.end = append(slices.Delete(e.end, 0, 1), line)
 	}
 	text := logPrefix.ReplaceAllString(line.text, "")
+	if e.summary != "" { // its reason is the line below it
+		e.open, e.cause = false, e.summary+": "+strings.TrimSpace(text)
+		return
+	}
 	inside := text == "" || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "|") || strings.HasPrefix(text, "^")
-	if !inside {
+	switch {
+	case inside:
+	case validationError.MatchString(text):
+		e.summary = text
+	default:
 		e.open, e.cause = false, text
 	}
 }

@@ -42,6 +42,7 @@ type Log struct {
 	skipped  int64  // bytes that were never looked at
 	partial  []byte // begun line
 	lines    int    // seen so far
+	progress int    // of these, lines that tell of more than waiting
 	tail     []logLine
 	redraw   bool // the last line of tail ended in CR: the next one replaces it
 	evidence evidence
@@ -70,7 +71,9 @@ func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
 		_ = file.Close()
 		return nil, err
 	}
-	return &Log{file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size()}, nil
+	return &Log{
+		file: file, kind: kind, wanted: wanted, found: wanted == "", offset: info.Size(), startup: Facts{slotsArg: kind.SlotsArg},
+	}, nil
 }
 
 func (l *Log) Close() { _ = l.file.Close() }
@@ -175,9 +178,14 @@ func (l *Log) take(line string, redraw bool) {
 	for _, mark := range l.watched {
 		mark.look(line)
 	}
-	if !quotesPrompt(line) {
-		l.draft.look(line)
+	if l.kind.RequestLog != nil && l.kind.RequestLog.MatchString(line) {
+		return // whatever it quotes is not the engine's own word
 	}
+
+	if l.kind.Waiting == nil || !l.kind.Waiting.MatchString(line) {
+		l.progress++
+	}
+	l.draft.look(line)
 	if l.matchers == nil {
 		l.matchers = newMatchers(l.kind)
 	}
@@ -201,7 +209,7 @@ func (l *Log) noteMilestones(line, lower string) {
 // gone gives way to one that says why: engines report the end first and print
 // the traceback, whose last line is the cause, after it.
 func (l *Log) judge(line, lower string) bool {
-	if l.serving && quotesPrompt(line) {
+	if quotesSource(line) || retries.MatchString(line) {
 		return false
 	}
 	for i, m := range l.matchers.fatal {
@@ -217,10 +225,20 @@ func (l *Log) judge(line, lower string) bool {
 	return false
 }
 
-// quotesPrompt recognises request logs: they quote prompts, which may quote
-// anything, a fatal line for instance.
-func quotesPrompt(line string) bool {
-	return strings.Contains(line, "Received request ") || strings.Contains(line, "prompt: ")
+// retries matches warnings about an attempt that is made again.
+var retries = regexp.MustCompile(`(?i)\b(retrying|retry attempt|will retry)\b`)
+
+// quotesSource recognises the lines of a traceback that quote the program.
+func quotesSource(line string) bool {
+	text := logPrefix.ReplaceAllString(line, "")
+	return strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "  File ")
+}
+
+// Progress counts lines, but for those that only tell of waiting.
+func (l *Log) Progress() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.progress
 }
 
 // FatalLine is the first fatal line so far, nil if there was none.
@@ -327,7 +345,7 @@ func (l *Log) Mark(done, refused *regexp.Regexp) (mark *Mark, unmark func()) {
 
 func (m *Mark) look(line string) {
 	done := m.done.MatchString(line)
-	if !done && !m.refused.MatchString(line) || len(m.Saw) > 0 {
+	if !done && (m.refused == nil || !m.refused.MatchString(line)) || len(m.Saw) > 0 {
 		return
 	}
 	m.Ok = done

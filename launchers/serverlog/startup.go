@@ -2,6 +2,7 @@ package serverlog
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,14 +18,18 @@ const (
 	usualBlock = 16
 )
 
-// Facts collects what the log of a start tells. Several workers of one
-// server tell the same: the slowest one's seconds count, and the smallest
-// cache.
+// Facts collects what the log of a start tells. Several workers of one engine
+// tell the same: the slowest one's seconds count, and the smallest cache. The
+// caches of several engines add up.
 type Facts struct {
 	told      results.Startup
 	Version   string
 	kvBlocks  int64
 	loadBegan float64 // seconds by the log's own clock
+	slotsArg  string  // the argument for requests at once; "": none
+
+	kvTokens    map[string]int64 // by engine, "" where the log has no name for it
+	concurrency map[string]float64
 }
 
 // Clone is a copy to which more can be added.
@@ -32,6 +37,7 @@ func (l *Facts) Clone() Facts {
 	c := *l
 	c.told.Arguments = maps.Clone(l.told.Arguments)
 	c.told.Phases = slices.Clone(l.told.Phases)
+	c.kvTokens, c.concurrency = maps.Clone(l.kvTokens), maps.Clone(l.concurrency)
 	return c
 }
 
@@ -45,13 +51,25 @@ func (l *Facts) take(m engines.Milestone, line string) {
 	groups := m.Pattern.FindStringSubmatch(line)
 	for i, fact := range m.Facts {
 		if i+1 < len(groups) && groups[i+1] != "" {
-			l.Note(fact, groups[i+1])
+			l.note(fact, groups[i+1], engineOf(line))
 		}
 	}
 }
 
-// Note takes in one fact; what is no number is skipped.
-func (l *Facts) Note(fact engines.Fact, text string) {
+var enginePrefix = regexp.MustCompile(`^\((EngineCore[^)]*)\)`)
+
+// engineOf names the engine that wrote a line, "" where there is only one.
+func engineOf(line string) string {
+	if m := enginePrefix.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// Note takes in one fact about the server; what is no number is skipped.
+func (l *Facts) Note(fact engines.Fact, text string) { l.note(fact, text, "") }
+
+func (l *Facts) note(fact engines.Fact, text, engine string) {
 	switch fact {
 	case engines.FactVersion:
 		l.Version = text
@@ -71,11 +89,11 @@ func (l *Facts) Note(fact engines.Fact, text string) {
 	whole := int64(value)
 	switch fact {
 	case engines.FactKVTokens:
-		least(&l.told.KVTokens, whole)
+		least(&l.kvTokens, engine, whole)
 	case engines.FactKVBlocks:
 		l.kvBlocks = whole
 	case engines.FactConcurrency:
-		least(&l.told.MaxConcurrency, value)
+		least(&l.concurrency, engine, value)
 	case engines.FactModelGiB:
 		bytes := int64(min(value, 1<<30) * gib)
 		if l.told.ModelBytes == nil || *l.told.ModelBytes < bytes {
@@ -92,10 +110,25 @@ func (l *Facts) Note(fact engines.Fact, text string) {
 	}
 }
 
-func least[T int64 | float64](at **T, value T) {
-	if *at == nil || value < **at {
-		*at = &value
+func least[T int64 | float64](of *map[string]T, engine string, value T) {
+	if *of == nil {
+		*of = make(map[string]T)
 	}
+	if known, found := (*of)[engine]; !found || value < known {
+		(*of)[engine] = value
+	}
+}
+
+// sum adds up the engines; nil where none has told.
+func sum[T int64 | float64](of map[string]T) *T {
+	if len(of) == 0 {
+		return nil
+	}
+	var all T
+	for _, value := range of {
+		all += value
+	}
+	return &all
 }
 
 func (l *Facts) phase(name string, seconds float64) {
@@ -129,6 +162,10 @@ func (l *Facts) noteLoad(fact engines.Fact, stamp string) {
 // Startup is what was told, nil if nothing was.
 func (l *Facts) Startup() *results.Startup {
 	told := l.told
+	told.KVTokens, told.MaxConcurrency = sum(l.kvTokens), sum(l.concurrency)
+	if slots, err := strconv.ParseInt(told.Arguments[l.slotsArg], 10, 32); err == nil && slots > 0 && told.Slots == nil {
+		told.Slots = new(slots * int64(max(1, len(l.kvTokens))))
+	}
 	if told.KVTokens == nil && l.kvBlocks > 0 {
 		block, err := strconv.ParseInt(told.Arguments["block_size"], 10, 32)
 		if err != nil || block <= 0 {
