@@ -11,8 +11,8 @@ import (
 type attempt struct {
 	plan.Step
 	earlier []results.Failure
-	before  int     // so many of them are of a run that was resumed since
-	load    float64 // that a search has decided; 0: the planned one
+	failed  []results.FailureClass // attempts of this run that count against its retries
+	load    float64                // that a search has decided; 0: the planned one
 
 	pass  int           // 2: the second of a step with two
 	ports []int         // that its servers take, one a replica: those of the pass before; nil: any
@@ -21,6 +21,14 @@ type attempt struct {
 
 // again is the next attempt of a step that ended for a reason.
 func (a attempt) again(why results.Failure) attempt {
+	a = a.afterLaunch(why)
+	a.failed = append(a.failed, why.Class)
+	return a
+}
+
+// afterLaunch is the next attempt of a step whose servers did not come up. It
+// uses none of the step's own retries: those are for what happens in the step.
+func (a attempt) afterLaunch(why results.Failure) attempt {
 	why.LogTail = nil
 	a.earlier = append(a.earlier, why)
 	a.Attempt++

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/load"
@@ -20,6 +21,7 @@ type curveDriver struct {
 	ttft   func(concurrency int) float64 // seconds
 	takes  func(pass int) float64        // seconds
 	cut    int                           // pass that is interrupted; 0: none
+	each   time.Duration                 // that a pass takes by the clock
 	cancel func()
 	loads  []int // concurrency of each pass that came to its end
 	passes int
@@ -34,6 +36,7 @@ func (d *curveDriver) Run(_ context.Context, o load.Options, prompts []load.Prom
 		return report, results.Failf(results.FailInterrupted, "stopped by SIGINT")
 	}
 	d.loads = append(d.loads, o.MaxConcurrency)
+	time.Sleep(d.each)
 	if d.takes != nil {
 		report.DurationS = d.takes(d.passes)
 	}

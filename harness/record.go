@@ -18,19 +18,20 @@ func (r *recorder) tell(e results.Event) error {
 	return r.write(func() error { return r.journal.Append(e) })
 }
 
-// result writes a step's result.json and tells the journal how its attempt ended.
-func (r *recorder) result(result *results.Result) error {
+// result writes a step's result.json and tells the journal how its attempt
+// ended. retry says that another attempt is to follow.
+func (r *recorder) result(result *results.Result, retry bool) error {
 	if err := r.write(func() error { return r.folder.WriteResult(result) }); err != nil {
 		return err
 	}
-	return r.ended(result)
+	return r.ended(result, retry)
 }
 
 // ended tells the journal how an attempt ended.
-func (r *recorder) ended(result *results.Result) error {
+func (r *recorder) ended(result *results.Result, retry bool) error {
 	return r.tell(results.Event{
 		Kind: results.StepFinished, Step: result.Step.ID, Attempt: result.Step.Attempt,
-		Verdict: result.Verdict, Failure: withoutLog(result.Failure),
+		Verdict: result.Verdict, Failure: withoutLog(result.Failure), Retry: retry,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Resume is what a run that goes on knows of its former life. Make it with
@@ -35,22 +36,22 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 	r := &Resume{
 		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
 	}
-	ended := endings(run.Events)
+	ended, ofStep := endings(run.Events), eventsByStep(run.Events)
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		result := step.Result
-		again := step.State != results.StepDone || step.Open > 0 || result.Verdict == results.NotRun || endedByRun(result, ended) ||
+		again := step.State != results.StepDone || step.Open > 0 || step.Retry || result.Verdict == results.NotRun || endedByRun(result, ended) ||
 			result.Verdict == results.Failed && retryFailed
 		if !again {
 			r.kept[result.Step.ID] = result.Verdict
 			r.results = append(r.results, result)
-			if !isJournaled(run.Events, result.Step) {
+			if !isJournaled(ofStep[result.Step.ID], result.Step) {
 				r.untold = append(r.untold, result)
 			}
 			continue
 		}
 		r.begun[result.Step.ID] = step.Attempt
-		r.earlier[result.Step.ID] = earlierOf(run.Events, result.Step.ID)
+		r.earlier[result.Step.ID] = earlierOf(ofStep[result.Step.ID])
 	}
 	if len(r.kept) == len(run.Steps) {
 		for _, step := range run.Spared {
@@ -60,8 +61,20 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 	return r
 }
 
-// earlierOf is how the attempts of a step ended that is run again.
-func earlierOf(events []results.Event, step string) []results.Failure {
+// eventsByStep sorts the events of a journal that are about a step.
+func eventsByStep(events []results.Event) map[string][]results.Event {
+	by := map[string][]results.Event{}
+	for _, e := range events {
+		if e.Step != "" {
+			by[e.Step] = append(by[e.Step], e)
+		}
+	}
+	return by
+}
+
+// earlierOf is how the attempts of a step ended that is run again; events are
+// those about the step.
+func earlierOf(events []results.Event) []results.Failure {
 	var all []results.Failure
 	open := 0
 	cut := func() {
@@ -72,7 +85,6 @@ func earlierOf(events []results.Event, step string) []results.Failure {
 	}
 	for _, e := range events {
 		switch {
-		case e.Step != step:
 		case e.Kind == results.StepStarted:
 			cut()
 			open = max(e.Attempt, 1)
@@ -109,10 +121,10 @@ func endings(events []results.Event) []results.Failure {
 	return all
 }
 
-// isJournaled reports whether the journal has the end of a step's attempt.
+// isJournaled reports whether events about a step have the end of an attempt.
 func isJournaled(events []results.Event, ref results.StepRef) bool {
 	return slices.ContainsFunc(events, func(e results.Event) bool {
-		return e.Kind == results.StepFinished && e.Step == ref.ID && e.Attempt == ref.Attempt
+		return e.Kind == results.StepFinished && e.Attempt == ref.Attempt
 	})
 }
 
@@ -185,7 +197,7 @@ func (n *run) resumePending(steps []plan.Step) []attempt {
 		}
 		earlier := slices.Clone(n.Resume.earlier[step.ID])
 		step.Attempt = n.Resume.begun[step.ID] + 1
-		pending = append(pending, attempt{Step: step, earlier: earlier, before: len(earlier)})
+		pending = append(pending, attempt{Step: step, earlier: earlier})
 	}
 	return pending
 }
@@ -226,4 +238,31 @@ func firstLimits(folder string) map[string]float64 {
 		}
 	}
 	return limits
+}
+
+// skippedVariants are the variants that the run gave up before it was cut off,
+// where the scenario says on-failure: skip-variant.
+func skippedVariants(r *Runner) map[int]*results.Failure {
+	skipped := map[int]*results.Failure{}
+	if r.Resume == nil || r.Scenario.OnFailure != scenarios.SkipVariant {
+		return skipped
+	}
+
+	for _, result := range r.Resume.results {
+		i := slices.IndexFunc(r.Scenario.Variants, func(v scenarios.Variant) bool { return v.Name == result.Step.Variant })
+		if i >= 0 && skipped[i] == nil && givesUpVariant(result) {
+			skipped[i] = earlierFailure(result)
+		}
+	}
+	return skipped
+}
+
+// givesUpVariant reports whether a step failed in a way that on-failure is for.
+func givesUpVariant(result *results.Result) bool {
+	return result.Verdict == results.Failed && result.Failure.Class != results.FailSkipped
+}
+
+// earlierFailure is why steps are not run after one that failed.
+func earlierFailure(result *results.Result) *results.Failure {
+	return results.Failf(results.FailEarlier, "step %s failed: %s", result.Step.ID, result.Failure.Message)
 }

@@ -7,17 +7,20 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// retriesLeft says whether a step that failed for why gets a further attempt:
-// so many as its class has, else so many as there are for all other classes.
-func retriesLeft(sc *scenarios.Scenario, a attempt, why results.FailureClass) bool {
-	if why == results.FailSkipped {
+// retriesLeft says whether a step or launch that failed for why gets a further
+// attempt: so many as its class has, else so many as there are for all other
+// classes. failed are the attempts before. What no retry can cure is tried again
+// only where the scenario names its class.
+func retriesLeft(sc *scenarios.Scenario, failed []results.FailureClass, why results.FailureClass) bool {
+	limit, own := sc.RetriesFor[string(why)]
+	if why == results.FailSkipped || !own && !why.Retryable() {
 		return false
 	}
-	limit, own := sc.RetriesFor[string(why)]
+
 	used := 0
-	for _, earlier := range a.earlier[a.before:] {
-		_, ownToo := sc.RetriesFor[string(earlier.Class)]
-		if earlier.Class == why || !own && !ownToo {
+	for _, class := range failed {
+		_, ownToo := sc.RetriesFor[string(class)]
+		if class == why || !own && !ownToo {
 			used++
 		}
 	}

@@ -21,20 +21,21 @@ import (
 type run struct {
 	*Runner
 
-	halted  halt
-	skipped map[int]*results.Failure // variants given up, with the reason
-	ledger  *ledger
-	decider *decider
-	budget  *budget
-	record  *recorder
-	disk    *disk
-	hooks   *hooks.Around
-	notify  *notifications
-	engines *engineBook
-	monitor *telemetry.Monitor
-	starter *life.Starter
-	steps   *stepRunner
-	method  method
+	halted   halt
+	skipped  map[int]*results.Failure          // variants given up, with the reason
+	launches map[string][]results.FailureClass // how launches failed that were tried again, by planned life
+	ledger   *ledger
+	decider  *decider
+	budget   *budget
+	record   *recorder
+	disk     *disk
+	hooks    *hooks.Around
+	notify   *notifications
+	engines  *engineBook
+	monitor  *telemetry.Monitor
+	starter  *life.Starter
+	steps    *stepRunner
+	method   method
 }
 
 // method carries out the first pending steps of a life and returns those that
@@ -45,7 +46,10 @@ type method interface {
 }
 
 func newRun(r *Runner) *run {
-	n := &run{Runner: r, skipped: map[int]*results.Failure{}, ledger: newLedger(r.Plan, r.Resume)}
+	n := &run{
+		Runner: r, ledger: newLedger(r.Plan, r.Resume),
+		skipped: skippedVariants(r), launches: map[string][]results.FailureClass{},
+	}
 	n.decider = &decider{scenario: r.Scenario, ledger: n.ledger}
 	n.budget = &budget{plan: r.Plan, ledger: n.ledger, decider: n.decider, pace: newPace()}
 	n.record = &recorder{folder: r.Folder, journal: r.Journal, halt: n.halt}
@@ -137,7 +141,7 @@ func (n *run) begin() error {
 	err := n.record.tell(results.Event{Kind: results.RunResumed, Message: message, Changes: n.Resume.Changes})
 	for _, result := range n.Resume.untold {
 		if err == nil {
-			err = n.record.ended(result)
+			err = n.record.ended(result, false)
 		}
 	}
 	return err
@@ -279,9 +283,11 @@ func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []att
 	if ctx.Err() != nil {
 		return nil, n.leaveOut(pending, results.CauseOf(ctx))
 	}
-	if n.halted.why == nil && failure.Class.Retryable() && retriesLeft(n.Scenario, pending[0], failure.Class) {
+	failed := n.launches[planned.ID]
+	if n.halted.why == nil && failure.Class.Retryable() && retriesLeft(n.Scenario, failed, failure.Class) {
+		n.launches[planned.ID] = append(failed, failure.Class)
 		for i := range pending {
-			pending[i] = pending[i].again(*failure)
+			pending[i] = pending[i].afterLaunch(*failure)
 		}
 		return pending, nil
 	}
@@ -300,17 +306,17 @@ func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []att
 
 // finish writes a step's result for good and applies the failure policy.
 func (n *run) finish(planned plan.Life, result *results.Result) error {
-	if err := n.closeAttempt(result); err != nil {
+	if err := n.closeAttempt(result, false); err != nil {
 		return err
 	}
 	n.ledger.finish(result)
 	n.observe(status.Update{Kind: status.StepEnded, Index: n.ledger.done, Step: result.Step, Result: result})
 	n.notify.failure(result)
 
-	if result.Verdict != results.Failed || result.Failure.Class == results.FailSkipped {
+	if !givesUpVariant(result) {
 		return nil
 	}
-	why := results.Failf(results.FailEarlier, "step %s failed: %s", result.Step.ID, result.Failure.Message)
+	why := earlierFailure(result)
 	switch n.Scenario.OnFailure {
 	case scenarios.Continue:
 	case scenarios.SkipVariant:
@@ -321,10 +327,11 @@ func (n *run) finish(planned plan.Life, result *results.Result) error {
 	return nil
 }
 
-// closeAttempt writes the result of an attempt and tells the journal.
-func (n *run) closeAttempt(result *results.Result) error {
+// closeAttempt writes the result of an attempt and tells the journal; retry says
+// that another one is to follow.
+func (n *run) closeAttempt(result *results.Result, retry bool) error {
 	n.steps.price(result)
-	return n.record.result(result)
+	return n.record.result(result, retry)
 }
 
 // conclude ends an attempt of a step that had its programs for itself: with
@@ -334,8 +341,8 @@ func (n *run) conclude(ctx context.Context, planned plan.Life, a attempt, result
 	if result.Verdict != results.Failed {
 		why = n.monitor.MustRepeat(result)
 	}
-	if why != nil && why.Class.Retryable() && n.blocked(ctx, planned.VariantIndex) == nil && retriesLeft(n.Scenario, a, why.Class) {
-		return []attempt{a.again(*why)}, n.closeAttempt(result)
+	if why != nil && n.blocked(ctx, planned.VariantIndex) == nil && retriesLeft(n.Scenario, a.failed, why.Class) {
+		return []attempt{a.again(*why)}, n.closeAttempt(result, true)
 	}
 	return nil, n.finish(planned, result)
 }

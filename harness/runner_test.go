@@ -37,6 +37,7 @@ type fakeServer struct {
 	failure  *results.Failure
 	stopErr  error
 	resetErr error
+	onStop   func() // called by Stop
 	log      func(string, ...any)
 	tokens   *float64
 	extra    map[string]float64 // further counters
@@ -67,6 +68,9 @@ func (s *fakeServer) Detokenize(_ context.Context, ids []int) (string, error) {
 
 func (s *fakeServer) Stop(context.Context) (results.Proof, error) {
 	s.log("stop %s", s.info.Life)
+	if s.onStop != nil {
+		s.onStop()
+	}
 	return results.Proof{PIDsGone: true, PortFree: true}, s.stopErr
 }
 

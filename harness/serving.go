@@ -66,13 +66,13 @@ func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Se
 		}
 		m.budget.pace.step(a.Step, time.Since(began), result.Verdict != results.Failed)
 
-		if result.Verdict == results.Failed && ctx.Err() == nil && m.halted.why == nil && retriesLeft(m.Scenario, a, result.Failure.Class) {
+		if result.Verdict == results.Failed && ctx.Err() == nil && m.halted.why == nil && retriesLeft(m.Scenario, a.failed, result.Failure.Class) {
 			pending[0] = a.again(*result.Failure)
-			return pending, m.closeAttempt(result)
+			return pending, m.closeAttempt(result, true)
 		}
 		if why := m.mustRepeat(ctx, planned, servers, a, result); why != nil {
 			pending[0] = a.again(*why)
-			if err := m.closeAttempt(result); err != nil {
+			if err := m.closeAttempt(result, true); err != nil {
 				return nil, err
 			}
 			continue
@@ -93,7 +93,7 @@ func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Se
 // still may; nil if it stands as it is.
 func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []step.Server, a attempt, result *results.Result) *results.Failure {
 	why := m.monitor.MustRepeat(result)
-	if why == nil || m.blocked(ctx, planned.VariantIndex) != nil || anyDead(servers) || !retriesLeft(m.Scenario, a, why.Class) {
+	if why == nil || m.blocked(ctx, planned.VariantIndex) != nil || anyDead(servers) || !retriesLeft(m.Scenario, a.failed, why.Class) {
 		return nil
 	}
 	return why

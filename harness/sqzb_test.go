@@ -427,7 +427,7 @@ func TestKilledInSecondPass(t *testing.T) {
 		{Kind: results.StepStarted, Step: "a_c1_r1", Attempt: 1},
 		{Kind: results.PassStarted, Step: "a_c1_r1", Attempt: 1},
 	}
-	if got := earlierOf(events, "a_c1_r1"); len(got) != 1 || got[0].Class != results.FailInterrupted {
+	if got := earlierOf(events); len(got) != 1 || got[0].Class != results.FailInterrupted {
 		t.Errorf("earlier attempts = %v, want one that was interrupted", got)
 	}
 }

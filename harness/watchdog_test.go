@@ -99,33 +99,28 @@ func TestNoProgressIsTriedAgainByItsClass(t *testing.T) {
 }
 
 func TestRetriesLeft(t *testing.T) {
-	f := func(classes ...results.FailureClass) (all []results.Failure) {
-		for _, c := range classes {
-			all = append(all, results.Failure{Class: c})
-		}
-		return all
-	}
+	f := func(classes ...results.FailureClass) []results.FailureClass { return classes }
 	tests := []struct {
 		name    string
 		retries int
 		by      map[string]int
-		earlier []results.Failure
-		before  int
+		failed  []results.FailureClass
 		why     results.FailureClass
 		want    bool
 	}{
-		{"none by default", 0, nil, nil, 0, results.FailExited, false},
-		{"one", 1, nil, nil, 0, results.FailExited, true},
-		{"one used by another class", 1, nil, f(results.FailStall), 0, results.FailExited, false},
-		{"its class has its own", 0, map[string]int{"server-exited": 2}, f(results.FailExited), 0, results.FailExited, true},
-		{"its own are used up", 5, map[string]int{"server-exited": 1}, f(results.FailExited), 0, results.FailExited, false},
-		{"those of classes with their own do not count", 1, map[string]int{"server-exited": 1}, f(results.FailExited), 0, results.FailStall, true},
-		{"none for a class", 3, map[string]int{"deadline": 0}, nil, 0, results.FailDeadline, false},
-		{"attempts before a resume do not count", 1, nil, f(results.FailExited), 1, results.FailExited, true},
+		{"none by default", 0, nil, nil, results.FailExited, false},
+		{"one", 1, nil, nil, results.FailExited, true},
+		{"one used by another class", 1, nil, f(results.FailStall), results.FailExited, false},
+		{"its class has its own", 0, map[string]int{"server-exited": 2}, f(results.FailExited), results.FailExited, true},
+		{"its own are used up", 5, map[string]int{"server-exited": 1}, f(results.FailExited), results.FailExited, false},
+		{"those of classes with their own do not count", 1, map[string]int{"server-exited": 1}, f(results.FailExited), results.FailStall, true},
+		{"none for a class", 3, map[string]int{"deadline": 0}, nil, results.FailDeadline, false},
+		{"no retry cures it", 5, nil, nil, results.FailContext, false},
+		{"but the scenario asks for it", 0, map[string]int{"context-too-small": 1}, nil, results.FailContext, true},
 	}
 	for _, tt := range tests {
 		sc := &scenarios.Scenario{Retries: tt.retries, RetriesFor: tt.by}
-		if got := retriesLeft(sc, attempt{earlier: tt.earlier, before: tt.before}, tt.why); got != tt.want {
+		if got := retriesLeft(sc, tt.failed, tt.why); got != tt.want {
 			t.Errorf("%s: retriesLeft = %t, want %t", tt.name, got, tt.want)
 		}
 	}

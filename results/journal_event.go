@@ -43,6 +43,7 @@ type Event struct {
 	Replica int       `json:"replica,omitempty"`
 	Verdict Verdict   `json:"verdict,omitempty"`
 	Failure *Failure  `json:"failure,omitempty"`
+	Retry   bool      `json:"retry,omitempty"` // of StepFinished: another attempt is to follow
 	Process *Process  `json:"process,omitempty"`
 	Proof   *Proof    `json:"proof,omitempty"`
 	Message string    `json:"message,omitempty"`

@@ -13,6 +13,7 @@ type history struct {
 	attempt           int
 	verdict           results.Verdict
 	failure           *results.Failure
+	retry             bool // another attempt is to follow
 }
 
 // historiesOf follows every step through the journal.
@@ -25,6 +26,8 @@ func historiesOf(events []results.Event) map[string]history {
 			h = history{started: true, attempt: max(e.Attempt, 1)}
 		case results.StepFinished:
 			h.finished, h.verdict, h.failure = true, e.Verdict, e.Failure
+			// A step that is left out between two attempts still has the second to come.
+			h.retry = e.Retry || h.retry && e.Verdict == results.NotRun
 		default:
 			continue
 		}
@@ -33,10 +36,16 @@ func historiesOf(events []results.Event) map[string]history {
 	return all
 }
 
-// refusedStep reports whether the step was to be run again, and was not, because it
+// refused reports whether the step was to be run again, and was not, because it
 // would have been another experiment than that which the run began with.
 func (h history) refused() bool {
 	return h.finished && h.verdict == results.NotRun && h.failure != nil && h.failure.Class == results.FailChanged
+}
+
+// notNeeded reports whether it turned out, after a result was written, that the
+// step is not needed.
+func (h history) notNeeded() bool {
+	return h.finished && h.verdict == results.NotRun && h.failure != nil && h.failure.Class.Spared()
 }
 
 // refusedStep describes such a step: what an earlier attempt measured is not what
