@@ -11,6 +11,7 @@ type Outcome struct {
 	NotNeeded                   int // steps that were not needed
 
 	Ended *results.Failure // what ended the run before its plan did; nil: nothing
+	Open  int              // steps that a resume would run
 }
 
 // notNeeded stands for the verdict of steps that were not needed.
@@ -74,13 +75,31 @@ func (l *ledger) finish(result *results.Result) {
 }
 
 // leaveOut takes in that a step is not run.
-func (l *ledger) leaveOut(step string, why *results.Failure) {
+// A resume runs it if open.
+func (l *ledger) leaveOut(step string, why *results.Failure, open bool) {
 	l.done++
 	l.decided[step] = true
 	if why.Class.Spared() {
 		l.outcome.count(notNeeded)
-	} else {
-		l.outcome.count(results.NotRun)
+		return
+	}
+	l.outcome.count(results.NotRun)
+	if open {
+		l.outcome.Open++
+	}
+}
+
+// end takes in what ended the run before its plan did; nil: nothing. Steps that
+// it ended too are open.
+func (l *ledger) end(why *results.Failure) {
+	l.outcome.Ended = why
+	if why == nil {
+		return
+	}
+	for _, result := range l.results {
+		if endedByRun(result, []results.Failure{*why}) {
+			l.outcome.Open++
+		}
 	}
 }
 

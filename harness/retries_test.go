@@ -214,3 +214,62 @@ func TestBudgetCountsOnlyWhatRuns(t *testing.T) {
 		})
 	}
 }
+
+// Open counts what a resume would run: whether to speak of one at all.
+func TestOutcomeCountsOpenSteps(t *testing.T) {
+	noProof := results.Failf(results.FailNoProof, "pid 7 is still there")
+	for _, c := range []struct {
+		name   string
+		world  *world
+		change func(*scenarios.Scenario)
+		ended  results.FailureClass
+		open   int
+	}{
+		{name: "nothing ended it", world: &world{}},
+		{name: "the last server cannot be proven gone", ended: results.FailNoProof, world: &world{stopErr: noProof}, change: func(sc *scenarios.Scenario) {
+			sc.Variants = sc.Variants[:1]
+		}},
+		{name: "one of several cannot", ended: results.FailNoProof, world: &world{stopErr: noProof}, open: 2},
+		{name: "the run's deadline", ended: results.FailDeadline, world: &world{drive: hangAt(2)}, open: 3, change: func(sc *scenarios.Scenario) {
+			sc.RunDeadline = time.Hour
+		}},
+		{
+			name: "a variant was given up", world: &world{drive: dieAt(1, results.Failf(results.FailExited, "exit code 0"))},
+			change: func(sc *scenarios.Scenario) { sc.OnFailure = scenarios.SkipVariant },
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sc := testScenario(scenarios.Interleaved, scenarios.RestartVariant)
+				sc.Repeats = 1
+				if c.change != nil {
+					c.change(sc)
+				}
+				_, outcome := c.world.run(t.Context(), t, sc)
+				if ended := outcome.Ended; (ended == nil) != (c.ended == "") || ended != nil && ended.Class != c.ended || outcome.Open != c.open {
+					t.Errorf("ended by %v, %d steps open, want %q and %d", outcome.Ended, outcome.Open, c.ended, c.open)
+				}
+			})
+		})
+	}
+}
+
+// The gravest cause of a halt is kept, whichever comes first.
+func TestHaltKeepsTheGravestCause(t *testing.T) {
+	user, disk := results.Failf(results.FailInterrupted, "stopped by the user"), results.Failf(results.FailDisk, "full")
+	gone := results.Failf(results.FailNoProof, "pid 7 is still there")
+	for _, order := range [][]*results.Failure{{user, disk, gone}, {gone, disk, user}, {disk, gone, user}, {gone, user, disk}} {
+		var h halt
+		for _, why := range order {
+			h.set(why)
+		}
+		if h.why != gone {
+			t.Errorf("after %v the cause is %v, want %v", order, h.why, gone)
+		}
+	}
+	var h halt
+	h.set(user)
+	if h.set(results.Failf(results.FailHook, "later")); h.why != user {
+		t.Errorf("the cause is %v, want the first of equals", h.why)
+	}
+}

@@ -127,7 +127,7 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 			return n.ledger.outcome, err
 		}
 	}
-	n.ledger.outcome.Ended = n.blocked(ctx, -1)
+	n.ledger.end(n.blocked(ctx, -1))
 	return n.ledger.outcome, n.record.tell(results.Event{Kind: results.RunFinished, Failure: n.ledger.outcome.Ended})
 }
 
@@ -349,8 +349,9 @@ func (n *run) conclude(ctx context.Context, planned plan.Life, a attempt, result
 
 // leaveOut records steps that are not run, with the reason.
 func (n *run) leaveOut(pending []attempt, why *results.Failure) error {
+	givenUp := why != nil && why.Class == results.FailEarlier && n.Scenario.OnFailure == scenarios.SkipVariant
 	for _, a := range pending {
-		n.ledger.leaveOut(a.ID, why)
+		n.ledger.leaveOut(a.ID, why, !givenUp)
 		if err := n.record.leftOut(a, why); err != nil {
 			return err
 		}

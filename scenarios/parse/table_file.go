@@ -60,7 +60,7 @@ func deadlinesBlock() schema.Block[scenarios.Scenario] {
 		Doc:     "What takes longer is ended and recorded as failed.",
 		Example: "\nstep: 30m\nrun: 12h\n",
 		Fields: []schema.Field[scenarios.Scenario]{
-			schema.DurationKey("step", "Of one step, its server start included.", func(s *scenarios.Scenario) *time.Duration { return &s.StepDeadline }).Or("0"),
+			schema.DurationKey("step", "Of one step on servers that are up; of method sqzb both passes together. A server start has ready.timeout.", func(s *scenarios.Scenario) *time.Duration { return &s.StepDeadline }).Or("0"),
 			schema.DurationKey("run", "Of the whole run.", func(s *scenarios.Scenario) *time.Duration { return &s.RunDeadline }).Or("0"),
 		},
 	}
