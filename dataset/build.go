@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/dataset/table"
 )
 
 // kind is one way to make prompts. A new one is a new file with a build
@@ -94,10 +98,30 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	}
 	set, err := k.build(ctx, spec, tok)
 	if err != nil {
+		if other := otherForm(ctx, spec, err); other != "" {
+			return nil, fmt.Errorf("build dataset %s: %w; %s", k.name, err, other)
+		}
 		return nil, fmt.Errorf("build dataset %s: %w", k.name, err)
 	}
 	set.SHA256 = digest(set.Prompts)
 	return set, nil
+}
+
+// otherForm says what a file is that its kind of dataset could not read, and
+// which kind reads it; "" where there is nothing to say.
+func otherForm(ctx context.Context, spec Spec, err error) string {
+	if spec.Path == "" || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	form := table.Sniff(spec.Path)
+	switch {
+	case form.What == "" || slices.Contains(form.Kinds, spec.Kind):
+		return ""
+	case len(form.Kinds) > 0:
+		return fmt.Sprintf("the file looks like %s, which kind %s reads", form.What, form.Kinds[0])
+	}
+
+	return fmt.Sprintf("the file is %s: %s", form.What, form.Do)
 }
 
 var errNoPath = errors.New("no path: name the file that holds the prompts")

@@ -47,6 +47,9 @@ func buildHF(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		return nil, err
 	}
 	set := oversample(kept, spec)
+	if s.addsInput(tables[0]) {
+		set.Notes = append(set.Notes, `the column "input" goes on behind the column "instruction"`)
+	}
 	if tok == nil {
 		set.Notes = append(set.Notes, estimateNote)
 	}
@@ -138,10 +141,29 @@ func (s sampler) read(ctx context.Context, picked []int) (map[int][]table.Exchan
 			out[first+row] = pairs[:min(len(pairs), orElse(s.spec.Turns, 1))]
 			return nil
 		})
+		if err == nil && s.addsInput(t) {
+			err = t.Each(ctx, "input", own, func(row int, said []table.Utterance) error {
+				addInput(out[first+row], table.Exchanges(said))
+				return nil
+			})
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", s.paths[i], table.Cause(err))
 		}
 		first += t.Rows()
 	}
 	return out, nil
+}
+
+// addsInput tells tables of instructions with something that they are about in
+// a column of its own, as Alpaca has them.
+func (s sampler) addsInput(t table.Chats) bool {
+	return s.field == "instruction" && s.spec.Field == "" && slices.Contains(t.Columns(), "input")
+}
+
+// addInput puts what an instruction is about behind it.
+func addInput(asked, input []table.Exchange) {
+	if len(asked) > 0 && len(input) > 0 && input[0].Asked != "" {
+		asked[0].Asked += "\n\n" + input[0].Asked
+	}
 }

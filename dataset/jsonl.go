@@ -123,7 +123,7 @@ type message struct {
 
 func parseLine(line []byte) (Prompt, error) {
 	if line[0] == '[' {
-		return Prompt{}, errors.New("a JSON array where an object is wanted; kind sharegpt reads one array of conversations")
+		return Prompt{}, errors.New("a JSON array where an object is wanted")
 	}
 	var l jsonLine
 	if err := json.Unmarshal(line, &l); err != nil {

@@ -60,7 +60,7 @@ func TestJSONLErrors(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
 		{"not JSON", `hello`, "invalid character 'h'"},
 		{"cut off", `{"prompt": "a`, "unexpected end"},
-		{"array", `["a"]`, "kind sharegpt reads"},
+		{"array", `["a"]`, "a JSON array where an object is wanted"},
 		{"text", `"a"`, "a JSON string where an object is wanted"},
 		{"nothing", `{"text": "a"}`, `no "prompt", "prompt_token_ids" or "messages"`},
 		{"null", `null`, `no "prompt"`},

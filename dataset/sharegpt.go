@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 
 	"github.com/benchrig/bench/dataset/prng"
@@ -41,11 +43,16 @@ func buildShareGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
-	places, err := indexShareGPT(ctx, file)
+	begin, err := table.Begin(file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
-	kept, err := sampleShareGPT(ctx, shareGPT{file, places}, spec, tok)
+	text := io.NewSectionReader(file, begin, math.MaxInt64-begin)
+	places, err := indexShareGPT(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
+	}
+	kept, err := sampleShareGPT(ctx, shareGPT{text, places}, spec, tok)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}

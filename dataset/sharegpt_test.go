@@ -124,7 +124,7 @@ func TestShareGPTErrors(t *testing.T) {
 		{"no conversation", "[]", "no conversation of two turns"},
 		{"single turns", `[{"conversations":[{"value":"a"}]},{"id":3},null]`, "no conversation of two turns"},
 		{"object", good, "not one JSON array"},
-		{"json lines", good + "\n" + good, "kind jsonl reads"},
+		{"json lines", good + "\n" + good, "kind hf reads"},
 		{"cut off", "[" + good + `,{"conver`, "cut off"},
 		{"cut off after an entry", "[" + good, "cut off"},
 		{"no comma", "[" + good + good + "]", "conversation 2 (from byte 60)"},

@@ -40,7 +40,7 @@ func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
 	case err != nil:
 		return nil, table.JSONError(err)
 	case opening != json.Delim('['):
-		return nil, errors.New("the file is not one JSON array of conversations; kind jsonl reads one object a line")
+		return nil, errors.New("the file is not one JSON array of conversations")
 	}
 	var places []place
 	for number := 1; decoder.More(); number++ {

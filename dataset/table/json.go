@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 )
@@ -38,16 +39,20 @@ type readerAtReader interface {
 
 // indexJSON finds the rows and the columns of the first one.
 func indexJSON(ctx context.Context, file readerAtReader) (*jsonTable, error) {
-	t := &jsonTable{file: file}
+	begin, err := Begin(file)
+	if err != nil {
+		return nil, err
+	}
+	text := io.NewSectionReader(file, begin, math.MaxInt64-begin)
+	t := &jsonTable{file: text}
 	var first [1]byte
-	if _, err := file.ReadAt(first[:], 0); err != nil {
+	if _, err := text.ReadAt(first[:], 0); err != nil {
 		return nil, errors.New("the file is empty")
 	}
-	var err error
 	if first[0] == '[' {
-		err = t.indexArray(ctx, file)
+		err = t.indexArray(ctx, text)
 	} else {
-		err = EachLine(ctx, file, func(_ int, at Span, _ []byte) error {
+		err = EachLine(ctx, text, func(_ int, at Span, _ []byte) error {
 			t.places = append(t.places, at)
 			return nil
 		})

@@ -46,7 +46,14 @@ func Open(ctx context.Context, path string) (Chats, error) {
 	return t, nil
 }
 
-// Files lists the files of a dataset.
+// aboutFiles are files that Hugging Face's programs put beside a dataset to
+// describe it.
+func aboutFiles() []string {
+	return []string{"dataset_infos.json", "dataset_info.json", "dataset_dict.json", "state.json", "README.json"}
+}
+
+// Files lists the files of a dataset in the order of their names: a file, or
+// those of a folder that hold rows. Hidden folders, as of caches, are left out.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -57,10 +64,18 @@ func Files(path string) ([]string, error) {
 	}
 	var out []string
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && slices.Contains([]string{".parquet", ".jsonl", ".json"}, strings.ToLower(filepath.Ext(p))) {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && p != path:
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.IsDir() || slices.Contains(aboutFiles(), d.Name()):
+		case slices.Contains([]string{".parquet", ".jsonl", ".json"}, strings.ToLower(filepath.Ext(p))):
 			out = append(out, p)
 		}
-		return err
+		return nil
 	})
 	switch {
 	case err != nil:

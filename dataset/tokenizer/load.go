@@ -70,6 +70,9 @@ func loadHF(path string) (*Tokenizer, error) {
 	}
 	t, err := parseHF(data, cfg)
 	if err != nil {
+		if what := otherFile(data); what != "" {
+			return nil, errors.New(what)
+		}
 		return nil, err
 	}
 	sum := sha256.Sum256(data)
