@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/benchrig/bench/harness/hooks"
 	"github.com/benchrig/bench/harness/state"
@@ -100,8 +103,11 @@ func sameFolder(a, b string) bool {
 func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
 	out := Run{Dir: target.Dir, Lives: []Server{}, Undos: []Undo{}}
 	folder, err := store.Open(target.Dir)
-	if err != nil { // the folder was removed, or the run was killed while it made it
-		out.sweep(ctx, c, target.Cookie)
+	if err != nil {
+		if !gone(target.Dir) { // what its journal knows is not known
+			out.Error = err.Error()
+		}
+		out.sweep(ctx, c, target)
 		c.forget(&out)
 		return out
 	}
@@ -113,10 +119,12 @@ func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
 	}
 	if err == nil {
 		defer func() { _ = lock.Release() }() // the kernel would do it anyway
-		err = c.folder(ctx, &out, folder, target.Cookie)
+		err = c.folder(ctx, &out, folder, target)
+	} else {
+		out.sweep(ctx, c, target)
 	}
 	if err != nil {
-		out.Error = err.Error()
+		out.Error = strings.TrimPrefix(out.Error+"; "+err.Error(), "; ")
 	}
 
 	c.forget(&out)
@@ -133,9 +141,10 @@ func (c *Cleaner) forget(out *Run) {
 }
 
 // folder does a run whose folder is there.
-func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, cookie string) error {
+func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, target state.Run) error {
 	events, err := folder.Events()
 	if err != nil {
+		out.sweep(ctx, c, target)
 		return err
 	}
 
@@ -152,13 +161,14 @@ func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, co
 
 	var errs []error
 	for _, life := range lives {
-		if cookie == "" {
-			cookie = life.RunCookie()
+		if target.Cookie == "" {
+			target.Cookie = life.RunCookie()
 		}
+		target.Containers = target.Containers || life.Process.Container != nil
 		errs = append(errs, out.life(ctx, c, life, tell))
 	}
 
-	out.sweep(ctx, c, cookie)
+	out.sweep(ctx, c, target)
 	for _, undo := range undos {
 		errs = append(errs, out.undo(ctx, c, undo, tell))
 	}
@@ -189,22 +199,26 @@ func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, tel
 	return tell(left.Stopped(proof, err))
 }
 
-// sweep does processes that carry the run's cookie and belong to no server
-// that the journal knows.
-func (out *Run) sweep(ctx context.Context, c *Cleaner, cookie string) {
-	if cookie == "" {
+// sweep does processes and containers that carry the run's cookie and belong to
+// no server that the journal knows.
+func (out *Run) sweep(ctx context.Context, c *Cleaner, target state.Run) {
+	if target.Cookie == "" {
 		return
 	}
 
-	left, err := c.With.FindRun(cookie)
+	left, err := c.With.FindAll(ctx, target.Cookie)
 	if err != nil {
 		out.Error = err.Error()
 		return
 	}
+	if !target.Containers && len(left.Containers) == 0 {
+		left.Unseen = nil // an engine that does not answer hides nothing of this run
+	}
 
 	done := describeLeftover(left)
 	done.Processes = out.unlisted(done.Processes)
-	if len(done.Processes)+len(done.Strangers) == 0 {
+	done.Containers = out.unlistedContainers(done.Containers)
+	if len(done.Processes)+len(done.Strangers)+len(done.Containers) == 0 && done.Error == "" {
 		return
 	}
 	if !c.DryRun {
@@ -233,6 +247,21 @@ func (out *Run) unlisted(pids []int) []int {
 		}
 	}
 	return rest
+}
+
+// unlistedContainers are the containers that no server before was found to have,
+// by name.
+func (out *Run) unlistedContainers(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(out.Lives, func(l Server) bool { return slices.Contains(l.Containers, name) })
+	})
+}
+
+// gone reports whether a run's folder does not exist: it was removed, or the run
+// was killed before it made it.
+func gone(dir string) bool {
+	_, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func describeLeftover(left *cleanup.Leftover) Server {

@@ -24,6 +24,7 @@ import (
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
+	"github.com/benchrig/bench/scenarios"
 )
 
 // Show begins to show a run. The context that it returns ends when the user
@@ -60,7 +61,7 @@ type Outcome struct {
 // run that starts.
 func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *harness.Resume) (Outcome, error) {
 	cookie := randomHex(16)
-	if err := s.state.Register(state.Run{Dir: folder.Own(""), Cookie: cookie}); err != nil {
+	if err := s.state.Register(state.Run{Dir: folder.Own(""), Cookie: cookie, Containers: s.usesContainers()}); err != nil {
 		return Outcome{}, err
 	}
 
@@ -69,6 +70,11 @@ func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *har
 		return outcome, fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
 	}
 	return outcome, nil
+}
+
+// usesContainers reports whether a variant's server runs in a container.
+func (s *Session) usesContainers() bool {
+	return slices.ContainsFunc(s.Scenario.Variants, func(v scenarios.Variant) bool { return v.Server.Container.Image != "" })
 }
 
 func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *harness.Resume, cookie string) (Outcome,

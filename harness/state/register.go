@@ -20,6 +20,8 @@ type Run struct {
 	Dir    string    `json:"dir"`    // run folder, absolute
 	Cookie string    `json:"cookie"` // marks its processes, should the folder be gone
 	Since  time.Time `json:"since"`  // wall clock; a label only
+
+	Containers bool `json:"containers,omitempty"` // it runs servers in containers
 }
 
 // Register notes a run. It is on disk when Register returns: call it before

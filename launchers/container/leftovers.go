@@ -3,7 +3,9 @@ package container
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
@@ -25,13 +27,44 @@ func Leftovers(ctx context.Context, engine, cookie string, environ []string) ([]
 	if cookie != "" {
 		label += "=" + cookie
 	}
-	ids, err := cli.labelled(ctx, label)
+
+	return cli.leftovers(ctx, label)
+}
+
+// LeftoversOfRun lists the containers of a run, by the part of the cookie that
+// its servers share, in all engines whose client is found here. The error says
+// which of these did not answer; what others told is returned beside it.
+func LeftoversOfRun(ctx context.Context, run string, environ []string) ([]results.ContainerInfo, error) {
+	var found []results.ContainerInfo
+	var errs []error
+	for _, engine := range []string{docker, podman} {
+		cli, err := openCLI(engine, environ)
+		if err != nil {
+			continue // nothing was started by a client that is not here
+		}
+		all, err := cli.leftovers(ctx, labelRun+"="+run)
+		errs = append(errs, err)
+		for _, info := range all {
+			// One engine may answer under both names.
+			if !slices.ContainsFunc(found, func(f results.ContainerInfo) bool { return f.ID == info.ID }) {
+				found = append(found, info)
+			}
+		}
+	}
+
+	return found, errors.Join(errs...)
+}
+
+// leftovers lists the containers with a label.
+func (c CLI) leftovers(ctx context.Context, label string) ([]results.ContainerInfo, error) {
+	ids, err := c.labelled(ctx, label)
 	if err != nil {
 		return nil, fmt.Errorf("list containers: %w", err)
 	}
+
 	var found []results.ContainerInfo
 	for _, id := range ids {
-		info, err := cli.identify(ctx, id)
+		info, err := c.identify(ctx, id)
 		switch {
 		case noSuch(err): // it has gone meanwhile
 		case err != nil:
