@@ -76,3 +76,24 @@ const SourcesName = "sources"
 func (r *Result) IsTold(setting string) bool {
 	return r.Imported == nil || slices.Contains(r.Imported.Told, setting)
 }
+
+// KnowsCompleted says whether the number of successful requests is known: of an
+// imported step its file must state it.
+func (r *Result) KnowsCompleted() bool { return r.measuredByBench() || r.states("completed") }
+
+// KnowsFailed says whether the number of failed requests is known.
+func (r *Result) KnowsFailed() bool {
+	return r.measuredByBench() || r.states("failed") || r.states("completed") && r.IsTold("num_prompts")
+}
+
+// KnowsAsked says whether the number of requests asked for is known.
+func (r *Result) KnowsAsked() bool {
+	return r.measuredByBench() || r.IsTold("num_prompts") || r.states("completed") && r.states("failed")
+}
+
+func (r *Result) measuredByBench() bool { return r.Imported == nil || r.Imported.Ours() }
+
+// states says whether the file of an imported step states a figure.
+func (r *Result) states(figure string) bool {
+	return slices.ContainsFunc(r.Imported.Stated, func(s StatedValue) bool { return s.As == figure })
+}

@@ -24,7 +24,7 @@ type Drafting struct {
 	AcceptedAt     []float64   `json:"accepted_at"`    // tokens by their position in the draft; null: not counted
 
 	Rate       *float64  `json:"acceptance_rate"`   // accepted / draft tokens
-	Length     *float64  `json:"acceptance_length"` // tokens a step: 1 + accepted / drafts
+	Length     *float64  `json:"acceptance_length"` // tokens a step: emitted / drafts, or where the engine does not count them 1 + accepted / drafts
 	AtPosition []float64 `json:"per_position"`      // accepted at a position / drafts
 	Efficiency *float64  `json:"system_efficiency"` // emitted / (draft tokens + drafts): 1 if every draft is accepted whole
 
@@ -88,11 +88,11 @@ func (d *Drafting) Derive() {
 	if d.Drafts == nil {
 		return
 	}
-	d.Length = new(1 + *d.AcceptedTokens / *d.Drafts)
 	emitted := *d.AcceptedTokens + *d.Drafts
 	if d.EmittedTokens != nil {
-		emitted = *d.EmittedTokens
+		emitted = *d.EmittedTokens // fewer, where an answer ends within a draft
 	}
+	d.Length = new(emitted / *d.Drafts)
 	d.Efficiency = new(emitted / (*d.DraftTokens + *d.Drafts))
 	d.AtPosition = nil
 	for _, n := range d.AcceptedAt {

@@ -14,10 +14,11 @@ func TestDraftingOfPrintedLines(t *testing.T) {
 		k                        int
 		accepted, draft, emitted float64
 		rate, efficiency         float64 // as printed, three decimals
+		length                   float64 // two decimals
 	}{
-		{"1B draft, k 5", 5, 197711, 248165, 190541, 0.797, 0.640},
-		{"1B draft, k 10", 10, 311498, 396390, 193355, 0.786, 0.443},
-		{"8B draft, k 5", 5, 186291, 213925, 190301, 0.871, 0.741},
+		{"1B draft, k 5", 5, 197711, 248165, 190541, 0.797, 0.640, 3.84},
+		{"1B draft, k 10", 10, 311498, 396390, 193355, 0.786, 0.443, 4.88},
+		{"8B draft, k 5", 5, 186291, 213925, 190301, 0.871, 0.741, 4.45},
 	} {
 		for _, source := range []DraftSource{DraftsByCounters, DraftsByLog} {
 			prefix := map[DraftSource]string{DraftsByLog: "log_"}[source]
@@ -35,8 +36,8 @@ func TestDraftingOfPrintedLines(t *testing.T) {
 			if got := math.Round(*d.Efficiency*1000) / 1000; got != c.efficiency {
 				t.Errorf("%s, %s: system efficiency = %v, want %v as printed", c.name, source, got, c.efficiency)
 			}
-			if want := 1 + c.accepted*float64(c.k)/c.draft; math.Abs(*d.Length-want) > 1e-12 {
-				t.Errorf("%s, %s: length = %v, want %v", c.name, source, *d.Length, want)
+			if want := c.emitted * float64(c.k) / c.draft; math.Abs(*d.Length-want) > 1e-12 || math.Round(want*100)/100 != c.length {
+				t.Errorf("%s, %s: length = %v, want %v, %v as printed", c.name, source, *d.Length, want, c.length)
 			}
 		}
 	}

@@ -36,6 +36,7 @@ type compareOptions struct {
 	figures    []string
 	prices     []string
 	difference string
+	match      []string
 }
 
 func newCompareCommand(e env) *cobra.Command {
@@ -66,6 +67,8 @@ func newCompareCommand(e env) *cobra.Command {
 		}
 	}
 	completeValues(cmd, "format", "table", "markdown", "json", "benchstat")
+	f.StringArrayVar(&o.match, "match", nil,
+		"`A=B`: compare the baseline's variant A with B of the other runs; repeatable")
 	addPriceFlag(cmd, &o.prices)
 	f.StringVar(&o.difference, "smallest-difference", "",
 		"smallest relative difference of interest, such as 2% (default: that of the baseline's scenario)")
@@ -105,8 +108,16 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		}
 	}
 
+	var matches []versus.Match
+	for _, text := range o.match {
+		m, err := versus.ParseMatch(text)
+		if err != nil {
+			return usageError(fmt.Errorf("--match: %w", err))
+		}
+		matches = append(matches, m)
+	}
 	comparison, err := versus.Compare(sides, versus.CompareOptions{Baseline: o.baseline, Figures: figures,
-		Margin: margin})
+		Margin: margin, Match: matches})
 	if err != nil {
 		return usageError(err)
 	}

@@ -31,7 +31,7 @@ unknown unless --set gives it. Text that was not understood is listed by line.`
 
 type importOptions struct {
 	output, name, variant, pattern, format string
-	sets                                   []string
+	renames, sets                          []string
 }
 
 func newImportCommand(e env) *cobra.Command {
@@ -53,6 +53,7 @@ func newImportCommand(e env) *cobra.Command {
 	f.StringVar(&o.pattern, "variant-pattern", "",
 		"regular `expression` for file names; its group (?P<variant>...), or the first, names the variant, "+
 			"(?P<point>...) the load point")
+	f.StringArrayVar(&o.renames, "rename", nil, "`OLD=NEW`: another name for a variant; repeatable")
 	f.StringVar(&o.format, "format", "", "format of all files, in place of detection: "+strings.Join(importer.Formats(),
 		", "))
 	completeValues(cmd, "format", importer.Formats()...)
@@ -73,6 +74,14 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 
 	if o.variant != "" && o.pattern != "" {
 		return usageError(errors.New("--variant and --variant-pattern cannot be combined"))
+	}
+
+	for _, text := range o.renames {
+		rename, err := importer.ParseRename(text)
+		if err != nil {
+			return usageError(fmt.Errorf("--rename: %w", err))
+		}
+		options.Renames = append(options.Renames, rename)
 	}
 
 	var sources []importer.Source

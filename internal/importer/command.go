@@ -2,6 +2,7 @@ package importer
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -197,6 +198,19 @@ func settingOf(argument, dataset string) string {
 		}
 	}
 	return ""
+}
+
+// fitting are the arguments of an earlier client's command that do not
+// contradict what a result tells of itself.
+func (e *entry) fitting(args [][2]string) [][2]string {
+	return slices.DeleteFunc(slices.Clone(args), func(a [2]string) bool {
+		name := settingOf(a[0], "random")
+		if e.told(name) || name == "model" && e.model != "" || name == "backend" && e.backend != "" {
+			return true
+		}
+		n, ok := numberIn(a[1])
+		return name == "num_prompts" && ok && int(n) < e.figures.Completed+e.figures.Failed
+	})
 }
 
 // settle applies a client's arguments to a result.

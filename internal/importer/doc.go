@@ -46,7 +46,10 @@ const (
 
 // Formats are the names of formats, as Options take them.
 func Formats() []string {
-	return []string{formatVLLM, formatSGLang, formatOwn, formatLlamaJSON, formatLlamaSQL, formatCSV, formatText}
+	return []string{
+		formatVLLM, formatSGLang, formatOwn, formatLlamaJSON, formatLlamaSQL, formatPerf, formatGuide, formatOptimizer,
+		formatInferenceX, formatMTP, formatCSV, formatText,
+	}
 }
 
 // The formats.
@@ -58,7 +61,14 @@ const (
 	formatLlamaJSON = "llama-bench-json"
 	formatLlamaSQL  = "llama-bench-sql"
 	formatCSV       = "csv"
-	formatText      = "text" // result blocks and tables within anything
+
+	formatPerf       = "aiperf" // AIPerf and genai-perf, as JSON or CSV
+	formatGuide      = "guidellm"
+	formatOptimizer  = "llm-optimizer"
+	formatInferenceX = "inferencex"
+	formatMTP        = "mtp"
+
+	formatText = "text" // result blocks and tables within anything
 )
 
 // Import reads files. Those without a result are no error as long as there are

@@ -67,7 +67,12 @@ func within(a, b *entry, figures, others map[string]string) bool {
 			return false
 		}
 	}
-	return !a.told("max_concurrency") || !b.told("max_concurrency") || a.settingText("max_concurrency") == b.settingText("max_concurrency")
+	for _, name := range []string{"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len", "burstiness"} {
+		if a.told(name) && b.told(name) && a.settingText(name) != b.settingText(name) {
+			return false
+		}
+	}
+	return true
 }
 
 // absorb keeps what another place says of the same result.

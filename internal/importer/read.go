@@ -49,9 +49,16 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 	switch {
 	case len(trimmed) == 0:
 		return nil, errors.New("it is empty")
+	case isPerfCSV(trimmed) && (format == "" || format == formatPerf || format == formatCSV):
+		e, rest := fromPerfCSV(name, text)
+		file.Format, file.Lines = formatPerf, rest
+		return []*entry{e}, nil
 	case format == formatCSV || format == "" && isCSV(trimmed):
 		entries, rest, err := fromCSV(name, text)
 		file.Format, file.Lines = formatCSV, rest
+		if err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, (*entry).hasFigures) {
+			err = errors.New("none of its columns is a figure: a CSV file of results has one result in each row, under names such as output_throughput")
+		}
 		return entries, err
 	case format == formatLlamaSQL || format == "" && insert.Match(lastInsert(trimmed)):
 		lines, _ := linesOf(text)
@@ -62,9 +69,10 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 	case trimmed[0] == '{' || trimmed[0] == '[' || format != "":
 		objects, err := objectsIn(text)
 		if err == nil {
-			kind, entries, rest := fromObjects(name, objects, format)
-			file.Format, file.Lines = kind, rest
-			return entries, nil
+			return readObjects(file, name, objects, format)
+		}
+		if hasScattered(text) && (format == "" || format == formatLlamaJSON) {
+			return readScattered(file, name, text)
 		}
 		if format != "" {
 			return nil, err
@@ -73,9 +81,38 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 			return nil, err
 		}
 	}
+	if format == "" && hasScattered(text) && !bytes.Contains(text, []byte("Benchmark Result")) && !hasObjectLine(trimmed) {
+		return readScattered(file, name, text)
+	}
 	lines, overwritten := linesOf(text)
 	entries, kept, omitted := fromText(name, lines)
 	file.Format, file.Lines, file.Omitted = formatText, kept, overwritten+omitted
+	return entries, nil
+}
+
+// readObjects reads a file that is JSON as a whole. A format that was asked for
+// must be that of at least one object.
+func readObjects(file *results.ImportedFile, name string, objects []object, format string) ([]*entry, error) {
+	kind, entries, rest := fromObjects(name, objects, format)
+	file.Format, file.Lines = kind, rest
+	if len(entries) == 0 && len(objects) > 0 {
+		if err := errorOfTool(objects[0]); err != nil {
+			return nil, err
+		}
+	}
+	if format == "" || len(entries) == 0 {
+		return entries, nil
+	}
+	if !slices.ContainsFunc(entries, (*entry).hasFigures) {
+		return nil, fmt.Errorf("it has no figure of format %s; see what it is without --format", format)
+	}
+	return entries, nil
+}
+
+// readScattered reads results that stand within other text.
+func readScattered(file *results.ImportedFile, name string, text []byte) ([]*entry, error) {
+	kind, entries, rest := scattered(name, text)
+	file.Format, file.Lines = kind, rest
 	return entries, nil
 }
 

@@ -33,6 +33,13 @@ func fromObjects(name string, objects []object, forced string) (format string, e
 			entries = append(entries, e)
 		case formatLlamaJSON:
 			tests = append(tests, o)
+		case formatPerf, formatGuide, formatOptimizer, formatInferenceX, formatMTP:
+			found, ok := fromTool(name, kind, o)
+			if !ok {
+				rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures, Text: errorOfTool(o).Error()})
+				continue
+			}
+			entries = append(entries, found...)
 		default:
 			rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures, Text: "an object with " + shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)]))})
 		}
@@ -45,8 +52,18 @@ func kindOf(o object) string {
 	switch {
 	case o.has("format_version", "step", "verdict"):
 		return formatOwn
-	case o.has("avg_ts", "n_prompt"):
+	case o.has("avg_ts", "n_prompt"), o.has("avg_ts", "n_gen"), o.has("bench_raw"):
 		return formatLlamaJSON
+	case o.has("aiperf_version"), o.has("input_config", "request_throughput"), isMetricObject(o, "request_throughput"):
+		return formatPerf
+	case o.has("benchmarks") && (o.has("metadata") || o.has("args")):
+		return formatGuide
+	case o.has("config", "results"):
+		return formatOptimizer
+	case o.has("tput_per_gpu"), o.has("output_tput_per_gpu"):
+		return formatInferenceX
+	case o.has("total_predicted", "total_draft"):
+		return formatMTP
 	case o.has("mean_e2e_latency_ms"), o.has("total_output_tokens_retokenized"):
 		return formatSGLang
 	case o.has("duration", "completed"), o.has("mean_ttft_ms", "output_throughput"),
@@ -54,6 +71,31 @@ func kindOf(o object) string {
 		return formatVLLM
 	}
 	return ""
+}
+
+// isMetricObject says that a key holds a metric with its unit.
+func isMetricObject(o object, key string) bool {
+	var metric struct {
+		Unit string   `json:"unit"`
+		Avg  *float64 `json:"avg"`
+	}
+	return o.into(key, &metric) && metric.Unit != "" && metric.Avg != nil
+}
+
+// fromTool reads the result of another tool; false: its form is not known.
+func fromTool(name, kind string, o object) ([]*entry, bool) {
+	switch kind {
+	case formatGuide:
+		return fromGuide(name, o)
+	case formatOptimizer:
+		e, ok := fromOptimizer(name, o)
+		return []*entry{e}, ok
+	case formatInferenceX:
+		return []*entry{fromInferenceX(name, o)}, true
+	case formatMTP:
+		return []*entry{fromMTP(name, o)}, true
+	}
+	return []*entry{fromPerf(name, o)}, true
 }
 
 // generationOf tells by its keys which client wrote a result.

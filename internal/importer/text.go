@@ -23,6 +23,7 @@ type scanner struct {
 	title   string // the nearest comment within a fence that is no parameter
 	before  nearby // since the heading or the last result
 	last    *entry // the result above, under the same heading
+	carried nearby // the client's command that holds for blocks without one of their own
 }
 
 // nearby is what stands before a result and belongs to it.
@@ -270,6 +271,11 @@ func (s *scanner) found(e *entry) {
 	}
 	if b.args != nil {
 		e.settle(b.args, b.argsLine)
+		if b.client == nil || !b.client.bench {
+			s.carried = b
+		}
+	} else if s.carried.args != nil && e.table == 0 && e.rows == nil && e.own == nil {
+		e.settle(e.fitting(s.carried.args), s.carried.argsLine)
 	}
 	if b.server != nil {
 		e.argv, e.env = b.server.argv, b.server.env

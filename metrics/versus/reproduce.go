@@ -69,7 +69,7 @@ func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, er
 	}
 
 	r.Configs = Against{Delta: runChanges(origin, here)}
-	matches, notes := matchCells(wantedCells(origin, o.Steps), wantedCells(here, o.Steps))
+	matches, notes := matchCells(wantedCells(origin, o.Steps), wantedCells(here, o.Steps), nil)
 	r.Notes = append(r.Notes, notes...)
 	for _, m := range matches {
 		r.Configs.Delta = gather(r.Configs.Delta, m.with.Variant, cellChanges(m.base, m.with))

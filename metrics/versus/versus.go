@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
@@ -18,6 +19,20 @@ type CompareOptions struct {
 	Figures  []string // names as in summary.csv; nil: the usual ones
 	Margin   float64  // smallest relative difference of interest; 0: that of the baseline's scenario
 	Rounds   int      // of the bootstrap; 0: the usual number
+	Match    []Match  // variants that are compared although their names differ
+}
+
+// Match says that a variant of the baseline and one of another run stand for the
+// same.
+type Match struct{ Base, With string }
+
+// ParseMatch reads "A=B": the baseline's variant A, and B of the others.
+func ParseMatch(text string) (Match, error) {
+	base, with, ok := strings.Cut(text, "=")
+	if !ok || base == "" || with == "" {
+		return Match{}, fmt.Errorf("match %q: want A=B, a variant of the baseline and one of the other run", text)
+	}
+	return Match{base, with}, nil
 }
 
 // Comparison sets sides beside a baseline.
@@ -29,6 +44,7 @@ type Comparison struct {
 
 	Figures []catalog.Figure // that anything is known of
 	judged  []catalog.Figure
+	match   []Match
 }
 
 // Against is one side beside the baseline.
@@ -49,7 +65,7 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 		return nil, errors.New("compare: give at least two runs")
 	}
 
-	c := &Comparison{Sides: sides}
+	c := &Comparison{Sides: sides, match: o.Match}
 	if o.Baseline != "" {
 		c.Baseline = slices.IndexFunc(sides, func(s Side) bool { return o.Baseline == s.Name || o.Baseline == s.Path })
 		if c.Baseline < 0 {
@@ -128,7 +144,7 @@ func (c *Comparison) versus(at int) Against {
 	v := Against{Side: at, Delta: runChanges(base, with)}
 	baseCells := compare.CellsOf(base.Manifest, InOrder(base))
 	cells := compare.CellsOf(with.Manifest, InOrder(with))
-	matches, notes := matchCells(baseCells, cells)
+	matches, notes := matchCells(baseCells, cells, c.match)
 	v.Notes = notes
 	for _, m := range matches {
 		changes := cellChanges(m.base, m.with)
@@ -189,14 +205,14 @@ func PointName(base, with compare.Cell) string {
 
 // matchCells pairs variants, and then their points by label. What has no partner is
 // told.
-func matchCells(base, with []compare.Cell) (pairs []matched, notes []string) {
-	partners, notes := partnersOf(base, with)
+func matchCells(base, with []compare.Cell, wanted []Match) (pairs []matched, notes []string) {
+	partners, notes := partnersOf(base, with, wanted)
 	for _, w := range with {
 		partner, ok := partners[w.Variant]
 		if !ok {
 			continue
 		}
-		at := slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner && b.Point == w.Point })
+		at := slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner && looseName(b.Point) == looseName(w.Point) })
 		if at < 0 && pointsOf(base, partner) == 1 && pointsOf(with, w.Variant) == 1 {
 			at = slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner })
 		}
@@ -229,17 +245,29 @@ func pointsOf(cells []compare.Cell, variant string) int {
 	return n
 }
 
-// partnersOf pairs variants: by name, then by equal configuration, and then
-// the one that is left on either side.
-func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []string) {
+// partnersOf pairs variants: as wanted, then by name, by a name that is spelled
+// otherwise, by equal configuration, and then the one that is left on either
+// side.
+func partnersOf(base, with []compare.Cell, wanted []Match) (partners map[string]string, notes []string) {
 	partners = make(map[string]string)
 	baseNames, names := cellVariants(base), cellVariants(with)
 	taken := func(name string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return partners[n] == name })
 	}
-	for _, name := range names {
-		if slices.Contains(baseNames, name) {
-			partners[name] = name
+	for _, m := range wanted {
+		if slices.Contains(names, m.With) && slices.Contains(baseNames, m.Base) {
+			partners[m.With] = m.Base
+		}
+	}
+	for _, same := range []func(a, b string) bool{
+		func(a, b string) bool { return a == b },
+		func(a, b string) bool { return looseName(a) == looseName(b) },
+	} {
+		for _, name := range names {
+			at := slices.IndexFunc(baseNames, func(other string) bool { return same(name, other) && !taken(other) })
+			if partners[name] == "" && at >= 0 {
+				partners[name] = baseNames[at]
+			}
 		}
 	}
 
@@ -268,6 +296,17 @@ func partnersOf(base, with []compare.Cell) (partners map[string]string, notes []
 	}
 
 	return partners, notes
+}
+
+// looseName is a name without what people spell in several ways: capitals,
+// blanks, hyphens and other marks ("tp2 pp4" and "TP2-PP4").
+func looseName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
 }
 
 func cellVariants(cells []compare.Cell) []string {

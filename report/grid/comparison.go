@@ -165,16 +165,26 @@ func VariantName(c compare.Cell) string {
 // requests counts over the steps of a cell, failed ones included.
 func requests(c compare.Cell) string {
 	completed, asked := 0, 0
+	completedKnown, askedKnown := true, true
 	for _, r := range c.Steps {
 		if r.Figures != nil {
 			completed += r.Figures.Completed
 			asked += r.Figures.Asked
+			completedKnown = completedKnown && r.KnowsCompleted()
+			askedKnown = askedKnown && r.KnowsAsked()
 		}
 	}
 	if asked == 0 {
 		return table.Missing
 	}
-	return strconv.Itoa(completed) + "/" + strconv.Itoa(asked)
+
+	texts := []string{strconv.Itoa(completed), strconv.Itoa(asked)}
+	for i, known := range []bool{completedKnown, askedKnown} {
+		if !known {
+			texts[i] = table.Missing
+		}
+	}
+	return texts[0] + "/" + texts[1]
 }
 
 // repeats says how many steps a row stands on: "3", "2 of 3", "3, one start".

@@ -145,7 +145,8 @@ func SpeculationParts(run *results.Run) []table.Piece {
 	}
 
 	c.Legend = []string{
-		"acceptance: accepted / drafted tokens; length: 1 + accepted / drafts = tokens per step of the large model; " +
+		"acceptance: accepted / drafted tokens; length: tokens per step of the large model, emitted / drafts, " +
+			"or 1 + accepted / drafts where emitted tokens are not counted; " +
 			"efficiency: emitted / (drafted tokens + drafts), emitted as the engine counts them, else accepted + " +
 			"drafts; all over the measured pass",
 	}
