@@ -31,6 +31,9 @@ type decision struct {
 }
 
 func (d *decider) decide(s plan.Step) decision {
+	if s.Pinned {
+		return decision{load: d.pinnedLoad(s)}
+	}
 	if why := d.repeatedEnough(s); why != nil {
 		return decision{notNeeded: why}
 	}
@@ -149,4 +152,16 @@ func lost(policy results.PrunePolicy, r *results.Result) (why string, known bool
 		}
 	}
 	return "", true
+}
+
+// pinnedLoad is the load that a pinned step of a search asks for; 0: nothing is
+// searched.
+func (d *decider) pinnedLoad(s plan.Step) float64 {
+	switch metric := d.scenario.Search.Metric; {
+	case metric == scenarios.SearchConcurrency && s.Asked.MaxConcurrency != nil:
+		return float64(*s.Asked.MaxConcurrency)
+	case metric != "" && s.Asked.RequestRate != nil:
+		return *s.Asked.RequestRate
+	}
+	return 0
 }

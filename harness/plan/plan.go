@@ -87,6 +87,8 @@ type Step struct {
 	EstimateS float64       `json:"estimate_s"`
 	Decided   string        `json:"decided,omitempty"` // while the plan is carried out: its load, or whether it is run at all
 
+	Pinned bool `json:"pinned,omitempty"` // it is run whatever others show, at the load that is asked for
+
 	PointIndex int `json:"-"` // of the scenario's load points
 }
 

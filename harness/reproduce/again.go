@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/internal/usage"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -60,29 +62,44 @@ func New(ctx context.Context, process machine.Process, o Options, from *Origin, 
 }
 
 // only is the part of the plan that is asked for: the named steps, and with
-// more repeats those of the same variants and points.
-func (o Options) only(plan *plan.Plan, from *Origin) (*plan.Plan, error) {
+// more repeats those of the same variants and points. They are run at the load
+// that they had in the origin, whatever a search or the width of intervals would
+// decide here.
+func (o Options) only(p *plan.Plan, from *Origin) (*plan.Plan, error) {
 	if o.Steps == nil {
-		return plan, nil
+		return p, nil
 	}
 
-	ids := o.Steps
-	if o.Repeats > 0 {
-		ids = nil
-		for _, id := range o.Steps {
-			step := from.Run.Step(id)
-			if step == nil {
-				return nil, fmt.Errorf("--steps: the origin has no step %q", id)
-			}
-			for _, ref := range plan.Refs() {
-				if ref.Variant == step.Result.Step.Variant && ref.Point == step.Result.Step.Point {
-					ids = append(ids, ref.ID)
+	var ids []string
+	pins := map[string]results.Asked{}
+	refs := p.Refs()
+	for _, id := range o.Steps {
+		at := slices.IndexFunc(refs, func(ref results.StepRef) bool { return ref.ID == id })
+		if at < 0 {
+			return nil, fmt.Errorf("--steps: the plan has no step %q", id)
+		}
+		asked, err := from.askedOf(id)
+		if err != nil {
+			return nil, err
+		}
+
+		for _, ref := range refs {
+			again := o.Repeats > 0 && ref.Variant == refs[at].Variant && ref.Point == refs[at].Point
+			if ref.ID == id || again {
+				ids = append(ids, ref.ID)
+				if asked != nil {
+					pins[ref.ID] = *asked
 				}
 			}
 		}
 	}
 
-	return plan.Only(ids)
+	part, err := p.Only(ids)
+	if err != nil {
+		return nil, err
+	}
+	part.Pin(pins)
+	return part, nil
 }
 
 // Measure runs the steps into a results folder of their own. path names the
@@ -132,4 +149,20 @@ func copyPrompts(from, to string) error {
 		return fmt.Errorf("copy prompts: %w", err)
 	}
 	return nil
+}
+
+// askedOf is what a step of the origin asked for; nil where the origin is a
+// result of others, which has steps of its own.
+func (o *Origin) askedOf(id string) (*results.Asked, error) {
+	step := o.Run.Step(id)
+	searched := o.Run.Manifest.Search != nil
+	switch {
+	case step == nil && len(o.Run.Manifest.Planned) > 0:
+		return nil, fmt.Errorf("--steps: the origin has no step %q", id)
+	case step == nil:
+		return nil, nil
+	case searched && step.Result.Asked.MaxConcurrency == nil && step.Result.Asked.RequestRate == nil:
+		return nil, fmt.Errorf("--steps: step %q has no load: the origin's search had ended before it", id)
+	}
+	return &step.Result.Asked, nil
 }

@@ -189,6 +189,12 @@ func (s *Session) RepeatOf(run *results.Run) error {
 		return usage.Errorf("not the experiment that the run began with: %w", err)
 	}
 
+	pins, err := plan.PinsOf(run.Plan)
+	if err != nil {
+		return err
+	}
+	s.Plan.Pin(pins)
+
 	s.Plan.Freeze(frozen)
 	return nil
 }
