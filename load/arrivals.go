@@ -1,7 +1,6 @@
 package load
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -68,16 +67,22 @@ func ArrivalsV06(n int, rate, burstiness float64, rng Gamma) []float64 {
 }
 
 // ArrivalsUntil returns the send times, drawn like those of Arrivals but not
-// stretched, that lie before duration (seconds). The rate must be finite.
-func ArrivalsUntil(duration, rate, burstiness float64, rng Gamma) []float64 {
+// stretched, that lie before duration (seconds). The rate must be finite. More
+// than spec.MaxArrivals are an error.
+func ArrivalsUntil(duration, rate, burstiness float64, rng Gamma) ([]float64, error) {
 	at := []float64{}
 	if !(rate > 0) || math.IsInf(rate, 1) {
-		return at
+		return at, nil
 	}
 	for sum := gap(rate, burstiness, rng); sum < duration; sum += gap(rate, burstiness, rng) {
+		if len(at) == spec.MaxArrivals {
+			return nil, fmt.Errorf("plan arrivals: more than %d requests within %g s; raise burstiness %g or lower the rate of %g requests/s",
+				spec.MaxArrivals, duration, burstiness, rate)
+		}
 		at = append(at, sum)
 	}
-	return at
+
+	return at, nil
 }
 
 // rampRate is the rate for request i of n.
@@ -89,25 +94,13 @@ func rampRate(r spec.Ramp, i, n int) float64 {
 	return r.Start + (r.End-r.Start)*progress
 }
 
-func checkRamp(r spec.Ramp) error {
-	switch {
-	case r.Strategy != spec.RampLinear && r.Strategy != spec.RampExponential:
-		return fmt.Errorf("plan ramp: strategy is %q, want %s or %s", r.Strategy, spec.RampLinear, spec.RampExponential)
-	case !(r.Start >= 0) || !(r.End >= 0) || math.IsInf(r.Start+r.End, 1):
-		return fmt.Errorf("plan ramp: from %v to %v requests/s, want finite rates from 0", r.Start, r.End)
-	case r.Start == 0 && r.Strategy == spec.RampExponential:
-		return errors.New("plan ramp: an exponential ramp must start above 0 requests/s")
-	}
-	return nil
-}
-
 // ArrivalsRamp returns the send times of n requests on a ramp, as vLLM's
 // client plans them (the gaps' sums, not stretched), and the times at which
 // the rate reaches each whole number above that of the start. A request whose
 // rate is 0 has no gap: it leaves with the one before it, the first at 0.
 func ArrivalsRamp(n int, ramp spec.Ramp, burstiness float64, rng Gamma) ([]float64, []results.RateChange, error) {
-	if err := checkRamp(ramp); err != nil {
-		return nil, nil, err
+	if err := ramp.Check(); err != nil {
+		return nil, nil, fmt.Errorf("plan arrivals: %w", err)
 	}
 	at := make([]float64, max(n, 0))
 	reached := int(ramp.Start)

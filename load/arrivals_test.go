@@ -149,15 +149,22 @@ func TestRampChanges(t *testing.T) {
 
 func TestArrivalsUntil(t *testing.T) {
 	inf := math.Inf(1)
-	if got, want := ArrivalsUntil(2, 2, inf, nil), []float64{0.5, 1, 1.5}; !slices.Equal(got, want) {
-		t.Errorf("ArrivalsUntil(2, 2, +Inf) = %v, want %v", got, want)
+	want := []float64{0.5, 1, 1.5}
+	if got, err := ArrivalsUntil(2, 2, inf, nil); err != nil || !slices.Equal(got, want) {
+		t.Errorf("ArrivalsUntil(2, 2, +Inf) = %v, %v, want %v", got, err, want)
 	}
 	for _, rate := range []float64{0, -1, inf, math.NaN()} {
-		if got := ArrivalsUntil(2, rate, 1, nil); got == nil || len(got) != 0 {
-			t.Errorf("ArrivalsUntil(2, %v, 1) = %v, want an empty list", rate, got)
+		if got, err := ArrivalsUntil(2, rate, 1, nil); err != nil || got == nil || len(got) != 0 {
+			t.Errorf("ArrivalsUntil(2, %v, 1) = %v, %v, want an empty list", rate, got, err)
 		}
 	}
-	got := ArrivalsUntil(100, 10, 1, prng.NewNumpy(0))
+	if got, err := ArrivalsUntil(2, 1, 1e-9, noGaps{}); err == nil { // gaps of 0 have no end
+		t.Errorf("ArrivalsUntil without gaps = %d times, want an error", len(got))
+	}
+	got, err := ArrivalsUntil(100, 10, 1, prng.NewNumpy(0))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(got) < 900 || len(got) > 1100 || got[len(got)-1] >= 100 {
 		t.Errorf("ArrivalsUntil(100, 10, 1): %d times up to %v, want about 1000 below 100", len(got), got[len(got)-1])
 	}
@@ -193,6 +200,11 @@ func TestReplay(t *testing.T) {
 		}
 	}
 }
+
+// noGaps draws what a tiny burstiness does.
+type noGaps struct{}
+
+func (noGaps) Gamma(float64, float64) float64 { return 0 }
 
 // fixedGamma draws from a list and notes what was asked.
 type fixedGamma struct {

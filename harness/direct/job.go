@@ -115,8 +115,8 @@ func attach(ctx context.Context, p machine.Process, f *vllmcli.Flags, o *load.Op
 
 	if key != "" {
 		spec.Secrets = []string{key}
-		if _, given := o.Target.Headers["Authorization"]; !given {
-			o.Target.Headers["Authorization"] = "Bearer " + key
+		if !loadspec.HasHeader(o.Target.Headers, "Authorization") {
+			loadspec.SetHeader(o.Target.Headers, "Authorization", "Bearer "+key)
 		}
 	}
 

@@ -7,6 +7,7 @@ import (
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -79,6 +80,8 @@ func (s OneShot) options() (load.Options, error) {
 	}
 	maps.Copy(body, opts.Body)
 	opts.Body = body
-	maps.Copy(opts.Target.Headers, s.Headers)
+	for name, value := range s.Headers {
+		spec.SetHeader(opts.Target.Headers, name, value)
+	}
 	return opts, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -36,7 +37,7 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 		return opts, err
 	}
 	for name, value := range l.Headers {
-		opts.Target.Headers[name] = value.Value
+		spec.SetHeader(opts.Target.Headers, name, value.Value) // in place of the key too
 	}
 	return opts, nil
 }

@@ -33,6 +33,10 @@ func scheduleOf(l scenarios.Load) Schedule {
 // Apply sets the send times of a set's prompts, drawn with the seed that was
 // asked for, and notes in asked what it comes to.
 func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set) error {
+	if err := spec.CheckArrivals(s.Rate, s.Burstiness, s.Ramp, s.Duration); err != nil {
+		return fmt.Errorf("plan arrivals: %w", err)
+	}
+
 	o.Duration = s.Duration
 	n, rng := len(set.Prompts), set.Arrivals(asked.Seed)
 	recorded := traceTimes(set)
@@ -52,7 +56,7 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 		o.Repeat = true
 	case s.Duration > 0:
 		o.Repeat = true
-		if o.Arrivals = load.ArrivalsUntil(s.Duration.Seconds(), s.Rate, s.Burstiness, rng); len(o.Arrivals) == 0 {
+		if o.Arrivals, err = load.ArrivalsUntil(s.Duration.Seconds(), s.Rate, s.Burstiness, rng); err == nil && len(o.Arrivals) == 0 {
 			err = fmt.Errorf("plan arrivals: no request falls into %s at %g requests/s", s.Duration, s.Rate)
 		}
 	case s.Compat == dataset.CompatVLLM06:

@@ -5,10 +5,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/benchrig/bench/load/spec"
 )
 
 // HeaderMap are the headers of --header.
-func (r *RequestFlags) HeaderMap() (map[string]string, error) { return pairs("header", r.Headers) }
+func (r *RequestFlags) HeaderMap() (map[string]string, error) {
+	headers, err := pairs("header", r.Headers)
+	if err != nil {
+		return nil, err
+	}
+	if headers, err = spec.CanonicalHeaders(headers); err != nil {
+		return nil, fmt.Errorf("--header: %w", err)
+	}
+	return headers, nil
+}
 
 // MetadataPairs are the fields of --metadata, in order.
 func (f *Flags) MetadataPairs() ([][2]string, error) {
@@ -30,7 +41,11 @@ func pairs(flag string, texts []string) (map[string]string, error) {
 		if !ok || strings.TrimSpace(name) == "" {
 			return nil, fmt.Errorf("--%s %q: want KEY=VALUE", flag, text)
 		}
-		out[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		name = strings.TrimSpace(name)
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("--%s %q: %s is given twice", flag, text, name)
+		}
+		out[name] = strings.TrimSpace(value)
 	}
 	return out, nil
 }

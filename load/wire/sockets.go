@@ -62,14 +62,16 @@ func NewSocketTransport(o Options) (*socketTransport, error) {
 	t.buffers.New = func() any {
 		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
 	}
-	header, host := requestHeader(o.Headers)
+	header, host, err := requestHeader(o.Headers)
+	if err != nil {
+		return nil, err
+	}
 	header.Del("X-Request-Id")
 	for _, u := range o.URLs {
 		s := server{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
 		if o.UnixSocket != "" {
 			s.network, s.address = "unix", o.UnixSocket
 		}
-		var err error
 		if s.constant, err = requestHead(u.RequestURI(), hostOf(u, host), withUser(header, u), t.reuse); err != nil {
 			return nil, err
 		}

@@ -18,7 +18,6 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -139,12 +138,15 @@ func New(o Options) (Transport, error) {
 	default:
 		return nil, fmt.Errorf("choose transport: %q is none; use %q or %q", o.Transport, spec.TransportSockets, spec.TransportHTTP)
 	}
-	return newHTTPTransport(o), nil
+	return newHTTPTransport(o)
 }
 
-func newHTTPTransport(o Options) *httpTransport {
+func newHTTPTransport(o Options) (*httpTransport, error) {
 	t := &httpTransport{urls: o.URLs}
-	t.header, t.host = requestHeader(o.Headers)
+	var err error
+	if t.header, t.host, err = requestHeader(o.Headers); err != nil {
+		return nil, err
+	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	t.rt = &http.Transport{
@@ -166,7 +168,7 @@ func newHTTPTransport(o Options) *httpTransport {
 		IdleConnTimeout:     idleLimit,
 		Protocols:           protocols,
 	}
-	return t
+	return t, nil
 }
 
 func tlsConfig(c *tls.Config) *tls.Config {
@@ -176,20 +178,26 @@ func tlsConfig(c *tls.Config) *tls.Config {
 	return c.Clone()
 }
 
-func requestHeader(extra map[string]string) (h http.Header, host string) {
+// requestHeader is the header of every request: ours, and extra in its place.
+func requestHeader(extra map[string]string) (h http.Header, host string, err error) {
+	extra, err = spec.CanonicalHeaders(extra)
+	if err != nil {
+		return nil, "", err
+	}
+
 	h = http.Header{
 		"Content-Type": {"application/json"},
 		"Accept":       {"*/*"},
 		"User-Agent":   {"bench"},
 	}
 	for name, value := range extra {
-		if strings.EqualFold(name, "Host") {
+		if name == "Host" {
 			host = value
 			continue
 		}
 		h.Set(name, value)
 	}
-	return h, host
+	return h, host, nil
 }
 
 // httpOutgoing is sent as it is waited for.
@@ -217,7 +225,7 @@ func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) er
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { failure.Connected, failure.Reused = true, info.Reused },
 	})
-	header := t.header.Clone()
+	header := withUser(t.header, t.urls[r.Replica]).Clone()
 	header.Set("X-Request-Id", r.ID)
 	req := (&http.Request{
 		Method:        http.MethodPost,

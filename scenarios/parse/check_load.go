@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -103,6 +104,9 @@ func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
 		p.errs.Add(n.KeyAt("burstiness"), "burstiness needs a finite request-rate or a ramp")
 	}
 	p.checkRamp(n, l)
+	if err := spec.CheckArrivals(l.RequestRate, l.Burstiness, spec.Ramp{}, l.Duration); err != nil {
+		p.errs.Add(n.At("request-rate"), "%v", err)
+	}
 	if l.NumPrompts < l.MaxConcurrency {
 		p.warn(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency, l.NumPrompts)
 	}
@@ -133,8 +137,10 @@ func (p *parser) checkRamp(n *schema.Node, l *scenarios.Load) {
 		p.errs.Add(n.At("request-rate"), "the ramp sets the rate: leave request-rate out")
 	case r.End < r.Start:
 		p.errs.Add(ramp.At("end"), "the ramp falls from %g to %g, expected one that rises", r.Start, r.End)
-	case r.Strategy == "exponential" && r.Start == 0:
-		p.errs.Add(ramp.At("start"), "an exponential ramp cannot start at 0")
+	default:
+		if err := spec.CheckArrivals(l.RequestRate, l.Burstiness, r, 0); err != nil {
+			p.errs.Add(ramp.At("start"), "%v", err)
+		}
 	}
 }
 

@@ -40,11 +40,6 @@ func readHeaders(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
 	l.Headers = readHeaderMap(r, n)
 }
 
-// notToken tells whether a rune cannot stand in the name of an HTTP header.
-func notToken(c rune) bool {
-	return c <= ' ' || c >= 127 || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
-}
-
 func readGoodput(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
 	g := goals{}
 	schema.Decode(r, goodputBlock(), n, &g)

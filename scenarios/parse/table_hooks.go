@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -188,12 +189,21 @@ func readHeaderMap(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvVal
 		r.Wrong(n, schema.MapOf(schema.Simple(schema.ScalarShape)))
 		return nil
 	}
-	headers := map[string]scenarios.EnvValue{}
+	headers, seen := map[string]scenarios.EnvValue{}, map[string]bool{}
 	for _, p := range n.Pairs {
-		if p.Key == "" || strings.ContainsFunc(p.Key, notToken) || strings.ContainsAny(p.Value.Text, "\r\n") {
-			r.Fail(p.Pos, "%q is no HTTP header", p.Key)
+		name, err := spec.HeaderName(p.Key)
+		switch {
+		case err != nil:
+			r.Fail(p.Pos, "%v", err)
+			continue
+		case strings.ContainsAny(p.Value.Text, "\r\n\x00"):
+			r.Fail(p.Value.Pos, "invalid HTTP header %q: its value holds a line end", p.Key)
+			continue
+		case seen[name]:
+			r.Fail(p.Pos, "HTTP header %q is given twice", name)
 			continue
 		}
+		seen[name] = true
 		readEnvValue(r, headers, p)
 	}
 	return headers
