@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/gpu"
-	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/profiles"
 	"github.com/benchrig/bench/scenarios"
@@ -109,7 +108,7 @@ func (o *boxOptions) box(ctx context.Context, e env) (plan.Box, error) {
 		if err != nil {
 			return plan.Box{}, fmt.Errorf("look for GPUs: %w", err)
 		}
-		return machine.BoxOf(inventory, e.Self), nil
+		return e.Process.BoxOf(inventory, e.Self), nil
 	}
 	vendor, count, ok := strings.Cut(o.as, ":")
 	n, err := strconv.Atoi(count)

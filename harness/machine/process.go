@@ -52,6 +52,24 @@ func BoxOf(inventory gpu.Inventory, self string) plan.Box {
 	return plan.Box{Self: self, Vendor: vendor, GPUs: inventory.Count(), Devices: inventory.Of(vendor)}
 }
 
+// BoxOf is what this process may use of the machine: the shell's variables and
+// the permissions of device files bound it, as they bound any program that the
+// user starts there.
+func (p Process) BoxOf(inventory gpu.Inventory, self string) plan.Box {
+	box := BoxOf(inventory, self)
+	limits := gpu.LimitsOf(p.Visibility(), p.GPUOptions(), inventory)
+	if len(limits.By) == 0 && len(limits.Parts) == 0 {
+		return box
+	}
+
+	for _, note := range limits.Notes {
+		fmt.Fprintf(p.Stderr, "note: %s\n", note)
+	}
+	box.Allowed = &limits
+
+	return box
+}
+
 // OpenState opens what bench remembers of this machine for this user.
 func (p Process) OpenState() (*state.Box, error) {
 	root, err := p.StateRoot()

@@ -3,10 +3,13 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -75,6 +78,57 @@ func TestSeenBy(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: seenBy() = %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// What the shell leaves of the machine bounds where servers are placed.
+func TestPlaceWithinLimits(t *testing.T) {
+	t.Parallel()
+	whole := Box{Vendor: device.NVIDIA, GPUs: 8}
+	for i := range 8 {
+		whole.Devices = append(whole.Devices, device.Device{Vendor: device.NVIDIA, Index: i})
+	}
+	of := func(by string, indices ...int) Box {
+		box := whole
+		box.Allowed = &gpu.Limits{By: []string{by}}
+		for _, i := range indices {
+			box.Allowed.Devices = append(box.Allowed.Devices, whole.Devices[i])
+		}
+		return box
+	}
+	last := of("CUDA_VISIBLE_DEVICES=7,6", 7, 6)
+	part := of("CUDA_VISIBLE_DEVICES=MIG-a", 2)
+	part.Allowed.Parts = []string{"MIG-a"}
+
+	one := engines.Kind{WorldSize: func([]recipe.Arg) int { return 1 }}
+	for _, c := range []struct {
+		name    string
+		box     Box
+		server  scenarios.Server
+		want    [][]int
+		problem string
+	}{
+		{"the whole machine", whole, scenarios.Server{}, [][]int{{0}}, ""},
+		{"in the shell's order", last, scenarios.Server{Replicas: 2}, [][]int{{7}, {6}}, ""},
+		{"listed within", last, scenarios.Server{GPUs: scenarios.GPUs{List: []int{6}}}, [][]int{{6}}, ""},
+		{"listed outside", last, scenarios.Server{GPUs: scenarios.GPUs{List: []int{0}}}, [][]int{{0}}, "gpus: lists GPU 0, and CUDA_VISIBLE_DEVICES=7,6 leaves GPUs 7, 6"},
+		{"too many", last, scenarios.Server{GPUs: scenarios.GPUs{Count: 4}}, [][]int{{0, 1, 2, 3}}, "needs 4 GPUs, and CUDA_VISIBLE_DEVICES=7,6 leaves GPUs 7, 6"},
+		{"all hidden, one by default", of("CUDA_VISIBLE_DEVICES=-1"), scenarios.Server{}, nil, ""},
+		{"all hidden, one asked", of("CUDA_VISIBLE_DEVICES=-1"), scenarios.Server{GPUs: scenarios.GPUs{Count: 1}}, [][]int{{0}}, "CUDA_VISIBLE_DEVICES=-1 leaves no GPU"},
+		{"none", last, scenarios.Server{GPUs: scenarios.GPUs{None: true}}, nil, ""},
+		{"a MIG device is inherited", part, scenarios.Server{}, nil, ""},
+		{"MIG devices are not divided", part, scenarios.Server{Replicas: 2}, [][]int{{0}, {1}}, "1 MIG devices (MIG-a), which bench cannot divide"},
+	} {
+		placed, problem, err := place(one, scenarios.Variant{Name: "v", Server: c.server}, c.box)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !slices.EqualFunc(placed, c.want, slices.Equal) {
+			t.Errorf("%s: placed on %v, want %v", c.name, placed, c.want)
+		}
+		if (problem == "") != (c.problem == "") || !strings.Contains(problem, c.problem) {
+			t.Errorf("%s: problem %q, want %q", c.name, problem, c.problem)
 		}
 	}
 }

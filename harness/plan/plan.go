@@ -11,6 +11,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
@@ -27,6 +28,8 @@ type Box struct {
 
 	Devices []device.Device // of Vendor, by index; nil: only their number is known
 	Granted []int           // indices of the GPUs that a scheduler has granted, GPUs of them; nil: all
+
+	Allowed *gpu.Limits // what the shell and the device files leave of Devices; nil: all
 
 	Visibility map[string]string // variables of our environment by which servers know their GPUs that are not placed
 

@@ -81,18 +81,73 @@ func place(kind engines.Kind, v scenarios.Variant, box Box) (placed [][]int, pro
 	if need == 0 && v.Server.GPUs.List != nil {
 		need = len(v.Server.GPUs.List) / replicas
 	}
-	onCPU := box.GPUs == 0 && need == 1 && v.Server.GPUs.Count == 0 && v.Server.GPUs.List == nil
+	onCPU := box.usable() == 0 && need == 1 && v.Server.GPUs.Count == 0 && v.Server.GPUs.List == nil
 	if need == 0 || onCPU {
 		return nil, "", nil
 	}
-	placed, err = recipe.Place(need, replicas, v.Server.GPUs.List, box.GPUs)
-	var short *results.Failure
-	if !errors.As(err, &short) {
-		return box.granted(placed), "", err
+
+	if box.Allowed != nil && len(box.Allowed.Parts) > 0 {
+		return placeOnParts(v, box.Allowed.Parts, need, replicas)
 	}
-	problem = fmt.Sprintf("variant %q: %s", v.Name, short.Message)
+	list, problem := box.choice(v.Server.GPUs.List, need*replicas)
+	if problem == "" {
+		placed, err = recipe.Place(need, replicas, list, box.GPUs)
+		var short *results.Failure
+		if !errors.As(err, &short) {
+			return box.granted(placed), "", err
+		}
+		problem = short.Message
+	}
 	placed, err = recipe.Place(need, replicas, nil, need*replicas)
-	return placed, problem, err
+
+	return placed, fmt.Sprintf("variant %q: %s", v.Name, problem), err
+}
+
+// usable is the number of GPUs that servers can be placed on.
+func (b Box) usable() int {
+	if b.Allowed != nil {
+		return len(b.Allowed.Devices)
+	}
+
+	return b.GPUs
+}
+
+// choice are the indices of the GPUs to place servers on, of which need are
+// needed: those that the scenario lists, or those that bench itself was left
+// with. The problem is a list, or a need, beyond these.
+func (b Box) choice(listed []int, need int) (indices []int, problem string) {
+	if b.Allowed == nil || len(b.Allowed.By) == 0 {
+		return listed, ""
+	}
+	for _, d := range b.Allowed.Devices {
+		indices = append(indices, d.Index)
+	}
+
+	for _, index := range listed {
+		if !slices.Contains(indices, index) {
+			return nil, fmt.Sprintf("gpus: lists GPU %d, and %s", index, b.Allowed)
+		}
+	}
+	switch {
+	case listed != nil:
+		return listed, ""
+	case need > len(indices):
+		return nil, fmt.Sprintf("needs %d GPUs, and %s", need, b.Allowed)
+	}
+
+	return indices, ""
+}
+
+// placeOnParts is the placement where a variable names MIG devices: they have
+// no index, so that a single server inherits the variable as it is.
+func placeOnParts(v scenarios.Variant, parts []string, need, replicas int) ([][]int, string, error) {
+	if replicas == 1 && need == len(parts) && v.Server.GPUs.List == nil {
+		return nil, "", nil
+	}
+	placed, err := recipe.Place(need, replicas, nil, need*replicas)
+
+	return placed, fmt.Sprintf("variant %q: needs %d GPUs, and a variable names %d MIG devices (%s), which bench cannot divide among servers: "+
+		"name as many as are needed, and no gpus: list", v.Name, need*replicas, len(parts), strings.Join(parts, ", ")), err
 }
 
 // granted turns places among the granted GPUs into indices of the box.

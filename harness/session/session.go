@@ -43,7 +43,7 @@ type Session struct {
 // Open looks at the machine, plans, and opens the samplers of its GPUs. It
 // changes nothing; the caller closes it.
 func Open(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*Session, error) {
-	s, err := New(ctx, p, sc, machine.BoxOf)
+	s, err := New(ctx, p, sc, p.BoxOf)
 	if err != nil {
 		return nil, err
 	}

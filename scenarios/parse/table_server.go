@@ -65,7 +65,7 @@ func placeFields() []schema.Field[scenarios.Server] {
 		schema.TextKey("host", "Address to listen on.", func(s *scenarios.Server) *string { return &s.Host }).Or("127.0.0.1"),
 		schema.WholeKey("port", "Port of the first replica.", schema.Between(1, 65535), func(s *scenarios.Server) *int { return &s.Port }).
 			DefaultNote("the launcher's own, or the next free one"),
-		schema.FreeKey("gpus", "GPUs of each replica as a number, a list of device indices to choose from, or none to leave visibility alone.",
+		schema.FreeKey("gpus", "GPUs of each replica as a number, a list of device indices to choose from, or none to leave visibility alone. Never beyond what CUDA_, HIP_ or ROCR_VISIBLE_DEVICES of the shell, or a container, leave.",
 			schema.OneOf(schema.WholeIn(schema.Between(1, 1024)), schema.ListOf(schema.WholeIn(schema.Between(0, 1023))), schema.EnumOf("none")), readGPUs).
 			DefaultNote("tensor x pipeline x data parallel size"),
 		schema.WholeKey("replicas", "Servers to launch, each on GPUs and a port of its own; the client spreads the load.", schema.Between(1, 1024),
