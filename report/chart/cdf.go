@@ -43,7 +43,7 @@ func CDF(s CDFSpec) (template.HTML, error) {
 	share := Axis{Label: "share of values at or below", Unit: Share, Min: new(0.0), Max: new(1.0),
 		Ticks: []float64{0, 0.25, 0.5, 0.75, 0.9, 1}}
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(share, &span{lo: 0, hi: 1}, 5, tight)
-	legend := newLegend(s.entries(), s.width()-20)
+	legend := s.legendOf(s.entries(), s.width()-20)
 	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
 	c := newCanvas(s.width(), 280+top+bottom)
 	f := newFrame(c, x, y, leftRoom(y), edge+16, bottom, top)

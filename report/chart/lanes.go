@@ -129,8 +129,10 @@ func (s TimelineSpec) drawLanes(f *frame, lanes []packed) {
 // fill is the colour of a class; pattern says whether it has one.
 func (sp Span) fill() (p paint, pattern bool) {
 	switch sp.Class {
-	case Good, Serving:
+	case Good:
 		return "ok", false
+	case Serving:
+		return "c6", false
 	case Doubtful:
 		return "warn", true
 	case Bad:

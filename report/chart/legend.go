@@ -10,6 +10,8 @@ type entry struct {
 	look look
 	line bool // a piece of the line
 	sign bool // the marker
+
+	hollow bool // the marker is not filled
 }
 
 const (
@@ -22,6 +24,15 @@ const (
 type legend struct {
 	entries []entry
 	rows    [][]entry
+}
+
+// legendOf is that of a drawing; empty where the page has it.
+func (h Head) legendOf(entries []entry, width vg.Length) legend {
+	if h.Bare {
+		return legend{}
+	}
+
+	return newLegend(entries, width)
 }
 
 // newLegend is empty where there is nothing to tell apart.
@@ -83,7 +94,7 @@ func (e entry) draw(c *canvas, x, y vg.Length) {
 		c.SetLineDash(nil, 0)
 	}
 	if e.sign {
-		c.marker(e.look, vg.Point{X: x + swatch/2, Y: y}, 4, false)
+		c.marker(e.look, vg.Point{X: x + swatch/2, Y: y}, 4, e.hollow)
 	}
 	c.text(vg.Point{X: x + swatch + 6, Y: y - 4}, "start", "", cut(e.name, textSize, entryMost))
 }

@@ -11,9 +11,10 @@ import (
 // LinesSpec is a chart of one or more figures over another.
 type LinesSpec struct {
 	Head
-	X, Y   Axis
-	Series []LineSeries
-	Height float64 // of the plot in the units of the view box; 0: 260
+	X, Y    Axis
+	Series  []LineSeries
+	Targets []Target // limits of Y
+	Height  float64  // of the plot in the units of the view box; 0: 260
 }
 
 // LineSeries is one line.
@@ -27,6 +28,7 @@ type LineSeries struct {
 type LinePoint struct {
 	X, Y      float64
 	Low, High *float64 // interval; null: none
+	Doubt     bool     // drawn hollow
 	Ref
 }
 
@@ -51,9 +53,15 @@ func Lines(s LinesSpec) (template.HTML, error) {
 		points += addSeries(series, xs, ys)
 	}
 
+	for _, t := range s.Targets {
+		if points > 0 && finite(t.Value) && !(ys.log && t.Value <= 0) {
+			ys.add(t.Value)
+		}
+	}
+
 	s.X.Ticks = ownTicks(s.X, s.Series)
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(s.Y, ys, 5, loose)
-	legend := newLegend(s.entries(points), s.width()-20)
+	legend := s.legendOf(s.entries(points), s.width()-20)
 	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2
 	c := newCanvas(s.width(), plot+top+bottom)
 	f := newFrame(c, x, y, leftRoom(y), edge+8, bottom, top)
@@ -66,9 +74,14 @@ func Lines(s LinesSpec) (template.HTML, error) {
 		return c.drawing(s.Head, "lines", []string{"Nothing was measured."})
 	}
 
+	f.drawTargets(s.Targets)
 	f.drawLines(s.X, s.Y, s.Series, points <= markedPoints)
+	words := linesWords(s.X, s.Y, s.Series, xs.left+ys.left)
+	for _, t := range s.Targets {
+		words = append(words, t.Label+".")
+	}
 
-	return c.drawing(s.Head, "lines", linesWords(s.X, s.Y, s.Series, xs.left+ys.left))
+	return c.drawing(s.Head, "lines", words)
 }
 
 // addSeries widens the ranges by a series and counts its points.
@@ -140,6 +153,23 @@ func (f *frame) drawLines(x, y Axis, all []LineSeries, marked bool) {
 				f.drawMarked(x, y, lookOf(series.Slot, i), series.Name, p)
 			}
 		}
+	}
+}
+
+// drawTargets draws a line across the plot for each limit, its label at the
+// right end.
+func (f *frame) drawTargets(all []Target) {
+	for _, t := range all {
+		y := f.y.norm(t.Value)
+		if !finite(y) || y < 0 || y > 1 {
+			continue
+		}
+		at := f.area.Y(y)
+		f.strokeAll(look{paint: "bad", dash: []vg.Length{6, 4}}.line(1.4),
+			[][]vg.Point{{{X: f.area.Min.X, Y: at}, {X: f.area.Max.X, Y: at}}})
+		f.c.SetLineDash(nil, 0)
+		f.c.text(vg.Point{X: f.area.Max.X - 2, Y: at + 4}, "end", "n",
+			cut(t.Label, tickSize, f.area.Max.X-f.area.Min.X-4))
 	}
 }
 
@@ -225,12 +255,15 @@ func (f *frame) drawMarked(x, y Axis, l look, name string, p LinePoint) {
 	at := f.at(p.xy())
 	f.c.mark(ref, func() {
 		f.c.target(at, 9)
-		f.c.marker(l, at, 3.6, false)
+		f.c.marker(l, at, 3.6, p.Doubt)
 	}, "data-x", raw(p.X), "data-y", raw(p.Y))
 }
 
 func pointWords(x, y Axis, name string, p LinePoint) string {
 	words := x.says(p.X) + ", " + y.says(p.Y) + y.interval(p.Low, p.High)
+	if p.Doubt {
+		words += ", in doubt"
+	}
 	if name == "" {
 		return words
 	}

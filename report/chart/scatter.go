@@ -12,8 +12,9 @@ type ScatterSpec struct {
 	Head
 	X, Y   Axis
 	Series []PointSeries
-	Front  []XY   // the best that can be had, a line from left to right; empty: none
-	Better string // which corner is better, in words: "up and right"; "": not said
+	Front  []XY    // the best that can be had, a line from left to right; empty: none
+	Better string  // which corner is better, in words: "up and right"; "": not said
+	Height float64 // in the units of the view box; 0: 440
 }
 
 // PointSeries are points that belong together: one colour, one marker.
@@ -39,7 +40,11 @@ const namedPoints = 48
 // Scatter draws points, with the Pareto front where there is one. Points with
 // a figure that cannot be drawn are left out, and the description counts them.
 func Scatter(s ScatterSpec) (template.HTML, error) {
-	c := newCanvas(s.width(), 440)
+	height := vg.Length(min(max(s.Height, 0), 2000))
+	if height == 0 {
+		height = 440
+	}
+	c := newCanvas(s.width(), height)
 	xs, ys := newSpan(s.X), newSpan(s.Y)
 	for _, series := range s.Series {
 		for _, p := range series.Points {
@@ -51,7 +56,7 @@ func Scatter(s ScatterSpec) (template.HTML, error) {
 	}
 
 	x, y := newScale(s.X, xs, s.ticks()-1, loose), newScale(s.Y, ys, 6, loose)
-	legend := newLegend(s.entries(), c.w-20)
+	legend := s.legendOf(s.entries(), c.w-20)
 	f := newFrame(c, x, y, leftRoom(y), edge+16, tickRoom+rowSize+2, legend.height()+rowSize+8)
 	f.grid()
 	f.bottomAxis(x.title(s.X))
@@ -83,9 +88,13 @@ func (s ScatterSpec) entries() []entry {
 		out = append(out, entry{name: series.Name, look: lookOf(series.Slot, i), sign: true})
 	}
 	if len(s.Front) > 1 {
-		out = append(out, entry{name: "Pareto front", look: look{paint: "axis", dash: []vg.Length{4, 3}}, line: true})
+		out = append(out, frontEntry())
 	}
 	return out
+}
+
+func frontEntry() entry {
+	return entry{name: "Pareto front", look: look{paint: "axis", dash: []vg.Length{4, 3}}, line: true}
 }
 
 // drawFront joins the points of the front by steps would claim what was not

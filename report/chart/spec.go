@@ -14,6 +14,8 @@ type Head struct {
 
 	// of the view box, 240 to 2000; 0: 900. Text is 12 units high, so narrow charts that are shown narrow keep its size
 	Width float64
+
+	Bare bool // without a legend of its own: the page has one for several charts, see Key
 }
 
 // width is that of the canvas.
@@ -26,6 +28,13 @@ func (h Head) width() vg.Length {
 
 // ticks is how many labels an axis as wide as the drawing has room for.
 func (h Head) ticks() int { return max(int(h.width()/100), 3) }
+
+// Target is a limit that a figure has to keep to, drawn as a line across the
+// plot.
+type Target struct {
+	Value float64
+	Label string // written at the right end of the line: "target <= 200 ms"
+}
 
 // Ref lets a mark tell of itself and lead somewhere.
 type Ref struct {

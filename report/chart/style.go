@@ -31,7 +31,6 @@ const dark = `--bg:#14171b;--fg:#e6e9ec;--muted:#9aa4ae;--grid:#2b3138;--axis:#6
 // Kinds: l line, f area, h unseen target, t tick label, a axis title, n label
 // of a point, s and p text on a full and on a pale area. The other classes choose the colour.
 const Style template.CSS = `svg.chart{display:block;width:100%;height:auto;max-width:100%;overflow:visible;font-family:inherit}
-svg.chart.sparkline{display:inline-block;width:7.5em;vertical-align:middle}
 .chart text{fill:var(--fg);font-size:12px;stroke:none}
 .chart text.t{fill:var(--muted);font-size:11px;font-variant-numeric:tabular-nums}
 .chart text.a{fill:var(--muted)}
