@@ -11,6 +11,7 @@ import (
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/codes"
 )
 
 // Document is the report of a run in pieces, as text that is fit for one line
@@ -30,7 +31,7 @@ type Document struct {
 	GPUs                      table.Table
 	Steps                     table.Table // one row a step, in the order of the run; see Row.Step
 	Notes                     []string
-	Doubts                    []DoubtGroup
+	Notices                   []Notice // warnings, one a code, the gravest first
 	Problems                  []string // damage of the folder
 }
 
@@ -47,15 +48,19 @@ type FailureGroup struct {
 	Log     string   // its file, relative to the run folder; "": unknown
 }
 
-// DoubtGroup are warnings of one code.
-type DoubtGroup struct {
+// Notice is what the warnings of one code come to.
+type Notice struct {
 	Code     string
-	Count    int // steps
-	Messages []Doubt
+	Severity codes.Severity // in this run
+	Count    int            // steps
+	Meaning  string         // what happened
+	Why      string         // why it matters
+	Do       string         // what to do about it
+	Messages []Message      // distinct
 }
 
-// Doubt is what a warning said, and of which steps.
-type Doubt struct {
+// Message is what a warning said, and of which steps.
+type Message struct {
 	Text  string
 	Steps []string // ids
 }
@@ -90,11 +95,14 @@ func NewDocument(run *results.Run) *Document {
 	}
 
 	for _, g := range collectWarnings(run) {
-		group := DoubtGroup{Code: string(g.code), Count: g.steps}
-		for _, m := range g.messages {
-			group.Messages = append(group.Messages, Doubt{text.Clean(m.text), m.steps})
+		notice := Notice{
+			Code: string(g.code), Severity: g.entry.Severity, Count: g.steps, Meaning: g.entry.Meaning, Why: g.entry.Why,
+			Do: g.entry.Do,
 		}
-		d.Doubts = append(d.Doubts, group)
+		for _, m := range g.messages {
+			notice.Messages = append(notice.Messages, Message{text.Clean(m.text), m.steps})
+		}
+		d.Notices = append(d.Notices, notice)
 	}
 
 	for _, problem := range run.Problems {

@@ -2,12 +2,15 @@ package report
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/codes"
 )
 
 // failures are steps that ended alike: same verdict, class and words.
@@ -40,7 +43,8 @@ func collectFailures(run *results.Run) []failures {
 		}
 		verdict := grid.ShortVerdict(s)
 		at := slices.IndexFunc(groups, func(g failures) bool {
-			return g.verdict == verdict && g.failure.Class == f.Class && g.failure.Message == f.Message
+			return g.verdict == verdict && g.failure.Class == f.Class &&
+				withoutTimes(g.failure.Message) == withoutTimes(f.Message)
 		})
 		if at < 0 {
 			at = len(groups)
@@ -56,9 +60,39 @@ func collectFailures(run *results.Run) []failures {
 	return groups
 }
 
+// withoutTimes makes messages that differ in durations only alike.
+func withoutTimes(message string) string { return duration.ReplaceAllString(message, "TIME") }
+
+var duration = regexp.MustCompile(`[0-9]+(\.[0-9]+)? ?(ms|s|min|h|seconds|minutes)\b`)
+
+// explain is the entry of a code; one that the catalogue lacks limits figures.
+func explain(code results.WarningCode) codes.Entry {
+	if e, ok := codes.Warning(code); ok {
+		return e
+	}
+
+	return codes.Entry{Code: string(code), Severity: codes.Limits}
+}
+
+// bySeverity puts what disqualifies first and what informs last.
+func bySeverity(groups []doubts) []doubts {
+	order := []codes.Severity{codes.Fails, codes.Disqualifies, codes.Limits, codes.Informs}
+	slices.SortStableFunc(groups, func(a, b doubts) int {
+		return cmp.Compare(slices.Index(order, a.entry.Severity), slices.Index(order, b.entry.Severity))
+	})
+
+	return groups
+}
+
+// severityText is "disqualifies 3 steps".
+func (d doubts) severityText() string {
+	return string(d.entry.Severity) + " " + text.Count(d.steps, "step")
+}
+
 // doubts are warnings of one code.
 type doubts struct {
 	code     results.WarningCode
+	entry    codes.Entry // its severity in this run, what it means, what to do
 	steps    int
 	messages []message // distinct, as they appear
 }
@@ -111,13 +145,16 @@ func collectDoubts(run *results.Run, pick func(*results.Result, results.Warning)
 			at := slices.IndexFunc(groups, func(d doubts) bool { return d.code == w.Code })
 			if at < 0 {
 				at = len(groups)
-				groups = append(groups, doubts{code: w.Code})
+				groups = append(groups, doubts{code: w.Code, entry: explain(w.Code)})
+			}
+			if isSuspicion(s.Result, w) {
+				groups[at].entry.Severity = codes.Disqualifies
 			}
 			groups[at].add(w.Message, s.Result.Step.ID)
 		}
 	}
 
-	return groups
+	return bySeverity(groups)
 }
 
 func (d *doubts) add(text, step string) {

@@ -101,7 +101,8 @@ func markdownWarnings(out *bytes.Buffer, title string, groups []doubts) {
 	}
 	fmt.Fprintf(out, "\n## %s\n\n", title)
 	for _, g := range groups {
-		fmt.Fprintf(out, "- **%s**, %s\n", g.code, text.Count(g.steps, "step"))
+		fmt.Fprintf(out, "- **%s** %s: %s *What to do: %s*\n", g.code, g.severityText(), table.Escape(g.entry.Meaning),
+			table.Escape(g.entry.Do))
 		for _, m := range g.messages {
 			fmt.Fprintf(out, "  - %s: %s\n", table.Escape(text.Few(m.steps)), table.Escape(text.Clean(m.text)))
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/benchrig/bench/internal/text"
@@ -79,7 +80,10 @@ func printWarnings(p *table.Printer, title string, groups []doubts) {
 		if g.code == results.WarnFewSamples {
 			shown = 1 // the table marks every figure that it is about
 		}
-		p.Line("  " + string(g.code) + ", " + text.Count(g.steps, "step"))
+		p.Wrapped("  ", fmt.Sprintf("%s %s: %s", g.code, g.severityText(), g.entry.Meaning))
+		if g.entry.Do != "" {
+			p.Wrapped("    ", "What to do: "+g.entry.Do)
+		}
 		for _, m := range g.messages[:min(len(g.messages), shown)] {
 			p.Wrapped("    ", text.Few(m.steps)+": "+text.Clean(m.text))
 		}

@@ -35,7 +35,7 @@ func ParseCondition(text string) (Condition, error) {
 	if err != nil || math.IsInf(percent, 0) {
 		return Condition{}, fmt.Errorf("condition %q: %q is not a number of percent", text, found[3])
 	}
-	return Condition{Text: strings.TrimSpace(text), Figure: figureName(found[1]), Below: found[2] == "<",
+	return Condition{Text: strings.TrimSpace(text), Figure: FigureName(found[1]), Below: found[2] == "<",
 		Limit: percent / 100}, nil
 }
 

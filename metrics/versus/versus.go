@@ -113,7 +113,7 @@ func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err 
 		return all, DefaultFigures(steps), nil
 	}
 	for _, name := range names {
-		at := slices.IndexFunc(all, func(f catalog.Figure) bool { return f.Name == figureName(name) })
+		at := slices.IndexFunc(all, func(f catalog.Figure) bool { return f.Name == FigureName(name) })
 		if at < 0 {
 			return nil, nil, fmt.Errorf("figure %q: want one of %s", name, strings.Join(figureNames(all), ", "))
 		}
@@ -122,8 +122,8 @@ func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err 
 	return all, judged, nil
 }
 
-// figureName takes the names of vLLM's client for ours: "p99_ttft_ms".
-func figureName(name string) string {
+// FigureName takes the names of vLLM's client for ours: "p99_ttft_ms".
+func FigureName(name string) string {
 	if stem, ok := strings.CutSuffix(name, "_ms"); ok {
 		return stem + "_s"
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -16,10 +17,11 @@ import (
 
 // overview are the charts of the run as a whole.
 type overview struct {
-	Tradeoff *figure
+	Answers  []*figure  // the trade-off and the figure that decides, which answer who did best
+	Key      *figure    // the legend of the answers, the sweep and the distributions
 	Front    []frontRow // of the trade-off, in rising order of speed per user
-	Sweep    []*figure
-	CDFs     []cdfs // one a point
+	Sweep    []*figure  // the other figures over the load
+	CDFs     []cdfs     // one a point
 	Legend   []legendEntry
 	Timeline *figure
 }
@@ -27,8 +29,37 @@ type overview struct {
 // figure is a chart with its caption.
 type figure struct {
 	SVG     template.HTML
+	Narrow  template.HTML // the same for phones; "": SVG scrolls there
 	Caption string
 	Wide    bool // needs the width of the page
+	Width   int  // of SVG, below which its text would be too small to read; 0: 900
+}
+
+// WidthOf is the class that keeps text readable.
+func (f *figure) WidthOf() string { return fmt.Sprintf("w%d", cmp.Or(f.Width, wideChart)) }
+
+// Widths of charts, in the units of their view boxes, which are pixels where a
+// chart is shown at its own size.
+const (
+	wideChart   = 900
+	answerChart = 560
+	smallChart  = 480
+	phoneChart  = 330
+)
+
+// size is that of a drawing.
+type size struct{ width, height int }
+
+// twice draws a figure for wide screens and for phones. draw is given the head
+// and the height.
+func twice(id string, wide, narrow size, draw func(h chart.Head, height float64) (template.HTML, error)) (*figure, error) {
+	svg, err := draw(chart.Head{ID: id, Width: float64(wide.width)}, float64(wide.height))
+	if err != nil {
+		return nil, err
+	}
+	phone, err := draw(chart.Head{ID: id + "-narrow", Width: float64(narrow.width)}, float64(narrow.height))
+
+	return &figure{SVG: svg, Narrow: phone, Width: wide.width}, err
 }
 
 // frontRow is a point of the Pareto front in words.
@@ -71,9 +102,19 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 
 	d.cells = compare.CellsOf(run.Manifest, steps)
 	var o overview
-	var err error
-	if o.Tradeoff, o.Front, err = d.tradeoff(); err != nil {
+	tradeoff, front, err := d.tradeoff()
+	if err != nil {
 		return o, err
+	}
+	if tradeoff != nil {
+		o.Answers, o.Front = append(o.Answers, tradeoff), front
+	}
+	decides, err := d.deciding()
+	if err != nil {
+		return o, err
+	}
+	if decides != nil {
+		o.Answers = append(o.Answers, decides)
 	}
 	if o.Sweep, err = d.sweep(); err != nil {
 		return o, err
@@ -86,6 +127,9 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 		o.Legend = append(o.Legend, legendEntry{text.Clean(name), d.slot(name)})
 	}
 
+	if o.Key, err = d.key(len(front) > 1); err != nil {
+		return o, err
+	}
 	o.Timeline, err = d.timeline()
 
 	return o, err
@@ -156,7 +200,6 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	}
 
 	s := chart.ScatterSpec{
-		Head:   chart.Head{ID: "tradeoff", Title: "Throughput against speed per user"},
 		X:      chart.Axis{Label: "output per user, while it streams", Unit: "tok/s"},
 		Y:      chart.Axis{Label: label, Unit: unit, Zero: true},
 		Better: "up and right",
@@ -198,9 +241,47 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 		})
 	}
 
-	svg, err := chart.Scatter(s)
+	f, err := twice("tradeoff", size{answerChart, 330}, size{phoneChart, 300},
+		func(h chart.Head, height float64) (template.HTML, error) {
+			s.Head, s.Height = h, height
+			s.Title, s.Bare = "Throughput against speed per user", true
 
-	return &figure{SVG: svg, Caption: d.tradeoffCaption()}, rows, err
+			return chart.Scatter(s)
+		})
+	if f != nil {
+		f.Caption = d.tradeoffCaption()
+	}
+
+	return f, rows, err
+}
+
+// key is the legend of the charts that compare variants; null where there are
+// none.
+func (d *drawer) key(front bool) (*figure, error) {
+	s := chart.KeySpec{Front: front}
+	hollow := false
+	for _, name := range d.order {
+		if slices.ContainsFunc(d.cells, func(c compare.Cell) bool { return c.Variant == name && len(c.Counted) > 0 }) {
+			s.Series = append(s.Series, chart.KeySeries{Name: text.Clean(name), Slot: d.slot(name)})
+		}
+	}
+	for _, c := range d.cells {
+		hollow = hollow || len(c.Counted) > 0 && !c.Sound()
+	}
+	if hollow {
+		s.Hollow = "hollow: not ranked"
+	}
+	if len(s.Series) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+	}
+
+	return twice("key", size{width: 1100}, size{width: phoneChart},
+		func(h chart.Head, _ float64) (template.HTML, error) {
+			s.Head = h
+			s.Title = "Legend of the charts"
+
+			return chart.Key(s)
+		})
 }
 
 func (d *drawer) tradeoffCaption() string {
@@ -264,7 +345,7 @@ func (d *drawer) distributions() ([]cdfs, error) {
 // overlay draws one quantity of several cells; nil where none has it.
 func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass) *curves.Sketch) (*figure, error) {
 	s := chart.CDFSpec{
-		Head: chart.Head{ID: "cdf-" + name + "-" + point, Title: name + " at " + point, Width: 480},
+		Head: chart.Head{ID: "cdf-" + name + "-" + point, Title: name + " at " + point, Width: smallChart, Bare: true},
 		X:    chart.Axis{Label: name, Unit: chart.Seconds, Log: true},
 	}
 	steps := 0
@@ -288,7 +369,6 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 
 	svg, err := chart.CDF(s)
 
-	return &figure{SVG: svg, Caption: fmt.Sprintf("%s at %s: share of successful requests at or below each value; all "+
-		"requests of %s pooled; values exact to %.2g %%.", name, point, text.Count(steps, "counted step"),
-		100*curves.SketchError)}, err
+	return &figure{SVG: svg, Width: smallChart,
+		Caption: fmt.Sprintf("%s, all requests of %s", name, text.Count(steps, "step"))}, err
 }

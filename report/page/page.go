@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/codes"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -37,8 +38,8 @@ type view struct {
 	Style   template.CSS
 	Script  template.JS
 	Facts   []report.Fact
-	Client  []report.DoubtGroup // doubts about the client itself
-	Links   map[string]string   // step id -> fragment
+	Client  []report.Notice   // warnings about the client itself
+	Links   map[string]string // step id -> fragment
 	Charts  overview
 	Columns []table.Column
 	Rows    []stepRow
@@ -106,9 +107,9 @@ func newView(run *results.Run) (*view, error) {
 		template.JS(pageJS) //nolint:gosec
 	v.Policy = policy(string(v.Style), string(v.Script))
 	v.Facts = factsOf(run, v.Document)
-	for _, d := range v.Doubts {
-		if strings.HasPrefix(d.Code, "client-") {
-			v.Client = append(v.Client, d)
+	for _, n := range v.Notices {
+		if strings.HasPrefix(n.Code, "client-") {
+			v.Client = append(v.Client, n)
 		}
 	}
 
@@ -130,6 +131,26 @@ func newView(run *results.Run) (*view, error) {
 	v.Details, err = detailsOf(run, passes, v.Links)
 
 	return v, err
+}
+
+// Attention names what the reader must not miss below: failures, and warnings
+// that disqualify; "": there is none.
+func (v *view) Attention() string {
+	var parts []string
+	if n := len(v.Failures); n > 0 {
+		parts = append(parts, text.Count(n, "kind")+" of failure")
+	}
+	disqualify := 0
+	for _, n := range v.Notices {
+		if n.Severity == codes.Disqualifies {
+			disqualify++
+		}
+	}
+	if disqualify > 0 {
+		parts = append(parts, "steps disqualified by "+text.Count(disqualify, "kind")+" of warning")
+	}
+
+	return strings.Join(parts, ", ")
 }
 
 // link is the fragment of a step; "" if the page has none of that name.

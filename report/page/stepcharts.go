@@ -40,7 +40,7 @@ func requestsChart(step string, p *pass) (*figure, error) {
 		caption = fmt.Sprintf("%d of %d requests, in the order of their planned send times: the slowest and failed "+
 			"ones, and an even sample of the others.", n, p.total)
 	}
-	return &figure{SVG: svg, Caption: caption}, err
+	return &figure{SVG: svg, Wide: true, Caption: caption}, err
 }
 
 func inFlightChart(step string, p *pass) (*figure, error) {
@@ -55,7 +55,7 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 				Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
 		}}
 	svg, err := chart.InFlight(s)
-	return &figure{SVG: svg, Caption: "Requests and tokens in flight. Tokens: prompts plus answers received so far, a " +
+	return &figure{SVG: svg, Wide: true, Caption: "Requests and tokens in flight. Tokens: prompts plus answers received so far, a " +
 		"lower bound of what the KV cache holds."}, err
 }
 

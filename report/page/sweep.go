@@ -1,12 +1,16 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"html/template"
 	"slices"
+	"strings"
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
+	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/results"
 )
@@ -18,15 +22,11 @@ func sweepFigures() []string {
 }
 
 // sweep draws figures over the points of the load, or where there is one point
-// side by side.
+// side by side: all but the one that decides, which stands above.
 func (d *drawer) sweep() ([]*figure, error) {
-	var steps []*results.Result
-	for _, s := range d.run.Steps {
-		steps = append(steps, s.Result)
-	}
-
-	figures := catalog.FiguresOf(steps)
-	if !slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
+	decides, _ := versus.StandingFigure(d.run)
+	figures := catalog.FiguresOf(versus.StepResults(d.run))
+	if !slices.ContainsFunc(d.run.Steps, func(s results.Step) bool { return len(s.Result.LlamaBench) > 0 }) {
 		figures = slices.DeleteFunc(figures,
 			func(f catalog.Figure) bool { return !slices.Contains(sweepFigures(), f.Name) })
 		slices.SortStableFunc(figures, func(a, b catalog.Figure) int {
@@ -34,24 +34,51 @@ func (d *drawer) sweep() ([]*figure, error) {
 		})
 	}
 
-	x, numbers := d.load()
 	var all []*figure
 	for _, f := range figures {
-		draw := d.bars
-		if len(numbers) > 1 {
-			draw = func(f catalog.Figure) (*figure, error) { return d.lines(f, x, numbers) }
+		if f.Name == decides.Name {
+			continue
 		}
-		drawn, err := draw(f)
+		drawn, err := d.overLoad(f, chart.Head{ID: "sweep-" + f.Name, Width: smallChart}, 0)
 		if err != nil {
 			return nil, err
 		}
-		if drawn != nil {
-			all = append(all, drawn)
+		if drawn != "" {
+			all = append(all, &figure{SVG: drawn, Width: smallChart, Caption: captionOf(f)})
 		}
 	}
 
 	return all, nil
 }
+
+// deciding draws the figure that the verdict goes by; null where no step has it.
+func (d *drawer) deciding() (*figure, error) {
+	figure, ok := versus.StandingFigure(d.run)
+	if !ok {
+		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+	}
+
+	f, err := twice("sweep-"+figure.Name, size{answerChart, 266}, size{phoneChart, 236},
+		func(h chart.Head, height float64) (template.HTML, error) { return d.overLoad(figure, h, height) })
+	if err != nil || f.SVG == "" {
+		return nil, err
+	}
+	f.Caption = captionOf(figure) + " " + intervalNote
+
+	return f, nil
+}
+
+// overLoad draws a figure over the load, or where there is one load as bars; ""
+// where no cell has it.
+func (d *drawer) overLoad(f catalog.Figure, h chart.Head, height float64) (template.HTML, error) {
+	if x, numbers := d.load(); len(numbers) > 1 {
+		return d.lines(f, x, numbers, h, height)
+	}
+
+	return d.bars(f, h)
+}
+
+func captionOf(f catalog.Figure) string { return f.Title + ": " + better(f) }
 
 // load says along which number the points of the run lie; empty where there is
 // none, or two points share one.
@@ -110,10 +137,10 @@ func (d *drawer) numbersOf(of func(results.Asked) *float64) map[string]float64 {
 
 const intervalNote = "Bands and whiskers: 95 % t intervals of the mean over two or more server starts, cut off at 0."
 
-func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float64) (*figure, error) {
-	s := chart.LinesSpec{
-		Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title + " over " + x.Label, Width: 480}, X: x, Y: axisOf(f),
-	}
+func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float64, h chart.Head, height float64,
+) (template.HTML, error) {
+	h.Title, h.Bare = f.Title+" over "+x.Label, true
+	s := chart.LinesSpec{Head: h, X: x, Y: axisOf(f), Height: height, Targets: d.targets(f)}
 	for _, name := range d.order {
 		series := chart.LineSeries{Name: text.Clean(name), Slot: d.slot(name)}
 		for _, c := range d.cells {
@@ -121,30 +148,43 @@ func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float6
 			if c.Variant != name || arm.N == 0 {
 				continue
 			}
-			p := chart.LinePoint{X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High}
+			p := chart.LinePoint{X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High, Doubt: !c.Sound()}
 			p.Ref = d.ref(c, d.titleOf(c, f, arm))
 			series.Points = append(series.Points, p)
 		}
-		slices.SortStableFunc(series.Points, func(a, b chart.LinePoint) int {
-			switch {
-			case a.X < b.X:
-				return -1
-			case a.X > b.X:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(series.Points, func(a, b chart.LinePoint) int { return cmp.Compare(a.X, b.X) })
 		if series.Points != nil {
 			s.Series = append(s.Series, series)
 		}
 	}
 
 	if s.Series == nil {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return "", nil
 	}
 
-	svg, err := chart.Lines(s)
-	return &figure{SVG: svg, Caption: f.Title + " over " + x.Label + "; " + better(f) + " " + intervalNote}, err
+	return chart.Lines(s)
+}
+
+// targets are the limits that a search sets for a figure.
+func (d *drawer) targets(f catalog.Figure) []chart.Target {
+	if d.run.Manifest.Search == nil {
+		return nil
+	}
+
+	var all []chart.Target
+	for _, c := range d.run.Manifest.Search.Targets {
+		if versus.FigureName(c.Figure) != f.Name {
+			continue
+		}
+		value := c.Value
+		if strings.HasSuffix(c.Figure, "_ms") {
+			value /= 1000
+		}
+		all = append(all, chart.Target{Value: value, Label: fmt.Sprintf("target: %s %s %g", text.Clean(c.Figure),
+			text.Clean(c.Op), c.Value)})
+	}
+
+	return all
 }
 
 // fromZero cuts the lower end of an interval: no figure of the sweep can be
@@ -156,8 +196,9 @@ func fromZero(low *float64) *float64 {
 	return low
 }
 
-func (d *drawer) bars(f catalog.Figure) (*figure, error) {
-	s := chart.BarsSpec{Head: chart.Head{ID: "sweep-" + f.Name, Title: f.Title, Width: 480}, Value: axisOf(f)}
+func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
+	h.Title = f.Title
+	s := chart.BarsSpec{Head: h, Value: axisOf(f)}
 	s.Value.Zero = true
 	for _, c := range d.cells {
 		arm := d.armOf(c, f)
@@ -170,17 +211,15 @@ func (d *drawer) bars(f catalog.Figure) (*figure, error) {
 		}
 		s.Bars = append(s.Bars, chart.Bar{
 			Label: label, Slot: d.slot(c.Variant), Value: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
-			Doubt: c.Counted[0].Verdict != results.OK, Ref: d.ref(c, d.titleOf(c, f, arm)),
+			Doubt: !c.Sound(), Ref: d.ref(c, d.titleOf(c, f, arm)),
 		})
 	}
 
 	if s.Bars == nil {
-		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
+		return "", nil
 	}
 
-	svg, err := chart.Bars(s)
-
-	return &figure{SVG: svg, Caption: f.Title + "; " + better(f) + " " + intervalNote}, err
+	return chart.Bars(s)
 }
 
 // armOf describes a cell's figure in the unit of its axis.

@@ -113,6 +113,40 @@
     p.parentNode.addEventListener("mouseleave", function () { paint(); });
   });
 
+  // The values of a mark, beside it: on hover, on focus, and on the first tap.
+  var tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  tip.setAttribute("role", "tooltip");
+  document.body.appendChild(tip);
+  var tipped = null;
+  var hideTip = function () { tip.hidden = true; tipped = null; };
+  var markOf = function (node) {
+    var mark = node.closest && node.closest("svg.chart a, svg.chart g");
+    return mark && mark.querySelector(":scope > title") ? mark : null;
+  };
+  var showTip = function (mark) {
+    tip.textContent = mark.querySelector(":scope > title").textContent;
+    tip.hidden = false;
+    tipped = mark;
+    var box = mark.getBoundingClientRect(), wide = document.documentElement.clientWidth;
+    tip.style.left = Math.max(4, Math.min(box.left + box.width / 2 - tip.offsetWidth / 2, wide - tip.offsetWidth - 4)) + scrollX + "px";
+    tip.style.top = (box.top - tip.offsetHeight - 6 < 0 ? box.bottom + 6 : box.top - tip.offsetHeight - 6) + scrollY + "px";
+  };
+  document.addEventListener("mouseover", function (e) {
+    var mark = markOf(e.target);
+    if (mark && mark !== tipped) { showTip(mark); } else if (!mark) { hideTip(); }
+  });
+  document.addEventListener("focusin", function (e) { var mark = markOf(e.target); if (mark) { showTip(mark); } else { hideTip(); } });
+  document.addEventListener("keydown", function (e) { if (e.key === "Escape") { hideTip(); } });
+  var touched = null;
+  document.addEventListener("pointerdown", function (e) { touched = e.pointerType === "touch" && markOf(e.target) !== tipped ? markOf(e.target) : null; });
+  document.addEventListener("click", function (e) {
+    var mark = markOf(e.target);
+    if (mark && mark === touched) { e.preventDefault(); e.stopPropagation(); showTip(mark); }
+    touched = null;
+  }, true);
+
   // Buttons that copy.
   all(".copy").forEach(function (box) {
     var button = document.createElement("button");
