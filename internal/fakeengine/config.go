@@ -90,9 +90,10 @@ type Child struct {
 	Session    bool // in a session of its own
 	Daemon     bool // forked twice, so that its parent is gone
 	IgnoreTerm bool
-	ClearEnv   bool   // without the environment variables of its parent
-	Clobber    bool   // writes over its command line and environment, as programs do that set their title
-	Name       string // of its main thread, at most 15 bytes; "": the program's
+	Drain      time.Duration // from SIGTERM to its end
+	ClearEnv   bool          // without the environment variables of its parent
+	Clobber    bool          // writes over its command line and environment, as programs do that set their title
+	Name       string        // of its main thread, at most 15 bytes; "": the program's
 	Children   []Child
 }
 

@@ -205,6 +205,7 @@ func childMain(text string) int {
 	_, _ = os.Stdout.Write([]byte{'.'})
 	select {
 	case <-stop:
+		time.Sleep(child.Drain)
 	case <-time.After(lifetime):
 	}
 	return 0

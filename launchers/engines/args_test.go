@@ -31,6 +31,7 @@ func TestRender(t *testing.T) {
 		{"one value in a list", vllmSpelling(), []recipe.Arg{{Name: "sizes", Value: []any{number("-1")}}}, []string{"--sizes=-1"}},
 		{"booleans and lists in a list", vllmSpelling(), []recipe.Arg{{Name: "xyz", Value: []any{true, []any{"a", number("1")}}}}, []string{"--xyz", "true", `["a",1]`}},
 		{"markup in JSON", vllmSpelling(), []recipe.Arg{{Name: "xyz", Value: map[string]any{"b": "<&>", "a": nil}}}, []string{"--xyz", `{"a":null,"b":"<&>"}`}},
+		{"list that is JSON", vllmSpelling(), []recipe.Arg{{Name: "allowed-origins", Value: []any{"*", "http://a"}}}, []string{"--allowed-origins", `["*","http://a"]`}},
 		{"number as spelled", vllmSpelling(), []recipe.Arg{{Name: "xyz", Value: number("1e-05")}}, []string{"--xyz", "1e-05"}},
 		{"off", vllmSpelling(), []recipe.Arg{{Name: "enable-x", Value: false}, {Name: "disable-y", Value: false}, {Name: "no-z", Value: false}, {Name: "no-w", Value: true}}, []string{"--no-enable-x", "--no-w"}},
 		{"llama value with a dash", llamaSpelling(), []recipe.Arg{{Name: "n", Value: number("-1")}}, []string{"-n", "-1"}},

@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,15 @@ func TestConflicts(t *testing.T) {
 		{"one for all", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("4096")}, {Name: "parallel", Value: number("16")}, {Name: "kv-unified", Value: true}}}, "", nil},
 		{"bare -fa", "command", recipe.Spec{Command: []string{"/opt/llama-server", "-fa", "-ngl", "99"}}, "", []string{"-fa: "}},
 		{"-fa with a value", "command", recipe.Spec{Command: []string{"llama-server", "-fa", "on"}}, "", nil},
+		{"a slip", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "tensor-paralel-size", Value: number("8")}}}, "", []string{
+			"tensor-paralel-size: vllm is not known to have this option: did you mean tensor-parallel-size?",
+		}},
+		{"a newer option", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "quantum-foam", Value: true}}}, "", nil},
+		{"short names and no-", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "tp", Value: number("2")}, {Name: "no-enable-prefix-caching", Value: true}}}, "", nil},
+		{"parts of JSON", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "speculative-config.method", Value: "ngram"}}}, "", nil},
+		{"gone with V0", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "task", Value: "embed"}, {Name: "device", Value: "cuda"}}}, "0.13.0", []string{
+			"device: vllm 0.13.0 refuses it: leave it out", "task: vllm 0.13.0 refuses it: leave it out for generation",
+		}},
 		{"another program's", "command", recipe.Spec{Command: []string{"other", "-fa", "-x"}}, "", nil},
 	} {
 		kind, _ := Lookup(c.kind)
@@ -93,5 +103,31 @@ func TestOlder(t *testing.T) {
 		if got := Version(c.a).olderThan(c.b); got != c.want {
 			t.Errorf("Version(%q).olderThan(%q) = %v, want %v", c.a, c.b, got, c.want)
 		}
+	}
+}
+
+// Every option that has gone has left the list of those that are there.
+func TestRetiredOptionsAreNotListed(t *testing.T) {
+	t.Parallel()
+	listed := strings.Fields(vllmOptions)
+	for _, r := range vllmRetired() {
+		if slices.Contains(listed, r.Arg) {
+			t.Errorf("%s is retired and listed", r.Arg)
+		}
+		if r.Arg != "" && r.Instead == "" || r.Since == "" && r.When == "" {
+			t.Errorf("%+v says neither when nor what to do", r)
+		}
+	}
+}
+
+func TestSimulatorRefusesUnknownOptions(t *testing.T) {
+	t.Parallel()
+	kind, _ := Lookup("simulator")
+	_, err := kind.Command(recipe.Spec{Binary: []string{"bench"}, Args: []recipe.Arg{{Name: "tensor-paralel-size", Value: number("8")}}})
+	if err == nil || !strings.Contains(err.Error(), "did you mean tensor-parallel-size?") {
+		t.Errorf("Command() = %v, want a refusal with the right name", err)
+	}
+	if _, err := kind.Command(recipe.Spec{Binary: []string{"bench"}, Args: []recipe.Arg{{Name: "xyz", Value: nil}}}); err != nil {
+		t.Errorf("Command() = %v, want nothing said of an option that is left out", err)
 	}
 }

@@ -23,7 +23,8 @@ type Kind struct {
 	Program     Program
 	DefaultPort int
 	StopGrace   time.Duration
-	External    bool // already running: never started, stopped or reset
+	OrphanGrace time.Duration // from SIGTERM to SIGKILL for processes that outlive the program; 0: 5 s
+	External    bool          // already running: never started, stopped or reset
 	Simulated   bool
 
 	// Command turns a recipe into argv and environment. It is pure; its errors

@@ -216,7 +216,7 @@ func simulatorRecipes() []example {
 				{Name: "max_num_seqs", Value: number("256")},
 				{Name: "enable-prefix-caching", Value: false},
 				{Name: "seed", Value: number("-1")},
-				{Name: "crash-at", Value: []any{number("1"), number("2")}},
+				{Name: "sim-fault", Value: []any{"crash@1", "error@2"}},
 				{Name: "enforce-eager", Value: true},
 			},
 		}},

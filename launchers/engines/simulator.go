@@ -3,6 +3,7 @@ package engines
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/benchrig/bench/launchers/recipe"
@@ -50,6 +51,9 @@ func simulatorCommand(s recipe.Spec) (recipe.Command, error) {
 		return recipe.Command{}, fmt.Errorf("binary: missing: the path of the bench program itself")
 	}
 	spelling := simulatorSpelling()
+	if err := knownToSimulator(spelling, s.Args); err != nil {
+		return recipe.Command{}, err
+	}
 	options, err := spelling.Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
@@ -66,6 +70,40 @@ func simulatorCommand(s recipe.Spec) (recipe.Command, error) {
 		argv = append(argv, spelling.Pair("--api-key", s.APIKey)...)
 	}
 	return recipe.Assemble(s, append(argv, options...), nil)
+}
+
+// SimulatorOptions are the options of bench simulate (a test compares).
+const SimulatorOptions = `
+api-key async-scheduling attention-backend block-size chat-template compilation-config cpu-offload-gb ctx-size
+device disable-custom-all-reduce disable-frontend-multiprocessing disable-log-requests disable-log-stats
+disable-logprobs-during-spec-decoding disable-uvicorn-access-log distributed-executor-backend download-dir dtype
+enable-auto-tool-choice enable-chunked-prefill enable-log-requests enable-prefix-caching
+enable-prompt-tokens-details enforce-eager generation-config gpu-memory-utilization host kv-cache-dtype kv-unified
+load-format max-model-len max-num-batched-tokens max-num-seqs max-seq-len-to-capture model multi-step-stream-outputs
+no-enable-chunked-prefill no-enable-prefix-caching no-enable-prompt-tokens-details num-scheduler-steps
+num-speculative-tokens parallel pipeline-parallel-size port preemption-mode quantization revision root-path
+scheduler-delay-factor seed served-model-name shutdown-timeout sim-acceptance sim-decode sim-device sim-fault
+sim-fault-text sim-kv-blocks sim-life-noise sim-load-time sim-model sim-noise sim-persona sim-prefill sim-speed
+sim-stats-interval sim-truth sim-vocab-size speculative-config speculative-draft-tensor-parallel-size
+speculative-model swap-space tensor-parallel-size tokenizer tokenizer-mode trust-remote-code use-v2-block-manager
+uvicorn-log-level
+`
+
+// knownToSimulator refuses options that bench simulate does not have.
+func knownToSimulator(spelling recipe.Spelling, args []recipe.Arg) error {
+	known := strings.Fields(SimulatorOptions)
+	for _, arg := range args {
+		name := spelling.Key(arg.Name)
+		if slices.Contains(known, name) || arg.Value == nil {
+			continue
+		}
+		hint := "see bench simulate --help"
+		if near := nearest(name, known); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return fmt.Errorf("args: %s: the simulator has no such option: %s", arg.Name, hint)
+	}
+	return nil
 }
 
 func simulatorSpelling() recipe.Spelling {

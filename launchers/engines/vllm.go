@@ -30,7 +30,8 @@ func VllmKind() Kind {
 	kind.Name, kind.Title = "vllm", "vLLM"
 	kind.Program = Program{Name: "vllm", VersionArgs: []string{"--version"}, Package: "vllm"}
 	kind.DefaultPort = 8000
-	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
+	kind.StopGrace = 30 * time.Second   // engine and workers need 15 to 20 s to end each other
+	kind.OrphanGrace = 15 * time.Second // an engine whose API server was killed needs 9 s, and then its resource tracker
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
 	kind.Companions = vllmCompanions
@@ -155,6 +156,7 @@ func vllmSpelling() recipe.Spelling {
 		Short:     func(name string) bool { return len(name) <= 2 || vllmShort(name) != "" },
 		Canonical: vllmCanonical,
 		Falsehood: vllmFalse,
+		List:      vllmList,
 		JoinDash:  true,
 		JSONParts: true,
 		Owned: map[string]string{
@@ -162,6 +164,15 @@ func vllmSpelling() recipe.Spelling {
 			"served-model-name": "served-name", "api-key": "api-key",
 		},
 	}
+}
+
+// vllmList: options of the web server take their list as JSON.
+func vllmList(name string) recipe.ListForm {
+	switch name {
+	case "allowed-origins", "allowed-methods", "allowed-headers":
+		return recipe.JSONList
+	}
+	return recipe.Spread
 }
 
 func vllmFalse(name string) string {
@@ -350,6 +361,20 @@ func vllmRetired() []Retirement {
 			Instead: "leave it out: requests are no longer logged unless enable-log-requests says so. Versions of March 2026 and later refuse it",
 		},
 		{Arg: "swap-space", When: "March 2026", Instead: "leave it out"},
+		{Arg: "device", Since: "0.10.0", Instead: "leave it out: a build is for one kind of device"},
+		{Arg: "enable-reasoning", Since: "0.10.0", Instead: "leave it out: reasoning-parser alone is enough"},
+		{Arg: "preemption-mode", Since: "0.11.0", Instead: "leave it out: preempted requests are computed again"},
+		{Arg: "scheduler-delay-factor", Since: "0.11.0", Instead: "leave it out"},
+		{Arg: "multi-step-stream-outputs", Since: "0.10.1", Instead: "leave it out"},
+		{Arg: "disable-async-output-proc", Since: "0.11.0", Instead: "leave it out"},
+		{Arg: "num-lookahead-slots", Since: "0.11.0", Instead: "leave it out"},
+		{Arg: "override-neuron-config", Since: "0.11.0", Instead: "give additional-config: {...}"},
+		{Arg: "task", Since: "0.13.0", Instead: "leave it out for generation, else give runner: pooling and convert: embed or classify"},
+		// Gone in the 0.22 line at the latest.
+		{Arg: "rope-scaling", Since: "0.22.0", Instead: "give hf-overrides: {rope_parameters: {...}}"},
+		{Arg: "rope-theta", Since: "0.22.0", Instead: "give hf-overrides: {rope_parameters: {rope_theta: ...}}"},
+		{Arg: "cuda-graph-sizes", Since: "0.22.0", Instead: "give cudagraph-capture-sizes: [...]"},
+		{Arg: "full-cuda-graph", Since: "0.22.0", Instead: "give compilation-config: {cudagraph_mode: FULL}"},
 		{Env: "VLLM_USE_V1", Since: "0.12.0", Ignored: true, Instead: "remove it: there is only the V1 engine"},
 		{
 			Env: "VLLM_USE_TRITON_FLASH_ATTN", Since: "0.12.0", Ignored: true,
@@ -362,7 +387,7 @@ func vllmRetired() []Retirement {
 
 // vllmConflicts finds settings of vLLM that do not go together.
 func vllmConflicts(spec recipe.Spec, version Version) []Conflict {
-	found := multiStep(spec.Args, version)
+	found := slices.Concat(multiStep(spec.Args, version), misspelled(spec.Args))
 	hip, hasHIP := spec.Env["HIP_VISIBLE_DEVICES"]
 	cuda, hasCUDA := spec.Env["CUDA_VISIBLE_DEVICES"]
 	if hasHIP && hasCUDA && hip != cuda {

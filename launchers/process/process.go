@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -31,6 +32,10 @@ type Config struct {
 	// Cgroup puts the tree into a control group of its own where the box lets
 	// us make one; see Process.CgroupError. It needs a Cookie.
 	Cgroup bool
+
+	// OrphanGrace is what members that outlive the leader get after their own
+	// SIGTERM; 0: 5 s.
+	OrphanGrace time.Duration
 }
 
 // Process is a started program with everything that descends from it. Stop
@@ -41,6 +46,8 @@ type Process struct {
 	info     results.Process
 	tree     tree
 	groupErr error // why there is no group
+
+	orphanGrace time.Duration // see Config
 
 	done     chan struct{} // closed when the leader has ended
 	exitCode int           // valid once done is closed
@@ -123,7 +130,7 @@ func (c Config) spawn(program string, log *os.File, group *cgroup) (*Process, er
 		cmd: &exec.Cmd{
 			Path: program, Args: c.Argv, Env: env, Dir: c.Dir, Stdout: log, Stderr: log, SysProcAttr: attributes,
 		},
-		done: make(chan struct{}), hurry: make(chan struct{}), gone: make(chan struct{}),
+		done: make(chan struct{}), hurry: make(chan struct{}), gone: make(chan struct{}), orphanGrace: c.OrphanGrace,
 	}
 	if c.Stdin != nil {
 		p.cmd.Stdin = c.Stdin

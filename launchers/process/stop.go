@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -33,6 +34,7 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof,
 	default:
 	}
 	s := newStopping(&p.tree, p.hurry)
+	s.orphanGrace = cmp.Or(p.orphanGrace, termTime)
 	s.leader, s.leaderDone = proc.Process{PID: p.info.PID, StartTime: p.info.StartTime}, p.done
 	err := s.run(grace)
 	if err == nil {

@@ -29,11 +29,12 @@ const (
 
 // stopping is one attempt to end a tree.
 type stopping struct {
-	tree       *tree
-	leader     proc.Process    // PID 0: there is none
-	leaderDone <-chan struct{} // closed when it has ended; nil: it is no child of ours, look
-	hurry      <-chan struct{} // closed: go straight to SIGKILL
-	signal     func(proc.Process, unix.Signal) error
+	tree        *tree
+	leader      proc.Process    // PID 0: there is none
+	leaderDone  <-chan struct{} // closed when it has ended; nil: it is no child of ours, look
+	hurry       <-chan struct{} // closed: go straight to SIGKILL
+	signal      func(proc.Process, unix.Signal) error
+	orphanGrace time.Duration // see Config
 
 	began   time.Time
 	signals []string
@@ -44,7 +45,7 @@ type stopping struct {
 func newStopping(t *tree, hurry <-chan struct{}) *stopping {
 	send := func(p proc.Process, signal unix.Signal) error { return sendSignal(t.proc, p, signal) }
 
-	return &stopping{tree: t, hurry: hurry, signal: send, began: time.Now(), left: make(map[proc.Key]bool)}
+	return &stopping{tree: t, hurry: hurry, signal: send, began: time.Now(), orphanGrace: termTime, left: make(map[proc.Key]bool)}
 }
 
 func (s *stopping) run(grace time.Duration) error {
@@ -58,7 +59,7 @@ func (s *stopping) run(grace time.Duration) error {
 		return err
 	}
 	if s.askRest() {
-		if gone, err := s.emptyWithin(termTime); gone || err != nil {
+		if gone, err := s.emptyWithin(s.orphanGrace); gone || err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ const (
 	Spread   ListForm = iota // --name a b c (argparse nargs)
 	Repeated                 // --name a --name b
 	Comma                    // --name a,b
+	JSONList                 // --name '["a","b"]'
 )
 
 // Spelling is the option syntax of one engine. The zero value suits a plain
@@ -183,6 +184,15 @@ func (s Spelling) boolean(name, flag string, on bool) []string {
 }
 
 func (s Spelling) many(name, flag string, values []any) ([]string, error) {
+	form := Spread
+	if s.List != nil {
+		form = s.List(s.Key(name))
+	}
+	if form == JSONList {
+		text, err := CompactJSON(values)
+		return s.Pair(flag, text), err
+	}
+
 	texts := make([]string, 0, len(values))
 	for _, value := range values {
 		text, err := Scalar(value)
@@ -190,10 +200,6 @@ func (s Spelling) many(name, flag string, values []any) ([]string, error) {
 			return nil, err
 		}
 		texts = append(texts, text)
-	}
-	form := Spread
-	if s.List != nil {
-		form = s.List(s.Key(name))
 	}
 	switch {
 	case len(texts) == 0:

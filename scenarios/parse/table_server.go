@@ -20,7 +20,7 @@ func serverBlock() schema.Block[scenarios.Server] {
 launcher: vllm
 model: meta-llama/Llama-3.1-70B-Instruct
 args: {tensor-parallel-size: 8, gpu-memory-utilization: 0.90, enable-prefix-caching: true}
-env: {VLLM_USE_TRITON_FLASH_ATTN: "0", NCCL_DEBUG: null}
+env: {VLLM_ROCM_USE_AITER: "1", NCCL_DEBUG: null}
 ready: {timeout: 30m, stall: 5m}
 stop: {grace: 30s}
 `,
@@ -144,7 +144,7 @@ matrix:
     - {label: 8b, model: meta-llama/Llama-3.1-8B-Instruct}
   k: [5, 10]
 exclude: [{draft.label: 8b, k: 10}]
-args: {speculative-model: "${draft.model}", num-speculative-tokens: "${k}"}
+args: {speculative-config: {model: "${draft.model}", num_speculative_tokens: "${k}"}}
 `,
 		Fields: append(own, server...),
 	}
