@@ -43,6 +43,7 @@ func (f *figure) WidthOf() string { return fmt.Sprintf("w%d", cmp.Or(f.Width, wi
 const (
 	wideChart   = 900
 	answerChart = 560
+	keyChart    = 720
 	smallChart  = 480
 	phoneChart  = 330
 )
@@ -275,7 +276,7 @@ func (d *drawer) key(front bool) (*figure, error) {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
 
-	return twice("key", size{width: 1100}, size{width: phoneChart},
+	return twice("key", size{width: keyChart}, size{width: phoneChart},
 		func(h chart.Head, _ float64) (template.HTML, error) {
 			s.Head = h
 			s.Title = "Legend of the charts"
