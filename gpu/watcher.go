@@ -84,8 +84,12 @@ func (w *Watcher) Used(ctx context.Context) (map[string]int64, error) {
 	return used, nil
 }
 
-// memoryOf is what a reading says of memory in use.
+// memoryOf is what a reading says of memory in use. A GPU that sleeps holds none:
+// the kernel does not suspend one whose memory a process holds.
 func memoryOf(reading device.Reading, devices []device.Device) (int64, bool) {
+	if reading.Suspended {
+		return 0, true
+	}
 	if reading.VRAMUsedBytes == nil {
 		return 0, false
 	}

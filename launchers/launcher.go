@@ -184,7 +184,7 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 
 // claimMemory takes the baselines of the server's GPUs.
 func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vram.Claim, *results.Failure) {
-	setup := vram.Setup{Memory: l.GPUs, Sizes: l.GPUBytes, Policy: spec.VRAM, Vendor: spec.Vendor}
+	setup := vram.Setup{Memory: vram.NewReader(l.GPUs), Sizes: l.GPUBytes, Policy: spec.VRAM, Vendor: spec.Vendor}
 
 	return l.vram.Claim(ctx, setup, spec.Devices, l.ownPIDs)
 }

@@ -149,10 +149,11 @@ func freed(all []VRAMProof) bool {
 type VRAMProof struct {
 	Device        string      `json:"device"`
 	BaselineBytes int64       `json:"baseline_bytes"`
-	AfterBytes    *int64      `json:"after_bytes"` // null: could not be read
-	Freed         bool        `json:"freed"`       // back at the baseline, within the tolerance
-	TookS         float64     `json:"took_s"`      // from the end of the processes
-	Holders       []GPUHolder `json:"holders"`     // where not freed: who holds it
+	ForeignBytes  *int64      `json:"foreign_bytes,omitempty"` // of the baseline, what others held as far as it is known
+	AfterBytes    *int64      `json:"after_bytes"`             // null: could not be read
+	Freed         bool        `json:"freed"`                   // back at the baseline, within the tolerance
+	TookS         float64     `json:"took_s"`                  // from the end of the processes
+	Holders       []GPUHolder `json:"holders"`                 // where not freed: who holds it
 }
 
 // Clean reports whether nothing of the server is left.

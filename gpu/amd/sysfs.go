@@ -81,7 +81,7 @@ func (g *sysfsGPU) read(s *sysfsSampler) (device.Reading, bool) {
 	r := device.Reading{At: time.Now(), GPUReading: results.GPUReading{Device: g.ID()}}
 	if suspended(string(g.status.bytes(s.buffer[:]))) {
 		s.note(fmt.Sprintf("sysfs: %s is suspended and was not woken", g.ID()))
-		g.before = nil
+		g.before, r.Suspended = nil, true
 		return r, true
 	}
 	if !g.whole() {

@@ -194,6 +194,9 @@ func (t *tool) runReal(ctx context.Context, argv []string) ([]byte, error) {
 	command.Env = append(command.Env, "AMDSMI_KFD_CACHE_TTL_MS=0", "AMDSMI_PROCESS_INFO_CACHE_MS=0", "AMDSMI_DISABLE_CPU_INIT=1")
 	command.WaitDelay = toolGrace
 	out, err := command.Output()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it succeeded, and a child of it keeps the pipe
+	}
 	t.mu.Lock()
 	t.cpu += device.CPUOf(command.ProcessState)
 	t.mu.Unlock()

@@ -118,5 +118,9 @@ func runBoth(ctx context.Context, argv []string) (stdout, stderr []byte, err err
 	var out, problems bytes.Buffer
 	command.Stdout, command.Stderr = &out, &problems
 	err = command.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it succeeded, and a child of it keeps the pipe
+	}
+
 	return out.Bytes(), problems.Bytes(), err
 }

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"sync/atomic"
@@ -23,6 +24,9 @@ func (m *ToolMeter) Run(ctx context.Context, argv []string) ([]byte, error) {
 	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	AskToEnd(command)
 	out, err := command.Output()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it succeeded, and a child of it keeps the pipe
+	}
 	m.spent.Add(int64(CPUOf(command.ProcessState)))
 	return out, err
 }

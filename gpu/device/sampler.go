@@ -22,6 +22,8 @@ type Sampler interface {
 type Reading struct {
 	At time.Time // of the reading itself, as exactly as the source allows; with monotonic time
 	results.GPUReading
+
+	Suspended bool // it sleeps, and was not woken to be read
 }
 
 // DefaultPeriod is how often a sampler is read where nobody says: what costs

@@ -66,7 +66,7 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := runAndForwardKill(cmd, killNow); err != nil {
+	if err := runAndForwardKill(cmd, killNow); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return results.NodeProof{}, fmt.Errorf("srun bench sweep: %w: %s", errors.Join(err, ctx.Err()),
 			strings.TrimSpace(stderr.String()))
 	}

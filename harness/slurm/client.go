@@ -45,9 +45,10 @@ func (c Client) run(ctx context.Context, stdin string, argv ...string) (string, 
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // Slurm's programs by name, arguments ours
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
 	err := cmd.Run()
 	switch {
+	case errors.Is(err, exec.ErrWaitDelay): // it succeeded, and a child of it keeps the pipe
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("run %s: it is not on PATH; on: slurm needs Slurm's programs, as a login node has them", argv[0])
 	case err != nil:

@@ -138,13 +138,13 @@ func (c Cleaner) proveMemory(ctx context.Context, l *Leftover) ([]results.VRAMPr
 }
 
 func (c Cleaner) setup() vram.Setup {
-	return vram.Setup{Memory: c.GPUs, Sizes: c.GPUBytes, Policy: c.VRAM, Vendor: c.Vendor}
+	return vram.Setup{Memory: vram.NewReader(c.GPUs), Sizes: c.GPUBytes, Policy: c.VRAM, Vendor: c.Vendor}
 }
 
 // olderHolders are those that held memory before the server began: their part
 // is in the baseline.
 func olderHolders(ctx context.Context, setup vram.Setup, began uint64) []results.GPUHolder {
-	all, err := setup.Holders(ctx)
+	all, err := setup.Memory.Holders(ctx)
 	if err != nil {
 		return nil // the proof meets the same error
 	}

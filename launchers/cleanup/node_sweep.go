@@ -66,7 +66,7 @@ func (c Cleaner) sweepMemory(ctx context.Context, left *Leftover, sweep NodeSwee
 		}
 		return append(all, proofs...), nil
 	}
-	used, err := c.setup().Used(ctx)
+	used, err := c.setup().Memory.Used(ctx)
 	if err != nil {
 		return all, nil //nolint:nilerr // memory that cannot be read is not proven, as on this machine
 	}

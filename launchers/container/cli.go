@@ -140,7 +140,7 @@ func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (str
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	if err == nil {
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // it succeeded, and a child of it keeps the pipe
 		return strings.TrimSpace(stdout.String()), nil
 	}
 	failed := &cliError{call: c.Engine + " " + args[0], code: -1, stderr: strings.TrimSpace(stderr.String()), err: err}

@@ -15,10 +15,9 @@ import (
 )
 
 const (
-	vramPoll     = time.Second      // between looks at memory
-	holdersEvery = 5                // looks at memory to a look at who holds it
-	vramReadTime = 20 * time.Second // a driver that takes longer is stuck
-	hurriedWait  = 5 * time.Second  // for memory, of someone in a hurry
+	vramPoll     = time.Second     // between looks at memory
+	holdersEvery = 5               // looks at memory to a look at who holds it
+	hurriedWait  = 5 * time.Second // for memory, once it was asked to be killed at once
 
 	vramTimeout    = 2 * time.Minute
 	vramTimeoutAMD = 15 * time.Minute // seen on machines with eight GPUs
@@ -52,7 +51,7 @@ type Claim struct {
 
 // Setup is what a claim needs of its server.
 type Setup struct {
-	Memory Memory           // nil: memory is not looked at
+	Memory *Reader          // nil: memory is not looked at
 	Sizes  map[string]int64 // the whole memory of devices by id, bytes
 	Policy Policy
 	Vendor string // of the devices: decides how long to wait for memory
@@ -78,7 +77,7 @@ func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own f
 	if failure != nil {
 		return nil, failure
 	}
-	used, err := c.Used(ctx)
+	used, err := c.Memory.Used(ctx)
 	if err != nil {
 		c.notes = append(c.notes, fmt.Sprintf("GPU memory cannot be read, so its return will not be proven: %v", err))
 		return c, nil
@@ -116,7 +115,7 @@ func (c *Claim) Baseline() []results.VRAMProof {
 	var list []results.VRAMProof
 	for _, device := range c.devices {
 		entry, _ := c.ledger.lookUp(device)
-		list = append(list, results.VRAMProof{Device: device, BaselineBytes: entry.baseline})
+		list = append(list, results.VRAMProof{Device: device, BaselineBytes: entry.baseline, ForeignBytes: &entry.foreign})
 	}
 	return list
 }
@@ -158,7 +157,11 @@ func Restore(setup Setup, baselines []results.VRAMProof, older []results.GPUHold
 	c := &Claim{Setup: setup, ledger: &Ledger{}}
 	for _, b := range baselines {
 		c.devices = append(c.devices, b.Device)
-		c.ledger.enter(b.Device, b.BaselineBytes, bytesOn(older, b.Device))
+		foreign := bytesOn(older, b.Device)
+		if b.ForeignBytes != nil {
+			foreign = *b.ForeignBytes
+		}
+		c.ledger.enter(b.Device, b.BaselineBytes, foreign)
 	}
 
 	return c
@@ -181,20 +184,6 @@ func (c *Claim) Release() {
 	c.devices = nil
 }
 
-// Used reads the memory in use by device, within a limit: a stuck driver does not answer.
-func (s Setup) Used(ctx context.Context) (map[string]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, vramReadTime)
-	defer cancel()
-	return s.Memory.Used(ctx)
-}
-
-// Holders lists who holds memory of GPUs, within the same limit.
-func (s Setup) Holders(ctx context.Context) ([]results.GPUHolder, error) {
-	ctx, cancel := context.WithTimeout(ctx, vramReadTime)
-	defer cancel()
-	return s.Memory.Holders(ctx)
-}
-
 func (c *Claim) limit() time.Duration {
 	usual := vramTimeout
 	if c.Vendor == "amd" {
@@ -213,7 +202,10 @@ func (c *Claim) tolerance(device string) int64 {
 func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []int) ([]results.GPUHolder, *results.Failure) {
 	deadline := time.Now().Add(c.limit())
 	for {
-		all, err := c.Holders(ctx)
+		all, err := c.Memory.Holders(ctx)
+		if ctx.Err() != nil {
+			return nil, results.Interrupted(ctx, "waiting for others to leave the GPUs")
+		}
 		if err != nil {
 			c.notes = append(c.notes, fmt.Sprintf("who else uses the GPUs cannot be seen: %v", err))
 			return nil, nil

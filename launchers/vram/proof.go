@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
@@ -38,32 +39,43 @@ func (c *Claim) Prove(ctx context.Context, hurry <-chan struct{}, stray func(int
 	return p.await(ctx, hurry)
 }
 
+// await looks at memory until it is back or the limit has passed. A closed hurry
+// leaves hurriedWait. Neither waits for a driver that hangs.
 func (p *proving) await(ctx context.Context, hurry <-chan struct{}) ([]results.VRAMProof, *results.Failure) {
-	deadline := p.began.Add(p.claim.limit())
-	for look := 1; !p.look(ctx, look%holdersEvery == 0); look++ {
-		if !time.Now().Before(deadline) {
-			if p.look(ctx, true) {
-				break
-			}
-			return p.proofs, p.failure()
+	limited, cancel := context.WithTimeout(ctx, p.claim.limit())
+	defer cancel()
+	soon := hurriedTimer(limited, hurry, cancel)
+	defer soon()
+
+	for look := 1; !p.look(limited, look%holdersEvery == 0); look++ {
+		if sleep.For(limited, vramPoll) {
+			continue
 		}
-		timer := time.NewTimer(vramPoll)
-		select {
-		case <-timer.C:
-		case <-hurry:
-			hurry = nil
-			deadline = earlier(deadline, time.Now().Add(hurriedWait))
+		last, free := context.WithTimeout(ctx, hurriedWait)
+		defer free()
+		if p.look(last, true) {
+			break
 		}
-		timer.Stop()
+		return p.proofs, p.failure()
 	}
+
 	return p.proofs, nil
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
+// hurriedTimer calls cancel some time after hurry is closed, unless ctx is done
+// before. The returned function ends that.
+func hurriedTimer(ctx context.Context, hurry <-chan struct{}, cancel func()) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-hurry:
+			sleep.For(ctx, hurriedWait)
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+
+	return stop
 }
 
 // look reads memory once, if need be with its holders, and reports whether all
@@ -72,18 +84,32 @@ func (p *proving) look(ctx context.Context, withHolders bool) bool {
 	if len(p.proofs) == 0 {
 		return true
 	}
-	used, err := p.claim.Used(ctx)
+
+	used, err := p.claim.Memory.Used(ctx)
 	p.err = err
 	if p.judge(used, nil) {
 		return true
 	}
-	return withHolders && p.judge(used, p.seeHolders(ctx))
+	if err != nil || !withHolders && !p.besideOthers() {
+		return false
+	}
+
+	return p.judge(used, p.seeHolders(ctx))
+}
+
+// besideOthers reports whether others held memory before the start: then it
+// cannot be told from the sum alone whether ours is back.
+func (p *proving) besideOthers() bool {
+	return slices.ContainsFunc(p.waiting(), func(device string) bool {
+		entry, _ := p.claim.ledger.lookUp(device)
+		return entry.foreign > 0
+	})
 }
 
 // seeHolders lists who holds memory of the devices that are not free, and ends
 // those that are ours.
 func (p *proving) seeHolders(ctx context.Context) []results.GPUHolder {
-	all, err := p.claim.Holders(ctx)
+	all, err := p.claim.Memory.Holders(ctx)
 	if err != nil {
 		p.err = err
 		return nil
@@ -110,9 +136,10 @@ func (p *proving) waiting() []string {
 	return devices
 }
 
-// judge compares the memory in use with the baselines. What holders that are
-// not ours have taken since is not ours to bring back; they must be those of
-// the same moment.
+// judge compares the memory in use with the baselines, each without what others
+// hold: what they have taken since is not ours to bring back, and what they have
+// given back must not hide ours. The holders must be those of the same moment;
+// nil counts as nobody.
 func (p *proving) judge(used map[string]int64, holders []results.GPUHolder) bool {
 	all := true
 	for i := range p.proofs {
@@ -127,9 +154,8 @@ func (p *proving) judge(used map[string]int64, holders []results.GPUHolder) bool
 		}
 		on, foreign := holdersOn(holders, proof.Device)
 		entry, _ := p.claim.ledger.lookUp(proof.Device)
-		allowed := proof.BaselineBytes + p.claim.tolerance(proof.Device)
-		taken := max(0, foreign-entry.foreign)
-		proof.Freed = ok && bytes-taken <= allowed
+		allowed := proof.BaselineBytes - entry.foreign + p.claim.tolerance(proof.Device)
+		proof.Freed = ok && bytes-foreign <= allowed
 		proof.TookS = time.Since(p.began).Seconds()
 		proof.Holders = on
 		all = all && proof.Freed

@@ -58,7 +58,7 @@ func notOurs(int) (bool, error) { return false, nil }
 // claimed is a claim on gpu-0 with a baseline of 1 GiB.
 func claimed(memory *fakeMemory, change func(*Claim)) *Claim {
 	memory.began = time.Now()
-	c := &Claim{Setup: Setup{Memory: memory}, ledger: &Ledger{}, devices: []string{"gpu-0"}}
+	c := &Claim{Setup: Setup{Memory: NewReader(memory)}, ledger: &Ledger{}, devices: []string{"gpu-0"}}
 	if change != nil {
 		change(c)
 	}
@@ -112,7 +112,7 @@ func TestProveMemory(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				claim := claimed(&fakeMemory{used: c.used, held: c.held}, c.with)
 				proofs, failure := claim.Prove(t.Context(), nil, notOurs)
-				if took := time.Since(claim.Memory.(*fakeMemory).began); took < c.took || took > c.took+2*time.Second {
+				if took := time.Since(claim.Memory.memory.(*fakeMemory).began); took < c.took || took > c.took+2*time.Second {
 					t.Errorf("Prove() took %v, want %v", took, c.took)
 				}
 				if len(proofs) != 1 || proofs[0].Freed != c.freed || (failure == nil) != c.freed {
@@ -186,7 +186,7 @@ func TestSharedDevice(t *testing.T) {
 		}}
 		ledger := &Ledger{}
 		claim := func(devices ...string) *Claim {
-			c, failure := ledger.Claim(t.Context(), Setup{Memory: memory}, devices, func() []int { return nil })
+			c, failure := ledger.Claim(t.Context(), Setup{Memory: NewReader(memory)}, devices, func() []int { return nil })
 			if failure != nil {
 				t.Fatal(failure)
 			}
@@ -252,7 +252,7 @@ func TestForeignHolders(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: c.held}
-				claim := &Claim{ledger: &Ledger{}, Setup: Setup{Memory: memory, Policy: Policy{Foreign: c.policy}}}
+				claim := &Claim{ledger: &Ledger{}, Setup: Setup{Memory: NewReader(memory), Policy: Policy{Foreign: c.policy}}}
 				_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return []int{100} })
 				if (failure != nil) != c.refused || failure != nil && failure.Class != results.FailForeignGPU {
 					t.Errorf("awaitOthers() = %v, want refused %v", failure, c.refused)
@@ -274,12 +274,82 @@ func TestWaitForOthersEndsWithContext(t *testing.T) {
 		memory := &fakeMemory{began: time.Now(), held: func(time.Duration) []results.GPUHolder {
 			return []results.GPUHolder{holding(7, "gpu-0", 50*giga)}
 		}}
-		claim := &Claim{ledger: &Ledger{}, Setup: Setup{Memory: memory, Policy: Policy{Foreign: "wait"}}}
+		claim := &Claim{ledger: &Ledger{}, Setup: Setup{Memory: NewReader(memory), Policy: Policy{Foreign: "wait"}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, failure := claim.awaitOthers(ctx, []string{"gpu-0"}, func() []int { return nil })
 		if failure == nil || failure.Class != results.FailDeadline {
 			t.Errorf("awaitOthers() past the deadline = %v, want class %s", failure, results.FailDeadline)
+		}
+	})
+}
+
+// What others held before the start is in the baseline. When they give it back,
+// that must not hide what of ours stays.
+func TestProveMemoryBesideOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		used   int64 // afterwards, of a baseline of 41 GiB with 40 of others
+		others int64
+		freed  bool
+	}{
+		{"all as before", 41 * giga, 40 * giga, true},
+		{"they left", 1 * giga, 0, true},
+		{"they left and ours stays", 39 * giga, 0, false},
+		{"they gave back a part and ours stays", 41 * giga, 20 * giga, false},
+		{"they took more", 61 * giga, 60 * giga, true},
+		{"they took more and ours stays", 71 * giga, 60 * giga, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				memory := &fakeMemory{began: time.Now(), used: falling(0, 0, c.used), held: func(time.Duration) []results.GPUHolder {
+					if c.others == 0 {
+						return nil
+					}
+					return []results.GPUHolder{holding(7, "gpu-0", c.others)}
+				}}
+				noted := []results.VRAMProof{{Device: "gpu-0", BaselineBytes: 41 * giga, ForeignBytes: new(int64(40 * giga))}}
+				claim := Restore(Setup{Memory: NewReader(memory)}, noted, nil)
+				proofs, failure := claim.Prove(t.Context(), nil, notOurs)
+				if len(proofs) != 1 || proofs[0].Freed != c.freed || (failure == nil) != c.freed {
+					t.Errorf("Prove() = %+v, %v, want freed %v", proofs, failure, c.freed)
+				}
+				if took := time.Since(memory.began); c.freed && took > time.Second {
+					t.Errorf("Prove() took %v, want no wait", took)
+				}
+			})
+		})
+	}
+}
+
+// A driver that hangs in a system call ends neither the wait nor a claim, and is
+// not asked again and again.
+func TestMemoryThatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		asked := 0
+		memory := &fakeMemory{began: time.Now(), used: func(time.Duration) (map[string]int64, error) {
+			asked++
+			<-release
+			return map[string]int64{"gpu-0": giga}, nil
+		}}
+		claim := claimed(memory, nil)
+		hurry := make(chan struct{})
+		time.AfterFunc(30*time.Second, func() { close(hurry) })
+		_, failure := claim.Prove(t.Context(), hurry, notOurs)
+		took := time.Since(memory.began)
+		if failure == nil || !strings.Contains(failure.Message, "hangs") || took < 35*time.Second || took > 41*time.Second {
+			t.Errorf("Prove() = %v after %v, want a failure 5 to 10 s after the hurry at 30 s", failure, took)
+		}
+		if asked != 1 {
+			t.Errorf("the driver was asked %d times, want once", asked)
+		}
+		close(release)
+		if used, err := claim.Memory.Used(t.Context()); err != nil || used["gpu-0"] != giga {
+			t.Errorf("Used() once it answers again = %v, %v", used, err)
 		}
 	})
 }
