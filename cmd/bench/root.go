@@ -67,6 +67,7 @@ func newRootCommand(e env) *cobra.Command {
 		newDoctorCommand(e),
 		newCleanCommand(e),
 		newExplainCommand(e),
+		newManCommand(),
 		newVersionCommand(e),
 		&cobra.Command{Use: "exit-codes", Short: "The exit codes of all commands", Long: exitCodes},
 	)

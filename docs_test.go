@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	links    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	headings = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	fences   = regexp.MustCompile("(?ms)^```.*?^```$")
+)
+
+// Links between the pages lead somewhere: to a file that exists, and to a
+// heading of it.
+func TestLinks(t *testing.T) {
+	for _, page := range pages(t) {
+		for _, m := range links.FindAllStringSubmatch(withoutFences(t, page), -1) {
+			target := m[1]
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			path, anchor, _ := strings.Cut(target, "#")
+			to := page
+			if path != "" {
+				to = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: link to %s: %v", page, target, err)
+				continue
+			}
+			if anchor != "" && !hasAnchor(t, to, anchor) {
+				t.Errorf("%s: link to %s: no such heading", page, target)
+			}
+		}
+	}
+}
+
+// pages lists the Markdown files of the project.
+func pages(t *testing.T) []string {
+	t.Helper()
+	out := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+	err := filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func withoutFences(t *testing.T, page string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fences.ReplaceAllString(string(text), "")
+}
+
+// hasAnchor reports whether a page has a heading whose anchor, as code hosts make
+// it, is the given one.
+func hasAnchor(t *testing.T, page, anchor string) bool {
+	t.Helper()
+	drop := regexp.MustCompile(`[^\pL\pN _-]`)
+	for _, m := range headings.FindAllStringSubmatch(withoutFences(t, page), -1) {
+		if strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}
