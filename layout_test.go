@@ -69,7 +69,7 @@ var rules = map[string]rule{
 	"launchers":                     {ours: []string{"results", "launchers/container", "launchers/process", "launchers/engines", "launchers/recipe", "launchers/serverlog", "internal/sleep", "internal/text", "launchers/ports", "internal/proc", "launchers/vram", "launchers/shm", "launchers/cleanup", "launchers/endpoint", "launchers/ready", "internal/secrets"}, never: noCLI},
 	"launchers/engines":             {ours: []string{"results", "launchers/recipe"}, never: append([]string{"net/http", "os", "os/exec"}, noCLI...)},
 	"launchers/serverlog":           {ours: []string{"results", "launchers/engines", "internal/text"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"launchers/recipe":              {ours: []string{"results", "launchers/process", "launchers/container", "launchers/vram", "internal/secrets"}, never: append([]string{"net/http", "os", "os/exec"}, noCLI...)},
+	"launchers/recipe":              {ours: []string{"results", "launchers/process", "launchers/container", "internal/secrets", "launchers/vram", "internal/secrets"}, never: append([]string{"net/http", "os", "os/exec"}, noCLI...)},
 	"launchers/container":           {ours: []string{"results", "launchers/process", "internal/sleep", "internal/text", "internal/proc"}, never: append([]string{"net/http"}, noCLI...)},
 	"launchers/process":             {ours: []string{"results", "internal/proc"}, never: append([]string{"net/http"}, noCLI...)},
 	"load":                          {ours: []string{"load/spec", "load/dialect", "load/wire", "results"}, never: append([]string{"os/exec"}, noCLI...)},

@@ -44,6 +44,10 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 		return container.Job{}, fmt.Errorf("container: the simulator is part of bench and runs without one: remove the key")
 	}
 
+	if len(spec.Inherit) > 0 {
+		return container.Job{}, fmt.Errorf("env: %s: a container inherits nothing: write ${env:%s} instead of inherit", spec.Inherit[0], spec.Inherit[0])
+	}
+
 	command, err := kind.Command(inside(kind, spec))
 	if err != nil {
 		return container.Job{}, err

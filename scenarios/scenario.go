@@ -160,9 +160,10 @@ type Arg struct {
 // EnvValue is a value that may be a secret. Unset asks for the variable to be
 // removed from the inherited environment (YAML null).
 type EnvValue struct {
-	Value  string
-	Unset  bool
-	Secret bool // came from ${env:NAME} or its name says so; shown as "***"
+	Value   string
+	Unset   bool
+	Inherit bool // taken from the environment that bench itself has, also where bench would remove it
+	Secret  bool // came from ${env:NAME} or its name says so; shown as "***"
 }
 
 // GPUs says which GPUs a server gets. The zero value leaves it to the

@@ -188,9 +188,12 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 		spec.Binary = []string{box.Self}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		if val := s.Env[name]; val.Unset {
+		switch val := s.Env[name]; {
+		case val.Unset:
 			spec.Unset = append(spec.Unset, name)
-		} else {
+		case val.Inherit:
+			spec.Inherit = append(spec.Inherit, name)
+		default:
 			spec.Env[name] = val.Value
 		}
 	}

@@ -25,6 +25,7 @@ func (b Box) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device
 		switch {
 		case told && value.Unset:
 			delete(env, name)
+		case told && value.Inherit: // as it is
 		case told:
 			env[name] = value.Value
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers/process"
 )
 
@@ -39,6 +40,11 @@ func Environment(inherited []string, spec Spec, command Command) (env []string, 
 		delete(set, name)
 	}
 	maps.Copy(set, command.Env)
+	for _, entry := range inherited {
+		if name, value, ok := strings.Cut(entry, "="); ok && slices.Contains(spec.Inherit, name) {
+			set[name] = value
+		}
+	}
 	maps.Copy(set, spec.Env)
 	unset := slices.Concat(HygieneUnset(), command.Unset, spec.Unset)
 	for _, entry := range inherited {
@@ -49,6 +55,14 @@ func Environment(inherited []string, spec Spec, command Command) (env []string, 
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		env = append(env, name+"="+set[name])
+	}
+
+	for _, name := range spec.Inherit {
+		_, byHand := spec.Env[name]
+		// An address may hold a password.
+		if value, kept := set[name]; kept && !byHand && (secrets.IsName(name) || strings.Contains(value, "@")) {
+			set[name] = "***"
+		}
 	}
 	return env, set
 }

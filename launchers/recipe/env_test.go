@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,5 +43,30 @@ func TestRedactor(t *testing.T) {
 		if got := r.Text(in); got != want {
 			t.Errorf("redact(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// A variable that the user wants to keep is kept, and recorded.
+func TestEnvironmentKeepsWhatIsWanted(t *testing.T) {
+	inherited := []string{"HTTPS_PROXY=http://me:word@proxy:3128", "VLLM_LOGGING_LEVEL=DEBUG", "VLLM_OTHER=1", "HOME=/h"}
+	spec := Spec{Inherit: []string{"HTTPS_PROXY", "VLLM_LOGGING_LEVEL", "NOT_THERE"}, Env: map[string]string{"A": "1"}}
+	command, err := Assemble(spec, []string{"prog"}, nil, "VLLM_LOGGING_LEVEL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, set := Environment(inherited, spec, command)
+	for _, want := range inherited[:2] {
+		if !slices.Contains(env, want) {
+			t.Errorf("environment = %q, want %s in it", env, want)
+		}
+	}
+	if slices.Contains(env, "VLLM_OTHER=1") || set["HTTPS_PROXY"] != "***" || set["VLLM_LOGGING_LEVEL"] != "DEBUG" {
+		t.Errorf("environment = %q, recorded %v, want no VLLM_OTHER, and the proxy on record without its password", env, set)
+	}
+	if dropped := Dropped(inherited, spec, command); !slices.Equal(dropped, []string{"VLLM_OTHER"}) {
+		t.Errorf("Dropped() = %q, want VLLM_OTHER alone", dropped)
+	}
+	if _, err := Assemble(Spec{GPUs: []int{0}, Inherit: []string{"CUDA_VISIBLE_DEVICES"}}, nil, nil); err == nil {
+		t.Error("Assemble() takes an inherited CUDA_VISIBLE_DEVICES beside assigned GPUs")
 	}
 }

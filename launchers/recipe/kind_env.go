@@ -40,7 +40,10 @@ func Assemble(s Spec, argv []string, own map[string]string, unset ...string) (Co
 	}
 	maps.Copy(env, visible)
 	gone := slices.Concat(HygieneUnset(), unset, s.Unset, hidden)
-	gone = slices.DeleteFunc(gone, func(name string) bool { _, set := env[name]; return set })
+	gone = slices.DeleteFunc(gone, func(name string) bool {
+		_, set := env[name]
+		return set || slices.Contains(s.Inherit, name)
+	})
 	slices.Sort(gone)
 	return Command{Argv: argv, Env: env, Unset: slices.Compact(gone)}, nil
 }
@@ -53,7 +56,7 @@ func visibility(s Spec) (set map[string]string, unset []string, err error) {
 	}
 	for _, name := range []string{hipVisible, cudaVisible, rocrVisible, gpuOrdinal, cudaOrder} {
 		_, byHand := s.Env[name]
-		if byHand || slices.Contains(s.Unset, name) {
+		if byHand || slices.Contains(s.Unset, name) || slices.Contains(s.Inherit, name) {
 			return nil, nil, fmt.Errorf("env: %s is set by bench for assigned GPUs: name the devices in gpus:, or say gpus: none and set it alone", name)
 		}
 	}

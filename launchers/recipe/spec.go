@@ -25,6 +25,7 @@ type Spec struct {
 	Args       []Arg             // in the scenario's order
 	Env        map[string]string // set for the server
 	Unset      []string          // removed from the inherited environment
+	Inherit    []string          // kept in it, also where it would be removed
 	Secrets    []string          // values never to be shown or written
 	BaseURL    string            // launcher external
 	PathPrefix string            // launcher external: of the API's paths behind BaseURL, where requests have it in their own; "": none

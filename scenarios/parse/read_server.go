@@ -78,10 +78,17 @@ func readEnv(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvValue {
 			env[p.Key] = scenarios.EnvValue{Unset: true}
 			continue
 		}
+		if p.Value.Scalar() && p.Value.Text == inherit {
+			env[p.Key] = scenarios.EnvValue{Inherit: true}
+			continue
+		}
 		readEnvValue(r, env, p)
 	}
 	return env
 }
+
+// inherit, as the value of a variable, keeps one that bench would not pass on.
+const inherit = "inherit"
 
 // readEnvValue reads one named value that may be a secret.
 func readEnvValue(r *schema.Reader, into map[string]scenarios.EnvValue, p schema.Pair) {
