@@ -185,6 +185,9 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 // claimMemory takes the baselines of the server's GPUs.
 func (l *Launcher) claimMemory(ctx context.Context, spec recipe.Spec) (*vram.Claim, *results.Failure) {
 	setup := vram.Setup{Memory: vram.NewReader(l.GPUs), Sizes: l.GPUBytes, Policy: spec.VRAM, Vendor: spec.Vendor}
+	if kind, ok := engines.Lookup(spec.Launcher); ok && kind.MemoryShare != nil {
+		setup.Policy.Share = kind.MemoryShare(spec.Args)
+	}
 
 	return l.vram.Claim(ctx, setup, spec.Devices, l.ownPIDs)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/plan/show"
@@ -64,7 +65,7 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		return err
 	}
 	if sc.On == scenarios.OnSlurm && o.as == "" {
-		box.GPUs, box.Devices = 0, nil // those of this box are of no meaning
+		box.GPUs, box.Devices, box.Allowed = 0, nil, nil // those of this box are of no meaning
 	}
 
 	p, err := plan.New(sc, box)
@@ -86,6 +87,9 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	show.Plan(e.stdout, sc, p, o.full)
 	show.Dropped(e.stdout, plan.DroppedEnv(sc, box, e.Environ))
 	printLimits(e.stdout, sc, p, box)
+	if o.as == "" {
+		printBusy(ctx, e, sc, p, box)
+	}
 	if sc.On == scenarios.OnSlurm {
 		if err := printJobs(e, sc, p); err != nil {
 			return usageError(err)
@@ -122,6 +126,23 @@ func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
 	}
 
 	return nil
+}
+
+// printBusy warns of GPUs to be used that have memory in use.
+func printBusy(ctx context.Context, e env, sc *scenarios.Scenario, p *plan.Plan, box plan.Box) {
+	if len(box.Devices) == 0 || sc.Simulation.On {
+		return
+	}
+	watcher := gpu.NewWatcher(e.GPUOptions(), gpu.Inventory{GPUs: box.Devices})
+	defer func() { _ = watcher.Close() }() // nothing was changed
+	used, err := watcher.Used(ctx)
+	if err != nil {
+		return // a run says what cannot be read
+	}
+
+	for _, line := range show.Busy(sc, p, box.Devices, used) {
+		fmt.Fprintf(e.stdout, "warning: %s\n", line)
+	}
 }
 
 // printLimits says what will limit the trust in the figures of a run.

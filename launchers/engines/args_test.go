@@ -140,3 +140,20 @@ func FuzzRenderIsReadBack(f *testing.F) {
 		}
 	})
 }
+
+func TestVLLMMemoryShare(t *testing.T) {
+	for _, test := range []struct {
+		args []recipe.Arg
+		want float64
+	}{
+		{nil, 0.9},
+		{[]recipe.Arg{{Name: "gpu_memory_utilization", Value: number("0.5")}}, 0.5},
+		{[]recipe.Arg{{Name: "gpu-memory-utilization", Value: "0.25"}}, 0.25},
+		{[]recipe.Arg{{Name: "gpu-memory-utilization", Value: nil}}, 0.9},
+		{[]recipe.Arg{{Name: "gpu-memory-utilization", Value: "much"}}, 0.9},
+	} {
+		if got := vllmMemoryShare(test.args); got != test.want {
+			t.Errorf("vllmMemoryShare(%v) = %g, want %g", test.args, got, test.want)
+		}
+	}
+}

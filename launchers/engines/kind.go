@@ -46,6 +46,11 @@ type Kind struct {
 	// parallelism arguments; 0 if it cannot tell.
 	WorldSize func([]recipe.Arg) int
 
+	// MemoryShare is the part of a GPU's memory that a server of this recipe
+	// wants to itself, and does not start without; 0 if it takes what there is;
+	// nil: so for every recipe.
+	MemoryShare func([]recipe.Arg) float64
+
 	// Drafts says whether the arguments make the engine decode speculatively,
 	// and how many tokens it drafts at once, 0 if they do not say; nil: the
 	// arguments cannot tell.

@@ -34,6 +34,7 @@ func VllmKind() Kind {
 	kind.OrphanGrace = 15 * time.Second // an engine whose API server was killed needs 9 s, and then its resource tracker
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
+	kind.MemoryShare = vllmMemoryShare
 	kind.Companions = vllmCompanions
 	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
 	kind.NeedsModel, kind.LocalModel = true, true
@@ -131,6 +132,26 @@ func vllmPorts(s recipe.Spec) (map[string]string, error) {
 		return nil, fmt.Errorf("env: VLLM_PORT: %d replicas would look for ports in the same place: remove it, bench gives each its own", s.Replicas)
 	}
 	return map[string]string{"VLLM_PORT": strconv.Itoa(vllmPortBase + s.Replica*vllmPortStride)}, nil
+}
+
+// vllmMemoryShare is gpu-memory-utilization. vLLM compares it with what is free
+// when it starts, and ends where less is.
+func vllmMemoryShare(args []recipe.Arg) float64 {
+	const standard = 0.9
+	value, given := vllmSpelling().Find(args, "gpu-memory-utilization")
+	if !given || value == nil {
+		return standard
+	}
+	text, err := recipe.Scalar(value)
+	if err != nil {
+		return standard
+	}
+	share, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(share > 0 && share <= 1) {
+		return standard // the engine refuses it
+	}
+
+	return share
 }
 
 // vllmWorldSize is tp*pp*dp. It is unknown (0) for a server on CPU or spread

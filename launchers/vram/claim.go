@@ -62,6 +62,10 @@ type Policy struct {
 	Timeout   time.Duration // 0: 2 minutes, AMD 15
 	Tolerance int64         // bytes; 0: the larger of 512 MiB and 1 %
 	Foreign   string        // "report", "wait", "refuse"
+
+	// Share is the part of a device's memory that the server does not start
+	// without; 0: not known.
+	Share float64
 }
 
 // Claim takes the baselines of devices, after others have left them as far as
@@ -216,6 +220,9 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 		case len(heavy) == 0:
 			return foreign, nil
 		case c.Policy.Foreign != "wait" && c.Policy.Foreign != "refuse":
+			if failure := c.tooLittle(foreign, devices); failure != nil {
+				return nil, failure
+			}
 			c.notes = append(c.notes, "others use the GPUs: "+describeHolders(heavy))
 			return foreign, nil
 		case c.Policy.Foreign == "refuse" || time.Now().After(deadline):
@@ -225,6 +232,20 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 			return nil, results.Interrupted(ctx, "waiting for others to leave the GPUs")
 		}
 	}
+}
+
+// tooLittle refuses a server that would not fit beside what others hold.
+func (c *Claim) tooLittle(foreign []results.GPUHolder, devices []string) *results.Failure {
+	for _, device := range devices {
+		held, size := bytesOn(foreign, device), c.Sizes[device]
+		if size > 0 && c.Policy.Share > 0 && float64(held) > (1-c.Policy.Share)*float64(size) {
+			return results.Failf(results.FailForeignGPU,
+				"others hold %s of %s GiB of GPU %s, and the server asks for %.0f %%: %s; end them, name other devices in gpus:, or lower what the server asks for",
+				text.Gibibytes(&held), text.Gibibytes(&size), device, 100*c.Policy.Share, describeHolders(foreign))
+		}
+	}
+
+	return nil
 }
 
 // others are the holders on the devices that are not ours. A holder whose

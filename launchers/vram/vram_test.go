@@ -219,6 +219,32 @@ func TestSharedDevice(t *testing.T) {
 	})
 }
 
+// What others hold is reported, but a server that would not fit beside it is
+// refused: it would end by itself, minutes later.
+func TestServerThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		held    int64
+		share   float64
+		refused bool
+	}{
+		{40 * giga, 0.9, true}, {40 * giga, 0.5, false}, {40 * giga, 0, false}, {7 * giga, 0.9, false}, {9 * giga, 0.9, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			memory := &fakeMemory{began: time.Now(), used: falling(0, 0, giga), held: func(time.Duration) []results.GPUHolder {
+				return []results.GPUHolder{holding(7, "gpu-0", c.held)}
+			}}
+			claim := &Claim{ledger: &Ledger{}, Setup: Setup{
+				Memory: NewReader(memory), Sizes: map[string]int64{"gpu-0": 80 * giga}, Policy: Policy{Share: c.share},
+			}}
+			_, failure := claim.awaitOthers(t.Context(), []string{"gpu-0"}, func() []int { return nil })
+			if (failure != nil) != c.refused || failure != nil && !strings.Contains(failure.Message, "of 80.0 GiB of GPU gpu-0, and the server asks for") {
+				t.Errorf("%d GiB held, share %g: %v, want refused %v", c.held/giga, c.share, failure, c.refused)
+			}
+		})
+	}
+}
+
 func TestForeignHolders(t *testing.T) {
 	t.Parallel()
 	there := func(until time.Duration, holders ...results.GPUHolder) func(time.Duration) []results.GPUHolder {
