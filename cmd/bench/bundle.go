@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results/bundle"
@@ -85,7 +85,7 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 	}
 
 	o.Bench, o.Secrets = version, secretsOf(e.Environ)
-	file, err := os.CreateTemp(filepath.Dir(o.output), ".bundle.tmp-*")
+	file, err := newfile.Beside(o.output)
 	if err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
@@ -93,7 +93,7 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 
 	index, err := bundle.Write(ctx, file, dir, o.Options)
 	if err == nil {
-		err = errors.Join(file.Chmod(0o644), file.Sync())
+		err = file.Sync()
 	}
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err

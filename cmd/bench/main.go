@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/process"
 )
@@ -109,8 +110,8 @@ func finish(e env, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if text := err.Error(); text != "" {
-		fmt.Fprintf(e.Stderr, "bench: %s\n", text)
+	if words := err.Error(); words != "" {
+		fmt.Fprintf(e.Stderr, "bench: %s\n", text.CleanLines(words))
 	}
 	if code, ok := errors.AsType[codeError](err); ok {
 		return code.code

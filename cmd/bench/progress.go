@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrig/bench/harness"
 	"github.com/benchrig/bench/harness/status"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/results"
@@ -93,39 +94,39 @@ func (p *progress) waiting(l results.Live) {
 	switch {
 	case l.Phase == results.LiveMeasuring && l.Requests != nil, p.hidden != nil && p.hidden():
 	case p.e.errTTY && l.PhaseS >= worth:
-		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s %s", p.head, live.Line(l))
+		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s %s", p.head, text.Clean(live.Line(l)))
 		p.rewriting = true
 	case !p.e.errTTY && l.PhaseS >= plainPeriod.Seconds() && time.Since(p.lastPlain) >= plainPeriod:
-		fmt.Fprintf(p.e.Stderr, "%s %s\n", p.head, live.Line(l))
+		fmt.Fprintf(p.e.Stderr, "%s %s\n", p.head, text.Clean(live.Line(l)))
 		p.lastPlain = time.Now()
 	}
 }
 
 func (p *progress) line(u status.Update, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	line := text.Clean(fmt.Sprintf(format, args...)) // messages hold words of servers and tools
 	if p.rewriting {
 		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
 		p.rewriting = false
 	}
-	fmt.Fprintln(p.e.Stderr, text)
+	fmt.Fprintln(p.e.Stderr, line)
 	entry := p.log.Info().Str("event", string(u.Kind)).Str("life", u.Life).Str("step", u.Step.ID)
-	entry.Msg(text)
+	entry.Msg(line)
 	p.lastPlain = time.Now()
 }
 
 func (p *progress) running(step string, u status.Update) {
-	text := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed,
+	shown := fmt.Sprintf("%s %d/%d requests, %d in flight, %d failed", step, u.Progress.Completed+u.Progress.Failed,
 		u.Progress.Total, u.Progress.InFlight, u.Progress.Failed)
 	if p.hidden != nil && p.hidden() {
 		return
 	}
 	if p.e.errTTY {
-		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s", text)
+		fmt.Fprintf(p.e.Stderr, "\r\x1b[K%s", shown)
 		p.rewriting = true
 		return
 	}
 	if time.Since(p.lastPlain) >= plainPeriod {
-		p.line(u, "%s", text)
+		p.line(u, "%s", shown)
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/tinygguf"
 )
 
@@ -57,12 +57,12 @@ func runTinyModel(e env, o tinyModelOptions) error {
 // writeModel writes beside the file and renames, so that a model is whole or
 // absent.
 func writeModel(path string, options tinygguf.Options) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tiny-model-*")
+	f, err := newfile.Beside(path)
 	if err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already once renamed
-	if err := errors.Join(tinygguf.Write(f, options), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(tinygguf.Write(f, options), f.Close()); err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
 	return os.Rename(f.Name(), path)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results/store"
 )
@@ -89,13 +90,13 @@ func redactFile(path string, hide func(string) string) error {
 		return fmt.Errorf("redact %s: %w", path, err)
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(path), ".redact-*")
+	out, err := newfile.Beside(path)
 	if err != nil {
 		return fmt.Errorf("redact %s: %w", path, err)
 	}
 	defer func() { _ = os.Remove(out.Name()) }() // gone already once renamed
 	changed, err := copyLines(out, in, hide)
-	if err := errors.Join(err, out.Chmod(0o644), out.Close()); err != nil {
+	if err := errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("redact %s: %w", path, err)
 	}
 	if !changed {

@@ -28,6 +28,17 @@ func Clean(s string) string {
 	return strings.TrimSpace(s)
 }
 
+// CleanLines cleans each line of a text, and keeps its indentation.
+func CleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		lines[i] = indent + Clean(line)
+	}
+
+	return strings.Join(lines, "\n")
+}
+
 // CleanAll cleans each of some texts.
 func CleanAll(texts []string) []string {
 	out := make([]string, len(texts))

@@ -55,3 +55,10 @@ func TestLastLine(t *testing.T) {
 		}
 	}
 }
+
+func TestCleanLines(t *testing.T) {
+	const dirty = "a\x1b[2Jb\n  c\x1b]0;title\x07d\r\n\x1b[31mred\x1b[0m"
+	if got, want := CleanLines(dirty), "ab\n  cd\nred"; got != want {
+		t.Errorf("CleanLines(%q) = %q, want %q", dirty, got, want)
+	}
+}

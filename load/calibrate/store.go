@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/benchrig/bench/internal/newfile"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
@@ -30,13 +31,13 @@ func Save(path string, cal results.Calibration) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("save calibration: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".calibration-*")
+	f, err := newfile.Beside(path)
 	if err != nil {
 		return fmt.Errorf("save calibration: %w", err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already once renamed
 	_, err = f.Write(append(raw, '\n'))
-	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("save calibration: %w", err)
 	}
 	return os.Rename(f.Name(), path)

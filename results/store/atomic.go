@@ -5,17 +5,19 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/benchrig/bench/internal/newfile"
 )
 
 // writeAtomic makes the file at path hold what write produces, or leaves it as
 // it was: the content goes to a temporary file in the same folder, is synced,
 // renamed, and the folder synced. Missing parent folders are made.
 func writeAtomic(path string, write func(io.Writer) error) error {
-	dir, name := filepath.Split(path)
+	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	f, err := os.CreateTemp(dir, "."+name+".tmp-*")
+	f, err := newfile.Beside(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -29,12 +31,9 @@ func writeAtomic(path string, write func(io.Writer) error) error {
 	return syncDir(dir)
 }
 
-// fill writes, syncs and closes f, and makes it readable like any other file.
+// fill writes, syncs and closes f.
 func fill(f *os.File, write func(io.Writer) error) error {
 	err := write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -1,0 +1,20 @@
+// Package newfile makes files that get their name once they are complete.
+//
+// A path goes in, a new empty file in the same folder comes out. Its mode is
+// what the umask leaves of 0666, as of any file that a program makes: a mode set
+// afterwards would ignore the umask.
+package newfile
+
+import (
+	"crypto/rand"
+	"os"
+	"path/filepath"
+)
+
+// Beside opens a new file in the folder of path, under a hidden name that no
+// file had. The caller renames or removes it.
+func Beside(path string) (*os.File, error) {
+	dir, name := filepath.Split(path)
+	hidden := filepath.Join(dir, "."+name+".tmp-"+rand.Text())
+	return os.OpenFile(hidden, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+}
