@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -112,17 +113,16 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 	for _, spec := range specs {
 		spec.Life, spec.Cookie, spec.Told, spec.TLS = o.ID, s.Cookie, s.Live.SetRung, tls
 		spec.LogPath = filepath.Join(s.Folder.LifeDir(o.ID), store.ServerLogName(spec.Replica))
+		fixed := kind.External || v.Server.Port != 0
 		if o.Ports != nil {
-			spec.Port = o.Ports[spec.Replica]
-		} else if err := choosePort(ctx, kind, &spec, v.Server.Port, taken); err != nil {
-			return servers, err
+			spec.Port, fixed = o.Ports[spec.Replica], true
 		}
-		taken = append(taken, spec.Port)
 
-		server, err := s.Launcher.Launch(ctx, kind, spec)
+		server, port, err := launchOnPort(ctx, s.Launcher, kind, spec, fixed, taken)
 		if err != nil {
 			return servers, err
 		}
+		taken = append(taken, port)
 		servers = append(servers, server)
 	}
 	return servers, nil
@@ -180,18 +180,38 @@ func (s *Starter) Close(id string, gone bool) {
 	}
 }
 
-// choosePort keeps a port that the scenario names and otherwise takes the
-// first free one from the launcher's default on.
-func choosePort(ctx context.Context, kind engines.Kind, spec *recipe.Spec, asked int, taken []int) error {
-	if kind.External || asked != 0 {
-		return nil
+// portTries is how many ports a server is tried on.
+const portTries = 3
+
+// launchOnPort launches a server on the port that its recipe names, if that is
+// fixed, or on the first free one from there on. Between the choice and the bind
+// lies the time in which a model loads: where somebody else takes the port
+// meanwhile, another one is tried.
+func launchOnPort(ctx context.Context, launcher Launcher, kind engines.Kind, spec recipe.Spec, fixed bool, taken []int) (
+	server step.Server, port int, err error,
+) {
+	avoid := slices.Clone(taken)
+	for range portTries {
+		if !fixed {
+			if spec.Port, err = ports.Find(ctx, spec.Host, spec.Port, avoid); err != nil {
+				return nil, 0, results.Failf(results.FailPortInUse, "%v", err)
+			}
+		}
+		server, err = launcher.Launch(ctx, kind, spec)
+		if err == nil || fixed || !portLost(err) {
+			break
+		}
+		avoid = append(avoid, spec.Port)
 	}
-	port, err := ports.Find(ctx, spec.Host, spec.Port, taken)
-	if err != nil {
-		return results.Failf(results.FailPortInUse, "%v", err)
-	}
-	spec.Port = port
-	return nil
+
+	return server, spec.Port, err
+}
+
+// portLost reports whether a start failed because somebody else has the port.
+func portLost(err error) bool {
+	failure, ok := errors.AsType[*results.Failure](err)
+
+	return ok && (failure.Class == results.FailPortInUse || failure.Class == results.FailForeign)
 }
 
 // skippedOr is the user's skip where that ended ctx, else failure; a server
