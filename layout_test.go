@@ -129,6 +129,7 @@ var rules = map[string]rule{
 	"report/studies":                {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/search", "metrics/versus", "report/detail", "report/grid", "report/table", "results"}, never: pure},
 	"report/differences":            {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/versus", "report/grid", "report/table", "results"}, never: pure},
 	"report/export":                 {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/versus", "report/grid", "report/table", "results"}, never: pure},
+	"internal/stranger":             {},
 }
 
 // onlyUser names modules that one package may import, or the few listed, so

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/stranger"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -37,7 +39,30 @@ func (w *world) startBystanders() {
 	neighbour := healthy("vllm")
 	neighbour.Port = strconv.Itoa(w.port + 1)
 	w.bystander("a server on the next port", w.serverArgs(), neighbour.Env())
+	w.startStranger()
 	w.awaitListener(w.port + 1)
+}
+
+// startStranger starts somebody else's program, which holds what engines hold.
+func (w *world) startStranger() {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	w.stranger = stranger.Config{
+		Shm: "/dev/shm", ID: w.id, Dir: dir, Port: w.port + 3,
+		Ready: filepath.Join(dir, "ready"), Noticed: filepath.Join(dir, "noticed"),
+	}
+	w.bystander("a stranger's program", nil, w.stranger.Env())
+	w.t.Cleanup(func() {
+		for _, name := range w.stranger.Files() {
+			_ = os.Remove(filepath.Join(w.stranger.Shm, name))
+		}
+	})
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(poll) {
+		if _, err := os.Stat(w.stranger.Ready); err == nil {
+			return
+		}
+	}
+	w.t.Fatal("the stranger does not come up")
 }
 
 // serverArgs are the arguments of the night's servers.
@@ -95,6 +120,9 @@ func (w *world) unharmed() {
 			w.t.Errorf("ended: %s", b.what)
 		}
 	}
+	if noticed, err := os.ReadFile(w.stranger.Noticed); err == nil {
+		w.t.Errorf("the stranger noticed us: %s", noticed)
+	}
 	if !answers(w.port + 1) {
 		w.t.Errorf("nothing listens on the next port any more")
 	}
@@ -104,7 +132,7 @@ func (w *world) unharmed() {
 // kernel gives to outgoing connections.
 var lastPort atomic.Int64
 
-// nextPort finds a port that is free together with the two that follow, and
+// nextPort finds a port that is free together with the three that follow, and
 // that no other world has.
 func nextPort(t *testing.T) int {
 	t.Helper()
@@ -112,7 +140,7 @@ func nextPort(t *testing.T) int {
 	for range (last - first) / step {
 		n := int(lastPort.Add(1)) + os.Getpid()
 		port := first + n*step%(last-first)
-		if bindable(port) == nil && bindable(port+1) == nil && bindable(port+2) == nil {
+		if bindable(port) == nil && bindable(port+1) == nil && bindable(port+2) == nil && bindable(port+3) == nil {
 			return port
 		}
 	}

@@ -2,9 +2,12 @@ package chaos
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/benchrig/bench/internal/fakecontainer"
+	"github.com/benchrig/bench/internal/fakeengine"
 	"github.com/benchrig/bench/results"
 )
 
@@ -63,10 +66,54 @@ func (w *world) docker(config fakecontainer.Config) {
 		w.t.Fatal(err)
 	}
 	w.setenv("PATH", w.path("bin")+":"+os.Getenv("PATH"))
+	w.startForeignContainer(config)
 }
 
-// containers are those that the engine still knows.
+// startForeignContainer runs a container of another run, which looks like ours.
+func (w *world) startForeignContainer(config fakecontainer.Config) {
+	w.t.Helper()
+	honest := w.path("honest") // a client without the faults
+	if err := os.MkdirAll(honest, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := fakecontainer.Install(honest, "docker", fakecontainer.Config{Dir: config.Dir}); err != nil {
+		w.t.Fatal(err)
+	}
+	silent := healthy("vllm")
+	silent.Silent = true
+	client := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(honest, "docker"), args...)
+		cmd.Dir = w.t.TempDir()
+		return cmd
+	}
+	run := client("run", "-d", "--name", foreignContainer, "--label", "benchrig.run=another", "--label", "benchrig.cookie=another.1",
+		"-e", silent.Env(), "-e", "GORACE="+fakeengine.PromptExit, "registry.example/engine:1")
+	if out, err := run.CombinedOutput(); err != nil {
+		w.t.Fatalf("run a foreign container: %v: %s", err, out)
+	}
+	w.t.Cleanup(func() { _ = client("rm", "-f", foreignContainer).Run() })
+}
+
+const foreignContainer = "bench-another-01-a-0"
+
+// containers are those that the engine still knows, without the foreign one,
+// which must be among them and run.
 func (w *world) containers() []string {
+	w.t.Helper()
+	var ours []string
+	lives := false
 	left, _ := filepath.Glob(w.path("containers", "*", "box.json"))
-	return left
+	for _, path := range left {
+		text, _ := os.ReadFile(path)
+		if strings.Contains(string(text), foreignContainer) {
+			lives = strings.Contains(string(text), `"Running":true`)
+			continue
+		}
+		ours = append(ours, path)
+	}
+	if !lives {
+		w.t.Errorf("the container of another run was ended")
+	}
+
+	return ours
 }

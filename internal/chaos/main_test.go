@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrig/bench/internal/fakecontainer"
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/stranger"
 )
 
 // binary is the bench under test, built once.
@@ -21,6 +22,7 @@ var binary string
 var updateDocs = flag.Bool("update-docs", false, "write docs/chaos.md")
 
 func TestMain(m *testing.M) {
+	stranger.Main()
 	fakecontainer.Main()
 	fakeengine.Main()
 	os.Exit(run(m))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/benchrig/bench/internal/executable"
 	"github.com/benchrig/bench/internal/fakeengine"
+	"github.com/benchrig/bench/internal/stranger"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
@@ -34,6 +35,7 @@ type world struct {
 	env        []string
 	wrapper    []string // that bench is run by
 	bystanders []bystander
+	stranger   stranger.Config
 	meddlers   []func(context.Context)
 
 	strangerOnPort bool // somebody else listens there, and keeps it
