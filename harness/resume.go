@@ -33,6 +33,11 @@ type Resume struct {
 // ones are run again if retryFailed. Steps that were not needed are decided on
 // anew if anything is run again.
 func NewResume(run *results.Run, retryFailed bool) *Resume {
+	return NewResumeOf(run, func(*results.Result) bool { return retryFailed })
+}
+
+// NewResumeOf is NewResume with a choice of the failed steps that are run again.
+func NewResumeOf(run *results.Run, retry func(failed *results.Result) bool) *Resume {
 	r := &Resume{
 		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
 	}
@@ -41,7 +46,7 @@ func NewResume(run *results.Run, retryFailed bool) *Resume {
 		step := &run.Steps[i]
 		result := step.Result
 		again := step.State != results.StepDone || step.Open > 0 || step.Retry || result.Verdict == results.NotRun || endedByRun(result, ended) ||
-			result.Verdict == results.Failed && retryFailed
+			result.Verdict == results.Failed && retry(result)
 		if !again {
 			r.kept[result.Step.ID] = result.Verdict
 			r.results = append(r.results, result)

@@ -52,14 +52,16 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *sessio
 		return err
 	}
 
-	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: stored.Run.Manifest.Run, Scenario: sc,
-		RetryFailed: o.retryFailed}
+	c := cluster.Cluster{Process: e.Process, Folder: folder, Run: stored.Run.Manifest.Run, Scenario: sc}
+	if o.retryFailed {
+		c.Retry = cluster.RetriesOf(stored.Run)
+	}
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
 		return err
 	}
 
-	left := c.Left(stored.Run, harness.NewResume(stored.Run, o.retryFailed), jobs)
+	left := c.Left(stored.Run, c.Retry.Resume(stored.Run), jobs)
 	if len(left) == 0 && len(jobs) == 0 {
 		return nothingToDo(e, folder, stored.Run)
 	}

@@ -14,13 +14,13 @@ verdict are kept. On SIGUSR1, which announces the time limit, servers are stoppe
 and the job is queued again for the remaining steps.`
 
 func newJobCommand(e env) *cobra.Command {
-	retryFailed := false
+	retries := ""
 	cmd := &cobra.Command{
 		Use: "job DIR GROUP...", Short: "Carry out a part of a run as a job of a cluster", Long: jobLong, Hidden: true,
 		Example: "  bench job /shared/results/night/20260131-220000-ab12 g001 g002",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			outcome, err := cluster.Job(cmd.Context(), e.Process, e.show, given[0], given[1:], retryFailed)
+			outcome, err := cluster.Job(cmd.Context(), e.Process, e.show, given[0], given[1:], retries)
 			if err != nil {
 				return err
 			}
@@ -28,6 +28,6 @@ func newJobCommand(e env) *cobra.Command {
 		},
 	}
 
-	cmd.Flags().BoolVar(&retryFailed, "retry-failed", false, "also repeat failed steps")
+	cmd.Flags().StringVar(&retries, "retry", "", "`FILE` in DIR with the failed steps to repeat")
 	return cmd
 }

@@ -32,13 +32,14 @@ import (
 // Cluster is a run that jobs of a cluster carry out, seen from where they are
 // submitted.
 type Cluster struct {
-	Process     machine.Process
-	Folder      *store.Folder
-	Run         string              // its id, which is in the names of its jobs
-	Scenario    *scenarios.Scenario // nil: nothing is submitted
-	RetryFailed bool
+	Process  machine.Process
+	Folder   *store.Folder
+	Run      string              // its id, which is in the names of its jobs
+	Scenario *scenarios.Scenario // nil: nothing is submitted
+	Retry    Retries             // failed steps that the jobs run again
 
-	client slurm.Client
+	client  slurm.Client
+	retries string // file of Retry, in the folder; "": nothing is run again
 }
 
 // Plan plans for nodes of which nothing is known yet: each job plans again on
@@ -78,6 +79,10 @@ func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
 	defer func() { _ = journal.Close() }() // every event is on disk already
 
 	if err := os.MkdirAll(filepath.Join(c.Folder.Dir(), results.JobsName), 0o755); err != nil {
+		return err
+	}
+
+	if c.retries, err = c.Retry.write(c.Folder); err != nil {
 		return err
 	}
 
@@ -147,8 +152,8 @@ func arrays(groups []results.Group, most int) []groupArray {
 // array is the script of an array whose jobs carry out groups.
 func (c Cluster) array(groups groupArray, after string) (string, error) {
 	argv := []string{c.Process.Self, "job"}
-	if c.RetryFailed {
-		argv = append(argv, "--retry-failed")
+	if c.retries != "" {
+		argv = append(argv, "--retry", c.retries)
 	}
 	return jobScript(c.Scenario.Slurm, argv, c.Run, c.Folder.Dir(), groups, after)
 }
@@ -219,12 +224,19 @@ func (c Cluster) Jobs(ctx context.Context) (map[string]slurm.Job, error) {
 }
 
 // Left are the groups with steps that a resumed run would run, without those
-// whose jobs are queued or running.
+// whose jobs are queued or running. Steps that were not needed are no reason to
+// run a group: they are decided on anew together with others of it.
 func (c Cluster) Left(run *results.Run, resume *harness.Resume, jobs map[string]slurm.Job) []results.Group {
+	notNeeded := map[string]bool{}
+	for _, step := range run.Spared {
+		notNeeded[step.Result.Step.ID] = true
+	}
+
 	var left []results.Group
 	for _, group := range run.Manifest.Groups {
 		_, queued := jobs[group.ID]
-		if !queued && slices.ContainsFunc(group.Steps, func(step string) bool { return !resume.Keeps(step) }) {
+		open := slices.ContainsFunc(group.Steps, func(step string) bool { return !resume.Keeps(step) && !notNeeded[step] })
+		if open && !queued {
 			left = append(left, group)
 		}
 	}

@@ -40,9 +40,10 @@ func groupOf(p machine.Process, run *results.Run, ids []string) (results.Group, 
 }
 
 // Job carries out one group of a run, that at SLURM_ARRAY_TASK_ID among groups,
-// as a job of the cluster. Steps that have a verdict stay.
+// as a job of the cluster. Steps that have a verdict stay, but for the failed
+// ones that the file retries of the folder lists; "": there are none.
 func Job(ctx context.Context, p machine.Process, show session.Show, dir string, groups []string,
-	retryFailed bool) (session.Outcome, error) {
+	retries string) (session.Outcome, error) {
 
 	g, err := grantOf(ctx, p)
 	if err != nil {
@@ -76,7 +77,11 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 	defer s.Close()
 
 	s.Show = show
-	resume := harness.NewResume(stored.Run, retryFailed).Within(s.Plan)
+	retry, err := readRetries(folder, retries)
+	if err != nil {
+		return session.Outcome{}, err
+	}
+	resume := retry.Resume(stored.Run).Within(s.Plan)
 	resume.AllowChanged = true // another node: what differs is noted on each step
 	if err := s.TakeJob(ctx, g.job, "bench job "+dir+" "+group.ID); err != nil {
 		return session.Outcome{}, err
@@ -131,7 +136,7 @@ func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resum
 	if err != nil {
 		return outcome, err
 	}
-	if timeIsUp() && outcome.Failed+outcome.NotRun > 0 {
+	if timeIsUp() && outcome.Open > 0 {
 		fmt.Fprintln(s.Process.Stderr, "bench: the job's time is up; it is queued again for the steps that are left")
 		return session.Outcome{}, slurm.Client{}.Requeue(context.WithoutCancel(ctx), g.job)
 	}
