@@ -31,7 +31,7 @@ type Resume struct {
 // NewResume reads from a run's folder what stays and what is to be run again.
 // Steps with a verdict stay, unless what ended the run ended them too; failed
 // ones are run again if retryFailed. Steps that were not needed are decided on
-// anew if anything is run again.
+// anew if one is run again that had failed.
 func NewResume(run *results.Run, retryFailed bool) *Resume {
 	return NewResumeOf(run, func(*results.Result) bool { return retryFailed })
 }
@@ -42,23 +42,27 @@ func NewResumeOf(run *results.Run, retry func(failed *results.Result) bool) *Res
 		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
 	}
 	ended, ofStep := endings(run.Events), eventsByStep(run.Events)
+	decideAnew := false // a result is dropped by which others were decided
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		result := step.Result
-		again := step.State != results.StepDone || step.Open > 0 || step.Retry || result.Verdict == results.NotRun || endedByRun(result, ended) ||
-			result.Verdict == results.Failed && retry(result)
-		if !again {
-			r.kept[result.Step.ID] = result.Verdict
-			r.results = append(r.results, result)
-			if !isJournaled(ofStep[result.Step.ID], result.Step) {
-				r.untold = append(r.untold, result)
-			}
+		open := step.State != results.StepDone || step.Open > 0 || step.Retry || result.Verdict == results.NotRun || endedByRun(result, ended)
+		again := !open && result.Verdict == results.Failed && retry(result)
+		if open || again {
+			decideAnew = decideAnew || again
+			r.begun[result.Step.ID] = step.Attempt
+			r.earlier[result.Step.ID] = earlierOf(ofStep[result.Step.ID])
 			continue
 		}
-		r.begun[result.Step.ID] = step.Attempt
-		r.earlier[result.Step.ID] = earlierOf(ofStep[result.Step.ID])
+
+		r.kept[result.Step.ID] = result.Verdict
+		r.results = append(r.results, result)
+		if !isJournaled(ofStep[result.Step.ID], result.Step) {
+			r.untold = append(r.untold, result)
+		}
 	}
-	if len(r.kept) == len(run.Steps) {
+
+	if !decideAnew {
 		for _, step := range run.Spared {
 			r.kept[step.Result.Step.ID] = notNeeded
 		}
