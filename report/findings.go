@@ -84,6 +84,15 @@ func bySeverity(groups []doubts) []doubts {
 	return groups
 }
 
+// shown is how many of the messages the overview quotes.
+func (d doubts) shown() int {
+	if d.code == results.WarnFewSamples {
+		return 1 // the table marks every figure that it is about
+	}
+
+	return 3
+}
+
 // severityText is "disqualifies 3 steps".
 func (d doubts) severityText() string {
 	return string(d.entry.Severity) + " " + text.Count(d.steps, "step")

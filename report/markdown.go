@@ -11,10 +11,30 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Markdown prints the report of a run as Markdown, with everything that the
-// terminal's report has.
+// Markdown prints the report of a run as Markdown for a pull request: the
+// verdict, one table that fits its width, what failed and what was warned of;
+// all else that the terminal's report has is folded away.
 func Markdown(w io.Writer, run *results.Run) error {
 	out := &bytes.Buffer{}
+	markdownBrief(out, run)
+	folded(out, "All figures", func(out *bytes.Buffer) { table.MarkdownTable(out, grid.LayOutRun(run)) })
+	foldedPieces(out, "Differences", differenceParts(run))
+	foldedPieces(out, "Tables of the scenario", scenarioParts(run))
+	foldedPieces(out, "Cost", grid.CostParts(run))
+	folded(out, "GPUs", func(out *bytes.Buffer) { table.MarkdownTable(out, grid.CompareGPUs(run)) })
+	folded(out, "Notes", func(out *bytes.Buffer) { markdownList(out, notes(run)) })
+	if len(run.Problems) > 0 {
+		out.WriteString("\n## Folder\n")
+		markdownList(out, text.CleanAll(run.Problems))
+	}
+
+	_, err := w.Write(out.Bytes())
+
+	return err
+}
+
+// markdownBrief prints what a reader needs first.
+func markdownBrief(out *bytes.Buffer, run *results.Run) {
 	h := headlineOf(run)
 	fmt.Fprintf(out, "# %s\n", table.Escape(h.title))
 	if h.simulated != "" {
@@ -24,32 +44,40 @@ func Markdown(w io.Writer, run *results.Run) error {
 	for _, line := range StandingOf(run).Lines {
 		fmt.Fprintf(out, "\n**%s**\n", table.Escape(line))
 	}
-
 	for _, line := range []string{h.counts, h.unfinished, h.about, h.description, h.sets} {
 		if line != "" {
 			fmt.Fprintf(out, "\n%s\n", table.Escape(line))
 		}
 	}
 
+	table.MarkdownTable(out, grid.Brief(run))
 	markdownFailures(out, collectFailures(run))
-	markdownWarnings(out, "Suspect", collectSuspicions(run))
-	markdownComparison(out, "Figures", grid.LayOutRun(run))
-	table.MarkdownPieces(out, differenceParts(run))
-	table.MarkdownPieces(out, scenarioParts(run))
-	table.MarkdownPieces(out, grid.CostParts(run))
-	markdownComparison(out, "GPUs", grid.CompareGPUs(run))
-	markdownNotes(out, notes(run))
-	markdownWarnings(out, "Warnings", collectOther(run))
-	if len(run.Problems) > 0 {
-		out.WriteString("\n## Folder\n\n")
-		for _, problem := range run.Problems {
-			fmt.Fprintf(out, "- %s\n", table.Escape(text.Clean(problem)))
-		}
+	markdownWarnings(out, collectWarnings(run))
+}
+
+// folded prints a part that opens with a click; nothing where draw prints
+// nothing.
+func folded(out *bytes.Buffer, title string, draw func(*bytes.Buffer)) {
+	inside := &bytes.Buffer{}
+	draw(inside)
+	if inside.Len() == 0 {
+		return
 	}
 
-	_, err := w.Write(out.Bytes())
+	fmt.Fprintf(out, "\n<details>\n<summary>%s</summary>\n%s\n</details>\n", title, inside)
+}
 
-	return err
+func foldedPieces(out *bytes.Buffer, title string, pieces []table.Piece) {
+	folded(out, title, func(out *bytes.Buffer) { table.MarkdownPieces(out, pieces) })
+}
+
+func markdownList(out *bytes.Buffer, lines []string) {
+	if len(lines) > 0 {
+		out.WriteString("\n")
+	}
+	for _, line := range lines {
+		fmt.Fprintf(out, "- %s\n", table.Escape(line))
+	}
 }
 
 func markdownFailures(out *bytes.Buffer, groups []failures) {
@@ -77,34 +105,19 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	}
 }
 
-func markdownComparison(out *bytes.Buffer, title string, c table.Table) {
-	if len(c.Rows) == 0 {
-		return
-	}
-	fmt.Fprintf(out, "\n## %s\n", title)
-	table.MarkdownTable(out, c)
-}
-
-func markdownNotes(out *bytes.Buffer, lines []string) {
-	if len(lines) == 0 {
-		return
-	}
-	out.WriteString("\n## Notes\n\n")
-	for _, line := range lines {
-		fmt.Fprintf(out, "- %s\n", table.Escape(line))
-	}
-}
-
-func markdownWarnings(out *bytes.Buffer, title string, groups []doubts) {
+func markdownWarnings(out *bytes.Buffer, groups []doubts) {
 	if len(groups) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n## %s\n\n", title)
+	out.WriteString("\n## Warnings\n\n")
 	for _, g := range groups {
 		fmt.Fprintf(out, "- **%s** %s: %s *What to do: %s*\n", g.code, g.severityText(), table.Escape(g.entry.Meaning),
 			table.Escape(g.entry.Do))
-		for _, m := range g.messages {
+		for _, m := range g.messages[:min(len(g.messages), g.shown())] {
 			fmt.Fprintf(out, "  - %s: %s\n", table.Escape(text.Few(m.steps)), table.Escape(text.Clean(m.text)))
+		}
+		if more := len(g.messages) - g.shown(); more > 0 {
+			fmt.Fprintf(out, "  - and %s\n", text.Count(more, "other message"))
 		}
 	}
 }

@@ -147,7 +147,7 @@ func TestReadingsGolden(t *testing.T) {
 	want := "vllm bench serve would have shown other figures in 1 step (" + id +
 		"): role-first-chunk. The step reports show both."
 	markdown := string(print(t, func(out *bytes.Buffer) error { return Markdown(out, run) }))
-	if !strings.Contains(text, want) || !strings.Contains(markdown, "## Notes") {
+	if !strings.Contains(text, want) || !strings.Contains(markdown, "<summary>Notes</summary>") {
 		t.Errorf("the report does not say %q:\n%s", want, text)
 	}
 }

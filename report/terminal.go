@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -10,13 +11,39 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// tailLines is how much of a server's log the overview quotes.
-const tailLines = 3
+// Brief prints the verdict, the counts and the narrow table of a run, and what
+// failed or was warned of, each in a line.
+func Brief(w io.Writer, run *results.Run, form table.Format, opts table.Options) error {
+	if form == table.ForMarkdown {
+		out := &bytes.Buffer{}
+		markdownBrief(out, run)
+		_, err := w.Write(out.Bytes())
 
-// Write prints the report of a run: what won and how sure that is, what failed
-// or is suspect, the tables over variants and points, and the other doubts.
-func Write(w io.Writer, run *results.Run, opts table.Options) error {
+		return err
+	}
+
 	p := table.NewPrinter(opts)
+	printHead(p, run)
+	p.Table(grid.Brief(run))
+	for i, g := range collectFailures(run) {
+		if i == 0 {
+			p.Line("")
+		}
+		p.Wrapped("", fmt.Sprintf("%s%s, %s: %s", g.verdict, g.classText(), text.Count(len(g.steps), "step"),
+			text.Clean(g.failure.Message)))
+	}
+	for i, g := range collectWarnings(run) {
+		if i == 0 {
+			p.Line("")
+		}
+		p.Wrapped("", fmt.Sprintf("%s %s: %s", g.code, g.severityText(), g.entry.Meaning))
+	}
+
+	return p.Flush(w)
+}
+
+// printHead prints what stands above all figures: the run, the verdict, counts.
+func printHead(p *table.Printer, run *results.Run) {
 	h := headlineOf(run)
 	p.Line(p.Bold(h.title))
 	if h.simulated != "" {
@@ -32,7 +59,16 @@ func Write(w io.Writer, run *results.Run, opts table.Options) error {
 			p.Wrapped("", text)
 		}
 	}
+}
 
+// tailLines is how much of a server's log the overview quotes.
+const tailLines = 3
+
+// Write prints the report of a run: what won and how sure that is, what failed
+// or is suspect, the tables over variants and points, and the other doubts.
+func Write(w io.Writer, run *results.Run, opts table.Options) error {
+	p := table.NewPrinter(opts)
+	printHead(p, run)
 	printFailures(p, collectFailures(run))
 	printWarnings(p, "Suspect", collectSuspicions(run))
 	p.Table(grid.LayOutRun(run))
@@ -76,10 +112,7 @@ func printWarnings(p *table.Printer, title string, groups []doubts) {
 	}
 	p.Section(title)
 	for _, g := range groups {
-		shown := 3
-		if g.code == results.WarnFewSamples {
-			shown = 1 // the table marks every figure that it is about
-		}
+		shown := g.shown()
 		p.Wrapped("  ", fmt.Sprintf("%s %s: %s", g.code, g.severityText(), g.entry.Meaning))
 		if g.entry.Do != "" {
 			p.Wrapped("    ", "What to do: "+g.entry.Do)

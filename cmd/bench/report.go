@@ -30,6 +30,7 @@ type reportOptions struct {
 	format string
 	html   string // file to write the page to; "": none
 	asJSON bool
+	brief  bool // only the verdict, a narrow table, and a line for each failure and warning
 	write  bool // write report.md, report.html, summary.csv and the result blocks
 }
 
@@ -39,7 +40,7 @@ func newReportCommand(e env) *cobra.Command {
 		Use: "report DIR", Short: "Print the report of a results folder", Long: reportLong +
 			"\n\nTables for --table:\n" + strings.TrimRight(report.TableHelp(), "\n"),
 		Example: "  bench report results\n" +
-			"  bench report DIR --format markdown\n" +
+			"  bench report DIR --brief --format markdown\n" +
 			"  bench report DIR --html night.html\n" +
 			"  bench report DIR --step tp4_c16_r1\n" +
 			"  bench report DIR --table repeats,differences --format markdown",
@@ -61,6 +62,8 @@ func newReportCommand(e env) *cobra.Command {
 	cmd.Flags().StringVar(&o.html, "html", "",
 		"write the report to this `file` as one HTML page that needs no network, and print nothing")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON: manifest, steps with their results, problems")
+	cmd.Flags().BoolVar(&o.brief, "brief", false,
+		"print only the verdict, a narrow table, and one line per failure and warning")
 	completeSteps(cmd, "step")
 	completeValues(cmd, "table", report.TableNames()...)
 	completeValues(cmd, "format", "terminal", "text", "markdown", "csv", "html")
@@ -112,6 +115,8 @@ func printReport(e env, dir string, o reportOptions) error {
 		return nil
 	case o.format == "csv":
 		return export.CSV(e.stdout, run)
+	case o.brief:
+		return report.Brief(e.stdout, run, form, opts)
 	case form == table.ForMarkdown:
 		return report.Markdown(e.stdout, run)
 	}

@@ -75,7 +75,7 @@ func neutral(s results.Server, run string) func(string) string {
 		}
 		text = withoutFolder(text, run)
 		if s.Life != "" {
-			text = strings.ReplaceAll(text, path.Join("starts", s.Life), "lives/LIFE")
+			text = strings.ReplaceAll(text, path.Join("lives", s.Life), "lives/LIFE")
 		}
 		return text
 	}

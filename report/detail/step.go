@@ -178,7 +178,7 @@ func LogOf(run *results.Run, r *results.Result) string {
 	if life == "" {
 		return ""
 	}
-	name := path.Join("starts", text.Clean(life), store.ServerLogName(replica))
+	name := path.Join("lives", text.Clean(life), store.ServerLogName(replica))
 	if _, err := os.Stat(filepath.Join(run.Dir, filepath.FromSlash(name)+".zst")); err == nil { // its life has ended
 		name += ".zst"
 	}

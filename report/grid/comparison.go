@@ -47,7 +47,8 @@ func LayOutRun(run *results.Run) table.Table {
 			table.Cell{Text: verdictOf(run, cell, VerdictName), Short: verdictOf(run, cell, ShortVerdict)},
 			table.Cell{Text: requests(cell)})
 		if repeated {
-			r.Cells = append(r.Cells, table.Cell{Text: repeats(cell)})
+			n, _, _ := strings.Cut(repeats(cell), ",")
+			r.Cells = append(r.Cells, table.Cell{Text: repeats(cell), Short: n})
 		}
 		c.Rows = append(c.Rows, r)
 	}

@@ -50,7 +50,7 @@ func (l *logs) of(r *results.Result) (name, txt string) {
 	}
 
 	life, replica := r.Servers[0].Life, r.Servers[0].Replica
-	name = path.Join("starts", life, store.ServerLogName(replica))
+	name = path.Join("lives", life, store.ServerLogName(replica))
 	txt, known := l.read[name]
 	if !known {
 		txt = l.tail(life, replica, lines)
