@@ -75,7 +75,7 @@ func Detect(ctx context.Context, options device.Options) (Inventory, error) {
 		Notes:   []string{},
 	}
 	box.addNVIDIA(ctx, options)
-	box.addAMD(options.Root)
+	box.addAMD(ctx, options)
 	box.addFacts(options.Root)
 	if err := ctx.Err(); err != nil {
 		return Inventory{}, err
@@ -108,7 +108,8 @@ func (v *Inventory) addNVIDIA(ctx context.Context, options device.Options) {
 			v.Notes = append(v.Notes, err.Error())
 		}
 	}
-	devices, err := nvidia.SMIDevices(ctx, options.RunTool)
+	devices, notes, err := nvidia.SMIDevices(ctx, options.RunTool)
+	v.Notes = append(v.Notes, notes...)
 	if err != nil {
 		v.Notes = append(v.Notes, err.Error())
 	}
@@ -118,8 +119,9 @@ func (v *Inventory) addNVIDIA(ctx context.Context, options device.Options) {
 	v.add("nvidia-smi", devices)
 }
 
-func (v *Inventory) addAMD(root string) {
-	devices, notes := amd.Devices(root)
+func (v *Inventory) addAMD(ctx context.Context, options device.Options) {
+	devices, notes := amd.Devices(options.Root)
+	amd.AddTotals(ctx, options, devices)
 	v.Notes = append(v.Notes, notes...)
 	v.add("sysfs", devices)
 }

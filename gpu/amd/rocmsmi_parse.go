@@ -14,7 +14,8 @@ import (
 // rocmCard is what rocm-smi says of one card.
 type rocmCard struct {
 	toolDevice
-	results.GPUReading // without its device
+	results.GPUReading        // without its device
+	total              *int64 // memory of its own, bytes
 }
 
 // parseROCmCards reads what rocm-smi prints with --json: {"card0": {key:
@@ -60,6 +61,7 @@ func readROCmCard(index int, values object, notes *said) rocmCard {
 	card := rocmCard{toolDevice: toolDevice{index: index}}
 	card.pci, _ = values.field("PCI Bus").(string)
 	card.VRAMUsedBytes = wholeBytes(value(inBytes, "VRAM Total Used Memory (B)"))
+	card.total = wholeBytes(device.Positive(value(inBytes, "VRAM Total Memory (B)")))
 	card.GTTUsedBytes = wholeBytes(value(inBytes, "GTT Total Used Memory (B)"))
 	// Which of the two there is depends on the card and the version.
 	if card.PowerW = device.Positive(value(inWatts, "Current Socket Graphics Package Power (W)")); card.PowerW != nil {
@@ -68,8 +70,8 @@ func readROCmCard(index int, values object, notes *said) rocmCard {
 		card.PowerKind = "average"
 	}
 	card.PowerLimitW = device.Positive(value(inWatts, "Max Graphics Package Power (W)"))
-	if energy := device.Positive(value(inUnits, "Accumulated Energy (uJ)")); energy != nil {
-		card.EnergyJ = new(*energy / 1e6)
+	if energy := value(inUnits, "Accumulated Energy (uJ)"); energy != nil { // an MI250 passes 1e15 uJ in 15 days
+		card.EnergyJ = device.Positive(new(*energy / 1e6))
 	}
 	card.Busy = device.Share(value(inPercent, "GPU use (%)"))
 	// The second is the old name: not a share of the memory in use.

@@ -29,53 +29,78 @@ func smiQuery() []string {
 	}
 }
 
-// SMIDevices asks nvidia-smi. A box without that program has no devices and no
-// error.
-func SMIDevices(ctx context.Context, run func(context.Context, []string) ([]byte, error)) ([]device.Device, error) {
+// SMIDevices asks nvidia-smi. A machine without that program has no devices and
+// no error. Notes are the tool's words on GPUs that it cannot reach: one that
+// has fallen off its bus does not hide the others.
+func SMIDevices(ctx context.Context, run device.ToolRunner) ([]device.Device, []string, error) {
 	if run == nil {
 		run = device.RunTool
 	}
-	out, err := run(ctx, smiQuery())
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("nvidia-smi: %w: %s", err, device.FirstLine(out)) // it reports errors on stdout
+	out, failed := run(ctx, smiQuery())
+	if errors.Is(failed, exec.ErrNotFound) {
+		return nil, nil, nil
 	}
-	return parseSMI(out)
+
+	devices, messages, err := parseSMI(out)
+	switch {
+	case failed != nil && len(devices) == 0:
+		return nil, nil, fmt.Errorf("nvidia-smi: %w: %s", failed, device.FirstLine(out)) // it reports errors on stdout
+	case err != nil:
+		return nil, nil, err
+	}
+
+	var notes []string
+	for _, message := range messages {
+		notes = append(notes, "nvidia-smi: "+message)
+	}
+
+	return devices, notes, nil
 }
 
 // parseSMI reads rows of index, uuid, name, PCI address and MiB of memory. A
-// name may hold commas. A cell without a number ("[N/A]") is null; a row that
-// is none at all makes an error with its text, since nvidia-smi writes its
-// error messages to the same place.
-func parseSMI(out []byte) ([]device.Device, error) {
-	var devices []device.Device
+// name may hold commas. A cell without a number ("[N/A]") is null. Lines that
+// are no rows are messages, which nvidia-smi writes to the same place; without
+// any row they make an error.
+func parseSMI(out []byte) (devices []device.Device, messages []string, err error) {
 	for line := range bytes.Lines(out) {
 		text := strings.TrimSpace(string(line))
 		if text == "" {
 			continue
 		}
-		cells := strings.Split(text, ",")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
+		d, ok := smiDeviceRow(text)
+		if !ok {
+			messages = append(messages, device.Clip(text))
+			continue
 		}
-		index, err := strconv.Atoi(cells[0])
-		if err != nil || index < 0 || len(cells) < 5 {
-			return nil, fmt.Errorf("nvidia-smi: %q is no row of a device", device.Clip(text))
-		}
-		last := len(cells) - 1
-		devices = append(devices, device.Device{
-			Index:     index,
-			Vendor:    device.NVIDIA,
-			UUID:      known(cells[1]),
-			Name:      known(strings.Join(cells[2:last-1], ", ")),
-			PCI:       device.NormalPCI(known(cells[last-1])),
-			VRAMBytes: mebibytes(cells[last]),
-			Unified:   cells[last] == "[N/A]" || cells[last] == "[Not Supported]", // GB10
-		})
+		devices = append(devices, d)
 	}
-	return devices, nil
+	if len(devices) == 0 && len(messages) > 0 {
+		return nil, nil, fmt.Errorf("nvidia-smi: %q is no row of a device", messages[0])
+	}
+
+	return devices, messages, nil
+}
+
+func smiDeviceRow(text string) (device.Device, bool) {
+	cells := strings.Split(text, ",")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	index, err := strconv.Atoi(cells[0])
+	if err != nil || index < 0 || len(cells) < 5 {
+		return device.Device{}, false
+	}
+
+	last := len(cells) - 1
+	return device.Device{
+		Index:     index,
+		Vendor:    device.NVIDIA,
+		UUID:      known(cells[1]),
+		Name:      known(strings.Join(cells[2:last-1], ", ")),
+		PCI:       device.NormalPCI(known(cells[last-1])),
+		VRAMBytes: mebibytes(cells[last]),
+		Unified:   cells[last] == "[N/A]" || cells[last] == "[Not Supported]", // GB10
+	}, true
 }
 
 // mebibytes is the number of bytes in a cell of MiB; nil if it holds none.

@@ -66,9 +66,9 @@ func smiAsk(ctx context.Context, run device.ToolRunner, fields []string) (smiTab
 	fields = slices.Clone(fields)
 	for len(fields) > 0 {
 		out, err := run(ctx, smiArgv(fields))
-		if err == nil {
-			table, err := parseSMITable(out)
-			return table, fields, err
+		table, unread := parseSMITable(out)
+		if err == nil || unread == nil && len(table.rows) > 0 { // it ends with an error where it has lost one GPU of several
+			return table, fields, unread
 		}
 		refused := smiUnknownField.FindSubmatch(out)
 		at := -1

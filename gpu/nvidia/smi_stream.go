@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -155,10 +156,15 @@ func (r *smiRounds) line(text string, at time.Time) error {
 		}
 		return nil
 	}
+	if slices.Equal(smiHeader(text), r.names) { // printed again before each round
+		r.flush()
+		return nil
+	}
 	if row, err := newSMIRow(r.names, text); err == nil {
 		r.add(row, at)
 	} else { // a message among the rows: a GPU was lost, say
-		r.words, r.round, r.last = device.Clip(text), nil, -1
+		r.words = device.Clip(text)
+		r.flush()
 	}
 	return nil
 }

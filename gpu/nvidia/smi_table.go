@@ -2,6 +2,7 @@ package nvidia
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,9 +26,11 @@ type smiRow struct {
 }
 
 // parseSMITable reads a table that was printed with its header. Text without
-// one, which is how nvidia-smi reports errors, is an error with that text.
+// one, which is how nvidia-smi reports errors, is an error with that text. A
+// message among rows, about a GPU that was lost, does not hide the others.
 func parseSMITable(out []byte) (smiTable, error) {
 	var table smiTable
+	var unread error // of the first line that is no row
 	for line := range bytes.Lines(out) {
 		text := strings.TrimSpace(string(line))
 		switch {
@@ -41,10 +44,14 @@ func parseSMITable(out []byte) (smiTable, error) {
 		default:
 			row, err := newSMIRow(table.names, text)
 			if err != nil {
-				return smiTable{}, err
+				unread = cmp.Or(unread, err)
+				continue
 			}
 			table.rows = append(table.rows, row)
 		}
+	}
+	if len(table.rows) == 0 && unread != nil {
+		return smiTable{}, unread
 	}
 	if table.names == nil {
 		return smiTable{}, fmt.Errorf("nvidia-smi: it printed nothing")

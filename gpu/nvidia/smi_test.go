@@ -48,7 +48,7 @@ func TestParseSMICaptures(t *testing.T) {
 		"nvidia-smi-rtx4080super-595.71.05-idle.csv":           {Name: "NVIDIA GeForce RTX 4080 SUPER"},
 	}
 	for name, want := range tests {
-		devices, err := parseSMI([]byte(project(t, capture(t, name))))
+		devices, _, err := parseSMI([]byte(project(t, capture(t, name))))
 		if err != nil || len(devices) != 1 {
 			t.Errorf("%s: parseSMI = %v, %v, want one device", name, devices, err)
 			continue
@@ -89,10 +89,13 @@ func TestParseSMI(t *testing.T) {
 		{"message in place of rows", "No devices were found\n", nil, `"No devices were found" is no row`},
 		{"too few cells", "0, GPU-a, Card\n", nil, "is no row"},
 		{"negative index", "-1, a, b, c, 5\n", nil, "is no row"},
-		{"message after rows", "0, a, b, c, 5\nUnable to determine the device handle for GPU1: Unknown Error\n", nil, "Unable to determine"},
+		{
+			"message after rows", "0, a, b, c, 5\nUnable to determine the device handle for GPU1: Unknown Error\n",
+			[]device.Device{{Vendor: device.NVIDIA, UUID: "a", Name: "b", PCI: "c", VRAMBytes: new(int64(5 << 20))}}, "",
+		},
 	}
 	for _, test := range tests {
-		got, err := parseSMI([]byte(test.in))
+		got, _, err := parseSMI([]byte(test.in))
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: parseSMI differs (-want +got):\n%s", test.name, diff)
 		}
@@ -108,7 +111,7 @@ func FuzzParseSMI(f *testing.F) {
 	f.Add("Failed to initialize NVML: Driver/library version mismatch\n")
 	f.Add("0,,,,99999999999999999999")
 	f.Fuzz(func(t *testing.T, text string) {
-		devices, err := parseSMI([]byte(text))
+		devices, messages, err := parseSMI([]byte(text))
 		if err != nil {
 			if devices != nil {
 				t.Errorf("parseSMI(%q): devices beside the error %v", text, err)
@@ -121,7 +124,7 @@ func FuzzParseSMI(f *testing.F) {
 				rows++
 			}
 		}
-		if len(devices) != rows {
+		if len(devices)+len(messages) != rows {
 			t.Errorf("parseSMI(%q): %d devices of %d rows", text, len(devices), rows)
 		}
 		for _, d := range devices {
