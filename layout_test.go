@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,7 @@ var (
 
 var rules = map[string]rule{
 	"results":                       {ours: []string{"load/spec"}, never: append([]string{"os", "gopkg.in/yaml.v3"}, noSystem...)},
-	"results/store":                 {ours: []string{"internal/newfile", "internal/proc", "results"}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
+	"results/store":                 {ours: []string{"internal/newfile", "internal/proc", "results", "internal/secrets"}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
 	"scenarios":                     {ours: []string{"load/spec", "scenarios/schema", "launchers/engines"}, never: noSystem},
 	"scenarios/schema":              {never: append([]string{"os"}, noSystem...)},
 	"scenarios/expand":              {ours: []string{"scenarios", "scenarios/schema", "internal/secrets"}, never: append([]string{"os"}, noSystem...)},
@@ -74,7 +75,7 @@ var rules = map[string]rule{
 	"launchers/process":             {ours: []string{"results", "internal/proc"}, never: append([]string{"net/http"}, noCLI...)},
 	"load":                          {ours: []string{"load/spec", "load/dialect", "load/wire", "results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"load/spec":                     {never: append([]string{"os"}, noSystem...)},
-	"load/dialect":                  {ours: []string{"load/spec", "results"}, never: append([]string{"os", "time"}, noSystem...)},
+	"load/dialect":                  {ours: []string{"load/spec", "results", "internal/secrets"}, never: append([]string{"os", "time"}, noSystem...)},
 	"load/wire":                     {ours: []string{"load/spec", "results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"load/agent":                    {ours: []string{"load", "load/dialect", "load/spec", "results"}, never: append([]string{"net/http", "os/exec", "os"}, noCLI...)},
 	"launchers/simserver":           {ours: []string{"launchers/simserver/simengine"}, never: append([]string{"os/exec"}, noCLI...)},
@@ -84,28 +85,28 @@ var rules = map[string]rule{
 	"harness/plan":                  {ours: []string{"scenarios", "dataset", "launchers", "launchers/engines", "launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device", "scenarios/schema", "launchers/vram"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness":                       {ours: []string{"internal/text", "launchers/endpoint", "scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device", "launchers/ports", "harness/status", "harness/step", "harness/telemetry", "results/store", "harness/life"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/telemetry":             {ours: []string{"scenarios", "harness/plan", "harness/status", "harness/step", "launchers/engines", "results", "metrics", "metrics/telemetry", "gpu", "gpu/device", "results/store"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness/life":                  {ours: []string{"harness/plan", "harness/status", "harness/step", "internal/newfile", "launchers/engines", "launchers/ports", "launchers/recipe", "results", "results/store", "scenarios"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness/life":                  {ours: []string{"harness/plan", "harness/status", "harness/step", "internal/newfile", "launchers/engines", "launchers/ports", "launchers/recipe", "results", "results/store", "scenarios", "internal/secrets"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"load/vllmcli":                  {ours: []string{"dataset", "load", "load/dialect", "load/spec"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"harness/status":                {ours: []string{"launchers", "launchers/engines", "launchers/recipe", "load", "results", "metrics", "metrics/curves", "gpu", "gpu/device", "launchers/serverlog", "results/store"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/step":                  {ours: []string{"load/spec", "scenarios", "harness/plan", "harness/status", "dataset", "dataset/tokenizer", "launchers", "launchers/engines", "launchers/recipe", "internal/text", "load", "results", "metrics", "results/store"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness/hooks":                 {ours: []string{"results", "scenarios", "launchers/process", "harness/plan", "harness/status", "launchers/recipe"}, never: noCLI},
+	"harness/hooks":                 {ours: []string{"results", "scenarios", "launchers/process", "harness/plan", "harness/status", "launchers/recipe", "internal/secrets"}, never: noCLI},
 	"harness/suite":                 {ours: []string{"profiles", "results", "scenarios", "scenarios/parse"}, never: append([]string{"os"}, noSystem...)},
 	"harness/slurm":                 {never: noCLI},
 	"harness/doctor":                {ours: []string{"gpu", "results"}, never: noCLI},
 	"harness/machine":               {ours: []string{"gpu", "gpu/device", "harness/hooks", "harness/plan", "harness/state", "harness/telemetry", "launchers/cleanup", "launchers/recipe", "results", "scenarios"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness/direct":                {ours: []string{"dataset", "harness/machine", "harness/session", "harness/step", "internal/usage", "launchers", "launchers/engines", "launchers/recipe", "load", "load/agent", "load/agent/remote", "load/spec", "load/vllmcli", "results"}, never: append([]string{"os/exec"}, noCLI...)},
-	"harness/suite/rounds":          {ours: []string{"gpu", "gpu/device", "harness/direct", "harness/machine", "harness/session", "harness/step", "harness/suite", "internal/usage", "launchers", "launchers/endpoint", "launchers/recipe", "load", "report/detail", "results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
+	"harness/direct":                {ours: []string{"dataset", "harness/machine", "harness/session", "harness/step", "internal/usage", "launchers", "launchers/engines", "launchers/recipe", "load", "load/agent", "load/agent/remote", "load/spec", "load/vllmcli", "results", "internal/secrets"}, never: append([]string{"os/exec"}, noCLI...)},
+	"harness/suite/rounds":          {ours: []string{"gpu", "gpu/device", "harness/direct", "harness/machine", "harness/session", "harness/step", "harness/suite", "internal/usage", "launchers", "launchers/endpoint", "launchers/recipe", "load", "report/detail", "results", "internal/secrets"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/doctor/look":           {ours: []string{"gpu", "harness/doctor", "harness/hooks", "harness/machine", "harness/plan", "harness/step", "launchers/engines", "launchers/ports", "launchers/process", "launchers/recipe", "load/calibrate", "scenarios", "scenarios/schema"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/plan/show":             {ours: []string{"gpu/device", "harness/plan", "internal/text", "launchers/engines", "launchers/recipe", "metrics", "results", "scenarios"}, never: append([]string{"os", "net/http", "os/exec"}, noCLI...)},
 	"results/codes":                 {ours: []string{"results"}, never: pure},
 	"internal/newfile":              {never: noSystem},
 	"harness/leftovers":             {ours: []string{"harness/hooks", "harness/state", "internal/text", "launchers/cleanup", "launchers/process", "results", "results/store"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
-	"harness/session":               {ours: []string{"gpu", "harness", "harness/leftovers", "harness/life", "harness/machine", "harness/plan", "harness/state", "harness/status", "harness/step", "internal/usage", "launchers", "launchers/cleanup", "launchers/engines", "launchers/process", "launchers/recipe", "load", "load/agent", "load/agent/remote", "load/calibrate", "profiles", "report/live", "results", "results/store", "scenarios", "scenarios/parse", "scenarios/schema"}, never: []string{"net/http", "os/exec", "github.com/spf13/cobra"}},
+	"harness/session":               {ours: []string{"gpu", "harness", "harness/leftovers", "harness/life", "harness/machine", "harness/plan", "harness/state", "harness/status", "harness/step", "internal/usage", "launchers", "launchers/cleanup", "launchers/engines", "launchers/process", "launchers/recipe", "load", "load/agent", "load/agent/remote", "load/calibrate", "profiles", "report/live", "results", "results/store", "scenarios", "scenarios/parse", "scenarios/schema", "internal/secrets"}, never: []string{"net/http", "os/exec", "github.com/spf13/cobra"}},
 	"harness/cluster":               {ours: []string{"gpu", "gpu/device", "harness", "harness/machine", "harness/plan", "harness/session", "harness/slurm", "internal/text", "internal/usage", "launchers/cleanup", "launchers/recipe", "report", "results", "results/store", "scenarios"}, never: noCLI},
 	"harness/reproduce":             {ours: []string{"gpu", "harness/machine", "harness/plan", "harness/session", "internal/usage", "launchers/process", "metrics/versus", "profiles", "results", "results/bundle", "results/store", "scenarios", "scenarios/parse"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"load/agent/remote":             {ours: []string{"load/agent"}, never: append([]string{"net/http"}, noCLI...)},
 	"internal/usage":                {never: pure},
-	"internal/text":                 {never: pure},
+	"internal/text":                 {ours: []string{"internal/secrets"}, never: pure},
 	"cmd/bench":                     {ours: []string{"*"}},
 	"internal/executable":           {},
 	"internal/fakeengine":           {},
@@ -221,4 +222,24 @@ func imports(t *testing.T, file string) []string {
 		out = append(out, p)
 	}
 	return out
+}
+
+// A pattern over a path that a user has given means something else where the
+// path holds brackets or stars. Package store has a listing that does not.
+func TestNoGlobOverUserPaths(t *testing.T) {
+	known := []string{"gpu", "gpu/amd", "gpu/capture", "harness/doctor/look", "harness/hooks", "internal/studies"} // patterns below /sys, and of our own
+	for pkg, files := range goFiles(t) {
+		if slices.Contains(known, pkg) {
+			continue
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "filepath."+"Glob(") {
+				t.Errorf("%s: filepath.Glob over a path of the user's; use store.Matching", file)
+			}
+		}
+	}
 }

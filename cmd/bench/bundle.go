@@ -84,7 +84,7 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 		return usageError(fmt.Errorf("%s exists already; --force overwrites it", o.output))
 	}
 
-	o.Bench, o.Secrets = version, secretsOf(e.Environ)
+	o.Bench, o.Secrets = version, secrets.Of(e.Environ)
 	file, err := newfile.Beside(o.output)
 	if err != nil {
 		return fmt.Errorf("write bundle: %w", err)
@@ -118,19 +118,6 @@ func putAt(from, to string, force bool) error {
 		return os.Rename(from, to)
 	}
 	return nil
-}
-
-// secretsOf are the values of variables whose names say that they are secrets.
-func secretsOf(environ []string) []string {
-	const shortest = 8 // the value of a shorter one may be a word of any text
-	var values []string
-	for _, pair := range environ {
-		name, value, _ := strings.Cut(pair, "=")
-		if secrets.IsName(name) && len(value) >= shortest {
-			values = append(values, value)
-		}
-	}
-	return values
 }
 
 func tellBundle(e env, path string, index *bundle.Index) error {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/benchrig/bench/harness/machine"
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers/process"
@@ -50,10 +51,12 @@ func realMain() int {
 		self = os.Args[0]
 	}
 
+	environ := process.Environ()
+	secrets.Remember(secrets.Of(environ)...)
 	e := env{
-		Process: machine.Process{Stderr: os.Stderr, Lookup: os.LookupEnv, Environ: process.Environ(), Self: self,
+		Process: machine.Process{Stderr: secrets.Writer{W: os.Stderr}, Lookup: os.LookupEnv, Environ: environ, Self: self,
 			Version: version},
-		stdin: os.Stdin, stdout: os.Stdout, exit: os.Exit,
+		stdin: os.Stdin, stdout: secrets.Writer{W: os.Stdout}, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 

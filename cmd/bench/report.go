@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/export"
@@ -169,7 +170,7 @@ func writePage(o reportOptions, run *results.Run) error {
 	if err := drawPage(&out, o, run); err != nil {
 		return err
 	}
-	return os.WriteFile(o.html, out.Bytes(), 0o644)
+	return os.WriteFile(o.html, []byte(secrets.Known().Text(out.String())), 0o644)
 }
 
 func drawPage(w io.Writer, o reportOptions, run *results.Run) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/dataset"
 	"github.com/benchrig/bench/harness/machine"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
@@ -120,6 +121,11 @@ func attach(ctx context.Context, p machine.Process, f *vllmcli.Flags, o *load.Op
 		}
 	}
 
+	for name, value := range o.Target.Headers {
+		if secrets.IsName(name) {
+			secrets.Remember(value)
+		}
+	}
 	server := launchers.Attach(KindOf(f.Backend), spec)
 	if err := nameModel(ctx, p, f, server); err != nil {
 		return nil, err

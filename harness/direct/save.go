@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/load/vllmcli"
 	"github.com/benchrig/bench/results"
@@ -42,7 +43,7 @@ func Save(f *vllmcli.Flags, r *results.Result, records []results.Record) (string
 		data = append([]byte("\n"), data...) // objects of an appended file stand on lines of their own
 	}
 
-	_, err = file.Write(data)
+	_, err = file.Write(secrets.Known().JSON(data))
 	if err := errors.Join(err, file.Close()); err != nil {
 		return "", fmt.Errorf("write result: %w", err)
 	}

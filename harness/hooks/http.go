@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -40,7 +41,7 @@ func call(ctx context.Context, c scenarios.HTTPCall, limit time.Duration) (strin
 	defer answer.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, keptBytes)) // what is missing of an error's text is no error
 	if answer.StatusCode/100 != 2 {
-		return lastLines(string(body)), fmt.Errorf("answer %s", answer.Status)
+		return lastLines(secrets.Known().Part(string(body))), fmt.Errorf("answer %s", answer.Status)
 	}
 	return "answer " + answer.Status, nil
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrig/bench/internal/newfile"
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results/store"
 )
@@ -61,9 +61,9 @@ func capLog(path string, limit int64) error {
 
 // CloseLogs compresses the logs of a life whose servers are proven gone, bounds
 // them and takes the secrets out of them: engines print their arguments.
-func CloseLogs(folder *store.Folder, life string, limit int64, secrets []string) error {
+func CloseLogs(folder *store.Folder, life string, limit int64, values []string) error {
 	var errs []error
-	hide := recipe.Redactor(secrets)
+	hide := recipe.Redactor(values)
 	for _, path := range folder.PlainServerLogs(life) {
 		errs = append(errs, store.CloseServerLog(path, limit, hide))
 	}
@@ -73,13 +73,16 @@ func CloseLogs(folder *store.Folder, life string, limit int64, secrets []string)
 // redactLogs takes the secrets out of the logs of a life that has ended:
 // engines print their arguments. It is for folders that are passed on; while
 // the server runs its log holds what it wrote.
-func redactLogs(dir string, secrets []string) error {
-	if len(secrets) == 0 {
+func redactLogs(dir string, values []string) error {
+	if len(values) == 0 && secrets.Known().Empty() {
 		return nil
 	}
-	logs, err := filepath.Glob(filepath.Join(dir, "server-*.log"))
-	for _, log := range logs {
-		err = errors.Join(err, redactFile(log, recipe.Redactor(secrets)))
+
+	own := recipe.Redactor(values)
+	hide := func(line string) string { return secrets.Known().Text(own(line)) }
+	var err error
+	for _, log := range store.Matching(dir, "server-*.log") {
+		err = errors.Join(err, redactFile(log, hide))
 	}
 	return err
 }

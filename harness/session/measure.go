@@ -18,6 +18,7 @@ import (
 	"github.com/benchrig/bench/harness/state"
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
@@ -92,7 +93,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	}
 	defer logFile.Close()
 
-	log := zerolog.New(logFile).With().Timestamp().Logger()
+	log := zerolog.New(secrets.Writer{W: logFile}).With().Timestamp().Logger()
 	if err := process.BecomeSubreaper(); err != nil {
 		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -17,9 +18,10 @@ import (
 const shortestEncoded = 8
 
 // Forms lists how a value may stand in text: as it is, within JSON (with and
-// without HTML escapes, as ASCII, twice), HTML, URLs, quoted for shells, Go and
-// Python, in hex, and in base64 wherever it begins within the encoded text. Of
-// a value with an authentication scheme, as "Bearer X", X is a value too.
+// without HTML escapes, as ASCII), HTML, URLs, quoted for shells, Go and Python,
+// each of these once more within JSON, HTML or a URL, in hex, and in base64
+// wherever it begins within the encoded text. Of a value with an authentication
+// scheme, as "Bearer X", X is a value too.
 func Forms(value string) []string {
 	if value == "" {
 		return nil
@@ -31,7 +33,16 @@ func Forms(value string) []string {
 	}
 	all = append(all, quotedForms(value)...)
 	all = append(all, urlForms(value)...)
-	return append(all, encodedForms(value)...)
+	all = append(all, encodedForms(value)...)
+
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for _, form := range slices.Clone(all) {
+		all = append(all, jsonText(form), html.EscapeString(form))
+		all = append(all, urlForms(form)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func isScheme(word string) bool {
@@ -48,7 +59,7 @@ func quotedForms(value string) []string {
 	ascii := asciiJSON(value)
 	shell := strings.ReplaceAll(value, "'", `'\''`)
 	return []string{
-		once, jsonText(once), plainJSON(value), ascii, upperEscapes(ascii), jsonText(ascii),
+		once, plainJSON(value), ascii, upperEscapes(ascii),
 		html.EscapeString(value), shell, strings.ReplaceAll(value, "'", `'"'"'`), backslashed(value),
 		inner(strconv.Quote(value)), inner(strconv.QuoteToASCII(value)), pythonRepr(value),
 	}

@@ -11,7 +11,10 @@ import (
 const Hidden = "***"
 
 // Redactor hides values in text. The zero Redactor and a nil one hide nothing.
-type Redactor struct{ replacer *strings.Replacer }
+type Redactor struct {
+	replacer *strings.Replacer
+	forms    []string // the longest first
+}
 
 // NewRedactor hides the values given, each in every form that Forms lists. An
 // empty value is ignored; the caller leaves out values that are too short to
@@ -38,7 +41,7 @@ func NewRedactor(values []string) *Redactor {
 	for _, form := range sorted {
 		pairs = append(pairs, form, Hidden)
 	}
-	return &Redactor{strings.NewReplacer(pairs...)}
+	return &Redactor{strings.NewReplacer(pairs...), sorted}
 }
 
 // Empty reports whether the redactor hides nothing.
@@ -50,6 +53,31 @@ func (r *Redactor) Text(text string) string {
 		return text
 	}
 	return r.replacer.Replace(text)
+}
+
+// Part is a piece of a longer text without secrets, not even with the part of
+// one that the cut has left at either end.
+func (r *Redactor) Part(text string) string {
+	if r.Empty() {
+		return text
+	}
+
+	text = r.replacer.Replace(text)
+	for _, form := range r.forms {
+		for n := min(len(form)-1, len(text)); n >= shortest; n-- {
+			if strings.HasSuffix(text, form[:n]) {
+				text = text[:len(text)-n] + Hidden
+				break
+			}
+		}
+		for n := min(len(form)-1, len(text)); n >= shortest; n-- {
+			if strings.HasPrefix(text, form[len(form)-n:]) {
+				text = Hidden + text[n:]
+				break
+			}
+		}
+	}
+	return text
 }
 
 // JSON is a JSON text, or several, without secrets: they are looked for within

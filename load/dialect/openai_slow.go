@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/benchrig/bench/internal/secrets"
 )
 
 // members is a JSON object whose values are not looked at yet.
@@ -134,6 +136,7 @@ func BodyMessage(body []byte, limit int) string {
 
 // Cut shortens s to limit bytes without splitting a character.
 func Cut(s string, limit int) string {
+	s = secrets.Known().Text(s) // before it is cut: a part of a secret is not recognised afterwards
 	if len(s) <= limit {
 		return strings.ToValidUTF8(s, "\uFFFD")
 	}

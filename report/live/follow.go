@@ -139,7 +139,7 @@ func (f *Follower) catchUp() error {
 func (f *Follower) journals() []string {
 	all := []string{filepath.Join(f.folder.Dir(), results.JournalName)}
 	// nothing where the name looks like a broken pattern
-	jobs, _ := filepath.Glob(filepath.Join(f.folder.Dir(), results.JobsName, "*", "*", results.JournalName))
+	jobs := f.folder.JobFiles(results.JournalName)
 	return append(all, jobs...)
 }
 

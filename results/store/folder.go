@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
 
@@ -78,12 +79,11 @@ func Open(dir string) (*Folder, error) {
 
 // runsBelow lists run folders directly in dir, in the order of their names.
 func runsBelow(dir string) []string {
-	found, err := filepath.Glob(filepath.Join(dir, "*", results.ManifestName))
-	if err != nil { // dir itself looks like a broken pattern
-		return nil
-	}
-	for i, path := range found {
-		found[i] = filepath.Dir(path)
+	var found []string
+	for _, sub := range Matching(dir, "*") {
+		if len(Matching(sub, results.ManifestName)) > 0 {
+			found = append(found, sub)
+		}
 	}
 	return found
 }
@@ -112,11 +112,18 @@ func (f *Folder) StepDir(id string) string { return filepath.Join(f.dir, results
 // LifeDir is the folder of a server life: its log and its command.
 func (f *Folder) LifeDir(life string) string { return filepath.Join(f.dir, results.LivesName, life) }
 
-// WriteFile writes a file of the run folder, whole or not at all. The name is
-// relative to the folder and uses slashes: "steps/ID/command.txt".
+// WriteFile writes a file of the run folder, whole or not at all, without the
+// secrets of this process. The name is relative to the folder and uses slashes:
+// "steps/ID/command.txt".
 func (f *Folder) WriteFile(name string, data []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("write %q: not a name inside the run folder", name)
+	}
+	switch filepath.Ext(name) {
+	case ".json", ".jsonl":
+		data = secrets.Known().JSON(data)
+	default:
+		data = []byte(secrets.Known().Text(string(data)))
 	}
 	return writeAtomic(filepath.Join(f.dir, filepath.FromSlash(name)), func(w io.Writer) error {
 		_, err := w.Write(data)

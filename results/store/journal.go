@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
 
@@ -84,7 +85,7 @@ func (j *Journal) Append(e results.Event) error {
 	if err != nil {
 		return fmt.Errorf("append %s to journal: %w", e.Kind, err)
 	}
-	line = append(line, '\n')
+	line = append(secrets.Known().JSON(line), '\n')
 	_, err = j.f.WriteAt(line, j.size)
 	if err == nil {
 		err = j.f.Sync()

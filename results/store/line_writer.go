@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -33,7 +35,8 @@ type lineWriter struct {
 	mu    sync.Mutex // guards what follows
 	f     *os.File   // nil: closed
 	buf   *bufio.Writer
-	enc   *json.Encoder
+	enc   *json.Encoder // into line
+	line  bytes.Buffer
 	count int
 	err   error // the first error of writing; all later calls return it
 }
@@ -56,7 +59,7 @@ func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, er
 		return nil, w.failed(err)
 	}
 	w.f, w.buf = f, bufio.NewWriterSize(f, 64<<10)
-	w.enc = json.NewEncoder(w.buf)
+	w.enc = json.NewEncoder(&w.line)
 	w.enc.SetEscapeHTML(false)
 	if flush <= 0 {
 		flush = defaultFlushPeriod
@@ -115,7 +118,10 @@ func (w *lineWriter) write(line any) error {
 		return w.failed(errWriterClosed)
 	}
 	if w.err == nil {
+		w.line.Reset()
 		w.keep(w.enc.Encode(line))
+		_, err := w.buf.Write(secrets.Known().JSON(w.line.Bytes()))
+		w.keep(err)
 		w.count++
 	}
 	return w.err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/proc"
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
 
@@ -24,7 +25,7 @@ func (f *Folder) WriteLive(l *results.Live) error {
 	}
 	path := f.Own(results.LiveName)
 	beside := filepath.Join(filepath.Dir(path), "."+results.LiveName+".tmp")
-	if err := os.WriteFile(beside, append(data, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(beside, append(secrets.Known().JSON(data), '\n'), 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", results.LiveName, err)
 	}
 	if err := os.Rename(beside, path); err != nil {
@@ -45,9 +46,7 @@ func (f *Folder) RemoveLive() error {
 // run as a whole first, then those of jobs. None is no error.
 func (f *Folder) ReadLive() ([]results.Live, error) {
 	paths := []string{filepath.Join(f.dir, results.LiveName)}
-	if jobs, err := filepath.Glob(filepath.Join(f.dir, results.JobsName, "*", "*", results.LiveName)); err == nil { // else the folder's name looks like a broken pattern
-		paths = append(paths, jobs...)
-	}
+	paths = append(paths, ofJobs(filepath.Join(f.dir, results.JobsName), results.LiveName)...)
 	var all []results.Live
 	for _, path := range paths {
 		var one results.Live

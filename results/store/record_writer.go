@@ -1,12 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
 
@@ -53,10 +55,15 @@ func (w *RecordWriter) Replace(records []results.Record) error {
 		return w.err
 	}
 	err := writeAtomic(w.path, func(out io.Writer) error {
-		enc := json.NewEncoder(out)
+		var line bytes.Buffer
+		enc := json.NewEncoder(&line)
 		enc.SetEscapeHTML(false)
 		for _, r := range records {
+			line.Reset()
 			if err := enc.Encode(r); err != nil {
+				return err
+			}
+			if _, err := out.Write(secrets.Known().JSON(line.Bytes())); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
 
@@ -25,11 +26,7 @@ func (f *Folder) OpenServerLog(life string, replica int) (io.ReadCloser, error) 
 
 // PlainServerLogs lists the logs of a life that are not closed yet.
 func (f *Folder) PlainServerLogs(life string) []string {
-	logs, err := filepath.Glob(filepath.Join(f.LifeDir(life), "server-*.log"))
-	if err != nil { // the folder's name looks like a broken pattern
-		return nil
-	}
-	return logs
+	return Matching(f.LifeDir(life), "server-*.log")
 }
 
 // Lives lists the server lives that have a folder, in the order of their names.
@@ -101,7 +98,7 @@ func copyHidden(w io.Writer, r io.Reader, hide func(string) string) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, readErr := in.ReadString('\n')
-		if _, err := io.WriteString(w, hide(line)); err != nil {
+		if _, err := io.WriteString(w, secrets.Known().Text(hide(line))); err != nil {
 			return err
 		}
 		if errors.Is(readErr, io.EOF) {

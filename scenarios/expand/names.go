@@ -119,18 +119,33 @@ func (v *Names) Texts() []string {
 func (v *Names) SecretValues() []string { return slices.Sorted(maps.Keys(v.secrets)) }
 
 // Uses lists the environment variables that were read. One that turned out to
-// be a secret by the key that it was used for is hidden.
+// be a secret by the key that it was used for, as a whole or as a part of the
+// value there, is hidden.
 func (v *Names) Uses() []scenarios.EnvUse {
 	var out []scenarios.EnvUse
 	for _, name := range slices.Sorted(maps.Keys(v.envUsed)) {
 		use := v.envUsed[name]
-		if !use.Secret && v.secrets[use.Value] {
+		if !use.Secret && v.isPartOfSecret(use.Value) {
 			use = scenarios.EnvUse{Name: name, Value: scenarios.Hidden, Secret: true}
 		}
 		out = append(out, use)
 	}
 
 	return out
+}
+
+// isPartOfSecret says whether a value was put into a secret text, such as the
+// address of a notification.
+func (v *Names) isPartOfSecret(value string) bool {
+	if v.secrets[value] {
+		return true
+	}
+	for secret := range v.secrets {
+		if len(value) >= scenarios.MinSecret && strings.Contains(secret, value) {
+			return true
+		}
+	}
+	return false
 }
 
 // Expand gives n with every ${} filled in. Errors are reported, the values

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/expand"
 	"github.com/benchrig/bench/scenarios/schema"
@@ -153,6 +154,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	s.Defaults = p.allDefaults()
 	s.EnvUsed = p.names.Uses()
 	s.Secrets = p.names.SecretValues()
+	secrets.Remember(s.Secrets...)
 	s.Warnings = p.warnings
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
+	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/results"
@@ -206,6 +207,7 @@ func (s *runner) save(name string, row suite.Row, records []results.Record) erro
 }
 
 func (s *runner) write(name string, content []byte) error {
+	content = []byte(secrets.Known().Text(string(content)))
 	if err := os.WriteFile(filepath.Join(s.o.Output, name), content, 0o644); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
