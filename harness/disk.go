@@ -113,7 +113,8 @@ func (d *disk) useReserve() { _ = os.Remove(d.folder.Own(reserveName)) }
 // reserve makes a file of reserveBytes where the file system can. Removing it
 // makes room for the last results.
 func reserve(path string) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	_ = os.Remove(path) // of a killed run, or a link that is not ours to follow
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ func (s *Starter) CapLogs() {
 // that no last word can be lost between two files. File systems without holes
 // say so by an error.
 func capLog(path string, limit int64) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func redactLogs(dir string, values []string) error {
 }
 
 func redactFile(path string, hide func(string) string) error {
-	in, err := os.Open(path)
+	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return fmt.Errorf("redact %s: %w", path, err)
 	}

@@ -15,8 +15,15 @@ import (
 )
 
 func TestRedactLogs(t *testing.T) {
-	dir := t.TempDir()
-	log := filepath.Join(dir, "server-0.log")
+	folder, err := store.Create(filepath.Join(t.TempDir(), "x[1]*"), "s", "r") // characters of patterns are part of a name
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder.LifeDir("01-a")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, store.ServerLogName(0))
 	tests := []struct {
 		name, in, want string
 		secrets        []string
@@ -43,8 +50,8 @@ func TestRedactLogs(t *testing.T) {
 			if string(got) != tt.want {
 				t.Errorf("log = %q, want %q", got, tt.want)
 			}
-			if left, _ := filepath.Glob(filepath.Join(dir, ".redact*")); left != nil {
-				t.Errorf("files %q are left", left)
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+				t.Errorf("files %v are left, %v", entries, err)
 			}
 		})
 	}

@@ -188,16 +188,41 @@ func (j Job) countText(ctx context.Context, rec *results.Record) {
 }
 
 // warmUp sends prompts that are not measured, and says how the last one failed
-// that did. It fails only if none succeeds.
-func (j Job) warmUp(ctx context.Context, told func(load.Progress)) (class results.FailureClass, err error) {
+// that did. Where all fail they are sent once more: one that went wrong while the
+// server was cold is no reason to give up a step. It fails if all fail again.
+func (j Job) warmUp(ctx context.Context, observe func(load.Progress)) (class results.FailureClass, err error) {
 	if len(j.Warmups) == 0 {
 		return "", nil
 	}
-	j.Live.WarmUp(len(j.Warmups), 0)
+
+	const tries = 2
 	var last *results.Failure
-	succeeded, ended := 0, 0
+	for try := 1; try <= tries; try++ {
+		succeeded := 0
+		if succeeded, last, err = j.sendWarmups(ctx, observe); err != nil || succeeded > 0 || last == nil {
+			break
+		}
+		if try == tries || ctx.Err() != nil {
+			err = results.Failf(results.FailRequests, "warm-up: all %d requests failed, %d times, the last with %s: %s",
+				len(j.Warmups), try, last.Class, last.Message)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if last != nil {
+		class = last.Class
+	}
+	return class, err
+}
+
+// sendWarmups sends the warm-ups once; last is how the last one failed that did.
+func (j Job) sendWarmups(ctx context.Context, observe func(load.Progress)) (succeeded int, last *results.Failure, err error) {
 	opts := j.Options
-	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, told, 0, false
+	opts.Arrivals, opts.Progress, opts.Duration, opts.Repeat = nil, observe, 0, false
+
+	ended := 0
+	j.Live.WarmUp(len(j.Warmups), 0)
 	_, err = j.Driver.Run(ctx, opts, j.Warmups, func(rec results.Record) error {
 		ended++
 		j.Live.WarmUp(len(j.Warmups), ended)
@@ -205,14 +230,10 @@ func (j Job) warmUp(ctx context.Context, told func(load.Progress)) (class result
 			succeeded++
 		} else {
 			last = rec.Failure
-			class = last.Class
 		}
 		return nil
 	})
-	if err == nil && succeeded == 0 && last != nil {
-		err = results.Failf(results.FailRequests, "warm-up: all %d requests failed, the last with %s: %s", len(j.Warmups), last.Class, last.Message)
-	}
-	return class, err
+	return succeeded, last, err
 }
 
 // judge is an Observer that has more to say once figures are known. Doubts that

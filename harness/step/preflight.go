@@ -157,3 +157,29 @@ func (r room) checkShared(needs []int, atOnce int, result *results.Result) {
 			min(atOnce, r.slots), together, r.context, together)
 	}
 }
+
+// fitWarmups keeps the warm-ups within the context of a server: an answer is
+// shortened where its prompt fits, and a prompt that does not is replaced by
+// another one that does. A length that is not known is taken to fit.
+func fitWarmups(warmups []load.Prompt, context int) []load.Prompt {
+	fits := func(p load.Prompt) bool {
+		return context == 0 || cmp.Or(p.InputTokens, len(p.TokenIDs)) < context
+	}
+	at := slices.IndexFunc(warmups, fits)
+	if at < 0 {
+		return warmups // preflight says that nothing fits
+	}
+
+	out := slices.Clone(warmups)
+	for i, p := range out {
+		if !fits(p) {
+			p = warmups[at]
+		}
+		input := cmp.Or(p.InputTokens, len(p.TokenIDs))
+		if context > 0 && input > 0 && len(p.Turns) == 0 {
+			p.OutputTokens = min(p.OutputTokens, context-input)
+		}
+		out[i] = p
+	}
+	return out
+}

@@ -62,6 +62,7 @@ func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (
 		return job, err
 	}
 	job.setPrompts(measured, warm, point.Note, result)
+	job.Warmups = fitWarmups(job.Warmups, roomOf(r.Servers).context)
 	if r.Pass > 1 {
 		job.Prompts = once(job.Prompts)
 	}

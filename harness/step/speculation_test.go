@@ -71,7 +71,7 @@ func TestDrafted(t *testing.T) {
 			nil, gauges,
 			&results.Drafting{
 				Source: results.DraftsByLog, Tokens: new(5), Drafts: new(10.), DraftTokens: new(50.), AcceptedTokens: new(40.), EmittedTokens: new(45.),
-				Rate: new(0.8), Length: new(5.), Efficiency: new(0.75), LogLines: []string{"a line"},
+				Rate: new(0.8), Length: new(4.5), Efficiency: new(0.75), LogLines: []string{"a line"},
 			},
 		},
 		{
