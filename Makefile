@@ -45,6 +45,13 @@ chaos: ## every fault, 50 kills of bench itself, and those of a cluster; prints 
 gpu-test: ## on a machine with GPUs: all samplers must agree (NVML with nvidia-smi, sysfs with AMD's tools)
 	$(GO) test -tags gpu -count=1 -run Hardware -v ./gpu
 
+.PHONY: screenshots
+screenshots: build ## pictures of the report in screenshots/: desktop, tablet, phone, dark, print, a terminal of 80 columns (needs Chromium)
+	@mkdir -p screenshots
+	$(GO) test ./report/page -count=1 -run TestPageFitsItsScreens -shots $(CURDIR)/screenshots
+	./bin/bench run scenarios/quickstart.yaml --out screenshots/runs > /dev/null 2>&1
+	COLUMNS=80 ./bin/bench report screenshots/runs/quickstart > screenshots/terminal-80.txt
+
 .PHONY: lint
 lint: $(GOLANGCI) ## gofumpt, vet and the linters of .golangci.yml
 	$(GOLANGCI) run ./...

@@ -25,24 +25,28 @@ func (c Change) String() string {
 	return text.Clean(c.What) + ": " + text.Clean(c.From) + " against " + text.Clean(c.To)
 }
 
-// recipe is how a server was started, less what differs between any two
+// Recipe is how a server was started, less what differs between any two
 // starts: ports and the paths of results.
-type recipe struct {
+type Recipe struct {
 	launcher, program string
 	args              map[string]string // flag or position -> value
 	env               map[string]string
 	replicas          int
 }
 
+// Arguments are the flags of the command with their values, in one spelling, and
+// its other words by position.
+func (a Recipe) Arguments() map[string]string { return a.args }
+
 // RecipeOf is that of a step's first server.
-func RecipeOf(r *results.Result) recipe {
+func RecipeOf(r *results.Result) Recipe {
 	if len(r.Servers) == 0 {
-		return recipe{}
+		return Recipe{}
 	}
 
 	s := r.Servers[0]
 	plain := neutral(s, r.Run)
-	out := recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Argv, plain),
+	out := Recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Argv, plain),
 		env: map[string]string{}}
 	if len(s.Argv) > 0 {
 		out.program = plain(s.Argv[0])
@@ -137,7 +141,7 @@ func isFlag(arg string) bool {
 }
 
 // Changes lists what differs, in a fixed order.
-func (a recipe) Changes(b recipe) []Change {
+func (a Recipe) Changes(b Recipe) []Change {
 	var all []Change
 	add := func(what, from, to string) {
 		if from != to {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"cmp"
-	"encoding/csv"
 	"io"
 	"slices"
 	"strconv"
@@ -19,13 +18,13 @@ import (
 // is empty where nothing is known.
 func CSV(w io.Writer, run *results.Run) error {
 	fields := csvFields(run)
-	out := csv.NewWriter(w)
+	out := newWriter(w)
 	record := make([]string, len(fields))
 	for i, f := range fields {
 		record[i] = f.name
 	}
 
-	if err := out.Write(record); err != nil {
+	if err := out.write(record); err != nil {
 		return err
 	}
 
@@ -33,14 +32,12 @@ func CSV(w io.Writer, run *results.Run) error {
 		for k, f := range fields {
 			record[k] = f.value(&run.Steps[i])
 		}
-		if err := out.Write(record); err != nil {
+		if err := out.write(record); err != nil {
 			return err
 		}
 	}
 
-	out.Flush()
-
-	return out.Error()
+	return out.flush()
 }
 
 // csvField is one column of summary.csv.
@@ -65,6 +62,7 @@ func csvFields(run *results.Run) []csvField {
 		ofStep("simulated", func(r *results.Result) string { return strconv.FormatBool(r.Simulated) }),
 	}
 
+	fields = append(fields, variables(run)...)
 	fields = append(fields, extrapolationFields(run)...)
 	for _, name := range paramNames(run) {
 		fields = append(fields, ofStep("param."+name,

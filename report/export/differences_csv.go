@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/csv"
 	"io"
 	"strconv"
 	"strings"
@@ -17,8 +16,8 @@ import (
 // baseline at each point, in base units and shares. A field is empty where
 // nothing is known.
 func DifferencesCSV(w io.Writer, run *results.Run) error {
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{
+	out := newWriter(w)
+	if err := out.write([]string{
 		"point", "baseline", "candidate", "figure", "higher_is_better", "baseline_n", "baseline_mean", "baseline_sd",
 		"candidate_n", "candidate_mean", "candidate_sd",
 		"delta", "low", "high", "boot_low", "boot_high", "p_welch", "p_rank", "p_holm", "effect", "verdict",
@@ -28,13 +27,13 @@ func DifferencesCSV(w io.Writer, run *results.Run) error {
 	}
 	for _, s := range versus.Differences(run) {
 		for _, record := range csvRecords(&s) {
-			if err := out.Write(record); err != nil {
+			if err := out.write(record); err != nil {
 				return err
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+
+	return out.flush()
 }
 
 // csvRecords are the rows of one comparison. One without figures has a row that
