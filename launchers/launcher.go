@@ -379,8 +379,9 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 	}
 	startup, version := s.Describe(ctx, told)
 	version = cmp.Or(s.Endpoint.Version(ctx), version)
+	counts := s.FindTokenizer(ctx)
 	s.mu.Lock()
-	s.info.Version, s.info.Startup, s.ready = version, startup, true
+	s.info.Version, s.info.Startup, s.ready, s.info.CountsTokens = version, startup, true, counts
 	s.mu.Unlock()
 	if s.process == nil {
 		return nil // somebody else's life is not ours to tell

@@ -25,12 +25,12 @@ func running(t *testing.T, answers map[string]string) (*httptest.Server, *[]stri
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, known := answers[r.Method+" "+r.URL.Path]
 		body, _ := io.ReadAll(r.Body)
-		if r.Method == http.MethodPost && !strings.Contains(string(body), `"stream":true`) {
+		if r.Method == http.MethodPost && r.URL.Path != "/tokenize" && !strings.Contains(string(body), `"stream":true`) {
 			bodies = append(bodies, string(body))
 		}
 		status := http.StatusOK
 		switch {
-		case !known && r.Method == http.MethodPost:
+		case !known && r.Method == http.MethodPost && r.URL.Path != "/tokenize":
 			text = `{"choices":[{"text":"a","finish_reason":"length"}]}`
 		case !known:
 			status, text = http.StatusNotFound, "not found"

@@ -18,7 +18,9 @@ func jsonNames(t reflect.Type, names map[string]bool) {
 			if name == "" {
 				continue
 			}
-			names[name] = true
+			if name != "-" {
+				names[name] = true
+			}
 			jsonNames(field.Type, names)
 		}
 	default:

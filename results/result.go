@@ -129,23 +129,24 @@ type ReplicaFigures struct {
 // Server says which server answered: identity and history of one process of
 // the variant.
 type Server struct {
-	Replica     int                `json:"replica"`
-	Life        string             `json:"life"` // id of its server life, a folder name under lives/
-	Launcher    string             `json:"launcher"`
-	BaseURL     string             `json:"base_url"`
-	Argv        []string           `json:"argv"`        // empty for an external server
-	Env         map[string]string  `json:"env"`         // the difference to ours; secrets redacted
-	DroppedEnv  []string           `json:"dropped_env"` // names of variables of ours that it did not inherit
-	GPUs        []int              `json:"gpus"`
-	PID         int                `json:"pid,omitempty"`
-	Model       string             `json:"model"`   // as the server names it
-	Version     string             `json:"version"` // as the server says; "" if it does not
-	ReadyPhases []Phase            `json:"ready_phases"`
-	Counters    map[string]float64 `json:"counters"` // the server's own counters, change over the pass, under our names
-	Simulated   bool               `json:"simulated"`
-	Startup     *Startup           `json:"startup"`     // null: the server said nothing of its start
-	Smoke       *SmokeAnswer       `json:"smoke"`       // null: none was asked for
-	Speculation *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
+	Replica      int                `json:"replica"`
+	Life         string             `json:"life"` // id of its server life, a folder name under lives/
+	Launcher     string             `json:"launcher"`
+	BaseURL      string             `json:"base_url"`
+	Argv         []string           `json:"argv"`        // empty for an external server
+	Env          map[string]string  `json:"env"`         // the difference to ours; secrets redacted
+	CountsTokens bool               `json:"-"`           // it can be asked for the tokens of a text
+	DroppedEnv   []string           `json:"dropped_env"` // names of variables of ours that it did not inherit
+	GPUs         []int              `json:"gpus"`
+	PID          int                `json:"pid,omitempty"`
+	Model        string             `json:"model"`   // as the server names it
+	Version      string             `json:"version"` // as the server says; "" if it does not
+	ReadyPhases  []Phase            `json:"ready_phases"`
+	Counters     map[string]float64 `json:"counters"` // the server's own counters, change over the pass, under our names
+	Simulated    bool               `json:"simulated"`
+	Startup      *Startup           `json:"startup"`     // null: the server said nothing of its start
+	Smoke        *SmokeAnswer       `json:"smoke"`       // null: none was asked for
+	Speculation  *Drafting          `json:"speculation"` // null: nothing was drafted, or nothing tells
 
 	Nodes []string `json:"nodes,omitempty"` // of a server over several, the first one that of base_url
 }

@@ -111,7 +111,7 @@ func attach(ctx context.Context, p machine.Process, f *vllmcli.Flags, o *load.Op
 	key, _ := p.Lookup(KeyVariable)
 	spec := recipe.Spec{
 		Launcher: "external", BaseURL: f.Base(), UnixSocket: f.UnixSocket, TLS: tls, APIKey: key, Life: "running",
-		Model: f.Model, ServedName: f.ServedName,
+		Model: f.Model, ServedName: f.ServedName, Headers: o.Target.Headers,
 	}
 
 	if key != "" {

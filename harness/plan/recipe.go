@@ -167,7 +167,7 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 	spec := recipe.Spec{
 		Launcher: s.Launcher, Model: s.Model, ServedName: s.ServedName, Binary: s.Binary, Command: s.Command,
 		Args: Args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
-		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
+		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Headers: headersOf(sc), Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     recipe.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
 		Smoke:     recipe.Smoke(s.Smoke),
@@ -198,6 +198,19 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 		}
 	}
 	return spec
+}
+
+// headersOf are those that the load's requests carry; a server or a gateway may
+// want them with every question.
+func headersOf(sc *scenarios.Scenario) map[string]string {
+	if len(sc.Points) == 0 || len(sc.Points[0].Headers) == 0 {
+		return nil
+	}
+	headers := make(map[string]string)
+	for name, value := range sc.Points[0].Headers {
+		headers[name] = value.Value
+	}
+	return headers
 }
 
 func Args(in []scenarios.Arg) []recipe.Arg {

@@ -75,12 +75,18 @@ func pathPrefix(sc *scenarios.Scenario, kind engines.Kind, baseURL string) strin
 	if !kind.External || len(sc.Points) == 0 {
 		return ""
 	}
+	// The longest path of an API counts: /api/generate is Ollama's, not
+	// /generate behind /api.
+	var usual string
 	for _, api := range load.APIs() {
-		prefix, found := strings.CutSuffix(sc.Points[0].Endpoint, api.DefaultPath)
-		prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/v1")
-		if found && prefix != "" && !strings.HasSuffix(strings.TrimRight(baseURL, "/"), prefix) {
-			return prefix
+		if strings.HasSuffix(sc.Points[0].Endpoint, api.DefaultPath) && len(api.DefaultPath) > len(usual) {
+			usual = api.DefaultPath
 		}
+	}
+	prefix := strings.TrimSuffix(sc.Points[0].Endpoint, usual)
+	prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/v1")
+	if usual != "" && !strings.HasSuffix(strings.TrimRight(baseURL, "/"), prefix) {
+		return prefix
 	}
 	return ""
 }

@@ -94,7 +94,7 @@ func (t Tokenizers) For(path string, server Server) (TokenCounter, error) {
 	}
 
 	info := server.Info()
-	if kind, _ := engines.Lookup(info.Launcher); kind.TokenizePath == "" {
+	if kind, _ := engines.Lookup(info.Launcher); kind.TokenizePath == "" && !info.CountsTokens {
 		return TokenCounter{Name: info.Model}, nil
 	}
 	return counterOf(server), nil

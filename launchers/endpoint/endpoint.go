@@ -29,6 +29,8 @@ type Endpoint struct {
 	vocab     int                     // tokens of the vocabulary; 0: the model list does not tell
 	dialect   engines.TokenizeDialect // that it answered before; "": not known yet
 
+	tokenizePath string // "": it has none, as far as is known
+
 	engine      string // that the model list gives away; "": it does not
 	listedFirst bool   // the model is the first of the list
 }
@@ -45,6 +47,8 @@ func New(kind engines.Kind, spec recipe.Spec) *Endpoint {
 		redact:    recipe.NewRedaction(spec),
 		model:     cmp.Or(spec.ServedName, spec.Model),
 		simulated: kind.Simulated,
+
+		tokenizePath: kind.TokenizePath,
 	}
 	if kind.ServedName != nil {
 		e.model = kind.ServedName(spec)
@@ -114,4 +118,12 @@ func (e *Endpoint) BaseURL() string { return e.base }
 // tell.
 func (e *Endpoint) Version(ctx context.Context) string {
 	return e.probe.version(ctx, e.kind.VersionPath)
+}
+
+// LoadsLate reports whether the server loads its model with the first request.
+func (e *Endpoint) LoadsLate() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	engine, _ := engines.Lookup(e.engine)
+	return e.kind.LoadsLate || engine.LoadsLate
 }

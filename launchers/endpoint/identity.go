@@ -78,7 +78,10 @@ func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
 	var list struct {
 		Data []discovered `json:"data"`
 	}
-	if !a.OK() || json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
+	switch known := a.OK() && json.Unmarshal(a.Body, &list) == nil; {
+	case known && len(list.Data) == 0, !known && e.kind.ModelsMaybe && a.Err == nil && a.Status/100 == 4:
+		return nil // it has no list worth the name
+	case !known:
 		return a.Failure()
 	}
 	var names []string

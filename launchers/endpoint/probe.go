@@ -37,6 +37,7 @@ type prober struct {
 	base   string // without trailing slash
 	shown  string // base without a password, for messages
 	key    string
+	header map[string]string
 	client *http.Client
 	redact recipe.Redaction
 }
@@ -46,6 +47,7 @@ func newProber(base string, spec recipe.Spec) *prober {
 		base:   base,
 		shown:  WithoutPassword(base),
 		key:    spec.APIKey,
+		header: spec.Headers,
 		redact: recipe.NewRedaction(spec),
 		client: &http.Client{Transport: &http.Transport{
 			Proxy:              nil,
@@ -163,6 +165,13 @@ func (p *prober) send(ctx context.Context, method, path string, body any) (*http
 	}
 	if p.key != "" {
 		request.Header.Set("Authorization", "Bearer "+p.key)
+	}
+	for name, value := range p.header {
+		if strings.EqualFold(name, "Host") {
+			request.Host = value
+			continue
+		}
+		request.Header.Set(name, value)
 	}
 	response, err := p.client.Do(request)
 	if err != nil {

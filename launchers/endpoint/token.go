@@ -19,6 +19,7 @@ import (
 const (
 	CompletionsPath = "/v1/completions"
 	ChatPath        = "/v1/chat/completions"
+	OllamaPath      = "/api/generate"
 	TokenPrompt     = "Hello"
 )
 
@@ -83,7 +84,8 @@ func readToken(stream io.Reader) (bool, error) {
 // chunk is what any dialect's chunk may show of a token.
 type chunk struct {
 	Error   json.RawMessage `json:"error"`
-	Content string          `json:"content"` // llama-server's own dialect
+	Content string          `json:"content"`  // llama-server's own dialect
+	Ollama  string          `json:"response"` // Ollama's
 	Choices []struct {
 		Text    string  `json:"text"`
 		Delta   delta   `json:"delta"`
@@ -124,7 +126,7 @@ func chunkToken(data []byte) (bool, error) {
 		finished = finished || choice.Finish != nil && (*choice.Finish == "length" || *choice.Finish == "stop")
 	}
 	counted := c.Usage != nil && c.Usage.Output != nil // and it says zero
-	return c.Content != "" || finished && !counted, nil
+	return c.Content+c.Ollama != "" || finished && !counted, nil
 }
 
 // version asks for the server's version, for the record; "" if it does not

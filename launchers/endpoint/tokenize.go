@@ -15,12 +15,13 @@ import (
 // special they include the tokens that it puts around a prompt, such as BOS.
 // It is an error for a kind that has no such endpoint.
 func (e *Endpoint) Tokenize(ctx context.Context, text string, special bool) ([]int, error) {
-	if e.kind.TokenizePath == "" {
+	at := e.tokenizerPath()
+	if at == "" {
 		return nil, results.Failf(results.FailProtocol, "launcher %s has no tokenize endpoint", e.kind.Name)
 	}
 	var last Answer
 	for _, dialect := range e.dialects() {
-		last = e.probe.post(ctx, e.kind.TokenizePath, e.tokenizeBody(dialect, text, special))
+		last = e.probe.post(ctx, at, e.tokenizeBody(dialect, text, special))
 		if failure := last.Final(); failure != nil {
 			return nil, failure
 		}
@@ -36,6 +37,32 @@ func (e *Endpoint) Tokenize(ctx context.Context, text string, special bool) ([]i
 		return nil, last.Failure()
 	}
 	return nil, unusable(last)
+}
+
+// FindTokenizer looks for the usual tokenize endpoint where the kind of server
+// may have one, and reports whether the server counts tokens.
+func (e *Endpoint) FindTokenizer(ctx context.Context) bool {
+	if e.tokenizerPath() != "" || !e.kind.MayTokenize {
+		return e.tokenizerPath() != ""
+	}
+	e.tokenizeAt("/tokenize")
+	ids, err := e.Tokenize(ctx, "Hello", false)
+	if err != nil || len(ids) == 0 {
+		e.tokenizeAt("")
+	}
+	return e.tokenizerPath() != ""
+}
+
+func (e *Endpoint) tokenizerPath() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.tokenizePath
+}
+
+func (e *Endpoint) tokenizeAt(path string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tokenizePath = path
 }
 
 // dialects are those to try: the one that worked before, else all, the
@@ -106,13 +133,14 @@ func parseTokens(body []byte) ([]int, bool) {
 // Detokenize returns the text of token ids as the server writes it. It is an
 // error for a kind that has no such endpoint.
 func (e *Endpoint) Detokenize(ctx context.Context, ids []int) (string, error) {
-	if e.kind.TokenizePath == "" {
+	at := e.tokenizerPath()
+	if at == "" {
 		return "", results.Failf(results.FailProtocol, "launcher %s has no detokenize endpoint", e.kind.Name)
 	}
 	if ids == nil {
 		ids = []int{}
 	}
-	path := strings.TrimSuffix(e.kind.TokenizePath, "tokenize") + "detokenize"
+	path := strings.TrimSuffix(at, "tokenize") + "detokenize"
 	// vLLM and SGLang want the model named; llama-server ignores it.
 	answer := e.probe.post(ctx, path, map[string]any{"model": e.Model(), "tokens": ids})
 	if failure := answer.Final(); failure != nil {

@@ -25,6 +25,7 @@ func commandKind() Kind {
 		ServedName:   servedOrModel,
 		ModelsPath:   "/v1/models",
 		ModelsMaybe:  true,
+		MayTokenize:  true,
 		MetricsPath:  "/metrics",
 		Counters:     anyCounters(),
 		Gauges:       anyGauges(),

@@ -17,6 +17,7 @@ func externalKind() Kind {
 		ServedName:  servedOrModel,
 		ModelsPath:  "/v1/models",
 		ModelsMaybe: true,
+		MayTokenize: true,
 		MetricsPath: "/metrics",
 		Counters:    anyCounters(),
 		Gauges:      anyGauges(),

@@ -84,6 +84,8 @@ type Kind struct {
 	ModelsMaybe  bool                // a missing model list (404) says nothing against the server
 	TokenizePath string              // "" if there is none
 	Tokenize     TokenizeDialect     // how TokenizePath is asked; "": as vLLM
+	MayTokenize  bool                // there may be a tokenize endpoint: it is looked for once the server serves
+	LoadsLate    bool                // the model loads with the first request: an error then is about the model
 	VersionPath  string              // "" if there is none
 	MetricsPath  string              // Prometheus text; "" if there is none
 	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins; "a+b" is their sum, "a?b" is a where b is shown too

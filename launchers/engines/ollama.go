@@ -22,6 +22,7 @@ func ollamaKind() Kind {
 		Command:     ollamaCommand,
 		Entry:       []string{"ollama"},
 		WorldSize:   unknownSize,
+		LoadsLate:   true,
 		NeedsModel:  true,
 		Template:    ollamaTemplate,
 		Owners:      []string{"library"},

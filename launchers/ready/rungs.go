@@ -57,19 +57,24 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Rung {
 	strikes := 0
 	return Rung{"model", "the model list (" + kind.ModelsPath + ")", func(ctx context.Context) Step {
 		found, a, failure := e.ExpectModel(ctx)
-		if found || failure != nil {
+		switch {
+		case found || failure != nil:
 			return Step{Done: found, Final: failure}
-		}
-		if a.Err != nil || a.Status != http.StatusNotFound {
+		case a.Err != nil, a.Status/100 == 5 && (!kind.ModelsMaybe || e.Model() == ""):
+			strikes = 0
 			return Step{Answer: a.String()}
+		case a.Status == http.StatusNotFound && kind.ModelsMaybe:
+			return Step{Done: true}
 		}
 		switch strikes++; {
-		case kind.ModelsMaybe:
-			return Step{Done: true}
 		case strikes < MaxStrikes:
 			return Step{Answer: a.String()}
+		case a.OK() || kind.ModelsMaybe:
+			return Step{Done: true} // a list without models, or none: the token shows whether it serves
+		case a.Status == http.StatusNotFound:
+			return Step{Final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, kind.Name)}
 		}
-		return Step{Final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, kind.Name)}
+		return Step{Final: a.Failure()}
 	}}
 }
 
@@ -87,6 +92,8 @@ type tokenRung struct {
 	endpoint *endpoint.Endpoint
 	path     string
 	strikes  int // refusals in sequence that look final
+
+	first endpoint.Answer // of the chat path, where Ollama's own was tried after it
 }
 
 func (t *tokenRung) try(ctx context.Context) Step {
@@ -97,7 +104,8 @@ func (t *tokenRung) try(ctx context.Context) Step {
 	if failure := a.Final(); failure != nil {
 		return Step{Final: failure}
 	}
-	refused := a.Err == nil && a.Status/100 == 4 && a.Status != http.StatusTooManyRequests && a.Status != http.StatusRequestTimeout
+	refused := a.Err == nil && a.Status == http.StatusInternalServerError && t.endpoint.LoadsLate() ||
+		a.Err == nil && a.Status/100 == 4 && a.Status != http.StatusTooManyRequests && a.Status != http.StatusRequestTimeout
 	if !refused {
 		t.strikes = 0
 		return Step{Answer: a.String()}
@@ -105,6 +113,13 @@ func (t *tokenRung) try(ctx context.Context) Step {
 	if t.path == endpoint.CompletionsPath && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) {
 		t.path = endpoint.ChatPath
 		return Step{Answer: a.String()}
+	}
+	if t.path == endpoint.ChatPath && a.Status == http.StatusNotFound {
+		t.path, t.first = endpoint.OllamaPath, a
+		return Step{Answer: a.String()}
+	}
+	if t.path == endpoint.OllamaPath && a.Status == http.StatusNotFound {
+		a = t.first // it is no Ollama either: what it said of the usual path tells more
 	}
 	if t.strikes++; t.strikes >= MaxStrikes {
 		return Step{Final: a.Failure()}
@@ -114,9 +129,12 @@ func (t *tokenRung) try(ctx context.Context) Step {
 
 func (t *tokenRung) body() map[string]any {
 	body := map[string]any{"model": t.endpoint.Model(), "max_tokens": 1, "stream": true}
-	if t.path == endpoint.ChatPath {
+	switch t.path {
+	case endpoint.OllamaPath:
+		body["prompt"], body["options"] = endpoint.TokenPrompt, map[string]any{"num_predict": 1}
+	case endpoint.ChatPath:
 		body["messages"] = []any{map[string]any{"role": "user", "content": endpoint.TokenPrompt}}
-	} else {
+	default:
 		body["prompt"] = endpoint.TokenPrompt
 	}
 	return body

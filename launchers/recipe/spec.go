@@ -38,8 +38,9 @@ type Spec struct {
 	Vendor     string   // "amd", "nvidia", "": decides the visibility variable
 	API        string   // dialect of a command launcher's server: "openai" or "llamacpp"
 	APIKey     string
-	Dir        string // working directory
-	LogPath    string // file for stdout and stderr
+	Headers    map[string]string // of every request, in place of the key's where it has the same name
+	Dir        string            // working directory
+	LogPath    string            // file for stdout and stderr
 	Ready      Ready
 	Smoke      Smoke         // zero: none
 	StopGrace  time.Duration // 0: the kind's own

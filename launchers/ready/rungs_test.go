@@ -1,0 +1,119 @@
+package ready
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchrig/bench/launchers/endpoint"
+	"github.com/benchrig/bench/launchers/engines"
+	"github.com/benchrig/bench/launchers/recipe"
+	"github.com/benchrig/bench/results"
+)
+
+// climb goes up the HTTP part of the ladder of a server that answers each
+// "METHOD PATH" as given, "500 text" for another status than 200.
+func climb(t *testing.T, kind engines.Kind, spec recipe.Spec, answers map[string]string) (*results.Failure, []string) {
+	t.Helper()
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Tenant")+" "+string(body))
+		text, known := answers[r.Method+" "+r.URL.Path]
+		status := http.StatusOK
+		if !known {
+			status, text = http.StatusNotFound, "not found"
+		} else if n, err := fmt.Sscanf(text, "%d ", &status); n == 1 && err == nil {
+			_, text, _ = strings.Cut(text, " ")
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(s.Close)
+
+	spec.BaseURL, spec.Ready.Timeout = s.URL, 20*time.Second
+	e := endpoint.New(kind, spec)
+	p := NewProgress(spec.Ready, time.Now(), nil)
+	return p.Climb(t.Context(), []Rung{Model(e, kind), Token(e)}), asked
+}
+
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	const (
+		list  = `{"data":[{"id":"m"}]}`
+		token = "data: {\"choices\":[{\"text\":\"a\"}]}\n\n"
+	)
+	for name, c := range map[string]struct {
+		kind    string
+		answers map[string]string
+		class   results.FailureClass // "": it becomes ready
+		says    string
+	}{
+		"a list":                   {"external", map[string]string{"GET /v1/models": list, "POST /v1/completions": token}, "", ""},
+		"no list":                  {"external", map[string]string{"POST /v1/completions": token}, "", ""},
+		"an empty list":            {"external", map[string]string{"GET /v1/models": `{"data":[]}`, "POST /v1/completions": token}, "", ""},
+		"an empty list of vLLM":    {"vllm", map[string]string{"GET /v1/models": `{"object":"list","data":[]}`, "POST /v1/completions": token}, "", ""},
+		"a list that is no JSON":   {"external", map[string]string{"GET /v1/models": "<html>", "POST /v1/completions": token}, "", ""},
+		"a list that breaks":       {"external", map[string]string{"GET /v1/models": "500 no cache", "POST /v1/completions": token}, "", ""},
+		"a gateway without a list": {"external", map[string]string{"GET /v1/models": "400 no such route", "POST /v1/completions": token}, "", ""},
+		"a gateway's refusal": {
+			"external", map[string]string{"GET /v1/models": list, "POST /v1/completions": `400 {"error":"tenant is missing"}`}, results.FailHTTP, "tenant is missing",
+		},
+		"a gateway's key": {
+			"external", map[string]string{"GET /v1/models": `401 {"error":"no key"}`}, results.FailAuth, "no key",
+		},
+		"not that kind of server": {"vllm", map[string]string{"POST /v1/completions": token}, results.FailProtocol, "no vllm server"},
+		"Ollama's own API": {
+			"external", map[string]string{"POST /api/generate": `{"model":"m","response":"a","done":false}`}, "", "",
+		},
+		"Ollama cannot load its model": {
+			"ollama", map[string]string{"GET /v1/models": `{"data":[{"id":"m:latest"}]}`, "POST /v1/completions": `500 {"error":"llama runner process has terminated"}`},
+			results.FailHTTP, "llama runner process has terminated",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kind, _ := engines.Lookup(c.kind)
+			failure, asked := climb(t, kind, recipe.Spec{Model: "m", Headers: map[string]string{"X-Tenant": "blue"}}, c.answers)
+			switch {
+			case c.class == "" && failure != nil:
+				t.Errorf("Climb() = %v, want ready", failure)
+			case c.class != "" && (failure == nil || failure.Class != c.class || !strings.Contains(failure.Message, c.says)):
+				t.Errorf("Climb() = %v, want %s with %q", failure, c.class, c.says)
+			}
+			for _, request := range asked {
+				if !strings.Contains(request, " blue ") {
+					t.Errorf("%s: without the scenario's header", request)
+				}
+			}
+		})
+	}
+}
+
+// A server that counts tokens is found out where its kind does not say so.
+func TestFindTokenizer(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`{"tokens":[1,2]}`: true, `{"tokens":[]}`: false, "404": false} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if !json.Valid([]byte(text)) || text == "404" {
+				http.NotFound(w, nil)
+				return
+			}
+			_, _ = io.WriteString(w, text)
+		}))
+		defer s.Close()
+		kind, _ := engines.Lookup("external")
+		e := endpoint.New(kind, recipe.Spec{BaseURL: s.URL, Model: "m"})
+		if got := e.FindTokenizer(t.Context()); got != want {
+			t.Errorf("FindTokenizer() of %s = %v, want %v", text, got, want)
+		}
+		if _, err := e.Tokenize(t.Context(), "Hello", false); (err == nil) != want {
+			t.Errorf("Tokenize() of %s = %v", text, err)
+		}
+	}
+}
