@@ -75,6 +75,9 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 	if sc.On == scenarios.OnSlurm && o.as == "" {
 		p.Problems = []string{}
 	}
+	if o.as == "" && sc.On != scenarios.OnSlurm {
+		p.Problems = session.Missing(sc, p, e.Environ)
+	}
 	if o.json {
 		return printJSON(e, p)
 	}

@@ -30,6 +30,8 @@ type runOptions struct {
 	out    string
 	detach bool
 	asJSON bool
+
+	allowMissing bool
 }
 
 // boxWait decides what happens while another bench uses this machine.
@@ -59,6 +61,7 @@ func newRunCommand(e env) *cobra.Command {
 	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit the jobs and return")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the run as JSON in place of the report")
+	cmd.Flags().BoolVar(&o.allowMissing, "allow-missing", false, "run although programs, files or GPUs are missing")
 	return cmd
 }
 
@@ -77,6 +80,11 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 	}
 	defer s.Close()
 
+	if !o.allowMissing {
+		if err := s.RefuseMissing(); err != nil {
+			return err
+		}
+	}
 	if err := s.Take(ctx, "bench run "+path, o.wait); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -14,11 +15,12 @@ import (
 
 const validateLong = `Check scenario files; - reads one from standard input. All mistakes are listed,
 each with file, line and column. What this machine lacks, such as a dataset or a
-model file, is a warning.`
+model file, is a warning; with --box it is refused, as run does.`
 
 type validateOptions struct {
 	scenarioOptions
 	asJSON bool
+	box    bool
 }
 
 func newValidateCommand(e env) *cobra.Command {
@@ -32,11 +34,12 @@ func newValidateCommand(e env) *cobra.Command {
 		ValidArgsFunction: scenarioFiles,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			e.stdin = cmd.InOrStdin()
-			return runValidate(e, o, given)
+			return runValidate(cmd.Context(), e, o, given)
 		},
 	}
 	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.box, "box", false, "refuse what this machine lacks programs, files or GPUs for, as run does")
 	return cmd
 }
 
@@ -60,11 +63,11 @@ type mistake struct {
 	Message string `json:"message"`
 }
 
-func runValidate(e env, o validateOptions, paths []string) error {
+func runValidate(ctx context.Context, e env, o validateOptions, paths []string) error {
 	bad := 0
 	all := []checked{}
 	for _, path := range paths {
-		c := o.check(e, path)
+		c := o.check(ctx, e, path)
 		if !c.OK {
 			bad++
 		}
@@ -90,7 +93,7 @@ func runValidate(e env, o validateOptions, paths []string) error {
 }
 
 // check reads one file and plans it, as run does before it starts anything.
-func (o validateOptions) check(e env, path string) checked {
+func (o validateOptions) check(ctx context.Context, e env, path string) checked {
 	c := checked{File: path, Mistakes: []mistake{}, Warnings: []string{}}
 	if c.sc, c.err = o.load(e, path); c.err == nil {
 		_, c.err = plan.New(c.sc, plan.Box{Self: e.Self})
@@ -100,6 +103,12 @@ func (o validateOptions) check(e env, path string) checked {
 		return c
 	}
 
+	if o.box {
+		if c.err = o.refuseMissing(ctx, e, c.sc); c.err != nil {
+			c.Mistakes = mistakesOf(c.err)
+			return c
+		}
+	}
 	c.OK, c.Variants, c.Points, c.Repeats = true, len(c.sc.Variants), len(c.sc.Points), c.sc.Repeats
 	c.Warnings = session.Warnings(c.sc)
 	return c
@@ -124,4 +133,14 @@ func (c checked) print(e env) {
 	}
 	session.Warn(e.Stderr, c.sc)
 	fmt.Fprintf(e.stdout, "%s: ok, %d variants x %d points x %d repeats\n", c.File, c.Variants, c.Points, c.Repeats)
+}
+
+// refuseMissing is why run refuses a scenario on this machine.
+func (o validateOptions) refuseMissing(ctx context.Context, e env, sc *scenarios.Scenario) error {
+	s, err := openSession(ctx, e, sc)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.RefuseMissing()
 }
