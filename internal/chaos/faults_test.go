@@ -69,7 +69,7 @@ func (f fault) check(t *testing.T) string {
 	if f.prepare != nil {
 		f.prepare(w)
 	}
-	got := w.bench("run", w.scenario(f.variant(w), f.scenario))
+	got := w.bench("run", "--allow-missing", w.scenario(f.variant(w), f.scenario))
 	w.clean()
 	run := w.read()
 	w.consistent(run)
