@@ -50,7 +50,7 @@ screenshots: build ## pictures of the report in screenshots/: desktop, tablet, p
 	@mkdir -p screenshots
 	$(GO) test ./report/page -count=1 -run TestPageFitsItsScreens -shots $(CURDIR)/screenshots
 	./bin/bench run scenarios/quickstart.yaml --out screenshots/runs > /dev/null 2>&1
-	COLUMNS=80 ./bin/bench report screenshots/runs/quickstart > screenshots/terminal-80.txt
+	script -qec 'stty cols 80 rows 50; ./bin/bench report screenshots/runs/quickstart' /dev/null > screenshots/terminal-80.txt
 
 .PHONY: lint
 lint: $(GOLANGCI) ## gofumpt, vet and the linters of .golangci.yml

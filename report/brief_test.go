@@ -102,3 +102,35 @@ func TestFailuresNameTheLogOfTheirServer(t *testing.T) {
 		t.Errorf("log %q, want %q", got, want)
 	}
 }
+
+// Messages that differ in their times only are said once.
+func TestWarningsAreSaidOnce(t *testing.T) {
+	var steps []results.Step
+	for repeat := 1; repeat <= 5; repeat++ {
+		steps = append(steps, doubt(step("a", 1, repeat, 1), results.WarnClientLimit, "read bytes %d.1 ms late", repeat))
+	}
+	groups := collectWarnings(runOf(steps...))
+	if len(groups) != 1 || len(groups[0].messages) != 1 || len(groups[0].messages[0].steps) != 5 {
+		t.Fatalf("groups %+v, want one message of five steps", groups)
+	}
+	if got, want := groups[0].messages[0].words(), "read bytes 1.1 ms late (times of the first)"; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
+// No line is wider than the terminal.
+func TestReportFitsTheTerminal(t *testing.T) {
+	for name, run := range runs() {
+		for _, width := range []int{60, 80, 120} {
+			var out bytes.Buffer
+			if err := Write(&out, run, table.Options{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(out.String()) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > width && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("%s at width %d: %d columns: %q", name, width, n, line)
+				}
+			}
+		}
+	}
+}

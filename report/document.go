@@ -100,7 +100,7 @@ func NewDocument(run *results.Run) *Document {
 			Do: g.entry.Do,
 		}
 		for _, m := range g.messages {
-			notice.Messages = append(notice.Messages, Message{text.Clean(m.text), m.steps})
+			notice.Messages = append(notice.Messages, Message{m.words(), m.steps})
 		}
 		d.Notices = append(d.Notices, notice)
 	}

@@ -108,8 +108,18 @@ type doubts struct {
 
 // message is what a warning said, and of which steps.
 type message struct {
-	text  string
-	steps []string
+	text   string // of the first step
+	steps  []string
+	varies bool // the other steps have other times
+}
+
+// words is the text, which says whose times it has.
+func (m message) words() string {
+	if m.varies {
+		return text.Clean(m.text) + " (times of the first)"
+	}
+
+	return text.Clean(m.text)
 }
 
 // fewSamples stands for all warnings of that kind: the table marks the
@@ -170,10 +180,11 @@ func (d *doubts) add(text, step string) {
 	if !slices.ContainsFunc(d.messages, func(m message) bool { return slices.Contains(m.steps, step) }) {
 		d.steps++
 	}
-	at := slices.IndexFunc(d.messages, func(m message) bool { return m.text == text })
+	at := slices.IndexFunc(d.messages, func(m message) bool { return withoutTimes(m.text) == withoutTimes(text) })
 	if at < 0 {
 		at = len(d.messages)
 		d.messages = append(d.messages, message{text: text})
 	}
+	d.messages[at].varies = d.messages[at].varies || d.messages[at].text != text
 	d.messages[at].steps = append(d.messages[at].steps, step)
 }

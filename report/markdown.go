@@ -114,7 +114,7 @@ func markdownWarnings(out *bytes.Buffer, groups []doubts) {
 		fmt.Fprintf(out, "- **%s** %s: %s *What to do: %s*\n", g.code, g.severityText(), table.Escape(g.entry.Meaning),
 			table.Escape(g.entry.Do))
 		for _, m := range g.messages[:min(len(g.messages), g.shown())] {
-			fmt.Fprintf(out, "  - %s: %s\n", table.Escape(text.Few(m.steps)), table.Escape(text.Clean(m.text)))
+			fmt.Fprintf(out, "  - %s: %s\n", table.Escape(text.Few(m.steps)), table.Escape(m.words()))
 		}
 		if more := len(g.messages) - g.shown(); more > 0 {
 			fmt.Fprintf(out, "  - and %s\n", text.Count(more, "other message"))

@@ -168,6 +168,12 @@ func openLines(contests []versus.Contest, figure catalog.Figure) []string {
 // ledLines say where a variant that is not ranked has the best figure, and why
 // it is not ranked.
 func ledLines(contests []versus.Contest, figure catalog.Figure) []string {
+	const most = 2 // sentences of their own
+	if len(contests) > most {
+		return []string{fmt.Sprintf("No winner%s: the variants with the best %s there are not ranked: %s.",
+			atPoints(contests), figure.Title, strings.Join(ledReasons(contests), ", "))}
+	}
+
 	var lines []string
 	for _, c := range contests {
 		theirs, mine := c.Unranked.Mean*figure.Scale, c.Mean*figure.Scale
@@ -178,6 +184,17 @@ func ledLines(contests []versus.Contest, figure catalog.Figure) []string {
 	}
 
 	return lines
+}
+
+// ledReasons are "tp1 (client-limit)", each variant once.
+func ledReasons(contests []versus.Contest) []string {
+	var reasons []string
+	for _, c := range contests {
+		reasons = text.AppendNew(reasons, fmt.Sprintf("%s (%s)", grid.VariantName(c.Unranked.Cell),
+			strings.Join(versus.DoubtCodes(c.Unranked.Cell), ", ")))
+	}
+
+	return reasons
 }
 
 // aloneLines are for runs of one variant.

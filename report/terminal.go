@@ -47,7 +47,7 @@ func printHead(p *table.Printer, run *results.Run) {
 	h := headlineOf(run)
 	p.Line(p.Bold(h.title))
 	if h.simulated != "" {
-		p.Line(p.Loud(h.simulated))
+		p.Wrapped("", p.Loud(h.simulated))
 	}
 
 	for _, text := range StandingOf(run).Lines {
@@ -94,14 +94,13 @@ func printFailures(p *table.Printer, groups []failures) {
 	}
 	p.Section("Failures")
 	for _, g := range groups {
-		p.Line("  " + p.Bad(g.verdict) + g.classText() + ", " + text.Count(len(g.steps), "step") + ": " +
-			text.Few(g.steps))
+		p.Wrapped("  ", p.Bad(g.verdict)+g.classText()+", "+text.Count(len(g.steps), "step")+": "+text.Few(g.steps))
 		p.Wrapped("    ", text.Clean(g.failure.Message))
 		for _, line := range text.Tail(g.failure.LogTail, tailLines) {
-			p.Line("    | " + line)
+			p.Wrapped("    | ", line)
 		}
 		if g.log != "" {
-			p.Line("    log: " + g.log)
+			p.Wrapped("    ", "log: "+g.log)
 		}
 	}
 }
@@ -118,7 +117,7 @@ func printWarnings(p *table.Printer, title string, groups []doubts) {
 			p.Wrapped("    ", "What to do: "+g.entry.Do)
 		}
 		for _, m := range g.messages[:min(len(g.messages), shown)] {
-			p.Wrapped("    ", text.Few(m.steps)+": "+text.Clean(m.text))
+			p.Wrapped("    ", text.Few(m.steps)+": "+m.words())
 		}
 		if more := len(g.messages) - shown; more > 0 {
 			p.Line("    and " + text.Count(more, "other message") + " (see the steps' own reports)")
