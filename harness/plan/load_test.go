@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -27,6 +28,43 @@ func TestShareOf(t *testing.T) {
 		l := ShareOf(scenarios.Variant{Extrapolate: tt.n}, scenarios.Load{Settings: spec.Settings{MaxConcurrency: tt.concurrency}, RequestRate: tt.rate, Ramp: spec.Ramp{Start: 4, End: 8}, NumPrompts: 1024})
 		if l.MaxConcurrency != tt.wantC || l.RequestRate != tt.wantRate || l.Ramp.End != tt.rampEnd || l.NumPrompts != 1024 {
 			t.Errorf("%s: concurrency %d, rate %g, ramp to %g, %d prompts; want %d, %g, %g and all", tt.name, l.MaxConcurrency, l.RequestRate, l.Ramp.End, l.NumPrompts, tt.wantC, tt.wantRate, tt.rampEnd)
+		}
+	}
+}
+
+// Prompts differ where a prefix cache could know them, and only there.
+func TestStepSeeds(t *testing.T) {
+	t.Parallel()
+	of := func(restart scenarios.Restart, compat string, vary bool) string {
+		sc := &scenarios.Scenario{Restart: restart}
+		for range 2 {
+			l := scenarios.Load{Dataset: scenarios.Dataset{Seed: 7, Vary: vary}}
+			l.Compat = compat
+			sc.Points = append(sc.Points, l)
+		}
+		var seeds []uint64
+		for repeat := 1; repeat <= 2; repeat++ {
+			for point := range 2 {
+				seeds = append(seeds, stepSeed(sc, cell{point: point, repeat: repeat}))
+			}
+		}
+		return fmt.Sprint(seeds)
+	}
+	for _, c := range []struct {
+		restart scenarios.Restart
+		compat  string
+		vary    bool
+		want    string
+	}{
+		{scenarios.RestartVariant, "", true, "[7 8 9 10]"},
+		{scenarios.RestartNever, "", true, "[7 8 9 10]"},
+		{scenarios.RestartPoint, "", true, "[7 7 8 8]"},
+		{scenarios.RestartStep, "", true, "[7 7 8 8]"},
+		{scenarios.RestartVariant, "vllm", true, "[7 7 7 7]"},
+		{scenarios.RestartVariant, "", false, "[7 7 7 7]"},
+	} {
+		if got := of(c.restart, c.compat, c.vary); got != c.want {
+			t.Errorf("restart %s, compat %q, vary %v: seeds %s, want %s", c.restart, c.compat, c.vary, got, c.want)
 		}
 	}
 }

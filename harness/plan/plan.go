@@ -203,12 +203,19 @@ func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
 
 // stepSeed seeds the prompts of a step: the same for every variant; other
 // prompts for every point and repeat unless the dataset says vary: false, so
-// that no prompt of one step is warm in the next one's prefix cache.
+// that no prompt of one step is warm in the next one's prefix cache. Where a
+// new server starts for each point, no cache outlives it, and points have the
+// same prompts; so do all steps under compat, as vLLM's client has one seed.
 func stepSeed(sc *scenarios.Scenario, c cell) uint64 {
-	ds := sc.Points[c.point].Dataset
-	if !ds.Vary {
+	point := sc.Points[c.point]
+	ds := point.Dataset
+	switch {
+	case !ds.Vary || point.Compat != "":
 		return ds.Seed
+	case sc.Restart == scenarios.RestartPoint || sc.Restart == scenarios.RestartStep:
+		return ds.Seed + uint64(c.repeat-1)
 	}
+
 	return ds.Seed + uint64((c.repeat-1)*len(sc.Points)+c.point)
 }
 

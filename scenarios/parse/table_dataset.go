@@ -100,7 +100,7 @@ func sourceFields() []schema.Field[scenarios.Dataset] {
 		schema.TextKey("tokenizer", "tokenizer.json, its folder, or a GGUF file, relative to the scenario file: counts and makes prompts, and counts the answers' text.",
 			func(d *scenarios.Dataset) *string { return &d.Tokenizer }).DefaultNote("the server's own"),
 		schema.WholeKey("seed", "Of lengths, contents and choice.", schema.NotNegative(), func(d *scenarios.Dataset) *uint64 { return &d.Seed }).Or("0"),
-		schema.FlagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache.",
+		schema.FlagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache. Points that each have a new server (restart: point or step) have the same prompts, and so has every step under compat.",
 			func(d *scenarios.Dataset) *bool { return &d.Vary }).Or("true"),
 	}
 }

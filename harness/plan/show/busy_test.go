@@ -3,9 +3,11 @@ package show
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/harness/plan"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -28,5 +30,26 @@ func TestBusy(t *testing.T) {
 	}
 	if lines := Busy(sc, p, devices, map[string]int64{"GPU-a": gib / 2}); lines != nil {
 		t.Errorf("Busy = %q with what a driver holds, want nothing", lines)
+	}
+}
+
+func TestDeadlines(t *testing.T) {
+	t.Parallel()
+	sc := &scenarios.Scenario{RunDeadline: time.Hour, StepDeadline: 10 * time.Minute, Points: []scenarios.Load{{Label: "c8"}}}
+	p := &plan.Plan{LeastS: 3599, Lives: []plan.Life{{Steps: []plan.Step{{StepRef: results.StepRef{Variant: "v", Point: "c1"}, EstimateS: 600}}}}}
+	if lines := deadlines(sc, p); lines != nil {
+		t.Errorf("deadlines that suffice: %q, want nothing", lines)
+	}
+
+	p.LeastS, p.Lives[0].Steps[0].EstimateS, sc.Points[0].Duration = 7200, 900, 20*time.Minute
+	want := []string{"the run takes about 2h0m0s, and deadlines.run is 1h0m0s", "v c1 (about 15m0s)", "point c8 sends for 20m0s, and deadlines.step is 10m0s"}
+	lines := deadlines(sc, p)
+	if len(lines) != len(want) {
+		t.Fatalf("deadlines = %q, want %d lines", lines, len(want))
+	}
+	for i := range want {
+		if !strings.Contains(lines[i], want[i]) {
+			t.Errorf("line %q, want %q in it", lines[i], want[i])
+		}
 	}
 }

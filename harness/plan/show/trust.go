@@ -15,11 +15,11 @@ import (
 // Limits says before a run what will limit the trust in its figures, and what
 // would help. It goes by the scenario alone: nothing was measured yet.
 func Limits(sc *scenarios.Scenario, p *plan.Plan, box plan.Box) []string {
+	lines := deadlines(sc, p)
 	if sc.Method == scenarios.LlamaBench {
-		return nil
+		return lines
 	}
 
-	var lines []string
 	lines = append(lines, fewPrompts(p, sc)...)
 	lines = append(lines, fewRepeats(sc)...)
 	return append(lines, sharedCores(sc, box)...)
