@@ -47,7 +47,7 @@ func TestNativeBodies(t *testing.T) {
 			"chat with images",
 			Options{Target: Target{API: "chat", Model: "m"}},
 			picture,
-			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"image_url","image_url":{"url":"https://host/b.jpg"}}]}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
+			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"image_url","image_url":{"url":"https://host/b.jpg"}}]}],"max_completion_tokens":7,"max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
 		},
 		{
 			"objects in the body are merged",
@@ -122,8 +122,8 @@ func TestTurnBodies(t *testing.T) {
 	}{
 		{"completions", "completions", "", plain, second, `{"model":"m","prompt":"one uno\ntwo","max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
 		{"no limit", "completions", "", plain, third, `{"model":"m","prompt":"one uno\ntwo dos\nthree","stream":true,"stream_options":{"include_usage":true}}`},
-		{"chat", "chat", "", plain, second, `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
-		{"chat with images", "chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},{"role":"assistant","content":" uno"},{"role":"user","content":[{"type":"text","text":"two"}]}],"max_completion_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
+		{"chat", "chat", "", plain, second, `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":" uno"},{"role":"user","content":"two"}],"max_completion_tokens":6,"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
+		{"chat with images", "chat", "", p, second, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},{"role":"assistant","content":" uno"},{"role":"user","content":[{"type":"text","text":"two"}]}],"max_completion_tokens":6,"max_tokens":6,"stream":true,"stream_options":{"include_usage":true}}`},
 		{"vLLM's chat", "chat", spec.CompatVLLM, plain, second, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "one"}]}, {"role": "assistant", "content": " uno"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}], "max_completion_tokens": 6, "stream": true, "stream_options": {"include_usage": true}}`},
 		{"llamacpp", "llamacpp", "", plain, second, `{"prompt":"one uno\ntwo","n_predict":6,"stream":true}`},
 		{"tgi", "tgi", "", plain, second, `{"inputs":"one uno\ntwo","parameters":{"max_new_tokens":6}}`},

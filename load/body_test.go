@@ -42,11 +42,11 @@ func TestBodies(t *testing.T) {
 			"chat",
 			Options{Target: Target{API: "chat", Model: "m"}},
 			dialect.Prompt{Text: "a", OutputTokens: 7},
-			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_completion_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
+			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_completion_tokens":7,"max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
 		},
 		{
 			"chat for older servers",
-			Options{Target: Target{API: "chat", Model: "m", MaxTokensField: "max_tokens"}},
+			Options{Target: Target{API: "chat", Model: "m"}, Settings: spec.Settings{MaxTokensField: "max_tokens"}},
 			dialect.Prompt{Text: "a", OutputTokens: 7},
 			`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":7,"stream":true,"stream_options":{"include_usage":true}}`, 7,
 		},

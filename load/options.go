@@ -33,10 +33,6 @@ type Target struct {
 	// UnixSocket is the path of the socket that all requests go to; the base
 	// URL's host is then a name only. "": TCP.
 	UnixSocket string
-	// MaxTokensField names the field that limits a chat answer's length. "" is
-	// max_completion_tokens, which vLLM's own client sends; servers that know
-	// only the older name need "max_tokens". Completions always use max_tokens.
-	MaxTokensField string
 }
 
 // Options say how to drive the target. The zero value of a limit is no limit.
@@ -87,7 +83,7 @@ func ExampleBody(o Options, p dialect.Prompt) (string, error) {
 
 // common is what the requests of the pass have in common.
 func (o *Options) common() *dialect.Common {
-	return &dialect.Common{Settings: &o.Settings, Model: o.Target.Model, MaxTokensField: o.Target.MaxTokensField}
+	return &dialect.Common{Settings: &o.Settings, Model: o.Target.Model}
 }
 
 // wire says how to reach the servers at urls, width requests at once.

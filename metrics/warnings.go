@@ -20,6 +20,8 @@ type Evidence struct {
 // Thresholds of the doubts.
 const (
 	shortOutputShare  = 0.95  // answered tokens of those asked for
+	endTokens         = 1     // an end mark that a server may count beyond the limit
+	longChunkCount    = 1.25  // chunks of an answer for each token asked, where no server counted
 	multiTokenChunk   = 1.05  // tokens in a chunk
 	lateS             = 0.010 // p99 of intended to actual send
 	inputTolerance    = 0.05  // share of the prompt's tokens
@@ -45,7 +47,7 @@ const (
 func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
-		warnInterrupted, warnFailures, warnShortOutput, warnTokenSource, warnInputLength,
+		warnInterrupted, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
 		warnCached, warnClientLate, warnClientLimit, warnAgentClock, warnRate, warnMultiToken, warnBuffered, warnAnswers, warnFewSamples,
 	} {
 		if w := check(e); w != nil {
@@ -99,6 +101,34 @@ func warnShortOutput(e Evidence) *results.Warning {
 	return Warnf(results.WarnShortOutput, "answers have %s of the output tokens asked for (%d of %d); %s", percent(got, asked), got, asked, hint)
 }
 
+// warnLongOutput speaks of answers beyond the limit that was asked for. Chunks
+// are counted less exactly than a server counts: one may hold part of a token.
+func warnLongOutput(e Evidence) *results.Warning {
+	long, answers, worst, asked := 0, 0, 0, 0
+	for _, r := range e.Records {
+		if r.Failure != nil || r.AskedOutputTokens <= 0 || r.OutputTokens == nil {
+			continue
+		}
+		answers++
+		limit := r.AskedOutputTokens + endTokens
+		if r.OutputTokensSource != results.CountUsage && r.OutputTokensSource != results.CountTimings {
+			limit = max(limit, int(longChunkCount*float64(r.AskedOutputTokens)))
+		}
+		if *r.OutputTokens <= limit {
+			continue
+		}
+		if long++; *r.OutputTokens > worst {
+			worst, asked = *r.OutputTokens, r.AskedOutputTokens
+		}
+	}
+	if long == 0 {
+		return nil
+	}
+
+	return Warnf(results.WarnLongOutput, "%d of %d answers are longer than asked, one with %d tokens where %d were the limit: the server does not know the field that limits an answer (load: max-tokens-field)",
+		long, answers, worst, asked)
+}
+
 func warnTokenSource(e Evidence) *results.Warning {
 	sources := e.Figures.TokenSources
 	other := 0
@@ -121,30 +151,42 @@ func warnTokenSource(e Evidence) *results.Warning {
 		other, e.Figures.Completed, sourceCounts(sources), what)
 }
 
-// warnInputLength cannot speak of prompts with images: only the server knows
-// how many tokens these are.
+// warnInputLength compares the server's count of the prompts with the data
+// set's, or with the length that was asked for where nothing here counts. It
+// cannot speak of prompts with images: only the server knows how many tokens
+// these are.
 func warnInputLength(e Evidence) *results.Warning {
-	if e.Asked.Dataset == "random_mm" {
+	if strings.ReplaceAll(e.Asked.Dataset, "-", "_") == "random_mm" {
 		return nil
 	}
-	local, server, n := 0, 0, 0
+
+	meant, server, n, counted := 0, 0, 0, true
 	for _, o := range observeAll(e.Records) {
-		if o.OK() && o.LocalInputTokens != nil && o.InputTokens != nil {
-			local += *o.LocalInputTokens
+		length := o.LocalInputTokens
+		if length == nil && o.Turn <= 1 {
+			length, counted = e.Asked.InputLen, false
+		}
+		if o.OK() && length != nil && o.InputTokens != nil {
+			meant += *length
 			server += *o.InputTokens
 			n++
 		}
 	}
 	added := specialTokens
-	if e.Asked.API == "chat" {
+	if strings.HasSuffix(e.Asked.API, "chat") {
 		added = templateTokens
 	}
-	slack := inputTolerance * float64(local)
-	if n == 0 || float64(server) <= float64(local+n*added)+slack && float64(server) >= float64(local)-slack {
+	slack := inputTolerance * float64(meant)
+	if n == 0 || float64(server) <= float64(meant+n*added)+slack && float64(server) >= float64(meant)-slack {
 		return nil
 	}
-	return Warnf(results.WarnInputMismatch, "prompts have %.1f tokens on average by the server's count, %.1f by the data set's",
-		float64(server)/float64(n), float64(local)/float64(n))
+
+	whose := "by the data set's"
+	if !counted {
+		whose = "were asked for"
+	}
+	return Warnf(results.WarnInputMismatch, "prompts have %.1f tokens on average by the server's count, %.1f %s",
+		float64(server)/float64(n), float64(meant)/float64(n), whose)
 }
 
 func warnCached(e Evidence) *results.Warning {

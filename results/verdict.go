@@ -140,6 +140,7 @@ const (
 	WarnFewSamples     WarningCode = "few-samples"      // too few samples for a percentile
 	WarnFailures       WarningCode = "failed-requests"  // some requests failed
 	WarnShortOutput    WarningCode = "short-output"     // answers shorter than asked
+	WarnLongOutput     WarningCode = "answer-too-long"  // answers longer than asked
 	WarnTokenSource    WarningCode = "token-source"     // output tokens not from the server's usage
 	WarnMultiToken     WarningCode = "tokens-per-chunk" // ITL is inter-chunk latency: several tokens a chunk
 	WarnClientLate     WarningCode = "client-late"      // requests were sent later than intended

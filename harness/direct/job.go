@@ -219,7 +219,7 @@ func newResult(version string, f *vllmcli.Flags, set *dataset.Set, o load.Option
 		Endpoint: o.Target.Path, API: o.Target.API, Dataset: f.Dataset.Name,
 		DatasetPath: f.Dataset.Path, DatasetSHA256: set.SHA256,
 		Seed: f.Dataset.Seed, NumPrompts: f.Dataset.NumPrompts, RequestRate: f.Rate(), IgnoreEOS: o.IgnoreEOS,
-		Temperature: o.Sampling.Temperature, Settings: &o.Settings, Warmups: f.Warmups, Compat: f.Dataset.Compat,
+		InputLen: f.Dataset.MeanInputLen(), Temperature: o.Sampling.Temperature, Settings: &o.Settings, Warmups: f.Warmups, Compat: f.Dataset.Compat,
 	}
 
 	if f.MaxConcurrency > 0 {

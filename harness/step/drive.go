@@ -3,10 +3,12 @@ package step
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/load"
+	"github.com/benchrig/bench/load/spec"
 	"github.com/benchrig/bench/results"
 )
 
@@ -78,6 +80,9 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 	j.Options.Progress = notifyBoth(observe, j.Options.Progress)
 	var spoiled *results.Failure // the figures are of no server or of several
 	warm, err := j.warmUp(ctx, observe)
+	if refusesLimitField(err) && j.Options.MaxTokensField == "" {
+		warm, err = j.learnLimitField(ctx, observe, result)
+	}
 	out.last = warm
 	if err == nil {
 		before := counters(ctx, j.Servers)
@@ -202,11 +207,10 @@ func (j Job) warmUp(ctx context.Context, observe func(load.Progress)) (class res
 		if succeeded, last, err = j.sendWarmups(ctx, observe); err != nil || succeeded > 0 || last == nil {
 			break
 		}
-		if try == tries || ctx.Err() != nil {
-			err = results.Failf(results.FailRequests, "warm-up: all %d requests failed, %d times, the last with %s: %s",
+		if final := refusesLimitField(last) || ctx.Err() != nil; final || try == tries {
+			failure := results.Failf(results.FailRequests, "warm-up: all %d requests failed, %d times, the last with %s: %s",
 				len(j.Warmups), try, last.Class, last.Message)
-		}
-		if ctx.Err() != nil {
+			failure.HTTPStatus, err = last.HTTPStatus, failure
 			break
 		}
 	}
@@ -234,6 +238,30 @@ func (j Job) sendWarmups(ctx context.Context, observe func(load.Progress)) (succ
 		return nil
 	})
 	return succeeded, last, err
+}
+
+// refusesLimitField tells whether a warm-up failed because the server does not
+// take both fields that limit a chat answer.
+func refusesLimitField(err error) bool {
+	f, ok := errors.AsType[*results.Failure](err)
+	return ok && f.HTTPStatus >= 400 && f.HTTPStatus <= 499 &&
+		(strings.Contains(f.Message, spec.MaxTokens) || strings.Contains(f.Message, spec.MaxCompletionTokens))
+}
+
+// learnLimitField repeats the warm-up with one field at a time. The one that the
+// server takes is kept for the measured pass.
+func (j *Job) learnLimitField(ctx context.Context, told func(load.Progress), result *results.Result) (class results.FailureClass, err error) {
+	for _, field := range []string{spec.MaxCompletionTokens, spec.MaxTokens} {
+		j.Options.MaxTokensField = field
+		if class, err = j.warmUp(ctx, told); !refusesLimitField(err) {
+			break
+		}
+	}
+	if body, bodyErr := load.ExampleBody(j.Options, j.Warmups[0]); bodyErr == nil {
+		result.Asked.Body = body
+	}
+
+	return class, err
 }
 
 // judge is an Observer that has more to say once figures are known. Doubts that

@@ -142,6 +142,40 @@ func TestWarmUpHasNoSchedule(t *testing.T) {
 	}
 }
 
+// fussyDriver is a server that refuses the older name of the limit.
+type fussyDriver struct{ fields []string }
+
+func (d *fussyDriver) Run(_ context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport, error) {
+	d.fields = append(d.fields, o.MaxTokensField)
+	for i := range prompts {
+		r := results.Record{Index: i}
+		if o.MaxTokensField != spec.MaxCompletionTokens {
+			r.Failure = &results.Failure{Class: results.FailHTTP, HTTPStatus: 400, Message: "400 Bad Request: 'max_tokens' is not supported with this model"}
+		}
+		if err := emit(r); err != nil {
+			return results.ClientReport{}, err
+		}
+	}
+	return results.ClientReport{DurationS: 1}, nil
+}
+
+// TestLearnsLimitField: a server that refuses one of the two fields that limit
+// an answer gets the other, from the warm-up on.
+func TestLearnsLimitField(t *testing.T) {
+	for asked, want := range map[string][]string{
+		"":             {"", spec.MaxCompletionTokens, spec.MaxCompletionTokens},
+		spec.MaxTokens: {spec.MaxTokens}, // as the user says
+	} {
+		d := &fussyDriver{}
+		job := Job{Driver: d, Prompts: make([]load.Prompt, 1), Warmups: make([]load.Prompt, 1)}
+		job.Options.MaxTokensField = asked
+		Drive(t.Context(), job, &results.Result{})
+		if !slices.Equal(d.fields, want) {
+			t.Errorf("asked for %q: passes with %q, want %q", asked, d.fields, want)
+		}
+	}
+}
+
 // records is a RecordWriter that remembers.
 type records struct {
 	all    []results.Record

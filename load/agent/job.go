@@ -27,15 +27,14 @@ type job struct {
 
 // target is load.Target; what its TLS settings say is Insecure and CA.
 type target struct {
-	BaseURLs       []string          `json:"base_urls"`
-	Path           string            `json:"path"`
-	API            string            `json:"api"`
-	Model          string            `json:"model"`
-	Headers        map[string]string `json:"headers"`
-	Insecure       bool              `json:"insecure"`
-	CA             []byte            `json:"ca"` // PEM; empty: the authorities of the agent's host
-	UnixSocket     string            `json:"unix_socket"`
-	MaxTokensField string            `json:"max_tokens_field"`
+	BaseURLs   []string          `json:"base_urls"`
+	Path       string            `json:"path"`
+	API        string            `json:"api"`
+	Model      string            `json:"model"`
+	Headers    map[string]string `json:"headers"`
+	Insecure   bool              `json:"insecure"`
+	CA         []byte            `json:"ca"` // PEM; empty: the authorities of the agent's host
+	UnixSocket string            `json:"unix_socket"`
 }
 
 // newJob is the job of a share.
@@ -52,8 +51,8 @@ func newJob(o *load.Options, s share, prompts []dialect.Prompt) (*job, []dialect
 		Repeat: o.Repeat, IDPrefix: o.RequestIDPrefix, Counts: o.CountTokens != nil,
 		Target: target{
 			BaseURLs: o.Target.BaseURLs, Path: o.Target.Path, API: o.Target.API, Model: o.Target.Model, Headers: o.Target.Headers,
-			UnixSocket: o.Target.UnixSocket, MaxTokensField: o.Target.MaxTokensField,
-			Insecure: o.Target.TLS != nil && o.Target.TLS.InsecureSkipVerify, CA: o.Target.CA,
+			UnixSocket: o.Target.UnixSocket,
+			Insecure:   o.Target.TLS != nil && o.Target.TLS.InsecureSkipVerify, CA: o.Target.CA,
 		},
 	}
 	j.MaxConcurrency = s.concurrency(o.MaxConcurrency)
@@ -72,8 +71,8 @@ func (j *job) options() load.Options {
 		Settings: j.Settings, Arrivals: j.Arrivals, Repeat: j.Repeat, ProgressPeriod: j.Progress,
 		Target: load.Target{
 			BaseURLs: j.Target.BaseURLs, Path: j.Target.Path, API: j.Target.API, Model: j.Target.Model, Headers: j.Target.Headers,
-			UnixSocket: j.Target.UnixSocket, MaxTokensField: j.Target.MaxTokensField,
-			TLS: trusted, CA: j.Target.CA,
+			UnixSocket: j.Target.UnixSocket,
+			TLS:        trusted, CA: j.Target.CA,
 		},
 	}
 }

@@ -1,13 +1,16 @@
 package dialect
 
-import "cmp"
+import "github.com/benchrig/bench/load/spec"
 
 // chat is the /v1/chat/completions API.
 type chat struct{ OpenAIStream }
 
 func (chat) fields(o *Common, a Ask) ([]field, error) {
-	limit := cmp.Or(o.MaxTokensField, "max_completion_tokens")
-	rest, err := openAIFields(o, a, limit)
+	limits := []string{spec.MaxCompletionTokens, spec.MaxTokens}
+	if o.MaxTokensField != "" {
+		limits = []string{o.MaxTokensField}
+	}
+	rest, err := openAIFields(o, a, limits...)
 	return append([]field{{"model", o.Model}, {"messages", a.messages(len(a.Images) > 0)}}, rest...), err
 }
 

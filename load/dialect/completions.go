@@ -17,8 +17,11 @@ func (a Ask) textOrIDs() any {
 }
 
 // openAIFields are the fields that both OpenAI APIs share after the prompt.
-func openAIFields(o *Common, a Ask, maxTokens string) ([]field, error) {
-	f := limitField(nil, maxTokens, a)
+func openAIFields(o *Common, a Ask, limits ...string) ([]field, error) {
+	var f []field
+	for _, name := range limits {
+		f = limitField(f, name, a)
+	}
 	f = append(f, field{"stream", !o.NoStream})
 	if !o.NoStream {
 		f = append(f, field{"stream_options", []field{{"include_usage", true}}})

@@ -72,8 +72,7 @@ type field struct {
 type Common struct {
 	*spec.Settings
 
-	Model          string
-	MaxTokensField string // see load.Target
+	Model string
 }
 
 // Encoded is a request body, ready to be sent.

@@ -16,6 +16,7 @@ type Settings struct {
 	IgnoreEOS        bool           `json:"ignore_eos"`        // answers go on to their full length, where the API has a field for that
 	NoStream         bool           `json:"no_stream"`         // ask for whole answers: each is one chunk, without first-token and stall limit
 	Sampling         Sampling       `json:"sampling"`          // how the server chooses tokens, and where it ends
+	MaxTokensField   string         `json:"max_tokens_field"`  // name of the field that limits a chat answer: MaxTokens or MaxCompletionTokens; "": both are sent
 	Body             map[string]any `json:"body"`              // further fields of the request body, merged last, into nested objects too
 	Timeouts         Timeouts       `json:"timeouts"`          // of one request
 	Transport        string         `json:"transport"`         // TransportSockets or TransportHTTP; "": sockets for http, net/http for https
@@ -65,6 +66,14 @@ const (
 const (
 	TransportSockets = "sockets"  // HTTP/1.1 on sockets of our own, stamped by the kernel; http only
 	TransportHTTP    = "net/http" // Go's client, stamped as each read returns
+)
+
+// The values of Settings.MaxTokensField. vLLM, llama-server and most others take
+// either; some servers know only the older max_tokens and answer without limit
+// by the newer, and a few refuse the one that they do not want.
+const (
+	MaxTokens           = "max_tokens"
+	MaxCompletionTokens = "max_completion_tokens"
 )
 
 // The values of Settings.Compat. Bodies of vLLM's client are equal to the byte,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/benchrig/bench/dataset"
+	"github.com/benchrig/bench/load/spec"
 )
 
 // check refuses values that no run can follow.
@@ -32,6 +33,7 @@ func (f *Flags) check() error {
 		{f.Warmups < 0, "--num-warmups must be at least 0"},
 		{f.Duration < 0, "--duration must be at least 0"},
 		{!slices.Contains([]string{"", "sockets", "net/http"}, f.Transport), "--transport must be sockets or net/http"},
+		{!slices.Contains([]string{"", spec.MaxTokens, spec.MaxCompletionTokens}, f.Request.LimitField), "--max-tokens-field must be max_tokens or max_completion_tokens"},
 		{f.Duration > 0 && f.Dataset.Compat != "", "--duration repeats prompts, which no version of vLLM's client does: leave --compat out"},
 		{f.Duration > 0 && f.Ramp != "", "--duration and --ramp-up-strategy exclude each other: a ramp ends with the last prompt"},
 	} {

@@ -28,7 +28,7 @@ func (f *Flags) Options() (load.Options, error) {
 	return load.Options{
 		Settings: spec.Settings{
 			Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(), Sampling: f.sampling(), Body: body,
-			Transport: f.Transport, KeepText: f.SaveDetailed,
+			Transport: f.Transport, KeepText: f.SaveDetailed, MaxTokensField: f.Request.LimitField,
 		},
 		Target:          load.Target{Path: path, API: api, Headers: headers},
 		RequestIDPrefix: f.Request.IDPrefix,
@@ -45,7 +45,7 @@ func (f *Flags) ignoreEOS() bool {
 // sampling are the parameters that were given.
 func (f *Flags) sampling() spec.Sampling {
 	r := &f.Request
-	s := spec.Sampling{}
+	s := spec.Sampling{Stop: r.Stop}
 	for _, p := range []struct {
 		flag  string
 		value *float64

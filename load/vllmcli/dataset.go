@@ -136,6 +136,16 @@ func (d *DatasetFlags) Spec() (dataset.Spec, error) {
 	return s, nil
 }
 
+// MeanInputLen is the length of the prompts that was asked for, in tokens, where
+// they are made up and of one length; nil: the dataset's own.
+func (d *DatasetFlags) MeanInputLen() *int {
+	s, err := d.Spec()
+	if err != nil || s.Kind != "random" || s.RangeRatio != 0 || s.Compat == dataset.CompatVLLM06 || s.InputLen == 0 {
+		return nil
+	}
+	return new(s.PrefixLen + s.InputLen)
+}
+
 // fill sets what the dataset's own flags say.
 func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	switch d.Name {

@@ -71,6 +71,8 @@ type RequestFlags struct {
 	Frequency   float64
 	Presence    float64
 	Repetition  float64
+	Stop        []string
+	LimitField  string // of a chat request: max_tokens or max_completion_tokens; "": both
 }
 
 // AddFlags defines all flags of the client.
@@ -130,6 +132,8 @@ func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {
 	fs.Float64Var(&r.MinP, "min-p", 0, "least probability (default: none is sent)")
 	fs.Float64Var(&r.Frequency, "frequency-penalty", 0, "penalty of frequent tokens (default: none is sent)")
 	fs.Float64Var(&r.Presence, "presence-penalty", 0, "penalty of tokens that came before (default: none is sent)")
+	fs.StringArrayVar(&r.Stop, "stop", nil, "`TEXT` that ends an answer; may be given several times (not in vLLM)")
+	fs.StringVar(&r.LimitField, "max-tokens-field", "", "`name` of the field that limits a chat answer: max_tokens or max_completion_tokens (not in vLLM; default: both)")
 	fs.Float64Var(&r.Repetition, "repetition-penalty", 0, "penalty of repetitions (default: none is sent)")
 }
 

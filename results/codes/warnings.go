@@ -25,6 +25,10 @@ func warningsOfRequests() []Entry {
 			"Answers have less than 95 % of the output tokens that were asked for. With ignore-eos the step is suspect.",
 			"Shorter answers make requests cheaper, so throughput and latency are not those of the intended load.",
 			"Check max-model-len and stop settings; use ignore-eos for answers of equal length."),
+		warning(results.WarnLongOutput, Disqualifies,
+			"Answers have more tokens than the request allowed.",
+			"The server does not know the field that limits an answer, so it does other work than the load asks for.",
+			"Name the field that the server knows (load: max-tokens-field, or body:), or use its own API."),
 		warning(results.WarnTokenSource, Limits,
 			"Output tokens of some answers were not counted by the server. If chunks were counted instead, the step "+
 				"is suspect.",

@@ -77,6 +77,8 @@ func requestFields() []schema.Field[scenarios.Load] {
 		schema.NotFlagKey("stream", "Ask for streamed answers. Without, there is no time to first token and no latency between tokens.",
 			func(l *scenarios.Load) *bool { return &l.NoStream }).Or("true"),
 		maybeNumber("temperature", "Sampling temperature.", schema.NotNegative(), func(l *scenarios.Load) **float64 { return &l.Sampling.Temperature }).DefaultNote("the server's own"),
+		schema.EnumKey("max-tokens-field", "Field of a chat request that limits the answer, for servers that refuse the other.", []string{spec.MaxTokens, spec.MaxCompletionTokens},
+			func(l *scenarios.Load) *string { return &l.MaxTokensField }).DefaultNote("both are sent"),
 		schema.TextsKey("stop", "Texts that end an answer, under each API's own name.", func(l *scenarios.Load) *[]string { return &l.Sampling.Stop }),
 		schema.BlockKey("sampling", "Further sampling parameters, under each API's own names.", samplingBlock(), func(l *scenarios.Load) *spec.Sampling { return &l.Sampling }),
 		schema.FreeKey("body", "Further fields of the request body, merged last; model, prompt, messages and stream are set by bench.",
