@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -356,9 +357,9 @@ func TestMemoryThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		asked := 0
+		var asked atomic.Int32
 		memory := &fakeMemory{began: time.Now(), used: func(time.Duration) (map[string]int64, error) {
-			asked++
+			asked.Add(1)
 			<-release
 			return map[string]int64{"gpu-0": giga}, nil
 		}}
@@ -370,7 +371,7 @@ func TestMemoryThatHangs(t *testing.T) {
 		if failure == nil || !strings.Contains(failure.Message, "hangs") || took < 35*time.Second || took > 41*time.Second {
 			t.Errorf("Prove() = %v after %v, want a failure 5 to 10 s after the hurry at 30 s", failure, took)
 		}
-		if asked != 1 {
+		if asked := asked.Load(); asked != 1 {
 			t.Errorf("the driver was asked %d times, want once", asked)
 		}
 		close(release)
