@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/harness/cluster"
 	"github.com/benchrig/bench/report/live"
 	"github.com/benchrig/bench/report/live/web"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
 
@@ -108,7 +109,21 @@ func showRun(ctx context.Context, e env, follower *live.Follower) error {
 	if err := terminal.Close(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("show run: %w", err)
 	}
-	return nil
+
+	view, err := follower.View()
+	if err != nil {
+		return err
+	}
+	if over(view) {
+		return codeOf(view)
+	}
+
+	return nil // the run goes on
+}
+
+// over reports whether nothing more will come of a run by itself.
+func over(v live.View) bool {
+	return v.State == live.RunEnded || v.State == live.RunStopped || v.State == live.RunDead
 }
 
 // tellRun tells of a run in lines until it ends.
@@ -145,6 +160,9 @@ func tellRun(ctx context.Context, e env, follower *live.Follower) error {
 
 // codeOf is the exit code that the run has, or would have had.
 func codeOf(v live.View) error {
+	if v.Ended != nil && v.Ended.Class == results.FailInterrupted {
+		return codeError{code: exitInterrupted}
+	}
 	if v.State != live.RunEnded || v.Counts[live.Failed]+v.Counts[live.NotRun] > 0 {
 		return codeError{code: exitStepsFailed}
 	}

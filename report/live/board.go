@@ -1,9 +1,11 @@
 package live
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
@@ -125,8 +127,8 @@ func (b *Board) Result(r *results.Result) {
 	}
 	s.Attempt = r.Step.Attempt
 	s.State, s.Why = stateOf(r.Verdict, r.Failure), wordsOf(r.Failure)
-	if s.State == Suspect && len(r.Warnings) > 0 {
-		s.Why = string(r.Warnings[0].Code) + ": " + r.Warnings[0].Message
+	if s.State == Suspect {
+		s.Why = reasonOf(r)
 	}
 	if len(r.Servers) > 0 {
 		s.Life = r.Servers[0].Life
@@ -135,6 +137,21 @@ func (b *Board) Result(r *results.Result) {
 		s.TokensPerS, s.TTFTS, s.TPOTS = f.OutputThroughput, f.TTFT.Median, f.TPOT.Median
 		s.Completed, s.Asked = f.Completed, f.Asked
 	}
+}
+
+// reasonOf is the warning that makes a step suspect, and how many more do.
+func reasonOf(r *results.Result) string {
+	doubts := metrics.Doubts(r)
+	if len(doubts) == 0 {
+		return ""
+	}
+
+	reason := string(doubts[0].Code) + ": " + doubts[0].Message
+	if more := len(doubts) - 1; more > 0 {
+		reason += fmt.Sprintf(" (and %d more)", more)
+	}
+
+	return reason
 }
 
 func (b *Board) step(id string) *Step {

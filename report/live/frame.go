@@ -361,7 +361,7 @@ func (f *frame) foot() line {
 	case f.note != "":
 		return line{{f.note, doubt}}
 	case f.control:
-		return line{{"s skip  x stop after this one  l log  arrows move  q quit  ? help", faint}}
+		return line{{"s skip  x stop after this one  t results  l log  arrows move  q quit  ? help", faint}}
 	}
-	return line{{"l log  arrows move  q quit  ? help", faint}}
+	return line{{"t results  l log  arrows move  q quit  ? help", faint}}
 }

@@ -107,6 +107,13 @@ func Snapshot(out io.Writer, v View, unicode bool) {
 		}
 	}
 
+	for i, row := range resultsTable(v, width, unicode) {
+		if i == 0 {
+			lines = append(lines, line{}, text("results so far"))
+		}
+		lines = append(lines, text(row))
+	}
+
 	for _, l := range lines {
 		fmt.Fprintln(out, l.bare())
 	}

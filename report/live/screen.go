@@ -36,6 +36,7 @@ const (
 	overview mode = iota
 	logView
 	helpView
+	resultsView
 )
 
 // question is one that waits for an answer.
@@ -190,6 +191,8 @@ func (s Screen) key(key string) (tea.Model, tea.Cmd) {
 		return s, tea.Quit
 	case "l", "enter":
 		return s.openLog()
+	case "t":
+		s.mode = resultsView
 	case "s", "x", "S", "X":
 		return s.change(key)
 	default:
@@ -255,7 +258,7 @@ func (s Screen) interrupt() (tea.Model, tea.Cmd) {
 func (s Screen) keyElsewhere(key string) (tea.Model, tea.Cmd) {
 	page := max(1, s.height-3)
 	switch key {
-	case "q", "esc", "l", "?", "enter":
+	case "q", "esc", "l", "?", "enter", "t":
 		s.mode = overview
 		return s, nil
 	case "up", "k":
@@ -335,6 +338,8 @@ func (s Screen) Lines() []line {
 		return []line{text(cut("too small", s.width))}
 	case s.mode == helpView:
 		return s.page("keys", help(s.actions != nil, s.unicode))
+	case s.mode == resultsView:
+		return s.page("results so far", resultsTable(s.view, s.width, s.unicode))
 	case s.mode == logView:
 		return s.page(s.logPath, s.log[s.logTop:])
 	case s.view.Name == "" && s.err == nil:
@@ -416,6 +421,7 @@ func help(control, unicode bool) []string {
 		"",
 		"arrows     choose a step; its details are below the matrix",
 		"f          choose the step that runs, and follow it",
+		"t          results so far: a table with bars, and back",
 		"l, enter   log of the chosen step's server, and back",
 	}
 

@@ -40,6 +40,7 @@ type View struct {
 	Simulated bool
 	State     RunState
 	StateText string
+	Ended     *results.Failure // why the run ended before its plan; null: it did not
 	Counts    map[StepState]int
 	Total     int
 	Left      string // of the run, in words
@@ -89,6 +90,7 @@ type GPU struct {
 func Make(b *Board, dir string, lives []results.Live, p Presence) View {
 	m := b.Manifest
 	v := View{Name: m.Scenario, RunID: m.Run, Dir: dir, Simulated: m.Simulated, Counts: map[StepState]int{}}
+	v.Ended = b.Ended
 	fresh := freshest(lives, p.Now)
 	v.State, v.StateText = stateOfRun(b, lives, fresh, p)
 	v.Steps = slices.Clone(b.Steps)

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/report/live"
 )
 
@@ -22,6 +23,9 @@ type pageData struct {
 	Rows   []pageRow
 	LogAll string
 	Doubts []string
+	Styles template.CSS // of the charts
+	Charts []template.HTML
+	Sofar  []resultRow
 	Share  *int // per thousand
 }
 
@@ -48,7 +52,10 @@ func markOf(s live.StepState) string {
 func classOf(s live.StepState) string { return strings.ReplaceAll(string(s), " ", "-") }
 
 func pageOf(v live.View, nonce string) pageData {
-	d := pageData{View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n")}
+	d := pageData{
+		View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n"), Styles: chart.Colors + chart.Style, Charts: chartsOf(v),
+		Sofar: resultRows(v.Results()),
+	}
 	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
 		live.Spared} {
 		if n := v.Counts[s]; n > 0 {

@@ -124,7 +124,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d scripts, want 1: names and logs are texts", n)
 	}
 	for _, want := range []string{"running for 60 s", "1 failed", "a c1 r1", `<progress max="1000" value="300">`,
-		"&lt;script&gt;alert(1)", "<noscript><meta http-equiv=\"refresh\"", "prefers-color-scheme: dark"} {
+		"&lt;script&gt;alert(1)", "<noscript><meta http-equiv=\"refresh\"", "prefers-color-scheme:dark"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -314,6 +314,43 @@ func TestFolderCannotBeRead(t *testing.T) {
 		if r := get(h, func(r *http.Request) { r.URL.Path = path }); r.StatusCode != http.StatusInternalServerError ||
 			!strings.Contains(text(t, r), "gone") {
 			t.Errorf("%s: status %d, want 500 with the reason", path, r.StatusCode)
+		}
+	}
+}
+
+// The page shows the results so far as a table and as charts that grow.
+func TestPageHasResultsSoFar(t *testing.T) {
+	view := hostile(live.RunGoesOn)
+	done := view.Rows[0].Cells[0][0]
+	done.State, done.TokensPerS, done.TTFTS, done.TPOTS = live.Done, new(123.4), new(0.02), new(0.004)
+	view.Rows[0].Cells[0][0] = done
+
+	answer := get(handler(view, ""), func(*http.Request) {})
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<h2>Results so far</h2>", `<td class="n">123.4</td>`, `<svg xmlns=`, "Throughput against speed per user",
+		"Output tokens per second over the load"} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(string(body), "<script>alert") {
+		t.Error("a variant's name became a script")
+	}
+}
+
+func TestLoadsOfPoints(t *testing.T) {
+	for _, tt := range []struct {
+		points []string
+		want   int
+	}{
+		{[]string{"c1", "c4", "c16"}, 3}, {[]string{"rate-0.5", "rate-2"}, 2}, {[]string{"all"}, 0}, {[]string{"c4", "c1"}, 0},
+		{[]string{"c1", "c1-long"}, 0}, {nil, 0},
+	} {
+		if got := loadsOf(tt.points); len(got) != tt.want {
+			t.Errorf("loadsOf(%q) = %v, want %d numbers", tt.points, got, tt.want)
 		}
 	}
 }

@@ -1,0 +1,122 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/benchrig/bench/report/chart"
+	"github.com/benchrig/bench/report/live"
+)
+
+// resultRow is a row of the table of results so far.
+type resultRow struct {
+	Variant, Point, N      string
+	TokensPerS, TTFT, TPOT string
+	Suspect                bool
+}
+
+func resultRows(results []live.Result) []resultRow {
+	var rows []resultRow
+	for _, r := range results {
+		n := strconv.Itoa(r.N)
+		if r.N < r.Of {
+			n += " of " + strconv.Itoa(r.Of)
+		}
+		rows = append(rows, resultRow{
+			Variant: r.Variant, Point: r.Point, N: n, Suspect: r.Suspect, TokensPerS: decimal(r.TokensPerS, 1, 1),
+			TTFT: decimal(r.TTFTS, 1000, 1), TPOT: decimal(r.TPOTS, 1000, 2),
+		})
+	}
+
+	return rows
+}
+
+func decimal(v *float64, scale float64, digits int) string {
+	if v == nil {
+		return "-"
+	}
+
+	return strconv.FormatFloat(*v*scale, 'f', digits, 64)
+}
+
+// chartsOf draws the results so far: throughput against speed per user, and
+// throughput over the load. A chart that cannot be drawn is left out.
+func chartsOf(v live.View) []template.HTML {
+	const width, height = 560, 240
+	results := v.Results()
+	if len(results) == 0 {
+		return nil
+	}
+
+	scatter := chart.ScatterSpec{
+		Head:   chart.Head{ID: "tradeoff", Title: "Throughput against speed per user", Width: width},
+		X:      chart.Axis{Label: "output per user", Unit: "tok/s"},
+		Y:      chart.Axis{Label: "output", Unit: "tok/s", Zero: true},
+		Better: "up and right", Height: height + 60,
+	}
+	lines := chart.LinesSpec{
+		Head: chart.Head{ID: "load", Title: "Output tokens per second over the load", Width: width},
+		X:    chart.Axis{Label: "load point", Log: true}, Y: chart.Axis{Label: "output", Unit: "tok/s", Zero: true},
+		Height: height,
+	}
+	loads := loadsOf(v.Columns)
+	lines.X.Log = loads != nil
+	for slot, row := range v.Rows {
+		points := chart.PointSeries{Name: row.Variant, Slot: slot%8 + 1}
+		line := chart.LineSeries{Name: row.Variant, Slot: slot%8 + 1}
+		for _, r := range results {
+			if r.Variant != row.Variant {
+				continue
+			}
+			title := fmt.Sprintf("%s at %s: %s output tok/s, %d of %d repeats", r.Variant, r.Point,
+				decimal(r.TokensPerS, 1, 1), r.N, r.Of)
+			ref := chart.Ref{Title: title, Variant: r.Variant}
+			column := slices.Index(v.Columns, r.Point)
+			x := float64(column + 1)
+			if loads != nil {
+				x = loads[column]
+			}
+			line.Points = append(line.Points, chart.LinePoint{X: x, Y: *r.TokensPerS, Doubt: r.Suspect, Ref: ref})
+			if r.TPOTS != nil && *r.TPOTS > 0 {
+				points.Points = append(points.Points, chart.Point{
+					X: 1 / *r.TPOTS, Y: *r.TokensPerS, Label: r.Point, Doubt: r.Suspect, Ref: ref,
+				})
+			}
+		}
+		scatter.Series, lines.Series = append(scatter.Series, points), append(lines.Series, line)
+	}
+
+	var drawn []template.HTML
+	if svg, err := chart.Scatter(scatter); err == nil {
+		drawn = append(drawn, svg)
+	}
+	if svg, err := chart.Lines(lines); err == nil {
+		drawn = append(drawn, svg)
+	}
+
+	return drawn
+}
+
+var loadNumber = regexp.MustCompile(`^[a-z-]*([0-9]+(?:\.[0-9]+)?)$`)
+
+// loadsOf are the numbers in the names of load points ("c16"); null where one
+// has none, or they do not rise.
+func loadsOf(points []string) []float64 {
+	var loads []float64
+	for _, p := range points {
+		found := loadNumber.FindStringSubmatch(p)
+		if found == nil {
+			return nil
+		}
+		load, err := strconv.ParseFloat(found[1], 64)
+		if err != nil || load <= 0 || len(loads) > 0 && load <= loads[len(loads)-1] {
+			return nil
+		}
+		loads = append(loads, load)
+	}
+
+	return loads
+}
