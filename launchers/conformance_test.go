@@ -358,7 +358,7 @@ func TestSocketsFolderGoes(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})
 	server := b.launch(t)
-	folder := server.sockets
+	folder := server.private
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() || len(folder) > 40 {
 		t.Errorf("sockets folder %q: %v, want a short one that is there", folder, err)
 	}

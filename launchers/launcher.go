@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"slices"
@@ -172,7 +173,7 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	server.ownEnd = l.ownEnd
 	server.claim = claim
 	server.shm = l.shm.Enter()
-	server.release = func() { l.ended(server); claim.Release(); _ = os.RemoveAll(server.sockets) }
+	server.release = func() { l.ended(server); claim.Release(); _ = os.RemoveAll(server.private) }
 	if failure := server.spawn(ctx, l.Environ, command); failure != nil {
 		server.shm.Leave()
 		server.release()
@@ -258,7 +259,7 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)
 	}
-	env, err := s.withSockets(env)
+	env, err := s.withPrivate(ctx, env)
 	if err != nil {
 		return results.Failf(results.FailDisk, "%v", err)
 	}
@@ -269,19 +270,37 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 	return nil
 }
 
-// withSockets gives an engine that leaves sockets behind a folder for them,
-// which goes with the server. Its name is short: that of a socket is limited.
-func (s *Server) withSockets(env []string) ([]string, error) {
-	name := s.kind.SocketsAt
-	if _, byHand := s.spec.Env[name]; name == "" || byHand || s.spec.Span.Several() {
+// privatePorts is where free ports for engines' own use are looked for: below
+// those that the kernel gives to connections, at a place that differs from
+// start to start.
+const (
+	privatePorts     = 22000
+	privatePortRange = 8000
+)
+
+// withPrivate adds variables by which the server does not share sockets and
+// ports with others of the machine. Where the recipe sets one, it wins.
+func (s *Server) withPrivate(ctx context.Context, env []string) ([]string, error) {
+	if s.kind.Private == nil || s.spec.Span.Several() {
 		return env, nil
 	}
-	folder, err := os.MkdirTemp("", "bench-")
+	folder, err := os.MkdirTemp("", "bench-") // short: the name of a socket is limited
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for sockets: %w", err)
 	}
-	s.sockets = folder
-	return append(env, name+"="+folder), nil
+	s.private = folder
+	port, err := ports.Find(ctx, "127.0.0.1", privatePorts+mathrand.IntN(privatePortRange), []int{s.spec.Port})
+	if err != nil {
+		return nil, err
+	}
+
+	variables := s.kind.Private(engines.Private{Folder: folder, Port: port})
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if _, byHand := s.spec.Env[name]; !byHand && !slices.Contains(s.spec.Inherit, name) {
+			env = append(env, name+"="+variables[name])
+		}
+	}
+	return env, nil
 }
 
 // start runs the program and begins to watch it.

@@ -35,7 +35,7 @@ type Server struct {
 	log     *serverlog.Log // nil: external
 	began   time.Time      // the spawn
 	ownEnd  time.Duration  // see patience; 0: the usual
-	sockets string         // folder of its sockets; "": it has none
+	private string         // folder that goes with the server; "": it has none
 
 	readiness *ready.Progress // nil before the spawn, and of a program that never serves
 

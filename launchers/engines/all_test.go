@@ -435,3 +435,31 @@ func TestCommonEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// What servers of a machine would share is each one's own.
+func TestPrivate(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]map[string]string{
+		"vllm": {"VLLM_RPC_BASE_PATH": "/tmp/b1"},
+		"tgi":  {"SHARD_UDS_PATH": "/tmp/b1/shard", "MASTER_PORT": "23456"},
+	} {
+		kind, _ := Lookup(name)
+		if diff := cmp.Diff(want, kind.Private(Private{Folder: "/tmp/b1", Port: 23456})); diff != "" {
+			t.Errorf("%s: Private() (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// ollama serve would remove blobs and downloads that others wait for.
+func TestOllamaPrunesNothing(t *testing.T) {
+	t.Parallel()
+	kind, _ := Lookup("ollama")
+	command, err := kind.Command(recipe.Spec{Model: "m"})
+	if err != nil || command.Env["OLLAMA_NOPRUNE"] != "1" {
+		t.Errorf("environment = %v, %v, want OLLAMA_NOPRUNE=1", command.Env, err)
+	}
+	command, err = kind.Command(recipe.Spec{Model: "m", Args: []recipe.Arg{{Name: "noprune", Value: false}}})
+	if err != nil || command.Env["OLLAMA_NOPRUNE"] != "0" {
+		t.Errorf("environment = %v, %v, want what the arguments say", command.Env, err)
+	}
+}

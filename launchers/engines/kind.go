@@ -35,6 +35,10 @@ type Kind struct {
 	// over several nodes; nil: it cannot. It is pure.
 	Companions func(recipe.Spec) ([]recipe.Companion, error)
 
+	// Private gives each start what engines would share with other servers of
+	// the machine, by variables that are not part of the recipe; nil: nothing.
+	Private func(Private) map[string]string
+
 	// Entry is a Binary for Command that stands for an image's entry point: as
 	// many words are cut off the argv again. Nil: argv has no program of the
 	// kind's own. ImageProgram are those of images whose entry point is not
@@ -100,7 +104,6 @@ type Kind struct {
 	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart
 	CacheSalt    bool           // requests take a cache_salt, whose value keeps prefix caches apart
 	ModelFile    string         // path that tells model_path, the file that is loaded; "": none
-	SocketsAt    string         // variable for the folder in which it leaves sockets: each start gets one of its own; "": none
 	AnyModelName bool           // the server accepts any model name in a request, so the list must be checked
 	Body         map[string]any // fields every request to this kind carries, e.g. cache_prompt: false
 }
@@ -151,3 +154,9 @@ const (
 	TokenizeLlama TokenizeDialect = "llamacpp"
 	TokenizeTGI   TokenizeDialect = "tgi"
 )
+
+// Private is what one start of a server has for itself.
+type Private struct {
+	Folder string // for sockets, with a short name; it goes with the server
+	Port   int    // free on this machine
+}

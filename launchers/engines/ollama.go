@@ -43,7 +43,8 @@ func ollamaKind() Kind {
 // ollamaCommand builds `ollama serve`, which takes its settings from the
 // environment: num-parallel becomes OLLAMA_NUM_PARALLEL, true 1, false 0, a
 // list one word with commas. The model must have been pulled before. Models
-// stay loaded (keep-alive -1) unless the arguments say otherwise.
+// stay loaded (keep-alive -1), and blobs and downloads of others are not pruned
+// from the store (noprune), unless the arguments say otherwise.
 func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
 	if err := needModel(s); err != nil {
 		return recipe.Command{}, err
@@ -52,7 +53,7 @@ func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
 		return recipe.Command{}, fmt.Errorf("served-name: %q: ollama serves a model under its own name only: remove the key", s.ServedName)
 	}
 	host, port := listenAddress(s, 11434)
-	own := map[string]string{"OLLAMA_KEEP_ALIVE": "-1"}
+	own := map[string]string{"OLLAMA_KEEP_ALIVE": "-1", "OLLAMA_NOPRUNE": "1"}
 	given := map[string]string{}
 	for _, arg := range s.Args {
 		name, value, err := ollamaVariable(arg)
@@ -90,7 +91,7 @@ func ollamaSettings() []string {
 	return []string{
 		"OLLAMA_NUM_PARALLEL", "OLLAMA_MAX_LOADED_MODELS", "OLLAMA_MAX_QUEUE", "OLLAMA_CONTEXT_LENGTH", "OLLAMA_KEEP_ALIVE",
 		"OLLAMA_FLASH_ATTENTION", "OLLAMA_KV_CACHE_TYPE", "OLLAMA_SCHED_SPREAD", "OLLAMA_GPU_OVERHEAD", "OLLAMA_LLM_LIBRARY",
-		"OLLAMA_NEW_ENGINE", "OLLAMA_MULTIUSER_CACHE", "OLLAMA_LOAD_TIMEOUT", "OLLAMA_DEBUG",
+		"OLLAMA_NEW_ENGINE", "OLLAMA_NOPRUNE", "OLLAMA_MULTIUSER_CACHE", "OLLAMA_LOAD_TIMEOUT", "OLLAMA_DEBUG",
 	}
 }
 

@@ -21,6 +21,7 @@ func tgiKind() Kind {
 		Entry:       []string{"text-generation-launcher"},
 		WorldSize:   tgiWorldSize,
 		Drafts:      tgiDrafts,
+		Private:     tgiPrivate,
 		NeedsModel:  true,
 		LocalModel:  true,
 		LengthArg:   "max-total-tokens",
@@ -47,9 +48,7 @@ func tgiKind() Kind {
 
 // tgiCommand builds `text-generation-launcher --model-id MODEL ...`. sharded
 // takes true or false as its value; other switches have no form for false,
-// which leaves them out. Lists repeat their option. Replicas after the first
-// get a master port and socket paths of their own, which default to the same
-// for all servers of a box.
+// which leaves them out. Lists repeat their option.
 func tgiCommand(s recipe.Spec) (recipe.Command, error) {
 	if err := needModel(s); err != nil {
 		return recipe.Command{}, err
@@ -65,17 +64,16 @@ func tgiCommand(s recipe.Spec) (recipe.Command, error) {
 		argv = []string{"text-generation-launcher"}
 	}
 	argv = append(argv, "--model-id", s.Model, "--hostname", host, "--port", port)
-	if s.Replica > 0 && !spelling.Has(s.Args, "master-port") {
-		argv = append(argv, "--master-port", strconv.Itoa(29500+100*s.Replica))
-	}
-	if s.Replica > 0 && !spelling.Has(s.Args, "shard-uds-path") {
-		argv = append(argv, "--shard-uds-path", "/tmp/text-generation-server-"+strconv.Itoa(s.Replica))
-	}
 	var own map[string]string
 	if s.APIKey != "" {
 		own = map[string]string{"API_KEY": s.APIKey}
 	}
 	return recipe.Assemble(s, append(argv, options...), own, slices.Concat(torchUnset(), tgiVariables())...)
+}
+
+// tgiPrivate replaces names that are the same for all servers of a machine.
+func tgiPrivate(p Private) map[string]string {
+	return map[string]string{"SHARD_UDS_PATH": p.Folder + "/shard", "MASTER_PORT": strconv.Itoa(p.Port)}
 }
 
 // tgiVariables are plain names that the launcher takes for options.

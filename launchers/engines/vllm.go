@@ -38,7 +38,7 @@ func VllmKind() Kind {
 	kind.Companions = vllmCompanions
 	kind.Retired, kind.Conflicts = vllmRetired(), vllmConflicts
 	kind.NeedsModel, kind.LocalModel = true, true
-	kind.SocketsAt = "VLLM_RPC_BASE_PATH"
+	kind.Private = func(p Private) map[string]string { return map[string]string{"VLLM_RPC_BASE_PATH": p.Folder} }
 	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
 	kind.Owners = []string{"vllm", SimulatorOwner}
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
