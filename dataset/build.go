@@ -36,12 +36,15 @@ func kinds() []kind {
 		{"sharegpt", "first turns of recorded conversations, one JSON array", needPath | needTokenizer, buildShareGPT},
 		{"jsonl", "prompts as they stand in a file of JSON lines", needPath, buildJSONL},
 		{"custom", "vLLM's custom dataset: JSON lines with prompt and output_tokens", needPath, buildCustom},
-		{"tok_inputs", "prompts as token ids: JSON lines, a parquet column or a pandas pickle", needPath, buildTokInputs},
+		{"tok_inputs", "prompts as token ids: JSON lines, a parquet column or a pandas pickle", needPath,
+			buildTokInputs},
 		{"sonnet", "lines of a poem, the first ones shared", needPath | needTokenizer, buildSonnet},
-		{"prefix_repetition", "random prefixes, each with many random suffixes, as vLLM makes them", needVocabulary, buildPrefixRepetition},
+		{"prefix_repetition", "random prefixes, each with many random suffixes, as vLLM makes them", needVocabulary,
+			buildPrefixRepetition},
 		{"burstgpt", "lengths and times of a BurstGPT trace (CSV)", needPath | needVocabulary, buildBurstGPT},
 		{"trace", "lengths, times and shared blocks of a timed trace (JSON lines)", needPath, buildTrace},
-		{"hf", "a chat dataset of Hugging Face as local parquet, JSON lines or JSON", needPath | needTokenizer, buildHF},
+		{"hf", "a chat dataset of Hugging Face as local parquet, JSON lines or JSON", needPath | needTokenizer,
+			buildHF},
 		{"text", "any text, cut to an exact number of tokens at different places", needPath | needTokenizer, buildText},
 		{"shared_prefix", "groups of prompts with a prefix of their own", 0, buildSharedPrefix},
 		{"conversation", "made-up conversations of several turns", 0, buildConversation},
@@ -89,6 +92,7 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err := spec.check(); err != nil {
 		return nil, fmt.Errorf("build dataset: %w", err)
 	}
+
 	k, ok := lookup(spec.Kind)
 	if !ok {
 		return nil, fmt.Errorf("build dataset: unknown kind %q: want one of %s", spec.Kind, strings.Join(Kinds(), ", "))
@@ -96,6 +100,7 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if k.needs&needPath != 0 && spec.Path == "" {
 		return nil, fmt.Errorf("build dataset %s: %w", k.name, errNoPath)
 	}
+
 	set, err := k.build(ctx, spec, tok)
 	if err != nil {
 		if other := otherForm(ctx, spec, err); other != "" {
@@ -103,6 +108,7 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		}
 		return nil, fmt.Errorf("build dataset %s: %w", k.name, err)
 	}
+
 	set.SHA256 = digest(set.Prompts)
 	return set, nil
 }

@@ -33,35 +33,43 @@ func buildBurstGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
+
 	model := spec.Subset
 	if model == "" {
 		model = burstModel
 	}
+
 	sample := spec.Shuffle || spec.Compat != CompatNewest
 	most := spec.N
 	if sample {
 		most = table.MaxRows
 	}
+
 	rows, err := readBurst(ctx, file, model, most)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	var notes []string
 	if sample {
 		rows, notes = sampleBurst(rows, spec)
 	} else if len(rows) < spec.N {
-		notes = []string{fmt.Sprintf("the trace has %d usable rows, %d were asked: no more are sent", len(rows), spec.N)}
+		notes = []string{fmt.Sprintf("the trace has %d usable rows, %d were asked: no more are sent", len(rows),
+			spec.N)}
 	}
+
 	set, err := burstPrompts(ctx, rows, spec, tok)
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range set.Prompts {
 		if !sample {
 			at := rows[i].at - rows[0].at
 			set.Prompts[i].At = &at
 		}
 	}
+
 	set.Notes = append(notes, set.Notes...)
 	return set, nil
 }
@@ -75,12 +83,15 @@ func sampleBurst(rows []burstRow, spec Spec) ([]burstRow, []string) {
 		picked = rng.Permutation(len(rows))[:spec.N]
 	} else {
 		picked = rng.RandInt(0, len(rows), spec.N)
-		notes = []string{fmt.Sprintf("the trace has %d usable rows, %d were asked: rows are drawn more than once", len(rows), spec.N)}
+		notes = []string{fmt.Sprintf("the trace has %d usable rows, %d were asked: rows are drawn more than once",
+			len(rows), spec.N)}
 	}
+
 	out := make([]burstRow, len(picked))
 	for i, index := range picked {
 		out[i] = rows[index]
 	}
+
 	return out, notes
 }
 
@@ -92,10 +103,12 @@ func readBurst(ctx context.Context, r io.Reader, model string, most int) ([]burs
 	if err != nil {
 		return nil, fmt.Errorf("first line: %w", csvError(err))
 	}
+
 	columns, err := burstColumns(header)
 	if err != nil {
 		return nil, err
 	}
+
 	var rows []burstRow
 	for len(rows) < most {
 		record, err := in.Read()
@@ -120,9 +133,11 @@ func readBurst(ctx context.Context, r io.Reader, model string, most int) ([]burs
 			return nil, ctx.Err()
 		}
 	}
+
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("no row of model %q with an answer", model)
 	}
+
 	return rows, ctx.Err()
 }
 
@@ -165,16 +180,19 @@ func burstPrompts(ctx context.Context, rows []burstRow, spec Spec, tok Tokenizer
 	if !spec.TokenIDs && !spec.canDecode(tok) {
 		return traceWords(ctx, rows, spec, tok)
 	}
+
 	ids, err := newPool(spec, tok)
 	if err != nil {
 		return nil, err
 	}
+
 	ids.allowed = nil // all of them
 	ids.fill(nil)
 	set := &Set{Prompts: make([]Prompt, len(rows))}
 	if !spec.TokenIDs {
 		return set, burstTexts(ctx, set, rows, ids, spec, tok)
 	}
+
 	for i, row := range rows {
 		run := ids.run(i, max(1, row.input))
 		set.Prompts[i] = Prompt{TokenIDs: run, InputTokens: len(run), OutputTokens: row.output}
@@ -214,6 +232,7 @@ func burstTexts(ctx context.Context, set *Set, rows []burstRow, ids pool, spec S
 		off.add(counted, asked)
 		set.Prompts[i] = p
 	}
+
 	set.Notes = append(set.Notes, off.notes()...)
 	set.noteSame()
 

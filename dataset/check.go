@@ -10,6 +10,7 @@ func (s Spec) check() error {
 	if s.N < 1 {
 		return fmt.Errorf("%d prompts asked: want at least 1", s.N)
 	}
+
 	for _, l := range []struct {
 		name  string
 		value int
@@ -25,16 +26,20 @@ func (s Spec) check() error {
 			return fmt.Errorf("%s %d: want 0 to %d tokens", l.name, l.value, maxTokens)
 		}
 	}
-	for name, value := range map[string]int{"prefixes": s.NumPrefixes, "turns": s.Turns, "vocabulary size": s.VocabSize} {
+
+	for name, value := range map[string]int{"prefixes": s.NumPrefixes, "turns": s.Turns,
+		"vocabulary size": s.VocabSize} {
 		if value < 0 {
 			return fmt.Errorf("%s %d: want at least 0", name, value)
 		}
 	}
+
 	switch s.Compat {
 	case CompatNewest, CompatVLLM, CompatVLLM010, CompatVLLM06:
 	default:
 		return fmt.Errorf("compat %q: want %q, %q, %q or nothing", s.Compat, CompatVLLM, CompatVLLM010, CompatVLLM06)
 	}
+
 	return s.checkRatios()
 }
 
@@ -68,8 +73,10 @@ func (s Spec) uselessNotes() []string {
 		{"token ids", s.TokenIDs},
 	} {
 		if setting.set {
-			notes = append(notes, fmt.Sprintf("the setting %q has no effect: %s prompts are as the file has them", setting.name, s.Kind))
+			notes = append(notes, fmt.Sprintf("the setting %q has no effect: %s prompts are as the file has them",
+				setting.name, s.Kind))
 		}
 	}
+
 	return notes
 }

@@ -16,14 +16,17 @@ func buildConversation(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 	if spec.TokenIDs {
 		return nil, errors.New("token ids: turns are sent as text, since the server's answers are")
 	}
+
 	turns := orElse(spec.Turns, 1)
 	if turns > maxTurns {
 		return nil, fmt.Errorf("%d turns: want at most %d", turns, maxTurns)
 	}
+
 	first, err := newMaker(spec, tok)
 	if err != nil {
 		return nil, err
 	}
+
 	further := spec
 	further.N, further.InputLen, further.PrefixLen = spec.N*(turns-1), orElse(spec.SuffixLen, spec.InputLen), 0
 	further.Seed++
@@ -34,10 +37,12 @@ func buildConversation(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 	if next.words != nil {
 		next.words.inner = true
 	}
+
 	set, err := converse(ctx, spec, turns, first, next)
 	if err != nil {
 		return nil, err
 	}
+
 	first.off.count += next.off.count
 	first.off.largest = max(first.off.largest, next.off.largest)
 	set.Notes = append(set.Notes, first.notes()...)
@@ -52,6 +57,7 @@ func converse(ctx context.Context, spec Spec, turns int, first, next *maker) (*S
 	if err != nil {
 		return nil, err
 	}
+
 	set := &Set{Prompts: make([]Prompt, spec.N)}
 	for i := range set.Prompts {
 		p, err := first.make(ctx, prefix, first.inputs[i], i+1)
@@ -69,5 +75,6 @@ func converse(ctx context.Context, spec Spec, turns int, first, next *maker) (*S
 		}
 		set.Prompts[i] = p
 	}
+
 	return set, nil
 }

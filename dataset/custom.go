@@ -11,6 +11,7 @@ func buildCustom(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.Notes = append(set.Notes, "prompts are sent as they are: vLLM's client puts the model's chat template around them unless --skip-chat-template")
+	set.Notes = append(set.Notes, "prompts are sent as they are: vLLM's client puts the model's chat template around "+
+		"them unless --skip-chat-template")
 	return set, nil
 }

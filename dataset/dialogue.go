@@ -14,6 +14,7 @@ func turnsPrompt(ctx context.Context, said []table.Exchange, spec Spec, tok Toke
 	if len(said) < turns {
 		return Prompt{}, false, ctx.Err()
 	}
+
 	for i, e := range said[:turns] {
 		asked, err := countTokens(ctx, tok, e.Asked)
 		if err != nil {
@@ -37,5 +38,6 @@ func turnsPrompt(ctx context.Context, said []table.Exchange, spec Spec, tok Toke
 			p.InputTokens = asked
 		}
 	}
+
 	return p, true, nil
 }

@@ -42,6 +42,7 @@ func digest(prompts []Prompt) string {
 			fmt.Fprintf(out, "at %s\n", strconv.FormatFloat(*p.At, 'g', -1, 64))
 		}
 	}
+
 	_ = out.Flush() // a hash takes everything
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -13,7 +13,8 @@ type plan struct {
 	inputs, outputs []int // tokens of each prompt beside the prefix, and of its answer
 	offsets         []int // of each prompt in the vocabulary
 	shortest        bool  // an input was drawn as 0 and set to 1
-	around          int   // above 0: tokens that the model puts around each prompt, which leave no room in the length asked
+	// above 0: tokens that the model puts around each prompt, which leave no room in the length asked
+	around int
 
 	draw  func(low, high, count int) []int // goes on with the same stream
 	numpy *prng.Numpy                      // that stream, if it is the global one
@@ -30,6 +31,7 @@ func (s Spec) spans(added int) (input, output span) {
 	if s.RangeRatioOutput != nil {
 		outRatio = *s.RangeRatioOutput
 	}
+
 	inputLen := max(0, s.InputLen-added)
 	switch s.Compat {
 	case CompatVLLM06:
@@ -37,10 +39,12 @@ func (s Spec) spans(added int) (input, output span) {
 	case CompatVLLM010:
 		return around(inputLen, inRatio, math.Trunc, math.Trunc), around(s.OutputLen, outRatio, math.Trunc, math.Trunc)
 	}
+
 	input = around(inputLen, inRatio, math.Floor, math.Ceil)
 	if s.Compat == CompatNewest {
 		input = span{max(1, input.low), max(1, input.high)}
 	}
+
 	output = around(s.OutputLen, outRatio, math.Floor, math.Ceil)
 	return input, span{max(1, output.low), max(1, output.high)}
 }
@@ -66,6 +70,7 @@ func drawPlan(spec Spec, ids pool) plan {
 	if spec.TokenIDs && spec.Compat == CompatNewest {
 		added = 0 // nobody adds any to ids
 	}
+
 	input, output := spec.spans(added)
 	if spec.Compat == CompatNewest && added > 0 && spec.InputLen <= added {
 		p.around = added
@@ -77,9 +82,11 @@ func drawPlan(spec Spec, ids pool) plan {
 		p.pcg = prng.NewPCG64(spec.Seed)
 		p.draw = p.pcg.Integers
 	}
+
 	if spec.legacy() && ids.size > 0 {
 		p.prefix = p.draw(0, ids.size, spec.PrefixLen)
 	}
+
 	p.inputs = p.draw(input.low, input.high+1, spec.N)
 	p.outputs = p.draw(output.low, output.high+1, spec.N)
 	if ids.size > 0 {
@@ -90,6 +97,7 @@ func drawPlan(spec Spec, ids pool) plan {
 			p.prefix = append(p.prefix, ids.allowed[index])
 		}
 	}
+
 	p.raise(spec.PrefixLen)
 	return p
 }
@@ -118,7 +126,8 @@ func (p plan) numpyDrawn() uint64 {
 func (p plan) notes() []string {
 	var notes []string
 	if p.around > 0 {
-		notes = append(notes, fmt.Sprintf("prompts are longer than asked: the model puts %d tokens around each, and one more is the least", p.around))
+		notes = append(notes, fmt.Sprintf("prompts are longer than asked: the model puts %d tokens around each, and "+
+			"one more is the least", p.around))
 	}
 	if !p.shortest {
 		return notes

@@ -15,14 +15,17 @@ func oversample(kept []Prompt, spec Spec) *Set {
 	if missing <= 0 {
 		return set
 	}
+
 	usable := fmt.Sprintf("the file has %d usable prompts, %d were asked: ", len(kept), spec.N)
 	if spec.NoOversample {
 		set.Notes = append(set.Notes, usable+"no more are sent")
 		return set
 	}
+
 	for _, index := range repeats(len(kept), missing, spec) {
 		set.Prompts = append(set.Prompts, kept[index])
 	}
+
 	set.Notes = append(set.Notes, usable+fmt.Sprintf("%d are repeats, which a prefix cache may serve", missing))
 	return set
 }

@@ -71,6 +71,7 @@ func Write(w io.Writer, set *Set, meta Meta) error {
 	}); err != nil {
 		return fmt.Errorf("write prompts: %w", err)
 	}
+
 	for i, p := range set.Prompts {
 		if err := p.writable(); err != nil {
 			return fmt.Errorf("write prompts: prompt %d: %w", i+1, err)
@@ -83,9 +84,11 @@ func Write(w io.Writer, set *Set, meta Meta) error {
 			return fmt.Errorf("write prompts: %w", err)
 		}
 	}
+
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write prompts: %w", err)
 	}
+
 	return nil
 }
 
@@ -111,10 +114,12 @@ func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
+
 	set, err := readFrozen(ctx, file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	all := len(set.Prompts)
 	timed := slices.ContainsFunc(set.Prompts, func(p Prompt) bool { return p.At != nil })
 	spec.NoOversample = spec.NoOversample || timed // as with the trace itself: a repeat has no time of its own
@@ -124,11 +129,13 @@ func buildFrozen(ctx context.Context, spec Spec, _ Tokenizer) (*Set, error) {
 	if spec.N < all {
 		out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d frozen prompts", spec.N, all))
 	}
+
 	for i := range out.Prompts {
 		if spec.OutputLen > 0 {
 			out.Prompts[i].OutputTokens = spec.OutputLen
 		}
 	}
+
 	return out, nil
 }
 
@@ -175,19 +182,24 @@ func readFrozen(ctx context.Context, r io.Reader) (*Set, error) {
 		set.Prompts = append(set.Prompts, p)
 		return nil
 	})
+
 	switch {
 	case err != nil:
 		return nil, err
 	case h == nil:
 		return nil, errors.New("the file is empty")
 	case len(set.Prompts) != h.Prompts:
-		return nil, fmt.Errorf("%d prompts, its first line says %d: the file was cut off or changed", len(set.Prompts), h.Prompts)
+		return nil, fmt.Errorf("%d prompts, its first line says %d: the file was cut off or changed", len(set.Prompts),
+			h.Prompts)
 	case len(set.Prompts) == 0:
 		return nil, errors.New("the file has no prompts")
 	}
+
 	if sum := digest(set.Prompts); sum != h.SHA256 {
-		return nil, fmt.Errorf("its prompts have SHA-256 %.12s..., its first line says %.12s...: the file was changed", sum, h.SHA256)
+		return nil, fmt.Errorf("its prompts have SHA-256 %.12s..., its first line says %.12s...: the file was changed",
+			sum, h.SHA256)
 	}
+
 	set.Notes, set.NumpyDrawn = h.Notes, h.NumpyDrawn
 	return set, nil
 }
@@ -203,12 +215,15 @@ func parseFrozen(line []byte) (Prompt, error) {
 	if l.InputTokens < 0 || l.OutputTokens < 0 || l.OutputTokens > maxTokens || l.Group < 0 {
 		return Prompt{}, errors.New("negative or absurd numbers")
 	}
+
 	p := Prompt{
 		Text: l.Text, TokenIDs: l.TokenIDs, InputTokens: l.InputTokens, OutputTokens: l.OutputTokens,
 		Images: l.Images, At: l.At, Group: l.Group,
 	}
+
 	for _, t := range l.Turns {
 		p.Turns = append(p.Turns, Turn(t))
 	}
+
 	return p, nil
 }

@@ -24,6 +24,7 @@ func buildHF(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var tables []table.Chats
 	defer func() {
 		for _, t := range tables {
@@ -37,15 +38,18 @@ func buildHF(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		}
 		tables = append(tables, t)
 	}
+
 	field, err := hfField(spec.Field, tables[0].Columns())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", paths[0], err)
 	}
+
 	s := sampler{tables: tables, paths: paths, field: field, spec: spec, tok: tok}
 	kept, err := s.sample(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	set := oversample(kept, spec)
 	if s.addsInput(tables[0]) {
 		set.Notes = append(set.Notes, `the column "input" goes on behind the column "instruction"`)
@@ -53,6 +57,7 @@ func buildHF(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if tok == nil {
 		set.Notes = append(set.Notes, estimateNote)
 	}
+
 	return set, nil
 }
 
@@ -87,13 +92,16 @@ func (s sampler) sample(ctx context.Context) ([]Prompt, error) {
 	for _, t := range s.tables {
 		total += t.Rows()
 	}
+
 	order := make([]int, total)
 	for i := range order {
 		order[i] = i
 	}
+
 	if s.spec.Shuffle {
 		prng.NewPython(s.spec.Seed).Shuffle(total, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
+
 	var kept []Prompt
 	for batch := s.spec.N + 64; len(order) > 0 && len(kept) < s.spec.N; batch = min(2*batch, 1<<16) {
 		picked := order[:min(batch, len(order))]
@@ -115,10 +123,13 @@ func (s sampler) sample(ctx context.Context) ([]Prompt, error) {
 			}
 		}
 	}
+
 	if len(kept) == 0 {
-		return nil, fmt.Errorf("none of %d rows passes the filter on column %q: %d user turns, each of %d to %d tokens, with its answer at most %d",
+		return nil, fmt.Errorf("none of %d rows passes the filter on column %q: %d user turns, each of %d to %d "+
+			"tokens, with its answer at most %d",
 			total, s.field, orElse(s.spec.Turns, 1), minTurnTokens, maxPromptTokens, maxTotalTokens)
 	}
+
 	return kept, nil
 }
 
@@ -152,6 +163,7 @@ func (s sampler) read(ctx context.Context, picked []int) (map[int][]table.Exchan
 		}
 		first += t.Rows()
 	}
+
 	return out, nil
 }
 

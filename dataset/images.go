@@ -28,34 +28,41 @@ func buildRandomMM(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 	if err := spec.checkLengths(); err != nil {
 		return nil, err
 	}
+
 	switch {
 	case spec.TokenIDs:
 		return nil, errors.New("token ids: images go with text only")
 	case spec.legacy():
 		return nil, fmt.Errorf("compat %q: that version had no random images; use %q", spec.Compat, CompatVLLM)
 	}
+
 	p, err := newPainter(spec.Images)
 	if err != nil {
 		return nil, err
 	}
+
 	add := func(prompt *Prompt, rng *prng.PCG64) error {
 		var err error
 		prompt.Images, err = p.images(rng)
 		return errors.Join(err, ctx.Err())
 	}
+
 	if spec.canDecode(tok) {
 		return buildRandomText(ctx, spec, tok, add)
 	}
+
 	set, err := buildRandomWords(ctx, spec, tok)
 	if err != nil {
 		return nil, err
 	}
+
 	rng := prng.NewPCG64(spec.Seed)
 	for i := range set.Prompts {
 		if err := add(&set.Prompts[i], rng); err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i+1, err)
 		}
 	}
+
 	return set, nil
 }
 
@@ -72,6 +79,7 @@ func newPainter(asked *Images) (*painter, error) {
 	if asked != nil {
 		p.Images = *asked
 	}
+
 	p.PerRequest, p.Quality = orElse(p.PerRequest, 1), orElse(p.Quality, standardJPEG)
 	if p.Format == "" {
 		p.Format = "jpeg"
@@ -79,6 +87,7 @@ func newPainter(asked *Images) (*painter, error) {
 	if len(p.Sizes) == 0 {
 		p.Sizes = []ImageSize{{Width: 256, Height: 256}, {Width: 1280, Height: 720}}
 	}
+
 	switch {
 	case p.PerRequest < 0 || p.PerRequest > maxImages:
 		return nil, fmt.Errorf("%d images a request: want 1 to %d", p.PerRequest, maxImages)
@@ -87,6 +96,7 @@ func newPainter(asked *Images) (*painter, error) {
 	case p.Format != "jpeg" && p.Format != "png":
 		return nil, fmt.Errorf("image format %q: want jpeg or png", p.Format)
 	}
+
 	return p, p.weigh()
 }
 
@@ -107,9 +117,11 @@ func (p *painter) weigh() error {
 		sum += weight
 		p.until = append(p.until, sum)
 	}
+
 	for i := range p.until {
 		p.until[i] /= sum
 	}
+
 	return nil
 }
 
@@ -129,9 +141,11 @@ func (p *painter) images(rng *prng.PCG64) ([]string, error) {
 			return nil, err
 		}
 		if p.bytes += len(out[i]); p.bytes > maxImageBytes {
-			return nil, fmt.Errorf("images of more than %d MiB in all: ask for fewer or smaller ones", maxImageBytes>>20)
+			return nil, fmt.Errorf("images of more than %d MiB in all: ask for fewer or smaller ones",
+				maxImageBytes>>20)
 		}
 	}
+
 	return out, nil
 }
 
@@ -142,6 +156,7 @@ func (p *painter) paint(size ImageSize, rng *prng.PCG64) (string, error) {
 		copy(picture.Pix[4*i:], noise[3*i:3*i+3])
 		picture.Pix[4*i+3] = 0xff
 	}
+
 	var file bytes.Buffer
 	var err error
 	if p.Format == "png" {
@@ -149,8 +164,10 @@ func (p *painter) paint(size ImageSize, rng *prng.PCG64) (string, error) {
 	} else {
 		err = jpeg.Encode(&file, picture, &jpeg.Options{Quality: p.Quality})
 	}
+
 	if err != nil {
 		return "", fmt.Errorf("encode image: %w", err)
 	}
+
 	return "data:image/" + p.Format + ";base64," + base64.StdEncoding.EncodeToString(file.Bytes()), nil
 }

@@ -28,6 +28,7 @@ func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
+
 	places, err := indexJSONL(ctx, file, spec.Path)
 	if err != nil {
 		return nil, err
@@ -35,6 +36,7 @@ func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if spec.Shuffle {
 		prng.NewPython(spec.Seed).Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 	}
+
 	prompts, err := readJSONL(ctx, file, places[:min(spec.N, len(places))])
 	if err == nil {
 		err = complete(ctx, prompts, spec.OutputLen, tok)
@@ -42,6 +44,7 @@ func buildJSONL(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	return oversample(prompts, spec), nil
 }
 
@@ -61,6 +64,7 @@ func complete(ctx context.Context, prompts []Prompt, outputLen int, tok Tokenize
 		}
 		p.InputTokens = tokens
 	}
+
 	return nil
 }
 
@@ -77,6 +81,7 @@ func indexJSONL(ctx context.Context, r io.Reader, path string) ([]table.Span, er
 		}
 		return nil
 	})
+
 	switch {
 	case bad:
 		return nil, err
@@ -85,6 +90,7 @@ func indexJSONL(ctx context.Context, r io.Reader, path string) ([]table.Span, er
 	case len(places) == 0:
 		return nil, fmt.Errorf("%s: the file has no prompts", path)
 	}
+
 	return places, nil
 }
 
@@ -105,6 +111,7 @@ func readJSONL(ctx context.Context, file io.ReaderAt, places []table.Span) ([]Pr
 			return nil, err
 		}
 	}
+
 	return prompts, ctx.Err()
 }
 
@@ -125,10 +132,12 @@ func parseLine(line []byte) (Prompt, error) {
 	if line[0] == '[' {
 		return Prompt{}, errors.New("a JSON array where an object is wanted")
 	}
+
 	var l jsonLine
 	if err := json.Unmarshal(line, &l); err != nil {
 		return Prompt{}, table.JSONError(err)
 	}
+
 	p, err := l.prompt()
 	if err != nil {
 		return Prompt{}, err
@@ -139,6 +148,7 @@ func parseLine(line []byte) (Prompt, error) {
 		}
 		p.OutputTokens = *l.OutputTokens
 	}
+
 	return p, nil
 }
 
@@ -150,6 +160,7 @@ func (l jsonLine) prompt() (Prompt, error) {
 			forms++
 		}
 	}
+
 	switch {
 	case forms == 0:
 		return Prompt{}, errors.New(`no "prompt", "prompt_token_ids" or "messages"`)
@@ -162,6 +173,7 @@ func (l jsonLine) prompt() (Prompt, error) {
 	case *l.Prompt == "":
 		return Prompt{}, errors.New(`"prompt" is empty`)
 	}
+
 	return Prompt{Text: *l.Prompt}, nil
 }
 
@@ -183,7 +195,8 @@ func messagesPrompt(messages []message) (Prompt, error) {
 	case len(messages) != 1:
 		return Prompt{}, fmt.Errorf(`"messages" has %d messages: only a single user message can be sent`, len(messages))
 	case messages[0].Role != "user":
-		return Prompt{}, fmt.Errorf(`"messages" has a message of role %q: only a single user message can be sent`, messages[0].Role)
+		return Prompt{}, fmt.Errorf(`"messages" has a message of role %q: only a single user message can be sent`,
+			messages[0].Role)
 	case messages[0].Content == "":
 		return Prompt{}, errors.New(`"messages" has an empty message`)
 	}

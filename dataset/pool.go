@@ -34,20 +34,25 @@ func newPool(spec Spec, tok Tokenizer) (pool, error) {
 	} else if !spec.legacy() {
 		special = []int{0, 1, 2}
 	}
+
 	switch {
 	case p.size == 0:
-		return pool{}, errors.New("vocabulary size not set: random token ids need the model's number of tokens; or send text")
+		return pool{}, errors.New("vocabulary size not set: random token ids need the model's number of tokens; or " +
+			"send text")
 	case p.size > math.MaxInt32:
 		return pool{}, fmt.Errorf("vocabulary size %d: want at most %d", p.size, math.MaxInt32)
 	case spec.legacy():
 		special = nil
 	case !known && p.size <= firstOrdinaryID:
-		return pool{}, fmt.Errorf("vocabulary size %d: want more than %d, as ids below %d are left out", p.size, firstOrdinaryID, firstOrdinaryID)
+		return pool{}, fmt.Errorf("vocabulary size %d: want more than %d, as ids below %d are left out", p.size,
+			firstOrdinaryID, firstOrdinaryID)
 	}
+
 	p.fill(special)
 	if len(p.allowed) == 0 {
 		return pool{}, fmt.Errorf("vocabulary of %d tokens: all of them are special", p.size)
 	}
+
 	return p, nil
 }
 

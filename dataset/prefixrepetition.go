@@ -28,17 +28,20 @@ func buildPrefixRepetition(ctx context.Context, spec Spec, tok Tokenizer) (*Set,
 	if !spec.TokenIDs && !spec.canDecode(tok) {
 		return repetitionWords(ctx, spec, tok)
 	}
+
 	set, err := repetitionIDs(ctx, spec, tok)
 	if err != nil {
 		return nil, err
 	}
+
 	set.repetitionNote(spec)
 	return set, nil
 }
 
 func (s *Set) repetitionNote(spec Spec) {
 	if missing := spec.N - len(s.Prompts); missing > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d prompts, %d were asked: each of the %d prefixes has as many", len(s.Prompts), spec.N, spec.NumPrefixes))
+		s.Notes = append(s.Notes, fmt.Sprintf("%d prompts, %d were asked: each of the %d prefixes has as many",
+			len(s.Prompts), spec.N, spec.NumPrefixes))
 	}
 }
 
@@ -49,6 +52,7 @@ func repetitionIDs(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	rng := prng.NewNumpy(spec.Seed)
 	c := coder{size: ids.size, draw: rng.RandInt}
 	if !spec.TokenIDs {
@@ -56,10 +60,12 @@ func repetitionIDs(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 			return nil, err
 		}
 	}
+
 	asked := spec.PrefixLen + spec.SuffixLen
 	if !spec.TokenIDs && spec.Compat == CompatNewest { // vLLM's client forgets what the model puts around a prompt
 		spec.SuffixLen = max(1, spec.SuffixLen-ids.added)
 	}
+
 	off := lengthErrors{}
 	set := &Set{}
 	for group := range spec.NumPrefixes {
@@ -91,6 +97,7 @@ func repetitionIDs(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 			set.Prompts = append(set.Prompts, p)
 		}
 	}
+
 	set.shuffle(spec.Seed)
 	set.NumpyDrawn = rng.Drawn()
 	set.Notes = append(set.Notes, off.notes()...)
@@ -118,10 +125,12 @@ func repetitionWords(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error
 		return nil, err
 	}
 	set.repetitionNote(asked)
-	set.Notes = append(set.Notes, "these are not the prompts of vLLM's client, only of their lengths: its text needs a tokenizer with a vocabulary, or send token ids")
+	set.Notes = append(set.Notes, "these are not the prompts of vLLM's client, only of their lengths: its text needs "+
+		"a tokenizer with a vocabulary, or send token ids")
 	return set, nil
 }
 
 func (s *Set) shuffle(seed uint64) {
-	prng.NewPython(seed).Shuffle(len(s.Prompts), func(i, j int) { s.Prompts[i], s.Prompts[j] = s.Prompts[j], s.Prompts[i] })
+	prng.NewPython(seed).Shuffle(len(s.Prompts),
+		func(i, j int) { s.Prompts[i], s.Prompts[j] = s.Prompts[j], s.Prompts[i] })
 }

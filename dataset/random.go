@@ -72,7 +72,8 @@ func randomIDs(spec Spec, ids pool) *Set {
 // noteAlike warns of prompts that a prefix cache may know from others.
 func (s *Set) noteAlike(distinct int) {
 	if alike := len(s.Prompts) - distinct; alike > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d prompts begin as another one does: a prefix cache may serve them in part",
+		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d prompts begin as another one does: a prefix cache may serve "+
+			"them in part",
 			alike, len(s.Prompts)))
 	}
 }

@@ -95,11 +95,14 @@ func (c coder) encode(ctx context.Context, text string) ([]int, error) {
 // buildRandomText makes text of ids by the rules of spec.Compat. add, if there
 // is one, is called with each prompt when its text has been drawn; it may go on
 // with the stream.
-func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Prompt, *prng.PCG64) error) (*Set, error) {
+func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Prompt, *prng.PCG64) error) (*Set,
+	error) {
+
 	ids, err := newPool(spec, tok)
 	if err != nil {
 		return nil, err
 	}
+
 	p := drawPlan(spec, ids)
 	c, err := newCoder(tok, ids.size, p.draw)
 	if err != nil {
@@ -110,6 +113,7 @@ func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Pr
 			return nil, err
 		}
 	}
+
 	set := &Set{Prompts: make([]Prompt, spec.N), NumpyDrawn: p.numpyDrawn(), Notes: p.notes()}
 	off := lengthErrors{}
 	for i := range set.Prompts {
@@ -130,6 +134,7 @@ func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Pr
 			}
 		}
 	}
+
 	set.Notes = append(set.Notes, off.notes()...)
 	set.noteSame()
 
@@ -155,9 +160,11 @@ func (c coder) write(ctx context.Context, spec Spec, ids []int, want int) (text 
 		text, ids, err = c.converge(ctx, ids, want)
 		return text, len(ids), len(ids), err
 	}
+
 	if err != nil {
 		return "", 0, 0, err
 	}
+
 	read, err = c.length(ctx, text)
 
 	return text, counted, read, err

@@ -27,15 +27,19 @@ func buildRandomWords(ctx context.Context, spec Spec, tok Tokenizer) (*Set, erro
 	if rng == nil {
 		rng = prng.NewPCG64(spec.Seed)
 	}
+
 	w := newWriter(rng, tok)
 	prefix, _, err := w.compose(ctx, nil, nil, spec.PrefixLen)
 	if err != nil {
 		return nil, err
 	}
+
 	set := &Set{Prompts: make([]Prompt, spec.N), Notes: lengths.notes()}
 	if spec.Compat != CompatNewest {
-		set.Notes = append(set.Notes, "these are not the prompts of vLLM's client, only of their lengths: its text needs a tokenizer with a vocabulary, or send token ids")
+		set.Notes = append(set.Notes, "these are not the prompts of vLLM's client, only of their lengths: its text "+
+			"needs a tokenizer with a vocabulary, or send token ids")
 	}
+
 	starts := map[string]bool{}
 	off := lengthErrors{}
 	for i := range set.Prompts {
@@ -50,12 +54,14 @@ func buildRandomWords(ctx context.Context, spec Spec, tok Tokenizer) (*Set, erro
 		set.Prompts[i] = Prompt{Text: strings.Join(words, " "), InputTokens: tokens, OutputTokens: lengths.outputs[i]}
 		off.add(tokens, want)
 	}
+
 	set.noteAlike(len(starts))
 	if tok == nil {
 		set.Notes = append(set.Notes, wordsNote)
 	} else {
 		set.Notes = append(set.Notes, off.notes()...)
 	}
+
 	return set, nil
 }
 
@@ -73,7 +79,8 @@ func (e *lengthErrors) notes() []string {
 	if e.count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d prompts are not exactly of the length asked, by up to %d tokens: texts of this vocabulary do not fit it", e.count, e.largest)}
+	return []string{fmt.Sprintf("%d prompts are not exactly of the length asked, by up to %d tokens: texts of this "+
+		"vocabulary do not fit it", e.count, e.largest)}
 }
 
 // writer composes texts from the word list.
@@ -129,6 +136,7 @@ func (w *writer) compose(ctx context.Context, prefix, start []string, want int) 
 	if w.tok == nil || want == 0 {
 		return words, 0, ctx.Err()
 	}
+
 	fixed = len(prefix) + min(1, len(start))
 	var best []string
 	bestTokens := 0

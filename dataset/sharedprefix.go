@@ -17,6 +17,7 @@ func buildSharedPrefix(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 	if err := spec.checkLengths(); err != nil {
 		return nil, err
 	}
+
 	groups := orElse(spec.NumPrefixes, 1)
 	if spec.PrefixLen == 0 {
 		return nil, errors.New("prefix length 0: shared_prefix prompts need one, at least 1 token")
@@ -24,16 +25,19 @@ func buildSharedPrefix(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 	if groups > spec.N {
 		return nil, fmt.Errorf("%d prefixes for %d prompts: want at most one prefix a prompt", groups, spec.N)
 	}
+
 	m, err := newMaker(spec, tok)
 	if err != nil {
 		return nil, err
 	}
+
 	prefixes := make([]Prompt, groups)
 	for g := range prefixes {
 		if prefixes[g], err = m.make(ctx, Prompt{}, spec.PrefixLen, g); err != nil {
 			return nil, fmt.Errorf("prefix %d: %w", g+1, err)
 		}
 	}
+
 	set := &Set{Prompts: make([]Prompt, spec.N)}
 	for i := range set.Prompts {
 		group := i % groups
@@ -44,9 +48,11 @@ func buildSharedPrefix(ctx context.Context, spec Spec, tok Tokenizer) (*Set, err
 		p.OutputTokens, p.Group = m.outputs[i], group+1
 		set.Prompts[i] = p
 	}
+
 	if spec.Shuffle {
 		set.shuffle(spec.Seed)
 	}
+
 	set.Notes = append(set.Notes, m.notes()...)
 	return set, nil
 }
@@ -88,11 +94,13 @@ func (m *maker) make(ctx context.Context, from Prompt, count, number int) (Promp
 		}
 		return Prompt{TokenIDs: ids, InputTokens: len(ids)}, ctx.Err()
 	}
+
 	prefix := strings.Fields(from.Text)
 	want := count + from.InputTokens
 	if !m.count {
 		want = count + len(prefix)
 	}
+
 	start := m.words.start(number)
 	words, tokens, err := m.words.compose(ctx, prefix, start[:min(2, count)], want)
 	if err != nil {
@@ -101,6 +109,7 @@ func (m *maker) make(ctx context.Context, from Prompt, count, number int) (Promp
 	if m.count {
 		m.off.add(tokens, want)
 	}
+
 	return Prompt{Text: strings.Join(words, " "), InputTokens: tokens}, nil
 }
 

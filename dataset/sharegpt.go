@@ -43,24 +43,29 @@ func buildShareGPT(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) 
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
+
 	begin, err := table.Begin(file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	text := io.NewSectionReader(file, begin, math.MaxInt64-begin)
 	places, err := indexShareGPT(ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	kept, err := sampleShareGPT(ctx, shareGPT{text, places}, spec, tok)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	spec.NoOversample = spec.NoOversample || spec.Compat == CompatVLLM06
 	set := oversample(kept, spec)
 	if tok == nil {
 		set.Notes = append(set.Notes, estimateNote)
 	}
+
 	return set, nil
 }
 
@@ -73,6 +78,7 @@ func sampleShareGPT(ctx context.Context, conversations shareGPT, spec Spec, tok 
 	if spec.Shuffle {
 		prng.NewPython(spec.Seed).Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 	}
+
 	var kept []Prompt
 	for _, place := range places {
 		if len(kept) == spec.N {
@@ -86,10 +92,13 @@ func sampleShareGPT(ctx context.Context, conversations shareGPT, spec Spec, tok 
 			kept = append(kept, prompt)
 		}
 	}
+
 	if len(kept) == 0 {
-		return nil, fmt.Errorf("none of %d conversations passes the filter: a prompt of %d to %d tokens, with its answer at most %d",
+		return nil, fmt.Errorf("none of %d conversations passes the filter: a prompt of %d to %d tokens, with its "+
+			"answer at most %d",
 			len(places), minTurnTokens, maxPromptTokens, maxTotalTokens)
 	}
+
 	return kept, nil
 }
 
@@ -102,27 +111,33 @@ func (s shareGPT) prompt(ctx context.Context, at place, spec Spec, tok Tokenizer
 		}
 		return turnsPrompt(ctx, table.Exchanges(said), spec, tok)
 	}
+
 	outputLen := spec.OutputLen
 	question, answer, err := s.turns(at)
 	if err != nil {
 		return Prompt{}, false, err
 	}
+
 	asked, err := countTokens(ctx, tok, question)
 	if err != nil {
 		return Prompt{}, false, err
 	}
+
 	answered := outputLen
 	if outputLen == 0 {
 		if answered, err = countTokens(ctx, tok, answer); err != nil {
 			return Prompt{}, false, err
 		}
 	}
+
 	if !keepTurn(asked, answered, outputLen > 0) {
 		return Prompt{}, false, nil
 	}
+
 	p := Prompt{Text: question, OutputTokens: answered}
 	if tok != nil {
 		p.InputTokens = asked
 	}
+
 	return p, true, nil
 }

@@ -42,6 +42,7 @@ func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
 	case opening != json.Delim('['):
 		return nil, errors.New("the file is not one JSON array of conversations")
 	}
+
 	var places []place
 	for number := 1; decoder.More(); number++ {
 		if err := ctx.Err(); err != nil {
@@ -56,6 +57,7 @@ func indexShareGPT(ctx context.Context, r io.Reader) ([]place, error) {
 			places = append(places, place{number, start, decoder.InputOffset()})
 		}
 	}
+
 	return places, table.EndOfArray(decoder)
 }
 
@@ -99,6 +101,7 @@ func (s shareGPT) turns(at place) (question, answer string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+
 	var texts [2]string
 	for i := range texts {
 		var turn struct {
@@ -109,5 +112,6 @@ func (s shareGPT) turns(at place) (question, answer string, err error) {
 		}
 		texts[i] = turn.Value
 	}
+
 	return texts[0], texts[1], nil
 }

@@ -37,10 +37,12 @@ func buildSonnet(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
+
 	lines, err := readLines(file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
+
 	spec.InputLen, spec.OutputLen = orElse(spec.InputLen, sonnetInput), orElse(spec.OutputLen, sonnetOutput)
 	spec.PrefixLen = orElse(spec.PrefixLen, sonnetPrefix)
 	p := poem{lines: lines, tok: tok, template: spec.TemplateTokens}
@@ -52,8 +54,10 @@ func buildSonnet(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		set.Notes = append(set.Notes, estimateNote)
 	}
 	if spec.TemplateTokens == 0 {
-		set.Notes = append(set.Notes, "lengths are those of the bare prompts: vLLM's client counts them with the model's chat template")
+		set.Notes = append(set.Notes, "lengths are those of the bare prompts: vLLM's client counts them with the "+
+			"model's chat template")
 	}
+
 	return set, nil
 }
 
@@ -104,10 +108,12 @@ func (p poem) counts(ctx context.Context, spec Spec) (all, shared int, err error
 		}
 		total += n
 	}
+
 	base, err := countTokens(ctx, p.tok, sonnetTask)
 	if err != nil {
 		return 0, 0, err
 	}
+
 	base += p.template
 	average := float64(total) / float64(len(p.lines))
 	fit := func(tokens int) int { return int(math.RoundToEven(float64(tokens-base) / average)) }
@@ -120,8 +126,10 @@ func (p poem) counts(ctx context.Context, spec Spec) (all, shared int, err error
 	case all < shared:
 		return 0, 0, fmt.Errorf("prefix length %d: want at most the input length, %d", spec.PrefixLen, spec.InputLen)
 	case spec.Compat == CompatVLLM06 && spec.PrefixLen <= base:
-		return 0, 0, fmt.Errorf("prefix length %d: vLLM 0.6 wants more than the %d tokens of the task", spec.PrefixLen, base)
+		return 0, 0, fmt.Errorf("prefix length %d: vLLM 0.6 wants more than the %d tokens of the task", spec.PrefixLen,
+			base)
 	}
+
 	return all, min(shared, len(p.lines)), nil
 }
 
@@ -135,12 +143,14 @@ func (p poem) prompts(ctx context.Context, spec Spec) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	head := sonnetTask + strings.Join(p.lines[:shared], "")
 	rng := prng.NewPython(spec.Seed)
 	set := &Set{}
 	for tries := 0; len(set.Prompts) < spec.N; tries++ {
 		if tries == tooLong {
-			return nil, fmt.Errorf("input length %d: %d prompts in a row are longer; ask for more, or for a shorter prefix", spec.InputLen, tooLong)
+			return nil, fmt.Errorf("input length %d: %d prompts in a row are longer; ask for more, or for a shorter "+
+				"prefix", spec.InputLen, tooLong)
 		}
 		text := strings.Builder{}
 		text.WriteString(head)
@@ -158,7 +168,9 @@ func (p poem) prompts(ctx context.Context, spec Spec) (*Set, error) {
 		if p.tok == nil {
 			tokens = 0
 		}
-		set.Prompts = append(set.Prompts, Prompt{Text: text.String(), InputTokens: tokens, OutputTokens: spec.OutputLen})
+		set.Prompts = append(set.Prompts, Prompt{Text: text.String(), InputTokens: tokens,
+			OutputTokens: spec.OutputLen})
 	}
+
 	return set, nil
 }

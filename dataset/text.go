@@ -27,20 +27,24 @@ func buildText(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if err := spec.checkLengths(); err != nil {
 		return nil, err
 	}
+
 	file, err := os.Open(spec.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
+
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
+
 	spec.Compat = CompatNewest // lengths are ours
 	set, err := cutText(ctx, file, info.Size(), spec, tok)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	return set, nil
 }
 
@@ -64,9 +68,11 @@ func cutText(ctx context.Context, file io.ReaderAt, size int64, spec Spec, tok T
 		prompt.OutputTokens = p.outputs[i]
 		set.Prompts[i] = prompt
 	}
+
 	if spec.Shuffle {
 		set.shuffle(spec.Seed)
 	}
+
 	set.noteAlike(len(starts))
 	if tok == nil {
 		set.Notes = append(set.Notes, estimateNote)
@@ -74,6 +80,7 @@ func cutText(ctx context.Context, file io.ReaderAt, size int64, spec Spec, tok T
 	if c.inexact.count > 0 {
 		set.Notes = append(set.Notes, c.inexact.notes()...)
 	}
+
 	return set, nil
 }
 
@@ -136,6 +143,7 @@ func wordStart(raw []byte, middle, whole bool) (text string, skipped int, err er
 			}
 		}
 	}
+
 	raw = raw[skipped:]
 	if !whole {
 		for cut := 1; cut < utf8.UTFMax && cut <= len(raw); cut++ {
@@ -147,9 +155,11 @@ func wordStart(raw []byte, middle, whole bool) (text string, skipped int, err er
 			}
 		}
 	}
+
 	if !utf8.Valid(raw) {
 		return "", skipped, errors.New("the file is not UTF-8 text")
 	}
+
 	return string(raw), skipped, nil
 }
 
@@ -165,6 +175,7 @@ func (c *cutter) fit(ctx context.Context, text string, want int) (string, int, e
 		counts[end] = n
 		return n, err
 	}
+
 	total, err := count(len(text))
 	if err != nil || total <= want {
 		return text, total, err
@@ -172,6 +183,7 @@ func (c *cutter) fit(ctx context.Context, text string, want int) (string, int, e
 	if end, ok, err := c.guess(ctx, text, want); err != nil || ok {
 		return text[:end], want, err
 	}
+
 	ends := runeEnds(text)
 	var failed error
 	first := sort.Search(len(ends), func(i int) bool { // the first that is too long
@@ -179,9 +191,11 @@ func (c *cutter) fit(ctx context.Context, text string, want int) (string, int, e
 		failed = errors.Join(failed, err)
 		return failed != nil || n > want
 	})
+
 	if failed != nil || first == 0 {
 		return "", 0, failed
 	}
+
 	tokens, err := count(ends[first-1])
 	return text[:ends[first-1]], tokens, err
 }
@@ -192,15 +206,18 @@ func (c *cutter) guess(ctx context.Context, text string, want int) (end int, ok 
 	if _, local := c.tok.(Vocabulary); !can || !local {
 		return 0, false, nil
 	}
+
 	ids, err := c.tok.Encode(ctx, text, false)
 	if err != nil || len(ids) < want {
 		return 0, false, err
 	}
+
 	ids = ids[:max(0, want-c.tok.(Vocabulary).SpecialAdded())]
 	piece, err := dec.Decode(ctx, ids)
 	if err != nil || len(piece) > len(text) || piece == "" || piece != text[:len(piece)] {
 		return 0, false, err
 	}
+
 	n, err := countTokens(ctx, c.tok, piece)
 	return len(piece), n == want, err
 }

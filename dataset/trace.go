@@ -43,18 +43,22 @@ func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, table.Cause(err))
 	}
 	defer file.Close()
+
 	rows, err := readTrace(ctx, file, spec.N)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", spec.Path, err)
 	}
+
 	block, unit, err := spec.blocks(rows)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", spec.Path, err)
 	}
+
 	b, err := newBlocks(spec, tok, block)
 	if err != nil {
 		return nil, err
 	}
+
 	set := &Set{Prompts: make([]Prompt, len(rows))}
 	for i, row := range rows {
 		if set.Prompts[i], err = b.prompt(ctx, row); err != nil {
@@ -66,9 +70,12 @@ func buildTrace(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 			set.Prompts[i].OutputTokens = spec.OutputLen
 		}
 	}
+
 	if len(rows) < spec.N {
-		set.Notes = append(set.Notes, fmt.Sprintf("the trace has %d requests, %d were asked: no more are sent", len(rows), spec.N))
+		set.Notes = append(set.Notes, fmt.Sprintf("the trace has %d requests, %d were asked: no more are sent",
+			len(rows), spec.N))
 	}
+
 	set.Notes = append(set.Notes, b.notes()...)
 	return set, nil
 }
@@ -86,12 +93,14 @@ func readTrace(ctx context.Context, r io.Reader, count int) ([]traceRow, error) 
 		}
 		return nil
 	})
+
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	if len(rows) == 0 {
 		return nil, errors.New("the trace has no requests")
 	}
+
 	slices.SortStableFunc(rows, func(a, b traceRow) int {
 		switch {
 		case a.at < b.at:
@@ -101,6 +110,7 @@ func readTrace(ctx context.Context, r io.Reader, count int) ([]traceRow, error) 
 		}
 		return 0
 	})
+
 	return rows, nil
 }
 
@@ -111,9 +121,11 @@ func parseTraceRow(line []byte) (traceRow, error) {
 		Output *int     `json:"output_length"`
 		Hashes []uint64 `json:"hash_ids"`
 	}
+
 	if err := json.Unmarshal(line, &l); err != nil {
 		return traceRow{}, table.JSONError(err)
 	}
+
 	switch {
 	case l.At == nil || l.Input == nil || l.Output == nil:
 		return traceRow{}, errors.New(`want "timestamp", "input_length" and "output_length"`)
@@ -124,6 +136,7 @@ func parseTraceRow(line []byte) (traceRow, error) {
 	case *l.Output < 0 || *l.Output > maxTokens:
 		return traceRow{}, fmt.Errorf(`"output_length" is %d, want 0 to %d`, *l.Output, maxTokens)
 	}
+
 	return traceRow{*l.At, *l.Input, max(1, *l.Output), l.Hashes}, nil
 }
 
@@ -139,18 +152,22 @@ func (s Spec) blocks(rows []traceRow) (block int, unit float64, err error) {
 			}
 		}
 	}
+
 	if unit == 0 {
 		unit = 1
 		if block == mooncakeBlock {
 			unit = 1e-3
 		}
 	}
+
 	switch {
 	case block == 0:
-		return 0, 0, fmt.Errorf("the hashes fit blocks of neither %d nor %d tokens: set the block length", mooncakeBlock, alibabaBlock)
+		return 0, 0, fmt.Errorf("the hashes fit blocks of neither %d nor %d tokens: set the block length",
+			mooncakeBlock, alibabaBlock)
 	case !(unit > 0 && unit <= 1e6):
 		return 0, 0, fmt.Errorf("time unit %v: want seconds, more than 0", unit)
 	}
+
 	return block, unit, nil
 }
 
@@ -207,14 +224,17 @@ func (b *blocks) prompt(ctx context.Context, row traceRow) (Prompt, error) {
 		}
 		words = append(words, fields...)
 	}
+
 	if b.ids != nil {
 		out.InputTokens = len(out.TokenIDs)
 		return out, ctx.Err()
 	}
+
 	out.Text = strings.Join(words, " ")
 	if b.tok == nil {
 		return out, ctx.Err()
 	}
+
 	tokens, err := countTokens(ctx, b.tok, out.Text)
 	out.InputTokens = tokens
 	b.off.add(tokens, row.input)
@@ -226,6 +246,7 @@ func (b *blocks) block(ctx context.Context, hash uint64) (Prompt, error) {
 	if known, ok := b.known[hash]; ok {
 		return known, nil
 	}
+
 	rng := prng.NewPCG64(mix(b.seed, hash))
 	var made Prompt
 	if b.ids != nil {
@@ -239,6 +260,7 @@ func (b *blocks) block(ctx context.Context, hash uint64) (Prompt, error) {
 		}
 		made.Text = strings.Join(words, " ")
 	}
+
 	b.known[hash] = made
 	return made, nil
 }

@@ -26,7 +26,8 @@ type samplerKind struct {
 // cheapest to read comes first.
 func samplerKinds() []samplerKind {
 	return []samplerKind{
-		{"nvml", device.NVIDIA, openNVMLSampler, "it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo"},
+		{"nvml", device.NVIDIA, openNVMLSampler,
+			"it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo"},
 		{"nvidia-smi", device.NVIDIA, nvidia.NewSMISampler, "it needs nvidia-smi in PATH and a driver that answers"},
 		{"sysfs", device.AMD, amd.NewSysfsSampler, "it needs the amdgpu driver and /sys"},
 		{"amd-smi", device.AMD, amd.NewSMISampler, "it needs amd-smi of ROCm 6 or newer in PATH or in /opt/rocm/bin"},
@@ -84,10 +85,13 @@ func Samplers(ctx context.Context, options device.Options, force string) ([]devi
 }
 
 // SamplersOf is Samplers for a box whose inventory is known.
-func SamplersOf(ctx context.Context, options device.Options, box Inventory, force string) ([]device.Sampler, []string, error) {
+func SamplersOf(ctx context.Context, options device.Options, box Inventory, force string) ([]device.Sampler, []string,
+	error) {
+
 	if force != "" && force != "auto" {
 		return forced(ctx, options, box, force)
 	}
+
 	var samplers []device.Sampler
 	var notes []string
 	for _, vendor := range []string{device.NVIDIA, device.AMD} {
@@ -101,14 +105,18 @@ func SamplersOf(ctx context.Context, options device.Options, box Inventory, forc
 			samplers = append(samplers, sampler)
 		}
 	}
+
 	return samplers, notes, ctx.Err()
 }
 
-func forced(ctx context.Context, options device.Options, box Inventory, name string) ([]device.Sampler, []string, error) {
+func forced(ctx context.Context, options device.Options, box Inventory, name string) ([]device.Sampler, []string,
+	error) {
+
 	kinds := samplerKinds()
 	at := slices.IndexFunc(kinds, func(kind samplerKind) bool { return kind.name == name })
 	if at < 0 {
-		return nil, nil, fmt.Errorf("use sampler %q: there is none of that name; there are %s, and auto", name, strings.Join(SamplerNames(), ", "))
+		return nil, nil, fmt.Errorf("use sampler %q: there is none of that name; there are %s, and auto", name,
+			strings.Join(SamplerNames(), ", "))
 	}
 	kind := kinds[at]
 	sampler, notes, err := trial(ctx, options, kind, box.Of(kind.vendor))
@@ -120,7 +128,9 @@ func forced(ctx context.Context, options device.Options, box Inventory, name str
 
 // firstThatWorks opens the first kind that gives a reading. What failed
 // before is noted, unless it is merely not installed.
-func firstThatWorks(ctx context.Context, options device.Options, kinds []samplerKind, devices []device.Device) (device.Sampler, []string) {
+func firstThatWorks(ctx context.Context, options device.Options, kinds []samplerKind,
+	devices []device.Device) (device.Sampler, []string) {
+
 	var notes, absent []string
 	for _, kind := range kinds {
 		sampler, more, err := trial(ctx, options, kind, devices)
@@ -133,7 +143,9 @@ func firstThatWorks(ctx context.Context, options device.Options, kinds []sampler
 			notes = append(notes, err.Error())
 		}
 	}
-	return nil, append(notes, fmt.Sprintf("no sampler reads the GPUs of %s: %s", kinds[0].vendor, strings.Join(append(absent, notes...), "; ")))
+
+	return nil, append(notes, fmt.Sprintf("no sampler reads the GPUs of %s: %s", kinds[0].vendor,
+		strings.Join(append(absent, notes...), "; ")))
 }
 
 // notThere reports that a source is not installed, which is no news.
@@ -143,13 +155,17 @@ func notThere(err error) bool {
 
 // trial opens a sampler and reads once. A sampler that knows neither memory
 // nor power of any GPU is no use.
-func trial(ctx context.Context, options device.Options, kind samplerKind, devices []device.Device) (device.Sampler, []string, error) {
+func trial(ctx context.Context, options device.Options, kind samplerKind, devices []device.Device) (device.Sampler,
+	[]string, error) {
+
 	sampler, err := kind.open(options, devices)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	bounded, cancel := context.WithTimeout(ctx, trialLimit)
 	defer cancel()
+
 	readings, err := readWithin(bounded, sampler)
 	if err == nil && !slices.ContainsFunc(readings, usable) {
 		err = fmt.Errorf("%s: it tells neither memory nor power of any GPU", kind.name)
@@ -157,16 +173,20 @@ func trial(ctx context.Context, options device.Options, kind samplerKind, device
 	if err != nil {
 		return nil, nil, errors.Join(err, sampler.Close())
 	}
+
 	return sampler, shortcomings(sampler, readings), nil
 }
 
 // ReadOnce opens the sampler of this name, takes one reading and closes it.
 // Notes are what the sampler found odd.
-func ReadOnce(ctx context.Context, options device.Options, name string, devices []device.Device) ([]device.Reading, []string, error) {
+func ReadOnce(ctx context.Context, options device.Options, name string, devices []device.Device) ([]device.Reading,
+	[]string, error) {
+
 	at := slices.IndexFunc(samplerKinds(), func(kind samplerKind) bool { return kind.name == name })
 	if at < 0 {
 		return nil, nil, fmt.Errorf("unknown sampler %q", name)
 	}
+
 	sampler, err := samplerKinds()[at].open(options, devices)
 	if err != nil {
 		return nil, nil, err
@@ -174,6 +194,7 @@ func ReadOnce(ctx context.Context, options device.Options, name string, devices 
 
 	bounded, cancel := context.WithTimeout(ctx, trialLimit)
 	defer cancel()
+
 	readings, err := readWithin(bounded, sampler)
 	err = errors.Join(err, sampler.Close())
 
@@ -191,6 +212,7 @@ func readWithin(ctx context.Context, sampler device.Sampler) ([]device.Reading, 
 		readings []device.Reading
 		err      error
 	}
+
 	answers := make(chan answer, 1)
 	go func() {
 		readings, err := sampler.Read(ctx)
@@ -198,6 +220,7 @@ func readWithin(ctx context.Context, sampler device.Sampler) ([]device.Reading, 
 	}()
 	timer := time.NewTimer(trialLimit + killGrace)
 	defer timer.Stop()
+
 	select {
 	case a := <-answers:
 		return a.readings, a.err
@@ -219,7 +242,8 @@ func shortcomings(sampler device.Sampler, readings []device.Reading) []string {
 	}
 	for _, reading := range readings {
 		if reading.VRAMUsedBytes == nil && reading.GTTUsedBytes == nil {
-			notes = append(notes, fmt.Sprintf("%s: memory of %s is not told; where GPU and CPU share memory, the host's reading holds it", sampler.Name(), reading.Device))
+			notes = append(notes, fmt.Sprintf("%s: memory of %s is not told; where GPU and CPU share memory, the "+
+				"host's reading holds it", sampler.Name(), reading.Device))
 		}
 		if reading.PowerW == nil {
 			notes = append(notes, fmt.Sprintf("%s: power of %s is not told", sampler.Name(), reading.Device))

@@ -22,6 +22,7 @@ func deviceFiles(ctx context.Context, root string) ([]results.GPUHolder, error) 
 	if err != nil {
 		return nil, fmt.Errorf("look for open GPU devices: %w", err)
 	}
+
 	holders := []results.GPUHolder{}
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
@@ -37,6 +38,7 @@ func deviceFiles(ctx context.Context, root string) ([]results.GPUHolder, error) 
 			holders = append(holders, results.GPUHolder{PID: pid, Name: name})
 		}
 	}
+
 	return holders, nil
 }
 

@@ -52,6 +52,7 @@ func (f *HostFacts) addSystem(ctx context.Context) {
 		f.note("system", err)
 		return
 	}
+
 	f.Hostname = info.Hostname
 	f.Kernel = info.KernelVersion
 	f.Platform = info.Platform

@@ -18,8 +18,9 @@ type HostSettings struct {
 	NUMABalancing *bool    `json:"numa_balancing"` // pages follow the CPU that uses them
 	HugePages     *string  `json:"transparent_hugepages"`
 	BIOS          *BIOS    `json:"bios"`
-	BootOptions   []string `json:"boot_options"` // of the kernel's command line what is about IOMMU, huge pages, NUMA, mitigations and the GPU drivers
-	Container     *string  `json:"container"`    // "docker", "podman", "kubernetes", "lxc", "container", or "none"
+	// of the kernel's command line what is about IOMMU, huge pages, NUMA, mitigations and the GPU drivers
+	BootOptions   []string `json:"boot_options"`
+	Container     *string  `json:"container"` // "docker", "podman", "kubernetes", "lxc", "container", or "none"
 	SwapBytes     *int64   `json:"swap_bytes"`
 	SwapUsedBytes *int64   `json:"swap_used_bytes"`
 }
@@ -44,6 +45,7 @@ func readHostSettings(root string) (HostSettings, []string) {
 		BootOptions:   bootOptions(device.ReadText(file("proc/cmdline"))),
 		Container:     containerKind(root),
 	}
+
 	s.SwapBytes, s.SwapUsedBytes = swap(device.ReadText(file("proc/meminfo")))
 	var notes []string
 	for what, missing := range map[string]bool{
@@ -59,12 +61,14 @@ func readHostSettings(root string) (HostSettings, []string) {
 			notes = append(notes, what)
 		}
 	}
+
 	slices.Sort(notes)
 	return s, notes
 }
 
 func governors(root string) []string {
-	files, _ := filepath.Glob(filepath.Join("/", root, "sys/devices/system/cpu/cpufreq/policy*/scaling_governor")) // the pattern is well formed
+	// the pattern is well formed
+	files, _ := filepath.Glob(filepath.Join("/", root, "sys/devices/system/cpu/cpufreq/policy*/scaling_governor"))
 	var names []string
 	for _, file := range files {
 		if name := device.ReadText(file); name != "" && !slices.Contains(names, name) {
@@ -122,7 +126,8 @@ func bootOptions(line string) []string {
 	options := []string{}
 	for word := range strings.FieldsSeq(line) {
 		key, _, _ := strings.Cut(word, "=")
-		for _, about := range []string{"iommu", "hugepage", "amdgpu.", "nvidia", "ttm.", "amdttm.", "numa", "mitigations"} {
+		for _, about := range []string{"iommu", "hugepage", "amdgpu.", "nvidia", "ttm.", "amdttm.", "numa",
+			"mitigations"} {
 			if strings.Contains(key, about) {
 				options = append(options, word)
 				break
@@ -138,10 +143,13 @@ func containerKind(root string) *string {
 		_, err := os.Stat(filepath.Join("/", root, name))
 		return err == nil
 	}
-	groups := device.ReadText(filepath.Join("/", root, "proc/1/cgroup")) + device.ReadText(filepath.Join("/", root, "proc/self/cgroup"))
+
+	groups := device.ReadText(filepath.Join("/", root, "proc/1/cgroup")) +
+		device.ReadText(filepath.Join("/", root, "proc/self/cgroup"))
 	first := device.ReadText(filepath.Join("/", root, "proc/1/comm"))
 	switch {
-	case strings.Contains(groups, "kubepods") || exists("var/run/secrets/kubernetes.io") || exists("run/secrets/kubernetes.io"):
+	case strings.Contains(groups, "kubepods") || exists("var/run/secrets/kubernetes.io") ||
+		exists("run/secrets/kubernetes.io"):
 		return new("kubernetes")
 	case exists("run/.containerenv") || strings.Contains(groups, "libpod"):
 		return new("podman")
@@ -154,6 +162,7 @@ func containerKind(root string) *string {
 	case first == "systemd" || first == "init":
 		return new("none")
 	}
+
 	return nil
 }
 
@@ -169,6 +178,7 @@ func swap(meminfo string) (total, used *int64) {
 			sizes[fields[0]] = n << 10
 		}
 	}
+
 	size, ok := sizes["SwapTotal:"]
 	if !ok {
 		return nil, nil
@@ -176,5 +186,6 @@ func swap(meminfo string) (total, used *int64) {
 	if free, ok := sizes["SwapFree:"]; ok && free <= size {
 		used = new(size - free)
 	}
+
 	return &size, used
 }

@@ -108,6 +108,7 @@ func (v *Inventory) addNVIDIA(ctx context.Context, options device.Options) {
 			v.Notes = append(v.Notes, err.Error())
 		}
 	}
+
 	devices, notes, err := nvidia.SMIDevices(ctx, options.RunTool)
 	v.Notes = append(v.Notes, notes...)
 	if err != nil {
@@ -116,6 +117,7 @@ func (v *Inventory) addNVIDIA(ctx context.Context, options device.Options) {
 	if len(devices) > 0 {
 		v.CUDA = nvidia.AddSMIFacts(ctx, options.RunTool, devices)
 	}
+
 	v.add("nvidia-smi", devices)
 }
 
@@ -157,7 +159,8 @@ func driverVersions(root string) map[string]string {
 	if version := device.ReadText(filepath.Join("/", root, "sys/module/amdgpu/version")); version != "" {
 		versions[device.AMD] = version
 	}
-	if version := nvidiaVersion(device.ReadText(filepath.Join("/", root, "proc/driver/nvidia/version"))); version != "" {
+	if version := nvidiaVersion(device.ReadText(filepath.Join("/", root,
+		"proc/driver/nvidia/version"))); version != "" {
 		versions[device.NVIDIA] = version
 	}
 	return versions
@@ -168,7 +171,8 @@ func driverVersions(root string) map[string]string {
 func nvidiaVersion(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	for word := range strings.FieldsSeq(line) {
-		if major, minor, ok := strings.Cut(word, "."); ok && device.Digits(major) && device.Digits(strings.ReplaceAll(minor, ".", "")) {
+		if major, minor, ok := strings.Cut(word, "."); ok && device.Digits(major) &&
+			device.Digits(strings.ReplaceAll(minor, ".", "")) {
 			return word
 		}
 	}

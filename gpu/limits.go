@@ -33,6 +33,7 @@ func LimitsOf(env map[string]string, options device.Options, inventory Inventory
 		path := deviceFile(options.Root, d)
 		return path != "" && !canOpen(path)
 	})
+
 	if len(usable) < len(all) {
 		limits.By = append(limits.By, "the permissions of the GPUs' files in /dev")
 	}
@@ -40,7 +41,8 @@ func LimitsOf(env map[string]string, options device.Options, inventory Inventory
 	limits.Devices, limits.Notes = VisibleTo(env, Inventory{GPUs: usable})
 	for _, name := range []string{envROCRVisible, envHIPVisible, envCUDAVisible} {
 		list, set := env[name]
-		if !set || name != envCUDAVisible && vendor == device.NVIDIA || name == envCUDAVisible && vendor == device.AMD && env[envHIPVisible] != "" {
+		if !set || name != envCUDAVisible && vendor == device.NVIDIA || name == envCUDAVisible &&
+			vendor == device.AMD && env[envHIPVisible] != "" {
 			continue
 		}
 		if len(limits.Devices) < len(usable) {
@@ -66,7 +68,8 @@ func deviceFile(root string, d device.Device) string {
 
 	switch d.Vendor {
 	case device.AMD:
-		nodes, _ := filepath.Glob(filepath.Join("/", root, "sys/bus/pci/devices", d.PCI, "drm/renderD*")) // the pattern is well formed
+		// the pattern is well formed
+		nodes, _ := filepath.Glob(filepath.Join("/", root, "sys/bus/pci/devices", d.PCI, "drm/renderD*"))
 		if len(nodes) == 1 {
 			return filepath.Join(dev, "dri", filepath.Base(nodes[0]))
 		}

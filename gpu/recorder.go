@@ -102,10 +102,12 @@ func (r *Recorder) samplerSource(sampler device.Sampler) source {
 	if p, ok := sampler.(paced); ok {
 		p.SetPeriod(period)
 	}
+
 	s := source{name: sampler.Name(), period: period}
 	if m, ok := sampler.(metered); ok {
 		s.programs = m.ProgramCPU
 	}
+
 	missing := missingDevices{source: sampler.Name()}
 	s.read = func(ctx context.Context) ([]Sample, error) {
 		readings, err := sampler.Read(ctx)
@@ -120,6 +122,7 @@ func (r *Recorder) samplerSource(sampler device.Sampler) source {
 		}
 		return append(samples, missing.gaps(samples)...), nil
 	}
+
 	return s
 }
 
@@ -134,6 +137,7 @@ func (m *missingDevices) gaps(samples []Sample) []Sample {
 	for _, sample := range samples {
 		present = append(present, sample.GPU.Device)
 	}
+
 	var gaps []Sample
 	for _, device := range m.seen {
 		if !slices.Contains(present, device) {
@@ -141,10 +145,12 @@ func (m *missingDevices) gaps(samples []Sample) []Sample {
 			gaps = append(gaps, Sample{At: time.Now(), Gap: &results.TelemetryGap{Source: m.source, Why: why}})
 		}
 	}
+
 	for _, device := range present {
 		if !slices.Contains(m.seen, device) {
 			m.seen = append(m.seen, device)
 		}
 	}
+
 	return gaps
 }

@@ -55,11 +55,14 @@ func newLoop(rec *recording, s source) *loop {
 func (l *loop) run(ctx context.Context) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	go l.serve(reading)
 	defer close(l.ask)
 	defer l.countPrograms()
+
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -101,6 +104,7 @@ func (l *loop) serve(ctx context.Context) {
 func (l *loop) await(ctx context.Context, cancel context.CancelFunc) bool {
 	hang := time.NewTicker(hangLimit)
 	defer hang.Stop()
+
 	for {
 		select {
 		case a := <-l.answers:

@@ -65,14 +65,18 @@ func (v *visibility) noteOrder(list string, devices []device.Device) {
 		_, err := strconv.Atoi(entry)
 		byIndex = byIndex || err == nil
 	}
+
 	if !byIndex || len(devices) < 2 || v.env[envCUDAOrder] == "PCI_BUS_ID" {
 		return
 	}
+
 	same := !slices.ContainsFunc(devices, func(d device.Device) bool { return d.Name != devices[0].Name })
 	if same {
 		return // equal cards: CUDA goes on to PCI order
 	}
-	v.note("%s=%s counts by speed, not by PCI address; set %s=PCI_BUS_ID or name GPUs by UUID, or others may be sampled than serve",
+
+	v.note("%s=%s counts by speed, not by PCI address; set %s=PCI_BUS_ID or name GPUs by UUID, or others may be "+
+		"sampled than serve",
 		envCUDAVisible, list, envCUDAOrder)
 }
 
@@ -91,9 +95,11 @@ func (v *visibility) ofAMD(devices []device.Device) []device.Device {
 		before := len(visible)
 		visible = v.pick(inner, list, visible)
 		if outer, both := v.env[envROCRVisible]; both && len(visible) == 0 && before > 0 {
-			v.note("%s=%s counts inside of %s=%s and leaves no GPU; set only one of them", inner, list, envROCRVisible, outer)
+			v.note("%s=%s counts inside of %s=%s and leaves no GPU; set only one of them", inner, list, envROCRVisible,
+				outer)
 		}
 	}
+
 	return v.vulkan(visible, devices)
 }
 
@@ -104,7 +110,8 @@ func (v *visibility) vulkan(visible, all []device.Device) []device.Device {
 	if !ok || len(all) < 2 {
 		return visible
 	}
-	v.note("%s=%s counts as Vulkan does, which cannot be told from outside: all %d GPUs are sampled", envVulkan, list, len(all))
+	v.note("%s=%s counts as Vulkan does, which cannot be told from outside: all %d GPUs are sampled", envVulkan, list,
+		len(all))
 	return all
 }
 
@@ -115,8 +122,10 @@ func (v *visibility) pick(variable, list string, from []device.Device) []device.
 	for _, entry := range entriesOf(list) {
 		d, found := v.find(variable, entry, from)
 		if !found {
-			if entry != "-1" && entry != "" && !strings.EqualFold(entry, "none") && !strings.EqualFold(entry, "NoDevFiles") {
-				v.note("%s=%s: %q names none of %d GPUs; it and what follows are not seen", variable, list, entry, len(from))
+			if entry != "-1" && entry != "" && !strings.EqualFold(entry, "none") &&
+				!strings.EqualFold(entry, "NoDevFiles") {
+				v.note("%s=%s: %q names none of %d GPUs; it and what follows are not seen", variable, list, entry,
+					len(from))
 			}
 			break
 		}
@@ -129,6 +138,7 @@ func (v *visibility) pick(variable, list string, from []device.Device) []device.
 		}
 		picked = append(picked, d)
 	}
+
 	return picked
 }
 
@@ -140,24 +150,30 @@ func (v *visibility) find(variable, entry string, from []device.Device) (device.
 			return device.Device{}, false
 		}
 		if len(from[n].Parts) > 0 {
-			v.note("%s names GPU %d, which is divided (MIG); engines see its first part, figures are those of the whole GPU", variable, n)
+			v.note("%s names GPU %d, which is divided (MIG); engines see its first part, figures are those of the "+
+				"whole GPU", variable, n)
 		}
 		return from[n], true
 	}
+
 	if entry == "" {
 		return device.Device{}, false
 	}
+
 	for _, device := range from {
-		if strings.HasPrefix(device.UUID, "GPU-") && len(entry) > len("GPU-") && strings.HasPrefix(strings.ToLower(device.UUID), strings.ToLower(entry)) {
+		if strings.HasPrefix(device.UUID, "GPU-") && len(entry) > len("GPU-") &&
+			strings.HasPrefix(strings.ToLower(device.UUID), strings.ToLower(entry)) {
 			return device, true
 		}
 		for _, part := range device.Parts {
 			if strings.HasPrefix(entry, "MIG-") && part.UUID == entry {
-				v.note("%s names a part (MIG %s) of %s; figures are those of the whole GPU", variable, part.Name, device.ID())
+				v.note("%s names a part (MIG %s) of %s; figures are those of the whole GPU", variable, part.Name,
+					device.ID())
 				return device, true
 			}
 		}
-		if rest, ok := strings.CutPrefix(entry, "MIG-GPU-"); ok { // the form of drivers before 470: GPU, instance, instance
+		// the form of drivers before 470: GPU, instance, instance
+		if rest, ok := strings.CutPrefix(entry, "MIG-GPU-"); ok {
 			uuid, _, _ := strings.Cut(rest, "/")
 			if device.UUID == "GPU-"+uuid {
 				v.note("%s names a part (MIG) of %s; figures are those of the whole GPU", variable, device.ID())
@@ -165,6 +181,7 @@ func (v *visibility) find(variable, entry string, from []device.Device) (device.
 			}
 		}
 	}
+
 	return device.Device{}, false
 }
 

@@ -63,6 +63,7 @@ func (w *Watcher) note(text string) {
 func (w *Watcher) Used(ctx context.Context) (map[string]int64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	used := map[string]int64{}
 	var errs []error
 	for _, vendor := range []string{device.NVIDIA, device.AMD} {
@@ -78,9 +79,11 @@ func (w *Watcher) Used(ctx context.Context) (map[string]int64, error) {
 			}
 		}
 	}
+
 	if err := errors.Join(errs...); err != nil && len(used) == 0 {
 		return nil, err
 	}
+
 	return used, nil
 }
 
@@ -112,6 +115,7 @@ func (w *Watcher) read(ctx context.Context, vendor string, devices []device.Devi
 		_ = sampler.Close() // it gives nothing any more
 		delete(w.samplers, vendor)
 	}
+
 	var errs []error
 	for _, kind := range kindsOf(vendor) {
 		sampler, err := kind.open(w.options, devices)
@@ -129,6 +133,7 @@ func (w *Watcher) read(ctx context.Context, vendor string, devices []device.Devi
 		}
 		errs = append(errs, err, sampler.Close())
 	}
+
 	return nil, errors.Join(errs...)
 }
 
@@ -138,6 +143,7 @@ func (w *Watcher) read(ctx context.Context, vendor string, devices []device.Devi
 func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	holders := []results.GPUHolder{}
 	var errs []error
 	for _, vendor := range []string{device.NVIDIA, device.AMD} {
@@ -149,6 +155,7 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 		holders = append(holders, found...)
 		errs = append(errs, err)
 	}
+
 	err := errors.Join(errs...)
 	if err != nil || w.elsewhere(holders) {
 		open, fileErr := deviceFiles(ctx, w.options.Root)
@@ -160,11 +167,13 @@ func (w *Watcher) Holders(ctx context.Context) ([]results.GPUHolder, error) {
 		}
 		holders = append(holders, absentFrom(holders, open)...)
 	}
+
 	for i := range holders {
 		if holders[i].Name == "" {
 			holders[i].Name = device.ReadText(w.proc(holders[i].PID, "comm"))
 		}
 	}
+
 	return holders, nil
 }
 
@@ -188,7 +197,8 @@ func (w *Watcher) elsewhere(holders []results.GPUHolder) bool {
 		return err != nil
 	})
 	if strange {
-		w.note("the driver names processes that are not visible here: inside a container their numbers are those of the host and do not match ours")
+		w.note("the driver names processes that are not visible here: inside a container their numbers are those of " +
+			"the host and do not match ours")
 	}
 	return strange
 }

@@ -41,6 +41,7 @@ func (b *budget) fit(pending []attempt, life plan.Life, up bool) (left, dropped 
 				next, seconds(need), seconds(have), b.limit)
 		}
 	}
+
 	if b.dropFrom == 0 {
 		return pending, nil, nil
 	}
@@ -52,6 +53,7 @@ func (b *budget) fit(pending []attempt, life plan.Life, up bool) (left, dropped 
 			left = append(left, a)
 		}
 	}
+
 	return left, dropped, b.dropWhy
 }
 
@@ -100,6 +102,7 @@ func (b *budget) searchSteps() map[string]int {
 		variant string
 		repeat  int
 	}
+
 	ran, waiting := map[search]int{}, map[search]bool{}
 	for _, life := range b.plan.Lives {
 		for _, step := range life.Steps {
@@ -118,11 +121,13 @@ func (b *budget) searchSteps() map[string]int {
 			longest = max(longest, n)
 		}
 	}
+
 	for key := range waiting {
 		if most[key.variant] == 0 {
 			most[key.variant] = longest
 		}
 	}
+
 	return most
 }
 
@@ -162,5 +167,6 @@ func (b *budget) outlook(current plan.Life, now *plan.Step, up bool) (expected, 
 			rest += b.pace.ofLife(life)
 		}
 	}
+
 	return expected, rest
 }

@@ -80,7 +80,8 @@ func narrowEnough(policy results.RepeatsPolicy, before []*results.Result) *resul
 	widest, ok := compare.Widest(policy, before)
 	switch {
 	case !ok:
-		return results.Failf(results.FailNotNeeded, "no variant has a result that a further repeat could make more certain")
+		return results.Failf(results.FailNotNeeded,
+			"no variant has a result that a further repeat could make more certain")
 	case !widest.Narrow(policy):
 		return nil
 	}
@@ -89,7 +90,8 @@ func narrowEnough(policy results.RepeatsPolicy, before []*results.Result) *resul
 
 // widthText is the widest interval in words.
 func widthText(w compare.Width) string {
-	return fmt.Sprintf("the widest is ±%.2f %%, of %s of %s at %s over %d server lives", 100**w.Relative, w.Figure, w.Variant, w.Point, w.Lives)
+	return fmt.Sprintf("the widest is ±%.2f %%, of %s of %s at %s over %d server lives", 100**w.Relative, w.Figure,
+		w.Variant, w.Point, w.Lives)
 }
 
 // searched decides on the load of a step of a search, or that none is needed.
@@ -98,15 +100,19 @@ func (d *decider) searched(s plan.Step) decision {
 	if policy == nil {
 		return decision{}
 	}
+
 	before := d.ledger.finishedOf(s.Variant, func(o plan.Step) bool { return o.Repeat < s.Repeat })
 	now := d.ledger.finishedOf(s.Variant, func(o plan.Step) bool {
 		return o.Repeat == s.Repeat && o.PointIndex < s.PointIndex
 	})
+
 	next := search.NextOf(*policy, search.EstimateOf(*policy, before), search.ProbesOf(*policy, now))
 	if next.Done {
-		return decision{notNeeded: results.Failf(results.FailNotNeeded, "the search of repeat %d of %s ended after %s: %s",
+		return decision{notNeeded: results.Failf(results.FailNotNeeded,
+			"the search of repeat %d of %s ended after %s: %s",
 			s.Repeat, s.Variant, text.Count(len(now), "step"), next.Why)}
 	}
+
 	return decision{load: next.Load}
 }
 
@@ -118,22 +124,26 @@ func (d *decider) pruned(s plan.Step) *results.Failure {
 	if policy == nil {
 		return nil
 	}
+
 	points := d.scenario.Points
 	for low := range points {
 		if !points[s.PointIndex].Above(points[low]) {
 			continue
 		}
-		tried := d.ledger.finishedOf(s.Variant, func(o plan.Step) bool { return o.PointIndex == low && o.Repeat <= s.Repeat })
+		tried := d.ledger.finishedOf(s.Variant,
+			func(o plan.Step) bool { return o.PointIndex == low && o.Repeat <= s.Repeat })
 		for _, result := range tried {
 			why, known := lost(*policy, result)
 			if why != "" {
-				return results.Failf(results.FailPruned, "%s was lost in repeat %d: %s", points[low].Label, result.Step.Repeat, why)
+				return results.Failf(results.FailPruned, "%s was lost in repeat %d: %s", points[low].Label,
+					result.Step.Repeat, why)
 			}
 			if known {
 				break
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -148,7 +158,8 @@ func lost(policy results.PrunePolicy, r *results.Result) (why string, known bool
 	}
 	for _, c := range policy.When {
 		if value, holds := catalog.Holds(c, r); holds {
-			return fmt.Sprintf("%s is %s, %s %g", c.Figure, strconv.FormatFloat(*value, 'g', 4, 64), c.Op, c.Value), true
+			return fmt.Sprintf("%s is %s, %s %g", c.Figure, strconv.FormatFloat(*value, 'g', 4, 64), c.Op,
+				c.Value), true
 		}
 	}
 	return "", true

@@ -59,18 +59,22 @@ func (b *engineBook) compare(variant string, servers []step.Server) (*results.Fa
 	changes := engineChanges(first, now)
 	b.changes[variant] = changes
 	if len(changes) > 0 && b.resumed && !b.allowChanged {
-		return results.Failf(results.FailChanged, "%s; 'bench resume --allow-changed' goes on with it", strings.Join(changes, "; ")), nil
+		return results.Failf(results.FailChanged, "%s; 'bench resume --allow-changed' goes on with it",
+			strings.Join(changes, "; ")), nil
 	}
+
 	return nil, nil
 }
 
 func engineChanges(first, now results.Engine) []string {
 	var changes []string
 	for _, c := range []struct{ what, before, after string }{
-		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model}, {"launcher", first.Launcher, now.Launcher},
+		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model}, {"launcher",
+			first.Launcher, now.Launcher},
 	} {
 		if c.before != c.after {
-			changes = append(changes, fmt.Sprintf("%s of variant %s: %q, at the start %q", c.what, now.Variant, c.after, c.before))
+			changes = append(changes, fmt.Sprintf("%s of variant %s: %q, at the start %q", c.what, now.Variant, c.after,
+				c.before))
 		}
 	}
 	return changes
@@ -114,9 +118,11 @@ func (b *engineBook) sameServers(ctx context.Context, servers []step.Server) *re
 			continue
 		}
 		if changed := now.Changed(before); changed != "" {
-			return results.Failf(results.FailWrongModel, "the server at %s is another one than before: %s", info.BaseURL, changed)
+			return results.Failf(results.FailWrongModel, "the server at %s is another one than before: %s",
+				info.BaseURL, changed)
 		}
 	}
+
 	return nil
 }
 

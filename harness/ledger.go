@@ -45,13 +45,15 @@ type ledger struct {
 
 // newLedger begins with what stays of a run that is resumed; nil: nothing does.
 func newLedger(p *plan.Plan, from *Resume) *ledger {
-	l := &ledger{plan: p, of: map[string][]plan.Step{}, results: map[string]*results.Result{}, decided: map[string]bool{}}
+	l := &ledger{plan: p, of: map[string][]plan.Step{}, results: map[string]*results.Result{},
+		decided: map[string]bool{}}
 	for _, life := range p.Lives {
 		for _, step := range life.Steps {
 			l.steps = append(l.steps, step)
 			l.of[step.Variant] = append(l.of[step.Variant], step)
 		}
 	}
+
 	if from == nil {
 		return l
 	}
@@ -60,9 +62,11 @@ func newLedger(p *plan.Plan, from *Resume) *ledger {
 	for id := range from.kept {
 		l.decided[id] = true
 	}
+
 	for _, result := range from.results {
 		l.results[result.Step.ID] = result
 	}
+
 	return l
 }
 

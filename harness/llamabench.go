@@ -72,6 +72,7 @@ func (m benchProgram) round(ctx context.Context, planned plan.Life, pending []at
 	a, began := pending[0], time.Now()
 	id := m.freshLife(planned.ID)
 	defer m.hooks.AfterLife(ctx, planned)
+
 	if refused := m.beforeLife(ctx, planned, id); refused != nil {
 		return m.launchFailed(ctx, planned, []attempt{a}, refused)
 	}
@@ -81,6 +82,7 @@ func (m benchProgram) round(ctx context.Context, planned plan.Life, pending []at
 	if err := m.record.tell(started); err != nil {
 		return nil, err
 	}
+
 	m.outlook(planned, &a.Step, true)
 	m.Live.BeginLife(a.StepRef, 0, id, 1)
 	m.Live.BeginStep(a.StepRef, 0)
@@ -89,15 +91,19 @@ func (m benchProgram) round(ctx context.Context, planned plan.Life, pending []at
 	if err := m.benchmark(ctx, planned, id, a, result); err != nil {
 		return nil, err
 	}
+
 	m.budget.pace.step(a.Step, time.Since(began), result.Verdict != results.Failed)
 	return m.conclude(ctx, planned, a, result)
 }
 
 // benchmark fills in the result of a run of the program. The error is about the
 // record keeping.
-func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id string, a attempt, result *results.Result) error {
+func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id string, a attempt,
+	result *results.Result) error {
+
 	skippable, leave := m.Control.skippable(ctx, "step "+a.ID)
 	defer leave()
+
 	stepCtx, cancel := m.steps.within(skippable, nil, 0)
 	defer cancel()
 
@@ -106,6 +112,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 	}}
 	servers := []step.Server{program}
 	defer m.steps.after(ctx, servers, result)
+
 	failure := m.steps.before(stepCtx, a, servers, result)
 
 	watched := step.Pass{Began: failure == nil}
@@ -119,6 +126,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 	if err := job.EndWatch(watched, result); err != nil && failure == nil {
 		failure = results.AsFailure(err, results.FailDisk)
 	}
+
 	result.EndedAt = results.Now()
 
 	var recordErr error
@@ -141,7 +149,9 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 }
 
 // runToEnd starts the program and waits until it has ended, or ctx has.
-func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b *asServer, watch []step.Observer) *results.Failure {
+func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b *asServer,
+	watch []step.Observer) *results.Failure {
+
 	kind, specs, problem, err := plan.Recipes(m.Scenario, m.Scenario.Variants[life.VariantIndex], m.Box)
 	switch {
 	case err != nil:
@@ -149,9 +159,11 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 	case problem != "":
 		return results.Failf(results.FailNoGPU, "%s", problem)
 	}
+
 	if err := m.starter.Prepare(id, life.Servers); err != nil {
 		return results.AsFailure(err, results.FailDisk)
 	}
+
 	spec := specs[0]
 	spec.Life, spec.Cookie = id, m.Cookie
 	spec.LogPath = filepath.Join(m.Folder.LifeDir(id), store.ServerLogName(0))
@@ -161,6 +173,7 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 	for _, o := range watch {
 		o.Begin(ctx, zero)
 	}
+
 	program, err := m.Programs.Start(ctx, kind, spec)
 	if err != nil {
 		failure := results.AsFailure(err, results.FailBadRecipe)
@@ -169,6 +182,7 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 		}
 		return failure
 	}
+
 	b.started(program, id)
 	select {
 	case <-program.Done():
@@ -185,43 +199,55 @@ func (m benchProgram) readRows(a attempt, id string, b *asServer, result *result
 	if err != nil {
 		return nil //nolint:nilerr // it ended before it printed anything
 	}
+
 	text, err := io.ReadAll(log)
 	_ = log.Close() // it was only read
 	if err != nil {
 		return nil //nolint:nilerr // there are no rows, which is told
 	}
+
 	out, err := llamabench.Parse(text)
 	if err != nil {
 		return nil //nolint:nilerr // likewise
 	}
 
 	if len(out.Notes) > 0 {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnProgramOutput, Message: strings.Join(out.Notes, "; ")})
+		result.Warnings = append(result.Warnings,
+			results.Warning{Code: results.WarnProgramOutput, Message: strings.Join(out.Notes, "; ")})
 	}
+
 	for _, row := range out.Rows {
 		result.LlamaBench = append(result.LlamaBench, row)
 		b.is(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Build)
-		message := fmt.Sprintf("%s of %s: %s tokens/s", row.Test, cmp.Or(row.File, row.Model), llamabench.SpeedText(row))
-		if err := m.record.tell(results.Event{Kind: results.TestMeasured, Step: a.ID, Attempt: a.Attempt, Life: id, Message: message}); err != nil {
+		message := fmt.Sprintf("%s of %s: %s tokens/s", row.Test, cmp.Or(row.File, row.Model),
+			llamabench.SpeedText(row))
+		if err := m.record.tell(results.Event{Kind: results.TestMeasured, Step: a.ID, Attempt: a.Attempt, Life: id,
+			Message: message}); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
 // sameProgram compares the build that ran with the variant's first one.
-func (m benchProgram) sameProgram(life plan.Life, result *results.Result, servers []step.Server) (*results.Failure, error) {
+func (m benchProgram) sameProgram(life plan.Life, result *results.Result, servers []step.Server) (*results.Failure,
+	error) {
+
 	if len(result.LlamaBench) == 0 {
 		return nil, nil
 	}
+
 	changed, err := m.engines.compare(life.Variant, servers)
 	if changed != nil {
 		m.skipped[life.VariantIndex] = changed
 	}
 	if changes := m.engines.changes[life.Variant]; len(changes) > 0 {
 		result.Changes = append(result.Changes, changes...)
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnChanged, Message: strings.Join(changes, "; ")})
+		result.Warnings = append(result.Warnings,
+			results.Warning{Code: results.WarnChanged, Message: strings.Join(changes, "; ")})
 	}
+
 	return changed, err
 }
 

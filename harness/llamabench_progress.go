@@ -38,7 +38,8 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 			}
 			for _, row := range m.testsFrom(id, told) {
 				told++
-				m.observeStep(status.Update{Kind: TestMeasured, Step: a.StepRef, Life: id, Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
+				m.observeStep(status.Update{Kind: TestMeasured, Step: a.StepRef, Life: id,
+					Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
 			}
 		}
 	}()
@@ -52,6 +53,7 @@ func (m benchProgram) testsFrom(id string, first int) []results.LlamaBenchRow {
 	if err != nil {
 		return nil // it has not printed anything
 	}
+
 	text, err := io.ReadAll(log)
 	_ = log.Close() // it was only read
 	if err != nil {
@@ -60,13 +62,16 @@ func (m benchProgram) testsFrom(id string, first int) []results.LlamaBenchRow {
 	if end := strings.LastIndexByte(string(text), '\n'); end >= 0 {
 		text = text[:end+1] // the rest is a line that is being written
 	}
+
 	out, err := llamabench.Parse(text)
 	if err != nil || len(out.Rows) <= first {
 		return nil
 	}
+
 	return out.Rows[first:]
 }
 
 func testLine(row results.LlamaBenchRow) string {
-	return fmt.Sprintf("%s of %s: %.2f tokens/s", row.Test, cmp.Or(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Model), row.TokensPerS)
+	return fmt.Sprintf("%s of %s: %.2f tokens/s", row.Test,
+		cmp.Or(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Model), row.TokensPerS)
 }

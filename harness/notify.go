@@ -67,7 +67,8 @@ func (n *notifications) send(ctx context.Context, m hooks.Message) {
 			continue
 		}
 		record := n.run.Notifier.Notify(ctx, to, m)
-		_ = n.run.record.tell(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record}) // a notification fails nothing
+		// a notification fails nothing
+		_ = n.run.record.tell(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record})
 		n.run.observeHook(status.Update{Kind: status.HookRan, Hook: &record})
 	}
 }

@@ -41,12 +41,14 @@ func NewResumeOf(run *results.Run, retry func(failed *results.Result) bool) *Res
 	r := &Resume{
 		kept: map[string]results.Verdict{}, begun: map[string]int{}, earlier: map[string][]results.Failure{}, engines: enginesSeen(run.Events),
 	}
+
 	ended, ofStep := endings(run.Events), eventsByStep(run.Events)
 	decideAnew := false // a result is dropped by which others were decided
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		result := step.Result
-		open := step.State != results.StepDone || step.Open > 0 || step.Retry || result.Verdict == results.NotRun || endedByRun(result, ended)
+		open := step.State != results.StepDone || step.Open > 0 || step.Retry || result.Verdict == results.NotRun ||
+			endedByRun(result, ended)
 		again := !open && result.Verdict == results.Failed && retry(result)
 		if open || again {
 			decideAnew = decideAnew || again
@@ -67,6 +69,7 @@ func NewResumeOf(run *results.Run, retry func(failed *results.Result) bool) *Res
 			r.kept[step.Result.Step.ID] = notNeeded
 		}
 	}
+
 	return r
 }
 
@@ -92,6 +95,7 @@ func earlierOf(events []results.Event) []results.Failure {
 		}
 		open = 0
 	}
+
 	for _, e := range events {
 		switch {
 		case e.Kind == results.StepStarted:
@@ -104,6 +108,7 @@ func earlierOf(events []results.Event) []results.Failure {
 			open = 0
 		}
 	}
+
 	cut()
 	return all
 }
@@ -160,7 +165,8 @@ func (r *Resume) Within(plan *plan.Plan) *Resume {
 	part := *r
 	part.kept = maps.Clone(r.kept)
 	maps.DeleteFunc(part.kept, func(step string, _ results.Verdict) bool { return !of[step] })
-	part.untold = slices.DeleteFunc(slices.Clone(r.untold), func(result *results.Result) bool { return !of[result.Step.ID] })
+	part.untold = slices.DeleteFunc(slices.Clone(r.untold),
+		func(result *results.Result) bool { return !of[result.Step.ID] })
 	return &part
 }
 
@@ -235,6 +241,7 @@ func firstLimits(folder string) map[string]float64 {
 	if err != nil {
 		return limits // then the first step from here on is the first
 	}
+
 	slices.SortStableFunc(run.Steps, byStart)
 	for _, step := range run.Steps {
 		if step.Result.Telemetry == nil {
@@ -246,6 +253,7 @@ func firstLimits(folder string) map[string]float64 {
 			}
 		}
 	}
+
 	return limits
 }
 
@@ -258,7 +266,8 @@ func skippedVariants(r *Runner) map[int]*results.Failure {
 	}
 
 	for _, result := range r.Resume.results {
-		i := slices.IndexFunc(r.Scenario.Variants, func(v scenarios.Variant) bool { return v.Name == result.Step.Variant })
+		i := slices.IndexFunc(r.Scenario.Variants,
+			func(v scenarios.Variant) bool { return v.Name == result.Step.Variant })
 		if i >= 0 && skipped[i] == nil && givesUpVariant(result) {
 			skipped[i] = earlierFailure(result)
 		}

@@ -24,14 +24,17 @@ func retriesLeft(sc *scenarios.Scenario, failed []results.FailureClass, why resu
 			used++
 		}
 	}
+
 	if !own {
 		limit = sc.Retries
 	}
+
 	return used < limit
 }
 
 // needsRestart says whether the servers of a step that failed so may not serve
 // another one.
 func needsRestart(failure *results.Failure) bool {
-	return failure != nil && slices.Contains([]results.FailureClass{results.FailNoProgress, results.FailRestarted, results.FailForeign}, failure.Class)
+	return failure != nil && slices.Contains([]results.FailureClass{results.FailNoProgress, results.FailRestarted,
+		results.FailForeign}, failure.Class)
 }

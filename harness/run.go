@@ -50,6 +50,7 @@ func newRun(r *Runner) *run {
 		Runner: r, ledger: newLedger(r.Plan, r.Resume),
 		skipped: skippedVariants(r), launches: map[string][]results.FailureClass{},
 	}
+
 	n.decider = &decider{scenario: r.Scenario, ledger: n.ledger}
 	n.budget = &budget{plan: r.Plan, ledger: n.ledger, decider: n.decider, pace: newPace()}
 	n.record = &recorder{folder: r.Folder, journal: r.Journal, halt: n.halt}
@@ -57,18 +58,22 @@ func newRun(r *Runner) *run {
 		Scenario: r.Scenario, Program: r.Hooks, RunID: r.RunID, Dir: r.Folder.Dir(), Live: r.Live,
 		Tell: n.record.tell, Observe: n.observeHook,
 	}
+
 	n.notify = &notifications{run: n, began: time.Now()}
 	n.engines = newEngineBook(n.record.tell, r.Resume)
 	n.monitor = &telemetry.Monitor{
 		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Box: r.Box, Live: r.Live, Observe: n.observeStep,
 	}
+
 	if r.Resume != nil {
 		n.monitor.FirstLimits = func() map[string]float64 { return firstLimits(r.Folder.Dir()) }
 	}
+
 	n.starter = &life.Starter{
 		Scenario: r.Scenario, Box: r.Box, Folder: r.Folder, Launcher: r.Launcher, Cookie: r.Cookie, Live: r.Live,
 		Observe: n.observeLife, Halt: n.halt,
 	}
+
 	n.disk = newDisk(r, n.starter.CapLogs)
 	n.steps = n.newStepRunner()
 	n.method = n.newMethod()
@@ -107,12 +112,14 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 	if d := n.Scenario.RunDeadline; d > 0 {
 		n.budget.deadline, n.budget.limit = time.Now().Add(d), fmt.Sprintf("the run's deadline of %s", d)
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, results.Failf(results.FailDeadline, "the run's deadline of %s passed", d))
+		ctx, cancel = context.WithTimeoutCause(ctx, d,
+			results.Failf(results.FailDeadline, "the run's deadline of %s passed", d))
 		defer cancel()
 	}
 	if err := n.begin(); err != nil {
 		return n.ledger.outcome, err
 	}
+
 	ctx, free := n.disk.guard(ctx)
 	defer free()
 
@@ -127,6 +134,7 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 			return n.ledger.outcome, err
 		}
 	}
+
 	n.ledger.end(n.blocked(ctx, -1))
 	return n.ledger.outcome, n.record.tell(results.Event{Kind: results.RunFinished, Failure: n.ledger.outcome.Ended})
 }
@@ -173,6 +181,7 @@ func (n *run) life(ctx context.Context, planned plan.Life) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -208,6 +217,7 @@ func (n *run) needed(pending []attempt) ([]attempt, error) {
 		}
 		pending = pending[1:]
 	}
+
 	return pending, nil
 }
 
@@ -252,7 +262,9 @@ func (n *run) beforeLife(ctx context.Context, planned plan.Life, id string) *res
 
 // launch starts the servers of a life for the pending steps. The user may skip
 // the launch.
-func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending []attempt) ([]step.Server, *results.Failure) {
+func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending []attempt) ([]step.Server,
+	*results.Failure) {
+
 	first := pending[0]
 	n.Live.BeginLife(first.StepRef, first.pass, id, len(pending))
 	n.Live.Enter(results.LiveLaunching, n.Scenario.Variants[planned.VariantIndex].Server.Ready.Timeout, "")
@@ -262,7 +274,8 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 	defer leave()
 
 	n.steps.preparer.NewServers()
-	return n.starter.Launch(ctx, life.Order{Life: planned, ID: id, Step: first.StepRef, Pass: first.pass, Ports: first.ports})
+	return n.starter.Launch(ctx, life.Order{Life: planned, ID: id, Step: first.StepRef, Pass: first.pass,
+		Ports: first.ports})
 }
 
 // freshLife names a server life: as planned, or with a number where there was
@@ -279,10 +292,13 @@ func (n *run) freshLife(planned string) string {
 
 // launchFailed ends the pending steps with the launch's failure, or gives them
 // another attempt.
-func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []attempt, failure *results.Failure) ([]attempt, error) {
+func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []attempt,
+	failure *results.Failure) ([]attempt, error) {
+
 	if ctx.Err() != nil {
 		return nil, n.leaveOut(pending, results.CauseOf(ctx))
 	}
+
 	failed := n.launches[planned.ID]
 	if n.halted.why == nil && failure.Class.Retryable() && retriesLeft(n.Scenario, failed, failure.Class) {
 		n.launches[planned.ID] = append(failed, failure.Class)
@@ -301,6 +317,7 @@ func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []att
 			return nil, err
 		}
 	}
+
 	return nil, nil
 }
 
@@ -309,6 +326,7 @@ func (n *run) finish(planned plan.Life, result *results.Result) error {
 	if err := n.closeAttempt(result, false); err != nil {
 		return err
 	}
+
 	n.ledger.finish(result)
 	n.observe(status.Update{Kind: status.StepEnded, Index: n.ledger.done, Step: result.Step, Result: result})
 	n.notify.failure(result)
@@ -316,6 +334,7 @@ func (n *run) finish(planned plan.Life, result *results.Result) error {
 	if !givesUpVariant(result) {
 		return nil
 	}
+
 	why := earlierFailure(result)
 	switch n.Scenario.OnFailure {
 	case scenarios.Continue:
@@ -324,6 +343,7 @@ func (n *run) finish(planned plan.Life, result *results.Result) error {
 	case scenarios.StopRun:
 		n.halt(why)
 	}
+
 	return nil
 }
 

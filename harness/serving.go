@@ -17,6 +17,7 @@ func (m serving) round(ctx context.Context, planned plan.Life, pending []attempt
 	id := m.freshLife(planned.ID)
 	began, busy := time.Now(), m.budget.pace.busy
 	defer m.hooks.AfterLife(ctx, planned)
+
 	failure := m.beforeLife(ctx, planned, id)
 
 	var servers []step.Server
@@ -47,7 +48,9 @@ func (m serving) round(ctx context.Context, planned plan.Life, pending []attempt
 
 // serve runs the pending steps on servers that are up and returns those still
 // to be run, on servers of their own: after a retryable failure or a death.
-func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Server, pending []attempt) ([]attempt, error) {
+func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Server, pending []attempt) ([]attempt,
+	error) {
+
 	for first := true; len(pending) > 0; first = false {
 		if !first { // who asked during the launch meant the step that it is for
 			m.applyUserStop()
@@ -66,7 +69,8 @@ func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Se
 		}
 		m.budget.pace.step(a.Step, time.Since(began), result.Verdict != results.Failed)
 
-		if result.Verdict == results.Failed && ctx.Err() == nil && m.halted.why == nil && retriesLeft(m.Scenario, a.failed, result.Failure.Class) {
+		if result.Verdict == results.Failed && ctx.Err() == nil && m.halted.why == nil &&
+			retriesLeft(m.Scenario, a.failed, result.Failure.Class) {
 			pending[0] = a.again(*result.Failure)
 			return pending, m.closeAttempt(result, true)
 		}
@@ -86,14 +90,18 @@ func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Se
 			return pending, nil
 		}
 	}
+
 	return nil, nil
 }
 
 // mustRepeat says why a measured step is to be repeated on the same servers and
 // still may; nil if it stands as it is.
-func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []step.Server, a attempt, result *results.Result) *results.Failure {
+func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []step.Server, a attempt,
+	result *results.Result) *results.Failure {
+
 	why := m.monitor.MustRepeat(result)
-	if why == nil || m.blocked(ctx, planned.VariantIndex) != nil || anyDead(servers) || !retriesLeft(m.Scenario, a.failed, why.Class) {
+	if why == nil || m.blocked(ctx, planned.VariantIndex) != nil || anyDead(servers) ||
+		!retriesLeft(m.Scenario, a.failed, why.Class) {
 		return nil
 	}
 	return why

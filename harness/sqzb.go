@@ -66,9 +66,12 @@ func (m twoPasses) second(ctx context.Context, planned plan.Life, a attempt, fir
 
 // pass is one server life with one pass. Its servers must be like those of the
 // pass before; nil: there was none.
-func (m twoPasses) pass(ctx context.Context, planned plan.Life, a attempt, like []results.Server) (p passRun, err error) {
+func (m twoPasses) pass(ctx context.Context, planned plan.Life, a attempt, like []results.Server) (p passRun,
+	err error) {
+
 	id := m.freshLife(planned.ID)
 	defer m.hooks.AfterLife(ctx, planned)
+
 	if p.launched = m.beforeLife(ctx, planned, id); p.launched != nil {
 		return p, nil
 	}
@@ -80,9 +83,11 @@ func (m twoPasses) pass(ctx context.Context, planned plan.Life, a attempt, like 
 		return p, nil
 	}
 	defer m.starter.Stop(ctx, id, servers)
+
 	p.servers = step.Infos(servers)
 	if differ := passesDiffer(like, p.servers); like != nil && differ != "" {
-		p.launched = results.Failf(results.FailPasses, "the servers of the two passes are not of one configuration: %s", differ)
+		p.launched = results.Failf(results.FailPasses, "the servers of the two passes are not of one configuration: %s",
+			differ)
 		return p, nil
 	}
 

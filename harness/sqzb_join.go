@@ -21,8 +21,10 @@ const cacheShift = 0.01
 func joinPasses(dir string, result *results.Result, second passRun, ended *results.Failure) {
 	one := second.result
 	if one == nil {
-		one = &results.Result{Verdict: results.Failed, Failure: second.launched, Servers: second.servers, EndedAt: results.Now()}
+		one = &results.Result{Verdict: results.Failed, Failure: second.launched, Servers: second.servers,
+			EndedAt: results.Now()}
 	}
+
 	failure := passFailure(result, one, ended)
 	result.SQZB = passFigures(dir, result, one, failure)
 	result.EndedAt = one.EndedAt
@@ -32,6 +34,7 @@ func joinPasses(dir string, result *results.Result, second passRun, ended *resul
 	if shifted != nil {
 		result.Warnings = append(result.Warnings, *shifted)
 	}
+
 	switch {
 	case failure != nil:
 		result.Verdict, result.Failure = results.Failed, failure
@@ -65,6 +68,7 @@ func passFigures(dir string, full, one *results.Result, failure *results.Failure
 			records = append(records, record)
 		}
 	}
+
 	var s results.SQZB
 	if failure == nil {
 		s = metrics.SQZB(*full.Figures, *one.Figures, records)
@@ -72,6 +76,7 @@ func passFigures(dir string, full, one *results.Result, failure *results.Failure
 		s = metrics.SQZB(*full.Figures, results.Figures{}, records)
 		s.OneTokenPass, s.Undefined = one.Figures, failure.Message
 	}
+
 	s.OneTokenServer, s.OneTokenClient, s.OneTokenCache = one.Servers, one.Client, one.Cache
 	s.OneTokenTelemetry, s.OneTokenServerMetrics = one.Telemetry, one.ServerMetrics
 	s.CachedInPass1, s.CachedTokens = hitsOf(full.Cache), hitsOf(one.Cache)
@@ -79,6 +84,7 @@ func passFigures(dir string, full, one *results.Result, failure *results.Failure
 	if s.QueueMeanS != nil && s.TTFTMeanS != nil && *s.QueueMeanS <= *s.TTFTMeanS {
 		s.TTFTUnqueuedS = new(*s.TTFTMeanS - *s.QueueMeanS)
 	}
+
 	return &s
 }
 
@@ -107,12 +113,14 @@ func hitsOf(state *results.CacheState) *float64 {
 // cacheShifted warns of passes that found different shares of the same prompts
 // in the prefix cache: then the second did not do the prefill of the first.
 func cacheShifted(full, one *results.CacheState) *results.Warning {
-	if full == nil || one == nil || full.HitShare == nil || one.HitShare == nil || math.Abs(*full.HitShare-*one.HitShare) <= cacheShift {
+	if full == nil || one == nil || full.HitShare == nil || one.HitShare == nil ||
+		math.Abs(*full.HitShare-*one.HitShare) <= cacheShift {
 		return nil
 	}
 	return &results.Warning{
 		Code: results.WarnPrefixCache,
-		Message: fmt.Sprintf("the second pass found %.1f %% of the prompt tokens in the prefix cache, the first %.1f %%: they did not compute the same prefill",
+		Message: fmt.Sprintf("the second pass found %.1f %% of the prompt tokens in the prefix cache, the first %.1f "+
+			"%%: they did not compute the same prefill",
 			100**one.HitShare, 100**full.HitShare),
 	}
 }

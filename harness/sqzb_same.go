@@ -28,6 +28,7 @@ func passesDiffer(first, second []results.Server) string {
 	if len(first) != len(second) {
 		return fmt.Sprintf("%d servers, in the first pass %d", len(second), len(first))
 	}
+
 	var all []string
 	for i := range first {
 		a, b := first[i], second[i]
@@ -50,6 +51,7 @@ func passesDiffer(first, second []results.Server) string {
 		}
 		all = append(all, envDiffers(a.Env, b.Env)...)
 	}
+
 	return strings.Join(all, "; ")
 }
 

@@ -42,7 +42,9 @@ type stepRunner struct {
 // run runs one attempt: hooks, prompts, warm-up, counters, the measured pass,
 // counters, result. The error is about the record keeping; what goes wrong with
 // the step is in the result.
-func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Server, a attempt) (*results.Result, error) {
+func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Server, a attempt) (*results.Result,
+	error) {
+
 	r.observe(status.Update{Kind: status.StepBegun, Step: a.StepRef, Pass: a.pass, Life: life.ID})
 	began := results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: servers[0].Info().Life}
 	if a.pass > 1 {
@@ -56,10 +58,12 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 	r.live.BeginStep(a.StepRef, a.pass)
 	ctx, leave := r.control.skippable(ctx, "step "+a.ID)
 	defer leave()
+
 	ctx, cancel := r.within(ctx, servers, a.used)
 	defer cancel()
 
 	defer r.after(ctx, servers, result)
+
 	if refused := r.before(ctx, a, servers, result); refused != nil {
 		step.Job{Servers: servers}.Complete(result, step.Pass{Failure: refused})
 		return result, nil
@@ -79,16 +83,20 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 	if result.Failure != nil && result.Failure.Class == results.FailDisk {
 		r.halt(result.Failure)
 	}
+
 	extrapolate(result, r.variant(a.Variant).Extrapolate)
 	return result, nil
 }
 
 // within gives a context that ends when the step's deadline passes, of which a
 // pass before may have used a part, or a server ends; its cause says which.
-func (r *stepRunner) within(ctx context.Context, servers []step.Server, used time.Duration) (_ context.Context, cancel func()) {
+func (r *stepRunner) within(ctx context.Context, servers []step.Server, used time.Duration) (_ context.Context,
+	cancel func()) {
+
 	timeout := context.CancelFunc(func() {})
 	if d := r.scenario.StepDeadline; d > 0 {
-		ctx, timeout = context.WithTimeoutCause(ctx, d-used, results.Failf(results.FailDeadline, "the step's deadline of %s passed", d))
+		ctx, timeout = context.WithTimeoutCause(ctx, d-used,
+			results.Failf(results.FailDeadline, "the step's deadline of %s passed", d))
 	}
 
 	ctx, end := context.WithCancelCause(ctx)
@@ -101,11 +109,14 @@ func (r *stepRunner) within(ctx context.Context, servers []step.Server, used tim
 			}
 		}()
 	}
+
 	return ctx, func() { end(nil); timeout() }
 }
 
 // before comes before the warm-up. The failure keeps the step from being run.
-func (r *stepRunner) before(ctx context.Context, a attempt, servers []step.Server, result *results.Result) *results.Failure {
+func (r *stepRunner) before(ctx context.Context, a attempt, servers []step.Server,
+	result *results.Result) *results.Failure {
+
 	if refused := r.hooks.BeforeStep(ctx, a.StepRef, a.pass, step.Infos(servers), result); refused != nil {
 		return refused
 	}
@@ -134,12 +145,14 @@ func (r *stepRunner) warnRecipe(a attempt, version string, result *results.Resul
 	if known && version != "" {
 		for _, c := range engines.Conflicts(kind, plan.BaseSpec(r.scenario, v, kind, r.box), version) {
 			if c.NoEffect {
-				result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnNoEffect, Message: c.Message})
+				result.Warnings = append(result.Warnings,
+					results.Warning{Code: results.WarnNoEffect, Message: c.Message})
 			}
 		}
 	}
 	if plan.SpeculatesAlone(r.scenario, v) {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSpecBaseline, Message: plan.AloneText})
+		result.Warnings = append(result.Warnings,
+			results.Warning{Code: results.WarnSpecBaseline, Message: plan.AloneText})
 	}
 }
 
@@ -155,7 +168,8 @@ func (r *stepRunner) newResult(a attempt) *results.Result {
 	result := r.blank
 	result.Step, result.StartedAt, result.Asked, result.Earlier = a.StepRef, results.Now(), a.Asked, a.earlier
 	if result.Changes = r.engines.changesOf(a.Variant); len(result.Changes) > 0 {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnChanged, Message: strings.Join(result.Changes, "; ")})
+		result.Warnings = append(result.Warnings,
+			results.Warning{Code: results.WarnChanged, Message: strings.Join(result.Changes, "; ")})
 	}
 
 	v := r.variant(a.Variant)

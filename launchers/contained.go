@@ -41,11 +41,13 @@ func contained(kind engines.Kind, spec recipe.Spec) (container.Job, error) {
 	case kind.External:
 		return container.Job{}, fmt.Errorf("container: an external server is not started by bench: remove the key")
 	case kind.Simulated:
-		return container.Job{}, fmt.Errorf("container: the simulator is part of bench and runs without one: remove the key")
+		return container.Job{}, fmt.Errorf("container: the simulator is part of bench and runs without one: remove " +
+			"the key")
 	}
 
 	if len(spec.Inherit) > 0 {
-		return container.Job{}, fmt.Errorf("env: %s: a container inherits nothing: write ${env:%s} instead of inherit", spec.Inherit[0], spec.Inherit[0])
+		return container.Job{}, fmt.Errorf("env: %s: a container inherits nothing: write ${env:%s} instead of inherit",
+			spec.Inherit[0], spec.Inherit[0])
 	}
 
 	command, err := kind.Command(inside(kind, spec))
@@ -123,6 +125,7 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 	if failure != nil {
 		return failure
 	}
+
 	s.spec.Container.Engine = cli.Engine
 	job, err := contained(s.kind, s.spec)
 	if err == nil {
@@ -131,6 +134,7 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 	if err != nil {
 		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
 	}
+
 	recipe, err := job.Recipe()
 	if err != nil {
 		return results.Failf(results.FailBadRecipe, "%s: %v", s.kind.Name, err)
@@ -140,6 +144,7 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 	plan := results.Process{
 		BootID: proc.System.BootID(), Cookie: s.spec.Cookie, Port: s.spec.Port, Argv: s.info.Argv, Container: recipe.Info(),
 	}
+
 	if err := s.write(results.Event{Kind: results.LifeStarting, Process: &plan}); err != nil {
 		return asFailure(err)
 	}
@@ -148,6 +153,7 @@ func (s *Server) spawnContainer(ctx context.Context, environ []string) *results.
 		failure = s.clean(failure)
 		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
 	}
+
 	return failure
 }
 

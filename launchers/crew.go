@@ -44,17 +44,21 @@ func (l *Launcher) muster(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	case l.Nodes == nil:
 		return nil, results.Failf(results.FailBadRecipe, "nodes: a server over several nodes needs a job of a cluster")
 	}
+
 	c := &crew{launcher: l, spec: spec}
 	if failure := c.look(ctx); failure != nil {
 		return nil, failure
 	}
+
 	ctx, free := context.WithTimeoutCause(ctx, spec.Ready.Limit(), ready.ErrTooLate)
 	defer free()
+
 	for i, companion := range companions {
 		if failure := c.start(ctx, kind, companion, i+1); failure != nil {
 			return nil, c.discard(ctx, failure)
 		}
 	}
+
 	return c, nil
 }
 
@@ -84,7 +88,8 @@ func (c *crew) sweep(ctx context.Context) []results.NodeProof {
 		wg.Go(func() {
 			var err error
 			if proofs[i], err = c.launcher.Nodes.Sweep(ctx, other); err != nil {
-				proofs[i] = results.NodeProof{Ended: []int{}, Signals: []string{}, VRAM: []results.VRAMProof{}, Error: err.Error()}
+				proofs[i] = results.NodeProof{Ended: []int{}, Signals: []string{}, VRAM: []results.VRAMProof{},
+					Error: err.Error()}
 			}
 			proofs[i].Node = other.Node
 		})
@@ -100,16 +105,20 @@ func (c *crew) start(ctx context.Context, kind engines.Kind, companion recipe.Co
 		Name: companion.Name, StopGrace: kind.StopGrace, Fatal: kind.Fatal,
 		Command: func(recipe.Spec) (recipe.Command, error) { return companion.Command, nil },
 	}, recipe.Spec{
-		Dir: s.Dir, LogPath: companionLog(s.LogPath, companion), Secrets: s.Secrets, APIKey: s.APIKey, StopGrace: s.StopGrace,
+		Dir: s.Dir, LogPath: companionLog(s.LogPath,
+			companion), Secrets: s.Secrets, APIKey: s.APIKey, StopGrace: s.StopGrace,
 		Ready: recipe.Ready{Log: companion.Ready}, Life: s.Life, Replica: number, Cookie: s.Cookie,
 	})
+
 	if err != nil {
 		return asFailure(err)
 	}
+
 	c.members = append(c.members, member{companion, tool})
 	if s.Told != nil && companion.Ready != "" {
 		s.Told(companion.Name)
 	}
+
 	return tool.logged(ctx, s)
 }
 
@@ -125,10 +134,12 @@ func (t *Tool) logged(ctx context.Context, spec recipe.Spec) *results.Failure {
 			continue
 		}
 		if errors.Is(context.Cause(ctx), ready.ErrTooLate) {
-			return t.server.clean(results.Failf(results.FailReadyTimeout, "%s has not said %q within ready.timeout %v", t.server.kind.Name, t.server.spec.Ready.Log, spec.Ready.Limit()))
+			return t.server.clean(results.Failf(results.FailReadyTimeout, "%s has not said %q within ready.timeout %v",
+				t.server.kind.Name, t.server.spec.Ready.Log, spec.Ready.Limit()))
 		}
 		return results.Interrupted(ctx, "waiting for "+t.server.kind.Name)
 	}
+
 	return nil
 }
 
@@ -138,7 +149,8 @@ func (t *Tool) gone() *results.Failure {
 	if failure := t.Failure(); failure != nil {
 		return failure
 	}
-	return t.server.clean(results.Failf(results.FailExited, "%s ended with code 0 while it was needed", t.server.kind.Name))
+	return t.server.clean(results.Failf(results.FailExited, "%s ended with code 0 while it was needed",
+		t.server.kind.Name))
 }
 
 // join lets the end of a companion be that of the server.
@@ -147,6 +159,7 @@ func (s *Server) join(c *crew) {
 	if c == nil {
 		return
 	}
+
 	for _, m := range c.members {
 		s.watching.Go(func() {
 			select {
@@ -180,10 +193,12 @@ func (c *crew) stop(ctx context.Context, hurry <-chan struct{}) ([]results.NodeP
 	if c == nil {
 		return nil, nil
 	}
+
 	c.expectEnd()
 	for i := range c.others {
 		c.others[i].Hurry = hurry
 	}
+
 	proofs := c.sweep(ctx)
 	err := errors.Join(c.stopMembers(ctx, true), c.stopMembers(ctx, false))
 	if slices.ContainsFunc(proofs, func(p results.NodeProof) bool { return !p.Clean() }) {
@@ -192,11 +207,13 @@ func (c *crew) stop(ctx context.Context, hurry <-chan struct{}) ([]results.NodeP
 	if err != nil {
 		return proofs, asFailure(err)
 	}
+
 	for _, p := range proofs {
 		if !p.Clean() {
 			return proofs, results.Failf(results.FailNoProof, "node %s cannot be proven clean: %s", p.Node, p.Error)
 		}
 	}
+
 	return proofs, nil
 }
 

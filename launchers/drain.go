@@ -17,8 +17,10 @@ func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
 	if s.spec.Drain <= 0 || s.Failure() != nil {
 		return ""
 	}
+
 	limited, cancel := context.WithTimeout(ctx, s.spec.Drain)
 	defer cancel()
+
 	go func() {
 		select {
 		case <-hurried:

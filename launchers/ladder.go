@@ -20,6 +20,7 @@ func (s *Server) ladder() []ready.Rung {
 	if s.process != nil {
 		rungs = append(rungs, ready.Rung{Name: "alive", What: "the process", Try: s.tryAlive})
 	}
+
 	rungs = append(rungs, ready.TCP(s.Endpoint, s.process == nil, s.began))
 	if s.log != nil && s.spec.Ready.Log != "" {
 		rungs = append(rungs, ready.Log(s.log, s.spec.Ready.Log))
@@ -32,10 +33,12 @@ func (s *Server) ladder() []ready.Rung {
 	}
 	if s.process != nil {
 		strikes := 0
-		rungs = append(rungs, ready.Rung{Name: "owner", What: "the port's owner", Try: func(ctx context.Context) ready.Step {
-			return s.tryOwner(ctx, &strikes)
-		}})
+		rungs = append(rungs, ready.Rung{Name: "owner", What: "the port's owner",
+			Try: func(ctx context.Context) ready.Step {
+				return s.tryOwner(ctx, &strikes)
+			}})
 	}
+
 	return append(rungs, ready.Token(s.Endpoint))
 }
 
@@ -51,10 +54,12 @@ func (s *Server) tryOwner(ctx context.Context, strikes *int) ready.Step {
 		answer, done := c.Publishes(ctx, s.spec.Port)
 		return ready.Step{Done: done, Answer: answer}
 	}
+
 	tree, err := s.process.Tree()
 	if err != nil {
 		return ready.Step{Answer: err.Error()}
 	}
+
 	host := ports.Reachable(s.spec.Host)
 	ours := 0
 	for _, l := range proc.System.Listeners(s.spec.Port) {
@@ -68,6 +73,7 @@ func (s *Server) tryOwner(ctx context.Context, strikes *int) ready.Step {
 		}
 		ours++
 	}
+
 	return ready.Step{Done: ours > 0, Answer: fmt.Sprintf("no socket of this machine listens on port %d", s.spec.Port)}
 }
 
@@ -93,6 +99,7 @@ func (s *Server) foreign(l proc.Listener, strikes int) ready.Step {
 		pid := holders[0]
 		who = fmt.Sprintf("by pid %d (%s)", pid, proc.System.Program(pid))
 	}
-	return ready.Step{Final: results.Failf(results.FailForeign, "port %d is answered %s, which this server's process %d did not start: set another port:",
+	return ready.Step{Final: results.Failf(results.FailForeign,
+		"port %d is answered %s, which this server's process %d did not start: set another port:",
 		s.spec.Port, who, s.process.Info().PID)}
 }

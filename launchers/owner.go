@@ -34,10 +34,12 @@ func OwnerOf(ctx context.Context, baseURL string) (Owner, error) {
 	if err != nil {
 		return Owner{}, err
 	}
+
 	ip, err := localAddress(ctx, host)
 	if err != nil {
 		return Owner{}, err
 	}
+
 	for _, l := range proc.System.Listeners(port) {
 		if !l.Answers(ip) {
 			continue
@@ -46,8 +48,10 @@ func OwnerOf(ctx context.Context, baseURL string) (Owner, error) {
 			argv, err := argvOf(pid)
 			return Owner{pid, argv}, err
 		}
-		return Owner{}, fmt.Errorf("the process that listens on port %d belongs to another user or another container", port)
+		return Owner{}, fmt.Errorf("the process that listens on port %d belongs to another user or another container",
+			port)
 	}
+
 	return Owner{}, fmt.Errorf("no process of this machine is seen to listen on port %d", port)
 }
 
@@ -72,14 +76,17 @@ func localAddress(ctx context.Context, host string) (string, error) {
 	if host == "localhost" {
 		return host, nil
 	}
+
 	ips, err := net.DefaultResolver.LookupIPAddr(ctx, host)
 	if err != nil {
 		return "", err
 	}
+
 	own, err := net.InterfaceAddrs()
 	if err != nil {
 		return "", err
 	}
+
 	for _, ip := range ips {
 		if ip.IP.IsLoopback() || ip.IP.IsUnspecified() || slices.ContainsFunc(own, func(a net.Addr) bool {
 			network, ok := a.(*net.IPNet)
@@ -88,6 +95,7 @@ func localAddress(ctx context.Context, host string) (string, error) {
 			return ip.String(), nil
 		}
 	}
+
 	return "", ErrElsewhere
 }
 
@@ -128,5 +136,6 @@ func withoutSecrets(argv []string) []string {
 			}
 		}
 	}
+
 	return argv
 }

@@ -97,13 +97,17 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 	if s.process == nil {
 		return results.Proof{}, nil
 	}
+
 	unhook := context.AfterFunc(ctx, s.hurry)
 	defer unhook()
+
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
+
 	if s.stopped {
 		return s.proof, nil
 	}
+
 	s.endWatch()
 	_ = s.lookAtTree(true) // whoever writes the journal next meets the same error
 	s.crew.expectEnd()
@@ -111,12 +115,15 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 	if failure := s.Failure(); failure != nil {
 		told = append(told, s.write(results.Event{Kind: results.LifeFailed, Failure: failure}))
 	}
+
 	told = append(told, s.write(results.Event{Kind: results.LifeStopping, Message: s.drain(ctx, s.hurried)}))
 	failure := s.end(ctx)
-	told = append(told, s.write(results.Event{Kind: results.LifeStopped, Proof: &s.proof, Failure: failure, Message: shm.Describe(s.proof.ShmLeft)}))
+	told = append(told, s.write(results.Event{Kind: results.LifeStopped, Proof: &s.proof, Failure: failure,
+		Message: shm.Describe(s.proof.ShmLeft)}))
 	if failure != nil {
 		return s.proof, failure
 	}
+
 	s.log.Close()
 	s.release()
 	return s.proof, cmp.Or(told...)
@@ -138,6 +145,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 		proof.ShmRemoved, proof.ShmLeft = s.shm.Leave()
 		proof.StopS = time.Since(began).Seconds()
 	}
+
 	s.proof, s.stopped = proof, proof.Clean() && beside == nil
 	switch {
 	case err != nil:
@@ -147,8 +155,10 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	case memory != nil:
 		return memory
 	case !proof.PortFree:
-		return results.Failf(results.FailNoProof, "port %d is still taken after the server is gone%s", s.spec.Port, ports.Holder(s.spec.Port))
+		return results.Failf(results.FailNoProof, "port %d is still taken after the server is gone%s", s.spec.Port,
+			ports.Holder(s.spec.Port))
 	}
+
 	return nil
 }
 
@@ -230,6 +240,7 @@ func (s *Server) askAgain() (quit func()) {
 	if !ok || s.kind.HeedsTerm == nil || s.serves() || s.log == nil {
 		return func() {}
 	}
+
 	mark, unmark := s.log.Mark(s.kind.HeedsTerm, nil)
 	done := make(chan struct{})
 	var asking sync.WaitGroup
@@ -253,6 +264,7 @@ func (s *Server) askAgain() (quit func()) {
 			}
 		}
 	})
+
 	return sync.OnceFunc(func() { close(done); asking.Wait() })
 }
 

@@ -116,6 +116,7 @@ func (s *Server) stalledNow(moved bool) bool {
 	if !moved && since < min(usagePoll, s.spec.Ready.Stall/2) {
 		return false
 	}
+
 	now, err := s.process.Usage()
 	if err == nil && worked(last, now, since) {
 		moved = true
@@ -126,6 +127,7 @@ func (s *Server) stalledNow(moved bool) bool {
 		s.mu.Unlock()
 		return false
 	}
+
 	return since >= s.spec.Ready.Stall
 }
 
@@ -155,6 +157,7 @@ func (s *Server) exitFailure() *results.Failure {
 	default:
 		s.explain(failure)
 	}
+
 	failure.ExitCode = &code
 	return failure
 }
@@ -200,6 +203,7 @@ func (d *doomed) now() bool {
 	if s.fatalAt.IsZero() {
 		s.fatalAt = time.Now()
 	}
+
 	s.mu.Unlock()
 	if lines := s.log.Progress(); lines != d.lines || d.lastLine.IsZero() {
 		d.lines, d.lastLine = lines, time.Now()

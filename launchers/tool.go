@@ -35,10 +35,12 @@ func (l *Launcher) Start(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	if spec.Container.Image != "" {
 		return nil, results.Failf(results.FailBadRecipe, "%s: it runs without a container: remove the key", kind.Name)
 	}
+
 	command, err := Plan(kind, spec)
 	if err != nil {
 		return nil, results.Failf(results.FailBadRecipe, "%s: %v", kind.Name, err)
 	}
+
 	spec.Port = 0
 	server, failure := l.begin(ctx, kind, spec, command)
 	if failure != nil {
@@ -47,6 +49,7 @@ func (l *Launcher) Start(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	if err := server.spawned(); err != nil {
 		return nil, discard(ctx, server, asFailure(err))
 	}
+
 	t := &Tool{server: server, over: make(chan struct{})}
 	server.watching.Go(t.watch)
 	return t, nil
@@ -72,9 +75,11 @@ func (t *Tool) Stop(ctx context.Context) (results.Proof, error) { return t.serve
 // watch follows the program until it ends, stalls or is stopped.
 func (t *Tool) watch() {
 	defer close(t.over)
+
 	s := t.server
 	ticker := time.NewTicker(watchServe)
 	defer ticker.Stop()
+
 	var looked time.Time
 	for {
 		select {

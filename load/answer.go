@@ -164,6 +164,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 	if c.Sofar {
 		c.Content = a.fresh(c.Content, len(c.Finish) > 0)
 	}
+
 	a.chunkS = append(a.chunkS, at.Seconds())
 	kind := a.kind(c)
 	a.kinds = append(a.kinds, byte(kind))
@@ -173,10 +174,12 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 		}
 		a.tokenAt = at
 	}
+
 	if c.Fault != nil {
 		a.fault = results.Failf(results.FailInBand, "%s", dialect.FaultMessage(c.Fault, wordsKept))
 		return false
 	}
+
 	a.keep(c)
 	a.done = a.done || c.Last
 	return !c.Last
@@ -245,13 +248,17 @@ func (a *answer) verdict(err, cause error, reused bool) *results.Failure {
 	case a.finish == "":
 		return a.incomplete()
 	}
+
 	if a.garbage != nil {
 		return results.Failf(results.FailProtocol, "read stream: %v", a.garbage)
 	}
 	if a.tokens() == 0 {
-		return results.Failf(results.FailNoTokens, "the answer ended properly but carried no text (%d chunks, finish reason %q, server counted %d output tokens)",
+		return results.Failf(results.FailNoTokens,
+			"the answer ended properly but carried no text (%d chunks, finish reason %q, server counted %d output "+
+				"tokens)",
 			len(a.chunkS), a.finish, max(a.usage.Output, 0))
 	}
+
 	return nil
 }
 
@@ -268,13 +275,18 @@ func (a *answer) incomplete() *results.Failure {
 	case a.events.Total == 0:
 		return results.Failf(results.FailTruncated, "the stream ended without a byte")
 	case a.events.InvalidLines > 0:
-		return results.Failf(results.FailProtocol, "not an event stream: %q", dialect.Cut(string(odd), wire.MaxInvalidLine))
+		return results.Failf(results.FailProtocol, "not an event stream: %q",
+			dialect.Cut(string(odd), wire.MaxInvalidLine))
 	case bytes.Contains(a.kinds, []byte{byte(results.ChunkOther)}) && !a.hadChoices():
-		return results.Failf(results.FailProtocol, "none of the %d events of the stream is of the API asked for; check the request path", len(a.kinds))
+		return results.Failf(results.FailProtocol,
+			"none of the %d events of the stream is of the API asked for; check the request path", len(a.kinds))
 	case a.events.Partial() != "":
-		return results.Failf(results.FailTruncated, "the stream ended after %d chunks inside an event: %q", len(a.chunkS), dialect.Cut(a.events.Partial(), 200))
+		return results.Failf(results.FailTruncated, "the stream ended after %d chunks inside an event: %q",
+			len(a.chunkS), dialect.Cut(a.events.Partial(), 200))
 	}
-	return results.Failf(results.FailTruncated, "the stream ended after %d chunks without finish reason or [DONE]", len(a.chunkS))
+
+	return results.Failf(results.FailTruncated, "the stream ended after %d chunks without finish reason or [DONE]",
+		len(a.chunkS))
 }
 
 // hadChoices reports whether any chunk held a choice.
@@ -308,10 +320,12 @@ func (a *answer) fill(r *results.Record, keepText bool) {
 	if keepText {
 		r.Text = string(a.text)
 	}
+
 	r.InputTokens = atLeast(1, a.usage.Input, a.timings.Input)
 	r.CachedTokens = atLeast(0, a.usage.Cached, a.timings.Cached)
 	if a.drafts.Tokens > 0 {
-		r.DraftTokens, r.AcceptedTokens, r.Drafts = atLeast(0, a.drafts.Tokens), atLeast(0, a.drafts.Accepted), atLeast(1, a.drafts.Steps)
+		r.DraftTokens, r.AcceptedTokens, r.Drafts = atLeast(0, a.drafts.Tokens), atLeast(0,
+			a.drafts.Accepted), atLeast(1, a.drafts.Steps)
 	}
 	if n := atLeast(1, a.usage.Output); n != nil {
 		r.OutputTokens, r.OutputTokensSource = n, results.CountUsage

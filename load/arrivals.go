@@ -36,18 +36,22 @@ func Arrivals(n int, rate, burstiness float64, rng Gamma) []float64 {
 	if n <= 0 || math.IsInf(rate, 1) {
 		return at
 	}
+
 	sum := 0.0
 	for i := range at {
 		sum += gap(rate, burstiness, rng)
 		at[i] = sum
 	}
+
 	if sum == 0 {
 		return at
 	}
+
 	stretch := (float64(n) / rate) / sum
 	for i := range at {
 		at[i] *= stretch
 	}
+
 	return at
 }
 
@@ -76,7 +80,8 @@ func ArrivalsUntil(duration, rate, burstiness float64, rng Gamma) ([]float64, er
 	}
 	for sum := gap(rate, burstiness, rng); sum < duration; sum += gap(rate, burstiness, rng) {
 		if len(at) == spec.MaxArrivals {
-			return nil, fmt.Errorf("plan arrivals: more than %d requests within %g s; raise burstiness %g or lower the rate of %g requests/s",
+			return nil, fmt.Errorf("plan arrivals: more than %d requests within %g s; raise burstiness %g or lower "+
+				"the rate of %g requests/s",
 				spec.MaxArrivals, duration, burstiness, rate)
 		}
 		at = append(at, sum)
@@ -102,6 +107,7 @@ func ArrivalsRamp(n int, ramp spec.Ramp, burstiness float64, rng Gamma) ([]float
 	if err := ramp.Check(); err != nil {
 		return nil, nil, fmt.Errorf("plan arrivals: %w", err)
 	}
+
 	at := make([]float64, max(n, 0))
 	reached := int(ramp.Start)
 	changes := []results.RateChange{{RPS: reached}}
@@ -117,6 +123,7 @@ func ArrivalsRamp(n int, ramp spec.Ramp, burstiness float64, rng Gamma) ([]float
 			changes = append(changes, results.RateChange{RPS: reached, AtS: sum})
 		}
 	}
+
 	return at, changes, nil
 }
 
@@ -129,7 +136,8 @@ func Replay(times []float64, speed float64) ([]float64, error) {
 	at := make([]float64, len(times))
 	for i, t := range times {
 		if at[i] = (t - times[0]) / speed; !(at[i] >= 0) || (i > 0 && at[i] < at[i-1]) || math.IsInf(at[i], 1) {
-			return nil, fmt.Errorf("replay trace: time %d is %v s after %v s, want ascending seconds", i, t, times[max(i-1, 0)])
+			return nil, fmt.Errorf("replay trace: time %d is %v s after %v s, want ascending seconds", i, t,
+				times[max(i-1, 0)])
 		}
 	}
 	return at, nil

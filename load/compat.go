@@ -182,6 +182,7 @@ func (c *compatReader) readings(err error) map[results.Generation]results.Client
 	if len(c.pending) > 0 {
 		c.flush()
 	}
+
 	cutAfterEnd := c.answer.done && errors.Is(err, io.ErrUnexpectedEOF)
 	if c.parsers == nil && !cutAfterEnd {
 		return nil
@@ -190,6 +191,7 @@ func (c *compatReader) readings(err error) map[results.Generation]results.Client
 		c.base = c.mark()
 		c.start()
 	}
+
 	var all map[results.Generation]results.ClientReading
 	for i, g := range []results.Generation{results.VLLM, results.VLLM010, results.VLLM06} {
 		parser := c.parsers[i]
@@ -205,6 +207,7 @@ func (c *compatReader) readings(err error) map[results.Generation]results.Client
 		}
 		all[g] = y.reading(c.answer)
 	}
+
 	return all
 }
 

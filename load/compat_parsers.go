@@ -72,6 +72,7 @@ func (b *blockParser) cutMessages(from int, at time.Duration) {
 		start = end + 2
 		from = start
 	}
+
 	if start > 0 { // else a message as long as megabytes would be copied at each of its reads
 		b.buffer = append(b.buffer[:0], b.buffer[start:]...)
 	}
@@ -158,6 +159,7 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 	if y.failed != "" || skipComments && message[0] == ':' {
 		return
 	}
+
 	payload := bytes.TrimPrefix(message, []byte("data: "))
 	c := &y.chunk
 	err := dialect.ParseOpenAI(payload, c)
@@ -171,6 +173,7 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 	case c.Choices:
 		c.Fault = nil // they look for choices only
 	}
+
 	kind := c.Kind()
 	y.chunkS, y.kinds = append(y.chunkS, at.Seconds()), append(y.kinds, byte(kind))
 	y.text = append(append(y.text, c.Reasoning...), c.Content...)
@@ -181,7 +184,8 @@ func (y *clientYield) message(message []byte, at time.Duration, skipComments boo
 
 // same reports whether the reading is that of the answer.
 func (y *clientYield) same(a *answer) bool {
-	return y.failed == "" && bytes.Equal(y.kinds, a.kinds) && slices.Equal(y.chunkS, a.chunkS) && bytes.Equal(y.text, a.text) && y.doneAtIs(a)
+	return y.failed == "" && bytes.Equal(y.kinds, a.kinds) && slices.Equal(y.chunkS, a.chunkS) &&
+		bytes.Equal(y.text, a.text) && y.doneAtIs(a)
 }
 
 func (y *clientYield) doneAtIs(a *answer) bool {

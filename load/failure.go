@@ -28,7 +28,8 @@ func unsent(err *wire.SendError, cause error) *results.Failure {
 	case strings.Contains(err.Err.Error(), "malformed HTTP"):
 		return results.Failf(results.FailProtocol, "not an HTTP server: %v", err.Err)
 	}
-	return results.Failf(results.FailTransport, "connection broken before the answer began: %s%s", plain(err.Err), reuseHint(err.Reused))
+	return results.Failf(results.FailTransport, "connection broken before the answer began: %s%s", plain(err.Err),
+		reuseHint(err.Reused))
 }
 
 // broken turns the error that cut an answer into a failure.
@@ -39,7 +40,8 @@ func broken(err, cause error, chunks int, reused bool) *results.Failure {
 		}
 		return f
 	}
-	return results.Failf(results.FailTransport, "connection broken after %d chunks: %s%s", chunks, plain(err), reuseHint(reused && chunks == 0))
+	return results.Failf(results.FailTransport, "connection broken after %d chunks: %s%s", chunks, plain(err),
+		reuseHint(reused && chunks == 0))
 }
 
 // ended is the failure of a request that we ended ourselves, nil if we did
@@ -97,7 +99,8 @@ func compressed(rep *wire.Reply) *results.Failure {
 	if encoding == "" || strings.EqualFold(encoding, "identity") {
 		return nil
 	}
-	return results.Failf(results.FailProtocol, "the answer is compressed (Content-Encoding %q) although none was accepted: its times would be false", encoding)
+	return results.Failf(results.FailProtocol,
+		"the answer is compressed (Content-Encoding %q) although none was accepted: its times would be false", encoding)
 }
 
 // refused describes an answer that is not accepted, whose body begins with
@@ -113,7 +116,8 @@ func refused(rep *wire.Reply, body []byte, want form) *results.Failure {
 	if got == formWhole {
 		return notStreamed(rep, body)
 	}
-	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got, want, dialect.Cut(string(body), 200))
+	return results.Failf(results.FailProtocol, "the answer is %s, not %s; check the request path. It begins %q", got,
+		want, dialect.Cut(string(body), 200))
 }
 
 // form is how an answer is laid out.
@@ -158,7 +162,8 @@ func badStatus(rep *wire.Reply, body []byte) *results.Failure {
 // notStreamed describes a plain JSON answer with status 200.
 func notStreamed(rep *wire.Reply, body []byte) *results.Failure {
 	if fault := dialect.FaultValue(dialect.Object(body)["error"]); fault != nil {
-		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)", dialect.FaultMessage(fault, wordsKept), rep.Status)
+		return results.Failf(results.FailInBand, "%s (in a JSON answer with status %d)",
+			dialect.FaultMessage(fault, wordsKept), rep.Status)
 	}
 	return results.Failf(results.FailProtocol, "answered without streaming: the server ignored \"stream\": true; it sent JSON beginning %q", dialect.Cut(string(body), 200))
 }

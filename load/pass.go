@@ -68,8 +68,10 @@ func (p *pass) over(at time.Duration) bool { return p.opts.Duration > 0 && at >=
 func (p *pass) drive(ctx context.Context, wave []*sending, out chan<- finished) {
 	sendCtx, stop := p.sendSpan(ctx)
 	defer stop()
+
 	var wg sync.WaitGroup
 	defer wg.Wait()
+
 	converse := func(k, replica int, staged *sending, held bool) {
 		f, sent := p.converse(ctx, sendCtx, k, replica, staged, held, out)
 		p.slots.release(replica)
@@ -77,13 +79,16 @@ func (p *pass) drive(ctx context.Context, wave []*sending, out chan<- finished) 
 			out <- f
 		}
 	}
+
 	sent := sendWave(ctx, wave)
 	for k, s := range wave[:sent] {
 		wg.Go(func() { converse(k, s.replica, s, false) })
 	}
+
 	if sent < len(wave) {
 		return
 	}
+
 	freed := time.Duration(-1) // when the cap last let a request go
 	n, _ := p.conversations()
 	for k := len(wave); k < n; k++ {

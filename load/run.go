@@ -24,17 +24,22 @@ func Run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit)
 }
 
 // run is Run with connections opened by dial, nil for the network.
-func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit, dial wire.DialFunc) (results.ClientReport, error) {
+func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit,
+	dial wire.DialFunc) (results.ClientReport, error) {
+
 	ctx, release := withoutDeadline(ctx)
 	defer release()
+
 	p, err := newPass(&opts, prompts)
 	if err != nil {
 		return results.ClientReport{}, err
 	}
+
 	urls, err := targetURLs(opts.Target)
 	if err != nil {
 		return results.ClientReport{}, err
 	}
+
 	width, _ := p.conversations()
 	if opts.MaxConcurrency > 0 {
 		width = min(width, opts.MaxConcurrency)
@@ -42,6 +47,7 @@ func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit,
 	if p.wire, err = wire.New(opts.wire(urls, width, dial)); err != nil {
 		return results.ClientReport{}, err
 	}
+
 	report := results.ClientReport{}
 	c, before := p.collect(ctx, emit, firstWave(&opts, width))
 	after := readSelf()
@@ -75,6 +81,7 @@ func withoutDeadline(ctx context.Context) (inner context.Context, release func()
 func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, before selfUse) {
 	passCtx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+
 	p.wire.Prepare(ctx, wave)
 	staged := p.stageWave(passCtx, wave)
 	runtime.GC() // none shall fall into the wave
@@ -87,20 +94,24 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 			abort(err)
 		}
 	}
+
 	p.wire.Start(p.clock)
 	if p.opts.Started != nil {
 		p.opts.Started(p.clock.Start)
 	}
 	defer p.limitDrain(abort)()
+
 	c = &collector{emit: emit, count: p.opts.CountTokens, abort: abort}
 	out := make(chan finished, 256)
 	var collecting, reporting sync.WaitGroup
 	collecting.Go(func() { c.run(out) })
 	reportCtx, stopReport := context.WithCancel(ctx)
 	defer stopReport()
+
 	if p.opts.Progress != nil {
 		reporting.Go(func() { p.report(reportCtx) })
 	}
+
 	p.clock.SleepUntil(passCtx, 0)
 	p.drive(passCtx, staged, out)
 	close(out)
@@ -110,6 +121,7 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 	if p.opts.Progress != nil {
 		p.opts.Progress(p.progress())
 	}
+
 	return c, before
 }
 
@@ -134,12 +146,15 @@ func newPass(opts *Options, prompts []dialect.Prompt) (*pass, error) {
 	if err := CheckSchedule(opts, len(prompts)); err != nil {
 		return nil, err
 	}
-	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(), bodies: make([]dialect.Encoded, len(prompts))}
+
+	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(),
+		bodies: make([]dialect.Encoded, len(prompts))}
 	for i, prompt := range prompts {
 		if p.bodies[i], err = api.Encode(p.common, dialect.Ask{Prompt: prompt}); err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i, err)
 		}
 	}
+
 	p.slots = newSlots(opts.MaxConcurrency, max(len(opts.Target.BaseURLs), 1))
 	return p, nil
 }
@@ -152,7 +167,8 @@ func CheckSchedule(o *Options, prompts int) error {
 	case prompts == 0:
 		return errors.New("check schedule: no prompts to repeat")
 	case o.Arrivals == nil && (o.Duration <= 0 || o.MaxConcurrency <= 0):
-		return errors.New("check schedule: prompts are repeated without end; give arrivals, or a duration and a concurrency cap")
+		return errors.New("check schedule: prompts are repeated without end; give arrivals, or a duration and a " +
+			"concurrency cap")
 	default:
 		wanted = len(o.Arrivals)
 	}

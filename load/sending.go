@@ -66,6 +66,7 @@ func (s *sending) Wait() finished {
 			f.text = string(s.answer.text)
 		}
 	}
+
 	f.record = *r
 	p.answers.put(s.answer)
 	return f

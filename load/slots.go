@@ -41,8 +41,10 @@ func (s *slots) acquire(ctx context.Context) (replica int, waited, ok bool) {
 			}
 		}
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	replica = slices.Index(s.outstanding, slices.Min(s.outstanding))
 	s.outstanding[replica]++
 	return replica, waited, true

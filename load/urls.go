@@ -17,6 +17,7 @@ func targetURLs(t Target) ([]*url.URL, error) {
 	if len(t.BaseURLs) == 0 {
 		return nil, errors.New("join request URL: no base URL given")
 	}
+
 	urls := make([]*url.URL, len(t.BaseURLs))
 	for i, base := range t.BaseURLs {
 		u, err := url.Parse(base)
@@ -24,7 +25,8 @@ func targetURLs(t Target) ([]*url.URL, error) {
 			return nil, err
 		}
 		if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return nil, &url.Error{Op: "join request URL", URL: base, Err: errors.New("want http://HOST:PORT or https://HOST:PORT")}
+			return nil, &url.Error{Op: "join request URL", URL: base,
+				Err: errors.New("want http://HOST:PORT or https://HOST:PORT")}
 		}
 		path, query, _ := strings.Cut(t.Path, "?")
 		u.RawQuery = strings.Trim(u.RawQuery+"&"+query, "&")
@@ -36,6 +38,7 @@ func targetURLs(t Target) ([]*url.URL, error) {
 		u.Path, u.RawPath = joined.Path, joined.RawPath
 		urls[i] = u
 	}
+
 	return urls, nil
 }
 

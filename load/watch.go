@@ -121,15 +121,19 @@ func (w *watch) next() (at time.Duration, why *limitError) {
 			at, why = from+limit, &limitError{class: class, words: words + limit.String()}
 		}
 	}
+
 	if w.drain > 0 {
-		try(w.drain-drainLimit, drainLimit, results.FailTransport, "the answer was complete but its stream stayed open for ")
+		try(w.drain-drainLimit, drainLimit, results.FailTransport,
+			"the answer was complete but its stream stayed open for ")
 		return at, why
 	}
+
 	try(w.sent, w.limits.Total, results.FailTotal, "total limit: not finished within ")
 	if w.events.Load() {
 		try(time.Duration(w.last.Load()), w.limits.Stall, results.FailStall, "stall limit: no byte for ")
 	} else {
 		try(w.sent, w.limits.FirstToken, results.FailFirstToken, "first-token limit: no data event within ")
 	}
+
 	return at, why
 }

@@ -12,16 +12,21 @@ func warnAgentClock(e Evidence) *results.Warning {
 	if e.Client == nil || e.Figures.TTFT.Median == nil {
 		return nil
 	}
+
 	var worst results.AgentReport
 	for _, a := range e.Client.Agents {
 		if a.OffsetBoundS > worst.OffsetBoundS {
 			worst = a
 		}
 	}
+
 	if worst.OffsetBoundS <= clockShare**e.Figures.TTFT.Median {
 		return nil
 	}
-	return Warnf(results.WarnAgentClock, "the clock of agent %s is known within %.2f ms only, more than %.0f %% of the median time to first token: requests of different agents may be out of step by that; latencies of each are not touched",
+
+	return Warnf(results.WarnAgentClock, "the clock of agent %s is known within %.2f ms only, more than %.0f %% of "+
+		"the median time to first token: requests of different agents may be out of step by that; latencies of each "+
+		"are not touched",
 		worst.Name, worst.OffsetBoundS*1000, clockShare*100)
 }
 

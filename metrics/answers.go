@@ -42,20 +42,24 @@ func answersOf(all []Observation, asked int, temperature *float64) *results.Answ
 			}
 		}
 	}
+
 	if a.N == 0 {
 		return nil
 	}
+
 	for _, n := range same {
 		if n > 1 {
 			a.Identical += n
 		}
 	}
+
 	if texts > 0 {
 		a.Repetitive = &repetitive
 	}
 	if temperature != nil && *temperature == 0 && len(good) == asked {
 		a.SHA256, a.Marks = hashAnswers(good)
 	}
+
 	return a
 }
 
@@ -79,7 +83,8 @@ func isRepetitive(text string) bool {
 		return mostFrequent(words) >= repetitiveShare*float64(len(words))
 	}
 	letters := strings.Split(strings.Join(words, ""), "")
-	return utf8.RuneCountInString(text) >= fewestLetters && mostFrequent(letters) >= repetitiveShare*float64(len(letters))
+	return utf8.RuneCountInString(text) >= fewestLetters &&
+		mostFrequent(letters) >= repetitiveShare*float64(len(letters))
 }
 
 func mostFrequent(list []string) float64 {
@@ -96,19 +101,23 @@ func mostFrequent(list []string) float64 {
 // temperature 0: at how many of them they differ. It is false where they
 // cannot be compared.
 func AnswersDiffer(a, b *results.Figures) (differ, prompts int, comparable bool) {
-	if a == nil || b == nil || a.Answers == nil || b.Answers == nil || a.Answers.SHA256 == nil || b.Answers.SHA256 == nil ||
+	if a == nil || b == nil || a.Answers == nil || b.Answers == nil || a.Answers.SHA256 == nil ||
+		b.Answers.SHA256 == nil ||
 		len(a.Answers.Marks) != len(b.Answers.Marks) {
 		return 0, 0, false
 	}
+
 	x, y := a.Answers.Marks, b.Answers.Marks
 	prompts = len(x) / markDigits
 	if *a.Answers.SHA256 == *b.Answers.SHA256 {
 		return 0, prompts, true
 	}
+
 	for i := 0; i+markDigits <= len(x); i += markDigits {
 		if x[i:i+markDigits] != y[i:i+markDigits] {
 			differ++
 		}
 	}
+
 	return max(differ, 1), prompts, true // the whole hashes differ even where the marks agree
 }

@@ -19,7 +19,8 @@ func CompatReadings(records []results.Record, p Params) results.Compat {
 	d := &describer{percentiles: p.percentiles()}
 	for _, g := range Generations() {
 		figures, differences := compat(records, p, g, d)
-		all[g] = results.CompatReading{CompatFigures: figures, Differences: slices.Concat([]results.Difference{}, differences)}
+		all[g] = results.CompatReading{CompatFigures: figures,
+			Differences: slices.Concat([]results.Difference{}, differences)}
 	}
 	return all
 }
@@ -30,7 +31,9 @@ func Compat(records []results.Record, p Params, g results.Generation) (results.C
 	return compat(records, p, g, &describer{percentiles: p.percentiles()})
 }
 
-func compat(records []results.Record, p Params, g results.Generation, d *describer) (results.CompatFigures, []results.Difference) {
+func compat(records []results.Record, p Params, g results.Generation, d *describer) (results.CompatFigures,
+	[]results.Difference) {
+
 	pairs := seenByBoth(records, p, g)
 	outputs := make([]results.ClientOutput, len(pairs))
 	for i, pair := range pairs {
@@ -75,21 +78,25 @@ func calculate(outputs []results.ClientOutput, p Params, g results.Generation, d
 			tpot = append(tpot, tpotOf(o))
 		}
 	}
+
 	f.TTFT, f.ITL, f.E2EL = d.describe(ttft), d.describe(itl), d.describe(e2el)
 	f.TPOT = Describe(nil, d.percentiles)
 	if lengthsKnown {
 		f.TPOT = d.describe(tpot)
 	}
+
 	addCompatRates(&f, good, p, lengthsKnown)
 	if g == results.VLLM || g == results.VLLM2605 {
 		f.MaxOutputTokensPerS, f.MaxConcurrentRequests = bucketPeaks(good)
 	}
 	if !lengthsKnown {
-		f.Unknown = append(f.Unknown, "the lengths of some answers: this client tokenizes their texts again, and no tokenizer counted them here")
+		f.Unknown = append(f.Unknown, "the lengths of some answers: this client tokenizes their texts again, and no "+
+			"tokenizer counted them here")
 	}
 	if f.TotalInputTokens == nil {
 		f.Unknown = append(f.Unknown, "the lengths of some prompts by the client's own tokenizer")
 	}
+
 	return f
 }
 
@@ -132,6 +139,7 @@ func (d *describer) describe(sample []float64) results.Dist {
 			return d.known[i]
 		}
 	}
+
 	dist := Describe(sample, d.percentiles)
 	switch {
 	case large:
@@ -142,6 +150,7 @@ func (d *describer) describe(sample []float64) results.Dist {
 			dist.Percentiles[i].Value = new(0.0)
 		}
 	}
+
 	return dist
 }
 
@@ -149,6 +158,7 @@ func addCompatRates(f *results.CompatFigures, good []results.ClientOutput, p Par
 	if p.DurationS <= 0 {
 		return
 	}
+
 	f.RequestThroughput = new(float64(f.Completed) / p.DurationS)
 	if p.Goals.any() && (lengthsKnown || p.Goals.TPOT == nil) {
 		n := 0
@@ -160,9 +170,11 @@ func addCompatRates(f *results.CompatFigures, good []results.ClientOutput, p Par
 		}
 		f.RequestGoodput = new(float64(n) / p.DurationS)
 	}
+
 	if f.TotalOutputTokens == nil {
 		return
 	}
+
 	f.OutputThroughput = new(float64(*f.TotalOutputTokens) / p.DurationS)
 	if f.TotalInputTokens != nil {
 		f.TotalTokenThroughput = new(float64(*f.TotalInputTokens+*f.TotalOutputTokens) / p.DurationS)
@@ -175,10 +187,12 @@ func bucketPeaks(good []results.ClientOutput) (*float64, *int) {
 	if len(good) == 0 {
 		return new(0.0), new(0)
 	}
+
 	start, end := math.Inf(1), math.Inf(-1)
 	for _, o := range good {
 		start, end = min(start, o.StartS), max(end, o.StartS+o.LatencyS)
 	}
+
 	seconds := int(math.Ceil(end-start)) + 1
 	tokens, requests := make([]int, seconds), make([]int, seconds)
 	tick := func(at float64) {
@@ -186,6 +200,7 @@ func bucketPeaks(good []results.ClientOutput) (*float64, *int) {
 			tokens[second]++
 		}
 	}
+
 	for _, o := range good {
 		at := o.StartS + o.TTFTS
 		tick(at)
@@ -197,6 +212,7 @@ func bucketPeaks(good []results.ClientOutput) (*float64, *int) {
 			requests[second]++
 		}
 	}
+
 	return new(float64(slices.Max(tokens))), new(slices.Max(requests))
 }
 

@@ -48,6 +48,7 @@ func maxOutputTokensPerS(good []Observation) *float64 {
 			start = min(start, *o.SentS)
 		}
 	}
+
 	seconds := make(map[int]float64)
 	peak := 0.0
 	for _, o := range good {
@@ -61,9 +62,11 @@ func maxOutputTokensPerS(good []Observation) *float64 {
 			peak = max(peak, seconds[second])
 		}
 	}
+
 	if peak == 0 {
 		return nil
 	}
+
 	return &peak
 }
 

@@ -19,10 +19,12 @@ func differences(pairs []reading, f results.CompatFigures, g results.Generation)
 			}
 		}
 	}
+
 	var all []results.Difference
 	for code, n := range counts {
 		all = append(all, results.Difference{Code: code, Count: n, Effect: effect(code, shifts[code])})
 	}
+
 	slices.SortFunc(all, byCount)
 	return append(all, peakDifferences(pairs, f)...)
 }
@@ -43,6 +45,7 @@ func causes(p reading, g results.Generation) []cause {
 	case !ours && theirs:
 		return []cause{{code: whyOursFails(p)}}
 	}
+
 	var all []cause
 	if parsed {
 		code := results.DiffEventTimes
@@ -51,6 +54,7 @@ func causes(p reading, g results.Generation) []cause {
 		}
 		all = append(all, cause{code: code})
 	}
+
 	all = append(all, latencyCauses(p, g)...)
 	return append(all, lengthCauses(p, g)...)
 }
@@ -93,6 +97,7 @@ func latencyCauses(p reading, g results.Generation) []cause {
 	if ttft == nil || e2el == nil {
 		return nil
 	}
+
 	kinds := p.ours.ChunkKinds
 	if g == results.VLLM06 {
 		all = append(all, cause{results.DiffDoneLatency, new(p.theirs.LatencyS - *e2el)})
@@ -101,6 +106,7 @@ func latencyCauses(p reading, g results.Generation) []cause {
 		}
 		return all
 	}
+
 	first := slices.IndexFunc([]byte(kinds), func(k byte) bool { return !isOutside(k) })
 	if first >= 0 && !IsToken(results.ChunkKind(kinds[first])) {
 		code := results.DiffEmptyFirst
@@ -109,9 +115,11 @@ func latencyCauses(p reading, g results.Generation) []cause {
 		}
 		all = append(all, cause{code, new(p.theirs.TTFTS - *ttft)})
 	}
+
 	if n := len(p.theirs.ITLS) + 1 - len(p.ours.TokenS); n > 0 {
 		all = append(all, cause{code: results.DiffEmptyGaps})
 	}
+
 	last := lastIndex(kinds, func(k byte) bool { return !isOutside(k) })
 	if last >= 0 && !IsToken(results.ChunkKind(kinds[last])) {
 		all = append(all, cause{results.DiffLongerEnd, new(p.ours.ChunkS[last] - p.ours.TokenS[len(p.ours.TokenS)-1])})
@@ -119,6 +127,7 @@ func latencyCauses(p reading, g results.Generation) []cause {
 	if tail := p.theirs.LatencyS - p.theirs.TTFTS - sum(p.theirs.ITLS); g != results.VLLM && tail > 1e-9 {
 		all = append(all, cause{results.DiffUsageLatency, &tail})
 	}
+
 	return all
 }
 
@@ -155,12 +164,14 @@ func lengthCauses(p reading, g results.Generation) []cause {
 		}
 		all = append(all, cause{code: code})
 	}
+
 	if !equalCounts(inputTokens(p.ours.Record), p.theirs.PromptLen) {
 		all = append(all, cause{code: results.DiffLocalInput})
 	}
 	if g == results.VLLM06 && p.theirs.TTFTS == 0 {
 		all = append(all, cause{code: results.DiffNoSampleIsZero})
 	}
+
 	return all
 }
 
@@ -180,19 +191,25 @@ func peakDifferences(pairs []reading, f results.CompatFigures) []results.Differe
 			good = append(good, p.ours)
 		}
 	}
+
 	var found []results.Difference
 	if exact := peakConcurrent(all); f.MaxConcurrentRequests != nil && *f.MaxConcurrentRequests != exact {
 		found = append(found, results.Difference{
 			Code: results.DiffPeakRequests, Count: 1,
-			Effect: fmt.Sprintf("peak concurrency %d where %d were in flight: it counts the requests that touch a second", *f.MaxConcurrentRequests, exact),
+			Effect: fmt.Sprintf("peak concurrency %d where %d were in flight: it counts the requests that touch a "+
+				"second", *f.MaxConcurrentRequests, exact),
 		})
 	}
-	if exact := maxOutputTokensPerS(good); f.MaxOutputTokensPerS != nil && exact != nil && *f.MaxOutputTokensPerS != *exact {
+
+	if exact := maxOutputTokensPerS(good); f.MaxOutputTokensPerS != nil && exact != nil &&
+		*f.MaxOutputTokensPerS != *exact {
 		found = append(found, results.Difference{
 			Code: results.DiffPeakTokens, Count: 1,
-			Effect: fmt.Sprintf("peak of %.0f output tokens/s where %.0f came: it counts chunks", *f.MaxOutputTokensPerS, *exact),
+			Effect: fmt.Sprintf("peak of %.0f output tokens/s where %.0f came: it counts chunks",
+				*f.MaxOutputTokensPerS, *exact),
 		})
 	}
+
 	return found
 }
 

@@ -8,9 +8,11 @@ func Describe(sample, percentiles []float64) results.Dist {
 	for _, p := range percentiles {
 		d.Percentiles = append(d.Percentiles, results.PercentileFigure{P: p})
 	}
+
 	if d.N == 0 {
 		return d
 	}
+
 	sorted := Ascending(sample)
 	d.Mean, d.Std = new(Mean(sample)), new(Std(sample))
 	d.Median = new(Median(sorted))
@@ -18,6 +20,7 @@ func Describe(sample, percentiles []float64) results.Dist {
 	for i, p := range percentiles {
 		d.Percentiles[i].Value = new(Percentile(sorted, p))
 	}
+
 	return d
 }
 

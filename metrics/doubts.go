@@ -13,6 +13,7 @@ func warnClientLimit(e Evidence) *results.Warning {
 	if e.Client == nil {
 		return nil
 	}
+
 	var reasons []string
 	limit := lagLimit(e)
 	for _, s := range senders(e.Client) {
@@ -23,9 +24,11 @@ func warnClientLimit(e Evidence) *results.Warning {
 			reasons = append(reasons, fmt.Sprintf("%s used %.0f %% of %s", s.name, 100**s.cpu/all, cores(s.cpus)))
 		}
 	}
+
 	if reasons == nil {
 		return nil
 	}
+
 	return Warnf(results.WarnClientLimit, "the client was the limit: %s", strings.Join(reasons, ", and "))
 }
 
@@ -54,7 +57,9 @@ func warnBuffered(e Evidence) *results.Warning {
 	if share == nil || *share < burstShare || e.Figures.ICL.N < enoughForBursts {
 		return nil
 	}
-	return Warnf(results.WarnBuffered, "%.1f %% of the gaps between chunks are below %.1f ms: chunks arrive in bursts, through a proxy that buffers or from a server that sends several at once; TTFT and ITL are those of the bursts",
+	return Warnf(results.WarnBuffered, "%.1f %% of the gaps between chunks are below %.1f ms: chunks arrive in "+
+		"bursts, through a proxy that buffers or from a server that sends several at once; TTFT and ITL are those of "+
+		"the bursts",
 		100**share, shortestGapS*1000)
 }
 
@@ -63,19 +68,24 @@ func warnAnswers(e Evidence) *results.Warning {
 	if a == nil || a.N < enoughForAnswers {
 		return nil
 	}
+
 	var found []string
 	note := func(n int, share float64, what string) {
 		if float64(n) >= share*float64(a.N) {
 			found = append(found, fmt.Sprintf("%d %s", n, what))
 		}
 	}
+
 	note(a.Empty, oddAnswersShare, "are empty")
 	if a.Repetitive != nil {
 		note(*a.Repetitive, oddAnswersShare, "repeat one word")
 	}
+
 	note(a.Identical, sameAnswersShare, "equal another one")
 	if found == nil {
 		return nil
 	}
-	return Warnf(results.WarnAnswers, "of %d answers %s: check that the server talks sense", a.N, strings.Join(found, ", "))
+
+	return Warnf(results.WarnAnswers, "of %d answers %s: check that the server talks sense", a.N,
+		strings.Join(found, ", "))
 }

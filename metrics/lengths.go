@@ -21,9 +21,11 @@ func outputLengths(good []Observation) *results.OutputLengths {
 			early++
 		}
 	}
+
 	if n == 0 {
 		return nil
 	}
+
 	return &results.OutputLengths{
 		N: n, AskedMean: float64(asked) / float64(n), ReceivedMean: float64(received) / float64(n),
 		Share: float64(received) / float64(asked), EarlyEOS: float64(early) / float64(n),
@@ -72,9 +74,11 @@ func promptBuckets(good []Observation, percentiles []float64) []results.PromptBu
 			last = max(last, class)
 		}
 	}
+
 	if len(classes) < 2 {
 		return nil
 	}
+
 	var buckets []results.PromptBucket
 	for class := range last + 1 {
 		own := classes[class]
@@ -86,8 +90,10 @@ func promptBuckets(good []Observation, percentiles []float64) []results.PromptBu
 			ttft, tpot = AppendKnown(ttft, o.TTFT()), AppendKnown(tpot, o.TPOT())
 		}
 		buckets = append(buckets, results.PromptBucket{
-			From: 1 << class, To: 1<<(class+1) - 1, N: len(own), TTFT: Describe(ttft, percentiles), TPOT: Describe(tpot, percentiles),
+			From: 1 << class, To: 1<<(class+1) - 1, N: len(own), TTFT: Describe(ttft, percentiles), TPOT: Describe(tpot,
+				percentiles),
 		})
 	}
+
 	return buckets
 }

@@ -41,6 +41,7 @@ func Observe(r *results.Record, token func(results.ChunkKind) bool) Observation 
 			o.TokenS = append(o.TokenS, r.ChunkS[i])
 		}
 	}
+
 	switch {
 	case o.Failure != nil:
 	case inBand:
@@ -48,6 +49,7 @@ func Observe(r *results.Record, token func(results.ChunkKind) bool) Observation 
 	case len(o.TokenS) == 0:
 		o.Failure = results.Failf(results.FailNoTokens, "the stream carried no token")
 	}
+
 	return o
 }
 

@@ -31,12 +31,15 @@ func seriesOf(good []Observation) *results.Series {
 			}
 		}
 	}
+
 	if len(s.Requests) == 0 {
 		return nil
 	}
+
 	for i, tokens := range s.OutputTokens {
 		s.OutputTokens[i] = math.Round(tokens*1e6) / 1e6 // sums of shares of answers
 	}
+
 	s.PeakRequests, s.PeakOutputTokens = slices.Max(s.Requests), slices.Max(s.OutputTokens)
 	return s
 }

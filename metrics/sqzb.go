@@ -18,24 +18,28 @@ func SQZB(full, one results.Figures, records []results.Record) results.SQZB {
 		TTFTMeanS: full.TTFT.Mean, TPOTMeanS: full.TPOT.Mean, TPOTByTokensS: tpotByTokens(records),
 		FirstTokens: full.Completed, OneTokenPass: &one,
 	}
+
 	if full.DurationS > 0 {
 		s.E2ELatencyS = &full.DurationS
 	}
 	if one.DurationS > 0 {
 		s.SummarizationLatencyS = &one.DurationS
 	}
+
 	s.SummarizationThroughput = perSecond(s.InputTokens, s.SummarizationLatencyS)
 	s.E2EThroughput = perSecond(s.OutputTokens, s.E2ELatencyS)
 	switch {
 	case s.E2ELatencyS == nil || s.SummarizationLatencyS == nil:
 		s.Undefined = "a pass has no duration"
 	case *s.E2ELatencyS <= *s.SummarizationLatencyS:
-		s.Undefined = fmt.Sprintf("the pass with one token an answer took %.3f s, not less than the whole one with %.3f s: what is left for the generation is not positive",
+		s.Undefined = fmt.Sprintf("the pass with one token an answer took %.3f s, not less than the whole one with "+
+			"%.3f s: what is left for the generation is not positive",
 			*s.SummarizationLatencyS, *s.E2ELatencyS)
 	default:
 		s.GenerationLatencyS = new(*s.E2ELatencyS - *s.SummarizationLatencyS)
 		s.GenerationThroughput = perSecond(s.OutputTokens, s.GenerationLatencyS)
 	}
+
 	return s
 }
 
@@ -68,11 +72,13 @@ func tpotByTokens(records []results.Record) *float64 {
 func CompareInputs(full, one results.Figures) string {
 	switch {
 	case full.Completed != one.Completed:
-		return fmt.Sprintf("%d requests succeeded in the first pass and %d in the second", full.Completed, one.Completed)
+		return fmt.Sprintf("%d requests succeeded in the first pass and %d in the second", full.Completed,
+			one.Completed)
 	case full.TotalInputTokens == nil || one.TotalInputTokens == nil:
 		return "the server did not count the prompts of both passes"
 	case *full.TotalInputTokens != *one.TotalInputTokens:
-		return fmt.Sprintf("the first pass had %d input tokens and the second %d", *full.TotalInputTokens, *one.TotalInputTokens)
+		return fmt.Sprintf("the first pass had %d input tokens and the second %d", *full.TotalInputTokens,
+			*one.TotalInputTokens)
 	}
 	return ""
 }

@@ -67,6 +67,7 @@ func sum(x []float64) float64 {
 		half -= half % 8
 		return sum(x[:half]) + sum(x[half:])
 	}
+
 	if n < 8 {
 		total := 0.0
 		for _, v := range x {
@@ -74,6 +75,7 @@ func sum(x []float64) float64 {
 		}
 		return total
 	}
+
 	var r [8]float64
 	copy(r[:], x)
 	i := 8
@@ -82,10 +84,12 @@ func sum(x []float64) float64 {
 			r[j] += x[i+j]
 		}
 	}
+
 	total := ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
 	for ; i < n; i++ {
 		total += x[i]
 	}
+
 	return total
 }
 

@@ -21,6 +21,7 @@ func steadyState(all []Observation, p Params) *results.SteadyState {
 	if !(to > from) {
 		return nil
 	}
+
 	s := &results.SteadyState{FromS: from, ToS: to}
 	var ttft, tpot, icl, e2el []float64
 	ended, tokens := 0, 0.0
@@ -43,9 +44,11 @@ func steadyState(all []Observation, p Params) *results.SteadyState {
 			icl = append(icl, o.gaps()...)
 		}
 	}
+
 	if s.N == 0 {
 		return nil
 	}
+
 	s.RequestThroughput, s.OutputThroughput = float64(ended)/(to-from), tokens/(to-from)
 	percentiles := p.percentiles()
 	s.TTFT, s.TPOT = Describe(ttft, percentiles), Describe(tpot, percentiles)
@@ -64,19 +67,26 @@ func steadyWindow(all []Observation, maxInFlight *int) (from, to float64) {
 			from = min(from, max(o.EndS, *o.SentS))
 		}
 	}
+
 	if maxInFlight == nil {
 		return from, to
 	}
+
 	limit := steadyShare * float64(*maxInFlight)
 	to = math.Inf(-1)
 	inFlight := 0
 	edges := edgesOf(all)
-	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.atS, b.atS), cmp.Compare(b.step, a.step)) })
+	slices.SortFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.atS, b.atS),
+			cmp.Compare(b.step, a.step))
+	})
+
 	for _, e := range edges {
 		if float64(inFlight) >= limit {
 			to = e.atS
 		}
 		inFlight += e.step
 	}
+
 	return from, to
 }

@@ -44,6 +44,7 @@ func Summarize(records []results.Record, p Params) results.Figures {
 		DurationS:      p.DurationS,
 		PeakConcurrent: peakConcurrent(all),
 	}
+
 	countFailures(&f, all)
 	addTotals(&f, good)
 	addRates(&f, good, p)
@@ -133,6 +134,7 @@ func addRates(f *results.Figures, good []Observation, p Params) {
 	if p.DurationS <= 0 {
 		return
 	}
+
 	f.RequestThroughput = new(float64(f.Completed) / p.DurationS)
 	if p.Goals.any() {
 		n := 0
@@ -143,9 +145,11 @@ func addRates(f *results.Figures, good []Observation, p Params) {
 		}
 		f.RequestGoodput = new(float64(n) / p.DurationS)
 	}
+
 	if f.TotalOutputTokens == nil {
 		return
 	}
+
 	f.OutputThroughput = new(float64(*f.TotalOutputTokens) / p.DurationS)
 	if f.TotalInputTokens != nil {
 		f.TotalTokenThroughput = new(float64(*f.TotalInputTokens+*f.TotalOutputTokens) / p.DurationS)
@@ -173,6 +177,7 @@ func addLatencies(f *results.Figures, good []Observation, percentiles []float64)
 		e2elIntended = AppendKnown(e2elIntended, o.since(&o.IntendedS, -1))
 		icl = append(icl, o.gaps()...)
 	}
+
 	f.TTFT, f.TPOT = Describe(ttft, percentiles), Describe(tpot, percentiles)
 	f.ICL, f.E2EL = Describe(icl, percentiles), Describe(e2el, percentiles)
 	f.BurstGaps = burstGaps(icl)
@@ -180,6 +185,7 @@ func addLatencies(f *results.Figures, good []Observation, percentiles []float64)
 	if f.TokensPerChunk != nil && *f.TokensPerChunk > multiTokenChunk {
 		f.ITL = Describe(nil, percentiles) // the gaps are not between tokens
 	}
+
 	f.TTFTFromIntended = Describe(ttftIntended, percentiles)
 	f.E2ELFromIntended = Describe(e2elIntended, percentiles)
 }

@@ -57,6 +57,7 @@ func collectFailures(run *results.Run) []failures {
 	slices.SortStableFunc(groups, func(a, b failures) int {
 		return cmp.Compare(slices.Index(order, a.verdict), slices.Index(order, b.verdict))
 	})
+
 	return groups
 }
 

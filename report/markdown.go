@@ -44,6 +44,7 @@ func markdownBrief(out *bytes.Buffer, run *results.Run) {
 	for _, line := range StandingOf(run).Lines {
 		fmt.Fprintf(out, "\n**%s**\n", table.Escape(line))
 	}
+
 	for _, line := range []string{h.counts, h.unfinished, h.about, h.description, h.sets} {
 		if line != "" {
 			fmt.Fprintf(out, "\n%s\n", table.Escape(line))

@@ -52,6 +52,7 @@ func answerNotes(run *results.Run) []string {
 		point, sha256 string
 		repeat        int
 	}
+
 	first := make(map[prompts]*results.Result)
 	var lines []string
 	for _, s := range run.Steps {

@@ -36,14 +36,17 @@ func sparedParts(run *results.Run) []table.Piece {
 		order = text.AppendNew(order, line)
 		of[line] = append(of[line], r.Step.ID)
 	}
+
 	if len(order) == 0 {
 		return nil
 	}
+
 	p := table.Piece{Title: "Left out", Intro: sparedIntro(run)}
 	for _, line := range order {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, text.Count(len(of[line]), "step"),
 			text.Few(of[line])))
 	}
+
 	return []table.Piece{p}
 }
 
@@ -127,9 +130,11 @@ func falseAlarms(sets []versus.Pair) string {
 			}
 		}
 	}
+
 	if found == nil {
 		return ""
 	}
+
 	return fmt.Sprintf("WARNING: two variants of one configuration differ: %s. Something other than the variants "+
 		"changed during this run (or this is a rare false alarm): do not trust differences of this size.",
 		text.Few(found))

@@ -73,6 +73,7 @@ func aheadText(c versus.Contest, figure catalog.Figure) string {
 	if o.Diff.Delta == nil {
 		return "ahead of " + grid.VariantName(o.Cell)
 	}
+
 	text := fmt.Sprintf("%.2f %% %s %s than %s", 100*math.Abs(*o.Diff.Delta), more, figure.Title,
 		grid.VariantName(o.Cell))
 	starts := fmt.Sprintf("%d and %d server starts", o.Diff.Candidate.N, o.Diff.Baseline.N)

@@ -108,6 +108,7 @@ func scenarioParts(run *results.Run) []table.Piece {
 	case results.MethodLlamaBench:
 		names = text.AppendNew(names, "llama-bench")
 	}
+
 	var parts []table.Piece
 	for _, name := range names {
 		drawn, err := tablesOf(run, []string{name})
@@ -118,5 +119,6 @@ func scenarioParts(run *results.Run) []table.Piece {
 			parts = append(parts, drawn...)
 		}
 	}
+
 	return parts
 }

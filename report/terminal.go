@@ -32,6 +32,7 @@ func Brief(w io.Writer, run *results.Run, form table.Format, opts table.Options)
 		p.Wrapped("", fmt.Sprintf("%s%s, %s: %s", g.verdict, g.classText(), text.Count(len(g.steps), "step"),
 			text.Clean(g.failure.Message)))
 	}
+
 	for i, g := range collectWarnings(run) {
 		if i == 0 {
 			p.Line("")
@@ -92,6 +93,7 @@ func printFailures(p *table.Printer, groups []failures) {
 	if len(groups) == 0 {
 		return
 	}
+
 	p.Section("Failures")
 	for _, g := range groups {
 		p.Wrapped("  ", p.Bad(g.verdict)+g.classText()+", "+text.Count(len(g.steps), "step")+": "+text.Few(g.steps))
@@ -109,6 +111,7 @@ func printWarnings(p *table.Printer, title string, groups []doubts) {
 	if len(groups) == 0 {
 		return
 	}
+
 	p.Section(title)
 	for _, g := range groups {
 		shown := g.shown()

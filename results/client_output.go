@@ -26,10 +26,12 @@ func (r *Record) SeenBy(g Generation, api string, usageAsked bool) (ClientOutput
 	if r.SentS == nil && r.Failure != nil && r.Failure.Class == FailCanceled {
 		return ClientOutput{}, false
 	}
+
 	out := ClientOutput{StartS: r.IntendedS, PromptLen: r.LocalInputTokens}
 	if r.SentS != nil {
 		out.StartS = *r.SentS
 	}
+
 	out.QueueS = max(out.StartS-r.IntendedS, 0)
 	s := r.streamFor(g)
 	if g == VLLM06 {
@@ -40,10 +42,12 @@ func (r *Record) SeenBy(g Generation, api string, usageAsked bool) (ClientOutput
 	} else {
 		s.byUsageAge(&out, g, api == "chat")
 	}
+
 	if !out.Success {
 		out.LatencyS, out.OutputLen = 0, new(0)
 		return out, true
 	}
+
 	out.OutputLen = s.outputLen(&out, r)
 	return out, true
 }
@@ -71,6 +75,7 @@ func (r *Record) streamFor(g Generation) clientStream {
 			textDiffers: own.TextDiffers, broken: own.Error,
 		}
 	}
+
 	s := clientStream{kinds: r.ChunkKinds, times: r.ChunkS, done: r.DoneS}
 	if strings.IndexByte(r.ChunkKinds, byte(ChunkUsage)) >= 0 {
 		s.input = r.InputTokens
@@ -78,9 +83,11 @@ func (r *Record) streamFor(g Generation) clientStream {
 			s.output = r.OutputTokens
 		}
 	}
+
 	if r.Failure != nil && breaksReading(r.Failure.Class, g) {
 		s.broken = r.Failure.Error()
 	}
+
 	return s
 }
 
@@ -141,11 +148,13 @@ func (s clientStream) byUsageAge(out *ClientOutput, g Generation, chat bool) {
 			latest = at
 		}
 	}
+
 	out.LatencyS = latest - out.StartS
 	out.Error = s.broken
 	if first && !older && out.Error == "" {
 		out.Error = "no chunk with choices came"
 	}
+
 	out.Success = out.Error == ""
 	out.UsageRead = s.output != nil && *s.output > 0
 	if s.input != nil && *s.input > 0 && g != VLLM010 {
@@ -175,6 +184,7 @@ func (s clientStream) byDecember2024(out *ClientOutput, chat bool) {
 		}
 		latest = at
 	}
+
 	switch {
 	case s.broken != "":
 		out.Error = s.broken

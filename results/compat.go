@@ -64,21 +64,25 @@ type DifferenceCode string
 
 // The reasons known.
 const (
-	DiffRoleFirst      DifferenceCode = "role-first-chunk"      // a role-only chunk is taken as the first token
-	DiffEmptyFirst     DifferenceCode = "empty-first-chunk"     // a chunk without text is taken as the first token
-	DiffEmptyGaps      DifferenceCode = "empty-chunk-gaps"      // further chunks without text give ITL samples
-	DiffLongerEnd      DifferenceCode = "empty-last-chunk"      // a chunk without text after the last token extends E2EL
-	DiffReasoning      DifferenceCode = "reasoning-not-counted" // chunks of reasoning and tool calls are no tokens
-	DiffInBandSuccess  DifferenceCode = "in-band-error-success" // an error inside the stream is taken as success
-	DiffTruncated      DifferenceCode = "truncated-success"     // a stream cut in order is taken as success
-	DiffEmptySuccess   DifferenceCode = "empty-answer-success"  // an answer without a token is taken as success
-	DiffOtherSuccess   DifferenceCode = "other-success"         // another failure is taken as success
-	DiffUsageFails     DifferenceCode = "usage-event-failure"   // the usage event makes the request fail
-	DiffStreamLost     DifferenceCode = "stream-lost"           // its parser lost events, or failed at them
-	DiffEventTimes     DifferenceCode = "event-times"           // its parser takes events at other reads than they end in
-	DiffOtherFailure   DifferenceCode = "other-failure"         // a success is taken as failure for another reason
-	DiffUsageIgnored   DifferenceCode = "usage-ignored"         // usage beside choices is ignored; the text is tokenized again
-	DiffRetokenized    DifferenceCode = "retokenized"           // the answer's length is that of its text tokenized again
+	DiffRoleFirst  DifferenceCode = "role-first-chunk"  // a role-only chunk is taken as the first token
+	DiffEmptyFirst DifferenceCode = "empty-first-chunk" // a chunk without text is taken as the first token
+	DiffEmptyGaps  DifferenceCode = "empty-chunk-gaps"  // further chunks without text give ITL samples
+	// a chunk without text after the last token extends E2EL
+	DiffLongerEnd     DifferenceCode = "empty-last-chunk"
+	DiffReasoning     DifferenceCode = "reasoning-not-counted" // chunks of reasoning and tool calls are no tokens
+	DiffInBandSuccess DifferenceCode = "in-band-error-success" // an error inside the stream is taken as success
+	DiffTruncated     DifferenceCode = "truncated-success"     // a stream cut in order is taken as success
+	DiffEmptySuccess  DifferenceCode = "empty-answer-success"  // an answer without a token is taken as success
+	DiffOtherSuccess  DifferenceCode = "other-success"         // another failure is taken as success
+	DiffUsageFails    DifferenceCode = "usage-event-failure"   // the usage event makes the request fail
+	DiffStreamLost    DifferenceCode = "stream-lost"           // its parser lost events, or failed at them
+	// its parser takes events at other reads than they end in
+	DiffEventTimes   DifferenceCode = "event-times"
+	DiffOtherFailure DifferenceCode = "other-failure" // a success is taken as failure for another reason
+	// usage beside choices is ignored; the text is tokenized again
+	DiffUsageIgnored DifferenceCode = "usage-ignored"
+	// the answer's length is that of its text tokenized again
+	DiffRetokenized    DifferenceCode = "retokenized"
 	DiffLocalInput     DifferenceCode = "local-input-count"     // the prompt's length is the client's own count
 	DiffDoneLatency    DifferenceCode = "latency-until-done"    // E2EL ends with [DONE], not with the last token
 	DiffUsageLatency   DifferenceCode = "latency-until-usage"   // E2EL ends with the usage event

@@ -6,7 +6,8 @@ type Price struct {
 	PerGPUHour *float64 `json:"per_gpu_hour"` // null: GPUs cost nothing by the hour
 	PerKWh     *float64 `json:"per_kwh"`      // null: energy costs nothing
 	Currency   string   `json:"currency"`     // "USD"
-	GPUs       *int     `json:"gpus"`         // that one replica takes; null: those that it was placed on, or that were read
+	// that one replica takes; null: those that it was placed on, or that were read
+	GPUs *int `json:"gpus"`
 }
 
 // Known reports whether there is anything to pay.
@@ -32,11 +33,13 @@ func (p Price) Over(other Price) Price {
 // Cost is what the measured pass of a step cost, in Price.Currency. Its figures
 // are null where one of their parts is not known; Reason says which.
 type Cost struct {
-	Price     Price    `json:"price"`
-	GPUs      *int     `json:"gpus"`       // paid for, of all servers
-	GPUsFrom  string   `json:"gpus_from"`  // how many is known from: "price", "placement", "telemetry"; "": not known, or not asked
-	GPUHours  *float64 `json:"gpu_hours"`  // null: no price of them, or not known
-	EnergyKWh *float64 `json:"energy_kwh"` // of the GPUs, what they draw when idle included, without the host; null: as above
+	Price Price `json:"price"`
+	GPUs  *int  `json:"gpus"` // paid for, of all servers
+	// how many is known from: "price", "placement", "telemetry"; "": not known, or not asked
+	GPUsFrom string   `json:"gpus_from"`
+	GPUHours *float64 `json:"gpu_hours"` // null: no price of them, or not known
+	// of the GPUs, what they draw when idle included, without the host; null: as above
+	EnergyKWh *float64 `json:"energy_kwh"`
 	Total     *float64 `json:"total"`
 
 	PerMillionOutput *float64 `json:"cost_per_million_output_tokens"`

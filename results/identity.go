@@ -6,13 +6,16 @@ const IdentityName = "identity.json"
 
 // Identity is identity.json.
 type Identity struct {
-	ScenarioPath  string            `json:"scenario_path"`   // absolute; relative paths in the scenario start from its folder
-	SecretsInFile bool              `json:"secrets_in_file"` // scenario.yaml or the overrides had secrets in the clear, which are "***" now
+	// absolute; relative paths in the scenario start from its folder
+	ScenarioPath string `json:"scenario_path"`
+	// scenario.yaml or the overrides had secrets in the clear, which are "***" now
+	SecretsInFile bool              `json:"secrets_in_file"`
 	Bench         string            `json:"bench_version"`
 	Kernel        string            `json:"kernel"`
 	Drivers       map[string]string `json:"drivers"` // of GPUs, by vendor
 	GPUs          []string          `json:"gpus"`    // ids of the devices
-	Files         []FileIdentity    `json:"files"`   // programs, models and other files that the servers' arguments name, by path
+	// programs, models and other files that the servers' arguments name, by path
+	Files []FileIdentity `json:"files"`
 }
 
 // FileIdentity tells a version of a file or folder from another without
@@ -21,7 +24,8 @@ type FileIdentity struct {
 	Path     string `json:"path"`
 	Bytes    int64  `json:"bytes"`    // of a folder: the sum of the files in it
 	Modified string `json:"modified"` // RFC 3339; of a folder: the newest file in it
-	Ends     string `json:"ends"`     // SHA-256, hex, of the first and the last MiB; of a folder: of the names, sizes and ends of its files
+	// SHA-256, hex, of the first and the last MiB; of a folder: of the names, sizes and ends of its files
+	Ends string `json:"ends"`
 }
 
 // Engine is who answered as a variant's server.

@@ -22,7 +22,8 @@ type ImportedFile struct {
 	Copy     string         `json:"copy"`          // of the file, within the run folder; "": it is too large to be kept
 	Results  int            `json:"import_results"`
 	Lines    []ImportedLine `json:"import_lines"` // what is no figure of a step, in order
-	Omitted  int            `json:"omitted"`      // further lines, and progress bars that were overwritten: only the copy has them
+	// further lines, and progress bars that were overwritten: only the copy has them
+	Omitted int `json:"omitted"`
 }
 
 // LineKind says what a line of an imported file was taken for.
@@ -45,13 +46,14 @@ type ImportedLine struct {
 
 // Origin says where the figures of an imported step come from.
 type Origin struct {
-	File    string        `json:"file"` // name, as in ImportedFile
-	Line    int           `json:"line"` // where the figures begin, from 1; 0: a file without lines of that kind
-	Also    []int         `json:"also"` // lines where the same figures stand again
-	Format  string        `json:"import_format"`
-	Reading Generation    `json:"reading"` // the client whose definitions the figures follow; "": another than vLLM's, or not known
-	Told    []string      `json:"told"`    // names of the settings in Asked that are told; the others are not known
-	Stated  []StatedValue `json:"stated"`  // everything that was read, as it stood there
+	File   string `json:"file"` // name, as in ImportedFile
+	Line   int    `json:"line"` // where the figures begin, from 1; 0: a file without lines of that kind
+	Also   []int  `json:"also"` // lines where the same figures stand again
+	Format string `json:"import_format"`
+	// the client whose definitions the figures follow; "": another than vLLM's, or not known
+	Reading Generation    `json:"reading"`
+	Told    []string      `json:"told"`   // names of the settings in Asked that are told; the others are not known
+	Stated  []StatedValue `json:"stated"` // everything that was read, as it stood there
 }
 
 // Ours says that bench measured the figures, somewhere else.

@@ -76,8 +76,9 @@ type Process struct {
 	Container *ContainerInfo `json:"container,omitempty"` // where the server is one
 	VRAM      []VRAMProof    `json:"vram,omitempty"`      // baseline of the GPUs it uses
 	Shm       []string       `json:"shm,omitempty"`       // older journals: names in /dev/shm from before the start
-	ShmFiles  []SharedFile   `json:"shm_files,omitempty"` // what its processes were seen to have open or mapped in /dev/shm
-	Members   []Member       `json:"members,omitempty"`   // of its tree, without cookie and control group
+	// what its processes were seen to have open or mapped in /dev/shm
+	ShmFiles []SharedFile `json:"shm_files,omitempty"`
+	Members  []Member     `json:"members,omitempty"` // of its tree, without cookie and control group
 }
 
 // Member is a process of a server's tree.
@@ -114,10 +115,12 @@ type Proof struct {
 	PortFree   bool     `json:"port_free"`
 	StopS      float64  `json:"stop_s"` // from the first signal to the proof
 
-	Unkillable []int        `json:"unkillable,omitempty"`  // pids in an uninterruptible system call that SIGKILL does not end
-	VRAM       []VRAMProof  `json:"vram"`                  // one a GPU used; empty: memory was not looked at
-	ShmRemoved []string     `json:"shm_removed,omitempty"` // names of the server's files in /dev/shm that it left and nobody used
-	ShmLeft    []SharedFile `json:"shm_left,omitempty"`    // the server's files in /dev/shm that could not be removed
+	// pids in an uninterruptible system call that SIGKILL does not end
+	Unkillable []int       `json:"unkillable,omitempty"`
+	VRAM       []VRAMProof `json:"vram"` // one a GPU used; empty: memory was not looked at
+	// names of the server's files in /dev/shm that it left and nobody used
+	ShmRemoved []string     `json:"shm_removed,omitempty"`
+	ShmLeft    []SharedFile `json:"shm_left,omitempty"` // the server's files in /dev/shm that could not be removed
 
 	Nodes []NodeProof `json:"nodes,omitempty"` // the other nodes of a server over several
 }
@@ -147,13 +150,14 @@ func freed(all []VRAMProof) bool {
 // VRAMProof compares a GPU's used memory after a stop with that before the
 // start.
 type VRAMProof struct {
-	Device        string      `json:"device"`
-	BaselineBytes int64       `json:"baseline_bytes"`
-	ForeignBytes  *int64      `json:"foreign_bytes,omitempty"` // of the baseline, what others held as far as it is known
-	AfterBytes    *int64      `json:"after_bytes"`             // null: could not be read
-	Freed         bool        `json:"freed"`                   // back at the baseline, within the tolerance
-	TookS         float64     `json:"took_s"`                  // from the end of the processes
-	Holders       []GPUHolder `json:"holders"`                 // where not freed: who holds it
+	Device        string `json:"device"`
+	BaselineBytes int64  `json:"baseline_bytes"`
+	// of the baseline, what others held as far as it is known
+	ForeignBytes *int64      `json:"foreign_bytes,omitempty"`
+	AfterBytes   *int64      `json:"after_bytes"` // null: could not be read
+	Freed        bool        `json:"freed"`       // back at the baseline, within the tolerance
+	TookS        float64     `json:"took_s"`      // from the end of the processes
+	Holders      []GPUHolder `json:"holders"`     // where not freed: who holds it
 }
 
 // Clean reports whether nothing of the server is left.

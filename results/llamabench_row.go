@@ -61,6 +61,7 @@ func (r LlamaBenchRow) Settings() []RowSetting {
 	if r.GPULayers != nil {
 		layers = strconv.Itoa(*r.GPULayers)
 	}
+
 	all := []RowSetting{
 		{"backend", r.Backend},
 		{"gpu", r.GPU},
@@ -78,13 +79,15 @@ func (r LlamaBenchRow) Settings() []RowSetting {
 			all = append(all, RowSetting{name, r.Rest[name]})
 		}
 	}
+
 	return all
 }
 
 // SameTest reports whether two rows measure the same: test, model and every
 // setting agree.
 func (r LlamaBenchRow) SameTest(other LlamaBenchRow) bool {
-	return r.Test == other.Test && r.File == other.File && r.Model == other.Model && slices.Equal(r.Settings(), other.Settings())
+	return r.Test == other.Test && r.File == other.File && r.Model == other.Model &&
+		slices.Equal(r.Settings(), other.Settings())
 }
 
 // isMeasured tells the measurements among LlamaBenchRow.Rest from settings.

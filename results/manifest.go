@@ -17,15 +17,18 @@ type Manifest struct {
 	Points         []string  `json:"points"`
 	Planned        []StepRef `json:"planned"` // every step, in the order of the plan
 
-	Method             string            `json:"method"`              // "": serving
-	Baseline           string            `json:"baseline"`            // variant that the others are compared to; "": the first
-	SmallestDifference *float64          `json:"smallest_difference"` // relative, 0.03 for 3 %; null: that of the reports
-	Tables             []string          `json:"tables"`              // that reports show beside the usual one
-	Sizes              map[string]string `json:"sizes"`               // of the models, by variant, as the scenario says
-	Notes              map[string]string `json:"notes"`               // by variant
-	Groups             []Group           `json:"groups"`              // what each job of a cluster carries out; null: the run has no jobs
-	Price              *Price            `json:"price"`               // of the scenario; null: none
-	Prices             map[string]Price  `json:"prices,omitempty"`    // by variant, where it has its own; see PriceOf
+	Method string `json:"method"` // "": serving
+	// variant that the others are compared to; "": the first
+	Baseline string `json:"baseline"`
+	// relative, 0.03 for 3 %; null: that of the reports
+	SmallestDifference *float64          `json:"smallest_difference"`
+	Tables             []string          `json:"tables"` // that reports show beside the usual one
+	Sizes              map[string]string `json:"sizes"`  // of the models, by variant, as the scenario says
+	Notes              map[string]string `json:"notes"`  // by variant
+	// what each job of a cluster carries out; null: the run has no jobs
+	Groups []Group          `json:"groups"`
+	Price  *Price           `json:"price"`            // of the scenario; null: none
+	Prices map[string]Price `json:"prices,omitempty"` // by variant, where it has its own; see PriceOf
 
 	Imported   *Imported   `json:"imported,omitempty"`   // null: bench carried it out
 	Reproduces *Reproduces `json:"reproduces,omitempty"` // null: it repeats no other run

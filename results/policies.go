@@ -15,13 +15,14 @@ type Condition struct {
 // SearchPolicy says which load a run looks for: the highest between From and To
 // that meets every target. Its points are decided while it runs.
 type SearchPolicy struct {
-	Metric    string      `json:"metric"` // "request-rate", "max-concurrency"
-	From      float64     `json:"from"`
-	To        float64     `json:"to"`
-	Start     *float64    `json:"start"` // the first load; null: from, and in later repeats what an earlier one found
-	Targets   []Condition `json:"targets"`
-	Steps     int         `json:"steps"`     // at most, of each variant and repeat
-	Tolerance float64     `json:"tolerance"` // the search ends when the lowest load that missed is no further above the highest that met, 0.05 for 5 %
+	Metric  string      `json:"metric"` // "request-rate", "max-concurrency"
+	From    float64     `json:"from"`
+	To      float64     `json:"to"`
+	Start   *float64    `json:"start"` // the first load; null: from, and in later repeats what an earlier one found
+	Targets []Condition `json:"targets"`
+	Steps   int         `json:"steps"` // at most, of each variant and repeat
+	// the search ends when the lowest load that missed is no further above the highest that met, 0.05 for 5 %
+	Tolerance float64 `json:"tolerance"`
 }
 
 // The metrics of a search.
@@ -33,10 +34,11 @@ const (
 // RepeatsPolicy says how many repeats a run makes: Max where Min is no less,
 // else further rounds while an interval is wider than Until.
 type RepeatsPolicy struct {
-	Min        int      `json:"min"`
-	Max        int      `json:"max"`
-	Until      float64  `json:"until"`      // half-width of the interval of the mean over the mean, 0.02 for 2 %
-	Figures    []string `json:"figures"`    // names as in Condition; empty: the figure that decides which variant is ahead
+	Min   int     `json:"min"`
+	Max   int     `json:"max"`
+	Until float64 `json:"until"` // half-width of the interval of the mean over the mean, 0.02 for 2 %
+	// names as in Condition; empty: the figure that decides which variant is ahead
+	Figures    []string `json:"figures"`
 	Confidence float64  `json:"confidence"` // 0.95
 }
 

@@ -39,6 +39,7 @@ func pythonic(value any, data []byte) []byte {
 			return strconv.Itoa(*n)
 		})
 	}
+
 	return data
 }
 
@@ -73,10 +74,12 @@ func pythonString(s string) string {
 	if err != nil {
 		return `""`
 	}
+
 	var plain string
 	if json.Unmarshal(quoted, &plain) != nil {
 		return `""`
 	}
+
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range plain {
@@ -103,6 +106,7 @@ func pythonString(s string) string {
 			writeEscape(&b, r)
 		}
 	}
+
 	b.WriteByte('"')
 	return b.String()
 }

@@ -29,14 +29,16 @@ type Record struct {
 	InputTokens        *int       `json:"input_tokens"`        // as the server counted; null: it did not say
 	OutputTokens       *int       `json:"output_tokens"`
 	OutputTokensSource TokenCount `json:"output_tokens_source"`
-	TextTokens         *int       `json:"text_tokens"`               // the answer's text through the run's own tokenizer; null: not counted
-	CachedTokens       *int       `json:"cached_tokens"`             // prompt tokens served from the prefix cache
-	DraftTokens        *int       `json:"draft_tokens,omitempty"`    // guessed for this answer by speculative decoding; null: it did not say
-	AcceptedTokens     *int       `json:"accepted_tokens,omitempty"` // of those
-	Drafts             *int       `json:"drafts,omitempty"`          // steps that checked a draft
-	FinishReason       string     `json:"finish_reason"`             // as the server said; "" if it did not
-	Text               string     `json:"text,omitempty"`
-	TextSHA256         string     `json:"text_sha256"` // of the whole answer, hex
+	// the answer's text through the run's own tokenizer; null: not counted
+	TextTokens   *int `json:"text_tokens"`
+	CachedTokens *int `json:"cached_tokens"` // prompt tokens served from the prefix cache
+	// guessed for this answer by speculative decoding; null: it did not say
+	DraftTokens    *int   `json:"draft_tokens,omitempty"`
+	AcceptedTokens *int   `json:"accepted_tokens,omitempty"` // of those
+	Drafts         *int   `json:"drafts,omitempty"`          // steps that checked a draft
+	FinishReason   string `json:"finish_reason"`             // as the server said; "" if it did not
+	Text           string `json:"text,omitempty"`
+	TextSHA256     string `json:"text_sha256"` // of the whole answer, hex
 
 	Failure *Failure `json:"failure"` // null: the request succeeded
 
@@ -89,14 +91,18 @@ type ClientReport struct {
 	ConnectionsNo int      `json:"connections"`    // TCP connections opened
 	Transport     string   `json:"transport"`      // "sockets": our own; "net/http"
 	Stamps        string   `json:"stamps"`         // where chunk times come from: "kernel" or "user"
-	LagP50S       *float64 `json:"lag_p50_s"`      // kernel's arrival of bytes to our reading them; null without kernel stamps
-	LagP99S       *float64 `json:"lag_p99_s"`
-	LagMaxS       *float64 `json:"lag_max_s"`
-	SharedReads   int64    `json:"shared_reads,omitempty"` // token chunks with the arrival of an earlier one of their stream: sent together, or read late together
-	ClockStepS    *float64 `json:"clock_step_s"`           // largest step of the wall clock against the monotonic one during the pass
-	GCPauseS      *float64 `json:"gc_pause_s"`             // sum of stop-the-world pauses during the pass
+	// kernel's arrival of bytes to our reading them; null without kernel stamps
+	LagP50S *float64 `json:"lag_p50_s"`
+	LagP99S *float64 `json:"lag_p99_s"`
+	LagMaxS *float64 `json:"lag_max_s"`
+	// token chunks with the arrival of an earlier one of their stream: sent together, or read late together
+	SharedReads int64 `json:"shared_reads,omitempty"`
+	// largest step of the wall clock against the monotonic one during the pass
+	ClockStepS *float64 `json:"clock_step_s"`
+	GCPauseS   *float64 `json:"gc_pause_s"` // sum of stop-the-world pauses during the pass
 
 	Agents []AgentReport `json:"agents,omitempty"` // none: the client ran in bench itself
 
-	Calibration *Calibration `json:"calibration,omitempty"` // of this machine, as "bench calibrate" stored it; none where agents sent
+	// of this machine, as "bench calibrate" stored it; none where agents sent
+	Calibration *Calibration `json:"calibration,omitempty"`
 }

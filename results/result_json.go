@@ -19,12 +19,14 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if f == nil {
 		f = &Figures{}
 	}
+
 	addMetric(out, "ttft", f.TTFT)
 	addMetric(out, "tpot", f.TPOT)
 	itl := f.ICL // vLLM's ITL is the time between chunks
 	if itl.N == 0 {
 		itl = f.ITL
 	}
+
 	addMetric(out, "itl", itl)
 	addMetric(out, "e2el", f.E2EL)
 	type plain Result
@@ -35,6 +37,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if out.err != nil {
 		return nil, out.err
 	}
+
 	out.buf.WriteByte(',')
 	out.buf.Write(bytes.TrimPrefix(ours, []byte("{")))
 	return out.buf.Bytes(), nil
@@ -51,6 +54,7 @@ func (r Result) addHead(out *object) {
 	if len(r.Servers) > 0 {
 		model = r.Servers[0].Model
 	}
+
 	out.add("model_id", orNull(model))
 	out.add("tokenizer_id", nil)
 	out.add("num_prompts", r.Asked.NumPrompts)
@@ -67,6 +71,7 @@ func (r Result) addHead(out *object) {
 		}
 		return
 	}
+
 	out.add("duration", f.DurationS)
 	out.add("completed", f.Completed)
 	out.add("failed", f.Failed)
@@ -105,6 +110,7 @@ func (o *object) add(name string, value any) {
 		}
 		return
 	}
+
 	comma, colon := ",", ":"
 	if o.python {
 		comma, colon = ", ", ": "
@@ -112,6 +118,7 @@ func (o *object) add(name string, value any) {
 	if o.buf.Len() > 1 {
 		o.buf.WriteString(comma)
 	}
+
 	o.buf.WriteString(strconv.Quote(name) + colon)
 	o.buf.Write(data)
 }

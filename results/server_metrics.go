@@ -35,8 +35,9 @@ type StartupPhase struct {
 
 // CacheState is what is known of the prefix cache during a pass.
 type CacheState struct {
-	Asked       string   `json:"asked"`        // "cold", "warm", "any"
-	How         []string `json:"how"`          // what was done for it: "new-server", "distinct-prompts", "reset", "salt", "cache-prompt-off"
+	Asked string `json:"asked"` // "cold", "warm", "any"
+	// what was done for it: "new-server", "distinct-prompts", "reset", "salt", "cache-prompt-off"
+	How         []string `json:"how"`
 	Hits        *float64 `json:"hits"`         // tokens found in the cache; null: no counter says
 	Queries     *float64 `json:"queries"`      // tokens looked up
 	HitShare    *float64 `json:"hit_share"`    // hits / queries

@@ -9,8 +9,9 @@ type DraftSource string
 const (
 	DraftsByCounters DraftSource = "counters" // of the engine, change over the pass
 	DraftsByAnswers  DraftSource = "answers"  // what each answer says of itself: llama-server, SGLang
-	DraftsByLog      DraftSource = "log"      // lines of the server's log; an interval at either end of the pass may be cut off
-	DraftsByGauges   DraftSource = "gauges"   // means of what the engine says of its last moments: there are no counts
+	// lines of the server's log; an interval at either end of the pass may be cut off
+	DraftsByLog    DraftSource = "log"
+	DraftsByGauges DraftSource = "gauges" // means of what the engine says of its last moments: there are no counts
 )
 
 // Drafting is what one server did with drafted tokens over the measured pass.
@@ -23,10 +24,12 @@ type Drafting struct {
 	EmittedTokens  *float64    `json:"emitted_tokens"` // by those steps; null: the engine does not count them apart
 	AcceptedAt     []float64   `json:"accepted_at"`    // tokens by their position in the draft; null: not counted
 
-	Rate       *float64  `json:"acceptance_rate"`   // accepted / draft tokens
-	Length     *float64  `json:"acceptance_length"` // tokens a step: emitted / drafts, or where the engine does not count them 1 + accepted / drafts
-	AtPosition []float64 `json:"per_position"`      // accepted at a position / drafts
-	Efficiency *float64  `json:"system_efficiency"` // emitted / (draft tokens + drafts): 1 if every draft is accepted whole
+	Rate *float64 `json:"acceptance_rate"` // accepted / draft tokens
+	// tokens a step: emitted / drafts, or where the engine does not count them 1 + accepted / drafts
+	Length     *float64  `json:"acceptance_length"`
+	AtPosition []float64 `json:"per_position"` // accepted at a position / drafts
+	// emitted / (draft tokens + drafts): 1 if every draft is accepted whole
+	Efficiency *float64 `json:"system_efficiency"`
 
 	LogLines []string `json:"log_lines"` // the last lines of its log that tell of it, as they are
 }
@@ -49,22 +52,26 @@ func DraftingBy(source DraftSource, counters map[string]float64) *Drafting {
 	if source == DraftsByLog {
 		prefix = logCounters
 	}
+
 	read := func(name string) *float64 {
 		if v, ok := counters[prefix+name]; ok {
 			return &v
 		}
 		return nil
 	}
+
 	d := &Drafting{
 		Source: source, Drafts: read(counterDrafts), DraftTokens: read(counterDraftTokens),
 		AcceptedTokens: read(counterAccepted), EmittedTokens: read(counterEmitted),
 	}
+
 	if d.DraftTokens == nil || *d.DraftTokens <= 0 || d.AcceptedTokens == nil {
 		return nil
 	}
 	if d.Drafts != nil && *d.Drafts <= 0 {
 		d.Drafts = nil
 	}
+
 	for i := 0; ; i++ {
 		at := read(counterAtPosition + strconv.Itoa(i))
 		if at == nil {
@@ -81,6 +88,7 @@ func (d *Drafting) Derive() {
 	if d.DraftTokens == nil || *d.DraftTokens <= 0 || d.AcceptedTokens == nil {
 		return
 	}
+
 	d.Rate = new(*d.AcceptedTokens / *d.DraftTokens)
 	if d.Drafts == nil && d.EmittedTokens != nil && d.Tokens != nil && *d.Tokens > 0 {
 		d.Drafts = new(*d.DraftTokens / float64(*d.Tokens))
@@ -88,10 +96,12 @@ func (d *Drafting) Derive() {
 	if d.Drafts == nil {
 		return
 	}
+
 	emitted := *d.AcceptedTokens + *d.Drafts
 	if d.EmittedTokens != nil {
 		emitted = *d.EmittedTokens // fewer, where an answer ends within a draft
 	}
+
 	d.Length = new(emitted / *d.Drafts)
 	d.Efficiency = new(emitted / (*d.DraftTokens + *d.Drafts))
 	d.AtPosition = nil
@@ -108,13 +118,18 @@ func (d Drafting) add(other Drafting) Drafting {
 		}
 		return new(*a + *b)
 	}
+
 	all := Drafting{
-		Source: d.Source, Tokens: d.Tokens, Drafts: sum(d.Drafts, other.Drafts), DraftTokens: sum(d.DraftTokens, other.DraftTokens),
-		AcceptedTokens: sum(d.AcceptedTokens, other.AcceptedTokens), EmittedTokens: sum(d.EmittedTokens, other.EmittedTokens),
+		Source: d.Source, Tokens: d.Tokens, Drafts: sum(d.Drafts, other.Drafts), DraftTokens: sum(d.DraftTokens,
+			other.DraftTokens),
+		AcceptedTokens: sum(d.AcceptedTokens, other.AcceptedTokens), EmittedTokens: sum(d.EmittedTokens,
+			other.EmittedTokens),
 	}
+
 	for i := range min(len(d.AcceptedAt), len(other.AcceptedAt)) {
 		all.AcceptedAt = append(all.AcceptedAt, d.AcceptedAt[i]+other.AcceptedAt[i])
 	}
+
 	return all
 }
 
@@ -150,19 +165,23 @@ func SpeculationOf(servers []Server) *Speculation {
 			sum = new(sum.add(*d))
 		}
 	}
+
 	if sum == nil {
 		return nil
 	}
+
 	sum.Derive()
 	s := &Speculation{
 		Source: sum.Source, DraftTokens: *sum.DraftTokens, AcceptedTokens: *sum.AcceptedTokens, AcceptanceRate: *sum.Rate,
 		PerPosition: sum.AtPosition, SystemEfficiency: sum.Efficiency,
 	}
+
 	if sum.Tokens != nil {
 		s.K = *sum.Tokens
 	}
 	if sum.Drafts != nil {
 		s.Drafts, s.AcceptanceLength = *sum.Drafts, *sum.Length
 	}
+
 	return s
 }

@@ -26,10 +26,11 @@ type Telemetry struct {
 // shares of time and temperatures are those of the GPU that has the largest,
 // busy and clocks are means, and what one GPU does not know nobody knows.
 type GPUFigures struct {
-	Device       string     `json:"device"` // id as in environment.json; "" in a sum
-	Index        int        `json:"index"`  // as in the scenario
-	Name         string     `json:"name"`
-	CountedWith  string     `json:"counted_with"`    // id of the device whose power and energy hold for this one too: partitions of one socket; "": its own
+	Device string `json:"device"` // id as in environment.json; "" in a sum
+	Index  int    `json:"index"`  // as in the scenario
+	Name   string `json:"name"`
+	// id of the device whose power and energy hold for this one too: partitions of one socket; "": its own
+	CountedWith  string     `json:"counted_with"`
 	VRAMBytes    *int64     `json:"vram_bytes"`      // that it has
 	VRAMBaseline *int64     `json:"vram_baseline"`   // bytes in use before the variant's first server
 	VRAMLoaded   *int64     `json:"vram_loaded"`     // at second 0
@@ -49,17 +50,18 @@ type GPUFigures struct {
 
 // GPUWindow are figures of one GPU, or of several, over a span of time.
 type GPUWindow struct {
-	FromS        float64            `json:"from_s"`
-	ToS          float64            `json:"to_s"`
-	Readings     int                `json:"readings"`
-	LongestGapS  *float64           `json:"longest_gap_s"`
-	PowerMeanW   *float64           `json:"power_mean_w"` // energy / length
-	PowerMedianW *float64           `json:"power_median_w"`
-	PowerMaxW    *float64           `json:"power_max_w"`
-	EnergyJ      *float64           `json:"energy_j"`            // trapezoid over the power readings
-	NoEnergy     string             `json:"no_energy,omitempty"` // why energy_j is null
-	AboveIdleJ   *float64           `json:"energy_above_idle_j"`
-	CounterJ     *float64           `json:"energy_counter_j"`            // by the GPU's own counter; null: none, or not to be trusted
+	FromS        float64  `json:"from_s"`
+	ToS          float64  `json:"to_s"`
+	Readings     int      `json:"readings"`
+	LongestGapS  *float64 `json:"longest_gap_s"`
+	PowerMeanW   *float64 `json:"power_mean_w"` // energy / length
+	PowerMedianW *float64 `json:"power_median_w"`
+	PowerMaxW    *float64 `json:"power_max_w"`
+	EnergyJ      *float64 `json:"energy_j"`            // trapezoid over the power readings
+	NoEnergy     string   `json:"no_energy,omitempty"` // why energy_j is null
+	AboveIdleJ   *float64 `json:"energy_above_idle_j"`
+	// by the GPU's own counter; null: none, or not to be trusted
+	CounterJ     *float64           `json:"energy_counter_j"`
 	NoCounter    string             `json:"no_energy_counter,omitempty"` // why a counter that is there is not trusted
 	Disagreement *float64           `json:"energy_disagreement"`         // counter / trapezoid - 1
 	BusyMean     *float64           `json:"busy_mean"`

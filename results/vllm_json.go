@@ -34,13 +34,16 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 	if o.Generation == "" {
 		o.Generation = VLLM
 	}
+
 	reading, ok := r.Compat[o.Generation]
 	if !ok {
-		return nil, errors.New("write result of vLLM's client: the step has no reading " + strconv.Quote(string(o.Generation)))
+		return nil, errors.New("write result of vLLM's client: the step has no reading " +
+			strconv.Quote(string(o.Generation)))
 	}
 	if o.Metrics == nil {
 		o.Metrics = []string{"ttft", "tpot", "itl", "e2el"}
 	}
+
 	out := &object{python: true}
 	out.buf.WriteByte('{')
 	old := o.Generation == VLLM06
@@ -55,10 +58,12 @@ func VLLMJSONWith(r *Result, records []Record, o VLLMOptions) ([]byte, error) {
 		addRateChanges(out, r)
 		addSpeculative(out, r.Servers)
 	}
+
 	dists := map[string]Dist{"ttft": reading.TTFT, "tpot": figures.TPOT, "itl": reading.ITL, "e2el": reading.E2EL}
 	for _, name := range o.Metrics {
 		addMetric(out, name, dists[name])
 	}
+
 	out.buf.WriteByte('}')
 	return out.buf.Bytes(), out.err
 }
@@ -88,28 +93,34 @@ func addSetup(out *object, r *Result, o VLLMOptions, old bool) {
 	if !old {
 		out.add("endpoint_type", backend)
 	}
+
 	out.add("backend", backend)
 	if !old {
 		out.add("label", o.Label)
 	}
+
 	model := ""
 	if len(r.Servers) > 0 {
 		model = r.Servers[0].Model
 	}
+
 	out.add("model_id", orNull(model))
 	out.add("tokenizer_id", o.TokenizerID)
 	if old {
 		out.add("best_of", 1)
 	}
+
 	out.add("num_prompts", r.Asked.NumPrompts)
 	for _, pair := range o.Metadata {
 		out.add(pair[0], pair[1])
 	}
+
 	out.add("request_rate", requestRate(r.Asked.RequestRate))
 	burstiness := r.Asked.Burstiness
 	if burstiness == nil && r.Asked.RequestRate == nil {
 		burstiness = new(1.0) // its default, without effect
 	}
+
 	out.add("burstiness", burstiness)
 	out.add("max_concurrency", r.Asked.MaxConcurrency)
 	if ramp := r.Asked.Ramp; ramp != nil {
@@ -125,19 +136,23 @@ func addRateChanges(out *object, r *Result) {
 	if ramp == nil || r.Client == nil {
 		return
 	}
+
 	start, err := time.Parse(time.RFC3339Nano, r.Client.StartTime)
 	if err != nil {
 		return
 	}
+
 	type change struct {
 		RPS int    `json:"rps"`
 		At  string `json:"timestamp"`
 	}
+
 	changes := make([]change, len(ramp.Changes))
 	for i, c := range ramp.Changes {
 		at := start.Add(time.Duration(c.AtS * float64(time.Second)))
 		changes[i] = change{c.RPS, at.Format("2006-01-02T15:04:05.000000")}
 	}
+
 	out.add("rps_change_events", changes)
 }
 
@@ -147,6 +162,7 @@ func addTotals(out *object, f CompatFigures, old bool) {
 	if !old {
 		out.add("failed", f.Failed)
 	}
+
 	out.add("total_input_tokens", f.TotalInputTokens)
 	out.add("total_output_tokens", f.TotalOutputTokens)
 	out.add("request_throughput", f.RequestThroughput)
@@ -155,6 +171,7 @@ func addTotals(out *object, f CompatFigures, old bool) {
 	} else {
 		out.add("request_goodput", f.RequestGoodput)
 	}
+
 	out.add("output_throughput", f.OutputThroughput)
 	out.add("total_token_throughput", f.TotalTokenThroughput)
 }
@@ -191,6 +208,7 @@ func addRequests(out *object, rows []clientRow, old, detailed bool) {
 		out.add("ttfts", column(rows, func(c clientRow) float64 { return c.TTFTS }))
 		out.add("itls", column(rows, func(c clientRow) []float64 { return slices.Concat([]float64{}, c.ITLS) }))
 	}
+
 	if !old {
 		out.add("latencies", column(rows, func(c clientRow) float64 { return c.LatencyS }))
 		if all {
@@ -198,6 +216,7 @@ func addRequests(out *object, rows []clientRow, old, detailed bool) {
 		}
 		out.add("queue_times", column(rows, func(c clientRow) float64 { return c.QueueS }))
 	}
+
 	if all {
 		out.add("generated_texts", column(rows, func(c clientRow) string { return c.text }))
 		out.add("errors", column(rows, func(c clientRow) string { return c.Error }))

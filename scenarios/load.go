@@ -13,18 +13,19 @@ import (
 type Load struct {
 	spec.Settings
 
-	Label         string // unique among the points; made of what the sweep varies: "c8", "in128-out64-c8", "all"
-	Endpoint      string // request path, "/v1/chat/completions"
-	API           string // name of an API, "chat"
-	Dataset       Dataset
-	NumPrompts    int
-	RequestRate   float64 // requests/s; +Inf: all at once
-	Burstiness    float64 // 1: Poisson; below: burstier; +Inf: constant gaps
-	Ramp          spec.Ramp
-	ReplaySpeed   float64 // of a trace's own times, where no rate is given
-	InputLen      int     // tokens; 0: the dataset's own
-	InputLenSpare int     // input-len is the server's max-model-len without so many tokens, see For; 0: InputLen says it
-	OutputLen     int     // tokens; 0: the dataset's own
+	Label       string // unique among the points; made of what the sweep varies: "c8", "in128-out64-c8", "all"
+	Endpoint    string // request path, "/v1/chat/completions"
+	API         string // name of an API, "chat"
+	Dataset     Dataset
+	NumPrompts  int
+	RequestRate float64 // requests/s; +Inf: all at once
+	Burstiness  float64 // 1: Poisson; below: burstier; +Inf: constant gaps
+	Ramp        spec.Ramp
+	ReplaySpeed float64 // of a trace's own times, where no rate is given
+	InputLen    int     // tokens; 0: the dataset's own
+	// input-len is the server's max-model-len without so many tokens, see For; 0: InputLen says it
+	InputLenSpare int
+	OutputLen     int // tokens; 0: the dataset's own
 	Headers       map[string]EnvValue
 	Warmups       int                      // requests before the measured ones, with prompts of their own
 	Goodput       map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
@@ -79,9 +80,11 @@ func (l Load) For(maxModelLen int) (Load, error) {
 	}
 	switch {
 	case maxModelLen <= 0:
-		return l, fmt.Errorf("input-len is max-model-len - %d, and the server does not say its max-model-len", l.InputLenSpare)
+		return l, fmt.Errorf("input-len is max-model-len - %d, and the server does not say its max-model-len",
+			l.InputLenSpare)
 	case maxModelLen <= l.InputLenSpare:
-		return l, fmt.Errorf("input-len is max-model-len - %d, and the server's max-model-len is %d", l.InputLenSpare, maxModelLen)
+		return l, fmt.Errorf("input-len is max-model-len - %d, and the server's max-model-len is %d", l.InputLenSpare,
+			maxModelLen)
 	}
 	l.InputLen, l.InputLenSpare = maxModelLen-l.InputLenSpare, 0
 	return l, nil

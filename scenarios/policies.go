@@ -111,7 +111,8 @@ type HTTPCall struct {
 
 // Check is a condition of the box that is looked at before a run.
 type Check struct {
-	Kind   string // "kernel-parameter", "governor", "power-limit", "numa-balancing", "free-vram", "free-disk", "file", "command"
+	// "kernel-parameter", "governor", "power-limit", "numa-balancing", "free-vram", "free-disk", "file", "command"
+	Kind   string
 	Name   string // kernel parameter, file; "" where the kind says it all
 	Want   string // what it must be, or at least be: "off", "performance", "750", "20GiB"
 	Argv   []string
@@ -149,7 +150,8 @@ type Container struct {
 	IPC     string   // --ipc; "host" unless set
 	ShmSize string   // --shm-size; "": none
 	Network string   // --network; "host" unless set
-	Command []string // in place of the launcher's program within the image; nil: the image's entry point gets the arguments
+	// in place of the launcher's program within the image; nil: the image's entry point gets the arguments
+	Command []string
 	Args    []string // further arguments of run, before the image
 	MaxLog  string   // --log-opt max-size
 }
@@ -180,7 +182,8 @@ func (c Check) Bytes() int64 {
 
 // CheckKinds are the conditions that a check can look at.
 func CheckKinds() []string {
-	return []string{"kernel-parameter", "governor", "numa-balancing", "power-limit", "free-vram", "free-disk", "file", "command"}
+	return []string{"kernel-parameter", "governor", "numa-balancing", "power-limit", "free-vram", "free-disk", "file",
+		"command"}
 }
 
 // Samplers are the names of package gpu's samplers.

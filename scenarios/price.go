@@ -27,6 +27,7 @@ func (s *Scenario) PriceOf(v Variant) Price {
 	if p.GPUHour == 0 && p.KWh == 0 {
 		return Price{}
 	}
+
 	return p
 }
 

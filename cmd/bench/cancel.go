@@ -36,6 +36,7 @@ func runCancel(ctx context.Context, e env, dir string, now bool) error {
 	if err != nil {
 		return usageError(err)
 	}
+
 	folder, err := store.Open(dir)
 	if err != nil {
 		return usageError(err)

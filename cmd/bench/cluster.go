@@ -56,6 +56,7 @@ func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *sessio
 	if o.retryFailed {
 		c.Retry = cluster.RetriesOf(stored.Run)
 	}
+
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
 		return err

@@ -66,6 +66,7 @@ func newCompareCommand(e env) *cobra.Command {
 			o.format = "json"
 		}
 	}
+
 	completeValues(cmd, "format", "table", "markdown", "json", "benchstat")
 	f.StringArrayVar(&o.match, "match", nil,
 		"`A=B`: compare the baseline's variant A with B of the other runs; repeatable")
@@ -86,6 +87,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 			paths[i] = newest
 		}
 	}
+
 	sides, err := versus.ReadSides(paths, store.ReadAny)
 	if err != nil {
 		return err
@@ -116,6 +118,7 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		}
 		matches = append(matches, m)
 	}
+
 	comparison, err := versus.Compare(sides, versus.CompareOptions{Baseline: o.baseline, Figures: figures,
 		Margin: margin, Match: matches})
 	if err != nil {

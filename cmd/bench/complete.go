@@ -55,6 +55,7 @@ func completeSteps(cmd *cobra.Command, flag string) {
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp
 	}
+
 	_ = cmd.RegisterFlagCompletionFunc(flag, offer) // the flag was just defined
 }
 

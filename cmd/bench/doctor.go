@@ -42,6 +42,7 @@ func newDoctorCommand(e env) *cobra.Command {
 			return runDoctor(cmd.Context(), e, o, given)
 		},
 	}
+
 	o.addFlags(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` that results will be written to")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")

@@ -31,6 +31,7 @@ func runExplain(e env, given []string, asJSON bool) error {
 	if len(given) > 0 {
 		entries = nil
 	}
+
 	for _, code := range given {
 		found := codes.Find(code)
 		if len(found) == 0 {
@@ -45,9 +46,11 @@ func runExplain(e env, given []string, asJSON bool) error {
 	case len(given) == 0:
 		return listCodes(e, entries)
 	}
+
 	for _, entry := range entries {
 		entry.Write(e.stdout)
 	}
+
 	return nil
 }
 

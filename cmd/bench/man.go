@@ -54,6 +54,7 @@ func manPage(cmd *cobra.Command, name string) string {
 			fmt.Fprintf(&b, ".TP\n.B \\-\\-%s %s\n%s\n", roff(f.Name), roff(value), roff(usage))
 		})
 	}
+
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
 	}
@@ -65,10 +66,12 @@ func manPage(cmd *cobra.Command, name string) string {
 			others = append(others, fmt.Sprintf(".BR %s (1)", roff(name+"-"+sub.Name())))
 		}
 	}
+
 	if cmd.HasParent() {
 		parent := strings.ReplaceAll(cmd.Parent().CommandPath(), " ", "-")
 		others = append(others, fmt.Sprintf(".BR %s (1)", roff(parent)))
 	}
+
 	b.WriteString(strings.Join(others, " ,\n") + "\n")
 	return b.String()
 }

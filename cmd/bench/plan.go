@@ -45,6 +45,7 @@ func newPlanCommand(e env) *cobra.Command {
 			return runPlan(cmd.Context(), e, o, given[0])
 		},
 	}
+
 	o.scenarioOptions.addFlags(cmd)
 	o.boxOptions.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the plan as JSON, as plan.json holds it")

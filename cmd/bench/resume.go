@@ -66,6 +66,7 @@ func runResume(ctx context.Context, e env, o resumeOptions, dir string) error {
 	if err != nil {
 		return usageError(err)
 	}
+
 	folder, err := store.Open(dir)
 	if err != nil {
 		return usageError(err)

@@ -55,6 +55,7 @@ func newRunCommand(e env) *cobra.Command {
 			return runRun(cmd.Context(), o.of(e), o, given[0])
 		},
 	}
+
 	o.scenarioOptions.addFlags(cmd)
 	o.boxWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
@@ -131,6 +132,7 @@ func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Fold
 	if outcome.Ended != nil && outcome.Open > 0 {
 		fmt.Fprintf(e.Stderr, "bench: to go on: bench resume %s\n", folder.Dir())
 	}
+
 	return exitOf(outcome)
 }
 

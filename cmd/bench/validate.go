@@ -37,6 +37,7 @@ func newValidateCommand(e env) *cobra.Command {
 			return runValidate(cmd.Context(), e, o, given)
 		},
 	}
+
 	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.box, "box", false, "refuse what this machine lacks programs, files or GPUs for, as run does")
@@ -86,9 +87,11 @@ func runValidate(ctx context.Context, e env, o validateOptions, paths []string) 
 		}
 		return nil
 	}
+
 	if bad > 0 {
 		return usageError(fmt.Errorf("%d of %d scenarios cannot be used", bad, len(paths)))
 	}
+
 	return nil
 }
 

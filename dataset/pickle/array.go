@@ -46,6 +46,7 @@ func (o *object) decode() (array, error) {
 		}
 		return filled(o.args[2], o.args[1], o.args[3] == "F", o.args[0])
 	}
+
 	return array{}, fmt.Errorf("%s in place of an array", describe(o))
 }
 
@@ -56,6 +57,7 @@ func filled(shape, dtype any, fortran bool, content any) (array, error) {
 	if !ok {
 		return a, errors.New("an array without a shape")
 	}
+
 	count := int64(1)
 	for _, s := range sizes {
 		n, ok := s.(int64)
@@ -65,6 +67,7 @@ func filled(shape, dtype any, fortran bool, content any) (array, error) {
 		count *= n
 		a.shape = append(a.shape, int(n))
 	}
+
 	kind, order, err := typeOf(dtype)
 	if err != nil {
 		return a, err
@@ -80,10 +83,12 @@ func filled(shape, dtype any, fortran bool, content any) (array, error) {
 		}
 		return a, nil
 	}
+
 	raw, err := bytesOf(content)
 	if err != nil {
 		return a, err
 	}
+
 	a.ints, err = numbers(raw, kind, order, count)
 	return a, err
 }
@@ -94,10 +99,12 @@ func typeOf(dtype any) (kind string, order binary.ByteOrder, err error) {
 	if !ok || o.class.name != "dtype" || len(o.args) == 0 {
 		return "", nil, errors.New("an array without a type")
 	}
+
 	kind, ok = o.args[0].(string)
 	if !ok {
 		return "", nil, errors.New("an array without a type")
 	}
+
 	order = binary.LittleEndian
 	if state, ok := o.state.(tuple); ok && len(state) > 1 && state[1] == ">" {
 		order = binary.BigEndian
@@ -105,6 +112,7 @@ func typeOf(dtype any) (kind string, order binary.ByteOrder, err error) {
 	if strings.HasPrefix(kind, "O") {
 		return "O", order, nil
 	}
+
 	return kind, order, nil
 }
 
@@ -125,6 +133,7 @@ func bytesOf(content any) ([]byte, error) {
 			return latin1(text)
 		}
 	}
+
 	return nil, fmt.Errorf("%s in place of an array's bytes", describe(content))
 }
 
@@ -148,6 +157,7 @@ func numbers(raw []byte, kind string, order binary.ByteOrder, count int64) ([]in
 	if int64(len(raw)) != count*int64(width) {
 		return nil, errors.New("an array whose bytes are not as many as its shape says")
 	}
+
 	signed := kind[0] == 'i'
 	out := make([]int, count)
 	for i := range out {
@@ -169,5 +179,6 @@ func numbers(raw []byte, kind string, order binary.ByteOrder, count int64) ([]in
 		}
 		out[i] = int(n)
 	}
+
 	return out, nil
 }

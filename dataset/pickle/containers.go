@@ -46,6 +46,7 @@ func (m *machine) container(op byte) (bool, error) {
 	default:
 		return m.remember(op)
 	}
+
 	return true, nil
 }
 
@@ -80,6 +81,7 @@ func (m *machine) remember(op byte) (bool, error) {
 	default:
 		return false, nil
 	}
+
 	return true, nil
 }
 
@@ -93,14 +95,17 @@ func (m *machine) index(short, text bool) (int64, error) {
 		}
 		return n, err
 	}
+
 	width := 4
 	if short {
 		width = 1
 	}
+
 	b, err := m.take(width)
 	if err != nil {
 		return 0, err
 	}
+
 	var wide [4]byte
 	copy(wide[:], b)
 	return int64(binary.LittleEndian.Uint32(wide[:])), nil
@@ -216,6 +221,7 @@ func (m *machine) build(op byte) (bool, error) {
 	case 'b':
 		return true, m.state()
 	}
+
 	return false, nil
 }
 
@@ -223,7 +229,8 @@ func (m *machine) name(module, name string) error {
 	const longest = 60
 	g := global{module, name}
 	if !allowed[g] {
-		return fmt.Errorf("it names %.*s.%.*s: only DataFrames of numpy arrays are read, and nothing is executed", longest, module, longest, name)
+		return fmt.Errorf("it names %.*s.%.*s: only DataFrames of numpy arrays are read, and nothing is executed",
+			longest, module, longest, name)
 	}
 	m.push(g)
 	return nil
@@ -234,15 +241,18 @@ func (m *machine) call() error {
 	if err != nil {
 		return err
 	}
+
 	callee, err := m.pop()
 	if err != nil {
 		return err
 	}
+
 	g, okCallee := callee.(global)
 	t, okArgs := args.(tuple)
 	if !okCallee || !okArgs {
 		return errors.New("a call of what is no name")
 	}
+
 	m.push(&object{class: g, args: t})
 	return nil
 }

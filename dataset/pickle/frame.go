@@ -25,27 +25,33 @@ func column(value any, name string) ([][]int, error) {
 	if !ok || frame.kind() != "DataFrame" {
 		return nil, fmt.Errorf("it holds no DataFrame but %s", describe(value))
 	}
+
 	state, ok := frame.state.(*dict)
 	if !ok {
 		return nil, errors.New("the DataFrame has no state")
 	}
+
 	manager, ok := state.get("_mgr").(*object)
 	if !ok || len(manager.args) != 2 {
 		return nil, errors.New("the DataFrame is of a pandas before 1.3; load it with a newer one and save it again")
 	}
+
 	blocks, okBlocks := manager.args[0].(tuple)
 	axes, okAxes := manager.args[1].(*list)
 	if !okBlocks || !okAxes || len(axes.items) != 2 {
 		return nil, errors.New("the DataFrame's blocks are not as pandas writes them")
 	}
+
 	names, err := labels(axes.items[0])
 	if err != nil {
 		return nil, err
 	}
+
 	at := slices.Index(names, name)
 	if at < 0 {
 		return nil, fmt.Errorf("it has no column %q; there are %q", name, names)
 	}
+
 	for _, b := range blocks {
 		cells, found, err := cellsOf(b, at)
 		if err != nil {
@@ -55,6 +61,7 @@ func column(value any, name string) ([][]int, error) {
 			return rows(cells)
 		}
 	}
+
 	return nil, fmt.Errorf("no block holds column %q", name)
 }
 
@@ -75,18 +82,22 @@ func labels(index any) ([]string, error) {
 	if !ok || o.class.name != "_new_Index" || len(o.args) != 2 {
 		return nil, errors.New("the columns have no names")
 	}
+
 	fields, ok := o.args[1].(*dict)
 	if !ok {
 		return nil, errors.New("the columns have no names")
 	}
+
 	a, err := arrayOf(fields.get("data"))
 	if err != nil {
 		return nil, fmt.Errorf("names of the columns: %w", err)
 	}
+
 	names := make([]string, len(a.objects))
 	for i, item := range a.objects {
 		names[i], _ = item.(string)
 	}
+
 	return names, nil
 }
 
@@ -96,10 +107,12 @@ func cellsOf(block any, at int) (cells []any, found bool, err error) {
 	if !ok || o.class.name != "_unpickle_block" || len(o.args) < 2 {
 		return nil, false, errors.New("a block is not as pandas writes it")
 	}
+
 	row, err := placed(o.args[1], at)
 	if err != nil || row < 0 {
 		return nil, false, err
 	}
+
 	a, err := arrayOf(o.args[0])
 	if err != nil {
 		return nil, false, err
@@ -107,10 +120,12 @@ func cellsOf(block any, at int) (cells []any, found bool, err error) {
 	if a.objects == nil || len(a.shape) != 2 || row >= a.shape[0] {
 		return nil, false, errors.New("its cells are no arrays")
 	}
+
 	columns, n := a.shape[0], a.shape[1]
 	if columns*n != len(a.objects) {
 		return nil, false, errors.New("its cells are not as many as the block says")
 	}
+
 	cells = make([]any, n)
 	for i := range n {
 		if a.fortran {
@@ -119,6 +134,7 @@ func cellsOf(block any, at int) (cells []any, found bool, err error) {
 			cells[i] = a.objects[row*n+i]
 		}
 	}
+
 	return cells, true, nil
 }
 
@@ -140,10 +156,12 @@ func placed(places any, at int) (int, error) {
 		}
 		return -1, nil
 	}
+
 	a, err := arrayOf(places)
 	if err != nil {
 		return 0, fmt.Errorf("a block's places: %w", err)
 	}
+
 	return slices.Index(a.ints, at), nil
 }
 
@@ -167,6 +185,7 @@ func idsOf(cell any) ([]int, error) {
 	case tuple:
 		return whole(c)
 	}
+
 	a, err := arrayOf(cell)
 	switch {
 	case err != nil:
@@ -176,6 +195,7 @@ func idsOf(cell any) ([]int, error) {
 	case a.objects != nil:
 		return whole(a.objects)
 	}
+
 	return a.ints, nil
 }
 
@@ -210,5 +230,6 @@ func describe(value any) string {
 	case []byte:
 		return "bytes"
 	}
+
 	return fmt.Sprint(value)
 }

@@ -143,9 +143,11 @@ func (m *machine) constant(op byte) (bool, error) {
 	default:
 		return false, nil
 	}
+
 	if err == nil {
 		m.push(value)
 	}
+
 	return true, err
 }
 
@@ -187,16 +189,19 @@ func (m *machine) decimal() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch string(b) {
 	case "00":
 		return false, nil
 	case "01":
 		return true, nil
 	}
+
 	n, ok := new(big.Int).SetString(string(bytes.TrimSuffix(b, []byte("L"))), 10)
 	if !ok || !n.IsInt64() {
 		return nil, fmt.Errorf("%s is no number of 64 bits", strconv.Quote(string(b[:min(len(b), 40)])))
 	}
+
 	return n.Int64(), nil
 }
 
@@ -206,6 +211,7 @@ func (m *machine) unicode() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	text := make([]rune, 0, len(b))
 	for i := 0; i < len(b); i++ {
 		width := 0
@@ -223,6 +229,7 @@ func (m *machine) unicode() (any, error) {
 		text = append(text, rune(code))
 		i += 1 + width
 	}
+
 	return string(text), nil
 }
 

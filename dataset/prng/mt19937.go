@@ -42,17 +42,20 @@ func (m *mt19937) seedKey(key []uint32) {
 			at = 1
 		}
 	}
+
 	for n := range max(mtWords, len(key)) {
 		k := n % len(key)
 		prev := m.state[at-1]
 		m.state[at] = (m.state[at] ^ (prev^prev>>30)*1664525) + key[k] + uint32(k)
 		advance()
 	}
+
 	for range mtWords - 1 {
 		prev := m.state[at-1]
 		m.state[at] = (m.state[at] ^ (prev^prev>>30)*1566083941) - uint32(at)
 		advance()
 	}
+
 	m.state[0] = 1 << 31
 	m.next = mtWords
 }

@@ -107,6 +107,7 @@ func (n *Numpy) standardNormal() float64 {
 		n.hasSpare = false
 		return n.spare
 	}
+
 	for {
 		x := 2*n.mt.float64() - 1
 		y := 2*n.mt.float64() - 1

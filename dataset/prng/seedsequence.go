@@ -28,6 +28,7 @@ func newSeedSequence(entropy []uint32) *seedSequence {
 		}
 		s.pool[i] = h.hash(word)
 	}
+
 	for from := range s.pool {
 		for to := range s.pool {
 			if from != to {
@@ -35,6 +36,7 @@ func newSeedSequence(entropy []uint32) *seedSequence {
 			}
 		}
 	}
+
 	return s
 }
 

@@ -64,6 +64,7 @@ func (c *pageContent) checkFirstForm(h *format.DataPageHeader) error {
 		}
 		c.data = c.data[n:]
 	}
+
 	return c.checkParts(h.Encoding)
 }
 
@@ -75,6 +76,7 @@ func (c *pageContent) checkParts(encoding format.Encoding) error {
 	if err := checkRuns(c.definition, bits.Len(uint(c.levels.definition))); err != nil {
 		return fmt.Errorf("definition levels: %w", err)
 	}
+
 	switch encoding {
 	case plainDictionary, format.RLEDictionary:
 		if len(c.data) == 0 {
@@ -113,6 +115,7 @@ func checkRuns(data []byte, width int) error {
 		}
 		data = data[min(size, uint64(len(data))):]
 	}
+
 	return nil
 }
 

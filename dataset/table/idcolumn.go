@@ -28,6 +28,7 @@ func openIDColumn(file *os.File, field string) (IDs, error) {
 // idColumn finds the column.
 func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 	defer asCorrupt(&err)
+
 	leaves := 0
 	c = idColumn{t, -1}
 	for i, path := range t.file.Schema().Columns() {
@@ -35,13 +36,16 @@ func (t *parquetTable) idColumn(field string) (c idColumn, err error) {
 			leaves, c.leaf = leaves+1, i
 		}
 	}
+
 	if leaves == 0 {
 		return c, fmt.Errorf("no column %q; it has %s", field, strings.Join(t.Columns(), ", "))
 	}
+
 	column, ok := t.file.Schema().Lookup(t.file.Schema().Columns()[c.leaf]...)
 	if leaves > 1 || !ok || column.MaxRepetitionLevel != 1 || !isWhole(column.Node.Type()) {
 		return c, fmt.Errorf("column %q holds no lists of whole numbers", field)
 	}
+
 	return c, nil
 }
 
@@ -50,6 +54,7 @@ func isWhole(of parquet.Type) bool { return of.Kind() == parquet.Int32 || of.Kin
 // ids implements idTable: one pass over the column.
 func (c idColumn) IDs(ctx context.Context, picked []int) (out [][]int, err error) {
 	defer asCorrupt(&err)
+
 	out = make([][]int, 0, len(picked))
 	err = c.eachGroup(picked, []int{c.leaf}, func(group parquet.RowGroup, first int, own []int) error {
 		leaf := newLeafReader(group, c.leaf, nil)
@@ -70,6 +75,7 @@ func (c idColumn) IDs(ctx context.Context, picked []int) (out [][]int, err error
 		}
 		return leaf.Close()
 	})
+
 	return out, err
 }
 

@@ -52,6 +52,7 @@ func (t *idLines) IDs(ctx context.Context, picked []int) ([][]int, error) {
 			return nil, fmt.Errorf("row %d: %w", row+1, err)
 		}
 	}
+
 	return out, nil
 }
 
@@ -68,10 +69,12 @@ func parseIDs(line []byte, field string) ([]int, error) {
 		}
 		line = list
 	}
+
 	var items []*int // a null in the list would read as 0
 	if err := json.Unmarshal(line, &items); err != nil {
 		return nil, JSONError(err)
 	}
+
 	ids := make([]int, len(items))
 	for i, item := range items {
 		if item == nil {
@@ -79,5 +82,6 @@ func parseIDs(line []byte, field string) ([]int, error) {
 		}
 		ids[i] = *item
 	}
+
 	return ids, nil
 }

@@ -26,10 +26,12 @@ func OpenIDs(ctx context.Context, path, field string) (IDs, error) {
 	if !slices.Contains([]string{".jsonl", ".parquet", ".pkl", ".pickle"}, ext) {
 		return nil, fmt.Errorf("its name ends in %q: want .jsonl, .parquet or .pkl", ext)
 	}
+
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
+
 	var table IDs
 	switch ext {
 	case ".jsonl":
@@ -39,10 +41,12 @@ func OpenIDs(ctx context.Context, path, field string) (IDs, error) {
 	default:
 		table, err = openIDPickle(file, field)
 	}
+
 	if err != nil {
 		_ = file.Close() // nothing was written
 		return nil, err
 	}
+
 	return table, nil
 }
 
@@ -58,16 +62,20 @@ func openIDPickle(file *os.File, field string) (IDs, error) {
 		return nil, err
 	}
 	if info.Size() > maxPickle {
-		return nil, fmt.Errorf("%d bytes: a pickle of at most %d can be read; write it as parquet", info.Size(), maxPickle)
+		return nil, fmt.Errorf("%d bytes: a pickle of at most %d can be read; write it as parquet", info.Size(),
+			maxPickle)
 	}
+
 	data := make([]byte, info.Size())
 	if _, err := file.ReadAt(data, 0); err != nil {
 		return nil, err
 	}
+
 	all, err := pickle.Column(data, field)
 	if err != nil {
 		return nil, err
 	}
+
 	return idPickle{all}, file.Close()
 }
 

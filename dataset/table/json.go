@@ -43,6 +43,7 @@ func indexJSON(ctx context.Context, file readerAtReader) (*jsonTable, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	text := io.NewSectionReader(file, begin, math.MaxInt64-begin)
 	t := &jsonTable{file: text}
 	var first [1]byte
@@ -57,12 +58,14 @@ func indexJSON(ctx context.Context, file readerAtReader) (*jsonTable, error) {
 			return nil
 		})
 	}
+
 	if err != nil {
 		return nil, err
 	}
 	if len(t.places) == 0 {
 		return nil, errors.New("the file has no rows")
 	}
+
 	row, err := t.row(0)
 	t.names = slices.Sorted(maps.Keys(row))
 	return t, err
@@ -73,6 +76,7 @@ func (t *jsonTable) indexArray(ctx context.Context, r io.Reader) error {
 	if _, err := decoder.Token(); err != nil {
 		return JSONError(err)
 	}
+
 	for number := 1; decoder.More(); number++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -84,6 +88,7 @@ func (t *jsonTable) indexArray(ctx context.Context, r io.Reader) error {
 		}
 		t.places = append(t.places, Span{start, decoder.InputOffset()})
 	}
+
 	return EndOfArray(decoder)
 }
 
@@ -122,5 +127,6 @@ func (t *jsonTable) Each(ctx context.Context, field string, picked []int, use fu
 			return err
 		}
 	}
+
 	return nil
 }

@@ -38,6 +38,7 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	if n := int64(binary.LittleEndian.Uint32(end)); n > min(start, footerMax) {
 		return fmt.Errorf("the parquet file is broken: its description claims %d bytes of the file's %d", n, size)
 	}
+
 	return nil
 }
 
@@ -62,16 +63,23 @@ func checkPages(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, of l
 	if chunk.DictionaryPageOffset != 0 {
 		start = chunk.DictionaryPageOffset
 	}
-	w := pageWalk{file: file, codec: chunk.Codec, levels: of, at: start, end: start + chunk.TotalCompressedSize, values: chunk.NumValues}
+
+	w := pageWalk{file: file, codec: chunk.Codec, levels: of, at: start, end: start + chunk.TotalCompressedSize,
+		values: chunk.NumValues}
 	defer w.close()
-	if start < 0 || chunk.TotalCompressedSize < 0 || w.end < start || w.end > size || chunk.DataPageOffset < start || chunk.DataPageOffset > w.end {
-		return fmt.Errorf("broken: its %d bytes at %d are not all within the file's %d", chunk.TotalCompressedSize, start, size)
+
+	if start < 0 || chunk.TotalCompressedSize < 0 || w.end < start || w.end > size || chunk.DataPageOffset < start ||
+		chunk.DataPageOffset > w.end {
+		return fmt.Errorf("broken: its %d bytes at %d are not all within the file's %d", chunk.TotalCompressedSize,
+			start, size)
 	}
+
 	for w.at < w.end {
 		if err := w.page(); err != nil {
 			return fmt.Errorf("page at byte %d: %w", w.at, err)
 		}
 	}
+
 	return nil
 }
 
@@ -81,11 +89,13 @@ func (w *pageWalk) page() error {
 	if _, err := w.file.ReadAt(raw, w.at); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+
 	var h format.PageHeader
 	r := new(thrift.CompactProtocol).NewReaderFromBytes(raw)
 	if err := thrift.NewDecoder(r).Decode(&h); err != nil {
 		return fmt.Errorf("no header of less than %d bytes: %w", len(raw), err)
 	}
+
 	data := w.at + int64(r.BytesRead())
 	stored, unpacked := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 	switch {
@@ -94,12 +104,14 @@ func (w *pageWalk) page() error {
 	case max(stored, unpacked) > pageBytesMax:
 		return fmt.Errorf("it claims %d bytes: want at most %d", max(stored, unpacked), pageBytesMax)
 	}
+
 	if err := w.count(&h); err != nil {
 		return err
 	}
 	if err := w.content(&h, data); err != nil {
 		return err
 	}
+
 	w.at = data + stored
 	return nil
 }
@@ -154,9 +166,11 @@ func (w *pageWalk) content(h *format.PageHeader, at int64) error {
 			at, stored, claimed = at+int64(len(part)), stored-int64(len(part)), claimed-int64(len(part))
 		}
 	}
+
 	var err error
 	if page.data, err = w.unpack(codec, io.NewSectionReader(w.file, at, stored), claimed); err != nil {
 		return err
 	}
+
 	return page.check()
 }

@@ -55,6 +55,7 @@ func checkGroups(file *parquet.File) error {
 	if rows < 0 || rows > MaxRows {
 		return fmt.Errorf("%d rows: want at most %d in one file", rows, MaxRows)
 	}
+
 	for _, group := range file.RowGroups() {
 		n := group.NumRows()
 		if n < 0 || n > rows {
@@ -62,9 +63,11 @@ func checkGroups(file *parquet.File) error {
 		}
 		rows -= n
 	}
+
 	if rows != 0 {
 		return errors.New("the parquet file is broken: its row groups do not hold its rows")
 	}
+
 	return nil
 }
 
@@ -106,12 +109,14 @@ func (t *parquetTable) leaves(field string) (text, role int, err error) {
 			}
 		}
 	}
+
 	if text < 0 && count == 1 {
 		text = only
 	}
 	if text < 0 {
 		return 0, 0, fmt.Errorf("column %q holds no texts under value, content or text", field)
 	}
+
 	for _, leaf := range []int{text, role} {
 		if leaf < 0 {
 			continue
@@ -121,11 +126,14 @@ func (t *parquetTable) leaves(field string) (text, role int, err error) {
 			return 0, 0, fmt.Errorf("column %q holds no texts", strings.Join(path, "."))
 		}
 	}
+
 	return text, role, nil
 }
 
 // each implements chatTable: one pass over the two parts of the column.
-func (t *parquetTable) Each(ctx context.Context, field string, picked []int, use func(int, []Utterance) error) (err error) {
+func (t *parquetTable) Each(ctx context.Context, field string, picked []int,
+	use func(int, []Utterance) error) (err error) {
+
 	defer asCorrupt(&err)
 	text, role, err := t.leaves(field)
 	if err != nil {
@@ -134,7 +142,8 @@ func (t *parquetTable) Each(ctx context.Context, field string, picked []int, use
 	left := int64(maxTextBytes)
 	return t.eachGroup(picked, []int{text, role}, func(group parquet.RowGroup, first int, own []int) error {
 		texts, roles := newLeafReader(group, text, &left), newLeafReader(group, role, &left)
-		return errors.Join(readPicked(ctx, texts, roles, own, func(row int, said []Utterance) error { return use(first+row, said) }),
+		return errors.Join(readPicked(ctx, texts, roles, own,
+			func(row int, said []Utterance) error { return use(first+row, said) }),
 			texts.Close(), roles.Close())
 	})
 }
@@ -142,7 +151,9 @@ func (t *parquetTable) Each(ctx context.Context, field string, picked []int, use
 // eachGroup calls read with each row group that holds some of the rows picked,
 // which ascend: its first row, and those rows counted from there. The pages of
 // the leaves have been looked at.
-func (t *parquetTable) eachGroup(picked, leaves []int, read func(group parquet.RowGroup, first int, own []int) error) error {
+func (t *parquetTable) eachGroup(picked, leaves []int,
+	read func(group parquet.RowGroup, first int, own []int) error) error {
+
 	first := 0
 	for i, group := range t.file.RowGroups() {
 		count := int(group.NumRows())
@@ -160,6 +171,7 @@ func (t *parquetTable) eachGroup(picked, leaves []int, read func(group parquet.R
 		}
 		first += count
 	}
+
 	return nil
 }
 
@@ -175,12 +187,14 @@ func (t *parquetTable) checkLeaves(group int, leaves ...int) error {
 		chunk := &columns[leaf].MetaData
 		err := checkPages(t.raw, t.size, chunk, levels{column.MaxRepetitionLevel, column.MaxDefinitionLevel})
 		if first := t.file.Metadata().RowGroups[0].Columns[leaf].MetaData.Codec; chunk.Codec != first {
-			err = fmt.Errorf("packed with %s, in the first row group with %s", chunk.Codec, first) // which the library takes for all
+			// which the library takes for all
+			err = fmt.Errorf("packed with %s, in the first row group with %s", chunk.Codec, first)
 		}
 		if err != nil {
 			return fmt.Errorf("row group %d, column %q: %w", group+1, strings.Join(path, "."), err)
 		}
 	}
+
 	return nil
 }
 
@@ -210,6 +224,7 @@ func readPicked(ctx context.Context, texts, roles *leafReader, picked []int, use
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -251,6 +266,7 @@ func (l *leafReader) next(wanted bool) ([]string, error) {
 	if l == nil {
 		return nil, nil
 	}
+
 	var out []string
 	err := l.nextRow(maxMessages, func(v parquet.Value) {
 		if !wanted || v.IsNull() {
@@ -260,9 +276,12 @@ func (l *leafReader) next(wanted bool) ([]string, error) {
 			out = append(out, strings.ToValidUTF8(string(v.ByteArray()), "\uFFFD"))
 		}
 	})
+
 	if err == nil && *l.left < 0 {
-		err = fmt.Errorf("more than %d bytes of text in the rows used: ask for fewer prompts, or is the file broken?", maxTextBytes)
+		err = fmt.Errorf("more than %d bytes of text in the rows used: ask for fewer prompts, or is the file broken?",
+			maxTextBytes)
 	}
+
 	return out, err
 }
 
@@ -309,6 +328,7 @@ func (l *leafReader) peek() (parquet.Value, error) {
 			return parquet.Value{}, errors.New("a page without an end")
 		}
 	}
+
 	return l.buffer[l.at], nil
 }
 

@@ -139,6 +139,7 @@ func keysOf(decoder *json.Decoder) []string {
 	if opening, err := decoder.Token(); err != nil || opening != json.Delim('{') {
 		return nil
 	}
+
 	var keys []string
 	for decoder.More() {
 		key, err := decoder.Token()

@@ -33,16 +33,19 @@ func Open(ctx context.Context, path string) (Chats, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var t Chats
 	if strings.EqualFold(filepath.Ext(path), ".parquet") {
 		t, err = openParquet(file)
 	} else {
 		t, err = openJSONTable(ctx, file)
 	}
+
 	if err != nil {
 		_ = file.Close() // nothing was written
 		return nil, err
 	}
+
 	return t, nil
 }
 
@@ -62,6 +65,7 @@ func Files(path string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
+
 	var out []string
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -77,11 +81,13 @@ func Files(path string) ([]string, error) {
 		}
 		return nil
 	})
+
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", path, Cause(err))
 	case len(out) == 0:
 		return nil, fmt.Errorf("%s: no .parquet, .jsonl or .json file in it", path)
 	}
+
 	return out, nil
 }

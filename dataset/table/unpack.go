@@ -37,18 +37,22 @@ func (u *unpacker) unpack(codec format.CompressionCodec, packed *io.SectionReade
 	if codec == format.Snappy || codec == format.Lz4Raw {
 		return u.block(codec, packed, claimed)
 	}
+
 	content, err := u.reader(codec, packed)
 	if err != nil {
 		return nil, fmt.Errorf("unpack %s: %w", codec, err)
 	}
+
 	u.unpacked.Reset()
 	n, err := u.unpacked.ReadFrom(io.LimitReader(content, claimed+1))
 	switch {
 	case n > claimed:
-		return nil, fmt.Errorf("it unpacks to more than the %d bytes that it claims: the file is broken, or made to fill the memory", claimed)
+		return nil, fmt.Errorf("it unpacks to more than the %d bytes that it claims: the file is broken, or made to "+
+			"fill the memory", claimed)
 	case err != nil:
 		return nil, fmt.Errorf("unpack %s: %w", codec, err)
 	}
+
 	return u.unpacked.Bytes(), nil
 }
 
@@ -79,12 +83,14 @@ func (u *unpacker) block(codec format.CompressionCodec, packed *io.SectionReader
 	if _, err := u.stored.ReadFrom(packed); err != nil {
 		return nil, err
 	}
+
 	src := u.stored.Bytes()
 	if codec == format.Snappy {
 		if n, err := snappy.DecodedLen(src); err != nil || int64(n) != claimed {
 			return nil, fmt.Errorf("its data claims %d bytes, its header %d", n, claimed)
 		}
 	}
+
 	u.unpacked.Reset()
 	room := int(max(claimed, 1)) // lz4 stumbles over none
 	u.unpacked.Grow(room)
@@ -96,6 +102,7 @@ func (u *unpacker) block(codec format.CompressionCodec, packed *io.SectionReader
 		}
 		return out, nil
 	}
+
 	n, err := lz4.UncompressBlock(src, dst) // an error also of data that needs more room
 	if err == nil && int64(n) > claimed {
 		err = errors.New("there are more")
@@ -103,5 +110,6 @@ func (u *unpacker) block(codec format.CompressionCodec, packed *io.SectionReader
 	if err != nil {
 		return nil, fmt.Errorf("unpack %s to the %d bytes that it claims: %w", codec, claimed, err)
 	}
+
 	return dst[:n], nil
 }

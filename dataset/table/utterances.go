@@ -77,6 +77,7 @@ func jsonUtterances(raw json.RawMessage) ([]Utterance, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
+
 	switch raw[0] {
 	case '"':
 		var text string
@@ -85,10 +86,12 @@ func jsonUtterances(raw json.RawMessage) ([]Utterance, error) {
 	case '{':
 		return jsonColumns(raw)
 	}
+
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
 		return nil, errors.New("want a text or a list of messages")
 	}
+
 	var out []Utterance
 	for _, item := range items {
 		if item = bytes.TrimSpace(item); len(item) > 0 && item[0] == '"' {
@@ -105,6 +108,7 @@ func jsonUtterances(raw json.RawMessage) ([]Utterance, error) {
 		}
 		out = append(out, m.Utterance())
 	}
+
 	return out, nil
 }
 
@@ -113,18 +117,22 @@ func jsonColumns(raw json.RawMessage) ([]Utterance, error) {
 	var c struct {
 		From, Role, Value, Content, Text []string
 	}
+
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, JSONError(err)
 	}
+
 	roles, texts := c.From, c.Value
 	for _, other := range [][]string{c.Content, c.Text} {
 		if texts == nil {
 			texts = other
 		}
 	}
+
 	if roles == nil {
 		roles = c.Role
 	}
+
 	return together(roles, texts)
 }
 

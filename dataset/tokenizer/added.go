@@ -80,6 +80,7 @@ func (t *tokenTrie) add(content string, token addedToken) {
 	if content == "" {
 		return
 	}
+
 	t.begins[content[0]] = true
 	at := t.root
 	for _, b := range []byte(content) {
@@ -88,6 +89,7 @@ func (t *tokenTrie) add(content string, token addedToken) {
 		}
 		at = at.next[b]
 	}
+
 	if at.token < 0 {
 		at.token = len(t.tokens)
 		t.tokens = append(t.tokens, token)
@@ -139,9 +141,11 @@ func (t *tokenTrie) cut(dst []piece, text string, first bool) []piece {
 		dst = append(dst, piece{text: text[start:end], id: token.ID, token: true})
 		done = end
 	}
+
 	if done < len(text) {
 		dst = append(dst, piece{text: text[done:], first: first && done == 0})
 	}
+
 	return dst
 }
 

@@ -107,6 +107,7 @@ func (m *bpe) addSymbols(q *mergeQueue, word string) {
 		}
 		pending = true
 	}
+
 	if pending {
 		q.add(m.unknown)
 	}

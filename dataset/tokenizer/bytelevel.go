@@ -68,6 +68,7 @@ func (b *byteLevel) split(dst []piece, p piece) ([]piece, error) {
 	if b.prefixSpace && !strings.HasPrefix(p.text, " ") {
 		p.text = " " + p.text
 	}
+
 	start := len(dst)
 	if b.words == nil {
 		dst = append(dst, p)
@@ -77,10 +78,12 @@ func (b *byteLevel) split(dst []piece, p piece) ([]piece, error) {
 			return nil, err
 		}
 	}
+
 	if !b.modelMaps {
 		for i := start; i < len(dst); i++ {
 			dst[i].text = b.alphabet.encode(dst[i].text)
 		}
 	}
+
 	return dst, nil
 }

@@ -40,6 +40,7 @@ func parseConfig(main, specials []byte) (*config, error) {
 			return nil, fmt.Errorf("%s: %w", configFile, err)
 		}
 	}
+
 	// With added_tokens_decoder the older file is not looked at.
 	if specials != nil && c.Added == nil {
 		var more map[string]json.RawMessage
@@ -51,6 +52,7 @@ func parseConfig(main, specials []byte) (*config, error) {
 	if err := c.readRoles(keys); err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
+
 	return c, nil
 }
 
@@ -91,6 +93,7 @@ func (c *config) readRoles(keys map[string]json.RawMessage) error {
 			c.eos = token.Content
 		}
 	}
+
 	for _, name := range []string{"additional_special_tokens", "extra_special_tokens"} {
 		tokens, err := roleTokens(keys[name])
 		if err != nil {
@@ -98,6 +101,7 @@ func (c *config) readRoles(keys map[string]json.RawMessage) error {
 		}
 		c.roles = append(c.roles, tokens...)
 	}
+
 	return nil
 }
 
@@ -122,6 +126,7 @@ func roleTokens(raw json.RawMessage) ([]addedToken, error) {
 	if isNull(raw) {
 		return nil, nil
 	}
+
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
 		var named map[string]json.RawMessage
@@ -132,6 +137,7 @@ func roleTokens(raw json.RawMessage) ([]addedToken, error) {
 			list = append(list, named[name])
 		}
 	}
+
 	var out []addedToken
 	for _, item := range list {
 		token, err := roleToken(item)
@@ -142,6 +148,7 @@ func roleTokens(raw json.RawMessage) ([]addedToken, error) {
 			out = append(out, token)
 		}
 	}
+
 	return out, nil
 }
 
@@ -151,6 +158,7 @@ func (c *config) addTokens(list *addedList) error {
 		id    int
 		token addedToken
 	}
+
 	var tokens []numbered
 	for key, token := range c.Added {
 		id, err := strconv.Atoi(key)
@@ -159,12 +167,14 @@ func (c *config) addTokens(list *addedList) error {
 		}
 		tokens = append(tokens, numbered{id, token})
 	}
+
 	slices.SortFunc(tokens, func(a, b numbered) int { return a.id - b.id })
 	for _, t := range tokens {
 		if err := list.take(t.token, t.id); err != nil {
 			return fmt.Errorf("added_tokens_decoder: %w", err)
 		}
 	}
+
 	for _, role := range c.roles {
 		if _, there := list.byContent[role.Content]; there {
 			continue
@@ -173,6 +183,7 @@ func (c *config) addTokens(list *addedList) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -185,6 +196,7 @@ func (c *config) frame(f frame, vocab *vocabulary) (frame, error) {
 	default:
 		return f, nil
 	}
+
 	f = frame{}
 	if c.AddBOS == nil || *c.AddBOS {
 		id, known := vocab.anyID(c.bos)
@@ -193,6 +205,7 @@ func (c *config) frame(f frame, vocab *vocabulary) (frame, error) {
 		}
 		f.before = []int{id}
 	}
+
 	if c.AddEOS != nil && *c.AddEOS {
 		id, known := vocab.anyID(c.eos)
 		if !known {
@@ -200,5 +213,6 @@ func (c *config) frame(f frame, vocab *vocabulary) (frame, error) {
 		}
 		f.after = []int{id}
 	}
+
 	return f, nil
 }

@@ -75,9 +75,11 @@ func stepSequence(raw json.RawMessage, depth int) ([]step, error) {
 		Type  string            `json:"type"`
 		Parts []json.RawMessage `json:"decoders"`
 	}
+
 	if err := decodeStrict(raw, &f); err != nil {
 		return nil, err
 	}
+
 	var out []step
 	for _, part := range f.Parts {
 		more, err := newSteps(part, depth+1)
@@ -86,6 +88,7 @@ func stepSequence(raw json.RawMessage, depth int) ([]step, error) {
 		}
 		out = append(out, more...)
 	}
+
 	return out, nil
 }
 
@@ -112,6 +115,7 @@ func newStep(kind string, raw json.RawMessage) (step, error) {
 		}
 		return m.blanks, nil
 	}
+
 	return nil, errNotImplemented
 }
 
@@ -138,6 +142,7 @@ func joinByteTokens(tokens []string) []string {
 		}
 		run = run[:0]
 	}
+
 	for _, t := range tokens {
 		if b, ok := byteToken(t); ok {
 			run = append(run, b)
@@ -146,6 +151,7 @@ func joinByteTokens(tokens []string) []string {
 		flush()
 		out = append(out, t)
 	}
+
 	flush()
 	return out
 }
@@ -164,14 +170,17 @@ func newReplaceStep(raw json.RawMessage) (step, error) {
 	if err := decodeStrict(raw, &f); err != nil {
 		return nil, err
 	}
+
 	p, err := newPattern(f.Pattern)
 	if err != nil {
 		return nil, err
 	}
+
 	l, ok := p.(literal)
 	if !ok {
 		return nil, fmt.Errorf("a Regex: %w", errNotImplemented)
 	}
+
 	return func(tokens []string) []string {
 		for i := range tokens {
 			tokens[i] = strings.ReplaceAll(tokens[i], string(l), f.Content)
@@ -187,12 +196,14 @@ func newStripStep(raw json.RawMessage) (step, error) {
 		Start   int    `json:"start"`
 		Stop    int    `json:"stop"`
 	}
+
 	if err := decodeStrict(raw, &f); err != nil {
 		return nil, err
 	}
 	if utf8.RuneCountInString(f.Content) != 1 {
 		return nil, fmt.Errorf("content %q: want one character", f.Content)
 	}
+
 	return func(tokens []string) []string {
 		for i, t := range tokens {
 			for n := 0; n < f.Start && strings.HasPrefix(t, f.Content); n++ {

@@ -24,6 +24,7 @@ func checkExpression(expr string) error {
 	if len(expr) > maxExpression {
 		return fmt.Errorf("longer than %d bytes", maxExpression)
 	}
+
 	repeatable := false // the part before is not a repeat itself
 	for rest := expr; rest != ""; {
 		size, repeat, err := expressionPart(rest)
@@ -43,6 +44,7 @@ func checkExpression(expr string) error {
 		repeatable = !repeat
 		rest = rest[size:]
 	}
+
 	return nil
 }
 
@@ -68,6 +70,7 @@ func expressionPart(expr string) (size int, repeat bool, err error) {
 	case '^', '$':
 		return 0, false, fmt.Errorf("anchor %q", expr[:1])
 	}
+
 	return 1, false, nil
 }
 
@@ -83,15 +86,18 @@ func escapeLen(expr string) (int, error) {
 		}
 		return 1 + len(m[0]), nil
 	}
+
 	if m := fourHex.FindString(rest); m != "" {
 		return 1 + len(m), nil
 	}
+
 	switch c := rest[0]; {
 	case strings.IndexByte("rntfsSdD", c) >= 0:
 		return 2, nil
 	case c < 0x80 && !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) && c > ' ':
 		return 2, nil
 	}
+
 	return 0, fmt.Errorf("escape %q", expr[:2])
 }
 
@@ -113,6 +119,7 @@ func classLen(expr string) (int, error) {
 	if strings.HasPrefix(expr[at:], "]") {
 		return 0, errors.New("empty class")
 	}
+
 	for at < len(expr) {
 		switch expr[at] {
 		case ']':
@@ -133,6 +140,7 @@ func classLen(expr string) (int, error) {
 		}
 		at++
 	}
+
 	return 0, errors.New("class without end")
 }
 

@@ -56,11 +56,13 @@ func readGGUF(r io.Reader) (*ggufKeys, error) {
 	if version := g.uint32(); g.err == nil && version != 2 && version != 3 {
 		return nil, fmt.Errorf("GGUF version %d: want 2 or 3, little endian", version)
 	}
+
 	g.uint64() // tensors
 	count := g.uint64()
 	if g.err == nil && count > ggufMaxKeys {
 		return nil, fmt.Errorf("%d keys: more than %d", count, ggufMaxKeys)
 	}
+
 	out := &ggufKeys{values: map[string]any{}}
 	for range count {
 		key := g.string()
@@ -74,6 +76,7 @@ func readGGUF(r io.Reader) (*ggufKeys, error) {
 			out.values[key] = value
 		}
 	}
+
 	out.sha256 = hex.EncodeToString(g.sum.Sum(nil))
 	return out, g.err
 }
@@ -104,6 +107,7 @@ func (g *ggufReader) fill(dst []byte) {
 		}
 		return
 	}
+
 	g.sum.Write(dst)
 }
 
@@ -123,6 +127,7 @@ func (g *ggufReader) string() string {
 	if g.err != nil {
 		return ""
 	}
+
 	// A length that the file does not hold must not cost its memory.
 	const block = 1 << 16
 	var out []byte
@@ -131,6 +136,7 @@ func (g *ggufReader) string() string {
 		out = append(out, make([]byte, min(left, block))...)
 		g.fill(out[at:])
 	}
+
 	return string(out)
 }
 
@@ -168,9 +174,11 @@ func (g *ggufReader) integer(kind uint32) int64 {
 	case ggufUint64, ggufInt64:
 		return int64(g.uint64())
 	}
+
 	if g.err == nil {
 		g.err = fmt.Errorf("value of type %d is not known", kind)
 	}
+
 	return 0
 }
 
@@ -193,9 +201,11 @@ func (g *ggufReader) array(keep bool, depth int) any {
 			return readList(g, n, func() int64 { return g.integer(kind) })
 		}
 	}
+
 	for i := uint64(0); i < n && g.err == nil; i++ {
 		g.value(kind, false, depth+1)
 	}
+
 	return nil
 }
 

@@ -11,7 +11,9 @@ const (
 	shortExpr  = `(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])`
 	llama3Expr = shortExpr + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	qwen2Expr  = shortExpr + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	gpt4oExpr  = `[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+` + shortExpr + `?|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*` + shortExpr + `?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	gpt4oExpr  = `[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+` + shortExpr +
+		`?|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*` + shortExpr +
+		`?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	tekkenExpr = `[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
@@ -47,6 +49,7 @@ func preTokenizerOf(name string) (preTokenizer, error) {
 			"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
 		}}, nil
 	}
+
 	return preTokenizer{}, fmt.Errorf("%s %q: %w", keyPre, name, errNotImplemented)
 }
 
@@ -58,6 +61,7 @@ func (t *Tokenizer) useGGUFMerges(keys *ggufKeys, vocab *ggufVocabulary) (bos bo
 	if err != nil {
 		return false, err
 	}
+
 	for _, expr := range pre.exprs {
 		re, err := newRegex(expr)
 		if err != nil {
@@ -65,6 +69,7 @@ func (t *Tokenizer) useGGUFMerges(keys *ggufKeys, vocab *ggufVocabulary) (bos bo
 		}
 		t.splitters = append(t.splitters, patternSplit{pattern: re, behaviour: isolated})
 	}
+
 	lines, _ := keys.values[keyMerges].([]string)
 	m := newBPE(vocab.vocabulary, len(lines))
 	for rank, line := range lines {
@@ -80,6 +85,7 @@ func (t *Tokenizer) useGGUFMerges(keys *ggufKeys, vocab *ggufVocabulary) (bos bo
 			return false, err
 		}
 	}
+
 	m.alphabet, m.wholeWords = newByteAlphabet(), pre.wholeWords
 	t.model = m
 	t.fragments = newGGUFSpecials(vocab, func(text string) string { return text })

@@ -57,25 +57,30 @@ func newGGUF(keys *ggufKeys) (*Tokenizer, error) {
 	if err := refuseRewritten(keys); err != nil {
 		return nil, err
 	}
+
 	vocab, err := newGGUFVocabulary(keys)
 	if err != nil {
 		return nil, err
 	}
+
 	t := &Tokenizer{sha256: keys.sha256, vocab: vocab.vocabulary, vocabSize: vocab.size(), skipped: map[int]bool{}}
 	for id, kind := range vocab.kinds {
 		if kind == kindControl || kind == kindUnknown {
 			t.skipped[id] = true
 		}
 	}
+
 	bos, eos := true, false
 	if kind == "llama" {
 		err = t.useSPM(keys, vocab)
 	} else {
 		bos, err = t.useGGUFMerges(keys, vocab)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	return t, t.useRoles(keys, bos, eos)
 }
 
@@ -97,6 +102,7 @@ func newGGUFVocabulary(keys *ggufKeys) (*ggufVocabulary, error) {
 	if len(tokens) == 0 {
 		return nil, fmt.Errorf("%s: missing", keyTokens)
 	}
+
 	v := &ggufVocabulary{vocabulary: newVocabulary(len(tokens))}
 	v.kinds, _ = keys.values[keyKinds].([]int64)
 	v.scores, _ = keys.values[keyScores].([]float64)
@@ -109,11 +115,13 @@ func newGGUFVocabulary(keys *ggufKeys) (*ggufVocabulary, error) {
 	if len(v.scores) != 0 && len(v.scores) != len(tokens) {
 		return nil, fmt.Errorf("%s: %d scores of %d tokens", keyScores, len(v.scores), len(tokens))
 	}
+
 	for id, text := range tokens {
 		if err := v.add(text, id); err != nil {
 			return nil, err
 		}
 	}
+
 	return v, v.refuseMiskinded()
 }
 
@@ -126,6 +134,7 @@ func (v *ggufVocabulary) refuseMiskinded() error {
 		<fim-prefix> <fim-suffix> <fim-middle> <fim-pad> <fim-repo> [PRE] [SUF] [MID] [PAD] <file_sep> [e~[ <|tool_response>`) {
 		marks[m] = true
 	}
+
 	for id, text := range v.texts {
 		if v.kinds[id] != kindNormal {
 			continue
@@ -136,6 +145,7 @@ func (v *ggufVocabulary) refuseMiskinded() error {
 			return fmt.Errorf("token %q is a normal token: make the file anew with a newer converter", text)
 		}
 	}
+
 	return nil
 }
 
@@ -154,6 +164,7 @@ func (t *Tokenizer) useRoles(keys *ggufKeys, bos, eos bool) error {
 		ids[role] = int(value)
 		t.special = append(t.special, int(value))
 	}
+
 	slices.Sort(t.special)
 	t.special = slices.Compact(t.special)
 	if value, there := keys.values["tokenizer.ggml.add_bos_token"].(bool); there {
@@ -165,6 +176,7 @@ func (t *Tokenizer) useRoles(keys *ggufKeys, bos, eos bool) error {
 	if value, _ := keys.values["tokenizer.ggml.add_sep_token"].(bool); value {
 		return fmt.Errorf("tokenizer.ggml.add_sep_token: %w", errNotImplemented)
 	}
+
 	return t.setEnds(ids, bos, eos)
 }
 
@@ -176,6 +188,7 @@ func (t *Tokenizer) setEnds(ids map[string]int, bos, eos bool) error {
 		}
 		t.before = []int{id}
 	}
+
 	if eos {
 		id, known := ids["eos"]
 		if !known {
@@ -183,5 +196,6 @@ func (t *Tokenizer) setEnds(ids map[string]int, bos, eos bool) error {
 		}
 		t.after = []int{id}
 	}
+
 	return nil
 }

@@ -63,6 +63,7 @@ func (s *ggufSpecials) present(text string) []int {
 			found = slices.Compact(found)
 		}
 	}
+
 	slices.Sort(found)
 	return slices.Compact(found)
 }
@@ -86,5 +87,6 @@ func (s *ggufSpecials) take(pieces []piece, t token) []piece {
 			rest = after
 		}
 	}
+
 	return out
 }

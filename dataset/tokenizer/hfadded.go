@@ -11,17 +11,20 @@ func (t *Tokenizer) addHFTokens(f *hfFile, cfg *config) error {
 	if err != nil {
 		return fmt.Errorf("normalizer: %w", err)
 	}
+
 	added := &addedList{vocab: t.vocab, byContent: map[string]int{}}
 	for _, token := range f.AddedTokens {
 		if err := added.take(token, token.ID); err != nil {
 			return fmt.Errorf("added_tokens: %w", err)
 		}
 	}
+
 	if cfg != nil {
 		if err := cfg.addTokens(added); err != nil {
 			return fmt.Errorf("%s: %w", configFile, err)
 		}
 	}
+
 	t.skipped = map[int]bool{}
 	for _, token := range added.tokens {
 		if token.Special {
@@ -29,6 +32,7 @@ func (t *Tokenizer) addHFTokens(f *hfFile, cfg *config) error {
 			t.special = append(t.special, token.ID)
 		}
 	}
+
 	if cfg != nil {
 		t.special = nil
 		for _, role := range cfg.roles {
@@ -37,6 +41,7 @@ func (t *Tokenizer) addHFTokens(f *hfFile, cfg *config) error {
 			}
 		}
 	}
+
 	slices.Sort(t.special)
 	t.special = slices.Compact(t.special)
 	t.fragments, err = newAddedTokens(added.inOrder(), n)
@@ -65,6 +70,7 @@ func (a *addedList) take(token addedToken, want int) error {
 		a.tokens[index] = token
 		return nil
 	}
+
 	id, known := a.vocab.id(token.Content)
 	if !known {
 		// The number of tokens, or one more than the highest added so far.
@@ -73,6 +79,7 @@ func (a *addedList) take(token addedToken, want int) error {
 			id = a.vocab.size()
 		}
 	}
+
 	if want >= 0 && want != id {
 		return fmt.Errorf("token %q has id %d in the file, and %d where it is loaded", token.Content, want, id)
 	}
@@ -82,6 +89,7 @@ func (a *addedList) take(token addedToken, want int) error {
 		}
 		a.next = id + 1
 	}
+
 	token.ID = id
 	a.byContent[token.Content] = len(a.tokens)
 	a.tokens = append(a.tokens, token)

@@ -49,10 +49,12 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 	if f.Version != "1.0" {
 		return nil, fmt.Errorf("version %q: want \"1.0\"", f.Version)
 	}
+
 	m, err := newHFModel(&f.Model)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
+
 	t := &Tokenizer{model: m, vocab: m.vocab, vocabSize: m.vocab.size()}
 	if err := t.addHFTokens(&f, cfg); err != nil {
 		return nil, err
@@ -65,10 +67,12 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 			b.prefixSpace = *cfg.PrefixSpace
 		}
 	}
+
 	t.mapBytesInModel(m)
 	if t.decoder, err = newDecoder(f.Decoder); err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
+
 	t.cleanUp = cfg != nil && cfg.CleanUp
 	around, err := newFrame(f.PostProcessor, 0)
 	if err != nil {
@@ -79,6 +83,7 @@ func parseHF(data []byte, cfg *config) (*Tokenizer, error) {
 			return nil, err
 		}
 	}
+
 	return t, t.setFrame(around)
 }
 
@@ -117,20 +122,24 @@ func newHFModel(f *hfModel) (*bpe, error) {
 	if f.Suffix != nil && *f.Suffix != "" {
 		return nil, fmt.Errorf("end_of_word_suffix %q: %w", *f.Suffix, errNotImplemented)
 	}
+
 	vocab, err := parseVocab(f.Vocab)
 	if err != nil {
 		return nil, fmt.Errorf("vocab: %w", err)
 	}
+
 	merges, err := parseMerges(f.Merges)
 	if err != nil {
 		return nil, fmt.Errorf("merges: %w", err)
 	}
+
 	m := newBPE(vocab, len(merges))
 	for rank, pair := range merges {
 		if err := m.addMerge(pair[0], pair[1], rank); err != nil {
 			return nil, err
 		}
 	}
+
 	m.wholeWords, m.fuseUnknown = f.IgnoreMerges, f.FuseUnknown
 	if f.ByteFallback {
 		m.useByteTokens()
@@ -142,6 +151,7 @@ func newHFModel(f *hfModel) (*bpe, error) {
 		}
 		m.unknown = id
 	}
+
 	return m, nil
 }
 
@@ -171,10 +181,12 @@ func parseMerges(raw json.RawMessage) ([][2]string, error) {
 		}
 		return splitMerges(lines)
 	}
+
 	var lists [][]string
 	if err := json.Unmarshal(raw, &lists); err != nil {
 		return nil, err
 	}
+
 	out := make([][2]string, len(lists))
 	for i, l := range lists {
 		if len(l) != 2 {
@@ -182,6 +194,7 @@ func parseMerges(raw json.RawMessage) ([][2]string, error) {
 		}
 		out[i] = [2]string{l[0], l[1]}
 	}
+
 	return out, nil
 }
 

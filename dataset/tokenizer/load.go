@@ -34,15 +34,18 @@ func Load(path string) (*Tokenizer, error) {
 	if info.IsDir() {
 		path = filepath.Join(path, tokenizerFile)
 	}
+
 	var t *Tokenizer
 	if strings.EqualFold(filepath.Ext(path), ".gguf") {
 		t, err = loadGGUF(path)
 	} else {
 		t, err = loadHF(path)
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("load tokenizer %s: %w", path, err)
 	}
+
 	t.name = nameOf(path)
 	return t, nil
 }
@@ -64,10 +67,12 @@ func loadHF(path string) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	cfg, err := readConfig(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
+
 	t, err := parseHF(data, cfg)
 	if err != nil {
 		if what := otherFile(data); what != "" {
@@ -75,6 +80,7 @@ func loadHF(path string) (*Tokenizer, error) {
 		}
 		return nil, err
 	}
+
 	sum := sha256.Sum256(data)
 	t.sha256 = hex.EncodeToString(sum[:])
 	return t, nil

@@ -63,6 +63,7 @@ func (q *mergeQueue) runHeap(merges map[uint64]merge) {
 	for i := range q.symbols[:len(q.symbols)-1] {
 		q.consider(merges, int32(i))
 	}
+
 	for len(q.heap) > 0 {
 		c := q.pop()
 		left := q.symbols[c.at]
@@ -93,9 +94,11 @@ func (q *mergeQueue) runShort(merges map[uint64]merge) {
 			}
 		}
 	}
+
 	for i := range q.symbols {
 		look(int32(i))
 	}
+
 	for {
 		best := int32(-1)
 		for at := int32(0); at >= 0; at = q.symbols[at].next {

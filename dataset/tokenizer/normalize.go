@@ -17,6 +17,7 @@ func newNormalizer(raw json.RawMessage, depth int) (normalizer, error) {
 	if isNull(raw) {
 		return chain(nil), nil
 	}
+
 	kind, err := kindOf(raw, depth)
 	if err != nil {
 		return nil, err
@@ -24,10 +25,12 @@ func newNormalizer(raw json.RawMessage, depth int) (normalizer, error) {
 	if kind == "Sequence" {
 		return normalizerSequence(raw, depth)
 	}
+
 	n, err := simpleNormalizer(kind, raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
+
 	return n, nil
 }
 
@@ -36,9 +39,11 @@ func normalizerSequence(raw json.RawMessage, depth int) (normalizer, error) {
 		Type  string            `json:"type"`
 		Parts []json.RawMessage `json:"normalizers"`
 	}
+
 	if err := decodeStrict(raw, &f); err != nil {
 		return nil, err
 	}
+
 	var steps []normalizer
 	for _, part := range f.Parts {
 		n, err := newNormalizer(part, depth+1)
@@ -47,6 +52,7 @@ func normalizerSequence(raw json.RawMessage, depth int) (normalizer, error) {
 		}
 		steps = append(steps, n)
 	}
+
 	return chain(steps), nil
 }
 
@@ -82,6 +88,7 @@ func simpleNormalizer(kind string, raw json.RawMessage) (normalizer, error) {
 	case "Strip":
 		return newStrip(raw)
 	}
+
 	return nil, errNotImplemented
 }
 
@@ -134,6 +141,7 @@ func newStrip(raw json.RawMessage) (normalizer, error) {
 		Left  bool   `json:"strip_left"`
 		Right bool   `json:"strip_right"`
 	}
+
 	err := decodeStrict(raw, &f)
 	return plain(func(text string) string {
 		if f.Left {

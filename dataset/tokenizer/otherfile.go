@@ -33,6 +33,7 @@ func otherFile(data []byte) string {
 	if json.Unmarshal(data, &keys) != nil {
 		return ""
 	}
+
 	has := func(name string) bool { return keys[name] != nil }
 	switch {
 	case has("config") && has("vocab"):

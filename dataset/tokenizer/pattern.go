@@ -60,9 +60,11 @@ func (l literal) spans(text string) ([]span, error) {
 		out = append(out, span{start, end, true})
 		done = end
 	}
+
 	if done < len(text) {
 		out = append(out, span{done, len(text), false})
 	}
+
 	return out, nil
 }
 
@@ -95,6 +97,7 @@ func (r *regex) spans(text string) ([]span, error) {
 		}
 		return atByte
 	}
+
 	err := r.re.FindRunesMatches(runes, 0, func(m regexp2.MatchView) bool {
 		index, length, _ := m.GroupRange(0)
 		start := byteAt(index)
@@ -106,13 +109,17 @@ func (r *regex) spans(text string) ([]span, error) {
 		done = end
 		return true
 	})
+
 	if err != nil {
 		// The library's words repeat the whole text.
-		return nil, fmt.Errorf("regex %q: no match after %v in a text of %d bytes, at byte %d; the pattern backtracks without end on it", r.re, r.re.MatchTimeout, len(text), done)
+		return nil, fmt.Errorf("regex %q: no match after %v in a text of %d bytes, at byte %d; the pattern "+
+			"backtracks without end on it", r.re, r.re.MatchTimeout, len(text), done)
 	}
+
 	if done < len(text) {
 		out = append(out, span{done, len(text), false})
 	}
+
 	return out, nil
 }
 
@@ -132,9 +139,11 @@ func (f each) spans(text string) ([]span, error) {
 		done = at + utf8.RuneLen(r)
 		out = append(out, span{at, done, true})
 	}
+
 	if done < len(text) {
 		out = append(out, span{done, len(text), false})
 	}
+
 	return out, nil
 }
 
@@ -143,10 +152,12 @@ func replaceAll(p pattern, text, content string) (string, error) {
 	if l, ok := p.(literal); ok {
 		return strings.ReplaceAll(text, string(l), content), nil
 	}
+
 	spans, err := p.spans(text)
 	if err != nil {
 		return "", err
 	}
+
 	var out strings.Builder
 	for _, s := range spans {
 		if s.match {
@@ -155,5 +166,6 @@ func replaceAll(p pattern, text, content string) (string, error) {
 			out.WriteString(text[s.start:s.end])
 		}
 	}
+
 	return out.String(), nil
 }

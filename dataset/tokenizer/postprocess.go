@@ -14,10 +14,12 @@ func newFrame(raw json.RawMessage, depth int) (frame, error) {
 	if isNull(raw) {
 		return frame{}, nil
 	}
+
 	kind, err := kindOf(raw, depth)
 	if err != nil {
 		return frame{}, err
 	}
+
 	var f frame
 	switch kind {
 	case "ByteLevel": // moves offsets, never ids
@@ -29,9 +31,11 @@ func newFrame(raw json.RawMessage, depth int) (frame, error) {
 	default:
 		err = errNotImplemented
 	}
+
 	if err != nil {
 		return frame{}, fmt.Errorf("%s: %w", kind, err)
 	}
+
 	return f, nil
 }
 
@@ -40,9 +44,11 @@ func frameSequence(raw json.RawMessage, depth int) (frame, error) {
 		Type  string            `json:"type"`
 		Parts []json.RawMessage `json:"processors"`
 	}
+
 	if err := decodeStrict(raw, &f); err != nil {
 		return frame{}, err
 	}
+
 	var whole frame
 	for _, part := range f.Parts {
 		inner, err := newFrame(part, depth+1)
@@ -52,6 +58,7 @@ func frameSequence(raw json.RawMessage, depth int) (frame, error) {
 		whole.before = append(inner.before, whole.before...)
 		whole.after = append(whole.after, inner.after...)
 	}
+
 	return whole, nil
 }
 
@@ -74,9 +81,11 @@ func newTemplate(raw json.RawMessage) (frame, error) {
 			Tokens []string `json:"tokens"`
 		} `json:"special_tokens"`
 	}
+
 	if err := decodeStrict(raw, &f); err != nil {
 		return frame{}, err
 	}
+
 	var out frame
 	seen := false
 	for _, part := range f.Single {
@@ -97,8 +106,10 @@ func newTemplate(raw json.RawMessage) (frame, error) {
 			return frame{}, errors.New("single: want special tokens and the sequence A once")
 		}
 	}
+
 	if !seen {
 		return frame{}, errors.New("single: the sequence A is missing")
 	}
+
 	return out, nil
 }

@@ -15,6 +15,7 @@ func newSplitters(raw json.RawMessage, depth int) ([]splitter, error) {
 	if isNull(raw) {
 		return nil, nil
 	}
+
 	kind, err := kindOf(raw, depth)
 	if err != nil {
 		return nil, err
@@ -22,10 +23,12 @@ func newSplitters(raw json.RawMessage, depth int) ([]splitter, error) {
 	if kind == "Sequence" {
 		return splitterSequence(raw, depth)
 	}
+
 	s, err := newSplitter(kind, raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
+
 	return []splitter{s}, nil
 }
 
@@ -34,9 +37,11 @@ func splitterSequence(raw json.RawMessage, depth int) ([]splitter, error) {
 		Type  string            `json:"type"`
 		Parts []json.RawMessage `json:"pretokenizers"`
 	}
+
 	if err := decodeStrict(raw, &f); err != nil {
 		return nil, err
 	}
+
 	var out []splitter
 	for _, part := range f.Parts {
 		more, err := newSplitters(part, depth+1)
@@ -45,6 +50,7 @@ func splitterSequence(raw json.RawMessage, depth int) ([]splitter, error) {
 		}
 		out = append(out, more...)
 	}
+
 	return out, nil
 }
 
@@ -72,6 +78,7 @@ func newSplitter(kind string, raw json.RawMessage) (splitter, error) {
 	case "Whitespace":
 		return whitespace{}, onlyType(raw)
 	}
+
 	return nil, errNotImplemented
 }
 
@@ -85,6 +92,7 @@ func newByteLevel(raw json.RawMessage) (*byteLevel, error) {
 	if err := decodeStrict(raw, &f); err != nil {
 		return nil, err
 	}
+
 	b := &byteLevel{prefixSpace: f.PrefixSpace, alphabet: newByteAlphabet()}
 	if f.UseRegex == nil || *f.UseRegex {
 		re, err := newRegex(byteLevelExpr)
@@ -93,6 +101,7 @@ func newByteLevel(raw json.RawMessage) (*byteLevel, error) {
 		}
 		b.words = patternSplit{pattern: re, behaviour: isolated}
 	}
+
 	return b, nil
 }
 
@@ -124,14 +133,17 @@ func newMetaspace(raw json.RawMessage) (*metaspace, error) {
 		}
 		f.Scheme = "never"
 	}
+
 	if n := len([]rune(f.Replacement)); n != 1 {
 		return nil, fmt.Errorf("replacement %q: want one character", f.Replacement)
 	}
+
 	switch f.Scheme {
 	case "always", "first", "never":
 	default:
 		return nil, fmt.Errorf("prepend_scheme %q is not implemented", f.Scheme)
 	}
+
 	return &metaspace{mark: f.Replacement, scheme: f.Scheme, cut: f.Split == nil || *f.Split}, nil
 }
 
@@ -162,23 +174,27 @@ func (whitespace) split(dst []piece, p piece) ([]piece, error) {
 		}
 		return 2
 	}
+
 	start, current := 0, blank
 	flush := func(end int) {
 		if current != blank && end > start {
 			dst = append(dst, piece{text: p.text[start:end], first: p.first && start == 0})
 		}
 	}
+
 	for at, r := range p.text {
 		if c := class(r); c != current {
 			flush(at)
 			start, current = at, c
 		}
 	}
+
 	flush(len(p.text))
 	return dst, nil
 }
 
 // isWord is \w of Unicode's recommendations.
 func isWord(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic, unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
+	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic, unicode.M, unicode.Nd, unicode.Pc,
+		unicode.Join_Control)
 }

@@ -31,18 +31,22 @@ func newPatternSplit(raw json.RawMessage) (splitter, error) {
 		Behaviour behaviour       `json:"behavior"`
 		Invert    bool            `json:"invert"`
 	}
+
 	if err := decodeStrict(raw, &f); err != nil {
 		return nil, err
 	}
+
 	switch f.Behaviour {
 	case removed, isolated, mergedWithPrevious, mergedWithNext, contiguous:
 	default:
 		return nil, fmt.Errorf("behavior %q is not implemented", f.Behaviour)
 	}
+
 	p, err := newPattern(f.Pattern)
 	if err != nil {
 		return nil, err
 	}
+
 	return patternSplit{pattern: p, behaviour: f.Behaviour, invert: f.Invert}, nil
 }
 
@@ -56,11 +60,13 @@ func (s patternSplit) split(dst []piece, p piece) ([]piece, error) {
 			spans[i].match = !spans[i].match
 		}
 	}
+
 	for _, sp := range s.behaviour.apply(spans) {
 		if sp.start < sp.end {
 			dst = append(dst, piece{text: p.text[sp.start:sp.end], first: p.first && sp.start == 0})
 		}
 	}
+
 	return dst, nil
 }
 
@@ -80,6 +86,7 @@ func (b behaviour) apply(spans []span) []span {
 		return joined
 	case isolated:
 	}
+
 	return spans
 }
 

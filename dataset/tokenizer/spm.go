@@ -25,6 +25,7 @@ func (t *Tokenizer) useSPM(keys *ggufKeys, vocab *ggufVocabulary) error {
 	if len(vocab.scores) == 0 {
 		return fmt.Errorf("%s: missing", keyScores)
 	}
+
 	m := &spm{vocab: vocab}
 	for b := range m.byteTokens {
 		id, known := vocab.id(fmt.Sprintf("<0x%02X>", b))
@@ -36,6 +37,7 @@ func (t *Tokenizer) useSPM(keys *ggufKeys, vocab *ggufVocabulary) error {
 		}
 		m.byteTokens[b] = id
 	}
+
 	m.pool.New = func() any { return new(spmWord) }
 	prefix := " "
 	if add, there := keys.values["tokenizer.ggml.add_space_prefix"].(bool); there && !add {
@@ -44,10 +46,12 @@ func (t *Tokenizer) useSPM(keys *ggufKeys, vocab *ggufVocabulary) error {
 	if collapse, _ := keys.values["tokenizer.ggml.remove_extra_whitespaces"].(bool); collapse {
 		return errors.New("tokenizer.ggml.remove_extra_whitespaces: not implemented")
 	}
+
 	t.model = m
 	t.fragments = newGGUFSpecials(vocab, func(text string) string {
 		return strings.ReplaceAll(prefix+text, " ", spaceMark)
 	})
+
 	t.decoder = ggufDecoder{vocab: vocab, prefix: prefix}
 	return nil
 }
@@ -98,10 +102,12 @@ func (p *spmPairs) Pop() any {
 func (m *spm) appendIDs(dst []int, word string) []int {
 	w, _ := m.pool.Get().(*spmWord)
 	defer m.pool.Put(w)
+
 	w.reset(word)
 	for i := 1; i < len(w.symbols); i++ {
 		m.consider(w, int32(i-1), int32(i))
 	}
+
 	for len(w.pairs) > 0 {
 		pair, _ := heap.Pop(&w.pairs).(spmPair)
 		left, right := &w.symbols[pair.left], &w.symbols[pair.right]
@@ -117,9 +123,11 @@ func (m *spm) appendIDs(dst []int, word string) []int {
 		m.consider(w, left.prev, pair.left)
 		m.consider(w, pair.left, left.next)
 	}
+
 	for at := int32(0); at >= 0 && len(w.symbols) > 0; at = w.symbols[at].next {
 		dst = m.appendSymbol(dst, w.part(at))
 	}
+
 	return dst
 }
 

@@ -67,15 +67,18 @@ func (t *Tokenizer) Encode(text string, special bool) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
+
 	for _, s := range t.splitters {
 		if pieces, err = splitAll(pieces, s); err != nil {
 			return nil, fmt.Errorf("encode: %w", err)
 		}
 	}
+
 	ids := make([]int, 0, len(text)/3+len(t.before)+len(t.after)+1)
 	if special {
 		ids = append(ids, t.before...)
 	}
+
 	for _, p := range pieces {
 		if p.token {
 			ids = append(ids, p.id)
@@ -83,9 +86,11 @@ func (t *Tokenizer) Encode(text string, special bool) ([]int, error) {
 			ids = t.model.appendIDs(ids, p.text)
 		}
 	}
+
 	if special {
 		ids = append(ids, t.after...)
 	}
+
 	return ids, nil
 }
 
@@ -119,10 +124,12 @@ func (t *Tokenizer) Decode(ids []int, skipSpecial bool) (string, error) {
 		}
 		tokens = append(tokens, token{id: id, text: text})
 	}
+
 	text := t.decoder.decode(tokens)
 	if t.cleanUp {
 		text = cleanUpBlanks(text)
 	}
+
 	return text, nil
 }
 

@@ -41,6 +41,7 @@ func hasLongMarks(text string) bool {
 		}
 		i += max(1, p.Size())
 	}
+
 	return false
 }
 
@@ -56,20 +57,24 @@ func slowForm(form norm.Form, text string) string {
 	if form == norm.NFKC || form == norm.NFKD {
 		apart = norm.NFKD
 	}
+
 	var marks []mark
 	for _, r := range text {
 		for _, d := range apart.String(string(r)) {
 			marks = append(marks, mark{d, norm.NFD.PropertiesString(string(d)).CCC()})
 		}
 	}
+
 	orderMarks(marks)
 	if compose {
 		marks = composeMarks(marks)
 	}
+
 	out := make([]byte, 0, len(text))
 	for _, m := range marks {
 		out = utf8.AppendRune(out, m.r)
 	}
+
 	return string(out)
 }
 
@@ -106,6 +111,7 @@ func composeMarks(marks []mark) []mark {
 			base = len(out) - 1
 		}
 	}
+
 	return out
 }
 

@@ -12,6 +12,7 @@ func lossyUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
+
 	var out strings.Builder
 	out.Grow(len(s) + 8)
 	for len(s) > 0 {
@@ -24,6 +25,7 @@ func lossyUTF8(s string) string {
 		}
 		s = s[size:]
 	}
+
 	return out.String()
 }
 
@@ -39,6 +41,7 @@ func brokenLen(s string) int {
 	case c >= 0xf0 && c <= 0xf4:
 		want = 3
 	}
+
 	switch s[0] { // no longer forms than needed, no surrogates, none above U+10FFFF
 	case 0xe0:
 		low = 0xa0
@@ -49,10 +52,12 @@ func brokenLen(s string) int {
 	case 0xf4:
 		high = 0x8f
 	}
+
 	n := 1
 	for n <= want && n < len(s) && s[n] >= low && s[n] <= high {
 		n++
 		low, high = 0x80, 0xbf
 	}
+
 	return n
 }

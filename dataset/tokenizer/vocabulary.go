@@ -44,6 +44,7 @@ func (v *vocabulary) put(ids map[string]int, text string, id int) error {
 	if v.taken[id] {
 		return fmt.Errorf("token %q: id %d belongs to %q", text, id, v.texts[id])
 	}
+
 	ids[text], v.texts[id], v.taken[id] = id, text, true
 	v.count++
 	return nil

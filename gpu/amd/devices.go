@@ -65,12 +65,15 @@ func listGPUs(root string) ([]amdGPU, []string) {
 		for i, card := range cards {
 			gpus = append(gpus, card.gpu(i, kfdNode{}))
 		}
-		return gpus, []string{"amd: no compute driver (/sys/class/kfd): GPUs are listed in PCI order, ROCm may not see them"}
+		return gpus, []string{"amd: no compute driver (/sys/class/kfd): GPUs are listed in PCI order, ROCm may not " +
+			"see them"}
 	}
+
 	sharers := map[string]int{}
 	for _, node := range nodes {
 		sharers[node.pci]++
 	}
+
 	seen := map[string]int{}
 	var gpus []amdGPU
 	for i, node := range nodes {
@@ -88,6 +91,7 @@ func listGPUs(root string) ([]amdGPU, []string) {
 		}
 		gpus = append(gpus, gpu)
 	}
+
 	dropSharedIDs(gpus)
 	return gpus, nil
 }
@@ -116,21 +120,25 @@ func dropSharedIDs(gpus []amdGPU) {
 }
 
 func (c amdCard) gpu(index int, node kfdNode) amdGPU {
-	g := amdGPU{folder: c.folder, node: node, Device: device.Device{Index: index, Vendor: device.AMD, PCI: c.pci, VRAMBytes: c.vram, GTTBytes: c.gtt}}
+	g := amdGPU{folder: c.folder, node: node, Device: device.Device{Index: index, Vendor: device.AMD, PCI: c.pci,
+		VRAMBytes: c.vram, GTTBytes: c.gtt}}
 	if c.folder != "" {
 		g.Name = device.ReadText(filepath.Join(c.folder, "product_name"))
 		g.Partition = device.ReadText(filepath.Join(c.folder, "current_compute_partition"))
 		g.MemoryMode = device.ReadText(filepath.Join(c.folder, "current_memory_partition"))
-		if id, err := strconv.ParseUint(device.ReadText(filepath.Join(c.folder, "unique_id")), 16, 64); err == nil && id != 0 {
+		if id, err := strconv.ParseUint(device.ReadText(filepath.Join(c.folder, "unique_id")), 16, 64); err == nil &&
+			id != 0 {
 			g.UUID = fmt.Sprintf("GPU-%016x", id)
 		}
 	}
+
 	if node.uniqueID != 0 {
 		g.UUID = fmt.Sprintf("GPU-%016x", node.uniqueID)
 	}
 	if node.gfx != "" {
 		g.Name = cmp.Or(g.Name, "AMD "+node.gfx)
 	}
+
 	g.Unified = unified(c.folder, node.gfx)
 	return g
 }
@@ -172,6 +180,7 @@ func amdCards(root string) []amdCard {
 			cards = append(cards, card)
 		}
 	}
+
 	slices.SortFunc(cards, func(a, b amdCard) int { return cmp.Compare(a.pci, b.pci) })
 	return cards
 }

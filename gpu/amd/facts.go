@@ -15,6 +15,7 @@ func ReadFacts(folder string) *device.Facts {
 	if _, err := os.Stat(folder); err != nil {
 		return nil
 	}
+
 	f := &device.Facts{VBIOS: device.TextOf(filepath.Join(folder, "vbios_version")), Firmware: map[string]string{}}
 	names, _ := filepath.Glob(filepath.Join(folder, "fw_version", "*_fw_version")) // the pattern is well formed
 	for _, name := range names {
@@ -22,6 +23,7 @@ func ReadFacts(folder string) *device.Facts {
 			f.Firmware[strings.TrimSuffix(filepath.Base(name), "_fw_version")] = version
 		}
 	}
+
 	monitors, _ := filepath.Glob(filepath.Join(folder, "hwmon", "hwmon*"))
 	for _, monitor := range monitors {
 		f.PowerLimitW = microwatts(filepath.Join(monitor, "power1_cap"))
@@ -29,6 +31,7 @@ func ReadFacts(folder string) *device.Facts {
 		f.PowerMinW = microwatts(filepath.Join(monitor, "power1_cap_min"))
 		f.PowerMaxW = microwatts(filepath.Join(monitor, "power1_cap_max"))
 	}
+
 	return f
 }
 

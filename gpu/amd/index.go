@@ -33,6 +33,7 @@ func matchTool(listed []toolDevice, gpus []amdGPU) map[int]amdGPU {
 			matches[device.index] = gpu
 		}
 	}
+
 	if anonymous && len(listed) == len(gpus) {
 		inOrder := slices.SortedFunc(slices.Values(gpus), byAddress)
 		for _, device := range listed {
@@ -41,6 +42,7 @@ func matchTool(listed []toolDevice, gpus []amdGPU) map[int]amdGPU {
 			}
 		}
 	}
+
 	return matches
 }
 
@@ -74,6 +76,7 @@ func (d toolDevice) find(gpus []amdGPU) (amdGPU, bool) {
 			there = append(there, gpu)
 		}
 	}
+
 	if len(there) == 1 {
 		return there[0], true
 	}
@@ -84,6 +87,7 @@ func (d toolDevice) find(gpus []amdGPU) (amdGPU, bool) {
 			}
 		}
 	}
+
 	return amdGPU{}, false
 }
 

@@ -61,7 +61,8 @@ func numbered(folder, prefix string) []int {
 func newKFDNode(properties map[string]uint64) kfdNode {
 	location := properties["location_id"] // bus, device and function in 8, 5 and 3 bits
 	node := kfdNode{
-		pci:      fmt.Sprintf("%04x:%02x:%02x.%x", properties["domain"], location>>8&0xff, location>>3&0x1f, location&7),
+		pci: fmt.Sprintf("%04x:%02x:%02x.%x", properties["domain"], location>>8&0xff, location>>3&0x1f,
+			location&7),
 		uniqueID: properties["unique_id"],
 	}
 	if version := properties["gfx_target_version"]; version > 0 {

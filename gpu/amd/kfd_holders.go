@@ -21,10 +21,12 @@ func driverHolders(options device.Options, devices []device.Device) ([]results.G
 	if err != nil {
 		return nil, errors.New("amd: the compute driver lists no processes (/sys/class/kfd/kfd/proc)")
 	}
+
 	ids := map[uint64]string{}
 	for _, gpu := range gpusOf(options.Root, devices) {
 		ids[gpu.node.id] = gpu.ID()
 	}
+
 	holders := []results.GPUHolder{}
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
@@ -36,6 +38,7 @@ func driverHolders(options device.Options, devices []device.Device) ([]results.G
 			holders = append(holders, results.GPUHolder{PID: pid, Device: device, Bytes: &bytes, Name: name})
 		}
 	}
+
 	sortHolders(holders)
 	return holders, nil
 }
@@ -48,6 +51,7 @@ func kfdMemory(folder string, ids map[uint64]string) map[string]int64 {
 	if err != nil { // the process has ended
 		return memory
 	}
+
 	for _, entry := range entries {
 		number, ok := strings.CutPrefix(entry.Name(), "vram_")
 		id, err := strconv.ParseUint(number, 10, 64)
@@ -59,5 +63,6 @@ func kfdMemory(folder string, ids map[uint64]string) map[string]int64 {
 			memory[device] += *bytes
 		}
 	}
+
 	return memory
 }

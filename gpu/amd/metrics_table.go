@@ -41,6 +41,7 @@ func layoutOf(format, content byte, gfx string) (tableLayout, bool) {
 	accelerator := []string{
 		results.ThrottleHardware, results.ThrottlePower, results.ThrottleThermal, results.ThrottleRegulator, results.ThrottleMemory,
 	}
+
 	switch [2]byte{format, content} {
 	case [2]byte{1, 0}:
 		return tableLayout{size: 80, power: 34, powerKind: average}, true
@@ -59,11 +60,14 @@ func layoutOf(format, content byte, gfx string) (tableLayout, bool) {
 	case [2]byte{1, 5}:
 		return tableLayout{size: 328, power: 10, powerKind: instant, energy: 56}, true
 	case [2]byte{1, 6}:
-		return tableLayout{size: 1664, power: 10, powerKind: instant, energy: 16, cycles: 32, residencies: 36, reasons: accelerator}, true
+		return tableLayout{size: 1664, power: 10, powerKind: instant, energy: 16, cycles: 32, residencies: 36,
+			reasons: accelerator}, true
 	case [2]byte{1, 7}:
-		return tableLayout{size: 2208, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44, reasons: accelerator}, true
+		return tableLayout{size: 2208, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44,
+			reasons: accelerator}, true
 	case [2]byte{1, 8}:
-		return tableLayout{size: 3360, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44, reasons: accelerator}, true
+		return tableLayout{size: 3360, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44,
+			reasons: accelerator}, true
 	case [2]byte{2, 0}, [2]byte{2, 1}:
 		return tableLayout{size: 120}, true
 	case [2]byte{2, 2}:
@@ -78,6 +82,7 @@ func layoutOf(format, content byte, gfx string) (tableLayout, bool) {
 			results.ThrottleThermal, results.ThrottleThermal, results.ThrottleThermal,
 		}}, true
 	}
+
 	return tableLayout{}, false
 }
 
@@ -89,24 +94,30 @@ func parseMetricsTable(data []byte, gfx string) (metricsTable, error) {
 	if len(data) < header {
 		return metricsTable{}, fmt.Errorf("gpu_metrics: %d bytes are no table", len(data))
 	}
+
 	size, format, content := int(binary.LittleEndian.Uint16(data)), data[2], data[3]
 	layout, known := layoutOf(format, content, gfx)
 	if !known {
 		return metricsTable{}, fmt.Errorf("gpu_metrics: version %d.%d is not known", format, content)
 	}
 	if size != layout.size || len(data) < size {
-		return metricsTable{}, fmt.Errorf("gpu_metrics: version %d.%d has %d bytes and says %d, not %d", format, content, len(data), size, layout.size)
+		return metricsTable{}, fmt.Errorf("gpu_metrics: version %d.%d has %d bytes and says %d, not %d", format,
+			content, len(data), size, layout.size)
 	}
+
 	table := metricsTable{residency: layout.residency(data)}
-	if watts := binary.LittleEndian.Uint16(data[layout.power:]); layout.power > 0 && watts != math.MaxUint16 && watts > 0 {
+	if watts := binary.LittleEndian.Uint16(data[layout.power:]); layout.power > 0 && watts != math.MaxUint16 &&
+		watts > 0 {
 		table.powerW, table.powerKind = new(float64(watts)), layout.powerKind
 	}
-	if count := binary.LittleEndian.Uint64(data[layout.energy:]); layout.energy > 0 && count != math.MaxUint64 && count > 0 {
+	if count := binary.LittleEndian.Uint64(data[layout.energy:]); layout.energy > 0 && count != math.MaxUint64 &&
+		count > 0 {
 		table.energyJ = new(float64(count) / (1 << 16))
 	}
 	if layout.independent > 0 {
 		table.throttle = independentReasons(binary.LittleEndian.Uint64(data[layout.independent:]))
 	}
+
 	return table, nil
 }
 
@@ -135,6 +146,7 @@ func (r *residency) since(before *residency) []string {
 	if r == nil || before == nil || r.cycles == before.cycles || len(r.counts) != len(before.counts) {
 		return nil
 	}
+
 	known := false
 	reasons := []string{}
 	for i, count := range r.counts {
@@ -146,9 +158,11 @@ func (r *residency) since(before *residency) []string {
 			reasons = addReason(reasons, r.reasons[i])
 		}
 	}
+
 	if !known {
 		return nil
 	}
+
 	return reasons
 }
 
@@ -158,6 +172,7 @@ func independentReasons(bits uint64) []string {
 	if bits == math.MaxUint64 {
 		return nil
 	}
+
 	reasons := []string{}
 	for bit := range 64 {
 		if bits>>bit&1 == 1 {
@@ -166,9 +181,11 @@ func independentReasons(bits uint64) []string {
 			}
 		}
 	}
+
 	if bits != 0 && len(reasons) == 0 {
 		return nil
 	}
+
 	return reasons
 }
 

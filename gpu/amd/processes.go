@@ -17,7 +17,8 @@ import (
 // memory of GPUs: for a box whose compute driver does not list them. They do
 // not say of which GPU; a process is one holder.
 func toolHolders(ctx context.Context, options device.Options) ([]results.GPUHolder, error) {
-	ask := func(name string, parse func([]byte) ([]results.GPUHolder, error), args ...string) ([]results.GPUHolder, error) {
+	ask := func(name string, parse func([]byte) ([]results.GPUHolder, error), args ...string) ([]results.GPUHolder,
+		error) {
 		t := newTool(name, options)
 		out, err := t.call(ctx, args...)
 		var holders []results.GPUHolder
@@ -28,14 +29,17 @@ func toolHolders(ctx context.Context, options device.Options) ([]results.GPUHold
 		}
 		return holders, errors.Join(err, t.Close())
 	}
+
 	holders, err := ask("amd-smi", parseSMIProcesses, "process", "--json")
 	if err == nil {
 		return holders, nil
 	}
+
 	holders, second := ask("rocm-smi", parseROCmProcesses, "--showpids", "--json")
 	if second == nil {
 		return holders, nil
 	}
+
 	return nil, errors.Join(err, second)
 }
 
@@ -61,6 +65,7 @@ func parseSMIProcesses(out []byte) ([]results.GPUHolder, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	found := holderSet{}
 	for _, entry := range entries {
 		list, ok := entry.field("process_list").([]any)
@@ -71,6 +76,7 @@ func parseSMIProcesses(out []byte) ([]results.GPUHolder, error) {
 			found.addProcess(asObject(asObject(item).field("process_info")))
 		}
 	}
+
 	return found.list(), nil
 }
 
@@ -82,10 +88,12 @@ func parseROCmProcesses(out []byte) ([]results.GPUHolder, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	top := asObject(value)
 	if top == nil {
 		return nil, errors.New("its JSON is no object")
 	}
+
 	found := holderSet{}
 	for key, content := range asObject(top.field("system")) {
 		number, ok := strings.CutPrefix(key, "PID")
@@ -96,6 +104,7 @@ func parseROCmProcesses(out []byte) ([]results.GPUHolder, error) {
 		}
 		found.add(rocmProcess(int(pid), text))
 	}
+
 	return found.list(), nil
 }
 
@@ -122,17 +131,21 @@ func (s holderSet) addProcess(info object) {
 	if !ok || pid == 0 {
 		return
 	}
+
 	holder := results.GPUHolder{PID: pid}
 	if name, _ := info.field("name").(string); !strings.HasPrefix(name, "N/A") {
 		holder.Name = name[strings.LastIndex(name, "/")+1:]
 	}
+
 	used := []any{info.field("mem_usage"), asObject(info.field("memory_usage")).field("vram_mem")}
 	for _, leaf := range used {
 		v, err := measure(leaf, inBytes)
-		if bytes := wholeBytes(device.Positive(v)); err == nil && bytes != nil && (holder.Bytes == nil || *bytes > *holder.Bytes) {
+		if bytes := wholeBytes(device.Positive(v)); err == nil && bytes != nil &&
+			(holder.Bytes == nil || *bytes > *holder.Bytes) {
 			holder.Bytes = bytes
 		}
 	}
+
 	s.add(holder)
 }
 

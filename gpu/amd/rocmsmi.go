@@ -27,7 +27,8 @@ func NewROCmSMISampler(options device.Options, devices []device.Device) (device.
 	if len(wanted) == 0 {
 		return nil, errors.New("rocm-smi: no AMD GPU in the inventory")
 	}
-	return &rocmSMISampler{tool: newTool("rocm-smi", options), wanted: wanted, all: all, args: slices.Concat(rocmBasic(), rocmMore())}, nil
+	return &rocmSMISampler{tool: newTool("rocm-smi", options), wanted: wanted, all: all,
+		args: slices.Concat(rocmBasic(), rocmMore())}, nil
 }
 
 // rocmBasic is what every version can be asked for at once.
@@ -59,11 +60,13 @@ func (s *rocmSMISampler) Read(ctx context.Context) ([]device.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	at := time.Now()
 	var listed []toolDevice
 	for _, card := range cards {
 		listed = append(listed, card.toolDevice)
 	}
+
 	index := matchTool(numberPartitions(listed), s.all)
 	var out []device.Reading
 	for _, card := range cards {
@@ -72,13 +75,16 @@ func (s *rocmSMISampler) Read(ctx context.Context) ([]device.Reading, error) {
 			s.note("rocm-smi: its card %d is none of the inventory", card.index)
 			continue
 		}
-		if !saysNothing(card.GPUReading) && slices.ContainsFunc(s.wanted, func(g amdGPU) bool { return g.ID() == gpu.ID() }) {
+		if !saysNothing(card.GPUReading) && slices.ContainsFunc(s.wanted,
+			func(g amdGPU) bool { return g.ID() == gpu.ID() }) {
 			out = append(out, gpu.reading(card.GPUReading, at))
 		}
 	}
+
 	if len(out) == 0 {
 		return nil, errors.New("rocm-smi: it tells nothing of the GPUs in the inventory")
 	}
+
 	sortReadings(out)
 	return out, nil
 }

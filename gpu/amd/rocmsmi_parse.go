@@ -26,10 +26,12 @@ func parseROCmCards(out []byte, notes *said) ([]rocmCard, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	top := asObject(value)
 	if top == nil {
 		return nil, errors.New("its JSON is no object of cards")
 	}
+
 	cards := []rocmCard{}
 	for _, key := range slices.Sorted(maps.Keys(top)) {
 		number, ok := strings.CutPrefix(key, "card")
@@ -38,9 +40,11 @@ func parseROCmCards(out []byte, notes *said) ([]rocmCard, error) {
 			cards = append(cards, readROCmCard(int(index), values, notes))
 		}
 	}
+
 	if len(cards) == 0 {
 		return nil, errors.New("its JSON has no card")
 	}
+
 	slices.SortFunc(cards, func(a, b rocmCard) int { return a.index - b.index })
 	return slices.CompactFunc(cards, func(a, b rocmCard) bool { return a.index == b.index }), nil
 }
@@ -58,6 +62,7 @@ func readROCmCard(index int, values object, notes *said) rocmCard {
 		}
 		return nil
 	}
+
 	card := rocmCard{toolDevice: toolDevice{index: index}}
 	card.pci, _ = values.field("PCI Bus").(string)
 	card.VRAMUsedBytes = wholeBytes(value(inBytes, "VRAM Total Used Memory (B)"))
@@ -69,10 +74,12 @@ func readROCmCard(index int, values object, notes *said) rocmCard {
 	} else if card.PowerW = device.Positive(value(inWatts, "Average Graphics Package Power (W)")); card.PowerW != nil {
 		card.PowerKind = "average"
 	}
+
 	card.PowerLimitW = device.Positive(value(inWatts, "Max Graphics Package Power (W)"))
 	if energy := value(inUnits, "Accumulated Energy (uJ)"); energy != nil { // an MI250 passes 1e15 uJ in 15 days
 		card.EnergyJ = device.Positive(new(*energy / 1e6))
 	}
+
 	card.Busy = device.Share(value(inPercent, "GPU use (%)"))
 	// The second is the old name: not a share of the memory in use.
 	card.MemoryBusy = device.Share(value(inPercent, "GPU Memory Read/Write Activity (%)", "GPU memory use (%)"))
@@ -87,9 +94,11 @@ func readROCmCard(index int, values object, notes *said) rocmCard {
 			card.MemoryC = hot
 		}
 	}
+
 	if saysNothing(card.GPUReading) {
 		notes.note("rocm-smi: card %d has none of the known values", index)
 	}
+
 	return card
 }
 

@@ -48,7 +48,8 @@ func NewSMISampler(options device.Options, devices []device.Device) (device.Samp
 		{command: "metric", flags: []string{"-m", "-p", "-u", "-t"}, every: 1},
 		{command: "metric", flags: []string{"-c"}, every: 1},
 		{command: "metric", flags: []string{"-E"}, every: 1},
-		{command: "metric", flags: []string{"--throttle"}, every: 5, instead: []string{"--violation"}}, // it takes 0.1 s for each GPU
+		// it takes 0.1 s for each GPU
+		{command: "metric", flags: []string{"--throttle"}, every: 5, instead: []string{"--violation"}},
 		{command: "static", flags: []string{"--limit"}, every: 30},
 	}}, nil
 }
@@ -67,6 +68,7 @@ func (s *smiSampler) Read(ctx context.Context) ([]device.Reading, error) {
 	if err := s.learnIndex(ctx); err != nil {
 		return nil, err
 	}
+
 	readings := map[int]*results.GPUReading{}
 	var at time.Time
 	var failure error                  // the first
@@ -91,11 +93,13 @@ func (s *smiSampler) Read(ctx context.Context) ([]device.Reading, error) {
 		}
 		s.merge(readings, entries, ask.command)
 	}
+
 	s.reads++
 	out := s.collect(readings, at)
 	if len(out) == 0 {
 		return nil, cmp.Or(failure, errors.New("amd-smi: it tells nothing of the GPUs in the inventory"))
 	}
+
 	return out, nil
 }
 
@@ -111,6 +115,7 @@ func (s *smiSampler) ask(ctx context.Context, ask *question) ([]object, error) {
 	if err == nil || ctx.Err() != nil || errors.Is(err, errToolLost) {
 		return entries, err
 	}
+
 	ask.off = true
 	switch {
 	case ask.instead != nil:
@@ -122,6 +127,7 @@ func (s *smiSampler) ask(ctx context.Context, ask *question) ([]object, error) {
 	default:
 		s.note("amd-smi: %s %s is not asked again: %v", ask.command, ask.flags[0], err)
 	}
+
 	return nil, fmt.Errorf("amd-smi: %s: %w", ask.command, err)
 }
 
@@ -130,6 +136,7 @@ func (s *smiSampler) learnIndex(ctx context.Context) error {
 	if s.index != nil {
 		return nil
 	}
+
 	out, err := s.tool.call(ctx, "list", "--json")
 	var entries []object
 	if err == nil {
@@ -141,6 +148,7 @@ func (s *smiSampler) learnIndex(ctx context.Context) error {
 		}
 		s.note("amd-smi: list: %v; GPUs are told apart by their order", err)
 	}
+
 	s.index = matchTool(listedDevices(entries), s.all)
 	return nil
 }
@@ -154,6 +162,7 @@ func (s *smiSampler) merge(readings map[int]*results.GPUReading, entries []objec
 	if len(s.index) == 0 {
 		s.index = matchTool(anonymous(entries), s.all)
 	}
+
 	for _, entry := range entries {
 		index, ok := entry.index()
 		if !ok {
@@ -193,6 +202,7 @@ func (s *smiSampler) collect(readings map[int]*results.GPUReading, at time.Time)
 		}
 		out = append(out, gpu.reading(*reading, at))
 	}
+
 	sortReadings(out)
 	return out
 }

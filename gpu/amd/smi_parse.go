@@ -19,6 +19,7 @@ func parseEntries(out []byte) ([]object, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	list, isList := value.([]any)
 	if top := asObject(value); top != nil {
 		if text := top.field("error"); text != nil {
@@ -36,15 +37,18 @@ func parseEntries(out []byte) ([]object, error) {
 	} else if !isList {
 		return nil, errors.New("its JSON is no list of GPUs")
 	}
+
 	entries := []object{}
 	for _, item := range list {
 		if entry := asObject(item); entry != nil {
 			entries = append(entries, entry)
 		}
 	}
+
 	if len(entries) == 0 {
 		return nil, errors.New("its list of GPUs is empty")
 	}
+
 	return entries, nil
 }
 
@@ -82,6 +86,7 @@ func listedDevices(entries []object) []toolDevice {
 		}
 		listed = append(listed, device)
 	}
+
 	return listed
 }
 
@@ -198,9 +203,11 @@ func throttleReasons(power, throttle object) []string {
 			}
 		}
 	}
+
 	status, _ := power.field("throttle_status").(string)
 	if reasons == nil && strings.EqualFold(status, "UNTHROTTLED") {
 		return []string{}
 	}
+
 	return reasons
 }

@@ -84,10 +84,12 @@ func (g *sysfsGPU) read(s *sysfsSampler) (device.Reading, bool) {
 		g.before, r.Suspended = nil, true
 		return r, true
 	}
+
 	if !g.whole() {
 		r.VRAMUsedBytes = g.bankUsed.bytesUsed(s.buffer[:])
 		return r, true
 	}
+
 	g.readPower(s, &r)
 	r.VRAMUsedBytes = g.vram.bytesUsed(s.buffer[:])
 	if g.PartitionIndex != nil {
@@ -95,6 +97,7 @@ func (g *sysfsGPU) read(s *sysfsSampler) (device.Reading, bool) {
 			r.VRAMUsedBytes = used
 		}
 	}
+
 	r.GTTUsedBytes = g.gtt.bytesUsed(s.buffer[:])
 	r.Busy = device.Share(g.busy.scaled(s.buffer[:], 100))
 	r.MemoryBusy = device.Share(g.memoryBusy.scaled(s.buffer[:], 100))
@@ -109,25 +112,30 @@ func (g *sysfsGPU) read(s *sysfsSampler) (device.Reading, bool) {
 // readPower reads the power, and what else the driver's table has.
 func (g *sysfsGPU) readPower(s *sysfsSampler, r *device.Reading) {
 	for _, sensor := range g.power {
-		if watts := device.Positive(sensor.file.scaled(s.buffer[:], 1e6)); watts != nil { // 0: a second die, which its first speaks for
+		// 0: a second die, which its first speaks for
+		if watts := device.Positive(sensor.file.scaled(s.buffer[:], 1e6)); watts != nil {
 			r.PowerW, r.PowerKind = watts, sensor.kind
 			break
 		}
 	}
+
 	r.PowerLimitW = device.Positive(g.limit.scaled(s.buffer[:], 1e6))
 	data := g.table.bytes(s.buffer[:])
 	if data == nil {
 		return
 	}
+
 	table, err := parseMetricsTable(data, g.node.gfx)
 	if err != nil {
 		s.note(fmt.Sprintf("sysfs: %s: %v", g.ID(), err))
 		return
 	}
+
 	r.EnergyJ = table.energyJ
 	if r.PowerW == nil {
 		r.PowerW, r.PowerKind = table.powerW, table.powerKind
 	}
+
 	r.Throttle = table.throttle
 	if table.residency != nil {
 		r.Throttle = table.residency.since(g.before)
@@ -137,7 +145,8 @@ func (g *sysfsGPU) readPower(s *sysfsSampler, r *device.Reading) {
 
 // saysNothing is true of a reading in which everything is null.
 func saysNothing(r results.GPUReading) bool {
-	values := []*float64{r.PowerW, r.EnergyJ, r.Busy, r.MemoryBusy, r.CoreHz, r.MemoryHz, r.EdgeC, r.HotspotC, r.MemoryC, r.PowerLimitW}
+	values := []*float64{r.PowerW, r.EnergyJ, r.Busy, r.MemoryBusy, r.CoreHz, r.MemoryHz, r.EdgeC, r.HotspotC,
+		r.MemoryC, r.PowerLimitW}
 	return r.VRAMUsedBytes == nil && r.GTTUsedBytes == nil && r.Throttle == nil && firstOf(values...) == nil
 }
 

@@ -42,9 +42,11 @@ func openSysfsGPU(gpu amdGPU) *sysfsGPU {
 		vram: in("mem_info_vram_used"), gtt: in("mem_info_gtt_used"),
 		busy: in("gpu_busy_percent"), memoryBusy: in("mem_busy_percent"),
 	}
+
 	if gpu.node.folder != "" {
 		g.bankUsed = openSysfs(gpu.node.folder, "mem_banks/0/used_memory")
 	}
+
 	g.openSensors()
 	if g.core == nil {
 		g.coreTable = in("pp_dpm_sclk")
@@ -52,6 +54,7 @@ func openSysfsGPU(gpu amdGPU) *sysfsGPU {
 	if g.memory == nil {
 		g.memoryTable = in("pp_dpm_mclk")
 	}
+
 	return g
 }
 
@@ -62,6 +65,7 @@ func (g *sysfsGPU) openSensors() {
 	if len(folders) == 0 {
 		return
 	}
+
 	slices.Sort(folders)
 	folder := folders[0]
 	for _, sensor := range []powerSensor{
@@ -72,6 +76,7 @@ func (g *sysfsGPU) openSensors() {
 			g.power = append(g.power, sensor)
 		}
 	}
+
 	g.limit = openSysfs(folder, "power1_cap")
 	sensors := labelled(folder, "temp", []string{"edge", "junction", "mem"})
 	g.edge, g.hotspot, g.memoryHot = sensors["edge"], sensors["junction"], sensors["mem"]

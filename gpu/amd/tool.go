@@ -68,12 +68,15 @@ func (t *tool) call(ctx context.Context, args ...string) ([]byte, error) {
 	if err := t.free(ctx); err != nil {
 		return nil, err
 	}
+
 	answers, err := t.start(ctx, args)
 	if err != nil {
 		return nil, err
 	}
+
 	hung := time.NewTimer(toolLimit + toolGrace + time.Second) // no signal reaches it
 	defer hung.Stop()
+
 	select {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%s %s: %w", t.name, strings.Join(args, " "), context.Cause(ctx))
@@ -88,9 +91,11 @@ func (t *tool) call(ctx context.Context, args ...string) ([]byte, error) {
 func (t *tool) start(ctx context.Context, args []string) (<-chan toolAnswer, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+
 	if t.closed {
 		return nil, fmt.Errorf("%s: %w: it is closed", t.name, errToolLost)
 	}
+
 	running, cancel := context.WithTimeout(context.WithoutCancel(ctx), toolLimit)
 	over := make(chan struct{})
 	t.over, t.end = over, cancel
@@ -117,6 +122,7 @@ func (t *tool) free(ctx context.Context) error {
 	if over == nil {
 		return nil
 	}
+
 	select {
 	case <-over:
 		return nil
@@ -165,6 +171,7 @@ func (t *tool) judge(args []string, out []byte, err error) error {
 		}
 		return t.giveUp("it gave no output for " + strings.Join(args, " "))
 	}
+
 	t.spoke.Store(true)
 	return nil
 }
@@ -191,18 +198,21 @@ func signaled(exit *exec.ExitError) bool {
 func (t *tool) runReal(ctx context.Context, argv []string) ([]byte, error) {
 	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	device.AskToEnd(command)
-	command.Env = append(command.Env, "AMDSMI_KFD_CACHE_TTL_MS=0", "AMDSMI_PROCESS_INFO_CACHE_MS=0", "AMDSMI_DISABLE_CPU_INIT=1")
+	command.Env = append(command.Env, "AMDSMI_KFD_CACHE_TTL_MS=0", "AMDSMI_PROCESS_INFO_CACHE_MS=0",
+		"AMDSMI_DISABLE_CPU_INIT=1")
 	command.WaitDelay = toolGrace
 	out, err := command.Output()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it succeeded, and a child of it keeps the pipe
 	}
+
 	t.mu.Lock()
 	t.cpu += device.CPUOf(command.ProcessState)
 	t.mu.Unlock()
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
+
 	return out, err
 }
 
@@ -224,9 +234,11 @@ func (t *tool) Close() error {
 	if over == nil {
 		return nil
 	}
+
 	end()
 	timer := time.NewTimer(toolGrace + time.Second)
 	defer timer.Stop()
+
 	select {
 	case <-over:
 		return nil

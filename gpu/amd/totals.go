@@ -17,11 +17,13 @@ func AddTotals(ctx context.Context, options device.Options, devices []device.Dev
 		}
 		return false
 	}
+
 	if !missing() || options.Root != "" && options.RunTool == nil {
 		return
 	}
 
-	for _, ask := range []func(context.Context, device.Options, []device.Device) map[string]int64{smiTotals, rocmTotals} {
+	for _, ask := range []func(context.Context, device.Options, []device.Device) map[string]int64{smiTotals,
+		rocmTotals} {
 		totals := ask(ctx, options, devices)
 		for i := range devices {
 			if total, ok := totals[devices[i].ID()]; ok && devices[i].VRAMBytes == nil && !devices[i].Unified {
@@ -41,10 +43,12 @@ func smiTotals(ctx context.Context, options device.Options, devices []device.Dev
 		return nil
 	}
 	defer func() { _ = sampler.Close() }() // its answer is here
+
 	s := sampler.(*smiSampler)
 	if err := s.learnIndex(ctx); err != nil {
 		return nil
 	}
+
 	entries, err := s.ask(ctx, &question{command: "metric", flags: []string{"-m"}})
 	if err != nil {
 		return nil
@@ -68,10 +72,12 @@ func smiTotals(ctx context.Context, options device.Options, devices []device.Dev
 func rocmTotals(ctx context.Context, options device.Options, devices []device.Device) map[string]int64 {
 	t := newTool("rocm-smi", options)
 	defer func() { _ = t.Close() }() // its answer is here
+
 	out, err := t.call(ctx, "--showmeminfo", "vram", "--showbus", "--json")
 	if err != nil {
 		return nil
 	}
+
 	cards, err := parseROCmCards(out, new(said))
 	if err != nil {
 		return nil
@@ -81,6 +87,7 @@ func rocmTotals(ctx context.Context, options device.Options, devices []device.De
 	for i, card := range cards {
 		listed[i] = card.toolDevice
 	}
+
 	totals := map[string]int64{}
 	matches := matchTool(numberPartitions(listed), gpusOf(options.Root, devices))
 	for _, card := range cards {

@@ -32,9 +32,11 @@ func decodeTool(out []byte) (any, error) {
 		}
 		rest = rest[1:]
 	}
+
 	if text := device.FirstLine(out); text != "" {
 		return nil, fmt.Errorf("no JSON in its output: %s", text)
 	}
+
 	return nil, errors.New("no JSON in its output")
 }
 
@@ -65,6 +67,7 @@ func (o object) field(names ...string) any {
 			return o[slices.Min(same)]
 		}
 	}
+
 	return nil
 }
 
@@ -87,18 +90,23 @@ const (
 func (q quantity) scale(unit string) (float64, bool) {
 	unit = strings.ToLower(strings.TrimSpace(unit))
 	if unit == "" {
-		unit = map[quantity]string{inMiB: "mb", inBytes: "b", inWatts: "w", inJoules: "j", inHertz: "mhz", inDegrees: "c", inPercent: "%"}[q]
+		unit = map[quantity]string{inMiB: "mb", inBytes: "b", inWatts: "w", inJoules: "j", inHertz: "mhz",
+			inDegrees: "c", inPercent: "%"}[q]
 	}
+
 	units := map[quantity]map[string]float64{
-		inUnits:   {"": 1},
-		inMiB:     {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30},
-		inBytes:   {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30},
+		inUnits: {"": 1},
+		inMiB: {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
+			"gib": 1 << 30},
+		inBytes: {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
+			"gib": 1 << 30},
 		inWatts:   {"w": 1, "mw": 1e-3, "uw": 1e-6},
 		inJoules:  {"j": 1, "kj": 1e3, "uj": 1e-6},
 		inHertz:   {"hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9},
 		inDegrees: {"c": 1, "°c": 1},
 		inPercent: {"%": 1e-2},
 	}
+
 	factor, ok := units[q][unit]
 	return factor, ok
 }
@@ -135,6 +143,7 @@ func measure(v any, q quantity) (*float64, error) {
 			return nil, nil
 		}
 	}
+
 	return nil, fmt.Errorf("%s is no value", device.Clip(fmt.Sprint(v)))
 }
 

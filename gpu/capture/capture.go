@@ -58,6 +58,7 @@ func Write(ctx context.Context, options device.Options, folder string) (Index, e
 	if entries, err := os.ReadDir(folder); err == nil && len(entries) > 0 {
 		return Index{}, fmt.Errorf("capture to %s: the folder is not empty; name a new one", folder)
 	}
+
 	c := capturer{options: options, files: map[string][]byte{}, links: map[string]string{}}
 	c.out = Index{Commands: []Command{}, Files: []string{}, Readings: []Reading{}, Missing: []string{}}
 	c.copyFiles()
@@ -69,6 +70,7 @@ func Write(ctx context.Context, options device.Options, folder string) (Index, e
 	if err := c.write(folder); err != nil {
 		return Index{}, fmt.Errorf("capture to %s: %w", folder, err)
 	}
+
 	return c.out, nil
 }
 
@@ -91,6 +93,7 @@ func (c *capturer) read(ctx context.Context) {
 	if err != nil {
 		return
 	}
+
 	for _, name := range gpu.SamplerNames() {
 		devices := box.Of(gpu.SamplerVendor(name))
 		if len(devices) == 0 {
@@ -98,6 +101,7 @@ func (c *capturer) read(ctx context.Context) {
 		}
 		c.out.Readings = append(c.out.Readings, takeReading(ctx, c.options, name, devices))
 	}
+
 	c.addJSON("inventory.json", box)
 	host := gpu.Host(ctx)
 	host.Hostname = "host"
@@ -141,6 +145,7 @@ func (c *capturer) write(folder string) error {
 			return err
 		}
 	}
+
 	for name, target := range c.links {
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -150,5 +155,6 @@ func (c *capturer) write(folder string) error {
 			return err
 		}
 	}
+
 	return nil
 }

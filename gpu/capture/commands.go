@@ -20,7 +20,8 @@ const captureTimeout = 20 * time.Second
 // captureCommands is what is run of each vendor's tools, each with the name
 // of its output.
 func captureCommands() map[string][][]string {
-	query := "--query-gpu=timestamp,driver_version,name,pci.bus_id,memory.total," + strings.Join(nvidia.SMIReadingFields(), ",")
+	query := "--query-gpu=timestamp,driver_version,name,pci.bus_id,memory.total," +
+		strings.Join(nvidia.SMIReadingFields(), ",")
 	facts := "--query-gpu=" + strings.Join(nvidia.SMIFactFields(), ",")
 	return map[string][][]string{
 		"nvidia-smi": {
@@ -30,7 +31,8 @@ func captureCommands() map[string][][]string {
 			{"query", query, "--format=csv"},
 			{"query-least", "--query-gpu=index,uuid,name,memory.used,power.draw,temperature.gpu", "--format=csv"},
 			{"facts", facts, "--format=csv"},
-			{"compute-apps", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory", "--format=csv"},
+			{"compute-apps", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory",
+				"--format=csv"},
 		},
 		"amd-smi": {
 			{"version", "version", "--json"},
@@ -48,7 +50,8 @@ func captureCommands() map[string][][]string {
 		},
 		"rocm-smi": {
 			{"version", "--version"},
-			{"figures", "--showmeminfo", "vram", "gtt", "--showpower", "--showmaxpower", "--showuse", "--showtemp", "--showclocks", "--json"},
+			{"figures", "--showmeminfo", "vram", "gtt", "--showpower", "--showmaxpower", "--showuse", "--showtemp",
+				"--showclocks", "--json"},
 			{"identity", "--showid", "--showuniqueid", "--showbus", "--showproductname", "--json"},
 			{"energy", "--showenergycounter", "--json"},
 			{"driver", "--showdriverversion", "--json"},
@@ -90,6 +93,7 @@ func (c *capturer) runCommand(ctx context.Context, name string, argv []string) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, captureTimeout)
 	defer cancel()
+
 	var stdout, stderr []byte
 	var err error
 	if c.options.RunTool != nil {
@@ -97,17 +101,21 @@ func (c *capturer) runCommand(ctx context.Context, name string, argv []string) {
 	} else {
 		stdout, stderr, err = runBoth(ctx, argv)
 	}
+
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		c.missing("%s: %v", argv[0], err)
 		return
 	}
-	command := Command{Argv: argv, TookS: time.Since(began).Seconds(), Stdout: name + ".stdout", Stderr: name + ".stderr"}
+
+	command := Command{Argv: argv, TookS: time.Since(began).Seconds(), Stdout: name + ".stdout", Stderr: name +
+		".stderr"}
 	if err != nil {
 		command.Exit, command.Error = -1, err.Error()
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			command.Exit = exit.ExitCode()
 		}
 	}
+
 	c.files[command.Stdout], c.files[command.Stderr] = stdout, stderr
 	c.out.Commands = append(c.out.Commands, command)
 }

@@ -24,7 +24,8 @@ func boxFiles() []string {
 	kfd := "sys/class/kfd/kfd/"
 	return []string{
 		"proc/driver/nvidia/version", "proc/meminfo", "sys/module/amdgpu/version", "opt/rocm/.info/version",
-		kfd + "topology/nodes/*/gpu_id", kfd + "topology/nodes/*/properties", kfd + "topology/nodes/*/mem_banks/*/properties",
+		kfd + "topology/nodes/*/gpu_id", kfd + "topology/nodes/*/properties", kfd +
+			"topology/nodes/*/mem_banks/*/properties",
 		kfd + "topology/nodes/*/mem_banks/*/used_memory", kfd + "proc/*/vram_*",
 	}
 }
@@ -39,6 +40,7 @@ func (c *capturer) copyFiles() {
 	for _, pattern := range boxFiles() {
 		c.copyMatches(root, filepath.Join(root, pattern))
 	}
+
 	cards, _ := filepath.Glob(filepath.Join(root, "sys/class/drm/card*")) // the pattern is well formed
 	for _, card := range cards {
 		if strings.Contains(filepath.Base(card), "-") { // a connector
@@ -57,6 +59,7 @@ func (c *capturer) copyFiles() {
 			c.link(root, filepath.Join(root, "sys/bus/pci/devices", filepath.Base(folder)), folder)
 		}
 	}
+
 	if !slices.ContainsFunc(c.out.Files, func(name string) bool { return strings.HasPrefix(name, "sys/") }) {
 		c.missing("files: no AMD GPU in /sys")
 	}

@@ -35,18 +35,22 @@ func newReplacer(files map[string][]byte) *replacer {
 	for name := range files {
 		names = append(names, name)
 	}
+
 	slices.Sort(names) // the same box gives the same words
 	for _, name := range names {
 		if !bytes.ContainsRune(files[name], 0) { // text
 			r.collect(name, string(files[name]))
 		}
 	}
+
 	for word := range r.words {
 		r.order = append(r.order, word)
 	}
+
 	slices.SortFunc(r.order, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
+
 	return r
 }
 
@@ -56,26 +60,31 @@ func (r *replacer) collect(name, text string) {
 			r.addUniqueID(id)
 		}
 	}
+
 	for _, found := range kfdIDPattern.FindAllStringSubmatch(text, -1) {
 		if id, err := strconv.ParseUint(found[1], 10, 64); err == nil {
 			r.addUniqueID(id)
 		}
 	}
+
 	for _, found := range gpuIDPattern.FindAllStringSubmatch(text, -1) {
 		if id, err := strconv.ParseUint(found[1], 16, 64); err == nil {
 			r.addUniqueID(id)
 		}
 	}
+
 	for _, uuid := range uuidPattern.FindAllString(text, -1) {
 		if strings.Trim(uuid, "0-") != "" {
 			r.add("UUID", uuid, fmt.Sprintf("%08x-0000-0000-0000-%012x", r.kinds["UUID"]+1, r.kinds["UUID"]+1))
 		}
 	}
+
 	for _, pattern := range []*regexp.Regexp{serialPattern, serialLine} {
 		for _, found := range pattern.FindAllStringSubmatch(text, -1) {
 			r.addSerial(found[1])
 		}
 	}
+
 	for _, found := range homePattern.FindAllStringSubmatch(text, -1) {
 		if found[1] != "user" {
 			r.add("name of a user", "/"+found[1]+"/", "/user/")
@@ -105,7 +114,8 @@ func (r *replacer) addSerial(serial string) {
 	if len(serial) < 6 || slices.Contains(notSecretWords, serial) || strings.Trim(serial, "0x") == "" {
 		return
 	}
-	if id, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(serial), "0x"), 16, 64); err == nil && len(serial) >= 16 {
+	if id, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(serial), "0x"), 16, 64); err == nil &&
+		len(serial) >= 16 {
 		r.addUniqueID(id)
 		return
 	}

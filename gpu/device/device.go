@@ -29,8 +29,9 @@ type Device struct {
 	VRAMBytes *int64 `json:"vram_bytes"` // null where memory is shared with the CPU or unknown
 	GTTBytes  *int64 `json:"gtt_bytes"`  // host memory that an AMD GPU may use; all that counts on an APU
 
-	Unified        bool   `json:"unified_memory"`  // its memory is the CPU's: an APU, a superchip
-	Partition      string `json:"partition"`       // AMD: compute mode, "SPX", "CPX"; NVIDIA: MIG profile; "" if none or unknown
+	Unified bool `json:"unified_memory"` // its memory is the CPU's: an APU, a superchip
+	// AMD: compute mode, "SPX", "CPX"; NVIDIA: MIG profile; "" if none or unknown
+	Partition      string `json:"partition"`
 	PartitionIndex *int   `json:"partition_index"` // which part of its GPU it is, from 0; null: it is the whole GPU
 	MemoryMode     string `json:"memory_mode"`     // AMD: "NPS1", "NPS4"; "" if none or unknown
 

@@ -34,15 +34,18 @@ func openNVML() (*nvmlSession, error) {
 	default:
 		return nil, fmt.Errorf("nvml: open the library: %s", nvmlWords(code))
 	}
+
 	s := &nvmlSession{
 		has:   func(symbol string) bool { return nvml.Extensions().LookupSymbol(symbol) == nil },
 		close: func() { _ = nvml.Shutdown() },
 	}
+
 	count, code := nvml.DeviceGetCount()
 	if code != nvml.SUCCESS {
 		s.close()
 		return nil, fmt.Errorf("nvml: count devices: %s", nvmlWords(code))
 	}
+
 	for i := range count {
 		handle, code := nvml.DeviceGetHandleByIndex(i)
 		if code != nvml.SUCCESS {
@@ -51,6 +54,7 @@ func openNVML() (*nvmlSession, error) {
 		}
 		s.handles = append(s.handles, handle)
 	}
+
 	return s, nil
 }
 
@@ -59,8 +63,9 @@ func nvmlWords(code nvml.Return) string {
 	words := map[nvml.Return]string{
 		nvml.ERROR_NOT_SUPPORTED: "not supported", nvml.ERROR_NO_PERMISSION: "no permission",
 		nvml.ERROR_GPU_IS_LOST: "the GPU is lost", nvml.ERROR_RESET_REQUIRED: "the GPU must be reset",
-		nvml.ERROR_OPERATING_SYSTEM:          "blocked by the operating system or a cgroup",
-		nvml.ERROR_LIB_RM_VERSION_MISMATCH:   "library and kernel driver have different versions; reboot or reload the driver",
+		nvml.ERROR_OPERATING_SYSTEM: "blocked by the operating system or a cgroup",
+		nvml.ERROR_LIB_RM_VERSION_MISMATCH: "library and kernel driver have different versions; reboot or reload " +
+			"the driver",
 		nvml.ERROR_INSUFFICIENT_POWER:        "a power cable is missing",
 		nvml.ERROR_IRQ_ISSUE:                 "the kernel has a problem with its interrupts",
 		nvml.ERROR_DRIVER_NOT_LOADED:         "the driver is not loaded",
@@ -75,6 +80,7 @@ func nvmlWords(code nvml.Return) string {
 	if words == "" {
 		return fmt.Sprintf("error %d", int(code))
 	}
+
 	return fmt.Sprintf("%s (error %d)", words, int(code))
 }
 
@@ -89,6 +95,7 @@ func NVMLDevices() ([]device.Device, error) {
 		return nil, err
 	}
 	defer session.close()
+
 	var devices []device.Device
 	for i, handle := range session.handles {
 		device := nvmlDevice(i, handle)
@@ -96,6 +103,7 @@ func NVMLDevices() ([]device.Device, error) {
 		device.Parts = nvmlParts(session.has, handle)
 		devices = append(devices, device)
 	}
+
 	return devices, nil
 }
 
@@ -118,11 +126,13 @@ func nvmlDevice(index int, handle nvmlHandle) device.Device {
 	if pci, code := handle.GetPciInfo(); code == nvml.SUCCESS {
 		device.PCI = fmt.Sprintf("%04x:%02x:%02x.0", pci.Domain, pci.Bus, pci.Device)
 	}
+
 	memory, code := handle.GetMemoryInfo()
 	if code == nvml.SUCCESS && memory.Total > 0 {
 		total := int64(memory.Total)
 		device.VRAMBytes = &total
 	}
+
 	device.Unified = code == nvml.ERROR_NOT_SUPPORTED // GB10: its memory is the CPU's
 	return device
 }

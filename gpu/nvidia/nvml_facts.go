@@ -34,11 +34,13 @@ func nvmlFacts(has func(string) bool, handle nvmlSettings) *device.Facts {
 			f.VBIOS = &version
 		}
 	}
+
 	if has("nvmlDeviceGetCudaComputeCapability") {
 		if major, minor, code := handle.GetCudaComputeCapability(); code == nvml.SUCCESS {
 			f.Architecture = new(fmt.Sprintf("sm_%d%d", major, minor))
 		}
 	}
+
 	nvmlPowerFacts(has, handle, &f)
 	if has("nvmlDeviceGetEccMode") {
 		current, _, code := handle.GetEccMode()
@@ -49,6 +51,7 @@ func nvmlFacts(has func(string) bool, handle nvmlSettings) *device.Facts {
 			f.ComputeMode = computeModeName(int(mode))
 		}
 	}
+
 	if has("nvmlDeviceGetPersistenceMode") {
 		f.Persistence = enabled(handle.GetPersistenceMode())
 	}
@@ -57,6 +60,7 @@ func nvmlFacts(has func(string) bool, handle nvmlSettings) *device.Facts {
 			f.MIG = new(current == nvml.DEVICE_MIG_ENABLE)
 		}
 	}
+
 	return &f
 }
 
@@ -104,18 +108,22 @@ type nvmlPartitioned interface {
 
 // nvmlParts lists the MIG devices of a GPU.
 func nvmlParts(has func(string) bool, handle nvmlPartitioned) []device.Part {
-	for _, symbol := range []string{"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex"} {
+	for _, symbol := range []string{"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount",
+		"nvmlDeviceGetMigDeviceHandleByIndex"} {
 		if !has(symbol) {
 			return nil
 		}
 	}
+
 	if current, _, code := handle.GetMigMode(); code != nvml.SUCCESS || current != nvml.DEVICE_MIG_ENABLE {
 		return nil
 	}
+
 	most, code := handle.GetMaxMigDeviceCount()
 	if code != nvml.SUCCESS {
 		return nil
 	}
+
 	var parts []device.Part
 	for i := range most {
 		mig, code := handle.GetMigDeviceHandleByIndex(i)
@@ -125,6 +133,7 @@ func nvmlParts(has func(string) bool, handle nvmlPartitioned) []device.Part {
 		d := nvmlDevice(i, mig)
 		parts = append(parts, device.Part{Index: i, Name: migProfile(d.Name), UUID: d.UUID, VRAMBytes: d.VRAMBytes})
 	}
+
 	return parts
 }
 
@@ -169,13 +178,16 @@ type nvmlBusy interface {
 
 func nvmlProcesses(has func(string) bool, gpu nvmlGPU) ([]results.GPUHolder, error) {
 	handle, ok := gpu.handle.(nvmlBusy)
-	if !ok || !has("nvmlDeviceGetComputeRunningProcesses") && !has("nvmlDeviceGetComputeRunningProcesses_v2") && !has("nvmlDeviceGetComputeRunningProcesses_v3") {
+	if !ok || !has("nvmlDeviceGetComputeRunningProcesses") && !has("nvmlDeviceGetComputeRunningProcesses_v2") &&
+		!has("nvmlDeviceGetComputeRunningProcesses_v3") {
 		return nil, errors.New("nvml: this library lists no processes")
 	}
+
 	processes, code := handle.GetComputeRunningProcesses()
 	if code != nvml.SUCCESS {
 		return nil, fmt.Errorf("nvml: list the processes of %s: %s", gpu.id, nvmlWords(code))
 	}
+
 	var holders []results.GPUHolder
 	for _, process := range processes {
 		holder := results.GPUHolder{PID: int(process.Pid), Device: gpu.id}
@@ -188,5 +200,6 @@ func nvmlProcesses(has func(string) bool, gpu nvmlGPU) ([]results.GPUHolder, err
 			holders = append(holders, holder)
 		}
 	}
+
 	return holders, nil
 }

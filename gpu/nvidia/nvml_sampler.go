@@ -57,6 +57,7 @@ func newNVMLSamplerOf(session *nvmlSession, devices []device.Device) *nvmlSample
 	for symbol := range nvmlReadSymbols() {
 		known[symbol] = session.has(symbol)
 	}
+
 	s := &nvmlSampler{session: session}
 	for i, handle := range session.handles {
 		device := nvmlDevice(i, handle)
@@ -73,6 +74,7 @@ func newNVMLSamplerOf(session *nvmlSession, devices []device.Device) *nvmlSample
 		}
 		s.gpus = append(s.gpus, gpu)
 	}
+
 	return s
 }
 
@@ -104,9 +106,11 @@ func (s *nvmlSampler) Read(ctx context.Context) ([]device.Reading, error) {
 		}
 		readings = append(readings, reading)
 	}
+
 	if len(readings) == 0 && lost != nvml.SUCCESS {
 		return nil, fmt.Errorf("nvml: read GPUs: %s", nvmlWords(lost))
 	}
+
 	return readings, nil
 }
 
@@ -135,12 +139,14 @@ func (g nvmlGPU) read() (device.Reading, nvml.Return) {
 			r.Busy, r.MemoryBusy = new(float64(use.Gpu)/100), new(float64(use.Memory)/100)
 		}
 	}
+
 	r.CoreHz, r.MemoryHz = g.clock(nvml.CLOCK_SM), g.clock(nvml.CLOCK_MEM)
 	if g.has("nvmlDeviceGetTemperature") {
 		if celsius, code := g.handle.GetTemperature(nvml.TEMPERATURE_GPU); code == nvml.SUCCESS {
 			r.EdgeC = new(float64(celsius))
 		}
 	}
+
 	if celsius := fields[nvml.FI_DEV_MEMORY_TEMP]; celsius > 0 { // 0: it has no such sensor
 		r.MemoryC = new(celsius)
 	}
@@ -149,6 +155,7 @@ func (g nvmlGPU) read() (device.Reading, nvml.Return) {
 			r.PowerLimitW = new(float64(milliwatts) / 1000)
 		}
 	}
+
 	r.Throttle = g.throttle()
 	return r, nvml.SUCCESS
 }
@@ -177,6 +184,7 @@ func fieldNumber(value nvml.FieldValue) (float64, bool) {
 	if nvml.Return(value.NvmlReturn) != nvml.SUCCESS {
 		return 0, false
 	}
+
 	bits := binary.NativeEndian.Uint64(value.Value[:])
 	short := binary.NativeEndian.Uint32(value.Value[:])
 	switch nvml.ValueType(value.ValueType) {
@@ -234,10 +242,12 @@ func (g nvmlGPU) memory() (*int64, nvml.Return) {
 			return nil, code
 		}
 	}
+
 	memory, code := g.handle.GetMemoryInfo()
 	if code != nvml.SUCCESS {
 		return nil, code
 	}
+
 	return new(int64(memory.Used)), nvml.SUCCESS
 }
 

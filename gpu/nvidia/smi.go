@@ -36,6 +36,7 @@ func SMIDevices(ctx context.Context, run device.ToolRunner) ([]device.Device, []
 	if run == nil {
 		run = device.RunTool
 	}
+
 	out, failed := run(ctx, smiQuery())
 	if errors.Is(failed, exec.ErrNotFound) {
 		return nil, nil, nil
@@ -74,6 +75,7 @@ func parseSMI(out []byte) (devices []device.Device, messages []string, err error
 		}
 		devices = append(devices, d)
 	}
+
 	if len(devices) == 0 && len(messages) > 0 {
 		return nil, nil, fmt.Errorf("nvidia-smi: %q is no row of a device", messages[0])
 	}
@@ -86,6 +88,7 @@ func smiDeviceRow(text string) (device.Device, bool) {
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
 	}
+
 	index, err := strconv.Atoi(cells[0])
 	if err != nil || index < 0 || len(cells) < 5 {
 		return device.Device{}, false

@@ -22,10 +22,12 @@ func AddSMIFacts(ctx context.Context, run device.ToolRunner, devices []device.De
 	if run == nil {
 		run = device.RunTool
 	}
+
 	table, _, err := smiAsk(ctx, run, smiFields(ctx, run, SMIFactFields()))
 	if err != nil {
 		return nil
 	}
+
 	partitioned := false
 	for place, row := range table.rows {
 		index := place
@@ -39,15 +41,18 @@ func AddSMIFacts(ctx context.Context, run device.ToolRunner, devices []device.De
 			}
 		}
 	}
+
 	if partitioned {
 		if out, err := run(ctx, []string{"nvidia-smi", "-L"}); err == nil {
 			addParts(devices, parseSMIList(out))
 		}
 	}
+
 	out, err := run(ctx, []string{"nvidia-smi"})
 	if err != nil {
 		return nil
 	}
+
 	return smiCUDA(out)
 }
 
@@ -57,6 +62,7 @@ func smiRowFacts(row smiRow) *device.Facts {
 		PowerMinW: row.number("power.min_limit"), PowerMaxW: row.number("power.max_limit"),
 		ECC: row.switched("ecc.mode.current"), MIG: row.switched("mig.mode.current"), Persistence: row.switched("persistence_mode"),
 	}
+
 	if version := row.text("vbios_version"); version != "" {
 		f.VBIOS = &version
 	}
@@ -66,6 +72,7 @@ func smiRowFacts(row smiRow) *device.Facts {
 	if mode := row.text("compute_mode"); mode != "" {
 		f.ComputeMode = new(strings.ToLower(strings.ReplaceAll(mode, "_", "-"))) // "Exclusive_Process"
 	}
+
 	return f
 }
 
@@ -105,9 +112,11 @@ func parseSMIList(out []byte) []smiListed {
 			continue
 		}
 		if found := smiListPart.FindStringSubmatch(line); found != nil && gpu >= 0 {
-			listed = append(listed, smiListed{gpu: gpu, uuid: found[3], part: &device.Part{Index: atoi(found[2]), Name: found[1], UUID: found[3]}})
+			listed = append(listed, smiListed{gpu: gpu, uuid: found[3],
+				part: &device.Part{Index: atoi(found[2]), Name: found[1], UUID: found[3]}})
 		}
 	}
+
 	return listed
 }
 

@@ -13,7 +13,8 @@ func SMIHolders(ctx context.Context, run device.ToolRunner, devices []device.Dev
 	if run == nil {
 		run = device.RunTool
 	}
-	argv := []string{"nvidia-smi", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory", "--format=csv"}
+	argv := []string{"nvidia-smi", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory",
+		"--format=csv"}
 	out, err := run(ctx, argv)
 	if err != nil {
 		return nil, smiError(out, err)
@@ -28,6 +29,7 @@ func parseSMIHolders(out []byte, devices []device.Device) ([]results.GPUHolder, 
 	if err != nil {
 		return nil, err
 	}
+
 	holders := []results.GPUHolder{}
 	for _, row := range table.rows {
 		pid := row.number("pid")
@@ -40,6 +42,7 @@ func parseSMIHolders(out []byte, devices []device.Device) ([]results.GPUHolder, 
 			Device: smiHolderDevice(row, devices), Bytes: row.mebibytesOf("used_gpu_memory"),
 		})
 	}
+
 	return holders, nil
 }
 

@@ -27,6 +27,7 @@ func smiFields(ctx context.Context, run device.ToolRunner, wanted []string) []st
 	if err != nil || len(known) == 0 {
 		return slices.Clone(wanted)
 	}
+
 	var fields []string
 	for _, field := range wanted {
 		switch older := smiRenamed[field]; {
@@ -36,6 +37,7 @@ func smiFields(ctx context.Context, run device.ToolRunner, wanted []string) []st
 			fields = append(fields, older)
 		}
 	}
+
 	return fields
 }
 
@@ -67,7 +69,8 @@ func smiAsk(ctx context.Context, run device.ToolRunner, fields []string) (smiTab
 	for len(fields) > 0 {
 		out, err := run(ctx, smiArgv(fields))
 		table, unread := parseSMITable(out)
-		if err == nil || unread == nil && len(table.rows) > 0 { // it ends with an error where it has lost one GPU of several
+		// it ends with an error where it has lost one GPU of several
+		if err == nil || unread == nil && len(table.rows) > 0 {
 			return table, fields, unread
 		}
 		refused := smiUnknownField.FindSubmatch(out)
@@ -84,6 +87,7 @@ func smiAsk(ctx context.Context, run device.ToolRunner, fields []string) (smiTab
 			fields = slices.Delete(fields, at, at+1)
 		}
 	}
+
 	return smiTable{}, nil, fmt.Errorf("nvidia-smi: it knows none of the fields that are asked for")
 }
 

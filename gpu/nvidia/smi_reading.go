@@ -60,6 +60,7 @@ func smiPower(row smiRow) (watts *float64, kind string) {
 	if watts = row.number("power.draw.instant"); watts != nil {
 		return watts, powerInstant
 	}
+
 	watts = row.number("power.draw")
 	average := row.number("power.draw.average")
 	switch {
@@ -70,10 +71,12 @@ func smiPower(row smiRow) (watts *float64, kind string) {
 	case average != nil:
 		return watts, powerAverage
 	}
+
 	major, minor, ok := strings.Cut(row.text("compute_cap"), ".")
 	if !ok {
 		return watts, ""
 	}
+
 	return watts, powerKindOf(atoi(major), atoi(minor))
 }
 
@@ -122,9 +125,11 @@ func throttleOf(mask uint64) []string {
 		softwarePower, slowdown, softwareThermal = 0x4, 0x8, 0x20
 		hardwareThermal, powerBrake, boardLimit  = 0x40, 0x80, 0x200
 	)
+
 	if mask&hardwareThermal != 0 {
 		mask &^= slowdown // the same event, in general
 	}
+
 	reasons := []string{}
 	if mask&softwarePower != 0 {
 		reasons = append(reasons, results.ThrottlePower)
@@ -135,5 +140,6 @@ func throttleOf(mask uint64) []string {
 	if mask&(slowdown|powerBrake|boardLimit) != 0 {
 		reasons = append(reasons, results.ThrottleHardware)
 	}
+
 	return reasons
 }

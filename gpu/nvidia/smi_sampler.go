@@ -51,6 +51,7 @@ func (s *smiSampler) Read(ctx context.Context) ([]device.Reading, error) {
 			return readings, err
 		}
 	}
+
 	stream, err := s.running(ctx)
 	if err != nil {
 		return nil, err
@@ -59,6 +60,7 @@ func (s *smiSampler) Read(ctx context.Context) ([]device.Reading, error) {
 		readings, _, err := s.query(ctx, s.known())
 		return readings, err
 	}
+
 	s.mu.Lock()
 	period := s.period
 	s.mu.Unlock()
@@ -66,6 +68,7 @@ func (s *smiSampler) Read(ctx context.Context) ([]device.Reading, error) {
 	if ctx.Err() == nil {
 		s.judge(stream, err)
 	}
+
 	return readings, err
 }
 

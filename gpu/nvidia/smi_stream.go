@@ -35,7 +35,9 @@ type smiStream struct {
 }
 
 // startSMIStream starts the program. It goes on after ctx has ended.
-func startSMIStream(ctx context.Context, fields []string, period time.Duration, devices []device.Device) (*smiStream, error) {
+func startSMIStream(ctx context.Context, fields []string, period time.Duration, devices []device.Device) (*smiStream,
+	error) {
+
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	argv := append(smiArgv(fields), "-lms", strconv.FormatInt(period.Milliseconds(), 10))
 	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -48,7 +50,9 @@ func startSMIStream(ctx context.Context, fields []string, period time.Duration, 
 		cancel()
 		return nil, smiError(nil, err)
 	}
-	s := &smiStream{rounds: make(chan []device.Reading, 1), ended: make(chan struct{}), cancel: cancel, pid: command.Process.Pid}
+
+	s := &smiStream{rounds: make(chan []device.Reading, 1), ended: make(chan struct{}), cancel: cancel,
+		pid: command.Process.Pid}
 	go func() {
 		defer close(s.ended)
 		rounds := smiRounds{devices: devices, began: time.Now(), emit: s.put}
@@ -74,6 +78,7 @@ func (s *smiStream) put(round []device.Reading) {
 func (s *smiStream) next(ctx context.Context, oldest, patience time.Duration) ([]device.Reading, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+
 	for {
 		select {
 		case round := <-s.rounds:
@@ -156,6 +161,7 @@ func (r *smiRounds) line(text string, at time.Time) error {
 		}
 		return nil
 	}
+
 	if slices.Equal(smiHeader(text), r.names) { // printed again before each round
 		r.flush()
 		return nil
@@ -166,6 +172,7 @@ func (r *smiRounds) line(text string, at time.Time) error {
 		r.words = device.Clip(text)
 		r.flush()
 	}
+
 	return nil
 }
 
@@ -177,10 +184,12 @@ func (r *smiRounds) add(row smiRow, at time.Time) {
 	if index <= r.last { // the round before lacked a GPU
 		r.flush()
 	}
+
 	r.last = index
 	if row.text("persistence_mode") != "Disabled" || at.Sub(r.began) >= smiSettle {
 		r.round = append(r.round, smiReading(row, at, index, r.devices))
 	}
+
 	expected := len(r.devices)
 	if n := row.number("count"); n != nil {
 		expected = int(*n)

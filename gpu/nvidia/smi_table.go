@@ -50,12 +50,14 @@ func parseSMITable(out []byte) (smiTable, error) {
 			table.rows = append(table.rows, row)
 		}
 	}
+
 	if len(table.rows) == 0 && unread != nil {
 		return smiTable{}, unread
 	}
 	if table.names == nil {
 		return smiTable{}, fmt.Errorf("nvidia-smi: it printed nothing")
 	}
+
 	return table, nil
 }
 
@@ -77,7 +79,11 @@ func smiHeader(line string) []string {
 // too many belong to the column whose name ends in "name".
 func newSMIRow(names []string, line string) (smiRow, error) {
 	cells := strings.Split(line, ",")
-	wide := slices.IndexFunc(names, func(name string) bool { return name == "process_name" || name == "name" || name == "gpu_name" })
+	wide := slices.IndexFunc(names, func(name string) bool {
+		return name == "process_name" || name == "name" ||
+			name == "gpu_name"
+	})
+
 	if at := slices.Index(names, "process_name"); at >= 0 {
 		wide = at
 	}
@@ -88,9 +94,11 @@ func newSMIRow(names []string, line string) (smiRow, error) {
 	if len(cells) != len(names) {
 		return smiRow{}, fmt.Errorf("nvidia-smi: %q is no row of %d cells", device.Clip(line), len(names))
 	}
+
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
 	}
+
 	return smiRow{names: names, cells: cells}, nil
 }
 

@@ -235,10 +235,12 @@ func (c Cluster) Left(run *results.Run, resume *harness.Resume, jobs map[string]
 	var left []results.Group
 	for _, group := range run.Manifest.Groups {
 		_, queued := jobs[group.ID]
-		open := slices.ContainsFunc(group.Steps, func(step string) bool { return !resume.Keeps(step) && !notNeeded[step] })
+		open := slices.ContainsFunc(group.Steps,
+			func(step string) bool { return !resume.Keeps(step) && !notNeeded[step] })
 		if open && !queued {
 			left = append(left, group)
 		}
 	}
+
 	return left
 }

@@ -81,6 +81,7 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 	if err != nil {
 		return session.Outcome{}, err
 	}
+
 	resume := retry.Resume(stored.Run).Within(s.Plan)
 	resume.AllowChanged = true // another node: what differs is noted on each step
 	if err := s.TakeJob(ctx, g.job, "bench job "+dir+" "+group.ID); err != nil {

@@ -79,16 +79,19 @@ func containers(v View) []Finding {
 	for _, p := range v.Programs {
 		switch {
 		case p.Kind == ContainerEngine && p.Path != "" && p.Trouble != "":
-			out = append(out, finding("containers", Note, "start its service, or join its group, before using container:",
+			out = append(out, finding("containers", Note,
+				"start its service, or join its group, before using container:",
 				"%s at %s does not answer: %s", p.Name, p.Path, p.Trouble))
 		case p.Kind == ContainerEngine && p.Path != "":
 			out = append(out, program("containers", p))
 		}
 	}
+
 	if len(out) == 0 {
 		return []Finding{finding("containers", Note, "",
 			"no docker and no podman: scenarios with container: cannot run here")}
 	}
+
 	return out
 }
 
@@ -153,7 +156,8 @@ func strangers(v View) []Finding {
 				status = Problem
 			}
 		}
-		out = append(out, finding("GPU users", status, "end it, or choose other GPUs with gpus:; bench never ends what it did not start",
+		out = append(out, finding("GPU users", status,
+			"end it, or choose other GPUs with gpus:; bench never ends what it did not start",
 			"pid %d %s holds %s%s", h.PID, h.Name, amount, on(h.Device)))
 	}
 

@@ -87,7 +87,8 @@ func (a *Around) AfterRun(ctx context.Context) {
 // BeforeLife runs the hooks of level variant before servers start: the
 // scenario's, then the variant's own. id names the life's folder.
 func (a *Around) BeforeLife(ctx context.Context, life plan.Life, id string) *results.Failure {
-	l := a.enter(plan.LevelVariant, results.Event{Life: id}, map[string]string{"BENCH_VARIANT": life.Variant, "BENCH_LIFE": id})
+	l := a.enter(plan.LevelVariant, results.Event{Life: id},
+		map[string]string{"BENCH_VARIANT": life.Variant, "BENCH_LIFE": id})
 	own := a.Scenario.Variants[life.VariantIndex].Hooks
 	return a.before(ctx, l, slices.Concat(a.Scenario.Hooks.Variant.Before, own.Before))
 }
@@ -102,9 +103,12 @@ func (a *Around) AfterLife(ctx context.Context, life plan.Life) {
 
 // BeforeStep runs the hooks of a step. Its result gets what they said, and what
 // the hooks of its server start said.
-func (a *Around) BeforeStep(ctx context.Context, step results.StepRef, pass int, servers []results.Server, result *results.Result) *results.Failure {
+func (a *Around) BeforeStep(ctx context.Context, step results.StepRef, pass int, servers []results.Server,
+	result *results.Result) *results.Failure {
+
 	life := servers[0].Life
-	l := a.enter(plan.LevelStep, results.Event{Step: step.ID, Attempt: step.Attempt, Life: life}, stepVars(step, pass, servers))
+	l := a.enter(plan.LevelStep, results.Event{Step: step.ID, Attempt: step.Attempt, Life: life},
+		stepVars(step, pass, servers))
 	failure := a.before(ctx, l, a.Scenario.Hooks.Step.Before)
 
 	a.OfLife(result)
@@ -179,6 +183,7 @@ func (a *Around) runBefore(ctx context.Context, l *level, hook scenarios.Hook) *
 	if ctx.Err() != nil {
 		return results.CauseOf(ctx)
 	}
+
 	announced := results.HookRecord{Name: hook.Name, When: whenBefore}
 	if err := a.record(l, results.HookStarted, announced, hook); err != nil {
 		return results.AsFailure(err, results.FailDisk)
@@ -191,6 +196,7 @@ func (a *Around) runBefore(ctx context.Context, l *level, hook scenarios.Hook) *
 	if err := a.record(l, results.HookFinished, record, hook); err != nil {
 		return results.AsFailure(err, results.FailDisk)
 	}
+
 	return a.judge(ctx, l, record, hook.Refuse)
 }
 
@@ -251,9 +257,11 @@ func (a *Around) record(l *level, kind results.EventKind, record results.HookRec
 // a warning of one that does not.
 func (a *Around) judge(ctx context.Context, l *level, record results.HookRecord, refuse bool) *results.Failure {
 	l.records = append(l.records, record)
-	a.Observe(status.Update{Kind: status.HookRan, Step: results.StepRef{ID: l.event.Step}, Life: l.event.Life, Hook: &record})
+	a.Observe(status.Update{Kind: status.HookRan, Step: results.StepRef{ID: l.event.Step}, Life: l.event.Life,
+		Hook: &record})
 	if record.When == whenCheck {
-		_ = a.Tell(results.Event{Kind: results.HookFinished, Hook: &record}) // the next event says so if the disk is full
+		// the next event says so if the disk is full
+		_ = a.Tell(results.Event{Kind: results.HookFinished, Hook: &record})
 	}
 
 	switch {
@@ -268,6 +276,7 @@ func (a *Around) judge(ctx context.Context, l *level, record results.HookRecord,
 	case record.When != whenUndo: // a change that stays is a warning of every step to come
 		l.warnings = append(l.warnings, warning(record))
 	}
+
 	return nil
 }
 

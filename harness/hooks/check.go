@@ -44,6 +44,7 @@ func (r *Runner) look(ctx context.Context, c scenarios.Check, limit time.Duratio
 	case "command":
 		return r.command(ctx, command{argv: c.Argv, limit: limit})
 	}
+
 	return "", fmt.Errorf("a check of kind %q is not known", c.Kind)
 }
 
@@ -64,10 +65,12 @@ func (r *Runner) powerLimit(ctx context.Context, want string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%q is no number of watts", want)
 	}
+
 	states, err := r.states(ctx)
 	if err != nil {
 		return "", err
 	}
+
 	return each(states, func(s GPUState) (string, bool) {
 		if s.PowerLimitW == nil {
 			return "an unknown power limit", false

@@ -84,6 +84,7 @@ func (r *Runner) kernelParameter(c scenarios.Check) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	same := func(s string) string { return strings.ReplaceAll(s, "-", "_") }
 	found, value := false, ""
 	for word := range strings.FieldsSeq(line) {
@@ -92,12 +93,14 @@ func (r *Runner) kernelParameter(c scenarios.Check) (string, error) {
 			found, value = true, v
 		}
 	}
+
 	switch {
 	case !found:
 		return "", fmt.Errorf("the kernel was started without %s; want %s", c.Name, word(c.Name, c.Want))
 	case c.Want != "" && value != c.Want:
 		return "", fmt.Errorf("the kernel was started with %s; want %s", word(c.Name, value), word(c.Name, c.Want))
 	}
+
 	return "the kernel was started with " + word(c.Name, value), nil
 }
 
@@ -117,6 +120,7 @@ func (r *Runner) governor(want string) (string, error) {
 	if len(files) == 0 {
 		return "", errors.New("this kernel shows no frequency governor (as in most virtual machines)")
 	}
+
 	others := map[string]int{}
 	var first string
 	for _, file := range files {
@@ -129,9 +133,12 @@ func (r *Runner) governor(want string) (string, error) {
 			first = cmp.Or(first, have)
 		}
 	}
+
 	if len(others) > 0 {
-		return "", fmt.Errorf("%d of %d frequency policies have governor %s; want %s", others[first], len(files), first, want)
+		return "", fmt.Errorf("%d of %d frequency policies have governor %s; want %s", others[first], len(files), first,
+			want)
 	}
+
 	return fmt.Sprintf("governor %s on all %d frequency policies", want, len(files)), nil
 }
 
@@ -155,6 +162,7 @@ func FreeDisk(dir string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	for {
 		var st unix.Statfs_t
 		err := unix.Statfs(dir, &st)

@@ -36,16 +36,19 @@ func (r *Runner) command(ctx context.Context, c command) (said string, err error
 	if ctx.Err() != nil {
 		return "", errors.New("not run: interrupted")
 	}
+
 	output, input, err := os.Pipe()
 	if err != nil {
 		return "", fmt.Errorf("run %s: %w", c.argv[0], err)
 	}
 	defer output.Close()
+
 	started, err := r.start(c, input)
 	_ = input.Close() // the program has its own
 	if err != nil {
 		return "", err
 	}
+
 	words := make(chan string, 1)
 	go func() { words <- lastWords(output) }()
 	err = wait(ctx, started, c.limit)
@@ -59,6 +62,7 @@ func (r *Runner) start(c command, input *os.File) (*process.Process, error) {
 		Argv: c.argv, Env: r.environ(c.vars), Dir: r.Dir, Cookie: strings.TrimPrefix(r.Cookie+"."+rand.Text(), "."),
 		LogPath: fmt.Sprintf("/proc/self/fd/%d", input.Fd()),
 	}
+
 	if c.stdin != "" {
 		from, to, err := os.Pipe()
 		if err != nil {
@@ -71,6 +75,7 @@ func (r *Runner) start(c command, input *os.File) (*process.Process, error) {
 		}
 		config.Stdin = from
 	}
+
 	return process.Start(config)
 }
 
@@ -92,6 +97,7 @@ func (r *Runner) environ(vars map[string]string) []string {
 func wait(ctx context.Context, p *process.Process, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
+
 	var why error
 	select {
 	case <-p.Done():
@@ -101,6 +107,7 @@ func wait(ctx context.Context, p *process.Process, limit time.Duration) error {
 	case <-ctx.Done():
 		why = errors.New("ended: interrupted")
 	}
+
 	if _, err := p.Stop(context.WithoutCancel(ctx), politeTime); err != nil {
 		return errors.Join(why, err)
 	}
@@ -110,5 +117,6 @@ func wait(ctx context.Context, p *process.Process, limit time.Duration) error {
 	if code, _ := p.Exit(); code != 0 {
 		return fmt.Errorf("exit status %d", code)
 	}
+
 	return nil
 }

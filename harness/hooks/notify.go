@@ -53,7 +53,8 @@ func (r *Runner) Notify(ctx context.Context, n scenarios.Notify, m Message) resu
 				"BENCH_EVENT": m.Event, "BENCH_TITLE": m.Title, "BENCH_SCENARIO": m.Scenario, "BENCH_RUN_ID": m.Run, "BENCH_RUN_DIR": m.Folder,
 				"BENCH_STEP": m.Step, "BENCH_REASON": m.Reason,
 			}
-			return r.command(ctx, command{argv: n.Command, vars: vars, stdin: m.Title + "\n\n" + m.Text + "\n", limit: notifyTimeout})
+			return r.command(ctx, command{argv: n.Command, vars: vars, stdin: m.Title + "\n\n" + m.Text + "\n",
+				limit: notifyTimeout})
 		})
 	} else {
 		record = r.timed(n.Format+" webhook", func() (string, error) {
@@ -64,6 +65,7 @@ func (r *Runner) Notify(ctx context.Context, n scenarios.Notify, m Message) resu
 			return call(ctx, request, notifyTimeout)
 		})
 	}
+
 	record.Level, record.When = "run", "notify"
 	return record
 }
@@ -71,7 +73,8 @@ func (r *Runner) Notify(ctx context.Context, n scenarios.Notify, m Message) resu
 // complete gives a message its texts, without secrets.
 func (r *Runner) complete(m Message) Message {
 	m.Reason, m.Step, m.Folder = r.redact(m.Reason), r.redact(m.Step), r.redact(m.Folder)
-	counts := fmt.Sprintf("%d ok, %d suspect, %d failed, %d not run of %d steps", m.OK, m.Suspect, m.Failed, m.NotRun, m.Planned)
+	counts := fmt.Sprintf("%d ok, %d suspect, %d failed, %d not run of %d steps", m.OK, m.Suspect, m.Failed, m.NotRun,
+		m.Planned)
 	switch {
 	case m.Event == NotifyFirstFailure:
 		m.Title = fmt.Sprintf("bench %s: step %s failed", m.Scenario, m.Step)
@@ -82,11 +85,14 @@ func (r *Runner) complete(m Message) Message {
 	default:
 		m.Title = fmt.Sprintf("bench %s: finished", m.Scenario)
 	}
+
 	lines := []string{counts}
 	if m.Reason != "" {
 		lines = append(lines, m.Reason)
 	}
-	lines = append(lines, fmt.Sprintf("after %s on %s: %s", (time.Duration(m.TookS)*time.Second).String(), m.Host, m.Folder))
+
+	lines = append(lines, fmt.Sprintf("after %s on %s: %s", (time.Duration(m.TookS)*time.Second).String(), m.Host,
+		m.Folder))
 	m.Text = strings.Join(lines, "\n")
 	return m
 }
@@ -107,11 +113,13 @@ func webhook(n scenarios.Notify, m Message) (scenarios.HTTPCall, error) {
 		}
 		return c, nil
 	}
+
 	set("Content-Type", "application/json")
 	var body any = m
 	if n.Format == "slack" {
 		body = map[string]string{"text": "*" + m.Title + "*\n" + m.Text}
 	}
+
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

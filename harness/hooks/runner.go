@@ -12,9 +12,10 @@ import (
 // Runner carries out hooks, checks and notifications. It is safe for
 // concurrent use.
 type Runner struct {
-	Environ []string            // of commands, beside the variables of each call
-	Dir     string              // working directory of commands; "": ours
-	Cookie  string              // of the run, so that processes of a command are found should bench be killed; each adds its own
+	Environ []string // of commands, beside the variables of each call
+	Dir     string   // working directory of commands; "": ours
+	// of the run, so that processes of a command are found should bench be killed; each adds its own
+	Cookie  string
 	DiskDir string              // what a check of free disk looks at unless it names a path; "": "."
 	Root    string              // stands before /proc, /sys and the files of checks; "": this machine
 	GPUs    GPUs                // nil: no GPU to look at
@@ -31,6 +32,7 @@ func (r *Runner) Run(ctx context.Context, hook scenarios.Hook, vars map[string]s
 	if limit <= 0 {
 		limit = defaultTimeout
 	}
+
 	switch {
 	case len(hook.Command) > 0:
 		return r.timed(hook.Name, func() (string, error) {
@@ -39,6 +41,7 @@ func (r *Runner) Run(ctx context.Context, hook scenarios.Hook, vars map[string]s
 	case hook.HTTP.URL != "":
 		return r.timed(hook.Name, func() (string, error) { return call(ctx, hook.HTTP, limit) })
 	}
+
 	record := r.check(ctx, hook.Check, limit)
 	record.Name = hook.Name
 	return record
@@ -74,7 +77,8 @@ func (r *Runner) check(ctx context.Context, check scenarios.Check, limit time.Du
 func (r *Runner) timed(name string, do func() (string, error)) results.HookRecord {
 	began := time.Now()
 	said, err := do()
-	record := results.HookRecord{Name: r.redact(name), OK: err == nil, Message: r.redact(said), TookS: time.Since(began).Seconds()}
+	record := results.HookRecord{Name: r.redact(name), OK: err == nil, Message: r.redact(said),
+		TookS: time.Since(began).Seconds()}
 	if err != nil {
 		record.Message = r.redact(err.Error())
 		if said != "" {

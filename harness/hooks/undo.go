@@ -47,6 +47,7 @@ func OpenUndos(events []results.Event) []Undo {
 		default: // tells nothing of undos
 		}
 	}
+
 	slices.Reverse(open)
 	return open
 }
@@ -54,7 +55,8 @@ func OpenUndos(events []results.Event) []Undo {
 // lastOf finds the youngest undo that is the same; -1 if there is none.
 func lastOf(open []Undo, u Undo) int {
 	for i, o := range slices.Backward(open) {
-		if o.Level == u.Level && o.Name == u.Name && o.Life == u.Life && o.Step == u.Step && slices.Equal(o.Argv, u.Argv) {
+		if o.Level == u.Level && o.Name == u.Name && o.Life == u.Life && o.Step == u.Step &&
+			slices.Equal(o.Argv, u.Argv) {
 			return i
 		}
 	}
@@ -64,12 +66,16 @@ func lastOf(open []Undo, u Undo) int {
 // PutBack runs an undo of an earlier life and gives the event that tells of
 // it.
 func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {
-	event := results.Event{Kind: results.HookUndone, Life: u.Life, Step: u.Step, Message: u.Dir, Undo: r.redacted(u.Argv)}
-	record := results.HookRecord{Name: u.Name, Message: "not run: it holds a secret that the journal does not have; put it back by hand"}
+	event := results.Event{Kind: results.HookUndone, Life: u.Life, Step: u.Step, Message: u.Dir,
+		Undo: r.redacted(u.Argv)}
+	record := results.HookRecord{Name: u.Name,
+		Message: "not run: it holds a secret that the journal does not have; put it back by hand"}
 	if !u.Redacted() {
 		in := *r
 		in.Dir = u.Dir
-		record = in.Undo(ctx, scenarios.Hook{Name: u.Name, Undo: u.Argv}, map[string]string{"BENCH_LEVEL": u.Level, "BENCH_PHASE": "undo", "BENCH_LIFE": u.Life, "BENCH_STEP": u.Step})
+		record = in.Undo(ctx, scenarios.Hook{Name: u.Name, Undo: u.Argv},
+			map[string]string{"BENCH_LEVEL": u.Level, "BENCH_PHASE": "undo", "BENCH_LIFE": u.Life,
+				"BENCH_STEP": u.Step})
 	}
 	record.Level, record.When = u.Level, "undo"
 	event.Hook = &record

@@ -123,6 +123,7 @@ func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
 	} else {
 		out.sweep(ctx, c, target)
 	}
+
 	if err != nil {
 		out.Error = strings.TrimPrefix(out.Error+"; "+err.Error(), "; ")
 	}

@@ -64,9 +64,11 @@ func (l Server) lines() []string {
 	}
 	if l.Proof != nil {
 		for _, left := range l.Proof.ShmLeft {
-			lines = append(lines, fmt.Sprintf("  left in shared memory: %s (%s); remove it with: rm %s", left.Path, left.Why, left.Path))
+			lines = append(lines, fmt.Sprintf("  left in shared memory: %s (%s); remove it with: rm %s", left.Path,
+				left.Why, left.Path))
 		}
 	}
+
 	if l.Error != "" {
 		lines = append(lines, "  error: "+l.Error)
 	}

@@ -22,8 +22,10 @@ func (s *Starter) writeCommands(life string, servers []plan.PlannedServer) error
 		}
 		fmt.Fprintln(&b, plan.CommandLine(server))
 	}
+
 	if err := s.Folder.WriteFile("lives/"+life+"/"+results.CommandName, []byte(b.String())); err != nil {
 		return results.Failf(results.FailDisk, "%v", err)
 	}
+
 	return nil
 }

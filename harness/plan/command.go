@@ -17,7 +17,8 @@ func HygieneNote() string {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		words = append(words, name+"="+set[name])
 	}
-	return fmt.Sprintf("every server gets %s and does not inherit %s", strings.Join(words, " "), strings.Join(unset, " "))
+	return fmt.Sprintf("every server gets %s and does not inherit %s", strings.Join(words, " "),
+		strings.Join(unset, " "))
 }
 
 // CommandLine shows how a server is launched, quoted for a POSIX shell: the

@@ -14,6 +14,7 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 	lowest := func(point int) bool {
 		return !slices.ContainsFunc(sc.Points, sc.Points[point].Above)
 	}
+
 	const fewestOfSearch = 2
 	for i := range p.Lives {
 		life := &p.Lives[i]
@@ -23,7 +24,8 @@ func (p *Plan) decideLater(sc *scenarios.Scenario) {
 			may := true
 			switch {
 			case sc.Search.Metric != "":
-				s.Decided = fmt.Sprintf("%s from %g to %g, by the steps before", sc.Search.Metric, sc.Search.From, sc.Search.To)
+				s.Decided = fmt.Sprintf("%s from %g to %g, by the steps before", sc.Search.Metric, sc.Search.From,
+					sc.Search.To)
 				s.Asked = undecided(sc.Search.Metric, s.Asked)
 				may = s.PointIndex >= fewestOfSearch
 			case sc.Until.Width > 0 && s.Repeat > sc.Until.Min:

@@ -17,7 +17,8 @@ const (
 	assumedStart      = 120.0 // seconds from spawn to first token and to stop
 	assumedLightStart = 3.0   // the same for small servers
 
-	assumptions = "50 output tokens/s a stream, 0.5 s to the first token, 200 tokens where the dataset decides, 2 min to start a server (3 s for llamacpp and simulator)"
+	assumptions = "50 output tokens/s a stream, 0.5 s to the first token, 200 tokens where the dataset decides, 2 " +
+		"min to start a server (3 s for llamacpp and simulator)"
 )
 
 func startEstimate(kind engines.Kind) float64 {
@@ -43,12 +44,14 @@ func stepEstimate(l scenarios.Load) float64 {
 	if output == 0 {
 		output = assumedOutput
 	}
+
 	turns := float64(max(l.Dataset.Turns, 1))
 	one := turns*(assumedTTFT+output/assumedTokensPerS) + (turns-1)*l.ThinkTime.Seconds()
 	waves := 1.0
 	if l.MaxConcurrency > 0 {
 		waves = math.Ceil(float64(l.NumPrompts) / float64(l.MaxConcurrency))
 	}
+
 	total := waves * one
 	if l.Duration > 0 {
 		return l.Duration.Seconds() + one
@@ -59,6 +62,7 @@ func stepEstimate(l scenarios.Load) float64 {
 	if l.Ramp.Strategy != "" {
 		total = max(total, float64(l.NumPrompts)/((l.Ramp.Start+l.Ramp.End)/2)+one)
 	}
+
 	return total
 }
 
@@ -70,12 +74,15 @@ func AskedOf(l scenarios.Load, seed uint64) results.Asked {
 		MaxConcurrency: Positive(l.MaxConcurrency), InputLen: Positive(l.InputLen), OutputLen: Positive(l.OutputLen),
 		Compat: l.Compat, Tokenizer: l.Dataset.Tokenizer,
 	}
+
 	if l.Ramp.Strategy != "" {
-		a.Ramp = &results.Ramp{Strategy: l.Ramp.Strategy, StartRPS: l.Ramp.Start, EndRPS: l.Ramp.End, Changes: []results.RateChange{}}
+		a.Ramp = &results.Ramp{Strategy: l.Ramp.Strategy, StartRPS: l.Ramp.Start, EndRPS: l.Ramp.End,
+			Changes: []results.RateChange{}}
 	}
 	if l.Duration > 0 {
 		a.SendForS = new(l.Duration.Seconds())
 	}
+
 	a.RequestRate, a.Burstiness = finite(l.RequestRate), finite(l.Burstiness)
 	return a
 }

@@ -49,6 +49,7 @@ func (f *Frozen) add(dir string) error {
 	if err != nil {
 		return fmt.Errorf("look for prompts: %w", err)
 	}
+
 	for _, entry := range entries {
 		if filepath.Ext(entry.Name()) != ".jsonl" || !entry.Type().IsRegular() {
 			continue
@@ -61,6 +62,7 @@ func (f *Frozen) add(dir string) error {
 		key := promptRecipe(meta.Spec)
 		f.sets[key] = append(f.sets[key], frozenSet{meta.Tokenizer, path})
 	}
+
 	return nil
 }
 
@@ -116,11 +118,13 @@ func (p *Plan) Unfrozen(sc *scenarios.Scenario, f *Frozen, warmups bool) []strin
 			}
 			l := ShareOf(sc.Variants[life.VariantIndex], sc.Points[step.PointIndex])
 			measured := PromptSpec(l, step.Asked.Seed, l.NumPrompts)
-			if !f.has(measured) || warmups && l.Warmups > 0 && !f.has(PromptSpec(l, step.Asked.Seed+WarmupSeed, WarmupCount(l))) {
+			if !f.has(measured) || warmups && l.Warmups > 0 &&
+				!f.has(PromptSpec(l, step.Asked.Seed+WarmupSeed, WarmupCount(l))) {
 				lacking = append(lacking, step.ID)
 			}
 		}
 	}
+
 	return lacking
 }
 
@@ -142,11 +146,13 @@ func (p *Plan) Only(steps []string) (*Plan, error) {
 			part.Lives, part.EstimateS = append(part.Lives, life), part.EstimateS+life.EstimateS
 		}
 	}
+
 	for _, id := range steps {
 		if !found[id] {
 			return nil, fmt.Errorf("the plan has no step %q", id)
 		}
 	}
+
 	part.LeastSteps, part.LeastS = min(part.LeastSteps, len(found)), min(part.LeastS, part.EstimateS)
 	return &part, nil
 }

@@ -15,6 +15,7 @@ func (p *Plan) Groups(wholeVariants bool) []results.Group {
 		variant string
 		repeat  int
 	}
+
 	var groups []results.Group
 	at := map[key]int{}
 	for _, life := range p.Lives {
@@ -35,6 +36,7 @@ func (p *Plan) Groups(wholeVariants bool) []results.Group {
 			groups[i].Steps = append(groups[i].Steps, step.ID)
 		}
 	}
+
 	return groups
 }
 
@@ -55,8 +57,11 @@ func (p *Plan) Of(group results.Group) (*Plan, error) {
 			part.EstimateS += step.EstimateS
 		}
 	}
+
 	if len(part.Lives) != len(group.Lives) || !slices.Equal(steps, group.Steps) {
-		return nil, fmt.Errorf("the plan of this box has other server lives or steps than group %s of the run", group.ID)
+		return nil, fmt.Errorf("the plan of this box has other server lives or steps than group %s of the run",
+			group.ID)
 	}
+
 	return &part, nil
 }

@@ -37,23 +37,28 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	hide := recipe.Redactor(sc.Secrets)
 	out := []PlannedHook{}
 	for _, c := range sc.Checks {
-		out = append(out, PlannedHook{Level: LevelRun, When: "check", Name: hide(scenarios.CheckName(c)), Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse)})
+		out = append(out, PlannedHook{Level: LevelRun, When: "check", Name: hide(scenarios.CheckName(c)),
+			Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse)})
 	}
+
 	add := func(level, when, variant string, list []scenarios.Hook) {
 		for _, h := range list {
 			out = append(out, planHook(hide, level, when, variant, h))
 		}
 	}
+
 	add(LevelRun, "before", "", sc.Hooks.Run.Before)
 	add(LevelVariant, "before", "", sc.Hooks.Variant.Before)
 	for _, v := range sc.Variants {
 		add(LevelVariant, "before", v.Name, v.Hooks.Before)
 	}
+
 	add(LevelStep, "before", "", sc.Hooks.Step.Before)
 	add(LevelStep, "after", "", sc.Hooks.Step.After)
 	for _, v := range sc.Variants {
 		add(LevelVariant, "after", v.Name, v.Hooks.After)
 	}
+
 	add(LevelVariant, "after", "", sc.Hooks.Variant.After)
 	add(LevelRun, "after", "", sc.Hooks.Run.After)
 	for _, n := range sc.Notify {
@@ -63,12 +68,14 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 		}
 		out = append(out, p)
 	}
+
 	return out
 }
 
 func planHook(hide func(string) string, level, when, variant string, h scenarios.Hook) PlannedHook {
 	p := PlannedHook{
-		Level: level, When: when, Variant: variant, Name: hide(h.Name), Argv: hideAll(hide, h.Command), Undo: hideAll(hide, h.Undo),
+		Level: level, When: when, Variant: variant, Name: hide(h.Name), Argv: hideAll(hide,
+			h.Command), Undo: hideAll(hide, h.Undo),
 	}
 	if when == "before" {
 		p.OnFailure = onFailure(h.Refuse)
@@ -103,6 +110,7 @@ func (p PlannedHook) String() string {
 	if len(p.On) > 0 {
 		parts = append(parts, "on "+strings.Join(p.On, ", "))
 	}
+
 	what := p.Name
 	if len(p.Argv) > 0 {
 		what += ": " + shellWords(p.Argv)
@@ -110,6 +118,7 @@ func (p PlannedHook) String() string {
 	if p.Call != "" {
 		what += ": " + p.Call
 	}
+
 	text := strings.Join(parts, " ") + " " + what
 	if len(p.Undo) > 0 {
 		text += "; undo: " + shellWords(p.Undo)
@@ -117,6 +126,7 @@ func (p PlannedHook) String() string {
 	if p.OnFailure == "warn" {
 		text += " (a failure is a warning)"
 	}
+
 	return text
 }
 
@@ -147,5 +157,6 @@ func DroppedEnv(sc *scenarios.Scenario, box Box, environ []string) map[string][]
 			out[v.Name] = slices.Sorted(maps.Keys(names))
 		}
 	}
+
 	return out
 }

@@ -37,6 +37,7 @@ func Files(plan *Plan, dir, path, own string) []results.FileIdentity {
 			found[name] = id
 		}
 	}
+
 	for _, life := range plan.Lives {
 		for _, server := range life.Servers {
 			for i, word := range server.Argv {
@@ -54,10 +55,12 @@ func Files(plan *Plan, dir, path, own string) []results.FileIdentity {
 			add(step.Asked.Tokenizer)
 		}
 	}
+
 	out := []results.FileIdentity{}
 	for _, id := range found {
 		out = append(out, id)
 	}
+
 	slices.SortFunc(out, func(a, b results.FileIdentity) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
@@ -89,10 +92,12 @@ func identify(path string) (results.FileIdentity, error) {
 	case !info.IsDir():
 		return results.FileIdentity{}, errOther
 	}
+
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return results.FileIdentity{}, err
 	}
+
 	all := results.FileIdentity{Path: path}
 	hash := sha256.New()
 	for _, entry := range entries {
@@ -104,6 +109,7 @@ func identify(path string) (results.FileIdentity, error) {
 		all.Bytes += one.Bytes
 		all.Modified = max(all.Modified, one.Modified)
 	}
+
 	all.Ends = hex.EncodeToString(hash.Sum(nil))
 	return all, nil
 }
@@ -116,18 +122,22 @@ func identifyFile(path string) (results.FileIdentity, error) {
 	if !info.Mode().IsRegular() {
 		return results.FileIdentity{}, errOther
 	}
+
 	f, err := os.Open(path)
 	if err != nil {
 		return results.FileIdentity{}, err
 	}
 	defer func() { _ = f.Close() }()
+
 	hash := sha256.New()
-	ends := []*io.SectionReader{io.NewSectionReader(f, 0, endBytes), io.NewSectionReader(f, max(endBytes, info.Size()-endBytes), endBytes)}
+	ends := []*io.SectionReader{io.NewSectionReader(f, 0, endBytes),
+		io.NewSectionReader(f, max(endBytes, info.Size()-endBytes), endBytes)}
 	for _, end := range ends {
 		if _, err := io.Copy(hash, end); err != nil {
 			return results.FileIdentity{}, err
 		}
 	}
+
 	return results.FileIdentity{
 		Path: path, Bytes: info.Size(), Modified: info.ModTime().UTC().Format(time.RFC3339), Ends: hex.EncodeToString(hash.Sum(nil)),
 	}, nil
@@ -141,11 +151,13 @@ func IdentityChanges(before, now results.Identity) (changes, notes []string) {
 			changes = append(changes, fmt.Sprintf("%s: %q, at the start %q", what, here, then))
 		}
 	}
+
 	changed("bench", before.Bench, now.Bench)
 	changed("kernel", before.Kernel, now.Kernel)
 	for _, vendor := range []string{"nvidia", "amd"} {
 		changed(vendor+" driver", before.Drivers[vendor], now.Drivers[vendor])
 	}
+
 	changed("GPUs", strings.Join(before.GPUs, " "), strings.Join(now.GPUs, " "))
 	for _, then := range before.Files {
 		i := slices.IndexFunc(now.Files, func(f results.FileIdentity) bool { return f.Path == then.Path })
@@ -157,11 +169,14 @@ func IdentityChanges(before, now results.Identity) (changes, notes []string) {
 		case here.Bytes != then.Bytes:
 			changes = append(changes, fmt.Sprintf("%s: %d bytes, at the start %d", then.Path, here.Bytes, then.Bytes))
 		case here.Ends != then.Ends:
-			changes = append(changes, fmt.Sprintf("%s: other content, written %s, at the start %s", then.Path, here.Modified, then.Modified))
+			changes = append(changes, fmt.Sprintf("%s: other content, written %s, at the start %s", then.Path,
+				here.Modified, then.Modified))
 		case here.Modified != then.Modified:
-			notes = append(notes, fmt.Sprintf("%s was written anew; its length, beginning and end are the same", then.Path))
+			notes = append(notes, fmt.Sprintf("%s was written anew; its length, beginning and end are the same",
+				then.Path))
 		}
 	}
+
 	return changes, notes
 }
 
@@ -173,6 +188,7 @@ func PlanChanges(stored []byte, now *Plan) (changes []string, err error) {
 	if err := json.Unmarshal(stored, &before); err != nil {
 		return nil, fmt.Errorf("read the run's plan: %w", err)
 	}
+
 	text, err := json.Marshal(now) // both have been JSON then
 	if err != nil {
 		return nil, fmt.Errorf("compare plans: %w", err)
@@ -183,6 +199,7 @@ func PlanChanges(stored []byte, now *Plan) (changes []string, err error) {
 	if err := sameSteps(before, here); err != nil {
 		return nil, err
 	}
+
 	for i, life := range before.Lives {
 		for _, change := range serverChanges(life, here.Lives[i]) {
 			if !slices.Contains(changes, change) {
@@ -190,9 +207,11 @@ func PlanChanges(stored []byte, now *Plan) (changes []string, err error) {
 			}
 		}
 	}
+
 	if !same(before.Around, here.Around) {
 		changes = append(changes, "hooks, checks or notifications are others")
 	}
+
 	return changes, nil
 }
 
@@ -200,34 +219,43 @@ func sameSteps(before, now Plan) error {
 	if len(before.Lives) != len(now.Lives) {
 		return fmt.Errorf("the plan has %d server lives, at the start it had %d", len(now.Lives), len(before.Lives))
 	}
+
 	for i, life := range before.Lives {
 		here := now.Lives[i]
 		if life.ID != here.ID || len(life.Steps) != len(here.Steps) {
-			return fmt.Errorf("server life %d of the plan is %s with %d steps, at the start %s with %d", i+1, here.ID, len(here.Steps), life.ID, len(life.Steps))
+			return fmt.Errorf("server life %d of the plan is %s with %d steps, at the start %s with %d", i+1, here.ID,
+				len(here.Steps), life.ID, len(life.Steps))
 		}
 		for k, step := range life.Steps {
 			if step.ID != here.Steps[k].ID || !same(step.Asked, here.Steps[k].Asked) {
-				return fmt.Errorf("step %s of the plan is not the %s of the start: its load is another", here.Steps[k].ID, step.ID)
+				return fmt.Errorf("step %s of the plan is not the %s of the start: its load is another",
+					here.Steps[k].ID, step.ID)
 			}
 		}
 	}
+
 	return nil
 }
 
 func serverChanges(before, now Life) []string {
 	var changes []string
 	if len(before.Servers) != len(now.Servers) {
-		return []string{fmt.Sprintf("variant %s: %d servers, at the start %d", now.Variant, len(now.Servers), len(before.Servers))}
+		return []string{fmt.Sprintf("variant %s: %d servers, at the start %d", now.Variant, len(now.Servers),
+			len(before.Servers))}
 	}
+
 	for i, then := range before.Servers {
 		here := now.Servers[i]
 		if !same(then.Argv, here.Argv) || !same(then.Env, here.Env) || !same(then.Unset, here.Unset) {
-			changes = append(changes, fmt.Sprintf("command of variant %s: %s, at the start %s", now.Variant, CommandLine(here), CommandLine(then)))
+			changes = append(changes, fmt.Sprintf("command of variant %s: %s, at the start %s", now.Variant,
+				CommandLine(here), CommandLine(then)))
 		}
 		if !same(then.GPUs, here.GPUs) {
-			changes = append(changes, fmt.Sprintf("GPUs of variant %s: %v, at the start %v", now.Variant, here.GPUs, then.GPUs))
+			changes = append(changes, fmt.Sprintf("GPUs of variant %s: %v, at the start %v", now.Variant, here.GPUs,
+				then.GPUs))
 		}
 	}
+
 	return changes
 }
 

@@ -23,12 +23,14 @@ const (
 	assumedPromptTokensPerS = 500.0
 	assumedModelLoad        = 10.0 // seconds
 
-	benchAssumptions = "500 prompt tokens/s, 50 generated tokens/s, each test once more to warm up, 10 s to load a model"
+	benchAssumptions = "500 prompt tokens/s, 50 generated tokens/s, each test once more to warm up, 10 s to load a " +
+		"model"
 )
 
 // llamaBenchKind is the program with the models and repetitions of a variant.
 func llamaBenchKind(sc *scenarios.Scenario, v scenarios.Variant) engines.Kind {
-	kind := engines.LlamaBench(benchModels(sc, v), slices.Concat([]string{"-r", strconv.Itoa(max(1, sc.LlamaBench.Repetitions))}, llamabench.JSONLines())...)
+	kind := engines.LlamaBench(benchModels(sc, v),
+		slices.Concat([]string{"-r", strconv.Itoa(max(1, sc.LlamaBench.Repetitions))}, llamabench.JSONLines())...)
 	played, _ := engines.Lookup(v.Server.Launcher)
 	kind.Simulated = played.Simulated
 	return kind
@@ -52,6 +54,7 @@ func asProgram(sc *scenarios.Scenario, spec *recipe.Spec, box Box) {
 			spec.Binary[i] = box.Self
 		}
 	}
+
 	own := spec.Args
 	spec.Args = nil
 	for _, arg := range Args(sc.LlamaBench.Args) {
@@ -59,6 +62,7 @@ func asProgram(sc *scenarios.Scenario, spec *recipe.Spec, box Box) {
 			spec.Args = append(spec.Args, arg)
 		}
 	}
+
 	spec.Args = append(spec.Args, own...)
 }
 
@@ -84,13 +88,16 @@ func benchEstimate(sc *scenarios.Scenario, v scenarios.Variant) float64 {
 			sweep *= float64(max(1, len(values)))
 		}
 	}
+
 	total := 0.0
 	for _, n := range prompts {
 		total += n / assumedPromptTokensPerS
 	}
+
 	for _, n := range answers {
 		total += n / assumedTokensPerS
 	}
+
 	return sweep * (total*float64(sc.LlamaBench.Repetitions+1) + assumedModelLoad)
 }
 

@@ -54,11 +54,14 @@ func PromptSpec(l scenarios.Load, seed uint64, n int) dataset.Spec {
 		NoOversample: !d.Oversample, Turns: d.Turns, Subset: d.Subset, Field: d.Field,
 		TemplateTokens: d.TemplateTokens, BlockLen: d.BlockLen, TimeUnitS: d.TimeUnit.Seconds(),
 	}
+
 	if d.Images.PerRequest > 0 {
-		spec.Images = &dataset.Images{PerRequest: d.Images.PerRequest, Format: d.Images.Format, Quality: d.Images.Quality}
+		spec.Images = &dataset.Images{PerRequest: d.Images.PerRequest, Format: d.Images.Format,
+			Quality: d.Images.Quality}
 		for _, size := range d.Images.Sizes {
 			spec.Images.Sizes = append(spec.Images.Sizes, dataset.ImageSize{Width: size.Width, Height: size.Height})
 		}
 	}
+
 	return spec
 }

@@ -27,11 +27,14 @@ func cells(sc *scenarios.Scenario) []cell {
 		nest(len(sc.Variants), sc.Repeats, len(sc.Points), func(v, r, p int) { out = append(out, cell{v, p, r + 1}) })
 	case perPoint:
 		turns := turnOrder(sc)
-		nest(sc.Repeats, len(sc.Points), len(sc.Variants), func(r, p, i int) { out = append(out, cell{turns[r][i], p, r + 1}) })
+		nest(sc.Repeats, len(sc.Points), len(sc.Variants),
+			func(r, p, i int) { out = append(out, cell{turns[r][i], p, r + 1}) })
 	default:
 		turns := turnOrder(sc)
-		nest(sc.Repeats, len(sc.Variants), len(sc.Points), func(r, i, p int) { out = append(out, cell{turns[r][i], p, r + 1}) })
+		nest(sc.Repeats, len(sc.Variants), len(sc.Points),
+			func(r, i, p int) { out = append(out, cell{turns[r][i], p, r + 1}) })
 	}
+
 	return out
 }
 

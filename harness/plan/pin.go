@@ -31,6 +31,7 @@ func PinsOf(stored []byte) (map[string]results.Asked, error) {
 	if len(stored) == 0 {
 		return nil, nil
 	}
+
 	var p Plan
 	if err := json.Unmarshal(stored, &p); err != nil {
 		return nil, fmt.Errorf("read the run's plan: %w", err)
@@ -44,5 +45,6 @@ func PinsOf(stored []byte) (map[string]results.Asked, error) {
 			}
 		}
 	}
+
 	return pins, nil
 }

@@ -88,7 +88,8 @@ type Step struct {
 	results.StepRef
 	Asked     results.Asked `json:"asked"`
 	EstimateS float64       `json:"estimate_s"`
-	Decided   string        `json:"decided,omitempty"` // while the plan is carried out: its load, or whether it is run at all
+	// while the plan is carried out: its load, or whether it is run at all
+	Decided string `json:"decided,omitempty"`
 
 	Pinned bool `json:"pinned,omitempty"` // it is run whatever others show, at the load that is asked for
 
@@ -99,10 +100,12 @@ type Step struct {
 // cannot become a command line is an error; what only this box lacks is listed
 // in Problems.
 func New(sc *scenarios.Scenario, box Box) (*Plan, error) {
-	plan := &Plan{Scenario: sc.Name, Method: string(sc.Method), Lives: []Life{}, Problems: []string{}, Assumes: assumes(sc), Around: plannedHooks(sc)}
+	plan := &Plan{Scenario: sc.Name, Method: string(sc.Method), Lives: []Life{}, Problems: []string{},
+		Assumes: assumes(sc), Around: plannedHooks(sc)}
 	for _, problem := range sc.Problems() {
 		plan.Problems = append(plan.Problems, problem.Error())
 	}
+
 	stepNames, lifeNames := namer{}, namer{}
 	all := cells(sc)
 	for i, c := range all {
@@ -116,12 +119,14 @@ func New(sc *scenarios.Scenario, box Box) (*Plan, error) {
 		life := &plan.Lives[len(plan.Lives)-1]
 		life.Steps = append(life.Steps, newStep(sc, c, stepNames))
 	}
+
 	for _, life := range plan.Lives {
 		plan.EstimateS += life.EstimateS
 		for _, step := range life.Steps {
 			plan.EstimateS += step.EstimateS
 		}
 	}
+
 	plan.decideLater(sc)
 	return plan, nil
 }
@@ -138,6 +143,7 @@ func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Li
 	if problem != "" && !slices.Contains(p.Problems, problem) {
 		p.Problems = append(p.Problems, problem)
 	}
+
 	for _, spec := range specs {
 		server, err := planServer(kind, spec)
 		if err != nil {
@@ -145,10 +151,12 @@ func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Li
 		}
 		life.Servers = append(life.Servers, server)
 	}
+
 	life.EstimateS = startEstimate(kind) * float64(len(specs))
 	if sc.Method == scenarios.SQZB {
 		life = withSecondPass(life, names)
 	}
+
 	return life, nil
 }
 
@@ -157,12 +165,15 @@ func planServer(kind engines.Kind, spec recipe.Spec) (PlannedServer, error) {
 	if err != nil {
 		return PlannedServer{}, err
 	}
+
 	hide := recipe.Redactor(spec.Secrets)
 	always, never := recipe.Hygiene()
 	out := PlannedServer{
 		Launcher: kind.Name, BaseURL: baseURL(kind, spec), GPUs: spec.GPUs,
-		Unset: slices.DeleteFunc(slices.Clone(cmd.Unset), func(name string) bool { return slices.Contains(never, name) }),
+		Unset: slices.DeleteFunc(slices.Clone(cmd.Unset),
+			func(name string) bool { return slices.Contains(never, name) }),
 	}
+
 	shown := func(cmd recipe.Command) (argv []string, env map[string]string) {
 		argv, env = []string{}, map[string]string{}
 		for _, a := range cmd.Argv {
@@ -175,6 +186,7 @@ func planServer(kind engines.Kind, spec recipe.Spec) (PlannedServer, error) {
 		}
 		return argv, env
 	}
+
 	out.Argv, out.Env = shown(cmd)
 	return out, out.planBeside(kind, spec, shown)
 }
@@ -190,6 +202,7 @@ func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
 		Asked:      AskedOf(point, stepSeed(sc, c)),
 		PointIndex: c.point,
 	}
+
 	switch sc.Method {
 	case scenarios.LlamaBench:
 		step.Asked, step.EstimateS = results.Asked{}, benchEstimate(sc, v)
@@ -198,6 +211,7 @@ func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
 	default:
 		step.EstimateS = stepEstimate(point)
 	}
+
 	return step
 }
 

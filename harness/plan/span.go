@@ -14,11 +14,12 @@ const meetingPort = 10
 // PlannedProgram is a program that is started before a server over several
 // nodes, and ends after it.
 type PlannedProgram struct {
-	Name  string            `json:"name"`
-	Node  string            `json:"node"`
-	Argv  []string          `json:"argv"`
-	Env   map[string]string `json:"env"`
-	Ready string            `json:"ready_log,omitempty"` // what its log must say before the next one starts; "": it is not waited for
+	Name string            `json:"name"`
+	Node string            `json:"node"`
+	Argv []string          `json:"argv"`
+	Env  map[string]string `json:"env"`
+	// what its log must say before the next one starts; "": it is not waited for
+	Ready string `json:"ready_log,omitempty"`
 }
 
 // CommandLine shows how the program is started, quoted for a POSIX shell.
@@ -39,7 +40,8 @@ func NodesOf(v scenarios.Variant) int { return max(1, v.Server.Nodes) }
 func ofEachNode(v scenarios.Variant, world int) (int, error) {
 	nodes := NodesOf(v)
 	if world%nodes != 0 {
-		return 0, fmt.Errorf("nodes: %d GPUs cannot be spread evenly over %d nodes: change its parallel sizes, or say how many gpus: each node has", world, nodes)
+		return 0, fmt.Errorf("nodes: %d GPUs cannot be spread evenly over %d nodes: change its parallel sizes, or "+
+			"say how many gpus: each node has", world, nodes)
 	}
 	return world / nodes, nil
 }
@@ -51,25 +53,31 @@ func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, box Box) 
 	if need == 1 {
 		return ""
 	}
+
 	nodes := box.Nodes
 	if len(nodes) < need {
-		problem = fmt.Sprintf("variant %q: a server over %d nodes is asked for, and the job has %d", v.Name, need, max(1, len(nodes)))
+		problem = fmt.Sprintf("variant %q: a server over %d nodes is asked for, and the job has %d", v.Name, need,
+			max(1, len(nodes)))
 		nodes = nil
 		for i := range need {
 			name := fmt.Sprintf("NODE%d", i+1)
 			nodes = append(nodes, recipe.Node{Name: name, Address: name})
 		}
 	}
+
 	spec.Span = recipe.Span{Nodes: nodes[:need], Port: spec.Port + meetingPort, GPUs: v.Server.GPUs.Count}
 	if spec.Span.GPUs == 0 && !v.Server.GPUs.None {
 		spec.Span.GPUs, _ = ofEachNode(v, kind.WorldSize(spec.Args)) // an error was place's to tell
 	}
+
 	return problem
 }
 
 // planBeside adds what is started before the server. shown hides what must not
 // be seen.
-func (s *PlannedServer) planBeside(kind engines.Kind, spec recipe.Spec, shown func(recipe.Command) ([]string, map[string]string)) error {
+func (s *PlannedServer) planBeside(kind engines.Kind, spec recipe.Spec,
+	shown func(recipe.Command) ([]string, map[string]string)) error {
+
 	companions, err := engines.CompanionsOf(kind, spec)
 	if len(companions) > 0 {
 		s.Nodes = spec.Span.Names()

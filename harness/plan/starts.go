@@ -15,6 +15,7 @@ func (p *Plan) StartTimes(events []results.Event) map[string]float64 {
 	for _, life := range p.Lives {
 		variant[life.ID] = life.Variant
 	}
+
 	spawned, took := map[string]time.Time{}, map[string]float64{}
 	for _, e := range events {
 		id, number, again := strings.Cut(e.Life, ".") // "01-a.2" is the second of that name
@@ -33,5 +34,6 @@ func (p *Plan) StartTimes(events []results.Event) map[string]float64 {
 		default: // tells nothing of a start
 		}
 	}
+
 	return took
 }

@@ -16,10 +16,12 @@ func (b Box) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device
 	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // nothing tells; a scheduler has said it all
 		return b.Devices, nil
 	}
+
 	env := maps.Clone(b.Visibility)
 	if env == nil || v.Server.Container.Image != "" { // a container inherits nothing
 		env = map[string]string{}
 	}
+
 	for _, name := range gpu.VisibilityVariables() {
 		value, told := v.Server.Env[name]
 		switch {
@@ -30,8 +32,10 @@ func (b Box) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device
 			env[name] = value.Value
 		}
 	}
+
 	if len(env) == 0 {
 		return b.Devices, nil
 	}
+
 	return gpu.VisibleTo(env, gpu.Inventory{GPUs: b.Devices})
 }

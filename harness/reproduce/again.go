@@ -98,6 +98,7 @@ func (o Options) only(p *plan.Plan, from *Origin) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	part.Pin(pins)
 	return part, nil
 }

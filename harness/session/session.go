@@ -193,6 +193,7 @@ func (s *Session) RepeatOf(run *results.Run) error {
 	if err != nil {
 		return err
 	}
+
 	s.Plan.Pin(pins)
 
 	s.Plan.Freeze(frozen)

@@ -39,9 +39,11 @@ const programTime = 2 * time.Minute
 func (c Client) run(ctx context.Context, stdin string, argv ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, programTime)
 	defer cancel()
+
 	if c.Run != nil {
 		return c.Run(ctx, stdin, argv...)
 	}
+
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // Slurm's programs by name, arguments ours
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
@@ -50,10 +52,12 @@ func (c Client) run(ctx context.Context, stdin string, argv ...string) (string, 
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay): // it succeeded, and a child of it keeps the pipe
 	case errors.Is(err, exec.ErrNotFound):
-		return "", fmt.Errorf("run %s: it is not on PATH; on: slurm needs Slurm's programs, as a login node has them", argv[0])
+		return "", fmt.Errorf("run %s: it is not on PATH; on: slurm needs Slurm's programs, as a login node has them",
+			argv[0])
 	case err != nil:
 		return "", fmt.Errorf("run %s: %w: %s", argv[0], err, firstLines(stderr.String()))
 	}
+
 	return stdout.String(), nil
 }
 
@@ -110,7 +114,8 @@ func parseJobs(out string, arrays []string) []Job {
 		if !ok || !slices.Contains(arrays, columns[0]) {
 			continue
 		}
-		jobs = append(jobs, Job{Array: columns[0], Task: task, ID: columns[2], State: columns[3], Node: columns[4], Reason: columns[5]})
+		jobs = append(jobs, Job{Array: columns[0], Task: task, ID: columns[2], State: columns[3], Node: columns[4],
+			Reason: columns[5]})
 	}
 	return jobs
 }
@@ -139,7 +144,8 @@ func (c Client) cancel(ctx context.Context, options, ids []string) error {
 	const atOnce = 500 // ids in one command line
 	for some := range slices.Chunk(ids, atOnce) {
 		_, err := c.run(ctx, "", slices.Concat([]string{"scancel"}, options, some)...)
-		if err != nil && !strings.Contains(err.Error(), "Invalid job id") && !strings.Contains(err.Error(), "already complet") {
+		if err != nil && !strings.Contains(err.Error(), "Invalid job id") &&
+			!strings.Contains(err.Error(), "already complet") {
 			return fmt.Errorf("cancel jobs: %w", err)
 		}
 	}
@@ -181,6 +187,7 @@ func parseNodes(out string) []Node {
 			nodes = append(nodes, n)
 		}
 	}
+
 	return nodes
 }
 

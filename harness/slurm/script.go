@@ -25,7 +25,8 @@ type Array struct {
 	Partition, Account, QOS, Gres, Constraint string // "": the cluster's
 	Options                                   []string
 	Time                                      time.Duration // limit of a job; 0: the partition's
-	Grace                                     time.Duration // before that limit SIGUSR1 is sent to the command; 0: never
+	// before that limit SIGUSR1 is sent to the command; 0: never
+	Grace time.Duration
 }
 
 // JobName is by what Slurm knows the jobs of a run.
@@ -37,7 +38,8 @@ func (a Array) Script() (string, error) {
 	b.WriteString("#!/bin/bash\n")
 	for _, option := range a.options() {
 		if strings.ContainsFunc(option, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' }) {
-			return "", fmt.Errorf("write job script: %q cannot be an option of sbatch: it has a control character, quote or backslash", option)
+			return "", fmt.Errorf("write job script: %q cannot be an option of sbatch: it has a control character, "+
+				"quote or backslash", option)
 		}
 		name, value, ok := strings.Cut(option, "=")
 		if ok && strings.ContainsAny(value, " '#") {
@@ -45,16 +47,20 @@ func (a Array) Script() (string, error) {
 		}
 		fmt.Fprintf(&b, "#SBATCH %s\n", option)
 	}
+
 	for _, line := range a.Setup {
 		b.WriteString(line + "\n")
 	}
+
 	if len(a.Argv) == 0 {
 		return "", errors.New("write job script: no command")
 	}
+
 	words := make([]string, len(a.Argv))
 	for i, word := range a.Argv {
 		words[i] = quoted(word)
 	}
+
 	fmt.Fprintf(&b, "exec %s\n", strings.Join(words, " "))
 	return b.String(), nil
 }
@@ -65,24 +71,31 @@ func (a Array) options() []string {
 	if a.AtOnce > 0 {
 		array += fmt.Sprintf("%%%d", a.AtOnce)
 	}
+
 	size := []string{"--nodes=1", "--ntasks=1"}
 	if a.Nodes > 1 {
 		size = []string{fmt.Sprintf("--nodes=%d", a.Nodes), "--ntasks-per-node=1"}
 	}
-	options := slices.Concat([]string{"--job-name=" + a.Name, array}, size, []string{"--requeue", "--open-mode=append", "--chdir=" + a.Dir, "--output=" + a.Output})
+
+	options := slices.Concat([]string{"--job-name=" + a.Name, array}, size,
+		[]string{"--requeue", "--open-mode=append", "--chdir=" + a.Dir, "--output=" + a.Output})
 	if a.Grace > 0 {
 		options = append(options, fmt.Sprintf("--signal=B:USR1@%d", int(a.Grace.Seconds())))
 	}
+
 	for _, o := range []struct{ name, value string }{
-		{"partition", a.Partition}, {"account", a.Account}, {"qos", a.QOS}, {"gres", a.Gres}, {"constraint", a.Constraint}, {"time", limit(a.Time)},
+		{"partition", a.Partition}, {"account", a.Account}, {"qos", a.QOS}, {"gres", a.Gres}, {"constraint",
+			a.Constraint}, {"time", limit(a.Time)},
 	} {
 		if o.value != "" {
 			options = append(options, "--"+o.name+"="+o.value)
 		}
 	}
+
 	if a.After != "" {
 		options = append(options, "--dependency=afterany:"+a.After)
 	}
+
 	return slices.Concat(options, a.Options)
 }
 

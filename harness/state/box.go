@@ -69,6 +69,7 @@ func replace(path string, data []byte) error {
 		return err
 	}
 	defer func() { _ = os.Remove(file.Name()) }() // gone already once renamed
+
 	_, err = file.Write(data)
 	if err == nil {
 		err = file.Sync()
@@ -82,6 +83,7 @@ func replace(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
+
 	return syncDir(filepath.Dir(path))
 }
 

@@ -30,6 +30,7 @@ func Jobs(root string) ([]*Box, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	dir := filepath.Join(root, folderName(host), jobsName)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,12 +39,14 @@ func Jobs(root string) ([]*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list jobs of this box: %w", err)
 	}
+
 	var boxes []*Box
 	for _, entry := range entries {
 		if entry.IsDir() {
 			boxes = append(boxes, &Box{dir: filepath.Join(dir, entry.Name())})
 		}
 	}
+
 	return boxes, nil
 }
 

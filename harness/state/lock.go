@@ -31,7 +31,8 @@ func (o Owner) String() string {
 type BusyError struct{ Owner Owner }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("another bench works on this box (%s): two would measure each other; end it, or wait for it with --wait-for-box",
+	return fmt.Sprintf("another bench works on this box (%s): two would measure each other; end it, or wait for it "+
+		"with --wait-for-box",
 		e.Owner)
 }
 
@@ -45,6 +46,7 @@ func (b *Box) Lock(run string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock box: %w", err)
 	}
+
 	switch err := flock(int(file.Fd())); {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		_ = file.Close()
@@ -53,10 +55,12 @@ func (b *Box) Lock(run string) (*Lock, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock box %s: %w", file.Name(), err)
 	}
+
 	if err := note(file, Owner{PID: os.Getpid(), Run: run, Since: time.Now()}); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock box: %w", err)
 	}
+
 	return &Lock{file}, nil
 }
 
@@ -95,6 +99,7 @@ const waitPoll = time.Second
 func (b *Box) WaitLock(ctx context.Context, run string, waiting func(Owner)) (*Lock, error) {
 	ticker := time.NewTicker(waitPoll)
 	defer ticker.Stop()
+
 	var last Owner
 	for first := true; ; first = false {
 		lock, err := b.Lock(run)

@@ -31,10 +31,12 @@ func (b *Box) Register(run Run) error {
 	if err != nil {
 		return fmt.Errorf("register run: %w", err)
 	}
+
 	run.Dir = dir
 	if run.Since.IsZero() {
 		run.Since = time.Now()
 	}
+
 	data, err := json.Marshal(run)
 	if err != nil {
 		return fmt.Errorf("register run: %w", err)
@@ -42,6 +44,7 @@ func (b *Box) Register(run Run) error {
 	if err := replace(b.entry(dir), append(data, '\n')); err != nil {
 		return fmt.Errorf("register run %s: %w", dir, err)
 	}
+
 	return nil
 }
 
@@ -69,6 +72,7 @@ func (b *Box) Runs() ([]Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list runs of this box: %w", err)
 	}
+
 	var runs []Run
 	var errs []error
 	for _, entry := range entries {
@@ -84,9 +88,11 @@ func (b *Box) Runs() ([]Run, error) {
 			runs = append(runs, run)
 		}
 	}
+
 	slices.SortFunc(runs, func(a, b Run) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Dir, b.Dir))
 	})
+
 	return runs, errors.Join(errs...)
 }
 
@@ -115,7 +121,8 @@ func readEntry(path string) (Run, error) {
 		return run, fmt.Errorf("read noted run: %w", err)
 	}
 	if err := json.Unmarshal(data, &run); err != nil || run.Dir == "" {
-		return run, fmt.Errorf("read noted run %s: it names no run folder; look for servers by hand, then remove it", path)
+		return run, fmt.Errorf("read noted run %s: it names no run folder; look for servers by hand, then remove it",
+			path)
 	}
 	return run, nil
 }

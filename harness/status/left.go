@@ -33,6 +33,7 @@ func (l *Live) fillLeft(now *results.Live, at time.Time) {
 	case now.Phase == results.LiveLaunching:
 		left = max(0, l.expect-now.PhaseS)
 	}
+
 	if l.rest+l.expect > 0 {
 		now.RunS = new(max(0, left+l.rest))
 	}

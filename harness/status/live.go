@@ -85,6 +85,7 @@ func (l *Live) Start(ctx context.Context) (end func()) {
 	if l == nil {
 		return func() {}
 	}
+
 	l.mu.Lock()
 	l.began = time.Now()
 	l.since = l.began
@@ -93,7 +94,9 @@ func (l *Live) Start(ctx context.Context) (end func()) {
 	for variant, took := range l.UsualStartS {
 		l.usual[key(results.LiveLaunching, variant)] = took
 	}
-	l.now = results.Live{Bench: l.Version, Node: l.Node, PID: os.Getpid(), BeganAt: l.began, Phase: results.LiveStarting, LeftBy: results.LeftByPlan}
+
+	l.now = results.Live{Bench: l.Version, Node: l.Node, PID: os.Getpid(), BeganAt: l.began,
+		Phase: results.LiveStarting, LeftBy: results.LeftByPlan}
 	l.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it also tells of the stop
 	var done sync.WaitGroup
@@ -138,12 +141,14 @@ func (l *Live) Snapshot() results.Live {
 		l.mu.Unlock()
 		return results.Live{BeganAt: at, UpdatedAt: at, Phase: results.LiveStarting}
 	}
+
 	now := l.now
 	now.UpdatedAt, now.RunForS, now.PhaseS = at, at.Sub(l.began).Seconds(), at.Sub(l.since).Seconds()
 	now.Message = cmp.Or(l.note, now.Message)
 	if took, known := l.usual[l.key()]; known && takesSimilarTime(now.Phase) {
 		now.UsualS = &took
 	}
+
 	l.fillPass(&now, at)
 	l.fillServer(&now, at)
 	l.fillGPUs(&now, at)
@@ -154,6 +159,7 @@ func (l *Live) Snapshot() results.Live {
 	if l.Hide != nil {
 		now.Message = l.Hide(now.Message)
 	}
+
 	return now
 }
 
@@ -163,8 +169,10 @@ func (l *Live) Enter(phase results.LivePhase, limit time.Duration, message strin
 	if l == nil {
 		return
 	}
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	at := time.Now()
 	if l.now.Phase != phase {
 		if !l.since.IsZero() {
@@ -172,6 +180,7 @@ func (l *Live) Enter(phase results.LivePhase, limit time.Duration, message strin
 		}
 		l.since = at
 	}
+
 	l.now.Phase, l.now.Message, l.now.LimitS, l.note = phase, message, nil, ""
 	l.phase = l.key()
 	if limit > 0 {
@@ -224,6 +233,7 @@ func (l *Live) Update(u Update) {
 	if l == nil {
 		return
 	}
+
 	switch u.Kind {
 	case StepProgress:
 		l.progress(u.Progress)
@@ -239,6 +249,7 @@ func (l *Live) Update(u Update) {
 		l.endStep()
 	default: // tells nothing that is not told otherwise
 	}
+
 	select {
 	case l.kick <- struct{}{}:
 	default: // it is about to be told

@@ -21,6 +21,7 @@ func (l *Live) fillLog(now *results.Live, rung string) {
 	if now.Life == "" || l.Folder == nil {
 		return
 	}
+
 	path := newestLog(l.Folder.PlainServerLogs(now.Life))
 	if path == "" {
 		return
@@ -28,10 +29,12 @@ func (l *Live) fillLog(now *results.Live, rung string) {
 	if local, err := filepath.Rel(l.Folder.Dir(), path); err == nil {
 		now.LogOf = filepath.ToSlash(local)
 	}
+
 	lines := tailOf(path, liveLog)
 	if now.Phase == results.LiveLaunching {
 		now.Message, now.Share = l.loading(lines, rung)
 	}
+
 	for _, line := range lines[max(0, len(lines)-liveLines):] {
 		if l.Hide != nil {
 			line = l.Hide(line)
@@ -74,19 +77,23 @@ func tailOf(path string, most int64) []string {
 		return nil
 	}
 	defer f.Close()
+
 	info, err := f.Stat()
 	if err != nil {
 		return nil
 	}
+
 	from := max(0, info.Size()-most)
 	text := make([]byte, info.Size()-from)
 	n, err := f.ReadAt(text, from)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil
 	}
+
 	lines := strings.FieldsFunc(string(text[:n]), func(r rune) bool { return r == '\n' || r == '\r' || r == 0 })
 	if from > 0 && len(lines) > 0 {
 		lines = lines[1:] // its beginning may be cut off
 	}
+
 	return lines
 }

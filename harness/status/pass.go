@@ -53,6 +53,7 @@ func (l *Live) Record(r *results.Record) {
 	if l == nil {
 		return
 	}
+
 	first, last, chunks := -1, -1, int64(0)
 	for i := range len(r.ChunkKinds) {
 		switch results.ChunkKind(r.ChunkKinds[i]) {
@@ -65,21 +66,26 @@ func (l *Live) Record(r *results.Record) {
 		default: // no token
 		}
 	}
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	p := &l.pass
 	if r.OutputTokens == nil {
 		p.unknown = p.unknown || r.Failure == nil
 	} else {
 		p.output += int64(*r.OutputTokens)
 	}
+
 	if r.Failure != nil || r.SentS == nil || first < 0 || last >= len(r.ChunkS) {
 		return
 	}
+
 	p.ttft.Add(r.ChunkS[first] - *r.SentS)
 	if r.OutputTokens == nil {
 		return
 	}
+
 	p.chunks += chunks
 	p.tokens += int64(*r.OutputTokens)
 	if n := *r.OutputTokens; n > 1 {
@@ -93,6 +99,7 @@ func (l *Live) fillPass(now *results.Live, at time.Time) {
 	if !p.on {
 		return
 	}
+
 	done := p.progress.Completed + p.progress.Failed
 	now.Requests = &results.LiveRequests{Done: done, InFlight: p.progress.InFlight, Failed: p.progress.Failed}
 	if p.progress.Total > 0 {
@@ -102,10 +109,12 @@ func (l *Live) fillPass(now *results.Live, at time.Time) {
 	if p.sendFor > 0 {
 		now.Requests.Total, now.Share = nil, new(min(1, at.Sub(p.began).Seconds()/p.sendFor.Seconds()))
 	}
+
 	tokens := &results.LiveTokens{PerS: p.rate()}
 	if !p.unknown {
 		tokens.Output = new(p.output)
 	}
+
 	tokens.TTFT, tokens.TPOT = timesOf(&p.ttft), timesOf(&p.tpot)
 	now.Tokens = tokens
 }
@@ -161,6 +170,7 @@ func (l *Live) fillServer(now *results.Live, at time.Time) {
 	if len(l.servers) == 0 {
 		return
 	}
+
 	sum := func(name string) *float64 {
 		total, known := 0.0, false
 		for _, values := range l.servers {
@@ -173,7 +183,9 @@ func (l *Live) fillServer(now *results.Live, at time.Time) {
 		}
 		return &total
 	}
-	now.Server = &results.LiveServer{Running: sum(engines.Running), Waiting: sum(engines.Waiting), AgeS: at.Sub(l.told).Seconds()}
+
+	now.Server = &results.LiveServer{Running: sum(engines.Running), Waiting: sum(engines.Waiting),
+		AgeS: at.Sub(l.told).Seconds()}
 	for _, values := range l.servers {
 		if v, ok := values[engines.KVUse]; ok && (now.Server.KVUse == nil || v > *now.Server.KVUse) {
 			now.Server.KVUse = &v

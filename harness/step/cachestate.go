@@ -66,9 +66,11 @@ func (s *sentTo) add(prompts []load.Prompt) (first, distinct bool) {
 		distinct = distinct && !s.seen[key]
 		fresh = append(fresh, key)
 	}
+
 	for _, key := range fresh {
 		s.seen[key] = true
 	}
+
 	return first, distinct
 }
 
@@ -100,14 +102,17 @@ func (j Job) cacheState(asked results.Asked, p Pass) *results.CacheState {
 	if state.How == nil {
 		state.How = []string{}
 	}
+
 	hits, queries, how := cacheFigures(p)
 	if how == "" {
 		return state
 	}
+
 	state.Hits, state.Queries = &hits, &queries
 	if queries > 0 {
 		state.HitShare = new(hits / queries)
 	}
+
 	var ok, known bool
 	switch j.Cache.Asked {
 	case scenarios.CacheCold:
@@ -116,9 +121,11 @@ func (j Job) cacheState(asked results.Asked, p Pass) *results.CacheState {
 		ok, known = hits >= warmShare*queries, queries > 0
 	case scenarios.CacheAny:
 	}
+
 	if known {
 		state.Verified, state.VerifiedHow = &ok, how
 	}
+
 	return state
 }
 
@@ -147,6 +154,7 @@ func cacheFigures(p Pass) (hits, queries float64, how string) {
 	if knownHits && known && queries > 0 {
 		return hits, queries, "counters"
 	}
+
 	hits, queries = 0, 0
 	for _, rec := range p.records {
 		if rec.Failure != nil {
@@ -159,6 +167,7 @@ func cacheFigures(p Pass) (hits, queries float64, how string) {
 		queries += float64(*rec.InputTokens)
 		how = "usage"
 	}
+
 	return hits, queries, how
 }
 
@@ -178,6 +187,7 @@ func sharedShare(prompts []load.Prompt) (share float64, known bool) {
 			texts = append(texts, p.Text)
 		}
 	}
+
 	// Sorted, each prompt stands beside one with which it shares most.
 	slices.Sort(texts)
 	slices.SortFunc(ids, slices.Compare)
@@ -188,15 +198,18 @@ func sharedShare(prompts []load.Prompt) (share float64, known bool) {
 			shared += commonBytes(texts[i-1], text)
 		}
 	}
+
 	for i, list := range ids {
 		total += len(list)
 		if i > 0 {
 			shared += commonIDs(ids[i-1], list)
 		}
 	}
+
 	if total == 0 {
 		return 0, true
 	}
+
 	return float64(shared) / float64(total), true
 }
 
@@ -229,13 +242,16 @@ func (p *Preparer) askCache(ctx context.Context, point scenarios.Load, r Request
 	if p.sent == nil {
 		p.sent = newSentTo()
 	}
+
 	first, distinct := p.sent.add(job.Prompts)
 	kind, _ := engines.Lookup(r.Servers[0].Info().Launcher)
 	body := job.Options.Body
 	wish := CacheRequest{Asked: point.PrefixCache, How: []string{}}
-	if _, own := point.Body["cache_prompt"]; !own && (wish.Asked == scenarios.CacheWarm || wish.Asked == scenarios.CacheAny) {
+	if _, own := point.Body["cache_prompt"]; !own &&
+		(wish.Asked == scenarios.CacheWarm || wish.Asked == scenarios.CacheAny) {
 		delete(body, "cache_prompt") // the engine's own way
 	}
+
 	switch wish.Asked {
 	case scenarios.CacheWarm:
 		job.Warmups = slices.Concat(job.Warmups, once(job.Prompts))
@@ -255,6 +271,7 @@ func (p *Preparer) askCache(ctx context.Context, point scenarios.Load, r Request
 		}
 	case scenarios.CacheAny:
 	}
+
 	job.Cache = wish
 	return failureIfEnded(ctx)
 }
@@ -269,6 +286,7 @@ func (p *Preparer) forget(ctx context.Context, kind engines.Kind, r Request, bod
 	if kind.External {
 		return []string{} // not ours to reset
 	}
+
 	for _, s := range r.Servers {
 		resetter, ok := s.(cacheResetter)
 		if !ok {
@@ -278,5 +296,6 @@ func (p *Preparer) forget(ctx context.Context, kind engines.Kind, r Request, bod
 			return []string{}
 		}
 	}
+
 	return []string{cacheReset}
 }

@@ -26,13 +26,16 @@ func counters(ctx context.Context, servers []Server) []map[string]float64 {
 	return out
 }
 
-func settledCounters(ctx context.Context, servers []Server, before []map[string]float64, records []results.Record) []map[string]float64 {
+func settledCounters(ctx context.Context, servers []Server, before []map[string]float64,
+	records []results.Record) []map[string]float64 {
+
 	var received float64
 	for _, rec := range records {
 		if rec.OutputTokens != nil {
 			received += float64(*rec.OutputTokens)
 		}
 	}
+
 	for try := 1; ; try++ {
 		after := counters(ctx, servers)
 		total, known := Sum(changes(before, after), engines.OutputTokensTotal)

@@ -34,18 +34,21 @@ func (s OneShot) Job(ctx context.Context) (Job, *results.Result, error) {
 	job := newJob(s.Driver, []Server{s.Server}, s.Load)
 	result := &results.Result{
 		Format: results.FormatVersion, Asked: plan.AskedOf(s.Load, s.Seed),
-		Step: results.StepRef{ID: s.Load.Label, Variant: s.Server.Info().Model, Point: s.Load.Label, Repeat: 1, Attempt: 1},
+		Step: results.StepRef{ID: s.Load.Label, Variant: s.Server.Info().Model, Point: s.Load.Label, Repeat: 1,
+			Attempt: 1},
 	}
 
 	measured, warm, err := s.prompts(ctx)
 	if err != nil {
 		return job, result, err
 	}
+
 	job.setPrompts(measured, warm, "", result)
 
 	if job.Options, err = s.options(); err != nil {
 		return job, result, err
 	}
+
 	return job, result, job.setSending(s.Load, measured, s.Counter, result)
 }
 
@@ -57,15 +60,18 @@ func (s OneShot) prompts(ctx context.Context) (measured, warm *dataset.Set, err 
 	if l.Warmups == 0 {
 		return measured, &dataset.Set{}, nil
 	}
-	if warm, err = dataset.Build(ctx, plan.PromptSpec(l, s.Seed+plan.WarmupSeed, l.Warmups), s.Counter.Tokenizer); err != nil {
+	if warm, err = dataset.Build(ctx, plan.PromptSpec(l, s.Seed+plan.WarmupSeed, l.Warmups),
+		s.Counter.Tokenizer); err != nil {
 		return nil, nil, results.Failf(results.FailDataset, "%v", err)
 	}
+
 	warm = without(warm, measured)
 	for i := range warm.Prompts {
 		if p := &warm.Prompts[i]; s.WarmupOutput > 0 && (p.OutputTokens == 0 || p.OutputTokens > s.WarmupOutput) {
 			p.OutputTokens = s.WarmupOutput
 		}
 	}
+
 	return measured, warm, nil
 }
 

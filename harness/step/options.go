@@ -19,26 +19,32 @@ func driveOptions(l scenarios.Load, server scenarios.Server, servers []Server) (
 	if body == nil {
 		body = map[string]any{}
 	}
+
 	maps.Copy(body, l.Body)
 	opts := load.Options{
 		Settings: l.Settings,
 		Target:   load.Target{Path: l.Endpoint, API: l.API, Model: info.Model, Headers: map[string]string{}},
 	}
+
 	opts.Body = body
 	for _, s := range servers {
 		opts.Target.BaseURLs = append(opts.Target.BaseURLs, requestURL(s))
 	}
+
 	if server.APIKey.Value != "" {
 		opts.Target.Headers["Authorization"] = "Bearer " + server.APIKey.Value
 	}
+
 	opts.Target.UnixSocket = server.UnixSocket
 	var err error
 	if opts.Target.TLS, opts.Target.CA, err = TLSConfig(server.TLS.CA, server.TLS.Insecure); err != nil {
 		return opts, err
 	}
+
 	for name, value := range l.Headers {
 		spec.SetHeader(opts.Target.Headers, name, value.Value) // in place of the key too
 	}
+
 	return opts, nil
 }
 

@@ -33,7 +33,9 @@ func newPromptSource(folder *store.Folder, frozen *plan.Frozen) promptSource {
 
 // prompts makes the measured prompts and the warm-ups of a load. Warm-up
 // prompts are never measured ones: those would be warm in a prefix cache.
-func (p *promptSource) prompts(ctx context.Context, l scenarios.Load, seed uint64, c TokenCounter) (measured, warm *dataset.Set, err error) {
+func (p *promptSource) prompts(ctx context.Context, l scenarios.Load, seed uint64, c TokenCounter) (measured,
+	warm *dataset.Set, err error) {
+
 	spec := plan.PromptSpec(l, seed, l.NumPrompts)
 	if measured, err = p.set(ctx, spec, c); err != nil {
 		return nil, nil, err
@@ -60,6 +62,7 @@ func (p *promptSource) set(ctx context.Context, spec dataset.Spec, c TokenCounte
 	if err != nil {
 		return nil, fmt.Errorf("make prompts: %w", err)
 	}
+
 	name := string(key) + " " + c.Name + " " + c.SHA256
 	if set, ok := p.sets[name]; ok {
 		return set, nil
@@ -70,6 +73,7 @@ func (p *promptSource) set(ctx context.Context, spec dataset.Spec, c TokenCounte
 	if err != nil {
 		return nil, results.Failf(results.FailDataset, "%v", err)
 	}
+
 	p.sets[name] = set
 	return set, nil
 }

@@ -14,10 +14,12 @@ func reachable(client scenarios.Client, urls []string) []string {
 	if !client.Elsewhere() {
 		return urls
 	}
+
 	reach := client.Reach
 	if reach == "" {
 		reach, _ = os.Hostname() // "": the address stays
 	}
+
 	out := make([]string, len(urls))
 	for i, address := range urls {
 		out[i] = address
@@ -30,5 +32,6 @@ func reachable(client scenarios.Client, urls []string) []string {
 			out[i] = u.String()
 		}
 	}
+
 	return out
 }

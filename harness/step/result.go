@@ -22,6 +22,7 @@ func (j Job) Complete(result *results.Result, p Pass) {
 		result.Simulated = result.Simulated || info.Simulated
 		result.Servers = append(result.Servers, info)
 	}
+
 	evidence := metrics.Evidence{Records: p.records, Asked: result.Asked, Client: p.client}
 	if p.client != nil {
 		result.Cache = j.cacheState(result.Asked, p)
@@ -32,22 +33,27 @@ func (j Job) Complete(result *results.Result, p Pass) {
 		result.Warnings = append(result.Warnings, speculationWarnings(result.Asked, result.Servers)...)
 		j.Judge(result, p)
 	}
+
 	WarnOrigin(result)
 	if p.Failure != nil {
 		result.Verdict, result.Failure = results.Failed, p.Failure
 		return
 	}
+
 	result.Verdict, result.Failure = metrics.Verdict(evidence, result.Warnings, j.MinSuccess)
 }
 
 // WarnOrigin adds what is to be known of figures whatever they are.
 func WarnOrigin(result *results.Result) {
 	if result.Simulated {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnSimulated, Message: "these figures come from the simulator, not from an inference engine"})
+		result.Warnings = append(result.Warnings,
+			results.Warning{Code: results.WarnSimulated,
+				Message: "these figures come from the simulator, not from an inference engine"})
 	}
 	if len(result.Earlier) > 0 {
 		result.Warnings = append(result.Warnings, results.Warning{
-			Code: results.WarnRetried, Message: fmt.Sprintf("attempt %d: %d earlier attempts failed, the last with %s", result.Step.Attempt, len(result.Earlier), result.Earlier[len(result.Earlier)-1].Class),
+			Code: results.WarnRetried, Message: fmt.Sprintf("attempt %d: %d earlier attempts failed, the last with %s",
+				result.Step.Attempt, len(result.Earlier), result.Earlier[len(result.Earlier)-1].Class),
 		})
 	}
 }
@@ -99,7 +105,8 @@ func counterWarnings(f results.Figures, counters []map[string]float64) []results
 		return nil
 	}
 	return []results.Warning{{
-		Code:    results.WarnCounters,
-		Message: fmt.Sprintf("the servers' own counters say %.0f output tokens, we counted %d", theirs, *f.TotalOutputTokens),
+		Code: results.WarnCounters,
+		Message: fmt.Sprintf("the servers' own counters say %.0f output tokens, we counted %d", theirs,
+			*f.TotalOutputTokens),
 	}}
 }

@@ -56,7 +56,8 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 		o.Repeat = true
 	case s.Duration > 0:
 		o.Repeat = true
-		if o.Arrivals, err = load.ArrivalsUntil(s.Duration.Seconds(), s.Rate, s.Burstiness, rng); err == nil && len(o.Arrivals) == 0 {
+		if o.Arrivals, err = load.ArrivalsUntil(s.Duration.Seconds(), s.Rate, s.Burstiness, rng); err == nil &&
+			len(o.Arrivals) == 0 {
 			err = fmt.Errorf("plan arrivals: no request falls into %s at %g requests/s", s.Duration, s.Rate)
 		}
 	case s.Compat == dataset.CompatVLLM06:
@@ -64,9 +65,11 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 	default:
 		o.Arrivals = load.Arrivals(n, s.Rate, s.Burstiness, rng)
 	}
+
 	if s.Duration > 0 {
 		asked.SendForS = new(s.Duration.Seconds())
 	}
+
 	return err
 }
 

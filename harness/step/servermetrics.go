@@ -84,6 +84,7 @@ func (m *serverMetrics) watch(ctx context.Context, i int, server metricsServer, 
 func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, zero time.Time) bool {
 	limited, cancel := context.WithTimeout(ctx, metricsLimit)
 	defer cancel()
+
 	sample := results.ServerSample{AtS: time.Since(zero).Seconds(), Replica: m.servers[i].Info().Replica}
 	values, err := server.Metrics(limited)
 	switch {
@@ -96,9 +97,11 @@ func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, z
 	default:
 		sample.Values = values
 	}
+
 	m.Live.Metrics(sample)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	m.sums[i].add(sample)
 	if m.file == nil && m.err == nil {
 		m.file, m.err = store.NewSampleWriter(m.dir, results.ServerMetricsName, 0)
@@ -106,6 +109,7 @@ func (m *serverMetrics) look(ctx context.Context, i int, server metricsServer, z
 	if m.err == nil {
 		m.err = m.file.Write(sample)
 	}
+
 	return true
 }
 
@@ -119,6 +123,7 @@ func (s *metricSums) add(sample results.ServerSample) {
 		s.first, s.total, s.readout = sample.Values, map[string]float64{}, map[string]int{}
 		s.seen.Gauges = map[string]results.GaugeFigures{}
 	}
+
 	s.seen.Samples++
 	s.seen.WentBack = append(s.seen.WentBack, engines.CountersWentBack(s.last, sample.Values)...)
 	slices.Sort(s.seen.WentBack)
@@ -146,6 +151,7 @@ func (m *serverMetrics) End(result *results.Result) error {
 	m.watching.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	for _, s := range m.sums {
 		if s.seen.Samples+s.seen.Missed == 0 {
 			continue
@@ -158,8 +164,10 @@ func (m *serverMetrics) End(result *results.Result) error {
 		}
 		result.ServerMetrics = append(result.ServerMetrics, figures)
 	}
+
 	if m.file != nil {
 		m.err = errors.Join(m.err, m.file.Close())
 	}
+
 	return m.err
 }

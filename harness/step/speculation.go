@@ -28,6 +28,7 @@ func drafted(info results.Server, p Pass, seen []results.ServerMetrics) *results
 	if told := info.Speculation; told != nil {
 		d.Tokens, d.LogLines = told.Tokens, told.LogLines
 	}
+
 	d.Derive()
 	return d
 }
@@ -47,13 +48,16 @@ func draftedByAnswers(replica int, records []results.Record) *results.Drafting {
 			drafts += float64(*rec.Drafts)
 		}
 	}
+
 	if tokens == 0 {
 		return nil
 	}
+
 	d := &results.Drafting{Source: results.DraftsByAnswers, DraftTokens: &tokens, AcceptedTokens: &accepted}
 	if counted {
 		d.Drafts = &drafts
 	}
+
 	return d
 }
 
@@ -78,17 +82,22 @@ func speculationWarnings(asked results.Asked, servers []results.Server) []result
 	if !slices.ContainsFunc(servers, func(s results.Server) bool { return s.Speculation != nil }) {
 		return nil
 	}
+
 	var all []results.Warning
 	if madeOfRandomIDs(asked.Dataset) {
 		all = append(all, results.Warning{
-			Code: results.WarnSpecRandom, Message: "the prompts are random token ids, and what follows them is foreseen by a draft in another way than text is: acceptance says nothing of real use",
+			Code: results.WarnSpecRandom, Message: "the prompts are random token ids, and what follows them is " +
+				"foreseen by a draft in another way than text is: acceptance says nothing of real use",
 		})
 	}
+
 	if asked.IgnoreEOS {
 		all = append(all, results.Warning{
-			Code: results.WarnSpecPastEnd, Message: "ignore_eos keeps answers going past their natural end, where drafts are guessed better or worse than in it: acceptance is of both",
+			Code: results.WarnSpecPastEnd, Message: "ignore_eos keeps answers going past their natural end, where " +
+				"drafts are guessed better or worse than in it: acceptance is of both",
 		})
 	}
+
 	return all
 }
 

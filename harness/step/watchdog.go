@@ -25,7 +25,9 @@ type watchdog struct {
 // guardProgress returns a context that ends when nothing moves for limit, and
 // the function that must get every snapshot of the pass's progress. A limit of 0
 // never ends it.
-func guardProgress(ctx context.Context, limit time.Duration) (guarded context.Context, observe func(load.Progress), free func()) {
+func guardProgress(ctx context.Context, limit time.Duration) (guarded context.Context, observe func(load.Progress),
+	free func()) {
+
 	guarded, endPass := context.WithCancelCause(ctx)
 	w := &watchdog{limit: limit, endPass: endPass, since: time.Now()}
 	return guarded, w.observe, func() { endPass(nil) }
@@ -37,6 +39,7 @@ func (w *watchdog) observe(p load.Progress) {
 	if w.limit <= 0 {
 		return
 	}
+
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -47,7 +50,8 @@ func (w *watchdog) observe(p load.Progress) {
 	}
 
 	if idle := time.Since(w.since); idle >= w.limit {
-		w.endPass(results.Failf(results.FailNoProgress, "no token of any request for %s while %d were outstanding (watchdog.stall is %s)",
+		w.endPass(results.Failf(results.FailNoProgress,
+			"no token of any request for %s while %d were outstanding (watchdog.stall is %s)",
 			idle.Round(time.Second), p.InFlight, w.limit))
 	}
 }
@@ -66,7 +70,9 @@ func notifyBoth(watchdog, other func(load.Progress)) func(load.Progress) {
 // countersWentBack returns a failure if a counter of a server is less than it was,
 // also if only for a while: the server is not the one that the pass began with,
 // and the figures belong to neither.
-func countersWentBack(servers []Server, before, after []map[string]float64, between []results.ServerMetrics) *results.Failure {
+func countersWentBack(servers []Server, before, after []map[string]float64,
+	between []results.ServerMetrics) *results.Failure {
+
 	for i, s := range servers {
 		fell := engines.CountersWentBack(before[i], after[i])
 		for _, m := range between {
@@ -75,8 +81,10 @@ func countersWentBack(servers []Server, before, after []map[string]float64, betw
 			}
 		}
 		if len(fell) > 0 {
-			return results.Failf(results.FailRestarted, "counter %s of %s went back during the pass: the server was restarted", fell[0], s.Info().BaseURL)
+			return results.Failf(results.FailRestarted,
+				"counter %s of %s went back during the pass: the server was restarted", fell[0], s.Info().BaseURL)
 		}
 	}
+
 	return nil
 }

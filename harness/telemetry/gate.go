@@ -39,6 +39,7 @@ func (m *Monitor) otherLimits(t *results.Telemetry) string {
 			m.limits = m.FirstLimits()
 		}
 	}
+
 	var all []string
 	for _, g := range t.GPUs {
 		if g.LimitChanged {
@@ -50,9 +51,11 @@ func (m *Monitor) otherLimits(t *results.Telemetry) string {
 		case !known:
 			m.limits[g.Device] = *g.PowerLimitW
 		case telemetry.OtherLimit(first, *g.PowerLimitW):
-			all = append(all, fmt.Sprintf("GPU %d has a power limit of %.4g W, and had %.4g W in the run's first step", g.Index, *g.PowerLimitW, first))
+			all = append(all, fmt.Sprintf("GPU %d has a power limit of %.4g W, and had %.4g W in the run's first step",
+				g.Index, *g.PowerLimitW, first))
 		}
 	}
+
 	return strings.Join(all, "; ")
 }
 

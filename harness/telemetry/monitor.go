@@ -94,14 +94,17 @@ func (m *Monitor) ReadAtRest(ctx context.Context, life plan.Life) {
 	if !m.samples() || len(m.Box.Devices) == 0 || m.before[life.Variant] != nil {
 		return
 	}
+
 	var ids []string
 	for _, d := range m.Box.Devices {
 		ids = append(ids, d.ID())
 	}
+
 	at := time.Duration(0)
 	if m.idle == nil {
 		at = restTime
 	}
+
 	rest := m.readRest(ctx, ids, at)
 	if m.idle == nil {
 		m.idle, m.idleHz = map[string]float64{}, map[string]float64{}
@@ -114,6 +117,7 @@ func (m *Monitor) ReadAtRest(ctx context.Context, life plan.Life) {
 			}
 		}
 	}
+
 	kind, _ := engines.Lookup(m.Scenario.Variants[life.VariantIndex].Server.Launcher)
 	if kind.External { // it runs already: what is in use is its own
 		rest = map[string]atRest{}
@@ -121,6 +125,7 @@ func (m *Monitor) ReadAtRest(ctx context.Context, life plan.Life) {
 	if m.before == nil {
 		m.before = map[string]map[string]atRest{}
 	}
+
 	m.before[life.Variant] = rest
 }
 
@@ -136,6 +141,7 @@ func (m *Monitor) readRest(ctx context.Context, ids []string, least time.Duratio
 			clocks[g.Device] = append(clocks[g.Device], *g.CoreHz)
 		}
 	}
+
 	w.sampling = m.Source.Start(ctx, w.take)
 	w.await(ctx, m.patience())
 	m.isSlow = !w.complete()
@@ -147,6 +153,7 @@ func (m *Monitor) readRest(ctx context.Context, ids []string, least time.Duratio
 		d.powerW, d.coreHz = medianOf(powers[id]), medianOf(clocks[id])
 		rest[id] = d
 	}
+
 	return rest
 }
 
@@ -169,10 +176,13 @@ func (m *Monitor) patience() time.Duration {
 
 // Begin begins to read before a step, waits until its GPUs are calm, and
 // until each has been read once, so that the pass lies between readings.
-func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, servers []step.Server, result *results.Result) {
+func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, servers []step.Server,
+	result *results.Result) {
+
 	if !m.samples() {
 		return
 	}
+
 	used, notes := m.usedDevices(servers, ref.Variant)
 	w := newWatcher(idsOf(used))
 	w.notes = notes
@@ -185,6 +195,7 @@ func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, se
 	if m.Scenario.Telemetry.OnForeign != scenarios.ReactIgnore && len(used) > 0 {
 		w.strangers = watchStrangers(ctx, m.Source, servers, idsOf(used))
 	}
+
 	w.open()
 }
 
@@ -211,6 +222,7 @@ func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []
 	for _, s := range servers {
 		placed = append(placed, s.Info().GPUs...)
 	}
+
 	if len(placed) == 0 {
 		for _, v := range m.Scenario.Variants {
 			if v.Name == variant {
@@ -220,12 +232,14 @@ func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []
 		}
 		return m.Box.Devices, nil
 	}
+
 	var used []device.Device
 	for _, d := range m.Box.Devices {
 		if slices.Contains(placed, d.Index) {
 			used = append(used, d)
 		}
 	}
+
 	return used, nil
 }
 

@@ -29,6 +29,7 @@ func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, r
 	if asked.Timeout <= 0 || len(w.devices) == 0 || !asked.Asks() {
 		return
 	}
+
 	began, told := time.Now(), time.Time{}
 	gate := settleGate{asked: asked, known: m, clocks: map[string][]clockAt{}}
 	w.await(ctx, min(asked.Timeout, m.patience()))
@@ -38,7 +39,8 @@ func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, r
 		if len(restless) == 0 || waited >= asked.Timeout || ctx.Err() != nil {
 			if all := append(restless, silent...); len(all) > 0 {
 				result.Warnings = append(result.Warnings, results.Warning{
-					Code: results.WarnNotSettled, Message: fmt.Sprintf("after %.0f s: %s", waited.Seconds(), strings.Join(all, "; ")),
+					Code: results.WarnNotSettled, Message: fmt.Sprintf("after %.0f s: %s", waited.Seconds(),
+						strings.Join(all, "; ")),
 				})
 			}
 			return
@@ -47,7 +49,8 @@ func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, r
 			told = time.Now()
 			m.Observe(status.Update{
 				Kind: status.StepSettling, Step: ref,
-				Message: fmt.Sprintf("%s (waited %.0f s of %s)", strings.Join(restless, "; "), waited.Seconds(), asked.Timeout),
+				Message: fmt.Sprintf("%s (waited %.0f s of %s)", strings.Join(restless, "; "), waited.Seconds(),
+					asked.Timeout),
 			})
 		}
 		step.Pause(ctx, min(settlePoll, asked.Timeout-waited))
@@ -83,6 +86,7 @@ func (s *settleGate) look(w *watcher) (restless, silent []string) {
 			silent = append(silent, mute)
 		}
 	}
+
 	return restless, silent
 }
 
@@ -94,7 +98,8 @@ func (s *settleGate) warmth(d device.Device, g results.GPUReading) (restless, si
 	case s.asked.MaxTemp > 0 && hottest != nil && *hottest > s.asked.MaxTemp:
 		return fmt.Sprintf("GPU %d has %.0f degrees C, %.0f are asked", d.Index, *hottest, s.asked.MaxTemp), ""
 	case s.asked.Power > 0 && g.PowerW != nil && idleKnown && *g.PowerW > s.asked.Power*idle:
-		return fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW, s.asked.Power*idle, s.asked.Power), ""
+		return fmt.Sprintf("GPU %d draws %.0f W, %.0f W are asked (%.4g times idle)", d.Index, *g.PowerW,
+			s.asked.Power*idle, s.asked.Power), ""
 	case s.asked.MaxTemp > 0 && hottest == nil:
 		return "", fmt.Sprintf("GPU %d does not tell its temperature", d.Index)
 	case s.asked.Power > 0 && (g.PowerW == nil || !idleKnown):
@@ -112,9 +117,11 @@ func (s *settleGate) clock(d device.Device, g results.GPUReading) (restless, sil
 	case g.CoreHz == nil || s.asked.Clock == scenarios.ClockIdle && !idleKnown:
 		return "", fmt.Sprintf("GPU %d does not tell its clock, now or when it was idle", d.Index)
 	case s.asked.Clock == scenarios.ClockIdle && *g.CoreHz > nearIdle*idle:
-		return fmt.Sprintf("GPU %d runs at %.0f MHz, %.0f MHz are asked (%.4g times idle)", d.Index, *g.CoreHz/1e6, nearIdle*idle/1e6, nearIdle), ""
+		return fmt.Sprintf("GPU %d runs at %.0f MHz, %.0f MHz are asked (%.4g times idle)", d.Index, *g.CoreHz/1e6,
+			nearIdle*idle/1e6, nearIdle), ""
 	case s.asked.Clock == scenarios.ClockStable && !s.stable(d.ID(), *g.CoreHz):
-		return fmt.Sprintf("the clock of GPU %d moves, or was not watched for %s: %.0f MHz now", d.Index, stableFor, *g.CoreHz/1e6), ""
+		return fmt.Sprintf("the clock of GPU %d moves, or was not watched for %s: %.0f MHz now", d.Index, stableFor,
+			*g.CoreHz/1e6), ""
 	}
 	return "", ""
 }

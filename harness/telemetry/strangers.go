@@ -68,18 +68,25 @@ func (s *strangers) end() {
 func (s *strangers) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, strangersLimit)
 	defer cancel()
+
 	holders, err := s.source.Holders(ctx)
 	if err != nil {
 		return // who cannot be seen is not accused
 	}
+
 	own, known := ownPIDs(s.servers)
 	if !known {
 		return
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	for _, h := range foreign(holders, own, s.ids, placed(s.servers)) {
-		if !slices.ContainsFunc(s.all, func(x results.GPUHolder) bool { return x.PID == h.PID && x.Device == h.Device }) {
+		if !slices.ContainsFunc(s.all, func(x results.GPUHolder) bool {
+			return x.PID == h.PID &&
+				x.Device == h.Device
+		}) {
 			s.all = append(s.all, h)
 		}
 	}
@@ -140,6 +147,7 @@ func (m *Monitor) doubtStrangers(found []results.GPUHolder, result *results.Resu
 	if len(found) == 0 {
 		return
 	}
+
 	var parts []string
 	for _, h := range found {
 		text := fmt.Sprintf("%s (PID %d)", h.Name, h.PID)
@@ -151,7 +159,9 @@ func (m *Monitor) doubtStrangers(found []results.GPUHolder, result *results.Resu
 		}
 		parts = append(parts, text)
 	}
+
 	result.Warnings = append(result.Warnings, results.Warning{
-		Code: results.WarnForeignGPUUser, Message: "processes that are not ours were on the GPUs of the step: " + strings.Join(parts, ", "),
+		Code: results.WarnForeignGPUUser, Message: "processes that are not ours were on the GPUs of the step: " +
+			strings.Join(parts, ", "),
 	})
 }

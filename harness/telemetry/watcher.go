@@ -181,17 +181,22 @@ func (w *watcher) Judge(result *results.Result) {
 	if result.Client != nil {
 		to = result.Client.DurationS
 	}
+
 	in := telemetry.Watched{
-		Devices: w.monitor.watchedDevices(w.devices, w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
+		Devices: w.monitor.watchedDevices(w.devices,
+			w.variant), Samplers: w.cost.Samplers, PeriodS: w.cost.Period.Seconds(),
 		CPUShare: new(w.cost.CPUShare), ToS: to, Figures: result.Figures,
 		Elsewhere: elsewhere(result.Servers),
 	}
+
 	t := telemetry.Summarize(w.samples, in)
 	t.Notes = append(t.Notes, w.notes...)
 	result.Telemetry = t
 	if w.err != nil {
-		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnTelemetryGaps, Message: fmt.Sprintf("readings are missing: %v", w.err)})
+		result.Warnings = append(result.Warnings,
+			results.Warning{Code: results.WarnTelemetryGaps, Message: fmt.Sprintf("readings are missing: %v", w.err)})
 	}
+
 	w.monitor.doubtTelemetry(result)
 	if w.strangers != nil {
 		w.monitor.doubtStrangers(w.strangers.found(), result)

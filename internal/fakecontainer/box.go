@@ -73,9 +73,11 @@ func parseRun(args []string) (box, error) {
 			}
 		}
 	}
+
 	if len(args) == 0 {
 		return b, fmt.Errorf(`"docker run" requires at least 1 argument`)
 	}
+
 	b.Image, b.Args = args[0], args[1:]
 	return b, nil
 }
@@ -164,14 +166,17 @@ func (c Config) shim(id string) int {
 	if err != nil {
 		return 1
 	}
+
 	log, err := os.OpenFile(filepath.Join(b.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return 1
 	}
+
 	program, err := os.Executable()
 	if err != nil {
 		return 1
 	}
+
 	cmd := exec.CommandContext(context.Background(), program, b.Args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{"CONTAINER=fake"}, b.Env...), log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -180,6 +185,7 @@ func (c Config) shim(id string) int {
 		_ = b.save()
 		return 1
 	}
+
 	b.State = state{Running: true, Pid: cmd.Process.Pid}
 	_ = b.save()
 	_ = cmd.Wait()
@@ -187,6 +193,7 @@ func (c Config) shim(id string) int {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		b.State.ExitCode = 128 + int(status.Signal())
 	}
+
 	_ = b.save() // gone with the container where that was removed meanwhile
 	return 0
 }

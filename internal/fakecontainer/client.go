@@ -30,6 +30,7 @@ func Main() {
 	if !found {
 		return
 	}
+
 	var config Config
 	if err := json.Unmarshal([]byte(value), &config); err != nil {
 		fmt.Fprintln(os.Stderr, "fake container engine:", err)
@@ -38,10 +39,12 @@ func Main() {
 	if len(os.Args) == 3 && os.Args[1] == shimArgument {
 		os.Exit(config.shim(os.Args[2]))
 	}
+
 	code := config.client(os.Args[1:])
 	if len(os.Args) > 1 && slices.Contains(config.Late, os.Args[1]) {
 		time.Sleep(lifetime)
 	}
+
 	os.Exit(code)
 }
 
@@ -49,17 +52,20 @@ func (c Config) client(args []string) int {
 	if len(args) == 0 {
 		return 1
 	}
+
 	name := args[0]
 	if text, fails := c.Fail[name]; fails {
 		fmt.Fprintln(os.Stderr, text)
 		return refused
 	}
+
 	switch {
 	case slices.Contains(c.Hang, name):
 		time.Sleep(lifetime)
 	case slices.Contains(c.Lie, name):
 		return 0
 	}
+
 	last := args[len(args)-1]
 	switch name {
 	case "version":
@@ -75,6 +81,7 @@ func (c Config) client(args []string) int {
 	default:
 		return c.one(name, args, last)
 	}
+
 	return 0
 }
 
@@ -85,6 +92,7 @@ func (c Config) one(name string, args []string, which string) int {
 		fmt.Fprintln(os.Stderr, "Error response from daemon: No such container:", which)
 		return 1
 	}
+
 	switch name {
 	case "inspect":
 		c.show(found, value(args, "--format"))
@@ -115,6 +123,7 @@ func (c Config) one(name string, args []string, which string) int {
 		fmt.Fprintf(os.Stderr, "unknown command %q\n", name)
 		return 1
 	}
+
 	return 0
 }
 
@@ -154,10 +163,12 @@ func (c Config) run(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return refused
 	}
+
 	program, err := os.Executable()
 	if err != nil {
 		return refused
 	}
+
 	shim := exec.CommandContext(context.Background(), program, shimArgument, box.ID)
 	shim.Env = os.Environ()
 	shim.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -165,12 +176,14 @@ func (c Config) run(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return refused
 	}
+
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(poll) {
 		if now, err := c.load(box.ID); err == nil && now.State.Pid > 0 {
 			fmt.Println(box.ID)
 			return 0
 		}
 	}
+
 	return refused
 }
 
@@ -180,7 +193,8 @@ func (c Config) remove(found box) int {
 	text, _ := os.ReadFile(count)
 	if len(text) < c.RemoveFails {
 		_ = os.WriteFile(count, append(text, '.'), 0o644)
-		fmt.Fprintln(os.Stderr, "Error response from daemon: container: driver failed to remove root filesystem: device or resource busy")
+		fmt.Fprintln(os.Stderr, "Error response from daemon: container: driver failed to remove root filesystem: "+
+			"device or resource busy")
 		return 1
 	}
 	found.signal(syscall.SIGKILL)
@@ -214,6 +228,7 @@ func (c Config) list(filter string) {
 	if err != nil {
 		return
 	}
+
 	wanted := strings.TrimPrefix(filter, "label=")
 	key, text, exact := strings.Cut(wanted, "=")
 	for _, entry := range entries {

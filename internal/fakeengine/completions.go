@@ -14,14 +14,17 @@ func (e *engine) completions(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		MaxTokens int `json:"max_tokens"`
 	}
+
 	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
 		fail(w, http.StatusBadRequest, err.Error(), "invalid_request_error")
 		return
 	}
+
 	number := int(e.requests.Add(1))
 	if number == e.config.FloodAt {
 		flood(e.config.Flood)
 	}
+
 	switch {
 	case e.config.DieAt > 0 && number >= e.config.DieAt:
 		select {
@@ -62,10 +65,12 @@ func (e *engine) stream(w http.ResponseWriter, r *http.Request, tokens int, gap 
 		}
 		event(w, map[string]any{"choices": []any{choice}})
 	}
+
 	event(w, map[string]any{
 		"choices": []any{map[string]any{"index": 0, "text": "", "finish_reason": "length"}},
 		"usage":   map[string]any{"prompt_tokens": 1, "completion_tokens": tokens},
 	})
+
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 

@@ -35,20 +35,24 @@ func serve(config Config, args []string, exit chan<- int) error {
 	if config.Port != "" {
 		port = config.Port
 	}
+
 	var listen net.ListenConfig
 	if config.Shared {
 		listen.Control = share
 	}
+
 	listener, err := listen.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return err
 	}
+
 	fmt.Fprintf(os.Stderr, "listening on http://%s\n", listener.Addr())
 	if config.KeepsPort {
 		if err := bequeath(listener); err != nil {
 			return err
 		}
 	}
+
 	e := &engine{config: config, began: time.Now(), exit: exit}
 	server := &http.Server{Handler: e.routes()}
 	go func() { _ = server.Serve(listener) }()
@@ -78,6 +82,7 @@ func address(args []string, ollamaHost string) (host, port string) {
 			host, port = h, p
 		}
 	}
+
 	for i, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")
 		if !joined && i+1 < len(args) {
@@ -90,6 +95,7 @@ func address(args []string, ollamaHost string) (host, port string) {
 			host = value
 		}
 	}
+
 	return host, port
 }
 
@@ -100,6 +106,7 @@ func (e *engine) routes() http.Handler {
 			mux.HandleFunc(path, handle)
 		}
 	}
+
 	paths := e.config.Paths
 	add(paths.Models, e.models)
 	add(paths.Metrics, e.metrics)
@@ -110,6 +117,7 @@ func (e *engine) routes() http.Handler {
 	if paths.Version != paths.Health {
 		add(paths.Version, e.version)
 	}
+
 	add("/v1/completions", e.completions)
 	add("/v1/chat/completions", e.completions)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -117,6 +125,7 @@ func (e *engine) routes() http.Handler {
 			http.NotFound(w, r)
 		}
 	})
+
 	return e.gate(mux)
 }
 
@@ -167,7 +176,8 @@ func (e *engine) version(w http.ResponseWriter, _ *http.Request) {
 func (e *engine) models(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"object": "list",
-		"data":   []any{map[string]any{"id": e.config.Model, "object": "model", "meta": map[string]any{"n_vocab": 1184}}},
+		"data": []any{map[string]any{"id": e.config.Model, "object": "model",
+			"meta": map[string]any{"n_vocab": 1184}}},
 	})
 }
 

@@ -44,6 +44,7 @@ func SpanMain(argv []string) int {
 	if len(argv) > 2 && argv[1] == childArgument {
 		return childMain(argv[2])
 	}
+
 	var faults Span
 	if text, found := os.LookupEnv(SpanVariable); found {
 		if err := json.Unmarshal([]byte(text), &faults); err != nil {
@@ -51,6 +52,7 @@ func SpanMain(argv []string) int {
 			return 99
 		}
 	}
+
 	o := optionsOf(argv[1:])
 	switch {
 	case filepath.Base(argv[0]) == "ray" && o.has("--head"):
@@ -67,14 +69,17 @@ func SpanMain(argv []string) int {
 		}
 		return engineMain(spanConfig(argv, o, faults))
 	}
+
 	address := o["--dist-init-addr"]
 	if address == "" {
 		address = net.JoinHostPort(o["--master-addr"], o["--master-port"])
 	}
+
 	nodes, _ := strconv.Atoi(o["--nnodes"])
 	if o["--node-rank"] != "0" {
 		return joined(address, "rank "+o["--node-rank"], "joined "+address, faults)
 	}
+
 	return meetAt(address, nodes-1, func() error {
 		return serve(spanConfig(argv, o, faults), argv[1:], make(chan int, 1))
 	})
@@ -123,10 +128,12 @@ func meetAt(address string, want int, then func() error) int {
 		fmt.Fprintln(os.Stderr, "fake engine:", err)
 		return 1
 	}
+
 	m := &meeting{full: make(chan struct{}), want: want}
 	if want == 0 {
 		close(m.full)
 	}
+
 	go m.accept(listener)
 	select {
 	case <-m.full:
@@ -135,14 +142,17 @@ func meetAt(address string, want int, then func() error) int {
 	case <-time.After(lifetime):
 		return 1
 	}
+
 	if err := then(); err != nil {
 		fmt.Fprintln(os.Stderr, "fake engine:", err)
 		return 1
 	}
+
 	select {
 	case <-stop:
 	case <-time.After(lifetime):
 	}
+
 	return 0
 }
 
@@ -163,9 +173,11 @@ func (m *meeting) greet(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
+
 	name := strings.TrimSpace(line)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	switch {
 	case name == "how many":
 		fmt.Fprintln(conn, len(m.names))
@@ -195,15 +207,18 @@ func joined(address, name, told string, faults Span) int {
 			return 98
 		}
 	}
+
 	if faults.Never {
 		<-stop
 		return 143
 	}
+
 	conn, answer, err := ask(address, name)
 	if err != nil || answer != "welcome" {
 		fmt.Fprintln(os.Stderr, "fake engine: join:", answer, err)
 		return 1
 	}
+
 	fmt.Println(told)
 	over := make(chan struct{})
 	go func() {

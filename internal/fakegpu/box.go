@@ -44,6 +44,7 @@ func New(dir string, n int) (*Box, error) {
 	if n < 0 || n > len(buses) {
 		return nil, fmt.Errorf("fakegpu: %d GPUs: a machine has 0 to %d", n, len(buses))
 	}
+
 	b := &Box{root: dir, n: n, clocks: make([]counters, n), held: map[hold]int64{}, files: map[string]*os.File{}}
 	for name, text := range map[string]string{
 		"sys/module/amdgpu/version":                     "6.12.12\n",
@@ -55,9 +56,11 @@ func New(dir string, n int) (*Box, error) {
 			return nil, err
 		}
 	}
+
 	if err := os.MkdirAll(filepath.Join(dir, processes), 0o755); err != nil {
 		return nil, err
 	}
+
 	for i := range n {
 		if err := b.build(i); err != nil {
 			return nil, err
@@ -67,6 +70,7 @@ func New(dir string, n int) (*Box, error) {
 			return nil, err
 		}
 	}
+
 	return b, nil
 }
 
@@ -90,6 +94,7 @@ func (b *Box) IDs() []string {
 func (b *Box) HoldVRAM(pid, gpu int, bytes int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	folder := filepath.Join(processes, strconv.Itoa(pid))
 	name := filepath.Join(folder, fmt.Sprintf("vram_%d", gpuID(gpu)))
 	if bytes > 0 {
@@ -102,6 +107,7 @@ func (b *Box) HoldVRAM(pid, gpu int, bytes int64) error {
 		}
 		return b.writeMemory(gpu)
 	}
+
 	delete(b.held, hold{pid, gpu})
 	if err := b.remove(name); err != nil {
 		return err
@@ -111,6 +117,7 @@ func (b *Box) HoldVRAM(pid, gpu int, bytes int64) error {
 			return err
 		}
 	}
+
 	return b.writeMemory(gpu)
 }
 
@@ -168,6 +175,7 @@ func (b *Box) write(name, text string) error {
 	if _, err := file.WriteAt([]byte(text), 0); err != nil {
 		return err
 	}
+
 	return file.Truncate(int64(len(text)))
 }
 

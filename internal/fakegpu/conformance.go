@@ -69,6 +69,7 @@ func (c Conformance) Run(t *testing.T) {
 			t.Errorf("NotParsed names %s, which does not exist", name)
 		}
 	}
+
 	if count == 0 {
 		t.Errorf("no capture of %q in %s", c.Tools, c.Folder)
 	}
@@ -81,17 +82,21 @@ func (c Conformance) check(t *testing.T, name string) {
 			best = prefix
 		}
 	}
+
 	if best == "" {
 		t.Fatalf("no replay for %s: add one, or say in NotParsed why there is none", name)
 	}
+
 	path, err := filepath.Abs(filepath.Join(c.Folder, name))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	got, err := json.MarshalIndent(c.Replays[best](t, path), "", "\t")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	got = append(got, '\n')
 
 	golden := path + ".want.json"
@@ -101,9 +106,11 @@ func (c Conformance) check(t *testing.T, name string) {
 		}
 		return
 	}
+
 	want, err := os.ReadFile(golden)
 	if os.IsNotExist(err) {
-		t.Fatalf("a capture without a reviewed reading: review this and add it as %s (-update writes it):\n%s", filepath.Base(golden), got)
+		t.Fatalf("a capture without a reviewed reading: review this and add it as %s (-update writes it):\n%s",
+			filepath.Base(golden), got)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -34,18 +34,23 @@ func (b *Box) build(gpu int) error {
 		"current_memory_partition":  "NPS1\n",
 		"power/runtime_status":      "active\n",
 	}
+
 	for name, text := range constant {
 		if err := b.write(filepath.Join(pciFolder(gpu), name), text); err != nil {
 			return err
 		}
 	}
-	labels := map[string]string{"name": "amdgpu", "power1_label": "PPT", "temp2_label": "junction", "temp3_label": "mem", "freq1_label": "sclk", "freq2_label": "mclk"}
+
+	labels := map[string]string{"name": "amdgpu", "power1_label": "PPT", "temp2_label": "junction",
+		"temp3_label": "mem", "freq1_label": "sclk", "freq2_label": "mclk"}
 	for name, text := range labels {
 		if err := b.write(filepath.Join(hwmon(gpu), name), text+"\n"); err != nil {
 			return err
 		}
 	}
-	properties := fmt.Sprintf("cpu_cores_count 0\nsimd_count 1216\nlocation_id %d\ndomain 0\ngfx_target_version 90402\nunique_id %d\ndrm_render_minor %d\n",
+
+	properties := fmt.Sprintf("cpu_cores_count 0\nsimd_count 1216\nlocation_id %d\ndomain 0\ngfx_target_version "+
+		"90402\nunique_id %d\ndrm_render_minor %d\n",
 		buses[gpu]<<8, uniqueID(gpu), 128+gpu)
 	for name, text := range map[string]string{
 		"properties":             properties,
@@ -56,6 +61,7 @@ func (b *Box) build(gpu int) error {
 			return err
 		}
 	}
+
 	for _, adapter := range []string{fmt.Sprintf("card%d", gpu+1), fmt.Sprintf("renderD%d", 128+gpu)} {
 		folder := filepath.Join(b.root, "sys/class/drm", adapter)
 		if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -65,5 +71,6 @@ func (b *Box) build(gpu int) error {
 			return err
 		}
 	}
+
 	return nil
 }

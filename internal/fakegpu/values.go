@@ -55,6 +55,7 @@ func (b *Box) Values(gpu int) Values {
 func (b *Box) Set(gpu int, v Values) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	b.values[gpu] = v
 	b.clocks[gpu].advance(v.Throttle)
 	sensors := hwmon(gpu)
@@ -69,14 +70,17 @@ func (b *Box) Set(gpu int, v Values) error {
 		sensors + "/freq1_input":              v.CoreHz,
 		sensors + "/freq2_input":              v.MemoryHz,
 	}
+
 	for name, value := range files {
 		if err := b.write(name, fmt.Sprintf("%.0f\n", value)); err != nil {
 			return err
 		}
 	}
+
 	if err := b.write(filepath.Join(pciFolder(gpu), "gpu_metrics"), string(b.clocks[gpu].metrics(v))); err != nil {
 		return err
 	}
+
 	return b.writeMemory(gpu)
 }
 
@@ -145,9 +149,11 @@ func (c *counters) metrics(v Values) []byte {
 	for i, counter := range []uint32{c.cycles, c.prochot, c.ppt, c.socket, c.vr, c.hbm} {
 		order.PutUint32(table[40+4*i:], counter)
 	}
+
 	for i := range 8 {
 		order.PutUint16(table[296+2*i:], uint16(v.CoreHz/1e6))
 	}
+
 	order.PutUint16(table[336:], uint16(v.MemoryHz/1e6))
 	return table
 }

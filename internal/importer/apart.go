@@ -36,6 +36,7 @@ func (n *namer) dimensions(all []*entry) []dimension {
 		{load: true, of: func(e *entry) string { return numberText("b", e.asked.Burstiness) }},
 		{load: true, of: func(e *entry) string { return numberText("temp", e.asked.Temperature) }},
 	}
+
 	for _, measured := range []struct {
 		name string
 		of   func(*entry) float64
@@ -47,6 +48,7 @@ func (n *namer) dimensions(all []*entry) []dimension {
 	} {
 		dims = append(dims, dimension{load: true, of: measuredText(all, measured.name, measured.of, measured.near)})
 	}
+
 	return append(dims, settingDimensions(all)...)
 }
 
@@ -72,6 +74,7 @@ func settingDimensions(all []*entry) []dimension {
 			return ""
 		}})
 	}
+
 	return dims
 }
 
@@ -115,6 +118,7 @@ func differing(all []*entry, d dimension) map[string]bool {
 			differ[e.ref.Variant] = true
 		}
 	}
+
 	return differ
 }
 
@@ -127,6 +131,7 @@ func measuredText(all []*entry, name string, of func(*entry) float64, near float
 			values = append(values, v)
 		}
 	}
+
 	slices.Sort(values)
 
 	return func(e *entry) string {

@@ -34,6 +34,7 @@ func (s *scanner) block(head textLine) {
 			return
 		}
 	}
+
 	s.at--
 	s.close(e, ended)
 }
@@ -65,25 +66,30 @@ func (s *scanner) close(e *entry, ended bool) {
 	for _, v := range e.origin.Stated {
 		labels[v.Label] = true
 	}
+
 	switch {
 	case labels["Mean E2E Latency (ms)"] || labels["Total generated tokens (retokenized)"] || labels["Backend"]:
 		e.origin.Format = "sglang-block"
-	case labels["Peak output token throughput (tok/s)"] || labels["Failed requests"] || labels["Total token throughput (tok/s)"]:
+	case labels["Peak output token throughput (tok/s)"] || labels["Failed requests"] ||
+		labels["Total token throughput (tok/s)"]:
 		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM
 	case labels["Maximum request concurrency"]:
 		e.origin.Format, e.origin.Reading = "vllm-block", results.VLLM010
 	default:
 		e.origin.Format, e.origin.Reading = "vllm-block", generationBy(s.before.args)
 	}
+
 	if !e.hasFigures() {
 		for _, v := range e.origin.Stated {
 			s.keep(textLine{v.Line, v.Label + ": " + v.Text}, results.LineNotFigures)
 		}
 		return
 	}
+
 	if !ended {
 		e.notes = append(e.notes, "the block has no end line")
 	}
+
 	s.found(e)
 	s.before, s.last = nearby{}, e
 }
@@ -110,10 +116,12 @@ func draftingIn(text string) *results.Drafting {
 	if !strings.Contains(text, "Draft acceptance") {
 		return nil
 	}
+
 	m := draftLine.FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
+
 	v := make([]float64, len(m))
 	for i := 1; i < len(m); i++ {
 		var err error
@@ -121,9 +129,11 @@ func draftingIn(text string) *results.Drafting {
 			return nil
 		}
 	}
+
 	d := &results.Drafting{
 		Source: results.DraftsByLog, Tokens: new(int(v[1])), AcceptedTokens: &v[2], DraftTokens: &v[3], EmittedTokens: &v[4], LogLines: []string{text},
 	}
+
 	d.Derive()
 	return d
 }

@@ -65,6 +65,7 @@ func (e *entry) assume(s Setting) {
 	if e.own != nil {
 		return
 	}
+
 	switch {
 	case s.Key == "gpus" || s.Key == "driver" || s.Key == "host" || s.Key == "engine_version":
 	case s.Key == "model":
@@ -92,6 +93,7 @@ func (e *entry) finish() {
 	if e.own != nil || e.rows != nil {
 		return
 	}
+
 	a, f := &e.asked, &e.figures
 	switch {
 	case strings.Contains(e.backend, "chat") || strings.HasSuffix(a.Endpoint, "/chat/completions"):
@@ -99,12 +101,14 @@ func (e *entry) finish() {
 	case strings.HasSuffix(a.Endpoint, "/completions"), e.backend == "vllm", e.backend == "openai":
 		a.API = "completions"
 	}
+
 	if a.API != "" {
 		e.tell("api")
 	}
 	if e.peak != nil {
 		f.PeakConcurrent = *e.peak
 	}
+
 	f.Asked = max(a.NumPrompts, f.Completed+f.Failed)
 	if f.Failed == 0 && e.countStated() && f.Completed < f.Asked {
 		f.Failed = f.Asked - f.Completed
@@ -116,6 +120,7 @@ func (e *entry) finish() {
 			}
 		}
 	}
+
 	if f.ICL.N == 0 && f.ICL.Mean == nil {
 		f.ICL = f.ITL
 	}
@@ -150,6 +155,7 @@ func (e *entry) checkRates() {
 	if !ok || duration <= halfD {
 		return
 	}
+
 	f := &e.figures
 	check := func(name string, count float64) {
 		v, half, ok := e.half(name)
@@ -159,15 +165,18 @@ func (e *entry) checkRates() {
 		const slack = 1e-9
 		low, high := count/(duration+halfD)-half, count/(duration-halfD)+half
 		if v < low-slack*math.Abs(low) || v > high+slack*math.Abs(high) {
-			e.warn(results.WarnImportedDiffers, "%s is stated as %g, and counts and duration give %.6g to %.6g", name, v, low, high)
+			e.warn(results.WarnImportedDiffers, "%s is stated as %g, and counts and duration give %.6g to %.6g", name,
+				v, low, high)
 		}
 	}
+
 	if e.countStated() {
 		check("request_throughput", float64(f.Completed))
 	}
 	if f.TotalOutputTokens == nil {
 		return
 	}
+
 	check("output_throughput", float64(*f.TotalOutputTokens))
 	if f.TotalInputTokens != nil {
 		check("total_token_throughput", float64(*f.TotalInputTokens+*f.TotalOutputTokens))
@@ -176,10 +185,12 @@ func (e *entry) checkRates() {
 
 // step makes the result of a named entry.
 func (e *entry) step(sets []Setting) Step {
-	text := fmt.Sprintf("read out of %s (%s), not measured here: no telemetry, no proof of a clean start; the client is not ours", e.origin.File, e.origin.Format)
+	text := fmt.Sprintf("read out of %s (%s), not measured here: no telemetry, no proof of a clean start; the client "+
+		"is not ours", e.origin.File, e.origin.Format)
 	if e.origin.Ours() {
 		text = fmt.Sprintf("read out of %s (%s): bench measured it elsewhere", e.origin.File, e.origin.Format)
 	}
+
 	e.warnings = append([]results.Warning{{Code: results.WarnImported, Message: text}}, e.warnings...)
 	if e.own != nil {
 		r := *e.own
@@ -187,10 +198,12 @@ func (e *entry) step(sets []Setting) Step {
 		r.Warnings = append(slices.Clone(r.Warnings), e.warnings...)
 		return Step{Result: &r, Model: modelOf(&r)}
 	}
+
 	r := &results.Result{
 		Step: e.ref, Asked: e.asked, Params: maps.Clone(e.params), Imported: &e.origin, Simulated: e.simulated, LlamaBench: e.rows,
 		Servers: []results.Server{e.serverOf(sets)},
 	}
+
 	if e.rows == nil {
 		f := e.figures
 		r.Figures = &f
@@ -198,9 +211,11 @@ func (e *entry) step(sets []Setting) Step {
 			r.Compat = results.Compat{g: e.reading()}
 		}
 	}
+
 	if e.date != "" {
 		r.Params["date"] = e.date
 	}
+
 	e.judge(r)
 	return Step{Result: r, Records: e.records, Notes: e.notes, Model: e.model}
 }
@@ -226,13 +241,16 @@ func (e *entry) judge(r *results.Result) {
 			why = "first: " + r.Figures.FailureSamples[0]
 		}
 		r.Warnings = append(r.Warnings, results.Warning{
-			Code: results.WarnFailures, Message: fmt.Sprintf("%d of %d requests did not succeed; %s", r.Figures.Failed, r.Figures.Asked, why),
+			Code: results.WarnFailures, Message: fmt.Sprintf("%d of %d requests did not succeed; %s", r.Figures.Failed,
+				r.Figures.Asked, why),
 		})
 	}
+
 	evidence := metrics.Evidence{Figures: *r.Figures, Asked: r.Asked}
 	if !e.countStated() {
 		evidence.Figures.Asked, evidence.Figures.Completed = 1, 1 // it is not told, and figures there are
 	}
+
 	r.Verdict, r.Failure = metrics.Verdict(evidence, r.Warnings, 0)
 	switch e.verdict {
 	case results.Failed, results.NotRun:
@@ -256,7 +274,8 @@ func (e *entry) statedText(label string) string {
 // serverOf is what is known of the server. Each result has a life of its own:
 // whether servers were shared is not told.
 func (e *entry) serverOf(sets []Setting) results.Server {
-	s := results.Server{Life: e.ref.ID, Argv: e.argv, Env: e.env, Model: e.model, Speculation: e.drafting, Simulated: e.simulated}
+	s := results.Server{Life: e.ref.ID, Argv: e.argv, Env: e.env, Model: e.model, Speculation: e.drafting,
+		Simulated: e.simulated}
 	if len(e.argv) > 0 {
 		s.Launcher = launcherOf(e.argv)
 	}

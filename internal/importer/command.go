@@ -27,17 +27,20 @@ func commandIn(text string) (c command, ok bool) {
 	if !namesProgram(text) {
 		return command{}, false
 	}
+
 	text = strings.Trim(text, "` ")
 	server, client := serverCommand.FindStringIndex(text), clientCommand.FindStringIndex(text)
 	if server == nil && client == nil {
 		return command{}, false
 	}
+
 	text = prompt.ReplaceAllString(text, "")
 	if i := strings.Index(text, "❯ "); i >= 0 {
 		text = text[i+len("❯ "):]
 	} else if i := strings.Index(text, "â¯ "); i >= 0 { // the same, mistaken for Latin-1
 		text = text[i+len("â¯ "):]
 	}
+
 	words := shellWords(text)
 	c = command{env: map[string]string{}, client: client != nil && (server == nil || client[0] < server[0])}
 	for len(words) > 0 && (words[0] == "env" || assignment.MatchString(words[0])) {
@@ -46,6 +49,7 @@ func commandIn(text string) (c command, ok bool) {
 		}
 		words = words[1:]
 	}
+
 	c.argv = words
 	c.bench = len(words) > 0 && strings.HasSuffix(words[0], "llama-bench")
 	return c, len(words) > 0 && isProgram(words)
@@ -64,6 +68,7 @@ func shellWords(text string) []string {
 		}
 		inWord = false
 	}
+
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\' && i+1 < len(text):
@@ -84,6 +89,7 @@ func shellWords(text string) []string {
 			inWord = true
 		}
 	}
+
 	end()
 	return words
 }
@@ -139,6 +145,7 @@ func (c command) flags() [][2]string {
 		}
 		all = append(all, [2]string{strings.ReplaceAll(name[2:], "-", "_"), value})
 	}
+
 	return all
 }
 
@@ -149,6 +156,7 @@ func namespace(text string) (all [][2]string) {
 	if start < 0 {
 		return nil
 	}
+
 	text = text[start+len("Namespace("):]
 	depth, begin := 0, 0
 	var quote byte
@@ -159,6 +167,7 @@ func namespace(text string) (all [][2]string) {
 		}
 		begin = end + 1
 	}
+
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quote != 0:
@@ -181,6 +190,7 @@ func namespace(text string) (all [][2]string) {
 			add(i)
 		}
 	}
+
 	return all
 }
 
@@ -221,6 +231,7 @@ func (e *entry) settle(args [][2]string, line int) {
 			dataset = a[1]
 		}
 	}
+
 	for _, a := range args {
 		name := settingOf(a[0], dataset)
 		if name == "" {

@@ -64,6 +64,7 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 	if err != nil {
 		return nil, nil, fmt.Errorf("read CSV: %w", err)
 	}
+
 	var tests []object
 	for {
 		cells, err := reader.Read()
@@ -80,7 +81,8 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 			if !errors.As(err, &at) {
 				return nil, nil, fmt.Errorf("read CSV: %w", err)
 			}
-			rest = append(rest, results.ImportedLine{Line: at.StartLine, Kind: results.LineNotFigures, Text: at.Error()})
+			rest = append(rest, results.ImportedLine{Line: at.StartLine, Kind: results.LineNotFigures,
+				Text: at.Error()})
 			continue
 		case len(cells) != len(heads):
 			rest = appendLine(rest, line, results.LineNotFigures, strings.Join(cells, ","))
@@ -94,6 +96,7 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 		}
 		entries = append(entries, fromRow(name, heads, cells, line))
 	}
+
 	return append(entries, fromTests(name, tests)...), rest, nil
 }
 
@@ -119,10 +122,12 @@ func fromRow(name string, heads, cells []string, line int) *entry {
 			e.take(head, text, line, true)
 		}
 	}
+
 	if hasAll(heads, "scenario", "run_id", "verdict") {
 		e.origin.Format = formatOwnCSV
 		return e
 	}
+
 	e.origin.Reading = results.VLLM
 	return e
 }

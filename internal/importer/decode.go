@@ -71,6 +71,7 @@ func linesOf(text []byte) (lines []textLine, overwritten int) {
 			lines = append(lines, textLine{no, part})
 		}
 	}
+
 	return lines, overwritten
 }
 
@@ -97,5 +98,6 @@ func shown(text string) string {
 			b.WriteRune(r)
 		}
 	}
+
 	return b.String()
 }

@@ -25,6 +25,7 @@ func (e *entry) detail(o object) {
 	if !o.into("ttfts", &r.ttfts) || !o.into("itls", &r.itls) || len(r.ttfts) == 0 {
 		return
 	}
+
 	o.into("input_lens", &r.inputs)
 	o.into("output_lens", &r.outputs)
 	o.into("latencies", &r.latencies)
@@ -33,15 +34,20 @@ func (e *entry) detail(o object) {
 	o.into("errors", &r.errors)
 	o.into("generated_texts", &r.texts)
 	n := len(r.ttfts)
-	if len(r.itls) != n || len(r.outputs) != n || r.errors != nil && len(r.errors) != n || r.inputs != nil && len(r.inputs) != n {
-		e.warn(results.WarnImportedDiffers, "the arrays of single requests differ in length (ttfts %d, itls %d, output_lens %d, errors %d): they are not used", n, len(r.itls), len(r.outputs), len(r.errors))
+	if len(r.itls) != n || len(r.outputs) != n || r.errors != nil && len(r.errors) != n || r.inputs != nil &&
+		len(r.inputs) != n {
+		e.warn(results.WarnImportedDiffers, "the arrays of single requests differ in length (ttfts %d, itls %d, "+
+			"output_lens %d, errors %d): they are not used", n, len(r.itls), len(r.outputs), len(r.errors))
 		return
 	}
+
 	good := r.successes()
 	if len(good) != e.figures.Completed {
-		e.warn(results.WarnImportedDiffers, "%d of the single requests succeeded, and %d are stated as completed: the arrays are not used", len(good), e.figures.Completed)
+		e.warn(results.WarnImportedDiffers, "%d of the single requests succeeded, and %d are stated as completed: "+
+			"the arrays are not used", len(good), e.figures.Completed)
 		return
 	}
+
 	e.recompute(r, good)
 	e.failures(r)
 	if len(r.starts) == n {
@@ -85,6 +91,7 @@ func (e *entry) recompute(r requests, good []int) {
 			tpot = append(tpot, (latency-r.ttfts[i])/float64(r.outputs[i]-1))
 		}
 	}
+
 	f := &e.figures
 	e.replace("ttft", &f.TTFT, ttft)
 	e.replace("itl", &f.ITL, itl)
@@ -93,6 +100,7 @@ func (e *entry) recompute(r requests, good []int) {
 		e.replace("tpot", &f.TPOT, tpot)
 		e.replace("e2el", &f.E2EL, e2el)
 	}
+
 	input, output := 0, 0
 	for _, i := range good {
 		output += r.outputs[i]
@@ -100,6 +108,7 @@ func (e *entry) recompute(r requests, good []int) {
 			input += r.inputs[i]
 		}
 	}
+
 	e.sameTotal("total_output_tokens", f.TotalOutputTokens, output)
 	if r.inputs != nil {
 		e.sameTotal("total_input_tokens", f.TotalInputTokens, input)
@@ -143,6 +152,7 @@ func (e *entry) replace(name string, stated *results.Dist, sample []float64) {
 			percentiles = append(percentiles, p.P)
 		}
 	}
+
 	slices.Sort(percentiles)
 	again := metrics.Describe(sample, percentiles)
 	e.same("mean_"+name, stated.Mean, again.Mean)
@@ -151,6 +161,7 @@ func (e *entry) replace(name string, stated *results.Dist, sample []float64) {
 	for _, p := range stated.Percentiles {
 		e.same(fmt.Sprintf("p%g_%s", p.P, name), p.Value, metrics.At(again, p.P))
 	}
+
 	*stated = again
 }
 
@@ -162,7 +173,8 @@ func (e *entry) same(name string, stated, again *float64) {
 		return
 	}
 	if math.Abs(*stated-*again) > exactly*math.Max(math.Abs(*again), 1e-6) {
-		e.warn(results.WarnImportedDiffers, "%s is stated as %.6g ms, and the single requests give %.6g ms", name, 1000**stated, 1000**again)
+		e.warn(results.WarnImportedDiffers, "%s is stated as %.6g ms, and the single requests give %.6g ms", name,
+			1000**stated, 1000**again)
 	}
 }
 
@@ -187,7 +199,8 @@ func (r requests) records() []results.Record {
 	all := make([]results.Record, len(r.ttfts))
 	for i := range all {
 		start := r.starts[i] - begin
-		rec := results.Record{Index: i, IntendedS: arrivals[i] - begin, SentS: &start, EndS: start, OutputTokens: &r.outputs[i], OutputTokensSource: results.CountImported}
+		rec := results.Record{Index: i, IntendedS: arrivals[i] - begin, SentS: &start, EndS: start,
+			OutputTokens: &r.outputs[i], OutputTokensSource: results.CountImported}
 		if r.inputs != nil {
 			rec.LocalInputTokens = &r.inputs[i]
 		}
@@ -213,5 +226,6 @@ func (r requests) records() []results.Record {
 		}
 		all[i] = rec
 	}
+
 	return all
 }

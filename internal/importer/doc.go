@@ -25,9 +25,10 @@ type Source struct {
 
 // Options say what the files do not.
 type Options struct {
-	Format         string // one of Formats; "": by content
-	Variant        string // name for every result; "": by headings, labels and models
-	VariantPattern string // regular expression over file names; its groups "variant" and "point", or the first group, name them
+	Format  string // one of Formats; "": by content
+	Variant string // name for every result; "": by headings, labels and models
+	// regular expression over file names; its groups "variant" and "point", or the first group, name them
+	VariantPattern string
 	Sets           []Setting
 	Renames        []Rename // of variants, after they have their names
 }
@@ -84,6 +85,7 @@ func Import(sources []Source, o Options) (*Imported, error) {
 	if o.Format != "" && !slices.Contains(Formats(), o.Format) {
 		return nil, fmt.Errorf("format %q: want one of %s", o.Format, strings.Join(Formats(), ", "))
 	}
+
 	out := &Imported{}
 	var all []*entry
 	for _, s := range sources {
@@ -96,13 +98,16 @@ func Import(sources []Source, o Options) (*Imported, error) {
 		}
 		out.Files = append(out.Files, file)
 	}
+
 	if len(all) == 0 && !anyCommand(out.Files) {
 		return nil, errors.New("import: no result in it that is understood; see --format, or report the file")
 	}
+
 	names.name(all)
 	for _, e := range all {
 		out.Steps = append(out.Steps, e.step(o.Sets))
 	}
+
 	return out, nil
 }
 

@@ -75,19 +75,23 @@ func (e *entry) put(t target, understood bool, label, text string, line int) boo
 		e.state(label, text, line, map[bool]string{true: t.as()}[set])
 		return false
 	}
+
 	v, ok := numberIn(text)
 	if !ok {
-		if trimmed := plainCell(text); trimmed != "" && trimmed != "null" && trimmed != "-" && strings.ToLower(trimmed) != "n/a" {
+		if trimmed := plainCell(text); trimmed != "" && trimmed != "null" && trimmed != "-" &&
+			strings.ToLower(trimmed) != "n/a" {
 			e.warn(results.WarnImportedUnusable, "%s is %q: no number, so it is not known", label, shown(trimmed))
 		}
 		e.state(label, text, line, "")
 		return false
 	}
+
 	if !e.set(t, v*t.scale) {
 		e.state(label, text, line, "")
 		e.warn(results.WarnImportedDiffers, "%s is %s, and stood before with another value", label, plainCell(text))
 		return false
 	}
+
 	e.state(label, text, line, t.as())
 	e.found++
 	return true
@@ -100,6 +104,7 @@ func (e *entry) set(t target, v float64) bool {
 	if t.stat != "" {
 		return e.setLatency(t, v)
 	}
+
 	switch t.name {
 	case "completed":
 		return setCount(&f.Completed, v)
@@ -122,6 +127,7 @@ func (e *entry) set(t target, v float64) bool {
 		e.peak = new(int(v))
 		return true
 	}
+
 	return setOnce(map[string]**float64{
 		"request_throughput": &f.RequestThroughput, "request_goodput": &f.RequestGoodput, "output_throughput": &f.OutputThroughput,
 		"total_token_throughput": &f.TotalTokenThroughput, "max_output_tokens_per_s": &f.MaxOutputTokensPerS,
@@ -156,7 +162,8 @@ func setTotal(at **int64, v float64) bool {
 // sample is the distribution of that name.
 func (e *entry) sample(name string) *results.Dist {
 	f := &e.figures
-	return map[string]*results.Dist{"ttft": &f.TTFT, "tpot": &f.TPOT, "itl": &f.ITL, "icl": &f.ICL, "e2el": &f.E2EL}[name]
+	return map[string]*results.Dist{"ttft": &f.TTFT, "tpot": &f.TPOT, "itl": &f.ITL, "icl": &f.ICL,
+		"e2el": &f.E2EL}[name]
 }
 
 func (e *entry) setLatency(t target, v float64) bool {
@@ -168,11 +175,14 @@ func (e *entry) setLatency(t target, v float64) bool {
 		if known := metrics.At(*d, t.p); known != nil {
 			return *known == v
 		}
-		at, _ := slices.BinarySearchFunc(d.Percentiles, t.p, func(f results.PercentileFigure, p float64) int { return int(math.Copysign(1, f.P-p)) })
+		at, _ := slices.BinarySearchFunc(d.Percentiles, t.p,
+			func(f results.PercentileFigure, p float64) int { return int(math.Copysign(1, f.P-p)) })
 		d.Percentiles = slices.Insert(d.Percentiles, at, results.PercentileFigure{P: t.p, Value: &v})
 		return true
 	}
-	return setOnce(map[string]**float64{"mean": &d.Mean, "median": &d.Median, "std": &d.Std, "min": &d.Min, "max": &d.Max}[t.stat], v)
+
+	return setOnce(map[string]**float64{"mean": &d.Mean, "median": &d.Median, "std": &d.Std, "min": &d.Min,
+		"max": &d.Max}[t.stat], v)
 }
 
 // tell notes that a setting of the load is known.
@@ -188,12 +198,14 @@ func (e *entry) told(name string) bool { return slices.Contains(e.origin.Told, n
 // understood.
 func (e *entry) setting(name, text, label string) bool {
 	lower := strings.ToLower(strings.TrimSuffix(strings.TrimSpace(text), "."))
-	lower = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(lower, " rps"), " (poisson process)"), "c="))
+	lower = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(lower, " rps"),
+		" (poisson process)"), "c="))
 	if name == "repeat" {
 		n, err := strconv.Atoi(lower)
 		e.repeat = n
 		return err == nil
 	}
+
 	none := lower == "null" || lower == "none" || lower == "not set" || lower == "inf" || lower == "infinity"
 	v, ok := numberIn(lower)
 	if !ok && !none {
@@ -206,6 +218,7 @@ func (e *entry) setting(name, text, label string) bool {
 		}
 		return true
 	}
+
 	if none {
 		if name != "max_concurrency" && name != "request_rate" {
 			return true // its default, which is not told
@@ -213,16 +226,19 @@ func (e *entry) setting(name, text, label string) bool {
 		e.tell(name)
 		return true
 	}
+
 	if !e.setNumber(name, v) {
 		return false
 	}
+
 	e.tell(name)
 	return true
 }
 
 func (e *entry) setNumber(name string, v float64) bool {
 	a := &e.asked
-	whole := map[string]**int{"max_concurrency": &a.MaxConcurrency, "input_len": &a.InputLen, "output_len": &a.OutputLen}
+	whole := map[string]**int{"max_concurrency": &a.MaxConcurrency, "input_len": &a.InputLen,
+		"output_len": &a.OutputLen}
 	switch at, ok := whole[name]; {
 	case ok:
 		n := 0
@@ -240,6 +256,7 @@ func (e *entry) setNumber(name string, v float64) bool {
 	case name == "temperature":
 		a.Temperature = &v
 	}
+
 	return true
 }
 
@@ -269,6 +286,7 @@ func (e *entry) settingText(name string) string {
 			return textOf(*known.v, false)
 		}
 	}
+
 	return "none"
 }
 
@@ -284,6 +302,7 @@ func (e *entry) word(t target, text, label string) {
 	if text == "" || text == "null" || text == "None" {
 		return
 	}
+
 	put := func(at *string) {
 		if *at != "" && *at != text {
 			e.warn(results.WarnImportedDiffers, "%s is %q, and stood before as %q", label, text, *at)
@@ -291,6 +310,7 @@ func (e *entry) word(t target, text, label string) {
 		}
 		*at = text
 	}
+
 	switch t.name {
 	case "model":
 		put(&e.model)

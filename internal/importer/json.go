@@ -46,6 +46,7 @@ func withoutNaN(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return data
 	}
+
 	out := make([]byte, 0, len(data)+len(data)/16)
 	for i := 0; i < len(data); {
 		switch data[i] {
@@ -64,6 +65,7 @@ func withoutNaN(data []byte) []byte {
 		out = append(out, data[i])
 		i++
 	}
+
 	return out
 }
 
@@ -103,7 +105,8 @@ func objectsIn(data []byte) ([]object, error) {
 			return all, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read JSON at line %d: %w", 1+bytes.Count(data[:decoder.InputOffset()], []byte("\n")), err)
+			return nil, fmt.Errorf("read JSON at line %d: %w",
+				1+bytes.Count(data[:decoder.InputOffset()], []byte("\n")), err)
 		}
 		start += bytes.Index(data[start:], raw)
 		line := 1 + bytes.Count(data[:max(start, 0)], []byte("\n"))
@@ -147,6 +150,7 @@ func appendObjects(all []object, raw json.RawMessage, line int) ([]object, error
 		}
 		return all, nil
 	}
+
 	return nil, fmt.Errorf("line %d: neither an object nor an array", line)
 }
 
@@ -156,6 +160,7 @@ func objectOf(raw json.RawMessage) (object, error) {
 	if _, err := decoder.Token(); err != nil {
 		return o, err
 	}
+
 	for decoder.More() {
 		token, err := decoder.Token()
 		if err != nil {
@@ -176,6 +181,7 @@ func objectOf(raw json.RawMessage) (object, error) {
 		}
 		o.values[key] = value
 	}
+
 	return o, nil
 }
 

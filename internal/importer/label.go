@@ -62,6 +62,7 @@ func plainName(text string) string {
 	case "peak concurrent requests", "max concurrent requests":
 		return "peak_concurrent_requests"
 	}
+
 	return settingNamed(text)
 }
 
@@ -93,6 +94,7 @@ func settingNamed(text string) string {
 	case "tokenizer id", "tokenizer":
 		return "tokenizer"
 	}
+
 	return ""
 }
 
@@ -147,15 +149,18 @@ func labelled(label string, program bool) (target, bool) {
 	if len(label) > longest {
 		return target{}, false
 	}
+
 	text := strings.ToLower(strings.Trim(label, " *`:_"))
 	unit := ""
 	if m := unitInBrackets.FindStringSubmatchIndex(text); m != nil {
 		unit, text = strings.TrimSpace(text[m[2]:m[3]]), text[:m[0]]
 	}
+
 	text = strings.TrimSpace(notWords.ReplaceAllString(text, " "))
 	if m := latencyName.FindStringSubmatch(text); m != nil {
 		return latencyTarget(m, unit)
 	}
+
 	switch text {
 	case "benchmark duration", "duration", "duration s":
 		if text == "duration s" || unit == "" && program {
@@ -164,6 +169,7 @@ func labelled(label string, program bool) (target, bool) {
 		scale := secondsOf(unit)
 		return target{name: "duration_s", scale: scale}, scale > 0
 	}
+
 	name := plainName(text)
 	if name == "" || !unitFits(name, unit) {
 		return target{}, false
@@ -171,6 +177,7 @@ func labelled(label string, program bool) (target, bool) {
 	if isWord(name) {
 		return target{name: name}, true
 	}
+
 	return target{name: name, scale: 1}, true
 }
 
@@ -178,11 +185,13 @@ func latencyTarget(m []string, unit string) (target, bool) {
 	if unit == "" {
 		unit = m[3]
 	}
+
 	t := target{name: metricName(m[2]), stat: m[1]}
 	if t.stat == "n" {
 		t.scale = 1
 		return t, unit == "s"
 	}
+
 	switch {
 	case t.stat == "avg" || t.stat == "average":
 		t.stat = "mean"
@@ -193,6 +202,7 @@ func latencyTarget(m []string, unit string) (target, bool) {
 		}
 		t.stat, t.p = "p", p
 	}
+
 	t.scale = secondsOf(unit)
 	return t, t.scale > 0
 }

@@ -44,9 +44,11 @@ func (e *entry) addTest(o object) {
 		e.warn(results.WarnImportedUnusable, "line %d: a test that cannot be read: %s", o.line, shown(brief(line)))
 		return
 	}
+
 	for _, note := range out.Notes {
 		e.warn(results.WarnImportedUnusable, "line %d: %s", o.line, note)
 	}
+
 	for _, row := range out.Rows {
 		for _, key := range []string{"test_time", "avg_ns", "stddev_ns", "samples_ts"} { // what a row has no field for
 			if raw, ok := o.values[key]; ok {
@@ -138,10 +140,12 @@ func fromSQL(name string, lines []textLine) (entries []*entry, rest []results.Im
 		}
 		objects = append(objects, o)
 	}
+
 	entries = fromTests(name, objects)
 	for _, e := range entries {
 		e.origin.Format = formatLlamaSQL
 	}
+
 	return entries, rest
 }
 

@@ -28,10 +28,12 @@ func mergeSame(entries []*entry) []*entry {
 	if len(entries) > most {
 		return entries
 	}
+
 	figures := make([]map[string]string, len(entries))
 	for i, e := range entries {
 		figures[i] = e.printedFigures()
 	}
+
 	gone := make([]bool, len(entries))
 	for i := range entries {
 		for k := range entries {
@@ -45,33 +47,40 @@ func mergeSame(entries []*entry) []*entry {
 			gone[i] = true
 		}
 	}
+
 	var left []*entry
 	for i, e := range entries {
 		if !gone[i] {
 			left = append(left, e)
 		}
 	}
+
 	return left
 }
 
 // within says that everything a tells is told by b as well.
 func within(a, b *entry, figures, others map[string]string) bool {
-	if a.rows != nil || b.rows != nil || a.own != nil || b.own != nil || len(figures) < sharedFigures || len(figures) > len(others) {
+	if a.rows != nil || b.rows != nil || a.own != nil || b.own != nil || len(figures) < sharedFigures ||
+		len(figures) > len(others) {
 		return false
 	}
 	if a.table != 0 && a.table == b.table {
 		return false // rows of one table are results of their own
 	}
+
 	for name, text := range figures {
 		if others[name] != text {
 			return false
 		}
 	}
-	for _, name := range []string{"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len", "burstiness"} {
+
+	for _, name := range []string{"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len",
+		"burstiness"} {
 		if a.told(name) && b.told(name) && a.settingText(name) != b.settingText(name) {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -83,16 +92,19 @@ func (e *entry) absorb(other *entry) {
 		e.asked.MaxConcurrency = other.asked.MaxConcurrency
 		e.tell("max_concurrency")
 	}
+
 	for name, value := range other.params {
 		if _, known := e.params[name]; !known {
 			e.params[name] = value
 		}
 	}
+
 	for _, note := range other.notes {
 		if !slices.Contains(e.notes, note) && len(e.notes) < 8 {
 			e.notes = append(e.notes, note)
 		}
 	}
+
 	if e.model == "" {
 		e.model = other.model
 	}

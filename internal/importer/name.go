@@ -25,7 +25,8 @@ func newNamer(o Options) (*namer, error) {
 		return nil, fmt.Errorf("pattern of variants: %w", err)
 	}
 	if n.pattern.NumSubexp() == 0 {
-		return nil, fmt.Errorf("pattern of variants %q: it has no group; put the part of the file name that names the variant in brackets", o.VariantPattern)
+		return nil, fmt.Errorf("pattern of variants %q: it has no group; put the part of the file name that names "+
+			"the variant in brackets", o.VariantPattern)
 	}
 	return n, nil
 }
@@ -41,6 +42,7 @@ func (n *namer) name(all []*entry) {
 		e.finish()
 		e.ref.Variant, e.ref.Point = n.variant(e), n.point(e)
 	}
+
 	n.tellApart(all)
 	n.rename(all)
 
@@ -74,11 +76,14 @@ func (n *namer) variant(e *entry) string {
 			return tidy(m[max(n.pattern.SubexpIndex("variant"), 1)])
 		}
 	}
-	for _, name := range []string{e.variant, path.Base(e.model), strings.TrimSuffix(e.origin.File, path.Ext(e.origin.File))} {
+
+	for _, name := range []string{e.variant, path.Base(e.model),
+		strings.TrimSuffix(e.origin.File, path.Ext(e.origin.File))} {
 		if name = tidy(name); name != "" && name != "." {
 			return name
 		}
 	}
+
 	return "imported"
 }
 
@@ -99,9 +104,11 @@ func (n *namer) point(e *entry) string {
 			return tidy(m[n.pattern.SubexpIndex("point")])
 		}
 	}
+
 	if e.point != "" {
 		return tidy(e.point)
 	}
+
 	var parts []string
 	if r := e.asked.RequestRate; r != nil {
 		parts = append(parts, "rate"+strconv.FormatFloat(*r, 'g', -1, 64))
@@ -115,6 +122,7 @@ func (n *namer) point(e *entry) string {
 	if parts == nil {
 		return everything
 	}
+
 	return strings.Join(parts, "-")
 }
 

@@ -17,26 +17,31 @@ func read(s Source, format string) (results.ImportedFile, []*entry, error) {
 	sum := sha256.Sum256(s.Data)
 	file := results.ImportedFile{Name: s.Name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(s.Data))}
 	if len(s.Data) > maxBytes {
-		return file, nil, fmt.Errorf("%d bytes are more than %d; cut the log down to its results", len(s.Data), maxBytes)
+		return file, nil, fmt.Errorf("%d bytes are more than %d; cut the log down to its results", len(s.Data),
+			maxBytes)
 	}
+
 	text, encoding := decode(s.Data)
 	file.Encoding = encoding
 	entries, err := readAs(&file, s.Name, text, format)
 	if err != nil {
 		return file, nil, err
 	}
+
 	file.Results = len(entries)
 	if len(file.Lines) > maxLines {
 		file.Omitted += len(file.Lines) - maxLines
 		file.Lines = mostTelling(file.Lines)
 	}
+
 	return file, entries, nil
 }
 
 // mostTelling are the lines to keep of too many: what is not understood first,
 // then headings and commands, then what stands first.
 func mostTelling(lines []results.ImportedLine) []results.ImportedLine {
-	rank := map[results.LineKind]int{results.LineNotFigures: 0, results.LineCommand: 1, results.LineHeading: 2, results.LineNote: 3}
+	rank := map[results.LineKind]int{results.LineNotFigures: 0, results.LineCommand: 1, results.LineHeading: 2,
+		results.LineNote: 3}
 	kept := slices.Clone(lines)
 	slices.SortStableFunc(kept, func(a, b results.ImportedLine) int { return rank[a.Kind] - rank[b.Kind] })
 	kept = slices.Clone(kept[:maxLines])
@@ -57,7 +62,8 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 		entries, rest, err := fromCSV(name, text)
 		file.Format, file.Lines = formatCSV, rest
 		if err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, (*entry).hasFigures) {
-			err = errors.New("none of its columns is a figure: a CSV file of results has one result in each row, under names such as output_throughput")
+			err = errors.New("none of its columns is a figure: a CSV file of results has one result in each row, " +
+				"under names such as output_throughput")
 		}
 		return entries, err
 	case format == formatLlamaSQL || format == "" && insert.Match(lastInsert(trimmed)):
@@ -81,9 +87,12 @@ func readAs(file *results.ImportedFile, name string, text []byte, format string)
 			return nil, err
 		}
 	}
-	if format == "" && hasScattered(text) && !bytes.Contains(text, []byte("Benchmark Result")) && !hasObjectLine(trimmed) {
+
+	if format == "" && hasScattered(text) && !bytes.Contains(text, []byte("Benchmark Result")) &&
+		!hasObjectLine(trimmed) {
 		return readScattered(file, name, text)
 	}
+
 	lines, overwritten := linesOf(text)
 	entries, kept, omitted := fromText(name, lines)
 	file.Format, file.Lines, file.Omitted = formatText, kept, overwritten+omitted

@@ -38,9 +38,11 @@ func (i *Imported) Runs(n Naming, o Options) []Run {
 			methods = append(methods, s.Method())
 		}
 	}
+
 	if methods == nil {
 		methods = []string{results.MethodServing}
 	}
+
 	var all []Run
 	for k, method := range methods {
 		run := Run{Manifest: i.manifest(n, o, method), Environment: environment(o.Sets)}
@@ -54,6 +56,7 @@ func (i *Imported) Runs(n Naming, o Options) []Run {
 		}
 		all = append(all, run)
 	}
+
 	return all
 }
 
@@ -62,12 +65,14 @@ func (i *Imported) manifest(n Naming, o Options, method string) results.Manifest
 		Format: results.FormatVersion, Bench: n.Bench, Scenario: n.Name, StartedAt: n.At, Method: method, Sizes: map[string]string{}, Notes: map[string]string{},
 		Imported: &results.Imported{Files: i.Files}, Variants: []string{}, Points: []string{}, Planned: []results.StepRef{},
 	}
+
 	hash := sha256.New()
 	var names []string
 	for _, f := range i.Files {
 		fmt.Fprintln(hash, f.Name, f.SHA256)
 		names = append(names, f.Name)
 	}
+
 	fmt.Fprintln(hash, o.Format, o.Variant, o.VariantPattern, o.Sets)
 	const digits, stem = 8, 24
 	name := slug(strings.TrimSuffix(i.Files[0].Name, path.Ext(i.Files[0].Name)))
@@ -76,6 +81,7 @@ func (i *Imported) manifest(n Naming, o Options, method string) results.Manifest
 	for _, s := range o.Sets {
 		m.Sets = append(m.Sets, s.Key+"="+s.Value)
 	}
+
 	return m
 }
 
@@ -91,17 +97,20 @@ func (r *Run) add(s Step) {
 	if !slices.Contains(m.Points, ref.Point) {
 		m.Points = append(m.Points, ref.Point)
 	}
+
 	m.Simulated = m.Simulated || result.Simulated
 	for name, value := range result.Params {
 		if strings.EqualFold(name, "size") {
 			m.Sizes[ref.Variant] = value
 		}
 	}
+
 	for _, note := range s.Notes {
 		if before := m.Notes[ref.Variant]; !strings.Contains(before, note) {
 			m.Notes[ref.Variant] = strings.TrimPrefix(before+"; "+shown(note), "; ")
 		}
 	}
+
 	r.Steps = append(r.Steps, s)
 }
 
@@ -114,6 +123,7 @@ func environment(sets []Setting) json.RawMessage {
 		Index int    `json:"index"`
 		Name  string `json:"name"`
 	}
+
 	var env struct {
 		GPU struct {
 			GPUs    []gpu             `json:"gpus,omitempty"`
@@ -123,6 +133,7 @@ func environment(sets []Setting) json.RawMessage {
 			Name string `json:"hostname,omitempty"`
 		} `json:"host"`
 	}
+
 	known := false
 	for _, s := range sets {
 		switch s.Key {
@@ -144,12 +155,15 @@ func environment(sets []Setting) json.RawMessage {
 		}
 		known = true
 	}
+
 	if !known {
 		return nil
 	}
+
 	data, err := json.Marshal(env)
 	if err != nil {
 		return nil
 	}
+
 	return data
 }

@@ -11,7 +11,9 @@ import (
 )
 
 // fromObjects reads JSON objects. What is no result is told as a line.
-func fromObjects(name string, objects []object, forced string) (format string, entries []*entry, rest []results.ImportedLine) {
+func fromObjects(name string, objects []object, forced string) (format string, entries []*entry,
+	rest []results.ImportedLine) {
+
 	var tests []object
 	for _, o := range objects {
 		kind := kindOf(o)
@@ -36,14 +38,17 @@ func fromObjects(name string, objects []object, forced string) (format string, e
 		case formatPerf, formatGuide, formatOptimizer, formatInferenceX, formatMTP:
 			found, ok := fromTool(name, kind, o)
 			if !ok {
-				rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures, Text: errorOfTool(o).Error()})
+				rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures,
+					Text: errorOfTool(o).Error()})
 				continue
 			}
 			entries = append(entries, found...)
 		default:
-			rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures, Text: "an object with " + shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)]))})
+			rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures,
+				Text: "an object with " + shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)]))})
 		}
 	}
+
 	return format, append(entries, fromTests(name, tests)...), rest
 }
 
@@ -70,6 +75,7 @@ func kindOf(o object) string {
 		o.has("mean_ttft_ms", "num_prompts"), o.has("mean_ttft_ms", "model_id"):
 		return formatVLLM
 	}
+
 	return ""
 }
 
@@ -116,9 +122,11 @@ func fromSaved(name, format string, o object) *entry {
 	if format == formatVLLM {
 		e.origin.Reading = generationOf(o)
 	}
+
 	for _, again := range o.twice {
 		e.warn(results.WarnImportedUnusable, "a key stands twice, and the last counts: %s", shown(again))
 	}
+
 	for _, key := range o.keys {
 		text := brief(o.values[key])
 		label := key
@@ -131,6 +139,7 @@ func fromSaved(name, format string, o object) *entry {
 		}
 		e.put(t, ok, key, text, o.line)
 	}
+
 	e.endpointType = o.text("endpoint_type")
 	e.metadata(o)
 	e.detail(o)
@@ -154,6 +163,7 @@ func (e *entry) metadata(o object) {
 			e.params[key] = brief(o.values[key])
 		}
 	}
+
 	if o.text("simulated") == "true" || string(o.values["simulated"]) == "true" {
 		e.simulated = true
 	}
@@ -187,14 +197,17 @@ func fromOwn(name string, o object) (*entry, error) {
 	if err == nil {
 		err = json.Unmarshal(whole, &r)
 	}
+
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("a result of bench that cannot be read: %w", err)
 	case r.Step.Variant == "" || r.Step.Point == "" || r.Verdict == "":
 		return nil, errors.New("a result of bench without a step or a verdict")
 	case r.Format > results.FormatVersion:
-		return nil, fmt.Errorf("a result of format version %d, newer than %d: use a newer bench", r.Format, results.FormatVersion)
+		return nil, fmt.Errorf("a result of format version %d, newer than %d: use a newer bench", r.Format,
+			results.FormatVersion)
 	}
+
 	e.own, e.simulated = &r, r.Simulated
 	e.variant, e.point, e.repeat = r.Step.Variant, r.Step.Point, r.Step.Repeat
 	e.origin.Told = settingNames()
@@ -205,5 +218,6 @@ func fromOwn(name string, o object) (*entry, error) {
 
 // settingNames are all settings of a load.
 func settingNames() []string {
-	return strings.Fields("api endpoint dataset num_prompts max_concurrency request_rate burstiness ramp send_for input_len output_len ignore_eos temperature warmups compat")
+	return strings.Fields("api endpoint dataset num_prompts max_concurrency request_rate burstiness ramp send_for " +
+		"input_len output_len ignore_eos temperature warmups compat")
 }

@@ -46,6 +46,7 @@ func scattered(name string, text []byte) (format string, entries []*entry, rest 
 			rest = appendLine(rest, l.no, kind, l.text)
 		}
 	}
+
 	return format, entries, rest
 }
 
@@ -57,16 +58,19 @@ func objectsAt(text []byte, at int) ([]object, int) {
 	if decoder.Decode(&raw) != nil {
 		return nil, 0
 	}
+
 	line := 1 + bytes.Count(text[:at], []byte("\n"))
 	found, err := appendObjects(nil, raw, line)
 	if err != nil {
 		return nil, 0
 	}
+
 	for _, o := range found {
 		if kindOf(o) == "" {
 			return nil, 0
 		}
 	}
+
 	return found, int(decoder.InputOffset())
 }
 
@@ -108,5 +112,7 @@ func errorOfTool(o object) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("a file of %s, in a form that is not read; its keys are %s", tool, shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)])))
+
+	return fmt.Errorf("a file of %s, in a form that is not read; its keys are %s", tool,
+		shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)])))
 }

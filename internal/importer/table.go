@@ -28,6 +28,7 @@ func (s *scanner) table() {
 	for s.at+1 < len(s.lines) && strings.HasPrefix(strings.TrimSpace(s.lines[s.at+1].text), "|") {
 		s.at++
 	}
+
 	rows := s.lines[start : s.at+1]
 	heads := cellsOf(rows[0].text)
 	switch {
@@ -78,6 +79,7 @@ func (s *scanner) rowTable(heads []string, rows []textLine) {
 		}
 		s.tableEntry(e, r)
 	}
+
 	s.before = nearby{}
 }
 
@@ -104,9 +106,11 @@ func (s *scanner) columnTable(heads []string, rows []textLine) {
 		s.found(e)
 		s.last = nil
 	}
+
 	if left {
 		s.notTable(rows[2:])
 	}
+
 	s.before = nearby{}
 }
 
@@ -124,6 +128,7 @@ func (s *scanner) cell(e *entry, head, text string, line int) {
 	if plainCell(text) == "" {
 		return
 	}
+
 	switch lower := strings.ToLower(plainCell(head)); lower {
 	case "concurrency", "max concurrency":
 		e.put(target{name: "max_concurrency", scale: 1}, true, head, text, line)
@@ -156,6 +161,7 @@ func (s *scanner) llamaTable(rows []textLine) {
 			break
 		}
 	}
+
 	heads := cellsOf(rows[0].text)
 	for _, r := range rows[1:] {
 		cells := cellsOf(r.text)
@@ -172,9 +178,11 @@ func (s *scanner) llamaTable(rows []textLine) {
 			e.state(head, signBetween.ReplaceAllString(cells[i], " ± $1"), r.no, "llama_bench")
 		}
 	}
+
 	if e.rows == nil {
 		return
 	}
+
 	e.model = modelOfRow(e.rows[0])
 	e.variant = e.model
 	s.found(e)

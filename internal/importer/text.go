@@ -94,7 +94,8 @@ func looksFigures(text string) bool {
 		return false
 	}
 	lower := strings.ToLower(text)
-	for _, word := range []string{"ttft", "tpot", "itl", "e2el", "tok/s", "tokens/s", "req/s", " t/s", "throughput", "latency"} {
+	for _, word := range []string{"ttft", "tpot", "itl", "e2el", "tok/s", "tokens/s", "req/s", " t/s", "throughput",
+		"latency"} {
 		if strings.Contains(lower, word) {
 			return true
 		}
@@ -104,7 +105,8 @@ func looksFigures(text string) bool {
 
 // isProgress tells a progress bar.
 func isProgress(text string) bool {
-	return (strings.Contains(text, "%|") || strings.Contains(text, "it/s") || strings.Contains(text, "s/it")) && progress.MatchString(text)
+	return (strings.Contains(text, "%|") || strings.Contains(text, "it/s") || strings.Contains(text, "s/it")) &&
+		progress.MatchString(text)
 }
 
 func (s *scanner) line(l textLine) {
@@ -166,6 +168,7 @@ func (s *scanner) heading(l textLine, m []string) {
 		}
 		return
 	}
+
 	if text != "" {
 		s.title = text
 	}
@@ -186,19 +189,23 @@ func (s *scanner) command(l textLine, text string) bool {
 		end++
 		whole = strings.TrimSuffix(strings.TrimSpace(whole), `\`) + " " + strings.TrimSpace(s.lines[end].text)
 	}
+
 	c, ok := commandIn(whole)
 	if !ok {
 		return false
 	}
+
 	for _, part := range s.lines[s.at : end+1] {
 		s.keep(part, results.LineCommand)
 	}
+
 	s.at = end
 	if c.client {
 		s.before.client, s.before.args, s.before.argsLine = &c, c.flags(), l.no
 	} else {
 		s.before.server = &c
 	}
+
 	s.last = nil
 	return true
 }
@@ -222,19 +229,23 @@ func (s *scanner) json(l textLine, raw string) bool {
 // under the same heading.
 func (s *scanner) note(l textLine, text string) {
 	if label, value, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(label, "/|0123456789") {
-		if t, understood := labelled(label, false); understood && !t.isFigure() && t.scale > 0 && strings.TrimSpace(value) != "" {
+		if t, understood := labelled(label, false); understood && !t.isFigure() && t.scale > 0 &&
+			strings.TrimSpace(value) != "" {
 			s.setting(l)
 			s.keep(l, results.LineNote)
 			return
 		}
 	}
+
 	if d := draftingIn(text); d != nil {
 		s.before.drafting = d
 	}
+
 	kind := results.LineNote
 	if looksFigures(text) && !isProgress(text) && s.before.drafting == nil {
 		kind = results.LineNotFigures
 	}
+
 	s.keep(l, kind)
 	const most = 8
 	if s.section == "" && s.title == "" || isProgress(text) || len(text) > 300 || isChatter(text) {
@@ -246,6 +257,7 @@ func (s *scanner) note(l textLine, text string) {
 		}
 		return
 	}
+
 	if len(s.before.notes) < most {
 		s.before.notes = append(s.before.notes, text)
 	}
@@ -269,6 +281,7 @@ func (s *scanner) found(e *entry) {
 		label, value, _ := strings.Cut(plainText(l.text), ":")
 		e.take(label, value, l.no, false)
 	}
+
 	if b.args != nil {
 		e.settle(b.args, b.argsLine)
 		if b.client == nil || !b.client.bench {
@@ -277,12 +290,14 @@ func (s *scanner) found(e *entry) {
 	} else if s.carried.args != nil && e.table == 0 && e.rows == nil && e.own == nil {
 		e.settle(e.fitting(s.carried.args), s.carried.argsLine)
 	}
+
 	if b.server != nil {
 		e.argv, e.env = b.server.argv, b.server.env
 	}
 	if b.client != nil && b.client.bench {
 		e.argv, e.env = b.client.argv, b.client.env
 	}
+
 	e.drafting = b.drafting
 	e.notes = append(e.notes, b.notes...)
 	if e.variant == "" {
@@ -291,5 +306,6 @@ func (s *scanner) found(e *entry) {
 	if e.variant == "" {
 		e.variant = s.section
 	}
+
 	s.entries = append(s.entries, e)
 }

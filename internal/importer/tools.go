@@ -60,6 +60,7 @@ func fromPerf(name string, o object) *entry {
 			}
 		}
 	}
+
 	e.perfConfig(o)
 	return e
 }
@@ -110,6 +111,7 @@ func statTarget(m toolMetric, stat, unit string) (target, bool) {
 		}
 		t.stat, t.p = "p", p
 	}
+
 	return t, t.scale > 0
 }
 
@@ -120,6 +122,7 @@ func (e *entry) perfConfig(o object) {
 	if !o.into("input_config", &config) {
 		return
 	}
+
 	walk(config, func(key string, value any) {
 		switch v := value.(type) {
 		case float64:
@@ -127,7 +130,8 @@ func (e *entry) perfConfig(o object) {
 				"concurrency": "max_concurrency", "request_rate": "request_rate", "request_count": "num_prompts", "num_prompts": "num_prompts",
 			}[key]
 			if name != "" && !e.told(name) {
-				e.put(target{name: name, scale: 1}, true, "input_config."+key, strconv.FormatFloat(v, 'g', -1, 64), o.line)
+				e.put(target{name: name, scale: 1}, true, "input_config."+key, strconv.FormatFloat(v, 'g', -1, 64),
+					o.line)
 			}
 		case string:
 			if key == "name" && e.model == "" && strings.ContainsAny(v, "/-") || key == "model" || key == "model_name" {
@@ -190,6 +194,7 @@ func fromPerfCSV(name string, text []byte) (*entry, []results.ImportedLine) {
 			}
 		}
 	}
+
 	return e, rest
 }
 
@@ -211,6 +216,7 @@ func guideMetrics() map[string]struct {
 		toolMetric
 		unit string
 	}
+
 	return map[string]metric{
 		"requests_per_second":      {toolMetric{"request_throughput", 1}, ""},
 		"output_tokens_per_second": {toolMetric{"output_throughput", 1}, ""},
@@ -253,6 +259,7 @@ func fromGuide(name string, o object) ([]*entry, bool) {
 	if !o.into("benchmarks", &list) {
 		return nil, false
 	}
+
 	var all []*entry
 	for _, b := range list {
 		e := newEntry(name, formatGuide, o.line)
@@ -260,7 +267,8 @@ func fromGuide(name string, o object) ([]*entry, bool) {
 			e.stat("duration", toolMetric{"duration_s", 1}, "value", "s", *b.Duration, o.line)
 		}
 		b.metricsInto(e, o.line)
-		for key, figure := range map[string]string{"successful": "completed", "errored": "failed", "total": "num_prompts"} {
+		for key, figure := range map[string]string{"successful": "completed", "errored": "failed",
+			"total": "num_prompts"} {
 			if raw, ok := b.Requests[key]; ok {
 				t := target{name: figure, scale: 1}
 				e.put(t, true, "request_totals."+key, brief(raw), o.line)
@@ -273,6 +281,7 @@ func fromGuide(name string, o object) ([]*entry, bool) {
 		}
 		all = append(all, e)
 	}
+
 	return all, true
 }
 
@@ -283,7 +292,8 @@ func (b guideBenchmark) metricsInto(e *entry, line int) {
 		if !ok || !known {
 			continue
 		}
-		for stat, v := range map[string]*float64{"mean": d.Mean, "median": d.Median, "std": d.StdDev, "min": d.Min, "max": d.Max, "count": d.Count} {
+		for stat, v := range map[string]*float64{"mean": d.Mean, "median": d.Median, "std": d.StdDev, "min": d.Min,
+			"max": d.Max, "count": d.Count} {
 			if v != nil && (stat == "mean" || !figureNamed(m.name)) {
 				e.stat(key+"."+stat, m.toolMetric, stat, m.unit, *v, line)
 			}
@@ -294,7 +304,9 @@ func (b guideBenchmark) metricsInto(e *entry, line int) {
 			}
 		}
 	}
-	for key, figure := range map[string]string{"prompt_token_count": "total_input_tokens", "output_token_count": "total_output_tokens"} {
+
+	for key, figure := range map[string]string{"prompt_token_count": "total_input_tokens",
+		"output_token_count": "total_output_tokens"} {
 		if d, ok := b.Metrics[key]["successful"]; ok && d.Total != nil {
 			e.stat(key+".total_sum", toolMetric{figure, 1}, "value", "", *d.Total, line)
 		}
@@ -320,10 +332,12 @@ func (b guideBenchmark) loadInto(e *entry, line int) {
 			streams = s.Max
 		}
 		if streams != nil && !e.told("max_concurrency") {
-			e.put(target{name: "max_concurrency", scale: 1}, true, "strategy.streams", strconv.FormatFloat(*streams, 'g', -1, 64), line)
+			e.put(target{name: "max_concurrency", scale: 1}, true, "strategy.streams",
+				strconv.FormatFloat(*streams, 'g', -1, 64), line)
 		}
 		if rate != nil && !e.told("request_rate") {
-			e.put(target{name: "request_rate", scale: 1}, true, "strategy.rate", strconv.FormatFloat(*rate, 'g', -1, 64), line)
+			e.put(target{name: "request_rate", scale: 1}, true, "strategy.rate",
+				strconv.FormatFloat(*rate, 'g', -1, 64), line)
 		}
 	}
 }
@@ -336,15 +350,18 @@ func fromOptimizer(name string, o object) (*entry, bool) {
 		Server map[string]any `json:"server_args"`
 		Argv   []string       `json:"server_cmd_args"`
 	}
+
 	inner, err := objectOf(o.values["results"])
 	if err != nil || !o.into("config", &config) || kindOf(inner) == "" {
 		return nil, false
 	}
+
 	inner.line = o.line
 	e := fromSaved(name, formatOptimizer, inner)
 	for _, key := range slices.Sorted(maps.Keys(config.Server)) {
 		e.params[key] = plainValue(config.Server[key])
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(config.Client)) {
 		setting := settingOf(key, "random")
 		if setting == "" || isWord(setting) || e.told(setting) {
@@ -352,6 +369,7 @@ func fromOptimizer(name string, o object) (*entry, bool) {
 		}
 		e.put(target{name: setting, scale: 1}, true, key, plainValue(config.Client[key]), o.line)
 	}
+
 	return e, true
 }
 
@@ -371,6 +389,7 @@ func fromInferenceX(name string, o object) *entry {
 	if !o.into("num_gpus", &gpus) {
 		o.into("tp", &gpus)
 	}
+
 	for _, key := range o.keys {
 		var v float64
 		isNumber := o.into(key, &v)
@@ -382,8 +401,10 @@ func fromInferenceX(name string, o object) *entry {
 			setting := map[string]string{"isl": "input_len", "osl": "output_len"}[key]
 			e.put(target{name: setting, scale: 1}, true, key, text, o.line)
 		case isNumber && gpus > 0 && (key == "tput_per_gpu" || key == "output_tput_per_gpu"):
-			figure := map[string]string{"tput_per_gpu": "total_token_throughput", "output_tput_per_gpu": "output_throughput"}[key]
-			e.stat(key+" x "+strconv.FormatFloat(gpus, 'g', -1, 64)+" GPUs", toolMetric{figure, gpus}, "value", "", v, o.line)
+			figure := map[string]string{"tput_per_gpu": "total_token_throughput",
+				"output_tput_per_gpu": "output_throughput"}[key]
+			e.stat(key+" x "+strconv.FormatFloat(gpus, 'g', -1, 64)+" GPUs", toolMetric{figure, gpus}, "value", "", v,
+				o.line)
 		case isNumber && latencyName.MatchString(strings.ReplaceAll(key, "_", " ")):
 			t, ok := labelled(key+" (s)", true)
 			e.put(t, ok, key, text, o.line)
@@ -397,7 +418,9 @@ func fromInferenceX(name string, o object) *entry {
 			e.state(key, text, o.line, "")
 		}
 	}
-	e.variant = strings.TrimSpace(strings.Join([]string{e.params["hw"], e.params["framework"], path.Base(e.model), e.params["precision"]}, " "))
+
+	e.variant = strings.TrimSpace(strings.Join([]string{e.params["hw"], e.params["framework"], path.Base(e.model),
+		e.params["precision"]}, " "))
 	return e
 }
 
@@ -419,6 +442,7 @@ func fromMTP(name string, o object) *entry {
 			e.put(target{name: figure, scale: 1}, true, key, brief(raw), o.line)
 		}
 	}
+
 	d := &results.Drafting{Source: results.DraftsByLog}
 	o.into("total_draft", &d.DraftTokens)
 	o.into("total_draft_accepted", &d.AcceptedTokens)
@@ -426,10 +450,12 @@ func fromMTP(name string, o object) *entry {
 		d.Derive()
 		e.drafting = d
 	}
+
 	for _, key := range o.keys {
 		if strings.HasPrefix(key, "total_draft") || key == "aggregate_accept_rate" {
 			e.state(key, brief(o.values[key]), o.line, "")
 		}
 	}
+
 	return e
 }

@@ -29,7 +29,8 @@ const largestCopy = 64 << 20
 func (i *Imported) KeepCopies(sources []Source) {
 	for at, s := range sources {
 		if len(s.Data) <= largestCopy {
-			i.Files[at].Copy = fmt.Sprintf("%s/%02d-%s", results.SourcesName, at+1, notInFolderNames.ReplaceAllString(s.Name, "-"))
+			i.Files[at].Copy = fmt.Sprintf("%s/%02d-%s", results.SourcesName, at+1,
+				notInFolderNames.ReplaceAllString(s.Name, "-"))
 		}
 	}
 }
@@ -41,6 +42,7 @@ func (r Run) Write(root string, sources []Source) (*store.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for i, f := range r.Manifest.Imported.Files {
 		if f.Copy != "" {
 			if err := folder.WriteFile(f.Copy, sources[i].Data); err != nil {
@@ -48,6 +50,7 @@ func (r Run) Write(root string, sources []Source) (*store.Folder, error) {
 			}
 		}
 	}
+
 	if r.Environment != nil {
 		if err := folder.WriteJSON(results.EnvironmentName, r.Environment); err != nil {
 			return nil, err
@@ -56,6 +59,7 @@ func (r Run) Write(root string, sources []Source) (*store.Folder, error) {
 	if err := writeSteps(folder, r.Steps); err != nil {
 		return nil, err
 	}
+
 	return folder, folder.WriteManifest(r.Manifest)
 }
 
@@ -65,18 +69,22 @@ func writeSteps(folder *store.Folder, steps []Step) error {
 	if err != nil {
 		return err
 	}
+
 	tell := func(event results.Event) {
 		if err == nil {
 			err = journal.Append(event)
 		}
 	}
+
 	tell(results.Event{Kind: results.RunStarted, Message: "imported: nothing was run"})
 	for _, s := range steps {
 		if err == nil {
 			err = writeStep(folder, s)
 		}
-		tell(results.Event{Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict, Failure: s.Result.Failure})
+		tell(results.Event{Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict,
+			Failure: s.Result.Failure})
 	}
+
 	tell(results.Event{Kind: results.RunFinished})
 	return errors.Join(err, journal.Close())
 }

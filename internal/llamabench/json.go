@@ -72,6 +72,7 @@ func parseJSON(output []byte) Output {
 		at += int(decoder.InputOffset())
 		out.add(raw)
 	}
+
 	return out
 }
 
@@ -80,7 +81,8 @@ func (out *Output) noteBroken(output []byte, at int) {
 	const look = 200
 	begin := output[at:min(at+look, len(output))]
 	inner := bytes.TrimLeft(begin[1:], " \t\r\n")
-	if begin[0] == '{' && bytes.HasPrefix(inner, []byte{'"'}) && (bytes.Contains(begin, []byte(`"build_commit"`)) || bytes.Contains(begin, []byte(`"avg_ts"`))) {
+	if begin[0] == '{' && bytes.HasPrefix(inner, []byte{'"'}) &&
+		(bytes.Contains(begin, []byte(`"build_commit"`)) || bytes.Contains(begin, []byte(`"avg_ts"`))) {
 		line := 1 + bytes.Count(output[:at], []byte("\n"))
 		out.Notes = append(out.Notes, fmt.Sprintf("line %d: a test that is not complete; it is left out", line))
 	}
@@ -105,6 +107,7 @@ func (out *Output) add(raw json.RawMessage) {
 		out.addNested(all, inner)
 		return
 	}
+
 	_, speed := all["avg_ts"]
 	_, prompt := all["n_prompt"]
 	_, generated := all["n_gen"]
@@ -136,13 +139,16 @@ func (out *Output) addRow(raw json.RawMessage) {
 		return
 	}
 	if err := json.Unmarshal(raw, &k); err != nil {
-		out.Notes = append(out.Notes, fmt.Sprintf("test %s: %v; it is left out", results.TestName(k.Prompt, k.Generated, k.Depth), err))
+		out.Notes = append(out.Notes, fmt.Sprintf("test %s: %v; it is left out",
+			results.TestName(k.Prompt, k.Generated, k.Depth), err))
 		return
 	}
+
 	if k.TokensPerS == nil || *k.TokensPerS < 0 {
 		mean := meanOf(k.SamplesTS)
 		if mean == nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("test %s: its speed avg_ts is not a number, and there are no samples; it is left out",
+			out.Notes = append(out.Notes, fmt.Sprintf("test %s: its speed avg_ts is not a number, and there are no "+
+				"samples; it is left out",
 				results.TestName(k.Prompt, k.Generated, k.Depth)))
 			return
 		}
@@ -157,23 +163,27 @@ func (out *Output) addRow(raw json.RawMessage) {
 	} else if note := k.mendDeviation(&row); note != "" {
 		out.Notes = append(out.Notes, fmt.Sprintf("test %s: %s", row.Test, note))
 	}
+
 	out.Rows = append(out.Rows, row)
 }
 
 func (k known) row(all map[string]any) results.LlamaBenchRow {
 	r := results.LlamaBenchRow{
-		Test: results.TestName(k.Prompt, k.Generated, k.Depth), Build: k.Commit, CPU: k.CPU, GPU: k.GPU, Backend: k.Backends,
+		Test: results.TestName(k.Prompt, k.Generated,
+			k.Depth), Build: k.Commit, CPU: k.CPU, GPU: k.GPU, Backend: k.Backends,
 		File: k.File, Model: k.Type, SizeBytes: k.Size, Parameters: k.Parameters,
 		Threads: k.Threads, GPULayers: k.GPULayers, Batch: k.Batch, MicroBatch: k.MicroBatch, FlashAttn: plain(all["flash_attn"]),
 		Prompt: k.Prompt, Generated: k.Generated, Depth: k.Depth, TokensPerS: *k.TokensPerS, TokensPerSD: k.Deviation,
 		Rest: map[string]string{},
 	}
+
 	if r.Model == "" {
 		r.Model = k.Model
 	}
 	if k.Number != 0 {
 		r.Build = fmt.Sprintf("%s (%d)", k.Commit, k.Number)
 	}
+
 	for _, ns := range k.SamplesNS {
 		if ns != nil {
 			r.SamplesS = append(r.SamplesS, *ns/1e9)
@@ -185,6 +195,7 @@ func (k known) row(all map[string]any) results.LlamaBenchRow {
 			r.Rest[key] = text
 		}
 	}
+
 	return r
 }
 
@@ -211,6 +222,7 @@ func (k known) mendDeviation(r *results.LlamaBenchRow) (note string) {
 	if math.Abs(*k.Deviation-*again) <= share**again+rounding*r.TokensPerS {
 		return ""
 	}
+
 	r.TokensPerSD = again
 	return fmt.Sprintf("stddev_ts is %.4g, and samples_ts have %.4g, which is used", *k.Deviation, *again)
 }
@@ -254,6 +266,7 @@ func plain(value any) string {
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
+
 	return ""
 }
 

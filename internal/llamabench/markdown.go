@@ -44,6 +44,7 @@ func parseMarkdown(text string) ([]results.LlamaBenchRow, error) {
 			rows = append(rows, row)
 		}
 	}
+
 	return rows, nil
 }
 
@@ -58,7 +59,8 @@ func isHead(cells []string) bool {
 
 func fromCells(heads, cells []string) (results.LlamaBenchRow, error) {
 	if len(cells) != len(heads) {
-		return results.LlamaBenchRow{}, fmt.Errorf("a row of %d cells under %d heads: %q", len(cells), len(heads), strings.Join(cells, " | "))
+		return results.LlamaBenchRow{}, fmt.Errorf("a row of %d cells under %d heads: %q", len(cells), len(heads),
+			strings.Join(cells, " | "))
 	}
 	row := results.LlamaBenchRow{Rest: map[string]string{}}
 	for i, head := range heads {
@@ -99,6 +101,7 @@ func set(r *results.LlamaBenchRow, head, cell string) (err error) {
 	default:
 		r.Rest[head] = cell
 	}
+
 	return err
 }
 
@@ -123,6 +126,7 @@ func setTest(r *results.LlamaBenchRow, cell string) error {
 		}
 		r.Depth = n
 	}
+
 	for part := range strings.SplitSeq(test, "+") {
 		n, err := strconv.Atoi(strings.TrimLeft(part, "pgt"))
 		switch {
@@ -136,6 +140,7 @@ func setTest(r *results.LlamaBenchRow, cell string) error {
 			return fmt.Errorf("%q is no test", cell)
 		}
 	}
+
 	return nil
 }
 
@@ -145,6 +150,7 @@ func setSpeed(r *results.LlamaBenchRow, cell string) error {
 	if len(fields) == 0 {
 		return fmt.Errorf("%q is no speed", cell)
 	}
+
 	var err error
 	r.TokensPerS, err = strconv.ParseFloat(fields[0], 64)
 	if err != nil || !(r.TokensPerS >= 0) || math.IsInf(r.TokensPerS, 0) {
@@ -159,5 +165,6 @@ func setSpeed(r *results.LlamaBenchRow, cell string) error {
 			r.TokensPerSD = &sd
 		}
 	}
+
 	return nil
 }

@@ -14,7 +14,8 @@ func WithoutNaN(data []byte) []byte {
 			continue
 		case ':', ',', '[':
 			start := i + 1
-			for start < len(data) && (data[start] == ' ' || data[start] == '\t' || data[start] == '\n' || data[start] == '\r') {
+			for start < len(data) && (data[start] == ' ' || data[start] == '\t' || data[start] == '\n' ||
+				data[start] == '\r') {
 				start++
 			}
 			if n := notNumber(data[start:]); n > 0 {
@@ -30,6 +31,7 @@ func WithoutNaN(data []byte) []byte {
 	if copied == 0 {
 		return data
 	}
+
 	return append(out, data[copied:]...)
 }
 
@@ -41,7 +43,8 @@ func notNumber(data []byte) int {
 	}
 	for _, word := range []string{"infinity", "nan(ind)", "nan", "inf"} {
 		end := signed + len(word)
-		if len(data) >= end && bytes.EqualFold(data[signed:end], []byte(word)) && (len(data) == end || !isLetter(data[end])) {
+		if len(data) >= end && bytes.EqualFold(data[signed:end], []byte(word)) &&
+			(len(data) == end || !isLetter(data[end])) {
 			return end
 		}
 	}

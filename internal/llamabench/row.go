@@ -34,6 +34,7 @@ func Parse(output []byte) (Output, error) {
 		}
 		out.Rows = table
 	}
+
 	if len(out.Rows) > 0 {
 		return out, nil
 	}
@@ -41,7 +42,9 @@ func Parse(output []byte) (Output, error) {
 	if len(out.Notes) > 0 {
 		return Output{}, fmt.Errorf("read llama-bench output: %s", strings.Join(out.Notes, "; "))
 	}
-	return Output{}, errors.New("read llama-bench output: it has no result: neither JSON objects nor a table with columns test and t/s")
+
+	return Output{}, errors.New("read llama-bench output: it has no result: neither JSON objects nor a table with " +
+		"columns test and t/s")
 }
 
 // SpeedText is a speed with its deviation: "878.31 ± 4.11".

@@ -50,8 +50,10 @@ func parseCPUInfo(text string) CPU {
 			cores[current] = true
 		}
 	}
+
 	if n := len(cores); n > 0 {
 		facts.Cores = &n
 	}
+
 	return facts
 }

@@ -37,6 +37,7 @@ func (fs FS) FilesOn(pid int, device uint64) (files []FileID, seen bool) {
 	if err != nil && !gone(err) {
 		return nil, false
 	}
+
 	descriptors, err := os.ReadDir(fs.File(pid, "fd"))
 	if err != nil && !gone(err) {
 		return nil, false
@@ -114,14 +115,17 @@ func (fs FS) Complete() error {
 	if !fs.Own() {
 		return because(string(fs) + " is that of another pid namespace")
 	}
+
 	namespace, err := os.Readlink(filepath.Join(string(fs), "self/ns/pid"))
 	if err != nil || namespace != initialPIDNamespace {
 		return because("this is a pid namespace of its own, as in a container")
 	}
+
 	mounts, err := fs.Mounts()
 	if err != nil {
 		return because(err.Error())
 	}
+
 	for _, m := range mounts {
 		if m.Kind != "proc" || m.Point != string(fs) {
 			continue

@@ -52,16 +52,19 @@ func (fs FS) PIDs() ([]int, error) {
 		return nil, err
 	}
 	defer dir.Close()
+
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", fs, err)
 	}
+
 	var pids []int
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
 			pids = append(pids, pid)
 		}
 	}
+
 	return pids, nil
 }
 

@@ -52,12 +52,15 @@ func parseStat(text []byte) (Process, error) {
 	if open < 0 || end < open {
 		return Process{}, fmt.Errorf("parse stat %q: no command name", text)
 	}
+
 	// fields[0] is field 3 of proc(5), the state.
 	fields := strings.Fields(string(text[end+1:]))
 	const need = 20 // up to field 22, the start time
 	if len(fields) < need {
-		return Process{}, fmt.Errorf("parse stat %q: %d fields after the name, want at least %d", text, len(fields), need)
+		return Process{}, fmt.Errorf("parse stat %q: %d fields after the name, want at least %d", text, len(fields),
+			need)
 	}
+
 	var bad error
 	number := func(field int) uint64 {
 		n, err := strconv.ParseUint(fields[field-3], 10, 64)
@@ -66,10 +69,12 @@ func parseStat(text []byte) (Process, error) {
 		}
 		return n
 	}
+
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:open])))
 	if err != nil {
 		return Process{}, fmt.Errorf("parse stat pid: %w", err)
 	}
+
 	p := Process{
 		PID:       pid,
 		State:     fields[0][0],
@@ -79,5 +84,6 @@ func parseStat(text []byte) (Process, error) {
 		Threads:   int(number(20)),
 		StartTime: number(22),
 	}
+
 	return p, bad
 }

@@ -27,6 +27,7 @@ func IsName(name string) bool {
 	case "pass": // DB_PASS, but not the pass of a benchmark
 		return len(words) > 1 && !strings.ContainsAny(name, "0123456789")
 	}
+
 	return false
 }
 
@@ -78,6 +79,7 @@ func isHarmless(words []string) bool {
 	case "path", "file", "dir", "folder", "sha256", "hash":
 		return true
 	}
+
 	if len(words) < 2 {
 		return false
 	}
@@ -85,11 +87,13 @@ func isHarmless(words []string) bool {
 	before := words[len(words)-2]
 	switch last {
 	case "token":
-		special := []string{"eos", "bos", "pad", "unk", "sep", "mask", "stop", "image", "video", "audio", "first", "per", "output", "input"}
+		special := []string{"eos", "bos", "pad", "unk", "sep", "mask", "stop", "image", "video", "audio", "first",
+			"per", "output", "input"}
 		return slices.Contains(special, before)
 	case "key":
 		return slices.Contains([]string{"public", "primary", "sort", "partition", "cache", "group"}, before)
 	}
+
 	return false
 }
 
@@ -118,10 +122,12 @@ func wordsOf(name string) []string {
 		small = unicode.IsLower(r)
 		word.WriteRune(r)
 	}
+
 	end()
 
 	for len(words) > 1 && strings.Trim(words[len(words)-1], "0123456789") == "" {
 		words = words[:len(words)-1]
 	}
+
 	return words
 }

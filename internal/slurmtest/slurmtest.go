@@ -40,19 +40,23 @@ func Start(t *testing.T) *Cluster {
 			t.Skipf("no %s: the packages slurm-wlm and munge are not installed", program)
 		}
 	}
+
 	if os.Getuid() != 0 {
 		t.Skip("a cluster for tests needs root")
 	}
+
 	dir, err := os.MkdirTemp("/tmp", "slurm") //nolint:usetesting // short: the path of a socket has 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	c := &Cluster{Dir: dir, Conf: filepath.Join(dir, "slurm.conf"), t: t}
 	t.Cleanup(c.stop)
 	c.configure()
 	if err := c.start(); err != nil {
 		t.Skipf("no cluster can be started here: %v", err)
 	}
+
 	return c
 }
 
@@ -114,6 +118,7 @@ func (c *Cluster) configure() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	const keyBytes = 1024
 	key := make([]byte, keyBytes)
 	_, _ = rand.Read(key) // never fails: see crypto/rand
@@ -122,11 +127,13 @@ func (c *Cluster) configure() {
 		"slurm.conf": fmt.Sprintf(conf, host, c.Dir, freePort(c.t), freePort(c.t), freePort(c.t)),
 		"gres.conf":  "NodeName=n1,n2 Name=gpu File=/dev/null\nNodeName=n1,n2 Name=gpu File=/dev/zero\n",
 	}
+
 	for name, text := range files {
 		if err := os.WriteFile(c.path(name), []byte(text), 0o400); err != nil {
 			c.t.Fatal(err)
 		}
 	}
+
 	for _, name := range []string{"state", "spool-n1", "spool-n2"} {
 		if err := os.Mkdir(c.path(name), 0o700); err != nil {
 			c.t.Fatal(err)
@@ -231,6 +238,7 @@ func (c *Cluster) stop() {
 			return err != nil || out == ""
 		})
 	}
+
 	for _, file := range []string{"slurmd-n1.pid", "slurmd-n2.pid", "slurmctld.pid", "munged.pid"} {
 		pid := c.pid(file)
 		if pid == 0 {
@@ -239,6 +247,7 @@ func (c *Cluster) stop() {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 		c.Await(file+" gone", func() bool { return !lives(pid) })
 	}
+
 	if err := os.RemoveAll(c.Dir); err != nil {
 		c.t.Error(err)
 	}

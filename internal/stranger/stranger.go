@@ -64,16 +64,19 @@ func Main() {
 	if !found {
 		return
 	}
+
 	var config Config
 	if err := json.Unmarshal([]byte(text), &config); err != nil {
 		fmt.Fprintln(os.Stderr, "stranger:", err)
 		os.Exit(90)
 	}
+
 	s := &stranger{Config: config}
 	if err := s.hold(); err != nil {
 		fmt.Fprintln(os.Stderr, "stranger:", err)
 		os.Exit(91)
 	}
+
 	s.watch()
 	os.Exit(0)
 }
@@ -104,6 +107,7 @@ func (s *stranger) hold() error {
 		}
 		s.blocks = append(s.blocks, b)
 	}
+
 	last := len(s.blocks) - 1
 	s.passed, s.blocks = s.blocks[last], s.blocks[:last]
 
@@ -125,6 +129,7 @@ func (s *stranger) hold() error {
 	if err := syscall.Flock(int(s.lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
+
 	s.child = exec.Command("sleep", "180")
 	s.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.child.Start(); err != nil {
@@ -156,13 +161,16 @@ func mapBlock(path string, flags int) (block, error) {
 		return block{}, err
 	}
 	defer file.Close()
+
 	if err := file.Truncate(size); err != nil {
 		return block{}, err
 	}
+
 	inode, err := inodeOf(path)
 	if err != nil {
 		return block{}, err
 	}
+
 	pages, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 
 	return block{path, inode, pages}, err
@@ -184,7 +192,8 @@ func inodeOf(path string) (uint64, error) {
 // watch looks after what it holds until SIGKILL or its lifetime ends it.
 func (s *stranger) watch() {
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGCONT, syscall.SIGUSR1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGCONT,
+		syscall.SIGUSR1)
 	childEnded := make(chan struct{})
 	go func() { _ = s.child.Wait(); close(childEnded) }()
 
@@ -216,6 +225,7 @@ func (s *stranger) check() {
 			return
 		}
 	}
+
 	for network, address := range map[string]string{"tcp": s.address(), "unix": filepath.Join(s.Dir, "stranger.sock")} {
 		conn, err := net.Dial(network, address)
 		if err != nil {
@@ -224,6 +234,7 @@ func (s *stranger) check() {
 		}
 		_ = conn.Close()
 	}
+
 	if _, err := os.Lstat(s.lock.Name()); err != nil {
 		s.notice("its lock file was taken")
 	}

@@ -50,11 +50,13 @@ func (b *bench) do(ctx context.Context, c command, log io.Writer) (string, error
 	if c.words[0] != "bench" {
 		return "", fmt.Errorf("%q: a page may run bench only", strings.Join(c.words, " "))
 	}
+
 	args := c.words[1:]
 	for i, a := range args {
 		a = strings.ReplaceAll(a, outputMark, filepath.Join(b.out, "output"))
 		args[i] = strings.ReplaceAll(a, llamaMark, b.llama)
 	}
+
 	if args[len(args)-1] == "&" {
 		return "", b.start(ctx, args[:len(args)-1])
 	}
@@ -63,16 +65,19 @@ func (b *bench) do(ctx context.Context, c command, log io.Writer) (string, error
 		b.said, err = b.call(ctx, args)
 		return "", err
 	}
+
 	b.runs++
 	out := filepath.Join(b.out, fmt.Sprint(b.runs))
 	fmt.Fprintf(log, "  bench %s\n", strings.Join(args, " "))
 	if _, err := b.call(ctx, append(args, "--out", out)); err != nil {
 		return "", err
 	}
+
 	found, err := filepath.Glob(out + "/*/*")
 	if err != nil || len(found) != 1 {
 		return "", fmt.Errorf("%d results folders in %s, want one", len(found), out)
 	}
+
 	b.last = found[0]
 	return "", nil
 }
@@ -87,6 +92,7 @@ func (b *bench) start(ctx context.Context, args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+
 	b.servers = append(b.servers, cmd)
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
@@ -95,6 +101,7 @@ func (b *bench) start(ctx context.Context, args []string) error {
 			return nil
 		}
 	}
+
 	return fmt.Errorf("bench %s ended before it served", strings.Join(args, " "))
 }
 

@@ -34,12 +34,14 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	var b bench
 	fs := flag.NewFlagSet("studies", flag.ContinueOnError)
 	fs.StringVar(&b.program, "bench", "bin/bench", "the bench program")
-	fs.StringVar(&b.llama, "llama", "", "folder of a real llama-server and llama-bench; without one the tables that need it stay as they are")
+	fs.StringVar(&b.llama, "llama", "", "folder of a real llama-server and llama-bench; without one the tables that "+
+		"need it stay as they are")
 	only := fs.String("only", "", "part of the name of the pages to take")
 	check := fs.Bool("check", false, "change no page: say whether each is what a run gives, figures aside")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
+
 	var err error
 	if b.program, err = filepath.Abs(b.program); err != nil {
 		return err
@@ -48,10 +50,12 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(b.out) }() // what is left lies in the folder for temporary files
+
 	pages, err := filepath.Glob("docs/studies/*.md")
 	if err != nil {
 		return err
 	}
+
 	var errs []error
 	for _, path := range pages {
 		if !strings.Contains(filepath.Base(path), *only) {
@@ -64,6 +68,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 		}
 	}
+
 	return errors.Join(errs...)
 }
 
@@ -74,6 +79,7 @@ func (b *bench) renew(ctx context.Context, path string, check bool, log io.Write
 		return err
 	}
 	defer b.stop()
+
 	fresh, err := rewrite(string(old), func(c command) (string, error) { return b.do(ctx, c, log) })
 	if err != nil || fresh == string(old) {
 		return err
@@ -84,5 +90,6 @@ func (b *bench) renew(ctx context.Context, path string, check bool, log io.Write
 	if diff := difference(string(old), fresh); diff != "" {
 		return fmt.Errorf("is not what a run gives:\n%s", diff)
 	}
+
 	return nil
 }

@@ -35,6 +35,7 @@ func masked(page string) []string {
 			out = append(out, line)
 		}
 	}
+
 	return out
 }
 

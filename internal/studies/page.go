@@ -66,6 +66,7 @@ func rewrite(page string, do func(command) (string, error)) (string, error) {
 			i = end - 1
 		}
 	}
+
 	return strings.Join(out, "\n"), nil
 }
 
@@ -87,6 +88,7 @@ func fenced(lines []string) (commands [][]string) {
 		}
 		text.Reset()
 	}
+
 	return commands
 }
 
@@ -102,6 +104,7 @@ func fields(line string) (words []string) {
 		word.Reset()
 		any = false
 	}
+
 	for _, r := range line {
 		switch {
 		case r == '\'':
@@ -116,6 +119,7 @@ func fields(line string) (words []string) {
 			any = true
 		}
 	}
+
 	flush()
 	return words
 }

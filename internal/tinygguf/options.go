@@ -48,11 +48,13 @@ func (o Options) withDefaults() Options {
 			*field = value
 		}
 	}
+
 	set := func(field *int, value int) {
 		if *field == 0 {
 			*field = value
 		}
 	}
+
 	setString(&o.Name, "tinygguf")
 	setString(&o.Type, "f16")
 	set(&o.Embd, 128)
@@ -80,11 +82,13 @@ func (o Options) check() error {
 			return fmt.Errorf("%s %d: want a positive multiple of %d", f.name, f.value, f.multiple)
 		}
 	}
+
 	if o.Embd%(2*o.Heads) != 0 {
 		return fmt.Errorf("%d heads: embedding length %d gives them no even width", o.Heads, o.Embd)
 	}
 	if o.Heads%o.KVHeads != 0 {
 		return fmt.Errorf("%d kv heads: want a divisor of the %d heads", o.KVHeads, o.Heads)
 	}
+
 	return nil
 }

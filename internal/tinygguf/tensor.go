@@ -48,6 +48,7 @@ func (t tensor) each(seed uint64, emit func(row []float32) error) error {
 		}
 		return emit(row)
 	}
+
 	own, shared := newNormal(seed, t.name), newNormal(seed, t.name+" shared")
 	for r := range t.rows {
 		for i := range row {
@@ -64,6 +65,7 @@ func (t tensor) each(seed uint64, emit func(row []float32) error) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -79,6 +81,7 @@ func tensors(o Options, weights format, biases []float64) []tensor {
 	matrix := func(name string, width, rows int, spread float64) tensor {
 		return tensor{name: name, width: width, rows: rows, format: weights, spread: spread}
 	}
+
 	ones := func(name string) tensor { return tensor{name: name, width: o.Embd, format: float32Format()} }
 
 	embedding := matrix("token_embd.weight", o.Embd, VocabSize, ownSpread)
@@ -103,6 +106,7 @@ func tensors(o Options, weights format, biases []float64) []tensor {
 			matrix(in+"ffn_up.weight", o.Embd, o.FF, unit),
 			matrix(in+"ffn_down.weight", o.FF, o.Embd, blockWeight/math.Sqrt(float64(o.FF))))
 	}
+
 	return list
 }
 

@@ -45,21 +45,26 @@ func newVocabulary() *vocabulary {
 	for _, control := range []string{"<s>", "</s>", "<|im_start|>", "<|im_end|>"} {
 		v.add(control, 0, kindControl)
 	}
+
 	for b := range 256 {
 		v.add(fmt.Sprintf("<0x%02X>", b), 0, kindByte)
 	}
+
 	v.add(space, -1000, kindNormal)
 	for c := '!'; c <= '~'; c++ {
 		v.add(string(c), -1000-float32(c), kindNormal)
 	}
+
 	for word := range strings.FieldsSeq(wordList) {
 		for end := 1; end <= len(word); end++ {
 			v.add(space+word[:end], -float32(end), kindNormal)
 		}
 	}
+
 	for n := 0; len(v.tokens) < VocabSize; n++ {
 		v.add(fmt.Sprintf("<unused%d>", n), 0, kindUnused)
 	}
+
 	return v
 }
 

@@ -36,12 +36,14 @@ func Write(w io.Writer, o Options) error {
 	if err := o.check(); err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
+
 	vocab := newVocabulary()
 	list := tensors(o, weights, vocab.biases(o.NaturalStops))
 	out := bufio.NewWriterSize(w, 1<<18)
 	if err := writeModel(out, o, header(metadata(o, weights, vocab), list), list); err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
+
 	return nil
 }
 
@@ -49,6 +51,7 @@ func writeModel(out *bufio.Writer, o Options, head []byte, list []tensor) error 
 	if _, err := out.Write(padded(head)); err != nil {
 		return err
 	}
+
 	var buf []byte
 	for _, t := range list {
 		err := t.each(o.Seed, func(row []float32) error {
@@ -63,6 +66,7 @@ func writeModel(out *bufio.Writer, o Options, head []byte, list []tensor) error 
 			return err
 		}
 	}
+
 	return out.Flush()
 }
 
@@ -112,6 +116,7 @@ func header(fields []field, list []tensor) []byte {
 	for _, f := range fields {
 		b = appendValue(appendString(b, f.key), f.value)
 	}
+
 	offset := 0
 	for _, t := range list {
 		b = appendString(b, t.name)
@@ -123,6 +128,7 @@ func header(fields []field, list []tensor) []byte {
 		b = le.AppendUint64(b, uint64(offset))
 		offset += alignUp(t.bytes())
 	}
+
 	return b
 }
 
@@ -145,6 +151,7 @@ func appendValue(b []byte, value any) []byte {
 	array := func(kind uint32, n int) []byte {
 		return le.AppendUint64(le.AppendUint32(le.AppendUint32(b, typeArray), kind), uint64(n))
 	}
+
 	switch v := value.(type) {
 	case uint32:
 		b = le.AppendUint32(le.AppendUint32(b, typeUint32), v)
@@ -172,6 +179,7 @@ func appendValue(b []byte, value any) []byte {
 	default:
 		panic(fmt.Sprintf("tinygguf: no encoding for %T", value))
 	}
+
 	return b
 }
 

@@ -105,10 +105,12 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 	for _, info := range l.Containers {
 		errs = append(errs, container.End(base, info, l.environ))
 	}
+
 	proof, err := l.remains.End(ctx, cmp.Or(c.Grace, cleanGrace))
 	if errs = append(errs, err); errors.Join(errs...) != nil {
 		proof.PIDsGone = false // nor the containers
 	}
+
 	proof.PortFree = l.Process.Port == 0 || ports.AwaitFree(base, "", l.Process.Port)
 	if found && proof.PIDsGone && !l.Rebooted() {
 		var failure *results.Failure
@@ -116,9 +118,11 @@ func (c Cleaner) End(ctx context.Context, l *Leftover) (results.Proof, error) {
 			errs = append(errs, failure)
 		}
 	}
+
 	if proof.PIDsGone && l.Process.BootID != "" && !l.Rebooted() {
 		proof.ShmRemoved, proof.ShmLeft = shm.Here().Remove(l.Process.ShmFiles)
 	}
+
 	proof.StopS = time.Since(began).Seconds()
 	return proof, errors.Join(errs...)
 }
@@ -168,7 +172,8 @@ func (l *Leftover) Stopped(proof results.Proof, err error) results.Event {
 	case l.Empty():
 		event.Message = "left by a run that was cut off; nothing of it was there any more"
 	default:
-		event.Message = fmt.Sprintf("left by a run that was cut off: %d processes and %d containers ended", len(l.Processes()), len(l.Containers))
+		event.Message = fmt.Sprintf("left by a run that was cut off: %d processes and %d containers ended",
+			len(l.Processes()), len(l.Containers))
 	}
 	return event
 }

@@ -35,11 +35,14 @@ func (c Cleaner) Sweep(ctx context.Context, sweep NodeSweep) results.NodeProof {
 		out.Error = err.Error()
 		return out
 	}
+
 	for _, p := range left.Processes() {
 		out.Ended = append(out.Ended, p.PID)
 	}
+
 	ctx, free := sleep.UnlessClosed(ctx, sweep.Hurry)
 	defer free()
+
 	proof, err := c.End(ctx, left)
 	out.PIDsGone = proof.PIDsGone
 	out.Signals = append(out.Signals, proof.Signals...)
@@ -49,6 +52,7 @@ func (c Cleaner) Sweep(ctx context.Context, sweep NodeSweep) results.NodeProof {
 	if err != nil {
 		out.Error = err.Error()
 	}
+
 	return out
 }
 
@@ -66,15 +70,18 @@ func (c Cleaner) sweepMemory(ctx context.Context, left *Leftover, sweep NodeSwee
 		}
 		return append(all, proofs...), nil
 	}
+
 	used, err := c.setup().Memory.Used(ctx)
 	if err != nil {
 		return all, nil //nolint:nilerr // memory that cannot be read is not proven, as on this machine
 	}
+
 	for device := range c.GPUBytes {
 		if bytes, known := used[device]; known {
 			all = append(all, results.VRAMProof{Device: device, BaselineBytes: bytes, AfterBytes: &bytes, Freed: true})
 		}
 	}
+
 	slices.SortFunc(all, func(a, b results.VRAMProof) int { return strings.Compare(a.Device, b.Device) })
 	return all, nil
 }

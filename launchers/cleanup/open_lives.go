@@ -37,6 +37,7 @@ func OpenLives(events []results.Event) []OpenLife {
 			open = slices.Delete(open, i, i+1)
 		}
 	}
+
 	return open
 }
 

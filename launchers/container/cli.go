@@ -59,6 +59,7 @@ func FindCLI(ctx context.Context, engine, dir string, env []string, limits Limit
 	if engine == "" {
 		candidates = []string{docker, podman}
 	}
+
 	var whys []string
 	class := results.FailNotFound
 	for _, name := range candidates {
@@ -75,7 +76,9 @@ func FindCLI(ctx context.Context, engine, dir string, env []string, limits Limit
 		}
 		return cli, nil
 	}
-	return CLI{}, results.Failf(class, "container: no container engine answers: %s; start it, or name another in the key engine:",
+
+	return CLI{}, results.Failf(class, "container: no container engine answers: %s; start it, or name another in the "+
+		"key engine:",
 		strings.Join(whys, "; "))
 }
 
@@ -133,6 +136,7 @@ func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (str
 		limited, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
+
 	cmd := exec.CommandContext(limited, c.program, args...)
 	var stdout, stderr bounded
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, &stdout, &stderr
@@ -143,6 +147,7 @@ func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (str
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // it succeeded, and a child of it keeps the pipe
 		return strings.TrimSpace(stdout.String()), nil
 	}
+
 	failed := &cliError{call: c.Engine + " " + args[0], code: -1, stderr: strings.TrimSpace(stderr.String()), err: err}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.code = exit.ExitCode()
@@ -153,6 +158,7 @@ func (c CLI) call(ctx context.Context, limit time.Duration, args ...string) (str
 			failed.hung = limit
 		}
 	}
+
 	return strings.TrimSpace(stdout.String()), failed
 }
 
@@ -181,7 +187,8 @@ func (c CLI) inspect(ctx context.Context, id string) (state, error) {
 
 // labelled lists the ids of all containers, running or not, with a label.
 func (c CLI) labelled(ctx context.Context, label string) ([]string, error) {
-	output, err := c.call(ctx, c.Limits.Ask, "ps", "-a", "--no-trunc", "--filter", "label="+label, "--format", "{{.ID}}")
+	output, err := c.call(ctx, c.Limits.Ask, "ps", "-a", "--no-trunc", "--filter", "label="+label, "--format",
+		"{{.ID}}")
 	if err != nil {
 		return nil, err
 	}
@@ -208,5 +215,6 @@ func (c CLI) remove(ctx context.Context, id string) error {
 			break
 		}
 	}
+
 	return err
 }

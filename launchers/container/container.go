@@ -51,11 +51,14 @@ type Container struct {
 // Start makes sure that the image is there, which may take pull, and runs the
 // container; began is when it was asked for. After a failure nothing of it is
 // left, or the failure is FailNoProof.
-func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Container, began time.Time, failure *results.Failure) {
+func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Container, began time.Time,
+	failure *results.Failure) {
+
 	recipe, err := job.Recipe()
 	if err != nil {
 		return nil, began, results.Failf(results.FailBadRecipe, "%v", err)
 	}
+
 	cli.env = append(slices.Clip(cli.env), recipe.secrets...)
 	if failure = cli.haveImage(ctx, recipe.image, pull); failure != nil {
 		return nil, began, failure
@@ -67,9 +70,11 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 	if err != nil {
 		return nil, began, cli.clearAway(ctx, recipe.label, startFailure(ctx, err))
 	}
+
 	lines := strings.Fields(output)
 	if len(lines) == 0 {
-		return nil, began, cli.clearAway(ctx, recipe.label, results.Failf(results.FailInternal, "%s run: it gave no container id", cli.Engine))
+		return nil, began, cli.clearAway(ctx, recipe.label,
+			results.Failf(results.FailInternal, "%s run: it gave no container id", cli.Engine))
 	}
 
 	c = &Container{
@@ -79,6 +84,7 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 		},
 		over: make(chan struct{}), done: make(chan struct{}), hurry: make(chan struct{}), known: make(map[int]uint64),
 	}
+
 	c.identity.Container.ID = c.id
 	_ = c.look(ctx) // watch asks again
 	c.begin(ctx)
@@ -129,13 +135,15 @@ func (c CLI) clearAway(ctx context.Context, label string, failure *results.Failu
 			}
 		}
 		if err != nil {
-			return results.Failf(results.FailNoProof, "container: cannot be proven gone: %v; before that: %v", err, failure)
+			return results.Failf(results.FailNoProof, "container: cannot be proven gone: %v; before that: %v", err,
+				failure)
 		}
 		if failure.Class != results.FailContainer {
 			break // the engine refused, so nothing can come any more
 		}
 		sleep.For(ctx, c.Limits.Again)
 	}
+
 	return failure
 }
 
@@ -156,11 +164,14 @@ func startFailure(ctx context.Context, err error) *results.Failure {
 	case portText.MatchString(reason):
 		return results.Failf(results.FailPortInUse, "container: %s", reason)
 	case programText.MatchString(reason):
-		return results.Failf(results.FailNotFound, "container: %s: set the key command: to a program within the image", reason)
+		return results.Failf(results.FailNotFound, "container: %s: set the key command: to a program within the image",
+			reason)
 	}
+
 	if failed, ok := errors.AsType[*cliError](err); ok && (failed.hung > 0 || failed.code < 0) {
 		return results.Failf(results.FailContainer, "container: %s", reason)
 	}
+
 	return results.Failf(results.FailBadRecipe, "container: %s", reason)
 }
 

@@ -73,6 +73,7 @@ func (c CLI) leftovers(ctx context.Context, label string) ([]results.ContainerIn
 			found = append(found, info)
 		}
 	}
+
 	return found, nil
 }
 
@@ -83,6 +84,7 @@ func End(ctx context.Context, info results.ContainerInfo, environ []string) erro
 	if err != nil {
 		return err
 	}
+
 	now, err := cli.identify(ctx, info.ID)
 	switch {
 	case noSuch(err):
@@ -90,11 +92,14 @@ func End(ctx context.Context, info results.ContainerInfo, environ []string) erro
 	case err != nil:
 		return fmt.Errorf("end container %s: %w", info.Name, err)
 	case now.Label != info.Label || info.Label == "":
-		return fmt.Errorf("end container %s: it carries label %q, not %q: it is not ours", info.Name, now.Label, info.Label)
+		return fmt.Errorf("end container %s: it carries label %q, not %q: it is not ours", info.Name, now.Label,
+			info.Label)
 	}
+
 	if err := cli.remove(ctx, info.ID); err != nil {
 		return fmt.Errorf("end container %s: %w", info.Name, err)
 	}
+
 	return nil
 }
 
@@ -113,16 +118,21 @@ func (c CLI) identify(ctx context.Context, id string) (results.ContainerInfo, er
 	if err != nil {
 		return results.ContainerInfo{}, err
 	}
+
 	var told struct {
 		Name   string
 		Labels map[string]string
 	}
+
 	if err := json.Unmarshal([]byte(output), &told); err != nil {
-		return results.ContainerInfo{}, fmt.Errorf("%s inspect: %q is not understood: %w", c.Engine, text.Shorten(output), err)
+		return results.ContainerInfo{}, fmt.Errorf("%s inspect: %q is not understood: %w", c.Engine,
+			text.Shorten(output), err)
 	}
+
 	info := results.ContainerInfo{Engine: c.Engine, Name: strings.TrimPrefix(told.Name, "/"), ID: id}
 	if cookie, ours := told.Labels[labelCookie]; ours {
 		info.Label = labelCookie + "=" + cookie
 	}
+
 	return info, nil
 }

@@ -35,6 +35,7 @@ func modelSource(job Job) string {
 	if !filepath.IsAbs(model) {
 		return ""
 	}
+
 	for _, mount := range job.Options.Mounts {
 		_, target, _ := strings.Cut(mount, ":")
 		target, _, _ = strings.Cut(target, ":")
@@ -42,9 +43,11 @@ func modelSource(job Job) string {
 			return ""
 		}
 	}
+
 	if part.MatchString(model) {
 		return filepath.Dir(model)
 	}
+
 	return model
 }
 
@@ -54,24 +57,30 @@ func (job Job) CheckModel() error {
 	source := modelSource(job)
 	if source == "" {
 		if local(job) {
-			return fmt.Errorf("model: %q is a path relative to this machine's folders, and a container has others: give it as an absolute path", job.Model)
+			return fmt.Errorf("model: %q is a path relative to this machine's folders, and a container has others: "+
+				"give it as an absolute path", job.Model)
 		}
 		return nil
 	}
 	if _, err := os.Stat(job.Model); err != nil {
-		return fmt.Errorf("model: %q is neither on this machine nor in a mount of the container: name its folder in the key mounts", job.Model)
+		return fmt.Errorf("model: %q is neither on this machine nor in a mount of the container: name its folder in "+
+			"the key mounts", job.Model)
 	}
+
 	entries, err := os.ReadDir(source)
 	if err != nil {
 		return nil //nolint:nilerr // a file: it leads nowhere else
 	}
+
 	// A download cache keeps links to files beside the model's folder.
 	for _, entry := range entries {
 		real, err := filepath.EvalSymlinks(filepath.Join(source, entry.Name()))
 		if entry.Type()&os.ModeSymlink != 0 && (err != nil || !within(real, source)) {
-			return fmt.Errorf("model: %q holds links that lead out of it (%s): mount a folder that holds both, with the key mounts", source, entry.Name())
+			return fmt.Errorf("model: %q holds links that lead out of it (%s): mount a folder that holds both, with "+
+				"the key mounts", source, entry.Name())
 		}
 	}
+
 	return nil
 }
 

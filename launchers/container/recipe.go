@@ -60,12 +60,14 @@ type Options struct {
 type Job struct {
 	Options Options
 
-	Argv    []string          // of the server as it runs within, its program first
-	Env     map[string]string // set within the container
-	Entry   []string          // what Argv begins with in place of the image's entry point; nil: Argv has no program of the kind's own
-	Program []string          // replaces the image's entry point, and is what Argv begins with in place of Entry; nil: the image's own
-	Prefix  []string          // goes before the arguments in images whose entry point is not the server
-	Secrets []string          // values that must not show on a command line
+	Argv []string          // of the server as it runs within, its program first
+	Env  map[string]string // set within the container
+	// what Argv begins with in place of the image's entry point; nil: Argv has no program of the kind's own
+	Entry []string
+	// replaces the image's entry point, and is what Argv begins with in place of Entry; nil: the image's own
+	Program []string
+	Prefix  []string // goes before the arguments in images whose entry point is not the server
+	Secrets []string // values that must not show on a command line
 
 	Cookie  string // of the server start; identifies the container
 	Life    string // id of the server start, for the container's name
@@ -104,19 +106,23 @@ func (job Job) Recipe() (Recipe, error) {
 		label:  labelCookie + "=" + job.Cookie,
 		image:  job.Options.Image,
 	}
+
 	if err := job.check(); err != nil {
 		return r, err
 	}
+
 	mountOptions, err := mounts(job)
 	if err != nil {
 		return r, err
 	}
+
 	entry, arguments := program(job)
 	options := slices.Concat(
 		[]string{"--name", r.name, "--label", labelRun + "=" + job.run(), "--label", r.label},
 		cidfile(job), []string{"--init", "--stop-timeout", seconds(job.Grace)},
 		logOptions(r.engine, job), namespaces(job), gpuOptions(r.engine, job), mountOptions, entry,
 	)
+
 	r.Argv = append([]string{r.engine, "run", "-d"}, options...)
 	for _, name := range slices.Sorted(maps.Keys(job.Env)) {
 		entry := name + "=" + job.Env[name]
@@ -126,9 +132,11 @@ func (job Job) Recipe() (Recipe, error) {
 		}
 		r.Argv = append(r.Argv, "-e", entry)
 	}
+
 	if job.Cookie != "" {
 		r.Argv = append(r.Argv, "-e", process.CookieVariable+"="+job.Cookie)
 	}
+
 	r.Argv = slices.Concat(r.Argv, job.Options.Args, []string{r.image}, arguments)
 	return r, nil
 }
@@ -161,7 +169,8 @@ func name(job Job) string {
 	if len(run) > enough {
 		run = run[:enough]
 	}
-	return notInName.ReplaceAllString(fmt.Sprintf("bench-%s-%s-%d", cmp.Or(run, "run"), cmp.Or(job.Life, "life"), job.Replica), "-")
+	return notInName.ReplaceAllString(fmt.Sprintf("bench-%s-%s-%d", cmp.Or(run, "run"), cmp.Or(job.Life, "life"),
+		job.Replica), "-")
 }
 
 // cidfile makes the client note the container's id beside the server's log,
@@ -216,12 +225,15 @@ func gpuOptions(engine string, job Job) []string {
 	case job.Vendor != vendorAMD && !hidden:
 		options = nvidiaOptions(engine, job)
 	}
+
 	for _, device := range devices {
 		options = append(options, "--device", device)
 	}
+
 	if job.Vendor == vendorAMD && len(devices) > 0 {
 		options = append(options, "--group-add", "video")
 	}
+
 	return options
 }
 
@@ -230,10 +242,12 @@ func nvidiaOptions(engine string, job Job) []string {
 	for _, gpu := range job.GPUs {
 		indices = append(indices, strconv.Itoa(gpu))
 	}
+
 	value := job.Options.GPUs
 	if value == "" && len(indices) == 0 && job.Vendor == vendorNVIDIA {
 		value = AllGPUs // as a process would
 	}
+
 	switch {
 	case engine == podman && value == AllGPUs:
 		return []string{"--device", "nvidia.com/gpu=all"}
@@ -249,6 +263,7 @@ func nvidiaOptions(engine string, job Job) []string {
 		// The client reads the value as CSV: without quotes the comma ends it.
 		return []string{"--gpus", `"device=` + strings.Join(indices, ",") + `"`}
 	}
+
 	return nil
 }
 

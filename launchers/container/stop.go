@@ -20,11 +20,14 @@ const vanishPoll = 100 * time.Millisecond
 func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
 	unhook := context.AfterFunc(ctx, c.Hurry)
 	defer unhook()
+
 	c.stopMu.Lock()
 	defer c.stopMu.Unlock()
+
 	if c.gone {
 		return c.proof, nil
 	}
+
 	began, base := time.Now(), context.WithoutCancel(ctx)
 	_, _ = c.Tree() // to know its processes when it does not any more
 	signals := c.halt(base, grace)
@@ -35,13 +38,16 @@ func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 	if err != nil {
 		return c.proof, fmt.Errorf("stop container %s: %w", c.identity.Container.Name, err)
 	}
+
 	c.proof.ExitCode = c.exitCode(signals)
 	left := c.awaitVanished(base)
 	c.proof.StopS = time.Since(began).Seconds()
 	if len(left) > 0 {
 		c.proof.Unkillable = left
-		return c.proof, fmt.Errorf("stop container %s: %s says that it is gone, but its processes %v are still there", c.identity.Container.Name, c.cli.Engine, left)
+		return c.proof, fmt.Errorf("stop container %s: %s says that it is gone, but its processes %v are still there",
+			c.identity.Container.Name, c.cli.Engine, left)
 	}
+
 	c.proof.PIDsGone, c.gone = true, true
 	return c.proof, nil
 }
@@ -55,6 +61,7 @@ func (c *Container) halt(ctx context.Context, grace time.Duration) (signals []st
 		defer c.mu.Unlock()
 		return err != nil && !noSuch(err) || err == nil && (c.state.Running || c.state.Restarting)
 	}
+
 	if !running() {
 		return nil
 	}
@@ -65,11 +72,13 @@ func (c *Container) halt(ctx context.Context, grace time.Duration) (signals []st
 	} else {
 		cancel()
 	}
+
 	if running() {
 		signals = append(signals, "KILL")
 		_, _ = c.cli.call(ctx, c.cli.Limits.Kill, "kill", c.id) // as above
 		_ = c.look(ctx)
 	}
+
 	return signals
 }
 

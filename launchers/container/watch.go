@@ -31,14 +31,17 @@ func (c *Container) watch(ctx context.Context, followed <-chan struct{}) {
 		}
 		c.awaitSign(ctx)
 	}
+
 	close(c.over)
 	timer := time.NewTimer(lastLog)
 	defer timer.Stop()
+
 	select {
 	case <-followed:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+
 	close(c.done)
 }
 
@@ -59,15 +62,19 @@ func (c *Container) awaitSign(ctx context.Context) {
 	if !sleep.For(ctx, c.cli.Limits.Again) {
 		return
 	}
+
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	waited := make(chan struct{})
 	c.watching.Go(func() {
 		defer close(waited)
 		_, _ = c.cli.call(waiting, 0, "wait", c.id) // whether it is true shows next
 	})
+
 	tick := time.NewTicker(pidPoll)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-waited:

@@ -27,21 +27,27 @@ func (e *Endpoint) ResetCache(ctx context.Context) (how string, err error) {
 	reset := e.kind.Reset
 	switch {
 	case reset == nil:
-		return "", fmt.Errorf("reset prefix cache: launcher %s has no call for it: %w", e.kind.Name, errors.ErrUnsupported)
+		return "", fmt.Errorf("reset prefix cache: launcher %s has no call for it: %w", e.kind.Name,
+			errors.ErrUnsupported)
 	case reset.MustSay && e.log == nil:
-		return "", fmt.Errorf("reset prefix cache: %s answers 200 whether or not it did it, and its log cannot be seen: %w", e.kind.Name, errors.ErrUnsupported)
+		return "", fmt.Errorf("reset prefix cache: %s answers 200 whether or not it did it, and its log cannot be "+
+			"seen: %w", e.kind.Name, errors.ErrUnsupported)
 	case reset.Path == "":
 		return e.eraseSlots(ctx, reset)
 	}
+
 	if e.log == nil {
 		return reset.Path, resetAnswer(e.probe.ask(ctx, http.MethodPost, reset.Path, nil, probeTime), reset)
 	}
+
 	e.log.Read() // earlier lines are about earlier resets
 	mark, unmark := e.log.Mark(reset.Done, reset.Refused)
 	defer unmark()
+
 	if err := resetAnswer(e.probe.ask(ctx, http.MethodPost, reset.Path, nil, probeTime), reset); err != nil {
 		return "", err
 	}
+
 	return reset.Path, e.confirmed(ctx, mark, reset)
 }
 
@@ -49,12 +55,14 @@ func (e *Endpoint) ResetCache(ctx context.Context) (how string, err error) {
 func (e *Endpoint) confirmed(ctx context.Context, mark *serverlog.Mark, reset *engines.Reset) error {
 	limited, cancel := context.WithTimeout(ctx, resetWait)
 	defer cancel()
+
 	for {
 		e.log.Read()
 		select {
 		case line := <-mark.Saw:
 			if !mark.Ok {
-				return fmt.Errorf("reset prefix cache: the server's log says %q: wait until no request is running", text.Shorten(line))
+				return fmt.Errorf("reset prefix cache: the server's log says %q: wait until no request is running",
+					text.Shorten(line))
 			}
 			return nil
 		default:
@@ -63,12 +71,15 @@ func (e *Endpoint) confirmed(ctx context.Context, mark *serverlog.Mark, reset *e
 			break
 		}
 	}
+
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case reset.MustSay:
-		return fmt.Errorf("reset prefix cache: %s: the log does not say within %v that it was done", e.kind.Name, resetWait)
+		return fmt.Errorf("reset prefix cache: %s: the log does not say within %v that it was done", e.kind.Name,
+			resetWait)
 	}
+
 	return nil
 }
 
@@ -76,7 +87,8 @@ func (e *Endpoint) confirmed(ctx context.Context, mark *serverlog.Mark, reset *e
 func resetAnswer(a Answer, reset *engines.Reset) error {
 	switch {
 	case a.Err == nil && (a.Status == http.StatusNotFound || a.Status == http.StatusNotImplemented):
-		return fmt.Errorf("reset prefix cache: %s: the server needs %s for it: %w", a, reset.Needs, errors.ErrUnsupported)
+		return fmt.Errorf("reset prefix cache: %s: the server needs %s for it: %w", a, reset.Needs,
+			errors.ErrUnsupported)
 	case a.Err == nil && a.Status == http.StatusBadRequest:
 		return fmt.Errorf("reset prefix cache: %s: wait until no request is running", a)
 	case !a.OK():
@@ -93,7 +105,8 @@ func (e *Endpoint) eraseSlots(ctx context.Context, reset *engines.Reset) (string
 		return "", fmt.Errorf("reset prefix cache: %w", err)
 	}
 	for _, slot := range slots {
-		a := e.probe.ask(ctx, http.MethodPost, fmt.Sprintf("/slots/%d?action=erase", slot.ID), map[string]any{}, probeTime)
+		a := e.probe.ask(ctx, http.MethodPost, fmt.Sprintf("/slots/%d?action=erase", slot.ID), map[string]any{},
+			probeTime)
 		if err := resetAnswer(a, reset); err != nil {
 			return "", err
 		}
@@ -127,9 +140,11 @@ func (e *Endpoint) Outstanding(ctx context.Context) (int, bool) {
 			return int(running + metrics[engines.Waiting]), true
 		}
 	}
+
 	if e.kind.Reset == nil || e.kind.Reset.Path != "" {
 		return 0, false
 	}
+
 	slots, err := e.Slots(ctx)
 	busy := 0
 	for _, slot := range slots {
@@ -137,5 +152,6 @@ func (e *Endpoint) Outstanding(ctx context.Context) (int, bool) {
 			busy++
 		}
 	}
+
 	return busy, err == nil
 }

@@ -19,13 +19,16 @@ func CompletionTrouble(a Answer) string {
 	case !a.OK():
 		return fmt.Sprintf("%s: status %d, %s", a.what, a.Status, Beginning(a.Body, maxTrouble))
 	}
+
 	came, err := readToken(bytes.NewReader(oneLine(a.Body)))
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s: status %d, %v", a.what, a.Status, err)
 	case !came && !nativeAnswer(a.Body):
-		return fmt.Sprintf("%s: status %d, and no completion in the answer: %s", a.what, a.Status, Beginning(a.Body, maxTrouble))
+		return fmt.Sprintf("%s: status %d, and no completion in the answer: %s", a.what, a.Status,
+			Beginning(a.Body, maxTrouble))
 	}
+
 	return ""
 }
 

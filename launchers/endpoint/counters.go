@@ -20,12 +20,14 @@ func (e *Endpoint) Drafting() *results.Drafting {
 			tokens = told
 		}
 	}
+
 	if !drafts && d.LogLines == nil {
 		return nil
 	}
 	if tokens > 0 {
 		d.Tokens = &tokens
 	}
+
 	d.LogLines = e.redact.Texts(d.LogLines)
 	return d
 }

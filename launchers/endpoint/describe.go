@@ -41,6 +41,7 @@ func (e *Endpoint) Describe(ctx context.Context, fromLog serverlog.Facts) (start
 	if startup != nil {
 		startup.Arguments = e.presentable(startup.Arguments)
 	}
+
 	return startup, facts.Version
 }
 
@@ -94,6 +95,7 @@ func at(value any, place string) any {
 			return nil
 		}
 	}
+
 	return value
 }
 

@@ -43,6 +43,7 @@ func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, e
 	var list struct {
 		Data []discovered `json:"data"`
 	}
+
 	const path = "/v1/models"
 	a := probe.get(ctx, path)
 	if !a.OK() {
@@ -51,6 +52,7 @@ func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, e
 	if json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
 		return Discovery{}, results.Failf(results.FailProtocol, "%s: no model in the list", a)
 	}
+
 	d := Discovery{Model: model}
 	chosen := list.Data[0]
 	for _, entry := range list.Data {
@@ -59,13 +61,16 @@ func Discover(ctx context.Context, spec recipe.Spec, model string) (Discovery, e
 			chosen = entry
 		}
 	}
+
 	if model == "" {
 		d.Model = chosen.ID
 	}
+
 	d.Kind, d.Root, d.Simulated = engineOf(chosen), chosen.Root, chosen.Owner == engines.SimulatorOwner
 	if chosen.MaxModelLen > 0 {
 		d.MaxModelLen, d.LenFrom = chosen.MaxModelLen, path
 	}
+
 	d.ask(ctx, probe, spec)
 	return d, nil
 }
@@ -92,6 +97,7 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec) {
 	if !known {
 		return
 	}
+
 	hide := &Endpoint{redact: recipe.NewRedaction(spec)}
 	for _, place := range kind.Describe {
 		a := probe.get(ctx, place.Path)

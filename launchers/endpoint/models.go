@@ -62,6 +62,7 @@ func dialAddress(base string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("base-url: %w", err)
 	}
+
 	port := u.Port()
 	switch {
 	case u.Hostname() == "":
@@ -74,6 +75,7 @@ func dialAddress(base string) (string, error) {
 	default:
 		return "", fmt.Errorf("base-url: %q: scheme %q is not http or https", base, u.Scheme)
 	}
+
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
@@ -91,7 +93,8 @@ func (e *Endpoint) otherFile(ctx context.Context) *results.Failure {
 	if !known || filepath.Base(told.Path) == filepath.Base(e.spec.Model) {
 		return nil
 	}
-	return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", e.probe.shown, told.Path, e.spec.Model)
+	return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:",
+		e.probe.shown, told.Path, e.spec.Model)
 }
 
 // Models asks the server which models it serves. The first becomes its model
@@ -101,10 +104,12 @@ func (e *Endpoint) Models(ctx context.Context) ([]string, error) {
 	if !a.OK() {
 		return nil, a.Failure()
 	}
+
 	var list modelList
 	if json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
 		return nil, results.Failf(results.FailProtocol, "%s: no model in the list", a)
 	}
+
 	names := make([]string, len(list.Data))
 	for i, model := range list.Data {
 		names[i] = model.ID
@@ -112,6 +117,7 @@ func (e *Endpoint) Models(ctx context.Context) ([]string, error) {
 			e.served(model, i == 0)
 		}
 	}
+
 	return names, nil
 }
 
@@ -124,6 +130,7 @@ func (e *Endpoint) ExpectModel(ctx context.Context) (found bool, a Answer, failu
 	if failure := a.Final(); failure != nil {
 		return false, a, failure
 	}
+
 	var list modelList
 	if !a.OK() || json.Unmarshal(a.Body, &list) != nil || len(list.Data) == 0 {
 		return false, a, nil
@@ -141,6 +148,7 @@ func (e *Endpoint) ExpectModel(ctx context.Context) (found bool, a Answer, failu
 		names = append(names, model.ID)
 	}
 
-	return false, a, results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:",
+	return false, a, results.Failf(results.FailWrongModel,
+		"server at %s serves %s, not %q: check model: and served-name:",
 		e.probe.shown, quoteAll(names), e.Model())
 }

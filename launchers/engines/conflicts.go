@@ -65,6 +65,7 @@ func retired(kind Kind, spec recipe.Spec, version Version) []Conflict {
 			}
 		}
 	}
+
 	return found
 }
 
@@ -82,9 +83,11 @@ func (r Retirement) says(engine string, version Version) (text string, holds boo
 	if r.Ignored {
 		what = "ignores it"
 	}
+
 	switch {
 	case r.When == "never":
-		return fmt.Sprintf("no release of %s knows it, only a branch of its own: any other build ignores it", engine), true
+		return fmt.Sprintf("no release of %s knows it, only a branch of its own: any other build ignores it",
+			engine), true
 	case r.Since == "":
 		text = fmt.Sprintf("if %s is of %s or later, it %s", engine, r.When, what)
 	case version == "":
@@ -94,6 +97,7 @@ func (r Retirement) says(engine string, version Version) (text string, holds boo
 	default:
 		text = fmt.Sprintf("%s %s %s", engine, version, what)
 	}
+
 	return text + ": " + r.Instead, true
 }
 
@@ -104,8 +108,9 @@ func hiddenTwice(spec recipe.Spec) []Conflict {
 	if !hip || !rocr {
 		return nil
 	}
-	return []Conflict{{Env: "ROCR_VISIBLE_DEVICES", Message: "ROCR_VISIBLE_DEVICES: HIP_VISIBLE_DEVICES counts within what it leaves, " +
-		"which may be no GPU at all: set HIP_VISIBLE_DEVICES alone"}}
+	return []Conflict{{Env: "ROCR_VISIBLE_DEVICES",
+		Message: "ROCR_VISIBLE_DEVICES: HIP_VISIBLE_DEVICES counts within what it leaves, " +
+			"which may be no GPU at all: set HIP_VISIBLE_DEVICES alone"}}
 }
 
 var (

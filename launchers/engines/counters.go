@@ -40,6 +40,7 @@ func parseSeries(text string) map[string]series {
 		}
 		all[name] = s
 	}
+
 	return all
 }
 
@@ -73,10 +74,12 @@ func parseSample(line string) (name, labels string, value float64, ok bool) {
 	if line == "" || line[0] == '#' {
 		return "", "", 0, false
 	}
+
 	end := strings.IndexAny(line, "{ \t")
 	if end <= 0 {
 		return "", "", 0, false
 	}
+
 	name, rest := line[:end], line[end:]
 	if rest[0] == '{' {
 		length := labelsLength(rest)
@@ -85,14 +88,17 @@ func parseSample(line string) (name, labels string, value float64, ok bool) {
 		}
 		labels, rest = rest[:length], rest[length:]
 	}
+
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
 		return "", "", 0, false
 	}
+
 	value, err := strconv.ParseFloat(fields[0], 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
 		return "", "", 0, false
 	}
+
 	return name, labels, value, true
 }
 

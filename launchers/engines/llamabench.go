@@ -33,25 +33,32 @@ func llamaBenchCommand(s recipe.Spec, models, more []string) (recipe.Command, er
 	if len(models) == 0 {
 		return recipe.Command{}, fmt.Errorf("model: missing: say which model llama-bench shall load")
 	}
+
 	for _, model := range models {
 		switch {
 		case model == "", strings.HasPrefix(model, "-"), strings.ContainsRune(model, 0):
 			return recipe.Command{}, fmt.Errorf("model: %q is no path of a model", model)
 		case strings.Contains(model, ","):
-			return recipe.Command{}, fmt.Errorf("model: %q holds a comma, and llama-bench would take it for several models: rename the file", model)
+			return recipe.Command{}, fmt.Errorf("model: %q holds a comma, and llama-bench would take it for several "+
+				"models: rename the file", model)
 		}
 		argv = append(argv, "-m", model)
 	}
+
 	spelling := llamaBenchSpelling()
 	for _, arg := range s.Args {
-		if slices.Contains([]string{"model", "hf-repo", "hf-file", "output", "output-err", "repetitions"}, spelling.Key(arg.Name)) {
-			return recipe.Command{}, fmt.Errorf("args: %s is set by bench: there are models: and repetitions: under llama-bench:, and the output is read by bench", arg.Name)
+		if slices.Contains([]string{"model", "hf-repo", "hf-file", "output", "output-err", "repetitions"},
+			spelling.Key(arg.Name)) {
+			return recipe.Command{}, fmt.Errorf("args: %s is set by bench: there are models: and repetitions: under "+
+				"llama-bench:, and the output is read by bench", arg.Name)
 		}
 	}
+
 	options, err := spelling.Render(withNumbers(s.Args))
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	return recipe.Assemble(s, slices.Concat(argv, options, more), nil)
 }
 
@@ -71,6 +78,7 @@ func withNumbers(args []recipe.Arg) []recipe.Arg {
 		}
 		out[i].Value = list
 	}
+
 	return out
 }
 
@@ -124,7 +132,8 @@ func llamaBenchFatal() []FatalLine {
 	const lower = "lower n-prompt, n-depth, batch-size or n-gpu-layers"
 	return slices.Concat(
 		[]FatalLine{
-			fatal(results.FailBadFlag, "the flag was renamed or removed, or takes other values: see llama-bench --help of this build",
+			fatal(results.FailBadFlag, "the flag was renamed or removed, or takes other values: see llama-bench "+
+				"--help of this build",
 				`^error: invalid parameter for argument`),
 			fatal(results.FailOutOfMemory, lower, `failed to initialize the context: failed to allocate`),
 		},

@@ -21,15 +21,16 @@ func llamacppKind() Kind {
 		DefaultPort: 8080,
 		// With a stream open a server stops at its next keep-alive ping, which
 		// comes every 30 s.
-		StopGrace:    35 * time.Second,
-		Command:      llamaCommand,
-		Entry:        []string{"llama-server"},
-		WorldSize:    unknownSize, // it spreads over all GPUs that it sees
-		Drafts:       llamaSpeculates,
-		Retired:      llamaRetired(),
-		Conflicts:    splitContext,
-		NeedsModel:   true,
-		ModelArgs:    []string{"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m", "models-dir"},
+		StopGrace:  35 * time.Second,
+		Command:    llamaCommand,
+		Entry:      []string{"llama-server"},
+		WorldSize:  unknownSize, // it spreads over all GPUs that it sees
+		Drafts:     llamaSpeculates,
+		Retired:    llamaRetired(),
+		Conflicts:  splitContext,
+		NeedsModel: true,
+		ModelArgs: []string{"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m",
+			"models-dir"},
 		LocalModel:   true,
 		LengthArg:    "ctx-size",
 		SlotsSplit:   true,
@@ -78,13 +79,17 @@ func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	} else if err := needModel(s); err != nil {
 		return recipe.Command{}, err
 	}
+
 	if strings.Contains(s.ServedName, ",") {
-		return recipe.Command{}, fmt.Errorf("served-name: %q holds a comma, and llama-server would take it for several names", s.ServedName)
+		return recipe.Command{}, fmt.Errorf("served-name: %q holds a comma, and llama-server would take it for "+
+			"several names", s.ServedName)
 	}
+
 	options, err := spelling.Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	host, port := listenAddress(s, 8080)
 	argv := slices.Clone(s.Binary)
 	if len(argv) == 0 {
@@ -93,6 +98,7 @@ func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	if s.Model != "" {
 		argv = append(argv, LlamaModelFlag(s.Model), s.Model)
 	}
+
 	argv = append(argv, "--host", host, "--port", port)
 	if name := llamaServedName(s); name != "" {
 		argv = append(argv, "--alias", name)
@@ -103,10 +109,12 @@ func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	if llamaDrafts(spelling, s.Args) && !spelling.Has(s.Args, "spec-type") {
 		argv = append(argv, "--spec-type", "draft-simple")
 	}
+
 	var own map[string]string
 	if s.APIKey != "" {
 		own = map[string]string{"LLAMA_API_KEY": s.APIKey}
 	}
+
 	return recipe.Assemble(s, append(argv, options...), own, "LLAMA_API_KEY")
 }
 
@@ -202,13 +210,16 @@ func llamaMilestones() []Milestone {
 // them may be about an attempt that is repeated with less memory.
 func llamaFatal() []FatalLine {
 	return []FatalLine{
-		fatal(results.FailKVCache, "lower ctx-size or parallel", `failed to initialize the context: failed to allocate buffer for kv cache`),
+		fatal(results.FailKVCache, "lower ctx-size or parallel",
+			`failed to initialize the context: failed to allocate buffer for kv cache`),
 		fatal(results.FailOutOfMemory, "lower ctx-size, parallel or n-gpu-layers",
 			`error loading model: unable to allocate`,
 			`failed to initialize the context: failed to allocate`,
 			`(CUDA|ROCm|HIP) error: out of memory`),
-		fatal(results.FailGPU, "check the driver, dmesg and the GPU's health before the next run", `(CUDA|ROCm|HIP|MUSA) error: `, `vk::DeviceLostError`),
-		fatal(results.FailBadFlag, "the flag was renamed: give its new name, or install the build that the recipe was written for",
+		fatal(results.FailGPU, "check the driver, dmesg and the GPU's health before the next run",
+			`(CUDA|ROCm|HIP|MUSA) error: `, `vk::DeviceLostError`),
+		fatal(results.FailBadFlag, "the flag was renamed: give its new name, or install the build that the recipe "+
+			"was written for",
 			`the argument has been removed`),
 		fatal(results.FailBadFlag, "the recipe may be written for another build of llama-server",
 			`^error: invalid argument`, `error while handling argument`),
@@ -235,10 +246,12 @@ func llamaSpeculates(args []recipe.Arg) (drafts bool, tokens int) {
 // llamaRetired are options that llama-server no longer takes as they stand.
 func llamaRetired() []Retirement {
 	written := func(arg, instead string) Retirement {
-		return Retirement{Arg: arg, Written: true, When: "April 2026", Instead: "write it without dashes, or " + instead}
+		return Retirement{Arg: arg, Written: true, When: "April 2026", Instead: "write it without dashes, or " +
+			instead}
 	}
 	return []Retirement{
-		written("draft-max", "--spec-draft-n-max"), written("draft-min", "--spec-draft-n-min"), written("draft", "--spec-draft-n-max"),
+		written("draft-max", "--spec-draft-n-max"), written("draft-min", "--spec-draft-n-min"), written("draft",
+			"--spec-draft-n-max"),
 	}
 }
 
@@ -254,14 +267,17 @@ func splitContext(spec recipe.Spec, _ Version) []Conflict {
 	if size == 0 || slots < 2 || size/slots >= tightSlot || unified == true {
 		return nil
 	}
+
 	given := "ctx-size"
 	for _, arg := range args {
 		if s.Key(arg.Name) == given {
 			given = arg.Name
 		}
 	}
+
 	return []Conflict{{Arg: given, Message: fmt.Sprintf(
-		"%s: %d tokens are split over %d slots: a prompt and its answer must fit %d tokens, or the request fails: raise it, or set kv-unified: true", given, size, slots, size/slots)}}
+		"%s: %d tokens are split over %d slots: a prompt and its answer must fit %d tokens, or the request fails: "+
+			"raise it, or set kv-unified: true", given, size, slots, size/slots)}}
 }
 
 // llamaSimArgs are the arguments that the simulator acts on.

@@ -172,7 +172,8 @@ func llamaLookup(spelling string) llamaOption {
 		}
 		for _, word := range words[1:] {
 			if strings.TrimLeft(word, "-") == spelling {
-				return llamaOption{name: llamaName(words[1:]), takes: words[0][0], short: !strings.HasPrefix(word, "--")}
+				return llamaOption{name: llamaName(words[1:]), takes: words[0][0],
+					short: !strings.HasPrefix(word, "--")}
 			}
 		}
 	}
@@ -219,10 +220,12 @@ func llamaCurrent(arg recipe.Arg) recipe.Arg {
 		"draft-min": "spec-draft-n-min", "draft-n-min": "spec-draft-n-min",
 		"draft-model": "spec-draft-model",
 	}
+
 	if name, ok := renamed[arg.Name]; ok {
 		arg.Name = name
 		return arg
 	}
+
 	modes := map[string]struct{ on, off any }{
 		"mlock":     {on: "mlock"},
 		"mmap":      {on: "mmap", off: "none"},
@@ -230,6 +233,7 @@ func llamaCurrent(arg recipe.Arg) recipe.Arg {
 		"direct-io": {on: "dio"},
 		"dio":       {on: "dio"},
 	}
+
 	mode, isMode := modes[arg.Name]
 	on, isBool := arg.Value.(bool)
 	switch {
@@ -238,6 +242,7 @@ func llamaCurrent(arg recipe.Arg) recipe.Arg {
 	case isMode && isBool:
 		return recipe.Arg{Name: "load-mode", Value: mode.off}
 	}
+
 	return arg
 }
 

@@ -38,6 +38,7 @@ func (k Kind) Translate(text string) (counters, gauges map[string]float64) {
 	for name, s := range all {
 		sums[name] = s.sum
 	}
+
 	counters = pickCounters(sums, k.Counters)
 	for _, name := range k.AcceptedAt {
 		for position, value := range all[name].at {
@@ -47,6 +48,7 @@ func (k Kind) Translate(text string) (counters, gauges map[string]float64) {
 			break
 		}
 	}
+
 	gauges = make(map[string]float64)
 	for ours, gauge := range k.Gauges {
 		for _, name := range gauge.Names {
@@ -61,6 +63,7 @@ func (k Kind) Translate(text string) (counters, gauges map[string]float64) {
 			break
 		}
 	}
+
 	return counters, gauges
 }
 

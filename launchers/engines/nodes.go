@@ -13,7 +13,8 @@ func CompanionsOf(kind Kind, spec recipe.Spec) ([]recipe.Companion, error) {
 		return nil, nil
 	}
 	if kind.Companions == nil || spec.Container.Image != "" {
-		return nil, fmt.Errorf("nodes: %s in this form does not lie over several nodes: use vllm or sglang without a container", kind.Name)
+		return nil, fmt.Errorf("nodes: %s in this form does not lie over several nodes: use vllm or sglang without a "+
+			"container", kind.Name)
 	}
 	return kind.Companions(spec)
 }
@@ -27,7 +28,9 @@ func onRank(s recipe.Spec, rank int) recipe.Spec {
 
 // workersOf are the servers of a kind on the other nodes: the same command
 // line with another rank.
-func workersOf(kind string, command func(recipe.Spec) (recipe.Command, error), s recipe.Spec) ([]recipe.Companion, error) {
+func workersOf(kind string, command func(recipe.Spec) (recipe.Command, error), s recipe.Spec) ([]recipe.Companion,
+	error) {
+
 	var all []recipe.Companion
 	for rank := 1; rank < len(s.Span.Nodes); rank++ {
 		c, err := command(onRank(s, rank))
@@ -35,7 +38,8 @@ func workersOf(kind string, command func(recipe.Spec) (recipe.Command, error), s
 			return nil, err
 		}
 		node := s.Span.Nodes[rank].Name
-		all = append(all, recipe.Companion{Name: kind + " on node " + node, Node: node, Remote: true, Command: recipe.Remotely(s.Span, rank, c)})
+		all = append(all, recipe.Companion{Name: kind + " on node " + node, Node: node, Remote: true,
+			Command: recipe.Remotely(s.Span, rank, c)})
 	}
 	return all, nil
 }

@@ -57,16 +57,19 @@ func sglangCommand(s recipe.Spec) (recipe.Command, error) {
 	if err := needModel(s); err != nil {
 		return recipe.Command{}, err
 	}
+
 	spelling := sglangSpelling()
 	options, err := spelling.Across(s.Span, "nnodes", "node-rank", "dist-init-addr", "nccl-init-addr").Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	host, port := listenAddress(s, 30000)
 	argv := slices.Clone(s.Binary)
 	if len(argv) == 0 {
 		argv = []string{"python3", "-m", "sglang.launch_server"}
 	}
+
 	argv = append(argv, "--model-path", s.Model, "--host", host, "--port", port)
 	if s.ServedName != "" {
 		argv = append(argv, spelling.Pair("--served-model-name", s.ServedName)...)
@@ -74,10 +77,12 @@ func sglangCommand(s recipe.Spec) (recipe.Command, error) {
 	if s.APIKey != "" {
 		argv = append(argv, spelling.Pair("--api-key", s.APIKey)...) // it reads no variable for it
 	}
+
 	argv = append(argv, sglangAcross(s.Span)...)
 	if !spelling.Has(s.Args, "enable-metrics") {
 		argv = append(argv, "--enable-metrics")
 	}
+
 	return recipe.Assemble(s, append(argv, options...), nil, append(torchUnset(), "SGLANG_*", "SGL_*")...)
 }
 
@@ -125,7 +130,8 @@ func sglangAcross(span recipe.Span) []string {
 	if !span.Several() {
 		return nil
 	}
-	return []string{"--nnodes", strconv.Itoa(len(span.Nodes)), "--node-rank", strconv.Itoa(span.Rank), "--dist-init-addr", span.Meeting()}
+	return []string{"--nnodes", strconv.Itoa(len(span.Nodes)), "--node-rank", strconv.Itoa(span.Rank),
+		"--dist-init-addr", span.Meeting()}
 }
 
 func sglangCompanions(s recipe.Spec) ([]recipe.Companion, error) {

@@ -50,14 +50,17 @@ func simulatorCommand(s recipe.Spec) (recipe.Command, error) {
 	if len(s.Binary) == 0 {
 		return recipe.Command{}, fmt.Errorf("binary: missing: the path of the bench program itself")
 	}
+
 	spelling := simulatorSpelling()
 	if err := knownToSimulator(spelling, s.Args); err != nil {
 		return recipe.Command{}, err
 	}
+
 	options, err := spelling.Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	host, port := listenAddress(s, 8000)
 	argv := append(slices.Clone(s.Binary), "simulate", "--host", host, "--port", port)
 	if s.Model != "" {
@@ -69,6 +72,7 @@ func simulatorCommand(s recipe.Spec) (recipe.Command, error) {
 	if s.APIKey != "" {
 		argv = append(argv, spelling.Pair("--api-key", s.APIKey)...)
 	}
+
 	return recipe.Assemble(s, append(argv, options...), nil)
 }
 

@@ -37,8 +37,10 @@ func vllmAcross(s recipe.Spec, own map[string]string) ([]string, error) {
 		return nil, err
 	}
 	if sizes(vllmSpelling(), s.Args, "data-parallel-size") != 1 {
-		return nil, fmt.Errorf("args: data-parallel-size: its ranks on other nodes are servers of their own, which nodes: does not start: use replicas, or tensor and pipeline parallel sizes")
+		return nil, fmt.Errorf("args: data-parallel-size: its ranks on other nodes are servers of their own, which " +
+			"nodes: does not start: use replicas, or tensor and pipeline parallel sizes")
 	}
+
 	own["VLLM_HOST_IP"] = s.Span.Self().Address
 	ray, err := vllmOnRay(s)
 	if err != nil {
@@ -51,13 +53,16 @@ func vllmAcross(s recipe.Spec, own map[string]string) ([]string, error) {
 		}
 		return []string{"--" + vllmExecutor, "ray"}, nil
 	}
+
 	argv := []string{
 		"--nnodes", strconv.Itoa(len(s.Span.Nodes)), "--node-rank", strconv.Itoa(s.Span.Rank),
 		"--master-addr", s.Span.Nodes[0].Address, "--master-port", strconv.Itoa(s.Span.Port),
 	}
+
 	if s.Span.Rank > 0 {
 		argv = append(argv, "--headless")
 	}
+
 	return argv, nil
 }
 
@@ -71,6 +76,7 @@ func vllmCompanions(s recipe.Spec) ([]recipe.Companion, error) {
 	if !ray {
 		return workersOf("vllm", vllmCommand, s)
 	}
+
 	var all []recipe.Companion
 	for rank, node := range s.Span.Nodes {
 		r := s
@@ -86,8 +92,10 @@ func vllmCompanions(s recipe.Spec) ([]recipe.Companion, error) {
 		if rank > 0 {
 			command = recipe.Remotely(s.Span, rank, command)
 		}
-		all = append(all, recipe.Companion{Name: "ray on node " + node.Name, Node: node.Name, Remote: rank > 0, Ready: rayStarted, Command: command})
+		all = append(all, recipe.Companion{Name: "ray on node " + node.Name, Node: node.Name, Remote: rank > 0,
+			Ready: rayStarted, Command: command})
 	}
+
 	return all, nil
 }
 
@@ -95,7 +103,8 @@ func vllmCompanions(s recipe.Spec) ([]recipe.Companion, error) {
 func rayStart(s recipe.Spec, rank int) []string {
 	argv := []string{rayProgram(s), "start"}
 	if rank == 0 {
-		argv = append(argv, "--head", "--port="+strconv.Itoa(s.Span.Port), "--include-dashboard=false", "--disable-usage-stats")
+		argv = append(argv, "--head", "--port="+strconv.Itoa(s.Span.Port), "--include-dashboard=false",
+			"--disable-usage-stats")
 	} else {
 		argv = append(argv, "--address="+s.Span.Meeting())
 	}

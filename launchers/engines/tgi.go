@@ -53,21 +53,25 @@ func tgiCommand(s recipe.Spec) (recipe.Command, error) {
 	if err := needModel(s); err != nil {
 		return recipe.Command{}, err
 	}
+
 	spelling := tgiSpelling()
 	options, err := spelling.Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	host, port := listenAddress(s, 3000)
 	argv := slices.Clone(s.Binary)
 	if len(argv) == 0 {
 		argv = []string{"text-generation-launcher"}
 	}
+
 	argv = append(argv, "--model-id", s.Model, "--hostname", host, "--port", port)
 	var own map[string]string
 	if s.APIKey != "" {
 		own = map[string]string{"API_KEY": s.APIKey}
 	}
+
 	return recipe.Assemble(s, append(argv, options...), own, slices.Concat(torchUnset(), tgiVariables())...)
 }
 
@@ -143,13 +147,15 @@ func tgiMilestones() []Milestone {
 func tgiFatal() []FatalLine {
 	return slices.Concat(
 		[]FatalLine{
-			fatal(results.FailKVCache, "lower max-batch-prefill-tokens or max-total-tokens", `Not enough memory to handle`),
+			fatal(results.FailKVCache, "lower max-batch-prefill-tokens or max-total-tokens",
+				`Not enough memory to handle`),
 			fatal(results.FailBadFlag, HintVersion, `error: unexpected argument`, `error: invalid value`),
 		},
 		torchFatal(),
 		[]FatalLine{
 			fatal(results.FailDownload, "check the network, or fetch the model before the run", `DownloadError`),
-			fatal(results.FailEngineDied, hintTrace, `ShardCannotStart`, `Shard \d+ (failed to start|crashed)`, `Webserver Crashed`, `WebserverFailed`),
+			fatal(results.FailEngineDied, hintTrace, `ShardCannotStart`, `Shard \d+ (failed to start|crashed)`,
+				`Webserver Crashed`, `WebserverFailed`),
 		})
 }
 

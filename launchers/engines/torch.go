@@ -47,14 +47,16 @@ func torchFatal() []FatalLine {
 		},
 		hubFatal(),
 		[]FatalLine{
-			fatal(results.FailPortInUse, "the port may be one that the engine chose for itself: start again, or give other ports",
+			fatal(results.FailPortInUse, "the port may be one that the engine chose for itself: start again, or give "+
+				"other ports",
 				`(?i)\[Errno 98\].*address already in use`, `EADDRINUSE`, `The server socket has failed to listen on any local network address`),
 			fatal(results.FailNoGPU, "the server saw no GPU: check the driver, the container's devices and gpus:",
 				`No (CUDA|HIP) GPUs are available`, `Failed to infer device type`),
 			fatal(results.FailSharedMemory, hintShm,
 				`(?i)No space left on device.*(/dev/shm|psm_|nccl-)`, `(?i)(/dev/shm|psm_|nccl-).*No space left on device`,
 				`(?i)error while creating shared memory segment`, `(?i)unable to allocate shared memory`),
-			fatal(results.FailCompileCache, "remove the engine's compile cache, or give each replica its own (VLLM_CACHE_ROOT, TORCHINDUCTOR_CACHE_DIR, TRITON_CACHE_DIR)",
+			fatal(results.FailCompileCache, "remove the engine's compile cache, or give each replica its own "+
+				"(VLLM_CACHE_ROOT, TORCHINDUCTOR_CACHE_DIR, TRITON_CACHE_DIR)",
 				`(Error|Errno).*(torch_compile_cache|torchinductor_|/\.triton/cache)`, `(torch_compile_cache|torchinductor_).*(EOFError|UnpicklingError|No such file)`,
 				`_pickle\.UnpicklingError`),
 			fatal(results.FailGPU, "check the driver, dmesg and the GPU's health before the next run",

@@ -17,14 +17,15 @@ import (
 // are no counters.
 func trtllmKind() Kind {
 	return Kind{
-		Name:         "trtllm",
-		Title:        "TensorRT-LLM",
-		Program:      Program{Name: "trtllm-serve", Package: "tensorrt_llm"},
-		DefaultPort:  8000,
-		StopGrace:    30 * time.Second,
-		Command:      trtllmCommand,
-		Entry:        []string{"trtllm-serve"},
-		ImageProgram: []string{"trtllm-serve"}, // the images' entry point prepares the container and runs what it is given
+		Name:        "trtllm",
+		Title:       "TensorRT-LLM",
+		Program:     Program{Name: "trtllm-serve", Package: "tensorrt_llm"},
+		DefaultPort: 8000,
+		StopGrace:   30 * time.Second,
+		Command:     trtllmCommand,
+		Entry:       []string{"trtllm-serve"},
+		// the images' entry point prepares the container and runs what it is given
+		ImageProgram: []string{"trtllm-serve"},
 		WorldSize:    trtllmWorldSize,
 		NeedsModel:   true,
 		LocalModel:   true,
@@ -60,6 +61,7 @@ func trtllmCommand(s recipe.Spec) (recipe.Command, error) {
 	if err := needModel(s); err != nil {
 		return recipe.Command{}, err
 	}
+
 	spelling := trtllmSpelling()
 	options, err := spelling.Render(s.Args)
 	if err != nil {
@@ -71,6 +73,7 @@ func trtllmCommand(s recipe.Spec) (recipe.Command, error) {
 	if len(argv) == 0 {
 		argv = []string{"trtllm-serve"}
 	}
+
 	argv = append(argv, s.Model, "--host", host, "--port", port)
 	if s.ServedName != "" {
 		argv = append(argv, spelling.Pair("--served_model_name", s.ServedName)...)

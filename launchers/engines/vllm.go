@@ -30,8 +30,9 @@ func VllmKind() Kind {
 	kind.Name, kind.Title = "vllm", "vLLM"
 	kind.Program = Program{Name: "vllm", VersionArgs: []string{"--version"}, Package: "vllm"}
 	kind.DefaultPort = 8000
-	kind.StopGrace = 30 * time.Second   // engine and workers need 15 to 20 s to end each other
-	kind.OrphanGrace = 15 * time.Second // an engine whose API server was killed needs 9 s, and then its resource tracker
+	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
+	// an engine whose API server was killed needs 9 s, and then its resource tracker
+	kind.OrphanGrace = 15 * time.Second
 	kind.Command = vllmCommand
 	kind.WorldSize = vllmWorldSize
 	kind.MemoryShare = vllmMemoryShare
@@ -66,8 +67,9 @@ func vllmProtocol() Kind {
 		Fatal:        vllmFatal(),
 		RequestLog:   torchRequests,
 		Waiting:      regexp.MustCompile(`Waiting for \d+ local, \d+ remote core engine proc|No available shared memory broadcast block found`),
-		HeedsTerm:    regexp.MustCompile(`Application startup complete`), // V1 catches and loses it while its engine starts
-		Milestones:   vllmMilestones(),
+		// V1 catches and loses it while its engine starts
+		HeedsTerm:  regexp.MustCompile(`Application startup complete`),
+		Milestones: vllmMilestones(),
 		Describe: []Description{
 			{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
 			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
@@ -84,27 +86,34 @@ func vllmCommand(s recipe.Spec) (recipe.Command, error) {
 	if err := needModel(s); err != nil {
 		return recipe.Command{}, err
 	}
-	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port", "headless").Render(s.Args)
+
+	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port",
+		"headless").Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	host, port := listenAddress(s, 8000)
 	argv := append(vllmProgram(s), "--host", host, "--port", port)
 	if s.ServedName != "" {
 		argv = append(argv, vllmSpelling().Pair("--served-model-name", s.ServedName)...)
 	}
+
 	own, err := vllmPorts(s)
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	across, err := vllmAcross(s, own)
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	argv = append(argv, across...)
 	if s.APIKey != "" {
 		own["VLLM_API_KEY"] = s.APIKey // not argv, which every user of the box can read
 	}
+
 	return recipe.Assemble(s, append(argv, options...), own, torchUnset()...)
 }
 
@@ -129,7 +138,8 @@ func vllmPorts(s recipe.Spec) (map[string]string, error) {
 		return map[string]string{}, nil
 	}
 	if _, ok := s.Env["VLLM_PORT"]; ok {
-		return nil, fmt.Errorf("env: VLLM_PORT: %d replicas would look for ports in the same place: remove it, bench gives each its own", s.Replicas)
+		return nil, fmt.Errorf("env: VLLM_PORT: %d replicas would look for ports in the same place: remove it, bench "+
+			"gives each its own", s.Replicas)
 	}
 	return map[string]string{"VLLM_PORT": strconv.Itoa(vllmPortBase + s.Replica*vllmPortStride)}, nil
 }
@@ -142,10 +152,12 @@ func vllmMemoryShare(args []recipe.Arg) float64 {
 	if !given || value == nil {
 		return standard
 	}
+
 	text, err := recipe.Scalar(value)
 	if err != nil {
 		return standard
 	}
+
 	share, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(share > 0 && share <= 1) {
 		return standard // the engine refuses it
@@ -244,8 +256,10 @@ func vllmCounters() map[string][]string {
 		RequestsTotal:     {"vllm:request_success_total"},
 		PreemptionsTotal:  {"vllm:num_preemptions_total"},
 		// A preempted request asks the cache again, and again: prompt tokens are the truth where both are shown.
-		PrefixQueries:      {"vllm:prompt_tokens_total?vllm:prompt_tokens_cached_total", "vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries"},
-		PrefixHits:         {"vllm:prompt_tokens_cached_total", "vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits"},
+		PrefixQueries: {"vllm:prompt_tokens_total?vllm:prompt_tokens_cached_total",
+			"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries"},
+		PrefixHits: {"vllm:prompt_tokens_cached_total", "vllm:prefix_cache_hits_total",
+			"vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits"},
 		CachedTokensTotal:  {"vllm:prompt_tokens_cached_total"},
 		DraftsTotal:        {"vllm:spec_decode_num_drafts_total"},
 		DraftTokensTotal:   {"vllm:spec_decode_num_draft_tokens_total"},
@@ -267,7 +281,8 @@ func vllmGauges() map[string]Gauge {
 }
 
 func vllmAcceptedAt() []string {
-	return []string{"vllm:spec_decode_num_accepted_tokens_per_pos_total", "vllm:spec_decode_num_accepted_tokens_per_pos"}
+	return []string{"vllm:spec_decode_num_accepted_tokens_per_pos_total",
+		"vllm:spec_decode_num_accepted_tokens_per_pos"}
 }
 
 func vllmReset() *Reset {
@@ -307,6 +322,7 @@ func vllmFatal() []FatalLine {
 			`To serve at least one request with the model's max seq len`,
 			`is larger than the (maximum number of tokens that can be stored in KV cache|available KV cache memory)`),
 	}
+
 	engine := []FatalLine{
 		fatal(results.FailBadRecipe, "set only one of HIP_, CUDA_ and ROCR_VISIBLE_DEVICES",
 			`Inconsistent GPU visibility env vars`),
@@ -321,6 +337,7 @@ func vllmFatal() []FatalLine {
 			`Engine process failed to start`, `MQLLMEngine is already dead`, `AsyncLLMEngine has failed`,
 			`Timed out waiting for engine core processes to start`),
 	}
+
 	return slices.Concat(memory, torchFatal(), engine)
 }
 
@@ -337,9 +354,11 @@ func vllmDrafts(args []recipe.Arg) (drafts bool, tokens int) {
 			config = parsed
 		}
 	}
+
 	if object, ok := config.(map[string]any); ok {
 		tokens, _ = positive(object["num_speculative_tokens"])
 	}
+
 	drafts = config != nil && config != false
 	for _, arg := range args {
 		name, part, dotted := strings.Cut(s.Key(arg.Name), ".")
@@ -351,13 +370,16 @@ func vllmDrafts(args []recipe.Arg) (drafts bool, tokens int) {
 			tokens, _ = positive(arg.Value)
 		}
 	}
+
 	for _, name := range []string{"speculative-model", "spec-model", "spec-method"} {
 		value, _ := s.Find(args, name)
 		drafts = drafts || value != nil
 	}
+
 	for _, name := range []string{"num-speculative-tokens", "spec-tokens"} {
 		tokens = max(tokens, wholeOption(s, args, name))
 	}
+
 	return drafts, tokens
 }
 
@@ -367,19 +389,25 @@ func vllmRetired() []Retirement {
 	return []Retirement{
 		{Arg: "speculative-model", Since: "0.8.3", Instead: config},
 		{Arg: "num-speculative-tokens", Since: "0.8.3", Instead: config},
-		{Arg: "speculative-draft-tensor-parallel-size", Since: "0.8.3", Instead: "give speculative-config: {draft_tensor_parallel_size: ...}"},
-		{Arg: "speculative-disable-by-batch-size", Since: "0.8.3", Instead: "give speculative-config: {disable_by_batch_size: ...}"},
+		{Arg: "speculative-draft-tensor-parallel-size", Since: "0.8.3",
+			Instead: "give speculative-config: {draft_tensor_parallel_size: ...}"},
+		{Arg: "speculative-disable-by-batch-size", Since: "0.8.3",
+			Instead: "give speculative-config: {disable_by_batch_size: ...}"},
 		{Arg: "speculative-max-model-len", Since: "0.8.3", Instead: "give speculative-config: {max_model_len: ...}"},
-		{Arg: "ngram-prompt-lookup-max", Since: "0.8.3", Instead: "give speculative-config: {method: ngram, prompt_lookup_max: ...}"},
-		{Arg: "ngram-prompt-lookup-min", Since: "0.8.3", Instead: "give speculative-config: {method: ngram, prompt_lookup_min: ...}"},
+		{Arg: "ngram-prompt-lookup-max", Since: "0.8.3",
+			Instead: "give speculative-config: {method: ngram, prompt_lookup_max: ...}"},
+		{Arg: "ngram-prompt-lookup-min", Since: "0.8.3",
+			Instead: "give speculative-config: {method: ngram, prompt_lookup_min: ...}"},
 		{Arg: "spec-decoding-acceptance-method", Since: "0.8.3", Instead: config},
 		{Arg: "use-v2-block-manager", Since: "0.10.1", Instead: "leave it out"},
-		{Arg: "guided-decoding-backend", Since: "0.10.1", Instead: "leave it out, or see the version's structured outputs"},
+		{Arg: "guided-decoding-backend", Since: "0.10.1",
+			Instead: "leave it out, or see the version's structured outputs"},
 		{Arg: "num-scheduler-steps", Since: "0.10.1", Instead: "leave it out, or see async-scheduling"},
 		{Arg: "max-seq-len-to-capture", Since: "0.11.0", Instead: "leave it out"},
 		{
 			Arg: "disable-log-requests", Since: "0.10.1", Ignored: true,
-			Instead: "leave it out: requests are no longer logged unless enable-log-requests says so. Versions of March 2026 and later refuse it",
+			Instead: "leave it out: requests are no longer logged unless enable-log-requests says so. Versions of " +
+				"March 2026 and later refuse it",
 		},
 		{Arg: "swap-space", When: "March 2026", Instead: "leave it out"},
 		{Arg: "device", Since: "0.10.0", Instead: "leave it out: a build is for one kind of device"},
@@ -390,7 +418,8 @@ func vllmRetired() []Retirement {
 		{Arg: "disable-async-output-proc", Since: "0.11.0", Instead: "leave it out"},
 		{Arg: "num-lookahead-slots", Since: "0.11.0", Instead: "leave it out"},
 		{Arg: "override-neuron-config", Since: "0.11.0", Instead: "give additional-config: {...}"},
-		{Arg: "task", Since: "0.13.0", Instead: "leave it out for generation, else give runner: pooling and convert: embed or classify"},
+		{Arg: "task", Since: "0.13.0", Instead: "leave it out for generation, else give runner: pooling and convert: " +
+			"embed or classify"},
 		// Gone in the 0.22 line at the latest.
 		{Arg: "rope-scaling", Since: "0.22.0", Instead: "give hf-overrides: {rope_parameters: {...}}"},
 		{Arg: "rope-theta", Since: "0.22.0", Instead: "give hf-overrides: {rope_parameters: {rope_theta: ...}}"},
@@ -427,32 +456,41 @@ func multiStep(args []recipe.Arg, version Version) []Conflict {
 	if wholeOption(s, args, name) <= 1 {
 		return nil
 	}
+
 	given := name
 	for _, arg := range args {
 		if s.Key(arg.Name) == name {
 			given = arg.Name
 		}
 	}
+
 	add := func(found []Conflict, text string) []Conflict {
 		return append(found, Conflict{Arg: given, Message: given + ": " + text})
 	}
+
 	var found []Conflict
 	if drafts, _ := vllmDrafts(args); drafts {
-		found = add(found, "more than one scheduler step is not supported with speculative decoding: leave it out for this variant")
+		found = add(found, "more than one scheduler step is not supported with speculative decoding: leave it out "+
+			"for this variant")
 	}
+
 	chunked, _ := s.Find(args, "enable-chunked-prefill")
 	if chunked == true && wholeOption(s, args, "pipeline-parallel-size") > 1 {
-		found = add(found, "more than one scheduler step with chunked prefill is not supported with pipeline-parallel-size above 1: leave one of the three out")
+		found = add(found, "more than one scheduler step with chunked prefill is not supported with "+
+			"pipeline-parallel-size above 1: leave one of the three out")
 	}
 	if version == "" || !version.olderThan("0.8.0") && version.olderThan("0.10.1") {
-		found = add(found, "from vllm 0.8 on the V1 engine has no such steps, and the server goes back to the older engine: compare only variants of one engine")
+		found = add(found, "from vllm 0.8 on the V1 engine has no such steps, and the server goes back to the older "+
+			"engine: compare only variants of one engine")
 	}
+
 	return found
 }
 
 // vllmSimArgs are the arguments that the simulator acts on.
 func vllmSimArgs() map[string]string {
-	names := map[string]string{"tp": "tensor-parallel-size", "pp": "pipeline-parallel-size", "q": "quantization", "sc": "speculative-config"}
+	names := map[string]string{"tp": "tensor-parallel-size", "pp": "pipeline-parallel-size", "q": "quantization",
+		"sc": "speculative-config"}
 	for _, name := range []string{
 		"tensor-parallel-size", "pipeline-parallel-size", "max-model-len", "max-num-seqs", "max-num-batched-tokens", "block-size",
 		"gpu-memory-utilization", "quantization", "kv-cache-dtype", "num-scheduler-steps", "enforce-eager", "seed",

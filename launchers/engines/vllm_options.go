@@ -57,6 +57,7 @@ func misspelled(args []recipe.Arg) []Conflict {
 	for _, r := range vllmRetired() {
 		known = append(known, r.Arg)
 	}
+
 	var found []Conflict
 	for _, arg := range args {
 		name, _, _ := strings.Cut(vllmSpelling().Key(arg.Name), ".")
@@ -70,6 +71,7 @@ func misspelled(args []recipe.Arg) []Conflict {
 			})
 		}
 	}
+
 	return found
 }
 

@@ -38,22 +38,27 @@ func Check(ctx context.Context, host string, port int) *results.Failure {
 		return results.Failf(results.FailBadRecipe, "port %d is out of range: use 1 to %d", port, Max)
 	}
 	if l, taken := conflict(host, port); taken {
-		return results.Failf(results.FailPortInUse, "port %d is listened on already, on %s%s: stop that server or set another port:",
+		return results.Failf(results.FailPortInUse,
+			"port %d is listened on already, on %s%s: stop that server or set another port:",
 			port, l.Addr.Addr(), Holder(port))
 	}
+
 	address := net.JoinHostPort(Reachable(host), strconv.Itoa(port))
 	dialer := net.Dialer{Timeout: dialTime}
 	if conn, err := dialer.DialContext(ctx, "tcp", address); err == nil {
 		_ = conn.Close()
-		return results.Failf(results.FailPortInUse, "port %d already answers on %s%s: stop that server or set another port:",
+		return results.Failf(results.FailPortInUse,
+			"port %d already answers on %s%s: stop that server or set another port:",
 			port, address, Holder(port))
 	}
+
 	err := bind(ctx, host, port, false)
 	if errors.Is(err, unix.EADDRINUSE) && proc.System.Lingering(port) {
 		// Connections of a server that has ended, in TIME_WAIT for a minute.
 		// They are in nobody's way: servers bind as we do here.
 		err = bind(ctx, host, port, true)
 	}
+
 	switch {
 	case err == nil:
 		return nil
@@ -63,8 +68,10 @@ func Check(ctx context.Context, host string, port int) *results.Failure {
 	case errors.Is(err, unix.EACCES):
 		return results.Failf(results.FailBadRecipe, "port %d needs privileges to bind: use one above 1023", port)
 	case errors.Is(err, unix.EADDRNOTAVAIL):
-		return results.Failf(results.FailBadRecipe, "host %q is no address of this machine: set host: to one that is", host)
+		return results.Failf(results.FailBadRecipe, "host %q is no address of this machine: set host: to one that is",
+			host)
 	}
+
 	return results.Failf(results.FailBadRecipe, "listen on host %q port %d: %v", host, port, err)
 }
 
@@ -76,6 +83,7 @@ func bind(ctx context.Context, host string, port int, reuse bool) error {
 	if reuse {
 		value = 1
 	}
+
 	config := net.ListenConfig{Control: func(_, _ string, conn syscall.RawConn) error {
 		var failed error
 		err := conn.Control(func(fd uintptr) {
@@ -87,6 +95,7 @@ func bind(ctx context.Context, host string, port int, reuse bool) error {
 	if err != nil {
 		return err
 	}
+
 	return listener.Close()
 }
 

@@ -37,7 +37,10 @@ func Main(run func() int) int {
 
 // Environ is the environment that this program was started with.
 func Environ() []string {
-	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, helperVariable+"=") })
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry,
+			helperVariable+"=")
+	})
 }
 
 // IgnoreOrphans ends the search for orphans: somebody else's daemons become
@@ -85,10 +88,12 @@ func (t *tree) orphans() map[int]bool {
 	if t.proc != proc.System || !adopting.Load() {
 		return nil
 	}
+
 	pids, err := t.proc.ChildrenOfMainThread()
 	if err != nil {
 		return nil
 	}
+
 	own, err := t.proc.CgroupText("self")
 	if err != nil {
 		return nil
@@ -115,5 +120,6 @@ func checkProc() error {
 		return nil
 	}
 
-	return fmt.Errorf("/proc shows the processes of another pid namespace, so no process can be told to be ours: mount that of this one (unshare --mount-proc)")
+	return fmt.Errorf("/proc shows the processes of another pid namespace, so no process can be told to be ours: " +
+		"mount that of this one (unshare --mount-proc)")
 }

@@ -40,19 +40,23 @@ func newCgroup(procfs proc.FS, name string) (*cgroup, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	folder := h.folder(parent)
 	if err := canHold(folder); err != nil {
 		return nil, fmt.Errorf("cgroup %s: %w", folder, err)
 	}
+
 	group := &cgroup{path: filepath.Join(parent, name), folder: filepath.Join(folder, name)}
 	if err := os.Mkdir(group.folder, 0o755); err != nil {
 		return nil, err
 	}
+
 	// Without cgroup.kill (Linux before 5.14) the group still tells who is in it.
 	if _, err := os.Stat(filepath.Join(group.folder, "cgroup.procs")); err != nil {
 		_ = os.Remove(group.folder)
 		return nil, fmt.Errorf("%s is no cgroup: %w", group.folder, err)
 	}
+
 	return group, nil
 }
 
@@ -141,6 +145,7 @@ func writableHierarchy(mounts []proc.Mount) (hierarchy, error) {
 	if readOnly {
 		return hierarchy{}, errors.New("cgroup version 2 is mounted read-only")
 	}
+
 	return hierarchy{}, errors.New("cgroup version 2 is not mounted")
 }
 

@@ -20,6 +20,7 @@ func runCgroups(procfs proc.FS, run cookie) cgroups {
 	if err != nil || run.text == "" {
 		return nil
 	}
+
 	var found cgroups
 	_ = filepath.WalkDir(h.mount, func(folder string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
@@ -34,6 +35,7 @@ func runCgroups(procfs proc.FS, run cookie) cgroups {
 		}
 		return fs.SkipDir
 	})
+
 	return found
 }
 

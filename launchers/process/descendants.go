@@ -15,6 +15,7 @@ func Descendants(pid int, startTime uint64) ([]proc.Process, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	children := make(map[int][]proc.Process)
 	var found []proc.Process
 	for _, p := range procs {
@@ -26,9 +27,11 @@ func Descendants(pid int, startTime uint64) ([]proc.Process, error) {
 			children[p.PPID] = append(children[p.PPID], p)
 		}
 	}
+
 	for i := 0; i < len(found); i++ {
 		found = slices.Concat(found, children[found[i].PID])
 	}
+
 	return found, nil
 }
 

@@ -32,6 +32,7 @@ func LookPath(name, dir string, env []string) (string, error) {
 		}
 		return filepath.Abs(path)
 	}
+
 	search := pathOf(env)
 	for _, folder := range filepath.SplitList(search) {
 		if folder == "" {
@@ -42,6 +43,7 @@ func LookPath(name, dir string, env []string) (string, error) {
 			return path, nil
 		}
 	}
+
 	return "", fmt.Errorf("%q in PATH %q: %w", name, search, ErrNotFound)
 }
 

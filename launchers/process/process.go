@@ -80,15 +80,18 @@ func Start(config Config) (*Process, error) {
 	if err := checkProc(); err != nil {
 		return nil, fmt.Errorf("start process: %w", err)
 	}
+
 	program, err := LookPath(config.Argv[0], config.Dir, config.Env)
 	if err != nil {
 		return nil, fmt.Errorf("start process: %w", err)
 	}
+
 	log, err := os.OpenFile(config.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("start process: open log: %w", err)
 	}
 	defer log.Close() // the child has its own descriptor
+
 	group, groupErr := config.makeGroup()
 	p, err := config.spawn(program, log, group)
 	if err != nil && group != nil { // a kernel or a sandbox without clone3, or the program's own fault
@@ -99,6 +102,7 @@ func Start(config Config) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start process: %w", startError(err))
 	}
+
 	p.groupErr = groupErr
 	return p, p.identify(config, group)
 }
@@ -122,24 +126,29 @@ func (c Config) spawn(program string, log *os.File, group *cgroup) (*Process, er
 		defer folder.Close()
 		attributes.UseCgroupFD, attributes.CgroupFD = true, int(folder.Fd())
 	}
+
 	env := slices.Clone(c.Env)
 	if c.Cookie != "" {
 		env = append(env, CookieVariable+"="+c.Cookie)
 	}
+
 	p := &Process{
 		cmd: &exec.Cmd{
 			Path: program, Args: c.Argv, Env: env, Dir: c.Dir, Stdout: log, Stderr: log, SysProcAttr: attributes,
 		},
 		done: make(chan struct{}), hurry: make(chan struct{}), gone: make(chan struct{}), orphanGrace: c.OrphanGrace,
 	}
+
 	if c.Stdin != nil {
 		p.cmd.Stdin = c.Stdin
 	}
+
 	started := make(chan error, 1)
 	go p.live(started)
 	if err := <-started; err != nil {
 		return nil, err
 	}
+
 	return p, nil
 }
 
@@ -180,6 +189,7 @@ func (p *Process) identify(config Config, group *cgroup) error {
 		_ = p.cmd.Wait()
 		return fmt.Errorf("identify process %d: %w", pid, err)
 	}
+
 	p.info = results.Process{
 		PID:       pid,
 		StartTime: leader.StartTime,
@@ -188,17 +198,21 @@ func (p *Process) identify(config Config, group *cgroup) error {
 		Cookie:    config.Cookie,
 		Argv:      slices.Clone(config.Argv),
 	}
+
 	if group != nil {
 		p.info.Cgroup = group.path
 	}
+
 	// Nothing that is older than the leader can descend from it.
 	p.tree = tree{
 		proc: proc.System, leader: leader.Key(), waited: true, since: leader.StartTime, session: pid, cookie: cookie{text: config.Cookie}, uid: anyone,
 		seen: make(map[proc.Key]bool),
 	}
+
 	if group != nil {
 		p.tree.groups = cgroups{group}
 	}
+
 	p.tree.register()
 
 	return nil

@@ -51,26 +51,32 @@ func find(procfs proc.FS, uid int, noted results.Process, wholeRun bool) (*Remai
 			return nil, err
 		}
 	}
-	r := &Remains{tree: tree{proc: procfs, cookie: cookie{noted.Cookie, wholeRun}, uid: uid, seen: make(map[proc.Key]bool)}}
+
+	r := &Remains{tree: tree{proc: procfs, cookie: cookie{noted.Cookie, wholeRun}, uid: uid,
+		seen: make(map[proc.Key]bool)}}
 	if noted.BootID != "" && noted.BootID != procfs.BootID() {
 		// Everything ended with that boot; pids and times mean others now. Only
 		// a cookie cannot be another's.
 		noted = results.Process{Cookie: noted.Cookie}
 	}
+
 	r.tree.session = noted.Session
 	if noted.PID != 0 && noted.StartTime != 0 {
 		r.tree.leader = proc.Key{PID: noted.PID, StartTime: noted.StartTime}
 		r.tree.since = noted.StartTime
 	}
+
 	for _, m := range noted.Members {
 		r.tree.seen[proc.Key{PID: m.PID, StartTime: m.StartTime}] = true
 	}
+
 	if group, ok := openCgroup(procfs, noted.Cgroup); ok {
 		r.tree.groups = cgroups{group}
 	}
 	if wholeRun {
 		r.tree.groups = runCgroups(procfs, r.tree.cookie)
 	}
+
 	return r, r.look(noted)
 }
 
@@ -80,6 +86,7 @@ func (r *Remains) look(noted results.Process) error {
 	if err != nil {
 		return err
 	}
+
 	r.live = live
 	ours := make(map[int]bool)
 	for _, p := range live {
@@ -88,15 +95,18 @@ func (r *Remains) look(noted results.Process) error {
 			r.leader = p
 		}
 	}
+
 	all, err := r.tree.proc.Processes(0)
 	if err != nil {
 		return fmt.Errorf("list processes: %w", err)
 	}
+
 	for _, p := range all {
 		if why := r.strange(p, noted); why != "" && !ours[p.PID] && !p.Zombie() && p.PID != os.Getpid() {
 			r.strangers = append(r.strangers, Stranger{p.PID, why})
 		}
 	}
+
 	slices.SortFunc(r.strangers, func(a, b Stranger) int { return cmp.Compare(a.PID, b.PID) })
 	return nil
 }

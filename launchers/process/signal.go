@@ -22,10 +22,12 @@ func sendSignal(fs proc.FS, p proc.Process, signal unix.Signal) error {
 		return ignoreGone(unix.Kill(p.PID, signal))
 	}
 	defer func() { _ = unix.Close(fd) }()
+
 	// The descriptor is bound to one process; is it the one meant?
 	if !fs.Same(p) {
 		return nil
 	}
+
 	return ignoreGone(unix.PidfdSendSignal(fd, signal, nil, 0))
 }
 

@@ -26,13 +26,16 @@ func (p *Process) Hurried() <-chan struct{} { return p.hurry }
 func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
 	unhook := context.AfterFunc(ctx, p.Hurry)
 	defer unhook()
+
 	p.stopMu.Lock()
 	defer p.stopMu.Unlock()
+
 	select {
 	case <-p.gone:
 		return p.proof, nil
 	default:
 	}
+
 	s := newStopping(&p.tree, p.hurry)
 	s.orphanGrace = cmp.Or(p.orphanGrace, termTime)
 	s.leader, s.leaderDone = proc.Process{PID: p.info.PID, StartTime: p.info.StartTime}, p.done
@@ -40,10 +43,12 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof,
 	if err == nil {
 		p.bury()
 	}
+
 	p.proof = s.proof(err == nil)
 	if code, ok := p.Exit(); ok {
 		p.proof.ExitCode = &code
 	}
+
 	return p.proof, err
 }
 

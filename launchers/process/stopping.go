@@ -45,7 +45,8 @@ type stopping struct {
 func newStopping(t *tree, hurry <-chan struct{}) *stopping {
 	send := func(p proc.Process, signal unix.Signal) error { return sendSignal(t.proc, p, signal) }
 
-	return &stopping{tree: t, hurry: hurry, signal: send, began: time.Now(), orphanGrace: termTime, left: make(map[proc.Key]bool)}
+	return &stopping{tree: t, hurry: hurry, signal: send, began: time.Now(), orphanGrace: termTime,
+		left: make(map[proc.Key]bool)}
 }
 
 func (s *stopping) run(grace time.Duration) error {
@@ -54,6 +55,7 @@ func (s *stopping) run(grace time.Duration) error {
 	if _, _, err := s.tree.members(); err != nil {
 		return err
 	}
+
 	s.askLeader(grace)
 	if gone, err := s.emptyWithin(settleTime); gone || err != nil {
 		return err
@@ -63,6 +65,7 @@ func (s *stopping) run(grace time.Duration) error {
 			return err
 		}
 	}
+
 	return s.kill()
 }
 
@@ -72,11 +75,14 @@ func (s *stopping) askLeader(grace time.Duration) {
 	if s.leader.PID == 0 || s.leaderEnded() || s.hurried() {
 		return
 	}
+
 	s.send(s.leader, unix.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
+
 	look := time.NewTicker(maxPoll)
 	defer look.Stop()
+
 	for {
 		select {
 		case <-s.leaderDone:
@@ -167,6 +173,7 @@ func (s *stopping) empty(limit time.Duration) (bool, error) {
 	if s.hurried() {
 		hurry = nil
 	}
+
 	pause, clean := minPoll, 0
 	for {
 		live, dead, err := s.tree.members()
@@ -231,6 +238,7 @@ func (s *stopping) giveUp() error {
 	if err != nil {
 		return err
 	}
+
 	var names []string
 	for _, member := range live {
 		names = append(names, fmt.Sprintf("%d (state %c)", member.PID, member.State))
@@ -238,13 +246,16 @@ func (s *stopping) giveUp() error {
 			s.stuck = append(s.stuck, member.PID)
 		}
 	}
+
 	text := fmt.Sprintf("stop process: still there %v after SIGKILL: pid %s", killTime, strings.Join(names, ", "))
 	switch {
 	case len(s.stuck) > 0:
 		text += "; state D or Z means that it waits in the kernel for a device, which only a reset or a reboot ends"
 	case len(live) == 0:
-		text = fmt.Sprintf("stop process: %v after SIGKILL the control groups %s still hold processes that cannot be seen from here",
+		text = fmt.Sprintf("stop process: %v after SIGKILL the control groups %s still hold processes that cannot be "+
+			"seen from here",
 			killTime, s.tree.groups)
 	}
+
 	return errors.New(text)
 }

@@ -47,8 +47,10 @@ func (t *tree) members() (live, dead []proc.Process, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("list processes: %w", err)
 	}
+
 	t.mu.Lock()
 	defer t.mu.Unlock()
+
 	for _, p := range t.pick(procs, inGroup, orphans) {
 		t.seen[p.Key()] = true
 		if p.Zombie() {
@@ -57,6 +59,7 @@ func (t *tree) members() (live, dead []proc.Process, err error) {
 			live = append(live, p)
 		}
 	}
+
 	byPID := func(a, b proc.Process) int { return cmp.Compare(a.PID, b.PID) }
 	slices.SortFunc(live, byPID)
 	slices.SortFunc(dead, byPID)
@@ -74,12 +77,14 @@ func (t *tree) pick(procs []proc.Process, inGroup, orphans map[int]bool) []proc.
 		ours[p.PID] = p
 		return true
 	}
+
 	pinned := false // the session is ours: a process that is ours for another reason is in it
 	for _, p := range procs {
 		if add(p, t.belongs(p, inGroup) || orphans[p.PID] && t.alone(p)) && t.inSession(p) {
 			pinned = true
 		}
 	}
+
 	for grown := true; grown; {
 		grown = false
 		for _, p := range procs {
@@ -90,10 +95,12 @@ func (t *tree) pick(procs []proc.Process, inGroup, orphans map[int]bool) []proc.
 			}
 		}
 	}
+
 	picked := make([]proc.Process, 0, len(ours))
 	for _, p := range ours {
 		picked = append(picked, p)
 	}
+
 	return picked
 }
 

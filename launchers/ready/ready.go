@@ -84,6 +84,7 @@ func (r *Progress) Climb(ctx context.Context, ladder []Rung) *results.Failure {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -127,13 +128,16 @@ func (r *Progress) giveUp(ctx context.Context, last string) *results.Failure {
 	if last == "" {
 		last = "none yet"
 	}
+
 	where := fmt.Sprintf("waiting for %s (reached: %s); last answer: %s", r.Standing(), r.reached(), last)
 	switch {
 	case errors.Is(cause, ErrTooLate):
 		return results.Failf(results.FailReadyTimeout, "no token within ready.timeout %v, %s", r.limits.Limit(), where)
 	case errors.Is(cause, ErrStalled):
-		return results.Failf(results.FailReadyStall, "no log output and no CPU time for ready.stall %v, %s", r.limits.Stall, where)
+		return results.Failf(results.FailReadyStall, "no log output and no CPU time for ready.stall %v, %s",
+			r.limits.Stall, where)
 	}
+
 	return results.Interrupted(ctx, where)
 }
 

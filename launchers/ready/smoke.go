@@ -21,16 +21,20 @@ const smokeBody = 1 << 10
 
 // Smoke sends the request and keeps the answer. Nil: it succeeded, or none was
 // asked for. Where the server's log says why it failed, that is the failure.
-func (r *Progress) Smoke(ctx context.Context, e *endpoint.Endpoint, smoke recipe.Smoke) (*results.SmokeAnswer, *results.Failure) {
+func (r *Progress) Smoke(ctx context.Context, e *endpoint.Endpoint, smoke recipe.Smoke) (*results.SmokeAnswer,
+	*results.Failure) {
+
 	if smoke.Path == "" {
 		return nil, nil
 	}
+
 	r.stand("the smoke request (" + smoke.Path + ")")
 
 	began := time.Now()
 	a := e.Ask(ctx, http.MethodPost, smoke.Path, smoke.Body, endpoint.TokenTime)
 	answer := &results.SmokeAnswer{
-		Path: smoke.Path, Status: a.Status, Body: endpoint.Beginning(a.Body, smokeBody), TookS: time.Since(began).Seconds(),
+		Path: smoke.Path, Status: a.Status, Body: endpoint.Beginning(a.Body,
+			smokeBody), TookS: time.Since(began).Seconds(),
 	}
 
 	why := endpoint.CompletionTrouble(a)
@@ -38,6 +42,7 @@ func (r *Progress) Smoke(ctx context.Context, e *endpoint.Endpoint, smoke recipe
 		r.pass("smoke")
 		return answer, nil
 	}
+
 	failure := results.Failf(results.FailSmoke, "%s", cmp.Or(why, "ended: "+fmt.Sprint(context.Cause(ctx))))
 	failure.HTTPStatus = a.Status
 	return answer, r.smokeCause(ctx, failure)
@@ -48,17 +53,21 @@ func (r *Progress) Smoke(ctx context.Context, e *endpoint.Endpoint, smoke recipe
 func (r *Progress) smokeCause(ctx context.Context, failure *results.Failure) *results.Failure {
 	timer := time.NewTimer(deathNotice)
 	defer timer.Stop()
+
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
+
 	if ctx.Err() == nil {
 		return failure
 	}
+
 	cause, known := errors.AsType[*results.Failure](context.Cause(ctx))
 	if !known {
 		return r.giveUp(ctx, failure.Message)
 	}
+
 	told := *cause
 	told.Message += "; at the smoke request: " + failure.Message
 	return &told

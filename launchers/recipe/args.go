@@ -58,7 +58,8 @@ func (s Spelling) Render(args []Arg) ([]string, error) {
 	given := map[string]string{}
 	for _, arg := range args {
 		if !OptionName.MatchString(arg.Name) {
-			return nil, fmt.Errorf("args: %q is no option name: give the bare name as key and the value beside it", arg.Name)
+			return nil, fmt.Errorf("args: %q is no option name: give the bare name as key and the value beside it",
+				arg.Name)
 		}
 		name := arg.Name
 		arg = s.current(arg)
@@ -79,6 +80,7 @@ func (s Spelling) Render(args []Arg) ([]string, error) {
 		}
 		argv = append(argv, words...)
 	}
+
 	return argv, nil
 }
 
@@ -172,6 +174,7 @@ func (s Spelling) boolean(name, flag string, on bool) []string {
 			return s.Pair(flag, text)
 		}
 	}
+
 	if on {
 		return []string{flag}
 	}
@@ -180,6 +183,7 @@ func (s Spelling) boolean(name, flag string, on bool) []string {
 			return []string{no}
 		}
 	}
+
 	return nil
 }
 
@@ -201,6 +205,7 @@ func (s Spelling) many(name, flag string, values []any) ([]string, error) {
 		}
 		texts = append(texts, text)
 	}
+
 	switch {
 	case len(texts) == 0:
 		return nil, nil
@@ -213,11 +218,14 @@ func (s Spelling) many(name, flag string, values []any) ([]string, error) {
 		}
 		return argv, nil
 	}
+
 	for _, text := range texts {
 		if strings.HasPrefix(text, "-") {
-			return nil, fmt.Errorf("%q begins with a dash, and %s would take it for an option: it cannot stand in a list", text, s.Engine)
+			return nil, fmt.Errorf("%q begins with a dash, and %s would take it for an option: it cannot stand in a "+
+				"list", text, s.Engine)
 		}
 	}
+
 	return append([]string{flag}, texts...), nil
 }
 
@@ -263,9 +271,11 @@ func Scalar(value any) (string, error) {
 	default:
 		return "", fmt.Errorf("a value of type %T cannot become text", value)
 	}
+
 	if strings.ContainsRune(text, 0) {
 		return "", fmt.Errorf("%q holds a NUL byte", text)
 	}
+
 	return text, nil
 }
 

@@ -39,12 +39,14 @@ func Environment(inherited []string, spec Spec, command Command) (env []string, 
 	for _, name := range spec.Unset {
 		delete(set, name)
 	}
+
 	maps.Copy(set, command.Env)
 	for _, entry := range inherited {
 		if name, value, ok := strings.Cut(entry, "="); ok && slices.Contains(spec.Inherit, name) {
 			set[name] = value
 		}
 	}
+
 	maps.Copy(set, spec.Env)
 	unset := slices.Concat(HygieneUnset(), command.Unset, spec.Unset)
 	for _, entry := range inherited {
@@ -53,6 +55,7 @@ func Environment(inherited []string, spec Spec, command Command) (env []string, 
 			env = append(env, entry)
 		}
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		env = append(env, name+"="+set[name])
 	}
@@ -64,6 +67,7 @@ func Environment(inherited []string, spec Spec, command Command) (env []string, 
 			set[name] = "***"
 		}
 	}
+
 	return env, set
 }
 

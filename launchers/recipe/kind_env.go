@@ -27,23 +27,28 @@ func Assemble(s Spec, argv []string, own map[string]string, unset ...string) (Co
 	if err != nil {
 		return Command{}, err
 	}
+
 	env := HygieneSet()
 	maps.Copy(env, own)
 	for _, name := range s.Unset {
 		delete(env, name)
 	}
+
 	for name, value := range s.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return Command{}, fmt.Errorf("env: %q=%q cannot be set: a name holds no =, and neither holds a NUL byte", name, value)
+			return Command{}, fmt.Errorf("env: %q=%q cannot be set: a name holds no =, and neither holds a NUL byte",
+				name, value)
 		}
 		env[name] = value
 	}
+
 	maps.Copy(env, visible)
 	gone := slices.Concat(HygieneUnset(), unset, s.Unset, hidden)
 	gone = slices.DeleteFunc(gone, func(name string) bool {
 		_, set := env[name]
 		return set || slices.Contains(s.Inherit, name)
 	})
+
 	slices.Sort(gone)
 	return Command{Argv: argv, Env: env, Unset: slices.Compact(gone)}, nil
 }
@@ -54,12 +59,15 @@ func visibility(s Spec) (set map[string]string, unset []string, err error) {
 	if s.GPUs == nil {
 		return nil, nil, nil
 	}
+
 	for _, name := range []string{hipVisible, cudaVisible, rocrVisible, gpuOrdinal, cudaOrder} {
 		_, byHand := s.Env[name]
 		if byHand || slices.Contains(s.Unset, name) || slices.Contains(s.Inherit, name) {
-			return nil, nil, fmt.Errorf("env: %s is set by bench for assigned GPUs: name the devices in gpus:, or say gpus: none and set it alone", name)
+			return nil, nil, fmt.Errorf("env: %s is set by bench for assigned GPUs: name the devices in gpus:, or "+
+				"say gpus: none and set it alone", name)
 		}
 	}
+
 	list, err := GPUList(s.GPUs)
 	if err != nil {
 		return nil, nil, err
@@ -70,8 +78,10 @@ func visibility(s Spec) (set map[string]string, unset []string, err error) {
 	if s.Vendor == "amd" {
 		return map[string]string{hipVisible: list}, []string{cudaVisible, rocrVisible, gpuOrdinal}, nil
 	}
+
 	// Our indices are in PCI order, CUDA's own default is fastest first.
-	return map[string]string{cudaVisible: list, cudaOrder: "PCI_BUS_ID"}, []string{hipVisible, rocrVisible, gpuOrdinal}, nil
+	return map[string]string{cudaVisible: list, cudaOrder: "PCI_BUS_ID"}, []string{hipVisible, rocrVisible,
+		gpuOrdinal}, nil
 }
 
 // GPUList is "0,1" for the devices 0 and 1.

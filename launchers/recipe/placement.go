@@ -14,22 +14,28 @@ import (
 // *results.Failure of class FailNoGPU, or FailBadRecipe for a wrong list.
 func Place(perReplica, replicas int, allowed []int, boxCount int) ([][]int, error) {
 	if perReplica < 0 || replicas < 1 {
-		return nil, results.Failf(results.FailBadRecipe, "gpus: %d for each of %d servers is no placement", perReplica, replicas)
+		return nil, results.Failf(results.FailBadRecipe, "gpus: %d for each of %d servers is no placement", perReplica,
+			replicas)
 	}
+
 	sets := make([][]int, replicas)
 	if perReplica == 0 {
 		return sets, nil
 	}
+
 	devices, failure := choosable(allowed, boxCount)
 	if failure != nil {
 		return nil, failure
 	}
 	if need := perReplica * replicas; need > len(devices) {
-		return nil, results.Failf(results.FailNoGPU, "%s needed, %s", needed(perReplica, replicas), seen(allowed, boxCount))
+		return nil, results.Failf(results.FailNoGPU, "%s needed, %s", needed(perReplica, replicas),
+			seen(allowed, boxCount))
 	}
+
 	for i := range sets {
 		sets[i] = slices.Clone(devices[i*perReplica : (i+1)*perReplica])
 	}
+
 	return sets, nil
 }
 
@@ -42,6 +48,7 @@ func choosable(allowed []int, boxCount int) ([]int, *results.Failure) {
 		}
 		return devices, nil
 	}
+
 	for i, device := range allowed {
 		if slices.Contains(allowed[:i], device) {
 			return nil, results.Failf(results.FailBadRecipe, "gpus: %d is listed twice in %v", device, allowed)
@@ -50,6 +57,7 @@ func choosable(allowed []int, boxCount int) ([]int, *results.Failure) {
 			return nil, results.Failf(results.FailNoGPU, "gpus: there is no GPU %d: %s", device, seen(nil, boxCount))
 		}
 	}
+
 	return allowed, nil
 }
 

@@ -59,7 +59,8 @@ type Companion struct {
 func Remotely(span Span, rank int, command Command) Command {
 	cookie := cmp.Or(span.Cookie, "COOKIE")
 	command.Argv = slices.Concat([]string{
-		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + span.Nodes[rank].Name, "--kill-on-bad-exit=1", "--cpu-bind=none",
+		"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" +
+			span.Nodes[rank].Name, "--kill-on-bad-exit=1", "--cpu-bind=none",
 		"--export=ALL", "env", process.CookieVariable + "=" + cookie,
 	}, command.Argv)
 	return command

@@ -71,7 +71,8 @@ func cutLine(line string) string {
 func (l *draftLog) total(m []string) {
 	l.tokens, _ = strconv.Atoi(m[1]) // digits
 	l.sums = map[string]float64{
-		logCounted + engines.AcceptedTotal: readNumber(m[2]), logCounted + engines.DraftTokensTotal: readNumber(m[3]), logCounted + engines.EmittedTotal: readNumber(m[4]),
+		logCounted + engines.AcceptedTotal: readNumber(m[2]), logCounted +
+			engines.DraftTokensTotal: readNumber(m[3]), logCounted + engines.EmittedTotal: readNumber(m[4]),
 	}
 }
 
@@ -84,10 +85,12 @@ func (l *draftLog) span(line string, m []string) {
 			rates = append(rates, readNumber(text))
 		}
 	}
+
 	length := ""
 	if m := draftSpanLength.FindStringSubmatch(line); m != nil {
 		length = m[1]
 	}
+
 	drafts := draftsByLength(accepted, length)
 	// Exact where all drafts were of full length, which the length confirms.
 	if k := float64(len(rates)); k > 0 && math.Mod(drafted, k) == 0 && drafted > 0 {
@@ -96,6 +99,7 @@ func (l *draftLog) span(line string, m []string) {
 			drafts = full
 		}
 	}
+
 	l.tokens = max(l.tokens, len(rates))
 	l.add(accepted, drafted, drafts, rates)
 }
@@ -105,6 +109,7 @@ func (l *draftLog) add(accepted, drafted, drafts float64, rates []float64) {
 	if l.sums == nil {
 		l.sums = map[string]float64{}
 	}
+
 	l.sums[logCounted+engines.AcceptedTotal] += accepted
 	l.sums[logCounted+engines.DraftTokensTotal] += drafted
 	if drafted == 0 {
@@ -114,6 +119,7 @@ func (l *draftLog) add(accepted, drafted, drafts float64, rates []float64) {
 		l.noDrafts = true
 		return
 	}
+
 	l.sums[logCounted+engines.DraftsTotal] += drafts
 	for i, rate := range rates[:min(len(rates), engines.MaxPosition)] {
 		l.sums[logCounted+engines.AcceptedAt(i)] += rate * drafts
@@ -143,7 +149,8 @@ func (l *draftLog) counters() map[string]float64 {
 	sums := maps.Clone(l.sums)
 	if l.noDrafts {
 		maps.DeleteFunc(sums, func(name string, _ float64) bool {
-			return name == logCounted+engines.DraftsTotal || strings.HasPrefix(name, logCounted+engines.AcceptedTotal+"_at_")
+			return name == logCounted+engines.DraftsTotal ||
+				strings.HasPrefix(name, logCounted+engines.AcceptedTotal+"_at_")
 		})
 	}
 	return sums

@@ -54,12 +54,15 @@ func (e *evidence) follow(line logLine) {
 	default:
 		e.end = append(slices.Delete(e.end, 0, 1), line)
 	}
+
 	text := logPrefix.ReplaceAllString(line.text, "")
 	if e.summary != "" { // its reason is the line below it
 		e.open, e.cause = false, e.summary+": "+strings.TrimSpace(text)
 		return
 	}
-	inside := text == "" || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "|") || strings.HasPrefix(text, "^")
+
+	inside := text == "" || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t") ||
+		strings.HasPrefix(text, "|") || strings.HasPrefix(text, "^")
 	switch {
 	case inside:
 	case validationError.MatchString(text):

@@ -26,7 +26,8 @@ func newLineMatcher(pattern *regexp.Regexp) lineMatcher {
 
 // may reports whether a line, given in lower case, can match at all.
 func (m lineMatcher) may(lower string) bool {
-	return m.needles == nil || slices.ContainsFunc(m.needles, func(needle string) bool { return strings.Contains(lower, needle) })
+	return m.needles == nil || slices.ContainsFunc(m.needles,
+		func(needle string) bool { return strings.Contains(lower, needle) })
 }
 
 // needles are texts of which at least one is in every text that the expression

@@ -83,6 +83,7 @@ func (l *Log) Close() { _ = l.file.Close() }
 func (l *Log) Read() (grown bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	l.catchUp()
 	buffer := make([]byte, 32<<10)
 	for budget := readOnce; budget > 0; {
@@ -95,6 +96,7 @@ func (l *Log) Read() (grown bool) {
 			return grown
 		}
 	}
+
 	return grown
 }
 
@@ -108,10 +110,12 @@ func (l *Log) catchUp() {
 	if info.Size() < l.offset {
 		l.offset, l.partial = 0, l.partial[:0]
 	}
+
 	behind := info.Size() - l.offset
 	if behind <= maxBehind {
 		return
 	}
+
 	left := behind - readOnce
 	l.offset += left
 	l.skipped += left
@@ -156,28 +160,34 @@ func (l *Log) take(line string, redraw bool) {
 	if strings.IndexByte(line, '\x1b') >= 0 {
 		line = ansi.ReplaceAllString(line, "")
 	}
+
 	line = strings.TrimRight(line, " \t")
 	if line == "" {
 		l.redraw = l.redraw && redraw
 		return
 	}
+
 	l.lines++
 	if l.redraw && len(l.tail) > 0 {
 		l.tail = l.tail[:len(l.tail)-1]
 	}
+
 	l.redraw = redraw
 	shown := logLine{l.lines, line}
 	if len(line) > maxShown {
 		shown.text = strings.ToValidUTF8(line[:maxShown], "") + " ..."
 	}
+
 	l.tail = append(l.tail, shown)
 	if len(l.tail) > tailLines {
 		l.tail = slices.Delete(l.tail, 0, len(l.tail)-tailLines)
 	}
+
 	l.found = l.found || strings.Contains(line, l.wanted)
 	for _, mark := range l.watched {
 		mark.look(line)
 	}
+
 	if l.kind.RequestLog != nil && l.kind.RequestLog.MatchString(line) {
 		return // whatever it quotes is not the engine's own word
 	}
@@ -185,14 +195,17 @@ func (l *Log) take(line string, redraw bool) {
 	if l.kind.Waiting == nil || !l.kind.Waiting.MatchString(line) {
 		l.progress++
 	}
+
 	l.draft.look(line)
 	if l.matchers == nil {
 		l.matchers = newMatchers(l.kind)
 	}
+
 	lower := strings.ToLower(line)
 	if !l.serving {
 		l.noteMilestones(line, lower)
 	}
+
 	l.evidence.take(shown, l.judge(line, lower))
 }
 
@@ -270,6 +283,7 @@ func (l *Log) Serve() Facts {
 func (l *Log) Excerpt() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	var lines []string
 	next := 0 // number of the line that would follow without a gap
 	add := func(line logLine) {
@@ -279,17 +293,20 @@ func (l *Log) Excerpt() []string {
 		lines = append(lines, line.text)
 		next = line.number + 1
 	}
+
 	for _, line := range l.evidence.lines() {
 		if len(l.tail) > 0 && line.number < l.tail[0].number && line.number >= next {
 			add(line)
 		}
 	}
+
 	for i, line := range l.tail {
 		if i > 0 {
 			next = line.number // lines that were drawn over leave no gap
 		}
 		add(line)
 	}
+
 	return lines
 }
 

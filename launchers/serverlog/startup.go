@@ -82,10 +82,12 @@ func (l *Facts) note(fact engines.Fact, text, engine string) {
 		return
 	default: // a number
 	}
+
 	value, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 	if err != nil || value < 0 || value > 1<<53 {
 		return
 	}
+
 	whole := int64(value)
 	switch fact {
 	case engines.FactKVTokens:
@@ -163,7 +165,8 @@ func (l *Facts) noteLoad(fact engines.Fact, stamp string) {
 func (l *Facts) Startup() *results.Startup {
 	told := l.told
 	told.KVTokens, told.MaxConcurrency = sum(l.kvTokens), sum(l.concurrency)
-	if slots, err := strconv.ParseInt(told.Arguments[l.slotsArg], 10, 32); err == nil && slots > 0 && told.Slots == nil {
+	if slots, err := strconv.ParseInt(told.Arguments[l.slotsArg], 10, 32); err == nil && slots > 0 &&
+		told.Slots == nil {
 		told.Slots = new(slots * int64(max(1, len(l.kvTokens))))
 	}
 	if told.KVTokens == nil && l.kvBlocks > 0 {
@@ -174,14 +177,18 @@ func (l *Facts) Startup() *results.Startup {
 		tokens := l.kvBlocks * block
 		told.KVTokens = &tokens
 	}
+
 	nothing := len(told.Phases) == 0 && len(told.Arguments) == 0 &&
-		told.KVTokens == nil && told.MaxConcurrency == nil && told.ModelBytes == nil && told.ContextLen == nil && told.Slots == nil
+		told.KVTokens == nil && told.MaxConcurrency == nil && told.ModelBytes == nil && told.ContextLen == nil &&
+		told.Slots == nil
 	if nothing {
 		return nil
 	}
+
 	told.Phases = slices.Clone(told.Phases)
 	if told.Phases == nil {
 		told.Phases = []results.StartupPhase{}
 	}
+
 	return &told
 }

@@ -70,6 +70,7 @@ func splitPairs(text string) []string {
 			begin = i + 1
 		}
 	}
+
 	return append(pairs, text[begin:])
 }
 

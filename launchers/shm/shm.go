@@ -75,6 +75,7 @@ func (u *Use) Note(pids []int) []results.SharedFile {
 	if u.device == 0 {
 		return nil
 	}
+
 	u.ledger.mu.Lock()
 	defer u.ledger.mu.Unlock()
 
@@ -96,6 +97,7 @@ func (u *Use) Note(pids []int) []results.SharedFile {
 			fresh = append(fresh, e.id)
 		}
 	}
+
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -110,6 +112,7 @@ func (u *Use) add(fresh []proc.FileID, pids []int) []results.SharedFile {
 	if u.ledger.files == nil {
 		u.ledger.files = map[proc.FileID]*file{}
 	}
+
 	others, err := u.folder.look(func(pid int) bool { return !slices.Contains(pids, pid) })
 
 	var added []results.SharedFile
@@ -173,6 +176,7 @@ func (f Folder) remove(ours map[proc.FileID]bool) (removed []string, left []resu
 	if err == nil {
 		now, err = f.look(nil)
 	}
+
 	for _, e := range candidates {
 		why := now.inTheWay(e)
 		if err != nil {
@@ -211,7 +215,8 @@ func (f Folder) unlink(e entry) bool {
 func Describe(left []results.SharedFile) string {
 	var texts []string
 	for _, l := range left {
-		texts = append(texts, fmt.Sprintf("%s is left in shared memory (%s); remove it with: rm %s", l.Path, l.Why, l.Path))
+		texts = append(texts, fmt.Sprintf("%s is left in shared memory (%s); remove it with: rm %s", l.Path, l.Why,
+			l.Path))
 	}
 
 	return strings.Join(texts, "; ")

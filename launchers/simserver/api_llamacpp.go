@@ -129,6 +129,7 @@ func (c *llamaChunks) write(out *eventWriter, e simengine.Event) bool {
 			return false
 		}
 	}
+
 	c.first = false
 	for i := range e.N {
 		out.buf = append(out.buf, c.head...)
@@ -138,6 +139,7 @@ func (c *llamaChunks) write(out *eventWriter, e simengine.Event) bool {
 			return false
 		}
 	}
+
 	return e.Finish == simengine.FinishNone || c.finish(out, e.Finish)
 }
 
@@ -171,5 +173,6 @@ func (c *llamaChunks) finish(out *eventWriter, f simengine.Finish) bool {
 		delete(both, "usage")
 		c.object(out, `[{"finish_reason":"`+string(f)+`","index":0,"delta":{}}]`, both)
 	}
+
 	return out.send() && out.done()
 }

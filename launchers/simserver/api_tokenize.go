@@ -37,6 +37,7 @@ func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+
 	ids, apiErr := s.tokensOf(b)
 	if apiErr != nil {
 		s.writeError(w, apiErr)
@@ -46,6 +47,7 @@ func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, map[string]any{"tokens": ids})
 		return
 	}
+
 	o := map[string]any{"count": len(ids), "max_model_len": s.cfg.MaxModelLen, "tokens": ids}
 	if b.ReturnTokenStrs {
 		texts := make([]string, len(ids))
@@ -54,6 +56,7 @@ func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
 		}
 		o["token_strs"] = texts
 	}
+
 	writeJSON(w, o)
 }
 
@@ -73,6 +76,7 @@ func (s *server) tokensOf(b tokenizeBody) ([]int32, *apiError) {
 	case len(b.Messages) > 0:
 		return s.parser.chatPrompt(b.Messages)
 	}
+
 	return nil, badRequest("one of prompt, messages and content is needed")
 }
 
@@ -81,15 +85,18 @@ func (s *server) detokenize(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+
 	for _, id := range b.Tokens {
 		if id < 0 || int(id) >= s.cfg.VocabSize {
 			s.writeError(w, badRequest("Token id %d is out of vocabulary", id))
 			return
 		}
 	}
+
 	name := "prompt"
 	if s.llamaCpp() {
 		name = "content"
 	}
+
 	writeJSON(w, map[string]string{name: s.tok.Decode(b.Tokens)})
 }

@@ -17,9 +17,11 @@ func (s *server) routeVLLM(mux *http.ServeMux) {
 		g := s.engine.Gauges()
 		writeJSON(w, map[string]int{"server_load": g.Running + g.Waiting})
 	})
+
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]string{"version": Version})
 	})
+
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("POST /reset_prefix_cache", func(w http.ResponseWriter, _ *http.Request) {
 		// 200 in either case, as vLLM answers: only the log tells them apart.
@@ -76,20 +78,24 @@ func (s *server) answerObject(a *answer, text string) map[string]any {
 	} else {
 		choice["text"] = text
 	}
+
 	o := map[string]any{
 		"id": a.id, "object": object, "created": a.created, "model": s.cfg.ServedName(),
 		"choices": []any{choice}, "usage": s.usage(a),
 	}
+
 	if s.llamaCpp() {
 		o["system_fingerprint"] = Version
 		o["timings"] = s.timings(a)
 		return o
 	}
+
 	choice["stop_reason"] = nil
 	if a.tokenIDs {
 		choice["token_ids"] = a.outputIDs(0, a.produced)
 		o["prompt_token_ids"] = a.prompt
 	}
+
 	return o
 }
 
@@ -137,6 +143,7 @@ func (c *vllmChunks) write(out *eventWriter, e simengine.Event) bool {
 	if c.first && !c.role(out) {
 		return false
 	}
+
 	c.first = false
 	out.buf = append(out.buf, c.head...)
 	out.buf = c.server.appendText(out.buf, c.answer, e)
@@ -148,16 +155,19 @@ func (c *vllmChunks) write(out *eventWriter, e simengine.Event) bool {
 		out.buf = append(out.buf, e.Finish...)
 		out.buf = append(out.buf, '"')
 	}
+
 	out.buf = append(out.buf, `,"stop_reason":null`...)
 	out.buf = c.appendIDs(out.buf, e)
 	out.buf = append(out.buf, "}]"...)
 	if c.answer.continuousUsage {
 		out.buf = c.appendUsage(out.buf)
 	}
+
 	out.buf = append(out.buf, "}\n\n"...)
 	if !out.send() {
 		return false
 	}
+
 	return e.Finish == simengine.FinishNone || c.finish(out)
 }
 

@@ -27,11 +27,13 @@ func bindPort(host string, number int) (*port, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve --host %q: %w", host, err)
 	}
+
 	family, addr := socketAddr(tcp)
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open socket: %w", err)
 	}
+
 	p := &port{fd: fd}
 	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 	if err == nil {
@@ -44,6 +46,7 @@ func bindPort(host string, number int) (*port, error) {
 		p.close()
 		return nil, fmt.Errorf("bind %s:%d: %w", host, number, err)
 	}
+
 	return p, nil
 }
 

@@ -36,10 +36,12 @@ func Flags(fs *pflag.FlagSet, c *simengine.Config) {
 func serverFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.StringVar(&c.Host, "host", simengine.DefaultHost, "address to listen on")
 	fs.IntVar(&c.Port, "port", simengine.DefaultPort, "port to listen on; 0 takes any free one")
-	fs.StringVar(&c.Model, "model", simengine.DefaultModel, "name of the model to simulate; its size is read from the name")
+	fs.StringVar(&c.Model, "model", simengine.DefaultModel,
+		"name of the model to simulate; its size is read from the name")
 	fs.Var((*nameList)(&c.ServedModelNames), "served-model-name", "name in answers and in the model list (repeatable)")
 	fs.StringVar(&c.APIKey, "api-key", "", "key that requests must carry")
-	fs.Var(seconds{&c.ShutdownTimeout}, "shutdown-timeout", "limit for requests in flight after SIGTERM, seconds or a duration")
+	fs.Var(seconds{&c.ShutdownTimeout}, "shutdown-timeout",
+		"limit for requests in flight after SIGTERM, seconds or a duration")
 	fs.Lookup("shutdown-timeout").DefValue = simengine.DefaultShutdownTimeout.String()
 	fs.BoolVar(&c.DisableLogStats, "disable-log-stats", false, "no statistics lines in the log")
 	fs.StringVar(&c.RootPath, "root-path", "", "path beneath which the same is served as well, as behind a proxy")
@@ -49,15 +51,19 @@ func serverFlags(fs *pflag.FlagSet, c *simengine.Config) {
 func engineFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.IntVar(&c.TensorParallelSize, "tensor-parallel-size", 1, "devices that share each layer")
 	fs.IntVar(&c.PipelineParallelSize, "pipeline-parallel-size", 1, "pipeline stages")
-	fs.IntVar(&c.MaxModelLen, "max-model-len", 0, "context length in tokens (default 32768, or what the KV cache holds)")
+	fs.IntVar(&c.MaxModelLen, "max-model-len", 0,
+		"context length in tokens (default 32768, or what the KV cache holds)")
 	fs.IntVar(&c.MaxNumSeqs, "max-num-seqs", 0, "sequences in a step (default 256; with --sim-persona llamacpp 4)")
 	fs.IntVar(&c.MaxNumSeqs, "parallel", 0, "with --sim-persona llamacpp: slots, the same as --max-num-seqs")
-	fs.IntVar(&c.CtxSize, "ctx-size", 0, "with --sim-persona llamacpp: context that the slots share, in equal parts without --kv-unified")
+	fs.IntVar(&c.CtxSize, "ctx-size", 0, "with --sim-persona llamacpp: context that the slots share, in equal parts "+
+		"without --kv-unified")
 	fs.BoolVar(&c.KVUnified, "kv-unified", false, "with --sim-persona llamacpp: one slot may use all of --ctx-size")
 	fs.IntVar(&c.MaxNumBatchedTokens, "max-num-batched-tokens", simengine.DefaultBatchedTokens, "tokens in a step")
 	fs.IntVar(&c.BlockSize, "block-size", simengine.DefaultBlockSize, "tokens in a KV block")
-	fs.Float64Var(&c.GPUMemoryUtilization, "gpu-memory-utilization", simengine.DefaultUtilization, "share of device memory to use")
-	fs.StringVar(&c.Quantization, "quantization", "", "fp8, awq, gptq, w8a8, q4_k_m, ...: smaller weights (default by the model's name)")
+	fs.Float64Var(&c.GPUMemoryUtilization, "gpu-memory-utilization", simengine.DefaultUtilization,
+		"share of device memory to use")
+	fs.StringVar(&c.Quantization, "quantization", "",
+		"fp8, awq, gptq, w8a8, q4_k_m, ...: smaller weights (default by the model's name)")
 	fs.StringVar(&c.KVCacheDtype, "kv-cache-dtype", "auto", "fp8: half the KV cache a token")
 	fs.IntVar(&c.NumSchedulerSteps, "num-scheduler-steps", 1, "steps that share one scheduling overhead")
 	fs.BoolVar(&c.EnforceEager, "enforce-eager", false, "no graphs: more overhead a step")
@@ -69,30 +75,38 @@ func engineFlags(fs *pflag.FlagSet, c *simengine.Config) {
 func speculationFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	s := &c.Speculation
 	fs.Var(specConfig{s}, "speculative-config", "speculative decoding as JSON: model, method, num_speculative_tokens")
-	fs.Var(specModel{s}, "speculative-model", "draft model, or [ngram]; as engines before V1 had it, with their log lines")
+	fs.Var(specModel{s}, "speculative-model", "draft model, or [ngram]; as engines before V1 had it, with their log "+
+		"lines")
 	fs.IntVar(&s.Tokens, "num-speculative-tokens", 0, "tokens drafted a step")
-	fs.IntVar(&s.DraftTP, "speculative-draft-tensor-parallel-size", 0, "tensor-parallel size of the draft (default: the target's)")
+	fs.IntVar(&s.DraftTP, "speculative-draft-tensor-parallel-size", 0,
+		"tensor-parallel size of the draft (default: the target's)")
 	fs.Float64SliceVar(&s.Acceptance, "sim-acceptance", nil,
-		"acceptance by position, given that all before were accepted; the last value repeats (default by the models' sizes)")
+		"acceptance by position, given that all before were accepted; the last value repeats (default by the models' "+
+			"sizes)")
 }
 
 func simulatorFlags(fs *pflag.FlagSet, c *simengine.Config) {
 	fs.StringVar(&c.Persona, "sim-persona", simengine.PersonaVLLM, "whose dialect to speak: vllm or llamacpp")
-	fs.StringVar(&c.Device, "sim-device", simengine.DefaultDevice, "device to simulate: "+strings.Join(simengine.Devices(), ", "))
-	fs.StringVar(&c.ModelPreset, "sim-model", "", "shape of the model: "+strings.Join(simengine.ModelPresets(), ", ")+" (default by the model's name)")
+	fs.StringVar(&c.Device, "sim-device", simengine.DefaultDevice,
+		"device to simulate: "+strings.Join(simengine.Devices(), ", "))
+	fs.StringVar(&c.ModelPreset, "sim-model", "",
+		"shape of the model: "+strings.Join(simengine.ModelPresets(), ", ")+" (default by the model's name)")
 	fs.IntVar(&c.KVBlocks, "sim-kv-blocks", 0, "KV blocks in all (default: what device memory leaves)")
 	fs.Float64Var(&c.Speed, "sim-speed", 1, "how many times faster than the modelled engine")
 	fs.Float64Var(&c.Noise, "sim-noise", flagNoise, "relative standard deviation of a step's time")
 	fs.Float64Var(&c.LifeNoise, "sim-life-noise", 0, "the same of the whole server's speed, drawn anew at each start")
-	fs.Float64Var(&c.Decode, "sim-decode", 1, "how many times as fast as the model says all but the arithmetic of prefill is")
+	fs.Float64Var(&c.Decode, "sim-decode", 1, "how many times as fast as the model says all but the arithmetic of "+
+		"prefill is")
 	fs.Float64Var(&c.Prefill, "sim-prefill", 1, "the same of the arithmetic of prefill")
 	fs.DurationVar(&c.LoadTime, "sim-load-time", flagLoadTime, "time to load, before --sim-speed")
-	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", simengine.DefaultStatsInterval, "interval of the statistics lines")
+	fs.DurationVar(&c.StatsInterval, "sim-stats-interval", simengine.DefaultStatsInterval,
+		"interval of the statistics lines")
 	fs.IntVar(&c.VocabSize, "sim-vocab-size", simengine.DefaultVocabSize, "token ids in prompts must be below")
 	fs.IntVar(&c.Truth, "sim-truth", flagTruth, "requests kept for GET /sim/truth")
 	fs.StringVar(&c.FaultText, "sim-fault-text", "", "what the log says where a crash fault strikes")
-	fs.Var((*faultList)(&c.Faults), "sim-fault", "what goes wrong (repeatable): crash@n, exit0@n, hang@n, stall@n, error@n, truncate@n, "+
-		"refuse@n[:status], slow-start@duration, oom, wrong-model, ignore-term, no-tokens")
+	fs.Var((*faultList)(&c.Faults), "sim-fault",
+		"what goes wrong (repeatable): crash@n, exit0@n, hang@n, stall@n, error@n, truncate@n, "+
+			"refuse@n[:status], slow-start@duration, oom, wrong-model, ignore-term, no-tokens")
 }
 
 // ignoredFlags are vLLM's flags that recipes carry and that change nothing
@@ -106,6 +120,7 @@ func ignoredFlags(fs *pflag.FlagSet) {
 		fs.String(name, "", "accepted, no effect")
 		_ = fs.MarkHidden(name) // registered one line above
 	}
+
 	for _, name := range []string{
 		"trust-remote-code", "disable-log-requests", "enable-log-requests", "disable-uvicorn-access-log",
 		"disable-frontend-multiprocessing", "disable-custom-all-reduce", "async-scheduling", "use-v2-block-manager",
@@ -126,20 +141,24 @@ func ParseFlags(args []string) (simengine.Config, error) {
 	if err := fs.Parse(NormalizeArgs(args)); err != nil {
 		return simengine.Config{}, fmt.Errorf("parse arguments: %w", err)
 	}
+
 	switch fs.NArg() {
 	case 0:
 	case 1:
 		c.Model = fs.Arg(0)
 	default:
-		return simengine.Config{}, fmt.Errorf("parse arguments: unrecognized arguments: %s", strings.Join(fs.Args()[1:], " "))
+		return simengine.Config{}, fmt.Errorf("parse arguments: unrecognized arguments: %s",
+			strings.Join(fs.Args()[1:], " "))
 	}
+
 	return c, nil
 }
 
 // NormalizeArgs turns vLLM's short forms, which pflag cannot know, into long
 // ones.
 func NormalizeArgs(args []string) []string {
-	long := map[string]string{"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size", "-q": "--quantization"}
+	long := map[string]string{"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size",
+		"-q": "--quantization"}
 	out := make([]string, 0, len(args))
 	for _, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")

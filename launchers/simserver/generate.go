@@ -35,21 +35,25 @@ func (s *server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 		s.writeError(w, badRequest("read request body: %v", err))
 		return
 	}
+
 	g, apiErr := s.parser.parse(body, chat)
 	if apiErr != nil {
 		s.writeError(w, apiErr)
 		return
 	}
+
 	n := int(s.requests.Add(1))
 	fault, _ := s.cfg.FaultOf(n)
 	if fault.Kind == simengine.FaultRefuse {
 		s.writeError(w, newError(fault.Status, "ServiceUnavailableError", "simulated fault: request refused"))
 		return
 	}
+
 	a := s.newAnswer(g, r.Header.Get("X-Request-Id"), n, fault)
 	s.engine.Submit(a.seq)
 	defer s.engine.Abort(a.seq)
 	defer s.truth.finish(a)
+
 	if g.stream {
 		s.streamAnswer(w, r, a)
 	} else {
@@ -62,14 +66,17 @@ func (s *server) newAnswer(g generation, requestID string, n int, fault simengin
 	if requestID == "" {
 		requestID = "sim-" + strconv.Itoa(n)
 	}
+
 	prefix := "cmpl-"
 	if g.chat || s.llamaCpp() {
 		prefix = "chatcmpl-"
 	}
+
 	salt := simengine.HashString(0, g.salt)
 	if g.noCache {
 		salt = simengine.Mix(salt, uint64(n)) // shares with nobody
 	}
+
 	length, stops := simengine.AnswerLength(key, g.limit, g.least, g.ignoreEOS)
 	now := time.Now()
 	a := &answer{generation: g, id: prefix + requestID, created: now.Unix(), started: now, fault: fault}
@@ -77,6 +84,7 @@ func (s *server) newAnswer(g generation, requestID string, n int, fault simengin
 		Key: key, Salt: salt, Prompt: g.prompt, Spoken: s.tok.Spoken,
 		Answer: length, Stops: stops, Target: length, Fault: fault.Kind, Out: simengine.NewStream(),
 	}
+
 	a.record = s.truth.start(a, requestID, now)
 	return a
 }
@@ -122,6 +130,7 @@ func (s *server) streamAnswer(w http.ResponseWriter, r *http.Request, a *answer)
 	} else {
 		out.start() // vLLM's headers go out before the first token, llama-server's with it
 	}
+
 	var events []simengine.Event
 	for {
 		var ok bool
@@ -154,6 +163,7 @@ func (s *server) wholeAnswer(w http.ResponseWriter, r *http.Request, a *answer) 
 			text = s.appendText(text, a, e)
 		}
 	}
+
 	switch a.end {
 	case simengine.FinishTruncate:
 		panic(http.ErrAbortHandler)
@@ -166,5 +176,6 @@ func (s *server) wholeAnswer(w http.ResponseWriter, r *http.Request, a *answer) 
 
 // midStreamError is what the fault error sends.
 func midStreamError() *apiError {
-	return newError(http.StatusInternalServerError, "InternalServerError", "simulated fault: the engine failed in this request")
+	return newError(http.StatusInternalServerError, "InternalServerError",
+		"simulated fault: the engine failed in this request")
 }

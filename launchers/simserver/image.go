@@ -27,10 +27,12 @@ func (p *parser) imageIDs(url string) ([]int32, *apiError) {
 		return nil, newError(http.StatusInternalServerError, "server_error",
 			"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj")
 	}
+
 	size, err := imageSize(url)
 	if err != nil {
 		return nil, badRequest("image_url: %v", err)
 	}
+
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(url)) // never fails
 	rng := rand.New(rand.NewPCG(sum.Sum64(), 0))
@@ -38,6 +40,7 @@ func (p *parser) imageIDs(url string) ([]int32, *apiError) {
 	for i := range ids {
 		ids[i] = rng.Int32N(int32(p.vocab))
 	}
+
 	return ids, nil
 }
 

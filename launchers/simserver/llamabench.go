@@ -52,8 +52,10 @@ func LlamaBenchFlags(fs *pflag.FlagSet, b *LlamaBench) {
 	fs.IntVarP(&b.Threads, "threads", "t", 1, "threads; no effect")
 	fs.IntVarP(&b.Repetitions, "repetitions", "r", 5, "of each test")
 	fs.StringVarP(&b.Output, "output", "o", "md", "md, json or jsonl")
-	fs.StringVar(&b.Device, "sim-device", simengine.DefaultDevice, "device to simulate: "+strings.Join(simengine.Devices(), ", "))
-	fs.Float64Var(&b.Speed, "sim-speed", 1, "how many times faster than the modelled program it runs; its figures stay the same")
+	fs.StringVar(&b.Device, "sim-device", simengine.DefaultDevice,
+		"device to simulate: "+strings.Join(simengine.Devices(), ", "))
+	fs.Float64Var(&b.Speed, "sim-speed", 1, "how many times faster than the modelled program it runs; its figures "+
+		"stay the same")
 	fs.Float64Var(&b.Prefill, "sim-prefill", 1, "how many times as fast as the model says prefill is")
 	fs.Float64Var(&b.LifeNoise, "sim-life-noise", 0.006, "relative standard deviation between runs of the program")
 	fs.ParseErrorsAllowlist = pflag.ParseErrorsAllowlist{UnknownFlags: true}
@@ -87,9 +89,11 @@ func (b LlamaBench) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+
 	life := simengine.NoiseFactor(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), b.LifeNoise)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+
 	printed := llamaPrinter{form: b.Output, out: out}
 	for _, t := range tests {
 		seconds, cfg, err := b.seconds(t)
@@ -109,6 +113,7 @@ func (b LlamaBench) Run(ctx context.Context, out io.Writer) error {
 			return fmt.Errorf("print result: %w", err)
 		}
 	}
+
 	return printed.end()
 }
 
@@ -116,28 +121,34 @@ func (b LlamaBench) Run(ctx context.Context, out io.Writer) error {
 // slowest; of each, prompts, then answers, then pairs.
 func (b LlamaBench) tests() ([]llamaTest, error) {
 	if len(b.Models) == 0 || b.Repetitions < 1 || !(b.Speed > 0) || !(b.Prefill > 0) {
-		return nil, fmt.Errorf("check settings: models %v, repetitions %d, sim-speed %v and sim-prefill %v: want a model, and numbers above 0",
+		return nil, fmt.Errorf("check settings: models %v, repetitions %d, sim-speed %v and sim-prefill %v: want a "+
+			"model, and numbers above 0",
 			b.Models, b.Repetitions, b.Speed, b.Prefill)
 	}
+
 	if !slices.Contains([]string{"md", "json", "jsonl"}, b.Output) {
 		return nil, fmt.Errorf("check --output: %q is none of md, json, jsonl", b.Output)
 	}
+
 	sizes, err := b.sizes()
 	if err != nil {
 		return nil, err
 	}
+
 	var out []llamaTest
 	for _, m := range b.Models {
 		for _, ngl := range b.GPULayers {
 			for _, fa := range b.FlashAttn {
 				for _, d := range b.Depths {
 					for _, s := range sizes {
-						out = append(out, llamaTest{model: m, prompt: s[0], gen: s[1], depth: d, flashAttn: fa, gpuLayers: ngl})
+						out = append(out, llamaTest{model: m, prompt: s[0], gen: s[1], depth: d, flashAttn: fa,
+							gpuLayers: ngl})
 					}
 				}
 			}
 		}
 	}
+
 	return out, nil
 }
 
@@ -145,9 +156,11 @@ func (b LlamaBench) sizes() (sizes [][2]int, err error) {
 	for _, p := range b.Prompts {
 		sizes = append(sizes, [2]int{p, 0})
 	}
+
 	for _, n := range b.Generates {
 		sizes = append(sizes, [2]int{0, n})
 	}
+
 	for _, pair := range b.Pairs {
 		p, n, _ := strings.Cut(pair, ",")
 		prompt, e1 := strconv.Atoi(p)
@@ -157,6 +170,7 @@ func (b LlamaBench) sizes() (sizes [][2]int, err error) {
 		}
 		sizes = append(sizes, [2]int{prompt, gen})
 	}
+
 	sizes = slices.DeleteFunc(sizes, func(s [2]int) bool { return s[0] <= 0 && s[1] <= 0 })
 	return sizes, nil
 }
@@ -165,23 +179,28 @@ func (b LlamaBench) sizes() (sizes [][2]int, err error) {
 func (b LlamaBench) seconds(t llamaTest) (float64, simengine.Settings, error) {
 	cfg, err := simengine.Config{
 		Persona: simengine.PersonaLlamaCpp, Model: t.model, Device: b.Device, MaxNumSeqs: 1, Prefill: b.Prefill,
-		MaxModelLen: t.depth + t.prompt + t.gen + 1, MaxNumBatchedTokens: max(1, b.Batch), KVBlocks: (t.depth+t.prompt+t.gen)/simengine.DefaultBlockSize + 2,
+		MaxModelLen: t.depth + t.prompt + t.gen +
+			1, MaxNumBatchedTokens: max(1, b.Batch), KVBlocks: (t.depth+t.prompt+t.gen)/simengine.DefaultBlockSize + 2,
 	}.Resolve()
 	if err != nil {
 		return 0, cfg, err
 	}
+
 	costs := simengine.NewCosts(cfg)
 	seconds, done := 0.0, t.depth
 	for left := t.prompt; left > 0; {
 		n := min(left, cfg.MaxNumBatchedTokens)
 		done += n
 		left -= n
-		seconds += costs.Step(simengine.Work{Tokens: n, Seqs: 1, Context: float64(done), Attention: float64(done) * float64(n)})
+		seconds += costs.Step(simengine.Work{Tokens: n, Seqs: 1, Context: float64(done),
+			Attention: float64(done) * float64(n)})
 	}
+
 	for range t.gen {
 		done++
 		seconds += costs.Step(simengine.Work{Tokens: 1, Seqs: 1, Context: float64(done), Attention: float64(done)})
 	}
+
 	return seconds, cfg, nil
 }
 
@@ -220,7 +239,8 @@ func llamaRow(t llamaTest, b LlamaBench, cfg simengine.Settings) *llamaResult {
 	}
 	return &llamaResult{
 		Commit: "simulator", Number: 1, CPU: "simulated", GPU: "simulated " + cfg.Hardware.Name, Backends: "simulated",
-		File: t.model, Type: strings.ReplaceAll(cfg.Network.Name, "-", " ") + " " + strings.ToUpper(form), Size: int64(cfg.Network.WeightBytes(cfg.Quantization)),
+		File: t.model, Type: strings.ReplaceAll(cfg.Network.Name, "-", " ") + " " +
+			strings.ToUpper(form), Size: int64(cfg.Network.WeightBytes(cfg.Quantization)),
 		Parameters: int64(cfg.Network.Billions * 1e9), Batch: b.Batch, MicroBatch: 512, Threads: b.Threads, GPULayers: t.gpuLayers, FlashAttn: t.flashAttn > 0,
 		Prompt: t.prompt, Generated: t.gen, Depth: t.depth, TestTime: time.Now().UTC().Format(time.RFC3339),
 	}
@@ -257,6 +277,7 @@ func (p *llamaPrinter) row(r *llamaResult) error {
 	for _, v := range r.SamplesNS {
 		ns = append(ns, float64(v))
 	}
+
 	mean, sd := meanAndDeviation(ns)
 	r.MeanNS, r.DeviNS = int64(mean), int64(sd)
 	p.rows = append(p.rows, r)
@@ -266,16 +287,19 @@ func (p *llamaPrinter) row(r *llamaResult) error {
 	case "md":
 		return p.markdown(r)
 	}
+
 	return nil
 }
 
 func (p *llamaPrinter) markdown(r *llamaResult) error {
 	if len(p.rows) == 1 {
-		_, err := fmt.Fprint(p.out, "| model | size | params | backend | ngl | fa | test | t/s |\n| --- | ---: | ---: | --- | --: | -: | ---: | ---: |\n")
+		_, err := fmt.Fprint(p.out, "| model | size | params | backend | ngl | fa | test | t/s |\n| --- | ---: | "+
+			"---: | --- | --: | -: | ---: | ---: |\n")
 		if err != nil {
 			return err
 		}
 	}
+
 	var parts []string
 	if r.Prompt > 0 {
 		parts = append(parts, fmt.Sprintf("pp%d", r.Prompt))
@@ -283,14 +307,17 @@ func (p *llamaPrinter) markdown(r *llamaResult) error {
 	if r.Generated > 0 {
 		parts = append(parts, fmt.Sprintf("tg%d", r.Generated))
 	}
+
 	test := strings.Join(parts, "+")
 	if r.Depth > 0 {
 		test += fmt.Sprintf(" @ d%d", r.Depth)
 	}
+
 	flash := 0
 	if r.FlashAttn {
 		flash = 1
 	}
+
 	_, err := fmt.Fprintf(p.out, "| %s | %.2f GiB | %.2f B | %s | %d | %d | %s | %.2f ± %.2f |\n",
 		r.Type, float64(r.Size)/simengine.Gib, float64(r.Parameters)/1e9, r.Backends, r.GPULayers, flash, test, r.Rate, r.RateDev)
 	return err

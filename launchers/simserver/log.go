@@ -59,6 +59,7 @@ func (s *server) milestones(total time.Duration) []milestone {
 			{1, "main: model loaded"},
 		}
 	}
+
 	seconds := total.Seconds()
 	weights := s.cfg.Network.WeightBytes(s.cfg.Quantization) / simengine.Gib
 	tokens := s.cfg.Blocks * s.cfg.BlockSize
@@ -70,19 +71,25 @@ func (s *server) milestones(total time.Duration) []milestone {
 		{0.4, fmt.Sprintf("Loading weights took %.2f seconds", 0.4*seconds)},
 		{0.4, fmt.Sprintf("Model loading took %.2f GiB and %.2f seconds", weights, 0.4*seconds)},
 	}
+
 	if !s.cfg.EnforceEager {
 		list = append(list, milestone{0.7, fmt.Sprintf("torch.compile takes %.2f s in total", 0.3*seconds)})
 	}
+
 	list = append(list,
-		milestone{0.8, fmt.Sprintf("Available KV cache memory: %.2f GiB", float64(tokens)*s.cfg.Network.KvBytes(s.cfg.KVCacheDtype)/simengine.Gib)},
+		milestone{0.8, fmt.Sprintf("Available KV cache memory: %.2f GiB",
+			float64(tokens)*s.cfg.Network.KvBytes(s.cfg.KVCacheDtype)/simengine.Gib)},
 		milestone{0.8, "GPU KV cache size: " + thousands(tokens) + " tokens"},
 		milestone{0.8, fmt.Sprintf("Maximum concurrency for %s tokens per request: %.2fx",
 			thousands(s.cfg.MaxModelLen), float64(tokens)/float64(s.cfg.MaxModelLen))})
 	if !s.cfg.EnforceEager {
-		list = append(list, milestone{1, fmt.Sprintf("Graph capturing finished in %.0f secs, took %.2f GiB", 0.2*seconds, 0.5)})
+		list = append(list, milestone{1, fmt.Sprintf("Graph capturing finished in %.0f secs, took %.2f GiB",
+			0.2*seconds, 0.5)})
 	}
+
 	return append(list,
-		milestone{1, fmt.Sprintf("init engine (profile, create kv cache, warmup model) took %.2f seconds", 0.6*seconds)})
+		milestone{1, fmt.Sprintf("init engine (profile, create kv cache, warmup model) took %.2f seconds",
+			0.6*seconds)})
 }
 
 // logReady writes the last lines of a start.
@@ -107,15 +114,18 @@ func (s *server) nonDefaultArgs() string {
 			args = append(args, "'"+name+"': "+value)
 		}
 	}
+
 	add("host", pythonString(c.Host), false)
 	add("port", fmt.Sprint(c.Port), false)
 	add("max_model_len", fmt.Sprint(c.MaxModelLen), false)
 	add("served_model_name", pythonString(c.ServedName()), c.ServedName() == c.Model)
 	add("tensor_parallel_size", fmt.Sprint(c.TensorParallelSize), c.TensorParallelSize == 1)
 	add("pipeline_parallel_size", fmt.Sprint(c.PipelineParallelSize), c.PipelineParallelSize == 1)
-	add("gpu_memory_utilization", fmt.Sprint(c.GPUMemoryUtilization), c.GPUMemoryUtilization == simengine.DefaultUtilization)
+	add("gpu_memory_utilization", fmt.Sprint(c.GPUMemoryUtilization),
+		c.GPUMemoryUtilization == simengine.DefaultUtilization)
 	add("max_num_seqs", fmt.Sprint(c.MaxNumSeqs), c.MaxNumSeqs == simengine.DefaultMaxNumSeqs)
-	add("max_num_batched_tokens", fmt.Sprint(c.MaxNumBatchedTokens), c.MaxNumBatchedTokens == simengine.DefaultBatchedTokens)
+	add("max_num_batched_tokens", fmt.Sprint(c.MaxNumBatchedTokens),
+		c.MaxNumBatchedTokens == simengine.DefaultBatchedTokens)
 	add("quantization", pythonString(c.Quantization), c.Quantization == "")
 	add("enable_prefix_caching", "False", !c.DisablePrefixCaching)
 	add("enforce_eager", "True", !c.EnforceEager)

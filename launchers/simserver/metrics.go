@@ -87,10 +87,12 @@ func (s *server) vllmMetrics(x *exposition) {
 	} {
 		x.one("vllm:"+c.name, "counter", c.help, float64(c.value))
 	}
+
 	x.header("vllm:request_success_total", "counter", "Requests finished, by reason.")
 	for _, reason := range reasons(g.Finished) {
 		x.sample("vllm:request_success_total", `finished_reason="`+string(reason)+`"`, float64(g.Finished[reason]))
 	}
+
 	x.histogram("vllm:time_to_first_token_seconds", "Time to first token.", g.Ttft)
 	x.histogram("vllm:inter_token_latency_seconds", "Time between steps that gave tokens.", g.TokenLatency)
 	x.histogram("vllm:e2e_request_latency_seconds", "Time from arrival to last token.", g.E2e)
@@ -98,10 +100,12 @@ func (s *server) vllmMetrics(x *exposition) {
 	if s.cfg.Speculation.Tokens > 0 {
 		specMetrics(x, "vllm:", g, s.cfg.Speculation.BeforeV1)
 	}
+
 	x.header("vllm:cache_config_info", "gauge", "Settings of the KV cache.")
 	x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d",enable_prefix_caching="%s"`,
 		s.cfg.BlockSize, s.cfg.Blocks, pythonBool(!s.cfg.DisablePrefixCaching)), 1)
-	x.one("sim:schedule_slip_seconds_total", "counter", "Time by which this machine was too slow to simulate.", g.SlippedS)
+	x.one("sim:schedule_slip_seconds_total", "counter", "Time by which this machine was too slow to simulate.",
+		g.SlippedS)
 }
 
 // specMetrics are the counters of drafts: before V1 those of tokens only.
@@ -110,12 +114,14 @@ func specMetrics(x *exposition, prefix string, g simengine.Gauges, beforeV1 bool
 	if !beforeV1 {
 		x.one(prefix+"num_drafts_total", "counter", "Drafts.", float64(g.Drafts))
 	}
+
 	x.one(prefix+"num_draft_tokens_total", "counter", "Drafted tokens.", float64(g.DraftTokens))
 	x.one(prefix+"num_accepted_tokens_total", "counter", "Accepted tokens.", float64(g.Accepted))
 	if beforeV1 {
 		x.one(prefix+"num_emitted_tokens_total", "counter", "Tokens emitted by steps with drafts.", float64(g.Emitted))
 		return
 	}
+
 	name := prefix + "num_accepted_tokens_per_pos_total"
 	x.header(name, "counter", "Accepted tokens by position.")
 	for i, n := range g.AcceptedAt {
@@ -145,14 +151,17 @@ func (s *server) llamaMetrics(x *exposition) {
 		{"tokens_predicted_seconds_total", "counter", "Predict process time.", g.OutputSeconds},
 		{"n_decode_total", "counter", "Steps.", float64(g.Steps)},
 		{"n_tokens_max", "counter", "Longest sequence.", float64(g.Longest)},
-		{"prompt_tokens_seconds", "gauge", "Average prompt throughput, tokens/s.", ratio(float64(g.PromptComputed), g.PromptSeconds)},
-		{"predicted_tokens_seconds", "gauge", "Average generation throughput, tokens/s.", ratio(float64(g.OutputTokens), g.OutputSeconds)},
+		{"prompt_tokens_seconds", "gauge", "Average prompt throughput, tokens/s.",
+			ratio(float64(g.PromptComputed), g.PromptSeconds)},
+		{"predicted_tokens_seconds", "gauge", "Average generation throughput, tokens/s.",
+			ratio(float64(g.OutputTokens), g.OutputSeconds)},
 		{"requests_processing", "gauge", "Requests processing.", float64(g.Running)},
 		{"requests_deferred", "gauge", "Requests deferred.", float64(g.Waiting)},
 		{"n_busy_slots_per_decode", "gauge", "Busy slots a step.", ratio(float64(g.StepSeqs), float64(g.Steps))},
 	} {
 		x.one("llamacpp:"+m.name, m.kind, m.help, m.value)
 	}
+
 	specMetrics(x, "llamacpp:", g, false)
 }
 

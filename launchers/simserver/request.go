@@ -75,10 +75,12 @@ func (p *parser) parse(body []byte, chat bool) (generation, *apiError) {
 	if e := p.checkFields(&b); e != nil {
 		return generation{}, e
 	}
+
 	g := generation{
 		chat: chat, stream: b.Stream, least: max(b.MinTokens, 0), ignoreEOS: b.IgnoreEOS,
 		tokenIDs: b.ReturnTokenIDs, salt: b.CacheSalt, noCache: b.CachePrompt != nil && !*b.CachePrompt,
 	}
+
 	if b.Seed != nil {
 		g.seed = uint64(*b.Seed)
 	}
@@ -86,15 +88,18 @@ func (p *parser) parse(body []byte, chat bool) (generation, *apiError) {
 		g.includeUsage = b.StreamOptions.IncludeUsage
 		g.continuousUsage = b.StreamOptions.ContinuousUsage
 	}
+
 	var e *apiError
 	if chat {
 		g.prompt, e = p.chatPrompt(b.Messages)
 	} else {
 		g.prompt, e = p.completionPrompt(b.Prompt, b.AddSpecialTokens == nil || *b.AddSpecialTokens)
 	}
+
 	if e != nil {
 		return generation{}, e
 	}
+
 	return g, p.setLimit(&g, &b)
 }
 
@@ -116,6 +121,7 @@ func (p *parser) chatPrompt(messages []chatMessage) ([]int32, *apiError) {
 	if len(messages) == 0 {
 		return nil, badRequest("messages must hold at least one message")
 	}
+
 	ids := []int32{simengine.TokenBOS}
 	for i, m := range messages {
 		parts, err := contentParts(m.Content)
@@ -129,6 +135,7 @@ func (p *parser) chatPrompt(messages []chatMessage) ([]int32, *apiError) {
 		}
 		ids = append(ids, simengine.TokenEnd)
 	}
+
 	ids = append(ids, simengine.TokenStart)
 	return p.tok.Encode(ids, "assistant\n"), nil
 }
@@ -179,6 +186,7 @@ func (p *parser) appendParts(ids []int32, text string, parts []contentPart) ([]i
 			break // it will be refused, whatever follows
 		}
 	}
+
 	return p.tok.Encode(ids, text), nil
 }
 
@@ -191,6 +199,7 @@ func (p *parser) completionPrompt(raw json.RawMessage, special bool) ([]int32, *
 		}
 		raw = list[0]
 	}
+
 	var text string
 	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
 		var ids []int32
@@ -203,15 +212,18 @@ func (p *parser) completionPrompt(raw json.RawMessage, special bool) ([]int32, *
 		}
 		return ids, nil
 	}
+
 	var ids []int32
 	if err := json.Unmarshal(raw, &ids); err != nil || len(ids) == 0 {
 		return nil, badRequest("prompt must be a string or a list of token ids that is not empty")
 	}
+
 	for _, id := range ids {
 		if id < 0 || int(id) >= p.vocab {
 			return nil, badRequest("Token id %d is out of vocabulary", id)
 		}
 	}
+
 	return ids, nil
 }
 
@@ -228,13 +240,16 @@ func (p *parser) setLimit(g *generation, b *requestBody) *apiError {
 			asked = other
 		}
 	}
+
 	if p.llamaCpp {
 		return p.setSlotLimit(g, asked)
 	}
 	if len(g.prompt) >= p.maxLen {
-		return badRequest("This model's maximum context length is %d tokens. However, your request has %d input tokens. "+
+		return badRequest("This model's maximum context length is %d tokens. However, your request has %d input "+
+			"tokens. "+
 			"Please reduce the length of the input messages.", p.maxLen, len(g.prompt))
 	}
+
 	g.limit = p.maxLen - len(g.prompt)
 	switch {
 	case asked != nil && *asked < 1:
@@ -244,7 +259,8 @@ func (p *parser) setLimit(g *generation, b *requestBody) *apiError {
 		if g.chat {
 			where = "messages"
 		}
-		return badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the %s, "+
+		return badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in "+
+			"the %s, "+
 			"%d in the completion). Please reduce the length of the %s or completion.",
 			p.maxLen, len(g.prompt)+*asked, len(g.prompt), where, *asked, where)
 	case asked != nil:
@@ -252,6 +268,7 @@ func (p *parser) setLimit(g *generation, b *requestBody) *apiError {
 	case !g.chat:
 		g.limit = min(g.limit, 16)
 	}
+
 	g.least = min(g.least, g.limit)
 	return nil
 }
@@ -261,7 +278,8 @@ func (p *parser) setLimit(g *generation, b *requestBody) *apiError {
 func (p *parser) setSlotLimit(g *generation, asked *int) *apiError {
 	if len(g.prompt) >= p.maxLen {
 		e := newError(http.StatusBadRequest, "exceed_context_size_error",
-			fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it", len(g.prompt), p.maxLen))
+			fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it",
+				len(g.prompt), p.maxLen))
 		e.tokens = [2]int{len(g.prompt), p.maxLen}
 		return e
 	}

@@ -73,9 +73,11 @@ func (r *runner) crash(kind simengine.FaultKind) {
 		case simengine.FaultExit0:
 			r.failure.Code = 0
 			r.log.error("EngineCore encountered a fatal error.")
-			r.log.error("AsyncLLM output_handler failed: EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.")
+			r.log.error("AsyncLLM output_handler failed: EngineDeadError: EngineCore encountered an issue. See stack " +
+				"trace (above) for the root cause.")
 		case simengine.FaultOOM:
-			_ = logStartError(r.log, &simengine.MemoryError{LogLine: simengine.OutOfMemoryLine(r.server.cfg.Hardware) + " Tried to allocate 2.00 GiB (simulated fault)."})
+			_ = logStartError(r.log, &simengine.MemoryError{LogLine: simengine.OutOfMemoryLine(r.server.cfg.Hardware) +
+				" Tried to allocate 2.00 GiB (simulated fault)."})
 		default:
 			r.log.error("EngineCore encountered a fatal error. (simulated fault)")
 			if r.server.cfg.FaultText != "" {
@@ -96,15 +98,18 @@ func (r *runner) run(ctx context.Context) error {
 		return r.logPortTaken(err)
 	}
 	defer p.close()
+
 	if !r.server.llamaCpp() {
 		if err := r.load(ctx); err != nil {
 			return ignoreCancel(err)
 		}
 	}
+
 	listener, err := p.listen()
 	if err != nil {
 		return r.logPortTaken(err)
 	}
+
 	return r.serve(ctx, listener, p.addr)
 }
 
@@ -130,6 +135,7 @@ func (r *runner) load(ctx context.Context) error {
 	begin := time.Now()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+
 	for _, m := range r.server.milestones(total) {
 		if !simengine.WaitUntil(ctx, timer, begin.Add(time.Duration(m.at*float64(total)))) {
 			return ctx.Err()
@@ -140,6 +146,7 @@ func (r *runner) load(ctx context.Context) error {
 		}
 		r.log.info("%s", m.text)
 	}
+
 	return nil
 }
 
@@ -150,10 +157,12 @@ func (r *runner) serve(ctx context.Context, l net.Listener, addr string) error {
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer stop()
+
 	web := &http.Server{
 		Handler: r.server.handler(), IdleTimeout: keepAlive, ReadHeaderTimeout: time.Minute,
 		ErrorLog: stdlog.New(io.Discard, "", 0),
 	}
+
 	served := make(chan error, 1)
 	work.Go(func() { served <- web.Serve(l) })
 	work.Go(func() { r.server.engine.Run(background) })
@@ -170,6 +179,7 @@ func (r *runner) serve(ctx context.Context, l net.Listener, addr string) error {
 			err = fmt.Errorf("serve on %s: %w", addr, e)
 		}
 	}
+
 	_ = web.Close()
 	r.server.gate.Lock() // never given back: waits for handlers, and lets no new one in
 	return ignoreCancel(err)

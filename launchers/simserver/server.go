@@ -44,13 +44,16 @@ func newServer(cfg simengine.Settings, log *logger, crash func(simengine.FaultKi
 		truth:   newTruth(cfg.Truth),
 		created: time.Now().Unix(),
 	}
+
 	if cfg.HasFault(simengine.FaultWrongModel) {
 		s.cfg.ServedModelNames = []string{wrongModel}
 	}
+
 	s.parser = parser{
 		tok: s.tok, llamaCpp: s.llamaCpp(), model: s.cfg.ServedModelNames,
 		maxLen: cfg.MaxModelLen, vocab: cfg.VocabSize,
 	}
+
 	return s
 }
 
@@ -70,9 +73,11 @@ func (s *server) handler() http.Handler {
 	} else {
 		s.routeVLLM(mux)
 	}
+
 	if s.cfg.RootPath == "" {
 		return s.guard(mux)
 	}
+
 	return s.guard(beneath(strings.TrimRight(s.cfg.RootPath, "/"), mux))
 }
 

@@ -15,8 +15,10 @@ func (s *server) logStats(ctx context.Context) {
 	if s.cfg.DisableLogStats || s.llamaCpp() {
 		return
 	}
+
 	tick := time.NewTicker(s.cfg.StatsInterval)
 	defer tick.Stop()
+
 	before := s.engine.Gauges()
 	for {
 		select {
@@ -58,9 +60,11 @@ func (s *server) specLine(before, now simengine.Gauges) string {
 // efficiency is relative to an emission of all drafts and one more.
 func specTotals(now simengine.Gauges, k int) string {
 	most := float64(now.DraftTokens) / float64(k) * float64(k+1)
-	return fmt.Sprintf("Speculative metrics: Draft acceptance rate: %.3f, System efficiency: %.3f, Number of speculative tokens: %d, "+
+	return fmt.Sprintf("Speculative metrics: Draft acceptance rate: %.3f, System efficiency: %.3f, Number of "+
+		"speculative tokens: %d, "+
 		"Number of accepted tokens: %d, Number of draft tokens: %d, Number of emitted tokens: %d.",
-		ratio(float64(now.Accepted), float64(now.DraftTokens)), ratio(float64(now.Emitted), most), k, now.Accepted, now.DraftTokens, now.Emitted)
+		ratio(float64(now.Accepted), float64(now.DraftTokens)), ratio(float64(now.Emitted),
+			most), k, now.Accepted, now.DraftTokens, now.Emitted)
 }
 
 func specLine(before, now simengine.Gauges, interval time.Duration) string {

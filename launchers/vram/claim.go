@@ -71,7 +71,9 @@ type Policy struct {
 // Claim takes the baselines of devices, after others have left them as far as
 // the policy asks for that; own are our processes. The claim is nil where memory
 // is not looked at.
-func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own func() []int) (*Claim, *results.Failure) {
+func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own func() []int) (*Claim,
+	*results.Failure) {
+
 	if setup.Memory == nil || len(devices) == 0 {
 		return nil, nil
 	}
@@ -81,20 +83,24 @@ func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own f
 	if failure != nil {
 		return nil, failure
 	}
+
 	used, err := c.Memory.Used(ctx)
 	if err != nil {
 		c.notes = append(c.notes, fmt.Sprintf("GPU memory cannot be read, so its return will not be proven: %v", err))
 		return c, nil
 	}
+
 	for _, device := range devices {
 		bytes, ok := used[device]
 		if !ok {
-			c.notes = append(c.notes, fmt.Sprintf("memory of GPU %s cannot be read, so its return will not be proven", device))
+			c.notes = append(c.notes, fmt.Sprintf("memory of GPU %s cannot be read, so its return will not be proven",
+				device))
 			continue
 		}
 		c.devices = append(c.devices, device)
 		c.ledger.enter(device, bytes, bytesOn(foreign, device))
 	}
+
 	return c, nil
 }
 
@@ -119,7 +125,8 @@ func (c *Claim) Baseline() []results.VRAMProof {
 	var list []results.VRAMProof
 	for _, device := range c.devices {
 		entry, _ := c.ledger.lookUp(device)
-		list = append(list, results.VRAMProof{Device: device, BaselineBytes: entry.baseline, ForeignBytes: &entry.foreign})
+		list = append(list, results.VRAMProof{Device: device, BaselineBytes: entry.baseline,
+			ForeignBytes: &entry.foreign})
 	}
 	return list
 }
@@ -203,7 +210,9 @@ func (c *Claim) tolerance(device string) int64 {
 
 // awaitOthers looks for processes of others on the devices and does what the
 // policy says. It returns those that are there at the end.
-func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []int) ([]results.GPUHolder, *results.Failure) {
+func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []int) ([]results.GPUHolder,
+	*results.Failure) {
+
 	deadline := time.Now().Add(c.limit())
 	for {
 		all, err := c.Memory.Holders(ctx)
@@ -226,7 +235,9 @@ func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []
 			c.notes = append(c.notes, "others use the GPUs: "+describeHolders(heavy))
 			return foreign, nil
 		case c.Policy.Foreign == "refuse" || time.Now().After(deadline):
-			return nil, results.Failf(results.FailForeignGPU, "others use the GPUs of this server: %s; end them, name other devices in gpus:, or say vram.foreign: report",
+			return nil, results.Failf(results.FailForeignGPU,
+				"others use the GPUs of this server: %s; end them, name other devices in gpus:, or say vram.foreign: "+
+					"report",
 				describeHolders(heavy))
 		case !sleep.For(ctx, vramPoll):
 			return nil, results.Interrupted(ctx, "waiting for others to leave the GPUs")
@@ -240,7 +251,8 @@ func (c *Claim) tooLittle(foreign []results.GPUHolder, devices []string) *result
 		held, size := bytesOn(foreign, device), c.Sizes[device]
 		if size > 0 && c.Policy.Share > 0 && float64(held) > (1-c.Policy.Share)*float64(size) {
 			return results.Failf(results.FailForeignGPU,
-				"others hold %s of %s GiB of GPU %s, and the server asks for %.0f %%: %s; end them, name other devices in gpus:, or lower what the server asks for",
+				"others hold %s of %s GiB of GPU %s, and the server asks for %.0f %%: %s; end them, name other "+
+					"devices in gpus:, or lower what the server asks for",
 				text.Gibibytes(&held), text.Gibibytes(&size), device, 100*c.Policy.Share, describeHolders(foreign))
 		}
 	}
@@ -295,5 +307,6 @@ func describeHolders(holders []results.GPUHolder) string {
 		}
 		list = append(list, line)
 	}
+
 	return strings.Join(list, ", ")
 }

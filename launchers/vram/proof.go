@@ -25,7 +25,9 @@ type proving struct {
 // Holders that are ours are ended by stray, which reports whether they are;
 // those of others are left alone, and their memory is not counted against us.
 // Devices that other servers of ours still use are left out.
-func (c *Claim) Prove(ctx context.Context, hurry <-chan struct{}, stray func(int) (bool, error)) ([]results.VRAMProof, *results.Failure) {
+func (c *Claim) Prove(ctx context.Context, hurry <-chan struct{}, stray func(int) (bool, error)) ([]results.VRAMProof,
+	*results.Failure) {
+
 	if c == nil {
 		return nil, nil
 	}
@@ -44,6 +46,7 @@ func (c *Claim) Prove(ctx context.Context, hurry <-chan struct{}, stray func(int
 func (p *proving) await(ctx context.Context, hurry <-chan struct{}) ([]results.VRAMProof, *results.Failure) {
 	limited, cancel := context.WithTimeout(ctx, p.claim.limit())
 	defer cancel()
+
 	soon := hurriedTimer(limited, hurry, cancel)
 	defer soon()
 
@@ -114,6 +117,7 @@ func (p *proving) seeHolders(ctx context.Context) []results.GPUHolder {
 		p.err = err
 		return nil
 	}
+
 	var holders []results.GPUHolder
 	for _, h := range others(all, p.waiting(), nil) {
 		ours, err := p.stray(h.PID)
@@ -123,6 +127,7 @@ func (p *proving) seeHolders(ctx context.Context) []results.GPUHolder {
 		h.Ours = ours
 		holders = append(holders, h)
 	}
+
 	return holders
 }
 
@@ -160,6 +165,7 @@ func (p *proving) judge(used map[string]int64, holders []results.GPUHolder) bool
 		proof.Holders = on
 		all = all && proof.Freed
 	}
+
 	return all
 }
 
@@ -189,7 +195,8 @@ func (p *proving) failure() *results.Failure {
 		if proof.AfterBytes == nil {
 			line += " cannot be read"
 		} else {
-			line += fmt.Sprintf(" has %s GiB in use, %s GiB before the start", text.Gibibytes(proof.AfterBytes), text.Gibibytes(&proof.BaselineBytes))
+			line += fmt.Sprintf(" has %s GiB in use, %s GiB before the start", text.Gibibytes(proof.AfterBytes),
+				text.Gibibytes(&proof.BaselineBytes))
 		}
 		if len(proof.Holders) > 0 {
 			line += ": " + describeHolders(proof.Holders)
@@ -198,11 +205,14 @@ func (p *proving) failure() *results.Failure {
 		}
 		list = append(list, line)
 	}
+
 	why := ""
 	if p.err != nil {
 		why = fmt.Sprintf(" (%v)", p.err)
 	}
+
 	took := time.Since(p.began).Round(time.Second)
-	return results.Failf(results.FailNoProof, "memory is not back %v after the server is gone: %s%s; the box needs a look, or vram.timeout: more time",
+	return results.Failf(results.FailNoProof, "memory is not back %v after the server is gone: %s%s; the box needs a "+
+		"look, or vram.timeout: more time",
 		took, strings.Join(slices.Compact(list), "; "), why)
 }

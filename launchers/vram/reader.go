@@ -57,6 +57,7 @@ type answer[T any] struct {
 func (r *reading[T]) do(ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	var none T
 	limited, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()

@@ -47,6 +47,7 @@ func (d *Driver) Connect(ctx context.Context) error {
 	if d.peers == nil {
 		d.peers, d.clock = make([]*peer, len(d.Places)), newClock()
 	}
+
 	errs := make([]error, len(d.Places))
 	var starting sync.WaitGroup
 	for i, place := range d.Places {
@@ -62,10 +63,12 @@ func (d *Driver) Connect(ctx context.Context) error {
 			d.peers[i], errs[i] = greet(ctx, place.Name, stream, d.clock, d.Version)
 		})
 	}
+
 	starting.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return results.Failf(results.FailAgent, "%v", err)
 	}
+
 	return nil
 }
 
@@ -84,7 +87,9 @@ func (d *Driver) Hosts() []string {
 // the index that one client would give them, and times from the common second
 // 0. When an agent is lost, the others end what they do: their records are
 // emitted, and the error says which one it was.
-func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.Prompt, emit load.Emit) (results.ClientReport, error) {
+func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.Prompt,
+	emit load.Emit) (results.ClientReport, error) {
+
 	if len(prompts) == 0 {
 		return results.ClientReport{}, errors.New("spread the load: no prompts")
 	}
@@ -94,6 +99,7 @@ func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.P
 	if err := d.Connect(ctx); err != nil {
 		return results.ClientReport{}, err
 	}
+
 	n := activeAgents(len(d.peers), &opts, len(prompts))
 	r := &distributedRun{opts: &opts, emit: emit, clock: d.clock, parts: make([]*part, n)}
 	cycle := cycleOf(prompts)
@@ -106,6 +112,7 @@ func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.P
 		d.peers[i].number++
 		r.parts[i] = &part{peer: d.peers[i], job: j, prompts: mine}
 	}
+
 	report, err := r.run(ctx)
 	for i, p := range d.peers {
 		select {
@@ -115,6 +122,7 @@ func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.P
 		default:
 		}
 	}
+
 	return report, err
 }
 
@@ -157,23 +165,28 @@ const cancelTime = 10 * time.Second
 func (r *distributedRun) run(ctx context.Context) (results.ClientReport, error) {
 	inner, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+
 	r.abort = abort
 	stop := r.cancelWhenDone(inner)
 	defer stop()
+
 	zero, err := r.start(inner)
 	if err != nil {
 		r.fail(err)
 	}
+
 	var following sync.WaitGroup
 	for i := range r.parts {
 		if !r.parts[i].done {
 			following.Go(func() { r.follow(inner, r.parts[i], err == nil) })
 		}
 	}
+
 	following.Wait()
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.progress())
 	}
+
 	report := r.report(ctx, zero)
 	return report, r.err
 }
@@ -206,10 +219,12 @@ func (r *distributedRun) cancelWhenDone(ctx context.Context) (stop func()) {
 			}
 		})
 		for _, p := range r.parts {
-			waiting.Go(func() { _ = p.peer.frames.send(message{Kind: kindCancel, Number: p.peer.number}) }) // a lost one needs none
+			// a lost one needs none
+			waiting.Go(func() { _ = p.peer.frames.send(message{Kind: kindCancel, Number: p.peer.number}) })
 		}
 		<-over
 	})
+
 	return func() {
 		close(over)
 		waiting.Wait()
@@ -234,21 +249,26 @@ func (r *distributedRun) start(ctx context.Context) (time.Time, error) {
 			}
 		})
 	}
+
 	giving.Wait()
 	if ctx.Err() != nil {
 		return time.Now(), agentFailure(context.Cause(ctx))
 	}
+
 	travel := slices.MaxFunc(r.parts, func(a, b *part) int { return int(a.before.bound - b.before.bound) }).before.bound
 	zero := time.Now().Add(lead + 8*travel)
 	if r.opts.Started != nil {
 		r.opts.Started(zero)
 	}
+
 	for i := range r.parts {
 		p := r.parts[i]
-		if err := p.peer.frames.send(message{Kind: kindStart, Number: p.peer.number, At: r.clock.at(zero) + p.before.offset.Nanoseconds()}); err != nil {
+		if err := p.peer.frames.send(message{Kind: kindStart, Number: p.peer.number, At: r.clock.at(zero) +
+			p.before.offset.Nanoseconds()}); err != nil {
 			return zero, agentFailure(p.peer.lost(err))
 		}
 	}
+
 	return zero, nil
 }
 
@@ -313,6 +333,7 @@ func (r *distributedRun) take(p *part, record *results.Record) {
 	if record == nil {
 		return
 	}
+
 	r.mu.Lock()
 	record.Agent = p.peer.name
 	p.requests++
@@ -322,6 +343,7 @@ func (r *distributedRun) take(p *part, record *results.Record) {
 		err = r.emit(*record)
 		r.emitFailed = err != nil
 	}
+
 	r.mu.Unlock()
 	if err != nil {
 		r.fail(err)

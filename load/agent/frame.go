@@ -43,7 +43,8 @@ func (f *frames) write(m message) error {
 	if len(text) > maxFrame {
 		return fmt.Errorf("message %s has %d bytes: want at most %d", m.Kind, len(text), maxFrame)
 	}
-	_, err = f.out.Write(append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(text)), uint32(len(text))), text...))
+	_, err = f.out.Write(append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(text)), uint32(len(text))),
+		text...))
 	return err
 }
 
@@ -58,20 +59,24 @@ func (f *frames) receive() (message, error) {
 		}
 		return m, err
 	}
+
 	size := binary.BigEndian.Uint32(head)
 	if size > maxFrame {
 		head, _ = f.in.Peek(min(f.in.Buffered(), 80))
 		return m, fmt.Errorf("it says %q, which is no message", head)
 	}
+
 	_, _ = f.in.Discard(4) // it was peeked at
 	text := make([]byte, size)
 	if _, err := io.ReadFull(f.in, text); err != nil {
 		return m, fmt.Errorf("the stream ends within a message: %w", err)
 	}
+
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber() // a number in a body stays as it was written
 	if err := decoder.Decode(&m); err != nil {
 		return m, fmt.Errorf("read message: %w", err)
 	}
+
 	return m, nil
 }

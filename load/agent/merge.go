@@ -38,11 +38,13 @@ func (s *spans) peak() int {
 		}
 		return a.step - b.step
 	})
+
 	now, most := 0, 0
 	for _, e := range s.edges {
 		now += e.step
 		most = max(most, now)
 	}
+
 	return most
 }
 
@@ -52,6 +54,7 @@ func (r *distributedRun) report(ctx context.Context, zero time.Time) results.Cli
 	out := results.ClientReport{
 		StartTime: zero.Format(time.RFC3339Nano), DurationS: r.records.last, PeakInFlight: r.records.peak(),
 	}
+
 	var transports, stamps []string
 	for i := range r.parts {
 		p := r.parts[i]
@@ -61,14 +64,17 @@ func (r *distributedRun) report(ctx context.Context, zero time.Time) results.Cli
 		}
 		out.DurationS = max(out.DurationS, p.report.DurationS)
 		out.CPUSeconds, out.GCPauseS = sum(out.CPUSeconds, p.report.CPUSeconds), sum(out.GCPauseS, p.report.GCPauseS)
-		out.LateP50S, out.LateP99S, out.LateMaxS = worst(out.LateP50S, p.report.LateP50S), worst(out.LateP99S, p.report.LateP99S), worst(out.LateMaxS, p.report.LateMaxS)
-		out.LagP50S, out.LagP99S, out.LagMaxS = worst(out.LagP50S, p.report.LagP50S), worst(out.LagP99S, p.report.LagP99S), worst(out.LagMaxS, p.report.LagMaxS)
+		out.LateP50S, out.LateP99S, out.LateMaxS = worst(out.LateP50S, p.report.LateP50S), worst(out.LateP99S,
+			p.report.LateP99S), worst(out.LateMaxS, p.report.LateMaxS)
+		out.LagP50S, out.LagP99S, out.LagMaxS = worst(out.LagP50S, p.report.LagP50S), worst(out.LagP99S,
+			p.report.LagP99S), worst(out.LagMaxS, p.report.LagMaxS)
 		out.ClockStepS = worst(out.ClockStepS, p.report.ClockStepS)
 		out.CPUs += p.report.CPUs
 		out.ConnectionsNo += p.report.ConnectionsNo
 		out.SharedReads += p.report.SharedReads
 		transports, stamps = append(transports, p.report.Transport), append(stamps, p.report.Stamps)
 	}
+
 	out.Transport, out.Stamps = alike(transports), alike(stamps)
 	switch {
 	case r.err != nil:
@@ -76,6 +82,7 @@ func (r *distributedRun) report(ctx context.Context, zero time.Time) results.Cli
 	case ctx.Err() != nil && r.cutShort():
 		out.Interrupted = context.Cause(ctx).Error()
 	}
+
 	return out
 }
 

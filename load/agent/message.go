@@ -31,9 +31,10 @@ const (
 
 // message is one frame. Which fields are set depends on its kind.
 type message struct {
-	Kind     kind                  `json:"kind"`
-	Hello    *hello                `json:"hello,omitempty"`
-	At       int64                 `json:"at,omitempty"`    // nanoseconds of the agent's clock: when a ping came, or the common moment
+	Kind  kind   `json:"kind"`
+	Hello *hello `json:"hello,omitempty"`
+	// nanoseconds of the agent's clock: when a ping came, or the common moment
+	At       int64                 `json:"at,omitempty"`
 	Since    int64                 `json:"since,omitempty"` // of a pong: nanoseconds from At until it was sent
 	Number   int                   `json:"number,omitempty"`
 	Job      *job                  `json:"job,omitempty"`

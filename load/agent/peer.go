@@ -44,10 +44,13 @@ func greet(ctx context.Context, name string, stream io.ReadWriteCloser, c clock,
 		name: name, stream: stream, frames: newFrames(stream), clock: c,
 		inbox: make(chan message, 64), pongs: make(chan pong, 1), ended: make(chan struct{}),
 	}
+
 	p.reading.Go(p.read)
-	ctx, cancel := context.WithTimeoutCause(ctx, helloTime, fmt.Errorf("agent %s did not answer within %v", name, helloTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, helloTime,
+		fmt.Errorf("agent %s did not answer within %v", name, helloTime))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = stream.Close() })() // sending may wait, too
+
 	err := p.frames.send(message{Kind: kindHello, Hello: &hello{Protocol: protocol, Version: version}})
 	var m message
 	if err == nil {
@@ -55,6 +58,7 @@ func greet(ctx context.Context, name string, stream io.ReadWriteCloser, c clock,
 	} else {
 		err = p.lost(err)
 	}
+
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -62,17 +66,20 @@ func greet(ctx context.Context, name string, stream io.ReadWriteCloser, c clock,
 	case m.Kind != kindHello || m.Hello == nil:
 		err = fmt.Errorf("agent %s begins with %q: want a greeting", name, m.Kind)
 	case m.Hello.Protocol != protocol || m.Hello.Version != version:
-		err = fmt.Errorf("agent %s is bench %s, this is bench %s: install the same one there, or let this one be copied (--copy-bench)", name, m.Hello.Version, version)
+		err = fmt.Errorf("agent %s is bench %s, this is bench %s: install the same one there, or let this one be "+
+			"copied (--copy-bench)", name, m.Hello.Version, version)
 	default:
 		p.hello = *m.Hello
 		return p, nil
 	}
+
 	p.close()
 	return nil, err
 }
 
 func (p *peer) read() {
 	defer close(p.ended)
+
 	for {
 		m, err := p.frames.receive()
 		if err != nil {

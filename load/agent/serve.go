@@ -14,7 +14,8 @@ import (
 )
 
 // Runner drives a pass, as load.Run does.
-type Runner func(ctx context.Context, opts load.Options, prompts []dialect.Prompt, emit load.Emit) (results.ClientReport, error)
+type Runner func(ctx context.Context, opts load.Options, prompts []dialect.Prompt,
+	emit load.Emit) (results.ClientReport, error)
 
 // Identity is what an agent says of itself.
 type Identity struct {
@@ -31,6 +32,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Run
 		frames: newFrames(stream), clock: newClock(), run: run, inbox: make(chan message),
 		who: hello{Protocol: protocol, Version: who.Version, Host: who.Host, PID: who.PID},
 	}
+
 	var reading sync.WaitGroup
 	reading.Go(func() { cancel(s.read(ctx)) })
 	err := s.serve(ctx)
@@ -40,6 +42,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, who Identity, run Run
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
+
 	return err
 }
 
@@ -123,6 +126,7 @@ func (s *server) serve(ctx context.Context) error {
 	if err := s.frames.send(message{Kind: kindHello, Hello: &s.who}); err != nil {
 		return err
 	}
+
 	for {
 		m, err := s.next(ctx, kindJob)
 		if err != nil {
@@ -148,10 +152,13 @@ func (s *server) do(ctx context.Context, number int, j *job) error {
 		}
 		prompts = append(prompts, m.Prompts...)
 	}
+
 	jobCtx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+
 	s.begin(number, end)
 	defer s.begin(0, nil)
+
 	share := j.Share
 	share.of(prompts)
 	opts := s.options(j, share)
@@ -162,13 +169,16 @@ func (s *server) do(ctx context.Context, number int, j *job) error {
 		}
 		return s.frames.send(message{Kind: kindRecord, Record: &r})
 	})
+
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	done := message{Kind: kindDone, Number: number, Report: &report}
 	if err != nil {
 		done.Error = err.Error()
 	}
+
 	return s.frames.send(done)
 }
 
@@ -190,10 +200,12 @@ func (s *server) options(j *job, share share) load.Options {
 	if prefix == "" {
 		prefix = "bench-"
 	}
+
 	o.RequestID = func(i int) string {
 		index, _ := share.number(i)
 		return prefix + fmt.Sprint(index)
 	}
+
 	o.Start = func(ctx context.Context) (time.Time, error) {
 		if err := s.frames.send(message{Kind: kindArmed}); err != nil {
 			return time.Time{}, err
@@ -201,11 +213,13 @@ func (s *server) options(j *job, share share) load.Options {
 		m, err := s.next(ctx, kindStart)
 		return s.clock.time(m.At), err
 	}
+
 	if j.Progress > 0 {
 		o.Progress = func(p load.Progress) {
 			_ = s.frames.send(message{Kind: kindProgress, Progress: &p}) // a broken stream ends the job
 		}
 	}
+
 	if j.Counts {
 		o.CountTokens = func(ctx context.Context, text string) (int, error) {
 			if err := s.frames.send(message{Kind: kindCount, Text: text}); err != nil {
@@ -218,5 +232,6 @@ func (s *server) options(j *job, share share) load.Options {
 			return m.Count, err
 		}
 	}
+
 	return o
 }

@@ -9,9 +9,10 @@ import (
 // where prompts have no turns, are dealt out like cards: of three agents the
 // first gets numbers 0, 3, 6.
 type share struct {
-	Agents int   `json:"agents"`
-	Agent  int   `json:"agent"` // from 0
-	Cycle  []int `json:"cycle"` // where each prompt's requests begin, and the number of requests of all prompts; they are repeated in this order
+	Agents int `json:"agents"`
+	Agent  int `json:"agent"` // from 0
+	// where each prompt's requests begin, and the number of requests of all prompts; they are repeated in this order
+	Cycle []int `json:"cycle"`
 
 	own []int // where the requests of each prompt of this agent begin, as in Cycle
 }
@@ -36,17 +37,21 @@ func (s share) deal(opts load.Options, prompts []dialect.Prompt) ([]dialect.Prom
 	if opts.Repeat {
 		last = n / gcd(n, s.Agents) * s.Agents
 	}
+
 	var mine []dialect.Prompt
 	for k := s.Agent; k < last; k += s.Agents {
 		mine = append(mine, prompts[k%n])
 	}
+
 	if opts.Arrivals == nil {
 		return mine, nil
 	}
+
 	at := make([]float64, 0, len(opts.Arrivals)/s.Agents+1)
 	for k := s.Agent; k < len(opts.Arrivals); k += s.Agents {
 		at = append(at, opts.Arrivals[k])
 	}
+
 	return mine, at
 }
 

@@ -36,12 +36,15 @@ func driveClient(ctx context.Context, transport, addr string, p pace, width, req
 		Target: load.Target{
 			BaseURLs: []string{"http://" + addr + p.path()}, Path: "/v1/completions", API: "completions", Model: "m",
 		},
-		Settings: spec.Settings{MaxConcurrency: width, KeepText: p.gap > 0, Transport: transport, Timeouts: spec.Timeouts{Connect: 20 * time.Second, FirstToken: time.Minute, Stall: time.Minute}},
+		Settings: spec.Settings{MaxConcurrency: width, KeepText: p.gap > 0, Transport: transport,
+			Timeouts: spec.Timeouts{Connect: 20 * time.Second, FirstToken: time.Minute, Stall: time.Minute}},
 	}
+
 	prompts := make([]dialect.Prompt, requests)
 	for i := range prompts {
 		prompts[i] = dialect.Prompt{Text: "calibrate", OutputTokens: p.tokens}
 	}
+
 	records := make([]results.Record, 0, requests)
 	wallToMono := monotonic() - time.Now().UnixNano()
 	rss := watchMemory(ctx)
@@ -52,6 +55,7 @@ func driveClient(ctx context.Context, transport, addr string, p pace, width, req
 		records = append(records, r)
 		return nil
 	})
+
 	memory := rss()
 	if err == nil && report.Interrupted != "" {
 		err = errors.New(report.Interrupted)
@@ -59,14 +63,17 @@ func driveClient(ctx context.Context, transport, addr string, p pace, width, req
 	if err != nil {
 		return seen{}, fmt.Errorf("drive client: %w", err)
 	}
+
 	start, err := time.Parse(time.RFC3339Nano, report.StartTime)
 	if err != nil {
 		return seen{}, fmt.Errorf("read start time: %w", err)
 	}
+
 	s := seen{durationS: report.DurationS, lagP99S: report.LagP99S, memory: memory}
 	if report.CPUSeconds != nil {
 		s.cpuS = *report.CPUSeconds
 	}
+
 	s.addRecords(records, start.UnixNano()+wallToMono)
 	return s, nil
 }
@@ -120,12 +127,14 @@ func driveRaw(ctx context.Context, addr string, p pace, width int) (seen, error)
 	if err != nil {
 		return seen{}, fmt.Errorf("drive raw reader: %w", err)
 	}
+
 	s := seen{memory: memory, cpuS: cpu.Seconds()}
 	end := start
 	for _, c := range conns {
 		s.addStream(c.at, c.wrote, start)
 		end = max(end, c.end)
 	}
+
 	s.events = width * p.tokens
 	s.durationS = float64(end-start) / 1e9
 	s.sort()

@@ -25,12 +25,14 @@ type feeder struct {
 func Feed(ctx context.Context, ready func(addr string)) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+
 	f := &feeder{streams: map[int32]*stream{}, scratch: make([]byte, 64<<10)}
 	addr, err := f.open()
 	if err != nil {
 		return fmt.Errorf("open feeder: %w", err)
 	}
 	defer f.close()
+
 	ready(addr)
 	events := make([]unix.EpollEvent, 256)
 	for ctx.Err() == nil {
@@ -46,6 +48,7 @@ func Feed(ctx context.Context, ready func(addr string)) error {
 		}
 		f.writeDue()
 	}
+
 	return nil
 }
 
@@ -54,22 +57,26 @@ func (f *feeder) open() (addr string, err error) {
 	if f.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return "", err
 	}
+
 	f.listener, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		_ = unix.Close(f.ep)
 		return "", err
 	}
+
 	err = errors.Join(
 		unix.Bind(f.listener, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}),
 		unix.Listen(f.listener, 1<<14),
 		f.watch(unix.EPOLL_CTL_ADD, f.listener, unix.EPOLLIN),
 	)
+
 	if err == nil {
 		var sa unix.Sockaddr
 		if sa, err = unix.Getsockname(f.listener); err == nil {
 			return fmt.Sprintf("127.0.0.1:%d", sa.(*unix.SockaddrInet4).Port), nil
 		}
 	}
+
 	f.close()
 	return "", err
 }
@@ -108,6 +115,7 @@ func (f *feeder) handle(e unix.EpollEvent) {
 		f.accept()
 		return
 	}
+
 	s := f.streams[e.Fd]
 	if s == nil {
 		return
@@ -128,7 +136,8 @@ func (f *feeder) accept() {
 			return
 		}
 		s := &stream{fd: fd, place: -1}
-		if unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) != nil || f.watch(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN) != nil {
+		if unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) != nil ||
+			f.watch(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN) != nil {
 			_ = unix.Close(fd)
 			continue
 		}
@@ -151,6 +160,7 @@ func (f *feeder) read(s *stream) bool {
 	case err != nil || n <= 0:
 		return false
 	}
+
 	now := monotonic()
 	whole, err := s.request(f.scratch[:n])
 	if err != nil {
@@ -160,6 +170,7 @@ func (f *feeder) read(s *stream) bool {
 		s.begin(now)
 		f.due.push(s)
 	}
+
 	return true
 }
 

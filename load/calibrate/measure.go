@@ -27,16 +27,19 @@ func Measure(ctx context.Context, o Options) (cal results.Calibration, err error
 	if err := raiseFileLimit(slices.Max(o.Widths)); err != nil {
 		return cal, err
 	}
+
 	feeder, err := startFeeder(o.Feeder(ctx))
 	if err != nil {
 		return cal, err
 	}
 	defer func() { err = errors.Join(err, feeder.stop()) }()
+
 	cal.MeasuredAt = time.Now().UTC().Format(time.RFC3339)
 	cal.CPU, cal.Cores = proc.System.CPU().Model, runtime.NumCPU()
 	if cal.RequestsPerS, err = requestRate(ctx, o, feeder.addr); err != nil {
 		return cal, err
 	}
+
 	for _, width := range o.Widths {
 		drives, err := measureWidth(ctx, o, feeder.addr, width)
 		if err != nil {
@@ -44,6 +47,7 @@ func Measure(ctx context.Context, o Options) (cal results.Calibration, err error
 		}
 		cal.Drives = append(cal.Drives, drives...)
 	}
+
 	return cal, nil
 }
 
@@ -78,12 +82,14 @@ func measureWidth(ctx context.Context, o Options, addr string, width int) ([]res
 			unpaced[i] = append(unpaced[i], float64(width*fast.tokens)/s.durationS)
 		}
 	}
+
 	drives := make([]results.CalibratedDrive, len(o.Readers))
 	for i, reader := range o.Readers {
 		drives[i] = sumUp(paced[i])
 		d := &drives[i]
 		d.Reader, d.Streams, d.TokenGapS, d.UnpacedPerS = reader, width, o.pace(width).gap.Seconds(), median(unpaced[i])
 	}
+
 	return drives, nil
 }
 
@@ -104,6 +110,7 @@ func sumUp(rounds []seen) results.CalibratedDrive {
 		}
 		return median(all)
 	}
+
 	d := results.CalibratedDrive{
 		EventsPerS:   of(func(s *seen) float64 { return float64(s.events) / s.durationS }),
 		CPUPerEventS: of(func(s *seen) float64 { return s.cpuS / float64(s.events) }),
@@ -115,10 +122,12 @@ func sumUp(rounds []seen) results.CalibratedDrive {
 		StampMaxS:    of(func(s *seen) float64 { return quantile(s.late, 1) }),
 		MemoryBytes:  int64(of(func(s *seen) float64 { return float64(s.memory) })),
 	}
+
 	if !slices.ContainsFunc(rounds, func(s seen) bool { return s.lagP99S == nil }) {
 		lag := of(func(s *seen) float64 { return *s.lagP99S })
 		d.LagP99S = &lag
 	}
+
 	return d
 }
 
@@ -137,13 +146,16 @@ func raiseFileLimit(streams int) error {
 	if limit.Cur >= want {
 		return nil
 	}
+
 	limit.Cur = min(max(want, limit.Cur), limit.Max)
 	if limit.Cur < want {
-		return fmt.Errorf("%d streams need %d open files, but the limit is %d; raise it with ulimit -n", streams, want, limit.Max)
+		return fmt.Errorf("%d streams need %d open files, but the limit is %d; raise it with ulimit -n", streams, want,
+			limit.Max)
 	}
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return fmt.Errorf("raise limit of open files to %d: %w", want, err)
 	}
+
 	return nil
 }
 

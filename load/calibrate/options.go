@@ -64,6 +64,7 @@ func (o Options) filled() Options {
 	if o.Said == nil {
 		o.Said = func(string) {}
 	}
+
 	return o
 }
 

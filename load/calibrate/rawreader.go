@@ -42,17 +42,23 @@ type rawConn struct {
 func readRaw(ctx context.Context, addr string, p pace, width int) ([]*rawConn, int64, time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+
 	server, err := netip.ParseAddrPort(addr)
 	if err != nil {
 		return nil, 0, 0, err
 	}
+
 	r := &rawReader{
-		conns: make(map[int32]*rawConn, width), events: make([]unix.EpollEvent, 512), scratch: make([]byte, 64<<10), timed: p.gap > 0,
-		request: fmt.Appendf(nil, "POST %s/v1/completions HTTP/1.1\r\nHost: %s\r\nContent-Length: 2\r\n\r\n{}", p.path(), addr),
+		conns: make(map[int32]*rawConn, width), events: make([]unix.EpollEvent, 512), scratch: make([]byte,
+			64<<10), timed: p.gap > 0,
+		request: fmt.Appendf(nil, "POST %s/v1/completions HTTP/1.1\r\nHost: %s\r\nContent-Length: 2\r\n\r\n{}",
+			p.path(), addr),
 	}
+
 	if r.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, 0, 0, err
 	}
+
 	conns := make([]*rawConn, width)
 	defer func() {
 		for fd := range r.conns {
@@ -69,15 +75,18 @@ func readRaw(ctx context.Context, addr string, p pace, width int) ([]*rawConn, i
 			return nil, 0, 0, fmt.Errorf("connect to feeder: %w", err)
 		}
 	}
+
 	if err := r.until(ctx, &r.opening); err != nil {
 		return nil, 0, 0, err
 	}
+
 	before, start := usedCPU(), monotonic()
 	for _, c := range conns {
 		if n, err := unix.Write(c.fd, r.request); n != len(r.request) {
 			return nil, 0, 0, fmt.Errorf("write request: %w", err)
 		}
 	}
+
 	r.open = width
 	err = r.until(ctx, &r.open)
 	return conns, start, usedCPU() - before, err
@@ -92,14 +101,17 @@ func (r *rawReader) connect(c *rawConn, to netip.AddrPort) (err error) {
 	if c.fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0); err != nil {
 		return err
 	}
+
 	r.conns[int32(c.fd)] = c
 	if err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
 		return err
 	}
+
 	err = unix.Connect(c.fd, &unix.SockaddrInet4{Addr: to.Addr().As4(), Port: int(to.Port())})
 	if err != nil && !errors.Is(err, unix.EINPROGRESS) {
 		return err
 	}
+
 	c.opening = true
 	r.opening++
 	edge := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLET&0xffffffff, Fd: int32(c.fd)}
@@ -130,6 +142,7 @@ func (r *rawReader) until(ctx context.Context, count *int) error {
 			return ctx.Err()
 		}
 	}
+
 	return nil
 }
 
@@ -155,6 +168,7 @@ func (r *rawReader) read(c *rawConn) error {
 			return nil
 		}
 	}
+
 	return nil
 }
 

@@ -34,6 +34,7 @@ func startFeeder(cmd *exec.Cmd) (*feederProcess, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start feeder: %w", err)
 	}
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start feeder: %w", err)
@@ -41,12 +42,14 @@ func startFeeder(cmd *exec.Cmd) (*feederProcess, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start feeder: %w", err)
 	}
+
 	f := &feederProcess{cmd: cmd, in: in}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	f.addr = strings.TrimSpace(line)
 	if err != nil || f.addr == "" {
 		return nil, errors.Join(fmt.Errorf("start feeder: it gave no address: %w", err), f.stop())
 	}
+
 	return f, nil
 }
 

@@ -31,15 +31,18 @@ func Save(path string, cal results.Calibration) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("save calibration: %w", err)
 	}
+
 	f, err := newfile.Beside(path)
 	if err != nil {
 		return fmt.Errorf("save calibration: %w", err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already once renamed
+
 	_, err = f.Write(append(raw, '\n'))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("save calibration: %w", err)
 	}
+
 	return os.Rename(f.Name(), path)
 }
 

@@ -42,7 +42,8 @@ const (
 	eventHead = `data: {"id":"cmpl-7e8a9d6b4c3f4b0f9d1c2a3b4c5d6e7f","object":"text_completion","created":1795815459,"model":"meta-llama/Llama-3.1-70B-Instruct","choices":[{"index":0,"text":"`
 	eventTail = `","logprobs":null,"finish_reason":null,"stop_reason":null}],"usage":null}` + "\n\n"
 	answerEnd = "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
-	answerTop = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+	answerTop = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: " +
+		"chunked\r\n\r\n"
 )
 
 // unpacedWrite is how many bytes an unpaced stream writes at once.
@@ -72,10 +73,12 @@ func (s *stream) request(b []byte) (bool, error) {
 		}
 		return false, nil
 	}
+
 	_, after, ok := bytes.Cut(head, []byte("Content-Length: "))
 	if !ok {
 		return false, errRequest
 	}
+
 	digits, _, _ := bytes.Cut(after, []byte("\r\n"))
 	length, err := strconv.Atoi(string(digits))
 	if err != nil || length < 0 || length > 1<<20 {
@@ -84,10 +87,12 @@ func (s *stream) request(b []byte) (bool, error) {
 	if len(body) < length {
 		return false, nil
 	}
+
 	fields := bytes.Fields(head)
 	if len(fields) < 2 {
 		return false, errRequest
 	}
+
 	s.pace, err = parsePace(string(fields[1]))
 	s.in = s.in[:0]
 	return true, err
@@ -115,6 +120,7 @@ func (s *stream) write() writeState {
 	if !s.blocked {
 		s.fill()
 	}
+
 	n, err := unix.Write(s.fd, s.out)
 	switch {
 	case errors.Is(err, unix.EAGAIN):
@@ -122,6 +128,7 @@ func (s *stream) write() writeState {
 	case err != nil:
 		return writeBroken
 	}
+
 	s.out = append(s.out[:0], s.out[n:]...)
 	switch {
 	case len(s.out) > 0:
@@ -129,6 +136,7 @@ func (s *stream) write() writeState {
 	case s.sent == s.pace.tokens:
 		return writeDone
 	}
+
 	s.due += int64(s.pace.gap)
 	return writeMore
 }

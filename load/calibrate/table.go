@@ -13,7 +13,8 @@ func WriteTable(out io.Writer, cal results.Calibration) error {
 	fmt.Fprintf(out, "%s, %d cores; feeder and reader share them\n", cal.CPU, cal.Cores)
 	fmt.Fprintf(out, "answers of one token, %d in flight: %.0f requests/s\n\n", requestsWidth, cal.RequestsPerS)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "streams\treader\tevents/s\tCPU us/event\tx raw\tTTFT ms\tx raw\tITL p50 ms\tITL p99 ms\tstamp p50 ms\tp99 ms\tmax ms\tlag p99 ms\tunpaced/s\tx raw\tMB\t")
+	fmt.Fprintln(w, "streams\treader\tevents/s\tCPU us/event\tx raw\tTTFT ms\tx raw\tITL p50 ms\tITL p99 ms\tstamp "+
+		"p50 ms\tp99 ms\tmax ms\tlag p99 ms\tunpaced/s\tx raw\tMB\t")
 	for _, d := range cal.Drives {
 		raw, _ := Find(&cal, ReaderRaw, d.Streams)
 		lag := "-"
@@ -25,6 +26,7 @@ func WriteTable(out io.Writer, cal results.Calibration) error {
 			ms(d.TTFTS), ratio(d.TTFTS, raw.TTFTS), ms(d.ITLP50S), ms(d.ITLP99S), ms(d.StampP50S), ms(d.StampP99S), ms(d.StampMaxS),
 			lag, d.UnpacedPerS, ratio(d.UnpacedPerS, raw.UnpacedPerS), d.MemoryBytes>>20)
 	}
+
 	return w.Flush()
 }
 

@@ -29,12 +29,14 @@ type API struct {
 func APIs() []API {
 	return []API{
 		{Name: "completions", DefaultPath: "/v1/completions", TokenIDs: true, IgnoreEOS: true, codec: completions{}},
-		{Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true, codec: chat{}},
+		{Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true,
+			codec: chat{}},
 		{Name: "llamacpp", DefaultPath: "/completion", TokenIDs: true, IgnoreEOS: true, codec: llamaCPP{}},
 		{Name: "tgi", DefaultPath: "/generate_stream", codec: tgi{}},
 		{Name: "sglang", DefaultPath: "/generate", TokenIDs: true, IgnoreEOS: true, codec: sglang{}},
 		{Name: "ollama", DefaultPath: "/api/generate", Images: true, Lines: true, codec: ollama{}},
-		{Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true, codec: ollama{chat: true}},
+		{Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true,
+			codec: ollama{chat: true}},
 	}
 }
 
@@ -65,7 +67,8 @@ func (a API) IsOpenAI() bool {
 func (a API) check(p Prompt) error {
 	switch {
 	case (p.Text != "") == (len(p.TokenIDs) > 0):
-		return fmt.Errorf("encode prompt: want either text or token ids, got %d bytes and %d ids", len(p.Text), len(p.TokenIDs))
+		return fmt.Errorf("encode prompt: want either text or token ids, got %d bytes and %d ids", len(p.Text),
+			len(p.TokenIDs))
 	case len(p.TokenIDs) > 0 && !a.TokenIDs:
 		return fmt.Errorf("encode prompt: the %s API takes text, not token ids; use the completions API", a.Name)
 	case len(p.TokenIDs) > 0 && len(p.Turns) > 0:

@@ -60,6 +60,7 @@ func (c *Chunk) Kind() results.ChunkKind {
 	case c.Usage != NoCounts || c.Timings != NoCounts:
 		return results.ChunkUsage
 	}
+
 	return results.ChunkOther
 }
 

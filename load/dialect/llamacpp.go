@@ -23,6 +23,7 @@ func (llamaCPP) Parse(data []byte, c *Chunk) error {
 		c.Done = true
 		return nil
 	}
+
 	return walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "content":
@@ -64,5 +65,6 @@ func llamaTimings(value []byte, t *TokenCounts, d *DraftCounts) {
 			d.Accepted = max(countOf(value), 0)
 		}
 	})
+
 	t.Input = promptLength(prompt, t.Cached)
 }

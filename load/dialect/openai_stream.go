@@ -59,6 +59,7 @@ func parseFast(data []byte, c *Chunk) bool {
 	if !s.enter('{') {
 		return false
 	}
+
 	var seen memberSet
 	var message []byte // value of "message", which is an error beside "object":"error"
 	isError := false
@@ -93,9 +94,11 @@ func parseFast(data []byte, c *Chunk) bool {
 			s.skip(1)
 		}
 	}
+
 	if c.Fault == nil && isError {
 		c.Fault = message
 	}
+
 	return !s.failed && s.atEnd()
 }
 
@@ -136,6 +139,7 @@ func scanChoice(s *scanner, c *Chunk) {
 		s.skip(2)
 		return
 	}
+
 	var seen memberSet
 	var text rawText
 	n := 0
@@ -160,6 +164,7 @@ func scanChoice(s *scanner, c *Chunk) {
 			s.skip(3)
 		}
 	}
+
 	c.Content = text.appendTo(c.Content)
 }
 
@@ -168,6 +173,7 @@ func scanDelta(s *scanner, c *Chunk) {
 		s.skip(3)
 		return
 	}
+
 	var seen memberSet
 	var content, reasoning, alias rawText
 	n := 0
@@ -201,9 +207,11 @@ func scanDelta(s *scanner, c *Chunk) {
 			s.skip(4)
 		}
 	}
+
 	if len(reasoning.raw) == 0 {
 		reasoning = alias // the same text under its newer name
 	}
+
 	c.Reasoning = reasoning.appendTo(c.Reasoning)
 	c.Content = content.appendTo(c.Content)
 }
@@ -242,6 +250,7 @@ func scanUsage(s *scanner, u *TokenCounts) {
 		s.skip(1)
 		return
 	}
+
 	var seen memberSet
 	n := 0
 	for s.more(&n, '}') {
@@ -269,6 +278,7 @@ func scanCached(s *scanner, u *TokenCounts) {
 		s.skip(2)
 		return
 	}
+
 	var seen memberSet
 	n := 0
 	for s.more(&n, '}') {
@@ -289,6 +299,7 @@ func scanTimings(s *scanner, t *TokenCounts, d *DraftCounts) {
 		s.skip(1)
 		return
 	}
+
 	var seen memberSet
 	prompt := -1
 	n := 0
@@ -318,6 +329,7 @@ func scanTimings(s *scanner, t *TokenCounts, d *DraftCounts) {
 			s.skip(2)
 		}
 	}
+
 	t.Input = promptLength(prompt, t.Cached)
 }
 

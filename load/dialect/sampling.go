@@ -22,6 +22,7 @@ func samplingFields(s spec.Sampling, names aliases) ([]field, error) {
 		{"seed", deref(s.Seed)},
 		{"stop", list(s.Stop)},
 	}
+
 	var set []field
 	for _, f := range all {
 		if f.value == nil {
@@ -35,6 +36,7 @@ func samplingFields(s spec.Sampling, names aliases) ([]field, error) {
 		}
 		set = append(set, f)
 	}
+
 	return set, nil
 }
 

@@ -48,6 +48,7 @@ func (s *scanner) more(n *int, closing byte) bool {
 	if s.failed {
 		return false
 	}
+
 	c := s.space()
 	switch {
 	case c == closing:
@@ -61,6 +62,7 @@ func (s *scanner) more(n *int, closing byte) bool {
 		s.failed = true
 		return false
 	}
+
 	*n++
 	return true
 }
@@ -82,6 +84,7 @@ func (s *scanner) str() (raw []byte, escaped bool) {
 		s.failed = true
 		return nil, false
 	}
+
 	start := s.i + 1
 	for i := start + plainLen(s.b[start:]); i < len(s.b); i += plainLen(s.b[i:]) {
 		if s.b[i] == '"' {
@@ -95,6 +98,7 @@ func (s *scanner) str() (raw []byte, escaped bool) {
 		escaped = true
 		i += n
 	}
+
 	s.failed = true
 	return nil, false
 }
@@ -141,6 +145,7 @@ func hex4(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
 	}
+
 	var v rune
 	for _, c := range b[2:6] {
 		switch {
@@ -154,6 +159,7 @@ func hex4(b []byte) rune {
 			return -1
 		}
 	}
+
 	return v
 }
 
@@ -189,6 +195,7 @@ func appendUnquoted(dst, raw []byte) []byte {
 			dst = append(dst, c)
 		}
 	}
+
 	return dst
 }
 
@@ -200,12 +207,14 @@ func (s *scanner) count() int {
 		s.skip(0)
 		return -1
 	}
+
 	start := s.i
 	v := 0
 	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
 		v = v*10 + int(s.b[s.i]-'0')
 		s.i++
 	}
+
 	digits := s.i - start
 	after := byte(0)
 	if s.i < len(s.b) {
@@ -215,6 +224,7 @@ func (s *scanner) count() int {
 		s.failed = true
 		return -1
 	}
+
 	return v
 }
 
@@ -223,6 +233,7 @@ func (s *scanner) skip(depth int) {
 	if depth > maxDepth {
 		s.failed = true
 	}
+
 	n := 0
 	switch c := s.space(); {
 	case s.failed:

@@ -27,6 +27,7 @@ func (sglang) Parse(data []byte, c *Chunk) error {
 		c.Done = true
 		return nil
 	}
+
 	return walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "text":

@@ -13,15 +13,18 @@ func (tgi) fields(o *Common, a Ask) ([]field, error) {
 	if greedy {
 		s.Temperature = nil // it refuses 0
 	}
+
 	f := limitField(nil, "max_new_tokens", a)
 	if s.Temperature != nil || greedy {
 		f = append(f, field{"do_sample", !greedy})
 	}
+
 	sampling, err := samplingFields(s, tgiNames)
 	f = append(f, sampling...)
 	if o.NoStream {
 		f = append(f, field{"details", true})
 	}
+
 	return []field{{"inputs", a.joined()}, {"parameters", f}}, err
 }
 
@@ -31,6 +34,7 @@ func (tgi) Parse(data []byte, c *Chunk) error {
 		c.Done = true
 		return nil
 	}
+
 	return walk(data, func(name, value []byte) {
 		switch string(name) {
 		case "token":

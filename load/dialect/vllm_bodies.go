@@ -17,8 +17,10 @@ func vllmFields(api API, o *Common, a Ask) ([]field, error) {
 	switch o.Compat {
 	case spec.CompatVLLM, spec.CompatVLLM010, spec.CompatVLLM06:
 	default:
-		return nil, fmt.Errorf("choose bodies: got %q, want %s, %s or %s", o.Compat, spec.CompatVLLM, spec.CompatVLLM010, spec.CompatVLLM06)
+		return nil, fmt.Errorf("choose bodies: got %q, want %s, %s or %s", o.Compat, spec.CompatVLLM,
+			spec.CompatVLLM010, spec.CompatVLLM06)
 	}
+
 	var f []field
 	switch {
 	case o.NoStream:
@@ -32,10 +34,12 @@ func vllmFields(api API, o *Common, a Ask) ([]field, error) {
 	default:
 		return nil, fmt.Errorf("choose bodies: vLLM's client of version %q has no %s API", o.Compat, api.Name)
 	}
+
 	sampling, err := samplingFields(o.Sampling, nil)
 	for _, s := range sampling {
 		f = set(f, s)
 	}
+
 	return f, err
 }
 
@@ -113,6 +117,7 @@ func pythonValue(v any) any {
 		}
 		return list
 	}
+
 	return v
 }
 
@@ -155,5 +160,6 @@ func Respace(compact []byte) []byte {
 		}
 		i++
 	}
+
 	return out
 }

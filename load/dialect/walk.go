@@ -17,10 +17,12 @@ func walk(data []byte, visit func(name, value []byte)) error {
 	if check.failed || !check.atEnd() {
 		return walkSlow(data, visit)
 	}
+
 	s := scanner{b: data}
 	if !s.enter('{') {
 		return nil
 	}
+
 	n := 0
 	for s.more(&n, '}') {
 		name, escaped := s.str()
@@ -31,6 +33,7 @@ func walk(data []byte, visit func(name, value []byte)) error {
 		s.i++ // the colon: the syntax was checked above
 		visit(name, scanRaw(&s))
 	}
+
 	return nil
 }
 

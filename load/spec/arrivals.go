@@ -27,10 +27,13 @@ func CheckArrivals(rate, burstiness float64, ramp Ramp, duration time.Duration) 
 	case math.IsInf(rate, 1):
 		return nil
 	case !(rate >= MinRate && rate <= MaxRate):
-		return fmt.Errorf("request rate %g: want %g to %g requests/s, or inf to send all at once", rate, MinRate, MaxRate)
+		return fmt.Errorf("request rate %g: want %g to %g requests/s, or inf to send all at once", rate, MinRate,
+			MaxRate)
 	case rate*duration.Seconds() > MaxArrivals:
-		return fmt.Errorf("request rate %g for %v makes %.3g requests: want at most %d", rate, duration, rate*duration.Seconds(), MaxArrivals)
+		return fmt.Errorf("request rate %g for %v makes %.3g requests: want at most %d", rate, duration,
+			rate*duration.Seconds(), MaxArrivals)
 	}
+
 	return nil
 }
 
@@ -38,9 +41,11 @@ func CheckArrivals(rate, burstiness float64, ramp Ramp, duration time.Duration) 
 func (r Ramp) Check() error {
 	for _, rate := range []float64{r.Start, r.End} {
 		if rate != 0 && !(rate >= MinRate && rate <= MaxRate) {
-			return fmt.Errorf("ramp from %g to %g requests/s: want rates from %g to %g", r.Start, r.End, MinRate, MaxRate)
+			return fmt.Errorf("ramp from %g to %g requests/s: want rates from %g to %g", r.Start, r.End, MinRate,
+				MaxRate)
 		}
 	}
+
 	switch {
 	case r.Strategy != RampLinear && r.Strategy != RampExponential:
 		return fmt.Errorf("ramp strategy %q: want %s or %s", r.Strategy, RampLinear, RampExponential)
@@ -49,5 +54,6 @@ func (r Ramp) Check() error {
 	case r.Start == 0 && r.End == 0:
 		return fmt.Errorf("ramp from 0 to 0 requests/s: want a rate above 0")
 	}
+
 	return nil
 }

@@ -65,5 +65,6 @@ func CanonicalHeaders(headers map[string]string) (map[string]string, error) {
 		}
 		out[canonical] = headers[name]
 	}
+
 	return out, nil
 }

@@ -83,6 +83,7 @@ func spread(fs *pflag.FlagSet, args []string) ([]string, error) {
 			out = append(out, "--"+full)
 		}
 	}
+
 	return out, nil
 }
 
@@ -97,17 +98,20 @@ func fullName(fs *pflag.FlagSet, name string) (string, error) {
 	if fs.Lookup(name) != nil {
 		return name, nil
 	}
+
 	var found []string
 	fs.VisitAll(func(flag *pflag.Flag) {
 		if strings.HasPrefix(flag.Name, name) {
 			found = append(found, flag.Name)
 		}
 	})
+
 	switch {
 	case len(found) > 1:
 		return "", fmt.Errorf("--%s could be --%s", name, strings.Join(found, " or --"))
 	case len(found) == 1:
 		return found[0], nil
 	}
+
 	return name, nil
 }

@@ -50,15 +50,19 @@ func (f *Flags) API() (api, path string, err error) {
 	if at < 0 {
 		return "", "", fmt.Errorf("--backend %q: want one of %s", f.Backend, BackendNames())
 	}
+
 	b := backends()[at]
 	if f.Endpoint == "" {
 		return b.api, b.path, nil
 	}
+
 	path = "/" + strings.TrimPrefix(f.Endpoint, "/")
 	api = apiOf(path, b.api)
-	if f.Backend == "openai-chat" && api != "chat" || (f.Backend == "openai" || f.Backend == "vllm") && api != "completions" {
+	if f.Backend == "openai-chat" && api != "chat" || (f.Backend == "openai" || f.Backend == "vllm") &&
+		api != "completions" {
 		return "", "", fmt.Errorf("--backend %s with --endpoint %s: this path takes %s requests", f.Backend, path, api)
 	}
+
 	return api, path, nil
 }
 

@@ -13,8 +13,10 @@ import (
 // images reads what random-mm sends beside the text.
 func (d *DatasetFlags) images(s *dataset.Spec) error {
 	if d.MMRange != 0 {
-		return fmt.Errorf("--random-mm-num-mm-items-range-ratio %v is not supported: every prompt gets the same number of images", d.MMRange)
+		return fmt.Errorf("--random-mm-num-mm-items-range-ratio %v is not supported: every prompt gets the same "+
+			"number of images", d.MMRange)
 	}
+
 	s.Images = &dataset.Images{PerRequest: d.MMItems}
 	if d.MMLimit != "" {
 		var limit map[string]int
@@ -25,6 +27,7 @@ func (d *DatasetFlags) images(s *dataset.Spec) error {
 			s.Images.PerRequest = min(s.Images.PerRequest, most)
 		}
 	}
+
 	var err error
 	s.Images.Sizes, err = buckets(d.MMBuckets)
 	return err
@@ -38,10 +41,12 @@ func buckets(text string) ([]dataset.ImageSize, error) {
 	if text == "" {
 		text = "{(256, 256, 1): 0.5, (720, 1280, 1): 0.5}"
 	}
+
 	found := bucket.FindAllStringSubmatch(text, -1)
 	if rest := strings.Trim(bucket.ReplaceAllString(text, ""), "{} ,\n\t"); len(found) == 0 || rest != "" {
 		return nil, fmt.Errorf("--random-mm-bucket-config %q: want {(height, width, 1): share, ...}", text)
 	}
+
 	var sizes []dataset.ImageSize
 	for _, m := range found {
 		height, _ := strconv.Atoi(m[1]) // digits
@@ -57,8 +62,10 @@ func buckets(text string) ([]dataset.ImageSize, error) {
 		}
 		sizes = append(sizes, dataset.ImageSize{Width: width, Height: height, Weight: share})
 	}
+
 	if len(sizes) == 0 {
 		return nil, fmt.Errorf("--random-mm-bucket-config %q leaves no size", text)
 	}
+
 	return sizes, nil
 }

@@ -69,6 +69,7 @@ func parseHead(b []byte, in *bufio.Reader) (head, error) {
 		}
 		return head{}, err
 	}
+
 	h := head{status: resp.StatusCode, header: resp.Header, closing: resp.Close || !resp.ProtoAtLeast(1, 1)}
 	switch {
 	case resp.Body == http.NoBody || resp.ContentLength == 0:
@@ -80,6 +81,7 @@ func parseHead(b []byte, in *bufio.Reader) (head, error) {
 	default:
 		h.body.framing, h.closing = framedClose, true
 	}
+
 	return h, nil
 }
 
@@ -97,10 +99,12 @@ func requestHead(target, host string, header http.Header, reuse bool) ([]byte, e
 	if strings.ContainsAny(target+host, " \r\n") {
 		return nil, fmt.Errorf("build request: URL %q or host %q holds white space", target, host)
 	}
+
 	fields := header.Clone()
 	if !reuse {
 		fields.Set("Connection", "close")
 	}
+
 	for name, values := range fields {
 		for _, v := range values {
 			if !fieldName(name) || strings.ContainsAny(v, "\r\n\x00") {
@@ -108,9 +112,11 @@ func requestHead(target, host string, header http.Header, reuse bool) ([]byte, e
 			}
 		}
 	}
+
 	if err := fields.Write(&b); err != nil {
 		return nil, err
 	}
+
 	return []byte(b.String()), nil
 }
 

@@ -122,6 +122,7 @@ func (d *bodyDecoder) chunked(p []byte) (n, used int, err error) {
 			}
 		}
 	}
+
 	return n, used, nil
 }
 
@@ -152,11 +153,13 @@ func (d *bodyDecoder) sizeLine(p []byte) (used int, err error) {
 		}
 		return len(p), nil
 	}
+
 	line := p[:i+1]
 	if len(d.line) > 0 {
 		d.line = append(d.line, line...)
 		line = d.line
 	}
+
 	d.line = d.line[:0]
 	return i + 1, d.beginChunk(line)
 }
@@ -170,20 +173,24 @@ func (d *bodyDecoder) beginChunk(line []byte) error {
 	case cr != len(line)-2:
 		return errChunkBadCR
 	}
+
 	line = line[:len(line)-2]
 	overhead := int64(len(line)) + 2
 	size, ok := chunkSize(line)
 	if !ok {
 		return errChunkSize
 	}
+
 	d.excess = max(d.excess+overhead-16-2*int64(min(size, 1<<40)), 0)
 	if d.excess > maxExcess {
 		return errChunkExcess
 	}
+
 	d.left, d.part = size, partData
 	if size == 0 {
 		d.part = partTrailer
 	}
+
 	return nil
 }
 
@@ -195,6 +202,7 @@ func chunkSize(line []byte) (size uint64, ok bool) {
 	if len(digits) == 0 || len(digits) > 16 {
 		return 0, false
 	}
+
 	for _, c := range digits {
 		switch {
 		case c >= '0' && c <= '9':
@@ -208,6 +216,7 @@ func chunkSize(line []byte) (size uint64, ok bool) {
 		}
 		size = size<<4 | uint64(c)
 	}
+
 	return size, true
 }
 
@@ -232,5 +241,6 @@ func (d *bodyDecoder) trailer(p []byte) (used int, err error) {
 			return used, errTrailer
 		}
 	}
+
 	return used, nil
 }

@@ -58,14 +58,17 @@ type requestBuffers struct {
 }
 
 func NewSocketTransport(o Options) (*socketTransport, error) {
-	t := &socketTransport{dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)), loops: loops{streams: o.Width}}
+	t := &socketTransport{dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)),
+		loops: loops{streams: o.Width}}
 	t.buffers.New = func() any {
 		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
 	}
+
 	header, host, err := requestHeader(o.Headers)
 	if err != nil {
 		return nil, err
 	}
+
 	header.Del("X-Request-Id")
 	for _, u := range o.URLs {
 		s := server{network: "tcp", address: net.JoinHostPort(u.Hostname(), portOf(u))}
@@ -77,6 +80,7 @@ func NewSocketTransport(o Options) (*socketTransport, error) {
 		}
 		t.servers = append(t.servers, s)
 	}
+
 	return t, nil
 }
 
@@ -114,6 +118,7 @@ func (t *socketTransport) Start(c Clock) {
 func (t *socketTransport) Prepare(ctx context.Context, n int) {
 	ctx, cancel := context.WithTimeout(ctx, preparing)
 	defer cancel()
+
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(n, preparingWidth) {
@@ -128,6 +133,7 @@ func (t *socketTransport) Prepare(ctx context.Context, n int) {
 			}
 		})
 	}
+
 	workers.Wait()
 }
 

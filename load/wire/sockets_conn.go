@@ -123,6 +123,7 @@ func (c *socketConn) write(parts *net.Buffers) error {
 		_, err := parts.WriteTo(c.conn)
 		return err
 	}
+
 	for len(*parts) > 0 {
 		n, err := unix.Writev(c.fd, *parts)
 		switch {
@@ -135,6 +136,7 @@ func (c *socketConn) write(parts *net.Buffers) error {
 		}
 		consume(parts, n)
 	}
+
 	return nil
 }
 
@@ -161,6 +163,7 @@ func (c *socketConn) read(p []byte) (n int, at time.Duration, err error) {
 	case c.empty:
 		return 0, 0, ErrWouldBlock
 	}
+
 	n, at, err = c.loop.receive(c, p)
 	if err == ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
 		return 0, 0, err
@@ -168,6 +171,7 @@ func (c *socketConn) read(p []byte) (n int, at time.Duration, err error) {
 	if err != nil {
 		at = c.stamps.clock.Now()
 	}
+
 	return n, at, err
 }
 
@@ -207,6 +211,7 @@ func (c *socketConn) next(p []byte) (n int, at time.Duration, err error) {
 	case c.failed == nil && c.body.over():
 		c.failed = io.EOF
 	}
+
 	n, at, err = c.read(p)
 	if n == 0 && err != nil && err != ErrWouldBlock { //nolint:errorlint // as above
 		if errors.Is(err, io.EOF) && c.failed == nil {
@@ -214,5 +219,6 @@ func (c *socketConn) next(p []byte) (n int, at time.Duration, err error) {
 		}
 		c.failed = err
 	}
+
 	return n, at, err
 }

@@ -85,6 +85,7 @@ func (x *exchange) begin() {
 // Wait opens a connection if there was none, and waits for the answer.
 func (x *exchange) Wait() error {
 	defer x.t.buffers.Put(x.buffers)
+
 	failure := &SendError{Err: x.invalid}
 	if x.invalid != nil {
 		return failure
@@ -98,12 +99,14 @@ func (x *exchange) Wait() error {
 		x.use(c)
 		x.begin()
 	}
+
 	failure.Connected, failure.Reused = true, x.c.reused
 	x.c.finished()
 	x.t.finish(x.c, x.r.Replica, x.stop() && x.err == nil && !x.head.closing && len(x.out) == 0)
 	if failure.Err = x.err; x.err != nil {
 		return failure
 	}
+
 	return nil
 }
 
@@ -133,8 +136,10 @@ func (x *exchange) step() bool {
 		}
 		x.begun = true
 		x.c.body = x.head.body
-		x.to.Begin(&Reply{Status: x.head.status, Header: x.head.header, HeaderAt: at, Body: x.c, Reused: x.c.reused, Scratch: x.c.scratch()})
+		x.to.Begin(&Reply{Status: x.head.status, Header: x.head.header, HeaderAt: at, Body: x.c, Reused: x.c.reused,
+			Scratch: x.c.scratch()})
 	}
+
 	return x.to.Step()
 }
 

@@ -59,6 +59,7 @@ func (ls *loops) start() error {
 	if open == nil {
 		open = newLoop
 	}
+
 	for range max(n, 1) {
 		l, err := open()
 		if err != nil && len(ls.all) == 0 {
@@ -74,6 +75,7 @@ func (ls *loops) start() error {
 	for _, l := range ls.all {
 		l.over.Go(l.run)
 	}
+
 	return nil
 }
 
@@ -133,21 +135,25 @@ func newLoop() (*loop, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create1", err)
 	}
+
 	wakeup, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		_ = unix.Close(ep)
 		return nil, os.NewSyscallError("eventfd", err)
 	}
+
 	l := &loop{ep: ep, wakeup: wakeup}
 	if err := l.watch(wakeup); err != nil {
 		_, _ = unix.Close(wakeup), unix.Close(ep)
 		return nil, err
 	}
+
 	return l, nil
 }
 
 func (l *loop) watch(fd int) error {
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: loopEvents, Fd: int32(fd)}))
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, fd,
+		&unix.EpollEvent{Events: loopEvents, Fd: int32(fd)}))
 }
 
 func (l *loop) join(c *socketConn) error {
@@ -232,7 +238,8 @@ func (l *loop) Wait() int {
 	if len(l.again) > 0 {
 		limit = 0
 	}
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&l.events)), loopBatch, uintptr(limit.Milliseconds()), 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&l.events)), loopBatch,
+		uintptr(limit.Milliseconds()), 0, 0)
 	if errno != 0 {
 		return 0
 	}
@@ -243,6 +250,7 @@ func (l *loop) Wait() int {
 func (l *loop) collect(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	l.round++
 	l.batch = l.batch[:0]
 	for i := range l.events[:n] {
@@ -260,15 +268,18 @@ func (l *loop) collect(n int) {
 			c.empty = false // else its first step looks in any case
 		}
 	}
+
 	if l.woken {
 		for _, c := range l.todo {
 			l.add(c)
 		}
 		l.todo, l.woken = l.todo[:0], false
 	}
+
 	for _, c := range l.again {
 		l.add(c)
 	}
+
 	l.again, l.nowUses = l.again[:0], 0
 }
 

@@ -34,7 +34,8 @@ func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
 	for {
 		r.msg.SetControllen(len(r.control))
 		// It never waits, so the scheduler need not be told of the call.
-		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_DONTWAIT)
+		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)),
+			unix.MSG_DONTWAIT)
 		switch errno {
 		case 0:
 		case unix.EINTR:
@@ -62,10 +63,12 @@ func (r *receiver) arrival() (wall int64) {
 		}
 		data := b[unix.CmsgLen(0):size]
 		if h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS_NEW && len(data) >= 16 {
-			return int64(binary.NativeEndian.Uint64(data))*int64(time.Second) + int64(binary.NativeEndian.Uint64(data[8:]))
+			return int64(binary.NativeEndian.Uint64(data))*int64(time.Second) +
+				int64(binary.NativeEndian.Uint64(data[8:]))
 		}
 		b = b[min(unix.CmsgSpace(len(data)), len(b)):]
 	}
+
 	return 0
 }
 
@@ -77,15 +80,18 @@ func ownDescriptor(conn net.Conn) (fd int, ok bool) {
 	if !ok {
 		return 0, false
 	}
+
 	raw, err := sc.SyscallConn()
 	if err != nil {
 		return 0, false
 	}
+
 	var failed error
 	err = raw.Control(func(theirs uintptr) { fd, failed = unix.FcntlInt(theirs, unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil || failed != nil {
 		return 0, false
 	}
+
 	_ = conn.Close()
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1)
 	return fd, true

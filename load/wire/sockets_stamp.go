@@ -82,11 +82,13 @@ func (s *stamper) steady() (r reading, ok bool) {
 			return r, true
 		}
 	}
+
 	if s.offset.CompareAndSwap(known, r.offset) {
 		s.since.Store(r.wall)
 		for old := s.step.Load(); abs(moved) > old && !s.step.CompareAndSwap(old, abs(moved)); old = s.step.Load() {
 		}
 	}
+
 	return r, false
 }
 

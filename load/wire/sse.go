@@ -72,7 +72,8 @@ type Scratch struct {
 
 // Reset prepares the reader for another stream; buffers are kept.
 func (e *EventReader) Reset(src StampedReader) {
-	*e = EventReader{src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined, InvalidLine: e.InvalidLine[:0]}
+	*e = EventReader{src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined,
+		InvalidLine: e.InvalidLine[:0]}
 	if e.Limit == 0 {
 		e.Limit = maxEvent
 	}
@@ -88,6 +89,7 @@ func (e *EventReader) Next() (data []byte, at time.Duration, err error) {
 	if e.dispatched {
 		e.hasData, e.dispatched, e.ErrorEvent = false, false, false
 	}
+
 	for {
 		line, ok := e.line()
 		switch {
@@ -118,6 +120,7 @@ func (e *EventReader) line() ([]byte, bool) {
 		}
 		e.skipLF = false
 	}
+
 	if !e.bomDone {
 		const bom = "\xef\xbb\xbf"
 		if len(b) < len(bom) && bom[:len(b)] == string(b) {
@@ -128,11 +131,13 @@ func (e *EventReader) line() ([]byte, bool) {
 			e.r, b = e.r+len(bom), b[len(bom):]
 		}
 	}
+
 	end := lineEnd(b[e.seen:])
 	if end < 0 {
 		e.seen = len(b)
 		return nil, false
 	}
+
 	end += e.seen
 	e.skipLF = b[end] == '\r'
 	e.r, e.seen = e.r+end+1, 0
@@ -157,6 +162,7 @@ func (e *EventReader) field(line []byte) error {
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
 	}
+
 	switch string(name) {
 	case "data":
 		return e.addData(value)
@@ -169,6 +175,7 @@ func (e *EventReader) field(line []byte) error {
 		}
 		e.InvalidLines++
 	}
+
 	return nil
 }
 
@@ -209,6 +216,7 @@ func (e *EventReader) Fill() error {
 	if err := e.makeRoom(); err != nil {
 		return err
 	}
+
 	for range 100 {
 		n, at, err := e.src.ReadStamped(e.buf[e.w:min(len(e.buf), e.w+largestRead)])
 		if err == ErrWouldBlock { //nolint:errorlint // never wrapped, and asked for each event
@@ -230,6 +238,7 @@ func (e *EventReader) Fill() error {
 			return err
 		}
 	}
+
 	return io.ErrNoProgress
 }
 
@@ -254,6 +263,7 @@ func (e *EventReader) makeRoom() error {
 	if e.r == e.w {
 		e.r, e.w = 0, 0
 	}
+
 	e.useScratch()
 	if e.w < len(e.buf) {
 		return nil
@@ -263,9 +273,11 @@ func (e *EventReader) makeRoom() error {
 		e.r = 0
 		return nil
 	}
+
 	if len(e.buf) >= e.Limit {
 		return fmt.Errorf("%w: a line exceeds %d bytes", ErrEventTooLong, e.Limit)
 	}
+
 	grown := make([]byte, min(max(2*len(e.buf), firstBuffer), e.Limit))
 	e.w = copy(grown, e.buf[:e.w])
 	e.buf, e.own, e.onScratch = grown, grown, false

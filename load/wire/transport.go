@@ -132,12 +132,15 @@ func New(o Options) (Transport, error) {
 			return NewSocketTransport(o)
 		}
 		if o.Transport == spec.TransportSockets {
-			return nil, fmt.Errorf("choose transport: %q carries no https; use %q", spec.TransportSockets, spec.TransportHTTP)
+			return nil, fmt.Errorf("choose transport: %q carries no https; use %q", spec.TransportSockets,
+				spec.TransportHTTP)
 		}
 	case spec.TransportHTTP:
 	default:
-		return nil, fmt.Errorf("choose transport: %q is none; use %q or %q", o.Transport, spec.TransportSockets, spec.TransportHTTP)
+		return nil, fmt.Errorf("choose transport: %q is none; use %q or %q", o.Transport, spec.TransportSockets,
+			spec.TransportHTTP)
 	}
+
 	return newHTTPTransport(o)
 }
 
@@ -147,6 +150,7 @@ func newHTTPTransport(o Options) (*httpTransport, error) {
 	if t.header, t.host, err = requestHeader(o.Headers); err != nil {
 		return nil, err
 	}
+
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	t.rt = &http.Transport{
@@ -168,6 +172,7 @@ func newHTTPTransport(o Options) (*httpTransport, error) {
 		IdleConnTimeout:     idleLimit,
 		Protocols:           protocols,
 	}
+
 	return t, nil
 }
 
@@ -190,6 +195,7 @@ func requestHeader(extra map[string]string) (h http.Header, host string, err err
 		"Accept":       {"*/*"},
 		"User-Agent":   {"bench"},
 	}
+
 	for name, value := range extra {
 		if name == "Host" {
 			host = value
@@ -197,6 +203,7 @@ func requestHeader(extra map[string]string) (h http.Header, host string, err err
 		}
 		h.Set(name, value)
 	}
+
 	return h, host, nil
 }
 
@@ -225,6 +232,7 @@ func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) er
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { failure.Connected, failure.Reused = true, info.Reused },
 	})
+
 	header := withUser(t.header, t.urls[r.Replica]).Clone()
 	header.Set("X-Request-Id", r.ID)
 	req := (&http.Request{
@@ -241,6 +249,7 @@ func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) er
 		return failure
 	}
 	defer resp.Body.Close()
+
 	to.Begin(&Reply{
 		Status:   resp.StatusCode,
 		Header:   resp.Header,
@@ -248,8 +257,10 @@ func (t *httpTransport) send(ctx context.Context, r Request, to AnswerReader) er
 		Body:     &stampingBody{body: resp.Body, clock: t.clock},
 		Reused:   failure.Reused,
 	})
+
 	for !to.Step() {
 	}
+
 	return nil
 }
 

@@ -23,6 +23,7 @@ func CostOf(r *results.Result, price results.Price) *results.Cost {
 	if !price.Known() {
 		return nil
 	}
+
 	c := &results.Cost{Price: price}
 	switch {
 	case r.Figures != nil:
@@ -33,6 +34,7 @@ func CostOf(r *results.Result, price results.Price) *results.Cost {
 		c.Reason = testGPUs(c, r)
 		return c
 	}
+
 	var missing []string
 	if price.PerGPUHour != nil {
 		missing = append(missing, chargeHours(c, r))
@@ -40,16 +42,20 @@ func CostOf(r *results.Result, price results.Price) *results.Cost {
 	if price.PerKWh != nil {
 		missing = append(missing, chargeEnergy(c, r))
 	}
+
 	missing = slices.DeleteFunc(missing, func(why string) bool { return why == "" })
 	if c.Reason = strings.Join(missing, "; "); c.Reason != "" {
 		c.Total = nil
 		return c
 	}
+
 	w := telemetry.WorkOf(r.Figures)
-	c.PerMillionOutput, c.PerMillionTotal, c.PerRequest = costPer(c.Total, w.Output, million), costPer(c.Total, w.Total, million), costPer(c.Total, w.Requests, 1)
+	c.PerMillionOutput, c.PerMillionTotal, c.PerRequest = costPer(c.Total, w.Output, million), costPer(c.Total, w.Total,
+		million), costPer(c.Total, w.Requests, 1)
 	if c.PerMillionOutput == nil {
 		c.Reason = "output tokens are not known, or none came"
 	}
+
 	return c
 }
 
@@ -124,6 +130,7 @@ func paidGPUs(r *results.Result, price results.Price) (n *int, from string) {
 		placed = append(placed, s.GPUs...)
 		elsewhere = elsewhere || s.Launcher == "external"
 	}
+
 	switch {
 	case price.GPUs != nil:
 		return new(*price.GPUs * max(1, distinct(replicas))), results.GPUsOfPrice
@@ -132,6 +139,7 @@ func paidGPUs(r *results.Result, price results.Price) (n *int, from string) {
 	case r.Telemetry != nil && len(r.Telemetry.GPUs) > 0 && !elsewhere:
 		return new(len(r.Telemetry.GPUs)), results.GPUsOfTelemetry
 	}
+
 	return nil, ""
 }
 
@@ -167,9 +175,12 @@ func costFigures() []Figure {
 			return of(r.Cost)
 		}}
 	}
+
 	return []Figure{
-		figure("cost_per_million_output_tokens", "cost/1M output tok", func(c *results.Cost) *float64 { return c.PerMillionOutput }),
-		figure("cost_per_million_total_tokens", "cost/1M tok", func(c *results.Cost) *float64 { return c.PerMillionTotal }),
+		figure("cost_per_million_output_tokens", "cost/1M output tok",
+			func(c *results.Cost) *float64 { return c.PerMillionOutput }),
+		figure("cost_per_million_total_tokens", "cost/1M tok",
+			func(c *results.Cost) *float64 { return c.PerMillionTotal }),
 		figure("cost_per_request", "cost/request", func(c *results.Cost) *float64 { return c.PerRequest }),
 	}
 }

@@ -25,10 +25,14 @@ type Figure struct {
 // rates, latencies, cost, energy and memory.
 func Headline() []Figure {
 	figures := []Figure{
-		rateOf("request_throughput", "req/s", "req/s", func(f *results.Figures) *float64 { return f.RequestThroughput }),
-		rateOf("output_throughput", "output tok/s", "tok/s", func(f *results.Figures) *float64 { return f.OutputThroughput }),
-		rateOf("total_token_throughput", "total tok/s", "tok/s", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
+		rateOf("request_throughput", "req/s", "req/s",
+			func(f *results.Figures) *float64 { return f.RequestThroughput }),
+		rateOf("output_throughput", "output tok/s", "tok/s",
+			func(f *results.Figures) *float64 { return f.OutputThroughput }),
+		rateOf("total_token_throughput", "total tok/s", "tok/s",
+			func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
 	}
+
 	for _, l := range []struct {
 		name   string
 		sample func(*results.Figures) results.Dist
@@ -41,6 +45,7 @@ func Headline() []Figure {
 		extra := l.name == "e2el"
 		figures = append(figures, latencyFigures(l.name, l.sample, extra)...)
 	}
+
 	return append(
 		append(figures, costFigures()...),
 		Figure{Name: "j_per_output_token", Title: "J/output token", Unit: "J", Scale: 1, Of: joulesPerOutputToken},
@@ -58,10 +63,12 @@ func latencyFigures(name string, sample func(*results.Figures) results.Dist, ext
 	upper := strings.ToUpper(name) + " ms"
 	figure := func(kind string, of func(results.Dist) *float64) Figure {
 		return Figure{
-			Name: kind + "_" + name + "_s", Title: kind + " " + upper, Unit: "ms", Scale: ms, Sample: sample, Extra: extra,
+			Name: kind + "_" + name + "_s", Title: kind + " " +
+				upper, Unit: "ms", Scale: ms, Sample: sample, Extra: extra,
 			Of: OfFigures(func(f *results.Figures) *float64 { return of(sample(f)) }),
 		}
 	}
+
 	tail := figure("p99", func(d results.Dist) *float64 { return metrics.At(d, p) })
 	tail.P = p
 	return []Figure{
@@ -121,16 +128,21 @@ func passFigures(steps []*results.Result) []Figure {
 	if !slices.ContainsFunc(steps, func(r *results.Result) bool { return r.SQZB != nil }) {
 		return nil
 	}
+
 	figure := func(name, title string, of func(*results.SQZB) *float64) Figure {
-		return Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 {
-			if r.SQZB == nil {
-				return nil
-			}
-			return of(r.SQZB)
-		}}
+		return Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
+			Of: func(r *results.Result) *float64 {
+				if r.SQZB == nil {
+					return nil
+				}
+				return of(r.SQZB)
+			}}
 	}
+
 	return []Figure{
-		figure("summarization_throughput", "summarization tok/s", func(s *results.SQZB) *float64 { return s.SummarizationThroughput }),
-		figure("generation_throughput", "generation tok/s", func(s *results.SQZB) *float64 { return s.GenerationThroughput }),
+		figure("summarization_throughput", "summarization tok/s",
+			func(s *results.SQZB) *float64 { return s.SummarizationThroughput }),
+		figure("generation_throughput", "generation tok/s",
+			func(s *results.SQZB) *float64 { return s.GenerationThroughput }),
 	}
 }

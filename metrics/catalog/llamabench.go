@@ -30,10 +30,13 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 		}
 		names = append(names, name)
 		same := func(other results.LlamaBenchRow) bool {
-			return other.Test == row.Test && modelOfTest(other) == modelOfTest(row) && slices.Equal(settings(other), settings(row))
+			return other.Test == row.Test && modelOfTest(other) == modelOfTest(row) &&
+				slices.Equal(settings(other), settings(row))
 		}
-		figures = append(figures, Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true, Of: func(r *results.Result) *float64 { return meanOfTests(r, same) }})
+		figures = append(figures, Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
+			Of: func(r *results.Result) *float64 { return meanOfTests(r, same) }})
 	}
+
 	return figures
 }
 
@@ -55,6 +58,7 @@ func testRuns(steps []*results.Result) [][]results.LlamaBenchRow {
 		}
 		runs[at] = append(runs[at], r.LlamaBench...)
 	}
+
 	return runs
 }
 
@@ -68,7 +72,8 @@ func TestSettings(runs ...[]results.LlamaBenchRow) func(results.LlamaBenchRow) [
 	}
 
 	return func(r results.LlamaBenchRow) []results.RowSetting {
-		return slices.DeleteFunc(r.Settings(), func(s results.RowSetting) bool { return !vary[s.Name] || s.Value == "" })
+		return slices.DeleteFunc(r.Settings(),
+			func(s results.RowSetting) bool { return !vary[s.Name] || s.Value == "" })
 	}
 }
 
@@ -94,6 +99,7 @@ func addVarying(vary map[string]bool, rows []results.LlamaBenchRow) {
 		}
 		return values
 	}
+
 	first := valuesOf(rows[0])
 	for _, row := range rows[1:] {
 		values := valuesOf(row)

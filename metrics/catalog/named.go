@@ -50,10 +50,12 @@ func timeFigure(name, kind, percentile, sample, unit string) (NamedFigure, error
 		}
 		f.P = p
 	}
+
 	scale := 1.0
 	if unit == "ms" {
 		scale = 1000
 	}
+
 	dist, pick := samples()[sample], picks()[kind]
 	f.of = func(r *results.Result) *float64 {
 		if r.Figures == nil {
@@ -69,6 +71,7 @@ func timeFigure(name, kind, percentile, sample, unit string) (NamedFigure, error
 		}
 		return new(*v * scale)
 	}
+
 	return f, nil
 }
 
@@ -98,11 +101,13 @@ func plainFigures() []NamedFigure {
 			return of(r.Figures)
 		}}
 	}
+
 	share := func(name string, good func(*results.Figures) *float64) NamedFigure {
 		f := rate(name, func(f *results.Figures) *float64 { return shareOfAsked(f, good(f)) })
 		f.Share = true
 		return f
 	}
+
 	goodput := func(f *results.Figures) *float64 { return f.RequestGoodput }
 	all := []NamedFigure{
 		rate("request_throughput", func(f *results.Figures) *float64 { return f.RequestThroughput }),
@@ -113,9 +118,11 @@ func plainFigures() []NamedFigure {
 		share("goodput_share", goodput),
 		{Name: "j_per_output_token", of: joulesPerOutputToken},
 	}
+
 	for i := range all {
 		all[i].Goals = all[i].Name == "request_goodput" || all[i].Name == "goodput_share"
 	}
+
 	return all
 }
 
@@ -138,6 +145,7 @@ func Holds(c results.Condition, r *results.Result) (value *float64, holds bool) 
 	if value = f.Of(r); value == nil {
 		return nil, false
 	}
+
 	switch v := *value; c.Op {
 	case "<":
 		return value, v < c.Value

@@ -79,9 +79,10 @@ type Agreement struct {
 	P     *float64 `json:"p"`      // of a change this far beyond the margin if none is
 	PHolm *float64 `json:"p_holm"` // P after Holm's correction over all figures judged together
 
-	Verdict    Closeness `json:"verdict"`
-	MoreHere   int       `json:"more_here"`   // further repeats here that would tell; 0: it can be told, or they would not
-	MoreOrigin int       `json:"more_origin"` // those that the origin would need as well, with as many here
+	Verdict Closeness `json:"verdict"`
+	// further repeats here that would tell; 0: it can be told, or they would not
+	MoreHere   int `json:"more_here"`
+	MoreOrigin int `json:"more_origin"` // those that the origin would need as well, with as many here
 
 	se float64 // of Delta
 	df float64 // +Inf: the spread is taken as known
@@ -90,7 +91,8 @@ type Agreement struct {
 // Agree sets the values of a figure side by side, one a server life. bound is
 // BoundOf the figure. The verdict is JudgeAgreements' to give.
 func Agree(figure string, origin, here Arm, bound float64, rule AgreeRule) Agreement {
-	a := Agreement{Figure: figure, Verdict: Undecided, Origin: origin.Summarize(rule.Confidence), Here: here.Summarize(rule.Confidence)}
+	a := Agreement{Figure: figure, Verdict: Undecided, Origin: origin.Summarize(rule.Confidence),
+		Here: here.Summarize(rule.Confidence)}
 	if a.Origin.N == 0 || a.Here.N == 0 {
 		a.Verdict = NotComparable
 		return a
@@ -101,6 +103,7 @@ func Agree(figure string, origin, here Arm, bound float64, rule AgreeRule) Agree
 		}
 		return a
 	}
+
 	a.Delta = new(*a.Here.Mean / *a.Origin.Mean - 1)
 	a.spread(bound, rule)
 	half := quantile(rule.Confidence, a.df) * a.se
@@ -144,6 +147,7 @@ func (a *Agreement) spread(bound float64, rule AgreeRule) {
 	default:
 		a.Basis, ro, rh = OnBound, bound, bound
 	}
+
 	a.se = ratio * math.Sqrt(ro*ro/no+rh*rh/nh)
 }
 
@@ -221,14 +225,17 @@ func (a *Agreement) more(rule AgreeRule) {
 		a.MoreHere = fewest - 1
 		return
 	}
+
 	size := math.Abs(*a.Delta)
-	target, confidence, power := math.Abs(rule.Margin-size), rule.Confidence, rule.Power // both ends of the interval count
+	// both ends of the interval count
+	target, confidence, power := math.Abs(rule.Margin-size), rule.Confidence, rule.Power
 	if size > rule.Margin {
 		power = 2*power - 1 // one of them
 	}
 	if size > rule.Margin && a.PHolm != nil && *a.PHolm > 0 && *a.P > 0 {
 		confidence = 1 - (1-confidence)**a.P / *a.PHolm
 	}
+
 	ro, rh := relative(a.Origin), relative(a.Here)
 	switch {
 	case a.Basis == OnStated:
@@ -238,6 +245,7 @@ func (a *Agreement) more(rule AgreeRule) {
 	case a.Here.N < 2:
 		rh = ro
 	}
+
 	no, nh := a.Origin.N, a.Here.N
 	tells := func(no, nh int) bool {
 		vo, vh := ro*ro/float64(no), rh*rh/float64(nh)
@@ -250,11 +258,13 @@ func (a *Agreement) more(rule AgreeRule) {
 		width := quantile(confidence, df) + quantile(power, df)
 		return (1+*a.Delta)*width*math.Sqrt(vo+vh) <= target
 	}
+
 	here := sort.Search(MaxRepeats, func(more int) bool { return tells(no, nh+more+1) }) + 1
 	if here < MaxRepeats {
 		a.MoreHere = here
 		return
 	}
+
 	both := sort.Search(MaxRepeats, func(more int) bool { return tells(no+more+1, nh+more+1) }) + 1
 	if both < MaxRepeats {
 		a.MoreHere, a.MoreOrigin = both, both

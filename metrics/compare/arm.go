@@ -60,11 +60,13 @@ func outliers(values []float64) []int {
 	if len(values) < enoughForMAD {
 		return nil
 	}
+
 	middle := percentileOf(values, 50)
 	distances := make([]float64, len(values))
 	for i, v := range values {
 		distances[i] = math.Abs(v - middle)
 	}
+
 	mad := percentileOf(distances, 50)
 	var found []int
 	for i, d := range distances {
@@ -72,6 +74,7 @@ func outliers(values []float64) []int {
 			found = append(found, i)
 		}
 	}
+
 	return found
 }
 

@@ -80,6 +80,7 @@ func (c Cell) ByLife() [][]*results.Result {
 		}
 		groups[at] = append(groups[at], s)
 	}
+
 	return groups
 }
 
@@ -101,6 +102,7 @@ func Cells(steps []*results.Result, variants, points []string) []Cell {
 		variants = appendNew(variants, s.Step.Variant)
 		points = appendNew(points, s.Step.Point)
 	}
+
 	var cells []Cell
 	for _, point := range points {
 		for _, variant := range variants {
@@ -116,6 +118,7 @@ func Cells(steps []*results.Result, variants, points []string) []Cell {
 			}
 		}
 	}
+
 	return cells
 }
 

@@ -69,13 +69,16 @@ func Compare(figure string, higher bool, baseline, candidate Arm, rule Rule) Dif
 		Figure: figure, Higher: higher, Verdict: CannotTell,
 		Baseline: baseline.Summarize(rule.Confidence), Candidate: candidate.Summarize(rule.Confidence),
 	}
+
 	if d.Baseline.N == 0 || d.Candidate.N == 0 || *d.Baseline.Mean == 0 {
 		return d
 	}
+
 	d.Delta = new(*d.Candidate.Mean / *d.Baseline.Mean - 1)
 	if d.Baseline.N < 2 || d.Candidate.N < 2 {
 		return d
 	}
+
 	d.interval(rule.Confidence)
 	d.bootstrap(baseline.Values, candidate.Values, rule)
 	d.test(baseline.Values, candidate.Values)
@@ -106,9 +109,11 @@ func (d *Difference) bootstrap(baseline, candidate []float64, rule Rule) {
 			deltas = append(deltas, resampled(candidate, random)/b-1)
 		}
 	}
+
 	if len(deltas) == 0 {
 		return
 	}
+
 	slices.Sort(deltas)
 	tail := 100 * (1 - rule.Confidence) / 2
 	d.BootLow, d.BootHigh = new(metrics.Percentile(deltas, tail)), new(metrics.Percentile(deltas, 100-tail))
@@ -124,7 +129,8 @@ func resampled(values []float64, random *rand.Rand) float64 {
 }
 
 func (d *Difference) test(baseline, candidate []float64) {
-	welch, err := stats.TwoSampleWelchTTest(stats.Sample{Xs: candidate}, stats.Sample{Xs: baseline}, stats.LocationDiffers)
+	welch, err := stats.TwoSampleWelchTTest(stats.Sample{Xs: candidate}, stats.Sample{Xs: baseline},
+		stats.LocationDiffers)
 	switch {
 	case err == nil:
 		d.PWelch = new(welch.P)
@@ -134,11 +140,13 @@ func (d *Difference) test(baseline, candidate []float64) {
 			d.PWelch = new(1.0)
 		}
 	}
+
 	if rank, err := stats.MannWhitneyUTest(candidate, baseline, stats.LocationDiffers); err == nil {
 		d.PRank = new(rank.P)
 	} else if errors.Is(err, stats.ErrSamplesEqual) {
 		d.PRank = new(1.0)
 	}
+
 	n := float64(d.Baseline.N + d.Candidate.N)
 	if pooled := d.pooledSD(); pooled > 0 {
 		const hedges = 9 // 1 - 3/(4n-9) takes the bias of small samples out of Cohen's d
@@ -160,7 +168,8 @@ func Judge(all []Difference, rule Rule) {
 		switch {
 		case d.PHolm == nil || d.Low == nil:
 			d.MoreRepeats = d.more(rule)
-		case *d.PHolm < 1-rule.Confidence && *d.Low**d.High > 0: // the ratio's interval is wider where the baseline's own spread is large
+		// the ratio's interval is wider where the baseline's own spread is large
+		case *d.PHolm < 1-rule.Confidence && *d.Low**d.High > 0:
 			d.Verdict = Worse
 			if (*d.Delta > 0) == d.Higher {
 				d.Verdict = Better
@@ -191,6 +200,7 @@ func holm(all []Difference) {
 		}
 		tested = append(tested, d)
 	}
+
 	slices.SortStableFunc(tested, func(a, b *Difference) int {
 		switch {
 		case *a.PWelch < *b.PWelch:
@@ -200,6 +210,7 @@ func holm(all []Difference) {
 		}
 		return 0
 	})
+
 	least := 0.0
 	for i, d := range tested {
 		least = max(least, min(1, float64(len(tested)-i)**d.PWelch))
@@ -216,7 +227,8 @@ func (d *Difference) sameAs(other *Difference) bool {
 	near := func(a, b *float64) bool {
 		return a != nil && b != nil && math.Abs(*a-*b) <= rounding*max(math.Abs(*a), math.Abs(*b))
 	}
-	return d.Delta != nil && *d.Delta != 0 && near(d.Delta, other.Delta) && near(d.PWelch, other.PWelch) && near(d.Low, other.Low) && near(d.PRank, other.PRank)
+	return d.Delta != nil && *d.Delta != 0 && near(d.Delta, other.Delta) && near(d.PWelch, other.PWelch) &&
+		near(d.Low, other.Low) && near(d.PRank, other.PRank)
 }
 
 // more is how many further repeats of each arm give rule.Power to find a
@@ -229,11 +241,13 @@ func (d *Difference) more(rule Rule) int {
 	if d.PWelch == nil {
 		return max(1, fewest-have)
 	}
+
 	target, confidence := rule.Margin, rule.Confidence
 	if d.PHolm != nil && *d.PHolm > 0 && *d.Low**d.High > 0 {
 		target = max(target, math.Abs(*d.Delta))
 		confidence = 1 - (1-confidence)**d.PWelch / *d.PHolm
 	}
+
 	spread := d.pooledSD() / math.Abs(*d.Baseline.Mean)
 	least := max(fewest, have+1)
 	// The interval narrows with every repeat.
@@ -243,8 +257,10 @@ func (d *Difference) more(rule Rule) int {
 		t := tQuantile(confidence, df) + stats.InvCDF(stats.TDist{V: df})(rule.Power)
 		return t*spread*math.Sqrt(2/float64(n)) <= target
 	})
+
 	if n >= MaxRepeats {
 		return MaxRepeats
 	}
+
 	return n - have
 }

@@ -25,6 +25,7 @@ func DriftOf(a Arm, alpha float64) Drift {
 	if n < enoughForDrift {
 		return d
 	}
+
 	score, pairs := 0, n*(n-1)/2
 	for i := range n {
 		for j := i + 1; j < n; j++ {
@@ -36,6 +37,7 @@ func DriftOf(a Arm, alpha float64) Drift {
 			}
 		}
 	}
+
 	d.Tau, d.P = new(float64(score)/float64(pairs)), new(kendallP(n, score))
 	d.Drifted = *d.P < alpha
 	return d
@@ -48,6 +50,7 @@ func kendallP(n, score int) float64 {
 		variance := float64(n*(n-1)*(2*n+5)) / 18
 		return math.Erfc(math.Abs(float64(score)) / math.Sqrt(2*variance))
 	}
+
 	share := []float64{1} // by inversions, as a share of all orders
 	for k := 2; k <= n; k++ {
 		next := make([]float64, k*(k-1)/2+1)
@@ -58,12 +61,14 @@ func kendallP(n, score int) float64 {
 		}
 		share = next
 	}
+
 	pairs, total := n*(n-1)/2, 0.0
 	for inversions, s := range share {
 		if abs(pairs-2*inversions) >= abs(score) {
 			total += s
 		}
 	}
+
 	return min(1, total)
 }
 

@@ -57,7 +57,8 @@ func NodesOf(c Cell) []string {
 // them may be one between machines.
 func OnOtherNodes(a, b Cell) bool {
 	of, others := NodesOf(a), NodesOf(b)
-	return len(of) > 0 && len(others) > 0 && !slices.ContainsFunc(of, func(node string) bool { return slices.Contains(others, node) })
+	return len(of) > 0 && len(others) > 0 && !slices.ContainsFunc(of,
+		func(node string) bool { return slices.Contains(others, node) })
 }
 
 // NodeEffectOf tests a figure over all cells, each with its own mean; ok is
@@ -79,9 +80,11 @@ func NodeEffectOf(cells []Cell, f catalog.Figure, seed uint64) (effect NodeEffec
 		}
 		arms = append(arms, arm)
 	}
+
 	if arms == nil {
 		return NodeEffect{}, false
 	}
+
 	shares, seen := sharesOf(arms)
 	return NodeEffect{Figure: f.Name, Nodes: shares, P: dealtAtRandom(arms, seen, seed)}, true
 }
@@ -114,14 +117,19 @@ func dealtAtRandom(arms [][]nodeLife, seen float64, seed uint64) float64 {
 	for i := range arms {
 		dealt[i] = slices.Clone(arms[i])
 	}
+
 	asLarge := 1 // the one seen is one of the deals
 	for range rounds {
 		for _, arm := range dealt {
-			random.Shuffle(len(arm), func(i, k int) { arm[i].deviation, arm[k].deviation = arm[k].deviation, arm[i].deviation })
+			random.Shuffle(len(arm), func(i, k int) {
+				arm[i].deviation, arm[k].deviation = arm[k].deviation,
+					arm[i].deviation
+			})
 		}
 		if _, between := sharesOf(dealt); between >= seen*(1-rounding) {
 			asLarge++
 		}
 	}
+
 	return float64(asLarge) / (rounds + 1)
 }

@@ -27,7 +27,8 @@ func PairOf(baseline, candidate Cell, figures []catalog.Figure, rule Rule) Pair 
 	for _, f := range figures {
 		b, c := baseline.PerLife(f.Of), candidate.PerLife(f.Of)
 		if b != nil || c != nil {
-			pair.Differences = append(pair.Differences, Compare(f.Name, f.Higher, Arm{baseline.Variant, b}, Arm{candidate.Variant, c}, rule))
+			pair.Differences = append(pair.Differences,
+				Compare(f.Name, f.Higher, Arm{baseline.Variant, b}, Arm{candidate.Variant, c}, rule))
 		}
 	}
 	Judge(pair.Differences, rule)
@@ -65,12 +66,14 @@ func outlierLines(c Cell, figures []catalog.Figure) []string {
 			of[i] = append(of[i], f.Title+" "+strconv.FormatFloat(values[i]*f.Scale, 'f', 2, 64))
 		}
 	}
+
 	var lines []string
 	for i, found := range of {
 		if found != nil {
 			lines = append(lines, fmt.Sprintf("%s, %s: %s", c.Variant, RepeatsOf(lives[i]), strings.Join(found, ", ")))
 		}
 	}
+
 	return lines
 }
 
@@ -104,7 +107,9 @@ func driftLines(c Cell, figures []catalog.Figure, alpha float64) []string {
 		if *d.Tau > 0 {
 			way = "rises"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s %s with the order of its %d lives (tau %+.2f, p %.3f)", c.Variant, f.Title, way, d.N, *d.Tau, *d.P))
+		lines = append(lines, fmt.Sprintf("%s: %s %s with the order of its %d lives (tau %+.2f, p %.3f)", c.Variant,
+			f.Title, way, d.N, *d.Tau, *d.P))
 	}
+
 	return lines
 }

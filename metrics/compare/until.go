@@ -25,6 +25,7 @@ func Widest(policy results.RepeatsPolicy, steps []*results.Result) (widest Width
 	for _, s := range steps {
 		last = max(last, s.Step.Repeat)
 	}
+
 	for _, cell := range Cells(steps, nil, nil) {
 		if !slices.ContainsFunc(cell.Steps, func(r *results.Result) bool { return r.Step.Repeat == last }) {
 			continue // left out: it cannot change
@@ -36,6 +37,7 @@ func Widest(policy results.RepeatsPolicy, steps []*results.Result) (widest Width
 			}
 		}
 	}
+
 	return widest, ok
 }
 
@@ -58,11 +60,13 @@ func widthOf(cell Cell, name string, confidence float64) (Width, bool) {
 	if values == nil {
 		return w, false
 	}
+
 	w.Lives = len(values)
 	s := Arm{cell.Variant, values}.Summarize(confidence)
 	if s.Low == nil {
 		return w, true
 	}
+
 	half := *s.High - *s.Mean
 	switch {
 	case half == 0:
@@ -72,6 +76,7 @@ func widthOf(cell Cell, name string, confidence float64) (Width, bool) {
 	default:
 		w.Relative = new(half / math.Abs(*s.Mean))
 	}
+
 	return w, true
 }
 
@@ -97,6 +102,7 @@ func watchedFigures(policy results.RepeatsPolicy, cell Cell) []string {
 	if len(policy.Figures) > 0 || len(cell.Counted) == 0 {
 		return policy.Figures
 	}
+
 	first := cell.Counted[0]
 	switch {
 	case len(first.LlamaBench) > 0:
@@ -110,5 +116,6 @@ func watchedFigures(policy results.RepeatsPolicy, cell Cell) []string {
 	case first.Asked.RequestRate != nil:
 		return []string{"median_e2el_s"}
 	}
+
 	return []string{"output_throughput"}
 }

@@ -30,6 +30,7 @@ func (s *Sketch) Add(v float64) {
 	if s.n == 0 {
 		s.low, s.high = v, v
 	}
+
 	s.n++
 	s.low, s.high = min(s.low, v), max(s.high, v)
 	switch {
@@ -54,6 +55,7 @@ func (s *Sketch) Vertices() []CDFVertex {
 	if s.n == 0 {
 		return nil
 	}
+
 	steps := s.steps()
 	out := []CDFVertex{{X: s.low, P: 0}}
 	keep := func(v CDFVertex) {
@@ -61,6 +63,7 @@ func (s *Sketch) Vertices() []CDFVertex {
 			out = append(out, v)
 		}
 	}
+
 	if 2*len(steps)+2 <= MaxCDFVertices {
 		for _, step := range steps {
 			keep(CDFVertex{X: step.at, P: step.from})
@@ -74,6 +77,7 @@ func (s *Sketch) Vertices() []CDFVertex {
 			keep(CDFVertex{X: step.at, P: step.to})
 		}
 	}
+
 	keep(CDFVertex{X: s.high, P: 1})
 	return out
 }
@@ -97,13 +101,16 @@ func (s *Sketch) steps() []cdfStep {
 		seen += count
 		out = append(out, cdfStep{min(max(value, s.low), s.high), from, float64(seen) / float64(s.n)})
 	}
+
 	for i, count := range slices.Backward(s.below.counts) {
 		add(-middleOf(s.below.first+i), count)
 	}
+
 	add(0, s.zero)
 	for i, count := range s.above.counts {
 		add(middleOf(s.above.first+i), count)
 	}
+
 	return out
 }
 

@@ -40,6 +40,7 @@ func (f *InFlight) add(o *metrics.Observation) {
 	if o.SentS == nil {
 		return
 	}
+
 	from, to := f.moment(*o.SentS), f.moment(max(o.EndS, *o.SentS))
 	f.change(f.requests, from, to, 1)
 	switch {
@@ -48,9 +49,11 @@ func (f *InFlight) add(o *metrics.Observation) {
 	case o.LocalInputTokens != nil:
 		f.change(f.tokens, from, to, float64(*o.LocalInputTokens))
 	}
+
 	if from >= to {
 		return
 	}
+
 	weight := o.ChunkWeight()
 	for _, at := range o.TokenS {
 		f.change(f.tokens, max(f.moment(at), from), to, weight)

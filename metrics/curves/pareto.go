@@ -21,9 +21,11 @@ func ParetoFront(points []ParetoPoint) []int {
 			order = append(order, i)
 		}
 	}
+
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(points[b].X, points[a].X), cmp.Compare(points[b].Y, points[a].Y), cmp.Compare(b, a))
 	})
+
 	var front []int
 	best := math.Inf(-1)
 	for _, i := range order {
@@ -34,6 +36,7 @@ func ParetoFront(points []ParetoPoint) []int {
 			best = p.Y
 		}
 	}
+
 	slices.Reverse(front)
 	return front
 }

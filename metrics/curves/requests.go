@@ -40,6 +40,7 @@ func spanOf(o metrics.Observation) RequestSpan {
 		Index: o.Index, IntendedS: o.IntendedS, SentS: o.SentS, EndS: o.EndS,
 		InputTokens: o.InputTokens, OutputTokens: o.OutputTokens,
 	}
+
 	if s.InputTokens == nil {
 		s.InputTokens = o.LocalInputTokens
 	}
@@ -49,9 +50,11 @@ func spanOf(o metrics.Observation) RequestSpan {
 			s.FirstS = new(o.TokenS[0])
 		}
 	}
+
 	if o.Failure != nil {
 		s.Failure = o.Failure.Class
 	}
+
 	return s
 }
 
@@ -88,6 +91,7 @@ func (w *Waterfall) AddSpan(s RequestSpan) {
 	if w.total%w.every == 0 {
 		w.even = append(w.even, s)
 	}
+
 	w.total++
 	if len(w.even) > 2*MaxRequestRows {
 		w.halve()
@@ -96,6 +100,7 @@ func (w *Waterfall) AddSpan(s RequestSpan) {
 		w.failed.add(s, s.TookS())
 		return
 	}
+
 	w.slow.add(s, s.TookS())
 	w.late.add(s, s.waitedS())
 }
@@ -135,20 +140,24 @@ func (w *Waterfall) reduced() []RequestSpan {
 			rows, seen[s.Index] = append(rows, s), true
 		}
 	}
+
 	for _, list := range []worst{w.failed, w.slow, w.late} {
 		for _, s := range list.spans {
 			keep(s.span, true)
 		}
 	}
+
 	rest := w.even[:0:0]
 	for _, s := range w.even {
 		if !seen[s.Index] {
 			rest = append(rest, s)
 		}
 	}
+
 	for i, room := 0, min(MaxRequestRows-len(rows), len(rest)); i < room; i++ {
 		keep(rest[i*len(rest)/room], false)
 	}
+
 	return rows
 }
 

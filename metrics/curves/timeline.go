@@ -100,6 +100,7 @@ func (b *timelineBuilder) see(first, e results.Event) {
 	if e.Kind == results.RunResumed {
 		b.closeAll() // what the killed run left open ends with its last word
 	}
+
 	b.nowS = max(e.Time.Sub(first.Time).Seconds(), b.nowS)
 	b.t.EndS = b.nowS
 	life := spanKey{"life", e.Life, e.Replica}
@@ -135,7 +136,9 @@ func (b *timelineBuilder) seeHook(e results.Event) {
 	if e.Hook == nil {
 		return
 	}
-	key := spanKey{"hook", e.Hook.Level + "/" + e.Hook.When + "/" + e.Hook.Name + "/" + e.Step + "/" + e.Life, e.Replica}
+
+	key := spanKey{"hook", e.Hook.Level + "/" + e.Hook.When + "/" + e.Hook.Name + "/" + e.Step + "/" + e.Life,
+		e.Replica}
 	if e.Kind == results.HookStarted {
 		b.begin(key, PhaseHook, e, e.Hook.Name)
 		return
@@ -144,11 +147,13 @@ func (b *timelineBuilder) seeHook(e results.Event) {
 		b.begin(key, PhaseHook, e, e.Hook.Name)
 		b.open[key].FromS = max(b.nowS-max(e.Hook.TookS, 0), 0)
 	}
+
 	var failure *results.Failure
 	if !e.Hook.OK {
 		failure = results.Failf(results.FailHook, "%s", e.Hook.Message)
 		b.mark(e, failure)
 	}
+
 	b.end(key, failure)
 }
 

@@ -39,7 +39,8 @@ const clearFactor = 1.5
 // whose server ended or hung under the load, missed; a step that never sent
 // anything, or was ended by us, says nothing.
 func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
-	p := Probe{Step: r.Step.ID, Load: policy.LoadOf(r.Asked), Suspect: r.Verdict == results.Suspect, Values: make([]*float64, len(policy.Targets))}
+	p := Probe{Step: r.Step.ID, Load: policy.LoadOf(r.Asked), Suspect: r.Verdict == results.Suspect,
+		Values: make([]*float64, len(policy.Targets))}
 	if r.Verdict == results.Failed || r.Verdict == results.NotRun {
 		p.Outcome, p.Why = failedProbe(r)
 		p.Clear = p.Outcome == ProbeMissed && r.Failure.Class == results.FailRequests
@@ -48,6 +49,7 @@ func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
 		}
 		return p
 	}
+
 	worst := 0.0
 	var missed []string
 	p.Outcome = ProbeMet
@@ -63,11 +65,13 @@ func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
 			missed = append(missed, fmt.Sprintf("%s %s", t.Figure, shortNumber(*value)))
 		}
 	}
+
 	if missed != nil {
 		p.Outcome, p.Why = ProbeMissed, strings.Join(missed, ", ")
 		p.Clear = worst >= clearFactor
 		return p
 	}
+
 	p.Clear = worst <= 1/clearFactor
 	return p
 }
@@ -105,6 +109,7 @@ func badness(t results.Condition, value float64) float64 {
 		}
 		return a / b
 	}
+
 	upper := strings.HasPrefix(t.Op, "<")
 	if f, err := catalog.Named(t.Figure); err == nil && f.Share && value >= t.Value {
 		if value >= 1 {
@@ -112,9 +117,11 @@ func badness(t results.Condition, value float64) float64 {
 		}
 		return ratio(1-value, 1-t.Value) // what is missing, beside what may be
 	}
+
 	if upper {
 		return ratio(value, t.Value)
 	}
+
 	return ratio(t.Value, value)
 }
 

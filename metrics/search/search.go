@@ -43,8 +43,10 @@ func NextOf(policy results.SearchPolicy, estimate float64, probes []Probe) NextL
 	}
 	if !next.Done && len(probes) >= policy.Steps {
 		next.Done = true
-		next.Why = fmt.Sprintf("all %d steps are used; the next would have been %s: %s", policy.Steps, LoadText(next.Load), next.Why)
+		next.Why = fmt.Sprintf("all %d steps are used; the next would have been %s: %s", policy.Steps,
+			LoadText(next.Load), next.Why)
 	}
+
 	return next
 }
 
@@ -85,12 +87,14 @@ func (s *search) tally() {
 		}
 		l.clear = l.clear && p.Clear
 	}
+
 	slices.SortFunc(s.loads, func(a, b level) int {
 		if a.load < b.load {
 			return -1
 		}
 		return 1
 	})
+
 	for i := range s.loads {
 		if l := &s.loads[i]; l.missed > l.met {
 			s.high = l
@@ -105,11 +109,14 @@ func (s *search) next() NextLoad {
 	if again, ok := s.afterUnknown(); ok {
 		return again
 	}
+
 	for _, l := range s.loads {
 		if l.tied() {
-			return NextLoad{Load: l.load, Why: fmt.Sprintf("%d of %d measurements there met the targets", l.met, l.met+l.missed)}
+			return NextLoad{Load: l.load, Why: fmt.Sprintf("%d of %d measurements there met the targets", l.met,
+				l.met+l.missed)}
 		}
 	}
+
 	switch {
 	case len(s.loads) == 0:
 		return s.first()
@@ -120,7 +127,9 @@ func (s *search) next() NextLoad {
 	case s.close():
 		return s.conclude()
 	}
-	return NextLoad{Load: s.middle(), Why: fmt.Sprintf("between %s, which met the targets, and %s, which missed", LoadText(s.low.load), LoadText(s.high.load))}
+
+	return NextLoad{Load: s.middle(), Why: fmt.Sprintf("between %s, which met the targets, and %s, which missed",
+		LoadText(s.low.load), LoadText(s.high.load))}
 }
 
 // afterUnknown measures a load once more whose step said nothing, and gives up
@@ -155,7 +164,8 @@ func (s *search) climb() NextLoad {
 		if !s.low.believed() {
 			return s.again(s.low)
 		}
-		return NextLoad{Done: true, Why: fmt.Sprintf("the highest load, %s, met the targets: the limit is above", LoadText(s.policy.To))}
+		return NextLoad{Done: true, Why: fmt.Sprintf("the highest load, %s, met the targets: the limit is above",
+			LoadText(s.policy.To))}
 	}
 	return NextLoad{Load: s.snap(s.low.load * s.stride()), Why: "all loads so far met the targets"}
 }
@@ -165,7 +175,8 @@ func (s *search) descend() NextLoad {
 		if !s.high.believed() {
 			return s.again(s.high)
 		}
-		return NextLoad{Done: true, Why: fmt.Sprintf("the lowest load, %s, missed the targets", LoadText(s.policy.From))}
+		return NextLoad{Done: true, Why: fmt.Sprintf("the lowest load, %s, missed the targets",
+			LoadText(s.policy.From))}
 	}
 	return NextLoad{Load: s.snap(s.high.load / s.stride()), Why: "all loads so far missed the targets"}
 }
@@ -220,7 +231,8 @@ func (s *search) conclude() NextLoad {
 			return s.again(end)
 		}
 	}
-	return NextLoad{Done: true, Within: true, Why: fmt.Sprintf("%s met the targets and %s missed them", LoadText(s.low.load), LoadText(s.high.load))}
+	return NextLoad{Done: true, Within: true, Why: fmt.Sprintf("%s met the targets and %s missed them",
+		LoadText(s.low.load), LoadText(s.high.load))}
 }
 
 func (s *search) again(l *level) NextLoad {
@@ -228,7 +240,8 @@ func (s *search) again(l *level) NextLoad {
 	if l.missed > l.met {
 		was = "missed"
 	}
-	return NextLoad{Load: l.load, Why: fmt.Sprintf("once more before it is believed: it %s the targets, but not by far", was)}
+	return NextLoad{Load: l.load, Why: fmt.Sprintf("once more before it is believed: it %s the targets, but not by far",
+		was)}
 }
 
 // doubts tell where loads contradict themselves or each other.
@@ -238,14 +251,17 @@ func (s *search) doubts() []string {
 	for _, l := range s.loads {
 		switch {
 		case l.met > 0 && l.missed > 0:
-			lines = append(lines, fmt.Sprintf("%s: %d of %d measurements met the targets", LoadText(l.load), l.met, l.met+l.missed))
+			lines = append(lines, fmt.Sprintf("%s: %d of %d measurements met the targets", LoadText(l.load), l.met,
+				l.met+l.missed))
 		case l.met > 0 && lowestMissed != "":
-			lines = append(lines, fmt.Sprintf("%s met the targets although the lower %s missed them", LoadText(l.load), lowestMissed))
+			lines = append(lines, fmt.Sprintf("%s met the targets although the lower %s missed them", LoadText(l.load),
+				lowestMissed))
 		}
 		if l.missed > l.met && lowestMissed == "" {
 			lowestMissed = LoadText(l.load)
 		}
 	}
+
 	return lines
 }
 

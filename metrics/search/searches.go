@@ -24,6 +24,7 @@ func Of(run *results.Run) []Run {
 	if policy == nil {
 		return nil
 	}
+
 	var all []Run
 	measured := map[string][]*results.Result{} // by variant
 	for _, ref := range run.Manifest.Planned {
@@ -39,9 +40,11 @@ func Of(run *results.Run) []Run {
 		all[at].Steps = append(all[at].Steps, step.Result)
 		measured[ref.Variant] = append(measured[ref.Variant], step.Result)
 	}
+
 	for i := range all {
 		s := &all[i]
-		earlier := slices.DeleteFunc(slices.Clone(measured[s.Variant]), func(r *results.Result) bool { return r.Step.Repeat >= s.Repeat })
+		earlier := slices.DeleteFunc(slices.Clone(measured[s.Variant]),
+			func(r *results.Result) bool { return r.Step.Repeat >= s.Repeat })
 		estimate := EstimateOf(*policy, earlier)
 		s.Probes = ProbesOf(*policy, s.Steps)
 		for k := range s.Probes {
@@ -49,6 +52,7 @@ func Of(run *results.Run) []Run {
 		}
 		s.End = NextOf(*policy, estimate, s.Probes)
 	}
+
 	return all
 }
 

@@ -31,7 +31,8 @@ func powersOf(in *collected, w Watched) []power {
 		if at := slices.IndexFunc(d.Socket, func(id string) bool { return len(in.track(id).known(powerW).at) > 0 }); at >= 0 {
 			from = d.Socket[at]
 		}
-		powers[i] = power{track: in.track(from), kind: in.track(from).kind, countedWith: taken[from], shared: len(d.Socket) > 1}
+		powers[i] = power{track: in.track(from), kind: in.track(from).kind, countedWith: taken[from],
+			shared: len(d.Socket) > 1}
 		if taken[from] == "" {
 			taken[from] = d.ID
 		}
@@ -91,22 +92,26 @@ func (c curve) counted(s span, limit float64) (joules *float64, why string) {
 	if why := c.uncovered(s, "it", math.Inf(1)); why != "" {
 		return nil, why
 	}
+
 	for i := 1; i < len(c.at); i++ {
 		if c.at[i] <= s.first || c.at[i-1] >= s.last {
 			continue
 		}
 		if c.value[i] < c.value[i-1] {
-			return nil, fmt.Sprintf("it went back from %.1f J to %.1f J at second %.2f", c.value[i-1], c.value[i], c.at[i])
+			return nil, fmt.Sprintf("it went back from %.1f J to %.1f J at second %.2f", c.value[i-1], c.value[i],
+				c.at[i])
 		}
 		around := c.at[i-1] < s.first || c.at[i] > s.last
 		if gap := c.at[i] - c.at[i-1]; around && gap > limit {
 			return nil, fmt.Sprintf("%.1f s without a reading of it around an edge", gap)
 		}
 	}
+
 	moved := c.valueAt(s.last) - c.valueAt(s.first)
 	if moved <= 0 {
 		return nil, "it did not move"
 	}
+
 	return &moved, ""
 }
 

@@ -56,13 +56,16 @@ func Summarize(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 		Samplers: w.Samplers, CPUShare: w.CPUShare, Host: in.hostFigures(), Gaps: in.gaps,
 		GPUs: []results.GPUFigures{}, Notes: []string{},
 	}
+
 	if w.PeriodS > 0 {
 		t.PeriodS = &w.PeriodS
 	}
+
 	spans := []span{{0, w.ToS}}
 	if steady := steadySpan(w.Figures); steady != nil {
 		spans = append(spans, *steady)
 	}
+
 	powers := powersOf(in, w)
 	for i, d := range w.Devices {
 		g := figuresOf(in.track(d.ID), powers[i], d, spans, w)
@@ -70,6 +73,7 @@ func Summarize(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 		t.LongestGapS = largest(t.LongestGapS, g.Pass.LongestGapS)
 		t.GPUs = append(t.GPUs, g)
 	}
+
 	if len(t.GPUs) > 0 {
 		t.Sum = sumOf(t.GPUs, powers, spans)
 		notAll(t.Sum, w.Elsewhere)
@@ -79,6 +83,7 @@ func Summarize(samples iter.Seq[results.TelemetrySample], w Watched) *results.Te
 		}
 		t.Notes = notesOf(t, powers, w)
 	}
+
 	return t
 }
 
@@ -95,10 +100,12 @@ func figuresOf(t *track, p power, d WatchedDevice, spans []span, w Watched) resu
 		Device: d.ID, Index: d.Index, Name: d.Name, VRAMBytes: d.VRAMBytes, Unified: d.Unified, CountedWith: p.countedWith,
 		VRAMBaseline: d.Before.VRAMBytes, MemoryBase: addInt(d.Before.VRAMBytes, d.Before.GTTBytes),
 	}
+
 	if p.countedWith == "" {
 		g.IdleW, g.PowerKind = d.IdleW, p.kind
 		g.PowerLimitW, g.LimitChanged = limitOf(p.track, spans[0])
 	}
+
 	vram := t.known(vramBytes)
 	g.VRAMLoaded, g.VRAMPeak, g.VRAMEnd = memoryOf(vram, spans[0], w.gapLimit())
 	g.MemoryLoaded, g.MemoryPeak, _ = memoryOf(t.known(memoryBytes), spans[0], w.gapLimit())
@@ -106,6 +113,7 @@ func figuresOf(t *track, p power, d WatchedDevice, spans []span, w Watched) resu
 	if len(spans) > 1 {
 		g.Steady = new(windowOf(t, p, g.IdleW, spans[1], w))
 	}
+
 	return g
 }
 
@@ -147,6 +155,7 @@ func memoryOf(c curve, window span, limit float64) (loaded, peak, end *int64) {
 			end = &v
 		}
 	}
+
 	return loaded, peak, end
 }
 
@@ -158,9 +167,11 @@ func notesOf(t *results.Telemetry, powers []power, w Watched) []string {
 			notes = append(notes, text)
 		}
 	}
+
 	if why := t.Sum.Pass.NoEnergy; why != "" {
 		add("no energy: %s", why)
 	}
+
 	for i, g := range t.GPUs {
 		if g.Pass.NoCounter != "" {
 			add("energy counter of GPU %d ignored: %s", g.Index, g.Pass.NoCounter)
@@ -172,15 +183,18 @@ func notesOf(t *results.Telemetry, powers []power, w Watched) []string {
 			add("GPU %d is a partition: power and energy are those of its whole socket, counted once", g.Index)
 		}
 		if g.PowerKind == "average" {
-			add("power readings are averages over about a second: the first second of a window belongs in part to the time before")
+			add("power readings are averages over about a second: the first second of a window belongs in part to " +
+				"the time before")
 		}
 		if g.Unified && g.Pass.EnergyJ != nil {
 			add("memory is shared with the CPU; where power is that of the whole chip, the CPU's part is in it")
 		}
 	}
+
 	if t.Sum.Pass.EnergyJ != nil && w.ToS < shortestWindowS {
 		add("the pass lasted %.2f s: power sensors are too slow for windows below %.0f s", w.ToS, shortestWindowS)
 	}
+
 	return notes
 }
 

@@ -42,6 +42,7 @@ func (t *track) add(at float64, r *results.GPUReading) {
 	if hottest == nil {
 		hottest = r.EdgeC
 	}
+
 	for q, v := range [quantities]*float64{
 		powerW: r.PowerW, energyJ: r.EnergyJ, powerLimitW: r.PowerLimitW,
 		vramBytes: asFloat(r.VRAMUsedBytes), memoryBytes: asFloat(addInt(r.VRAMUsedBytes, r.GTTUsedBytes)),
@@ -52,6 +53,7 @@ func (t *track) add(at float64, r *results.GPUReading) {
 		}
 		t.column[q] = append(t.column[q], *v)
 	}
+
 	t.throttle = append(t.throttle, r.Throttle)
 	if r.PowerW != nil && r.PowerKind != "" {
 		t.kind = r.PowerKind
@@ -146,6 +148,7 @@ func collect(samples iter.Seq[results.TelemetrySample], w Watched) *collected {
 			in.tracks[id] = &track{}
 		}
 	}
+
 	for s := range samples {
 		switch {
 		case s.GPU != nil:
@@ -159,9 +162,11 @@ func collect(samples iter.Seq[results.TelemetrySample], w Watched) *collected {
 			in.gaps++
 		}
 	}
+
 	for _, t := range in.tracks {
 		t.sort()
 	}
+
 	return in
 }
 

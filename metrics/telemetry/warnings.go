@@ -24,7 +24,8 @@ func Warnings(t *results.Telemetry) []results.Warning {
 		return nil
 	}
 	var all []results.Warning
-	for _, check := range []func(*results.Telemetry) *results.Warning{warnThrottled, warnPowerCapped, warnPowerUnknown, warnEnergy, warnGaps} {
+	for _, check := range []func(*results.Telemetry) *results.Warning{warnThrottled, warnPowerCapped, warnPowerUnknown,
+		warnEnergy, warnGaps} {
 		if w := check(t); w != nil {
 			all = append(all, *w)
 		}
@@ -35,14 +36,18 @@ func Warnings(t *results.Telemetry) []results.Warning {
 // warnThrottled is about slowing down for any reason but the power limit, at
 // which a GPU under load may run all the time.
 func warnThrottled(t *results.Telemetry) *results.Warning {
-	return throttleWarning(t, results.WarnThrottled, "slowed down", func(reason string) bool { return reason != results.ThrottlePower })
+	return throttleWarning(t, results.WarnThrottled, "slowed down",
+		func(reason string) bool { return reason != results.ThrottlePower })
 }
 
 func warnPowerCapped(t *results.Telemetry) *results.Warning {
-	return throttleWarning(t, results.WarnPowerCapped, "ran at the power limit", func(reason string) bool { return reason == results.ThrottlePower })
+	return throttleWarning(t, results.WarnPowerCapped, "ran at the power limit",
+		func(reason string) bool { return reason == results.ThrottlePower })
 }
 
-func throttleWarning(t *results.Telemetry, code results.WarningCode, what string, counts func(string) bool) *results.Warning {
+func throttleWarning(t *results.Telemetry, code results.WarningCode, what string,
+	counts func(string) bool) *results.Warning {
+
 	var parts []string
 	for _, g := range t.GPUs {
 		var reasons []string
@@ -55,9 +60,11 @@ func throttleWarning(t *results.Telemetry, code results.WarningCode, what string
 			parts = append(parts, fmt.Sprintf("GPU %d %s (%s)", g.Index, what, strings.Join(reasons, ", ")))
 		}
 	}
+
 	if parts == nil {
 		return nil
 	}
+
 	return &results.Warning{Code: code, Message: strings.Join(parts, "; ")}
 }
 
@@ -73,16 +80,21 @@ func warnPowerUnknown(t *results.Telemetry) *results.Warning {
 	if t.Sum.Pass.NoEnergy == "" {
 		return nil
 	}
-	return metrics.Warnf(results.WarnPowerUnknown, "there is no energy and no energy per token: %s", t.Sum.Pass.NoEnergy)
+	return metrics.Warnf(results.WarnPowerUnknown, "there is no energy and no energy per token: %s",
+		t.Sum.Pass.NoEnergy)
 }
 
 // warnEnergy speaks of the GPU that disagrees most.
 func warnEnergy(t *results.Telemetry) *results.Warning {
-	worst := slices.MaxFunc(t.GPUs, func(a, b results.GPUFigures) int { return cmp.Compare(disagreement(a), disagreement(b)) })
+	worst := slices.MaxFunc(t.GPUs, func(a, b results.GPUFigures) int {
+		return cmp.Compare(disagreement(a),
+			disagreement(b))
+	})
 	if disagreement(worst) <= energyTolerance {
 		return nil
 	}
-	return metrics.Warnf(results.WarnEnergy, "GPU %d: its energy counter says %.1f J, its power readings give %.1f J (%+.1f %%)",
+	return metrics.Warnf(results.WarnEnergy, "GPU %d: its energy counter says %.1f J, its power readings give %.1f J "+
+		"(%+.1f %%)",
 		worst.Index, *worst.Pass.CounterJ, *worst.Pass.EnergyJ, 100**worst.Pass.Disagreement)
 }
 

@@ -23,6 +23,7 @@ func windowOf(t *track, p power, idleW *float64, s span, w Watched) results.GPUW
 		out.NoEnergy = "counted with " + p.countedWith
 		return out
 	}
+
 	addEnergy(&out, p.track, idleW, s, w.gapLimit())
 	return out
 }
@@ -33,6 +34,7 @@ func addEnergy(out *results.GPUWindow, t *track, idleW *float64, s span, limit f
 	if values := watts.within(s); len(values) > 0 {
 		out.PowerMedianW, out.PowerMaxW = new(metrics.Median(metrics.Ascending(values))), maxOf(values)
 	}
+
 	counter, why := t.known(energyJ).counted(s, limit)
 	out.CounterJ, out.NoCounter = counter, why
 	if !(s.length() > 0) {
@@ -40,9 +42,11 @@ func addEnergy(out *results.GPUWindow, t *track, idleW *float64, s span, limit f
 	} else {
 		out.NoEnergy = watts.uncovered(s, "power", limit)
 	}
+
 	if out.NoEnergy != "" {
 		return
 	}
+
 	joules := watts.integral(s)
 	out.EnergyJ, out.PowerMeanW = &joules, new(joules/s.length())
 	if idleW != nil {
@@ -55,6 +59,7 @@ func addEnergy(out *results.GPUWindow, t *track, idleW *float64, s span, limit f
 		out.CounterJ, out.NoCounter = nil, why
 		return
 	}
+
 	out.Disagreement = orNull(*counter/joules - 1)
 }
 
@@ -72,12 +77,15 @@ func throttleOf(t *track, s span) map[string]float64 {
 			counts[reason]++
 		}
 	}
+
 	if n == 0 {
 		return nil
 	}
+
 	for reason := range counts {
 		counts[reason] /= float64(n)
 	}
+
 	return counts
 }
 
@@ -107,6 +115,7 @@ func sumOf(gpus []results.GPUFigures, powers []power, spans []span) *results.GPU
 			*pair.into = addInt(*pair.into, pair.from)
 		}
 	}
+
 	for _, g := range owners[1:] {
 		sum.IdleW, sum.PowerLimitW = addFloat(sum.IdleW, g.IdleW), addFloat(sum.PowerLimitW, g.PowerLimitW)
 		sum.LimitChanged = sum.LimitChanged || g.LimitChanged
@@ -114,15 +123,20 @@ func sumOf(gpus []results.GPUFigures, powers []power, spans []span) *results.GPU
 			sum.PowerKind = ""
 		}
 	}
+
 	sum.Pass = sumWindow(gpus, powers, spans[0], func(g results.GPUFigures) results.GPUWindow { return g.Pass })
 	if len(spans) > 1 {
-		sum.Steady = new(sumWindow(gpus, powers, spans[1], func(g results.GPUFigures) results.GPUWindow { return *g.Steady }))
+		sum.Steady = new(sumWindow(gpus, powers, spans[1],
+			func(g results.GPUFigures) results.GPUWindow { return *g.Steady }))
 	}
+
 	return &sum
 }
 
 // sumWindow adds up the windows of GPUs.
-func sumWindow(gpus []results.GPUFigures, powers []power, s span, of func(results.GPUFigures) results.GPUWindow) results.GPUWindow {
+func sumWindow(gpus []results.GPUFigures, powers []power, s span,
+	of func(results.GPUFigures) results.GPUWindow) results.GPUWindow {
+
 	sum := results.GPUWindow{FromS: s.first, ToS: s.last}
 	var busy, memoryBusy, core, memory, temp means
 	for i, g := range gpus {
@@ -143,6 +157,7 @@ func sumWindow(gpus []results.GPUFigures, powers []power, s span, of func(result
 			sum.NoEnergy = fmt.Sprintf("GPU %d: %s", g.Index, w.NoEnergy)
 		}
 	}
+
 	sum.BusyMean, sum.MemoryBusy, sum.CoreHzMean, sum.MemoryHzMean = busy.mean(), memoryBusy.mean(), core.mean(), memory.mean()
 	sum.TempMeanC = temp.mean()
 	sumEnergy(&sum, gpus, powers, s, of)
@@ -151,10 +166,13 @@ func sumWindow(gpus []results.GPUFigures, powers []power, s span, of func(result
 
 // sumEnergy adds up power and energy, each socket once. They are null unless
 // every GPU has them.
-func sumEnergy(sum *results.GPUWindow, gpus []results.GPUFigures, powers []power, s span, of func(results.GPUFigures) results.GPUWindow) {
+func sumEnergy(sum *results.GPUWindow, gpus []results.GPUFigures, powers []power, s span,
+	of func(results.GPUFigures) results.GPUWindow) {
+
 	if sum.NoEnergy != "" {
 		return
 	}
+
 	var curves []curve
 	sum.EnergyJ, sum.AboveIdleJ, sum.CounterJ = new(0.0), new(0.0), new(0.0)
 	for i, g := range gpus {
@@ -166,6 +184,7 @@ func sumEnergy(sum *results.GPUWindow, gpus []results.GPUFigures, powers []power
 		sum.CounterJ = addFloat(sum.CounterJ, w.CounterJ)
 		curves = append(curves, powers[i].track.known(powerW))
 	}
+
 	sum.PowerMeanW = new(*sum.EnergyJ / s.length())
 	if watts := added(curves, s); len(watts) > 0 {
 		sum.PowerMedianW, sum.PowerMaxW = new(metrics.Median(metrics.Ascending(watts))), maxOf(watts)

@@ -99,6 +99,7 @@ func loadChanges(b, c *results.Result) []Change {
 			all = append(all, Change{"load " + setting.Name, from, to})
 		}
 	}
+
 	return all
 }
 
@@ -169,6 +170,7 @@ func Uncounted(c compare.Cell) []string {
 		}
 		classes, words = append(classes, class), append(words, Verbatim(r))
 	}
+
 	return words
 }
 

@@ -39,15 +39,18 @@ func StandingFigure(run *results.Run) (catalog.Figure, bool) {
 	if rated(steps) {
 		want = []string{"median_e2el_s", "output_throughput"}
 	}
+
 	for _, name := range want {
 		at := slices.IndexFunc(figures, func(f catalog.Figure) bool { return f.Name == name })
 		if at >= 0 && slices.ContainsFunc(steps, func(r *results.Result) bool { return figures[at].Of(r) != nil }) {
 			return figures[at], true
 		}
 	}
+
 	if slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
 		return figures[0], true
 	}
+
 	return catalog.Figure{}, false
 }
 
@@ -150,6 +153,7 @@ func Judge(contests []Contest, figure catalog.Figure, rule compare.Rule) {
 				compare.Arm{Name: c.Best.Variant, Values: c.Best.PerLife(figure.Of)}, rule))
 		}
 	}
+
 	compare.Judge(all, rule)
 	at := 0
 	for i := range contests {
@@ -179,6 +183,7 @@ func (c Contest) Verdict() compare.ArmVerdict {
 			verdict = o.Diff.Verdict
 		}
 	}
+
 	return verdict
 }
 

@@ -67,16 +67,19 @@ func cellChanges(base, with compare.Cell) []Change {
 	if b, w := WithServers(base), WithServers(with); b != nil && w != nil {
 		changes = append(changes, mapChanges("", engineFacts(b), engineFacts(w))...)
 	}
+
 	b, w := anyStep(base), anyStep(with)
 	if b == nil || w == nil {
 		return changes
 	}
+
 	changes = append(changes, clientChanges(b, w)...)
 	changes = append(changes, loadChanges(b, w)...)
 	if promptsDiffer(base, with) != "" {
 		changes = append(changes, Change{"prompts, SHA-256", Short(promptHashes(base)[0]),
 			Short(promptHashes(with)[0])})
 	}
+
 	return append(changes, mapChanges("", extrapolationFacts(base), extrapolationFacts(with))...)
 }
 

@@ -189,6 +189,7 @@ func FileFacts(origin, here []results.FileIdentity) []BoxFact {
 		}
 		facts = append(facts, f)
 	}
+
 	return facts
 }
 

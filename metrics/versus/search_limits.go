@@ -23,11 +23,13 @@ func LimitDifferences(run *results.Run, searches []search.Run) map[string]compar
 		names = append(names, variant)
 		all = append(all, compare.Compare(run.Manifest.Search.Metric, true, baseline, arm, rule))
 	}
+
 	compare.Judge(all, rule)
 	out := map[string]compare.Difference{}
 	for i, name := range names {
 		out[name] = all[i]
 	}
+
 	return out
 }
 
@@ -41,7 +43,8 @@ func ClientLimited(searches []search.Run, variant string) (limited, all int) {
 		}
 		all += len(s.Steps)
 		for _, r := range s.Steps {
-			if slices.ContainsFunc(r.Warnings, func(w results.Warning) bool { return w.Code == results.WarnClientLimit }) {
+			if slices.ContainsFunc(r.Warnings,
+				func(w results.Warning) bool { return w.Code == results.WarnClientLimit }) {
 				limited++
 			}
 		}

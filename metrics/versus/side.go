@@ -31,6 +31,7 @@ func ReadSides(paths []string, read func(path string) (*results.Run, error)) ([]
 	for _, s := range sides {
 		names[s.Name]++
 	}
+
 	for i, s := range sides {
 		if s.Name == results.ResultName || names[s.Name] > 1 {
 			sides[i].Name = text.Clean(filepath.Clean(s.Path))

@@ -108,10 +108,12 @@ func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err 
 	for _, s := range sides {
 		steps = append(steps, StepResults(s.Run)...)
 	}
+
 	all = catalog.FiguresOf(steps)
 	if names == nil {
 		return all, DefaultFigures(steps), nil
 	}
+
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(f catalog.Figure) bool { return f.Name == FigureName(name) })
 		if at < 0 {
@@ -119,6 +121,7 @@ func FiguresOf(sides []Side, names []string) (all, judged []catalog.Figure, err 
 		}
 		judged = append(judged, all[at])
 	}
+
 	return all, judged, nil
 }
 
@@ -212,7 +215,10 @@ func matchCells(base, with []compare.Cell, wanted []Match) (pairs []matched, not
 		if !ok {
 			continue
 		}
-		at := slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner && looseName(b.Point) == looseName(w.Point) })
+		at := slices.IndexFunc(base, func(b compare.Cell) bool {
+			return b.Variant == partner &&
+				looseName(b.Point) == looseName(w.Point)
+		})
 		if at < 0 && pointsOf(base, partner) == 1 && pointsOf(with, w.Variant) == 1 {
 			at = slices.IndexFunc(base, func(b compare.Cell) bool { return b.Variant == partner })
 		}
@@ -254,11 +260,13 @@ func partnersOf(base, with []compare.Cell, wanted []Match) (partners map[string]
 	taken := func(name string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return partners[n] == name })
 	}
+
 	for _, m := range wanted {
 		if slices.Contains(names, m.With) && slices.Contains(baseNames, m.Base) {
 			partners[m.With] = m.Base
 		}
 	}
+
 	for _, same := range []func(a, b string) bool{
 		func(a, b string) bool { return a == b },
 		func(a, b string) bool { return looseName(a) == looseName(b) },

@@ -119,9 +119,11 @@ func (c *canvas) path(kind string, p vg.Path) {
 	for _, part := range p {
 		d.add(part)
 	}
+
 	if d.empty() {
 		return
 	}
+
 	c.open("path", "class", kind+" "+c.now.class, "d", d.String())
 	if kind == "l" {
 		if c.now.width != 1 {
@@ -131,6 +133,7 @@ func (c *canvas) path(kind string, p vg.Path) {
 			c.attr("stroke-dasharray", dashes(c.now.dash))
 		}
 	}
+
 	c.end()
 }
 

@@ -90,12 +90,14 @@ func (s CDFSeries) curve(log bool) []curves.CDFVertex {
 		}
 		vertices = curves.CDFVertices(numbers)
 	}
+
 	var out []curves.CDFVertex
 	for _, v := range vertices {
 		if finite(v.X) && finite(v.P) && !(log && v.X <= 0) {
 			out = append(out, v)
 		}
 	}
+
 	return out
 }
 

@@ -48,6 +48,7 @@ func (c *canvas) text(pt vg.Point, anchor, class, s string) {
 	if s == "" {
 		return
 	}
+
 	pt = c.place(pt)
 	c.open("text", "x", tenths(pt.X), "y", tenths(c.h-pt.Y))
 	c.set("class", class)
@@ -57,6 +58,7 @@ func (c *canvas) text(pt vg.Point, anchor, class, s string) {
 	if c.now.turn != 0 {
 		c.attr("transform", "rotate(-90 "+tenths(pt.X)+" "+tenths(c.h-pt.Y)+")")
 	}
+
 	c.inside()
 	c.out.WriteString(escape(s))
 	c.close("text")
@@ -69,6 +71,7 @@ func (c *canvas) mark(ref Ref, draw func(), more ...string) {
 	if href != "" {
 		name, c.links = "a", true
 	}
+
 	c.open(name)
 	c.set("href", href)
 	c.set("data-step", ref.Step)
@@ -76,10 +79,12 @@ func (c *canvas) mark(ref Ref, draw func(), more ...string) {
 	for i := 0; i+1 < len(more); i += 2 {
 		c.set(more[i], more[i+1])
 	}
+
 	c.inside()
 	if ref.Title != "" {
 		c.leaf("title", ref.Title)
 	}
+
 	draw()
 	c.close(name)
 }

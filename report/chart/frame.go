@@ -100,6 +100,7 @@ func (f *frame) bottomAxis(title string) {
 		taken = at + half
 		f.c.text(vg.Point{X: at, Y: y - 15}, "middle", "t", t.label)
 	}
+
 	f.strokeAll(draw.LineStyle{Color: paint("axis"), Width: 1}, lines)
 	f.c.text(vg.Point{X: f.area.Max.X, Y: y - 15 - rowSize + 2}, "end", "a", cut(title, textSize, f.area.Max.X-10))
 }

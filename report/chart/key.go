@@ -26,6 +26,7 @@ func Key(s KeySpec) (template.HTML, error) {
 	for i, series := range s.Series {
 		entries = append(entries, entry{name: series.Name, look: lookOf(series.Slot, i), line: true, sign: true})
 	}
+
 	if s.Front {
 		entries = append(entries, frontEntry())
 	}

@@ -234,6 +234,7 @@ func (s TimelineSpec) drawMark(f *frame, m Mark, rows, height vg.Length) {
 	if ref.Title == "" {
 		ref.Title = orWord(m.Label, string(m.Class), "mark")
 	}
+
 	f.c.mark(ref, func() {
 		f.c.target(vg.Point{X: x, Y: rows + 6}, 7)
 		if m.Class == Bad {

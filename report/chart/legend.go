@@ -93,8 +93,10 @@ func (e entry) draw(c *canvas, x, y vg.Length) {
 		c.Stroke(p)
 		c.SetLineDash(nil, 0)
 	}
+
 	if e.sign {
 		c.marker(e.look, vg.Point{X: x + swatch/2, Y: y}, 4, e.hollow)
 	}
+
 	c.text(vg.Point{X: x + swatch + 6, Y: y - 4}, "start", "", cut(e.name, textSize, entryMost))
 }

@@ -103,6 +103,7 @@ func addSeries(series LineSeries, xs, ys *span) int {
 			ys.add(hi)
 		}
 	}
+
 	return n
 }
 
@@ -112,6 +113,7 @@ func ownTicks(a Axis, all []LineSeries) []float64 {
 	if !a.Log || a.Ticks != nil {
 		return a.Ticks
 	}
+
 	var at []float64
 	for _, series := range all {
 		for _, p := range series.Points {
@@ -123,6 +125,7 @@ func ownTicks(a Axis, all []LineSeries) []float64 {
 			}
 		}
 	}
+
 	slices.SortFunc(at, cmp.Compare)
 	return at
 }
@@ -141,12 +144,15 @@ func (f *frame) drawLines(x, y Axis, all []LineSeries, marked bool) {
 	for i, series := range all {
 		f.drawBands(lookOf(series.Slot, i), series)
 	}
+
 	for i, series := range all {
 		f.drawLine(lookOf(series.Slot, i), series, marked)
 	}
+
 	if !marked {
 		return
 	}
+
 	for i, series := range all {
 		for _, p := range series.Points {
 			if f.shows(p.xy()) {

@@ -57,6 +57,7 @@ func seriesWords(x, y Axis, series LineSeries) string {
 	at := func(p LinePoint) string {
 		return y.Unit.words(p.Y) + y.interval(p.Low, p.High) + " at " + x.Unit.words(p.X)
 	}
+
 	if len(drawn) == 1 {
 		return name + ": " + at(first) + "."
 	}

@@ -102,6 +102,7 @@ func markerPath(shape int, at vg.Point, r vg.Length) vg.Path {
 		p.Close()
 		return p
 	}
+
 	for i, corner := range corners(shape) {
 		pt := vg.Point{X: at.X + corner.X*r, Y: at.Y + corner.Y*r}
 		if i == 0 {
@@ -110,6 +111,7 @@ func markerPath(shape int, at vg.Point, r vg.Length) vg.Path {
 		}
 		p.Line(pt)
 	}
+
 	p.Close()
 	return p
 }

@@ -39,6 +39,7 @@ func runeWidth(r rune) float64 {
 	case unicode.IsUpper(r):
 		return 0.7
 	}
+
 	return 0.58
 }
 

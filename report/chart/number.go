@@ -126,15 +126,18 @@ func grouped(s string) string {
 	if strings.HasPrefix(s, "-") {
 		b.WriteString("−")
 	}
+
 	for i, digit := range whole {
 		if i > 0 && (len(whole)-i)%3 == 0 {
 			b.WriteByte(',')
 		}
 		b.WriteRune(digit)
 	}
+
 	if fraction != "" {
 		b.WriteString("." + fraction)
 	}
+
 	return b.String()
 }
 

@@ -144,9 +144,11 @@ func phasesOf(r curves.RequestSpan) [4][2]float64 {
 	case !finite(first):
 		out[1][1] = r.EndS
 	}
+
 	if r.Failure != "" && finite(last) {
 		out[3] = [2]float64{last, r.EndS}
 	}
+
 	return out
 }
 
@@ -168,6 +170,7 @@ func requestWords(r curves.RequestSpan) string {
 	if r.Failure != "" {
 		parts = append(parts, "failed: "+string(r.Failure))
 	}
+
 	return strings.Join(parts, ", ")
 }
 

@@ -149,16 +149,19 @@ func niceStep(width float64, want int, unit string) float64 {
 	if !(raw > 0) || math.IsInf(raw, 0) {
 		return max(raw, 1)
 	}
+
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	steps := []float64{1, 2, 5, 10}
 	if unit == "min" && raw > 5 && raw <= 30 {
 		power, steps = 1, []float64{10, 15, 30}
 	}
+
 	for _, m := range steps {
 		if m*power >= raw*0.999 {
 			return m * power
 		}
 	}
+
 	return steps[len(steps)-1] * power
 }
 
@@ -242,10 +245,12 @@ func (s *scale) decimals(at []float64) int {
 	if s.log || len(at) == 0 {
 		return -1
 	}
+
 	largest := slices.MaxFunc(at, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	if math.Abs(largest/s.show.per) >= 1e5 {
 		return -1
 	}
+
 	for places := range 7 {
 		if slices.IndexFunc(at, func(v float64) bool {
 			return !whole(v / s.show.per * math.Pow(10,
@@ -254,6 +259,7 @@ func (s *scale) decimals(at []float64) int {
 			return places
 		}
 	}
+
 	return -1
 }
 

@@ -44,6 +44,7 @@ func Scatter(s ScatterSpec) (template.HTML, error) {
 	if height == 0 {
 		height = 440
 	}
+
 	c := newCanvas(s.width(), height)
 	xs, ys := newSpan(s.X), newSpan(s.Y)
 	for _, series := range s.Series {

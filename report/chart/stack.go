@@ -73,6 +73,7 @@ func (s *stack) draw(c *canvas, top vg.Length) *frame {
 		f.drawLines(Axis{Unit: Seconds}, p.Y, p.Series, false)
 		top -= panelHeight + panelGap
 	}
+
 	return f
 }
 

@@ -11,6 +11,7 @@ func (f *frame) thinned(line []vg.Point) []vg.Point {
 	if len(line) <= 2*columns {
 		return line
 	}
+
 	var out []vg.Point
 	from := 0
 	for i := 1; i <= len(line); i++ {
@@ -23,6 +24,7 @@ func (f *frame) thinned(line []vg.Point) []vg.Point {
 		out = append(out, extremes(line[from:i])...)
 		from = i
 	}
+
 	return out
 }
 
@@ -38,6 +40,7 @@ func extremes(column []vg.Point) []vg.Point {
 			high = i
 		}
 	}
+
 	var out []vg.Point
 	last := -1
 	for _, i := range []int{0, min(low, high), max(low, high), len(column) - 1} {
@@ -46,5 +49,6 @@ func extremes(column []vg.Point) []vg.Point {
 			last = i
 		}
 	}
+
 	return out
 }

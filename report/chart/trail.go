@@ -82,12 +82,14 @@ func (t *trail) arc(part vg.PathComp) {
 		sin, cos := math.Sincos(angle)
 		return t.at(vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)})
 	}
+
 	t.lineTo(edge(part.Start))
 	pieces := max(int(math.Ceil(math.Abs(part.Angle)/math.Pi-1e-9)), 1)
 	sweep := 0
 	if part.Angle < 0 {
 		sweep = 1
 	}
+
 	for i := range pieces {
 		x, y := edge(part.Start + part.Angle*float64(i+1)/float64(pieces))
 		r := round(part.Radius)

@@ -151,17 +151,20 @@ func (b *block) speculation(s *results.Speculation) {
 	if s == nil {
 		return
 	}
+
 	b.title("Speculative Decoding", '-')
 	b.number("Acceptance rate (%):", new(s.AcceptanceRate*100))
 	if s.Drafts > 0 {
 		b.number("Acceptance length:", &s.AcceptanceLength)
 		b.count("Drafts:", new(int64(s.Drafts)))
 	}
+
 	b.count("Draft tokens:", new(int64(s.DraftTokens)))
 	b.count("Accepted tokens:", new(int64(s.AcceptedTokens)))
 	if s.PerPosition == nil {
 		return
 	}
+
 	b.out.WriteString("Per-position acceptance (%):\n")
 	for i, rate := range s.PerPosition {
 		b.number(fmt.Sprintf("  Position %d:", i), new(rate*100))

@@ -132,6 +132,7 @@ func MemoryUsage(r *results.Result) []byte {
 	if grid.SumOf(r) == nil {
 		return nil
 	}
+
 	var names []string
 	var before, after strings.Builder
 	told := false
@@ -141,9 +142,11 @@ func MemoryUsage(r *results.Result) []byte {
 		fmt.Fprintf(&before, "%s %s\n", mib(g.VRAMLoaded), mib(g.VRAMBytes))
 		fmt.Fprintf(&after, "%s %s\n", mib(g.VRAMEnd), mib(g.VRAMBytes))
 	}
+
 	if !told {
 		return nil
 	}
+
 	return []byte("GPU Name: " + strings.Join(names, ", ") + "\nWarm up status:\n" + before.String() +
 		"After Benchmark status:\n" + after.String())
 }

@@ -22,8 +22,10 @@ func Remarks(w io.Writer, r *results.Result, opts table.Options) error {
 			p.Wrapped("  ", string(warning.Code)+": "+text.Clean(warning.Message))
 		}
 	}
+
 	if r.Figures != nil {
 		printReadings(p, r)
 	}
+
 	return p.Flush(w)
 }

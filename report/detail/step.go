@@ -91,6 +91,7 @@ func printStepFailures(p *table.Printer, run *results.Run, r *results.Result) {
 			p.Line("  log: " + log)
 		}
 	}
+
 	if len(r.Earlier) > 0 {
 		p.Section("Earlier attempts")
 		for i, f := range r.Earlier {
@@ -103,6 +104,7 @@ func printLoad(p *table.Printer, a results.Asked) {
 	if a.API == "" {
 		return
 	}
+
 	p.Section("Load")
 	parts := []string{strconv.Itoa(a.NumPrompts) + " prompts", "data set " + text.Clean(a.Dataset)}
 	for _, part := range []struct {
@@ -113,10 +115,12 @@ func printLoad(p *table.Printer, a results.Asked) {
 			parts = append(parts, part.name+" "+strconv.Itoa(*part.value))
 		}
 	}
+
 	rate := "all at once"
 	if a.RequestRate != nil {
 		rate = strconv.FormatFloat(*a.RequestRate, 'g', -1, 64) + " requests/s"
 	}
+
 	p.Wrapped("  ", text.Clean(a.Endpoint)+": "+strings.Join(append(parts, rate), ", "))
 }
 
@@ -124,6 +128,7 @@ func printServers(p *table.Printer, servers []results.Server) {
 	if len(servers) == 0 {
 		return
 	}
+
 	p.Section("Servers")
 	for _, s := range servers {
 		about := []string{text.Clean(s.Launcher), text.Clean(s.BaseURL), "model " + text.Clean(s.Model)}
@@ -172,15 +177,18 @@ func LogOf(run *results.Run, r *results.Result) string {
 			life, replica = e.Life, e.Replica
 		}
 	}
+
 	if life == "" && len(r.Servers) > 0 {
 		life, replica = r.Servers[0].Life, r.Servers[0].Replica
 	}
 	if life == "" {
 		return ""
 	}
+
 	name := path.Join("lives", text.Clean(life), store.ServerLogName(replica))
 	if _, err := os.Stat(filepath.Join(run.Dir, filepath.FromSlash(name)+".zst")); err == nil { // its life has ended
 		name += ".zst"
 	}
+
 	return name
 }

@@ -44,17 +44,21 @@ func pairPart(s *versus.Pair, figures []catalog.Figure, baseline, candidate stri
 	if s.Never != "" {
 		p.Intro = append(p.Intro, "not comparable: "+s.Never)
 	}
+
 	p.Intro = append(p.Intro, s.Failed...)
 	if len(s.Differ) > 0 {
 		p.Intro = append(p.Intro, "what differs: "+versus.ChangesText(s.Differ))
 	}
+
 	p.Notes = slices.Clone(s.Notes)
 	for _, line := range s.Outliers {
 		p.Notes = append(p.Notes, "outlier (counted): "+text.Clean(line))
 	}
+
 	for _, line := range s.Drifts {
 		p.Notes = append(p.Notes, "drift: "+text.Clean(line))
 	}
+
 	p.Table = pairTable(s, figures, baseline, candidate)
 	return p
 }

@@ -127,6 +127,7 @@ func closenessText(a *compare.Agreement, reason string) string {
 	case a.MoreHere > 0:
 		return txt + fmt.Sprintf(": %s here would decide it", text.Count(a.MoreHere, "more repeat"))
 	}
+
 	return txt + ": too close to the margin; more repeats would not decide it"
 }
 
@@ -176,6 +177,7 @@ func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 		m := run.Manifest
 		return runJSON{m.Scenario, m.Run, m.Bench, m.Simulated || versus.AnySimulated(run)}
 	}
+
 	t := r.Tally()
 	out := reproductionJSON{
 		Format: format, Headline: r.Headline(), Origin: of(r.Origin), Here: of(r.Here), Confidence: r.Rule.Confidence,

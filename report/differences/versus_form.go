@@ -71,6 +71,7 @@ func sideTable(c *versus.Comparison) table.Table {
 			CountSteps(s.Run),
 		))
 	}
+
 	return t
 }
 

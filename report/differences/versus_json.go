@@ -61,6 +61,7 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 		Format: format, Baseline: c.Sides[c.Baseline].Name, Confidence: c.Rule.Confidence, Margin: c.Rule.Margin,
 		Findings: notNil(findings),
 	}
+
 	for _, s := range c.Sides {
 		m := s.Run.Manifest
 		out.Sides = append(out.Sides, sideJSON{s.Name, s.Path, m.Scenario, m.Run, m.Bench, m.Simulated ||

@@ -43,6 +43,7 @@ func Brief(run *results.Run) table.Table {
 	if !best {
 		brief.Best = ""
 	}
+
 	for _, line := range whole.Legend {
 		mark, _, _ := strings.Cut(line, " ")
 		if isMark := strings.Contains(ThinMark+chunksMark+ThrottleMark+LeadMark+ExtrapolatedMark, mark); !isMark ||

@@ -65,10 +65,12 @@ func (c Column) spread(cell compare.Cell) string {
 	if c.unranked {
 		return ""
 	}
+
 	s := compare.Arm{Values: c.perLife(cell)}.Summarize(confidence)
 	if s.High == nil || *s.Mean == 0 {
 		return ""
 	}
+
 	percent := 100 * math.Abs((*s.High-*s.Mean) / *s.Mean)
 	switch {
 	case percent < 0.05:
@@ -76,6 +78,7 @@ func (c Column) spread(cell compare.Cell) string {
 	case percent < 9.95:
 		return " ±" + strconv.FormatFloat(percent, 'f', 1, 64) + "%"
 	}
+
 	return " ±" + strconv.FormatFloat(percent, 'f', 0, 64) + "%"
 }
 

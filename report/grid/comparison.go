@@ -175,6 +175,7 @@ func requests(c compare.Cell) string {
 			askedKnown = askedKnown && r.KnowsAsked()
 		}
 	}
+
 	if asked == 0 {
 		return table.Missing
 	}
@@ -185,6 +186,7 @@ func requests(c compare.Cell) string {
 			texts[i] = table.Missing
 		}
 	}
+
 	return texts[0] + "/" + texts[1]
 }
 
@@ -215,12 +217,15 @@ func verdictOf(run *results.Run, c compare.Cell, of func(*results.Step) string) 
 		}
 		counts[name]++
 	}
+
 	if len(names) == 1 {
 		return names[0]
 	}
+
 	for i, name := range names {
 		names[i] = strconv.Itoa(counts[name]) + " " + name
 	}
+
 	return strings.Join(names, ", ")
 }
 
@@ -320,6 +325,7 @@ func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []tab
 			entries[i].Mark, leads = LeadMark+entries[i].Mark, true
 		}
 	}
+
 	for _, i := range ranked {
 		entries[i].Best = differ && !leads && entries[i].Text == entries[best].Text
 	}

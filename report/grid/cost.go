@@ -49,6 +49,7 @@ func CompareCosts(run *results.Run) table.Table {
 		return !slices.ContainsFunc(c.Counted,
 			func(r *results.Result) bool { return r.Cost != nil && r.Figures != nil })
 	})
+
 	if len(cells) == 0 {
 		return table.Table{}
 	}

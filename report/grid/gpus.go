@@ -120,6 +120,7 @@ func CompareGPUs(run *results.Run) table.Table {
 	cells := slices.DeleteFunc(compare.CellsOf(run.Manifest, versus.StepResults(run)), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Counted, func(r *results.Result) bool { return SumOf(r) != nil })
 	})
+
 	if len(cells) == 0 {
 		return table.Table{}
 	}
@@ -155,10 +156,12 @@ func gpuTableColumns() []Column {
 	figure := func(head, unit string, scale float64, of func(*results.GPUFigures) *float64) Column {
 		return Column{Head: head, Unit: unit, Scale: scale, unranked: true, telemetry: OfSum(of)}
 	}
+
 	work := func(head, unit string, of func(*results.Efficiency) *float64) Column {
 		return Column{Head: head, Unit: unit, Scale: 1, unranked: true,
 			telemetry: func(r *results.Result) *float64 { return Efficiency(r, of) }}
 	}
+
 	return []Column{
 		figure("VRAM GiB", "before", 1.0/Gib, memoryBaseline),
 		figure("VRAM GiB", "loaded", 1.0/Gib, memoryLoaded),

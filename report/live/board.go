@@ -125,6 +125,7 @@ func (b *Board) Result(r *results.Result) {
 	if s == nil || s.State == Running && r.Step.Attempt < s.Attempt { // it is being run again
 		return
 	}
+
 	s.Attempt = r.Step.Attempt
 	s.State, s.Why = stateOf(r.Verdict, r.Failure), wordsOf(r.Failure)
 	if s.State == Suspect {
@@ -197,10 +198,12 @@ func (b *Board) axes() (variants, points []string) {
 			points = append(points, s.Point)
 		}
 	}
+
 	ordered := slices.DeleteFunc(slices.Clone(b.Manifest.Points),
 		func(p string) bool { return !slices.Contains(points, p) })
 	if len(ordered) == len(points) {
 		points = ordered
 	}
+
 	return variants, points
 }

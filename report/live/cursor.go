@@ -16,6 +16,7 @@ func (c cursor) at(v View) cursor {
 			}
 		}
 	}
+
 	return best
 }
 

@@ -54,10 +54,12 @@ func (f *frame) lines() []line {
 	for len(all) < f.height-1 {
 		all = append(all, line{})
 	}
+
 	all = append(all[:max(0, f.height-1)], f.foot())
 	for i := range all {
 		all[i] = all[i].fit(f.width)
 	}
+
 	return all
 }
 
@@ -191,6 +193,7 @@ func (f *frame) columnsFrom(name int) int {
 		}
 		return n
 	}
+
 	if n := fitting(0, room); n == len(f.view.Columns) { // all of them
 		f.cursor.left = 0
 		return n

@@ -51,6 +51,7 @@ func cut(s string, width int) string {
 	if width < 1 {
 		return ""
 	}
+
 	var out strings.Builder
 	used := 0
 	for _, r := range s {
@@ -61,6 +62,7 @@ func cut(s string, width int) string {
 		out.WriteRune(r)
 		used += w
 	}
+
 	return out.String() + "~"
 }
 
@@ -109,5 +111,6 @@ func paint(lines []line) string {
 			}
 		}
 	}
+
 	return out.String()
 }

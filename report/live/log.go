@@ -30,12 +30,14 @@ func ServerLog(folder *store.Folder, life string, hide func(string) string) (lin
 		path = filepath.Join(folder.LifeDir(life), store.ServerLogName(0)+".zst")
 		lines, err = lastOf(folder, life)
 	}
+
 	for i := range lines {
 		if hide != nil {
 			lines[i] = hide(lines[i])
 		}
 		lines[i] = printable(lines[i])
 	}
+
 	return lines, path, err
 }
 
@@ -45,15 +47,18 @@ func lastBytes(path string) ([]string, error) {
 		return nil, fmt.Errorf("read server log: %w", err)
 	}
 	defer file.Close()
+
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read server log: %w", err)
 	}
+
 	from := max(0, info.Size()-logBytes)
 	lines, err := tail(io.NewSectionReader(file, from, info.Size()-from))
 	if from > 0 && len(lines) > 1 {
 		lines = lines[1:] // its beginning may be cut off
 	}
+
 	return lines, err
 }
 

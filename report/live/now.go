@@ -112,9 +112,11 @@ func timeWords(l results.Live) string {
 	case l.Phase == results.LiveLaunching:
 		parts = append(parts, "no earlier launch to estimate from")
 	}
+
 	if l.LimitS != nil && l.Phase != results.LiveMeasuring {
 		parts = append(parts, "times out after "+lasting(*l.LimitS))
 	}
+
 	return strings.Join(parts, ", ")
 }
 

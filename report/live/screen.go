@@ -225,6 +225,7 @@ func (s Screen) change(key string) (tea.Model, tea.Cmd) {
 			s.note = "the run stops after this step; the rest can be resumed (press x again to continue)"
 		}
 	}
+
 	return s, nil
 }
 
@@ -350,6 +351,7 @@ func (s Screen) Lines() []line {
 		view: s.view, width: s.width, height: s.height, unicode: s.unicode, cursor: s.cursor, note: s.note,
 		asked: s.asks(), control: s.actions != nil,
 	}
+
 	if s.err != nil {
 		f.note = "the run folder cannot be read: " + s.err.Error()
 	}
@@ -373,6 +375,7 @@ func (s Screen) asks() string {
 		}
 	case nothing:
 	}
+
 	return ""
 }
 

@@ -199,6 +199,7 @@ func leftWords(l results.Live, now time.Time) string {
 	if l.AtMost {
 		most = "at most "
 	}
+
 	text := most + about(*l.RunS) + " left"
 	if most == "" && *l.RunS >= 60 {
 		text = "about " + text
@@ -209,5 +210,6 @@ func leftWords(l results.Live, now time.Time) string {
 	if l.LeftBy == results.LeftByPlan {
 		text += " (as planned)"
 	}
+
 	return text
 }

@@ -83,7 +83,8 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 
 	for _, row := range r.LlamaBench {
 		d.Tests = append(d.Tests, report.Fact{Name: text.Clean(row.Test + ", " + row.Model),
-			Value: fmt.Sprintf("%s tok/s over %s", llamabench.SpeedText(row), text.Count(len(row.SamplesS), "repetition"))})
+			Value: fmt.Sprintf("%s tok/s over %s", llamabench.SpeedText(row),
+				text.Count(len(row.SamplesS), "repetition"))})
 	}
 
 	for i, f := range r.Earlier {
@@ -215,6 +216,7 @@ func startsOf(r *results.Result) []serverStart {
 			all = append(all, start)
 		}
 	}
+
 	return all
 }
 

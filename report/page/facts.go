@@ -110,6 +110,7 @@ func modelsOf(run *results.Run) []string {
 			}
 		}
 	}
+
 	return models
 }
 

@@ -247,6 +247,7 @@ func meansIn(curve []telemetry.CurvePoint, from, width float64, stretches int) [
 		sums[i] += p.Value
 		counts[i]++
 	}
+
 	for i := range sums {
 		if counts[i] == 0 {
 			sums[i] = math.NaN()
@@ -254,5 +255,6 @@ func meansIn(curve []telemetry.CurvePoint, from, width float64, stretches int) [
 		}
 		sums[i] /= float64(counts[i])
 	}
+
 	return sums
 }

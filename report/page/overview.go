@@ -53,7 +53,9 @@ type size struct{ width, height int }
 
 // twice draws a figure for wide screens and for phones. draw is given the head
 // and the height.
-func twice(id string, wide, narrow size, draw func(h chart.Head, height float64) (template.HTML, error)) (*figure, error) {
+func twice(id string, wide, narrow size, draw func(h chart.Head, height float64) (template.HTML, error)) (*figure,
+	error) {
+
 	svg, err := draw(chart.Head{ID: id, Width: float64(wide.width)}, float64(wide.height))
 	if err != nil {
 		return nil, err
@@ -110,6 +112,7 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 	if tradeoff != nil {
 		o.Answers, o.Front = append(o.Answers, tradeoff), front
 	}
+
 	decides, err := d.deciding()
 	if err != nil {
 		return o, err
@@ -131,6 +134,7 @@ func overviewOf(run *results.Run, p *passes, links map[string]string) (overview,
 	if o.Key, err = d.key(len(front) > 1); err != nil {
 		return o, err
 	}
+
 	o.Timeline, err = d.timeline()
 
 	return o, err
@@ -266,9 +270,11 @@ func (d *drawer) key(front bool) (*figure, error) {
 			s.Series = append(s.Series, chart.KeySeries{Name: text.Clean(name), Slot: d.slot(name)})
 		}
 	}
+
 	for _, c := range d.cells {
 		hollow = hollow || len(c.Counted) > 0 && !c.Sound()
 	}
+
 	if hollow {
 		s.Hollow = "hollow: not ranked"
 	}
@@ -349,6 +355,7 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 		Head: chart.Head{ID: "cdf-" + name + "-" + point, Title: name + " at " + point, Width: smallChart, Bare: true},
 		X:    chart.Axis{Label: name, Unit: chart.Seconds, Log: true},
 	}
+
 	steps := 0
 	for _, c := range cells {
 		var sum curves.Sketch

@@ -57,16 +57,19 @@ func Write(w io.Writer, run *results.Run) error {
 	if err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
+
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"link": v.link, "plural": text.Count, "more": moreThanShown, "clean": text.Clean,
 	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
+
 	var out bytes.Buffer
 	if err := t.Execute(&out, v); err != nil {
 		return fmt.Errorf("make %s: %w", Name, err)
 	}
+
 	_, err = w.Write(out.Bytes())
 	return err
 }
@@ -140,12 +143,14 @@ func (v *view) Attention() string {
 	if n := len(v.Failures); n > 0 {
 		parts = append(parts, text.Count(n, "kind")+" of failure")
 	}
+
 	disqualify := 0
 	for _, n := range v.Notices {
 		if n.Severity == codes.Disqualifies {
 			disqualify++
 		}
 	}
+
 	if disqualify > 0 {
 		parts = append(parts, "steps disqualified by "+text.Count(disqualify, "kind")+" of warning")
 	}

@@ -194,6 +194,7 @@ func thinLevels(levels []curves.Level, most int) []curves.Level {
 	if len(levels) <= most {
 		return levels
 	}
+
 	per := (len(levels) + most - 1) / most
 	var kept []curves.Level
 	for stretch := range slices.Chunk(levels, per) {
@@ -203,9 +204,11 @@ func thinLevels(levels []curves.Level, most int) []curves.Level {
 		}
 		kept = append(kept, level)
 	}
+
 	if last := levels[len(levels)-1]; kept[len(kept)-1].AtS < last.AtS {
 		kept = append(kept, last)
 	}
+
 	return kept
 }
 

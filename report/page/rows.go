@@ -87,5 +87,6 @@ func linksOf(run *results.Run) map[string]string {
 		taken[unlike] = true
 		links[s.Result.Step.ID] = unlike
 	}
+
 	return links
 }

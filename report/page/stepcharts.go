@@ -55,7 +55,8 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 				Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
 		}}
 	svg, err := chart.InFlight(s)
-	return &figure{SVG: svg, Wide: true, Caption: "Requests and tokens in flight. Tokens: prompts plus answers received so far, a " +
+	return &figure{SVG: svg, Wide: true, Caption: "Requests and tokens in flight. Tokens: prompts plus answers " +
+		"received so far, a " +
 		"lower bound of what the KV cache holds."}, err
 }
 

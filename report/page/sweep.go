@@ -148,7 +148,8 @@ func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float6
 			if c.Variant != name || arm.N == 0 {
 				continue
 			}
-			p := chart.LinePoint{X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High, Doubt: !c.Sound()}
+			p := chart.LinePoint{X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
+				Doubt: !c.Sound()}
 			p.Ref = d.ref(c, d.titleOf(c, f, arm))
 			series.Points = append(series.Points, p)
 		}

@@ -56,6 +56,7 @@ func appendixText(r *results.Result) string {
 	if r.Verdict != results.OK {
 		out.WriteString("Verdict: " + versus.Verbatim(r) + "\n")
 	}
+
 	_ = detail.Block(out, r) // fails only without figures
 	return out.String()
 }

@@ -42,6 +42,7 @@ func testsOf(run *results.Run) []tested {
 		}
 		all = append(all, found...)
 	}
+
 	return all
 }
 
@@ -206,12 +207,15 @@ func switched(run *results.Run, a, b tested) (name, from, to string) {
 	if a.cell.Variant == b.cell.Variant || a.cell.Point != b.cell.Point {
 		return "", "", ""
 	}
+
 	changes := slices.DeleteFunc(versus.RecipeChanges(a.cell, b.cell), func(c versus.Change) bool {
 		return strings.HasPrefix(c.What, "argument --sim-") // what the simulator assumes of the variable
 	})
+
 	if len(changes) != 1 {
 		return "", "", ""
 	}
+
 	variable, isEnv := strings.CutPrefix(changes[0].What, "environment ")
 	variants := versus.VariantsOf(run)
 	later := slices.Index(variants, a.cell.Variant) < slices.Index(variants, b.cell.Variant)
@@ -219,6 +223,7 @@ func switched(run *results.Run, a, b tested) (name, from, to string) {
 	if !isEnv || !forward {
 		return "", "", ""
 	}
+
 	return text.Clean(variable), text.Clean(changes[0].From), text.Clean(changes[0].To)
 }
 
@@ -276,7 +281,8 @@ func withoutColumns(settings func(results.LlamaBenchRow) []results.RowSetting) f
 
 // sameTitle reports whether two tests of different variants are the same one.
 func sameTitle(a, b tested, settings func(results.LlamaBenchRow) []results.RowSetting) bool {
-	return a.Test == b.Test && a.File == b.File && a.Model == b.Model && slices.Equal(settings(a.LlamaBenchRow), settings(b.LlamaBenchRow))
+	return a.Test == b.Test && a.File == b.File && a.Model == b.Model &&
+		slices.Equal(settings(a.LlamaBenchRow), settings(b.LlamaBenchRow))
 }
 
 // testText is a test with what tells it from others of its name.

@@ -56,6 +56,7 @@ func PassParts(run *results.Run) []table.Piece {
 	cells := slices.DeleteFunc(studyCells(run), func(c compare.Cell) bool {
 		return !slices.ContainsFunc(c.Steps, func(r *results.Result) bool { return r.SQZB != nil })
 	})
+
 	if len(cells) == 0 {
 		return nil
 	}

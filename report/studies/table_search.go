@@ -134,11 +134,13 @@ func limitNotes(run *results.Run, searches []search.Run) []string {
 			notes = append(notes, fmt.Sprintf("%s, repeat %d: %s", text.Clean(s.Variant), s.Repeat, doubt))
 		}
 	}
+
 	if slices.ContainsFunc(searches, func(s search.Run) bool {
 		return slices.ContainsFunc(s.Probes, func(p search.Probe) bool { return p.Suspect })
 	}) {
 		notes = append(notes, "suspect steps were used")
 	}
+
 	return notes
 }
 

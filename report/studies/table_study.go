@@ -148,9 +148,11 @@ func studyEntries(col grid.Column, cells []compare.Cell) []table.Cell {
 			printed[i] = &rounded
 		}
 	}
+
 	if col.Head != "Duration (s)" || sameWork(cells) {
 		grid.MarkBest(col, cells, printed, entries)
 	}
+
 	return entries
 }
 
@@ -222,6 +224,7 @@ func modelNamer(run *results.Run) func(compare.Cell) string {
 		}
 		of[model][c.Variant] = true
 	}
+
 	return func(c compare.Cell) string {
 		name := modelOf(c)
 		if len(slices.Collect(maps.Keys(of[name]))) > 1 && name != text.Clean(c.Variant) {
@@ -270,6 +273,7 @@ func backendOf(c compare.Cell) string {
 	if r == nil {
 		return table.Missing
 	}
+
 	switch name := r.Servers[0].Launcher; name {
 	case "vllm":
 		return "vLLM"

@@ -40,6 +40,7 @@ func (p *Printer) Table(c Table) {
 	if len(c.Rows) == 0 {
 		return
 	}
+
 	p.Line("")
 	for i, part := range p.split(c) {
 		if i > 0 {
@@ -49,9 +50,11 @@ func (p *Printer) Table(c Table) {
 			p.Line(line)
 		}
 	}
+
 	if c.Best != "" {
 		p.Wrapped("", p.bestMark()+" "+c.Best)
 	}
+
 	for _, line := range c.Legend {
 		p.Wrapped("", line)
 	}

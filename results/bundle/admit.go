@@ -25,6 +25,7 @@ func (r *Reader) admit(files []*zip.File, size int64) error {
 	if len(files) > maxMembers {
 		return fmt.Errorf("%d members, more than the %d that a bundle may have", len(files), maxMembers)
 	}
+
 	var packed, total uint64
 	for _, f := range files {
 		if err := memberError(f); err != nil {
@@ -37,10 +38,13 @@ func (r *Reader) admit(files []*zip.File, size int64) error {
 		if packed += f.CompressedSize64; packed > uint64(size) {
 			return errors.New("its members overlap: together they are longer than the archive")
 		}
-		if total += f.UncompressedSize64; total > max(freeGrowth, maxGrowth*uint64(size)) || f.UncompressedSize64 > total {
-			return fmt.Errorf("unpacked it would have %d bytes or more, from an archive of %d: it is not read", total, size)
+		if total += f.UncompressedSize64; total > max(freeGrowth, maxGrowth*uint64(size)) ||
+			f.UncompressedSize64 > total {
+			return fmt.Errorf("unpacked it would have %d bytes or more, from an archive of %d: it is not read", total,
+				size)
 		}
 	}
+
 	for name := range r.files {
 		for at, c := range name {
 			if _, is := r.files[name[:at]]; c == '/' && is {
@@ -48,6 +52,7 @@ func (r *Reader) admit(files []*zip.File, size int64) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -73,7 +78,8 @@ func nameError(name string) error {
 		return fmt.Errorf("a name of %d bytes", len(name))
 	case !fs.ValidPath(name) || name == ".":
 		return fmt.Errorf("member %q: not a name inside the folder", name)
-	case strings.ContainsAny(name, "\\:") || !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }):
+	case strings.ContainsAny(name, "\\:") || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }):
 		return fmt.Errorf("member %q: characters that no file of a run has", name)
 	}
 	return nil
@@ -83,10 +89,12 @@ func nameError(name string) error {
 func (r *Reader) matchIndex() error {
 	switch {
 	case r.Index.Format > FormatVersion:
-		return fmt.Errorf("it is of version %d, newer than %d, the newest this bench knows; use a newer bench", r.Index.Format, FormatVersion)
+		return fmt.Errorf("it is of version %d, newer than %d, the newest this bench knows; use a newer bench",
+			r.Index.Format, FormatVersion)
 	case r.Index.Format < 1:
 		return fmt.Errorf("%s has no bundle_version: it is no bundle", IndexName)
 	}
+
 	for _, m := range r.Index.Members {
 		f, there := r.files[m.Name]
 		_, twice := r.hashes[m.Name]
@@ -100,6 +108,7 @@ func (r *Reader) matchIndex() error {
 		}
 		r.hashes[m.Name] = m
 	}
+
 	if len(r.hashes) != len(r.files)-1 {
 		for name := range r.files {
 			if _, listed := r.hashes[name]; !listed && name != IndexName {
@@ -107,5 +116,6 @@ func (r *Reader) matchIndex() error {
 			}
 		}
 	}
+
 	return nil
 }

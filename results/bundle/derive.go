@@ -18,21 +18,26 @@ func Derive(r *results.Result) ([]byte, error) {
 	if err := derivable(r); err != nil {
 		return nil, fmt.Errorf("make a scenario of result.json: %w", err)
 	}
+
 	server, err := deriveServer(r.Servers[0])
 	if err != nil {
 		return nil, fmt.Errorf("make a scenario of result.json: %w", err)
 	}
+
 	load, err := deriveLoad(r)
 	if err != nil {
 		return nil, fmt.Errorf("make a scenario of result.json: %w", err)
 	}
+
 	text, err := json.MarshalIndent(map[string]any{
 		"schema": 1, "name": r.Scenario, "server": server, "load": load, "variants": []any{map[string]any{"name": r.Step.Variant}},
 	}, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Sprintf("# Made of the result.json of step %s of run %s. Settings of the dataset that a\n# result does not tell have their defaults; the hash of the prompts shows whether they fit.\n", r.Step.ID, r.Run)
+
+	head := fmt.Sprintf("# Made of the result.json of step %s of run %s. Settings of the dataset that a\n# result "+
+		"does not tell have their defaults; the hash of the prompts shows whether they fit.\n", r.Step.ID, r.Run)
 	return append([]byte(head), append(text, '\n')...), nil
 }
 
@@ -53,6 +58,7 @@ func derivable(r *results.Result) error {
 	case r.Asked.Ramp != nil:
 		lacks = append(lacks, "a ramp of the request rate is told by its scenario only")
 	}
+
 	if lacks == nil {
 		s := r.Servers[0]
 		for _, word := range s.Argv {
@@ -66,10 +72,13 @@ func derivable(r *results.Result) error {
 			}
 		}
 	}
+
 	if lacks != nil {
 		slices.Sort(lacks)
-		return errors.New("not known: " + strings.Join(lacks, "; ") + "; give its scenario, and this file with --against")
+		return errors.New("not known: " + strings.Join(lacks, "; ") +
+			"; give its scenario, and this file with --against")
 	}
+
 	return nil
 }
 
@@ -77,20 +86,24 @@ func deriveServer(s results.Server) (map[string]any, error) {
 	if len(s.Argv) == 0 {
 		return map[string]any{"launcher": "external", "base-url": s.BaseURL, "model": s.Model}, nil
 	}
+
 	env := map[string]any{}
 	for name, value := range s.Env {
 		if !strings.HasPrefix(name, "BENCH_") {
 			env[name] = value
 		}
 	}
+
 	server := map[string]any{"env": env}
 	if s.Simulated {
 		return server, simulatorOf(s, server)
 	}
+
 	base, err := url.Parse(s.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("address %q of its server: %w", s.BaseURL, err)
 	}
+
 	var command []string
 	for i, word := range s.Argv {
 		switch {
@@ -105,10 +118,12 @@ func deriveServer(s results.Server) (map[string]any, error) {
 		}
 		command = append(command, word)
 	}
+
 	server["launcher"], server["command"], server["gpus"], server["model"], server["served-name"] = "command", command, "none", s.Model, s.Model
 	if s.Launcher == "llamacpp" {
 		server["api"] = "llamacpp"
 	}
+
 	return server, nil
 }
 
@@ -118,6 +133,7 @@ func simulatorOf(s results.Server, server map[string]any) error {
 	if len(s.Argv) < 2 || s.Argv[1] != "simulate" || s.Launcher != "simulator" {
 		return errors.New("not known: how its simulator was started; give its scenario, and this file with --against")
 	}
+
 	server["launcher"] = "simulator"
 	args := map[string]any{}
 	for i := 2; i < len(s.Argv); i++ {
@@ -138,6 +154,7 @@ func simulatorOf(s results.Server, server map[string]any) error {
 			args[name] = value
 		}
 	}
+
 	server["args"] = args
 	return nil
 }
@@ -151,22 +168,26 @@ func deriveLoad(r *results.Result) (map[string]any, error) {
 	if strings.HasPrefix(a.Tokenizer, "/") {
 		dataset["tokenizer"] = a.Tokenizer
 	}
+
 	endpoints := map[string]string{"/v1/completions": "completions", "/v1/chat/completions": "chat"}
 	endpoint, known := endpoints[a.Endpoint]
 	if !known {
 		endpoint = a.Endpoint
 	}
+
 	point := map[string]any{"num-prompts": a.NumPrompts, "label": r.Step.Point}
 	set := func(name string, value any, given bool) {
 		if given {
 			point[name] = value
 		}
 	}
+
 	set("max-concurrency", a.MaxConcurrency, a.MaxConcurrency != nil)
 	set("request-rate", a.RequestRate, a.RequestRate != nil)
 	set("input-len", a.InputLen, a.InputLen != nil)
 	set("output-len", a.OutputLen, a.OutputLen != nil)
-	load := map[string]any{"endpoint": endpoint, "dataset": dataset, "ignore-eos": a.IgnoreEOS, "warmups": a.Warmups, "sweep": []any{point}}
+	load := map[string]any{"endpoint": endpoint, "dataset": dataset, "ignore-eos": a.IgnoreEOS, "warmups": a.Warmups,
+		"sweep": []any{point}}
 	if a.RequestRate != nil && a.Burstiness != nil {
 		load["burstiness"] = *a.Burstiness
 	}
@@ -179,6 +200,7 @@ func deriveLoad(r *results.Result) (map[string]any, error) {
 	if a.SendForS != nil {
 		load["duration"] = fmt.Sprintf("%gs", *a.SendForS)
 	}
+
 	body := map[string]any{}
 	if err := json.Unmarshal([]byte(a.Body), &body); err != nil {
 		return nil, fmt.Errorf("its request body: %w", err)
@@ -186,11 +208,15 @@ func deriveLoad(r *results.Result) (map[string]any, error) {
 	if _, text := body["prompt"].(string); !text && body["prompt"] != nil {
 		dataset["tokens"] = "ids"
 	}
-	for _, usual := range []string{"model", "prompt", "messages", "max_tokens", "max_completion_tokens", "stream", "stream_options", "ignore_eos", "temperature", "n_predict", "cache_prompt"} {
+
+	for _, usual := range []string{"model", "prompt", "messages", "max_tokens", "max_completion_tokens", "stream",
+		"stream_options", "ignore_eos", "temperature", "n_predict", "cache_prompt"} {
 		delete(body, usual)
 	}
+
 	if len(body) > 0 {
 		load["body"] = body
 	}
+
 	return load, nil
 }

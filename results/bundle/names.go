@@ -64,6 +64,7 @@ func anonymous(hosts []string) []rewrite {
 			return word.ReplaceAll(line, []byte("host")), n
 		}})
 	}
+
 	return all
 }
 
@@ -75,14 +76,17 @@ func hostsIn(text []byte) []string {
 			Name string `json:"hostname"`
 		} `json:"host"`
 	}
+
 	if json.Unmarshal(text, &known) != nil {
 		return nil
 	}
+
 	var hosts []string
 	for _, name := range []string{known.Node, known.Host.Name} {
 		if name != "" {
 			hosts = append(hosts, name)
 		}
 	}
+
 	return hosts
 }

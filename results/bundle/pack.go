@@ -21,22 +21,26 @@ func (p *packer) pack(name string) error {
 	if err != nil {
 		return err
 	}
+
 	found := &survey{}
 	counts, err := p.rewrite(name, io.TeeReader(in, found), io.Discard)
 	if err := closing(in, err); err != nil {
 		return err
 	}
+
 	tooLong := isLog(name) && found.bytes > p.options.MaxLog
 	switch {
 	case len(counts) > 0 && isPrompts(name):
 		p.index.LeftOut = append(p.index.LeftOut, LeftOut{name, "the prompts hold what looks like a " + some(counts)})
 		return nil
 	case len(counts) > 0 && found.binary:
-		p.index.LeftOut = append(p.index.LeftOut, LeftOut{name, "no text, and it holds what looks like a " + some(counts)})
+		p.index.LeftOut = append(p.index.LeftOut,
+			LeftOut{name, "no text, and it holds what looks like a " + some(counts)})
 		return nil
 	case len(counts) == 0 && !tooLong && (name != results.ManifestName || len(p.rehashed) == 0):
 		return p.copyMember(name)
 	}
+
 	p.redacted(name, counts)
 	return p.changedMember(name, tooLong, found.bytes)
 }
@@ -66,6 +70,7 @@ func (p *packer) changedMember(name string, tooLong bool, size int64) error {
 	if err != nil {
 		return err
 	}
+
 	return closing(in, p.fill(name, func(w io.Writer) error {
 		out, done := compressor(name, w)
 		var short *shortener
@@ -73,7 +78,8 @@ func (p *packer) changedMember(name string, tooLong bool, size int64) error {
 		if tooLong {
 			short = &shortener{out: out, head: p.options.MaxLog / 2, tail: p.options.MaxLog / 2}
 			target = short
-			p.index.LeftOut = append(p.index.LeftOut, LeftOut{name, fmt.Sprintf("the middle of %d bytes: %d are kept", size, p.options.MaxLog)})
+			p.index.LeftOut = append(p.index.LeftOut,
+				LeftOut{name, fmt.Sprintf("the middle of %d bytes: %d are kept", size, p.options.MaxLog)})
 		}
 		if _, err := p.rewrite(name, in, target); err != nil {
 			return err
@@ -98,7 +104,8 @@ func (p *packer) fill(name string, write func(io.Writer) error) error {
 	if err := write(io.MultiWriter(w, hash, size)); err != nil {
 		return err
 	}
-	p.index.Members = append(p.index.Members, Member{Name: name, Bytes: size.bytes, SHA256: hex.EncodeToString(hash.Sum(nil))})
+	p.index.Members = append(p.index.Members, Member{Name: name, Bytes: size.bytes,
+		SHA256: hex.EncodeToString(hash.Sum(nil))})
 	return nil
 }
 

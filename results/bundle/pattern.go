@@ -23,11 +23,13 @@ func patterns() []pattern {
 	plain := func(what, expr string, hints ...string) pattern {
 		return pattern{what: what, hints: hints, find: regexp.MustCompile(expr)}
 	}
+
 	return []pattern{
 		plain("Hugging Face token", `\bhf_[A-Za-z0-9]{16,}`, "hf_"),
 		plain("key that begins with sk-", `\bsk-[A-Za-z0-9_-]{16,}`, "sk-"),
 		plain("AWS access key", `\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`, "AKIA", "ASIA"),
-		plain("GitHub token", `\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+		plain("GitHub token", `\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})`, "ghp_", "gho_", "ghu_",
+			"ghs_", "ghr_", "github_pat_"),
 		plain("GitLab token", `\bglpat-[A-Za-z0-9_-]{16,}`, "glpat-"),
 		plain("Slack token", `\bxox[abeprs]-[A-Za-z0-9-]{10,}`, "xox"),
 		plain("Google key", `\bAIza[0-9A-Za-z_-]{35}`, "AIza"),
@@ -59,7 +61,8 @@ func patterns() []pattern {
 			find: regexp.MustCompile(`\b((?:[A-Z][A-Z0-9_]*_)?(?:TOKEN|KEY|SECRET|PASSWORD|PASSWD))\\?["']?\s*[:=]\s*\\?["']?([^\s"'\\,;}\]&]{4,})`),
 		},
 		{
-			hints: []string{"key", "Key", "passw", "Passw", "secret", "Secret", "token", "Token"}, named: 1, group: 2, is: worded,
+			hints: []string{"key", "Key", "passw", "Passw", "secret", "Secret", "token",
+				"Token"}, named: 1, group: 2, is: worded,
 			find: regexp.MustCompile(`(?i)\b(api[-_]?key|[a-z]*passw(?:or)?d|(?:[a-z]+[-_])?secret(?:[-_](?:access[-_])?key)?|(?:access|auth|hf|refresh|bearer)[-_]token)\b\\?["']?(?:\s*[:=,]\s*|\s+)\\?["']?([^\s"'\\,;}\]&]{6,})`),
 		},
 	}
@@ -87,5 +90,6 @@ func random(value []byte) bool {
 // worded is for names in small letters, which stand in prose too, before a
 // word or a number.
 func worded(value []byte) bool {
-	return meant(value) && len(bytes.Trim(value, "0123456789.eE+-")) > 0 && bytes.ContainsAny(value, "0123456789-_+/=ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return meant(value) && len(bytes.Trim(value, "0123456789.eE+-")) > 0 &&
+		bytes.ContainsAny(value, "0123456789-_+/=ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }

@@ -30,6 +30,7 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read bundle: %w", err)
 	}
+
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("it is no file")
@@ -37,10 +38,12 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read bundle %s: %w", path, err), f.Close())
 	}
+
 	r, err := NewReader(f, info.Size())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read bundle %s: %w", path, err), f.Close())
 	}
+
 	r.closer = f
 	return r, nil
 }
@@ -53,10 +56,12 @@ func NewReader(in io.ReaderAt, size int64) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no whole zip archive: %w", err)
 	}
+
 	r := &Reader{files: map[string]*zip.File{}, hashes: map[string]Member{}}
 	if err := r.admit(archive.File, size); err != nil {
 		return nil, err
 	}
+
 	text, err := r.content(IndexName, maxIndex)
 	if err != nil {
 		return nil, err
@@ -64,6 +69,7 @@ func NewReader(in io.ReaderAt, size int64) (*Reader, error) {
 	if err := json.Unmarshal(text, &r.Index); err != nil {
 		return nil, fmt.Errorf("%s: %w", IndexName, err)
 	}
+
 	return r, r.matchIndex()
 }
 
@@ -96,6 +102,7 @@ func (r *Reader) Extract(ctx context.Context, dir string, wanted func(name strin
 		return fmt.Errorf("unpack bundle: %w", err)
 	}
 	defer func() { _ = root.Close() }() // only opened for its names
+
 	for _, m := range r.Index.Members {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -107,6 +114,7 @@ func (r *Reader) Extract(ctx context.Context, dir string, wanted func(name strin
 			return fmt.Errorf("unpack bundle: %w", err)
 		}
 	}
+
 	return nil
 }
 
@@ -161,14 +169,17 @@ func (r *Reader) content(name string, limit int64) ([]byte, error) {
 	if file.UncompressedSize64 > uint64(limit) {
 		return nil, fmt.Errorf("%s: %d bytes, more than the %d that are read", name, file.UncompressedSize64, limit)
 	}
+
 	in, err := file.Open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+
 	text, err := io.ReadAll(io.LimitReader(in, limit+1))
 	if err := closing(in, err); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+
 	return text, nil
 }
 
@@ -178,16 +189,19 @@ func (r *Reader) copyTo(w io.Writer, m Member) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
+
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, hash), io.LimitReader(in, m.Bytes+1))
 	if err := closing(in, err); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
+
 	switch {
 	case n != m.Bytes:
 		return fmt.Errorf("%s: it has another length than the %d bytes of the index", m.Name, m.Bytes)
 	case hex.EncodeToString(hash.Sum(nil)) != m.SHA256:
 		return fmt.Errorf("%s: its SHA-256 is not that of the index: it was changed", m.Name)
 	}
+
 	return nil
 }

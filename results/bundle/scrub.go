@@ -142,14 +142,17 @@ func (s *scrubber) line(line []byte, counts map[string]int) []byte {
 			return strings.Compare(a, b)
 		})
 	}
+
 	for _, value := range s.sorted {
 		line = s.value(line, value, counts)
 	}
+
 	for _, p := range s.patterns {
 		if (p.named == 0 || !s.prose) && p.hinted(line) {
 			line = p.hide(line, counts)
 		}
 	}
+
 	for _, r := range s.rewrites {
 		if bytes.Contains(line, []byte(r.hint)) {
 			changed, n := r.do(line)
@@ -159,6 +162,7 @@ func (s *scrubber) line(line []byte, counts map[string]int) []byte {
 			}
 		}
 	}
+
 	return line
 }
 
@@ -170,6 +174,7 @@ func (s *scrubber) value(line []byte, value string, counts map[string]int) []byt
 		}
 		return line
 	}
+
 	for _, quote := range []string{`"`, `'`} {
 		whole := []byte(quote + value + quote)
 		if n := bytes.Count(line, whole); n > 0 {
@@ -177,6 +182,7 @@ func (s *scrubber) value(line []byte, value string, counts map[string]int) []byt
 			line = bytes.ReplaceAll(line, whole, []byte(quote+hidden+quote))
 		}
 	}
+
 	return line
 }
 
@@ -214,8 +220,10 @@ func (p pattern) hide(line []byte, counts map[string]int) []byte {
 		out = append(append(out, line[last:from]...), hidden...)
 		last = to
 	}
+
 	if last == 0 {
 		return line
 	}
+
 	return append(out, line[last:]...)
 }

@@ -100,11 +100,13 @@ func (s *shortener) Write(data []byte) (int, error) {
 		s.kept += int64(len(part))
 		data = data[len(part):]
 	}
+
 	s.ring = append(s.ring, data...)
 	const slack = 2
 	if int64(len(s.ring)) > slack*max(s.tail, 1) {
 		s.drop()
 	}
+
 	return n, nil
 }
 

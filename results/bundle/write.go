@@ -32,21 +32,26 @@ func Write(ctx context.Context, w io.Writer, dir string, o Options) (*Index, err
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", dir, err)
 	}
-	if run.Dir, err = filepath.EvalSymlinks(dir); err != nil { // the folder itself may be a link, nothing in it is followed
+
+	// the folder itself may be a link, nothing in it is followed
+	if run.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", dir, err)
 	}
 	if o.MaxLog == 0 {
 		o.MaxLog = usualLog
 	}
+
 	p := &packer{dir: run.Dir, options: o, scrub: newScrubber(o.Secrets), rehashed: map[string]string{}}
 	p.index = Index{
 		Format: FormatVersion, Bench: o.Bench, Scenario: run.Manifest.Scenario, Run: run.Manifest.Run, Finished: run.Finished, Anonymized: o.Anonymize,
 		Members: []Member{}, LeftOut: []LeftOut{}, Redactions: []Redaction{},
 	}
+
 	p.zip = zip.NewWriter(w)
 	if err := errors.Join(p.list(), p.learn(ctx), p.rehash()); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", dir, err)
 	}
+
 	for _, name := range p.names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -55,9 +60,11 @@ func Write(ctx context.Context, w io.Writer, dir string, o Options) (*Index, err
 			return nil, fmt.Errorf("bundle %s: %s: %w", dir, name, err)
 		}
 	}
+
 	if err := p.finish(); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", dir, err)
 	}
+
 	return &p.index, nil
 }
 
@@ -126,10 +133,12 @@ func (p *packer) learn(ctx context.Context) error {
 			hosts = append(hosts, hostsIn(text)...)
 		}
 	}
+
 	if p.options.Anonymize {
 		slices.Sort(hosts)
 		p.scrub.rewrites = anonymous(slices.Compact(hosts))
 	}
+
 	return nil
 }
 
@@ -141,6 +150,7 @@ func (p *packer) learnFile(name string) error {
 		return err
 	}
 	defer in.Close()
+
 	whole := strings.HasSuffix(name, ".json")
 	var text bytes.Buffer
 	err = eachLine(in, func(line []byte) error {
@@ -153,9 +163,11 @@ func (p *packer) learnFile(name string) error {
 		}
 		return nil
 	})
+
 	if whole {
 		p.scrub.learnJSON(text.Bytes())
 	}
+
 	return err
 }
 
@@ -178,6 +190,7 @@ func (p *packer) rehash() error {
 			p.rehashed[hexOf(before)] = hexOf(after.Bytes())
 		}
 	}
+
 	return nil
 }
 

@@ -32,6 +32,7 @@ This page is made from the program: ` + "`go test ./results/codes -update`" + ` 
 			fmt.Fprintf(w, "\n### %s\n\n%s: %s %s\n\nWhat to do: %s\n", e.Code, e.Severity, e.Meaning, e.Why, e.Do)
 		}
 	}
+
 	return nil
 }
 

@@ -33,6 +33,7 @@ func historiesOf(events []results.Event) map[string]history {
 		}
 		all[e.Step] = h
 	}
+
 	return all
 }
 
@@ -56,7 +57,8 @@ func refusedStep(r *results.Run, ref results.StepRef, h history, before *results
 	step.Result.Step.Attempt = step.Attempt
 	why := before.Failure
 	if why == nil {
-		why = results.Failf(results.FailChanged, "attempt %d was measured (%s); its %s is still there", before.Step.Attempt, before.Verdict, results.ResultName)
+		why = results.Failf(results.FailChanged, "attempt %d was measured (%s); its %s is still there",
+			before.Step.Attempt, before.Verdict, results.ResultName)
 	}
 	step.Result.Earlier = append(slices.Clone(before.Earlier), *why)
 	return step
@@ -75,18 +77,23 @@ func withoutResult(r *results.Run, dir string, ref results.StepRef, h history) r
 		step.Result.Verdict, step.Result.Failure = h.verdict, h.failure
 		if h.verdict == results.OK || h.verdict == results.Suspect || h.verdict == "" {
 			step.Result.Verdict = results.Failed
-			step.Result.Failure = results.Failf(results.FailDisk, "the journal says %q, but there is no %s", h.verdict, results.ResultName)
+			step.Result.Failure = results.Failf(results.FailDisk, "the journal says %q, but there is no %s", h.verdict,
+				results.ResultName)
 		}
 	case h.started:
 		step.State, step.Open = results.StepInterrupted, h.attempt
 		step.Records = countRecords(dir)
-		step.Result.Failure = results.Failf(results.FailInterrupted, "the run ended during this step; %d of its requests are on disk", step.Records)
+		step.Result.Failure = results.Failf(results.FailInterrupted,
+			"the run ended during this step; %d of its requests are on disk", step.Records)
 	case !r.Finished:
 		step.Result.Failure.Message = "the run ended, or has not come to this step yet"
 	}
+
 	if step.Result.Failure == nil {
-		step.Result.Failure = &results.Failure{Class: results.FailInternal, Message: fmt.Sprintf("the journal says %q and no reason", h.verdict)}
+		step.Result.Failure = &results.Failure{Class: results.FailInternal,
+			Message: fmt.Sprintf("the journal says %q and no reason", h.verdict)}
 	}
+
 	return step
 }
 

@@ -69,9 +69,11 @@ func parseJournalLine(number int, raw []byte) JournalLine {
 	case line.Event.Seq < 1 || line.Event.Kind == "":
 		line.Bad = "not an event: it has no number or no kind"
 	}
+
 	if line.Bad != "" {
 		line.Event, line.Raw = results.Event{}, string(text)
 	}
+
 	return line
 }
 

@@ -30,7 +30,8 @@ func (f *Folder) Lock() (*Lock, error) {
 		owner, _ := os.ReadFile(file.Name())
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or end it", f.dir, ErrLocked, strings.TrimSpace(string(owner)))
+			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or end it", f.dir, ErrLocked,
+				strings.TrimSpace(string(owner)))
 		}
 		return nil, fmt.Errorf("lock %s: %w", f.dir, err)
 	}
@@ -38,6 +39,7 @@ func (f *Folder) Lock() (*Lock, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock %s: %w", f.dir, err)
 	}
+
 	return &Lock{f: file}, nil
 }
 

@@ -110,6 +110,7 @@ func (m *moments) fields(s *scan) bool {
 	if !s.take('{') {
 		return false
 	}
+
 	for {
 		name, ok := s.plainString()
 		if !ok || !s.take(':') || !m.field(string(name), s) {
@@ -167,6 +168,7 @@ func (m *moments) field(name string, s *scan) bool {
 		n := 0
 		return s.null() || s.integer(&n)
 	}
+
 	return s.null() // a failure, say, is not for us
 }
 
@@ -174,10 +176,12 @@ func (m *moments) readChunks(s *scan) bool {
 	if s.null() {
 		return true
 	}
+
 	m.chunks = m.chunks[:0]
 	if !s.take('[') {
 		return false
 	}
+
 	for !s.take(']') {
 		if len(m.chunks) > 0 && !s.take(',') {
 			return false
@@ -188,6 +192,7 @@ func (m *moments) readChunks(s *scan) bool {
 		}
 		m.chunks = append(m.chunks, v)
 	}
+
 	m.record.ChunkS = m.chunks
 	return true
 }

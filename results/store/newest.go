@@ -55,5 +55,6 @@ func newestBelow(dir string, levels int) (string, error) {
 			newest = found
 		}
 	}
+
 	return newest, nil
 }

@@ -20,10 +20,12 @@ func (f *Folder) NewPart(group string) (*Folder, error) {
 	if err := checkName(group); err != nil {
 		return nil, fmt.Errorf("make a job's folder: %w", err)
 	}
+
 	parent := filepath.Join(f.dir, results.JobsName, group)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, fmt.Errorf("make a job's folder: %w", err)
 	}
+
 	for number := 1; ; number++ {
 		dir := filepath.Join(parent, strconv.Itoa(number))
 		err := os.Mkdir(dir, 0o755) // exactly one job can make it, on network file systems too
@@ -87,9 +89,11 @@ func partsOf(r *results.Run) ([]results.Part, error) {
 			}
 		}
 	}
+
 	slices.SortStableFunc(all, func(a, b results.Part) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Number, b.Number))
 	})
+
 	return all, nil
 }
 
@@ -99,10 +103,12 @@ func readParts(r *results.Run) error {
 	if len(r.Manifest.Groups) == 0 {
 		return nil
 	}
+
 	var err error
 	if r.Parts, err = partsOf(r); err != nil {
 		return err
 	}
+
 	finished := map[string]bool{}
 	for i := range r.Parts {
 		p := &r.Parts[i]
@@ -110,7 +116,8 @@ func readParts(r *results.Run) error {
 		if p.Environment, err = readRaw(filepath.Join(dir, results.EnvironmentName)); err != nil {
 			return err
 		}
-		if p.Events, p.Finished, err = readJournal(r, filepath.Join(dir, results.JournalName), p.Name()+"/"+results.JournalName); err != nil {
+		if p.Events, p.Finished, err = readJournal(r, filepath.Join(dir, results.JournalName),
+			p.Name()+"/"+results.JournalName); err != nil {
 			return err
 		}
 		finished[p.Group] = p.Finished
@@ -118,11 +125,13 @@ func readParts(r *results.Run) error {
 			r.Environment = p.Environment
 		}
 	}
+
 	r.Events = merged(r.Events, r.Parts)
 	r.Finished = true
 	for _, group := range r.Manifest.Groups {
 		r.Finished = r.Finished && finished[group.ID]
 	}
+
 	return nil
 }
 
@@ -134,6 +143,7 @@ func merged(own []results.Event, parts []results.Part) []results.Event {
 		at time.Time
 		e  results.Event
 	}
+
 	var all []timed
 	latest := map[string]time.Time{}
 	add := func(group string, events []results.Event) {
@@ -144,14 +154,17 @@ func merged(own []results.Event, parts []results.Part) []results.Event {
 			all = append(all, timed{latest[group], e})
 		}
 	}
+
 	add("", own)
 	for _, p := range parts {
 		add(p.Group, p.Events)
 	}
+
 	slices.SortStableFunc(all, func(a, b timed) int { return a.at.Compare(b.at) })
 	events := make([]results.Event, len(all))
 	for i := range all {
 		events[i] = all[i].e
 	}
+
 	return events
 }

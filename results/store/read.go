@@ -18,6 +18,7 @@ func Read(dir string) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	run := &results.Run{Dir: dir}
 	if err := readVersioned(folder.Manifest(), &run.Manifest); err != nil {
 		return nil, err
@@ -28,14 +29,17 @@ func Read(dir string) (*results.Run, error) {
 	if run.Plan, err = readRaw(folder.Plan()); err != nil {
 		return nil, err
 	}
+
 	err = errors.Join(
 		noteChange(run, results.ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256),
 		noteChange(run, results.PlanName, folder.Plan(), run.Manifest.PlanSHA256),
 		readJournals(run, folder.Journal()),
 	)
+
 	if err != nil {
 		return nil, err
 	}
+
 	histories := historiesOf(run.Events)
 	for _, ref := range run.Manifest.Planned {
 		step, err := readStep(run, folder, ref, histories[ref.ID])
@@ -44,6 +48,7 @@ func Read(dir string) (*results.Run, error) {
 		}
 		run.Steps = append(run.Steps, step)
 	}
+
 	setAsideSpared(run)
 	nameSearched(run)
 	return run, nil
@@ -55,12 +60,15 @@ func readVersioned(path string, into any) error {
 	if err != nil {
 		return fmt.Errorf("read run folder: %w", err)
 	}
+
 	var version struct {
 		Format int `json:"format_version"`
 	}
+
 	if err := json.Unmarshal(data, &version); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
+
 	switch {
 	case version.Format > results.FormatVersion:
 		return fmt.Errorf("read %s: format version %d is newer than %d, the newest this bench knows; use a newer bench",
@@ -68,9 +76,11 @@ func readVersioned(path string, into any) error {
 	case version.Format < 1:
 		return fmt.Errorf("read %s: it has no format_version; it was not written by bench", path)
 	}
+
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
+
 	return nil
 }
 
@@ -109,6 +119,7 @@ func readJournal(r *results.Run, path, name string) (events []results.Event, fin
 		return nil, false, fmt.Errorf("read run folder: %w", err)
 	}
 	defer func() { _ = f.Close() }()
+
 	for line, err := range ReadJournal(f) {
 		if err != nil {
 			return nil, false, err
@@ -118,7 +129,8 @@ func readJournal(r *results.Run, path, name string) (events []results.Event, fin
 			continue
 		}
 		if last := lastSeq(events); line.Event.Seq != last+1 { // some were lost
-			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: event %d follows event %d", name, line.Number, line.Event.Seq, last))
+			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: event %d follows event %d", name, line.Number,
+				line.Event.Seq, last))
 		}
 		events = append(events, line.Event)
 		switch line.Event.Kind {
@@ -129,6 +141,7 @@ func readJournal(r *results.Run, path, name string) (events []results.Event, fin
 		default: // says nothing of the run as a whole
 		}
 	}
+
 	return events, finished, nil
 }
 
@@ -152,10 +165,12 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 		return withoutResult(r, folder.StepDir(ref.ID), ref, h), nil
 	case err == nil:
 		if h.started && !h.finished && h.attempt > result.Step.Attempt {
-			r.Problems = append(r.Problems, fmt.Sprintf("step %s: attempt %d has no end; its result is that of attempt %d",
+			r.Problems = append(r.Problems, fmt.Sprintf("step %s: attempt %d has no end; its result is that of "+
+				"attempt %d",
 				ref.ID, h.attempt, result.Step.Attempt))
 		}
-		step := results.Step{State: results.StepDone, Attempt: max(h.attempt, result.Step.Attempt), Retry: h.retry, Result: result}
+		step := results.Step{State: results.StepDone, Attempt: max(h.attempt, result.Step.Attempt), Retry: h.retry,
+			Result: result}
 		if h.started && !h.finished && h.attempt > result.Step.Attempt {
 			step.Open = h.attempt
 		}
@@ -163,5 +178,6 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 	case !errors.Is(err, fs.ErrNotExist):
 		return results.Step{}, err
 	}
+
 	return withoutResult(r, folder.StepDir(ref.ID), ref, h), nil
 }

@@ -43,6 +43,7 @@ func readStepFile(path string) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var r results.Result
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
@@ -50,7 +51,8 @@ func readStepFile(path string) (*results.Run, error) {
 
 	switch {
 	case r.Format > results.FormatVersion:
-		return nil, fmt.Errorf("read %s: format version %d is newer than %d, the newest this bench knows; use a newer bench",
+		return nil, fmt.Errorf("read %s: format version %d is newer than %d, the newest this bench knows; use a "+
+			"newer bench",
 			path, r.Format, results.FormatVersion)
 	case r.Format < 1:
 		return nil, errors.New("it has no format_version; give a run folder, or a result.json that bench wrote")

@@ -50,7 +50,8 @@ func (s *scan) integer(into *int) bool {
 	for ; i < len(s.rest) && isDigit(s.rest[i]); i++ {
 		n = n*10 + int(s.rest[i]-'0')
 	}
-	if i == 0 || i > most || i > 1 && s.rest[0] == '0' || i < len(s.rest) && (s.rest[i] == '.' || s.rest[i]|' ' == 'e') {
+	if i == 0 || i > most || i > 1 && s.rest[0] == '0' || i < len(s.rest) &&
+		(s.rest[i] == '.' || s.rest[i]|' ' == 'e') {
 		return false
 	}
 	if negative {
@@ -96,10 +97,12 @@ func (s *scan) number(into *float64) bool {
 			whole = whole*10 + uint64(c-'0')
 		}
 	}
+
 	rest := s.rest[i:]
 	if i == 0 || point == i-1 || i > 1 && s.rest[0] == '0' && point != 1 || len(rest) > 0 && rest[0]|' ' == 'e' {
 		return false
 	}
+
 	v := float64(whole)
 	switch {
 	case digits > exact:
@@ -111,9 +114,11 @@ func (s *scan) number(into *float64) bool {
 	case point >= 0:
 		v /= powersOfTen(i - 1 - point)
 	}
+
 	if negative {
 		v = -v
 	}
+
 	*into, s.rest = v, rest
 	return true
 }

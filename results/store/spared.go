@@ -29,6 +29,7 @@ func nameSearched(r *results.Run) {
 	if policy == nil {
 		return
 	}
+
 	loads := map[string]float64{}
 	for i := range r.Steps {
 		result := r.Steps[i].Result
@@ -38,15 +39,18 @@ func nameSearched(r *results.Run) {
 		}
 		result.Step.Point, loads[label] = label, load
 	}
+
 	var points []string
 	for label := range loads {
 		points = append(points, label)
 	}
+
 	slices.SortFunc(points, func(a, b string) int { return cmp.Compare(loads[a], loads[b]) })
 	for _, s := range r.Steps {
 		if !slices.Contains(points, s.Result.Step.Point) {
 			points = append(points, s.Result.Step.Point)
 		}
 	}
+
 	r.Manifest.Points = points
 }

@@ -28,6 +28,7 @@ func pieces(s string) ([]piece, error) {
 			lit.Reset()
 		}
 	}
+
 	for {
 		i := strings.Index(s, "${")
 		if i < 0 {

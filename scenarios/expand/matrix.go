@@ -18,11 +18,13 @@ func (ns *Names) expandMatrix(v *schema.Node) []rawVariant {
 		}
 		return []rawVariant{{node: v}}
 	}
+
 	matrix = outside.Expand(matrix)
 	if matrix.Kind != schema.Mapping || len(matrix.Pairs) == 0 {
 		schema.Wrong(ns.errs, "matrix", matrix, schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape))))
 		return nil
 	}
+
 	combos := []map[string]*schema.Node{{}}
 	for _, axis := range matrix.Pairs {
 		if !ns.goodAxis(axis) {
@@ -34,11 +36,13 @@ func (ns *Names) expandMatrix(v *schema.Node) []rawVariant {
 		}
 		combos = cross(combos, axis)
 	}
+
 	combos = ns.exclude(v, matrix, combos)
 	out := make([]rawVariant, len(combos))
 	for i, c := range combos {
 		out[i] = rawVariant{node: v, params: c, order: matrix.Keys()}
 	}
+
 	return out
 }
 
@@ -65,6 +69,7 @@ func (ns *Names) goodAxis(axis schema.Pair) bool {
 		ns.errs.Add(axis.Value.Pos, "matrix.%s is %s, expected a list of values", axis.Key, axis.Value.Shown())
 		return false
 	}
+
 	ok := true
 	for _, it := range axis.Value.Items {
 		if it.Kind == schema.List || it.Kind == schema.Null {
@@ -73,6 +78,7 @@ func (ns *Names) goodAxis(axis schema.Pair) bool {
 		}
 		ok = ok && it.Kind != schema.Broken
 	}
+
 	return ok
 }
 
@@ -82,11 +88,13 @@ func (ns *Names) exclude(v, matrix *schema.Node, combos []map[string]*schema.Nod
 	if entries == nil || entries.Kind == schema.Null {
 		return combos
 	}
+
 	entries = ns.Outside().Expand(entries)
 	if entries.Kind != schema.List {
 		schema.Wrong(ns.errs, "exclude", entries, schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))))
 		return combos
 	}
+
 	known := matrixPaths(matrix)
 	left := slices.Clone(combos)
 	for _, e := range entries.Items {
@@ -100,9 +108,11 @@ func (ns *Names) exclude(v, matrix *schema.Node, combos []map[string]*schema.Nod
 		}
 		left = slices.DeleteFunc(left, match)
 	}
+
 	if len(left) == 0 {
 		ns.errs.Add(entries.Pos, "exclude leaves no combination of the matrix")
 	}
+
 	return left
 }
 
@@ -123,6 +133,7 @@ func (ns *Names) excludeEntry(e *schema.Node, known []string) (map[string]string
 		schema.Wrong(ns.errs, "an entry of exclude", e, schema.MapOf(schema.Simple(schema.ScalarShape)))
 		return nil, false
 	}
+
 	want, ok := map[string]string{}, true
 	for _, pr := range e.Pairs {
 		pr.Value.Flatten(pr.Key, func(path string, n *schema.Node) {
@@ -136,6 +147,7 @@ func (ns *Names) excludeEntry(e *schema.Node, known []string) (map[string]string
 			want[path] = n.PlainText()
 		})
 	}
+
 	return want, ok
 }
 

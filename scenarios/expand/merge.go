@@ -19,6 +19,7 @@ func Overlay(base, top *schema.Node, deep map[string]func(base, top *schema.Node
 	if top.Kind != schema.Mapping {
 		return top
 	}
+
 	out := *top
 	out.Pairs = slices.Clone(base.Pairs)
 	for _, p := range top.Pairs {
@@ -35,6 +36,7 @@ func Overlay(base, top *schema.Node, deep map[string]func(base, top *schema.Node
 		}
 		out.Pairs[at] = p
 	}
+
 	out.Measure()
 	return &out
 }
@@ -47,6 +49,7 @@ func overlayArgs(base, top *schema.Node) *schema.Node {
 	if base.Kind != schema.Mapping {
 		return top
 	}
+
 	out := *top
 	out.Pairs = slices.Clone(base.Pairs)
 	taken := map[int]bool{}
@@ -59,6 +62,7 @@ func overlayArgs(base, top *schema.Node) *schema.Node {
 		taken[at] = true
 		out.Pairs[at] = p
 	}
+
 	out.Measure()
 	return &out
 }

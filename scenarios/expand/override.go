@@ -37,6 +37,7 @@ func ReadOverrides(errs *schema.Collector, texts []string) []*Override {
 		n := schema.ReadTree(errs, pos.File, []byte(value), false)
 		out = append(out, &Override{text: s, path: strings.Split(path, "."), pos: pos, node: n})
 	}
+
 	return out
 }
 
@@ -133,7 +134,8 @@ func (o *Override) put(errs *schema.Collector, n *schema.Node, path []string) {
 		}
 		if sub.Kind != schema.Mapping {
 			if sub.Kind != schema.Broken {
-				errs.Add(o.pos, "%s is %s, which has no keys: set it as a whole", strings.Join(path[:i], "."), sub.Shown())
+				errs.Add(o.pos, "%s is %s, which has no keys: set it as a whole", strings.Join(path[:i], "."),
+					sub.Shown())
 			}
 			return
 		}
@@ -176,7 +178,8 @@ func ReportUnused(errs *schema.Collector, later []*Override, variants []string) 
 			errs.Add(o.pos, "write --set variants.NAME.KEY=VALUE")
 		case at >= 0:
 			path, _ := o.keysOf(variants[at])
-			errs.Add(o.pos, "unknown key %q of variant %s%s", path[0], variants[at], schema.DidYouMean(path[0], o.variantKeys))
+			errs.Add(o.pos, "unknown key %q of variant %s%s", path[0], variants[at],
+				schema.DidYouMean(path[0], o.variantKeys))
 		default:
 			errs.Add(o.pos, "no variant is named %q%s", first, schema.DidYouMean(first, variants))
 		}

@@ -74,6 +74,7 @@ func (ns *Names) expandVariant(raw rawVariant, shared *schema.Node, later []*Ove
 	if n.Kind != schema.Mapping {
 		return out
 	}
+
 	n.Pos = raw.node.Pos
 	out.Node, out.Params = n, raw.texts()
 

@@ -24,16 +24,20 @@ func (p *parser) finishContainer(n *schema.Node, sv *scenarios.Server, defaults 
 		}
 		return
 	}
+
 	if sv.Launcher == "simulator" {
 		p.errs.Add(n.KeyAt("container"), "launcher simulator does not run in a container")
 	}
+
 	p.forbid(n, "the program lies in the image: use container.command", "binary")
 	if sv.Container.ShmSize != "" && sv.Container.IPC == "host" {
 		p.errs.Add(c.At("shm-size"), "shm-size has no effect with ipc host: write ipc: private beside it")
 	}
+
 	for i, mount := range sv.Container.Mounts {
 		sv.Container.Mounts[i] = p.mount(c.Get("mounts").Items[i], mount)
 	}
+
 	if devices := c.Get("devices"); devices != nil && sv.Container.Devices == nil {
 		sv.Container.Devices = []string{}
 	}

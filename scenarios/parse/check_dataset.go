@@ -19,6 +19,7 @@ func finishDataset(data *schema.Node, l *scenarios.Load, defaults map[string]str
 			delete(defaults, "dataset."+path)
 		}
 	}
+
 	d := &l.Dataset
 	if slices.Contains(kind.keys, "shuffle") && !data.Has("shuffle") {
 		d.Shuffle = kind.shuffled
@@ -54,15 +55,18 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 	if kind.name == "shared_prefix" && l.Dataset.PrefixLen == 0 {
 		p.errs.Add(data.Pos, "load.dataset.prefix-len is missing: dataset shared_prefix needs it")
 	}
+
 	p.checkPrefixes(data, l)
 	for _, f := range shapeFields() {
 		if !slices.Contains(kind.keys, f.Key) {
 			p.forbid(data, "this is for dataset "+usersOf(f.Key), f.Key)
 		}
 	}
+
 	p.checkDatasetPaths(data, l, s)
 	p.checkTokens(data, l)
-	if l.Compat != "" && !slices.Contains([]string{"random", "random_mm", "sharegpt", "custom", "sonnet", "prefix_repetition", "burstgpt", "hf", "frozen"}, l.Dataset.Kind) {
+	if l.Compat != "" && !slices.Contains([]string{"random", "random_mm", "sharegpt", "custom", "sonnet",
+		"prefix_repetition", "burstgpt", "hf", "frozen"}, l.Dataset.Kind) {
 		p.errs.Add(n.At("compat"), "compat %s: that client has no dataset %s", l.Compat, l.Dataset.Kind)
 	}
 	if l.Dataset.Kind == "tok_inputs" && !scenarios.APINamed(l.API).Ids {
@@ -83,7 +87,8 @@ func (p *parser) checkPrefixes(data *schema.Node, l *scenarios.Load) {
 		return
 	}
 	if prefixes > l.NumPrompts {
-		p.errs.Add(data.At("num-prefixes"), "%d prefixes need at least as many prompts, and num-prompts is %d: lower num-prefixes or raise num-prompts",
+		p.errs.Add(data.At("num-prefixes"), "%d prefixes need at least as many prompts, and num-prompts is %d: lower "+
+			"num-prefixes or raise num-prompts",
 			prefixes, l.NumPrompts)
 	}
 }
@@ -112,6 +117,7 @@ func (p *parser) checkDatasetPaths(data *schema.Node, l *scenarios.Load, s *scen
 		l.Dataset.Path = p.abs(l.Dataset.Path)
 		s.NeedFile(scenarios.DatasetFile, l.Dataset.Path, data.At("path"))
 	}
+
 	if data.Has("tokenizer") {
 		p.noTilde(data, "tokenizer")
 		l.Dataset.Tokenizer = p.abs(l.Dataset.Tokenizer)

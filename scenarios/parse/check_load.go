@@ -12,12 +12,15 @@ import (
 
 // finishLoad works out the defaults that depend on other keys, and checks what
 // one key means for another. sound says that every key by itself is right.
-func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[string]string, s *scenarios.Scenario, sound bool) {
+func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[string]string, s *scenarios.Scenario,
+	sound bool) {
+
 	p.noteHeaders(l)
 	data := n.Get("dataset")
 	if data == nil || data.Kind != schema.Mapping {
 		data = schema.EmptyMapping(n.At("dataset"))
 	}
+
 	set := func(path, value string) { defaults[path] = value }
 	p.finishAPI(n, l, set)
 	finishDataset(data, l, defaults)
@@ -38,6 +41,7 @@ func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[stri
 	if !sound {
 		return
 	}
+
 	p.checkDataset(n, data, l, s)
 	p.checkPacing(n, l)
 	p.checkCompat(n, l)
@@ -55,11 +59,13 @@ func (p *parser) finishAPI(n *schema.Node, l *scenarios.Load, set func(path, val
 	if strings.Contains(l.Endpoint, "chat") {
 		implied = "chat"
 	}
+
 	for _, a := range scenarios.Apis() {
 		if l.Endpoint == a.Path {
 			implied, fixed = a.Name, true
 		}
 	}
+
 	switch {
 	case !n.Has("api"):
 		l.API = implied
@@ -74,6 +80,7 @@ func (p *parser) checkCompat(n *schema.Node, l *scenarios.Load) {
 	if l.Compat == "" {
 		return
 	}
+
 	known := []string{"completions", "chat"}
 	if l.Compat != "vllm" {
 		known = append(known, "tgi")
@@ -95,7 +102,8 @@ func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
 		p.errs.Add(n.KeyAt("think-time"), "think-time needs a dataset with turns")
 	}
 	if n.Has("replay-speed") && !replays(l) {
-		p.errs.Add(n.KeyAt("replay-speed"), "replay-speed is for the times of dataset trace or burstgpt, without request-rate")
+		p.errs.Add(n.KeyAt("replay-speed"), "replay-speed is for the times of dataset trace or burstgpt, without "+
+			"request-rate")
 	}
 	if timeouts := n.Get("timeouts"); timeouts != nil && timeouts.Has("drain") && l.Duration == 0 {
 		p.errs.Add(timeouts.KeyAt("drain"), "drain needs duration: without one every request has its time")
@@ -103,12 +111,14 @@ func (p *parser) checkPacing(n *schema.Node, l *scenarios.Load) {
 	if n.Has("burstiness") && math.IsInf(l.RequestRate, 1) && l.Ramp.Strategy == "" {
 		p.errs.Add(n.KeyAt("burstiness"), "burstiness needs a finite request-rate or a ramp")
 	}
+
 	p.checkRamp(n, l)
 	if err := spec.CheckArrivals(l.RequestRate, l.Burstiness, spec.Ramp{}, l.Duration); err != nil {
 		p.errs.Add(n.At("request-rate"), "%v", err)
 	}
 	if l.NumPrompts < l.MaxConcurrency {
-		p.warn(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency, l.NumPrompts)
+		p.warn(n.At("max-concurrency"), "max-concurrency %d is never reached with num-prompts %d", l.MaxConcurrency,
+			l.NumPrompts)
 	}
 }
 
@@ -124,12 +134,14 @@ func (p *parser) checkRamp(n *schema.Node, l *scenarios.Load) {
 	if ramp == nil || ramp.Kind != schema.Mapping || len(ramp.Pairs) == 0 {
 		return
 	}
+
 	for _, key := range []string{"strategy", "start", "end"} {
 		if !ramp.Has(key) {
 			p.errs.Add(ramp.Pos, "ramp.%s is missing", key)
 			return
 		}
 	}
+
 	switch r := l.Ramp; {
 	case l.Duration > 0:
 		p.errs.Add(n.At("duration"), "a ramp ends with the last prompt: leave duration out")

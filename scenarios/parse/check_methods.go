@@ -68,9 +68,11 @@ func (p *parser) checkExtrapolate(v *scenarios.Variant, m scenarios.Method) {
 	switch {
 	case v.Extrapolate <= 1:
 	case v.Server.Replicas > 1:
-		p.errs.Add(v.Pos, "variant %s: extrapolate multiplies one replica, and there are %d: give one of the two", v.Name, v.Server.Replicas)
+		p.errs.Add(v.Pos, "variant %s: extrapolate multiplies one replica, and there are %d: give one of the two",
+			v.Name, v.Server.Replicas)
 	case v.Server.Launcher == "external":
-		p.errs.Add(v.Pos, "variant %s: extrapolate is for servers that bench starts: what runs beside an external one is not known", v.Name)
+		p.errs.Add(v.Pos, "variant %s: extrapolate is for servers that bench starts: what runs beside an external "+
+			"one is not known", v.Name)
 	case m != scenarios.Serving:
 		p.errs.Add(v.Pos, "variant %s: extrapolate is for method serving", v.Name)
 	}
@@ -81,23 +83,30 @@ func (p *parser) checkExtrapolate(v *scenarios.Variant, m scenarios.Method) {
 func (p *parser) checkSQZB(root *schema.Node, s *scenarios.Scenario) {
 	for _, v := range s.Variants {
 		if v.Server.Launcher == "external" {
-			p.errs.Add(v.Pos, "variant %s: method sqzb needs two lives of the server, and an external one is not started by bench", v.Name)
+			p.errs.Add(v.Pos, "variant %s: method sqzb needs two lives of the server, and an external one is not "+
+				"started by bench", v.Name)
 		}
 	}
+
 	load := root.Get("load")
 	if load == nil {
 		load = schema.EmptyMapping(root.Pos)
 	}
+
 	for _, l := range s.Points {
 		switch {
 		case l.Dataset.Kind != "tok_inputs" && !l.Dataset.TokenIDs:
-			p.errs.Add(load.At("dataset"), "method sqzb sends token ids: use dataset tok_inputs, or tokens: ids where the dataset has it")
+			p.errs.Add(load.At("dataset"), "method sqzb sends token ids: use dataset tok_inputs, or tokens: ids "+
+				"where the dataset has it")
 		case l.OutputLen == 1:
-			p.errs.Add(load.At("output-len"), "method sqzb compares with answers of one token: output-len must be above 1")
+			p.errs.Add(load.At("output-len"), "method sqzb compares with answers of one token: output-len must be "+
+				"above 1")
 		case l.Duration > 0:
-			p.errs.Add(load.At("duration"), "method sqzb sends the same prompts in both passes: use num-prompts, not duration")
+			p.errs.Add(load.At("duration"), "method sqzb sends the same prompts in both passes: use num-prompts, not "+
+				"duration")
 		case l.PrefixCache == scenarios.CacheWarm:
-			p.errs.Add(load.At("prefix-cache"), "method sqzb needs every prompt to be computed: prefix-cache must not be warm")
+			p.errs.Add(load.At("prefix-cache"),
+				"method sqzb needs every prompt to be computed: prefix-cache must not be warm")
 		default:
 			continue
 		}
@@ -117,7 +126,8 @@ func (p *parser) checkLlamaBench(v *scenarios.Variant, s *scenarios.Scenario) {
 	case sv.Smoke.Path != "":
 		p.errs.Add(v.Pos, "variant %s: smoke does not go here: method llama-bench starts no server", v.Name)
 	case sv.Binary != nil:
-		p.errs.Add(v.Pos, "variant %s: binary does not go here: the program of method llama-bench stands in llama-bench:", v.Name)
+		p.errs.Add(v.Pos, "variant %s: binary does not go here: the program of method llama-bench stands in "+
+			"llama-bench:", v.Name)
 	case sv.Model != "" && s.LlamaBench.Models != nil:
 		p.errs.Add(v.Pos, "variant %s: model does not go here: llama-bench: lists models", v.Name)
 	case sv.Model == "" && s.LlamaBench.Models == nil:

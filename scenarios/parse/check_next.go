@@ -39,7 +39,8 @@ func (p *parser) searchedLoad(load *schema.Node, s *scenarios.Scenario) *schema.
 		}
 	}
 	out := load.Without("sweep", metric, "ramp")
-	value := &schema.Node{Kind: schema.Number, Text: strconv.FormatFloat(s.Search.Typical(), 'f', -1, 64), Pos: load.Pos, Size: 1}
+	value := &schema.Node{Kind: schema.Number, Text: strconv.FormatFloat(s.Search.Typical(), 'f', -1, 64),
+		Pos: load.Pos, Size: 1}
 	out.Pairs = append(slices.Clone(out.Pairs), schema.Pair{Key: metric, Pos: load.Pos, Value: value})
 	return out
 }
@@ -68,11 +69,13 @@ func (p *parser) checkUntil(n *schema.Node, s *scenarios.Scenario) {
 	if s.Until.Width == 0 {
 		return
 	}
+
 	switch at := n.At("until"); {
 	case s.Until.Min > s.Repeats:
 		p.errs.Add(n.At("min"), "min is %d, above max %d", s.Until.Min, s.Repeats)
 	case s.Order == scenarios.Grouped:
-		p.errs.Add(at, "until needs order interleaved or shuffled: a round of repeats is decided when all variants have had the one before")
+		p.errs.Add(at, "until needs order interleaved or shuffled: a round of repeats is decided when all variants "+
+			"have had the one before")
 	case s.Restart == scenarios.RestartNever && len(s.Variants) == 1:
 		p.errs.Add(at, "until needs a server life for each repeat: restart must not be never with a single variant")
 	case s.On == scenarios.OnSlurm:
@@ -80,6 +83,7 @@ func (p *parser) checkUntil(n *schema.Node, s *scenarios.Scenario) {
 	case s.Search.Metric != "":
 		p.errs.Add(at, "until does not go with search:, whose points are not the same in every repeat")
 	}
+
 	p.checkFigures(n.At("figures"), s, s.Until.Figures)
 }
 
@@ -88,6 +92,7 @@ func (p *parser) checkSearch(n *schema.Node, s *scenarios.Scenario) {
 	if search.Metric == "" || n == nil {
 		return
 	}
+
 	whole := func(v float64) bool { return v == math.Trunc(v) }
 	switch {
 	case s.Method != scenarios.Serving:
@@ -96,24 +101,31 @@ func (p *parser) checkSearch(n *schema.Node, s *scenarios.Scenario) {
 		p.errs.Add(n.At("from"), "from is %g, expected less than to, which is %g", search.From, search.To)
 	case search.Start != 0 && (search.Start < search.From || search.Start > search.To):
 		p.errs.Add(n.At("start"), "start is %g, expected a load from %g to %g", search.Start, search.From, search.To)
-	case search.Metric == scenarios.SearchConcurrency && !(whole(search.From) && whole(search.To) && whole(search.Start)):
+	case search.Metric == scenarios.SearchConcurrency &&
+		!(whole(search.From) && whole(search.To) && whole(search.Start)):
 		p.errs.Add(n.At("from"), "from, to and start of max-concurrency are whole numbers")
 	case s.Prune.When != nil:
 		p.errs.Add(n.Pos, "prune: is for a sweep: a search does not climb above what missed its targets")
 	}
+
 	for _, v := range s.Variants {
 		if v.Extrapolate > 1 {
-			p.errs.Add(v.Pos, "variant %s: extrapolate does not go with search: what is not measured meets no target", v.Name)
+			p.errs.Add(v.Pos, "variant %s: extrapolate does not go with search: what is not measured meets no target",
+				v.Name)
 		}
 	}
+
 	for _, l := range s.Points[:min(1, len(s.Points))] {
 		if search.Metric == scenarios.SearchConcurrency && l.Duration == 0 && float64(l.NumPrompts) < search.To {
 			p.errs.Add(n.At("to"), "to is %g, which is never reached with num-prompts %d", search.To, l.NumPrompts)
 		}
-		if need := search.To * l.Duration.Seconds(); search.Metric == scenarios.SearchRate && float64(l.NumPrompts) < need && l.PrefixCache == scenarios.CacheCold {
-			p.warn(n.At("to"), "at %g requests/s for %s prompts are sent more than once, and come from a prefix cache: num-prompts %d would do", search.To, l.Duration, int(math.Ceil(need)))
+		if need := search.To * l.Duration.Seconds(); search.Metric == scenarios.SearchRate &&
+			float64(l.NumPrompts) < need && l.PrefixCache == scenarios.CacheCold {
+			p.warn(n.At("to"), "at %g requests/s for %s prompts are sent more than once, and come from a prefix "+
+				"cache: num-prompts %d would do", search.To, l.Duration, int(math.Ceil(need)))
 		}
 	}
+
 	p.checkConditions(s, search.SLO)
 }
 
@@ -122,6 +134,7 @@ func (p *parser) checkPrune(n *schema.Node, s *scenarios.Scenario) {
 	if s.Prune.When == nil || n == nil {
 		return
 	}
+
 	climbs := false
 	for i, low := range s.Points {
 		for k, high := range s.Points {
@@ -129,19 +142,23 @@ func (p *parser) checkPrune(n *schema.Node, s *scenarios.Scenario) {
 				continue
 			}
 			if climbs = true; k < i {
-				p.errs.Add(n.Pos, "prune: point %s comes before %s, which is lower: list points from low load to high", high.Label, low.Label)
+				p.errs.Add(n.Pos, "prune: point %s comes before %s, which is lower: list points from low load to high",
+					high.Label, low.Label)
 				return
 			}
 		}
 	}
+
 	switch {
 	case s.Method == scenarios.LlamaBench:
 		p.errs.Add(n.Pos, "prune is for methods that send requests")
 	case !climbs && len(s.Points) > 0 && s.Search.Metric == "":
 		p.errs.Add(n.Pos, "prune: no point of the sweep lies above another in request-rate or max-concurrency")
 	case s.Order == scenarios.Grouped && s.Restart == scenarios.RestartPoint && s.Repeats > 1:
-		p.warn(n.Pos, "prune: with order grouped and restart point a point has had all its repeats before the next is left out")
+		p.warn(n.Pos, "prune: with order grouped and restart point a point has had all its repeats before the next "+
+			"is left out")
 	}
+
 	p.checkConditions(s, s.Prune.When)
 }
 

@@ -18,14 +18,17 @@ func (p *parser) finishPolicies(n *schema.Node, s *scenarios.Scenario) {
 	for _, key := range []string{"hooks", "checks", "notify"} {
 		p.noteSecretTexts(n.Get(key))
 	}
+
 	if hooks := n.Get("hooks"); hooks != nil {
 		p.finishHooks(hooks.Get("run"), "hooks.run", &s.Hooks.Run, p.defaults, s)
 		p.finishHooks(hooks.Get("variant"), "hooks.variant", &s.Hooks.Variant, p.defaults, s)
 		p.finishHooks(hooks.Get("step"), "hooks.step", &s.Hooks.Step, p.defaults, s)
 	}
+
 	for i := range s.Checks {
 		p.finishCheck(entry(n.Get("checks"), i), &s.Checks[i], s)
 	}
+
 	for i := range s.Notify {
 		p.finishNotify(entry(n.Get("notify"), i), "notify."+strconv.Itoa(i), &s.Notify[i], s)
 	}
@@ -65,7 +68,8 @@ func (p *parser) checkReactions(n *schema.Node, s *scenarios.Scenario) {
 	if telemetry == nil || telemetry.Kind != schema.Mapping || s.Retries > 0 {
 		return
 	}
-	for key, reaction := range map[string]scenarios.Reaction{"on-throttle": s.Telemetry.OnThrottle, "on-foreign": s.Telemetry.OnForeign} {
+	for key, reaction := range map[string]scenarios.Reaction{"on-throttle": s.Telemetry.OnThrottle,
+		"on-foreign": s.Telemetry.OnForeign} {
 		if reaction == scenarios.ReactRepeat {
 			p.warn(telemetry.At(key), "%s: repeat repeats nothing, for retries is 0", key)
 		}
@@ -74,7 +78,9 @@ func (p *parser) checkReactions(n *schema.Node, s *scenarios.Scenario) {
 
 // finishHooks works out what hooks leave to code. path is that of the level,
 // for its defaults.
-func (p *parser) finishHooks(n *schema.Node, path string, hooks *scenarios.Hooks, defaults map[string]string, s *scenarios.Scenario) {
+func (p *parser) finishHooks(n *schema.Node, path string, hooks *scenarios.Hooks, defaults map[string]string,
+	s *scenarios.Scenario) {
+
 	for i := range hooks.Before {
 		at := path + ".before." + strconv.Itoa(i)
 		p.finishHook(entry(n.Get("before"), i), at, &hooks.Before[i], defaults, s)
@@ -87,17 +93,21 @@ func (p *parser) finishHooks(n *schema.Node, path string, hooks *scenarios.Hooks
 	}
 }
 
-func (p *parser) finishHook(n *schema.Node, path string, h *scenarios.Hook, defaults map[string]string, s *scenarios.Scenario) {
+func (p *parser) finishHook(n *schema.Node, path string, h *scenarios.Hook, defaults map[string]string,
+	s *scenarios.Scenario) {
+
 	given := 0
 	for _, key := range []string{"command", "http", "check"} {
 		if v := n.Get(key); v != nil && v.Kind != schema.Null {
 			given++
 		}
 	}
+
 	if given != 1 {
 		p.errs.Add(n.Pos, "a hook has %d of command, http and check, expected exactly one", given)
 		return
 	}
+
 	p.hookPaths(n, h, s)
 	if n.Has("http") {
 		p.finishHTTP(n.Get("http"), &h.HTTP)
@@ -107,6 +117,7 @@ func (p *parser) finishHook(n *schema.Node, path string, h *scenarios.Hook, defa
 		p.finishCheck(n.Get("check"), &h.Check, s)
 		p.forbid(n, "a check changes nothing", "undo")
 	}
+
 	if h.Name == "" {
 		h.Name = hookName(*h)
 		defaults[path+".name"] = h.Name
@@ -157,6 +168,7 @@ func (p *parser) finishHTTP(n *schema.Node, h *scenarios.HTTPCall) {
 			h.Method = "POST"
 		}
 	}
+
 	p.secretURL(h.URL)
 	for _, v := range h.Headers {
 		if v.Secret {
@@ -203,6 +215,7 @@ func (p *parser) finishCheck(n *schema.Node, c *scenarios.Check, s *scenarios.Sc
 		p.errs.Add(n.Pos, "kind is missing, expected %s", schema.EnumOf(scenarios.CheckKinds()...).Words())
 		return
 	}
+
 	need := func(keys ...string) {
 		for _, key := range keys {
 			if !n.Has(key) {
@@ -210,6 +223,7 @@ func (p *parser) finishCheck(n *schema.Node, c *scenarios.Check, s *scenarios.Sc
 			}
 		}
 	}
+
 	forbid := func(keys ...string) { p.forbid(n, "a check of kind "+c.Kind+" has none", keys...) }
 	switch c.Kind {
 	case "kernel-parameter":
@@ -236,6 +250,7 @@ func (p *parser) finishCheck(n *schema.Node, c *scenarios.Check, s *scenarios.Sc
 		forbid("name", "want")
 		p.programPath(n, "command", "check", c.Argv, s)
 	}
+
 	if c.Name != "" && (c.Kind == "file" || c.Kind == "free-disk") {
 		p.noTilde(n, "name")
 		c.Name = p.abs(c.Name)
@@ -255,7 +270,8 @@ func (p *parser) checkWatts(n *schema.Node, c *scenarios.Check) {
 
 func (p *parser) checkSize(n *schema.Node, c *scenarios.Check) {
 	if bytes, ok := schema.ParseSize(c.Want); n.Has("want") && (!ok || bytes == 0) {
-		p.errs.Add(n.At("want"), "want is %s, expected %s", n.Get("want").Shown(), schema.Simple(schema.SizeShape).Words())
+		p.errs.Add(n.At("want"), "want is %s, expected %s", n.Get("want").Shown(),
+			schema.Simple(schema.SizeShape).Words())
 	}
 	if c.Kind == "free-vram" {
 		p.forbid(n, "a check of kind free-vram looks at every GPU", "name")

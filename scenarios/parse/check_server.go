@@ -16,10 +16,12 @@ func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map
 	p.noteSecrets(n, sv)
 	if sv.Launcher == "" {
 		if !n.Has("launcher") && !p.serverBroken {
-			p.errs.Add(n.Pos, "launcher is missing, expected %s, here or in server:", schema.EnumOf(scenarios.Launchers()...).Words())
+			p.errs.Add(n.Pos, "launcher is missing, expected %s, here or in server:",
+				schema.EnumOf(scenarios.Launchers()...).Words())
 		}
 		return
 	}
+
 	switch sv.Launcher {
 	case "external":
 		p.checkExternal(n, defaults)
@@ -29,35 +31,42 @@ func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map
 		}
 		p.forbid(n, "launcher command has its argv in command:", "binary", "args")
 	}
+
 	if sv.Launcher == "command" || sv.Launcher == "external" {
 		if sv.API == "" && !n.Has("api") {
 			sv.API = "openai"
 			defaults["api"] = "openai"
 		}
 	} else {
-		p.forbid(n, "launcher "+sv.Launcher+" knows its server's dialect; this is for launchers command and external", "api")
+		p.forbid(n, "launcher "+sv.Launcher+" knows its server's dialect; this is for launchers command and external",
+			"api")
 	}
+
 	if sv.Launcher != "command" {
 		p.forbid(n, "this is for launcher command", "command")
 		if ready := n.Get("ready"); ready != nil {
 			p.forbid(ready, "this is for launcher command", "log")
 		}
 	}
+
 	if sv.Launcher != "external" {
 		p.forbid(n, "this is for launcher external", "base-url", "unix-socket", "tls")
 		delete(defaults, "tls.insecure")
 	}
+
 	p.finishContainer(n, sv, defaults)
 	p.noteSecretTexts(n.Get("smoke"))
 	if s.Method != scenarios.LlamaBench { // see checkMethod
 		p.checkModel(n, sv)
 	}
 	if len(sv.GPUs.List) > 0 && sv.Replicas > len(sv.GPUs.List) {
-		p.errs.Add(n.At("gpus"), "gpus lists %d devices for %d replicas, which need one each", len(sv.GPUs.List), sv.Replicas)
+		p.errs.Add(n.At("gpus"), "gpus lists %d devices for %d replicas, which need one each", len(sv.GPUs.List),
+			sv.Replicas)
 	}
 	if sv.Port > 0 && sv.Port+sv.Replicas-1 > 65535 {
 		p.errs.Add(n.At("port"), "port %d leaves no room for %d replicas below 65536", sv.Port, sv.Replicas)
 	}
+
 	p.checkNodes(n, sv, s)
 	p.serverPaths(n, sv, s)
 }
@@ -80,6 +89,7 @@ func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.S
 	if sv.Nodes < 2 {
 		return
 	}
+
 	at := n.KeyAt("nodes")
 	switch {
 	case !spansNodes(sv.Launcher):
@@ -91,11 +101,14 @@ func (p *parser) checkNodes(n *schema.Node, sv *scenarios.Server, s *scenarios.S
 	case sv.Container.Image != "":
 		p.errs.Add(at, "nodes does not go with container: start the engine without one")
 	case len(sv.GPUs.List) > 0:
-		p.errs.Add(n.KeyAt("gpus"), "gpus lists devices of one box: with nodes: %d give the number of each node's", sv.Nodes)
+		p.errs.Add(n.KeyAt("gpus"), "gpus lists devices of one box: with nodes: %d give the number of each node's",
+			sv.Nodes)
 	case s.On != scenarios.OnSlurm:
-		p.errs.Add(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)", sv.Nodes)
+		p.errs.Add(at, "nodes: %d needs on: slurm, since its nodes are those of a Slurm job (bench run --on slurm)",
+			sv.Nodes)
 	case sv.Port+meetingPort > 65535:
-		p.errs.Add(n.At("port"), "port %d leaves no room below 65536 for the one at which the nodes meet, %d above it", sv.Port, meetingPort)
+		p.errs.Add(n.At("port"), "port %d leaves no room below 65536 for the one at which the nodes meet, %d above it",
+			sv.Port, meetingPort)
 	}
 }
 
@@ -139,7 +152,8 @@ func (p *parser) checkModel(n *schema.Node, sv *scenarios.Server) {
 	case kind.NeedsModel && !slices.ContainsFunc(sv.Args, names):
 		p.errs.Add(n.Pos, "model is missing, launcher %s needs it, or args %s", sv.Launcher, "hf-repo or model-url")
 	case (sv.Launcher == "external" || sv.Launcher == "command") && !n.Has("served-name"):
-		p.errs.Add(n.Pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name", sv.Launcher)
+		p.errs.Add(n.Pos, "model is missing: launcher %s needs the name that requests ask for, as model or served-name",
+			sv.Launcher)
 	}
 }
 
@@ -150,14 +164,18 @@ func (p *parser) noteSecrets(n *schema.Node, sv *scenarios.Server) {
 			p.names.NoteSecret(v.Value)
 		}
 	}
+
 	p.names.NoteSecret(sv.APIKey.Value)
-	if key := n.Get("api-key"); key != nil && key.Kind == schema.Text && !key.Secret && len(key.Text) >= scenarios.MinSecret {
+	if key := n.Get("api-key"); key != nil && key.Kind == schema.Text && !key.Secret &&
+		len(key.Text) >= scenarios.MinSecret {
 		p.warn(key.Pos, "api-key stands in the file itself, which is kept with the results: write ${env:NAME}")
 	}
+
 	args := n.Get("args")
 	if args == nil {
 		return
 	}
+
 	for _, pr := range args.Pairs {
 		if secrets.IsName(pr.Key) && pr.Value.Scalar() {
 			p.names.NoteSecret(pr.Value.Text)

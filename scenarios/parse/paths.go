@@ -31,12 +31,14 @@ func (p *parser) serverPaths(n *schema.Node, sv *scenarios.Server, s *scenarios.
 	for _, key := range []string{"model", "binary", "command", "work-dir"} {
 		p.noTilde(n, key)
 	}
+
 	if path, local := p.localModel(sv.Launcher, sv.Model); local {
 		sv.Model = path
 		if sv.Container.Image == "" {
 			s.NeedFile("model", path, n.At("model"))
 		}
 	}
+
 	for key, argv := range map[string][]string{"binary": sv.Binary, "command": sv.Command} {
 		inImage := sv.Container.Image != ""
 		if len(argv) > 0 && strings.Contains(argv[0], "/") && !strings.Contains(argv[0], "${") && !inImage {
@@ -44,6 +46,7 @@ func (p *parser) serverPaths(n *schema.Node, sv *scenarios.Server, s *scenarios.
 			s.NeedFile(key, argv[0], n.At(key))
 		}
 	}
+
 	if sv.TLS.CA != "" {
 		sv.TLS.CA = p.abs(sv.TLS.CA)
 		s.NeedFile("tls.ca", sv.TLS.CA, n.Get("tls").At("ca"))

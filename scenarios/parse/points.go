@@ -50,20 +50,25 @@ func sweepShape() schema.Shape {
 // sweepBlocks are the tables of a grid and of a listed point.
 func sweepBlocks() (grid, point *schema.BlockInfo) {
 	grid = &schema.BlockInfo{
-		Name: "under sweep:", Doc: "A mapping from load keys to lists of values: every combination is a point, the first key varying slowest.",
+		Name: "under sweep:", Doc: "A mapping from load keys to lists of values: every combination is a point, the " +
+			"first key varying slowest.",
 		Example: "max-concurrency: [1, 4, 16]\ninput-len: [128, 1024]\n",
 	}
+
 	point = &schema.BlockInfo{
 		Name: "in a point of sweep:", Doc: "In a list of points, each is a mapping of load keys.",
 		Example: "label: short\ninput-len: 128\noutput-len: 64\nmax-concurrency: 8\n",
-		Keys:    []schema.Info{{Key: "label", Doc: "Names the point in tables and step ids.", Shape: schema.Simple(schema.TextShape), Note: "made of what the sweep varies"}},
+		Keys: []schema.Info{{Key: "label", Doc: "Names the point in tables and step ids.",
+			Shape: schema.Simple(schema.TextShape), Note: "made of what the sweep varies"}},
 	}
+
 	for _, f := range trafficFieldsWithoutSweep() {
 		if slices.Contains(axisNames(), f.Key) {
 			grid.Keys = append(grid.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: schema.ListOf(f.Shape)})
 			point.Keys = append(point.Keys, schema.Info{Key: f.Key, Doc: f.Doc, Shape: f.Shape})
 		}
 	}
+
 	return grid, point
 }
 
@@ -80,15 +85,19 @@ func (p *parser) expandSweep(load *schema.Node) (points []sweepPoint, varies []s
 	if sweep == nil || sweep.Kind == schema.Null {
 		return []sweepPoint{{pos: load.Pos}}, nil
 	}
+
 	switch {
 	case sweep.Kind == schema.Mapping && len(sweep.Pairs) > 0:
 		return p.gridSweep(load, sweep), sweep.Keys()
 	case sweep.Kind == schema.List && len(sweep.Items) > 0:
 		return p.listSweep(sweep)
 	}
+
 	if sweep.Kind != schema.Broken {
-		p.errs.Add(sweep.Pos, "sweep is %s, expected a mapping from load keys to lists, or a list of points", sweep.Shown())
+		p.errs.Add(sweep.Pos, "sweep is %s, expected a mapping from load keys to lists, or a list of points",
+			sweep.Shown())
 	}
+
 	return nil, nil
 }
 
@@ -122,6 +131,7 @@ func (p *parser) gridSweep(load, sweep *schema.Node) []sweepPoint {
 		}
 		points = next
 	}
+
 	return points
 }
 
@@ -131,6 +141,7 @@ func (p *parser) listSweep(sweep *schema.Node) (points []sweepPoint, varies []st
 		p.errs.Add(sweep.Pos, "sweep makes more than %d points", maxPoints)
 		return nil, nil
 	}
+
 	for _, it := range sweep.Items {
 		if it.Kind != schema.Mapping {
 			p.reader(nil, "a point of sweep").Wrong(it, schema.Simple(schema.BlockShape))
@@ -153,6 +164,7 @@ func (p *parser) listSweep(sweep *schema.Node) (points []sweepPoint, varies []st
 		}
 		points = append(points, pt)
 	}
+
 	return points, varies
 }
 
@@ -166,10 +178,12 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 		p.reader(nil, "load").Wrong(load, schema.Simple(schema.BlockShape))
 		return
 	}
+
 	load = p.names.Outside().Expand(load)
 	if load.Kind != schema.Mapping {
 		return
 	}
+
 	load, found := p.underlayProfile(load, s)
 	load = p.searchedLoad(load, s)
 	points, varies := p.expandSweep(load)
@@ -178,6 +192,7 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 		schema.Decode(p.reader(nil), loadBlock(), base, new(scenarios.Load)) // for its errors
 		return
 	}
+
 	labels := map[string]schema.Pos{}
 	defaults := map[string]string{}
 	table := loadBlock()
@@ -196,6 +211,7 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 		}
 		s.Points = append(s.Points, l)
 	}
+
 	expandSearch(s)
 	for path, value := range defaults {
 		p.defaults["load."+path] = value
@@ -203,7 +219,9 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 }
 
 // point decodes and checks one point; sound tells that nothing was wrong.
-func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string, s *scenarios.Scenario) (l scenarios.Load, sound bool) {
+func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string,
+	s *scenarios.Scenario) (l scenarios.Load, sound bool) {
+
 	r := p.reader(defaults)
 	schema.Decode(r, table, n, &l)
 	sound = !r.Failed
@@ -232,10 +250,12 @@ func (p *parser) underlayProfile(load *schema.Node, s *scenarios.Scenario) (out 
 	if name == nil || name.Kind == schema.Null {
 		return load, true
 	}
+
 	key, ok := p.reader(nil, "profile").Text(name)
 	if !ok {
 		return load, false
 	}
+
 	var src []byte
 	found := false
 	if p.opts.Profile != nil {
@@ -245,6 +265,7 @@ func (p *parser) underlayProfile(load *schema.Node, s *scenarios.Scenario) (out 
 		p.errs.Add(name.Pos, "no profile is named %q%s", key, schema.DidYouMean(key, p.opts.Profiles))
 		return load, false
 	}
+
 	s.Profile = key
 	file := "profile " + key
 	base := schema.ReadTree(&p.errs, file, src, true)
@@ -254,9 +275,11 @@ func (p *parser) underlayProfile(load *schema.Node, s *scenarios.Scenario) (out 
 		}
 		return load, false
 	}
+
 	if base.Get("profile") != nil {
 		p.errs.Add(base.KeyAt("profile"), "a profile cannot name another profile")
 	}
+
 	base = p.names.Outside().Expand(base.Without("profile"))
 	return expand.Overlay(base, load, expand.LoadOverlay()), true
 }

@@ -17,6 +17,7 @@ func readArgList(r *schema.Reader, n *schema.Node) (out []scenarios.Arg) {
 		r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
 		return nil
 	}
+
 	first := map[string]string{}
 	for _, p := range n.Pairs {
 		name := scenarios.ArgName(p.Key)
@@ -37,6 +38,7 @@ func readArgList(r *schema.Reader, n *schema.Node) (out []scenarios.Arg) {
 		}
 		out = append(out, scenarios.Arg{Name: p.Key, Value: p.Value.Value(), Pos: p.Pos})
 	}
+
 	reportWholeAndParts(r, out)
 
 	return out
@@ -55,7 +57,8 @@ func reportWholeAndParts(r *schema.Reader, args []scenarios.Arg) {
 	for _, a := range args {
 		head, _, dotted := strings.Cut(scenarios.ArgName(a.Name), ".")
 		if key, both := whole[head]; dotted && both {
-			r.Fail(a.Pos, "%q is a part of %q, which is given as a whole: write one of the two, or %s: null beside the parts", a.Name, key, key)
+			r.Fail(a.Pos, "%q is a part of %q, which is given as a whole: write one of the two, or %s: null beside "+
+				"the parts", a.Name, key, key)
 		}
 	}
 }
@@ -65,6 +68,7 @@ func readEnv(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvValue {
 		r.Wrong(n, schema.MapOf(schema.Simple(schema.ScalarShape)))
 		return nil
 	}
+
 	env := map[string]scenarios.EnvValue{}
 	for _, p := range n.Pairs {
 		if !envName.MatchString(p.Key) {
@@ -84,6 +88,7 @@ func readEnv(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvValue {
 		}
 		readEnvValue(r, env, p)
 	}
+
 	return env
 }
 
@@ -119,6 +124,7 @@ func readBaseURL(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
 	if !ok {
 		return
 	}
+
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":

@@ -18,8 +18,10 @@ func Schema() []byte { return schema.JSONSchema(fileBlock().Info(), "bench scena
 func Reference() []byte {
 	var b strings.Builder
 	b.WriteString("# Scenario files\n\n" +
-		"Unknown keys, wrong types and values out of range are errors with file, line and column; all of a file's errors are shown at once.\n\n" +
-		"This page is generated from the tables that read the files. `bench schema` prints a JSON Schema made from the same tables.\n")
+		"Unknown keys, wrong types and values out of range are errors with file, line and column; all of a file's " +
+		"errors are shown at once.\n\n" +
+		"This page is generated from the tables that read the files. `bench schema` prints a JSON Schema made from " +
+		"the same tables.\n")
 	for _, s := range sections() {
 		schema.WriteSection(&b, s)
 	}
@@ -33,6 +35,7 @@ func sections() []schema.Section {
 	for _, k := range serverBlock().Info().Names() {
 		inherited[k] = true
 	}
+
 	return []schema.Section{
 		{Title: "Top level", Info: fileBlock().Info()},
 		{Title: "repeats", Info: untilBlock().Info()},

@@ -10,7 +10,8 @@ import (
 // clientField is read where it is given: its defaults are of no meaning
 // elsewhere.
 func clientField() schema.Field[scenarios.Scenario] {
-	return schema.FreeKey("client", "From where the load comes: from this box, or from other hosts.", schema.BlockOf(clientBlock().Info()),
+	return schema.FreeKey("client", "From where the load comes: from this box, or from other hosts.",
+		schema.BlockOf(clientBlock().Info()),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			schema.Decode(r, clientBlock(), n, &s.Client)
 		})
@@ -18,14 +19,19 @@ func clientField() schema.Field[scenarios.Scenario] {
 
 func clientBlock() schema.Block[scenarios.Client] {
 	return schema.Block[scenarios.Client]{
-		Name: "under client:", Doc: "A client on the server's own box takes cores from it. On each of these hosts bench load-agent is started for the time of the run; servers must listen on an " +
+		Name: "under client:", Doc: "A client on the server's own box takes cores from it. On each of these hosts " +
+			"bench load-agent is started for the time of the run; servers must listen on an " +
 			"address that the hosts can reach.",
 		Example: "\nhosts: [client1, client2]\nbench: /opt/bench/bench\nreach: gpu-box.example\n",
 		Fields: []schema.Field[scenarios.Client]{
-			schema.FreeKey("hosts", "Names that ssh knows, or srun:NODE within a Slurm allocation. Several share the load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).Must(),
-			schema.TextKey("bench", "Path of bench on the hosts, of the same version.", func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
-			schema.FlagKey("copy-bench", "Copy this bench to the hosts, for the time of the run.", func(c *scenarios.Client) *bool { return &c.Copy }).Or("false"),
-			schema.TextKey("reach", "Name or address under which the hosts reach this box.", func(c *scenarios.Client) *string { return &c.Reach }).DefaultNote("the name of this box"),
+			schema.FreeKey("hosts", "Names that ssh knows, or srun:NODE within a Slurm allocation. Several share the "+
+				"load.", schema.ListOf(schema.Simple(schema.TextShape)), readClientHosts).Must(),
+			schema.TextKey("bench", "Path of bench on the hosts, of the same version.",
+				func(c *scenarios.Client) *string { return &c.Bench }).Or("bench"),
+			schema.FlagKey("copy-bench", "Copy this bench to the hosts, for the time of the run.",
+				func(c *scenarios.Client) *bool { return &c.Copy }).Or("false"),
+			schema.TextKey("reach", "Name or address under which the hosts reach this box.",
+				func(c *scenarios.Client) *string { return &c.Reach }).DefaultNote("the name of this box"),
 		},
 	}
 }
@@ -56,16 +62,20 @@ func (p *parser) checkClient(root *schema.Node, s *scenarios.Scenario) {
 	if s.Client.Copy {
 		for _, host := range s.Client.Hosts {
 			if strings.HasPrefix(host, "srun:") {
-				p.errs.Add(n.At("copy-bench"), "copy-bench does not go with %s, which has this file system anyway: bench: says where", host)
+				p.errs.Add(n.At("copy-bench"),
+					"copy-bench does not go with %s, which has this file system anyway: bench: says where", host)
 			}
 		}
 	}
+
 	for _, v := range s.Variants {
 		switch host := v.Server.Host; {
 		case v.Server.Launcher == "external" && v.Server.UnixSocket != "":
 			p.errs.Add(v.Pos, "variant %q: a unix socket cannot be reached from client.hosts", v.Name)
-		case v.Server.Launcher != "external" && (host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")):
-			p.errs.Add(v.Pos, "variant %q: host is %q, which client.hosts cannot reach: set server.host to 0.0.0.0 or an address of this box", v.Name, host)
+		case v.Server.Launcher != "external" &&
+			(host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")):
+			p.errs.Add(v.Pos, "variant %q: host is %q, which client.hosts cannot reach: set server.host to 0.0.0.0 "+
+				"or an address of this box", v.Name, host)
 		}
 	}
 }

@@ -9,15 +9,18 @@ import (
 
 func containerBlock() schema.Block[scenarios.Container] {
 	texts := func(key, doc string, at func(*scenarios.Container) *[]string) schema.Field[scenarios.Container] {
-		return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node, c *scenarios.Container) {
-			if words, ok := r.Texts(n); ok {
-				*at(c) = words
-			}
-		})
+		return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)),
+			func(r *schema.Reader, n *schema.Node, c *scenarios.Container) {
+				if words, ok := r.Texts(n); ok {
+					*at(c) = words
+				}
+			})
 	}
+
 	return schema.Block[scenarios.Container]{
 		Name: "under container:",
-		Doc: "Runs the launcher's recipe in a container of its own, which bench starts, stops, removes and proves gone. " +
+		Doc: "Runs the launcher's recipe in a container of its own, which bench starts, stops, removes and proves " +
+			"gone. " +
 			"Model, args and env are those of the server.",
 		Example: `
 image: rocm/vllm:latest
@@ -27,17 +30,26 @@ ipc: private
 shm-size: 64GiB
 `,
 		Fields: []schema.Field[scenarios.Container]{
-			schema.FreeKey("image", "Image to run; makes the server a container.", schema.Simple(schema.TextShape), readImage).DefaultNote("no container"),
-			schema.EnumKey("engine", "Program that runs it.", []string{"docker", "podman"}, func(c *scenarios.Container) *string { return &c.Engine }).DefaultNote("whichever answers"),
-			schema.TextKey("gpus", "Value of --gpus for NVIDIA: all, none, or as docker takes it.", func(c *scenarios.Container) *string { return &c.GPUs }).DefaultNote("those of the server"),
+			schema.FreeKey("image", "Image to run; makes the server a container.", schema.Simple(schema.TextShape),
+				readImage).DefaultNote("no container"),
+			schema.EnumKey("engine", "Program that runs it.", []string{"docker", "podman"},
+				func(c *scenarios.Container) *string { return &c.Engine }).DefaultNote("whichever answers"),
+			schema.TextKey("gpus", "Value of --gpus for NVIDIA: all, none, or as docker takes it.",
+				func(c *scenarios.Container) *string { return &c.GPUs }).DefaultNote("those of the server"),
 			texts("devices", "Values of --device.", func(c *scenarios.Container) *[]string { return &c.Devices }).DefaultNote("on AMD /dev/kfd and /dev/dri"),
-			texts("mounts", "Values of -v; a source that starts with ./ or ../ is relative to the scenario file.", func(c *scenarios.Container) *[]string { return &c.Mounts }),
+			texts("mounts", "Values of -v; a source that starts with ./ or ../ is relative to the scenario file.",
+				func(c *scenarios.Container) *[]string { return &c.Mounts }),
 			schema.TextKey("ipc", "Value of --ipc.", func(c *scenarios.Container) *string { return &c.IPC }).Or("host"),
-			schema.SizeTextKey("shm-size", "Value of --shm-size; not with ipc host.", func(c *scenarios.Container) *string { return &c.ShmSize }),
-			schema.TextKey("network", "Value of --network.", func(c *scenarios.Container) *string { return &c.Network }).Or("host"),
-			argvKey("command", "Program and leading arguments within the image, in place of its entry point.", func(c *scenarios.Container) *[]string { return &c.Command }),
-			texts("args", "Further arguments of run, before the image.", func(c *scenarios.Container) *[]string { return &c.Args }),
-			schema.SizeTextKey("max-log", "Size at which the engine rotates the container's own log.", func(c *scenarios.Container) *string { return &c.MaxLog }).Or("256MiB"),
+			schema.SizeTextKey("shm-size", "Value of --shm-size; not with ipc host.",
+				func(c *scenarios.Container) *string { return &c.ShmSize }),
+			schema.TextKey("network", "Value of --network.",
+				func(c *scenarios.Container) *string { return &c.Network }).Or("host"),
+			argvKey("command", "Program and leading arguments within the image, in place of its entry point.",
+				func(c *scenarios.Container) *[]string { return &c.Command }),
+			texts("args", "Further arguments of run, before the image.",
+				func(c *scenarios.Container) *[]string { return &c.Args }),
+			schema.SizeTextKey("max-log", "Size at which the engine rotates the container's own log.",
+				func(c *scenarios.Container) *string { return &c.MaxLog }).Or("256MiB"),
 		},
 	}
 }

@@ -35,20 +35,28 @@ func datasetKinds() []datasetKind {
 	ratios := []string{"range-ratio", "output-range-ratio"}
 	file := []string{"shuffle", "oversample"}
 	return []datasetKind{
-		{name: "random", input: must, output: must, random: true, keys: slices.Concat(ids, ratios, []string{"prefix-len"})},
-		{name: "random_mm", input: must, output: must, random: true, keys: slices.Concat(ratios, []string{"prefix-len", "images"})},
+		{name: "random", input: must, output: must, random: true,
+			keys: slices.Concat(ids, ratios, []string{"prefix-len"})},
+		{name: "random_mm", input: must, output: must, random: true,
+			keys: slices.Concat(ratios, []string{"prefix-len", "images"})},
 		{name: "sharegpt", path: true, input: never, shuffled: true, keys: slices.Concat(file, []string{"turns"})},
 		{name: "jsonl", path: true, input: never, keys: file},
 		{name: "custom", path: true, input: never, shuffled: true, keys: file},
 		{name: "tok_inputs", path: true, input: never, output: must, keys: slices.Concat(file, []string{"field"})},
 		{name: "sonnet", path: true, keys: []string{"prefix-len", "template-tokens"}},
-		{name: "prefix_repetition", input: never, output: must, random: true, keys: slices.Concat(ids, []string{"prefix-len", "suffix-len", "num-prefixes"})},
-		{name: "burstgpt", path: true, input: never, output: never, random: true, keys: slices.Concat(ids, []string{"subset", "shuffle"})},
-		{name: "trace", path: true, input: never, output: never, random: true, keys: slices.Concat(ids, []string{"block-len", "time-unit"})},
-		{name: "hf", path: true, input: never, shuffled: true, keys: slices.Concat(file, []string{"subset", "field", "turns"})},
+		{name: "prefix_repetition", input: never, output: must, random: true,
+			keys: slices.Concat(ids, []string{"prefix-len", "suffix-len", "num-prefixes"})},
+		{name: "burstgpt", path: true, input: never, output: never, random: true,
+			keys: slices.Concat(ids, []string{"subset", "shuffle"})},
+		{name: "trace", path: true, input: never, output: never, random: true,
+			keys: slices.Concat(ids, []string{"block-len", "time-unit"})},
+		{name: "hf", path: true, input: never, shuffled: true,
+			keys: slices.Concat(file, []string{"subset", "field", "turns"})},
 		{name: "text", path: true, input: must, output: must, keys: slices.Concat(ratios, []string{"shuffle"})},
-		{name: "shared_prefix", input: must, output: must, random: true, keys: slices.Concat(ids, ratios, []string{"prefix-len", "num-prefixes", "shuffle"})},
-		{name: "conversation", input: must, output: must, random: true, keys: slices.Concat(ratios, []string{"prefix-len", "suffix-len", "turns"})},
+		{name: "shared_prefix", input: must, output: must, random: true,
+			keys: slices.Concat(ids, ratios, []string{"prefix-len", "num-prefixes", "shuffle"})},
+		{name: "conversation", input: must, output: must, random: true,
+			keys: slices.Concat(ratios, []string{"prefix-len", "suffix-len", "turns"})},
 		{name: "frozen", path: true, input: never, keys: []string{"oversample"}},
 	}
 }
@@ -92,15 +100,22 @@ func datasetBlock() schema.Block[scenarios.Dataset] {
 // sourceFields say where prompts come from.
 func sourceFields() []schema.Field[scenarios.Dataset] {
 	return []schema.Field[scenarios.Dataset]{
-		schema.EnumKey("kind", "Made up: random text or token ids; random_mm with images; prefix_repetition and shared_prefix: groups that begin alike; conversation: "+
-			"several turns. From a file: sharegpt, jsonl and custom (one prompt a line), tok_inputs (token ids as they stand), hf (parquet, JSON lines or JSON), sonnet, text cut to length, "+
+		schema.EnumKey("kind", "Made up: random text or token ids; random_mm with images; prefix_repetition and "+
+			"shared_prefix: groups that begin alike; conversation: "+
+			"several turns. From a file: sharegpt, jsonl and custom (one prompt a line), tok_inputs (token ids as "+
+			"they stand), hf (parquet, JSON lines or JSON), sonnet, text cut to length, "+
 			"burstgpt and trace (lengths and times of recorded traffic), frozen (what bench dataset build wrote).",
 			datasetKindNames(), func(d *scenarios.Dataset) *string { return &d.Kind }).Or("random"),
-		schema.TextKey("path", "File of the kinds that read one, relative to the scenario file.", func(d *scenarios.Dataset) *string { return &d.Path }),
-		schema.TextKey("tokenizer", "tokenizer.json, its folder, or a GGUF file, relative to the scenario file: counts and makes prompts, and counts the answers' text.",
+		schema.TextKey("path", "File of the kinds that read one, relative to the scenario file.",
+			func(d *scenarios.Dataset) *string { return &d.Path }),
+		schema.TextKey("tokenizer", "tokenizer.json, its folder, or a GGUF file, relative to the scenario file: "+
+			"counts and makes prompts, and counts the answers' text.",
 			func(d *scenarios.Dataset) *string { return &d.Tokenizer }).DefaultNote("the server's own"),
-		schema.WholeKey("seed", "Of lengths, contents and choice.", schema.NotNegative(), func(d *scenarios.Dataset) *uint64 { return &d.Seed }).Or("0"),
-		schema.FlagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache. Points that each have a new server (restart: point or step) have the same prompts, and so has every step under compat.",
+		schema.WholeKey("seed", "Of lengths, contents and choice.", schema.NotNegative(),
+			func(d *scenarios.Dataset) *uint64 { return &d.Seed }).Or("0"),
+		schema.FlagKey("vary", "Other prompts for each point and repeat, so that none is warm in a prefix cache. "+
+			"Points that each have a new server (restart: point or step) have the same prompts, and so has every "+
+			"step under compat.",
 			func(d *scenarios.Dataset) *bool { return &d.Vary }).Or("true"),
 	}
 }
@@ -108,39 +123,62 @@ func sourceFields() []schema.Field[scenarios.Dataset] {
 // shapeFields are those that only some kinds know.
 func shapeFields() []schema.Field[scenarios.Dataset] {
 	fields := []schema.Field[scenarios.Dataset]{
-		schema.FreeKey("tokens", "Send prompts as text or as token ids.", schema.EnumOf("text", "ids"), readTokens).Or("text"),
-		schema.WholeKey("vocab-size", "With token ids: ids are below it.", schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.VocabSize }).DefaultNote("the tokenizer's"),
-		schema.NumberKey("range-ratio", "Lengths from l(1-r) to l(1+r).", schema.Limits{Max: 1, Below: true}, func(d *scenarios.Dataset) *float64 { return &d.RangeRatio }).Or("0"),
-		maybeNumber("output-range-ratio", "The same for the answers.", schema.Limits{Max: 1, Below: true}, func(d *scenarios.Dataset) **float64 { return &d.OutputRangeRatio }).
+		schema.FreeKey("tokens", "Send prompts as text or as token ids.", schema.EnumOf("text", "ids"),
+			readTokens).Or("text"),
+		schema.WholeKey("vocab-size", "With token ids: ids are below it.", schema.Between(1, schema.MaxCount),
+			func(d *scenarios.Dataset) *int { return &d.VocabSize }).DefaultNote("the tokenizer's"),
+		schema.NumberKey("range-ratio", "Lengths from l(1-r) to l(1+r).", schema.Limits{Max: 1, Below: true},
+			func(d *scenarios.Dataset) *float64 { return &d.RangeRatio }).Or("0"),
+		maybeNumber("output-range-ratio", "The same for the answers.", schema.Limits{Max: 1, Below: true},
+			func(d *scenarios.Dataset) **float64 { return &d.OutputRangeRatio }).
 			DefaultNote("range-ratio"),
-		schema.WholeKey("prefix-len", "Tokens that all prompts, or those of a group, share.", schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.PrefixLen }).
+		schema.WholeKey("prefix-len", "Tokens that all prompts, or those of a group, share.",
+			schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.PrefixLen }).
 			DefaultNote("0; prefix_repetition: 256, sonnet: 200"),
 		schema.WholeKey("suffix-len", "Tokens after the prefix; conversation: of each further turn.", schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.SuffixLen }).DefaultNote("256; conversation: input-len"),
-		schema.WholeKey("num-prefixes", "Different prefixes.", schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.NumPrefixes }).DefaultNote("10; shared_prefix: 1"),
-		schema.FlagKey("shuffle", "In an order made by seed; burstgpt: a sample by seed, without its times.", func(d *scenarios.Dataset) *bool { return &d.Shuffle }).DefaultNote("true for sharegpt, custom and hf, else false"),
-		schema.FlagKey("oversample", "Take prompts again where the file has too few; else send fewer.", func(d *scenarios.Dataset) *bool { return &d.Oversample }).Or("true"),
-		schema.WholeKey("turns", "Turns of the user in each conversation.", schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.Turns }).Or("1"),
-		schema.BlockKey("images", "Images that go with each prompt.", imagesBlock(), func(d *scenarios.Dataset) *scenarios.Images { return &d.Images }),
-		schema.TextKey("subset", "hf: folder below path. burstgpt: model whose rows are used.", func(d *scenarios.Dataset) *string { return &d.Subset }).DefaultNote("all; burstgpt: GPT-4"),
-		schema.TextKey("field", "Column to take prompts from.", func(d *scenarios.Dataset) *string { return &d.Field }).DefaultNote("found by its name; tok_inputs: tok_inputs"),
-		schema.WholeKey("template-tokens", "Tokens that the model's chat template adds.", schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.TemplateTokens }).Or("0"),
-		schema.WholeKey("block-len", "Tokens of a hashed block.", schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.BlockLen }).DefaultNote("found from the lengths"),
+		schema.WholeKey("num-prefixes", "Different prefixes.", schema.Between(1, schema.MaxCount),
+			func(d *scenarios.Dataset) *int { return &d.NumPrefixes }).DefaultNote("10; shared_prefix: 1"),
+		schema.FlagKey("shuffle", "In an order made by seed; burstgpt: a sample by seed, without its times.",
+			func(d *scenarios.Dataset) *bool { return &d.Shuffle }).DefaultNote("true for sharegpt, custom and hf, " +
+			"else false"),
+		schema.FlagKey("oversample", "Take prompts again where the file has too few; else send fewer.",
+			func(d *scenarios.Dataset) *bool { return &d.Oversample }).Or("true"),
+		schema.WholeKey("turns", "Turns of the user in each conversation.", schema.Between(1, schema.MaxCount),
+			func(d *scenarios.Dataset) *int { return &d.Turns }).Or("1"),
+		schema.BlockKey("images", "Images that go with each prompt.", imagesBlock(),
+			func(d *scenarios.Dataset) *scenarios.Images { return &d.Images }),
+		schema.TextKey("subset", "hf: folder below path. burstgpt: model whose rows are used.",
+			func(d *scenarios.Dataset) *string { return &d.Subset }).DefaultNote("all; burstgpt: GPT-4"),
+		schema.TextKey("field", "Column to take prompts from.",
+			func(d *scenarios.Dataset) *string { return &d.Field }).DefaultNote("found by its name; tok_inputs: " +
+			"tok_inputs"),
+		schema.WholeKey("template-tokens", "Tokens that the model's chat template adds.",
+			schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.TemplateTokens }).Or("0"),
+		schema.WholeKey("block-len", "Tokens of a hashed block.", schema.Between(1, schema.MaxCount),
+			func(d *scenarios.Dataset) *int { return &d.BlockLen }).DefaultNote("found from the lengths"),
 		schema.DurationKey("time-unit", "Unit of the time stamps.", func(d *scenarios.Dataset) *time.Duration { return &d.TimeUnit }).DefaultNote("found from the block length"),
 	}
+
 	for i := range fields {
 		fields[i].Doc = usersOf(fields[i].Key) + ": " + strings.ToLower(fields[i].Doc[:1]) + fields[i].Doc[1:]
 	}
+
 	return fields
 }
 
 func imagesBlock() schema.Block[scenarios.Images] {
 	return schema.Block[scenarios.Images]{
-		Name: "under images:", Doc: "Random images, as data URLs.", Example: "\nper-request: 2\nsizes: [512x512, 1280x720]\n",
+		Name: "under images:", Doc: "Random images, as data URLs.", Example: "\nper-request: 2\nsizes: [512x512, " +
+			"1280x720]\n",
 		Fields: []schema.Field[scenarios.Images]{
-			schema.WholeKey("per-request", "Images a prompt.", schema.Between(1, 100), func(i *scenarios.Images) *int { return &i.PerRequest }).Or("1"),
-			schema.FreeKey("sizes", "Sizes to draw from, WIDTHxHEIGHT, all alike often.", schema.ListOf(schema.Simple(schema.TextShape)), readSizes).DefaultNote("256x256 and 1280x720"),
-			schema.EnumKey("format", "Format of the files.", []string{"jpeg", "png"}, func(i *scenarios.Images) *string { return &i.Format }).Or("jpeg"),
-			schema.WholeKey("quality", "Of jpeg files.", schema.Between(1, 100), func(i *scenarios.Images) *int { return &i.Quality }).Or("75"),
+			schema.WholeKey("per-request", "Images a prompt.", schema.Between(1, 100),
+				func(i *scenarios.Images) *int { return &i.PerRequest }).Or("1"),
+			schema.FreeKey("sizes", "Sizes to draw from, WIDTHxHEIGHT, all alike often.",
+				schema.ListOf(schema.Simple(schema.TextShape)), readSizes).DefaultNote("256x256 and 1280x720"),
+			schema.EnumKey("format", "Format of the files.", []string{"jpeg", "png"},
+				func(i *scenarios.Images) *string { return &i.Format }).Or("jpeg"),
+			schema.WholeKey("quality", "Of jpeg files.", schema.Between(1, 100),
+				func(i *scenarios.Images) *int { return &i.Quality }).Or("75"),
 		},
 	}
 }
@@ -152,6 +190,7 @@ func readSizes(r *schema.Reader, n *schema.Node, i *scenarios.Images) {
 		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
 		return
 	}
+
 	for _, it := range n.Items {
 		m := imageSize.FindStringSubmatch(it.Text)
 		if m == nil || it.Kind != schema.Text {

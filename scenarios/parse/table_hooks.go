@@ -20,8 +20,10 @@ func levelsBlock() schema.Block[scenarios.LevelHooks] {
 	level := func(key, doc string, at func(*scenarios.LevelHooks) *scenarios.Hooks) schema.Field[scenarios.LevelHooks] {
 		return schema.BlockKey(key, doc, hooksBlock(), at)
 	}
+
 	return schema.Block[scenarios.LevelHooks]{
-		Name: "under hooks:", Doc: "Hooks run in the order of the file, one after the other, in the scenario's folder, with BENCH_* variables that say where in the run they are.",
+		Name: "under hooks:", Doc: "Hooks run in the order of the file, one after the other, in the scenario's " +
+			"folder, with BENCH_* variables that say where in the run they are.",
 		Example: `
 run:
   before:
@@ -32,18 +34,25 @@ step:
 `,
 		Fields: []schema.Field[scenarios.LevelHooks]{
 			level("run", "Around the whole run.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Run }),
-			level("variant", "Around every server life of every variant: before the start and after the proof of its end.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Variant }),
-			level("step", "Around every step, on a server that is up.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Step }),
+			level("variant", "Around every server life of every variant: before the start and after the proof of its "+
+				"end.", func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Variant }),
+			level("step", "Around every step, on a server that is up.",
+				func(l *scenarios.LevelHooks) *scenarios.Hooks { return &l.Step }),
 		},
 	}
 }
 
 func hooksBlock() schema.Block[scenarios.Hooks] {
 	return schema.Block[scenarios.Hooks]{
-		Name: "under hooks of a level:", Doc: "The same two keys stand under hooks: of a variant, whose hooks run inside those of hooks.variant.",
+		Name: "under hooks of a level:", Doc: "The same two keys stand under hooks: of a variant, whose hooks run " +
+			"inside those of hooks.variant.",
 		Example: "\nbefore:\n  - {command: [ryzenadj, --stapm-limit=120000], undo: [ryzenadj, --stapm-limit=85000]}\n",
 		Fields: []schema.Field[scenarios.Hooks]{
-			schema.ListKey("before", "Hooks before it.", hookBlock(), func(h *scenarios.Hook, pos schema.Pos) { h.Pos, h.Refuse = pos, true }, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.Before }),
+			schema.ListKey("before", "Hooks before it.", hookBlock(),
+				func(h *scenarios.Hook, pos schema.Pos) {
+					h.Pos, h.Refuse = pos,
+						true
+				}, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.Before }),
 			schema.ListKey("after", "Hooks after it, also after a failure and Ctrl-C.", hookBlock(), func(h *scenarios.Hook, pos schema.Pos) { h.Pos = pos }, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.After }),
 		},
 	}
@@ -54,25 +63,37 @@ func hookBlock() schema.Block[scenarios.Hook] {
 		Name: "in a hook", Doc: "Exactly one of command, http and check.",
 		Example: "\nname: 300 W\ncommand: [nvidia-smi, -pl, \"300\"]\nundo: [nvidia-smi, -pl, \"700\"]\ntimeout: 30s\n",
 		Fields: []schema.Field[scenarios.Hook]{
-			schema.TextKey("name", "For messages and results.", func(h *scenarios.Hook) *string { return &h.Name }).DefaultNote("what it runs"),
-			argvKey("command", "argv of a program; exit status 0 is success.", func(h *scenarios.Hook) *[]string { return &h.Command }),
-			schema.BlockKey("http", "An HTTP call; a 2xx answer is success.", httpBlock(), func(h *scenarios.Hook) *scenarios.HTTPCall { return &h.HTTP }),
-			schema.BlockKey("check", "A condition of the box; that it holds is success.", hookCheckBlock(), func(h *scenarios.Hook) *scenarios.Check { return &h.Check }),
-			schema.FreeKey("timeout", "After it the command and whatever it started are killed.", schema.Simple(schema.DurationShape), readHookTimeout).Or("1m"),
-			argvKey("undo", "argv that puts back what the command changed, once the level has ended: also after a failure, Ctrl-C or a crash. In before: only.",
+			schema.TextKey("name", "For messages and results.",
+				func(h *scenarios.Hook) *string { return &h.Name }).DefaultNote("what it runs"),
+			argvKey("command", "argv of a program; exit status 0 is success.",
+				func(h *scenarios.Hook) *[]string { return &h.Command }),
+			schema.BlockKey("http", "An HTTP call; a 2xx answer is success.", httpBlock(),
+				func(h *scenarios.Hook) *scenarios.HTTPCall { return &h.HTTP }),
+			schema.BlockKey("check", "A condition of the box; that it holds is success.", hookCheckBlock(),
+				func(h *scenarios.Hook) *scenarios.Check { return &h.Check }),
+			schema.FreeKey("timeout", "After it the command and whatever it started are killed.",
+				schema.Simple(schema.DurationShape), readHookTimeout).Or("1m"),
+			argvKey("undo", "argv that puts back what the command changed, once the level has ended: also after a "+
+				"failure, Ctrl-C or a crash. In before: only.",
 				func(h *scenarios.Hook) *[]string { return &h.Undo }),
-			schema.FreeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.", schema.EnumOf(refuseWord, warnWord),
-				func(r *schema.Reader, n *schema.Node, h *scenarios.Hook) { readRefuse(r, n, &h.Refuse) }).DefaultNote("refuse in before:, warn in after:"),
+			schema.FreeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.",
+				schema.EnumOf(refuseWord, warnWord),
+				func(r *schema.Reader, n *schema.Node,
+					h *scenarios.Hook) {
+					readRefuse(r, n,
+						&h.Refuse)
+				}).DefaultNote("refuse in before:, warn in after:"),
 		},
 	}
 }
 
 func argvKey[T any](key, doc string, at func(*T) *[]string) schema.Field[T] {
-	return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node, into *T) {
-		if words, ok := r.Argv(n); ok {
-			*at(into) = words
-		}
-	})
+	return schema.FreeKey(key, doc, schema.ListOf(schema.Simple(schema.TextShape)),
+		func(r *schema.Reader, n *schema.Node, into *T) {
+			if words, ok := r.Argv(n); ok {
+				*at(into) = words
+			}
+		})
 }
 
 func readRefuse(r *schema.Reader, n *schema.Node, refuse *bool) {
@@ -92,12 +113,16 @@ func readHookTimeout(r *schema.Reader, n *schema.Node, h *scenarios.Hook) {
 
 func httpBlock() schema.Block[scenarios.HTTPCall] {
 	return schema.Block[scenarios.HTTPCall]{
-		Name: "under http:", Doc: "No proxy is used.", Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: PUT\nbody: \"100\"\n",
+		Name: "under http:", Doc: "No proxy is used.", Example: "\nurl: http://127.0.0.1:9000/fans\nmethod: " +
+			"PUT\nbody: \"100\"\n",
 		Fields: []schema.Field[scenarios.HTTPCall]{
-			schema.FreeKey("url", "http or https address.", schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.URL = readURL(r, n) }),
-			schema.EnumKey("method", "HTTP method.", []string{"GET", "POST", "PUT", "PATCH", "DELETE"}, func(h *scenarios.HTTPCall) *string { return &h.Method }).
+			schema.FreeKey("url", "http or https address.", schema.Simple(schema.TextShape),
+				func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.URL = readURL(r, n) }),
+			schema.EnumKey("method", "HTTP method.", []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
+				func(h *scenarios.HTTPCall) *string { return &h.Method }).
 				DefaultNote("POST with a body, else GET"),
-			schema.FreeKey("headers", "HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)), func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.Headers = readHeaderMap(r, n) }),
+			schema.FreeKey("headers", "HTTP headers.", schema.MapOf(schema.Simple(schema.ScalarShape)),
+				func(r *schema.Reader, n *schema.Node, h *scenarios.HTTPCall) { h.Headers = readHeaderMap(r, n) }),
 			schema.TextKey("body", "Body as it is sent.", func(h *scenarios.HTTPCall) *string { return &h.Body }),
 		},
 	}
@@ -121,7 +146,8 @@ func beginCheck(c *scenarios.Check, pos schema.Pos) { c.Pos, c.Refuse = pos, tru
 
 func checkBlock() schema.Block[scenarios.Check] {
 	b := hookCheckBlock()
-	b.Fields = append(b.Fields, schema.FreeKey("on-failure", "refuse: nothing is run and the report says why; warn: go on.", schema.EnumOf(refuseWord, warnWord),
+	b.Fields = append(b.Fields, schema.FreeKey("on-failure",
+		"refuse: nothing is run and the report says why; warn: go on.", schema.EnumOf(refuseWord, warnWord),
 		func(r *schema.Reader, n *schema.Node, c *scenarios.Check) { readRefuse(r, n, &c.Refuse) }).Or(refuseWord))
 	b.Name, b.Example = "in a check", "\nkind: kernel-parameter\nname: amd_iommu\nwant: \"off\"\non-failure: warn\n"
 	return b
@@ -133,8 +159,10 @@ func hookCheckBlock() schema.Block[scenarios.Check] {
 	return schema.Block[scenarios.Check]{
 		Name: "under check:", Doc: "A condition of the box.", Example: "\nkind: free-vram\nwant: 60GiB\n",
 		Fields: []schema.Field[scenarios.Check]{
-			schema.FreeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name is there). governor: of all CPUs. numa-balancing: of the kernel. "+
-				"power-limit: watts, of all GPUs. free-vram: at least want on every GPU. free-disk: at least want where the results lie, or at name. "+
+			schema.FreeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name is "+
+				"there). governor: of all CPUs. numa-balancing: of the kernel. "+
+				"power-limit: watts, of all GPUs. free-vram: at least want on every GPU. free-disk: at least want "+
+				"where the results lie, or at name. "+
 				"file: name holds want. command: exits with 0.",
 				schema.EnumOf(scenarios.CheckKinds()...), func(r *schema.Reader, n *schema.Node, c *scenarios.Check) {
 					if v, ok := r.Enum(n, schema.EnumOf(scenarios.CheckKinds()...)); ok {
@@ -142,7 +170,9 @@ func hookCheckBlock() schema.Block[scenarios.Check] {
 					}
 				}),
 			schema.TextKey("name", "Kernel parameter, or path.", func(c *scenarios.Check) *string { return &c.Name }),
-			schema.TextKey("want", "What it must be, or at least be.", func(c *scenarios.Check) *string { return &c.Want }).DefaultNote("governor: performance; numa-balancing: 0"),
+			schema.TextKey("want", "What it must be, or at least be.",
+				func(c *scenarios.Check) *string { return &c.Want }).DefaultNote("governor: performance; " +
+				"numa-balancing: 0"),
 			argvKey("command", "argv, for kind command.", func(c *scenarios.Check) *[]string { return &c.Argv }),
 		},
 	}
@@ -153,17 +183,22 @@ func notifyMoments() []string { return []string{"end", "first-failure"} }
 
 func notifyBlock() schema.Block[scenarios.Notify] {
 	return schema.Block[scenarios.Notify]{
-		Name: "in notify:", Doc: "Exactly one of webhook and command. A notification that fails is noted in bench.log and never fails a run.",
+		Name: "in notify:", Doc: "Exactly one of webhook and command. A notification that fails is noted in " +
+			"bench.log and never fails a run.",
 		Example: "\nwebhook: https://ntfy.example.org/our-bench\nformat: ntfy\non: [first-failure, end]\n",
 		Fields: []schema.Field[scenarios.Notify]{
-			schema.FreeKey("webhook", "Address that gets a POST. It is a secret: write ${env:NAME}.", schema.Simple(schema.TextShape),
+			schema.FreeKey("webhook", "Address that gets a POST. It is a secret: write ${env:NAME}.",
+				schema.Simple(schema.TextShape),
 				func(r *schema.Reader, n *schema.Node, no *scenarios.Notify) {
 					no.Webhook = scenarios.EnvValue{Value: readURL(r, n), Secret: true}
 				}),
-			schema.EnumKey("format", "Body of the webhook: json (fields as docs/operations.md lists them), ntfy (text with Title and Priority headers), slack ({\"text\": ...}).",
+			schema.EnumKey("format", "Body of the webhook: json (fields as docs/operations.md lists them), ntfy "+
+				"(text with Title and Priority headers), slack ({\"text\": ...}).",
 				[]string{"json", "ntfy", "slack"}, func(n *scenarios.Notify) *string { return &n.Format }).Or("json"),
-			argvKey("command", "argv of a program that gets the message on stdin and BENCH_* variables.", func(n *scenarios.Notify) *[]string { return &n.Command }),
-			schema.FreeKey("on", "When.", schema.ListOf(schema.EnumOf(notifyMoments()...)), readOn).Or("[end, first-failure]"),
+			argvKey("command", "argv of a program that gets the message on stdin and BENCH_* variables.",
+				func(n *scenarios.Notify) *[]string { return &n.Command }),
+			schema.FreeKey("on", "When.", schema.ListOf(schema.EnumOf(notifyMoments()...)),
+				readOn).Or("[end, first-failure]"),
 		},
 	}
 }
@@ -189,6 +224,7 @@ func readHeaderMap(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvVal
 		r.Wrong(n, schema.MapOf(schema.Simple(schema.ScalarShape)))
 		return nil
 	}
+
 	headers, seen := map[string]scenarios.EnvValue{}, map[string]bool{}
 	for _, p := range n.Pairs {
 		name, err := spec.HeaderName(p.Key)
@@ -206,5 +242,6 @@ func readHeaderMap(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvVal
 		seen[name] = true
 		readEnvValue(r, headers, p)
 	}
+
 	return headers
 }

@@ -11,11 +11,15 @@ import (
 // reportFields are the top-level keys that say how a run is to be read.
 func reportFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.TextKey("baseline", "Variant that the others are compared to.", func(s *scenarios.Scenario) *string { return &s.Baseline }).DefaultNote("the first"),
-		schema.FreeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is none of this size.",
+		schema.TextKey("baseline", "Variant that the others are compared to.",
+			func(s *scenarios.Scenario) *string { return &s.Baseline }).DefaultNote("the first"),
+		schema.FreeKey("smallest-difference", "Smaller differences do not matter: a comparison may say that there is "+
+			"none of this size.",
 			schema.Simple(schema.PercentShape), readSmallestDifference).DefaultNote("that of the report"),
-		schema.BlockKey("simulate", "How --sim plays the engines.", simulateBlock(), func(s *scenarios.Scenario) *scenarios.Simulation { return &s.Simulation }),
-		schema.FreeKey("tables", "Tables that the report shows beside the usual one.", schema.ListOf(schema.EnumOf(scenarios.TableNames()...)), readTables).DefaultNote("none"),
+		schema.BlockKey("simulate", "How --sim plays the engines.", simulateBlock(),
+			func(s *scenarios.Scenario) *scenarios.Simulation { return &s.Simulation }),
+		schema.FreeKey("tables", "Tables that the report shows beside the usual one.",
+			schema.ListOf(schema.EnumOf(scenarios.TableNames()...)), readTables).DefaultNote("none"),
 	}
 }
 
@@ -42,31 +46,37 @@ func readTables(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 
 func smokeBlock() schema.Block[scenarios.Smoke] {
 	return schema.Block[scenarios.Smoke]{
-		Name: "under smoke:", Doc: "A request that must succeed on every server that has become ready, before anything is measured on it. Its answer is kept. " +
+		Name: "under smoke:", Doc: "A request that must succeed on every server that has become ready, before " +
+			"anything is measured on it. Its answer is kept. " +
 			"Given in a variant, it replaces that of server: as a whole.",
-		Example: "\npath: /v1/chat/completions\nbody: {messages: [{role: user, content: \"Hello!\"}], max_tokens: 100}\n",
+		Example: "\npath: /v1/chat/completions\nbody: {messages: [{role: user, content: \"Hello!\"}], max_tokens: " +
+			"100}\n",
 		Fields: []schema.Field[scenarios.Smoke]{
-			schema.FreeKey("path", "Of the request.", schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, s *scenarios.Smoke) {
-				path, ok := r.Text(n)
-				if ok && !strings.HasPrefix(path, "/") {
-					r.Fail(n.Pos, "path is %s, expected one such as /v1/chat/completions", n.Shown())
-				}
-				s.Path = path
-			}).Or("/v1/chat/completions"),
-			schema.FreeKey("body", "Sent as JSON, as it stands: no model is added.", schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node, s *scenarios.Smoke) {
-				if n.Kind != schema.Mapping {
-					r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
-					return
-				}
-				s.Body = n.Value().(map[string]any)
-			}).Must(),
+			schema.FreeKey("path", "Of the request.", schema.Simple(schema.TextShape),
+				func(r *schema.Reader, n *schema.Node, s *scenarios.Smoke) {
+					path, ok := r.Text(n)
+					if ok && !strings.HasPrefix(path, "/") {
+						r.Fail(n.Pos, "path is %s, expected one such as /v1/chat/completions", n.Shown())
+					}
+					s.Path = path
+				}).Or("/v1/chat/completions"),
+			schema.FreeKey("body", "Sent as JSON, as it stands: no model is added.",
+				schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
+					s *scenarios.Smoke) {
+					if n.Kind != schema.Mapping {
+						r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
+						return
+					}
+					s.Body = n.Value().(map[string]any)
+				}).Must(),
 		},
 	}
 }
 
 // smokeField is read where it is given only: without it there is no request.
 func smokeField() schema.Field[scenarios.Server] {
-	return schema.FreeKey("smoke", "A request that must succeed before anything is measured.", schema.BlockOf(smokeBlock().Info()),
+	return schema.FreeKey("smoke", "A request that must succeed before anything is measured.",
+		schema.BlockOf(smokeBlock().Info()),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
 			schema.Decode(r, smokeBlock(), n, &s.Smoke)
 		})
@@ -74,22 +84,29 @@ func smokeField() schema.Field[scenarios.Server] {
 
 func llamaBenchBlock() schema.Block[scenarios.LlamaBenchRun] {
 	return schema.Block[scenarios.LlamaBenchRun]{
-		Name: "under llama-bench:", Doc: "The program runs once a variant and repeat, with the variant's env, and there is no load:. args of server: and of a variant " +
+		Name: "under llama-bench:", Doc: "The program runs once a variant and repeat, with the variant's env, and " +
+			"there is no load:. args of server: and of a variant " +
 			"are those of the program too, and lie over the ones given here.",
-		Example: "\nmodels: [models/llama-2-7b.Q4_K_M.gguf, models/llama-2-7b.Q8_0.gguf]\nargs: {n-prompt: [512], n-gen: [128], flash-attn: [0, 1], n-gpu-layers: 99}\nrepetitions: 5\n",
+		Example: "\nmodels: [models/llama-2-7b.Q4_K_M.gguf, models/llama-2-7b.Q8_0.gguf]\nargs: {n-prompt: [512], " +
+			"n-gen: [128], flash-attn: [0, 1], n-gpu-layers: 99}\nrepetitions: 5\n",
 		Fields: []schema.Field[scenarios.LlamaBenchRun]{
-			schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is relative to the scenario file.",
+			schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is "+
+				"relative to the scenario file.",
 				schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))), func(r *schema.Reader, n *schema.Node, l *scenarios.LlamaBenchRun) { l.Binary = readProgram(r, n) }).Or("llama-bench"),
-			schema.FreeKey("models", "Model files, relative to the scenario file.", schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node, l *scenarios.LlamaBenchRun) {
-				words, ok := r.Texts(n)
-				if ok && len(words) == 0 {
-					r.Fail(n.Pos, "models is an empty list")
-				}
-				l.Models = words
-			}).DefaultNote("the variant's model"),
-			schema.FreeKey("args", "Options by their long names. A list of values is swept by the program itself.", schema.MapOf(schema.Simple(schema.AnyShape)),
+			schema.FreeKey("models", "Model files, relative to the scenario file.",
+				schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node,
+					l *scenarios.LlamaBenchRun) {
+					words, ok := r.Texts(n)
+					if ok && len(words) == 0 {
+						r.Fail(n.Pos, "models is an empty list")
+					}
+					l.Models = words
+				}).DefaultNote("the variant's model"),
+			schema.FreeKey("args", "Options by their long names. A list of values is swept by the program itself.",
+				schema.MapOf(schema.Simple(schema.AnyShape)),
 				func(r *schema.Reader, n *schema.Node, l *scenarios.LlamaBenchRun) { l.Args = readArgList(r, n) }),
-			schema.WholeKey("repetitions", "Of each test.", schema.Between(1, 10_000), func(l *scenarios.LlamaBenchRun) *int { return &l.Repetitions }).Or("5"),
+			schema.WholeKey("repetitions", "Of each test.", schema.Between(1, 10_000),
+				func(l *scenarios.LlamaBenchRun) *int { return &l.Repetitions }).Or("5"),
 		},
 	}
 }
@@ -97,7 +114,8 @@ func llamaBenchBlock() schema.Block[scenarios.LlamaBenchRun] {
 // llamaBenchField is read where the method asks for it: its defaults are of no
 // meaning elsewhere.
 func llamaBenchField() schema.Field[scenarios.Scenario] {
-	f := schema.FreeKey("llama-bench", "How method llama-bench runs its program.", schema.BlockOf(llamaBenchBlock().Info()),
+	f := schema.FreeKey("llama-bench", "How method llama-bench runs its program.",
+		schema.BlockOf(llamaBenchBlock().Info()),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			switch {
 			case s.Method == scenarios.LlamaBench:

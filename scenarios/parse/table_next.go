@@ -13,15 +13,19 @@ import (
 // needed, and the repeats that they may end.
 func nextFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.FreeKey("repeats", "How often every variant meets every point. Differences need at least 3, better 5. As a mapping: until the results are "+
-			"known well enough.", schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)), schema.BlockOf(untilBlock().Info())), readRepeats).Or("1"),
+		schema.FreeKey("repeats", "How often every variant meets every point. Differences need at least 3, better 5. "+
+			"As a mapping: until the results are "+
+			"known well enough.", schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)),
+			schema.BlockOf(untilBlock().Info())), readRepeats).Or("1"),
 		schema.FlagKey("null-test", "Run the baseline a second time, as a variant named after it with "+scenarios.NullTestSuffix+" behind. What differs between the two is noise.",
 			func(s *scenarios.Scenario) *bool { return &s.NullTest }).Or("false"),
-		schema.FreeKey("search", "Look for the highest load that meets targets, in place of a sweep.", schema.BlockOf(searchBlock().Info()),
+		schema.FreeKey("search", "Look for the highest load that meets targets, in place of a sweep.",
+			schema.BlockOf(searchBlock().Info()),
 			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 				schema.Decode(r, searchBlock(), n, &s.Search)
 			}),
-		schema.FreeKey("prune", "Leave out the points of a sweep above one that is lost.", schema.BlockOf(pruneBlock().Info()),
+		schema.FreeKey("prune", "Leave out the points of a sweep above one that is lost.",
+			schema.BlockOf(pruneBlock().Info()),
 			func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 				schema.Decode(r, pruneBlock(), n, &s.Prune)
 			}),
@@ -54,16 +58,27 @@ func readRepeats(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 
 func untilBlock() schema.Block[repeats] {
 	return schema.Block[repeats]{
-		Name: "under repeats:", Doc: "After min repeats, a further one of every variant and point is run only while an interval is wider than until: " +
-			"half of the 95 % interval of a figure's mean over server lives, as a share of the mean. Whether variants differ is never looked at. " +
-			"Such an interval is a little too narrow, for a lucky streak of repeats that agree ends the run: see docs/search.md.",
+		Name: "under repeats:", Doc: "After min repeats, a further one of every variant and point is run only while " +
+			"an interval is wider than until: " +
+			"half of the 95 % interval of a figure's mean over server lives, as a share of the mean. Whether " +
+			"variants differ is never looked at. " +
+			"Such an interval is a little too narrow, for a lucky streak of repeats that agree ends the run: see " +
+			"docs/search.md.",
 		Example: "\nmin: 3\nmax: 10\nuntil: 2%\nfigures: [output_throughput, p99_ttft_ms]\n",
 		Fields: []schema.Field[repeats]{
-			schema.WholeKey("min", "Repeats before the first look.", schema.Between(2, mostRepeats), func(u *repeats) *int { return &u.Min }).Or("3"),
-			schema.WholeKey("max", "Repeats at most.", schema.Between(2, mostRepeats), func(u *repeats) *int { return &u.max }).Must(),
-			schema.FreeKey("until", "Width that is narrow enough.", schema.Simple(schema.PercentShape), func(r *schema.Reader, n *schema.Node, u *repeats) { u.Width, _ = r.Percent(n) }).Must(),
-			schema.FreeKey("figures", "Whose intervals count; all must be narrow.", schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node, u *repeats) { u.Figures = readFigures(r, n) }).
-				DefaultNote("output_throughput; at a request rate, which sets that, median_e2el_s; of llama-bench every test"),
+			schema.WholeKey("min", "Repeats before the first look.", schema.Between(2, mostRepeats),
+				func(u *repeats) *int { return &u.Min }).Or("3"),
+			schema.WholeKey("max", "Repeats at most.", schema.Between(2, mostRepeats),
+				func(u *repeats) *int { return &u.max }).Must(),
+			schema.FreeKey("until", "Width that is narrow enough.", schema.Simple(schema.PercentShape),
+				func(r *schema.Reader, n *schema.Node, u *repeats) { u.Width, _ = r.Percent(n) }).Must(),
+			schema.FreeKey("figures", "Whose intervals count; all must be narrow.",
+				schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node,
+					u *repeats) {
+					u.Figures = readFigures(r, n)
+				}).
+				DefaultNote("output_throughput; at a request rate, which sets that, median_e2el_s; of llama-bench " +
+					"every test"),
 		},
 	}
 }
@@ -76,23 +91,32 @@ const (
 func searchBlock() schema.Block[scenarios.Search] {
 	shape := schema.Simple(schema.PercentShape)
 	return schema.Block[scenarios.Search]{
-		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, for each variant and repeat by itself. A load that comes " +
+		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, for each " +
+			"variant and repeat by itself. A load that comes " +
 			"out near a target is measured again before it is believed. load: has neither sweep nor the metric.",
-		Example: "\nmetric: request-rate\nfrom: 1\nto: 64\nslo: {p99_ttft_ms: 500, p99_tpot_ms: 50, goodput_share: 99%}\nsteps: 15\ntolerance: 5%\n",
+		Example: "\nmetric: request-rate\nfrom: 1\nto: 64\nslo: {p99_ttft_ms: 500, p99_tpot_ms: 50, goodput_share: " +
+			"99%}\nsteps: 15\ntolerance: 5%\n",
 		Fields: []schema.Field[scenarios.Search]{
 			schema.EnumKey("metric", "Load key that is searched.", []scenarios.SearchMetric{scenarios.SearchRate, scenarios.SearchConcurrency}, func(s *scenarios.Search) *scenarios.SearchMetric { return &s.Metric }).Or(string(scenarios.SearchRate)),
-			schema.NumberKey("from", "Lowest load.", schema.Positive(false), func(s *scenarios.Search) *float64 { return &s.From }).Must(),
-			schema.NumberKey("to", "Highest load.", schema.Positive(false), func(s *scenarios.Search) *float64 { return &s.To }).Must(),
-			schema.NumberKey("start", "First load that is measured: an estimate of the result.", schema.Positive(false), func(s *scenarios.Search) *float64 { return &s.Start }).
+			schema.NumberKey("from", "Lowest load.", schema.Positive(false),
+				func(s *scenarios.Search) *float64 { return &s.From }).Must(),
+			schema.NumberKey("to", "Highest load.", schema.Positive(false),
+				func(s *scenarios.Search) *float64 { return &s.To }).Must(),
+			schema.NumberKey("start", "First load that is measured: an estimate of the result.", schema.Positive(false),
+				func(s *scenarios.Search) *float64 { return &s.Start }).
 				DefaultNote("from; of later repeats what an earlier one found"),
-			schema.FreeKey("slo", "Targets by figure, as named in summary.csv, times also in ms. Of a throughput or a share the value is the least, of others the most. "+
+			schema.FreeKey("slo", "Targets by figure, as named in summary.csv, times also in ms. Of a throughput or "+
+				"a share the value is the least, of others the most. "+
 				"success_share and goodput_share are of all requests that were to be sent.", schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)), readSLO).Must(),
-			schema.WholeKey("steps", "Steps at most, of each variant and repeat.", schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
-			schema.FreeKey("tolerance", "How close the highest load that met the targets and the lowest that missed them must come, at least 1%.", shape, func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
+			schema.WholeKey("steps", "Steps at most, of each variant and repeat.",
+				schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
+			schema.FreeKey("tolerance", "How close the highest load that met the targets and the lowest that missed "+
+				"them must come, at least 1%.", shape, func(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 				const least = 0.01
 				v, ok := r.Percent(n)
 				if ok && v < least {
-					r.Fail(n.Pos, "tolerance is %s, expected at least 1%%: loads nearer to each other cannot be told apart", n.Shown())
+					r.Fail(n.Pos, "tolerance is %s, expected at least 1%%: loads nearer to each other cannot be told "+
+						"apart", n.Shown())
 				}
 				s.Tolerance = v
 			}).Or("5%"),
@@ -102,9 +126,11 @@ func searchBlock() schema.Block[scenarios.Search] {
 
 func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 	if n.Kind != schema.Mapping || len(n.Pairs) == 0 {
-		r.Wrong(n, schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), schema.Simple(schema.PercentShape))))
+		r.Wrong(n, schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()),
+			schema.Simple(schema.PercentShape))))
 		return
 	}
+
 	for _, p := range n.Pairs {
 		if !readFigure(r, p.Key, p.Pos) {
 			continue
@@ -124,13 +150,16 @@ func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 
 func pruneBlock() schema.Block[scenarios.Prune] {
 	return schema.Block[scenarios.Prune]{
-		Name: "under prune:", Doc: "A point is lost when one of its steps meets a condition, or failed because its requests did. Points above it, with as much of request-rate " +
-			"and max-concurrency, more of one, and the same lengths, are then left out for that variant, in this repeat and in all later ones: " +
+		Name: "under prune:", Doc: "A point is lost when one of its steps meets a condition, or failed because its " +
+			"requests did. Points above it, with as much of request-rate " +
+			"and max-concurrency, more of one, and the same lengths, are then left out for that variant, in this " +
+			"repeat and in all later ones: " +
 			"the first repeat that a point was tried in decides.",
 		Example: "\nwhen: [p99_ttft_ms > 2000, goodput_share < 50%]\n",
 		Fields: []schema.Field[scenarios.Prune]{
 			schema.FreeKey("when", "A figure, one of < <= > >=, and a number; or a list of them, of which any suffices.",
-				schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))), readWhen).Must(),
+				schema.OneOf(schema.Simple(schema.TextShape),
+					schema.ListOf(schema.Simple(schema.TextShape))), readWhen).Must(),
 		},
 	}
 }
@@ -156,16 +185,20 @@ func readCondition(r *schema.Reader, n *schema.Node) (scenarios.Condition, bool)
 		r.Wrong(n, schema.Simple(schema.TextShape))
 		return scenarios.Condition{}, false
 	}
+
 	m := scenarios.ConditionText.FindStringSubmatch(n.Text)
 	if m == nil {
-		r.Fail(n.Pos, `%s is %s, expected a figure, one of < <= > >=, and a number, such as "p99_ttft_ms > 2000"`, r.Key(), n.Shown())
+		r.Fail(n.Pos, `%s is %s, expected a figure, one of < <= > >=, and a number, such as "p99_ttft_ms > 2000"`,
+			r.Key(), n.Shown())
 		return scenarios.Condition{}, false
 	}
+
 	c := scenarios.Condition{Figure: m[1], Op: m[2], Pos: n.Pos}
 	c.Value, _ = strconv.ParseFloat(m[3], 64) // digits, see conditionText
 	if m[4] != "" {
 		c.Value /= 100
 	}
+
 	return c, readFigure(r, c.Figure, n.Pos) && checkShare(r, c, n.Pos)
 }
 

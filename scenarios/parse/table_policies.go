@@ -11,16 +11,25 @@ import (
 // policyFields are the top-level keys that say how a run looks after itself.
 func policyFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.FreeKey("retries", "Further attempts of a failed step, as a number or by failure class, where \"other\" is every class that is not named. "+
-			"Every attempt stays visible.", schema.OneOf(schema.WholeIn(schema.Between(0, 100)), schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
-		schema.BlockKey("deadlines", "Limits in time; 0 is none.", deadlinesBlock(), func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
-		schema.BlockKey("watchdog", "Limits of the time without progress.", watchdogBlock(), func(s *scenarios.Scenario) *scenarios.Watchdog { return &s.Watchdog }),
-		schema.BlockKey("disk", "What a run may fill.", diskBlock(), func(s *scenarios.Scenario) *scenarios.Disk { return &s.Disk }),
+		schema.FreeKey("retries", "Further attempts of a failed step, as a number or by failure class, where "+
+			"\"other\" is every class that is not named. "+
+			"Every attempt stays visible.", schema.OneOf(schema.WholeIn(schema.Between(0, 100)),
+			schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
+		schema.BlockKey("deadlines", "Limits in time; 0 is none.", deadlinesBlock(),
+			func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
+		schema.BlockKey("watchdog", "Limits of the time without progress.", watchdogBlock(),
+			func(s *scenarios.Scenario) *scenarios.Watchdog { return &s.Watchdog }),
+		schema.BlockKey("disk", "What a run may fill.", diskBlock(),
+			func(s *scenarios.Scenario) *scenarios.Disk { return &s.Disk }),
 		telemetryField(),
-		schema.BlockKey("settle", "Wait before each step until its GPUs are calm.", settleBlock(), func(s *scenarios.Scenario) *scenarios.Settle { return &s.Settle }),
-		schema.BlockKey("vram", "Proof that a server's video memory is free again.", vramBlock(), func(s *scenarios.Scenario) *scenarios.VRAM { return &s.VRAM }),
-		schema.BlockKey("hooks", "Commands and HTTP calls around the run, every server life, every step.", levelsBlock(), func(s *scenarios.Scenario) *scenarios.LevelHooks { return &s.Hooks }),
-		schema.ListKey("checks", "Conditions of the box that are looked at before the run.", checkBlock(), beginCheck, func(s *scenarios.Scenario) *[]scenarios.Check { return &s.Checks }),
+		schema.BlockKey("settle", "Wait before each step until its GPUs are calm.", settleBlock(),
+			func(s *scenarios.Scenario) *scenarios.Settle { return &s.Settle }),
+		schema.BlockKey("vram", "Proof that a server's video memory is free again.", vramBlock(),
+			func(s *scenarios.Scenario) *scenarios.VRAM { return &s.VRAM }),
+		schema.BlockKey("hooks", "Commands and HTTP calls around the run, every server life, every step.",
+			levelsBlock(), func(s *scenarios.Scenario) *scenarios.LevelHooks { return &s.Hooks }),
+		schema.ListKey("checks", "Conditions of the box that are looked at before the run.", checkBlock(), beginCheck,
+			func(s *scenarios.Scenario) *[]scenarios.Check { return &s.Checks }),
 		schema.ListKey("notify", "Whom to tell how the run goes.", notifyBlock(), func(n *scenarios.Notify, pos schema.Pos) { n.Pos = pos }, func(s *scenarios.Scenario) *[]scenarios.Notify { return &s.Notify }),
 	}
 }
@@ -29,7 +38,8 @@ func watchdogBlock() schema.Block[scenarios.Watchdog] {
 	return schema.Block[scenarios.Watchdog]{
 		Name: "under watchdog:", Doc: "A server that hangs often still answers its health check. What counts is tokens.", Example: "\nstall: 10m\n",
 		Fields: []schema.Field[scenarios.Watchdog]{
-			schema.DurationKey("stall", "Longest time without a token of any request of a pass while some are outstanding; 0 is off.",
+			schema.DurationKey("stall", "Longest time without a token of any request of a pass while some are "+
+				"outstanding; 0 is off.",
 				func(w *scenarios.Watchdog) *time.Duration { return &w.Stall }).Or("5m"),
 		},
 	}
@@ -37,10 +47,13 @@ func watchdogBlock() schema.Block[scenarios.Watchdog] {
 
 func diskBlock() schema.Block[scenarios.Disk] {
 	return schema.Block[scenarios.Disk]{
-		Name: "under disk:", Doc: "A full disk ends a run cleanly before it is full.", Example: "\nmin-free: 20GiB\nmax-log: 1GiB\n",
+		Name: "under disk:", Doc: "A full disk ends a run cleanly before it is full.", Example: "\nmin-free: " +
+			"20GiB\nmax-log: 1GiB\n",
 		Fields: []schema.Field[scenarios.Disk]{
-			schema.SizeKey("min-free", "Must stay free where the results lie; 0 is not watched.", func(d *scenarios.Disk) *int64 { return &d.MinFree }).Or("1GiB"),
-			schema.SizeKey("max-log", "Kept of one server's log, its head and its end; 0 is all.", func(d *scenarios.Disk) *int64 { return &d.MaxLog }).Or("256MiB"),
+			schema.SizeKey("min-free", "Must stay free where the results lie; 0 is not watched.",
+				func(d *scenarios.Disk) *int64 { return &d.MinFree }).Or("1GiB"),
+			schema.SizeKey("max-log", "Kept of one server's log, its head and its end; 0 is all.",
+				func(d *scenarios.Disk) *int64 { return &d.MaxLog }).Or("256MiB"),
 		},
 	}
 }
@@ -52,12 +65,16 @@ const minPeriod = 50 * time.Millisecond
 func telemetryBlock() schema.Block[scenarios.Telemetry] {
 	reactions := []scenarios.Reaction{scenarios.ReactIgnore, scenarios.ReactSuspect, scenarios.ReactRepeat}
 	return schema.Block[scenarios.Telemetry]{
-		Name: "under telemetry:", Doc: "How GPUs and host are sampled while a pass runs. In place of the block, off leaves it out.",
+		Name: "under telemetry:", Doc: "How GPUs and host are sampled while a pass runs. In place of the block, off " +
+			"leaves it out.",
 		Example: "\nsampler: nvidia-smi\nperiod: 500ms\non-throttle: repeat\n",
 		Fields: []schema.Field[scenarios.Telemetry]{
-			schema.EnumKey("sampler", "Where readings come from; auto takes the best that works.", scenarios.Samplers(), func(t *scenarios.Telemetry) *string { return &t.Sampler }).Or("auto"),
-			schema.FreeKey("period", "Between two readings, at least 50ms.", schema.Simple(schema.DurationShape), readPeriod).DefaultNote("the sampler's own"),
-			schema.EnumKey("on-throttle", "A step under throttling, or under another power limit than the first: record it, call the step suspect, or repeat it within retries.",
+			schema.EnumKey("sampler", "Where readings come from; auto takes the best that works.", scenarios.Samplers(),
+				func(t *scenarios.Telemetry) *string { return &t.Sampler }).Or("auto"),
+			schema.FreeKey("period", "Between two readings, at least 50ms.", schema.Simple(schema.DurationShape),
+				readPeriod).DefaultNote("the sampler's own"),
+			schema.EnumKey("on-throttle", "A step under throttling, or under another power limit than the first: "+
+				"record it, call the step suspect, or repeat it within retries.",
 				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnThrottle }).Or(string(scenarios.ReactSuspect)),
 			schema.EnumKey("on-foreign", "The same for a step during which somebody else used its GPUs.",
 				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnForeign }).Or(string(scenarios.ReactSuspect)),
@@ -67,7 +84,8 @@ func telemetryBlock() schema.Block[scenarios.Telemetry] {
 
 func telemetryField() schema.Field[scenarios.Scenario] {
 	b := telemetryBlock()
-	f := schema.FreeKey("telemetry", "Sampling of GPUs and host; off for none.", schema.OneOf(schema.EnumOf("off"), schema.BlockOf(b.Info())),
+	f := schema.FreeKey("telemetry", "Sampling of GPUs and host; off for none.",
+		schema.OneOf(schema.EnumOf("off"), schema.BlockOf(b.Info())),
 		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 			if n.Kind == schema.Text {
 				_, s.Telemetry.Off = r.Enum(n, schema.EnumOf("off"))
@@ -82,7 +100,8 @@ func telemetryField() schema.Field[scenarios.Scenario] {
 func readPeriod(r *schema.Reader, n *schema.Node, t *scenarios.Telemetry) {
 	d, ok := r.Duration(n)
 	if ok && d < minPeriod {
-		r.Fail(n.Pos, "period is %s, expected at least %s: reading GPUs more often disturbs what is measured", n.Shown(), minPeriod)
+		r.Fail(n.Pos, "period is %s, expected at least %s: reading GPUs more often disturbs what is measured",
+			n.Shown(), minPeriod)
 		return
 	}
 	t.Period = d
@@ -90,13 +109,18 @@ func readPeriod(r *schema.Reader, n *schema.Node, t *scenarios.Telemetry) {
 
 func settleBlock() schema.Block[scenarios.Settle] {
 	return schema.Block[scenarios.Settle]{
-		Name: "under settle:", Doc: "Without a timeout nothing is waited for. When it has passed, the step runs with a warning.",
+		Name: "under settle:", Doc: "Without a timeout nothing is waited for. When it has passed, the step runs with " +
+			"a warning.",
 		Example: "\ntimeout: 10m\nmax-temperature: 55\npower: 1.3\nclock: stable\n",
 		Fields: []schema.Field[scenarios.Settle]{
-			schema.DurationKey("timeout", "Longest wait; 0 is none.", func(s *scenarios.Settle) *time.Duration { return &s.Timeout }).Or("0"),
-			schema.NumberKey("max-temperature", "Degrees Celsius of the hottest sensor; 0 is not asked.", schema.Between(0, 150), func(s *scenarios.Settle) *float64 { return &s.MaxTemp }).Or("0"),
-			schema.FreeKey("power", "Times the idle power that was seen before the first server.", schema.NumberIn(schema.Between(1, 100)), readIdlePower).DefaultNote("not asked"),
-			schema.EnumKey("clock", "Of the cores. stable: within 2 % over 3 seconds. idle: at most 1.1 times the clock that was seen before the first server; servers that keep the clocks up never get there.",
+			schema.DurationKey("timeout", "Longest wait; 0 is none.",
+				func(s *scenarios.Settle) *time.Duration { return &s.Timeout }).Or("0"),
+			schema.NumberKey("max-temperature", "Degrees Celsius of the hottest sensor; 0 is not asked.",
+				schema.Between(0, 150), func(s *scenarios.Settle) *float64 { return &s.MaxTemp }).Or("0"),
+			schema.FreeKey("power", "Times the idle power that was seen before the first server.",
+				schema.NumberIn(schema.Between(1, 100)), readIdlePower).DefaultNote("not asked"),
+			schema.EnumKey("clock", "Of the cores. stable: within 2 % over 3 seconds. idle: at most 1.1 times the "+
+				"clock that was seen before the first server; servers that keep the clocks up never get there.",
 				[]scenarios.SettleClock{scenarios.ClockStable, scenarios.ClockIdle}, func(s *scenarios.Settle) *scenarios.SettleClock { return &s.Clock }).DefaultNote("not asked"),
 		},
 	}
@@ -110,15 +134,20 @@ func readIdlePower(r *schema.Reader, n *schema.Node, s *scenarios.Settle) {
 
 func vramBlock() schema.Block[scenarios.VRAM] {
 	return schema.Block[scenarios.VRAM]{
-		Name: "under vram:", Doc: "Memory of a GPU is compared with what it held before the server's start. Processes of others are never ended.",
+		Name: "under vram:", Doc: "Memory of a GPU is compared with what it held before the server's start. " +
+			"Processes of others are never ended.",
 		Example: "\ntimeout: 10m\ntolerance: 1GiB\nforeign: wait\n",
 		Fields: []schema.Field[scenarios.VRAM]{
-			schema.DurationKey("timeout", "From the end of the processes until memory is back.", func(v *scenarios.VRAM) *time.Duration { return &v.Timeout }).
+			schema.DurationKey("timeout", "From the end of the processes until memory is back.",
+				func(v *scenarios.VRAM) *time.Duration { return &v.Timeout }).
 				DefaultNote("2m, on AMD 15m"),
-			schema.SizeKey("tolerance", "Above the former use that counts as back.", func(v *scenarios.VRAM) *int64 { return &v.Tolerance }).
+			schema.SizeKey("tolerance", "Above the former use that counts as back.",
+				func(v *scenarios.VRAM) *int64 { return &v.Tolerance }).
 				DefaultNote("the larger of 512MiB and 1 % of the memory"),
-			schema.EnumKey("foreign", "Memory that somebody else holds on GPUs of a server: report it and go on, wait for timeout and then as refuse, or refuse: "+
-				"the variant's steps fail.", []scenarios.ForeignHolders{scenarios.ForeignReport, scenarios.ForeignWait, scenarios.ForeignRefuse},
+			schema.EnumKey("foreign", "Memory that somebody else holds on GPUs of a server: report it and go on, "+
+				"wait for timeout and then as refuse, or refuse: "+
+				"the variant's steps fail.", []scenarios.ForeignHolders{scenarios.ForeignReport, scenarios.ForeignWait,
+				scenarios.ForeignRefuse},
 				func(v *scenarios.VRAM) *scenarios.ForeignHolders { return &v.Foreign }).Or(string(scenarios.ForeignReport)),
 		},
 	}
@@ -139,6 +168,7 @@ func readRetries(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 		}
 		return
 	}
+
 	known := append(scenarios.FailureClasses(), otherClasses)
 	s.RetriesFor = map[string]int{}
 	for _, p := range n.Pairs {

@@ -14,8 +14,10 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func serverBlock() schema.Block[scenarios.Server] {
 	return schema.Block[scenarios.Server]{
 		Name: "under server:",
-		Doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: key by key; " +
-			"args, sim-args, env, ready, stop, tls and container are laid over each other one level deeper. An argument set to null in a variant is removed.",
+		Doc: "How to launch a server. The same keys may stand in each variant, where they override those of server: " +
+			"key by key; " +
+			"args, sim-args, env, ready, stop, tls and container are laid over each other one level deeper. An " +
+			"argument set to null in a variant is removed.",
 		Example: `
 launcher: vllm
 model: meta-llama/Llama-3.1-70B-Instruct
@@ -34,25 +36,42 @@ func recipeFields() []schema.Field[scenarios.Server] {
 	return []schema.Field[scenarios.Server]{
 		schema.FreeKey("launcher", "Kind of server.", schema.EnumOf(scenarios.Launchers()...), readLauncher).
 			DefaultNote("none; required in server: or in the variant"),
-		schema.TextKey("model", "What the engine loads: a name of its hub, or a local file or folder, relative to the scenario file.",
+		schema.TextKey("model", "What the engine loads: a name of its hub, or a local file or folder, relative to "+
+			"the scenario file.",
 			func(s *scenarios.Server) *string { return &s.Model }),
 		schema.TextKey("served-name", "Model name in requests and in /v1/models.",
 			func(s *scenarios.Server) *string { return &s.ServedName }).DefaultNote("the launcher's rule"),
-		schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is relative to the scenario file.",
-			schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))), readBinary).DefaultNote("the launcher's own"),
-		schema.FreeKey("command", "Launcher command only: the whole argv as a list, never a shell string. ${host}, ${port} and ${model} are filled in at launch.",
+		schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is relative "+
+			"to the scenario file.",
+			schema.OneOf(schema.Simple(schema.TextShape),
+				schema.ListOf(schema.Simple(schema.TextShape))), readBinary).DefaultNote("the launcher's own"),
+		schema.FreeKey("command", "Launcher command only: the whole argv as a list, never a shell string. ${host}, "+
+			"${port} and ${model} are filled in at launch.",
 			schema.ListOf(schema.Simple(schema.TextShape)), readCommand),
-		schema.FreeKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true is a bare switch, null leaves the argument out, "+
-			"lists and mappings become what the engine takes. Numbers keep their spelling; yes, no, on and off are text.",
+		schema.FreeKey("args", "Engine arguments by name; max_num_seqs and max-num-seqs are the same. true is a bare "+
+			"switch, null leaves the argument out, "+
+			"lists and mappings become what the engine takes. Numbers keep their spelling; yes, no, on and off are "+
+			"text.",
 			schema.MapOf(schema.Simple(schema.AnyShape)), readArgs),
-		schema.FreeKey("sim-args", "Arguments of the simulator that takes the server's place under --sim, laid over those that it keeps of args; see bench simulate --help.",
-			schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node, s *scenarios.Server) { s.SimArgs = readArgList(r, n) }),
-		schema.FreeKey("env", "Environment of the server; null removes a variable that would be inherited, inherit keeps one that bench would remove.",
-			schema.MapOf(scalarOrNull), func(r *schema.Reader, n *schema.Node, s *scenarios.Server) { s.Env = readEnv(r, n) }),
-		schema.FreeKey("base-url", "Launcher external only: where the server is, without the /v1 of the request path.", schema.Simple(schema.TextShape), readBaseURL),
-		schema.TextKey("unix-socket", "Launcher external only: socket to connect to, relative to the scenario file; base-url then only names the host.",
+		schema.FreeKey("sim-args", "Arguments of the simulator that takes the server's place under --sim, laid over "+
+			"those that it keeps of args; see bench simulate --help.",
+			schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
+				s *scenarios.Server) {
+				s.SimArgs = readArgList(r, n)
+			}),
+		schema.FreeKey("env", "Environment of the server; null removes a variable that would be inherited, inherit "+
+			"keeps one that bench would remove.",
+			schema.MapOf(scalarOrNull), func(r *schema.Reader, n *schema.Node,
+				s *scenarios.Server) {
+				s.Env = readEnv(r, n)
+			}),
+		schema.FreeKey("base-url", "Launcher external only: where the server is, without the /v1 of the request path.",
+			schema.Simple(schema.TextShape), readBaseURL),
+		schema.TextKey("unix-socket", "Launcher external only: socket to connect to, relative to the scenario file; "+
+			"base-url then only names the host.",
 			func(s *scenarios.Server) *string { return &s.UnixSocket }),
-		schema.BlockKey("tls", "Launcher external only: which certificates of an https server to believe.", tlsBlock(), func(s *scenarios.Server) *scenarios.TLS { return &s.TLS }),
+		schema.BlockKey("tls", "Launcher external only: which certificates of an https server to believe.", tlsBlock(),
+			func(s *scenarios.Server) *scenarios.TLS { return &s.TLS }),
 		schema.EnumKey("api", "Launchers command and external: dialect of the server beside OpenAI's requests.",
 			[]string{"openai", "llamacpp"}, func(s *scenarios.Server) *string { return &s.API }).DefaultNote("openai for these launchers"),
 		schema.FreeKey("api-key", "Sent as bearer token. Write ${env:NAME}: the scenario file is kept with the results.", schema.Simple(schema.TextShape), readAPIKey),
@@ -62,23 +81,33 @@ func recipeFields() []schema.Field[scenarios.Server] {
 // placeFields are the keys that say where and under which limits it runs.
 func placeFields() []schema.Field[scenarios.Server] {
 	return []schema.Field[scenarios.Server]{
-		schema.TextKey("host", "Address to listen on.", func(s *scenarios.Server) *string { return &s.Host }).Or("127.0.0.1"),
-		schema.WholeKey("port", "Port of the first replica.", schema.Between(1, 65535), func(s *scenarios.Server) *int { return &s.Port }).
+		schema.TextKey("host", "Address to listen on.",
+			func(s *scenarios.Server) *string { return &s.Host }).Or("127.0.0.1"),
+		schema.WholeKey("port", "Port of the first replica.", schema.Between(1, 65535),
+			func(s *scenarios.Server) *int { return &s.Port }).
 			DefaultNote("the launcher's own, or the next free one"),
-		schema.FreeKey("gpus", "GPUs of each replica as a number, a list of device indices to choose from, or none to leave visibility alone. Never beyond what CUDA_, HIP_ or ROCR_VISIBLE_DEVICES of the shell, or a container, leave.",
-			schema.OneOf(schema.WholeIn(schema.Between(1, 1024)), schema.ListOf(schema.WholeIn(schema.Between(0, 1023))), schema.EnumOf("none")), readGPUs).
+		schema.FreeKey("gpus", "GPUs of each replica as a number, a list of device indices to choose from, or none "+
+			"to leave visibility alone. Never beyond what CUDA_, HIP_ or ROCR_VISIBLE_DEVICES of the shell, or a "+
+			"container, leave.",
+			schema.OneOf(schema.WholeIn(schema.Between(1, 1024)),
+				schema.ListOf(schema.WholeIn(schema.Between(0, 1023))), schema.EnumOf("none")), readGPUs).
 			DefaultNote("tensor x pipeline x data parallel size"),
-		schema.WholeKey("replicas", "Servers to launch, each on GPUs and a port of its own; the client spreads the load.", schema.Between(1, 1024),
+		schema.WholeKey("replicas", "Servers to launch, each on GPUs and a port of its own; the client spreads the "+
+			"load.", schema.Between(1, 1024),
 			func(s *scenarios.Server) *int { return &s.Replicas }).Or("1"),
-		schema.WholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its parallelism is spread over them evenly, and gpus then counts those of each node. "+
+		schema.WholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its "+
+			"parallelism is spread over them evenly, and gpus then counts those of each node. "+
 			"vLLM's are joined by Ray, or, with distributed-executor-backend: mp among args, by its own --nnodes.", schema.Between(1, 256),
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *scenarios.Server) *string { return &s.WorkDir }).DefaultNote("the scenario's folder"),
-		schema.BlockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(), func(s *scenarios.Server) *scenarios.Ready { return &s.Ready }),
+		schema.BlockKey("ready", "Limits of the wait until the server truly serves.", readyBlock(),
+			func(s *scenarios.Server) *scenarios.Ready { return &s.Ready }),
 		smokeField(),
-		schema.BlockKey("container", "Run the server in a container.", containerBlock(), func(s *scenarios.Server) *scenarios.Container { return &s.Container }),
-		schema.BlockKey("stop", "Limits of the server's end.", stopBlock(), func(s *scenarios.Server) *scenarios.Stop { return &s.Stop }),
+		schema.BlockKey("container", "Run the server in a container.", containerBlock(),
+			func(s *scenarios.Server) *scenarios.Container { return &s.Container }),
+		schema.BlockKey("stop", "Limits of the server's end.", stopBlock(),
+			func(s *scenarios.Server) *scenarios.Stop { return &s.Stop }),
 	}
 }
 
@@ -86,21 +115,28 @@ func tlsBlock() schema.Block[scenarios.TLS] {
 	return schema.Block[scenarios.TLS]{
 		Name: "under tls:", Doc: "Without these keys the system's authorities decide.", Example: "\nca: certs/our-ca.pem\n",
 		Fields: []schema.Field[scenarios.TLS]{
-			schema.TextKey("ca", "PEM file with the authorities to trust, relative to the scenario file.", func(t *scenarios.TLS) *string { return &t.CA }),
-			schema.FlagKey("insecure", "Believe any certificate.", func(t *scenarios.TLS) *bool { return &t.Insecure }).Or("false"),
+			schema.TextKey("ca", "PEM file with the authorities to trust, relative to the scenario file.",
+				func(t *scenarios.TLS) *string { return &t.CA }),
+			schema.FlagKey("insecure", "Believe any certificate.",
+				func(t *scenarios.TLS) *bool { return &t.Insecure }).Or("false"),
 		},
 	}
 }
 
 func readyBlock() schema.Block[scenarios.Ready] {
 	return schema.Block[scenarios.Ready]{
-		Name: "under ready:", Doc: "A server is ready when a token of the expected model has come from the process we started.",
+		Name: "under ready:", Doc: "A server is ready when a token of the expected model has come from the process " +
+			"we started.",
 		Example: "\ntimeout: 30m\nstall: 5m\n",
 		Fields: []schema.Field[scenarios.Ready]{
-			schema.DurationKey("timeout", "From the start to the first token.", func(r *scenarios.Ready) *time.Duration { return &r.Timeout }).Or("30m"),
-			schema.DurationKey("stall", "Longest time without any sign of life; 0 is none.", func(r *scenarios.Ready) *time.Duration { return &r.Stall }).Or("5m"),
-			schema.TextKey("path", "Health path, such as /health.", func(r *scenarios.Ready) *string { return &r.Path }).DefaultNote("the launcher's own"),
-			schema.TextKey("log", "Launcher command only: text that must appear in the log first.", func(r *scenarios.Ready) *string { return &r.Log }),
+			schema.DurationKey("timeout", "From the start to the first token.",
+				func(r *scenarios.Ready) *time.Duration { return &r.Timeout }).Or("30m"),
+			schema.DurationKey("stall", "Longest time without any sign of life; 0 is none.",
+				func(r *scenarios.Ready) *time.Duration { return &r.Stall }).Or("5m"),
+			schema.TextKey("path", "Health path, such as /health.",
+				func(r *scenarios.Ready) *string { return &r.Path }).DefaultNote("the launcher's own"),
+			schema.TextKey("log", "Launcher command only: text that must appear in the log first.",
+				func(r *scenarios.Ready) *string { return &r.Log }),
 		},
 	}
 }
@@ -109,8 +145,10 @@ func stopBlock() schema.Block[scenarios.Stop] {
 	return schema.Block[scenarios.Stop]{
 		Name: "under stop:", Doc: "A server is asked to end, then made to.", Example: "\ndrain: 20s\ngrace: 30s\n",
 		Fields: []schema.Field[scenarios.Stop]{
-			schema.DurationKey("grace", "From SIGTERM to SIGKILL.", func(s *scenarios.Stop) *time.Duration { return &s.Grace }).DefaultNote("the launcher's own"),
-			schema.DurationKey("drain", "Longest wait before SIGTERM until no request is running.", func(s *scenarios.Stop) *time.Duration { return &s.Drain }).Or("0"),
+			schema.DurationKey("grace", "From SIGTERM to SIGKILL.",
+				func(s *scenarios.Stop) *time.Duration { return &s.Grace }).DefaultNote("the launcher's own"),
+			schema.DurationKey("drain", "Longest wait before SIGTERM until no request is running.",
+				func(s *scenarios.Stop) *time.Duration { return &s.Drain }).Or("0"),
 		},
 	}
 }
@@ -120,20 +158,32 @@ func variantBlock() schema.Block[scenarios.Variant] {
 		schema.TextKey("name", "Unique; letters, digits and . _ + = -. With a matrix it holds ${} of its names.",
 			func(v *scenarios.Variant) *string { return &v.Name }).Must(),
 		schema.TextKey("notes", "Free text, shown in reports.", func(v *scenarios.Variant) *string { return &v.Notes }),
-		schema.TextKey("size", "Of the model, as reports are to show it, such as 3.80 GiB.", func(v *scenarios.Variant) *string { return &v.Size }).
+		schema.TextKey("size", "Of the model, as reports are to show it, such as 3.80 GiB.",
+			func(v *scenarios.Variant) *string { return &v.Size }).
 			DefaultNote("that of a model file"),
-		schema.WholeKey("extrapolate", "Above 1: run one replica with its share of max-concurrency and let it stand for so many. The rates are multiplied, the latencies are not, "+
-			"and reports say extrapolated.", schema.Between(1, 1024), func(v *scenarios.Variant) *int { return &v.Extrapolate }).DefaultNote("1"),
+		schema.WholeKey("extrapolate", "Above 1: run one replica with its share of max-concurrency and let it stand "+
+			"for so many. The rates are multiplied, the latencies are not, "+
+			"and reports say extrapolated.", schema.Between(1,
+			1024), func(v *scenarios.Variant) *int { return &v.Extrapolate }).DefaultNote("1"),
 		variantPriceField(),
-		schema.FreeKey("matrix", "Names with lists of values (scalars or mappings); the variant is made once for each combination, the first name varying slowest.",
-			schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node, *scenarios.Variant) {}),
-		schema.FreeKey("exclude", "Combinations of the matrix to leave out; dotted keys reach into mappings. An entry that matches nothing is an error.",
-			schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node, *scenarios.Variant) {}),
-		schema.BlockKey("hooks", "Around every server life of this variant, inside hooks.variant of the scenario.", hooksBlock(),
+		schema.FreeKey("matrix", "Names with lists of values (scalars or mappings); the variant is made once for "+
+			"each combination, the first name varying slowest.",
+			schema.MapOf(schema.ListOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,
+				*scenarios.Variant) {
+			}),
+		schema.FreeKey("exclude", "Combinations of the matrix to leave out; dotted keys reach into mappings. An "+
+			"entry that matches nothing is an error.",
+			schema.ListOf(schema.MapOf(schema.Simple(schema.AnyShape))), func(*schema.Reader, *schema.Node,
+				*scenarios.Variant) {
+			}),
+		schema.BlockKey("hooks", "Around every server life of this variant, inside hooks.variant of the scenario.",
+			hooksBlock(),
 			func(v *scenarios.Variant) *scenarios.Hooks { return &v.Hooks }),
 	}
+
 	server := schema.Lift(recipeFields(), func(v *scenarios.Variant) *scenarios.Server { return &v.Server })
-	server = append(server, schema.Lift(placeFields(), func(v *scenarios.Variant) *scenarios.Server { return &v.Server })...)
+	server = append(server, schema.Lift(placeFields(),
+		func(v *scenarios.Variant) *scenarios.Server { return &v.Server })...)
 	return schema.Block[scenarios.Variant]{
 		Name: "in a variant", Doc: "One way to launch a server. Beside its own keys it takes every key of server:.",
 		Example: `
@@ -171,14 +221,18 @@ func readProgram(r *schema.Reader, n *schema.Node) []string {
 		}
 		return words
 	}
+
 	word, ok := r.Text(n)
 	if ok && strings.ContainsAny(word, " \t\n") {
-		r.Fail(n.Pos, "%s is %s: commands are lists, never shell strings: write [program, argument, ...]", r.Key(), n.Shown())
+		r.Fail(n.Pos, "%s is %s: commands are lists, never shell strings: write [program, argument, ...]", r.Key(),
+			n.Shown())
 		return nil
 	}
+
 	if !ok {
 		return nil
 	}
+
 	return []string{word}
 }
 

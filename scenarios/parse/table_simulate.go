@@ -9,14 +9,19 @@ import (
 
 func simulateBlock() schema.Block[scenarios.Simulation] {
 	return schema.Block[scenarios.Simulation]{
-		Name: "under simulate:", Doc: "bench run --sim, and plan and validate, put the simulator in the place of every engine. No GPU is used, hooks, checks and " +
-			"notifications are skipped, and all figures are marked as simulated. Arguments that the simulator has no use for are dropped, and plan names them.",
+		Name: "under simulate:", Doc: "bench run --sim, and plan and validate, put the simulator in the place of " +
+			"every engine. No GPU is used, hooks, checks and " +
+			"notifications are skipped, and all figures are marked as simulated. Arguments that the simulator has no " +
+			"use for are dropped, and plan names them.",
 		Example: "\ndevice: mi300x\nspeed: 20\n",
 		Fields: []schema.Field[scenarios.Simulation]{
-			schema.FlagKey("on", "The flag --sim sets it.", func(s *scenarios.Simulation) *bool { return &s.On }).DefaultNote("false"),
-			schema.EnumKey("device", "Whose speed and memory to assume. --sim-device sets it.", scenarios.SimDevices(), func(s *scenarios.Simulation) *string { return &s.Device }).
+			schema.FlagKey("on", "The flag --sim sets it.",
+				func(s *scenarios.Simulation) *bool { return &s.On }).DefaultNote("false"),
+			schema.EnumKey("device", "Whose speed and memory to assume. --sim-device sets it.", scenarios.SimDevices(),
+				func(s *scenarios.Simulation) *string { return &s.Device }).
 				DefaultNote("by name, description and vars; else " + scenarios.DefaultSimDevice),
-			schema.NumberKey("speed", "How many times as fast as the engine played. Figures are those of this speed, but for llama-bench's own. --sim-speed sets it.", schema.Positive(false),
+			schema.NumberKey("speed", "How many times as fast as the engine played. Figures are those of this speed, "+
+				"but for llama-bench's own. --sim-speed sets it.", schema.Positive(false),
 				func(s *scenarios.Simulation) *float64 { return &s.Speed }).DefaultNote(fmt.Sprint(scenarios.DefaultSimSpeed)),
 		},
 	}
@@ -25,5 +30,6 @@ func simulateBlock() schema.Block[scenarios.Simulation] {
 // simulating tells from the tree alone whether the scenario will be simulated.
 func simulating(root *schema.Node) bool {
 	n := root.Get("simulate")
-	return n != nil && n.Kind == schema.Mapping && n.Get("on") != nil && n.Get("on").Kind == schema.Boolean && n.Get("on").Value().(bool)
+	return n != nil && n.Kind == schema.Mapping && n.Get("on") != nil && n.Get("on").Kind == schema.Boolean &&
+		n.Get("on").Value().(bool)
 }

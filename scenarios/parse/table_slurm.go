@@ -22,46 +22,58 @@ func clusterFields() []schema.Field[scenarios.Scenario] {
 // slurmField is read where it is given or needed: its defaults are of no
 // meaning elsewhere.
 func slurmField() schema.Field[scenarios.Scenario] {
-	f := schema.FreeKey("slurm", "How jobs are submitted with on: slurm.", schema.BlockOf(slurmBlock().Info()), func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
-		if s.On == scenarios.OnSlurm || n.Kind != schema.Mapping || len(n.Pairs) > 0 {
-			schema.Decode(r, slurmBlock(), n, &s.Slurm)
-		}
-	})
+	f := schema.FreeKey("slurm", "How jobs are submitted with on: slurm.", schema.BlockOf(slurmBlock().Info()),
+		func(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
+			if s.On == scenarios.OnSlurm || n.Kind != schema.Mapping || len(n.Pairs) > 0 {
+				schema.Decode(r, slurmBlock(), n, &s.Slurm)
+			}
+		})
 	f.Always = true
 	return f
 }
 
 func slurmBlock() schema.Block[scenarios.Slurm] {
 	return schema.Block[scenarios.Slurm]{
-		Name: "under slurm:", Doc: "A run becomes job arrays: one job for the servers of one variant and repeat, or of one variant. Each runs bench on its node.",
-		Example: "\npartition: mi300x\naccount: llm\ngres: gpu:8\ntime: 4h\nnodes: spread\nsetup: [module load rocm/6.2]\noptions: [--exclusive]\n",
+		Name: "under slurm:", Doc: "A run becomes job arrays: one job for the servers of one variant and repeat, or " +
+			"of one variant. Each runs bench on its node.",
+		Example: "\npartition: mi300x\naccount: llm\ngres: gpu:8\ntime: 4h\nnodes: spread\nsetup: [module load " +
+			"rocm/6.2]\noptions: [--exclusive]\n",
 		Fields: []schema.Field[scenarios.Slurm]{
 			sbatchText("partition", "Of sbatch.", func(s *scenarios.Slurm) *string { return &s.Partition }),
 			sbatchText("account", "Of sbatch.", func(s *scenarios.Slurm) *string { return &s.Account }),
 			sbatchText("qos", "Of sbatch.", func(s *scenarios.Slurm) *string { return &s.QOS }),
-			sbatchText("gres", "Of sbatch: what each job gets, such as gpu:8.", func(s *scenarios.Slurm) *string { return &s.Gres }),
-			sbatchText("constraint", "Of sbatch: features that a node must have.", func(s *scenarios.Slurm) *string { return &s.Constraint }),
-			schema.DurationKey("time", "Limit of one job; 0 is that of the partition.", func(s *scenarios.Slurm) *time.Duration { return &s.Time }).Or("0"),
-			schema.DurationKey("grace", "So long before its limit a job stops its servers and is queued again for the steps that are left; 0 is never.",
+			sbatchText("gres", "Of sbatch: what each job gets, such as gpu:8.",
+				func(s *scenarios.Slurm) *string { return &s.Gres }),
+			sbatchText("constraint", "Of sbatch: features that a node must have.",
+				func(s *scenarios.Slurm) *string { return &s.Constraint }),
+			schema.DurationKey("time", "Limit of one job; 0 is that of the partition.",
+				func(s *scenarios.Slurm) *time.Duration { return &s.Time }).Or("0"),
+			schema.DurationKey("grace", "So long before its limit a job stops its servers and is queued again for "+
+				"the steps that are left; 0 is never.",
 				func(s *scenarios.Slurm) *time.Duration { return &s.Grace }).Or("2m"),
-			schema.EnumKey("nodes", "spread: every repeat is a job of its own, on whatever node there is room. same: one job a variant, so that its repeats share a node.",
+			schema.EnumKey("nodes", "spread: every repeat is a job of its own, on whatever node there is room. same: "+
+				"one job a variant, so that its repeats share a node.",
 				[]scenarios.Nodes{scenarios.SpreadNodes, scenarios.SameNode}, func(s *scenarios.Slurm) *scenarios.Nodes { return &s.Nodes }).Or(string(scenarios.SpreadNodes)),
-			schema.WholeKey("at-once", "Jobs that may run at the same time; 0 is as many as there is room for.", schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.AtOnce }).Or("0"),
-			schema.FreeKey("options", "Further options of sbatch, each as one word: --exclusive or --mem=64G.", schema.ListOf(schema.Simple(schema.TextShape)), readSbatchOptions).DefaultNote("none"),
-			schema.FreeKey("setup", "Lines of shell that run on the node before bench, such as module load.", schema.ListOf(schema.Simple(schema.TextShape)), readSetup).DefaultNote("none"),
+			schema.WholeKey("at-once", "Jobs that may run at the same time; 0 is as many as there is room for.",
+				schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.AtOnce }).Or("0"),
+			schema.FreeKey("options", "Further options of sbatch, each as one word: --exclusive or --mem=64G.",
+				schema.ListOf(schema.Simple(schema.TextShape)), readSbatchOptions).DefaultNote("none"),
+			schema.FreeKey("setup", "Lines of shell that run on the node before bench, such as module load.",
+				schema.ListOf(schema.Simple(schema.TextShape)), readSetup).DefaultNote("none"),
 		},
 	}
 }
 
 func sbatchText(key, doc string, at func(*scenarios.Slurm) *string) schema.Field[scenarios.Slurm] {
-	return schema.FreeKey(key, doc, schema.Simple(schema.TextShape), func(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
-		if v, ok := r.Text(n); ok {
-			if strings.ContainsFunc(v, isControl) {
-				r.Fail(n.Pos, "%s is %s, which is more than one line", r.Key(), n.Shown())
+	return schema.FreeKey(key, doc, schema.Simple(schema.TextShape),
+		func(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
+			if v, ok := r.Text(n); ok {
+				if strings.ContainsFunc(v, isControl) {
+					r.Fail(n.Pos, "%s is %s, which is more than one line", r.Key(), n.Shown())
+				}
+				*at(s) = v
 			}
-			*at(s) = v
-		}
-	}).DefaultNote("the cluster's")
+		}).DefaultNote("the cluster's")
 }
 
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
@@ -71,7 +83,8 @@ var sbatchOption = regexp.MustCompile(`^--[a-z][a-z0-9-]*(=[^\x00-\x1f\x7f]+)?$`
 
 // ownOptions are the options that bench sets itself.
 var ownOptions = map[string]string{
-	"--array": "bench makes the arrays", "--job-name": "bench finds its jobs by it", "--output": "it goes into the run's folder", "--error": "it goes into the run's folder",
+	"--array": "bench makes the arrays", "--job-name": "bench finds its jobs by it", "--output": "it goes into the " +
+		"run's folder", "--error": "it goes into the run's folder",
 	"--signal": "grace: sets it", "--requeue": "bench sets it", "--no-requeue": "resume takes care of it", "--parsable": "bench sets it", "--wrap": "setup: takes lines of shell",
 	"--partition": "partition: sets it", "--account": "account: sets it", "--qos": "qos: sets it", "--gres": "gres: sets it", "--constraint": "constraint: sets it", "--time": "time: sets it",
 	"--open-mode": "bench sets it", "--chdir": "jobs run in the run's folder", "--nodes": "a job has one node", "--ntasks": "a job has one task", "--wait": "bench waits itself",
@@ -82,6 +95,7 @@ func readSbatchOptions(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {
 		r.Wrong(n, schema.ListOf(schema.Simple(schema.TextShape)))
 		return
 	}
+
 	for _, it := range n.Items {
 		option, ok := r.Text(it)
 		if !ok {

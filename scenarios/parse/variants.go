@@ -50,6 +50,7 @@ func (p *parser) sharedServer(root *schema.Node) *schema.Node {
 		p.serverBroken = true
 		return schema.EmptyMapping(shared.Pos)
 	}
+
 	table := serverBlock().Info()
 	var strange []string
 	for _, pr := range shared.Pairs {
@@ -58,6 +59,7 @@ func (p *parser) sharedServer(root *schema.Node) *schema.Node {
 			strange = append(strange, pr.Key)
 		}
 	}
+
 	return shared.Without(strange...)
 }
 
@@ -72,10 +74,12 @@ func (p *parser) variantList(root *schema.Node) []*schema.Node {
 		one.Pairs = []schema.Pair{{Key: "name", Pos: one.Pos, Value: name}}
 		return []*schema.Node{one}
 	}
+
 	if v.Kind != schema.List || len(v.Items) == 0 {
 		p.reader(nil, "variants").Wrong(v, schema.ListOf(schema.Simple(schema.BlockShape)))
 		return nil
 	}
+
 	var out []*schema.Node
 	for _, it := range v.Items {
 		if it.Kind == schema.Mapping {
@@ -84,11 +88,14 @@ func (p *parser) variantList(root *schema.Node) []*schema.Node {
 			p.reader(nil, "a variant").Wrong(it, schema.Simple(schema.BlockShape))
 		}
 	}
+
 	return out
 }
 
 // variant decodes one variant and checks it. Beside it come its defaults.
-func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.ExpandedVariant, s *scenarios.Scenario) (scenarios.Variant, map[string]string) {
+func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.ExpandedVariant,
+	s *scenarios.Scenario) (scenarios.Variant, map[string]string) {
+
 	v := scenarios.Variant{Pos: ev.Pos}
 	n := ev.Node
 	if n == nil {
@@ -119,6 +126,7 @@ func (p *parser) variantDefaults(all map[string]map[string]string) {
 			count[entry{path, value}]++
 		}
 	}
+
 	for name, defaults := range all {
 		for path, value := range defaults {
 			if count[entry{path, value}] == len(all) {

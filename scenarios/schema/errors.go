@@ -64,6 +64,7 @@ func (c *Collector) Sorted(file string) Errors {
 		}
 		return 1
 	}
+
 	list := slices.Clone(c.List)
 	slices.SortStableFunc(list, func(a, b *Error) int {
 		return cmp.Or(
@@ -72,6 +73,7 @@ func (c *Collector) Sorted(file string) Errors {
 			cmp.Compare(a.Pos.Line, b.Pos.Line),
 			cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
+
 	return list
 }
 

@@ -224,11 +224,13 @@ func Decode[T any](r *Reader, b Block[T], n *Node, into *T) {
 		r.Wrong(n, Simple(BlockShape))
 		return
 	}
+
 	for _, p := range n.Pairs {
 		if !slices.ContainsFunc(b.Fields, func(f Field[T]) bool { return f.Key == p.Key }) {
 			r.Unknown(b.Info(), p)
 		}
 	}
+
 	for _, f := range b.Fields {
 		r.Path = append(r.Path, f.Key)
 		decodeField(r, f, n, into)
@@ -242,6 +244,7 @@ func decodeField[T any](r *Reader, f Field[T], n *Node, into *T) {
 		r.Fail(v.Pos, "%s has no value, expected %s (write null to leave it out)", f.Key, f.Shape.Words())
 		return
 	}
+
 	switch {
 	case v != nil && v.Kind == Broken:
 		r.Failed = true

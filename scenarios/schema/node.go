@@ -128,6 +128,7 @@ func (n *Node) Shown() string {
 	case len(n.Text) > 80:
 		return strconv.Quote(n.Text[:80]) + "..."
 	}
+
 	return strconv.Quote(n.Text)
 }
 

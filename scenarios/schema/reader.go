@@ -74,12 +74,14 @@ func (r *Reader) Unknown(b *BlockInfo, p Pair) {
 		r.Fail(p.Pos, "unknown key %q, did you mean %q?", p.Key, Kebab(p.Key))
 		return
 	}
+
 	var homes []string
 	for _, o := range r.Others {
 		if o.Name != b.Name && slices.Contains(o.Names(), Kebab(p.Key)) {
 			homes = append(homes, o.Name)
 		}
 	}
+
 	switch near := Suggest(p.Key, names); {
 	case len(homes) > 0 && (near == "" || farFrom(p.Key, near)):
 		r.Fail(p.Pos, "unknown key %q, it belongs %s", p.Key, strings.Join(homes, " or "))
@@ -182,20 +184,24 @@ func (r *Reader) Enum(n *Node, s Shape) (string, bool) {
 // Argv reads a command: a list, never a shell string.
 func (r *Reader) Argv(n *Node) ([]string, bool) {
 	if n.Kind == Text {
-		r.Fail(n.Pos, "%s is %s: commands are lists, never shell strings: write [program, argument, ...]", r.Key(), n.Shown())
+		r.Fail(n.Pos, "%s is %s: commands are lists, never shell strings: write [program, argument, ...]", r.Key(),
+			n.Shown())
 		return nil, false
 	}
+
 	words, ok := r.Texts(n)
 	if ok && (len(words) == 0 || words[0] == "") {
 		r.Fail(n.Pos, "%s is empty, expected [program, argument, ...]", r.Key())
 		return nil, false
 	}
+
 	for _, it := range n.Items {
 		if strings.ContainsRune(it.Text, 0) {
 			r.Fail(it.Pos, "%s holds a NUL byte", r.Key())
 			return nil, false
 		}
 	}
+
 	return words, ok
 }
 
@@ -205,6 +211,7 @@ func (r *Reader) Texts(n *Node) ([]string, bool) {
 		r.Wrong(n, ListOf(Simple(TextShape)))
 		return nil, false
 	}
+
 	out := make([]string, 0, len(n.Items))
 	ok := true
 	for _, it := range n.Items {
@@ -215,5 +222,6 @@ func (r *Reader) Texts(n *Node) ([]string, bool) {
 		}
 		out = append(out, it.Text)
 	}
+
 	return out, ok && len(out) == len(n.Items)
 }

@@ -46,10 +46,12 @@ func (b *schemaBuilder) block(info *BlockInfo) object {
 			required = append(required, k.Key)
 		}
 	}
+
 	o := object{"type": "object", "description": info.Doc, "properties": props, "additionalProperties": false}
 	if len(required) > 0 {
 		o["required"] = required
 	}
+
 	return o
 }
 
@@ -103,7 +105,8 @@ func (b *schemaBuilder) shape(s Shape) object {
 			object{"type": "string", "pattern": `^(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`},
 		}}
 	case LengthShape:
-		return object{"anyOf": []any{numeric("integer", s.Limits), object{"type": "string", "pattern": LengthOfRest.String()}}}
+		return object{"anyOf": []any{numeric("integer", s.Limits),
+			object{"type": "string", "pattern": LengthOfRest.String()}}}
 	case SizeShape:
 		return object{"anyOf": []any{object{"const": 0}, object{"type": "string", "pattern": sizeText.String()}}}
 	case PercentShape:
@@ -148,6 +151,7 @@ func numeric(kind string, l Limits) object {
 	} else {
 		o["minimum"] = l.min
 	}
+
 	if l.unboundMax {
 		return o
 	}
@@ -156,5 +160,6 @@ func numeric(kind string, l Limits) object {
 	} else {
 		o["maximum"] = l.Max
 	}
+
 	return o
 }

@@ -87,9 +87,11 @@ func (l Limits) words() string {
 	default:
 		s = fmt.Sprintf(" from %s to %s", l.format(l.min), l.format(l.Max))
 	}
+
 	if l.inf {
 		s += ", or inf"
 	}
+
 	return s
 }
 

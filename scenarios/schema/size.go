@@ -80,10 +80,12 @@ func (r *Reader) Percent(n *Node) (float64, bool) {
 		r.Wrong(n, Simple(PercentShape))
 		return 0, false
 	}
+
 	v, _ := strconv.ParseFloat(m[1], 64) // digits, see percentText
 	if v == 0 {
 		r.Fail(n.Pos, "%s is 0: every difference is larger than nothing", r.Key())
 		return 0, false
 	}
+
 	return v / 100, true
 }

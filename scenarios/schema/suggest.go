@@ -15,6 +15,7 @@ func Suggest(word string, candidates []string) string {
 	if len(word) == 0 || len(word) > 100 {
 		return ""
 	}
+
 	best, bestScore := "", 1+2*((len(word)+1)/3)
 	for _, c := range candidates {
 		score := distance(word, Kebab(c))
@@ -26,6 +27,7 @@ func Suggest(word string, candidates []string) string {
 			best, bestScore = c, score
 		}
 	}
+
 	return best
 }
 

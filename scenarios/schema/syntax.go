@@ -31,15 +31,18 @@ func ReadTree(errs *Collector, file string, src []byte, lines bool) *Node {
 		errs.Add(Pos{File: file}, "file has %d bytes, more than the %d of any sensible scenario", len(src), maxSource)
 		return &Node{Pos: Pos{File: file}}
 	}
+
 	doc, err := parseYAML(src)
 	if err != nil {
 		pos, msg := t.syntaxError(src, err)
 		errs.Add(pos, "%s", msg)
 		return &Node{Pos: pos}
 	}
+
 	if doc == nil || len(doc.Content) == 0 {
 		return &Node{Kind: Null, Bare: true, Pos: t.at(1, 1), Size: 1}
 	}
+
 	return t.node(doc.Content[0])
 }
 
@@ -57,12 +60,14 @@ func parseYAML(src []byte) (doc *yaml.Node, err error) {
 	} else if err != nil {
 		return nil, err
 	}
+
 	switch err := dec.Decode(&second); {
 	case errors.Is(err, io.EOF):
 		return &first, nil
 	case err != nil:
 		return nil, err
 	}
+
 	return nil, errSecond
 }
 
@@ -86,6 +91,7 @@ func (t *treeReader) syntaxError(src []byte, err error) (Pos, string) {
 	if !t.lines {
 		return t.at(1, 1), msg
 	}
+
 	rows := strings.SplitAfter(string(src), "\n")
 	line := badLine(rows)
 	row := strings.TrimRight(rows[line-1], "\r\n")
@@ -97,6 +103,7 @@ func (t *treeReader) syntaxError(src []byte, err error) (Pos, string) {
 	case strings.Contains(row, "${") && strings.ContainsAny(row, "[{"):
 		msg += ` (inside { } and [ ] write "${name}" in quotes)`
 	}
+
 	return t.at(line, len(row)-len(body)+1), msg
 }
 
@@ -126,6 +133,7 @@ func (t *treeReader) node(y *yaml.Node) *Node {
 		t.errs.Add(pos, "YAML tags such as %s are not read here", y.Tag)
 		return n
 	}
+
 	switch y.Kind {
 	case yaml.ScalarNode:
 		t.scalar(n, y)
@@ -139,6 +147,7 @@ func (t *treeReader) node(y *yaml.Node) *Node {
 		t.pairs(n, y)
 	default: // documents and aliases do not come here
 	}
+
 	n.Measure()
 	return n
 }

@@ -32,9 +32,11 @@ func simArgs(sv scenarios.Server) (kept []scenarios.Arg, dropped []string) {
 		}
 		kept = append(kept, scenarios.Arg{Name: to, Value: value, Pos: a.Pos})
 	}
+
 	if sv.Container.Image != "" {
 		dropped = append(dropped, "container")
 	}
+
 	slices.Sort(dropped)
 
 	return kept, slices.Compact(dropped)

@@ -58,6 +58,7 @@ func replaceDataset(s *scenarios.Scenario, l *scenarios.Load) {
 	if l.OutputLen > 0 {
 		like.output = l.OutputLen
 	}
+
 	l.Dataset = scenarios.Dataset{Kind: "random", Seed: was.Seed, Vary: was.Vary, RangeRatio: like.ratio}
 	if l.OutputLen > 0 {
 		l.Dataset.OutputRangeRatio = new(float64)
@@ -67,7 +68,9 @@ func replaceDataset(s *scenarios.Scenario, l *scenarios.Load) {
 	} else {
 		l.IgnoreEOS = true
 	}
+
 	l.InputLen, l.OutputLen = like.input, like.output
-	l.Note = fmt.Sprintf("dataset %s is not on this box: random prompts of %d tokens and answers of %d on average stand in for it", was.Kind, like.input, like.output)
+	l.Note = fmt.Sprintf("dataset %s is not on this box: random prompts of %d tokens and answers of %d on average "+
+		"stand in for it", was.Kind, like.input, like.output)
 	simNote(s, "%s (%s)", l.Note, was.Path)
 }

@@ -35,11 +35,13 @@ func Apply(s *scenarios.Scenario, vars []string, exists func(path string) bool) 
 	if sim.Speed == 0 {
 		sim.Speed = scenarios.DefaultSimSpeed
 	}
+
 	simNote(s, "every server is simulated on %s, %g times as fast as the engine it plays", sim.Device, sim.Speed)
 	simulateLoad(s, exists)
 	for i := range s.Variants {
 		simulateVariant(s, &s.Variants[i])
 	}
+
 	simulateProgram(s)
 	skipAround(s, hooks)
 	s.Telemetry, s.Settle = scenarios.Telemetry{Off: true}, scenarios.Settle{}
@@ -70,19 +72,24 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	if v.Server.Launcher == scenarios.SimLauncher {
 		return
 	}
+
 	v.Played = new(v.Server)
-	if v.Hooks = (scenarios.Hooks{}); s.Method == scenarios.LlamaBench { // the program does the rest: its arguments stay
+	// the program does the rest: its arguments stay
+	if v.Hooks = (scenarios.Hooks{}); s.Method == scenarios.LlamaBench {
 		v.Server.Launcher, v.Server.GPUs, v.Server.Container = scenarios.SimLlamaLauncher, scenarios.GPUs{None: true}, scenarios.Container{}
 		return
 	}
+
 	sv := v.Server
 	if sv.Nodes > 1 {
 		simNote(s, "variant %s: simulated on one node instead of %d", v.Name, sv.Nodes)
 	}
+
 	args, dropped := simArgs(sv)
 	if len(dropped) > 0 {
 		simNote(s, "variant %s: no effect in the simulator: %s", v.Name, strings.Join(dropped, ", "))
 	}
+
 	args = append(args, envEffects(sv.Env)...)
 	args = append(args,
 		scenarios.Arg{Name: "sim-device", Value: s.Simulation.Device},
@@ -91,17 +98,21 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	if prefix := pathPrefix(s); prefix != "" {
 		args = append(args, scenarios.Arg{Name: "root-path", Value: prefix})
 	}
+
 	v.Server = scenarios.Server{
 		Launcher: scenarios.SimLauncher, Model: sv.Model, ServedName: sv.ServedName, Env: sv.Env, APIKey: sv.APIKey, Smoke: sv.Smoke,
-		Args: Overlayed(args, sv.SimArgs), Host: "127.0.0.1", Replicas: max(1, sv.Replicas), GPUs: scenarios.GPUs{None: true}, Stop: sv.Stop,
+		Args: Overlayed(args, sv.SimArgs), Host: "127.0.0.1", Replicas: max(1,
+			sv.Replicas), GPUs: scenarios.GPUs{None: true}, Stop: sv.Stop,
 		Ready: scenarios.Ready{Timeout: sv.Ready.Timeout, Stall: sv.Ready.Stall},
 	}
+
 	if sv.Launcher == "llamacpp" {
 		v.Server.Launcher = scenarios.SimLlamaLauncher
 	}
 	if v.Notes != "" {
 		v.Notes += "; "
 	}
+
 	v.Notes += "the simulator stands for " + sv.Launcher
 }
 

@@ -103,7 +103,8 @@ func programs() []program {
 		}
 	}
 	for _, name := range []string{"docker", "podman"} {
-		all = append(all, program{name, doctor.ContainerEngine, "", []string{"version", "--format", "{{.Server.Version}}"}})
+		all = append(all, program{name, doctor.ContainerEngine, "",
+			[]string{"version", "--format", "{{.Server.Version}}"}})
 	}
 	return all
 }

@@ -42,9 +42,11 @@ func Busy(sc *scenarios.Scenario, p *plan.Plan, devices []device.Device, used ma
 		if !planned || !known || held < busyBytes || d.Unified {
 			continue
 		}
-		line := fmt.Sprintf("GPU %d has %s of %s GiB in use", d.Index, text.Gibibytes(&held), text.Gibibytes(d.VRAMBytes))
+		line := fmt.Sprintf("GPU %d has %s of %s GiB in use", d.Index, text.Gibibytes(&held),
+			text.Gibibytes(d.VRAMBytes))
 		if d.VRAMBytes != nil && share > 0 && float64(held) > (1-share)*float64(*d.VRAMBytes) {
-			line += fmt.Sprintf(", and a server asks for %.0f %%: it will be refused as long as others hold that", 100*share)
+			line += fmt.Sprintf(", and a server asks for %.0f %%: it will be refused as long as others hold that",
+				100*share)
 		}
 		lines = append(lines, line+"; bench gpu shows by whom")
 	}

@@ -22,15 +22,18 @@ func Plan(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, full bool) {
 	if sc.Method == scenarios.LlamaBench {
 		programs = "run of llama-bench"
 	}
+
 	fmt.Fprintf(w, "%s: %s%d steps in %s, %sabout %s%s\n",
 		sc.Name, upTo(p), len(p.Refs()), starts(p.Starts(), programs), upTo(p), clock(p.EstimateS), atLeast(p))
 	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
 	if full {
 		fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())
 	}
+
 	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "problem on this machine: %s\n", problem)
 	}
+
 	around(w, p.Around)
 
 	if full {
@@ -39,6 +42,7 @@ func Plan(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, full bool) {
 		}
 		return
 	}
+
 	printed := map[string]string{} // by load points: the variant that they were printed for
 	for _, v := range byVariant(p.Lives) {
 		v.print(w, sc, programs, printed)

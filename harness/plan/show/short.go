@@ -45,6 +45,7 @@ func (v *variantPlan) add(life plan.Life) {
 	if life.SecondPass != nil {
 		v.starts++
 	}
+
 	for _, step := range life.Steps {
 		at := slices.IndexFunc(v.lines, func(l stepLine) bool { return l.step.Point == step.Point })
 		if at < 0 {
@@ -101,6 +102,7 @@ func (v *variantPlan) points(sc *scenarios.Scenario) string {
 		out.WriteString("    each followed by a second pass on servers of its own: the same prompts, answers of one " +
 			"token\n")
 	}
+
 	return out.String()
 }
 

@@ -46,6 +46,7 @@ func fewPrompts(p *plan.Plan, sc *scenarios.Scenario) []string {
 			"p%g needs %d requests, more than these points send: %s; raise num-prompts, or expect p%g to be marked ~",
 			top, metrics.SamplesFor(top), text.Few(needs[top]), top))
 	}
+
 	return lines
 }
 
@@ -86,9 +87,11 @@ func sharedCores(sc *scenarios.Scenario, box plan.Box) []string {
 			names = append(names, v.Name)
 		}
 	}
+
 	if len(names) == 0 {
 		return nil
 	}
+
 	return []string{fmt.Sprintf(
 		"without a GPU the servers of %s compute on the same cores as the load client: latencies include its share; "+
 			"client: with another host avoids that",

@@ -113,6 +113,7 @@ func (c Config) Resolve() (Settings, error) {
 	if err := c.check(); err != nil {
 		return Settings{}, err
 	}
+
 	s := Settings{Config: c}
 	var err error
 	if s.Hardware, err = findDevice(c.Device); err != nil {
@@ -121,15 +122,18 @@ func (c Config) Resolve() (Settings, error) {
 	if s.Network, err = FindModel(c.ModelPreset, c.Model); err != nil {
 		return Settings{}, err
 	}
+
 	s.Quantization = QuantizationOf(c.Quantization, c.Model)
 	if c.Speculation.Model != "" {
 		if s.draft, err = FindModel("", c.Speculation.Model); err != nil {
 			return Settings{}, err
 		}
 	}
+
 	if c.Speculation.Tokens > 0 {
 		s.Speculation.Acceptance = c.Speculation.Rates(s.draft, s.Network)
 	}
+
 	return s, s.fitMemory()
 }
 
@@ -138,10 +142,12 @@ func (c *Config) applyDefaults() {
 	if !c.AnyPort {
 		setDefault(&c.Port, DefaultPort)
 	}
+
 	setDefault(&c.Model, DefaultModel)
 	if len(c.ServedModelNames) == 0 {
 		c.ServedModelNames = []string{c.Model}
 	}
+
 	setDefault(&c.Persona, PersonaVLLM)
 	setDefault(&c.Device, DefaultDevice)
 	setDefault(&c.TensorParallelSize, 1)
@@ -150,6 +156,7 @@ func (c *Config) applyDefaults() {
 	if c.Persona == PersonaLlamaCpp {
 		seqs = defaultSlots
 	}
+
 	setDefault(&c.MaxNumSeqs, seqs)
 	setDefault(&c.MaxNumBatchedTokens, DefaultBatchedTokens)
 	setDefault(&c.BlockSize, DefaultBlockSize)
@@ -161,6 +168,7 @@ func (c *Config) applyDefaults() {
 	if c.CtxSize > 0 && c.MaxModelLen == 0 {
 		c.MaxModelLen = c.slotContext()
 	}
+
 	setDefault(&c.StatsInterval, DefaultStatsInterval)
 	setDefault(&c.ShutdownTimeout, DefaultShutdownTimeout)
 	setDefault(&c.VocabSize, DefaultVocabSize)
@@ -199,6 +207,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("check --%s: %d is below 1", n.flag, n.value)
 		}
 	}
+
 	switch {
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("check --port: %d is not between 0 and 65535", c.Port)
@@ -224,5 +233,6 @@ func (c *Config) check() error {
 	case c.Persona != PersonaVLLM && c.Persona != PersonaLlamaCpp:
 		return fmt.Errorf("check --sim-persona: %q is neither %q nor %q", c.Persona, PersonaVLLM, PersonaLlamaCpp)
 	}
+
 	return c.Speculation.Check()
 }

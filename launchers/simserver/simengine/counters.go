@@ -40,7 +40,8 @@ func NewCounters(draftLength int) Counters {
 		E2e: newHistogram(0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680),
 		TokenLatency: newHistogram(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5,
 			10, 20, 40, 80),
-		QueueTime: newHistogram(0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680),
+		QueueTime: newHistogram(0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920,
+			7680),
 	}
 }
 
@@ -52,12 +53,14 @@ func (c *Counters) produced(s *Sequence, n int, now time.Time) {
 		c.PromptTokens += int64(len(s.Prompt))
 		c.PromptSeconds += now.Sub(s.started).Seconds()
 		c.Ttft.observe(now.Sub(s.Arrival).Seconds())
-		c.QueueTime.observe(max(0, s.started.Sub(s.Arrival).Seconds())) // one that fits the step under way starts with it, before it came
+		// one that fits the step under way starts with it, before it came
+		c.QueueTime.observe(max(0, s.started.Sub(s.Arrival).Seconds()))
 	} else {
 		gap := now.Sub(s.Last).Seconds()
 		c.OutputSeconds += gap
 		c.TokenLatency.observe(gap)
 	}
+
 	s.Last = now
 	c.Longest = max(c.Longest, s.total())
 }

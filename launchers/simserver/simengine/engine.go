@@ -60,6 +60,7 @@ func (e *Engine) Abort(s *Sequence) {
 func (e *Engine) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+
 	var end time.Time // of the last step
 	idle := true
 	for {

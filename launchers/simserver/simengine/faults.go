@@ -71,11 +71,14 @@ func ParseFault(text string) (Fault, error) {
 			err = fmt.Errorf("%s takes no argument", kind)
 		}
 	default:
-		err = fmt.Errorf("unknown kind %q; known are crash, exit0, hang, stall, error, truncate, refuse, slow-start, oom, wrong-model, ignore-term, no-tokens", kind)
+		err = fmt.Errorf("unknown kind %q; known are crash, exit0, hang, stall, error, truncate, refuse, slow-start, "+
+			"oom, wrong-model, ignore-term, no-tokens", kind)
 	}
+
 	if err != nil {
 		return Fault{}, fmt.Errorf("parse fault %q: %w", text, err)
 	}
+
 	return f, nil
 }
 

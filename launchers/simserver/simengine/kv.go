@@ -40,12 +40,14 @@ func (p *blockPool) take() int32 {
 		p.next = append(p.next, none)
 		return int32(len(p.ref) - 1)
 	}
+
 	b := p.head
 	p.unlink(b)
 	if p.hash[b] != 0 {
 		delete(p.byHash, p.hash[b])
 		p.hash[b] = 0
 	}
+
 	p.ref[b] = 1
 	return b
 }

@@ -35,9 +35,11 @@ func (s *Settings) fitMemory() error {
 			return err
 		}
 	}
+
 	if s.Persona == PersonaLlamaCpp && s.CtxSize > 0 { // llama.cpp makes room for no more, shared or not
 		s.Blocks = min(s.Blocks, max(1, (s.CtxSize+s.BlockSize-1)/s.BlockSize))
 	}
+
 	tokens := s.Blocks * s.BlockSize
 	if s.MaxModelLen == 0 {
 		s.MaxModelLen = min(defaultMaxModelLen, tokens)
@@ -45,15 +47,18 @@ func (s *Settings) fitMemory() error {
 	if tokens < s.MaxModelLen {
 		perToken := s.Network.KvBytes(s.KVCacheDtype) / Gib
 		return &MemoryError{
-			LogLine: fmt.Sprintf("To serve at least one request with the model's max seq len (%d), %.2f GiB KV cache is needed, "+
+			LogLine: fmt.Sprintf("To serve at least one request with the model's max seq len (%d), %.2f GiB KV cache "+
+				"is needed, "+
 				"which is larger than the available KV cache memory (%.2f GiB).",
 				s.MaxModelLen, float64(s.MaxModelLen)*perToken, float64(tokens)*perToken),
 			Hint: "lower --max-model-len, or raise --gpu-memory-utilization or --sim-kv-blocks",
 		}
 	}
+
 	if s.DisableChunkedPrefill {
 		s.MaxNumBatchedTokens = max(s.MaxNumBatchedTokens, s.MaxModelLen)
 	}
+
 	return nil
 }
 
@@ -68,16 +73,20 @@ func (s *Settings) blocksFromMemory() error {
 			Hint: "raise --tensor-parallel-size, quantize, or name another --sim-device",
 		}
 	}
+
 	perToken := s.Network.KvBytes(s.KVCacheDtype)
 	if s.draft.layers > 0 {
 		perToken += s.draft.KvBytes(s.KVCacheDtype)
 	}
+
 	s.Blocks = int(left / perToken / float64(s.BlockSize))
 	if s.Blocks == 0 {
 		return &MemoryError{
-			LogLine: "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
-			Hint:    "raise --tensor-parallel-size or --gpu-memory-utilization",
+			LogLine: "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when " +
+				"initializing the engine.",
+			Hint: "raise --tensor-parallel-size or --gpu-memory-utilization",
 		}
 	}
+
 	return nil
 }

@@ -97,15 +97,18 @@ func FindModel(preset, modelName string) (model, error) {
 	if preset != "" {
 		i := slices.IndexFunc(all, func(m model) bool { return m.Name == strings.ToLower(preset) })
 		if i < 0 {
-			return model{}, fmt.Errorf("find model %q: --sim-model is one of %s", preset, strings.Join(ModelPresets(), ", "))
+			return model{}, fmt.Errorf("find model %q: --sim-model is one of %s", preset,
+				strings.Join(ModelPresets(), ", "))
 		}
 		return all[i], nil
 	}
+
 	for _, m := range all {
 		if m.byName && strings.Contains(strings.ToLower(modelName), m.Name) {
 			return m, nil
 		}
 	}
+
 	all = slices.DeleteFunc(all, func(m model) bool { return m.byName })
 	billions := sizeInName(modelName)
 	return slices.MinFunc(all, func(a, b model) int {

@@ -84,6 +84,7 @@ func (c *Scheduler) Plan() (*batch, float64) {
 	if c.hung {
 		return b, 0
 	}
+
 	budget := c.cfg.MaxNumBatchedTokens
 	if c.cfg.DisableChunkedPrefill {
 		// Whole prompts first, and alone in their step.
@@ -94,6 +95,7 @@ func (c *Scheduler) Plan() (*batch, float64) {
 	} else if preempted := c.continueRunning(b, &budget); !preempted || len(b.Items) == 0 {
 		c.admit(b, &budget)
 	}
+
 	return b, c.costs.Step(b.work) * NoiseFactor(c.noise, c.cfg.Noise)
 }
 
@@ -114,6 +116,7 @@ func (c *Scheduler) continueRunning(b *batch, budget *int) (preempted bool) {
 		}
 		c.add(b, s, tokens, drafts, budget)
 	}
+
 	return preempted
 }
 
@@ -239,14 +242,17 @@ func (c *Scheduler) commitItem(it item, now time.Time) {
 		c.publish(s)
 		return
 	}
+
 	accepted := 0
 	if it.drafts > 0 {
 		accepted = c.verify(it.drafts)
 	}
+
 	s.computed = known + accepted
 	if it.drafts > 0 {
 		c.Stats.Emitted += int64(min(1+accepted, s.Target-s.Output))
 	}
+
 	c.produce(s, 1+accepted, now)
 }
 
@@ -279,11 +285,13 @@ func (c *Scheduler) produce(s *Sequence, n int, now time.Time) {
 			e.Finish = finishStop
 		}
 	}
+
 	c.publish(s)
 	if e.Finish != FinishNone {
 		c.end(s)
 		c.Stats.finish(s, e.Finish, now)
 	}
+
 	s.Out.push(e)
 }
 
@@ -304,6 +312,7 @@ func (c *Scheduler) strike(s *Sequence, e *Event) {
 		c.crashed = s.Fault
 	default: // the others strike elsewhere
 	}
+
 	s.Fault = ""
 }
 

@@ -45,18 +45,22 @@ func (s *Speculation) Check() error {
 	if s.Tokens < 0 || s.Tokens > 64 {
 		return fmt.Errorf("check --num-speculative-tokens: %d is not between 0 and 64", s.Tokens)
 	}
+
 	configured := s.Model != "" || s.Method != ""
 	if configured && s.Tokens == 0 {
 		return fmt.Errorf("check speculation: a draft is set, so --num-speculative-tokens must be given")
 	}
 	if !configured && s.Tokens > 0 {
-		return fmt.Errorf("check speculation: --num-speculative-tokens %d needs --speculative-model or --speculative-config", s.Tokens)
+		return fmt.Errorf("check speculation: --num-speculative-tokens %d needs --speculative-model or "+
+			"--speculative-config", s.Tokens)
 	}
+
 	for _, a := range s.Acceptance {
 		if !(a >= 0 && a <= 1) {
 			return fmt.Errorf("check --sim-acceptance: %v is not in [0, 1]", a)
 		}
 	}
+
 	return nil
 }
 

@@ -58,6 +58,7 @@ func NewCosts(s Settings) *costs {
 		c.draft.overhead = s.Hardware.overhead / 2
 		c.draft.perSeq = s.Hardware.perSeq / 2
 	}
+
 	return c
 }
 
@@ -78,9 +79,11 @@ func costsOf(s Settings, m model, quantization string, tp, pp int) *costs {
 		link:      d.link,
 		hop:       d.hop,
 	}
+
 	if s.EnforceEager {
 		c.overhead *= 1.8
 	}
+
 	c.overhead *= 0.4 + 0.6/float64(s.NumSchedulerSteps)
 	c.decode, c.prefill = s.Decode, s.Prefill
 	slow := FormatNamed(quantization).slowdown(d.Name)

@@ -52,21 +52,26 @@ func NewTokenizer() *Tokenizer {
 	for range firstPiece {
 		t.pieces = append(t.pieces, "")
 	}
+
 	for b := range 256 {
 		t.define(firstByte+int32(b), string([]byte{byte(b)}))
 	}
+
 	for w := range strings.FieldsSeq(commonWords) {
 		t.addWord(w)
 	}
+
 	for _, w := range pieceList() {
 		if len(t.pieces)+2 > TokenizerSize {
 			break
 		}
 		t.addWord(w)
 	}
+
 	for len(t.pieces) < TokenizerSize {
 		t.pieces = append(t.pieces, " ")
 	}
+
 	return t
 }
 
@@ -97,20 +102,24 @@ func pieceList() []string {
 		"", "b", "c", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w",
 		"br", "ch", "cl", "cr", "dr", "fl", "fr", "gr", "pl", "pr", "sh", "sp", "st", "str", "th", "tr",
 	}
+
 	vowels := []string{"a", "e", "i", "o", "u", "y", "ai", "ea", "ee", "ie", "oo", "ou"}
 	codas := []string{
 		"", "b", "c", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "x", "ck", "ct", "ght",
 		"ld", "ll", "mp", "nd", "ng", "nt", "rd", "rs", "rt", "ss", "st", "th", "tion", "ment", "ing", "ed", "er", "es",
 	}
+
 	var list []string
 	for a := 'a'; a <= 'z'; a++ {
 		list = append(list, string(a))
 	}
+
 	for a := 'a'; a <= 'z'; a++ {
 		for b := 'a'; b <= 'z'; b++ {
 			list = append(list, string(a)+string(b))
 		}
 	}
+
 	for _, c := range codas {
 		for _, v := range vowels {
 			for _, o := range onsets {
@@ -120,6 +129,7 @@ func pieceList() []string {
 			}
 		}
 	}
+
 	return list
 }
 

@@ -152,12 +152,14 @@ func (h *Handler) page(w http.ResponseWriter) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+
 	nonce := rand.Text()
 	var out bytes.Buffer
 	if err := pageTemplate.ExecuteTemplate(&out, "page", pageOf(view, nonce)); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+
 	w.Header().Set("Content-Security-Policy", fmt.Sprintf(
 		"default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src 'self'; base-uri 'none'; "+
 			"form-action 'none'; frame-ancestors 'none'", nonce, nonce))
@@ -179,6 +181,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	tick := time.NewTicker(period)
 	defer tick.Stop()
+
 	for {
 		text, over, err := h.event()
 		if err == nil {
@@ -204,18 +207,22 @@ func (h *Handler) event() (text []byte, over bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+
 	var body bytes.Buffer
 	if err := pageTemplate.ExecuteTemplate(&body, "body", pageOf(view, "")); err != nil {
 		return nil, false, err
 	}
+
 	quoted, err := json.Marshal(body.String())
 	if err != nil {
 		return nil, false, err
 	}
+
 	over = view.State == live.RunEnded || view.State == live.RunStopped
 	name := "view"
 	if over {
 		name = "end"
 	}
+
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, quoted), over, nil
 }

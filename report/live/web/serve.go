@@ -68,6 +68,7 @@ func Serve(ctx context.Context, w io.Writer, address, token string, follower *li
 
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), headerLimit)
 	defer cancel()
+
 	if err := server.Shutdown(ending); err != nil {
 		err = errors.Join(err, server.Close())
 		return fmt.Errorf("end the page: %w", err)
