@@ -46,7 +46,7 @@ func RecipeOf(r *results.Result) Recipe {
 
 	s := r.Servers[0]
 	plain := neutral(s, r.Run)
-	out := Recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Argv, plain),
+	out := Recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Launcher, s.Argv, plain),
 		env: map[string]string{}}
 	if len(s.Argv) > 0 {
 		out.program = plain(s.Argv[0])
@@ -97,9 +97,10 @@ func withoutFolder(text, run string) string {
 }
 
 // ArgumentsOf reads a command line: flags with their values, in one form
-// however they are spelled (--a_b=1, --a-b 1), and the others by position. A
-// flag that is there without a value is "set".
-func ArgumentsOf(argv []string, plain func(string) string) map[string]string {
+// however they are spelled (--a_b=1, --a-b 1, -tp 8), numbers in one form, and
+// the others by position. A flag that is there without a value, or is true, is
+// "set". Flags that bench chooses for each start are left out.
+func ArgumentsOf(launcher string, argv []string, plain func(string) string) map[string]string {
 	args := make(map[string]string)
 	position := 0
 	for i := 1; i < len(argv); i++ {
@@ -110,9 +111,7 @@ func ArgumentsOf(argv []string, plain func(string) string) map[string]string {
 			continue
 		}
 		name, value, given := strings.Cut(arg, "=")
-		if strings.HasPrefix(name, "--") {
-			name = strings.ReplaceAll(name, "_", "-")
-		}
+		name = flagName(launcher, name)
 		switch {
 		case given:
 		case i+1 < len(argv) && !isFlag(argv[i+1]):
@@ -121,7 +120,12 @@ func ArgumentsOf(argv []string, plain func(string) string) map[string]string {
 		default:
 			value = "set"
 		}
-		value = plain(value)
+		if slices.Contains(chosenByBench, name) {
+			continue
+		}
+		if value = sameNumber(plain(value)); strings.EqualFold(value, "true") {
+			value = "set"
+		}
 		if before, again := args[name]; again {
 			value = before + " " + value
 		}

@@ -145,11 +145,17 @@ func gather(all []Delta, variant string, changes []Change) []Delta {
 }
 
 // things counts what differs: the same argument, variable or fact is one thing,
-// whatever its values.
-func things(all []Delta) int {
+// whatever its values. What one side does not tell is not known to differ.
+func things(all []Delta) int { return len(namesOf(all)) }
+
+// namesOf are the things that are known to differ, each once.
+func namesOf(all []Delta) []string {
 	var names []string
 	for _, d := range all {
-		names = text.AppendNew(names, d.What)
+		if d.From != NotKnown && d.To != NotKnown {
+			names = text.AppendNew(names, d.What)
+		}
 	}
-	return len(names)
+
+	return names
 }

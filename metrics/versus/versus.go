@@ -334,12 +334,20 @@ func sameRecipe(base []compare.Cell, baseName string, with []compare.Cell, name 
 
 // ManyThings warns that a difference has more than one possible cause.
 func (v *Against) ManyThings() string {
+	return fmt.Sprintf("%d differences (%s): no change below can be attributed to one of them.", v.Things,
+		strings.Join(text.CleanAll(namesOf(v.Delta)), ", "))
+}
+
+// OneSided are the facts that one side does not tell, each once.
+func (v *Against) OneSided() []string {
 	var names []string
 	for _, d := range v.Delta {
-		names = text.AppendNew(names, text.Clean(d.What))
+		if d.From == NotKnown || d.To == NotKnown {
+			names = text.AppendNew(names, text.Clean(d.What))
+		}
 	}
-	return fmt.Sprintf("%d differences (%s): no change below can be attributed to one of them.", v.Things,
-		strings.Join(names, ", "))
+
+	return names
 }
 
 // Strict is an error if more than one thing differs between a side and the

@@ -89,6 +89,9 @@ func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 		p.Intro = []string{"WARNING: " + v.ManyThings()}
 	}
 
+	if names := v.OneSided(); len(names) > 0 {
+		p.Intro = append(p.Intro, "Known on one side only, so not known to be equal: "+strings.Join(names, ", ")+".")
+	}
 	if len(v.Unknown) > 0 {
 		p.Intro = append(p.Intro, "Unknown on both sides, so not known to be equal: "+strings.Join(v.Unknown,
 			", ")+".")

@@ -24,7 +24,7 @@ type drafting struct {
 
 // DraftingOf reads it from the arguments of the engines.
 func DraftingOf(s results.Server) drafting {
-	args := versus.ArgumentsOf(s.Argv, func(text string) string { return text })
+	args := versus.ArgumentsOf(s.Launcher, s.Argv, func(text string) string { return text })
 	var d drafting
 	var config struct {
 		Tokens int    `json:"num_speculative_tokens"`
