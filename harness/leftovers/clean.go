@@ -165,7 +165,9 @@ func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, ta
 		if target.Cookie == "" {
 			target.Cookie = life.RunCookie()
 		}
-		target.Containers = target.Containers || life.Process.Container != nil
+		if info := life.Process.Container; info != nil {
+			target.Engines = append(target.Engines, info.Engine)
+		}
 		errs = append(errs, out.life(ctx, c, life, tell))
 	}
 
@@ -207,13 +209,10 @@ func (out *Run) sweep(ctx context.Context, c *Cleaner, target state.Run) {
 		return
 	}
 
-	left, err := c.With.FindAll(ctx, target.Cookie)
+	left, err := c.With.FindAll(ctx, target.Cookie, target.Engines)
 	if err != nil {
 		out.Error = err.Error()
 		return
-	}
-	if !target.Containers && len(left.Containers) == 0 {
-		left.Unseen = nil // an engine that does not answer hides nothing of this run
 	}
 
 	done := describeLeftover(left)

@@ -115,7 +115,7 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			run := state.Run{Dir: dir, Cookie: cookie, Containers: true}
+			run := state.Run{Dir: dir, Cookie: cookie, Engines: []string{"docker"}}
 			if err := box.Register(run); err != nil {
 				t.Fatal(err)
 			}

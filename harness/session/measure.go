@@ -20,12 +20,12 @@ import (
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers"
+	"github.com/benchrig/bench/launchers/container"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
-	"github.com/benchrig/bench/scenarios"
 )
 
 // Show begins to show a run. The context that it returns ends when the user
@@ -62,7 +62,7 @@ type Outcome struct {
 // run that starts.
 func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *harness.Resume) (Outcome, error) {
 	cookie := randomHex(16)
-	if err := s.state.Register(state.Run{Dir: folder.Own(""), Cookie: cookie, Containers: s.usesContainers()}); err != nil {
+	if err := s.state.Register(state.Run{Dir: folder.Own(""), Cookie: cookie, Engines: s.containerEngines(ctx)}); err != nil {
 		return Outcome{}, err
 	}
 
@@ -73,9 +73,28 @@ func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *har
 	return outcome, nil
 }
 
-// usesContainers reports whether a variant's server runs in a container.
-func (s *Session) usesContainers() bool {
-	return slices.ContainsFunc(s.Scenario.Variants, func(v scenarios.Variant) bool { return v.Server.Container.Image != "" })
+// containerEngines are the engines that run servers of the scenario. Where it
+// names none, it is the one that answers now; none if none does.
+func (s *Session) containerEngines(ctx context.Context) []string {
+	var engines []string
+	for _, v := range s.Scenario.Variants {
+		c := v.Server.Container
+		if c.Image == "" || c.Engine != "" && slices.Contains(engines, c.Engine) {
+			continue
+		}
+		engine := c.Engine
+		if engine == "" {
+			cli, failure := container.FindCLI(ctx, "", "", s.Process.Environ, container.DefaultLimits())
+			if failure != nil {
+				continue
+			}
+			engine = cli.Engine
+		}
+		engines = append(engines, engine)
+	}
+	slices.Sort(engines)
+
+	return slices.Compact(engines)
 }
 
 func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *harness.Resume, cookie string) (Outcome,

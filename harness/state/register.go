@@ -21,7 +21,7 @@ type Run struct {
 	Cookie string    `json:"cookie"` // marks its processes, should the folder be gone
 	Since  time.Time `json:"since"`  // wall clock; a label only
 
-	Containers bool `json:"containers,omitempty"` // it runs servers in containers
+	Engines []string `json:"engines,omitempty"` // container engines that run its servers
 }
 
 // Register notes a run. It is on disk when Register returns: call it before

@@ -47,6 +47,7 @@ type Config struct {
 	Loaded   string        // path of the model file that it says it has loaded; "": it does not tell
 	Refuses  []string      // exits with code 3 if its environment has one of these variables
 
+	Eat        int           // bytes of memory that it fills at the start
 	ExitAtOnce *int          // exits with this code after Lines
 	ExitAfter  time.Duration // exits with ExitCode after so long, whatever it does; 0: never
 	ExitCode   int           // of ExitAfter

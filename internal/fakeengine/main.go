@@ -1,6 +1,7 @@
 package fakeengine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,6 +39,9 @@ func Main() {
 	os.Exit(engineMain(config))
 }
 
+// eaten is memory that the engine keeps.
+var eaten []byte
+
 func engineMain(config Config) int {
 	stop := termSignal(config.IgnoreTerm)
 	if config.LosesTerm > 0 {
@@ -65,6 +69,9 @@ func engineMain(config Config) int {
 		if err := shareMemory(config.ShmFile); err != nil {
 			fmt.Fprintln(os.Stderr, "fake engine:", err)
 		}
+	}
+	if config.Eat > 0 {
+		eaten = bytes.Repeat([]byte{1}, config.Eat)
 	}
 	if config.ExitAtOnce != nil {
 		return *config.ExitAtOnce

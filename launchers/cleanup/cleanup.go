@@ -66,15 +66,16 @@ func (c Cleaner) FindRun(cookie string) (*Leftover, error) {
 	return &Leftover{OpenLife: OpenLife{Process: results.Process{Cookie: cookie}}, remains: remains}, nil
 }
 
-// FindAll is FindRun, and looks for the run's containers as well.
-func (c Cleaner) FindAll(ctx context.Context, cookie string) (*Leftover, error) {
+// FindAll is FindRun, and looks for the run's containers as well; engines are
+// those that it used.
+func (c Cleaner) FindAll(ctx context.Context, cookie string, engines []string) (*Leftover, error) {
 	left, err := c.FindRun(cookie)
 	if err != nil {
 		return nil, err
 	}
 
 	left.environ = c.Environ
-	left.Containers, left.Unseen = container.LeftoversOfRun(ctx, cookie, c.Environ)
+	left.Containers, left.Unseen = container.LeftoversOfRun(ctx, cookie, engines, c.Environ)
 
 	return left, nil
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/benchrig/bench/internal/proc"
@@ -150,6 +153,7 @@ func (c CLI) clearAway(ctx context.Context, label string, failure *results.Failu
 var (
 	noDeviceText = regexp.MustCompile(`could not select device driver|error gathering device information|no such device|unresolvable CDI devices|nvidia-container-cli`)
 	portText     = regexp.MustCompile(`port is already allocated|address already in use`)
+	initText     = regexp.MustCompile(`container-init binary not found`)
 	programText  = regexp.MustCompile(`executable file not found|no such file or directory: OCI|exec format error`)
 )
 
@@ -163,6 +167,8 @@ func startFailure(ctx context.Context, err error) *results.Failure {
 		return results.Failf(results.FailNoGPU, "container: %s: install the vendor's container toolkit, or name the devices in the keys gpus: and devices:", reason)
 	case portText.MatchString(reason):
 		return results.Failf(results.FailPortInUse, "container: %s", reason)
+	case initText.MatchString(reason):
+		return results.Failf(results.FailNotFound, "container: %s: install catatonit, with which podman reaps a container's processes", reason)
 	case programText.MatchString(reason):
 		return results.Failf(results.FailNotFound, "container: %s: set the key command: to a program within the image",
 			reason)
@@ -229,6 +235,27 @@ func (c *Container) Exit() (code int, ok bool) {
 	}
 }
 
+// notRunText is how the init of a container, that of docker or of podman, says
+// that it could not run the program.
+var notRunText = regexp.MustCompile(`tini \(\d+\)\] exec .* failed|\(catatonit:\d+\): failed to exec`)
+
+// logEnd is the end of the container's log.
+func (c *Container) logEnd() string {
+	const enough = 1 << 10 // bytes
+
+	file, err := os.OpenFile(c.logPath, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO in its place must not hold us up
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > enough {
+		_, _ = file.Seek(-enough, io.SeekEnd)
+	}
+	text, _ := io.ReadAll(io.LimitReader(file, enough)) // what cannot be read says nothing
+
+	return string(text)
+}
+
 // Explain says what the engine knows of the end, "" if nothing.
 func (c *Container) Explain() (class results.FailureClass, reason string) {
 	c.mu.Lock()
@@ -236,6 +263,8 @@ func (c *Container) Explain() (class results.FailureClass, reason string) {
 	switch {
 	case c.state.OOMKilled:
 		return results.FailOutOfMemory, c.cli.Engine + " says that the kernel ended it for lack of memory (OOMKilled)"
+	case notRunText.MatchString(c.logEnd()):
+		return results.FailNotFound, "its program is not in the image or cannot be run: set the key command: to one that is"
 	case c.state.Error != "":
 		return "", fmt.Sprintf("%s says %q", c.cli.Engine, text.Shorten(c.state.Error))
 	}

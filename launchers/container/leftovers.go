@@ -33,8 +33,9 @@ func Leftovers(ctx context.Context, engine, cookie string, environ []string) ([]
 
 // LeftoversOfRun lists the containers of a run, by the part of the cookie that
 // its servers share, in all engines whose client is found here. The error says
-// which of these did not answer; what others told is returned beside it.
-func LeftoversOfRun(ctx context.Context, run string, environ []string) ([]results.ContainerInfo, error) {
+// which of the engines that the run used did not answer; what others told is
+// returned beside it.
+func LeftoversOfRun(ctx context.Context, run string, used, environ []string) ([]results.ContainerInfo, error) {
 	var found []results.ContainerInfo
 	var errs []error
 	for _, engine := range []string{docker, podman} {
@@ -43,7 +44,9 @@ func LeftoversOfRun(ctx context.Context, run string, environ []string) ([]result
 			continue // nothing was started by a client that is not here
 		}
 		all, err := cli.leftovers(ctx, labelRun+"="+run)
-		errs = append(errs, err)
+		if slices.Contains(used, engine) {
+			errs = append(errs, err)
+		}
 		for _, info := range all {
 			// One engine may answer under both names.
 			if !slices.ContainsFunc(found, func(f results.ContainerInfo) bool { return f.ID == info.ID }) {

@@ -1,0 +1,16 @@
+// Command standalone is the fake engine as a program of its own, for images of
+// real container engines.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/benchrig/bench/internal/fakeengine"
+)
+
+func main() {
+	fakeengine.Main()
+	fmt.Fprintln(os.Stderr, "fake engine: "+fakeengine.Variable+" is not set")
+	os.Exit(1)
+}
