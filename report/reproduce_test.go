@@ -68,11 +68,11 @@ func TestReproduceTally(t *testing.T) {
 		{"one life each", single(1), single(1.02), versus.ReproduceOptions{}, "CANNOT TELL: 0 agree"},
 		{"one life each, spread stated", single(1), single(1), versus.ReproduceOptions{Spread: 0.002}, "AGREES: "},
 		{"simulated against real", week("monday", 1), simulatedRun, versus.ReproduceOptions{},
-			"CANNOT TELL: 0 agree, 0 differ, 0 cannot tell, 0 not comparable; 4 points not compared"},
+			"CANNOT TELL: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points not compared"},
 		{"failed here", week("monday", 1), nothing, versus.ReproduceOptions{},
-			"NOT REPRODUCED: 0 agree, 0 differ, 0 cannot tell, 0 not comparable; 4 points failed here"},
+			"NOT REPRODUCED: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points failed here"},
 		{"failed there too", nothing, nothing, versus.ReproduceOptions{},
-			"CANNOT TELL: 0 agree, 0 differ, 0 cannot tell, 0 not comparable; 4 points not compared"},
+			"CANNOT TELL: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points not compared"},
 	}
 	for _, test := range tests {
 		if got := reproduced(t, test.origin, test.here, test.o).Headline(); !strings.HasPrefix(got, test.want) {

@@ -199,7 +199,7 @@ func (r *Reproduction) Tally() Tally {
 // Headline says in one line what came of it.
 func (r *Reproduction) Headline() string {
 	t := r.Tally()
-	counts := fmt.Sprintf("%d agree, %d differ, %d cannot tell, %d not comparable", t.Agree, t.Differ, t.CannotTell,
+	counts := fmt.Sprintf("%d agree, %d differ, %d undecided, %d not comparable", t.Agree, t.Differ, t.CannotTell,
 		t.NotComparable)
 	never := 0
 	for _, c := range r.Cells {

@@ -120,7 +120,7 @@ func findingsPart(findings []versus.Finding) table.Piece {
 	for _, f := range findings {
 		state := "holds"
 		if f.Uncertain {
-			state = "cannot tell"
+			state = "is undecided"
 		}
 		p.Notes = append(p.Notes, fmt.Sprintf("%s %s: %s: %s", f.Condition, state, f.Where, f.Why))
 	}
