@@ -85,7 +85,8 @@ func (s *Set) noteSame() {
 		seen[p.Text] = true
 	}
 	if same := len(s.Prompts) - len(seen); same > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d prompts are the same as another one: a prefix cache serves them",
+		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d prompts are the same as another one: a prefix cache serves "+
+			"them",
 			same, len(s.Prompts)))
 	}
 }

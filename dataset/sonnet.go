@@ -77,9 +77,11 @@ func readLines(r io.Reader) ([]string, error) {
 		if total += len(line); total > maxPoem {
 			return nil, fmt.Errorf("more than %d MiB of lines", maxPoem>>20)
 		}
+
 		if line != "" {
 			lines = append(lines, strings.ToValidUTF8(line, "\uFFFD"))
 		}
+
 		switch {
 		case errors.Is(err, io.EOF) && len(lines) == 0:
 			return nil, errors.New("the file is empty")

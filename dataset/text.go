@@ -104,6 +104,7 @@ func (c *cutter) cut(ctx context.Context, start int64, want int) (Prompt, int64,
 		if _, err := c.file.ReadAt(raw, start); err != nil && !errors.Is(err, io.EOF) {
 			return Prompt{}, 0, table.Cause(err)
 		}
+
 		whole := start+int64(len(raw)) >= c.size
 		text, skipped, err := wordStart(raw, start > 0, whole)
 		if err != nil {
@@ -113,6 +114,7 @@ func (c *cutter) cut(ctx context.Context, start int64, want int) (Prompt, int64,
 		if err != nil {
 			return Prompt{}, 0, err
 		}
+
 		switch {
 		case tokens > 0 && tokens <= want && len(piece) < len(text), tokens == want:
 			c.inexact.add(tokens, want)

@@ -196,12 +196,16 @@ func Samplers() []string {
 func FailureClasses() []string {
 	return []string{
 		"auth", "bad-recipe", "binary-not-found", "canceled", "changed", "compile-cache", "connect", "container-engine",
-		"container-image", "context-too-small", "dataset", "deadline", "disk", "disturbed", "download-failed", "earlier-failure",
-		"engine-died", "fatal-log-line", "first-token-timeout", "foreign-gpu-holder", "foreign-listener", "gated-model", "gpu-error",
+		"container-image", "context-too-small", "dataset", "deadline", "disk", "disturbed", "download-failed",
+		"earlier-failure",
+		"engine-died", "fatal-log-line", "first-token-timeout", "foreign-gpu-holder", "foreign-listener", "gated-model",
+		"gpu-error",
 		"hook-failed", "http-status", "in-band-error", "internal", "interrupted", "kv-cache-too-small", "load-agent",
-		"model-not-loadable", "no-progress", "no-tokens", "node", "not-enough-gpus", "not-needed", "not-stopped", "out-of-memory",
+		"model-not-loadable", "no-progress", "no-tokens", "node", "not-enough-gpus", "not-needed", "not-stopped",
+		"out-of-memory",
 		"passes-differ", "port-in-use", "previous-server-freeing", "protocol", "pruned", "ready-stall", "ready-timeout",
-		"requests-failed", "server-exited", "server-restarted", "shm-full", "skipped-by-user", "smoke-failed", "stall-timeout",
+		"requests-failed", "server-exited", "server-restarted", "shm-full", "skipped-by-user", "smoke-failed",
+		"stall-timeout",
 		"total-timeout", "transport", "truncated", "unclassified", "unsupported-flag", "wrong-model",
 	}
 }

@@ -28,6 +28,7 @@ func EachLine(ctx context.Context, r io.Reader, use func(number int, at Span, li
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+
 		line, err := ReadLine(in, buffer[:0])
 		last := errors.Is(err, io.EOF)
 		if errors.Is(err, errLongLine) {
@@ -36,6 +37,7 @@ func EachLine(ctx context.Context, r io.Reader, use func(number int, at Span, li
 		if err != nil && !last {
 			return Cause(err)
 		}
+
 		buffer = line
 		at := Span{offset, offset + int64(len(line))}
 		offset = at.End
@@ -47,6 +49,7 @@ func EachLine(ctx context.Context, r io.Reader, use func(number int, at Span, li
 				return err
 			}
 		}
+
 		if last {
 			return nil
 		}

@@ -147,7 +147,8 @@ func (c amdCard) gpu(index int, node kfdNode) amdGPU {
 // name of its kind, or by the driver's table, which has another format then.
 func unified(folder, gfx string) bool {
 	switch gfx {
-	case "gfx902", "gfx909", "gfx90c", "gfx1013", "gfx1033", "gfx1035", "gfx1036", "gfx1037", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153":
+	case "gfx902", "gfx909", "gfx90c", "gfx1013", "gfx1033", "gfx1035", "gfx1036", "gfx1037", "gfx1103", "gfx1150",
+		"gfx1151", "gfx1152", "gfx1153":
 		return true
 	}
 	if folder == "" || suspended(device.ReadText(filepath.Join(folder, "power/runtime_status"))) {

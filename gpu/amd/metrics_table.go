@@ -39,7 +39,8 @@ type tableLayout struct {
 func layoutOf(format, content byte, gfx string) (tableLayout, bool) {
 	const average, instant = "average", "instant"
 	accelerator := []string{
-		results.ThrottleHardware, results.ThrottlePower, results.ThrottleThermal, results.ThrottleRegulator, results.ThrottleMemory,
+		results.ThrottleHardware, results.ThrottlePower, results.ThrottleThermal, results.ThrottleRegulator,
+		results.ThrottleMemory,
 	}
 
 	switch [2]byte{format, content} {

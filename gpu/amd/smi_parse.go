@@ -153,7 +153,8 @@ func readStatic(entry object, into *results.GPUReading, notes *said) {
 // names than the later ones; both are tried.
 func readMetric(entry object, into *results.GPUReading, notes *said) {
 	r := entryReader{entry, notes}
-	memory, power, usage, hot := r.section("mem_usage"), r.section("power"), r.section("usage"), r.section("temperature")
+	memory, power, usage, hot := r.section("mem_usage"), r.section("power"), r.section("usage"),
+		r.section("temperature")
 	set(&into.VRAMUsedBytes, wholeBytes(r.value(memory, inMiB, "used_vram")))
 	set(&into.GTTUsedBytes, wholeBytes(r.value(memory, inMiB, "used_gtt")))
 	// 0 W: the second die of a card, or a GPU that does not measure.

@@ -23,6 +23,7 @@ func captureCommands() map[string][][]string {
 	query := "--query-gpu=timestamp,driver_version,name,pci.bus_id,memory.total," +
 		strings.Join(nvidia.SMIReadingFields(), ",")
 	facts := "--query-gpu=" + strings.Join(nvidia.SMIFactFields(), ",")
+
 	return map[string][][]string{
 		"nvidia-smi": {
 			{"plain"},

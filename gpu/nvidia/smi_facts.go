@@ -60,7 +60,8 @@ func smiRowFacts(row smiRow) *device.Facts {
 	f := &device.Facts{
 		PowerLimitW: row.number("enforced.power.limit"), PowerDefaultW: row.number("power.default_limit"),
 		PowerMinW: row.number("power.min_limit"), PowerMaxW: row.number("power.max_limit"),
-		ECC: row.switched("ecc.mode.current"), MIG: row.switched("mig.mode.current"), Persistence: row.switched("persistence_mode"),
+		ECC: row.switched("ecc.mode.current"), MIG: row.switched("mig.mode.current"),
+		Persistence: row.switched("persistence_mode"),
 	}
 
 	if version := row.text("vbios_version"); version != "" {

@@ -157,19 +157,23 @@ func (s *scope) Expand(n *schema.Node) *schema.Node {
 	case n.Kind != schema.List && n.Kind != schema.Mapping:
 		return n
 	}
+
 	c := *n
 	c.Items, c.Pairs = nil, nil
 	for _, it := range n.Items {
 		c.Items = append(c.Items, s.Expand(it))
 	}
+
 	for _, p := range n.Pairs {
 		c.Pairs = append(c.Pairs, schema.Pair{Key: p.Key, Pos: p.Pos, Value: s.Expand(p.Value)})
 	}
+
 	c.Measure()
 	if c.Size > maxNodes {
 		s.names.errs.Add(n.Pos, "this value grows to more than %d values", maxNodes)
 		return &schema.Node{Pos: n.Pos}
 	}
+
 	return &c
 }
 
@@ -186,6 +190,7 @@ func (s *scope) text(n *schema.Node) *schema.Node {
 		v.Pos = n.Pos
 		return &v
 	}
+
 	out := &schema.Node{Kind: schema.Text, Pos: n.Pos, Size: 1, Secret: n.Secret}
 	var b strings.Builder
 	for _, part := range parts {
@@ -204,10 +209,12 @@ func (s *scope) text(n *schema.Node) *schema.Node {
 		out.Secret = out.Secret || v.Secret
 		b.WriteString(v.Text)
 	}
+
 	if b.Len() > maxText {
 		s.names.errs.Add(n.Pos, "this text grows to more than %d bytes", maxText)
 		return &schema.Node{Pos: n.Pos}
 	}
+
 	out.Text = b.String()
 	return out
 }
@@ -229,6 +236,7 @@ func (s *scope) lookup(name string, pos schema.Pos) *schema.Node {
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		return s.names.env(env, pos)
 	}
+
 	root, rest, dotted := strings.Cut(name, ".")
 	v, ok := s.params[root]
 	if !ok {
@@ -238,6 +246,7 @@ func (s *scope) lookup(name string, pos schema.Pos) *schema.Node {
 		s.names.errs.Add(pos, "unknown name ${%s}%s", root, s.unknownHint(root))
 		return &schema.Node{Pos: pos}
 	}
+
 	for at := root; dotted && v.Kind != schema.Broken; {
 		var key string
 		key, rest, dotted = strings.Cut(rest, ".")
@@ -252,6 +261,7 @@ func (s *scope) lookup(name string, pos schema.Pos) *schema.Node {
 		}
 		v, at = sub, at+"."+key
 	}
+
 	return v
 }
 
@@ -302,15 +312,18 @@ func (v *Names) env(name string, pos schema.Pos) *schema.Node {
 		v.errs.Add(pos, "environment variable %s is not set", name)
 		return &schema.Node{Pos: pos}
 	}
+
 	n := &schema.Node{Kind: schema.Text, Text: value, Pos: pos, Loose: true, Size: 1, Secret: secrets.IsName(name)}
 	if k := schema.Classify(value); k != schema.Null {
 		n.Kind = k
 	}
+
 	use := scenarios.EnvUse{Name: name, Value: value, Secret: n.Secret}
 	if n.Secret {
 		v.NoteSecret(value)
 		use.Value = scenarios.Hidden
 	}
+
 	v.envUsed[name] = use
 	return n
 }

@@ -107,7 +107,8 @@ func allBlocks() []*schema.BlockInfo {
 	return []*schema.BlockInfo{
 		fileBlock().Info(), serverBlock().Info(), readyBlock().Info(), stopBlock().Info(), loadBlock().Info(),
 		datasetBlock().Info(), timeoutsBlock().Info(), goodputBlock().Info(), deadlinesBlock().Info(),
-		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), simulateBlock().Info(), slurmBlock().Info(), clientBlock().Info(),
+		diskBlock().Info(), telemetryBlock().Info(), smokeBlock().Info(), llamaBenchBlock().Info(), simulateBlock().
+			Info(), slurmBlock().Info(), clientBlock().Info(),
 		untilBlock().Info(), searchBlock().Info(), pruneBlock().Info(), priceBlock().Info(),
 	}
 }
@@ -132,10 +133,12 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 		}
 		return
 	}
+
 	later := p.names.Apply(root, expand.ReadOverrides(&p.errs, p.opts.Set), variantBlock().Info().Names())
 	if p.simulating = simulating(root); p.simulating {
 		p.names.UnsetEnv = missingEnv
 	}
+
 	p.names.ReadVars(root)
 	p.readTop(root, s)
 	p.readVariants(root, later, s)
@@ -151,6 +154,7 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	if p.simulating && len(p.errs.List) == 0 {
 		simulate.Apply(s, p.names.Texts(), p.opts.Exists)
 	}
+
 	s.Defaults = p.allDefaults()
 	s.EnvUsed = p.names.Uses()
 	s.Secrets = p.names.SecretValues()
@@ -177,7 +181,8 @@ func (p *parser) readTop(root *schema.Node, s *scenarios.Scenario) {
 }
 
 func badName(what, name string) string {
-	return fmt.Sprintf("%s is %q, expected letters, digits and . _ + = - (it becomes a folder), at most 100, a letter or digit first", what, name)
+	return fmt.Sprintf("%s is %q, expected letters, digits and . _ + = - (it becomes a folder), at most 100, a letter "+
+		"or digit first", what, name)
 }
 
 func (p *parser) allDefaults() []scenarios.Default {

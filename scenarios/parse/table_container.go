@@ -36,7 +36,8 @@ shm-size: 64GiB
 				func(c *scenarios.Container) *string { return &c.Engine }).DefaultNote("whichever answers"),
 			schema.TextKey("gpus", "Value of --gpus for NVIDIA: all, none, or as docker takes it.",
 				func(c *scenarios.Container) *string { return &c.GPUs }).DefaultNote("those of the server"),
-			texts("devices", "Values of --device.", func(c *scenarios.Container) *[]string { return &c.Devices }).DefaultNote("on AMD /dev/kfd and /dev/dri"),
+			texts("devices", "Values of --device.", func(c *scenarios.Container) *[]string { return &c.Devices }).
+				DefaultNote("on AMD /dev/kfd and /dev/dri"),
 			texts("mounts", "Values of -v; a source that starts with ./ or ../ is relative to the scenario file.",
 				func(c *scenarios.Container) *[]string { return &c.Mounts }),
 			schema.TextKey("ipc", "Value of --ipc.", func(c *scenarios.Container) *string { return &c.IPC }).Or("host"),

@@ -34,6 +34,7 @@ func datasetKinds() []datasetKind {
 	ids := []string{"tokens", "vocab-size"}
 	ratios := []string{"range-ratio", "output-range-ratio"}
 	file := []string{"shuffle", "oversample"}
+
 	return []datasetKind{
 		{name: "random", input: must, output: must, random: true,
 			keys: slices.Concat(ids, ratios, []string{"prefix-len"})},
@@ -135,7 +136,9 @@ func shapeFields() []schema.Field[scenarios.Dataset] {
 		schema.WholeKey("prefix-len", "Tokens that all prompts, or those of a group, share.",
 			schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.PrefixLen }).
 			DefaultNote("0; prefix_repetition: 256, sonnet: 200"),
-		schema.WholeKey("suffix-len", "Tokens after the prefix; conversation: of each further turn.", schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.SuffixLen }).DefaultNote("256; conversation: input-len"),
+		schema.WholeKey("suffix-len", "Tokens after the prefix; conversation: of each further turn.",
+			schema.Between(1, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.SuffixLen }).
+			DefaultNote("256; conversation: input-len"),
 		schema.WholeKey("num-prefixes", "Different prefixes.", schema.Between(1, schema.MaxCount),
 			func(d *scenarios.Dataset) *int { return &d.NumPrefixes }).DefaultNote("10; shared_prefix: 1"),
 		schema.FlagKey("shuffle", "In an order made by seed; burstgpt: a sample by seed, without its times.",
@@ -156,7 +159,9 @@ func shapeFields() []schema.Field[scenarios.Dataset] {
 			schema.Between(0, schema.MaxCount), func(d *scenarios.Dataset) *int { return &d.TemplateTokens }).Or("0"),
 		schema.WholeKey("block-len", "Tokens of a hashed block.", schema.Between(1, schema.MaxCount),
 			func(d *scenarios.Dataset) *int { return &d.BlockLen }).DefaultNote("found from the lengths"),
-		schema.DurationKey("time-unit", "Unit of the time stamps.", func(d *scenarios.Dataset) *time.Duration { return &d.TimeUnit }).DefaultNote("found from the block length"),
+		schema.DurationKey("time-unit", "Unit of the time stamps.",
+			func(d *scenarios.Dataset) *time.Duration { return &d.TimeUnit }).
+			DefaultNote("found from the block length"),
 	}
 
 	for i := range fields {

@@ -13,6 +13,7 @@ import (
 func fileBlock() schema.Block[scenarios.Scenario] {
 	later := func(*schema.Reader, *schema.Node, *scenarios.Scenario) {}
 	server, variant, load := serverBlock().Info(), variantBlock().Info(), loadBlock().Info()
+
 	return schema.Block[scenarios.Scenario]{
 		Name: "at the top level",
 		Doc:  "A scenario file is one YAML mapping: server variants x load sweep x repeats, with policies.",
@@ -45,12 +46,14 @@ deadlines: {step: 30m, run: 12h}
 				"two passes with the same token ids, "+
 				"each on a server of its own, the second with answers of one token. llama-bench: llama.cpp's own "+
 				"program in place of server and client.",
-				[]scenarios.Method{scenarios.Serving, scenarios.SQZB, scenarios.LlamaBench}, func(s *scenarios.Scenario) *scenarios.Method { return &s.Method }).Or(string(scenarios.Serving)),
+				[]scenarios.Method{scenarios.Serving, scenarios.SQZB, scenarios.LlamaBench},
+				func(s *scenarios.Scenario) *scenarios.Method { return &s.Method }).Or(string(scenarios.Serving)),
 			llamaBenchField(),
 			schema.EnumKey("order", "interleaved: variants take turns, so that drift does not look like a difference. "+
 				"grouped: all repeats of a variant, then the next. shuffled: the variants of each repeat in an order "+
 				"drawn by seed.",
-				[]scenarios.Order{scenarios.Interleaved, scenarios.Grouped, scenarios.Shuffled}, func(s *scenarios.Scenario) *scenarios.Order { return &s.Order }).Or(string(scenarios.Interleaved)),
+				[]scenarios.Order{scenarios.Interleaved, scenarios.Grouped, scenarios.Shuffled},
+				func(s *scenarios.Scenario) *scenarios.Order { return &s.Order }).Or(string(scenarios.Interleaved)),
 			schema.WholeKey("seed", "Of a shuffled order.", schema.NotNegative(),
 				func(s *scenarios.Scenario) *uint64 { return &s.Seed }).Or("0"),
 			schema.EnumKey("restart", "When a server is started anew: never (one life for steps of a variant that "+
@@ -58,11 +61,15 @@ deadlines: {step: 30m, run: 12h}
 				"variant (one life a variant and repeat), point, step.",
 				[]scenarios.Restart{scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint,
 					scenarios.RestartStep},
-				func(s *scenarios.Scenario) *scenarios.Restart { return &s.Restart }).Or(string(scenarios.RestartVariant)),
+				func(s *scenarios.Scenario) *scenarios.Restart { return &s.Restart }).
+				Or(string(scenarios.RestartVariant)),
 			schema.EnumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, "+
 				"or stop the run.",
-				[]scenarios.OnFailure{scenarios.Continue, scenarios.SkipVariant, scenarios.StopRun}, func(s *scenarios.Scenario) *scenarios.OnFailure { return &s.OnFailure }).Or(string(scenarios.Continue)),
-		}, slices.Concat(nextFields(), reportFields(), []schema.Field[scenarios.Scenario]{priceField()}, policyFields(), clusterFields())...),
+				[]scenarios.OnFailure{scenarios.Continue, scenarios.SkipVariant, scenarios.StopRun},
+				func(s *scenarios.Scenario) *scenarios.OnFailure { return &s.OnFailure }).
+				Or(string(scenarios.Continue)),
+		}, slices.Concat(nextFields(), reportFields(), []schema.Field[scenarios.Scenario]{priceField()}, policyFields(),
+			clusterFields())...),
 	}
 }
 
@@ -72,7 +79,9 @@ func deadlinesBlock() schema.Block[scenarios.Scenario] {
 		Doc:     "What takes longer is ended and recorded as failed.",
 		Example: "\nstep: 30m\nrun: 12h\n",
 		Fields: []schema.Field[scenarios.Scenario]{
-			schema.DurationKey("step", "Of one step on servers that are up; of method sqzb both passes together. A server start has ready.timeout.", func(s *scenarios.Scenario) *time.Duration { return &s.StepDeadline }).Or("0"),
+			schema.DurationKey("step", "Of one step on servers that are up; of method sqzb both passes together. A "+
+				"server start has ready.timeout.",
+				func(s *scenarios.Scenario) *time.Duration { return &s.StepDeadline }).Or("0"),
 			schema.DurationKey("run", "Of the whole run.",
 				func(s *scenarios.Scenario) *time.Duration { return &s.RunDeadline }).Or("0"),
 		},

@@ -53,7 +53,9 @@ func hooksBlock() schema.Block[scenarios.Hooks] {
 					h.Pos, h.Refuse = pos,
 						true
 				}, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.Before }),
-			schema.ListKey("after", "Hooks after it, also after a failure and Ctrl-C.", hookBlock(), func(h *scenarios.Hook, pos schema.Pos) { h.Pos = pos }, func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.After }),
+			schema.ListKey("after", "Hooks after it, also after a failure and Ctrl-C.", hookBlock(),
+				func(h *scenarios.Hook, pos schema.Pos) { h.Pos = pos },
+				func(h *scenarios.Hooks) *[]scenarios.Hook { return &h.After }),
 		},
 	}
 }

@@ -92,7 +92,9 @@ func llamaBenchBlock() schema.Block[scenarios.LlamaBenchRun] {
 		Fields: []schema.Field[scenarios.LlamaBenchRun]{
 			schema.FreeKey("binary", "Program, or a list of program and leading arguments. With a slash it is "+
 				"relative to the scenario file.",
-				schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))), func(r *schema.Reader, n *schema.Node, l *scenarios.LlamaBenchRun) { l.Binary = readProgram(r, n) }).Or("llama-bench"),
+				schema.OneOf(schema.Simple(schema.TextShape), schema.ListOf(schema.Simple(schema.TextShape))),
+				func(r *schema.Reader, n *schema.Node, l *scenarios.LlamaBenchRun) { l.Binary = readProgram(r, n) }).
+				Or("llama-bench"),
 			schema.FreeKey("models", "Model files, relative to the scenario file.",
 				schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node,
 					l *scenarios.LlamaBenchRun) {

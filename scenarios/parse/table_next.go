@@ -17,7 +17,8 @@ func nextFields() []schema.Field[scenarios.Scenario] {
 			"As a mapping: until the results are "+
 			"known well enough.", schema.OneOf(schema.WholeIn(schema.Between(1, mostRepeats)),
 			schema.BlockOf(untilBlock().Info())), readRepeats).Or("1"),
-		schema.FlagKey("null-test", "Run the baseline a second time, as a variant named after it with "+scenarios.NullTestSuffix+" behind. What differs between the two is noise.",
+		schema.FlagKey("null-test", "Run the baseline a second time, as a variant named after it with "+
+			""+scenarios.NullTestSuffix+" behind. What differs between the two is noise.",
 			func(s *scenarios.Scenario) *bool { return &s.NullTest }).Or("false"),
 		schema.FreeKey("search", "Look for the highest load that meets targets, in place of a sweep.",
 			schema.BlockOf(searchBlock().Info()),
@@ -90,6 +91,7 @@ const (
 
 func searchBlock() schema.Block[scenarios.Search] {
 	shape := schema.Simple(schema.PercentShape)
+
 	return schema.Block[scenarios.Search]{
 		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, for each " +
 			"variant and repeat by itself. A load that comes " +
@@ -97,7 +99,9 @@ func searchBlock() schema.Block[scenarios.Search] {
 		Example: "\nmetric: request-rate\nfrom: 1\nto: 64\nslo: {p99_ttft_ms: 500, p99_tpot_ms: 50, goodput_share: " +
 			"99%}\nsteps: 15\ntolerance: 5%\n",
 		Fields: []schema.Field[scenarios.Search]{
-			schema.EnumKey("metric", "Load key that is searched.", []scenarios.SearchMetric{scenarios.SearchRate, scenarios.SearchConcurrency}, func(s *scenarios.Search) *scenarios.SearchMetric { return &s.Metric }).Or(string(scenarios.SearchRate)),
+			schema.EnumKey("metric", "Load key that is searched.", []scenarios.SearchMetric{scenarios.SearchRate,
+				scenarios.SearchConcurrency}, func(s *scenarios.Search) *scenarios.SearchMetric { return &s.Metric }).
+				Or(string(scenarios.SearchRate)),
 			schema.NumberKey("from", "Lowest load.", schema.Positive(false),
 				func(s *scenarios.Search) *float64 { return &s.From }).Must(),
 			schema.NumberKey("to", "Highest load.", schema.Positive(false),
@@ -107,7 +111,8 @@ func searchBlock() schema.Block[scenarios.Search] {
 				DefaultNote("from; of later repeats what an earlier one found"),
 			schema.FreeKey("slo", "Targets by figure, as named in summary.csv, times also in ms. Of a throughput or "+
 				"a share the value is the least, of others the most. "+
-				"success_share and goodput_share are of all requests that were to be sent.", schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)), readSLO).Must(),
+				"success_share and goodput_share are of all requests that were to be sent.",
+				schema.MapOf(schema.OneOf(schema.NumberIn(schema.NotNegative()), shape)), readSLO).Must(),
 			schema.WholeKey("steps", "Steps at most, of each variant and repeat.",
 				schema.Between(fewestSteps, mostSteps), func(s *scenarios.Search) *int { return &s.Steps }).Or("15"),
 			schema.FreeKey("tolerance", "How close the highest load that met the targets and the lowest that missed "+
@@ -157,7 +162,8 @@ func pruneBlock() schema.Block[scenarios.Prune] {
 			"the first repeat that a point was tried in decides.",
 		Example: "\nwhen: [p99_ttft_ms > 2000, goodput_share < 50%]\n",
 		Fields: []schema.Field[scenarios.Prune]{
-			schema.FreeKey("when", "A figure, one of < <= > >=, and a number; or a list of them, of which any suffices.",
+			schema.FreeKey("when", "A figure, one of < <= > >=, and a number; or a list of them, of which any "+
+				"suffices.",
 				schema.OneOf(schema.Simple(schema.TextShape),
 					schema.ListOf(schema.Simple(schema.TextShape))), readWhen).Must(),
 		},

@@ -30,13 +30,16 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			levelsBlock(), func(s *scenarios.Scenario) *scenarios.LevelHooks { return &s.Hooks }),
 		schema.ListKey("checks", "Conditions of the box that are looked at before the run.", checkBlock(), beginCheck,
 			func(s *scenarios.Scenario) *[]scenarios.Check { return &s.Checks }),
-		schema.ListKey("notify", "Whom to tell how the run goes.", notifyBlock(), func(n *scenarios.Notify, pos schema.Pos) { n.Pos = pos }, func(s *scenarios.Scenario) *[]scenarios.Notify { return &s.Notify }),
+		schema.ListKey("notify", "Whom to tell how the run goes.", notifyBlock(),
+			func(n *scenarios.Notify, pos schema.Pos) { n.Pos = pos },
+			func(s *scenarios.Scenario) *[]scenarios.Notify { return &s.Notify }),
 	}
 }
 
 func watchdogBlock() schema.Block[scenarios.Watchdog] {
 	return schema.Block[scenarios.Watchdog]{
-		Name: "under watchdog:", Doc: "A server that hangs often still answers its health check. What counts is tokens.", Example: "\nstall: 10m\n",
+		Name: "under watchdog:", Doc: "A server that hangs often still answers its health check. What counts is " +
+			"tokens.", Example: "\nstall: 10m\n",
 		Fields: []schema.Field[scenarios.Watchdog]{
 			schema.DurationKey("stall", "Longest time without a token of any request of a pass while some are "+
 				"outstanding; 0 is off.",
@@ -64,6 +67,7 @@ const minPeriod = 50 * time.Millisecond
 
 func telemetryBlock() schema.Block[scenarios.Telemetry] {
 	reactions := []scenarios.Reaction{scenarios.ReactIgnore, scenarios.ReactSuspect, scenarios.ReactRepeat}
+
 	return schema.Block[scenarios.Telemetry]{
 		Name: "under telemetry:", Doc: "How GPUs and host are sampled while a pass runs. In place of the block, off " +
 			"leaves it out.",
@@ -75,9 +79,11 @@ func telemetryBlock() schema.Block[scenarios.Telemetry] {
 				readPeriod).DefaultNote("the sampler's own"),
 			schema.EnumKey("on-throttle", "A step under throttling, or under another power limit than the first: "+
 				"record it, call the step suspect, or repeat it within retries.",
-				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnThrottle }).Or(string(scenarios.ReactSuspect)),
+				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnThrottle }).
+				Or(string(scenarios.ReactSuspect)),
 			schema.EnumKey("on-foreign", "The same for a step during which somebody else used its GPUs.",
-				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnForeign }).Or(string(scenarios.ReactSuspect)),
+				reactions, func(t *scenarios.Telemetry) *scenarios.Reaction { return &t.OnForeign }).
+				Or(string(scenarios.ReactSuspect)),
 		},
 	}
 }
@@ -121,7 +127,8 @@ func settleBlock() schema.Block[scenarios.Settle] {
 				schema.NumberIn(schema.Between(1, 100)), readIdlePower).DefaultNote("not asked"),
 			schema.EnumKey("clock", "Of the cores. stable: within 2 % over 3 seconds. idle: at most 1.1 times the "+
 				"clock that was seen before the first server; servers that keep the clocks up never get there.",
-				[]scenarios.SettleClock{scenarios.ClockStable, scenarios.ClockIdle}, func(s *scenarios.Settle) *scenarios.SettleClock { return &s.Clock }).DefaultNote("not asked"),
+				[]scenarios.SettleClock{scenarios.ClockStable, scenarios.ClockIdle},
+				func(s *scenarios.Settle) *scenarios.SettleClock { return &s.Clock }).DefaultNote("not asked"),
 		},
 	}
 }
@@ -148,7 +155,8 @@ func vramBlock() schema.Block[scenarios.VRAM] {
 				"wait for timeout and then as refuse, or refuse: "+
 				"the variant's steps fail.", []scenarios.ForeignHolders{scenarios.ForeignReport, scenarios.ForeignWait,
 				scenarios.ForeignRefuse},
-				func(v *scenarios.VRAM) *scenarios.ForeignHolders { return &v.Foreign }).Or(string(scenarios.ForeignReport)),
+				func(v *scenarios.VRAM) *scenarios.ForeignHolders { return &v.Foreign }).
+				Or(string(scenarios.ForeignReport)),
 		},
 	}
 }

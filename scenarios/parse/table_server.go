@@ -33,6 +33,7 @@ stop: {grace: 30s}
 // recipeFields are the keys that become the command line.
 func recipeFields() []schema.Field[scenarios.Server] {
 	scalarOrNull := schema.OneOf(schema.Simple(schema.ScalarShape), schema.Simple(schema.NullShape))
+
 	return []schema.Field[scenarios.Server]{
 		schema.FreeKey("launcher", "Kind of server.", schema.EnumOf(scenarios.Launchers()...), readLauncher).
 			DefaultNote("none; required in server: or in the variant"),
@@ -73,8 +74,10 @@ func recipeFields() []schema.Field[scenarios.Server] {
 		schema.BlockKey("tls", "Launcher external only: which certificates of an https server to believe.", tlsBlock(),
 			func(s *scenarios.Server) *scenarios.TLS { return &s.TLS }),
 		schema.EnumKey("api", "Launchers command and external: dialect of the server beside OpenAI's requests.",
-			[]string{"openai", "llamacpp"}, func(s *scenarios.Server) *string { return &s.API }).DefaultNote("openai for these launchers"),
-		schema.FreeKey("api-key", "Sent as bearer token. Write ${env:NAME}: the scenario file is kept with the results.", schema.Simple(schema.TextShape), readAPIKey),
+			[]string{"openai", "llamacpp"}, func(s *scenarios.Server) *string { return &s.API }).
+			DefaultNote("openai for these launchers"),
+		schema.FreeKey("api-key", "Sent as bearer token. Write ${env:NAME}: the scenario file is kept with the "+
+			"results.", schema.Simple(schema.TextShape), readAPIKey),
 	}
 }
 
@@ -97,7 +100,8 @@ func placeFields() []schema.Field[scenarios.Server] {
 			func(s *scenarios.Server) *int { return &s.Replicas }).Or("1"),
 		schema.WholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its "+
 			"parallelism is spread over them evenly, and gpus then counts those of each node. "+
-			"vLLM's are joined by Ray, or, with distributed-executor-backend: mp among args, by its own --nnodes.", schema.Between(1, 256),
+			"vLLM's are joined by Ray, or, with distributed-executor-backend: mp among args, by its own --nnodes.",
+			schema.Between(1, 256),
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
 			func(s *scenarios.Server) *string { return &s.WorkDir }).DefaultNote("the scenario's folder"),
@@ -113,7 +117,8 @@ func placeFields() []schema.Field[scenarios.Server] {
 
 func tlsBlock() schema.Block[scenarios.TLS] {
 	return schema.Block[scenarios.TLS]{
-		Name: "under tls:", Doc: "Without these keys the system's authorities decide.", Example: "\nca: certs/our-ca.pem\n",
+		Name: "under tls:", Doc: "Without these keys the system's authorities decide.",
+		Example: "\nca: certs/our-ca.pem\n",
 		Fields: []schema.Field[scenarios.TLS]{
 			schema.TextKey("ca", "PEM file with the authorities to trust, relative to the scenario file.",
 				func(t *scenarios.TLS) *string { return &t.CA }),

@@ -22,7 +22,8 @@ func simulateBlock() schema.Block[scenarios.Simulation] {
 				DefaultNote("by name, description and vars; else " + scenarios.DefaultSimDevice),
 			schema.NumberKey("speed", "How many times as fast as the engine played. Figures are those of this speed, "+
 				"but for llama-bench's own. --sim-speed sets it.", schema.Positive(false),
-				func(s *scenarios.Simulation) *float64 { return &s.Speed }).DefaultNote(fmt.Sprint(scenarios.DefaultSimSpeed)),
+				func(s *scenarios.Simulation) *float64 { return &s.Speed }).
+				DefaultNote(fmt.Sprint(scenarios.DefaultSimSpeed)),
 		},
 	}
 }

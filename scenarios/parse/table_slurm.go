@@ -12,7 +12,8 @@ import (
 // clusterFields are the top-level keys that say on which machines a run runs.
 func clusterFields() []schema.Field[scenarios.Scenario] {
 	return []schema.Field[scenarios.Scenario]{
-		schema.EnumKey("on", "Where servers run: here, on this box, or on the nodes of a Slurm cluster, as slurm: says.", []scenarios.Where{scenarios.Here, scenarios.OnSlurm},
+		schema.EnumKey("on", "Where servers run: here, on this box, or on the nodes of a Slurm cluster, as slurm: "+
+			"says.", []scenarios.Where{scenarios.Here, scenarios.OnSlurm},
 			func(s *scenarios.Scenario) *scenarios.Where { return &s.On }).Or(string(scenarios.Here)),
 		slurmField(),
 		clientField(),
@@ -53,7 +54,8 @@ func slurmBlock() schema.Block[scenarios.Slurm] {
 				func(s *scenarios.Slurm) *time.Duration { return &s.Grace }).Or("2m"),
 			schema.EnumKey("nodes", "spread: every repeat is a job of its own, on whatever node there is room. same: "+
 				"one job a variant, so that its repeats share a node.",
-				[]scenarios.Nodes{scenarios.SpreadNodes, scenarios.SameNode}, func(s *scenarios.Slurm) *scenarios.Nodes { return &s.Nodes }).Or(string(scenarios.SpreadNodes)),
+				[]scenarios.Nodes{scenarios.SpreadNodes, scenarios.SameNode},
+				func(s *scenarios.Slurm) *scenarios.Nodes { return &s.Nodes }).Or(string(scenarios.SpreadNodes)),
 			schema.WholeKey("at-once", "Jobs that may run at the same time; 0 is as many as there is room for.",
 				schema.Between(0, 10_000), func(s *scenarios.Slurm) *int { return &s.AtOnce }).Or("0"),
 			schema.FreeKey("options", "Further options of sbatch, each as one word: --exclusive or --mem=64G.",
@@ -85,9 +87,12 @@ var sbatchOption = regexp.MustCompile(`^--[a-z][a-z0-9-]*(=[^\x00-\x1f\x7f]+)?$`
 var ownOptions = map[string]string{
 	"--array": "bench makes the arrays", "--job-name": "bench finds its jobs by it", "--output": "it goes into the " +
 		"run's folder", "--error": "it goes into the run's folder",
-	"--signal": "grace: sets it", "--requeue": "bench sets it", "--no-requeue": "resume takes care of it", "--parsable": "bench sets it", "--wrap": "setup: takes lines of shell",
-	"--partition": "partition: sets it", "--account": "account: sets it", "--qos": "qos: sets it", "--gres": "gres: sets it", "--constraint": "constraint: sets it", "--time": "time: sets it",
-	"--open-mode": "bench sets it", "--chdir": "jobs run in the run's folder", "--nodes": "a job has one node", "--ntasks": "a job has one task", "--wait": "bench waits itself",
+	"--signal": "grace: sets it", "--requeue": "bench sets it", "--no-requeue": "resume takes care of it",
+	"--parsable": "bench sets it", "--wrap": "setup: takes lines of shell",
+	"--partition": "partition: sets it", "--account": "account: sets it", "--qos": "qos: sets it",
+	"--gres": "gres: sets it", "--constraint": "constraint: sets it", "--time": "time: sets it",
+	"--open-mode": "bench sets it", "--chdir": "jobs run in the run's folder", "--nodes": "a job has one node",
+	"--ntasks": "a job has one task", "--wait": "bench waits itself",
 }
 
 func readSbatchOptions(r *schema.Reader, n *schema.Node, s *scenarios.Slurm) {

@@ -126,7 +126,8 @@ func (t *treeReader) node(y *yaml.Node) *Node {
 	pos := t.at(y.Line, y.Column)
 	n := &Node{Pos: pos, Size: 1}
 	if y.Kind == yaml.AliasNode || y.Anchor != "" {
-		t.errs.Add(pos, "YAML anchors and aliases are not read here: put the shared value under vars: and write ${name}")
+		t.errs.Add(pos, "YAML anchors and aliases are not read here: put the shared value under vars: and write "+
+			"${name}")
 		return n
 	}
 	if y.Style&yaml.TaggedStyle != 0 {
@@ -177,10 +178,12 @@ func (t *treeReader) pairs(n *Node, y *yaml.Node) {
 			t.errs.Add(pos, "key %q: ${} is filled in values only, not in keys", key)
 			continue
 		}
+
 		if was, twice := first[key]; twice {
 			t.errs.Add(pos, "key %q is given twice, first in line %d", key, was.Line)
 			continue
 		}
+
 		first[key] = pos
 		n.Pairs = append(n.Pairs, Pair{Key: key, Pos: pos, Value: t.node(c[1])})
 	}

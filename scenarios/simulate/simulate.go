@@ -76,7 +76,8 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	v.Played = new(v.Server)
 	// the program does the rest: its arguments stay
 	if v.Hooks = (scenarios.Hooks{}); s.Method == scenarios.LlamaBench {
-		v.Server.Launcher, v.Server.GPUs, v.Server.Container = scenarios.SimLlamaLauncher, scenarios.GPUs{None: true}, scenarios.Container{}
+		v.Server.Launcher, v.Server.GPUs, v.Server.Container = scenarios.SimLlamaLauncher, scenarios.GPUs{None: true},
+			scenarios.Container{}
 		return
 	}
 
@@ -100,8 +101,9 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	}
 
 	v.Server = scenarios.Server{
-		Launcher: scenarios.SimLauncher, Model: sv.Model, ServedName: sv.ServedName, Env: sv.Env, APIKey: sv.APIKey, Smoke: sv.Smoke,
-		Args: Overlayed(args, sv.SimArgs), Host: "127.0.0.1", Replicas: max(1,
+		Launcher: scenarios.SimLauncher, Model: sv.Model, ServedName: sv.ServedName, Env: sv.Env, APIKey: sv.APIKey,
+		Smoke: sv.Smoke,
+		Args:  Overlayed(args, sv.SimArgs), Host: "127.0.0.1", Replicas: max(1,
 			sv.Replicas), GPUs: scenarios.GPUs{None: true}, Stop: sv.Stop,
 		Ready: scenarios.Ready{Timeout: sv.Ready.Timeout, Stall: sv.Ready.Stall},
 	}
@@ -150,7 +152,8 @@ func simulateProgram(s *scenarios.Scenario) {
 		return
 	}
 	s.LlamaBench.Binary = []string{
-		scenarios.BenchProgram, "simulate-llama-bench", "--sim-device", s.Simulation.Device, "--sim-speed", asNumber(s.Simulation.Speed).String(),
+		scenarios.BenchProgram, "simulate-llama-bench", "--sim-device", s.Simulation.Device, "--sim-speed",
+		asNumber(s.Simulation.Speed).String(),
 	}
 }
 
