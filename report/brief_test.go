@@ -134,3 +134,16 @@ func TestReportFitsTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// In the morning: how to go on is the last line.
+func TestBriefSaysHowToContinue(t *testing.T) {
+	run := killedRun()
+	run.Dir = "results/quickstart/r1"
+	var out bytes.Buffer
+	if err := Brief(&out, run, table.ForTerminal, table.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(out.String(), "left; to continue: bench resume results/quickstart/r1\n") {
+		t.Errorf("the end of the brief report does not say how to continue:\n%s", out.String())
+	}
+}

@@ -39,6 +39,10 @@ func Brief(w io.Writer, run *results.Run, form table.Format, opts table.Options)
 		}
 		p.Wrapped("", fmt.Sprintf("%s %s: %s", g.code, g.severityText(), g.entry.Meaning))
 	}
+	if open := openSteps(run); open > 0 && run.Dir != "" {
+		p.Line("")
+		p.Wrapped("", fmt.Sprintf("%s left; to continue: bench resume %s", text.Count(open, "step"), text.Clean(run.Dir)))
+	}
 
 	return p.Flush(w)
 }
@@ -60,6 +64,18 @@ func printHead(p *table.Printer, run *results.Run) {
 			p.Wrapped("", text)
 		}
 	}
+}
+
+// openSteps counts the steps that a resumed run would still run.
+func openSteps(run *results.Run) int {
+	n := 0
+	for _, s := range run.Steps {
+		if s.State == results.StepInterrupted || s.Result.Verdict == results.NotRun {
+			n++
+		}
+	}
+
+	return n
 }
 
 // tailLines is how much of a server's log the overview quotes.
