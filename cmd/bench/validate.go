@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/session"
+	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -100,6 +101,9 @@ func (o validateOptions) check(ctx context.Context, e env, path string) checked 
 	c := checked{File: path, Mistakes: []mistake{}, Warnings: []string{}}
 	if c.sc, c.err = o.load(e, path); c.err == nil {
 		_, c.err = plan.New(c.sc, plan.Box{Self: e.Self})
+	}
+	if c.err == nil && len(c.sc.Blockers()) == 0 { // files that are on this machine can be read as run reads them
+		c.err = step.CheckDatasets(ctx, c.sc)
 	}
 	if c.err != nil {
 		c.Mistakes = mistakesOf(c.err)
