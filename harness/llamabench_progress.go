@@ -36,6 +36,7 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 				return
 			case <-ticker.C:
 			}
+
 			for _, row := range m.testsFrom(id, told) {
 				told++
 				m.observeStep(status.Update{Kind: TestMeasured, Step: a.StepRef, Life: id,

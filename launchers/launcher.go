@@ -151,6 +151,7 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	if failure := server.becomeReady(ctx); failure != nil {
 		return nil, discard(ctx, server, failure)
 	}
+
 	return server, nil
 }
 
@@ -162,14 +163,17 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 	if spec.Port != 0 {
 		spec.BaseURL = "http://" + net.JoinHostPort(ports.Reachable(spec.Host), strconv.Itoa(spec.Port))
 	}
+
 	claim, failure := l.claimMemory(ctx, spec)
 	if failure != nil {
 		return nil, failure
 	}
+
 	server := newServer(kind, spec, l.Journal)
 	if l.limits != nil {
 		server.limits = *l.limits
 	}
+
 	server.ownEnd = l.ownEnd
 	server.claim = claim
 	server.shm = l.shm.Enter()
@@ -179,6 +183,7 @@ func (l *Launcher) begin(ctx context.Context, kind engines.Kind, spec recipe.Spe
 		server.release()
 		return nil, failure
 	}
+
 	l.started(server)
 	return server, nil
 }
@@ -233,6 +238,7 @@ func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) 
 	if spec.Span.Several() {
 		s.info.Nodes = spec.Span.Names()
 	}
+
 	return s
 }
 
@@ -267,6 +273,7 @@ func (s *Server) spawn(ctx context.Context, environ []string, command recipe.Com
 		_ = s.write(results.Event{Kind: results.LifeFailed, Failure: failure}) // the failure itself is returned
 		return failure
 	}
+
 	return nil
 }
 
@@ -408,6 +415,7 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 	if err := s.write(results.Event{Kind: results.LifeReady, Message: "ready after " + s.sinceSpawn()}); err != nil {
 		return asFailure(err)
 	}
+
 	return nil
 }
 

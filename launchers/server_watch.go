@@ -38,6 +38,7 @@ func (s *Server) watch(stalled func()) {
 	var looked time.Time
 	looks := 0 // at the tree
 	doom := doomed{server: s}
+
 	for {
 		timer := time.NewTimer(s.watchPause())
 		select {

@@ -49,6 +49,7 @@ func newDatasetBuildCommand(e env) *cobra.Command {
 			case *out == "":
 				return usageError(errors.New("--output is missing: name the file to write, or - for stdout"))
 			}
+
 			return buildDataset(cmd.Context(), e, &f, *out)
 		},
 	}

@@ -25,9 +25,11 @@ func newSimulateLlamaBenchCommand(e env) *cobra.Command {
 			if err := fs.Parse(simserver.NormalizeLlamaBenchArgs(given)); err != nil {
 				return usageError(err)
 			}
+
 			if v, _ := e.Lookup("ROCBLAS_USE_HIPBLASLT"); v == "1" && !fs.Changed("sim-prefill") {
 				b.Prefill = 1.1
 			}
+
 			fmt.Fprintln(e.Stderr, "bench simulator: this is not llama-bench; figures are simulated")
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()

@@ -43,6 +43,7 @@ func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench "+
 		"cancel' ends them\n", c.Folder.Dir())
 	period, failed := firstLook, 0
+
 	for {
 		began := time.Now()
 		run, jobs, news, err := f.look(ctx)

@@ -43,6 +43,7 @@ func call(ctx context.Context, c scenarios.HTTPCall, limit time.Duration) (strin
 	if answer.StatusCode/100 != 2 {
 		return lastLines(secrets.Known().Part(string(body))), fmt.Errorf("answer %s", answer.Status)
 	}
+
 	return "answer " + answer.Status, nil
 }
 

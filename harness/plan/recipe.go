@@ -42,6 +42,7 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind engines
 		}
 		specs = append(specs, spec)
 	}
+
 	return kind, specs, problem, nil
 }
 
@@ -197,6 +198,7 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 			spec.Env[name] = val.Value
 		}
 	}
+
 	return spec
 }
 

@@ -51,6 +51,7 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 	for _, w := range all {
 		lines = append(lines, w.String())
 	}
+
 	return lines
 }
 

@@ -60,16 +60,20 @@ func LockJob(ctx context.Context, root, job, run string) (*Box, *Lock, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+
 		lock, err := box.Lock(run)
 		if err == nil && lock.Stands() {
 			return box, lock, nil
 		}
+
 		if err == nil {
 			_ = lock.Release() // of a file that is gone
 		}
+
 		if _, busy := errors.AsType[*BusyError](err); err != nil && !busy && !errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, err
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("lock job %s: %w", job, context.Cause(ctx))

@@ -92,6 +92,7 @@ func preflight(servers []Server, prompts []load.Prompt, concurrency int, result 
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnFewSlots, Message: fmt.Sprintf(
 			"%d requests at once are sent to a server that works on %d: the others wait in its queue, and their time to the first token is that wait", each, r.slots)})
 	}
+
 	return nil
 }
 

@@ -97,6 +97,7 @@ func objectsIn(data []byte) ([]object, error) {
 	data = withoutNaN(data)
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	var all []object
+
 	for {
 		start := int(decoder.InputOffset())
 		var raw json.RawMessage

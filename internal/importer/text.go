@@ -118,6 +118,7 @@ func (s *scanner) line(l textLine) {
 		if strings.Trim(raw, "`") != "" {
 			s.keep(l, results.LineNote)
 		}
+
 		if s.fenced {
 			s.title = ""
 		}

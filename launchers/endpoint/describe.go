@@ -122,6 +122,7 @@ func flatten(value any, place string, into map[string]string) {
 		if strings.Count(place, ".") >= deepest {
 			return
 		}
+
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			flatten(v[name], strings.TrimPrefix(place+"."+name, "."), into)
 		}
@@ -134,6 +135,7 @@ func flatten(value any, place string, into map[string]string) {
 			}
 			words = append(words, word)
 		}
+
 		keep(into, place, fmt.Sprint(words))
 	default:
 		if text, ok := scalarText(v); ok {

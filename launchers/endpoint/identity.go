@@ -51,6 +51,7 @@ func (e *Endpoint) Identity(ctx context.Context) (Identity, error) {
 			}
 		}
 	}
+
 	return id, nil
 }
 
@@ -75,15 +76,18 @@ func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
 	if a.Err == nil && a.Status == http.StatusNotFound {
 		return nil // it has no list
 	}
+
 	var list struct {
 		Data []discovered `json:"data"`
 	}
+
 	switch known := a.OK() && json.Unmarshal(a.Body, &list) == nil; {
 	case known && len(list.Data) == 0, !known && e.kind.ModelsMaybe && a.Err == nil && a.Status/100 == 4:
 		return nil // it has no list worth the name
 	case !known:
 		return a.Failure()
 	}
+
 	var names []string
 	for _, model := range list.Data {
 		if id.Model == "" || sameModel(model.ID, id.Model) {
@@ -92,6 +96,7 @@ func (e *Endpoint) listed(ctx context.Context, id *Identity) error {
 		}
 		names = append(names, model.ID)
 	}
+
 	id.Listed, id.Others = false, quoteAll(names)
 	return nil
 }

@@ -177,6 +177,7 @@ func (p *prober) send(ctx context.Context, method, path string, body any) (*http
 	if err != nil {
 		return nil, bareError(err)
 	}
+
 	return response, nil
 }
 

@@ -40,11 +40,13 @@ func (p *prober) token(ctx context.Context, path string, body any) (Answer, bool
 		result.Body, result.Err = io.ReadAll(io.LimitReader(response.Body, maxBody))
 		return result, false
 	}
+
 	came, err := readToken(io.LimitReader(response.Body, maxBody))
 	if err != nil {
 		result.Err = fmt.Errorf("status %d, then %w", result.Status, err)
 		return result, false
 	}
+
 	if came {
 		// Let the server end its answer: hanging up leaves a slot busy.
 		timer := time.AfterFunc(probeTime, cancel)
@@ -52,6 +54,7 @@ func (p *prober) token(ctx context.Context, path string, body any) (Answer, bool
 		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody))
 		return result, true
 	}
+
 	result.Err = fmt.Errorf("status %d, then a stream without any token", result.Status)
 	return result, false
 }
@@ -66,12 +69,14 @@ func readToken(stream io.Reader) (bool, error) {
 		if rest, isEvent := bytes.CutPrefix(data, []byte("data:")); isEvent {
 			data = bytes.TrimSpace(rest)
 		}
+
 		if len(data) > 0 && data[0] == '{' {
 			came, failure := chunkToken(data)
 			if came || failure != nil {
 				return came, failure
 			}
 		}
+
 		switch {
 		case errors.Is(err, io.EOF):
 			return false, nil
@@ -111,12 +116,15 @@ func chunkToken(data []byte) (bool, error) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return false, nil //nolint:nilerr // not for us: skip what is not a chunk
 	}
+
 	if message := strings.TrimSpace(string(c.Error)); message != "" && message != "null" {
 		return false, fmt.Errorf("an error in the stream: %s", text.Shorten(message))
 	}
+
 	if c.Usage != nil && c.Usage.Output != nil && *c.Usage.Output > 0 {
 		return true, nil
 	}
+
 	finished := false
 	for _, choice := range c.Choices {
 		d, m := choice.Delta, choice.Message
@@ -125,6 +133,7 @@ func chunkToken(data []byte) (bool, error) {
 		}
 		finished = finished || choice.Finish != nil && (*choice.Finish == "length" || *choice.Finish == "stop")
 	}
+
 	counted := c.Usage != nil && c.Usage.Output != nil // and it says zero
 	return c.Content+c.Ollama != "" || finished && !counted, nil
 }

@@ -36,6 +36,7 @@ func (e *Endpoint) Tokenize(ctx context.Context, text string, special bool) ([]i
 	if last.Err != nil || last.Status != http.StatusOK {
 		return nil, last.Failure()
 	}
+
 	return nil, unusable(last)
 }
 
@@ -127,6 +128,7 @@ func parseTokens(body []byte) ([]int, bool) {
 	for _, piece := range pieces {
 		ids = append(ids, piece.ID)
 	}
+
 	return ids, true
 }
 
@@ -153,6 +155,7 @@ func (e *Endpoint) Detokenize(ctx context.Context, ids []int) (string, error) {
 	if !ok {
 		return "", unusable(answer)
 	}
+
 	return text, nil
 }
 

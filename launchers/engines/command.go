@@ -68,6 +68,7 @@ func commandCommand(s recipe.Spec) (recipe.Command, error) {
 	if err != nil {
 		return recipe.Command{}, err
 	}
+
 	return recipe.Assemble(s, append(argv, options...), nil, torchUnset()...)
 }
 

@@ -110,18 +110,21 @@ func llamaBenchSpelling() recipe.Spelling {
 			if long := short[name]; long != "" {
 				return long
 			}
+
 			return name
 		},
 		BoolValue: func(name string, on bool) string {
 			if slices.Contains([]string{"progress", "no-warmup", "offline", "verbose"}, name) {
 				return "" // switches
 			}
+
 			return zeroOrOne(on)
 		},
 		List: func(name string) recipe.ListForm {
 			if name == "pg" { // its values hold a comma themselves
 				return recipe.Repeated
 			}
+
 			return recipe.Comma
 		},
 	}

@@ -82,6 +82,7 @@ func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
 	if argv[len(argv)-1] != "serve" {
 		argv = append(argv, "serve")
 	}
+
 	return recipe.Assemble(s, argv, own, ollamaSettings()...)
 }
 
@@ -133,6 +134,7 @@ func ollamaValue(value any) (string, error) {
 		}
 		return strings.Join(texts, ","), nil
 	}
+
 	return recipe.Scalar(value)
 }
 

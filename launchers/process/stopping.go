@@ -139,16 +139,20 @@ func (s *stopping) kill() error {
 		if err != nil {
 			return err
 		}
+
 		for _, member := range live {
 			s.send(member, unix.SIGKILL)
 		}
+
 		if s.tree.groups.populated() {
 			_ = s.tree.groups.kill() // whether it worked shows when it is looked at next
 		}
+
 		gone, err := s.empty(2 * maxPoll)
 		if gone || err != nil {
 			return err
 		}
+
 		if time.Now().After(deadline) {
 			return s.giveUp()
 		}

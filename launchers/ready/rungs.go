@@ -66,6 +66,7 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Rung {
 		case a.Status == http.StatusNotFound && kind.ModelsMaybe:
 			return Step{Done: true}
 		}
+
 		switch strikes++; {
 		case strikes < MaxStrikes:
 			return Step{Answer: a.String()}
@@ -74,6 +75,7 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Rung {
 		case a.Status == http.StatusNotFound:
 			return Step{Final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, kind.Name)}
 		}
+
 		return Step{Final: a.Failure()}
 	}}
 }
@@ -124,6 +126,7 @@ func (t *tokenRung) try(ctx context.Context) Step {
 	if t.strikes++; t.strikes >= MaxStrikes {
 		return Step{Final: a.Failure()}
 	}
+
 	return Step{Answer: a.String()}
 }
 

@@ -39,6 +39,7 @@ func needles(re *syntax.Regexp) []string {
 		if len(re.Rune) < worth {
 			return nil
 		}
+
 		return []string{strings.ToLower(string(re.Rune))}
 	case syntax.OpCapture, syntax.OpPlus:
 		return needles(re.Sub[0])
@@ -49,6 +50,7 @@ func needles(re *syntax.Regexp) []string {
 				best = found
 			}
 		}
+
 		return best
 	case syntax.OpAlternate:
 		var all []string
@@ -59,6 +61,7 @@ func needles(re *syntax.Regexp) []string {
 			}
 			all = append(all, found...)
 		}
+
 		return all
 	default:
 		return nil

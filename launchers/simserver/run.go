@@ -84,9 +84,11 @@ func (r *runner) crash(kind simengine.FaultKind) {
 				r.log.error("%s", r.server.cfg.FaultText)
 			}
 		}
+
 		if r.server.cfg.Exit != nil {
 			r.server.cfg.Exit(r.failure.Code)
 		}
+
 		close(r.crashed)
 	})
 }

@@ -300,6 +300,7 @@ func (r *distributedRun) follow(ctx context.Context, p *part, started bool) {
 			}
 			return
 		}
+
 		switch m.Kind {
 		case kindArmed: // too late
 		case kindRecord:

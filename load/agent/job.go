@@ -61,6 +61,7 @@ func newJob(o *load.Options, s share, prompts []dialect.Prompt) (*job, []dialect
 			j.Progress = time.Second
 		}
 	}
+
 	return j, mine, nil
 }
 

@@ -68,6 +68,7 @@ func (s *server) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		switch m.Kind {
 		case kindPing:
 			at := s.clock.now()

@@ -180,6 +180,7 @@ func watchMemory(ctx context.Context) func() int64 {
 	}()
 	return func() int64 {
 		stop()
+
 		return <-most
 	}
 }

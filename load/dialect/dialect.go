@@ -172,6 +172,7 @@ func writeObject(b *bytes.Buffer, enc *json.Encoder, fields []field, python bool
 			return fmt.Errorf("encode request field %q: %w", f.name, err)
 		}
 	}
+
 	b.WriteByte('}')
 	return nil
 }

@@ -40,6 +40,7 @@ func parseNamed(data []byte, c *Chunk, delta string) error {
 	if c.Fault == nil && string(top["object"]) == `"error"` {
 		c.Fault = FaultValue(top["message"])
 	}
+
 	return nil
 }
 
@@ -116,6 +117,7 @@ func FaultMessage(raw []byte, limit int) string {
 	if len(notes) > 0 {
 		message += " (" + strings.Join(notes, ", ") + ")"
 	}
+
 	return message
 }
 

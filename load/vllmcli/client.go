@@ -25,6 +25,7 @@ func (f *Flags) Options() (load.Options, error) {
 	if err != nil {
 		return load.Options{}, err
 	}
+
 	return load.Options{
 		Settings: spec.Settings{
 			Compat: f.Dataset.Compat, MaxConcurrency: f.MaxConcurrency, IgnoreEOS: f.ignoreEOS(), Sampling: f.sampling(), Body: body,
@@ -65,6 +66,7 @@ func (f *Flags) sampling() spec.Sampling {
 	if f.changed("top-k") {
 		s.TopK = &r.TopK
 	}
+
 	return s
 }
 

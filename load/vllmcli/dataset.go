@@ -179,6 +179,7 @@ func (d *DatasetFlags) fill(s *dataset.Spec) error {
 	case "tok_inputs":
 		s.Shuffle, s.Field = false, d.Field
 	}
+
 	return nil
 }
 

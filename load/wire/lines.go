@@ -23,15 +23,18 @@ func (e *EventReader) nextLine() (data []byte, at time.Duration, err error) {
 			}
 			continue
 		}
+
 		e.seen = len(b)
 		err := e.Fill()
 		if err == nil {
 			continue
 		}
+
 		if rest := bytes.TrimSpace(e.buf[e.r:e.w]); errors.Is(err, io.EOF) && json.Valid(rest) {
 			e.r, e.seen = e.w, 0
 			return rest, e.DataAt, nil
 		}
+
 		return nil, e.At, err
 	}
 }

@@ -182,18 +182,22 @@ func (c *socketConn) ReadStamped(p []byte) (int, time.Duration, error) {
 		if raw == 0 && err != nil {
 			return 0, at, err
 		}
+
 		n, used, bad := c.body.decode(p[:raw])
 		if used < raw {
 			c.spoiled = true
 		}
+
 		if bad != nil {
 			c.failed = bad
 			return n, at, bad
 		}
+
 		if c.body.over() {
 			c.failed = io.EOF
 			return n, at, io.EOF
 		}
+
 		if n > 0 {
 			return n, at, nil
 		}

@@ -154,6 +154,7 @@ func (x *exchange) readHead() (at time.Duration, err error) {
 			}
 			b.in = append(b.in, make([]byte, x.got)...)
 		}
+
 		n, at, err := x.c.read(b.in[x.got:])
 		if n == 0 && err != nil {
 			if errors.Is(err, io.EOF) && x.got > 0 {
@@ -161,6 +162,7 @@ func (x *exchange) readHead() (at time.Duration, err error) {
 			}
 			return 0, err
 		}
+
 		x.got += n
 		for x.got > 0 {
 			if err := notHTTP(b.in[:x.got]); err != nil {

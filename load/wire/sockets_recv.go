@@ -31,6 +31,7 @@ func (r *receiver) receive(fd int, p []byte) (n int, wall int64, err error) {
 	r.iov.SetLen(len(p))
 	r.msg.Iov, r.msg.Control = &r.iov, &r.control[0]
 	r.msg.SetIovlen(1)
+
 	for {
 		r.msg.SetControllen(len(r.control))
 		// It never waits, so the scheduler need not be told of the call.

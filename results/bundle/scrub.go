@@ -74,6 +74,7 @@ func (s *scrubber) walk(value any) {
 			if text, ok := v[name].(string); ok && secrets.IsName(name) && worthy(name, text) {
 				s.learn(text, "value of "+name)
 			}
+
 			s.walk(v[name])
 		}
 	case []any:
@@ -93,6 +94,7 @@ func (s *scrubber) walk(value any) {
 					s.learn(next, "value of "+name)
 				}
 			}
+
 			s.walk(item)
 		}
 	}

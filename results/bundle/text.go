@@ -57,6 +57,7 @@ func eachLine(in io.Reader, each func([]byte) error) error {
 	const buffer = 256 << 10
 	r := bufio.NewReaderSize(in, buffer)
 	var long []byte
+
 	for {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {

@@ -86,10 +86,12 @@ func (p *packer) list() error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
+
 		rel, err := filepath.Rel(p.dir, full)
 		if err != nil {
 			return err
 		}
+
 		name := filepath.ToSlash(rel)
 		why := unwanted(name)
 		switch {
@@ -107,6 +109,7 @@ func (p *packer) list() error {
 			p.names = append(p.names, name)
 			return nil
 		}
+
 		p.index.LeftOut = append(p.index.LeftOut, LeftOut{name, why})
 		return nil
 	})

@@ -44,6 +44,7 @@ func Create(root, scenario, runID string) (*Folder, error) {
 			return nil, fmt.Errorf("create run folder: %w", err)
 		}
 	}
+
 	return f, errors.Join(syncDir(f.dir), syncDir(parent))
 }
 

@@ -49,12 +49,14 @@ func (j *Journal) recover() error {
 	if err != nil {
 		return err
 	}
+
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		if _, err := j.f.WriteAt([]byte("\n"), int64(len(data))); err != nil {
 			return err
 		}
 		data = append(data, '\n')
 	}
+
 	for line, err := range ReadJournal(bytes.NewReader(data)) {
 		if err != nil {
 			return err
@@ -63,6 +65,7 @@ func (j *Journal) recover() error {
 			j.seq = max(j.seq, line.Event.Seq)
 		}
 	}
+
 	j.size = int64(len(data))
 	return nil
 }
@@ -76,24 +79,29 @@ func (j *Journal) Append(e results.Event) error {
 	if j.f == nil {
 		return errors.New("append to journal: it is closed")
 	}
+
 	e.Seq = j.seq + 1
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
+
 	e.Time = e.Time.UTC().Round(0)
 	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("append %s to journal: %w", e.Kind, err)
 	}
+
 	line = append(secrets.Known().JSON(line), '\n')
 	_, err = j.f.WriteAt(line, j.size)
 	if err == nil {
 		err = j.f.Sync()
 	}
+
 	if err != nil {
 		_ = j.f.Truncate(j.size) // a part of a line must not stand before the next one
 		return fmt.Errorf("append %s to journal: %w", e.Kind, err)
 	}
+
 	j.seq, j.size = e.Seq, j.size+int64(len(line))
 	return nil
 }

@@ -68,6 +68,7 @@ func (z zstdFile) Close() error {
 func decodeLines[T any](r io.Reader, word string, yield func(T, error) bool) {
 	var none T
 	in := bufio.NewReaderSize(r, 64<<10)
+
 	for line := 1; ; line++ {
 		raw, readErr := in.ReadBytes('\n')
 		if readErr != nil && !errors.Is(readErr, io.EOF) {

@@ -49,21 +49,25 @@ func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, er
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, w.failed(err)
 	}
+
 	for _, suffix := range []string{"", compressedSuffix} {
 		if err := setAside(dir, name, suffix); err != nil {
 			return nil, w.failed(err)
 		}
 	}
+
 	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, w.failed(err)
 	}
+
 	w.f, w.buf = f, bufio.NewWriterSize(f, 64<<10)
 	w.enc = json.NewEncoder(&w.line)
 	w.enc.SetEscapeHTML(false)
 	if flush <= 0 {
 		flush = defaultFlushPeriod
 	}
+
 	w.done.Go(func() { w.flushEvery(flush) })
 	return w, nil
 }
@@ -151,6 +155,7 @@ func (w *lineWriter) close() error {
 	if err := compressFile(w.path); err != nil {
 		return fmt.Errorf("compress %s: %w", w.word, err)
 	}
+
 	return nil
 }
 

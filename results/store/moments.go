@@ -36,6 +36,7 @@ func ReadMoments(dir string) iter.Seq2[*results.Record, error] {
 func decodeMoments(r io.Reader, yield func(*results.Record, error) bool) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	m := &moments{}
+
 	for line := 1; ; line++ {
 		raw, readErr := m.readLine(in)
 		if readErr != nil && !errors.Is(readErr, io.EOF) {

@@ -72,6 +72,7 @@ func (w *RecordWriter) Replace(records []results.Record) error {
 	if err != nil {
 		return fmt.Errorf("replace records: %w", err)
 	}
+
 	return w.reopen()
 }
 

@@ -75,6 +75,7 @@ func CloseServerLog(path string, limit int64, hide func(string) string) error {
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("close server log: %w", err)
 	}
+
 	return nil
 }
 

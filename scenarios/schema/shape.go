@@ -104,6 +104,7 @@ func (s Shape) Words() string {
 		if s.Limits.min == s.Limits.Max && !s.Limits.unboundMax {
 			return "the number " + s.Limits.format(s.Limits.min)
 		}
+
 		return "a whole number" + s.Limits.words()
 	case numberShape:
 		return "a number" + s.Limits.words()
@@ -121,6 +122,7 @@ func (s Shape) Words() string {
 		if len(s.enum) == 1 {
 			return s.enum[0]
 		}
+
 		return "one of " + strings.Join(s.enum, ", ")
 	case ScalarShape:
 		return "text, a number, true or false"
@@ -137,6 +139,7 @@ func (s Shape) Words() string {
 		for i, a := range s.alts {
 			parts[i] = a.Words()
 		}
+
 		return strings.Join(parts, ", or ")
 	default:
 		return "any value"
@@ -170,6 +173,7 @@ func (s Shape) plural() string {
 		for i, a := range s.alts {
 			parts[i] = a.plural()
 		}
+
 		return strings.Join(parts, ", or ")
 	default:
 		return s.Words()
