@@ -144,6 +144,18 @@ func TestContainerFaults(t *testing.T) {
 	}
 }
 
+// A line that was logged while nobody followed is not lost.
+func TestContainerLogGoesOn(t *testing.T) {
+	t.Parallel()
+	b := prepare(t, vllm(t), fakeengine.Config{Lines: []string{"The server is fired up"}})
+	contain(t, b, "docker", fakecontainer.Config{LogsFail: 1})
+	b.spec.Ready.Log = "fired up"
+	server := b.launch(t)
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
+	}
+}
+
 func TestContainerNotStopped(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{})

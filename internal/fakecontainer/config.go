@@ -30,6 +30,7 @@ type Config struct {
 	Fail        map[string]string // commands that end with 125 and these words on stderr
 	Late        []string          // commands that do their work and never end
 	RemoveFails int               // the first so many calls of rm fail
+	LogsFail    int               // the first so many calls of logs fail
 	Missing     bool              // the image is not there before it is pulled
 	OOMKilled   bool              // every container's end looks like that
 	WrongPID    int               // inspect gives it as that of the first process, as an engine of another machine does

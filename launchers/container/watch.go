@@ -3,6 +3,7 @@ package container
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -102,6 +103,7 @@ func (c *Container) firstGone() bool {
 // and starts again where the client gives up before.
 func (c *Container) follow(ctx context.Context) {
 	argv := []string{c.cli.program, "logs", "-f"}
+	empty := sizeOf(c.logPath)
 	for ctx.Err() == nil {
 		client, err := process.Start(process.Config{
 			Argv: append(argv, c.id), Env: c.cli.env, Dir: "/", LogPath: c.logPath, Cookie: c.cookie,
@@ -114,7 +116,7 @@ func (c *Container) follow(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		_, _ = client.Stop(context.WithoutCancel(ctx), followGrace) // it only reads
-		argv = []string{c.cli.program, "logs", "-f", "--since", time.Now().UTC().Format(time.RFC3339Nano)}
+		argv = append([]string{c.cli.program, "logs", "-f"}, c.goOn(empty)...)
 		select {
 		case <-c.over:
 			return
@@ -129,6 +131,25 @@ func (c *Container) follow(ctx context.Context) {
 		default:
 		}
 	}
+}
+
+// goOn are the options that make a client go on after the last line that was
+// received; none where the log has not grown since it had the size of empty.
+func (c *Container) goOn(empty int64) []string {
+	info, err := os.Stat(c.logPath)
+	if err != nil || info.Size() == empty {
+		return nil
+	}
+	return []string{"--since", info.ModTime().UTC().Format(time.RFC3339Nano)}
+}
+
+// sizeOf is a file's size, 0 if there is none.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // Publishes asks the engine whether the port of this machine leads into the

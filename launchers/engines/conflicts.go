@@ -118,12 +118,18 @@ var (
 	imageTag       = regexp.MustCompile(`:v?(\d+\.\d+(?:\.\d+)?[^/:@]*)(?:@|$)`)
 )
 
-// imageVersion is the version that an image's tag names, "" if it names none.
+// imageVersion is the version that an image's tag names, "" if it names none:
+// a tag such as 25.09 is a month.
 func imageVersion(image string) string {
-	if m := imageTag.FindStringSubmatch(image); m != nil {
-		return m[1]
+	const firstYear = 20
+	m := imageTag.FindStringSubmatch(image)
+	if m == nil {
+		return ""
 	}
-	return ""
+	if numbers := numbersOf(m[1]); len(numbers) == 0 || numbers[0] >= firstYear {
+		return ""
+	}
+	return m[1]
 }
 
 // olderThan compares versions by their first three numbers; what is no version

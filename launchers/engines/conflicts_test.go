@@ -43,6 +43,7 @@ func TestConflicts(t *testing.T) {
 		}},
 		{"left out by null", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "use-v2-block-manager", Value: nil}}}, "", nil},
 		{"the image tells", "vllm", recipe.Spec{Args: draft, Container: container.Options{Image: "registry:5000/vllm/vllm-openai:v0.7.3"}}, "", nil},
+		{"the image tells a month", "vllm", recipe.Spec{Args: draft[:1], Container: container.Options{Image: "nvcr.io/nvidia/vllm:25.09-py3"}}, "", []string{"if vllm is 0.8.3 or newer"}},
 		{"the image does not", "vllm", recipe.Spec{Args: draft[:1], Container: container.Options{Image: "registry:5000/vllm/vllm-openai:latest"}}, "", []string{"if vllm is 0.8.3 or newer"}},
 		{"variables", "vllm", recipe.Spec{Env: env("VLLM_USE_TRITON_FLASH_ATTN", "0")}, "", []string{"VLLM_USE_TRITON_FLASH_ATTN: if vllm is 0.12.0 or newer, it ignores it"}},
 		{"a variable that works", "vllm", recipe.Spec{Env: env("VLLM_ATTENTION_BACKEND", "X")}, "0.14.1", nil},
@@ -55,7 +56,13 @@ func TestConflicts(t *testing.T) {
 		{"spelled anew", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "draft-max", Value: number("8")}}}, "", nil},
 		{"a context over slots", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "-c", Value: number("4096")}, {Name: "np", Value: number("16")}}}, "", []string{"-c: 4096 tokens are split over 16 slots: a prompt and its answer must fit 256 tokens"}},
 		{"a wide one", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("32768")}, {Name: "parallel", Value: number("16")}}}, "", nil},
-		{"one for all", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("4096")}, {Name: "parallel", Value: number("16")}, {Name: "kv-unified", Value: true}}}, "", nil},
+		{"one for all", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("4096")}, {Name: "parallel", Value: number("16")}, {Name: "kv-unified", Value: true}}}, "b10587-3f545becc", nil},
+		{"one for all, any build", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("4096")}, {Name: "parallel", Value: number("16")}, {Name: "kv-unified", Value: true}}}, "", []string{
+			"ctx-size: if llama-server is older than November 2025, it splits it in spite of kv-unified",
+		}},
+		{"one for all, an old build", "llamacpp", recipe.Spec{Args: []recipe.Arg{{Name: "ctx-size", Value: number("4096")}, {Name: "parallel", Value: number("16")}, {Name: "kv-unified", Value: true}}}, "b6327", []string{
+			"ctx-size: build 6327 splits it in spite of kv-unified, as all did before November 2025: 4096 tokens are split over 16 slots: a prompt and its answer must fit 256 tokens",
+		}},
 		{"bare -fa", "command", recipe.Spec{Command: []string{"/opt/llama-server", "-fa", "-ngl", "99"}}, "", []string{"-fa: "}},
 		{"-fa with a value", "command", recipe.Spec{Command: []string{"llama-server", "-fa", "on"}}, "", nil},
 		{"a slip", "vllm", recipe.Spec{Args: []recipe.Arg{{Name: "tensor-paralel-size", Value: number("8")}}}, "", []string{
@@ -129,5 +136,30 @@ func TestSimulatorRefusesUnknownOptions(t *testing.T) {
 	}
 	if _, err := kind.Command(recipe.Spec{Binary: []string{"bench"}, Args: []recipe.Arg{{Name: "xyz", Value: nil}}}); err != nil {
 		t.Errorf("Command() = %v, want nothing said of an option that is left out", err)
+	}
+}
+
+func TestLlamaServerForms(t *testing.T) {
+	t.Parallel()
+	kind, _ := Lookup("llamacpp")
+	for name, c := range map[string]struct {
+		spec recipe.Spec
+		want string // in the command line, or in the error
+	}{
+		"a router":              {recipe.Spec{ServedName: "qwen", Args: []recipe.Arg{{Name: "models-dir", Value: "/models"}}}, "--models-dir /models"},
+		"a router without name": {recipe.Spec{Args: []recipe.Arg{{Name: "models-dir", Value: "/models"}}}, "served-name: missing"},
+		"vision":                {recipe.Spec{Model: "/m.gguf", Args: []recipe.Arg{{Name: "mmproj", Value: "/mm.gguf"}}}, "--mmproj /mm.gguf"},
+		"embeddings":            {recipe.Spec{Model: "/m.gguf", Args: []recipe.Arg{{Name: "embeddings", Value: true}}}, "generates no tokens"},
+		"no embeddings":         {recipe.Spec{Model: "/m.gguf", Args: []recipe.Arg{{Name: "embeddings", Value: false}}}, "-m /m.gguf"},
+		"reranking":             {recipe.Spec{Model: "/m.gguf", Args: []recipe.Arg{{Name: "rerank", Value: true}}}, "generates no tokens"},
+	} {
+		command, err := kind.Command(c.spec)
+		text := strings.Join(command.Argv, " ")
+		if err != nil {
+			text = err.Error()
+		}
+		if !strings.Contains(text, c.want) || strings.Contains(text, "--alias qwen") {
+			t.Errorf("%s: %q, want %q in it", name, text, c.want)
+		}
 	}
 }

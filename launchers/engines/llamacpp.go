@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ func llamacppKind() Kind {
 		Conflicts:  splitContext,
 		NeedsModel: true,
 		ModelArgs: []string{"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m",
-			"models-dir"},
+			"models-dir", "models-preset"},
 		LocalModel:   true,
 		LengthArg:    "ctx-size",
 		SlotsSplit:   true,
@@ -72,12 +73,23 @@ func llamacppKind() Kind {
 // model, which current builds ignore without it.
 func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	spelling := llamaSpelling()
-	if s.Model == "" && llamaSource(s.Args) != "" {
+	router := s.Model == "" && llamaRouter(s.Args)
+	if err := generates(s.Args); err != nil {
+		return recipe.Command{}, err
+	}
+	if router && s.ServedName == "" {
+		return recipe.Command{}, fmt.Errorf("served-name: missing: say which of the router's models requests ask for")
+	}
+	switch {
+	case router: // requests alone name the model
+	case s.Model == "" && llamaSource(s.Args) != "":
 		for _, key := range llamaSources() {
 			delete(spelling.Owned, key)
 		}
-	} else if err := needModel(s); err != nil {
-		return recipe.Command{}, err
+	default:
+		if err := needModel(s); err != nil {
+			return recipe.Command{}, err
+		}
 	}
 
 	if strings.Contains(s.ServedName, ",") {
@@ -100,7 +112,7 @@ func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 	}
 
 	argv = append(argv, "--host", host, "--port", port)
-	if name := llamaServedName(s); name != "" {
+	if name := llamaServedName(s); name != "" && !router {
 		argv = append(argv, "--alias", name)
 	}
 	if !spelling.Has(s.Args, "metrics") {
@@ -259,12 +271,31 @@ func llamaRetired() []Retirement {
 // the usual data sets.
 const tightSlot = 2048
 
+// Builds of llama-server around the one with which kv-unified began to give
+// each slot the whole context (November 2025). Those before it split it anyway.
+const (
+	lastSplitting = 6900
+	firstSharing  = 7000
+)
+
+var buildNumber = regexp.MustCompile(`^b?(\d{3,6})\b`)
+
+// llamaBuild is the build's number in a version, 0 if it is not known.
+func llamaBuild(version Version) int {
+	m := buildNumber.FindStringSubmatch(string(version))
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // digits
+	return n
+}
+
 // splitContext warns of a context that llama-server splits over its slots.
-func splitContext(spec recipe.Spec, _ Version) []Conflict {
-	s, args := llamaSpelling(), spec.Args
+func splitContext(spec recipe.Spec, version Version) []Conflict {
+	s, args, build := llamaSpelling(), spec.Args, llamaBuild(version)
 	size, slots := wholeOption(s, args, "ctx-size"), wholeOption(s, args, "parallel")
 	unified, _ := s.Find(args, "kv-unified")
-	if size == 0 || slots < 2 || size/slots >= tightSlot || unified == true {
+	if size == 0 || slots < 2 || size/slots >= tightSlot || unified == true && build >= firstSharing {
 		return nil
 	}
 
@@ -275,9 +306,39 @@ func splitContext(spec recipe.Spec, _ Version) []Conflict {
 		}
 	}
 
-	return []Conflict{{Arg: given, Message: fmt.Sprintf(
-		"%s: %d tokens are split over %d slots: a prompt and its answer must fit %d tokens, or the request fails: "+
-			"raise it, or set kv-unified: true", given, size, slots, size/slots)}}
+	split := fmt.Sprintf("%d tokens are split over %d slots: a prompt and its answer must fit %d tokens, or the "+
+		"request fails", size, slots, size/slots)
+	text := given + ": " + split + ": raise it, or set kv-unified: true"
+	switch old := build > 0 && build < lastSplitting; {
+	case unified == true && old:
+		text = fmt.Sprintf("%s: build %d splits it in spite of kv-unified, as all did before November 2025: %s: raise it",
+			given, build, split)
+	case unified == true:
+		text = fmt.Sprintf("%s: if llama-server is older than November 2025, it splits it in spite of kv-unified: %s",
+			given, split)
+	case old:
+		text = given + ": " + split + ": raise it"
+	}
+	return []Conflict{{Arg: given, Message: text}}
+}
+
+// llamaRouter reports whether the arguments make llama-server a router, which
+// starts a server of its own for each model that is asked for.
+func llamaRouter(args []recipe.Arg) bool {
+	s := llamaSpelling()
+	return s.Has(args, "models-dir") || s.Has(args, "models-preset")
+}
+
+// generates refuses a server that answers with numbers instead of tokens.
+func generates(args []recipe.Arg) error {
+	s := llamaSpelling()
+	for _, name := range []string{"embedding", "rerank"} {
+		if on, _ := s.Find(args, name); on == true {
+			return fmt.Errorf("args: %s: such a server generates no tokens, and generation is what bench measures: "+
+				"remove it", name)
+		}
+	}
+	return nil
 }
 
 // llamaSimArgs are the arguments that the simulator acts on.
