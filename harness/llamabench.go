@@ -124,7 +124,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 		endFollowing()
 	}
 	if err := job.EndWatch(watched, result); err != nil && failure == nil {
-		failure = results.AsFailure(err, results.FailDisk)
+		failure = results.WriteFailure(err)
 	}
 
 	result.EndedAt = results.Now()
@@ -161,7 +161,7 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 	}
 
 	if err := m.starter.Prepare(id, life.Servers); err != nil {
-		return results.AsFailure(err, results.FailDisk)
+		return results.WriteFailure(err)
 	}
 
 	spec := specs[0]

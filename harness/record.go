@@ -6,7 +6,8 @@ import (
 )
 
 // recorder writes what happens to a run into its folder. A write that fails is
-// tried once more on the space that was kept aside, and halts the run.
+// tried once more; a full disk halts the run, and the second try has the space
+// that was kept aside.
 type recorder struct {
 	folder  *store.Folder
 	journal *store.Journal
@@ -47,7 +48,9 @@ func (r *recorder) write(do func() error) error {
 	if err == nil {
 		return nil
 	}
-	r.halt(results.Failf(results.FailDisk, "%v", err))
+	if why := results.WriteFailure(err); why.Class == results.FailDisk {
+		r.halt(why)
+	}
 	return do()
 }
 

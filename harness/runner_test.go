@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -329,6 +330,18 @@ func TestRunnerVerdicts(t *testing.T) {
 			world:  &world{drive: hangAt(2)},
 			want:   []string{"a_c1_r1 ok", "a_c2_r1 failed deadline", "b_c1_r1 not run deadline", "b_c2_r1 not run deadline"},
 			story:  "launch 01-a, stop 01-a",
+		},
+		{
+			name:   "too many open files fail a step, and nothing else",
+			change: func(sc *scenarios.Scenario) { sc.Retries = 2 },
+			world: &world{drive: func(_ context.Context, n int, _ *fakeServer) error {
+				if n == 1 {
+					return results.WriteFailure(&os.PathError{Op: "open", Path: "records", Err: syscall.EMFILE})
+				}
+				return nil
+			}},
+			want:  []string{"a_c1_r1 failed open-files", "a_c2_r1 ok", "b_c1_r1 ok", "b_c2_r1 ok"},
+			story: "launch 01-a, stop 01-a, launch 02-b, stop 02-b",
 		},
 		{
 			name: "a full disk ends the run",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 )
 
@@ -63,6 +64,7 @@ const (
 	FailInterrupted  FailureClass = "interrupted"        // Ctrl-C or a signal
 	FailRequests     FailureClass = "requests-failed"    // too many requests of the step failed
 	FailDisk         FailureClass = "disk"               // results could not be written
+	FailOpenFiles    FailureClass = "open-files"         // the limit of open files is reached
 	FailEarlier      FailureClass = "earlier-failure"    // not run because on-failure: stop, or the box is not clean
 	FailAgent        FailureClass = "load-agent"         // a load agent could not be started, is another version, or was lost
 	FailHook         FailureClass = "hook-failed"        // a hook or check refused
@@ -99,7 +101,7 @@ func (c FailureClass) Retryable() bool {
 	switch c {
 	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,
 		FailModel, FailGated, FailKVCache, FailImage, FailDataset, FailSmoke, FailContext,
-		FailNoProof, FailDisk, FailEarlier, FailInterrupted, FailInternal, FailNotNeeded, FailPruned, FailSkipped:
+		FailNoProof, FailDisk, FailOpenFiles, FailEarlier, FailInterrupted, FailInternal, FailNotNeeded, FailPruned, FailSkipped:
 		return false
 	default:
 		return true
@@ -187,6 +189,24 @@ func AsFailure(err error, class FailureClass) *Failure {
 		return failure
 	}
 	return Failf(class, "%v", err)
+}
+
+// WriteFailure is why something of a run could not be written. Only what the
+// file system itself says is a full disk, after which nothing more can be
+// recorded.
+func WriteFailure(err error) *Failure {
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		return failure
+	}
+	for _, errno := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
+		if errors.Is(err, errno) {
+			return Failf(FailDisk, "%v", err)
+		}
+	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return Failf(FailOpenFiles, "%v: raise the limit (ulimit -n), or send fewer requests at once", err)
+	}
+	return Failf(FailInternal, "%v", err)
 }
 
 // CauseOf is why ctx ended, as a failure.

@@ -186,7 +186,7 @@ func (a *Around) runBefore(ctx context.Context, l *level, hook scenarios.Hook) *
 
 	announced := results.HookRecord{Name: hook.Name, When: whenBefore}
 	if err := a.record(l, results.HookStarted, announced, hook); err != nil {
-		return results.AsFailure(err, results.FailDisk)
+		return results.WriteFailure(err)
 	}
 	if len(hook.Undo) > 0 {
 		l.open = append(l.open, hook)
@@ -194,7 +194,7 @@ func (a *Around) runBefore(ctx context.Context, l *level, hook scenarios.Hook) *
 
 	record := a.run(ctx, l, hook, whenBefore)
 	if err := a.record(l, results.HookFinished, record, hook); err != nil {
-		return results.AsFailure(err, results.FailDisk)
+		return results.WriteFailure(err)
 	}
 
 	return a.judge(ctx, l, record, hook.Refuse)

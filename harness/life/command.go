@@ -24,7 +24,7 @@ func (s *Starter) writeCommands(life string, servers []plan.PlannedServer) error
 	}
 
 	if err := s.Folder.WriteFile("lives/"+life+"/"+results.CommandName, []byte(b.String())); err != nil {
-		return results.Failf(results.FailDisk, "%v", err)
+		return results.WriteFailure(err)
 	}
 
 	return nil

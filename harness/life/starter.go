@@ -176,7 +176,7 @@ func (s *Starter) Close(id string, gone bool) {
 		err = redactLogs(s.Folder.LifeDir(id), s.Scenario.Secrets)
 	}
 	if err != nil {
-		s.Halt(results.Failf(results.FailDisk, "%v", err))
+		s.Halt(results.WriteFailure(err))
 	}
 }
 

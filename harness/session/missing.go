@@ -2,9 +2,11 @@ package session
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/internal/text"
@@ -25,7 +27,7 @@ func Missing(sc *scenarios.Scenario, p *plan.Plan, environ []string) []string {
 		}
 	}
 	slices.Sort(programs)
-	return slices.Concat(p.Problems, programs)
+	return slices.Concat(p.Problems, programs, tooManyRequests(sc, openFileLimit()))
 }
 
 // missingPrograms says of each program that is not there which variants need it.
@@ -44,6 +46,40 @@ func missingPrograms(sc *scenarios.Scenario, p *plan.Plan, environ []string) map
 		}
 	}
 	return lacking
+}
+
+// spareFiles are open files that a run needs beside those of its requests:
+// journals, logs, samplers, connections that end while others begin.
+const spareFiles = 128
+
+// tooManyRequests names load points with more requests at once than the limit of
+// open files allows: each has a connection. Load agents have limits of their own.
+func tooManyRequests(sc *scenarios.Scenario, limit uint64) []string {
+	if sc.Client.Elsewhere() || limit == 0 || sc.Method == scenarios.LlamaBench {
+		return nil
+	}
+
+	var out []string
+	for _, point := range sc.Points {
+		atOnce := point.MaxConcurrency
+		if atOnce == 0 && math.IsInf(point.RequestRate, 1) {
+			atOnce = point.NumPrompts
+		}
+		if need := atOnce + spareFiles; uint64(need) > limit {
+			out = append(out, fmt.Sprintf("load point %s: %d requests at once need %d open files, and %d are allowed: "+
+				"raise the limit (ulimit -n)", point.Label, atOnce, need, limit))
+		}
+	}
+	return out
+}
+
+// openFileLimit is how many files this program may open; 0: not known.
+func openFileLimit() uint64 {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return limit.Cur
 }
 
 // RefuseMissing is a usage error that lists what the machine lacks for the run:

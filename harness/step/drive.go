@@ -98,7 +98,7 @@ func (j Job) run(ctx context.Context, result *results.Result) (out Pass) {
 	}
 	if j.Records != nil {
 		if closed := j.Records.Close(); closed != nil && err == nil {
-			err = results.Failf(results.FailDisk, "%v", closed)
+			err = results.WriteFailure(closed)
 		}
 	}
 	waitForExitNotice(ctx, out.last)
@@ -178,7 +178,7 @@ func onDisk(err error) error {
 	if err == nil {
 		return nil
 	}
-	return results.Failf(results.FailDisk, "%v", err)
+	return results.WriteFailure(err)
 }
 
 // countText fills in the length of an answer's text; where it cannot be

@@ -86,7 +86,7 @@ func (p *Preparer) Job(ctx context.Context, r Request, result *results.Result) (
 
 	job.Records, err = store.NewRecordWriter(r.Dir, 0)
 	if err != nil {
-		return job, results.Failf(results.FailDisk, "%v", err)
+		return job, results.WriteFailure(err)
 	}
 	return job, nil
 }

@@ -90,7 +90,7 @@ func (p *promptSource) keep(folder string, set *dataset.Set, spec dataset.Spec, 
 		return results.Failf(results.FailDataset, "%v", err)
 	}
 	if err := p.folder.WriteFile(folder+"/"+set.SHA256+".jsonl", file.Bytes()); err != nil {
-		return results.Failf(results.FailDisk, "%v", err)
+		return results.WriteFailure(err)
 	}
 	p.kept[set.SHA256] = true
 	return nil
