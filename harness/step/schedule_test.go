@@ -2,12 +2,12 @@ package step
 
 import (
 	"context"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -209,7 +209,7 @@ func TestDriveCountsTexts(t *testing.T) {
 
 func TestDriveSaysThatTheDiskIsFull(t *testing.T) {
 	for _, counting := range []bool{false, true} {
-		job := Job{Driver: &textDriver{}, Prompts: make([]load.Prompt, 1), Records: &records{err: errors.New("no space")}}
+		job := Job{Driver: &textDriver{}, Prompts: make([]load.Prompt, 1), Records: &records{err: &os.PathError{Op: "write", Path: "requests", Err: syscall.ENOSPC}}}
 		if counting {
 			job.CountText = func(context.Context, string) (int, error) { return 1, nil }
 		}
