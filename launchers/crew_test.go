@@ -68,6 +68,9 @@ func overNodes(t *testing.T, kind engines.Kind, faults fakeengine.Span, args ...
 	delete(b.spec.Env, fakeengine.Variable)
 	b.spec.Env[fakeengine.SpanVariable] = faults.Value()
 	b.spec.Binary = []string{filepath.Join(bin, kind.Name)}
+	if kind.Name == "vllm" && len(args) == 0 { // the way with most programs
+		args = []recipe.Arg{{Name: "distributed-executor-backend", Value: "ray"}}
+	}
 	b.spec.Replica, b.spec.Args, b.spec.StopGrace = 0, args, time.Second
 	b.spec.Span = recipe.Span{Nodes: []recipe.Node{{Name: "n1", Address: "127.0.0.1"}, {Name: "n2", Address: "127.0.0.1"}}, Port: freePort(t), GPUs: 1}
 	return b, nodes

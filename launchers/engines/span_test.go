@@ -46,10 +46,10 @@ func TestCommandsOverNodes(t *testing.T) {
 		spec recipe.Spec
 		want []string
 	}{
-		{"vllm on ray", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp}}, []string{
+		{"vllm on ray", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp, {Name: "distributed-executor-backend", Value: "ray"}}}, []string{
 			"ray on node n1: ray start --head --port=8010 --include-dashboard=false --disable-usage-stats --node-ip-address=10.0.0.1 --num-gpus=8 --block # until Ray runtime started",
 			"ray on node n2: " + srun + "COOKIE ray start --address=10.0.0.1:8010 --node-ip-address=10.0.0.2 --num-gpus=8 --block # until Ray runtime started",
-			"vllm serve m --host 127.0.0.1 --port 8000 --distributed-executor-backend ray -tp 16",
+			"vllm serve m --host 127.0.0.1 --port 8000 -tp 16 --distributed-executor-backend ray",
 		}},
 		{
 			"vllm on ray, as its own arguments say, from a virtual environment", VllmKind,
@@ -60,7 +60,11 @@ func TestCommandsOverNodes(t *testing.T) {
 				"/venv/bin/vllm serve m --host 127.0.0.1 --port 8000 --distributed-executor-backend ray",
 			},
 		},
-		{"vllm alone", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp, {Name: "distributed-executor-backend", Value: "mp"}}}, []string{
+		{"vllm", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp}}, []string{
+			"vllm on node n2: " + srun + "COOKIE vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 --master-port 8010 --headless --distributed-executor-backend mp -tp 16",
+			"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --master-port 8010 --distributed-executor-backend mp -tp 16",
+		}},
+		{"vllm alone, as its arguments say", VllmKind, recipe.Spec{Model: "m", Span: twoNodes(), Args: []recipe.Arg{tp, {Name: "distributed-executor-backend", Value: "mp"}}}, []string{
 			"vllm on node n2: " + srun + "COOKIE vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 --master-port 8010 --headless -tp 16 --distributed-executor-backend mp",
 			"vllm serve m --host 127.0.0.1 --port 8000 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --master-port 8010 -tp 16 --distributed-executor-backend mp",
 		}},
@@ -85,7 +89,8 @@ func TestCommandsOverNodes(t *testing.T) {
 // of other nodes are named there.
 func TestVariablesOverNodes(t *testing.T) {
 	t.Parallel()
-	spec := recipe.Spec{Model: "m", Span: twoNodes(), GPUs: []int{0, 1}, Vendor: "nvidia", Env: map[string]string{"NCCL_DEBUG": "INFO"}}
+	spec := recipe.Spec{Model: "m", Span: twoNodes(), GPUs: []int{0, 1}, Vendor: "nvidia", Env: map[string]string{"NCCL_DEBUG": "INFO"},
+		Args: []recipe.Arg{{Name: "distributed-executor-backend", Value: "ray"}}}
 	beside, err := CompanionsOf(VllmKind(), spec)
 	if err != nil {
 		t.Fatal(err)

@@ -14,13 +14,13 @@ const (
 	rayStarted   = "Ray runtime started" // in the log of ray start, on every node
 )
 
-// vllmOnRay reports whether nodes are joined by Ray, which is the default; the
-// other way is vLLM's own.
+// vllmOnRay reports whether nodes are joined by Ray, by the arguments' choice:
+// stock images of 2026 lack it. The default is vLLM's own way.
 func vllmOnRay(s recipe.Spec) (bool, error) {
 	switch backend, _ := vllmSpelling().Find(s.Args, vllmExecutor); backend {
-	case nil, "ray":
+	case "ray":
 		return true, nil
-	case "mp":
+	case nil, "mp":
 		return false, nil
 	default:
 		return false, fmt.Errorf("args: %s: %v does not lie over several nodes: use ray or mp", vllmExecutor, backend)
@@ -48,10 +48,7 @@ func vllmAcross(s recipe.Spec, own map[string]string) ([]string, error) {
 	}
 	if ray {
 		own["RAY_ADDRESS"] = s.Span.Meeting()
-		if backend, _ := vllmSpelling().Find(s.Args, vllmExecutor); backend != nil {
-			return nil, nil
-		}
-		return []string{"--" + vllmExecutor, "ray"}, nil
+		return nil, nil // the arguments name it
 	}
 
 	argv := []string{
@@ -61,6 +58,9 @@ func vllmAcross(s recipe.Spec, own map[string]string) ([]string, error) {
 
 	if s.Span.Rank > 0 {
 		argv = append(argv, "--headless")
+	}
+	if backend, _ := vllmSpelling().Find(s.Args, vllmExecutor); backend == nil {
+		argv = append(argv, "--"+vllmExecutor, "mp")
 	}
 
 	return argv, nil

@@ -100,7 +100,7 @@ func placeFields() []schema.Field[scenarios.Server] {
 			func(s *scenarios.Server) *int { return &s.Replicas }).Or("1"),
 		schema.WholeKey("nodes", "Launchers vllm and sglang, on: slurm only: nodes that one server lies over; its "+
 			"parallelism is spread over them evenly, and gpus then counts those of each node. "+
-			"vLLM's are joined by Ray, or, with distributed-executor-backend: mp among args, by its own --nnodes.",
+			"They are joined by the engine's own --nnodes, vLLM's by Ray with distributed-executor-backend: ray among args.",
 			schema.Between(1, 256),
 			func(s *scenarios.Server) *int { return &s.Nodes }).DefaultNote("1"),
 		schema.TextKey("work-dir", "Working directory of the server, relative to the scenario file.",
