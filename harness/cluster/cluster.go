@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benchrig/bench/gpu"
 	"github.com/benchrig/bench/harness"
@@ -45,6 +46,11 @@ type Cluster struct {
 // Plan plans for nodes of which nothing is known yet: each job plans again on
 // its own.
 func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*session.Session, error) {
+	if sc.Slurm.Time > 0 && sc.Slurm.Grace >= sc.Slurm.Time {
+		return nil, usage.Errorf("slurm.grace is %s and slurm.time %s: a job would end what it does as soon as it starts; "+
+			"give it more time, or less grace", sc.Slurm.Grace, sc.Slurm.Time)
+	}
+
 	s, err := session.New(ctx, p, sc, func(inventory gpu.Inventory, self string) plan.Box {
 		return plan.Box{Self: self, Vendor: inventory.Vendor()}
 	})
@@ -56,7 +62,38 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 			"results folder: take them from the environment with ${env:NAME}")
 	}
 	s.Plan.Problems = []string{} // of this box, on which nothing will run
+	for _, text := range tooLong(sc, s.Plan) {
+		fmt.Fprintf(p.Stderr, "warning: %s\n", text)
+	}
 	return s, nil
+}
+
+// tooLong names the variants of which one server start with one step is estimated
+// to take longer than a job has time: it would be queued again in vain.
+func tooLong(sc *scenarios.Scenario, p *plan.Plan) []string {
+	limit := (sc.Slurm.Time - sc.Slurm.Grace).Seconds()
+	if sc.Slurm.Time == 0 {
+		return nil
+	}
+
+	longest := map[string]float64{}
+	var variants []string
+	for _, life := range p.Lives {
+		for _, step := range life.Steps {
+			if need := life.EstimateS + step.EstimateS; need > limit {
+				variants = text.AppendNew(variants, life.Variant)
+				longest[life.Variant] = max(longest[life.Variant], need)
+			}
+		}
+	}
+
+	var out []string
+	for _, variant := range variants {
+		out = append(out, fmt.Sprintf("variant %s: a server start and one step are estimated to take %s, and a job has %s "+
+			"(slurm.time without slurm.grace)", variant, time.Duration(longest[variant])*time.Second,
+			time.Duration(limit)*time.Second))
+	}
+	return out
 }
 
 // Groups splits a plan for jobs. Where a step depends on what came of

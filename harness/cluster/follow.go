@@ -24,6 +24,21 @@ type follower struct {
 	where map[string]string // by group: state and node of its job, as told
 
 	waiting string // what was said of jobs that wait
+	noted   string // the last error that was told
+}
+
+// note tells of an error, once while it stays the same.
+func (f *follower) note(err error) {
+	if text := err.Error(); text != f.noted {
+		f.noted = text
+		fmt.Fprintf(f.Process.Stderr, "note: %s\n", text)
+	}
+}
+
+// pauseAfter is the pause to the next look: as long as asked, or longer where a
+// look took long, within bounds.
+func pauseAfter(period, busy time.Duration) time.Duration {
+	return max(period, min(busy, longestPause))
 }
 
 // The time between two looks grows while nothing happens: clusters and shared
@@ -31,9 +46,14 @@ type follower struct {
 const (
 	firstLook = time.Second
 	lastLook  = 15 * time.Second
-	// patience is for a controller that does not answer, or a step's end that a
-	// file system shows late.
+	// longestPause bounds the pause after a look that took long: a controller that
+	// answers late is no reason to see nothing for minutes.
+	longestPause = time.Minute
+	// patience is how often a controller may give no answer before its first one.
 	patience = 3
+	// outage is for how long it may give none later: it is restarted, while the jobs
+	// go on and the folder tells of their steps.
+	outage = 30 * time.Minute
 )
 
 // Follow writes lines about steps and jobs until no job is left, and returns the
@@ -43,6 +63,7 @@ func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench "+
 		"cancel' ends them\n", c.Folder.Dir())
 	period, failed := firstLook, 0
+	var answered time.Time // the last time that the controller did; zero: never
 
 	for {
 		began := time.Now()
@@ -52,20 +73,22 @@ func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 			fmt.Fprintf(c.Process.Stderr, "\nthe jobs go on: bench watch %s\n", c.Folder.Dir())
 			return nil, nil
 		case err != nil:
-			if failed++; failed >= patience {
+			failed++
+			gone := failed >= patience && (answered.IsZero() || time.Since(answered) >= outage)
+			if gone {
 				return nil, fmt.Errorf("%w (the jobs go on)", err)
 			}
-			fmt.Fprintf(c.Process.Stderr, "note: %v\n", err)
+			f.note(err)
 		case len(jobs) == 0:
 			return run, nil
 		default:
-			failed = 0
+			failed, answered = 0, time.Now()
 		}
 		if news {
 			period = firstLook
 		}
 		const share = 20 // of the time is spent looking, at most
-		pause(ctx, max(period, share*time.Since(began)))
+		pause(ctx, pauseAfter(period, share*time.Since(began)))
 		period = min(lastLook, period+period/2)
 	}
 }
@@ -73,12 +96,14 @@ func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 // look reads the folder after the queue, so that what an ended job has left is
 // seen.
 func (f *follower) look(ctx context.Context) (run *results.Run, jobs map[string]slurm.Job, news bool, err error) {
-	if jobs, err = f.Jobs(ctx); err != nil {
-		return nil, nil, false, err
-	}
+	jobs, queueErr := f.Jobs(ctx)
 	if run, err = store.Read(f.Folder.Dir()); err != nil {
 		return nil, nil, false, err
 	}
+	if queueErr != nil {
+		return nil, nil, f.tellSteps(run), queueErr // what ends meanwhile is on disk
+	}
+
 	news = f.tellJobs(run, jobs)
 	return run, jobs, f.tellSteps(run) || news, nil
 }

@@ -93,7 +93,8 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 		return session.Outcome{}, err
 	}
 
-	return carryOut(ctx, s, part, resume, g)
+	before := slices.DeleteFunc(stored.Run.Parts, func(p results.Part) bool { return p.Group != group.ID })
+	return carryOut(ctx, s, part, resume, g, before)
 }
 
 // jobSession plans the group on this node.
@@ -115,9 +116,9 @@ func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, 
 }
 
 // carryOut runs the group, and has the job queued again where its time did not
-// suffice.
+// suffice. before is what earlier jobs of the group left.
 func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resume *harness.Resume,
-	g grant) (session.Outcome, error) {
+	g grant, before []results.Part) (session.Outcome, error) {
 
 	host := gpu.Host(ctx)
 	err := errors.Join(
@@ -138,11 +139,43 @@ func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resum
 		return outcome, err
 	}
 	if timeIsUp() && outcome.Open > 0 {
+		isStuck, err := stuck(part, before)
+		if err != nil {
+			return outcome, err
+		}
+		if isStuck {
+			return outcome, errStuck
+		}
 		fmt.Fprintln(s.Process.Stderr, "bench: the job's time is up; it is queued again for the steps that are left")
 		return session.Outcome{}, slurm.Client{}.Requeue(context.WithoutCancel(ctx), g.job)
 	}
 
 	return outcome, s.ForgetJob()
+}
+
+// errStuck says that queueing a job again would bring nothing.
+var errStuck = errors.New("two jobs of this group in a row reached their time limit and finished no step: " +
+	"it is not queued again; give its jobs more time (slurm.time), then bench resume")
+
+// stuck reports whether neither this job nor the one before it finished a step.
+func stuck(part *store.Folder, before []results.Part) (bool, error) {
+	if len(before) == 0 {
+		return false, nil
+	}
+	events, err := part.Events()
+	if err != nil {
+		return false, err
+	}
+	last := slices.MaxFunc(before, func(a, b results.Part) int { return a.Number - b.Number })
+	return !finishedStep(events) && !finishedStep(last.Events), nil
+}
+
+// finishedStep reports whether a step came to an end of its own.
+func finishedStep(events []results.Event) bool {
+	return slices.ContainsFunc(events, func(e results.Event) bool {
+		ended := e.Kind == results.StepFinished && e.Verdict != results.NotRun
+		return ended && (e.Failure == nil || e.Failure.Class != results.FailInterrupted)
+	})
 }
 
 // watchJob ends the context it returns when the job's time is nearly up, or when

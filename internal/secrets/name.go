@@ -74,6 +74,11 @@ func isKeyWithID(words []string) bool {
 
 // isHarmless is for names that hold a word of a secret and mean none.
 func isHarmless(words []string) bool {
+	switch strings.Join(words, "_") {
+	case "pwd", "bench_cookie": // the shell's working folder; the mark of processes that are ours
+		return true
+	}
+
 	last := words[len(words)-1]
 	switch last {
 	case "path", "file", "dir", "folder", "sha256", "hash":

@@ -25,7 +25,7 @@ func TestIsName(t *testing.T) {
 		{false, []string{
 			"", "max-num-batched-tokens", "TOKENIZERS_PARALLELISM", "tokenizer", "skip-tokenizer-init", "HF_TOKEN_PATH", "PGPASSFILE",
 			"eos-token", "max_tokens", "keyboard", "MONKEY", "path", "PATTERN", "COMPAT", "SSH_AUTH_SOCK", "public_key", "time-per-output-token", "author",
-			"BASE_URL", "MODEL_URL", "num-prompts", "passes", "---", "pass-2",
+			"BASE_URL", "MODEL_URL", "num-prompts", "passes", "---", "pass-2", "PWD", "OLDPWD", "BENCH_COOKIE",
 		}},
 	}
 	for _, tt := range tests {
