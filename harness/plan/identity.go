@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -227,9 +229,9 @@ func sameSteps(before, now Plan) error {
 				len(here.Steps), life.ID, len(life.Steps))
 		}
 		for k, step := range life.Steps {
-			if step.ID != here.Steps[k].ID || !same(step.Asked, here.Steps[k].Asked) {
-				return fmt.Errorf("step %s of the plan is not the %s of the start: its load is another",
-					here.Steps[k].ID, step.ID)
+			if step.ID != here.Steps[k].ID || len(differing(step.Asked, here.Steps[k].Asked)) > 0 {
+				return fmt.Errorf("step %s of the plan is not the %s of the start: its load differs in %s",
+					here.Steps[k].ID, step.ID, strings.Join(differing(step.Asked, here.Steps[k].Asked), ", "))
 			}
 		}
 	}
@@ -264,4 +266,49 @@ func same(a, b any) bool {
 	textA, errA := json.Marshal(a)
 	textB, errB := json.Marshal(b)
 	return errA == nil && errB == nil && bytes.Equal(textA, textB)
+}
+
+// differing lists the members in which two values differ as JSON objects, each
+// with both values. Members that the first does not have, at any depth, were
+// not known to the version of bench that wrote it, and do not count.
+func differing(before, now any) []string {
+	var then, here map[string]any
+	if err := errors.Join(asJSON(before, &then), asJSON(now, &here)); err != nil {
+		return []string{err.Error()}
+	}
+
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(then)) {
+		if !agrees(then[name], here[name]) {
+			out = append(out, fmt.Sprintf("%s (%v, at the start %v)", name, here[name], then[name]))
+		}
+	}
+
+	return out
+}
+
+// agrees reports whether a decoded JSON value has all that another has.
+func agrees(before, now any) bool {
+	then, isObject := before.(map[string]any)
+	here, alike := now.(map[string]any)
+	if !isObject || !alike {
+		return reflect.DeepEqual(before, now)
+	}
+
+	for name, value := range then {
+		if !agrees(value, here[name]) {
+			return false
+		}
+	}
+
+	return true
+}
+
+func asJSON(value any, into *map[string]any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+
+	return json.Unmarshal(data, into)
 }
