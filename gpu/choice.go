@@ -115,7 +115,7 @@ func forced(ctx context.Context, options device.Options, box Inventory, name str
 	kinds := samplerKinds()
 	at := slices.IndexFunc(kinds, func(kind samplerKind) bool { return kind.name == name })
 	if at < 0 {
-		return nil, nil, fmt.Errorf("use sampler %q: there is none of that name; there are %s, and auto", name,
+		return nil, nil, fmt.Errorf("unknown sampler %q: want one of %s, or auto", name,
 			strings.Join(SamplerNames(), ", "))
 	}
 	kind := kinds[at]
@@ -168,7 +168,7 @@ func trial(ctx context.Context, options device.Options, kind samplerKind, device
 
 	readings, err := readWithin(bounded, sampler)
 	if err == nil && !slices.ContainsFunc(readings, usable) {
-		err = fmt.Errorf("%s: it tells neither memory nor power of any GPU", kind.name)
+		err = fmt.Errorf("%s: it reports neither memory nor power of any GPU", kind.name)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, sampler.Close())
@@ -242,11 +242,11 @@ func shortcomings(sampler device.Sampler, readings []device.Reading) []string {
 	}
 	for _, reading := range readings {
 		if reading.VRAMUsedBytes == nil && reading.GTTUsedBytes == nil {
-			notes = append(notes, fmt.Sprintf("%s: memory of %s is not told; where GPU and CPU share memory, the "+
-				"host's reading holds it", sampler.Name(), reading.Device))
+			notes = append(notes, fmt.Sprintf("%s: it does not report memory of %s; where GPU and CPU share memory, the "+
+				"host's reading has it", sampler.Name(), reading.Device))
 		}
 		if reading.PowerW == nil {
-			notes = append(notes, fmt.Sprintf("%s: power of %s is not told", sampler.Name(), reading.Device))
+			notes = append(notes, fmt.Sprintf("%s: it does not report power of %s", sampler.Name(), reading.Device))
 		}
 	}
 	return notes

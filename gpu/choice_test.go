@@ -48,7 +48,7 @@ func TestFirstThatWorks(t *testing.T) {
 			"nvidia-smi",
 			[]string{"neither memory nor power"},
 		},
-		{"unified memory", []samplerKind{kindSaying("nvml", nil, noMemory, nil)}, "nvml", []string{"memory of a is not told"}},
+		{"unified memory", []samplerKind{kindSaying("nvml", nil, noMemory, nil)}, "nvml", []string{"does not report memory of a"}},
 		{"none", []samplerKind{kindSaying("nvml", nvidia.ErrNoNVML, nil, nil)}, "", []string{"no sampler reads the GPUs of nvidia: nvml: no"}},
 	}
 	for _, test := range tests {
@@ -96,7 +96,7 @@ func TestForcedSampler(t *testing.T) {
 		{"nvidia-smi", fakegpu.NoTool, []string{"use sampler nvidia-smi: nvidia-smi: ", "executable file not found", "it needs nvidia-smi in PATH"}},
 		{"nvidia-smi", fakegpu.SMISaying("NVIDIA-SMI has failed", errors.New("exit status 9")), []string{"exit status 9: NVIDIA-SMI has failed", "choose auto"}},
 		{"sysfs", fakegpu.NoTool, []string{"use sampler sysfs: ", "amdgpu driver"}},
-		{"dcgm", fakegpu.NoTool, []string{`use sampler "dcgm": there is none`, "nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, and auto"}},
+		{"dcgm", fakegpu.NoTool, []string{`unknown sampler "dcgm"`, "nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, or auto"}},
 	}
 	for _, test := range tests {
 		samplers, _, err := Samplers(t.Context(), device.Options{Root: box, RunTool: test.run}, test.force)
@@ -131,7 +131,7 @@ func TestSamplersOfBoxes(t *testing.T) {
 	if err != nil || len(samplers) != 1 || samplers[0].Name() != "nvidia-smi" {
 		t.Fatalf("Samplers = %v, %q, %v, want nvidia-smi", samplers, notes, err)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "memory of GPU-1 is not told") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "does not report memory of GPU-1") {
 		t.Errorf("notes = %q, want one on unified memory", notes)
 	}
 	if err := samplers[0].Close(); err != nil {

@@ -88,7 +88,7 @@ func TestDetectBrokenDriver(t *testing.T) {
 	}{
 		{capture(t, "nvidia-smi-error-no-driver-reconstructed.txt"), errors.New("exit status 9"), "couldn't communicate with the NVIDIA driver"},
 		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), errors.New("exit status 18"), "Driver/library version mismatch"},
-		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), nil, "is no row of a device"},
+		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), nil, "is not a row of a device"},
 		{"", context.DeadlineExceeded, "deadline exceeded"},
 	}
 	for _, test := range tests {

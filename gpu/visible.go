@@ -110,7 +110,7 @@ func (v *visibility) vulkan(visible, all []device.Device) []device.Device {
 	if !ok || len(all) < 2 {
 		return visible
 	}
-	v.note("%s=%s counts as Vulkan does, which cannot be told from outside: all %d GPUs are sampled", envVulkan, list,
+	v.note("%s=%s uses Vulkan's own numbers, which only Vulkan knows: all %d GPUs are sampled", envVulkan, list,
 		len(all))
 	return all
 }

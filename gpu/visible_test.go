@@ -46,7 +46,7 @@ func TestVisibleTo(t *testing.T) {
 		{"old MIG", map[string]string{"CUDA_VISIBLE_DEVICES": "MIG-GPU-bbbbbbbb-1/1/0"}, mig, []int{1}, "whole GPU"},
 		{"index of a divided GPU", map[string]string{"CUDA_VISIBLE_DEVICES": "1"}, mig, []int{1}, "first part"},
 		{"HIP's on NVIDIA", map[string]string{"HIP_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, ""},
-		{"Vulkan", map[string]string{"GGML_VK_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, "counts as Vulkan does"},
+		{"Vulkan", map[string]string{"GGML_VK_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, "uses Vulkan's own numbers"},
 		{"Vulkan with one GPU", map[string]string{"GGML_VK_VISIBLE_DEVICES": "0"}, boxWith(device.AMD, "8060S"), []int{0}, ""},
 
 		{"HIP", map[string]string{"HIP_VISIBLE_DEVICES": "4,5"}, amd, []int{4, 5}, ""},

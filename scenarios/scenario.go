@@ -182,7 +182,7 @@ type Ready struct {
 	Log     string        // launcher command: text that must appear in the log; "": none
 }
 
-// TLS says which certificates of an https server to believe.
+// TLS says which TLS certificates of the server to accept.
 type TLS struct {
 	CA       string // absolute path of a PEM file with the authorities to trust; "": the system's
 	Insecure bool   // believe any

@@ -43,7 +43,7 @@ func otherFile(data []byte) string {
 	case has("model_type") || has("architectures"):
 		return "it is a model's config.json: " + instead
 	case !has("model"):
-		return "it is no tokenizer.json, which has a \"model\": " + instead
+		return "it is not a tokenizer.json, which has a \"model\": " + instead
 	}
 
 	return ""

@@ -91,7 +91,7 @@ func parseROCmProcesses(out []byte) ([]results.GPUHolder, error) {
 
 	top := asObject(value)
 	if top == nil {
-		return nil, errors.New("its JSON is no object")
+		return nil, errors.New("its JSON is not an object")
 	}
 
 	found := holderSet{}

@@ -72,7 +72,7 @@ func (s *rocmSMISampler) Read(ctx context.Context) ([]device.Reading, error) {
 	for _, card := range cards {
 		gpu, ok := index[card.index]
 		if !ok {
-			s.note("rocm-smi: its card %d is none of the inventory", card.index)
+			s.note("rocm-smi: its card %d is not in the inventory", card.index)
 			continue
 		}
 		if !saysNothing(card.GPUReading) && slices.ContainsFunc(s.wanted,
@@ -82,7 +82,7 @@ func (s *rocmSMISampler) Read(ctx context.Context) ([]device.Reading, error) {
 	}
 
 	if len(out) == 0 {
-		return nil, errors.New("rocm-smi: it tells nothing of the GPUs in the inventory")
+		return nil, errors.New("rocm-smi: it reports nothing about the GPUs in the inventory")
 	}
 
 	sortReadings(out)

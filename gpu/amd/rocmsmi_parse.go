@@ -29,7 +29,7 @@ func parseROCmCards(out []byte, notes *said) ([]rocmCard, error) {
 
 	top := asObject(value)
 	if top == nil {
-		return nil, errors.New("its JSON is no object of cards")
+		return nil, errors.New("its JSON is not an object of cards")
 	}
 
 	cards := []rocmCard{}

@@ -97,7 +97,7 @@ func (s *smiSampler) Read(ctx context.Context) ([]device.Reading, error) {
 	s.reads++
 	out := s.collect(readings, at)
 	if len(out) == 0 {
-		return nil, cmp.Or(failure, errors.New("amd-smi: it tells nothing of the GPUs in the inventory"))
+		return nil, cmp.Or(failure, errors.New("amd-smi: it reports nothing about the GPUs in the inventory"))
 	}
 
 	return out, nil
@@ -146,7 +146,7 @@ func (s *smiSampler) learnIndex(ctx context.Context) error {
 		if ctx.Err() != nil || errors.Is(err, errToolLost) {
 			return err
 		}
-		s.note("amd-smi: list: %v; GPUs are told apart by their order", err)
+		s.note("amd-smi: list: %v; GPUs are matched by their order", err)
 	}
 
 	s.index = matchTool(listedDevices(entries), s.all)
@@ -194,7 +194,7 @@ func (s *smiSampler) collect(readings map[int]*results.GPUReading, at time.Time)
 		reading := readings[index]
 		gpu, ok := s.index[index]
 		if !ok {
-			s.note("amd-smi: its GPU %d is none of the inventory", index)
+			s.note("amd-smi: its GPU %d is not in the inventory", index)
 			continue
 		}
 		if saysNothing(*reading) || !slices.ContainsFunc(s.wanted, func(g amdGPU) bool { return g.ID() == gpu.ID() }) {

@@ -35,7 +35,7 @@ func parseEntries(out []byte) ([]object, error) {
 			return nil, errors.New("its JSON has no gpu")
 		}
 	} else if !isList {
-		return nil, errors.New("its JSON is no list of GPUs")
+		return nil, errors.New("its JSON is not a list of GPUs")
 	}
 
 	entries := []object{}
@@ -101,7 +101,7 @@ func (r entryReader) section(name string) object {
 	v := r.entry.field(name)
 	section := asObject(v)
 	if text, isText := v.(string); section == nil && v != nil && (!isText || !strings.HasPrefix(text, "N/A")) {
-		r.notes.note("amd-smi: %s: %s is no section", name, device.Clip(fmt.Sprint(v)))
+		r.notes.note("amd-smi: %s: %s is not a section", name, device.Clip(fmt.Sprint(v)))
 	}
 	return section
 }

@@ -162,7 +162,7 @@ func TestAMDSMIDevices(t *testing.T) {
 	if diff := cmp.Diff(want, readOnce(t, sampler)); diff != "" {
 		t.Errorf("readings differ (-want +got):\n%s", diff)
 	}
-	if notes := sampler.(*smiSampler).Notes(); !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "its GPU 2 is none of the inventory") }) {
+	if notes := sampler.(*smiSampler).Notes(); !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "its GPU 2 is not in the inventory") }) {
 		t.Errorf("notes = %q, want one on GPU 2", notes)
 	}
 }
@@ -269,11 +269,11 @@ func TestMeasure(t *testing.T) {
 		{`-5`, inDegrees, nil, ""},
 		{`{"value":7,"unit":"hp"}`, inWatts, nil, `unit "hp" is not known`},
 		{`{"value":7,"unit":"W"}`, inPercent, nil, `unit "W" is not known`},
-		{`"UNKNOWN"`, inWatts, nil, "is no number"},
-		{`1e999`, inWatts, nil, "is no number"},
-		{`[1,2]`, inWatts, nil, "is no value"},
-		{`true`, inWatts, nil, "is no value"},
-		{`{"xcp_0":[1]}`, inPercent, nil, "is no value"},
+		{`"UNKNOWN"`, inWatts, nil, "is not a number"},
+		{`1e999`, inWatts, nil, "is not a number"},
+		{`[1,2]`, inWatts, nil, "is not a value"},
+		{`true`, inWatts, nil, "is not a value"},
+		{`{"xcp_0":[1]}`, inPercent, nil, "is not a value"},
 	}
 	for _, test := range tests {
 		value, err := decodeTool([]byte(`{"leaf":` + test.in + `}`))
@@ -330,7 +330,7 @@ func TestAMDSMIUnknownNames(t *testing.T) {
 		t.Errorf("reading differs (-want +got):\n%s", diff)
 	}
 	want := []string{
-		"amd-smi: mem_usage: [1] is no section",
+		"amd-smi: mem_usage: [1] is not a section",
 		"amd-smi: socket_power or current_power is not in its answer",
 		`amd-smi: gfx_activity: unit "‰" is not known`,
 		"amd-smi: clock gfx_0 or gfx is not in its answer",

@@ -156,7 +156,7 @@ func (t *tool) judge(args []string, out []byte, err error) error {
 	ended := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) // by us
 	switch {
 	case missing(err):
-		return t.giveUp("it is not there")
+		return t.giveUp("it is not installed")
 	case errors.As(err, &exit) && signaled(exit) && !ended:
 		return t.giveUp("it ended with " + exit.Error())
 	case err != nil:

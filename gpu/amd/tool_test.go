@@ -79,7 +79,7 @@ func TestToolMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, name := range []string{"some-smi"} {
 		_, err := newTool(name, device.Options{}).call(t.Context(), "x")
-		if !errors.Is(err, errToolLost) || !strings.Contains(err.Error(), "not there") {
+		if !errors.Is(err, errToolLost) || !strings.Contains(err.Error(), "not installed") {
 			t.Errorf("call of a missing %s: error %v", name, err)
 		}
 	}

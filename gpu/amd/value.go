@@ -112,7 +112,7 @@ func (q quantity) scale(unit string) (float64, bool) {
 }
 
 // measure reads a leaf in any of its shapes: a number, {"value": 5, "unit":
-// "W"}, "138 MHz", "N/A". There is no value where the tool says so; the error
+// "W"}, "138 MHz", "N/A". There is not a value where the tool says so; the error
 // is for what is not understood.
 func measure(v any, q quantity) (*float64, error) {
 	switch leaf := v.(type) {
@@ -144,7 +144,7 @@ func measure(v any, q quantity) (*float64, error) {
 		}
 	}
 
-	return nil, fmt.Errorf("%s is no value", device.Clip(fmt.Sprint(v)))
+	return nil, fmt.Errorf("%s is not a value", device.Clip(fmt.Sprint(v)))
 }
 
 // measured is a finite number that is not negative, in q's base unit.
@@ -152,7 +152,7 @@ func measured(number, unit string, q quantity) (*float64, error) {
 	n, err := strconv.ParseFloat(number, 64)
 	factor, ok := q.scale(unit)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
-		return nil, fmt.Errorf("%q is no number", device.Clip(number+unit))
+		return nil, fmt.Errorf("%q is not a number", device.Clip(number+unit))
 	}
 	if !ok {
 		return nil, fmt.Errorf("unit %q is not known", device.Clip(unit))

@@ -77,7 +77,7 @@ func parseSMI(out []byte) (devices []device.Device, messages []string, err error
 	}
 
 	if len(devices) == 0 && len(messages) > 0 {
-		return nil, nil, fmt.Errorf("nvidia-smi: %q is no row of a device", messages[0])
+		return nil, nil, fmt.Errorf("nvidia-smi: %q is not a row of a device", messages[0])
 	}
 
 	return devices, messages, nil

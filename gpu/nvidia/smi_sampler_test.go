@@ -109,9 +109,9 @@ func TestSMIErrors(t *testing.T) {
 		want string
 	}{
 		{capture(t, "nvidia-smi-error-no-driver-reconstructed.txt"), errors.New("exit status 9"), "exit status 9: NVIDIA-SMI has failed because"},
-		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), nil, "is no table"},
+		{capture(t, "nvidia-smi-error-driver-library-mismatch-reconstructed.txt"), nil, "is not a table"},
 		{"", nil, "it printed nothing"},
-		{"index, uuid\n0\n", nil, "is no row of 2 cells"},
+		{"index, uuid\n0\n", nil, "is not a row of 2 cells"},
 	}
 	for _, test := range tests {
 		_, _, err := smiAsk(t.Context(), fakegpu.SMISaying(test.out, test.err), []string{"index"})

@@ -38,7 +38,7 @@ func parseSMITable(out []byte) (smiTable, error) {
 		case table.names == nil:
 			names := smiHeader(text)
 			if names == nil {
-				return smiTable{}, fmt.Errorf("nvidia-smi: %q is no table", device.Clip(text))
+				return smiTable{}, fmt.Errorf("nvidia-smi: %q is not a table", device.Clip(text))
 			}
 			table.names = names
 		default:
@@ -92,7 +92,7 @@ func newSMIRow(names []string, line string) (smiRow, error) {
 		cells = slices.Replace(cells, wide, wide+extra+1, joined)
 	}
 	if len(cells) != len(names) {
-		return smiRow{}, fmt.Errorf("nvidia-smi: %q is no row of %d cells", device.Clip(line), len(names))
+		return smiRow{}, fmt.Errorf("nvidia-smi: %q is not a row of %d cells", device.Clip(line), len(names))
 	}
 
 	for i := range cells {

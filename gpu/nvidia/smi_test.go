@@ -86,9 +86,9 @@ func TestParseSMI(t *testing.T) {
 			[]device.Device{{Vendor: device.NVIDIA}},
 			"",
 		},
-		{"message in place of rows", "No devices were found\n", nil, `"No devices were found" is no row`},
-		{"too few cells", "0, GPU-a, Card\n", nil, "is no row"},
-		{"negative index", "-1, a, b, c, 5\n", nil, "is no row"},
+		{"message in place of rows", "No devices were found\n", nil, `"No devices were found" is not a row`},
+		{"too few cells", "0, GPU-a, Card\n", nil, "is not a row"},
+		{"negative index", "-1, a, b, c, 5\n", nil, "is not a row"},
 		{
 			"message after rows", "0, a, b, c, 5\nUnable to determine the device handle for GPU1: Unknown Error\n",
 			[]device.Device{{Vendor: device.NVIDIA, UUID: "a", Name: "b", PCI: "c", VRAMBytes: new(int64(5 << 20))}}, "",

@@ -46,7 +46,7 @@ func pieces(s string) ([]piece, error) {
 			return nil, fmt.Errorf(`"${" without "}"; a literal "${" is written "$${"`)
 		}
 		if !exprRef.MatchString(name) && !exprEnv.MatchString(name) {
-			return nil, fmt.Errorf("%q is no name: write ${name}, ${name.part} or ${env:NAME}", "${"+name+"}")
+			return nil, fmt.Errorf("%q is not a valid name: write ${name}, ${name.part} or ${env:NAME}", "${"+name+"}")
 		}
 		lit.WriteString(s[:i])
 		flush()

@@ -61,7 +61,7 @@ func cross(combos []map[string]*schema.Node, axis schema.Pair) []map[string]*sch
 func (ns *Names) goodAxis(axis schema.Pair) bool {
 	switch {
 	case !varName.MatchString(axis.Key):
-		ns.errs.Add(axis.Pos, "%q is no name: use letters, digits, _ and -", axis.Key)
+		ns.errs.Add(axis.Pos, "%q is not a valid name: use letters, digits, _ and -", axis.Key)
 		return false
 	case axis.Value.Kind == schema.Broken:
 		return false

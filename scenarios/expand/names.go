@@ -73,7 +73,7 @@ func (v *Names) ReadVars(root *schema.Node) {
 
 	for _, pair := range raw.Pairs {
 		if !varName.MatchString(pair.Key) {
-			v.errs.Add(pair.Pos, "%q is no name: use letters, digits, _ and -", pair.Key)
+			v.errs.Add(pair.Pos, "%q is not a valid name: use letters, digits, _ and -", pair.Key)
 		}
 		if pair.Value.Kind == schema.Null && pair.Value.Bare {
 			v.errs.Add(pair.Value.Pos, `vars.%s has no value: write "" or null`, pair.Key)

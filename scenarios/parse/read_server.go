@@ -23,7 +23,7 @@ func readArgList(r *schema.Reader, n *schema.Node) (out []scenarios.Arg) {
 		name := scenarios.ArgName(p.Key)
 		switch was, twice := first[name]; {
 		case name == "" || strings.ContainsAny(p.Key, " \t\n="):
-			r.Fail(p.Pos, "%q is no argument name: give the bare name as key and the value beside it", p.Key)
+			r.Fail(p.Pos, "%q is not an argument name: give the bare name as key and the value beside it", p.Key)
 			continue
 		case twice && was != p.Key:
 			r.Fail(p.Pos, "%q and %q are the same argument", was, p.Key)
@@ -72,7 +72,7 @@ func readEnv(r *schema.Reader, n *schema.Node) map[string]scenarios.EnvValue {
 	env := map[string]scenarios.EnvValue{}
 	for _, p := range n.Pairs {
 		if !envName.MatchString(p.Key) {
-			r.Fail(p.Pos, "%q is no name of an environment variable", p.Key)
+			r.Fail(p.Pos, "%q is not a valid name of an environment variable", p.Key)
 			continue
 		}
 		if p.Value.Kind == schema.Null {

@@ -71,7 +71,7 @@ func hookBlock() schema.Block[scenarios.Hook] {
 				func(h *scenarios.Hook) *[]string { return &h.Command }),
 			schema.BlockKey("http", "An HTTP call; a 2xx answer is success.", httpBlock(),
 				func(h *scenarios.Hook) *scenarios.HTTPCall { return &h.HTTP }),
-			schema.BlockKey("check", "A condition of the box; that it holds is success.", hookCheckBlock(),
+			schema.BlockKey("check", "A condition of the machine; the hook succeeds if it holds.", hookCheckBlock(),
 				func(h *scenarios.Hook) *scenarios.Check { return &h.Check }),
 			schema.FreeKey("timeout", "After it the command and whatever it started are killed.",
 				schema.Simple(schema.DurationShape), readHookTimeout).Or("1m"),
@@ -159,7 +159,7 @@ func checkBlock() schema.Block[scenarios.Check] {
 // a hook has itself.
 func hookCheckBlock() schema.Block[scenarios.Check] {
 	return schema.Block[scenarios.Check]{
-		Name: "under check:", Doc: "A condition of the box.", Example: "\nkind: free-vram\nwant: 60GiB\n",
+		Name: "under check:", Doc: "A condition of the machine.", Example: "\nkind: free-vram\nwant: 60GiB\n",
 		Fields: []schema.Field[scenarios.Check]{
 			schema.FreeKey("kind", "kernel-parameter: name=want on the kernel's command line (without want: name is "+
 				"there). governor: of all CPUs. numa-balancing: of the kernel. "+

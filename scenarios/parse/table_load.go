@@ -139,7 +139,7 @@ func requestFields() []schema.Field[scenarios.Load] {
 
 func timeoutsBlock() schema.Block[spec.Timeouts] {
 	return schema.Block[spec.Timeouts]{
-		Name: "under timeouts:", Doc: "Limits of one request; 0 is none.", Example: "\nfirst-token: 2m\nstall: 30s\n",
+		Name: "under timeouts:", Doc: "Limits of one request; 0 means none.", Example: "\nfirst-token: 2m\nstall: 30s\n",
 		Fields: []schema.Field[spec.Timeouts]{
 			schema.DurationKey("connect", "Until the connection stands.",
 				func(t *spec.Timeouts) *time.Duration { return &t.Connect }).Or("10s"),

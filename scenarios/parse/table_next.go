@@ -95,7 +95,7 @@ func searchBlock() schema.Block[scenarios.Search] {
 	return schema.Block[scenarios.Search]{
 		Name: "under search:", Doc: "Finds the highest load between from and to that meets every target, for each " +
 			"variant and repeat by itself. A load that comes " +
-			"out near a target is measured again before it is believed. load: has neither sweep nor the metric.",
+			"out near a target is measured again before it counts. load: has neither sweep nor the metric.",
 		Example: "\nmetric: request-rate\nfrom: 1\nto: 64\nslo: {p99_ttft_ms: 500, p99_tpot_ms: 50, goodput_share: " +
 			"99%}\nsteps: 15\ntolerance: 5%\n",
 		Fields: []schema.Field[scenarios.Search]{

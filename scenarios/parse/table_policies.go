@@ -15,7 +15,7 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			"\"other\" is every class that is not named. "+
 			"Every attempt stays visible.", schema.OneOf(schema.WholeIn(schema.Between(0, 100)),
 			schema.MapOf(schema.WholeIn(schema.Between(0, 100)))), readRetries).Or("0"),
-		schema.BlockKey("deadlines", "Limits in time; 0 is none.", deadlinesBlock(),
+		schema.BlockKey("deadlines", "Time limits; 0 means none.", deadlinesBlock(),
 			func(s *scenarios.Scenario) *scenarios.Scenario { return s }),
 		schema.BlockKey("watchdog", "Limits of the time without progress.", watchdogBlock(),
 			func(s *scenarios.Scenario) *scenarios.Watchdog { return &s.Watchdog }),
@@ -28,9 +28,9 @@ func policyFields() []schema.Field[scenarios.Scenario] {
 			func(s *scenarios.Scenario) *scenarios.VRAM { return &s.VRAM }),
 		schema.BlockKey("hooks", "Commands and HTTP calls around the run, every server life, every step.",
 			levelsBlock(), func(s *scenarios.Scenario) *scenarios.LevelHooks { return &s.Hooks }),
-		schema.ListKey("checks", "Conditions of the box that are looked at before the run.", checkBlock(), beginCheck,
+		schema.ListKey("checks", "Conditions of the machine that are checked before the run.", checkBlock(), beginCheck,
 			func(s *scenarios.Scenario) *[]scenarios.Check { return &s.Checks }),
-		schema.ListKey("notify", "Whom to tell how the run goes.", notifyBlock(),
+		schema.ListKey("notify", "Where to send notifications about the run.", notifyBlock(),
 			func(n *scenarios.Notify, pos schema.Pos) { n.Pos = pos },
 			func(s *scenarios.Scenario) *[]scenarios.Notify { return &s.Notify }),
 	}
@@ -119,7 +119,7 @@ func settleBlock() schema.Block[scenarios.Settle] {
 			"a warning.",
 		Example: "\ntimeout: 10m\nmax-temperature: 55\npower: 1.3\nclock: stable\n",
 		Fields: []schema.Field[scenarios.Settle]{
-			schema.DurationKey("timeout", "Longest wait; 0 is none.",
+			schema.DurationKey("timeout", "Longest wait; 0 means no wait.",
 				func(s *scenarios.Settle) *time.Duration { return &s.Timeout }).Or("0"),
 			schema.NumberKey("max-temperature", "Degrees Celsius of the hottest sensor; 0 is not asked.",
 				schema.Between(0, 150), func(s *scenarios.Settle) *float64 { return &s.MaxTemp }).Or("0"),
@@ -181,7 +181,7 @@ func readRetries(r *schema.Reader, n *schema.Node, s *scenarios.Scenario) {
 	s.RetriesFor = map[string]int{}
 	for _, p := range n.Pairs {
 		if !slices.Contains(known, p.Key) {
-			r.Fail(p.Pos, "%q is no failure class%s", p.Key, schema.DidYouMean(p.Key, known))
+			r.Fail(p.Pos, "%q is not a failure class%s", p.Key, schema.DidYouMean(p.Key, known))
 			continue
 		}
 		r.Path = append(r.Path, p.Key)

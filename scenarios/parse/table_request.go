@@ -41,7 +41,7 @@ func samplingBlock() schema.Block[spec.Sampling] {
 				func(s *spec.Sampling) **float64 { return &s.FrequencyPenalty }),
 			maybeNumber("presence-penalty", "Penalty of tokens that came before.", schema.Between(-2, 2),
 				func(s *spec.Sampling) **float64 { return &s.PresencePenalty }),
-			maybeNumber("repetition-penalty", "Factor against repetitions; 1 is none.", schema.Positive(false),
+			maybeNumber("repetition-penalty", "Factor against repetitions; 1 has no effect.", schema.Positive(false),
 				func(s *spec.Sampling) **float64 { return &s.RepetitionPenalty }),
 			maybeWhole("seed", "Of the server's sampling.", schema.Between(0, schema.MaxCount),
 				func(s *spec.Sampling) **int { return &s.Seed }),

@@ -71,7 +71,7 @@ func recipeFields() []schema.Field[scenarios.Server] {
 		schema.TextKey("unix-socket", "Launcher external only: socket to connect to, relative to the scenario file; "+
 			"base-url then only names the host.",
 			func(s *scenarios.Server) *string { return &s.UnixSocket }),
-		schema.BlockKey("tls", "Launcher external only: which certificates of an https server to believe.", tlsBlock(),
+		schema.BlockKey("tls", "Launcher external only: which TLS certificates of the server to accept.", tlsBlock(),
 			func(s *scenarios.Server) *scenarios.TLS { return &s.TLS }),
 		schema.EnumKey("api", "Launchers command and external: dialect of the server beside OpenAI's requests.",
 			[]string{"openai", "llamacpp"}, func(s *scenarios.Server) *string { return &s.API }).
@@ -122,7 +122,7 @@ func tlsBlock() schema.Block[scenarios.TLS] {
 		Fields: []schema.Field[scenarios.TLS]{
 			schema.TextKey("ca", "PEM file with the authorities to trust, relative to the scenario file.",
 				func(t *scenarios.TLS) *string { return &t.CA }),
-			schema.FlagKey("insecure", "Believe any certificate.",
+			schema.FlagKey("insecure", "Skip TLS certificate verification.",
 				func(t *scenarios.TLS) *bool { return &t.Insecure }).Or("false"),
 		},
 	}
@@ -131,12 +131,12 @@ func tlsBlock() schema.Block[scenarios.TLS] {
 func readyBlock() schema.Block[scenarios.Ready] {
 	return schema.Block[scenarios.Ready]{
 		Name: "under ready:", Doc: "A server is ready when a token of the expected model has come from the process " +
-			"we started.",
+			"that bench started.",
 		Example: "\ntimeout: 30m\nstall: 5m\n",
 		Fields: []schema.Field[scenarios.Ready]{
 			schema.DurationKey("timeout", "From the start to the first token.",
 				func(r *scenarios.Ready) *time.Duration { return &r.Timeout }).Or("30m"),
-			schema.DurationKey("stall", "Longest time without any sign of life; 0 is none.",
+			schema.DurationKey("stall", "Longest time without any progress; 0 means no limit.",
 				func(r *scenarios.Ready) *time.Duration { return &r.Stall }).Or("5m"),
 			schema.TextKey("path", "Health path, such as /health.",
 				func(r *scenarios.Ready) *string { return &r.Path }).DefaultNote("the launcher's own"),
@@ -207,7 +207,7 @@ args: {speculative-config: {model: "${draft.model}", num_speculative_tokens: "${
 
 func readLauncher(r *schema.Reader, n *schema.Node, s *scenarios.Server) {
 	if n.Kind == schema.Text && n.Text == "container" {
-		r.Fail(n.Pos, "container is no launcher: name that of the engine, and beside it container: {image: ...}")
+		r.Fail(n.Pos, "container is not a launcher: name the launcher of the engine, and beside it container: {image: ...}")
 		return
 	}
 	if v, ok := r.Enum(n, schema.EnumOf(scenarios.Launchers()...)); ok {
