@@ -137,7 +137,7 @@ func firstThatWorks(ctx context.Context, options device.Options, kinds []sampler
 		if err == nil {
 			return sampler, append(notes, more...)
 		}
-		if notThere(err) {
+		if notInstalled(err) {
 			absent = append(absent, err.Error())
 		} else {
 			notes = append(notes, err.Error())
@@ -148,8 +148,8 @@ func firstThatWorks(ctx context.Context, options device.Options, kinds []sampler
 		strings.Join(append(absent, notes...), "; ")))
 }
 
-// notThere reports that a source is not installed, which is no news.
-func notThere(err error) bool {
+// notInstalled reports that a source is not installed, which is no news.
+func notInstalled(err error) bool {
 	return errors.Is(err, nvidia.ErrNoNVML) || errors.Is(err, exec.ErrNotFound)
 }
 

@@ -24,15 +24,15 @@ type Load struct {
 	ReplaySpeed float64 // of a trace's own times, where no rate is given
 	InputLen    int     // tokens; 0: the dataset's own
 	// input-len is the server's max-model-len without so many tokens, see For; 0: InputLen says it
-	InputLenSpare int
-	OutputLen     int // tokens; 0: the dataset's own
-	Headers       map[string]EnvValue
-	Warmups       int                      // requests before the measured ones, with prompts of their own
-	Goodput       map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
-	Percentiles   []float64                // 0 to 100, ascending
-	MinSuccess    float64                  // share of requests that must succeed, 0 to 1
-	PrefixCache   PrefixCache
-	Note          string // what is to be known of the prompts, for every step's warnings; "": nothing
+	ContextReserve int
+	OutputLen      int // tokens; 0: the dataset's own
+	Headers        map[string]EnvValue
+	Warmups        int                      // requests before the measured ones, with prompts of their own
+	Goodput        map[string]time.Duration // "ttft", "tpot", "e2el" -> goal
+	Percentiles    []float64                // 0 to 100, ascending
+	MinSuccess     float64                  // share of requests that must succeed, 0 to 1
+	PrefixCache    PrefixCache
+	Note           string // what is to be known of the prompts, for every step's warnings; "": nothing
 }
 
 // Dataset says where prompts come from.
@@ -75,25 +75,25 @@ type ImageSize struct{ Width, Height int }
 // answer together; 0: it is not known. The error says why input-len cannot be
 // told.
 func (l Load) For(maxModelLen int) (Load, error) {
-	if l.InputLenSpare == 0 {
+	if l.ContextReserve == 0 {
 		return l, nil
 	}
 	switch {
 	case maxModelLen <= 0:
 		return l, fmt.Errorf("input-len is max-model-len - %d, and the server does not say its max-model-len",
-			l.InputLenSpare)
-	case maxModelLen <= l.InputLenSpare:
-		return l, fmt.Errorf("input-len is max-model-len - %d, and the server's max-model-len is %d", l.InputLenSpare,
+			l.ContextReserve)
+	case maxModelLen <= l.ContextReserve:
+		return l, fmt.Errorf("input-len is max-model-len - %d, and the server's max-model-len is %d", l.ContextReserve,
 			maxModelLen)
 	}
-	l.InputLen, l.InputLenSpare = maxModelLen-l.InputLenSpare, 0
+	l.InputLen, l.ContextReserve = maxModelLen-l.ContextReserve, 0
 	return l, nil
 }
 
 // InputLenLabel is the part of a label that tells input-len.
 func InputLenLabel(l Load) string {
-	if l.InputLenSpare > 0 {
-		return "max-" + strconv.Itoa(l.InputLenSpare)
+	if l.ContextReserve > 0 {
+		return "max-" + strconv.Itoa(l.ContextReserve)
 	}
 	return strconv.Itoa(l.InputLen)
 }
@@ -107,7 +107,7 @@ func (l Load) Above(o Load) bool {
 		}
 		return float64(n)
 	}
-	same := l.InputLen == o.InputLen && l.InputLenSpare == o.InputLenSpare && l.OutputLen == o.OutputLen
+	same := l.InputLen == o.InputLen && l.ContextReserve == o.ContextReserve && l.OutputLen == o.OutputLen
 	noLess := l.RequestRate >= o.RequestRate && cap(l.MaxConcurrency) >= cap(o.MaxConcurrency)
 	return same && noLess && (l.RequestRate > o.RequestRate || cap(l.MaxConcurrency) > cap(o.MaxConcurrency))
 }

@@ -117,7 +117,7 @@ type Variant struct {
 	// and stands for so many. The rates are multiplied and labelled so.
 	Extrapolate int
 	Server      Server
-	Played      *Server // under --sim: in whose place the simulated Server stands; nil: it is the file's own
+	Original    *Server // under --sim: in whose place the simulated Server stands; nil: it is the file's own
 	Hooks       Hooks   // of level variant, after the scenario's own
 }
 

@@ -38,9 +38,9 @@ type amdGPU struct {
 	node   kfdNode // its zero value without the compute driver
 }
 
-// whole says that what the card tells is told of this device: it is the only
+// ownsCardReadings says that what the card tells is told of this device: it is the only
 // or the first partition. Power is counted once per socket.
-func (g amdGPU) whole() bool { return g.PartitionIndex == nil || *g.PartitionIndex == 0 }
+func (g amdGPU) ownsCardReadings() bool { return g.PartitionIndex == nil || *g.PartitionIndex == 0 }
 
 // Devices lists what HIP would count. Without the compute driver it lists
 // the cards in PCI order, with a note. A display controller of another vendor,

@@ -12,7 +12,7 @@ import (
 
 // rocmSMISampler asks rocm-smi, the predecessor of amd-smi.
 type rocmSMISampler struct {
-	said
+	noteList
 	tool   *tool
 	wanted []amdGPU
 	all    []amdGPU
@@ -75,7 +75,7 @@ func (s *rocmSMISampler) Read(ctx context.Context) ([]device.Reading, error) {
 			s.note("rocm-smi: its card %d is not in the inventory", card.index)
 			continue
 		}
-		if !saysNothing(card.GPUReading) && slices.ContainsFunc(s.wanted,
+		if !isEmptyReading(card.GPUReading) && slices.ContainsFunc(s.wanted,
 			func(g amdGPU) bool { return g.ID() == gpu.ID() }) {
 			out = append(out, gpu.reading(card.GPUReading, at))
 		}
@@ -94,7 +94,7 @@ func (s *rocmSMISampler) ask(ctx context.Context) ([]rocmCard, error) {
 	if err != nil {
 		return nil, err
 	}
-	cards, err := parseROCmCards(out, &s.said)
+	cards, err := parseROCmCards(out, &s.noteList)
 	if err != nil {
 		return nil, fmt.Errorf("rocm-smi: %w", err)
 	}

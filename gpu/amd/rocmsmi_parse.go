@@ -21,7 +21,7 @@ type rocmCard struct {
 // parseROCmCards reads what rocm-smi prints with --json: {"card0": {key:
 // text}, "system": {...}}, cards in the order of their numbers. What is odd is
 // noted and null.
-func parseROCmCards(out []byte, notes *said) ([]rocmCard, error) {
+func parseROCmCards(out []byte, notes *noteList) ([]rocmCard, error) {
 	value, err := decodeTool(out)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func parseROCmCards(out []byte, notes *said) ([]rocmCard, error) {
 	return slices.CompactFunc(cards, func(a, b rocmCard) bool { return a.index == b.index }), nil
 }
 
-func readROCmCard(index int, values object, notes *said) rocmCard {
+func readROCmCard(index int, values object, notes *noteList) rocmCard {
 	value := func(q quantity, keys ...string) *float64 {
 		for _, key := range keys {
 			v, err := measure(unbracketed(values.field(key, key+":")), q)
@@ -95,7 +95,7 @@ func readROCmCard(index int, values object, notes *said) rocmCard {
 		}
 	}
 
-	if saysNothing(card.GPUReading) {
+	if isEmptyReading(card.GPUReading) {
 		notes.note("rocm-smi: card %d has none of the known values", index)
 	}
 

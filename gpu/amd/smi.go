@@ -18,7 +18,7 @@ import (
 // GPU of a virtual machine, does not know spoils the whole answer. What failed
 // once is not asked again.
 type smiSampler struct {
-	said
+	noteList
 	tool   *tool
 	wanted []amdGPU
 	all    []amdGPU       // of the box: tools list them all
@@ -172,7 +172,7 @@ func (s *smiSampler) merge(readings map[int]*results.GPUReading, entries []objec
 		if readings[index] == nil {
 			readings[index] = &results.GPUReading{}
 		}
-		add(entry, readings[index], &s.said)
+		add(entry, readings[index], &s.noteList)
 	}
 }
 
@@ -197,7 +197,7 @@ func (s *smiSampler) collect(readings map[int]*results.GPUReading, at time.Time)
 			s.note("amd-smi: its GPU %d is not in the inventory", index)
 			continue
 		}
-		if saysNothing(*reading) || !slices.ContainsFunc(s.wanted, func(g amdGPU) bool { return g.ID() == gpu.ID() }) {
+		if isEmptyReading(*reading) || !slices.ContainsFunc(s.wanted, func(g amdGPU) bool { return g.ID() == gpu.ID() }) {
 			continue
 		}
 		out = append(out, gpu.reading(*reading, at))
@@ -211,7 +211,7 @@ func (s *smiSampler) collect(readings map[int]*results.GPUReading, at time.Time)
 // has its power: old tools repeat it for each.
 func (g amdGPU) reading(r results.GPUReading, at time.Time) device.Reading {
 	r.Device = g.ID()
-	if !g.whole() {
+	if !g.ownsCardReadings() {
 		r.PowerW, r.PowerKind, r.EnergyJ, r.PowerLimitW = nil, "", nil, nil
 	}
 	return device.Reading{At: at, GPUReading: r}

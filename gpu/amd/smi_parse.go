@@ -93,7 +93,7 @@ func listedDevices(entries []object) []toolDevice {
 // entryReader reads the values of one entry. What is odd is noted and null.
 type entryReader struct {
 	entry object
-	notes *said
+	notes *noteList
 }
 
 // section is an object of the entry; nil where it is "N/A" or missing.
@@ -139,7 +139,7 @@ func (r entryReader) clock(names ...string) *float64 {
 }
 
 // readStatic adds the power limit, which an entry of "static" has.
-func readStatic(entry object, into *results.GPUReading, notes *said) {
+func readStatic(entry object, into *results.GPUReading, notes *noteList) {
 	r := entryReader{entry, notes}
 	limit := r.section("limit")
 	if limit != nil && limit.field("socket_power", "ppt0") == nil {
@@ -151,7 +151,7 @@ func readStatic(entry object, into *results.GPUReading, notes *said) {
 
 // readMetric adds what an entry of "metric" says. Version 6.0 has other
 // names than the later ones; both are tried.
-func readMetric(entry object, into *results.GPUReading, notes *said) {
+func readMetric(entry object, into *results.GPUReading, notes *noteList) {
 	r := entryReader{entry, notes}
 	memory, power, usage, hot := r.section("mem_usage"), r.section("power"), r.section("usage"),
 		r.section("temperature")

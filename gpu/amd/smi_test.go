@@ -323,7 +323,7 @@ func TestAMDSMIUnknownNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got results.GPUReading
-	var notes said
+	var notes noteList
 	readMetric(entries[0], &got, &notes)
 	readStatic(entries[0], &got, &notes)
 	if diff := cmp.Diff(results.GPUReading{}, got); diff != "" {
@@ -426,8 +426,8 @@ func FuzzAMDSMI(f *testing.F) {
 		}
 		for _, entry := range entries {
 			var r results.GPUReading
-			readMetric(entry, &r, &said{})
-			readStatic(entry, &r, &said{})
+			readMetric(entry, &r, &noteList{})
+			readStatic(entry, &r, &noteList{})
 			sane(t, text, r)
 		}
 		for index, gpu := range matchTool(listedDevices(entries), gpus) {
@@ -446,7 +446,7 @@ func FuzzROCmSMI(f *testing.F) {
 	f.Add("WARNING: low power\n\n" + `{"card0": {"Average Graphics Package Power (W)": "N/A (Secondary die)"}}`)
 	f.Add(`{"card00": {}, "card0": {}, "card99999": {}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		cards, err := parseROCmCards([]byte(text), &said{})
+		cards, err := parseROCmCards([]byte(text), &noteList{})
 		if err != nil && cards != nil {
 			t.Errorf("parseROCmCards(%q): cards beside the error %v", text, err)
 		}

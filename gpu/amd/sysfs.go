@@ -85,7 +85,7 @@ func (g *sysfsGPU) read(s *sysfsSampler) (device.Reading, bool) {
 		return r, true
 	}
 
-	if !g.whole() {
+	if !g.ownsCardReadings() {
 		r.VRAMUsedBytes = g.bankUsed.bytesUsed(s.buffer[:])
 		return r, true
 	}
@@ -106,7 +106,7 @@ func (g *sysfsGPU) read(s *sysfsSampler) (device.Reading, bool) {
 	r.EdgeC = device.Celsius(g.edge.scaled(s.buffer[:], 1e3))
 	r.HotspotC = device.Celsius(g.hotspot.scaled(s.buffer[:], 1e3))
 	r.MemoryC = device.Celsius(g.memoryHot.scaled(s.buffer[:], 1e3))
-	return r, !saysNothing(r.GPUReading)
+	return r, !isEmptyReading(r.GPUReading)
 }
 
 // readPower reads the power, and what else the driver's table has.
@@ -143,8 +143,8 @@ func (g *sysfsGPU) readPower(s *sysfsSampler, r *device.Reading) {
 	}
 }
 
-// saysNothing is true of a reading in which everything is null.
-func saysNothing(r results.GPUReading) bool {
+// isEmptyReading is true of a reading in which everything is null.
+func isEmptyReading(r results.GPUReading) bool {
 	values := []*float64{r.PowerW, r.EnergyJ, r.Busy, r.MemoryBusy, r.CoreHz, r.MemoryHz, r.EdgeC, r.HotspotC,
 		r.MemoryC, r.PowerLimitW}
 	return r.VRAMUsedBytes == nil && r.GTTUsedBytes == nil && r.Throttle == nil && firstOf(values...) == nil

@@ -58,7 +58,7 @@ func smiTotals(ctx context.Context, options device.Options, devices []device.Dev
 	for _, entry := range entries {
 		index, ok := entry.index()
 		gpu, known := s.index[index]
-		r := entryReader{entry: entry, notes: &s.said}
+		r := entryReader{entry: entry, notes: &s.noteList}
 		total := wholeBytes(device.Positive(r.optional(r.section("mem_usage"), inMiB, "total_vram")))
 		if ok && known && total != nil {
 			totals[gpu.ID()] = *total
@@ -78,7 +78,7 @@ func rocmTotals(ctx context.Context, options device.Options, devices []device.De
 		return nil
 	}
 
-	cards, err := parseROCmCards(out, new(said))
+	cards, err := parseROCmCards(out, new(noteList))
 	if err != nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func TestAddTotals(t *testing.T) {
 
 // An energy counter of an MI250 passes 1e15 uJ after 15 days.
 func TestLargeEnergyCounter(t *testing.T) {
-	cards, err := parseROCmCards([]byte(`{"card0":{"Accumulated Energy (uJ)":"1234567890123456.0"}}`), new(said))
+	cards, err := parseROCmCards([]byte(`{"card0":{"Accumulated Energy (uJ)":"1234567890123456.0"}}`), new(noteList))
 	if err != nil || cards[0].EnergyJ == nil || *cards[0].EnergyJ != 1234567890.123456 {
 		t.Errorf("energy %s, %v, want 1234567890.123456 J", fakegpu.JSON(t, cards), err)
 	}

@@ -172,14 +172,14 @@ func wholeBytes(v *float64) *int64 {
 	return new(int64(math.Round(*v)))
 }
 
-// said collects what is odd about a tool's answers, each thing once.
-type said struct{ notes []string }
+// noteList collects what is odd about a tool's answers, each thing once.
+type noteList struct{ notes []string }
 
-func (s *said) note(format string, values ...any) {
+func (s *noteList) note(format string, values ...any) {
 	if text := fmt.Sprintf(format, values...); !slices.Contains(s.notes, text) {
 		s.notes = append(s.notes, text)
 	}
 }
 
 // Notes are what was odd so far, each said once.
-func (s *said) Notes() []string { return s.notes }
+func (s *noteList) Notes() []string { return s.notes }

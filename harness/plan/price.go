@@ -22,17 +22,17 @@ func PriceOf(sc *scenarios.Scenario, v scenarios.Variant) results.Price {
 // originalGPUs is how many GPUs one server takes in whose place the simulator
 // stands; 0: nothing tells.
 func originalGPUs(v scenarios.Variant) int {
-	if v.Played == nil {
+	if v.Original == nil {
 		return 0
 	}
-	kind, known := engines.Lookup(v.Played.Launcher)
-	switch gpus := v.Played.GPUs; {
+	kind, known := engines.Lookup(v.Original.Launcher)
+	switch gpus := v.Original.GPUs; {
 	case gpus.Count > 0:
 		return gpus.Count
-	case known && kind.WorldSize != nil && kind.WorldSize(Args(v.Played.Args)) > 0:
-		return kind.WorldSize(Args(v.Played.Args))
+	case known && kind.WorldSize != nil && kind.WorldSize(Args(v.Original.Args)) > 0:
+		return kind.WorldSize(Args(v.Original.Args))
 	case gpus.List != nil:
-		return len(gpus.List) / max(1, v.Played.Replicas)
+		return len(gpus.List) / max(1, v.Original.Replicas)
 	}
 	return 0
 }

@@ -28,7 +28,7 @@ func CheckDatasets(ctx context.Context, sc *scenarios.Scenario) error {
 			continue
 		}
 		seen[d.Path] = true
-		if point.InputLen == 0 && point.InputLenSpare > 0 { // only the running server can say it
+		if point.InputLen == 0 && point.ContextReserve > 0 { // only the running server can say it
 			point.InputLen = someInputLen
 		}
 		if _, err := dataset.Build(ctx, plan.PromptSpec(point, d.Seed, 1), tok.Tokenizer); err != nil {

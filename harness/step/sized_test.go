@@ -30,9 +30,9 @@ func TestSized(t *testing.T) {
 	}{
 		{"a length", scenarios.Load{InputLen: 5}, lengthTeller{}, 5, ""},
 		{"the dataset's own", scenarios.Load{}, lengthTeller{}, 0, ""},
-		{"what the context leaves", scenarios.Load{InputLenSpare: 2048}, of(16384), 14336, ""},
-		{"nothing left", scenarios.Load{InputLenSpare: 2048}, of(2048), 0, "the server's max-model-len is 2048"},
-		{"not told", scenarios.Load{InputLenSpare: 2048}, lengthTeller{}, 0, "does not say its max-model-len"},
+		{"what the context leaves", scenarios.Load{ContextReserve: 2048}, of(16384), 14336, ""},
+		{"nothing left", scenarios.Load{ContextReserve: 2048}, of(2048), 0, "the server's max-model-len is 2048"},
+		{"not told", scenarios.Load{ContextReserve: 2048}, lengthTeller{}, 0, "does not say its max-model-len"},
 	} {
 		var result results.Result
 		l, err := sized(c.point, c.server, &result)

@@ -36,7 +36,7 @@ func TestInputLenOfTheServer(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || l.InputLen != c.want || l.InputLenSpare != 0 {
+		if err != nil || l.InputLen != c.want || l.ContextReserve != 0 {
 			t.Errorf("input-len %s of %d = %d, %v, want %d", c.value, c.maxModelLen, l.InputLen, err, c.want)
 		}
 	}

@@ -189,7 +189,7 @@ func inputLenKey() schema.Field[scenarios.Load] {
 		"max-model-len - N: what the longest context of the server that runs leaves.",
 		s, func(r *schema.Reader, n *schema.Node, l *scenarios.Load) {
 			if m := schema.LengthOfRest.FindStringSubmatch(n.Text); n.Kind == schema.Text && m != nil {
-				l.InputLenSpare, _ = strconv.Atoi(m[1]) // digits, see lengthOfRest
+				l.ContextReserve, _ = strconv.Atoi(m[1]) // digits, see lengthOfRest
 				return
 			}
 			if v, ok := r.Whole(n, s); ok {

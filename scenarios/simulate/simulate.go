@@ -73,7 +73,7 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 		return
 	}
 
-	v.Played = new(v.Server)
+	v.Original = new(v.Server)
 	// the program does the rest: its arguments stay
 	if v.Hooks = (scenarios.Hooks{}); s.Method == scenarios.LlamaBench {
 		v.Server.Launcher, v.Server.GPUs, v.Server.Container = scenarios.SimLlamaLauncher, scenarios.GPUs{None: true},
