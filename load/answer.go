@@ -38,6 +38,10 @@ type answer struct {
 	whole       bool   // the answer was not streamed: its one chunk says nothing of tokens
 	pieces      bool   // events that should repeat the text so far hold new text only
 
+	undecided []byte // what events held, one after the other, while pieces is not known
+	repeats   []int  // the chunks of those events
+
+	asked   int           // tokens; 0: not known
 	tokenAt time.Duration // of the latest token chunk; below 0: none yet
 	shared  int64         // token chunks with the arrival of one before
 
@@ -72,7 +76,7 @@ func (p *answerPool) get(asked int) *answer {
 	}
 	*a = answer{
 		events: a.events, own: a.own, kinds: a.kinds[:0], text: a.text[:0], content: a.content[:0],
-		chunkS: make([]float64, 0, room), usage: dialect.NoCounts, timings: dialect.NoCounts, tokenAt: -1,
+		chunkS: make([]float64, 0, room), usage: dialect.NoCounts, timings: dialect.NoCounts, tokenAt: -1, asked: asked,
 	}
 	a.chunk = &a.own
 	return a
@@ -164,7 +168,10 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 	if c.Sofar {
 		c.Content = a.fresh(c.Content, len(c.Finish) > 0)
 	}
-
+	if c.Fault == nil && a.endless(c) {
+		a.fault = results.Failf(results.FailProtocol, "the answer has no end: %d chunks and %d bytes of text, %d tokens were asked for", len(a.chunkS), len(a.text), a.asked)
+		return false
+	}
 	a.chunkS = append(a.chunkS, at.Seconds())
 	kind := a.kind(c)
 	a.kinds = append(a.kinds, byte(kind))
@@ -183,6 +190,24 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 	a.keep(c)
 	a.done = a.done || c.Last
 	return !c.Last
+}
+
+// Limits of one answer, so that memory is bounded whatever a server sends. They
+// are far beyond what any model says to the load asked for.
+const (
+	chunksPerToken = 16       // chunks for each token asked for
+	chunksSpare    = 16_384   // chunks beside them
+	maxChunks      = 1 << 20  // where no length was asked for
+	maxText        = 16 << 20 // bytes
+)
+
+// endless reports whether the answer goes on beyond all bounds with the chunk.
+func (a *answer) endless(c *dialect.Chunk) bool {
+	limit := maxChunks
+	if a.asked > 0 {
+		limit = min(limit, a.asked*chunksPerToken+chunksSpare)
+	}
+	return len(a.chunkS) >= limit || len(a.text)+len(c.Content)+len(c.Reasoning) > maxText
 }
 
 // kind is that of the chunk, but for the content of a whole answer.
@@ -218,19 +243,42 @@ func (a *answer) keep(c *dialect.Chunk) {
 	}
 }
 
+// maxUndecided bounds the text that is kept until it is known whether events
+// repeat the text so far, in bytes.
+const maxUndecided = 4 << 10
+
 // fresh returns what is new in the text so far. The last event may hold less
 // than came before: servers cut a stop string off again.
+//
+// A server may stream only what is new instead. Its pieces look like a repeated
+// text as long as each happens to begin with all of the text before ("ha",
+// "ha"); once one does not, all of them were pieces.
 func (a *answer) fresh(sofar []byte, last bool) []byte {
 	switch {
 	case a.pieces:
+		return sofar
+	case last && len(sofar) == 0:
+		return nil
 	case bytes.HasPrefix(sofar, a.text):
+		if len(a.undecided)+len(sofar) <= maxUndecided {
+			a.undecided = append(a.undecided, sofar...)
+			a.repeats = append(a.repeats, len(a.kinds))
+		}
 		return sofar[len(a.text):]
 	case last && bytes.HasPrefix(a.text, sofar):
 		a.text = a.text[:len(sofar)]
 		a.content = append(a.content[:0], a.text...)
 		return nil
 	}
+
 	a.pieces = true
+	if len(a.undecided) < maxUndecided {
+		a.text = append(a.text[:0], a.undecided...)
+		a.content = append(a.content[:0], a.undecided...)
+		for _, at := range a.repeats {
+			a.kinds[at] = byte(results.ChunkText)
+		}
+	}
 	return sofar
 }
 

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/benchrig/bench/results"
@@ -14,6 +15,8 @@ type collector struct {
 	count func(ctx context.Context, text string) (int, error) // nil: never asked
 	abort context.CancelCauseFunc                             // ends the pass
 
+	limit    int        // of failures; 0: none
+	failed   int        // requests that failed by themselves
 	late     []float64  // seconds, of the requests that no cap held back
 	lastEnd  float64    // seconds
 	emitted  int        // requests that have ended
@@ -21,6 +24,9 @@ type collector struct {
 	deferred []finished // whose tokens are counted after the pass
 	err      error      // of emit
 }
+
+// errTooManyFailures ends a pass whose verdict is certain.
+var errTooManyFailures = errors.New("more requests failed than may")
 
 // run takes in requests until none come any more.
 func (c *collector) run(in <-chan finished) {
@@ -40,6 +46,12 @@ func (c *collector) note(f *finished) {
 	c.lastEnd = max(c.lastEnd, r.EndS)
 	if r.Failure != nil && r.Failure.Class == results.FailCanceled {
 		c.canceled++
+	}
+	if r.Failure != nil && r.Failure.Class != results.FailCanceled {
+		c.failed++
+	}
+	if c.limit > 0 && c.failed == c.limit+1 {
+		c.abort(errTooManyFailures)
 	}
 	if r.SentS != nil && !f.held {
 		c.late = append(c.late, *r.SentS-r.IntendedS)

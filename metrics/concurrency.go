@@ -75,7 +75,7 @@ func tokensPerChunk(good []Observation) *float64 {
 	tokens, chunks := 0, 0
 	for _, o := range good {
 		if o.OutputTokens != nil {
-			tokens += *o.OutputTokens
+			tokens += *o.OutputTokens - o.HiddenTokens()
 			chunks += len(o.TokenS)
 		}
 	}

@@ -108,12 +108,45 @@ func (o Observation) gaps() []float64 {
 	return gaps
 }
 
-// TPOT is null for answers of one token and where their length is unknown.
+// TPOT is null for answers of one token or one chunk and where their length is
+// unknown. It is the time from the first chunk to the last over the tokens that
+// came after the first: not those that were held back before it.
 func (o Observation) TPOT() *float64 {
-	if o.OutputTokens == nil || *o.OutputTokens <= 1 || len(o.TokenS) == 0 || o.Whole() {
+	if o.OutputTokens == nil || len(o.TokenS) < 2 || o.Whole() {
 		return nil
 	}
-	return new((o.TokenS[len(o.TokenS)-1] - o.TokenS[0]) / float64(*o.OutputTokens-1))
+	later := *o.OutputTokens - 1 - o.HiddenTokens()
+	if later < 1 {
+		return nil
+	}
+	return new((o.TokenS[len(o.TokenS)-1] - o.TokenS[0]) / float64(later))
+}
+
+// fewestHidden is how many chunks without content must come before the first
+// token to be taken for tokens that a parser held back: servers begin their
+// answers with one or two that are none.
+const fewestHidden = 3
+
+// HiddenTokens are the tokens that the server generated before the first that
+// it showed, as far as it sent a chunk for each: reasoning and tool parsers hold
+// tokens back. Tokens without any chunk cannot be told from chunks of several.
+func (o Observation) HiddenTokens() int {
+	if o.OutputTokens == nil {
+		return 0
+	}
+	empty := 0
+	for _, kind := range []byte(o.ChunkKinds) {
+		if IsToken(results.ChunkKind(kind)) {
+			break
+		}
+		if results.ChunkKind(kind) == results.ChunkEmpty {
+			empty++
+		}
+	}
+	if empty < fewestHidden {
+		return 0
+	}
+	return max(min(empty, *o.OutputTokens-len(o.TokenS)), 0)
 }
 
 // ChunkWeight is how many tokens one token chunk stands for, at least 1.

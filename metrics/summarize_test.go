@@ -92,7 +92,7 @@ func TestSummarize(t *testing.T) {
 			"tpot tokens rates",
 			"tpot 2, tokens -/-/-, rates 2/-/-",
 		},
-		{"all tokens in one chunk", "sent=0 t1 out=4", Params{}, "tpot itl per max", "tpot 0, itl 0:-, per 4, max 4"},
+		{"all tokens in one chunk", "sent=0 t1 out=4", Params{}, "tpot itl per max", "tpot -, itl 0:-, per 4, max 4"},
 		{"chunks weigh their tokens", "sent=0 t0.1 t0.2 t1.5 out=6", Params{}, "max per", "max 4, per 2"},
 		{"seconds count from the first send", "sent=0.9 t1.0 t1.8 t1.95 out=3", Params{}, "max", "max 2"},
 		{"the server's count of the prompt wins", "sent=0 t1 in=12 local=10 out=1\n sent=0 t1 local=10 out=1", Params{}, "tokens", "tokens 22/2/-"},
@@ -199,5 +199,24 @@ func TestWholeAnswersHaveNoFirstToken(t *testing.T) {
 	}
 	if f.TTFT.N+f.TPOT.N+f.ITL.N+f.TTFTFromIntended.N != 0 {
 		t.Errorf("TTFT %d, TPOT %d, ITL %d, from intended %d samples, want none", f.TTFT.N, f.TPOT.N, f.ITL.N, f.TTFTFromIntended.N)
+	}
+}
+
+// TestOneChunkHasNoTPOT: of an answer that came as one chunk nothing is known of
+// the time between its tokens.
+func TestOneChunkHasNoTPOT(t *testing.T) {
+	for text, want := range map[string]*float64{
+		"sent=0 t1 out=40":                     nil,
+		"sent=0 t1 t3 out=3":                   new(1.0),
+		"sent=0 r1 e2 e3 e4 e5 t6 t7 t8 out=7": new(1.0), // four tokens were held back
+		"sent=0 r1 e2 t3 t4 t5 out=3":          new(1.0), // one empty chunk is no token
+		"sent=0 e1 e2 e3 e4 t5 t6 out=2":       new(1.0), // the server counts none of the empty ones
+		"sent=0 e1 e2 e3 e4 t5 out=5":          nil,
+	} {
+		records := parseRecords(t, text)
+		got := Observe(&records[0], IsToken).TPOT()
+		if (got == nil) != (want == nil) || got != nil && (*got-*want > 1e-9 || *want-*got > 1e-9) {
+			t.Errorf("%s: TPOT %v, want %v", text, got, want)
+		}
 	}
 }

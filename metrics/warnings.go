@@ -48,7 +48,7 @@ func Warnings(e Evidence) []results.Warning {
 	var all []results.Warning
 	for _, check := range []func(Evidence) *results.Warning{
 		warnInterrupted, warnFailures, warnShortOutput, warnLongOutput, warnTokenSource, warnInputLength,
-		warnCached, warnClientLate, warnClientLimit, warnAgentClock, warnRate, warnMultiToken, warnBuffered, warnAnswers, warnFewSamples,
+		warnCached, warnClientLate, warnClientLimit, warnAgentClock, warnRate, warnMultiToken, warnHiddenTokens, warnBuffered, warnAnswers, warnFewSamples,
 	} {
 		if w := check(e); w != nil {
 			all = append(all, *w)
@@ -267,7 +267,25 @@ func warnMultiToken(e Evidence) *results.Warning {
 	if per == nil || *per <= multiTokenChunk {
 		return nil
 	}
-	return Warnf(results.WarnMultiToken, "a chunk carries %.2f tokens on average: ITL is the time between chunks, not between tokens", *per)
+	return Warnf(results.WarnMultiToken, "a chunk carries %.2f tokens on average: ITL is the time between chunks, not between tokens; if a parser holds tokens back without a sign, TPOT is too low", *per)
+}
+
+// warnHiddenTokens speaks of tokens that came before the first visible one.
+func warnHiddenTokens(e Evidence) *results.Warning {
+	answers, hidden, tokens := 0, 0, 0
+	for _, o := range observeAll(e.Records) {
+		if n := o.HiddenTokens(); o.OK() && n > 0 {
+			answers++
+			hidden += n
+			tokens += *o.OutputTokens
+		}
+	}
+	if answers == 0 {
+		return nil
+	}
+
+	return Warnf(results.WarnHiddenTokens, "%d answers hold %s of their tokens back before the first that is shown: TTFT includes their generation, and TPOT is over the shown ones",
+		answers, percent(hidden, tokens))
 }
 
 // warnFewSamples names the percentiles that too few samples stand behind.

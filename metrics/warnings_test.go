@@ -46,6 +46,7 @@ func TestWarnings(t *testing.T) {
 		{"late client", "sent=0 t1 out=1", results.Asked{}, &results.ClientReport{LateP99S: new(0.0501)}, "client-late: up to 50.1 ms later", results.Suspect},
 		{"punctual client", "sent=0 t1 out=1", results.Asked{}, &results.ClientReport{LateP99S: new(0.01)}, "", results.OK},
 		{"stopped", "sent=0 t1 out=1\n fail=canceled", results.Asked{}, &results.ClientReport{Interrupted: "Ctrl-C"}, "interrupted: (Ctrl-C); 1 of 2 requests were never sent", results.Suspect},
+		{"tokens held back", "sent=0 r1 r2 e3 e4 e5 t6 t7 t8 out=6", results.Asked{}, nil, "hidden-tokens: 1 answers hold 50.0 %", results.OK},
 		{"several tokens a chunk", "sent=0 t1 t2 out=4", results.Asked{}, nil, "tokens-per-chunk: 2.00 tokens on average", results.OK},
 		{"rate held back", strings.Join(sends(20, 0.1, 0.2), "\n"), results.Asked{RequestRate: rate}, nil, "rate-not-reached: left at 5.00/s where the schedule meant 10.00/s", results.OK},
 		{"rate reached", strings.Join(sends(20, 0.1, 0.101), "\n"), results.Asked{RequestRate: rate}, nil, "", results.OK},

@@ -145,6 +145,7 @@ const (
 	WarnLongOutput     WarningCode = "answer-too-long"  // answers longer than asked
 	WarnTokenSource    WarningCode = "token-source"     // output tokens not from the server's usage
 	WarnMultiToken     WarningCode = "tokens-per-chunk" // ITL is inter-chunk latency: several tokens a chunk
+	WarnHiddenTokens   WarningCode = "hidden-tokens"    // tokens were held back before the first that was shown
 	WarnClientLate     WarningCode = "client-late"      // requests were sent later than intended
 	WarnInputMismatch  WarningCode = "input-length"     // the server counted other prompt lengths than asked
 	WarnPrefixCache    WarningCode = "prefix-cache"     // part of the prompts came from a warm cache

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -142,6 +143,7 @@ func FailureOf(ctx context.Context, err error) *results.Failure {
 // drive runs the measured pass and stores each record as it comes.
 func (j Job) drive(ctx context.Context) (out Pass, err error) {
 	opts := j.Options
+	opts.MaxFailures = j.maxFailures()
 	opts.KeepText = j.KeepText || j.CountText != nil
 	opts.Started = func(zero time.Time) {
 		out.Began = true
@@ -171,6 +173,17 @@ func (j Job) drive(ctx context.Context) (out Pass, err error) {
 		err = errors.Join(err, onDisk(j.Records.Replace(out.records)))
 	}
 	return out, err
+}
+
+// maxFailures is how many requests may fail before the step cannot succeed any
+// more; 0: not known, or all may.
+func (j Job) maxFailures() int {
+	n := j.asked()
+	needed := int(math.Ceil(j.MinSuccess * float64(n)))
+	if needed == 0 || n == 0 {
+		return 0
+	}
+	return max(n-needed, 1)
 }
 
 // onDisk makes an error of writing a failure.

@@ -235,3 +235,28 @@ func TestGoalsAndShown(t *testing.T) {
 		}
 	}
 }
+
+// TestOddValues: values that argparse takes and that were misread.
+func TestOddValues(t *testing.T) {
+	for _, args := range []string{"--goodput ttft:inf", "--goodput ttft:1e300", `--extra-body {"a":1}x`, `--extra-body {"a":1}{"b":2}`} {
+		f := mustParse(t, args)
+		_, goals := f.Goals()
+		_, options := f.Options()
+		if goals == nil && options == nil {
+			t.Errorf("%s: no error", args)
+		}
+	}
+	f := mustParse(t, `--host fe80::1%eth0 --port 8000 --timeline-itl-thresholds 25,50 --stop ### --max-tokens-field max_tokens`)
+	if got := f.Base(); got != "http://[fe80::1%25eth0]:8000" {
+		t.Errorf("Base = %s", got)
+	}
+	o, err := f.Options()
+	if err != nil || len(o.Sampling.Stop) != 1 || o.Sampling.Stop[0] != "###" || o.MaxTokensField != "max_tokens" {
+		t.Errorf("Options = %+v, %v", o, err)
+	}
+	for v, want := range map[float64]string{10: "10.0", 0.5: "0.5", 1e-05: "1e-05", 1e16: "1e+16", 123456789: "123456789.0"} {
+		if got := pythonFloat(v); got != want {
+			t.Errorf("pythonFloat(%v) = %s, want %s", v, got, want)
+		}
+	}
+}

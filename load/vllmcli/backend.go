@@ -90,7 +90,7 @@ func (f *Flags) Base() string {
 	}
 	host := f.Host
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
-		host = "[" + host + "]"
+		host = "[" + strings.Replace(host, "%", "%25", 1) + "]" // a zone follows the percent sign
 	}
 	return fmt.Sprintf("http://%s:%d", host, f.Port)
 }

@@ -109,14 +109,18 @@ func (f *Flags) ShownPercentiles() ([]float64, error) {
 	return out, nil
 }
 
+// maxGoalMS is the longest goal, in milliseconds: what a duration can hold. A
+// goal of inf, which each request meets, is best left out.
+const maxGoalMS = math.MaxInt64 / 2e6
+
 // Goals are the goals of a good request; nil: none.
 func (f *Flags) Goals() (map[string]time.Duration, error) {
 	var goals map[string]time.Duration
 	for _, text := range f.Goodput {
 		name, value, ok := strings.Cut(text, ":")
 		ms, err := strconv.ParseFloat(value, 64)
-		if !ok || err != nil || !(ms >= 0) || !slices.Contains([]string{"ttft", "tpot", "e2el"}, name) {
-			return nil, fmt.Errorf("--goodput %q: want ttft:MS, tpot:MS or e2el:MS", text)
+		if !ok || err != nil || !(ms >= 0 && ms <= maxGoalMS) || !slices.Contains([]string{"ttft", "tpot", "e2el"}, name) {
+			return nil, fmt.Errorf("--goodput %q: want ttft:MS, tpot:MS or e2el:MS, with a finite number of milliseconds", text)
 		}
 		if goals == nil {
 			goals = map[string]time.Duration{}

@@ -39,6 +39,9 @@ func pythonFloat(v float64) string {
 	if math.IsInf(v, 1) {
 		return "inf"
 	}
+	if size := math.Abs(v); size != 0 && (size < 1e-4 || size >= 1e16) {
+		return strconv.FormatFloat(v, 'e', -1, 64)
+	}
 	text := strconv.FormatFloat(v, 'f', -1, 64)
 	if !strings.Contains(text, ".") {
 		text += ".0"

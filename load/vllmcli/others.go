@@ -2,6 +2,7 @@ package vllmcli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 )
@@ -62,12 +63,18 @@ func addOthers(fs *pflag.FlagSet) {
 	}
 }
 
+// isNeutral reports whether a flag was given its neutral value, however often.
+func isNeutral(flag *pflag.Flag, neutral string) bool {
+	values, ok := flag.Value.(pflag.SliceValue)
+	return ok && !slices.ContainsFunc(values.GetSlice(), func(v string) bool { return v != neutral })
+}
+
 // checkOthers refuses what has no effect here, and notes what needs none.
 func checkOthers(fs *pflag.FlagSet) (notes []string, err error) {
 	for _, o := range others() {
 		flag := fs.Lookup(o.name)
 		switch {
-		case flag == nil || !flag.Changed || o.value && o.neutral != "" && flag.Value.String() == "["+o.neutral+"]":
+		case flag == nil || !flag.Changed || o.value && o.neutral != "" && isNeutral(flag, o.neutral):
 		case o.harmless:
 			notes = append(notes, fmt.Sprintf("--%s has no effect: %s", o.name, o.why))
 		default:

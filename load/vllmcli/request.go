@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/benchrig/bench/load/spec"
@@ -60,6 +61,9 @@ func (r *RequestFlags) Extra() (map[string]any, error) {
 	var fields map[string]any
 	if err := decoder.Decode(&fields); err != nil {
 		return nil, fmt.Errorf("--extra-body %q: want a JSON object: %w", r.ExtraBody, err)
+	}
+	if rest, _ := io.ReadAll(decoder.Buffered()); decoder.More() || len(bytes.TrimSpace(rest)) > 0 {
+		return nil, fmt.Errorf("--extra-body %q: text follows the JSON object: %q", r.ExtraBody, bytes.TrimSpace(rest))
 	}
 	return fields, nil
 }

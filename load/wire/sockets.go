@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -94,6 +95,14 @@ func portOf(u *url.URL) string {
 func hostOf(u *url.URL, asked string) string {
 	if asked != "" {
 		return asked
+	}
+	host := u.Hostname()
+	if name, _, zoned := strings.Cut(host, "%"); zoned { // means something on this host only
+		host = name
+		if port := u.Port(); port != "" {
+			return net.JoinHostPort(host, port)
+		}
+		return "[" + host + "]"
 	}
 	return u.Host
 }

@@ -11,7 +11,7 @@ import (
 const (
 	firstBuffer    = 4 << 10  // bytes; what one event of one token needs is far below
 	largestRead    = 64 << 10 // bytes asked of the transport at once
-	maxEvent       = 64 << 20 // bytes of a line, and of an event's data
+	maxEvent       = 4 << 20  // bytes of a line, and of an event's data; of a whole answer without stream too
 	MaxInvalidLine = 256      // bytes kept of the first line that is no SSE field
 )
 
