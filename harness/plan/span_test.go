@@ -13,7 +13,7 @@ import (
 const overNodes = `
 schema: 1
 on: slurm
-server: {launcher: vllm, model: m, nodes: 2, args: {tp: 8, pp: 2}}
+server: {launcher: vllm, model: m, nodes: 2, args: {tp: 8, pp: 2, distributed-executor-backend: ray}}
 variants: [{name: two}, {name: one, nodes: 1, args: {pp: null}}]
 load: {dataset: {kind: random, tokens: ids, vocab-size: 100}, input-len: 8, output-len: 2, num-prompts: 1}
 `
