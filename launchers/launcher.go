@@ -296,7 +296,7 @@ func (s *Server) withPrivate(ctx context.Context, env []string) ([]string, error
 		return nil, fmt.Errorf("make a folder for sockets: %w", err)
 	}
 	s.private = folder
-	port, err := ports.Find(ctx, "127.0.0.1", privatePorts+mathrand.IntN(privatePortRange), []int{s.spec.Port})
+	port, err := ports.Find(context.WithoutCancel(ctx), "127.0.0.1", privatePorts+mathrand.IntN(privatePortRange), []int{s.spec.Port})
 	if err != nil {
 		return nil, err
 	}
