@@ -162,7 +162,7 @@ func loadFaults() []fault {
 
 func readyFaults() []fault {
 	const r = "ready"
-	slow := ready("3s", "0s")
+	slow := ready("12s", "0s")
 	return []fault{
 		{stage: r, kind: "crash", name: "ends at the first request", engine: func(c *engine) { c.DieAt = 1 }, verdict: failed, class: results.FailExited, says: "code 0"},
 		{

@@ -141,8 +141,16 @@ func memoryFaults() []fault {
 			}), after: freed(true),
 		},
 		{
-			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is report", prepare: stranger, scenario: onGPU(block{"foreign": "report"}),
+			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is report", prepare: stranger,
+			scenario: lay(onGPU(block{"foreign": "report"}), block{"server": block{
+				"gpus": 1, "args": block{"gpu-memory-utilization": "0.5"},
+			}}),
 			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
+		},
+		{
+			stage: "spawn", kind: "leak", name: "a stranger holds so much VRAM that the server would not fit", prepare: stranger,
+			scenario: onGPU(block{"foreign": "report"}),
+			verdict:  failed, class: results.FailForeignGPU, good: failed, why: results.FailForeignGPU,
 		},
 		{
 			stage: "spawn", kind: "leak", name: "a stranger holds VRAM, vram.foreign is refuse", prepare: stranger, scenario: onGPU(block{"foreign": "refuse"}),
