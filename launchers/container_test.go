@@ -45,7 +45,7 @@ func contain(t *testing.T, b *bench, engine string, config fakecontainer.Config)
 // commands that hang, end late or do nothing.
 func limitsFor(config fakecontainer.Config) *container.Limits {
 	limits := container.DefaultLimits()
-	limits.Ask, limits.Words, limits.Again = time.Minute, time.Minute, 50*time.Millisecond
+	limits.Ask, limits.LogDelay, limits.Again = time.Minute, time.Minute, 50*time.Millisecond
 	for _, command := range slices.Concat(config.Hang, config.Late, config.Lie) {
 		switch command {
 		case "version":
@@ -293,7 +293,7 @@ func TestContainerHurry(t *testing.T) {
 	contain(t, b, "docker", fakecontainer.Config{})
 	b.spec.StopGrace = time.Minute
 	server := b.launch(t)
-	timer := time.AfterFunc(300*time.Millisecond, b.Hurry)
+	timer := time.AfterFunc(300*time.Millisecond, b.KillNow)
 	defer timer.Stop()
 	began := time.Now()
 	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() || time.Since(began) > 20*time.Second {
@@ -330,6 +330,31 @@ func TestContainerLeftovers(t *testing.T) {
 	}
 	if _, err := container.Leftovers(t.Context(), "docker", "", []string{"PATH=/nonexistent"}); !errors.Is(err, process.ErrNotFound) {
 		t.Errorf("Leftovers() without a client = %v, want ErrNotFound", err)
+	}
+}
+
+// The client that follows the log ends again and again; the container's
+// processes, which are younger than it, do not end with it.
+func TestContainerLogClientEndsAlone(t *testing.T) {
+	t.Parallel()
+	const late = 6
+	b := prepare(t, vllm(t), fakeengine.Config{LateChildren: late})
+	contain(t, b, "docker", fakecontainer.Config{Lie: []string{"logs"}})
+	server := b.launch(t)
+	seen := 0
+	for end := time.Now().Add(time.Minute); seen <= late && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		seen = len(server.OwnPIDs())
+	}
+	if seen != 1+late {
+		t.Errorf("%d processes in the container, want the engine and %d children", seen, late)
+	}
+	for _, pid := range server.OwnPIDs() { // a fake engine's container does not end its children
+		if pid != server.Info().PID {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
+		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
 	}
 }
 

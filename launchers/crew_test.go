@@ -146,7 +146,7 @@ func TestHurryReachesNodes(t *testing.T) {
 	nodes.sweeping = func(sweep *cleanup.NodeSweep) {
 		once.Do(func() {
 			sweep.Baseline = []results.VRAMProof{{Device: "gpu-0", BaselineBytes: giga}} // never reached
-			time.AfterFunc(300*time.Millisecond, b.Hurry)
+			time.AfterFunc(300*time.Millisecond, b.KillNow)
 		})
 	}
 	began := time.Now()

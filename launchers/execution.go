@@ -34,7 +34,7 @@ type members interface {
 // process.Process.
 type ending interface {
 	Stop(ctx context.Context, grace time.Duration) (results.Proof, error)
-	Hurry()
+	KillNow()
 }
 
 // execute runs the recipe's argv. The result is nil after an error.

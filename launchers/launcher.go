@@ -67,8 +67,8 @@ type Launcher struct {
 	running map[*Server]struct{} // started and not proven gone
 }
 
-// Hurry makes every stop, running or to come, go straight to SIGKILL.
-func (l *Launcher) Hurry() {
+// KillNow makes every stop, running or to come, go straight to SIGKILL.
+func (l *Launcher) KillNow() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hurried = true

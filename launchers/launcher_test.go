@@ -386,7 +386,7 @@ func TestCancelWhileStarting(t *testing.T) {
 			defer cancel()
 			time.AfterFunc(400*time.Millisecond, cancel)
 			if c.hurry {
-				time.AfterFunc(600*time.Millisecond, b.Hurry)
+				time.AfterFunc(600*time.Millisecond, b.KillNow)
 			}
 			_, err := b.Launch(ctx, b.kind, b.spec)
 			if err == nil || asFailure(err).Class != results.FailInterrupted {
@@ -466,7 +466,7 @@ func TestHurryReachesServers(t *testing.T) {
 	b := prepare(t, vllm(t), fakeengine.Config{IgnoreTerm: true})
 	b.spec.StopGrace = time.Minute
 	server := b.launch(t)
-	time.AfterFunc(100*time.Millisecond, b.Hurry)
+	time.AfterFunc(100*time.Millisecond, b.KillNow)
 	if proof, err := server.Stop(t.Context()); err != nil || !proof.Clean() {
 		t.Errorf("Stop() = %+v, %v, want a clean proof", proof, err)
 	}

@@ -165,7 +165,7 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 // hurry makes a stop, running or to come, go straight to SIGKILL.
 func (s *Server) hurry() {
 	s.hurryOnce.Do(func() { close(s.hurried) })
-	s.process.Hurry()
+	s.process.KillNow()
 }
 
 // endStray ends a process that is the server's although all of them seemed to

@@ -103,7 +103,7 @@ func stubborn(t *testing.T, cookie string) *process.Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		p.Hurry()
+		p.KillNow()
 		_, _ = p.Stop(t.Context(), 0)
 	})
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {

@@ -103,7 +103,7 @@ func wait(ctx context.Context, p *process.Process, limit time.Duration) error {
 	case <-p.Done():
 	case <-timer.C:
 		why = fmt.Errorf("killed after its time limit of %s", limit)
-		p.Hurry()
+		p.KillNow()
 	case <-ctx.Done():
 		why = errors.New("ended: interrupted")
 	}

@@ -119,7 +119,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 
 	launcher := s.launcher(journal)
 	live, control := s.live(folder), &harness.Control{}
-	ctx, shown := s.show(ctx, Running{s.Process, folder, log, live, control, launcher.Hurry})
+	ctx, shown := s.show(ctx, Running{s.Process, folder, log, live, control, launcher.KillNow})
 	defer shown.Close()
 
 	live.OnChange = shown.Waiting

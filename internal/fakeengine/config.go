@@ -67,11 +67,12 @@ type Config struct {
 	TermChild   *Child        // SIGTERM makes it start this child
 	KeepsPort   bool          // a child inherits the listening socket and lives on
 
-	IgnoreTerm bool          // SIGTERM does nothing
-	LosesTerm  time.Duration // SIGTERM does nothing for so long; then it logs HeedsTerm
-	Drain      time.Duration // from SIGTERM to the exit
-	TermCode   int           // exit code after SIGTERM
-	Children   []Child       // started before anything else; they outlive the engine
+	IgnoreTerm   bool          // SIGTERM does nothing
+	LosesTerm    time.Duration // SIGTERM does nothing for so long; then it logs HeedsTerm
+	Drain        time.Duration // from SIGTERM to the exit
+	TermCode     int           // exit code after SIGTERM
+	LateChildren int           // children that start one after the other, once it runs
+	Children     []Child       // started before anything else; they outlive the engine
 }
 
 // Paths are the paths of the engine's API beside /v1/completions and

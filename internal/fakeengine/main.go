@@ -53,6 +53,8 @@ func engineMain(config Config) int {
 			return 98
 		}
 	}
+	go startLate(config.LateChildren)
+
 	for _, line := range config.Lines {
 		fmt.Fprintln(os.Stderr, line)
 	}
@@ -62,20 +64,11 @@ func engineMain(config Config) int {
 			return 3
 		}
 	}
-	if config.FloodAt == 0 {
-		flood(config.Flood)
-	}
-	if config.ShmFile != "" {
-		if err := shareMemory(config.ShmFile); err != nil {
-			fmt.Fprintln(os.Stderr, "fake engine:", err)
-		}
-	}
-	if config.Eat > 0 {
-		eaten = bytes.Repeat([]byte{1}, config.Eat)
-	}
+	config.take()
 	if config.ExitAtOnce != nil {
 		return *config.ExitAtOnce
 	}
+
 	exit := make(chan int, 1)
 	switch {
 	case config.Silent:
@@ -91,6 +84,7 @@ func engineMain(config Config) int {
 	if config.ExitAfter > 0 {
 		end = time.After(config.ExitAfter)
 	}
+
 	select {
 	case <-stop:
 		if config.TermChild != nil {
@@ -126,6 +120,31 @@ func lateTerm(after time.Duration) <-chan os.Signal {
 		}
 	}()
 	return heard
+}
+
+// take takes what the engine fills at its start: disk, shared memory, memory.
+func (c Config) take() {
+	if c.FloodAt == 0 {
+		flood(c.Flood)
+	}
+	if c.ShmFile != "" {
+		if err := shareMemory(c.ShmFile); err != nil {
+			fmt.Fprintln(os.Stderr, "fake engine:", err)
+		}
+	}
+	if c.Eat > 0 {
+		eaten = bytes.Repeat([]byte{1}, c.Eat)
+	}
+}
+
+// startLate starts children one after the other.
+func startLate(n int) {
+	for range n {
+		time.Sleep(100 * time.Millisecond)
+		if err := startChild(Child{Session: true}); err != nil {
+			fmt.Fprintln(os.Stderr, "fake engine: start child:", err)
+		}
+	}
 }
 
 func chatter() {

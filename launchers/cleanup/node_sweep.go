@@ -23,7 +23,7 @@ type NodeSweep struct {
 	Node     string
 	Cookie   string
 	Baseline []results.VRAMProof // nil: to be read
-	Hurry    <-chan struct{}     // closed: SIGKILL at once; nil: nobody is in a hurry
+	Hurry    <-chan struct{}     // closed: SIGKILL at once; nil: never
 	VRAM     vram.Policy
 }
 

@@ -22,25 +22,25 @@ import (
 // Limits bound every call of a container engine's client: the client
 // of an engine that hangs must not hang the run.
 type Limits struct {
-	Ask    time.Duration // questions: inspect, ps, version
-	Run    time.Duration // start of a container whose image is there
-	Kill   time.Duration // kill, and what stop may take beyond the grace
-	Remove time.Duration
-	Vanish time.Duration // from the removal until its processes are gone
-	Words  time.Duration // from a fatal line to its end and log, which come by way of the engine
-	Again  time.Duration // between two tries
+	Ask      time.Duration // questions: inspect, ps, version
+	Run      time.Duration // start of a container whose image is there
+	Kill     time.Duration // kill, and what stop may take beyond the grace
+	Remove   time.Duration
+	Vanish   time.Duration // from the removal until its processes are gone
+	LogDelay time.Duration // from a fatal line to its end and log, which come by way of the engine
+	Again    time.Duration // between two tries
 }
 
 // DefaultLimits are those of a machine that works.
 func DefaultLimits() Limits {
 	return Limits{
-		Ask:    10 * time.Second,
-		Run:    3 * time.Minute,
-		Kill:   20 * time.Second,
-		Remove: time.Minute,
-		Vanish: 10 * time.Second,
-		Words:  5 * time.Second,
-		Again:  time.Second,
+		Ask:      10 * time.Second,
+		Run:      3 * time.Minute,
+		Kill:     20 * time.Second,
+		Remove:   time.Minute,
+		Vanish:   10 * time.Second,
+		LogDelay: 5 * time.Second,
+		Again:    time.Second,
 	}
 }
 

@@ -39,8 +39,8 @@ type Container struct {
 	quit     context.CancelFunc
 	watching sync.WaitGroup
 
-	hurry     chan struct{} // closed by Hurry
-	hurryOnce sync.Once
+	killNow     chan struct{} // closed by KillNow
+	killNowOnce sync.Once
 
 	mu    sync.Mutex // guards what follows
 	state state
@@ -71,12 +71,12 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 	began = time.Now()
 	output, err := cli.call(ctx, cli.Limits.Run, recipe.Argv[1:]...)
 	if err != nil {
-		return nil, began, cli.clearAway(ctx, recipe.label, startFailure(ctx, err))
+		return nil, began, cli.removeFailed(ctx, recipe.label, startFailure(ctx, err))
 	}
 
 	lines := strings.Fields(output)
 	if len(lines) == 0 {
-		return nil, began, cli.clearAway(ctx, recipe.label,
+		return nil, began, cli.removeFailed(ctx, recipe.label,
 			results.Failf(results.FailInternal, "%s run: it gave no container id", cli.Engine))
 	}
 
@@ -85,7 +85,7 @@ func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Contai
 		identity: results.Process{
 			BootID: proc.System.BootID(), Cookie: job.Cookie, Argv: recipe.Argv, Container: recipe.Info(),
 		},
-		over: make(chan struct{}), done: make(chan struct{}), hurry: make(chan struct{}), known: make(map[int]uint64),
+		over: make(chan struct{}), done: make(chan struct{}), killNow: make(chan struct{}), known: make(map[int]uint64),
 	}
 
 	c.identity.Container.ID = c.id
@@ -126,9 +126,9 @@ func (c CLI) haveImage(ctx context.Context, image string, patience time.Duration
 	return results.Failf(results.FailImage, "container: image %q: %v", image, err)
 }
 
-// clearAway removes what a failed run may have left. A client that was killed
+// removeFailed removes what a failed run may have left. A client that was killed
 // may have asked the engine for a container that appears only later.
-func (c CLI) clearAway(ctx context.Context, label string, failure *results.Failure) *results.Failure {
+func (c CLI) removeFailed(ctx context.Context, label string, failure *results.Failure) *results.Failure {
 	ctx = context.WithoutCancel(ctx)
 	for range 2 {
 		ids, err := c.labelled(ctx, label)
@@ -292,8 +292,8 @@ func (c *Container) Usage() (process.Usage, error) {
 	return process.UsageOf(procs), err
 }
 
-// Hurry makes a Stop that runs or comes go straight to SIGKILL.
-func (c *Container) Hurry() { c.hurryOnce.Do(func() { close(c.hurry) }) }
+// KillNow makes a Stop that runs or comes go straight to SIGKILL.
+func (c *Container) KillNow() { c.killNowOnce.Do(func() { close(c.killNow) }) }
 
 // PID is that of the container's first process as this machine sees it; 0: it
 // does not.
@@ -303,6 +303,6 @@ func (c *Container) PID() int {
 	return c.pid
 }
 
-// LastWords is how long the log and the end of a failing container may take to
+// LogDelay is how long the log and the end of a failing container may take to
 // come through its engine.
-func (c *Container) LastWords() time.Duration { return c.cli.Limits.Words }
+func (c *Container) LogDelay() time.Duration { return c.cli.Limits.LogDelay }

@@ -16,9 +16,9 @@ const vanishPoll = 100 * time.Millisecond
 
 // Stop ends the container: stop, kill, removal, each with a time limit of its
 // own, until the engine does not know it any more and its processes are gone.
-// A done ctx means Hurry, not giving up. PortFree is the caller's to prove.
+// A done ctx means KillNow, not giving up. PortFree is the caller's to prove.
 func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
-	unhook := context.AfterFunc(ctx, c.Hurry)
+	unhook := context.AfterFunc(ctx, c.KillNow)
 	defer unhook()
 
 	c.stopMu.Lock()
@@ -30,7 +30,7 @@ func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 
 	began, base := time.Now(), context.WithoutCancel(ctx)
 	_, _ = c.Tree() // to know its processes when it does not any more
-	signals := c.halt(base, grace)
+	signals := c.stopOrKill(base, grace)
 	err := c.cli.remove(base, c.id)
 	c.quit()
 	c.watching.Wait()
@@ -52,9 +52,9 @@ func (c *Container) Stop(ctx context.Context, grace time.Duration) (results.Proo
 	return c.proof, nil
 }
 
-// halt asks the container to end and then makes it, and returns the signals
+// stopOrKill asks the container to end and then makes it, and returns the signals
 // that took.
-func (c *Container) halt(ctx context.Context, grace time.Duration) (signals []string) {
+func (c *Container) stopOrKill(ctx context.Context, grace time.Duration) (signals []string) {
 	running := func() bool {
 		err := c.look(ctx)
 		c.mu.Lock()
@@ -65,7 +65,7 @@ func (c *Container) halt(ctx context.Context, grace time.Duration) (signals []st
 	if !running() {
 		return nil
 	}
-	if asking, cancel := sleep.UnlessClosed(ctx, c.hurry); asking.Err() == nil {
+	if asking, cancel := sleep.UnlessClosed(ctx, c.killNow); asking.Err() == nil {
 		signals = append(signals, "TERM")
 		_, _ = c.cli.call(asking, grace+c.cli.Limits.Kill, "stop", "-t", seconds(grace), c.id) // it shows in its state
 		cancel()

@@ -106,7 +106,8 @@ func (c *Container) follow(ctx context.Context) {
 	empty := sizeOf(c.logPath)
 	for ctx.Err() == nil {
 		client, err := process.Start(process.Config{
-			Argv: append(argv, c.id), Env: c.cli.env, Dir: "/", LogPath: c.logPath, Cookie: c.cookie,
+			Argv: append(argv, c.id), Env: c.cli.env, Dir: "/", LogPath: c.logPath,
+			Cookie: c.cookie + ".log", // the container's processes carry the other, and are not the client's
 		})
 		if err != nil {
 			return // no program or no memory: the server is judged without its log
@@ -116,20 +117,21 @@ func (c *Container) follow(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		_, _ = client.Stop(context.WithoutCancel(ctx), followGrace) // it only reads
+
 		argv = append([]string{c.cli.program, "logs", "-f"}, c.goOn(empty)...)
-		select {
-		case <-c.over:
-			return
-		default:
-		}
-		if !sleep.For(ctx, c.cli.Limits.Again) {
+		if c.isOver() || !sleep.For(ctx, c.cli.Limits.Again) || c.isOver() {
 			return
 		}
-		select {
-		case <-c.over:
-			return
-		default:
-		}
+	}
+}
+
+// isOver reports whether the container has ended.
+func (c *Container) isOver() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -52,8 +52,8 @@ type Process struct {
 	done     chan struct{} // closed when the leader has ended
 	exitCode int           // valid once done is closed
 
-	hurry     chan struct{} // closed by Hurry
-	hurryOnce sync.Once
+	killNow     chan struct{} // closed by KillNow
+	killNowOnce sync.Once
 
 	stopMu sync.Mutex    // held while Stop works
 	proof  results.Proof // guarded by stopMu
@@ -136,7 +136,7 @@ func (c Config) spawn(program string, log *os.File, group *cgroup) (*Process, er
 		cmd: &exec.Cmd{
 			Path: program, Args: c.Argv, Env: env, Dir: c.Dir, Stdout: log, Stderr: log, SysProcAttr: attributes,
 		},
-		done: make(chan struct{}), hurry: make(chan struct{}), gone: make(chan struct{}), orphanGrace: c.OrphanGrace,
+		done: make(chan struct{}), killNow: make(chan struct{}), gone: make(chan struct{}), orphanGrace: c.OrphanGrace,
 	}
 
 	if c.Stdin != nil {

@@ -64,7 +64,7 @@ func startWith(t *testing.T, engine fakeengine.Config, group bool, cookie string
 		t.Fatalf("Start() = %v", err)
 	}
 	t.Cleanup(func() {
-		p.Hurry()
+		p.KillNow()
 		if _, err := p.Stop(t.Context(), 0); err != nil {
 			t.Errorf("Stop() at the end = %v", err)
 		}
@@ -238,9 +238,9 @@ func TestHurryCutsGraceShort(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		hurry func(*Process, context.CancelFunc)
+		killNow func(*Process, context.CancelFunc)
 	}{
-		{"by Hurry", func(p *Process, _ context.CancelFunc) { p.Hurry(); p.Hurry() }},
+		{"by Hurry", func(p *Process, _ context.CancelFunc) { p.KillNow(); p.KillNow() }},
 		{"by the context", func(_ *Process, cancel context.CancelFunc) { cancel() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -248,14 +248,14 @@ func TestHurryCutsGraceShort(t *testing.T) {
 			p := start(t, fakeengine.Config{IgnoreTerm: true, Children: []fakeengine.Child{{Session: true, IgnoreTerm: true}}})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			time.AfterFunc(50*time.Millisecond, func() { c.hurry(p, cancel) })
+			time.AfterFunc(50*time.Millisecond, func() { c.killNow(p, cancel) })
 			began := time.Now()
 			proof, err := p.Stop(ctx, time.Minute)
 			if err != nil || !proof.PIDsGone || !slices.Contains(proof.Signals, "KILL") {
 				t.Errorf("Stop() = %+v, %v, want all gone after KILL", proof, err)
 			}
 			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("Stop() took %v in a hurry", took)
+				t.Errorf("Stop() took %v in a killNow", took)
 			}
 		})
 	}

@@ -11,20 +11,20 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// Hurry makes a Stop that runs or comes go straight to SIGKILL.
-func (p *Process) Hurry() { p.hurryOnce.Do(func() { close(p.hurry) }) }
+// KillNow makes a Stop that runs or comes go straight to SIGKILL.
+func (p *Process) KillNow() { p.killNowOnce.Do(func() { close(p.killNow) }) }
 
-// Hurried is closed once Hurry was called.
-func (p *Process) Hurried() <-chan struct{} { return p.hurry }
+// KillingNow is closed once KillNow was called.
+func (p *Process) KillingNow() <-chan struct{} { return p.killNow }
 
 // Stop ends the whole tree: SIGTERM to the leader, up to grace for it to end,
 // SIGTERM to what is left, SIGKILL to what is left then, again and again until
 // nothing is. It returns when all is gone, or with an error naming what cannot
-// be ended. A done ctx means Hurry, not giving up: the time after SIGKILL is
+// be ended. A done ctx means KillNow, not giving up: the time after SIGKILL is
 // bounded anyway. Stop may be called again and from several goroutines; after
 // a success it returns the same proof. PortFree is the caller's to prove.
 func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof, error) {
-	unhook := context.AfterFunc(ctx, p.Hurry)
+	unhook := context.AfterFunc(ctx, p.KillNow)
 	defer unhook()
 
 	p.stopMu.Lock()
@@ -36,12 +36,12 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) (results.Proof,
 	default:
 	}
 
-	s := newStopping(&p.tree, p.hurry)
+	s := newStopping(&p.tree, p.killNow)
 	s.orphanGrace = cmp.Or(p.orphanGrace, termTime)
 	s.leader, s.leaderDone = proc.Process{PID: p.info.PID, StartTime: p.info.StartTime}, p.done
 	err := s.run(grace)
 	if err == nil {
-		p.bury()
+		p.reapLeader()
 	}
 
 	p.proof = s.proof(err == nil)
@@ -59,9 +59,9 @@ func (p *Process) Terminate() {
 	_ = sendSignal(p.tree.proc, leader, unix.SIGTERM) // whether it worked shows by its end
 }
 
-// bury reaps the leader of a tree that is gone. From here on its pid and
+// reapLeader reaps the leader of a tree that is gone. From here on its pid and
 // session may be given to others.
-func (p *Process) bury() {
+func (p *Process) reapLeader() {
 	<-p.done
 	_ = p.cmd.Wait()           // the exit code is known already
 	_ = p.tree.groups.remove() // an empty folder does no harm

@@ -32,7 +32,7 @@ type stopping struct {
 	tree        *tree
 	leader      proc.Process    // PID 0: there is none
 	leaderDone  <-chan struct{} // closed when it has ended; nil: it is no child of ours, look
-	hurry       <-chan struct{} // closed: go straight to SIGKILL
+	killNow     <-chan struct{} // closed: go straight to SIGKILL
 	signal      func(proc.Process, unix.Signal) error
 	orphanGrace time.Duration // see Config
 
@@ -42,10 +42,10 @@ type stopping struct {
 	stuck   []int             // pids that SIGKILL does not end
 }
 
-func newStopping(t *tree, hurry <-chan struct{}) *stopping {
+func newStopping(t *tree, killNow <-chan struct{}) *stopping {
 	send := func(p proc.Process, signal unix.Signal) error { return sendSignal(t.proc, p, signal) }
 
-	return &stopping{tree: t, hurry: hurry, signal: send, began: time.Now(), orphanGrace: termTime,
+	return &stopping{tree: t, killNow: killNow, signal: send, began: time.Now(), orphanGrace: termTime,
 		left: make(map[proc.Key]bool)}
 }
 
@@ -72,7 +72,7 @@ func (s *stopping) run(grace time.Duration) error {
 // askLeader sends SIGTERM to the leader alone, so that it can take its
 // children down in its own order, and waits for its end.
 func (s *stopping) askLeader(grace time.Duration) {
-	if s.leader.PID == 0 || s.leaderEnded() || s.hurried() {
+	if s.leader.PID == 0 || s.leaderEnded() || s.killingNow() {
 		return
 	}
 
@@ -93,7 +93,7 @@ func (s *stopping) askLeader(grace time.Duration) {
 			}
 		case <-timer.C:
 			return
-		case <-s.hurry:
+		case <-s.killNow:
 			return
 		}
 	}
@@ -116,7 +116,7 @@ func (s *stopping) leaderEnded() bool {
 // there were any.
 func (s *stopping) askRest() bool {
 	live, _, err := s.tree.members()
-	if err != nil || s.hurried() {
+	if err != nil || s.killingNow() {
 		return false
 	}
 	asked := false
@@ -160,22 +160,22 @@ func (s *stopping) kill() error {
 }
 
 // emptyWithin waits until the tree has no living member, up to limit or until
-// someone is in a hurry.
+// KillNow is called.
 func (s *stopping) emptyWithin(limit time.Duration) (bool, error) {
-	if s.hurried() {
+	if s.killingNow() {
 		limit = 0
 	}
 	return s.empty(limit)
 }
 
-// empty is emptyWithin without regard to a hurry that was there before. One
+// empty is emptyWithin without regard to a KillNow from before. One
 // look at /proc can miss a process that is forked during it, so two in
 // sequence must find nothing.
 func (s *stopping) empty(limit time.Duration) (bool, error) {
 	deadline := time.Now().Add(limit)
-	hurry := s.hurry
-	if s.hurried() {
-		hurry = nil
+	killNow := s.killNow
+	if s.killingNow() {
+		killNow = nil
 	}
 
 	pause, clean := minPoll, 0
@@ -198,8 +198,8 @@ func (s *stopping) empty(limit time.Duration) (bool, error) {
 		}
 		select {
 		case <-time.After(pause):
-		case <-hurry:
-			hurry, deadline = nil, time.Now()
+		case <-killNow:
+			killNow, deadline = nil, time.Now()
 		}
 		pause = min(2*pause, maxPoll)
 	}
@@ -217,9 +217,9 @@ func (s *stopping) send(member proc.Process, signal unix.Signal) {
 	_ = s.signal(member, signal)
 }
 
-func (s *stopping) hurried() bool {
+func (s *stopping) killingNow() bool {
 	select {
-	case <-s.hurry:
+	case <-s.killNow:
 		return true
 	default:
 		return false

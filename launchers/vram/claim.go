@@ -17,7 +17,7 @@ import (
 const (
 	vramPoll     = time.Second     // between looks at memory
 	holdersEvery = 5               // looks at memory to a look at who holds it
-	hurriedWait  = 5 * time.Second // for memory, once it was asked to be killed at once
+	killNowWait  = 5 * time.Second // for memory, once it was asked to be killed at once
 
 	vramTimeout    = 2 * time.Minute
 	vramTimeoutAMD = 15 * time.Minute // seen on machines with eight GPUs

@@ -25,7 +25,7 @@ type proving struct {
 // Holders that are ours are ended by stray, which reports whether they are;
 // those of others are left alone, and their memory is not counted against us.
 // Devices that other servers of ours still use are left out.
-func (c *Claim) Prove(ctx context.Context, hurry <-chan struct{}, stray func(int) (bool, error)) ([]results.VRAMProof,
+func (c *Claim) Prove(ctx context.Context, killNow <-chan struct{}, stray func(int) (bool, error)) ([]results.VRAMProof,
 	*results.Failure) {
 
 	if c == nil {
@@ -38,23 +38,23 @@ func (c *Claim) Prove(ctx context.Context, hurry <-chan struct{}, stray func(int
 			p.proofs = append(p.proofs, results.VRAMProof{Device: device, BaselineBytes: entry.baseline})
 		}
 	}
-	return p.await(ctx, hurry)
+	return p.await(ctx, killNow)
 }
 
-// await looks at memory until it is back or the limit has passed. A closed hurry
-// leaves hurriedWait. Neither waits for a driver that hangs.
-func (p *proving) await(ctx context.Context, hurry <-chan struct{}) ([]results.VRAMProof, *results.Failure) {
+// await looks at memory until it is back or the limit has passed. A closed killNow
+// leaves killNowWait. Neither waits for a driver that hangs.
+func (p *proving) await(ctx context.Context, killNow <-chan struct{}) ([]results.VRAMProof, *results.Failure) {
 	limited, cancel := context.WithTimeout(ctx, p.claim.limit())
 	defer cancel()
 
-	soon := hurriedTimer(limited, hurry, cancel)
+	soon := cancelSoonAfter(limited, killNow, cancel)
 	defer soon()
 
 	for look := 1; !p.look(limited, look%holdersEvery == 0); look++ {
 		if sleep.For(limited, vramPoll) {
 			continue
 		}
-		last, free := context.WithTimeout(ctx, hurriedWait)
+		last, free := context.WithTimeout(ctx, killNowWait)
 		defer free()
 		if p.look(last, true) {
 			break
@@ -65,14 +65,14 @@ func (p *proving) await(ctx context.Context, hurry <-chan struct{}) ([]results.V
 	return p.proofs, nil
 }
 
-// hurriedTimer calls cancel some time after hurry is closed, unless ctx is done
+// cancelSoonAfter calls cancel some time after killNow is closed, unless ctx is done
 // before. The returned function ends that.
-func hurriedTimer(ctx context.Context, hurry <-chan struct{}, cancel func()) (stop func()) {
+func cancelSoonAfter(ctx context.Context, killNow <-chan struct{}, cancel func()) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	go func() {
 		select {
-		case <-hurry:
-			sleep.For(ctx, hurriedWait)
+		case <-killNow:
+			sleep.For(ctx, killNowWait)
 			cancel()
 		case <-ctx.Done():
 		}

@@ -166,12 +166,12 @@ func TestProveMemoryInAHurry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		claim := claimed(&fakeMemory{used: falling(time.Hour, 80*giga, giga)}, nil)
-		hurry := make(chan struct{})
-		time.AfterFunc(10*time.Second, func() { close(hurry) })
+		killNow := make(chan struct{})
+		time.AfterFunc(10*time.Second, func() { close(killNow) })
 		began := time.Now()
-		_, failure := claim.Prove(t.Context(), hurry, notOurs)
+		_, failure := claim.Prove(t.Context(), killNow, notOurs)
 		if took := time.Since(began); failure == nil || took < 15*time.Second || took > 17*time.Second {
-			t.Errorf("Prove() = %v after %v, want a failure 5 s after the hurry at 10 s", failure, took)
+			t.Errorf("Prove() = %v after %v, want a failure 5 s after the killNow at 10 s", failure, took)
 		}
 	})
 }
@@ -364,12 +364,12 @@ func TestMemoryThatHangs(t *testing.T) {
 			return map[string]int64{"gpu-0": giga}, nil
 		}}
 		claim := claimed(memory, nil)
-		hurry := make(chan struct{})
-		time.AfterFunc(30*time.Second, func() { close(hurry) })
-		_, failure := claim.Prove(t.Context(), hurry, notOurs)
+		killNow := make(chan struct{})
+		time.AfterFunc(30*time.Second, func() { close(killNow) })
+		_, failure := claim.Prove(t.Context(), killNow, notOurs)
 		took := time.Since(memory.began)
 		if failure == nil || !strings.Contains(failure.Message, "hangs") || took < 35*time.Second || took > 41*time.Second {
-			t.Errorf("Prove() = %v after %v, want a failure 5 to 10 s after the hurry at 30 s", failure, took)
+			t.Errorf("Prove() = %v after %v, want a failure 5 to 10 s after the killNow at 30 s", failure, took)
 		}
 		if asked := asked.Load(); asked != 1 {
 			t.Errorf("the driver was asked %d times, want once", asked)
