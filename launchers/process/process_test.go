@@ -237,7 +237,7 @@ func TestStopAfterLeaderDied(t *testing.T) {
 func TestHurryCutsGraceShort(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name  string
+		name    string
 		killNow func(*Process, context.CancelFunc)
 	}{
 		{"by Hurry", func(p *Process, _ context.CancelFunc) { p.KillNow(); p.KillNow() }},
