@@ -150,6 +150,6 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(have) != text {
-		t.Errorf("%s is not that of this table: go test ./chaos -run TestDocs -update-docs", docs)
+		t.Errorf("%s is not that of this table: go test ./internal/chaos -run TestDocs -update-docs", docs)
 	}
 }
