@@ -2,6 +2,7 @@ package results
 
 import (
 	"strings"
+	"time"
 
 	"github.com/benchrig/bench/load/spec"
 )
@@ -194,4 +195,14 @@ type Result struct {
 	Cost         *Cost           `json:"cost"`         // null: no price is known
 
 	Imported *Origin `json:"imported,omitempty"` // null: bench measured it
+}
+
+// BeganS is when the step began, in seconds since 1970; false where it is not
+// known, as of imported steps.
+func (r *Result) BeganS() (float64, bool) {
+	at, err := time.Parse(time.RFC3339Nano, r.StartedAt)
+	if err != nil {
+		return 0, false
+	}
+	return float64(at.UnixNano()) / 1e9, true
 }

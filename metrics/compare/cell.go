@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"github.com/benchrig/bench/metrics"
@@ -82,6 +83,25 @@ func (c Cell) ByLife() [][]*results.Result {
 	}
 
 	return groups
+}
+
+// LivesBegan is when each server life's first counted step began, in seconds
+// since any moment, in the order of ByLife; nil where that is not known, as of
+// imported steps.
+func (c Cell) LivesBegan() []float64 {
+	var began []float64
+	for _, steps := range c.ByLife() {
+		first := math.Inf(1)
+		for _, s := range steps {
+			at, ok := s.BeganS()
+			if !ok {
+				return nil
+			}
+			first = min(first, at)
+		}
+		began = append(began, first)
+	}
+	return began
 }
 
 // CellsOf groups steps of a run as its manifest orders them.

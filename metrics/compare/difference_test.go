@@ -98,8 +98,8 @@ func nights(delta float64, figures int) map[ArmVerdict]int {
 			baseline, candidate := Arm{"a", night(random, repeats, 100)}, Arm{"b", night(random, repeats, 100*(1+delta))}
 			d := Difference{Higher: true, Baseline: baseline.Summarize(rule.Confidence), Candidate: candidate.Summarize(rule.Confidence)}
 			d.Delta, d.Verdict = new(*d.Candidate.Mean / *d.Baseline.Mean - 1), CannotTell
-			d.interval(rule.Confidence)
-			d.test(baseline.Values, candidate.Values)
+			d.interval(rule.Confidence, 0)
+			d.test(baseline.Values, candidate.Values, 0)
 			all[i] = d
 		}
 		Judge(all, rule)
@@ -171,7 +171,7 @@ func TestMoreRepeats(t *testing.T) {
 		var again Difference
 		again.Baseline, again.Candidate = Arm{Values: a}.Summarize(0.95), Arm{Values: b}.Summarize(0.95)
 		again.Delta = new(0.0)
-		again.test(a, b)
+		again.test(a, b, 0)
 		if *again.PWelch < 0.05 {
 			found++
 		}

@@ -148,9 +148,7 @@ func Judge(contests []Contest, figure catalog.Figure, rule compare.Rule) {
 	var all []compare.Difference
 	for _, c := range contests {
 		for _, o := range c.Others {
-			all = append(all, compare.Compare(figure.Name, figure.Higher,
-				compare.Arm{Name: o.Cell.Variant, Values: o.Cell.PerLife(figure.Of)},
-				compare.Arm{Name: c.Best.Variant, Values: c.Best.PerLife(figure.Of)}, rule))
+			all = append(all, compare.CompareCells(figure, o.Cell, c.Best, rule))
 		}
 	}
 

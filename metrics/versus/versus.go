@@ -149,6 +149,9 @@ func (c *Comparison) versus(at int) Against {
 	cells := compare.CellsOf(with.Manifest, InOrder(with))
 	matches, notes := matchCells(baseCells, cells, c.match)
 	v.Notes = notes
+	if sameRun(base, with) {
+		v.Notes = append(v.Notes, "both sides are the same run: what follows compares it with itself")
+	}
 	for _, m := range matches {
 		changes := cellChanges(m.base, m.with)
 		v.Delta = gather(v.Delta, m.with.Variant, changes)
@@ -173,6 +176,13 @@ func (c *Comparison) versus(at int) Against {
 	v.Things = things(v.Delta)
 
 	return v
+}
+
+// sameRun reports whether two folders hold one run: a run beside itself shows no
+// difference, whatever its spread.
+func sameRun(a, b *results.Run) bool {
+	x, y := a.Manifest, b.Manifest
+	return x.Run == y.Run && x.Run != "" && x.Scenario == y.Scenario && x.StartedAt == y.StartedAt && x.PlanSHA256 == y.PlanSHA256
 }
 
 // settingsDiffer says why two cells of different runs measure different

@@ -34,6 +34,8 @@ func VerdictText(d compare.Difference) string {
 		return "cannot tell: a repeat of one side does not have it"
 	case d.Delta == nil:
 		return "cannot tell: the baseline is 0"
+	case d.OneAfter:
+		return "cannot tell: one side ran after the other, and a drift over time would explain it; use order: interleaved"
 	case d.Low == nil:
 		return fmt.Sprintf("cannot tell: at least %s needed", text.Count(d.MoreRepeats, "more repeat"))
 	case d.MoreRepeats >= compare.MaxRepeats:
@@ -44,6 +46,9 @@ func VerdictText(d compare.Difference) string {
 
 // ShortTell is verdictText for narrow terminals: "+4" are repeats.
 func ShortTell(d compare.Difference) string {
+	if d.OneAfter {
+		return string(d.Verdict) + ", order"
+	}
 	if d.Verdict == compare.CannotTell && d.MoreRepeats > 0 && d.MoreRepeats < compare.MaxRepeats {
 		return fmt.Sprintf("%s, +%d", d.Verdict, d.MoreRepeats)
 	}
