@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/benchrig/bench/results"
 )
 
 // hashFile is the SHA-256 of a file, hex; "" where there is none.
 func hashFile(path string) (string, error) {
-	data, err := os.ReadFile(path)
+	data, err := readPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -27,7 +27,7 @@ type Journal struct {
 // OpenJournal opens or makes the journal at path. What a killed writer left of
 // a last line is closed by a line end and kept: readers report it as a bad line.
 func OpenJournal(path string) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := openAs(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

@@ -39,9 +39,9 @@ func jsonLines[T any](dir, name, word string) iter.Seq2[T, error] {
 // one. If both are there, a writer was killed between making the first and
 // removing the second: the first is whole.
 func openLines(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path + compressedSuffix)
+	f, err := openPlain(path + compressedSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return os.Open(path)
+		return openPlain(path)
 	}
 	if err != nil {
 		return nil, err

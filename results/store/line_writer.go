@@ -56,7 +56,7 @@ func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, er
 		}
 	}
 
-	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := openAs(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, w.failed(err)
 	}
@@ -161,7 +161,7 @@ func (w *lineWriter) close() error {
 
 // compressFile replaces path by path.zst.
 func compressFile(path string) error {
-	plain, err := os.Open(path)
+	plain, err := openPlain(path)
 	if err != nil {
 		return err
 	}

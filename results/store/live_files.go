@@ -25,7 +25,8 @@ func (f *Folder) WriteLive(l *results.Live) error {
 	}
 	path := f.Own(results.LiveName)
 	beside := filepath.Join(filepath.Dir(path), "."+results.LiveName+".tmp")
-	if err := os.WriteFile(beside, append(secrets.Known().JSON(data), '\n'), 0o644); err != nil {
+	_ = os.Remove(beside) // what a killed process has left, or a link
+	if err := writeNew(beside, append(secrets.Known().JSON(data), '\n')); err != nil {
 		return fmt.Errorf("write %s: %w", results.LiveName, err)
 	}
 	if err := os.Rename(beside, path); err != nil {
@@ -86,7 +87,7 @@ func (f *Folder) Writer() (pid int, held, known bool) {
 		return 0, false, false
 	}
 
-	note, _ := os.ReadFile(path) // "": not noted
+	note, _ := readPlain(path) // "": not noted
 	noted, _ := strconv.Atoi(strings.TrimSpace(string(note)))
 	for _, lock := range locks {
 		if lock.Exclusive && lock.PID == noted && lock.Inode == inode {

@@ -22,12 +22,12 @@ type Lock struct{ f *os.File }
 
 // Lock takes the run folder for writing, or says who has it.
 func (f *Folder) Lock() (*Lock, error) {
-	file, err := os.OpenFile(filepath.Join(f.dir, results.LockName), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := openAs(filepath.Join(f.dir, results.LockName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		owner, _ := os.ReadFile(file.Name())
+		owner, _ := readPlain(file.Name())
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or end it", f.dir, ErrLocked,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/benchrig/bench/results"
@@ -23,12 +22,8 @@ func Read(dir string) (*results.Run, error) {
 	if err := readVersioned(folder.Manifest(), &run.Manifest); err != nil {
 		return nil, err
 	}
-	if run.Environment, err = readRaw(folder.Environment()); err != nil {
-		return nil, err
-	}
-	if run.Plan, err = readRaw(folder.Plan()); err != nil {
-		return nil, err
-	}
+	run.Environment = readOptional(run, folder.Environment(), results.EnvironmentName)
+	run.Plan = readOptional(run, folder.Plan(), results.PlanName)
 
 	err = errors.Join(
 		noteChange(run, results.ScenarioName, folder.Scenario(), run.Manifest.ScenarioSHA256),
@@ -54,9 +49,12 @@ func Read(dir string) (*results.Run, error) {
 	return run, nil
 }
 
+// errNewer says that a file has a format that this bench does not know.
+var errNewer = errors.New("a newer bench wrote it")
+
 // readVersioned decodes a JSON file after a look at its format version.
 func readVersioned(path string, into any) error {
-	data, err := os.ReadFile(path)
+	data, err := readPlain(path)
 	if err != nil {
 		return fmt.Errorf("read run folder: %w", err)
 	}
@@ -71,8 +69,8 @@ func readVersioned(path string, into any) error {
 
 	switch {
 	case version.Format > results.FormatVersion:
-		return fmt.Errorf("read %s: format version %d is newer than %d, the newest this bench knows; use a newer bench",
-			path, version.Format, results.FormatVersion)
+		return fmt.Errorf("read %s: %w: format version %d is newer than %d, the newest this bench knows; use a newer bench",
+			path, errNewer, version.Format, results.FormatVersion)
 	case version.Format < 1:
 		return fmt.Errorf("read %s: it has no format_version; it was not written by bench", path)
 	}
@@ -84,9 +82,29 @@ func readVersioned(path string, into any) error {
 	return nil
 }
 
+// readOptional is readRaw of a file that a report can do without: one that is
+// damaged is a problem of the run, and counts as absent.
+func readOptional(run *results.Run, path, name string) json.RawMessage {
+	data, err := readRaw(path)
+	if err != nil {
+		run.Problems = append(run.Problems, fmt.Sprintf("%s: %v", name, err))
+		return nil
+	}
+	return data
+}
+
+// damagedStep describes a step whose result cannot be read: it counts as not
+// measured, and a resume runs it again.
+func damagedStep(r *results.Run, dir string, ref results.StepRef, h history, err error) results.Step {
+	r.Problems = append(r.Problems, fmt.Sprintf("step %s: %v; it counts as not measured", ref.ID, err))
+	step := withoutResult(r, dir, ref, history{started: true, attempt: max(h.attempt, 1)})
+	step.Result.Failure = results.Failf(results.FailDisk, "its %s cannot be read; bench resume runs the step again", results.ResultName)
+	return step
+}
+
 // readRaw reads a JSON file of the run; nil where there is none.
 func readRaw(path string) (json.RawMessage, error) {
-	data, err := os.ReadFile(path)
+	data, err := readPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -110,7 +128,7 @@ func readJournals(r *results.Run, own string) error {
 
 // readJournal reads the events of one journal, and whether it ends a run.
 func readJournal(r *results.Run, path, name string) (events []results.Event, finished bool, err error) {
-	f, err := os.Open(path)
+	f, err := openPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.Problems = append(r.Problems, name+": missing")
 		return nil, false, nil
@@ -159,6 +177,12 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 	result := &results.Result{}
 	err := readVersioned(path, result)
 	switch {
+	case err == nil:
+		for _, name := range damagedFiles(folder.StepDir(ref.ID)) {
+			r.Problems = append(r.Problems, fmt.Sprintf("step %s: %s is damaged: it does not begin as a compressed file", ref.ID, filepath.Base(name)))
+		}
+	}
+	switch {
 	case err == nil && h.refused():
 		return refusedStep(r, ref, h, result), nil
 	case err == nil && h.notNeeded():
@@ -175,8 +199,10 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 			step.Open = h.attempt
 		}
 		return step, nil
-	case !errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, errNewer):
 		return results.Step{}, err
+	case !errors.Is(err, fs.ErrNotExist):
+		return damagedStep(r, folder.StepDir(ref.ID), ref, h, err), nil
 	}
 
 	return withoutResult(r, folder.StepDir(ref.ID), ref, h), nil

@@ -79,7 +79,7 @@ func (w *RecordWriter) Replace(records []results.Record) error {
 // reopen goes on writing at the end of the file that now stands at path; the
 // caller holds the mutex.
 func (w *RecordWriter) reopen() error {
-	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := openAs(w.path, os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return fmt.Errorf("replace records: %w", err)
 	}
