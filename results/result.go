@@ -37,7 +37,10 @@ type Asked struct {
 	IgnoreEOS      bool     `json:"ignore_eos"`
 	Temperature    *float64 `json:"temperature"`
 	Warmups        int      `json:"warmups"`
-	Body           string   `json:"body"` // one request body as sent, with the prompt cut short
+	// goals of the goodput in seconds, by "ttft", "tpot", "e2el"; left out: none, or by a version that did not say
+	GoodputGoalsS map[string]float64 `json:"goodput_goals_s,omitempty"`
+
+	Body string `json:"body"` // one request body as sent, with the prompt cut short
 
 	Settings *spec.Settings `json:"settings,omitempty"` // how the load was sent, in full; null: by a version that did not say
 }

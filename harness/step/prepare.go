@@ -127,6 +127,12 @@ func newJob(driver Driver, servers []Server, l scenarios.Load) Job {
 func (j *Job) setPrompts(measured, warm *dataset.Set, note string, result *results.Result) {
 	j.Prompts, j.Warmups = LoadPrompts(measured), LoadPrompts(warm)
 	result.Asked.DatasetSHA256 = measured.SHA256
+	for name, goal := range j.Goodput {
+		if result.Asked.GoodputGoalsS == nil {
+			result.Asked.GoodputGoalsS = map[string]float64{}
+		}
+		result.Asked.GoodputGoalsS[name] = goal.Seconds()
+	}
 
 	notes := measured.Notes
 	if note != "" {

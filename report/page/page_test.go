@@ -258,3 +258,25 @@ func TestNullTestIsNeverBest(t *testing.T) {
 		t.Error("nothing is called best")
 	}
 }
+
+// Goals of the goodput, and targets of a search, are lines in the charts of
+// what they limit; the goodput has a chart of its own.
+func TestTargetsAreDrawn(t *testing.T) {
+	run := night(t)
+	for _, s := range run.Steps {
+		if s.Result.Figures == nil {
+			continue
+		}
+		s.Result.Asked.GoodputGoalsS = map[string]float64{"ttft": 0.05}
+		s.Result.Figures.RequestGoodput = new(3.5)
+	}
+	run.Manifest.Search = &results.SearchPolicy{Metric: results.SearchRate, From: 1, To: 64,
+		Targets: []results.Condition{{Figure: "p99_e2el_ms", Op: "<=", Value: 900}, {Figure: "median_tpot_s", Op: "<", Value: 0.02}}}
+
+	page := string(draw(t, run))
+	for _, want := range []string{"goodput goal: ttft &lt;= 50 ms", "target: median_tpot_s &lt; 0.02", `id="sweep-request_goodput"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

@@ -34,6 +34,10 @@ func (d *drawer) sweep() ([]*figure, error) {
 		})
 	}
 
+	if slices.ContainsFunc(d.run.Steps, func(s results.Step) bool { return goodput().Of(s.Result) != nil }) {
+		figures = slices.Insert(figures, 0, goodput())
+	}
+
 	var all []*figure
 	for _, f := range figures {
 		if f.Name == decides.Name {
@@ -166,13 +170,14 @@ func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float6
 	return chart.Lines(s)
 }
 
-// targets are the limits that a search sets for a figure.
+// targets are the limits for a figure: those that a search sets, and the goals
+// of the goodput.
 func (d *drawer) targets(f catalog.Figure) []chart.Target {
+	all := d.goals(f)
 	if d.run.Manifest.Search == nil {
-		return nil
+		return all
 	}
 
-	var all []chart.Target
 	for _, c := range d.run.Manifest.Search.Targets {
 		if versus.FigureName(c.Figure) != f.Name {
 			continue
@@ -188,6 +193,32 @@ func (d *drawer) targets(f catalog.Figure) []chart.Target {
 	return all
 }
 
+// goals are the goals of the goodput for a latency, each once.
+func (d *drawer) goals(f catalog.Figure) []chart.Target {
+	var all []chart.Target
+	for _, s := range d.run.Steps {
+		for name, seconds := range s.Result.Asked.GoodputGoalsS {
+			if !strings.Contains(f.Name, "_"+name+"_") {
+				continue
+			}
+			t := chart.Target{Value: seconds, Label: fmt.Sprintf("goodput goal: %s <= %g ms", name, 1000*seconds)}
+			if !slices.Contains(all, t) {
+				all = append(all, t)
+			}
+		}
+	}
+
+	return all
+}
+
+// goodput is the rate of requests within all goals, for runs that set goals.
+func goodput() catalog.Figure {
+	return catalog.Figure{
+		Name: "request_goodput", Title: "goodput req/s", Unit: "req/s", Scale: 1, Higher: true,
+		Of: catalog.OfFigures(func(f *results.Figures) *float64 { return f.RequestGoodput }),
+	}
+}
+
 // fromZero cuts the lower end of an interval: no figure of the sweep can be
 // negative, and the wide intervals of few lives would squeeze what can.
 func fromZero(low *float64) *float64 {
@@ -201,6 +232,9 @@ func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
 	h.Title = f.Title
 	s := chart.BarsSpec{Head: h, Value: axisOf(f)}
 	s.Value.Zero = true
+	if targets := d.targets(f); len(targets) > 0 { // bars have room for one
+		s.Reference = &targets[0].Value
+	}
 	for _, c := range d.cells {
 		arm := d.armOf(c, f)
 		if arm.N == 0 {
