@@ -26,8 +26,10 @@ func againRun() *results.Run {
 		run.Steps = append(run.Steps, s)
 	}
 	for _, s := range run.Steps {
-		s.Result.Cost = &results.Cost{Price: results.Price{Currency: "USD"},
-			PerMillionOutput: new(1000 / *s.Result.Figures.OutputThroughput)}
+		s.Result.Cost = &results.Cost{
+			Price:            results.Price{Currency: "USD"},
+			PerMillionOutput: new(1000 / *s.Result.Figures.OutputThroughput),
+		}
 	}
 	return run
 }
@@ -46,8 +48,10 @@ func bestRows(c table.Table) []string {
 func TestNullTestIsNeverBest(t *testing.T) {
 	const legend = "a+again: the baseline again, as a null test; never ranked"
 	run := againRun()
-	tables := map[string]table.Table{"variants": grid.LayOutRun(run), "costs": grid.CompareCosts(run),
-		"a study": studies.ConcurrencyParts(run)[0].Table}
+	tables := map[string]table.Table{
+		"variants": grid.LayOutRun(run), "costs": grid.CompareCosts(run),
+		"a study": studies.ConcurrencyParts(run)[0].Table,
+	}
 	for name, c := range tables {
 		if got := bestRows(c); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("best in the table of %s: %q, want b alone", name, got)
@@ -84,8 +88,10 @@ func TestSearchTable(t *testing.T) {
 			return Tables(out, run, []string{"search"}, form, table.Options{Width: 300})
 		}))
 	}
-	for form, want := range map[table.Format]string{table.ForTerminal: "a, repeat 1: 11 steps",
-		table.ForMarkdown: "## Search"} {
+	for form, want := range map[table.Format]string{
+		table.ForTerminal: "a, repeat 1: 11 steps",
+		table.ForMarkdown: "## Search",
+	} {
 		if got := tab(form); !strings.Contains(got, want) ||
 			!strings.Contains(got, "The highest max-concurrency from 1 to 64") {
 			t.Errorf("%s: the table lacks %q:\n%s", form, want, got)

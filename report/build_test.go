@@ -146,9 +146,11 @@ func runs() map[string]*results.Run {
 func failuresRun() *results.Run {
 	oom := results.Failf(results.FailOutOfMemory, "the server ended while loading: exit code 1")
 	oom.ExitCode = new(1)
-	oom.LogTail = []string{"INFO loading weights",
+	oom.LogTail = []string{
+		"INFO loading weights",
 		"torch.OutOfMemoryError: HIP out of memory. Tried to allocate \x1b[31m2.00 GiB\x1b[0m",
-		"Engine core | initialization failed", "exit"}
+		"Engine core | initialization failed", "exit",
+	}
 	requests := results.Failf(results.FailRequests,
 		"3 of 2000 requests succeeded (at least 95 %% must); failures: connect 1997; first: connect: refused")
 	mostly := step("tp2-pp4", 1, 1, 9)

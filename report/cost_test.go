@@ -135,8 +135,10 @@ func TestPricesAtReportTime(t *testing.T) {
 func TestCompareCosts(t *testing.T) {
 	figures := versus.CompareOptions{Figures: []string{"cost_per_million_output_tokens"}}
 	compared := func(b *results.Run) string {
-		c, err := versus.Compare([]versus.Side{{Name: "a", Path: "a", Run: pricedRun("USD", 2)},
-			{Name: "b", Path: "b", Run: b}}, figures)
+		c, err := versus.Compare([]versus.Side{
+			{Name: "a", Path: "a", Run: pricedRun("USD", 2)},
+			{Name: "b", Path: "b", Run: b},
+		}, figures)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,8 +191,10 @@ func TestGainOfSweptSettings(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"pp512, fa 0 +10.00 %", "tg128, fa 0 +0.00 %", "pp512, fa 1 +1.00 %",
-		"tg128, fa 1 +0.00 %"}; !slices.Equal(rows, want) {
+	if want := []string{
+		"pp512, fa 0 +10.00 %", "tg128, fa 0 +0.00 %", "pp512, fa 1 +1.00 %",
+		"tg128, fa 1 +0.00 %",
+	}; !slices.Equal(rows, want) {
 		t.Errorf("gains = %q, want %q", rows, want)
 	}
 }

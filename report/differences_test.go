@@ -33,8 +33,11 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 		want   []string
 		never  []string
 	}{
-		{"sound", func(string, int, results.Step) {}, []string{"c8: b against a", "req/s", "better"},
-			[]string{"? ", "left out", "no figures"}},
+		{
+			"sound", func(string, int, results.Step) {},
+			[]string{"c8: b against a", "req/s", "better"},
+			[]string{"? ", "left out", "no figures"},
+		},
 		{"one suspect", func(v string, repeat int, s results.Step) {
 			if v == "b" && repeat == 2 {
 				s.Result.Verdict = results.Suspect
@@ -42,13 +45,16 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 				doubt(s, results.WarnClientLate, "late")
 			}
 		}, []string{"3/2", "b: 1 of 3 repeats left out (suspect: late)"}, []string{"? b", "suspect: few"}},
-		{"all suspect", func(v string, _ int, s results.Step) {
-			if v == "b" {
-				s.Result.Verdict = results.Suspect
-				doubt(s, results.WarnThrottled, "hot")
-			}
-		}, []string{"? b", "3/3", "b has no valid repeat: its figures come from suspect repeats (throttled)"},
-			[]string{"left out"}},
+		{
+			"all suspect", func(v string, _ int, s results.Step) {
+				if v == "b" {
+					s.Result.Verdict = results.Suspect
+					doubt(s, results.WarnThrottled, "hot")
+				}
+			},
+			[]string{"? b", "3/3", "b has no valid repeat: its figures come from suspect repeats (throttled)"},
+			[]string{"left out"},
+		},
 		{"failed", func(v string, _ int, s results.Step) {
 			if v == "b" {
 				fail(s, results.Failed, oom)
@@ -60,12 +66,21 @@ func TestDifferencesSayWhatWeakensThem(t *testing.T) {
 				fail(s, results.Failed, oom)
 			}
 		}, []string{"a has no figures: failed"}, nil},
-		{"external", func(_ string, _ int, s results.Step) { s.Result.Servers[0].Launcher = "external" },
-			[]string{"a: the server was already running", "b: the server was already running"}, nil},
-		{"simulated", func(v string, _ int, s results.Step) { s.Result.Simulated = v == "b" },
-			[]string{"not comparable: one side is simulated"}, []string{"better"}},
-		{"prompts", func(v string, _ int, s results.Step) { s.Result.Asked.DatasetSHA256 = "prompts-of-" + v },
-			[]string{"the prompts differ (SHA-256 prompts-of-a and prompts-of-b)", "better"}, nil},
+		{
+			"external", func(_ string, _ int, s results.Step) { s.Result.Servers[0].Launcher = "external" },
+			[]string{"a: the server was already running", "b: the server was already running"},
+			nil,
+		},
+		{
+			"simulated", func(v string, _ int, s results.Step) { s.Result.Simulated = v == "b" },
+			[]string{"not comparable: one side is simulated"},
+			[]string{"better"},
+		},
+		{
+			"prompts", func(v string, _ int, s results.Step) { s.Result.Asked.DatasetSHA256 = "prompts-of-" + v },
+			[]string{"the prompts differ (SHA-256 prompts-of-a and prompts-of-b)", "better"},
+			nil,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,8 +143,10 @@ func TestDriftFollowsTheJournal(t *testing.T) {
 		t.Errorf("the order of the plan is called a drift:\n%s", got)
 	}
 	for seq, repeat := range []int{1, 3, 5, 6, 2, 4} {
-		run.Events = append(run.Events, results.Event{Seq: seq + 1, Kind: results.StepStarted,
-			Step: step("b", 8, repeat, 1).Result.Step.ID})
+		run.Events = append(run.Events, results.Event{
+			Seq: seq + 1, Kind: results.StepStarted,
+			Step: step("b", 8, repeat, 1).Result.Step.ID,
+		})
 	}
 	if got := string(print(t, func(out *bytes.Buffer) error {
 		return Write(out, run,

@@ -46,10 +46,14 @@ func withGPUs(s results.Step, meanW float64, throttle map[string]float64) result
 	r.Telemetry = &results.Telemetry{
 		Samplers: []string{"sysfs"}, PeriodS: new(0.1), Readings: 2000, LongestGapS: new(0.21), CPUShare: new(0.004),
 		GPUs: []results.GPUFigures{one, two}, Sum: &sum,
-		Host: &results.HostFigures{CPUBusyMean: new(0.2), CPUBusyMax: new(0.6),
-			MemoryUsedPeak: new(int64(90 << 30)), Load1Max: new(14.5)},
-		Efficiency: &results.Efficiency{JPerOutputToken: &perToken, JPerTotalToken: new(perToken / 5),
-			JPerRequest: new(perToken * 32), TokensPerSPerW: new(1 / perToken)},
+		Host: &results.HostFigures{
+			CPUBusyMean: new(0.2), CPUBusyMax: new(0.6),
+			MemoryUsedPeak: new(int64(90 << 30)), Load1Max: new(14.5),
+		},
+		Efficiency: &results.Efficiency{
+			JPerOutputToken: &perToken, JPerTotalToken: new(perToken / 5),
+			JPerRequest: new(perToken * 32), TokensPerSPerW: new(1 / perToken),
+		},
 		Notes: []string{"power readings are averages over about a second"},
 	}
 	return s
@@ -175,8 +179,10 @@ func TestStepShowsWhatWasAround(t *testing.T) {
 		{Level: "step", When: "before", Name: "drop-caches", OK: false, Message: "exit 1:\x1b[31m no", TookS: 0.25},
 		{Level: "step", When: "after", Name: "fine", OK: true},
 	}
-	r.Cache = &results.CacheState{Asked: "cold", How: []string{"reset", "salt"}, Hits: new(64.0), Queries: new(4096.0),
-		HitShare: new(0.015625), Verified: new(false), VerifiedHow: "counters"}
+	r.Cache = &results.CacheState{
+		Asked: "cold", How: []string{"reset", "salt"}, Hits: new(64.0), Queries: new(4096.0),
+		HitShare: new(0.015625), Verified: new(false), VerifiedHow: "counters",
+	}
 	r.Servers[0].ReadyPhases = []results.Phase{{Name: "alive", AtS: 0.1}, {Name: "token", AtS: 43.25}}
 	r.Servers[0].Startup = &results.Startup{
 		Phases:   []results.StartupPhase{{Name: "weights", Seconds: 12.5}, {Name: "graph-capture", Seconds: 20}},

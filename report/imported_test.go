@@ -18,8 +18,10 @@ func theirs(reading results.Generation) *results.Run {
 	r.Servers[0].Argv, r.Servers[0].Env, r.Servers[0].Version = nil, nil, ""
 	r.Client = nil
 	r.Asked.DatasetSHA256 = ""
-	r.Imported = &results.Origin{File: "a.json", Line: 1, Format: "vllm-json", Reading: reading,
-		Told: []string{"max_concurrency"}}
+	r.Imported = &results.Origin{
+		File: "a.json", Line: 1, Format: "vllm-json", Reading: reading,
+		Told: []string{"max_concurrency"},
+	}
 	run.Manifest.Imported = &results.Imported{Files: []results.ImportedFile{{Name: "a.json", Format: "vllm-json"}}}
 	run.Environment = nil
 	return run
@@ -29,23 +31,31 @@ func TestCompareWithImported(t *testing.T) {
 	ours := runOf(step("tp8", 8, 1, 1))
 	r := ours.Steps[0].Result
 	const theirThroughput = 123.5
-	r.Compat = results.Compat{results.VLLM: {CompatFigures: results.CompatFigures{Completed: 10, DurationS: 1,
-		OutputThroughput: new(theirThroughput)}}}
+	r.Compat = results.Compat{results.VLLM: {CompatFigures: results.CompatFigures{
+		Completed: 10, DurationS: 1,
+		OutputThroughput: new(theirThroughput),
+	}}}
 	for _, tt := range []struct {
 		name    string
 		reading results.Generation
 		figure  float64
 		note    string
 	}{
-		{"its client", results.VLLM, theirThroughput,
-			"the figures of tp8 are those that this client (vllm) would have shown, not bench's"},
-		{"another client", results.VLLM06, *r.Figures.OutputThroughput,
-			"tp8 follows the definitions of vllm-0.6, which tp8 was not evaluated by"},
+		{
+			"its client", results.VLLM, theirThroughput,
+			"the figures of tp8 are those that this client (vllm) would have shown, not bench's",
+		},
+		{
+			"another client", results.VLLM06, *r.Figures.OutputThroughput,
+			"tp8 follows the definitions of vllm-0.6, which tp8 was not evaluated by",
+		},
 		{"nobody knows", "", *r.Figures.OutputThroughput, "does not say which definitions its figures follow"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := versus.Compare([]versus.Side{{Name: "theirs", Run: theirs(tt.reading)},
-				{Name: "ours", Run: ours}}, versus.CompareOptions{Rounds: 10})
+			c, err := versus.Compare([]versus.Side{
+				{Name: "theirs", Run: theirs(tt.reading)},
+				{Name: "ours", Run: ours},
+			}, versus.CompareOptions{Rounds: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,8 +89,10 @@ func TestCompareWithImported(t *testing.T) {
 
 // What two imports do not tell is listed, and is no difference.
 func TestUnknownIsNotEqual(t *testing.T) {
-	c, err := versus.Compare([]versus.Side{{Name: "a", Run: theirs(results.VLLM)},
-		{Name: "b", Run: theirs(results.VLLM)}}, versus.CompareOptions{Rounds: 10})
+	c, err := versus.Compare([]versus.Side{
+		{Name: "a", Run: theirs(results.VLLM)},
+		{Name: "b", Run: theirs(results.VLLM)},
+	}, versus.CompareOptions{Rounds: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +101,10 @@ func TestUnknownIsNotEqual(t *testing.T) {
 		t.Errorf("%d things differ: %v", v.Things, v.Delta)
 	}
 	got := strings.Join(v.Unknown, ", ")
-	for _, want := range []string{"machine", "server's command", "engine version", "load dataset", "load num-prompts",
-		"whether the prompts are the same"} {
+	for _, want := range []string{
+		"machine", "server's command", "engine version", "load dataset", "load num-prompts",
+		"whether the prompts are the same",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("unknown %q lacks %q", got, want)
 		}

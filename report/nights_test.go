@@ -62,8 +62,10 @@ func nightFolder(t *testing.T, name string, steps []*results.Result) string {
 			t.Fatal(err)
 		}
 	}
-	m := results.Manifest{Format: results.FormatVersion, Bench: "v1", Scenario: "night", Run: name,
-		StartedAt: "2026-01-02T03:04:05Z"}
+	m := results.Manifest{
+		Format: results.FormatVersion, Bench: "v1", Scenario: "night", Run: name,
+		StartedAt: "2026-01-02T03:04:05Z",
+	}
 	for _, r := range steps {
 		m.Planned = append(m.Planned, r.Step)
 		write(filepath.Join("steps", r.Step.ID, results.ResultName), r)
@@ -138,8 +140,10 @@ func twoRuns(t *testing.T, random *rand.Rand, faster float64) []compare.Differen
 // The whole way, from folders to verdicts: nights of two equal arms, and nights
 // with a true difference of 3 %.
 func TestNights(t *testing.T) {
-	for name, read := range map[string]func(*testing.T, *rand.Rand, float64) []compare.Difference{"one run": oneRun,
-		"two runs": twoRuns} {
+	for name, read := range map[string]func(*testing.T, *rand.Rand, float64) []compare.Difference{
+		"one run":  oneRun,
+		"two runs": twoRuns,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, 2))

@@ -26,8 +26,10 @@ func TestReportFromDisk(t *testing.T) {
 		{ID: "b-c2-r1", Variant: "b", Point: "c2", Repeat: 1, Attempt: 1},
 		{ID: "c-c2-r1", Variant: "c", Point: "c2", Repeat: 1, Attempt: 1},
 	}
-	manifest := results.Manifest{Bench: "v1", Scenario: "quickstart", Run: "r1", StartedAt: "2026-01-02T03:04:05Z",
-		Planned: refs}
+	manifest := results.Manifest{
+		Bench: "v1", Scenario: "quickstart", Run: "r1", StartedAt: "2026-01-02T03:04:05Z",
+		Planned: refs,
+	}
 	if err := folder.WriteManifest(manifest); err != nil {
 		t.Fatal(err)
 	}
@@ -103,10 +105,14 @@ func measure(t *testing.T, folder *store.Folder, ref results.StepRef, gap float6
 		}
 		records = append(records, r)
 	}
-	e := metrics.Evidence{Records: records,
-		Figures: metrics.Summarize(records, metrics.Params{DurationS: 100 * gap, Asked: 20})}
-	r := &results.Result{Scenario: "quickstart", Run: "r1", Step: ref, Warnings: metrics.Warnings(e),
-		Figures: &e.Figures}
+	e := metrics.Evidence{
+		Records: records,
+		Figures: metrics.Summarize(records, metrics.Params{DurationS: 100 * gap, Asked: 20}),
+	}
+	r := &results.Result{
+		Scenario: "quickstart", Run: "r1", Step: ref, Warnings: metrics.Warnings(e),
+		Figures: &e.Figures,
+	}
 	r.Verdict, r.Failure = metrics.Verdict(e, r.Warnings, 1)
 	return r
 }

@@ -54,8 +54,10 @@ func (v vllmArrays) records() []results.Record {
 // The block of each generation is computed anew from the requests that it
 // saved, and must be what it printed.
 func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
-	for name, g := range map[string]results.Generation{"newest": results.VLLM, "v010": results.VLLM010,
-		"v06": results.VLLM06} {
+	for name, g := range map[string]results.Generation{
+		"newest": results.VLLM, "v010": results.VLLM010,
+		"v06": results.VLLM06,
+	} {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile("../metrics/testdata/vllm-run-" + name + ".json")
 			if err != nil {
@@ -71,8 +73,10 @@ func TestCompatBlockIsWhatTheClientPrinted(t *testing.T) {
 			if g == results.VLLM06 { // it did not save when [DONE] came
 				figures.TPOT, figures.E2EL = savedDist(saved, "tpot"), savedDist(saved, "e2el")
 			}
-			r := &results.Result{Asked: results.Asked{MaxConcurrency: new(4)},
-				Compat: results.Compat{g: {CompatFigures: figures}}}
+			r := &results.Result{
+				Asked:  results.Asked{MaxConcurrency: new(4)},
+				Compat: results.Compat{g: {CompatFigures: figures}},
+			}
 			want, err := os.ReadFile("testdata/vllm-block-" + name + ".txt")
 			if err != nil {
 				t.Fatal(err)
@@ -123,23 +127,33 @@ func TestReadingsGolden(t *testing.T) {
 		}
 		other := compatOf(r.Figures)
 		other.TTFT = dist(2000, *r.Figures.TTFT.Mean/10)
-		other.Differences = []results.Difference{{Code: results.DiffRoleFirst, Count: 2000,
-			Effect: "a role-only chunk is taken as the first token: median -80.000 ms"}}
+		other.Differences = []results.Difference{{
+			Code: results.DiffRoleFirst, Count: 2000,
+			Effect: "a role-only chunk is taken as the first token: median -80.000 ms",
+		}}
 		old := compatOf(r.Figures)
 		old.TotalOutputTokens, old.OutputThroughput = nil, nil
 		old.Unknown = []string{"the lengths of some answers"}
 		r.Compat = results.Compat{results.VLLM: other, results.VLLM06: old}
 		r.Figures.Lengths = &results.OutputLengths{N: 2000, AskedMean: 64, ReceivedMean: 32, Share: 0.5, EarlyEOS: 0.25}
-		r.Figures.Steady = &results.SteadyState{FromS: 0.5, ToS: 10, N: 1900, RequestThroughput: 4,
-			OutputThroughput: 128, TTFT: dist(1900, 0.02), TPOT: dist(1900, 0.01), E2EL: dist(1900, 0.3)}
+		r.Figures.Steady = &results.SteadyState{
+			FromS: 0.5, ToS: 10, N: 1900, RequestThroughput: 4,
+			OutputThroughput: 128, TTFT: dist(1900, 0.02), TPOT: dist(1900, 0.01), E2EL: dist(1900, 0.3),
+		}
 		r.Figures.Series = &results.Series{PeakRequests: 6, PeakOutputTokens: 180}
-		r.Figures.Prompts = []results.PromptBucket{{From: 64, To: 127, N: 12, TTFT: dist(12, 0.02),
-			TPOT: dist(12, 0.01)}, {From: 128, To: 255, N: 1988}}
+		r.Figures.Prompts = []results.PromptBucket{{
+			From: 64, To: 127, N: 12, TTFT: dist(12, 0.02),
+			TPOT: dist(12, 0.01),
+		}, {From: 128, To: 255, N: 1988}}
 		r.Figures.TokensPerChunk = new(1.02)
-		r.Figures.Answers = &results.Answers{N: 2000, Identical: 4, Repetitive: new(3), SHA256: new("0123456789abcdef"),
-			Marks: "0123"}
-		r.Servers[0].Counters = map[string]float64{"draft_tokens_total": 1000, "accepted_tokens_total": 700,
-			"drafts_total": 200, "accepted_tokens_total_at_0": 180}
+		r.Figures.Answers = &results.Answers{
+			N: 2000, Identical: 4, Repetitive: new(3), SHA256: new("0123456789abcdef"),
+			Marks: "0123",
+		}
+		r.Servers[0].Counters = map[string]float64{
+			"draft_tokens_total": 1000, "accepted_tokens_total": 700,
+			"drafts_total": 200, "accepted_tokens_total_at_0": 180,
+		}
 	}
 	id := run.Steps[0].Result.Step.ID
 	golden(t, "step-readings.txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, run, id) }))
@@ -172,9 +186,13 @@ func TestDiffersByMoreThanRounding(t *testing.T) {
 			t.Errorf("%s: readingDiffers = %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	empty := &results.Result{Figures: &results.Figures{},
-		Compat: results.Compat{results.VLLM: {CompatFigures: results.CompatFigures{RequestThroughput: new(0.0),
-			TTFT: results.Dist{Median: new(0.0)}}}}}
+	empty := &results.Result{
+		Figures: &results.Figures{},
+		Compat: results.Compat{results.VLLM: {CompatFigures: results.CompatFigures{
+			RequestThroughput: new(0.0),
+			TTFT:              results.Dist{Median: new(0.0)},
+		}}},
+	}
 	if detail.ReadingDiffers(empty, results.VLLM) {
 		t.Error("vLLM's 0 for nothing differs from our null, want not")
 	}

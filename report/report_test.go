@@ -231,8 +231,10 @@ func TestBlockGolden(t *testing.T) {
 	rated.Figures.TTFT.Percentiles = append(rated.Figures.TTFT.Percentiles,
 		results.PercentileFigure{P: 99.9, Value: new(1.0)})
 	golden(t, "block-rated.txt", print(t, func(out *bytes.Buffer) error { return detail.Block(out, rated) }))
-	unknown := &results.Result{Simulated: true,
-		Figures: &results.Figures{TTFT: results.Dist{Percentiles: []results.PercentileFigure{{P: 99}}}}}
+	unknown := &results.Result{
+		Simulated: true,
+		Figures:   &results.Figures{TTFT: results.Dist{Percentiles: []results.PercentileFigure{{P: 99}}}},
+	}
 	golden(t, "block-unknown.txt", print(t, func(out *bytes.Buffer) error { return detail.Block(out, unknown) }))
 	if err := detail.Block(&bytes.Buffer{}, &results.Result{}); err == nil {
 		t.Error("Block of a step without figures gave no error")
@@ -240,12 +242,16 @@ func TestBlockGolden(t *testing.T) {
 }
 
 func TestStepGolden(t *testing.T) {
-	for run, id := range map[string]string{"failures": "tp8-c8-r1", "repeats": "tp2-pp4-c8-r2", "killed": "tp8-c8-r1",
-		"ok": "tp8-c8-r1"} {
+	for run, id := range map[string]string{
+		"failures": "tp8-c8-r1", "repeats": "tp2-pp4-c8-r2", "killed": "tp8-c8-r1",
+		"ok": "tp8-c8-r1",
+	} {
 		r := runs()[run]
 		if run == "ok" {
-			r.Steps[0].Result.Replicas = []results.ReplicaFigures{{Replica: 0, Figures: *figures(1200, 4, 4)},
-				{Replica: 1, Figures: results.Figures{Asked: 800}}}
+			r.Steps[0].Result.Replicas = []results.ReplicaFigures{
+				{Replica: 0, Figures: *figures(1200, 4, 4)},
+				{Replica: 1, Figures: results.Figures{Asked: 800}},
+			}
 		}
 		golden(t, "step-"+run+".txt", print(t, func(out *bytes.Buffer) error { return detail.Step(out, r, id) }))
 	}

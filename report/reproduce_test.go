@@ -63,16 +63,28 @@ func TestReproduceTally(t *testing.T) {
 	}{
 		{"the same", week("monday", 1), week("again", 1), versus.ReproduceOptions{}, "AGREES: "},
 		{"half as fast", week("monday", 1), week("again", 0.5), versus.ReproduceOptions{}, "DIFFERS: "},
-		{"within what does not matter", week("monday", 1), week("again", 0.95), versus.ReproduceOptions{Margin: 0.2},
-			"AGREES: "},
+		{
+			"within what does not matter", week("monday", 1), week("again", 0.95),
+			versus.ReproduceOptions{Margin: 0.2},
+			"AGREES: ",
+		},
 		{"one life each", single(1), single(1.02), versus.ReproduceOptions{}, "CANNOT TELL: 0 agree"},
 		{"one life each, spread stated", single(1), single(1), versus.ReproduceOptions{Spread: 0.002}, "AGREES: "},
-		{"simulated against real", week("monday", 1), simulatedRun, versus.ReproduceOptions{},
-			"CANNOT TELL: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points not compared"},
-		{"failed here", week("monday", 1), nothing, versus.ReproduceOptions{},
-			"NOT REPRODUCED: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points failed here"},
-		{"failed there too", nothing, nothing, versus.ReproduceOptions{},
-			"CANNOT TELL: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points not compared"},
+		{
+			"simulated against real", week("monday", 1), simulatedRun,
+			versus.ReproduceOptions{},
+			"CANNOT TELL: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points not compared",
+		},
+		{
+			"failed here", week("monday", 1), nothing,
+			versus.ReproduceOptions{},
+			"NOT REPRODUCED: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points failed here",
+		},
+		{
+			"failed there too", nothing, nothing,
+			versus.ReproduceOptions{},
+			"CANNOT TELL: 0 agree, 0 differ, 0 undecided, 0 not comparable; 4 points not compared",
+		},
 	}
 	for _, test := range tests {
 		if got := reproduced(t, test.origin, test.here, test.o).Headline(); !strings.HasPrefix(got, test.want) {
@@ -90,16 +102,23 @@ func TestReproduceStepsOnly(t *testing.T) {
 }
 
 func TestBoxCheckGolden(t *testing.T) {
-	b := &versus.BoxCheck{Origin: "night id", Problems: []string{"model \"/x\x1b[31m\" is not there"},
-		Notes: []string{"paths start from ."}}
+	b := &versus.BoxCheck{
+		Origin: "night id", Problems: []string{"model \"/x\x1b[31m\" is not there"},
+		Notes: []string{"paths start from ."},
+	}
 	b.Facts = append(b.Facts, versus.CompareFact("bench", "1.0", "1.1", false, "latencies"),
 		versus.CompareFact("ROCm", "", "7", false, versus.AllFigures))
 	b.Facts = append(b.Facts, versus.MachineFacts(environment("6.8", "6.12", 8), environment("6.8", "6.14", 4))...)
 	b.Facts = append(b.Facts, versus.FileFacts(
-		[]results.FileIdentity{{Path: "/there/m.gguf", Bytes: 5, Ends: "aa"},
-			{Path: "/there/n.gguf", Bytes: 5, Ends: "aa"}, {Path: "/there/o.gguf", Bytes: 5, Ends: "aa"}},
-		[]results.FileIdentity{{Path: "/here/m.gguf", Bytes: 5, Ends: "aa"},
-			{Path: "/here/n.gguf", Bytes: 6, Ends: "bb"}},
+		[]results.FileIdentity{
+			{Path: "/there/m.gguf", Bytes: 5, Ends: "aa"},
+			{Path: "/there/n.gguf", Bytes: 5, Ends: "aa"},
+			{Path: "/there/o.gguf", Bytes: 5, Ends: "aa"},
+		},
+		[]results.FileIdentity{
+			{Path: "/here/m.gguf", Bytes: 5, Ends: "aa"},
+			{Path: "/here/n.gguf", Bytes: 6, Ends: "bb"},
+		},
 	)...)
 	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error {
 		return differences.WriteBoxCheck(out, b, table.ForTerminal, table.Options{})

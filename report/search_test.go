@@ -22,8 +22,10 @@ func searchRun(limit float64, loads ...int) *results.Run {
 		},
 	}
 	for i, c := range loads {
-		ref := results.StepRef{ID: fmt.Sprintf("a_search-%d_r1", i+1), Variant: "a",
-			Point: fmt.Sprintf("search-%d", i+1), Repeat: 1, Attempt: 1}
+		ref := results.StepRef{
+			ID: fmt.Sprintf("a_search-%d_r1", i+1), Variant: "a",
+			Point: fmt.Sprintf("search-%d", i+1), Repeat: 1, Attempt: 1,
+		}
 		f := &results.Figures{Asked: 20, Completed: 20, DurationS: 1}
 		f.TTFT.Percentiles = []results.PercentileFigure{{P: 99, Value: new(0.01 * float64(c))}}
 		run.Manifest.Planned = append(run.Manifest.Planned, ref)
@@ -60,8 +62,10 @@ func TestSearchReport(t *testing.T) {
 			"a, repeat 1: 11 steps", "once more before it is believed",
 			"highest max-concurrency that met the targets: 20 requests in flight; 21 missed them",
 		}},
-		{"nothing meets them", searchRun(1, 1),
-			[]string{"a: not within 1 to 64: the lowest load, 1, missed the targets."}},
+		{
+			"nothing meets them", searchRun(1, 1),
+			[]string{"a: not within 1 to 64: the lowest load, 1, missed the targets."},
+		},
 		{"cut off", searchRun(205, 1, 4), []string{"a: no limit found; the run ended before the search did."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,8 +88,10 @@ func TestSearchReport(t *testing.T) {
 // nullRun has two arms of one configuration whose throughputs are given.
 func nullRun(a, b []float64) *results.Run {
 	run := &results.Run{Finished: true}
-	run.Manifest = results.Manifest{Scenario: "s", Run: "r", Variants: []string{"a", "a+again"}, Points: []string{"c1"},
-		NullTest: "a+again"}
+	run.Manifest = results.Manifest{
+		Scenario: "s", Run: "r", Variants: []string{"a", "a+again"}, Points: []string{"c1"},
+		NullTest: "a+again",
+	}
 	for k, values := range [][]float64{a, b} {
 		name := run.Manifest.Variants[k]
 		for i, v := range values {

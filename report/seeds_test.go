@@ -19,8 +19,10 @@ import (
 // printedLatency makes a sample of three printed figures in milliseconds.
 func printedLatency(mean, median, p99 float64, n int) results.Dist {
 	const ms = 1000
-	return results.Dist{N: n, Mean: new(mean / ms), Median: new(median / ms),
-		Percentiles: []results.PercentileFigure{{P: 99, Value: new(p99 / ms)}}}
+	return results.Dist{
+		N: n, Mean: new(mean / ms), Median: new(median / ms),
+		Percentiles: []results.PercentileFigure{{P: 99, Value: new(p99 / ms)}},
+	}
 }
 
 // switchRun are the seven rows that the document of the environment-switch A/B
@@ -92,8 +94,10 @@ func TestEnvironmentSwitchGolden(t *testing.T) {
 			t.Errorf("the report lacks %q:\n%s", want, whole)
 		}
 	}
-	for figure, want := range map[string]string{"req/s": "cannot tell", "mean TTFT": "cannot tell",
-		"p99 TTFT": "cannot tell", "mean TPOT": "cannot tell", "median ITL": "better"} {
+	for figure, want := range map[string]string{
+		"req/s": "cannot tell", "mean TTFT": "cannot tell",
+		"p99 TTFT": "cannot tell", "mean TPOT": "cannot tell", "median ITL": "better",
+	} {
 		if !slices.ContainsFunc(strings.Split(whole, "\n"), func(line string) bool {
 			return strings.HasPrefix(line, "| "+figure) && strings.Contains(line, "3/4") &&
 				strings.Contains(line, "| "+want)
@@ -105,7 +109,8 @@ func TestEnvironmentSwitchGolden(t *testing.T) {
 
 // blockStep makes a step of printed figures.
 func blockStep(launcher, model string, concurrency int, duration float64, completed int, input, output int64, ttft,
-	tpot float64) results.Step {
+	tpot float64,
+) results.Step {
 	const asked = 64
 	s := step(strings.ToLower(launcher)+"-"+model, concurrency, 1, 1)
 	s.Result.Servers[0].Launcher, s.Result.Servers[0].Model = launcher, model

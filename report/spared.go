@@ -142,8 +142,10 @@ func falseAlarms(sets []versus.Pair) string {
 
 // noiseTable has a row for each figure: the largest change over the points.
 func noiseTable(sets []versus.Pair) table.Table {
-	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Numbers("largest change", ""),
-		table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "starts"), table.Words("verdict")}}
+	c := table.Table{Columns: []table.Column{
+		table.Words("figure"), table.Numbers("largest change", ""),
+		table.Numbers("interval", "95 %"), table.Words("at"), table.Numbers("n", "starts"), table.Words("verdict"),
+	}}
 	var names []string
 	largest := map[string]compare.Difference{}
 	at := map[string]string{}

@@ -48,8 +48,10 @@ func TestTwoPassTable(t *testing.T) {
 	run := runOf(steps...)
 	run.Manifest.Method = results.MethodSQZB
 	text := tableGoldens(t, run, "two-pass")
-	for _, want := range []string{"2621.44", "10485.76", "2097.15", "400.00", "pass 1 - 2", "generation is not defined",
-		"no TTFT without it"} {
+	for _, want := range []string{
+		"2621.44", "10485.76", "2097.15", "400.00", "pass 1 - 2", "generation is not defined",
+		"no TTFT without it",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("two-pass lacks %q:\n%s", want, text)
 		}
@@ -85,8 +87,10 @@ func TestSpeculationTable(t *testing.T) {
 		counters["emitted_tokens_total"] = emitted
 		return counters
 	}
-	random := speculating("random", []string{"vllm", "serve", "m", "--speculative-config",
-		`{"model": "d", "num_speculative_tokens": 2}`}, map[string]float64{
+	random := speculating("random", []string{
+		"vllm", "serve", "m", "--speculative-config",
+		`{"model": "d", "num_speculative_tokens": 2}`,
+	}, map[string]float64{
 		"draft_tokens_total": 200, "accepted_tokens_total": 100, "drafts_total": 100, "accepted_tokens_total_at_0": 70,
 		"accepted_tokens_total_at_1": 30,
 	})
@@ -95,16 +99,24 @@ func TestSpeculationTable(t *testing.T) {
 		draft(80, 40))
 	llama.Result.Servers[0].Launcher = "llamacpp"
 	llama.Result.Servers[0].Speculation.Source = results.DraftsByAnswers
-	sglang := speculating("sglang", []string{"sglang", "--speculative-algorithm", "EAGLE",
-		"--speculative-num-draft-tokens", "4"}, nil)
-	sglang.Result.Servers[0].Speculation = &results.Drafting{Source: results.DraftsByGauges, Rate: new(0.6),
-		Length: new(2.8), LogLines: []string{"accept len: 2.80"}}
+	sglang := speculating("sglang", []string{
+		"sglang", "--speculative-algorithm", "EAGLE",
+		"--speculative-num-draft-tokens", "4",
+	}, nil)
+	sglang.Result.Servers[0].Speculation = &results.Drafting{
+		Source: results.DraftsByGauges, Rate: new(0.6),
+		Length: new(2.8), LogLines: []string{"accept len: 2.80"},
+	}
 	run := runOf(
 		step("tp8", 8, 1, 4),
-		speculating("sd1b-k5", []string{"vllm", "serve", "m", "--speculative_model", "1b",
-			"--num_speculative_tokens=5"}, emitting(draft(248165, 197711), 190541)),
-		speculating("sd1b-k10", []string{"vllm", "serve", "m", "--speculative_model", "1b", "--num_speculative_tokens",
-			"10"}, emitting(draft(396390, 311498), 193355)),
+		speculating("sd1b-k5", []string{
+			"vllm", "serve", "m", "--speculative_model", "1b",
+			"--num_speculative_tokens=5",
+		}, emitting(draft(248165, 197711), 190541)),
+		speculating("sd1b-k10", []string{
+			"vllm", "serve", "m", "--speculative_model", "1b", "--num_speculative_tokens",
+			"10",
+		}, emitting(draft(396390, 311498), 193355)),
 		random, llama, sglang,
 	)
 	text := tableGoldens(t, run, "speculation")
@@ -150,8 +162,10 @@ func TestLlamaBenchTable(t *testing.T) {
 	} {
 		for _, with := range []bool{false, true} {
 			s := step(m.variant, 1, 1, 1)
-			s.Result.Servers = []results.Server{{Life: m.variant, Launcher: "llama-bench",
-				Argv: []string{"llama-bench", "-m", m.variant}}}
+			s.Result.Servers = []results.Server{{
+				Life: m.variant, Launcher: "llama-bench",
+				Argv: []string{"llama-bench", "-m", m.variant},
+			}}
 			s.Result.Figures, s.Result.Asked, s.Result.LlamaBench = nil, results.Asked{},
 				benchRows(m.model, m.size, m.pp, m.tg)
 			if with {
@@ -168,8 +182,10 @@ func TestLlamaBenchTable(t *testing.T) {
 	run := runOf(steps...)
 	run.Manifest.Method = results.MethodLlamaBench
 	text := tableGoldens(t, run, "llama-bench")
-	for _, want := range []string{"ROCBLAS_USE_HIPBLASLT: unset and 1", "+10.75 %", "+12.51 %", "878.31 ± 8.78", "3.56",
-		"12.55", "Prompt processing (pp), t/s by tokens"} {
+	for _, want := range []string{
+		"ROCBLAS_USE_HIPBLASLT: unset and 1", "+10.75 %", "+12.51 %", "878.31 ± 8.78", "3.56",
+		"12.55", "Prompt processing (pp), t/s by tokens",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("llama-bench lacks %q:\n%s", want, text)
 		}

@@ -44,8 +44,10 @@ func week(run string, faster float64) *results.Run {
 
 func compared(t *testing.T, a, b *results.Run) *versus.Comparison {
 	t.Helper()
-	c, err := versus.Compare([]versus.Side{{Name: "monday", Path: "x/monday", Run: a},
-		{Name: "tuesday", Path: "x/tuesday", Run: b}}, versus.CompareOptions{Rounds: 50})
+	c, err := versus.Compare([]versus.Side{
+		{Name: "monday", Path: "x/monday", Run: a},
+		{Name: "tuesday", Path: "x/tuesday", Run: b},
+	}, versus.CompareOptions{Rounds: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,20 +120,38 @@ func TestConfigDelta(t *testing.T) {
 			s := &r.Servers[0]
 			s.BaseURL, s.Life, s.Argv = "http://127.0.0.1:9000", "life-"+s.Life, append(s.Argv, "--port", "9000")
 		}), []string{"No known difference"}, 0}, // bench chooses the port
-		{"argument", each(func(r *results.Result) { r.Servers[0].Argv = append(r.Servers[0].Argv, "--enforce-eager") }),
-			[]string{"argument --enforce-eager", "unset", "tp8, tp4"}, 1},
-		{"environment", each(func(r *results.Result) { r.Servers[0].Env = map[string]string{"X": "1"} }),
-			[]string{"environment X"}, 1},
-		{"engine", each(func(r *results.Result) { r.Servers[0].Version = "0.12.0" }),
-			[]string{"engine version", "0.11.0", "0.12.0"}, 1},
+		{
+			"argument", each(func(r *results.Result) { r.Servers[0].Argv = append(r.Servers[0].Argv, "--enforce-eager") }),
+			[]string{"argument --enforce-eager", "unset", "tp8, tp4"},
+			1,
+		},
+		{
+			"environment", each(func(r *results.Result) { r.Servers[0].Env = map[string]string{"X": "1"} }),
+			[]string{"environment X"},
+			1,
+		},
+		{
+			"engine", each(func(r *results.Result) { r.Servers[0].Version = "0.12.0" }),
+			[]string{"engine version", "0.11.0", "0.12.0"},
+			1,
+		},
 		{"model", each(func(r *results.Result) { r.Servers[0].Model = "n" }), []string{"model"}, 1},
-		{"transport", each(func(r *results.Result) { r.Client = &results.ClientReport{Transport: "net/http"} }),
-			[]string{"client transport", "net/http"}, 1},
+		{
+			"transport", each(func(r *results.Result) { r.Client = &results.ClientReport{Transport: "net/http"} }),
+			[]string{"client transport", "net/http"},
+			1,
+		},
 		{"bench", func(run *results.Run) { run.Manifest.Bench = "v2" }, []string{"bench version", "v2"}, 1},
-		{"kernel and driver", func(run *results.Run) { run.Environment = environment("6.9", "6.13", 8) },
-			[]string{"kernel", "driver amd", "WARNING: 2 differences"}, 2},
-		{"GPUs", func(run *results.Run) { run.Environment = environment("6.8", "6.12", 4) },
-			[]string{"8 x AMD Instinct MI300X (SPX, NPS1)", "4 x AMD"}, 1},
+		{
+			"kernel and driver", func(run *results.Run) { run.Environment = environment("6.9", "6.13", 8) },
+			[]string{"kernel", "driver amd", "WARNING: 2 differences"},
+			2,
+		},
+		{
+			"GPUs", func(run *results.Run) { run.Environment = environment("6.8", "6.12", 4) },
+			[]string{"8 x AMD Instinct MI300X (SPX, NPS1)", "4 x AMD"},
+			1,
+		},
 		{"no environment", func(run *results.Run) { run.Environment = nil }, []string{"machine", "not known", "Known on one side only"}, 0},
 	}
 	for _, tt := range tests {
@@ -162,8 +182,10 @@ func TestNotComparable(t *testing.T) {
 		want   string
 	}{
 		{"simulated", func(r *results.Result) { r.Simulated = true }, "one side is simulated"},
-		{"prompts", func(r *results.Result) { r.Asked.DatasetSHA256 = "0ther" },
-			"the prompts differ (SHA-256 5eed and 0ther)"},
+		{
+			"prompts", func(r *results.Result) { r.Asked.DatasetSHA256 = "0ther" },
+			"the prompts differ (SHA-256 5eed and 0ther)",
+		},
 		{"load", func(r *results.Result) { r.Asked.OutputLen = new(64) }, "load output-len: 32 against 64"},
 		{"rate", func(r *results.Result) { r.Asked.RequestRate = new(2.5) }, "load request-rate: none against 2.5"},
 	}
@@ -213,8 +235,10 @@ func TestMatching(t *testing.T) {
 	rename(b, "tp8", "eight")
 	rename(b, "tp4", "four")
 	text := terminal(t, compared(t, a, b))
-	for _, want := range []string{"four is matched with the baseline's tp4: same configuration",
-		"eight is matched with the baseline's tp8: same configuration", "No known difference"} {
+	for _, want := range []string{
+		"four is matched with the baseline's tp4: same configuration",
+		"eight is matched with the baseline's tp8: same configuration", "No known difference",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("matching lacks %q:\n%s", want, text)
 		}
@@ -301,8 +325,10 @@ func TestCompareRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "output_throughput") {
 		t.Errorf("an unknown figure gives %v", err)
 	}
-	c, err := versus.Compare(two, versus.CompareOptions{Baseline: "tuesday", Figures: []string{"p99_e2el_ms"},
-		Rounds: 10, Margin: 0.02})
+	c, err := versus.Compare(two, versus.CompareOptions{
+		Baseline: "tuesday", Figures: []string{"p99_e2el_ms"},
+		Rounds: 10, Margin: 0.02,
+	})
 	if err != nil || c.Baseline != 1 || c.Rule.Margin != 0.02 || len(c.Others[0].Sets[0].Differences) != 1 {
 		t.Errorf("Compare = %+v, %v; want the second side as baseline and one figure", c, err)
 	}
@@ -340,8 +366,10 @@ func TestReadSides(t *testing.T) {
 	if sides[0].Name != "monday" || sides[3].Name != "colleague.json" || sides[2].Name != text.Clean(file) {
 		t.Errorf("names = %q", versus.SideNames(sides))
 	}
-	for name, content := range map[string]string{"newer.json": `{"format_version": 99}`, "other.json": `{"a": 1}`,
-		"text.json": "no"} {
+	for name, content := range map[string]string{
+		"newer.json": `{"format_version": 99}`, "other.json": `{"a": 1}`,
+		"text.json": "no",
+	} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ type Change struct {
 	To   string `json:"to"`
 }
 
+// Unset stands for an argument or variable that a side does not have.
 const Unset = "unset"
 
 func (c Change) String() string {
@@ -46,8 +47,10 @@ func RecipeOf(r *results.Result) Recipe {
 
 	s := r.Servers[0]
 	plain := neutral(s, r.Run)
-	out := Recipe{launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Launcher, s.Argv, plain),
-		env: map[string]string{}}
+	out := Recipe{
+		launcher: s.Launcher, replicas: len(r.Servers), args: ArgumentsOf(s.Launcher, s.Argv, plain),
+		env: map[string]string{},
+	}
 	if len(s.Argv) > 0 {
 		out.program = plain(s.Argv[0])
 		if s.Simulated {

@@ -17,27 +17,62 @@ func TestSpellingsDoNotDiffer(t *testing.T) {
 		a, b     []string
 		want     string
 	}{
-		{"short flags of vLLM", "vllm", []string{"vllm", "serve", "m", "-tp", "8"},
-			[]string{"vllm", "serve", "m", "--tensor-parallel-size", "8"}, ""},
+		{
+			"short flags of vLLM", "vllm",
+			[]string{"vllm", "serve", "m", "-tp", "8"},
+			[]string{"vllm", "serve", "m", "--tensor-parallel-size", "8"},
+			"",
+		},
 		{"underscores", "vllm", []string{"vllm", "--max_num_seqs=64"}, []string{"vllm", "--max-num-seqs", "64"}, ""},
-		{"decimals", "vllm", []string{"vllm", "--gpu-memory-utilization", "0.960"},
-			[]string{"vllm", "--gpu-memory-utilization", "0.96"}, ""},
+		{
+			"decimals", "vllm",
+			[]string{"vllm", "--gpu-memory-utilization", "0.960"},
+			[]string{"vllm", "--gpu-memory-utilization", "0.96"},
+			"",
+		},
 		{"true", "vllm", []string{"vllm", "--enable-prefix-caching=True"}, []string{"vllm", "--enable-prefix-caching"}, ""},
-		{"sglang", "sglang", []string{"python", "--tp", "2", "--dp-size", "4"},
-			[]string{"python", "--tensor-parallel-size", "2", "--data-parallel-size", "4"}, ""},
-		{"llama.cpp", "llamacpp", []string{"llama-server", "-ngl", "99", "-c", "4096", "-np", "8"},
-			[]string{"llama-server", "--n-gpu-layers", "99", "--ctx-size", "4096", "--parallel", "8"}, ""},
-		{"ports and hosts of bench", "vllm", []string{"vllm", "--port", "8000", "--host", "127.0.0.1"},
-			[]string{"vllm", "--port", "8001", "--host", "0.0.0.0"}, ""},
-		{"a long number", "vllm", []string{"vllm", "--seed", "12345678901234567890"},
+		{
+			"sglang", "sglang",
+			[]string{"python", "--tp", "2", "--dp-size", "4"},
+			[]string{"python", "--tensor-parallel-size", "2", "--data-parallel-size", "4"},
+			"",
+		},
+		{
+			"llama.cpp", "llamacpp",
+			[]string{"llama-server", "-ngl", "99", "-c", "4096", "-np", "8"},
+			[]string{"llama-server", "--n-gpu-layers", "99", "--ctx-size", "4096", "--parallel", "8"},
+			"",
+		},
+		{
+			"ports and hosts of bench", "vllm",
+			[]string{"vllm", "--port", "8000", "--host", "127.0.0.1"},
+			[]string{"vllm", "--port", "8001", "--host", "0.0.0.0"},
+			"",
+		},
+		{
+			"a long number", "vllm",
+			[]string{"vllm", "--seed", "12345678901234567890"},
 			[]string{"vllm", "--seed", "12345678901234567891"},
-			"argument --seed: 12345678901234567890 against 12345678901234567891"},
-		{"another value", "vllm", []string{"vllm", "-tp", "8"}, []string{"vllm", "-tp", "4"},
-			"argument --tensor-parallel-size: 8 against 4"},
-		{"a flag of another launcher", "command", []string{"x", "-c", "1"}, []string{"x", "--ctx-size", "1"},
-			"argument -c: 1 against unset; argument --ctx-size: unset against 1"},
-		{"a version", "vllm", []string{"vllm", "--tag", "0.10.0"}, []string{"vllm", "--tag", "0.1.0"},
-			"argument --tag: 0.10.0 against 0.1.0"},
+			"argument --seed: 12345678901234567890 against 12345678901234567891",
+		},
+		{
+			"another value", "vllm",
+			[]string{"vllm", "-tp", "8"},
+			[]string{"vllm", "-tp", "4"},
+			"argument --tensor-parallel-size: 8 against 4",
+		},
+		{
+			"a flag of another launcher", "command",
+			[]string{"x", "-c", "1"},
+			[]string{"x", "--ctx-size", "1"},
+			"argument -c: 1 against unset; argument --ctx-size: unset against 1",
+		},
+		{
+			"a version", "vllm",
+			[]string{"vllm", "--tag", "0.10.0"},
+			[]string{"vllm", "--tag", "0.1.0"},
+			"argument --tag: 0.10.0 against 0.1.0",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			changes := RecipeOf(serverOf(tt.launcher, tt.a...)).Changes(RecipeOf(serverOf(tt.launcher, tt.b...)))

@@ -8,6 +8,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// StepResults are the results of a run's steps, in the order of its plan.
 func StepResults(run *results.Run) []*results.Result {
 	all := make([]*results.Result, len(run.Steps))
 	for i, s := range run.Steps {
@@ -16,6 +17,7 @@ func StepResults(run *results.Run) []*results.Result {
 	return all
 }
 
+// AnyRepeats reports whether a cell has more than one step.
 func AnyRepeats(cells []compare.Cell) bool {
 	for _, c := range cells {
 		if len(c.Steps) > 1 {
@@ -25,6 +27,7 @@ func AnyRepeats(cells []compare.Cell) bool {
 	return false
 }
 
+// IsSimulated reports whether a step of a cell is simulated.
 func IsSimulated(c compare.Cell) bool {
 	for _, r := range c.Steps {
 		if r.Simulated {
@@ -34,6 +37,7 @@ func IsSimulated(c compare.Cell) bool {
 	return false
 }
 
+// AnySimulated reports whether a step of a run is simulated.
 func AnySimulated(run *results.Run) bool {
 	for _, s := range run.Steps {
 		if s.Result.Simulated {
@@ -63,6 +67,7 @@ func ExtrapolationOf(c compare.Cell) *results.Extrapolation {
 	return nil
 }
 
+// ExtrapolatedText says what an extrapolation did.
 func ExtrapolatedText(e results.Extrapolation) string {
 	share := "without a cap on concurrency"
 	if e.Share > 0 {

@@ -51,12 +51,14 @@ func promptHashes(c compare.Cell) []string {
 	return hashes
 }
 
+// Short is the beginning of a hash.
 func Short(hash string) string { return text.Clean(hash[:min(12, len(hash))]) }
 
 // loadSetting is a setting of the load: how a comparison calls it, its key in
 // results.Origin.Told, and its value.
 type loadSetting struct{ Name, Told, Value string }
 
+// LoadSettings are the settings of a load, in a fixed order.
 func LoadSettings(a results.Asked) []loadSetting {
 	ramp := ""
 	if a.Ramp != nil {
@@ -150,6 +152,7 @@ func sideNotes(c compare.Cell) []string {
 	return notes
 }
 
+// SuspectMark stands before what comes from suspect repeats.
 const SuspectMark = "? "
 
 // Uncounted says why steps of a cell do not count, in their own words; of
@@ -207,6 +210,7 @@ func telling(lines []string) string {
 	return last
 }
 
+// DoubtCodes are the codes of the warnings that make a cell's repeats suspect.
 func DoubtCodes(c compare.Cell) []string {
 	var codes []string
 	for _, r := range c.Counted {

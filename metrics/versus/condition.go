@@ -35,8 +35,10 @@ func ParseCondition(text string) (Condition, error) {
 	if err != nil || math.IsInf(percent, 0) {
 		return Condition{}, fmt.Errorf("condition %q: %q is not a number of percent", text, found[3])
 	}
-	return Condition{Text: strings.TrimSpace(text), Figure: FigureName(found[1]), Below: found[2] == "<",
-		Limit: percent / 100}, nil
+	return Condition{
+		Text: strings.TrimSpace(text), Figure: FigureName(found[1]), Below: found[2] == "<",
+		Limit: percent / 100,
+	}, nil
 }
 
 // Finding is a condition that holds, or cannot be told, somewhere.
@@ -70,8 +72,10 @@ func (c *Comparison) Check(conditions []Condition) ([]Finding, error) {
 			}
 		}
 		if checked == 0 {
-			all = append(all, Finding{Condition: condition.Text, Where: "everywhere", Uncertain: true,
-				Why: "no variant and load point of the two runs match"})
+			all = append(all, Finding{
+				Condition: condition.Text, Where: "everywhere", Uncertain: true,
+				Why: "no variant and load point of the two runs match",
+			})
 		}
 	}
 

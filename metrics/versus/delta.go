@@ -76,8 +76,10 @@ func cellChanges(base, with compare.Cell) []Change {
 	changes = append(changes, clientChanges(b, w)...)
 	changes = append(changes, loadChanges(b, w)...)
 	if promptsDiffer(base, with) != "" {
-		changes = append(changes, Change{"prompts, SHA-256", Short(promptHashes(base)[0]),
-			Short(promptHashes(with)[0])})
+		changes = append(changes, Change{
+			"prompts, SHA-256", Short(promptHashes(base)[0]),
+			Short(promptHashes(with)[0]),
+		})
 	}
 
 	return append(changes, mapChanges("", extrapolationFacts(base), extrapolationFacts(with))...)

@@ -49,6 +49,7 @@ func factsOf(environment json.RawMessage) map[string]string {
 	return m.Facts()
 }
 
+// MachineOf reads an environment.json; false where there is none to read.
 func MachineOf(environment json.RawMessage) (m machine, ok bool) {
 	ok = len(environment) > 0 && json.Unmarshal(environment, &m) == nil
 	return m, ok

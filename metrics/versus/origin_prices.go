@@ -139,6 +139,7 @@ func PriceText(c compare.Cell) string {
 	return ""
 }
 
+// PriceWords is a price in words.
 func PriceWords(p results.Price) string {
 	var parts []string
 	if p.PerGPUHour != nil {

@@ -63,7 +63,8 @@ func InOrder(run *results.Run) []*results.Result {
 	}
 	steps := StepResults(run)
 	slices.SortStableFunc(steps, func(a,
-		b *results.Result) int {
+		b *results.Result,
+	) int {
 		return cmp.Compare(began[a.Step.ID], began[b.Step.ID])
 	})
 	return steps
@@ -109,6 +110,7 @@ func DifferencesBy(run *results.Run, rounds int) []Pair {
 	return all
 }
 
+// RecipeChanges lists how the servers of two cells were started differently.
 func RecipeChanges(baseline, candidate compare.Cell) []Change {
 	b, c := WithServers(baseline), WithServers(candidate)
 	if b == nil || c == nil {
@@ -130,14 +132,17 @@ func WithServers(c compare.Cell) *results.Result {
 	return nil
 }
 
+// DefaultFigures are the figures that are compared unless others are asked for.
 func DefaultFigures(steps []*results.Result) []catalog.Figure {
 	return slices.DeleteFunc(catalog.FiguresOf(steps), func(f catalog.Figure) bool { return f.Extra })
 }
 
 // contrast compares two cells, or says why not.
 func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule compare.Rule) Pair {
-	s := Pair{Never: kindDiffers(baseline, candidate),
-		Pair: compare.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate}}
+	s := Pair{
+		Never: kindDiffers(baseline, candidate),
+		Pair:  compare.Pair{Point: candidate.Point, Baseline: baseline, Candidate: candidate},
+	}
 	for _, c := range []compare.Cell{baseline, candidate} {
 		if len(c.Counted) == 0 {
 			s.Failed = append(s.Failed, fmt.Sprintf("%s has no figures: %s", text.Clean(c.Variant),
@@ -161,6 +166,7 @@ func contrast(baseline, candidate compare.Cell, figures []catalog.Figure, rule c
 	return s
 }
 
+// FigureNamed is the figure of a name, or one that shows the name alone.
 func FigureNamed(figures []catalog.Figure, name string) catalog.Figure {
 	at := slices.IndexFunc(figures, func(f catalog.Figure) bool { return f.Name == name })
 	if at < 0 {

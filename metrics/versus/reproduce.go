@@ -50,8 +50,10 @@ type Tally struct {
 // the unit, as everywhere.
 func Reproduce(origin, here *results.Run, o ReproduceOptions) (*Reproduction, error) {
 	base := RuleOf(origin.Manifest)
-	r := &Reproduction{Origin: origin, Here: here,
-		Rule: compare.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread}}
+	r := &Reproduction{
+		Origin: origin, Here: here,
+		Rule: compare.AgreeRule{Confidence: base.Confidence, Margin: base.Margin, Power: base.Power, Spread: o.Spread},
+	}
 	if o.Margin > 0 {
 		r.Rule.Margin = o.Margin
 	}

@@ -50,6 +50,7 @@ func CompareFact(what, origin, here string, fixed bool, touches string) BoxFact 
 	return f
 }
 
+// What a difference of machines shows in.
 const (
 	AllFigures  = "all figures"
 	hostFigures = "TTFT, ITL and the client's own lag"

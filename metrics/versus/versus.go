@@ -94,6 +94,7 @@ func Compare(sides []Side, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
+// SideNames are the names of sides.
 func SideNames(sides []Side) []string {
 	var names []string
 	for _, s := range sides {

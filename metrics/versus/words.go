@@ -18,6 +18,7 @@ func ChangeText(share *float64) string {
 	return fmt.Sprintf("%+.2f %%", 100**share)
 }
 
+// IntervalText is the interval of a change in percent.
 func IntervalText(d compare.Difference) string {
 	if d.Low == nil {
 		return unknown

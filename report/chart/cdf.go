@@ -40,8 +40,10 @@ func CDF(s CDFSpec) (template.HTML, error) {
 		}
 	}
 
-	share := Axis{Label: "share of values at or below", Unit: Share, Min: new(0.0), Max: new(1.0),
-		Ticks: []float64{0, 0.25, 0.5, 0.75, 0.9, 1}}
+	share := Axis{
+		Label: "share of values at or below", Unit: Share, Min: new(0.0), Max: new(1.0),
+		Ticks: []float64{0, 0.25, 0.5, 0.75, 0.9, 1},
+	}
 	x, y := newScale(s.X, xs, s.ticks(), tight), newScale(share, &span{lo: 0, hi: 1}, 5, tight)
 	legend := s.legendOf(s.entries(), s.width()-20)
 	top, bottom := legend.height()+rowSize+8, tickRoom+rowSize+2

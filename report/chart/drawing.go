@@ -41,7 +41,7 @@ func (c *canvas) drawing(h Head, kind string, says []string) (template.HTML, err
 	root.close("svg")
 
 	// every text went through escape, every address through safeHref
-	return template.HTML(root.out.String()), nil //nolint:gosec
+	return template.HTML(root.out.String()), nil //nolint:gosec // see above
 }
 
 // sentences is the note as a sentence, if there is one.

@@ -57,8 +57,10 @@ func scatterSpec() chart.ScatterSpec {
 			rate := (300 + 90*float64(v)) * load / (1 + load/(28+6*float64(v)))
 			p := chart.Point{
 				X: rate / load / (1 + 0.02*float64(v)), Y: rate / 4, Label: fmt.Sprintf("%s c%d", name, int(load)),
-				Doubt: v == 3 && i == 7, Ref: chart.Ref{Href: fmt.Sprintf("#step-%d-%d", v, i),
-					Step: fmt.Sprintf("%s_c%d_r1", name, int(load)), Variant: name},
+				Doubt: v == 3 && i == 7, Ref: chart.Ref{
+					Href: fmt.Sprintf("#step-%d-%d", v, i),
+					Step: fmt.Sprintf("%s_c%d_r1", name, int(load)), Variant: name,
+				},
 			}
 			series.Points = append(series.Points, p)
 			all = append(all, curves.ParetoPoint{X: p.X, Y: p.Y})
@@ -102,8 +104,10 @@ func sweepSpec() chart.LinesSpec {
 		for i := range 9 {
 			load := math.Pow(2, float64(i))
 			y := (110 - 22*float64(v)) * load / (1 + load/(40-9*float64(v)))
-			p := chart.LinePoint{X: load, Y: y, Low: new(y * 0.94), High: new(y * 1.05),
-				Ref: chart.Ref{Href: fmt.Sprintf("#s%d%d", v, i), Step: fmt.Sprintf("s%d-c%d", v, i), Variant: name}}
+			p := chart.LinePoint{
+				X: load, Y: y, Low: new(y * 0.94), High: new(y * 1.05),
+				Ref: chart.Ref{Href: fmt.Sprintf("#s%d%d", v, i), Step: fmt.Sprintf("s%d-c%d", v, i), Variant: name},
+			}
 			if v == 1 && i == 6 {
 				p = chart.LinePoint{X: load, Y: math.NaN()}
 			}
@@ -135,8 +139,10 @@ func telemetrySpec() chart.LinesSpec {
 }
 
 func eightSpec() chart.LinesSpec {
-	s := chart.LinesSpec{Head: head("eight", "Eight variants"), X: chart.Axis{Label: "requests per second"},
-		Y: chart.Axis{Label: "median TPOT", Unit: chart.Seconds}}
+	s := chart.LinesSpec{
+		Head: head("eight", "Eight variants"), X: chart.Axis{Label: "requests per second"},
+		Y: chart.Axis{Label: "median TPOT", Unit: chart.Seconds},
+	}
 	for v := range 8 {
 		series := chart.LineSeries{Name: fmt.Sprintf("variant %d", v+1)}
 		for i := range 6 {
@@ -150,8 +156,10 @@ func eightSpec() chart.LinesSpec {
 
 func cdfSpec() chart.CDFSpec {
 	r := dice()
-	s := chart.CDFSpec{Head: head("ttft", "Time to first token"),
-		X: chart.Axis{Label: "TTFT", Unit: chart.Seconds, Log: true}}
+	s := chart.CDFSpec{
+		Head: head("ttft", "Time to first token"),
+		X:    chart.Axis{Label: "TTFT", Unit: chart.Seconds, Log: true},
+	}
 	for v, name := range []string{"vllm 0.11", "sglang 0.5", "llama.cpp b6700"} {
 		values := make([]float64, 5000)
 		if v == 2 {
@@ -167,23 +175,31 @@ func cdfSpec() chart.CDFSpec {
 }
 
 func barsSpec() chart.BarsSpec {
-	s := chart.BarsSpec{Head: head("bars", "Output throughput at c32"),
-		Value: chart.Axis{Label: "output throughput", Unit: "tok/s"}, Reference: new(1840.0)}
+	s := chart.BarsSpec{
+		Head:  head("bars", "Output throughput at c32"),
+		Value: chart.Axis{Label: "output throughput", Unit: "tok/s"}, Reference: new(1840.0),
+	}
 	for i, name := range []string{"fp16", "fp8", "fp8 with speculative decoding and a very long name", "int4-awq"} {
 		v := 1840 + 410*float64(i)
-		s.Bars = append(s.Bars, chart.Bar{Label: name, Slot: i + 1, Value: v, Low: new(v * 0.95), High: new(v * 1.06),
-			Doubt: i == 3, Ref: chart.Ref{Href: "#v" + fmt.Sprint(i), Variant: name}})
+		s.Bars = append(s.Bars, chart.Bar{
+			Label: name, Slot: i + 1, Value: v, Low: new(v * 0.95), High: new(v * 1.06),
+			Doubt: i == 3, Ref: chart.Ref{Href: "#v" + fmt.Sprint(i), Variant: name},
+		})
 	}
 	s.Bars = append(s.Bars, chart.Bar{Label: "broken", Value: math.NaN()})
 	return s
 }
 
 func deltasSpec() chart.BarsSpec {
-	s := chart.BarsSpec{Head: head("deltas", "Change against the baseline"),
-		Value: chart.Axis{Label: "change of output throughput", Unit: chart.Share}}
+	s := chart.BarsSpec{
+		Head:  head("deltas", "Change against the baseline"),
+		Value: chart.Axis{Label: "change of output throughput", Unit: chart.Share},
+	}
 	for i, v := range []float64{0.12, 0.034, -0.002, -0.081} {
-		s.Bars = append(s.Bars, chart.Bar{Label: fmt.Sprintf("variant %d", i+1), Value: v, Low: new(v - 0.02),
-			High: new(v + 0.03)})
+		s.Bars = append(s.Bars, chart.Bar{
+			Label: fmt.Sprintf("variant %d", i+1), Value: v, Low: new(v - 0.02),
+			High: new(v + 0.03),
+		})
 	}
 	return s
 }
@@ -222,8 +238,10 @@ func nightSpec(servers, steps int) chart.TimelineSpec {
 				class = chart.Doubtful
 			}
 			span(1, at, at+length, class, fmt.Sprintf("c%d", 1<<step),
-				chart.Ref{Href: fmt.Sprintf("#l%ds%d", life, step), Step: fmt.Sprintf("l%ds%d", life, step),
-					Variant: name})
+				chart.Ref{
+					Href: fmt.Sprintf("#l%ds%d", life, step), Step: fmt.Sprintf("l%ds%d", life, step),
+					Variant: name,
+				})
 			for t := 0.0; t < length; t += 20 {
 				temperature.Points = append(temperature.Points,
 					chart.LinePoint{X: at + t, Y: 55 + 20*math.Tanh(t/120) + r.Float64()})

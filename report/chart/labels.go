@@ -14,8 +14,10 @@ func newLabels(f *frame) *labels { return &labels{f: f} }
 
 // block keeps names off a point.
 func (l *labels) block(at vg.Point, r vg.Length) {
-	l.taken = append(l.taken, vg.Rectangle{Min: vg.Point{X: at.X - r, Y: at.Y - r},
-		Max: vg.Point{X: at.X + r, Y: at.Y + r}})
+	l.taken = append(l.taken, vg.Rectangle{
+		Min: vg.Point{X: at.X - r, Y: at.Y - r},
+		Max: vg.Point{X: at.X + r, Y: at.Y + r},
+	})
 }
 
 // labelMost is how wide a name may be.

@@ -133,8 +133,10 @@ func ownTicks(a Axis, all []LineSeries) []float64 {
 func (s LinesSpec) entries(points int) []entry {
 	var out []entry
 	for i, series := range s.Series {
-		out = append(out, entry{name: series.Name, look: lookOf(series.Slot, i), line: true,
-			sign: points <= markedPoints})
+		out = append(out, entry{
+			name: series.Name, look: lookOf(series.Slot, i), line: true,
+			sign: points <= markedPoints,
+		})
 	}
 	return out
 }
@@ -247,8 +249,11 @@ func (f *frame) drawBands(l look, series LineSeries) {
 
 // whisker is an interval as a bar with ends.
 func (f *frame) whisker(l look, low, high vg.Point) {
-	lines := [][]vg.Point{{low, high}, {{X: low.X - 4, Y: low.Y}, {X: low.X + 4, Y: low.Y}},
-		{{X: high.X - 4, Y: high.Y}, {X: high.X + 4, Y: high.Y}}}
+	lines := [][]vg.Point{
+		{low, high},
+		{{X: low.X - 4, Y: low.Y}, {X: low.X + 4, Y: low.Y}},
+		{{X: high.X - 4, Y: high.Y}, {X: high.X + 4, Y: high.Y}},
+	}
 	l.dash = nil
 	f.strokeAll(l.line(1.5), f.area.ClipLinesXY(lines...))
 }

@@ -69,8 +69,12 @@ func (s *RequestsSpec) reduce() {
 
 // The three phases of a request and its failure.
 func requestLooks() [4]look {
-	return [4]look{{paint: "muted half", shape: 1}, {paint: "c6", shape: 1}, {paint: "c1", shape: 1},
-		{paint: "bad", shape: 5}}
+	return [4]look{
+		{paint: "muted half", shape: 1},
+		{paint: "c6", shape: 1},
+		{paint: "c1", shape: 1},
+		{paint: "bad", shape: 5},
+	}
 }
 
 func requestEntries() []entry {

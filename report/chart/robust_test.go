@@ -61,8 +61,10 @@ func runs(href string) bool {
 }
 
 // allowed are the elements that charts are made of.
-var allowed = map[string]bool{"svg": true, "title": true, "desc": true, "g": true, "a": true, "path": true,
-	"text": true, "pattern": true}
+var allowed = map[string]bool{
+	"svg": true, "title": true, "desc": true, "g": true, "a": true, "path": true,
+	"text": true, "pattern": true,
+}
 
 // sound checks what holds for every drawing.
 func sound(t testing.TB, svg string) []element {
@@ -134,8 +136,10 @@ func kinds(values []float64, name string, log bool) []drawn {
 		bars = append(bars, chart.Bar{Label: name, Slot: i, Value: v, Low: &v, High: &next, Text: name, Ref: ref})
 		rows = append(rows, curves.RequestSpan{Index: i, IntendedS: v, SentS: &next, FirstS: &v, EndS: next})
 		levels = append(levels, curves.Level{AtS: v, Value: next})
-		lane.Spans = append(lane.Spans, chart.Span{FromS: v, ToS: next,
-			Class: chart.Class([]string{"ok", "failed", name}[i%3]), Label: name, Ref: ref})
+		lane.Spans = append(lane.Spans, chart.Span{
+			FromS: v, ToS: next,
+			Class: chart.Class([]string{"ok", "failed", name}[i%3]), Label: name, Ref: ref,
+		})
 		lane.Marks = append(lane.Marks, chart.Mark{AtS: v, Label: name, Ref: ref})
 	}
 	series := []chart.LineSeries{{Name: name, Points: line}}
@@ -148,8 +152,10 @@ func kinds(values []float64, name string, log bool) []drawn {
 	}
 	return []drawn{
 		{"scatter", func() (template.HTML, error) {
-			return chart.Scatter(chart.ScatterSpec{Head: h, X: a, Y: a,
-				Series: []chart.PointSeries{{Name: name, Points: points}}, Front: front, Better: name})
+			return chart.Scatter(chart.ScatterSpec{
+				Head: h, X: a, Y: a,
+				Series: []chart.PointSeries{{Name: name, Points: points}}, Front: front, Better: name,
+			})
 		}},
 		{"lines", func() (template.HTML, error) {
 			return chart.Lines(chart.LinesSpec{Head: h, X: a, Y: a, Series: series})
@@ -164,8 +170,10 @@ func kinds(values []float64, name string, log bool) []drawn {
 		{"clock", func() (template.HTML, error) { return chart.Timeline(clock) }},
 		{"requests", func() (template.HTML, error) { return chart.Requests(chart.RequestsSpec{Head: h, Rows: rows}) }},
 		{"in-flight", func() (template.HTML, error) {
-			return chart.InFlight(chart.InFlightSpec{Head: h,
-				Panels: []chart.LevelPanel{{Y: a, Series: []chart.LevelSeries{{Name: name, Levels: levels}}}}})
+			return chart.InFlight(chart.InFlightSpec{
+				Head:   h,
+				Panels: []chart.LevelPanel{{Y: a, Series: []chart.LevelSeries{{Name: name, Levels: levels}}}},
+			})
 		}},
 	}
 }

@@ -27,28 +27,48 @@ func TestTicks(t *testing.T) {
 		"plain":     {Axis{Label: "n"}, []float64{0, 7}, loose, "0 2 4 6 8", "n"},
 		"not grown": {Axis{Label: "n"}, []float64{0, 7}, tight, "0 2 4 6", "n"},
 		"from zero": {Axis{Zero: true}, []float64{40, 95}, loose, "0 20 40 60 80 100", ""},
-		"thousands": {Axis{Label: "t", Unit: "tok/s", Zero: true}, []float64{4100}, loose,
-			"0 1,000 2,000 3,000 4,000 5,000", "t (tok/s)"},
-		"milliseconds": {Axis{Label: "TTFT", Unit: Seconds}, []float64{0.012, 0.047}, loose, "10 20 30 40 50",
-			"TTFT (ms)"},
+		"thousands": {
+			Axis{Label: "t", Unit: "tok/s", Zero: true},
+			[]float64{4100},
+			loose,
+			"0 1,000 2,000 3,000 4,000 5,000", "t (tok/s)",
+		},
+		"milliseconds": {
+			Axis{Label: "TTFT", Unit: Seconds},
+			[]float64{0.012, 0.047},
+			loose, "10 20 30 40 50",
+			"TTFT (ms)",
+		},
 		"microseconds": {Axis{Unit: Seconds, Zero: true}, []float64{0.0004}, loose, "0 100 200 300 400", "µs"},
 		"minutes":      {Axis{Unit: Seconds}, []float64{0, 600}, loose, "0 2 4 6 8 10", "min"},
 		"quarters":     {Axis{Unit: Seconds}, []float64{0, 3600}, loose, "0 15 30 45 60", "min"},
-		"bytes": {Axis{Label: "VRAM", Unit: Bytes, Zero: true}, []float64{70 << 30}, loose, "0 20 40 60 80",
-			"VRAM (GiB)"},
+		"bytes": {
+			Axis{Label: "VRAM", Unit: Bytes, Zero: true},
+			[]float64{70 << 30},
+			loose, "0 20 40 60 80",
+			"VRAM (GiB)",
+		},
 		"share":        {Axis{Unit: Share}, []float64{-0.05, 0.1}, loose, "−5 0 5 10", "%"},
 		"fractions":    {Axis{}, []float64{0.1, 0.35}, loose, "0.10 0.15 0.20 0.25 0.30 0.35", ""},
 		"log":          {Axis{Log: true}, []float64{1, 100}, tight, "1 2 5 10 20 50 100", ""},
 		"many decades": {Axis{Log: true}, []float64{1e-3, 1e6}, tight, "0.001 0.1 10 1,000 100k", ""},
 		"given":        {Axis{Ticks: []float64{1, 8, 64, 1024}, Log: true}, []float64{1, 64}, tight, "1 8 64", ""},
-		"nearly equal": {Axis{}, []float64{1e9, 1e9 + 4}, loose,
-			"1G 1.000000001G 1.000000002G 1.000000003G 1.000000004G", ""},
+		"nearly equal": {
+			Axis{},
+			[]float64{1e9, 1e9 + 4},
+			loose,
+			"1G 1.000000001G 1.000000002G 1.000000003G 1.000000004G", "",
+		},
 		"large":      {Axis{Zero: true}, []float64{2.4e6}, loose, "0 500k 1M 1.5M 2M 2.5M", ""},
 		"one value":  {Axis{}, []float64{3}, loose, "2.6 2.8 3.0 3.2 3.4", ""},
 		"zero only":  {Axis{}, []float64{0}, loose, "0.0 0.2 0.4 0.6 0.8 1.0", ""},
 		"below zero": {Axis{Zero: true}, []float64{-30}, loose, "−30 −20 −10 0", ""},
-		"limits": {Axis{Min: new(0.0), Max: new(1.0)}, []float64{0.4, 0.5}, loose, "0.0 0.2 0.4 0.6 0.8 1.0",
-			""},
+		"limits": {
+			Axis{Min: new(0.0), Max: new(1.0)},
+			[]float64{0.4, 0.5},
+			loose, "0.0 0.2 0.4 0.6 0.8 1.0",
+			"",
+		},
 		"limits no use": {Axis{Min: new(math.NaN()), Max: new(-1.0)}, []float64{0, 4}, loose, "0 1 2 3 4", ""},
 	} {
 		s := newSpan(c.axis)
@@ -105,13 +125,19 @@ func TestClockTicks(t *testing.T) {
 		want   string
 		titled string
 	}{
-		"hours over midnight": {time.Date(2026, 11, 27, 22, 13, 5, 0, zone), 4 * 3600,
-			"27 Nov 22:30 23:00 23:30 28 Nov 00:00 00:30 01:00 01:30 02:00", "time of day, CET"},
-		"half a minute": {time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 40,
+		"hours over midnight": {
+			time.Date(2026, 11, 27, 22, 13, 5, 0, zone), 4 * 3600,
+			"27 Nov 22:30 23:00 23:30 28 Nov 00:00 00:30 01:00 01:30 02:00", "time of day, CET",
+		},
+		"half a minute": {
+			time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 40,
 			"27 Nov 22:13:05 22:13:10 22:13:15 22:13:20 22:13:25 22:13:30 22:13:35 22:13:40 22:13:45",
-			"time of day, UTC"},
-		"two seconds": {time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 2, "0.0 0.5 1.0 1.5 2.0",
-			"seconds since 2026-11-27 22:13:05 UTC"},
+			"time of day, UTC",
+		},
+		"two seconds": {
+			time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 2, "0.0 0.5 1.0 1.5 2.0",
+			"seconds since 2026-11-27 22:13:05 UTC",
+		},
 		"years": {time.Date(2026, 11, 27, 22, 13, 5, 0, time.UTC), 1e12, "", "time of day, UTC"},
 	} {
 		ticks, title := clockTicks(c.start, 0, c.hi, 9)
@@ -170,8 +196,10 @@ func TestSafeHref(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	for in, want := range map[string]string{"night": "night", "9 lives": "c9-lives", "": "c", "a\"><b": "a---b",
-		"é": "c-"} {
+	for in, want := range map[string]string{
+		"night": "night", "9 lives": "c9-lives", "": "c", "a\"><b": "a---b",
+		"é": "c-",
+	} {
 		if got := idOf(in); got != want {
 			t.Errorf("idOf(%q) = %q, want %q", in, got, want)
 		}

@@ -26,8 +26,10 @@ func large() []struct {
 	}
 	var points []chart.Point
 	for i := range 10_000 {
-		points = append(points, chart.Point{X: r.Float64(), Y: r.Float64(), Label: "p",
-			Ref: chart.Ref{Href: "#p", Step: "p", Variant: "v"}, Doubt: i%9 == 0})
+		points = append(points, chart.Point{
+			X: r.Float64(), Y: r.Float64(), Label: "p",
+			Ref: chart.Ref{Href: "#p", Step: "p", Variant: "v"}, Doubt: i%9 == 0,
+		})
 	}
 	night := nightSpec(100, 5)
 	requests := requestsSpec(20_000)
@@ -38,8 +40,10 @@ func large() []struct {
 	}
 	return []one{
 		{drawn{"cdf of 2 million", func() (template.HTML, error) {
-			return chart.CDF(chart.CDFSpec{Head: h, X: chart.Axis{Unit: chart.Seconds},
-				Series: []chart.CDFSeries{{Name: "a", Values: values}}})
+			return chart.CDF(chart.CDFSpec{
+				Head: h, X: chart.Axis{Unit: chart.Seconds},
+				Series: []chart.CDFSeries{{Name: "a", Values: values}},
+			})
 		}}, 8 << 10},
 		{drawn{"line of 100,000", func() (template.HTML, error) {
 			return chart.Lines(chart.LinesSpec{Head: h, Series: []chart.LineSeries{{Points: curve}}})

@@ -197,8 +197,10 @@ func clockTicks(start time.Time, lo, hi float64, want int) (ticks []tick, title 
 
 // clockStep is the round number of seconds next to at least.
 func clockStep(least float64) float64 {
-	for _, s := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
-		86400, 172800, 604800} {
+	for _, s := range []float64{
+		1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
+		86400, 172800, 604800,
+	} {
 		if s >= least {
 			if s == 1 && least < 0.4 {
 				return 0

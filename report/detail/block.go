@@ -58,7 +58,8 @@ func CompatBlock(w io.Writer, r *results.Result, g results.Generation, latencies
 }
 
 func printBlock(w io.Writer, r *results.Result, g results.Generation, f results.CompatFigures,
-	latencies []string) error {
+	latencies []string,
+) error {
 	b := &block{}
 	newest := g == results.VLLM || g == results.VLLM2605
 	if r.Simulated {

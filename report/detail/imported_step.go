@@ -64,8 +64,11 @@ func printImported(p *table.Printer, r *results.Result) {
 }
 
 func printImportedServer(p *table.Printer, s results.Server) {
-	for _, fact := range []struct{ name, value string }{{"launcher", s.Launcher}, {"model", s.Model},
-		{"version", s.Version}} {
+	for _, fact := range []struct{ name, value string }{
+		{"launcher", s.Launcher},
+		{"model", s.Model},
+		{"version", s.Version},
+	} {
 		if fact.value != "" {
 			p.Wrapped("  ", fact.name+": "+text.Clean(fact.value))
 		}

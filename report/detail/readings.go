@@ -29,14 +29,22 @@ type beside struct {
 func besides() []beside {
 	float := func(n int) *float64 { return new(float64(n)) }
 	all := []beside{
-		{"successful requests", 0, func(f *results.Figures) *float64 { return float(f.Completed) },
-			func(c results.CompatReading) *float64 { return float(c.Completed) }},
-		{"output tokens", 0, func(f *results.Figures) *float64 { return OfInt(f.TotalOutputTokens) },
-			func(c results.CompatReading) *float64 { return OfInt(c.TotalOutputTokens) }},
-		{"request throughput (req/s)", 2, func(f *results.Figures) *float64 { return f.RequestThroughput },
-			func(c results.CompatReading) *float64 { return c.RequestThroughput }},
-		{"output throughput (tok/s)", 2, func(f *results.Figures) *float64 { return f.OutputThroughput },
-			func(c results.CompatReading) *float64 { return c.OutputThroughput }},
+		{
+			"successful requests", 0, func(f *results.Figures) *float64 { return float(f.Completed) },
+			func(c results.CompatReading) *float64 { return float(c.Completed) },
+		},
+		{
+			"output tokens", 0, func(f *results.Figures) *float64 { return OfInt(f.TotalOutputTokens) },
+			func(c results.CompatReading) *float64 { return OfInt(c.TotalOutputTokens) },
+		},
+		{
+			"request throughput (req/s)", 2, func(f *results.Figures) *float64 { return f.RequestThroughput },
+			func(c results.CompatReading) *float64 { return c.RequestThroughput },
+		},
+		{
+			"output throughput (tok/s)", 2, func(f *results.Figures) *float64 { return f.OutputThroughput },
+			func(c results.CompatReading) *float64 { return c.OutputThroughput },
+		},
 	}
 
 	for _, m := range []struct {
@@ -50,8 +58,10 @@ func besides() []beside {
 		{"E2EL", grid.E2el, func(c results.CompatReading) results.Dist { return c.E2EL }},
 	} {
 		all = append(all,
-			beside{"median " + m.name + " (ms)", 2, func(f *results.Figures) *float64 { return inMS(m.ours(f).Median) },
-				func(c results.CompatReading) *float64 { return inMS(m.theirs(c).Median) }},
+			beside{
+				"median " + m.name + " (ms)", 2, func(f *results.Figures) *float64 { return inMS(m.ours(f).Median) },
+				func(c results.CompatReading) *float64 { return inMS(m.theirs(c).Median) },
+			},
 			beside{"p99 " + m.name + " (ms)", 2, func(f *results.Figures) *float64 {
 				return inMS(metrics.At(m.ours(f),
 					99))
@@ -62,6 +72,7 @@ func besides() []beside {
 	return all
 }
 
+// OfInt is a count as a figure; null stays null.
 func OfInt(n *int64) *float64 {
 	if n == nil {
 		return nil

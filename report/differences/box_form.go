@@ -15,17 +15,23 @@ import (
 func WriteBoxCheck(w io.Writer, b *versus.BoxCheck, form table.Format, opts table.Options) error {
 	counts := b.Counts()
 	var words []string
-	for _, state := range []versus.BoxState{versus.BoxSame, versus.BoxDiffers, versus.BoxFixed, versus.BoxMissing,
-		versus.BoxUnknown} {
+	for _, state := range []versus.BoxState{
+		versus.BoxSame, versus.BoxDiffers, versus.BoxFixed, versus.BoxMissing,
+		versus.BoxUnknown,
+	} {
 		if counts[state] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", counts[state], state))
 		}
 	}
 
-	p := table.Piece{Title: "This machine compared with that of " + text.Clean(b.Origin),
-		Intro: []string{strings.Join(words, ", ")}}
-	p.Table = table.Table{Keys: []int{0, 3}, Columns: []table.Column{table.Words("what"), table.Words("origin"),
-		table.Words("here"), table.Words("state"), table.Words("shows in")}}
+	p := table.Piece{
+		Title: "This machine compared with that of " + text.Clean(b.Origin),
+		Intro: []string{strings.Join(words, ", ")},
+	}
+	p.Table = table.Table{Keys: []int{0, 3}, Columns: []table.Column{
+		table.Words("what"), table.Words("origin"),
+		table.Words("here"), table.Words("state"), table.Words("shows in"),
+	}}
 	for _, f := range b.Facts {
 		p.Table.Rows = append(p.Table.Rows, table.NewRow(
 			text.Clean(f.What), table.OrMissing(text.Clean(f.Origin)), table.OrMissing(text.Clean(f.Here)),

@@ -16,8 +16,10 @@ func CountSteps(run *results.Run) string {
 		counts[grid.ShortVerdict(&run.Steps[i])]++
 	}
 	var parts []string
-	for _, name := range []string{string(results.OK), string(results.Suspect), string(results.Failed), grid.Interrupted,
-		string(results.NotRun)} {
+	for _, name := range []string{
+		string(results.OK), string(results.Suspect), string(results.Failed), grid.Interrupted,
+		string(results.NotRun),
+	} {
 		if name != grid.Interrupted || counts[name] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[name], name))
 		}

@@ -22,8 +22,10 @@ func PairParts(run *results.Run) []table.Piece {
 		return NodeParts(run)
 	}
 	figures := catalog.FiguresOf(versus.StepResults(run))
-	parts := []table.Piece{{Title: "Differences",
-		Intro: []string{ruleText(versus.RuleOf(run.Manifest), versus.BaselineOf(run))}}}
+	parts := []table.Piece{{
+		Title: "Differences",
+		Intro: []string{ruleText(versus.RuleOf(run.Manifest), versus.BaselineOf(run))},
+	}}
 	for _, s := range all {
 		parts = append(parts, pairPart(&s, figures, text.Clean(s.Baseline.Variant), text.Clean(s.Candidate.Variant)))
 	}

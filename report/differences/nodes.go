@@ -29,8 +29,10 @@ func NodeParts(run *results.Run) []table.Piece {
 
 	p := table.Piece{Title: "Nodes", Notes: nodeFacts(run)}
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
-	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("node"), table.Numbers("n", "starts"),
-		table.Numbers("against other nodes", "means"), table.Numbers("P of all", "nodes")}}
+	c := table.Table{Columns: []table.Column{
+		table.Words("figure"), table.Words("node"), table.Numbers("n", "starts"),
+		table.Numbers("against other nodes", "means"), table.Numbers("P of all", "nodes"),
+	}}
 	for _, f := range versus.DefaultFigures(versus.StepResults(run)) {
 		effect, ok := compare.NodeEffectOf(cells, f, 1)
 		if !ok {

@@ -26,8 +26,10 @@ func reproductionParts(r *versus.Reproduction) []table.Piece {
 	if versus.AnySimulated(r.Origin) || versus.AnySimulated(r.Here) {
 		head.Intro = append(head.Intro, grid.SimulatedLine+" (of the rows marked"+grid.Simulated+")")
 	}
-	parts := []table.Piece{head, deltaPart(&r.Configs, "origin", "here"),
-		{Title: "Figures", Intro: []string{agreeRuleText(r)}}}
+	parts := []table.Piece{
+		head, deltaPart(&r.Configs, "origin", "here"),
+		{Title: "Figures", Intro: []string{agreeRuleText(r)}},
+	}
 	for i := range r.Cells {
 		parts = append(parts, repetitionPart(&r.Cells[i], r.Figures))
 	}
@@ -47,8 +49,10 @@ func agreeRuleText(r *versus.Reproduction) string {
 }
 
 func repetitionPart(c *versus.Reproduced, figures []catalog.Figure) table.Piece {
-	p := table.Piece{Title: text.Clean(c.Here.Variant) + ", " + versus.PointName(c.Origin, c.Here), Below: true,
-		Notes: c.Notes}
+	p := table.Piece{
+		Title: text.Clean(c.Here.Variant) + ", " + versus.PointName(c.Origin, c.Here), Below: true,
+		Notes: c.Notes,
+	}
 	if c.Never != "" {
 		p.Intro = []string{"not comparable: " + c.Never}
 		if c.Failed {
@@ -187,8 +191,10 @@ func ReproductionJSON(w io.Writer, r *versus.Reproduction) error {
 	}
 
 	for _, c := range r.Cells {
-		point := reproducedPoint{Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed,
-			Notes: notNil(c.Notes), Figures: []reproducedFigure{}}
+		point := reproducedPoint{
+			Variant: c.Here.Variant, Point: c.Here.Point, Never: c.Never, Failed: c.Failed,
+			Notes: notNil(c.Notes), Figures: []reproducedFigure{},
+		}
 		for i, a := range c.Figures {
 			point.Figures = append(point.Figures, reproducedFigure{a, closenessText(a, c.Reasons[i])})
 		}

@@ -14,7 +14,8 @@ import (
 // WriteComparison prints the comparison for a terminal or as Markdown, and what was
 // found of the conditions.
 func WriteComparison(w io.Writer, c *versus.Comparison, form table.Format, findings []versus.Finding,
-	opts table.Options) error {
+	opts table.Options,
+) error {
 	return table.Print(w, comparisonParts(c, findings), form, opts)
 }
 
@@ -29,8 +30,10 @@ func comparisonParts(c *versus.Comparison, findings []versus.Finding) []table.Pi
 	for _, v := range c.Others {
 		name := c.Sides[v.Side].Name
 		parts = append(parts, deltaPart(&v, base.Name, name))
-		body := table.Piece{Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)},
-			Notes: v.Notes}
+		body := table.Piece{
+			Title: "Differences of " + name, Intro: []string{ruleText(c.Rule, base.Name)},
+			Notes: v.Notes,
+		}
 		parts = append(parts, body)
 		for i := range v.Sets {
 			s := &v.Sets[i]
@@ -55,8 +58,10 @@ func simulatedLines(c *versus.Comparison) []string {
 
 // sideTable says what the sides are.
 func sideTable(c *versus.Comparison) table.Table {
-	t := table.Table{Keys: []int{0}, Columns: []table.Column{table.Words("run"), table.Words("scenario"),
-		table.Words("id"), table.Words("started"), table.Words("bench"), table.Words("steps")}}
+	t := table.Table{Keys: []int{0}, Columns: []table.Column{
+		table.Words("run"), table.Words("scenario"),
+		table.Words("id"), table.Words("started"), table.Words("bench"), table.Words("steps"),
+	}}
 	for i, s := range c.Sides {
 		name := s.Name
 		if versus.AnySimulated(s.Run) {
@@ -101,8 +106,10 @@ func deltaPart(v *versus.Against, baseline, name string) table.Piece {
 		return p
 	}
 
-	p.Table = table.Table{Keys: []int{0},
-		Columns: []table.Column{table.Words("what"), table.Words(baseline), table.Words(name), table.Words("of")}}
+	p.Table = table.Table{
+		Keys:    []int{0},
+		Columns: []table.Column{table.Words("what"), table.Words(baseline), table.Words(name), table.Words("of")},
+	}
 	for _, d := range v.Delta {
 		of := "the run"
 		if d.Variants != nil {

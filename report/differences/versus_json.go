@@ -69,8 +69,10 @@ func ComparisonJSON(w io.Writer, c *versus.Comparison, findings []versus.Finding
 	}
 
 	for _, v := range c.Others {
-		one := versusJSON{Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.Notes),
-			Pairs: []pairJSON{}, Unknown: v.Unknown}
+		one := versusJSON{
+			Side: c.Sides[v.Side].Name, Things: v.Things, Delta: notNil(v.Delta), Notes: notNil(v.Notes),
+			Pairs: []pairJSON{}, Unknown: v.Unknown,
+		}
 		for i := range v.Sets {
 			one.Pairs = append(one.Pairs, jsonOfPair(&v.Sets[i]))
 		}

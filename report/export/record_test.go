@@ -25,8 +25,10 @@ func TestSummaryHasTheIndependentVariables(t *testing.T) {
 		return results.Step{Result: &results.Result{
 			Step:  results.StepRef{ID: variant, Variant: variant, Point: "c8", Repeat: 1},
 			Asked: results.Asked{Dataset: "random", NumPrompts: 64, MaxConcurrency: new(8), InputLen: new(128), OutputLen: new(32)},
-			Servers: []results.Server{{Life: start, Launcher: "vllm", Model: "m", Version: "0.11.0",
-				Argv: []string{"vllm", "serve", "m", "--max-num-seqs", sequences, "--dtype", "auto"}}},
+			Servers: []results.Server{{
+				Life: start, Launcher: "vllm", Model: "m", Version: "0.11.0",
+				Argv: []string{"vllm", "serve", "m", "--max-num-seqs", sequences, "--dtype", "auto"},
+			}},
 		}}
 	}
 	run := &results.Run{Steps: []results.Step{step("a", "64", "01-a"), step("=b", "128", "02-b")}}

@@ -12,8 +12,10 @@ import (
 // narrow enough for a comment on a pull request.
 func Brief(run *results.Run) table.Table {
 	whole := LayOutRun(run)
-	heads := []string{"variant ", "point ", "verdict ", "n ", "output tok/s", "TTFT ms median", "TTFT ms p99",
-		"TPOT ms median"}
+	heads := []string{
+		"variant ", "point ", "verdict ", "n ", "output tok/s", "TTFT ms median", "TTFT ms p99",
+		"TPOT ms median",
+	}
 
 	brief := table.Table{Keys: whole.Keys, Best: whole.Best}
 	var kept []int

@@ -14,6 +14,7 @@ import (
 // direction says which end of a column is the good one.
 type direction int
 
+// The directions.
 const (
 	higherIsBetter direction = iota
 	LowerIsBetter
@@ -118,7 +119,10 @@ func latencyColumns() []Column {
 	}
 }
 
+// Ttft is the time to the first token.
 func Ttft(f *results.Figures) results.Dist { return f.TTFT }
+
+// Tpot is the time per output token after the first.
 func Tpot(f *results.Figures) results.Dist { return f.TPOT }
 
 // Itl is the time between chunks where there is none between tokens; such
@@ -130,8 +134,10 @@ func Itl(f *results.Figures) results.Dist {
 	return f.ITL
 }
 
+// E2el is the time of a whole request.
 func E2el(f *results.Figures) results.Dist { return f.E2EL }
 
+// Rate is a column of a figure of which more is better.
 func Rate(head, unit string, figure func(*results.Figures) *float64) Column {
 	return Column{Head: head, Unit: unit, Scale: 1, Figure: figure}
 }

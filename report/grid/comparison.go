@@ -14,6 +14,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// Marks of figures, and what they mean.
 const (
 	ThinMark     = "~"
 	chunksMark   = "^"
@@ -34,8 +35,10 @@ const (
 func LayOutRun(run *results.Run) table.Table {
 	cells := compare.CellsOf(run.Manifest, versus.StepResults(run))
 	figures := columns(cells)
-	c := table.Table{Keys: []int{0, 1, 2}, Columns: []table.Column{table.Words("variant"), table.Words("point"),
-		table.Words("verdict"), table.Numbers("ok/asked", "requests")}}
+	c := table.Table{Keys: []int{0, 1, 2}, Columns: []table.Column{
+		table.Words("variant"), table.Words("point"),
+		table.Words("verdict"), table.Numbers("ok/asked", "requests"),
+	}}
 	repeated := versus.AnyRepeats(cells)
 	if repeated {
 		c.Columns = append(c.Columns, table.Numbers("n", ""))
@@ -127,7 +130,10 @@ func UnrankedLegend(cells []compare.Cell) []string {
 func MarkLegend(marks string) []string {
 	var lines []string
 	for _, m := range []struct{ mark, text string }{
-		{LeadMark, leadLegend}, {ThinMark, thinLegend}, {chunksMark, gapsLegend}, {ThrottleMark, throttleLegend},
+		{LeadMark, leadLegend},
+		{ThinMark, thinLegend},
+		{chunksMark, gapsLegend},
+		{ThrottleMark, throttleLegend},
 		{ExtrapolatedMark, ExtrapolatedLegend},
 	} {
 		if strings.Contains(marks, m.mark) {
@@ -156,6 +162,7 @@ func uneven(cells []compare.Cell) bool {
 	return false
 }
 
+// VariantName is the name of a cell's variant, marked where it is simulated.
 func VariantName(c compare.Cell) string {
 	if versus.IsSimulated(c) {
 		return text.Clean(c.Variant) + Simulated
@@ -248,6 +255,7 @@ func VerdictName(s *results.Step) string {
 	return ShortVerdict(s)
 }
 
+// ShortVerdict is the verdict of a step without its reason.
 func ShortVerdict(s *results.Step) string {
 	if s.State == results.StepInterrupted {
 		return Interrupted

@@ -25,9 +25,14 @@ func costOf(of func(*results.Cost) *float64) func(*results.Result) *float64 {
 	}
 }
 
+// PerMillionOutput is the cost of a million output tokens.
 func PerMillionOutput(c *results.Cost) *float64 { return c.PerMillionOutput }
-func PerMillionTotal(c *results.Cost) *float64  { return c.PerMillionTotal }
-func PerRequest(c *results.Cost) *float64       { return c.PerRequest }
+
+// PerMillionTotal is the cost of a million tokens, prompts included.
+func PerMillionTotal(c *results.Cost) *float64 { return c.PerMillionTotal }
+
+// PerRequest is the cost of a successful request.
+func PerRequest(c *results.Cost) *float64 { return c.PerRequest }
 
 // costColumn is the cost in the comparison of variants; none where no price is
 // known.
@@ -63,12 +68,18 @@ func CompareCosts(run *results.Run) table.Table {
 
 	currency, marks := versus.CurrencyOf(cells...), ""
 	for _, col := range []Column{
-		{Head: "GPU-hours", Scale: 1, unranked: true,
-			telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours })},
-		{Head: "energy", Unit: "kWh", Scale: 1, unranked: true,
-			telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh })},
-		{Head: currency, Unit: "of the pass", Scale: 1, unranked: true,
-			telemetry: costOf(func(c *results.Cost) *float64 { return c.Total })},
+		{
+			Head: "GPU-hours", Scale: 1, unranked: true,
+			telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours }),
+		},
+		{
+			Head: "energy", Unit: "kWh", Scale: 1, unranked: true,
+			telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh }),
+		},
+		{
+			Head: currency, Unit: "of the pass", Scale: 1, unranked: true,
+			telemetry: costOf(func(c *results.Cost) *float64 { return c.Total }),
+		},
 		{Head: currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionOutput)},
 		{Head: currency, Unit: "/1M tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionTotal)},
 		{Head: currency, Unit: "/request", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerRequest)},

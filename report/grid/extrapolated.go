@@ -1,5 +1,6 @@
 package grid
 
+// The mark of extrapolated figures.
 const (
 	ExtrapolatedMark   = "#"
 	ExtrapolatedLegend = ExtrapolatedMark +

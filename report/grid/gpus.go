@@ -15,6 +15,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// Gib is the bytes of a GiB.
 const Gib = 1 << 30
 
 // SumOf is what the GPUs of a step did together; null where there were none.
@@ -50,15 +51,19 @@ func OfSum(figure func(*results.GPUFigures) *float64) func(*results.Result) *flo
 	}
 }
 
+// MemoryPeak is the most memory that was in use, in bytes.
 func MemoryPeak(g *results.GPUFigures) *float64     { return bytesOf(MemoryOf(g).Peak) }
 func memoryLoaded(g *results.GPUFigures) *float64   { return bytesOf(MemoryOf(g).Loaded) }
 func memoryBaseline(g *results.GPUFigures) *float64 { return bytesOf(MemoryOf(g).Baseline) }
-func MeanPower(g *results.GPUFigures) *float64      { return g.Pass.PowerMeanW }
+
+// MeanPower is the mean power of the pass in watts.
+func MeanPower(g *results.GPUFigures) *float64 { return g.Pass.PowerMeanW }
 
 // memory is what a GPU had in use: video memory, or where it has none of its
 // own, the host's as well.
 type memory struct{ Baseline, Loaded, Peak *int64 }
 
+// MemoryOf is the memory that figures of GPUs are about.
 func MemoryOf(g *results.GPUFigures) memory {
 	if g.Unified && g.MemoryPeak != nil {
 		return memory{g.MemoryBase, g.MemoryLoaded, g.MemoryPeak}
@@ -73,6 +78,7 @@ func bytesOf(v *int64) *float64 {
 	return new(float64(*v))
 }
 
+// Efficiency is a figure of a step's energy; null where it is not known.
 func Efficiency(r *results.Result, figure func(*results.Efficiency) *float64) *float64 {
 	if r.Telemetry == nil || r.Telemetry.Efficiency == nil {
 		return nil
@@ -158,8 +164,10 @@ func gpuTableColumns() []Column {
 	}
 
 	work := func(head, unit string, of func(*results.Efficiency) *float64) Column {
-		return Column{Head: head, Unit: unit, Scale: 1, unranked: true,
-			telemetry: func(r *results.Result) *float64 { return Efficiency(r, of) }}
+		return Column{
+			Head: head, Unit: unit, Scale: 1, unranked: true,
+			telemetry: func(r *results.Result) *float64 { return Efficiency(r, of) },
+		}
 	}
 
 	return []Column{

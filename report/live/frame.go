@@ -19,8 +19,10 @@ func marksOf(unicode bool) marks {
 }
 
 func roleOf(s StepState) role {
-	return map[StepState]role{Done: good, Suspect: doubt, Failed: bad, Running: busy, Pending: faint, NotRun: faint,
-		Spared: faint}[s]
+	return map[StepState]role{
+		Done: good, Suspect: doubt, Failed: bad, Running: busy, Pending: faint, NotRun: faint,
+		Spared: faint,
+	}[s]
 }
 
 // frame draws a view into a terminal of a size.
@@ -329,8 +331,11 @@ func (f *frame) rule(title string) line {
 		return line{{strings.Repeat(dash, f.width), faint}}
 	}
 	title = cut(title, max(0, f.width-6))
-	return line{{dash + dash + " ", faint}, {title, strong},
-		{" " + strings.Repeat(dash, max(0, f.width-lipgloss.Width(title)-4)), faint}}
+	return line{
+		{dash + dash + " ", faint},
+		{title, strong},
+		{" " + strings.Repeat(dash, max(0, f.width-lipgloss.Width(title)-4)), faint},
+	}
 }
 
 func (f *frame) bar(share float64) string {

@@ -58,8 +58,10 @@ func night(variants, points, repeats int) *Board {
 	event(results.Event{Kind: results.StepStarted, Step: last.ID, Attempt: 1, Life: "01-" + last.Variant})
 	run.Events = events
 	b := NewBoard(run)
-	result := &results.Result{Step: run.Manifest.Planned[0], Verdict: results.OK,
-		Figures: &results.Figures{Asked: 64, Completed: 64, OutputThroughput: new(1234.5)}}
+	result := &results.Result{
+		Step: run.Manifest.Planned[0], Verdict: results.OK,
+		Figures: &results.Figures{Asked: 64, Completed: 64, OutputThroughput: new(1234.5)},
+	}
 	result.Figures.TTFT.Median, result.Figures.TPOT.Median = new(0.2104), new(0.01123)
 	b.Result(result)
 	return b
@@ -78,8 +80,10 @@ func measuring(b *Board, gpus int) results.Live {
 		Share: new(0.3125), Step: &ref, Life: "01-" + ref.Variant,
 		LeftS: new(286.0), RunS: new(4000.0), LeftBy: results.LeftByRun,
 		Requests: &results.LiveRequests{Done: 320, Total: new(1024), InFlight: 8},
-		Tokens: &results.LiveTokens{PerS: new(1203.4), TTFT: results.LiveTimes{N: 320, P50: new(0.21), P99: new(0.9)},
-			TPOT: results.LiveTimes{N: 320, P50: new(0.0112)}},
+		Tokens: &results.LiveTokens{
+			PerS: new(1203.4), TTFT: results.LiveTimes{N: 320, P50: new(0.21), P99: new(0.9)},
+			TPOT: results.LiveTimes{N: 320, P50: new(0.0112)},
+		},
 		Server: &results.LiveServer{Running: new(8.0), Waiting: new(0.0), KVUse: new(0.434)},
 		LogOf:  "lives/01-" + ref.Variant + "/server-0.log",
 		LogTail: []string{"INFO first", "INFO \x1b[31mred\x1b[0m and \x1b]0;title\x07wide 漢字", "INFO " +
@@ -181,8 +185,10 @@ func press(s Screen, keys ...string) (Screen, bool) {
 }
 
 func keyOf(key string) tea.KeyPressMsg {
-	special := map[string]rune{"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
-		"home": tea.KeyHome, "end": tea.KeyEnd, "esc": tea.KeyEscape, "pgup": tea.KeyPgUp}
+	special := map[string]rune{
+		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
+		"home": tea.KeyHome, "end": tea.KeyEnd, "esc": tea.KeyEscape, "pgup": tea.KeyPgUp,
+	}
 	if code, ok := special[key]; ok {
 		return tea.KeyPressMsg{Code: code}
 	}
@@ -272,10 +278,18 @@ func TestKeys(t *testing.T) {
 		{"skip and yes", view, []string{"s", "y"}, false, "[skip]", false, "measurements are kept"},
 		{"skip and no", view, []string{"s", "n"}, false, "[]", false, "nothing was changed"},
 		{"nothing to skip", idle, []string{"s"}, false, "[]", false, "no step runs now"},
-		{"stop after this one", view, []string{"S"}, false, "[stop after step true]", false,
-			"the run stops after this step"},
-		{"and on", view, []string{"x", "x"}, false, "[stop after step true stop after step false]", false,
-			"the run continues"},
+		{
+			"stop after this one", view,
+			[]string{"S"},
+			false, "[stop after step true]", false,
+			"the run stops after this step",
+		},
+		{
+			"and on", view,
+			[]string{"x", "x"},
+			false, "[stop after step true stop after step false]", false,
+			"the run continues",
+		},
 		{"ctrl+c", view, []string{"ctrl+c"}, false, "[interrupt]", false, ""},
 		{"q asks", view, []string{"q"}, false, "[]", false, "stop the run now"},
 		{"q and yes", view, []string{"q", "y"}, false, "[interrupt]", false, ""},
@@ -286,8 +300,12 @@ func TestKeys(t *testing.T) {
 		{"log", view, []string{"l"}, false, "[]", false, "line 99 of 01-tp4"},
 		{"log from its beginning", view, []string{"l", "home"}, false, "[]", false, "line 0 of 01-tp4"},
 		{"log and back", view, []string{"l", "q"}, false, "[]", false, "night"},
-		{"chosen step", view, []string{"home", "up", "up"}, false, "[]", false,
-			"tp1 c1 r1: done, 64/64 requests, 1234 tok/s"},
+		{
+			"chosen step", view,
+			[]string{"home", "up", "up"},
+			false, "[]", false,
+			"tp1 c1 r1: done, 64/64 requests, 1234 tok/s",
+		},
 	}
 	for _, test := range tests {
 		if test.name == "skip asks" {
@@ -340,14 +358,18 @@ func FuzzPrintable(f *testing.F) {
 }
 
 func TestWords(t *testing.T) {
-	for seconds, want := range map[float64]string{0: "0 s", 59.4: "59 s", 61: "1 min 01 s", 3600: "1 h 00 min",
-		90000: "1 d 1 h", -3: "0 s"} {
+	for seconds, want := range map[float64]string{
+		0: "0 s", 59.4: "59 s", 61: "1 min 01 s", 3600: "1 h 00 min",
+		90000: "1 d 1 h", -3: "0 s",
+	} {
 		if got := lasting(seconds); got != want {
 			t.Errorf("lasting(%g) = %q, want %q", seconds, got, want)
 		}
 	}
-	for seconds, want := range map[float64]string{20: "less than a minute", 300: "5 min", 5000: "1 h 23 min",
-		50000: "14 h"} {
+	for seconds, want := range map[float64]string{
+		20: "less than a minute", 300: "5 min", 5000: "1 h 23 min",
+		50000: "14 h",
+	} {
 		if got := about(seconds); got != want {
 			t.Errorf("about(%g) = %q, want %q", seconds, got, want)
 		}
@@ -362,8 +384,10 @@ func TestStateOfRun(t *testing.T) {
 		results.Live{UpdatedAt: clock().Add(-time.Hour)}
 	open, ended, early := night(1, 2, 1), night(1, 2, 1), night(1, 2, 1)
 	ended.Event(results.Event{Kind: results.RunFinished, Time: clock()})
-	early.Event(results.Event{Kind: results.RunFinished, Time: clock(),
-		Failure: results.Failf(results.FailInterrupted, "stopped by SIGINT")})
+	early.Event(results.Event{
+		Kind: results.RunFinished, Time: clock(),
+		Failure: results.Failf(results.FailInterrupted, "stopped by SIGINT"),
+	})
 	cluster := night(1, 2, 1)
 	cluster.Manifest.Groups = []results.Group{{ID: "g001"}}
 	tests := []struct {
@@ -400,8 +424,10 @@ func TestBoardRetries(t *testing.T) {
 	b := night(1, 2, 1)
 	id := b.Steps[0].ID
 	b.Event(results.Event{Kind: results.StepStarted, Step: id, Attempt: 1})
-	if got := b.Event(results.Event{Kind: results.StepFinished, Step: id, Verdict: results.Failed,
-		Failure: results.Failf(results.FailExited, "x")}); got != id {
+	if got := b.Event(results.Event{
+		Kind: results.StepFinished, Step: id, Verdict: results.Failed,
+		Failure: results.Failf(results.FailExited, "x"),
+	}); got != id {
 		t.Errorf("Event(end) = %q, want %q", got, id)
 	}
 	b.Event(results.Event{Kind: results.StepStarted, Step: id, Attempt: 2})

@@ -95,8 +95,10 @@ func resultsTable(v View, width int, unicode bool) []string {
 		if r.Suspect {
 			n += " suspect"
 		}
-		rows = append(rows, []string{r.Variant, r.Point, n, decimal(r.TokensPerS, 1, 1), decimal(r.TTFTS, 1000, 1),
-			decimal(r.TPOTS, 1000, 2)})
+		rows = append(rows, []string{
+			r.Variant, r.Point, n, decimal(r.TokensPerS, 1, 1), decimal(r.TTFTS, 1000, 1),
+			decimal(r.TPOTS, 1000, 2),
+		})
 		most = max(most, *r.TokensPerS)
 	}
 

@@ -52,21 +52,27 @@ func (b bigFolder) write(t testing.TB, dir string) {
 			life := fmt.Sprintf("%03d-%s", r*b.variants+v+1, variant)
 			w.life(life)
 			for p, point := range m.Points {
-				ref := results.StepRef{ID: fmt.Sprintf("%s_%s_r%d", variant, point, r+1), Variant: variant,
-					Point: point, Repeat: r + 1, Attempt: 1}
+				ref := results.StepRef{
+					ID: fmt.Sprintf("%s_%s_r%d", variant, point, r+1), Variant: variant,
+					Point: point, Repeat: r + 1, Attempt: 1,
+				}
 				m.Planned = append(m.Planned, ref)
 				w.step(ref, life, v, p)
 			}
 			w.event(results.Event{Kind: results.LifeStopping, Life: life})
 			w.at = w.at.Add(4 * time.Second)
-			w.event(results.Event{Kind: results.LifeStopped, Life: life,
-				Proof: &results.Proof{PIDsGone: true, PortFree: true, StopS: 4}})
+			w.event(results.Event{
+				Kind: results.LifeStopped, Life: life,
+				Proof: &results.Proof{PIDsGone: true, PortFree: true, StopS: 4},
+			})
 		}
 	}
 	w.event(results.Event{Kind: results.RunFinished})
 	if err := folder.WriteJSON("environment.json", map[string]any{
-		"gpu": map[string]any{"gpus": []any{map[string]any{"index": 0, "name": "AMD Instinct MI300X",
-			"partition": "SPX", "memory_mode": "NPS1"}}, "drivers": map[string]string{"amdgpu": "6.12"}},
+		"gpu": map[string]any{"gpus": []any{map[string]any{
+			"index": 0, "name": "AMD Instinct MI300X",
+			"partition": "SPX", "memory_mode": "NPS1",
+		}}, "drivers": map[string]string{"amdgpu": "6.12"}},
 		"host": map[string]any{"hostname": "node-7", "kernel": "6.8", "cpu_model": "EPYC 9654", "threads": 384},
 	}); err != nil {
 		t.Fatal(err)
@@ -137,16 +143,25 @@ func (w *bigWriter) step(ref results.StepRef, life string, variant, point int) {
 			InputLen:       new(256), OutputLen: new(w.b.tokens), IgnoreEOS: true,
 			Body: `{"model":"m","prompt":"…","max_tokens":32,"stream":true}`,
 		},
-		Client: &results.ClientReport{DurationS: figures.DurationS, StartTime: started.Format(time.RFC3339Nano),
-			Transport: "sockets", Stamps: "kernel"},
+		Client: &results.ClientReport{
+			DurationS: figures.DurationS, StartTime: started.Format(time.RFC3339Nano),
+			Transport: "sockets", Stamps: "kernel",
+		},
 		Servers: []results.Server{{
 			Life: life, Launcher: "vllm", BaseURL: "http://127.0.0.1:8000", Model: "meta-llama/Llama-3.1-70B-Instruct",
 			Version: "0.11.0", GPUs: []int{0},
-			Argv: []string{"vllm", "serve", "meta-llama/Llama-3.1-70B-Instruct", "--max-num-seqs",
-				fmt.Sprint(64 + variant), "--tensor-parallel-size", "1"},
+			Argv: []string{
+				"vllm", "serve", "meta-llama/Llama-3.1-70B-Instruct", "--max-num-seqs",
+				fmt.Sprint(64 + variant), "--tensor-parallel-size", "1",
+			},
 			Env: map[string]string{"HIP_VISIBLE_DEVICES": "0", "HF_TOKEN": "***"},
-			ReadyPhases: []results.Phase{{Name: "alive", AtS: 0.1}, {Name: "tcp", AtS: 30}, {Name: "health", AtS: 38},
-				{Name: "model", AtS: 38.1}, {Name: "token", AtS: 39}},
+			ReadyPhases: []results.Phase{
+				{Name: "alive", AtS: 0.1},
+				{Name: "tcp", AtS: 30},
+				{Name: "health", AtS: 38},
+				{Name: "model", AtS: 38.1},
+				{Name: "token", AtS: 39},
+			},
 		}},
 	}
 	w.check(w.folder.WriteResult(r))

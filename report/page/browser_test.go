@@ -92,8 +92,10 @@ func told[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 // scheme is what the reader's system asks for.
 func scheme(name string) chromedp.Action[chromedp.Void] {
 	return told(emulation.SetEmulatedMedia,
-		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
-			Value: name}}})
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{
+			Name:  "prefers-color-scheme",
+			Value: name,
+		}}})
 }
 
 func (b *tab) listen(event any) {
@@ -306,8 +308,10 @@ func inDarkAndPrint(parent context.Context, t *testing.T, content []byte) {
 	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.clear(); delete document.documentElement.dataset.theme`),
 		scheme("dark"))
 	b.want(background, dark)
-	b.do(told(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
+	b.do(told(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Media:    "print",
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	}))
 	b.want(background, light) // paper is white
 	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {

@@ -82,9 +82,11 @@ func detailOf(run *results.Run, s *results.Step, p *passes, logs *logs) (*detail
 	}
 
 	for _, row := range r.LlamaBench {
-		d.Tests = append(d.Tests, report.Fact{Name: text.Clean(row.Test + ", " + row.Model),
+		d.Tests = append(d.Tests, report.Fact{
+			Name: text.Clean(row.Test + ", " + row.Model),
 			Value: fmt.Sprintf("%s tok/s over %s", llamabench.SpeedText(row),
-				text.Count(len(row.SamplesS), "repetition"))})
+				text.Count(len(row.SamplesS), "repetition")),
+		})
 	}
 
 	for i, f := range r.Earlier {

@@ -22,8 +22,10 @@ func night(t testing.TB) *results.Run {
 		r.Verdict, r.Failure, r.Figures = verdict, f, nil
 	}
 	oom := results.Failf(results.FailOutOfMemory, "the server ended while loading: exit code 1")
-	oom.LogTail = []string{"INFO loading weights", "torch.OutOfMemoryError: \x1b[31mHIP out of memory\x1b[0m <b>",
-		"exit"}
+	oom.LogTail = []string{
+		"INFO loading weights", "torch.OutOfMemoryError: \x1b[31mHIP out of memory\x1b[0m <b>",
+		"exit",
+	}
 	fail("variant-02_c2_r2", results.Failed, oom)
 	fail("variant-02_c2_r3", results.NotRun,
 		results.Failf(results.FailEarlier, "on-failure: skip-variant after variant-02_c2_r2"))
@@ -32,10 +34,14 @@ func night(t testing.TB) *results.Run {
 	doubtful.Warnings = append(doubtful.Warnings,
 		results.Warning{Code: results.WarnClientLate, Message: "requests were sent up to 50.0 ms later than intended"})
 	hooked := run.Step("variant-01_c1_r1").Result
-	hooked.Hooks = []results.HookRecord{{Level: "step", When: "before", Name: "drop-caches", OK: true, Message: "3",
-		TookS: 0.2}}
-	hooked.Servers[0].Startup = &results.Startup{Phases: []results.StartupPhase{{Name: "weights", Seconds: 21.5},
-		{Name: "graph-capture", Seconds: 9}}}
+	hooked.Hooks = []results.HookRecord{{
+		Level: "step", When: "before", Name: "drop-caches", OK: true, Message: "3",
+		TookS: 0.2,
+	}}
+	hooked.Servers[0].Startup = &results.Startup{Phases: []results.StartupPhase{
+		{Name: "weights", Seconds: 21.5},
+		{Name: "graph-capture", Seconds: 9},
+	}}
 	run.Problems = []string{"journal.jsonl:7: cut short"}
 	return run
 }
@@ -51,8 +57,10 @@ func reread(t testing.TB, dir string) *results.Run {
 
 // alone is a run that lies in no folder.
 func alone(steps ...*results.Result) *results.Run {
-	run := &results.Run{Finished: true, Manifest: results.Manifest{Bench: "v1.0.0", Scenario: "alone", Run: "r1",
-		StartedAt: "2026-01-02T03:04:05Z"}}
+	run := &results.Run{Finished: true, Manifest: results.Manifest{
+		Bench: "v1.0.0", Scenario: "alone", Run: "r1",
+		StartedAt: "2026-01-02T03:04:05Z",
+	}}
 	for _, r := range steps {
 		r.Scenario, r.Run = "alone", "r1"
 		run.Steps = append(run.Steps, results.Step{State: results.StepDone, Result: r})
@@ -62,13 +70,19 @@ func alone(steps ...*results.Result) *results.Run {
 }
 
 func measured(variant string, repeat int, tokensPerS float64) *results.Result {
-	dist := results.Dist{N: 2000, Mean: new(0.1), Median: new(0.09), Std: new(0.01), Min: new(0.05), Max: new(0.4),
-		Percentiles: []results.PercentileFigure{{P: 99, Value: new(0.3)}}}
+	dist := results.Dist{
+		N: 2000, Mean: new(0.1), Median: new(0.09), Std: new(0.01), Min: new(0.05), Max: new(0.4),
+		Percentiles: []results.PercentileFigure{{P: 99, Value: new(0.3)}},
+	}
 	return &results.Result{
-		Verdict: results.OK, Step: results.StepRef{ID: variant + "_c8_r" + string(rune('0'+repeat)), Variant: variant,
-			Point: "c8", Repeat: repeat, Attempt: 1},
-		Servers: []results.Server{{Life: variant + string(rune('0'+repeat)), Launcher: "vllm", Version: "0.11.0",
-			Model: "m", Argv: []string{"vllm", "serve", "m"}}},
+		Verdict: results.OK, Step: results.StepRef{
+			ID: variant + "_c8_r" + string(rune('0'+repeat)), Variant: variant,
+			Point: "c8", Repeat: repeat, Attempt: 1,
+		},
+		Servers: []results.Server{{
+			Life: variant + string(rune('0'+repeat)), Launcher: "vllm", Version: "0.11.0",
+			Model: "m", Argv: []string{"vllm", "serve", "m"},
+		}},
 		Figures: &results.Figures{
 			Asked: 2000, Completed: 2000, DurationS: 10, OutputThroughput: new(tokensPerS),
 			RequestThroughput: new(tokensPerS / 32), TotalTokenThroughput: new(tokensPerS * 5),
@@ -83,8 +97,10 @@ func hostile() *results.Run {
 		"\x1b]0;owned\x07\x1b[31m\u202e\x00${x}{{.}}"
 	r := measured(attack, 1, 100)
 	r.Step.ID, r.Step.Point = attack, "javascript:alert(1)"
-	r.Verdict, r.Failure = results.Failed, &results.Failure{Class: results.FailExited, Message: attack,
-		LogTail: []string{attack, "https://example.com/leak.png"}}
+	r.Verdict, r.Failure = results.Failed, &results.Failure{
+		Class: results.FailExited, Message: attack,
+		LogTail: []string{attack, "https://example.com/leak.png"},
+	}
 	r.Warnings = []results.Warning{{Code: results.WarningCode(attack), Message: attack}}
 	r.Hooks = []results.HookRecord{{Level: attack, When: attack, Name: attack, Message: attack}}
 	r.Changes = []string{attack}
@@ -107,11 +123,15 @@ func hostile() *results.Run {
 
 func llamaBench() *results.Run {
 	step := func(variant string, speed float64) *results.Result {
-		r := &results.Result{Verdict: results.OK,
-			Step: results.StepRef{ID: variant + "_r1", Variant: variant, Point: "bench", Repeat: 1, Attempt: 1}}
+		r := &results.Result{
+			Verdict: results.OK,
+			Step:    results.StepRef{ID: variant + "_r1", Variant: variant, Point: "bench", Repeat: 1, Attempt: 1},
+		}
 		for _, test := range []string{"pp512", "tg128"} {
-			r.LlamaBench = append(r.LlamaBench, results.LlamaBenchRow{Test: test, Build: "b1", Model: "llama 1B Q4_0",
-				TokensPerS: speed, TokensPerSD: new(0.5), SamplesS: []float64{1, 1.1}})
+			r.LlamaBench = append(r.LlamaBench, results.LlamaBenchRow{
+				Test: test, Build: "b1", Model: "llama 1B Q4_0",
+				TokensPerS: speed, TokensPerSD: new(0.5), SamplesS: []float64{1, 1.1},
+			})
 		}
 		return r
 	}

@@ -13,8 +13,10 @@ import (
 func TestSectionsStandInTheReadersOrder(t *testing.T) {
 	page := string(draw(t, night(t)))
 	at := 0
-	for _, id := range []string{"verdict", "charts", "figures", "differences", "sweep", "distributions", "timeline", "steps",
-		"details", "notices", "facts"} {
+	for _, id := range []string{
+		"verdict", "charts", "figures", "differences", "sweep", "distributions", "timeline", "steps",
+		"details", "notices", "facts",
+	} {
 		next := strings.Index(page, `<section id="`+id+`"`)
 		if next < at {
 			t.Errorf("section %s stands at %d, before the one that should precede it (%d)", id, next, at)

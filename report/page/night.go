@@ -153,13 +153,17 @@ func (d *drawer) nightCurves() []chart.Panel {
 
 	var panels []chart.Panel
 	if len(power.Points) > 0 {
-		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "power", Unit: "W", Zero: true},
-			Series: []chart.LineSeries{power}})
+		panels = append(panels, chart.Panel{
+			Y:      chart.Axis{Label: "power", Unit: "W", Zero: true},
+			Series: []chart.LineSeries{power},
+		})
 	}
 
 	if len(heat.Points) > 0 {
-		panels = append(panels, chart.Panel{Y: chart.Axis{Label: "temperature", Unit: "°C"},
-			Series: []chart.LineSeries{heat}})
+		panels = append(panels, chart.Panel{
+			Y:      chart.Axis{Label: "temperature", Unit: "°C"},
+			Series: []chart.LineSeries{heat},
+		})
 	}
 
 	return panels

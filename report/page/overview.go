@@ -54,8 +54,8 @@ type size struct{ width, height int }
 // twice draws a figure for wide screens and for phones. draw is given the head
 // and the height.
 func twice(id string, wide, narrow size, draw func(h chart.Head, height float64) (template.HTML, error)) (*figure,
-	error) {
-
+	error,
+) {
 	svg, err := draw(chart.Head{ID: id, Width: float64(wide.width)}, float64(wide.height))
 	if err != nil {
 		return nil, err
@@ -366,8 +366,10 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 			}
 		}
 		if sum.N() > 0 {
-			s.Series = append(s.Series, chart.CDFSeries{Name: text.Clean(c.Variant), Slot: d.slot(c.Variant),
-				Vertices: sum.Vertices(), N: sum.N()})
+			s.Series = append(s.Series, chart.CDFSeries{
+				Name: text.Clean(c.Variant), Slot: d.slot(c.Variant),
+				Vertices: sum.Vertices(), N: sum.N(),
+			})
 		}
 	}
 
@@ -377,6 +379,8 @@ func (d *drawer) overlay(name, point string, cells []compare.Cell, of func(*pass
 
 	svg, err := chart.CDF(s)
 
-	return &figure{SVG: svg, Width: smallChart,
-		Caption: fmt.Sprintf("%s, all requests of %s", name, text.Count(steps, "step"))}, err
+	return &figure{
+		SVG: svg, Width: smallChart,
+		Caption: fmt.Sprintf("%s, all requests of %s", name, text.Count(steps, "step")),
+	}, err
 }

@@ -107,7 +107,7 @@ func newView(run *results.Run) (*view, error) {
 	v := &view{Document: report.NewDocument(run), Links: linksOf(run)}
 	// our own files
 	v.Style, v.Script = template.CSS(string(chart.Colors)+string(chart.Style)+pageCSS),
-		template.JS(pageJS) //nolint:gosec
+		template.JS(pageJS) //nolint:gosec // our own file
 	v.Policy = policy(string(v.Style), string(v.Script))
 	v.Facts = factsOf(run, v.Document)
 	for _, n := range v.Notices {

@@ -155,15 +155,27 @@ func TestStandingSentences(t *testing.T) {
 		want []string // beginnings of the lines
 		told bool
 	}{
-		{"one wins", repeated([]float64{100, 101, 102}, []float64{120, 121, 122}),
-			[]string{"b wins at c8: 19.80 % more output tok/s than a (95 % interval of the change +"}, true},
-		{"too close", repeated([]float64{100, 101, 102}, []float64{100.1, 101, 102.1}),
-			[]string{"No relevant difference at c8: b has 0.07 % more"}, false},
-		{"too wide", repeated([]float64{100, 130, 90}, []float64{120, 100, 150}),
-			[]string{"Cannot tell which is best at c8: b has 15.62 % more"}, false},
-		{"not repeated", simulatedRun(), []string{"Cannot tell which is best at c8: b [sim] has 20.00 % more " +
-			"output tok/s than a [sim] (one server start each, so no interval); 2 more repeats of each would decide it."},
-			false},
+		{
+			"one wins", repeated([]float64{100, 101, 102}, []float64{120, 121, 122}),
+			[]string{"b wins at c8: 19.80 % more output tok/s than a (95 % interval of the change +"},
+			true,
+		},
+		{
+			"too close", repeated([]float64{100, 101, 102}, []float64{100.1, 101, 102.1}),
+			[]string{"No relevant difference at c8: b has 0.07 % more"},
+			false,
+		},
+		{
+			"too wide", repeated([]float64{100, 130, 90}, []float64{120, 100, 150}),
+			[]string{"Cannot tell which is best at c8: b has 15.62 % more"},
+			false,
+		},
+		{
+			"not repeated", simulatedRun(),
+			[]string{"Cannot tell which is best at c8: b [sim] has 20.00 % more " +
+				"output tok/s than a [sim] (one server start each, so no interval); 2 more repeats of each would decide it."},
+			false,
+		},
 		{"by latency", rated(), []string{"fast wins at c8: 49.50 % less median E2EL ms than slow"}, true},
 		{"one variant", alone(measured("a", 1, 100)), []string{"Nothing to compare a with: no load point has two variants with valid figures. Best output tok/s: 100.0 at c8, over 1 server start."}, false},
 		{"nothing", alone(), nil, false},
@@ -180,8 +192,10 @@ func TestStandingSentences(t *testing.T) {
 }
 
 func TestCommandsGoThroughAShell(t *testing.T) {
-	words := []string{"plain", "", "a b", "it's", `back\slash`, "$HOME `id` \"x\"", "line\nend\n", "tab\t\x1b[31m",
-		"naïve", "100%", "{\"a\": 1}"}
+	words := []string{
+		"plain", "", "a b", "it's", `back\slash`, "$HOME `id` \"x\"", "line\nend\n", "tab\t\x1b[31m",
+		"naïve", "100%", "{\"a\": 1}",
+	}
 	var quoted []string
 	for _, w := range words {
 		quoted = append(quoted, quote(w))
@@ -270,8 +284,10 @@ func TestTargetsAreDrawn(t *testing.T) {
 		s.Result.Asked.GoodputGoalsS = map[string]float64{"ttft": 0.05}
 		s.Result.Figures.RequestGoodput = new(3.5)
 	}
-	run.Manifest.Search = &results.SearchPolicy{Metric: results.SearchRate, From: 1, To: 64,
-		Targets: []results.Condition{{Figure: "p99_e2el_ms", Op: "<=", Value: 900}, {Figure: "median_tpot_s", Op: "<", Value: 0.02}}}
+	run.Manifest.Search = &results.SearchPolicy{
+		Metric: results.SearchRate, From: 1, To: 64,
+		Targets: []results.Condition{{Figure: "p99_e2el_ms", Op: "<=", Value: 900}, {Figure: "median_tpot_s", Op: "<", Value: 0.02}},
+	}
 
 	page := string(draw(t, run))
 	for _, want := range []string{"goodput goal: ttft &lt;= 50 ms", "target: median_tpot_s &lt; 0.02", `id="sweep-request_goodput"`} {

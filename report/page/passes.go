@@ -29,8 +29,10 @@ const manySteps = 150
 // budgetFor shares a few megabytes among the steps.
 func budgetFor(steps int) budget {
 	share := func(all, least, most int) int { return min(max(all/max(steps, 1), least), most) }
-	b := budget{requests: share(8000, 16, curves.MaxRequestRows), moments: share(20_000, 40, 600),
-		logLines: share(2000, 10, 40), text: steps <= manySteps}
+	b := budget{
+		requests: share(8000, 16, curves.MaxRequestRows), moments: share(20_000, 40, 600),
+		logLines: share(2000, 10, 40), text: steps <= manySteps,
+	}
 	if !b.text {
 		b.logLines = 0
 	}
@@ -147,8 +149,10 @@ func (p *pass) keep(t *curves.Traces, b budget) {
 }
 
 func thinDevice(d *telemetry.DeviceCurves, most int) {
-	for _, curve := range []*[]telemetry.CurvePoint{&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz,
-		&d.PowerLimit} {
+	for _, curve := range []*[]telemetry.CurvePoint{
+		&d.VRAMBytes, &d.PowerW, &d.CoreC, &d.MemoryC, &d.Busy, &d.CoreHz,
+		&d.PowerLimit,
+	} {
 		*curve = thinCurve(*curve, most)
 	}
 }

@@ -47,13 +47,19 @@ func inFlightChart(step string, p *pass) (*figure, error) {
 	if len(p.inFlight) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to draw, which is no error
 	}
-	s := chart.InFlightSpec{Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step},
+	s := chart.InFlightSpec{
+		Head: chart.Head{ID: "inflight-" + step, Title: "In flight during " + step},
 		Panels: []chart.LevelPanel{
-			{Y: chart.Axis{Label: "requests in flight", Zero: true},
-				Series: []chart.LevelSeries{{Name: "requests", Slot: 1, Levels: p.inFlight}}},
-			{Y: chart.Axis{Label: "tokens in flight", Zero: true},
-				Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}}},
-		}}
+			{
+				Y:      chart.Axis{Label: "requests in flight", Zero: true},
+				Series: []chart.LevelSeries{{Name: "requests", Slot: 1, Levels: p.inFlight}},
+			},
+			{
+				Y:      chart.Axis{Label: "tokens in flight", Zero: true},
+				Series: []chart.LevelSeries{{Name: "tokens", Slot: 2, Levels: p.tokensInHand}},
+			},
+		},
+	}
 	svg, err := chart.InFlight(s)
 	return &figure{SVG: svg, Wide: true, Caption: "Requests and tokens in flight. Tokens: prompts plus answers " +
 		"received so far, a " +
@@ -67,12 +73,18 @@ func devicesChart(step string, p *pass) (*figure, error) {
 		axis chart.Axis
 		of   func(telemetry.DeviceCurves) []telemetry.CurvePoint
 	}{
-		{chart.Axis{Label: "VRAM", Unit: chart.Bytes, Zero: true},
-			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.VRAMBytes }},
-		{chart.Axis{Label: "power", Unit: "W", Zero: true},
-			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.PowerW }},
-		{chart.Axis{Label: "temperature", Unit: "°C"},
-			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.CoreC }},
+		{
+			chart.Axis{Label: "VRAM", Unit: chart.Bytes, Zero: true},
+			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.VRAMBytes },
+		},
+		{
+			chart.Axis{Label: "power", Unit: "W", Zero: true},
+			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.PowerW },
+		},
+		{
+			chart.Axis{Label: "temperature", Unit: "°C"},
+			func(d telemetry.DeviceCurves) []telemetry.CurvePoint { return d.CoreC },
+		},
 	} {
 		panel := chart.Panel{Y: kind.axis}
 		for i, d := range p.devices {

@@ -17,8 +17,10 @@ import (
 
 // sweepFigures are those drawn over the points of the load, in this order.
 func sweepFigures() []string {
-	return []string{"output_throughput", "median_ttft_s", "p99_ttft_s", "median_tpot_s", "p99_itl_s", "median_e2el_s",
-		"j_per_output_token"}
+	return []string{
+		"output_throughput", "median_ttft_s", "p99_ttft_s", "median_tpot_s", "p99_itl_s", "median_e2el_s",
+		"j_per_output_token",
+	}
 }
 
 // sweep draws figures over the points of the load, or where there is one point
@@ -97,8 +99,10 @@ func (d *drawer) load() (chart.Axis, map[string]float64) {
 			}
 			return new(float64(*a.MaxConcurrency))
 		}},
-		{chart.Axis{Label: "requested rate", Unit: "requests/s"},
-			func(a results.Asked) *float64 { return a.RequestRate }},
+		{
+			chart.Axis{Label: "requested rate", Unit: "requests/s"},
+			func(a results.Asked) *float64 { return a.RequestRate },
+		},
 		{chart.Axis{Label: "prompt length", Unit: "tokens", Log: true}, func(a results.Asked) *float64 {
 			if a.InputLen == nil {
 				return nil
@@ -152,8 +156,10 @@ func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float6
 			if c.Variant != name || arm.N == 0 {
 				continue
 			}
-			p := chart.LinePoint{X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
-				Doubt: !c.Sound()}
+			p := chart.LinePoint{
+				X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
+				Doubt: !c.Sound(),
+			}
 			p.Ref = d.ref(c, d.titleOf(c, f, arm))
 			series.Points = append(series.Points, p)
 		}

@@ -18,8 +18,10 @@ import (
 func AppendixParts(run *results.Run) []table.Piece {
 	var parts []table.Piece
 	for _, s := range run.Steps {
-		parts = append(parts, table.Piece{Title: appendixTitle(s.Result), Below: true,
-			Verbatim: appendixText(s.Result)})
+		parts = append(parts, table.Piece{
+			Title: appendixTitle(s.Result), Below: true,
+			Verbatim: appendixText(s.Result),
+		})
 	}
 	if parts == nil {
 		return nil

@@ -107,7 +107,8 @@ func testTable(all []tested) table.Table {
 	for i, t := range all {
 		memory := t.cell.MeanOf(grid.OfSum(grid.MemoryPeak))
 		power := t.cell.MeanOf(grid.OfSum(grid.MeanPower))
-		c.Rows = append(c.Rows, table.Row{NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant,
+		c.Rows = append(c.Rows, table.Row{
+			NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant,
 			Cells: []table.Cell{
 				{Text: grid.VariantName(t.cell)},
 				{Text: text.Clean(t.Model)},
@@ -120,7 +121,8 @@ func testTable(all []tested) table.Table {
 				{Text: t.speed()},
 				{Text: scaledFloat(memory, grid.Gib)},
 				{Text: table.Number(power, 1)},
-			}})
+			},
+		})
 		if costs != nil {
 			c.Rows[i].Cells = append(c.Rows[i].Cells, table.Cell{Text: costs[i]})
 		}
@@ -179,8 +181,10 @@ func switchParts(run *results.Run, all []tested) []table.Piece {
 			title := fmt.Sprintf("%s: %s and %s", name, from, to)
 			c := tables[title]
 			if c == nil {
-				c = &table.Table{Columns: []table.Column{table.Words("model"), table.Words("test"),
-					table.Numbers(from, "t/s"), table.Numbers(to, "t/s"), table.Numbers("gain", "")}, Keys: []int{0, 1}}
+				c = &table.Table{Columns: []table.Column{
+					table.Words("model"), table.Words("test"),
+					table.Numbers(from, "t/s"), table.Numbers(to, "t/s"), table.Numbers("gain", ""),
+				}, Keys: []int{0, 1}}
 				tables[title] = c
 				names = append(names, title)
 			}
@@ -235,8 +239,10 @@ func sweepParts(all []tested) []table.Piece {
 		title string
 		of    func(results.LlamaBenchRow) int // 0: not of this kind
 	}{
-		{"Prompt processing (pp), t/s by tokens",
-			func(r results.LlamaBenchRow) int { return onlyOne(r.Prompt, r.Generated) }},
+		{
+			"Prompt processing (pp), t/s by tokens",
+			func(r results.LlamaBenchRow) int { return onlyOne(r.Prompt, r.Generated) },
+		},
 		{"Generation (tg), t/s by tokens", func(r results.LlamaBenchRow) int { return onlyOne(r.Generated, r.Prompt) }},
 	} {
 		if c := sweep(all, kind.of); len(c.Rows) > 1 {

@@ -33,14 +33,20 @@ func passColumns() []passColumn {
 		{"input", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return detail.OfInt(s.InputTokens) }},
 		{"generated", "tokens", firstPass, 1, func(s *results.SQZB) *float64 { return detail.OfInt(s.OutputTokens) }},
 		{"E2E latency", "s", firstPass, 1, func(s *results.SQZB) *float64 { return s.E2ELatencyS }},
-		{"summarization latency", "s", secondPass, 1,
-			func(s *results.SQZB) *float64 { return s.SummarizationLatencyS }},
+		{
+			"summarization latency", "s", secondPass, 1,
+			func(s *results.SQZB) *float64 { return s.SummarizationLatencyS },
+		},
 		{"generation latency", "s", bothPasses, 1, func(s *results.SQZB) *float64 { return s.GenerationLatencyS }},
-		{"summarization throughput", "input tok/s", secondPass, 1,
-			func(s *results.SQZB) *float64 { return s.SummarizationThroughput }},
+		{
+			"summarization throughput", "input tok/s", secondPass, 1,
+			func(s *results.SQZB) *float64 { return s.SummarizationThroughput },
+		},
 		{"E2E throughput", "generated tok/s", firstPass, 1, func(s *results.SQZB) *float64 { return s.E2EThroughput }},
-		{"generation throughput", "generated tok/s", bothPasses, 1,
-			func(s *results.SQZB) *float64 { return s.GenerationThroughput }},
+		{
+			"generation throughput", "generated tok/s", bothPasses, 1,
+			func(s *results.SQZB) *float64 { return s.GenerationThroughput },
+		},
 		{"mean TTFT, with queueing", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TTFTMeanS }},
 		{"mean TTFT, without queueing", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TTFTUnqueuedS }},
 		{"mean TPOT, over n - 1 tokens", "ms", firstPass, ms, func(s *results.SQZB) *float64 { return s.TPOTMeanS }},
@@ -61,8 +67,10 @@ func PassParts(run *results.Run) []table.Piece {
 		return nil
 	}
 
-	c := table.Table{Columns: []table.Column{table.Words("figure"), table.Words("unit"), table.Words("from")},
-		Keys: []int{0, 1, 2}}
+	c := table.Table{
+		Columns: []table.Column{table.Words("figure"), table.Words("unit"), table.Words("from")},
+		Keys:    []int{0, 1, 2},
+	}
 	for _, cell := range cells {
 		c.Columns = append(c.Columns, table.Numbers(grid.VariantName(cell), text.Clean(cell.Point)))
 	}

@@ -32,12 +32,18 @@ func repeatColumns() []grid.Column {
 		}
 		all = append(
 			all,
-			grid.Column{Head: l.mean, Scale: ms, Gaps: l.gaps,
-				Figure: of(func(d results.Dist) *float64 { return d.Mean })},
-			grid.Column{Head: l.median, Scale: ms, Gaps: l.gaps,
-				Figure: of(func(d results.Dist) *float64 { return d.Median })},
-			grid.Column{Head: l.p99, Scale: ms, Gaps: l.gaps, P: p, Sample: l.sample,
-				Figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) })},
+			grid.Column{
+				Head: l.mean, Scale: ms, Gaps: l.gaps,
+				Figure: of(func(d results.Dist) *float64 { return d.Mean }),
+			},
+			grid.Column{
+				Head: l.median, Scale: ms, Gaps: l.gaps,
+				Figure: of(func(d results.Dist) *float64 { return d.Median }),
+			},
+			grid.Column{
+				Head: l.p99, Scale: ms, Gaps: l.gaps, P: p, Sample: l.sample,
+				Figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) }),
+			},
 		)
 	}
 
@@ -101,8 +107,10 @@ func repeatTable(cell compare.Cell) table.Table {
 	var steps []compare.Cell // of one step each
 	for _, r := range cell.Steps {
 		if r.Figures != nil {
-			steps = append(steps, compare.Cell{Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r},
-				Counted: []*results.Result{r}})
+			steps = append(steps, compare.Cell{
+				Variant: cell.Variant, Point: cell.Point, Steps: []*results.Result{r},
+				Counted: []*results.Result{r},
+			})
 		}
 	}
 

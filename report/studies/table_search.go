@@ -23,6 +23,7 @@ func SearchUnit(policy *results.SearchPolicy) string {
 	return "req/s"
 }
 
+// ConditionText is a condition in words: "p99_ttft_ms <= 200".
 func ConditionText(c results.Condition) string {
 	return fmt.Sprintf("%s %s %s", text.Clean(c.Figure), text.Clean(c.Op), strconv.FormatFloat(c.Value, 'g', -1, 64))
 }
@@ -75,7 +76,7 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 		table.Numbers("n", "searches"),
 		table.Numbers("change", ""),
 		table.Numbers("interval", "95 %"),
-		table.Column{Head: "verdict", Unit: "against " + text.Clean(versus.BaselineOf(run)), Text: true},
+		{Head: "verdict", Unit: "against " + text.Clean(versus.BaselineOf(run)), Text: true},
 	}}
 
 	diffs := versus.LimitDifferences(run, searches)
@@ -96,8 +97,10 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 			}
 		}
 		row := table.Row{}
-		for _, text := range []string{text.Clean(variant), SpreadText(met), SpreadText(missed), count, change, interval,
-			verdict} {
+		for _, text := range []string{
+			text.Clean(variant), SpreadText(met), SpreadText(missed), count, change, interval,
+			verdict,
+		} {
 			row.Cells = append(row.Cells, table.Cell{Text: text})
 		}
 		c.Rows = append(c.Rows, row)
@@ -174,8 +177,10 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 
 // evidencePart has a row for each step of a search.
 func evidencePart(policy *results.SearchPolicy, s search.Run) table.Piece {
-	c := table.Table{Keys: []int{0, 1},
-		Columns: []table.Column{table.Numbers("load", SearchUnit(policy)), table.Numbers("n", "requests")}}
+	c := table.Table{
+		Keys:    []int{0, 1},
+		Columns: []table.Column{table.Numbers("load", SearchUnit(policy)), table.Numbers("n", "requests")},
+	}
 	for _, t := range policy.Targets {
 		c.Columns = append(c.Columns,
 			table.Numbers(text.Clean(t.Figure), fmt.Sprintf("%s %g", text.Clean(t.Op), t.Value)))

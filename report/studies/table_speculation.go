@@ -36,15 +36,19 @@ func DraftingOf(s results.Server) drafting {
 		d = drafting{config.Tokens, cmp.Or(config.Model, config.Method)}
 	}
 
-	for _, name := range []string{"--num-speculative-tokens", "--draft-max", "--draft", "--draft-n",
-		"--speculative-num-draft-tokens", "--speculate", "--sim-spec-tokens"} {
+	for _, name := range []string{
+		"--num-speculative-tokens", "--draft-max", "--draft", "--draft-n",
+		"--speculative-num-draft-tokens", "--speculate", "--sim-spec-tokens",
+	} {
 		if n, err := strconv.Atoi(args[name]); err == nil && d.K == 0 {
 			d.K = n
 		}
 	}
 
-	for _, name := range []string{"--speculative-model", "--model-draft", "-md", "--speculative-draft-model-path",
-		"--speculative-draft-model", "--speculative-algorithm"} {
+	for _, name := range []string{
+		"--speculative-model", "--model-draft", "-md", "--speculative-draft-model-path",
+		"--speculative-draft-model", "--speculative-algorithm",
+	} {
 		d.draft = cmp.Or(d.draft, args[name])
 	}
 
@@ -98,6 +102,7 @@ func acceptanceOf(c compare.Cell) *acceptance {
 	return a
 }
 
+// SpeculationParts are the table of speculative decoding.
 func SpeculationParts(run *results.Run) []table.Piece {
 	cells := studyCells(run)
 	found := make([]*acceptance, len(cells))

@@ -22,12 +22,16 @@ const studyDigits = 2
 // spelling.
 func studyColumns() []grid.Column {
 	mean := func(head string, sample func(*results.Figures) results.Dist) grid.Column {
-		return grid.Column{Head: head, Scale: 1000, Better: grid.LowerIsBetter,
-			Figure: func(f *results.Figures) *float64 { return sample(f).Mean }}
+		return grid.Column{
+			Head: head, Scale: 1000, Better: grid.LowerIsBetter,
+			Figure: func(f *results.Figures) *float64 { return sample(f).Mean },
+		}
 	}
 	return []grid.Column{
-		{Head: "Duration (s)", Scale: 1, Better: grid.LowerIsBetter,
-			Figure: func(f *results.Figures) *float64 { return &f.DurationS }},
+		{
+			Head: "Duration (s)", Scale: 1, Better: grid.LowerIsBetter,
+			Figure: func(f *results.Figures) *float64 { return &f.DurationS },
+		},
 		grid.Rate("Req/s", "", func(f *results.Figures) *float64 { return f.RequestThroughput }),
 		grid.Rate("Output Tok/s", "", func(f *results.Figures) *float64 { return f.OutputThroughput }),
 		grid.Rate("Total Tok/s", "", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
@@ -41,11 +45,13 @@ type key struct {
 	of   func(compare.Cell) string
 }
 
+// ConcurrencyParts are the table of models by concurrency.
 func ConcurrencyParts(run *results.Run) []table.Piece {
 	model := modelNamer(run)
 	return studyPart("Concurrency", studyCells(run), key{"Model", model}, key{"Concurrency", concurrencyOf})
 }
 
+// SizeParts are the table of models with their sizes by concurrency.
 func SizeParts(run *results.Run) []table.Piece {
 	model := modelNamer(run)
 	size := func(c compare.Cell) string { return sizeOf(run, c) }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 )
 
+// Exact is a figure with all its digits; "" where it is not known.
 func Exact(v *float64) string {
 	if v == nil {
 		return ""
@@ -11,6 +12,7 @@ func Exact(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
+// ExactInt is a count; "" where it is not known.
 func ExactInt(v *int64) string {
 	if v == nil {
 		return ""

@@ -9,6 +9,7 @@ import (
 	tty "github.com/jedib0t/go-pretty/v6/text"
 )
 
+// MarkdownPieces prints pieces as Markdown.
 func MarkdownPieces(out *bytes.Buffer, parts []Piece) {
 	for _, piece := range parts {
 		if piece.Title != "" {
@@ -42,6 +43,7 @@ func MarkdownPieces(out *bytes.Buffer, parts []Piece) {
 	}
 }
 
+// MarkdownTable prints a table as Markdown; nothing where it has no rows.
 func MarkdownTable(out *bytes.Buffer, c Table) {
 	if len(c.Rows) == 0 {
 		return

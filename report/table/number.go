@@ -23,6 +23,7 @@ func Decimals(largest float64) int {
 	return 0
 }
 
+// Number is a figure with so many decimals; Missing where it is not known.
 func Number(v *float64, decimals int) string {
 	if v == nil || math.IsNaN(*v) {
 		return Missing
@@ -33,6 +34,7 @@ func Number(v *float64, decimals int) string {
 // Missing stands where nothing was measured.
 const Missing = "-"
 
+// DigitsOf is how many decimals show at least three digits of a value.
 func DigitsOf(v float64) int {
 	const small = 4
 	if digits := Decimals(math.Abs(v)); math.Abs(v) >= 1 || digits > small {
@@ -41,8 +43,10 @@ func DigitsOf(v float64) int {
 	return small
 }
 
+// Percent is a share in percent, without the sign.
 func Percent(share float64) string { return fmt.Sprintf("%g", math.Round(share*1e6)/1e4) }
 
+// OrMissing is s, or Missing where it is empty.
 func OrMissing(s string) string {
 	if s == "" {
 		return Missing

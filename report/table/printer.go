@@ -39,6 +39,7 @@ func (p *Printer) Flush(w io.Writer) error {
 // Line prints one line, without the blanks at its end.
 func (p *Printer) Line(s string) { p.out.WriteString(strings.TrimRight(s, " ") + "\n") }
 
+// Section begins a part of the report below a blank line.
 func (p *Printer) Section(title string) {
 	p.Line("")
 	p.Line(p.Bold(title))
@@ -54,10 +55,13 @@ func (p *Printer) Wrapped(indent, s string) {
 	}
 }
 
+// Bold is text in bold, where the terminal has colours.
 func (p *Printer) Bold(s string) string { return p.styled(s, tty.Bold) }
 
+// Loud is text that must not be missed.
 func (p *Printer) Loud(s string) string { return p.styled(s, tty.Bold, tty.FgYellow) }
 
+// Bad is text about a failure.
 func (p *Printer) Bad(s string) string { return p.styled(s, tty.Bold, tty.FgRed) }
 
 // styled writes the sequences itself: the library's own switch for colours is

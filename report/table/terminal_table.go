@@ -36,6 +36,7 @@ func (p *Printer) Pieces(parts []Piece) {
 	}
 }
 
+// Table prints a table with its legend, in several parts where it is too wide.
 func (p *Printer) Table(c Table) {
 	if len(c.Rows) == 0 {
 		return

@@ -136,8 +136,10 @@ func (h *Handler) admits(r *http.Request) bool {
 // stored, into a cookie.
 func (h *Handler) keepToken(w http.ResponseWriter, r *http.Request) {
 	if h.o.Token != "" {
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: h.o.Token, Path: "/", HttpOnly: true,
-			SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{
+			Name: cookieName, Value: h.o.Token, Path: "/", HttpOnly: true,
+			SameSite: http.SameSiteStrictMode,
+		})
 	}
 	path := "/"
 	if slices.Contains([]string{"/events", "/metrics"}, r.URL.Path) {

@@ -97,8 +97,10 @@ func expositionOf(v live.View) *exposition {
 	e.begin(gauge, "bench_run_state", "1 for the state that the run is in, which its label names.").add(new(1.0),
 		run.and("state", string(v.State)))
 	steps := e.begin(gauge, "bench_steps", "Steps of the run by state.")
-	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
-		live.Spared} {
+	for _, s := range []live.StepState{
+		live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
+		live.Spared,
+	} {
 		steps.add(new(float64(v.Counts[s])), run.and("state", string(s)))
 	}
 
@@ -174,18 +176,30 @@ func (e *exposition) ofGPUs(run labels, all []results.LiveGPU) {
 		name, help string
 		of         func(results.LiveGPU) *float64
 	}{
-		{"bench_gpu_vram_used_bytes", "Video memory in use, in bytes.",
-			func(g results.LiveGPU) *float64 { return number(g.VRAMUsed) }},
-		{"bench_gpu_vram_total_bytes", "Video memory of the GPU, in bytes.",
-			func(g results.LiveGPU) *float64 { return number(g.VRAMTotal) }},
-		{"bench_gpu_power_watts", "Power that the GPU draws, in watts.",
-			func(g results.LiveGPU) *float64 { return g.PowerW }},
-		{"bench_gpu_power_limit_watts", "Power that the GPU may draw, in watts.",
-			func(g results.LiveGPU) *float64 { return g.PowerLimitW }},
-		{"bench_gpu_temperature_celsius", "Temperature of the GPU's hottest sensor, in degrees Celsius.",
-			func(g results.LiveGPU) *float64 { return g.HottestC }},
-		{"bench_gpu_busy_ratio", "Share of time in which the GPU was busy, 0 to 1.",
-			func(g results.LiveGPU) *float64 { return g.Busy }},
+		{
+			"bench_gpu_vram_used_bytes", "Video memory in use, in bytes.",
+			func(g results.LiveGPU) *float64 { return number(g.VRAMUsed) },
+		},
+		{
+			"bench_gpu_vram_total_bytes", "Video memory of the GPU, in bytes.",
+			func(g results.LiveGPU) *float64 { return number(g.VRAMTotal) },
+		},
+		{
+			"bench_gpu_power_watts", "Power that the GPU draws, in watts.",
+			func(g results.LiveGPU) *float64 { return g.PowerW },
+		},
+		{
+			"bench_gpu_power_limit_watts", "Power that the GPU may draw, in watts.",
+			func(g results.LiveGPU) *float64 { return g.PowerLimitW },
+		},
+		{
+			"bench_gpu_temperature_celsius", "Temperature of the GPU's hottest sensor, in degrees Celsius.",
+			func(g results.LiveGPU) *float64 { return g.HottestC },
+		},
+		{
+			"bench_gpu_busy_ratio", "Share of time in which the GPU was busy, 0 to 1.",
+			func(g results.LiveGPU) *float64 { return g.Busy },
+		},
 	} {
 		f := e.begin(gauge, m.name, m.help)
 		for _, g := range all {

@@ -56,8 +56,10 @@ func pageOf(v live.View, nonce string) pageData {
 		View: v, Nonce: nonce, LogAll: strings.Join(v.Log, "\n"), Styles: chart.Colors + chart.Style, Charts: chartsOf(v),
 		Sofar: resultRows(v.Results()),
 	}
-	for _, s := range []live.StepState{live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
-		live.Spared} {
+	for _, s := range []live.StepState{
+		live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
+		live.Spared,
+	} {
 		if n := v.Counts[s]; n > 0 {
 			d.Legend = append(d.Legend, legend{markOf(s), string(s), n})
 		}

@@ -33,8 +33,10 @@ func hostile(state live.RunState) live.View {
 		RunS:     new(100.0),
 		Step:     &results.StepRef{ID: "a_c1_r1", Variant: evil, Point: "c1\nc2", Repeat: 1},
 		Requests: &results.LiveRequests{Done: 3, Total: new(10), InFlight: 2, Failed: 1},
-		Tokens: &results.LiveTokens{PerS: new(12.5), Output: new(int64(300)),
-			TTFT: results.LiveTimes{N: 3, P50: new(0.25)}},
+		Tokens: &results.LiveTokens{
+			PerS: new(12.5), Output: new(int64(300)),
+			TTFT: results.LiveTimes{N: 3, P50: new(0.25)},
+		},
 		Server: &results.LiveServer{KVUse: new(0.5), Running: new(2.0)},
 		GPUs:   []results.LiveGPU{{Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), PowerW: new(600.0)}},
 	}
@@ -50,8 +52,10 @@ func hostile(state live.RunState) live.View {
 }
 
 func handler(view live.View, token string) *Handler {
-	return NewHandler(Options{View: func() (live.View, error) { return view, nil }, Token: token,
-		Hosts: []string{"127.0.0.1", "localhost", "::1"}})
+	return NewHandler(Options{
+		View: func() (live.View, error) { return view, nil }, Token: token,
+		Hosts: []string{"127.0.0.1", "localhost", "::1"},
+	})
 }
 
 func get(h http.Handler, change func(*http.Request)) *http.Response {
@@ -92,8 +96,10 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"a part of it", token, func(r *http.Request) { r.URL.RawQuery = "token=0123456789abcde" }, 401},
 		{"in the address", token, func(r *http.Request) { r.URL.RawQuery = "token=" + token }, 303},
 		{"as a bearer", token, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }, 200},
-		{"as a cookie", token, func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: token}) },
-			200},
+		{
+			"as a cookie", token, func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: token}) },
+			200,
+		},
 		{"metrics without", token, func(r *http.Request) { r.URL.Path = "/metrics" }, 401},
 		{"metrics with", token, func(r *http.Request) {
 			r.URL.Path = "/metrics"
@@ -123,8 +129,10 @@ func TestPage(t *testing.T) {
 	if n := strings.Count(page, "<script"); n != 1 {
 		t.Errorf("%d scripts, want 1: names and logs are texts", n)
 	}
-	for _, want := range []string{"running for 60 s", "1 failed", "a c1 r1", `<progress max="1000" value="300">`,
-		"&lt;script&gt;alert(1)", "<noscript><meta http-equiv=\"refresh\"", "prefers-color-scheme:dark"} {
+	for _, want := range []string{
+		"running for 60 s", "1 failed", "a c1 r1", `<progress max="1000" value="300">`,
+		"&lt;script&gt;alert(1)", "<noscript><meta http-equiv=\"refresh\"", "prefers-color-scheme:dark",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -147,8 +155,10 @@ func everything() live.View {
 	v.Live.Tokens.TPOT = results.LiveTimes{N: 3, P50: new(0.01), P99: new(0.02)}
 	v.Live.Server.Waiting = new(0.0)
 	v.Live.GPUs = []results.LiveGPU{
-		{Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), VRAMTotal: new(int64(192 << 30)), PowerW: new(600.0),
-			PowerLimitW: new(750.0), HottestC: new(70.0), Busy: new(0.9)},
+		{
+			Index: 0, Name: "MI300X", VRAMUsed: new(int64(1 << 30)), VRAMTotal: new(int64(192 << 30)), PowerW: new(600.0),
+			PowerLimitW: new(750.0), HottestC: new(70.0), Busy: new(0.9),
+		},
 		{Index: 1, Name: "MI300X", PowerW: new(140.0)},
 	}
 	return v
@@ -291,8 +301,10 @@ func TestEvents(t *testing.T) {
 // However many ask, the folder is read once a period, and readers are bounded.
 func TestLoad(t *testing.T) {
 	looks := 0
-	h := NewHandler(Options{Hosts: []string{"127.0.0.1"},
-		View: func() (live.View, error) { looks++; return hostile(live.RunGoesOn), nil }})
+	h := NewHandler(Options{
+		Hosts: []string{"127.0.0.1"},
+		View:  func() (live.View, error) { looks++; return hostile(live.RunGoesOn), nil },
+	})
 	for range 50 {
 		get(h, func(*http.Request) {})
 	}
@@ -308,8 +320,10 @@ func TestLoad(t *testing.T) {
 }
 
 func TestFolderCannotBeRead(t *testing.T) {
-	h := NewHandler(Options{Hosts: []string{"127.0.0.1"},
-		View: func() (live.View, error) { return live.View{}, errors.New("read run: gone") }})
+	h := NewHandler(Options{
+		Hosts: []string{"127.0.0.1"},
+		View:  func() (live.View, error) { return live.View{}, errors.New("read run: gone") },
+	})
 	for _, path := range []string{"/", "/metrics"} {
 		if r := get(h, func(r *http.Request) { r.URL.Path = path }); r.StatusCode != http.StatusInternalServerError ||
 			!strings.Contains(text(t, r), "gone") {
@@ -330,8 +344,10 @@ func TestPageHasResultsSoFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<h2>Results so far</h2>", `<td class="n">123.4</td>`, `<svg xmlns=`, "Throughput against speed per user",
-		"Output tokens per second over the load"} {
+	for _, want := range []string{
+		"<h2>Results so far</h2>", `<td class="n">123.4</td>`, `<svg xmlns=`, "Throughput against speed per user",
+		"Output tokens per second over the load",
+	} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -346,8 +362,12 @@ func TestLoadsOfPoints(t *testing.T) {
 		points []string
 		want   int
 	}{
-		{[]string{"c1", "c4", "c16"}, 3}, {[]string{"rate-0.5", "rate-2"}, 2}, {[]string{"all"}, 0}, {[]string{"c4", "c1"}, 0},
-		{[]string{"c1", "c1-long"}, 0}, {nil, 0},
+		{[]string{"c1", "c4", "c16"}, 3},
+		{[]string{"rate-0.5", "rate-2"}, 2},
+		{[]string{"all"}, 0},
+		{[]string{"c4", "c1"}, 0},
+		{[]string{"c1", "c1-long"}, 0},
+		{nil, 0},
 	} {
 		if got := loadsOf(tt.points); len(got) != tt.want {
 			t.Errorf("loadsOf(%q) = %v, want %d numbers", tt.points, got, tt.want)
