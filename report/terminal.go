@@ -41,7 +41,8 @@ func Brief(w io.Writer, run *results.Run, form table.Format, opts table.Options)
 	}
 	if open := openSteps(run); open > 0 && run.Dir != "" {
 		p.Line("")
-		p.Wrapped("", fmt.Sprintf("%s left; to continue: bench resume %s", text.Count(open, "step"), text.Clean(run.Dir)))
+		p.Wrapped("", fmt.Sprintf("%s left; to continue: bench resume %s", text.Count(open, "step"),
+			text.Clean(run.Dir)))
 	}
 
 	return p.Flush(w)

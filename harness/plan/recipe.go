@@ -20,7 +20,9 @@ import (
 // Recipes turns a variant into the specs of its servers, one a replica. The
 // problem, if any, is what keeps this box from running it; the specs are then
 // those of a box that could.
-func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind engines.Kind, specs []recipe.Spec, problem string, err error) {
+func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind engines.Kind, specs []recipe.Spec,
+	problem string, err error) {
+
 	kind, ok := kindOf(sc, v, box)
 	if !ok {
 		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
@@ -147,8 +149,10 @@ func placeOnParts(v scenarios.Variant, parts []string, need, replicas int) ([][]
 	}
 	placed, err := recipe.Place(need, replicas, nil, need*replicas)
 
-	return placed, fmt.Sprintf("variant %q: needs %d GPUs, and a variable names %d MIG devices (%s), which bench cannot divide among servers: "+
-		"name as many as are needed, and no gpus: list", v.Name, need*replicas, len(parts), strings.Join(parts, ", ")), err
+	return placed, fmt.Sprintf("variant %q: needs %d GPUs, and a variable names %d MIG devices (%s), which bench "+
+		"cannot divide among servers: "+
+		"name as many as are needed, and no gpus: list", v.Name, need*replicas, len(parts), strings.Join(parts,
+		", ")), err
 }
 
 // granted turns places among the granted GPUs into indices of the box.
@@ -174,7 +178,8 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 		Smoke:     recipe.Smoke(s.Smoke),
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
 		Container: container.Options(s.Container),
-		VRAM:      vram.Policy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance, Foreign: string(sc.VRAM.Foreign)},
+		VRAM: vram.Policy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance,
+			Foreign: string(sc.VRAM.Foreign)},
 	}
 	if spec.Dir == "" {
 		spec.Dir = sc.Dir

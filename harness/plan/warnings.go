@@ -109,4 +109,5 @@ func SpeculatesAlone(sc *scenarios.Scenario, variant scenarios.Variant) bool {
 	})
 }
 
-const AloneText = "no variant of this scenario runs the same model without speculation: at high concurrency speculation can lose, and only such a baseline shows it"
+const AloneText = "no variant of this scenario runs the same model without speculation: at high concurrency " +
+	"speculation can lose, and only such a baseline shows it"

@@ -81,23 +81,27 @@ func preflight(servers []Server, prompts []load.Prompt, concurrency int, result 
 	switch {
 	case r.context == 0 || len(needs) == 0:
 	case tooLong == len(prompts):
-		return results.Failf(results.FailContext, "none of the %d prompts fits: with its answer the shortest needs %d tokens, and there are %s; %s",
+		return results.Failf(results.FailContext,
+			"none of the %d prompts fits: with its answer the shortest needs %d tokens, and there are %s; %s",
 			len(prompts), shortest, r.place(), r.advice(shortest))
 	case tooLong > 0:
-		warnContext(result, "%d of %d prompts need more than %s; %s", tooLong, len(prompts), r.place(), r.advice(longest))
+		warnContext(result, "%d of %d prompts need more than %s; %s", tooLong, len(prompts), r.place(),
+			r.advice(longest))
 	default:
 		r.checkShared(needs, each, result)
 	}
 	if r.slots > 0 && each > r.slots {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnFewSlots, Message: fmt.Sprintf(
-			"%d requests at once are sent to a server that works on %d: the others wait in its queue, and their time to the first token is that wait", each, r.slots)})
+			"%d requests at once are sent to a server that works on %d: the others wait in its queue, and their time "+
+				"to the first token is that wait", each, r.slots)})
 	}
 
 	return nil
 }
 
 func warnContext(result *results.Result, format string, values ...any) {
-	result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnContext, Message: fmt.Sprintf(format, values...)})
+	result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnContext,
+		Message: fmt.Sprintf(format, values...)})
 }
 
 // neededTokens are those of each prompt with the answer asked for, at least
@@ -154,7 +158,8 @@ func (r room) checkShared(needs []int, atOnce int, result *results.Result) {
 		together += n
 	}
 	if together > r.context {
-		warnContext(result, "%d requests at once may need %d tokens, and share %d: where they run out, requests fail; raise ctx-size to at least %d",
+		warnContext(result, "%d requests at once may need %d tokens, and share %d: where they run out, requests "+
+			"fail; raise ctx-size to at least %d",
 			min(atOnce, r.slots), together, r.context, together)
 	}
 }

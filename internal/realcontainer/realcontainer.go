@@ -160,7 +160,8 @@ func (e *Engine) Output(args ...string) (string, error) {
 func (e *Engine) importImages() {
 	e.t.Helper()
 	program := e.path("engine")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, "github.com/benchrig/bench/internal/fakeengine/standalone")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program,
+		"github.com/benchrig/bench/internal/fakeengine/standalone")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		e.t.Fatalf("build the fake engine: %v: %s", err, out)

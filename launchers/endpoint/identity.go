@@ -122,11 +122,13 @@ func (i Identity) Changed(before Identity) string {
 // may be.
 func (e *Endpoint) WrongModel(id Identity) *results.Failure {
 	if !id.Listed {
-		return results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:", e.probe.shown, id.Others, id.Model)
+		return results.Failf(results.FailWrongModel, "server at %s serves %s, not %q: check model: and served-name:",
+			e.probe.shown, id.Others, id.Model)
 	}
 	file := engines.IsGGUF(e.spec.Model) && engines.LlamaModelFlag(e.spec.Model) == "-m"
 	if e.kind.ModelFile != "" && file && id.Root != "" && path.Base(id.Root) != path.Base(e.spec.Model) {
-		return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:", e.probe.shown, id.Root, e.spec.Model)
+		return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:",
+			e.probe.shown, id.Root, e.spec.Model)
 	}
 	return nil
 }

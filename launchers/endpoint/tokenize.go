@@ -82,7 +82,8 @@ func (e *Endpoint) dialects() []engines.TokenizeDialect {
 	if likely == "" {
 		return all
 	}
-	return append([]engines.TokenizeDialect{likely}, slices.DeleteFunc(all, func(d engines.TokenizeDialect) bool { return d == likely })...)
+	return append([]engines.TokenizeDialect{likely},
+		slices.DeleteFunc(all, func(d engines.TokenizeDialect) bool { return d == likely })...)
 }
 
 func (e *Endpoint) speaks(dialect engines.TokenizeDialect) {

@@ -100,7 +100,8 @@ func fill(word string, values map[string]string) (string, error) {
 		case name == "${gpus}":
 			err = fmt.Errorf("command: %q needs GPUs: give the key gpus", word)
 		default:
-			err = fmt.Errorf("command: %s in %q is unknown: there are ${host}, ${port}, ${model} and ${gpus}", name, word)
+			err = fmt.Errorf("command: %s in %q is unknown: there are ${host}, ${port}, ${model} and ${gpus}", name,
+				word)
 		}
 		return name
 	})
@@ -121,13 +122,16 @@ func plainSpelling(program string) recipe.Spelling {
 // bareFlashAttention finds -fa without a value, which builds since the end of
 // August 2025 take from the word behind it.
 func bareFlashAttention(argv []string) []Conflict {
-	if len(argv) == 0 || !slices.ContainsFunc(argv, func(word string) bool { return path.Base(word) == "llama-server" }) {
+	if len(argv) == 0 || !slices.ContainsFunc(argv,
+		func(word string) bool { return path.Base(word) == "llama-server" }) {
 		return nil
 	}
 	for i, word := range argv {
 		bare := i+1 == len(argv) || strings.HasPrefix(argv[i+1], "-")
 		if (word == "-fa" || word == "--flash-attn") && bare {
-			return []Conflict{{Message: word + ": if llama-server is of September 2025 or later, it takes a value (on, off, auto), and the word behind it for one: write " + word + " on"}}
+			return []Conflict{{Message: word +
+				": if llama-server is of September 2025 or later, it takes a value (on, off, auto), and the word " +
+				"behind it for one: write " + word + " on"}}
 		}
 	}
 	return nil

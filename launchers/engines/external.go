@@ -46,7 +46,8 @@ func ExternalCommand(s recipe.Spec) (recipe.Command, error) {
 		{"env", len(s.Env) > 0},
 	} {
 		if key.given {
-			return recipe.Command{}, fmt.Errorf("%s: an external server is not started by bench, so it has no effect: remove the key", key.name)
+			return recipe.Command{}, fmt.Errorf("%s: an external server is not started by bench, so it has no "+
+				"effect: remove the key", key.name)
 		}
 	}
 	return recipe.Command{}, nil

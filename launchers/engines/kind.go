@@ -82,23 +82,28 @@ type Kind struct {
 	// ServedName is the model name in requests and in the model list.
 	ServedName func(recipe.Spec) string
 
-	HealthPath   string              // "" if there is none
-	ModelsPath   string              // OpenAI model list; "" if there is none
-	Owners       []string            // beginnings of owned_by in its model list, in lower case, by which it is recognised
-	ModelsMaybe  bool                // a missing model list (404) says nothing against the server
-	TokenizePath string              // "" if there is none
-	Tokenize     TokenizeDialect     // how TokenizePath is asked; "": as vLLM
-	MayTokenize  bool                // there may be a tokenize endpoint: it is looked for once the server serves
-	LoadsLate    bool                // the model loads with the first request: an error then is about the model
-	VersionPath  string              // "" if there is none
-	MetricsPath  string              // Prometheus text; "" if there is none
-	Counters     map[string][]string // our name ("output_tokens_total") -> the engine's metric names, newest first: the first present wins; "a+b" is their sum, "a?b" is a where b is shown too
-	Gauges       map[string]Gauge    // our name ("running") -> where it comes from
-	AcceptedAt   []string            // metrics of accepted draft tokens by the label "position", newest first
-	Fatal        []FatalLine
-	RequestLog   *regexp.Regexp // lines that quote requests and answers, and so may quote anything; nil: there are none
-	Waiting      *regexp.Regexp // lines of a start that tell of waiting, not of progress; nil: none are known
-	HeedsTerm    *regexp.Regexp // a SIGTERM before this line of a start may be lost, and is sent again at it; nil: none is lost
+	HealthPath string // "" if there is none
+	ModelsPath string // OpenAI model list; "" if there is none
+	// beginnings of owned_by in its model list, in lower case, by which it is recognised
+	Owners       []string
+	ModelsMaybe  bool            // a missing model list (404) says nothing against the server
+	TokenizePath string          // "" if there is none
+	Tokenize     TokenizeDialect // how TokenizePath is asked; "": as vLLM
+	MayTokenize  bool            // there may be a tokenize endpoint: it is looked for once the server serves
+	LoadsLate    bool            // the model loads with the first request: an error then is about the model
+	VersionPath  string          // "" if there is none
+	MetricsPath  string          // Prometheus text; "" if there is none
+	// our name ("output_tokens_total") -> the engine's metric names, newest
+	// first: the first present wins; "a+b" is their sum, "a?b" is a where b is
+	// shown too
+	Counters   map[string][]string
+	Gauges     map[string]Gauge // our name ("running") -> where it comes from
+	AcceptedAt []string         // metrics of accepted draft tokens by the label "position", newest first
+	Fatal      []FatalLine
+	RequestLog *regexp.Regexp // lines that quote requests and answers, and so may quote anything; nil: there are none
+	Waiting    *regexp.Regexp // lines of a start that tell of waiting, not of progress; nil: none are known
+	// a SIGTERM before this line of a start may be lost, and is sent again at it; nil: none is lost
+	HeedsTerm    *regexp.Regexp
 	Milestones   []Milestone    // of the log of a start
 	Describe     []Description  // asked once it serves
 	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart

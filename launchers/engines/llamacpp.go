@@ -311,7 +311,8 @@ func splitContext(spec recipe.Spec, version Version) []Conflict {
 	text := given + ": " + split + ": raise it, or set kv-unified: true"
 	switch old := build > 0 && build < lastSplitting; {
 	case unified == true && old:
-		text = fmt.Sprintf("%s: build %d splits it in spite of kv-unified, as all did before November 2025: %s: raise it",
+		text = fmt.Sprintf("%s: build %d splits it in spite of kv-unified, as all did before November 2025: %s: "+
+			"raise it",
 			given, build, split)
 	case unified == true:
 		text = fmt.Sprintf("%s: if llama-server is older than November 2025, it splits it in spite of kv-unified: %s",

@@ -35,7 +35,8 @@ func ollamaKind() Kind {
 		Milestones:  ollamaMilestones(),
 		Describe: []Description{
 			{Path: "/api/version", Facts: map[string]Fact{"version": FactVersion}},
-			{Path: "/api/ps", Arguments: "models.0", Facts: map[string]Fact{"models.0.size": FactModelBytes, "models.0.context_length": FactContext}},
+			{Path: "/api/ps", Arguments: "models.0",
+				Facts: map[string]Fact{"models.0.size": FactModelBytes, "models.0.context_length": FactContext}},
 		},
 	}
 }
@@ -50,7 +51,8 @@ func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
 		return recipe.Command{}, err
 	}
 	if s.ServedName != "" && ollamaModel(s.ServedName) != ollamaModel(s.Model) {
-		return recipe.Command{}, fmt.Errorf("served-name: %q: ollama serves a model under its own name only: remove the key", s.ServedName)
+		return recipe.Command{}, fmt.Errorf("served-name: %q: ollama serves a model under its own name only: remove "+
+			"the key", s.ServedName)
 	}
 	host, port := listenAddress(s, 11434)
 	own := map[string]string{"OLLAMA_KEEP_ALIVE": "-1", "OLLAMA_NOPRUNE": "1"}
@@ -61,7 +63,8 @@ func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
 		case err != nil:
 			return recipe.Command{}, fmt.Errorf("args: %s: %w", arg.Name, err)
 		case given[name] != "":
-			return recipe.Command{}, fmt.Errorf("args: %s and %s are one setting of ollama: keep one of them", given[name], arg.Name)
+			return recipe.Command{}, fmt.Errorf("args: %s and %s are one setting of ollama: keep one of them",
+				given[name], arg.Name)
 		case s.Env[name] != "":
 			return recipe.Command{}, fmt.Errorf("args: %s: env sets %s too: keep one of them", arg.Name, name)
 		}
@@ -72,7 +75,8 @@ func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
 		}
 	}
 	if _, ok := s.Env["OLLAMA_HOST"]; ok {
-		return recipe.Command{}, fmt.Errorf("env: OLLAMA_HOST is set by bench: use the keys host: and port: of the server block")
+		return recipe.Command{}, fmt.Errorf("env: OLLAMA_HOST is set by bench: use the keys host: and port: of the " +
+			"server block")
 	}
 	own["OLLAMA_HOST"] = net.JoinHostPort(host, port)
 	argv := slices.Clone(s.Binary)

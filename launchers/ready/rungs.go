@@ -40,7 +40,8 @@ func TCP(e *endpoint.Endpoint, external bool, began time.Time) Rung {
 // Log waits for a text in the server's log.
 func Log(log *serverlog.Log, wanted string) Rung {
 	return Rung{"log", fmt.Sprintf("the log to say %q", wanted), func(context.Context) Step {
-		return Step{Done: log.WantedSeen(), Answer: fmt.Sprintf("the log's last line is %q", text.Shorten(log.LastLine()))}
+		return Step{Done: log.WantedSeen(), Answer: fmt.Sprintf("the log's last line is %q",
+			text.Shorten(log.LastLine()))}
 	}}
 }
 
@@ -73,7 +74,8 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Rung {
 		case a.OK() || kind.ModelsMaybe:
 			return Step{Done: true} // a list without models, or none: the token shows whether it serves
 		case a.Status == http.StatusNotFound:
-			return Step{Final: results.Failf(results.FailProtocol, "%s: this is no %s server: check launcher: and port:", a, kind.Name)}
+			return Step{Final: results.Failf(results.FailProtocol,
+				"%s: this is no %s server: check launcher: and port:", a, kind.Name)}
 		}
 
 		return Step{Final: a.Failure()}
@@ -107,12 +109,14 @@ func (t *tokenRung) try(ctx context.Context) Step {
 		return Step{Final: failure}
 	}
 	refused := a.Err == nil && a.Status == http.StatusInternalServerError && t.endpoint.LoadsLate() ||
-		a.Err == nil && a.Status/100 == 4 && a.Status != http.StatusTooManyRequests && a.Status != http.StatusRequestTimeout
+		a.Err == nil && a.Status/100 == 4 && a.Status != http.StatusTooManyRequests &&
+			a.Status != http.StatusRequestTimeout
 	if !refused {
 		t.strikes = 0
 		return Step{Answer: a.String()}
 	}
-	if t.path == endpoint.CompletionsPath && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) {
+	if t.path == endpoint.CompletionsPath && (a.Status == http.StatusNotFound ||
+		a.Status == http.StatusMethodNotAllowed) {
 		t.path = endpoint.ChatPath
 		return Step{Answer: a.String()}
 	}

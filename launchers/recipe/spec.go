@@ -28,9 +28,10 @@ type Spec struct {
 	Inherit    []string          // kept in it, also where it would be removed
 	Secrets    []string          // values never to be shown or written
 	BaseURL    string            // launcher external
-	PathPrefix string            // launcher external: of the API's paths behind BaseURL, where requests have it in their own; "": none
-	UnixSocket string            // launcher external: the socket to connect to, whatever BaseURL says; "": TCP
-	TLS        *tls.Config       // launcher external, for https; nil: the system's roots
+	// launcher external: of the API's paths behind BaseURL, where requests have it in their own; "": none
+	PathPrefix string
+	UnixSocket string      // launcher external: the socket to connect to, whatever BaseURL says; "": TCP
+	TLS        *tls.Config // launcher external, for https; nil: the system's roots
 	Host       string
 	Port       int
 	GPUs       []int    // device indices; nil: leave visibility alone

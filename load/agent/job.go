@@ -40,8 +40,10 @@ type target struct {
 // newJob is the job of a share.
 func newJob(o *load.Options, s share, prompts []dialect.Prompt) (*job, []dialect.Prompt, error) {
 	switch {
-	case o.Target.TLS != nil && (o.Target.TLS.RootCAs != nil && len(o.Target.CA) == 0 || len(o.Target.TLS.Certificates) > 0):
-		return nil, nil, errors.New("of TLS settings, only authorities as PEM and the wish to take any certificate reach load agents")
+	case o.Target.TLS != nil && (o.Target.TLS.RootCAs != nil && len(o.Target.CA) == 0 ||
+		len(o.Target.TLS.Certificates) > 0):
+		return nil, nil, errors.New("of TLS settings, only authorities as PEM and the wish to take any certificate " +
+			"reach load agents")
 	case o.RequestID != nil:
 		return nil, nil, errors.New("request ids of one's own do not reach load agents: set a prefix")
 	}

@@ -35,7 +35,8 @@ func parseNamed(data []byte, c *Chunk, delta string) error {
 	c.Timings.Cached = number(timings["cache_n"])
 	c.Timings.Output = number(timings["predicted_n"])
 	c.Timings.Input = promptLength(number(timings["prompt_n"]), c.Timings.Cached)
-	c.Drafts = DraftCounts{Tokens: max(number(timings["draft_n"]), 0), Accepted: max(number(timings["draft_n_accepted"]), 0)}
+	c.Drafts = DraftCounts{Tokens: max(number(timings["draft_n"]), 0),
+		Accepted: max(number(timings["draft_n_accepted"]), 0)}
 	c.Fault = FaultValue(top["error"])
 	if c.Fault == nil && string(top["object"]) == `"error"` {
 		c.Fault = FaultValue(top["message"])
@@ -148,7 +149,8 @@ func Cut(s string, limit int) string {
 // DescribeJSONTrouble says what an unparsable event looks like.
 func DescribeJSONTrouble(data []byte) error {
 	if strings.HasPrefix(string(data), "{") && strings.Contains(string(data), "}\n{") {
-		return fmt.Errorf("one event holds several JSON values: the server ends its events with one newline, not two: %q", Cut(string(data), 200))
+		return fmt.Errorf("one event holds several JSON values: the server ends its events with one newline, not "+
+			"two: %q", Cut(string(data), 200))
 	}
 	return fmt.Errorf("event data is not JSON: %q", Cut(string(data), 200))
 }

@@ -9,19 +9,30 @@ import "time"
 
 // Settings say how a load is sent. The zero value of a limit is no limit.
 type Settings struct {
-	Compat           string         `json:"compat"`            // whose request bodies: CompatNone or a version of vLLM's client
-	MaxConcurrency   int            `json:"max_concurrency"`   // requests in flight over all replicas; 0: no cap. A conversation keeps its place to its end
-	Duration         time.Duration  `json:"duration_ns"`       // from then on no request starts; 0: the number of prompts decides alone
-	ThinkTime        time.Duration  `json:"think_time_ns"`     // from the end of an answer to the next turn of its conversation
-	IgnoreEOS        bool           `json:"ignore_eos"`        // answers go on to their full length, where the API has a field for that
-	NoStream         bool           `json:"no_stream"`         // ask for whole answers: each is one chunk, without first-token and stall limit
-	Sampling         Sampling       `json:"sampling"`          // how the server chooses tokens, and where it ends
-	MaxTokensField   string         `json:"max_tokens_field"`  // name of the field that limits a chat answer: MaxTokens or MaxCompletionTokens; "": both are sent
-	Body             map[string]any `json:"body"`              // further fields of the request body, merged last, into nested objects too
-	Timeouts         Timeouts       `json:"timeouts"`          // of one request
-	Transport        string         `json:"transport"`         // TransportSockets or TransportHTTP; "": sockets for http, net/http for https
-	ReuseConnections bool           `json:"reuse_connections"` // send a request on a connection that carried another one before
-	KeepText         bool           `json:"keep_text"`         // keep the answers' text, reasoning and content as they came, in the records
+	// whose request bodies: CompatNone or a version of vLLM's client
+	Compat string `json:"compat"`
+	// requests in flight over all replicas; 0: no cap. A conversation keeps its place to its end
+	MaxConcurrency int `json:"max_concurrency"`
+	// from then on no request starts; 0: the number of prompts decides alone
+	Duration time.Duration `json:"duration_ns"`
+	// from the end of an answer to the next turn of its conversation
+	ThinkTime time.Duration `json:"think_time_ns"`
+	// answers go on to their full length, where the API has a field for that
+	IgnoreEOS bool `json:"ignore_eos"`
+	// ask for whole answers: each is one chunk, without first-token and stall limit
+	NoStream bool     `json:"no_stream"`
+	Sampling Sampling `json:"sampling"` // how the server chooses tokens, and where it ends
+	// name of the field that limits a chat answer: MaxTokens or MaxCompletionTokens; "": both are sent
+	MaxTokensField string `json:"max_tokens_field"`
+	// further fields of the request body, merged last, into nested objects too
+	Body     map[string]any `json:"body"`
+	Timeouts Timeouts       `json:"timeouts"` // of one request
+	// TransportSockets or TransportHTTP; "": sockets for http, net/http for https
+	Transport string `json:"transport"`
+	// send a request on a connection that carried another one before
+	ReuseConnections bool `json:"reuse_connections"`
+	// keep the answers' text, reasoning and content as they came, in the records
+	KeepText bool `json:"keep_text"`
 }
 
 // Sampling are the parameters by which a server chooses tokens. What is nil is
@@ -46,7 +57,8 @@ type Timeouts struct {
 	FirstToken time.Duration `json:"first_token_ns"` // sent to first data event
 	Stall      time.Duration `json:"stall_ns"`       // no byte, comments included, once the first data event came
 	Total      time.Duration `json:"total_ns"`       // sent to end
-	Drain      time.Duration `json:"drain_ns"`       // after Settings.Duration, for requests in flight: they fail as canceled
+	// after Settings.Duration, for requests in flight: they fail as canceled
+	Drain time.Duration `json:"drain_ns"`
 }
 
 // Ramp is a request rate that grows or falls from the first request to the

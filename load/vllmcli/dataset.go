@@ -54,9 +54,11 @@ func (d *DatasetFlags) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&d.Path, "dataset-path", "", "`file` of the dataset")
 	fs.IntVar(&d.NumPrompts, "num-prompts", 1000, "prompts to send")
 	fs.Uint64Var(&d.Seed, "seed", 0, "of the prompts and of the arrival times")
-	fs.StringVar(&d.Tokenizer, "tokenizer", "", "tokenizer.json, its folder, or a GGUF `file`; none: count nothing (default: the server's own /tokenize)")
+	fs.StringVar(&d.Tokenizer, "tokenizer", "",
+		"tokenizer.json, its folder, or a GGUF `file`; none: count nothing (default: the server's own /tokenize)")
 	fs.BoolVar(&d.SkipInit, "skip-tokenizer-init", false, "the same as --tokenizer none")
-	fs.StringVar(&d.Compat, "compat", "", "whose prompts, requests, times and figures to follow to the letter: vllm (the newest), vllm-0.10 or vllm-0.6 (not in vLLM)")
+	fs.StringVar(&d.Compat, "compat", "", "whose prompts, requests, times and figures to follow to the letter: vllm "+
+		"(the newest), vllm-0.10 or vllm-0.6 (not in vLLM)")
 	fs.BoolVar(&d.NoOversample, "no-oversample", false, "send fewer prompts rather than some twice")
 	fs.BoolVar(&d.NoShuffle, "disable-shuffle", false, "take prompts in the file's order")
 	fs.BoolVar(&d.SkipTemplate, "skip-chat-template", false, "custom: send prompts as they are; always so here")
@@ -70,13 +72,16 @@ func (d *DatasetFlags) AddFlags(fs *pflag.FlagSet) {
 func (d *DatasetFlags) addMade(fs *pflag.FlagSet) {
 	fs.IntVar(&d.RandomInputLen, "random-input-len", 1024, "random: prompt tokens")
 	fs.IntVar(&d.RandomOutputLen, "random-output-len", 128, "random: answer tokens")
-	fs.StringVar(&d.RandomRangeRatio, "random-range-ratio", "", `random: lengths from l(1-r) to l(1+r); a number or {"input":r,"output":r} (default 0)`)
-	fs.IntVar(&d.RandomPrefixLen, "random-prefix-len", 0, "random: tokens that all prompts begin with, beside their own")
+	fs.StringVar(&d.RandomRangeRatio, "random-range-ratio", "",
+		`random: lengths from l(1-r) to l(1+r); a number or {"input":r,"output":r} (default 0)`)
+	fs.IntVar(&d.RandomPrefixLen, "random-prefix-len", 0,
+		"random: tokens that all prompts begin with, beside their own")
 	fs.BoolVar(&d.TokenIDs, "prompt-token-ids", false, "random: send token ids, not text (not in vLLM's Python client)")
 	fs.IntVar(&d.MMItems, "random-mm-base-items-per-request", 1, "random-mm: images a prompt")
 	fs.Float64Var(&d.MMRange, "random-mm-num-mm-items-range-ratio", 0, "random-mm: only 0 is supported")
 	fs.StringVar(&d.MMLimit, "random-mm-limit-mm-per-prompt", "", "random-mm: `JSON`, most items of a kind")
-	fs.StringVar(&d.MMBuckets, "random-mm-bucket-config", "", "random-mm: `{(height, width, 1): share, ...}`, sizes of images")
+	fs.StringVar(&d.MMBuckets, "random-mm-bucket-config", "",
+		"random-mm: `{(height, width, 1): share, ...}`, sizes of images")
 	fs.IntVar(&d.PrefixLen, "prefix-repetition-prefix-len", 256, "prefix_repetition: tokens of a prefix")
 	fs.IntVar(&d.SuffixLen, "prefix-repetition-suffix-len", 256, "prefix_repetition: tokens after it")
 	fs.IntVar(&d.NumPrefixes, "prefix-repetition-num-prefixes", 10, "prefix_repetition: different prefixes")
@@ -85,16 +90,19 @@ func (d *DatasetFlags) addMade(fs *pflag.FlagSet) {
 
 // addFiles defines the flags of prompts that stand in a file.
 func (d *DatasetFlags) addFiles(fs *pflag.FlagSet) {
-	fs.IntVar(&d.ShareGPTOutputLen, "sharegpt-output-len", 0, "sharegpt: answer tokens (default: as long as the answer in the file)")
+	fs.IntVar(&d.ShareGPTOutputLen, "sharegpt-output-len", 0,
+		"sharegpt: answer tokens (default: as long as the answer in the file)")
 	fs.IntVar(&d.CustomOutputLen, "custom-output-len", 256, "custom: answer tokens; -1: the file's output_tokens")
 	fs.IntVar(&d.SonnetInputLen, "sonnet-input-len", 550, "sonnet: prompt tokens")
 	fs.IntVar(&d.SonnetOutputLen, "sonnet-output-len", 150, "sonnet: answer tokens")
 	fs.IntVar(&d.SonnetPrefixLen, "sonnet-prefix-len", 200, "sonnet: tokens that all prompts begin with")
 	fs.StringVar(&d.HFSubset, "hf-subset", "", "hf: rows of this subset")
-	fs.StringVar(&d.HFSplit, "hf-split", "", "hf: only as part of the file's name: give the split's own file as --dataset-path")
+	fs.StringVar(&d.HFSplit, "hf-split", "", "hf: only as part of the file's name: give the split's own file as "+
+		"--dataset-path")
 	fs.StringVar(&d.HFName, "hf-name", "", "hf: name of the dataset, for the record")
 	fs.IntVar(&d.HFOutputLen, "hf-output-len", 0, "hf: answer tokens (default: as long as the answer in the file)")
-	fs.StringVar(&d.Field, "dataset-field", "", "hf, tok_inputs: `column` that prompts stand in (default: found by its name; not in vLLM)")
+	fs.StringVar(&d.Field, "dataset-field", "",
+		"hf, tok_inputs: `column` that prompts stand in (default: found by its name; not in vLLM)")
 	fs.IntVar(&d.Turns, "turns", 0, "sharegpt, hf, conversation: turns of the user in each (not in vLLM)")
 }
 
@@ -118,7 +126,8 @@ func DatasetNames() []string {
 // Spec is the dataset that the flags ask for.
 func (d *DatasetFlags) Spec() (dataset.Spec, error) {
 	if !slices.Contains(DatasetNames(), d.Name) {
-		return dataset.Spec{}, fmt.Errorf("--dataset-name %q: want one of %s", d.Name, strings.Join(DatasetNames(), ", "))
+		return dataset.Spec{}, fmt.Errorf("--dataset-name %q: want one of %s", d.Name,
+			strings.Join(DatasetNames(), ", "))
 	}
 	s := dataset.Spec{
 		Kind: kindOf(d.Name), Path: d.Path, Seed: d.Seed, N: d.NumPrompts, Compat: d.Compat,

@@ -98,30 +98,38 @@ func (f *Flags) addTarget(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.Insecure, "insecure", false, "take any certificate of an https server")
 	fs.StringVar(&f.CACert, "ca-cert", "", "PEM `file` with the authorities to trust (not in vLLM)")
 	fs.StringVar(&f.UnixSocket, "unix-socket", "", "connect to this socket `file` (not in vLLM)")
-	fs.Float64Var(&f.ReadyTimeoutS, "ready-check-timeout-sec", 0, "wait this many `seconds` for a first answer, which is not measured; 0: do not ask")
+	fs.Float64Var(&f.ReadyTimeoutS, "ready-check-timeout-sec", 0,
+		"wait this many `seconds` for a first answer, which is not measured; 0: do not ask")
 }
 
 func (f *Flags) addTraffic(fs *pflag.FlagSet) {
 	fs.IntVar(&f.MaxConcurrency, "max-concurrency", 0, "most requests in flight (default: no cap)")
 	fs.Float64Var(&f.RequestRate, "request-rate", inf, "requests a second; inf: all at once")
-	fs.Float64Var(&f.Burstiness, "burstiness", 1, "shape of the arrivals; 1: Poisson, below: burstier, inf: constant gaps")
+	fs.Float64Var(&f.Burstiness, "burstiness", 1,
+		"shape of the arrivals; 1: Poisson, below: burstier, inf: constant gaps")
 	fs.StringVar(&f.Ramp, "ramp-up-strategy", "", "raise the rate from request to request: linear or exponential")
 	fs.IntVar(&f.RampStart, "ramp-up-start-rps", 0, "first rate of the ramp, requests a second")
 	fs.IntVar(&f.RampEnd, "ramp-up-end-rps", 0, "last rate of the ramp")
 	fs.IntVar(&f.Warmups, "num-warmups", 0, "requests before the measured ones, copies of the first prompt as in vLLM")
-	fs.DurationVar(&f.Duration, "duration", 0, "stop sending after this time; prompts are repeated until then (not in vLLM)")
-	fs.StringVar(&f.Transport, "transport", "", "how bytes are read: sockets or net/http (not in vLLM; default: sockets where they can be)")
+	fs.DurationVar(&f.Duration, "duration", 0,
+		"stop sending after this time; prompts are repeated until then (not in vLLM)")
+	fs.StringVar(&f.Transport, "transport", "",
+		"how bytes are read: sockets or net/http (not in vLLM; default: sockets where they can be)")
 }
 
 func (f *Flags) addAgents(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&f.Agents, "agent", nil, "`HOST` ...: send the load from there, by ssh; srun:NODE by srun; several share the requests (not in vLLM)")
-	fs.StringArrayVar(&f.AgentCommands, "agent-command", nil, "`COMMAND` ...: start an agent by this, split at blanks, as --agent does by ssh (not in vLLM)")
+	fs.StringArrayVar(&f.Agents, "agent", nil,
+		"`HOST` ...: send the load from there, by ssh; srun:NODE by srun; several share the requests (not in vLLM)")
+	fs.StringArrayVar(&f.AgentCommands, "agent-command", nil,
+		"`COMMAND` ...: start an agent by this, split at blanks, as --agent does by ssh (not in vLLM)")
 	fs.StringVar(&f.AgentBench, "agent-bench", "bench", "`path` of bench on the hosts of --agent (not in vLLM)")
-	fs.BoolVar(&f.CopyBench, "copy-bench", false, "copy this bench to the hosts of --agent for the time of the run (not in vLLM)")
+	fs.BoolVar(&f.CopyBench, "copy-bench", false,
+		"copy this bench to the hosts of --agent for the time of the run (not in vLLM)")
 }
 
 func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&r.IgnoreEOS, "ignore-eos", false, "let answers run to their length; always on for the random datasets, as in vLLM")
+	fs.BoolVar(&r.IgnoreEOS, "ignore-eos", false,
+		"let answers run to their length; always on for the random datasets, as in vLLM")
 	fs.StringArrayVar(&r.Headers, "header", nil, "`KEY=VALUE` ...: further HTTP headers")
 	fs.StringVar(&r.ExtraBody, "extra-body", "", "`JSON` object of further body fields, merged last")
 	fs.StringVar(&r.IDPrefix, "request-id-prefix", "", "beginning of each request's id")
@@ -133,7 +141,9 @@ func (r *RequestFlags) addFlags(fs *pflag.FlagSet) {
 	fs.Float64Var(&r.Frequency, "frequency-penalty", 0, "penalty of frequent tokens (default: none is sent)")
 	fs.Float64Var(&r.Presence, "presence-penalty", 0, "penalty of tokens that came before (default: none is sent)")
 	fs.StringArrayVar(&r.Stop, "stop", nil, "`TEXT` that ends an answer; may be given several times (not in vLLM)")
-	fs.StringVar(&r.LimitField, "max-tokens-field", "", "`name` of the field that limits a chat answer: max_tokens or max_completion_tokens (not in vLLM; default: both)")
+	fs.StringVar(&r.LimitField, "max-tokens-field", "",
+		"`name` of the field that limits a chat answer: max_tokens or max_completion_tokens (not in vLLM; default: "+
+			"both)")
 	fs.Float64Var(&r.Repetition, "repetition-penalty", 0, "penalty of repetitions (default: none is sent)")
 }
 

@@ -35,7 +35,8 @@ func Create(root, scenario, runID string) (*Folder, error) {
 	}
 	if err := os.Mkdir(f.dir, 0o755); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("create run folder: %s exists already; choose another run id, or resume that run", f.dir)
+			return nil, fmt.Errorf("create run folder: %s exists already; choose another run id, or resume that run",
+				f.dir)
 		}
 		return nil, fmt.Errorf("create run folder: %w", err)
 	}

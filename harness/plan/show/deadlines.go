@@ -15,7 +15,8 @@ func deadlines(sc *scenarios.Scenario, p *plan.Plan) []string {
 	var lines []string
 	least := time.Duration(p.LeastS * float64(time.Second))
 	if limit := sc.RunDeadline; limit > 0 && least > limit {
-		lines = append(lines, fmt.Sprintf("the run takes about %s, and deadlines.run is %s: what comes later is left out; raise it, or send fewer prompts or repeats",
+		lines = append(lines, fmt.Sprintf("the run takes about %s, and deadlines.run is %s: what comes later is left "+
+			"out; raise it, or send fewer prompts or repeats",
 			least.Round(time.Minute), limit))
 	}
 
@@ -27,12 +28,14 @@ func deadlines(sc *scenarios.Scenario, p *plan.Plan) []string {
 				name := step.Variant + " " + step.Point
 				if step.EstimateS > limit.Seconds() && !seen[name] {
 					seen[name] = true
-					late = append(late, fmt.Sprintf("%s (about %s)", name, time.Duration(step.EstimateS*float64(time.Second)).Round(time.Second)))
+					late = append(late, fmt.Sprintf("%s (about %s)", name,
+						time.Duration(step.EstimateS*float64(time.Second)).Round(time.Second)))
 				}
 			}
 		}
 		if len(late) > 0 {
-			lines = append(lines, fmt.Sprintf("deadlines.step is %s, which these steps take longer than: %s; raise it, or send fewer prompts", limit, text.Few(late)))
+			lines = append(lines, fmt.Sprintf("deadlines.step is %s, which these steps take longer than: %s; raise "+
+				"it, or send fewer prompts", limit, text.Few(late)))
 		}
 	}
 
