@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Limits of a package, tests apart. What is larger stands in largePackages with
+// the reason.
+const (
+	maxLines    = 4500
+	usualLines  = 3000 // of nine packages in ten
+	maxFiles    = 20
+	longFunc    = 20   // lines
+	airlessPart = 0.06 // of long functions
+)
+
+// largePackages may have more than maxFiles files, for the reason given.
+var largePackages = map[string]string{
+	"cmd/bench":         "one file for each command",
+	"dataset":           "one file for each kind of dataset",
+	"dataset/tokenizer": "one file for each part of the tokenizers that it follows",
+	"harness":           "one file for each small machine: scheduler, ledger, retries, records",
+	"harness/step":      "one file for each check of a measured pass",
+	"internal/importer": "one file for each format",
+	"launchers/engines": "one file for each kind of server",
+	"report/chart":      "one file for each kind of chart",
+	"results":           "one file for each value of the format",
+	"results/store":     "one file for each kind of file in a run folder",
+	"scenarios/parse":   "one table for each block of the scenario file",
+}
+
+func TestPackagesAreSmall(t *testing.T) {
+	var sizes []int
+	for pkg, files := range goFiles(t) {
+		lines := 0
+		for _, file := range files {
+			lines += strings.Count(read(t, file), "\n")
+		}
+		sizes = append(sizes, lines)
+		if lines > maxLines {
+			t.Errorf("package %s has %d lines, want at most %d: split it along a seam", pkg, lines, maxLines)
+		}
+		if len(files) > maxFiles && largePackages[pkg] == "" {
+			t.Errorf("package %s has %d files, want at most %d, or a reason in largePackages", pkg, len(files), maxFiles)
+		}
+	}
+
+	slices.Sort(sizes)
+	p50, p90 := sizes[len(sizes)/2], sizes[len(sizes)*9/10]
+	t.Logf("%d packages: lines p50 %d, p90 %d, max %d", len(sizes), p50, p90, sizes[len(sizes)-1])
+	if p90 > usualLines {
+		t.Errorf("nine packages in ten have up to %d lines, want at most %d", p90, usualLines)
+	}
+}
+
+// Long functions have blank lines between their phases.
+func TestFunctionsBreathe(t *testing.T) {
+	long := 0
+	var airless []string
+	for _, files := range goFiles(t) {
+		for _, file := range files {
+			text := strings.Split(read(t, file), "\n")
+			for _, f := range functions(t, file) {
+				if f.last-f.first <= longFunc {
+					continue
+				}
+				long++
+				body := text[f.first : f.last-1] // lines count from 1
+				if !slices.ContainsFunc(body, func(line string) bool { return strings.TrimSpace(line) == "" }) {
+					airless = append(airless, file+": "+f.name)
+				}
+			}
+		}
+	}
+
+	t.Logf("%d functions over %d lines, %d without a blank line", long, longFunc, len(airless))
+	if float64(len(airless)) > airlessPart*float64(long) {
+		slices.Sort(airless)
+		t.Errorf("%d of %d functions over %d lines have no blank line, want at most %.0f %%:\n%s",
+			len(airless), long, longFunc, 100*airlessPart, strings.Join(airless, "\n"))
+	}
+}
+
+// function is the place of a function in its file, in lines from 1.
+type function struct {
+	name        string
+	first, last int
+}
+
+func functions(t *testing.T, file string) []function {
+	t.Helper()
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var out []function
+	for _, decl := range parsed.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
+			out = append(out, function{f.Name.Name, set.Position(f.Pos()).Line, set.Position(f.End()).Line})
+		}
+	}
+	return out
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
