@@ -27,8 +27,10 @@ func (s Spec) check() error {
 		}
 	}
 
-	for name, value := range map[string]int{"prefixes": s.NumPrefixes, "turns": s.Turns,
-		"vocabulary size": s.VocabSize} {
+	for name, value := range map[string]int{
+		"prefixes": s.NumPrefixes, "turns": s.Turns,
+		"vocabulary size": s.VocabSize,
+	} {
 		if value < 0 {
 			return fmt.Errorf("%s %d: want at least 0", name, value)
 		}

@@ -96,8 +96,8 @@ func (c coder) encode(ctx context.Context, text string) ([]int, error) {
 // is one, is called with each prompt when its text has been drawn; it may go on
 // with the stream.
 func buildRandomText(ctx context.Context, spec Spec, tok Tokenizer, add func(*Prompt, *prng.PCG64) error) (*Set,
-	error) {
-
+	error,
+) {
 	ids, err := newPool(spec, tok)
 	if err != nil {
 		return nil, err

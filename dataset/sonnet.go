@@ -170,8 +170,10 @@ func (p poem) prompts(ctx context.Context, spec Spec) (*Set, error) {
 		if p.tok == nil {
 			tokens = 0
 		}
-		set.Prompts = append(set.Prompts, Prompt{Text: text.String(), InputTokens: tokens,
-			OutputTokens: spec.OutputLen})
+		set.Prompts = append(set.Prompts, Prompt{
+			Text: text.String(), InputTokens: tokens,
+			OutputTokens: spec.OutputLen,
+		})
 	}
 
 	return set, nil

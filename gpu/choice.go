@@ -26,8 +26,10 @@ type samplerKind struct {
 // cheapest to read comes first.
 func samplerKinds() []samplerKind {
 	return []samplerKind{
-		{"nvml", device.NVIDIA, openNVMLSampler,
-			"it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo"},
+		{
+			"nvml", device.NVIDIA, openNVMLSampler,
+			"it needs the NVIDIA driver and a build of bench with cgo; nvidia-smi does without cgo",
+		},
 		{"nvidia-smi", device.NVIDIA, nvidia.NewSMISampler, "it needs nvidia-smi in PATH and a driver that answers"},
 		{"sysfs", device.AMD, amd.NewSysfsSampler, "it needs the amdgpu driver and /sys"},
 		{"amd-smi", device.AMD, amd.NewSMISampler, "it needs amd-smi of ROCm 6 or newer in PATH or in /opt/rocm/bin"},
@@ -86,8 +88,8 @@ func Samplers(ctx context.Context, options device.Options, force string) ([]devi
 
 // SamplersOf is Samplers for a box whose inventory is known.
 func SamplersOf(ctx context.Context, options device.Options, box Inventory, force string) ([]device.Sampler, []string,
-	error) {
-
+	error,
+) {
 	if force != "" && force != "auto" {
 		return forced(ctx, options, box, force)
 	}
@@ -110,8 +112,8 @@ func SamplersOf(ctx context.Context, options device.Options, box Inventory, forc
 }
 
 func forced(ctx context.Context, options device.Options, box Inventory, name string) ([]device.Sampler, []string,
-	error) {
-
+	error,
+) {
 	kinds := samplerKinds()
 	at := slices.IndexFunc(kinds, func(kind samplerKind) bool { return kind.name == name })
 	if at < 0 {
@@ -129,8 +131,8 @@ func forced(ctx context.Context, options device.Options, box Inventory, name str
 // firstThatWorks opens the first kind that gives a reading. What failed
 // before is noted, unless it is merely not installed.
 func firstThatWorks(ctx context.Context, options device.Options, kinds []samplerKind,
-	devices []device.Device) (device.Sampler, []string) {
-
+	devices []device.Device,
+) (device.Sampler, []string) {
 	var notes, absent []string
 	for _, kind := range kinds {
 		sampler, more, err := trial(ctx, options, kind, devices)
@@ -156,8 +158,8 @@ func notInstalled(err error) bool {
 // trial opens a sampler and reads once. A sampler that knows neither memory
 // nor power of any GPU is no use.
 func trial(ctx context.Context, options device.Options, kind samplerKind, devices []device.Device) (device.Sampler,
-	[]string, error) {
-
+	[]string, error,
+) {
 	sampler, err := kind.open(options, devices)
 	if err != nil {
 		return nil, nil, err
@@ -180,8 +182,8 @@ func trial(ctx context.Context, options device.Options, kind samplerKind, device
 // ReadOnce opens the sampler of this name, takes one reading and closes it.
 // Notes are what the sampler found odd.
 func ReadOnce(ctx context.Context, options device.Options, name string, devices []device.Device) ([]device.Reading,
-	[]string, error) {
-
+	[]string, error,
+) {
 	at := slices.IndexFunc(samplerKinds(), func(kind samplerKind) bool { return kind.name == name })
 	if at < 0 {
 		return nil, nil, fmt.Errorf("unknown sampler %q", name)

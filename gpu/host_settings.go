@@ -126,8 +126,10 @@ func bootOptions(line string) []string {
 	options := []string{}
 	for word := range strings.FieldsSeq(line) {
 		key, _, _ := strings.Cut(word, "=")
-		for _, about := range []string{"iommu", "hugepage", "amdgpu.", "nvidia", "ttm.", "amdttm.", "numa",
-			"mitigations"} {
+		for _, about := range []string{
+			"iommu", "hugepage", "amdgpu.", "nvidia", "ttm.", "amdttm.", "numa",
+			"mitigations",
+		} {
 			if strings.Contains(key, about) {
 				options = append(options, word)
 				break

@@ -69,8 +69,10 @@ func (b *engineBook) compare(variant string, servers []step.Server) (*results.Fa
 func engineChanges(first, now results.Engine) []string {
 	var changes []string
 	for _, c := range []struct{ what, before, after string }{
-		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model}, {"launcher",
-			first.Launcher, now.Launcher},
+		{"engine version", first.Version, now.Version}, {"served model", first.Model, now.Model}, {
+			"launcher",
+			first.Launcher, now.Launcher,
+		},
 	} {
 		if c.before != c.after {
 			changes = append(changes, fmt.Sprintf("%s of variant %s: %q, at the start %q", c.what, now.Variant, c.after,

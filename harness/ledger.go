@@ -45,8 +45,10 @@ type ledger struct {
 
 // newLedger begins with what stays of a run that is resumed; nil: nothing does.
 func newLedger(p *plan.Plan, from *Resume) *ledger {
-	l := &ledger{plan: p, of: map[string][]plan.Step{}, results: map[string]*results.Result{},
-		decided: map[string]bool{}}
+	l := &ledger{
+		plan: p, of: map[string][]plan.Step{}, results: map[string]*results.Result{},
+		decided: map[string]bool{},
+	}
 	for _, life := range p.Lives {
 		for _, step := range life.Steps {
 			l.steps = append(l.steps, step)

@@ -99,8 +99,8 @@ func (m benchProgram) round(ctx context.Context, planned plan.Life, pending []at
 // benchmark fills in the result of a run of the program. The error is about the
 // record keeping.
 func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id string, a attempt,
-	result *results.Result) error {
-
+	result *results.Result,
+) error {
 	skippable, leave := m.Control.skippable(ctx, "step "+a.ID)
 	defer leave()
 
@@ -150,8 +150,8 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 
 // runToEnd starts the program and waits until it has ended, or ctx has.
 func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b *asServer,
-	watch []step.Observer) *results.Failure {
-
+	watch []step.Observer,
+) *results.Failure {
 	kind, specs, problem, err := plan.Recipes(m.Scenario, m.Scenario.Variants[life.VariantIndex], m.Box)
 	switch {
 	case err != nil:
@@ -221,8 +221,10 @@ func (m benchProgram) readRows(a attempt, id string, b *asServer, result *result
 		b.is(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Build)
 		message := fmt.Sprintf("%s of %s: %s tokens/s", row.Test, cmp.Or(row.File, row.Model),
 			llamabench.SpeedText(row))
-		if err := m.record.tell(results.Event{Kind: results.TestMeasured, Step: a.ID, Attempt: a.Attempt, Life: id,
-			Message: message}); err != nil {
+		if err := m.record.tell(results.Event{
+			Kind: results.TestMeasured, Step: a.ID, Attempt: a.Attempt, Life: id,
+			Message: message,
+		}); err != nil {
 			return err
 		}
 	}
@@ -232,8 +234,8 @@ func (m benchProgram) readRows(a attempt, id string, b *asServer, result *result
 
 // sameProgram compares the build that ran with the variant's first one.
 func (m benchProgram) sameProgram(life plan.Life, result *results.Result, servers []step.Server) (*results.Failure,
-	error) {
-
+	error,
+) {
 	if len(result.LlamaBench) == 0 {
 		return nil, nil
 	}

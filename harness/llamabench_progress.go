@@ -39,8 +39,10 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 
 			for _, row := range m.testsFrom(id, told) {
 				told++
-				m.observeStep(status.Update{Kind: TestMeasured, Step: a.StepRef, Life: id,
-					Message: fmt.Sprintf("test %d: %s", told, testLine(row))})
+				m.observeStep(status.Update{
+					Kind: TestMeasured, Step: a.StepRef, Life: id,
+					Message: fmt.Sprintf("test %d: %s", told, testLine(row)),
+				})
 			}
 		}
 	}()

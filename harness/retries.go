@@ -35,6 +35,8 @@ func retriesLeft(sc *scenarios.Scenario, failed []results.FailureClass, why resu
 // needsRestart says whether the servers of a step that failed so may not serve
 // another one.
 func needsRestart(failure *results.Failure) bool {
-	return failure != nil && slices.Contains([]results.FailureClass{results.FailNoProgress, results.FailRestarted,
-		results.FailForeign}, failure.Class)
+	return failure != nil && slices.Contains([]results.FailureClass{
+		results.FailNoProgress, results.FailRestarted,
+		results.FailForeign,
+	}, failure.Class)
 }

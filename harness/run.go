@@ -263,8 +263,8 @@ func (n *run) beforeLife(ctx context.Context, planned plan.Life, id string) *res
 // launch starts the servers of a life for the pending steps. The user may skip
 // the launch.
 func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending []attempt) ([]step.Server,
-	*results.Failure) {
-
+	*results.Failure,
+) {
 	first := pending[0]
 	n.Live.BeginLife(first.StepRef, first.pass, id, len(pending))
 	n.Live.Enter(results.LiveLaunching, n.Scenario.Variants[planned.VariantIndex].Server.Ready.Timeout, "")
@@ -274,8 +274,10 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 	defer leave()
 
 	n.steps.preparer.NewServers()
-	return n.starter.Launch(ctx, life.Order{Life: planned, ID: id, Step: first.StepRef, Pass: first.pass,
-		Ports: first.ports})
+	return n.starter.Launch(ctx, life.Order{
+		Life: planned, ID: id, Step: first.StepRef, Pass: first.pass,
+		Ports: first.ports,
+	})
 }
 
 // freshLife names a server life: as planned, or with a number where there was
@@ -293,8 +295,8 @@ func (n *run) freshLife(planned string) string {
 // launchFailed ends the pending steps with the launch's failure, or gives them
 // another attempt.
 func (n *run) launchFailed(ctx context.Context, planned plan.Life, pending []attempt,
-	failure *results.Failure) ([]attempt, error) {
-
+	failure *results.Failure,
+) ([]attempt, error) {
 	if ctx.Err() != nil {
 		return nil, n.leaveOut(pending, results.CauseOf(ctx))
 	}

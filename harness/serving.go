@@ -49,8 +49,8 @@ func (m serving) round(ctx context.Context, planned plan.Life, pending []attempt
 // serve runs the pending steps on servers that are up and returns those still
 // to be run, on servers of their own: after a retryable failure or a death.
 func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Server, pending []attempt) ([]attempt,
-	error) {
-
+	error,
+) {
 	for first := true; len(pending) > 0; first = false {
 		if !first { // who asked during the launch meant the step that it is for
 			m.applyUserStop()
@@ -97,8 +97,8 @@ func (m serving) serve(ctx context.Context, planned plan.Life, servers []step.Se
 // mustRepeat says why a measured step is to be repeated on the same servers and
 // still may; nil if it stands as it is.
 func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []step.Server, a attempt,
-	result *results.Result) *results.Failure {
-
+	result *results.Result,
+) *results.Failure {
 	why := m.monitor.MustRepeat(result)
 	if why == nil || m.blocked(ctx, planned.VariantIndex) != nil || anyDead(servers) ||
 		!retriesLeft(m.Scenario, a.failed, why.Class) {

@@ -67,8 +67,8 @@ func (m twoPasses) second(ctx context.Context, planned plan.Life, a attempt, fir
 // pass is one server life with one pass. Its servers must be like those of the
 // pass before; nil: there was none.
 func (m twoPasses) pass(ctx context.Context, planned plan.Life, a attempt, like []results.Server) (p passRun,
-	err error) {
-
+	err error,
+) {
 	id := m.freshLife(planned.ID)
 	defer m.hooks.AfterLife(ctx, planned)
 

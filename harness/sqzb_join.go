@@ -21,8 +21,10 @@ const cacheShift = 0.01
 func joinPasses(dir string, result *results.Result, second passRun, ended *results.Failure) {
 	one := second.result
 	if one == nil {
-		one = &results.Result{Verdict: results.Failed, Failure: second.launched, Servers: second.servers,
-			EndedAt: results.Now()}
+		one = &results.Result{
+			Verdict: results.Failed, Failure: second.launched, Servers: second.servers,
+			EndedAt: results.Now(),
+		}
 	}
 
 	failure := passFailure(result, one, ended)

@@ -43,8 +43,8 @@ type stepRunner struct {
 // counters, result. The error is about the record keeping; what goes wrong with
 // the step is in the result.
 func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Server, a attempt) (*results.Result,
-	error) {
-
+	error,
+) {
 	r.observe(status.Update{Kind: status.StepBegun, Step: a.StepRef, Pass: a.pass, Life: life.ID})
 	began := results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: servers[0].Info().Life}
 	if a.pass > 1 {
@@ -91,8 +91,8 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 // within gives a context that ends when the step's deadline passes, of which a
 // pass before may have used a part, or a server ends; its cause says which.
 func (r *stepRunner) within(ctx context.Context, servers []step.Server, used time.Duration) (_ context.Context,
-	cancel func()) {
-
+	cancel func(),
+) {
 	timeout := context.CancelFunc(func() {})
 	if d := r.scenario.StepDeadline; d > 0 {
 		ctx, timeout = context.WithTimeoutCause(ctx, d-used,
@@ -115,8 +115,8 @@ func (r *stepRunner) within(ctx context.Context, servers []step.Server, used tim
 
 // before comes before the warm-up. The failure keeps the step from being run.
 func (r *stepRunner) before(ctx context.Context, a attempt, servers []step.Server,
-	result *results.Result) *results.Failure {
-
+	result *results.Result,
+) *results.Failure {
 	if refused := r.hooks.BeforeStep(ctx, a.StepRef, a.pass, step.Infos(servers), result); refused != nil {
 		return refused
 	}

@@ -61,8 +61,11 @@ func realServes(t *testing.T, e *realcontainer.Engine) {
 		{"a read-only root and a small memory", "vllm", fakeengine.Config{Lines: []string{"hello from within"}}, func(b *bench) {
 			b.spec.Container.Args = []string{"--read-only", "--memory", "256m"}
 		}, "TERM"},
-		{"children and a deaf ear", "vllm", fakeengine.Config{IgnoreTerm: true, Lines: []string{"hello from within"}, Children: []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}}},
-			func(b *bench) { b.spec.StopGrace = time.Second }, "TERM"},
+		{
+			"children and a deaf ear", "vllm",
+			fakeengine.Config{IgnoreTerm: true, Lines: []string{"hello from within"}, Children: []fakeengine.Child{{Session: true, Daemon: true, IgnoreTerm: true}}},
+			func(b *bench) { b.spec.StopGrace = time.Second }, "TERM",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			kind, _ := engines.Lookup(c.kind)

@@ -88,8 +88,10 @@ func (c *crew) sweep(ctx context.Context) []results.NodeProof {
 		wg.Go(func() {
 			var err error
 			if proofs[i], err = c.launcher.Nodes.Sweep(ctx, other); err != nil {
-				proofs[i] = results.NodeProof{Ended: []int{}, Signals: []string{}, VRAM: []results.VRAMProof{},
-					Error: err.Error()}
+				proofs[i] = results.NodeProof{
+					Ended: []int{}, Signals: []string{}, VRAM: []results.VRAMProof{},
+					Error: err.Error(),
+				}
 			}
 			proofs[i].Node = other.Node
 		})
@@ -109,7 +111,6 @@ func (c *crew) start(ctx context.Context, kind engines.Kind, companion recipe.Co
 			companion), Secrets: s.Secrets, APIKey: s.APIKey, StopGrace: s.StopGrace,
 		Ready: recipe.Ready{Log: companion.Ready}, Life: s.Life, Replica: number, Cookie: s.Cookie,
 	})
-
 	if err != nil {
 		return asFailure(err)
 	}

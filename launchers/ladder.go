@@ -33,10 +33,12 @@ func (s *Server) ladder() []ready.Rung {
 	}
 	if s.process != nil {
 		strikes := 0
-		rungs = append(rungs, ready.Rung{Name: "owner", What: "the port's owner",
+		rungs = append(rungs, ready.Rung{
+			Name: "owner", What: "the port's owner",
 			Try: func(ctx context.Context) ready.Step {
 				return s.tryOwner(ctx, &strikes)
-			}})
+			},
+		})
 	}
 
 	return append(rungs, ready.Token(s.Endpoint))

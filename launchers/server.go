@@ -118,8 +118,10 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 
 	told = append(told, s.write(results.Event{Kind: results.LifeStopping, Message: s.drain(ctx, s.hurried)}))
 	failure := s.end(ctx)
-	told = append(told, s.write(results.Event{Kind: results.LifeStopped, Proof: &s.proof, Failure: failure,
-		Message: shm.Describe(s.proof.ShmLeft)}))
+	told = append(told, s.write(results.Event{
+		Kind: results.LifeStopped, Proof: &s.proof, Failure: failure,
+		Message: shm.Describe(s.proof.ShmLeft),
+	}))
 	if failure != nil {
 		return s.proof, failure
 	}

@@ -34,8 +34,8 @@ func offsetsOf(prompts []dialect.Prompt) []int {
 //
 // staged is the first request where it was sent already, or nil.
 func (p *pass) converse(ctx, sendCtx context.Context, k, replica int, staged *sending, held bool,
-	out chan<- finished) (finished, bool) {
-
+	out chan<- finished,
+) (finished, bool) {
 	q, talk := p.opening(k, replica)
 	for {
 		if staged == nil && ctx.Err() != nil {

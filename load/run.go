@@ -25,8 +25,8 @@ func Run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit)
 
 // run is Run with connections opened by dial, nil for the network.
 func run(ctx context.Context, opts Options, prompts []dialect.Prompt, emit Emit,
-	dial wire.DialFunc) (results.ClientReport, error) {
-
+	dial wire.DialFunc,
+) (results.ClientReport, error) {
 	ctx, release := withoutDeadline(ctx)
 	defer release()
 
@@ -149,8 +149,10 @@ func newPass(opts *Options, prompts []dialect.Prompt) (*pass, error) {
 		return nil, err
 	}
 
-	p := &pass{opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(),
-		bodies: make([]dialect.Encoded, len(prompts))}
+	p := &pass{
+		opts: opts, prompts: prompts, offsets: offsetsOf(prompts), api: api, common: opts.common(),
+		bodies: make([]dialect.Encoded, len(prompts)),
+	}
 	for i, prompt := range prompts {
 		if p.bodies[i], err = api.Encode(p.common, dialect.Ask{Prompt: prompt}); err != nil {
 			return nil, fmt.Errorf("prompt %d: %w", i, err)

@@ -25,8 +25,10 @@ func targetURLs(t Target) ([]*url.URL, error) {
 			return nil, err
 		}
 		if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return nil, &url.Error{Op: "join request URL", URL: base,
-				Err: errors.New("want http://HOST:PORT or https://HOST:PORT")}
+			return nil, &url.Error{
+				Op: "join request URL", URL: base,
+				Err: errors.New("want http://HOST:PORT or https://HOST:PORT"),
+			}
 		}
 		path, query, _ := strings.Cut(t.Path, "?")
 		u.RawQuery = strings.Trim(u.RawQuery+"&"+query, "&")

@@ -19,8 +19,10 @@ func CompatReadings(records []results.Record, p Params) results.Compat {
 	d := &describer{percentiles: p.percentiles()}
 	for _, g := range Generations() {
 		figures, differences := compat(records, p, g, d)
-		all[g] = results.CompatReading{CompatFigures: figures,
-			Differences: slices.Concat([]results.Difference{}, differences)}
+		all[g] = results.CompatReading{
+			CompatFigures: figures,
+			Differences:   slices.Concat([]results.Difference{}, differences),
+		}
 	}
 	return all
 }
@@ -32,8 +34,8 @@ func Compat(records []results.Record, p Params, g results.Generation) (results.C
 }
 
 func compat(records []results.Record, p Params, g results.Generation, d *describer) (results.CompatFigures,
-	[]results.Difference) {
-
+	[]results.Difference,
+) {
 	pairs := seenByBoth(records, p, g)
 	outputs := make([]results.ClientOutput, len(pairs))
 	for i, pair := range pairs {

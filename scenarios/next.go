@@ -59,8 +59,10 @@ var (
 
 // HigherFigures are figures that are better where they are higher.
 func HigherFigures() []string {
-	return []string{"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
-		"success_share", "goodput_share"}
+	return []string{
+		"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
+		"success_share", "goodput_share",
+	}
 }
 
 // FigureNames are names of figures that conditions may use, those of percentiles
@@ -68,8 +70,10 @@ func HigherFigures() []string {
 func FigureNames() []string {
 	names := append(HigherFigures(), "j_per_output_token")
 	for _, kind := range []string{"mean", "median", "p50", "p90", "p95", "p99"} {
-		for _, sample := range []string{"ttft", "tpot", "itl", "icl", "e2el", "ttft_from_intended",
-			"e2el_from_intended"} {
+		for _, sample := range []string{
+			"ttft", "tpot", "itl", "icl", "e2el", "ttft_from_intended",
+			"e2el_from_intended",
+		} {
 			names = append(names, kind+"_"+sample+"_ms", kind+"_"+sample+"_s")
 		}
 	}

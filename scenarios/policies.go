@@ -182,8 +182,10 @@ func (c Check) Bytes() int64 {
 
 // CheckKinds are the conditions that a check can look at.
 func CheckKinds() []string {
-	return []string{"kernel-parameter", "governor", "numa-balancing", "power-limit", "free-vram", "free-disk", "file",
-		"command"}
+	return []string{
+		"kernel-parameter", "governor", "numa-balancing", "power-limit", "free-vram", "free-disk", "file",
+		"command",
+	}
 }
 
 // Samplers are the names of package gpu's samplers.

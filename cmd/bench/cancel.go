@@ -23,7 +23,8 @@ func newCancelCommand(e env) *cobra.Command {
 		ValidArgsFunction: runFolders,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command,
-			given []string) error {
+			given []string,
+		) error {
 			return runCancel(cmd.Context(), e, given[0], now)
 		},
 	}

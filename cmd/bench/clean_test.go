@@ -32,13 +32,15 @@ type cleanBox struct {
 func newCleanBox(t *testing.T) *cleanBox {
 	t.Helper()
 	b := &cleanBox{out: &bytes.Buffer{}, err: &bytes.Buffer{}, root: t.TempDir()}
-	b.env = env{stdout: b.out, Process: machine.Process{Stderr: b.err, Environ: os.Environ(),
+	b.env = env{stdout: b.out, Process: machine.Process{
+		Stderr: b.err, Environ: os.Environ(),
 		Lookup: func(name string) (string, bool) {
 			if name == "BENCH_STATE_DIR" {
 				return filepath.Join(b.root, "state"), true
 			}
 			return "", false
-		}}}
+		},
+	}}
 	box, err := b.OpenState()
 	if err != nil {
 		t.Fatal(err)
@@ -298,8 +300,10 @@ func TestCloseRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := journal.Append(results.Event{Kind: results.LifeStopped, Life: "01-a",
-		Proof: &results.Proof{PIDsGone: true, PortFree: true}}); err != nil {
+	if err := journal.Append(results.Event{
+		Kind: results.LifeStopped, Life: "01-a",
+		Proof: &results.Proof{PIDsGone: true, PortFree: true},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_ = journal.Close()

@@ -42,8 +42,8 @@ func runOnCluster(ctx context.Context, e env, o runOptions, sc *scenarios.Scenar
 
 // resumeOnCluster submits what is left of a run.
 func resumeOnCluster(ctx context.Context, e env, o resumeOptions, stored *session.Stored, folder *store.Folder,
-	sc *scenarios.Scenario) error {
-
+	sc *scenarios.Scenario,
+) error {
 	dir, err := filepath.Abs(folder.Dir()) // jobs start elsewhere
 	if err != nil {
 		return err

@@ -119,8 +119,10 @@ func compareRuns(e env, paths []string, o compareOptions) error {
 		matches = append(matches, m)
 	}
 
-	comparison, err := versus.Compare(sides, versus.CompareOptions{Baseline: o.baseline, Figures: figures,
-		Margin: margin, Match: matches})
+	comparison, err := versus.Compare(sides, versus.CompareOptions{
+		Baseline: o.baseline, Figures: figures,
+		Margin: margin, Match: matches,
+	})
 	if err != nil {
 		return usageError(err)
 	}

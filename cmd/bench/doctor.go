@@ -38,7 +38,8 @@ func newDoctorCommand(e env) *cobra.Command {
 		ValidArgsFunction: scenarioFiles,
 		Args:              args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command,
-			given []string) error {
+			given []string,
+		) error {
 			return runDoctor(cmd.Context(), e, o, given)
 		},
 	}

@@ -87,8 +87,10 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 		return show.Watch(ctx, e.stdout, e.width > 0, o.asJSON, box, samplers)
 	}
 
-	view := show.View{Inventory: box, Samplers: []show.Sampler{}, Holders: []results.GPUHolder{},
-		Notes: slices.Concat([]string{}, box.Notes, notes)}
+	view := show.View{
+		Inventory: box, Samplers: []show.Sampler{}, Holders: []results.GPUHolder{},
+		Notes: slices.Concat([]string{}, box.Notes, notes),
+	}
 	view.Read(ctx, samplers)
 	view.ReadHolders(ctx, options)
 	if ctx.Err() != nil {

@@ -54,9 +54,11 @@ func realMain() int {
 	environ := process.Environ()
 	secrets.Remember(secrets.Of(environ)...)
 	e := env{
-		Process: machine.Process{Stderr: secrets.Writer{W: os.Stderr}, Lookup: os.LookupEnv, Environ: environ,
+		Process: machine.Process{
+			Stderr: secrets.Writer{W: os.Stderr}, Lookup: os.LookupEnv, Environ: environ,
 			Self:    self,
-			Version: version},
+			Version: version,
+		},
 		stdin: os.Stdin, stdout: secrets.Writer{W: os.Stdout}, exit: os.Exit,
 		width: columns(os.Stdout), errTTY: term.IsTerminal(int(os.Stderr.Fd())),
 	}

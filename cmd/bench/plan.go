@@ -41,7 +41,8 @@ func newPlanCommand(e env) *cobra.Command {
 		ValidArgsFunction: scenarioFiles,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command,
-			given []string) error {
+			given []string,
+		) error {
 			return runPlan(cmd.Context(), e, o, given[0])
 		},
 	}

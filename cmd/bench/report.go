@@ -92,8 +92,10 @@ func printReport(e env, dir string, o reportOptions) error {
 		return writePage(o, run)
 	}
 
-	form, known := map[string]table.Format{"": table.ForTerminal, "text": table.ForTerminal,
-		"terminal": table.ForTerminal, "markdown": table.ForMarkdown}[o.format]
+	form, known := map[string]table.Format{
+		"": table.ForTerminal, "text": table.ForTerminal,
+		"terminal": table.ForTerminal, "markdown": table.ForMarkdown,
+	}[o.format]
 	opts := table.Options{Width: e.width, Color: e.width > 0}
 	switch {
 	case !known && o.format != "csv" && o.format != "html":

@@ -206,8 +206,10 @@ func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.
 }
 
 func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*versus.Reproduction, error) {
-	return versus.Reproduce(from.Run, here, versus.ReproduceOptions{Margin: o.margin, Spread: o.deviation,
-		Steps: o.Steps})
+	return versus.Reproduce(from.Run, here, versus.ReproduceOptions{
+		Margin: o.margin, Spread: o.deviation,
+		Steps: o.Steps,
+	})
 }
 
 // keep writes the agreement into the run folder.

@@ -51,7 +51,8 @@ func newRunCommand(e env) *cobra.Command {
 		ValidArgsFunction: scenarioFiles,
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command,
-			given []string) error {
+			given []string,
+		) error {
 			return runRun(cmd.Context(), o.of(e), o, given[0])
 		},
 	}
@@ -117,8 +118,8 @@ func openSession(ctx context.Context, e env, sc *scenarios.Scenario) (*session.S
 // carryOut runs what is to be run in a folder that is locked, and prints the
 // report, or the run as JSON. resume is nil for a run that starts.
 func carryOut(ctx context.Context, e env, s *session.Session, folder *store.Folder, resume *harness.Resume,
-	asJSON bool) error {
-
+	asJSON bool,
+) error {
 	outcome, err := s.Measure(ctx, folder, resume)
 	if err != nil {
 		return err

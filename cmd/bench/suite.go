@@ -9,12 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/benchrig/bench/harness/suite/rounds"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/benchrig/bench/harness/suite"
+	"github.com/benchrig/bench/harness/suite/rounds"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -38,8 +37,10 @@ type suiteOptions struct {
 }
 
 func newSuiteCommand(e env) *cobra.Command {
-	cmd := &cobra.Command{Use: "suite", Short: "Run a fixed set of load profiles against a running server",
-		Long: suiteLong}
+	cmd := &cobra.Command{
+		Use: "suite", Short: "Run a fixed set of load profiles against a running server",
+		Long: suiteLong,
+	}
 	cmd.AddCommand(
 		newOneSuiteCommand(e, "text", "Text only: profiles high, mid and low", suite.Text()),
 		newOneSuiteCommand(e, "vision", "An image with each request: profiles vision-a and vision-b", suite.Vision()),
@@ -142,7 +143,6 @@ func runSuite(ctx context.Context, e env, o suiteOptions, wish suite.Wish) error
 			return rounds.Progress{Update: p.update, End: p.end}
 		},
 	})
-
 	if err != nil {
 		return err
 	}

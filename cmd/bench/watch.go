@@ -130,8 +130,10 @@ func over(v live.View) bool {
 func tellRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
 	if run, err := store.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
-		return followCluster(ctx, e, cluster.Cluster{Process: e.Process, Folder: follower.Folder(),
-			Run: run.Manifest.Run})
+		return followCluster(ctx, e, cluster.Cluster{
+			Process: e.Process, Folder: follower.Folder(),
+			Run: run.Manifest.Run,
+		})
 	}
 
 	plain := live.Plain{Out: e.stdout}

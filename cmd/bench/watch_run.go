@@ -96,8 +96,8 @@ func (e env) show(ctx context.Context, r session.Running) (context.Context, sess
 // environment that it gives is to be used until close is called; both may be
 // called on a run that is not shown.
 func watchRun(ctx context.Context, e env, folder *store.Folder, l *status.Live, control *harness.Control) (env,
-	*runView) {
-
+	*runView,
+) {
 	v := &runView{e: e, gone: true}
 	if e.screen == nil {
 		return e, v

@@ -64,8 +64,10 @@ func checkPages(file io.ReaderAt, size int64, chunk *format.ColumnMetaData, of l
 		start = chunk.DictionaryPageOffset
 	}
 
-	w := pageWalk{file: file, codec: chunk.Codec, levels: of, at: start, end: start + chunk.TotalCompressedSize,
-		values: chunk.NumValues}
+	w := pageWalk{
+		file: file, codec: chunk.Codec, levels: of, at: start, end: start + chunk.TotalCompressedSize,
+		values: chunk.NumValues,
+	}
 	defer w.close()
 
 	if start < 0 || chunk.TotalCompressedSize < 0 || w.end < start || w.end > size || chunk.DataPageOffset < start ||

@@ -132,8 +132,8 @@ func (t *parquetTable) leaves(field string) (text, role int, err error) {
 
 // each implements chatTable: one pass over the two parts of the column.
 func (t *parquetTable) Each(ctx context.Context, field string, picked []int,
-	use func(int, []Utterance) error) (err error) {
-
+	use func(int, []Utterance) error,
+) (err error) {
 	defer asCorrupt(&err)
 	text, role, err := t.leaves(field)
 	if err != nil {
@@ -152,8 +152,8 @@ func (t *parquetTable) Each(ctx context.Context, field string, picked []int,
 // which ascend: its first row, and those rows counted from there. The pages of
 // the leaves have been looked at.
 func (t *parquetTable) eachGroup(picked, leaves []int,
-	read func(group parquet.RowGroup, first int, own []int) error) error {
-
+	read func(group parquet.RowGroup, first int, own []int) error,
+) error {
 	first := 0
 	for i, group := range t.file.RowGroups() {
 		count := int(group.NumRows())

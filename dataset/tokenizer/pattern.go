@@ -109,7 +109,6 @@ func (r *regex) spans(text string) ([]span, error) {
 		done = end
 		return true
 	})
-
 	if err != nil {
 		// The library's words repeat the whole text.
 		return nil, fmt.Errorf("regex %q: no match after %v in a text of %d bytes, at byte %d; the pattern "+

@@ -127,6 +127,7 @@ func replayAMDMetric(t *testing.T, capture string) fakegpu.Outcome {
 func replayAMDStatic(t *testing.T, capture string) fakegpu.Outcome {
 	return fakeAMDSMI(t, capture, "static")
 }
+
 func replayAMDList(t *testing.T, capture string) fakegpu.Outcome {
 	return fakeAMDSMI(t, capture, "list")
 }

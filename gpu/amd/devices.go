@@ -120,8 +120,10 @@ func dropSharedIDs(gpus []amdGPU) {
 }
 
 func (c amdCard) gpu(index int, node kfdNode) amdGPU {
-	g := amdGPU{folder: c.folder, node: node, Device: device.Device{Index: index, Vendor: device.AMD, PCI: c.pci,
-		VRAMBytes: c.vram, GTTBytes: c.gtt}}
+	g := amdGPU{folder: c.folder, node: node, Device: device.Device{
+		Index: index, Vendor: device.AMD, PCI: c.pci,
+		VRAMBytes: c.vram, GTTBytes: c.gtt,
+	}}
 	if c.folder != "" {
 		g.Name = device.ReadText(filepath.Join(c.folder, "product_name"))
 		g.Partition = device.ReadText(filepath.Join(c.folder, "current_compute_partition"))

@@ -61,14 +61,20 @@ func layoutOf(format, content byte, gfx string) (tableLayout, bool) {
 	case [2]byte{1, 5}:
 		return tableLayout{size: 328, power: 10, powerKind: instant, energy: 56}, true
 	case [2]byte{1, 6}:
-		return tableLayout{size: 1664, power: 10, powerKind: instant, energy: 16, cycles: 32, residencies: 36,
-			reasons: accelerator}, true
+		return tableLayout{
+			size: 1664, power: 10, powerKind: instant, energy: 16, cycles: 32, residencies: 36,
+			reasons: accelerator,
+		}, true
 	case [2]byte{1, 7}:
-		return tableLayout{size: 2208, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44,
-			reasons: accelerator}, true
+		return tableLayout{
+			size: 2208, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44,
+			reasons: accelerator,
+		}, true
 	case [2]byte{1, 8}:
-		return tableLayout{size: 3360, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44,
-			reasons: accelerator}, true
+		return tableLayout{
+			size: 3360, power: 10, powerKind: instant, energy: 24, cycles: 40, residencies: 44,
+			reasons: accelerator,
+		}, true
 	case [2]byte{2, 0}, [2]byte{2, 1}:
 		return tableLayout{size: 120}, true
 	case [2]byte{2, 2}:

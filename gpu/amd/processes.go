@@ -18,7 +18,8 @@ import (
 // not say of which GPU; a process is one holder.
 func toolHolders(ctx context.Context, options device.Options) ([]results.GPUHolder, error) {
 	ask := func(name string, parse func([]byte) ([]results.GPUHolder, error), args ...string) ([]results.GPUHolder,
-		error) {
+		error,
+	) {
 		t := newTool(name, options)
 		out, err := t.call(ctx, args...)
 		var holders []results.GPUHolder

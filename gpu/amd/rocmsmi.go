@@ -27,8 +27,10 @@ func NewROCmSMISampler(options device.Options, devices []device.Device) (device.
 	if len(wanted) == 0 {
 		return nil, errors.New("rocm-smi: no AMD GPU in the inventory")
 	}
-	return &rocmSMISampler{tool: newTool("rocm-smi", options), wanted: wanted, all: all,
-		args: slices.Concat(rocmBasic(), rocmMore())}, nil
+	return &rocmSMISampler{
+		tool: newTool("rocm-smi", options), wanted: wanted, all: all,
+		args: slices.Concat(rocmBasic(), rocmMore()),
+	}, nil
 }
 
 // rocmBasic is what every version can be asked for at once.

@@ -145,8 +145,10 @@ func (g *sysfsGPU) readPower(s *sysfsSampler, r *device.Reading) {
 
 // isEmptyReading is true of a reading in which everything is null.
 func isEmptyReading(r results.GPUReading) bool {
-	values := []*float64{r.PowerW, r.EnergyJ, r.Busy, r.MemoryBusy, r.CoreHz, r.MemoryHz, r.EdgeC, r.HotspotC,
-		r.MemoryC, r.PowerLimitW}
+	values := []*float64{
+		r.PowerW, r.EnergyJ, r.Busy, r.MemoryBusy, r.CoreHz, r.MemoryHz, r.EdgeC, r.HotspotC,
+		r.MemoryC, r.PowerLimitW,
+	}
 	return r.VRAMUsedBytes == nil && r.GTTUsedBytes == nil && r.Throttle == nil && firstOf(values...) == nil
 }
 

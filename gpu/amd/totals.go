@@ -22,8 +22,10 @@ func AddTotals(ctx context.Context, options device.Options, devices []device.Dev
 		return
 	}
 
-	for _, ask := range []func(context.Context, device.Options, []device.Device) map[string]int64{smiTotals,
-		rocmTotals} {
+	for _, ask := range []func(context.Context, device.Options, []device.Device) map[string]int64{
+		smiTotals,
+		rocmTotals,
+	} {
 		totals := ask(ctx, options, devices)
 		for i := range devices {
 			if total, ok := totals[devices[i].ID()]; ok && devices[i].VRAMBytes == nil && !devices[i].Unified {

@@ -90,16 +90,22 @@ const (
 func (q quantity) scale(unit string) (float64, bool) {
 	unit = strings.ToLower(strings.TrimSpace(unit))
 	if unit == "" {
-		unit = map[quantity]string{inMiB: "mb", inBytes: "b", inWatts: "w", inJoules: "j", inHertz: "mhz",
-			inDegrees: "c", inPercent: "%"}[q]
+		unit = map[quantity]string{
+			inMiB: "mb", inBytes: "b", inWatts: "w", inJoules: "j", inHertz: "mhz",
+			inDegrees: "c", inPercent: "%",
+		}[q]
 	}
 
 	units := map[quantity]map[string]float64{
 		inUnits: {"": 1},
-		inMiB: {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
-			"gib": 1 << 30},
-		inBytes: {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
-			"gib": 1 << 30},
+		inMiB: {
+			"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
+			"gib": 1 << 30,
+		},
+		inBytes: {
+			"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "kib": 1 << 10, "mib": 1 << 20,
+			"gib": 1 << 30,
+		},
 		inWatts:   {"w": 1, "mw": 1e-3, "uw": 1e-6},
 		inJoules:  {"j": 1, "kj": 1e3, "uj": 1e-6},
 		inHertz:   {"hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9},

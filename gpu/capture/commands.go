@@ -32,8 +32,10 @@ func captureCommands() map[string][][]string {
 			{"query", query, "--format=csv"},
 			{"query-least", "--query-gpu=index,uuid,name,memory.used,power.draw,temperature.gpu", "--format=csv"},
 			{"facts", facts, "--format=csv"},
-			{"compute-apps", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory",
-				"--format=csv"},
+			{
+				"compute-apps", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory",
+				"--format=csv",
+			},
 		},
 		"amd-smi": {
 			{"version", "version", "--json"},
@@ -51,8 +53,10 @@ func captureCommands() map[string][][]string {
 		},
 		"rocm-smi": {
 			{"version", "--version"},
-			{"figures", "--showmeminfo", "vram", "gtt", "--showpower", "--showmaxpower", "--showuse", "--showtemp",
-				"--showclocks", "--json"},
+			{
+				"figures", "--showmeminfo", "vram", "gtt", "--showpower", "--showmaxpower", "--showuse", "--showtemp",
+				"--showclocks", "--json",
+			},
 			{"identity", "--showid", "--showuniqueid", "--showbus", "--showproductname", "--json"},
 			{"energy", "--showenergycounter", "--json"},
 			{"driver", "--showdriverversion", "--json"},

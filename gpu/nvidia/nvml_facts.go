@@ -108,8 +108,10 @@ type nvmlPartitioned interface {
 
 // nvmlParts lists the MIG devices of a GPU.
 func nvmlParts(has func(string) bool, handle nvmlPartitioned) []device.Part {
-	for _, symbol := range []string{"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount",
-		"nvmlDeviceGetMigDeviceHandleByIndex"} {
+	for _, symbol := range []string{
+		"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount",
+		"nvmlDeviceGetMigDeviceHandleByIndex",
+	} {
 		if !has(symbol) {
 			return nil
 		}

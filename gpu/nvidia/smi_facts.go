@@ -113,8 +113,10 @@ func parseSMIList(out []byte) []smiListed {
 			continue
 		}
 		if found := smiListPart.FindStringSubmatch(line); found != nil && gpu >= 0 {
-			listed = append(listed, smiListed{gpu: gpu, uuid: found[3],
-				part: &device.Part{Index: atoi(found[2]), Name: found[1], UUID: found[3]}})
+			listed = append(listed, smiListed{
+				gpu: gpu, uuid: found[3],
+				part: &device.Part{Index: atoi(found[2]), Name: found[1], UUID: found[3]},
+			})
 		}
 	}
 

@@ -13,8 +13,10 @@ func SMIHolders(ctx context.Context, run device.ToolRunner, devices []device.Dev
 	if run == nil {
 		run = device.RunTool
 	}
-	argv := []string{"nvidia-smi", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory",
-		"--format=csv"}
+	argv := []string{
+		"nvidia-smi", "--query-compute-apps=gpu_uuid,gpu_bus_id,pid,process_name,used_gpu_memory",
+		"--format=csv",
+	}
 	out, err := run(ctx, argv)
 	if err != nil {
 		return nil, smiError(out, err)

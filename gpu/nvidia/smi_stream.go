@@ -36,8 +36,8 @@ type smiStream struct {
 
 // startSMIStream starts the program. It goes on after ctx has ended.
 func startSMIStream(ctx context.Context, fields []string, period time.Duration, devices []device.Device) (*smiStream,
-	error) {
-
+	error,
+) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	argv := append(smiArgv(fields), "-lms", strconv.FormatInt(period.Milliseconds(), 10))
 	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -51,8 +51,10 @@ func startSMIStream(ctx context.Context, fields []string, period time.Duration, 
 		return nil, smiError(nil, err)
 	}
 
-	s := &smiStream{rounds: make(chan []device.Reading, 1), ended: make(chan struct{}), cancel: cancel,
-		pid: command.Process.Pid}
+	s := &smiStream{
+		rounds: make(chan []device.Reading, 1), ended: make(chan struct{}), cancel: cancel,
+		pid: command.Process.Pid,
+	}
 	go func() {
 		defer close(s.ended)
 		rounds := smiRounds{devices: devices, began: time.Now(), emit: s.put}

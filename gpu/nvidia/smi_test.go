@@ -91,7 +91,8 @@ func TestParseSMI(t *testing.T) {
 		{"negative index", "-1, a, b, c, 5\n", nil, "is not a row"},
 		{
 			"message after rows", "0, a, b, c, 5\nUnable to determine the device handle for GPU1: Unknown Error\n",
-			[]device.Device{{Vendor: device.NVIDIA, UUID: "a", Name: "b", PCI: "c", VRAMBytes: new(int64(5 << 20))}}, "",
+			[]device.Device{{Vendor: device.NVIDIA, UUID: "a", Name: "b", PCI: "c", VRAMBytes: new(int64(5 << 20))}},
+			"",
 		},
 	}
 	for _, test := range tests {

@@ -44,8 +44,10 @@ func (v *View) Read(ctx context.Context, samplers []device.Sampler) {
 		if err != nil {
 			v.Notes = append(v.Notes, err.Error())
 		}
-		s := Sampler{Name: sampler.Name(), PeriodS: device.DefaultPeriod(sampler.Name()).Seconds(),
-			TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{}}
+		s := Sampler{
+			Name: sampler.Name(), PeriodS: device.DefaultPeriod(sampler.Name()).Seconds(),
+			TookS: time.Since(began).Seconds(), Readings: []results.GPUReading{},
+		}
 		for _, reading := range readings {
 			s.Readings = append(s.Readings, reading.GPUReading)
 		}

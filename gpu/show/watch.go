@@ -22,8 +22,8 @@ const period = time.Second
 // Watch writes a table once a second until ctx ends, over the one before where
 // rewrite says so; or, asJSON, a line for each reading.
 func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, box gpu.Inventory,
-	samplers []device.Sampler) error {
-
+	samplers []device.Sampler,
+) error {
 	w := &watch{out: out, box: box, newest: map[string]gpu.Sample{}, rewrite: rewrite}
 	recorder := gpu.Recorder{Samplers: samplers, Period: period, Host: true}
 	emit := w.keep

@@ -141,8 +141,10 @@ func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
 		fmt.Fprintf(c.Process.Stderr, "submitted: job array %s, %s of %s\n", id, text.Count(len(ids), "job"),
 			c.Folder.Dir())
 		err = errors.Join(
-			journal.Append(results.Event{Kind: results.JobsSubmitted,
-				Jobs: &results.Submission{Array: id, Groups: ids}}),
+			journal.Append(results.Event{
+				Kind: results.JobsSubmitted,
+				Jobs: &results.Submission{Array: id, Groups: ids},
+			}),
 			c.Folder.WriteFile(fmt.Sprintf("%s/%s.sh", results.JobsName, id), []byte(array)),
 		)
 		if err != nil {

@@ -43,8 +43,8 @@ func groupOf(p machine.Process, run *results.Run, ids []string) (results.Group, 
 // as a job of the cluster. Steps that have a verdict stay, but for the failed
 // ones that the file retries of the folder lists; "": there are none.
 func Job(ctx context.Context, p machine.Process, show session.Show, dir string, groups []string,
-	retries string) (session.Outcome, error) {
-
+	retries string,
+) (session.Outcome, error) {
 	g, err := grantOf(ctx, p)
 	if err != nil {
 		return session.Outcome{}, err
@@ -99,8 +99,8 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 
 // jobSession plans the group on this node.
 func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, g grant,
-	group results.Group) (*session.Session, error) {
-
+	group results.Group,
+) (*session.Session, error) {
 	s, err := session.New(ctx, p, sc, g.box(p))
 	if err != nil {
 		return nil, err
@@ -118,15 +118,14 @@ func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, 
 // carryOut runs the group, and has the job queued again where its time did not
 // suffice. before is what earlier jobs of the group left.
 func carryOut(ctx context.Context, s *session.Session, part *store.Folder, resume *harness.Resume,
-	g grant, before []results.Part) (session.Outcome, error) {
-
+	g grant, before []results.Part,
+) (session.Outcome, error) {
 	host := gpu.Host(ctx)
 	err := errors.Join(
 		part.WriteOwn(results.PlanName, s.Plan),
 		part.WriteOwn(results.EnvironmentName, s.Environment(host)),
 		part.WriteOwn(results.IdentityName, s.Identity(host)),
 	)
-
 	if err != nil {
 		return session.Outcome{}, err
 	}
@@ -182,8 +181,8 @@ func finishedStep(events []results.Event) bool {
 // a later job carries out the same group: after a network failure Slurm may
 // have given this one up.
 func watchJob(ctx context.Context, w io.Writer, part *store.Folder) (_ context.Context, timeIsUp func() bool,
-	stop func()) {
-
+	stop func(),
+) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	near := results.Failf(results.FailInterrupted, "the job's time limit is near")
 	signals := make(chan os.Signal, 1)

@@ -158,8 +158,8 @@ func nameModel(ctx context.Context, p machine.Process, f *vllmcli.Flags, server 
 // listModels asks until the server answers, if there is time to wait: one that
 // loads its model refuses connections first, and then says 503.
 func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server *launchers.Server) (models []string,
-	err error) {
-
+	err error,
+) {
 	ask := func(ctx context.Context) error {
 		models, err = server.Models(ctx)
 		failure, ok := errors.AsType[*results.Failure](err)
@@ -229,8 +229,10 @@ func newResult(version string, f *vllmcli.Flags, set *dataset.Set, o load.Option
 		asked.Burstiness = &f.Burstiness
 	}
 
-	result := &results.Result{Format: results.FormatVersion, Bench: version,
-		Step: results.StepRef{ID: "load", Variant: "load", Point: "all", Repeat: 1, Attempt: 1}, Asked: asked}
+	result := &results.Result{
+		Format: results.FormatVersion, Bench: version,
+		Step: results.StepRef{ID: "load", Variant: "load", Point: "all", Repeat: 1, Attempt: 1}, Asked: asked,
+	}
 	for _, note := range set.Notes {
 		result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnDataset, Message: note})
 	}

@@ -52,8 +52,10 @@ func Save(f *vllmcli.Flags, r *results.Result, records []results.Record) (string
 }
 
 func encode(f *vllmcli.Flags, r *results.Result, records []results.Record) (data []byte, path string, err error) {
-	o := results.VLLMOptions{Detailed: f.SaveDetailed, Generation: results.Generation(f.Dataset.Compat),
-		Backend: f.Backend}
+	o := results.VLLMOptions{
+		Detailed: f.SaveDetailed, Generation: results.Generation(f.Dataset.Compat),
+		Backend: f.Backend,
+	}
 	if f.Label != "" {
 		o.Label = &f.Label
 	}

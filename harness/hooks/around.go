@@ -104,8 +104,8 @@ func (a *Around) AfterLife(ctx context.Context, life plan.Life) {
 // BeforeStep runs the hooks of a step. Its result gets what they said, and what
 // the hooks of its server start said.
 func (a *Around) BeforeStep(ctx context.Context, step results.StepRef, pass int, servers []results.Server,
-	result *results.Result) *results.Failure {
-
+	result *results.Result,
+) *results.Failure {
 	life := servers[0].Life
 	l := a.enter(plan.LevelStep, results.Event{Step: step.ID, Attempt: step.Attempt, Life: life},
 		stepVars(step, pass, servers))
@@ -257,8 +257,10 @@ func (a *Around) record(l *level, kind results.EventKind, record results.HookRec
 // a warning of one that does not.
 func (a *Around) judge(ctx context.Context, l *level, record results.HookRecord, refuse bool) *results.Failure {
 	l.records = append(l.records, record)
-	a.Observe(status.Update{Kind: status.HookRan, Step: results.StepRef{ID: l.event.Step}, Life: l.event.Life,
-		Hook: &record})
+	a.Observe(status.Update{
+		Kind: status.HookRan, Step: results.StepRef{ID: l.event.Step}, Life: l.event.Life,
+		Hook: &record,
+	})
 	if record.When == whenCheck {
 		// the next event says so if the disk is full
 		_ = a.Tell(results.Event{Kind: results.HookFinished, Hook: &record})

@@ -53,8 +53,10 @@ func (r *Runner) Notify(ctx context.Context, n scenarios.Notify, m Message) resu
 				"BENCH_EVENT": m.Event, "BENCH_TITLE": m.Title, "BENCH_SCENARIO": m.Scenario, "BENCH_RUN_ID": m.Run, "BENCH_RUN_DIR": m.Folder,
 				"BENCH_STEP": m.Step, "BENCH_REASON": m.Reason,
 			}
-			return r.command(ctx, command{argv: n.Command, vars: vars, stdin: m.Title + "\n\n" + m.Text + "\n",
-				limit: notifyTimeout})
+			return r.command(ctx, command{
+				argv: n.Command, vars: vars, stdin: m.Title + "\n\n" + m.Text + "\n",
+				limit: notifyTimeout,
+			})
 		})
 	} else {
 		record = r.timed(n.Format+" webhook", func() (string, error) {

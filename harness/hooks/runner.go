@@ -77,8 +77,10 @@ func (r *Runner) check(ctx context.Context, check scenarios.Check, limit time.Du
 func (r *Runner) timed(name string, do func() (string, error)) results.HookRecord {
 	began := time.Now()
 	said, err := do()
-	record := results.HookRecord{Name: r.redact(name), OK: err == nil, Message: r.redact(said),
-		TookS: time.Since(began).Seconds()}
+	record := results.HookRecord{
+		Name: r.redact(name), OK: err == nil, Message: r.redact(said),
+		TookS: time.Since(began).Seconds(),
+	}
 	if err != nil {
 		record.Message = r.redact(err.Error())
 		if said != "" {

@@ -66,16 +66,22 @@ func lastOf(open []Undo, u Undo) int {
 // PutBack runs an undo of an earlier life and gives the event that tells of
 // it.
 func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {
-	event := results.Event{Kind: results.HookUndone, Life: u.Life, Step: u.Step, Message: u.Dir,
-		Undo: r.redacted(u.Argv)}
-	record := results.HookRecord{Name: u.Name,
-		Message: "not run: it holds a secret that the journal does not have; put it back by hand"}
+	event := results.Event{
+		Kind: results.HookUndone, Life: u.Life, Step: u.Step, Message: u.Dir,
+		Undo: r.redacted(u.Argv),
+	}
+	record := results.HookRecord{
+		Name:    u.Name,
+		Message: "not run: it holds a secret that the journal does not have; put it back by hand",
+	}
 	if !u.Redacted() {
 		in := *r
 		in.Dir = u.Dir
 		record = in.Undo(ctx, scenarios.Hook{Name: u.Name, Undo: u.Argv},
-			map[string]string{"BENCH_LEVEL": u.Level, "BENCH_PHASE": "undo", "BENCH_LIFE": u.Life,
-				"BENCH_STEP": u.Step})
+			map[string]string{
+				"BENCH_LEVEL": u.Level, "BENCH_PHASE": "undo", "BENCH_LIFE": u.Life,
+				"BENCH_STEP": u.Step,
+			})
 	}
 	record.Level, record.When = u.Level, "undo"
 	event.Hook = &record

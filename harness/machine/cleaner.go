@@ -19,8 +19,8 @@ func (p Process) Cleaner(inventory gpu.Inventory, watcher *gpu.Watcher) cleanup.
 // accepts; nil accepts all. Without GPUs, or where they cannot be read, their
 // memory is not looked at. The caller closes what it opened.
 func (p Process) OpenCleaner(ctx context.Context, keep func(gpu.Inventory) gpu.Inventory) (_ cleanup.Cleaner,
-	closeAll func()) {
-
+	closeAll func(),
+) {
 	inventory, err := gpu.Detect(ctx, p.GPUOptions())
 	if err == nil && keep != nil {
 		inventory = keep(inventory)

@@ -76,8 +76,10 @@ func AskedOf(l scenarios.Load, seed uint64) results.Asked {
 	}
 
 	if l.Ramp.Strategy != "" {
-		a.Ramp = &results.Ramp{Strategy: l.Ramp.Strategy, StartRPS: l.Ramp.Start, EndRPS: l.Ramp.End,
-			Changes: []results.RateChange{}}
+		a.Ramp = &results.Ramp{
+			Strategy: l.Ramp.Strategy, StartRPS: l.Ramp.Start, EndRPS: l.Ramp.End,
+			Changes: []results.RateChange{},
+		}
 	}
 	if l.Duration > 0 {
 		a.SendForS = new(l.Duration.Seconds())

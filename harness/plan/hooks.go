@@ -37,8 +37,10 @@ func plannedHooks(sc *scenarios.Scenario) []PlannedHook {
 	hide := recipe.Redactor(sc.Secrets)
 	out := []PlannedHook{}
 	for _, c := range sc.Checks {
-		out = append(out, PlannedHook{Level: LevelRun, When: "check", Name: hide(scenarios.CheckName(c)),
-			Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse)})
+		out = append(out, PlannedHook{
+			Level: LevelRun, When: "check", Name: hide(scenarios.CheckName(c)),
+			Argv: hideAll(hide, c.Argv), OnFailure: onFailure(c.Refuse),
+		})
 	}
 
 	add := func(level, when, variant string, list []scenarios.Hook) {

@@ -132,8 +132,10 @@ func identifyFile(path string) (results.FileIdentity, error) {
 	defer func() { _ = f.Close() }()
 
 	hash := sha256.New()
-	ends := []*io.SectionReader{io.NewSectionReader(f, 0, endBytes),
-		io.NewSectionReader(f, max(endBytes, info.Size()-endBytes), endBytes)}
+	ends := []*io.SectionReader{
+		io.NewSectionReader(f, 0, endBytes),
+		io.NewSectionReader(f, max(endBytes, info.Size()-endBytes), endBytes),
+	}
 	for _, end := range ends {
 		if _, err := io.Copy(hash, end); err != nil {
 			return results.FileIdentity{}, err

@@ -56,8 +56,10 @@ func PromptSpec(l scenarios.Load, seed uint64, n int) dataset.Spec {
 	}
 
 	if d.Images.PerRequest > 0 {
-		spec.Images = &dataset.Images{PerRequest: d.Images.PerRequest, Format: d.Images.Format,
-			Quality: d.Images.Quality}
+		spec.Images = &dataset.Images{
+			PerRequest: d.Images.PerRequest, Format: d.Images.Format,
+			Quality: d.Images.Quality,
+		}
 		for _, size := range d.Images.Sizes {
 			spec.Images.Sizes = append(spec.Images.Sizes, dataset.ImageSize{Width: size.Width, Height: size.Height})
 		}

@@ -100,8 +100,10 @@ type Step struct {
 // cannot become a command line is an error; what only this box lacks is listed
 // in Problems.
 func New(sc *scenarios.Scenario, box Box) (*Plan, error) {
-	plan := &Plan{Scenario: sc.Name, Method: string(sc.Method), Lives: []Life{}, Problems: []string{},
-		Assumes: assumes(sc), Around: plannedHooks(sc)}
+	plan := &Plan{
+		Scenario: sc.Name, Method: string(sc.Method), Lives: []Life{}, Problems: []string{},
+		Assumes: assumes(sc), Around: plannedHooks(sc),
+	}
 	for _, problem := range sc.Problems() {
 		plan.Problems = append(plan.Problems, problem.Error())
 	}

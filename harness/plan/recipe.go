@@ -21,8 +21,8 @@ import (
 // problem, if any, is what keeps this box from running it; the specs are then
 // those of a box that could.
 func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind engines.Kind, specs []recipe.Spec,
-	problem string, err error) {
-
+	problem string, err error,
+) {
 	kind, ok := kindOf(sc, v, box)
 	if !ok {
 		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
@@ -178,8 +178,10 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 		Smoke:     recipe.Smoke(s.Smoke),
 		StopGrace: s.Stop.Grace, Drain: s.Stop.Drain,
 		Container: container.Options(s.Container),
-		VRAM: vram.Policy{Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance,
-			Foreign: string(sc.VRAM.Foreign)},
+		VRAM: vram.Policy{
+			Timeout: sc.VRAM.Timeout, Tolerance: sc.VRAM.Tolerance,
+			Foreign: string(sc.VRAM.Foreign),
+		},
 	}
 	if spec.Dir == "" {
 		spec.Dir = sc.Dir

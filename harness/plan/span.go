@@ -76,8 +76,8 @@ func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, box Box) 
 // planBeside adds what is started before the server. shown hides what must not
 // be seen.
 func (s *PlannedServer) planBeside(kind engines.Kind, spec recipe.Spec,
-	shown func(recipe.Command) ([]string, map[string]string)) error {
-
+	shown func(recipe.Command) ([]string, map[string]string),
+) error {
 	companions, err := engines.CompanionsOf(kind, spec)
 	if len(companions) > 0 {
 		s.Nodes = spec.Span.Names()

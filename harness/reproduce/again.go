@@ -26,8 +26,8 @@ type Again struct {
 // New plans the steps to repeat, with the origin's prompts where it has them all.
 // The caller closes the session.
 func New(ctx context.Context, process machine.Process, o Options, from *Origin, sc *scenarios.Scenario) (*Again,
-	error) {
-
+	error,
+) {
 	frozen, err := plan.OpenFrozen(from.prompts)
 	if err != nil {
 		return nil, err

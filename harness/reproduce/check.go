@@ -20,8 +20,10 @@ import (
 // from being repeated here.
 func (a *Again) Check(ctx context.Context, o Options) (*versus.BoxCheck, error) {
 	from := a.From.Run
-	b := &versus.BoxCheck{Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []versus.BoxFact{},
-		Problems: []string{}, Notes: []string{}}
+	b := &versus.BoxCheck{
+		Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []versus.BoxFact{},
+		Problems: []string{}, Notes: []string{},
+	}
 	host := gpu.Host(ctx)
 	environment, err := json.Marshal(a.Environment(host))
 	if err != nil {
@@ -73,8 +75,10 @@ func (a *Again) engines() []versus.BoxFact {
 		}
 		seen[life.Variant] = true
 		server := life.Servers[0]
-		f := versus.BoxFact{What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant),
-			State: versus.BoxUnknown, Touches: "all figures; its version is compared when it runs"}
+		f := versus.BoxFact{
+			What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant),
+			State: versus.BoxUnknown, Touches: "all figures; its version is compared when it runs",
+		}
 		path, err := process.LookPath(server.Argv[0], a.Scenario.Dir, a.Process.Environ)
 		switch {
 		case server.Argv[0] == a.Process.Self:
@@ -108,8 +112,10 @@ func (a *Again) promptFact() (versus.BoxFact, error) {
 	}
 
 	lacking, all := len(a.Plan.Unfrozen(a.Scenario, frozen, false)), len(a.Plan.Refs())
-	f := versus.BoxFact{What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own",
-		State: versus.BoxSame}
+	f := versus.BoxFact{
+		What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own",
+		State: versus.BoxSame,
+	}
 	if a.From.prompts == "" || lacking > 0 {
 		f.Here = fmt.Sprintf("made again for %d steps; compared by their hash", lacking)
 		f.State, f.Touches = versus.BoxUnknown, "all figures, if the hash differs"

@@ -33,8 +33,8 @@ func NewClient(w io.Writer) Client {
 
 // Run implements step.Driver.
 func (d Client) Run(ctx context.Context, o load.Options, prompts []load.Prompt, emit load.Emit) (results.ClientReport,
-	error) {
-
+	error,
+) {
 	report, err := load.Run(ctx, o, prompts, emit)
 	report.Calibration = d.calibration
 	return report, err

@@ -98,8 +98,8 @@ func (s *Session) containerEngines(ctx context.Context) []string {
 }
 
 func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *harness.Resume, cookie string) (Outcome,
-	error) {
-
+	error,
+) {
 	journal, err := folder.OpenJournal()
 	if err != nil {
 		return Outcome{}, err

@@ -110,8 +110,8 @@ func (s *Stored) check() error {
 // began are written to Stderr and refused unless allowed, and logs of killed
 // servers are closed. The caller has locked the folder.
 func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stored, allowChanged,
-	retryFailed bool) (*harness.Resume, error) {
-
+	retryFailed bool,
+) (*harness.Resume, error) {
 	changes, err := s.changes(stored, s.Identity(gpu.Host(ctx)))
 	if err != nil {
 		return nil, usage.Errorf("not the experiment that the run began with: %w", err)

@@ -52,8 +52,8 @@ func Open(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*Sess
 
 // New looks at the machine and plans for what boxOf makes of it.
 func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario,
-	boxOf func(gpu.Inventory, string) plan.Box) (*Session, error) {
-
+	boxOf func(gpu.Inventory, string) plan.Box,
+) (*Session, error) {
 	if blockers := sc.Blockers(); len(blockers) > 0 {
 		return nil, usage.Mark(join(blockers))
 	}

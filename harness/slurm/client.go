@@ -114,8 +114,10 @@ func parseJobs(out string, arrays []string) []Job {
 		if !ok || !slices.Contains(arrays, columns[0]) {
 			continue
 		}
-		jobs = append(jobs, Job{Array: columns[0], Task: task, ID: columns[2], State: columns[3], Node: columns[4],
-			Reason: columns[5]})
+		jobs = append(jobs, Job{
+			Array: columns[0], Task: task, ID: columns[2], State: columns[3], Node: columns[4],
+			Reason: columns[5],
+		})
 	}
 	return jobs
 }

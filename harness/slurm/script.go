@@ -84,8 +84,10 @@ func (a Array) options() []string {
 	}
 
 	for _, o := range []struct{ name, value string }{
-		{"partition", a.Partition}, {"account", a.Account}, {"qos", a.QOS}, {"gres", a.Gres}, {"constraint",
-			a.Constraint}, {"time", limit(a.Time)},
+		{"partition", a.Partition}, {"account", a.Account}, {"qos", a.QOS}, {"gres", a.Gres}, {
+			"constraint",
+			a.Constraint,
+		}, {"time", limit(a.Time)},
 	} {
 		if o.value != "" {
 			options = append(options, "--"+o.name+"="+o.value)

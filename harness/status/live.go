@@ -95,8 +95,10 @@ func (l *Live) Start(ctx context.Context) (end func()) {
 		l.usual[key(results.LiveLaunching, variant)] = took
 	}
 
-	l.now = results.Live{Bench: l.Version, Node: l.Node, PID: os.Getpid(), BeganAt: l.began,
-		Phase: results.LiveStarting, LeftBy: results.LeftByPlan}
+	l.now = results.Live{
+		Bench: l.Version, Node: l.Node, PID: os.Getpid(), BeganAt: l.began,
+		Phase: results.LiveStarting, LeftBy: results.LeftByPlan,
+	}
 	l.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it also tells of the stop
 	var done sync.WaitGroup

@@ -184,8 +184,10 @@ func (l *Live) fillServer(now *results.Live, at time.Time) {
 		return &total
 	}
 
-	now.Server = &results.LiveServer{Running: sum(engines.Running), Waiting: sum(engines.Waiting),
-		AgeS: at.Sub(l.told).Seconds()}
+	now.Server = &results.LiveServer{
+		Running: sum(engines.Running), Waiting: sum(engines.Waiting),
+		AgeS: at.Sub(l.told).Seconds(),
+	}
 	for _, values := range l.servers {
 		if v, ok := values[engines.KVUse]; ok && (now.Server.KVUse == nil || v > *now.Server.KVUse) {
 			now.Server.KVUse = &v

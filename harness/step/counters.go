@@ -27,8 +27,8 @@ func counters(ctx context.Context, servers []Server) []map[string]float64 {
 }
 
 func settledCounters(ctx context.Context, servers []Server, before []map[string]float64,
-	records []results.Record) []map[string]float64 {
-
+	records []results.Record,
+) []map[string]float64 {
 	var received float64
 	for _, rec := range records {
 		if rec.OutputTokens != nil {

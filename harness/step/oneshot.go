@@ -34,8 +34,10 @@ func (s OneShot) Job(ctx context.Context) (Job, *results.Result, error) {
 	job := newJob(s.Driver, []Server{s.Server}, s.Load)
 	result := &results.Result{
 		Format: results.FormatVersion, Asked: plan.AskedOf(s.Load, s.Seed),
-		Step: results.StepRef{ID: s.Load.Label, Variant: s.Server.Info().Model, Point: s.Load.Label, Repeat: 1,
-			Attempt: 1},
+		Step: results.StepRef{
+			ID: s.Load.Label, Variant: s.Server.Info().Model, Point: s.Load.Label, Repeat: 1,
+			Attempt: 1,
+		},
 	}
 
 	measured, warm, err := s.prompts(ctx)

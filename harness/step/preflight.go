@@ -100,8 +100,10 @@ func preflight(servers []Server, prompts []load.Prompt, concurrency int, result 
 }
 
 func warnContext(result *results.Result, format string, values ...any) {
-	result.Warnings = append(result.Warnings, results.Warning{Code: results.WarnContext,
-		Message: fmt.Sprintf(format, values...)})
+	result.Warnings = append(result.Warnings, results.Warning{
+		Code:    results.WarnContext,
+		Message: fmt.Sprintf(format, values...),
+	})
 }
 
 // neededTokens are those of each prompt with the answer asked for, at least

@@ -64,8 +64,10 @@ func promptKey(p dataset.Prompt) string { return fmt.Sprint(p.Text, p.TokenIDs) 
 func LoadPrompts(set *dataset.Set) []load.Prompt {
 	out := make([]load.Prompt, len(set.Prompts))
 	for i, p := range set.Prompts {
-		out[i] = load.Prompt{Text: p.Text, TokenIDs: p.TokenIDs, InputTokens: p.InputTokens,
-			OutputTokens: p.OutputTokens, Images: p.Images}
+		out[i] = load.Prompt{
+			Text: p.Text, TokenIDs: p.TokenIDs, InputTokens: p.InputTokens,
+			OutputTokens: p.OutputTokens, Images: p.Images,
+		}
 		for _, turn := range p.Turns {
 			out[i].Turns = append(out[i].Turns, load.Turn(turn))
 		}

@@ -34,8 +34,8 @@ func newPromptSource(folder *store.Folder, frozen *plan.Frozen) promptSource {
 // prompts makes the measured prompts and the warm-ups of a load. Warm-up
 // prompts are never measured ones: those would be warm in a prefix cache.
 func (p *promptSource) prompts(ctx context.Context, l scenarios.Load, seed uint64, c TokenCounter) (measured,
-	warm *dataset.Set, err error) {
-
+	warm *dataset.Set, err error,
+) {
 	spec := plan.PromptSpec(l, seed, l.NumPrompts)
 	if measured, err = p.set(ctx, spec, c); err != nil {
 		return nil, nil, err

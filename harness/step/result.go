@@ -47,8 +47,10 @@ func (j Job) Complete(result *results.Result, p Pass) {
 func WarnOrigin(result *results.Result) {
 	if result.Simulated {
 		result.Warnings = append(result.Warnings,
-			results.Warning{Code: results.WarnSimulated,
-				Message: "these figures come from the simulator, not from an inference engine"})
+			results.Warning{
+				Code:    results.WarnSimulated,
+				Message: "these figures come from the simulator, not from an inference engine",
+			})
 	}
 	if len(result.Earlier) > 0 {
 		result.Warnings = append(result.Warnings, results.Warning{

@@ -26,8 +26,8 @@ type watchdog struct {
 // the function that must get every snapshot of the pass's progress. A limit of 0
 // never ends it.
 func guardProgress(ctx context.Context, limit time.Duration) (guarded context.Context, observe func(load.Progress),
-	free func()) {
-
+	free func(),
+) {
 	guarded, endPass := context.WithCancelCause(ctx)
 	w := &watchdog{limit: limit, endPass: endPass, since: time.Now()}
 	return guarded, w.observe, func() { endPass(nil) }
@@ -71,8 +71,8 @@ func notifyBoth(watchdog, other func(load.Progress)) func(load.Progress) {
 // also if only for a while: the server is not the one that the pass began with,
 // and the figures belong to neither.
 func countersWentBack(servers []Server, before, after []map[string]float64,
-	between []results.ServerMetrics) *results.Failure {
-
+	between []results.ServerMetrics,
+) *results.Failure {
 	for i, s := range servers {
 		fell := engines.CountersWentBack(before[i], after[i])
 		for _, m := range between {

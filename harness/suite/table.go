@@ -62,8 +62,10 @@ func Table(w io.Writer, rows []Row) error {
 }
 
 func head(vision bool) []string {
-	names := []string{"profile", "in", "out", "n", "ok", "time s", "req/s", "out tok/s", "all tok/s", "TTFT ms",
-		"TPOT ms", "ITL ms"}
+	names := []string{
+		"profile", "in", "out", "n", "ok", "time s", "req/s", "out tok/s", "all tok/s", "TTFT ms",
+		"TPOT ms", "ITL ms",
+	}
 	if vision {
 		names = append(names, "img tok/req")
 	}
@@ -72,8 +74,10 @@ func head(vision bool) []string {
 
 func (r Row) cells(vision bool) []string {
 	load := r.Round.Load
-	cells := []string{r.Round.Profile, Tokens(load.InputLen), strconv.Itoa(load.OutputLen),
-		strconv.Itoa(load.NumPrompts)}
+	cells := []string{
+		r.Round.Profile, Tokens(load.InputLen), strconv.Itoa(load.OutputLen),
+		strconv.Itoa(load.NumPrompts),
+	}
 	cells = append(cells, figures(r.Result)...)
 	if vision {
 		image := missing
@@ -120,8 +124,10 @@ func figures(r *results.Result) []string {
 	}
 
 	cells[0] = fmt.Sprintf("%d/%d", f.Completed, f.Asked)
-	for i, v := range []*float64{&f.DurationS, f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput,
-		ms(f.TTFT), ms(f.TPOT), ms(itl)} {
+	for i, v := range []*float64{
+		&f.DurationS, f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput,
+		ms(f.TTFT), ms(f.TPOT), ms(itl),
+	} {
 		cells[i+1] = missing
 		if v != nil {
 			cells[i+1] = strconv.FormatFloat(*v, 'f', 2, 64)

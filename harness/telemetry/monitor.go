@@ -177,8 +177,8 @@ func (m *Monitor) patience() time.Duration {
 // Begin begins to read before a step, waits until its GPUs are calm, and
 // until each has been read once, so that the pass lies between readings.
 func (m *Monitor) Begin(ctx context.Context, ref results.StepRef, dir string, servers []step.Server,
-	result *results.Result) {
-
+	result *results.Result,
+) {
 	if !m.samples() {
 		return
 	}

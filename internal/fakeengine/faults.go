@@ -65,8 +65,10 @@ func (e *engine) misbehave(w http.ResponseWriter, r *http.Request, kind FaultKin
 	case FaultHang:
 		<-r.Context().Done()
 	case FaultBusy, FaultRate, FaultInternal:
-		status := map[FaultKind]int{FaultBusy: http.StatusServiceUnavailable, FaultRate: http.StatusTooManyRequests,
-			FaultInternal: http.StatusInternalServerError}[kind]
+		status := map[FaultKind]int{
+			FaultBusy: http.StatusServiceUnavailable, FaultRate: http.StatusTooManyRequests,
+			FaultInternal: http.StatusInternalServerError,
+		}[kind]
 		fail(w, status, "as asked", "fault")
 	case FaultHTML:
 		w.Header().Set("Content-Type", "text/html")
@@ -156,8 +158,10 @@ func (e *engine) breakStream(w http.ResponseWriter, r *http.Request, kind FaultK
 	case FaultStall:
 		<-r.Context().Done()
 	case FaultInBand:
-		event(w, map[string]any{"error": map[string]any{"message": "EngineCore encountered an issue",
-			"type": "InternalServerError", "code": 500}})
+		event(w, map[string]any{"error": map[string]any{
+			"message": "EngineCore encountered an issue",
+			"type":    "InternalServerError", "code": 500,
+		}})
 	case FaultReset:
 		if conn, ok := hijack(w).(*net.TCPConn); ok {
 			_ = conn.SetLinger(0)

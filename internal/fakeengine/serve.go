@@ -176,8 +176,10 @@ func (e *engine) version(w http.ResponseWriter, _ *http.Request) {
 func (e *engine) models(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"object": "list",
-		"data": []any{map[string]any{"id": e.config.Model, "object": "model",
-			"meta": map[string]any{"n_vocab": 1184}}},
+		"data": []any{map[string]any{
+			"id": e.config.Model, "object": "model",
+			"meta": map[string]any{"n_vocab": 1184},
+		}},
 	})
 }
 

@@ -41,8 +41,10 @@ func (b *Box) build(gpu int) error {
 		}
 	}
 
-	labels := map[string]string{"name": "amdgpu", "power1_label": "PPT", "temp2_label": "junction",
-		"temp3_label": "mem", "freq1_label": "sclk", "freq2_label": "mclk"}
+	labels := map[string]string{
+		"name": "amdgpu", "power1_label": "PPT", "temp2_label": "junction",
+		"temp3_label": "mem", "freq1_label": "sclk", "freq2_label": "mclk",
+	}
 	for name, text := range labels {
 		if err := b.write(filepath.Join(hwmon(gpu), name), text+"\n"); err != nil {
 			return err

@@ -66,12 +66,14 @@ func TestApart(t *testing.T) {
 		{"lengths of prompts that differ as those of repeats do", []string{saved(), saved("total_input_tokens", "21000")}, "M c16 r1, M c16 r2"},
 		{"lengths of answers", []string{saved(), saved("total_output_tokens", "200000")}, "M c16-out128 r1, M c16-out1250 r1"},
 		{
-			"lengths in commands", []string{client + "--random-input-len 128 --random-output-len 128\n" + block(160) + client + "--random-input-len 8192 --random-output-len 1024\n" + block(160)},
+			"lengths in commands",
+			[]string{client + "--random-input-len 128 --random-output-len 128\n" + block(160) + client + "--random-input-len 8192 --random-output-len 1024\n" + block(160)},
 			"M c16-in128-out128 r1, M c16-in8192-out1024 r1",
 		},
 		{"one command for all blocks", []string{client + "\n" + block(160) + strings.Replace(block(160), "12.50", "12.75", 1)}, "M c16 r1, M c16 r2"},
 		{
-			"one command, contradicted by a block", []string{client + "\n" + block(160) + strings.Replace(block(160), "Mean TTFT", "Maximum request concurrency:  4\nMean TTFT", 1)},
+			"one command, contradicted by a block",
+			[]string{client + "\n" + block(160) + strings.Replace(block(160), "Mean TTFT", "Maximum request concurrency:  4\nMean TTFT", 1)},
 			"M c16 r1, M c4 r1",
 		},
 	}

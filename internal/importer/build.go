@@ -274,8 +274,10 @@ func (e *entry) statedText(label string) string {
 // serverOf is what is known of the server. Each result has a life of its own:
 // whether servers were shared is not told.
 func (e *entry) serverOf(sets []Setting) results.Server {
-	s := results.Server{Life: e.ref.ID, Argv: e.argv, Env: e.env, Model: e.model, Speculation: e.drafting,
-		Simulated: e.simulated}
+	s := results.Server{
+		Life: e.ref.ID, Argv: e.argv, Env: e.env, Model: e.model, Speculation: e.drafting,
+		Simulated: e.simulated,
+	}
 	if len(e.argv) > 0 {
 		s.Launcher = launcherOf(e.argv)
 	}

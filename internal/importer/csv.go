@@ -81,8 +81,10 @@ func fromCSV(name string, text []byte) (entries []*entry, rest []results.Importe
 			if !errors.As(err, &at) {
 				return nil, nil, fmt.Errorf("read CSV: %w", err)
 			}
-			rest = append(rest, results.ImportedLine{Line: at.StartLine, Kind: results.LineNotFigures,
-				Text: at.Error()})
+			rest = append(rest, results.ImportedLine{
+				Line: at.StartLine, Kind: results.LineNotFigures,
+				Text: at.Error(),
+			})
 			continue
 		case len(cells) != len(heads):
 			rest = appendLine(rest, line, results.LineNotFigures, strings.Join(cells, ","))

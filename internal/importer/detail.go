@@ -199,8 +199,10 @@ func (r requests) records() []results.Record {
 	all := make([]results.Record, len(r.ttfts))
 	for i := range all {
 		start := r.starts[i] - begin
-		rec := results.Record{Index: i, IntendedS: arrivals[i] - begin, SentS: &start, EndS: start,
-			OutputTokens: &r.outputs[i], OutputTokensSource: results.CountImported}
+		rec := results.Record{
+			Index: i, IntendedS: arrivals[i] - begin, SentS: &start, EndS: start,
+			OutputTokens: &r.outputs[i], OutputTokensSource: results.CountImported,
+		}
 		if r.inputs != nil {
 			rec.LocalInputTokens = &r.inputs[i]
 		}

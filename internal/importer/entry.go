@@ -162,8 +162,10 @@ func setTotal(at **int64, v float64) bool {
 // sample is the distribution of that name.
 func (e *entry) sample(name string) *results.Dist {
 	f := &e.figures
-	return map[string]*results.Dist{"ttft": &f.TTFT, "tpot": &f.TPOT, "itl": &f.ITL, "icl": &f.ICL,
-		"e2el": &f.E2EL}[name]
+	return map[string]*results.Dist{
+		"ttft": &f.TTFT, "tpot": &f.TPOT, "itl": &f.ITL, "icl": &f.ICL,
+		"e2el": &f.E2EL,
+	}[name]
 }
 
 func (e *entry) setLatency(t target, v float64) bool {
@@ -181,8 +183,10 @@ func (e *entry) setLatency(t target, v float64) bool {
 		return true
 	}
 
-	return setOnce(map[string]**float64{"mean": &d.Mean, "median": &d.Median, "std": &d.Std, "min": &d.Min,
-		"max": &d.Max}[t.stat], v)
+	return setOnce(map[string]**float64{
+		"mean": &d.Mean, "median": &d.Median, "std": &d.Std, "min": &d.Min,
+		"max": &d.Max,
+	}[t.stat], v)
 }
 
 // tell notes that a setting of the load is known.
@@ -237,8 +241,10 @@ func (e *entry) setting(name, text, label string) bool {
 
 func (e *entry) setNumber(name string, v float64) bool {
 	a := &e.asked
-	whole := map[string]**int{"max_concurrency": &a.MaxConcurrency, "input_len": &a.InputLen,
-		"output_len": &a.OutputLen}
+	whole := map[string]**int{
+		"max_concurrency": &a.MaxConcurrency, "input_len": &a.InputLen,
+		"output_len": &a.OutputLen,
+	}
 	switch at, ok := whole[name]; {
 	case ok:
 		n := 0

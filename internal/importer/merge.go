@@ -74,8 +74,10 @@ func within(a, b *entry, figures, others map[string]string) bool {
 		}
 	}
 
-	for _, name := range []string{"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len",
-		"burstiness"} {
+	for _, name := range []string{
+		"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len",
+		"burstiness",
+	} {
 		if a.told(name) && b.told(name) && a.settingText(name) != b.settingText(name) {
 			return false
 		}

@@ -77,8 +77,10 @@ func (n *namer) variant(e *entry) string {
 		}
 	}
 
-	for _, name := range []string{e.variant, path.Base(e.model),
-		strings.TrimSuffix(e.origin.File, path.Ext(e.origin.File))} {
+	for _, name := range []string{
+		e.variant, path.Base(e.model),
+		strings.TrimSuffix(e.origin.File, path.Ext(e.origin.File)),
+	} {
 		if name = tidy(name); name != "" && name != "." {
 			return name
 		}

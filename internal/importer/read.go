@@ -40,8 +40,10 @@ func read(s Source, format string) (results.ImportedFile, []*entry, error) {
 // mostTelling are the lines to keep of too many: what is not understood first,
 // then headings and commands, then what stands first.
 func mostTelling(lines []results.ImportedLine) []results.ImportedLine {
-	rank := map[results.LineKind]int{results.LineNotFigures: 0, results.LineCommand: 1, results.LineHeading: 2,
-		results.LineNote: 3}
+	rank := map[results.LineKind]int{
+		results.LineNotFigures: 0, results.LineCommand: 1, results.LineHeading: 2,
+		results.LineNote: 3,
+	}
 	kept := slices.Clone(lines)
 	slices.SortStableFunc(kept, func(a, b results.ImportedLine) int { return rank[a.Kind] - rank[b.Kind] })
 	kept = slices.Clone(kept[:maxLines])

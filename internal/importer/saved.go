@@ -12,8 +12,8 @@ import (
 
 // fromObjects reads JSON objects. What is no result is told as a line.
 func fromObjects(name string, objects []object, forced string) (format string, entries []*entry,
-	rest []results.ImportedLine) {
-
+	rest []results.ImportedLine,
+) {
 	var tests []object
 	for _, o := range objects {
 		kind := kindOf(o)
@@ -38,14 +38,18 @@ func fromObjects(name string, objects []object, forced string) (format string, e
 		case formatPerf, formatGuide, formatOptimizer, formatInferenceX, formatMTP:
 			found, ok := fromTool(name, kind, o)
 			if !ok {
-				rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures,
-					Text: errorOfTool(o).Error()})
+				rest = append(rest, results.ImportedLine{
+					Line: o.line, Kind: results.LineNotFigures,
+					Text: errorOfTool(o).Error(),
+				})
 				continue
 			}
 			entries = append(entries, found...)
 		default:
-			rest = append(rest, results.ImportedLine{Line: o.line, Kind: results.LineNotFigures,
-				Text: "an object with " + shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)]))})
+			rest = append(rest, results.ImportedLine{
+				Line: o.line, Kind: results.LineNotFigures,
+				Text: "an object with " + shown(fmt.Sprint(o.keys[:min(len(o.keys), 20)])),
+			})
 		}
 	}
 

@@ -94,8 +94,10 @@ func looksFigures(text string) bool {
 		return false
 	}
 	lower := strings.ToLower(text)
-	for _, word := range []string{"ttft", "tpot", "itl", "e2el", "tok/s", "tokens/s", "req/s", " t/s", "throughput",
-		"latency"} {
+	for _, word := range []string{
+		"ttft", "tpot", "itl", "e2el", "tok/s", "tokens/s", "req/s", " t/s", "throughput",
+		"latency",
+	} {
 		if strings.Contains(lower, word) {
 			return true
 		}

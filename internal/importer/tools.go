@@ -267,8 +267,10 @@ func fromGuide(name string, o object) ([]*entry, bool) {
 			e.stat("duration", toolMetric{"duration_s", 1}, "value", "s", *b.Duration, o.line)
 		}
 		b.metricsInto(e, o.line)
-		for key, figure := range map[string]string{"successful": "completed", "errored": "failed",
-			"total": "num_prompts"} {
+		for key, figure := range map[string]string{
+			"successful": "completed", "errored": "failed",
+			"total": "num_prompts",
+		} {
 			if raw, ok := b.Requests[key]; ok {
 				t := target{name: figure, scale: 1}
 				e.put(t, true, "request_totals."+key, brief(raw), o.line)
@@ -292,8 +294,10 @@ func (b guideBenchmark) metricsInto(e *entry, line int) {
 		if !ok || !known {
 			continue
 		}
-		for stat, v := range map[string]*float64{"mean": d.Mean, "median": d.Median, "std": d.StdDev, "min": d.Min,
-			"max": d.Max, "count": d.Count} {
+		for stat, v := range map[string]*float64{
+			"mean": d.Mean, "median": d.Median, "std": d.StdDev, "min": d.Min,
+			"max": d.Max, "count": d.Count,
+		} {
 			if v != nil && (stat == "mean" || !figureNamed(m.name)) {
 				e.stat(key+"."+stat, m.toolMetric, stat, m.unit, *v, line)
 			}
@@ -305,8 +309,10 @@ func (b guideBenchmark) metricsInto(e *entry, line int) {
 		}
 	}
 
-	for key, figure := range map[string]string{"prompt_token_count": "total_input_tokens",
-		"output_token_count": "total_output_tokens"} {
+	for key, figure := range map[string]string{
+		"prompt_token_count": "total_input_tokens",
+		"output_token_count": "total_output_tokens",
+	} {
 		if d, ok := b.Metrics[key]["successful"]; ok && d.Total != nil {
 			e.stat(key+".total_sum", toolMetric{figure, 1}, "value", "", *d.Total, line)
 		}
@@ -401,8 +407,10 @@ func fromInferenceX(name string, o object) *entry {
 			setting := map[string]string{"isl": "input_len", "osl": "output_len"}[key]
 			e.put(target{name: setting, scale: 1}, true, key, text, o.line)
 		case isNumber && gpus > 0 && (key == "tput_per_gpu" || key == "output_tput_per_gpu"):
-			figure := map[string]string{"tput_per_gpu": "total_token_throughput",
-				"output_tput_per_gpu": "output_throughput"}[key]
+			figure := map[string]string{
+				"tput_per_gpu":        "total_token_throughput",
+				"output_tput_per_gpu": "output_throughput",
+			}[key]
 			e.stat(key+" x "+strconv.FormatFloat(gpus, 'g', -1, 64)+" GPUs", toolMetric{figure, gpus}, "value", "", v,
 				o.line)
 		case isNumber && latencyName.MatchString(strings.ReplaceAll(key, "_", " ")):
@@ -419,8 +427,10 @@ func fromInferenceX(name string, o object) *entry {
 		}
 	}
 
-	e.variant = strings.TrimSpace(strings.Join([]string{e.params["hw"], e.params["framework"], path.Base(e.model),
-		e.params["precision"]}, " "))
+	e.variant = strings.TrimSpace(strings.Join([]string{
+		e.params["hw"], e.params["framework"], path.Base(e.model),
+		e.params["precision"],
+	}, " "))
 	return e
 }
 

@@ -81,8 +81,10 @@ func writeSteps(folder *store.Folder, steps []Step) error {
 		if err == nil {
 			err = writeStep(folder, s)
 		}
-		tell(results.Event{Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict,
-			Failure: s.Result.Failure})
+		tell(results.Event{
+			Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict,
+			Failure: s.Result.Failure,
+		})
 	}
 
 	tell(results.Event{Kind: results.RunFinished})

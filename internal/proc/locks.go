@@ -41,8 +41,10 @@ func parseLocks(table string) []Flock {
 			continue
 		}
 		file := words[fileField]
-		locks = append(locks, Flock{PID: pid, Inode: file[strings.LastIndexByte(file, ':')+1:],
-			Exclusive: words[modeField] == "WRITE"})
+		locks = append(locks, Flock{
+			PID: pid, Inode: file[strings.LastIndexByte(file, ':')+1:],
+			Exclusive: words[modeField] == "WRITE",
+		})
 	}
 
 	return locks

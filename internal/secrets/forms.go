@@ -70,8 +70,10 @@ func urlForms(value string) []string {
 	query, path := url.QueryEscape(value), url.PathEscape(value)
 	every := percentEvery(value)
 	spaced := strings.ReplaceAll(query, "+", "%20")
-	return []string{query, path, every, spaced, smallEscapes(query), smallEscapes(path), smallEscapes(every),
-		smallEscapes(spaced)}
+	return []string{
+		query, path, every, spaced, smallEscapes(query), smallEscapes(path), smallEscapes(every),
+		smallEscapes(spaced),
+	}
 }
 
 // encodedForms are hex and base64. Within a longer text that is encoded as a

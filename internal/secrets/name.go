@@ -92,8 +92,10 @@ func isHarmless(words []string) bool {
 	before := words[len(words)-2]
 	switch last {
 	case "token":
-		special := []string{"eos", "bos", "pad", "unk", "sep", "mask", "stop", "image", "video", "audio", "first",
-			"per", "output", "input"}
+		special := []string{
+			"eos", "bos", "pad", "unk", "sep", "mask", "stop", "image", "video", "audio", "first",
+			"per", "output", "input",
+		}
 		return slices.Contains(special, before)
 	case "key":
 		return slices.Contains([]string{"public", "primary", "sort", "partition", "cache", "group"}, before)

@@ -38,8 +38,18 @@ func TestParsePercent(t *testing.T) {
 		want float64
 		ok   bool
 	}{
-		{"2%", 0.02, true}, {"0.5 %", 0.005, true}, {" 150 % ", 1.5, true},
-		{"", 0, false}, {"2", 0, false}, {"0%", 0, false}, {"-1%", 0, false}, {"2%x", 0, false}, {"NaN%", 0, false}, {"Inf%", 0, false}, {"2 0%", 0, false}, {"2%abc", 0, false},
+		{"2%", 0.02, true},
+		{"0.5 %", 0.005, true},
+		{" 150 % ", 1.5, true},
+		{"", 0, false},
+		{"2", 0, false},
+		{"0%", 0, false},
+		{"-1%", 0, false},
+		{"2%x", 0, false},
+		{"NaN%", 0, false},
+		{"Inf%", 0, false},
+		{"2 0%", 0, false},
+		{"2%abc", 0, false},
 	} {
 		got, err := ParsePercent(tt.text)
 		if (err == nil) != tt.ok || got != tt.want {

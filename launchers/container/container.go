@@ -55,8 +55,8 @@ type Container struct {
 // container; began is when it was asked for. After a failure nothing of it is
 // left, or the failure is FailNoProof.
 func Start(ctx context.Context, cli CLI, job Job, pull time.Duration) (c *Container, began time.Time,
-	failure *results.Failure) {
-
+	failure *results.Failure,
+) {
 	recipe, err := job.Recipe()
 	if err != nil {
 		return nil, began, results.Failf(results.FailBadRecipe, "%v", err)

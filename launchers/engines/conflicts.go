@@ -108,9 +108,11 @@ func hiddenTwice(spec recipe.Spec) []Conflict {
 	if !hip || !rocr {
 		return nil
 	}
-	return []Conflict{{Env: "ROCR_VISIBLE_DEVICES",
+	return []Conflict{{
+		Env: "ROCR_VISIBLE_DEVICES",
 		Message: "ROCR_VISIBLE_DEVICES: HIP_VISIBLE_DEVICES counts within what it leaves, " +
-			"which may be no GPU at all: set HIP_VISIBLE_DEVICES alone"}}
+			"which may be no GPU at all: set HIP_VISIBLE_DEVICES alone",
+	}}
 }
 
 var (

@@ -30,8 +30,10 @@ func llamacppKind() Kind {
 		Retired:    llamaRetired(),
 		Conflicts:  splitContext,
 		NeedsModel: true,
-		ModelArgs: []string{"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m",
-			"models-dir", "models-preset"},
+		ModelArgs: []string{
+			"hf-repo", "hf", "hfr", "model-url", "mu", "docker-repo", "dr", "model", "m",
+			"models-dir", "models-preset",
+		},
 		LocalModel:   true,
 		LengthArg:    "ctx-size",
 		SlotsSplit:   true,

@@ -172,8 +172,10 @@ func llamaLookup(spelling string) llamaOption {
 		}
 		for _, word := range words[1:] {
 			if strings.TrimLeft(word, "-") == spelling {
-				return llamaOption{name: llamaName(words[1:]), takes: words[0][0],
-					short: !strings.HasPrefix(word, "--")}
+				return llamaOption{
+					name: llamaName(words[1:]), takes: words[0][0],
+					short: !strings.HasPrefix(word, "--"),
+				}
 			}
 		}
 	}

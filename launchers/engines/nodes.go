@@ -29,8 +29,8 @@ func onRank(s recipe.Spec, rank int) recipe.Spec {
 // workersOf are the servers of a kind on the other nodes: the same command
 // line with another rank.
 func workersOf(kind string, command func(recipe.Spec) (recipe.Command, error), s recipe.Spec) ([]recipe.Companion,
-	error) {
-
+	error,
+) {
 	var all []recipe.Companion
 	for rank := 1; rank < len(s.Span.Nodes); rank++ {
 		c, err := command(onRank(s, rank))
@@ -38,8 +38,10 @@ func workersOf(kind string, command func(recipe.Spec) (recipe.Command, error), s
 			return nil, err
 		}
 		node := s.Span.Nodes[rank].Name
-		all = append(all, recipe.Companion{Name: kind + " on node " + node, Node: node, Remote: true,
-			Command: recipe.Remotely(s.Span, rank, c)})
+		all = append(all, recipe.Companion{
+			Name: kind + " on node " + node, Node: node, Remote: true,
+			Command: recipe.Remotely(s.Span, rank, c),
+		})
 	}
 	return all, nil
 }

@@ -35,8 +35,10 @@ func ollamaKind() Kind {
 		Milestones:  ollamaMilestones(),
 		Describe: []Description{
 			{Path: "/api/version", Facts: map[string]Fact{"version": FactVersion}},
-			{Path: "/api/ps", Arguments: "models.0",
-				Facts: map[string]Fact{"models.0.size": FactModelBytes, "models.0.context_length": FactContext}},
+			{
+				Path: "/api/ps", Arguments: "models.0",
+				Facts: map[string]Fact{"models.0.size": FactModelBytes, "models.0.context_length": FactContext},
+			},
 		},
 	}
 }

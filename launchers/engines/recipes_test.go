@@ -228,7 +228,9 @@ func trtllmRecipes() []example {
 		{"on two GPUs", recipe.Spec{
 			Model: llama70b, ServedName: "big", GPUs: []int{0, 1}, Vendor: "nvidia",
 			Args: []recipe.Arg{
-				{Name: "tp-size", Value: number("2")}, {Name: "max_seq_len", Value: number("8192")}, {Name: "trust_remote_code", Value: true},
+				{Name: "tp-size", Value: number("2")},
+				{Name: "max_seq_len", Value: number("8192")},
+				{Name: "trust_remote_code", Value: true},
 				{Name: "enable-chunked-prefill", Value: false},
 			},
 		}},

@@ -130,8 +130,10 @@ func sglangAcross(span recipe.Span) []string {
 	if !span.Several() {
 		return nil
 	}
-	return []string{"--nnodes", strconv.Itoa(len(span.Nodes)), "--node-rank", strconv.Itoa(span.Rank),
-		"--dist-init-addr", span.Meeting()}
+	return []string{
+		"--nnodes", strconv.Itoa(len(span.Nodes)), "--node-rank", strconv.Itoa(span.Rank),
+		"--dist-init-addr", span.Meeting(),
+	}
 }
 
 func sglangCompanions(s recipe.Spec) ([]recipe.Companion, error) {

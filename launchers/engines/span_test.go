@@ -89,8 +89,10 @@ func TestCommandsOverNodes(t *testing.T) {
 // of other nodes are named there.
 func TestVariablesOverNodes(t *testing.T) {
 	t.Parallel()
-	spec := recipe.Spec{Model: "m", Span: twoNodes(), GPUs: []int{0, 1}, Vendor: "nvidia", Env: map[string]string{"NCCL_DEBUG": "INFO"},
-		Args: []recipe.Arg{{Name: "distributed-executor-backend", Value: "ray"}}}
+	spec := recipe.Spec{
+		Model: "m", Span: twoNodes(), GPUs: []int{0, 1}, Vendor: "nvidia", Env: map[string]string{"NCCL_DEBUG": "INFO"},
+		Args: []recipe.Arg{{Name: "distributed-executor-backend", Value: "ray"}},
+	}
 	beside, err := CompanionsOf(VllmKind(), spec)
 	if err != nil {
 		t.Fatal(err)

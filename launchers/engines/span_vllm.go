@@ -92,8 +92,10 @@ func vllmCompanions(s recipe.Spec) ([]recipe.Companion, error) {
 		if rank > 0 {
 			command = recipe.Remotely(s.Span, rank, command)
 		}
-		all = append(all, recipe.Companion{Name: "ray on node " + node.Name, Node: node.Name, Remote: rank > 0,
-			Ready: rayStarted, Command: command})
+		all = append(all, recipe.Companion{
+			Name: "ray on node " + node.Name, Node: node.Name, Remote: rank > 0,
+			Ready: rayStarted, Command: command,
+		})
 	}
 
 	return all, nil

@@ -256,10 +256,14 @@ func vllmCounters() map[string][]string {
 		RequestsTotal:     {"vllm:request_success_total"},
 		PreemptionsTotal:  {"vllm:num_preemptions_total"},
 		// A preempted request asks the cache again, and again: prompt tokens are the truth where both are shown.
-		PrefixQueries: {"vllm:prompt_tokens_total?vllm:prompt_tokens_cached_total",
-			"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries"},
-		PrefixHits: {"vllm:prompt_tokens_cached_total", "vllm:prefix_cache_hits_total",
-			"vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits"},
+		PrefixQueries: {
+			"vllm:prompt_tokens_total?vllm:prompt_tokens_cached_total",
+			"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries",
+		},
+		PrefixHits: {
+			"vllm:prompt_tokens_cached_total", "vllm:prefix_cache_hits_total",
+			"vllm:gpu_prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits",
+		},
 		CachedTokensTotal:  {"vllm:prompt_tokens_cached_total"},
 		DraftsTotal:        {"vllm:spec_decode_num_drafts_total"},
 		DraftTokensTotal:   {"vllm:spec_decode_num_draft_tokens_total"},
@@ -281,8 +285,10 @@ func vllmGauges() map[string]Gauge {
 }
 
 func vllmAcceptedAt() []string {
-	return []string{"vllm:spec_decode_num_accepted_tokens_per_pos_total",
-		"vllm:spec_decode_num_accepted_tokens_per_pos"}
+	return []string{
+		"vllm:spec_decode_num_accepted_tokens_per_pos_total",
+		"vllm:spec_decode_num_accepted_tokens_per_pos",
+	}
 }
 
 func vllmReset() *Reset {
@@ -389,19 +395,29 @@ func vllmRetired() []Retirement {
 	return []Retirement{
 		{Arg: "speculative-model", Since: "0.8.3", Instead: config},
 		{Arg: "num-speculative-tokens", Since: "0.8.3", Instead: config},
-		{Arg: "speculative-draft-tensor-parallel-size", Since: "0.8.3",
-			Instead: "give speculative-config: {draft_tensor_parallel_size: ...}"},
-		{Arg: "speculative-disable-by-batch-size", Since: "0.8.3",
-			Instead: "give speculative-config: {disable_by_batch_size: ...}"},
+		{
+			Arg: "speculative-draft-tensor-parallel-size", Since: "0.8.3",
+			Instead: "give speculative-config: {draft_tensor_parallel_size: ...}",
+		},
+		{
+			Arg: "speculative-disable-by-batch-size", Since: "0.8.3",
+			Instead: "give speculative-config: {disable_by_batch_size: ...}",
+		},
 		{Arg: "speculative-max-model-len", Since: "0.8.3", Instead: "give speculative-config: {max_model_len: ...}"},
-		{Arg: "ngram-prompt-lookup-max", Since: "0.8.3",
-			Instead: "give speculative-config: {method: ngram, prompt_lookup_max: ...}"},
-		{Arg: "ngram-prompt-lookup-min", Since: "0.8.3",
-			Instead: "give speculative-config: {method: ngram, prompt_lookup_min: ...}"},
+		{
+			Arg: "ngram-prompt-lookup-max", Since: "0.8.3",
+			Instead: "give speculative-config: {method: ngram, prompt_lookup_max: ...}",
+		},
+		{
+			Arg: "ngram-prompt-lookup-min", Since: "0.8.3",
+			Instead: "give speculative-config: {method: ngram, prompt_lookup_min: ...}",
+		},
 		{Arg: "spec-decoding-acceptance-method", Since: "0.8.3", Instead: config},
 		{Arg: "use-v2-block-manager", Since: "0.10.1", Instead: "leave it out"},
-		{Arg: "guided-decoding-backend", Since: "0.10.1",
-			Instead: "leave it out, or see the version's structured outputs"},
+		{
+			Arg: "guided-decoding-backend", Since: "0.10.1",
+			Instead: "leave it out, or see the version's structured outputs",
+		},
 		{Arg: "num-scheduler-steps", Since: "0.10.1", Instead: "leave it out, or see async-scheduling"},
 		{Arg: "max-seq-len-to-capture", Since: "0.11.0", Instead: "leave it out"},
 		{
@@ -489,8 +505,10 @@ func multiStep(args []recipe.Arg, version Version) []Conflict {
 
 // vllmSimArgs are the arguments that the simulator acts on.
 func vllmSimArgs() map[string]string {
-	names := map[string]string{"tp": "tensor-parallel-size", "pp": "pipeline-parallel-size", "q": "quantization",
-		"sc": "speculative-config"}
+	names := map[string]string{
+		"tp": "tensor-parallel-size", "pp": "pipeline-parallel-size", "q": "quantization",
+		"sc": "speculative-config",
+	}
 	for _, name := range []string{
 		"tensor-parallel-size", "pipeline-parallel-size", "max-model-len", "max-num-seqs", "max-num-batched-tokens", "block-size",
 		"gpu-memory-utilization", "quantization", "kv-cache-dtype", "num-scheduler-steps", "enforce-eager", "seed",

@@ -52,8 +52,10 @@ func find(procfs proc.FS, uid int, noted results.Process, wholeRun bool) (*Remai
 		}
 	}
 
-	r := &Remains{tree: tree{proc: procfs, cookie: cookie{noted.Cookie, wholeRun}, uid: uid,
-		seen: make(map[proc.Key]bool)}}
+	r := &Remains{tree: tree{
+		proc: procfs, cookie: cookie{noted.Cookie, wholeRun}, uid: uid,
+		seen: make(map[proc.Key]bool),
+	}}
 	if noted.BootID != "" && noted.BootID != procfs.BootID() {
 		// Everything ended with that boot; pids and times mean others now. Only
 		// a cookie cannot be another's.

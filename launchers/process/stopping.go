@@ -45,8 +45,10 @@ type stopping struct {
 func newStopping(t *tree, killNow <-chan struct{}) *stopping {
 	send := func(p proc.Process, signal unix.Signal) error { return sendSignal(t.proc, p, signal) }
 
-	return &stopping{tree: t, killNow: killNow, signal: send, began: time.Now(), orphanGrace: termTime,
-		left: make(map[proc.Key]bool)}
+	return &stopping{
+		tree: t, killNow: killNow, signal: send, began: time.Now(), orphanGrace: termTime,
+		left: make(map[proc.Key]bool),
+	}
 }
 
 func (s *stopping) run(grace time.Duration) error {

@@ -72,7 +72,8 @@ func TestLadder(t *testing.T) {
 			"external", map[string]string{"POST /api/generate": `{"model":"m","response":"a","done":false}`}, "", "",
 		},
 		"Ollama cannot load its model": {
-			"ollama", map[string]string{"GET /v1/models": `{"data":[{"id":"m:latest"}]}`, "POST /v1/completions": `500 {"error":"llama runner process has terminated"}`},
+			"ollama",
+			map[string]string{"GET /v1/models": `{"data":[{"id":"m:latest"}]}`, "POST /v1/completions": `500 {"error":"llama runner process has terminated"}`},
 			results.FailHTTP, "llama runner process has terminated",
 		},
 	} {

@@ -22,8 +22,8 @@ const smokeBody = 1 << 10
 // Smoke sends the request and keeps the answer. Nil: it succeeded, or none was
 // asked for. Where the server's log says why it failed, that is the failure.
 func (r *Progress) Smoke(ctx context.Context, e *endpoint.Endpoint, smoke recipe.Smoke) (*results.SmokeAnswer,
-	*results.Failure) {
-
+	*results.Failure,
+) {
 	if smoke.Path == "" {
 		return nil, nil
 	}

@@ -80,8 +80,10 @@ func visibility(s Spec) (set map[string]string, unset []string, err error) {
 	}
 
 	// Our indices are in PCI order, CUDA's own default is fastest first.
-	return map[string]string{cudaVisible: list, cudaOrder: "PCI_BUS_ID"}, []string{hipVisible, rocrVisible,
-		gpuOrdinal}, nil
+	return map[string]string{cudaVisible: list, cudaOrder: "PCI_BUS_ID"}, []string{
+		hipVisible, rocrVisible,
+		gpuOrdinal,
+	}, nil
 }
 
 // GPUList is "0,1" for the devices 0 and 1.

@@ -157,8 +157,10 @@ func ParseFlags(args []string) (simengine.Config, error) {
 // NormalizeArgs turns vLLM's short forms, which pflag cannot know, into long
 // ones.
 func NormalizeArgs(args []string) []string {
-	long := map[string]string{"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size",
-		"-q": "--quantization"}
+	long := map[string]string{
+		"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size",
+		"-q": "--quantization",
+	}
 	out := make([]string, 0, len(args))
 	for _, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")

@@ -141,8 +141,10 @@ func (b LlamaBench) tests() ([]llamaTest, error) {
 			for _, fa := range b.FlashAttn {
 				for _, d := range b.Depths {
 					for _, s := range sizes {
-						out = append(out, llamaTest{model: m, prompt: s[0], gen: s[1], depth: d, flashAttn: fa,
-							gpuLayers: ngl})
+						out = append(out, llamaTest{
+							model: m, prompt: s[0], gen: s[1], depth: d, flashAttn: fa,
+							gpuLayers: ngl,
+						})
 					}
 				}
 			}
@@ -192,8 +194,10 @@ func (b LlamaBench) seconds(t llamaTest) (float64, simengine.Settings, error) {
 		n := min(left, cfg.MaxNumBatchedTokens)
 		done += n
 		left -= n
-		seconds += costs.Step(simengine.Work{Tokens: n, Seqs: 1, Context: float64(done),
-			Attention: float64(done) * float64(n)})
+		seconds += costs.Step(simengine.Work{
+			Tokens: n, Seqs: 1, Context: float64(done),
+			Attention: float64(done) * float64(n),
+		})
 	}
 
 	for range t.gen {

@@ -151,10 +151,14 @@ func (s *server) llamaMetrics(x *exposition) {
 		{"tokens_predicted_seconds_total", "counter", "Predict process time.", g.OutputSeconds},
 		{"n_decode_total", "counter", "Steps.", float64(g.Steps)},
 		{"n_tokens_max", "counter", "Longest sequence.", float64(g.Longest)},
-		{"prompt_tokens_seconds", "gauge", "Average prompt throughput, tokens/s.",
-			ratio(float64(g.PromptComputed), g.PromptSeconds)},
-		{"predicted_tokens_seconds", "gauge", "Average generation throughput, tokens/s.",
-			ratio(float64(g.OutputTokens), g.OutputSeconds)},
+		{
+			"prompt_tokens_seconds", "gauge", "Average prompt throughput, tokens/s.",
+			ratio(float64(g.PromptComputed), g.PromptSeconds),
+		},
+		{
+			"predicted_tokens_seconds", "gauge", "Average generation throughput, tokens/s.",
+			ratio(float64(g.OutputTokens), g.OutputSeconds),
+		},
 		{"requests_processing", "gauge", "Requests processing.", float64(g.Running)},
 		{"requests_deferred", "gauge", "Requests deferred.", float64(g.Waiting)},
 		{"n_busy_slots_per_decode", "gauge", "Busy slots a step.", ratio(float64(g.StepSeqs), float64(g.Steps))},

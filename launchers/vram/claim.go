@@ -72,8 +72,8 @@ type Policy struct {
 // the policy asks for that; own are our processes. The claim is nil where memory
 // is not looked at.
 func (v *Ledger) Claim(ctx context.Context, setup Setup, devices []string, own func() []int) (*Claim,
-	*results.Failure) {
-
+	*results.Failure,
+) {
 	if setup.Memory == nil || len(devices) == 0 {
 		return nil, nil
 	}
@@ -125,8 +125,10 @@ func (c *Claim) Baseline() []results.VRAMProof {
 	var list []results.VRAMProof
 	for _, device := range c.devices {
 		entry, _ := c.ledger.lookUp(device)
-		list = append(list, results.VRAMProof{Device: device, BaselineBytes: entry.baseline,
-			ForeignBytes: &entry.foreign})
+		list = append(list, results.VRAMProof{
+			Device: device, BaselineBytes: entry.baseline,
+			ForeignBytes: &entry.foreign,
+		})
 	}
 	return list
 }
@@ -211,8 +213,8 @@ func (c *Claim) tolerance(device string) int64 {
 // awaitOthers looks for processes of others on the devices and does what the
 // policy says. It returns those that are there at the end.
 func (c *Claim) awaitOthers(ctx context.Context, devices []string, own func() []int) ([]results.GPUHolder,
-	*results.Failure) {
-
+	*results.Failure,
+) {
 	deadline := time.Now().Add(c.limit())
 	for {
 		all, err := c.Memory.Holders(ctx)

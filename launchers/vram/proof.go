@@ -26,8 +26,8 @@ type proving struct {
 // those of others are left alone, and their memory is not counted against us.
 // Devices that other servers of ours still use are left out.
 func (c *Claim) Prove(ctx context.Context, killNow <-chan struct{}, stray func(int) (bool, error)) ([]results.VRAMProof,
-	*results.Failure) {
-
+	*results.Failure,
+) {
 	if c == nil {
 		return nil, nil
 	}

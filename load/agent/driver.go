@@ -88,8 +88,8 @@ func (d *Driver) Hosts() []string {
 // 0. When an agent is lost, the others end what they do: their records are
 // emitted, and the error says which one it was.
 func (d *Driver) Run(ctx context.Context, opts load.Options, prompts []dialect.Prompt,
-	emit load.Emit) (results.ClientReport, error) {
-
+	emit load.Emit,
+) (results.ClientReport, error) {
 	if len(prompts) == 0 {
 		return results.ClientReport{}, errors.New("spread the load: no prompts")
 	}

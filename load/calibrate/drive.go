@@ -36,8 +36,10 @@ func driveClient(ctx context.Context, transport, addr string, p pace, width, req
 		Target: load.Target{
 			BaseURLs: []string{"http://" + addr + p.path()}, Path: "/v1/completions", API: "completions", Model: "m",
 		},
-		Settings: spec.Settings{MaxConcurrency: width, KeepText: p.gap > 0, Transport: transport,
-			Timeouts: spec.Timeouts{Connect: 20 * time.Second, FirstToken: time.Minute, Stall: time.Minute}},
+		Settings: spec.Settings{
+			MaxConcurrency: width, KeepText: p.gap > 0, Transport: transport,
+			Timeouts: spec.Timeouts{Connect: 20 * time.Second, FirstToken: time.Minute, Stall: time.Minute},
+		},
 	}
 
 	prompts := make([]dialect.Prompt, requests)

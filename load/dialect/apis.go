@@ -29,14 +29,18 @@ type API struct {
 func APIs() []API {
 	return []API{
 		{Name: "completions", DefaultPath: "/v1/completions", TokenIDs: true, IgnoreEOS: true, codec: completions{}},
-		{Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true,
-			codec: chat{}},
+		{
+			Name: "chat", DefaultPath: "/v1/chat/completions", Images: true, Messages: true, IgnoreEOS: true,
+			codec: chat{},
+		},
 		{Name: "llamacpp", DefaultPath: "/completion", TokenIDs: true, IgnoreEOS: true, codec: llamaCPP{}},
 		{Name: "tgi", DefaultPath: "/generate_stream", codec: tgi{}},
 		{Name: "sglang", DefaultPath: "/generate", TokenIDs: true, IgnoreEOS: true, codec: sglang{}},
 		{Name: "ollama", DefaultPath: "/api/generate", Images: true, Lines: true, codec: ollama{}},
-		{Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true,
-			codec: ollama{chat: true}},
+		{
+			Name: "ollama-chat", DefaultPath: "/api/chat", Images: true, Messages: true, Lines: true,
+			codec: ollama{chat: true},
+		},
 	}
 }
 

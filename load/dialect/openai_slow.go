@@ -35,8 +35,10 @@ func parseNamed(data []byte, c *Chunk, delta string) error {
 	c.Timings.Cached = number(timings["cache_n"])
 	c.Timings.Output = number(timings["predicted_n"])
 	c.Timings.Input = promptLength(number(timings["prompt_n"]), c.Timings.Cached)
-	c.Drafts = DraftCounts{Tokens: max(number(timings["draft_n"]), 0),
-		Accepted: max(number(timings["draft_n_accepted"]), 0)}
+	c.Drafts = DraftCounts{
+		Tokens:   max(number(timings["draft_n"]), 0),
+		Accepted: max(number(timings["draft_n_accepted"]), 0),
+	}
 	c.Fault = FaultValue(top["error"])
 	if c.Fault == nil && string(top["object"]) == `"error"` {
 		c.Fault = FaultValue(top["message"])

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/internal/loadtest"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrig/bench/internal/loadtest"
 )
 
 // referenceLines is what JSON lines are, in few words.

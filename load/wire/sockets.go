@@ -59,8 +59,10 @@ type requestBuffers struct {
 }
 
 func NewSocketTransport(o Options) (*socketTransport, error) {
-	t := &socketTransport{dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)),
-		loops: loops{streams: o.Width}}
+	t := &socketTransport{
+		dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)),
+		loops: loops{streams: o.Width},
+	}
 	t.buffers.New = func() any {
 		return &requestBuffers{in: make([]byte, firstHead), head: bufio.NewReaderSize(nil, 512)}
 	}

@@ -136,8 +136,10 @@ func (x *exchange) step() bool {
 		}
 		x.begun = true
 		x.c.body = x.head.body
-		x.to.Begin(&Reply{Status: x.head.status, Header: x.head.header, HeaderAt: at, Body: x.c, Reused: x.c.reused,
-			Scratch: x.c.scratch()})
+		x.to.Begin(&Reply{
+			Status: x.head.status, Header: x.head.header, HeaderAt: at, Body: x.c, Reused: x.c.reused,
+			Scratch: x.c.scratch(),
+		})
 	}
 
 	return x.to.Step()

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrig/bench/internal/loadtest"
 	"golang.org/x/sys/unix"
+
+	"github.com/benchrig/bench/internal/loadtest"
 )
 
 // stepFunc is a worker.

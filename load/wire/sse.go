@@ -72,8 +72,10 @@ type Scratch struct {
 
 // Reset prepares the reader for another stream; buffers are kept.
 func (e *EventReader) Reset(src StampedReader) {
-	*e = EventReader{src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined,
-		InvalidLine: e.InvalidLine[:0]}
+	*e = EventReader{
+		src: src, Lines: e.Lines, Limit: e.Limit, buf: e.own[:cap(e.own)], own: e.own, joined: e.joined,
+		InvalidLine: e.InvalidLine[:0],
+	}
 	if e.Limit == 0 {
 		e.Limit = maxEvent
 	}

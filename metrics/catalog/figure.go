@@ -130,13 +130,15 @@ func passFigures(steps []*results.Result) []Figure {
 	}
 
 	figure := func(name, title string, of func(*results.SQZB) *float64) Figure {
-		return Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
+		return Figure{
+			Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
 			Of: func(r *results.Result) *float64 {
 				if r.SQZB == nil {
 					return nil
 				}
 				return of(r.SQZB)
-			}}
+			},
+		}
 	}
 
 	return []Figure{

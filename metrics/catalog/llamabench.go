@@ -33,8 +33,10 @@ func testFigures(runs [][]results.LlamaBenchRow) []Figure {
 			return other.Test == row.Test && modelOfTest(other) == modelOfTest(row) &&
 				slices.Equal(settings(other), settings(row))
 		}
-		figures = append(figures, Figure{Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
-			Of: func(r *results.Result) *float64 { return meanOfTests(r, same) }})
+		figures = append(figures, Figure{
+			Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
+			Of: func(r *results.Result) *float64 { return meanOfTests(r, same) },
+		})
 	}
 
 	return figures

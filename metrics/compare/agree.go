@@ -91,8 +91,10 @@ type Agreement struct {
 // Agree sets the values of a figure side by side, one a server life. bound is
 // BoundOf the figure. The verdict is JudgeAgreements' to give.
 func Agree(figure string, origin, here Arm, bound float64, rule AgreeRule) Agreement {
-	a := Agreement{Figure: figure, Verdict: Undecided, Origin: origin.Summarize(rule.Confidence),
-		Here: here.Summarize(rule.Confidence)}
+	a := Agreement{
+		Figure: figure, Verdict: Undecided, Origin: origin.Summarize(rule.Confidence),
+		Here: here.Summarize(rule.Confidence),
+	}
 	if a.Origin.N == 0 || a.Here.N == 0 {
 		a.Verdict = NotComparable
 		return a

@@ -137,8 +137,10 @@ func (b *timelineBuilder) seeHook(e results.Event) {
 		return
 	}
 
-	key := spanKey{"hook", e.Hook.Level + "/" + e.Hook.When + "/" + e.Hook.Name + "/" + e.Step + "/" + e.Life,
-		e.Replica}
+	key := spanKey{
+		"hook", e.Hook.Level + "/" + e.Hook.When + "/" + e.Hook.Name + "/" + e.Step + "/" + e.Life,
+		e.Replica,
+	}
 	if e.Kind == results.HookStarted {
 		b.begin(key, PhaseHook, e, e.Hook.Name)
 		return

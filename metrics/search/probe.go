@@ -39,8 +39,10 @@ const clearFactor = 1.5
 // whose server ended or hung under the load, missed; a step that never sent
 // anything, or was ended by us, says nothing.
 func ProbeOf(policy results.SearchPolicy, r *results.Result) Probe {
-	p := Probe{Step: r.Step.ID, Load: policy.LoadOf(r.Asked), Suspect: r.Verdict == results.Suspect,
-		Values: make([]*float64, len(policy.Targets))}
+	p := Probe{
+		Step: r.Step.ID, Load: policy.LoadOf(r.Asked), Suspect: r.Verdict == results.Suspect,
+		Values: make([]*float64, len(policy.Targets)),
+	}
 	if r.Verdict == results.Failed || r.Verdict == results.NotRun {
 		p.Outcome, p.Why = failedProbe(r)
 		p.Clear = p.Outcome == ProbeMissed && r.Failure.Class == results.FailRequests

@@ -31,8 +31,10 @@ func powersOf(in *collected, w Watched) []power {
 		if at := slices.IndexFunc(d.Socket, func(id string) bool { return len(in.track(id).known(powerW).at) > 0 }); at >= 0 {
 			from = d.Socket[at]
 		}
-		powers[i] = power{track: in.track(from), kind: in.track(from).kind, countedWith: taken[from],
-			shared: len(d.Socket) > 1}
+		powers[i] = power{
+			track: in.track(from), kind: in.track(from).kind, countedWith: taken[from],
+			shared: len(d.Socket) > 1,
+		}
 		if taken[from] == "" {
 			taken[from] = d.ID
 		}

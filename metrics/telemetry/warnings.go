@@ -24,8 +24,10 @@ func Warnings(t *results.Telemetry) []results.Warning {
 		return nil
 	}
 	var all []results.Warning
-	for _, check := range []func(*results.Telemetry) *results.Warning{warnThrottled, warnPowerCapped, warnPowerUnknown,
-		warnEnergy, warnGaps} {
+	for _, check := range []func(*results.Telemetry) *results.Warning{
+		warnThrottled, warnPowerCapped, warnPowerUnknown,
+		warnEnergy, warnGaps,
+	} {
 		if w := check(t); w != nil {
 			all = append(all, *w)
 		}
@@ -46,8 +48,8 @@ func warnPowerCapped(t *results.Telemetry) *results.Warning {
 }
 
 func throttleWarning(t *results.Telemetry, code results.WarningCode, what string,
-	counts func(string) bool) *results.Warning {
-
+	counts func(string) bool,
+) *results.Warning {
 	var parts []string
 	for _, g := range t.GPUs {
 		var reasons []string

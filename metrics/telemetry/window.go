@@ -135,8 +135,8 @@ func sumOf(gpus []results.GPUFigures, powers []power, spans []span) *results.GPU
 
 // sumWindow adds up the windows of GPUs.
 func sumWindow(gpus []results.GPUFigures, powers []power, s span,
-	of func(results.GPUFigures) results.GPUWindow) results.GPUWindow {
-
+	of func(results.GPUFigures) results.GPUWindow,
+) results.GPUWindow {
 	sum := results.GPUWindow{FromS: s.first, ToS: s.last}
 	var busy, memoryBusy, core, memory, temp means
 	for i, g := range gpus {
@@ -167,8 +167,8 @@ func sumWindow(gpus []results.GPUFigures, powers []power, s span,
 // sumEnergy adds up power and energy, each socket once. They are null unless
 // every GPU has them.
 func sumEnergy(sum *results.GPUWindow, gpus []results.GPUFigures, powers []power, s span,
-	of func(results.GPUFigures) results.GPUWindow) {
-
+	of func(results.GPUFigures) results.GPUWindow,
+) {
 	if sum.NoEnergy != "" {
 		return
 	}

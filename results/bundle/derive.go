@@ -186,8 +186,10 @@ func deriveLoad(r *results.Result) (map[string]any, error) {
 	set("request-rate", a.RequestRate, a.RequestRate != nil)
 	set("input-len", a.InputLen, a.InputLen != nil)
 	set("output-len", a.OutputLen, a.OutputLen != nil)
-	load := map[string]any{"endpoint": endpoint, "dataset": dataset, "ignore-eos": a.IgnoreEOS, "warmups": a.Warmups,
-		"sweep": []any{point}}
+	load := map[string]any{
+		"endpoint": endpoint, "dataset": dataset, "ignore-eos": a.IgnoreEOS, "warmups": a.Warmups,
+		"sweep": []any{point},
+	}
 	if a.RequestRate != nil && a.Burstiness != nil {
 		load["burstiness"] = *a.Burstiness
 	}
@@ -209,8 +211,10 @@ func deriveLoad(r *results.Result) (map[string]any, error) {
 		dataset["tokens"] = "ids"
 	}
 
-	for _, usual := range []string{"model", "prompt", "messages", "max_tokens", "max_completion_tokens", "stream",
-		"stream_options", "ignore_eos", "temperature", "n_predict", "cache_prompt"} {
+	for _, usual := range []string{
+		"model", "prompt", "messages", "max_tokens", "max_completion_tokens", "stream",
+		"stream_options", "ignore_eos", "temperature", "n_predict", "cache_prompt",
+	} {
 		delete(body, usual)
 	}
 

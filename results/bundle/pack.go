@@ -104,8 +104,10 @@ func (p *packer) fill(name string, write func(io.Writer) error) error {
 	if err := write(io.MultiWriter(w, hash, size)); err != nil {
 		return err
 	}
-	p.index.Members = append(p.index.Members, Member{Name: name, Bytes: size.bytes,
-		SHA256: hex.EncodeToString(hash.Sum(nil))})
+	p.index.Members = append(p.index.Members, Member{
+		Name: name, Bytes: size.bytes,
+		SHA256: hex.EncodeToString(hash.Sum(nil)),
+	})
 	return nil
 }
 

@@ -61,8 +61,10 @@ func patterns() []pattern {
 			find: regexp.MustCompile(`\b((?:[A-Z][A-Z0-9_]*_)?(?:TOKEN|KEY|SECRET|PASSWORD|PASSWD))\\?["']?\s*[:=]\s*\\?["']?([^\s"'\\,;}\]&]{4,})`),
 		},
 		{
-			hints: []string{"key", "Key", "passw", "Passw", "secret", "Secret", "token",
-				"Token"}, named: 1, group: 2, is: worded,
+			hints: []string{
+				"key", "Key", "passw", "Passw", "secret", "Secret", "token",
+				"Token",
+			}, named: 1, group: 2, is: worded,
 			find: regexp.MustCompile(`(?i)\b(api[-_]?key|[a-z]*passw(?:or)?d|(?:[a-z]+[-_])?secret(?:[-_](?:access[-_])?key)?|(?:access|auth|hf|refresh|bearer)[-_]token)\b\\?["']?(?:\s*[:=,]\s*|\s+)\\?["']?([^\s"'\\,;}\]&]{6,})`),
 		},
 	}

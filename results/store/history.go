@@ -90,8 +90,10 @@ func withoutResult(r *results.Run, dir string, ref results.StepRef, h history) r
 	}
 
 	if step.Result.Failure == nil {
-		step.Result.Failure = &results.Failure{Class: results.FailInternal,
-			Message: fmt.Sprintf("the journal says %q and no reason", h.verdict)}
+		step.Result.Failure = &results.Failure{
+			Class:   results.FailInternal,
+			Message: fmt.Sprintf("the journal says %q and no reason", h.verdict),
+		}
 	}
 
 	return step

@@ -14,8 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrig/bench/internal/secrets"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/benchrig/bench/internal/secrets"
 )
 
 const (

@@ -30,7 +30,6 @@ func Read(dir string) (*results.Run, error) {
 		noteChange(run, results.PlanName, folder.Plan(), run.Manifest.PlanSHA256),
 		readJournals(run, folder.Journal()),
 	)
-
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +192,10 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 				"attempt %d",
 				ref.ID, h.attempt, result.Step.Attempt))
 		}
-		step := results.Step{State: results.StepDone, Attempt: max(h.attempt, result.Step.Attempt), Retry: h.retry,
-			Result: result}
+		step := results.Step{
+			State: results.StepDone, Attempt: max(h.attempt, result.Step.Attempt), Retry: h.retry,
+			Result: result,
+		}
 		if h.started && !h.finished && h.attempt > result.Step.Attempt {
 			step.Open = h.attempt
 		}

@@ -65,8 +65,10 @@ func (p *parser) checkDataset(n, data *schema.Node, l *scenarios.Load, s *scenar
 
 	p.checkDatasetPaths(data, l, s)
 	p.checkTokens(data, l)
-	if l.Compat != "" && !slices.Contains([]string{"random", "random_mm", "sharegpt", "custom", "sonnet",
-		"prefix_repetition", "burstgpt", "hf", "frozen"}, l.Dataset.Kind) {
+	if l.Compat != "" && !slices.Contains([]string{
+		"random", "random_mm", "sharegpt", "custom", "sonnet",
+		"prefix_repetition", "burstgpt", "hf", "frozen",
+	}, l.Dataset.Kind) {
 		p.errs.Add(n.At("compat"), "compat %s: that client has no dataset %s", l.Compat, l.Dataset.Kind)
 	}
 	if l.Dataset.Kind == "tok_inputs" && !scenarios.APINamed(l.API).Ids {

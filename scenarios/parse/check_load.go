@@ -13,8 +13,8 @@ import (
 // finishLoad works out the defaults that depend on other keys, and checks what
 // one key means for another. sound says that every key by itself is right.
 func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[string]string, s *scenarios.Scenario,
-	sound bool) {
-
+	sound bool,
+) {
 	p.noteHeaders(l)
 	data := n.Get("dataset")
 	if data == nil || data.Kind != schema.Mapping {

@@ -39,8 +39,10 @@ func (p *parser) searchedLoad(load *schema.Node, s *scenarios.Scenario) *schema.
 		}
 	}
 	out := load.Without("sweep", metric, "ramp")
-	value := &schema.Node{Kind: schema.Number, Text: strconv.FormatFloat(s.Search.Typical(), 'f', -1, 64),
-		Pos: load.Pos, Size: 1}
+	value := &schema.Node{
+		Kind: schema.Number, Text: strconv.FormatFloat(s.Search.Typical(), 'f', -1, 64),
+		Pos: load.Pos, Size: 1,
+	}
 	out.Pairs = append(slices.Clone(out.Pairs), schema.Pair{Key: metric, Pos: load.Pos, Value: value})
 	return out
 }

@@ -68,8 +68,10 @@ func (p *parser) checkReactions(n *schema.Node, s *scenarios.Scenario) {
 	if telemetry == nil || telemetry.Kind != schema.Mapping || s.Retries > 0 {
 		return
 	}
-	for key, reaction := range map[string]scenarios.Reaction{"on-throttle": s.Telemetry.OnThrottle,
-		"on-foreign": s.Telemetry.OnForeign} {
+	for key, reaction := range map[string]scenarios.Reaction{
+		"on-throttle": s.Telemetry.OnThrottle,
+		"on-foreign":  s.Telemetry.OnForeign,
+	} {
 		if reaction == scenarios.ReactRepeat {
 			p.warn(telemetry.At(key), "%s: repeat repeats nothing, for retries is 0", key)
 		}
@@ -79,8 +81,8 @@ func (p *parser) checkReactions(n *schema.Node, s *scenarios.Scenario) {
 // finishHooks works out what hooks leave to code. path is that of the level,
 // for its defaults.
 func (p *parser) finishHooks(n *schema.Node, path string, hooks *scenarios.Hooks, defaults map[string]string,
-	s *scenarios.Scenario) {
-
+	s *scenarios.Scenario,
+) {
 	for i := range hooks.Before {
 		at := path + ".before." + strconv.Itoa(i)
 		p.finishHook(entry(n.Get("before"), i), at, &hooks.Before[i], defaults, s)
@@ -94,8 +96,8 @@ func (p *parser) finishHooks(n *schema.Node, path string, hooks *scenarios.Hooks
 }
 
 func (p *parser) finishHook(n *schema.Node, path string, h *scenarios.Hook, defaults map[string]string,
-	s *scenarios.Scenario) {
-
+	s *scenarios.Scenario,
+) {
 	given := 0
 	for _, key := range []string{"command", "http", "check"} {
 		if v := n.Get(key); v != nil && v.Kind != schema.Null {

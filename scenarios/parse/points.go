@@ -58,8 +58,10 @@ func sweepBlocks() (grid, point *schema.BlockInfo) {
 	point = &schema.BlockInfo{
 		Name: "in a point of sweep:", Doc: "In a list of points, each is a mapping of load keys.",
 		Example: "label: short\ninput-len: 128\noutput-len: 64\nmax-concurrency: 8\n",
-		Keys: []schema.Info{{Key: "label", Doc: "Names the point in tables and step ids.",
-			Shape: schema.Simple(schema.TextShape), Note: "made of what the sweep varies"}},
+		Keys: []schema.Info{{
+			Key: "label", Doc: "Names the point in tables and step ids.",
+			Shape: schema.Simple(schema.TextShape), Note: "made of what the sweep varies",
+		}},
 	}
 
 	for _, f := range trafficFieldsWithoutSweep() {
@@ -220,8 +222,8 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 
 // point decodes and checks one point; sound tells that nothing was wrong.
 func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string,
-	s *scenarios.Scenario) (l scenarios.Load, sound bool) {
-
+	s *scenarios.Scenario,
+) (l scenarios.Load, sound bool) {
 	r := p.reader(defaults)
 	schema.Decode(r, table, n, &l)
 	sound = !r.Failed

@@ -42,13 +42,17 @@ func TestSimulatedServers(t *testing.T) {
 			"own arguments", "{launcher: vllm, model: m, args: {tp: 8}, sim-args: {tensor_parallel_size: 2, sim-speed: 3, sim-fault: error@1}}", scenarios.SimLauncher,
 			"tensor_parallel_size=2 sim-device=strix-halo sim-speed=3 sim-life-noise=0.006 sim-fault=error@1",
 		},
-		{"numbers of vLLM", "{launcher: vllm, model: m, args: {max-model-len: 16k, max-num-batched-tokens: 8K, max-num-seqs: 25.6k}}", scenarios.SimLauncher,
-			"max-model-len=16000 max-num-batched-tokens=8192 max-num-seqs=25600" + tail},
+		{
+			"numbers of vLLM", "{launcher: vllm, model: m, args: {max-model-len: 16k, max-num-batched-tokens: 8K, max-num-seqs: 25.6k}}", scenarios.SimLauncher,
+			"max-model-len=16000 max-num-batched-tokens=8192 max-num-seqs=25600" + tail,
+		},
 		{"the engine decides", "{launcher: vllm, model: m, args: {max-model-len: auto, max-num-seqs: -1, seed: -1}}", scenarios.SimLauncher, tail[1:]},
 		{"llama.cpp decides", "{launcher: llamacpp, model: m.gguf, args: {c: 0, np: -1, kvu: true}}", scenarios.SimLlamaLauncher, "kv-unified=true" + tail},
 		{"sglang decides", "{launcher: sglang, model: m, args: {chunked-prefill-size: -1, tp: 2}}", scenarios.SimLauncher, "tensor-parallel-size=2" + tail},
-		{"parts of a config", "{launcher: vllm, model: m, args: {speculative-config.method: ngram, speculative_config.num_speculative_tokens: 4}}", scenarios.SimLauncher,
-			"speculative-config=map[method:ngram num_speculative_tokens:4]" + tail},
+		{
+			"parts of a config", "{launcher: vllm, model: m, args: {speculative-config.method: ngram, speculative_config.num_speculative_tokens: 4}}", scenarios.SimLauncher,
+			"speculative-config=map[method:ngram num_speculative_tokens:4]" + tail,
+		},
 		{"already", "{launcher: simulator, args: {sim-speed: 3}}", scenarios.SimLauncher, "sim-speed=3"},
 	} {
 		s := mustParse(t, simulated+"server: "+tc.server+"\nload: {input-len: 8, output-len: 8}\n", Options{})

@@ -36,28 +36,44 @@ func datasetKinds() []datasetKind {
 	file := []string{"shuffle", "oversample"}
 
 	return []datasetKind{
-		{name: "random", input: must, output: must, random: true,
-			keys: slices.Concat(ids, ratios, []string{"prefix-len"})},
-		{name: "random_mm", input: must, output: must, random: true,
-			keys: slices.Concat(ratios, []string{"prefix-len", "images"})},
+		{
+			name: "random", input: must, output: must, random: true,
+			keys: slices.Concat(ids, ratios, []string{"prefix-len"}),
+		},
+		{
+			name: "random_mm", input: must, output: must, random: true,
+			keys: slices.Concat(ratios, []string{"prefix-len", "images"}),
+		},
 		{name: "sharegpt", path: true, input: never, shuffled: true, keys: slices.Concat(file, []string{"turns"})},
 		{name: "jsonl", path: true, input: never, keys: file},
 		{name: "custom", path: true, input: never, shuffled: true, keys: file},
 		{name: "tok_inputs", path: true, input: never, output: must, keys: slices.Concat(file, []string{"field"})},
 		{name: "sonnet", path: true, keys: []string{"prefix-len", "template-tokens"}},
-		{name: "prefix_repetition", input: never, output: must, random: true,
-			keys: slices.Concat(ids, []string{"prefix-len", "suffix-len", "num-prefixes"})},
-		{name: "burstgpt", path: true, input: never, output: never, random: true,
-			keys: slices.Concat(ids, []string{"subset", "shuffle"})},
-		{name: "trace", path: true, input: never, output: never, random: true,
-			keys: slices.Concat(ids, []string{"block-len", "time-unit"})},
-		{name: "hf", path: true, input: never, shuffled: true,
-			keys: slices.Concat(file, []string{"subset", "field", "turns"})},
+		{
+			name: "prefix_repetition", input: never, output: must, random: true,
+			keys: slices.Concat(ids, []string{"prefix-len", "suffix-len", "num-prefixes"}),
+		},
+		{
+			name: "burstgpt", path: true, input: never, output: never, random: true,
+			keys: slices.Concat(ids, []string{"subset", "shuffle"}),
+		},
+		{
+			name: "trace", path: true, input: never, output: never, random: true,
+			keys: slices.Concat(ids, []string{"block-len", "time-unit"}),
+		},
+		{
+			name: "hf", path: true, input: never, shuffled: true,
+			keys: slices.Concat(file, []string{"subset", "field", "turns"}),
+		},
 		{name: "text", path: true, input: must, output: must, keys: slices.Concat(ratios, []string{"shuffle"})},
-		{name: "shared_prefix", input: must, output: must, random: true,
-			keys: slices.Concat(ids, ratios, []string{"prefix-len", "num-prefixes", "shuffle"})},
-		{name: "conversation", input: must, output: must, random: true,
-			keys: slices.Concat(ratios, []string{"prefix-len", "suffix-len", "turns"})},
+		{
+			name: "shared_prefix", input: must, output: must, random: true,
+			keys: slices.Concat(ids, ratios, []string{"prefix-len", "num-prefixes", "shuffle"}),
+		},
+		{
+			name: "conversation", input: must, output: must, random: true,
+			keys: slices.Concat(ratios, []string{"prefix-len", "suffix-len", "turns"}),
+		},
 		{name: "frozen", path: true, input: never, keys: []string{"oversample"}},
 	}
 }

@@ -59,8 +59,10 @@ deadlines: {step: 30m, run: 12h}
 			schema.EnumKey("restart", "When a server is started anew: never (one life for steps of a variant that "+
 				"follow each other), "+
 				"variant (one life a variant and repeat), point, step.",
-				[]scenarios.Restart{scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint,
-					scenarios.RestartStep},
+				[]scenarios.Restart{
+					scenarios.RestartNever, scenarios.RestartVariant, scenarios.RestartPoint,
+					scenarios.RestartStep,
+				},
 				func(s *scenarios.Scenario) *scenarios.Restart { return &s.Restart }).
 				Or(string(scenarios.RestartVariant)),
 			schema.EnumKey("on-failure", "After a failed step: go on with everything, skip the rest of its variant, "+

@@ -81,7 +81,8 @@ func hookBlock() schema.Block[scenarios.Hook] {
 			schema.FreeKey("on-failure", "In before: only. refuse: what it stands before fails; warn: go on.",
 				schema.EnumOf(refuseWord, warnWord),
 				func(r *schema.Reader, n *schema.Node,
-					h *scenarios.Hook) {
+					h *scenarios.Hook,
+				) {
 					readRefuse(r, n,
 						&h.Refuse)
 				}).DefaultNote("refuse in before:, warn in after:"),

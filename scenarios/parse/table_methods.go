@@ -62,7 +62,8 @@ func smokeBlock() schema.Block[scenarios.Smoke] {
 				}).Or("/v1/chat/completions"),
 			schema.FreeKey("body", "Sent as JSON, as it stands: no model is added.",
 				schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
-					s *scenarios.Smoke) {
+					s *scenarios.Smoke,
+				) {
 					if n.Kind != schema.Mapping {
 						r.Wrong(n, schema.MapOf(schema.Simple(schema.AnyShape)))
 						return
@@ -97,7 +98,8 @@ func llamaBenchBlock() schema.Block[scenarios.LlamaBenchRun] {
 				Or("llama-bench"),
 			schema.FreeKey("models", "Model files, relative to the scenario file.",
 				schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node,
-					l *scenarios.LlamaBenchRun) {
+					l *scenarios.LlamaBenchRun,
+				) {
 					words, ok := r.Texts(n)
 					if ok && len(words) == 0 {
 						r.Fail(n.Pos, "models is an empty list")

@@ -75,7 +75,8 @@ func untilBlock() schema.Block[repeats] {
 				func(r *schema.Reader, n *schema.Node, u *repeats) { u.Width, _ = r.Percent(n) }).Must(),
 			schema.FreeKey("figures", "Whose intervals count; all must be narrow.",
 				schema.ListOf(schema.Simple(schema.TextShape)), func(r *schema.Reader, n *schema.Node,
-					u *repeats) {
+					u *repeats,
+				) {
 					u.Figures = readFigures(r, n)
 				}).
 				DefaultNote("output_throughput; at a request rate, which sets that, median_e2el_s; of llama-bench " +
@@ -99,8 +100,10 @@ func searchBlock() schema.Block[scenarios.Search] {
 		Example: "\nmetric: request-rate\nfrom: 1\nto: 64\nslo: {p99_ttft_ms: 500, p99_tpot_ms: 50, goodput_share: " +
 			"99%}\nsteps: 15\ntolerance: 5%\n",
 		Fields: []schema.Field[scenarios.Search]{
-			schema.EnumKey("metric", "Load key that is searched.", []scenarios.SearchMetric{scenarios.SearchRate,
-				scenarios.SearchConcurrency}, func(s *scenarios.Search) *scenarios.SearchMetric { return &s.Metric }).
+			schema.EnumKey("metric", "Load key that is searched.", []scenarios.SearchMetric{
+				scenarios.SearchRate,
+				scenarios.SearchConcurrency,
+			}, func(s *scenarios.Search) *scenarios.SearchMetric { return &s.Metric }).
 				Or(string(scenarios.SearchRate)),
 			schema.NumberKey("from", "Lowest load.", schema.Positive(false),
 				func(s *scenarios.Search) *float64 { return &s.From }).Must(),

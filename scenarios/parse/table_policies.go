@@ -153,8 +153,10 @@ func vramBlock() schema.Block[scenarios.VRAM] {
 				DefaultNote("the larger of 512MiB and 1 % of the memory"),
 			schema.EnumKey("foreign", "Memory that somebody else holds on GPUs of a server: report it and go on, "+
 				"wait for timeout and then as refuse, or refuse: "+
-				"the variant's steps fail.", []scenarios.ForeignHolders{scenarios.ForeignReport, scenarios.ForeignWait,
-				scenarios.ForeignRefuse},
+				"the variant's steps fail.", []scenarios.ForeignHolders{
+				scenarios.ForeignReport, scenarios.ForeignWait,
+				scenarios.ForeignRefuse,
+			},
 				func(v *scenarios.VRAM) *scenarios.ForeignHolders { return &v.Foreign }).
 				Or(string(scenarios.ForeignReport)),
 		},

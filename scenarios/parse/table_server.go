@@ -57,13 +57,15 @@ func recipeFields() []schema.Field[scenarios.Server] {
 		schema.FreeKey("sim-args", "Arguments of the simulator that takes the server's place under --sim, laid over "+
 			"those that it keeps of args; see bench simulate --help.",
 			schema.MapOf(schema.Simple(schema.AnyShape)), func(r *schema.Reader, n *schema.Node,
-				s *scenarios.Server) {
+				s *scenarios.Server,
+			) {
 				s.SimArgs = readArgList(r, n)
 			}),
 		schema.FreeKey("env", "Environment of the server; null removes a variable that would be inherited, inherit "+
 			"keeps one that bench would remove.",
 			schema.MapOf(scalarOrNull), func(r *schema.Reader, n *schema.Node,
-				s *scenarios.Server) {
+				s *scenarios.Server,
+			) {
 				s.Env = readEnv(r, n)
 			}),
 		schema.FreeKey("base-url", "Launcher external only: where the server is, without the /v1 of the request path.",

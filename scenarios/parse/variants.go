@@ -94,8 +94,8 @@ func (p *parser) variantList(root *schema.Node) []*schema.Node {
 
 // variant decodes one variant and checks it. Beside it come its defaults.
 func (p *parser) variant(table schema.Block[scenarios.Variant], ev expand.ExpandedVariant,
-	s *scenarios.Scenario) (scenarios.Variant, map[string]string) {
-
+	s *scenarios.Scenario,
+) (scenarios.Variant, map[string]string) {
 	v := scenarios.Variant{Pos: ev.Pos}
 	n := ev.Node
 	if n == nil {

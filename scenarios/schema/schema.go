@@ -105,8 +105,10 @@ func (b *schemaBuilder) shape(s Shape) object {
 			object{"type": "string", "pattern": `^(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`},
 		}}
 	case LengthShape:
-		return object{"anyOf": []any{numeric("integer", s.Limits),
-			object{"type": "string", "pattern": LengthOfRest.String()}}}
+		return object{"anyOf": []any{
+			numeric("integer", s.Limits),
+			object{"type": "string", "pattern": LengthOfRest.String()},
+		}}
 	case SizeShape:
 		return object{"anyOf": []any{object{"const": 0}, object{"type": "string", "pattern": sizeText.String()}}}
 	case PercentShape:

@@ -103,8 +103,10 @@ func programs() []program {
 		}
 	}
 	for _, name := range []string{"docker", "podman"} {
-		all = append(all, program{name, doctor.ContainerEngine, "",
-			[]string{"version", "--format", "{{.Server.Version}}"}})
+		all = append(all, program{
+			name, doctor.ContainerEngine, "",
+			[]string{"version", "--format", "{{.Server.Version}}"},
+		})
 	}
 	return all
 }
@@ -127,8 +129,10 @@ func (l *Look) installed(ctx context.Context) []doctor.Program {
 		if p.heavy != "" {
 			limit = heavyTime
 		}
-		record := l.hooks.Run(ctx, scenarios.Hook{Name: p.name, Command: append([]string{path}, p.argv...),
-			Timeout: limit}, nil)
+		record := l.hooks.Run(ctx, scenarios.Hook{
+			Name: p.name, Command: append([]string{path}, p.argv...),
+			Timeout: limit,
+		}, nil)
 		if record.OK {
 			found.Version = versionOf(record.Message)
 		} else {

@@ -33,8 +33,10 @@ func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 	out = append(out, l.hookPrograms(sc)...)
 	for _, check := range sc.Checks {
 		record := l.hooks.Check(ctx, check)
-		out = append(out, doctor.Need{What: "check " + record.Name, OK: record.OK, Only: !check.Refuse,
-			Text: record.Message})
+		out = append(out, doctor.Need{
+			What: "check " + record.Name, OK: record.OK, Only: !check.Refuse,
+			Text: record.Message,
+		})
 	}
 
 	return out

@@ -122,8 +122,10 @@ func (t *Target) look(ctx context.Context, baseURL string) {
 // isForwarder tells programs that listen in place of a server in a container
 // or on another machine: their flags are not the server's.
 func isForwarder(program string) bool {
-	return slices.Contains([]string{"docker-proxy", "rootlessport", "slirp4netns", "pasta", "ssh", "kubectl", "socat",
-		"nginx", "haproxy", "envoy"}, filepath.Base(program))
+	return slices.Contains([]string{
+		"docker-proxy", "rootlessport", "slirp4netns", "pasta", "ssh", "kubectl", "socat",
+		"nginx", "haproxy", "envoy",
+	}, filepath.Base(program))
 }
 
 // tokenizer is the path that was asked for, else the model's own folder or

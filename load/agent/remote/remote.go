@@ -32,8 +32,10 @@ func Host(host, bench string, copied bool) (agent.Place, error) {
 	case isNode && copied:
 		return agent.Place{}, fmt.Errorf("--copy-bench: %s has this file system anyway; --agent-bench says where", host)
 	case isNode:
-		return Command(host, []string{"srun", "--nodelist=" + node, "--nodes=1", "--ntasks=1", "--overlap",
-			"--unbuffered", bench, "load-agent"}), nil
+		return Command(host, []string{
+			"srun", "--nodelist=" + node, "--nodes=1", "--ntasks=1", "--overlap",
+			"--unbuffered", bench, "load-agent",
+		}), nil
 	case copied:
 		return copyingPlace(host), nil
 	}
@@ -62,7 +64,8 @@ func copyingPlace(host string) agent.Place {
 // Command is an agent that a command starts.
 func Command(name string, argv []string) agent.Place {
 	return agent.Place{Name: name, Dial: func(ctx context.Context) (io.ReadWriteCloser,
-		error) {
+		error,
+	) {
 		return start(ctx, argv)
 	}}
 }
