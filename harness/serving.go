@@ -102,7 +102,7 @@ func (m serving) mustRepeat(ctx context.Context, planned plan.Life, servers []st
 	why := m.monitor.MustRepeat(result)
 	if why == nil || m.blocked(ctx, planned.VariantIndex) != nil || anyDead(servers) ||
 		!retriesLeft(m.Scenario, a.failed, why.Class) {
-		return nil
+		return nil //nolint:nilerr // why is a reason to repeat, which is declined here
 	}
 	return why
 }

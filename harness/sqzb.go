@@ -56,7 +56,7 @@ func (m twoPasses) second(ctx context.Context, planned plan.Life, a attempt, fir
 		m.halt(low)
 	}
 	if why := m.blocked(ctx, planned.VariantIndex); why != nil {
-		return passRun{launched: why}, nil
+		return passRun{launched: why}, nil //nolint:nilerr // why is a verdict
 	}
 
 	a.pass, a.used, a.ports = 2, first.took, portsOf(first.servers)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrig/bench/internal/importer"
+	"github.com/benchrig/bench/internal/importer/save"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/page"
 	"github.com/benchrig/bench/results"
@@ -100,13 +101,13 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 
 	name := o.name
 	if name == "" {
-		name = importer.FolderName(sources[0].Name)
+		name = save.FolderName(sources[0].Name)
 	}
 
-	read.KeepCopies(sources)
+	save.KeepCopies(read, sources)
 	runs := read.Runs(importer.Naming{Name: name, Bench: version, At: time.Now().UTC().Format(time.RFC3339)}, options)
 	for _, run := range runs {
-		folder, err := run.Write(o.output, sources)
+		folder, err := save.WriteRun(run, o.output, sources)
 		if err != nil {
 			return err
 		}

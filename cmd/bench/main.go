@@ -39,7 +39,7 @@ type env struct {
 }
 
 // The main thread is process.Main's: nothing else runs there.
-func init() { runtime.LockOSThread() }
+func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the one place that runs on the main thread alone
 
 func main() {
 	os.Exit(process.Main(realMain))

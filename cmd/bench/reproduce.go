@@ -60,7 +60,7 @@ func newReproduceCommand(e env) *cobra.Command {
 	}
 
 	f := cmd.Flags()
-	o.boxWait.addFlags(f)
+	o.addFlags(f)
 	f.StringArrayVar(&o.Set, "set", nil, "override a key of the scenario, `a.b=value`, such as the path of a model; "+
 		"repeatable")
 	f.StringSliceVar(&o.Steps, "steps", nil, "repeat only the steps with these ids")

@@ -71,7 +71,7 @@ func plantedChannels() map[string]func(w http.ResponseWriter, text string) {
 		},
 		"redirect": func(w http.ResponseWriter, t string) {
 			w.Header().Set("Location", "/elsewhere?key="+url.QueryEscape(t))
-			w.WriteHeader(302)
+			w.WriteHeader(http.StatusFound)
 		},
 	}
 }
@@ -100,7 +100,7 @@ func tellingServer(t *testing.T) *httptest.Server {
 		_ = json.Unmarshal(body, &asked) // else it asks for nothing
 		switch {
 		case channel == "hook":
-			w.WriteHeader(500)
+			w.WriteHeader(http.StatusInternalServerError)
 			_, _ = io.WriteString(w, "no such topic\n"+forms[rest])
 		case strings.HasSuffix(rest, "models"):
 			w.Header().Set("Content-Type", "application/json")

@@ -208,7 +208,7 @@ func TestNumpyLegacyRandomDataset(t *testing.T) {
 	for _, c := range loadStreams(t).RandomV06 {
 		ratio := c.RangeRatio.(float64)
 		low := func(length int) int { return int(float64(length) * ratio) }
-		n := prng.NewNumpy(uint64(c.Seed))
+		n := prng.NewNumpy(c.Seed)
 		checkInts(t, "prefix", n.RandInt(0, c.Vocab, c.PrefixLen), c.Prefix)
 		checkInts(t, "input lengths", n.RandInt(low(c.InputLen), c.InputLen+1, c.N), c.InputLens)
 		checkInts(t, "output lengths", n.RandInt(low(c.OutputLen), c.OutputLen+1, c.N), c.OutputLens)
@@ -221,7 +221,7 @@ func TestNumpyLegacyRandomDataset(t *testing.T) {
 			low, high := float64(length)*(1-ratio), float64(length)*(1+ratio)
 			return n.RandInt(int(low), int(high)+1, c.N)
 		}
-		n := prng.NewNumpy(uint64(c.Seed))
+		n := prng.NewNumpy(c.Seed)
 		checkInts(t, "prefix", n.RandInt(0, c.Vocab, c.PrefixLen), c.Prefix)
 		checkInts(t, "input lengths", draw(n, c.InputLen), c.InputLens)
 		checkInts(t, "output lengths", draw(n, c.OutputLen), c.OutputLens)
@@ -344,7 +344,7 @@ func TestPermutation(t *testing.T) {
 		checkInts(t, "RandInt", prng.NewNumpy(uint64(c.Seed)).RandInt(0, c.Total, len(c.Replace)), c.Replace)
 	}
 	for _, c := range loadStreams(t).Repetition {
-		n := prng.NewNumpy(uint64(c.Seed))
+		n := prng.NewNumpy(c.Seed)
 		for _, want := range c.Draws {
 			checkInts(t, "RandInt", n.RandInt(0, c.Vocab, len(want)), want)
 		}

@@ -58,7 +58,7 @@ func (c Cluster) Wait(ctx context.Context, w io.Writer) error {
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintln(c.Process.Stderr, "the jobs that are left go on stopping")
-			return nil
+			return nil //nolint:nilerr // the user stopped waiting
 		case err != nil:
 			return err
 		case len(jobs) == 0:

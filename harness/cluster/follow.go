@@ -71,7 +71,7 @@ func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintf(c.Process.Stderr, "\nthe jobs go on: bench watch %s\n", c.Folder.Dir())
-			return nil, nil
+			return nil, nil //nolint:nilerr // the user stopped watching
 		case err != nil:
 			failed++
 			gone := failed >= patience && (answered.IsZero() || time.Since(answered) >= outage)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -134,6 +135,7 @@ func (c Config) take() {
 	}
 	if c.Eat > 0 {
 		eaten = bytes.Repeat([]byte{1}, c.Eat)
+		runtime.KeepAlive(eaten)
 	}
 }
 

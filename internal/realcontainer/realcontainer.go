@@ -10,6 +10,7 @@ package realcontainer
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,7 +49,7 @@ func Start(t testing.TB, name string) *Engine {
 	if err != nil {
 		t.Skipf("%s is not installed", name)
 	}
-	dir, err := os.MkdirTemp("", "bench-"+name+"-")
+	dir, err := os.MkdirTemp("", "bench-"+name+"-") //nolint:usetesting // short, for sockets; removed once the daemon is gone
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func (e *Engine) StartDaemon(t testing.TB) {
 	}
 	defer log.Close()
 
-	e.daemon = exec.Command(program,
+	e.daemon = exec.CommandContext(context.Background(), program, // it outlives the test's own context
 		"--host", "unix://"+e.path("docker.sock"), "--data-root", e.path("data"), "--exec-root", e.path("exec"), "--pidfile", e.path("pid"),
 		"--iptables=false", "--ip6tables=false", "--bridge=none", "--storage-driver", "vfs")
 	e.daemon.Stdout, e.daemon.Stderr = log, log
@@ -143,7 +144,7 @@ func (e *Engine) command(args ...string) *exec.Cmd {
 	if e.Name == "podman" {
 		program = e.path("bin", "podman")
 	}
-	cmd := exec.Command(program, args...)
+	cmd := exec.CommandContext(context.Background(), program, args...) // also used in clean-up
 	cmd.Env = e.Environ
 
 	return cmd
@@ -160,7 +161,7 @@ func (e *Engine) Output(args ...string) (string, error) {
 func (e *Engine) importImages() {
 	e.t.Helper()
 	program := e.path("engine")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program,
+	build := exec.CommandContext(e.t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", program,
 		"github.com/benchrig/bench/internal/fakeengine/standalone")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -8,6 +8,7 @@
 package stranger
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (s *stranger) hold() error {
 	s.passed, s.blocks = s.blocks[last], s.blocks[:last]
 
 	for network, address := range map[string]string{"tcp": s.address(), "unix": filepath.Join(s.Dir, "stranger.sock")} {
-		listener, err := net.Listen(network, address)
+		listener, err := new(net.ListenConfig).Listen(context.Background(), network, address)
 		if err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func (s *stranger) hold() error {
 		return err
 	}
 
-	s.child = exec.Command("sleep", "180")
+	s.child = exec.CommandContext(context.Background(), "sleep", "180")
 	s.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.child.Start(); err != nil {
 		return err
@@ -227,7 +228,7 @@ func (s *stranger) check() {
 	}
 
 	for network, address := range map[string]string{"tcp": s.address(), "unix": filepath.Join(s.Dir, "stranger.sock")} {
-		conn, err := net.Dial(network, address)
+		conn, err := new(net.Dialer).DialContext(context.Background(), network, address)
 		if err != nil {
 			s.notice("its socket %s does not answer: %v", address, err)
 			continue

@@ -19,7 +19,7 @@ import (
 )
 
 // As in the program: its main thread forks nothing.
-func init() { runtime.LockOSThread() }
+func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the one place that runs on the main thread alone
 
 const stopperVariable = "BENCH_TEST_STOPPER"
 

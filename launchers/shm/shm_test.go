@@ -53,7 +53,7 @@ func folder(t *testing.T) Folder {
 	if err := proc.System.Complete(); err != nil {
 		t.Skip(err)
 	}
-	path, err := os.MkdirTemp("/dev/shm", "bench-test-") // inodes are given out once there
+	path, err := os.MkdirTemp("/dev/shm", "bench-test-") //nolint:usetesting // must lie in shared memory // inodes are given out once there
 	if err != nil {
 		t.Skip(err)
 	}

@@ -272,13 +272,13 @@ func TestLateWakeup(t *testing.T) {
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(pipe[0])
-	defer unix.Close(pipe[1])
+	defer func() { _ = unix.Close(pipe[0]) }()
+	defer func() { _ = unix.Close(pipe[1]) }()
 	if pipe[0] != number && pipe[1] != number {
 		if err := unix.Dup3(pipe[1], number, unix.O_CLOEXEC); err != nil {
 			t.Fatal(err)
 		}
-		defer unix.Close(number)
+		defer func() { _ = unix.Close(number) }()
 	}
 	if pipe[0] == number {
 		t.Skip("the reading end has the number")

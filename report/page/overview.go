@@ -176,6 +176,23 @@ func outputThroughput(r *results.Result) *float64 {
 	return nil
 }
 
+// outputPerGPU is null where a result has no throughput.
+func outputPerGPU(r *results.Result) *float64 {
+	v := outputThroughput(r)
+	if v == nil {
+		return nil
+	}
+
+	return new(*v / float64(gpusOf(r)))
+}
+
+func (d *drawer) frontRow(c compare.Cell, at curves.ParetoPoint, unit chart.Unit) frontRow {
+	return frontRow{
+		Variant: text.Clean(c.Variant), Point: text.Clean(c.Point), Link: d.links[c.Counted[0].Step.ID],
+		X: short(at.X), Y: short(at.Y) + " " + string(unit),
+	}
+}
+
 func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	perGPU := true
 	var drawn []compare.Cell
@@ -191,17 +208,9 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 		return nil, nil, nil
 	}
 
-	y := outputThroughput
-	label, unit := "all output", chart.Unit("tok/s")
+	y, label, unit := outputThroughput, "all output", chart.Unit("tok/s")
 	if perGPU {
-		label, unit = "output per GPU", "tok/s/GPU"
-		y = func(r *results.Result) *float64 {
-			v := outputThroughput(r)
-			if v == nil {
-				return nil
-			}
-			return new(*v / float64(gpusOf(r)))
-		}
+		y, label, unit = outputPerGPU, "output per GPU", "tok/s/GPU"
 	}
 
 	s := chart.ScatterSpec{
@@ -239,11 +248,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	var rows []frontRow
 	for _, i := range curves.ParetoFront(front) {
 		s.Front = append(s.Front, chart.XY(front[i]))
-		rows = append(rows, frontRow{
-			Variant: text.Clean(sound[i].Variant), Point: text.Clean(sound[i].Point),
-			Link: d.links[sound[i].Counted[0].Step.ID],
-			X:    short(front[i].X), Y: short(front[i].Y) + " " + string(unit),
-		})
+		rows = append(rows, d.frontRow(sound[i], front[i], unit))
 	}
 
 	f, err := twice("tradeoff", size{answerChart, 330}, size{phoneChart, 300},

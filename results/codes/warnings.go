@@ -11,7 +11,7 @@ func warnings() []Entry {
 }
 
 // warningsOfRequests are about what was sent and what came back.
-func warningsOfRequests() []Entry {
+func warningsOfRequests() []Entry { //nolint:funlen // a table
 	return []Entry{
 		warning(results.WarnInterrupted, Disqualifies,
 			"The pass ended before all requests were sent.",

@@ -175,8 +175,7 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 	path := filepath.Join(folder.StepDir(ref.ID), results.ResultName)
 	result := &results.Result{}
 	err := readVersioned(path, result)
-	switch {
-	case err == nil:
+	if err == nil {
 		for _, name := range damagedFiles(folder.StepDir(ref.ID)) {
 			r.Problems = append(r.Problems, fmt.Sprintf("step %s: %s is damaged: it does not begin as a compressed file", ref.ID, filepath.Base(name)))
 		}

@@ -20,7 +20,7 @@ func Limits(sc *scenarios.Scenario, p *plan.Plan, box plan.Box) []string {
 		return lines
 	}
 
-	lines = append(lines, fewPrompts(p, sc)...)
+	lines = append(lines, fewPrompts(sc)...)
 	lines = append(lines, fewRepeats(sc)...)
 	return append(lines, sharedCores(sc, box)...)
 }
@@ -28,7 +28,7 @@ func Limits(sc *scenarios.Scenario, p *plan.Plan, box plan.Box) []string {
 // fewPrompts lists load points that send too few requests for the highest
 // percentile that is reported. Points that send for a time are left out: how
 // many requests they come to is not known.
-func fewPrompts(p *plan.Plan, sc *scenarios.Scenario) []string {
+func fewPrompts(sc *scenarios.Scenario) []string {
 	needs := map[float64][]string{} // points by percentile
 	for _, l := range sc.Points {
 		if l.Duration > 0 || len(l.Percentiles) == 0 {

@@ -1,4 +1,7 @@
-package importer
+// Package save writes imported runs. In go runs that package importer has read,
+// and the files that they came from, out comes a results folder for each. It
+// reads no file and decides nothing about figures.
+package save
 
 import (
 	"errors"
@@ -7,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/benchrig/bench/internal/importer"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -26,7 +30,7 @@ func FolderName(file string) string {
 const largestCopy = 64 << 20
 
 // KeepCopies decides which files are kept, and under which name.
-func (i *Imported) KeepCopies(sources []Source) {
+func KeepCopies(i *importer.Imported, sources []importer.Source) {
 	for at, s := range sources {
 		if len(s.Data) <= largestCopy {
 			i.Files[at].Copy = fmt.Sprintf("%s/%02d-%s", results.SourcesName, at+1,
@@ -35,9 +39,9 @@ func (i *Imported) KeepCopies(sources []Source) {
 	}
 }
 
-// Write makes a results folder of the run below root. Its manifest comes last: a
+// WriteRun makes a results folder of the run below root. Its manifest comes last: a
 // folder without one is no run.
-func (r Run) Write(root string, sources []Source) (*store.Folder, error) {
+func WriteRun(r importer.Run, root string, sources []importer.Source) (*store.Folder, error) {
 	folder, err := store.Create(root, r.Manifest.Scenario, r.Manifest.Run)
 	if err != nil {
 		return nil, err
@@ -64,7 +68,7 @@ func (r Run) Write(root string, sources []Source) (*store.Folder, error) {
 }
 
 // writeSteps writes results and records, and a journal that tells of them.
-func writeSteps(folder *store.Folder, steps []Step) error {
+func writeSteps(folder *store.Folder, steps []importer.Step) error {
 	journal, err := folder.OpenJournal()
 	if err != nil {
 		return err
@@ -91,7 +95,7 @@ func writeSteps(folder *store.Folder, steps []Step) error {
 	return errors.Join(err, journal.Close())
 }
 
-func writeStep(folder *store.Folder, s Step) error {
+func writeStep(folder *store.Folder, s importer.Step) error {
 	if err := folder.WriteResult(s.Result); err != nil || s.Records == nil {
 		return err
 	}
