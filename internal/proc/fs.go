@@ -16,6 +16,7 @@ type FS string
 // System is the kernel's own.
 const System FS = "/proc"
 
+// File is the path of the named file of one process.
 func (fs FS) File(pid int, name string) string {
 	return filepath.Join(string(fs), strconv.Itoa(pid), name)
 }
@@ -46,6 +47,7 @@ func (fs FS) Processes(since uint64) ([]Process, error) {
 	return procs, nil
 }
 
+// PIDs lists the numbers of all processes, in no particular order.
 func (fs FS) PIDs() ([]int, error) {
 	dir, err := os.Open(string(fs))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// container is a server in a container. Its processes are children of the
+// Container is a server in a container. Its processes are children of the
 // engine, not of ours: the client that starts it, the one that follows its log
 // and the one that waits for its end are helpers, whose ends mean nothing.
 type Container struct {

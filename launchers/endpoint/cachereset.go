@@ -120,6 +120,7 @@ type slot struct {
 	Busy bool `json:"is_processing"`
 }
 
+// Slots asks llama-server for its slots. The error is a *results.Failure if it gives no usable list.
 func (e *Endpoint) Slots(ctx context.Context) ([]slot, error) {
 	a := e.probe.get(ctx, "/slots")
 	var slots []slot

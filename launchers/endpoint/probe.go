@@ -78,6 +78,7 @@ type Answer struct {
 	Err    error
 }
 
+// OK reports whether an answer came and its status is 2xx.
 func (a Answer) OK() bool { return a.Err == nil && a.Status/100 == 2 }
 
 // String is the answer in a few words, for "the last answer was".
@@ -196,6 +197,7 @@ func joinable(base string) string {
 	return strings.TrimRight(strings.TrimSuffix(base, "/v1"), "/")
 }
 
+// WithoutPassword is the URL with its password masked; "base-url" if it cannot be parsed.
 func WithoutPassword(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// CompletionsPath, ChatPath and OllamaPath are where a probe asks for a token; TokenPrompt is its prompt.
 const (
 	CompletionsPath = "/v1/completions"
 	ChatPath        = "/v1/chat/completions"

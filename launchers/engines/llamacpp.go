@@ -167,6 +167,7 @@ func LlamaModelFlag(model string) string {
 	return "-m"
 }
 
+// IsGGUF reports whether the name ends in .gguf, in any case. It does not look at the file.
 func IsGGUF(model string) bool { return strings.EqualFold(filepath.Ext(model), ".gguf") }
 
 // llamaServedName is the alias under which the model is served: the file's

@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
+// SglangKind describes SGLang: its command line, its protocol and its log.
 func SglangKind() Kind {
 	return Kind{
 		Name:         "sglang",

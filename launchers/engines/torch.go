@@ -27,6 +27,7 @@ func fatal(class results.FailureClass, hint string, patterns ...string) FatalLin
 var torchRequests = regexp.MustCompile(`Received request |Generated (streaming )?response |\bprompt: |(Receive|Finish): obj=`)
 
 const (
+	// HintVersion is the hint for flags that an engine rejects.
 	HintVersion = "the recipe may be written for another version of the engine"
 	hintTrace   = "the cause is usually the first traceback of the log"
 	hintHeld    = "another process, perhaps a server before this one, still holds memory of the GPU"

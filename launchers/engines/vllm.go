@@ -25,6 +25,7 @@ const (
 	vllmPortStride = 200
 )
 
+// VllmKind describes vLLM: its command line, its protocol and its log.
 func VllmKind() Kind {
 	kind := vllmProtocol()
 	kind.Name, kind.Title = "vllm", "vLLM"

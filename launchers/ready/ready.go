@@ -16,6 +16,7 @@ import (
 
 const (
 	minPoll = 100 * time.Millisecond
+	// MaxPoll is the longest pause between two probes of a server.
 	MaxPoll = time.Second
 
 	// MaxStrikes is how often in sequence an answer must come that looks final

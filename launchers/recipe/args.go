@@ -12,6 +12,7 @@ import (
 // ListForm is how an option with several values is spelled.
 type ListForm int
 
+// Spread, Repeated, Comma and JSONList are the forms; Spread is the zero value.
 const (
 	Spread   ListForm = iota // --name a b c (argparse nargs)
 	Repeated                 // --name a --name b
@@ -229,6 +230,7 @@ func (s Spelling) many(name, flag string, values []any) ([]string, error) {
 	return append([]string{flag}, texts...), nil
 }
 
+// Pair spells an option with one value: two arguments, or flag=text where JoinDash asks for it.
 func (s Spelling) Pair(flag, text string) []string {
 	if s.JoinDash && strings.HasPrefix(text, "-") {
 		return []string{flag + "=" + text}
@@ -279,6 +281,7 @@ func Scalar(value any) (string, error) {
 	return text, nil
 }
 
+// CompactJSON is the value as JSON on one line, with sorted keys and without HTML escapes.
 func CompactJSON(value any) (string, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -80,8 +80,10 @@ func MatchesAny(name string, patterns []string) bool {
 	})
 }
 
+// TooShort reports whether a secret has too few bytes to be redacted from texts.
 func TooShort(secret string) bool { return len(secret) < minSecret }
 
+// Dropped lists, sorted, the variables of environ that the command's environment neither keeps nor sets.
 func Dropped(environ []string, spec Spec, command Command) []string {
 	kept, set := Environment(environ, spec, command)
 	var names []string

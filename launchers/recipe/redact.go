@@ -13,6 +13,7 @@ type Redaction struct{ replace func(string) string }
 // minSecret keeps a short or empty "secret" from blackening every text.
 const minSecret = 4
 
+// NewRedaction hides the secrets and the API key of a spec, except those that are too short.
 func NewRedaction(spec Spec) Redaction {
 	values := slices.Concat(spec.Secrets, []string{spec.APIKey})
 	return Redaction{Redactor(slices.DeleteFunc(values, TooShort))}
@@ -22,8 +23,10 @@ func NewRedaction(spec Spec) Redaction {
 // whatever form it stands there. An empty secret is none.
 func Redactor(values []string) func(string) string { return secrets.NewRedactor(values).Text }
 
+// Text is s with every secret replaced by "***".
 func (r Redaction) Text(s string) string { return r.replace(s) }
 
+// Texts is a copy of the list with every secret replaced; nil if the list is empty.
 func (r Redaction) Texts(list []string) []string {
 	var clean []string
 	for _, s := range list {
@@ -32,6 +35,7 @@ func (r Redaction) Texts(list []string) []string {
 	return clean
 }
 
+// Values is a copy of the map with every secret in its values replaced. Keys stay as they are.
 func (r Redaction) Values(m map[string]string) map[string]string {
 	clean := maps.Clone(m)
 	for name, value := range clean {

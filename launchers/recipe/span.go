@@ -37,6 +37,7 @@ func (s Span) Names() []string {
 	return names
 }
 
+// Self is the node that the command line is for. It panics if the span has no nodes.
 func (s Span) Self() Node { return s.Nodes[s.Rank] }
 
 // Meeting is the address at which the nodes meet.

@@ -76,6 +76,7 @@ func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
 	}, nil
 }
 
+// Close closes the log file. What was read from it remains.
 func (l *Log) Close() { _ = l.file.Close() }
 
 // Read takes in what was written since the last call, up to readOnce of it,

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// MaxArguments and MaxArgument bound what is kept of the arguments that an engine reports.
 const (
 	MaxArguments = 256 // kept of what an engine says of its arguments
 	MaxArgument  = 400 // bytes of one

@@ -133,6 +133,7 @@ func (c *Claim) Baseline() []results.VRAMProof {
 	return list
 }
 
+// Notes is what people should know of the claim, joined by "; "; "" for a nil claim.
 func (c *Claim) Notes() string {
 	if c == nil {
 		return ""

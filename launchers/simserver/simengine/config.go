@@ -90,6 +90,7 @@ type Config struct {
 // owns signals, then ignores SIGTERM.
 func (c Config) IgnoresTerm() bool { return c.HasFault(FaultIgnoreTerm) }
 
+// HasFault reports whether a fault of kind k was asked for.
 func (c Config) HasFault(k FaultKind) bool {
 	return slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Kind == k })
 }

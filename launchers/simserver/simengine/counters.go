@@ -31,6 +31,7 @@ type Counters struct {
 	QueueTime      Histogram
 }
 
+// NewCounters makes counters at zero for a server that drafts draftLength tokens a step.
 func NewCounters(draftLength int) Counters {
 	return Counters{
 		Finished:   map[Finish]int64{finishStop: 0, FinishLength: 0, FinishAbort: 0},

@@ -23,6 +23,7 @@ type Engine struct {
 	slipped time.Duration // schedule given up because the machine was too slow
 }
 
+// NewEngine makes an engine that stands still until Run. It calls crash when a crash fault strikes.
 func NewEngine(s Settings, crash func(FaultKind)) *Engine {
 	speed := s.Speed
 	if s.LifeNoise > 0 { // not from the seed: no two lives are alike
@@ -31,6 +32,7 @@ func NewEngine(s Settings, crash func(FaultKind)) *Engine {
 	return &Engine{speed: speed, wake: make(chan struct{}, 1), crash: crash, core: NewScheduler(s)}
 }
 
+// Submit queues a request, sets its arrival to now and wakes the engine.
 func (e *Engine) Submit(s *Sequence) {
 	e.mu.Lock()
 	s.Arrival = time.Now()
@@ -42,6 +44,7 @@ func (e *Engine) Submit(s *Sequence) {
 	}
 }
 
+// Abort ends a request whose client has left. It does nothing to one that has ended.
 func (e *Engine) Abort(s *Sequence) {
 	e.mu.Lock()
 	done := s.done
@@ -119,6 +122,7 @@ func (e *Engine) finishStep(b *batch, start, end time.Time) bool {
 	return true
 }
 
+// WaitUntil waits on the timer until t; false if ctx ended first.
 func WaitUntil(ctx context.Context, timer *time.Timer, t time.Time) bool {
 	d := time.Until(t)
 	if d <= 0 {
@@ -142,6 +146,7 @@ type Gauges struct {
 	SlippedS float64
 }
 
+// Gauges takes a snapshot of the engine's counters and state.
 func (e *Engine) Gauges() Gauges {
 	e.mu.Lock()
 	defer e.mu.Unlock()

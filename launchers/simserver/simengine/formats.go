@@ -10,6 +10,7 @@ type format struct {
 	on    string  // those devices
 }
 
+// SixteenBit names the format of weights that are not quantized.
 const SixteenBit = "16 bit"
 
 // formats in the order in which names are searched: longer ones before those

@@ -26,6 +26,7 @@ type device struct {
 	hop         float64 // s to hand activations to the next pipeline stage
 }
 
+// Gib is the number of bytes of a gibibyte.
 const Gib = 1 << 30
 
 func devices() []device {
@@ -69,6 +70,7 @@ type model struct {
 	byName bool    // taken for models that have its name in theirs only, never by size
 }
 
+// Models lists the simulated model shapes.
 func Models() []model {
 	return []model{
 		{"llama-1b", 1.24, 16, 2048, 8, 64, 0, 0, false},

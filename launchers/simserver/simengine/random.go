@@ -30,6 +30,7 @@ func HashTokens(h uint64, tokens []int32) uint64 {
 	return max(h, 1)
 }
 
+// HashString continues a hash over the bytes of a string. Unlike HashTokens it may return 0.
 func HashString(h uint64, s string) uint64 {
 	for i := range len(s) {
 		h = Mix(h, uint64(s[i])+1)

@@ -36,6 +36,7 @@ type item struct {
 	drafts int
 }
 
+// NewScheduler makes a scheduler without requests. Its random draws follow from the settings' seed.
 func NewScheduler(s Settings) *Scheduler {
 	seed := uint64(s.Seed)
 	return &Scheduler{

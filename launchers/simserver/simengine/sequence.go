@@ -8,6 +8,7 @@ import (
 // Finish says why a request ended, in the words of the API.
 type Finish string
 
+// FinishNone means that the request goes on; the others say why it ended.
 const (
 	FinishNone     Finish = ""
 	FinishLength   Finish = "length"
@@ -100,6 +101,7 @@ type stream struct {
 	cached int
 }
 
+// NewStream makes a stream without events.
 func NewStream() *stream { return &stream{Ready: make(chan struct{}, 1)} }
 
 func (s *stream) push(e Event) {

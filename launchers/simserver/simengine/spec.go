@@ -38,6 +38,7 @@ func ParseSpeculativeConfig(text string) (Speculation, error) {
 	return Speculation{Model: c.Model, Method: c.Method, Tokens: c.Tokens, DraftTP: c.DraftTP}, nil
 }
 
+// Check validates the settings. It also turns the model name "[ngram]" into the method ngram.
 func (s *Speculation) Check() error {
 	if s.Model == "[ngram]" {
 		s.Model, s.Method = "", ngramMethod

@@ -41,6 +41,7 @@ type costs struct {
 	draft     *costs  // nil: no draft model
 }
 
+// NewCosts derives the cost model of a server, and that of its draft model if it has one.
 func NewCosts(s Settings) *costs {
 	c := costsOf(s, s.Network, s.Quantization, s.TensorParallelSize, s.PipelineParallelSize)
 	if s.Speculation.Tokens > 0 && s.Speculation.Method != ngramMethod {

@@ -47,6 +47,7 @@ type Tokenizer struct {
 	Spoken  []int32 // pieces that answers are made of: a space and a word
 }
 
+// NewTokenizer makes the one vocabulary of TokenizerSize tokens. All tokenizers are alike.
 func NewTokenizer() *Tokenizer {
 	t := &Tokenizer{ids: make(map[string]int32, TokenizerSize)}
 	for range firstPiece {
