@@ -467,8 +467,8 @@ func TestPlanOfTwoPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changes, err := plan.PlanChanges(stored, p); err != nil || len(changes) != 0 {
-		t.Errorf("PlanChanges = %v, %v of the same plan", changes, err)
+	if changes, err := plan.Changes(stored, p); err != nil || len(changes) != 0 {
+		t.Errorf("Changes = %v, %v of the same plan", changes, err)
 	}
 }
 

@@ -7,9 +7,13 @@ import (
 
 // What a pass takes, by the names that its users know.
 type (
-	Prompt   = dialect.Prompt
-	Turn     = dialect.Turn
+	// Prompt is one request to make, or a conversation of several.
+	Prompt = dialect.Prompt
+	// Turn is a further turn of the user in a conversation.
+	Turn = dialect.Turn
+	// Sampling are the parameters by which a server chooses tokens.
 	Sampling = spec.Sampling
+	// Timeouts bound one request; 0 is no limit.
 	Timeouts = spec.Timeouts
 )
 

@@ -63,6 +63,7 @@ func observeAll(records []results.Record) []Observation {
 	return all
 }
 
+// OK reports whether the request succeeded.
 func (o Observation) OK() bool { return o.Failure == nil }
 
 // unsent says that the pass ended before the request was sent.
@@ -96,7 +97,10 @@ func (o Observation) Whole() bool {
 	return strings.IndexByte(o.ChunkKinds, byte(results.ChunkWhole)) >= 0
 }
 
+// TTFT returns the seconds from sending to the first token; nil if either is unknown or the answer was not streamed.
 func (o Observation) TTFT() *float64 { return o.first(o.SentS) }
+
+// E2EL returns the seconds from sending to the last token; nil if the request was not sent or no token came.
 func (o Observation) E2EL() *float64 { return o.since(o.SentS, -1) }
 
 // gaps are the times between token chunks.

@@ -190,6 +190,7 @@ func addLatencies(f *results.Figures, good []Observation, percentiles []float64)
 	f.E2ELFromIntended = Describe(e2elIntended, percentiles)
 }
 
+// AppendKnown appends a value to a sample unless it is nil.
 func AppendKnown(sample []float64, value *float64) []float64 {
 	if value == nil {
 		return sample

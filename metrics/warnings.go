@@ -57,6 +57,7 @@ func Warnings(e Evidence) []results.Warning {
 	return all
 }
 
+// Warnf returns a warning with a code and a formatted message.
 func Warnf(code results.WarningCode, format string, args ...any) *results.Warning {
 	return &results.Warning{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -7,6 +7,7 @@ type api struct {
 	Images     bool
 }
 
+// Apis lists the dialects that a scenario can name.
 func Apis() []api {
 	return []api{
 		{"completions", "/v1/completions", true, false},
@@ -29,6 +30,7 @@ func APINamed(name string) api {
 	return api{}
 }
 
+// APINames lists the names of the dialects, in the order of Apis.
 func APINames() []string {
 	var names []string
 	for _, a := range Apis() {

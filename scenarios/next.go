@@ -53,7 +53,8 @@ type Condition struct {
 }
 
 var (
-	timeFigure    = regexp.MustCompile(`^(?:mean|median|std|min|max|p([0-9]+(?:\.[0-9]+)?))_(?:ttft|tpot|itl|icl|e2el|ttft_from_intended|e2el_from_intended)_(?:s|ms)$`)
+	timeFigure = regexp.MustCompile(`^(?:mean|median|std|min|max|p([0-9]+(?:\.[0-9]+)?))_(?:ttft|tpot|itl|icl|e2el|ttft_from_intended|e2el_from_intended)_(?:s|ms)$`)
+	// ConditionText matches a condition such as "p99_ttft_ms > 2000": figure, operator, number, and % or nothing.
 	ConditionText = regexp.MustCompile(`^\s*([a-z0-9_.]+)\s*(<=|>=|<|>)\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
 )
 

@@ -31,4 +31,5 @@ func (s *Scenario) PriceOf(v Variant) Price {
 	return p
 }
 
+// DefaultCurrency is the ISO 4217 code of the currency of a price that names none.
 const DefaultCurrency = "USD"

@@ -18,6 +18,7 @@ const toolTimeout = 10 * time.Second
 // ToolMeter runs programs and counts their CPU time.
 type ToolMeter struct{ spent atomic.Int64 }
 
+// Run runs a program for at most 10 s, adds its CPU time to the meter and returns its stdout.
 func (m *ToolMeter) Run(ctx context.Context, argv []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 	defer cancel()
@@ -34,6 +35,7 @@ func (m *ToolMeter) Run(ctx context.Context, argv []string) ([]byte, error) {
 // ProgramCPU is the CPU time of the programs so far.
 func (m *ToolMeter) ProgramCPU() time.Duration { return time.Duration(m.spent.Load()) }
 
+// RunTool runs a program for at most 10 s and returns its stdout; nobody counts its CPU time.
 func RunTool(ctx context.Context, argv []string) ([]byte, error) {
 	return new(ToolMeter).Run(ctx, argv)
 }
@@ -46,6 +48,7 @@ func AskToEnd(command *exec.Cmd) {
 	command.WaitDelay = time.Second // a child of it may keep the pipe open
 }
 
+// CPUOf returns the user and system time of a process that has ended; 0 for nil.
 func CPUOf(state *os.ProcessState) time.Duration {
 	if state == nil {
 		return 0

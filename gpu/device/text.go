@@ -34,10 +34,12 @@ func FirstText(root string, names ...string) *string {
 	return TextOf(filepath.Join("/", root, names[at]))
 }
 
+// Digits reports whether text consists of one or more decimal digits and nothing else.
 func Digits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
+// FirstLine returns the first line of a program's output that is not blank, clipped for a message.
 func FirstLine(out []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return Clip(line)

@@ -184,10 +184,10 @@ func IdentityChanges(before, now results.Identity) (changes, notes []string) {
 	return changes, notes
 }
 
-// PlanChanges compares the plan of a run, as its folder has it, with the one
+// Changes compares the plan of a run, as its folder has it, with the one
 // that the scenario gives now. An error says that the steps are others: such a
 // run cannot go on. Changes are about how their servers are launched.
-func PlanChanges(stored []byte, now *Plan) (changes []string, err error) {
+func Changes(stored []byte, now *Plan) (changes []string, err error) {
 	var before, here Plan
 	if err := json.Unmarshal(stored, &before); err != nil {
 		return nil, fmt.Errorf("read the run's plan: %w", err)

@@ -81,7 +81,7 @@ func TestIdentityChangesOfTheBox(t *testing.T) {
 	}
 }
 
-func TestPlanChanges(t *testing.T) {
+func TestChanges(t *testing.T) {
 	plan := func(change func(*scenarios.Scenario)) *Plan {
 		sc := sampleScenario(scenarios.Interleaved, scenarios.RestartVariant)
 		if change != nil {
@@ -113,9 +113,9 @@ func TestPlanChanges(t *testing.T) {
 		{"another order", func(sc *scenarios.Scenario) { sc.Order = scenarios.Grouped }, -1},
 	}
 	for _, tt := range tests {
-		changes, err := PlanChanges(stored, plan(tt.change))
+		changes, err := Changes(stored, plan(tt.change))
 		if (err != nil) != (tt.want < 0) || err == nil && len(changes) != tt.want {
-			t.Errorf("%s: PlanChanges = %q, %v, want %d", tt.name, changes, err, tt.want)
+			t.Errorf("%s: Changes = %q, %v, want %d", tt.name, changes, err, tt.want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	// LlamaBenchName is the name of the launcher that runs llama.cpp's own benchmark program.
 	LlamaBenchName = "llama-bench"
 
 	// Where it is not asked for, llama-bench tests a prompt and an answer of

@@ -45,6 +45,7 @@ func WarmupCount(l scenarios.Load) int {
 	return l.Warmups
 }
 
+// PromptSpec returns the order for n prompts of a load's dataset, made from seed.
 func PromptSpec(l scenarios.Load, seed uint64, n int) dataset.Spec {
 	d := l.Dataset
 	spec := dataset.Spec{

@@ -167,6 +167,7 @@ func (b Box) granted(placed [][]int) [][]int {
 	return placed
 }
 
+// BaseSpec returns the part of a launch that all replicas of a variant share: their GPUs are not in it.
 func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, box Box) recipe.Spec {
 	s := v.Server
 	spec := recipe.Spec{
@@ -222,6 +223,7 @@ func headersOf(sc *scenarios.Scenario) map[string]string {
 	return headers
 }
 
+// Args converts a scenario's engine arguments to those of a launch, in the same order.
 func Args(in []scenarios.Arg) []recipe.Arg {
 	out := make([]recipe.Arg, len(in))
 	for i, a := range in {

@@ -109,5 +109,6 @@ func SpeculatesAlone(sc *scenarios.Scenario, variant scenarios.Variant) bool {
 	})
 }
 
+// AloneText is the warning about a variant for which SpeculatesAlone holds.
 const AloneText = "no variant of this scenario runs the same model without speculation: at high concurrency " +
 	"speculation can lose, and only such a baseline shows it"

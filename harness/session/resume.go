@@ -138,7 +138,7 @@ func (s *Session) Resume(ctx context.Context, folder *store.Folder, stored *Stor
 // changes lists what is not as it was when the run began. The error says that
 // it is another experiment.
 func (s *Session) changes(stored *Stored, identity results.Identity) ([]string, error) {
-	changes, err := plan.PlanChanges(stored.Run.Plan, s.Plan)
+	changes, err := plan.Changes(stored.Run.Plan, s.Plan)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ type metricSums struct {
 	last    map[string]float64
 }
 
+// NewServerMetrics returns the observer of these servers' metrics, which writes into the step's folder dir.
 func NewServerMetrics(servers []Server, dir string) *serverMetrics {
 	return &serverMetrics{servers: servers, dir: dir, stop: make(chan struct{}), sums: make([]metricSums, len(servers))}
 }

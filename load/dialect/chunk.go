@@ -24,6 +24,7 @@ type Chunk struct {
 // TokenCounts are the server's own counts; -1 where it did not say.
 type TokenCounts struct{ Input, Output, Cached int }
 
+// NoCounts are the counts of a server that did not say any.
 var NoCounts = TokenCounts{Input: -1, Output: -1, Cached: -1}
 
 // DraftCounts are the server's own counts of speculative decoding for the

@@ -63,6 +63,7 @@ func slowChoice(choice members, name string, c *Chunk) {
 	}
 }
 
+// Object returns the members of a JSON object; nil if raw is anything else.
 func Object(raw json.RawMessage) members {
 	var m members
 	if json.Unmarshal(raw, &m) != nil {

@@ -8,8 +8,10 @@ import (
 // Clock counts the time since the pass began, on the monotonic clock.
 type Clock struct{ Start time.Time }
 
+// StartClock returns a clock whose zero is now.
 func StartClock() Clock { return Clock{Start: time.Now()} }
 
+// Now returns the time since the pass began.
 func (c Clock) Now() time.Duration { return time.Since(c.Start) }
 
 // SleepUntil waits for time at of the pass and reports whether it came before

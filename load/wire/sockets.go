@@ -58,6 +58,8 @@ type requestBuffers struct {
 	head    *bufio.Reader
 }
 
+// NewSocketTransport prepares the requests' heads and opens no connection. It fails if the headers or URLs of o
+// cannot be sent.
 func NewSocketTransport(o Options) (*socketTransport, error) {
 	t := &socketTransport{
 		dial: o.dialer(), reuse: o.ReuseConnections, Idle: make([][]*socketConn, len(o.URLs)),

@@ -9,12 +9,15 @@ import (
 )
 
 const (
-	firstBuffer    = 4 << 10  // bytes; what one event of one token needs is far below
-	largestRead    = 64 << 10 // bytes asked of the transport at once
-	maxEvent       = 4 << 20  // bytes of a line, and of an event's data; of a whole answer without stream too
-	MaxInvalidLine = 256      // bytes kept of the first line that is no SSE field
+	firstBuffer = 4 << 10  // bytes; what one event of one token needs is far below
+	largestRead = 64 << 10 // bytes asked of the transport at once
+	maxEvent    = 4 << 20  // bytes of a line, and of an event's data; of a whole answer without stream too
+
+	// MaxInvalidLine is how many bytes are kept of the first line that is no SSE field.
+	MaxInvalidLine = 256
 )
 
+// ErrEventTooLong says that a line or the data of an event exceeds the reader's limit.
 var ErrEventTooLong = errors.New("event too long")
 
 // StampedReader reads the body of an answer and says when its bytes arrived,

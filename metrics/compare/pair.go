@@ -27,16 +27,16 @@ func PairOf(baseline, candidate Cell, figures []catalog.Figure, rule Rule) Pair 
 	for _, f := range figures {
 		b, c := baseline.PerLife(f.Of), candidate.PerLife(f.Of)
 		if b != nil || c != nil {
-			pair.Differences = append(pair.Differences, CompareCells(f, baseline, candidate, rule))
+			pair.Differences = append(pair.Differences, DifferenceOf(f, baseline, candidate, rule))
 		}
 	}
 	Judge(pair.Differences, rule)
 	return pair
 }
 
-// CompareCells compares one figure of two cells, and allows for a drift where
+// DifferenceOf compares one figure of two cells, and allows for a drift where
 // one of them ran after the other.
-func CompareCells(f catalog.Figure, baseline, candidate Cell, rule Rule) Difference {
+func DifferenceOf(f catalog.Figure, baseline, candidate Cell, rule Rule) Difference {
 	b, c := Arm{baseline.Variant, baseline.PerLife(f.Of)}, Arm{candidate.Variant, candidate.PerLife(f.Of)}
 	d := Compare(f.Name, f.Higher, b, c, rule)
 	d.AllowForDrift(b, c, baseline.LivesBegan(), candidate.LivesBegan(), rule)

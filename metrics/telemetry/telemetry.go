@@ -205,6 +205,7 @@ const shortestWindowS = 2.0
 // work is what was done in a window; null where unknown.
 type work struct{ Output, Total, Requests *float64 }
 
+// WorkOf returns the tokens and completed requests of a pass; nothing is known for nil figures.
 func WorkOf(f *results.Figures) work {
 	if f == nil {
 		return work{}

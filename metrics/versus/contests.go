@@ -148,7 +148,7 @@ func Judge(contests []Contest, figure catalog.Figure, rule compare.Rule) {
 	var all []compare.Difference
 	for _, c := range contests {
 		for _, o := range c.Others {
-			all = append(all, compare.CompareCells(figure, o.Cell, c.Best, rule))
+			all = append(all, compare.DifferenceOf(figure, o.Cell, c.Best, rule))
 		}
 	}
 

@@ -51,6 +51,7 @@ type Names struct {
 	secrets map[string]bool
 }
 
+// New returns Names without any vars. Mistakes go to errs; lookupEnv reads environment variables.
 func New(errs *schema.Collector, lookupEnv func(string) (string, bool)) *Names {
 	return &Names{
 		errs: errs, lookupEnv: lookupEnv,

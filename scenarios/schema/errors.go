@@ -44,6 +44,7 @@ type Collector struct {
 	seen map[Error]bool
 }
 
+// Add records an error at a position, unless the same one is there already.
 func (c *Collector) Add(pos Pos, format string, args ...any) {
 	e := Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
 	if c.seen[e] {

@@ -34,6 +34,7 @@ type BlockInfo struct {
 	Keys    []Info
 }
 
+// Names lists the block's keys in the order of the table.
 func (b *BlockInfo) Names() []string {
 	names := make([]string, len(b.Keys))
 	for i, k := range b.Keys {
@@ -58,6 +59,7 @@ type Block[T any] struct {
 	Fields  []Field[T]
 }
 
+// Info returns the table without its readers.
 func (b Block[T]) Info() *BlockInfo {
 	out := &BlockInfo{Name: b.Name, Doc: b.Doc, Example: strings.TrimPrefix(b.Example, "\n")}
 	for _, f := range b.Fields {
@@ -66,11 +68,14 @@ func (b Block[T]) Info() *BlockInfo {
 	return out
 }
 
-// Or gives a key a default; note says a default that code works out; must
-// makes it required.
-func (f Field[T]) Or(def string) Field[T]           { f.def = def; return f }
+// Or gives a key a default, written as YAML.
+func (f Field[T]) Or(def string) Field[T] { f.def = def; return f }
+
+// DefaultNote says in words which default code works out for a key.
 func (f Field[T]) DefaultNote(note string) Field[T] { f.Note = note; return f }
-func (f Field[T]) Must() Field[T]                   { f.required = true; return f }
+
+// Must makes a key required.
+func (f Field[T]) Must() Field[T] { f.required = true; return f }
 
 // Lift makes the keys of a U the keys of a T that has one.
 func Lift[T, U any](fields []Field[U], at func(*T) *U) []Field[T] {
@@ -84,6 +89,7 @@ func Lift[T, U any](fields []Field[U], at func(*T) *U) []Field[T] {
 	return out
 }
 
+// TextKey is a key whose value is a text.
 func TextKey[T any, S ~string](key, doc string, at func(*T) *S) Field[T] {
 	return Field[T]{
 		Info: Info{Key: key, Doc: doc, Shape: Simple(TextShape)},
@@ -95,6 +101,7 @@ func TextKey[T any, S ~string](key, doc string, at func(*T) *S) Field[T] {
 	}
 }
 
+// WholeKey is a key whose value is a whole number within the limits.
 func WholeKey[T any, I int | uint64](key, doc string, l Limits, at func(*T) *I) Field[T] {
 	s := WholeIn(l)
 	return Field[T]{
@@ -107,6 +114,7 @@ func WholeKey[T any, I int | uint64](key, doc string, l Limits, at func(*T) *I) 
 	}
 }
 
+// NumberKey is a key whose value is a number within the limits.
 func NumberKey[T any](key, doc string, l Limits, at func(*T) *float64) Field[T] {
 	s := NumberIn(l)
 	return Field[T]{
@@ -119,6 +127,7 @@ func NumberKey[T any](key, doc string, l Limits, at func(*T) *float64) Field[T] 
 	}
 }
 
+// FlagKey is a key whose value is true or false.
 func FlagKey[T any](key, doc string, at func(*T) *bool) Field[T] {
 	return Field[T]{
 		Info: Info{Key: key, Doc: doc, Shape: Simple(flagShape)},
@@ -153,6 +162,7 @@ func TextsKey[T any](key, doc string, at func(*T) *[]string) Field[T] {
 	}
 }
 
+// DurationKey is a key whose value is a duration such as 90s; of plain numbers only 0.
 func DurationKey[T any](key, doc string, at func(*T) *time.Duration) Field[T] {
 	return Field[T]{
 		Info: Info{Key: key, Doc: doc, Shape: Simple(DurationShape)},
@@ -164,6 +174,7 @@ func DurationKey[T any](key, doc string, at func(*T) *time.Duration) Field[T] {
 	}
 }
 
+// EnumKey is a key whose value is one of values.
 func EnumKey[T any, E ~string](key, doc string, values []E, at func(*T) *E) Field[T] {
 	var names []string
 	for _, v := range values {
@@ -180,6 +191,7 @@ func EnumKey[T any, E ~string](key, doc string, values []E, at func(*T) *E) Fiel
 	}
 }
 
+// BlockKey is a key whose value is a nested block, which is read for its defaults even where it is not given.
 func BlockKey[T, B any](key, doc string, b Block[B], at func(*T) *B) Field[T] {
 	return Field[T]{
 		Info: Info{Key: key, Doc: doc, Shape: BlockOf(b.Info())}, Always: true,

@@ -10,6 +10,7 @@ import (
 // kind is what a value of a file is.
 type kind int
 
+// The kinds of a Node.
 const (
 	Broken kind = iota // already reported as an error; every reader passes over it
 	Null
@@ -34,14 +35,17 @@ type Node struct {
 	Size   int // nodes in it, itself included
 }
 
+// Pair is one key of a mapping with its place and its value.
 type Pair struct {
 	Key   string
 	Pos   Pos
 	Value *Node
 }
 
+// EmptyMapping returns a mapping without keys that stands at pos.
 func EmptyMapping(pos Pos) *Node { return &Node{Kind: Mapping, Pos: pos, Size: 1} }
 
+// Index returns the index in Pairs of the first pair with a key; -1 if there is none.
 func (n *Node) Index(key string) int {
 	return slices.IndexFunc(n.Pairs, func(p Pair) bool { return p.Key == key })
 }
@@ -80,6 +84,7 @@ func (n *Node) KeyAt(key string) Pos {
 	return n.Pos
 }
 
+// Keys lists the keys of a mapping in the order of the file.
 func (n *Node) Keys() []string {
 	keys := make([]string, len(n.Pairs))
 	for i, p := range n.Pairs {
@@ -95,6 +100,7 @@ func (n *Node) Without(keys ...string) *Node {
 	return &c
 }
 
+// Scalar reports whether the value is a boolean, a number or a text; null is none.
 func (n *Node) Scalar() bool { return n.Kind == Boolean || n.Kind == Number || n.Kind == Text }
 
 // Measure sets size from the children.

@@ -18,6 +18,7 @@ type Reader struct {
 	Failed   bool             // something was wrong, reported here or before
 }
 
+// Key returns the last part of the path, as a message names the value being read.
 func (r *Reader) Key() string {
 	if len(r.Path) == 0 {
 		return "the value"
@@ -25,6 +26,7 @@ func (r *Reader) Key() string {
 	return r.Path[len(r.Path)-1]
 }
 
+// Fail reports an error at a position and marks the reader as failed.
 func (r *Reader) Fail(pos Pos, format string, args ...any) {
 	r.Failed = true
 	r.Errs.Add(pos, format, args...)
@@ -95,6 +97,7 @@ func (r *Reader) Unknown(b *BlockInfo, p Pair) {
 // farFrom tells whether near is no mere slip of the pen of key.
 func farFrom(key, near string) bool { return distance(Kebab(key), near) > 2 }
 
+// Text reads a text or a number, as written, and any scalar of a Loose node. It reports all else and returns false.
 func (r *Reader) Text(n *Node) (string, bool) {
 	if n.Kind == Text || n.Kind == Number || n.Kind == Boolean && n.Loose {
 		return n.Text, true
@@ -107,6 +110,7 @@ func (r *Reader) Text(n *Node) (string, bool) {
 	return "", false
 }
 
+// Whole reads a whole number within the limits of s. It reports anything else and returns false.
 func (r *Reader) Whole(n *Node, s Shape) (uint64, bool) {
 	if n.Kind == Number {
 		if v, err := strconv.ParseUint(n.Text, 10, 63); err == nil && s.Limits.holds(float64(v)) {
@@ -117,6 +121,7 @@ func (r *Reader) Whole(n *Node, s Shape) (uint64, bool) {
 	return 0, false
 }
 
+// Number reads a number within the limits of s, inf where they allow it. It reports anything else and returns false.
 func (r *Reader) Number(n *Node, s Shape) (float64, bool) {
 	if s.Limits.inf && n.Kind == Text && slices.Contains([]string{"inf", ".inf", "Inf", ".Inf"}, n.Text) {
 		return math.Inf(1), true
@@ -165,6 +170,7 @@ func (r *Reader) Duration(n *Node) (time.Duration, bool) {
 	return 0, false
 }
 
+// Enum reads one of the words of s. It reports anything else, with the nearest word, and returns false.
 func (r *Reader) Enum(n *Node, s Shape) (string, bool) {
 	if n.Kind != Text {
 		r.Wrong(n, s)

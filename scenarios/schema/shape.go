@@ -21,6 +21,7 @@ type Shape struct {
 
 type shapeKind int
 
+// The kinds of a Shape.
 const (
 	TextShape shapeKind = iota
 	wholeShape
@@ -49,17 +50,39 @@ type Limits struct {
 	unboundMax bool
 }
 
-func NotNegative() Limits                { return Limits{unboundMax: true} }
-func Between(min, max float64) Limits    { return Limits{min: min, Max: max} }
-func Positive(inf bool) Limits           { return Limits{Above: true, unboundMax: true, inf: inf} }
-func EnumOf(values ...string) Shape      { return Shape{Kind: enumShape, enum: values} }
-func ListOf(elem Shape) Shape            { return Shape{Kind: listShape, elem: &elem} }
-func MapOf(elem Shape) Shape             { return Shape{Kind: mapShape, elem: &elem} }
-func BlockOf(b *BlockInfo) Shape         { return Shape{Kind: BlockShape, block: b} }
-func OneOf(alts ...Shape) Shape          { return Shape{Kind: oneShape, alts: alts} }
-func Simple(k shapeKind) Shape           { return Shape{Kind: k} }
-func WholeIn(l Limits) Shape             { return Shape{Kind: wholeShape, Limits: l} }
-func NumberIn(l Limits) Shape            { return Shape{Kind: numberShape, Limits: l} }
+// NotNegative are the limits of a number of at least 0.
+func NotNegative() Limits { return Limits{unboundMax: true} }
+
+// Between are the limits of a number from min to max, both allowed.
+func Between(min, max float64) Limits { return Limits{min: min, Max: max} }
+
+// Positive are the limits of a number above 0; inf says whether "inf" is a value too.
+func Positive(inf bool) Limits { return Limits{Above: true, unboundMax: true, inf: inf} }
+
+// EnumOf is the shape of one of several words.
+func EnumOf(values ...string) Shape { return Shape{Kind: enumShape, enum: values} }
+
+// ListOf is the shape of a list whose entries have the shape elem.
+func ListOf(elem Shape) Shape { return Shape{Kind: listShape, elem: &elem} }
+
+// MapOf is the shape of a mapping from names to values of the shape elem.
+func MapOf(elem Shape) Shape { return Shape{Kind: mapShape, elem: &elem} }
+
+// BlockOf is the shape of a mapping with the keys of b.
+func BlockOf(b *BlockInfo) Shape { return Shape{Kind: BlockShape, block: b} }
+
+// OneOf is the shape of a value that has one of several shapes.
+func OneOf(alts ...Shape) Shape { return Shape{Kind: oneShape, alts: alts} }
+
+// Simple is the shape of a kind that needs no more details.
+func Simple(k shapeKind) Shape { return Shape{Kind: k} }
+
+// WholeIn is the shape of a whole number within limits.
+func WholeIn(l Limits) Shape { return Shape{Kind: wholeShape, Limits: l} }
+
+// NumberIn is the shape of a number within limits.
+func NumberIn(l Limits) Shape { return Shape{Kind: numberShape, Limits: l} }
+
 func (l Limits) holds(v float64) bool    { return l.holdsMin(v) && l.holdsMax(v) }
 func (l Limits) format(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 

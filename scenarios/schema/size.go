@@ -49,6 +49,7 @@ func (r *Reader) size(n *Node) (int64, bool) {
 	return 0, false
 }
 
+// SizeKey is a key whose value is a size such as 20GiB, read as bytes; of plain numbers only 0.
 func SizeKey[T any](key, doc string, at func(*T) *int64) Field[T] {
 	return FreeKey(key, doc, Simple(SizeShape), func(r *Reader, n *Node, into *T) {
 		if v, ok := r.size(n); ok {
@@ -67,6 +68,7 @@ func SizeTextKey[T any](key, doc string, at func(*T) *string) Field[T] {
 	})
 }
 
+// PercentText matches a percentage below 100 such as "2.5%"; its group is the number.
 var PercentText = regexp.MustCompile(`^([0-9]{1,2}(?:\.[0-9]+)?) ?%$`)
 
 // Percent reads "2%" as 0.02.

@@ -47,6 +47,7 @@ func distance(word, candidate string) int {
 	}
 }
 
+// Kebab spells a word in lower case with hyphens for underscores.
 func Kebab(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
 // DidYouMean is the end of an error message about an unknown word.
