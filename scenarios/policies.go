@@ -203,7 +203,7 @@ func FailureClasses() []string {
 		"engine-died", "fatal-log-line", "first-token-timeout", "foreign-gpu-holder", "foreign-listener", "gated-model",
 		"gpu-error",
 		"hook-failed", "http-status", "in-band-error", "internal", "interrupted", "kv-cache-too-small", "load-agent",
-		"model-not-loadable", "no-progress", "no-tokens", "node", "not-enough-gpus", "not-needed", "not-stopped",
+		"model-not-loadable", "no-progress", "no-tokens", "node", "not-enough-gpus", "not-needed", "not-stopped", "open-files",
 		"out-of-memory",
 		"passes-differ", "port-in-use", "previous-server-freeing", "protocol", "pruned", "ready-stall", "ready-timeout",
 		"requests-failed", "server-exited", "server-restarted", "shm-full", "skipped-by-user", "smoke-failed",
