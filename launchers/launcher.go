@@ -404,7 +404,7 @@ func (s *Server) nowServing(ctx context.Context) *results.Failure {
 		told = s.log.Serve()
 	}
 	startup, version := s.Describe(ctx, told)
-	version = cmp.Or(s.Endpoint.Version(ctx), version)
+	version = cmp.Or(s.Version(ctx), version)
 	counts := s.FindTokenizer(ctx)
 	s.mu.Lock()
 	s.info.Version, s.info.Startup, s.ready, s.info.CountsTokens = version, startup, true, counts

@@ -108,7 +108,7 @@ func (o *boxOptions) box(ctx context.Context, e env) (plan.Box, error) {
 		if err != nil {
 			return plan.Box{}, fmt.Errorf("look for GPUs: %w", err)
 		}
-		return e.Process.BoxOf(inventory, e.Self), nil
+		return e.BoxOf(inventory, e.Self), nil
 	}
 	vendor, count, ok := strings.Cut(o.as, ":")
 	n, err := strconv.Atoi(count)

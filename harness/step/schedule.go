@@ -46,9 +46,7 @@ func (s Schedule) Apply(o *load.Options, asked *results.Asked, set *dataset.Set)
 		var changes []results.RateChange
 		if o.Arrivals, changes, err = load.ArrivalsRamp(n, s.Ramp, s.Burstiness, rng); err == nil {
 			asked.Ramp = &results.Ramp{Strategy: s.Ramp.Strategy, StartRPS: s.Ramp.Start, EndRPS: s.Ramp.End}
-			for _, c := range changes {
-				asked.Ramp.Changes = append(asked.Ramp.Changes, c)
-			}
+			asked.Ramp.Changes = append(asked.Ramp.Changes, changes...)
 		}
 	case math.IsInf(s.Rate, 1) && recorded != nil:
 		o.Arrivals, err = load.Replay(recorded, cmp.Or(s.ReplaySpeed, 1))

@@ -95,15 +95,15 @@ func statTarget(m toolMetric, stat, unit string) (target, bool) {
 	}
 
 	t := target{name: m.name, stat: stat, scale: scale * secondsOf(unit)}
-	switch {
-	case stat == "count":
+	switch stat {
+	case "count":
 		t.stat, t.scale = "n", 1
 		return t, true
-	case stat == "avg":
+	case "avg":
 		t.stat = "mean"
-	case stat == "p50":
+	case "p50":
 		t.stat = "median"
-	case stat == "mean", stat == "median", stat == "std", stat == "min", stat == "max":
+	case "mean", "median", "std", "min", "max":
 	default:
 		p, err := strconv.ParseFloat(strings.TrimPrefix(stat, "p"), 64)
 		if err != nil || !strings.HasPrefix(stat, "p") || p <= 0 || p >= 100 {
