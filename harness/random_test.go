@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,7 @@ var randomRuns = flag.Int("random-runs", 16, "plans that TestKilledRunsComeToThe
 // name: some always fail, some once, others never. It counts its moments, and
 // copies the folder at one of them: that is what a kill would leave there.
 type drawn struct {
+	mu sync.Mutex // replicas start side by side; guards fails and moments
 	*world
 	seed    uint64
 	step    results.StepRef // that runs
@@ -57,6 +59,8 @@ func (d *drawn) failsNow(name string) bool {
 	case 0:
 		return true
 	case 1, 2:
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.fails[name]++
 		return d.fails[name] == 1
 	}
@@ -64,6 +68,8 @@ func (d *drawn) failsNow(name string) bool {
 }
 
 func (d *drawn) moment() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.moments++; d.moments != d.killAt {
 		return
 	}

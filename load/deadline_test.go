@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,9 +21,9 @@ func TestDeadlineIsNoConnectFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		dials := 0
+		var dials atomic.Int32
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) { // as net.Dialer does
-			dials++
+			dials.Add(1)
 			if at, ok := ctx.Deadline(); ok {
 				time.Sleep(time.Until(at) - time.Millisecond)
 				return nil, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
@@ -49,8 +50,8 @@ func TestDeadlineIsNoConnectFailure(t *testing.T) {
 				t.Errorf("request %d: %v, want it canceled", r.Index, r.Failure)
 			}
 		}
-		if len(records) > 2 || dials > 4 {
-			t.Errorf("%d requests tried, %d dials, want 2 and at most 4", len(records), dials)
+		if len(records) > 2 || dials.Load() > 4 {
+			t.Errorf("%d requests tried, %d dials, want 2 and at most 4", len(records), dials.Load())
 		}
 	})
 }
