@@ -32,7 +32,7 @@ test: ## all tests, with the race detector where a C compiler is installed (cmd/
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then race=-race; fi; set -x; \
 	  $(GO) test $$race $$($(GO) list ./... | grep -v '/cmd/bench$$') && $(GO) test -timeout 15m ./cmd/bench
 	CGO_ENABLED=0 $(GO) vet ./...
-	$(GO) vet -tags gpu ./gpu
+	$(GO) vet -tags gpu ./gpu/...
 
 .PHONY: chaos
 chaos: ## every fault, 50 kills of bench itself, and those of a cluster; prints the table of outcomes (8 minutes)
@@ -43,7 +43,7 @@ chaos: ## every fault, 50 kills of bench itself, and those of a cluster; prints 
 
 .PHONY: gpu-test
 gpu-test: ## on a machine with GPUs: all samplers must agree (NVML with nvidia-smi, sysfs with AMD's tools)
-	$(GO) test -tags gpu -count=1 -run Hardware -v ./gpu
+	$(GO) test -tags gpu -count=1 -run Hardware -v ./gpu/...
 
 .PHONY: screenshots
 screenshots: build ## pictures of the report in screenshots/: desktop, tablet, phone, dark, print, a terminal of 80 columns (needs Chromium)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrig/bench/gpu/device"
 	"github.com/benchrig/bench/results"
 )
 
@@ -19,14 +20,14 @@ const hardwareRounds = 20
 // of this machine, reading by reading: NVML and nvidia-smi, sysfs and AMD's
 // tools. Figures that move are compared by their medians.
 func TestHardware(t *testing.T) {
-	box, err := Detect(t.Context(), Options{})
+	box, err := Detect(t.Context(), device.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(box.GPUs) == 0 {
 		t.Skip("this machine has no GPU")
 	}
-	for _, vendor := range []string{NVIDIA, AMD} {
+	for _, vendor := range []string{device.NVIDIA, device.AMD} {
 		devices := box.Of(vendor)
 		if len(devices) == 0 {
 			continue
@@ -37,8 +38,8 @@ func TestHardware(t *testing.T) {
 			continue
 		}
 		for _, other := range series[1:] {
-			for _, device := range devices {
-				compareHardware(t, device.ID(), series[0], other)
+			for _, d := range devices {
+				compareHardware(t, d.ID(), series[0], other)
 			}
 		}
 	}
@@ -47,16 +48,16 @@ func TestHardware(t *testing.T) {
 // readSeries is what one sampler said, by device.
 type readSeries struct {
 	sampler string
-	of      map[string][]Reading
+	of      map[string][]device.Reading
 }
 
 // hardwareSeries reads with every sampler that works, in turns.
-func hardwareSeries(t *testing.T, vendor string, devices []Device) []readSeries {
+func hardwareSeries(t *testing.T, vendor string, devices []device.Device) []readSeries {
 	t.Helper()
-	var samplers []Sampler
+	var samplers []device.Sampler
 	var series []readSeries
 	for _, kind := range kindsOf(vendor) {
-		sampler, notes, err := trial(t.Context(), Options{}, kind, devices)
+		sampler, notes, err := trial(t.Context(), device.Options{}, kind, devices)
 		if err != nil {
 			t.Logf("%s: %v", kind.name, err)
 			continue
@@ -64,7 +65,7 @@ func hardwareSeries(t *testing.T, vendor string, devices []Device) []readSeries 
 		t.Cleanup(func() { _ = sampler.Close() })
 		t.Logf("%s works; notes %q", kind.name, notes)
 		samplers = append(samplers, sampler)
-		series = append(series, readSeries{kind.name, map[string][]Reading{}})
+		series = append(series, readSeries{kind.name, map[string][]device.Reading{}})
 	}
 	for range hardwareRounds {
 		for i, sampler := range samplers {
@@ -110,29 +111,29 @@ func hardwareFigures() []figure {
 	}
 }
 
-func compareHardware(t *testing.T, device string, a, b readSeries) {
+func compareHardware(t *testing.T, id string, a, b readSeries) {
 	t.Helper()
-	if len(a.of[device]) == 0 || len(b.of[device]) == 0 {
-		t.Errorf("%s: %d readings by %s, %d by %s", device, len(a.of[device]), a.sampler, len(b.of[device]), b.sampler)
+	if len(a.of[id]) == 0 || len(b.of[id]) == 0 {
+		t.Errorf("%s: %d readings by %s, %d by %s", id, len(a.of[id]), a.sampler, len(b.of[id]), b.sampler)
 		return
 	}
 	for _, f := range hardwareFigures() {
-		x, y := medianOf(a.of[device], f.of), medianOf(b.of[device], f.of)
+		x, y := medianOf(a.of[id], f.of), medianOf(b.of[id], f.of)
 		if math.IsNaN(x) || math.IsNaN(y) {
-			t.Logf("%s %s: %s says %v, %s says %v", device, f.name, a.sampler, x, b.sampler, y)
+			t.Logf("%s %s: %s says %v, %s says %v", id, f.name, a.sampler, x, b.sampler, y)
 			continue
 		}
 		if off := math.Abs(x - y); off > f.absolute+f.relative*math.Max(x, y) {
-			t.Errorf("%s %s: %s says %v, %s says %v", device, f.name, a.sampler, x, b.sampler, y)
+			t.Errorf("%s %s: %s says %v, %s says %v", id, f.name, a.sampler, x, b.sampler, y)
 		}
 	}
-	checkEnergyCounter(t, device, a)
+	checkEnergyCounter(t, id, a)
 }
 
 // checkEnergyCounter compares the counter with the power over the same time.
-func checkEnergyCounter(t *testing.T, device string, s readSeries) {
+func checkEnergyCounter(t *testing.T, id string, s readSeries) {
 	t.Helper()
-	readings := s.of[device]
+	readings := s.of[id]
 	first, last := readings[0], readings[len(readings)-1]
 	if first.EnergyJ == nil || last.EnergyJ == nil {
 		return
@@ -146,12 +147,12 @@ func checkEnergyCounter(t *testing.T, device string, s readSeries) {
 	}
 	counted := *last.EnergyJ - *first.EnergyJ
 	if off := math.Abs(counted-sum) / math.Max(sum, 1); off > 0.2 {
-		t.Errorf("%s: %s counts %.1f J, its power makes %.1f J", device, s.sampler, counted, sum)
+		t.Errorf("%s: %s counts %.1f J, its power makes %.1f J", id, s.sampler, counted, sum)
 	}
 }
 
 // medianOf is NaN where no reading has the figure.
-func medianOf(readings []Reading, of func(results.GPUReading) *float64) float64 {
+func medianOf(readings []device.Reading, of func(results.GPUReading) *float64) float64 {
 	var values []float64
 	for _, r := range readings {
 		if v := of(r.GPUReading); v != nil {
