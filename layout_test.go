@@ -77,8 +77,8 @@ var rules = map[string]rule{
 	"load/wire":                      {ours: []string{"load/spec", "results"}, never: append([]string{"os/exec"}, noCLI...)},
 	"load/agent":                     {ours: []string{"load", "load/dialect", "load/spec", "results"}, never: append([]string{"net/http", "os/exec", "os"}, noCLI...)},
 	"launchers/simserver":            {ours: []string{"launchers/simserver/simengine"}, never: append([]string{"os/exec"}, noCLI...)},
-	"report/live":                    {ours: []string{"results", "results/store", "metrics"}, never: noSystem},
-	"report/live/web":                {ours: []string{"internal/usage", "report/live", "results", "report/chart"}, never: append([]string{"os/exec"}, noCLI...)},
+	"report/live":                    {ours: []string{"internal/text", "results", "results/store", "metrics"}, never: noSystem},
+	"report/live/web":                {ours: []string{"internal/text", "internal/usage", "report/live", "results", "report/chart"}, never: append([]string{"os/exec"}, noCLI...)},
 	"harness/state":                  {ours: []string{"results"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness/plan":                   {ours: []string{"scenarios", "dataset", "launchers", "launchers/engines", "launchers/recipe", "launchers/container", "internal/llamabench", "load", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device", "scenarios/schema", "launchers/vram"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
 	"harness":                        {ours: []string{"internal/text", "launchers/endpoint", "scenarios", "harness/plan", "harness/hooks", "dataset", "dataset/prng", "dataset/tokenizer", "launchers", "launchers/engines", "launchers/recipe", "internal/llamabench", "load", "results", "metrics", "metrics/catalog", "metrics/compare", "metrics/curves", "metrics/search", "metrics/telemetry", "gpu", "gpu/device", "launchers/ports", "harness/status", "harness/step", "harness/telemetry", "results/store", "harness/life"}, never: append([]string{"net/http", "os/exec"}, noCLI...)},
@@ -129,7 +129,7 @@ var rules = map[string]rule{
 	"report/differences":             {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/versus", "report/grid", "report/table", "results"}, never: pure},
 	"report/export":                  {ours: []string{"internal/text", "metrics", "metrics/catalog", "metrics/compare", "metrics/versus", "report/grid", "report/table", "results"}, never: pure},
 	"internal/stranger":              {},
-	"internal/realcontainer":         {},
+	"internal/realcontainer":         {ours: []string{"internal/text"}},
 	"internal/fakeengine/standalone": {ours: []string{"internal/fakeengine"}},
 }
 

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Images that an Engine has.
@@ -97,8 +99,8 @@ func (e *Engine) StartDaemon(t testing.TB) {
 			return
 		}
 	}
-	text, _ := os.ReadFile(e.path("log"))
-	t.Skipf("dockerd does not come up here: %s", lastLine(string(text)))
+	said, _ := os.ReadFile(e.path("log"))
+	t.Skipf("dockerd does not come up here: %s", text.LastLine(string(said)))
 }
 
 // KillDaemon kills dockerd, as a crash or an upgrade does.
@@ -135,7 +137,7 @@ CONTAINERS_CONF=%s exec %s --root %s --runroot %s --tmpdir %s --storage-driver v
 	}
 	e.Environ = append(os.Environ(), "PATH="+e.path("bin")+":"+os.Getenv("PATH"))
 	if out, err := e.command("info").CombinedOutput(); err != nil {
-		e.t.Skipf("podman does not work here: %s", lastLine(string(out)))
+		e.t.Skipf("podman does not work here: %s", text.LastLine(string(out)))
 	}
 }
 
@@ -222,10 +224,4 @@ func (e *Engine) remove() {
 	if err := os.RemoveAll(e.dir); err != nil {
 		e.t.Errorf("remove the container engine: %v", err)
 	}
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }

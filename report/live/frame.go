@@ -291,11 +291,11 @@ func (f *frame) now() []line {
 	}
 
 	if n.Tokens != "" {
-		lines = append(lines, text(n.Tokens), text(n.Latency))
+		lines = append(lines, plainLine(n.Tokens), plainLine(n.Latency))
 	}
 
 	if n.Server != "" {
-		lines = append(lines, text(n.Server))
+		lines = append(lines, plainLine(n.Server))
 	}
 
 	if f.view.State == RunDead {
@@ -313,12 +313,12 @@ func (f *frame) now() []line {
 func (f *frame) afterwards() line {
 	switch f.view.State {
 	case RunDead, RunStopped:
-		return text("to continue: bench resume " + f.view.Dir)
+		return plainLine("to continue: bench resume " + f.view.Dir)
 	case RunEnded:
-		return text("bench report " + f.view.Dir)
+		return plainLine("bench report " + f.view.Dir)
 	case RunGoesOn, RunWaits, RunSilent:
 	}
-	return text("current activity unknown")
+	return plainLine("current activity unknown")
 }
 
 // rule is a line across the terminal, with a title.

@@ -32,7 +32,7 @@ func (f *frame) gpus(height int) []line {
 	case height < 1 || len(all) == 0:
 		return nil
 	case height < f.gpuRows():
-		return []line{text(gpuRange(all))}
+		return []line{plainLine(gpuRange(all))}
 	}
 
 	across := f.gpusAcross()

@@ -30,7 +30,7 @@ type span struct {
 // line is one row of a frame.
 type line []span
 
-func text(s string) line { return line{{s, plain}} }
+func plainLine(s string) line { return line{{s, plain}} }
 
 // styles are the terminal's own sixteen colours: they fit its background. Blue,
 // yellow and magenta are told apart with any kind of colour vision.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -374,7 +375,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("about(%g) = %q, want %q", seconds, got, want)
 		}
 	}
-	if got := number(nil) + milli(nil) + percent(nil) + whole(nil) + gibibytes(nil); got != "-----" {
+	if got := number(nil) + milli(nil) + text.Percent(nil) + text.Number(nil, 1, 0) + text.Gibibytes(nil); got != "-----" {
 		t.Errorf("what is not known is %q, want dashes", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/results"
 )
 
@@ -41,8 +42,8 @@ func nowOf(l results.Live) *Now {
 	}
 
 	if s := l.Server; s != nil {
-		n.Server = fmt.Sprintf("KV cache %s   running %s   queue %s", percent(s.KVUse), whole(s.Running),
-			whole(s.Waiting))
+		n.Server = fmt.Sprintf("KV cache %s   running %s   queue %s", text.Percent(s.KVUse), text.Number(s.Running, 1, 0),
+			text.Number(s.Waiting, 1, 0))
 		if s.AgeS > silence.Seconds() {
 			n.Server += fmt.Sprintf("   (%s old)", lasting(s.AgeS))
 		}
@@ -125,11 +126,11 @@ func gpusOf(l results.Live) []GPU {
 	var all []GPU
 	for _, g := range l.GPUs {
 		one := GPU{
-			Name: fmt.Sprintf("GPU %d", g.Index), VRAM: gibibytes(g.VRAMUsed) + "/" + gibibytes(g.VRAMTotal) + " GiB",
-			Power: whole(g.PowerW), Temp: whole(g.HottestC) + " C", Busy: percent(g.Busy),
+			Name: fmt.Sprintf("GPU %d", g.Index), VRAM: text.Gibibytes(g.VRAMUsed) + "/" + text.Gibibytes(g.VRAMTotal) + " GiB",
+			Power: text.Number(g.PowerW, 1, 0), Temp: text.Number(g.HottestC, 1, 0) + " C", Busy: text.Percent(g.Busy),
 		}
 		if g.PowerLimitW != nil {
-			one.Power += "/" + whole(g.PowerLimitW)
+			one.Power += "/" + text.Number(g.PowerLimitW, 1, 0)
 		}
 		one.Power += " W"
 		if len(g.Throttle) > 0 {

@@ -92,26 +92,26 @@ func Snapshot(out io.Writer, v View, unicode bool) {
 	f.height = len(v.Rows) + 40
 	lines := append(f.head(), f.wholeMatrix()...)
 	if v.Now != nil {
-		lines = append(lines, text(nowLine(v)))
+		lines = append(lines, plainLine(nowLine(v)))
 	} else {
 		lines = append(lines, f.afterwards())
 	}
 
 	for _, g := range v.GPUs {
-		lines = append(lines, text(gpuLine(g)))
+		lines = append(lines, plainLine(gpuLine(g)))
 	}
 
 	for _, s := range v.Steps {
 		if s.Why != "" {
-			lines = append(lines, text(s.Brief()))
+			lines = append(lines, plainLine(s.Brief()))
 		}
 	}
 
 	for i, row := range resultsTable(v, width, unicode) {
 		if i == 0 {
-			lines = append(lines, line{}, text("results so far"))
+			lines = append(lines, line{}, plainLine("results so far"))
 		}
-		lines = append(lines, text(row))
+		lines = append(lines, plainLine(row))
 	}
 
 	for _, l := range lines {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // refresh is the time between two looks at the run.
@@ -336,7 +338,7 @@ func (s Screen) Lines() []line {
 	const leastWidth, leastHeight = 20, 6
 	switch {
 	case s.width < leastWidth || s.height < leastHeight:
-		return []line{text(cut("too small", s.width))}
+		return []line{plainLine(cut("too small", s.width))}
 	case s.mode == helpView:
 		return s.page("keys", help(s.actions != nil, s.unicode))
 	case s.mode == resultsView:
@@ -368,7 +370,7 @@ func (s Screen) asks() string {
 		n := s.view.Now
 		if n != nil && n.Steps > 0 {
 			return fmt.Sprintf("skip the launch of %s and its %s?", variantOf(s.view.Live.Step),
-				counted(n.Steps, "step"))
+				text.Count(n.Steps, "step"))
 		}
 		if n != nil {
 			return "skip " + n.Step + "?"
@@ -379,13 +381,6 @@ func (s Screen) asks() string {
 	return ""
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // page is a screen with a title, lines and a hint.
 func (s Screen) page(title string, rows []string) []line {
 	f := frame{width: s.width, height: s.height, unicode: s.unicode}
@@ -394,7 +389,7 @@ func (s Screen) page(title string, rows []string) []line {
 		if len(lines) == s.height-1 {
 			break
 		}
-		lines = append(lines, text(row))
+		lines = append(lines, plainLine(row))
 	}
 
 	for len(lines) < s.height-1 {

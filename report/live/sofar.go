@@ -1,11 +1,12 @@
 package live
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/benchrig/bench/internal/text"
 )
 
 // Result is what the repeats of a variant at one load point come to so far:
@@ -96,8 +97,8 @@ func resultsTable(v View, width int, unicode bool) []string {
 			n += " suspect"
 		}
 		rows = append(rows, []string{
-			r.Variant, r.Point, n, decimal(r.TokensPerS, 1, 1), decimal(r.TTFTS, 1000, 1),
-			decimal(r.TPOTS, 1000, 2),
+			r.Variant, r.Point, n, text.Number(r.TokensPerS, 1, 1), text.Number(r.TTFTS, 1e-3, 1),
+			text.Number(r.TPOTS, 1e-3, 2),
 		})
 		most = max(most, *r.TokensPerS)
 	}
@@ -131,14 +132,4 @@ func resultsTable(v View, width int, unicode bool) []string {
 	}
 
 	return lines
-}
-
-// decimal is a figure in a unit that is so many times smaller; a dash where it
-// is not known.
-func decimal(v *float64, scale float64, digits int) string {
-	if v == nil {
-		return "-"
-	}
-
-	return fmt.Sprintf("%.*f", digits, *v*scale)
 }

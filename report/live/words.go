@@ -64,28 +64,6 @@ func milli(seconds *float64) string {
 	return number(new(*seconds*1e3)) + " ms"
 }
 
-func percent(share *float64) string {
-	if share == nil {
-		return unknown
-	}
-	return fmt.Sprintf("%.0f %%", *share*100)
-}
-
-func whole(v *float64) string {
-	if v == nil {
-		return unknown
-	}
-	return fmt.Sprintf("%.0f", *v)
-}
-
-func gibibytes(bytes *int64) string {
-	const gib = 1 << 30
-	if bytes == nil {
-		return unknown
-	}
-	return fmt.Sprintf("%.1f", float64(*bytes)/gib)
-}
-
 // printable takes out of a line what would move a terminal's cursor or change
 // its colours: logs are others' words.
 func printable(line string) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/report/chart"
 	"github.com/benchrig/bench/report/live"
 )
@@ -26,20 +27,12 @@ func resultRows(results []live.Result) []resultRow {
 			n += " of " + strconv.Itoa(r.Of)
 		}
 		rows = append(rows, resultRow{
-			Variant: r.Variant, Point: r.Point, N: n, Suspect: r.Suspect, TokensPerS: decimal(r.TokensPerS, 1, 1),
-			TTFT: decimal(r.TTFTS, 1000, 1), TPOT: decimal(r.TPOTS, 1000, 2),
+			Variant: r.Variant, Point: r.Point, N: n, Suspect: r.Suspect, TokensPerS: text.Number(r.TokensPerS, 1, 1),
+			TTFT: text.Number(r.TTFTS, 1e-3, 1), TPOT: text.Number(r.TPOTS, 1e-3, 2),
 		})
 	}
 
 	return rows
-}
-
-func decimal(v *float64, scale float64, digits int) string {
-	if v == nil {
-		return "-"
-	}
-
-	return strconv.FormatFloat(*v*scale, 'f', digits, 64)
 }
 
 // chartsOf draws the results so far: throughput against speed per user, and
@@ -72,7 +65,7 @@ func chartsOf(v live.View) []template.HTML {
 				continue
 			}
 			title := fmt.Sprintf("%s at %s: %s output tok/s, %d of %d repeats", r.Variant, r.Point,
-				decimal(r.TokensPerS, 1, 1), r.N, r.Of)
+				text.Number(r.TokensPerS, 1, 1), r.N, r.Of)
 			ref := chart.Ref{Title: title, Variant: r.Variant}
 			column := slices.Index(v.Columns, r.Point)
 			x := float64(column + 1)

@@ -66,7 +66,7 @@ func get(h http.Handler, change func(*http.Request)) *http.Response {
 	return w.Result()
 }
 
-func text(t *testing.T, r *http.Response) string {
+func bodyOf(t *testing.T, r *http.Response) string {
 	t.Helper()
 	all, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestWhoIsLetIn(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	r := get(handler(hostile(live.RunGoesOn), ""), func(*http.Request) {})
-	page := text(t, r)
+	page := bodyOf(t, r)
 	if n := strings.Count(page, "<script"); n != 1 {
 		t.Errorf("%d scripts, want 1: names and logs are texts", n)
 	}
@@ -166,7 +166,7 @@ func everything() live.View {
 
 func metricsText(t *testing.T, v live.View) string {
 	t.Helper()
-	return text(t, get(handler(v, ""), func(r *http.Request) { r.URL.Path = "/metrics" }))
+	return bodyOf(t, get(handler(v, ""), func(r *http.Request) { r.URL.Path = "/metrics" }))
 }
 
 func TestMetrics(t *testing.T) {
@@ -326,7 +326,7 @@ func TestFolderCannotBeRead(t *testing.T) {
 	})
 	for _, path := range []string{"/", "/metrics"} {
 		if r := get(h, func(r *http.Request) { r.URL.Path = path }); r.StatusCode != http.StatusInternalServerError ||
-			!strings.Contains(text(t, r), "gone") {
+			!strings.Contains(bodyOf(t, r), "gone") {
 			t.Errorf("%s: status %d, want 500 with the reason", path, r.StatusCode)
 		}
 	}
