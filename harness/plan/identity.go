@@ -231,9 +231,12 @@ func sameSteps(before, now Plan) error {
 				len(here.Steps), life.ID, len(life.Steps))
 		}
 		for k, step := range life.Steps {
-			if step.ID != here.Steps[k].ID || len(differing(step.Asked, here.Steps[k].Asked)) > 0 {
+			if step.ID != here.Steps[k].ID {
+				return fmt.Errorf("step %s of the plan is not the %s of the start", here.Steps[k].ID, step.ID)
+			}
+			if changes := differing(step.Asked, here.Steps[k].Asked); len(changes) > 0 {
 				return fmt.Errorf("step %s of the plan is not the %s of the start: its load differs in %s",
-					here.Steps[k].ID, step.ID, strings.Join(differing(step.Asked, here.Steps[k].Asked), ", "))
+					here.Steps[k].ID, step.ID, strings.Join(changes, ", "))
 			}
 		}
 	}

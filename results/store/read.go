@@ -177,26 +177,25 @@ func readStep(r *results.Run, folder *Folder, ref results.StepRef, h history) (r
 	err := readVersioned(path, result)
 	if err == nil {
 		for _, name := range damagedFiles(folder.StepDir(ref.ID)) {
-			r.Problems = append(r.Problems, fmt.Sprintf("step %s: %s is damaged: it does not begin as a compressed file", ref.ID, filepath.Base(name)))
+			r.Problems = append(r.Problems, fmt.Sprintf("step %s: %s is damaged: it does not begin as a "+
+				"compressed file", ref.ID, filepath.Base(name)))
 		}
 	}
+
 	switch {
 	case err == nil && h.refused():
 		return refusedStep(r, ref, h, result), nil
 	case err == nil && h.notNeeded():
 		return withoutResult(r, folder.StepDir(ref.ID), ref, h), nil
 	case err == nil:
-		if h.started && !h.finished && h.attempt > result.Step.Attempt {
-			r.Problems = append(r.Problems, fmt.Sprintf("step %s: attempt %d has no end; its result is that of "+
-				"attempt %d",
-				ref.ID, h.attempt, result.Step.Attempt))
-		}
 		step := results.Step{
 			State: results.StepDone, Attempt: max(h.attempt, result.Step.Attempt), Retry: h.retry,
 			Result: result,
 		}
 		if h.started && !h.finished && h.attempt > result.Step.Attempt {
 			step.Open = h.attempt
+			r.Problems = append(r.Problems, fmt.Sprintf("step %s: attempt %d has no end; its result is that of "+
+				"attempt %d", ref.ID, h.attempt, result.Step.Attempt))
 		}
 		return step, nil
 	case errors.Is(err, errNewer):
