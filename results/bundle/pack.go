@@ -6,18 +6,18 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // pack writes one file of the run folder into the archive: byte for byte where
 // nothing is to be changed, else as text without what is taken out.
 func (p *packer) pack(name string) error {
-	in, err := openPlain(p.path(name))
+	in, err := openText(p.path(name))
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func some(counts map[string]int) string {
 
 // copyMember packs a file as it is.
 func (p *packer) copyMember(name string) error {
-	f, err := os.Open(p.path(name))
+	f, err := store.OpenPlain(p.path(name))
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p *packer) copyMember(name string) error {
 
 // changedMember packs a file without secrets, and a long log without its middle.
 func (p *packer) changedMember(name string, tooLong bool, size int64) error {
-	in, err := openPlain(p.path(name))
+	in, err := openText(p.path(name))
 	if err != nil {
 		return err
 	}

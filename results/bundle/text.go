@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/benchrig/bench/results/store"
 )
 
-// openPlain opens a file of a run folder for reading what it holds before
+// openText opens a file of a run folder for reading what it holds before
 // compression.
-func openPlain(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
+func openText(path string) (io.ReadCloser, error) {
+	f, err := store.OpenPlain(path)
 	if err != nil || !strings.HasSuffix(path, compressed) {
 		return f, err
 	}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -129,7 +128,7 @@ func (p *packer) learn(ctx context.Context) error {
 			return err
 		}
 		if base := path.Base(name); base == results.EnvironmentName || base == results.ResultName {
-			text, err := os.ReadFile(p.path(name))
+			text, err := store.ReadPlain(p.path(name))
 			if err != nil {
 				return err
 			}
@@ -148,7 +147,7 @@ func (p *packer) learn(ctx context.Context) error {
 func (p *packer) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
 func (p *packer) learnFile(name string) error {
-	in, err := openPlain(p.path(name))
+	in, err := openText(p.path(name))
 	if err != nil {
 		return err
 	}
@@ -181,7 +180,7 @@ func (p *packer) rehash() error {
 		if !slices.Contains(p.names, name) {
 			continue
 		}
-		before, err := os.ReadFile(p.path(name))
+		before, err := store.ReadPlain(p.path(name))
 		if err != nil {
 			return err
 		}

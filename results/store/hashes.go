@@ -12,7 +12,7 @@ import (
 
 // hashFile is the SHA-256 of a file, hex; "" where there is none.
 func hashFile(path string) (string, error) {
-	data, err := readPlain(path)
+	data, err := ReadPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

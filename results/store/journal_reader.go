@@ -80,7 +80,7 @@ func parseJournalLine(number int, raw []byte) JournalLine {
 // Events reads the journal of a run, or of one of its jobs: none where there is
 // no journal yet. Lines that are no events are left out.
 func (f *Folder) Events() ([]results.Event, error) {
-	file, err := openPlain(f.Journal())
+	file, err := OpenPlain(f.Journal())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -39,9 +39,9 @@ func jsonLines[T any](dir, name, word string) iter.Seq2[T, error] {
 // one. If both are there, a writer was killed between making the first and
 // removing the second: the first is whole.
 func openLines(path string) (io.ReadCloser, error) {
-	f, err := openPlain(path + compressedSuffix)
+	f, err := OpenPlain(path + compressedSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return openPlain(path)
+		return OpenPlain(path)
 	}
 	if err != nil {
 		return nil, err

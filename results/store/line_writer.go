@@ -162,7 +162,7 @@ func (w *lineWriter) close() error {
 
 // compressFile replaces path by path.zst.
 func compressFile(path string) error {
-	plain, err := openPlain(path)
+	plain, err := OpenPlain(path)
 	if err != nil {
 		return err
 	}

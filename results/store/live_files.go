@@ -87,7 +87,7 @@ func (f *Folder) Writer() (pid int, held, known bool) {
 		return 0, false, false
 	}
 
-	note, _ := readPlain(path) // "": not noted
+	note, _ := ReadPlain(path) // "": not noted
 	noted, _ := strconv.Atoi(strings.TrimSpace(string(note)))
 	for _, lock := range locks {
 		if lock.Exclusive && lock.PID == noted && lock.Inode == inode {

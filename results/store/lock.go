@@ -27,7 +27,7 @@ func (f *Folder) Lock() (*Lock, error) {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		owner, _ := readPlain(file.Name())
+		owner, _ := ReadPlain(file.Name())
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or end it", f.dir, ErrLocked,

@@ -13,8 +13,8 @@ import (
 // symbolic link, which could lead to a file outside, and nothing but plain files:
 // a pipe would block whoever reads it.
 
-// openPlain opens a plain file of a run folder for reading.
-func openPlain(path string) (*os.File, error) { return openAs(path, os.O_RDONLY, 0) }
+// OpenPlain opens a plain file of a run folder for reading.
+func OpenPlain(path string) (*os.File, error) { return openAs(path, os.O_RDONLY, 0) }
 
 // openAs opens a plain file of a run folder; flag and mode are those of
 // os.OpenFile.
@@ -45,9 +45,9 @@ func notPlain(path string) error {
 	return fmt.Errorf("open %s: it is not a plain file, as all are in a run folder; remove it", path)
 }
 
-// readPlain is the content of a plain file of a run folder.
-func readPlain(path string) ([]byte, error) {
-	f, err := openPlain(path)
+// ReadPlain returns the content of a plain file of a run folder.
+func ReadPlain(path string) ([]byte, error) {
+	f, err := OpenPlain(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ const compressedMagic = "\x28\xb5\x2f\xfd"
 func damagedFiles(dir string) []string {
 	var names []string
 	for _, path := range Matching(dir, "*"+compressedSuffix) {
-		f, err := openPlain(path)
+		f, err := OpenPlain(path)
 		if err != nil {
 			names = append(names, path)
 			continue

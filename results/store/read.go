@@ -53,7 +53,7 @@ var errNewer = errors.New("a newer bench wrote it")
 
 // readVersioned decodes a JSON file after a look at its format version.
 func readVersioned(path string, into any) error {
-	data, err := readPlain(path)
+	data, err := ReadPlain(path)
 	if err != nil {
 		return fmt.Errorf("read run folder: %w", err)
 	}
@@ -103,7 +103,7 @@ func damagedStep(r *results.Run, dir string, ref results.StepRef, h history, err
 
 // readRaw reads a JSON file of the run; nil where there is none.
 func readRaw(path string) (json.RawMessage, error) {
-	data, err := readPlain(path)
+	data, err := ReadPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -127,7 +127,7 @@ func readJournals(r *results.Run, own string) error {
 
 // readJournal reads the events of one journal, and whether it ends a run.
 func readJournal(r *results.Run, path, name string) (events []results.Event, finished bool, err error) {
-	f, err := openPlain(path)
+	f, err := OpenPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.Problems = append(r.Problems, name+": missing")
 		return nil, false, nil

@@ -39,7 +39,7 @@ func exists(path string) bool {
 
 // readStepFile makes a run of one step.
 func readStepFile(path string) (*results.Run, error) {
-	data, err := readPlain(path)
+	data, err := ReadPlain(path)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (f *Folder) Lives() ([]string, error) {
 // that says how much is left out; 0 keeps all. What cannot be written leaves
 // the plain file as it is.
 func CloseServerLog(path string, limit int64, hide func(string) string) error {
-	in, err := openPlain(path)
+	in, err := OpenPlain(path)
 	if err != nil {
 		return fmt.Errorf("close server log: %w", err)
 	}
