@@ -61,7 +61,7 @@ func readRetries(folder *store.Folder, name string) (Retries, error) {
 	if name == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(filepath.Join(folder.Dir(), filepath.FromSlash(name)))
+	text, err := store.ReadPlain(filepath.Join(folder.Dir(), filepath.FromSlash(name)))
 	if err != nil {
 		return nil, fmt.Errorf("read the steps to run again: %w", err)
 	}

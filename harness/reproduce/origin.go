@@ -240,14 +240,14 @@ func (f *Origin) read(o Options, dir string) error {
 	m := run.Manifest
 	f.Run, f.prompts = run, dir
 	f.is = results.Reproduces{Bench: m.Bench, Scenario: m.Scenario, Run: m.Run}
-	if text, err := os.ReadFile(filepath.Join(dir, results.IdentityName)); err == nil {
+	if text, err := store.ReadPlain(filepath.Join(dir, results.IdentityName)); err == nil {
 		f.identity = &results.Identity{}
 		if err := json.Unmarshal(text, f.identity); err != nil {
 			return fmt.Errorf("read %s: %w", results.IdentityName, err)
 		}
 	}
 
-	text, err := os.ReadFile(filepath.Join(dir, results.ScenarioName))
+	text, err := store.ReadPlain(filepath.Join(dir, results.ScenarioName))
 	if err == nil {
 		f.source = text
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,11 +39,11 @@ func ReadStored(folder *store.Folder) (*Stored, error) {
 	}
 
 	s := &Stored{Run: run}
-	if s.source, err = os.ReadFile(folder.Scenario()); err != nil {
+	if s.source, err = store.ReadPlain(folder.Scenario()); err != nil {
 		return nil, fmt.Errorf("read the run's scenario: %w", err)
 	}
 
-	text, err := os.ReadFile(filepath.Join(folder.Dir(), results.IdentityName))
+	text, err := store.ReadPlain(filepath.Join(folder.Dir(), results.IdentityName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, nil

@@ -61,7 +61,7 @@ func Follow(dir string) (*Follower, error) {
 // lastLine is the end of the last whole line within the first size bytes.
 func lastLine(path string, size int64) int64 {
 	const most = 1 << 20 // of a line
-	file, err := os.Open(path)
+	file, err := store.OpenPlain(path)
 	if err != nil {
 		return 0
 	}
@@ -145,7 +145,7 @@ func (f *Follower) journals() []string {
 
 // newEvents are those of the whole lines that were added.
 func (f *Follower) newEvents(path string) ([]results.Event, error) {
-	file, err := os.Open(path)
+	file, err := store.OpenPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

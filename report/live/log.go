@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/benchrig/bench/results/store"
@@ -42,7 +41,7 @@ func ServerLog(folder *store.Folder, life string, hide func(string) string) (lin
 }
 
 func lastBytes(path string) ([]string, error) {
-	file, err := os.Open(path)
+	file, err := store.OpenPlain(path)
 	if err != nil {
 		return nil, fmt.Errorf("read server log: %w", err)
 	}
