@@ -16,45 +16,36 @@ import (
 type kind struct {
 	name  string
 	about string // one line
-	needs need
+	file  bool   // it reads a file or folder at Path
 	build func(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error)
 }
 
-// need is a set of things without which a kind cannot work.
-type need int
-
-const (
-	needPath       need = 1 << iota
-	needTokenizer       // to count; without one lengths are estimated
-	needVocabulary      // that can decode, for the prompts that vLLM would make
-)
-
 func kinds() []kind {
 	return []kind{
-		{"random", "token ids or text of a set length, no two alike", needVocabulary, buildRandom},
-		{"random_mm", "random text with random images", needVocabulary, buildRandomMM},
-		{"sharegpt", "first turns of recorded conversations, one JSON array", needPath | needTokenizer, buildShareGPT},
-		{"jsonl", "prompts as they stand in a file of JSON lines", needPath, buildJSONL},
-		{"custom", "vLLM's custom dataset: JSON lines with prompt and output_tokens", needPath, buildCustom},
+		{"random", "token ids or text of a set length, no two alike", false, buildRandom},
+		{"random_mm", "random text with random images", false, buildRandomMM},
+		{"sharegpt", "first turns of recorded conversations, one JSON array", true, buildShareGPT},
+		{"jsonl", "prompts as they stand in a file of JSON lines", true, buildJSONL},
+		{"custom", "vLLM's custom dataset: JSON lines with prompt and output_tokens", true, buildCustom},
 		{
-			"tok_inputs", "prompts as token ids: JSON lines, a parquet column or a pandas pickle", needPath,
+			"tok_inputs", "prompts as token ids: JSON lines, a parquet column or a pandas pickle", true,
 			buildTokInputs,
 		},
-		{"sonnet", "lines of a poem, the first ones shared", needPath | needTokenizer, buildSonnet},
+		{"sonnet", "lines of a poem, the first ones shared", true, buildSonnet},
 		{
-			"prefix_repetition", "random prefixes, each with many random suffixes, as vLLM makes them", needVocabulary,
+			"prefix_repetition", "random prefixes, each with many random suffixes, as vLLM makes them", false,
 			buildPrefixRepetition,
 		},
-		{"burstgpt", "lengths and times of a BurstGPT trace (CSV)", needPath | needVocabulary, buildBurstGPT},
-		{"trace", "lengths, times and shared blocks of a timed trace (JSON lines)", needPath, buildTrace},
+		{"burstgpt", "lengths and times of a BurstGPT trace (CSV)", true, buildBurstGPT},
+		{"trace", "lengths, times and shared blocks of a timed trace (JSON lines)", true, buildTrace},
 		{
-			"hf", "a chat dataset of Hugging Face as local parquet, JSON lines or JSON", needPath | needTokenizer,
+			"hf", "a chat dataset of Hugging Face as local parquet, JSON lines or JSON", true,
 			buildHF,
 		},
-		{"text", "any text, cut to an exact number of tokens at different places", needPath | needTokenizer, buildText},
-		{"shared_prefix", "groups of prompts with a prefix of their own", 0, buildSharedPrefix},
-		{"conversation", "made-up conversations of several turns", 0, buildConversation},
-		{"frozen", "a prompt set that was written before, prompt by prompt", needPath, buildFrozen},
+		{"text", "any text, cut to an exact number of tokens at different places", true, buildText},
+		{"shared_prefix", "groups of prompts with a prefix of their own", false, buildSharedPrefix},
+		{"conversation", "made-up conversations of several turns", false, buildConversation},
+		{"frozen", "a prompt set that was written before, prompt by prompt", true, buildFrozen},
 	}
 }
 
@@ -82,15 +73,6 @@ func About(name string) string {
 	return k.about
 }
 
-// Needs says what a kind reads: a file or folder at Path; a Tokenizer, without
-// which its lengths are estimates; a Tokenizer that is a Vocabulary and a
-// Decoder, without which it makes other prompts than vLLM's client when it
-// sends text.
-func Needs(name string) (path, tokenizer, vocabulary bool) {
-	k, _ := lookup(name)
-	return k.needs&needPath != 0, k.needs&needTokenizer != 0, k.needs&needVocabulary != 0
-}
-
 // Build makes the prompts of spec. tok may be nil: lengths are then estimated
 // or left unknown, and a note says so. An error says what to change; it wraps
 // ctx's error when ctx ends first, and tok's error when counting fails.
@@ -103,7 +85,7 @@ func Build(ctx context.Context, spec Spec, tok Tokenizer) (*Set, error) {
 	if !ok {
 		return nil, fmt.Errorf("build dataset: unknown kind %q: want one of %s", spec.Kind, strings.Join(Kinds(), ", "))
 	}
-	if k.needs&needPath != 0 && spec.Path == "" {
+	if k.file && spec.Path == "" {
 		return nil, fmt.Errorf("build dataset %s: %w", k.name, errNoPath)
 	}
 
