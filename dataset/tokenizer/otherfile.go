@@ -9,7 +9,7 @@ import (
 // tiktokenLine begins a file of tiktoken: a token in base64, and its rank.
 var tiktokenLine = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n`)
 
-// otherFile names the kind of a file that is no tokenizer.json, and says what
+// otherFile names the kind of a file that is not a tokenizer.json, and says what
 // to name in its place; "" where it is not known.
 func otherFile(data []byte) string {
 	const instead = "name the tokenizer.json of the same model, or a folder that holds one"
