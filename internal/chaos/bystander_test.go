@@ -61,6 +61,9 @@ func (w *world) startStranger() {
 		if _, err := os.Stat(w.stranger.Ready); err == nil {
 			return
 		}
+		if noticed, err := os.ReadFile(w.stranger.Noticed); err == nil {
+			w.t.Fatalf("the stranger: %s", noticed)
+		}
 	}
 	w.t.Fatal("the stranger does not come up")
 }

@@ -29,6 +29,10 @@ const (
 	lifetime = 3 * time.Minute // of what a broken test left behind
 	pause    = 20 * time.Millisecond
 	size     = 4096 // bytes of a block of shared memory
+
+	// socket is in Config.Dir, the working directory. Its whole path could be longer
+	// than the 107 bytes that the kernel allows for the address of a socket.
+	socket = "stranger.sock"
 )
 
 // Config says what the stranger holds.
@@ -73,8 +77,8 @@ func Main() {
 	}
 
 	s := &stranger{Config: config}
-	if err := s.hold(); err != nil {
-		fmt.Fprintln(os.Stderr, "stranger:", err)
+	if err := errors.Join(os.Chdir(s.Dir), s.hold()); err != nil {
+		s.notice("it cannot start: %v", err)
 		os.Exit(91)
 	}
 
@@ -112,7 +116,7 @@ func (s *stranger) hold() error {
 	last := len(s.blocks) - 1
 	s.passed, s.blocks = s.blocks[last], s.blocks[:last]
 
-	for network, address := range map[string]string{"tcp": s.address(), "unix": filepath.Join(s.Dir, "stranger.sock")} {
+	for network, address := range map[string]string{"tcp": s.address(), "unix": socket} {
 		listener, err := new(net.ListenConfig).Listen(context.Background(), network, address)
 		if err != nil {
 			return err
@@ -227,7 +231,7 @@ func (s *stranger) check() {
 		}
 	}
 
-	for network, address := range map[string]string{"tcp": s.address(), "unix": filepath.Join(s.Dir, "stranger.sock")} {
+	for network, address := range map[string]string{"tcp": s.address(), "unix": socket} {
 		conn, err := new(net.Dialer).DialContext(context.Background(), network, address)
 		if err != nil {
 			s.notice("its socket %s does not answer: %v", address, err)

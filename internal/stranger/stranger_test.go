@@ -32,7 +32,10 @@ func TestNotices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
+			dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // longer than the address of a socket may be
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
 			config := Config{Shm: dir, ID: rand.Text(), Dir: dir, Ready: filepath.Join(dir, "ready"), Noticed: filepath.Join(dir, "noticed")}
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), config.Env())
