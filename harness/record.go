@@ -10,7 +10,7 @@ import (
 // that was kept aside.
 type recorder struct {
 	folder  *store.Folder
-	journal *store.Journal
+	journal Journal
 	halt    func(why *results.Failure)
 }
 
