@@ -113,6 +113,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 	servers := []step.Server{program}
 	defer m.steps.after(ctx, servers, result)
 
+	warnOfPauses := step.NoticePauses(context.WithoutCancel(ctx))
 	failure := m.steps.before(stepCtx, a, servers, result)
 
 	watched := step.Pass{Began: failure == nil}
@@ -128,6 +129,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 	}
 
 	result.EndedAt = results.Now()
+	warnOfPauses(result)
 
 	var recordErr error
 	if program.program != nil {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/benchrig/bench/harness/hooks"
@@ -11,6 +12,7 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/telemetry"
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -273,6 +275,8 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 	defer leave()
 
 	n.steps.preparer.NewServers()
+	watch := awake.Notice(ctx)
+	defer func() { n.steps.startPause = step.DescribePause(watch.Lost()) }()
 	return n.starter.Launch(ctx, life.Order{
 		Life: planned, ID: id, Step: first.StepRef, Pass: first.pass,
 		Ports: first.ports,
@@ -280,14 +284,15 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 }
 
 // freshLife names a server life: as planned, or with a number where there was
-// one of that name before. A folder that cannot be made is told when something is
-// written into it.
+// one of that name before.
 func (n *run) freshLife(planned string) string {
-	id, err := n.Folder.NewLife(planned)
-	if err != nil {
-		return planned
+	id := planned
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(n.Folder.LifeDir(id)); err != nil {
+			return id
+		}
+		id = fmt.Sprintf("%s.%d", planned, i)
 	}
-	return id
 }
 
 // launchFailed ends the pending steps with the launch's failure, or gives them

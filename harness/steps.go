@@ -13,6 +13,7 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/telemetry"
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
@@ -37,6 +38,8 @@ type stepRunner struct {
 	monitor  *telemetry.Monitor
 	engines  *engineBook
 	preparer *step.Preparer
+
+	startPause string // how a pause ran through the start of the servers; "": none did
 }
 
 // run runs one attempt: hooks, prompts, warm-up, counters, the measured pass,
@@ -64,10 +67,6 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 
 	defer r.after(ctx, servers, result)
 
-	if err := r.folder.BeginAttempt(a.ID, a.Attempt); err != nil {
-		step.Job{Servers: servers}.Complete(result, step.Pass{Failure: results.WriteFailure(err)})
-		return result, nil
-	}
 	if refused := r.before(ctx, a, servers, result); refused != nil {
 		step.Job{Servers: servers}.Complete(result, step.Pass{Failure: refused})
 		return result, nil
@@ -99,7 +98,7 @@ func (r *stepRunner) within(ctx context.Context, servers []step.Server, used tim
 ) {
 	timeout := context.CancelFunc(func() {})
 	if d := r.scenario.StepDeadline; d > 0 {
-		ctx, timeout = context.WithTimeoutCause(ctx, d-used,
+		ctx, timeout = awake.WithTimeoutCause(ctx, d-used,
 			results.Failf(results.FailDeadline, "the step's deadline of %s passed", d))
 	}
 
@@ -130,6 +129,7 @@ func (r *stepRunner) before(ctx context.Context, a attempt, servers []step.Serve
 	if failure := r.engines.sameServers(ctx, servers); failure != nil {
 		return failure
 	}
+	r.warnStart(result)
 	r.warnRecipe(a, servers[0].Info().Version, result)
 	return nil
 }
@@ -139,6 +139,16 @@ func (r *stepRunner) after(ctx context.Context, servers []step.Server, result *r
 	r.engines.stillSame(ctx, servers, result)
 	r.monitor.End()
 	r.hooks.AfterStep(ctx, result)
+}
+
+// warnStart says that a pause ran through the start of the step's servers.
+func (r *stepRunner) warnStart(result *results.Result) {
+	if r.startPause != "" {
+		result.Warnings = append(result.Warnings, results.Warning{
+			Code:    results.WarnPausedStart,
+			Message: r.startPause + " while the servers were started: their startup times contain that",
+		})
+	}
 }
 
 // warnRecipe puts what is known of the recipe, and of the engine's version, into
@@ -206,7 +216,7 @@ func (r *stepRunner) loadOf(a attempt) scenarios.Load {
 
 // dirOf is the folder of what an attempt's pass leaves.
 func (r *stepRunner) dirOf(a attempt) string {
-	dir := r.folder.AttemptDir(a.ID, a.Attempt)
+	dir := r.folder.StepDir(a.ID)
 	if a.pass > 1 {
 		return filepath.Join(dir, results.SecondPassName)
 	}

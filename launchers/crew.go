@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/engines"
@@ -50,7 +51,7 @@ func (l *Launcher) muster(ctx context.Context, kind engines.Kind, spec recipe.Sp
 		return nil, failure
 	}
 
-	ctx, free := context.WithTimeoutCause(ctx, spec.Ready.Limit(), ready.ErrTooLate)
+	ctx, free := awake.WithTimeoutCause(ctx, spec.Ready.Limit(), ready.ErrTooLate)
 	defer free()
 
 	for i, companion := range companions {

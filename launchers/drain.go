@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/launchers/ready"
 )
@@ -18,7 +19,7 @@ func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
 		return ""
 	}
 
-	limited, cancel := context.WithTimeout(ctx, s.spec.Drain)
+	limited, cancel := awake.WithTimeoutCause(ctx, s.spec.Drain, context.DeadlineExceeded)
 	defer cancel()
 
 	go func() {

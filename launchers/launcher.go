@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/launchers/cleanup"
 	"github.com/benchrig/bench/launchers/container"
@@ -349,7 +350,7 @@ func (s *Server) checkFolder() *results.Failure {
 // becomeReady watches the server and climbs the ladder.
 func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 	s.readiness = ready.NewProgress(s.spec.Ready, s.began, s.spec.Told)
-	limited, free := context.WithTimeoutCause(ctx, s.spec.Ready.Limit(), ready.ErrTooLate)
+	limited, free := awake.WithTimeoutCause(ctx, s.spec.Ready.Limit(), ready.ErrTooLate)
 	defer free()
 	waiting, cancel := context.WithCancelCause(limited)
 	defer cancel(nil)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
@@ -38,6 +39,7 @@ func (s *Server) watch(stalled func()) {
 	var looked time.Time
 	looks := 0 // at the tree
 	doom := doomed{server: s}
+	stopwatch := awake.Start()
 
 	for {
 		timer := time.NewTimer(s.watchPause())
@@ -54,6 +56,10 @@ func (s *Server) watch(stalled func()) {
 			return
 		case <-timer.C:
 		}
+		if lost := stopwatch.Look().Stopped; lost > 0 {
+			s.setBack(lost)
+			doom.setBack(lost)
+		}
 		if time.Since(looked) > s.watchPause()*treeEvery {
 			_ = s.lookAtTree(looks%s.filesEvery() == 0) // whoever writes the journal next meets the same error
 			looked = time.Now()
@@ -69,6 +75,15 @@ func (s *Server) watch(stalled func()) {
 			stalled = func() {}
 		}
 	}
+}
+
+// setBack takes time in which this program was stopped out of what the server's
+// silence is measured by: it may have been stopped as well.
+func (s *Server) setBack(lost time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastMov = s.lastMov.Add(lost)
+	s.fatalAt = later(s.fatalAt, lost)
 }
 
 func (s *Server) watchPause() time.Duration {
@@ -191,6 +206,19 @@ type doomed struct {
 	lastWork time.Time // CPU time, or something read from storage
 	looked   time.Time // at the tree's use
 	use      process.Usage
+}
+
+// setBack takes time in which this program was stopped out of the silence.
+func (d *doomed) setBack(lost time.Duration) {
+	d.lastLine, d.lastWork = later(d.lastLine, lost), later(d.lastWork, lost)
+}
+
+// later is a moment that much later; no moment stays none.
+func later(at time.Time, by time.Duration) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(by)
 }
 
 // now reports whether the start is given up.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/launchers/process"
 	"github.com/benchrig/bench/launchers/recipe"
@@ -81,6 +82,7 @@ func (t *Tool) watch() {
 	defer ticker.Stop()
 
 	var looked time.Time
+	stopwatch := awake.Start()
 	for {
 		select {
 		case <-s.process.Done():
@@ -92,6 +94,9 @@ func (t *Tool) watch() {
 			}
 			return
 		case <-ticker.C:
+		}
+		if lost := stopwatch.Look().Stopped; lost > 0 {
+			s.setBack(lost)
 		}
 		moved := s.log.Read()
 		if time.Since(looked) < t.lookPeriod() {

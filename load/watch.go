@@ -15,6 +15,11 @@ import (
 // expected of it; the wait keeps the connection usable.
 const drainLimit = time.Second
 
+// lateTimer is how late a timer may fire on a machine that is merely busy. One
+// that fires later was held up by a pause of this program, in which nothing could
+// be read.
+const lateTimer = time.Second
+
 // limitError is the cause with which a watch ends a request.
 type limitError struct {
 	class results.FailureClass
@@ -36,6 +41,7 @@ type watch struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	over  bool
+	awoke time.Duration // when the program went on after its last pause
 	drain time.Duration // end of the wait for the answer's end; 0: not waiting
 }
 
@@ -106,7 +112,10 @@ func (w *watch) fire() {
 		return
 	}
 	at, why := w.next()
-	if at != 0 && at <= w.clock.Now() {
+	now := w.clock.Now()
+	if at != 0 && now-at > lateTimer {
+		w.awoke = now // every limit begins anew
+	} else if at != 0 && at <= now {
 		w.over = true
 		w.cancel(why)
 		return
@@ -117,6 +126,7 @@ func (w *watch) fire() {
 // next returns the limit that strikes next, 0 if none does.
 func (w *watch) next() (at time.Duration, why *limitError) {
 	try := func(from, limit time.Duration, class results.FailureClass, words string) {
+		from = max(from, w.awoke)
 		if limit > 0 && (at == 0 || from+limit < at) {
 			at, why = from+limit, &limitError{class: class, words: words + limit.String()}
 		}

@@ -28,9 +28,6 @@ func Verdict(e Evidence, warnings []results.Warning, minSuccess float64) (result
 
 func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 	text := fmt.Sprintf("%d of %d requests succeeded (at least %.4g %% must)", f.Completed, f.Asked, 100*minSuccess)
-	if f.Completed == 0 {
-		text = fmt.Sprintf("no request of %d succeeded", f.Asked)
-	}
 	if len(f.Failures) > 0 {
 		text += "; failures: " + classCounts(f.Failures)
 	}
@@ -49,7 +46,7 @@ func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 func doubtful(code results.WarningCode, e Evidence) bool {
 	switch code {
 	case results.WarnFailures, results.WarnInterrupted, results.WarnLongOutput, results.WarnClientLate, results.WarnClientLimit, results.WarnCounters, results.WarnForeignGPUUser,
-		results.WarnThrottled, results.WarnPowerLimit:
+		results.WarnThrottled, results.WarnPowerLimit, results.WarnPaused:
 		return true
 	case results.WarnShortOutput:
 		return e.Asked.IgnoreEOS // else the answers' own ends are the work asked for

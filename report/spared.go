@@ -180,8 +180,10 @@ func abs(x float64) float64 { return max(x, -x) }
 
 // titleOf is what people call a figure.
 func titleOf(name string) string {
-	if f, err := catalog.Find(name); err == nil && f.Title != "" {
-		return f.Title
+	for _, f := range catalog.Headline() {
+		if f.Name == name {
+			return f.Title
+		}
 	}
 	return name
 }

@@ -159,6 +159,8 @@ const (
 	WarnBuffered       WarningCode = "buffered"            // chunks arrive in bursts: something between holds them back
 	WarnAnswers        WarningCode = "answers"             // answers are empty, repetitive or all alike
 	WarnDataset        WarningCode = "dataset"             // how the prompts were made differs from what was asked
+	WarnPaused         WarningCode = "paused"              // this program was stopped, or the machine slept, during the step
+	WarnPausedStart    WarningCode = "paused-start"        // the same while the servers were started
 	WarnRequestRate    WarningCode = "rate-not-reached"    // the asked request rate was not achieved
 	WarnThrottled      WarningCode = "throttled"           // a GPU slowed down because of heat or hardware
 	WarnPowerCapped    WarningCode = "power-capped"        // a GPU ran at its power limit

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/launchers/process"
 )
 
@@ -92,20 +93,24 @@ func (r *Runner) environ(vars map[string]string) []string {
 	return env
 }
 
+// errTooLong ends the wait for a program.
+var errTooLong = errors.New("time limit of a hook")
+
 // wait waits for the program's end, at most until limit or ctx, and then ends
 // the whole tree.
 func wait(ctx context.Context, p *process.Process, limit time.Duration) error {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	limited, free := awake.WithTimeoutCause(ctx, limit, errTooLong)
+	defer free()
 
 	var why error
 	select {
 	case <-p.Done():
-	case <-timer.C:
-		why = fmt.Errorf("killed after its time limit of %s", limit)
-		p.KillNow()
-	case <-ctx.Done():
+	case <-limited.Done():
 		why = errors.New("ended: interrupted")
+		if errors.Is(context.Cause(limited), errTooLong) {
+			why = fmt.Errorf("killed after its time limit of %s", limit)
+			p.KillNow()
+		}
 	}
 
 	if _, err := p.Stop(context.WithoutCancel(ctx), politeTime); err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/results"
@@ -16,8 +17,11 @@ type watchdog struct {
 	limit   time.Duration
 	endPass context.CancelCauseFunc
 
+	watch *awake.Watch // for time in which nobody could look
+
 	mu     sync.Mutex // guards what follows
 	since  time.Time  // of the last sign of progress
+	lost   awake.Lost // until then
 	chunks int64
 	ended  int // requests that have ended
 }
@@ -29,7 +33,7 @@ func guardProgress(ctx context.Context, limit time.Duration) (guarded context.Co
 	free func(),
 ) {
 	guarded, endPass := context.WithCancelCause(ctx)
-	w := &watchdog{limit: limit, endPass: endPass, since: time.Now()}
+	w := &watchdog{limit: limit, endPass: endPass, since: time.Now(), watch: awake.Notice(guarded)}
 	return guarded, w.observe, func() { endPass(nil) }
 }
 
@@ -45,11 +49,11 @@ func (w *watchdog) observe(p load.Progress) {
 
 	ended := p.Completed + p.Failed
 	if p.OutputChunks != w.chunks || ended != w.ended || p.InFlight == 0 {
-		w.chunks, w.ended, w.since = p.OutputChunks, ended, time.Now()
+		w.chunks, w.ended, w.since, w.lost = p.OutputChunks, ended, time.Now(), w.watch.Lost()
 		return
 	}
 
-	if idle := time.Since(w.since); idle >= w.limit {
+	if idle := time.Since(w.since) - w.watch.Lost().Since(w.lost).Stopped; idle >= w.limit {
 		w.endPass(results.Failf(results.FailNoProgress,
 			"no token of any request for %s while %d were outstanding (watchdog.stall is %s)",
 			idle.Round(time.Second), p.InFlight, w.limit))

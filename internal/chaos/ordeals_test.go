@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +23,7 @@ type ordeal struct {
 
 func ordeals() []ordeal {
 	var all []ordeal
-	for _, some := range [][]ordeal{interruptions(), closures(), contentions(), leftovers()} {
+	for _, some := range [][]ordeal{interruptions(), pauses(), closures(), contentions(), leftovers()} {
 		all = append(all, some...)
 	}
 	return all
@@ -163,6 +164,58 @@ func interruptions() []ordeal {
 				w.t.Errorf("the step is %s, want it suspect", story(first))
 			}
 		}},
+	}
+}
+
+// pauses stop bench for a while, as a closed lid, a paused virtual machine or a
+// frozen control group does.
+func pauses() []ordeal {
+	return []ordeal{
+		{"slow", "bench is stopped (SIGSTOP) with the server that loads, for longer than ready.timeout", "no ready-timeout; a warning on the step", func(w *world) {
+			limit := 20 * time.Second
+			night := w.night(func(c *engine) { c.Loading = 2 * time.Second },
+				block{"server": block{"ready": block{"timeout": limit.String(), "stall": (limit / 2).String()}}})
+			got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.LifeSpawned), 500*time.Millisecond, func(p *os.Process) {
+				w.freeze(p, limit+2*time.Second)
+			})})
+			w.expect(got, 0, "ok, ok")
+			w.warned(results.WarnPausedStart)
+		}},
+		{"slow", "bench is stopped (SIGSTOP) with its server under load, for longer than watchdog.stall and deadlines.step", "neither ends the step; it is suspect", func(w *world) {
+			limit := 20 * time.Second
+			night := w.night(slowly, block{"watchdog": block{"stall": limit.String()}, "deadlines": block{"step": limit.String()}})
+			got := w.call(call{args: []string{"run", night}, once: w.at(kindOf(results.StepStarted), time.Second, func(p *os.Process) {
+				w.freeze(p, limit+2*time.Second)
+			})})
+			w.expect(got, 0, "ok, ok")
+			w.warned(results.WarnPaused)
+		}},
+	}
+}
+
+// freeze stops bench and the servers that it has started so far for a while.
+func (w *world) freeze(p *os.Process, d time.Duration) {
+	stopped := []int{p.Pid}
+	for _, e := range w.events() {
+		if e.Kind == results.LifeSpawned && e.Process != nil {
+			stopped = append(stopped, e.Process.PID)
+		}
+	}
+	for _, pid := range stopped {
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	time.Sleep(d)
+	for _, pid := range stopped {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+}
+
+// warned asserts a warning of the first step.
+func (w *world) warned(code results.WarningCode) {
+	w.t.Helper()
+	first := w.read().Steps[0].Result
+	if !slices.ContainsFunc(first.Warnings, func(warning results.Warning) bool { return warning.Code == code }) {
+		w.t.Errorf("the first step is %s with the warnings %v, want %s among them", story(first), first.Warnings, code)
 	}
 }
 

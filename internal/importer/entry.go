@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -129,8 +128,10 @@ func (e *entry) set(t target, v float64) bool {
 		return true
 	}
 
-	known, err := catalog.Find(t.name)
-	return err == nil && known.At != nil && setOnce(known.At(f), v)
+	return setOnce(map[string]**float64{
+		"request_throughput": &f.RequestThroughput, "request_goodput": &f.RequestGoodput, "output_throughput": &f.OutputThroughput,
+		"total_token_throughput": &f.TotalTokenThroughput, "max_output_tokens_per_s": &f.MaxOutputTokensPerS,
+	}[t.name], v)
 }
 
 func setOnce(at **float64, v float64) bool {
@@ -158,14 +159,17 @@ func setTotal(at **int64, v float64) bool {
 	return true
 }
 
-func (e *entry) setLatency(t target, v float64) bool {
-	all := catalog.Samples()
-	at := slices.IndexFunc(all, func(s catalog.Sample) bool { return s.Name == t.name })
-	if at < 0 {
-		return false
-	}
+// sample is the distribution of that name.
+func (e *entry) sample(name string) *results.Dist {
+	f := &e.figures
+	return map[string]*results.Dist{
+		"ttft": &f.TTFT, "tpot": &f.TPOT, "itl": &f.ITL, "icl": &f.ICL,
+		"e2el": &f.E2EL,
+	}[name]
+}
 
-	d := all[at].At(&e.figures)
+func (e *entry) setLatency(t target, v float64) bool {
+	d := e.sample(t.name)
 	switch t.stat {
 	case "n":
 		return setCount(&d.N, v)

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/awake"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
@@ -79,8 +81,8 @@ func (s *stopping) askLeader(grace time.Duration) {
 	}
 
 	s.send(s.leader, unix.SIGTERM)
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
+	limited, free := awake.WithTimeoutCause(context.Background(), grace, context.DeadlineExceeded)
+	defer free()
 
 	look := time.NewTicker(maxPoll)
 	defer look.Stop()
@@ -93,7 +95,7 @@ func (s *stopping) askLeader(grace time.Duration) {
 			if s.leaderEnded() {
 				return
 			}
-		case <-timer.C:
+		case <-limited.Done():
 			return
 		case <-s.killNow:
 			return

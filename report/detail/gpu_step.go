@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
@@ -54,7 +53,7 @@ func gpuParts(g *results.GPUFigures) []string {
 		}
 	}
 
-	m, w := catalog.MemoryOf(g), g.Pass
+	m, w := grid.MemoryOf(g), g.Pass
 	total := ""
 	if g.VRAMBytes != nil && !g.Unified {
 		total = " of " + gibText(g.VRAMBytes)

@@ -90,11 +90,13 @@ func benchLines(out *bytes.Buffer, c compare.Cell, scenario string, figures []ca
 
 // benchUnit names a figure as a unit: "output-tok/s", "p99-ttft-ms".
 func benchUnit(f catalog.Figure) string {
-	if stem, isTime := strings.CutSuffix(f.Name, "_s"); isTime {
+	switch stem, isTime := strings.CutSuffix(f.Name, "_s"); {
+	case isTime:
 		return strings.ReplaceAll(stem, "_", "-") + "-ms"
-	}
-	if stem, isSize := strings.CutSuffix(f.Name, "_bytes"); isSize {
-		return strings.ReplaceAll(stem, "_", "-") + "-GiB"
+	case f.Name == "vram_peak_bytes":
+		return "vram-peak-GiB"
+	case f.Name == "j_per_output_token":
+		return "J/output-token"
 	}
 	return Word(strings.ReplaceAll(f.Title, " ", "-"))
 }

@@ -23,8 +23,7 @@ func isLog(name string) bool {
 // isRecords tells what --without-records leaves out.
 func isRecords(name string) bool {
 	base := path.Base(strings.TrimSuffix(name, compressed))
-	ofStep := strings.HasPrefix(name, "steps/") || strings.HasPrefix(name, "attempts/")
-	return ofStep && strings.HasSuffix(base, ".jsonl")
+	return strings.HasPrefix(name, "steps/") && strings.HasSuffix(base, ".jsonl")
 }
 
 // unwanted says why a file of a run folder is never packed; "": it may be.

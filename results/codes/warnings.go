@@ -52,6 +52,16 @@ func warningsOfRequests() []Entry { //nolint:funlen // a table
 			"The load client was too busy to read answers when they arrived.",
 			"Latencies contain the client's own delay, and throughput may be the client's limit.",
 			"Run bench calibrate; give the client free cores, or use load agents on other hosts."),
+		warning(results.WarnPaused, Disqualifies,
+			"bench did not run for more than a second of the step: it was stopped by a signal, its control group was "+
+				"frozen, its virtual machine was paused, or the machine slept.",
+			"Answers waited unread, and requests were sent late or timed out, whatever the server did meanwhile.",
+			"Run the step again on a machine that stays awake, for example under systemd-inhibit."),
+		warning(results.WarnPausedStart, Limits,
+			"bench did not run for more than a second while it started the step's servers. That time does not count "+
+				"for ready.timeout and ready.stall.",
+			"Startup times contain the pause. Latencies and throughput do not.",
+			"Compare startup times of other starts only."),
 		warning(results.WarnRequestRate, Limits,
 			"The rate of requests stayed below 95 % of the scheduled one.",
 			"The figures belong to a lower load than the one in the table.",

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"os"
 	"time"
 )
 
@@ -40,9 +41,5 @@ func (w *SampleWriter) Discard() error {
 	}
 	close(w.stop)
 	w.done.Wait()
-	own, err := f.Stat()
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return removeOwn(w.path, own)
+	return errors.Join(f.Close(), os.Remove(w.path))
 }

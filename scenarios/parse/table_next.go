@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -145,7 +144,7 @@ func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 			continue
 		}
 		c := scenarios.Condition{Figure: p.Key, Op: "<=", Pos: p.Pos}
-		if f, err := catalog.Named(p.Key); err == nil && f.Higher {
+		if slices.Contains(scenarios.HigherFigures(), p.Key) {
 			c.Op = ">="
 		}
 		r.Path = append(r.Path, p.Key)
@@ -223,10 +222,10 @@ func checkShare(r *schema.Reader, c scenarios.Condition, pos schema.Pos) bool {
 
 // readFigure reports a name that no figure has.
 func readFigure(r *schema.Reader, name string, pos schema.Pos) bool {
-	if _, err := catalog.Named(name); err == nil {
+	if scenarios.IsFigure(name) {
 		return true
 	}
-	hint := schema.DidYouMean(name, catalog.ConditionNames())
+	hint := schema.DidYouMean(name, scenarios.FigureNames())
 	if name == "goodput" {
 		hint = `, did you mean "goodput_share" or "request_goodput"?`
 	}
