@@ -10,7 +10,6 @@ import (
 
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/load"
-	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/scenarios"
 )
@@ -260,16 +259,6 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 		got := last.Steps[len(last.Steps)-1]
 		if n := len(plan.Refs()); n != tt.steps || plan.LeastSteps != tt.least || got.Decided != tt.decided || plan.LeastS > plan.EstimateS {
 			t.Errorf("%s: %d steps, at least %d (%.0f of %.0f s), decided %q, want %d, %d, %q", tt.name, n, plan.LeastSteps, plan.LeastS, plan.EstimateS, got.Decided, tt.steps, tt.least, tt.decided)
-		}
-	}
-}
-
-// TestConditionsNameFigures holds the names of scenarios to the figures there
-// are.
-func TestConditionsNameFigures(t *testing.T) {
-	for _, name := range scenarios.FigureNames() {
-		if _, err := catalog.Named(name); err != nil {
-			t.Errorf("FigureNamed(%q): %v", name, err)
 		}
 	}
 }

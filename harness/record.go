@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"errors"
+
 	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 )
@@ -10,7 +12,7 @@ import (
 // that was kept aside.
 type recorder struct {
 	folder  *store.Folder
-	journal *store.Journal
+	journal Journal
 	halt    func(why *results.Failure)
 }
 
@@ -22,7 +24,12 @@ func (r *recorder) tell(e results.Event) error {
 // result writes a step's result.json and tells the journal how its attempt
 // ended. retry says that another attempt is to follow.
 func (r *recorder) result(result *results.Result, retry bool) error {
-	if err := r.write(func() error { return r.folder.WriteResult(result) }); err != nil {
+	err := r.write(func() error { return r.folder.WriteResult(result) })
+	if errors.Is(err, store.ErrSuperseded) { // the step is that job's
+		r.halt(results.Failf(results.FailInterrupted, "%v", err))
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return r.ended(result, retry)
@@ -45,8 +52,8 @@ func (r *recorder) leftOut(a attempt, why *results.Failure) error {
 
 func (r *recorder) write(do func() error) error {
 	err := do()
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, store.ErrSuperseded) {
+		return err
 	}
 	if why := results.WriteFailure(err); why.Class == results.FailDisk {
 		r.halt(why)

@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/benchrig/bench/harness/hooks"
@@ -284,15 +283,14 @@ func (n *run) launch(ctx context.Context, planned plan.Life, id string, pending 
 }
 
 // freshLife names a server life: as planned, or with a number where there was
-// one of that name before.
+// one of that name before. A folder that cannot be made is told when something is
+// written into it.
 func (n *run) freshLife(planned string) string {
-	id := planned
-	for i := 2; ; i++ {
-		if _, err := os.Lstat(n.Folder.LifeDir(id)); err != nil {
-			return id
-		}
-		id = fmt.Sprintf("%s.%d", planned, i)
+	id, err := n.Folder.NewLife(planned)
+	if err != nil {
+		return planned
 	}
+	return id
 }
 
 // launchFailed ends the pending steps with the launch's failure, or gives them

@@ -9,9 +9,15 @@ import (
 	"github.com/benchrig/bench/harness/status"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/telemetry"
+	"github.com/benchrig/bench/results"
 	"github.com/benchrig/bench/results/store"
 	"github.com/benchrig/bench/scenarios"
 )
+
+// Journal takes down what happens; an event is on disk when Append returns nil.
+type Journal interface {
+	Append(e results.Event) error
+}
 
 // Runner carries out a plan, step by step, into a results folder.
 type Runner struct {
@@ -19,7 +25,7 @@ type Runner struct {
 	Plan      *plan.Plan
 	Box       plan.Box
 	Folder    *store.Folder
-	Journal   *store.Journal
+	Journal   Journal
 	Launcher  life.Launcher
 	Programs  Programs // nil: the method must not be llama-bench
 	Driver    step.Driver

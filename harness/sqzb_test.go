@@ -399,7 +399,7 @@ func TestInterruptBetweenPasses(t *testing.T) {
 		if again.Step.Attempt != 2 || len(again.Earlier) != 1 || again.Earlier[0].Class != results.FailInterrupted || again.SQZB.GenerationLatencyS == nil {
 			t.Errorf("the step that was interrupted: attempt %d after %v, want the second after an interruption", again.Step.Attempt, again.Earlier)
 		}
-		if _, err := os.Stat(filepath.Join(run.Dir, "steps", "a_c1_r1", "requests.earlier-1.jsonl.zst")); err != nil {
+		if _, err := os.Stat(filepath.Join(run.Dir, "attempts", "a_c1_r1", "1", "requests.jsonl.zst")); err != nil {
 			t.Errorf("records of the first attempt: %v", err)
 		}
 	})

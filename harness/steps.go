@@ -67,6 +67,10 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 
 	defer r.after(ctx, servers, result)
 
+	if err := r.folder.BeginAttempt(a.ID, a.Attempt); err != nil {
+		step.Job{Servers: servers}.Complete(result, step.Pass{Failure: results.WriteFailure(err)})
+		return result, nil
+	}
 	if refused := r.before(ctx, a, servers, result); refused != nil {
 		step.Job{Servers: servers}.Complete(result, step.Pass{Failure: refused})
 		return result, nil
@@ -216,7 +220,7 @@ func (r *stepRunner) loadOf(a attempt) scenarios.Load {
 
 // dirOf is the folder of what an attempt's pass leaves.
 func (r *stepRunner) dirOf(a attempt) string {
-	dir := r.folder.StepDir(a.ID)
+	dir := r.folder.AttemptDir(a.ID, a.Attempt)
 	if a.pass > 1 {
 		return filepath.Join(dir, results.SecondPassName)
 	}

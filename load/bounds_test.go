@@ -86,6 +86,50 @@ func TestStopsWhenTheVerdictIsCertain(t *testing.T) {
 	}
 }
 
+// TestEndsWhereEveryRequestIsRefused: a wrong model, key or path is known with
+// the first answer; what may be about one prompt is not.
+func TestEndsWhereEveryRequestIsRefused(t *testing.T) {
+	answer := func(code int, body string) string {
+		return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: %d\r\n\r\n%s", code, http.StatusText(code), len(body), body)
+	}
+	for _, tt := range []struct {
+		name, answer string
+		first        string // answer to the first request; "": as the others
+		ends         bool
+	}{
+		{"404", answer(404, `{"error":{"message":"The model m does not exist."}}`), "", true},
+		{"a proxy's 404", answer(404, "<html>not here</html>"), "", true},
+		{"401", answer(401, ""), "", true},
+		{"405", answer(405, ""), "", true},
+		{"400 that names the model", answer(400, `{"error":"invalid model m"}`), "", true},
+		{"400 by its code", answer(400, `{"error":{"message":"no","code":"model_not_found"}}`), "", true},
+		{"in-band", stream("data: {\"error\":{\"message\":\"model m not found\"}}\n\n"), "", true},
+
+		{"400 about a prompt", answer(400, `{"error":"this model's maximum context length is 8 tokens"}`), "", false},
+		{"400 about a prompt, with the name", answer(400, `{"error":"m takes at most 8 tokens"}`), "", false},
+		{"429", answer(429, ""), "", false},
+		{"503", answer(503, ""), "", false},
+		{"404 after an answer", answer(404, ""), stream("data: " + loadtest.Token + "\n\ndata: " + loadtest.Last + "\n\n"), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &pipeServer{answer: func(w io.Writer, _ *http.Request, i int) bool {
+				if i == 0 && tt.first != "" {
+					return script{{time.Second, tt.first}}.play(w)
+				}
+				return script{{2 * time.Second, tt.answer}}.play(w)
+			}}
+			o := Options{Settings: spec.Settings{MaxConcurrency: 4}, Target: Target{Model: "m"}}
+			records, report, err := runPipe(context.Background(), s, o, 64)
+			s.wg.Wait()
+			ended := report.Interrupted == errRefused.Error()
+			if err != nil || ended != tt.ends || ended && len(records) > 8 || !ended && len(records) != 64 {
+				t.Errorf("%s: %d records, %v, interrupted %q; want an early end: %v", tt.name, len(records), err,
+					report.Interrupted, tt.ends)
+			}
+		})
+	}
+}
+
 // TestPiecesThatLookRepeated: SGLang may stream pieces, which begin like the text
 // so far by chance.
 func TestPiecesThatLookRepeated(t *testing.T) {

@@ -15,7 +15,10 @@ type collector struct {
 	count func(ctx context.Context, text string) (int, error) // nil: never asked
 	abort context.CancelCauseFunc                             // ends the pass
 
+	model    string     // that the requests ask for
 	limit    int        // of failures; 0: none
+	answered bool       // a request succeeded
+	refused  string     // why the server refuses every request; "": it does not
 	failed   int        // requests that failed by themselves
 	late     []float64  // seconds, of the requests that no cap held back
 	lastEnd  float64    // seconds
@@ -24,6 +27,9 @@ type collector struct {
 	deferred []finished // whose tokens are counted after the pass
 	err      error      // of emit
 }
+
+// errRefused ends a pass of which no request can succeed.
+var errRefused = errors.New("the server refuses every request")
 
 // errTooManyFailures ends a pass whose verdict is certain.
 var errTooManyFailures = errors.New("more requests failed than may")
@@ -49,6 +55,11 @@ func (c *collector) note(f *finished) {
 	}
 	if r.Failure != nil && r.Failure.Class != results.FailCanceled {
 		c.failed++
+	}
+	c.answered = c.answered || r.Failure == nil
+	if !c.answered && c.refused == "" && Refuses(r.Failure, c.model) {
+		c.refused = r.Failure.Error()
+		c.abort(errRefused)
 	}
 	if c.limit > 0 && c.failed == c.limit+1 {
 		c.abort(errTooManyFailures)

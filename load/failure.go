@@ -82,6 +82,44 @@ func reuseHint(reused bool) string {
 	return "; it had been used before, so the server may have closed it as idle"
 }
 
+// Refuses reports whether a failure says that the server refuses every request of
+// this kind, whatever its prompt: a wrong key, path or method, or a model that it
+// does not serve.
+func Refuses(f *results.Failure, model string) bool {
+	if f == nil {
+		return false
+	}
+	switch f.HTTPStatus {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusGone, http.StatusNotImplemented:
+		return true
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return saysUnknownModel(f.Message, model)
+	}
+	return f.Class == results.FailInBand && saysUnknownModel(f.Message, model)
+}
+
+// saysUnknownModel reports whether an error names the model and says that there
+// is none of that name.
+func saysUnknownModel(message, model string) bool {
+	message = strings.ToLower(message)
+	if strings.Contains(message, "model_not_found") {
+		return true
+	}
+	if model == "" || !strings.Contains(message, strings.ToLower(model)) {
+		return false
+	}
+	for _, words := range []string{
+		"does not exist", "doesn't exist", "not found", "no such model", "unknown model", "invalid model", "not served",
+		"not available", "is not loaded",
+	} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}
+
 // accepts reports whether an answer is of the form asked for.
 func accepts(rep *wire.Reply, want form) bool {
 	got := answerForm(rep)

@@ -101,7 +101,9 @@ func (p *pass) collect(ctx context.Context, emit Emit, wave int) (c *collector, 
 	}
 	defer p.limitDrain(abort)()
 
-	c = &collector{emit: emit, count: p.opts.CountTokens, limit: p.opts.MaxFailures, abort: abort}
+	c = &collector{
+		emit: emit, count: p.opts.CountTokens, model: p.opts.Target.Model, limit: p.opts.MaxFailures, abort: abort,
+	}
 	out := make(chan finished, 256)
 	var collecting, reporting sync.WaitGroup
 	collecting.Go(func() { c.run(out) })
@@ -130,6 +132,8 @@ func (p *pass) interruption(ctx context.Context, c *collector) string {
 	switch {
 	case c.err != nil:
 		return c.err.Error()
+	case c.refused != "" && (c.canceled > 0 || p.withheld.Load()):
+		return errRefused.Error()
 	case c.limit > 0 && c.failed > c.limit && (c.canceled > 0 || p.withheld.Load()):
 		return fmt.Sprintf("%d requests failed, and at most %d may", c.failed, c.limit)
 	case ctx.Err() != nil && (c.canceled > 0 || p.withheld.Load()):

@@ -28,6 +28,9 @@ func Verdict(e Evidence, warnings []results.Warning, minSuccess float64) (result
 
 func requestsFailure(f results.Figures, minSuccess float64) *results.Failure {
 	text := fmt.Sprintf("%d of %d requests succeeded (at least %.4g %% must)", f.Completed, f.Asked, 100*minSuccess)
+	if f.Completed == 0 {
+		text = fmt.Sprintf("no request of %d succeeded", f.Asked)
+	}
 	if len(f.Failures) > 0 {
 		text += "; failures: " + classCounts(f.Failures)
 	}

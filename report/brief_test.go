@@ -113,7 +113,7 @@ func TestWarningsAreSaidOnce(t *testing.T) {
 	if len(groups) != 1 || len(groups[0].messages) != 1 || len(groups[0].messages[0].steps) != 5 {
 		t.Fatalf("groups %+v, want one message of five steps", groups)
 	}
-	if got, want := groups[0].messages[0].words(), "read bytes 1.1 ms late (times of the first)"; got != want {
+	if got, want := groups[0].messages[0].words(), "read bytes 1.1 ms late (times and numbers of the first)"; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
 }

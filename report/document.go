@@ -85,7 +85,7 @@ func NewDocument(run *results.Run) *Document {
 
 	for _, g := range collectFailures(run) {
 		group := FailureGroup{
-			Verdict: g.verdict, Message: text.Clean(g.failure.Message), Steps: g.steps, Log: g.log,
+			Verdict: g.verdict, Message: g.words(), Steps: g.steps, Log: g.log,
 			Tail: text.Tail(g.failure.LogTail, tailLines),
 		}
 		if g.classText() != "" {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
 	"github.com/benchrig/bench/internal/text"
@@ -18,6 +17,7 @@ type failures struct {
 	verdict string
 	failure results.Failure
 	steps   []string
+	varies  bool   // the other steps have other times, processes or ports
 	log     string // where the server's log lies; "": unknown
 }
 
@@ -28,6 +28,18 @@ func (g failures) classText() string {
 	}
 	return ": " + string(g.failure.Class)
 }
+
+// words is the message, which says that it is of the first step.
+func (g failures) words() string {
+	if g.varies {
+		return text.Clean(g.failure.Message) + ofFirst
+	}
+
+	return text.Clean(g.failure.Message)
+}
+
+// ofFirst says of a message for several steps whose figures it has.
+const ofFirst = " (times and numbers of the first)"
 
 // collectFailures groups the steps without a usable verdict, worst first.
 func collectFailures(run *results.Run) []failures {
@@ -44,12 +56,13 @@ func collectFailures(run *results.Run) []failures {
 		verdict := grid.ShortVerdict(s)
 		at := slices.IndexFunc(groups, func(g failures) bool {
 			return g.verdict == verdict && g.failure.Class == f.Class &&
-				withoutTimes(g.failure.Message) == withoutTimes(f.Message)
+				text.Alike(g.failure.Message, f.Message)
 		})
 		if at < 0 {
 			at = len(groups)
 			groups = append(groups, failures{verdict: verdict, failure: f, log: detail.LogOf(run, s.Result)})
 		}
+		groups[at].varies = groups[at].varies || groups[at].failure.Message != f.Message
 		groups[at].steps = append(groups[at].steps, s.Result.Step.ID)
 	}
 
@@ -60,11 +73,6 @@ func collectFailures(run *results.Run) []failures {
 
 	return groups
 }
-
-// withoutTimes makes messages that differ in durations only alike.
-func withoutTimes(message string) string { return duration.ReplaceAllString(message, "TIME") }
-
-var duration = regexp.MustCompile(`[0-9]+(\.[0-9]+)? ?(ms|s|min|h|seconds|minutes)\b`)
 
 // explain is the entry of a code; one that the catalogue lacks limits figures.
 func explain(code results.WarningCode) codes.Entry {
@@ -117,7 +125,7 @@ type message struct {
 // words is the text, which says whose times it has.
 func (m message) words() string {
 	if m.varies {
-		return text.Clean(m.text) + " (times of the first)"
+		return text.Clean(m.text) + ofFirst
 	}
 
 	return text.Clean(m.text)
@@ -177,15 +185,15 @@ func collectDoubts(run *results.Run, pick func(*results.Result, results.Warning)
 	return bySeverity(groups)
 }
 
-func (d *doubts) add(text, step string) {
+func (d *doubts) add(words, step string) {
 	if !slices.ContainsFunc(d.messages, func(m message) bool { return slices.Contains(m.steps, step) }) {
 		d.steps++
 	}
-	at := slices.IndexFunc(d.messages, func(m message) bool { return withoutTimes(m.text) == withoutTimes(text) })
+	at := slices.IndexFunc(d.messages, func(m message) bool { return text.Alike(m.text, words) })
 	if at < 0 {
 		at = len(d.messages)
-		d.messages = append(d.messages, message{text: text})
+		d.messages = append(d.messages, message{text: words})
 	}
-	d.messages[at].varies = d.messages[at].varies || d.messages[at].text != text
+	d.messages[at].varies = d.messages[at].varies || d.messages[at].text != words
 	d.messages[at].steps = append(d.messages[at].steps, step)
 }

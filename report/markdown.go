@@ -90,7 +90,7 @@ func markdownFailures(out *bytes.Buffer, groups []failures) {
 	for _, g := range groups {
 		fmt.Fprintf(out, "- **%s**%s, %s: %s\n", g.verdict, g.classText(), text.Count(len(g.steps), "step"),
 			table.Escape(text.Few(g.steps)))
-		fmt.Fprintf(out, "  - %s\n", table.Escape(text.Clean(g.failure.Message)))
+		fmt.Fprintf(out, "  - %s\n", table.Escape(g.words()))
 		if g.log != "" {
 			fmt.Fprintf(out, "  - log: %s\n", table.Escape(g.log))
 		}

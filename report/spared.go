@@ -180,10 +180,8 @@ func abs(x float64) float64 { return max(x, -x) }
 
 // titleOf is what people call a figure.
 func titleOf(name string) string {
-	for _, f := range catalog.Headline() {
-		if f.Name == name {
-			return f.Title
-		}
+	if f, err := catalog.Find(name); err == nil && f.Title != "" {
+		return f.Title
 	}
 	return name
 }

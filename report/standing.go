@@ -155,7 +155,8 @@ func openLines(contests []versus.Contest, figure catalog.Figure) []string {
 		line = fmt.Sprintf("Cannot tell which is best at any of %d load points", len(open))
 	}
 
-	line += fmt.Sprintf(": %s%s has %s", which(p, open), nameOf(p), aheadText(p, figure))
+	line += fmt.Sprintf(": %s%s has %s%s", which(p, open), nameOf(p), aheadText(p, figure),
+		versus.CorrectedText(p.Others[0].Diff))
 	switch more := p.RepeatsNeeded(); {
 	case more >= compare.MaxRepeats:
 		line += "; more repeats would not decide it at this spread"

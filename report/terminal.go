@@ -30,7 +30,7 @@ func Brief(w io.Writer, run *results.Run, form table.Format, opts table.Options)
 			p.Line("")
 		}
 		p.Wrapped("", fmt.Sprintf("%s%s, %s: %s", g.verdict, g.classText(), text.Count(len(g.steps), "step"),
-			text.Clean(g.failure.Message)))
+			g.words()))
 	}
 
 	for i, g := range collectWarnings(run) {
@@ -82,14 +82,15 @@ func openSteps(run *results.Run) int {
 // tailLines is how much of a server's log the overview quotes.
 const tailLines = 3
 
-// Write prints the report of a run: what won and how sure that is, what failed
-// or is suspect, the tables over variants and points, and the other doubts.
+// Write prints the report of a run: what won and how sure that is, the table of
+// variants and points, what failed or is suspect, the differences and other
+// tables, and the other warnings.
 func Write(w io.Writer, run *results.Run, opts table.Options) error {
 	p := table.NewPrinter(opts)
 	printHead(p, run)
+	p.Table(grid.LayOutRun(run))
 	printFailures(p, collectFailures(run))
 	printWarnings(p, "Suspect", collectSuspicions(run))
-	p.Table(grid.LayOutRun(run))
 	p.Pieces(differenceParts(run))
 	p.Pieces(scenarioParts(run))
 	p.Pieces(grid.CostParts(run))
@@ -114,7 +115,7 @@ func printFailures(p *table.Printer, groups []failures) {
 	p.Section("Failures")
 	for _, g := range groups {
 		p.Wrapped("  ", p.Bad(g.verdict)+g.classText()+", "+text.Count(len(g.steps), "step")+": "+text.Few(g.steps))
-		p.Wrapped("    ", text.Clean(g.failure.Message))
+		p.Wrapped("    ", g.words())
 		for _, line := range text.Tail(g.failure.LogTail, tailLines) {
 			p.Wrapped("    | ", line)
 		}

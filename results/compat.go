@@ -52,6 +52,18 @@ type CompatFigures struct {
 	Unknown []string `json:"unknown,omitempty"` // why figures are null, in words
 }
 
+// Over puts the reading into the figures of a run in place of the headline's.
+func (c CompatFigures) Over(f Figures) Figures {
+	f.Completed, f.Failed, f.DurationS = c.Completed, c.Failed, c.DurationS
+	f.TotalInputTokens, f.TotalOutputTokens = c.TotalInputTokens, c.TotalOutputTokens
+	f.RequestThroughput, f.RequestGoodput = c.RequestThroughput, c.RequestGoodput
+	f.OutputThroughput, f.TotalTokenThroughput = c.OutputThroughput, c.TotalTokenThroughput
+	f.MaxOutputTokensPerS = c.MaxOutputTokensPerS
+	f.TTFT, f.TPOT, f.ITL, f.E2EL = c.TTFT, c.TPOT, c.ITL, c.E2EL
+	f.ICL = f.ITL
+	return f
+}
+
 // Difference is one reason why two readings of a run differ.
 type Difference struct {
 	Code   DifferenceCode `json:"code"`

@@ -48,11 +48,13 @@ type Event struct {
 	Proof   *Proof    `json:"proof,omitempty"`
 	Message string    `json:"message,omitempty"`
 
-	Hook    *HookRecord `json:"hook,omitempty"`
-	Undo    []string    `json:"undo,omitempty"` // argv that puts a hook's change back; secrets redacted
-	Changes []string    `json:"changes,omitempty"`
-	Engine  *Engine     `json:"engine,omitempty"`
-	Jobs    *Submission `json:"jobs,omitempty"`
+	Hook *HookRecord `json:"hook,omitempty"`
+	Undo []string    `json:"undo,omitempty"` // argv that puts a hook's change back; secrets redacted
+	// BENCH_* variables of the undo; in the machine's register alone, not in a run's folder
+	Vars    map[string]string `json:"vars,omitempty"`
+	Changes []string          `json:"changes,omitempty"`
+	Engine  *Engine           `json:"engine,omitempty"`
+	Jobs    *Submission       `json:"jobs,omitempty"`
 }
 
 // Submission is a job array that was handed to a cluster.

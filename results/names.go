@@ -16,5 +16,6 @@ const (
 	SummaryName     = "summary.csv"
 	StepsName       = "steps"
 	LivesName       = "lives"
+	AttemptsName    = "attempts" // folders of attempts that run, or that another one has replaced
 	LockName        = ".lock"
 )

@@ -3,8 +3,6 @@ package scenarios
 import (
 	"math"
 	"regexp"
-	"slices"
-	"strconv"
 
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -52,49 +50,8 @@ type Condition struct {
 	Pos    schema.Pos
 }
 
-var (
-	timeFigure = regexp.MustCompile(`^(?:mean|median|std|min|max|p([0-9]+(?:\.[0-9]+)?))_(?:ttft|tpot|itl|icl|e2el|ttft_from_intended|e2el_from_intended)_(?:s|ms)$`)
-	// ConditionText matches a condition such as "p99_ttft_ms > 2000": figure, operator, number, and % or nothing.
-	ConditionText = regexp.MustCompile(`^\s*([a-z0-9_.]+)\s*(<=|>=|<|>)\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
-)
-
-// HigherFigures are figures that are better where they are higher.
-func HigherFigures() []string {
-	return []string{
-		"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
-		"success_share", "goodput_share",
-	}
-}
-
-// FigureNames are names of figures that conditions may use, those of percentiles
-// by example: package metrics has the figures.
-func FigureNames() []string {
-	names := append(HigherFigures(), "j_per_output_token")
-	for _, kind := range []string{"mean", "median", "p50", "p90", "p95", "p99"} {
-		for _, sample := range []string{
-			"ttft", "tpot", "itl", "icl", "e2el", "ttft_from_intended",
-			"e2el_from_intended",
-		} {
-			names = append(names, kind+"_"+sample+"_ms", kind+"_"+sample+"_s")
-		}
-	}
-	return names
-}
-
-// IsFigure tells whether a name is that of a figure.
-func IsFigure(name string) bool {
-	return timeFigure.MatchString(name) || slices.Contains(FigureNames(), name)
-}
-
-// PercentileOf is the percentile that a figure is; ok is false where it is none.
-func PercentileOf(figure string) (p float64, ok bool) {
-	parts := timeFigure.FindStringSubmatch(figure)
-	if parts == nil || parts[1] == "" {
-		return 0, false
-	}
-	p, err := strconv.ParseFloat(parts[1], 64)
-	return p, err == nil
-}
+// ConditionText matches a condition such as "p99_ttft_ms > 2000": figure, operator, number, and % or nothing.
+var ConditionText = regexp.MustCompile(`^\s*([a-z0-9_.]+)\s*(<=|>=|<|>)\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
 
 // NullTestSuffix is what the name of a null test's arm has behind that of the
 // baseline.

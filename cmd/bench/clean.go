@@ -84,7 +84,7 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 	for _, job := range jobs {
 		c.Box = job.Box
 		for _, target := range job.Runs {
-			done = append(done, c.Clean(ctx, target))
+			done = append(done, c.Clean(ctx, target.Dir))
 		}
 		_ = job.Lock.Release() // the kernel would do it anyway
 	}
@@ -119,7 +119,7 @@ func tell(e env, o cleanOptions, done []leftovers.Run) error {
 	}
 
 	for _, run := range done {
-		if run.Failed() {
+		if run.Failed() || run.Unproven {
 			code = exitError
 		}
 	}

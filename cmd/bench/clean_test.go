@@ -74,6 +74,11 @@ func (b *cleanBox) killedRun(t *testing.T, last results.EventKind) (*store.Folde
 	if err := b.Register(state.Run{Dir: folder.Dir(), Cookie: cookie}); err != nil {
 		t.Fatal(err)
 	}
+	notes, err := b.OpenNotes(folder.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = notes.Close() }() // every event is on disk already
 	server := stubborn(t, cookie+".1")
 	plan, identity := results.Process{Cookie: cookie + ".1"}, server.Info()
 	for _, e := range []results.Event{
@@ -82,7 +87,7 @@ func (b *cleanBox) killedRun(t *testing.T, last results.EventKind) (*store.Folde
 		{Kind: results.LifeSpawned, Life: "01-a", Process: &identity},
 		{Kind: results.LifeReady, Life: "01-a"},
 	} {
-		if err := journal.Append(e); err != nil {
+		if err := errors.Join(notes.Append(e), journal.Append(e)); err != nil {
 			t.Fatal(err)
 		}
 		if e.Kind == last {
@@ -290,24 +295,24 @@ func TestCloseRun(t *testing.T) {
 	t.Parallel()
 	b := newCleanBox(t)
 	folder, _ := b.killedRun(t, results.LifeReady)
-	if err := leftovers.Close(b.Box, folder); err != nil {
+	if err := leftovers.Close(b.Box, folder.Dir()); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 1 {
 		t.Errorf("Runs() = %v, want the run with an open life", runs)
 	}
-	journal, err := folder.OpenJournal()
+	notes, err := b.OpenNotes(folder.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := journal.Append(results.Event{
+	if err := notes.Append(results.Event{
 		Kind: results.LifeStopped, Life: "01-a",
 		Proof: &results.Proof{PIDsGone: true, PortFree: true},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	_ = journal.Close()
-	if err := leftovers.Close(b.Box, folder); err != nil {
+	_ = notes.Close()
+	if err := leftovers.Close(b.Box, folder.Dir()); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 0 {

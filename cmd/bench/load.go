@@ -104,7 +104,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 	case ctx.Err() != nil:
 		return codeError{code: exitInterrupted}
 	case result.Figures.Failed > 0 || result.Failure != nil:
-		if result.Failure != nil {
+		if result.Failure != nil && e.width == 0 { // on a terminal it stands below the block
 			fmt.Fprintf(e.Stderr, "failed: %v\n", result.Failure)
 		}
 		if refused := result.Figures.Failures[results.FailAuth]; refused > 0 {

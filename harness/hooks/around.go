@@ -249,6 +249,9 @@ func (a *Around) record(l *level, kind results.EventKind, record results.HookRec
 		for _, word := range hook.Undo {
 			e.Undo = append(e.Undo, hide(word))
 		}
+		if kind == results.HookStarted {
+			e.Vars = l.phase(whenUndo)
+		}
 	}
 	return a.Tell(e)
 }

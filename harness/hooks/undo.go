@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type Undo struct {
 	Life, Step  string // that it stood before; "" where its level has none
 	Dir         string // where it is to run; "" if not known
 	Argv        []string
+	Vars        map[string]string // BENCH_* variables that the hook had
 }
 
 // hidden stands where a secret was.
@@ -27,7 +29,7 @@ func (u Undo) Redacted() bool {
 	return slices.ContainsFunc(u.Argv, func(a string) bool { return strings.Contains(a, hidden) })
 }
 
-// OpenUndos are the undos that a journal promises and does not tell of, the
+// OpenUndos are the undos that events promise and do not tell of, the
 // last one first: the order in which they are to be run. An undo that was
 // tried counts as told, whatever came of it.
 func OpenUndos(events []results.Event) []Undo {
@@ -36,7 +38,7 @@ func OpenUndos(events []results.Event) []Undo {
 		if e.Hook == nil || len(e.Undo) == 0 {
 			continue
 		}
-		u := Undo{Level: e.Hook.Level, Name: e.Hook.Name, Life: e.Life, Step: e.Step, Dir: e.Message, Argv: e.Undo}
+		u := Undo{Level: e.Hook.Level, Name: e.Hook.Name, Life: e.Life, Step: e.Step, Dir: e.Message, Argv: e.Undo, Vars: e.Vars}
 		switch e.Kind {
 		case results.HookStarted:
 			open = append(open, u)
@@ -63,29 +65,31 @@ func lastOf(open []Undo, u Undo) int {
 	return -1
 }
 
-// PutBack runs an undo of an earlier life and gives the event that tells of
-// it.
+// PutBack runs an undo of an earlier life of bench and gives the event that tells
+// of it.
 func (r *Runner) PutBack(ctx context.Context, u Undo) results.Event {
-	event := results.Event{
-		Kind: results.HookUndone, Life: u.Life, Step: u.Step, Message: u.Dir,
-		Undo: r.redacted(u.Argv),
+	if u.Redacted() {
+		return r.NotPutBack(u, "not run: it holds a secret that was not written down; put it back by hand")
 	}
-	record := results.HookRecord{
-		Name:    u.Name,
-		Message: "not run: it holds a secret that the journal does not have; put it back by hand",
+
+	in := *r
+	in.Dir = u.Dir
+	vars := map[string]string{"BENCH_LEVEL": u.Level, "BENCH_LIFE": u.Life, "BENCH_STEP": u.Step}
+	maps.Copy(vars, u.Vars)
+	vars["BENCH_PHASE"] = whenUndo
+	return r.told(u, in.Undo(ctx, scenarios.Hook{Name: u.Name, Undo: u.Argv}, vars))
+}
+
+// NotPutBack is the event of an undo that is not run, and why.
+func (r *Runner) NotPutBack(u Undo, why string) results.Event {
+	return r.told(u, results.HookRecord{Name: u.Name, Message: why})
+}
+
+func (r *Runner) told(u Undo, record results.HookRecord) results.Event {
+	record.Level, record.When = u.Level, whenUndo
+	return results.Event{
+		Kind: results.HookUndone, Life: u.Life, Step: u.Step, Message: u.Dir, Undo: r.redacted(u.Argv), Hook: &record,
 	}
-	if !u.Redacted() {
-		in := *r
-		in.Dir = u.Dir
-		record = in.Undo(ctx, scenarios.Hook{Name: u.Name, Undo: u.Argv},
-			map[string]string{
-				"BENCH_LEVEL": u.Level, "BENCH_PHASE": "undo", "BENCH_LIFE": u.Life,
-				"BENCH_STEP": u.Step,
-			})
-	}
-	record.Level, record.When = u.Level, "undo"
-	event.Hook = &record
-	return event
 }
 
 func (r *Runner) redacted(argv []string) []string {

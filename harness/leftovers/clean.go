@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -29,11 +28,15 @@ type Cleaner struct {
 
 // Run is what was found of a run, and what became of it.
 type Run struct {
-	Dir     string   `json:"dir"`
-	Skipped string   `json:"skipped,omitempty"` // why the run was not looked at
-	Lives   []Server `json:"servers"`
-	Undos   []Undo   `json:"undos"`
-	Error   string   `json:"error,omitempty"` // of the folder or the journal
+	Dir     string `json:"dir"`
+	Skipped string `json:"skipped,omitempty"` // why nothing of the run is touched
+
+	// the run's journal names servers or undos that this machine has not noted
+	Unproven bool `json:"unproven,omitempty"`
+
+	Lives []Server `json:"servers"`
+	Undos []Undo   `json:"undos"`
+	Error string   `json:"error,omitempty"` // of the folder or the journal
 }
 
 // Server is one server of a run, or the processes of the run that belong to none.
@@ -77,18 +80,19 @@ func (out Run) Failed() bool {
 }
 
 // Targets are the registered runs and the given folders, each once.
-func (c *Cleaner) Targets(dirs []string) ([]state.Run, error) {
+func (c *Cleaner) Targets(dirs []string) ([]string, error) {
 	runs, err := c.Box.Runs()
+	var targets []string
+	for _, run := range runs {
+		targets = append(targets, run.Dir)
+	}
+
 	for _, dir := range dirs {
-		known := false
-		for _, run := range runs {
-			known = known || sameFolder(run.Dir, dir)
-		}
-		if !known {
-			runs = append(runs, state.Run{Dir: dir})
+		if !slices.ContainsFunc(targets, func(known string) bool { return sameFolder(known, dir) }) {
+			targets = append(targets, dir)
 		}
 	}
-	return runs, err
+	return targets, err
 }
 
 func sameFolder(a, b string) bool {
@@ -98,38 +102,93 @@ func sameFolder(a, b string) bool {
 }
 
 // Clean looks at one run and, unless it is a dry run, removes what it finds,
-// undoes what hooks changed, notes both in the run's journal, and takes the run
-// out of the register when nothing is left.
-func (c *Cleaner) Clean(ctx context.Context, target state.Run) Run {
-	out := Run{Dir: target.Dir, Lives: []Server{}, Undos: []Undo{}}
-	folder, err := store.Open(target.Dir)
-	if err != nil {
-		if !gone(target.Dir) { // what its journal knows is not known
-			out.Error = err.Error()
-		}
-		out.sweep(ctx, c, target)
-		c.forget(&out)
+// undoes what hooks changed, and takes the run out of the register when nothing
+// is left. What a run started and changed is what the register has noted of it:
+// its folder, which may come from anybody, only gets events that tell the end.
+func (c *Cleaner) Clean(ctx context.Context, dir string) Run {
+	out := Run{Dir: dir, Lives: []Server{}, Undos: []Undo{}}
+	target, noted := c.Box.Lookup(dir)
+	if !noted {
+		out.notRegistered()
+		return out
+	}
+	if out.Skipped = target.Elsewhere(); out.Skipped != "" {
 		return out
 	}
 
-	lock, err := folder.Lock()
-	if errors.Is(err, store.ErrLocked) {
+	if c.running(dir) {
 		out.Skipped = "it is running"
 		return out
 	}
-	if err == nil {
-		defer func() { _ = lock.Release() }() // the kernel would do it anyway
-		err = c.folder(ctx, &out, folder, target)
-	} else {
-		out.sweep(ctx, c, target)
-	}
 
-	if err != nil {
+	journal, closeJournal := c.journal(dir)
+	defer closeJournal()
+
+	if err := c.registered(ctx, &out, target, journal); err != nil {
 		out.Error = strings.TrimPrefix(out.Error+"; "+err.Error(), "; ")
 	}
-
 	c.forget(&out)
 	return out
+}
+
+// notRegistered says what the journal of a folder names that this machine has
+// not noted: another machine or user ran it, or somebody else wrote it. None of
+// it is touched.
+func (out *Run) notRegistered() {
+	folder, err := store.Open(out.Dir)
+	if err != nil {
+		out.Error = err.Error()
+		return
+	}
+
+	events, err := folder.Events()
+	if err != nil {
+		out.Error = err.Error()
+		return
+	}
+
+	if lives, undos := len(cleanup.OpenLives(events)), len(hooks.OpenUndos(events)); lives+undos > 0 {
+		out.Unproven = true
+		out.Skipped = fmt.Sprintf("its journal names %s without a proof of the end and %s, but this machine has not "+
+			"noted the run: run bench clean where it ran", text.Count(lives, "server"), text.Count(undos, "open undo"))
+	}
+}
+
+// running reports whether a bench writes the run's folder. The register decides
+// what is stopped, so that a folder that cannot be read hides nothing.
+func (c *Cleaner) running(dir string) bool {
+	folder, err := store.Open(dir)
+	if err != nil {
+		return false
+	}
+	return folder.Locked()
+}
+
+// journal opens the journal of a run's folder, where the end of what is removed
+// is told: a folder that is gone or damaged is no reason to leave a server.
+func (c *Cleaner) journal(dir string) (tell func(results.Event), closeAll func()) {
+	nobody, nothing := func(results.Event) {}, func() {}
+	if c.DryRun {
+		return nobody, nothing
+	}
+
+	folder, err := store.Open(dir)
+	if err != nil {
+		return nobody, nothing
+	}
+	lock, err := folder.Lock()
+	if err != nil {
+		return nobody, nothing
+	}
+
+	journal, err := folder.OpenJournal()
+	if err != nil {
+		return nobody, func() { _ = lock.Release() }
+	}
+	return func(e results.Event) { _ = journal.Append(e) }, func() {
+		_ = journal.Close() // every event is on disk already
+		_ = lock.Release()  // the kernel would do it anyway
+	}
 }
 
 func (c *Cleaner) forget(out *Run) {
@@ -141,39 +200,36 @@ func (c *Cleaner) forget(out *Run) {
 	}
 }
 
-// folder does a run whose folder is there.
-func (c *Cleaner) folder(ctx context.Context, out *Run, folder *store.Folder, target state.Run) error {
-	events, err := folder.Events()
+// registered does a run of the register. tell writes into the run's journal.
+func (c *Cleaner) registered(ctx context.Context, out *Run, target state.Run, tell func(results.Event)) error {
+	events, err := c.Box.Notes(target.Dir)
 	if err != nil {
 		out.sweep(ctx, c, target)
 		return err
 	}
 
-	tell := func(results.Event) error { return nil }
+	told := func(results.Event) error { return nil }
 	lives, undos := cleanup.OpenLives(events), hooks.OpenUndos(events)
 	if !c.DryRun && len(lives)+len(undos) > 0 {
-		journal, err := folder.OpenJournal()
+		notes, err := c.Box.OpenNotes(target.Dir)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = journal.Close() }() // every event is on disk already
-		tell = journal.Append
+		defer func() { _ = notes.Close() }() // every event is on disk already
+		told = func(e results.Event) error { tell(e); return notes.Append(e) }
 	}
 
 	var errs []error
 	for _, life := range lives {
-		if target.Cookie == "" {
-			target.Cookie = life.RunCookie()
-		}
 		if info := life.Process.Container; info != nil {
 			target.Engines = append(target.Engines, info.Engine)
 		}
-		errs = append(errs, out.life(ctx, c, life, tell))
+		errs = append(errs, out.life(ctx, c, life, told))
 	}
 
 	out.sweep(ctx, c, target)
 	for _, undo := range undos {
-		errs = append(errs, out.undo(ctx, c, undo, tell))
+		errs = append(errs, out.undo(ctx, c, undo, target, told))
 	}
 
 	return errors.Join(errs...)
@@ -203,13 +259,13 @@ func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, tel
 }
 
 // sweep does processes and containers that carry the run's cookie and belong to
-// no server that the journal knows.
+// no server that was noted.
 func (out *Run) sweep(ctx context.Context, c *Cleaner, target state.Run) {
 	if target.Cookie == "" {
 		return
 	}
 
-	left, err := c.With.FindAll(ctx, target.Cookie, target.Engines)
+	left, err := c.With.FindAll(ctx, target.Cookie, target.Engines, target.Rebooted())
 	if err != nil {
 		out.Error = err.Error()
 		return
@@ -257,13 +313,6 @@ func (out *Run) unlistedContainers(names []string) []string {
 	})
 }
 
-// gone reports whether a run's folder does not exist: it was removed, or the run
-// was killed before it made it.
-func gone(dir string) bool {
-	_, err := os.Lstat(dir)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
 func describeLeftover(left *cleanup.Leftover) Server {
 	done := Server{
 		Life: left.Life, Replica: left.Replica, Processes: []int{}, Containers: []string{},
@@ -281,14 +330,24 @@ func describeLeftover(left *cleanup.Leftover) Server {
 	return done
 }
 
-// undo puts back what one hook has changed.
-func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, tell func(results.Event) error) error {
+// undo puts back what one hook has changed, unless the machine was started anew
+// since: what is there by now was not the hook's doing.
+func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, target state.Run,
+	tell func(results.Event) error,
+) error {
 	done := Undo{Hook: undo.Name, Argv: undo.Argv}
 	if c.DryRun {
 		out.Undos = append(out.Undos, done)
 		return nil
 	}
-	event := c.Hooks.PutBack(ctx, undo)
+
+	var event results.Event
+	if target.Rebooted() {
+		event = c.Hooks.NotPutBack(undo, "not run: the machine was started anew since; if the change is still there, "+
+			"put it back by hand")
+	} else {
+		event = c.Hooks.PutBack(ctx, undo)
+	}
 	done.OK, done.Message = event.Hook.OK, event.Hook.Message
 	out.Undos = append(out.Undos, done)
 	return tell(event)
@@ -316,13 +375,13 @@ func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with cleanup.Cl
 
 // Close takes a run out of the register of which nothing is left to remove or to
 // undo; a run that may have left something stays in it.
-func Close(box *state.Box, folder *store.Folder) error {
-	events, err := folder.Events()
+func Close(box *state.Box, dir string) error {
+	events, err := box.Notes(dir)
 	if err != nil {
 		return err
 	}
 	if len(cleanup.OpenLives(events)) > 0 || len(hooks.OpenUndos(events)) > 0 {
 		return nil
 	}
-	return box.Forget(folder.Own(""))
+	return box.Forget(dir)
 }

@@ -89,7 +89,7 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, results.JournalName), 0o755); err != nil {
 				t.Fatal(err)
 			}
-		}, true, true, "journal"},
+		}, true, false, ""},
 		{"the folder is a file", func(t *testing.T, dir string, _ docker) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			if err := os.WriteFile(dir, nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}, true, true, ""},
+		}, true, false, ""},
 		{"the engine does not answer", func(t *testing.T, dir string, d docker) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			c.damage(t, dir, d)
 
 			cleaner := &Cleaner{Box: box, With: cleanup.Cleaner{Environ: d.environ()}}
-			done := cleaner.Clean(t.Context(), run)
+			done := cleaner.Clean(t.Context(), run.Dir)
 			t.Cleanup(func() { d.install(fakecontainer.Config{}) })
 			want := 2
 			if c.ended {

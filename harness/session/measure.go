@@ -67,7 +67,7 @@ func (s *Session) Measure(ctx context.Context, folder *store.Folder, resume *har
 	}
 
 	outcome, err := s.execute(ctx, folder, resume, cookie)
-	if err = errors.Join(err, leftovers.Close(s.state, folder)); err != nil {
+	if err = errors.Join(err, leftovers.Close(s.state, folder.Own(""))); err != nil {
 		return outcome, fmt.Errorf("%w (what was measured is in %s)", err, folder.Dir())
 	}
 	return outcome, nil
@@ -106,6 +106,13 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	}
 	defer func() { _ = journal.Close() }() // every event is on disk already
 
+	notes, err := s.state.OpenNotes(folder.Own(""))
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer func() { _ = notes.Close() }() // every event is on disk already
+
+	record := noted{notes, journal}
 	logFile, err := os.OpenFile(folder.Own("bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return Outcome{}, err
@@ -117,7 +124,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 		log.Warn().Err(err).Msg("orphans of servers will not be seen by their parent")
 	}
 
-	launcher := s.launcher(journal)
+	launcher := s.launcher(record)
 	live, control := s.live(folder), &harness.Control{}
 	ctx, shown := s.show(ctx, Running{s.Process, folder, log, live, control, launcher.KillNow})
 	defer shown.Close()
@@ -134,7 +141,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	around := shown.Process.Hooks(s.Scenario, s.Box, folder.Dir())
 	around.Cookie = cookie
 	runner := &harness.Runner{
-		Scenario: s.Scenario, Plan: s.Plan, Box: s.Box, Folder: folder, Journal: journal, Resume: resume,
+		Scenario: s.Scenario, Plan: s.Plan, Box: s.Box, Folder: folder, Journal: record, Resume: resume,
 		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: driver,
 		Telemetry: s.telemetry, Hooks: around, Notifier: around, Observe: shown.Observe, Live: live, Control: control,
 		Version: s.Process.Version, RunID: filepath.Base(folder.Dir()), Cookie: cookie, Node: s.Node,
@@ -154,7 +161,23 @@ func (s *Session) show(ctx context.Context, r Running) (context.Context, Shown) 
 	return ctx, Shown{Process: s.Process, Observe: func(status.Update) {}, Close: func() {}}
 }
 
-func (s *Session) launcher(journal *store.Journal) *launchers.Launcher {
+// noted is the journal of a run whose starts and changes are noted in the
+// machine's register first: bench clean believes the register alone.
+type noted struct {
+	notes   *state.Notes
+	journal *store.Journal
+}
+
+// Append implements harness.Journal.
+func (n noted) Append(e results.Event) error {
+	if err := n.notes.Append(e); err != nil {
+		return err
+	}
+	e.Vars = nil
+	return n.journal.Append(e)
+}
+
+func (s *Session) launcher(journal noted) *launchers.Launcher {
 	l := &launchers.Launcher{
 		Journal: journal.Append, Environ: s.Process.Environ,
 		GPUs: s.telemetry.Watcher(), GPUBytes: machine.GPUBytes(s.Inventory),

@@ -15,17 +15,20 @@ import (
 	"time"
 )
 
-// Run is a run that may have servers which are not proven gone.
+// Run is a run that may have servers which are not proven gone. What it started
+// and changed is in its notes (Box.Notes).
 type Run struct {
 	Dir    string    `json:"dir"`    // run folder, absolute
-	Cookie string    `json:"cookie"` // marks its processes, should the folder be gone
+	Cookie string    `json:"cookie"` // marks its processes and containers
 	Since  time.Time `json:"since"`  // wall clock; a label only
 
 	Engines []string `json:"engines,omitempty"` // container engines that run its servers
+	Place   *Place   `json:"place,omitempty"`   // where it ran; nil: noted by a bench that did not say
 }
 
-// Register notes a run. It is on disk when Register returns: call it before
-// the first process is started. Noting a run again replaces the entry.
+// Register notes a run of this process. It is on disk when Register returns: call
+// it before the first process is started. Noting a run again replaces the entry
+// and keeps the notes.
 func (b *Box) Register(run Run) error {
 	dir, err := filepath.Abs(run.Dir)
 	if err != nil {
@@ -35,6 +38,9 @@ func (b *Box) Register(run Run) error {
 	run.Dir = dir
 	if run.Since.IsZero() {
 		run.Since = time.Now()
+	}
+	if run.Place == nil {
+		run.Place = here()
 	}
 
 	data, err := json.Marshal(run)
@@ -54,6 +60,9 @@ func (b *Box) Forget(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
 		err = ignoreMissing(os.Remove(b.entry(dir)))
+	}
+	if err == nil {
+		err = ignoreMissing(os.Remove(b.notes(dir)))
 	}
 	if err == nil {
 		err = syncDir(filepath.Join(b.dir, runsName))
@@ -106,17 +115,24 @@ func (b *Box) Lookup(dir string) (Run, bool) {
 	return run, err == nil
 }
 
-const entrySuffix = ".json"
+const (
+	entrySuffix = ".json"
+	notesSuffix = ".jsonl"
+)
 
-func (b *Box) entry(dir string) string {
+func (b *Box) entry(dir string) string { return b.name(dir) + entrySuffix }
+func (b *Box) notes(dir string) string { return b.name(dir) + notesSuffix }
+
+// name is the path of a run's files in the register, without their suffix.
+func (b *Box) name(dir string) string {
 	const digits = 24 // of 64: plenty to tell folders apart
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(b.dir, runsName, hex.EncodeToString(sum[:])[:digits]+entrySuffix)
+	return filepath.Join(b.dir, runsName, hex.EncodeToString(sum[:])[:digits])
 }
 
 func readEntry(path string) (Run, error) {
 	var run Run
-	data, err := os.ReadFile(path)
+	data, err := readOwn(path)
 	if err != nil {
 		return run, fmt.Errorf("read noted run: %w", err)
 	}

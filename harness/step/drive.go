@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -222,9 +223,10 @@ func (j Job) warmUp(ctx context.Context, observe func(load.Progress)) (class res
 		if succeeded, last, err = j.sendWarmups(ctx, observe); err != nil || succeeded > 0 || last == nil {
 			break
 		}
-		if final := refusesLimitField(last) || ctx.Err() != nil; final || try == tries {
-			failure := results.Failf(results.FailRequests, "warm-up: all %d requests failed, %d times, the last with %s: %s",
-				len(j.Warmups), try, last.Class, last.Message)
+		final := refusesLimitField(last) || load.Refuses(last, j.Options.Target.Model) || ctx.Err() != nil
+		if final || try == tries {
+			failure := results.Failf(results.FailRequests, "warm-up: %s failed, the last with %s: %s",
+				allFailed(len(j.Warmups), try), last.Class, last.Message)
 			failure.HTTPStatus, err = last.HTTPStatus, failure
 			break
 		}
@@ -233,6 +235,18 @@ func (j Job) warmUp(ctx context.Context, observe func(load.Progress)) (class res
 		class = last.Class
 	}
 	return class, err
+}
+
+// allFailed is "the request", "all 4 requests", "all 4 requests, sent twice,".
+func allFailed(n, tries int) string {
+	words := "the request"
+	if n > 1 {
+		words = fmt.Sprintf("all %d requests", n)
+	}
+	if tries > 1 {
+		words += ", sent twice,"
+	}
+	return words
 }
 
 // sendWarmups sends the warm-ups once; last is how the last one failed that did.

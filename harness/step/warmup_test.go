@@ -44,7 +44,7 @@ func TestWarmUpIsRepeatedOnce(t *testing.T) {
 		{"one failed", 1, []int{2, 3}, ""},
 		{"all failed at first", 2, []int{2, 2, 3}, ""},
 		{"one fails again", 3, []int{2, 2, 3}, ""},
-		{"all fail again", 4, []int{2, 2}, "warm-up: all 2 requests failed, 2 times, the last with http-status: 500: compiling"},
+		{"all fail again", 4, []int{2, 2}, "warm-up: all 2 requests, sent twice, failed, the last with http-status: 500: compiling"},
 	} {
 		d := &coldDriver{failures: c.failures}
 		result := &results.Result{}

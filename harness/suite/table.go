@@ -3,10 +3,12 @@ package suite
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -62,9 +64,9 @@ func Table(w io.Writer, rows []Row) error {
 }
 
 func head(vision bool) []string {
-	names := []string{
-		"profile", "in", "out", "n", "ok", "time s", "req/s", "out tok/s", "all tok/s", "TTFT ms",
-		"TPOT ms", "ITL ms",
+	names := []string{"profile", "in", "out", "n", "ok"}
+	for _, c := range figureColumns {
+		names = append(names, c.head)
 	}
 	if vision {
 		names = append(names, "img tok/req")
@@ -107,41 +109,33 @@ func (r Row) verdict() string {
 	return string(r.Result.Verdict)
 }
 
+// figureColumns are the figures of the table, latencies as means.
+var figureColumns = []struct{ head, figure string }{
+	{"time s", "duration_s"},
+	{"req/s", "request_throughput"},
+	{"out tok/s", "output_throughput"},
+	{"all tok/s", "total_token_throughput"},
+	{"TTFT ms", "mean_ttft_s"},
+	{"TPOT ms", "mean_tpot_s"},
+	{"ITL ms", "mean_itl_s"},
+}
+
 // figures are the cells of a result, from ok to ITL.
 func figures(r *results.Result) []string {
-	cells := make([]string, 8)
+	cells := slices.Repeat([]string{missing}, 1+len(figureColumns))
 	if r == nil || r.Figures == nil {
-		for i := range cells {
-			cells[i] = missing
-		}
 		return cells
 	}
 
-	f := r.Figures
-	itl := f.ICL // the gaps that a result block shows
-	if itl.N == 0 {
-		itl = f.ITL
-	}
-
-	cells[0] = fmt.Sprintf("%d/%d", f.Completed, f.Asked)
-	for i, v := range []*float64{
-		&f.DurationS, f.RequestThroughput, f.OutputThroughput, f.TotalTokenThroughput,
-		ms(f.TTFT), ms(f.TPOT), ms(itl),
-	} {
-		cells[i+1] = missing
-		if v != nil {
-			cells[i+1] = strconv.FormatFloat(*v, 'f', 2, 64)
+	cells[0] = fmt.Sprintf("%d/%d", r.Figures.Completed, r.Figures.Asked)
+	for i, c := range figureColumns {
+		f := catalog.Must(c.figure)
+		if v := f.InTable(r); v != nil {
+			cells[i+1] = strconv.FormatFloat(*v*f.Scale, 'f', 2, 64)
 		}
 	}
 
 	return cells
-}
-
-func ms(d results.Dist) *float64 {
-	if d.Mean == nil {
-		return nil
-	}
-	return new(*d.Mean * 1000)
 }
 
 // align writes lines of cells: the first and the last column to the left, the

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/results"
 )
 
@@ -128,10 +129,8 @@ func (e *entry) set(t target, v float64) bool {
 		return true
 	}
 
-	return setOnce(map[string]**float64{
-		"request_throughput": &f.RequestThroughput, "request_goodput": &f.RequestGoodput, "output_throughput": &f.OutputThroughput,
-		"total_token_throughput": &f.TotalTokenThroughput, "max_output_tokens_per_s": &f.MaxOutputTokensPerS,
-	}[t.name], v)
+	known, err := catalog.Find(t.name)
+	return err == nil && known.At != nil && setOnce(known.At(f), v)
 }
 
 func setOnce(at **float64, v float64) bool {
@@ -159,17 +158,14 @@ func setTotal(at **int64, v float64) bool {
 	return true
 }
 
-// sample is the distribution of that name.
-func (e *entry) sample(name string) *results.Dist {
-	f := &e.figures
-	return map[string]*results.Dist{
-		"ttft": &f.TTFT, "tpot": &f.TPOT, "itl": &f.ITL, "icl": &f.ICL,
-		"e2el": &f.E2EL,
-	}[name]
-}
-
 func (e *entry) setLatency(t target, v float64) bool {
-	d := e.sample(t.name)
+	all := catalog.Samples()
+	at := slices.IndexFunc(all, func(s catalog.Sample) bool { return s.Name == t.name })
+	if at < 0 {
+		return false
+	}
+
+	d := all[at].At(&e.figures)
 	switch t.stat {
 	case "n":
 		return setCount(&d.N, v)

@@ -2,8 +2,12 @@ package importer
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/benchrig/bench/metrics/catalog"
 )
 
 // target is what a name in a file stands for.
@@ -28,41 +32,17 @@ func (t target) as() string {
 // isFigure tells measurements from settings.
 func (t target) isFigure() bool { return t.stat != "" || figureNamed(t.name) }
 
-// figureNamed says whether a plain name is a measurement's.
+// figureNamed says whether a plain name is a measurement's that files may have.
 func figureNamed(name string) bool {
-	switch name {
-	case "completed", "failed", "duration_s", "total_input_tokens", "total_output_tokens", "request_throughput",
-		"request_goodput", "output_throughput", "total_token_throughput", "max_output_tokens_per_s", "peak_concurrent_requests":
-		return true
-	}
-	return false
+	f, err := catalog.Find(name)
+	return err == nil && f.Aliases != nil
 }
 
 // plainName is a figure or setting by how files call it, in words; "": unknown.
 func plainName(text string) string {
-	switch text {
-	case "successful requests", "completed", "completed requests":
-		return "completed"
-	case "failed requests", "failed":
-		return "failed"
-	case "total input tokens":
-		return "total_input_tokens"
-	case "total generated tokens", "total output tokens":
-		return "total_output_tokens"
-	case "request throughput", "req s", "requests s", "qps":
-		return "request_throughput"
-	case "request goodput":
-		return "request_goodput"
-	case "output token throughput", "output throughput", "output tok s", "output tokens s":
-		return "output_throughput"
-	case "total token throughput", "total tok s", "total tokens s":
-		return "total_token_throughput"
-	case "peak output token throughput", "max output tokens per s":
-		return "max_output_tokens_per_s"
-	case "peak concurrent requests", "max concurrent requests":
-		return "peak_concurrent_requests"
+	if f, known := catalog.Imported(text); known {
+		return f.Name
 	}
-
 	return settingNamed(text)
 }
 
@@ -110,20 +90,24 @@ func isWord(name string) bool {
 var (
 	unitInBrackets = regexp.MustCompile(`\s*\(([^()]*)\)\s*:?\s*$`)
 	notWords       = regexp.MustCompile(`[^a-z0-9.%]+`)
-	latencyName    = regexp.MustCompile(`^(mean|avg|average|median|std|min|max|n|p\d{1,2}(?:\.\d+)?) (ttft|tpot|itl|icl|e2el|e2e latency|end to end latency|time to first token|time per output token|inter token latency)(?: (ms|s|us))?$`)
+	latencyName    = sync.OnceValue(latencyPattern)
 )
+
+func latencyPattern() *regexp.Regexp {
+	var names []string
+	for _, s := range catalog.Samples() {
+		names = append(names, s.Aliases...)
+	}
+	return regexp.MustCompile(`^(mean|avg|average|median|std|min|max|n|p\d{1,2}(?:\.\d+)?) (` +
+		strings.Join(names, "|") + `)(?: (ms|s|us))?$`)
+}
 
 // metricName is a latency by its short name.
 func metricName(text string) string {
-	switch text {
-	case "e2e latency", "end to end latency":
-		return "e2el"
-	case "time to first token":
-		return "ttft"
-	case "time per output token":
-		return "tpot"
-	case "inter token latency":
-		return "itl"
+	for _, s := range catalog.Samples() {
+		if slices.Contains(s.Aliases, text) {
+			return s.Name
+		}
 	}
 	return text
 }
@@ -157,20 +141,19 @@ func labelled(label string, program bool) (target, bool) {
 	}
 
 	text = strings.TrimSpace(notWords.ReplaceAllString(text, " "))
-	if m := latencyName.FindStringSubmatch(text); m != nil {
+	if m := latencyName().FindStringSubmatch(text); m != nil {
 		return latencyTarget(m, unit)
 	}
 
-	switch text {
-	case "benchmark duration", "duration", "duration s":
+	name := plainName(text)
+	if name == "duration_s" {
 		if text == "duration s" || unit == "" && program {
 			unit = "s"
 		}
 		scale := secondsOf(unit)
-		return target{name: "duration_s", scale: scale}, scale > 0
+		return target{name: name, scale: scale}, scale > 0
 	}
 
-	name := plainName(text)
 	if name == "" || !unitFits(name, unit) {
 		return target{}, false
 	}
@@ -209,13 +192,20 @@ func latencyTarget(m []string, unit string) (target, bool) {
 
 // unitFits refuses a unit that the figure does not have.
 func unitFits(name, unit string) bool {
+	has := "req/s" // of request_rate
+	if f, err := catalog.Find(name); err == nil {
+		has = f.Unit
+	} else if name != "request_rate" {
+		has = "none"
+	}
+
 	switch unit {
 	case "":
 		return true
 	case "req/s", "requests/s", "rps":
-		return name == "request_throughput" || name == "request_goodput" || name == "request_rate"
+		return has == "req/s"
 	case "tok/s", "tokens/s", "token/s":
-		return strings.Contains(name, "throughput") && name != "request_throughput" || name == "max_output_tokens_per_s"
+		return has == "tok/s"
 	}
 	return false
 }

@@ -413,7 +413,7 @@ func fromInferenceX(name string, o object) *entry {
 			}[key]
 			e.stat(key+" x "+strconv.FormatFloat(gpus, 'g', -1, 64)+" GPUs", toolMetric{figure, gpus}, "value", "", v,
 				o.line)
-		case isNumber && latencyName.MatchString(strings.ReplaceAll(key, "_", " ")):
+		case isNumber && latencyName().MatchString(strings.ReplaceAll(key, "_", " ")):
 			t, ok := labelled(key+" (s)", true)
 			e.put(t, ok, key, text, o.line)
 		case key == "model":

@@ -171,6 +171,16 @@ func (fs FS) BootID() string {
 	return strings.TrimSpace(string(text))
 }
 
+// PIDNamespace names the pid namespace of this program; "" if the kernel does not
+// tell. Pids mean something within it alone.
+func (fs FS) PIDNamespace() string {
+	name, err := os.Readlink(filepath.Join(string(fs), "self/ns/pid"))
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 // OwnCgroup is this program's path in the hierarchy of cgroup version 2; "" if it
 // has none.
 func (fs FS) OwnCgroup() (string, error) {

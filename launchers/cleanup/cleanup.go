@@ -67,11 +67,15 @@ func (c Cleaner) FindRun(cookie string) (*Leftover, error) {
 }
 
 // FindAll is FindRun, and looks for the run's containers as well; engines are
-// those that it used.
-func (c Cleaner) FindAll(ctx context.Context, cookie string, engines []string) (*Leftover, error) {
-	left, err := c.FindRun(cookie)
-	if err != nil {
-		return nil, err
+// those that it used. Where the machine was started anew since, only containers
+// can be left.
+func (c Cleaner) FindAll(ctx context.Context, cookie string, engines []string, rebooted bool) (*Leftover, error) {
+	left := &Leftover{OpenLife: OpenLife{Process: results.Process{Cookie: cookie}}, remains: process.None()}
+	if !rebooted {
+		var err error
+		if left, err = c.FindRun(cookie); err != nil {
+			return nil, err
+		}
 	}
 
 	left.environ = c.Environ

@@ -38,6 +38,11 @@ func Find(noted results.Process) (*Remains, error) {
 	return find(proc.System, os.Geteuid(), noted, false)
 }
 
+// None is what is left of a tree that ended with an earlier boot of the machine.
+func None() *Remains {
+	return &Remains{tree: tree{proc: proc.System, uid: os.Geteuid(), seen: make(map[proc.Key]bool)}}
+}
+
 // FindRun looks for processes that carry a run's cookie, or one that begins
 // with it and a point, as those of its servers do, and for those in control
 // groups that are named after such a cookie.
@@ -57,9 +62,7 @@ func find(procfs proc.FS, uid int, noted results.Process, wholeRun bool) (*Remai
 		seen: make(map[proc.Key]bool),
 	}}
 	if noted.BootID != "" && noted.BootID != procfs.BootID() {
-		// Everything ended with that boot; pids and times mean others now. Only
-		// a cookie cannot be another's.
-		noted = results.Process{Cookie: noted.Cookie}
+		return None(), nil // everything ended with that boot; pids and times mean others now
 	}
 
 	r.tree.session = noted.Session

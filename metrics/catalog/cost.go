@@ -156,31 +156,10 @@ func inCurrency(figures []Figure, steps []*results.Result) []Figure {
 		return figures
 	}
 	for i := range figures {
-		if f := &figures[i]; strings.HasPrefix(f.Name, "cost_per_") {
+		if f := &figures[i]; f.Group == Cost {
 			f.Unit = steps[at].Cost.Price.Currency
 			f.Title += " " + f.Unit
 		}
 	}
 	return figures
-}
-
-// costFigures are those of the cost, which are compared only where asked for:
-// on the same GPUs they say what the throughput says.
-func costFigures() []Figure {
-	figure := func(name, title string, of func(*results.Cost) *float64) Figure {
-		return Figure{Name: name, Title: title, Unit: "", Scale: 1, Extra: true, Of: func(r *results.Result) *float64 {
-			if r.Cost == nil {
-				return nil
-			}
-			return of(r.Cost)
-		}}
-	}
-
-	return []Figure{
-		figure("cost_per_million_output_tokens", "cost/1M output tok",
-			func(c *results.Cost) *float64 { return c.PerMillionOutput }),
-		figure("cost_per_million_total_tokens", "cost/1M tok",
-			func(c *results.Cost) *float64 { return c.PerMillionTotal }),
-		figure("cost_per_request", "cost/request", func(c *results.Cost) *float64 { return c.PerRequest }),
-	}
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,7 +104,11 @@ func TestCostOfAnExtrapolatedStep(t *testing.T) {
 
 // Costs are compared where they are asked for, lower being better.
 func TestCostFigures(t *testing.T) {
-	for _, f := range costFigures() {
+	compared := slices.DeleteFunc(All(Cost), func(f Figure) bool { return !f.Compared })
+	if len(compared) != 3 {
+		t.Errorf("%d figures of the cost are compared, want 3", len(compared))
+	}
+	for _, f := range compared {
 		r := costly(results.Server{GPUs: []int{0}})
 		if f.Of(r) != nil {
 			t.Errorf("%s of a step without a price is known", f.Name)

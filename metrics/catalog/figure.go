@@ -2,149 +2,172 @@ package catalog
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
-// Figure is a figure of a step by which variants are compared.
+// Figure is all that is said of a figure of a step in one place. Tables, files,
+// charts, comparisons, conditions and importers take it from here.
 type Figure struct {
-	Name   string  // as in summary.csv: "output_throughput", "p99_ttft_s"
-	Title  string  // for people: "p99 TTFT ms"
-	Unit   string  // of the shown value: "tok/s", "ms"
-	Scale  float64 // base unit to shown unit
-	Higher bool    // is better
-	P      float64 // the percentile that it is; 0: none
-	Of     func(*results.Result) *float64
-	Sample func(*results.Figures) results.Dist // behind a latency; nil: none
-	Extra  bool                                // compared only where asked for
+	Name    string // in summary.csv and conditions: "output_throughput", "p99_ttft_s"
+	Title   string // for people: "p99 TTFT ms"
+	Unit    string // of the shown value: "tok/s", "ms"
+	Group   Group
+	Scale   float64 // base unit to shown unit
+	Higher  bool    // is better
+	Neutral bool    // no end of it is good
+	P       float64 // the percentile that it is; 0: none
+	Share   bool    // from 0 to 1
+	Whole   bool    // a count
+	Goals   bool    // needs the load's goodput goals
+	Of      func(*results.Result) *float64
+	Sample  func(*results.Figures) results.Dist // behind a latency; nil: none
+
+	// Where it stands.
+	Compared  bool    // in comparisons
+	Extra     bool    // compared only where asked for
+	Condition bool    // may be held against a limit
+	Drawn     bool    // over the points of the load
+	Column    Heading // in the comparison table of a run
+	Detail    Heading // in the table of its group
+
+	// Aliases are how files of other programs call it, in small letters and
+	// without signs; nil: it is not imported.
+	Aliases []string
+
+	At      func(*results.Figures) **float64    // its field, of a rate; nil: another kind of figure
+	Stat    func(results.Dist) *float64         // of Sample
+	Shown   func(*results.Figures) results.Dist // in place of Sample in tables, where that is empty; nil: nothing is
+	Powered bool                                // it depends on the power of the GPUs
+
+	pass func(*results.Figures) *float64    // reads it
+	file func(*results.Result) *float64     // in summary.csv, where that has another value than Of
+	gpus func(*results.GPUFigures) *float64 // reads it
+	work func(*results.Efficiency) *float64 // reads it
+	cost func(*results.Cost) *float64       // reads it
+}
+
+// Heading is that of a column, in two lines; empty: there is no column.
+type Heading struct{ Head, Unit string }
+
+// Currency stands for the currency in a heading.
+const Currency = "¤"
+
+// Group is what figures are about. Tables and files keep groups together, each
+// in its own order.
+type Group int
+
+// The groups.
+const (
+	Pass     Group = iota // counts, totals and rates of the measured pass
+	Latency               // statistics of samples of time
+	Hardware              // memory and power of the GPUs
+	Heat                  // of the GPUs
+	Energy                // for the work done
+	Cost
+	Shares // of all requests
+)
+
+// All are the figures of a step that have names of their own, in groups, and of
+// latencies mean, median and p99.
+func All(groups ...Group) []Figure {
+	lists := map[Group]func() []Figure{
+		Pass: passFigures, Latency: latencyFigures, Hardware: hardwareFigures, Heat: heatFigures, Energy: energyFigures,
+		Cost: costFigures, Shares: shareFigures,
+	}
+
+	var all []Figure
+	for _, g := range groups {
+		for _, f := range lists[g]() {
+			f.Group = g
+			all = append(all, f.ready())
+		}
+	}
+
+	return all
+}
+
+// ready fills in what follows from the way in which a figure is read.
+func (f Figure) ready() Figure {
+	if f.Scale == 0 {
+		f.Scale = 1
+	}
+	if f.At != nil {
+		f.pass = func(r *results.Figures) *float64 { return *f.At(r) }
+	}
+
+	switch {
+	case f.Of != nil:
+	case f.pass != nil:
+		f.Of = OfFigures(f.pass)
+	case f.gpus != nil:
+		f.Of = ofSum(f.gpus)
+	case f.work != nil:
+		f.Of = ofEfficiency(f.work)
+	case f.cost != nil:
+		f.Of = ofCost(f.cost)
+	}
+
+	return f
+}
+
+// InFile is the figure as summary.csv has it.
+func (f Figure) InFile(r *results.Result) *float64 {
+	if f.file != nil {
+		return f.file(r)
+	}
+	return f.Of(r)
+}
+
+// InTable is the figure as tables show it: of a sample that is empty, with what
+// is shown in its place.
+func (f Figure) InTable(r *results.Result) *float64 {
+	if f.Shown == nil {
+		return f.Of(r)
+	}
+	return OfFigures(func(figures *results.Figures) *float64 { return f.Stat(f.Shown(figures)) })(r)
 }
 
 // Headline are the figures of the comparison, in the order of reports:
 // rates, latencies, cost, energy and memory.
 func Headline() []Figure {
-	figures := []Figure{
-		rateOf("request_throughput", "req/s", "req/s",
-			func(f *results.Figures) *float64 { return f.RequestThroughput }),
-		rateOf("output_throughput", "output tok/s", "tok/s",
-			func(f *results.Figures) *float64 { return f.OutputThroughput }),
-		rateOf("total_token_throughput", "total tok/s", "tok/s",
-			func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
-	}
-
-	for _, l := range []struct {
-		name   string
-		sample func(*results.Figures) results.Dist
-	}{
-		{"ttft", func(f *results.Figures) results.Dist { return f.TTFT }},
-		{"tpot", func(f *results.Figures) results.Dist { return f.TPOT }},
-		{"itl", func(f *results.Figures) results.Dist { return f.ITL }},
-		{"e2el", func(f *results.Figures) results.Dist { return f.E2EL }},
-	} {
-		extra := l.name == "e2el"
-		figures = append(figures, latencyFigures(l.name, l.sample, extra)...)
-	}
-
-	return append(
-		append(figures, costFigures()...),
-		Figure{Name: "j_per_output_token", Title: "J/output token", Unit: "J", Scale: 1, Of: joulesPerOutputToken},
-		Figure{Name: "vram_peak_bytes", Title: "VRAM peak GiB", Unit: "GiB", Scale: 1.0 / (1 << 30), Of: vramPeak},
-	)
-}
-
-func rateOf(name, title, unit string, of func(*results.Figures) *float64) Figure {
-	return Figure{Name: name, Title: title, Unit: unit, Scale: 1, Higher: true, Of: OfFigures(of)}
-}
-
-// latencyFigures are mean, median and p99 of a sample.
-func latencyFigures(name string, sample func(*results.Figures) results.Dist, extra bool) []Figure {
-	const p, ms = 99, 1000
-	upper := strings.ToUpper(name) + " ms"
-	figure := func(kind string, of func(results.Dist) *float64) Figure {
-		return Figure{
-			Name: kind + "_" + name + "_s", Title: kind + " " +
-				upper, Unit: "ms", Scale: ms, Sample: sample, Extra: extra,
-			Of: OfFigures(func(f *results.Figures) *float64 { return of(sample(f)) }),
-		}
-	}
-
-	tail := figure("p99", func(d results.Dist) *float64 { return metrics.At(d, p) })
-	tail.P = p
-	return []Figure{
-		figure("mean", func(d results.Dist) *float64 { return d.Mean }),
-		figure("median", func(d results.Dist) *float64 { return d.Median }),
-		tail,
-	}
-}
-
-// OfFigures is null for steps without figures. Where one replica stands for
-// several the rates are those of all.
-func OfFigures(of func(*results.Figures) *float64) func(*results.Result) *float64 {
-	return func(r *results.Result) *float64 {
-		f := r.Headline()
-		if f == nil {
-			return nil
-		}
-		return of(f)
-	}
-}
-
-func joulesPerOutputToken(r *results.Result) *float64 {
-	if r.Telemetry == nil || r.Telemetry.Efficiency == nil {
-		return nil
-	}
-	return r.Telemetry.Efficiency.JPerOutputToken
-}
-
-func vramPeak(r *results.Result) *float64 {
-	if r.Telemetry == nil || r.Telemetry.Sum == nil {
-		return nil
-	}
-	peak := r.Telemetry.Sum.VRAMPeak
-	if r.Telemetry.Sum.Unified && r.Telemetry.Sum.MemoryPeak != nil {
-		peak = r.Telemetry.Sum.MemoryPeak
-	}
-	if peak == nil {
-		return nil
-	}
-	return new(float64(*peak))
+	return slices.DeleteFunc(All(Pass, Latency, Cost, Energy, Hardware), func(f Figure) bool { return !f.Compared })
 }
 
 // FiguresOf are the figures by which steps can be compared: those of
-// HeadlineFigures, or where they are of llama.cpp's own benchmark, its tests.
+// Headline, or where they are of llama.cpp's own benchmark, its tests.
 func FiguresOf(steps []*results.Result) []Figure {
 	runs := testRuns(steps)
 	if runs == nil {
-		return inCurrency(append(passFigures(steps), Headline()...), steps)
+		return inCurrency(append(sqzbFigures(steps), Headline()...), steps)
 	}
-	figures := testFigures(runs)
-	return append(figures, slices.DeleteFunc(Headline(), func(f Figure) bool { return f.Name != "vram_peak_bytes" })...)
+	return append(testFigures(runs),
+		slices.DeleteFunc(Headline(), func(f Figure) bool { return f.Group != Hardware })...)
 }
 
-// passFigures are the throughputs of method sqzb, where a step has them; that of
-// the whole answers is among the headline figures.
-func passFigures(steps []*results.Result) []Figure {
-	if !slices.ContainsFunc(steps, func(r *results.Result) bool { return r.SQZB != nil }) {
-		return nil
-	}
+// Drawn are the figures of the charts over the load that a step has.
+func Drawn(steps []*results.Result) []Figure {
+	return slices.DeleteFunc(All(Pass, Latency, Energy), func(f Figure) bool {
+		known := func(r *results.Result) bool { return f.Of(r) != nil }
+		return !f.Drawn || f.Goals && !slices.ContainsFunc(steps, known)
+	})
+}
 
-	figure := func(name, title string, of func(*results.SQZB) *float64) Figure {
-		return Figure{
-			Name: name, Title: title, Unit: "tok/s", Scale: 1, Higher: true,
-			Of: func(r *results.Result) *float64 {
-				if r.SQZB == nil {
-					return nil
-				}
-				return of(r.SQZB)
-			},
-		}
+// Must is the figure of a name that stands in the program's own text.
+func Must(name string) Figure {
+	f, err := Find(name)
+	if err != nil {
+		panic(err)
 	}
+	return f
+}
 
-	return []Figure{
-		figure("summarization_throughput", "summarization tok/s",
-			func(s *results.SQZB) *float64 { return s.SummarizationThroughput }),
-		figure("generation_throughput", "generation tok/s",
-			func(s *results.SQZB) *float64 { return s.GenerationThroughput }),
+// Imported finds the figure that files of other programs call so.
+func Imported(alias string) (Figure, bool) {
+	all := All(Pass)
+	at := slices.IndexFunc(all, func(f Figure) bool { return slices.Contains(f.Aliases, alias) })
+	if at < 0 {
+		return Figure{}, false
 	}
+	return all[at], true
 }

@@ -2,70 +2,135 @@ package catalog
 
 import (
 	"fmt"
-	"math"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/results"
 )
 
-// NamedFigure is a figure of a step that a condition names.
-type NamedFigure struct {
-	Name   string
-	P      float64 // the percentile that it is; 0: none
-	Higher bool    // is better
-	Share  bool    // from 0 to 1
-	Goals  bool    // needs the load's goodput goals
+// timeName matches the name of a statistic of a sample: "p99_ttft_ms".
+var timeName = sync.OnceValue(func() *regexp.Regexp {
+	var samples []string
+	for _, s := range Samples() {
+		samples = append(samples, s.Name)
+	}
+	return regexp.MustCompile(`^(n|mean|median|std|min|max|p([0-9]+(?:\.[0-9]+)?))_(` + strings.Join(samples, "|") +
+		`)_(s|ms)$`)
+})
 
-	of func(*results.Result) *float64
+// statistics are those of a sample apart from percentiles, in the order of
+// summary.csv.
+func statistics() []string { return []string{"n", "mean", "median", "std", "min", "max"} }
+
+// Figure is a statistic of the sample: "n", "mean", "median", "std", "min",
+// "max", or a percentile, as "p99".
+func (s Sample) Figure(stat string, p float64) Figure {
+	f := Figure{
+		Name: stat + "_" + s.Name + "_s", Title: stat + " " + strings.ToUpper(s.Name) + " ms", Unit: "ms",
+		Group: Latency, Scale: 1000, P: p, Shown: s.shown,
+		Sample: func(r *results.Figures) results.Dist { return *s.At(r) },
+		Stat: map[string]func(results.Dist) *float64{
+			"n":      func(d results.Dist) *float64 { return new(float64(d.N)) },
+			"mean":   func(d results.Dist) *float64 { return d.Mean },
+			"median": func(d results.Dist) *float64 { return d.Median },
+			"std":    func(d results.Dist) *float64 { return d.Std },
+			"min":    func(d results.Dist) *float64 { return d.Min },
+			"max":    func(d results.Dist) *float64 { return d.Max },
+		}[stat],
+		Whole: stat == "n", Condition: stat != "n", Drawn: slices.Contains(s.drawn, stat),
+	}
+
+	if f.Stat == nil {
+		f.Stat = func(d results.Dist) *float64 { return metrics.At(d, p) }
+	}
+	if slices.Contains(s.columns, stat) {
+		f.Column = Heading{strings.ToUpper(s.Name) + " ms", stat}
+	}
+
+	f.pass = func(r *results.Figures) *float64 { return f.Stat(*s.At(r)) }
+	return f.ready()
 }
 
-// Of is the figure in the unit of its name; null where the step does not know it.
-func (f NamedFigure) Of(r *results.Result) *float64 { return f.of(r) }
-
-var timeName = regexp.MustCompile(`^(mean|median|std|min|max|p([0-9]+(?:\.[0-9]+)?))_(ttft|tpot|itl|icl|e2el|ttft_from_intended|e2el_from_intended)_(s|ms)$`)
-
-// Named finds a figure by its name in summary.csv. Times may be asked for
-// in ms too, and there are two shares: of requests that succeeded, and of those
-// that met every goal of goodput, both of all requests that were sent or meant to be.
-func Named(name string) (NamedFigure, error) {
-	if parts := timeName.FindStringSubmatch(name); parts != nil {
-		return timeFigure(name, parts[1], parts[2], parts[3], parts[4])
+// InFile are all figures of the sample that summary.csv has.
+func (s Sample) InFile(percentiles []float64) []Figure {
+	var all []Figure
+	for _, stat := range statistics() {
+		all = append(all, s.Figure(stat, 0))
 	}
-	for _, f := range plainFigures() {
-		if f.Name == name {
-			return f, nil
-		}
+	for _, p := range percentiles {
+		all = append(all, s.Figure(metrics.PercentileName(p), p))
 	}
-	return NamedFigure{}, fmt.Errorf("figure %q: not known", name)
+	return all
 }
 
-func timeFigure(name, kind, percentile, sample, unit string) (NamedFigure, error) {
-	f := NamedFigure{Name: name}
-	if percentile != "" {
-		p, err := strconv.ParseFloat(percentile, 64)
-		if err != nil || p > 100 {
-			return f, fmt.Errorf("figure %q: a percentile is from 0 to 100", name)
+// latencyFigures are mean, median and p99 of each sample that is compared.
+func latencyFigures() []Figure {
+	const p = 99
+	var all []Figure
+	for _, s := range Samples() {
+		if s.compared {
+			tail := s.Figure(metrics.PercentileName(p), p)
+			for _, f := range []Figure{s.Figure("mean", 0), s.Figure("median", 0), tail} {
+				f.Compared, f.Extra = true, s.extra
+				all = append(all, f)
+			}
 		}
-		f.P = p
+	}
+	return all
+}
+
+// Find is a figure by its name in summary.csv.
+func Find(name string) (Figure, error) {
+	if parts := timeName().FindStringSubmatch(name); parts != nil {
+		p := 0.0
+		if parts[2] != "" {
+			var err error
+			if p, err = strconv.ParseFloat(parts[2], 64); err != nil || p > 100 {
+				return Figure{}, fmt.Errorf("figure %q: a percentile is from 0 to 100", name)
+			}
+		}
+		all := Samples()
+		at := slices.IndexFunc(all, func(s Sample) bool { return s.Name == parts[3] })
+		return all[at].Figure(parts[1], p), nil
+	}
+
+	all := All(Pass, Shares, Energy, Hardware, Heat, Cost)
+	if at := slices.IndexFunc(all, func(f Figure) bool { return f.Name == name }); at >= 0 {
+		return all[at], nil
+	}
+	return Figure{}, fmt.Errorf("figure %q: not known", name)
+}
+
+// Named finds a figure that a condition may name, as in summary.csv. Times may be
+// asked for in ms too, and there are two shares: of requests that succeeded, and
+// of those that met every goal of goodput, both of all requests that were sent or
+// meant to be. Where one replica stands for several, it is that of the one.
+func Named(name string) (Figure, error) {
+	f, err := Find(name)
+	if err != nil {
+		return f, err
+	}
+	if !f.Condition {
+		return Figure{}, fmt.Errorf("figure %q: not one of a condition", name)
+	}
+
+	if f.Name = name; f.pass == nil {
+		return f, nil
 	}
 
 	scale := 1.0
-	if unit == "ms" {
+	if strings.HasSuffix(name, "_ms") {
 		scale = 1000
 	}
-
-	dist, pick := samples()[sample], picks()[kind]
-	f.of = func(r *results.Result) *float64 {
+	f.Of = func(r *results.Result) *float64 {
 		if r.Figures == nil {
 			return nil
 		}
-		d := dist(r.Figures)
-		v := metrics.At(d, f.P)
-		if pick != nil {
-			v = pick(d)
-		}
+		v := f.pass(r.Figures)
 		if v == nil {
 			return nil
 		}
@@ -75,64 +140,31 @@ func timeFigure(name, kind, percentile, sample, unit string) (NamedFigure, error
 	return f, nil
 }
 
-func samples() map[string]func(*results.Figures) results.Dist {
-	return map[string]func(*results.Figures) results.Dist{
-		"ttft": func(f *results.Figures) results.Dist { return f.TTFT }, "tpot": func(f *results.Figures) results.Dist { return f.TPOT },
-		"itl": func(f *results.Figures) results.Dist { return f.ITL }, "icl": func(f *results.Figures) results.Dist { return f.ICL },
-		"e2el":               func(f *results.Figures) results.Dist { return f.E2EL },
-		"ttft_from_intended": func(f *results.Figures) results.Dist { return f.TTFTFromIntended },
-		"e2el_from_intended": func(f *results.Figures) results.Dist { return f.E2ELFromIntended },
+// ConditionNames are names of figures that conditions may use, those of
+// percentiles by example.
+func ConditionNames() []string {
+	var names []string
+	for _, f := range All(Pass, Shares, Energy) {
+		if f.Condition {
+			names = append(names, f.Name)
+		}
 	}
+	for _, kind := range []string{"mean", "median", "p50", "p90", "p95", "p99"} {
+		for _, s := range Samples() {
+			names = append(names, kind+"_"+s.Name+"_ms", kind+"_"+s.Name+"_s")
+		}
+	}
+	return names
 }
 
-func picks() map[string]func(results.Dist) *float64 {
-	return map[string]func(results.Dist) *float64{
-		"mean": func(d results.Dist) *float64 { return d.Mean }, "median": func(d results.Dist) *float64 { return d.Median },
-		"std": func(d results.Dist) *float64 { return d.Std }, "min": func(d results.Dist) *float64 { return d.Min }, "max": func(d results.Dist) *float64 { return d.Max },
+// PercentileOf is the percentile that a figure is; ok is false where it is none.
+func PercentileOf(name string) (p float64, ok bool) {
+	parts := timeName().FindStringSubmatch(name)
+	if parts == nil || parts[2] == "" {
+		return 0, false
 	}
-}
-
-func plainFigures() []NamedFigure {
-	rate := func(name string, of func(*results.Figures) *float64) NamedFigure {
-		return NamedFigure{Name: name, Higher: true, of: func(r *results.Result) *float64 {
-			if r.Figures == nil {
-				return nil
-			}
-			return of(r.Figures)
-		}}
-	}
-
-	share := func(name string, good func(*results.Figures) *float64) NamedFigure {
-		f := rate(name, func(f *results.Figures) *float64 { return shareOfAsked(f, good(f)) })
-		f.Share = true
-		return f
-	}
-
-	goodput := func(f *results.Figures) *float64 { return f.RequestGoodput }
-	all := []NamedFigure{
-		rate("request_throughput", func(f *results.Figures) *float64 { return f.RequestThroughput }),
-		rate("request_goodput", goodput),
-		rate("output_throughput", func(f *results.Figures) *float64 { return f.OutputThroughput }),
-		rate("total_token_throughput", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
-		share("success_share", func(f *results.Figures) *float64 { return f.RequestThroughput }),
-		share("goodput_share", goodput),
-		{Name: "j_per_output_token", of: joulesPerOutputToken},
-	}
-
-	for i := range all {
-		all[i].Goals = all[i].Name == "request_goodput" || all[i].Name == "goodput_share"
-	}
-
-	return all
-}
-
-// shareOfAsked is a rate of requests as a share of all that were asked for.
-func shareOfAsked(f *results.Figures, perSecond *float64) *float64 {
-	asked := f.Completed + f.Failed + f.Unsent
-	if perSecond == nil || asked == 0 {
-		return nil
-	}
-	return new(math.Round(*perSecond*f.DurationS) / float64(asked))
+	p, err := strconv.ParseFloat(parts[2], 64)
+	return p, err == nil
 }
 
 // Holds reports whether a step's figure is as the condition says, and its value;

@@ -93,14 +93,7 @@ func asReadBy(c compare.Cell, g results.Generation) (compare.Cell, bool) {
 }
 
 func readBy(r *results.Result, reading results.CompatReading) *results.Result {
-	out, f := *r, *r.Figures
-	f.Completed, f.Failed, f.DurationS = reading.Completed, reading.Failed, reading.DurationS
-	f.TotalInputTokens, f.TotalOutputTokens = reading.TotalInputTokens, reading.TotalOutputTokens
-	f.RequestThroughput, f.RequestGoodput = reading.RequestThroughput, reading.RequestGoodput
-	f.OutputThroughput, f.TotalTokenThroughput, f.MaxOutputTokensPerS = reading.OutputThroughput,
-		reading.TotalTokenThroughput, reading.MaxOutputTokensPerS
-	f.TTFT, f.TPOT, f.ITL, f.E2EL = reading.TTFT, reading.TPOT, reading.ITL, reading.E2EL
-	f.ICL = f.ITL
+	out, f := *r, reading.Over(*r.Figures)
 	out.Figures = &f
 	return &out
 }

@@ -42,7 +42,17 @@ func VerdictText(d compare.Difference) string {
 	case d.MoreRepeats >= compare.MaxRepeats:
 		return "cannot tell: the spread is too wide; more repeats would not decide it"
 	}
-	return fmt.Sprintf("cannot tell: %s would decide it", text.Count(d.MoreRepeats, "more repeat"))
+	return fmt.Sprintf("cannot tell%s: %s would decide it", CorrectedText(d), text.Count(d.MoreRepeats, "more repeat"))
+}
+
+// CorrectedText says why a difference whose interval lies on one side of 0 is
+// not established: " (p 0.08 after correction)". It is "" where the interval
+// itself shows it.
+func CorrectedText(d compare.Difference) string {
+	if d.Verdict != compare.CannotTell || d.OneAfter || d.PHolm == nil || d.Low == nil || *d.Low**d.High <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (p %.2g after correction)", *d.PHolm)
 }
 
 // ShortTell is verdictText for narrow terminals: "+4" are repeats.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/grid"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
@@ -53,7 +54,7 @@ func gpuParts(g *results.GPUFigures) []string {
 		}
 	}
 
-	m, w := grid.MemoryOf(g), g.Pass
+	m, w := catalog.MemoryOf(g), g.Pass
 	total := ""
 	if g.VRAMBytes != nil && !g.Unified {
 		total = " of " + gibText(g.VRAMBytes)

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -22,54 +21,38 @@ func shownGenerations() []results.Generation {
 type beside struct {
 	name     string
 	decimals int
-	ours     func(*results.Figures) *float64
-	theirs   func(results.CompatReading) *float64
+	figure   catalog.Figure
 }
 
 func besides() []beside {
-	float := func(n int) *float64 { return new(float64(n)) }
 	all := []beside{
-		{
-			"successful requests", 0, func(f *results.Figures) *float64 { return float(f.Completed) },
-			func(c results.CompatReading) *float64 { return float(c.Completed) },
-		},
-		{
-			"output tokens", 0, func(f *results.Figures) *float64 { return OfInt(f.TotalOutputTokens) },
-			func(c results.CompatReading) *float64 { return OfInt(c.TotalOutputTokens) },
-		},
-		{
-			"request throughput (req/s)", 2, func(f *results.Figures) *float64 { return f.RequestThroughput },
-			func(c results.CompatReading) *float64 { return c.RequestThroughput },
-		},
-		{
-			"output throughput (tok/s)", 2, func(f *results.Figures) *float64 { return f.OutputThroughput },
-			func(c results.CompatReading) *float64 { return c.OutputThroughput },
-		},
+		{"successful requests", 0, catalog.Must("completed")},
+		{"output tokens", 0, catalog.Must("total_output_tokens")},
+		{"request throughput (req/s)", 2, catalog.Must("request_throughput")},
+		{"output throughput (tok/s)", 2, catalog.Must("output_throughput")},
 	}
-
-	for _, m := range []struct {
-		name   string
-		ours   func(*results.Figures) results.Dist
-		theirs func(results.CompatReading) results.Dist
-	}{
-		{"TTFT", grid.Ttft, func(c results.CompatReading) results.Dist { return c.TTFT }},
-		{"TPOT", grid.Tpot, func(c results.CompatReading) results.Dist { return c.TPOT }},
-		{"ITL", grid.Itl, func(c results.CompatReading) results.Dist { return c.ITL }},
-		{"E2EL", grid.E2el, func(c results.CompatReading) results.Dist { return c.E2EL }},
-	} {
-		all = append(all,
-			beside{
-				"median " + m.name + " (ms)", 2, func(f *results.Figures) *float64 { return inMS(m.ours(f).Median) },
-				func(c results.CompatReading) *float64 { return inMS(m.theirs(c).Median) },
-			},
-			beside{"p99 " + m.name + " (ms)", 2, func(f *results.Figures) *float64 {
-				return inMS(metrics.At(m.ours(f),
-					99))
-			}, func(c results.CompatReading) *float64 { return inMS(metrics.At(m.theirs(c), 99)) }},
-		)
+	for _, sample := range []string{"TTFT", "TPOT", "ITL", "E2EL"} {
+		for _, stat := range []string{"median", "p99"} {
+			f := catalog.Must(stat + "_" + strings.ToLower(sample) + "_s")
+			all = append(all, beside{stat + " " + sample + " (ms)", 2, f})
+		}
 	}
-
 	return all
+}
+
+// of is the figure as it is shown.
+func (b beside) of(f *results.Figures) *float64 {
+	v := b.figure.InTable(&results.Result{Figures: f})
+	if v == nil {
+		return nil
+	}
+	return new(*v * b.figure.Scale)
+}
+
+// theirs is the figure by the client of a generation.
+func (b beside) theirs(f *results.Figures, c results.CompatReading) *float64 {
+	read := c.Over(*f)
+	return b.of(&read)
 }
 
 // OfInt is a count as a figure; null stays null.
@@ -80,20 +63,13 @@ func OfInt(n *int64) *float64 {
 	return new(float64(*n))
 }
 
-func inMS(seconds *float64) *float64 {
-	if seconds == nil {
-		return nil
-	}
-	return new(*seconds * 1000)
-}
-
 // rounding is the share by which figures may differ and still be called the
 // same.
 const rounding = 0.001
 
 // differs reports whether a reader would see two figures.
 func (b beside) differs(f *results.Figures, c results.CompatReading) bool {
-	ours, theirs := b.ours(f), b.theirs(c)
+	ours, theirs := b.of(f), b.theirs(f, c)
 	if ours == nil || theirs == nil {
 		return ours != nil && *ours != 0 || theirs != nil && *theirs != 0 // vLLM prints 0 for nothing
 	}
@@ -137,9 +113,9 @@ func printReadings(p *table.Printer, r *results.Result) {
 
 	printReadingRow(p, "", heads)
 	for _, b := range besides() {
-		values := []string{table.Number(b.ours(r.Figures), b.decimals)}
+		values := []string{table.Number(b.of(r.Figures), b.decimals)}
 		for _, g := range shown {
-			values = append(values, table.Number(b.theirs(r.Compat[g]), b.decimals))
+			values = append(values, table.Number(b.theirs(r.Figures, r.Compat[g]), b.decimals))
 		}
 		printReadingRow(p, b.name, values)
 	}

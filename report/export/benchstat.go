@@ -90,13 +90,11 @@ func benchLines(out *bytes.Buffer, c compare.Cell, scenario string, figures []ca
 
 // benchUnit names a figure as a unit: "output-tok/s", "p99-ttft-ms".
 func benchUnit(f catalog.Figure) string {
-	switch stem, isTime := strings.CutSuffix(f.Name, "_s"); {
-	case isTime:
+	if stem, isTime := strings.CutSuffix(f.Name, "_s"); isTime {
 		return strings.ReplaceAll(stem, "_", "-") + "-ms"
-	case f.Name == "vram_peak_bytes":
-		return "vram-peak-GiB"
-	case f.Name == "j_per_output_token":
-		return "J/output-token"
+	}
+	if stem, isSize := strings.CutSuffix(f.Name, "_bytes"); isSize {
+		return strings.ReplaceAll(stem, "_", "-") + "-GiB"
 	}
 	return Word(strings.ReplaceAll(f.Title, " ", "-"))
 }

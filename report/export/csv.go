@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
-	"github.com/benchrig/bench/report/grid"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/report/table"
 	"github.com/benchrig/bench/results"
 )
@@ -69,73 +68,34 @@ func csvFields(run *results.Run) []csvField {
 			func(r *results.Result) string { return text.Clean(r.Params[name]) }))
 	}
 
-	fields = append(fields,
-		ofFigures("asked", func(f *results.Figures) string { return strconv.Itoa(f.Asked) }),
-		ofFigures("completed", func(f *results.Figures) string { return strconv.Itoa(f.Completed) }),
-		ofFigures("failed", func(f *results.Figures) string { return strconv.Itoa(f.Failed) }),
-		ofFigures("unsent", func(f *results.Figures) string { return strconv.Itoa(f.Unsent) }),
-		ofFigures("duration_s", func(f *results.Figures) string { return table.Exact(&f.DurationS) }),
-		ofFigures("total_input_tokens", func(f *results.Figures) string { return table.ExactInt(f.TotalInputTokens) }),
-		ofFigures("total_output_tokens",
-			func(f *results.Figures) string { return table.ExactInt(f.TotalOutputTokens) }),
-		ofFigures("cached_tokens", func(f *results.Figures) string { return table.ExactInt(f.CachedTokens) }),
-		ofFigures("request_throughput", func(f *results.Figures) string { return table.Exact(f.RequestThroughput) }),
-		ofFigures("request_goodput", func(f *results.Figures) string { return table.Exact(f.RequestGoodput) }),
-		ofFigures("output_throughput", func(f *results.Figures) string { return table.Exact(f.OutputThroughput) }),
-		ofFigures("total_token_throughput",
-			func(f *results.Figures) string { return table.Exact(f.TotalTokenThroughput) }),
-		ofFigures("max_output_tokens_per_s",
-			func(f *results.Figures) string { return table.Exact(f.MaxOutputTokensPerS) }),
-		ofFigures("peak_concurrent_requests",
-			func(f *results.Figures) string { return strconv.Itoa(f.PeakConcurrent) }),
-		ofFigures("tokens_per_chunk", func(f *results.Figures) string { return table.Exact(f.TokensPerChunk) }),
-	)
-
+	fields = append(fields, ofCatalog(catalog.All(catalog.Pass)...)...)
 	fields = append(fields, gpuFields(run)...)
 	fields = append(fields, costFields(run)...)
 	percentiles := percentilesOf(run)
-	for _, d := range []struct {
-		name string
-		dist func(*results.Figures) results.Dist
-	}{
-		{"ttft_s", grid.Ttft},
-		{"tpot_s", grid.Tpot},
-		{"itl_s", func(f *results.Figures) results.Dist { return f.ITL }},
-		{"e2el_s", grid.E2el},
-		{"ttft_from_intended_s", func(f *results.Figures) results.Dist { return f.TTFTFromIntended }},
-		{"e2el_from_intended_s", func(f *results.Figures) results.Dist { return f.E2ELFromIntended }},
-		{"icl_s", func(f *results.Figures) results.Dist { return f.ICL }},
-	} {
-		fields = append(fields, distFields(d.name, d.dist, percentiles)...)
+	for _, s := range catalog.Samples() {
+		fields = append(fields, ofCatalog(s.InFile(percentiles)...)...)
 	}
 
 	return fields
 }
 
-func distFields(name string, dist func(*results.Figures) results.Dist, percentiles []float64) []csvField {
-	fields := []csvField{
-		ofFigures("n_"+name, func(f *results.Figures) string { return strconv.Itoa(dist(f).N) }),
-		ofFigures("mean_"+name, func(f *results.Figures) string { return table.Exact(dist(f).Mean) }),
-		ofFigures("median_"+name, func(f *results.Figures) string { return table.Exact(dist(f).Median) }),
-		ofFigures("std_"+name, func(f *results.Figures) string { return table.Exact(dist(f).Std) }),
-		ofFigures("min_"+name, func(f *results.Figures) string { return table.Exact(dist(f).Min) }),
-		ofFigures("max_"+name, func(f *results.Figures) string { return table.Exact(dist(f).Max) }),
-	}
-	for _, p := range percentiles {
-		fields = append(fields, ofFigures(metrics.PercentileName(p)+"_"+name,
-			func(f *results.Figures) string { return table.Exact(metrics.At(dist(f), p)) }))
+// ofCatalog are the columns of figures, empty for steps that do not know them.
+func ofCatalog(figures ...catalog.Figure) []csvField {
+	fields := make([]csvField, len(figures))
+	for i, f := range figures {
+		fields[i] = ofStep(f.Name, func(r *results.Result) string {
+			v := f.InFile(r)
+			if v != nil && f.Whole {
+				return strconv.FormatInt(int64(*v), 10)
+			}
+			return table.Exact(v)
+		})
 	}
 	return fields
 }
 
 func ofStep(name string, value func(*results.Result) string) csvField {
 	return csvField{name, func(s *results.Step) string { return value(s.Result) }}
-}
-
-// ofFigures is empty for steps without figures. Where one replica stands for
-// several the rates are those of all.
-func ofFigures(name string, value func(*results.Figures) string) csvField {
-	return ofPart(name, (*results.Result).Headline, value)
 }
 
 // ofPart is empty for steps without the part of a result that it is about.
@@ -192,30 +152,9 @@ func costFields(run *results.Run) []csvField {
 	if !slices.ContainsFunc(run.Steps, func(s results.Step) bool { return s.Result.Cost != nil }) {
 		return nil
 	}
-
-	field := func(name string, of func(*results.Cost) string) csvField {
-		return ofPart(name, func(r *results.Result) *results.Cost { return r.Cost }, of)
-	}
-	number := func(name string, of func(*results.Cost) *float64) csvField {
-		return field(name, func(c *results.Cost) string { return table.Exact(of(c)) })
-	}
-	return []csvField{
-		field("cost_currency", func(c *results.Cost) string { return text.Clean(c.Price.Currency) }),
-		number("price_per_gpu_hour", func(c *results.Cost) *float64 { return c.Price.PerGPUHour }),
-		number("price_per_kwh", func(c *results.Cost) *float64 { return c.Price.PerKWh }),
-		field("cost_gpus", func(c *results.Cost) string {
-			if c.GPUs == nil {
-				return ""
-			}
-			return strconv.Itoa(*c.GPUs)
-		}),
-		number("gpu_hours", func(c *results.Cost) *float64 { return c.GPUHours }),
-		number("energy_kwh", func(c *results.Cost) *float64 { return c.EnergyKWh }),
-		number("cost_total", func(c *results.Cost) *float64 { return c.Total }),
-		number("cost_per_million_output_tokens", grid.PerMillionOutput),
-		number("cost_per_million_total_tokens", grid.PerMillionTotal),
-		number("cost_per_request", grid.PerRequest),
-	}
+	currency := ofPart("cost_currency", func(r *results.Result) *results.Cost { return r.Cost },
+		func(c *results.Cost) string { return text.Clean(c.Price.Currency) })
+	return append([]csvField{currency}, ofCatalog(catalog.All(catalog.Cost)...)...)
 }
 
 // extrapolationFields are the columns of summary.csv about it, where a step is

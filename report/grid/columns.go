@@ -4,58 +4,39 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/results"
 )
 
-// direction says which end of a column is the good one.
-type direction int
-
-// The directions.
-const (
-	higherIsBetter direction = iota
-	LowerIsBetter
-)
-
-// Column is a figure of the comparison table.
+// Column is a figure of a table.
 type Column struct {
-	Head   string // what
-	Unit   string // second line: unit or percentile
-	Better direction
-	Scale  float64 // base unit to shown unit
-	P      float64 // the percentile shown; 0: none
-	Figure func(*results.Figures) *float64
-	Sample func(*results.Figures) results.Dist // behind a percentile; nil: none
-	Gaps   bool                                // measures gaps between chunks, meant as gaps between tokens
+	catalog.Heading
 
-	telemetry func(*results.Result) *float64 // in place of figure; nil: it is of the figures
-	power     bool                           // it depends on the power of the GPUs
-	unranked  bool                           // no end of it is good
-	money     bool                           // it needs the legend of costs
+	Figure   catalog.Figure
+	Unranked bool // no end of it is good here
+
+	unmarked bool // throttling is not marked
+}
+
+// ColumnOf is the column of a figure under a heading.
+func ColumnOf(f catalog.Figure, h catalog.Heading) Column {
+	return Column{Heading: h, Figure: f, Unranked: f.Neutral}
 }
 
 // Of is the column's value of a cell.
-func (c Column) Of(cell compare.Cell) *float64 {
-	if c.telemetry != nil {
-		return cell.MeanOf(c.telemetry)
-	}
-	return cell.Mean(c.Figure)
-}
+func (c Column) Of(cell compare.Cell) *float64 { return cell.MeanOf(c.Figure.InTable) }
 
-// perLife is the column's value of each server life of a cell.
-func (c Column) perLife(cell compare.Cell) []float64 {
-	if c.telemetry != nil {
-		return cell.PerLife(c.telemetry)
+// sample is what the figure is a statistic of.
+func (c Column) sample(f *results.Figures) results.Dist {
+	if c.Figure.Shown != nil {
+		return c.Figure.Shown(f)
 	}
-	return cell.PerLife(func(r *results.Result) *float64 {
-		if f := r.Headline(); f != nil {
-			return c.Figure(f)
-		}
-		return nil
-	})
+	return c.Figure.Sample(f)
 }
 
 // spread is half of the 95 % interval of a cell's mean over server starts, in
@@ -63,11 +44,11 @@ func (c Column) perLife(cell compare.Cell) []float64 {
 // columns that are not ranked.
 func (c Column) spread(cell compare.Cell) string {
 	const confidence = 0.95
-	if c.unranked {
+	if c.Unranked {
 		return ""
 	}
 
-	s := compare.Arm{Values: c.perLife(cell)}.Summarize(confidence)
+	s := compare.Arm{Values: cell.PerLife(c.Figure.InTable)}.Summarize(confidence)
 	if s.High == nil || *s.Mean == 0 {
 		return ""
 	}
@@ -83,13 +64,39 @@ func (c Column) spread(cell compare.Cell) string {
 	return " ±" + strconv.FormatFloat(percent, 'f', 0, 64) + "%"
 }
 
-// columns are the figures of the comparison table, in order: those of the GPUs
-// only where a step has them.
+// columns are the figures of the comparison table, in order: those of GPUs and
+// costs only where a cell has them.
 func columns(cells []compare.Cell) []Column {
+	always, groups := []catalog.Group{catalog.Pass, catalog.Latency}, []catalog.Group{catalog.Hardware, catalog.Energy}
 	if onlyLlamaBench(cells) {
-		return gpuColumns(cells)
+		always = nil
+	} else {
+		groups = append(groups, catalog.Cost)
 	}
-	return slices.Concat(latencyColumns(), gpuColumns(cells), costColumn(cells))
+
+	where := func(f catalog.Figure) catalog.Heading { return f.Column }
+	optional := slices.DeleteFunc(columnsOf(where, groups...), func(c Column) bool { return !known(c, cells) })
+	return priced(append(columnsOf(where, always...), optional...), cells)
+}
+
+// columnsOf are the columns of figures that have a heading there.
+func columnsOf(heading func(catalog.Figure) catalog.Heading, groups ...catalog.Group) []Column {
+	var all []Column
+	for _, f := range catalog.All(groups...) {
+		if h := heading(f); h != (catalog.Heading{}) {
+			all = append(all, ColumnOf(f, h))
+		}
+	}
+	return all
+}
+
+// priced puts the currency into headings.
+func priced(all []Column, cells []compare.Cell) []Column {
+	currency := versus.CurrencyOf(cells...)
+	for i := range all {
+		all[i].Head = strings.ReplaceAll(all[i].Head, catalog.Currency, currency)
+	}
+	return all
 }
 
 // onlyLlamaBench reports whether no cell has figures of requests, and some have
@@ -107,62 +114,6 @@ func onlyLlamaBench(cells []compare.Cell) bool {
 	return tests
 }
 
-func latencyColumns() []Column {
-	return []Column{
-		Rate("req/s", "", func(f *results.Figures) *float64 { return f.RequestThroughput }),
-		Rate("output", "tok/s", func(f *results.Figures) *float64 { return f.OutputThroughput }),
-		Rate("total", "tok/s", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
-		median("TTFT ms", Ttft), percentile("TTFT ms", Ttft),
-		median("TPOT ms", Tpot), percentile("TPOT ms", Tpot),
-		gapsOf(percentile("ITL ms", Itl)),
-		median("E2EL ms", E2el),
-	}
-}
-
-// Ttft is the time to the first token.
-func Ttft(f *results.Figures) results.Dist { return f.TTFT }
-
-// Tpot is the time per output token after the first.
-func Tpot(f *results.Figures) results.Dist { return f.TPOT }
-
-// Itl is the time between chunks where there is none between tokens; such
-// steps carry a warning and a mark.
-func Itl(f *results.Figures) results.Dist {
-	if f.ITL.N == 0 {
-		return f.ICL
-	}
-	return f.ITL
-}
-
-// E2el is the time of a whole request.
-func E2el(f *results.Figures) results.Dist { return f.E2EL }
-
-// Rate is a column of a figure of which more is better.
-func Rate(head, unit string, figure func(*results.Figures) *float64) Column {
-	return Column{Head: head, Unit: unit, Scale: 1, Figure: figure}
-}
-
-func median(head string, sample func(*results.Figures) results.Dist) Column {
-	return Column{
-		Head: head, Unit: "median", Scale: 1000, Better: LowerIsBetter,
-		Figure: func(f *results.Figures) *float64 { return sample(f).Median },
-	}
-}
-
-// percentile is the p99 of a sample.
-func percentile(head string, sample func(*results.Figures) results.Dist) Column {
-	const p = 99
-	return Column{
-		Head: head, Unit: metrics.PercentileName(p), Scale: 1000, Better: LowerIsBetter, P: p, Sample: sample,
-		Figure: func(f *results.Figures) *float64 { return metrics.At(sample(f), p) },
-	}
-}
-
-func gapsOf(c Column) Column {
-	c.Gaps = true
-	return c
-}
-
 // Mark is what a reader must know of a cell's value: thinMark, chunksMark,
 // throttleMark, extrapolatedMark, several or nothing. Marked values are never best.
 func (c Column) Mark(cell compare.Cell) string {
@@ -170,10 +121,10 @@ func (c Column) Mark(cell compare.Cell) string {
 	if c.thin(cell) {
 		mark = ThinMark
 	}
-	if c.Gaps && slices.ContainsFunc(cell.Counted, severalTokensAChunk) {
+	if c.Figure.Shown != nil && slices.ContainsFunc(cell.Counted, severalTokensAChunk) {
 		mark += chunksMark
 	}
-	if c.power && slices.ContainsFunc(cell.Counted, throttled) {
+	if c.Figure.Powered && !c.unmarked && slices.ContainsFunc(cell.Counted, throttled) {
 		mark += ThrottleMark
 	}
 	if versus.ExtrapolationOf(cell) != nil {
@@ -189,11 +140,11 @@ func severalTokensAChunk(r *results.Result) bool {
 // thin reports whether a repeat of the cell has too few samples for the
 // column's percentile.
 func (c Column) thin(cell compare.Cell) bool {
-	if c.Sample == nil {
+	if c.Figure.P == 0 {
 		return false
 	}
 	for _, r := range cell.Counted {
-		if r.Figures != nil && c.Sample(r.Figures).N < metrics.SamplesFor(c.P) {
+		if r.Figures != nil && c.sample(r.Figures).N < metrics.SamplesFor(c.Figure.P) {
 			return true
 		}
 	}

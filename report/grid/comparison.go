@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/metrics"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
@@ -78,7 +79,7 @@ func LayOutRun(run *results.Run) table.Table {
 		c.Legend = append(c.Legend, spreadLegend)
 	}
 
-	if slices.ContainsFunc(figures, func(col Column) bool { return col.money }) {
+	if slices.ContainsFunc(figures, func(col Column) bool { return col.Figure.Group == catalog.Cost }) {
 		c.Legend = append(c.Legend, costLegend)
 	}
 
@@ -269,7 +270,7 @@ func fill(col Column, cells []compare.Cell) []table.Cell {
 	largest := 0.0
 	for i, cell := range cells {
 		if v := col.Of(cell); v != nil {
-			shown := *v * col.Scale
+			shown := *v * col.Figure.Scale
 			values[i] = &shown
 			largest = max(largest, shown)
 		}
@@ -316,7 +317,7 @@ func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []tab
 		if *values[a] == *values[b] || entries[a].Text == entries[b].Text {
 			return false
 		}
-		return (*values[a] > *values[b]) == (col.Better != LowerIsBetter)
+		return (*values[a] > *values[b]) == col.Figure.Higher
 	}
 
 	best, differ := ranked[0], false
@@ -345,7 +346,7 @@ func MarkBest(col Column, cells []compare.Cell, values []*float64, entries []tab
 func candidates(col Column, cells []compare.Cell, values []*float64, entries []table.Cell) (ranked, others []int) {
 	real, simulated := [2][]int{}, [2][]int{}
 	for i, cell := range cells {
-		if col.unranked || values[i] == nil || cell.Again {
+		if col.Unranked || values[i] == nil || cell.Again {
 			continue
 		}
 		class := 0

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/table"
@@ -15,37 +16,6 @@ import (
 // costLegend stands beside every table with a cost in it.
 const costLegend = "cost: GPUs x hours of the measured window x price, or energy of the GPUs x price (idle power " +
 	"included, host and cooling not), / tokens of the successful requests"
-
-func costOf(of func(*results.Cost) *float64) func(*results.Result) *float64 {
-	return func(r *results.Result) *float64 {
-		if r.Cost == nil {
-			return nil
-		}
-		return of(r.Cost)
-	}
-}
-
-// PerMillionOutput is the cost of a million output tokens.
-func PerMillionOutput(c *results.Cost) *float64 { return c.PerMillionOutput }
-
-// PerMillionTotal is the cost of a million tokens, prompts included.
-func PerMillionTotal(c *results.Cost) *float64 { return c.PerMillionTotal }
-
-// PerRequest is the cost of a successful request.
-func PerRequest(c *results.Cost) *float64 { return c.PerRequest }
-
-// costColumn is the cost in the comparison of variants; none where no price is
-// known.
-func costColumn(cells []compare.Cell) []Column {
-	currency := versus.CurrencyOf(cells...)
-	if currency == "" {
-		return nil
-	}
-	return []Column{{
-		Head: "cost " + currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter,
-		telemetry: costOf(PerMillionOutput), money: true,
-	}}
-}
 
 // CompareCosts is the table of costs, one row a cell; it has no rows where no
 // price is known.
@@ -66,24 +36,9 @@ func CompareCosts(run *results.Run) table.Table {
 		}})
 	}
 
-	currency, marks := versus.CurrencyOf(cells...), ""
-	for _, col := range []Column{
-		{
-			Head: "GPU-hours", Scale: 1, unranked: true,
-			telemetry: costOf(func(c *results.Cost) *float64 { return c.GPUHours }),
-		},
-		{
-			Head: "energy", Unit: "kWh", Scale: 1, unranked: true,
-			telemetry: costOf(func(c *results.Cost) *float64 { return c.EnergyKWh }),
-		},
-		{
-			Head: currency, Unit: "of the pass", Scale: 1, unranked: true,
-			telemetry: costOf(func(c *results.Cost) *float64 { return c.Total }),
-		},
-		{Head: currency, Unit: "/1M out tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionOutput)},
-		{Head: currency, Unit: "/1M tok", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerMillionTotal)},
-		{Head: currency, Unit: "/request", Scale: 1, Better: LowerIsBetter, telemetry: costOf(PerRequest)},
-	} {
+	marks := ""
+	details := columnsOf(func(f catalog.Figure) catalog.Heading { return f.Detail }, catalog.Cost)
+	for _, col := range priced(details, cells) {
 		if !known(col, cells) {
 			continue
 		}

@@ -15,29 +15,14 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// sweepFigures are those drawn over the points of the load, in this order.
-func sweepFigures() []string {
-	return []string{
-		"output_throughput", "median_ttft_s", "p99_ttft_s", "median_tpot_s", "p99_itl_s", "median_e2el_s",
-		"j_per_output_token",
-	}
-}
-
 // sweep draws figures over the points of the load, or where there is one point
 // side by side: all but the one that decides, which stands above.
 func (d *drawer) sweep() ([]*figure, error) {
 	decides, _ := versus.StandingFigure(d.run)
-	figures := catalog.FiguresOf(versus.StepResults(d.run))
-	if !slices.ContainsFunc(d.run.Steps, func(s results.Step) bool { return len(s.Result.LlamaBench) > 0 }) {
-		figures = slices.DeleteFunc(figures,
-			func(f catalog.Figure) bool { return !slices.Contains(sweepFigures(), f.Name) })
-		slices.SortStableFunc(figures, func(a, b catalog.Figure) int {
-			return slices.Index(sweepFigures(), a.Name) - slices.Index(sweepFigures(), b.Name)
-		})
-	}
-
-	if slices.ContainsFunc(d.run.Steps, func(s results.Step) bool { return goodput().Of(s.Result) != nil }) {
-		figures = slices.Insert(figures, 0, goodput())
+	steps := versus.StepResults(d.run)
+	figures := catalog.Drawn(steps)
+	if slices.ContainsFunc(steps, func(r *results.Result) bool { return len(r.LlamaBench) > 0 }) {
+		figures = catalog.FiguresOf(steps)
 	}
 
 	var all []*figure
@@ -215,14 +200,6 @@ func (d *drawer) goals(f catalog.Figure) []chart.Target {
 	}
 
 	return all
-}
-
-// goodput is the rate of requests within all goals, for runs that set goals.
-func goodput() catalog.Figure {
-	return catalog.Figure{
-		Name: "request_goodput", Title: "goodput req/s", Unit: "req/s", Scale: 1, Higher: true,
-		Of: catalog.OfFigures(func(f *results.Figures) *float64 { return f.RequestGoodput }),
-	}
 }
 
 // fromZero cuts the lower end of an interval: no figure of the sweep can be

@@ -105,8 +105,8 @@ func testTable(all []tested) table.Table {
 	}
 
 	for i, t := range all {
-		memory := t.cell.MeanOf(grid.OfSum(grid.MemoryPeak))
-		power := t.cell.MeanOf(grid.OfSum(grid.MeanPower))
+		memory := t.cell.MeanOf(catalog.Must("vram_peak_bytes").Of)
+		power := t.cell.MeanOf(catalog.Must("power_mean_w").Of)
 		c.Rows = append(c.Rows, table.Row{
 			NewGroup: i > 0 && t.cell.Variant != all[i-1].cell.Variant,
 			Cells: []table.Cell{

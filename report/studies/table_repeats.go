@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
-	"github.com/benchrig/bench/metrics"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/grid"
@@ -16,38 +15,15 @@ import (
 // repeatColumns are the ten columns of the table of repeats, in their order and
 // spelling.
 func repeatColumns() []grid.Column {
-	all := []grid.Column{grid.Rate("qps", "", func(f *results.Figures) *float64 { return f.RequestThroughput })}
-	for _, l := range []struct {
-		mean, median, p99 string
-		sample            func(*results.Figures) results.Dist
-		gaps              bool
-	}{
-		{"mean TTFT (ms)", "Median TTFT (ms)", "p99 TTFT (ms)", grid.Ttft, false},
-		{"mean TPOT (ms)", "Median TPOT (ms)", "P99 TPOT (ms)", grid.Tpot, false},
-		{"mean ITL (ms)", "Median ITL (ms)", "p99 ITL (ms)", grid.Itl, true},
-	} {
-		const p, ms = 99, 1000
-		of := func(figure func(results.Dist) *float64) func(*results.Figures) *float64 {
-			return func(f *results.Figures) *float64 { return figure(l.sample(f)) }
-		}
-		all = append(
-			all,
-			grid.Column{
-				Head: l.mean, Scale: ms, Gaps: l.gaps,
-				Figure: of(func(d results.Dist) *float64 { return d.Mean }),
-			},
-			grid.Column{
-				Head: l.median, Scale: ms, Gaps: l.gaps,
-				Figure: of(func(d results.Dist) *float64 { return d.Median }),
-			},
-			grid.Column{
-				Head: l.p99, Scale: ms, Gaps: l.gaps, P: p, Sample: l.sample,
-				Figure: of(func(d results.Dist) *float64 { return metrics.At(d, p) }),
-			},
-		)
-	}
-
-	return all
+	return columnsOf(
+		[2]string{"request_throughput", "qps"},
+		[2]string{"mean_ttft_s", "mean TTFT (ms)"}, [2]string{"median_ttft_s", "Median TTFT (ms)"},
+		[2]string{"p99_ttft_s", "p99 TTFT (ms)"},
+		[2]string{"mean_tpot_s", "mean TPOT (ms)"}, [2]string{"median_tpot_s", "Median TPOT (ms)"},
+		[2]string{"p99_tpot_s", "P99 TPOT (ms)"},
+		[2]string{"mean_itl_s", "mean ITL (ms)"}, [2]string{"median_itl_s", "Median ITL (ms)"},
+		[2]string{"p99_itl_s", "p99 ITL (ms)"},
+	)
 }
 
 // RepeatParts are one table a variant and point, with one row a repeat.
@@ -125,7 +101,7 @@ func repeatTable(cell compare.Cell) table.Table {
 		for i, one := range steps {
 			text, mark := table.Missing, ""
 			if v := col.Of(one); v != nil {
-				shown := *v * col.Scale
+				shown := *v * col.Figure.Scale
 				text, mark = table.Number(&shown, studyDigits), col.Mark(one)
 			}
 			marks.WriteString(mark)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
 	"github.com/benchrig/bench/report/grid"
@@ -18,25 +19,24 @@ import (
 // studyDigits is how many decimals the tables of studies have.
 const studyDigits = 2
 
+// columnsOf are the columns of figures by name, each under a heading of the
+// table's own.
+func columnsOf(named ...[2]string) []grid.Column {
+	all := make([]grid.Column, len(named))
+	for i, n := range named {
+		all[i] = grid.ColumnOf(catalog.Must(n[0]), catalog.Heading{Head: n[1]})
+	}
+	return all
+}
+
 // studyColumns are the figures of the tables of studies, in their order and
 // spelling.
 func studyColumns() []grid.Column {
-	mean := func(head string, sample func(*results.Figures) results.Dist) grid.Column {
-		return grid.Column{
-			Head: head, Scale: 1000, Better: grid.LowerIsBetter,
-			Figure: func(f *results.Figures) *float64 { return sample(f).Mean },
-		}
-	}
-	return []grid.Column{
-		{
-			Head: "Duration (s)", Scale: 1, Better: grid.LowerIsBetter,
-			Figure: func(f *results.Figures) *float64 { return &f.DurationS },
-		},
-		grid.Rate("Req/s", "", func(f *results.Figures) *float64 { return f.RequestThroughput }),
-		grid.Rate("Output Tok/s", "", func(f *results.Figures) *float64 { return f.OutputThroughput }),
-		grid.Rate("Total Tok/s", "", func(f *results.Figures) *float64 { return f.TotalTokenThroughput }),
-		mean("Mean TTFT (ms)", grid.Ttft), mean("Mean TPOT (ms)", grid.Tpot),
-	}
+	return columnsOf(
+		[2]string{"duration_s", "Duration (s)"}, [2]string{"request_throughput", "Req/s"},
+		[2]string{"output_throughput", "Output Tok/s"}, [2]string{"total_token_throughput", "Total Tok/s"},
+		[2]string{"mean_ttft_s", "Mean TTFT (ms)"}, [2]string{"mean_tpot_s", "Mean TPOT (ms)"},
+	)
 }
 
 // key is a leading column that says which row it is.
@@ -148,7 +148,7 @@ func studyEntries(col grid.Column, cells []compare.Cell) []table.Cell {
 			entries[i].Text = table.Missing
 			continue
 		}
-		shown := *v * col.Scale
+		shown := *v * col.Figure.Scale
 		entries[i].Text, entries[i].Mark = table.Number(&shown, studyDigits), col.Mark(cell)
 		if rounded, err := strconv.ParseFloat(entries[i].Text, 64); err == nil {
 			printed[i] = &rounded

@@ -23,7 +23,8 @@ func isLog(name string) bool {
 // isRecords tells what --without-records leaves out.
 func isRecords(name string) bool {
 	base := path.Base(strings.TrimSuffix(name, compressed))
-	return strings.HasPrefix(name, "steps/") && strings.HasSuffix(base, ".jsonl")
+	ofStep := strings.HasPrefix(name, "steps/") || strings.HasPrefix(name, "attempts/")
+	return ofStep && strings.HasSuffix(base, ".jsonl")
 }
 
 // unwanted says why a file of a run folder is never packed; "": it may be.

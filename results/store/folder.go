@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
@@ -19,6 +20,9 @@ import (
 type Folder struct {
 	dir  string
 	part string // folder of the job that writes; "": the run is written as a whole
+
+	mu       sync.Mutex             // guards what follows
+	attempts map[string]os.FileInfo // folders of attempts that this process has begun, by path
 }
 
 // Create makes results folder root/scenario/runID. It refuses one that exists.
@@ -153,16 +157,6 @@ func (f *Folder) WriteManifest(m results.Manifest) error {
 		}
 	}
 	return f.WriteJSON(results.ManifestName, m)
-}
-
-// WriteResult writes result.json of the step that it names.
-func (f *Folder) WriteResult(r *results.Result) error {
-	if err := checkName(r.Step.ID); err != nil {
-		return fmt.Errorf("write result: step id: %w", err)
-	}
-	whole := *r
-	whole.Format = results.FormatVersion
-	return f.WriteJSON(results.StepsName+"/"+r.Step.ID+"/"+results.ResultName, &whole)
 }
 
 // OpenJournal opens the run's journal for appending; see OpenJournal.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -82,7 +83,7 @@ func withoutResult(r *results.Run, dir string, ref results.StepRef, h history) r
 		}
 	case h.started:
 		step.State, step.Open = results.StepInterrupted, h.attempt
-		step.Records = countRecords(dir)
+		step.Records = countRecords(cmp.Or(openAttempt(r.Dir, ref.ID, h.attempt), dir))
 		step.Result.Failure = results.Failf(results.FailInterrupted,
 			"the run ended during this step; %d of its requests are on disk", step.Records)
 	case !r.Finished:

@@ -144,29 +144,40 @@ func (w *lineWriter) close() error {
 	}
 	w.keep(w.buf.Flush())
 	w.keep(w.f.Sync())
+	own, err := w.f.Stat()
+	w.keep(err)
 	w.keep(w.f.Close())
 	w.f = nil
-	err := w.err
+	err = w.err
 	w.mu.Unlock()
 	close(w.stop)
 	w.done.Wait()
 	if err != nil {
 		return err
 	}
-	if err := compressFile(w.path); err != nil {
+	if err := compressFile(w.path, own); err != nil {
 		return fmt.Errorf("compress %s: %w", w.word, err)
 	}
 
 	return nil
 }
 
-// compressFile replaces path by path.zst.
-func compressFile(path string) error {
+// compressFile replaces path by path.zst, if it is still the file own.
+func compressFile(path string, own os.FileInfo) error {
 	plain, err := OpenPlain(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = plain.Close() }()
+
+	found, err := plain.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(own, found) {
+		return fmt.Errorf("%s: %w", path, errReplaced)
+	}
+
 	err = writeAtomic(path+compressedSuffix, func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
@@ -177,6 +188,19 @@ func compressFile(path string) error {
 	})
 	if err != nil {
 		return err
+	}
+	return removeOwn(path, own)
+}
+
+// removeOwn removes the file own at path; another that stands there by now is
+// left, and is an error.
+func removeOwn(path string, own os.FileInfo) error {
+	found, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(own, found) {
+		return fmt.Errorf("remove %s: %w", path, errReplaced)
 	}
 	return os.Remove(path)
 }

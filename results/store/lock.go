@@ -43,6 +43,18 @@ func (f *Folder) Lock() (*Lock, error) {
 	return &Lock{f: file}, nil
 }
 
+// Locked reports whether another process writes the run folder, without writing
+// into it.
+func (f *Folder) Locked() bool {
+	file, err := OpenPlain(filepath.Join(f.dir, results.LockName))
+	if err != nil {
+		return false // nobody ever wrote it
+	}
+	defer func() { _ = file.Close() }() // gives the lock back
+
+	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
 // note replaces the content of file.
 func note(file *os.File, text string) error {
 	if err := file.Truncate(0); err != nil {

@@ -24,6 +24,29 @@ func (f *Folder) OpenServerLog(life string, replica int) (io.ReadCloser, error) 
 	return openLines(filepath.Join(f.LifeDir(life), ServerLogName(replica)))
 }
 
+// NewLife makes the folder of a server life, as planned or with a number where
+// there was one of that name before, and returns its name. Exactly one process
+// can make it, on network file systems too.
+func (f *Folder) NewLife(planned string) (string, error) {
+	if err := checkName(planned); err != nil {
+		return "", fmt.Errorf("make the folder of a server start: %w", err)
+	}
+
+	id := planned
+	for i := 2; ; i++ {
+		err := os.Mkdir(f.LifeDir(id), 0o755)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = os.MkdirAll(filepath.Dir(f.LifeDir(id)), 0o755); err == nil {
+				continue
+			}
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return id, err
+		}
+		id = fmt.Sprintf("%s.%d", planned, i)
+	}
+}
+
 // PlainServerLogs lists the logs of a life that are not closed yet.
 func (f *Folder) PlainServerLogs(life string) []string {
 	return Matching(f.LifeDir(life), "server-*.log")
@@ -72,7 +95,7 @@ func CloseServerLog(path string, limit int64, hide func(string) string) error {
 	if err != nil {
 		return fmt.Errorf("close server log: %w", err)
 	}
-	if err := os.Remove(path); err != nil {
+	if err := removeOwn(path, info); err != nil {
 		return fmt.Errorf("close server log: %w", err)
 	}
 

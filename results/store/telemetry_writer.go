@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"os"
 	"time"
 )
 
@@ -41,5 +40,9 @@ func (w *SampleWriter) Discard() error {
 	}
 	close(w.stop)
 	w.done.Wait()
-	return errors.Join(f.Close(), os.Remove(w.path))
+	own, err := f.Stat()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return removeOwn(w.path, own)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -174,11 +175,11 @@ func (p *parser) checkConditions(s *scenarios.Scenario, all []scenarios.Conditio
 func (p *parser) checkFigures(pos schema.Pos, s *scenarios.Scenario, figures []string) {
 	for _, l := range s.Points[:min(1, len(s.Points))] {
 		for _, name := range figures {
-			q, is := scenarios.PercentileOf(name)
+			q, is := catalog.PercentileOf(name)
 			if is && l.Percentiles != nil && !slices.Contains(l.Percentiles, q) {
 				p.errs.Add(pos, "%s: %g is not among load.percentiles, add it there", name, q)
 			}
-			if slices.Contains([]string{"goodput_share", "request_goodput"}, name) && len(l.Goodput) == 0 {
+			if f, err := catalog.Named(name); err == nil && f.Goals && len(l.Goodput) == 0 {
 				p.errs.Add(pos, "%s needs goals under load.goodput", name)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -144,7 +145,7 @@ func readSLO(r *schema.Reader, n *schema.Node, s *scenarios.Search) {
 			continue
 		}
 		c := scenarios.Condition{Figure: p.Key, Op: "<=", Pos: p.Pos}
-		if slices.Contains(scenarios.HigherFigures(), p.Key) {
+		if f, err := catalog.Named(p.Key); err == nil && f.Higher {
 			c.Op = ">="
 		}
 		r.Path = append(r.Path, p.Key)
@@ -222,10 +223,10 @@ func checkShare(r *schema.Reader, c scenarios.Condition, pos schema.Pos) bool {
 
 // readFigure reports a name that no figure has.
 func readFigure(r *schema.Reader, name string, pos schema.Pos) bool {
-	if scenarios.IsFigure(name) {
+	if _, err := catalog.Named(name); err == nil {
 		return true
 	}
-	hint := schema.DidYouMean(name, scenarios.FigureNames())
+	hint := schema.DidYouMean(name, catalog.ConditionNames())
 	if name == "goodput" {
 		hint = `, did you mean "goodput_share" or "request_goodput"?`
 	}
