@@ -1,5 +1,7 @@
 package scenarios
 
+import "github.com/benchrig/bench/launchers/engines"
+
 // Simulation says how a scenario runs on the simulator in place of its
 // engines.
 type Simulation struct {
@@ -12,7 +14,7 @@ type Simulation struct {
 // name: llama-server becomes it.
 const (
 	SimLauncher      = "simulator"
-	SimLlamaLauncher = "simulator-llamacpp"
+	SimLlamaLauncher = engines.SimulatedLlama
 )
 
 // BenchProgram stands in argvs of simulated programs for bench itself.

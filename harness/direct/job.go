@@ -182,11 +182,7 @@ func listModels(ctx context.Context, p machine.Process, f *vllmcli.Flags, server
 
 // KindOf is what a backend's server can be asked beside the load.
 func KindOf(backend string) engines.Kind {
-	name := map[string]string{"llama.cpp": "llamacpp", "sglang": "sglang", "tgi": "tgi", "ollama": "ollama"}[backend]
-	if name == "" {
-		name = "vllm"
-	}
-	kind, _ := engines.Lookup(name)
+	kind := engines.ByBackend(backend)
 	kind.Name, kind.External = "external", true
 	kind.ServedName = nil
 	if kind.ModelsPath == "" {

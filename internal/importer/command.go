@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/benchrig/bench/launchers/engines"
 )
 
 // command is a command line that a text shows.
@@ -117,13 +119,12 @@ func isProgram(words []string) bool {
 
 // launcherOf names the kind of server that a command starts, as scenarios do.
 func launcherOf(argv []string) string {
-	all := " " + strings.Join(argv, " ")
-	for _, kind := range []struct{ sign, name string }{
-		{"docker run", "container"}, {"podman run", "container"}, {"vllm", "vllm"}, {"sglang", "sglang"}, {"llama-server", "llamacpp"}, {"text-generation-launcher", "tgi"},
-	} {
-		if strings.Contains(all, kind.sign) {
-			return kind.name
-		}
+	line := strings.Join(argv, " ")
+	if strings.Contains(line, "docker run") || strings.Contains(line, "podman run") {
+		return "container"
+	}
+	if kind, known := engines.OfCommand(argv); known {
+		return kind.Name
 	}
 	return "command"
 }

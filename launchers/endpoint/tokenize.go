@@ -75,8 +75,8 @@ func (e *Endpoint) dialects() []engines.TokenizeDialect {
 		return []engines.TokenizeDialect{e.dialect}
 	}
 	likely := e.kind.Tokenize
-	if e.spec.API == "llamacpp" {
-		likely = engines.TokenizeLlama
+	if kind, known := engines.ByDialect(e.spec.API); known {
+		likely = kind.Tokenize
 	}
 	all := []engines.TokenizeDialect{engines.TokenizeVLLM, engines.TokenizeLlama, engines.TokenizeTGI}
 	if likely == "" {

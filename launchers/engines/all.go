@@ -15,9 +15,8 @@ import (
 // All lists every kind of server, in the order in which help shows them.
 func All() []Kind { return slices.Clone(all()) }
 
-// all makes the kinds once: their patterns take longer to compile than a step
-// of a small scenario to set up. Nobody changes them.
-var all = sync.OnceValue(func() []Kind {
+// list is the list of kinds. A new kind is a line here.
+func list() []Kind {
 	return []Kind{
 		VllmKind(),
 		llamacppKind(),
@@ -29,7 +28,19 @@ var all = sync.OnceValue(func() []Kind {
 		externalKind(),
 		simulatorKind(),
 	}
-})
+}
+
+var (
+	madeKinds sync.Once
+	kinds     []Kind
+)
+
+// all makes the kinds once: their patterns take longer to compile than a step
+// of a small scenario to set up. Nobody changes them.
+func all() []Kind {
+	madeKinds.Do(func() { kinds = list() })
+	return kinds
+}
 
 // Names lists the names of All.
 func Names() []string {
@@ -56,10 +67,84 @@ func Lookup(name string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// listenAddress is where the server shall listen.
-func listenAddress(s recipe.Spec, defaultPort int) (host, port string) {
-	return cmp.Or(s.Host, "127.0.0.1"), strconv.Itoa(cmp.Or(s.Port, defaultPort))
+// ByBackend is the kind that --backend of vLLM's client means, by its name or
+// one that only it has; any other backend speaks as vLLM does.
+func ByBackend(backend string) Kind {
+	for _, kind := range all() {
+		if !kind.External && (kind.Name == backend || slices.Contains(kind.Backends, backend)) {
+			return kind
+		}
+	}
+	return all()[0]
 }
+
+// OfCommand is the kind of server that a command line starts, by the name of
+// its program or Python package; false: none is named.
+func OfCommand(argv []string) (Kind, bool) {
+	line := strings.Join(argv, " ")
+	for _, kind := range all() {
+		for _, sign := range []string{kind.Program.Name, kind.Program.Package} {
+			if sign != "" && strings.Contains(line, sign) {
+				return kind, true
+			}
+		}
+	}
+	return Kind{}, false
+}
+
+// Dialects are those of servers that the launcher command starts.
+func Dialects() []string {
+	names := []string{OpenAI}
+	for _, kind := range all() {
+		if kind.Dialect != "" {
+			names = append(names, kind.Dialect)
+		}
+	}
+	return names
+}
+
+// ByDialect is the kind whose dialect that is.
+func ByDialect(dialect string) (Kind, bool) {
+	at := slices.IndexFunc(all(), func(k Kind) bool { return k.Dialect != "" && k.Dialect == dialect })
+	if at < 0 {
+		return Kind{}, false
+	}
+	return all()[at], true
+}
+
+// OpenAI is the dialect that most kinds of servers share.
+const OpenAI = "openai"
+
+// started completes a kind that bench starts: its commands get a recipe with
+// address and program, which has a model where the kind needs one.
+func (k Kind) started() Kind {
+	command, companions := k.Command, k.Companions
+	k.Command = func(s recipe.Spec) (recipe.Command, error) {
+		if k.NeedsModel && k.ModelArgs == nil {
+			if err := needModel(s); err != nil {
+				return recipe.Command{}, err
+			}
+		}
+		return command(k.filled(s))
+	}
+	if companions != nil {
+		k.Companions = func(s recipe.Spec) ([]recipe.Companion, error) { return companions(k.filled(s)) }
+	}
+
+	return k
+}
+
+// filled is the recipe with what the kind has by default.
+func (k Kind) filled(s recipe.Spec) recipe.Spec {
+	s.Host, s.Port = cmp.Or(s.Host, "127.0.0.1"), cmp.Or(s.Port, k.DefaultPort)
+	if s.Binary = slices.Clone(s.Binary); len(s.Binary) == 0 {
+		s.Binary = slices.Clone(k.Run)
+	}
+	return s
+}
+
+// address is where the server shall listen.
+func address(s recipe.Spec) (host, port string) { return s.Host, strconv.Itoa(s.Port) }
 
 // needModel refuses a recipe without a model, or with one that an engine would
 // read as an option.

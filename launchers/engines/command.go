@@ -31,7 +31,7 @@ func commandKind() Kind {
 		Gauges:       anyGauges(),
 		AcceptedAt:   slices.Concat(vllmAcceptedAt(), llamaAcceptedAt()),
 		AnyModelName: true,
-	}
+	}.started()
 }
 
 // placeholder is a ${name} in a command.
@@ -44,10 +44,8 @@ func commandCommand(s recipe.Spec) (recipe.Command, error) {
 	if len(s.Command) == 0 {
 		return recipe.Command{}, fmt.Errorf("command: missing: give the server's program and arguments as a list")
 	}
-	switch s.API {
-	case "", "openai", "llamacpp":
-	default:
-		return recipe.Command{}, fmt.Errorf("api: %q is unknown: use openai or llamacpp", s.API)
+	if known := Dialects(); s.API != "" && !slices.Contains(known, s.API) {
+		return recipe.Command{}, fmt.Errorf("api: %q is unknown: use %s", s.API, strings.Join(known, " or "))
 	}
 	values, err := placeholders(s)
 	if err != nil {
@@ -73,7 +71,7 @@ func commandCommand(s recipe.Spec) (recipe.Command, error) {
 }
 
 func placeholders(s recipe.Spec) (map[string]string, error) {
-	host, port := listenAddress(s, 8000)
+	host, port := address(s)
 	values := map[string]string{"${host}": host, "${port}": port}
 	if s.Model != "" {
 		values["${model}"] = s.Model
@@ -138,15 +136,7 @@ func bareFlashAttention(argv []string) []Conflict {
 }
 
 // commandTemplate is the starter scenario.
-const commandTemplate = `# A starter scenario for any server with an OpenAI-style API. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-command
-description: What this compares, in one line
-
-server:                            # shared by all variants
+var commandTemplate = starterHead("any server with an OpenAI-style API", "command") + `server:                            # shared by all variants
   launcher: command
   model: my-model                  # the name that requests ask for
   api: openai                      # or llamacpp
@@ -169,10 +159,4 @@ load:
   input-len: 512
   output-len: 128
   sweep: {max-concurrency: [1, 4, 8]}
-
-repeats: 3                         # differences need repeats
-order: interleaved
-restart: variant
-on-failure: continue
-deadlines: {step: 30m, run: 12h}
-`
+` + starterEnd

@@ -76,15 +76,7 @@ func anyGauges() map[string]Gauge {
 }
 
 // externalTemplate is the starter scenario.
-const externalTemplate = `# A starter scenario for a server that is already running. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-external
-description: What this compares, in one line
-
-server:
+var externalTemplate = starterHead("a server that is already running", "external") + `server:
   launcher: external               # never started, stopped or reset by bench
   base-url: http://127.0.0.1:8000  # without /v1
   model: my-model                  # the name that requests ask for, as in /v1/models

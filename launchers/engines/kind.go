@@ -27,6 +27,14 @@ type Kind struct {
 	External    bool          // already running: never started, stopped or reset
 	Simulated   bool
 
+	// Run is the beginning of its command where a recipe names no binary.
+	Run []string
+
+	// Backends are names that --backend has for it beside its own. Dialect is
+	// the api of a server of launcher command that behaves as it does; "": openai.
+	Backends []string
+	Dialect  string
+
 	// Command turns a recipe into argv and environment. It is pure; its errors
 	// tell what to change in the recipe.
 	Command func(recipe.Spec) (recipe.Command, error)
@@ -76,6 +84,11 @@ type Kind struct {
 	SlotsSplit bool   // that argument is the context of all slots together, which it may split over them
 	QuickStart bool   // a start takes seconds, not minutes
 
+	// Spellings are other names of its flags: what differs in the spelling alone
+	// does not differ.
+	Spellings map[string]string
+
+	SimKind  string            // the simulated kind that stands in for it; "": the simulator
 	SimArgs  map[string]string // arguments that the simulator acts on, with their names there; "": the same
 	Template string            // starter scenario, YAML
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +22,9 @@ func llamacppKind() Kind {
 		// With a stream open a server stops at its next keep-alive ping, which
 		// comes every 30 s.
 		StopGrace:  35 * time.Second,
+		Run:        []string{"llama-server"},
+		Backends:   []string{"llama.cpp"},
+		Dialect:    "llamacpp",
 		Command:    llamaCommand,
 		Entry:      []string{"llama-server"},
 		WorldSize:  unknownSize, // it spreads over all GPUs that it sees
@@ -38,6 +40,8 @@ func llamacppKind() Kind {
 		LengthArg:    "ctx-size",
 		SlotsSplit:   true,
 		QuickStart:   true,
+		Spellings:    llamaSpellings(),
+		SimKind:      SimulatedLlama,
 		SimArgs:      llamaSimArgs(),
 		Template:     llamaTemplate,
 		Owners:       []string{"llamacpp"},
@@ -64,7 +68,7 @@ func llamacppKind() Kind {
 		},
 		AnyModelName: true,
 		Body:         map[string]any{"cache_prompt": false}, // else a repeated prompt costs nothing
-	}
+	}.started()
 }
 
 // llamaCommand builds `llama-server -m MODEL ...`. Without a model the arguments
@@ -104,11 +108,8 @@ func llamaCommand(s recipe.Spec) (recipe.Command, error) {
 		return recipe.Command{}, err
 	}
 
-	host, port := listenAddress(s, 8080)
-	argv := slices.Clone(s.Binary)
-	if len(argv) == 0 {
-		argv = []string{"llama-server"}
-	}
+	host, port := address(s)
+	argv := s.Binary
 	if s.Model != "" {
 		argv = append(argv, LlamaModelFlag(s.Model), s.Model)
 	}
@@ -356,15 +357,7 @@ func llamaSimArgs() map[string]string {
 }
 
 // llamaTemplate is the starter scenario.
-const llamaTemplate = `# A starter scenario for llama.cpp's llama-server. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-llamacpp
-description: What this compares, in one line
-
-server:                            # shared by all variants
+var llamaTemplate = starterHead("llama.cpp's llama-server", "llamacpp") + `server:                            # shared by all variants
   launcher: llamacpp
   # binary: /opt/llama.cpp/llama-server   # default: llama-server in PATH
   args:                            # flags of llama-server without the dashes
@@ -387,10 +380,4 @@ load:
   input-len: 512
   output-len: 128
   sweep: {max-concurrency: [1, 4, 8]}
-
-repeats: 3                         # differences need repeats
-order: interleaved
-restart: variant
-on-failure: continue
-deadlines: {step: 30m, run: 12h}
-`
+` + starterEnd

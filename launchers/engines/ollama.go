@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ func ollamaKind() Kind {
 		Program:     Program{Name: "ollama", VersionArgs: []string{"--version"}},
 		DefaultPort: 11434,
 		StopGrace:   20 * time.Second,
+		Run:         []string{"ollama"},
 		Command:     ollamaCommand,
 		Entry:       []string{"ollama"},
 		WorldSize:   unknownSize,
@@ -40,7 +40,7 @@ func ollamaKind() Kind {
 				Facts: map[string]Fact{"models.0.size": FactModelBytes, "models.0.context_length": FactContext},
 			},
 		},
-	}
+	}.started()
 }
 
 // ollamaCommand builds `ollama serve`, which takes its settings from the
@@ -49,14 +49,11 @@ func ollamaKind() Kind {
 // stay loaded (keep-alive -1), and blobs and downloads of others are not pruned
 // from the store (noprune), unless the arguments say otherwise.
 func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
-	if err := needModel(s); err != nil {
-		return recipe.Command{}, err
-	}
 	if s.ServedName != "" && ollamaModel(s.ServedName) != ollamaModel(s.Model) {
 		return recipe.Command{}, fmt.Errorf("served-name: %q: ollama serves a model under its own name only: remove "+
 			"the key", s.ServedName)
 	}
-	host, port := listenAddress(s, 11434)
+	host, port := address(s)
 	own := map[string]string{"OLLAMA_KEEP_ALIVE": "-1", "OLLAMA_NOPRUNE": "1"}
 	given := map[string]string{}
 	for _, arg := range s.Args {
@@ -81,10 +78,7 @@ func ollamaCommand(s recipe.Spec) (recipe.Command, error) {
 			"server block")
 	}
 	own["OLLAMA_HOST"] = net.JoinHostPort(host, port)
-	argv := slices.Clone(s.Binary)
-	if len(argv) == 0 {
-		argv = []string{"ollama"}
-	}
+	argv := s.Binary
 	if argv[len(argv)-1] != "serve" {
 		argv = append(argv, "serve")
 	}
@@ -169,15 +163,7 @@ func ollamaFatal() []FatalLine {
 }
 
 // ollamaTemplate is the starter scenario.
-const ollamaTemplate = `# A starter scenario for Ollama. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-ollama
-description: What this compares, in one line
-
-server:                            # shared by all variants
+var ollamaTemplate = starterHead("Ollama", "ollama") + `server:                            # shared by all variants
   launcher: ollama
   model: llama3.1:8b               # pull it first: ollama pull llama3.1:8b
   env:                             # ollama is set up by environment variables
@@ -196,10 +182,4 @@ load:
   input-len: 512
   output-len: 128
   sweep: {max-concurrency: [1, 4, 8]}
-
-repeats: 3                         # differences need repeats
-order: interleaved
-restart: variant
-on-failure: continue
-deadlines: {step: 30m, run: 12h}
-`
+` + starterEnd

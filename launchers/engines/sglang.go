@@ -18,7 +18,9 @@ func SglangKind() Kind {
 		Program:      Program{Name: "sglang", VersionArgs: []string{"version"}, Package: "sglang"},
 		DefaultPort:  30000,
 		StopGrace:    30 * time.Second,
+		Run:          []string{"python3", "-m", "sglang.launch_server"},
 		Command:      sglangCommand,
+		Spellings:    parallelSpellings(),
 		Companions:   sglangCompanions,
 		Entry:        []string{"sglang"},
 		ImageProgram: []string{"python3", "-m", "sglang.launch_server"},
@@ -47,7 +49,7 @@ func SglangKind() Kind {
 			}},
 			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},
 		},
-	}
+	}.started()
 }
 
 // sglangCommand builds `python3 -m sglang.launch_server --model-path MODEL`.
@@ -55,23 +57,14 @@ func SglangKind() Kind {
 // is added unless the arguments name it. Its switches have no form for false:
 // it is left out.
 func sglangCommand(s recipe.Spec) (recipe.Command, error) {
-	if err := needModel(s); err != nil {
-		return recipe.Command{}, err
-	}
-
 	spelling := sglangSpelling()
 	options, err := spelling.Across(s.Span, "nnodes", "node-rank", "dist-init-addr", "nccl-init-addr").Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
 
-	host, port := listenAddress(s, 30000)
-	argv := slices.Clone(s.Binary)
-	if len(argv) == 0 {
-		argv = []string{"python3", "-m", "sglang.launch_server"}
-	}
-
-	argv = append(argv, "--model-path", s.Model, "--host", host, "--port", port)
+	host, port := address(s)
+	argv := append(s.Binary, "--model-path", s.Model, "--host", host, "--port", port)
 	if s.ServedName != "" {
 		argv = append(argv, spelling.Pair("--served-model-name", s.ServedName)...)
 	}
@@ -217,15 +210,7 @@ func sglangSimArgs() map[string]string {
 }
 
 // sglangTemplate is the starter scenario.
-const sglangTemplate = `# A starter scenario for SGLang. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-sglang
-description: What this compares, in one line
-
-server:                            # shared by all variants
+var sglangTemplate = starterHead("SGLang", "sglang") + `server:                            # shared by all variants
   launcher: sglang
   model: meta-llama/Llama-3.1-8B-Instruct
   args:                            # flags of sglang.launch_server without the dashes
@@ -239,18 +224,4 @@ variants:
     args: {tp-size: 1}
   - name: tp2
     args: {tp-size: 2}
-
-load:
-  endpoint: completions            # or chat
-  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
-  num-prompts: 256
-  input-len: 1024
-  output-len: 128
-  sweep: {max-concurrency: [1, 8, 32, 128]}
-
-repeats: 3                         # differences need repeats
-order: interleaved
-restart: variant
-on-failure: continue
-deadlines: {step: 30m, run: 12h}
-`
+` + starterLoad + starterEnd

@@ -22,14 +22,18 @@ func simulatorKind() Kind {
 	kind.Command = simulatorCommand
 	kind.WorldSize = unknownSize
 	kind.Fatal = append(kind.Fatal, fatal(results.FailBadFlag, "see: bench simulate --help", `unknown flag: --`))
-	return kind
+	return kind.started()
 }
+
+// SimulatedLlama is the name of the kind that stands in for llama-server where a
+// scenario is simulated.
+const SimulatedLlama = "simulator-llamacpp"
 
 // simulatedLlamaKind is the simulator in the dialect of llama-server. No
 // scenario names it: it stands in for llamacpp where a scenario is simulated.
 func simulatedLlamaKind() Kind {
 	kind := llamacppKind()
-	kind.Name = "simulator-llamacpp"
+	kind.Name, kind.Title = SimulatedLlama, ""
 	kind.StopGrace = 10 * time.Second
 	kind.Simulated = true
 	kind.ServedName = servedOrModel
@@ -40,7 +44,7 @@ func simulatedLlamaKind() Kind {
 	}
 	kind.Entry = nil
 	kind.Fatal = append(kind.Fatal, simulatorKind().Fatal...)
-	return kind
+	return kind.started()
 }
 
 // simulatorCommand builds `bench simulate --model MODEL ...`; Binary is our own
@@ -61,8 +65,8 @@ func simulatorCommand(s recipe.Spec) (recipe.Command, error) {
 		return recipe.Command{}, err
 	}
 
-	host, port := listenAddress(s, 8000)
-	argv := append(slices.Clone(s.Binary), "simulate", "--host", host, "--port", port)
+	host, port := address(s)
+	argv := append(s.Binary, "simulate", "--host", host, "--port", port)
 	if s.Model != "" {
 		argv = append(argv, spelling.Pair("--model", s.Model)...)
 	}
@@ -127,15 +131,7 @@ func simulatorSpelling() recipe.Spelling {
 const SimulatorOwner = "bench-simulator"
 
 // simulatorTemplate is the starter scenario.
-const simulatorTemplate = `# A starter scenario for the embedded simulator: no GPU needed, and no real figures. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-simulator
-description: What this compares, in one line
-
-server:                            # shared by all variants
+var simulatorTemplate = starterHead("the embedded simulator: no GPU needed, and no real figures", "simulator") + `server:                            # shared by all variants
   launcher: simulator
   model: simulated/Llama-3.1-8B-Instruct
   args:                            # vLLM's spelling, and sim-* for the simulation itself

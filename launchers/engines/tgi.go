@@ -17,6 +17,7 @@ func tgiKind() Kind {
 		Program:     Program{Name: "text-generation-launcher", VersionArgs: []string{"--version"}},
 		DefaultPort: 3000,
 		StopGrace:   90 * time.Second, // it gives each of its processes that long
+		Run:         []string{"text-generation-launcher"},
 		Command:     tgiCommand,
 		Entry:       []string{"text-generation-launcher"},
 		WorldSize:   tgiWorldSize,
@@ -43,30 +44,21 @@ func tgiKind() Kind {
 			}},
 		},
 		AnyModelName: true,
-	}
+	}.started()
 }
 
 // tgiCommand builds `text-generation-launcher --model-id MODEL ...`. sharded
 // takes true or false as its value; other switches have no form for false,
 // which leaves them out. Lists repeat their option.
 func tgiCommand(s recipe.Spec) (recipe.Command, error) {
-	if err := needModel(s); err != nil {
-		return recipe.Command{}, err
-	}
-
 	spelling := tgiSpelling()
 	options, err := spelling.Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
 
-	host, port := listenAddress(s, 3000)
-	argv := slices.Clone(s.Binary)
-	if len(argv) == 0 {
-		argv = []string{"text-generation-launcher"}
-	}
-
-	argv = append(argv, "--model-id", s.Model, "--hostname", host, "--port", port)
+	host, port := address(s)
+	argv := append(s.Binary, "--model-id", s.Model, "--hostname", host, "--port", port)
 	var own map[string]string
 	if s.APIKey != "" {
 		own = map[string]string{"API_KEY": s.APIKey}
@@ -173,15 +165,7 @@ func tgiSimArgs() map[string]string {
 }
 
 // tgiTemplate is the starter scenario.
-const tgiTemplate = `# A starter scenario for Text Generation Inference. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-tgi
-description: What this compares, in one line
-
-server:                            # shared by all variants
+var tgiTemplate = starterHead("Text Generation Inference", "tgi") + `server:                            # shared by all variants
   launcher: tgi
   model: meta-llama/Llama-3.1-8B-Instruct
   args:                            # flags of text-generation-launcher without the dashes
@@ -203,10 +187,4 @@ load:
   input-len: 1024
   output-len: 128
   sweep: {max-concurrency: [1, 8, 32, 128]}
-
-repeats: 3                         # differences need repeats
-order: interleaved
-restart: variant
-on-failure: continue
-deadlines: {step: 30m, run: 12h}
-`
+` + starterEnd

@@ -22,6 +22,7 @@ func trtllmKind() Kind {
 		Program:     Program{Name: "trtllm-serve", Package: "tensorrt_llm"},
 		DefaultPort: 8000,
 		StopGrace:   30 * time.Second,
+		Run:         []string{"trtllm-serve"},
 		Command:     trtllmCommand,
 		Entry:       []string{"trtllm-serve"},
 		// the images' entry point prepares the container and runs what it is given
@@ -50,7 +51,7 @@ func trtllmKind() Kind {
 		},
 		Describe:     []Description{{Path: "/version", Facts: map[string]Fact{"version": FactVersion}}},
 		AnyModelName: true,
-	}
+	}.started()
 }
 
 // trtllmCommand builds `trtllm-serve MODEL ...`. Binary stands for the program
@@ -58,23 +59,14 @@ func trtllmKind() Kind {
 // wants; its switches have no form for false, which leaves them out. A key is
 // sent with requests and not checked by the server.
 func trtllmCommand(s recipe.Spec) (recipe.Command, error) {
-	if err := needModel(s); err != nil {
-		return recipe.Command{}, err
-	}
-
 	spelling := trtllmSpelling()
 	options, err := spelling.Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
 
-	host, port := listenAddress(s, 8000)
-	argv := slices.Clone(s.Binary)
-	if len(argv) == 0 {
-		argv = []string{"trtllm-serve"}
-	}
-
-	argv = append(argv, s.Model, "--host", host, "--port", port)
+	host, port := address(s)
+	argv := append(s.Binary, s.Model, "--host", host, "--port", port)
 	if s.ServedName != "" {
 		argv = append(argv, spelling.Pair("--served_model_name", s.ServedName)...)
 	}
@@ -128,15 +120,7 @@ func trtllmFatal() []FatalLine {
 }
 
 // trtllmTemplate is the starter scenario.
-const trtllmTemplate = `# A starter scenario for TensorRT-LLM. Adapt it, then:
-#   bench validate FILE      checks it
-#   bench plan FILE          shows every command, touches nothing
-#   bench run FILE
-schema: 1
-name: my-trtllm
-description: What this compares, in one line
-
-server:                            # shared by all variants
+var trtllmTemplate = starterHead("TensorRT-LLM", "trtllm") + `server:                            # shared by all variants
   launcher: trtllm
   model: meta-llama/Llama-3.1-8B-Instruct
   args:                            # flags of trtllm-serve without the dashes
@@ -150,18 +134,4 @@ variants:
     args: {tp_size: 1}
   - name: tp2
     args: {tp_size: 2}
-
-load:
-  endpoint: completions            # or chat
-  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
-  num-prompts: 256
-  input-len: 1024
-  output-len: 128
-  sweep: {max-concurrency: [1, 8, 32, 128]}
-
-repeats: 3                         # differences need repeats
-order: interleaved
-restart: variant
-on-failure: continue
-deadlines: {step: 30m, run: 12h}
-`
+` + starterLoad + starterEnd

@@ -30,7 +30,7 @@ func VllmKind() Kind {
 	kind := vllmProtocol()
 	kind.Name, kind.Title = "vllm", "vLLM"
 	kind.Program = Program{Name: "vllm", VersionArgs: []string{"--version"}, Package: "vllm"}
-	kind.DefaultPort = 8000
+	kind.DefaultPort, kind.Run = 8000, []string{"vllm"}
 	kind.StopGrace = 30 * time.Second // engine and workers need 15 to 20 s to end each other
 	// an engine whose API server was killed needs 9 s, and then its resource tracker
 	kind.OrphanGrace = 15 * time.Second
@@ -44,7 +44,8 @@ func VllmKind() Kind {
 	kind.SimArgs, kind.Template = vllmSimArgs(), vllmTemplate
 	kind.Owners = []string{"vllm", SimulatorOwner}
 	kind.Entry = []string{vllmAPIServer} // --model suits the entry points of all versions
-	return kind
+	kind.Spellings = parallelSpellings()
+	return kind.started()
 }
 
 // vllmProtocol is what a client of vLLM sees: paths, counters and log lines.
@@ -84,17 +85,13 @@ func vllmProtocol() Kind {
 // versions has), except that disable-... and no-... are left out: leave other
 // switches of old versions out with null.
 func vllmCommand(s recipe.Spec) (recipe.Command, error) {
-	if err := needModel(s); err != nil {
-		return recipe.Command{}, err
-	}
-
 	options, err := vllmSpelling().Across(s.Span, "nnodes", "node-rank", "master-addr", "master-port",
 		"headless").Render(s.Args)
 	if err != nil {
 		return recipe.Command{}, err
 	}
 
-	host, port := listenAddress(s, 8000)
+	host, port := address(s)
 	argv := append(vllmProgram(s), "--host", host, "--port", port)
 	if s.ServedName != "" {
 		argv = append(argv, vllmSpelling().Pair("--served-model-name", s.ServedName)...)
@@ -119,10 +116,7 @@ func vllmCommand(s recipe.Spec) (recipe.Command, error) {
 }
 
 func vllmProgram(s recipe.Spec) []string {
-	argv := slices.Clone(s.Binary)
-	if len(argv) == 0 {
-		argv = []string{"vllm"}
-	}
+	argv := s.Binary
 	last := argv[len(argv)-1]
 	if strings.HasSuffix(last, vllmAPIServer) || strings.HasSuffix(last, "api_server.py") {
 		return append(argv, "--model", s.Model)
@@ -523,7 +517,7 @@ func vllmSimArgs() map[string]string {
 }
 
 // vllmTemplate is the starter scenario.
-const vllmTemplate = `# A starter scenario for vLLM. Adapt model, variants and load, then:
+var vllmTemplate = `# A starter scenario for vLLM. Adapt model, variants and load, then:
 #   bench validate FILE      checks it
 #   bench plan FILE          shows every command, touches nothing
 #   bench run FILE
@@ -552,18 +546,4 @@ variants:
   # - name: tp1-seqs${seqs}        # one variant for each value
   #   matrix: {seqs: [64, 256]}
   #   args: {tensor-parallel-size: 1, max-num-seqs: "${seqs}"}
-
-load:
-  endpoint: completions            # or chat
-  dataset: {kind: random, seed: 0} # or sharegpt, jsonl with path: FILE
-  num-prompts: 256
-  input-len: 1024
-  output-len: 128
-  sweep: {max-concurrency: [1, 8, 32, 128]}
-
-repeats: 3                         # differences need repeats
-order: interleaved
-restart: variant
-on-failure: continue
-deadlines: {step: 30m, run: 12h}
-`
+` + starterLoad + starterEnd

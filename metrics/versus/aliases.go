@@ -1,31 +1,12 @@
 package versus
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
+
+	"github.com/benchrig/bench/launchers/engines"
 )
-
-// aliases are other spellings of flags, by launcher: what differs in the
-// spelling alone does not differ.
-var aliases = map[string]map[string]string{
-	"vllm":   parallelism,
-	"sglang": parallelism,
-	"llamacpp": {
-		"-m": "--model", "-c": "--ctx-size", "-ngl": "--gpu-layers", "--n-gpu-layers": "--gpu-layers", "-np": "--parallel",
-		"-fa": "--flash-attn", "-b": "--batch-size", "-ub": "--ubatch-size", "-t": "--threads", "-tb": "--threads-batch",
-		"-ctk": "--cache-type-k", "-ctv": "--cache-type-v", "-sm": "--split-mode", "-ts": "--tensor-split",
-		"-mg": "--main-gpu", "-md": "--model-draft", "-ngld": "--gpu-layers-draft", "--n-gpu-layers-draft": "--gpu-layers-draft",
-		"-cb": "--cont-batching", "-a": "--alias", "-hf": "--hf-repo", "-dev": "--device", "-n": "--predict",
-		"--n-predict": "--predict",
-	},
-}
-
-var parallelism = map[string]string{
-	"-tp": "--tensor-parallel-size", "--tp": "--tensor-parallel-size", "--tp-size": "--tensor-parallel-size",
-	"-pp": "--pipeline-parallel-size", "--pp": "--pipeline-parallel-size", "--pp-size": "--pipeline-parallel-size",
-	"-dp": "--data-parallel-size", "--dp": "--data-parallel-size", "--dp-size": "--data-parallel-size",
-	"-q": "--quantization", "--model-path": "--model",
-}
 
 // chosenByBench are flags whose values bench picks anew for each start.
 var chosenByBench = []string{"--host", "--port"}
@@ -35,8 +16,8 @@ func flagName(launcher, name string) string {
 	if strings.HasPrefix(name, "--") {
 		name = strings.ReplaceAll(name, "_", "-")
 	}
-	if full, known := aliases[launcher][name]; known {
-		return full
+	if kind, known := engines.Lookup(launcher); known {
+		return cmp.Or(kind.Spellings[name], name)
 	}
 
 	return name

@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchrig/bench/internal/text"
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/metrics/catalog"
 	"github.com/benchrig/bench/metrics/compare"
 	"github.com/benchrig/bench/metrics/versus"
@@ -280,18 +282,7 @@ func backendOf(c compare.Cell) string {
 		return table.Missing
 	}
 
-	switch name := r.Servers[0].Launcher; name {
-	case "vllm":
-		return "vLLM"
-	case "llamacpp":
-		return "llama.cpp"
-	case "sglang":
-		return "SGLang"
-	case "tgi":
-		return "TGI"
-	case "ollama":
-		return "Ollama"
-	default:
-		return text.Clean(name)
-	}
+	name := r.Servers[0].Launcher
+	kind, _ := engines.Lookup(name)
+	return cmp.Or(kind.Title, text.Clean(name))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
 )
 
@@ -120,8 +121,8 @@ func deriveServer(s results.Server) (map[string]any, error) {
 	}
 
 	server["launcher"], server["command"], server["gpus"], server["model"], server["served-name"] = "command", command, "none", s.Model, s.Model
-	if s.Launcher == "llamacpp" {
-		server["api"] = "llamacpp"
+	if kind, known := engines.Lookup(s.Launcher); known && kind.Dialect != "" {
+		server["api"] = kind.Dialect
 	}
 
 	return server, nil

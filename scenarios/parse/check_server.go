@@ -34,8 +34,8 @@ func (p *parser) finishServer(n *schema.Node, sv *scenarios.Server, defaults map
 
 	if sv.Launcher == "command" || sv.Launcher == "external" {
 		if sv.API == "" && !n.Has("api") {
-			sv.API = "openai"
-			defaults["api"] = "openai"
+			sv.API = engines.OpenAI
+			defaults["api"] = engines.OpenAI
 		}
 	} else {
 		p.forbid(n, "launcher "+sv.Launcher+" knows its server's dialect; this is for launchers command and external",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -76,7 +77,7 @@ func recipeFields() []schema.Field[scenarios.Server] {
 		schema.BlockKey("tls", "Launcher external only: which TLS certificates of the server to accept.", tlsBlock(),
 			func(s *scenarios.Server) *scenarios.TLS { return &s.TLS }),
 		schema.EnumKey("api", "Launchers command and external: dialect of the server beside OpenAI's requests.",
-			[]string{"openai", "llamacpp"}, func(s *scenarios.Server) *string { return &s.API }).
+			engines.Dialects(), func(s *scenarios.Server) *string { return &s.API }).
 			DefaultNote("openai for these launchers"),
 		schema.FreeKey("api-key", "Sent as bearer token. Write ${env:NAME}: the scenario file is kept with the "+
 			"results.", schema.Simple(schema.TextShape), readAPIKey),

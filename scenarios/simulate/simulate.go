@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/scenarios"
 )
 
@@ -108,8 +109,8 @@ func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 		Ready: scenarios.Ready{Timeout: sv.Ready.Timeout, Stall: sv.Ready.Stall},
 	}
 
-	if sv.Launcher == "llamacpp" {
-		v.Server.Launcher = scenarios.SimLlamaLauncher
+	if kind, known := engines.Lookup(sv.Launcher); known && kind.SimKind != "" {
+		v.Server.Launcher = kind.SimKind
 	}
 	if v.Notes != "" {
 		v.Notes += "; "

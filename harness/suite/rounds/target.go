@@ -62,11 +62,7 @@ func Find(ctx context.Context, p machine.Process, o Options) (*Target, error) {
 		fmt.Fprintf(p.Stderr, "note: the server lists %s, not %s\n", strings.Join(t.Models, ", "), t.Model)
 	}
 
-	kind := direct.KindOf(map[string]string{"llamacpp": "llama.cpp"}[t.Kind])
-	if t.Kind != "llamacpp" {
-		kind = direct.KindOf(t.Kind)
-	}
-
+	kind := direct.KindOf(t.Kind)
 	spec.Model, t.body = t.Model, maps.Clone(kind.Body)
 	t.server = launchers.Attach(kind, spec)
 	if _, err := t.server.Models(ctx); err != nil { // for its vocabulary
