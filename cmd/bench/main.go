@@ -55,7 +55,7 @@ func realMain() int {
 	secrets.Remember(secrets.Of(environ)...)
 	e := env{
 		Process: machine.Process{
-			Stderr: secrets.Writer{W: os.Stderr}, Lookup: os.LookupEnv, Environ: environ,
+			Stderr: secrets.Writer{W: wrapped(os.Stderr)}, Lookup: os.LookupEnv, Environ: environ,
 			Self:    self,
 			Version: version,
 		},
@@ -71,6 +71,11 @@ func realMain() int {
 	root := newRootCommand(e)
 	root.SetArgs(os.Args[1:])
 	return finish(e, root.ExecuteContext(context.Background()))
+}
+
+// wrapped breaks lines that are wider than f, where f is a terminal.
+func wrapped(f *os.File) io.Writer {
+	return text.Wrapper{W: f, Width: func() int { return columns(f) }}
 }
 
 // columns is the width of f if it is a terminal, else 0.

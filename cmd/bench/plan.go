@@ -57,6 +57,7 @@ func newPlanCommand(e env) *cobra.Command {
 }
 
 func runPlan(ctx context.Context, e env, o planOptions, path string) error {
+	o.withoutSecrets = true
 	sc, err := o.load(e, path)
 	if err != nil {
 		return err
@@ -84,12 +85,14 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		return printJSON(e, p)
 	}
 
+	out, columns := e.stdout, e.width
+	e.stdout = text.Wrapper{W: out, Width: func() int { return columns }}
 	for _, warning := range slices.Concat(sc.Warnings, plan.RecipeWarnings(sc)) {
 		fmt.Fprintf(e.stdout, "warning: %s\n", warning)
 	}
 
 	session.WarnSimulated(e.stdout, sc)
-	show.Plan(e.stdout, sc, p, o.full)
+	show.Plan(out, sc, p, show.Options{Full: o.full, Width: columns})
 	show.Dropped(e.stdout, plan.DroppedEnv(sc, box, e.Environ))
 	printLimits(e.stdout, sc, p, box)
 	if o.as == "" {

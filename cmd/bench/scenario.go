@@ -26,6 +26,8 @@ type scenarioOptions struct {
 	simSpeed  float64
 	simDevice string
 	on        string
+
+	withoutSecrets bool // nothing is started or sent
 }
 
 func (o *scenarioOptions) addFlags(cmd *cobra.Command) {
@@ -72,7 +74,10 @@ func (o *scenarioOptions) load(e env, path string) (*scenarios.Scenario, error) 
 	if err != nil {
 		return nil, usageError(err)
 	}
-	options := parse.Options{Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names()}
+	options := parse.Options{
+		Set: sets, LookupEnv: e.Lookup, Profile: profiles.Lookup, Profiles: profiles.Names(),
+		WithoutSecrets: o.withoutSecrets,
+	}
 	sc, err := readScenario(e, path, options)
 	if err != nil {
 		return nil, usageError(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/benchrig/bench/harness/plan"
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
+	"github.com/benchrig/bench/internal/text"
 	"github.com/benchrig/bench/scenarios"
 	"github.com/benchrig/bench/scenarios/schema"
 )
@@ -90,7 +91,7 @@ func runValidate(ctx context.Context, e env, o validateOptions, paths []string) 
 	}
 
 	if bad > 0 {
-		return usageError(fmt.Errorf("%d of %d scenarios cannot be used", bad, len(paths)))
+		return usageError(fmt.Errorf("%d of %s cannot be used", bad, text.Count(len(paths), "scenario")))
 	}
 
 	return nil
@@ -99,6 +100,7 @@ func runValidate(ctx context.Context, e env, o validateOptions, paths []string) 
 // check reads one file and plans it, as run does before it starts anything.
 func (o validateOptions) check(ctx context.Context, e env, path string) checked {
 	c := checked{File: path, Mistakes: []mistake{}, Warnings: []string{}}
+	o.withoutSecrets = !o.box
 	if c.sc, c.err = o.load(e, path); c.err == nil {
 		_, c.err = plan.New(c.sc, plan.Box{Self: e.Self})
 	}
@@ -139,7 +141,8 @@ func (c checked) print(e env) {
 		return
 	}
 	session.Warn(e.Stderr, c.sc)
-	fmt.Fprintf(e.stdout, "%s: ok, %d variants x %d points x %d repeats\n", c.File, c.Variants, c.Points, c.Repeats)
+	fmt.Fprintf(e.stdout, "%s: ok, %s x %s x %s\n", c.File, text.Count(c.Variants, "variant"),
+		text.Count(c.Points, "point"), text.Count(c.Repeats, "repeat"))
 }
 
 // refuseMissing is why run refuses a scenario on this machine.

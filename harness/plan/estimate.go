@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/benchrig/bench/launchers/engines"
 	"github.com/benchrig/bench/results"
@@ -19,7 +21,23 @@ const (
 
 	assumptions = "50 output tokens/s a stream, 0.5 s to the first token, 200 tokens where the dataset decides, 2 " +
 		"min to start a server (3 s for llamacpp and simulator)"
+	simulatedAssumptions = assumptions + "; sim-speed times as fast in simulated servers"
 )
+
+// speedOf is how many times faster than an engine the servers of a variant are:
+// 1 unless they are simulated.
+func speedOf(v scenarios.Variant) float64 {
+	kind, ok := engines.Lookup(v.Server.Launcher)
+	if !ok || !kind.Simulated {
+		return 1
+	}
+	for _, arg := range v.Server.Args {
+		if speed, err := strconv.ParseFloat(fmt.Sprint(arg.Value), 64); arg.Name == "sim-speed" && err == nil && speed > 0 {
+			return speed
+		}
+	}
+	return 1
+}
 
 func startEstimate(kind engines.Kind) float64 {
 	switch {
@@ -36,17 +54,23 @@ func assumes(sc *scenarios.Scenario) string {
 	if sc.Method == scenarios.LlamaBench {
 		return benchAssumptions
 	}
+	for _, v := range sc.Variants {
+		if speedOf(v) != 1 {
+			return simulatedAssumptions
+		}
+	}
 	return assumptions
 }
 
-func stepEstimate(l scenarios.Load) float64 {
+// stepEstimate is for servers that are speed times as fast as is assumed.
+func stepEstimate(l scenarios.Load, speed float64) float64 {
 	output := float64(l.OutputLen)
 	if output == 0 {
 		output = assumedOutput
 	}
 
 	turns := float64(max(l.Dataset.Turns, 1))
-	one := turns*(assumedTTFT+output/assumedTokensPerS) + (turns-1)*l.ThinkTime.Seconds()
+	one := turns*(assumedTTFT+output/assumedTokensPerS)/speed + (turns-1)*l.ThinkTime.Seconds()
 	waves := 1.0
 	if l.MaxConcurrency > 0 {
 		waves = math.Ceil(float64(l.NumPrompts) / float64(l.MaxConcurrency))

@@ -209,9 +209,9 @@ func newStep(sc *scenarios.Scenario, c cell, names namer) Step {
 	case scenarios.LlamaBench:
 		step.Asked, step.EstimateS = results.Asked{}, benchEstimate(sc, v)
 	case scenarios.SQZB:
-		step.EstimateS = stepEstimate(point) + stepEstimate(oneTokenPoint(point))
+		step.EstimateS = stepEstimate(point, speedOf(v)) + stepEstimate(oneTokenPoint(point), speedOf(v))
 	default:
-		step.EstimateS = stepEstimate(point)
+		step.EstimateS = stepEstimate(point, speedOf(v))
 	}
 
 	return step

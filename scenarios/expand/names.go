@@ -40,12 +40,18 @@ type Names struct {
 	// UnsetEnv stands for a variable that is not set; "": that is an error.
 	UnsetEnv string
 
-	raw      *schema.Node // the vars: mapping
-	done     map[string]*schema.Node
-	busy     []string
-	used     map[string]bool
-	onlySet  map[string]schema.Pos // vars that only --set gives
-	ofMatrix map[string]bool       // names of all variants' matrices, for hints
+	// UnsetSecret stands for a secret whose variable is not set; "": that is an
+	// error. A secret is known by the name of its variable or of its key.
+	UnsetSecret string
+
+	underSecret bool                  // the key that is being expanded holds a secret
+	missing     map[string]schema.Pos // secrets that UnsetSecret stands for
+	raw         *schema.Node          // the vars: mapping
+	done        map[string]*schema.Node
+	busy        []string
+	used        map[string]bool
+	onlySet     map[string]schema.Pos // vars that only --set gives
+	ofMatrix    map[string]bool       // names of all variants' matrices, for hints
 
 	envUsed map[string]scenarios.EnvUse
 	secrets map[string]bool
@@ -57,9 +63,13 @@ func New(errs *schema.Collector, lookupEnv func(string) (string, bool)) *Names {
 		errs: errs, lookupEnv: lookupEnv,
 		raw: schema.EmptyMapping(schema.Pos{}), done: map[string]*schema.Node{}, used: map[string]bool{},
 		onlySet: map[string]schema.Pos{}, ofMatrix: map[string]bool{},
-		envUsed: map[string]scenarios.EnvUse{}, secrets: map[string]bool{},
+		envUsed: map[string]scenarios.EnvUse{}, secrets: map[string]bool{}, missing: map[string]schema.Pos{},
 	}
 }
+
+// Missing are the variables of secrets that are not set, and where they are first
+// read.
+func (v *Names) Missing() map[string]schema.Pos { return v.missing }
 
 // ReadVars takes the vars: block of a file.
 func (v *Names) ReadVars(root *schema.Node) {
@@ -166,7 +176,10 @@ func (s *scope) Expand(n *schema.Node) *schema.Node {
 	}
 
 	for _, p := range n.Pairs {
+		outer := s.names.underSecret
+		s.names.underSecret = outer || p.Key == "webhook" || secrets.IsName(p.Key)
 		c.Pairs = append(c.Pairs, schema.Pair{Key: p.Key, Pos: p.Pos, Value: s.Expand(p.Value)})
+		s.names.underSecret = outer
 	}
 
 	c.Measure()
@@ -306,15 +319,23 @@ func (v *Names) env(name string, pos schema.Pos) *schema.Node {
 	if v.lookupEnv != nil {
 		value, ok = v.lookupEnv(name)
 	}
-	if !ok && v.UnsetEnv != "" {
+	secret := secrets.IsName(name)
+	switch {
+	case ok:
+	case v.UnsetEnv != "":
 		value, ok = v.UnsetEnv, true
+	case v.UnsetSecret != "" && (secret || v.underSecret):
+		value, ok, secret = v.UnsetSecret, true, true
+		if _, known := v.missing[name]; !known {
+			v.missing[name] = pos
+		}
 	}
 	if !ok {
 		v.errs.Add(pos, "environment variable %s is not set", name)
 		return &schema.Node{Pos: pos}
 	}
 
-	n := &schema.Node{Kind: schema.Text, Text: value, Pos: pos, Loose: true, Size: 1, Secret: secrets.IsName(name)}
+	n := &schema.Node{Kind: schema.Text, Text: value, Pos: pos, Loose: true, Size: 1, Secret: secret}
 	if k := schema.Classify(value); k != schema.Null {
 		n.Kind = k
 	}

@@ -36,7 +36,15 @@ type Options struct {
 	Profile   func(name string) (y []byte, ok bool) // YAML whose keys are load: keys
 	Profiles  []string                              // names that Profile knows, for "did you mean"
 	Exists    func(path string) bool                // of a file or folder; nil: ask this box
+
+	// WithoutSecrets accepts that variables of secrets are not set: nothing is
+	// started or sent. Warnings name them.
+	WithoutSecrets bool
 }
+
+// missingSecret stands for a secret whose variable is not set. It is an address,
+// for those of notifications.
+const missingSecret = "https://not-set.invalid"
 
 // missingEnv is the value of a variable that is not set where it does not
 // matter: a simulated server accepts any key.
@@ -98,6 +106,9 @@ func newParser(path, dir string, opts Options) *parser {
 		defaults: map[string]string{}, others: allBlocks(), literals: map[string]*schema.Node{},
 	}
 	p.names = expand.New(&p.errs, opts.LookupEnv)
+	if opts.WithoutSecrets {
+		p.names.UnsetSecret = missingSecret
+	}
 
 	return p
 }
@@ -153,6 +164,11 @@ func (p *parser) read(src []byte, s *scenarios.Scenario) {
 	}
 	if p.simulating && len(p.errs.List) == 0 {
 		simulate.Apply(s, p.names.Texts(), p.opts.Exists)
+	}
+
+	missing := p.names.Missing()
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		p.warn(missing[name], "environment variable %s is not set: a run needs it", name)
 	}
 
 	s.Defaults = p.allDefaults()

@@ -15,18 +15,24 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Plan prints what a plan will do. In full every server start and step is shown
-// in its order; in short the repeats of a variant are shown once.
-func Plan(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, full bool) {
+// Options say how a plan is printed.
+type Options struct {
+	Full  bool // every server start and step in its order; else the repeats of a variant once
+	Width int  // columns of the terminal, within which lines are wrapped; 0: no limit
+}
+
+// Plan prints what a plan will do.
+func Plan(out io.Writer, sc *scenarios.Scenario, p *plan.Plan, o Options) {
+	w := &printer{Wrapper: text.Wrapper{W: out, Width: func() int { return o.Width }}, width: o.Width}
 	programs := "server start"
 	if sc.Method == scenarios.LlamaBench {
 		programs = "run of llama-bench"
 	}
 
-	fmt.Fprintf(w, "%s: %s%d steps in %s, %sabout %s%s\n",
-		sc.Name, upTo(p), len(p.Refs()), starts(p.Starts(), programs), upTo(p), clock(p.EstimateS), atLeast(p))
+	fmt.Fprintf(w, "%s: %s%s in %s, %sabout %s%s\n",
+		sc.Name, upTo(p), text.Count(len(p.Refs()), "step"), starts(p.Starts(), programs), upTo(p), clock(p.EstimateS), atLeast(p))
 	fmt.Fprintf(w, "  (assuming %s)\n", p.Assumes)
-	if full {
+	if o.Full {
 		fmt.Fprintf(w, "  (%s)\n", plan.HygieneNote())
 	}
 
@@ -36,7 +42,7 @@ func Plan(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, full bool) {
 
 	around(w, p.Around)
 
-	if full {
+	if o.Full {
 		for _, life := range p.Lives {
 			fullStart(w, sc, life)
 		}
@@ -69,7 +75,7 @@ func atLeast(p *plan.Plan) string {
 	if p.LeastSteps == len(p.Refs()) {
 		return ""
 	}
-	return fmt.Sprintf("; at least %d steps, about %s", p.LeastSteps, clock(p.LeastS))
+	return fmt.Sprintf("; at least %s, about %s", text.Count(p.LeastSteps, "step"), clock(p.LeastS))
 }
 
 func clock(seconds float64) string {
@@ -77,7 +83,7 @@ func clock(seconds float64) string {
 }
 
 // fullStart is one server start and its steps.
-func fullStart(w io.Writer, sc *scenarios.Scenario, life plan.Life) {
+func fullStart(w *printer, sc *scenarios.Scenario, life plan.Life) {
 	fmt.Fprintf(w, "\n%s\n", life.ID)
 	commands(w, life)
 	smoke(w, sc, life.Variant)
@@ -92,13 +98,25 @@ func fullStart(w io.Writer, sc *scenarios.Scenario, life plan.Life) {
 	}
 }
 
-func commands(w io.Writer, life plan.Life) {
+func commands(w *printer, life plan.Life) {
 	for _, server := range life.Servers {
 		for _, program := range server.Beside {
-			fmt.Fprintf(w, "  %s   # %s\n", program.CommandLine(), program.Note())
+			w.command(fmt.Sprintf("%s   # %s", program.CommandLine(), program.Note()))
 		}
-		fmt.Fprintf(w, "  %s%s%s\n", plan.CommandLine(server), gpuNote(server.GPUs), nodesNote(server.Nodes))
+		w.command(plan.CommandLine(server) + gpuNote(server.GPUs) + nodesNote(server.Nodes))
 	}
+}
+
+// printer writes lines wrapped.
+type printer struct {
+	text.Wrapper
+
+	width int
+}
+
+// command prints a command line; where it is wrapped, a shell still takes it.
+func (p *printer) command(line string) {
+	fmt.Fprintln(p.W, text.WrapCommand("  "+line, p.width))
 }
 
 // smoke is the request that must succeed on a server of a variant before
@@ -188,5 +206,9 @@ func gpuNote(gpus []int) string {
 	if gpus == nil {
 		return ""
 	}
-	return "   # GPUs " + strings.Trim(strings.ReplaceAll(fmt.Sprint(gpus), " ", ","), "[]")
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(gpus), " ", ","), "[]")
+	if len(gpus) == 1 {
+		return "   # GPU " + list
+	}
+	return "   # GPUs " + list
 }

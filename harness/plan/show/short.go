@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ func (v *variantPlan) add(life plan.Life) {
 
 // print shows the variant: how often its servers start, their command lines the
 // first time, and its load points, unless another variant has the same.
-func (v *variantPlan) print(w io.Writer, sc *scenarios.Scenario, programs string, printed map[string]string) {
+func (v *variantPlan) print(w *printer, sc *scenarios.Scenario, programs string, printed map[string]string) {
 	fmt.Fprintf(w, "\n%s: %s\n", v.name, starts(v.starts, programs))
 	commands(w, v.first)
 	smoke(w, sc, v.name)

@@ -55,7 +55,7 @@ func TestPlan(t *testing.T) {
 			}
 
 			var out strings.Builder
-			Plan(&out, sc, p, tt.full)
+			Plan(&out, sc, p, Options{Full: tt.full})
 			for _, line := range Limits(sc, p, box) {
 				out.WriteString(line + "\n")
 			}
