@@ -88,7 +88,7 @@ func (d *disk) watch(ctx context.Context, done <-chan struct{}, full context.Can
 // context that it gives ends when the disk is full.
 func (d *disk) guard(ctx context.Context) (guarded context.Context, free func()) {
 	guarded, full := context.WithCancelCause(ctx)
-	reserve(d.folder.Own(reserveName))
+	reserve(d.folder)
 
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -108,13 +108,13 @@ func (d *disk) guard(ctx context.Context) (guarded context.Context, free func())
 }
 
 // useReserve frees what was kept aside.
-func (d *disk) useReserve() { _ = os.Remove(d.folder.Own(reserveName)) }
+func (d *disk) useReserve() { _ = d.folder.RemoveOwn(reserveName) }
 
 // reserve makes a file of reserveBytes where the file system can. Removing it
 // makes room for the last results.
-func reserve(path string) {
-	_ = os.Remove(path) // of a killed run, or a link that is not ours to follow
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+func reserve(folder *store.Folder) {
+	_ = folder.RemoveOwn(reserveName) // of a killed run, or a link that is not ours to follow
+	f, err := folder.OpenOwn(reserveName, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 	if err != nil {
 		return
 	}

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
+	"github.com/benchrig/bench/internal/usage"
 	"github.com/benchrig/bench/report"
 	"github.com/benchrig/bench/report/detail"
 	"github.com/benchrig/bench/report/export"
@@ -172,7 +175,23 @@ func writePage(o reportOptions, run *results.Run) error {
 	if err := drawPage(&out, o, run); err != nil {
 		return err
 	}
-	return os.WriteFile(o.html, []byte(secrets.Known().Text(out.String())), 0o644)
+	return writeNamed(o.html, []byte(secrets.Known().Text(out.String())))
+}
+
+// writeNamed writes a file that the user named. It may lie in a run folder of
+// somebody else, where a link could lead to another file of the user; what the
+// user's own shell gives as a file lies below /dev.
+func writeNamed(path string, data []byte) error {
+	if strings.HasPrefix(path, "/dev/") {
+		return os.WriteFile(path, data, 0o644)
+	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return usage.Errorf("write %s: it is there already and is not a plain file; remove it, or name another", path)
+	}
+	return inside.Replace(filepath.Dir(path), filepath.Base(path), func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 }
 
 func drawPage(w io.Writer, o reportOptions, run *results.Run) error {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,7 +114,7 @@ func (c Cluster) Submit(ctx context.Context, groups []results.Group) error {
 	}
 	defer func() { _ = journal.Close() }() // every event is on disk already
 
-	if err := os.MkdirAll(filepath.Join(c.Folder.Dir(), results.JobsName), 0o755); err != nil {
+	if err := c.Folder.MakeDir(results.JobsName); err != nil {
 		return err
 	}
 

@@ -61,7 +61,7 @@ func (r *Runner) command(ctx context.Context, c command) (said string, err error
 func (r *Runner) start(c command, input *os.File) (*process.Process, error) {
 	config := process.Config{
 		Argv: c.argv, Env: r.environ(c.vars), Dir: r.Dir, Cookie: strings.TrimPrefix(r.Cookie+"."+rand.Text(), "."),
-		LogPath: fmt.Sprintf("/proc/self/fd/%d", input.Fd()),
+		Output: input,
 	}
 
 	if c.stdin != "" {

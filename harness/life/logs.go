@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrig/bench/internal/newfile"
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/launchers/recipe"
 	"github.com/benchrig/bench/results/store"
@@ -38,7 +38,8 @@ func (s *Starter) CapLogs() {
 // that no last word can be lost between two files. File systems without holes
 // say so by an error.
 func capLog(path string, limit int64) error {
-	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	root, name := inside.Split(path)
+	f, err := inside.Open(root, name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -88,25 +89,29 @@ func redactLogs(dir string, values []string) error {
 }
 
 func redactFile(path string, hide func(string) string) error {
-	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	root, name := inside.Split(path)
+	in, err := inside.Open(root, name, os.O_RDONLY, 0)
 	if err != nil {
 		return fmt.Errorf("redact %s: %w", path, err)
 	}
 	defer in.Close()
-	out, err := newfile.Beside(path)
-	if err != nil {
+
+	changed := false
+	err = inside.Replace(root, name, func(out io.Writer) error {
+		changed, err = copyLines(out, in, hide)
+		if err == nil && !changed {
+			err = errUnchanged
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errUnchanged) {
 		return fmt.Errorf("redact %s: %w", path, err)
 	}
-	defer func() { _ = os.Remove(out.Name()) }() // gone already once renamed
-	changed, err := copyLines(out, in, hide)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return fmt.Errorf("redact %s: %w", path, err)
-	}
-	if !changed {
-		return nil
-	}
-	return os.Rename(out.Name(), path)
+	return nil
 }
+
+// errUnchanged leaves a log as it is: a server may still write to it.
+var errUnchanged = errors.New("no secret in it")
 
 // copyLines copies line by line through hide and says whether a line changed.
 func copyLines(w io.Writer, r io.Reader, hide func(string) string) (changed bool, err error) {

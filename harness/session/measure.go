@@ -113,7 +113,7 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	defer func() { _ = notes.Close() }() // every event is on disk already
 
 	record := noted{notes, journal}
-	logFile, err := os.OpenFile(folder.Own("bench.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	logFile, err := folder.OpenOwn("bench.log", os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/benchrig/bench/launchers/serverlog"
 	"github.com/benchrig/bench/results"
+	"github.com/benchrig/bench/results/store"
 )
 
 // fillLog tells the end of the log of the life's newest server, and what it
@@ -72,7 +72,7 @@ func (*Live) loading(lines []string, rung string) (message string, share *float6
 // tailOf are the last whole lines of a file, of at most so many bytes. A
 // carriage return ends a line too: bars are drawn with it.
 func tailOf(path string, most int64) []string {
-	f, err := os.Open(path)
+	f, err := store.OpenPlain(path)
 	if err != nil {
 		return nil
 	}

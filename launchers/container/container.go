@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/sleep"
 	"github.com/benchrig/bench/internal/text"
@@ -243,7 +243,8 @@ var notRunText = regexp.MustCompile(`tini \(\d+\)\] exec .* failed|\(catatonit:\
 func (c *Container) logEnd() string {
 	const enough = 1 << 10 // bytes
 
-	file, err := os.OpenFile(c.logPath, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO in its place must not hold us up
+	root, name := inside.Split(c.logPath)
+	file, err := inside.Open(root, name, os.O_RDONLY, 0)
 	if err != nil {
 		return ""
 	}

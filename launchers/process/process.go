@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/results"
 )
@@ -23,7 +24,8 @@ type Config struct {
 	Env     []string // the whole environment; Cookie is added to it
 	Dir     string   // working directory; "": ours
 	Stdin   *os.File // nil: empty
-	LogPath string   // stdout and stderr are appended to it
+	LogPath string   // stdout and stderr are appended to it, a plain file of a run folder
+	Output  *os.File // gets stdout and stderr in place of LogPath; the caller's to close
 
 	// Cookie must be unique to this tree: every process that carries it is
 	// taken for a member and ended by Stop. "" to go without.
@@ -86,7 +88,7 @@ func Start(config Config) (*Process, error) {
 		return nil, fmt.Errorf("start process: %w", err)
 	}
 
-	log, err := os.OpenFile(config.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := config.output()
 	if err != nil {
 		return nil, fmt.Errorf("start process: open log: %w", err)
 	}
@@ -105,6 +107,19 @@ func Start(config Config) (*Process, error) {
 
 	p.groupErr = groupErr
 	return p, p.identify(config, group)
+}
+
+// output is what the program writes to; the caller closes it.
+func (c Config) output() (*os.File, error) {
+	if c.Output == nil {
+		root, name := inside.Split(c.LogPath)
+		return inside.Open(root, name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	}
+	fd, err := unix.FcntlInt(c.Output.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), c.Output.Name()), nil
 }
 
 // makeGroup makes the control group; the error says why there is none.

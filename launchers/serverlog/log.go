@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/launchers/engines"
 )
 
@@ -62,7 +63,8 @@ type logLine struct {
 
 // Open follows the file from its present end on.
 func Open(path string, kind engines.Kind, wanted string) (*Log, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o644)
+	root, name := inside.Split(path)
+	file, err := inside.Open(root, name, os.O_CREATE|os.O_RDONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}

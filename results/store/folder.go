@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
@@ -131,10 +132,33 @@ func (f *Folder) WriteFile(name string, data []byte) error {
 	default:
 		data = []byte(secrets.Known().Text(string(data)))
 	}
-	return writeAtomic(filepath.Join(f.dir, filepath.FromSlash(name)), func(w io.Writer) error {
+	return writeAtomic(f.dir, filepath.FromSlash(name), func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+// OpenOwn opens a plain file that a run has once, or each of its jobs for itself
+// (Own); flag is that of os.OpenFile.
+func (f *Folder) OpenOwn(name string, flag int) (*os.File, error) {
+	return inside.Open(f.dir, f.ownName(name), flag, 0o644)
+}
+
+// RemoveOwn removes such a file. One that is not there is no error.
+func (f *Folder) RemoveOwn(name string) error {
+	if err := inside.Remove(f.dir, f.ownName(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// MakeDir makes a folder of the run, and those that it lies in. The name is
+// relative to the run's folder and uses slashes.
+func (f *Folder) MakeDir(name string) error {
+	if err := inside.MkdirAll(f.dir, filepath.FromSlash(name)); err != nil {
+		return fmt.Errorf("make folder %s: %w", name, err)
+	}
+	return nil
 }
 
 // WriteJSON writes value indented to a file of the run folder.
@@ -160,7 +184,9 @@ func (f *Folder) WriteManifest(m results.Manifest) error {
 }
 
 // OpenJournal opens the run's journal for appending; see OpenJournal.
-func (f *Folder) OpenJournal() (*Journal, error) { return OpenJournal(f.Journal()) }
+func (f *Folder) OpenJournal() (*Journal, error) {
+	return openJournal(f.dir, f.ownName(results.JournalName))
+}
 
 // RecordWriter opens the request records of a step for writing.
 func (f *Folder) RecordWriter(step string) (*RecordWriter, error) {

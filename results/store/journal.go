@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
@@ -27,7 +28,12 @@ type Journal struct {
 // OpenJournal opens or makes the journal at path. What a killed writer left of
 // a last line is closed by a line end and kept: readers report it as a bad line.
 func OpenJournal(path string) (*Journal, error) {
-	f, err := openAs(path, os.O_RDWR|os.O_CREATE, 0o644)
+	return openJournal(filepath.Dir(path), filepath.Base(path))
+}
+
+func openJournal(root, name string) (*Journal, error) {
+	path := filepath.Join(root, name)
+	f, err := inside.Open(root, name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

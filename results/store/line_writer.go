@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
 )
 
@@ -47,7 +48,8 @@ type lineWriter struct {
 // second.
 func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, error) {
 	w := &lineWriter{word: word, path: filepath.Join(dir, name), stop: make(chan struct{})}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	root, folder := inside.Split(w.path)
+	if err := errors.Join(os.MkdirAll(root, 0o755), inside.MkdirAll(root, filepath.Dir(folder))); err != nil {
 		return nil, w.failed(err)
 	}
 
@@ -57,7 +59,7 @@ func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, er
 		}
 	}
 
-	f, err := openAs(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := openStep(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, w.failed(err)
 	}
@@ -76,17 +78,35 @@ func newLineWriter(dir, name, word string, flush time.Duration) (*lineWriter, er
 // setAside renames name+suffix to the first free name of an earlier attempt:
 // NAME.earlier-N.EXT+suffix.
 func setAside(dir, name, suffix string) error {
-	path := filepath.Join(dir, name+suffix)
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+	root, path := inside.Split(filepath.Join(dir, name+suffix))
+	if !inside.Exists(root, path) {
 		return nil
 	}
 	stem, ext, _ := strings.Cut(name, ".")
 	for n := 1; ; n++ {
-		aside := filepath.Join(dir, stem+".earlier-"+strconv.Itoa(n)+"."+ext+suffix)
-		if _, err := os.Lstat(aside); errors.Is(err, os.ErrNotExist) {
-			return os.Rename(path, aside)
+		aside := filepath.Join(filepath.Dir(path), stem+".earlier-"+strconv.Itoa(n)+"."+ext+suffix)
+		if !inside.Exists(root, aside) {
+			return inside.Rename(root, path, aside)
 		}
 	}
+}
+
+// openStep opens a file in the folder of a step or a server start.
+func openStep(path string, flag int) (*os.File, error) {
+	root, name := inside.Split(path)
+	return inside.Open(root, name, flag, 0o644)
+}
+
+// writeStep writes such a file, whole or not at all.
+func writeStep(path string, write func(io.Writer) error) error {
+	root, name := inside.Split(path)
+	return writeAtomic(root, name, write)
+}
+
+// removeStep removes such a file.
+func removeStep(path string) error {
+	root, name := inside.Split(path)
+	return inside.Remove(root, name)
 }
 
 func (w *lineWriter) failed(err error) error { return fmt.Errorf("write %s: %w", w.word, err) }
@@ -178,7 +198,7 @@ func compressFile(path string, own os.FileInfo) error {
 		return fmt.Errorf("%s: %w", path, errReplaced)
 	}
 
-	err = writeAtomic(path+compressedSuffix, func(w io.Writer) error {
+	err = writeStep(path+compressedSuffix, func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return err
@@ -202,5 +222,5 @@ func removeOwn(path string, own os.FileInfo) error {
 	if !os.SameFile(own, found) {
 		return fmt.Errorf("remove %s: %w", path, errReplaced)
 	}
-	return os.Remove(path)
+	return removeStep(path)
 }

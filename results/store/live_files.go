@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/proc"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
@@ -23,13 +24,19 @@ func (f *Folder) WriteLive(l *results.Live) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", results.LiveName, err)
 	}
-	path := f.Own(results.LiveName)
-	beside := filepath.Join(filepath.Dir(path), "."+results.LiveName+".tmp")
-	_ = os.Remove(beside) // what a killed process has left, or a link
-	if err := writeNew(beside, append(secrets.Known().JSON(data), '\n')); err != nil {
+
+	const beside = "." + results.LiveName + ".tmp"
+	_ = f.RemoveOwn(beside) // what a killed process has left, or a link
+	file, err := f.OpenOwn(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
 		return fmt.Errorf("write %s: %w", results.LiveName, err)
 	}
-	if err := os.Rename(beside, path); err != nil {
+
+	_, err = file.Write(append(secrets.Known().JSON(data), '\n'))
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = inside.Rename(f.dir, f.ownName(beside), f.ownName(results.LiveName))
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", results.LiveName, err)
 	}
 	return nil
@@ -37,7 +44,7 @@ func (f *Folder) WriteLive(l *results.Live) error {
 
 // RemoveLive says that nobody carries out the run any more.
 func (f *Folder) RemoveLive() error {
-	if err := os.Remove(f.Own(results.LiveName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.RemoveOwn(results.LiveName); err != nil {
 		return fmt.Errorf("remove %s: %w", results.LiveName, err)
 	}
 	return nil

@@ -3,13 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/results"
 )
 
@@ -22,12 +23,12 @@ type Lock struct{ f *os.File }
 
 // Lock takes the run folder for writing, or says who has it.
 func (f *Folder) Lock() (*Lock, error) {
-	file, err := openAs(filepath.Join(f.dir, results.LockName), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := inside.Open(f.dir, results.LockName, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		owner, _ := ReadPlain(file.Name())
+		owner, _ := io.ReadAll(file)
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w (pid %s); wait for it or end it", f.dir, ErrLocked,
@@ -46,7 +47,7 @@ func (f *Folder) Lock() (*Lock, error) {
 // Locked reports whether another process writes the run folder, without writing
 // into it.
 func (f *Folder) Locked() bool {
-	file, err := OpenPlain(filepath.Join(f.dir, results.LockName))
+	file, err := inside.Open(f.dir, results.LockName, os.O_RDONLY, 0)
 	if err != nil {
 		return false // nobody ever wrote it
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/results"
 )
 
@@ -21,14 +22,15 @@ func (f *Folder) NewPart(group string) (*Folder, error) {
 		return nil, fmt.Errorf("make a job's folder: %w", err)
 	}
 
-	parent := filepath.Join(f.dir, results.JobsName, group)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
+	of := filepath.Join(results.JobsName, group)
+	parent := filepath.Join(f.dir, of)
+	if err := inside.MkdirAll(f.dir, of); err != nil {
 		return nil, fmt.Errorf("make a job's folder: %w", err)
 	}
 
 	for number := 1; ; number++ {
 		dir := filepath.Join(parent, strconv.Itoa(number))
-		err := os.Mkdir(dir, 0o755) // exactly one job can make it, on network file systems too
+		err := inside.Mkdir(f.dir, filepath.Join(of, strconv.Itoa(number))) // exactly one job can make it, on network file systems too
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -65,13 +67,21 @@ func (f *Folder) Superseded() bool {
 // a part of one for itself.
 func (f *Folder) Own(name string) string { return filepath.Join(cmp.Or(f.part, f.dir), name) }
 
+// ownName is the name of such a file within the run's folder.
+func (f *Folder) ownName(name string) string {
+	if f.part == "" {
+		return name
+	}
+	of, err := filepath.Rel(f.dir, f.part)
+	if err != nil {
+		return name // one of the two is relative: Open and NewPart make both alike
+	}
+	return filepath.Join(of, name)
+}
+
 // WriteOwn is WriteJSON for such a file.
 func (f *Folder) WriteOwn(name string, value any) error {
-	local, err := filepath.Rel(f.dir, f.Own(name))
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return f.WriteJSON(filepath.ToSlash(local), value)
+	return f.WriteJSON(filepath.ToSlash(f.ownName(name)), value)
 }
 
 // partsOf lists the parts that lie in a run folder, in the order of groups and

@@ -1,48 +1,17 @@
 package store
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"github.com/benchrig/bench/internal/inside"
 )
 
-// A run folder may come from anybody. Nothing in it is opened through a
-// symbolic link, which could lead to a file outside, and nothing but plain files:
-// a pipe would block whoever reads it.
-
-// OpenPlain opens a plain file of a run folder for reading.
-func OpenPlain(path string) (*os.File, error) { return openAs(path, os.O_RDONLY, 0) }
-
-// openAs opens a plain file of a run folder; flag and mode are those of
-// os.OpenFile.
-func openAs(path string, flag int, mode os.FileMode) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, mode)
-	if errors.Is(err, unix.ELOOP) {
-		return nil, fmt.Errorf("open %s: it is a symbolic link, which no run folder has; remove it", path)
-	}
-	if errors.Is(err, unix.ENXIO) {
-		return nil, notPlain(path)
-	}
-	if err != nil {
-		return nil, err
-	}
-
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = notPlain(path)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-func notPlain(path string) error {
-	return fmt.Errorf("open %s: it is not a plain file, as all are in a run folder; remove it", path)
+// OpenPlain opens a plain file of a run folder for reading: nothing through a
+// symbolic link, no pipe (internal/inside).
+func OpenPlain(path string) (*os.File, error) {
+	root, name := inside.Split(path)
+	return inside.Open(root, name, os.O_RDONLY, 0)
 }
 
 // ReadPlain returns the content of a plain file of a run folder.
@@ -54,16 +23,6 @@ func ReadPlain(path string) ([]byte, error) {
 	defer func() { _ = f.Close() }() // it was only read
 
 	return io.ReadAll(f)
-}
-
-// writeNew makes a file that was not there.
-func writeNew(path string, data []byte) error {
-	f, err := openAs(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
 }
 
 // compressedMagic begins every file that zstd makes.

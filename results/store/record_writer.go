@@ -54,7 +54,7 @@ func (w *RecordWriter) Replace(records []results.Record) error {
 	if w.err != nil {
 		return w.err
 	}
-	err := writeAtomic(w.path, func(out io.Writer) error {
+	err := writeStep(w.path, func(out io.Writer) error {
 		var line bytes.Buffer
 		enc := json.NewEncoder(&line)
 		enc.SetEscapeHTML(false)
@@ -79,7 +79,7 @@ func (w *RecordWriter) Replace(records []results.Record) error {
 // reopen goes on writing at the end of the file that now stands at path; the
 // caller holds the mutex.
 func (w *RecordWriter) reopen() error {
-	f, err := openAs(w.path, os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := openStep(w.path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return fmt.Errorf("replace records: %w", err)
 	}

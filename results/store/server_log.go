@@ -85,7 +85,7 @@ func CloseServerLog(path string, limit int64, hide func(string) string) error {
 	if err != nil {
 		return fmt.Errorf("close server log: %w", err)
 	}
-	err = writeAtomic(path+compressedSuffix, func(w io.Writer) error {
+	err = writeStep(path+compressedSuffix, func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrig/bench/harness/session"
 	"github.com/benchrig/bench/harness/step"
 	"github.com/benchrig/bench/harness/suite"
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/load"
 	"github.com/benchrig/bench/report/detail"
@@ -208,7 +209,8 @@ func (s *runner) save(name string, row suite.Row, records []results.Record) erro
 
 func (s *runner) write(name string, content []byte) error {
 	content = []byte(secrets.Known().Text(string(content)))
-	if err := os.WriteFile(filepath.Join(s.o.Output, name), content, 0o644); err != nil {
+	err := inside.Replace(s.o.Output, name, func(w io.Writer) error { _, err := w.Write(content); return err })
+	if err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
 	return nil
