@@ -29,7 +29,7 @@ var (
 
 var rules = map[string]rule{
 	"results":                        {ours: []string{"load/spec"}, never: append([]string{"os", "gopkg.in/yaml.v3"}, noSystem...)},
-	"results/store":                  {ours: []string{"internal/inside", "internal/proc", "results", "internal/secrets"}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
+	"results/store":                  {ours: []string{"internal/inside", "internal/newfile", "internal/proc", "results", "internal/secrets"}, never: append([]string{"gopkg.in/yaml.v3"}, noSystem...)},
 	"scenarios":                      {ours: []string{"load/spec", "scenarios/schema", "launchers/engines"}, never: noSystem},
 	"scenarios/schema":               {never: append([]string{"os"}, noSystem...)},
 	"scenarios/expand":               {ours: []string{"scenarios", "scenarios/schema", "internal/secrets"}, never: append([]string{"os"}, noSystem...)},

@@ -169,14 +169,17 @@ func within(root, name string, do func(*os.Root) error) error {
 	return nil
 }
 
+// parents are the folders of a run that hold folders.
+var parents = []string{"steps", "attempts", "lives"}
+
 // Split finds the run folder of a path that lies in the folder of a step
-// (RUN/steps/ID) or of a server start (RUN/lives/ID). A path that does not is
-// split before its last element.
+// (RUN/steps/ID), of an attempt (RUN/attempts/ID/N) or of a server start
+// (RUN/lives/ID). A path that does not is split before its last element.
 func Split(path string) (root, name string) {
 	path = filepath.Clean(path)
 	elements := strings.Split(path, string(filepath.Separator))
 	for i, element := range slices.Backward(elements[:len(elements)-1]) {
-		if i > 0 && (element == "steps" || element == "lives") {
+		if i > 0 && slices.Contains(parents, element) {
 			root = filepath.Join(elements[:i]...)
 			if elements[0] == "" {
 				root = string(filepath.Separator) + root

@@ -44,7 +44,7 @@ func (f *Folder) BeginAttempt(step string, attempt int) error {
 	err := fs.ErrNotExist
 	const tries = 5 // another job may remove the parent, which was empty, in between
 	for i := 0; i < tries && errors.Is(err, fs.ErrNotExist); i++ {
-		err = os.MkdirAll(dir, 0o755)
+		err = f.makeDir(dir)
 	}
 	if err != nil {
 		return fmt.Errorf("begin attempt %d of step %s: %w", attempt, step, err)
@@ -140,6 +140,10 @@ func (f *Folder) publish(work, place string, attempt int, begun os.FileInfo) err
 	}
 	if !os.SameFile(begun, now) {
 		return fmt.Errorf("%s: %w", work, errReplaced)
+	}
+
+	if err := f.makeDir(filepath.Dir(place)); err != nil { // not through a link to another folder
+		return err
 	}
 
 	const tries = 10 // others may publish and move at the same time

@@ -152,6 +152,15 @@ func (f *Folder) RemoveOwn(name string) error {
 	return nil
 }
 
+// makeDir is MakeDir for the path of a folder of the run.
+func (f *Folder) makeDir(dir string) error {
+	name, err := filepath.Rel(f.dir, dir)
+	if err != nil {
+		return err
+	}
+	return inside.MkdirAll(f.dir, name)
+}
+
 // MakeDir makes a folder of the run, and those that it lies in. The name is
 // relative to the run's folder and uses slashes.
 func (f *Folder) MakeDir(name string) error {

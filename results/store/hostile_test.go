@@ -65,6 +65,14 @@ var written = []struct {
 		_ = w.Write(map[string]int{"new": 1})
 		return w.Close()
 	}},
+	{"attempts/b/1", func(f *Folder) error {
+		return f.WriteResult(&results.Result{Step: results.StepRef{ID: "b", Attempt: 1}})
+	}},
+	{"steps/b", func(f *Folder) error {
+		return f.WriteResult(&results.Result{Step: results.StepRef{ID: "b", Attempt: 1}})
+	}},
+	{"lives/02-b", func(f *Folder) error { _, err := f.NewLife("02-b"); return err }},
+	{"jobs/submitter", func(f *Folder) error { _, err := f.Submit(); return err }},
 	{"jobs/g/1", func(f *Folder) error {
 		part, err := f.NewPart("g")
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/benchrig/bench/internal/inside"
 	"github.com/benchrig/bench/internal/secrets"
 	"github.com/benchrig/bench/results"
 )
@@ -34,9 +35,9 @@ func (f *Folder) NewLife(planned string) (string, error) {
 
 	id := planned
 	for i := 2; ; i++ {
-		err := os.Mkdir(f.LifeDir(id), 0o755)
+		err := inside.Mkdir(f.dir, filepath.Join(results.LivesName, id))
 		if errors.Is(err, fs.ErrNotExist) {
-			if err = os.MkdirAll(filepath.Dir(f.LifeDir(id)), 0o755); err == nil {
+			if err = f.makeDir(filepath.Dir(f.LifeDir(id))); err == nil {
 				continue
 			}
 		}

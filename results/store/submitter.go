@@ -54,7 +54,7 @@ const (
 // without a sign of life.
 func (f *Folder) Submit() (*Submitter, error) {
 	path := filepath.Join(f.dir, results.JobsName, submitterName)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := f.makeDir(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("take the right to submit: %w", err)
 	}
 
