@@ -73,31 +73,31 @@ func kindsOf(vendor string) []samplerKind {
 // trialLimit bounds the reading by which a sampler shows that it works.
 const trialLimit = 20 * time.Second
 
-// Samplers opens what reads the GPUs of the box: for each vendor the cheapest
+// Samplers opens what reads the GPUs of the machine: for each vendor the cheapest
 // way that works, or, if force is neither "" nor "auto", the one of that
 // name. Each has given a reading. Notes say what was tried without success
 // and what a reading lacks. A forced sampler that does not work is an error;
-// a box without GPUs has no samplers and no error. The caller closes them.
+// a machine without GPUs has no samplers and no error. The caller closes them.
 func Samplers(ctx context.Context, options device.Options, force string) ([]device.Sampler, []string, error) {
-	box, err := Detect(ctx, options)
+	machine, err := Detect(ctx, options)
 	if err != nil {
 		return nil, nil, err
 	}
-	return SamplersOf(ctx, options, box, force)
+	return SamplersOf(ctx, options, machine, force)
 }
 
-// SamplersOf is Samplers for a box whose inventory is known.
-func SamplersOf(ctx context.Context, options device.Options, box Inventory, force string) ([]device.Sampler, []string,
+// SamplersOf is Samplers for a machine whose inventory is known.
+func SamplersOf(ctx context.Context, options device.Options, machine Inventory, force string) ([]device.Sampler, []string,
 	error,
 ) {
 	if force != "" && force != "auto" {
-		return forced(ctx, options, box, force)
+		return forced(ctx, options, machine, force)
 	}
 
 	var samplers []device.Sampler
 	var notes []string
 	for _, vendor := range []string{device.NVIDIA, device.AMD} {
-		devices := box.Of(vendor)
+		devices := machine.Of(vendor)
 		if len(devices) == 0 {
 			continue
 		}
@@ -111,7 +111,7 @@ func SamplersOf(ctx context.Context, options device.Options, box Inventory, forc
 	return samplers, notes, ctx.Err()
 }
 
-func forced(ctx context.Context, options device.Options, box Inventory, name string) ([]device.Sampler, []string,
+func forced(ctx context.Context, options device.Options, machine Inventory, name string) ([]device.Sampler, []string,
 	error,
 ) {
 	kinds := samplerKinds()
@@ -121,7 +121,7 @@ func forced(ctx context.Context, options device.Options, box Inventory, name str
 			strings.Join(SamplerNames(), ", "))
 	}
 	kind := kinds[at]
-	sampler, notes, err := trial(ctx, options, kind, box.Of(kind.vendor))
+	sampler, notes, err := trial(ctx, options, kind, machine.Of(kind.vendor))
 	if err != nil {
 		return nil, nil, fmt.Errorf("use sampler %s: %w; %s, or choose auto", name, err, kind.advice)
 	}

@@ -86,7 +86,7 @@ func TestTrialOfHangingSampler(t *testing.T) {
 }
 
 func TestForcedSampler(t *testing.T) {
-	box := t.TempDir()
+	machine := t.TempDir()
 	tests := []struct {
 		force string
 		run   device.ToolRunner
@@ -99,7 +99,7 @@ func TestForcedSampler(t *testing.T) {
 		{"dcgm", fakegpu.NoTool, []string{`unknown sampler "dcgm"`, "nvml, nvidia-smi, sysfs, amd-smi, rocm-smi, or auto"}},
 	}
 	for _, test := range tests {
-		samplers, _, err := Samplers(t.Context(), device.Options{Root: box, RunTool: test.run}, test.force)
+		samplers, _, err := Samplers(t.Context(), device.Options{Root: machine, RunTool: test.run}, test.force)
 		if err == nil || samplers != nil {
 			t.Errorf("Samplers(%q) = %v, %v, want an error", test.force, samplers, err)
 			continue

@@ -20,15 +20,15 @@ const hardwareRounds = 20
 // of this machine, reading by reading: NVML and nvidia-smi, sysfs and AMD's
 // tools. Figures that move are compared by their medians.
 func TestHardware(t *testing.T) {
-	box, err := Detect(t.Context(), device.Options{})
+	machine, err := Detect(t.Context(), device.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(box.GPUs) == 0 {
+	if len(machine.GPUs) == 0 {
 		t.Skip("this machine has no GPU")
 	}
 	for _, vendor := range []string{device.NVIDIA, device.AMD} {
-		devices := box.Of(vendor)
+		devices := machine.Of(vendor)
 		if len(devices) == 0 {
 			continue
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/benchrig/bench/gpu/nvidia"
 )
 
-// Inventory is the GPUs of a box.
+// Inventory is the GPUs of a machine.
 type Inventory struct {
 	GPUs    []device.Device   `json:"gpus"`    // never null; by vendor, then index
 	Drivers map[string]string `json:"drivers"` // vendor -> version of the kernel driver
@@ -32,7 +32,7 @@ type Inventory struct {
 	Notes   []string          `json:"notes"`   // why a source that should have had something gave nothing
 }
 
-// Vendor is the vendor whose devices one means by "the GPUs of this box": the
+// Vendor is the vendor whose devices one means by "the GPUs of this machine": the
 // only one, or the one with more memory (a workstation with an NVIDIA card
 // may have a small AMD GPU within its CPU). It is "" without devices.
 func (v Inventory) Vendor() string {
@@ -65,23 +65,23 @@ func (v Inventory) Of(vendor string) []device.Device {
 // Count is the number of devices of Vendor.
 func (v Inventory) Count() int { return len(v.Of(v.Vendor())) }
 
-// Detect lists the GPUs. A box without any gives an empty inventory and no
+// Detect lists the GPUs. A machine without any gives an empty inventory and no
 // error; the error is that of ctx.
 func Detect(ctx context.Context, options device.Options) (Inventory, error) {
-	box := Inventory{
+	machine := Inventory{
 		GPUs:    []device.Device{},
 		Drivers: driverVersions(options.Root),
 		Sources: []string{},
 		Notes:   []string{},
 	}
-	box.addNVIDIA(ctx, options)
-	box.addAMD(ctx, options)
-	box.addFacts(options.Root)
+	machine.addNVIDIA(ctx, options)
+	machine.addAMD(ctx, options)
+	machine.addFacts(options.Root)
 	if err := ctx.Err(); err != nil {
 		return Inventory{}, err
 	}
-	slices.SortStableFunc(box.GPUs, byVendorAndIndex)
-	return box, nil
+	slices.SortStableFunc(machine.GPUs, byVendorAndIndex)
+	return machine, nil
 }
 
 func byVendorAndIndex(a, b device.Device) int {

@@ -36,11 +36,11 @@ func TestDetectWithoutGPUs(t *testing.T) {
 
 // Whatever this machine has, asking must neither fail nor end the process.
 func TestDetectThisMachine(t *testing.T) {
-	box, err := Detect(t.Context(), device.Options{})
+	machine, err := Detect(t.Context(), device.Options{})
 	if err != nil {
 		t.Fatalf("Detect: %v", err)
 	}
-	for i, device := range box.Of(box.Vendor()) {
+	for i, device := range machine.Of(machine.Vendor()) {
 		if device.Index != i {
 			t.Errorf("device %d has index %d", i, device.Index)
 		}
@@ -78,7 +78,7 @@ func TestDetectNVIDIA(t *testing.T) {
 	}
 }
 
-// A driver that does not answer makes a note, not an error: the box may be
+// A driver that does not answer makes a note, not an error: the machine may be
 // meant to run on CPU.
 func TestDetectBrokenDriver(t *testing.T) {
 	tests := []struct {
@@ -92,11 +92,11 @@ func TestDetectBrokenDriver(t *testing.T) {
 		{"", context.DeadlineExceeded, "deadline exceeded"},
 	}
 	for _, test := range tests {
-		box, err := Detect(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.SMISaying(test.out, test.err)})
-		if err != nil || len(box.GPUs) != 0 {
-			t.Errorf("Detect = %v, %v, want no device and no error", box.GPUs, err)
+		machine, err := Detect(t.Context(), device.Options{Root: t.TempDir(), RunTool: fakegpu.SMISaying(test.out, test.err)})
+		if err != nil || len(machine.GPUs) != 0 {
+			t.Errorf("Detect = %v, %v, want no device and no error", machine.GPUs, err)
 		}
-		if notes := strings.Join(box.Notes, "\n"); !strings.Contains(notes, test.note) {
+		if notes := strings.Join(machine.Notes, "\n"); !strings.Contains(notes, test.note) {
 			t.Errorf("notes = %q, want one with %q", notes, test.note)
 		}
 	}
@@ -122,9 +122,9 @@ func TestVendorOfMixedBoxes(t *testing.T) {
 		{"only AMD, memory unknown", []device.Device{d(device.AMD, 0)}, device.AMD, 1},
 	}
 	for _, test := range tests {
-		box := Inventory{GPUs: test.devices}
-		if got := box.Vendor(); got != test.want || box.Count() != test.count {
-			t.Errorf("%s: Vendor, Count = %q, %d, want %q, %d", test.name, got, box.Count(), test.want, test.count)
+		machine := Inventory{GPUs: test.devices}
+		if got := machine.Vendor(); got != test.want || machine.Count() != test.count {
+			t.Errorf("%s: Vendor, Count = %q, %d, want %q, %d", test.name, got, machine.Count(), test.want, test.count)
 		}
 	}
 }

@@ -18,16 +18,16 @@ func indicesOf(devices []device.Device) []int {
 }
 
 func TestLimitsOfVariables(t *testing.T) {
-	nvidia, amd := boxWith(device.NVIDIA, "H100", "H100", "H100", "H100"), boxWith(device.AMD, "MI300X", "MI300X", "MI300X", "MI300X")
+	nvidia, amd := machineWith(device.NVIDIA, "H100", "H100", "H100", "H100"), machineWith(device.AMD, "MI300X", "MI300X", "MI300X", "MI300X")
 	nvidia.GPUs[1].UUID = "GPU-1111"
 	nvidia.GPUs[2].Parts = []device.Part{{Name: "3g.40gb", UUID: "MIG-aaaa"}}
 	for _, c := range []struct {
-		name  string
-		box   Inventory
-		env   map[string]string
-		want  []int
-		by    string
-		parts int
+		name    string
+		machine Inventory
+		env     map[string]string
+		want    []int
+		by      string
+		parts   int
 	}{
 		{"no variable", nvidia, nil, []int{0, 1, 2, 3}, "", 0},
 		{"indices", nvidia, map[string]string{"CUDA_VISIBLE_DEVICES": "2,3"}, []int{2, 3}, "CUDA_VISIBLE_DEVICES=2,3 leaves GPUs 2, 3", 0},
@@ -40,7 +40,7 @@ func TestLimitsOfVariables(t *testing.T) {
 		{"ROCr", amd, map[string]string{"ROCR_VISIBLE_DEVICES": "1,2"}, []int{1, 2}, "ROCR_VISIBLE_DEVICES=1,2 leaves GPUs 1, 2", 0},
 		{"CUDA's for HIP", amd, map[string]string{"CUDA_VISIBLE_DEVICES": "1"}, []int{1}, "CUDA_VISIBLE_DEVICES=1 leaves GPU 1", 0},
 	} {
-		got := LimitsOf(c.env, device.Options{Root: t.TempDir()}, c.box)
+		got := LimitsOf(c.env, device.Options{Root: t.TempDir()}, c.machine)
 		if !slices.Equal(indicesOf(got.Devices), c.want) || len(got.Parts) != c.parts {
 			t.Errorf("%s: GPUs %v, %d parts, want %v, %d", c.name, indicesOf(got.Devices), len(got.Parts), c.want, c.parts)
 		}

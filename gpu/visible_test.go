@@ -8,26 +8,26 @@ import (
 	"github.com/benchrig/bench/gpu/device"
 )
 
-func boxWith(vendor string, names ...string) Inventory {
-	var box Inventory
+func machineWith(vendor string, names ...string) Inventory {
+	var machine Inventory
 	for i, name := range names {
-		box.GPUs = append(box.GPUs, device.Device{Index: i, Vendor: vendor, Name: name, UUID: "GPU-" + strings.Repeat(string(rune('a'+i)), 8) + "-1", VRAMBytes: new(int64(1 << 30))})
+		machine.GPUs = append(machine.GPUs, device.Device{Index: i, Vendor: vendor, Name: name, UUID: "GPU-" + strings.Repeat(string(rune('a'+i)), 8) + "-1", VRAMBytes: new(int64(1 << 30))})
 	}
-	return box
+	return machine
 }
 
 func TestVisibleTo(t *testing.T) {
-	nvidia := boxWith(device.NVIDIA, "H100", "H100", "H100", "H100")
-	mixed := boxWith(device.NVIDIA, "RTX 3090", "RTX 5090")
-	amd := boxWith(device.AMD, "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X")
-	mig := boxWith(device.NVIDIA, "H100", "H100")
+	nvidia := machineWith(device.NVIDIA, "H100", "H100", "H100", "H100")
+	mixed := machineWith(device.NVIDIA, "RTX 3090", "RTX 5090")
+	amd := machineWith(device.AMD, "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X", "MI300X")
+	mig := machineWith(device.NVIDIA, "H100", "H100")
 	mig.GPUs[1].Parts = []device.Part{{Name: "3g.40gb", UUID: "MIG-1"}, {Index: 1, Name: "2g.20gb", UUID: "MIG-2"}}
 	tests := []struct {
-		name string
-		env  map[string]string
-		box  Inventory
-		want []int
-		note string // part of the only note; "" none
+		name    string
+		env     map[string]string
+		machine Inventory
+		want    []int
+		note    string // part of the only note; "" none
 	}{
 		{"nothing set", nil, nvidia, []int{0, 1, 2, 3}, ""},
 		{"indices, equal cards", map[string]string{"CUDA_VISIBLE_DEVICES": "2,0"}, nvidia, []int{2, 0}, ""},
@@ -47,7 +47,7 @@ func TestVisibleTo(t *testing.T) {
 		{"index of a divided GPU", map[string]string{"CUDA_VISIBLE_DEVICES": "1"}, mig, []int{1}, "first part"},
 		{"HIP's on NVIDIA", map[string]string{"HIP_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, ""},
 		{"Vulkan", map[string]string{"GGML_VK_VISIBLE_DEVICES": "1"}, nvidia, []int{0, 1, 2, 3}, "uses Vulkan's own numbers"},
-		{"Vulkan with one GPU", map[string]string{"GGML_VK_VISIBLE_DEVICES": "0"}, boxWith(device.AMD, "8060S"), []int{0}, ""},
+		{"Vulkan with one GPU", map[string]string{"GGML_VK_VISIBLE_DEVICES": "0"}, machineWith(device.AMD, "8060S"), []int{0}, ""},
 
 		{"HIP", map[string]string{"HIP_VISIBLE_DEVICES": "4,5"}, amd, []int{4, 5}, ""},
 		{"CUDA's on AMD", map[string]string{"CUDA_VISIBLE_DEVICES": "6"}, amd, []int{6}, ""},
@@ -59,7 +59,7 @@ func TestVisibleTo(t *testing.T) {
 		{"no GPUs", map[string]string{"CUDA_VISIBLE_DEVICES": "0"}, Inventory{}, nil, ""},
 	}
 	for _, test := range tests {
-		devices, notes := VisibleTo(test.env, test.box)
+		devices, notes := VisibleTo(test.env, test.machine)
 		var got []int
 		for _, device := range devices {
 			got = append(got, device.Index)
@@ -73,18 +73,18 @@ func TestVisibleTo(t *testing.T) {
 	}
 }
 
-// However a list is written, only devices of the box come out, none twice.
+// However a list is written, only devices of the machine come out, none twice.
 func FuzzVisibleTo(f *testing.F) {
 	f.Add("0,1", "GPU-a", "-1")
 	f.Add("MIG-GPU-bbbbbbbb-1/0/0,,", " 2 ", "")
 	f.Fuzz(func(t *testing.T, cuda, hip, rocr string) {
 		env := map[string]string{"CUDA_VISIBLE_DEVICES": cuda, "HIP_VISIBLE_DEVICES": hip, "ROCR_VISIBLE_DEVICES": rocr}
 		for _, vendor := range []string{device.NVIDIA, device.AMD} {
-			box := boxWith(vendor, "x", "y", "z")
-			devices, _ := VisibleTo(env, box)
+			machine := machineWith(vendor, "x", "y", "z")
+			devices, _ := VisibleTo(env, machine)
 			seen := map[string]bool{}
 			for _, d := range devices {
-				known := slices.ContainsFunc(box.GPUs, func(other device.Device) bool { return other.ID() == d.ID() })
+				known := slices.ContainsFunc(machine.GPUs, func(other device.Device) bool { return other.ID() == d.ID() })
 				if !known || seen[d.ID()] {
 					t.Errorf("VisibleTo(%v) has %s, known %t, seen %t", env, d.ID(), known, seen[d.ID()])
 				}

@@ -30,8 +30,8 @@ func TestWatcherNVIDIA(t *testing.T) {
 		}
 		return nil, errors.New("exit status 2")
 	}
-	box := Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, UUID: zeroUUID, PCI: "0000:00:09.0"}}}
-	w := NewWatcher(device.Options{Root: root, RunTool: run}, box)
+	machine := Inventory{GPUs: []device.Device{{Vendor: device.NVIDIA, UUID: zeroUUID, PCI: "0000:00:09.0"}}}
+	w := NewWatcher(device.Options{Root: root, RunTool: run}, machine)
 	fakegpu.CloseAfter(t, w)
 	for range 2 {
 		used, err := w.Used(t.Context())

@@ -26,7 +26,7 @@ repeats: 3
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.New(sc, plan.Box{Self: "/usr/bin/bench"})
+	p, err := plan.New(sc, plan.Machine{Self: "/usr/bin/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Package harness turns a scenario into a plan of steps and carries the plan
 // out: launch, wait, load, measure, tear down, next.
 //
-// What goes in: a scenarios.Scenario, the facts of the box, a launcher and a
+// What goes in: a scenarios.Scenario, the facts of the machine, a launcher and a
 // driver. What comes out: a Plan, and a results folder that holds whatever
 // happened. It speaks no HTTP, starts no process itself, prints nothing, and
 // renders no report.

@@ -15,7 +15,7 @@ import (
 // engineBook remembers who answered as each variant, and notices when somebody
 // else does.
 type engineBook struct {
-	tell         func(results.Event) error
+	journal      func(results.Event) error
 	resumed      bool     // the run goes on
 	allowChanged bool     // with other engines too
 	sinceStart   []string // what of the machine differs from the run's start
@@ -25,9 +25,9 @@ type engineBook struct {
 	identities  map[string]endpoint.Identity // who answered first, by life and replica
 }
 
-func newEngineBook(tell func(results.Event) error, from *Resume) *engineBook {
+func newEngineBook(journal func(results.Event) error, from *Resume) *engineBook {
 	b := &engineBook{
-		tell: tell, first: map[string]results.Engine{}, last: map[string]results.Engine{},
+		journal: journal, first: map[string]results.Engine{}, last: map[string]results.Engine{},
 		changes: map[string][]string{}, identities: map[string]endpoint.Identity{},
 	}
 	if from != nil {
@@ -51,7 +51,7 @@ func (b *engineBook) compare(variant string, servers []step.Server) (*results.Fa
 	isNews := !known || b.last[variant] != now && now != first
 	b.last[variant] = now
 	if isNews {
-		if err := b.tell(results.Event{Kind: results.EngineSeen, Life: info.Life, Engine: &now}); err != nil {
+		if err := b.journal(results.Event{Kind: results.EngineSeen, Life: info.Life, Engine: &now}); err != nil {
 			return nil, err
 		}
 	}

@@ -85,7 +85,7 @@ func (l *ledger) finish(result *results.Result) {
 func (l *ledger) leaveOut(step string, why *results.Failure, open bool) {
 	l.done++
 	l.decided[step] = true
-	if why.Class.Spared() {
+	if why.Class.NotNeeded() {
 		l.outcome.count(notNeeded)
 		return
 	}

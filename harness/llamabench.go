@@ -79,7 +79,7 @@ func (m benchProgram) round(ctx context.Context, planned plan.Life, pending []at
 
 	m.observeLife(status.Update{Kind: status.LifeLaunching, Life: id, Step: a.StepRef})
 	started := results.Event{Kind: results.StepStarted, Step: a.ID, Attempt: a.Attempt, Life: id}
-	if err := m.record.tell(started); err != nil {
+	if err := m.record.appendEvent(started); err != nil {
 		return nil, err
 	}
 
@@ -154,7 +154,7 @@ func (m benchProgram) benchmark(ctx context.Context, planned plan.Life, id strin
 func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b *asServer,
 	watch []step.Observer,
 ) *results.Failure {
-	kind, specs, problem, err := plan.Recipes(m.Scenario, m.Scenario.Variants[life.VariantIndex], m.Box)
+	kind, specs, problem, err := plan.Recipes(m.Scenario, m.Scenario.Variants[life.VariantIndex], m.Machine)
 	switch {
 	case err != nil:
 		return results.Failf(results.FailBadRecipe, "%v", err)
@@ -180,7 +180,7 @@ func (m benchProgram) runToEnd(ctx context.Context, life plan.Life, id string, b
 	if err != nil {
 		failure := results.AsFailure(err, results.FailBadRecipe)
 		if failure.Class == results.FailNoProof {
-			m.halt(failure) // the box is not clean
+			m.halt(failure) // the machine is not clean
 		}
 		return failure
 	}
@@ -223,7 +223,7 @@ func (m benchProgram) readRows(a attempt, id string, b *asServer, result *result
 		b.is(strings.TrimSuffix(filepath.Base(row.File), ".gguf"), row.Build)
 		message := fmt.Sprintf("%s of %s: %s tokens/s", row.Test, cmp.Or(row.File, row.Model),
 			llamabench.SpeedText(row))
-		if err := m.record.tell(results.Event{
+		if err := m.record.appendEvent(results.Event{
 			Kind: results.TestMeasured, Step: a.ID, Attempt: a.Attempt, Life: id,
 			Message: message,
 		}); err != nil {
@@ -256,7 +256,7 @@ func (m benchProgram) sameProgram(life plan.Life, result *results.Result, server
 }
 
 // judge gives the verdict: of tests that all ran, by the doubts about
-// the box.
+// the machine.
 func (m benchProgram) judge(result *results.Result, failure *results.Failure) {
 	if failure != nil {
 		result.Verdict, result.Failure = results.Failed, failure
@@ -266,6 +266,6 @@ func (m benchProgram) judge(result *results.Result, failure *results.Failure) {
 		return
 	}
 	tests := len(result.LlamaBench)
-	sound := metrics.Evidence{Figures: results.Figures{Asked: tests, Completed: tests}}
-	result.Verdict, result.Failure = metrics.Verdict(sound, result.Warnings, 1)
+	valid := metrics.Evidence{Figures: results.Figures{Asked: tests, Completed: tests}}
+	result.Verdict, result.Failure = metrics.Verdict(valid, result.Warnings, 1)
 }

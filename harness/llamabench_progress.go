@@ -30,18 +30,18 @@ func (m benchProgram) followTests(ctx context.Context, a attempt, id string) (st
 		defer close(done)
 		ticker := time.NewTicker(testsPoll)
 		defer ticker.Stop()
-		for told := 0; ; {
+		for shown := 0; ; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
 			}
 
-			for _, row := range m.testsFrom(id, told) {
-				told++
+			for _, row := range m.testsFrom(id, shown) {
+				shown++
 				m.observeStep(status.Update{
 					Kind: TestMeasured, Step: a.StepRef, Life: id,
-					Message: fmt.Sprintf("test %d: %s", told, testLine(row)),
+					Message: fmt.Sprintf("test %d: %s", shown, testLine(row)),
 				})
 			}
 		}

@@ -316,7 +316,7 @@ func TestLlamaBenchIsWatched(t *testing.T) {
 		w.gpus.began = time.Now()
 		w.runner = func(r *Runner) {
 			r.Programs, r.Telemetry = p, w.gpus
-			r.Box.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
+			r.Machine.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
 		}
 		run, _ := w.world.run(t.Context(), t, benchScenario(func(sc *scenarios.Scenario) { sc.Variants = sc.Variants[:1] }))
 		tel := run.Steps[0].Result.Telemetry
@@ -334,7 +334,7 @@ func TestLlamaBenchPlan(t *testing.T) {
 		sc.LlamaBench.Models = []string{"/m/a.gguf", "/m/b.gguf"}
 		sc.Variants[0].Server.Args = []scenarios.Arg{{Name: "n_prompt", Value: []any{"512", "1024"}}, {Name: "fa", Value: []any{"0", "1"}}}
 	})
-	p, err := plan.New(sc, plan.Box{Self: "/bench"})
+	p, err := plan.New(sc, plan.Machine{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func TestLlamaBenchPlan(t *testing.T) {
 		sc.LlamaBench.Binary = []string{scenarios.BenchProgram, "simulate-llama-bench"}
 		sc.Variants[0].Server.Launcher = "simulator"
 	})
-	p, err = plan.New(sim, plan.Box{Self: "/usr/bin/bench"})
+	p, err = plan.New(sim, plan.Machine{Self: "/usr/bin/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}

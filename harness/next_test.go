@@ -138,13 +138,13 @@ func TestNext(t *testing.T) {
 			if got := strings.Trim(fmt.Sprint(d.loads), "[]"); got != strings.Join(want, " ") {
 				t.Errorf("loads = %s, want %s", got, tt.loads)
 			}
-			if outcome.NotNeeded != tt.spared || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+outcome.Failed > 0 || len(run.Spared) != tt.spared || len(run.Steps) != len(want) {
-				t.Errorf("outcome = %+v, %d steps and %d spared in the folder, want %d and %d", outcome, len(run.Steps), len(run.Spared), len(want), tt.spared)
+			if outcome.NotNeeded != tt.spared || outcome.OK+outcome.Suspect != len(want) || outcome.NotRun+outcome.Failed > 0 || len(run.NotNeeded) != tt.spared || len(run.Steps) != len(want) {
+				t.Errorf("outcome = %+v, %d steps and %d spared in the folder, want %d and %d", outcome, len(run.Steps), len(run.NotNeeded), len(want), tt.spared)
 			}
 			if !NewResume(run, false).Done(run) || !NewResume(run, true).Done(run) {
 				t.Error("the run is not done, want nothing to resume")
 			}
-			if got := run.Spared[0].Result.Failure.Message; got != tt.why {
+			if got := run.NotNeeded[0].Result.Failure.Message; got != tt.why {
 				t.Errorf("the first step that is not needed says %q, want %q", got, tt.why)
 			}
 		})
@@ -169,8 +169,8 @@ func TestUntil(t *testing.T) {
 			if d.passes != 4*tt.rounds || outcome.NotNeeded != 4*(6-tt.rounds) || outcome.NotRun > 0 {
 				t.Errorf("%d passes, outcome %+v, want %d rounds of 4", d.passes, outcome, tt.rounds)
 			}
-			if why := ""; len(run.Spared) > 0 {
-				if why = run.Spared[0].Result.Failure.Message; !strings.HasPrefix(why, tt.why) {
+			if why := ""; len(run.NotNeeded) > 0 {
+				if why = run.NotNeeded[0].Result.Failure.Message; !strings.HasPrefix(why, tt.why) {
 					t.Errorf("not needed because %q, want %q", why, tt.why)
 				}
 			}
@@ -211,12 +211,12 @@ func TestRetriedStepReopensRounds(t *testing.T) {
 	d := &curveDriver{ttft: func(int) float64 { return 0.1 }, takes: spreads}
 	sc := untilScenario()
 	run, _ := d.world().run(d.ctx(t), t, sc)
-	if len(run.Spared) != 4 {
-		t.Fatalf("%d steps were not needed, want 4", len(run.Spared))
+	if len(run.NotNeeded) != 4 {
+		t.Fatalf("%d steps were not needed, want 4", len(run.NotNeeded))
 	}
 	run.Steps[0].Result.Verdict, run.Steps[0].Result.Failure = results.Failed, results.Failf(results.FailExited, "ended")
 	again := NewResume(run, true)
-	if again.Done(run) || again.Keeps(run.Spared[0].Result.Step.ID) || !NewResume(run, false).Done(run) {
+	if again.Done(run) || again.Keeps(run.NotNeeded[0].Result.Step.ID) || !NewResume(run, false).Done(run) {
 		t.Error("NewResume keeps steps that were not needed although one before them is run again")
 	}
 }
@@ -251,7 +251,7 @@ func TestPlanSaysWhatMayRun(t *testing.T) {
 		{"prune", pruneScenario(), 16, 4, "unless a lower point is lost"},
 		{"neither", testScenario(scenarios.Interleaved, scenarios.RestartVariant), 8, 8, ""},
 	} {
-		plan, err := plan.New(tt.sc, plan.Box{Self: "/bench"})
+		plan, err := plan.New(tt.sc, plan.Machine{Self: "/bench"})
 		if err != nil {
 			t.Fatal(err)
 		}

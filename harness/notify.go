@@ -68,7 +68,7 @@ func (n *notifications) send(ctx context.Context, m hooks.Message) {
 		}
 		record := n.run.Notifier.Notify(ctx, to, m)
 		// a notification fails nothing
-		_ = n.run.record.tell(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record})
+		_ = n.run.record.appendEvent(results.Event{Kind: results.HookFinished, Step: m.Step, Hook: &record})
 		n.run.observeHook(status.Update{Kind: status.HookRan, Hook: &record})
 	}
 }

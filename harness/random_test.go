@@ -172,7 +172,7 @@ func drawScenario(rng *rand.Rand) *scenarios.Scenario {
 // carryOut runs a scenario into dir, or goes on with what lies there.
 func (d *drawn) carryOut(t *testing.T, sc *scenarios.Scenario, folder *store.Folder, from *Resume) *results.Run {
 	t.Helper()
-	p, err := plan.New(sc, plan.Box{Self: "/bench"})
+	p, err := plan.New(sc, plan.Machine{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func (d *drawn) carryOut(t *testing.T, sc *scenarios.Scenario, folder *store.Fol
 
 	d.from = folder.Dir()
 	r := &Runner{
-		Scenario: sc, Plan: p, Box: plan.Box{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: d, Driver: d,
+		Scenario: sc, Plan: p, Machine: plan.Machine{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: d, Driver: d,
 		Resume: from, RunID: "run", Observe: d.observe,
 	}
 	if _, err := r.Run(t.Context()); err != nil {
@@ -204,7 +204,7 @@ func (d *drawn) carryOut(t *testing.T, sc *scenarios.Scenario, folder *store.Fol
 // shape is what a report of a run would show, without figures and attempts.
 func shape(run *results.Run) []string {
 	var out []string
-	for _, steps := range [][]results.Step{run.Steps, run.Spared} {
+	for _, steps := range [][]results.Step{run.Steps, run.NotNeeded} {
 		for _, s := range steps {
 			r := s.Result
 			line := fmt.Sprintf("%s %s", r.Step.ID, r.Verdict)
@@ -233,7 +233,7 @@ func checkFinal(t *testing.T, run *results.Run) {
 			final[e.Step]++
 		}
 	}
-	for _, steps := range [][]results.Step{run.Steps, run.Spared} {
+	for _, steps := range [][]results.Step{run.Steps, run.NotNeeded} {
 		for _, s := range steps {
 			id, want := s.Result.Step.ID, 1
 			if s.Result.Verdict == results.NotRun {

@@ -17,7 +17,7 @@ type recorder struct {
 }
 
 // tell writes an event into the journal.
-func (r *recorder) tell(e results.Event) error {
+func (r *recorder) appendEvent(e results.Event) error {
 	return r.write(func() error { return r.journal.Append(e) })
 }
 
@@ -37,7 +37,7 @@ func (r *recorder) result(result *results.Result, retry bool) error {
 
 // ended tells the journal how an attempt ended.
 func (r *recorder) ended(result *results.Result, retry bool) error {
-	return r.tell(results.Event{
+	return r.appendEvent(results.Event{
 		Kind: results.StepFinished, Step: result.Step.ID, Attempt: result.Step.Attempt,
 		Verdict: result.Verdict, Failure: withoutLog(result.Failure), Retry: retry,
 	})
@@ -45,7 +45,7 @@ func (r *recorder) ended(result *results.Result, retry bool) error {
 
 // leftOut tells the journal that a step is not run.
 func (r *recorder) leftOut(a attempt, why *results.Failure) error {
-	return r.tell(results.Event{
+	return r.appendEvent(results.Event{
 		Kind: results.StepFinished, Step: a.ID, Attempt: a.Attempt, Verdict: results.NotRun, Failure: withoutLog(why),
 	})
 }

@@ -65,7 +65,7 @@ func NewResumeOf(run *results.Run, retry func(failed *results.Result) bool) *Res
 	}
 
 	if !decideAnew {
-		for _, step := range run.Spared {
+		for _, step := range run.NotNeeded {
 			r.kept[step.Result.Step.ID] = notNeeded
 		}
 	}
@@ -188,7 +188,7 @@ func (r *Resume) Left(plan *plan.Plan) int {
 }
 
 // Done reports whether no step of the run is left.
-func (r *Resume) Done(run *results.Run) bool { return len(r.kept) == len(run.Steps)+len(run.Spared) }
+func (r *Resume) Done(run *results.Run) bool { return len(r.kept) == len(run.Steps)+len(run.NotNeeded) }
 
 // Kept is the outcome of what stays.
 func (r *Resume) Kept() Outcome {

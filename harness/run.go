@@ -56,13 +56,13 @@ func newRun(r *Runner) *run {
 	n.record = &recorder{folder: r.Folder, journal: r.Journal, halt: n.halt}
 	n.hooks = &hooks.Around{
 		Scenario: r.Scenario, Program: r.Hooks, RunID: r.RunID, Dir: r.Folder.Dir(), Live: r.Live,
-		Tell: n.record.tell, Observe: n.observeHook,
+		Journal: n.record.appendEvent, Observe: n.observeHook,
 	}
 
 	n.notify = &notifications{run: n, began: time.Now()}
-	n.engines = newEngineBook(n.record.tell, r.Resume)
+	n.engines = newEngineBook(n.record.appendEvent, r.Resume)
 	n.monitor = &telemetry.Monitor{
-		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Box: r.Box, Live: r.Live, Observe: n.observeStep,
+		Source: telemetry.AlsoTo(r.Live, r.Telemetry), Scenario: r.Scenario, Machine: r.Machine, Live: r.Live, Observe: n.observeStep,
 	}
 
 	if r.Resume != nil {
@@ -70,7 +70,7 @@ func newRun(r *Runner) *run {
 	}
 
 	n.starter = &life.Starter{
-		Scenario: r.Scenario, Box: r.Box, Folder: r.Folder, Launcher: r.Launcher, Cookie: r.Cookie, Live: r.Live,
+		Scenario: r.Scenario, Machine: r.Machine, Folder: r.Folder, Launcher: r.Launcher, Cookie: r.Cookie, Live: r.Live,
 		Observe: n.observeLife, Halt: n.halt,
 	}
 
@@ -82,11 +82,11 @@ func newRun(r *Runner) *run {
 
 func (n *run) newStepRunner() *stepRunner {
 	return &stepRunner{
-		scenario: n.Scenario, box: n.Box, folder: n.Folder, live: n.Live, control: n.Control,
+		scenario: n.Scenario, machine: n.Machine, folder: n.Folder, live: n.Live, control: n.Control,
 		blank: results.Result{
 			Format: results.FormatVersion, Bench: n.Version, Scenario: n.Scenario.Name, Run: n.RunID, Node: n.Node,
 		},
-		tell: n.record.tell, observe: n.observeStep, halt: n.halt,
+		journal: n.record.appendEvent, observe: n.observeStep, halt: n.halt,
 		hooks: n.hooks, monitor: n.monitor, engines: n.engines,
 		preparer: &step.Preparer{
 			Driver: n.Driver, Client: n.Scenario.Client, Stall: n.Scenario.Watchdog.Stall, RunID: n.RunID, Folder: n.Folder,
@@ -136,17 +136,17 @@ func (n *run) all(ctx context.Context) (Outcome, error) {
 	}
 
 	n.ledger.end(n.blocked(ctx, -1))
-	return n.ledger.outcome, n.record.tell(results.Event{Kind: results.RunFinished, Failure: n.ledger.outcome.Ended})
+	return n.ledger.outcome, n.record.appendEvent(results.Event{Kind: results.RunFinished, Failure: n.ledger.outcome.Ended})
 }
 
 // begin tells the journal that the run starts, or goes on.
 func (n *run) begin() error {
 	if n.Resume == nil {
-		return n.record.tell(results.Event{Kind: results.RunStarted, Message: n.Plan.Scenario})
+		return n.record.appendEvent(results.Event{Kind: results.RunStarted, Message: n.Plan.Scenario})
 	}
 
 	message := fmt.Sprintf("%d of %d steps stay", len(n.Resume.kept), len(n.Plan.Refs()))
-	err := n.record.tell(results.Event{Kind: results.RunResumed, Message: message, Changes: n.Resume.Changes})
+	err := n.record.appendEvent(results.Event{Kind: results.RunResumed, Message: message, Changes: n.Resume.Changes})
 	for _, result := range n.Resume.untold {
 		if err == nil {
 			err = n.record.ended(result, false)

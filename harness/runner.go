@@ -23,7 +23,7 @@ type Journal interface {
 type Runner struct {
 	Scenario  *scenarios.Scenario
 	Plan      *plan.Plan
-	Box       plan.Box
+	Machine   plan.Machine
 	Folder    *store.Folder
 	Journal   Journal
 	Launcher  life.Launcher

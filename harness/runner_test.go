@@ -167,8 +167,8 @@ func (w *world) Run(ctx context.Context, o load.Options, prompts []load.Prompt, 
 // run carries a scenario out in w and returns the folder as a reader sees it.
 func (w *world) run(ctx context.Context, t *testing.T, sc *scenarios.Scenario) (*results.Run, Outcome) {
 	t.Helper()
-	box := plan.Box{Self: "/bench"}
-	p, err := plan.New(sc, box)
+	machine := plan.Machine{Self: "/bench"}
+	p, err := plan.New(sc, machine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := plan.New(sc, plan.Box{Self: "/bench"})
+	plan, err := plan.New(sc, plan.Machine{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func (w *world) resume(ctx context.Context, t *testing.T, sc *scenarios.Scenario
 func (w *world) carryOut(ctx context.Context, t *testing.T, sc *scenarios.Scenario, p *plan.Plan, folder *store.Folder, journal *store.Journal, going *Resume) (*results.Run, Outcome) {
 	t.Helper()
 	r := &Runner{
-		Scenario: sc, Plan: p, Box: plan.Box{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w, Driver: w, Resume: going, Free: w.free,
+		Scenario: sc, Plan: p, Machine: plan.Machine{Self: "/bench"}, Folder: folder, Journal: journal, Launcher: w, Driver: w, Resume: going, Free: w.free,
 		RunID: "run",
 	}
 	if w.hooks != nil {

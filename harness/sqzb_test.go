@@ -180,7 +180,7 @@ func TestTwoPassesAreWatched(t *testing.T) {
 		gpus := &fakeGPUs{began: time.Now(), period: 100 * time.Millisecond, say: calm}
 		w.runner = func(r *Runner) {
 			r.Launcher, r.Driver, r.Telemetry = w, w, gpus
-			r.Box.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
+			r.Machine.Devices = []device.Device{{Index: 0, Vendor: device.AMD, UUID: "GPU-a"}, {Index: 1, Vendor: device.AMD, UUID: "GPU-b"}}
 		}
 		run, _ := w.world.run(t.Context(), t, sqzbScenario(nil))
 		result := run.Steps[0].Result
@@ -434,7 +434,7 @@ func TestKilledInSecondPass(t *testing.T) {
 
 func TestPlanOfTwoPasses(t *testing.T) {
 	sc := sqzbScenario(func(sc *scenarios.Scenario) { sc.Repeats = 2 })
-	p, err := plan.New(sc, plan.Box{Self: "/bench"})
+	p, err := plan.New(sc, plan.Machine{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -456,7 +456,7 @@ func TestPlanOfTwoPasses(t *testing.T) {
 	}
 	serving := *sc
 	serving.Method = scenarios.Serving
-	once, err := plan.New(&serving, plan.Box{Self: "/bench"})
+	once, err := plan.New(&serving, plan.Machine{Self: "/bench"})
 	if err != nil {
 		t.Fatal(err)
 	}

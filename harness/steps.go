@@ -25,12 +25,12 @@ import (
 // stands around them: hooks, telemetry, the check who answers.
 type stepRunner struct {
 	scenario *scenarios.Scenario
-	box      plan.Box
+	machine  plan.Machine
 	folder   *store.Folder
 	blank    results.Result // what every result of the run begins with
 	live     *status.Live
 	control  *Control
-	tell     func(results.Event) error
+	journal  func(results.Event) error
 	observe  func(status.Update) // of the step that runs
 	halt     func(why *results.Failure)
 
@@ -53,7 +53,7 @@ func (r *stepRunner) run(ctx context.Context, life plan.Life, servers []step.Ser
 	if a.pass > 1 {
 		began.Kind = results.PassStarted
 	}
-	if err := r.tell(began); err != nil {
+	if err := r.journal(began); err != nil {
 		return nil, err
 	}
 
@@ -161,7 +161,7 @@ func (r *stepRunner) warnRecipe(a attempt, version string, result *results.Resul
 	v := r.variant(a.Variant)
 	kind, known := engines.Lookup(v.Server.Launcher)
 	if known && version != "" {
-		for _, c := range engines.Conflicts(kind, plan.BaseSpec(r.scenario, v, kind, r.box), version) {
+		for _, c := range engines.Conflicts(kind, plan.BaseSpec(r.scenario, v, kind, r.machine), version) {
 			if c.NoEffect {
 				result.Warnings = append(result.Warnings,
 					results.Warning{Code: results.WarnNoEffect, Message: c.Message})

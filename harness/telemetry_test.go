@@ -152,11 +152,11 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 	if change != nil {
 		change(sc)
 	}
-	box := plan.Box{Self: "/bench", Vendor: device.AMD, GPUs: 2, Devices: []device.Device{
+	machine := plan.Machine{Self: "/bench", Vendor: device.AMD, GPUs: 2, Devices: []device.Device{
 		{Index: 0, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-a", PCI: "0000:05:00.0", VRAMBytes: new(int64(192 << 30))},
 		{Index: 1, Vendor: device.AMD, Name: "MI300X", UUID: "GPU-b", PCI: "0000:26:00.0", VRAMBytes: new(int64(192 << 30))},
 	}}
-	plan, err := plan.New(sc, box)
+	plan, err := plan.New(sc, machine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func (w *gpuWorld) run(t *testing.T, change func(*scenarios.Scenario)) *results.
 		t.Fatal(err)
 	}
 	r := &Runner{
-		Scenario: sc, Plan: plan, Box: box, Folder: folder, Journal: journal, Launcher: w, Driver: w, RunID: "run", Telemetry: w.gpus,
+		Scenario: sc, Plan: plan, Machine: machine, Folder: folder, Journal: journal, Launcher: w, Driver: w, RunID: "run", Telemetry: w.gpus,
 		Observe: func(u status.Update) { w.updates = append(w.updates, u) },
 	}
 	if _, err := r.Run(t.Context()); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// boxed are the kinds that can run in a container.
-func boxed() []engines.Kind {
+// containerKinds are the kinds that can run in a container.
+func containerKinds() []engines.Kind {
 	return slices.DeleteFunc(launched(), func(k engines.Kind) bool { return k.Simulated })
 }
 
@@ -72,7 +72,7 @@ func (b *bench) noContainerLeft(t *testing.T, dir string) {
 
 func TestConformanceContainer(t *testing.T) {
 	t.Parallel()
-	for _, kind := range boxed() {
+	for _, kind := range containerKinds() {
 		for _, engine := range []string{"docker", "podman"} {
 			t.Run(kind.Name+" "+engine, func(t *testing.T) {
 				t.Parallel()
@@ -286,7 +286,7 @@ func TestContainerKilledWhileServing(t *testing.T) {
 	}
 }
 
-// Hurry, as the second Ctrl-C asks for, does not wait for the grace.
+// KillNow, as the second Ctrl-C asks for, does not wait for the grace.
 func TestContainerHurry(t *testing.T) {
 	t.Parallel()
 	b := prepare(t, vllm(t), fakeengine.Config{IgnoreTerm: true})

@@ -14,7 +14,7 @@ import (
 // says what was still running then, "" for nothing or nothing known. Requests
 // whose clients have gone can keep a server busy, and some engines do not end
 // well while they are.
-func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
+func (s *Server) drain(ctx context.Context, killNow <-chan struct{}) string {
 	if s.spec.Drain <= 0 || s.Failure() != nil {
 		return ""
 	}
@@ -24,7 +24,7 @@ func (s *Server) drain(ctx context.Context, hurried <-chan struct{}) string {
 
 	go func() {
 		select {
-		case <-hurried:
+		case <-killNow:
 			cancel()
 		case <-limited.Done():
 		}

@@ -18,7 +18,7 @@ func TestDrain(t *testing.T) {
 		name    string
 		running []int // answers, the last for ever; -1: no metrics
 		limit   time.Duration
-		hurry   bool
+		killNow bool
 		says    string
 		least   int // answers that were asked for
 	}{
@@ -43,12 +43,12 @@ func TestDrain(t *testing.T) {
 			}))
 			defer remote.Close()
 			server := Attach(vllm(t), recipe.Spec{BaseURL: remote.URL, Drain: c.limit})
-			hurried := make(chan struct{})
-			if c.hurry {
-				time.AfterFunc(300*time.Millisecond, func() { close(hurried) })
+			killNow := make(chan struct{})
+			if c.killNow {
+				time.AfterFunc(300*time.Millisecond, func() { close(killNow) })
 			}
 			began := time.Now()
-			message := server.drain(context.Background(), hurried)
+			message := server.drain(context.Background(), killNow)
 			if (message == "") != (c.says == "") || !strings.Contains(message, c.says) || asked < c.least {
 				t.Errorf("drain() = %q after %d looks, want %q after %d at least", message, asked, c.says, c.least)
 			}

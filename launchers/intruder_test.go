@@ -19,9 +19,9 @@ import (
 // answer on the port: measuring it would be the worst of mistakes.
 func TestForeignListener(t *testing.T) {
 	t.Parallel()
-	for _, boxed := range []bool{false, true} {
+	for _, container := range []bool{false, true} {
 		b := prepare(t, vllm(t), fakeengine.Config{Silent: true})
-		if boxed {
+		if container {
 			contain(t, b, "docker", fakecontainer.Config{})
 		}
 		b.refuseStranger(t)

@@ -15,25 +15,25 @@ import (
 
 // ladder is what a server must show, in order. The names are those of
 // results.Phase.
-func (s *Server) ladder() []ready.Rung {
-	var rungs []ready.Rung
+func (s *Server) ladder() []ready.Stage {
+	var stages []ready.Stage
 	if s.process != nil {
-		rungs = append(rungs, ready.Rung{Name: "alive", What: "the process", Try: s.tryAlive})
+		stages = append(stages, ready.Stage{Name: "alive", What: "the process", Try: s.tryAlive})
 	}
 
-	rungs = append(rungs, ready.TCP(s.Endpoint, s.process == nil, s.began))
+	stages = append(stages, ready.TCP(s.Endpoint, s.process == nil, s.began))
 	if s.log != nil && s.spec.Ready.Log != "" {
-		rungs = append(rungs, ready.Log(s.log, s.spec.Ready.Log))
+		stages = append(stages, ready.Log(s.log, s.spec.Ready.Log))
 	}
 	if path := cmp.Or(s.spec.Ready.Path, s.kind.HealthPath); path != "" {
-		rungs = append(rungs, ready.Health(s.Endpoint, path))
+		stages = append(stages, ready.Health(s.Endpoint, path))
 	}
 	if s.kind.ModelsPath != "" {
-		rungs = append(rungs, ready.Model(s.Endpoint, s.kind))
+		stages = append(stages, ready.Model(s.Endpoint, s.kind))
 	}
 	if s.process != nil {
 		strikes := 0
-		rungs = append(rungs, ready.Rung{
+		stages = append(stages, ready.Stage{
 			Name: "owner", What: "the port's owner",
 			Try: func(ctx context.Context) ready.Step {
 				return s.tryOwner(ctx, &strikes)
@@ -41,7 +41,7 @@ func (s *Server) ladder() []ready.Rung {
 		})
 	}
 
-	return append(rungs, ready.Token(s.Endpoint))
+	return append(stages, ready.Token(s.Endpoint))
 }
 
 func (s *Server) tryAlive(context.Context) ready.Step {

@@ -64,7 +64,7 @@ type Launcher struct {
 	shm  shm.Ledger
 
 	mu      sync.Mutex           // guards all below
-	hurried bool                 // Hurry was called
+	killNow bool                 // KillNow was called
 	running map[*Server]struct{} // started and not proven gone
 }
 
@@ -72,17 +72,17 @@ type Launcher struct {
 func (l *Launcher) KillNow() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hurried = true
+	l.killNow = true
 	for server := range l.running {
-		server.hurry()
+		server.requestKill()
 	}
 }
 
 func (l *Launcher) started(s *Server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.hurried {
-		s.hurry()
+	if l.killNow {
+		s.requestKill()
 	}
 	if l.running == nil {
 		l.running = make(map[*Server]struct{})
@@ -111,7 +111,7 @@ func (l *Launcher) ownPIDs() []int {
 // Launch starts the server and returns once it has answered with a token. The
 // error is a *results.Failure; then nothing of the server is left, or the
 // failure says FailNoProof. A done ctx ends the wait; the clean-up still gives
-// the server its grace (see Hurry).
+// the server its grace (see KillNow).
 func (l *Launcher) Launch(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*Server, error) {
 	server, failure := l.launch(ctx, kind, spec)
 	if failure != nil {
@@ -124,7 +124,7 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	if ctx.Err() != nil {
 		return nil, results.Interrupted(ctx, "before the start")
 	}
-	spec, err := meet(ctx, spec)
+	spec, err := setMeetingPoint(ctx, spec)
 	if err != nil {
 		return nil, results.Failf(results.FailPortInUse, "%v", err)
 	}
@@ -140,15 +140,15 @@ func (l *Launcher) launch(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	if failure := ports.Check(context.WithoutCancel(ctx), spec.Host, spec.Port); failure != nil {
 		return nil, failure
 	}
-	crew, failure := l.muster(ctx, kind, spec)
+	companions, failure := l.startCompanions(ctx, kind, spec)
 	if failure != nil {
 		return nil, failure
 	}
 	server, failure := l.begin(ctx, kind, spec, command)
 	if failure != nil {
-		return nil, crew.discard(ctx, failure)
+		return nil, companions.discard(ctx, failure)
 	}
-	server.join(crew)
+	server.join(companions)
 	if failure := server.becomeReady(ctx); failure != nil {
 		return nil, discard(ctx, server, failure)
 	}
@@ -225,7 +225,7 @@ func newServer(kind engines.Kind, spec recipe.Spec, journal func(results.Event) 
 		redact:   recipe.NewRedaction(spec),
 		journal:  journal,
 		limits:   container.DefaultLimits(),
-		hurried:  make(chan struct{}),
+		killNow:  make(chan struct{}),
 		quit:     make(chan struct{}),
 		failed:   make(chan struct{}),
 	}
@@ -349,7 +349,7 @@ func (s *Server) checkFolder() *results.Failure {
 
 // becomeReady watches the server and climbs the ladder.
 func (s *Server) becomeReady(ctx context.Context) *results.Failure {
-	s.readiness = ready.NewProgress(s.spec.Ready, s.began, s.spec.Told)
+	s.readiness = ready.NewProgress(s.spec.Ready, s.began, s.spec.OnReadinessChange)
 	limited, free := awake.WithTimeoutCause(ctx, s.spec.Ready.Limit(), ready.ErrTooLate)
 	defer free()
 	waiting, cancel := context.WithCancelCause(limited)
@@ -367,7 +367,7 @@ func (s *Server) becomeReady(ctx context.Context) *results.Failure {
 			}
 		})
 	}
-	if failure := s.readiness.Climb(waiting, s.ladder()); failure != nil {
+	if failure := s.readiness.Run(waiting, s.ladder()); failure != nil {
 		return s.clean(s.withEvidence(failure))
 	}
 
@@ -397,14 +397,14 @@ func (s *Server) spawned() error {
 
 // nowServing records the end of the start.
 func (s *Server) nowServing(ctx context.Context) *results.Failure {
-	var told serverlog.Facts
+	var facts serverlog.Facts
 	if s.process != nil {
 		if err := s.lookAtTree(true); err != nil {
 			return asFailure(err)
 		}
-		told = s.log.Serve()
+		facts = s.log.Serve()
 	}
-	startup, version := s.Describe(ctx, told)
+	startup, version := s.Describe(ctx, facts)
 	version = cmp.Or(s.Version(ctx), version)
 	counts := s.FindTokenizer(ctx)
 	s.mu.Lock()

@@ -369,10 +369,10 @@ func TestJournalErrorStopsServer(t *testing.T) {
 func TestCancelWhileStarting(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name   string
-		engine fakeengine.Config
-		grace  time.Duration
-		hurry  bool
+		name    string
+		engine  fakeengine.Config
+		grace   time.Duration
+		killNow bool
 	}{
 		{"server ends on TERM", fakeengine.Config{Silent: true}, time.Minute, false},
 		{"server has children elsewhere", fakeengine.Config{Silent: true, Children: []fakeengine.Child{{Session: true}}}, time.Minute, false},
@@ -385,7 +385,7 @@ func TestCancelWhileStarting(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			time.AfterFunc(400*time.Millisecond, cancel)
-			if c.hurry {
+			if c.killNow {
 				time.AfterFunc(600*time.Millisecond, b.KillNow)
 			}
 			_, err := b.Launch(ctx, b.kind, b.spec)

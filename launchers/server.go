@@ -39,13 +39,13 @@ type Server struct {
 
 	readiness *ready.Progress // nil before the spawn, and of a program that never serves
 
-	crew *crew // what runs beside it, here and on other nodes; nil: nothing
+	companions *companions // what runs beside it, here and on other nodes; nil: nothing
 
 	claim *vram.Claim // nil: memory of GPUs is not looked at
 	shm   *shm.Use    // its files in shared memory
 
-	hurried   chan struct{} // closed by hurry
-	hurryOnce sync.Once
+	killNow     chan struct{} // closed by hurry
+	killNowOnce sync.Once
 
 	watching sync.WaitGroup // the goroutine that watches process and log
 	quit     chan struct{}  // closed to end it
@@ -98,7 +98,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 		return results.Proof{}, nil
 	}
 
-	unhook := context.AfterFunc(ctx, s.hurry)
+	unhook := context.AfterFunc(ctx, s.requestKill)
 	defer unhook()
 
 	s.stopMu.Lock()
@@ -110,15 +110,15 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 
 	s.endWatch()
 	_ = s.lookAtTree(true) // whoever writes the journal next meets the same error
-	s.crew.expectEnd()
-	var told []error
+	s.companions.expectEnd()
+	var errs []error
 	if failure := s.Failure(); failure != nil {
-		told = append(told, s.write(results.Event{Kind: results.LifeFailed, Failure: failure}))
+		errs = append(errs, s.write(results.Event{Kind: results.LifeFailed, Failure: failure}))
 	}
 
-	told = append(told, s.write(results.Event{Kind: results.LifeStopping, Message: s.drain(ctx, s.hurried)}))
+	errs = append(errs, s.write(results.Event{Kind: results.LifeStopping, Message: s.drain(ctx, s.killNow)}))
 	failure := s.end(ctx)
-	told = append(told, s.write(results.Event{
+	errs = append(errs, s.write(results.Event{
 		Kind: results.LifeStopped, Proof: &s.proof, Failure: failure,
 		Message: shm.Describe(s.proof.ShmLeft),
 	}))
@@ -128,7 +128,7 @@ func (s *Server) Stop(ctx context.Context) (results.Proof, error) {
 
 	s.log.Close()
 	s.release()
-	return s.proof, cmp.Or(told...)
+	return s.proof, cmp.Or(errs...)
 }
 
 // end stops the server's processes and fills in the proof. The caller holds
@@ -141,9 +141,9 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 	quit()
 	proof.PortFree = s.spec.Port == 0 || ports.AwaitFree(base, s.spec.Host, s.spec.Port)
 	var memory, beside *results.Failure
-	proof.Nodes, beside = s.crew.stop(base, s.hurried) // processes of its here may hold the memory
+	proof.Nodes, beside = s.companions.stop(base, s.killNow) // processes of its here may hold the memory
 	if err == nil && beside == nil {
-		proof.VRAM, memory = s.claim.Prove(base, s.hurried, s.endStray)
+		proof.VRAM, memory = s.claim.Prove(base, s.killNow, s.endStray)
 		proof.ShmRemoved, proof.ShmLeft = s.shm.Leave()
 		proof.StopS = time.Since(began).Seconds()
 	}
@@ -165,8 +165,8 @@ func (s *Server) end(ctx context.Context) *results.Failure {
 }
 
 // hurry makes a stop, running or to come, go straight to SIGKILL.
-func (s *Server) hurry() {
-	s.hurryOnce.Do(func() { close(s.hurried) })
+func (s *Server) requestKill() {
+	s.killNowOnce.Do(func() { close(s.killNow) })
 	s.process.KillNow()
 }
 
@@ -190,7 +190,7 @@ func (s *Server) OwnPIDs() []int {
 	for _, p := range procs {
 		pids = append(pids, p.PID)
 	}
-	return append(pids, s.crew.ownPIDs()...)
+	return append(pids, s.companions.ownPIDs()...)
 }
 
 // write puts an event of this life into the journal.
@@ -239,28 +239,28 @@ func (s *Server) sinceSpawn() string {
 // lost the first one in its start. quit ends that.
 func (s *Server) askAgain() (quit func()) {
 	tree, ok := s.process.(*process.Process)
-	if !ok || s.kind.HeedsTerm == nil || s.serves() || s.log == nil {
+	if !ok || s.kind.ReadyForTerm == nil || s.serves() || s.log == nil {
 		return func() {}
 	}
 
-	mark, unmark := s.log.Mark(s.kind.HeedsTerm, nil)
+	mark, unmark := s.log.Mark(s.kind.ReadyForTerm, nil)
 	done := make(chan struct{})
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		defer unmark()
 		ticker := time.NewTicker(watchStart)
 		defer ticker.Stop()
-		heeds, again := false, time.Time{}
+		takesTerm, again := false, time.Time{}
 		for {
 			select {
 			case <-done:
 				return
 			case <-mark.Saw:
-				heeds = true
+				takesTerm = true
 			case <-ticker.C:
 				s.log.Read()
 			}
-			if heeds && time.Since(again) >= askAgainTime {
+			if takesTerm && time.Since(again) >= askAgainTime {
 				tree.Terminate()
 				again = time.Now()
 			}

@@ -183,13 +183,13 @@ func (s *Server) explain(failure *results.Failure) {
 	if cause := s.log.Cause(); cause != "" {
 		failure.Message += fmt.Sprintf("; its first traceback ends with %q", text.Shorten(cause))
 	}
-	told, ok := s.process.(interface {
+	combined, ok := s.process.(interface {
 		Explain() (results.FailureClass, string)
 	})
 	if !ok {
 		return
 	}
-	class, text := told.Explain()
+	class, text := combined.Explain()
 	failure.Class = cmp.Or(class, failure.Class)
 	if text != "" {
 		failure.Message += "; " + text
@@ -273,7 +273,7 @@ func (s *Server) awaitOwnEnd() {
 	defer timer.Stop()
 	select {
 	case <-s.process.Done():
-	case <-s.hurried:
+	case <-s.killNow:
 	case <-timer.C:
 	}
 }
@@ -283,27 +283,27 @@ func (s *Server) withEvidence(failure *results.Failure) *results.Failure {
 	if s.log == nil || s.log.FatalLine() == nil {
 		return failure
 	}
-	told := s.log.FatalLine().Failure(s.log.Cause())
+	combined := s.log.FatalLine().Failure(s.log.Cause())
 	switch failure.Class {
 	case results.FailSmoke:
-		told.Message += "; at the smoke request: " + failure.Message
+		combined.Message += "; at the smoke request: " + failure.Message
 	case results.FailReadyTimeout, results.FailReadyStall:
-		told.Message += "; " + failure.Message
+		combined.Message += "; " + failure.Message
 	default:
 		return failure
 	}
-	told.HTTPStatus = failure.HTTPStatus
-	return told
+	combined.HTTPStatus = failure.HTTPStatus
+	return combined
 }
 
 // stage says what a starting server was waited for, "" once it serves.
 func (s *Server) stage() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ready || s.readiness == nil || s.readiness.Standing() == "" {
+	if s.ready || s.readiness == nil || s.readiness.Current() == "" {
 		return ""
 	}
-	return ", waiting for " + s.readiness.Standing()
+	return ", waiting for " + s.readiness.Current()
 }
 
 func describeExit(code int) string {

@@ -14,13 +14,13 @@ import (
 )
 
 // toolLook is how often the processes of a program that measures are looked at:
-// rarely, since that takes time of the box.
+// rarely, since that takes time of the machine.
 const toolLook = 5 * time.Second
 
 // Tool is a program that runs to its end and serves nobody. Its processes are
 // owned and proven gone as those of a server are. Stop must be called in any
 // case.
-type Tool struct {
+type BatchProcess struct {
 	server *Server       // its process, log, journal and proof; it never becomes ready
 	over   chan struct{} // closed when it has ended, or has stalled
 }
@@ -29,7 +29,7 @@ type Tool struct {
 // fails, when for spec.Ready.Stall it writes no byte of log, uses no CPU time
 // and reads nothing from storage. After an error nothing of it is left; the
 // error is a *results.Failure.
-func (l *Launcher) Start(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*Tool, error) {
+func (l *Launcher) Start(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*BatchProcess, error) {
 	if ctx.Err() != nil {
 		return nil, results.Interrupted(ctx, "before the start")
 	}
@@ -51,30 +51,30 @@ func (l *Launcher) Start(ctx context.Context, kind engines.Kind, spec recipe.Spe
 		return nil, discard(ctx, server, asFailure(err))
 	}
 
-	t := &Tool{server: server, over: make(chan struct{})}
+	t := &BatchProcess{server: server, over: make(chan struct{})}
 	server.watching.Go(t.watch)
 	return t, nil
 }
 
 // Info says what runs.
-func (t *Tool) Info() results.Server { return t.server.Info() }
+func (t *BatchProcess) Info() results.Server { return t.server.Info() }
 
 // OwnPIDs are its living processes.
-func (t *Tool) OwnPIDs() []int { return t.server.OwnPIDs() }
+func (t *BatchProcess) OwnPIDs() []int { return t.server.OwnPIDs() }
 
 // Done is closed when the program has ended, or has stalled.
-func (t *Tool) Done() <-chan struct{} { return t.over }
+func (t *BatchProcess) Done() <-chan struct{} { return t.over }
 
 // Failure says why the program did not end well; nil if it ended with code 0,
 // and while it runs.
-func (t *Tool) Failure() *results.Failure { return t.server.Failure() }
+func (t *BatchProcess) Failure() *results.Failure { return t.server.Failure() }
 
 // Stop ends what is left of the program and proves that all of it is gone, as
 // Server.Stop does.
-func (t *Tool) Stop(ctx context.Context) (results.Proof, error) { return t.server.Stop(ctx) }
+func (t *BatchProcess) Stop(ctx context.Context) (results.Proof, error) { return t.server.Stop(ctx) }
 
 // watch follows the program until it ends, stalls or is stopped.
-func (t *Tool) watch() {
+func (t *BatchProcess) watch() {
 	defer close(t.over)
 
 	s := t.server
@@ -113,7 +113,7 @@ func (t *Tool) watch() {
 }
 
 // lookPeriod is shorter where a stall is to be noticed earlier.
-func (t *Tool) lookPeriod() time.Duration {
+func (t *BatchProcess) lookPeriod() time.Duration {
 	if stall := t.server.spec.Ready.Stall; stall > 0 {
 		return min(toolLook, stall/2)
 	}
@@ -121,7 +121,7 @@ func (t *Tool) lookPeriod() time.Duration {
 }
 
 // moved notes a sign of life.
-func (t *Tool) moved(moved bool) {
+func (t *BatchProcess) moved(moved bool) {
 	if !moved {
 		return
 	}
@@ -131,7 +131,7 @@ func (t *Tool) moved(moved bool) {
 }
 
 // worked reports whether the program did something since the last look at it.
-func (t *Tool) worked(now process.Usage) bool {
+func (t *BatchProcess) worked(now process.Usage) bool {
 	s := t.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (t *Tool) worked(now process.Usage) bool {
 	return worked(before, now, t.lookPeriod())
 }
 
-func (t *Tool) stalled(moved bool) bool {
+func (t *BatchProcess) stalled(moved bool) bool {
 	t.moved(moved)
 	s := t.server
 	s.mu.Lock()
@@ -150,7 +150,7 @@ func (t *Tool) stalled(moved bool) bool {
 
 // ended says how the program ended: by a fatal line of its log if there is one,
 // unless it ended well.
-func (t *Tool) ended() {
+func (t *BatchProcess) ended() {
 	s := t.server
 	s.log.ReadLast()
 	if code, _ := s.process.Exit(); code == 0 {

@@ -32,7 +32,7 @@ func toolBench(t *testing.T, script string) (*bench, *journal) {
 	}, j
 }
 
-func await(t *testing.T, tool *Tool, limit time.Duration) {
+func await(t *testing.T, tool *BatchProcess, limit time.Duration) {
 	t.Helper()
 	select {
 	case <-tool.Done():

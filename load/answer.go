@@ -196,7 +196,7 @@ func (a *answer) take(data []byte, at time.Duration, parse func([]byte, *dialect
 // are far beyond what any model says to the load asked for.
 const (
 	chunksPerToken = 16       // chunks for each token asked for
-	chunksSpare    = 16_384   // chunks beside them
+	extraChunks    = 16_384   // chunks beside them
 	maxChunks      = 1 << 20  // where no length was asked for
 	maxText        = 16 << 20 // bytes
 )
@@ -205,7 +205,7 @@ const (
 func (a *answer) endless(c *dialect.Chunk) bool {
 	limit := maxChunks
 	if a.asked > 0 {
-		limit = min(limit, a.asked*chunksPerToken+chunksSpare)
+		limit = min(limit, a.asked*chunksPerToken+extraChunks)
 	}
 	return len(a.chunkS) >= limit || len(a.text)+len(c.Content)+len(c.Reasoning) > maxText
 }

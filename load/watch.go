@@ -50,7 +50,7 @@ func (w *watch) start(c wire.Clock, sent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clock, w.sent = c, sent
-	w.arm()
+	w.setTimer()
 }
 
 // Alive notes that bytes were read.
@@ -64,7 +64,7 @@ func (w *watch) firstEvent() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.arm()
+	w.setTimer()
 }
 
 // draining limits the rest of the answer: nothing more is expected of it.
@@ -73,7 +73,7 @@ func (w *watch) draining() {
 	defer w.mu.Unlock()
 	if w.drain == 0 {
 		w.drain = w.clock.Now() + drainLimit
-		w.arm()
+		w.setTimer()
 	}
 }
 
@@ -88,7 +88,7 @@ func (w *watch) stop() {
 }
 
 // arm sets the timer to the next limit. The lock is held.
-func (w *watch) arm() {
+func (w *watch) setTimer() {
 	if w.over {
 		return
 	}
@@ -120,7 +120,7 @@ func (w *watch) fire() {
 		w.cancel(why)
 		return
 	}
-	w.arm()
+	w.setTimer()
 }
 
 // next returns the limit that strikes next, 0 if none does.

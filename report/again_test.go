@@ -76,8 +76,8 @@ func TestNullTestIsNeverBest(t *testing.T) {
 func TestNullTestOfSearch(t *testing.T) {
 	run := searchRun(205, 1, 4, 16, 64, 32, 23, 19, 21, 20, 20, 21)
 	run.Manifest.Variants, run.Manifest.NullTest = []string{"b", "a"}, "a"
-	if s := searchStanding(run); len(s.Lines) != 0 || s.Told || len(s.Table.Rows) == 0 {
-		t.Errorf("standing %q, told %t, %d rows", s.Lines, s.Told, len(s.Table.Rows))
+	if s := searchStanding(run); len(s.Lines) != 0 || s.Decided || len(s.Table.Rows) == 0 {
+		t.Errorf("standing %q, told %t, %d rows", s.Lines, s.Decided, len(s.Table.Rows))
 	}
 }
 

@@ -139,23 +139,23 @@ const fewSamples = "some percentiles have too few samples: marked ~ in the table
 // figures are simulated is said louder elsewhere. Failed steps have no figures
 // to doubt; what was foreseen of them says why they failed.
 func collectWarnings(run *results.Run) []doubts {
-	return collectDoubts(run, func(*results.Result, results.Warning) bool { return true })
+	return collectWarningsOf(run, func(*results.Result, results.Warning) bool { return true })
 }
 
 // collectSuspicions are the warnings that make steps suspect.
-func collectSuspicions(run *results.Run) []doubts { return collectDoubts(run, isSuspicion) }
+func collectSuspicions(run *results.Run) []doubts { return collectWarningsOf(run, isSuspicion) }
 
 // collectOther are the warnings that do not.
 func collectOther(run *results.Run) []doubts {
-	return collectDoubts(run, func(r *results.Result, w results.Warning) bool { return !isSuspicion(r, w) })
+	return collectWarningsOf(run, func(r *results.Result, w results.Warning) bool { return !isSuspicion(r, w) })
 }
 
 func isSuspicion(r *results.Result, w results.Warning) bool {
 	return r.Verdict == results.Suspect && slices.Contains(metrics.Doubts(r), w)
 }
 
-// collectDoubts groups the picked warnings.
-func collectDoubts(run *results.Run, pick func(*results.Result, results.Warning) bool) []doubts {
+// collectWarningsOf groups the picked warnings.
+func collectWarningsOf(run *results.Run, pick func(*results.Result, results.Warning) bool) []doubts {
 	var groups []doubts
 	for _, s := range run.Steps {
 		for _, w := range s.Result.Warnings {

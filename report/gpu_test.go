@@ -62,7 +62,7 @@ func withGPUs(s results.Step, meanW float64, throttle map[string]float64) result
 // gpuRun has a sound step, a throttled one, one without energy, and one that
 // nobody watched.
 func gpuRun() *results.Run {
-	sound := withGPUs(step("tp8", 8, 1, 4), 610, map[string]float64{results.ThrottlePower: 0.125})
+	valid := withGPUs(step("tp8", 8, 1, 4), 610, map[string]float64{results.ThrottlePower: 0.125})
 	slow := withGPUs(step("tp2-pp4", 8, 1, 3), 580,
 		map[string]float64{results.ThrottleThermal: 0.5, results.ThrottlePower: 0.01})
 	slow = doubt(slow, results.WarnThrottled, "GPU 0 slowed down (thermal 50.0 %% of the time)")
@@ -76,7 +76,7 @@ func gpuRun() *results.Run {
 	t.Efficiency = &results.Efficiency{}
 	unknown = doubt(unknown, results.WarnPowerUnknown, "there is no energy: GPU 1: no reading of power")
 	unwatched := step("tp8", 16, 1, 4)
-	return runOf(sound, slow, unknown, unwatched)
+	return runOf(valid, slow, unknown, unwatched)
 }
 
 func TestGPUGoldens(t *testing.T) {

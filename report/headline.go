@@ -26,7 +26,7 @@ func headlineOf(run *results.Run) headline {
 		title:       fmt.Sprintf("%s, run %s", text.Clean(m.Scenario), text.Clean(m.Run)),
 		about:       fmt.Sprintf("bench %s, started %s", text.Clean(m.Bench), text.Clean(m.StartedAt)),
 		description: text.Clean(m.Description),
-		counts:      text.Count(len(run.Steps), "step") + ": " + differences.CountSteps(run) + sparedCount(run),
+		counts:      text.Count(len(run.Steps), "step") + ": " + differences.CountSteps(run) + notNeededCount(run),
 	}
 
 	if m.Imported != nil {

@@ -20,7 +20,7 @@ func theirs(reading results.Generation) *results.Run {
 	r.Asked.DatasetSHA256 = ""
 	r.Imported = &results.Origin{
 		File: "a.json", Line: 1, Format: "vllm-json", Reading: reading,
-		Told: []string{"max_concurrency"},
+		StatedSettings: []string{"max_concurrency"},
 	}
 	run.Manifest.Imported = &results.Imported{Files: []results.ImportedFile{{Name: "a.json", Format: "vllm-json"}}}
 	run.Environment = nil

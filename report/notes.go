@@ -83,15 +83,15 @@ func answerNotes(run *results.Run) []string {
 
 // startNotes say how each variant started, by what its first server said of it.
 func startNotes(run *results.Run) []string {
-	var lines, told []string
+	var lines, shown []string
 	for _, s := range run.Steps {
 		r := s.Result
-		if len(r.Servers) == 0 || r.Servers[0].Startup == nil || slices.Contains(told, r.Step.Variant) {
+		if len(r.Servers) == 0 || r.Servers[0].Startup == nil || slices.Contains(shown, r.Step.Variant) {
 			continue
 		}
-		told = append(told, r.Step.Variant)
-		if txt := startText(r.Servers[0]); txt != "" {
-			lines = append(lines, text.Clean(r.Step.Variant)+": "+txt)
+		shown = append(shown, r.Step.Variant)
+		if start := startText(r.Servers[0]); start != "" {
+			lines = append(lines, text.Clean(r.Step.Variant)+": "+start)
 		}
 	}
 	return lines

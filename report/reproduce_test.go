@@ -101,8 +101,8 @@ func TestReproduceStepsOnly(t *testing.T) {
 	}
 }
 
-func TestBoxCheckGolden(t *testing.T) {
-	b := &versus.BoxCheck{
+func TestMachineCheckGolden(t *testing.T) {
+	b := &versus.MachineCheck{
 		Origin: "night id", Problems: []string{"model \"/x\x1b[31m\" is not there"},
 		Notes: []string{"paths start from ."},
 	}
@@ -121,10 +121,10 @@ func TestBoxCheckGolden(t *testing.T) {
 		},
 	)...)
 	golden(t, "boxcheck.txt", print(t, func(out *bytes.Buffer) error {
-		return differences.WriteBoxCheck(out, b, table.ForTerminal, table.Options{})
+		return differences.WriteMachineCheck(out, b, table.ForTerminal, table.Options{})
 	}))
 	golden(t, "boxcheck.md", print(t, func(out *bytes.Buffer) error {
-		return differences.WriteBoxCheck(out, b, table.ForMarkdown, table.Options{})
+		return differences.WriteMachineCheck(out, b, table.ForMarkdown, table.Options{})
 	}))
-	golden(t, "boxcheck.json", print(t, func(out *bytes.Buffer) error { return differences.BoxCheckJSON(out, b) }))
+	golden(t, "boxcheck.json", print(t, func(out *bytes.Buffer) error { return differences.MachineCheckJSON(out, b) }))
 }

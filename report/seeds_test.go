@@ -182,10 +182,10 @@ func TestStudyTablesAreBoldAsTheDocument(t *testing.T) {
 
 // backends are the document's rows of one concurrency. Its authors had 36 of 64
 // requests of llama.cpp answered; sound: as if it had been asked for 36.
-func backends(sound bool) *results.Run {
+func backends(valid bool) *results.Run {
 	lc := func(model string, concurrency int, duration float64, output int64, ttft, tpot float64) results.Step {
 		s := blockStep("llamacpp", model, concurrency, duration, 36, 1339, output, ttft, tpot)
-		if sound {
+		if valid {
 			s.Result.Verdict, s.Result.Failure = results.OK, nil
 		}
 		return s

@@ -20,18 +20,18 @@ import (
 // what was not needed to know it.
 func differenceParts(run *results.Run) []table.Piece {
 	if run.Manifest.Search != nil {
-		return slices.Concat(studies.SearchParts(run), sparedParts(run), differences.NodeParts(run))
+		return slices.Concat(studies.SearchParts(run), notNeededParts(run), differences.NodeParts(run))
 	}
-	return slices.Concat(nullTestParts(run), differences.PairParts(run), sparedParts(run))
+	return slices.Concat(nullTestParts(run), differences.PairParts(run), notNeededParts(run))
 }
 
-// sparedParts say which planned steps were not needed, and why; none where all
+// notNeededParts say which planned steps were not needed, and why; none where all
 // were.
-func sparedParts(run *results.Run) []table.Piece {
+func notNeededParts(run *results.Run) []table.Piece {
 	var order []string
 	of := map[string][]string{}
-	for i := range run.Spared {
-		r := run.Spared[i].Result
+	for i := range run.NotNeeded {
+		r := run.NotNeeded[i].Result
 		line := fmt.Sprintf("%s: %s", r.Failure.Class, text.Clean(r.Failure.Message))
 		order = text.AppendNew(order, line)
 		of[line] = append(of[line], r.Step.ID)
@@ -41,7 +41,7 @@ func sparedParts(run *results.Run) []table.Piece {
 		return nil
 	}
 
-	p := table.Piece{Title: "Left out", Intro: sparedIntro(run)}
+	p := table.Piece{Title: "Left out", Intro: notNeededIntro(run)}
 	for _, line := range order {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s (%s: %s)", line, text.Count(len(of[line]), "step"),
 			text.Few(of[line])))
@@ -50,7 +50,7 @@ func sparedParts(run *results.Run) []table.Piece {
 	return []table.Piece{p}
 }
 
-func sparedIntro(run *results.Run) []string {
+func notNeededIntro(run *results.Run) []string {
 	var lines []string
 	if m := run.Manifest.Repeats; m != nil {
 		lines = append(lines, fmt.Sprintf("Repeats: %d to %d, until every 95 %% interval is at most ±%.4g %% of its "+
@@ -72,12 +72,12 @@ func anyOf(all []results.Condition) string {
 	return strings.Join(texts, " or ")
 }
 
-// sparedCount is how many planned steps were not needed, for the line that
+// notNeededCount is how many planned steps were not needed, for the line that
 // counts steps.
-func sparedCount(run *results.Run) string {
+func notNeededCount(run *results.Run) string {
 	counts := map[results.FailureClass]int{}
-	for i := range run.Spared {
-		counts[run.Spared[i].Result.Failure.Class]++
+	for i := range run.NotNeeded {
+		counts[run.NotNeeded[i].Result.Failure.Class]++
 	}
 	text := ""
 	if n := counts[results.FailNotNeeded]; n > 0 {

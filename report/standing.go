@@ -21,9 +21,9 @@ import (
 // Standing says in a sentence or two which variant did best, by how much, how
 // sure that is, and over how many server starts; and where that cannot be told.
 type Standing struct {
-	Lines []string    // sentences, the most important first; none: there is nothing to compare
-	Told  bool        // at least one point has a winner
-	Table table.Table // point by point
+	Lines   []string    // sentences, the most important first; none: there is nothing to compare
+	Decided bool        // at least one point has a winner
+	Table   table.Table // point by point
 }
 
 // StandingOf compares the best variant of each point with all others there, by
@@ -48,7 +48,7 @@ func StandingOf(run *results.Run) Standing {
 	versus.Judge(contests, figure, versus.RuleOf(run.Manifest))
 	s := Standing{Table: standingTable(contests, figure)}
 	for _, c := range contests {
-		s.Told = s.Told || c.Verdict() == compare.Better
+		s.Decided = s.Decided || c.Verdict() == compare.Better
 	}
 
 	if !slices.ContainsFunc(contests, func(c versus.Contest) bool { return len(c.Others) > 0 }) {
@@ -182,7 +182,7 @@ func ledLines(contests []versus.Contest, figure catalog.Figure) []string {
 		lines = append(lines, fmt.Sprintf("No winner%s: %s has the best %s (%s; %s has %s) and is not ranked: %s.",
 			atPoints([]versus.Contest{c}), grid.VariantName(c.Unranked.Cell), figure.Title,
 			table.Number(&theirs, table.DigitsOf(theirs)), nameOf(c), table.Number(&mine, table.DigitsOf(mine)),
-			strings.Join(versus.DoubtCodes(c.Unranked.Cell), ", ")))
+			strings.Join(versus.WarningCodes(c.Unranked.Cell), ", ")))
 	}
 
 	return lines
@@ -193,7 +193,7 @@ func ledReasons(contests []versus.Contest) []string {
 	var reasons []string
 	for _, c := range contests {
 		reasons = text.AppendNew(reasons, fmt.Sprintf("%s (%s)", grid.VariantName(c.Unranked.Cell),
-			strings.Join(versus.DoubtCodes(c.Unranked.Cell), ", ")))
+			strings.Join(versus.WarningCodes(c.Unranked.Cell), ", ")))
 	}
 
 	return reasons
@@ -294,25 +294,25 @@ func searchStanding(run *results.Run) Standing {
 		if all == 0 || variant == run.Manifest.NullTest {
 			continue
 		}
-		txt := fmt.Sprintf("%s: no limit found", text.Clean(variant))
+		line := fmt.Sprintf("%s: no limit found", text.Clean(variant))
 		if ended > 0 {
 			bound := ""
 			if limited, steps := versus.ClientLimited(searches, variant); limited > 0 {
 				bound = fmt.Sprintf("at least (the client was the limit in %d of %s, so the server may bear more) ",
 					limited, text.Count(steps, "step"))
 			}
-			txt = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s)", text.Clean(variant), bound,
+			line = fmt.Sprintf("%s meets the targets up to %s%s %s (missed at %s; %s)", text.Clean(variant), bound,
 				studies.SpreadText(met), studies.SearchUnit(policy), studies.SpreadText(missed),
 				text.Count(ended, "search"))
 		} else if i := slices.IndexFunc(searches, func(o search.Run) bool { return o.Variant == variant }); i >= 0 {
-			txt = fmt.Sprintf("%s: %s", text.Clean(variant), studies.EndText(policy, searches[i]))
+			line = fmt.Sprintf("%s: %s", text.Clean(variant), studies.EndText(policy, searches[i]))
 		}
 		if d, ok := diffs[variant]; ok {
-			txt += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta),
+			line += fmt.Sprintf("; against %s %s, %s", text.Clean(versus.BaselineOf(run)), versus.ChangeText(d.Delta),
 				versus.VerdictText(d))
-			s.Told = s.Told || d.Verdict == compare.Better || d.Verdict == compare.Worse
+			s.Decided = s.Decided || d.Verdict == compare.Better || d.Verdict == compare.Worse
 		}
-		s.Lines = append(s.Lines, txt+".")
+		s.Lines = append(s.Lines, line+".")
 	}
 
 	return s

@@ -17,7 +17,7 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// environment is environment.json of a box.
+// environment is environment.json of a machine.
 func environment(kernel, driver string, gpus int) json.RawMessage {
 	list := strings.TrimSuffix(strings.Repeat(`{"index": 0, "name": "AMD Instinct MI300X", "partition": "SPX", "memory_mode": "NPS1"},`, gpus), ",")
 	return json.RawMessage(`{"gpu": {"gpus": [` + list + `], "drivers": {"amd": "` + driver +
@@ -334,7 +334,7 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// Steps of a run folder, given as files or folders, know that run's box.
+// Steps of a run folder, given as files or folders, know that run's machine.
 func TestReadSides(t *testing.T) {
 	r := week("monday", 1).Steps[0].Result
 	dir := nightFolder(t, "monday", []*results.Result{r})

@@ -51,9 +51,9 @@ type Origin struct {
 	Also   []int  `json:"also"` // lines where the same figures stand again
 	Format string `json:"import_format"`
 	// the client whose definitions the figures follow; "": another than vLLM's, or not known
-	Reading Generation    `json:"reading"`
-	Told    []string      `json:"told"`   // names of the settings in Asked that are told; the others are not known
-	Stated  []StatedValue `json:"stated"` // everything that was read, as it stood there
+	Reading        Generation    `json:"reading"`
+	StatedSettings []string      `json:"told"`   // names of the settings in Asked that are told; the others are not known
+	Stated         []StatedValue `json:"stated"` // everything that was read, as it stood there
 }
 
 // Ours says that bench measured the figures, somewhere else.
@@ -73,10 +73,10 @@ const CountImported TokenCount = "imported"
 // SourcesName is the folder of a run for copies of what was imported.
 const SourcesName = "sources"
 
-// IsTold says whether a setting of the load is known: always of a step of
+// IsStated says whether a setting of the load is known: always of a step of
 // bench, and of an imported one where its file tells it.
-func (r *Result) IsTold(setting string) bool {
-	return r.Imported == nil || slices.Contains(r.Imported.Told, setting)
+func (r *Result) IsStated(setting string) bool {
+	return r.Imported == nil || slices.Contains(r.Imported.StatedSettings, setting)
 }
 
 // KnowsCompleted says whether the number of successful requests is known: of an
@@ -85,12 +85,12 @@ func (r *Result) KnowsCompleted() bool { return r.measuredByBench() || r.states(
 
 // KnowsFailed says whether the number of failed requests is known.
 func (r *Result) KnowsFailed() bool {
-	return r.measuredByBench() || r.states("failed") || r.states("completed") && r.IsTold("num_prompts")
+	return r.measuredByBench() || r.states("failed") || r.states("completed") && r.IsStated("num_prompts")
 }
 
 // KnowsAsked says whether the number of requests asked for is known.
 func (r *Result) KnowsAsked() bool {
-	return r.measuredByBench() || r.IsTold("num_prompts") || r.states("completed") && r.states("failed")
+	return r.measuredByBench() || r.IsStated("num_prompts") || r.states("completed") && r.states("failed")
 }
 
 func (r *Result) measuredByBench() bool { return r.Imported == nil || r.Imported.Ours() }

@@ -47,9 +47,9 @@ type PrunePolicy struct {
 	When []Condition `json:"when"` // any of them
 }
 
-// Spared reports whether a step was left out because it was not needed: that is
+// NotNeeded reports whether a step was left out because it was not needed: that is
 // no failure, and nothing is missing.
-func (c FailureClass) Spared() bool { return c == FailNotNeeded || c == FailPruned }
+func (c FailureClass) NotNeeded() bool { return c == FailNotNeeded || c == FailPruned }
 
 // Label is what a sweep would call the load of a step; "" where it is not known.
 func (p SearchPolicy) Label(r *Result) (load float64, label string) {

@@ -10,7 +10,7 @@ type Run struct {
 	Plan        json.RawMessage
 	Events      []Event
 	Steps       []Step   // every planned step that was needed, in the order of the plan
-	Spared      []Step   // planned steps that turned out not to be needed: nothing is missing
+	NotNeeded   []Step   // planned steps that turned out not to be needed: nothing is missing
 	Finished    bool     // the journal ends the run; false: it was killed, or goes on
 	Problems    []string // damage that was read around, in words
 	Parts       []Part   // of a run that jobs carry out: what each has left, its events among Events
@@ -40,7 +40,7 @@ type Step struct {
 
 // Step finds a step by its id; nil if the run has none of that name.
 func (r *Run) Step(id string) *Step {
-	for _, steps := range [][]Step{r.Steps, r.Spared} {
+	for _, steps := range [][]Step{r.Steps, r.NotNeeded} {
 		for i := range steps {
 			if steps[i].Result.Step.ID == id {
 				return &steps[i]

@@ -96,7 +96,7 @@ const (
 )
 
 // Retryable reports whether the same may go better a second time: false for
-// what recipe, model or box decide, and for what ends the run.
+// what recipe, model or machine decide, and for what ends the run.
 func (c FailureClass) Retryable() bool {
 	switch c {
 	case FailBadRecipe, FailNotFound, FailNoGPU, FailBadFlag, FailWrongModel, FailAuth,

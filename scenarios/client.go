@@ -5,7 +5,7 @@ type Client struct {
 	Hosts []string // that share the load, by ssh, or by srun as "srun:NODE"
 	Bench string   // path of bench on them
 	Copy  bool     // copy this bench there
-	Reach string   // host under which they reach servers of this box; "": its name
+	Reach string   // host under which they reach servers of this machine; "": its name
 }
 
 // Elsewhere reports whether the load comes from other hosts.

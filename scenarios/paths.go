@@ -8,7 +8,7 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// localPath is a file or folder of this box that a run needs.
+// localPath is a file or folder of this machine that a run needs.
 type localPath struct {
 	what string
 	path string
@@ -34,9 +34,9 @@ func (s *Scenario) ForgetFiles(forget func(what, path string) bool) {
 	s.locals = slices.DeleteFunc(s.locals, func(l localPath) bool { return forget(l.what, l.path) })
 }
 
-// Problems lists what this box lacks for a run of the scenario: a dataset, a
+// Problems lists what this machine lacks for a run of the scenario: a dataset, a
 // model file, a program or a folder that is not there. They stop a run, not a
-// plan, which may be made on another box.
+// plan, which may be made on another machine.
 func (s *Scenario) Problems() []*schema.Error {
 	var c schema.Collector
 	for _, l := range s.locals {

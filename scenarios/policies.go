@@ -31,7 +31,7 @@ type Telemetry struct {
 	OnForeign  Reaction      // to processes of others on our GPUs during a step
 }
 
-// Reaction says what a doubt about the box means for a step.
+// Reaction says what a doubt about the machine means for a step.
 type Reaction string
 
 // The reactions. A step is repeated at most once for each of Scenario.Retries.
@@ -109,7 +109,7 @@ type HTTPCall struct {
 	Body    string
 }
 
-// Check is a condition of the box that is looked at before a run.
+// Check is a condition of the machine that is looked at before a run.
 type Check struct {
 	// "kernel-parameter", "governor", "power-limit", "numa-balancing", "free-vram", "free-disk", "file", "command"
 	Kind   string

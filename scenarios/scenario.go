@@ -66,7 +66,7 @@ type Scenario struct {
 	Secrets  []string  // values of secret ${env:NAME} and of other secrets, in the clear: never to be shown or written
 	Warnings []string  // what stops nothing but may not be meant, each with its position
 
-	locals []localPath // files and folders of this box that a run needs
+	locals []localPath // files and folders of this machine that a run needs
 }
 
 // Order says in which order steps run.
@@ -170,7 +170,7 @@ type EnvValue struct {
 // launcher: tensor x pipeline x data parallel sizes.
 type GPUs struct {
 	Count int   // GPUs a replica; 0: derive
-	List  []int // device indices to choose from, in order; nil: all of the box
+	List  []int // device indices to choose from, in order; nil: all of the machine
 	None  bool  // "gpus: none": leave visibility alone
 }
 

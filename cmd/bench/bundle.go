@@ -102,7 +102,7 @@ func makeBundle(ctx context.Context, e env, o bundleOptions, dir string) error {
 		return err
 	}
 
-	return tellBundle(e, o.output, index)
+	return printBundle(e, o.output, index)
 }
 
 // putAt gives a finished file its name, which must be free unless forced.
@@ -120,7 +120,7 @@ func putAt(from, to string, force bool) error {
 	return nil
 }
 
-func tellBundle(e env, path string, index *bundle.Index) error {
+func printBundle(e env, path string, index *bundle.Index) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -129,12 +129,12 @@ func tellBundle(e env, path string, index *bundle.Index) error {
 	if !index.Finished {
 		fmt.Fprintln(e.stdout, "the run has not come to its end: the bundle is what there was by now")
 	}
-	tellIndex(e.stdout, index)
+	printIndex(e.stdout, index)
 	return nil
 }
 
-// tellIndex says what was taken out and what was left out.
-func tellIndex(w io.Writer, index *bundle.Index) {
+// printIndex says what was taken out and what was left out.
+func printIndex(w io.Writer, index *bundle.Index) {
 	for _, r := range index.Redactions {
 		fmt.Fprintf(w, "taken out: %s: %s, %s\n", text.Clean(r.Name), text.Clean(r.What), text.Count(r.Count, "time"))
 	}
@@ -169,6 +169,6 @@ func checkBundle(ctx context.Context, e env, path string) error {
 
 	fmt.Fprintf(e.stdout, "%s: ok: %s %s (%s), %s, all as the index says\n",
 		path, text.Clean(r.Index.Scenario), text.Clean(r.Index.Run), state, text.Count(len(r.Index.Members), "file"))
-	tellIndex(e.stdout, &r.Index)
+	printIndex(e.stdout, &r.Index)
 	return nil
 }

@@ -49,12 +49,12 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 		}
 	}
 
-	box, err := e.OpenState()
+	machine, err := e.OpenState()
 	if err != nil {
 		return err
 	}
 
-	lock, err := box.Lock("bench clean")
+	lock, err := machine.Lock("bench clean")
 	switch {
 	case err == nil:
 		defer func() { _ = lock.Release() }() // the kernel would do it anyway
@@ -62,7 +62,7 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 		return refusal(err)
 	}
 
-	c := &leftovers.Cleaner{Box: box, DryRun: o.dryRun, Hooks: &hooks.Runner{Environ: e.Environ}}
+	c := &leftovers.Cleaner{State: machine, DryRun: o.dryRun, Hooks: &hooks.Runner{Environ: e.Environ}}
 	runs, damaged := c.Targets(dirs)
 	root, err := e.JobStateRoot()
 	if err != nil {
@@ -82,14 +82,14 @@ func runClean(ctx context.Context, e env, o cleanOptions, dirs []string) error {
 	}
 
 	for _, job := range jobs {
-		c.Box = job.Box
+		c.State = job.State
 		for _, target := range job.Runs {
 			done = append(done, c.Clean(ctx, target.Dir))
 		}
 		_ = job.Lock.Release() // the kernel would do it anyway
 	}
 
-	return errors.Join(tell(e, o, done), damaged, damagedJobs)
+	return errors.Join(printDone(e, o, done), damaged, damagedJobs)
 }
 
 // refusal says why clean does not begin.
@@ -101,8 +101,8 @@ func refusal(err error) error {
 	return err
 }
 
-// tell prints what was done and gives the exit code.
-func tell(e env, o cleanOptions, done []leftovers.Run) error {
+// printDone prints what was done and gives the exit code.
+func printDone(e env, o cleanOptions, done []leftovers.Run) error {
 	if o.asJSON {
 		if err := printJSON(e, map[string]any{"runs": done, "dry_run": o.dryRun}); err != nil {
 			return err

@@ -21,17 +21,17 @@ import (
 	"github.com/benchrig/bench/results/store"
 )
 
-// cleanBox is a box of a test with commands that work on it.
-type cleanBox struct {
+// cleanMachine is a machine of a test with commands that work on it.
+type cleanMachine struct {
 	env
-	*state.Box
+	*state.Store
 	out, err *bytes.Buffer
 	root     string
 }
 
-func newCleanBox(t *testing.T) *cleanBox {
+func newCleanMachine(t *testing.T) *cleanMachine {
 	t.Helper()
-	b := &cleanBox{out: &bytes.Buffer{}, err: &bytes.Buffer{}, root: t.TempDir()}
+	b := &cleanMachine{out: &bytes.Buffer{}, err: &bytes.Buffer{}, root: t.TempDir()}
 	b.env = env{stdout: b.out, Process: machine.Process{
 		Stderr: b.err, Environ: os.Environ(),
 		Lookup: func(name string) (string, bool) {
@@ -41,17 +41,17 @@ func newCleanBox(t *testing.T) *cleanBox {
 			return "", false
 		},
 	}}
-	box, err := b.OpenState()
+	store, err := b.OpenState()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Box = box
+	b.Store = store
 	return b
 }
 
 // killedRun is the folder of a run whose bench is gone, with a server that is
 // not: it leaves out what the journal would tell after the event named last.
-func (b *cleanBox) killedRun(t *testing.T, last results.EventKind) (*store.Folder, *process.Process) {
+func (b *cleanMachine) killedRun(t *testing.T, last results.EventKind) (*store.Folder, *process.Process) {
 	t.Helper()
 	folder, err := store.Create(b.root, "night", rand.Text())
 	if err != nil {
@@ -132,7 +132,7 @@ func size(t *testing.T, p *process.Process) int {
 	return len(procs)
 }
 
-func (b *cleanBox) clean(t *testing.T, o cleanOptions, code int, dirs ...string) string {
+func (b *cleanMachine) clean(t *testing.T, o cleanOptions, code int, dirs ...string) string {
 	t.Helper()
 	b.out.Reset()
 	b.err.Reset()
@@ -147,7 +147,7 @@ func TestCleanEndsKilledRun(t *testing.T) {
 	for _, last := range []results.EventKind{results.LifeStarting, results.LifeSpawned, results.LifeReady} {
 		t.Run(string(last), func(t *testing.T) {
 			t.Parallel()
-			b := newCleanBox(t)
+			b := newCleanMachine(t)
 			bystander := stubborn(t, rand.Text())
 			folder, server := b.killedRun(t, last)
 			if text := b.clean(t, cleanOptions{dryRun: true}, exitStepsFailed); !strings.Contains(text, "01-a") ||
@@ -158,7 +158,7 @@ func TestCleanEndsKilledRun(t *testing.T) {
 				t.Error("bench clean --dry-run ended the server")
 			}
 			var told struct{ Runs []leftovers.Run }
-			if err := json.Unmarshal([]byte(b.cleanHurried(t)), &told); err != nil {
+			if err := json.Unmarshal([]byte(b.cleanKillNow(t)), &told); err != nil {
 				t.Fatal(err)
 			}
 			if len(told.Runs) != 1 || len(told.Runs[0].Lives) != 1 || len(told.Runs[0].Lives[0].Processes) == 0 ||
@@ -182,11 +182,11 @@ func TestCleanEndsKilledRun(t *testing.T) {
 	}
 }
 
-// cleanHurried is clean with a grace of no length, as JSON.
-func (b *cleanBox) cleanHurried(t *testing.T) string {
+// cleanKillNow is clean with a grace of no length, as JSON.
+func (b *cleanMachine) cleanKillNow(t *testing.T) string {
 	t.Helper()
 	b.out.Reset()
-	c := &leftovers.Cleaner{Box: b.Box, With: cleanup.Cleaner{Grace: time.Millisecond}}
+	c := &leftovers.Cleaner{State: b.Store, With: cleanup.Cleaner{Grace: time.Millisecond}}
 	runs, err := c.Targets(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func (b *cleanBox) cleanHurried(t *testing.T) string {
 	for _, run := range runs {
 		done = append(done, c.Clean(t.Context(), run))
 	}
-	if err := tell(b.env, cleanOptions{asJSON: true}, done); err != nil {
+	if err := printDone(b.env, cleanOptions{asJSON: true}, done); err != nil {
 		t.Errorf("bench clean --json = %v, want exit code 0", err)
 	}
 	return b.out.String()
@@ -205,12 +205,12 @@ func (b *cleanBox) cleanHurried(t *testing.T) string {
 // the cookie.
 func TestCleanWithoutFolder(t *testing.T) {
 	t.Parallel()
-	b := newCleanBox(t)
+	b := newCleanMachine(t)
 	folder, server := b.killedRun(t, results.LifeReady)
 	if err := os.RemoveAll(folder.Dir()); err != nil {
 		t.Fatal(err)
 	}
-	b.cleanHurried(t)
+	b.cleanKillNow(t)
 	if n := size(t, server); n != 0 {
 		t.Errorf("%d processes of the server are left", n)
 	}
@@ -219,10 +219,10 @@ func TestCleanWithoutFolder(t *testing.T) {
 	}
 }
 
-// A run that goes on is no leftover, even without the lock of the box.
+// A run that goes on is no leftover, even without the lock of the machine.
 func TestCleanLeavesARunningRunAlone(t *testing.T) {
 	t.Parallel()
-	b := newCleanBox(t)
+	b := newCleanMachine(t)
 	folder, server := b.killedRun(t, results.LifeReady)
 	// Locks are the process's: another one must hold it.
 	holder := exec.CommandContext(t.Context(), "flock", "-x", filepath.Join(folder.Dir(), ".lock"), "sh", "-c",
@@ -254,7 +254,7 @@ func TestCleanLeavesARunningRunAlone(t *testing.T) {
 
 func TestCleanRefusesWhileTheBoxIsTaken(t *testing.T) {
 	t.Parallel()
-	b := newCleanBox(t)
+	b := newCleanMachine(t)
 	lock, err := b.Lock("results/night")
 	if err != nil {
 		t.Fatal(err)
@@ -273,9 +273,9 @@ func TestCleanRefusesWhileTheBoxIsTaken(t *testing.T) {
 
 func TestEndLeftovers(t *testing.T) {
 	t.Parallel()
-	b := newCleanBox(t)
+	b := newCleanMachine(t)
 	_, server := b.killedRun(t, results.LifeSpawned)
-	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, cleanup.Cleaner{Grace: time.Millisecond}); err != nil {
+	if err := leftovers.RemoveAll(t.Context(), b.err, b.Store, cleanup.Cleaner{Grace: time.Millisecond}); err != nil {
 		t.Errorf("RemoveAll() = %v", err)
 	}
 	if n := size(t, server); n != 0 {
@@ -286,16 +286,16 @@ func TestEndLeftovers(t *testing.T) {
 		t.Errorf("RemoveAll() says %q", text)
 	}
 	b.err.Reset()
-	if err := leftovers.RemoveAll(t.Context(), b.err, b.Box, cleanup.Cleaner{}); err != nil || b.err.Len() > 0 {
+	if err := leftovers.RemoveAll(t.Context(), b.err, b.Store, cleanup.Cleaner{}); err != nil || b.err.Len() > 0 {
 		t.Errorf("RemoveAll() again = %v, says %q, want nothing", err, b.err)
 	}
 }
 
 func TestCloseRun(t *testing.T) {
 	t.Parallel()
-	b := newCleanBox(t)
+	b := newCleanMachine(t)
 	folder, _ := b.killedRun(t, results.LifeReady)
-	if err := leftovers.Close(b.Box, folder.Dir()); err != nil {
+	if err := leftovers.Close(b.Store, folder.Dir()); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 1 {
@@ -312,7 +312,7 @@ func TestCloseRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = notes.Close()
-	if err := leftovers.Close(b.Box, folder.Dir()); err != nil {
+	if err := leftovers.Close(b.Store, folder.Dir()); err != nil {
 		t.Fatal(err)
 	}
 	if runs, _ := b.Runs(); len(runs) != 0 {

@@ -72,24 +72,24 @@ func runGPU(ctx context.Context, e env, o gpuOptionsGiven) error {
 		return usageError(fmt.Errorf("--sampler %s: want auto, %s", o.sampler, strings.Join(gpu.SamplerNames(), ", ")))
 	}
 
-	box, err := gpu.Detect(ctx, options)
+	machine, err := gpu.Detect(ctx, options)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 
-	samplers, notes, err := gpu.SamplersOf(ctx, options, box, o.sampler)
+	samplers, notes, err := gpu.SamplersOf(ctx, options, machine, o.sampler)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	defer closeAll(samplers)
 
 	if o.watch {
-		return show.Watch(ctx, e.stdout, e.width > 0, o.asJSON, box, samplers)
+		return show.Watch(ctx, e.stdout, e.width > 0, o.asJSON, machine, samplers)
 	}
 
 	view := show.View{
-		Inventory: box, Samplers: []show.Sampler{}, Holders: []results.GPUHolder{},
-		Notes: slices.Concat([]string{}, box.Notes, notes),
+		Inventory: machine, Samplers: []show.Sampler{}, Holders: []results.GPUHolder{},
+		Notes: slices.Concat([]string{}, machine.Notes, notes),
 	}
 	view.Read(ctx, samplers)
 	view.ReadHolders(ctx, options)

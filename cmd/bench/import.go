@@ -122,7 +122,7 @@ func importFiles(e env, stdin io.Reader, paths []string, o importOptions) error 
 			run.Manifest.Method)
 	}
 
-	tellImported(e, read)
+	printImported(e, read)
 	return nil
 }
 
@@ -138,8 +138,8 @@ func readSource(stdin io.Reader, path string) (importer.Source, error) {
 	return importer.Source{Name: filepath.Base(path), Data: data}, nil
 }
 
-// tellImported says what was kept as text, and what is doubtful.
-func tellImported(e env, read *importer.Imported) {
+// printImported says what was kept as text, and what is doubtful.
+func printImported(e env, read *importer.Imported) {
 	for _, s := range read.Steps {
 		for _, w := range s.Result.Warnings {
 			if w.Code != results.WarnImported && w.Code != results.WarnFailures {

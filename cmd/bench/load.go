@@ -91,7 +91,7 @@ func runLoad(ctx context.Context, e env, f *vllmcli.Flags) error {
 		return err
 	}
 
-	tellAgents(e, result)
+	printAgents(e, result)
 	path, err := direct.Save(f, result, records)
 	if err != nil {
 		return err

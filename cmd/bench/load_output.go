@@ -30,8 +30,8 @@ func printLoad(e env, f *vllmcli.Flags, r *results.Result) error {
 	return detail.Remarks(e.stdout, r, table.Options{Width: e.width, Color: e.width > 0})
 }
 
-// tellAgents says what each agent did and how well its clock is known.
-func tellAgents(e env, result *results.Result) {
+// printAgents says what each agent did and how well its clock is known.
+func printAgents(e env, result *results.Result) {
 	if result.Client == nil {
 		return
 	}

@@ -27,7 +27,7 @@ Nothing is touched: no server is started, no request is sent, no file is written
 
 type planOptions struct {
 	scenarioOptions
-	boxOptions
+	machineOptions
 	json, full, explain bool
 }
 
@@ -48,7 +48,7 @@ func newPlanCommand(e env) *cobra.Command {
 	}
 
 	o.scenarioOptions.addFlags(cmd)
-	o.boxOptions.addFlags(cmd.Flags())
+	o.machineOptions.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the plan as JSON, as plan.json holds it")
 	cmd.Flags().BoolVar(&o.full, "full", false, "list every step and server start, with seeds, in the order of the run")
 	cmd.Flags().BoolVar(&o.explain, "explain", false,
@@ -63,15 +63,15 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 		return err
 	}
 
-	box, err := o.box(ctx, e)
+	machine, err := o.machine(ctx, e)
 	if err != nil {
 		return err
 	}
 	if sc.On == scenarios.OnSlurm && o.as == "" {
-		box.GPUs, box.Devices, box.Allowed = 0, nil, nil // those of this box are of no meaning
+		machine.GPUs, machine.Devices, machine.Allowed = 0, nil, nil // those of this machine are of no meaning
 	}
 
-	p, err := plan.New(sc, box)
+	p, err := plan.New(sc, machine)
 	if err != nil {
 		return usageError(err)
 	}
@@ -93,10 +93,10 @@ func runPlan(ctx context.Context, e env, o planOptions, path string) error {
 
 	session.WarnSimulated(e.stdout, sc)
 	show.Plan(out, sc, p, show.Options{Full: o.full, Width: columns})
-	show.Dropped(e.stdout, plan.DroppedEnv(sc, box, e.Environ))
-	printLimits(e.stdout, sc, p, box)
+	show.Dropped(e.stdout, plan.DroppedEnv(sc, machine, e.Environ))
+	printLimits(e.stdout, sc, p, machine)
 	if o.as == "" {
-		printBusy(ctx, e, sc, p, box)
+		printBusy(ctx, e, sc, p, machine)
 	}
 	if sc.On == scenarios.OnSlurm {
 		if err := printJobs(e, sc, p); err != nil {
@@ -137,25 +137,25 @@ func printJobs(e env, sc *scenarios.Scenario, plan *plan.Plan) error {
 }
 
 // printBusy warns of GPUs to be used that have memory in use.
-func printBusy(ctx context.Context, e env, sc *scenarios.Scenario, p *plan.Plan, box plan.Box) {
-	if len(box.Devices) == 0 || sc.Simulation.On {
+func printBusy(ctx context.Context, e env, sc *scenarios.Scenario, p *plan.Plan, machine plan.Machine) {
+	if len(machine.Devices) == 0 || sc.Simulation.On {
 		return
 	}
-	watcher := gpu.NewWatcher(e.GPUOptions(), gpu.Inventory{GPUs: box.Devices})
+	watcher := gpu.NewWatcher(e.GPUOptions(), gpu.Inventory{GPUs: machine.Devices})
 	defer func() { _ = watcher.Close() }() // nothing was changed
 	used, err := watcher.Used(ctx)
 	if err != nil {
 		return // a run says what cannot be read
 	}
 
-	for _, line := range show.Busy(sc, p, box.Devices, used) {
+	for _, line := range show.Busy(sc, p, machine.Devices, used) {
 		fmt.Fprintf(e.stdout, "warning: %s\n", line)
 	}
 }
 
 // printLimits says what will limit the trust in the figures of a run.
-func printLimits(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, box plan.Box) {
-	limits := show.Limits(sc, p, box)
+func printLimits(w io.Writer, sc *scenarios.Scenario, p *plan.Plan, machine plan.Machine) {
+	limits := show.Limits(sc, p, machine)
 	if len(limits) > 0 {
 		fmt.Fprintf(w, "\nlimits of trust:\n%s", text.Indent(limits))
 	}

@@ -24,13 +24,13 @@ const plainPeriod = 10 * time.Second
 // same as JSON in bench.log, and, on a terminal, a line that is rewritten
 // while requests run.
 type progress struct {
-	e         env
-	log       zerolog.Logger
-	began     time.Time // of the current launch
-	lastPlain time.Time
-	rewriting bool
-	told      *results.Failure // of the launch, said once
-	hidden    func() bool      // what goes on is shown otherwise; nil: never
+	e             env
+	log           zerolog.Logger
+	began         time.Time // of the current launch
+	lastPlain     time.Time
+	rewriting     bool
+	launchFailure *results.Failure // of the launch, said once
+	hidden        func() bool      // what goes on is shown otherwise; nil: never
 
 	mu   sync.Mutex // guards all above
 	head string     // which step of how many
@@ -62,7 +62,7 @@ func (p *progress) observe(u status.Update) {
 	case status.LifeReady:
 		p.line(u, "%s: ready after %.1f s at %s", life, time.Since(p.began).Seconds(), addresses(u.Servers))
 	case status.LifeFailed:
-		p.told = u.Failure
+		p.launchFailure = u.Failure
 		p.line(u, "%s: launch failed: %s", life, u.Failure.Error())
 	case status.StepSettling:
 		p.line(u, "%s waiting: %s", step, u.Message)
@@ -77,7 +77,7 @@ func (p *progress) observe(u status.Update) {
 	case status.StepProgress:
 		p.running(step, u)
 	case status.StepEnded:
-		p.line(u, "%s %s", step, report.Outcome(u.Result, p.told))
+		p.line(u, "%s %s", step, report.Outcome(u.Result, p.launchFailure))
 	case status.LifeEnded:
 		if u.Failure != nil {
 			p.line(u, "%s could not be proven gone: %s", u.Life, u.Failure.Error())

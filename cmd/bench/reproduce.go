@@ -38,7 +38,7 @@ figure differs.`
 
 type reproduceOptions struct {
 	reproduce.Options
-	boxWait
+	lockWait
 	format, run             string
 	difference, spread      string
 	checkOnly, allowMissing bool
@@ -127,7 +127,7 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 		if err != nil {
 			return err
 		}
-		return o.tell(e, from, here, nil)
+		return o.printResult(e, from, here, nil)
 	}
 
 	sc, err := from.Scenario(e.Process, o.Options)
@@ -149,7 +149,7 @@ func runReproduce(ctx context.Context, e env, o reproduceOptions, path string) e
 	return o.carryOut(ctx, e, again, path)
 }
 
-// check sets this box beside the origin's, prints it, and refuses where the run
+// check sets this machine beside the origin's, prints it, and refuses where the run
 // cannot be repeated here.
 func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) error {
 	b, err := a.Check(ctx, o.Options)
@@ -164,11 +164,11 @@ func (o reproduceOptions) check(ctx context.Context, e env, a *reproduce.Again) 
 
 	switch {
 	case o.checkOnly && o.format == "json":
-		err = differences.BoxCheckJSON(out, b)
+		err = differences.MachineCheckJSON(out, b)
 	case o.format == "markdown" && o.checkOnly:
-		err = differences.WriteBoxCheck(out, b, table.ForMarkdown, table.Options{})
+		err = differences.WriteMachineCheck(out, b, table.ForMarkdown, table.Options{})
 	default:
-		err = differences.WriteBoxCheck(out, b, table.ForTerminal, table.Options{Width: e.width})
+		err = differences.WriteMachineCheck(out, b, table.ForTerminal, table.Options{Width: e.width})
 	}
 
 	if err != nil {
@@ -202,7 +202,7 @@ func (o reproduceOptions) carryOut(ctx context.Context, e env, again *reproduce.
 	}
 
 	fmt.Fprintf(e.Stderr, "results: %s\n", folder.Dir())
-	return errors.Join(o.keep(folder, again.From, here), o.tell(e, again.From, here, &outcome))
+	return errors.Join(o.keep(folder, again.From, here), o.printResult(e, again.From, here, &outcome))
 }
 
 func (o reproduceOptions) reproduction(from *reproduce.Origin, here *results.Run) (*versus.Reproduction, error) {
@@ -227,7 +227,7 @@ func (o reproduceOptions) keep(folder *store.Folder, from *reproduce.Origin, her
 
 // tell prints what came of it and gives the exit code. outcome is nil where
 // nothing was run.
-func (o reproduceOptions) tell(e env, from *reproduce.Origin, here *results.Run, outcome *session.Outcome) error {
+func (o reproduceOptions) printResult(e env, from *reproduce.Origin, here *results.Run, outcome *session.Outcome) error {
 	r, err := o.reproduction(from, here)
 	if err != nil {
 		return err

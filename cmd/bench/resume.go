@@ -27,7 +27,7 @@ The folder holds no secrets. Those that the scenario takes from the environment
 are read again; for one that contains secrets in clear text, give --scenario.`
 
 type resumeOptions struct {
-	boxWait
+	lockWait
 	plainFlags
 	scenarioOptions
 	scenario                  string
@@ -48,7 +48,7 @@ func newResumeCommand(e env) *cobra.Command {
 		},
 	}
 
-	o.boxWait.addFlags(cmd.Flags())
+	o.lockWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.scenario, "scenario", "",
 		"the run's scenario `FILE`, where that contains secrets in clear text")

@@ -25,7 +25,7 @@ servers immediately. A closed terminal does not stop the run.`
 
 type runOptions struct {
 	scenarioOptions
-	boxWait
+	lockWait
 	plainFlags
 	out    string
 	detach bool
@@ -34,10 +34,10 @@ type runOptions struct {
 	allowMissing bool
 }
 
-// boxWait decides what happens while another bench uses this machine.
-type boxWait struct{ wait bool }
+// lockWait decides what happens while another bench uses this machine.
+type lockWait struct{ wait bool }
 
-func (o *boxWait) addFlags(fs *pflag.FlagSet) {
+func (o *lockWait) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.wait, "wait-for-box", false, "wait while another bench uses this machine, instead of refusing")
 }
 
@@ -58,7 +58,7 @@ func newRunCommand(e env) *cobra.Command {
 	}
 
 	o.scenarioOptions.addFlags(cmd)
-	o.boxWait.addFlags(cmd.Flags())
+	o.lockWait.addFlags(cmd.Flags())
 	o.plainFlags.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.out, "out", "results", "`folder` for results; the run goes to SCENARIO/RUN-ID below it")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "with --on slurm: submit the jobs and return")
@@ -91,7 +91,7 @@ func runRun(ctx context.Context, e env, o runOptions, path string) error {
 		return err
 	}
 
-	printLimits(e.Stderr, sc, s.Plan, s.Box)
+	printLimits(e.Stderr, sc, s.Plan, s.Machine)
 	folder, err := s.Prepare(ctx, o.out, nil)
 	if err != nil {
 		return err

@@ -98,27 +98,27 @@ func readScenario(e env, path string, options parse.Options) (*scenarios.Scenari
 	return parse.Source("stdin", source, options)
 }
 
-// boxOptions say for which machine a plan is made.
-type boxOptions struct {
+// machineOptions say for which machine a plan is made.
+type machineOptions struct {
 	as string
 }
 
-func (o *boxOptions) addFlags(fs *pflag.FlagSet) {
+func (o *machineOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.as, "box", "", "plan for another machine, `VENDOR:GPUS` such as amd:8")
 }
 
-func (o *boxOptions) box(ctx context.Context, e env) (plan.Box, error) {
+func (o *machineOptions) machine(ctx context.Context, e env) (plan.Machine, error) {
 	if o.as == "" {
 		inventory, err := gpu.Detect(ctx, e.GPUOptions())
 		if err != nil {
-			return plan.Box{}, fmt.Errorf("look for GPUs: %w", err)
+			return plan.Machine{}, fmt.Errorf("look for GPUs: %w", err)
 		}
-		return e.BoxOf(inventory, e.Self), nil
+		return e.MachineOf(inventory, e.Self), nil
 	}
 	vendor, count, ok := strings.Cut(o.as, ":")
 	n, err := strconv.Atoi(count)
 	if !ok || err != nil || n < 0 || (vendor != "amd" && vendor != "nvidia") {
-		return plan.Box{}, usageError(fmt.Errorf("--box %q: expected amd:N or nvidia:N, such as amd:8", o.as))
+		return plan.Machine{}, usageError(fmt.Errorf("--box %q: expected amd:N or nvidia:N, such as amd:8", o.as))
 	}
-	return plan.Box{Self: e.Self, Vendor: vendor, GPUs: n}, nil
+	return plan.Machine{Self: e.Self, Vendor: vendor, GPUs: n}, nil
 }

@@ -16,7 +16,7 @@ import (
 // second calls hurry. SIGHUP (a closed terminal) and SIGPIPE (nobody reads our
 // output) are noted and do not end the run. They are caught, not ignored: an
 // ignored signal would stay ignored in the servers that we start.
-func watchSignals(ctx context.Context, e env, log zerolog.Logger, hurry func()) (context.Context, func()) {
+func watchSignals(ctx context.Context, e env, log zerolog.Logger, killNow func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
@@ -43,7 +43,7 @@ func watchSignals(ctx context.Context, e env, log zerolog.Logger, hurry func()) 
 				}
 				if asked == 2 {
 					fmt.Fprintf(e.Stderr, "\nbench: %s: killing the servers\n", name)
-					hurry()
+					killNow()
 				}
 			}
 		}

@@ -21,8 +21,8 @@ import (
 // playedGPUs are fake GPUs whose power and memory follow curves that are known
 // exactly.
 type playedGPUs struct {
-	box   *fakegpu.Box
-	began time.Time
+	machine *fakegpu.Machine
+	began   time.Time
 }
 
 const (
@@ -41,16 +41,16 @@ func joules(gpu int, s float64) float64 {
 
 func playGPUs(t *testing.T, n int) *playedGPUs {
 	t.Helper()
-	box, err := fakegpu.New(t.TempDir(), n)
+	machine, err := fakegpu.New(t.TempDir(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	played := &playedGPUs{box: box, began: time.Now()}
+	played := &playedGPUs{machine: machine, began: time.Now()}
 	ctx, cancel := context.WithCancel(t.Context())
 	var playing sync.WaitGroup
 	for gpu := range n {
 		playing.Go(func() {
-			err := box.Play(ctx, gpu, 5*time.Millisecond, func(time.Duration) fakegpu.Values {
+			err := machine.Play(ctx, gpu, 5*time.Millisecond, func(time.Duration) fakegpu.Values {
 				s := time.Since(played.began).Seconds()
 				v := fakegpu.Loaded()
 				v.PowerW, v.EnergyJ, v.VRAMUsed = watts(gpu, s), 1e6+joules(gpu, s), usualVRAM
@@ -67,7 +67,7 @@ func playGPUs(t *testing.T, n int) *playedGPUs {
 	t.Cleanup(func() {
 		cancel()
 		playing.Wait()
-		_ = box.Close()
+		_ = machine.Close()
 	})
 	return played
 }
@@ -137,7 +137,7 @@ func TestEnergyOfSimulatedGPUs(t *testing.T) {
 			if err := os.WriteFile(scenario, fmt.Appendf(nil, gpuScenario, freePort(t), tt.period), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			runBench(t, dir, []string{"BENCH_SYSFS_ROOT=" + gpus.box.Root(), "BENCH_STATE_DIR=" +
+			runBench(t, dir, []string{"BENCH_SYSFS_ROOT=" + gpus.machine.Root(), "BENCH_STATE_DIR=" +
 				filepath.Join(dir, "state")}, "run", scenario)
 			folders, err := filepath.Glob(filepath.Join(dir, "results", "gpus", "*"))
 			if err != nil || len(folders) != 1 {

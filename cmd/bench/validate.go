@@ -21,8 +21,8 @@ model file, is a warning; with --box it is refused, as run does.`
 
 type validateOptions struct {
 	scenarioOptions
-	asJSON bool
-	box    bool
+	asJSON  bool
+	machine bool
 }
 
 func newValidateCommand(e env) *cobra.Command {
@@ -42,7 +42,7 @@ func newValidateCommand(e env) *cobra.Command {
 
 	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.box, "box", false, "refuse what this machine lacks programs, files or GPUs for, as run does")
+	cmd.Flags().BoolVar(&o.machine, "box", false, "refuse what this machine lacks programs, files or GPUs for, as run does")
 	return cmd
 }
 
@@ -100,9 +100,9 @@ func runValidate(ctx context.Context, e env, o validateOptions, paths []string) 
 // check reads one file and plans it, as run does before it starts anything.
 func (o validateOptions) check(ctx context.Context, e env, path string) checked {
 	c := checked{File: path, Mistakes: []mistake{}, Warnings: []string{}}
-	o.withoutSecrets = !o.box
+	o.withoutSecrets = !o.machine
 	if c.sc, c.err = o.load(e, path); c.err == nil {
-		_, c.err = plan.New(c.sc, plan.Box{Self: e.Self})
+		_, c.err = plan.New(c.sc, plan.Machine{Self: e.Self})
 	}
 	if c.err == nil && len(c.sc.Blockers()) == 0 { // files that are on this machine can be read as run reads them
 		c.err = step.CheckDatasets(ctx, c.sc)
@@ -112,7 +112,7 @@ func (o validateOptions) check(ctx context.Context, e env, path string) checked 
 		return c
 	}
 
-	if o.box {
+	if o.machine {
 		if c.err = o.refuseMissing(ctx, e, c.sc); c.err != nil {
 			c.Mistakes = mistakesOf(c.err)
 			return c

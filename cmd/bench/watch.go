@@ -95,7 +95,7 @@ func runWatch(ctx context.Context, e env, o watchOptions, dir string) error {
 		return showRun(ctx, e, follower)
 	}
 
-	return tellRun(ctx, e, follower)
+	return printRun(ctx, e, follower)
 }
 
 // showRun looks at a run on a terminal, until the user leaves.
@@ -126,8 +126,8 @@ func over(v live.View) bool {
 	return v.State == live.RunEnded || v.State == live.RunStopped || v.State == live.RunDead
 }
 
-// tellRun tells of a run in lines until it ends.
-func tellRun(ctx context.Context, e env, follower *live.Follower) error {
+// printRun tells of a run in lines until it ends.
+func printRun(ctx context.Context, e env, follower *live.Follower) error {
 	dir := follower.Folder().Dir()
 	if run, err := store.Read(dir); err == nil && len(run.Manifest.Groups) > 0 {
 		return followCluster(ctx, e, cluster.Cluster{
@@ -145,12 +145,12 @@ func tellRun(ctx context.Context, e env, follower *live.Follower) error {
 		if err != nil {
 			return err
 		}
-		plain.Tell(view, time.Now(), true)
+		plain.Print(view, time.Now(), true)
 		switch view.State {
 		case live.RunEnded, live.RunStopped, live.RunDead:
 			fmt.Fprintf(e.stdout, "%s: %s\n", dir, view.StateText)
 			return codeOf(view)
-		case live.RunGoesOn, live.RunSilent, live.RunWaits:
+		case live.RunActive, live.RunSilent, live.RunWaits:
 		}
 		select {
 		case <-ctx.Done():

@@ -84,10 +84,10 @@ type runView struct {
 func (e env) show(ctx context.Context, r session.Running) (context.Context, session.Shown) {
 	shown, view := watchRun(ctx, e, r.Folder, r.Live, r.Control)
 	ctx, stop := watchSignals(ctx, shown, r.Log, r.KillNow)
-	told := newProgress(shown, r.Log, r.Folder.Dir())
-	told.hidden = view.shown
+	updates := newProgress(shown, r.Log, r.Folder.Dir())
+	updates.hidden = view.shown
 	return ctx, session.Shown{
-		Process: shown.Process, Observe: told.observe, Waiting: told.waiting,
+		Process: shown.Process, Observe: updates.observe, Waiting: updates.waiting,
 		Close: func() { stop(); view.close() },
 	}
 }

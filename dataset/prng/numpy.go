@@ -11,8 +11,8 @@ type Numpy struct {
 	mt mt19937
 
 	// Normal deviates come in pairs; spare keeps the second one.
-	spare    float64
-	hasSpare bool
+	secondDeviate float64
+	hasSecond     bool
 }
 
 // NewNumpy is np.random.seed(seed).
@@ -103,9 +103,9 @@ func (n *Numpy) Normal(mean, std float64) float64 { return mean + std*n.standard
 
 // standardNormal is Marsaglia's polar method as numpy orders its draws.
 func (n *Numpy) standardNormal() float64 {
-	if n.hasSpare {
-		n.hasSpare = false
-		return n.spare
+	if n.hasSecond {
+		n.hasSecond = false
+		return n.secondDeviate
 	}
 
 	for {
@@ -116,7 +116,7 @@ func (n *Numpy) standardNormal() float64 {
 			continue
 		}
 		f := math.Sqrt(-2 * math.Log(r) / r)
-		n.spare, n.hasSpare = f*x, true
+		n.secondDeviate, n.hasSecond = f*x, true
 		return f * y
 	}
 }

@@ -11,8 +11,8 @@ type PCG64 struct {
 	state, step uint128
 
 	// 32-bit draws use both halves of a 64-bit one; spare keeps the high half.
-	spare    uint32
-	hasSpare bool
+	highHalf uint32
+	hasHigh  bool
 }
 
 type uint128 struct{ high, low uint64 }
@@ -49,12 +49,12 @@ func (p *PCG64) uint64() uint64 {
 }
 
 func (p *PCG64) uint32() uint32 {
-	if p.hasSpare {
-		p.hasSpare = false
-		return p.spare
+	if p.hasHigh {
+		p.hasHigh = false
+		return p.highHalf
 	}
 	v := p.uint64()
-	p.spare, p.hasSpare = uint32(v>>32), true
+	p.highHalf, p.hasHigh = uint32(v>>32), true
 	return uint32(v)
 }
 

@@ -71,9 +71,9 @@ func TestConformance(t *testing.T) {
 	}.Run(t)
 }
 
-// boxOf is a box with the GPUs of a capture: at the addresses that it names,
+// machineOf is a machine with the GPUs of a capture: at the addresses that it names,
 // else as many as it numbers, in the order of PCI.
-func boxOf(t *testing.T, capture string) (string, []device.Device) {
+func machineOf(t *testing.T, capture string) (string, []device.Device) {
 	t.Helper()
 	data, err := os.ReadFile(capture)
 	if err != nil {
@@ -103,9 +103,9 @@ func boxOf(t *testing.T, capture string) (string, []device.Device) {
 }
 
 // fakeAMDSMI answers the commands that it is given and, of the others, list
-// and metric as a healthy box does.
+// and metric as a healthy machine does.
 func fakeAMDSMI(t *testing.T, capture, command string) fakegpu.Outcome {
-	root, devices := boxOf(t, capture)
+	root, devices := machineOf(t, capture)
 	var list, metric []string
 	for i, d := range devices {
 		list = append(list, fmt.Sprintf(`{"gpu":%d,"bdf":"%s"}`, i, d.PCI))
@@ -133,13 +133,13 @@ func replayAMDList(t *testing.T, capture string) fakegpu.Outcome {
 }
 
 func replayROCm(t *testing.T, capture string) fakegpu.Outcome {
-	root, devices := boxOf(t, capture)
+	root, devices := machineOf(t, capture)
 	fakegpu.Tools(t, map[string]string{"rocm-smi": `exec cat "` + capture + `"`})
 	return fakegpu.OutcomeOf(t, NewROCmSMISampler, root, devices)
 }
 
 func replayROCmFailing(t *testing.T, capture string) fakegpu.Outcome {
-	root, devices := boxOf(t, capture)
+	root, devices := machineOf(t, capture)
 	fakegpu.Tools(t, map[string]string{"rocm-smi": `cat "` + capture + `"; exit 1`})
 	return fakegpu.OutcomeOf(t, NewROCmSMISampler, root, devices)
 }

@@ -11,27 +11,27 @@ import (
 )
 
 func TestAMDHolders(t *testing.T) {
-	box := fakegpu.Server(t, 3)
+	machine := fakegpu.Server(t, 3)
 	for _, held := range []struct {
 		pid, gpu int
 		bytes    int64
 	}{{300, 1, 5 << 30}, {200, 1, 7 << 30}, {200, 0, 8 << 30}, {200, 2, 9 << 30}} {
-		if err := box.HoldVRAM(held.pid, held.gpu, held.bytes); err != nil {
+		if err := machine.HoldVRAM(held.pid, held.gpu, held.bytes); err != nil {
 			t.Fatal(err)
 		}
 	}
-	options := device.Options{Root: box.Root()}
-	devices, _ := Devices(box.Root())
+	options := device.Options{Root: machine.Root()}
+	devices, _ := Devices(machine.Root())
 	got, err := driverHolders(options, devices[:2])
 	want := []results.GPUHolder{
-		{PID: 200, Device: box.ID(0), Bytes: new(int64(8 << 30)), Name: "fake-server"},
-		{PID: 200, Device: box.ID(1), Bytes: new(int64(7 << 30)), Name: "fake-server"},
-		{PID: 300, Device: box.ID(1), Bytes: new(int64(5 << 30)), Name: "fake-server"},
+		{PID: 200, Device: machine.ID(0), Bytes: new(int64(8 << 30)), Name: "fake-server"},
+		{PID: 200, Device: machine.ID(1), Bytes: new(int64(7 << 30)), Name: "fake-server"},
+		{PID: 300, Device: machine.ID(1), Bytes: new(int64(5 << 30)), Name: "fake-server"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("amdHolders differs (-want +got), error %v:\n%s", err, diff)
 	}
-	if err := box.Release(200); err != nil {
+	if err := machine.Release(200); err != nil {
 		t.Fatal(err)
 	}
 	got, err = driverHolders(options, devices[:2])

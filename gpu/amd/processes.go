@@ -14,7 +14,7 @@ import (
 )
 
 // toolHolders asks amd-smi, then rocm-smi, for the processes that hold
-// memory of GPUs: for a box whose compute driver does not list them. They do
+// memory of GPUs: for a machine whose compute driver does not list them. They do
 // not say of which GPU; a process is one holder.
 func toolHolders(ctx context.Context, options device.Options) ([]results.GPUHolder, error) {
 	ask := func(name string, parse func([]byte) ([]results.GPUHolder, error), args ...string) ([]results.GPUHolder,

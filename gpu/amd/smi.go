@@ -21,7 +21,7 @@ type smiSampler struct {
 	noteList
 	tool   *tool
 	wanted []amdGPU
-	all    []amdGPU       // of the box: tools list them all
+	all    []amdGPU       // of the machine: tools list them all
 	index  map[int]amdGPU // by amd-smi's index; nil: not asked yet
 	asks   []*question
 	reads  int

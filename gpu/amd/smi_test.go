@@ -45,7 +45,7 @@ func amdSampler(t *testing.T, root string, s *scripted) *smiSampler {
 
 // A flag that failed is not asked again; the others are, by themselves.
 func TestAMDSMIDropsFlags(t *testing.T) {
-	box := fakegpu.Server(t, 1)
+	machine := fakegpu.Server(t, 1)
 	s := &scripted{answers: map[string]string{
 		"list --json":      `[{"gpu":0,"bdf":"0000:0c:00.0"}]`,
 		"metric -E --json": "\n", // no output, but the tool works
@@ -53,8 +53,8 @@ func TestAMDSMIDropsFlags(t *testing.T) {
 		"metric -p --json": `{"error":"Parameter '-p' is invalid","code":-2}`,
 		"metric -c --json": `[{"gpu":0,"clock":{"gfx_0":{"clk":"132 MHz"}}}]`,
 	}}
-	sampler := amdSampler(t, box.Root(), s)
-	want := []results.GPUReading{{Device: box.ID(0), VRAMUsedBytes: new(int64(5 << 20)), CoreHz: new(132e6)}}
+	sampler := amdSampler(t, machine.Root(), s)
+	want := []results.GPUReading{{Device: machine.ID(0), VRAMUsedBytes: new(int64(5 << 20)), CoreHz: new(132e6)}}
 	for i, asked := range []string{
 		"list --json|metric -m -p -u -t --json|metric -c --json|metric -E --json|metric --throttle --json|static --limit --json|" +
 			"metric -m --json|metric -p --json|metric -u --json|metric -t --json|metric --violation --json",
@@ -70,13 +70,13 @@ func TestAMDSMIDropsFlags(t *testing.T) {
 	}
 }
 
-// A box that is slow is read in part.
+// A machine that is slow is read in part.
 func TestAMDSMISlow(t *testing.T) {
-	box := fakegpu.Server(t, 1)
-	devices, _ := Devices(box.Root())
+	machine := fakegpu.Server(t, 1)
+	devices, _ := Devices(machine.Root())
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})
-	sampler, err := NewSMISampler(device.Options{Root: box.Root(), RunTool: func(_ context.Context, argv []string) ([]byte, error) {
+	sampler, err := NewSMISampler(device.Options{Root: machine.Root(), RunTool: func(_ context.Context, argv []string) ([]byte, error) {
 		if slices.Contains(argv, "-c") {
 			cancel()
 			<-release
@@ -98,7 +98,7 @@ func TestAMDSMISlow(t *testing.T) {
 
 // What costs much is asked for rarely, and not repeated in between.
 func TestAMDSMIAsksRarely(t *testing.T) {
-	box := fakegpu.Server(t, 1)
+	machine := fakegpu.Server(t, 1)
 	s := &scripted{answers: map[string]string{
 		"list --json":                  `[{"gpu":0,"bdf":"0000:0C:00.0"}]`,
 		"metric -m -p -u -t --json":    `[{"gpu":0,"power":{"socket_power":{"value":700,"unit":"W"}}}]`,
@@ -109,11 +109,11 @@ func TestAMDSMIAsksRarely(t *testing.T) {
 		"metric --violation --json":    ``,
 		"metric -never-asked-for-this": ``,
 	}}
-	sampler := amdSampler(t, box.Root(), s)
+	sampler := amdSampler(t, machine.Root(), s)
 	first := results.GPUReading{
-		Device: box.ID(0), PowerW: new(700.0), EnergyJ: new(7.5), Throttle: []string{results.ThrottlePower}, PowerLimitW: new(750.0),
+		Device: machine.ID(0), PowerW: new(700.0), EnergyJ: new(7.5), Throttle: []string{results.ThrottlePower}, PowerLimitW: new(750.0),
 	}
-	later := results.GPUReading{Device: box.ID(0), PowerW: new(700.0), EnergyJ: new(7.5)}
+	later := results.GPUReading{Device: machine.ID(0), PowerW: new(700.0), EnergyJ: new(7.5)}
 	fifth := later
 	fifth.Throttle = first.Throttle
 	for i, want := range []results.GPUReading{first, later, later, later, later, fifth} {
@@ -148,17 +148,17 @@ func TestAMDSMIPartitions(t *testing.T) {
 
 // Only what was asked for is told, and no GPU that is not in the inventory.
 func TestAMDSMIDevices(t *testing.T) {
-	box := fakegpu.Server(t, 2)
+	machine := fakegpu.Server(t, 2)
 	s := &scripted{answers: map[string]string{
 		"list --json":               `[{"gpu":0,"bdf":"0000:0c:00.0"},{"gpu":1,"bdf":"0000:22:00.0"},{"gpu":2,"bdf":"0000:99:00.0"}]`,
 		"metric -m -p -u -t --json": `{"gpu_data":[{"gpu":0,"power":{"socket_power":1}},{"gpu":1,"power":{"socket_power":2}},{"gpu":2,"power":{"socket_power":3}}]}`,
 	}}
-	devices, _ := Devices(box.Root())
-	sampler, err := NewSMISampler(device.Options{Root: box.Root(), RunTool: s.run}, devices[1:])
+	devices, _ := Devices(machine.Root())
+	sampler, err := NewSMISampler(device.Options{Root: machine.Root(), RunTool: s.run}, devices[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []results.GPUReading{{Device: box.ID(1), PowerW: new(2.0)}}
+	want := []results.GPUReading{{Device: machine.ID(1), PowerW: new(2.0)}}
 	if diff := cmp.Diff(want, readOnce(t, sampler)); diff != "" {
 		t.Errorf("readings differ (-want +got):\n%s", diff)
 	}
@@ -169,12 +169,12 @@ func TestAMDSMIDevices(t *testing.T) {
 
 // A tool that died, or that is not there, or hangs, is an error at once.
 func TestAMDSMILost(t *testing.T) {
-	box := fakegpu.Server(t, 1)
-	devices, _ := Devices(box.Root())
+	machine := fakegpu.Server(t, 1)
+	devices, _ := Devices(machine.Root())
 	for _, open := range []func(device.Options, []device.Device) (device.Sampler, error){NewSMISampler, NewROCmSMISampler} {
 		for name, script := range map[string]string{"signal": `kill -SEGV $$`, "nothing": ``} {
 			fakegpu.Tools(t, map[string]string{"amd-smi": script, "rocm-smi": script})
-			sampler, err := open(device.Options{Root: box.Root()}, devices)
+			sampler, err := open(device.Options{Root: machine.Root()}, devices)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestAMDSMILost(t *testing.T) {
 			_ = sampler.Close()
 		}
 		release := make(chan struct{})
-		sampler, err := open(device.Options{Root: box.Root(), RunTool: func(context.Context, []string) ([]byte, error) {
+		sampler, err := open(device.Options{Root: machine.Root(), RunTool: func(context.Context, []string) ([]byte, error) {
 			<-release
 			return nil, errors.New("late")
 		}}, devices)
@@ -385,8 +385,8 @@ func TestAMDHoldersAnyway(t *testing.T) {
 	if _, err := Holders(t.Context(), device.Options{Root: t.TempDir()}, nil); err == nil {
 		t.Error("no error from a folder without the compute driver")
 	}
-	box := fakegpu.Server(t, 1)
-	if got, err := Holders(t.Context(), device.Options{Root: box.Root(), RunTool: s.run}, nil); err != nil || len(got) != 0 {
+	machine := fakegpu.Server(t, 1)
+	if got, err := Holders(t.Context(), device.Options{Root: machine.Root(), RunTool: s.run}, nil); err != nil || len(got) != 0 {
 		t.Errorf("holders of an idle box = %v, %v, want none", got, err)
 	}
 }

@@ -50,33 +50,33 @@ func readOnce(t testing.TB, sampler device.Sampler) []results.GPUReading {
 var approx = cmpopts.EquateApprox(1e-9, 1e-9)
 
 func TestSysfsServer(t *testing.T) {
-	box := fakegpu.Server(t, 2)
+	machine := fakegpu.Server(t, 2)
 	busy := fakegpu.Loaded()
 	busy.Throttle = []string{"ppt", "hbm"}
-	if err := box.Set(1, busy); err != nil {
+	if err := machine.Set(1, busy); err != nil {
 		t.Fatal(err)
 	}
-	if err := box.HoldVRAM(4711, 1, 150<<30); err != nil {
+	if err := machine.HoldVRAM(4711, 1, 150<<30); err != nil {
 		t.Fatal(err)
 	}
-	sampler := openTree(t, box.Root())
+	sampler := openTree(t, machine.Root())
 	first := readOnce(t, sampler)
 	if first[0].Throttle != nil {
 		t.Errorf("throttle of the first reading = %v, want null: nothing to compare with", first[0].Throttle)
 	}
 	for gpu, values := range []fakegpu.Values{fakegpu.Idle(), busy} {
-		if err := box.Set(gpu, values); err != nil {
+		if err := machine.Set(gpu, values); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := []results.GPUReading{
 		{
-			Device: box.ID(0), VRAMUsedBytes: new(int64(298647552)), GTTUsedBytes: new(int64(14761984)),
+			Device: machine.ID(0), VRAMUsedBytes: new(int64(298647552)), GTTUsedBytes: new(int64(14761984)),
 			PowerW: new(140.0), PowerKind: "instant", EnergyJ: new(17_880_000.0), Busy: new(0.0), MemoryBusy: new(0.0),
 			CoreHz: new(132e6), MemoryHz: new(900e6), HotspotC: new(38.0), MemoryC: new(33.0), PowerLimitW: new(750.0), Throttle: []string{},
 		},
 		{
-			Device: box.ID(1), VRAMUsedBytes: new(int64(298647552 + 150<<30)), GTTUsedBytes: new(int64(14761984)),
+			Device: machine.ID(1), VRAMUsedBytes: new(int64(298647552 + 150<<30)), GTTUsedBytes: new(int64(14761984)),
 			PowerW: new(620.0), PowerKind: "instant", EnergyJ: new(17_880_000.0), Busy: new(1.0), MemoryBusy: new(0.7),
 			CoreHz: new(2100e6), MemoryHz: new(1300e6), HotspotC: new(74.0), MemoryC: new(61.0), PowerLimitW: new(750.0),
 			Throttle: []string{results.ThrottlePower, results.ThrottleMemory},
@@ -93,7 +93,7 @@ func TestSysfsServer(t *testing.T) {
 	}
 }
 
-// What GPUs of other kinds have, each in a box of its own.
+// What GPUs of other kinds have, each in a machine of its own.
 func TestSysfsKinds(t *testing.T) {
 	const pci = "0000:05:00.0"
 	tests := []struct {
@@ -366,11 +366,11 @@ func BenchmarkSysfs(b *testing.B) {
 
 // What the folder of a GPU needs to be read is all that is opened.
 func TestSysfsOpensOnce(t *testing.T) {
-	box := fakegpu.Server(t, 1)
-	sampler := openTree(t, box.Root())
+	machine := fakegpu.Server(t, 1)
+	sampler := openTree(t, machine.Root())
 	before := readOnce(t, sampler)
-	moved := filepath.Join(filepath.Dir(box.Root()), "moved")
-	rename(t, filepath.Join(box.Root(), "sys"), moved)
+	moved := filepath.Join(filepath.Dir(machine.Root()), "moved")
+	rename(t, filepath.Join(machine.Root(), "sys"), moved)
 	if diff := cmp.Diff(before, readOnce(t, sampler), cmpopts.IgnoreFields(results.GPUReading{}, "Throttle")); diff != "" {
 		t.Errorf("a reading opened files anew (-before +after):\n%s", diff)
 	}

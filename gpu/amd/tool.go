@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// toolLimit bounds a call of one of AMD's tools. amd-smi took 15 s on a box
+	// toolLimit bounds a call of one of AMD's tools. amd-smi took 15 s on a machine
 	// with 16 GPUs.
 	toolLimit = 20 * time.Second
 

@@ -40,7 +40,7 @@ type Command struct {
 	Stderr string   `json:"stderr"`
 }
 
-// Reading is what a sampler made of this box.
+// Reading is what a sampler made of this machine.
 type Reading struct {
 	Sampler  string           `json:"sampler"`
 	Error    string           `json:"error"`
@@ -48,7 +48,7 @@ type Reading struct {
 	Readings []device.Reading `json:"readings"`
 }
 
-// Write writes a folder from which the readings of this box can be made
+// Write writes a folder from which the readings of this machine can be made
 // again elsewhere, to be attached to a report of an error: what the vendors'
 // tools print, the files that are read, and our own readings. Serial numbers,
 // unique ids and names of users are replaced by others, the same everywhere; the
@@ -89,20 +89,20 @@ func (c *capturer) missing(format string, args ...any) {
 
 // read takes our own readings.
 func (c *capturer) read(ctx context.Context) {
-	box, err := gpu.Detect(ctx, c.options)
+	machine, err := gpu.Detect(ctx, c.options)
 	if err != nil {
 		return
 	}
 
 	for _, name := range gpu.SamplerNames() {
-		devices := box.Of(gpu.SamplerVendor(name))
+		devices := machine.Of(gpu.SamplerVendor(name))
 		if len(devices) == 0 {
 			continue
 		}
 		c.out.Readings = append(c.out.Readings, takeReading(ctx, c.options, name, devices))
 	}
 
-	c.addJSON("inventory.json", box)
+	c.addJSON("inventory.json", machine)
 	host := gpu.Host(ctx)
 	host.Hostname = "host"
 	c.addJSON("host.json", host)

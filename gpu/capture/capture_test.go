@@ -17,9 +17,9 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// captureBox is a box with an AMD card in sysfs and an nvidia-smi, both full
+// captureMachine is a machine with an AMD card in sysfs and an nvidia-smi, both full
 // of what is nobody's business.
-func captureBox(t *testing.T) string {
+func captureMachine(t *testing.T) string {
 	t.Helper()
 	fakegpu.Tools(t, map[string]string{"nvidia-smi": `
 case "$*" in
@@ -41,7 +41,7 @@ esac`})
 }
 
 func TestCapture(t *testing.T) {
-	root := captureBox(t)
+	root := captureMachine(t)
 	folder := filepath.Join(t.TempDir(), "new")
 	got, err := Write(t.Context(), device.Options{Root: root}, folder)
 	if err != nil {
@@ -86,9 +86,9 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// The copied files stand for the box: read from them, a GPU says the same.
+// The copied files stand for the machine: read from them, a GPU says the same.
 func TestCaptureReplays(t *testing.T) {
-	root := captureBox(t)
+	root := captureMachine(t)
 	folder := filepath.Join(t.TempDir(), "new")
 	if _, err := Write(t.Context(), device.Options{Root: root}, folder); err != nil {
 		t.Fatalf("Capture: %v", err)

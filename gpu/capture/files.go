@@ -19,8 +19,8 @@ func cardFiles() []string {
 	}
 }
 
-// boxFiles are the other files.
-func boxFiles() []string {
+// machineFiles are the other files.
+func machineFiles() []string {
 	kfd := "sys/class/kfd/kfd/"
 	return []string{
 		"proc/driver/nvidia/version", "proc/meminfo", "sys/module/amdgpu/version", "opt/rocm/.info/version",
@@ -34,10 +34,10 @@ func boxFiles() []string {
 const largestFile = 1 << 20
 
 // copyFiles copies the files that are read into files/, laid out as they are,
-// so that the copy can stand for the box's root.
+// so that the copy can stand for the machine's root.
 func (c *capturer) copyFiles() {
 	root := filepath.Join("/", c.options.Root)
-	for _, pattern := range boxFiles() {
+	for _, pattern := range machineFiles() {
 		c.copyMatches(root, filepath.Join(root, pattern))
 	}
 

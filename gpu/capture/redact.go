@@ -36,7 +36,7 @@ func newReplacer(files map[string][]byte) *replacer {
 		names = append(names, name)
 	}
 
-	slices.Sort(names) // the same box gives the same words
+	slices.Sort(names) // the same machine gives the same words
 	for _, name := range names {
 		if !bytes.ContainsRune(files[name], 0) { // text
 			r.collect(name, string(files[name]))

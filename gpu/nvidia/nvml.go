@@ -84,7 +84,7 @@ func nvmlWords(code nvml.Return) string {
 	return fmt.Sprintf("%s (error %d)", words, int(code))
 }
 
-// NVMLDevices lists the GPUs with what they are set to. A box without the
+// NVMLDevices lists the GPUs with what they are set to. A machine without the
 // driver has no devices and no error.
 func NVMLDevices() ([]device.Device, error) {
 	session, err := openNVML()

@@ -49,18 +49,18 @@ func replayNVIDIA(t *testing.T, capture string) fakegpu.Outcome {
 *-lms*) cat "` + capture + `"; exec sleep 20;;
 *) exec cat "` + capture + `";;
 esac`})
-	return fakegpu.OutcomeOf(t, NewSMISampler, "", boxOfNVIDIA(t, capture))
+	return fakegpu.OutcomeOf(t, NewSMISampler, "", machineOfNVIDIA(t, capture))
 }
 
 // replayNVIDIAFailing prints an error the way the tool does, on stdout.
 func replayNVIDIAFailing(t *testing.T, capture string) fakegpu.Outcome {
 	fakegpu.Tools(t, map[string]string{"nvidia-smi": `cat "` + capture + `"; exit 9`})
-	return fakegpu.OutcomeOf(t, NewSMISampler, "", boxOfNVIDIA(t, capture))
+	return fakegpu.OutcomeOf(t, NewSMISampler, "", machineOfNVIDIA(t, capture))
 }
 
 func replayNVIDIAHolders(t *testing.T, capture string) fakegpu.Outcome {
 	fakegpu.Tools(t, map[string]string{"nvidia-smi": `exec cat "` + capture + `"`})
-	holders, err := SMIHolders(t.Context(), nil, boxOfNVIDIA(t, capture))
+	holders, err := SMIHolders(t.Context(), nil, machineOfNVIDIA(t, capture))
 	if err != nil {
 		return fakegpu.Outcome{Error: err.Error()}
 	}
@@ -72,7 +72,7 @@ func replayNVIDIAList(t *testing.T, capture string) fakegpu.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := boxOfNVIDIA(t, capture)
+	devices := machineOfNVIDIA(t, capture)
 	addParts(devices, parseSMIList(data))
 	var got fakegpu.Outcome
 	for _, part := range devices[0].Parts {
@@ -81,8 +81,8 @@ func replayNVIDIAList(t *testing.T, capture string) fakegpu.Outcome {
 	return got
 }
 
-// boxOfNVIDIA is a box with the one GPU that a capture names.
-func boxOfNVIDIA(t *testing.T, capture string) []device.Device {
+// machineOfNVIDIA is a machine with the one GPU that a capture names.
+func machineOfNVIDIA(t *testing.T, capture string) []device.Device {
 	t.Helper()
 	data, err := os.ReadFile(capture)
 	if err != nil {

@@ -154,9 +154,9 @@ func nameOf(device device.Device) string {
 	return name
 }
 
-func held(holder results.GPUHolder, box gpu.Inventory) string {
+func held(holder results.GPUHolder, machine gpu.Inventory) string {
 	on := "a GPU"
-	for _, device := range box.GPUs {
+	for _, device := range machine.GPUs {
 		if device.ID() == holder.Device {
 			on = placeOf(device)
 		}

@@ -21,10 +21,10 @@ const period = time.Second
 
 // Watch writes a table once a second until ctx ends, over the one before where
 // rewrite says so; or, asJSON, a line for each reading.
-func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, box gpu.Inventory,
+func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, machine gpu.Inventory,
 	samplers []device.Sampler,
 ) error {
-	w := &watch{out: out, box: box, newest: map[string]gpu.Sample{}, rewrite: rewrite}
+	w := &watch{out: out, machine: machine, newest: map[string]gpu.Sample{}, rewrite: rewrite}
 	recorder := gpu.Recorder{Samplers: samplers, Period: period, Host: true}
 	emit := w.keep
 	if asJSON {
@@ -43,7 +43,7 @@ func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, box gpu.Inv
 			return nil // the only way to end it
 		case now := <-ticker.C:
 			if !asJSON {
-				w.tell(now)
+				w.print(now)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func Watch(ctx context.Context, out io.Writer, rewrite, asJSON bool, box gpu.Inv
 // watch keeps the newest samples.
 type watch struct {
 	out     io.Writer
-	box     gpu.Inventory
+	machine gpu.Inventory
 	rewrite bool
 	lines   int  // of the table that stands on the terminal
 	begun   bool // the head has been written
@@ -88,7 +88,7 @@ func (w *watch) writeJSON(sample gpu.Sample) {
 
 // tell writes what is newest. A reading older than three periods is not told:
 // it would pass for the present.
-func (w *watch) tell(now time.Time) {
+func (w *watch) print(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -100,7 +100,7 @@ func (w *watch) tell(now time.Time) {
 		w.begun = true
 	}
 
-	for _, device := range w.box.GPUs {
+	for _, device := range w.machine.GPUs {
 		reading := w.newest[device.ID()]
 		if now.Sub(reading.At) > 3*period {
 			reading.GPU = nil

@@ -50,8 +50,8 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 			"give it more time, or less grace", sc.Slurm.Grace, sc.Slurm.Time)
 	}
 
-	s, err := session.New(ctx, p, sc, func(inventory gpu.Inventory, self string) plan.Box {
-		return plan.Box{Self: self, Vendor: inventory.Vendor()}
+	s, err := session.New(ctx, p, sc, func(inventory gpu.Inventory, self string) plan.Machine {
+		return plan.Machine{Self: self, Vendor: inventory.Vendor()}
 	})
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func Plan(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*sess
 		return nil, usage.Errorf("the scenario has secrets in the clear, which its jobs would have to read from the " +
 			"results folder: take them from the environment with ${env:NAME}")
 	}
-	s.Plan.Problems = []string{} // of this box, on which nothing will run
+	s.Plan.Problems = []string{} // of this machine, on which nothing will run
 	for _, text := range tooLong(sc, s.Plan) {
 		fmt.Fprintf(p.Stderr, "warning: %s\n", text)
 	}
@@ -266,7 +266,7 @@ func (c Cluster) Jobs(ctx context.Context) (map[string]slurm.Job, error) {
 // run a group: they are decided on anew together with others of it.
 func (c Cluster) Left(run *results.Run, resume *harness.Resume, jobs map[string]slurm.Job) []results.Group {
 	notNeeded := map[string]bool{}
-	for _, step := range run.Spared {
+	for _, step := range run.NotNeeded {
 		notNeeded[step.Result.Step.ID] = true
 	}
 

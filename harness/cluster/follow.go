@@ -20,8 +20,8 @@ import (
 type follower struct {
 	Cluster
 
-	told  map[string]int    // attempts of steps whose end was told
-	where map[string]string // by group: state and node of its job, as told
+	reported map[string]int    // attempts of steps whose end was told
+	where    map[string]string // by group: state and node of its job, as told
 
 	waiting string // what was said of jobs that wait
 	noted   string // the last error that was told
@@ -59,7 +59,7 @@ const (
 // Follow writes lines about steps and jobs until no job is left, and returns the
 // run. When ctx ends, the jobs go on and no run is returned.
 func (c Cluster) Follow(ctx context.Context) (*results.Run, error) {
-	f := follower{Cluster: c, told: map[string]int{}, where: map[string]string{}}
+	f := follower{Cluster: c, reported: map[string]int{}, where: map[string]string{}}
 	fmt.Fprintf(c.Process.Stderr, "following; Ctrl-C lets the jobs go on, 'bench watch %s' follows again, 'bench "+
 		"cancel' ends them\n", c.Folder.Dir())
 	period, failed := firstLook, 0
@@ -101,14 +101,14 @@ func (f *follower) look(ctx context.Context) (run *results.Run, jobs map[string]
 		return nil, nil, false, err
 	}
 	if queueErr != nil {
-		return nil, nil, f.tellSteps(run), queueErr // what ends meanwhile is on disk
+		return nil, nil, f.reportSteps(run), queueErr // what ends meanwhile is on disk
 	}
 
-	news = f.tellJobs(run, jobs)
-	return run, jobs, f.tellSteps(run) || news, nil
+	news = f.reportJobs(run, jobs)
+	return run, jobs, f.reportSteps(run) || news, nil
 }
 
-func (f *follower) tellJobs(run *results.Run, jobs map[string]slurm.Job) (news bool) {
+func (f *follower) reportJobs(run *results.Run, jobs map[string]slurm.Job) (news bool) {
 	waiting := map[string]int{}
 	for _, group := range run.Manifest.Groups {
 		job, queued := jobs[group.ID]
@@ -129,12 +129,12 @@ func (f *follower) tellJobs(run *results.Run, jobs map[string]slurm.Job) (news b
 		}
 	}
 
-	f.tellWaiting(waiting)
+	f.reportWaiting(waiting)
 	return news
 }
 
-// tellWaiting says why jobs wait, when that has changed.
-func (f *follower) tellWaiting(jobs map[string]int) {
+// reportWaiting says why jobs wait, when that has changed.
+func (f *follower) reportWaiting(jobs map[string]int) {
 	var lines strings.Builder
 	for _, reason := range slices.Sorted(maps.Keys(jobs)) {
 		fmt.Fprintf(&lines, "%s waiting: %s\n", text.Count(jobs[reason], "job"), reason)
@@ -145,7 +145,7 @@ func (f *follower) tellWaiting(jobs map[string]int) {
 	}
 }
 
-func (f *follower) tellSteps(run *results.Run) (news bool) {
+func (f *follower) reportSteps(run *results.Run) (news bool) {
 	done := 0
 	for i := range run.Steps {
 		if run.Steps[i].State == results.StepDone {
@@ -155,10 +155,10 @@ func (f *follower) tellSteps(run *results.Run) (news bool) {
 
 	for i := range run.Steps {
 		step := &run.Steps[i]
-		if step.State != results.StepDone || f.told[step.Result.Step.ID] >= max(1, step.Attempt) {
+		if step.State != results.StepDone || f.reported[step.Result.Step.ID] >= max(1, step.Attempt) {
 			continue
 		}
-		f.told[step.Result.Step.ID], news = max(1, step.Attempt), true
+		f.reported[step.Result.Step.ID], news = max(1, step.Attempt), true
 		fmt.Fprintf(f.Process.Stderr, "[%d/%d] %s: %s%s\n", done, len(run.Steps), step.Result.Step.ID,
 			report.OneLine(step.Result), onNode(step.Result))
 	}

@@ -41,22 +41,22 @@ const (
 	portRanges = 1000
 )
 
-// box is the part of this machine that the job was given: never more.
-func (g grant) box(p machine.Process) func(gpu.Inventory, string) plan.Box {
-	return func(inventory gpu.Inventory, self string) plan.Box {
-		box := machine.BoxOf(inventory, self)
+// machine is the part of this machine that the job was given: never more.
+func (g grant) machine(p machine.Process) func(gpu.Inventory, string) plan.Machine {
+	return func(inventory gpu.Inventory, self string) plan.Machine {
+		machine := machine.MachineOf(inventory, self)
 		visible, notes := gpu.VisibleTo(grantVars(p, inventory.Vendor()), inventory)
 		for _, note := range notes {
 			fmt.Fprintf(p.Stderr, "note: %s\n", note)
 		}
-		box.Granted, box.Nodes = []int{}, g.nodes
+		machine.Granted, machine.Nodes = []int{}, g.nodes
 		for _, d := range visible {
-			box.Granted = append(box.Granted, d.Index)
+			machine.Granted = append(machine.Granted, d.Index)
 		}
-		box.Devices, box.GPUs = visible, len(visible)
+		machine.Devices, machine.GPUs = visible, len(visible)
 		n, _ := strconv.Atoi(g.job) // digits, see grantOf
-		box.PortOffset = n % portRanges * portsOfJob
-		return box
+		machine.PortOffset = n % portRanges * portsOfJob
+		return machine
 	}
 }
 
@@ -79,9 +79,9 @@ func grantVars(p machine.Process, vendor string) map[string]string {
 
 // granted leaves out GPUs that the job was not given: they are not sampled, and
 // their memory is not ours to prove free.
-func granted(inventory gpu.Inventory, box plan.Box) gpu.Inventory {
+func granted(inventory gpu.Inventory, machine plan.Machine) gpu.Inventory {
 	inventory.GPUs = slices.DeleteFunc(slices.Clone(inventory.GPUs), func(d device.Device) bool {
-		return !slices.ContainsFunc(box.Devices, func(b device.Device) bool { return b.ID() == d.ID() })
+		return !slices.ContainsFunc(machine.Devices, func(b device.Device) bool { return b.ID() == d.ID() })
 	})
 	return inventory
 }
@@ -103,13 +103,13 @@ func nodesOfJob(ctx context.Context, p machine.Process) ([]recipe.Node, error) {
 
 	list, _ := p.Lookup("SLURM_JOB_NODELIST")
 	self, _ := p.Lookup("SLURMD_NODENAME")
-	told, err := slurm.Client{}.Nodes(ctx, list)
+	listed, err := slurm.Client{}.Nodes(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 
 	var nodes []recipe.Node
-	for _, n := range told {
+	for _, n := range listed {
 		nodes = append(nodes, recipe.Node{Name: n.Name, Address: addressOf(ctx, n.Address)})
 	}
 

@@ -101,14 +101,14 @@ func Job(ctx context.Context, p machine.Process, show session.Show, dir string, 
 func jobSession(ctx context.Context, p machine.Process, sc *scenarios.Scenario, g grant,
 	group results.Group,
 ) (*session.Session, error) {
-	s, err := session.New(ctx, p, sc, g.box(p))
+	s, err := session.New(ctx, p, sc, g.machine(p))
 	if err != nil {
 		return nil, err
 	}
 	if s.Plan, err = s.Plan.Of(group); err != nil {
 		return nil, usage.Mark(err)
 	}
-	s.Inventory, s.Nodes = granted(s.Inventory, s.Box), nodeSweeper{p.Self}
+	s.Inventory, s.Nodes = granted(s.Inventory, s.Machine), nodeSweeper{p.Self}
 	if node, ok := p.Lookup("SLURMD_NODENAME"); ok {
 		s.Node = node
 	}

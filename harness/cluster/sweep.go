@@ -51,7 +51,7 @@ func (n nodeSweeper) Sweep(ctx context.Context, sweep cleanup.NodeSweep) (result
 		limit += max(sweepVRAM, sweep.VRAM.Timeout)
 	}
 
-	killNow := sweep.Hurry
+	killNow := sweep.KillNow
 	select {
 	case <-killNow: // it starts so: a signal might come before it can be told
 		argv, killNow = append(argv, "--hurry"), nil
@@ -80,11 +80,11 @@ func runAndForwardKill(cmd *exec.Cmd, killNow <-chan struct{}) error {
 		return err
 	}
 	ended := make(chan struct{})
-	var telling sync.WaitGroup
-	telling.Go(func() { forwardKill(cmd.Process, killNow, ended) })
+	var forwarding sync.WaitGroup
+	forwarding.Go(func() { forwardKill(cmd.Process, killNow, ended) })
 	err := cmd.Wait()
 	close(ended)
-	telling.Wait()
+	forwarding.Wait()
 	return err
 }
 

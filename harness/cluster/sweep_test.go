@@ -39,13 +39,13 @@ func TestHurryIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hurry := make(chan struct{})
+	killNow := make(chan struct{})
 	go func() {
 		_, _ = bufio.NewReader(said).ReadString('\n') // the trap is set
-		close(hurry)
+		close(killNow)
 	}()
 	began := time.Now()
-	_ = runAndForwardKill(cmd, hurry)
+	_ = runAndForwardKill(cmd, killNow)
 	if code, took := cmd.ProcessState.ExitCode(), time.Since(began); code != 7 || took > 30*time.Second {
 		t.Errorf("runAndForwardKill() ended with code %d after %v, want 7 by the second signal", code, took)
 	}

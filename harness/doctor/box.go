@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits below which a box is short of something.
+// Limits below which a machine is short of something.
 const (
 	fewFiles    = 4096    // one client, one server, a thousand streams
 	someFiles   = 1 << 16 // what large matrices want
@@ -167,7 +167,7 @@ func ports(v View) []Finding {
 	return out
 }
 
-// order is about what bench itself needs to keep a box in order.
+// order is about what bench itself needs to keep a machine in order.
 func order(v View) []Finding {
 	var out []Finding
 	if v.Busy != "" {

@@ -24,7 +24,7 @@ type Finding struct {
 	Advice string `json:"advice"` // what to do about it; "" where nothing is to be done
 }
 
-// Judge looks at a box from all sides, in the order of the report.
+// Judge looks at a machine from all sides, in the order of the report.
 func Judge(v View) []Finding {
 	var all []Finding
 	for _, look := range []func(View) []Finding{

@@ -10,7 +10,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// ready is a box that nothing is wrong with.
+// ready is a machine that nothing is wrong with.
 func ready() View {
 	return View{
 		Programs: []Program{{Name: "vllm", Kind: Engine, Path: "/bin/vllm", Version: "0.11.0"}, {Name: "docker", Kind: ContainerEngine, Path: "/bin/docker", Version: "28.0"}},

@@ -5,7 +5,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// View is all that is known of a box. What could not be learned is nil, or
+// View is all that is known of a machine. What could not be learned is nil, or
 // has an error beside it.
 type View struct {
 	Programs []Program
@@ -71,7 +71,7 @@ type Clock struct {
 	ErrorS       float64 // at most
 }
 
-// Need is something that a scenario asks of the box.
+// Need is something that a scenario asks of the machine.
 type Need struct {
 	What   string // "variant tp8", "check governor performance"
 	OK     bool

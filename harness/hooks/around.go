@@ -43,7 +43,7 @@ type Around struct {
 	RunID    string
 	Dir      string // of the run's results
 	Live     *status.Live
-	Tell     func(results.Event) error
+	Journal  func(results.Event) error
 	Observe  func(status.Update)
 
 	levels   map[string]*level // that are under way
@@ -253,7 +253,7 @@ func (a *Around) record(l *level, kind results.EventKind, record results.HookRec
 			e.Vars = l.phase(whenUndo)
 		}
 	}
-	return a.Tell(e)
+	return a.Journal(e)
 }
 
 // judge keeps a record, tells of it, and makes a failure of one that refuses and
@@ -266,7 +266,7 @@ func (a *Around) judge(ctx context.Context, l *level, record results.HookRecord,
 	})
 	if record.When == whenCheck {
 		// the next event says so if the disk is full
-		_ = a.Tell(results.Event{Kind: results.HookFinished, Hook: &record})
+		_ = a.Journal(results.Event{Kind: results.HookFinished, Hook: &record})
 	}
 
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// GPUs tells what the GPUs of the box say of themselves.
+// GPUs tells what the GPUs of the machine say of themselves.
 type GPUs interface {
 	States(ctx context.Context) ([]GPUState, error)
 }

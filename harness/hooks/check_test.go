@@ -18,7 +18,7 @@ type fakeGPUs struct {
 
 func (f fakeGPUs) States(context.Context) ([]GPUState, error) { return f.states, f.err }
 
-// tree makes a folder that looks like a box.
+// tree makes a folder that looks like a machine.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -35,7 +35,7 @@ func tree(t *testing.T, files map[string]string) string {
 }
 
 func TestChecks(t *testing.T) {
-	box := map[string]string{
+	machine := map[string]string{
 		"proc/cmdline":                   "BOOT_IMAGE=/vmlinuz ro quiet amd_iommu=on transparent-hugepage=always amd_iommu=off\n",
 		"proc/sys/kernel/numa_balancing": "1\n",
 		"sys/kernel/mm/thp/enabled":      "always [madvise] never\n",
@@ -82,7 +82,7 @@ func TestChecks(t *testing.T) {
 		{"another kind", scenarios.Check{Kind: "mood"}, nil, false, "not known"},
 	} {
 		r := newRunner(t)
-		r.Root, r.GPUs = tree(t, box), tc.gpus
+		r.Root, r.GPUs = tree(t, machine), tc.gpus
 		got := r.Check(t.Context(), tc.check)
 		if got.OK != tc.ok || !strings.Contains(got.Message, tc.want) || got.When != "check" {
 			t.Errorf("%s: Check(%+v) = %+v, want ok %t and %q", tc.name, tc.check, got, tc.ok, tc.want)

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// politeTime is what a command gets between SIGTERM and SIGKILL when the
+	// termTime is what a command gets between SIGTERM and SIGKILL when the
 	// run was interrupted. One that is over its limit gets none.
-	politeTime = 2 * time.Second
+	termTime = 2 * time.Second
 	// drainTime bounds the wait for the last words of a command that is gone.
 	drainTime = time.Second
 )
@@ -113,7 +113,7 @@ func wait(ctx context.Context, p *process.Process, limit time.Duration) error {
 		}
 	}
 
-	if _, err := p.Stop(context.WithoutCancel(ctx), politeTime); err != nil {
+	if _, err := p.Stop(context.WithoutCancel(ctx), termTime); err != nil {
 		return errors.Join(why, err)
 	}
 	if why != nil {

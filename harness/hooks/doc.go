@@ -1,5 +1,5 @@
 // Package hooks runs what a scenario puts around the measuring: commands and
-// HTTP calls, checks of the box, notifications, and the undoing of what a
+// HTTP calls, checks of the machine, notifications, and the undoing of what a
 // command changed.
 //
 // What goes in: a hook, a check or a notification of package scenarios, and

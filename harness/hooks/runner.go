@@ -59,7 +59,7 @@ func (r *Runner) Undo(ctx context.Context, hook scenarios.Hook, vars map[string]
 	})
 }
 
-// Check looks at a condition of the box. OK says that it holds; the message
+// Check looks at a condition of the machine. OK says that it holds; the message
 // what was found.
 func (r *Runner) Check(ctx context.Context, check scenarios.Check) results.HookRecord {
 	return r.check(ctx, check, defaultTimeout)

@@ -20,7 +20,7 @@ import (
 
 // Cleaner removes what runs left behind, or only looks for it.
 type Cleaner struct {
-	Box    *state.Box
+	State  *state.Store
 	With   cleanup.Cleaner
 	Hooks  *hooks.Runner
 	DryRun bool // only look
@@ -81,7 +81,7 @@ func (out Run) Failed() bool {
 
 // Targets are the registered runs and the given folders, each once.
 func (c *Cleaner) Targets(dirs []string) ([]string, error) {
-	runs, err := c.Box.Runs()
+	runs, err := c.State.Runs()
 	var targets []string
 	for _, run := range runs {
 		targets = append(targets, run.Dir)
@@ -107,7 +107,7 @@ func sameFolder(a, b string) bool {
 // its folder, which may come from anybody, only gets events that tell the end.
 func (c *Cleaner) Clean(ctx context.Context, dir string) Run {
 	out := Run{Dir: dir, Lives: []Server{}, Undos: []Undo{}}
-	target, noted := c.Box.Lookup(dir)
+	target, noted := c.State.Lookup(dir)
 	if !noted {
 		out.notRegistered()
 		return out
@@ -166,7 +166,7 @@ func (c *Cleaner) running(dir string) bool {
 
 // journal opens the journal of a run's folder, where the end of what is removed
 // is told: a folder that is gone or damaged is no reason to leave a server.
-func (c *Cleaner) journal(dir string) (tell func(results.Event), closeAll func()) {
+func (c *Cleaner) journal(dir string) (appendEvent func(results.Event), closeAll func()) {
 	nobody, nothing := func(results.Event) {}, func() {}
 	if c.DryRun {
 		return nobody, nothing
@@ -195,14 +195,14 @@ func (c *Cleaner) forget(out *Run) {
 	if c.DryRun || out.Failed() {
 		return
 	}
-	if err := c.Box.Forget(out.Dir); err != nil {
+	if err := c.State.Forget(out.Dir); err != nil {
 		out.Error = err.Error()
 	}
 }
 
 // registered does a run of the register. tell writes into the run's journal.
-func (c *Cleaner) registered(ctx context.Context, out *Run, target state.Run, tell func(results.Event)) error {
-	events, err := c.Box.Notes(target.Dir)
+func (c *Cleaner) registered(ctx context.Context, out *Run, target state.Run, appendEvent func(results.Event)) error {
+	events, err := c.State.Notes(target.Dir)
 	if err != nil {
 		out.sweep(ctx, c, target)
 		return err
@@ -211,12 +211,12 @@ func (c *Cleaner) registered(ctx context.Context, out *Run, target state.Run, te
 	told := func(results.Event) error { return nil }
 	lives, undos := cleanup.OpenLives(events), hooks.OpenUndos(events)
 	if !c.DryRun && len(lives)+len(undos) > 0 {
-		notes, err := c.Box.OpenNotes(target.Dir)
+		notes, err := c.State.OpenNotes(target.Dir)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = notes.Close() }() // every event is on disk already
-		told = func(e results.Event) error { tell(e); return notes.Append(e) }
+		told = func(e results.Event) error { appendEvent(e); return notes.Append(e) }
 	}
 
 	var errs []error
@@ -236,7 +236,7 @@ func (c *Cleaner) registered(ctx context.Context, out *Run, target state.Run, te
 }
 
 // life does one server.
-func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, tell func(results.Event) error) error {
+func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, appendEvent func(results.Event) error) error {
 	left, err := c.With.Find(ctx, life)
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (out *Run) life(ctx context.Context, c *Cleaner, life cleanup.OpenLife, tel
 	}
 
 	out.Lives = append(out.Lives, done)
-	return tell(left.Stopped(proof, err))
+	return appendEvent(left.Stopped(proof, err))
 }
 
 // sweep does processes and containers that carry the run's cookie and belong to
@@ -333,7 +333,7 @@ func describeLeftover(left *cleanup.Leftover) Server {
 // undo puts back what one hook has changed, unless the machine was started anew
 // since: what is there by now was not the hook's doing.
 func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, target state.Run,
-	tell func(results.Event) error,
+	appendEvent func(results.Event) error,
 ) error {
 	done := Undo{Hook: undo.Name, Argv: undo.Argv}
 	if c.DryRun {
@@ -350,14 +350,14 @@ func (out *Run) undo(ctx context.Context, c *Cleaner, undo hooks.Undo, target st
 	}
 	done.OK, done.Message = event.Hook.OK, event.Hook.Message
 	out.Undos = append(out.Undos, done)
-	return tell(event)
+	return appendEvent(event)
 }
 
 // RemoveAll removes what earlier runs left on this machine, whose lock the
 // caller holds, and notes it on w. The error says what is still there: nothing
 // should be measured beside it.
-func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with cleanup.Cleaner, dirs ...string) error {
-	c := &Cleaner{Box: box, With: with, Hooks: &hooks.Runner{Environ: with.Environ}}
+func RemoveAll(ctx context.Context, w io.Writer, register *state.Store, with cleanup.Cleaner, dirs ...string) error {
+	c := &Cleaner{State: register, With: with, Hooks: &hooks.Runner{Environ: with.Environ}}
 	runs, err := c.Targets(dirs)
 	errs := []error{err}
 	for _, target := range runs {
@@ -375,13 +375,13 @@ func RemoveAll(ctx context.Context, w io.Writer, box *state.Box, with cleanup.Cl
 
 // Close takes a run out of the register of which nothing is left to remove or to
 // undo; a run that may have left something stays in it.
-func Close(box *state.Box, dir string) error {
-	events, err := box.Notes(dir)
+func Close(register *state.Store, dir string) error {
+	events, err := register.Notes(dir)
 	if err != nil {
 		return err
 	}
 	if len(cleanup.OpenLives(events)) > 0 || len(hooks.OpenUndos(events)) > 0 {
 		return nil
 	}
-	return box.Forget(dir)
+	return register.Forget(dir)
 }

@@ -107,7 +107,7 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			box, err := state.Open(t.TempDir())
+			register, err := state.Open(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,14 +116,14 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := state.Run{Dir: dir, Cookie: cookie, Engines: []string{"docker"}}
-			if err := box.Register(run); err != nil {
+			if err := register.Register(run); err != nil {
 				t.Fatal(err)
 			}
 			d.run("ours", cookie)
 			d.run("anothers", rand.Text())
 			c.damage(t, dir, d)
 
-			cleaner := &Cleaner{Box: box, With: cleanup.Cleaner{Environ: d.environ()}}
+			cleaner := &Cleaner{State: register, With: cleanup.Cleaner{Environ: d.environ()}}
 			done := cleaner.Clean(t.Context(), run.Dir)
 			t.Cleanup(func() { d.install(fakecontainer.Config{}) })
 			want := 2
@@ -133,7 +133,7 @@ func TestContainersAreNeverForgotten(t *testing.T) {
 			if d.containers() != want {
 				t.Errorf("%d containers are left, want %d; clean says %q", d.containers(), want, done.Lines())
 			}
-			if _, kept := box.Lookup(dir); kept != c.kept || done.Failed() != c.kept {
+			if _, kept := register.Lookup(dir); kept != c.kept || done.Failed() != c.kept {
 				t.Errorf("in the register: %v, failed %v, want %v: %q", kept, done.Failed(), c.kept, done.Lines())
 			}
 			if text := strings.Join(done.Lines(), "\n"); !strings.Contains(text, c.says) {

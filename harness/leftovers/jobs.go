@@ -13,9 +13,9 @@ import (
 // EndedJob is a scheduler's job that no longer runs on this machine, and its
 // runs that may have left something.
 type EndedJob struct {
-	Box  *state.Box
-	Lock *state.Lock // held until its Release
-	Runs []state.Run
+	State *state.Store
+	Lock  *state.Lock // held until its Release
+	Runs  []state.Run
 }
 
 // EndedJobs lists the jobs below root, the folder of their state, that no longer
@@ -24,18 +24,18 @@ func EndedJobs(root string) ([]EndedJob, error) {
 	boxes, err := state.Jobs(root)
 	errs := []error{err}
 	var ended []EndedJob
-	for _, box := range boxes {
-		lock, err := box.Lock("bench clean")
+	for _, register := range boxes {
+		lock, err := register.Lock("bench clean")
 		if err != nil {
 			continue // it runs
 		}
-		runs, err := box.Runs()
+		runs, err := register.Runs()
 		if errors.Is(err, fs.ErrNotExist) { // another job has just removed it
 			errs = append(errs, lock.Release())
 			continue
 		}
 		errs = append(errs, err)
-		ended = append(ended, EndedJob{box, lock, runs})
+		ended = append(ended, EndedJob{register, lock, runs})
 	}
 
 	return ended, errors.Join(errs...)
@@ -46,9 +46,9 @@ func RemoveJobs(ctx context.Context, w io.Writer, root string, with cleanup.Clea
 	ended, err := EndedJobs(root)
 	errs := []error{err}
 	for _, job := range ended {
-		err := RemoveAll(ctx, w, job.Box, with)
+		err := RemoveAll(ctx, w, job.State, with)
 		if err == nil {
-			err = job.Box.Remove()
+			err = job.State.Remove()
 		}
 		errs = append(errs, err, job.Lock.Release())
 	}

@@ -20,17 +20,17 @@ import (
 // place is a machine with a run folder, a living process and a file that an undo
 // would remove.
 type place struct {
-	box    *state.Box
-	folder *store.Folder
-	pid    int
-	ended  <-chan struct{} // closed when the process has ended
-	file   string
-	events []results.Event // of a run that left the process and the undo
+	register *state.Store
+	folder   *store.Folder
+	pid      int
+	ended    <-chan struct{} // closed when the process has ended
+	file     string
+	events   []results.Event // of a run that left the process and the undo
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	box, err := state.Open(t.TempDir())
+	register, err := state.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func newPlace(t *testing.T) *place {
 		t.Fatal("the process cannot be seen")
 	}
 
-	p := &place{box: box, folder: folder, pid: sleeper.Process.Pid, ended: ended, file: folder.Own("changed")}
+	p := &place{register: register, folder: folder, pid: sleeper.Process.Pid, ended: ended, file: folder.Own("changed")}
 	if err := os.WriteFile(p.file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +96,10 @@ func (p *place) write(t *testing.T) {
 func (p *place) note(t *testing.T, where *state.Place) {
 	t.Helper()
 	run := state.Run{Dir: p.folder.Dir(), Cookie: rand.Text(), Place: where}
-	if err := p.box.Register(run); err != nil {
+	if err := p.register.Register(run); err != nil {
 		t.Fatal(err)
 	}
-	notes, err := p.box.OpenNotes(run.Dir)
+	notes, err := p.register.OpenNotes(run.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,13 +173,13 @@ func TestTheRegisterAloneDecides(t *testing.T) {
 			c.begin(t, p)
 
 			cleaner := &Cleaner{
-				Box: p.box, With: cleanup.Cleaner{Grace: time.Second}, Hooks: &hooks.Runner{Environ: os.Environ()},
+				State: p.register, With: cleanup.Cleaner{Grace: time.Second}, Hooks: &hooks.Runner{Environ: os.Environ()},
 			}
 			done := cleaner.Clean(t.Context(), p.folder.Dir())
 			if got := p.touched(); got != c.touched {
 				t.Errorf("touched: %q, want %q; clean says %q", got, c.touched, done.Lines())
 			}
-			if _, kept := p.box.Lookup(p.folder.Dir()); kept != c.kept {
+			if _, kept := p.register.Lookup(p.folder.Dir()); kept != c.kept {
 				t.Errorf("in the register: %v, want %v: %q", kept, c.kept, done.Lines())
 			}
 			if text := strings.Join(done.Lines(), "\n"); !strings.Contains(text, c.says) {
@@ -198,7 +198,7 @@ func TestUndoHasTheVariablesOfItsHook(t *testing.T) {
 	p.events[2].Undo = []string{"/bin/sh", "-c", `printf '%s %s' "$BENCH_RUN_DIR" "$BENCH_PHASE" >"$1"`, "sh", said}
 	p.note(t, nil)
 	cleaner := &Cleaner{
-		Box: p.box, With: cleanup.Cleaner{Grace: time.Second}, Hooks: &hooks.Runner{Environ: os.Environ()},
+		State: p.register, With: cleanup.Cleaner{Grace: time.Second}, Hooks: &hooks.Runner{Environ: os.Environ()},
 	}
 	cleaner.Clean(t.Context(), p.folder.Dir())
 	if text, _ := os.ReadFile(said); string(text) != p.folder.Dir()+" undo" {
@@ -215,7 +215,7 @@ func TestRegisterThatOthersCanWrite(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.note(t, nil)
-	files, _ := filepath.Glob(filepath.Join(p.box.Dir(), "runs", "*"))
+	files, _ := filepath.Glob(filepath.Join(p.register.Dir(), "runs", "*"))
 	if len(files) != 2 {
 		t.Fatalf("the register has %q, want an entry and its notes", files)
 	}
@@ -224,7 +224,7 @@ func TestRegisterThatOthersCanWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cleaner := &Cleaner{Box: p.box, With: cleanup.Cleaner{}, Hooks: &hooks.Runner{Environ: os.Environ()}}
+	cleaner := &Cleaner{State: p.register, With: cleanup.Cleaner{}, Hooks: &hooks.Runner{Environ: os.Environ()}}
 	if _, err := cleaner.Targets(nil); err == nil || !strings.Contains(err.Error(), "not trusted") {
 		t.Errorf("Targets() = %v, want the entry refused", err)
 	}

@@ -37,7 +37,7 @@ type Launcher interface {
 // Starter starts and stops the servers of a run.
 type Starter struct {
 	Scenario *scenarios.Scenario
-	Box      plan.Box
+	Machine  plan.Machine
 	Folder   *store.Folder
 	Launcher Launcher
 	Cookie   string              // marks the processes of the run
@@ -93,7 +93,7 @@ func (s *Starter) Launch(ctx context.Context, o Order) ([]step.Server, *results.
 // launchAll launches one replica after the other, up to the first that fails.
 func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server, err error) {
 	v := s.Scenario.Variants[o.Life.VariantIndex]
-	kind, specs, problem, err := plan.Recipes(s.Scenario, v, s.Box)
+	kind, specs, problem, err := plan.Recipes(s.Scenario, v, s.Machine)
 	switch {
 	case err != nil:
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Starter) launchAll(ctx context.Context, o Order) (servers []step.Server
 
 	var taken []int // ports of the replicas before
 	for _, spec := range specs {
-		spec.Life, spec.Cookie, spec.Told, spec.TLS = o.ID, s.Cookie, s.Live.SetRung, tls
+		spec.Life, spec.Cookie, spec.OnReadinessChange, spec.TLS = o.ID, s.Cookie, s.Live.SetStage, tls
 		spec.LogPath = filepath.Join(s.Folder.LifeDir(o.ID), store.ServerLogName(spec.Replica))
 		fixed := kind.External || v.Server.Port != 0
 		if o.Ports != nil {

@@ -14,10 +14,10 @@ import (
 
 // Hooks runs hooks, checks and notifications of a scenario; dir is the folder
 // of its results.
-func (p Process) Hooks(sc *scenarios.Scenario, box plan.Box, dir string) *hooks.Runner {
+func (p Process) Hooks(sc *scenarios.Scenario, machine plan.Machine, dir string) *hooks.Runner {
 	return &hooks.Runner{
 		Environ: p.Environ, Dir: sc.Dir, DiskDir: dir, Redact: recipe.Redactor(sc.Secrets),
-		GPUs: p.GPUStates(gpu.Inventory{GPUs: box.Devices}),
+		GPUs: p.GPUStates(gpu.Inventory{GPUs: machine.Devices}),
 	}
 }
 

@@ -46,32 +46,32 @@ func (p Process) Visibility() map[string]string {
 	return found
 }
 
-// BoxOf is the whole of this machine, for plans.
-func BoxOf(inventory gpu.Inventory, self string) plan.Box {
+// MachineOf is the whole of this machine, for plans.
+func MachineOf(inventory gpu.Inventory, self string) plan.Machine {
 	vendor := inventory.Vendor()
-	return plan.Box{Self: self, Vendor: vendor, GPUs: inventory.Count(), Devices: inventory.Of(vendor)}
+	return plan.Machine{Self: self, Vendor: vendor, GPUs: inventory.Count(), Devices: inventory.Of(vendor)}
 }
 
-// BoxOf is what this process may use of the machine: the shell's variables and
+// MachineOf is what this process may use of the machine: the shell's variables and
 // the permissions of device files bound it, as they bound any program that the
 // user starts there.
-func (p Process) BoxOf(inventory gpu.Inventory, self string) plan.Box {
-	box := BoxOf(inventory, self)
+func (p Process) MachineOf(inventory gpu.Inventory, self string) plan.Machine {
+	machine := MachineOf(inventory, self)
 	limits := gpu.LimitsOf(p.Visibility(), p.GPUOptions(), inventory)
 	if len(limits.By) == 0 && len(limits.Parts) == 0 {
-		return box
+		return machine
 	}
 
 	for _, note := range limits.Notes {
 		fmt.Fprintf(p.Stderr, "note: %s\n", note)
 	}
-	box.Allowed = &limits
+	machine.Allowed = &limits
 
-	return box
+	return machine
 }
 
 // OpenState opens what bench remembers of this machine for this user.
-func (p Process) OpenState() (*state.Box, error) {
+func (p Process) OpenState() (*state.Store, error) {
 	root, err := p.StateRoot()
 	if err != nil {
 		return nil, err

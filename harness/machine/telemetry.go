@@ -24,13 +24,13 @@ type Telemetry struct {
 // OpenTelemetry opens the samplers that the scenario asks for, and notes what
 // they cannot read. A sampler that is asked for by name and does not work is an
 // error. The caller closes it.
-func (p Process) OpenTelemetry(ctx context.Context, wish scenarios.Telemetry, box gpu.Inventory) (*Telemetry, error) {
+func (p Process) OpenTelemetry(ctx context.Context, wish scenarios.Telemetry, machine gpu.Inventory) (*Telemetry, error) {
 	options := p.GPUOptions()
-	t := &Telemetry{period: wish.Period, watcher: gpu.NewWatcher(options, box)}
+	t := &Telemetry{period: wish.Period, watcher: gpu.NewWatcher(options, machine)}
 	if wish.Off {
 		return t, nil
 	}
-	samplers, notes, err := gpu.SamplersOf(ctx, options, box, wish.Sampler)
+	samplers, notes, err := gpu.SamplersOf(ctx, options, machine, wish.Sampler)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("telemetry: %w", err), t.watcher.Close())
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestDevicesOf(t *testing.T) {
 	t.Parallel()
-	box := Box{Devices: []device.Device{{Index: 0, UUID: "GPU-a"}, {Index: 1, PCI: "0000:01:00.0"}, {Index: 2, Vendor: "amd"}}}
+	machine := Machine{Devices: []device.Device{{Index: 0, UUID: "GPU-a"}, {Index: 1, PCI: "0000:01:00.0"}, {Index: 2, Vendor: "amd"}}}
 	all := []string{"GPU-a", "0000:01:00.0", "amd:2"}
 	for _, c := range []struct {
 		name  string
@@ -32,14 +32,14 @@ func TestDevicesOf(t *testing.T) {
 		{"simulator", engines.Kind{Simulated: true}, false, nil, nil},
 	} {
 		v := scenarios.Variant{Server: scenarios.Server{GPUs: scenarios.GPUs{None: c.none}}}
-		if got := devicesOf(c.kind, v, box, c.given); !slices.Equal(got, c.want) {
+		if got := devicesOf(c.kind, v, machine, c.given); !slices.Equal(got, c.want) {
 			t.Errorf("%s: devicesOf() = %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
 // A server that is not placed sees what the variables that it inherits or is
-// given leave of the box.
+// given leave of the machine.
 func TestSeenBy(t *testing.T) {
 	t.Parallel()
 	var devices []device.Device
@@ -50,7 +50,7 @@ func TestSeenBy(t *testing.T) {
 		name      string
 		inherited map[string]string
 		own       map[string]scenarios.EnvValue
-		change    func(*Box, *engines.Kind, *scenarios.Variant)
+		change    func(*Machine, *engines.Kind, *scenarios.Variant)
 		want      []int
 	}{
 		{"nothing set", nil, nil, nil, []int{0, 1, 2, 3}},
@@ -59,19 +59,19 @@ func TestSeenBy(t *testing.T) {
 		{"the variant's own", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, map[string]scenarios.EnvValue{"HIP_VISIBLE_DEVICES": {Value: "1"}}, nil, []int{1}},
 		{"removed", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, map[string]scenarios.EnvValue{"HIP_VISIBLE_DEVICES": {Unset: true}}, nil, []int{0, 1, 2, 3}},
 		{"none left", map[string]string{"HIP_VISIBLE_DEVICES": ""}, nil, nil, nil},
-		{"a container inherits nothing", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, _ *engines.Kind, v *scenarios.Variant) {
+		{"a container inherits nothing", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Machine, _ *engines.Kind, v *scenarios.Variant) {
 			v.Server.Container.Image = "rocm/vllm"
 		}, []int{0, 1, 2, 3}},
-		{"external", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Box, k *engines.Kind, _ *scenarios.Variant) { k.External = true }, []int{0, 1, 2, 3}},
-		{"granted by a scheduler", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(b *Box, _ *engines.Kind, _ *scenarios.Variant) {
+		{"external", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(_ *Machine, k *engines.Kind, _ *scenarios.Variant) { k.External = true }, []int{0, 1, 2, 3}},
+		{"granted by a scheduler", map[string]string{"HIP_VISIBLE_DEVICES": "2"}, nil, func(b *Machine, _ *engines.Kind, _ *scenarios.Variant) {
 			b.Devices, b.Granted = b.Devices[2:3], []int{2}
 		}, []int{2}},
 	} {
-		box, kind, v := Box{Devices: devices, Visibility: c.inherited}, engines.Kind{}, scenarios.Variant{Server: scenarios.Server{Env: c.own}}
+		machine, kind, v := Machine{Devices: devices, Visibility: c.inherited}, engines.Kind{}, scenarios.Variant{Server: scenarios.Server{Env: c.own}}
 		if c.change != nil {
-			c.change(&box, &kind, &v)
+			c.change(&machine, &kind, &v)
 		}
-		seen, _ := box.VisibleTo(kind, v)
+		seen, _ := machine.VisibleTo(kind, v)
 		var got []int
 		for _, d := range seen {
 			got = append(got, d.Index)
@@ -85,17 +85,17 @@ func TestSeenBy(t *testing.T) {
 // What the shell leaves of the machine bounds where servers are placed.
 func TestPlaceWithinLimits(t *testing.T) {
 	t.Parallel()
-	whole := Box{Vendor: device.NVIDIA, GPUs: 8}
+	whole := Machine{Vendor: device.NVIDIA, GPUs: 8}
 	for i := range 8 {
 		whole.Devices = append(whole.Devices, device.Device{Vendor: device.NVIDIA, Index: i})
 	}
-	of := func(by string, indices ...int) Box {
-		box := whole
-		box.Allowed = &gpu.Limits{By: []string{by}}
+	of := func(by string, indices ...int) Machine {
+		machine := whole
+		machine.Allowed = &gpu.Limits{By: []string{by}}
 		for _, i := range indices {
-			box.Allowed.Devices = append(box.Allowed.Devices, whole.Devices[i])
+			machine.Allowed.Devices = append(machine.Allowed.Devices, whole.Devices[i])
 		}
-		return box
+		return machine
 	}
 	last := of("CUDA_VISIBLE_DEVICES=7,6", 7, 6)
 	part := of("CUDA_VISIBLE_DEVICES=MIG-a", 2)
@@ -104,7 +104,7 @@ func TestPlaceWithinLimits(t *testing.T) {
 	one := engines.Kind{WorldSize: func([]recipe.Arg) int { return 1 }}
 	for _, c := range []struct {
 		name    string
-		box     Box
+		machine Machine
 		server  scenarios.Server
 		want    [][]int
 		problem string
@@ -120,7 +120,7 @@ func TestPlaceWithinLimits(t *testing.T) {
 		{"a MIG device is inherited", part, scenarios.Server{}, nil, ""},
 		{"MIG devices are not divided", part, scenarios.Server{Replicas: 2}, [][]int{{0}, {1}}, "1 MIG devices (MIG-a), which bench cannot divide"},
 	} {
-		placed, problem, err := place(one, scenarios.Variant{Name: "v", Server: c.server}, c.box)
+		placed, problem, err := place(one, scenarios.Variant{Name: "v", Server: c.server}, c.machine)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -21,7 +21,7 @@ const (
 )
 
 // Frozen are the prompts that an earlier run has sent: a run that reproduces it
-// sends them again, whatever the files and generators of this box would give.
+// sends them again, whatever the files and generators of this machine would give.
 type Frozen struct {
 	sets map[string][]frozenSet // by what they were made of
 }
@@ -87,7 +87,7 @@ func promptRecipe(spec dataset.Spec) string {
 
 // Find gives a spec that reads the prompts that spec would make. The tokenizer
 // decides where several sets were made of one recipe; the name of one may be
-// the path of a model, which differs between boxes.
+// the path of a model, which differs between machines.
 func (f *Frozen) Find(spec dataset.Spec, tokenizer string) (dataset.Spec, bool) {
 	if f == nil {
 		return spec, false

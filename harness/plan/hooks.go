@@ -142,10 +142,10 @@ func shellWords(argv []string) string {
 
 // DroppedEnv names the variables of environ that servers of the scenario will
 // not inherit, by variant.
-func DroppedEnv(sc *scenarios.Scenario, box Box, environ []string) map[string][]string {
+func DroppedEnv(sc *scenarios.Scenario, machine Machine, environ []string) map[string][]string {
 	out := map[string][]string{}
 	for _, v := range sc.Variants {
-		_, specs, _, err := Recipes(sc, v, box)
+		_, specs, _, err := Recipes(sc, v, machine)
 		if err != nil {
 			continue // NewPlan reports it
 		}

@@ -23,7 +23,7 @@ import (
 // another version of it.
 const endBytes = 1 << 20
 
-// Files identifies what a plan's commands name of this box: programs, models,
+// Files identifies what a plan's commands name of this machine: programs, models,
 // prompts. Names that begin in no folder are looked for below dir, programs
 // without a folder in path, a list as in PATH; own is left out: it has a version.
 func Files(plan *Plan, dir, path, own string) []results.FileIdentity {
@@ -147,7 +147,7 @@ func identifyFile(path string) (results.FileIdentity, error) {
 	}, nil
 }
 
-// IdentityChanges says in words what of a box is not as it was; notes are
+// IdentityChanges says in words what of a machine is not as it was; notes are
 // about what does not matter.
 func IdentityChanges(before, now results.Identity) (changes, notes []string) {
 	changed := func(what, then, here string) {

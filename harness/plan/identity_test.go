@@ -87,7 +87,7 @@ func TestChanges(t *testing.T) {
 		if change != nil {
 			change(sc)
 		}
-		p, err := New(sc, Box{Self: "/bench"})
+		p, err := New(sc, Machine{Self: "/bench"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,12 +47,12 @@ func benchModels(sc *scenarios.Scenario, v scenarios.Variant) []string {
 
 // asProgram makes a server's spec that of the benchmark program. The options of
 // the variant lie over those of all.
-func asProgram(sc *scenarios.Scenario, spec *recipe.Spec, box Box) {
+func asProgram(sc *scenarios.Scenario, spec *recipe.Spec, machine Machine) {
 	spec.Port, spec.Host = 0, ""
 	spec.Binary = slices.Clone(sc.LlamaBench.Binary)
 	for i, word := range spec.Binary {
 		if word == scenarios.BenchProgram {
-			spec.Binary[i] = box.Self
+			spec.Binary[i] = machine.Self
 		}
 	}
 
@@ -75,7 +75,7 @@ func sameOption(a, b string) bool {
 // benchEstimate is how long the tests of a variant may take.
 func benchEstimate(sc *scenarios.Scenario, v scenarios.Variant) float64 {
 	spec := recipe.Spec{Args: Args(v.Server.Args)}
-	asProgram(sc, &spec, Box{})
+	asProgram(sc, &spec, Machine{})
 	prompts, answers := []float64{usualPrompt}, []float64{usualAnswer}
 	sweep := float64(len(benchModels(sc, v)))
 	for _, arg := range spec.Args {

@@ -15,7 +15,7 @@ func restartOf(sc *scenarios.Scenario) scenarios.Restart {
 }
 
 // kindOf is what a variant launches.
-func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Box) (engines.Kind, bool) {
+func kindOf(sc *scenarios.Scenario, v scenarios.Variant, _ Machine) (engines.Kind, bool) {
 	if sc.Method == scenarios.LlamaBench {
 		return llamaBenchKind(sc, v), true
 	}

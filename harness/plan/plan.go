@@ -20,8 +20,8 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// Box is what a plan needs to know of the machine.
-type Box struct {
+// Machine is what a plan needs to know of the machine.
+type Machine struct {
 	Self   string // path of this program, which the simulator launcher starts
 	Vendor string // "amd", "nvidia", "": no GPU seen
 	GPUs   int
@@ -35,7 +35,7 @@ type Box struct {
 
 	Nodes []recipe.Node // of the job, this one first; nil: they are not known, or there is only this one
 
-	PortOffset int // added to ports that bench chooses, so that jobs on one box look for them in different places
+	PortOffset int // added to ports that bench chooses, so that jobs on one machine look for them in different places
 }
 
 // Plan is every step of a run, decided before anything is touched. It is
@@ -96,10 +96,10 @@ type Step struct {
 	PointIndex int `json:"-"` // of the scenario's load points
 }
 
-// New lays out a scenario on a box. It touches nothing. A recipe that
-// cannot become a command line is an error; what only this box lacks is listed
+// New lays out a scenario on a machine. It touches nothing. A recipe that
+// cannot become a command line is an error; what only this machine lacks is listed
 // in Problems.
-func New(sc *scenarios.Scenario, box Box) (*Plan, error) {
+func New(sc *scenarios.Scenario, machine Machine) (*Plan, error) {
 	plan := &Plan{
 		Scenario: sc.Name, Method: string(sc.Method), Lives: []Life{}, Problems: []string{},
 		Assumes: assumes(sc), Around: plannedHooks(sc),
@@ -112,7 +112,7 @@ func New(sc *scenarios.Scenario, box Box) (*Plan, error) {
 	all := cells(sc)
 	for i, c := range all {
 		if i == 0 || !sameLife(restartOf(sc), all[i-1], c) {
-			life, err := plan.newLife(sc, box, c, lifeNames)
+			life, err := plan.newLife(sc, machine, c, lifeNames)
 			if err != nil {
 				return nil, err
 			}
@@ -133,12 +133,12 @@ func New(sc *scenarios.Scenario, box Box) (*Plan, error) {
 	return plan, nil
 }
 
-// newLife plans the servers of one life. Problems of this box are noted once
+// newLife plans the servers of one life. Problems of this machine are noted once
 // a variant.
-func (p *Plan) newLife(sc *scenarios.Scenario, box Box, c cell, names namer) (Life, error) {
+func (p *Plan) newLife(sc *scenarios.Scenario, machine Machine, c cell, names namer) (Life, error) {
 	v := sc.Variants[c.variant]
 	life := Life{ID: names.name("%02d-%s", len(p.Lives)+1, v.Name), Variant: v.Name, VariantIndex: c.variant}
-	kind, specs, problem, err := Recipes(sc, v, box)
+	kind, specs, problem, err := Recipes(sc, v, machine)
 	if err != nil {
 		return life, err
 	}

@@ -18,28 +18,28 @@ import (
 )
 
 // Recipes turns a variant into the specs of its servers, one a replica. The
-// problem, if any, is what keeps this box from running it; the specs are then
-// those of a box that could.
-func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind engines.Kind, specs []recipe.Spec,
+// problem, if any, is what keeps this machine from running it; the specs are then
+// those of a machine that could.
+func Recipes(sc *scenarios.Scenario, v scenarios.Variant, machine Machine) (kind engines.Kind, specs []recipe.Spec,
 	problem string, err error,
 ) {
-	kind, ok := kindOf(sc, v, box)
+	kind, ok := kindOf(sc, v, machine)
 	if !ok {
 		return kind, nil, "", variantError(v, fmt.Errorf("unknown launcher %q", v.Server.Launcher))
 	}
-	placed, problem, err := place(kind, v, box)
+	placed, problem, err := place(kind, v, machine)
 	if err != nil {
 		return kind, nil, "", variantError(v, err)
 	}
 	for replica := range max(1, v.Server.Replicas) {
-		spec := BaseSpec(sc, v, kind, box)
+		spec := BaseSpec(sc, v, kind, machine)
 		spec.Replica, spec.Replicas = replica, max(1, v.Server.Replicas)
 		spec.Port += replica
 		if placed != nil {
 			spec.GPUs = placed[replica]
 		}
-		spec.Devices = devicesOf(kind, v, box, spec.GPUs)
-		if short := spread(&spec, kind, v, box); problem == "" {
+		spec.Devices = devicesOf(kind, v, machine, spec.GPUs)
+		if short := spread(&spec, kind, v, machine); problem == "" {
 			problem = short
 		}
 		specs = append(specs, spec)
@@ -50,13 +50,13 @@ func Recipes(sc *scenarios.Scenario, v scenarios.Variant, box Box) (kind engines
 
 // devicesOf are the ids of the GPUs whose memory must be back after a stop:
 // those that a server is given, or where it is given none those that it sees.
-func devicesOf(kind engines.Kind, v scenarios.Variant, box Box, given []int) []string {
+func devicesOf(kind engines.Kind, v scenarios.Variant, machine Machine, given []int) []string {
 	if kind.External || kind.Simulated {
 		return nil
 	}
-	devices := box.Devices
+	devices := machine.Devices
 	if given == nil {
-		devices, _ = box.VisibleTo(kind, v)
+		devices, _ = machine.VisibleTo(kind, v)
 	}
 	var ids []string
 	for _, d := range devices {
@@ -68,9 +68,9 @@ func devicesOf(kind engines.Kind, v scenarios.Variant, box Box, given []int) []s
 }
 
 // place decides which GPUs each replica gets; nil leaves visibility alone, as
-// for an engine that asks for one GPU on a box without any: it may have been
+// for an engine that asks for one GPU on a machine without any: it may have been
 // built for the CPU.
-func place(kind engines.Kind, v scenarios.Variant, box Box) (placed [][]int, problem string, err error) {
+func place(kind engines.Kind, v scenarios.Variant, machine Machine) (placed [][]int, problem string, err error) {
 	need := v.Server.GPUs.Count
 	if need == 0 && kind.WorldSize != nil {
 		if need, err = ofEachNode(v, kind.WorldSize(Args(v.Server.Args))); err != nil {
@@ -84,20 +84,20 @@ func place(kind engines.Kind, v scenarios.Variant, box Box) (placed [][]int, pro
 	if need == 0 && v.Server.GPUs.List != nil {
 		need = len(v.Server.GPUs.List) / replicas
 	}
-	onCPU := box.usable() == 0 && need == 1 && v.Server.GPUs.Count == 0 && v.Server.GPUs.List == nil
+	onCPU := machine.usable() == 0 && need == 1 && v.Server.GPUs.Count == 0 && v.Server.GPUs.List == nil
 	if need == 0 || onCPU {
 		return nil, "", nil
 	}
 
-	if box.Allowed != nil && len(box.Allowed.Parts) > 0 {
-		return placeOnParts(v, box.Allowed.Parts, need, replicas)
+	if machine.Allowed != nil && len(machine.Allowed.Parts) > 0 {
+		return placeOnParts(v, machine.Allowed.Parts, need, replicas)
 	}
-	list, problem := box.choice(v.Server.GPUs.List, need*replicas)
+	list, problem := machine.choice(v.Server.GPUs.List, need*replicas)
 	if problem == "" {
-		placed, err = recipe.Place(need, replicas, list, box.GPUs)
+		placed, err = recipe.Place(need, replicas, list, machine.GPUs)
 		var short *results.Failure
 		if !errors.As(err, &short) {
-			return box.granted(placed), "", err
+			return machine.granted(placed), "", err
 		}
 		problem = short.Message
 	}
@@ -107,7 +107,7 @@ func place(kind engines.Kind, v scenarios.Variant, box Box) (placed [][]int, pro
 }
 
 // usable is the number of GPUs that servers can be placed on.
-func (b Box) usable() int {
+func (b Machine) usable() int {
 	if b.Allowed != nil {
 		return len(b.Allowed.Devices)
 	}
@@ -118,7 +118,7 @@ func (b Box) usable() int {
 // choice are the indices of the GPUs to place servers on, of which need are
 // needed: those that the scenario lists, or those that bench itself was left
 // with. The problem is a list, or a need, beyond these.
-func (b Box) choice(listed []int, need int) (indices []int, problem string) {
+func (b Machine) choice(listed []int, need int) (indices []int, problem string) {
 	if b.Allowed == nil || len(b.Allowed.By) == 0 {
 		return listed, ""
 	}
@@ -155,8 +155,8 @@ func placeOnParts(v scenarios.Variant, parts []string, need, replicas int) ([][]
 		", ")), err
 }
 
-// granted turns places among the granted GPUs into indices of the box.
-func (b Box) granted(placed [][]int) [][]int {
+// granted turns places among the granted GPUs into indices of the machine.
+func (b Machine) granted(placed [][]int) [][]int {
 	for _, gpus := range placed {
 		for i, at := range gpus {
 			if b.Granted != nil {
@@ -168,12 +168,12 @@ func (b Box) granted(placed [][]int) [][]int {
 }
 
 // BaseSpec returns the part of a launch that all replicas of a variant share: their GPUs are not in it.
-func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, box Box) recipe.Spec {
+func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, machine Machine) recipe.Spec {
 	s := v.Server
 	spec := recipe.Spec{
 		Launcher: s.Launcher, Model: s.Model, ServedName: s.ServedName, Binary: s.Binary, Command: s.Command,
 		Args: Args(s.Args), Env: map[string]string{}, Secrets: sc.Secrets,
-		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Headers: headersOf(sc), Host: s.Host, Port: s.Port, Vendor: box.Vendor, API: s.API, APIKey: s.APIKey.Value,
+		BaseURL: s.BaseURL, PathPrefix: pathPrefix(sc, kind, s.BaseURL), UnixSocket: s.UnixSocket, Headers: headersOf(sc), Host: s.Host, Port: s.Port, Vendor: machine.Vendor, API: s.API, APIKey: s.APIKey.Value,
 		Dir:       s.WorkDir,
 		Ready:     recipe.Ready{Timeout: s.Ready.Timeout, Stall: s.Ready.Stall, Path: s.Ready.Path, Log: s.Ready.Log},
 		Smoke:     recipe.Smoke(s.Smoke),
@@ -188,13 +188,13 @@ func BaseSpec(sc *scenarios.Scenario, v scenarios.Variant, kind engines.Kind, bo
 		spec.Dir = sc.Dir
 	}
 	if spec.Port == 0 && kind.DefaultPort != 0 {
-		spec.Port = kind.DefaultPort + box.PortOffset
+		spec.Port = kind.DefaultPort + machine.PortOffset
 	}
 	if sc.Method == scenarios.LlamaBench {
-		asProgram(sc, &spec, box)
+		asProgram(sc, &spec, machine)
 	}
 	if kind.Simulated && spec.Binary == nil {
-		spec.Binary = []string{box.Self}
+		spec.Binary = []string{machine.Self}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		switch val := s.Env[name]; {

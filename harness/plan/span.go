@@ -48,13 +48,13 @@ func ofEachNode(v scenarios.Variant, world int) (int, error) {
 
 // spread lays a server over the nodes of the job. The problem is that there are
 // too few; the server is then planned for a job that has enough.
-func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, box Box) (problem string) {
+func spread(spec *recipe.Spec, kind engines.Kind, v scenarios.Variant, machine Machine) (problem string) {
 	need := NodesOf(v)
 	if need == 1 {
 		return ""
 	}
 
-	nodes := box.Nodes
+	nodes := machine.Nodes
 	if len(nodes) < need {
 		problem = fmt.Sprintf("variant %q: a server over %d nodes is asked for, and the job has %d", v.Name, need,
 			max(1, len(nodes)))

@@ -26,14 +26,14 @@ func TestPlanOverNodes(t *testing.T) {
 	nodes := []recipe.Node{{Name: "n7", Address: "10.0.0.7"}, {Name: "n8", Address: "10.0.0.8"}, {Name: "n9", Address: "10.0.0.9"}}
 	for _, test := range []struct {
 		name    string
-		box     plan.Box
+		machine plan.Machine
 		problem string
 		meeting string
 	}{
-		{"in a job", plan.Box{GPUs: 8, Vendor: "amd", Nodes: nodes, PortOffset: 40}, "", "10.0.0.7:8050"},
-		{"where the nodes are not known", plan.Box{GPUs: 8, Vendor: "amd"}, "a server over 2 nodes is asked for, and the job has 1", "NODE1:8010"},
+		{"in a job", plan.Machine{GPUs: 8, Vendor: "amd", Nodes: nodes, PortOffset: 40}, "", "10.0.0.7:8050"},
+		{"where the nodes are not known", plan.Machine{GPUs: 8, Vendor: "amd"}, "a server over 2 nodes is asked for, and the job has 1", "NODE1:8010"},
 	} {
-		plan, err := plan.New(sc, test.box)
+		plan, err := plan.New(sc, test.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestPlanOverNodesRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := plan.New(sc, plan.Box{}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := plan.New(sc, plan.Machine{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("NewPlan with %s = %v, want %q in it", test.set, err, test.want)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // VisibleTo are the GPUs that a server of a variant sees which is not placed on
-// some: those that the variables of its environment leave of the box. notes
+// some: those that the variables of its environment leave of the machine. notes
 // say where the variables cannot tell.
-func (b Box) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device.Device, notes []string) {
+func (b Machine) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device.Device, notes []string) {
 	if kind.External || b.Granted != nil || len(b.Devices) == 0 { // nothing tells; a scheduler has said it all
 		return b.Devices, nil
 	}
@@ -23,12 +23,12 @@ func (b Box) VisibleTo(kind engines.Kind, v scenarios.Variant) (devices []device
 	}
 
 	for _, name := range gpu.VisibilityVariables() {
-		value, told := v.Server.Env[name]
+		value, given := v.Server.Env[name]
 		switch {
-		case told && value.Unset:
+		case given && value.Unset:
 			delete(env, name)
-		case told && value.Inherit: // as it is
-		case told:
+		case given && value.Inherit: // as it is
+		case given:
 			env[name] = value.Value
 		}
 	}

@@ -33,7 +33,7 @@ func RecipeWarnings(sc *scenarios.Scenario) []string {
 		if !known {
 			continue
 		}
-		spec := BaseSpec(sc, v, kind, Box{})
+		spec := BaseSpec(sc, v, kind, Machine{})
 		for _, c := range engines.Conflicts(kind, spec, "") {
 			pos := v.Pos
 			for _, arg := range v.Server.Args {

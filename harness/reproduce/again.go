@@ -33,7 +33,7 @@ func New(ctx context.Context, process machine.Process, o Options, from *Origin, 
 		return nil, err
 	}
 
-	plan, err := plan.New(sc, plan.Box{Self: process.Self})
+	plan, err := plan.New(sc, plan.Machine{Self: process.Self})
 	if err != nil {
 		return nil, usage.Mark(err)
 	}

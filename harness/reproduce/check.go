@@ -18,10 +18,10 @@ import (
 
 // Check compares this machine with the origin's, and says what keeps the run
 // from being repeated here.
-func (a *Again) Check(ctx context.Context, o Options) (*versus.BoxCheck, error) {
+func (a *Again) Check(ctx context.Context, o Options) (*versus.MachineCheck, error) {
 	from := a.From.Run
-	b := &versus.BoxCheck{
-		Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []versus.BoxFact{},
+	b := &versus.MachineCheck{
+		Origin: from.Manifest.Scenario + " " + from.Manifest.Run, Facts: []versus.MachineFact{},
 		Problems: []string{}, Notes: []string{},
 	}
 	host := gpu.Host(ctx)
@@ -49,7 +49,7 @@ func (a *Again) Check(ctx context.Context, o Options) (*versus.BoxCheck, error) 
 	}
 
 	for _, f := range b.Facts {
-		if f.State == versus.BoxMissing {
+		if f.State == versus.FactMissing {
 			b.Problems = append(b.Problems, f.What+" is not there")
 		}
 	}
@@ -66,8 +66,8 @@ func (a *Again) Check(ctx context.Context, o Options) (*versus.BoxCheck, error) 
 
 // engines looks for the program of each variant. Its version is known when it
 // runs; the same file is the same version.
-func (a *Again) engines() []versus.BoxFact {
-	var facts []versus.BoxFact
+func (a *Again) engines() []versus.MachineFact {
+	var facts []versus.MachineFact
 	seen := map[string]bool{}
 	for _, life := range a.Plan.Lives {
 		if seen[life.Variant] || len(life.Servers) == 0 || len(life.Servers[0].Argv) == 0 {
@@ -75,16 +75,16 @@ func (a *Again) engines() []versus.BoxFact {
 		}
 		seen[life.Variant] = true
 		server := life.Servers[0]
-		f := versus.BoxFact{
+		f := versus.MachineFact{
 			What: "engine of " + life.Variant, Origin: a.engineThere(life.Variant),
-			State: versus.BoxUnknown, Touches: "all figures; its version is compared when it runs",
+			State: versus.FactUnknown, Touches: "all figures; its version is compared when it runs",
 		}
 		path, err := process.LookPath(server.Argv[0], a.Scenario.Dir, a.Process.Environ)
 		switch {
 		case server.Argv[0] == a.Process.Self:
-			f.Here, f.State, f.Touches = "bench "+a.Process.Version, versus.BoxSame, ""
+			f.Here, f.State, f.Touches = "bench "+a.Process.Version, versus.FactSame, ""
 		case err != nil:
-			f.Here, f.State, f.Touches = server.Argv[0]+": "+err.Error(), versus.BoxMissing, "all figures"
+			f.Here, f.State, f.Touches = server.Argv[0]+": "+err.Error(), versus.FactMissing, "all figures"
 		default:
 			f.Here = path
 		}
@@ -105,41 +105,41 @@ func (a *Again) engineThere(variant string) string {
 }
 
 // promptFact says where the prompts come from.
-func (a *Again) promptFact() (versus.BoxFact, error) {
+func (a *Again) promptFact() (versus.MachineFact, error) {
 	frozen, err := plan.OpenFrozen(a.From.prompts)
 	if err != nil {
-		return versus.BoxFact{}, err
+		return versus.MachineFact{}, err
 	}
 
 	lacking, all := len(a.Plan.Unfrozen(a.Scenario, frozen, false)), len(a.Plan.Refs())
-	f := versus.BoxFact{
+	f := versus.MachineFact{
 		What: "prompts", Origin: fmt.Sprintf("of %d steps", all), Here: "the origin's own",
-		State: versus.BoxSame,
+		State: versus.FactSame,
 	}
 	if a.From.prompts == "" || lacking > 0 {
 		f.Here = fmt.Sprintf("made again for %d steps; compared by their hash", lacking)
-		f.State, f.Touches = versus.BoxUnknown, "all figures, if the hash differs"
+		f.State, f.Touches = versus.FactUnknown, "all figures, if the hash differs"
 	}
 	if a.Scenario.Method == "llama-bench" {
-		f = versus.BoxFact{What: "prompts", Origin: "none", Here: "none", State: versus.BoxSame}
+		f = versus.MachineFact{What: "prompts", Origin: "none", Here: "none", State: versus.FactSame}
 	}
 
 	return f, nil
 }
 
 // diskFact says whether there is room for a results folder.
-func diskFact(dir string) versus.BoxFact {
+func diskFact(dir string) versus.MachineFact {
 	const little = 1 << 30
-	f := versus.BoxFact{What: "free disk", State: versus.BoxUnknown}
+	f := versus.MachineFact{What: "free disk", State: versus.FactUnknown}
 	for {
 		var fs unix.Statfs_t
 		err := unix.Statfs(dir, &fs)
 		switch parent := filepath.Dir(dir); {
 		case err == nil:
 			free := int64(fs.Bavail) * fs.Bsize
-			f.Here, f.State = fmt.Sprintf("%.1f GiB", float64(free)/little), versus.BoxSame
+			f.Here, f.State = fmt.Sprintf("%.1f GiB", float64(free)/little), versus.FactSame
 			if free < little {
-				f.State = versus.BoxDiffers
+				f.State = versus.FactDiffers
 			}
 			return f
 		case !errors.Is(err, unix.ENOENT) || parent == dir:

@@ -138,10 +138,10 @@ func (s *Session) execute(ctx context.Context, folder *store.Folder, resume *har
 	}
 	defer CloseClient(driver)
 
-	around := shown.Process.Hooks(s.Scenario, s.Box, folder.Dir())
+	around := shown.Process.Hooks(s.Scenario, s.Machine, folder.Dir())
 	around.Cookie = cookie
 	runner := &harness.Runner{
-		Scenario: s.Scenario, Plan: s.Plan, Box: s.Box, Folder: folder, Journal: record, Resume: resume,
+		Scenario: s.Scenario, Plan: s.Plan, Machine: s.Machine, Folder: folder, Journal: record, Resume: resume,
 		Launcher: launcherAdapter{launcher}, Programs: launcherAdapter{launcher}, Driver: driver,
 		Telemetry: s.telemetry, Hooks: around, Notifier: around, Observe: shown.Observe, Live: live, Control: control,
 		Version: s.Process.Version, RunID: filepath.Base(folder.Dir()), Cookie: cookie, Node: s.Node,
@@ -182,7 +182,7 @@ func (s *Session) launcher(journal noted) *launchers.Launcher {
 		Journal: journal.Append, Environ: s.Process.Environ,
 		GPUs: s.telemetry.Watcher(), GPUBytes: machine.GPUBytes(s.Inventory),
 	}
-	if len(s.Box.Nodes) > 1 {
+	if len(s.Machine.Nodes) > 1 {
 		l.Nodes = s.Nodes
 	}
 	return l
@@ -212,7 +212,7 @@ func (a launcherAdapter) Start(ctx context.Context, kind engines.Kind, spec reci
 // live is what a run writes about itself while it runs.
 func (s *Session) live(folder *store.Folder) *status.Live {
 	return &status.Live{
-		Folder: folder, Version: s.Process.Version, Node: s.Node, Devices: s.Box.Devices,
+		Folder: folder, Version: s.Process.Version, Node: s.Node, Devices: s.Machine.Devices,
 		Hide: recipe.Redactor(s.Scenario.Secrets), UsualStartS: s.earlierStarts(folder),
 	}
 }

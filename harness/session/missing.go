@@ -48,9 +48,9 @@ func missingPrograms(sc *scenarios.Scenario, p *plan.Plan, environ []string) map
 	return lacking
 }
 
-// spareFiles are open files that a run needs beside those of its requests:
+// reservedFiles are open files that a run needs beside those of its requests:
 // journals, logs, samplers, connections that end while others begin.
-const spareFiles = 128
+const reservedFiles = 128
 
 // tooManyRequests names load points with more requests at once than the limit of
 // open files allows: each has a connection. Load agents have limits of their own.
@@ -65,7 +65,7 @@ func tooManyRequests(sc *scenarios.Scenario, limit uint64) []string {
 		if atOnce == 0 && math.IsInf(point.RequestRate, 1) {
 			atOnce = point.NumPrompts
 		}
-		if need := atOnce + spareFiles; uint64(need) > limit {
+		if need := atOnce + reservedFiles; uint64(need) > limit {
 			out = append(out, fmt.Sprintf("load point %s: %d requests at once need %d open files, and %d are allowed: "+
 				"raise the limit (ulimit -n)", point.Label, atOnce, need, limit))
 		}

@@ -28,7 +28,7 @@ type Session struct {
 	Process   machine.Process
 	Scenario  *scenarios.Scenario
 	Inventory gpu.Inventory // the GPUs that the run may use and that are sampled
-	Box       plan.Box
+	Machine   plan.Machine
 	Plan      *plan.Plan
 	Node      string              // name of this machine
 	Origin    *results.Reproduces // run that this one repeats; nil: none
@@ -36,23 +36,23 @@ type Session struct {
 	Show      Show                // how the run is shown; nil: it is not
 
 	telemetry *machine.Telemetry
-	state     *state.Box // once the machine is taken
+	state     *state.Store // once the machine is taken
 	lock      *state.Lock
 }
 
 // Open looks at the machine, plans, and opens the samplers of its GPUs. It
 // changes nothing; the caller closes it.
 func Open(ctx context.Context, p machine.Process, sc *scenarios.Scenario) (*Session, error) {
-	s, err := New(ctx, p, sc, p.BoxOf)
+	s, err := New(ctx, p, sc, p.MachineOf)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.OpenTelemetry(ctx)
 }
 
-// New looks at the machine and plans for what boxOf makes of it.
+// New looks at the machine and plans for what machineOf makes of it.
 func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario,
-	boxOf func(gpu.Inventory, string) plan.Box,
+	machineOf func(gpu.Inventory, string) plan.Machine,
 ) (*Session, error) {
 	if blockers := sc.Blockers(); len(blockers) > 0 {
 		return nil, usage.Mark(join(blockers))
@@ -68,10 +68,10 @@ func New(ctx context.Context, p machine.Process, sc *scenarios.Scenario,
 		return nil, usage.Mark(err)
 	}
 
-	s := &Session{Process: p, Scenario: sc, Inventory: inventory, Box: boxOf(inventory, p.Self)}
-	s.Box.Visibility = p.Visibility()
+	s := &Session{Process: p, Scenario: sc, Inventory: inventory, Machine: machineOf(inventory, p.Self)}
+	s.Machine.Visibility = p.Visibility()
 	s.Node, _ = os.Hostname() // "": not known
-	if s.Plan, err = plan.New(sc, s.Box); err != nil {
+	if s.Plan, err = plan.New(sc, s.Machine); err != nil {
 		return nil, usage.Mark(err)
 	}
 
@@ -105,12 +105,12 @@ func (s *Session) Close() {
 // Take keeps other runs off this machine until Close, and removes what earlier
 // ones left, those in dirs included. what is the command, for others to read.
 func (s *Session) Take(ctx context.Context, what string, wait bool, dirs ...string) error {
-	box, err := s.Process.OpenState()
+	machine, err := s.Process.OpenState()
 	if err != nil {
 		return err
 	}
-	s.state = box
-	if s.lock, err = lock(ctx, s.Process.Stderr, box, what, wait); err != nil {
+	s.state = machine
+	if s.lock, err = lock(ctx, s.Process.Stderr, machine, what, wait); err != nil {
 		return err
 	}
 
@@ -162,7 +162,7 @@ func (s *Session) Identity(host gpu.HostFacts) results.Identity {
 	if abs, err := filepath.Abs(s.Scenario.Path); err == nil {
 		id.ScenarioPath = abs
 	}
-	for _, d := range s.Box.Devices {
+	for _, d := range s.Machine.Devices {
 		id.GPUs = append(id.GPUs, d.ID())
 	}
 	return id

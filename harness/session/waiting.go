@@ -16,20 +16,20 @@ import (
 const waitPeriod = 10 * time.Second
 
 // lock takes the machine for a command, and waits for it if asked to.
-func lock(ctx context.Context, w io.Writer, box *state.Box, what string, wait bool) (*state.Lock, error) {
+func lock(ctx context.Context, w io.Writer, machine *state.Store, what string, wait bool) (*state.Lock, error) {
 	if !wait {
-		return box.Lock(what)
+		return machine.Lock(what)
 	}
-	waiting := &waiting{w: w, box: box}
+	waiting := &waiting{w: w, machine: machine}
 	defer waiting.report(ctx)()
-	return box.WaitLock(ctx, what, waiting.begin)
+	return machine.WaitLock(ctx, what, waiting.begin)
 }
 
 // waiting reports, while another bench uses the machine, how long it has been
 // waited for and when the other run is expected to end.
 type waiting struct {
-	w   io.Writer
-	box *state.Box
+	w       io.Writer
+	machine *state.Store
 
 	mu    sync.Mutex // guards what follows
 	owner state.Owner
@@ -81,7 +81,7 @@ func (b *waiting) again() {
 
 // left is what the other run expects of its end.
 func (b *waiting) left(owner state.Owner) string {
-	runs, _ := b.box.Runs() // none: nothing is known
+	runs, _ := b.machine.Runs() // none: nothing is known
 	for _, run := range runs {
 		folder, err := store.Open(run.Dir)
 		if err != nil {

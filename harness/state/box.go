@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Box is the state of one machine. A home folder may be shared by several
+// Store is the state of one machine. A home folder may be shared by several
 // machines, hence a folder for each.
-type Box struct{ dir string }
+type Store struct{ dir string }
 
 // Open opens the state of this machine below root, which is made if need be.
-func Open(root string) (*Box, error) {
+func Open(root string) (*Store, error) {
 	host, err := hostname()
 	if err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func hostname() (string, error) {
 	return host, nil
 }
 
-func open(root, host string) (*Box, error) {
-	b := &Box{dir: filepath.Join(root, folderName(host))}
+func open(root, host string) (*Store, error) {
+	b := &Store{dir: filepath.Join(root, folderName(host))}
 	if err := os.MkdirAll(filepath.Join(b.dir, runsName), 0o700); err != nil {
 		return nil, fmt.Errorf("open state of this box: %w; set BENCH_STATE_DIR to a folder that can be written", err)
 	}
@@ -46,7 +46,7 @@ const (
 )
 
 // Dir is where the state lies.
-func (b *Box) Dir() string { return b.dir }
+func (b *Store) Dir() string { return b.dir }
 
 // folderName makes a host's name a folder's.
 func folderName(host string) string {

@@ -15,7 +15,7 @@ import (
 const jobsName = "jobs"
 
 // OpenJob opens the state of a scheduler's job on this machine below root.
-func OpenJob(root, job string) (*Box, error) {
+func OpenJob(root, job string) (*Store, error) {
 	b, err := Open(root)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func OpenJob(root, job string) (*Box, error) {
 
 // Jobs lists the states that jobs have left on this machine, those of jobs that
 // run included. It makes nothing.
-func Jobs(root string) ([]*Box, error) {
+func Jobs(root string) ([]*Store, error) {
 	host, err := hostname()
 	if err != nil {
 		return nil, err
@@ -40,30 +40,30 @@ func Jobs(root string) ([]*Box, error) {
 		return nil, fmt.Errorf("list jobs of this box: %w", err)
 	}
 
-	var boxes []*Box
+	var stores []*Store
 	for _, entry := range entries {
 		if entry.IsDir() {
-			boxes = append(boxes, &Box{dir: filepath.Join(dir, entry.Name())})
+			stores = append(stores, &Store{dir: filepath.Join(dir, entry.Name())})
 		}
 	}
 
-	return boxes, nil
+	return stores, nil
 }
 
 // LockJob opens the state of a scheduler's job and takes it for run. Another job
 // that looks for leftovers may have it for a moment, or remove it: that is waited
 // for until ctx ends.
-func LockJob(ctx context.Context, root, job, run string) (*Box, *Lock, error) {
+func LockJob(ctx context.Context, root, job, run string) (*Store, *Lock, error) {
 	const poll = 200 * time.Millisecond
 	for {
-		box, err := OpenJob(root, job)
+		store, err := OpenJob(root, job)
 		if err != nil {
 			return nil, nil, err
 		}
 
-		lock, err := box.Lock(run)
+		lock, err := store.Lock(run)
 		if err == nil && lock.Stands() {
-			return box, lock, nil
+			return store, lock, nil
 		}
 
 		if err == nil {
@@ -84,7 +84,7 @@ func LockJob(ctx context.Context, root, job, run string) (*Box, *Lock, error) {
 
 // Remove forgets a job that has ended and left nothing. The caller holds its
 // lock.
-func (b *Box) Remove() error {
+func (b *Store) Remove() error {
 	runs, err := b.Runs()
 	if err != nil {
 		return err

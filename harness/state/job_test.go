@@ -17,26 +17,26 @@ func TestJobsHaveLocksOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range []*Box{first, second} {
+	for _, b := range []*Store{first, second} {
 		lock, err := b.Lock("test")
 		if err != nil {
 			t.Fatalf("Lock(%s) = %v, want it beside the other job's", b.Dir(), err)
 		}
 		defer func() { _ = lock.Release() }()
 	}
-	boxes, err := Jobs(root)
-	if err != nil || len(boxes) != 2 {
-		t.Fatalf("Jobs() = %v, %v, want two", boxes, err)
+	stores, err := Jobs(root)
+	if err != nil || len(stores) != 2 {
+		t.Fatalf("Jobs() = %v, %v, want two", stores, err)
 	}
-	if _, err := boxes[0].Lock("test"); !errors.As(err, new(*BusyError)) {
+	if _, err := stores[0].Lock("test"); !errors.As(err, new(*BusyError)) {
 		t.Errorf("Lock of a running job = %v, want a BusyError", err)
 	}
 }
 
 func TestJobIsRemovedOnceNothingIsLeft(t *testing.T) {
 	root := t.TempDir()
-	if boxes, err := Jobs(root); err != nil || boxes != nil {
-		t.Fatalf("Jobs() = %v, %v, want none", boxes, err)
+	if stores, err := Jobs(root); err != nil || stores != nil {
+		t.Fatalf("Jobs() = %v, %v, want none", stores, err)
 	}
 	job, err := OpenJob(root, "a/../b")
 	if err != nil {
@@ -55,8 +55,8 @@ func TestJobIsRemovedOnceNothingIsLeft(t *testing.T) {
 	if err := job.Remove(); err != nil {
 		t.Error(err)
 	}
-	if boxes, err := Jobs(root); err != nil || len(boxes) != 0 {
-		t.Errorf("Jobs() = %v, %v, want none", boxes, err)
+	if stores, err := Jobs(root); err != nil || len(stores) != 0 {
+		t.Errorf("Jobs() = %v, %v, want none", stores, err)
 	}
 }
 
@@ -71,25 +71,25 @@ func TestJobsThatStartAndCleanDoNotMeet(t *testing.T) {
 				return
 			default:
 			}
-			boxes, _ := Jobs(root)
-			for _, box := range boxes {
-				if lock, err := box.Lock("clean"); err == nil {
-					_ = box.Remove() // unless a run is noted
+			stores, _ := Jobs(root)
+			for _, store := range stores {
+				if lock, err := store.Lock("clean"); err == nil {
+					_ = store.Remove() // unless a run is noted
 					_ = lock.Release()
 				}
 			}
 		}
 	})
 	for range 15 {
-		box, lock, err := LockJob(t.Context(), root, "7", "job")
+		store, lock, err := LockJob(t.Context(), root, "7", "job")
 		if err != nil {
 			t.Fatal(err)
 		}
 		run := Run{Dir: filepath.Join(root, "run"), Cookie: "c"}
-		if err := box.Register(run); err != nil {
+		if err := store.Register(run); err != nil {
 			t.Fatalf("Register in a locked box: %v", err)
 		}
-		if err := errors.Join(box.Forget(run.Dir), lock.Release()); err != nil {
+		if err := errors.Join(store.Forget(run.Dir), lock.Release()); err != nil {
 			t.Fatal(err)
 		}
 	}

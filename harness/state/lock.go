@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Owner is who works on a box.
+// Owner is who works on a machine.
 type Owner struct {
 	PID   int       `json:"pid"`
 	Run   string    `json:"run"`   // what it does: a run folder, or a command
@@ -27,7 +27,7 @@ func (o Owner) String() string {
 	return fmt.Sprintf("pid %d, %s, since %s", o.PID, o.Run, o.Since.Local().Format(time.DateTime))
 }
 
-// BusyError says that another bench works on the box, and what to do.
+// BusyError says that another bench works on the machine, and what to do.
 type BusyError struct{ Owner Owner }
 
 func (e *BusyError) Error() string {
@@ -36,12 +36,12 @@ func (e *BusyError) Error() string {
 		e.Owner)
 }
 
-// Lock is the right to work on a box. The kernel gives it back when the
+// Lock is the right to work on a machine. The kernel gives it back when the
 // process dies, however it dies; the processes that it starts do not hold it.
 type Lock struct{ file *os.File }
 
-// Lock takes the box for run, or says with a *BusyError who has it.
-func (b *Box) Lock(run string) (*Lock, error) {
+// Lock takes the machine for run, or says with a *BusyError who has it.
+func (b *Store) Lock(run string) (*Lock, error) {
 	file, err := os.OpenFile(filepath.Join(b.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock box: %w", err)
@@ -64,7 +64,7 @@ func (b *Box) Lock(run string) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
-// Stands reports whether the lock is still that of its box: a box may have been
+// Stands reports whether the lock is still that of its machine: a machine may have been
 // removed between its opening and its locking.
 func (l *Lock) Stands() bool {
 	held, err := l.file.Stat()
@@ -91,12 +91,12 @@ func flock(fd int) error {
 	return err
 }
 
-// waitPoll is the time between looks at a box that somebody else has.
+// waitPoll is the time between looks at a machine that somebody else has.
 const waitPoll = time.Second
 
-// WaitLock is Lock, but waits until the box is given back or ctx is done.
+// WaitLock is Lock, but waits until the machine is given back or ctx is done.
 // waiting is called whenever the owner that is waited for changes.
-func (b *Box) WaitLock(ctx context.Context, run string, waiting func(Owner)) (*Lock, error) {
+func (b *Store) WaitLock(ctx context.Context, run string, waiting func(Owner)) (*Lock, error) {
 	ticker := time.NewTicker(waitPoll)
 	defer ticker.Stop()
 
@@ -119,8 +119,8 @@ func (b *Box) WaitLock(ctx context.Context, run string, waiting func(Owner)) (*L
 	}
 }
 
-// Owner says who works on the box; false if nobody does.
-func (b *Box) Owner() (Owner, bool) {
+// Owner says who works on the machine; false if nobody does.
+func (b *Store) Owner() (Owner, bool) {
 	file, err := os.Open(filepath.Join(b.dir, lockName))
 	if err != nil {
 		return Owner{}, false // nobody ever did
@@ -135,7 +135,7 @@ func (b *Box) Owner() (Owner, bool) {
 
 // noted is the owner that the lock file names: the last one, which may have
 // written it just now.
-func (b *Box) noted() Owner {
+func (b *Store) noted() Owner {
 	var owner Owner
 	data, err := os.ReadFile(filepath.Join(b.dir, lockName))
 	if err != nil || json.Unmarshal(data, &owner) != nil {
@@ -156,7 +156,7 @@ func note(file *os.File, owner Owner) error {
 	return err
 }
 
-// Release gives the box back. The lock file stays: removing it would let two
+// Release gives the machine back. The lock file stays: removing it would let two
 // hold locks on two files of the same name.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); err != nil {

@@ -65,7 +65,7 @@ func (r Run) Elsewhere() string {
 type Notes struct{ journal *store.Journal }
 
 // OpenNotes opens the notes of a run for writing.
-func (b *Box) OpenNotes(dir string) (*Notes, error) {
+func (b *Store) OpenNotes(dir string) (*Notes, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open notes: %w", err)
@@ -107,7 +107,7 @@ func (n *Notes) Append(e results.Event) error {
 func (n *Notes) Close() error { return n.journal.Close() }
 
 // Notes are the events that a registered run has noted; none if it noted none.
-func (b *Box) Notes(dir string) ([]results.Event, error) {
+func (b *Store) Notes(dir string) ([]results.Event, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)

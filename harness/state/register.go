@@ -16,7 +16,7 @@ import (
 )
 
 // Run is a run that may have servers which are not proven gone. What it started
-// and changed is in its notes (Box.Notes).
+// and changed is in its notes (Store.Notes).
 type Run struct {
 	Dir    string    `json:"dir"`    // run folder, absolute
 	Cookie string    `json:"cookie"` // marks its processes and containers
@@ -29,7 +29,7 @@ type Run struct {
 // Register notes a run of this process. It is on disk when Register returns: call
 // it before the first process is started. Noting a run again replaces the entry
 // and keeps the notes.
-func (b *Box) Register(run Run) error {
+func (b *Store) Register(run Run) error {
 	dir, err := filepath.Abs(run.Dir)
 	if err != nil {
 		return fmt.Errorf("register run: %w", err)
@@ -56,7 +56,7 @@ func (b *Box) Register(run Run) error {
 
 // Forget removes a run whose servers are all proven gone. A run that is not
 // noted is no error.
-func (b *Box) Forget(dir string) error {
+func (b *Store) Forget(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
 		err = ignoreMissing(os.Remove(b.entry(dir)))
@@ -75,7 +75,7 @@ func (b *Box) Forget(dir string) error {
 
 // Runs lists the noted runs, the oldest first. An entry that cannot be read is
 // an error beside the others: it may hide a server that still runs.
-func (b *Box) Runs() ([]Run, error) {
+func (b *Store) Runs() ([]Run, error) {
 	folder := filepath.Join(b.dir, runsName)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -106,7 +106,7 @@ func (b *Box) Runs() ([]Run, error) {
 }
 
 // Lookup finds the entry of a run folder.
-func (b *Box) Lookup(dir string) (Run, bool) {
+func (b *Store) Lookup(dir string) (Run, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return Run{}, false
@@ -120,11 +120,11 @@ const (
 	notesSuffix = ".jsonl"
 )
 
-func (b *Box) entry(dir string) string { return b.name(dir) + entrySuffix }
-func (b *Box) notes(dir string) string { return b.name(dir) + notesSuffix }
+func (b *Store) entry(dir string) string { return b.name(dir) + entrySuffix }
+func (b *Store) notes(dir string) string { return b.name(dir) + notesSuffix }
 
 // name is the path of a run's files in the register, without their suffix.
-func (b *Box) name(dir string) string {
+func (b *Store) name(dir string) string {
 	const digits = 24 // of 64: plenty to tell folders apart
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(b.dir, runsName, hex.EncodeToString(sum[:])[:digits])

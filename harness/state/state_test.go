@@ -14,43 +14,43 @@ import (
 	"go.uber.org/goleak"
 )
 
-// holderVariable makes the test binary hold a box until it is killed.
+// holderVariable makes the test binary hold a machine until it is killed.
 const holderVariable = "BENCH_TEST_HOLD_BOX"
 
 func TestMain(m *testing.M) {
 	if root := os.Getenv(holderVariable); root != "" {
-		holdBox(root)
+		holdStore(root)
 		return
 	}
 	goleak.VerifyTestMain(m)
 }
 
-func holdBox(root string) {
-	box, err := Open(root)
+func holdStore(root string) {
+	store, err := Open(root)
 	if err != nil {
 		os.Exit(3)
 	}
-	if _, err := box.Lock("/results/night"); err != nil {
+	if _, err := store.Lock("/results/night"); err != nil {
 		os.Exit(4)
 	}
 	_, _ = os.Stdout.WriteString("held\n")
 	time.Sleep(time.Minute)
 }
 
-func openBox(t *testing.T) *Box {
+func openStore(t *testing.T) *Store {
 	t.Helper()
-	box, err := Open(filepath.Join(t.TempDir(), "state"))
+	store, err := Open(filepath.Join(t.TempDir(), "state"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return box
+	return store
 }
 
-// hold starts another process that has the box.
-func hold(t *testing.T, box *Box) *exec.Cmd {
+// hold starts another process that has the machine.
+func hold(t *testing.T, store *Store) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), holderVariable+"="+filepath.Dir(box.Dir()))
+	cmd.Env = append(os.Environ(), holderVariable+"="+filepath.Dir(store.Dir()))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -67,12 +67,12 @@ func hold(t *testing.T, box *Box) *exec.Cmd {
 
 func TestLockNamesItsOwner(t *testing.T) {
 	t.Parallel()
-	box := openBox(t)
-	if owner, busy := box.Owner(); busy {
+	store := openStore(t)
+	if owner, busy := store.Owner(); busy {
 		t.Errorf("Owner() of a new box = %v, want nobody", owner)
 	}
-	holder := hold(t, box)
-	_, err := box.Lock("mine")
+	holder := hold(t, store)
+	_, err := store.Lock("mine")
 	busy, ok := errors.AsType[*BusyError](err)
 	if !ok || busy.Owner.PID != holder.Process.Pid || busy.Owner.Run != "/results/night" {
 		t.Fatalf("Lock() of a held box = %v, want a BusyError naming pid %d", err, holder.Process.Pid)
@@ -82,18 +82,18 @@ func TestLockNamesItsOwner(t *testing.T) {
 			t.Errorf("Lock() = %q, want it to name %q", err, part)
 		}
 	}
-	if owner, ok := box.Owner(); !ok || owner.PID != holder.Process.Pid {
+	if owner, ok := store.Owner(); !ok || owner.PID != holder.Process.Pid {
 		t.Errorf("Owner() = %v, %v, want pid %d", owner, ok, holder.Process.Pid)
 	}
 }
 
-// A killed owner gives the box back without a word.
+// A killed owner gives the machine back without a word.
 func TestWaitLockUntilOwnerIsKilled(t *testing.T) {
 	t.Parallel()
-	box := openBox(t)
-	holder := hold(t, box)
+	store := openStore(t)
+	holder := hold(t, store)
 	var waitedFor []Owner
-	lock, err := box.WaitLock(t.Context(), "mine", func(o Owner) {
+	lock, err := store.WaitLock(t.Context(), "mine", func(o Owner) {
 		waitedFor = append(waitedFor, o)
 		_ = holder.Process.Kill()
 	})
@@ -103,55 +103,55 @@ func TestWaitLockUntilOwnerIsKilled(t *testing.T) {
 	if len(waitedFor) != 1 || waitedFor[0].PID != holder.Process.Pid {
 		t.Errorf("waited for %v, want once for pid %d", waitedFor, holder.Process.Pid)
 	}
-	if owner, ok := box.Owner(); !ok || owner.PID != os.Getpid() || owner.Run != "mine" {
+	if owner, ok := store.Owner(); !ok || owner.PID != os.Getpid() || owner.Run != "mine" {
 		t.Errorf("Owner() = %v, %v, want this process", owner, ok)
 	}
 	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if owner, ok := box.Owner(); ok {
+	if owner, ok := store.Owner(); ok {
 		t.Errorf("Owner() after Release = %v, want nobody", owner)
 	}
 }
 
 func TestWaitLockEndsWithContext(t *testing.T) {
 	t.Parallel()
-	box := openBox(t)
-	hold(t, box)
+	store := openStore(t)
+	hold(t, store)
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := box.WaitLock(ctx, "mine", func(Owner) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := store.WaitLock(ctx, "mine", func(Owner) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("WaitLock() with a done context = %v, want %v", err, context.Canceled)
 	}
 }
 
 func TestRegister(t *testing.T) {
 	t.Parallel()
-	box := openBox(t)
+	store := openStore(t)
 	now := time.Now()
 	for i, dir := range []string{"/b", "/a", "/c"} {
-		if err := box.Register(Run{Dir: dir, Cookie: "cookie" + dir, Since: now.Add(time.Duration(i) * time.Second)}); err != nil {
+		if err := store.Register(Run{Dir: dir, Cookie: "cookie" + dir, Since: now.Add(time.Duration(i) * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// Again, with another cookie: no second entry.
-	if err := box.Register(Run{Dir: "/b", Cookie: "new", Since: now}); err != nil {
+	if err := store.Register(Run{Dir: "/b", Cookie: "new", Since: now}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := dirs(t, box), "/b /a /c"; got != want {
+	if got, want := dirs(t, store), "/b /a /c"; got != want {
 		t.Errorf("Runs() = %s, want %s", got, want)
 	}
-	if run, ok := box.Lookup("/b"); !ok || run.Cookie != "new" {
+	if run, ok := store.Lookup("/b"); !ok || run.Cookie != "new" {
 		t.Errorf("Lookup(/b) = %+v, %v, want the new cookie", run, ok)
 	}
 	for range 2 { // the second time there is nothing to forget
-		if err := box.Forget("/a"); err != nil {
+		if err := store.Forget("/a"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, want := dirs(t, box), "/b /c"; got != want {
+	if got, want := dirs(t, store), "/b /c"; got != want {
 		t.Errorf("Runs() = %s, want %s", got, want)
 	}
-	other, err := open(filepath.Dir(box.Dir()), "other/host")
+	other, err := open(filepath.Dir(store.Dir()), "other/host")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,9 +160,9 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-func dirs(t *testing.T, box *Box) string {
+func dirs(t *testing.T, store *Store) string {
 	t.Helper()
-	runs, err := box.Runs()
+	runs, err := store.Runs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,15 +176,15 @@ func dirs(t *testing.T, box *Box) string {
 // An entry that cannot be read must not vanish silently, nor hide the others.
 func TestDamagedEntryIsReported(t *testing.T) {
 	t.Parallel()
-	box := openBox(t)
-	if err := box.Register(Run{Dir: "/good"}); err != nil {
+	store := openStore(t)
+	if err := store.Register(Run{Dir: "/good"}); err != nil {
 		t.Fatal(err)
 	}
-	bad := filepath.Join(box.Dir(), runsName, "x"+entrySuffix)
+	bad := filepath.Join(store.Dir(), runsName, "x"+entrySuffix)
 	if err := os.WriteFile(bad, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := box.Runs()
+	runs, err := store.Runs()
 	if len(runs) != 1 || err == nil || !strings.Contains(err.Error(), bad) {
 		t.Errorf("Runs() = %v, %v, want the good run and an error naming %s", runs, err, bad)
 	}

@@ -47,8 +47,8 @@ type Live struct {
 	pass    livePass
 	gpus    map[string]gpuAt
 	servers map[int]map[string]float64 // last metrics by replica
-	told    time.Time                  // when they were read
-	rung    string                     // of the readiness ladder
+	readAt  time.Time                  // when they were read
+	stage   string                     // of the readiness ladder
 	note    string                     // what a wait is for
 	kick    chan struct{}              // something changed that is worth telling at once
 	phase   string                     // key of the phase that goes on
@@ -113,7 +113,7 @@ func (l *Live) Start(ctx context.Context) (end func()) {
 func (l *Live) run(ctx context.Context) {
 	tick := time.NewTicker(livePeriod)
 	defer tick.Stop()
-	l.tell()
+	l.publish()
 	for {
 		select {
 		case <-ctx.Done():
@@ -121,13 +121,13 @@ func (l *Live) run(ctx context.Context) {
 		case <-tick.C:
 		case <-l.kick:
 		}
-		l.tell()
+		l.publish()
 	}
 }
 
 // tell writes the file and calls Told. What cannot be written is not missed:
 // the journal holds what happened.
-func (l *Live) tell() {
+func (l *Live) publish() {
 	now := l.Snapshot()
 	_ = l.Folder.WriteLive(&now)
 	if l.OnChange != nil {
@@ -155,9 +155,9 @@ func (l *Live) Snapshot() results.Live {
 	l.fillServer(&now, at)
 	l.fillGPUs(&now, at)
 	l.fillLeft(&now, at)
-	rung := l.rung
+	stage := l.stage
 	l.mu.Unlock()
-	l.fillLog(&now, rung)
+	l.fillLog(&now, stage)
 	if l.Hide != nil {
 		now.Message = l.Hide(now.Message)
 	}
@@ -203,14 +203,14 @@ func (l *Live) wait(message string) {
 	l.note = message
 }
 
-// SetRung takes the rung of the readiness ladder that a server stands on.
-func (l *Live) SetRung(rung string) {
+// SetStage takes the rung of the readiness ladder that a server stands on.
+func (l *Live) SetStage(stage string) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rung = rung
+	l.stage = stage
 }
 
 // key is that of the phase that goes on; the caller holds the mutex.
@@ -264,7 +264,7 @@ func (l *Live) BeginLife(first results.StepRef, pass int, life string, steps int
 		return
 	}
 	l.mu.Lock()
-	l.now.Step, l.now.Pass, l.now.Life, l.now.Steps, l.rung = &first, pass, life, steps, ""
+	l.now.Step, l.now.Pass, l.now.Life, l.now.Steps, l.stage = &first, pass, life, steps, ""
 	l.step = time.Time{}
 	l.servers = map[int]map[string]float64{}
 	l.mu.Unlock()
@@ -273,7 +273,7 @@ func (l *Live) BeginLife(first results.StepRef, pass int, life string, steps int
 func (l *Live) endLife() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.now.Life, l.now.Steps, l.rung = "", 0, ""
+	l.now.Life, l.now.Steps, l.stage = "", 0, ""
 	l.servers = map[int]map[string]float64{}
 }
 

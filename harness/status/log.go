@@ -16,7 +16,7 @@ import (
 
 // fillLog tells the end of the log of the life's newest server, and what it
 // says of a start's progress.
-func (l *Live) fillLog(now *results.Live, rung string) {
+func (l *Live) fillLog(now *results.Live, stage string) {
 	now.LogTail = []string{}
 	if now.Life == "" || l.Folder == nil {
 		return
@@ -32,7 +32,7 @@ func (l *Live) fillLog(now *results.Live, rung string) {
 
 	lines := tailOf(path, liveLog)
 	if now.Phase == results.LiveLaunching {
-		now.Message, now.Share = l.loading(lines, rung)
+		now.Message, now.Share = l.loading(lines, stage)
 	}
 
 	for _, line := range lines[max(0, len(lines)-liveLines):] {
@@ -57,7 +57,7 @@ func newestLog(paths []string) string {
 
 // loading says how far a start is, by the last bar in the log, else by the rung
 // of the ladder.
-func (*Live) loading(lines []string, rung string) (message string, share *float64) {
+func (*Live) loading(lines []string, stage string) (message string, share *float64) {
 	for i, l := range slices.Backward(lines) {
 		if p, ok := serverlog.ProgressOf(l); ok {
 			if p.Done == p.Total && i < len(lines)-1 {
@@ -66,7 +66,7 @@ func (*Live) loading(lines []string, rung string) (message string, share *float6
 			return fmt.Sprintf("%s %d/%d", p.What, p.Done, p.Total), new(float64(p.Done) / float64(p.Total))
 		}
 	}
-	return "waiting for " + cmp.Or(rung, "the process"), nil
+	return "waiting for " + cmp.Or(stage, "the process"), nil
 }
 
 // tailOf are the last whole lines of a file, of at most so many bytes. A

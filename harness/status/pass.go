@@ -162,7 +162,7 @@ func (l *Live) Metrics(s results.ServerSample) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.servers[s.Replica], l.told = s.Values, time.Now()
+	l.servers[s.Replica], l.readAt = s.Values, time.Now()
 }
 
 // fillServer adds up the servers' gauges; the caller holds the mutex.
@@ -186,7 +186,7 @@ func (l *Live) fillServer(now *results.Live, at time.Time) {
 
 	now.Server = &results.LiveServer{
 		Running: sum(engines.Running), Waiting: sum(engines.Waiting),
-		AgeS: at.Sub(l.told).Seconds(),
+		AgeS: at.Sub(l.readAt).Seconds(),
 	}
 	for _, values := range l.servers {
 		if v, ok := values[engines.KVUse]; ok && (now.Server.KVUse == nil || v > *now.Server.KVUse) {

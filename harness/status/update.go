@@ -18,7 +18,7 @@ type Update struct {
 	Result   *results.Result     // StepEnded
 	Failure  *results.Failure    // LifeFailed, LifeEnded when it could not be proven gone, StepSpared
 	Hook     *results.HookRecord // HookRan
-	Message  string              // StepSettling: what is waited for; StepDoubt: what will go wrong
+	Message  string              // StepSettling: what is waited for; StepWarning: what will go wrong
 }
 
 // UpdateKind names a moment of a run.

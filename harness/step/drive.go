@@ -279,10 +279,10 @@ func refusesLimitField(err error) bool {
 
 // learnLimitField repeats the warm-up with one field at a time. The one that the
 // server takes is kept for the measured pass.
-func (j *Job) learnLimitField(ctx context.Context, told func(load.Progress), result *results.Result) (class results.FailureClass, err error) {
+func (j *Job) learnLimitField(ctx context.Context, onProgress func(load.Progress), result *results.Result) (class results.FailureClass, err error) {
 	for _, field := range []string{spec.MaxCompletionTokens, spec.MaxTokens} {
 		j.Options.MaxTokensField = field
-		if class, err = j.warmUp(ctx, told); !refusesLimitField(err) {
+		if class, err = j.warmUp(ctx, onProgress); !refusesLimitField(err) {
 			break
 		}
 	}

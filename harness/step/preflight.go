@@ -35,12 +35,12 @@ func roomOf(servers []Server) room {
 func roomOfOne(info results.Server) room {
 	kind, _ := engines.Lookup(info.Launcher)
 	r := room{kind: kind, total: argument(info.Argv, "--ctx-size", "-c")}
-	if told := info.Startup; told != nil {
-		if told.ContextLen != nil {
-			r.context = int(*told.ContextLen)
+	if startup := info.Startup; startup != nil {
+		if startup.ContextLen != nil {
+			r.context = int(*startup.ContextLen)
 		}
-		if told.Slots != nil {
-			r.slots = int(*told.Slots)
+		if startup.Slots != nil {
+			r.slots = int(*startup.Slots)
 		}
 	}
 	if !r.kind.SlotsSplit || r.slots < 2 {

@@ -9,7 +9,7 @@ import (
 )
 
 // reachable are the addresses of servers as the load client has them: where it
-// runs on other hosts, by a name of this box in place of its loopback.
+// runs on other hosts, by a name of this machine in place of its loopback.
 func reachable(client scenarios.Client, urls []string) []string {
 	if !client.Elsewhere() {
 		return urls

@@ -25,8 +25,8 @@ func drafted(info results.Server, p Pass, seen []results.ServerMetrics) *results
 	if d == nil {
 		return nil
 	}
-	if told := info.Speculation; told != nil {
-		d.Tokens, d.LogLines = told.Tokens, told.LogLines
+	if speculation := info.Speculation; speculation != nil {
+		d.Tokens, d.LogLines = speculation.Tokens, speculation.LogLines
 	}
 
 	d.Derive()

@@ -73,7 +73,7 @@ func EngineParams(lines []string, why string) []byte {
 }
 
 // Told are parameters that a server tells under a path, as lines.
-func Told(arguments map[string]string, path string) []string {
+func ServerParams(arguments map[string]string, path string) []string {
 	if len(arguments) == 0 {
 		return nil
 	}

@@ -105,10 +105,10 @@ func TestEngineParams(t *testing.T) {
 	if got := string(EngineParams([]string{"--a b", "--c x\ny"}, "")); got != "engine params:\n--a b\n--c x\\ny\n" {
 		t.Errorf("EngineParams = %q", got)
 	}
-	if got := string(EngineParams(Told(nil, "/x"), "it is not on\nthis machine")); got != "engine params:\nunknown: it is not on; this machine\n" {
+	if got := string(EngineParams(ServerParams(nil, "/x"), "it is not on\nthis machine")); got != "engine params:\nunknown: it is not on; this machine\n" {
 		t.Errorf("EngineParams of nothing = %q", got)
 	}
-	if got := Told(map[string]string{"b": "2", "a": "1"}, "/props"); !slices.Equal(got[1:], []string{"a 1", "b 2"}) || !strings.Contains(got[0], "/props") {
+	if got := ServerParams(map[string]string{"b": "2", "a": "1"}, "/props"); !slices.Equal(got[1:], []string{"a 1", "b 2"}) || !strings.Contains(got[0], "/props") {
 		t.Errorf("Told = %q", got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/benchrig/bench/scenarios"
 )
 
-// doubtTelemetry adds the doubts that a step's telemetry gives. Those that the
+// warnOfTelemetry adds the doubts that a step's telemetry gives. Those that the
 // scenario ignores are noted only.
-func (m *Monitor) doubtTelemetry(result *results.Result) {
+func (m *Monitor) warnOfTelemetry(result *results.Result) {
 	t := result.Telemetry
 	doubts := telemetry.Warnings(t)
 	if other := m.otherLimits(t); other != "" {

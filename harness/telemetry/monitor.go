@@ -54,7 +54,7 @@ type ownsProcesses interface{ OwnPIDs() []int }
 type Monitor struct {
 	Source   Source // nil: nothing is sampled
 	Scenario *scenarios.Scenario
-	Box      plan.Box
+	Machine  plan.Machine
 	Live     *status.Live        // gets every reading; nil: nobody does
 	Observe  func(status.Update) // gets what is waited for
 
@@ -79,11 +79,11 @@ type atRest struct {
 
 // Limits of waiting for readings.
 const (
-	restTime     = 2 * time.Second  // over which idle power is read
-	firstReading = 10 * time.Second // until a slow tool has answered
-	muteWait     = time.Second      // the same for a tool that did not in time before
-	settlePoll   = 500 * time.Millisecond
-	settleTell   = 5 * time.Second
+	restTime           = 2 * time.Second  // over which idle power is read
+	firstReading       = 10 * time.Second // until a slow tool has answered
+	muteWait           = time.Second      // the same for a tool that did not in time before
+	settlePoll         = 500 * time.Millisecond
+	settleReportPeriod = 5 * time.Second
 )
 
 // samples reports whether the run samples anything.
@@ -91,12 +91,12 @@ func (m *Monitor) samples() bool { return m.Source != nil && !m.Scenario.Telemet
 
 // ReadAtRest reads GPUs before the first server of a variant.
 func (m *Monitor) ReadAtRest(ctx context.Context, life plan.Life) {
-	if !m.samples() || len(m.Box.Devices) == 0 || m.before[life.Variant] != nil {
+	if !m.samples() || len(m.Machine.Devices) == 0 || m.before[life.Variant] != nil {
 		return
 	}
 
 	var ids []string
-	for _, d := range m.Box.Devices {
+	for _, d := range m.Machine.Devices {
 		ids = append(ids, d.ID())
 	}
 
@@ -227,14 +227,14 @@ func (m *Monitor) usedDevices(servers []step.Server, variant string) (devices []
 		for _, v := range m.Scenario.Variants {
 			if v.Name == variant {
 				kind, _ := engines.Lookup(v.Server.Launcher)
-				return m.Box.VisibleTo(kind, v)
+				return m.Machine.VisibleTo(kind, v)
 			}
 		}
-		return m.Box.Devices, nil
+		return m.Machine.Devices, nil
 	}
 
 	var used []device.Device
-	for _, d := range m.Box.Devices {
+	for _, d := range m.Machine.Devices {
 		if slices.Contains(placed, d.Index) {
 			used = append(used, d)
 		}
@@ -266,11 +266,11 @@ func (m *Monitor) watchedDevices(devices []device.Device, variant string) []tele
 	return watched
 }
 
-// socketOf lists the devices of the box that share a package with d: those at
+// socketOf lists the devices of the machine that share a package with d: those at
 // its PCI address, partitions of one GPU.
 func (m *Monitor) socketOf(d device.Device) []string {
 	var ids []string
-	for _, other := range m.Box.Devices {
+	for _, other := range m.Machine.Devices {
 		if d.PCI != "" && other.PCI == d.PCI {
 			ids = append(ids, other.ID())
 		}
@@ -300,7 +300,7 @@ func elsewhere(servers []results.Server) string {
 // whoever watches: that memory fills is a sign of life. The function that it
 // gives ends it.
 func (m *Monitor) WatchLaunch(ctx context.Context) (end func()) {
-	if m.Live == nil || !m.samples() || len(m.Box.Devices) == 0 {
+	if m.Live == nil || !m.samples() || len(m.Machine.Devices) == 0 {
 		return func() {}
 	}
 	sampling := m.Source.Start(ctx, func(time.Time, results.TelemetrySample) {}) // Live is told on the way

@@ -30,7 +30,7 @@ func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, r
 		return
 	}
 
-	began, told := time.Now(), time.Time{}
+	began, reportedAt := time.Now(), time.Time{}
 	gate := settleGate{asked: asked, known: m, clocks: map[string][]clockAt{}}
 	w.await(ctx, min(asked.Timeout, m.patience()))
 	for {
@@ -45,8 +45,8 @@ func (m *Monitor) settle(ctx context.Context, ref results.StepRef, w *watcher, r
 			}
 			return
 		}
-		if time.Since(told) >= settleTell {
-			told = time.Now()
+		if time.Since(reportedAt) >= settleReportPeriod {
+			reportedAt = time.Now()
 			m.Observe(status.Update{
 				Kind: status.StepSettling, Step: ref,
 				Message: fmt.Sprintf("%s (waited %.0f s of %s)", strings.Join(restless, "; "), waited.Seconds(),

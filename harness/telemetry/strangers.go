@@ -142,8 +142,8 @@ func foreign(holders []results.GPUHolder, own []int, ids []string, placed bool) 
 	return others
 }
 
-// doubtStrangers adds the doubt that strangers give.
-func (m *Monitor) doubtStrangers(found []results.GPUHolder, result *results.Result) {
+// warnOfStrangers adds the doubt that strangers give.
+func (m *Monitor) warnOfStrangers(found []results.GPUHolder, result *results.Result) {
 	if len(found) == 0 {
 		return
 	}
@@ -154,8 +154,8 @@ func (m *Monitor) doubtStrangers(found []results.GPUHolder, result *results.Resu
 		if h.Bytes != nil {
 			text += fmt.Sprintf(" holds %.1f MiB", float64(*h.Bytes)/(1<<20))
 		}
-		if at := slices.IndexFunc(m.Box.Devices, func(d device.Device) bool { return d.ID() == h.Device }); at >= 0 {
-			text += fmt.Sprintf(" of GPU %d", m.Box.Devices[at].Index)
+		if at := slices.IndexFunc(m.Machine.Devices, func(d device.Device) bool { return d.ID() == h.Device }); at >= 0 {
+			text += fmt.Sprintf(" of GPU %d", m.Machine.Devices[at].Index)
 		}
 		parts = append(parts, text)
 	}

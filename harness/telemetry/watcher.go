@@ -197,9 +197,9 @@ func (w *watcher) Judge(result *results.Result) {
 			results.Warning{Code: results.WarnTelemetryGaps, Message: fmt.Sprintf("readings are missing: %v", w.err)})
 	}
 
-	w.monitor.doubtTelemetry(result)
+	w.monitor.warnOfTelemetry(result)
 	if w.strangers != nil {
-		w.monitor.doubtStrangers(w.strangers.found(), result)
+		w.monitor.warnOfStrangers(w.strangers.found(), result)
 	}
 }
 

@@ -115,7 +115,7 @@ func (f fault) judge(t *testing.T, end conclusion) {
 	}
 }
 
-// equal compares verdicts: a busy box makes sound figures suspect.
+// equal compares verdicts: a busy machine makes sound figures suspect.
 func equal(got, want results.Verdict) bool {
 	return got == want || want == results.OK && got == results.Suspect
 }

@@ -19,22 +19,22 @@ const (
 // gpus gives the world a machine with one GPU. Each of its servers takes
 // memory when it runs, which is free so long after its processes have ended;
 // lost: never.
-func (w *world) gpus(freeAfter time.Duration) *fakegpu.Box {
+func (w *world) gpus(freeAfter time.Duration) *fakegpu.Machine {
 	w.t.Helper()
-	box, err := fakegpu.New(w.path("machine"), 1)
+	machine, err := fakegpu.New(w.path("machine"), 1)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = box.Close() })
-	w.setenv("BENCH_SYSFS_ROOT", box.Root())
-	w.beside(func(ctx context.Context) { w.playMemory(ctx, box, freeAfter) })
-	return box
+	w.t.Cleanup(func() { _ = machine.Close() })
+	w.setenv("BENCH_SYSFS_ROOT", machine.Root())
+	w.beside(func(ctx context.Context) { w.playMemory(ctx, machine, freeAfter) })
+	return machine
 }
 
 const lost = time.Duration(-1)
 
 // playMemory has the engines of this world hold memory, until ctx is done.
-func (w *world) playMemory(ctx context.Context, box *fakegpu.Box, freeAfter time.Duration) {
+func (w *world) playMemory(ctx context.Context, machine *fakegpu.Machine, freeAfter time.Duration) {
 	holders := map[int]time.Time{} // zero: it lives; else when it ended
 	for seen := int64(-1); pause(ctx, poll); {
 		if now := w.journalSize(); now != seen {
@@ -42,7 +42,7 @@ func (w *world) playMemory(ctx context.Context, box *fakegpu.Box, freeAfter time
 			for _, e := range w.events() {
 				if _, known := holders[pidOf(e)]; e.Kind == results.LifeSpawned && !known {
 					holders[pidOf(e)] = time.Time{}
-					w.hold(box, pidOf(e), modelBytes)
+					w.hold(machine, pidOf(e), modelBytes)
 				}
 			}
 		}
@@ -51,9 +51,9 @@ func (w *world) playMemory(ctx context.Context, box *fakegpu.Box, freeAfter time
 			case end.IsZero() && ended(pid):
 				holders[pid] = time.Now()
 			case !end.IsZero() && freeAfter == lost:
-				w.lose(box, pid)
+				w.lose(machine, pid)
 			case !end.IsZero() && time.Since(end) >= freeAfter:
-				w.hold(box, pid, 0)
+				w.hold(machine, pid, 0)
 			}
 		}
 	}
@@ -66,26 +66,26 @@ func pidOf(e results.Event) int {
 	return e.Process.PID
 }
 
-func (w *world) hold(box *fakegpu.Box, pid int, bytes int64) {
-	if err := box.HoldVRAM(pid, 0, bytes); err != nil {
+func (w *world) hold(machine *fakegpu.Machine, pid int, bytes int64) {
+	if err := machine.HoldVRAM(pid, 0, bytes); err != nil {
 		w.t.Error(err)
 	}
 }
 
 // lose makes memory of an ended process nobody's.
-func (w *world) lose(box *fakegpu.Box, pid int) {
-	values := box.Values(0)
+func (w *world) lose(machine *fakegpu.Machine, pid int) {
+	values := machine.Values(0)
 	values.VRAMUsed = fakegpu.Idle().VRAMUsed + modelBytes
-	if err := box.Set(0, values); err != nil {
+	if err := machine.Set(0, values); err != nil {
 		w.t.Error(err)
 	}
-	w.hold(box, pid, 0)
+	w.hold(machine, pid, 0)
 }
 
 // gpuStranger is a process outside of the run that holds memory of the GPU.
-func (w *world) gpuStranger(box *fakegpu.Box) *exec.Cmd {
+func (w *world) gpuStranger(machine *fakegpu.Machine) *exec.Cmd {
 	cmd := w.bystander("the stranger on the GPU", []string{"fake-engine-child", `{}`})
-	w.hold(box, cmd.Process.Pid, strangerBytes)
+	w.hold(machine, cmd.Process.Pid, strangerBytes)
 	return cmd
 }
 
@@ -100,11 +100,11 @@ func gpuFaults() []fault {
 
 // memoryFaults are about memory that is not there, or does not come back.
 func memoryFaults() []fault {
-	steady := func(*fakegpu.Box, *world) {}
-	with := func(freeAfter time.Duration, more func(*fakegpu.Box, *world)) func(*world) {
+	steady := func(*fakegpu.Machine, *world) {}
+	with := func(freeAfter time.Duration, more func(*fakegpu.Machine, *world)) func(*world) {
 		return func(w *world) { more(w.gpus(freeAfter), w) }
 	}
-	stranger := with(0, func(box *fakegpu.Box, w *world) { w.gpuStranger(box) })
+	stranger := with(0, func(machine *fakegpu.Machine, w *world) { w.gpuStranger(machine) })
 	return []fault{
 		{
 			stage: stop, kind: "leak", name: "VRAM never comes back", prepare: with(lost, steady), scenario: onGPU(block{"timeout": "2s"}),
@@ -120,15 +120,15 @@ func memoryFaults() []fault {
 				children(fakeengine.Child{Session: true, Daemon: true, ClearEnv: true, IgnoreTerm: true})(c)
 				request(fakeengine.FaultKill)(c)
 			},
-			prepare: with(0, func(box *fakegpu.Box, w *world) {
-				w.beside(func(ctx context.Context) { w.workersHold(ctx, box) })
+			prepare: with(0, func(machine *fakegpu.Machine, w *world) {
+				w.beside(func(ctx context.Context) { w.workersHold(ctx, machine) })
 			}), verdict: failed, class: results.FailExited, after: freed(true),
 		},
 		{
 			stage: stop, kind: "lie", name: "the driver goes on telling the VRAM of before", scenario: onGPU(block{"timeout": "2s"}),
-			prepare: with(0, func(box *fakegpu.Box, w *world) {
+			prepare: with(0, func(machine *fakegpu.Machine, w *world) {
 				w.once(func() bool { return w.has(results.StepStarted) }, func() {
-					if err := box.Remove(0, "mem_info_vram_used"); err != nil {
+					if err := machine.Remove(0, "mem_info_vram_used"); err != nil {
 						w.t.Error(err)
 					}
 				})
@@ -136,8 +136,8 @@ func memoryFaults() []fault {
 		},
 		{
 			stage: stop, kind: "lie", name: "a stranger takes VRAM while ours leaves it", scenario: onGPU(nil),
-			prepare: with(2*time.Second, func(box *fakegpu.Box, w *world) {
-				w.once(func() bool { return w.has(results.LifeStopping) }, func() { w.gpuStranger(box) })
+			prepare: with(2*time.Second, func(machine *fakegpu.Machine, w *world) {
+				w.once(func() bool { return w.has(results.LifeStopping) }, func() { w.gpuStranger(machine) })
 			}), after: freed(true),
 		},
 		{
@@ -162,13 +162,13 @@ func memoryFaults() []fault {
 		},
 		{
 			stage: "spawn", kind: "slow", name: "a stranger leaves the GPU after two seconds, vram.foreign is wait", scenario: onGPU(block{"foreign": "wait"}),
-			prepare: with(0, func(box *fakegpu.Box, w *world) {
-				stranger := w.gpuStranger(box)
+			prepare: with(0, func(machine *fakegpu.Machine, w *world) {
+				stranger := w.gpuStranger(machine)
 				w.bystanders = w.bystanders[:len(w.bystanders)-1] // it ends by itself
 				began := time.Now()
 				w.once(func() bool { return time.Since(began) > 2*time.Second }, func() {
 					_ = stranger.Process.Signal(syscall.SIGTERM)
-					w.hold(box, stranger.Process.Pid, 0)
+					w.hold(machine, stranger.Process.Pid, 0)
 				})
 			}),
 		},
@@ -176,19 +176,19 @@ func memoryFaults() []fault {
 }
 
 // workersHold has the workers of engines hold memory while they live.
-func (w *world) workersHold(ctx context.Context, box *fakegpu.Box) {
+func (w *world) workersHold(ctx context.Context, machine *fakegpu.Machine) {
 	held := map[int]bool{}
 	for pause(ctx, 5*poll) {
 		for _, worker := range w.workers() {
 			if !held[worker.pid] {
 				held[worker.pid] = true
-				w.hold(box, worker.pid, strangerBytes)
+				w.hold(machine, worker.pid, strangerBytes)
 			}
 		}
 		for pid, holds := range held {
 			if holds && ended(pid) {
 				held[pid] = false
-				w.hold(box, pid, 0)
+				w.hold(machine, pid, 0)
 			}
 		}
 	}
@@ -213,28 +213,28 @@ func freed(want bool) func(*world, conclusion) {
 // disturbances are what others and the card itself do to a step.
 func disturbances() []fault {
 	// during calls play beside the first step, which takes three seconds.
-	during := func(play func(context.Context, *world, *fakegpu.Box)) func(*world) {
+	during := func(play func(context.Context, *world, *fakegpu.Machine)) func(*world) {
 		return func(w *world) {
-			box := w.gpus(0)
+			machine := w.gpus(0)
 			w.beside(func(ctx context.Context) {
 				if _, ok := w.await(ctx, kindOf(results.StepStarted)); ok {
-					play(ctx, w, box)
+					play(ctx, w, machine)
 				}
 			})
 		}
 	}
-	hot := func(ctx context.Context, w *world, box *fakegpu.Box) {
+	hot := func(ctx context.Context, w *world, machine *fakegpu.Machine) {
 		values := fakegpu.Loaded()
 		values.Throttle = []string{"prochot"}
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 		defer cancel()
-		_ = box.Play(ctx, 0, 50*time.Millisecond, func(time.Duration) fakegpu.Values { return values })
+		_ = machine.Play(ctx, 0, 50*time.Millisecond, func(time.Duration) fakegpu.Values { return values })
 	}
 	slow := request(fakeengine.FaultSlow)
 	return []fault{
 		{
 			stage: serve, kind: "lie", name: "a stranger comes to the GPU during a step", scenario: onGPU(nil), engine: slow,
-			prepare: during(func(_ context.Context, w *world, box *fakegpu.Box) { w.gpuStranger(box) }),
+			prepare: during(func(_ context.Context, w *world, machine *fakegpu.Machine) { w.gpuStranger(machine) }),
 			verdict: suspect, class: results.FailureClass(results.WarnForeignGPUUser), good: suspect,
 		},
 		{
@@ -248,11 +248,11 @@ func disturbances() []fault {
 		},
 		{
 			stage: serve, kind: "lie", name: "the power limit is lowered during a step", scenario: onGPU(nil), engine: slow,
-			prepare: during(func(_ context.Context, w *world, box *fakegpu.Box) {
+			prepare: during(func(_ context.Context, w *world, machine *fakegpu.Machine) {
 				values := fakegpu.Loaded()
 				values.PowerLimitW = 500
 				time.Sleep(time.Second)
-				if err := box.Set(0, values); err != nil {
+				if err := machine.Set(0, values); err != nil {
 					w.t.Error(err)
 				}
 			}), verdict: suspect, class: results.FailureClass(results.WarnPowerLimit), good: suspect,

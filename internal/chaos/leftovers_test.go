@@ -15,9 +15,9 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// contentions are two benches on one box.
+// contentions are two benches on one machine.
 func contentions() []ordeal {
-	// beside runs do while another bench has the box.
+	// beside runs do while another bench has the machine.
 	beside := func(w *world, do func()) {
 		w.t.Helper()
 		done := make(chan struct{})
@@ -142,12 +142,12 @@ func leftovers() []ordeal {
 			w.docker(fakecontainer.Config{})
 			config := healthy("vllm")
 			slowly(&config)
-			boxed := block{
+			container := block{
 				"name": "boxed", "env": block{fakeengine.Variable: config.Value()}, "binary": nil,
 				"container": block{"image": "registry.example/engine:1", "engine": "docker"}, "stop": block{"grace": "2s"},
 			}
 			foreign := w.foreignContainer()
-			w.killed(w.scenario(boxed, nil), kindOf(results.StepStarted), 500*time.Millisecond)
+			w.killed(w.scenario(container, nil), kindOf(results.StepStarted), 500*time.Millisecond)
 			if got := w.bench("clean", "--dry-run"); got.code != 3 || !strings.Contains(got.stdout, "containers bench-") {
 				w.t.Errorf("bench clean --dry-run: exit code %d, want 3 and the container\n%s%s", got.code, got.stdout, got.stderr)
 			}
@@ -240,7 +240,7 @@ func startTime(w *world, pid int) uint64 {
 func (w *world) foreignContainer() string {
 	w.t.Helper()
 	cmd := w.bystander("the container of another", w.serverArgs(), func() string { twin := healthy("vllm"); twin.Silent = true; return twin.Env() }())
-	box := block{
+	machine := block{
 		"ID": strings.Repeat("f", 64), "Name": "bench-0123456789ab-01-bad-0", "Image": "registry.example/engine:1",
 		"Labels": map[string]string{"benchrig.cookie": "0123456789abcdef0123456789abcdef.ANOTHERRUN"},
 		"State":  block{"Running": true, "Pid": cmd.Process.Pid},
@@ -248,7 +248,7 @@ func (w *world) foreignContainer() string {
 	if err := os.MkdirAll(w.path("containers", strings.Repeat("f", 64)), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.write(filepath.Join("containers", strings.Repeat("f", 64), "box.json"), box)
+	return w.write(filepath.Join("containers", strings.Repeat("f", 64), "box.json"), machine)
 }
 
 // endsLeftovers lists, ends and resumes a run that was killed.

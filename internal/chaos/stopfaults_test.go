@@ -109,7 +109,7 @@ func treeFaults() []fault {
 	return all
 }
 
-// withoutCgroup takes control groups away from bench, where this box has them
+// withoutCgroup takes control groups away from bench, where this machine has them
 // and lets us.
 func withoutCgroup(w *world) {
 	mount := cgroupMount()

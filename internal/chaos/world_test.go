@@ -76,7 +76,7 @@ func lay(under, over block) block {
 	return all
 }
 
-// Limits of the usual night: far above what a busy box takes. Faults that hang
+// Limits of the usual night: far above what a busy machine takes. Faults that hang
 // set their own.
 const (
 	patience = 60 * time.Second // of whatever must happen

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// box is one container.
-type box struct {
+// container is one container.
+type container struct {
 	ID, Name, Image string
 	Labels          map[string]string
 	Env, Args       []string
@@ -39,10 +39,10 @@ type state struct {
 func switches() []string { return []string{"-d", "--init"} }
 
 // parseRun reads the arguments of run as the real clients do.
-func parseRun(args []string) (box, error) {
+func parseRun(args []string) (container, error) {
 	id := make([]byte, 32)
 	_, _ = rand.Read(id)
-	b := box{ID: hex.EncodeToString(id), Labels: map[string]string{}}
+	b := container{ID: hex.EncodeToString(id), Labels: map[string]string{}}
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		option := args[0]
 		args = args[1:]
@@ -82,7 +82,7 @@ func parseRun(args []string) (box, error) {
 	return b, nil
 }
 
-func (c Config) create(b box) error {
+func (c Config) create(b container) error {
 	b.dir = filepath.Join(c.Dir, b.ID)
 	if err := os.Mkdir(b.dir, 0o755); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c Config) create(b box) error {
 }
 
 // save writes the container's file; it fails when the container was removed.
-func (b box) save() error {
+func (b container) save() error {
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
@@ -103,8 +103,8 @@ func (b box) save() error {
 	return os.Rename(draft, filepath.Join(b.dir, "box.json"))
 }
 
-func (c Config) load(id string) (box, error) {
-	b := box{dir: filepath.Join(c.Dir, id)}
+func (c Config) load(id string) (container, error) {
+	b := container{dir: filepath.Join(c.Dir, id)}
 	text, err := os.ReadFile(filepath.Join(b.dir, "box.json"))
 	if err != nil {
 		return b, err
@@ -113,20 +113,20 @@ func (c Config) load(id string) (box, error) {
 }
 
 // find looks a container up by id or name.
-func (c Config) find(which string) (box, error) {
+func (c Config) find(which string) (container, error) {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil {
-		return box{}, err
+		return container{}, err
 	}
 	for _, entry := range entries {
 		if b, err := c.load(entry.Name()); err == nil && (b.ID == which || b.Name == which) {
 			return b, nil
 		}
 	}
-	return box{}, errNone
+	return container{}, errNone
 }
 
-func (c Config) show(b box, format string) {
+func (c Config) show(b container, format string) {
 	if strings.Contains(format, ".State") {
 		if b.State.Pid > 0 && c.WrongPID > 0 {
 			b.State.Pid = c.WrongPID
@@ -139,19 +139,19 @@ func (c Config) show(b box, format string) {
 	fmt.Printf(`{"Name":%q,"Labels":%s}`+"\n", "/"+b.Name, labels)
 }
 
-func (b box) signal(number syscall.Signal) {
+func (b container) signal(number syscall.Signal) {
 	if b.running() && b.State.Pid > 0 {
 		_ = syscall.Kill(b.State.Pid, number)
 	}
 }
 
-func (b box) running() bool {
+func (b container) running() bool {
 	now, err := Config{Dir: filepath.Dir(b.dir)}.load(b.ID)
 	return err == nil && now.State.Running
 }
 
 // await waits until the container has ended.
-func (b box) await(limit time.Duration) bool {
+func (b container) await(limit time.Duration) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(poll) {
 		if !b.running() {
 			return true

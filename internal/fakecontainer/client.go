@@ -150,16 +150,16 @@ func (c Config) pull() int {
 
 // run starts a container's shim and returns when the container runs.
 func (c Config) run(args []string) int {
-	box, err := parseRun(args)
+	container, err := parseRun(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return refused
 	}
-	if _, err := c.find(box.Name); err == nil {
-		fmt.Fprintf(os.Stderr, "Conflict. The container name %q is already in use\n", "/"+box.Name)
+	if _, err := c.find(container.Name); err == nil {
+		fmt.Fprintf(os.Stderr, "Conflict. The container name %q is already in use\n", "/"+container.Name)
 		return refused
 	}
-	if err := c.create(box); err != nil {
+	if err := c.create(container); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return refused
 	}
@@ -169,7 +169,7 @@ func (c Config) run(args []string) int {
 		return refused
 	}
 
-	shim := exec.CommandContext(context.Background(), program, shimArgument, box.ID)
+	shim := exec.CommandContext(context.Background(), program, shimArgument, container.ID)
 	shim.Env = os.Environ()
 	shim.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := shim.Start(); err != nil {
@@ -178,8 +178,8 @@ func (c Config) run(args []string) int {
 	}
 
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(poll) {
-		if now, err := c.load(box.ID); err == nil && now.State.Pid > 0 {
-			fmt.Println(box.ID)
+		if now, err := c.load(container.ID); err == nil && now.State.Pid > 0 {
+			fmt.Println(container.ID)
 			return 0
 		}
 	}
@@ -188,7 +188,7 @@ func (c Config) run(args []string) int {
 }
 
 // remove ends a container and forgets it.
-func (c Config) remove(found box) int {
+func (c Config) remove(found container) int {
 	count := filepath.Join(c.Dir, "removals")
 	text, _ := os.ReadFile(count)
 	if len(text) < c.RemoveFails {
@@ -206,7 +206,7 @@ func (c Config) remove(found box) int {
 }
 
 // logs copies a container's log to stdout until the container has ended.
-func (c Config) logs(found box, onlyNew bool) {
+func (c Config) logs(found container, onlyNew bool) {
 	count := filepath.Join(c.Dir, "follows")
 	if text, _ := os.ReadFile(count); len(text) < c.LogsFail {
 		_ = os.WriteFile(count, append(text, '.'), 0o644)

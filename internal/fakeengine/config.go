@@ -24,8 +24,8 @@ const PromptExit = "atexit_sleep_ms=0"
 // childArgument is the first argument of a fake engine's child processes.
 const childArgument = "fake-engine-child"
 
-// HeedsTerm is logged once SIGTERM has an effect, see Config.LosesTerm.
-const HeedsTerm = "INFO:     Application startup complete."
+// ReadyForTerm is logged once SIGTERM has an effect, see Config.LosesTerm.
+const ReadyForTerm = "INFO:     Application startup complete."
 
 // Config says what the engine does. The zero value serves at once, under the
 // paths that vLLM uses, a model without a name.
@@ -68,7 +68,7 @@ type Config struct {
 	KeepsPort   bool          // a child inherits the listening socket and lives on
 
 	IgnoreTerm   bool          // SIGTERM does nothing
-	LosesTerm    time.Duration // SIGTERM does nothing for so long; then it logs HeedsTerm
+	LosesTerm    time.Duration // SIGTERM does nothing for so long; then it logs ReadyForTerm
 	Drain        time.Duration // from SIGTERM to the exit
 	TermCode     int           // exit code after SIGTERM
 	LateChildren int           // children that start one after the other, once it runs

@@ -106,12 +106,12 @@ func engineMain(config Config) int {
 // lateTerm delivers SIGTERM, but for those that come too early.
 func lateTerm(after time.Duration) <-chan os.Signal {
 	early, heard := termSignal(false), make(chan os.Signal, 1)
-	heeds := time.After(after)
+	takesTerm := time.After(after)
 	go func() {
 		for ready := false; ; {
 			select {
-			case <-heeds:
-				fmt.Fprintln(os.Stderr, HeedsTerm)
+			case <-takesTerm:
+				fmt.Fprintln(os.Stderr, ReadyForTerm)
 				ready = true
 			case s := <-early:
 				if ready {

@@ -23,8 +23,8 @@ const (
 	GTTBytes  = int64(811748818944)
 )
 
-// Box is a fake machine. Its methods may be called at the same time.
-type Box struct {
+// Machine is a fake machine. Its methods may be called at the same time.
+type Machine struct {
 	root string
 	n    int
 
@@ -40,12 +40,12 @@ type hold struct{ pid, gpu int }
 
 // New builds the machine in dir, which must be empty or missing: n GPUs, at
 // most 8, that are idle. Close closes what it keeps open.
-func New(dir string, n int) (*Box, error) {
+func New(dir string, n int) (*Machine, error) {
 	if n < 0 || n > len(buses) {
 		return nil, fmt.Errorf("fakegpu: %d GPUs: a machine has 0 to %d", n, len(buses))
 	}
 
-	b := &Box{root: dir, n: n, clocks: make([]counters, n), held: map[hold]int64{}, files: map[string]*os.File{}}
+	b := &Machine{root: dir, n: n, clocks: make([]counters, n), held: map[hold]int64{}, files: map[string]*os.File{}}
 	for name, text := range map[string]string{
 		"sys/module/amdgpu/version":                     "6.12.12\n",
 		"sys/class/kfd/kfd/topology/nodes/0/properties": "cpu_cores_count 96\nsimd_count 0\nlocation_id 0\n",
@@ -75,13 +75,13 @@ func New(dir string, n int) (*Box, error) {
 }
 
 // Root is the folder that stands before /sys and /proc.
-func (b *Box) Root() string { return b.root }
+func (b *Machine) Root() string { return b.root }
 
 // ID names a GPU as an inventory does.
-func (b *Box) ID(gpu int) string { return fmt.Sprintf("GPU-%016x", uniqueID(gpu)) }
+func (b *Machine) ID(gpu int) string { return fmt.Sprintf("GPU-%016x", uniqueID(gpu)) }
 
 // IDs are the names of all GPUs, in the order in which HIP counts them.
-func (b *Box) IDs() []string {
+func (b *Machine) IDs() []string {
 	ids := make([]string, b.n)
 	for i := range ids {
 		ids[i] = b.ID(i)
@@ -91,7 +91,7 @@ func (b *Box) IDs() []string {
 
 // HoldVRAM makes a process hold so much memory of a GPU, in place of what it
 // held of it before; 0 frees it. It adds to the memory in use.
-func (b *Box) HoldVRAM(pid, gpu int, bytes int64) error {
+func (b *Machine) HoldVRAM(pid, gpu int, bytes int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -122,7 +122,7 @@ func (b *Box) HoldVRAM(pid, gpu int, bytes int64) error {
 }
 
 // Release frees all that a process holds, as its end does.
-func (b *Box) Release(pid int) error {
+func (b *Machine) Release(pid int) error {
 	b.mu.Lock()
 	held := maps.Clone(b.held)
 	b.mu.Unlock()
@@ -136,7 +136,7 @@ func (b *Box) Release(pid int) error {
 	return nil
 }
 
-func (b *Box) holds(pid int) bool {
+func (b *Machine) holds(pid int) bool {
 	for h := range b.held {
 		if h.pid == pid {
 			return true
@@ -145,8 +145,8 @@ func (b *Box) holds(pid int) bool {
 	return false
 }
 
-// Close closes the files that the box keeps open. The folder stays.
-func (b *Box) Close() error {
+// Close closes the files that the machine keeps open. The folder stays.
+func (b *Machine) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, file := range b.files {
@@ -159,7 +159,7 @@ func (b *Box) Close() error {
 // write gives a file new content without another inode, and without a moment
 // at which a reader finds it empty: what is left of a longer old text comes
 // after the new one's end of line.
-func (b *Box) write(name, text string) error {
+func (b *Machine) write(name, text string) error {
 	file, ok := b.files[name]
 	if !ok {
 		path := filepath.Join(b.root, name)
@@ -179,7 +179,7 @@ func (b *Box) write(name, text string) error {
 	return file.Truncate(int64(len(text)))
 }
 
-func (b *Box) remove(name string) error {
+func (b *Machine) remove(name string) error {
 	if file, ok := b.files[name]; ok {
 		file.Close()
 		delete(b.files, name)
@@ -193,14 +193,14 @@ func (b *Box) remove(name string) error {
 
 // Remove takes an attribute of a GPU away, such as "mem_info_vram_used" or
 // "hwmon/hwmon3/power1_input"; a reader that has it open keeps its last value.
-func (b *Box) Remove(gpu int, attribute string) error {
+func (b *Machine) Remove(gpu int, attribute string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.remove(filepath.Join(pciFolder(gpu), attribute))
 }
 
 // Write gives an attribute of a GPU other text than Set would.
-func (b *Box) Write(gpu int, attribute, text string) error {
+func (b *Machine) Write(gpu int, attribute, text string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.write(filepath.Join(pciFolder(gpu), attribute), strings.TrimSuffix(text, "\n")+"\n")

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-func newBox(t *testing.T, n int) *Box {
+func newMachine(t *testing.T, n int) *Machine {
 	t.Helper()
-	box, err := New(t.TempDir(), n)
+	machine, err := New(t.TempDir(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = box.Close() })
-	return box
+	t.Cleanup(func() { _ = machine.Close() })
+	return machine
 }
 
-func read(t *testing.T, box *Box, name string) string {
+func read(t *testing.T, machine *Machine, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(box.Root(), name))
+	data, err := os.ReadFile(filepath.Join(machine.Root(), name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,35 +31,35 @@ func read(t *testing.T, box *Box, name string) string {
 }
 
 func TestMemoryOfProcesses(t *testing.T) {
-	box := newBox(t, 2)
-	used := func() string { return read(t, box, "sys/class/drm/card2/device/mem_info_vram_used") }
-	if err := box.HoldVRAM(77, 1, 1000); err != nil {
+	machine := newMachine(t, 2)
+	used := func() string { return read(t, machine, "sys/class/drm/card2/device/mem_info_vram_used") }
+	if err := machine.HoldVRAM(77, 1, 1000); err != nil {
 		t.Fatal(err)
 	}
-	if err := box.HoldVRAM(78, 1, 500); err != nil {
+	if err := machine.HoldVRAM(78, 1, 500); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := used(), "298649052"; got != want {
 		t.Errorf("memory in use = %s, want %s", got, want)
 	}
-	if got := read(t, box, "sys/class/kfd/kfd/proc/77/vram_11001"); got != "1000" {
+	if got := read(t, machine, "sys/class/kfd/kfd/proc/77/vram_11001"); got != "1000" {
 		t.Errorf("memory of the process = %s, want 1000", got)
 	}
-	if err := box.Release(77); err != nil {
+	if err := machine.Release(77); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := used(), "298648052"; got != want {
 		t.Errorf("memory in use after Release = %s, want %s", got, want)
 	}
-	if _, err := os.Stat(filepath.Join(box.Root(), "sys/class/kfd/kfd/proc/77")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(machine.Root(), "sys/class/kfd/kfd/proc/77")); !os.IsNotExist(err) {
 		t.Errorf("the process is still listed: %v", err)
 	}
 }
 
 // A reader that keeps a file open sees new values, and never an empty file.
 func TestSetWritesInPlace(t *testing.T) {
-	box := newBox(t, 1)
-	file, err := os.Open(filepath.Join(box.Root(), hwmon(0), "power1_input"))
+	machine := newMachine(t, 1)
+	file, err := os.Open(filepath.Join(machine.Root(), hwmon(0), "power1_input"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestSetWritesInPlace(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- box.Play(ctx, 0, 100*time.Microsecond, func(at time.Duration) Values {
+		done <- machine.Play(ctx, 0, 100*time.Microsecond, func(at time.Duration) Values {
 			return Values{PowerW: math.Pow(10, float64(at.Microseconds()/100%6))}
 		})
 	}()
@@ -91,13 +91,13 @@ func TestSetWritesInPlace(t *testing.T) {
 }
 
 func TestThrottleCountersGrow(t *testing.T) {
-	box := newBox(t, 1)
+	machine := newMachine(t, 1)
 	v := Idle()
 	v.Throttle = []string{"ppt"}
-	if err := box.Set(0, v); err != nil {
+	if err := machine.Set(0, v); err != nil {
 		t.Fatal(err)
 	}
-	table, err := os.ReadFile(filepath.Join(box.Root(), pciFolder(0), "gpu_metrics"))
+	table, err := os.ReadFile(filepath.Join(machine.Root(), pciFolder(0), "gpu_metrics"))
 	if err != nil {
 		t.Fatal(err)
 	}

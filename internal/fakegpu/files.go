@@ -102,16 +102,16 @@ func SMISaying(text string, err error) func(context.Context, []string) ([]byte, 
 	}
 }
 
-// Server is a box with n MI300X for one test.
-func Server(t testing.TB, n int) *Box {
+// Server is a machine with n MI300X for one test.
+func Server(t testing.TB, n int) *Machine {
 	t.Helper()
-	box, err := New(t.TempDir(), n)
+	machine, err := New(t.TempDir(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = box.Close() })
+	t.Cleanup(func() { _ = machine.Close() })
 
-	return box
+	return machine
 }
 
 // CloseAfter closes a sampler or watcher when the test ends.

@@ -21,7 +21,7 @@ func uniqueID(gpu int) uint64 { return 0xfa4e_0000_0000_0001 + uint64(gpu) }
 func gpuID(gpu int) int       { return 10001 + 1000*gpu }
 
 // build writes what never changes.
-func (b *Box) build(gpu int) error {
+func (b *Machine) build(gpu int) error {
 	node := fmt.Sprintf("sys/class/kfd/kfd/topology/nodes/%d/", gpu+1)
 	constant := map[string]string{
 		"vendor":                    "0x1002\n",

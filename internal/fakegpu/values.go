@@ -45,14 +45,14 @@ func Loaded() Values {
 }
 
 // Values are those that a GPU was given last.
-func (b *Box) Values(gpu int) Values {
+func (b *Machine) Values(gpu int) Values {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.values[gpu]
 }
 
 // Set makes a GPU say these values from now on.
-func (b *Box) Set(gpu int, v Values) error {
+func (b *Machine) Set(gpu int, v Values) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -85,7 +85,7 @@ func (b *Box) Set(gpu int, v Values) error {
 }
 
 // writeMemory writes the memory in use: its own and what processes hold.
-func (b *Box) writeMemory(gpu int) error {
+func (b *Machine) writeMemory(gpu int) error {
 	used := b.values[gpu].VRAMUsed
 	for h, bytes := range b.held {
 		if h.gpu == gpu {
@@ -97,7 +97,7 @@ func (b *Box) writeMemory(gpu int) error {
 
 // Play sets the values of a GPU, as a function of the time since the call,
 // every so often until ctx is done. It returns nil then.
-func (b *Box) Play(ctx context.Context, gpu int, every time.Duration, at func(time.Duration) Values) error {
+func (b *Machine) Play(ctx context.Context, gpu int, every time.Duration, at func(time.Duration) Values) error {
 	start := time.Now()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -78,9 +78,9 @@ func settingDimensions(all []*entry) []dimension {
 	return dims
 }
 
-// tellApart adds to the names of results that stand under one name what they
+// makeNamesUnique adds to the names of results that stand under one name what they
 // differ in.
-func (n *namer) tellApart(all []*entry) {
+func (n *namer) makeNamesUnique(all []*entry) {
 	fixed := n.o.Variant != "" || n.pattern != nil
 	for _, d := range n.dimensions(all) {
 		differ := differing(all, d)
@@ -171,7 +171,7 @@ func tokenizerText(e *entry) string {
 }
 
 func promptsText(e *entry) string {
-	if !e.told("num_prompts") {
+	if !e.isStated("num_prompts") {
 		return ""
 	}
 	return "n" + strconv.Itoa(e.asked.NumPrompts)

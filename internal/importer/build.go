@@ -73,7 +73,7 @@ func (e *entry) assume(s Setting) {
 			e.model = s.Value
 		}
 	case settable(s.Key):
-		if e.told(s.Key) {
+		if e.isStated(s.Key) {
 			return
 		}
 		t := target{name: s.Key, scale: 1}
@@ -103,7 +103,7 @@ func (e *entry) finish() {
 	}
 
 	if a.API != "" {
-		e.tell("api")
+		e.stateSetting("api")
 	}
 	if e.peak != nil {
 		f.PeakConcurrent = *e.peak

@@ -216,7 +216,7 @@ func settingOf(argument, dataset string) string {
 func (e *entry) fitting(args [][2]string) [][2]string {
 	return slices.DeleteFunc(slices.Clone(args), func(a [2]string) bool {
 		name := settingOf(a[0], "random")
-		if e.told(name) || name == "model" && e.model != "" || name == "backend" && e.backend != "" {
+		if e.isStated(name) || name == "model" && e.model != "" || name == "backend" && e.backend != "" {
 			return true
 		}
 		n, ok := numberIn(a[1])

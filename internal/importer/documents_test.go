@@ -118,7 +118,7 @@ func summary(got *Imported) string {
 			fmt.Fprintln(&b)
 		}
 		server := r.Servers[0]
-		fmt.Fprintf(&b, "  %s %q %v %q model %q; told %q; params %v; notes %q; records %d\n", server.Launcher, server.Argv, server.Env, server.Version, server.Model, o.Told, r.Params, s.Notes, len(s.Records))
+		fmt.Fprintf(&b, "  %s %q %v %q model %q; told %q; params %v; notes %q; records %d\n", server.Launcher, server.Argv, server.Env, server.Version, server.Model, o.StatedSettings, r.Params, s.Notes, len(s.Records))
 		for _, w := range r.Warnings[1:] {
 			fmt.Fprintf(&b, "  %s: %s\n", w.Code, w.Message)
 		}
@@ -197,9 +197,9 @@ func TestPublishedFigures(t *testing.T) {
 	p99 := func(r *results.Result) *float64 { return metrics.At(r.Figures.TTFT, 99) }
 	near("p99 TTFT in ms", 1000*metrics.Mean(byVariant(ab, "Swizzle tensor enabled", p99)), 16523.21, 0.005)
 
-	box := imported(t, Options{}, "documents/mi300x.md")
+	machine := imported(t, Options{}, "documents/mi300x.md")
 	for i, want := range map[int][2]float64{3: {0.7967, 0.6398}, 4: {0.7858, 0.4434}, 5: {0.8708, 0.7413}} {
-		d := box.Steps[i].Result.Servers[0].Speculation
+		d := machine.Steps[i].Result.Servers[0].Speculation
 		near("acceptance", *d.Rate, want[0], 5e-5)
 		near("efficiency", *d.Efficiency, want[1], 5e-5)
 	}

@@ -186,13 +186,13 @@ func (e *entry) setLatency(t target, v float64) bool {
 }
 
 // tell notes that a setting of the load is known.
-func (e *entry) tell(name string) {
-	if !slices.Contains(e.origin.Told, name) {
-		e.origin.Told = append(e.origin.Told, name)
+func (e *entry) stateSetting(name string) {
+	if !slices.Contains(e.origin.StatedSettings, name) {
+		e.origin.StatedSettings = append(e.origin.StatedSettings, name)
 	}
 }
 
-func (e *entry) told(name string) bool { return slices.Contains(e.origin.Told, name) }
+func (e *entry) isStated(name string) bool { return slices.Contains(e.origin.StatedSettings, name) }
 
 // setting sets a setting of the load that is a number; false: it is not
 // understood.
@@ -211,7 +211,7 @@ func (e *entry) setting(name, text, label string) bool {
 	if !ok && !none {
 		return false
 	}
-	if e.told(name) {
+	if e.isStated(name) {
 		if before := e.settingText(name); before != textOf(v, none) {
 			e.warn(results.WarnImportedDiffers, "%s is %s, and stood before as %s", label, text, before)
 			return false
@@ -223,7 +223,7 @@ func (e *entry) setting(name, text, label string) bool {
 		if name != "max_concurrency" && name != "request_rate" {
 			return true // its default, which is not told
 		}
-		e.tell(name)
+		e.stateSetting(name)
 		return true
 	}
 
@@ -231,7 +231,7 @@ func (e *entry) setting(name, text, label string) bool {
 		return false
 	}
 
-	e.tell(name)
+	e.stateSetting(name)
 	return true
 }
 
@@ -326,17 +326,17 @@ func (e *entry) word(t target, text, label string) {
 		e.date = text
 	case "endpoint":
 		put(&e.asked.Endpoint)
-		e.tell(t.name)
+		e.stateSetting(t.name)
 	case "dataset":
 		put(&e.asked.Dataset)
-		e.tell(t.name)
+		e.stateSetting(t.name)
 	case "dataset_path":
 		put(&e.asked.DatasetPath)
 	case "tokenizer":
 		put(&e.asked.Tokenizer)
 	case "ignore_eos":
 		e.asked.IgnoreEOS = strings.EqualFold(text, "true")
-		e.tell(t.name)
+		e.stateSetting(t.name)
 	}
 }
 

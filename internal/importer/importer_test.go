@@ -249,7 +249,7 @@ func TestLargeFiles(t *testing.T) {
 		t.Errorf("%d lines, %d left out of %d", len(f.Lines), f.Omitted, size/len(line))
 	}
 	t.Logf("a log of 100 MB in %v", time.Since(began))
-	const most = 2 * time.Minute // of a busy box
+	const most = 2 * time.Minute // of a busy machine
 	if took := time.Since(began); took > most {
 		t.Errorf("took %v", took)
 	}

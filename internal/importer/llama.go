@@ -23,7 +23,7 @@ func fromTests(name string, objects []object) []*entry {
 		e := groups[key]
 		if e == nil {
 			e = newEntry(name, formatLlamaJSON, o.line)
-			e.origin.Told = settingNames()
+			e.origin.StatedSettings = settingNames()
 			groups[key] = e
 			all = append(all, e)
 		}

@@ -78,7 +78,7 @@ func within(a, b *entry, figures, others map[string]string) bool {
 		"max_concurrency", "request_rate", "num_prompts", "input_len", "output_len",
 		"burstiness",
 	} {
-		if a.told(name) && b.told(name) && a.settingText(name) != b.settingText(name) {
+		if a.isStated(name) && b.isStated(name) && a.settingText(name) != b.settingText(name) {
 			return false
 		}
 	}
@@ -90,9 +90,9 @@ func within(a, b *entry, figures, others map[string]string) bool {
 func (e *entry) absorb(other *entry) {
 	e.origin.Also = append(e.origin.Also, other.origin.Line)
 	e.origin.Stated = append(e.origin.Stated, other.origin.Stated...)
-	if !e.told("max_concurrency") && other.told("max_concurrency") {
+	if !e.isStated("max_concurrency") && other.isStated("max_concurrency") {
 		e.asked.MaxConcurrency = other.asked.MaxConcurrency
-		e.tell("max_concurrency")
+		e.stateSetting("max_concurrency")
 	}
 
 	for name, value := range other.params {

@@ -43,7 +43,7 @@ func (n *namer) name(all []*entry) {
 		e.ref.Variant, e.ref.Point = n.variant(e), n.point(e)
 	}
 
-	n.tellApart(all)
+	n.makeNamesUnique(all)
 	n.rename(all)
 
 	counts := map[[2]string]int{}

@@ -31,15 +31,15 @@ func read(s Source, format string) (results.ImportedFile, []*entry, error) {
 	file.Results = len(entries)
 	if len(file.Lines) > maxLines {
 		file.Omitted += len(file.Lines) - maxLines
-		file.Lines = mostTelling(file.Lines)
+		file.Lines = mostInformative(file.Lines)
 	}
 
 	return file, entries, nil
 }
 
-// mostTelling are the lines to keep of too many: what is not understood first,
+// mostInformative are the lines to keep of too many: what is not understood first,
 // then headings and commands, then what stands first.
-func mostTelling(lines []results.ImportedLine) []results.ImportedLine {
+func mostInformative(lines []results.ImportedLine) []results.ImportedLine {
 	rank := map[results.LineKind]int{
 		results.LineNotFigures: 0, results.LineCommand: 1, results.LineHeading: 2,
 		results.LineNote: 3,

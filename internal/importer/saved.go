@@ -214,7 +214,7 @@ func fromOwn(name string, o object) (*entry, error) {
 
 	e.own, e.simulated = &r, r.Simulated
 	e.variant, e.point, e.repeat = r.Step.Variant, r.Step.Point, r.Step.Repeat
-	e.origin.Told = settingNames()
+	e.origin.StatedSettings = settingNames()
 	e.state("run_id", r.Run, o.line, "")
 	e.state("scenario", r.Scenario, o.line, "")
 	return e, nil

@@ -150,7 +150,7 @@ var signBetween = regexp.MustCompile(`\s+[^\s\d]{1,4}\s+(\d+(?:\.\d+)?)$`)
 // llamaTable reads llama-bench's own table, and the build that stands below.
 func (s *scanner) llamaTable(rows []textLine) {
 	e := newEntry(s.name, "llama-bench-table", rows[0].no)
-	e.origin.Told = settingNames()
+	e.origin.StatedSettings = settingNames()
 	s.keep(rows[0], results.LineHeading)
 	build := ""
 	for next := s.at + 1; next < len(s.lines) && next <= s.at+2; next++ {

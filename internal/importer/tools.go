@@ -129,7 +129,7 @@ func (e *entry) perfConfig(o object) {
 			name := map[string]string{
 				"concurrency": "max_concurrency", "request_rate": "request_rate", "request_count": "num_prompts", "num_prompts": "num_prompts",
 			}[key]
-			if name != "" && !e.told(name) {
+			if name != "" && !e.isStated(name) {
 				e.put(target{name: name, scale: 1}, true, "input_config."+key, strconv.FormatFloat(v, 'g', -1, 64),
 					o.line)
 			}
@@ -337,11 +337,11 @@ func (b guideBenchmark) loadInto(e *entry, line int) {
 		case streams == nil:
 			streams = s.Max
 		}
-		if streams != nil && !e.told("max_concurrency") {
+		if streams != nil && !e.isStated("max_concurrency") {
 			e.put(target{name: "max_concurrency", scale: 1}, true, "strategy.streams",
 				strconv.FormatFloat(*streams, 'g', -1, 64), line)
 		}
-		if rate != nil && !e.told("request_rate") {
+		if rate != nil && !e.isStated("request_rate") {
 			e.put(target{name: "request_rate", scale: 1}, true, "strategy.rate",
 				strconv.FormatFloat(*rate, 'g', -1, 64), line)
 		}
@@ -370,7 +370,7 @@ func fromOptimizer(name string, o object) (*entry, bool) {
 
 	for _, key := range slices.Sorted(maps.Keys(config.Client)) {
 		setting := settingOf(key, "random")
-		if setting == "" || isWord(setting) || e.told(setting) {
+		if setting == "" || isWord(setting) || e.isStated(setting) {
 			continue
 		}
 		e.put(target{name: setting, scale: 1}, true, key, plainValue(config.Client[key]), o.line)

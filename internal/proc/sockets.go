@@ -42,7 +42,7 @@ func (fs FS) socketTables() []string {
 	return tables
 }
 
-// onPort keeps the lines of a table that name a port, at either end: a box may
+// onPort keeps the lines of a table that name a port, at either end: a machine may
 // have thousands of connections, and most lines need not be taken apart.
 func onPort(table string, port int) string {
 	var kept strings.Builder

@@ -95,7 +95,7 @@ func (l *Leftover) Empty() bool {
 	return len(l.Processes()) == 0 && len(l.Containers) == 0 && l.Unseen == nil
 }
 
-// Rebooted reports whether the box was started anew since the life began.
+// Rebooted reports whether the machine was started anew since the life began.
 func (l *Leftover) Rebooted() bool {
 	return l.Process.BootID != "" && l.Process.BootID != proc.System.BootID()
 }

@@ -23,7 +23,7 @@ type NodeSweep struct {
 	Node     string
 	Cookie   string
 	Baseline []results.VRAMProof // nil: to be read
-	Hurry    <-chan struct{}     // closed: SIGKILL at once; nil: never
+	KillNow  <-chan struct{}     // closed: SIGKILL at once; nil: never
 	VRAM     vram.Policy
 }
 
@@ -40,7 +40,7 @@ func (c Cleaner) Sweep(ctx context.Context, sweep NodeSweep) results.NodeProof {
 		out.Ended = append(out.Ended, p.PID)
 	}
 
-	ctx, free := sleep.UnlessClosed(ctx, sweep.Hurry)
+	ctx, free := sleep.UnlessClosed(ctx, sweep.KillNow)
 	defer free()
 
 	proof, err := c.End(ctx, left)

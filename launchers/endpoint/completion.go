@@ -35,13 +35,13 @@ func CompletionTrouble(a Answer) string {
 // nativeAnswer recognizes answers of APIs that are not OpenAI's: TGI's,
 // SGLang's and Ollama's own.
 func nativeAnswer(body []byte) bool {
-	var told struct {
+	var answer struct {
 		Generated string `json:"generated_text"`
 		Text      string `json:"text"`
 		Response  string `json:"response"`
 		Message   delta  `json:"message"`
 	}
-	return json.Unmarshal(body, &told) == nil && told.Generated+told.Text+told.Response+told.Message.Content != ""
+	return json.Unmarshal(body, &answer) == nil && answer.Generated+answer.Text+answer.Response+answer.Message.Content != ""
 }
 
 // oneLine puts a JSON answer that is spread over lines into one, as events

@@ -15,9 +15,9 @@ func (e *Endpoint) Drafting() *results.Drafting {
 	drafts, tokens, _ := engines.Drafts(e.kind, e.spec.Args)
 	d := &results.Drafting{}
 	if e.log != nil {
-		var told int
-		if d.LogLines, told = e.log.DraftLines(); told > 0 {
-			tokens = told
+		var answer int
+		if d.LogLines, answer = e.log.DraftLines(); answer > 0 {
+			tokens = answer
 		}
 	}
 

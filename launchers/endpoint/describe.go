@@ -21,18 +21,18 @@ func (e *Endpoint) Describe(ctx context.Context, fromLog serverlog.Facts) (start
 	facts := fromLog.Clone()
 	for _, d := range e.descriptions() {
 		a := e.probe.get(ctx, d.Path)
-		var told any
-		if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
+		var answer any
+		if !a.OK() || json.Unmarshal(a.Body, &answer) != nil {
 			continue
 		}
 		for _, place := range slices.Sorted(maps.Keys(d.Facts)) {
-			if text, ok := scalarText(at(told, place)); ok {
+			if text, ok := scalarText(at(answer, place)); ok {
 				facts.Note(d.Facts[place], text)
 			}
 		}
 		if d.Arguments != "" {
 			arguments := make(map[string]string)
-			flatten(at(told, strings.Trim(d.Arguments, ".")), "", arguments)
+			flatten(at(answer, strings.Trim(d.Arguments, ".")), "", arguments)
 			facts.AddArguments(arguments)
 		}
 	}

@@ -101,23 +101,23 @@ func (d *Discovery) ask(ctx context.Context, probe *prober, spec recipe.Spec) {
 	hide := &Endpoint{redact: recipe.NewRedaction(spec)}
 	for _, place := range kind.Describe {
 		a := probe.get(ctx, place.Path)
-		var told any
-		if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
+		var answer any
+		if !a.OK() || json.Unmarshal(a.Body, &answer) != nil {
 			continue
 		}
-		d.takeLength(told, place)
+		d.takeLength(answer, place)
 		if place.Arguments != "" {
 			arguments := make(map[string]string)
-			flatten(at(told, strings.Trim(place.Arguments, ".")), "", arguments)
+			flatten(at(answer, strings.Trim(place.Arguments, ".")), "", arguments)
 			d.Arguments, d.ArgsFrom = hide.presentable(arguments), place.Path
 		}
 	}
 }
 
 // takeLength takes the context length that a description tells.
-func (d *Discovery) takeLength(told any, place engines.Description) {
+func (d *Discovery) takeLength(answer any, place engines.Description) {
 	for where, fact := range place.Facts {
-		if n, ok := at(told, where).(float64); ok && fact == engines.FactContext && n >= 1 && d.MaxModelLen == 0 {
+		if n, ok := at(answer, where).(float64); ok && fact == engines.FactContext && n >= 1 && d.MaxModelLen == 0 {
 			d.MaxModelLen, d.LenFrom = int(n), place.Path
 		}
 	}

@@ -33,19 +33,19 @@ func (e *Endpoint) Identity(ctx context.Context) (Identity, error) {
 	}
 	for _, place := range e.identityPaths() {
 		a := e.probe.get(ctx, place)
-		var told struct {
+		var answer struct {
 			Version string `json:"version"`
 			Build   string `json:"build_info"` // llama-server
 			Path    string `json:"model_path"` // llama-server, SGLang
 			ID      string `json:"model_id"`   // TGI
 		}
-		if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
+		if !a.OK() || json.Unmarshal(a.Body, &answer) != nil {
 			continue
 		}
 		for _, fact := range []struct {
 			to   *string
 			text string
-		}{{&id.Version, told.Version}, {&id.Version, told.Build}, {&id.Root, told.Path}, {&id.Root, told.ID}} {
+		}{{&id.Version, answer.Version}, {&id.Version, answer.Build}, {&id.Root, answer.Path}, {&id.Root, answer.ID}} {
 			if *fact.to == "" {
 				*fact.to = fact.text
 			}

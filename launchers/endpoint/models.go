@@ -86,15 +86,15 @@ func (e *Endpoint) otherFile(ctx context.Context) *results.Failure {
 		return nil
 	}
 	a := e.probe.get(ctx, e.kind.ModelFile)
-	var told struct {
+	var answer struct {
 		Path string `json:"model_path"`
 	}
-	known := a.OK() && json.Unmarshal(a.Body, &told) == nil && told.Path != "" // older builds do not tell
-	if !known || filepath.Base(told.Path) == filepath.Base(e.spec.Model) {
+	known := a.OK() && json.Unmarshal(a.Body, &answer) == nil && answer.Path != "" // older builds do not tell
+	if !known || filepath.Base(answer.Path) == filepath.Base(e.spec.Model) {
 		return nil
 	}
 	return results.Failf(results.FailWrongModel, "server at %s has loaded %q, not %q: check model: and args:",
-		e.probe.shown, told.Path, e.spec.Model)
+		e.probe.shown, answer.Path, e.spec.Model)
 }
 
 // Models asks the server which models it serves. The first becomes its model

@@ -146,17 +146,17 @@ func (p *prober) version(ctx context.Context, path string) string {
 		return ""
 	}
 	a := p.get(ctx, path)
-	var told struct {
+	var answer struct {
 		Version   string `json:"version"`
 		BuildInfo string `json:"build_info"` // llama-server
 	}
-	if !a.OK() || json.Unmarshal(a.Body, &told) != nil {
+	if !a.OK() || json.Unmarshal(a.Body, &answer) != nil {
 		return ""
 	}
-	if told.Version == "" {
-		return told.BuildInfo
+	if answer.Version == "" {
+		return answer.BuildInfo
 	}
-	return told.Version
+	return answer.Version
 }
 
 // unusable is the failure of an answer that is none of the dialects known.

@@ -116,7 +116,7 @@ type Kind struct {
 	RequestLog *regexp.Regexp // lines that quote requests and answers, and so may quote anything; nil: there are none
 	Waiting    *regexp.Regexp // lines of a start that tell of waiting, not of progress; nil: none are known
 	// a SIGTERM before this line of a start may be lost, and is sent again at it; nil: none is lost
-	HeedsTerm    *regexp.Regexp
+	ReadyForTerm *regexp.Regexp
 	Milestones   []Milestone    // of the log of a start
 	Describe     []Description  // asked once it serves
 	Reset        *Reset         // how it forgets its prefix cache; nil: only by a restart

@@ -70,8 +70,8 @@ func vllmProtocol() Kind {
 		RequestLog:   torchRequests,
 		Waiting:      regexp.MustCompile(`Waiting for \d+ local, \d+ remote core engine proc|No available shared memory broadcast block found`),
 		// V1 catches and loses it while its engine starts
-		HeedsTerm:  regexp.MustCompile(`Application startup complete`),
-		Milestones: vllmMilestones(),
+		ReadyForTerm: regexp.MustCompile(`Application startup complete`),
+		Milestones:   vllmMilestones(),
 		Describe: []Description{
 			{Path: "/server_info?config_format=json", Arguments: "vllm_config"}, // with VLLM_SERVER_DEV_MODE=1 only
 			{Path: "/v1/models", Facts: map[string]Fact{"data.0.max_model_len": FactContext}},

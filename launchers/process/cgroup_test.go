@@ -55,25 +55,25 @@ func mountsOf(t *testing.T, table string) []proc.Mount {
 	return mounts
 }
 
-// fakeBox is a folder with a /proc and a mounted hierarchy in which this
+// fakeMachine is a folder with a /proc and a mounted hierarchy in which this
 // program is in the group /own.
-type fakeBox struct {
+type fakeMachine struct {
 	procfs proc.FS
 	own    string // folder of that group
 }
 
-func newFakeBox(t *testing.T) fakeBox {
+func newFakeMachine(t *testing.T) fakeMachine {
 	t.Helper()
 	root := t.TempDir()
-	box := fakeBox{proc.FS(filepath.Join(root, "proc")), filepath.Join(root, "cgroup", "own")}
-	box.write(t, filepath.Join(string(box.procfs), "self/mountinfo"), "36 31 0:31 / "+filepath.Dir(box.own)+" rw - cgroup2 cgroup2 rw\n")
-	box.write(t, filepath.Join(string(box.procfs), "self/cgroup"), "0::/own\n")
-	box.write(t, filepath.Join(box.own, "cgroup.type"), "domain\n")
-	box.write(t, filepath.Join(box.own, "cgroup.procs"), "")
-	return box
+	machine := fakeMachine{proc.FS(filepath.Join(root, "proc")), filepath.Join(root, "cgroup", "own")}
+	machine.write(t, filepath.Join(string(machine.procfs), "self/mountinfo"), "36 31 0:31 / "+filepath.Dir(machine.own)+" rw - cgroup2 cgroup2 rw\n")
+	machine.write(t, filepath.Join(string(machine.procfs), "self/cgroup"), "0::/own\n")
+	machine.write(t, filepath.Join(machine.own, "cgroup.type"), "domain\n")
+	machine.write(t, filepath.Join(machine.own, "cgroup.procs"), "")
+	return machine
 }
 
-func (fakeBox) write(t *testing.T, path, text string) {
+func (fakeMachine) write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -83,32 +83,34 @@ func (fakeBox) write(t *testing.T, path, text string) {
 	}
 }
 
-// Every reason why a box may have no groups for us is told, and none is left.
+// Every reason why a machine may have no groups for us is told, and none is left.
 func TestNewCgroupRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		spoil func(*testing.T, fakeBox)
+		spoil func(*testing.T, fakeMachine)
 		says  string
 	}{
-		{"threaded", func(t *testing.T, b fakeBox) { b.write(t, filepath.Join(b.own, "cgroup.type"), "threaded\n") }, "threaded"},
-		{"not delegated", func(t *testing.T, b fakeBox) {
+		{"threaded", func(t *testing.T, b fakeMachine) { b.write(t, filepath.Join(b.own, "cgroup.type"), "threaded\n") }, "threaded"},
+		{"not delegated", func(t *testing.T, b fakeMachine) {
 			// Root may write everywhere, but for a folder.
 			if err := errors.Join(os.Remove(filepath.Join(b.own, "cgroup.procs")), os.Mkdir(filepath.Join(b.own, "cgroup.procs"), 0o755)); err != nil {
 				t.Fatal(err)
 			}
 		}, "delegated"},
-		{"version 1", func(t *testing.T, b fakeBox) { b.write(t, filepath.Join(string(b.procfs), "self/mountinfo"), "") }, "not mounted"},
-		{"elsewhere", func(t *testing.T, b fakeBox) { b.write(t, filepath.Join(string(b.procfs), "self/cgroup"), "1:cpu:/\n") }, "not below"},
-		{"no such thing", func(t *testing.T, b fakeBox) {}, "no cgroup"}, // the new folder stays empty: it is a plain one
+		{"version 1", func(t *testing.T, b fakeMachine) { b.write(t, filepath.Join(string(b.procfs), "self/mountinfo"), "") }, "not mounted"},
+		{"elsewhere", func(t *testing.T, b fakeMachine) {
+			b.write(t, filepath.Join(string(b.procfs), "self/cgroup"), "1:cpu:/\n")
+		}, "not below"},
+		{"no such thing", func(t *testing.T, b fakeMachine) {}, "no cgroup"}, // the new folder stays empty: it is a plain one
 	} {
-		box := newFakeBox(t)
-		c.spoil(t, box)
-		group, err := newCgroup(box.procfs, "bench-x")
+		machine := newFakeMachine(t)
+		c.spoil(t, machine)
+		group, err := newCgroup(machine.procfs, "bench-x")
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: newCgroup() = %+v, %v, want an error with %q", c.name, group, err, c.says)
 		}
-		if _, err := os.Stat(filepath.Join(box.own, "bench-x")); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(machine.own, "bench-x")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: the group's folder is left: %v", c.name, err)
 		}
 	}
@@ -116,12 +118,12 @@ func TestNewCgroupRefusals(t *testing.T) {
 
 func TestCgroupReads(t *testing.T) {
 	t.Parallel()
-	box := newFakeBox(t)
-	folder := filepath.Join(filepath.Dir(box.own), "bench-x")
-	box.write(t, filepath.Join(folder, "cgroup.procs"), "12\n0\n13\n")
-	box.write(t, filepath.Join(folder, "below", "cgroup.procs"), "14\n")
-	box.write(t, filepath.Join(folder, "cgroup.events"), "populated 1\nfrozen 0\n")
-	group, ok := openCgroup(box.procfs, "/bench-x")
+	machine := newFakeMachine(t)
+	folder := filepath.Join(filepath.Dir(machine.own), "bench-x")
+	machine.write(t, filepath.Join(folder, "cgroup.procs"), "12\n0\n13\n")
+	machine.write(t, filepath.Join(folder, "below", "cgroup.procs"), "14\n")
+	machine.write(t, filepath.Join(folder, "cgroup.events"), "populated 1\nfrozen 0\n")
+	group, ok := openCgroup(machine.procfs, "/bench-x")
 	if !ok {
 		t.Fatal("openCgroup() found nothing")
 	}
@@ -142,19 +144,19 @@ func TestCgroupReads(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(folder, "cgroup.kill")); err != nil || string(text) != "1" {
 		t.Errorf("cgroup.kill = %q, %v, want 1", text, err)
 	}
-	box.write(t, filepath.Join(folder, "cgroup.events"), "populated 0\nfrozen 0\n")
+	machine.write(t, filepath.Join(folder, "cgroup.events"), "populated 0\nfrozen 0\n")
 	if group.populated() {
 		t.Error("populated() = true, want false")
 	}
 	// Only groups of ours are ever opened: killing one kills all within.
 	for _, path := range []string{"", "/", "/own", "/bench-none"} {
-		if group, ok := openCgroup(box.procfs, path); ok {
+		if group, ok := openCgroup(machine.procfs, path); ok {
 			t.Errorf("openCgroup(%q) = %+v, want none", path, group)
 		}
 	}
 }
 
-// needCgroups skips where this box lets us make no groups.
+// needCgroups skips where this machine lets us make no groups.
 func needCgroups(t *testing.T) {
 	t.Helper()
 	group, err := newCgroup(proc.System, CgroupName(rand.Text()))

@@ -11,15 +11,15 @@ import (
 
 func TestRunCgroups(t *testing.T) {
 	t.Parallel()
-	box := newFakeBox(t)
-	mount := filepath.Dir(box.own)
+	machine := newFakeMachine(t)
+	mount := filepath.Dir(machine.own)
 	for _, folder := range []string{"bench-run.1", "user/bench-run.2/inner", "bench-running.1", "bench-run", "run.3", "bench-other.1"} {
-		box.write(t, filepath.Join(mount, folder, "cgroup.procs"), "")
+		machine.write(t, filepath.Join(mount, folder, "cgroup.procs"), "")
 	}
-	if got, want := runCgroups(box.procfs, cookie{"run", true}).String(), "/bench-run, /bench-run.1, /user/bench-run.2"; got != want {
+	if got, want := runCgroups(machine.procfs, cookie{"run", true}).String(), "/bench-run, /bench-run.1, /user/bench-run.2"; got != want {
 		t.Errorf("runCgroups(run) = %s, want %s", got, want)
 	}
-	if got := runCgroups(box.procfs, cookie{"", true}); len(got) != 0 {
+	if got := runCgroups(machine.procfs, cookie{"", true}); len(got) != 0 {
 		t.Errorf("runCgroups() without a cookie = %v, want none", got)
 	}
 }

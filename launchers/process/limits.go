@@ -5,13 +5,13 @@ import (
 	"syscall"
 )
 
-// maxFiles is as many as anybody needs. Some boxes allow a thousand million,
+// maxFiles is as many as anybody needs. Some machines allow a thousand million,
 // and programs that close every descriptor before they start another take
 // minutes for that.
 const maxFiles = 1 << 20
 
 // RaiseFileLimit allows this program, and the servers that it starts, as many
-// open files as the box permits, and returns that number: a stream is one file
+// open files as the machine permits, and returns that number: a stream is one file
 // here and one there. The Go runtime raises the limit for the program alone
 // and gives children the old one, unless the program sets it itself.
 func RaiseFileLimit() (uint64, error) {

@@ -31,7 +31,7 @@ type Config struct {
 	// taken for a member and ended by Stop. "" to go without.
 	Cookie string
 
-	// Cgroup puts the tree into a control group of its own where the box lets
+	// Cgroup puts the tree into a control group of its own where the machine lets
 	// us make one; see Process.CgroupError. It needs a Cookie.
 	Cgroup bool
 

@@ -30,8 +30,8 @@ var (
 	ErrStalled = errors.New("no sign of life") // no log and no CPU time for Ready.Stall
 )
 
-// Rung is one step of the readiness ladder.
-type Rung struct {
+// Stage is one step of the readiness ladder.
+type Stage struct {
 	Name string // of the results.Phase
 	What string // what is being waited for, in messages
 	Try  func(context.Context) Step
@@ -52,7 +52,7 @@ type Progress struct {
 	onChange func(what string) // gets what is waited for, whenever that changes; nil: nobody does
 
 	mu     sync.Mutex // guards all below
-	rung   string     // that is being waited for
+	stage  string     // that is being waited for
 	phases []results.Phase
 }
 
@@ -64,10 +64,10 @@ func NewProgress(limits recipe.Ready, began time.Time, onChange func(what string
 // Climb goes up the ladder and returns nil once all rungs are passed. ctx must
 // be cancelled with a *results.Failure, errTooLate or errStalled as its cause,
 // or by the user.
-func (r *Progress) Climb(ctx context.Context, ladder []Rung) *results.Failure {
+func (r *Progress) Run(ctx context.Context, ladder []Stage) *results.Failure {
 	last := ""
 	for _, next := range ladder {
-		r.stand(next.What)
+		r.setStage(next.What)
 		for wait := minPoll; ; wait = min(wait*3/2, MaxPoll) {
 			result := next.Try(ctx)
 			if result.Done && ctx.Err() == nil {
@@ -90,20 +90,20 @@ func (r *Progress) Climb(ctx context.Context, ladder []Rung) *results.Failure {
 }
 
 // stand records what is waited for from now on.
-func (r *Progress) stand(what string) {
+func (r *Progress) setStage(what string) {
 	if r.onChange != nil {
 		r.onChange(what)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rung = what
+	r.stage = what
 }
 
 // Standing is what is being waited for.
-func (r *Progress) Standing() string {
+func (r *Progress) Current() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rung
+	return r.stage
 }
 
 // pass records a rung with its time.
@@ -130,7 +130,7 @@ func (r *Progress) giveUp(ctx context.Context, last string) *results.Failure {
 		last = "none yet"
 	}
 
-	where := fmt.Sprintf("waiting for %s (reached: %s); last answer: %s", r.Standing(), r.reached(), last)
+	where := fmt.Sprintf("waiting for %s (reached: %s); last answer: %s", r.Current(), r.reached(), last)
 	switch {
 	case errors.Is(cause, ErrTooLate):
 		return results.Failf(results.FailReadyTimeout, "no token within ready.timeout %v, %s", r.limits.Limit(), where)

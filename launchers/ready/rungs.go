@@ -20,8 +20,8 @@ const ExternalPatience = 15 * time.Second
 
 // TCP waits for a connection. A server that runs already must take one
 // within a short while of began.
-func TCP(e *endpoint.Endpoint, external bool, began time.Time) Rung {
-	return Rung{"tcp", "a TCP connection", func(ctx context.Context) Step {
+func TCP(e *endpoint.Endpoint, external bool, began time.Time) Stage {
+	return Stage{"tcp", "a TCP connection", func(ctx context.Context) Step {
 		err := e.Dial(ctx)
 		if failure, ok := errors.AsType[*results.Failure](err); ok {
 			return Step{Final: failure}
@@ -38,25 +38,25 @@ func TCP(e *endpoint.Endpoint, external bool, began time.Time) Rung {
 }
 
 // Log waits for a text in the server's log.
-func Log(log *serverlog.Log, wanted string) Rung {
-	return Rung{"log", fmt.Sprintf("the log to say %q", wanted), func(context.Context) Step {
+func Log(log *serverlog.Log, wanted string) Stage {
+	return Stage{"log", fmt.Sprintf("the log to say %q", wanted), func(context.Context) Step {
 		return Step{Done: log.WantedSeen(), Answer: fmt.Sprintf("the log's last line is %q",
 			text.Shorten(log.LastLine()))}
 	}}
 }
 
 // Health waits for a health check to succeed.
-func Health(e *endpoint.Endpoint, path string) Rung {
-	return Rung{"health", "health (" + path + ")", func(ctx context.Context) Step {
+func Health(e *endpoint.Endpoint, path string) Stage {
+	return Stage{"health", "health (" + path + ")", func(ctx context.Context) Step {
 		a := e.Ask(ctx, http.MethodGet, path, nil, endpoint.HealthTime)
 		return Step{Done: a.OK(), Final: a.Final(), Answer: a.String()}
 	}}
 }
 
 // Model waits until the expected model is in the model list.
-func Model(e *endpoint.Endpoint, kind engines.Kind) Rung {
+func Model(e *endpoint.Endpoint, kind engines.Kind) Stage {
 	strikes := 0
-	return Rung{"model", "the model list (" + kind.ModelsPath + ")", func(ctx context.Context) Step {
+	return Stage{"model", "the model list (" + kind.ModelsPath + ")", func(ctx context.Context) Step {
 		found, a, failure := e.ExpectModel(ctx)
 		switch {
 		case found || failure != nil:
@@ -84,15 +84,15 @@ func Model(e *endpoint.Endpoint, kind engines.Kind) Rung {
 
 // Token waits for one streamed token. Health checks of hung engines go on
 // answering 200; only a token shows that the engine works.
-func Token(e *endpoint.Endpoint) Rung {
-	t := tokenRung{endpoint: e, path: endpoint.CompletionsPath}
-	return Rung{"token", "a token", t.try}
+func Token(e *endpoint.Endpoint) Stage {
+	t := tokenStage{endpoint: e, path: endpoint.CompletionsPath}
+	return Stage{"token", "a token", t.try}
 }
 
-// tokenRung asks for one streamed token, by the chat path where the server has
+// tokenStage asks for one streamed token, by the chat path where the server has
 // no other. Health checks of hung engines go on answering 200; only a token
 // shows that the engine works.
-type tokenRung struct {
+type tokenStage struct {
 	endpoint *endpoint.Endpoint
 	path     string
 	strikes  int // refusals in sequence that look final
@@ -100,7 +100,7 @@ type tokenRung struct {
 	first endpoint.Answer // of the chat path, where Ollama's own was tried after it
 }
 
-func (t *tokenRung) try(ctx context.Context) Step {
+func (t *tokenStage) try(ctx context.Context) Step {
 	a, came := t.endpoint.Token(ctx, t.path, t.body())
 	if came {
 		return Step{Done: true}
@@ -134,7 +134,7 @@ func (t *tokenRung) try(ctx context.Context) Step {
 	return Step{Answer: a.String()}
 }
 
-func (t *tokenRung) body() map[string]any {
+func (t *tokenStage) body() map[string]any {
 	body := map[string]any{"model": t.endpoint.Model(), "max_tokens": 1, "stream": true}
 	switch t.path {
 	case endpoint.OllamaPath:

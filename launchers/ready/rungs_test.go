@@ -39,7 +39,7 @@ func climb(t *testing.T, kind engines.Kind, spec recipe.Spec, answers map[string
 	spec.BaseURL, spec.Ready.Timeout = s.URL, 20*time.Second
 	e := endpoint.New(kind, spec)
 	p := NewProgress(spec.Ready, time.Now(), nil)
-	return p.Climb(t.Context(), []Rung{Model(e, kind), Token(e)}), asked
+	return p.Run(t.Context(), []Stage{Model(e, kind), Token(e)}), asked
 }
 
 func TestLadder(t *testing.T) {

@@ -28,7 +28,7 @@ func (r *Progress) Smoke(ctx context.Context, e *endpoint.Endpoint, smoke recipe
 		return nil, nil
 	}
 
-	r.stand("the smoke request (" + smoke.Path + ")")
+	r.setStage("the smoke request (" + smoke.Path + ")")
 
 	began := time.Now()
 	a := e.Ask(ctx, http.MethodPost, smoke.Path, smoke.Body, endpoint.TokenTime)
@@ -68,7 +68,7 @@ func (r *Progress) smokeCause(ctx context.Context, failure *results.Failure) *re
 		return r.giveUp(ctx, failure.Message)
 	}
 
-	told := *cause
-	told.Message += "; at the smoke request: " + failure.Message
-	return &told
+	combined := *cause
+	combined.Message += "; at the smoke request: " + failure.Message
+	return &combined
 }

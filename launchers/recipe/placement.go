@@ -9,10 +9,10 @@ import (
 
 // Place gives each of replicas servers perReplica GPUs of its own, in order:
 // the first server the first devices. allowed lists the devices to choose
-// from, nil stands for all boxCount devices of the box. A perReplica of 0
+// from, nil stands for all machineCount devices of the machine. A perReplica of 0
 // leaves visibility alone: every set is nil. The error is a
 // *results.Failure of class FailNoGPU, or FailBadRecipe for a wrong list.
-func Place(perReplica, replicas int, allowed []int, boxCount int) ([][]int, error) {
+func Place(perReplica, replicas int, allowed []int, machineCount int) ([][]int, error) {
 	if perReplica < 0 || replicas < 1 {
 		return nil, results.Failf(results.FailBadRecipe, "gpus: %d for each of %d servers is no placement", perReplica,
 			replicas)
@@ -23,13 +23,13 @@ func Place(perReplica, replicas int, allowed []int, boxCount int) ([][]int, erro
 		return sets, nil
 	}
 
-	devices, failure := choosable(allowed, boxCount)
+	devices, failure := choosable(allowed, machineCount)
 	if failure != nil {
 		return nil, failure
 	}
 	if need := perReplica * replicas; need > len(devices) {
 		return nil, results.Failf(results.FailNoGPU, "%s needed, %s", needed(perReplica, replicas),
-			seen(allowed, boxCount))
+			seen(allowed, machineCount))
 	}
 
 	for i := range sets {
@@ -39,10 +39,10 @@ func Place(perReplica, replicas int, allowed []int, boxCount int) ([][]int, erro
 	return sets, nil
 }
 
-// choosable checks the list of devices against the box.
-func choosable(allowed []int, boxCount int) ([]int, *results.Failure) {
+// choosable checks the list of devices against the machine.
+func choosable(allowed []int, machineCount int) ([]int, *results.Failure) {
 	if allowed == nil {
-		devices := make([]int, max(boxCount, 0))
+		devices := make([]int, max(machineCount, 0))
 		for i := range devices {
 			devices[i] = i
 		}
@@ -53,8 +53,8 @@ func choosable(allowed []int, boxCount int) ([]int, *results.Failure) {
 		if slices.Contains(allowed[:i], device) {
 			return nil, results.Failf(results.FailBadRecipe, "gpus: %d is listed twice in %v", device, allowed)
 		}
-		if device < 0 || device >= boxCount {
-			return nil, results.Failf(results.FailNoGPU, "gpus: there is no GPU %d: %s", device, seen(nil, boxCount))
+		if device < 0 || device >= machineCount {
+			return nil, results.Failf(results.FailNoGPU, "gpus: there is no GPU %d: %s", device, seen(nil, machineCount))
 		}
 	}
 
@@ -68,15 +68,15 @@ func needed(perReplica, replicas int) string {
 	return fmt.Sprintf("%s (%d for each of %d replicas)", plural(perReplica*replicas), perReplica, replicas)
 }
 
-func seen(allowed []int, boxCount int) string {
-	box := "the box has no GPU that we see"
-	if boxCount > 0 {
-		box = fmt.Sprintf("the box has %d (0 to %d)", boxCount, boxCount-1)
+func seen(allowed []int, machineCount int) string {
+	machine := "the box has no GPU that we see"
+	if machineCount > 0 {
+		machine = fmt.Sprintf("the box has %d (0 to %d)", machineCount, machineCount-1)
 	}
 	if allowed == nil {
-		return box
+		return machine
 	}
-	return fmt.Sprintf("gpus: allows %d %v and %s", len(allowed), allowed, box)
+	return fmt.Sprintf("gpus: allows %d %v and %s", len(allowed), allowed, machine)
 }
 
 func plural(gpus int) string {

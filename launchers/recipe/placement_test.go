@@ -16,7 +16,7 @@ func TestPlace(t *testing.T) {
 		name                string
 		perReplica, servers int
 		allowed             []int
-		box                 int
+		machine             int
 		want                [][]int
 		class               results.FailureClass
 		message             string
@@ -37,7 +37,7 @@ func TestPlace(t *testing.T) {
 		{"negative need", -1, 1, nil, 8, nil, results.FailBadRecipe, "no placement"},
 	}
 	for _, test := range tests {
-		got, err := Place(test.perReplica, test.servers, test.allowed, test.box)
+		got, err := Place(test.perReplica, test.servers, test.allowed, test.machine)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: Place differs (-want +got):\n%s", test.name, diff)
 		}

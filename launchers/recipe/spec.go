@@ -54,7 +54,7 @@ type Spec struct {
 	Cookie     string // identifies our process trees; put into the environment as BENCH_COOKIE
 	Span       Span   // zero: the server is on this machine alone
 
-	Told func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
+	OnReadinessChange func(rung string) // gets what a start is waited for, whenever that changes; nil: nobody does
 }
 
 // Arg is one engine argument: Value is nil (flag left out), bool, json.Number,

@@ -95,7 +95,7 @@ func (l *draftLog) span(line string, m []string) {
 	// Exact where all drafts were of full length, which the length confirms.
 	if k := float64(len(rates)); k > 0 && math.Mod(drafted, k) == 0 && drafted > 0 {
 		full := drafted / k
-		if told := readNumber(length); length == "" || math.Abs(1+accepted/full-told) < lengthRounding {
+		if stated := readNumber(length); length == "" || math.Abs(1+accepted/full-stated) < lengthRounding {
 			drafts = full
 		}
 	}

@@ -22,7 +22,7 @@ const (
 // tell the same: the slowest one's seconds count, and the smallest cache. The
 // caches of several engines add up.
 type Facts struct {
-	told      results.Startup
+	facts     results.Startup
 	Version   string
 	kvBlocks  int64
 	loadBegan float64 // seconds by the log's own clock
@@ -35,15 +35,15 @@ type Facts struct {
 // Clone is a copy to which more can be added.
 func (l *Facts) Clone() Facts {
 	c := *l
-	c.told.Arguments = maps.Clone(l.told.Arguments)
-	c.told.Phases = slices.Clone(l.told.Phases)
+	c.facts.Arguments = maps.Clone(l.facts.Arguments)
+	c.facts.Phases = slices.Clone(l.facts.Phases)
 	c.kvTokens, c.concurrency = maps.Clone(l.kvTokens), maps.Clone(l.concurrency)
 	return c
 }
 
 // AddArguments adds arguments that were told later; they win.
 func (l *Facts) AddArguments(arguments map[string]string) {
-	l.told.Arguments = mergeArguments(l.told.Arguments, arguments)
+	l.facts.Arguments = mergeArguments(l.facts.Arguments, arguments)
 }
 
 // take looks for one milestone in a line.
@@ -98,15 +98,15 @@ func (l *Facts) note(fact engines.Fact, text, engine string) {
 		least(&l.concurrency, engine, value)
 	case engines.FactModelGiB:
 		bytes := int64(min(value, 1<<30) * gib)
-		if l.told.ModelBytes == nil || *l.told.ModelBytes < bytes {
-			l.told.ModelBytes = &bytes
+		if l.facts.ModelBytes == nil || *l.facts.ModelBytes < bytes {
+			l.facts.ModelBytes = &bytes
 		}
 	case engines.FactModelBytes:
-		l.told.ModelBytes = &whole
+		l.facts.ModelBytes = &whole
 	case engines.FactContext:
-		l.told.ContextLen = &whole
+		l.facts.ContextLen = &whole
 	case engines.FactSlots:
-		l.told.Slots = &whole
+		l.facts.Slots = &whole
 	default:
 		l.phase(string(fact), value)
 	}
@@ -134,12 +134,12 @@ func sum[T int64 | float64](of map[string]T) *T {
 }
 
 func (l *Facts) phase(name string, seconds float64) {
-	i := slices.IndexFunc(l.told.Phases, func(p results.StartupPhase) bool { return p.Name == name })
+	i := slices.IndexFunc(l.facts.Phases, func(p results.StartupPhase) bool { return p.Name == name })
 	if i < 0 {
-		l.told.Phases = append(l.told.Phases, results.StartupPhase{Name: name, Seconds: seconds})
+		l.facts.Phases = append(l.facts.Phases, results.StartupPhase{Name: name, Seconds: seconds})
 		return
 	}
-	l.told.Phases[i].Seconds = max(l.told.Phases[i].Seconds, seconds)
+	l.facts.Phases[i].Seconds = max(l.facts.Phases[i].Seconds, seconds)
 }
 
 // noteLoad measures the time from the first load to the last of llama-server's
@@ -163,32 +163,32 @@ func (l *Facts) noteLoad(fact engines.Fact, stamp string) {
 
 // Startup is what was told, nil if nothing was.
 func (l *Facts) Startup() *results.Startup {
-	told := l.told
-	told.KVTokens, told.MaxConcurrency = sum(l.kvTokens), sum(l.concurrency)
-	if slots, err := strconv.ParseInt(told.Arguments[l.slotsArg], 10, 32); err == nil && slots > 0 &&
-		told.Slots == nil {
-		told.Slots = new(slots * int64(max(1, len(l.kvTokens))))
+	facts := l.facts
+	facts.KVTokens, facts.MaxConcurrency = sum(l.kvTokens), sum(l.concurrency)
+	if slots, err := strconv.ParseInt(facts.Arguments[l.slotsArg], 10, 32); err == nil && slots > 0 &&
+		facts.Slots == nil {
+		facts.Slots = new(slots * int64(max(1, len(l.kvTokens))))
 	}
-	if told.KVTokens == nil && l.kvBlocks > 0 {
-		block, err := strconv.ParseInt(told.Arguments["block_size"], 10, 32)
+	if facts.KVTokens == nil && l.kvBlocks > 0 {
+		block, err := strconv.ParseInt(facts.Arguments["block_size"], 10, 32)
 		if err != nil || block <= 0 {
 			block = usualBlock
 		}
 		tokens := l.kvBlocks * block
-		told.KVTokens = &tokens
+		facts.KVTokens = &tokens
 	}
 
-	nothing := len(told.Phases) == 0 && len(told.Arguments) == 0 &&
-		told.KVTokens == nil && told.MaxConcurrency == nil && told.ModelBytes == nil && told.ContextLen == nil &&
-		told.Slots == nil
+	nothing := len(facts.Phases) == 0 && len(facts.Arguments) == 0 &&
+		facts.KVTokens == nil && facts.MaxConcurrency == nil && facts.ModelBytes == nil && facts.ContextLen == nil &&
+		facts.Slots == nil
 	if nothing {
 		return nil
 	}
 
-	told.Phases = slices.Clone(told.Phases)
-	if told.Phases == nil {
-		told.Phases = []results.StartupPhase{}
+	facts.Phases = slices.Clone(facts.Phases)
+	if facts.Phases == nil {
+		facts.Phases = []results.StartupPhase{}
 	}
 
-	return &told
+	return &facts
 }

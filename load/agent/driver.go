@@ -242,7 +242,7 @@ func (r *distributedRun) start(ctx context.Context) (time.Time, error) {
 		p := r.parts[i]
 		giving.Go(func() {
 			if errs[i] = p.peer.sendJob(p.job, p.prompts); errs[i] == nil {
-				p.before, p.done, errs[i] = p.peer.arm(ctx)
+				p.before, p.done, errs[i] = p.peer.awaitArmed(ctx)
 			}
 			if errs[i] != nil && ctx.Err() == nil {
 				r.abort(errs[i])

@@ -187,7 +187,7 @@ func sizeOf(p dialect.Prompt) int {
 
 // arm waits until the agent is ready to start, and returns what its clock
 // shows. An agent that cannot do the job says so here, and is done with it.
-func (p *peer) arm(ctx context.Context) (at reading, done bool, err error) {
+func (p *peer) awaitArmed(ctx context.Context) (at reading, done bool, err error) {
 	m, err := p.next(ctx)
 	switch {
 	case err != nil:

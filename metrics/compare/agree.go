@@ -37,7 +37,7 @@ const (
 
 // Nobody knows the spread of one life. For a figure of one life on each side it
 // is taken to be at most that, as a share of the figure: repeats of real
-// engines on one box lie well below.
+// engines on one machine lie well below.
 const (
 	boundOfMeans = 0.10
 	boundOfTails = 0.30 // of percentiles from tailFrom on
@@ -68,9 +68,9 @@ type AgreeRule struct {
 // Agreement sets a figure measured again beside the origin's. Relative figures
 // are shares of the origin's mean.
 type Agreement struct {
-	Figure string     `json:"figure"`
-	Origin ArmSummary `json:"origin"`
-	Here   ArmSummary `json:"here"`
+	Figure string  `json:"figure"`
+	Origin Summary `json:"origin"`
+	Here   Summary `json:"here"`
 
 	Delta *float64 `json:"delta"` // relative change
 	Low   *float64 `json:"low"`   // interval of Delta
@@ -90,7 +90,7 @@ type Agreement struct {
 
 // Agree sets the values of a figure side by side, one a server life. bound is
 // BoundOf the figure. The verdict is JudgeAgreements' to give.
-func Agree(figure string, origin, here Arm, bound float64, rule AgreeRule) Agreement {
+func Agree(figure string, origin, here Sample, bound float64, rule AgreeRule) Agreement {
 	a := Agreement{
 		Figure: figure, Verdict: Undecided, Origin: origin.Summarize(rule.Confidence),
 		Here: here.Summarize(rule.Confidence),
@@ -115,7 +115,7 @@ func Agree(figure string, origin, here Arm, bound float64, rule AgreeRule) Agree
 }
 
 // relative is an arm's deviation as a share of its mean.
-func relative(s ArmSummary) float64 {
+func relative(s Summary) float64 {
 	if s.SD == nil || *s.Mean == 0 {
 		return 0
 	}
@@ -249,7 +249,7 @@ func (a *Agreement) more(rule AgreeRule) {
 	}
 
 	no, nh := a.Origin.N, a.Here.N
-	tells := func(no, nh int) bool {
+	decides := func(no, nh int) bool {
 		vo, vh := ro*ro/float64(no), rh*rh/float64(nh)
 		df := math.Inf(1)
 		if no > 1 && nh > 1 && vo+vh > 0 {
@@ -261,13 +261,13 @@ func (a *Agreement) more(rule AgreeRule) {
 		return (1+*a.Delta)*width*math.Sqrt(vo+vh) <= target
 	}
 
-	here := sort.Search(MaxRepeats, func(more int) bool { return tells(no, nh+more+1) }) + 1
+	here := sort.Search(MaxRepeats, func(more int) bool { return decides(no, nh+more+1) }) + 1
 	if here < MaxRepeats {
 		a.MoreHere = here
 		return
 	}
 
-	both := sort.Search(MaxRepeats, func(more int) bool { return tells(no+more+1, nh+more+1) }) + 1
+	both := sort.Search(MaxRepeats, func(more int) bool { return decides(no+more+1, nh+more+1) }) + 1
 	if both < MaxRepeats {
 		a.MoreHere, a.MoreOrigin = both, both
 	}

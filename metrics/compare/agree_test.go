@@ -10,7 +10,7 @@ func agreeRule() AgreeRule { return AgreeRule{Confidence: 0.95, Margin: 0.03, Po
 
 // judged is the verdict of one figure by itself.
 func judged(origin, here []float64, rule AgreeRule) Agreement {
-	a := Agree("f", Arm{"o", origin}, Arm{"h", here}, boundOfMeans, rule)
+	a := Agree("f", Sample{"o", origin}, Sample{"h", here}, boundOfMeans, rule)
 	JudgeAgreements([]*Agreement{&a}, rule)
 	return a
 }
@@ -88,7 +88,7 @@ func simulate(t *testing.T, rounds, figures, origin, here int, spread, shift flo
 	for range rounds {
 		set := make([]*Agreement, figures)
 		for i := range set {
-			a := Agree("f", Arm{"o", draw(origin, 100)}, Arm{"h", draw(here, 100*(1+shift))}, boundOfMeans, rule)
+			a := Agree("f", Sample{"o", draw(origin, 100)}, Sample{"h", draw(here, 100*(1+shift))}, boundOfMeans, rule)
 			set[i] = &a
 		}
 		JudgeAgreements(set, rule)

@@ -90,7 +90,7 @@ func (s simulated) told(many int) float64 {
 		all := make([]Difference, s.figures)
 		for i := range all {
 			a, b, beganA, beganB := s.pair(random)
-			x, y := Arm{"a", a}, Arm{"b", b}
+			x, y := Sample{"a", a}, Sample{"b", b}
 			all[i] = Compare("f", true, x, y, rule)
 			all[i].AllowForDrift(x, y, beganA, beganB, rule)
 		}
@@ -149,7 +149,7 @@ func TestDigitsBoundCertainty(t *testing.T) {
 	tests := []struct {
 		name     string
 		a, b     []float64
-		want     ArmVerdict
+		want     Verdict
 		pAtLeast float64
 	}{
 		{"constants that differ in the last digit", []float64{100, 100}, []float64{100.001, 100.001}, NoDifference, 0.05},
@@ -215,7 +215,7 @@ func TestIntervalOfRatio(t *testing.T) {
 // Arms that ran one after the other with a drift have no winner, and it is said
 // why.
 func TestOneAfterTheOther(t *testing.T) {
-	a, b := Arm{"a", []float64{100, 101.2, 101.9, 103.1, 104}}, Arm{"b", []float64{105, 106.2, 106.8, 108.1, 109}}
+	a, b := Sample{"a", []float64{100, 101.2, 101.9, 103.1, 104}}, Sample{"b", []float64{105, 106.2, 106.8, 108.1, 109}}
 	judge := func(beganA, beganB []float64) Difference {
 		d := Compare("f", true, a, b, DefaultRule())
 		d.AllowForDrift(a, b, beganA, beganB, DefaultRule())

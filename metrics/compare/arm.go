@@ -9,16 +9,16 @@ import (
 	"github.com/benchrig/bench/metrics"
 )
 
-// Arm is one variant's values of a figure, one a server life, in the order in
+// Sample is one variant's values of a figure, one a server life, in the order in
 // which the lives ran. The life is the unit of replication: requests and steps
 // of one life share its luck.
-type Arm struct {
+type Sample struct {
 	Name   string
 	Values []float64
 }
 
-// ArmSummary describes an arm by itself.
-type ArmSummary struct {
+// Summary describes an arm by itself.
+type Summary struct {
 	N        int      `json:"n"`
 	Mean     *float64 `json:"mean"`
 	SD       *float64 `json:"sd"`       // sample deviation, n-1; null for one value
@@ -28,8 +28,8 @@ type ArmSummary struct {
 }
 
 // Summarize describes the arm; confidence is 0.95 for a 95 % interval.
-func (a Arm) Summarize(confidence float64) ArmSummary {
-	s := ArmSummary{N: len(a.Values), Outliers: outliers(a.Values)}
+func (a Sample) Summarize(confidence float64) Summary {
+	s := Summary{N: len(a.Values), Outliers: outliers(a.Values)}
 	if s.N == 0 {
 		return s
 	}

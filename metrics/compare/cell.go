@@ -19,7 +19,7 @@ type Cell struct {
 }
 
 // Sound reports whether every repeat is ok; only such cells are ranked.
-func (c Cell) Sound() bool {
+func (c Cell) Valid() bool {
 	return len(c.Counted) > 0 && len(c.Counted) == len(c.Steps) && c.Counted[0].Verdict == results.OK
 }
 

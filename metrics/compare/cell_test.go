@@ -39,7 +39,7 @@ func TestCells(t *testing.T) {
 		if m := c.Mean(requestRate); m != nil {
 			mean = fmt.Sprint(*m)
 		}
-		got = append(got, fmt.Sprintf("%s %s: %d/%d in %d lives, mean %s, sound %v", c.Point, c.Variant, len(c.Counted), len(c.Steps), c.Lives(), mean, c.Sound()))
+		got = append(got, fmt.Sprintf("%s %s: %d/%d in %d lives, mean %s, sound %v", c.Point, c.Variant, len(c.Counted), len(c.Steps), c.Lives(), mean, c.Valid()))
 	}
 	want := []string{
 		"c1 a: 3/3 in 2 lives, mean 5, sound true", // (mean(1, 3) + 8) / 2

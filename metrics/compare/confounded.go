@@ -12,7 +12,7 @@ import (
 // looks like a difference. What does not stand then is no difference that can
 // be told. The times are when the lives of each arm began, in any unit; arms of
 // which they are not known stay as they are. It comes between Compare and Judge.
-func (d *Difference) AllowForDrift(baseline, candidate Arm, began, candidateBegan []float64, rule Rule) {
+func (d *Difference) AllowForDrift(baseline, candidate Sample, began, candidateBegan []float64, rule Rule) {
 	a, b := timed{baseline.Values, began}, timed{candidate.Values, candidateBegan}
 	if d.p == nil || !oneAfterTheOther(a, b) {
 		return
@@ -57,15 +57,15 @@ func pWithoutDrift(a, b timed) (float64, bool) {
 	for i, at := range began {
 		place[i] = float64(slices.Index(order, at))
 	}
-	arm := make([]float64, n)
+	sample := make([]float64, n)
 	for i := len(a.Values); i < n; i++ {
-		arm[i] = 1
+		sample[i] = 1
 	}
 	values := slices.Concat(a.Values, b.Values)
 
 	// The difference of what is left of values and arm without the place, by
 	// Frisch, Waugh and Lovell.
-	left, side := residuals(values, place), residuals(arm, place)
+	left, side := residuals(values, place), residuals(sample, place)
 	cross, square := dot(left, side), dot(side, side)
 	if square == 0 {
 		return 0, false

@@ -13,16 +13,16 @@ import (
 	"github.com/benchrig/bench/metrics"
 )
 
-// ArmVerdict is what the data says of a candidate beside a baseline.
-type ArmVerdict string
+// Verdict is what the data says of a candidate beside a baseline.
+type Verdict string
 
 // The verdicts. No difference is a finding of its own: the interval lies
 // within the smallest difference of interest. Cannot tell is the lack of one.
 const (
-	Better       ArmVerdict = "better"
-	Worse        ArmVerdict = "worse"
-	NoDifference ArmVerdict = "no difference"
-	CannotTell   ArmVerdict = "cannot tell"
+	Better       Verdict = "better"
+	Worse        Verdict = "worse"
+	NoDifference Verdict = "no difference"
+	CannotTell   Verdict = "cannot tell"
 )
 
 // Rule says how differences are judged. The zero value is DefaultRule.
@@ -40,10 +40,10 @@ func DefaultRule() Rule { return Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8
 // Difference compares one figure of two arms. Relative figures are of the
 // candidate's mean against the baseline's, 0.03 for 3 % more.
 type Difference struct {
-	Figure    string     `json:"figure"`
-	Higher    bool       `json:"higher_is_better"`
-	Baseline  ArmSummary `json:"baseline"`
-	Candidate ArmSummary `json:"candidate"`
+	Figure    string  `json:"figure"`
+	Higher    bool    `json:"higher_is_better"`
+	Baseline  Summary `json:"baseline"`
+	Candidate Summary `json:"candidate"`
 
 	Delta    *float64 `json:"delta"`     // relative; null without values or with a baseline of 0
 	Low      *float64 `json:"low"`       // Welch t interval of Delta on the scale of logarithms; null with fewer than two values an arm
@@ -55,9 +55,9 @@ type Difference struct {
 	PHolm    *float64 `json:"p_holm"`    // of the verdict: after Holm's correction over all figures judged together
 	Effect   *float64 `json:"effect"`    // Hedges' g; null without spread
 
-	Verdict     ArmVerdict `json:"verdict"`
-	MoreRepeats int        `json:"more_repeats"`        // further repeats of each arm that would tell; 0: it can be told
-	OneAfter    bool       `json:"one_after_the_other"` // all values of one arm came before those of the other, and a drift would explain the difference
+	Verdict     Verdict `json:"verdict"`
+	MoreRepeats int     `json:"more_repeats"`        // further repeats of each arm that would tell; 0: it can be told
+	OneAfter    bool    `json:"one_after_the_other"` // all values of one arm came before those of the other, and a drift would explain the difference
 
 	p *float64 // that is corrected: the larger one of Welch's and, of arms one after the other, that with the drift taken out
 }
@@ -67,7 +67,7 @@ const MaxRepeats = 1000
 
 // Compare sets a candidate's figure beside the baseline's. The verdict is
 // Judge's to give.
-func Compare(figure string, higher bool, baseline, candidate Arm, rule Rule) Difference {
+func Compare(figure string, higher bool, baseline, candidate Sample, rule Rule) Difference {
 	d := Difference{
 		Figure: figure, Higher: higher, Verdict: CannotTell,
 		Baseline: baseline.Summarize(rule.Confidence), Candidate: candidate.Summarize(rule.Confidence),

@@ -11,7 +11,7 @@ import (
 )
 
 func compared(baseline, candidate []float64) Difference {
-	d := []Difference{Compare("figure", true, Arm{"a", baseline}, Arm{"b", candidate}, DefaultRule())}
+	d := []Difference{Compare("figure", true, Sample{"a", baseline}, Sample{"b", candidate}, DefaultRule())}
 	Judge(d, DefaultRule())
 	return d[0]
 }
@@ -54,7 +54,7 @@ func TestCompareEdges(t *testing.T) {
 	tests := []struct {
 		name                string
 		baseline, candidate []float64
-		want                ArmVerdict
+		want                Verdict
 		more                bool
 	}{
 		{"nothing", nil, nil, CannotTell, true},
@@ -87,15 +87,15 @@ func night(random *rand.Rand, n int, mean float64) []float64 {
 
 // nights counts verdicts over simulated nights of ten figures, all with the
 // same true difference.
-func nights(delta float64, figures int) map[ArmVerdict]int {
+func nights(delta float64, figures int) map[Verdict]int {
 	const repeats, many = 5, 1000
 	random := rand.New(rand.NewPCG(1, 2))
-	counts := map[ArmVerdict]int{}
+	counts := map[Verdict]int{}
 	rule := DefaultRule()
 	for range many {
 		all := make([]Difference, figures)
 		for i := range all {
-			baseline, candidate := Arm{"a", night(random, repeats, 100)}, Arm{"b", night(random, repeats, 100*(1+delta))}
+			baseline, candidate := Sample{"a", night(random, repeats, 100)}, Sample{"b", night(random, repeats, 100*(1+delta))}
 			d := Difference{Higher: true, Baseline: baseline.Summarize(rule.Confidence), Candidate: candidate.Summarize(rule.Confidence)}
 			d.Delta, d.Verdict = new(*d.Candidate.Mean / *d.Baseline.Mean - 1), CannotTell
 			d.interval(rule.Confidence, 0)
@@ -136,7 +136,7 @@ func TestIntervalCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	holds, meanHolds := 0, 0
 	for range many {
-		d := Compare("f", true, Arm{"a", night(random, 4, 100)}, Arm{"b", night(random, 4, 110)}, Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8, Rounds: 1})
+		d := Compare("f", true, Sample{"a", night(random, 4, 100)}, Sample{"b", night(random, 4, 110)}, Rule{Confidence: 0.95, Margin: 0.03, Power: 0.8, Rounds: 1})
 		if *d.Low <= 0.1 && 0.1 <= *d.High {
 			holds++
 		}
@@ -169,7 +169,7 @@ func TestMoreRepeats(t *testing.T) {
 			b = append(b, 1.03*(1+spread*random.NormFloat64()))
 		}
 		var again Difference
-		again.Baseline, again.Candidate = Arm{Values: a}.Summarize(0.95), Arm{Values: b}.Summarize(0.95)
+		again.Baseline, again.Candidate = Sample{Values: a}.Summarize(0.95), Sample{Values: b}.Summarize(0.95)
 		again.Delta = new(0.0)
 		again.test(a, b, 0)
 		if *again.PWelch < 0.05 {
@@ -194,7 +194,7 @@ func TestSwizzleRows(t *testing.T) {
 	all := map[string]Difference{}
 	var list []Difference
 	for _, name := range slices.Sorted(maps.Keys(baseline)) {
-		list = append(list, Compare(name, name == "qps", Arm{"baseline", baseline[name]}, Arm{"swizzle", swizzle[name]}, rule))
+		list = append(list, Compare(name, name == "qps", Sample{"baseline", baseline[name]}, Sample{"swizzle", swizzle[name]}, rule))
 	}
 	Judge(list, rule)
 	for _, d := range list {
@@ -212,7 +212,7 @@ func TestSwizzleRows(t *testing.T) {
 	if got := all["p99_ttft"].Candidate.Outliers; !slices.Equal(got, []int{0}) {
 		t.Errorf("outliers of the swizzle arm's p99 TTFT = %v, want its first run", got)
 	}
-	for figure, want := range map[string]ArmVerdict{"qps": CannotTell, "mean_ttft": CannotTell, "p99_ttft": CannotTell, "mean_tpot": CannotTell, "median_itl": Better} {
+	for figure, want := range map[string]Verdict{"qps": CannotTell, "mean_ttft": CannotTell, "p99_ttft": CannotTell, "mean_tpot": CannotTell, "median_itl": Better} {
 		if all[figure].Verdict != want {
 			t.Errorf("%s: %q (p %v, holm %v), want %q", figure, all[figure].Verdict, numtest.Deref(all[figure].PWelch), numtest.Deref(all[figure].PHolm), want)
 		}
@@ -234,7 +234,7 @@ func TestDrift(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := DriftOf(Arm{Values: tt.values}, 0.05)
+			d := DriftOf(Sample{Values: tt.values}, 0.05)
 			numtest.Near(t, "tau", d.Tau, tt.tau, 1e-12)
 			numtest.Near(t, "p", d.P, tt.p, 1e-12)
 			if d.Drifted != tt.drifted {
@@ -242,7 +242,7 @@ func TestDrift(t *testing.T) {
 			}
 		})
 	}
-	if d := DriftOf(Arm{Values: []float64{1, 2, 3}}, 0.05); d.Tau != nil || d.P != nil {
+	if d := DriftOf(Sample{Values: []float64{1, 2, 3}}, 0.05); d.Tau != nil || d.P != nil {
 		t.Errorf("three values: tau %v, p %v; want null", numtest.Deref(d.Tau), numtest.Deref(d.P))
 	}
 	// where the normal approximation takes over, it differs little from counting

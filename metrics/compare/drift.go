@@ -19,7 +19,7 @@ const (
 )
 
 // DriftOf tests an arm at a rate of false alarms of alpha. Ties count half.
-func DriftOf(a Arm, alpha float64) Drift {
+func DriftOf(a Sample, alpha float64) Drift {
 	n := len(a.Values)
 	d := Drift{N: n}
 	if n < enoughForDrift {

@@ -64,7 +64,7 @@ func OnOtherNodes(a, b Cell) bool {
 // NodeEffectOf tests a figure over all cells, each with its own mean; ok is
 // false where no cell ran on two machines.
 func NodeEffectOf(cells []Cell, f catalog.Figure, seed uint64) (effect NodeEffect, ok bool) {
-	var arms [][]nodeLife
+	var samples [][]nodeLife
 	for _, c := range cells {
 		values := c.PerLife(f.Of)
 		if len(values) < 2 || len(NodesOf(c)) < 2 {
@@ -74,27 +74,27 @@ func NodeEffectOf(cells []Cell, f catalog.Figure, seed uint64) (effect NodeEffec
 		if middle == 0 {
 			continue
 		}
-		var arm []nodeLife
+		var sample []nodeLife
 		for i, life := range c.ByLife() {
-			arm = append(arm, nodeLife{NodeOf(life), values[i]/middle - 1})
+			sample = append(sample, nodeLife{NodeOf(life), values[i]/middle - 1})
 		}
-		arms = append(arms, arm)
+		samples = append(samples, sample)
 	}
 
-	if arms == nil {
+	if samples == nil {
 		return NodeEffect{}, false
 	}
 
-	shares, seen := sharesOf(arms)
-	return NodeEffect{Figure: f.Name, Nodes: shares, P: dealtAtRandom(arms, seen, seed)}, true
+	shares, seen := sharesOf(samples)
+	return NodeEffect{Figure: f.Name, Nodes: shares, P: dealtAtRandom(samples, seen, seed)}, true
 }
 
 // sharesOf gives the machines' deviations, and the spread between them: the sum
 // of squares, each machine weighed by its lives.
-func sharesOf(arms [][]nodeLife) (shares []NodeShare, between float64) {
+func sharesOf(samples [][]nodeLife) (shares []NodeShare, between float64) {
 	sums, lives := map[string]float64{}, map[string]int{}
-	for _, arm := range arms {
-		for _, l := range arm {
+	for _, sample := range samples {
+		for _, l := range sample {
 			sums[l.node] += l.deviation
 			lives[l.node]++
 		}
@@ -109,21 +109,21 @@ func sharesOf(arms [][]nodeLife) (shares []NodeShare, between float64) {
 
 // dealtAtRandom deals the lives of each arm to its machines anew and counts how
 // often the spread is as large as the one seen.
-func dealtAtRandom(arms [][]nodeLife, seen float64, seed uint64) float64 {
+func dealtAtRandom(samples [][]nodeLife, seen float64, seed uint64) float64 {
 	const rounds = 5000
 	const rounding = 1e-12                        // sums in another order
 	random := rand.New(rand.NewPCG(seed, rounds)) //nolint:gosec // a reproducible permutation, no secret
-	dealt := make([][]nodeLife, len(arms))
-	for i := range arms {
-		dealt[i] = slices.Clone(arms[i])
+	dealt := make([][]nodeLife, len(samples))
+	for i := range samples {
+		dealt[i] = slices.Clone(samples[i])
 	}
 
 	asLarge := 1 // the one seen is one of the deals
 	for range rounds {
-		for _, arm := range dealt {
-			random.Shuffle(len(arm), func(i, k int) {
-				arm[i].deviation, arm[k].deviation = arm[k].deviation,
-					arm[i].deviation
+		for _, sample := range dealt {
+			random.Shuffle(len(sample), func(i, k int) {
+				sample[i].deviation, sample[k].deviation = sample[k].deviation,
+					sample[i].deviation
 			})
 		}
 		if _, between := sharesOf(dealt); between >= seen*(1-rounding) {

@@ -37,7 +37,7 @@ func PairOf(baseline, candidate Cell, figures []catalog.Figure, rule Rule) Pair 
 // DifferenceOf compares one figure of two cells, and allows for a drift where
 // one of them ran after the other.
 func DifferenceOf(f catalog.Figure, baseline, candidate Cell, rule Rule) Difference {
-	b, c := Arm{baseline.Variant, baseline.PerLife(f.Of)}, Arm{candidate.Variant, candidate.PerLife(f.Of)}
+	b, c := Sample{baseline.Variant, baseline.PerLife(f.Of)}, Sample{candidate.Variant, candidate.PerLife(f.Of)}
 	d := Compare(f.Name, f.Higher, b, c, rule)
 	d.AllowForDrift(b, c, baseline.LivesBegan(), candidate.LivesBegan(), rule)
 	return d
@@ -53,9 +53,9 @@ func (p *Pair) Remarks(figures []catalog.Figure, alpha float64) {
 	}
 }
 
-// worthTelling is the share of the median below which a value is no outlier,
+// isNotable is the share of the median below which a value is no outlier,
 // however close together the others lie.
-const worthTelling = 0.01
+const isNotable = 0.01
 
 // outlierLines name each life that is far from the others, with its figures.
 func outlierLines(c Cell, figures []catalog.Figure) []string {
@@ -68,7 +68,7 @@ func outlierLines(c Cell, figures []catalog.Figure) []string {
 			middle = percentileOf(values, 50)
 		}
 		for _, i := range outliers(values) {
-			if math.Abs(values[i]-middle) < worthTelling*math.Abs(middle) {
+			if math.Abs(values[i]-middle) < isNotable*math.Abs(middle) {
 				continue
 			}
 			of[i] = append(of[i], f.Title+" "+strconv.FormatFloat(values[i]*f.Scale, 'f', 2, 64))
@@ -107,7 +107,7 @@ func driftLines(c Cell, figures []catalog.Figure, alpha float64) []string {
 		if i > 0 {
 			limit = alpha / float64(len(figures))
 		}
-		d := DriftOf(Arm{c.Variant, c.PerLife(f.Of)}, limit)
+		d := DriftOf(Sample{c.Variant, c.PerLife(f.Of)}, limit)
 		if !d.Drifted {
 			continue
 		}

@@ -122,10 +122,10 @@ func TestFiguresOfNothing(t *testing.T) {
 // A large difference that only the correction over many figures keeps from its
 // verdict needs few repeats, not those for a difference of 3 %.
 func TestMoreRepeatsOfALargeDifference(t *testing.T) {
-	a, b := Arm{"a", []float64{3.0, 3.6, 4.2}}, Arm{"b", []float64{1.4, 1.7, 2.1}}
+	a, b := Sample{"a", []float64{3.0, 3.6, 4.2}}, Sample{"b", []float64{1.4, 1.7, 2.1}}
 	var all []Difference
 	for range 9 {
-		all = append(all, Compare("f", false, a, Arm{"b", []float64{3.4, 3.5, 3.9 + float64(len(all))/100}}, DefaultRule()))
+		all = append(all, Compare("f", false, a, Sample{"b", []float64{3.4, 3.5, 3.9 + float64(len(all))/100}}, DefaultRule()))
 	}
 	all = append(all, Compare("g", false, a, b, DefaultRule()))
 	Judge(all, DefaultRule())

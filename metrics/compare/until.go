@@ -62,7 +62,7 @@ func widthOf(cell Cell, name string, confidence float64) (Width, bool) {
 	}
 
 	w.Lives = len(values)
-	s := Arm{cell.Variant, values}.Summarize(confidence)
+	s := Sample{cell.Variant, values}.Summarize(confidence)
 	if s.Low == nil {
 		return w, true
 	}

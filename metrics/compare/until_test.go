@@ -80,11 +80,11 @@ func TestCoverageAfterStopping(t *testing.T) {
 			var values []float64
 			for len(values) < policy.Max {
 				values = append(values, mean+tt.sd*random.NormFloat64())
-				if s := (Arm{Values: values}).Summarize(0.95); len(values) >= policy.Min && *s.High-*s.Mean <= policy.Until**s.Mean {
+				if s := (Sample{Values: values}).Summarize(0.95); len(values) >= policy.Min && *s.High-*s.Mean <= policy.Until**s.Mean {
 					break
 				}
 			}
-			s := Arm{Values: values}.Summarize(0.95)
+			s := Sample{Values: values}.Summarize(0.95)
 			repeats += len(values)
 			bias += (*s.Mean - mean) / runs
 			if *s.Low <= mean && mean <= *s.High {

@@ -58,12 +58,12 @@ func Of(run *results.Run) []Run {
 
 // Limits are what the searches of a variant found, one a server life, in the
 // order of the repeats; only searches that came within the tolerance count.
-func Limits(searches []Run, variant string) compare.Arm {
-	arm := compare.Arm{Name: variant}
+func Limits(searches []Run, variant string) compare.Sample {
+	sample := compare.Sample{Name: variant}
 	for _, s := range searches {
 		if s.Variant == variant && s.End.Within {
-			arm.Values = append(arm.Values, *s.End.Met)
+			sample.Values = append(sample.Values, *s.End.Met)
 		}
 	}
-	return arm
+	return sample
 }

@@ -56,7 +56,7 @@ func Short(hash string) string { return text.Clean(hash[:min(12, len(hash))]) }
 
 // loadSetting is a setting of the load: how a comparison calls it, its key in
 // results.Origin.Told, and its value.
-type loadSetting struct{ Name, Told, Value string }
+type loadSetting struct{ Name, Key, Value string }
 
 // LoadSettings are the settings of a load, in a fixed order.
 func LoadSettings(a results.Asked) []loadSetting {
@@ -91,10 +91,10 @@ func loadChanges(b, c *results.Result) []Change {
 	others := LoadSettings(c.Asked)
 	for i, setting := range LoadSettings(b.Asked) {
 		from, to := setting.Value, others[i].Value
-		if !b.IsTold(setting.Told) {
+		if !b.IsStated(setting.Key) {
 			from = NotKnown
 		}
-		if !c.IsTold(setting.Told) {
+		if !c.IsStated(setting.Key) {
 			to = NotKnown
 		}
 		if from != to {
@@ -128,7 +128,7 @@ func sideNotes(c compare.Cell) []string {
 
 	if c.Counted[0].Verdict == results.Suspect {
 		notes = append(notes, fmt.Sprintf("%s%s has no valid repeat: its figures come from suspect repeats (%s)",
-			SuspectMark, name, strings.Join(DoubtCodes(c), ", ")))
+			SuspectMark, name, strings.Join(WarningCodes(c), ", ")))
 	}
 
 	if c.Lives() == 1 && len(c.Counted) > 1 {
@@ -180,25 +180,25 @@ func Uncounted(c compare.Cell) []string {
 // Verbatim says how a step ended: its verdict, the class and words of its
 // failure, and the line of the server's log that looks like the cause.
 func Verbatim(r *results.Result) string {
-	txt := string(r.Verdict)
+	message := string(r.Verdict)
 	if r.Failure == nil {
 		if doubts := metrics.Doubts(r); len(doubts) > 0 {
-			txt += ": " + text.Clean(doubts[0].Message)
+			message += ": " + text.Clean(doubts[0].Message)
 		}
-		return txt
+		return message
 	}
-	txt += ": " + string(r.Failure.Class) + ": " + text.Clean(r.Failure.Message)
-	if line := telling(r.Failure.LogTail); line != "" && !strings.Contains(txt, line) {
-		txt += " | " + line
+	message += ": " + string(r.Failure.Class) + ": " + text.Clean(r.Failure.Message)
+	if line := lastErrorLine(r.Failure.LogTail); line != "" && !strings.Contains(message, line) {
+		message += " | " + line
 	}
-	return txt
+	return message
 }
 
 // telling is the last line of a log that names an error, else the last one.
-func telling(lines []string) string {
+func lastErrorLine(lines []string) string {
 	last := ""
-	for _, txt := range slices.Backward(lines) {
-		line := text.Clean(txt)
+	for _, message := range slices.Backward(lines) {
+		line := text.Clean(message)
 		lower := strings.ToLower(line)
 		if strings.Contains(lower, "error") || strings.Contains(lower, "exception") {
 			return line
@@ -210,8 +210,8 @@ func telling(lines []string) string {
 	return last
 }
 
-// DoubtCodes are the codes of the warnings that make a cell's repeats suspect.
-func DoubtCodes(c compare.Cell) []string {
+// WarningCodes are the codes of the warnings that make a cell's repeats suspect.
+func WarningCodes(c compare.Cell) []string {
 	var codes []string
 	for _, r := range c.Counted {
 		for _, w := range metrics.Doubts(r) {

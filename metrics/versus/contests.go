@@ -165,12 +165,12 @@ func Judge(contests []Contest, figure catalog.Figure, rule compare.Rule) {
 // Verdict is better if the best is established against every other variant,
 // cannot tell if it is not against one, or if a variant that is not ranked has
 // a better mean; "" without others.
-func (c Contest) Verdict() compare.ArmVerdict {
+func (c Contest) Verdict() compare.Verdict {
 	if c.Unranked != nil && len(c.Others) > 0 {
 		return compare.CannotTell
 	}
 
-	verdict := compare.ArmVerdict("")
+	verdict := compare.Verdict("")
 	for _, o := range c.Others {
 		switch {
 		case o.Diff.Verdict == compare.CannotTell || verdict == compare.CannotTell:

@@ -165,7 +165,7 @@ func unknownOnBoth(base, with *results.Run, b, w *results.Result) []string {
 	}
 
 	for _, setting := range LoadSettings(b.Asked) {
-		if !b.IsTold(setting.Told) && !w.IsTold(setting.Told) {
+		if !b.IsStated(setting.Key) && !w.IsStated(setting.Key) {
 			names = append(names, "load "+setting.Name)
 		}
 	}

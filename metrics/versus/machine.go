@@ -11,7 +11,7 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// machine is what environment.json says of a box, as far as runs are compared
+// machine is what environment.json says of a machine, as far as runs are compared
 // by it.
 type machine struct {
 	Node string `json:"node"` // as the results name it; "": of an older bench
@@ -36,7 +36,7 @@ type machine struct {
 	} `json:"host"`
 }
 
-// RunFacts are facts of a run's box by what they are called; nil where it
+// RunFacts are facts of a run's machine by what they are called; nil where it
 // is not known.
 func RunFacts(run *results.Run) map[string]string { return factsOf(run.Environment) }
 

@@ -146,7 +146,7 @@ func (r *Reproduction) compare(m matched, figures []catalog.Figure) Reproduced {
 		if o == nil && h == nil {
 			continue
 		}
-		a := compare.Agree(f.Name, compare.Arm{Name: "origin", Values: o}, compare.Arm{Name: "here", Values: h},
+		a := compare.Agree(f.Name, compare.Sample{Name: "origin", Values: o}, compare.Sample{Name: "here", Values: h},
 			compare.BoundOf(f), r.Rule)
 		c.Figures, c.Reasons = append(c.Figures, &a), append(c.Reasons, unknownSide(o, h, a))
 	}

@@ -12,39 +12,39 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// BoxState says whether a fact of the origin's box holds on this one.
-type BoxState string
+// FactState says whether a fact of the origin's machine holds on this one.
+type FactState string
 
-// The states. Fixed is what nobody can make the same on this box.
+// The states. Fixed is what nobody can make the same on this machine.
 const (
-	BoxSame    BoxState = "same"
-	BoxDiffers BoxState = "differs"
-	BoxFixed   BoxState = "cannot be the same"
-	BoxUnknown BoxState = "unknown"
-	BoxMissing BoxState = "missing"
+	FactSame    FactState = "same"
+	FactDiffers FactState = "differs"
+	FactFixed   FactState = "cannot be the same"
+	FactUnknown FactState = "unknown"
+	FactMissing FactState = "missing"
 )
 
-// BoxFact is one thing by which boxes differ.
-type BoxFact struct {
-	What    string   `json:"what"`
-	Origin  string   `json:"origin"` // "": not known
-	Here    string   `json:"here"`
-	State   BoxState `json:"state"`
-	Touches string   `json:"touches"` // figures that a difference shows in; "": none
+// MachineFact is one thing by which machines differ.
+type MachineFact struct {
+	What    string    `json:"what"`
+	Origin  string    `json:"origin"` // "": not known
+	Here    string    `json:"here"`
+	State   FactState `json:"state"`
+	Touches string    `json:"touches"` // figures that a difference shows in; "": none
 }
 
 // CompareFact is a fact that can be made the same, or if fixed cannot. What one
 // side does not tell is unknown.
-func CompareFact(what, origin, here string, fixed bool, touches string) BoxFact {
-	f := BoxFact{What: what, Origin: origin, Here: here, State: BoxDiffers}
+func CompareFact(what, origin, here string, fixed bool, touches string) MachineFact {
+	f := MachineFact{What: what, Origin: origin, Here: here, State: FactDiffers}
 	switch {
 	case origin == here && origin != "":
-		f.State = BoxSame
+		f.State = FactSame
 		return f
 	case origin == "" || here == "":
-		f.State = BoxUnknown
+		f.State = FactUnknown
 	case fixed:
-		f.State = BoxFixed
+		f.State = FactFixed
 	}
 	f.Touches = touches
 	return f
@@ -56,8 +56,8 @@ const (
 	hostFigures = "TTFT, ITL and the client's own lag"
 )
 
-// MachineFacts compares what two environment.json say of their boxes.
-func MachineFacts(origin, here json.RawMessage) []BoxFact {
+// MachineFacts compares what two environment.json say of their machines.
+func MachineFacts(origin, here json.RawMessage) []MachineFact {
 	a, b := RunFacts(&results.Run{Environment: origin}), RunFacts(&results.Run{Environment: here})
 	known := []struct {
 		name    string
@@ -74,7 +74,7 @@ func MachineFacts(origin, here json.RawMessage) []BoxFact {
 		{"ROCm", false, AllFigures},
 	}
 
-	var facts []BoxFact
+	var facts []MachineFact
 	for _, k := range known {
 		if a[k.name] != "" || b[k.name] != "" {
 			facts = append(facts, CompareFact(k.name, a[k.name], b[k.name], k.fixed, k.touches))
@@ -82,7 +82,7 @@ func MachineFacts(origin, here json.RawMessage) []BoxFact {
 	}
 
 	if a["GPUs"] == "" && b["GPUs"] == "" && a != nil && b != nil {
-		facts = slices.Insert(facts, 0, BoxFact{What: "GPUs", Origin: "none", Here: "none", State: BoxSame})
+		facts = slices.Insert(facts, 0, MachineFact{What: "GPUs", Origin: "none", Here: "none", State: FactSame})
 	}
 
 	if v, w := vramOf(origin), vramOf(here); v != "" || w != "" {
@@ -172,19 +172,19 @@ func counted(values []string) string {
 func platformOf(environment json.RawMessage) string { return devicesOf(environment).Host.Platform }
 
 // FileFacts compares programs and models: those with the origin's name, wherever
-// they lie on this box.
-func FileFacts(origin, here []results.FileIdentity) []BoxFact {
-	var facts []BoxFact
+// they lie on this machine.
+func FileFacts(origin, here []results.FileIdentity) []MachineFact {
+	var facts []MachineFact
 	for _, o := range origin {
 		name := path.Base(o.Path)
-		f := BoxFact{What: "file " + name, Origin: identityText(o), State: BoxUnknown, Touches: AllFigures}
+		f := MachineFact{What: "file " + name, Origin: identityText(o), State: FactUnknown, Touches: AllFigures}
 		for _, h := range here {
 			if path.Base(h.Path) != name {
 				continue
 			}
-			f.Here, f.State = identityText(h), BoxDiffers
+			f.Here, f.State = identityText(h), FactDiffers
 			if h.Bytes == o.Bytes && h.Ends == o.Ends {
-				f.State, f.Touches = BoxSame, ""
+				f.State, f.Touches = FactSame, ""
 				break
 			}
 		}
@@ -198,17 +198,17 @@ func identityText(f results.FileIdentity) string {
 	return fmt.Sprintf("%d bytes, %s", f.Bytes, Short(f.Ends))
 }
 
-// BoxCheck is this box beside the one of a run.
-type BoxCheck struct {
-	Origin   string    `json:"origin"` // scenario and id of the run
-	Facts    []BoxFact `json:"facts"`
-	Problems []string  `json:"problems"` // what keeps this box from repeating the run
-	Notes    []string  `json:"notes"`
+// MachineCheck is this machine beside the one of a run.
+type MachineCheck struct {
+	Origin   string        `json:"origin"` // scenario and id of the run
+	Facts    []MachineFact `json:"facts"`
+	Problems []string      `json:"problems"` // what keeps this box from repeating the run
+	Notes    []string      `json:"notes"`
 }
 
 // Counts counts the facts by state.
-func (b *BoxCheck) Counts() map[BoxState]int {
-	counts := map[BoxState]int{}
+func (b *MachineCheck) Counts() map[FactState]int {
+	counts := map[FactState]int{}
 	for _, f := range b.Facts {
 		counts[f.State]++
 	}

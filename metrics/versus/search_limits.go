@@ -16,12 +16,12 @@ func LimitDifferences(run *results.Run, searches []search.Run) map[string]compar
 	baseline := search.Limits(searches, BaselineOf(run))
 	rule := RuleOf(run.Manifest)
 	for _, variant := range VariantsOf(run) {
-		arm := search.Limits(searches, variant)
-		if variant == BaselineOf(run) || len(arm.Values) == 0 || len(baseline.Values) == 0 {
+		sample := search.Limits(searches, variant)
+		if variant == BaselineOf(run) || len(sample.Values) == 0 || len(baseline.Values) == 0 {
 			continue
 		}
 		names = append(names, variant)
-		all = append(all, compare.Compare(run.Manifest.Search.Metric, true, baseline, arm, rule))
+		all = append(all, compare.Compare(run.Manifest.Search.Metric, true, baseline, sample, rule))
 	}
 
 	compare.Judge(all, rule)

@@ -55,8 +55,8 @@ func CorrectedText(d compare.Difference) string {
 	return fmt.Sprintf(" (p %.2g after correction)", *d.PHolm)
 }
 
-// ShortTell is verdictText for narrow terminals: "+4" are repeats.
-func ShortTell(d compare.Difference) string {
+// ShortVerdict is verdictText for narrow terminals: "+4" are repeats.
+func ShortVerdict(d compare.Difference) string {
 	if d.OneAfter {
 		return string(d.Verdict) + ", order"
 	}

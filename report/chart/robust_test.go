@@ -67,7 +67,7 @@ var allowed = map[string]bool{
 }
 
 // sound checks what holds for every drawing.
-func sound(t testing.TB, svg string) []element {
+func valid(t testing.TB, svg string) []element {
 	t.Helper()
 	all := parse(t, svg)
 	root := all[0]
@@ -114,7 +114,7 @@ func sound(t testing.TB, svg string) []element {
 
 func TestGalleryIsSound(t *testing.T) {
 	for _, d := range gallery() {
-		t.Run(d.name, func(t *testing.T) { sound(t, draw(t, d)) })
+		t.Run(d.name, func(t *testing.T) { valid(t, draw(t, d)) })
 	}
 }
 
@@ -198,7 +198,7 @@ func TestHardCases(t *testing.T) {
 			for _, d := range kinds(values, name, log) {
 				t.Run(fmt.Sprintf("%s/%s/log=%v", name, d.name, log), func(t *testing.T) {
 					svg := draw(t, d)
-					sound(t, svg)
+					valid(t, svg)
 					if len(svg) > 2<<20 {
 						t.Errorf("%d bytes", len(svg))
 					}
@@ -216,7 +216,7 @@ func TestHostileNames(t *testing.T) {
 		strings.Repeat("x", 5000), "日本\nnew\tline",
 	} {
 		for _, d := range kinds([]float64{1, 2, 3, 4}, name, false) {
-			t.Run(fmt.Sprintf("%.20q/%s", name, d.name), func(t *testing.T) { sound(t, draw(t, d)) })
+			t.Run(fmt.Sprintf("%.20q/%s", name, d.name), func(t *testing.T) { valid(t, draw(t, d)) })
 		}
 	}
 }
@@ -241,7 +241,7 @@ func FuzzDrawings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, a, b, c float64, log bool) {
 		for _, d := range kinds([]float64{a, b, c, a}, name, log) {
 			svg := draw(t, d)
-			sound(t, svg)
+			valid(t, svg)
 			if again := draw(t, d); again != svg {
 				t.Errorf("%s: drawn twice, it differs", d.name)
 			}

@@ -136,15 +136,15 @@ func MemoryUsage(r *results.Result) []byte {
 
 	var names []string
 	var before, after strings.Builder
-	told := false
+	known := false
 	for _, g := range r.Telemetry.GPUs {
 		names = text.AppendNew(names, text.Clean(cmp.Or(g.Name, g.Device)))
-		told = told || g.VRAMLoaded != nil || g.VRAMEnd != nil
+		known = known || g.VRAMLoaded != nil || g.VRAMEnd != nil
 		fmt.Fprintf(&before, "%s %s\n", mib(g.VRAMLoaded), mib(g.VRAMBytes))
 		fmt.Fprintf(&after, "%s %s\n", mib(g.VRAMEnd), mib(g.VRAMBytes))
 	}
 
-	if !told {
+	if !known {
 		return nil
 	}
 

@@ -30,7 +30,7 @@ func printImported(p *table.Printer, r *results.Result) {
 
 	var known []string
 	for _, setting := range versus.LoadSettings(r.Asked) {
-		if r.IsTold(setting.Told) && len(r.LlamaBench) == 0 {
+		if r.IsStated(setting.Key) && len(r.LlamaBench) == 0 {
 			known = append(known, setting.Name+" "+text.Clean(setting.Value))
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/benchrig/bench/report/table"
 )
 
-// WriteBoxCheck prints the check for a terminal or as Markdown.
-func WriteBoxCheck(w io.Writer, b *versus.BoxCheck, form table.Format, opts table.Options) error {
+// WriteMachineCheck prints the check for a terminal or as Markdown.
+func WriteMachineCheck(w io.Writer, b *versus.MachineCheck, form table.Format, opts table.Options) error {
 	counts := b.Counts()
 	var words []string
-	for _, state := range []versus.BoxState{
-		versus.BoxSame, versus.BoxDiffers, versus.BoxFixed, versus.BoxMissing,
-		versus.BoxUnknown,
+	for _, state := range []versus.FactState{
+		versus.FactSame, versus.FactDiffers, versus.FactFixed, versus.FactMissing,
+		versus.FactUnknown,
 	} {
 		if counts[state] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", counts[state], state))
@@ -50,8 +50,8 @@ func WriteBoxCheck(w io.Writer, b *versus.BoxCheck, form table.Format, opts tabl
 	return table.Print(w, []table.Piece{p}, form, opts)
 }
 
-// BoxCheckJSON prints the check for programs.
-func BoxCheckJSON(w io.Writer, b *versus.BoxCheck) error {
+// MachineCheckJSON prints the check for programs.
+func MachineCheckJSON(w io.Writer, b *versus.MachineCheck) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")

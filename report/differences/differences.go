@@ -92,7 +92,7 @@ func pairTable(s *versus.Pair, figures []catalog.Figure, baseline, candidate str
 			{Text: fmt.Sprintf("%d/%d", d.Baseline.N, d.Candidate.N)},
 			{Text: versus.ChangeText(d.Delta)},
 			{Text: versus.IntervalText(d)},
-			{Text: versus.VerdictText(d), Short: versus.ShortTell(d)},
+			{Text: versus.VerdictText(d), Short: versus.ShortVerdict(d)},
 		}})
 	}
 
@@ -128,7 +128,7 @@ func marksOf(f catalog.Figure, c compare.Cell) string {
 
 // meanText shows a mean and its sample deviation, with the digits that it
 // needs.
-func meanText(s compare.ArmSummary, f catalog.Figure, mark string) string {
+func meanText(s compare.Summary, f catalog.Figure, mark string) string {
 	if s.Mean == nil {
 		return table.Missing
 	}

@@ -107,8 +107,8 @@ func basesOf(c *versus.Reproduced) []string {
 	}
 	var lines []string
 	for _, a := range c.Figures {
-		if txt := texts[a.Basis]; txt != "" {
-			lines = text.AppendNew(lines, txt)
+		if wording := texts[a.Basis]; wording != "" {
+			lines = text.AppendNew(lines, wording)
 		}
 	}
 	return lines
@@ -116,23 +116,23 @@ func basesOf(c *versus.Reproduced) []string {
 
 // closenessText is a verdict with its reason.
 func closenessText(a *compare.Agreement, reason string) string {
-	txt := string(a.Verdict)
+	wording := string(a.Verdict)
 	switch {
 	case reason != "":
-		return txt + ": " + reason
+		return wording + ": " + reason
 	case a.Verdict != compare.Undecided:
-		return txt
+		return wording
 	case a.Low == nil:
-		return txt + ": 0 on both sides"
+		return wording + ": 0 on both sides"
 	case a.Basis == compare.OnBound:
-		return txt + fmt.Sprintf(": %s here would show how server starts vary", text.Count(a.MoreHere, "more repeat"))
+		return wording + fmt.Sprintf(": %s here would show how server starts vary", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreOrigin > 0:
-		return txt + fmt.Sprintf(": %s on both sides would decide it", text.Count(a.MoreHere, "more repeat"))
+		return wording + fmt.Sprintf(": %s on both sides would decide it", text.Count(a.MoreHere, "more repeat"))
 	case a.MoreHere > 0:
-		return txt + fmt.Sprintf(": %s here would decide it", text.Count(a.MoreHere, "more repeat"))
+		return wording + fmt.Sprintf(": %s here would decide it", text.Count(a.MoreHere, "more repeat"))
 	}
 
-	return txt + ": too close to the margin; more repeats would not decide it"
+	return wording + ": too close to the margin; more repeats would not decide it"
 }
 
 type reproductionJSON struct {

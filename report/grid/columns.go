@@ -48,7 +48,7 @@ func (c Column) spread(cell compare.Cell) string {
 		return ""
 	}
 
-	s := compare.Arm{Values: cell.PerLife(c.Figure.InTable)}.Summarize(confidence)
+	s := compare.Sample{Values: cell.PerLife(c.Figure.InTable)}.Summarize(confidence)
 	if s.High == nil || *s.Mean == 0 {
 		return ""
 	}

@@ -350,7 +350,7 @@ func candidates(col Column, cells []compare.Cell, values []*float64, entries []t
 			continue
 		}
 		class := 0
-		if !cell.Sound() || entries[i].Mark != "" {
+		if !cell.Valid() || entries[i].Mark != "" {
 			class = 1
 		}
 		if versus.IsSimulated(cell) {

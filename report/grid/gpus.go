@@ -121,16 +121,16 @@ func gpusOf(c compare.Cell) int {
 // throttlingOf is the worst of the cell's steps.
 func throttlingOf(c compare.Cell) string {
 	worst := map[string]float64{}
-	told := false
+	known := false
 	for _, r := range c.Counted {
 		if sum := SumOf(r); sum != nil && sum.Pass.Throttle != nil {
-			told = true
+			known = true
 			for reason, share := range sum.Pass.Throttle {
 				worst[reason] = max(worst[reason], share)
 			}
 		}
 	}
-	if !told {
+	if !known {
 		return table.Missing
 	}
 	return cmp.Or(ThrottleText(worst), "none")

@@ -14,18 +14,18 @@ type StepState string
 
 // The states of a step.
 const (
-	Done    StepState = "done"
-	Suspect StepState = "suspect"
-	Failed  StepState = "failed"
-	Running StepState = "running"
-	Pending StepState = "pending"
-	NotRun  StepState = "not run" // left out, or cut off
-	Spared  StepState = "not needed"
+	Done      StepState = "done"
+	Suspect   StepState = "suspect"
+	Failed    StepState = "failed"
+	Running   StepState = "running"
+	Pending   StepState = "pending"
+	NotRun    StepState = "not run" // left out, or cut off
+	NotNeeded StepState = "not needed"
 )
 
 // states are all of them, in the order in which they are counted.
 func states() []StepState {
-	return []StepState{Done, Suspect, Failed, Running, Pending, NotRun, Spared}
+	return []StepState{Done, Suspect, Failed, Running, Pending, NotRun, NotNeeded}
 }
 
 // Step is one planned step and what is known of it.
@@ -63,7 +63,7 @@ func NewBoard(run *results.Run) *Board {
 	for _, e := range run.Events {
 		b.Event(e)
 	}
-	for _, steps := range [][]results.Step{run.Steps, run.Spared} {
+	for _, steps := range [][]results.Step{run.Steps, run.NotNeeded} {
 		for i := range steps {
 			b.known(&steps[i])
 		}
@@ -172,8 +172,8 @@ func stateOf(v results.Verdict, f *results.Failure) StepState {
 	case results.Failed:
 		return Failed
 	case results.NotRun:
-		if f != nil && f.Class.Spared() {
-			return Spared
+		if f != nil && f.Class.NotNeeded() {
+			return NotNeeded
 		}
 	}
 	return NotRun

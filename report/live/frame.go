@@ -13,15 +13,15 @@ type marks map[StepState]string
 // marksOf are symbols that a terminal has.
 func marksOf(unicode bool) marks {
 	if unicode {
-		return marks{Done: "✓", Suspect: "?", Failed: "✗", Running: "▶", Pending: "·", NotRun: "–", Spared: "○"}
+		return marks{Done: "✓", Suspect: "?", Failed: "✗", Running: "▶", Pending: "·", NotRun: "–", NotNeeded: "○"}
 	}
-	return marks{Done: "+", Suspect: "?", Failed: "x", Running: ">", Pending: ".", NotRun: "-", Spared: "o"}
+	return marks{Done: "+", Suspect: "?", Failed: "x", Running: ">", Pending: ".", NotRun: "-", NotNeeded: "o"}
 }
 
 func roleOf(s StepState) role {
 	return map[StepState]role{
 		Done: good, Suspect: doubt, Failed: bad, Running: busy, Pending: faint, NotRun: faint,
-		Spared: faint,
+		NotNeeded: faint,
 	}[s]
 }
 
@@ -91,7 +91,7 @@ func (f *frame) head() []line {
 	switch v.State {
 	case RunDead, RunSilent, RunStopped:
 		state.role = bad
-	case RunGoesOn, RunEnded, RunWaits:
+	case RunActive, RunEnded, RunWaits:
 	}
 
 	lines := []line{{{"bench ", faint}, {name, strong}, {"  " + v.RunID + "  ", faint}, state}}
@@ -316,7 +316,7 @@ func (f *frame) afterwards() line {
 		return plainLine("to continue: bench resume " + f.view.Dir)
 	case RunEnded:
 		return plainLine("bench report " + f.view.Dir)
-	case RunGoesOn, RunWaits, RunSilent:
+	case RunActive, RunWaits, RunSilent:
 	}
 	return plainLine("current activity unknown")
 }

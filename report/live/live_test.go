@@ -399,9 +399,9 @@ func TestStateOfRun(t *testing.T) {
 		want  RunState
 		words string
 	}{
-		{"runs", open, []results.Live{fresh}, true, RunGoesOn, "running for 1 min 00 s"},
-		{"begins", open, nil, true, RunGoesOn, "running"},
-		{"on another machine", open, []results.Live{fresh}, false, RunGoesOn, "running for"},
+		{"runs", open, []results.Live{fresh}, true, RunActive, "running for 1 min 00 s"},
+		{"begins", open, nil, true, RunActive, "running"},
+		{"on another machine", open, []results.Live{fresh}, false, RunActive, "running for"},
 		{"hangs", open, []results.Live{old}, true, RunSilent, "silent for 1 h 00 min"},
 		{"was killed", open, []results.Live{old}, false, RunDead, "no process runs it; last sign 1 min 00 s ago"},
 		{"ended", ended, nil, false, RunEnded, "ended"},
@@ -414,7 +414,7 @@ func TestStateOfRun(t *testing.T) {
 		if v.State != test.want || !strings.Contains(v.StateText, test.words) {
 			t.Errorf("%s: Make() is %q, %q, want %q, %q", test.name, v.State, v.StateText, test.want, test.words)
 		}
-		if running := v.Counts[Running]; (v.State == RunGoesOn || v.State == RunSilent) != (running == 1) {
+		if running := v.Counts[Running]; (v.State == RunActive || v.State == RunSilent) != (running == 1) {
 			t.Errorf("%s: %d steps run", test.name, running)
 		}
 	}
@@ -449,7 +449,7 @@ func TestPlainLines(t *testing.T) {
 	p := Plain{Out: &out}
 	at := clock()
 	tell := func() {
-		p.Tell(Make(b, "d", []results.Live{l}, Presence{Now: clock(), Held: true, Known: true}), at, true)
+		p.Print(Make(b, "d", []results.Live{l}, Presence{Now: clock(), Held: true, Known: true}), at, true)
 	}
 	tell()
 	at = at.Add(5 * time.Second)

@@ -14,17 +14,17 @@ const plainPeriod = 10 * time.Second
 // Plain tells of a run in lines: each step that ends, what goes on every ten
 // seconds, and the end.
 type Plain struct {
-	Out  io.Writer
-	told map[string]StepState
-	last time.Time
-	said string
+	Out   io.Writer
+	shown map[string]StepState
+	last  time.Time
+	said  string
 }
 
 // Tell writes what is new of a view. all: also steps that ended before.
-func (p *Plain) Tell(v View, now time.Time, all bool) {
-	first := p.told == nil
+func (p *Plain) Print(v View, now time.Time, all bool) {
+	first := p.shown == nil
 	if first {
-		p.told = map[string]StepState{}
+		p.shown = map[string]StepState{}
 	}
 
 	done := 0
@@ -35,25 +35,25 @@ func (p *Plain) Tell(v View, now time.Time, all bool) {
 	}
 
 	for _, s := range v.Steps {
-		if before, known := p.told[s.ID]; known && before == s.State {
+		if before, known := p.shown[s.ID]; known && before == s.State {
 			continue
 		}
-		p.told[s.ID] = s.State
+		p.shown[s.ID] = s.State
 		if ended(s.State) && (!first || all) {
 			fmt.Fprintf(p.Out, "[%d/%d] %s\n", done, v.Total, s.Brief())
 			p.last = now
 		}
 	}
 
-	p.goesOn(v, now)
+	p.isRunning(v, now)
 }
 
 // ended reports whether a step has a verdict.
 func ended(s StepState) bool { return slices.Contains([]StepState{Done, Suspect, Failed, NotRun}, s) }
 
-// goesOn tells what is done now, if that is another thing than before or some
+// isRunning tells what is done now, if that is another thing than before or some
 // time has passed.
-func (p *Plain) goesOn(v View, now time.Time) {
+func (p *Plain) isRunning(v View, now time.Time) {
 	if v.Now == nil {
 		return
 	}

@@ -148,7 +148,7 @@ func (s Screen) seen(msg viewMsg) (tea.Model, tea.Cmd) {
 
 	s.cursor = s.cursor.within(s.view)
 	next := tea.Tick(refresh, func(time.Time) tea.Msg { return tickMsg{} })
-	if s.mode == logView && s.view.State == RunGoesOn {
+	if s.mode == logView && s.view.State == RunActive {
 		return s, tea.Batch(next, s.readLog(s.logLife))
 	}
 
@@ -179,7 +179,7 @@ func (s Screen) key(key string) (tea.Model, tea.Cmd) {
 		return s.answer(key)
 	}
 	if s.mode != overview {
-		return s.keyElsewhere(key)
+		return s.keyOutsideMatrix(key)
 	}
 
 	switch key {
@@ -258,7 +258,7 @@ func (s Screen) interrupt() (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
-func (s Screen) keyElsewhere(key string) (tea.Model, tea.Cmd) {
+func (s Screen) keyOutsideMatrix(key string) (tea.Model, tea.Cmd) {
 	page := max(1, s.height-3)
 	switch key {
 	case "q", "esc", "l", "?", "enter", "t":
@@ -415,7 +415,7 @@ func help(control, unicode bool) []string {
 	lines := []string{
 		fmt.Sprintf("%s done   %s suspect   %s failed   %s running   %s pending", m[Done], m[Suspect], m[Failed],
 			m[Running], m[Pending]),
-		fmt.Sprintf("%s not run or interrupted   %s not needed", m[NotRun], m[Spared]),
+		fmt.Sprintf("%s not run or interrupted   %s not needed", m[NotRun], m[NotNeeded]),
 		"",
 		"arrows     choose a step; its details are below the matrix",
 		"f          choose the step that runs, and follow it",

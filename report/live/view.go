@@ -14,7 +14,7 @@ type RunState string
 
 // The states of a run.
 const (
-	RunGoesOn  RunState = "running"
+	RunActive  RunState = "running"
 	RunWaits   RunState = "waiting"     // for jobs of a cluster, none of which runs
 	RunSilent  RunState = "silent"      // its process is there and says nothing
 	RunDead    RunState = "dead"        // unfinished, and nobody carries it out
@@ -96,13 +96,13 @@ func Make(b *Board, dir string, lives []results.Live, p Presence) View {
 	v.Steps = slices.Clone(b.Steps)
 	for i := range v.Steps {
 		s := &v.Steps[i]
-		if s.State == Running && v.State != RunGoesOn && v.State != RunSilent {
+		if s.State == Running && v.State != RunActive && v.State != RunSilent {
 			s.State, s.Why = NotRun, "interrupted: the run ended during this step"
 		}
 		v.Counts[s.State]++
 	}
 
-	v.Total = len(v.Steps) - v.Counts[Spared]
+	v.Total = len(v.Steps) - v.Counts[NotNeeded]
 	v.matrix(b)
 	if len(fresh) == 0 || v.State == RunEnded || v.State == RunStopped {
 		return v
@@ -110,7 +110,7 @@ func Make(b *Board, dir string, lives []results.Live, p Presence) View {
 
 	v.Live = &fresh[0]
 	v.Now, v.GPUs = nowOf(fresh[0]), gpusOf(fresh[0])
-	if v.State != RunGoesOn {
+	if v.State != RunActive {
 		v.Now.Phase, v.Now.Time, v.GPUs = "was "+v.Now.Phase, "at the last sign of life", nil
 	}
 
@@ -119,7 +119,7 @@ func Make(b *Board, dir string, lives []results.Live, p Presence) View {
 		v.Log = append(v.Log, printable(line))
 	}
 
-	if fresh[0].RunS != nil && len(m.Groups) == 0 && v.State == RunGoesOn {
+	if fresh[0].RunS != nil && len(m.Groups) == 0 && v.State == RunActive {
 		v.Left = leftWords(fresh[0], p.Now)
 	}
 
@@ -179,9 +179,9 @@ func stateOfRun(b *Board, lives, fresh []results.Live, p Presence) (RunState, st
 	case b.Finished && !speaks:
 		return RunEnded, "ended"
 	case speaks && len(lives) > 0:
-		return RunGoesOn, "running for " + lasting(fresh[0].RunForS)
+		return RunActive, "running for " + lasting(fresh[0].RunForS)
 	case p.Held && len(fresh) == 0:
-		return RunGoesOn, "running"
+		return RunActive, "running"
 	case p.Held:
 		return RunSilent, "the process is alive but silent for " +
 			lasting(p.Now.Sub(fresh[0].UpdatedAt).Seconds())

@@ -351,7 +351,7 @@ func TestBrowserManySteps(t *testing.T) {
 	t.Logf("sorted in %s ms, filtered in %s ms", sort, find)
 	for what, ms := range map[string]string{"sorting": sort, "filtering": find} {
 		var took float64
-		if _, err := fmt.Sscan(ms, &took); err != nil || took > 3000 { // on a busy box; tens of ms else
+		if _, err := fmt.Sscan(ms, &took); err != nil || took > 3000 { // on a busy machine; tens of ms else
 			t.Errorf("%s 500 steps took %s ms", what, ms)
 		}
 	}

@@ -269,8 +269,8 @@ func askedOf(a results.Asked) []report.Fact {
 }
 
 // cleanLines is report.Clean of each line.
-func cleanLines(txt string) string {
-	lines := strings.Split(strings.TrimRight(txt, "\n"), "\n")
+func cleanLines(log string) string {
+	lines := strings.Split(strings.TrimRight(log, "\n"), "\n")
 	for i, line := range lines {
 		lines[i] = strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))) + text.Clean(line)
 	}

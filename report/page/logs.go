@@ -15,8 +15,8 @@ import (
 // longestLine is how much of a line of a log is kept, in bytes.
 const longestLine = 300
 
-// doubtfulLines is how many lines a step that is not sound has at least.
-const doubtfulLines = 15
+// warnedLines is how many lines a step that is not sound has at least.
+const warnedLines = 15
 
 // logs reads the ends of the logs of servers, each once.
 type logs struct {
@@ -35,14 +35,14 @@ func newLogs(run *results.Run, lines int) *logs {
 
 // of is the end of the log that tells most of a step: what was kept with its
 // failure, else of its first server. The name is relative to the run folder.
-func (l *logs) of(r *results.Result) (name, txt string) {
+func (l *logs) of(r *results.Result) (name, log string) {
 	if r.Failure != nil && len(r.Failure.LogTail) > 0 {
 		return "", joinTail(r.Failure.LogTail, len(r.Failure.LogTail))
 	}
 
 	lines := l.lines
 	if lines == 0 && r.Verdict != results.OK {
-		lines = doubtfulLines
+		lines = warnedLines
 	}
 
 	if lines == 0 || len(r.Servers) == 0 || r.Servers[0].Life == "" || l.folder == nil {
@@ -51,17 +51,17 @@ func (l *logs) of(r *results.Result) (name, txt string) {
 
 	life, replica := r.Servers[0].Life, r.Servers[0].Replica
 	name = path.Join("lives", life, store.ServerLogName(replica))
-	txt, known := l.read[name]
+	log, known := l.read[name]
 	if !known {
-		txt = l.tail(life, replica, lines)
-		l.read[name] = txt
+		log = l.tail(life, replica, lines)
+		l.read[name] = log
 	}
 
-	if txt == "" {
+	if log == "" {
 		return "", ""
 	}
 
-	return text.Clean(name), txt
+	return text.Clean(name), log
 }
 
 // tail is the end of one log; "" where it cannot be read.

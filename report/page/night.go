@@ -50,7 +50,7 @@ func (d *drawer) timeline() (*figure, error) {
 	}
 
 	s.Lanes = append(s.Lanes, events)
-	s.Curves = d.nightCurves()
+	s.Curves = d.machineCurves()
 	svg, err := chart.Timeline(s)
 
 	return &figure{SVG: svg, Caption: "Wall clock, for orientation only: figures are measured on the monotonic clock. " +
@@ -130,13 +130,13 @@ func (d *drawer) mark(m curves.TimelineMark) chart.Mark {
 	return out
 }
 
-// nightMoments is how many moments of the curves a night has in all.
-const nightMoments = 1500
+// timelineMoments is how many moments of the curves a night has in all.
+const timelineMoments = 1500
 
-// nightCurves are power and temperature of each step, one after the other.
-func (d *drawer) nightCurves() []chart.Panel {
+// machineCurves are power and temperature of each step, one after the other.
+func (d *drawer) machineCurves() []chart.Panel {
 	power, heat := chart.LineSeries{Name: "power"}, chart.LineSeries{Name: "hottest"}
-	per := max(nightMoments/max(len(d.run.Steps), 1), 4)
+	per := max(timelineMoments/max(len(d.run.Steps), 1), 4)
 	for _, s := range d.run.Steps {
 		p := d.passes.of[s.Result.Step.ID]
 		if p == nil || s.Result.Client == nil {

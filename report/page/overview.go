@@ -38,7 +38,7 @@ type figure struct {
 // WidthOf is the class that keeps text readable.
 func (f *figure) WidthOf() string { return fmt.Sprintf("w%d", cmp.Or(f.Width, wideChart)) }
 
-// Widths of charts, in the units of their view boxes, which are pixels where a
+// Widths of charts, in the units of their view machines, which are pixels where a
 // chart is shown at its own size.
 const (
 	wideChart   = 900
@@ -220,7 +220,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	}
 
 	var front []curves.ParetoPoint
-	var sound []compare.Cell
+	var valid []compare.Cell
 	for _, name := range d.order {
 		series := chart.PointSeries{Name: text.Clean(name), Slot: d.slot(name)}
 		for _, c := range drawn {
@@ -230,12 +230,12 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 			at := curves.ParetoPoint{X: *c.MeanOf(perUser), Y: *c.MeanOf(y)}
 			title := fmt.Sprintf("%s at %s: %s tok/s per user, %s %s", text.Clean(c.Variant), text.Clean(c.Point),
 				short(at.X), short(at.Y), unit)
-			doubt := !c.Sound()
+			doubt := !c.Valid()
 			switch {
 			case doubt:
 				title += " (suspect or incomplete: not ranked)"
 			case !c.Again:
-				front, sound = append(front, at), append(sound, c)
+				front, valid = append(front, at), append(valid, c)
 			}
 			series.Points = append(series.Points,
 				chart.Point{X: at.X, Y: at.Y, Label: text.Clean(c.Point), Doubt: doubt, Ref: d.ref(c, title)})
@@ -248,7 +248,7 @@ func (d *drawer) tradeoff() (*figure, []frontRow, error) {
 	var rows []frontRow
 	for _, i := range curves.ParetoFront(front) {
 		s.Front = append(s.Front, chart.XY(front[i]))
-		rows = append(rows, d.frontRow(sound[i], front[i], unit))
+		rows = append(rows, d.frontRow(valid[i], front[i], unit))
 	}
 
 	f, err := twice("tradeoff", size{answerChart, 330}, size{phoneChart, 300},
@@ -277,7 +277,7 @@ func (d *drawer) key(front bool) (*figure, error) {
 	}
 
 	for _, c := range d.cells {
-		hollow = hollow || len(c.Counted) > 0 && !c.Sound()
+		hollow = hollow || len(c.Counted) > 0 && !c.Valid()
 	}
 
 	if hollow {

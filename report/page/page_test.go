@@ -181,12 +181,12 @@ func TestStandingSentences(t *testing.T) {
 		{"nothing", alone(), nil, false},
 	} {
 		s := report.StandingOf(c.run)
-		ok := len(s.Lines) == len(c.want) && s.Told == c.told
+		ok := len(s.Lines) == len(c.want) && s.Decided == c.told
 		for i := range min(len(s.Lines), len(c.want)) {
 			ok = ok && strings.HasPrefix(s.Lines[i], c.want[i])
 		}
 		if !ok {
-			t.Errorf("%s: standing = %q, told %t, want %q, told %t", c.name, s.Lines, s.Told, c.want, c.told)
+			t.Errorf("%s: standing = %q, told %t, want %q, told %t", c.name, s.Lines, s.Decided, c.want, c.told)
 		}
 	}
 }

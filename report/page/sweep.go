@@ -137,15 +137,15 @@ func (d *drawer) lines(f catalog.Figure, x chart.Axis, numbers map[string]float6
 	for _, name := range d.order {
 		series := chart.LineSeries{Name: text.Clean(name), Slot: d.slot(name)}
 		for _, c := range d.cells {
-			arm := d.armOf(c, f)
-			if c.Variant != name || arm.N == 0 {
+			sample := d.armOf(c, f)
+			if c.Variant != name || sample.N == 0 {
 				continue
 			}
 			p := chart.LinePoint{
-				X: numbers[c.Point], Y: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
-				Doubt: !c.Sound(),
+				X: numbers[c.Point], Y: *sample.Mean, Low: fromZero(sample.Low), High: sample.High,
+				Doubt: !c.Valid(),
 			}
-			p.Ref = d.ref(c, d.titleOf(c, f, arm))
+			p.Ref = d.ref(c, d.titleOf(c, f, sample))
 			series.Points = append(series.Points, p)
 		}
 		slices.SortStableFunc(series.Points, func(a, b chart.LinePoint) int { return cmp.Compare(a.X, b.X) })
@@ -219,8 +219,8 @@ func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
 		s.Reference = &targets[0].Value
 	}
 	for _, c := range d.cells {
-		arm := d.armOf(c, f)
-		if arm.N == 0 {
+		sample := d.armOf(c, f)
+		if sample.N == 0 {
 			continue
 		}
 		label := text.Clean(c.Variant)
@@ -228,8 +228,8 @@ func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
 			label += " at " + text.Clean(c.Point)
 		}
 		s.Bars = append(s.Bars, chart.Bar{
-			Label: label, Slot: d.slot(c.Variant), Value: *arm.Mean, Low: fromZero(arm.Low), High: arm.High,
-			Doubt: !c.Sound(), Ref: d.ref(c, d.titleOf(c, f, arm)),
+			Label: label, Slot: d.slot(c.Variant), Value: *sample.Mean, Low: fromZero(sample.Low), High: sample.High,
+			Doubt: !c.Valid(), Ref: d.ref(c, d.titleOf(c, f, sample)),
 		})
 	}
 
@@ -241,7 +241,7 @@ func (d *drawer) bars(f catalog.Figure, h chart.Head) (template.HTML, error) {
 }
 
 // armOf describes a cell's figure in the unit of its axis.
-func (d *drawer) armOf(c compare.Cell, f catalog.Figure) compare.ArmSummary {
+func (d *drawer) armOf(c compare.Cell, f catalog.Figure) compare.Summary {
 	values := slices.Clone(c.PerLife(f.Of))
 	if f.Unit != "ms" && f.Unit != "GiB" {
 		for i := range values {
@@ -249,7 +249,7 @@ func (d *drawer) armOf(c compare.Cell, f catalog.Figure) compare.ArmSummary {
 		}
 	}
 	const confidence = 0.95
-	return compare.Arm{Name: c.Variant, Values: values}.Summarize(confidence)
+	return compare.Sample{Name: c.Variant, Values: values}.Summarize(confidence)
 }
 
 // axisOf is the axis of a figure: base units where the chart scales them.
@@ -281,14 +281,14 @@ func better(f catalog.Figure) string {
 	return "lower is better."
 }
 
-func (d *drawer) titleOf(c compare.Cell, f catalog.Figure, arm compare.ArmSummary) string {
+func (d *drawer) titleOf(c compare.Cell, f catalog.Figure, sample compare.Summary) string {
 	scale := 1.0
 	if f.Unit == "ms" || f.Unit == "GiB" {
 		scale = f.Scale
 	}
-	txt := fmt.Sprintf("%s at %s: %s %s", text.Clean(c.Variant), text.Clean(c.Point), f.Title, short(*arm.Mean*scale))
-	if arm.Low != nil {
-		txt += fmt.Sprintf(" (%s to %s)", short(*arm.Low*scale), short(*arm.High*scale))
+	title := fmt.Sprintf("%s at %s: %s %s", text.Clean(c.Variant), text.Clean(c.Point), f.Title, short(*sample.Mean*scale))
+	if sample.Low != nil {
+		title += fmt.Sprintf(" (%s to %s)", short(*sample.Low*scale), short(*sample.High*scale))
 	}
-	return txt + ", " + text.Count(arm.N, "server start")
+	return title + ", " + text.Count(sample.N, "server start")
 }

@@ -55,7 +55,7 @@ func (t *tested) summarize() {
 			}
 		}
 	}
-	s := compare.Arm{Values: values}.Summarize(compare.DefaultRule().Confidence)
+	s := compare.Sample{Values: values}.Summarize(compare.DefaultRule().Confidence)
 	t.mean, t.sd = *s.Mean, t.TokensPerSD
 	if s.SD != nil {
 		t.sd = s.SD
@@ -293,11 +293,11 @@ func sameTitle(a, b tested, settings func(results.LlamaBenchRow) []results.RowSe
 
 // testText is a test with what tells it from others of its name.
 func testText(t tested, settings func(results.LlamaBenchRow) []results.RowSetting) string {
-	txt := text.Clean(t.Test)
+	name := text.Clean(t.Test)
 	if s := catalog.SettingsText(settings(t.LlamaBenchRow)); s != "" {
-		txt += ", " + text.Clean(s)
+		name += ", " + text.Clean(s)
 	}
-	return txt
+	return name
 }
 
 func sweep(all []tested, of func(results.LlamaBenchRow) int) table.Table {

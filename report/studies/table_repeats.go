@@ -50,7 +50,7 @@ func RepeatParts(run *results.Run) []table.Piece {
 		case at >= 0 && versus.WithServers(cells[at]) != nil && versus.WithServers(cell) != nil:
 			p.Title += ": " + versus.ChangesText(versus.RecipeChanges(cells[at], cell))
 		}
-		p.Notes = unsoundRepeats(cell)
+		p.Notes = invalidRepeats(cell)
 		if note := run.Manifest.Notes[cell.Variant]; note != "" {
 			p.Notes = append(p.Notes, text.Clean(note))
 		}
@@ -60,16 +60,16 @@ func RepeatParts(run *results.Run) []table.Piece {
 	return parts
 }
 
-// unsoundRepeats says of each repeat that is not ok why; those that end alike
+// invalidRepeats says of each repeat that is not ok why; those that end alike
 // are told together.
-func unsoundRepeats(cell compare.Cell) []string {
+func invalidRepeats(cell compare.Cell) []string {
 	var words []string
 	of := make(map[string][]*results.Result)
 	for _, r := range cell.Steps {
 		if r.Verdict != results.OK {
-			txt := versus.Verbatim(r)
-			words = text.AppendNew(words, txt)
-			of[txt] = append(of[txt], r)
+			reason := versus.Verbatim(r)
+			words = text.AppendNew(words, reason)
+			of[reason] = append(of[reason], r)
 		}
 	}
 	for i, text := range words {

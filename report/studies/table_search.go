@@ -111,7 +111,7 @@ func LimitTable(run *results.Run, searches []search.Run) table.Table {
 
 // SpreadText is a mean with its deviation, where there is one.
 func SpreadText(values []float64) string {
-	s := compare.Arm{Values: values}.Summarize(intervalConfidence)
+	s := compare.Sample{Values: values}.Summarize(intervalConfidence)
 	switch {
 	case s.Mean == nil:
 		return table.Missing
@@ -162,17 +162,17 @@ func EndText(policy *results.SearchPolicy, s search.Run) string {
 		return fmt.Sprintf("not within %g to %g: %s", policy.From, policy.To, text.Clean(s.End.Why))
 	}
 
-	txt := "no limit found"
+	outcome := "no limit found"
 	if s.End.Met != nil && s.End.Missed != nil {
-		txt += fmt.Sprintf(": %s %s met the targets, %s missed them", search.LoadText(*s.End.Met), unit,
+		outcome += fmt.Sprintf(": %s %s met the targets, %s missed them", search.LoadText(*s.End.Met), unit,
 			search.LoadText(*s.End.Missed))
 	}
 
 	if !s.End.Done {
-		return txt + "; the run ended before the search did"
+		return outcome + "; the run ended before the search did"
 	}
 
-	return txt + "; " + text.Clean(s.End.Why)
+	return outcome + "; " + text.Clean(s.End.Why)
 }
 
 // evidencePart has a row for each step of a search.
@@ -222,12 +222,12 @@ func figureText(v *float64) string {
 }
 
 func outcomeText(p search.Probe) string {
-	txt := string(p.Outcome)
+	outcome := string(p.Outcome)
 	if p.Outcome == search.ProbeUnknown || p.Outcome == search.ProbeMissed && strings.Contains(p.Why, ": ") {
-		txt += ": " + text.Clean(p.Why)
+		outcome += ": " + text.Clean(p.Why)
 	}
 	if p.Suspect {
-		txt += ", suspect"
+		outcome += ", suspect"
 	}
-	return txt
+	return outcome
 }

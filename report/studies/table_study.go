@@ -255,8 +255,8 @@ func modelOf(c compare.Cell) string {
 // sizeOf is the size of the model that the scenario gives, else that which the
 // server told.
 func sizeOf(run *results.Run, c compare.Cell) string {
-	if txt := run.Manifest.Sizes[c.Variant]; txt != "" {
-		return text.Clean(txt)
+	if size := run.Manifest.Sizes[c.Variant]; size != "" {
+		return text.Clean(size)
 	}
 	if r := versus.WithServers(c); r != nil && r.Servers[0].Startup != nil && r.Servers[0].Startup.ModelBytes != nil {
 		const gb = 1e9

@@ -47,7 +47,7 @@ func (h history) refused() bool {
 // notNeeded reports whether it turned out, after a result was written, that the
 // step is not needed.
 func (h history) notNeeded() bool {
-	return h.finished && h.verdict == results.NotRun && h.failure != nil && h.failure.Class.Spared()
+	return h.finished && h.verdict == results.NotRun && h.failure != nil && h.failure.Class.NotNeeded()
 }
 
 // refusedStep describes such a step: what an earlier attempt measured is not what

@@ -43,7 +43,7 @@ func Read(dir string) (*results.Run, error) {
 		run.Steps = append(run.Steps, step)
 	}
 
-	setAsideSpared(run)
+	setAsideNotNeeded(run)
 	nameSearched(run)
 	return run, nil
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// setAsideSpared moves the steps that were not needed out of those that the run
+// setAsideNotNeeded moves the steps that were not needed out of those that the run
 // was to have.
-func setAsideSpared(r *results.Run) {
-	spared := func(s results.Step) bool {
-		return s.Result.Verdict == results.NotRun && s.Result.Failure != nil && s.Result.Failure.Class.Spared()
+func setAsideNotNeeded(r *results.Run) {
+	notNeeded := func(s results.Step) bool {
+		return s.Result.Verdict == results.NotRun && s.Result.Failure != nil && s.Result.Failure.Class.NotNeeded()
 	}
 	for _, s := range r.Steps {
-		if spared(s) {
-			r.Spared = append(r.Spared, s)
+		if notNeeded(s) {
+			r.NotNeeded = append(r.NotNeeded, s)
 		}
 	}
-	r.Steps = slices.DeleteFunc(r.Steps, spared)
+	r.Steps = slices.DeleteFunc(r.Steps, notNeeded)
 }
 
 // nameSearched names the points of a search by their load, which is known where

@@ -13,7 +13,7 @@ import (
 // finishLoad works out the defaults that depend on other keys, and checks what
 // one key means for another. sound says that every key by itself is right.
 func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[string]string, s *scenarios.Scenario,
-	sound bool,
+	valid bool,
 ) {
 	p.noteHeaders(l)
 	data := n.Get("dataset")
@@ -38,7 +38,7 @@ func (p *parser) finishLoad(n *schema.Node, l *scenarios.Load, defaults map[stri
 	if !replays(l) {
 		delete(defaults, "replay-speed")
 	}
-	if !sound {
+	if !valid {
 		return
 	}
 

@@ -188,7 +188,7 @@ func (p *parser) noteSecrets(n *schema.Node, sv *scenarios.Server) {
 	}
 }
 
-// localModel tells whether a model names a file or folder of this box, and
+// localModel tells whether a model names a file or folder of this machine, and
 // where it is.
 func (p *parser) localModel(launcher, model string) (path string, local bool) {
 	kind, _ := engines.Lookup(launcher)

@@ -35,7 +35,7 @@ type Options struct {
 	LookupEnv func(name string) (string, bool)      // for ${env:NAME}
 	Profile   func(name string) (y []byte, ok bool) // YAML whose keys are load: keys
 	Profiles  []string                              // names that Profile knows, for "did you mean"
-	Exists    func(path string) bool                // of a file or folder; nil: ask this box
+	Exists    func(path string) bool                // of a file or folder; nil: ask this machine
 
 	// WithoutSecrets accepts that variables of secrets are not set: nothing is
 	// started or sent. Warnings name them.

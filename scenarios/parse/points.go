@@ -200,15 +200,15 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 	table := loadBlock()
 	for _, pt := range points {
 		n := expand.Overlay(base, &schema.Node{Kind: schema.Mapping, Pos: load.Pos, Pairs: pt.set, Size: 1}, nil)
-		l, sound := p.point(table, n, defaults, s)
+		l, valid := p.point(table, n, defaults, s)
 		l.Label = label(l, varies)
 		if pt.label != "" {
 			l.Label = pt.label
 		}
-		if was, twice := labels[l.Label]; twice && sound {
+		if was, twice := labels[l.Label]; twice && valid {
 			p.errs.Add(pt.pos, "two points are named %q, the first in line %d", l.Label, was.Line)
 		}
-		if sound {
+		if valid {
 			labels[l.Label] = pt.pos
 		}
 		s.Points = append(s.Points, l)
@@ -223,12 +223,12 @@ func (p *parser) readLoad(root *schema.Node, s *scenarios.Scenario) {
 // point decodes and checks one point; sound tells that nothing was wrong.
 func (p *parser) point(table schema.Block[scenarios.Load], n *schema.Node, defaults map[string]string,
 	s *scenarios.Scenario,
-) (l scenarios.Load, sound bool) {
+) (l scenarios.Load, valid bool) {
 	r := p.reader(defaults)
 	schema.Decode(r, table, n, &l)
-	sound = !r.Failed
-	p.finishLoad(n, &l, defaults, s, sound)
-	return l, sound
+	valid = !r.Failed
+	p.finishLoad(n, &l, defaults, s, valid)
+	return l, valid
 }
 
 // label is made of what the sweep varies.

@@ -8,7 +8,7 @@ import (
 )
 
 // standIn are the lengths of random prompts that take the place of a dataset
-// that this box does not have, in tokens.
+// that this machine does not have, in tokens.
 type standIn struct {
 	input, output int
 	ratio         float64 // of both: lengths from l(1-r) to l(1+r)
@@ -25,7 +25,7 @@ func standIns() map[string]standIn {
 	}
 }
 
-// simulateLoad replaces what this box lacks or a simulated server does not
+// simulateLoad replaces what this machine lacks or a simulated server does not
 // speak.
 func simulateLoad(s *scenarios.Scenario, exists func(path string) bool) {
 	for i := range s.Points {

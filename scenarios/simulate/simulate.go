@@ -68,7 +68,7 @@ func guessDevice(s *scenarios.Scenario, vars []string) string {
 }
 
 // simulateVariant keeps what a variant says of speed and limits, and drops
-// what is of this box or of the engine alone.
+// what is of this machine or of the engine alone.
 func simulateVariant(s *scenarios.Scenario, v *scenarios.Variant) {
 	if v.Server.Launcher == scenarios.SimLauncher {
 		return
@@ -158,7 +158,7 @@ func simulateProgram(s *scenarios.Scenario) {
 	}
 }
 
-// skipAround drops what would touch the box or tell somebody.
+// skipAround drops what would touch the machine or tell somebody.
 func skipAround(s *scenarios.Scenario, variantHooks int) {
 	var skipped []string
 	add := func(what string, n int) {

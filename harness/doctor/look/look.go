@@ -239,16 +239,16 @@ func readClock() doctor.Clock {
 	return doctor.Clock{Synchronised: new(t.Status&unsynchronised == 0), ErrorS: float64(t.Maxerror) / 1e6}
 }
 
-// state looks at what bench remembers of the box.
+// state looks at what bench remembers of the machine.
 func (l *Look) state(v *doctor.View) error {
-	box, err := l.Process.OpenState()
+	machine, err := l.Process.OpenState()
 	if err != nil {
 		return err
 	}
-	if owner, busy := box.Owner(); busy {
+	if owner, busy := machine.Owner(); busy {
 		v.Busy = owner.String()
 	}
-	runs, err := box.Runs()
+	runs, err := machine.Runs()
 	for _, run := range runs {
 		if v.Busy == "" || !strings.Contains(v.Busy, run.Dir) {
 			v.Leftovers = append(v.Leftovers, run.Dir)

@@ -15,17 +15,17 @@ import (
 func TestDoctorSeesRunsOfTheBox(t *testing.T) {
 	root := t.TempDir()
 	e := machine.Process{Lookup: func(name string) (string, bool) { return root, name == "BENCH_STATE_DIR" }}
-	box, err := e.OpenState()
+	machine, err := e.OpenState()
 	if err != nil {
 		t.Fatal(err)
 	}
 	left, running := filepath.Join(root, "left"), filepath.Join(root, "running")
 	for _, dir := range []string{left, running} {
-		if err := box.Register(state.Run{Dir: dir, Cookie: "c"}); err != nil {
+		if err := machine.Register(state.Run{Dir: dir, Cookie: "c"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	lock, err := box.Lock(running)
+	lock, err := machine.Lock(running)
 	if err != nil {
 		t.Fatal(err)
 	}

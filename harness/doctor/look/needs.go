@@ -15,7 +15,7 @@ import (
 	"github.com/benchrig/bench/scenarios/schema"
 )
 
-// needs looks at what a scenario asks of the box.
+// needs looks at what a scenario asks of the machine.
 func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	l.hooks.Dir, l.hooks.Redact = sc.Dir, recipe.Redactor(sc.Secrets)
 	var out []doctor.Need
@@ -45,8 +45,8 @@ func (l *Look) needs(ctx context.Context, sc *scenarios.Scenario, v doctor.View)
 // variants asks of every variant for its program and its GPUs.
 func (l *Look) variants(sc *scenarios.Scenario, v doctor.View) []doctor.Need {
 	vendor := v.GPUs.Vendor()
-	box := plan.Box{Self: l.Process.Self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
-	plan, err := plan.New(sc, box)
+	machine := plan.Machine{Self: l.Process.Self, Vendor: vendor, GPUs: v.GPUs.Count(), Devices: v.GPUs.Of(vendor)}
+	plan, err := plan.New(sc, machine)
 	if err != nil {
 		return []doctor.Need{{What: "plan", Text: err.Error()}}
 	}

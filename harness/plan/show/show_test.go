@@ -48,15 +48,15 @@ func TestPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			box := plan.Box{Self: "/usr/bin/bench"}
-			p, err := plan.New(sc, box)
+			machine := plan.Machine{Self: "/usr/bin/bench"}
+			p, err := plan.New(sc, machine)
 			if err != nil {
 				t.Fatal(err)
 			}
 
 			var out strings.Builder
 			Plan(&out, sc, p, Options{Full: tt.full})
-			for _, line := range Limits(sc, p, box) {
+			for _, line := range Limits(sc, p, machine) {
 				out.WriteString(line + "\n")
 			}
 			golden(t, tt.name+".txt", out.String())

@@ -14,7 +14,7 @@ import (
 
 // Limits says before a run what will limit the trust in its figures, and what
 // would help. It goes by the scenario alone: nothing was measured yet.
-func Limits(sc *scenarios.Scenario, p *plan.Plan, box plan.Box) []string {
+func Limits(sc *scenarios.Scenario, p *plan.Plan, machine plan.Machine) []string {
 	lines := deadlines(sc, p)
 	if sc.Method == scenarios.LlamaBench {
 		return lines
@@ -22,7 +22,7 @@ func Limits(sc *scenarios.Scenario, p *plan.Plan, box plan.Box) []string {
 
 	lines = append(lines, fewPrompts(sc)...)
 	lines = append(lines, fewRepeats(sc)...)
-	return append(lines, sharedCores(sc, box)...)
+	return append(lines, sharedCores(sc, machine)...)
 }
 
 // fewPrompts lists load points that send too few requests for the highest
@@ -75,8 +75,8 @@ func fewRepeats(sc *scenarios.Scenario) []string {
 
 // sharedCores warns where servers compute on the cores that the load client
 // uses.
-func sharedCores(sc *scenarios.Scenario, box plan.Box) []string {
-	if box.GPUs > 0 || sc.Client.Elsewhere() || sc.On == scenarios.OnSlurm { // GPUs of nodes are not known
+func sharedCores(sc *scenarios.Scenario, machine plan.Machine) []string {
+	if machine.GPUs > 0 || sc.Client.Elsewhere() || sc.On == scenarios.OnSlurm { // GPUs of nodes are not known
 		return nil
 	}
 

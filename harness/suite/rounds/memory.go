@@ -25,12 +25,12 @@ func openMemory(ctx context.Context, p machine.Process, here bool) (*memory, err
 		return nil, nil
 	}
 
-	box, err := gpu.Detect(ctx, p.GPUOptions())
+	machine, err := gpu.Detect(ctx, p.GPUOptions())
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
 
-	samplers, notes, err := gpu.SamplersOf(ctx, p.GPUOptions(), box, "")
+	samplers, notes, err := gpu.SamplersOf(ctx, p.GPUOptions(), machine, "")
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs: %w", err)
 	}
@@ -39,7 +39,7 @@ func openMemory(ctx context.Context, p machine.Process, here bool) (*memory, err
 		fmt.Fprintf(p.Stderr, "note: %s\n", note)
 	}
 
-	return &memory{p: p, devices: box.Of(box.Vendor()), samplers: samplers}, nil
+	return &memory{p: p, devices: machine.Of(machine.Vendor()), samplers: samplers}, nil
 }
 
 func (m *memory) close() {

@@ -87,12 +87,12 @@ func (t *Target) look(ctx context.Context, baseURL string) {
 	t.maxModelLen, t.lenFrom = t.MaxModelLen, t.LenFrom
 	switch {
 	case err != nil:
-		lines = suite.Told(t.Arguments, t.ArgsFrom)
+		lines = suite.ServerParams(t.Arguments, t.ArgsFrom)
 		t.paramsFrom = t.ArgsFrom
 	case isForwarder(owner.Argv[0]):
 		err = fmt.Errorf("%s listens there and passes requests on, to a server that cannot be seen",
 			filepath.Base(owner.Argv[0]))
-		lines = suite.Told(t.Arguments, t.ArgsFrom)
+		lines = suite.ServerParams(t.Arguments, t.ArgsFrom)
 		t.paramsFrom = t.ArgsFrom
 	default:
 		t.paramsFrom = fmt.Sprintf("the command line of process %d", owner.PID)

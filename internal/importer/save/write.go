@@ -74,24 +74,24 @@ func writeSteps(folder *store.Folder, steps []importer.Step) error {
 		return err
 	}
 
-	tell := func(event results.Event) {
+	append := func(event results.Event) {
 		if err == nil {
 			err = journal.Append(event)
 		}
 	}
 
-	tell(results.Event{Kind: results.RunStarted, Message: "imported: nothing was run"})
+	append(results.Event{Kind: results.RunStarted, Message: "imported: nothing was run"})
 	for _, s := range steps {
 		if err == nil {
 			err = writeStep(folder, s)
 		}
-		tell(results.Event{
+		append(results.Event{
 			Kind: results.StepFinished, Step: s.Result.Step.ID, Attempt: 1, Verdict: s.Result.Verdict,
 			Failure: s.Result.Failure,
 		})
 	}
 
-	tell(results.Event{Kind: results.RunFinished})
+	append(results.Event{Kind: results.RunFinished})
 	return errors.Join(err, journal.Close())
 }
 

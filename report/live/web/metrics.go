@@ -89,7 +89,7 @@ func expositionOf(v live.View) *exposition {
 	e := &exposition{}
 	run := labels{"scenario", v.Name, "run_id", v.RunID}
 	goes := 0
-	if v.State == live.RunGoesOn {
+	if v.State == live.RunActive {
 		goes = 1
 	}
 
@@ -99,7 +99,7 @@ func expositionOf(v live.View) *exposition {
 	steps := e.begin(gauge, "bench_steps", "Steps of the run by state.")
 	for _, s := range []live.StepState{
 		live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
-		live.Spared,
+		live.NotNeeded,
 	} {
 		steps.add(new(float64(v.Counts[s])), run.and("state", string(s)))
 	}

@@ -45,7 +45,7 @@ type pageStep struct{ Mark, Class, Title string }
 func markOf(s live.StepState) string {
 	return map[live.StepState]string{
 		live.Done: "✓", live.Suspect: "?", live.Failed: "✗", live.Running: "▶", live.Pending: "·", live.NotRun: "–",
-		live.Spared: "○",
+		live.NotNeeded: "○",
 	}[s]
 }
 
@@ -59,7 +59,7 @@ func pageOf(v live.View, nonce string) pageData {
 	}
 	for _, s := range []live.StepState{
 		live.Done, live.Suspect, live.Failed, live.Running, live.Pending, live.NotRun,
-		live.Spared,
+		live.NotNeeded,
 	} {
 		if n := v.Counts[s]; n > 0 {
 			d.Legend = append(d.Legend, legend{markOf(s), string(s), n})
@@ -78,7 +78,7 @@ func pageOf(v live.View, nonce string) pageData {
 
 	const most = 50
 	for _, s := range v.Steps {
-		if s.Why != "" && s.State != live.Spared && len(d.Doubts) < most {
+		if s.Why != "" && s.State != live.NotNeeded && len(d.Doubts) < most {
 			d.Doubts = append(d.Doubts, s.Brief())
 		}
 	}

@@ -108,7 +108,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		}, 200},
 	}
 	for _, test := range tests {
-		r := get(handler(hostile(live.RunGoesOn), test.token), test.change)
+		r := get(handler(hostile(live.RunActive), test.token), test.change)
 		if r.StatusCode != test.want {
 			t.Errorf("%s: status %d, want %d", test.name, r.StatusCode, test.want)
 		}
@@ -124,7 +124,7 @@ func TestWhoIsLetIn(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	r := get(handler(hostile(live.RunGoesOn), ""), func(*http.Request) {})
+	r := get(handler(hostile(live.RunActive), ""), func(*http.Request) {})
 	page := bodyOf(t, r)
 	if n := strings.Count(page, "<script"); n != 1 {
 		t.Errorf("%d scripts, want 1: names and logs are texts", n)
@@ -148,7 +148,7 @@ func TestPage(t *testing.T) {
 
 // everything is a view in which all is known that metrics can tell.
 func everything() live.View {
-	v := hostile(live.RunGoesOn)
+	v := hostile(live.RunActive)
 	v.Counts = map[live.StepState]int{live.Done: 4, live.Failed: 1, live.Running: 1, live.Pending: 6}
 	v.Live.StepS = new(2.5)
 	v.Live.Tokens.TTFT.P99 = new(0.5)
@@ -189,7 +189,7 @@ func TestMetrics(t *testing.T) {
 
 // Families of which nothing is known are not there, not even by their heads.
 func TestMetricsOfLittle(t *testing.T) {
-	body := metricsText(t, hostile(live.RunGoesOn))
+	body := metricsText(t, hostile(live.RunActive))
 	checkExposition(t, body)
 	for _, unknown := range []string{"bench_gpu_busy_ratio", "bench_tpot_seconds", "bench_server_requests_waiting"} {
 		if strings.Contains(body, unknown) {
@@ -263,7 +263,7 @@ func TestEvents(t *testing.T) {
 		if ended.Load() {
 			return hostile(live.RunEnded), nil
 		}
-		return hostile(live.RunGoesOn), nil
+		return hostile(live.RunActive), nil
 	}})
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -303,7 +303,7 @@ func TestLoad(t *testing.T) {
 	looks := 0
 	h := NewHandler(Options{
 		Hosts: []string{"127.0.0.1"},
-		View:  func() (live.View, error) { looks++; return hostile(live.RunGoesOn), nil },
+		View:  func() (live.View, error) { looks++; return hostile(live.RunActive), nil },
 	})
 	for range 50 {
 		get(h, func(*http.Request) {})
@@ -334,7 +334,7 @@ func TestFolderCannotBeRead(t *testing.T) {
 
 // The page shows the results so far as a table and as charts that grow.
 func TestPageHasResultsSoFar(t *testing.T) {
-	view := hostile(live.RunGoesOn)
+	view := hostile(live.RunActive)
 	done := view.Rows[0].Cells[0][0]
 	done.State, done.TokensPerS, done.TTFTS, done.TPOTS = live.Done, new(123.4), new(0.02), new(0.004)
 	view.Rows[0].Cells[0][0] = done

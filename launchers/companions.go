@@ -18,43 +18,45 @@ import (
 	"github.com/benchrig/bench/results"
 )
 
-// crew is what runs beside the program of a server over several nodes. A nil
-// crew is that of a server on one.
-type crew struct {
+// companions are the programs that run beside the main program of a server over
+// several nodes. A nil *companions belongs to a server on one node.
+type companions struct {
 	launcher *Launcher
 	spec     recipe.Spec
 	members  []member
-	others   []cleanup.NodeSweep // of all nodes but this one
+	others   []cleanup.NodeSweep // one for each node but this one
 }
 
 // member is a companion that was started.
 type member struct {
 	recipe.Companion
-	tool *Tool
+	tool *BatchProcess
 }
 
-// muster gets the other nodes ready and starts the companions. After a failure
-// nothing of them is left, or the failure says FailNoProof.
-func (l *Launcher) muster(ctx context.Context, kind engines.Kind, spec recipe.Spec) (*crew, *results.Failure) {
-	companions, err := engines.CompanionsOf(kind, spec)
+// startCompanions checks the other nodes and starts the companions. When it
+// fails, nothing of them is left, or the failure's class is FailNoProof.
+func (l *Launcher) startCompanions(
+	ctx context.Context, kind engines.Kind, spec recipe.Spec,
+) (*companions, *results.Failure) {
+	wanted, err := engines.CompanionsOf(kind, spec)
 	switch {
 	case err != nil:
 		return nil, results.Failf(results.FailBadRecipe, "%v", err)
-	case len(companions) == 0:
+	case len(wanted) == 0:
 		return nil, nil
 	case l.Nodes == nil:
 		return nil, results.Failf(results.FailBadRecipe, "nodes: a server over several nodes needs a job of a cluster")
 	}
 
-	c := &crew{launcher: l, spec: spec}
-	if failure := c.look(ctx); failure != nil {
+	c := &companions{launcher: l, spec: spec}
+	if failure := c.takeBaselines(ctx); failure != nil {
 		return nil, failure
 	}
 
 	ctx, free := awake.WithTimeoutCause(ctx, spec.Ready.Limit(), ready.ErrTooLate)
 	defer free()
 
-	for i, companion := range companions {
+	for i, companion := range wanted {
 		if failure := c.start(ctx, kind, companion, i+1); failure != nil {
 			return nil, c.discard(ctx, failure)
 		}
@@ -63,15 +65,16 @@ func (l *Launcher) muster(ctx context.Context, kind engines.Kind, spec recipe.Sp
 	return c, nil
 }
 
-// look takes the baselines of the other nodes.
-func (c *crew) look(ctx context.Context) *results.Failure {
+// takeBaselines reads how much memory of each other node is in use before the
+// start. A node that still runs something of ours fails it.
+func (c *companions) takeBaselines(ctx context.Context) *results.Failure {
 	for _, node := range c.spec.Span.Nodes[1:] {
 		c.others = append(c.others, cleanup.NodeSweep{Node: node.Name, Cookie: c.spec.Span.Cookie, VRAM: c.spec.VRAM})
 	}
 	proofs := c.sweep(ctx)
 	for i, proof := range proofs {
 		if ctx.Err() != nil {
-			return results.Interrupted(ctx, "while the nodes were looked at")
+			return results.Interrupted(ctx, "while the other nodes were checked")
 		}
 		if !proof.Clean() {
 			return results.Failf(results.FailNode, "node %s cannot be used: %s", proof.Node, proof.Error)
@@ -81,8 +84,8 @@ func (c *crew) look(ctx context.Context) *results.Failure {
 	return nil
 }
 
-// sweep does all other nodes at the same time.
-func (c *crew) sweep(ctx context.Context) []results.NodeProof {
+// sweep stops what runs for this server on the other nodes, all at the same time.
+func (c *companions) sweep(ctx context.Context) []results.NodeProof {
 	proofs := make([]results.NodeProof, len(c.others))
 	var wg sync.WaitGroup
 	for i, other := range c.others {
@@ -102,14 +105,16 @@ func (c *crew) sweep(ctx context.Context) []results.NodeProof {
 }
 
 // start starts a companion and waits until its log says that it is ready.
-func (c *crew) start(ctx context.Context, kind engines.Kind, companion recipe.Companion, number int) *results.Failure {
+func (c *companions) start(
+	ctx context.Context, kind engines.Kind, companion recipe.Companion, number int,
+) *results.Failure {
 	s := c.spec
 	tool, err := c.launcher.Start(ctx, engines.Kind{
 		Name: companion.Name, StopGrace: kind.StopGrace, Fatal: kind.Fatal,
 		Command: func(recipe.Spec) (recipe.Command, error) { return companion.Command, nil },
 	}, recipe.Spec{
-		Dir: s.Dir, LogPath: companionLog(s.LogPath,
-			companion), Secrets: s.Secrets, APIKey: s.APIKey, StopGrace: s.StopGrace,
+		Dir: s.Dir, LogPath: companionLog(s.LogPath, companion),
+		Secrets: s.Secrets, APIKey: s.APIKey, StopGrace: s.StopGrace,
 		Ready: recipe.Ready{Log: companion.Ready}, Life: s.Life, Replica: number, Cookie: s.Cookie,
 	})
 	if err != nil {
@@ -117,19 +122,19 @@ func (c *crew) start(ctx context.Context, kind engines.Kind, companion recipe.Co
 	}
 
 	c.members = append(c.members, member{companion, tool})
-	if s.Told != nil && companion.Ready != "" {
-		s.Told(companion.Name)
+	if s.OnReadinessChange != nil && companion.Ready != "" {
+		s.OnReadinessChange(companion.Name)
 	}
 
-	return tool.logged(ctx, s)
+	return tool.waitForReadyText(ctx, s)
 }
 
-// logged waits for the text that the log must have.
-func (t *Tool) logged(ctx context.Context, spec recipe.Spec) *results.Failure {
+// waitForReadyText waits until the log holds the text of a program that is ready.
+func (t *BatchProcess) waitForReadyText(ctx context.Context, spec recipe.Spec) *results.Failure {
 	for !t.server.log.WantedSeen() {
 		select {
 		case <-t.over:
-			return t.gone()
+			return t.earlyExit()
 		default:
 		}
 		if sleep.For(ctx, watchStart) {
@@ -145,19 +150,18 @@ func (t *Tool) logged(ctx context.Context, spec recipe.Spec) *results.Failure {
 	return nil
 }
 
-// gone is the failure of a companion that has ended: none may before it is
-// asked to.
-func (t *Tool) gone() *results.Failure {
+// earlyExit is the failure of a companion that exited before it was stopped.
+func (t *BatchProcess) earlyExit() *results.Failure {
 	if failure := t.Failure(); failure != nil {
 		return failure
 	}
-	return t.server.clean(results.Failf(results.FailExited, "%s ended with code 0 while it was needed",
+	return t.server.clean(results.Failf(results.FailExited, "%s exited with code 0 before the server was stopped",
 		t.server.kind.Name))
 }
 
-// join lets the end of a companion be that of the server.
-func (s *Server) join(c *crew) {
-	s.crew = c
+// join makes the server fail when a companion exits.
+func (s *Server) join(c *companions) {
+	s.companions = c
 	if c == nil {
 		return
 	}
@@ -166,11 +170,11 @@ func (s *Server) join(c *crew) {
 		s.watching.Go(func() {
 			select {
 			case <-m.tool.over:
-				s.fail(m.tool.gone())
+				s.fail(m.tool.earlyExit())
 			case <-s.quit:
 				select {
-				case <-m.tool.over: // before it was asked to
-					s.fail(m.tool.gone())
+				case <-m.tool.over: // exited first
+					s.fail(m.tool.earlyExit())
 				default:
 				}
 			}
@@ -178,8 +182,8 @@ func (s *Server) join(c *crew) {
 	}
 }
 
-// expectEnd says that companions which end from now on were asked to.
-func (c *crew) expectEnd() {
+// expectEnd makes an exit from now on no failure: the server is being stopped.
+func (c *companions) expectEnd() {
 	if c == nil {
 		return
 	}
@@ -188,23 +192,23 @@ func (c *crew) expectEnd() {
 	}
 }
 
-// stop ends all companions, after the server's own program: first what there
-// is on the other nodes, then the programs that started it, this node's last.
-// It may be called again.
-func (c *crew) stop(ctx context.Context, hurry <-chan struct{}) ([]results.NodeProof, *results.Failure) {
+// stop stops all companions, after the server's own program: first the processes
+// on the other nodes, then the programs that started them, this node's last. It
+// may be called again.
+func (c *companions) stop(ctx context.Context, killNow <-chan struct{}) ([]results.NodeProof, *results.Failure) {
 	if c == nil {
 		return nil, nil
 	}
 
 	c.expectEnd()
 	for i := range c.others {
-		c.others[i].Hurry = hurry
+		c.others[i].KillNow = killNow
 	}
 
 	proofs := c.sweep(ctx)
 	err := errors.Join(c.stopMembers(ctx, true), c.stopMembers(ctx, false))
 	if slices.ContainsFunc(proofs, func(p results.NodeProof) bool { return !p.Clean() }) {
-		proofs = c.sweep(ctx) // without what had been started there
+		proofs = c.sweep(ctx) // again: the programs that started processes there are gone now
 	}
 	if err != nil {
 		return proofs, asFailure(err)
@@ -219,7 +223,7 @@ func (c *crew) stop(ctx context.Context, hurry <-chan struct{}) ([]results.NodeP
 	return proofs, nil
 }
 
-func (c *crew) stopMembers(ctx context.Context, remote bool) error {
+func (c *companions) stopMembers(ctx context.Context, remote bool) error {
 	errs := make([]error, len(c.members))
 	var wg sync.WaitGroup
 	for i, m := range c.members {
@@ -231,13 +235,13 @@ func (c *crew) stopMembers(ctx context.Context, remote bool) error {
 	return errors.Join(errs...)
 }
 
-// discard ends a crew whose server did not come up, and returns its failure, or
-// the one of its end if that is worse.
-func (c *crew) discard(ctx context.Context, failure *results.Failure) *results.Failure {
+// discard stops the companions of a server that did not start. It returns the
+// server's failure, or the failure to stop them if that is worse.
+func (c *companions) discard(ctx context.Context, failure *results.Failure) *results.Failure {
 	if c == nil {
 		return failure
 	}
-	_, worse := c.stop(context.WithoutCancel(ctx), c.hurried())
+	_, worse := c.stop(context.WithoutCancel(ctx), c.killNow())
 	if worse == nil {
 		return failure
 	}
@@ -246,16 +250,16 @@ func (c *crew) discard(ctx context.Context, failure *results.Failure) *results.F
 	return worse
 }
 
-// hurried is closed when companions are told to hurry; nil where there are none.
-func (c *crew) hurried() <-chan struct{} {
+// killNow is closed when companions must be killed at once; nil without companions.
+func (c *companions) killNow() <-chan struct{} {
 	if len(c.members) == 0 {
 		return nil
 	}
-	return c.members[0].tool.server.hurried
+	return c.members[0].tool.server.killNow
 }
 
 // ownPIDs are the companions' processes on this node.
-func (c *crew) ownPIDs() []int {
+func (c *companions) ownPIDs() []int {
 	if c == nil {
 		return nil
 	}
@@ -266,9 +270,9 @@ func (c *crew) ownPIDs() []int {
 	return pids
 }
 
-// meet chooses the port where the nodes meet, and the mark of what runs on the
-// others.
-func meet(ctx context.Context, spec recipe.Spec) (recipe.Spec, error) {
+// setMeetingPoint chooses the port where the nodes meet and the cookie that marks
+// processes on the other nodes.
+func setMeetingPoint(ctx context.Context, spec recipe.Spec) (recipe.Spec, error) {
 	if !spec.Span.Several() {
 		return spec, nil
 	}
@@ -280,7 +284,7 @@ func meet(ctx context.Context, spec recipe.Spec) (recipe.Spec, error) {
 	return spec, nil
 }
 
-// companionLog is where a companion of the server with that log writes its own.
+// companionLog is the path of a companion's log, beside the server's log.
 func companionLog(server string, c recipe.Companion) string {
 	what := strings.ReplaceAll(strings.ReplaceAll(c.Name, " on node ", "-"), "/", "_")
 	return strings.TrimSuffix(server, ".log") + "-" + what + ".log"
